@@ -5,6 +5,7 @@
 #include "kernels/arm64/gemv_k16_neon.h"
 
 .macro blocks_q3k
+    movi    v14.16b, #3
 .Lblock\@:
     sum_block q3k, Q3K_SCALES, Q3K_LOW, Q3K_HIGH
     ld1     {v0.8h}, [weights]

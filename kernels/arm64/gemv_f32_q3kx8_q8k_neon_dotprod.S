@@ -4,7 +4,8 @@
 // Registers: gemv_k16_neon_dotprod.h. Clobbers x0-x17, v0-v7, v16-v31; x19, x20 and d8-d15 are
 // saved.
 //
-// A weight is a number of 3 bits in two's complement: sri joins them at the top of a byte.
+// A weight is a number of 3 bits in two's complement: cmtst spreads its sign over a byte. Of shifts,
+// for which the cores have one pipe, there are three to four weights.
 #include "kernels/arm64/gemv_k16_neon_dotprod.h"
 
 .macro blocks_q3k
@@ -12,7 +13,11 @@
     mov     x_step, #32
 .Lblock\@:
     mov     from_low, #Q3K_HIGH - Q3K_LOW
-    movi    sign_shift.16b, #4
+    movi    two_bits.16b, #3
+    movi    v28.16b, #1
+    movi    v29.16b, #2
+    movi    v30.16b, #4
+    movi    v31.16b, #8
     sum_block q3k, Q3K_SCALES, Q3K_LOW
     add     block, block, #Q8K_SCALE
     sub     first_scale, first, #Q3K_HIGH // where the two bits end

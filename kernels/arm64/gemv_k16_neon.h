@@ -3,7 +3,7 @@
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon.h
 // v0-v3 x of a sub-block of 16 columns, each 4 columns four times over; v4-v7 weights; v8, v9 sums
-// of 8 rows in int32; v10, v11, v14, v15 temporaries; v12, v13 y of 8 rows; v16-v23 two bits of 16
+// of 8 rows in int32; v11, v14, v15 masks; v12, v13 y of 8 rows; v16-v23 two bits of 16
 // columns; v24-v27 signs of 8 (Q3_K); v28-v31 sums in int16 of rows 01, 23, 45, 67
 //
 // 16 products fit an int16, of Q3_K within 16 * 4 * 128, of Q2_K, whose second bits stay where they
@@ -28,26 +28,30 @@
 #define acc_low v12
 #define acc_high v13
 
-// v4-v7 = two chunks of 8 rows, numbers of 3 bits and sign: the sign to the top, the two bits below
-// it, and all down again. Of sub-block s of four and, of the signs, j of eight.
+// v4-v7 = two chunks of 8 rows, numbers of 3 bits and sign: all ones where the sign is, and in their
+// low bits the two. Of sub-block s of four and, of the signs, j of eight.
 .macro weights_q3k first, second, third, fourth, s, j, next
     ld1     {v24.16b, v25.16b, v26.16b, v27.16b}, [high], \next
-    shl     v10.16b, \first\().16b, #6 - 2 * (\s)
-    shl     v11.16b, \second\().16b, #6 - 2 * (\s)
-    shl     v14.16b, \third\().16b, #6 - 2 * (\s)
-    shl     v15.16b, \fourth\().16b, #6 - 2 * (\s)
-    shl     v4.16b, v24.16b, #7 - (\j)
-    shl     v5.16b, v25.16b, #7 - (\j)
-    shl     v6.16b, v26.16b, #7 - (\j)
-    shl     v7.16b, v27.16b, #7 - (\j)
-    sri     v4.16b, v10.16b, #1
-    sri     v5.16b, v11.16b, #1
-    sri     v6.16b, v14.16b, #1
-    sri     v7.16b, v15.16b, #1
-    sshr    v4.16b, v4.16b, #5
-    sshr    v5.16b, v5.16b, #5
-    sshr    v6.16b, v6.16b, #5
-    sshr    v7.16b, v7.16b, #5
+    movi    v11.16b, #1 << (\j)
+    cmtst   v4.16b, v24.16b, v11.16b
+    cmtst   v5.16b, v25.16b, v11.16b
+    cmtst   v6.16b, v26.16b, v11.16b
+    cmtst   v7.16b, v27.16b, v11.16b
+.if \s
+    ushr    v24.16b, \first\().16b, #2 * (\s)
+    ushr    v25.16b, \second\().16b, #2 * (\s)
+    ushr    v26.16b, \third\().16b, #2 * (\s)
+    ushr    v27.16b, \fourth\().16b, #2 * (\s)
+    bit     v4.16b, v24.16b, v14.16b
+    bit     v5.16b, v25.16b, v14.16b
+    bit     v6.16b, v26.16b, v14.16b
+    bit     v7.16b, v27.16b, v14.16b
+.else
+    bit     v4.16b, \first\().16b, v14.16b
+    bit     v5.16b, \second\().16b, v14.16b
+    bit     v6.16b, \third\().16b, v14.16b
+    bit     v7.16b, \fourth\().16b, v14.16b
+.endif
 .endm
 
 .macro each_weight operation, first, second, third, fourth, by

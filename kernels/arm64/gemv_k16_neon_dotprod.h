@@ -20,30 +20,26 @@
 #define half x20                // of 256 columns
 #define y_room x14              // between blocks
 
-#define sign_shift v28          // of the signs of these 128 columns: 4 or 0
+#define two_bits v14            // of Q3_K; its v28-v31 pick the signs of the four sub-blocks
 
-// One register of each: 4 columns of 4 rows of the four sub-blocks. The sign to the top, the two
-// bits below it, and all down again.
+// One register of each: 4 columns of 4 rows of the four sub-blocks. All ones where the sign is, and in
+// their low bits the two.
 .macro columns_q3k two, sign, sum0, sum1, sum2, sum3, column
-    ushl    \sign\().16b, \sign\().16b, sign_shift.16b
-    shl     v12.16b, \sign\().16b, #3
-    shl     v13.16b, \two\().16b, #6
-    shl     v14.16b, \sign\().16b, #2
-    shl     v15.16b, \two\().16b, #4
-    sri     v12.16b, v13.16b, #1
-    sri     v14.16b, v15.16b, #1
-    shl     v30.16b, \sign\().16b, #1
-    shl     v31.16b, \two\().16b, #2
-    sshr    v12.16b, v12.16b, #5
-    sshr    v14.16b, v14.16b, #5
-    sri     v30.16b, v31.16b, #1
-    sri     \sign\().16b, \two\().16b, #1
+    cmtst   v12.16b, \sign\().16b, v28.16b
+    cmtst   v13.16b, \sign\().16b, v29.16b
+    bit     v12.16b, \two\().16b, two_bits.16b
+    ushr    \two\().16b, \two\().16b, #2
     sdot    \sum0\().4s, v12.16b, v0.4b[\column]
-    sdot    \sum1\().4s, v14.16b, v1.4b[\column]
-    sshr    v30.16b, v30.16b, #5
-    sshr    \sign\().16b, \sign\().16b, #5
-    sdot    \sum2\().4s, v30.16b, v2.4b[\column]
-    sdot    \sum3\().4s, \sign\().16b, v3.4b[\column]
+    bit     v13.16b, \two\().16b, two_bits.16b
+    cmtst   v12.16b, \sign\().16b, v30.16b
+    ushr    \two\().16b, \two\().16b, #2
+    sdot    \sum1\().4s, v13.16b, v1.4b[\column]
+    bit     v12.16b, \two\().16b, two_bits.16b
+    cmtst   v13.16b, \sign\().16b, v31.16b
+    ushr    \two\().16b, \two\().16b, #2
+    sdot    \sum2\().4s, v12.16b, v2.4b[\column]
+    bit     v13.16b, \two\().16b, two_bits.16b
+    sdot    \sum3\().4s, v13.16b, v3.4b[\column]
 .endm
 
 // The two bits stay where they are, so that the second sums come 4 times and the third 16 times
@@ -161,7 +157,10 @@
 .endm
 
 .macro second_half_q3k
-    movi    sign_shift.16b, #0
+    shl     v28.16b, v28.16b, #4
+    shl     v29.16b, v29.16b, #4
+    shl     v30.16b, v30.16b, #4
+    shl     v31.16b, v31.16b, #4
     sub     from_low, from_low, #256
 .endm
 

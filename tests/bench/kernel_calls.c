@@ -1,4 +1,4 @@
-/* Longer than a file should be, for its tables have a line for every op. */
+/* Why this file is long: its tables have a line for every op. */
 #include "tests/bench/kernel_calls.h"
 
 #include <stdbool.h>
