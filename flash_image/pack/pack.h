@@ -16,6 +16,7 @@ struct pack_options {
     const char *template;  /* chat template by name, "none", or NULL: as the model's */
     enum ingot_type type;  /* of all matrices where type_given; norms are F32 always */
     bool type_given;       /* false: as in the input, see pack_types.h */
+    bool row_scales;       /* i8r or i4r was asked for: type is what stands in for it */
     bool mixed;            /* more bits than type has where they matter most, ... */
     unsigned mixture;      /* ... by this of the mixtures (pack_types.c) */
     enum ingot_type head;  /* of the output matrix, where head_given */

@@ -351,11 +351,34 @@ void pack_tell_types(const struct pack_options *o, struct source *s)
         return;
     }
     tell_own_types(o, s);
+    if (o->row_scales) {
+        fprintf(stderr,
+                "%s: stored as %s, whose scale for every 32 weights loses less than one for a row "
+                "and a list of outliers\n",
+                s->path, image_type_name(o->type));
+    }
     if (o->type_given) {
         tell_columns(o, s, INGOT_Q8_0);
         tell_columns(o, s, INGOT_Q4_0);
         tell_columns(o, s, INGOT_IQ4_NL);
     }
+}
+
+/* Types with a scale for each row and a list of outliers have no kernels of their own: blocks of 32
+ * hold such a scale and adapt to an outlier, for half a bit a weight more (docs/EXPERIMENTS.md). */
+static const struct {
+    const char *name;
+    enum ingot_type stored;
+} stand_ins[] = { { "i8r", INGOT_Q8_0 }, { "i4r", INGOT_Q4_0 } };
+
+static enum ingot_type stand_in_by_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof stand_ins / sizeof stand_ins[0]; i++) {
+        if (strcasecmp(name, stand_ins[i].name) == 0) {
+            return stand_ins[i].stored;
+        }
+    }
+    return INGOT_N_TYPES;
 }
 
 /* INGOT_N_TYPES: no such type. */
@@ -385,6 +408,10 @@ bool pack_parse_type(const char *name, struct pack_options *o)
     enum ingot_type type = type_by_name(name);
 
     o->mixed = false;
+    o->row_scales = stand_in_by_name(name) != INGOT_N_TYPES;
+    if (o->row_scales) {
+        type = stand_in_by_name(name);
+    }
     for (unsigned i = 0; i < sizeof mixtures / sizeof mixtures[0]; i++) {
         if (strcasecmp(name, mixtures[i].name) == 0) {
             o->mixture = i;

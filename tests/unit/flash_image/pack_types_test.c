@@ -148,6 +148,17 @@ static void test_columns(void)
        "48 and 172 are none of 32: Q8_0");
 }
 
+static void test_stand_ins(void)
+{
+    struct pack_options o = { .type_given = false };
+
+    OK(pack_parse_type("i8r", &o) && o.row_scales && o.type == INGOT_Q8_0 &&
+           pack_parse_type("I4R", &o) && o.row_scales && o.type == INGOT_Q4_0,
+       "rows with one scale are stored in blocks of 32");
+    OK(pack_parse_type("q4_0", &o) && !o.row_scales && !pack_parse_head("i8r", &o),
+       "which nobody says of a type that was asked for itself");
+}
+
 static void test_own_types(void)
 {
     static const struct {
@@ -237,6 +248,7 @@ int main(void)
     test_mix();
     test_other_mixtures();
     test_columns();
+    test_stand_ins();
     test_own_types();
     test_bf16();
     test_synth("untied", "f16", INGOT_F16, INGOT_F16);
