@@ -302,7 +302,7 @@ FILES = [
     ("2^32 - 1 rows", ATTN_Q + 8, "<I", 0xffffffff, ["attn_q: rows"]),
     ("segments that overlap", LAYER, "<Q", 4096, ["layer 0: offset"]),
     ("a phase past the end", LAYER + 32, "<Q", 1 << 40, ["layer 0: phase_end[0]"]),
-    ("an unknown mixer", LAYERS, "<B", 77, ["layer 0: mixer is 77 (unknown)"]),
+    ("an unknown mixer", LAYERS, "<B", 77, ["layer 0: mixer is 77, which this program lacks"]),
     ("2^32 - 1 heads in a layer", LAYERS + 8, "<I", 0xffffffff, ["layer 0: n_heads"]),
     ("the version before", 8, "<I", 2, ["version is 2", "pack the model again"]),
     ("a NaN scale", Q_AT, "<H", 0x7e00, ["layer 0: attn_q", "not finite"]),

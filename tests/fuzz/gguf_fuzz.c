@@ -59,13 +59,26 @@ static void use_tensor(const struct source_tensor *t)
     }
 }
 
+/* The matrix, or of several the first and the last. */
+static void use_stack(const struct source_tensor *t)
+{
+    struct source_tensor one = *t;
+
+    if (t->stack != 0) {
+        one = source_expert(t, t->stack - 1);
+        use_tensor(&one);
+        one = source_expert(t, 0);
+    }
+    use_tensor(&one);
+}
+
 static void use_tensors(void)
 {
     for (size_t i = 0; i < SOURCE_MAX_TENSORS; i++) {
         const struct source_tensor *t = &source.tensors[i];
 
         if (t->data != NULL && source.params_known) {
-            use_tensor(t);
+            use_stack(t);
         }
     }
 }

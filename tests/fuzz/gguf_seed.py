@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Write seeds for gguf_fuzz: models of one layer, OUT-llama with every type that can be packed and
+"""Write seeds for gguf_fuzz: models of a layer or a few, OUT-llama with every type that can be packed and
 one OUT-... for each architecture that has tensors or values of its own, without weights; the target
 puts some behind them. OUT-split is a model in two parts. usage: gguf_seed.py OUT"""
+import math
 import os
 import struct
 import sys
@@ -23,6 +24,33 @@ BLOCK = [("attn_norm.weight", 256, 0, "F32"), ("attn_output.weight", 256, 256, "
 GATED = [("ffn_gate.weight", 256, 512, "Q5_K"), ("ffn_up.weight", 256, 512, "Q2_K")]
 HEAD_NORMS = [("attn_q_norm.weight", 64, 0, "F32"), ("attn_k_norm.weight", 64, 0, "F32")]
 POST_NORMS = [("post_attention_norm.weight", 256, 0, "F32"), ("post_ffw_norm.weight", 256, 0, "F32")]
+MOE = [("ffn_gate_inp.weight", 256, 2, "F32"), ("ffn_gate_exps.weight", 256, 32, "Q4_0", 2),
+       ("ffn_up_exps.weight", 256, 32, "Q8_0", 2), ("ffn_down_exps.weight", 32, 256, "F16", 2)]
+SHARED = [("ffn_gate_shexp.weight", 256, 32, "Q4_0"), ("ffn_up_shexp.weight", 256, 32, "Q4_0"),
+          ("ffn_down_shexp.weight", 32, 256, "F32")]
+NORMS = [("attn_norm.weight", 256, 0, "F32"), ("ffn_norm.weight", 256, 0, "F32")]
+MAMBA2 = [("ssm_in.weight", 256, 164, "Q8_0"), ("ssm_conv1d.weight", 4, 96, "F32"),
+          ("ssm_conv1d.bias", 96, 0, "F32"), ("ssm_dt.bias", 4, 0, "F32"), ("ssm_a", 1, 4, "F32"),
+          ("ssm_d", 1, 4, "F32"), ("ssm_norm.weight", 64, 1, "F32"), ("ssm_out.weight", 64, 256, "F16")]
+SSM = {"ssm.conv_kernel": 4, "ssm.state_size": 16, "ssm.group_count": 1, "ssm.time_step_rank": 4,
+       "ssm.inner_size": 64}
+EXPERTS = {"expert_count": 2, "expert_used_count": 1, "expert_feed_forward_length": 32}
+# What those of one layer set beside the sizes: numbers, or a list for each layer.
+KEYS = {
+    "qwen35moe": {**SSM, **EXPERTS, "full_attention_interval": 2, "nextn_predict_layers": 1,
+                  "block_count": 3, "expert_shared_feed_forward_length": 32},
+    "qwen35": {"full_attention_interval": 1, **SSM},
+    "lfm2moe": {"attention.head_count_kv": [0, 2], "leading_dense_block_count": 1, **EXPERTS,
+                "shortconv.l_cache": 3,
+                "expert_gating_func": 2},
+    "granitehybrid": {"attention.head_count_kv": [0, 2], "rope.scaling.finetuned": 0, **SSM},
+    "gpt-oss": {**EXPERTS, "attention.sliding_window": 8},
+    "gemma4": {"attention.key_length": 64, "attention.key_length_swa": 32,
+               "rope.dimension_count_swa": 32, "attention.sliding_window": 16,
+               "attention.sliding_window_pattern": 1, "attention.shared_kv_layers": 1,
+               "embedding_length_per_layer_input": 32, "feed_forward_length": [512, 512]},
+    "nemotron_h": {"attention.head_count_kv": [0, 2, 0], "feed_forward_length": [0, 0, 512], **SSM},
+}
 MODELS = {
     "llama": ([("output.weight", 256, 8, "F16"), ("rope_freqs.weight", 32, 0, "F32")],
               QKV + BLOCK + GATED),
@@ -42,6 +70,37 @@ MODELS = {
                       ("attn_norm.bias", 256, 0, "F32"), ("ffn_norm.bias", 256, 0, "F32"),
                       ("attn_output.bias", 256, 0, "F32"), ("ffn_up.weight", 256, 512, "Q8_0"),
                       ("ffn_up.bias", 512, 0, "F32"), ("ffn_down.bias", 256, 0, "F32")]),
+    "qwen35": ([], [("attn_q.weight", 256, 512, "Q6_K")] + QKV[1:] + BLOCK[:2] + BLOCK[3:] + GATED +
+               HEAD_NORMS + POST_NORMS[:1]),
+    "qwen35moe": ([("blk.2.nextn.eh_proj.weight", 256, 256, "Q4_0")], NORMS[:1] + POST_NORMS[:1] +
+                  [("attn_qkv.weight", 256, 96, "Q8_0"), ("attn_gate.weight", 256, 64, "Q8_0"),
+                   ("ssm_alpha.weight", 256, 4, "F32"), ("ssm_beta.weight", 256, 4, "F32")] +
+                  MAMBA2[1:2] + MAMBA2[3:5] + [("ssm_norm.weight", 16, 0, "F32")] + MAMBA2[-1:] +
+                  MOE + SHARED + [("ffn_gate_inp_shexp.weight", 256, 0, "F32")],
+                  [("attn_q.weight", 256, 512, "Q6_K")] + QKV[1:] + BLOCK[:2] + HEAD_NORMS + POST_NORMS[:1] +
+                  MOE + SHARED),
+    "lfm2moe": ([("token_embd_norm.weight", 256, 0, "F32")], NORMS + GATED + BLOCK[3:] +
+                [("shortconv.in_proj.weight", 256, 768, "Q4_0"), ("shortconv.conv.weight", 3, 256, "F16"),
+                 ("shortconv.out_proj.weight", 256, 256, "Q4_0")],
+                QKV + BLOCK[:3] + HEAD_NORMS + MOE + [("exp_probs_b.bias", 2, 0, "F32")]),
+    "granitehybrid": ([], NORMS + MAMBA2 + GATED + BLOCK[3:], QKV + BLOCK + GATED),
+    "gpt-oss": ([], QKV + BLOCK[:2] + POST_NORMS[:1] + MOE[:1] + MOE[3:] +
+                [("attn_q.bias", 256, 0, "F32"), ("attn_k.bias", 128, 0, "F32"),
+                 ("attn_v.bias", 128, 0, "F32"), ("attn_output.bias", 256, 0, "F32"),
+                 ("attn_sinks.weight", 4, 0, "F32"), ("ffn_gate_inp.bias", 2, 0, "F32"),
+                 ("ffn_gate_up_exps.weight", 256, 64, "Q4_0", 2), ("ffn_gate_up_exps.bias", 64, 2, "F32"),
+                 ("ffn_down_exps.bias", 256, 2, "F32")]),
+    "gemma4": ([("per_layer_token_embd.weight", 64, 8, "Q8_0"), ("rope_freqs.weight", 32, 0, "F32"),
+                ("per_layer_model_proj.weight", 256, 64, "BF16"),
+                ("per_layer_proj_norm.weight", 32, 0, "F32")],
+               QKV[:2] + BLOCK + GATED + HEAD_NORMS + POST_NORMS +
+               [("inp_gate.weight", 256, 32, "F32"), ("proj.weight", 32, 256, "F32"),
+                ("post_norm.weight", 256, 0, "F32"), ("layer_output_scale.weight", 1, 0, "F32")],
+               QKV[:1] + BLOCK + GATED + HEAD_NORMS[:1] + POST_NORMS +
+               [("inp_gate.weight", 256, 32, "F32"), ("proj.weight", 32, 256, "F32"),
+                ("post_norm.weight", 256, 0, "F32")]),
+    "nemotron_h": ([], NORMS[:1] + MAMBA2, NORMS[:1] + QKV + BLOCK[1:2],
+                   NORMS[:1] + GATED[1:] + BLOCK[3:]),
 }
 
 
@@ -53,9 +112,9 @@ def model(name):
     g.array("tokenizer.ggml.token_type", I32, [struct.pack("<i", k) for k in KINDS])
     g.string("tokenizer.chat_template",
              "{{ '<|user|>\n' + m['content'] + eos_token }}<|assistant|>")
-    for key, number in (("context_length", 64), ("embedding_length", 256), ("block_count", 1),
-                        ("feed_forward_length", 512), ("attention.head_count", 4),
-                        ("attention.head_count_kv", 2)):
+    for key, number in (("context_length", 64), ("embedding_length", 256),
+                        ("block_count", len(MODELS[name]) - 1), ("feed_forward_length", 512),
+                        ("attention.head_count", 4), ("attention.head_count_kv", 2)):
         g.u32("." + key, number)
     g.f32(".attention.layer_norm_epsilon" if name == "gpt2" else
           ".attention.layer_norm_rms_epsilon", 1e-5)
@@ -69,16 +128,26 @@ def model(name):
         g.u32(".attention.sliding_window", 16)
         g.array(".attention.sliding_window_pattern", BOOL, [b"\1"])
         g.f32(".rope.freq_base_swa", 10000)
-    outer, inner = MODELS[name]
-    for tensor, cols, rows, kind in OUTER + outer + [("blk.0." + t[0], *t[1:]) for t in inner]:
-        size = cols * max(rows, 1) * BYTES[kind] // 256
-        g.tensor(tensor, (cols, rows) if rows else (cols,), kind, bytes(size))
+    for key, number in KEYS.get(name, {}).items():
+        if isinstance(number, list):
+            g.array("." + key, I32, [struct.pack("<i", n) for n in number])
+        else:
+            g.u32("." + key, number)
+    outer, *layers = MODELS[name]
+    outer = OUTER[:1 if name == "lfm2moe" else 2] + outer  # its last norm has another name
+    inner = [(f"blk.{i}.{t[0]}", *t[1:]) for i, tensors in enumerate(layers) for t in tensors]
+    for tensor, *dims, kind in outer + inner:
+        if not isinstance(kind, str):  # a number of experts
+            dims, kind = [*dims[:2], kind], dims[2]
+        dims = [n for n in dims if n]
+        g.tensor(tensor, dims, kind, bytes(math.prod(dims) * BYTES[kind] // 256))
     return g
 
 
-for name in MODELS:
-    with open(f"{sys.argv[1]}-{name}", "wb") as out:
-        out.write(b"".join(model(name).parts()[:3]))
-# Two parts, one behind the other: the target parts them at the second magic.
-with open(f"{sys.argv[1]}-split", "wb") as out:
-    out.write(b"".join(b"".join(part.parts()[:3]) for part in model("llama").split(2)))
+if __name__ == "__main__":
+    for name in MODELS:
+        with open(f"{sys.argv[1]}-{name}", "wb") as out:
+            out.write(b"".join(model(name).parts()[:3]))
+    # Two parts, one behind the other: the target parts them at the second magic.
+    with open(f"{sys.argv[1]}-split", "wb") as out:
+        out.write(b"".join(b"".join(part.parts()[:3]) for part in model("llama").split(2)))

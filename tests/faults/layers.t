@@ -1,0 +1,150 @@
+#!/usr/bin/python3
+"""Hostile tables of layers in GGUF files of architectures whose layers differ: mixers without a
+width, keys of nobody, more experts than fit: each is refused by one sentence that names the value,
+by the program under ASan and UBSan."""
+
+import os
+import struct
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+sys.path.insert(0, os.path.join(HERE, "../fuzz"))
+from gguf_files import BOOL, F32, I32
+from gguf_seed import KEYS, model
+from hostile import check, pack
+from machine import WORK, Tap
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+
+
+def made(name):
+    """The fuzzer's seed, with its weights."""
+    g = model(name)
+    for tensor in g.tensors:
+        if tensor[0].startswith("rope_freqs"):
+            tensor[3] = struct.pack("<f", 1) * (len(tensor[3]) // 4)
+    return g
+
+
+def whole(key, number):
+    return lambda g: g.u32("." + key, number)
+
+
+def numbers(key, *items):
+    return lambda g: g.array("." + key, I32, [struct.pack("<i", n) for n in items])
+
+
+def real(key, number):
+    return lambda g: g.f32("." + key, number)
+
+
+def shape(name, *dims, kind=None):
+    def change(g):
+        tensor = next(t for t in g.tensors if t[0] == name)
+        tensor[1] = list(dims)
+        tensor[2] = tensor[2] if kind is None else kind
+    return change
+
+
+def without(name):
+    def change(g):
+        g.tensors = [t for t in g.tensors if t[0] != name]
+    return change
+
+
+KV = "attention.head_count_kv"
+ROWS = [
+    ("gemma4", "all layers read others' keys", whole("attention.shared_kv_layers", 2),
+     ["shared_kv_layers is 2, of 2 layers"]),
+    ("gemma4", "keys of nobody", lambda g: g.array(
+        ".attention.sliding_window_pattern", BOOL, [b"\1", b"\0"]), ["layer 1 has no keys"]),
+    ("gemma4", "a pattern for other layers", lambda g: g.array(
+        ".attention.sliding_window_pattern", BOOL, [b"\1"]), ["sliding_window_pattern"]),
+    ("gemma4", "local heads of 33", lambda g: (
+        g.u32(".attention.key_length_swa", 33),
+        g.array(".attention.sliding_window_pattern", BOOL, [b"\1", b"\1"])), ["head_dim is 33"]),
+    ("gemma4", "a local rope wider than the other", whole("rope.dimension_count_swa", 128),
+     ["rope.dimension_count_swa is 128"]),
+    ("gemma4", "an output scale of two", shape("blk.0.layer_output_scale.weight", 2),
+     ["layer_output_scale", "demand others"]),
+    ("gemma4", "4 billion numbers a layer", whole("embedding_length_per_layer_input", 0xffffffff),
+     ["per_layer_dim"]),
+    ("qwen35moe", "4 billion experts", whole("expert_count", 4000000000),
+     ["expert_count is 4000000000"]),
+    ("qwen35moe", "no expert used", whole("expert_used_count", 0), [".expert_used_count 0"]),
+    ("qwen35moe", "more used than there are", whole("expert_used_count", 3),
+     [".expert_used_count 3"]),
+    ("qwen35moe", "another number of experts than the tensors", whole("expert_count", 3),
+     ["router of layer 0 has 2 rows"]),
+    ("qwen35moe", "an expert too few", shape("blk.0.ffn_up_exps.weight", 256, 32, 1),
+     ["1 experts, the parameters 2"]),
+    ("qwen35moe", "experts without a width", whole("expert_feed_forward_length", 0),
+     ["expert_hidden is 0"]),
+    ("qwen35moe", "experts in groups", whole("expert_group_count", 4), ["expert_group_count is 4"]),
+    ("qwen35moe", "all blocks guess", whole("nextn_predict_layers", 3), ["is 3, of 3 blocks"]),
+    ("qwen35moe", "no layer attends at intervals of 0", whole("full_attention_interval", 0),
+     ["full_attention_interval is 0"]),
+    ("qwen35moe", "a mixer of width 0", whole("ssm.inner_size", 0), ["inner_dim is 0"]),
+    ("qwen35moe", "groups that do not divide the heads", whole("ssm.group_count", 3),
+     ["do not divide"]),
+    ("qwen35moe", "an inner width that the heads do not divide", whole("ssm.inner_size", 66),
+     ["do not divide"]),
+    ("qwen35moe", "4 billion numbers of state", whole("ssm.state_size", 0xffffffff),
+     ["state_dim is 4294967295"]),
+    ("qwen35", "a query without its gate", shape("blk.0.attn_q.weight", 256, 256),
+     ["attn_q.weight has 256 rows"]),
+    ("lfm2moe", "a convolution of no position", whole("shortconv.l_cache", 0), ["conv_taps is 0"]),
+    ("lfm2moe", "a convolution of 200", whole("shortconv.l_cache", 200), ["conv_taps is 200"]),
+    ("lfm2moe", "a quantized convolution", shape("blk.0.shortconv.conv.weight", 32, 24, kind=8),
+     ["convolution must be F32"]),
+    ("lfm2moe", "experts chosen otherwise", whole("expert_gating_func", 1),
+     ["expert_gating_func is 1"]),
+    ("lfm2moe", "heads for one layer of two", numbers(KV, 0), ["lists 1 numbers for 2 layers"]),
+    ("lfm2moe", "heads for three layers", numbers(KV, 0, 2, 2), ["lists 3 numbers for 2 layers"]),
+    ("lfm2moe", "heads for no layer", numbers(KV), ["lists 0 numbers for 2 layers"]),
+    ("lfm2moe", "-1 heads", numbers(KV, 0, -1), ["n_kv_heads is 4294967295"]),
+    ("lfm2moe", "heads as fractions", lambda g: g.array(
+        "." + KV, F32, [struct.pack("<f", 2)] * 2), [KV, "whole number"]),
+    ("lfm2moe", "layers beyond the table that are dense", whole("leading_dense_block_count", 9),
+     ["a tensor router"]),
+    ("granitehybrid", "an expert's bias without experts", lambda g: g.floats(
+        "blk.0.ffn_up_exps.bias", [4], [0] * 4), ["expert_up_bias"]),
+    ("granitehybrid", "a vector of the wrong length", shape("blk.0.ssm_a", 1, 3), ["ssm_a of layer 0"]),
+    ("granitehybrid", "a matrix in three dimensions", shape("blk.0.ssm_out.weight", 64, 128, 2),
+     ["three dimensions"]),
+    ("nemotron_h", "a layer of nothing", numbers("feed_forward_length", 0, 0, 0),
+     ["hidden is 0"]),
+    ("gpt-oss", "a router without experts' matrices", without("blk.0.ffn_down_exps.weight"),
+     ["expert_down of layer 0 is missing"]),
+    ("gpt-oss", "gates and ups of odd rows", shape("blk.0.ffn_gate_up_exps.weight", 256, 63, 2),
+     ["63 rows"]),
+    ("gpt-oss", "a recurrent mixer", whole("ssm.inner_size", 64), ["its family does not have"]),
+    ("llama", "a multiplier", real("residual_scale", 0.5), ["llama.residual_scale"]),
+    ("llama", "keys of other layers", whole("attention.shared_kv_layers", 1),
+     ["shared_kv_layers", "its family does not have"]),
+    ("qwen2", "experts", whole("expert_count", 4), ["expert_count is 4"]),
+]
+
+
+def run(job):
+    number, (name, _, change, _) = job
+    g = made(name)
+    if change is not None:
+        change(g)
+    path = os.path.join(WORK, f"layers-{number}.gguf")
+    g.write(path)
+    result = pack(path)
+    os.unlink(path)
+    return result
+
+
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    good = [(name, "", None, []) for name in KEYS]
+    for (name, *_), (status, said) in zip(good, pool.map(run, enumerate(good))):
+        tap.ok(status == 0, f"{name}: the file that others are made of is packed", said)
+    for (name, what, _, words), (status, said) in zip(ROWS, pool.map(run, enumerate(ROWS, 100))):
+        check(tap, f"{name}, {what}", words, status, said)
+tap.done()
