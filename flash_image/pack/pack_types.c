@@ -207,7 +207,7 @@ static bool is_few(enum ingot_type type)
 static enum ingot_type few_type(const struct source_params *p, enum ingot_role role,
                                 enum ingot_type type)
 {
-    if (is_head(p, role)) {
+    if (is_head(p, role) || role == INGOT_OUTPUT) {
         return INGOT_Q6_K;
     }
     return role == INGOT_TOKEN_EMBEDDING ? INGOT_Q4_K : type;

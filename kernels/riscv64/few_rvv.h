@@ -129,7 +129,7 @@
 .endm
 
 /* v0 += field \k of the weights in v8, of \bits, by x, which \run bytes have for a field. */
-.macro field k, bits, run
+.macro field k, bits, run, sum=v0
     .if (\k) == 0
     vand.vi v12, v8, (1 << \bits) - 1
     vle8.v v16, (x_at)
@@ -144,7 +144,7 @@
     .endif
     vle8.v v16, (temp)
     .endif
-    vwmaccsu.vv v0, v16, v12
+    vwmaccsu.vv \sum, v16, v12
 .endm
 
 /* v0 = int16 sums of fields \first to \last. */
@@ -167,6 +167,33 @@
     .endr
     add x_at, x_at, lanes
     bne weights_at, weights_end, .Lstep\@
+.endm
+
+/* v0, v24 = int16 sums of the fields \first and after it, of two bits. */
+.macro two_part_sums first
+    addi weights_at, group, 16 * PARTS
+    addi x_at, sp, FRAME_X
+    li temp, 512
+    addi weights_end, weights_at, 512
+    vsetvli lanes, temp, e8, m4, ta, ma
+    vsetvli zero, lanes, e16, m8, ta, ma
+    vmv.v.i v0, 0
+    vmv.v.i v24, 0
+    vsetvli zero, lanes, e8, m4, ta, ma
+.Lstep\@:
+    vle8.v v8, (weights_at)
+    add weights_at, weights_at, lanes
+    field \first, 2, 512
+    field (\first + 1), 2, 512, v24
+    add x_at, x_at, lanes
+    bne weights_at, weights_end, .Lstep\@
+.endm
+
+/* The second of them to v0, after finish. */
+.macro next_part
+    li temp, 512
+    vsetvli lanes, temp, e8, m4, ta, ma
+    vmv8r.v v0, v24
 .endm
 
 /* y = fma((float)isum, scale * x.d, y) of part \part, whose sums v0 has. */
@@ -215,13 +242,13 @@
 .endm
 
 .macro group_q2
-    part_sums 0, 0, 2, 512
+    two_part_sums 0
     finish 0, 2
-    part_sums 1, 1, 2, 512
+    next_part
     finish 1, 2
-    part_sums 2, 2, 2, 512
+    two_part_sums 2
     finish 2, 2
-    part_sums 3, 3, 2, 512
+    next_part
     finish 3, 2
 .endm
 

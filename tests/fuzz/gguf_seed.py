@@ -58,6 +58,9 @@ MODELS = {
               [("attn_q.weight", 256, 256, "IQ4_NL"), ("attn_k.weight", 256, 128, "IQ4_XS"),
                ("attn_v.weight", 256, 128, "Q5_0")] + BLOCK +
               [("ffn_gate.weight", 256, 512, "Q4_1"), ("ffn_up.weight", 256, 512, "MXFP4")]),
+    "few": ([], [("attn_q.weight", 256, 256, "TQ1_0"), ("attn_k.weight", 256, 128, "TQ2_0"),
+                 ("attn_v.weight", 256, 128, "Q1_0")] + BLOCK +
+            [("ffn_gate.weight", 256, 512, "Q2_0"), ("ffn_up.weight", 256, 512, "F32")]),
     "qwen2": ([], QKV + BLOCK + GATED +
               [("attn_q.bias", 256, 0, "F32"), ("attn_k.bias", 128, 0, "F32"),
                ("attn_v.bias", 128, 0, "F32")]),
@@ -105,7 +108,7 @@ MODELS = {
 
 
 def model(name):
-    g = Gguf("llama" if name == "types" else name)
+    g = Gguf("llama" if name in ("types", "few") else name)
     g.string("tokenizer.ggml.model", "llama")
     g.array("tokenizer.ggml.tokens", STRING, [text(t) for t in TEXTS])
     g.array("tokenizer.ggml.scores", F32, [struct.pack("<f", -i) for i in range(len(TEXTS))])

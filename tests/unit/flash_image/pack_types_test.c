@@ -72,6 +72,30 @@ static bool mix_is(enum ingot_role role, const char *expected)
     return mixture_is("q4_k_m", role, expected);
 }
 
+/* Few bits for the layers alone; Q4_0, which has the same values, for other columns. */
+static void test_few_bits(void)
+{
+    static const struct {
+        const char *name;
+        enum ingot_type type;
+        enum source_type own;
+    } rows[] = { { "q2_0", INGOT_Q2_0, SOURCE_Q2_0 },
+                 { "tq2_0", INGOT_TQ2_0, SOURCE_TQ1_0 },
+                 { "q1_0", INGOT_Q1_0, SOURCE_Q1_0 } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        set_source(256, 512, 4, false, SOURCE_F32);
+        OK(chosen(rows[i].name, INGOT_FFN_UP, 1) == rows[i].type &&
+               chosen(rows[i].name, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q4_K &&
+               chosen(rows[i].name, INGOT_OUTPUT, INGOT_NO_LAYER) == INGOT_Q6_K,
+           "%s: embedding Q4_K, output Q6_K", rows[i].name);
+        set_source(256, 384, 4, false, rows[i].own);
+        OK(chosen(NULL, INGOT_ATTN_Q, 0) == rows[i].type &&
+               chosen(NULL, INGOT_FFN_DOWN, 0) == INGOT_Q4_0,
+           "%s as in the file; 384 columns are Q4_0", rows[i].name);
+    }
+}
+
 /* What llama.cpp's files of these names have. */
 static void test_other_mixtures(void)
 {
@@ -243,6 +267,7 @@ int main(void)
     static const char *const names[] = { "synth", NULL };
 
     if (!OK(folder_make(), "a folder for files")) {
+        test_few_bits();
         return tap_done();
     }
     test_mix();
