@@ -37,7 +37,8 @@ static enum err plan_once(struct plan *plan, const struct board_request *r, uint
     struct plan_request p = { .image = r->image,
                               .limits = r->limits,
                               .work.extra_scratch = session_bytes(r->image),
-                              .work.work_bytes = layer_work_bytes(r->image) };
+                              .work.work_bytes = layer_work_bytes(r->image),
+                              .work.states = layer_states_bytes(r->image) };
 
     if (r->ram != 0) {
         ram = r->ram - min_u64(r->ram, (uint64_t)BOARD_RESERVED_MIB << 20);

@@ -158,6 +158,7 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
     if (e != ERR_OK) {
         return e;
     }
+    session_forget_guesses(state->session);
     saved_chat_describe(state, &new);
     saved_chat_expect(s, &new); /* to be written, and to be read */
     saved_chat_expect(s, &new);

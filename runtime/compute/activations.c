@@ -50,7 +50,8 @@ static void *take(struct taker *t, size_t count, size_t item_bytes)
 
 static void take_blocks(struct activations *a, const struct activations_request *r, struct taker *t)
 {
-    size_t widest = max_size(max_size(a->dim_stride, a->q_stride), a->hidden_stride);
+    size_t widest = max_size(max_size(a->dim_stride, a->q_stride),
+                             max_size(a->hidden_stride, round_up(r->inner_dim, PADDING)));
     size_t tokens = max_size(a->chunk, r->experts);
     size_t groups = round_up(tokens, GROUP) / GROUP;
 

@@ -66,6 +66,7 @@ struct activations_request {
     uint32_t logits_rows; /* tokens whose logits are computed together; 0 counts as 1 */
     size_t work_bytes;    /* of a token, for the own work space of a layer's blocks */
     uint32_t experts;     /* the most that a token takes in a layer; 0: there are none */
+    uint32_t inner_dim;   /* of the widest recurrent mixer, whose result a matrix takes */
 };
 
 /* How much activations_take takes of ARENA_SCRATCH. Dimensions are bounded by the image reader,

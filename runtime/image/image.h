@@ -85,6 +85,9 @@ unsigned image_main_type(const struct image *img);
 /* The most experts that a token takes in a layer; 0: there are none. */
 uint32_t image_most_experts(const struct image *img);
 
+/* The width of the widest recurrent mixer of a layer; 0: there is none. */
+uint32_t image_inner_dim(const struct image *img);
+
 /* The types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
 

@@ -79,3 +79,13 @@ uint32_t image_table_crc(const struct image *img, uint32_t token)
 {
     return img->expert_crcs[img->first_row + token];
 }
+
+uint32_t image_inner_dim(const struct image *img)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
+        most = max_u32(most, img->layers[i].inner_dim);
+    }
+    return most;
+}

@@ -45,7 +45,7 @@ struct calibration {
     const struct platform_clock *clock;
     struct model *m;
     struct kv_cache kv;         /* of one layer, for all */
-    struct layer_state *states; /* (n_layers) */
+    struct layer_state *states; /* see layer_kinds.h */
     uint8_t *weights;
     size_t bytes;
 
@@ -231,6 +231,58 @@ static void measure_checksum(struct calibration *p)
                                            bytes);
 }
 
+/* An earlier state of the same shape, which can stand in for number i; i itself where there is
+ * none, or it has no memory of its own. */
+static uint32_t stand_in(const struct image *image, uint32_t i)
+{
+    const struct ingot_layer *l = image_layer(image, layer_state_layer(image, i));
+
+    for (uint32_t j = 0; j < i; j++) {
+        const struct ingot_layer *o = image_layer(image, layer_state_layer(image, j));
+
+        if (layer_state_kind(image, j) == layer_state_kind(image, i) &&
+            o->conv_taps == l->conv_taps && o->n_groups == l->n_groups &&
+            o->inner_heads == l->inner_heads && o->state_dim == l->state_dim &&
+            o->inner_dim == l->inner_dim) {
+            return j;
+        }
+    }
+    return i;
+}
+
+static size_t own_states_bytes(const struct image *image)
+{
+    size_t bytes = 0;
+
+    for (uint32_t i = 0; i < layer_state_count(image); i++) {
+        if (stand_in(image, i) == i) {
+            bytes += arena_take_bytes(layer_state_bytes(image, i));
+        }
+    }
+    return bytes;
+}
+
+/* Layers of one shape share a state: what is in it does not matter here. */
+static void open_states(struct calibration *p, struct arena *arena)
+{
+    const struct image *image = &p->m->image;
+
+    for (uint32_t i = 0; i < layer_state_count(image); i++) {
+        uint32_t like = stand_in(image, i), layer = layer_state_layer(image, i);
+        size_t bytes = layer_state_bytes(image, i);
+        struct layer_state *st = &p->states[i];
+
+        *st = (struct layer_state){ layer_state_kind(image, i), layer, &p->kv };
+        if (bytes != 0 && like != i) {
+            st->self = p->states[like].self;
+        } else if (bytes != 0) {
+            st->self = arena_take(arena, ARENA_SCRATCH, bytes);
+            memset(st->self, 0, bytes);
+            st->kind->open(st, image_layer(image, layer));
+        }
+    }
+}
+
 /* Work space; one layer's cache, which stands in for all; and the rest of the memory for
  * weights. */
 static bool cut_memory(struct calibration *p, struct workers *workers, struct arena *arena)
@@ -238,13 +290,14 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
     struct model *m = p->m;
     const struct ingot_header *h = m->image.header;
     struct plan plan = { .context = KV_TILE, .chunk = PROBE_TOKENS, .logits_rows = 1 };
-    size_t states = h->params.n_layers * sizeof *p->states;
+    size_t states = layer_state_count(&m->image) * sizeof *p->states;
     struct kv_layers layers = { m->image.layers, h->params.n_layers };
     size_t page = kv_cache_largest_page(&layers, m->request.limits.kv_type);
-    size_t work = page + arena_take_bytes(states) +
+    size_t work = page + arena_take_bytes(states) + own_states_bytes(&m->image) +
                   activations_bytes(&(struct activations_request){
                       &h->params, plan.chunk, image_types(&m->image), plan.logits_rows,
-                      layer_work_bytes(&m->image), image_most_experts(&m->image) });
+                      layer_work_bytes(&m->image), image_most_experts(&m->image),
+                      image_inner_dim(&m->image) });
     size_t left = arena_left(arena);
 
     if (work + ARENA_ALIGN > left) {
@@ -260,8 +313,8 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
     kv_cache_open(&p->kv, &layers, KV_TILE, m->request.limits.kv_type, p->weights - page);
     for (uint32_t i = 0; i < h->params.n_layers; i++) {
         p->kv.layers[i].place = p->weights - page;
-        p->states[i] = (struct layer_state){ &state_kv, i, &p->kv };
     }
+    open_states(p, arena);
     return true;
 }
 

@@ -32,6 +32,11 @@ const struct layer_block *layer_mixer(const struct ingot_layer *l)
     return find_block(layer_mixers, l->mixer);
 }
 
+const struct layer_block *layer_beside(const struct ingot_layer *l)
+{
+    return find_block(layer_mixers, l->beside);
+}
+
 const struct layer_block *layer_ffn(const struct ingot_layer *l)
 {
     return find_block(layer_ffns, l->ffn);
@@ -44,6 +49,7 @@ void layer_enter(struct transformer *t, uint32_t layer)
     t->layer = layer;
     t->data = l;
     t->mixer = layer_mixer(l);
+    t->beside = layer_beside(l);
     t->ffn = layer_ffn(l);
     memset(t->tensors, 0, sizeof t->tensors);
     for (uint32_t i = 0; i < l->n_tensors; i++) {
@@ -280,6 +286,33 @@ static bool run_block(const struct transformer *t, unsigned core, const struct l
     return true;
 }
 
+/* The second mixer of the same normed input, which is quantized again: the first one has quantized
+ * its own. Its weights come after those of the first, whose last phase they begin. */
+static bool run_beside(const struct transformer *t, unsigned core)
+{
+    struct linear_input normed = { t->act.norm, t->act.dim_stride, t->n_tokens, 0 };
+
+    if (t->beside == NULL) {
+        return true;
+    }
+    layer_step(t, core);
+    layer_quantize(t, core, t->beside->reads, &normed);
+    layer_step(t, core);
+    if (!t->beside->run(t, core)) {
+        return false;
+    }
+    add_residual(t, core);
+    return true;
+}
+
+static bool run_mixers(const struct transformer *t, unsigned core)
+{
+    if (t->mixer == NULL) {
+        return true;
+    }
+    return run_block(t, core, t->mixer, &mixer_norms) && run_beside(t, core);
+}
+
 /* Learned positions are added before layer 0, in whose segment they lie. */
 static void add_positions(const struct transformer *t, unsigned core)
 {
@@ -334,7 +367,7 @@ void layer_run(const struct transformer *t, unsigned core)
     if (t->tensors[INGOT_PER_LAYER_PROJECTION] != NULL) {
         layer_embedding_begin(t, core);
     }
-    if (t->mixer != NULL && !run_block(t, core, t->mixer, &mixer_norms)) {
+    if (!run_mixers(t, core)) {
         return;
     }
     if (t->ffn != NULL && begin_ffn(t, core)) {

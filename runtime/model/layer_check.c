@@ -1,6 +1,7 @@
 #include "runtime/model/layer_kinds.h"
 
 #include "board/min_max.h"
+#include "runtime/base/arena.h"
 #include "runtime/model/layer.h"
 #include "runtime/model/state_none.h"
 #include "runtime/text/format_text.h"
@@ -62,6 +63,31 @@ static enum err check_phases(struct image *image, uint32_t layer, uint64_t waits
     return ERR_OK;
 }
 
+/* A kind of block that the layer names; b: its row. */
+static enum err check_kind(struct image *image, uint32_t layer, const struct layer_block *b,
+                           uint64_t *waits)
+{
+    if (b == NULL) {
+        return ERR_OK;
+    }
+    *waits |= b->waits;
+    return check_block(image, layer, b);
+}
+
+/* A second mixer has its own result: a norm of both together is no layer's yet. */
+static enum err check_beside(struct image *image, uint32_t layer)
+{
+    const struct ingot_layer *l = image_layer(image, layer);
+
+    if (layer_beside(l) == NULL) {
+        return refuse(image, layer, "this program has no such mixer:", image_mixer_name(l->beside));
+    }
+    if ((l->norms & INGOT_NORM_AFTER) != 0) {
+        return refuse(image, layer, "a norm after two mixers:", image_mixer_name(l->beside));
+    }
+    return ERR_OK;
+}
+
 static enum err check_layer(struct image *image, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(image, layer);
@@ -75,13 +101,17 @@ static enum err check_layer(struct image *image, uint32_t layer)
     if (ffn == NULL && l->ffn != INGOT_FFN_NONE) {
         return refuse(image, layer, "this program has no such ffn:", image_ffn_name(l->ffn));
     }
-    if (mixer != NULL) {
-        waits |= mixer->waits;
-        e = check_block(image, layer, mixer);
+    if (l->beside != INGOT_MIXER_NONE) {
+        e = check_beside(image, layer);
     }
-    if (ffn != NULL && e == ERR_OK) {
-        waits |= ffn->waits;
-        e = check_block(image, layer, ffn);
+    if (e == ERR_OK) {
+        e = check_kind(image, layer, mixer, &waits);
+    }
+    if (e == ERR_OK) {
+        e = check_kind(image, layer, layer_beside(l), &waits);
+    }
+    if (e == ERR_OK) {
+        e = check_kind(image, layer, ffn, &waits);
     }
     if (e != ERR_OK) {
         return e;
@@ -101,15 +131,60 @@ enum err layer_check(struct image *image)
     return ERR_OK;
 }
 
-const struct layer_state_kind *layer_state_of(const struct ingot_layer *l)
+/* ---- states --------------------------------------------------------------------------------- */
+
+static uint32_t n_layers(const struct image *image)
 {
-    const struct layer_block *mixer = layer_mixer(l);
+    return image->header->params.n_layers;
+}
+
+uint32_t layer_state_count(const struct image *image)
+{
+    for (uint32_t i = 0; i < n_layers(image); i++) {
+        if (image_layer(image, i)->beside != INGOT_MIXER_NONE) {
+            return 2 * n_layers(image);
+        }
+    }
+    return n_layers(image);
+}
+
+uint32_t layer_state_layer(const struct image *image, uint32_t i)
+{
+    return i % n_layers(image);
+}
+
+const struct layer_state_kind *layer_state_kind(const struct image *image, uint32_t i)
+{
+    const struct ingot_layer *l = image_layer(image, layer_state_layer(image, i));
+    const struct layer_block *mixer = i < n_layers(image) ? layer_mixer(l) : layer_beside(l);
 
     if (mixer == NULL || mixer->state == NULL) {
         return &state_none;
     }
     return mixer->state;
 }
+
+size_t layer_state_bytes(const struct image *image, uint32_t i)
+{
+    const struct layer_state_kind *kind = layer_state_kind(image, i);
+
+    if (kind->bytes == NULL) {
+        return 0;
+    }
+    return kind->bytes(image_layer(image, layer_state_layer(image, i)));
+}
+
+size_t layer_states_bytes(const struct image *image)
+{
+    size_t bytes = 0;
+
+    for (uint32_t i = 0; i < layer_state_count(image); i++) {
+        bytes += arena_take_bytes(layer_state_bytes(image, i));
+    }
+    return bytes;
+}
+
+/* ---- work space ------------------------------------------------------------------------------ */
 
 static size_t block_bytes(const struct layer_block *b, const struct image *image, uint32_t layer)
 {
@@ -123,10 +198,11 @@ size_t layer_work_bytes(const struct image *image)
 {
     size_t bytes = 0;
 
-    for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
+    for (uint32_t i = 0; i < n_layers(image); i++) {
         const struct ingot_layer *l = image_layer(image, i);
 
         bytes = max_size(bytes, block_bytes(layer_mixer(l), image, i));
+        bytes = max_size(bytes, block_bytes(layer_beside(l), image, i));
         bytes = max_size(bytes, block_bytes(layer_ffn(l), image, i));
     }
     return bytes;

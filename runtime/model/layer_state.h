@@ -39,7 +39,10 @@ struct layer_state_kind {
 
     /* Memory of a state of its own, 64-byte aligned, zeroed and given to it as `self`. 0 or
      * NULL: the kind has its own `self`. */
-    size_t (*bytes)(const struct ingot_params *p, uint32_t layer);
+    size_t (*bytes)(const struct ingot_layer *l);
+
+    /* That memory is there. NULL: nothing to do. */
+    void (*open)(struct layer_state *st, const struct ingot_layer *l);
 
     /* The sequence is empty. */
     void (*clear)(struct layer_state *st);

@@ -143,6 +143,7 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
     }
     r->work.extra_scratch = setup->sequence_bytes(&m->image);
     r->work.work_bytes = layer_work_bytes(&m->image);
+    r->work.states = layer_states_bytes(&m->image);
 }
 
 static enum err reserve_all(struct model *m)

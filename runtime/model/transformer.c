@@ -20,10 +20,12 @@ void transformer_open(struct transformer *t, const struct image *image,
     t->workers = workers;
     t->stream = stream;
     t->context = plan->context;
+    t->n_states = layer_state_count(image);
     activations_take(&t->act,
                      &(struct activations_request){
                          &image->header->params, plan->chunk, image_types(image), plan->logits_rows,
-                         layer_work_bytes(image), image_most_experts(image) },
+                         layer_work_bytes(image), image_most_experts(image),
+                         image_inner_dim(image) },
                      arena);
 }
 
@@ -116,24 +118,55 @@ static void layer_work(void *arg, struct workers *workers, unsigned core)
     trace_end(workers->trace, TRACE_LAYER, t->layer, core, begin);
 }
 
+static void put_states_back(const struct transformer *t)
+{
+    for (uint32_t i = t->layer; i < t->n_states; i += params(t)->n_layers) {
+        struct layer_state *st = &t->states[i];
+        uint32_t kept = st->kind->cut(st, t->position);
+
+        assert(kept == t->position);
+        (void)kept;
+    }
+}
+
+/* The states of the layer may be read, and written from the pass' position on. */
+static enum err enter_states(const struct transformer *t, uint32_t layer)
+{
+    enum err e = ERR_OK;
+
+    for (uint32_t i = layer; i < t->n_states && e == ERR_OK; i += params(t)->n_layers) {
+        e = layer_state_enter(&t->states[i], t->position);
+    }
+    return e;
+}
+
+static enum err leave_states(const struct transformer *t)
+{
+    enum err e = ERR_OK;
+
+    for (uint32_t i = t->layer; i < t->n_states && e == ERR_OK; i += params(t)->n_layers) {
+        e = layer_state_leave(&t->states[i], t->position + t->n_tokens);
+    }
+    return e;
+}
+
 /* Compute the layer, and compute it again if its checksum was wrong. Before that, its input and
  * its state are put back. */
-static enum err compute_layer(struct transformer *t, struct layer_state *st)
+static enum err compute_layer(struct transformer *t)
 {
     bool again = false;
     enum err e;
 
     if (t->stream->now.early != NULL) {
         copy_x(t->act.saved, t->act.x, t);
-        layer_state_mark(st, t->position, LAYER_MARK_PASS);
+        for (uint32_t i = t->layer; i < t->n_states; i += params(t)->n_layers) {
+            layer_state_mark(&t->states[i], t->position, LAYER_MARK_PASS);
+        }
     }
     workers_run(t->workers, layer_work, t);
     e = stream_layer_check(t->stream, t->layer, &again);
     if (e == ERR_OK && again) {
-        uint32_t kept = st->kind->cut(st, t->position);
-
-        assert(kept == t->position);
-        (void)kept;
+        put_states_back(t);
         copy_x(t->act.x, t->act.saved, t);
         workers_run(t->workers, layer_work, t);
     }
@@ -144,7 +177,6 @@ static enum err compute_layer(struct transformer *t, struct layer_state *st)
  * then. Its checksum comes afterwards, and results from wrong bytes are undone. */
 static enum err run_layer(struct transformer *t, uint32_t layer)
 {
-    struct layer_state *st = &t->states[layer];
     bool early = t->n_tokens <= ACTIVATIONS_SAVED;
     uint64_t first = early ? image_phase_end(t->image, layer, 0) : UINT64_MAX;
     enum err e = stream_layer(t->stream, layer, first, &t->segment);
@@ -152,17 +184,17 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
     if (e != ERR_OK) {
         return e;
     }
-    e = layer_state_enter(st, t->position);
+    e = enter_states(t, layer);
     if (e != ERR_OK) {
         return e;
     }
     layer_enter(t, layer);
-    e = compute_layer(t, st);
+    e = compute_layer(t);
     if (e != ERR_OK) {
         return e;
     }
     stream_layer_done(t->stream, layer);
-    return layer_state_leave(st, t->position + t->n_tokens);
+    return leave_states(t);
 }
 
 static void begin_pass(struct transformer *t, const struct transformer_pass *pass)
@@ -171,7 +203,7 @@ static void begin_pass(struct transformer *t, const struct transformer_pass *pas
     t->position = pass->position;
     t->states = pass->states;
     stream_begin(t->stream, pass->want_head);
-    for (uint32_t i = 0; i < params(t)->n_layers; i++) {
+    for (uint32_t i = 0; i < t->n_states; i++) {
         layer_state_begin(&t->states[i], t->position);
     }
 }

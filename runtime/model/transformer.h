@@ -24,16 +24,18 @@ struct transformer {
     struct workers *workers;
     struct stream *stream;
     struct activations act;
-    uint32_t context; /* positions that the plan has room for */
+    uint32_t context;  /* positions that the plan has room for */
+    uint32_t n_states; /* of a sequence, see layer_kinds.h */
 
     /* The data of the layer at work; core 0 sets it before the workers start. */
     const uint8_t *segment; /* its bytes */
     uint32_t layer;
     const struct ingot_layer *data;
-    const struct layer_block *mixer; /* NULL: it has none, as the next one */
+    const struct layer_block *mixer; /* NULL: it has none, as the next ones */
+    const struct layer_block *beside;
     const struct layer_block *ffn;
     const struct ingot_tensor *tensors[INGOT_N_ROLES]; /* NULL: it has none in the role */
-    struct layer_state *states;                        /* (n_layers) of the pass at work */
+    struct layer_state *states;                        /* of the pass at work, see layer_kinds.h */
     uint32_t n_tokens; /* and of the head: whose logits are wanted */
     uint32_t position; /* of the chunk's first token */
     /* And of the head, whole or a tile. */
@@ -51,7 +53,7 @@ struct transformer_pass {
     const uint32_t *tokens;     /* (n), ids below vocab */
     uint32_t n;                 /* 1 .. chunk */
     uint32_t position;          /* of the first one: this many tokens are in each state */
-    struct layer_state *states; /* (n_layers) */
+    struct layer_state *states; /* see layer_kinds.h */
     bool want_head;             /* the pass goes on to transformer_logits */
 };
 

@@ -14,26 +14,9 @@
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* Memory of a layer's own state; 0: it shares the cache of keys and values, or has none. */
-static size_t state_bytes(const struct image *image, uint32_t layer)
-{
-    const struct layer_state_kind *kind = layer_state_of(image_layer(image, layer));
-
-    if (kind->bytes == NULL) {
-        return 0;
-    }
-    return kind->bytes(&image->header->params, layer);
-}
-
 static size_t states_bytes(const struct image *image)
 {
-    uint32_t n_layers = image->header->params.n_layers;
-    size_t bytes = arena_take_bytes(n_layers * sizeof(struct layer_state));
-
-    for (uint32_t i = 0; i < n_layers; i++) {
-        bytes += arena_take_bytes(state_bytes(image, i));
-    }
-    return bytes;
+    return arena_take_bytes(layer_state_count(image) * sizeof(struct layer_state));
 }
 
 static size_t scratch_bytes(const struct image *image)
@@ -56,7 +39,7 @@ static void open_kv(struct session *s, const struct model_setup *setup)
 {
     struct model *m = s->model;
     struct kv_layers layers = { m->image.layers, m->image.header->params.n_layers };
-    size_t bytes = m->plan.kv.n_spilled != 0 ? 0 : m->plan.memory.kv;
+    size_t bytes = m->plan.kv.n_spilled != 0 ? 0 : m->plan.memory.kv - m->plan.kv.states;
 
     kv_cache_open(&s->kv, &layers, m->plan.context, setup->limits.kv_type,
                   arena_take(&m->arena, ARENA_KV, bytes));
@@ -67,24 +50,29 @@ static void open_kv(struct session *s, const struct model_setup *setup)
     }
 }
 
-static void open_state(struct session *s, uint32_t layer)
+static void open_state(struct session *s, uint32_t i)
 {
     struct model *m = s->model;
-    size_t bytes = state_bytes(&m->image, layer);
-    struct layer_state *st = &s->states[layer];
+    size_t bytes = layer_state_bytes(&m->image, i);
+    uint32_t layer = layer_state_layer(&m->image, i);
+    struct layer_state *st = &s->states[i];
 
-    *st = (struct layer_state){ layer_state_of(image_layer(&m->image, layer)), layer, &s->kv };
+    *st = (struct layer_state){ layer_state_kind(&m->image, i), layer, &s->kv };
     if (bytes != 0) {
-        st->self = arena_take(&m->arena, ARENA_SCRATCH, bytes);
+        st->self = arena_take(&m->arena, ARENA_KV, bytes);
         memset(st->self, 0, bytes);
+    }
+    if (st->kind->open != NULL) {
+        st->kind->open(st, image_layer(&m->image, layer));
     }
 }
 
 static void open_states(struct session *s)
 {
     struct model *m = s->model;
-    uint32_t n = m->image.header->params.n_layers;
+    uint32_t n = layer_state_count(&m->image);
 
+    s->n_states = n;
     s->states = arena_take(&m->arena, ARENA_SCRATCH, n * sizeof *s->states);
     for (uint32_t i = 0; i < n; i++) {
         open_state(s, i);
@@ -117,14 +105,9 @@ enum err session_branch(struct session *s, struct session *branch)
 
 /* ---- the counts ----------------------------------------------------------------------------- */
 
-static uint32_t n_layers(const struct session *s)
-{
-    return s->model->image.header->params.n_layers;
-}
-
 void session_clear(struct session *s)
 {
-    for (uint32_t i = 0; i < n_layers(s); i++) {
+    for (uint32_t i = 0; i < s->n_states; i++) {
         s->states[i].kind->clear(&s->states[i]);
     }
     s->n_cached = 0;
@@ -142,7 +125,7 @@ static void cut_states(struct session *s, uint32_t n)
 
     do {
         kept = n;
-        for (uint32_t i = 0; i < n_layers(s); i++) {
+        for (uint32_t i = 0; i < s->n_states; i++) {
             n = min_u32(n, s->states[i].kind->cut(&s->states[i], n));
         }
     } while (n < kept);
@@ -150,8 +133,7 @@ static void cut_states(struct session *s, uint32_t n)
     s->n_ahead = 0;
 }
 
-/* Guesses that are in the states do not belong to the sequence. */
-static void forget_guesses(struct session *s)
+void session_forget_guesses(struct session *s)
 {
     if (s->n_ahead != 0) {
         cut_states(s, s->n_cached);
@@ -168,8 +150,8 @@ uint32_t session_cut(struct session *s, uint32_t n)
 
 void session_mark(struct session *s)
 {
-    forget_guesses(s);
-    for (uint32_t i = 0; i < n_layers(s); i++) {
+    session_forget_guesses(s);
+    for (uint32_t i = 0; i < s->n_states; i++) {
         layer_state_mark(&s->states[i], s->n_cached, LAYER_MARK_KEPT);
     }
 }
@@ -204,7 +186,7 @@ enum err session_put(struct session *s, const uint32_t *ids, size_t n)
     if (e != ERR_OK) {
         return e;
     }
-    forget_guesses(s);
+    session_forget_guesses(s);
     memmove(s->ids + s->n_ids, ids, n * sizeof *ids); /* often there already */
     s->n_ids += (uint32_t)n;
     return ERR_OK;
@@ -285,7 +267,7 @@ enum err session_run(struct session *s, const struct stop *stop)
 {
     enum err e;
 
-    forget_guesses(s);
+    session_forget_guesses(s);
     if (s->n_cached == s->n_ids) {
         format_text(s->problem, sizeof s->problem,
                     "%.100s: an empty text, and the model has no BOS to begin with",
@@ -354,7 +336,7 @@ enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *s
     if (e != ERR_OK) {
         return e;
     }
-    for (uint32_t i = 0; i < n_layers(s) && n != 0; i++) {
+    for (uint32_t i = 0; i < s->n_states && n != 0; i++) {
         layer_state_mark(&s->states[i], s->n_cached, LAYER_MARK_PASS);
     }
     e = run_layers(s, n + 1, true, stop);
@@ -377,7 +359,7 @@ bool session_put_next(struct session *s, uint32_t id)
         s->n_ids++;
         return true;
     }
-    forget_guesses(s);
+    session_forget_guesses(s);
     s->ids[s->n_ids++] = id;
     return false;
 }
@@ -405,7 +387,7 @@ uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_
     uint64_t bytes = 0;
     struct layer_state_io io = { count_bytes, &bytes, true, true };
 
-    for (uint32_t i = 0; i < n_layers(s); i++) {
+    for (uint32_t i = 0; i < s->n_states; i++) {
         (void)s->states[i].kind->move(&s->states[i], n_cached, &io);
     }
     return bytes + (uint64_t)n_ids * sizeof *s->ids;
@@ -419,12 +401,12 @@ enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
     if (io->loads && !io->discards) {
         session_clear(s);
     } else {
-        forget_guesses(s);
+        session_forget_guesses(s);
     }
     s->problem[0] = '\0';
     s->model->stream.problem[0] = '\0';
     e = io->move(io->context, s->ids, (size_t)n_ids * sizeof *s->ids);
-    for (uint32_t i = 0; i < n_layers(s) && e == ERR_OK; i++) {
+    for (uint32_t i = 0; i < s->n_states && e == ERR_OK; i++) {
         e = s->states[i].kind->move(&s->states[i], n_cached, io);
     }
     if (e != ERR_OK) {

@@ -41,9 +41,10 @@ struct session_scratch {
 
 struct session {
     struct model *model;
-    struct layer_state *states; /* (n_layers) */
-    struct kv_cache kv;         /* of the attention layers' states ... */
-    struct kv_pages pages;      /* ... and where they spill */
+    struct layer_state *states; /* (n_states), see layer_kinds.h */
+    uint32_t n_states;
+    struct kv_cache kv;    /* of the attention layers' states ... */
+    struct kv_pages pages; /* ... and where they spill */
 
     uint32_t *ids; /* (context) */
     uint32_t context;
@@ -95,6 +96,9 @@ enum err session_append(struct session *s, const uint32_t *ids, size_t n, const 
  * them are cached: the others are pending, as some states can only go back to a mark. */
 uint32_t session_cut(struct session *s, uint32_t n);
 
+/* Guesses that are in the states do not belong to the sequence: without them, n_cached may be less. */
+void session_forget_guesses(struct session *s);
+
 /* A turn begins: later cuts can come back to this point without computing tokens again. */
 void session_mark(struct session *s);
 
@@ -119,7 +123,7 @@ enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
 /* Bytes that session_move moves, of n_ids tokens of which n_cached are cached. */
 uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached);
 
-/* Move n_ids tokens and the states of the first n_cached through io: all of the session, when it
+/* No guesses may be in the states. Move n_ids tokens and the states of the first n_cached through io: all of the session, when it
  * is saved. io->loads: the session is empty until session_restore. Errors of io->move and of the
  * states; s->problem is empty where it is io's own. */
 enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,

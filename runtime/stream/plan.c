@@ -222,6 +222,7 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
     plan_lay_out(l, plan, r, plan->context);
     plan->rates = r->rates;
     plan->kv.type = r->limits.kv_type;
+    plan->kv.states = r->work.states;
     m->scratch = (size_t)l->scratch;
     m->kv = (size_t)l->kv;
     if (r->in_place && r->limits.weights == 0 && l->rest <= r->arena_bytes + INGOT_PAGE) {
@@ -253,7 +254,8 @@ static void keep_kv(struct plan *plan, const struct plan_request *r, const struc
     uint64_t room = plan_page_up(l->kv) + l->limit - plan->memory.pinned - plan->memory.io;
 
     for (uint32_t n = kv->n_spilled; n >= KV_PAGES_LEAST; n--) {
-        uint64_t bytes = kv_pages_memory_bytes(r->image, plan->context, r->limits.kv_type, n);
+        uint64_t bytes = kv_pages_memory_bytes(r->image, plan->context, r->limits.kv_type, n) +
+                         kv->states;
 
         if (plan_page_up(bytes) <= room) { /* all of them spilled has fitted */
             kv->n_spilled = n;

@@ -57,7 +57,8 @@ struct plan_limits {
 
 /* Work space beside the activations. */
 struct plan_work {
-    size_t extra_scratch; /* beside the context's ids, too: tokenizer, sampler, states */
+    size_t extra_scratch; /* beside the context's ids, too: tokenizer, sampler */
+    size_t states;        /* of layers that remember otherwise than by keys and values */
     size_t work_bytes;    /* of a token, see activations.h */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */
 };
@@ -93,7 +94,7 @@ struct plan_head {
 struct plan_memory {
     size_t pinned;    /* region weights: segments read once, the norm of a head in tiles */
     size_t io;        /* region io: slots, embedding rows and their checksums */
-    size_t kv;        /* region kv */
+    size_t kv;        /* region kv: keys and values, states */
     size_t scratch;   /* region scratch */
     uint32_t n_slots; /* PLAN_SLOTS, or 0: none needed */
     size_t slot;      /* of one slot */
@@ -114,8 +115,9 @@ struct plan_table {
     uint64_t card; /* all of it */
 };
 
-/* Keys and values. */
+/* Keys and values, and other states. */
 struct plan_kv {
+    size_t states;      /* bytes of region kv, for layers that remember otherwise */
     enum kv_type type;  /* as asked for */
     uint32_t n_spilled; /* layers whose keys and values are on the card; 0: none */
     uint64_t card;      /* bytes that they take there, ... */

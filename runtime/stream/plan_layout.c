@@ -108,7 +108,8 @@ static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request
 {
     struct activations_request a = { &r->image->header->params, plan->chunk,
                                      image_types(r->image),     plan->logits_rows,
-                                     r->work.work_bytes,        image_most_experts(r->image) };
+                                     r->work.work_bytes,        image_most_experts(r->image),
+                                     image_inner_dim(r->image) };
 
     return activations_bytes(&a) + arena_take_bytes(context * sizeof(uint32_t)) +
            r->work.extra_scratch;
@@ -132,7 +133,8 @@ static uint64_t table_memory(const struct image *image)
 void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
                   uint32_t context)
 {
-    l->kv = kv_pages_memory_bytes(r->image, context, r->limits.kv_type, plan->kv.n_spilled);
+    l->kv = kv_pages_memory_bytes(r->image, context, r->limits.kv_type, plan->kv.n_spilled) +
+            r->work.states;
     l->scratch = scratch_bytes(plan, r, context);
     l->rest = plan_page_up(l->kv) + plan_page_up(l->scratch) +
               plan_page_up(table_memory(r->image)) + INGOT_PAGE;

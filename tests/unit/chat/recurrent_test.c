@@ -24,9 +24,9 @@ struct decay_state {
 
 static unsigned n_restored; /* cuts that went back to a mark */
 
-static size_t decay_bytes(const struct ingot_params *p, uint32_t layer)
+static size_t decay_bytes(const struct ingot_layer *l)
 {
-    (void)p, (void)layer;
+    (void)l;
     return sizeof(struct decay_state);
 }
 

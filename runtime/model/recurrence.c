@@ -1,0 +1,166 @@
+#include "runtime/model/recurrence.h"
+
+#include <string.h>
+
+#include "board/min_max.h"
+
+enum { WINDOW = 128 }; /* channels whose latest rows lie together on the stack */
+
+struct recurrence_rows recurrence_take(const struct transformer *t, uint8_t **at, size_t n)
+{
+    struct recurrence_rows rows = { (float *)(void *)*at, recurrence_stride(n) };
+
+    *at += t->act.chunk * rows.stride * sizeof(float);
+    return rows;
+}
+
+struct recurrent *recurrence_state(const struct transformer *t)
+{
+    struct layer_state *st = &t->states[t->layer];
+
+    if (st->kind != &state_recurrent) { /* it stands beside another mixer */
+        st += params(t)->n_layers;
+    }
+    return st->self;
+}
+
+void recurrence_copy(const struct transformer *t, unsigned core)
+{
+    const struct recurrent *r = recurrence_state(t);
+    size_t first, last;
+
+    workers_share(t->workers, core, r->n_values, RECURRENCE_STEP, &first, &last);
+    recurrent_copy_part(r, first, last);
+}
+
+void recurrence_begin(const struct transformer *t, unsigned core)
+{
+    if (core == 0) {
+        recurrent_touch(recurrence_state(t));
+    }
+}
+
+void recurrence_share(const struct transformer *t, unsigned core, size_t n, size_t *first,
+                      size_t *last)
+{
+    workers_share(t->workers, core, n, RECURRENCE_STEP, first, last);
+}
+
+/* ---- the convolution -------------------------------------------------------------------------- */
+
+/* Channels first .. first + n of the rows that a convolution at work takes. */
+struct channels {
+    const struct recurrence_rows *x;
+    float *kept; /* the state's rows, before those of x */
+    size_t kept_stride, n_kept;
+    size_t first, n;
+};
+
+/* Row number i, the kept ones first. */
+static const float *row_at(const struct channels *c, size_t i)
+{
+    if (i < c->n_kept) {
+        return c->kept + i * c->kept_stride + c->first;
+    }
+    return c->x->at + (i - c->n_kept) * c->x->stride + c->first;
+}
+
+/* The rows of token i's convolution; of the first tokens they are brought together in window. */
+static const float *rows_of(const struct channels *c, size_t i, float *window, size_t *stride)
+{
+    if (i >= c->n_kept) {
+        *stride = c->x->stride;
+        return row_at(c, i);
+    }
+    for (size_t j = 0; j <= c->n_kept; j++) {
+        memcpy(window + j * WINDOW, row_at(c, i + j), c->n * sizeof(float));
+    }
+    *stride = WINDOW;
+    return window;
+}
+
+static void convolve_part(const struct transformer *t, const struct channels *c,
+                          const struct recurrence_rows *y)
+{
+    const struct ingot_tensor *w = t->tensors[INGOT_SSM_CONV];
+    const float *weights = layer_vector(t, INGOT_SSM_CONV) + c->first;
+    const float *bias = layer_vector(t, INGOT_SSM_CONV_BIAS);
+    float window[WINDOW * INGOT_MAX_TAPS];
+    struct conv_shape shape = { c->n_kept + 1, c->n, 0, w->cols_padded };
+
+    for (size_t i = 0; i < t->n_tokens; i++) {
+        const float *x = rows_of(c, i, window, &shape.x_stride);
+
+        t->kernels->conv_f32(y->at + i * y->stride + c->first, x, weights,
+                             bias == NULL ? NULL : bias + c->first, &shape);
+    }
+}
+
+/* The last rows are kept, in ascending order: where few tokens came, some move forward. */
+static void keep_rows(const struct transformer *t, const struct channels *c)
+{
+    for (size_t j = 0; j < c->n_kept; j++) {
+        memcpy(c->kept + j * c->kept_stride + c->first, row_at(c, t->n_tokens + j),
+               c->n * sizeof(float));
+    }
+}
+
+void recurrence_convolve(const struct transformer *t, const struct recurrence_rows *y,
+                         const struct recurrence_rows *x, size_t first, size_t last)
+{
+    for (size_t at = first; at < last; at += WINDOW) {
+        struct channels c = {
+            x,  recurrence_state(t)->rows,  recurrent_channels(t->data), t->data->conv_taps - 1u,
+            at, min_size(last - at, WINDOW)
+        };
+
+        convolve_part(t, &c, y);
+        keep_rows(t, &c);
+    }
+}
+
+/* ---- matrices --------------------------------------------------------------------------------- */
+
+void recurrence_multiply(const struct transformer *t, unsigned core, enum ingot_role role,
+                         const struct recurrence_rows *y)
+{
+    const struct ingot_tensor *w = t->tensors[role];
+    struct linear_input normed = { t->act.norm, t->act.dim_stride, t->n_tokens, 0 };
+
+    layer_multiply(t, core, w, t->segment + w->offset, w->rows, &normed, y->at, y->stride);
+}
+
+bool recurrence_finish(const struct transformer *t, unsigned core,
+                       const struct recurrence_rows *rows)
+{
+    const struct ingot_tensor *w = t->tensors[INGOT_SSM_OUT];
+    struct linear_input in = { rows->at, rows->stride, t->n_tokens, 0 };
+
+    layer_pad(t, core, rows->at, rows->stride, INGOT_SSM_OUT);
+    layer_quantize(t, core, LAYER_ROLE(INGOT_SSM_OUT), &in);
+    if (!layer_wait(t, core, INGOT_SSM_OUT)) {
+        return false;
+    }
+    layer_multiply(t, core, w, t->segment + w->offset, w->rows, &in, t->act.out, t->act.dim_stride);
+    return true;
+}
+
+/* ---- the states ------------------------------------------------------------------------------ */
+
+struct recurrence_columns recurrence_columns(const struct ingot_layer *l, size_t at, size_t last)
+{
+    size_t width = l->inner_dim / l->inner_heads;
+    struct recurrence_columns c = { at / width, at % width, 0 };
+
+    c.n = min_size(min_size(last - at, width - c.first), RECURRENCE_COLUMNS);
+    return c;
+}
+
+float *recurrence_matrix(const struct transformer *t, const struct recurrence_columns *c,
+                         struct state_shape *shape)
+{
+    size_t width = t->data->inner_dim / t->data->inner_heads;
+
+    *shape = (struct state_shape){ t->data->state_dim, c->n, width };
+    return recurrence_state(t)->matrices + c->head * shape->rows * width + c->first;
+}
