@@ -80,12 +80,12 @@ uint64_t board_plan_read(const struct plan *plan, const struct image *img)
     uint64_t offset;
 
     if (plan->residency != PLAN_STREAMED) {
-        return 0;
+        return plan->table.bytes;
     }
     if (plan->rows.bytes != 0) {
         plan_embedding_range(img, 0, &offset, &row);
     }
-    return plan->layers.read + plan->head.read + row;
+    return plan->layers.read + plan->head.read + plan->table.bytes + row;
 }
 
 unsigned board_rate_decimals(uint64_t decode_ns)

@@ -79,6 +79,15 @@ static void io_text(const struct model *m, char *text, size_t bytes)
                 format_bytes(pass, model_planned_bytes(m)));
 }
 
+/* It is no region: its bytes lie on the card. */
+static void table_text(const struct plan *p, char *text, size_t bytes)
+{
+    char read[FORMAT_NUMBER_BYTES];
+
+    format_text(text, bytes, "embeddings per layer stay there: %s read per token, rows of %u kept",
+                format_bytes(read, p->table.bytes), (unsigned)p->table.n);
+}
+
 static void kv_text(const struct plan *p, const struct image *image, char *text, size_t bytes)
 {
     uint32_t n_layers = kv_pages_most(image);
@@ -254,6 +263,10 @@ void report_plan(struct console *c, const struct model *m)
     row(c, "weights", p->memory.pinned, text);
     io_text(m, text, sizeof text);
     row(c, "io", p->memory.io, text);
+    if (p->table.n != 0) {
+        table_text(p, text, sizeof text);
+        row(c, "card", p->table.card, text);
+    }
     kv_text(p, &m->image, text, sizeof text);
     row(c, "kv", p->memory.kv, text);
     row(c, "scratch", p->memory.scratch, "activations, logits, work space");

@@ -336,5 +336,5 @@ uint32_t model_most_guesses(const struct model *m)
 
 uint64_t model_planned_bytes(const struct model *m)
 {
-    return m->plan.layers.read + m->plan.head.read;
+    return m->plan.layers.read + m->plan.head.read + m->plan.table.bytes;
 }

@@ -63,8 +63,11 @@ uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *im
     for (uint32_t i = 0; i < l->n_tensors; i++) {
         const struct ingot_tensor *w = &image->tensors[l->first_tensor + i];
 
-        if (image_role_is_matrix((enum ingot_role)w->role) && w->offset >= from && w->offset < to) {
-            ns += compute_ns(rates, w->type, w->bytes, n_tokens);
+        bool expert = image_role_is_expert((enum ingot_role)w->role);
+        uint64_t at = w->offset + (expert ? l->expert_offset : 0);
+
+        if (image_role_is_matrix((enum ingot_role)w->role) && at >= from && at < to) {
+            ns += compute_ns(rates, w->type, w->bytes * (expert ? l->n_experts_used : 1), n_tokens);
         }
     }
     return ns;
@@ -183,12 +186,12 @@ static void run_head(struct timeline *t)
     }
 }
 
-/* A pass begins with a row of the embedding for each token. The card is still busy with the
+/* A pass begins with a row of the embedding, and of the table per layer, for each token. The card is still busy with the
  * segments of the ring: their requests in flight, AHEAD_BYTES at most, come before the rows. */
 static void read_rows(struct timeline *t)
 {
     uint64_t busy = t->card;
-    uint64_t row = transfer_ns(t, t->plan->rows.bytes) * t->n_tokens;
+    uint64_t row = transfer_ns(t, t->plan->rows.bytes + t->plan->table.bytes) * t->n_tokens;
     uint64_t wait;
 
     for (uint32_t i = 0; i < t->plan->memory.n_slots; i++) {
@@ -211,7 +214,7 @@ static uint64_t overlapped_ns(const struct plan *plan, const struct image *image
         if (pass == PASSES / 2) {
             half = t.now;
         }
-        if (plan->rows.bytes != 0) {
+        if (plan->rows.bytes + plan->table.bytes != 0) {
             read_rows(&t);
         }
         for (uint32_t layer = 0; layer < image->header->params.n_layers; layer++) {

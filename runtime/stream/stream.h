@@ -47,13 +47,13 @@ struct stream_slot {
 };
 
 struct stream_stats {
-    uint64_t bytes_loaded;   /* pinned, read once */
-    uint64_t bytes_streamed; /* by segments that were used: layers and tiles */
-    uint64_t rows_read;      /* embedding rows, of plan->rows.bytes each */
-    uint64_t rows_kept;      /* and those that needed no reading */
-    uint64_t table_read;     /* bytes of the table per layer */
-    uint64_t stalls;         /* segments that had not arrived when they were wanted */
-    uint64_t first_stalls;   /* of these, the first segment after a start or a failure */
+    uint64_t bytes_loaded; /* pinned, read once */
+    uint64_t
+        bytes_streamed; /* by segments that were used, layers and tiles, and by rows of the table */
+    uint64_t rows_read; /* embedding rows, of plan->rows.bytes each */
+    uint64_t rows_kept; /* and those that needed no reading */
+    uint64_t stalls;    /* segments that had not arrived when they were wanted */
+    uint64_t first_stalls; /* of these, the first segment after a start or a failure */
     uint64_t stall_ticks;
     uint64_t busy_ticks; /* with a segment arriving */
     uint64_t arrived;    /* bytes of them meanwhile */

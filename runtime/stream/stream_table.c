@@ -112,7 +112,7 @@ static enum err check_rows(struct stream *s, struct stream_table_slot *slot)
 
     for (int tries = 0; e == ERR_OK; tries++) {
         s->stats.retries += slot->read.n_retries;
-        s->stats.table_read += s->plan->table.bytes;
+        s->stats.bytes_streamed += s->plan->table.bytes;
         if (crc32c(0, slot->buffer + skip, bytes) == image_table_crc(s->image, slot->token)) {
             slot->state = STREAM_TABLE_READY;
             return ERR_OK;
