@@ -147,7 +147,7 @@ for name, act, raw, words in [
 old = bytearray(open(PACKED, "rb").read())
 struct.pack_into("<I", old, 8, 2)
 path = write(os.path.join(WORK, "wrong-old.ingot"), bytes(old))
-refused("an .ingot of the version before", path, ["of version 2", "reads 3", "again"], pack(path))
+refused("an .ingot of the version before", path, ["of version 3", "reads 4", "again"], pack(path))
 refused("a folder of nothing", (empty := folder("wrong-empty")), ["is"], pack(empty))
 refused("a folder to verify", empty, ["is a folder, not a file"], ingot("verify", empty))
 
