@@ -156,7 +156,9 @@ LLAMA_NAMES = {
     "self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm",
     "post_attention_layernorm.weight": "ffn_norm.weight", "mlp.gate_proj": "ffn_gate",
     "mlp.up_proj": "ffn_up", "mlp.gate_up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
+    "self_attn.attn_sub_norm": "attn_sub_norm", "mlp.ffn_sub_norm": "ffn_sub_norm",
 }
+ARCHITECTURES = {"bitnet": "bitnet-b1.58"}  # where it is not the family's name
 GEMMA_NAMES = dict(LLAMA_NAMES)
 GEMMA_NAMES.update({
     "post_attention_layernorm.weight": "post_attention_norm.weight",
@@ -194,7 +196,7 @@ def tiny(family, source=None):
             config = json.load(f)
     else:
         config = expected["config"]
-    g = Gguf(family)
+    g = Gguf(ARCHITECTURES.get(family, family))
     set_params(g, family, config)
     weights = load_safetensors(source or stem + ".safetensors")
     names = GPT2_NAMES if family == "gpt2" else \
@@ -276,7 +278,7 @@ def set_params(g, family, c):
     g.u32(".attention.head_count", c["num_attention_heads"])
     g.u32(".attention.head_count_kv", c["num_key_value_heads"])
     g.f32(".attention.layer_norm_rms_epsilon", c["rms_norm_eps"])
-    g.f32(".rope.freq_base", c["rope_theta"])
+    g.f32(".rope.freq_base", c["rope_theta"] if "rope_theta" in c else c["rope_parameters"]["rope_theta"])
     g.u32(".rope.dimension_count", int(head_dim * c.get("partial_rotary_factor", 1)))
     if "head_dim" in c:
         g.u32(".attention.key_length", head_dim)

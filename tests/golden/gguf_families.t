@@ -30,7 +30,7 @@ def logits_of(path, ids):
     return struct.unpack(f"<{len(raw) // 4}f", raw), console
 
 
-for family in ("llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "gpt2"):
+for family in ("llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "gpt2", "bitnet"):
     model, sequences, expected = tiny(family)
     path = os.path.join(WORK, f"tiny-{family}.gguf")
     model.write(path)
