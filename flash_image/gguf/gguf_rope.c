@@ -49,6 +49,17 @@ static enum err add_factors_of_all(struct gguf *g)
     return rope_factors_multiply_all(g->s, factors);
 }
 
+/* Of long and short factors, where the file has none: by how much the context grows. */
+static void set_usual_magnitude(struct gguf *g)
+{
+    struct source_params *p = &g->s->params;
+    double trained = (double)p->rope_context, grown = (double)p->context / trained;
+
+    if (!g->has_real[R_ROPE_MAGNITUDE] && p->rope_context > 1 && grown > 1.0) {
+        p->rope_magnitude = (float)sqrt(1.0 + log(grown) / log(trained));
+    }
+}
+
 /* Short and long factors: the context of training parts them. */
 static enum err add_long_short(struct gguf *g)
 {
@@ -71,6 +82,7 @@ static enum err add_long_short(struct gguf *g)
                              "sliding window are not supported");
     }
     p->rope_context = gguf_narrow(g->number[N_ROPE_CONTEXT]);
+    set_usual_magnitude(g);
     e = add_factors(g, FACTORS_SHORT, SOURCE_ROPE_GLOBAL);
     if (e != ERR_OK) {
         return e;

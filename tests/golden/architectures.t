@@ -67,6 +67,24 @@ def test_model(name, path, reference):
     os.remove(model)
 
 
+def test_usual_magnitude(path):
+    """Without the value of its own, Phi's factor of cosines and sines is the one that follows from how
+    much the context has grown, which is what the file has."""
+    key = b"phi3.rope.scaling.attn_factor"
+    with open(path, "rb") as f:
+        raw = f.read()
+    images = []
+    for model in (raw, raw.replace(key, b"else" + key[4:])):
+        changed = os.path.join(WORK, "architecture-phi3.gguf")
+        with open(changed, "wb") as f:
+            f.write(model)
+        run([HOST, "pack", changed, "-o", changed + ".ingot", "-q"])
+        with open(changed + ".ingot", "rb") as f:
+            images.append(f.read())
+        os.remove(changed + ".ingot")
+    tap.ok(key in raw and images[0] == images[1], "phi3: the usual factor of the rope's magnitude")
+
+
 files = sorted(p for p in glob.glob(os.path.join(FOLDER, "*.gguf"))
                if not os.path.basename(p).startswith("lora_"))
 for path in files:
@@ -81,6 +99,9 @@ for path in files:
     else:
         with open(reference, encoding="utf-8") as f:
             test_model(name, path, json.load(f))
+PHI3 = os.path.join(FOLDER, "phi3_short.gguf")
+if os.path.exists(PHI3):
+    test_usual_magnitude(PHI3)
 if not files:
     tap.skip("models of every architecture", f"no {FOLDER} (set INGOT_ASSETS)")
 tap.done()
