@@ -328,3 +328,63 @@ def tinystories_656k():
                 shape, values = permute(shape, values, count)
         g.floats("token_embd.weight" if out == "output.weight" else out, shape, values)
     return g
+
+
+NEMOTRON_NAMES = {
+    "model.embeddings.weight": "token_embd.weight", "model.norm_f.weight": "output_norm.weight",
+    "lm_head.weight": "output.weight", "norm.weight": "attn_norm.weight",
+    "mixer.in_proj.": "ssm_in.", "mixer.out_proj.": "ssm_out.", "mixer.conv1d.": "ssm_conv1d.",
+    "mixer.A_log": "ssm_a", "mixer.D": "ssm_d", "mixer.dt_bias": "ssm_dt.bias",
+    "mixer.norm.": "ssm_norm.", "mixer.q_proj.": "attn_q.", "mixer.k_proj.": "attn_k.",
+    "mixer.v_proj.": "attn_v.", "mixer.o_proj.": "attn_output.", "mixer.up_proj.": "ffn_up.",
+    "mixer.down_proj.": "ffn_down.",
+}
+
+
+def widen(shape, values, width, by_cols):
+    """Heads one number wider, with zeros, which no score and no sum of values sees."""
+    rows, cols = shape
+    lines = [list(values[r * cols:(r + 1) * cols]) for r in range(rows)]
+    if by_cols:
+        lines = [[x for i, x in enumerate(line) for x in [x] + [0.0] * (i % width == width - 1)]
+                 for line in lines]
+    else:
+        lines = [line for i, line in enumerate(lines)
+                 for line in [line] + [[0.0] * cols] * (i % width == width - 1)]
+    return [len(lines), len(lines[0])], [x for line in lines for x in line]
+
+
+def tiny_nemotron_h():
+    """As tiny(): a micro-model whose layers have one block each. Its heads are 3 wide, which the
+    packer refuses; here they are 4."""
+    stem = os.path.join(ASSETS, "hf/tiny/tiny_nemotronh")
+    with open(stem + "_logits.json") as f:
+        expected = json.load(f)
+    with open(stem + "_config.json") as f:
+        c = json.load(f)
+    g, kinds, width = Gguf("nemotron_h"), c["hybrid_override_pattern"], c["head_dim"]
+    inner = c["mamba_num_heads"] * c["mamba_head_dim"]
+    g.letters(c["vocab_size"])
+    for key, number in (("context_length", 64), ("embedding_length", c["hidden_size"]),
+                        ("block_count", len(kinds)),
+                        ("attention.head_count", c["num_attention_heads"]),
+                        ("attention.key_length", width + 1),
+                        ("attention.value_length", width + 1), ("ssm.conv_kernel", c["conv_kernel"]),
+                        ("ssm.state_size", c["ssm_state_size"]), ("ssm.group_count", c["n_groups"]),
+                        ("ssm.time_step_rank", c["mamba_num_heads"]), ("ssm.inner_size", inner)):
+        g.u32("." + key, number)
+    g.f32(".attention.layer_norm_rms_epsilon", c["layer_norm_epsilon"])
+    g.f32(".attention.scale", 1 / math.sqrt(width))
+    for key, kind, number in (("attention.head_count_kv", "*", c["num_key_value_heads"]),
+                              ("feed_forward_length", "-", c["intermediate_size"])):
+        g.array("." + key, I32, [struct.pack("<i", number * (k == kind)) for k in kinds])
+    for name, (shape, values) in load_safetensors(stem + ".safetensors").items():
+        out = gguf_name(name, NEMOTRON_NAMES)
+        if "conv1d.weight" in out:
+            shape = [shape[0], shape[2]]
+        elif out.endswith("ssm_a"):
+            shape, values = [len(values), 1], [-math.exp(x) for x in values]
+        elif any(part in out for part in ("attn_q.", "attn_k.", "attn_v.", "attn_output.")):
+            shape, values = widen(shape, values, width, "attn_output." in out)
+        g.floats(out, shape, values)
+    return g, expected["sequences"], expected["logits"]

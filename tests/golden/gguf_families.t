@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import ASSETS, HOST, WORK, Tap, run
-from gguf_files import letter, tiny
+from gguf_files import letter, tiny, tiny_nemotron_h
 
 WORST = 1e-4  # with keys and values as F32
 
@@ -30,8 +30,9 @@ def logits_of(path, ids):
     return struct.unpack(f"<{len(raw) // 4}f", raw), console
 
 
-for family in ("llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "gpt2", "bitnet"):
-    model, sequences, expected = tiny(family)
+for family in ("llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "gpt2", "bitnet",
+               "nemotron_h"):
+    model, sequences, expected = tiny_nemotron_h() if family == "nemotron_h" else tiny(family)
     path = os.path.join(WORK, f"tiny-{family}.gguf")
     model.write(path)
     worst, scale, problem = 0.0, 0.0, ""
