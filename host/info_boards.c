@@ -46,9 +46,14 @@ static void print_memory(struct plan *plan, const struct image *img)
     if (board_plan(plan, &r) == ERR_OK) {
         printf("memory      resident %s, with it %s of keys and values and %s of work space for "
                "%u %s\n",
-               format_bytes(size, plan->memory.pinned), format_bytes(kv, plan->memory.kv),
+               format_bytes(size, plan->memory.pinned),
+               format_bytes(kv, plan->memory.kv - plan->kv.states),
                format_bytes((char[FORMAT_NUMBER_BYTES]){ 0 }, plan->memory.scratch), plan->context,
                plural(plan->context, "token", "tokens"));
+    }
+    if (plan->kv.states != 0) {
+        printf("            state of recurrent layers: %s, whatever the number of tokens\n",
+               format_bytes(size, plan->kv.states));
     }
     printf("            keys and values of 1024 tokens: %s in f16",
            format_bytes(size, kv_cache_bytes(&layers, 1024, KV_F16)));

@@ -15,7 +15,8 @@ static void add_memory(cJSON *to, struct plan *plan, const struct image *img)
     info_json_add_count(o, "file_bytes", img->header->file_bytes);
     if (board_plan(plan, &r) == ERR_OK) {
         info_json_add_count(o, "resident_bytes", plan->memory.pinned);
-        info_json_add_count(o, "kv_bytes", plan->memory.kv);
+        info_json_add_count(o, "kv_bytes", plan->memory.kv - plan->kv.states);
+        info_json_add_count(o, "state_bytes", plan->kv.states);
         info_json_add_count(o, "work_bytes", plan->memory.scratch);
         info_json_add_count(o, "context", plan->context);
     }

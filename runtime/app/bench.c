@@ -59,6 +59,7 @@ static enum err bench_apart(struct bench *b, struct session *s)
 
     memcpy(kept, s->ids + length, pending * sizeof *kept);
     (void)session_cut(s, length);
+    session_mark(s); /* some states can only go back to a mark */
     e = bench_both(b);
     (void)session_cut(s, length);
     (void)session_put(s, kept, pending); /* there was room before */

@@ -2,6 +2,7 @@
 
 #include "kernels/kernels.h"
 #include "runtime/compute/selftest.h"
+#include "runtime/model/layer_kinds.h"
 #include "runtime/console/console.h"
 #include "runtime/storage/storage.h"
 #include "runtime/text/format_text.h"
@@ -88,19 +89,35 @@ static void table_text(const struct plan *p, char *text, size_t bytes)
                 format_bytes(read, p->table.bytes), (unsigned)p->table.n);
 }
 
+/* Layers with a state of a fixed size, beside keys and values or in their place. */
+static uint32_t count_states(const struct image *image)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < layer_state_count(image); i++) {
+        n += layer_state_bytes(image, i) != 0;
+    }
+    return n;
+}
+
 static void kv_text(const struct plan *p, const struct image *image, char *text, size_t bytes)
 {
-    uint32_t n_layers = kv_pages_most(image);
     char card[FORMAT_NUMBER_BYTES], read[FORMAT_NUMBER_BYTES];
+    uint32_t n_layers = kv_pages_most(image), n_states = count_states(image);
     size_t n = format_text(text, bytes, "keys and values, %s", kv_type_name(p->kv.type));
 
     if (p->kv.n_spilled != 0) {
-        format_text(text + n, bytes - n,
-                    "; %u of %u %s on the card: up to %s there, %s "
-                    "read for each token",
-                    (unsigned)p->kv.n_spilled, (unsigned)n_layers,
-                    plural((unsigned)n_layers, "layer", "layers"), format_bytes(card, p->kv.card),
-                    format_bytes(read, p->kv.card_read));
+        n += format_text(text + n, bytes - n,
+                         "; %u of %u %s on the card: up to %s there, %s "
+                         "read for each token",
+                         (unsigned)p->kv.n_spilled, (unsigned)n_layers,
+                         plural((unsigned)n_layers, "layer", "layers"),
+                         format_bytes(card, p->kv.card), format_bytes(read, p->kv.card_read));
+    }
+    if (n_states != 0) {
+        format_text(text + n, bytes - n, "; state of %u recurrent %s, %s", (unsigned)n_states,
+                    plural((unsigned)n_states, "layer", "layers"),
+                    format_bytes(card, p->kv.states));
     }
 }
 
@@ -214,7 +231,7 @@ void report_summary(struct console *c, const struct model *m, const char *name)
     const struct ingot_header *h = m->image.header;
     const struct plan *p = &m->plan;
     unsigned type = image_main_type(&m->image);
-    char text[128], size[FORMAT_NUMBER_BYTES], left[FORMAT_NUMBER_BYTES];
+    char text[192], size[FORMAT_NUMBER_BYTES], left[FORMAT_NUMBER_BYTES];
 
     console_log(c, "model %.160s: %s, %u %s, dim %u, %s, %s", name,
                 image_family_name(h->params.family), (unsigned)h->params.n_layers,
@@ -253,7 +270,7 @@ static void report_bounce(struct console *c, const struct model *m)
 void report_plan(struct console *c, const struct model *m)
 {
     const struct plan *p = &m->plan;
-    char text[128];
+    char text[192];
     char left[FORMAT_NUMBER_BYTES];
 
     console_log(c, "plan: %s, context %u, prompt chunk %u", plan_residency_text(p->residency),

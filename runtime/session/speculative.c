@@ -144,6 +144,7 @@ static uint32_t guess_by_draft(struct speculative *s, struct sampler *sampler, u
     enum err e = follow(s, n, w);
     uint32_t i = 0;
 
+    session_mark(d); /* wrong guesses are taken back: some states can only go back to a mark */
     while (e == ERR_OK) {
         uint32_t id = sampler_guess(sampler, d->logits, d->model->image.header->params.vocab,
                                     target->ids, n + i, d->model->kernels, target->scratch.memory,

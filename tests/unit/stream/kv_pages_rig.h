@@ -4,6 +4,7 @@
 #define INGOT_TESTS_UNIT_KV_PAGES_RIG_H
 
 #include "runtime/base/crc32c.h"
+#include "runtime/model/layer_kinds.h"
 #include "runtime/stream/kv_pages.h"
 #include "tests/unit/rig.h"
 
@@ -65,10 +66,11 @@ static inline enum err open_pages(size_t limit, uint32_t chunk, uint32_t n_spill
     (void)rig_open(limit, chunk, false);
     rig.setup.limits.kv_card = true;
     rig.setup.kv_file = &card;
-    rig.setup.limits.weights =
-        (limit != 0 ? limit : limits.all) +
-        (size_t)(kv_pages_memory_bytes(&rig.model.image, CONTEXT, rig.kv_type, n_spilled) + 4095) /
-            4096 * 4096;
+    rig.setup.limits.weights = (limit != 0 ? limit : limits.all) +
+                               (size_t)(kv_pages_memory_bytes(&rig.model.image, CONTEXT,
+                                                              rig.kv_type, n_spilled) +
+                                        layer_states_bytes(&rig.model.image) + 4095) /
+                                   4096 * 4096;
     e = model_open(&rig.model, &rig.setup);
     return e == ERR_OK ? rig_load() : e;
 }
