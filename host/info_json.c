@@ -192,7 +192,7 @@ static cJSON *tensor_value(const struct image *img, const struct ingot_tensor *t
     info_json_add_count(o, "rows", t->rows);
     info_json_add_count(o, "columns", t->cols);
     info_json_add_count(o, "padded_columns", t->cols_padded);
-    info_json_add_count(o, "offset", img->segments[t->segment].offset + t->offset);
+    info_json_add_count(o, "offset", info_tensor_offset(img, t));
     info_json_add_count(o, "bytes", t->bytes);
     return o;
 }

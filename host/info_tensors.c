@@ -30,6 +30,16 @@ struct info_sum info_sum_tensors(const struct image *img, unsigned role, unsigne
     return sum;
 }
 
+uint64_t info_tensor_offset(const struct image *img, const struct ingot_tensor *t)
+{
+    uint64_t offset = img->segments[t->segment].offset + t->offset;
+
+    if (image_role_is_expert((enum ingot_role)t->role)) {
+        offset += image_layer(img, t->layer)->expert_offset;
+    }
+    return offset;
+}
+
 void info_print_weights(const struct image *img)
 {
     struct info_sum all = info_sum_tensors(img, INGOT_N_ROLES, INGOT_N_TYPES);
@@ -93,8 +103,7 @@ static void print_tensors(const struct image *img)
         }
         printf("%-18s %5s %-5s %8u %8u %8u %14llu %12llu\n", image_role_name(t->role), layer,
                image_type_name(t->type), t->rows, t->cols, t->cols_padded,
-               (unsigned long long)(img->segments[t->segment].offset + t->offset),
-               (unsigned long long)t->bytes);
+               (unsigned long long)info_tensor_offset(img, t), (unsigned long long)t->bytes);
     }
 }
 

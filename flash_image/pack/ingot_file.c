@@ -114,14 +114,30 @@ static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
     return true;
 }
 
+/* One entry tells of a tensor of all experts, each in its own extent. */
+static bool all_are_finite(const struct ingot_file *f, const struct ingot_tensor *t)
+{
+    const uint8_t *data = f->data + f->image.segments[t->segment].offset + t->offset;
+    const struct ingot_layer *l;
+
+    if (!image_role_is_expert((enum ingot_role)t->role)) {
+        return tensor_is_finite(t, data);
+    }
+    l = image_layer(&f->image, t->layer);
+    for (uint32_t i = 0; i < l->n_experts; i++) {
+        if (!tensor_is_finite(t, data + l->expert_offset + i * l->expert_bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 enum err ingot_file_check_finite(struct ingot_file *f, unsigned segment)
 {
-    const struct ingot_segment *x = &f->image.segments[segment];
-
     for (uint32_t i = 0; i < f->image.header->tensors.count; i++) {
         const struct ingot_tensor *t = &f->image.tensors[i];
 
-        if (t->segment == segment && !tensor_is_finite(t, f->data + x->offset + t->offset)) {
+        if (t->segment == segment && !all_are_finite(f, t)) {
             char place[32];
 
             image_segment_name(&f->image, segment, place, sizeof place);

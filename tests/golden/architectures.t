@@ -56,6 +56,10 @@ def test_model(name, path, reference):
     status, console = run([HOST, "pack", path, "-o", model, "--type", "f32", "-q"])
     if not tap.ok(status == 0, f"{name}: packed", console):
         return
+    status, console = run([HOST, "pack", path, "-o", model + ".f16", "--type", "f16", "-q"])
+    status, console = (status, console) if status else run([HOST, "verify", model + ".f16"])
+    tap.ok(status == 0, f"{name}: as F16 it is verified", console)
+    os.remove(model + ".f16")
     raw, console = logits(model, reference["ids"], "-t", "1")
     if not tap.ok(raw is not None, f"{name}: computed", console):
         return
