@@ -332,6 +332,7 @@ void hf_close(struct hf_model *m)
     for (size_t i = 0; i < m->n_files; i++) {
         unmap_file(&m->files[i]);
     }
+    hf_config_free(&m->config);
     hf_tokenizer_free(&m->tokenizer);
     unmap_file(&m->pieces);
     unmap_file(&m->chat_template);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "flash_image/hf/hf_json.h"
+#include "flash_image/hf/hf_layers.h"
 #include "flash_image/hf/hf_rope.h"
 #include "flash_image/hf/hf_text_part.h"
 
@@ -16,10 +17,10 @@ static const struct foreign {
     bool is_factor;
     uint32_t unless_feature, unless_trait; /* of a family that has it */
 } foreign[] = {
-    { .field = "num_local_experts" },
-    { .field = "num_experts" },
+    { .field = "num_local_experts", .unless_trait = FAMILY_EXPERTS },
+    { .field = "num_experts", .unless_trait = FAMILY_EXPERTS },
     { .field = "n_routed_experts" },
-    { .field = "moe_intermediate_size" },
+    { .field = "moe_intermediate_size", .unless_trait = FAMILY_EXPERTS },
     { .field = "kv_lora_rank" },
     { .field = "attention_bias", .unless_feature = SOURCE_QKV_BIAS },
     { .field = "mlp_bias", .unless_feature = SOURCE_FFN_BIAS },
@@ -27,16 +28,18 @@ static const struct foreign {
     { .field = "clip_qkv" },
     { .field = "alibi" },
     { .field = "logit_scale", .is_factor = true },
-    { .field = "logits_scaling", .is_factor = true },
-    { .field = "residual_multiplier", .is_factor = true },
-    { .field = "embedding_multiplier", .is_factor = true },
-    { .field = "attention_multiplier", .is_factor = true },
+    { .field = "logits_scaling", .is_factor = true, .unless_trait = FAMILY_MULTIPLIERS },
+    { .field = "residual_multiplier", .is_factor = true, .unless_trait = FAMILY_MULTIPLIERS },
+    { .field = "embedding_multiplier", .is_factor = true, .unless_trait = FAMILY_MULTIPLIERS },
+    { .field = "attention_multiplier", .is_factor = true, .unless_trait = FAMILY_MULTIPLIERS },
     { .field = "attn_logit_softcapping", .unless_trait = FAMILY_SOFTCAPS },
     { .field = "final_logit_softcapping", .unless_trait = FAMILY_SOFTCAPS },
     { .field = "query_pre_attn_scalar", .unless_trait = FAMILY_QUERY_SCALE },
     { .field = "use_bidirectional_attention" },
     { .field = "attention_chunk_size" },
-    { .field = "no_rope_layers" },
+    { .field = "no_rope_layers" }, /* but see no_rope_every */
+    { .field = "mamba_proj_bias" },
+    { .field = "conv_bias" },
     { .field = "add_cross_attention" },
     { .field = "is_encoder_decoder" },
     { .field = "scale_attn_by_inverse_layer_idx" },
@@ -64,6 +67,7 @@ static void check_foreign(struct hf_json *j, const struct family *f)
         bool has = (f->features & foreign[i].unless_feature) != 0 ||
                    (f->traits & foreign[i].unless_trait) != 0;
 
+        has = has || (f->no_rope_every != 0 && strcmp(foreign[i].field, "no_rope_layers") == 0);
         if (!has && is_set(hf_json_get(j->object, foreign[i].field), foreign[i].is_factor)) {
             j->e = source_refuse(j->s, ERR_UNSUPPORTED,
                                  "the field \"%s\" is set, and the family "
@@ -149,6 +153,12 @@ static uint32_t usual_head_dim(const struct family *f, const struct source_param
     return p->dim / p->n_heads;
 }
 
+/* Of NemotronHConfig. */
+static uint32_t usual_context(const struct family *f, const struct hf_usual_sizes *usual)
+{
+    return f->family == INGOT_NEMOTRON_H ? 4096 : usual->context;
+}
+
 static void read_sizes(struct hf_json *j, const struct family *f,
                        const struct hf_usual_sizes *usual)
 {
@@ -156,10 +166,12 @@ static void read_sizes(struct hf_json *j, const struct family *f,
     uint32_t hidden = or_needed(usual->hidden), head_dim;
 
     p->dim = size_of(j, "hidden_size", "n_embd", or_needed(usual->dim));
-    p->n_layers = size_of(j, "num_hidden_layers", "n_layer", or_needed(usual->n_layers));
+    p->n_layers = size_of(j, "num_hidden_layers", "n_layer",
+                          or_needed(usual->n_layers != 0 ? usual->n_layers : hf_layers_count(j)));
     p->n_heads = size_of(j, "num_attention_heads", "n_head", or_needed(usual->n_heads));
     p->vocab = size_of(j, "vocab_size", NULL, or_needed(usual->vocab));
-    p->context = size_of(j, "max_position_embeddings", "n_positions", or_needed(usual->context));
+    p->context = size_of(j, "max_position_embeddings", "n_positions",
+                         or_needed(usual_context(f, usual)));
     p->n_kv_heads = size_of(j, "num_key_value_heads", NULL, p->n_heads);
     if (usual->family == INGOT_GEMMA3 && usual->n_kv_heads != 0) {
         p->n_kv_heads = size_of(j, "num_key_value_heads", NULL, usual->n_kv_heads);
@@ -167,7 +179,11 @@ static void read_sizes(struct hf_json *j, const struct family *f,
     if ((f->features & SOURCE_UNGATED) != 0 && p->dim <= INGOT_MAX_DIM) {
         hidden = 4 * p->dim;
     }
-    p->hidden = size_of(j, "intermediate_size", "n_inner", hidden);
+    if (family_has(f, FAMILY_EXPERTS) &&
+        hf_json_get(j->object, "moe_intermediate_size") != NULL) {
+        hidden = hf_json_u32(j, "moe_intermediate_size", hidden);
+    }
+    p->hidden = hf_layers_hidden(j, f, size_of(j, "intermediate_size", "n_inner", hidden));
     head_dim = usual_head_dim(f, p);
     p->head_dim = hf_json_u32(j, "head_dim", head_dim);
     if (j->e == ERR_OK && p->head_dim == head_dim && f->head_dim == 0 &&
@@ -184,6 +200,9 @@ static void read_sizes(struct hf_json *j, const struct family *f,
 /* GELU is the tanh form; Gemma's hidden_act is ignored by Transformers itself, and says "gelu". */
 static bool is_activation(const struct family *f, const char *name)
 {
+    if ((f->features & SOURCE_RELU2) != 0) {
+        return strcmp(name, "relu2") == 0;
+    }
     if ((f->features & SOURCE_GELU) == 0) {
         return strcmp(name, "silu") == 0 || strcmp(name, "swish") == 0;
     }
@@ -194,7 +213,7 @@ static bool is_activation(const struct family *f, const char *name)
 static enum err refuse_activation(struct source *s, const struct family *f, const char *field,
                                   const char *name)
 {
-    const char *known = "silu";
+    const char *known = (f->features & SOURCE_RELU2) != 0 ? "relu2" : "silu";
 
     if ((f->features & SOURCE_GELU) != 0) {
         known = "gelu_pytorch_tanh";
@@ -208,7 +227,7 @@ static enum err refuse_activation(struct source *s, const struct family *f, cons
 static void check_activation(struct hf_json *j, const struct family *f)
 {
     static const char *const fields[] = { "hidden_activation", "activation_function",
-                                          "hidden_act" };
+                                          "mlp_hidden_act", "hidden_act" };
 
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         const char *name = hf_json_text(j, fields[i]);
@@ -222,13 +241,25 @@ static void check_activation(struct hf_json *j, const struct family *f)
     }
 }
 
+static float read_eps(struct hf_json *j, float otherwise)
+{
+    static const char *const fields[] = { "rms_norm_eps", "layer_norm_epsilon", "norm_epsilon",
+                                          "norm_eps", "layer_norm_eps" };
+
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (hf_json_get(j->object, fields[i]) != NULL) {
+            return hf_json_float(j, fields[i], otherwise);
+        }
+    }
+    return otherwise;
+}
+
 static void read_scales(struct hf_json *j, const struct family *f)
 {
     struct source_params *p = &j->s->params;
     float scalar = hf_json_float(j, "query_pre_attn_scalar", (float)p->head_dim);
 
-    p->norm_eps = hf_json_float(j, "rms_norm_eps",
-                                hf_json_float(j, "layer_norm_epsilon", p->norm_eps));
+    p->norm_eps = read_eps(j, p->norm_eps);
     p->attn_softcap = hf_json_float(j, "attn_logit_softcapping", 0.0f);
     p->final_softcap = hf_json_float(j, "final_logit_softcapping", 0.0f);
     if (family_has(f, FAMILY_QUERY_SCALE)) {
@@ -333,16 +364,29 @@ static uint32_t qwen_window(struct hf_json *j, uint32_t window)
     return window;
 }
 
+/* A number, or a text ("LLLG") whose last letter is the global layer. */
+static uint32_t read_period(struct hf_json *j, const struct family *f)
+{
+    const char *text = hf_json_string(hf_json_get(j->object, "sliding_window_pattern"));
+
+    if (text != NULL && strspn(text, "L") + 1 == strlen(text) && text[strlen(text) - 1] == 'G') {
+        return (uint32_t)min_size(strlen(text), UINT16_MAX);
+    }
+    return hf_json_u32(j, "sliding_window_pattern",
+                       hf_json_u32(j, "_sliding_window_pattern", f->global_every));
+}
+
 static void read_window(struct hf_json *j, const struct family *f, uint32_t usual)
 {
-    const cJSON *types = hf_json_get(j->object, "layer_types");
+    const cJSON *types = f->mixer != INGOT_MIXER_NONE ? NULL
+                                                      : hf_json_get(j->object, "layer_types");
     uint32_t window = hf_json_u32(j, "sliding_window", usual);
-    uint32_t every = hf_json_u32(j, "sliding_window_pattern",
-                                 hf_json_u32(j, "_sliding_window_pattern", f->global_every));
+    uint32_t every = read_period(j, f);
 
     if (types != NULL) {
         every = global_every(types);
-    } else if (f->family == INGOT_QWEN2 || f->family == INGOT_QWEN3) {
+    } else if (f->family == INGOT_QWEN2 || f->family == INGOT_QWEN3 ||
+               f->family == INGOT_QWEN3_MOE) {
         window = qwen_window(j, window);
     }
     if (j->e == ERR_OK && every != 1) { /* every layer is global: none has a window */
@@ -391,6 +435,9 @@ static void read_all(struct hf_json *j, struct hf_config *c)
     family_set_params(s, c->family, false);
     check_activation(j, c->family);
     read_scales(j, c->family);
+    hf_layers_read_scales(j, c->family);
+    hf_layers_read_experts(j, c->family);
+    hf_layers_read_mixers(j, c->family);
     hf_rope_read_base(j, c->family);
     read_window(j, c->family, usual->window);
     read_tied(j, root, c);
@@ -409,7 +456,7 @@ enum err hf_config_read(struct source *s, const uint8_t *text, size_t bytes, str
     cJSON *root = hf_json_parse(s, text, bytes, &e);
     struct hf_json j = { s, root, ERR_OK };
 
-    *c = (struct hf_config){ NULL, false, false };
+    *c = (struct hf_config){ NULL, false, false, NULL };
     if (root == NULL) {
         return e;
     }

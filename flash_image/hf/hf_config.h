@@ -4,15 +4,21 @@
 
 #include "flash_image/source/families.h"
 
+struct hf_memory;
+
 struct hf_config {
     const struct family *family;
     bool tied_known; /* config.json says whether the output matrix is the embedding */
     bool vision;     /* a model of several parts: the tensors of pictures are passed over */
+    struct hf_memory *memory; /* of tensors that no file holds as they are packed */
 };
 
 /* Into s->params and s->rope. What the parameters cannot express is refused by the name of its
  * field.
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE; s->problem says what. */
 enum err hf_config_read(struct source *s, const uint8_t *text, size_t bytes, struct hf_config *c);
+
+/* What reading tensors has allocated: hf_stacks.h. */
+void hf_config_free(struct hf_config *c);
 
 #endif

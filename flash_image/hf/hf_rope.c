@@ -43,7 +43,7 @@ static void read_partial(struct hf_json *config, const struct family *f)
 {
     struct source_params *p = &config->s->params;
     float partial = number(config, GLOBAL_LAYERS, "partial_rotary_factor", "partial_rotary_factor",
-                           1.0f);
+                           family_has(f, FAMILY_GATED_QUERY) ? 0.25f : 1.0f);
 
     if (config->e != ERR_OK || partial == 1.0f) {
         return;
@@ -205,12 +205,11 @@ static void scale_yarn(struct scaling *k)
         .context = trained_context(k, k->p->context),
         .beta_fast = hf_json_float(&k->in, "beta_fast", 32.0f),
         .beta_slow = hf_json_float(&k->in, "beta_slow", 1.0f),
+        .exact = !hf_json_bool(&k->in, "truncate", true),
     };
 
-    if (hf_json_get(k->in.object, "mscale") != NULL || !hf_json_bool(&k->in, "truncate", true)) {
-        refuse(k, ERR_UNSUPPORTED,
-               "has \"mscale\" or no \"truncate\" for yarn, which cannot be "
-               "packed");
+    if (hf_json_get(k->in.object, "mscale") != NULL) {
+        refuse(k, ERR_UNSUPPORTED, "has \"mscale\" for yarn, which cannot be packed");
     }
     if (!(yarn.factor > 0.0 && yarn.beta_fast > 0.0 && yarn.beta_slow > 0.0)) {
         refuse(k, ERR_BAD_MODEL, "has an impossible \"factor\" or \"beta_fast\" or \"beta_slow\"");
@@ -222,6 +221,19 @@ static void scale_yarn(struct scaling *k)
                                          (float)rope_yarn_magnitude(yarn.factor));
 }
 
+/* Hunyuan: another base, by alpha. */
+static void scale_dynamic(struct scaling *k)
+{
+    struct source_params *p = k->p;
+    double alpha = hf_json_float(&k->in, "alpha", 0.0f), dims = p->rope_dims;
+
+    if (p->family != INGOT_HUNYUAN || !(alpha >= 1.0) || !(dims > 2.0)) {
+        refuse(k, ERR_UNSUPPORTED, "is dynamic, which only Hunyuan's \"alpha\" can be packed of");
+        return;
+    }
+    p->rope_base = (float)((double)p->rope_base * pow(alpha, dims / (dims - 2.0)));
+}
+
 static void scale(struct scaling *k, const char *type)
 {
     static const struct {
@@ -229,7 +241,7 @@ static void scale(struct scaling *k, const char *type)
         void (*scale)(struct scaling *k);
     } types[] = {
         { "linear", scale_linear }, { "llama3", scale_llama3 }, { "longrope", scale_long },
-        { "su", scale_long },       { "yarn", scale_yarn },
+        { "su", scale_long },       { "yarn", scale_yarn },     { "dynamic", scale_dynamic },
     };
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {

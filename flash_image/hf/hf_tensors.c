@@ -4,136 +4,21 @@
 #include <string.h>
 
 #include "flash_image/hf/hf_folder.h"
+#include "flash_image/hf/hf_names.h"
+#include "flash_image/hf/hf_stacks.h"
 #include "flash_image/hf/hf_text_part.h"
 #include "flash_image/quantize/equal_tensors.h"
 #include "runtime/image/image.h"
 #include "runtime/text/plural.h"
 
-enum { TRANSPOSED = 1 << 0, NORM = 1 << 1 };
-
-/* A name without "model.layers.N." or "transformer.h.N.", the role, and, where a tensor is
- * several in one, how many roles from there on. */
-static const struct name_rule {
-    const char *name;
-    enum ingot_role role;
-    uint32_t parts;
-    uint32_t kind;
-} outside[] = {
-    { "embed_tokens.weight", INGOT_TOKEN_EMBEDDING, 1, 0 },
-    { "norm.weight", INGOT_OUTPUT_NORM, 1, NORM },
-    { "lm_head.weight", INGOT_OUTPUT, 1, 0 },
-    { "wte.weight", INGOT_TOKEN_EMBEDDING, 1, 0 },
-    { "wpe.weight", INGOT_POSITION_EMBEDDING, 1, 0 },
-    { "ln_f.weight", INGOT_OUTPUT_NORM, 1, 0 },
-    { "ln_f.bias", INGOT_OUTPUT_NORM_BIAS, 1, 0 },
-}, inside[] = {
-    { "input_layernorm.weight", INGOT_ATTN_NORM, 1, NORM },
-    { "self_attn.q_proj.weight", INGOT_ATTN_Q, 1, 0 },
-    { "self_attn.k_proj.weight", INGOT_ATTN_K, 1, 0 },
-    { "self_attn.v_proj.weight", INGOT_ATTN_V, 1, 0 },
-    { "self_attn.qkv_proj.weight", INGOT_ATTN_Q, 3, 0 },
-    { "self_attn.q_proj.bias", INGOT_ATTN_Q_BIAS, 1, 0 },
-    { "self_attn.k_proj.bias", INGOT_ATTN_K_BIAS, 1, 0 },
-    { "self_attn.v_proj.bias", INGOT_ATTN_V_BIAS, 1, 0 },
-    { "self_attn.q_norm.weight", INGOT_ATTN_Q_NORM, 1, NORM },
-    { "self_attn.k_norm.weight", INGOT_ATTN_K_NORM, 1, NORM },
-    { "self_attn.o_proj.weight", INGOT_ATTN_OUT, 1, 0 },
-    { "self_attn.o_proj.bias", INGOT_ATTN_OUT_BIAS, 1, 0 },
-    { "post_attention_layernorm.weight", INGOT_FFN_NORM, 1, NORM }, /* see role_of() */
-    { "pre_feedforward_layernorm.weight", INGOT_FFN_NORM, 1, NORM },
-    { "post_feedforward_layernorm.weight", INGOT_FFN_POST_NORM, 1, NORM },
-    { "mlp.gate_proj.weight", INGOT_FFN_GATE, 1, 0 },
-    { "mlp.up_proj.weight", INGOT_FFN_UP, 1, 0 },
-    { "mlp.gate_up_proj.weight", INGOT_FFN_GATE, 2, 0 },
-    { "mlp.down_proj.weight", INGOT_FFN_DOWN, 1, 0 },
-    { "ln_1.weight", INGOT_ATTN_NORM, 1, 0 },
-    { "ln_1.bias", INGOT_ATTN_NORM_BIAS, 1, 0 },
-    { "attn.c_attn.weight", INGOT_ATTN_Q, 3, TRANSPOSED },
-    { "attn.c_attn.bias", INGOT_ATTN_Q_BIAS, 3, 0 },
-    { "attn.c_proj.weight", INGOT_ATTN_OUT, 1, TRANSPOSED },
-    { "attn.c_proj.bias", INGOT_ATTN_OUT_BIAS, 1, 0 },
-    { "ln_2.weight", INGOT_FFN_NORM, 1, 0 },
-    { "ln_2.bias", INGOT_FFN_NORM_BIAS, 1, 0 },
-    { "mlp.c_fc.weight", INGOT_FFN_UP, 1, TRANSPOSED },
-    { "mlp.c_fc.bias", INGOT_FFN_UP_BIAS, 1, 0 },
-    { "mlp.c_proj.weight", INGOT_FFN_DOWN, 1, TRANSPOSED },
-    { "mlp.c_proj.bias", INGOT_FFN_DOWN_BIAS, 1, 0 },
-};
-
-/* Constants that old files carry: frequencies of rotation, and GPT-2's triangular masks. */
-static const char *const needless[] = {
-    "self_attn.rotary_emb.inv_freq",
-    "rotary_emb.inv_freq",
-    "attn.bias",
-    "attn.masked_bias",
-};
-
-static const char *skip(const char *text, const char *prefix)
-{
-    size_t n = strlen(prefix);
-
-    if (strncmp(text, prefix, n) != 0) {
-        return text;
-    }
-    return text + n;
-}
-
-/* "layers.12.mlp.up_proj.weight" to 12 and the rest; false: of no layer. */
-static bool split_layer(const char *name, unsigned *layer, const char **rest)
-{
-    const char *digits = skip(name, "layers.");
-    const char *at;
-    unsigned n = 0;
-
-    if (digits == name) {
-        digits = skip(name, "h.");
-    }
-    at = digits;
-    for (; *at >= '0' && *at <= '9' && n < INGOT_MAX_LAYERS; at++) {
-        n = n * 10 + (unsigned)(*at - '0');
-    }
-    if (digits == name || at == digits || *at != '.' || n >= INGOT_MAX_LAYERS) {
-        return false;
-    }
-    *layer = n;
-    *rest = at + 1;
-    return true;
-}
-
-static const struct name_rule *find_rule(const char *name, unsigned *layer)
-{
-    const struct name_rule *rules = outside;
-    size_t n = sizeof outside / sizeof outside[0];
-
-    *layer = INGOT_NO_LAYER;
-    if (split_layer(name, layer, &name)) {
-        rules = inside;
-        n = sizeof inside / sizeof inside[0];
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(name, rules[i].name) == 0) {
-            return &rules[i];
-        }
-    }
-    return NULL;
-}
-
-static bool is_needless(const char *name)
-{
-    unsigned layer;
-
-    split_layer(name, &layer, &name);
-    for (size_t i = 0; i < sizeof needless / sizeof needless[0]; i++) {
-        if (strcmp(name, needless[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Where a block's result is normed too, the norm after the attention is just that. */
-static enum ingot_role role_of(const struct source *s, const struct name_rule *rule)
+static enum ingot_role role_of(const struct source *s, const struct hf_name_rule *rule,
+                               unsigned layer)
 {
+    if (rule->role == INGOT_ATTN_NORM && layer < s->params.n_layers &&
+        s->params.layers[layer].mixer == INGOT_MIXER_NONE) {
+        return INGOT_FFN_NORM; /* a layer of one block has one norm */
+    }
     if ((s->params.features & SOURCE_POST_NORMS) != 0 &&
         strcmp(rule->name, "post_attention_layernorm.weight") == 0) {
         return INGOT_ATTN_POST_NORM;
@@ -142,11 +27,11 @@ static enum ingot_role role_of(const struct source *s, const struct name_rule *r
 }
 
 /* Rows of a matrix's part, elements of a vector's. */
-static uint32_t part_size(const struct source *s, enum ingot_role role)
+static uint32_t part_size(const struct source *s, enum ingot_role role, unsigned layer)
 {
     uint32_t rows, cols;
 
-    source_role_shape(s, role, 0, &rows, &cols);
+    source_role_shape(s, role, layer, &rows, &cols);
     if (!image_role_is_matrix(role)) {
         return cols;
     }
@@ -154,7 +39,7 @@ static uint32_t part_size(const struct source *s, enum ingot_role role)
 }
 
 static enum err check_fused(struct source *s, const char *name, const struct source_tensor *t,
-                            enum ingot_role role, uint32_t parts)
+                            enum ingot_role role, uint32_t parts, unsigned layer)
 {
     uint64_t sum = 0;
     uint32_t there = t->cols;
@@ -164,7 +49,7 @@ static enum err check_fused(struct source *s, const char *name, const struct sou
     }
 
     for (uint32_t i = 0; i < parts; i++) {
-        sum += part_size(s, source_part_role(role, i));
+        sum += part_size(s, source_part_role(role, i), layer);
     }
     if (there == sum) {
         return ERR_OK;
@@ -179,10 +64,10 @@ static enum err check_fused(struct source *s, const char *name, const struct sou
 static enum err place(struct source *s, const char *name, const struct source_tensor *t,
                       enum ingot_role role, unsigned layer)
 {
-    struct source_tensor *slot = source_tensor(s, role, layer);
+    struct source_tensor *slot = hf_take_slot(s, name, role, layer);
 
-    if (slot->data != NULL) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s comes twice", name);
+    if (slot == NULL) {
+        return ERR_BAD_MODEL;
     }
     *slot = *t;
     return ERR_OK;
@@ -203,7 +88,7 @@ static enum err check_dimensions(struct source *s, const struct safetensors_tens
 {
     uint32_t wanted = 1;
 
-    if (image_role_is_matrix(role)) {
+    if (image_role_is_matrix(role) || role == INGOT_ROUTER) {
         wanted = 2;
     }
     if (t->n_dims == wanted || role == INGOT_POSITION_EMBEDDING) {
@@ -220,43 +105,115 @@ static enum err place_parts(struct source *s, const char *name, const struct sou
                             enum ingot_role first_role, uint32_t n, unsigned layer)
 {
     uint32_t first = 0;
-    enum err e = check_fused(s, name, t, first_role, n);
+    enum err e = check_fused(s, name, t, first_role, n, layer);
 
     for (uint32_t i = 0; e == ERR_OK && i < n; i++) {
         enum ingot_role role = source_part_role(first_role, i);
-        struct source_tensor slice = source_slice(t, first, part_size(s, role));
+        struct source_tensor slice = source_slice(t, first, part_size(s, role, layer));
 
         e = place(s, name, &slice, role, layer);
-        first += part_size(s, role);
+        first += part_size(s, role, layer);
     }
     return e;
 }
 
-static enum err place_tensor(struct source *s, const struct family *f,
-                             const struct safetensors_tensor *from, const struct name_rule *rule,
-                             unsigned layer)
+/* (channels, 1, taps) as taps of all channels. */
+static enum err read_convolution(struct source *s, const struct safetensors_tensor *from,
+                                 struct source_tensor *t)
 {
-    enum ingot_role role = role_of(s, rule);
-    struct source_tensor t;
-    enum err e = safetensors_as_source(s, from, &t);
+    struct safetensors_tensor flat = *from;
+    enum err e;
 
+    if (from->n_dims != 3 || from->dims[1] != 1) {
+        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is no convolution of channels",
+                             from->name);
+    }
+    flat.n_dims = 2;
+    flat.dims[1] = from->dims[2];
+    e = safetensors_as_source(s, &flat, t);
+    if (e == ERR_OK) {
+        transpose(t);
+    }
+    return e;
+}
+
+/* Rows of a head's query and rows of its gate take turns. */
+static enum err place_query_gate(struct source *s, const char *name, const struct source_tensor *t,
+                                 unsigned layer)
+{
+    struct source_tensor *query = hf_take_slot(s, name, INGOT_ATTN_Q, layer);
+    struct source_tensor *gate = hf_take_slot(s, name, INGOT_ATTN_GATE, layer);
+    uint32_t width = s->params.head_dim, rows, cols;
+
+    if (query == NULL || gate == NULL) {
+        return ERR_BAD_MODEL;
+    }
+    source_role_shape(s, INGOT_ATTN_Q, layer, &rows, &cols);
+    if (rows == 0 || t->rows % 2 != 0 || t->rows / 2 != rows || t->cols != cols) {
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the tensor %.120s has %u rows of %u, queries and gates demand %u "
+                             "of %u",
+                             name, t->rows, t->cols, 2 * rows, cols);
+    }
+    *query = *t;
+    query->rows = rows;
+    query->run = width;
+    query->run_step = 2 * width;
+    *gate = *query;
+    gate->data += source_type_bytes(gate->type, (uint64_t)width * cols);
+    return ERR_OK;
+}
+
+/* The tensor as the rule has it. */
+static enum err read_tensor(struct source *s, struct hf_config *c, const struct hf_placed *t,
+                            enum ingot_role role, struct source_tensor *out)
+{
+    uint32_t kind = t->rule->kind;
+    enum err e;
+
+    if ((kind & HF_CONVOLUTION) != 0) {
+        return read_convolution(s, t->from, out);
+    }
+    e = safetensors_as_source(s, t->from, out);
+    if (e == ERR_OK && (kind & HF_ONE_ROW) == 0) {
+        e = check_dimensions(s, t->from, role);
+    }
+    if (e == ERR_OK && (kind & HF_MINUS_EXP) != 0) {
+        e = hf_minus_exp(s, &c->memory, t->from->name, out);
+    }
+    if (e == ERR_OK && (kind & HF_TRANSPOSED) != 0 && s->params.family == INGOT_GPT2) {
+        transpose(out);
+    }
+    if ((kind & HF_NORM) != 0 && family_has(c->family, FAMILY_NORM_PLUS_1)) {
+        out->add = 1.0f;
+    }
+    return e;
+}
+
+static enum err place_tensor(struct source *s, struct hf_config *c, const struct hf_placed *placed)
+{
+    const struct hf_name_rule *rule = placed->rule;
+    enum ingot_role role = role_of(s, rule, placed->layer);
+    struct source_tensor t = { .data = NULL };
+    enum err e;
+
+    if ((rule->kind & HF_STACK) != 0) {
+        return hf_place_stack(s, placed);
+    }
+    if ((rule->kind & HF_EACH) != 0) {
+        return hf_place_expert(s, &c->memory, placed);
+    }
+    e = read_tensor(s, c, placed, role, &t);
     if (e != ERR_OK) {
         return e;
     }
-    e = check_dimensions(s, from, role);
-    if (e != ERR_OK) {
-        return e;
-    }
-    if ((rule->kind & TRANSPOSED) != 0) {
-        transpose(&t);
-    }
-    if ((rule->kind & NORM) != 0 && family_has(f, FAMILY_NORM_PLUS_1)) {
-        t.add = 1.0f;
+    if (role == INGOT_ATTN_Q && family_has(c->family, FAMILY_GATED_QUERY)) {
+        return place_query_gate(s, placed->from->name, &t, placed->layer);
     }
     if (rule->parts == 1) {
-        return place(s, from->name, &t, role, layer);
+        return place(s, placed->from->name, &t, role, placed->layer);
     }
-    return place_parts(s, from->name, &t, role, rule->parts, layer);
+    return place_parts(s, placed->from->name, &t, role, rule->parts, placed->layer);
 }
 
 static enum err refuse_tensor(struct source *s, const char *name)
@@ -274,30 +231,38 @@ static enum err refuse_tensor(struct source *s, const char *name)
 /* The name without what stands before the layers; NULL: the tensor is passed over. */
 static const char *bare_name(const struct hf_config *c, const char *name)
 {
+    static const char *const prefixes[] = { "model.", "transformer.", "backbone." };
+
+    if (c->family->mixer == INGOT_MIXER_DELTA && strncmp(name, "mtp.", 4) == 0) {
+        return NULL; /* it guesses further tokens */
+    }
     if (c->vision) {
         return hf_text_part_tensor(name);
     }
-    return skip(skip(name, "model."), "transformer.");
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
+            name += strlen(prefixes[i]);
+        }
+    }
+    return name;
 }
 
-enum err hf_place_tensors(struct source *s, const struct hf_config *c,
-                          const struct safetensors *file)
+enum err hf_place_tensors(struct source *s, struct hf_config *c, const struct safetensors *file)
 {
     enum err e = ERR_OK;
 
     for (size_t i = 0; e == ERR_OK && i < file->n_tensors; i++) {
         const struct safetensors_tensor *t = &file->tensors[i];
         const char *name = bare_name(c, t->name);
-        const struct name_rule *rule;
-        unsigned layer;
+        struct hf_placed placed = { .from = t };
 
         if (name == NULL) {
             continue;
         }
-        rule = find_rule(name, &layer);
-        if (rule != NULL) {
-            e = place_tensor(s, c->family, t, rule, layer);
-        } else if (!is_needless(name)) {
+        placed.rule = hf_find_rule(name, &placed.layer, &placed.expert);
+        if (placed.rule != NULL) {
+            e = place_tensor(s, c, &placed);
+        } else if (!hf_is_needless(name)) {
             e = refuse_tensor(s, t->name);
         }
     }
@@ -324,6 +289,7 @@ enum err hf_finish_tensors(struct source *s, const struct hf_config *c)
 {
     struct source_tensor *embedding = source_tensor(s, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
     struct source_tensor *output = source_tensor(s, INGOT_OUTPUT, INGOT_NO_LAYER);
+    enum err e;
 
     if (!c->tied_known && output->data == NULL) {
         s->params.tied = 1;
@@ -334,6 +300,10 @@ enum err hf_finish_tensors(struct source *s, const struct hf_config *c)
     if (s->params.tied && output->data != NULL && output->data != embedding->data &&
         !tensors_same_values(embedding, output)) {
         return refuse_tied(s, c->tied_known);
+    }
+    e = hf_check_experts(s);
+    if (e != ERR_OK) {
+        return e;
     }
     return source_check_tensors(s);
 }

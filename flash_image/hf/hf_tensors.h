@@ -9,8 +9,7 @@
  * same model the slots are filled already. What a computation needs no more is passed over, any
  * other name is refused.
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED; s->problem names the tensor. */
-enum err hf_place_tensors(struct source *s, const struct hf_config *c,
-                          const struct safetensors *file);
+enum err hf_place_tensors(struct source *s, struct hf_config *c, const struct safetensors *file);
 
 /* When all are placed: which matrix is the output, and whether everything is there; a tied pair
  * that differs is refused. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */

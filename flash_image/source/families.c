@@ -79,7 +79,7 @@ static uint32_t rope_of(const struct family *f, bool gguf)
     if (family_has(f, FAMILY_NO_ROPE)) {
         return SOURCE_ROPE_NONE;
     }
-    if (gguf && family_has(f, FAMILY_GGUF_PAIRS)) {
+    if (family_has(f, gguf ? FAMILY_GGUF_PAIRS : FAMILY_PAIRS)) {
         return INGOT_ROPE_PAIRS;
     }
     return INGOT_ROPE_HALVES;

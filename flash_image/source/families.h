@@ -36,6 +36,7 @@ enum family_trait {
     FAMILY_FUSED_GATE_UP = 1 << 18,  /* GGUF's ffn_up has the gate's rows first */
     FAMILY_GATED_QUERY = 1 << 19,    /* a head's rows of the query matrix: query, then gate */
     FAMILY_LATE_FFN_NORM = 1 << 20,  /* GGUF's post_attention_norm is the feed-forward's norm */
+    FAMILY_PAIRS = 1 << 21,          /* rope takes pairs in Hugging Face's files too */
 };
 
 struct family {
@@ -57,7 +58,7 @@ struct family {
 };
 
 /* Every row, in the order in which they are looked at. */
-enum { FAMILY_ROWS = 32 };
+enum { FAMILY_ROWS = 33 };
 extern const struct family family_rows[FAMILY_ROWS];
 
 /* NULL: not supported. architecture may be NULL. */

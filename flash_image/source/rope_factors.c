@@ -79,14 +79,23 @@ static double pair_of_turns(const struct source_params *p, const struct rope_yar
 enum err rope_factors_yarn_all(struct source *s, const struct rope_yarn *y)
 {
     const struct source_params *p = &s->params;
-    double first = floor(pair_of_turns(p, y, y->beta_fast));
-    double last = ceil(pair_of_turns(p, y, y->beta_slow));
+    double first = pair_of_turns(p, y, y->beta_fast);
+    double last = pair_of_turns(p, y, y->beta_slow);
     float factors[SOURCE_MAX_FACTORS];
+    double span;
 
+    if (!y->exact) {
+        first = floor(first);
+        last = ceil(last);
+    }
     first = fmax(first, 0.0);
     last = fmin(last, (double)p->rope_dims - 1.0);
+    span = last - first;
+    if (span == 0.0 || !y->exact) { /* a context of so few tokens that it is negative stays so */
+        span = fmax(span, 0.001);
+    }
     for (uint32_t i = 0; i < p->rope_dims / 2; i++) {
-        double ramp = fmin(fmax(((double)i - first) / fmax(last - first, 0.001), 0.0), 1.0);
+        double ramp = fmin(fmax(((double)i - first) / span, 0.0), 1.0);
 
         /* The frequency is a mean of itself and itself over factor. */
         factors[i] = (float)(1.0 / (1.0 - ramp + ramp / y->factor));

@@ -22,6 +22,7 @@ struct rope_yarn {
     double factor;
     uint32_t context;            /* of training */
     double beta_fast, beta_slow; /* 32 and 1 where a model does not say */
+    bool exact;                  /* the ramp's ends are not rounded to whole pairs */
 };
 enum err rope_factors_yarn_all(struct source *s, const struct rope_yarn *y);
 

@@ -350,14 +350,16 @@ enum err source_check_tensors(struct source *s)
 
 const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row)
 {
-    uint64_t before = (uint64_t)row * t->cols;
+    uint64_t before = row;
 
-    if (t->stride != 0) {
-        before = row;
-    } else if (t->run != 0 && row == t->rows) {
+    if (t->run != 0 && t->stride == 0 && row == t->rows) {
         return source_row_data(t, row - 1) + source_type_bytes(t->type, t->cols);
-    } else if (t->run != 0) {
-        before = ((uint64_t)(row / t->run) * t->run_step + row % t->run) * t->cols;
+    }
+    if (t->run != 0) {
+        before = (uint64_t)(row / t->run) * t->run_step + row % t->run;
+    }
+    if (t->stride == 0) {
+        before *= t->cols;
     }
     return t->data + source_type_bytes(t->type, before);
 }

@@ -39,7 +39,7 @@ static void read_ends(const struct source_tensor *t)
 
 static void place(const struct safetensors *f, enum ingot_family family, bool vision)
 {
-    const struct hf_config config = { family_find(family), false, vision };
+    struct hf_config config = { family_find(family), false, vision, NULL };
     enum err e;
 
     begin(family);
@@ -51,6 +51,7 @@ static void place(const struct safetensors *f, enum ingot_family family, bool vi
     for (size_t i = 0; i < SOURCE_MAX_TENSORS; i++) {
         read_ends(&source.tensors[i]);
     }
+    hf_config_free(&config);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

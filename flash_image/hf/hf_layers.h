@@ -1,0 +1,19 @@
+/* What config.json says of single layers, of experts and of multipliers. */
+#ifndef INGOT_FLASH_IMAGE_HF_LAYERS_H
+#define INGOT_FLASH_IMAGE_HF_LAYERS_H
+
+#include "flash_image/hf/hf_json.h"
+#include "flash_image/source/families.h"
+
+/* Layers that a text or list counts, where config.json gives no number; 0: nothing does. */
+uint32_t hf_layers_count(const struct hf_json *j);
+
+/* Width of the dense feed-forward as config.json means it: LFM2 cuts and rounds it. */
+uint32_t hf_layers_hidden(struct hf_json *j, const struct family *f, uint32_t hidden);
+
+/* Into params, which the family has filled. Errors go to j->e. */
+void hf_layers_read_scales(struct hf_json *j, const struct family *f);
+void hf_layers_read_mixers(struct hf_json *j, const struct family *f);
+void hf_layers_read_experts(struct hf_json *j, const struct family *f);
+
+#endif

@@ -1,0 +1,228 @@
+/* The names of tensors in Hugging Face models. */
+#include "flash_image/hf/hf_names.h"
+
+#include <string.h>
+
+static const struct hf_name_rule outside[] = {
+    { "embed_tokens.weight", INGOT_TOKEN_EMBEDDING, 1, 0 },
+    { "norm.weight", INGOT_OUTPUT_NORM, 1, HF_NORM },
+    { "lm_head.weight", INGOT_OUTPUT, 1, 0 },
+    { "wte.weight", INGOT_TOKEN_EMBEDDING, 1, 0 },
+    { "wpe.weight", INGOT_POSITION_EMBEDDING, 1, 0 },
+    { "ln_f.weight", INGOT_OUTPUT_NORM, 1, 0 },
+    { "ln_f.bias", INGOT_OUTPUT_NORM_BIAS, 1, 0 },
+    { "norm.bias", INGOT_OUTPUT_NORM_BIAS, 1, 0 },
+    { "embedding_norm.weight", INGOT_OUTPUT_NORM, 1, 0 },
+    { "embeddings.weight", INGOT_TOKEN_EMBEDDING, 1, 0 },
+    { "norm_f.weight", INGOT_OUTPUT_NORM, 1, 0 },
+};
+
+static const struct hf_name_rule inside[] = {
+    { "input_layernorm.weight", INGOT_ATTN_NORM, 1, HF_NORM },
+    { "self_attn.q_proj.weight", INGOT_ATTN_Q, 1, 0 },
+    { "self_attn.k_proj.weight", INGOT_ATTN_K, 1, 0 },
+    { "self_attn.v_proj.weight", INGOT_ATTN_V, 1, 0 },
+    { "self_attn.qkv_proj.weight", INGOT_ATTN_Q, 3, 0 },
+    { "self_attn.q_proj.bias", INGOT_ATTN_Q_BIAS, 1, 0 },
+    { "self_attn.k_proj.bias", INGOT_ATTN_K_BIAS, 1, 0 },
+    { "self_attn.v_proj.bias", INGOT_ATTN_V_BIAS, 1, 0 },
+    { "self_attn.q_norm.weight", INGOT_ATTN_Q_NORM, 1, HF_NORM },
+    { "self_attn.k_norm.weight", INGOT_ATTN_K_NORM, 1, HF_NORM },
+    { "self_attn.o_proj.weight", INGOT_ATTN_OUT, 1, 0 },
+    { "self_attn.o_proj.bias", INGOT_ATTN_OUT_BIAS, 1, 0 },
+    { "post_attention_layernorm.weight", INGOT_FFN_NORM, 1, HF_NORM }, /* see role_of() */
+    { "pre_feedforward_layernorm.weight", INGOT_FFN_NORM, 1, HF_NORM },
+    { "post_feedforward_layernorm.weight", INGOT_FFN_POST_NORM, 1, HF_NORM },
+    { "mlp.gate_proj.weight", INGOT_FFN_GATE, 1, 0 },
+    { "mlp.up_proj.weight", INGOT_FFN_UP, 1, 0 },
+    { "mlp.gate_up_proj.weight", INGOT_FFN_GATE, 2, 0 },
+    { "mlp.down_proj.weight", INGOT_FFN_DOWN, 1, 0 },
+    { "ln_1.weight", INGOT_ATTN_NORM, 1, 0 },
+    { "ln_1.bias", INGOT_ATTN_NORM_BIAS, 1, 0 },
+    { "attn.c_attn.weight", INGOT_ATTN_Q, 3, HF_TRANSPOSED },
+    { "attn.c_attn.bias", INGOT_ATTN_Q_BIAS, 3, 0 },
+    { "attn.c_proj.weight", INGOT_ATTN_OUT, 1, HF_TRANSPOSED },
+    { "attn.c_proj.bias", INGOT_ATTN_OUT_BIAS, 1, 0 },
+    { "ln_2.weight", INGOT_FFN_NORM, 1, 0 },
+    { "ln_2.bias", INGOT_FFN_NORM_BIAS, 1, 0 },
+    { "mlp.c_fc.weight", INGOT_FFN_UP, 1, HF_TRANSPOSED },
+    { "mlp.c_fc.bias", INGOT_FFN_UP_BIAS, 1, 0 },
+    { "mlp.c_proj.weight", INGOT_FFN_DOWN, 1, HF_TRANSPOSED },
+    { "mlp.c_proj.bias", INGOT_FFN_DOWN_BIAS, 1, 0 },
+    /* Layer norms; norms of heads by other names; norms before the last matrix. */
+    { "input_layernorm.bias", INGOT_ATTN_NORM_BIAS, 1, 0 },
+    { "post_attention_layernorm.bias", INGOT_FFN_NORM_BIAS, 1, 0 },
+    { "operator_norm.weight", INGOT_ATTN_NORM, 1, 0 },
+    { "ffn_norm.weight", INGOT_FFN_NORM, 1, 0 },
+    { "norm.weight", INGOT_ATTN_NORM, 1, 0 }, /* of a layer of one block, see role_of() */
+    { "self_attn.query_layernorm.weight", INGOT_ATTN_Q_NORM, 1, 0 },
+    { "self_attn.key_layernorm.weight", INGOT_ATTN_K_NORM, 1, 0 },
+    { "self_attn.q_layernorm.weight", INGOT_ATTN_Q_NORM, 1, 0 },
+    { "self_attn.k_layernorm.weight", INGOT_ATTN_K_NORM, 1, 0 },
+    { "self_attn.out_proj.weight", INGOT_ATTN_OUT, 1, 0 },
+    { "self_attn.attn_sub_norm.weight", INGOT_ATTN_SUB_NORM, 1, 0 },
+    { "self_attn.sinks", INGOT_ATTN_SINKS, 1, 0 },
+    { "mlp.ffn_sub_norm.weight", INGOT_FFN_SUB_NORM, 1, 0 },
+    { "mixer.q_proj.weight", INGOT_ATTN_Q, 1, 0 },
+    { "mixer.k_proj.weight", INGOT_ATTN_K, 1, 0 },
+    { "mixer.v_proj.weight", INGOT_ATTN_V, 1, 0 },
+    { "mixer.o_proj.weight", INGOT_ATTN_OUT, 1, 0 },
+    { "mixer.up_proj.weight", INGOT_FFN_UP, 1, 0 },
+    { "mixer.down_proj.weight", INGOT_FFN_DOWN, 1, 0 },
+    { "feed_forward.w1.weight", INGOT_FFN_GATE, 1, 0 },
+    { "feed_forward.w3.weight", INGOT_FFN_UP, 1, 0 },
+    { "feed_forward.w2.weight", INGOT_FFN_DOWN, 1, 0 },
+    { "shared_mlp.input_linear.weight", INGOT_FFN_GATE, 2, 0 },
+    { "shared_mlp.output_linear.weight", INGOT_FFN_DOWN, 1, 0 },
+    /* Recurrent mixers. */
+    { "linear_attn.in_proj_qkv.weight", INGOT_SSM_IN, 1, 0 },
+    { "linear_attn.in_proj_z.weight", INGOT_SSM_GATE, 1, 0 },
+    { "linear_attn.in_proj_b.weight", INGOT_SSM_BETA, 1, 0 },
+    { "linear_attn.in_proj_a.weight", INGOT_SSM_ALPHA, 1, 0 },
+    { "linear_attn.conv1d.weight", INGOT_SSM_CONV, 1, HF_CONVOLUTION },
+    { "linear_attn.A_log", INGOT_SSM_A, 1, HF_MINUS_EXP },
+    { "linear_attn.dt_bias", INGOT_SSM_DT, 1, 0 },
+    { "linear_attn.norm.weight", INGOT_SSM_NORM, 1, 0 },
+    { "linear_attn.out_proj.weight", INGOT_SSM_OUT, 1, 0 },
+    { "conv.in_proj.weight", INGOT_SSM_IN, 1, 0 },
+    { "conv.conv.weight", INGOT_SSM_CONV, 1, HF_CONVOLUTION },
+    { "conv.out_proj.weight", INGOT_SSM_OUT, 1, 0 },
+    { "mamba.in_proj.weight", INGOT_SSM_IN, 1, 0 },
+    { "mamba.conv1d.weight", INGOT_SSM_CONV, 1, HF_CONVOLUTION },
+    { "mamba.conv1d.bias", INGOT_SSM_CONV_BIAS, 1, 0 },
+    { "mamba.A_log", INGOT_SSM_A, 1, HF_MINUS_EXP },
+    { "mamba.D", INGOT_SSM_D, 1, 0 },
+    { "mamba.dt_bias", INGOT_SSM_DT, 1, 0 },
+    { "mamba.norm.weight", INGOT_SSM_NORM, 1, 0 },
+    { "mamba.out_proj.weight", INGOT_SSM_OUT, 1, 0 },
+    { "mixer.in_proj.weight", INGOT_SSM_IN, 1, 0 },
+    { "mixer.conv1d.weight", INGOT_SSM_CONV, 1, HF_CONVOLUTION },
+    { "mixer.conv1d.bias", INGOT_SSM_CONV_BIAS, 1, 0 },
+    { "mixer.A_log", INGOT_SSM_A, 1, HF_MINUS_EXP },
+    { "mixer.D", INGOT_SSM_D, 1, 0 },
+    { "mixer.dt_bias", INGOT_SSM_DT, 1, 0 },
+    { "mixer.norm.weight", INGOT_SSM_NORM, 1, 0 },
+    { "mixer.out_proj.weight", INGOT_SSM_OUT, 1, 0 },
+    /* Experts: in one tensor, or a tensor each, whose name has the expert's number for "#". */
+    { "mlp.gate.weight", INGOT_ROUTER, 1, 0 },
+    { "mlp.router.weight", INGOT_ROUTER, 1, 0 },
+    { "mlp.router.bias", INGOT_ROUTER_BIAS, 1, 0 },
+    { "feed_forward.gate.weight", INGOT_ROUTER, 1, 0 },
+    { "feed_forward.expert_bias", INGOT_ROUTER_CHOICE_BIAS, 1, 0 },
+    { "block_sparse_moe.gate.weight", INGOT_ROUTER, 1, 0 },
+    { "block_sparse_moe.router.layer.weight", INGOT_ROUTER, 1, 0 },
+    { "block_sparse_moe.input_linear.weight", INGOT_EXPERT_GATE, 2, HF_STACK },
+    { "block_sparse_moe.output_linear.weight", INGOT_EXPERT_DOWN, 1, HF_STACK },
+    { "mlp.experts.gate_up_proj", INGOT_EXPERT_GATE, 2, HF_STACK },
+    { "mlp.experts.down_proj", INGOT_EXPERT_DOWN, 1, HF_STACK },
+    { "mlp.experts.gate_up_proj_bias", INGOT_EXPERT_GATE_BIAS, 2, HF_STACK },
+    { "mlp.experts.down_proj_bias", INGOT_EXPERT_DOWN_BIAS, 1, HF_STACK },
+    { "mlp.experts.#.gate_proj.weight", INGOT_EXPERT_GATE, 1, HF_EACH },
+    { "mlp.experts.#.up_proj.weight", INGOT_EXPERT_UP, 1, HF_EACH },
+    { "mlp.experts.#.down_proj.weight", INGOT_EXPERT_DOWN, 1, HF_EACH },
+    { "feed_forward.experts.#.w1.weight", INGOT_EXPERT_GATE, 1, HF_EACH },
+    { "feed_forward.experts.#.w3.weight", INGOT_EXPERT_UP, 1, HF_EACH },
+    { "feed_forward.experts.#.w2.weight", INGOT_EXPERT_DOWN, 1, HF_EACH },
+    { "block_sparse_moe.experts.#.w1.weight", INGOT_EXPERT_GATE, 1, HF_EACH },
+    { "block_sparse_moe.experts.#.w3.weight", INGOT_EXPERT_UP, 1, HF_EACH },
+    { "block_sparse_moe.experts.#.w2.weight", INGOT_EXPERT_DOWN, 1, HF_EACH },
+    { "mlp.shared_expert_gate.weight", INGOT_SHARED_SCALE, 1, HF_ONE_ROW },
+    { "mlp.shared_expert.gate_proj.weight", INGOT_FFN_GATE, 1, 0 },
+    { "mlp.shared_expert.up_proj.weight", INGOT_FFN_UP, 1, 0 },
+    { "mlp.shared_expert.down_proj.weight", INGOT_FFN_DOWN, 1, 0 },
+};
+
+/* Constants that old files carry: frequencies of rotation, and GPT-2's triangular masks. */
+static const char *const needless[] = {
+    "self_attn.rotary_emb.inv_freq",
+    "rotary_emb.inv_freq",
+    "attn.bias",
+    "attn.masked_bias",
+};
+
+static const char *skip(const char *text, const char *prefix)
+{
+    size_t n = strlen(prefix);
+
+    if (strncmp(text, prefix, n) != 0) {
+        return text;
+    }
+    return text + n;
+}
+
+/* "layers.12.mlp.up_proj.weight" to 12 and the rest; false: of no layer. */
+static bool split_layer(const char *name, unsigned *layer, const char **rest)
+{
+    const char *digits = skip(name, "layers.");
+    const char *at;
+    unsigned n = 0;
+
+    if (digits == name) {
+        digits = skip(name, "h.");
+    }
+    at = digits;
+    for (; *at >= '0' && *at <= '9' && n < INGOT_MAX_LAYERS; at++) {
+        n = n * 10 + (unsigned)(*at - '0');
+    }
+    if (digits == name || at == digits || *at != '.' || n >= INGOT_MAX_LAYERS) {
+        return false;
+    }
+    *layer = n;
+    *rest = at + 1;
+    return true;
+}
+
+/* Whether the name is the rule's, which may have "#" for a number; it goes to *number. */
+static bool is_named(const char *name, const char *rule, uint32_t *number)
+{
+    uint32_t n = 0;
+
+    while (*rule != '#') {
+        if (*name != *rule++) {
+            return false;
+        }
+        if (*name++ == '\0') {
+            return true;
+        }
+    }
+    if (*name < '0' || *name > '9') {
+        return false;
+    }
+    for (; *name >= '0' && *name <= '9' && n < INGOT_MAX_EXPERTS; name++) {
+        n = n * 10 + (uint32_t)(*name - '0');
+    }
+    *number = n;
+    return strcmp(name, rule + 1) == 0;
+}
+
+const struct hf_name_rule *hf_find_rule(const char *name, unsigned *layer, uint32_t *expert)
+{
+    const struct hf_name_rule *rules = outside;
+    size_t n = sizeof outside / sizeof outside[0];
+
+    *layer = INGOT_NO_LAYER;
+    *expert = 0;
+    if (split_layer(name, layer, &name)) {
+        rules = inside;
+        n = sizeof inside / sizeof inside[0];
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (is_named(name, rules[i].name, expert)) {
+            return &rules[i];
+        }
+    }
+    return NULL;
+}
+
+bool hf_is_needless(const char *name)
+{
+    unsigned layer;
+
+    split_layer(name, &layer, &name);
+    for (size_t i = 0; i < sizeof needless / sizeof needless[0]; i++) {
+        if (strcmp(name, needless[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,37 @@
+/* Tensors of experts, and those that are computed before they are packed. */
+#ifndef INGOT_FLASH_IMAGE_HF_STACKS_H
+#define INGOT_FLASH_IMAGE_HF_STACKS_H
+
+#include "flash_image/hf/hf_config.h"
+#include "flash_image/hf/hf_names.h"
+#include "flash_image/hf/safetensors.h"
+
+/* A tensor of the file on its way to the slots of its rule. */
+struct hf_placed {
+    const struct safetensors_tensor *from;
+    const struct hf_name_rule *rule;
+    unsigned layer;
+    uint32_t expert; /* HF_EACH */
+};
+
+/* Zeroed bytes that live as long as the model; NULL: there are none, and s->problem says so. */
+void *hf_take_memory(struct source *s, struct hf_memory **memory, size_t bytes);
+
+/* The slot of a role, still empty; NULL: the tensor comes twice, and s->problem says so. */
+struct source_tensor *hf_take_slot(struct source *s, const char *name, enum ingot_role role,
+                                   unsigned layer);
+
+/* Of HF_STACK: all experts in one tensor. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+enum err hf_place_stack(struct source *s, const struct hf_placed *t);
+
+/* Of HF_EACH: one expert's matrix. Errors: as before, ERR_NO_SPACE. */
+enum err hf_place_expert(struct source *s, struct hf_memory **memory, const struct hf_placed *t);
+
+/* Every expert has its matrix, and all are alike. Errors: ERR_BAD_MODEL. */
+enum err hf_check_experts(struct source *s);
+
+/* Of HF_MINUS_EXP: *t, a vector, becomes -exp of itself. Errors: ERR_BAD_MODEL, ERR_NO_SPACE. */
+enum err hf_minus_exp(struct source *s, struct hf_memory **memory, const char *name,
+                      struct source_tensor *t);
+
+#endif

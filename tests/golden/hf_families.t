@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+"""Every micro-model with logits by Transformers, as a Hugging Face folder: found by listing them.
+
+NMSE of all logits with F32 weights and --kv f32; recurrent states add up more roundings."""
+
+import json
+import os
+import shutil
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hf_files import folder
+from machine import ASSETS, HOST, WORK, Tap, run
+
+TINY = os.path.join(ASSETS, "hf/tiny")
+BOUND, RECURRENT_BOUND = 1e-8, 1e-7
+ENDS = ("_config.json", "_logits.json", ".safetensors")
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+
+
+def load(name):
+    with open(os.path.join(TINY, name)) as f:
+        return json.load(f)
+
+
+def fixtures():
+    """Those with all three files; an adapter's logits are of no folder here."""
+    names = os.listdir(TINY) if os.path.isdir(TINY) else []
+    stems = {n[:-len(ENDS[0])] for n in names if n.endswith(ENDS[0])}
+    return sorted(s for s in stems if all(s + end in names for end in ENDS))
+
+
+def make_folder(stem, **changes):
+    where = folder("hf-" + stem)
+    with open(os.path.join(where, "config.json"), "w") as f:
+        json.dump({**load(stem + "_config.json"), **changes}, f)
+    shutil.copy(os.path.join(TINY, stem + ".safetensors"),
+                os.path.join(where, "model.safetensors"))
+    return where
+
+
+def logits(model, tokens):
+    out = os.path.join(WORK, "hf_families.logits")
+    status, console = run([HOST, "logits", model, "--tokens", " ".join(map(str, tokens)), "-o",
+                           out, "-q", "--kv", "f32"])
+    if status != 0:
+        return [], console
+    with open(out, "rb") as f:
+        raw = f.read()
+    return struct.unpack(f"<{len(raw) // 4}f", raw), console
+
+
+def error_of(model, reference):
+    """NMSE over all sequences."""
+    wrong = power = 0.0
+    for tokens, rows in zip(reference["sequences"], reference["logits"]):
+        expected = [x for row in rows for x in row]
+        ours, console = logits(model, tokens)
+        if len(ours) != len(expected):
+            return float("nan"), console
+        wrong += sum((a - b) ** 2 for a, b in zip(ours, expected))
+        power += sum(b * b for b in expected)
+    return wrong / power, ""
+
+
+FOUND = fixtures()
+for stem in FOUND:
+    model = os.path.join(WORK, stem + ".ingot")
+    status, console = run([HOST, "pack", make_folder(stem), "--type", "f32", "-o", model])
+    if not tap.ok(status == 0, f"{stem}: packed", console):
+        continue
+    config = load(stem + "_config.json")
+    recurrent = any(key in {**config, **config.get("text_config", {})}
+                    for key in ("linear_conv_kernel_dim", "ssm_state_size", "mamba_d_state"))
+    bound = RECURRENT_BOUND if recurrent else BOUND
+    error, console = error_of(model, load(stem + "_logits.json"))
+    tap.ok(error < bound, f"{stem}: NMSE {error:.2g} of Transformers' logits, below {bound:g}",
+           console)
+if not FOUND:
+    tap.skip("Transformers' logits", f"no models in {TINY} (set INGOT_ASSETS)")
+tap.done()
