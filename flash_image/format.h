@@ -313,7 +313,7 @@ struct ingot_layer {
     uint32_t features;  /* bits of enum ingot_feature */
     uint32_t n_heads;
     uint32_t n_kv_heads; /* divides n_heads */
-    uint32_t head_dim;   /* of queries and keys; even */
+    uint32_t head_dim;   /* of queries and keys; even where they rotate */
     uint32_t value_dim;  /* of values; as head_dim, as no reader takes another yet */
     uint32_t
         hidden; /* of the feed-forward; beside experts of the dense one that all share, 0: none */

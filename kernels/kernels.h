@@ -244,7 +244,7 @@ enum cpu_feature {
     OP(mul_f32, void, (float *y, const float *a, const float *b, size_t n)) \
     /* y = fma(factor, x, y); n any. */ \
     OP(add_scaled_f32, void, (float *restrict y, const float *restrict x, size_t n, float factor)) \
-    /* y = x * (1 / max(sqrt(sum x^2), eps)), NaNs kept, the sum in 16 lanes; n >= 1. y may be x. */ \
+    /* y = x * (1 / sqrt(sum x^2 + eps)), the sum in 16 lanes; n >= 1. y may be x. */ \
     OP(l2norm_f32, void, (float *y, const float *x, size_t n, float eps)) \
     /* One position of a causal convolution of each channel by itself: y = bias, or +0 where bias \
      * is NULL, then fma(w[j], x[j], y) for taps j ascending, the oldest row of x first. 4-byte \

@@ -7,8 +7,7 @@
 #include "flash_image/hf/hf_layers.h"
 #include "flash_image/hf/hf_rope.h"
 #include "flash_image/hf/hf_text_part.h"
-
-#include "runtime/text/plural.h"
+#include "flash_image/hf/hf_window.h"
 
 /* Fields of models that compute something else than the families here. Null, false, zero and
  * empty are fine; so is 1 of a factor. */
@@ -179,8 +178,7 @@ static void read_sizes(struct hf_json *j, const struct family *f,
     if ((f->features & SOURCE_UNGATED) != 0 && p->dim <= INGOT_MAX_DIM) {
         hidden = 4 * p->dim;
     }
-    if (family_has(f, FAMILY_EXPERTS) &&
-        hf_json_get(j->object, "moe_intermediate_size") != NULL) {
+    if (family_has(f, FAMILY_EXPERTS) && hf_json_get(j->object, "moe_intermediate_size") != NULL) {
         hidden = hf_json_u32(j, "moe_intermediate_size", hidden);
     }
     p->hidden = hf_layers_hidden(j, f, size_of(j, "intermediate_size", "n_inner", hidden));
@@ -272,131 +270,6 @@ static void read_scales(struct hf_json *j, const struct family *f)
     }
 }
 
-/* ---- window ---------------------------------------------------------------------------------- */
-
-static bool is_local(const struct source_params *p, uint32_t layer)
-{
-    return p->window != 0 &&
-           !(p->global_every != 0 && layer % p->global_every == p->global_every - 1);
-}
-
-/* Whether a layer's type agrees with params. Layers may be called local where no window counts. */
-static bool is_layer_type(const struct source_params *p, uint32_t layer, const char *type,
-                          uint32_t window)
-{
-    bool no_window = (window == 0 || window >= p->context) && p->window == 0;
-
-    if (type == NULL) {
-        return false;
-    }
-    if (strcmp(type, "sliding_attention") == 0) {
-        return is_local(p, layer) || no_window;
-    }
-    return strcmp(type, "full_attention") == 0 && !is_local(p, layer);
-}
-
-static enum err refuse_layer_type(struct source *s, uint32_t layer, const char *type)
-{
-    if (type == NULL) {
-        type = "no text";
-    }
-    return source_refuse(s, ERR_UNSUPPORTED,
-                         "the field \"layer_types\" makes layer %u "
-                         "'%.40s', which the pattern of the layers before does not allow",
-                         layer, type);
-}
-
-static void check_layer_types(struct hf_json *j, const cJSON *types, uint32_t window)
-{
-    const struct source_params *p = &j->s->params;
-    const cJSON *entry;
-    uint32_t layer = 0;
-
-    cJSON_ArrayForEach(entry, types)
-    {
-        const char *type = hf_json_string(entry);
-
-        if (!is_layer_type(p, layer, type, window)) {
-            j->e = refuse_layer_type(j->s, layer, type);
-            return;
-        }
-        layer++;
-    }
-    if (layer != p->n_layers) {
-        j->e = source_refuse(j->s, ERR_BAD_MODEL,
-                             "the field \"layer_types\" has %u %s, the "
-                             "model %u %s",
-                             layer, plural(layer, "entry", "entries"), p->n_layers,
-                             plural(p->n_layers, "layer", "layers"));
-    }
-}
-
-/* In groups of how many layers the last one is global: the first global layer tells. 0: none is. */
-static uint32_t global_every(const cJSON *types)
-{
-    const cJSON *type;
-    uint32_t layer = 0;
-
-    cJSON_ArrayForEach(type, types)
-    {
-        layer++;
-        if (cJSON_IsString(type) && strcmp(type->valuestring, "full_attention") == 0) {
-            return layer;
-        }
-    }
-    return 0;
-}
-
-/* Qwen: layers from max_window_layers on are local, if any are. */
-static uint32_t qwen_window(struct hf_json *j, uint32_t window)
-{
-    uint32_t first = hf_json_u32(j, "max_window_layers", 0);
-
-    if (!hf_json_bool(j, "use_sliding_window", false) || first >= j->s->params.n_layers) {
-        return 0;
-    }
-    if (first != 0 && j->e == ERR_OK) {
-        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
-                             "the field \"max_window_layers\" is %u: a "
-                             "window of only some layers cannot be packed",
-                             first);
-    }
-    return window;
-}
-
-/* A number, or a text ("LLLG") whose last letter is the global layer. */
-static uint32_t read_period(struct hf_json *j, const struct family *f)
-{
-    const char *text = hf_json_string(hf_json_get(j->object, "sliding_window_pattern"));
-
-    if (text != NULL && strspn(text, "L") + 1 == strlen(text) && text[strlen(text) - 1] == 'G') {
-        return (uint32_t)min_size(strlen(text), UINT16_MAX);
-    }
-    return hf_json_u32(j, "sliding_window_pattern",
-                       hf_json_u32(j, "_sliding_window_pattern", f->global_every));
-}
-
-static void read_window(struct hf_json *j, const struct family *f, uint32_t usual)
-{
-    const cJSON *types = f->mixer != INGOT_MIXER_NONE ? NULL
-                                                      : hf_json_get(j->object, "layer_types");
-    uint32_t window = hf_json_u32(j, "sliding_window", usual);
-    uint32_t every = read_period(j, f);
-
-    if (types != NULL) {
-        every = global_every(types);
-    } else if (f->family == INGOT_QWEN2 || f->family == INGOT_QWEN3 ||
-               f->family == INGOT_QWEN3_MOE) {
-        window = qwen_window(j, window);
-    }
-    if (j->e == ERR_OK && every != 1) { /* every layer is global: none has a window */
-        j->e = family_set_window(j->s, f, window, every);
-    }
-    if (j->e == ERR_OK && types != NULL) {
-        check_layer_types(j, types, window);
-    }
-}
-
 /* ---- together -------------------------------------------------------------------------------- */
 
 /* The text part says it, or the whole. */
@@ -439,7 +312,7 @@ static void read_all(struct hf_json *j, struct hf_config *c)
     hf_layers_read_experts(j, c->family);
     hf_layers_read_mixers(j, c->family);
     hf_rope_read_base(j, c->family);
-    read_window(j, c->family, usual->window);
+    hf_window_read(j, c->family, usual->window);
     read_tied(j, root, c);
     if (j->e == ERR_OK) {
         j->e = source_check_params(s);

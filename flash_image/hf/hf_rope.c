@@ -227,8 +227,8 @@ static void scale_dynamic(struct scaling *k)
     struct source_params *p = k->p;
     double alpha = hf_json_float(&k->in, "alpha", 0.0f), dims = p->rope_dims;
 
-    if (p->family != INGOT_HUNYUAN || !(alpha >= 1.0) || !(dims > 2.0)) {
-        refuse(k, ERR_UNSUPPORTED, "is dynamic, which only Hunyuan's \"alpha\" can be packed of");
+    if (!(alpha >= 1.0 && dims > 2.0)) {
+        refuse(k, ERR_UNSUPPORTED, "is dynamic without an \"alpha\" of 1 or more");
         return;
     }
     p->rope_base = (float)((double)p->rope_base * pow(alpha, dims / (dims - 2.0)));
@@ -245,7 +245,9 @@ static void scale(struct scaling *k, const char *type)
     };
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (strcmp(type, types[i].name) == 0) {
+        bool knows = types[i].scale != scale_dynamic || k->p->family == INGOT_HUNYUAN;
+
+        if (knows && strcmp(type, types[i].name) == 0) {
             k->in.e = rope_factors_take(k->in.s);
             types[i].scale(k);
             return;

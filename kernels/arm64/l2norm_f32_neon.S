@@ -5,7 +5,7 @@
 // Clobbers x0-x5, v0, v1, v4-v7, v16-v19; 64 bytes of stack.
 //
 // Thirty-two elements a step in either pass; the second reads before it writes, so that y may be
-// x. A tail continues in its lanes in memory, one by one. fmax keeps NaNs.
+// x. A tail continues in its lanes in memory, one by one.
 #include "kernels/arm64/elementwise_neon.h"
 
 #define out x0
@@ -62,9 +62,9 @@ func l2norm_f32_neon
     ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [lanes]
 .Lfold:
     fold_lanes v16, v17, v18, v19
-    fsqrt   s16, s16
+    fadd    s16, s16, s0
     fmov    s1, #1.0
-    fmax    s16, s16, s0
+    fsqrt   s16, s16
     fdiv    s0, s1, s16
     for_elements length, scale_sixteen, scale_one
     add     sp, sp, #64

@@ -55,14 +55,13 @@ void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const 
 void l2norm_f32_ref(float *y, const float *x, size_t n, float eps)
 {
     float lane[16] = { 0 };
-    float length, scale;
+    float scale;
 
     assert(n >= 1);
     for (size_t i = 0; i < n; i++) {
         lane[i % 16] = fmaf(x[i], x[i], lane[i % 16]);
     }
-    length = sqrtf(fold16(lane));
-    scale = 1.0f / (length < eps ? eps : length);
+    scale = 1.0f / sqrtf(fold16(lane) + eps);
     for (size_t i = 0; i < n; i++) {
         y[i] = x[i] * scale;
     }

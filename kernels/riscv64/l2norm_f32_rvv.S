@@ -3,7 +3,7 @@
  * a0 y (may be x), a1 x, a2 n >= 1, fa0 eps. Clobbers a0-a4, t0-t3, ft0-ft1, v0-v15.
  *
  * The sum of squares in 16 lanes, a tail into its lanes only: 4 instructions for 16 elements. Then
- * 9 for 8 registers. The comparison keeps a NaN. */
+ * 9 for 8 registers. */
 #include "kernels/riscv64/vector_rvv.h"
 
 #define dst a0
@@ -45,11 +45,8 @@ func l2norm_f32_rvv, v
     vsetvl zero, temp, vtype_16
 .Lfold:
     fold_16_lanes sum, sums, values
+    fadd.s sum, sum, eps
     fsqrt.s sum, sum
-    flt.s temp, sum, eps
-    beqz temp, .Llong
-    fmv.s sum, eps
-.Llong:
     load_float one, F32_ONE, temp
     fdiv.s sum, one, sum
 .Lscale:

@@ -5,7 +5,7 @@
 // ymm1, ymm2 16 lanes  ymm3, ymm4 values  ymm8 scale  ymm13-ymm15 as vectors.h says
 // Clobbers rax, rcx, rdx, rsi, rdi, r8, ymm0-ymm4, ymm8, ymm13-ymm15.
 //
-// Two passes as in rmsnorm_f32_avx2.S. The second operand of max is the result where it is NaN.
+// Two passes as in rmsnorm_f32_avx2.S.
 #include "kernels/x86_64/elementwise.h"
 
 #define again rcx
@@ -26,8 +26,8 @@ func l2norm_f32_avx2
     mov     length, left
     for_lanes left, add_squares
     fold_lanes 1, 2
+    vaddss  xmm1, xmm1, xmm0
     vsqrtss xmm1, xmm1, xmm1
-    vmaxss  xmm1, xmm0, xmm1
     mov     eax, 0x3f800000         // 1
     vmovd   xmm2, eax
     vdivss  xmm1, xmm2, xmm1

@@ -5,7 +5,7 @@
 // zmm1 16 lanes  zmm3 values  zmm8 scale
 // Clobbers rax, rcx, rdx, rsi, rdi, r8, zmm0-zmm3, zmm8, k1.
 //
-// Two passes as in rmsnorm_f32_avx2.S. The second operand of max is the result where it is NaN.
+// Two passes as in rmsnorm_f32_avx2.S.
 #include "kernels/x86_64/elementwise.h"
 
 #define again rcx
@@ -24,8 +24,8 @@ func l2norm_f32_avx512
     mov     length, left
     for_vectors zmm, left, left_32, add_squares
     fold_zmm 1, 3
+    vaddss  xmm1, xmm1, xmm0
     vsqrtss xmm1, xmm1, xmm1
-    vmaxss  xmm1, xmm0, xmm1
     mov     eax, 0x3f800000         // 1
     vmovd   xmm2, eax
     vdivss  xmm1, xmm2, xmm1

@@ -68,7 +68,8 @@ static enum err check_heads(const struct image_checked *c)
         return REFUSE_LAYER(c, ERR_BAD_HEADER, "n_kv_heads is %u, no divisor of n_heads %u",
                             l->n_kv_heads, l->n_heads);
     }
-    if (l->head_dim < 2 || (l->head_dim % 2 != 0 && l->rope != INGOT_NO_ROPE) || l->head_dim > INGOT_MAX_DIM / l->n_heads) {
+    if (l->head_dim < 2 || (l->head_dim % 2 != 0 && l->rope != INGOT_NO_ROPE) ||
+        l->head_dim > INGOT_MAX_DIM / l->n_heads) {
         return REFUSE_LAYER(c, ERR_BAD_HEADER, "head_dim is %u, must be even and at most %u",
                             l->head_dim, INGOT_MAX_DIM / l->n_heads);
     }
