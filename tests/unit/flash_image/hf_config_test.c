@@ -100,6 +100,80 @@ static void test_config_refused(void)
                   ERR_BAD_MODEL, "\"layer_types\" has 1 entry");
 }
 
+static bool near(float a, double b)
+{
+    return fabs((double)a - b) <= 1e-6 * fabs(b);
+}
+
+/* Sizes of experts and recurrent mixers that no computer has. */
+static void test_hostile_layers(void)
+{
+    refuse_config(FAMILY("Olmoe") ",\"num_experts\":4000000000,\"num_experts_per_tok\":8",
+                  ERR_UNSUPPORTED, "n_experts is 4000000000");
+    refuse_config(FAMILY("Olmoe") ",\"num_experts\":4,\"num_experts_per_tok\":5", ERR_UNSUPPORTED,
+                  "n_experts_used is 5");
+    refuse_config(FAMILY("Olmoe") ",\"num_experts\":4", ERR_BAD_MODEL,
+                  "\"num_experts_per_tok\" is missing");
+    refuse_config(FAMILY("Qwen3Moe") ",\"num_experts\":4,\"num_experts_per_tok\":2,"
+                                     "\"decoder_sparse_step\":0",
+                  ERR_UNSUPPORTED, "\"decoder_sparse_step\" is 0");
+    refuse_config(FAMILY("GptOss") ",\"num_local_experts\":4,\"num_experts_per_tok\":2,"
+                                   "\"swiglu_limit\":6",
+                  ERR_UNSUPPORTED, "\"swiglu_limit\" is not 7");
+    refuse_config(FAMILY("Lfm2"), ERR_UNSUPPORTED, "\"layer_types\" is missing");
+    refuse_config(FAMILY("Lfm2") ",\"layer_types\":[\"conv\"]", ERR_UNSUPPORTED,
+                  "\"layer_types\" has not one entry for each layer");
+    refuse_config(FAMILY("Lfm2") ",\"layer_types\":[\"conv\",\"mamba\",\"conv\",7]",
+                  ERR_UNSUPPORTED, "makes layer 1 'mamba'");
+    refuse_config(FAMILY("Lfm2") ",\"block_multiple_of\":0", ERR_UNSUPPORTED, "block_multiple_of");
+    refuse_config(FAMILY("NemotronH") ",\"hybrid_override_pattern\":\"ME*-\"", ERR_UNSUPPORTED,
+                  "a letter other than M, * and -");
+    refuse_config(FAMILY("NemotronH") ",\"hybrid_override_pattern\":\"M*\"", ERR_UNSUPPORTED,
+                  "not one letter for each layer");
+    refuse_config(FAMILY("Qwen3_5") ",\"full_attention_interval\":0", ERR_UNSUPPORTED,
+                  "\"full_attention_interval\" is 0");
+    refuse_config(FAMILY("Qwen3_5") ",\"linear_num_key_heads\":1,\"linear_key_head_dim\":8,"
+                                    "\"linear_num_value_heads\":70000,"
+                                    "\"linear_value_head_dim\":70000",
+                  ERR_UNSUPPORTED, "\"linear_value_head_dim\" is beyond every bound");
+    refuse_config(FAMILY("SmolLM3") ",\"no_rope_layers\":[1]", ERR_UNSUPPORTED,
+                  "\"no_rope_layers\" has not one entry for each layer");
+    refuse_config(FAMILY("Granite") ",\"logits_scaling\":0", ERR_UNSUPPORTED, "logits_scale");
+}
+
+static void test_layers(void)
+{
+    const struct source_params *p = &source.params;
+
+    OK(read_more(FAMILY("SmolLM3") ",\"no_rope_layers\":[1,0,1,0]") == ERR_OK &&
+           !p->layers[0].no_rope && p->layers[1].no_rope && p->layers[3].no_rope,
+       "a 0 is a layer that does not rotate %s", source.problem);
+    OK(read_more(FAMILY("SmolLM3")) == ERR_OK && !p->layers[2].no_rope && p->layers[3].no_rope,
+       "the fourth where nothing is listed %s", source.problem);
+    OK(read_more(FAMILY("Lfm2") ",\"full_attn_idxs\":[2],\"block_multiple_of\":8,"
+                                "\"block_ff_dim\":100") == ERR_OK &&
+           p->layers[1].mixer == INGOT_MIXER_SHORTCONV &&
+           p->layers[2].mixer == INGOT_MIXER_ATTENTION && p->hidden == 72,
+       "LFM2's layers by number, and its width cut by a third %s", source.problem);
+    OK(read_more(FAMILY("MiniCPM") ",\"scale_emb\":12,\"scale_depth\":1.4,\"dim_model_base\":16") ==
+               ERR_OK &&
+           near(p->residual_scale, 0.7) && near(p->embedding_scale, 12) &&
+           near(p->logits_scale, 16.0 / p->dim),
+       "MiniCPM's multipliers %s", source.problem);
+    OK(read_more(FAMILY("Ernie4_5")) == ERR_OK && p->rope == INGOT_ROPE_PAIRS,
+       "Ernie rotates pairs %s", source.problem);
+    OK(read_more(FAMILY("HunYuanDenseV1") "," SCALING("\"type\":\"dynamic\",\"alpha\":1000.0")) ==
+               ERR_OK &&
+           near(p->rope_base / 1e4f,
+                pow(1000.0, (double)p->head_dim / ((double)p->head_dim - 2.0))),
+       "Hunyuan's alpha makes another base %s", source.problem);
+    OK(read_more(FAMILY("Qwen3Moe") ",\"num_experts\":4,\"num_experts_per_tok\":2,"
+                                    "\"mlp_only_layers\":[1]") == ERR_OK &&
+           p->layers[0].ffn == INGOT_FFN_EXPERTS && p->layers[1].ffn == INGOT_FFN_DENSE &&
+           (p->features & SOURCE_RENORMALIZE) == 0,
+       "layers without experts, weights as they are %s", source.problem);
+}
+
 static void test_field_twice(void)
 {
     refuse_config("\"rms_norm_eps\":1e-5,\"rms_norm_eps\":1e-6", ERR_BAD_MODEL,
@@ -124,11 +198,6 @@ static void test_scaling_refused(void)
         FAMILY("Phi3") ",\"original_max_position_embeddings\":16,\"sliding_window\":8," SCALING(
             "\"type\":\"longrope\""),
         ERR_UNSUPPORTED, "longrope with a sliding window");
-}
-
-static bool near(float a, double b)
-{
-    return fabs((double)a - b) <= 1e-6 * fabs(b);
 }
 
 static void test_families(void)
@@ -257,6 +326,8 @@ static void test_text_part(void)
 
 int main(void)
 {
+    test_hostile_layers();
+    test_layers();
     test_text_part();
     test_config_refused();
     test_field_twice();
