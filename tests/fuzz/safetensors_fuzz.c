@@ -25,6 +25,20 @@ static void begin(enum ingot_family family)
                                             .vocab = 11,
                                             .context = 16 };
     family_set_params(&source, family_find(family), false);
+    source.params.experts.n = 2;
+    source.params.experts.used = 1;
+    source.params.experts.hidden = 12;
+    if (family == INGOT_OLMOE || family == INGOT_GPT_OSS) {
+        source.params.layers[0].ffn = INGOT_FFN_EXPERTS;
+        source.params.layers[0].hidden = 0;
+    }
+    if (family == INGOT_QWEN35) {
+        source.params.layers[0].mixer = INGOT_MIXER_DELTA;
+        source.params.recurrent.conv_taps = 4;
+        source.params.recurrent.n_groups = 1;
+        source.params.recurrent.inner_heads = 2;
+        source.params.recurrent.state_dim = source.params.recurrent.inner_dim = 8;
+    }
 }
 
 static void read_ends(const struct source_tensor *t)
@@ -34,6 +48,16 @@ static void read_ends(const struct source_tensor *t)
     if (t->data != NULL) {
         source_read_row(t, 0, row);
         source_read_row(t, t->rows - 1, row);
+    }
+}
+
+/* Of a stack every expert that is there. */
+static void read_experts(const struct source_tensor *t)
+{
+    for (uint32_t i = 0; t->data != NULL && i < t->stack; i++) {
+        struct source_tensor one = source_expert(t, i);
+
+        read_ends(&one);
     }
 }
 
@@ -50,6 +74,7 @@ static void place(const struct safetensors *f, enum ingot_family family, bool vi
     }
     for (size_t i = 0; i < SOURCE_MAX_TENSORS; i++) {
         read_ends(&source.tensors[i]);
+        read_experts(&source.tensors[i]);
     }
     hf_config_free(&config);
 }
@@ -68,6 +93,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         place(&f, INGOT_LLAMA, true);
         place(&f, INGOT_GEMMA2, false);
         place(&f, INGOT_GPT2, false);
+        place(&f, INGOT_OLMOE, false);
+        place(&f, INGOT_GPT_OSS, false);
+        place(&f, INGOT_QWEN35, false);
     }
     safetensors_free(&f);
     return 0;
