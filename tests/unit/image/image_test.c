@@ -88,7 +88,7 @@ static void test_ropes(void)
 
 #define LAYER(field) (offsetof(struct ingot_layer, field))
 
-static void refuse_layer(size_t offset, uint32_t value, size_t bytes, enum err expected,
+static void refuse_layer(size_t offset, uint64_t value, size_t bytes, enum err expected,
                          const char *words)
 {
     const struct ingot_header *h = (const void *)good.data;
@@ -145,8 +145,7 @@ static void test_layers(void)
     refuse_layer(LAYER(n_kv_heads), 3, 4, ERR_BAD_HEADER, "n_kv_heads is 3, no divisor");
     refuse_layer(LAYER(head_dim), 5, 4, ERR_BAD_HEADER, "head_dim is 5, must be even");
     refuse_layer(LAYER(head_dim), 0x80000000, 4, ERR_BAD_HEADER, "head_dim is 2147483648");
-    refuse_layer(LAYER(head_dim), 4, 4, ERR_BAD_HEADER,
-                 "rope_dims is 6, must be even and at most 4");
+    refuse_layer(LAYER(head_dim), 4, 4, ERR_UNSUPPORTED, "values are 6 wide, keys 4");
     refuse_layer(LAYER(hidden), 262145, 4, ERR_BAD_HEADER, "hidden is 262145");
     refuse_layer(LAYER(hidden), 0, 4, ERR_BAD_HEADER, "hidden is 0");
     refuse_layer(LAYER(hidden), 45, 4, ERR_BAD_HEADER,
