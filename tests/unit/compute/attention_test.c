@@ -100,7 +100,7 @@ static const char *name_of(enum kv_type type)
 
 static struct attention_block block(uint32_t first, uint32_t tokens, uint32_t heads)
 {
-    return (struct attention_block){ &kv, 1, 1, first, tokens, heads, 0, 0.0f };
+    return (struct attention_block){ &kv, 1, 1, first, tokens, heads, 0, 0.0f, NULL };
 }
 
 static void test_against_softmax(const struct kernels *k, enum kv_type type, double bound)
