@@ -154,6 +154,7 @@ static void person(const char *lines)
 /* A conversation is not lost by surprise. */
 static void test_leaving(void)
 {
+    const char *more;
     uint32_t n;
 
     r.options.reply.n = 2;
@@ -165,7 +166,10 @@ static void test_leaving(void)
            r.app.chat.session->n_ids == n && strcmp(r.options.load.model, "one") == 0,
        "another model is not loaded before it is said that the conversation ends");
     person("/model one\n/model two\ngogo\n/model two\n/off\n");
-    OK(r.app.chat.session->n_ids == n && strcmp(r.options.load.model, "one") == 0,
+    more = event_after(said, "new tokens");
+    OK(r.app.chat.session->n_ids != 0 && strcmp(r.options.load.model, "one") == 0 &&
+           event_after(said, "/model two once more") < more && more != NULL &&
+           event_after(more, "/model two once more") != NULL,
        "which is said again for another name, and after more was said");
     person("/model two\n/off\n");
     OK(r.app.chat.session->n_ids == 0 && app_rig_hash(&r) == two, "asked for again it is done");

@@ -437,9 +437,12 @@ static void test_chat_template(const char *jinja, const char *user_prefix, uint3
 static void test_chat_templates(void)
 {
     test_chat_template("{{ messages }}", "", INGOT_NO_TOKEN);
-    test_chat_template("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>",
-                       "<|im_start|>user\n", 4);
-    test_chat_template("{% if user %}{{ '<|user|>\n' + m['content'] + eos_token }}<|assistant|>",
+    test_chat_template(
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+        "<|im_start|>user\n", 4);
+    test_chat_template("{% for m in messages %}<|{{ m.role }}|>\n{{ m['content'] + eos_token }}"
+                       "{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}",
                        "<|user|>\n", INGOT_NO_TOKEN);
 }
 

@@ -62,7 +62,7 @@ static void test_bounds(void)
        "one factor for all");
     OK(scale(SOURCE_ROPE_LONG, NAN) == ERR_BAD_MODEL, "NaN: %s", s.problem);
     OK(scale(SOURCE_ROPE_LOCAL, 0.0f) == ERR_BAD_MODEL, "0: %s", s.problem);
-    OK(scale(SOURCE_ROPE_GLOBAL, 1e9f) == ERR_BAD_MODEL, "10^9: %s", s.problem);
+    OK(scale(SOURCE_ROPE_GLOBAL, 1e33f) == ERR_BAD_MODEL, "10^33: %s", s.problem);
     s.params.rope_dims = 2 * SOURCE_MAX_FACTORS + 2;
     OK(rope_factors_take(&s) == ERR_UNSUPPORTED, "too wide: %s", s.problem);
 }

@@ -36,7 +36,7 @@ static void test_saved(void)
            append_both(2),
        "loaded to the card");
     session_clear(&reference);
-    memset(reference.kv.keys, 0x11, 5000);
+    memset(reference.kv.layers[0].place, 0x11, 5000);
     OK(saved_chat_read(&saved, &save_file, &other, NULL, NULL) == ERR_OK &&
            reference.n_cached == 150,
        "and to memory");
