@@ -343,7 +343,7 @@ struct ingot_layer {
     float expert_scale;     /* of the experts' sum; usually 1 */
     float output_scale;     /* of the residual stream after the layer; usually 1 */
     uint32_t first_expert;  /* entry of the experts section: CRCs of the layer's extents */
-    uint32_t reserved1;     /* zero */
+    uint32_t reserved1[2];  /* zero */
     uint64_t expert_offset; /* of expert 0's extent, from the segment's start, a multiple of 4096 */
     uint64_t expert_bytes;  /* of an extent, a multiple of 4096; expert e begins at
                                expert_offset + e * expert_bytes */

@@ -160,7 +160,7 @@ static enum err check_layer(const struct image_checked *c)
             return e;
         }
     }
-    if (l->reserved0 != 0 || l->reserved1 != 0 ||
+    if (l->reserved0 != 0 || !image_all_zero(l->reserved1, sizeof l->reserved1) ||
         !image_all_zero(l->reserved, sizeof l->reserved)) {
         return REFUSE_LAYER(c, ERR_BAD_HEADER, "reserved is not %s", "zero");
     }
