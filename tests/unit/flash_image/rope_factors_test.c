@@ -19,7 +19,7 @@ static bool near(float a, double b)
 
 static void test_yarn(void)
 {
-    const struct rope_yarn y = { 4.0, 32768, 32.0, 1.0 };
+    const struct rope_yarn y = { 4.0, 32768, 32.0, 1.0, false };
 
     /* 128 ln(32768 / (turns 2 pi)) / (2 ln 10^6): 23.6 for 32 turns, 39.7 for one. */
     OK(rope_factors_take(&s) == ERR_OK && rope_factors_yarn_all(&s, &y) == ERR_OK, "yarn %s",
