@@ -145,7 +145,7 @@ for name, act, raw, words in [
     path, result = act("format", raw)
     refused(name, path, words, result)
 old = bytearray(open(PACKED, "rb").read())
-struct.pack_into("<I", old, 8, 2)
+struct.pack_into("<I", old, 8, 3)
 path = write(os.path.join(WORK, "wrong-old.ingot"), bytes(old))
 refused("an .ingot of the version before", path, ["of version 3", "reads 4", "again"], pack(path))
 refused("a folder of nothing", (empty := folder("wrong-empty")), ["is"], pack(empty))
