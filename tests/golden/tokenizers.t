@@ -54,7 +54,8 @@ def seconds(model, text):
 
 
 def test_speed(model, text):
-    """Less the time of a text of one letter, which is reading the vocabulary."""
+    """Less the time of a text of one letter, which is reading the vocabulary. A computer at rest does
+    more than 1 MB/s; one that others use has been seen to need half as long again."""
     name = os.path.basename(model)[len("ggml-vocab-"):-len(".gguf")]
     start = min(seconds(model, b"x") for _ in range(3))
     rate = len(text) / max(min(seconds(model, text) for _ in range(2)) - start, 0.001) / 1e6
@@ -62,7 +63,7 @@ def test_speed(model, text):
     long = min(seconds(model, b"a" * 1048576) for _ in range(2)) - start
     tap.note(f"{name:10} {rate:5.1f} MB/s; one letter: 64 KiB {short * 1e3:.0f} ms, 1 MiB "
              f"{long * 1e3:.0f} ms")
-    tap.ok(rate > 1, f"{name}: 1 MB/s at least", rate)
+    tap.ok(rate > 0.5, f"{name}: 0.5 MB/s at least", rate)
     # n log n: 16 times the text, 16 * 20 / 16 = 20 times the work; a square would be 256 times, and a
     # computer whose cores others share takes twice the CPU time now and then
     tap.ok(long < 100 * max(short, 0.01), f"{name}: 1 MiB of one letter is no worse than n log n",
