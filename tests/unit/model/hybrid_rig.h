@@ -253,7 +253,7 @@ static inline void normalize(double *x, uint32_t n, double scale)
     for (uint32_t i = 0; i < n; i++)
         sum += x[i] * x[i];
     for (uint32_t i = 0; i < n; i++)
-        x[i] *= scale / fmax(sqrt(sum), 1e-5);
+        x[i] *= scale / sqrt(sum + 1e-5);
 }
 
 /* One head: S fades, moves towards v where k asks, and answers q. */
