@@ -330,7 +330,9 @@ static bool place_layers(struct calibration *p)
     s->image = &p->m->image;
     s->plan = &p->m->plan;
     s->workers = p->m->transformer.workers;
-    s->segments[image_embedding_segment(image)] = p->weights;
+    for (uint32_t i = 0; i < image_front_segments(&image->header->params); i++) {
+        s->segments[i] = p->weights; /* the embedding, and the table per layer */
+    }
     most = image_tensor(image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER)->offset +
            plan_row_group_bytes(image);
     for (uint32_t i = 0; i < image->header->params.n_layers && most <= p->bytes; i++) {

@@ -87,7 +87,7 @@ void stream_table_ask(struct stream *s, const uint32_t *tokens, uint32_t n)
     s->table.tokens = tokens;
     s->table.n = n;
     s->table.asked = 0;
-    if (s->plan->table.n != 0) {
+    if (s->segments[segment_of(s)] == NULL) {
         ask_ahead(s, 0);
     }
 }
