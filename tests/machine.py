@@ -162,6 +162,7 @@ def pack(source, kind, name, *options):
 
 
 def make_card(name, *arguments):
+    os.makedirs(WORK, exist_ok=True)
     out = os.path.join(WORK, name)
     subprocess.run([os.path.join(ROOT, "tests/card.sh"), out, *arguments], check=True,
                    capture_output=True, timeout=120)
