@@ -29,7 +29,7 @@ static uint64_t embedding_row_bytes(const struct image *image)
     return bytes;
 }
 
-/* As embedding_row_bytes of plan_segments.c. */
+/* As many sectors as any token's rows may touch (plan_segments.c has the arithmetic). */
 static uint64_t table_row_bytes(const struct image *image)
 {
     size_t bytes;
