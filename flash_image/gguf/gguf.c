@@ -76,7 +76,7 @@ static enum err read_front(struct gguf *g, size_t n, bool vocab_only)
         return e;
     }
     if (g->family == NULL && !vocab_only) {
-        return family_refuse(g->s, (const char *)g->architecture.data, g->architecture.bytes);
+        return family_refuse(g->s, (const char *)g->architecture.data, g->architecture.bytes, true);
     }
     e = gguf_read_values(g);
     if (e == ERR_OK) {

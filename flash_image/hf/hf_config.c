@@ -86,9 +86,10 @@ static enum err refuse_family(struct source *s, const char *name, const char *ty
                              "\"model_type\" are missing: this is no model's config.json");
     }
     if (type == NULL || (name != NULL && family_of_config(NULL, type) != NULL)) {
-        return family_refuse(s, name, strlen(name)); /* a classifier of a known family, too */
+        return family_refuse(s, name, strlen(name),
+                             false); /* a classifier of a known family, too */
     }
-    return family_refuse(s, type, strlen(type));
+    return family_refuse(s, type, strlen(type), false);
 }
 
 /* The first of "architectures", or NULL. */

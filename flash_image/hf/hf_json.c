@@ -38,6 +38,25 @@ static enum err check_keys(struct source *s, const cJSON *root)
     return e;
 }
 
+/* Python's JSON has a word for an infinite number; in its place comes one beyond all that there are,
+ * which is read as infinite. */
+static void spell_infinity(char *text, size_t bytes)
+{
+    static const char word[] = "Infinity", number[] = "1e999999";
+    size_t n = sizeof word - 1;
+    bool quoted = false;
+
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == '\\') {
+            i++;
+        } else if (text[i] == '"') {
+            quoted = !quoted;
+        } else if (!quoted && bytes - i >= n && memcmp(text + i, word, n) == 0) {
+            memcpy(text + i, number, n);
+        }
+    }
+}
+
 static cJSON *parse_copy(struct source *s, const uint8_t *text, size_t bytes, char *copy,
                          enum err *e)
 {
@@ -46,6 +65,7 @@ static cJSON *parse_copy(struct source *s, const uint8_t *text, size_t bytes, ch
 
     memcpy(copy, text, bytes);
     copy[bytes] = '\0';
+    spell_infinity(copy, bytes);
     root = cJSON_ParseWithLengthOpts(copy, bytes + 1, &end, true);
     if (cJSON_IsObject(root)) {
         *e = check_keys(s, root);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "flash_image/hf/hf_recurrent.h"
+
 enum { DELTA_PERIOD = 4 };
 
 static void refuse(struct hf_json *j, const char *field, const char *what)
@@ -215,47 +217,6 @@ static void read_kinds(struct hf_json *j, const struct family *f)
     }
 }
 
-/* Sizes by the names of Qwen3.5, LFM2, Granite 4 and Nemotron-H. 2^16 bounds every product. */
-static void read_recurrent(struct hf_json *j, const struct family *f)
-{
-    static const struct {
-        enum ingot_family family;
-        const char *taps, *groups, *heads, *state, *width;
-    } names[] = {
-        { INGOT_QWEN35, "linear_conv_kernel_dim", "linear_num_key_heads", "linear_num_value_heads",
-          "linear_key_head_dim", "linear_value_head_dim" },
-        { INGOT_QWEN35_MOE, "linear_conv_kernel_dim", "linear_num_key_heads",
-          "linear_num_value_heads", "linear_key_head_dim", "linear_value_head_dim" },
-        { INGOT_GRANITE_HYBRID, "mamba_d_conv", "mamba_n_groups", "mamba_n_heads", "mamba_d_state",
-          "mamba_d_head" },
-        { INGOT_NEMOTRON_H, "conv_kernel", "n_groups", "mamba_num_heads", "ssm_state_size",
-          "mamba_head_dim" },
-    };
-    struct source_params *p = &j->s->params;
-
-    if (f->mixer == INGOT_MIXER_SHORTCONV) {
-        p->recurrent.conv_taps = hf_json_u32(j, "conv_L_cache", 3);
-        p->recurrent.inner_dim = p->dim;
-    }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        uint32_t width;
-
-        if (names[i].family != f->family) {
-            continue;
-        }
-        p->recurrent.conv_taps = hf_json_u32(j, names[i].taps, 4);
-        p->recurrent.n_groups = hf_json_u32(j, names[i].groups, HF_NEEDED);
-        p->recurrent.inner_heads = hf_json_u32(j, names[i].heads, HF_NEEDED);
-        p->recurrent.state_dim = hf_json_u32(j, names[i].state, HF_NEEDED);
-        width = hf_json_u32(j, names[i].width, HF_NEEDED);
-        if (p->recurrent.inner_heads > UINT16_MAX || width > UINT16_MAX) {
-            refuse(j, names[i].width, "is beyond every bound");
-            return;
-        }
-        p->recurrent.inner_dim = p->recurrent.inner_heads * width;
-    }
-}
-
 /* SmolLM3: a 1 for each layer that rotates, a 0 for one that does not. */
 static void read_rotations(struct hf_json *j)
 {
@@ -297,7 +258,7 @@ void hf_layers_read_mixers(struct hf_json *j, const struct family *f)
         p->rope = SOURCE_ROPE_NONE;
     }
     read_kinds(j, f);
-    read_recurrent(j, f);
+    hf_recurrent_read(j, f);
 }
 
 /* ---- experts --------------------------------------------------------------------------------- */

@@ -56,19 +56,29 @@ const struct family *family_find(enum ingot_family family)
     return NULL;
 }
 
-enum err family_refuse(struct source *s, const char *architecture, size_t bytes)
+/* Families of several rows are listed once. */
+static bool is_listed(size_t row, bool gguf)
+{
+    const struct family *f = &family_rows[row];
+
+    if (row > 0 && f->family == f[-1].family) {
+        return false;
+    }
+    return gguf || f->architecture != NULL;
+}
+
+enum err family_refuse(struct source *s, const char *architecture, size_t bytes, bool gguf)
 {
     char names[FAMILY_ROWS * 20] = "";
     const char *comma = "";
     size_t used = 0;
 
     for (size_t i = 0; i < FAMILY_ROWS; i++) {
-        if (i > 0 && family_rows[i].family == family_rows[i - 1].family) {
-            continue;
+        if (is_listed(i, gguf)) {
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", comma,
+                                     family_rows[i].name);
+            comma = ", ";
         }
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", comma,
-                                 family_rows[i].name);
-        comma = ", ";
     }
     return source_refuse(s, ERR_UNSUPPORTED, "architecture '%.*s' is not supported; supported: %s",
                          (int)min_size(bytes, 60), architecture, names);

@@ -58,7 +58,7 @@ struct family {
 };
 
 /* Every row, in the order in which they are looked at. */
-enum { FAMILY_ROWS = 33 };
+enum { FAMILY_ROWS = 34 };
 extern const struct family family_rows[FAMILY_ROWS];
 
 /* NULL: not supported. architecture may be NULL. */
@@ -66,8 +66,9 @@ const struct family *family_of_gguf(struct source_text architecture);
 const struct family *family_of_config(const char *architecture, const char *model_type);
 const struct family *family_find(enum ingot_family family);
 
-/* Refuse an architecture by name: "architecture 'mamba' is not supported; supported: ...". */
-enum err family_refuse(struct source *s, const char *architecture, size_t bytes);
+/* Refuse an architecture by name: "architecture 'mamba' is not supported; supported: ...". gguf: of a
+ * GGUF file; else those that are read from folders are listed. */
+enum err family_refuse(struct source *s, const char *architecture, size_t bytes, bool gguf);
 
 /* Fill s->params, whose sizes (dim to context) are set, with the family's values: number,
  * features, rope and its base, scale of the embedding, norm_eps, and usual values for the rest.

@@ -278,6 +278,30 @@ static void test_scaling(void)
        "yarn %s", source.problem);
 }
 
+#define MAMBA \
+    FAMILY("NemotronH") \
+    ",\"hybrid_override_pattern\":\"M*-M\"," \
+    "\"mlp_hidden_act\":\"relu2\",\"ssm_state_size\":4,\"mamba_num_heads\":2," \
+    "\"mamba_head_dim\":4,\"n_groups\":1,\"time_step_limit\":"
+
+static void test_time_steps(void)
+{
+    OK(read_more(MAMBA "[0.0, Infinity]") == ERR_OK,
+       "steps of time without limits, as Python writes "
+       "them: %s",
+       source.problem);
+    OK(read_more(MAMBA "[0.0,{\"__float__\":\"Infinity\"}]") == ERR_OK,
+       "and as Transformers 5 does: %s", source.problem);
+    refuse_config(MAMBA "[0.0, 0.1]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
+    refuse_config(MAMBA "[0.001, Infinity]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
+    refuse_config(MAMBA "[Infinity]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
+    refuse_config("\"hidden_size\":Infinity", ERR_BAD_MODEL, "\"hidden_size\" is no whole number");
+    refuse_config("\"rope_theta\":Infinity", ERR_BAD_MODEL, "\"rope_theta\" is no number");
+    OK(read_more("\"name\":\"Infinity\",\"hidden_act\":\"Infinity\"") == ERR_UNSUPPORTED &&
+           strstr(source.problem, "'Infinity'") != NULL,
+       "a text of that name stays: %s", source.problem);
+}
+
 static enum err read_text(const char *text, struct hf_config *c)
 {
     memset(&source, 0, sizeof source);
@@ -334,5 +358,6 @@ int main(void)
     test_scaling_refused();
     test_families();
     test_scaling();
+    test_time_steps();
     return tap_done();
 }

@@ -1,0 +1,90 @@
+#include "flash_image/hf/hf_recurrent.h"
+
+#include <math.h>
+
+/* Fields of the sizes by their names in a family. `heads` are the values' or the states'; `width` is
+ * one head's. */
+static const struct field_names {
+    enum ingot_family family;
+    const char *taps, *groups, *heads, *state, *width;
+} names[] = {
+    { INGOT_QWEN35, "linear_conv_kernel_dim", "linear_num_key_heads", "linear_num_value_heads",
+      "linear_key_head_dim", "linear_value_head_dim" },
+    { INGOT_QWEN35_MOE, "linear_conv_kernel_dim", "linear_num_key_heads", "linear_num_value_heads",
+      "linear_key_head_dim", "linear_value_head_dim" },
+    { INGOT_GRANITE_HYBRID, "mamba_d_conv", "mamba_n_groups", "mamba_n_heads", "mamba_d_state",
+      "mamba_d_head" },
+    { INGOT_NEMOTRON_H, "conv_kernel", "n_groups", "mamba_num_heads", "ssm_state_size",
+      "mamba_head_dim" },
+};
+
+static const struct field_names *names_of(enum ingot_family family)
+{
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (names[i].family == family) {
+            return &names[i];
+        }
+    }
+    return NULL;
+}
+
+/* A number of a list; Transformers 5 spells an infinite one {"__float__": "Infinity"}. */
+static double number_of(const cJSON *value)
+{
+    if (cJSON_IsNumber(value)) {
+        return value->valuedouble;
+    }
+    return hf_json_is(value, "__float__", "Infinity") ? (double)INFINITY : (double)NAN;
+}
+
+/* Mamba2's step of time is clamped between two numbers; only 0 and infinity change nothing. */
+static void check_time_steps(struct hf_json *j)
+{
+    const cJSON *limits = hf_json_get(j->object, "time_step_limit");
+    const cJSON *low = cJSON_GetArrayItem(limits, 0), *high = cJSON_GetArrayItem(limits, 1);
+
+    if (limits == NULL || j->e != ERR_OK) {
+        return;
+    }
+    if (cJSON_GetArraySize(limits) != 2 || !(number_of(low) <= 0.0) ||
+        number_of(high) != (double)INFINITY) {
+        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                             "the field \"time_step_limit\" clamps the steps of time, which cannot "
+                             "be packed; [0.0, Infinity] can");
+    }
+}
+
+/* 2^16 bounds every product. */
+static void read_sizes(struct hf_json *j, const struct field_names *n)
+{
+    struct source_params *p = &j->s->params;
+    uint32_t width = hf_json_u32(j, n->width, HF_NEEDED);
+
+    p->recurrent.conv_taps = hf_json_u32(j, n->taps, 4);
+    p->recurrent.n_groups = hf_json_u32(j, n->groups, HF_NEEDED);
+    p->recurrent.inner_heads = hf_json_u32(j, n->heads, HF_NEEDED);
+    p->recurrent.state_dim = hf_json_u32(j, n->state, HF_NEEDED);
+    if (j->e == ERR_OK && (p->recurrent.inner_heads > UINT16_MAX || width > UINT16_MAX)) {
+        j->e = source_refuse(j->s, ERR_UNSUPPORTED, "the field \"%s\" is beyond every bound",
+                             n->width);
+        return;
+    }
+    p->recurrent.inner_dim = p->recurrent.inner_heads * width;
+}
+
+void hf_recurrent_read(struct hf_json *j, const struct family *f)
+{
+    struct source_params *p = &j->s->params;
+    const struct field_names *n = names_of(f->family);
+
+    if (f->mixer == INGOT_MIXER_SHORTCONV) {
+        p->recurrent.conv_taps = hf_json_u32(j, "conv_L_cache", 3);
+        p->recurrent.inner_dim = p->dim;
+    }
+    if (f->mixer == INGOT_MIXER_MAMBA2) {
+        check_time_steps(j);
+    }
+    if (n != NULL) {
+        read_sizes(j, n);
+    }
+}

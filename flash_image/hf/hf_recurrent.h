@@ -1,0 +1,11 @@
+/* What config.json says of mixers that remember by a recurrence. */
+#ifndef INGOT_FLASH_IMAGE_HF_RECURRENT_H
+#define INGOT_FLASH_IMAGE_HF_RECURRENT_H
+
+#include "flash_image/hf/hf_json.h"
+#include "flash_image/source/families.h"
+
+/* Sizes into params.recurrent, for a family with such a mixer. Errors go to j->e. */
+void hf_recurrent_read(struct hf_json *j, const struct family *f);
+
+#endif

@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+"""Models by the other door: GGUF files of models/arch as the Hugging Face folders that they would have
+been converted from, whose logits are llama.cpp's again."""
+
+import json
+import os
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from hf_from_gguf import FAMILIES, Model, make_folder
+from machine import ASSETS, HOST, WORK, Tap, run
+
+ARCH = os.path.join(ASSETS, "arch")
+BOUND, RECURRENT_BOUND = 1e-8, 1e-7
+CONTEXT = "256"  # the references': within the short factors of one model
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+
+
+def logits(model, ids):
+    out = os.path.join(WORK, "folders.logits")
+    status, console = run([HOST, "logits", model, "--tokens", " ".join(map(str, ids)), "-n", "0",
+                           "-o", out, "-q", "--ctx", CONTEXT, "--kv", "f32"])
+    if status != 0:
+        return [], console
+    with open(out, "rb") as f:
+        raw = f.read()
+    return struct.unpack(f"<{len(raw) // 4}f", raw), console
+
+
+def nmse(ours, rows):
+    theirs = [x for row in rows for x in row]
+    if len(ours) != len(theirs):
+        return float("nan")
+    return sum((a - b) ** 2 for a, b in zip(ours, theirs)) / sum(b * b for b in theirs)
+
+
+def test_folder(name):
+    path = os.path.join(ARCH, name + ".gguf")
+    with open(path[:-5] + ".json", encoding="utf-8") as f:
+        reference = json.load(f)
+    model = os.path.join(WORK, "folders.ingot")
+    status, console = run([HOST, "pack", make_folder(path, name), "--type", "f32", "-o", model])
+    if not tap.ok(status == 0, f"{name}: packed", console):
+        return
+    ours, console = logits(model, reference["ids"])
+    bound = RECURRENT_BOUND if Model(path).get("ssm.conv_kernel") else BOUND
+    away = nmse(ours, reference["logits"])
+    tap.ok(away < bound, f"{name}: NMSE {away:.2g} of the GGUF's reference, below {bound:g}", console)
+    os.remove(model)
+
+
+for name in sorted(FAMILIES):
+    if os.path.exists(os.path.join(ARCH, name + ".gguf")):
+        test_folder(name)
+    else:
+        tap.skip(name, f"no {name}.gguf in {ARCH} (set INGOT_ASSETS)")
+tap.done()

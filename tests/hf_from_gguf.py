@@ -1,0 +1,427 @@
+"""GGUF files as the Hugging Face folders that they would have been converted from: the same weights
+by the other door. What a converter permutes, folds, adds or fuses is undone here."""
+
+import array
+import math
+import os
+import struct
+
+from hf_files import folder, safetensors, write_json
+
+NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+TEXT, LIST = 8, 9
+F32, MXFP4 = 0, 39
+BLOCK = {F32: (1, 4), MXFP4: (32, 17)}  # elements, bytes
+
+
+class Reader:
+    def __init__(self, raw):
+        self.raw, self.at = raw, 0
+
+    def take(self, form):
+        value = struct.unpack_from("<" + form, self.raw, self.at)[0]
+        self.at += struct.calcsize("<" + form)
+        return value
+
+    def text(self):
+        size = self.take("Q")
+        self.at += size
+        return self.raw[self.at - size:self.at].decode("utf-8", "replace")
+
+    def value(self, kind):
+        if kind == TEXT:
+            return self.text()
+        if kind == LIST:
+            kind, n = self.take("I"), self.take("Q")
+            return [self.value(kind) for _ in range(n)]
+        return self.take(NUMBERS[kind])
+
+
+class Model:
+    """values: by key, without the architecture's prefix; tensors: (shape with rows first, type, raw)."""
+
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            r = Reader(f.read())
+        r.at = 8
+        n_tensors, n_values = r.take("Q"), r.take("Q")
+        self.values = {}
+        for _ in range(n_values):
+            key = r.text()
+            self.values[key] = r.value(r.take("I"))
+        self.architecture = self.values["general.architecture"]
+        infos = []
+        for _ in range(n_tensors):
+            name, n = r.text(), r.take("I")
+            infos.append((name, [r.take("Q") for _ in range(n)], r.take("I"), r.take("Q")))
+        start = -(-r.at // 32) * 32
+        self.tensors = {}
+        for name, dims, kind, offset in infos:
+            elements, size = BLOCK[kind]
+            size = math.prod(dims) // elements * size
+            self.tensors[name] = (dims[::-1], kind, r.raw[start + offset:start + offset + size])
+
+    def get(self, key, otherwise=None):
+        return self.values.get(f"{self.architecture}.{key}", otherwise)
+
+    def floats(self, name):
+        return array.array("f", self.tensors[name][2])
+
+
+def rows_in_order(raw, rows, order):
+    """The rows of a matrix in another order."""
+    size = len(raw) // rows
+    return b"".join(raw[r * size:(r + 1) * size] for r in order)
+
+
+def columns_in_order(raw, rows, order):
+    size = len(raw) // rows
+    return b"".join(raw[r * size + 4 * c:r * size + 4 * c + 4] for r in range(rows) for c in order)
+
+
+def halves(rows, heads):
+    """Where the rows of pairs (2i, 2i + 1) lie, in the order of halves (i, i + n / 2)."""
+    width = rows // heads
+    return [h * width + 2 * i + part for h in range(heads) for part in (0, 1)
+            for i in range(width // 2)]
+
+
+def heads_by_group(heads, groups, width, first=0):
+    """Rows of heads whose group is their number modulo the groups, in the order of their groups."""
+    return [first + h * width + i for g in range(groups) for h in range(g, heads, groups)
+            for i in range(width)]
+
+
+# ---- names ------------------------------------------------------------------------------------
+
+OUTSIDE = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head",
+           "token_embd_norm": "model.embedding_norm"}
+LAYER = {
+    "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm",
+    "post_attention_norm": "post_attention_layernorm", "post_ffw_norm": "post_feedforward_layernorm",
+    "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
+    "attn_qkv": "self_attn.qkv_proj", "attn_output": "self_attn.o_proj",
+    "attn_q_norm": "self_attn.q_norm", "attn_k_norm": "self_attn.k_norm",
+    "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+    "ffn_gate_inp": "mlp.gate", "ffn_gate_exps": "mlp.experts.#.gate_proj",
+    "ffn_up_exps": "mlp.experts.#.up_proj", "ffn_down_exps": "mlp.experts.#.down_proj",
+    "ffn_gate_shexp": "mlp.shared_expert.gate_proj", "ffn_up_shexp": "mlp.shared_expert.up_proj",
+    "ffn_down_shexp": "mlp.shared_expert.down_proj",
+    "ffn_gate_inp_shexp": "mlp.shared_expert_gate",
+}
+MIXTRAL = {"ffn_gate_inp": "block_sparse_moe.gate",
+           "ffn_gate_exps": "block_sparse_moe.experts.#.w1",
+           "ffn_up_exps": "block_sparse_moe.experts.#.w3",
+           "ffn_down_exps": "block_sparse_moe.experts.#.w2"}
+LFM2 = {"attn_norm": "operator_norm", "ffn_norm": "ffn_norm",
+        "attn_output": "self_attn.out_proj", "attn_q_norm": "self_attn.q_layernorm",
+        "attn_k_norm": "self_attn.k_layernorm", "shortconv.conv": "conv.conv",
+        "shortconv.in_proj": "conv.in_proj", "shortconv.out_proj": "conv.out_proj",
+        "ffn_gate": "feed_forward.w1", "ffn_up": "feed_forward.w3", "ffn_down": "feed_forward.w2",
+        "ffn_gate_inp": "feed_forward.gate", "ffn_gate_exps": "feed_forward.experts.#.w1",
+        "ffn_up_exps": "feed_forward.experts.#.w3", "ffn_down_exps": "feed_forward.experts.#.w2",
+        "exp_probs_b": "feed_forward.expert_bias"}
+QWEN35 = {"attn_qkv": "linear_attn.in_proj_qkv", "attn_gate": "linear_attn.in_proj_z",
+          "ssm_beta": "linear_attn.in_proj_b", "ssm_alpha": "linear_attn.in_proj_a",
+          "ssm_conv1d": "linear_attn.conv1d", "ssm_a": "linear_attn.A_log",
+          "ssm_dt": "linear_attn.dt_bias", "ssm_norm": "linear_attn.norm",
+          "ssm_out": "linear_attn.out_proj"}
+MAMBA = {"ssm_in": "mamba.in_proj", "ssm_conv1d": "mamba.conv1d", "ssm_a": "mamba.A_log",
+         "ssm_d": "mamba.D", "ssm_dt": "mamba.dt_bias", "ssm_norm": "mamba.norm",
+         "ssm_out": "mamba.out_proj"}
+GRANITE = {"ffn_gate_inp": "block_sparse_moe.router.layer",
+           "ffn_down_exps": "block_sparse_moe.output_linear",
+           "ffn_down_shexp": "shared_mlp.output_linear", **MAMBA}
+HYBRID = {**GRANITE, "ffn_down": "shared_mlp.output_linear"}
+HUNYUAN = {"attn_q_norm": "self_attn.query_layernorm", "attn_k_norm": "self_attn.key_layernorm"}
+STARCODER2 = {"ffn_up": "mlp.c_fc", "ffn_down": "mlp.c_proj"}
+PHI3 = {"ffn_up": "mlp.gate_up_proj"}
+# Tensors that lie in one: what comes first, what is added to its rows, the name of both.
+FUSED = {"ffn_gate_exps": ("ffn_up_exps", "block_sparse_moe.input_linear"),
+         "ffn_gate_shexp": ("ffn_up_shexp", "shared_mlp.input_linear")}
+FUSED_DENSE = {**FUSED, "ffn_gate": ("ffn_up", "shared_mlp.input_linear")}
+BARE = ("A_log", ".D", "dt_bias", "expert_bias", "sinks")  # names without ".weight"
+
+
+# ---- config.json ------------------------------------------------------------------------------
+
+def usual_config(m, architecture):
+    heads = m.get("attention.head_count")
+    kv = m.get("attention.head_count_kv", heads)
+    hidden = m.get("feed_forward_length", m.get("expert_feed_forward_length"))
+    return {"architectures": [architecture], "hidden_size": m.get("embedding_length"),
+            "num_hidden_layers": m.get("block_count"), "num_attention_heads": heads,
+            "num_key_value_heads": max(kv) if isinstance(kv, list) else kv,
+            "head_dim": m.get("attention.key_length", m.get("embedding_length") // heads),
+            "intermediate_size": hidden, "vocab_size": m.tensors["token_embd.weight"][0][0],
+            "max_position_embeddings": m.get("context_length"),
+            "rope_theta": m.get("rope.freq_base"),
+            "rms_norm_eps": m.get("attention.layer_norm_rms_epsilon"),
+            "tie_word_embeddings": "output.weight" not in m.tensors}
+
+
+def mixers(m, other, attends):
+    kv = m.get("attention.head_count_kv")
+    return [attends if n else other for n in kv]
+
+
+def mixtral(m):
+    return {"num_local_experts": m.get("expert_count"),
+            "num_experts_per_tok": m.get("expert_used_count")}
+
+
+def qwen3_moe(m):
+    return {"num_experts": m.get("expert_count"), "norm_topk_prob": True,
+            "num_experts_per_tok": m.get("expert_used_count"),
+            "moe_intermediate_size": m.get("expert_feed_forward_length")}
+
+
+def olmoe(m):
+    return {"num_experts": m.get("expert_count"), "norm_topk_prob": False,
+            "num_experts_per_tok": m.get("expert_used_count")}
+
+
+def qwen35(m):
+    heads = m.get("ssm.time_step_rank")
+    return {"linear_conv_kernel_dim": m.get("ssm.conv_kernel"),
+            "linear_num_key_heads": m.get("ssm.group_count"), "linear_num_value_heads": heads,
+            "linear_key_head_dim": m.get("ssm.state_size"),
+            "linear_value_head_dim": m.get("ssm.inner_size") // heads,
+            "full_attention_interval": m.get("full_attention_interval"),
+            "rope_theta": None, "rope_parameters": {
+                "rope_type": "default", "rope_theta": m.get("rope.freq_base"),
+                "partial_rotary_factor": m.get("rope.dimension_count") /
+                m.get("attention.key_length")}}
+
+
+def qwen35_moe(m):
+    return {**qwen35(m), **qwen3_moe(m),
+            "shared_expert_intermediate_size": m.get("expert_shared_feed_forward_length")}
+
+
+def lfm2(m):
+    return {"layer_types": mixers(m, "conv", "full_attention"), "conv_bias": False,
+            "conv_L_cache": m.get("shortconv.l_cache"), "block_auto_adjust_ff_dim": False,
+            "norm_eps": m.get("attention.layer_norm_rms_epsilon"), "rms_norm_eps": None}
+
+
+def lfm2_moe(m):
+    return {**lfm2(m), **qwen3_moe(m), "num_dense_layers": m.get("leading_dense_block_count"),
+            "use_expert_bias": True, "routed_scaling_factor": 1.0}
+
+
+def granite(m):
+    return {"embedding_multiplier": m.get("embedding_scale"),
+            "residual_multiplier": m.get("residual_scale"),
+            "attention_multiplier": m.get("attention.scale"),
+            "logits_scaling": m.get("logit_scale")}
+
+
+def granite_moe(m):
+    return {**granite(m), **mixtral(m),
+            "shared_intermediate_size": m.get("expert_shared_feed_forward_length", 0)}
+
+
+def granite_hybrid(m):
+    heads = m.get("ssm.time_step_rank")
+    dense = m.get("expert_count", 0) == 0
+    shared = m.get("feed_forward_length" if dense else "expert_shared_feed_forward_length")
+    return {**granite(m), "layer_types": mixers(m, "mamba", "attention"),
+            "num_local_experts": m.get("expert_count", 0),
+            "num_experts_per_tok": m.get("expert_used_count", 0),
+            "shared_intermediate_size": shared, "position_embedding_type": "nope",
+            "mamba_n_heads": heads, "mamba_d_head": m.get("ssm.inner_size") // heads,
+            "mamba_n_groups": m.get("ssm.group_count"), "mamba_d_state": m.get("ssm.state_size"),
+            "mamba_d_conv": m.get("ssm.conv_kernel"), "mamba_conv_bias": True,
+            "time_step_limit": [0.0, float("inf")]}
+
+
+def smollm3(m):
+    n = m.get("block_count")
+    return {"no_rope_layers": [int((i + 1) % 4 != 0) for i in range(n)],
+            "no_rope_layer_interval": 4}
+
+
+def olmo3(m):
+    return {"sliding_window": m.get("attention.sliding_window"),
+            "layer_types": ["sliding_attention" if local else "full_attention"
+                            for local in m.get("attention.sliding_window_pattern")],
+            "rope_scaling": {"rope_type": "yarn", "factor": m.get("rope.scaling.factor"),
+                             "original_max_position_embeddings":
+                             m.get("rope.scaling.original_context_length")}}
+
+
+def exaone4(m):
+    """The file has factors that no formula of a published model gives."""
+    factors = list(m.floats("rope_freqs.weight"))
+    return {"sliding_window": None, "sliding_window_pattern": None,
+            "layer_types": ["full_attention"] * m.get("block_count"),
+            "original_max_position_embeddings": m.get("context_length"),
+            "rope_scaling": {"type": "longrope", "short_factor": factors, "long_factor": factors}}
+
+
+def hunyuan(m):
+    """Of base = theta * alpha^(d / (d - 2)) the file has the base."""
+    d = m.get("attention.key_length")
+    return {"rope_theta": 10000.0, "rope_scaling": {
+        "type": "dynamic", "alpha": (m.get("rope.freq_base") / 10000) ** ((d - 2) / d),
+        "factor": 1.0}}
+
+
+def minicpm(m):
+    return {"scale_emb": m.get("embedding_scale"),
+            "scale_depth": m.get("residual_scale") * m.get("block_count") ** 0.5,
+            "dim_model_base": m.get("embedding_length") / m.get("logit_scale")}
+
+
+def starcoder2(m):
+    return {"use_bias": True, "hidden_act": "gelu_pytorch_tanh",
+            "norm_epsilon": m.get("attention.layer_norm_epsilon"), "rms_norm_eps": None}
+
+
+def phi3(m):
+    return {"partial_rotary_factor": m.get("rope.dimension_count") * m.get("attention.head_count") /
+            m.get("embedding_length"),
+            "original_max_position_embeddings": m.get("rope.scaling.original_context_length"),
+            "rope_scaling": {"type": "longrope",
+                             "short_factor": list(m.floats("rope_factors_short.weight")),
+                             "long_factor": list(m.floats("rope_factors_long.weight"))}}
+
+
+class Family:
+    def __init__(self, architecture, names=None, config=None, fused=None, pairs=False, plus_1=False,
+                 model_type=None):
+        self.architecture, self.names = architecture, {**LAYER, **(names or {})}
+        self.config, self.fused = config or (lambda m: {}), fused or {}
+        self.pairs, self.plus_1, self.model_type = pairs, plus_1, model_type
+
+
+# By the names of the files.
+FAMILIES = {
+    "llama_moe": Family("MixtralForCausalLM", MIXTRAL, mixtral, pairs=True),
+    "qwen3moe": Family("Qwen3MoeForCausalLM", None, qwen3_moe),
+    "olmoe": Family("OlmoeForCausalLM", None, olmoe),
+    "qwen35_eq": Family("Qwen3_5ForCausalLM", QWEN35, qwen35, plus_1=True),
+    "qwen35_gqa": Family("Qwen3_5ForCausalLM", QWEN35, qwen35, plus_1=True),
+    "qwen35moe": Family("Qwen3_5MoeForCausalLM", QWEN35, qwen35_moe, plus_1=True),
+    "lfm2": Family("Lfm2ForCausalLM", LFM2, lfm2),
+    "lfm2moe": Family("Lfm2MoeForCausalLM", LFM2, lfm2_moe),
+    "granite": Family("GraniteForCausalLM", None, granite, pairs=True),
+    "granitemoe": Family("GraniteMoeSharedForCausalLM", GRANITE, granite_moe, FUSED, pairs=True),
+    "granitehybrid_dense": Family("GraniteMoeHybridForCausalLM", HYBRID, granite_hybrid,
+                                  FUSED_DENSE, pairs=True),
+    "granitehybrid_moe": Family("GraniteMoeHybridForCausalLM", HYBRID, granite_hybrid, FUSED,
+                                pairs=True),
+    "smollm3": Family("SmolLM3ForCausalLM", None, smollm3, pairs=True),
+    "olmo2": Family("Olmo2ForCausalLM"),
+    "olmo3": Family("Olmo3ForCausalLM", None, olmo3),
+    "exaone4": Family("Exaone4ForCausalLM", None, exaone4),
+    "hunyuan_dense": Family("HunYuanDenseV1ForCausalLM", HUNYUAN, hunyuan),
+    "ernie4_5": Family("Ernie4_5ForCausalLM"),
+    "minicpm": Family("MiniCPMForCausalLM", None, minicpm, pairs=True),
+    "starcoder2": Family("Starcoder2ForCausalLM", STARCODER2, starcoder2),
+    "phi3_short": Family("Phi3ForCausalLM", PHI3, phi3),
+}
+
+
+# ---- tensors ----------------------------------------------------------------------------------
+
+def change(m, family, short, shape, raw):
+    """What the converter did to a tensor, undone."""
+    heads, groups = m.get("ssm.time_step_rank", 0), m.get("ssm.group_count", 0)
+    if family.pairs and short in ("attn_q.weight", "attn_k.weight"):
+        n = m.get("attention.head_count" if short == "attn_q.weight" else "attention.head_count_kv")
+        n = max(n) if isinstance(n, list) else n
+        raw = rows_in_order(raw, shape[0], halves(shape[0], n))
+    if short.endswith("ssm_a"):
+        raw = array.array("f", [math.log(-a) for a in array.array("f", raw)]).tobytes()
+    if family.plus_1 and "norm.weight" in short and short != "ssm_norm.weight":
+        raw = array.array("f", [w - 1 for w in array.array("f", raw)]).tobytes()
+    if family.names.get("ssm_beta") and heads != groups:
+        raw = by_group(m, short, shape, raw, heads, groups)
+    return raw
+
+
+def by_group(m, short, shape, raw, heads, groups):
+    """Qwen3.5: values' heads in the order of the keys' heads that they use."""
+    width = m.get("ssm.inner_size") // heads
+    keys = 2 * groups * m.get("ssm.state_size")
+    if short in ("attn_qkv.weight", "ssm_conv1d.weight"):
+        order = list(range(keys)) + heads_by_group(heads, groups, width, keys)
+        return rows_in_order(raw, shape[0], order)
+    if short == "attn_gate.weight":
+        return rows_in_order(raw, shape[0], heads_by_group(heads, groups, width))
+    if short in ("ssm_a", "ssm_dt.bias", "ssm_alpha.weight", "ssm_beta.weight"):
+        return rows_in_order(raw, heads, heads_by_group(heads, groups, 1))
+    if short == "ssm_out.weight":
+        return columns_in_order(raw, shape[0], heads_by_group(heads, groups, width))
+    return raw
+
+
+def interleave(first, second, n):
+    """n pieces of each in turn: experts' gates and what they multiply."""
+    a, b = len(first) // n, len(second) // n
+    return b"".join(first[i * a:(i + 1) * a] + second[i * b:(i + 1) * b] for i in range(n))
+
+
+def shape_of(name, shape):
+    """As PyTorch has it: convolutions of channels, vectors that lie as columns, a gate's row."""
+    if "conv1d.weight" in name or name.endswith("conv.conv.weight"):
+        return [shape[0], 1, shape[1]]
+    if name.endswith("shared_expert_gate.weight"):
+        return [1, shape[0]]
+    if len(shape) == 2 and (shape[1] == 1 or name.endswith("mamba.norm.weight")):
+        return [shape[0] * shape[1]]
+    return shape
+
+
+def place(out, name, shape, raw):
+    if "#" not in name:
+        out[name] = ("F32", shape_of(name, shape), raw)
+        return
+    size = len(raw) // shape[0]
+    for i in range(shape[0]):
+        out[name.replace("#", str(i))] = ("F32", shape[1:], raw[i * size:(i + 1) * size])
+
+
+def full_name(theirs, end):
+    if any(theirs.endswith(bare) for bare in BARE):
+        return theirs
+    return f"{theirs}.{end}"
+
+
+def add_layer_tensor(m, family, out, name):
+    _, number, short = name.split(".", 2)
+    stem, _, end = short.rpartition(".")
+    stem, end = (short, "weight") if not stem else (stem, end)
+    shape, _, raw = m.tensors[name]
+    at = f"model.layers.{number}."
+    raw = change(m, family, short, shape, raw)
+    if stem in family.fused:
+        other, theirs = family.fused[stem]
+        second = m.tensors[f"blk.{number}.{other}.weight"][2]
+        n = shape[0] if len(shape) == 3 else 1
+        rows = shape[:-2] + [2 * shape[-2], shape[-1]]
+        place(out, f"{at}{theirs}.weight", rows, interleave(raw, second, n))
+    elif not any(stem == other for other, _ in family.fused.values()):
+        place(out, at + full_name(family.names[stem], end), shape, raw)
+
+
+def tensors_of(m, family):
+    out = {}
+    for name, (shape, _, raw) in m.tensors.items():
+        if name.startswith("blk."):
+            add_layer_tensor(m, family, out, name)
+        elif not name.startswith("rope_"):
+            stem, _, end = name.rpartition(".")
+            place(out, f"{OUTSIDE[stem]}.{end}", shape, change(m, family, name, shape, raw))
+    return out
+
+
+def make_folder(path, name):
+    """The folder of a GGUF whose family is known by the file's name."""
+    m, family = Model(path), FAMILIES[name]
+    where = folder("folder-" + name)
+    write_json(where, "config.json", {**usual_config(m, family.architecture), **family.config(m)})
+    safetensors(os.path.join(where, "model.safetensors"), tensors_of(m, family))
+    return where
