@@ -136,6 +136,9 @@ HYBRID = {**GRANITE, "ffn_down": "shared_mlp.output_linear"}
 HUNYUAN = {"attn_q_norm": "self_attn.query_layernorm", "attn_k_norm": "self_attn.key_layernorm"}
 STARCODER2 = {"ffn_up": "mlp.c_fc", "ffn_down": "mlp.c_proj"}
 PHI3 = {"ffn_up": "mlp.gate_up_proj"}
+GPT_OSS = {"ffn_gate_inp": "mlp.router", "attn_sinks": "self_attn.sinks",
+           "ffn_down_exps": "mlp.experts.down_proj"}
+GPT_OSS_FUSED = {"ffn_gate_exps": ("ffn_up_exps", "mlp.experts.gate_up_proj")}
 # Tensors that lie in one: what comes first, what is added to its rows, the name of both.
 FUSED = {"ffn_gate_exps": ("ffn_up_exps", "block_sparse_moe.input_linear"),
          "ffn_gate_shexp": ("ffn_up_shexp", "shared_mlp.input_linear")}
@@ -288,6 +291,19 @@ def phi3(m):
                              "long_factor": list(m.floats("rope_factors_long.weight"))}}
 
 
+def gpt_oss(m):
+    n = m.get("block_count")
+    return {"num_local_experts": m.get("expert_count"),
+            "num_experts_per_tok": m.get("expert_used_count"), "attention_bias": True,
+            "sliding_window": m.get("attention.sliding_window"), "swiglu_limit": 7.0,
+            "layer_types": ["full_attention" if i % 2 else "sliding_attention" for i in range(n)],
+            "rope_scaling": {"rope_type": "yarn", "factor": m.get("rope.scaling.factor"),
+                             "beta_fast": 32.0, "beta_slow": 1.0, "truncate": True,
+                             "original_max_position_embeddings":
+                             m.get("rope.scaling.original_context_length")},
+            "quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}}
+
+
 class Family:
     def __init__(self, architecture, names=None, config=None, fused=None, pairs=False, plus_1=False,
                  model_type=None):
@@ -320,6 +336,7 @@ FAMILIES = {
     "ernie4_5": Family("Ernie4_5ForCausalLM"),
     "minicpm": Family("MiniCPMForCausalLM", None, minicpm, pairs=True),
     "starcoder2": Family("Starcoder2ForCausalLM", STARCODER2, starcoder2),
+    "gptoss_mxfp4": Family("GptOssForCausalLM", GPT_OSS, gpt_oss, GPT_OSS_FUSED),
     "phi3_short": Family("Phi3ForCausalLM", PHI3, phi3),
 }
 
@@ -375,6 +392,41 @@ def shape_of(name, shape):
     return shape
 
 
+def mxfp4_parts(raw):
+    """GGML's blocks (a scale, then elements j and j + 16 in a byte) as published: pairs, and scales."""
+    pairs, scales = bytearray(), bytearray()
+    for at in range(0, len(raw), 17):
+        nibbles = ([b & 15 for b in raw[at + 1:at + 17]] + [b >> 4 for b in raw[at + 1:at + 17]])
+        scales.append(raw[at])
+        pairs += bytes(nibbles[i] | nibbles[i + 1] << 4 for i in range(0, 32, 2))
+    return bytes(pairs), bytes(scales)
+
+
+def rows_in_turn(first, second, rows):
+    """Of two matrices, or vectors, a row of each in turn."""
+    size = len(first) // rows
+    return b"".join(first[i:i + size] + second[i:i + size] for i in range(0, len(first), size))
+
+
+def add_published_experts(m, out, name, at):
+    """gpt-oss: gates and what they multiply in turn, weights as MXFP4."""
+    shape, kind, raw = m.tensors[name]
+    stem = "down_proj"
+    if "ffn_gate_exps" in name:
+        raw = rows_in_turn(raw, m.tensors[name.replace("gate", "up")][2], math.prod(shape[:-1])
+                           if kind == MXFP4 else math.prod(shape))
+        stem, axis = "gate_up_proj", 1
+        shape = shape[:axis] + [2 * shape[axis]] + shape[axis + 1:]
+    if kind != MXFP4:
+        out[f"{at}mlp.experts.{stem}_bias"] = ("F32", shape, raw)
+        return
+    pairs, scales = mxfp4_parts(raw)
+    blocks = shape[:2] + [shape[2] // 32]
+    both = [("blocks", blocks + [16], pairs), ("scales", blocks, scales)]
+    for end, shape, raw in both if stem == "down_proj" else reversed(both):
+        out[f"{at}mlp.experts.{stem}_{end}"] = ("U8", shape, raw)
+
+
 def place(out, name, shape, raw):
     if "#" not in name:
         out[name] = ("F32", shape_of(name, shape), raw)
@@ -397,7 +449,10 @@ def add_layer_tensor(m, family, out, name):
     shape, _, raw = m.tensors[name]
     at = f"model.layers.{number}."
     raw = change(m, family, short, shape, raw)
-    if stem in family.fused:
+    if family.fused is GPT_OSS_FUSED and "_exps" in stem:
+        if "ffn_up" not in stem:
+            add_published_experts(m, out, name, at)
+    elif stem in family.fused:
         other, theirs = family.fused[stem]
         second = m.tensors[f"blk.{number}.{other}.weight"][2]
         n = shape[0] if len(shape) == 3 else 1

@@ -5,6 +5,7 @@
 
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_layers.h"
+#include "flash_image/hf/hf_quantized.h"
 #include "flash_image/hf/hf_rope.h"
 #include "flash_image/hf/hf_text_part.h"
 #include "flash_image/hf/hf_window.h"
@@ -42,7 +43,6 @@ static const struct foreign {
     { .field = "add_cross_attention" },
     { .field = "is_encoder_decoder" },
     { .field = "scale_attn_by_inverse_layer_idx" },
-    { .field = "quantization_config" },
     { .field = "audio_config" },
 };
 
@@ -291,6 +291,7 @@ static void read_all(struct hf_json *j, struct hf_config *c)
 {
     const struct hf_usual_sizes *usual;
     const cJSON *root = j->object;
+    struct hf_json quantized = *j; /* which is said of the whole */
     struct source *s = j->s;
     struct hf_text_part part;
 
@@ -302,6 +303,9 @@ static void read_all(struct hf_json *j, struct hf_config *c)
     }
     usual = hf_text_part_usual(&part, c->family);
     check_foreign(j, c->family);
+    quantized.e = j->e;
+    hf_quantized_read(&quantized, c);
+    j->e = quantized.e;
     read_sizes(j, c->family, usual);
     if (j->e != ERR_OK) {
         return;
@@ -330,7 +334,7 @@ enum err hf_config_read(struct source *s, const uint8_t *text, size_t bytes, str
     cJSON *root = hf_json_parse(s, text, bytes, &e);
     struct hf_json j = { s, root, ERR_OK };
 
-    *c = (struct hf_config){ NULL, false, false, NULL };
+    *c = (struct hf_config){ .family = NULL };
     if (root == NULL) {
         return e;
     }

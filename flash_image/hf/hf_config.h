@@ -6,11 +6,15 @@
 
 struct hf_memory;
 
+enum hf_quantized { HF_NOT_QUANTIZED, HF_TERNARY_TIMES, HF_TERNARY_OVER }; /* weight_scale */
+
 struct hf_config {
     const struct family *family;
     bool tied_known; /* config.json says whether the output matrix is the embedding */
     bool vision;     /* a model of several parts: the tensors of pictures are passed over */
     struct hf_memory *memory; /* of tensors that no file holds as they are packed */
+    enum hf_quantized quantized;
+    float *weight_scales; /* of ternary matrices, by slots; 0: has none; NULL: none has */
 };
 
 /* Into s->params and s->rope. What the parameters cannot express is refused by the name of its

@@ -12,6 +12,8 @@ enum hf_tensor_kind {
     HF_STACK = 1 << 4,       /* of all experts, one after the other */
     HF_EACH = 1 << 5,        /* of one expert */
     HF_ONE_ROW = 1 << 6,     /* a vector that lies as a matrix of one row */
+    HF_BLOCKS = 1 << 7,      /* of all experts in MXFP4 */
+    HF_BLOCK_SCALES = 1 << 8,
 };
 
 /* A name without "model.layers.N." or "transformer.h.N.", the role, and, where a tensor is

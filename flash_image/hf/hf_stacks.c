@@ -233,3 +233,24 @@ enum err hf_minus_exp(struct source *s, struct hf_memory **memory, const char *n
     };
     return ERR_OK;
 }
+
+enum err hf_scale_rows(struct source *s, struct hf_config *c, struct source_tensor *t,
+                       uint32_t first, uint32_t n, float scale)
+{
+    float *scales = (float *)(uintptr_t)t->row_scales;
+
+    if (scales == NULL) {
+        scales = hf_take_memory(s, &c->memory, t->rows * sizeof *scales);
+    }
+    if (scales == NULL) {
+        return ERR_NO_SPACE;
+    }
+    for (uint32_t i = 0; t->row_scales == NULL && i < t->rows; i++) {
+        scales[i] = 1.0f;
+    }
+    for (uint32_t i = first; i < first + n; i++) {
+        scales[i] *= scale;
+    }
+    t->row_scales = scales;
+    return ERR_OK;
+}

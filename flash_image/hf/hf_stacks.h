@@ -21,6 +21,10 @@ void *hf_take_memory(struct source *s, struct hf_memory **memory, size_t bytes);
 struct source_tensor *hf_take_slot(struct source *s, const char *name, enum ingot_role role,
                                    unsigned layer);
 
+/* Multiply n rows from `first` on, of a matrix of floats or a ternary one. Errors: ERR_NO_SPACE. */
+enum err hf_scale_rows(struct source *s, struct hf_config *c, struct source_tensor *t,
+                       uint32_t first, uint32_t n, float scale);
+
 /* Of HF_STACK: all experts in one tensor. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err hf_place_stack(struct source *s, const struct hf_placed *t);
 

@@ -5,6 +5,7 @@
 
 #include "flash_image/hf/hf_folder.h"
 #include "flash_image/hf/hf_names.h"
+#include "flash_image/hf/hf_quantized.h"
 #include "flash_image/hf/hf_stacks.h"
 #include "flash_image/hf/hf_text_part.h"
 #include "flash_image/quantize/equal_tensors.h"
@@ -197,6 +198,12 @@ static enum err place_tensor(struct source *s, struct hf_config *c, const struct
     struct source_tensor t = { .data = NULL };
     enum err e;
 
+    if ((rule->kind & (HF_BLOCKS | HF_BLOCK_SCALES)) != 0) {
+        return hf_place_mxfp4(s, placed);
+    }
+    if (strcmp(placed->from->dtype, "U8") == 0) {
+        return hf_place_ternary(s, c, placed, role);
+    }
     if ((rule->kind & HF_STACK) != 0) {
         return hf_place_stack(s, placed);
     }
@@ -247,6 +254,23 @@ static const char *bare_name(const struct hf_config *c, const char *name)
     return name;
 }
 
+static enum err place_named(struct source *s, struct hf_config *c,
+                            const struct safetensors_tensor *t, const char *name)
+{
+    struct hf_placed placed = { .from = t };
+    char matrix[128];
+    bool scale = hf_is_weight_scale(c, name, matrix, sizeof matrix);
+
+    placed.rule = hf_find_rule(scale ? matrix : name, &placed.layer, &placed.expert);
+    if (placed.rule != NULL && scale) {
+        return hf_place_weight_scale(s, c, &placed, role_of(s, placed.rule, placed.layer));
+    }
+    if (placed.rule != NULL) {
+        return place_tensor(s, c, &placed);
+    }
+    return hf_is_needless(name) ? ERR_OK : refuse_tensor(s, t->name);
+}
+
 enum err hf_place_tensors(struct source *s, struct hf_config *c, const struct safetensors *file)
 {
     enum err e = ERR_OK;
@@ -254,16 +278,9 @@ enum err hf_place_tensors(struct source *s, struct hf_config *c, const struct sa
     for (size_t i = 0; e == ERR_OK && i < file->n_tensors; i++) {
         const struct safetensors_tensor *t = &file->tensors[i];
         const char *name = bare_name(c, t->name);
-        struct hf_placed placed = { .from = t };
 
-        if (name == NULL) {
-            continue;
-        }
-        placed.rule = hf_find_rule(name, &placed.layer, &placed.expert);
-        if (placed.rule != NULL) {
-            e = place_tensor(s, c, &placed);
-        } else if (!hf_is_needless(name)) {
-            e = refuse_tensor(s, t->name);
+        if (name != NULL) {
+            e = place_named(s, c, t, name);
         }
     }
     return e;
@@ -285,7 +302,7 @@ static enum err refuse_tied(struct source *s, bool known)
 
 /* Of a tied pair a file may hold either, or both, which must then be equal: one of them would be
  * thrown away. */
-enum err hf_finish_tensors(struct source *s, const struct hf_config *c)
+enum err hf_finish_tensors(struct source *s, struct hf_config *c)
 {
     struct source_tensor *embedding = source_tensor(s, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
     struct source_tensor *output = source_tensor(s, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -302,8 +319,8 @@ enum err hf_finish_tensors(struct source *s, const struct hf_config *c)
         return refuse_tied(s, c->tied_known);
     }
     e = hf_check_experts(s);
-    if (e != ERR_OK) {
-        return e;
+    if (e == ERR_OK) {
+        e = source_check_tensors(s);
     }
-    return source_check_tensors(s);
+    return e == ERR_OK ? hf_finish_quantized(s, c) : e;
 }

@@ -13,6 +13,6 @@ enum err hf_place_tensors(struct source *s, struct hf_config *c, const struct sa
 
 /* When all are placed: which matrix is the output, and whether everything is there; a tied pair
  * that differs is refused. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
-enum err hf_finish_tensors(struct source *s, const struct hf_config *c);
+enum err hf_finish_tensors(struct source *s, struct hf_config *c);
 
 #endif

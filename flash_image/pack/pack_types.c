@@ -42,22 +42,46 @@ static bool fits_f16(const struct source_tensor *t)
     return fits;
 }
 
-static enum ingot_type type_of_bf16(const struct source_tensor *t)
+static enum ingot_type type_of_floats(const struct source_tensor *t)
 {
-    if (fits_f16(t)) {
+    if ((t->type == SOURCE_F16 && t->row_scales == NULL) || fits_f16(t)) {
         return INGOT_F16;
     }
     return INGOT_F32;
 }
 
-/* Scales of 2^(e - 128) that fp16 holds; those of blocks of zeros say nothing. */
-static bool mxfp4_fits(const uint8_t *blocks, uint64_t n)
+/* Scales of rows that fp16 holds, and whole blocks; else a type without blocks. */
+static enum ingot_type type_of_ternary(const struct source_tensor *t)
 {
-    for (uint64_t i = 0; i < n; i++) {
-        const uint8_t *block = blocks + 17 * i;
+    bool fits = true;
 
-        for (unsigned j = 1; j < 17 && (block[0] < 104 || block[0] > 143); j++) {
-            if ((block[j] & 0x77) != 0) {
+    for (uint32_t r = 0; t->row_scales != NULL && r < t->rows; r++) {
+        fits = fits && f32_from_f16(f16_from_f32(t->row_scales[r])) == t->row_scales[r];
+    }
+    if (!fits) {
+        return INGOT_F32;
+    }
+    return image_type_takes(INGOT_TQ2_0, t->cols) ? INGOT_TQ2_0 : INGOT_F16;
+}
+
+/* Scales of 2^(e - 128) that fp16 holds; those of blocks of zeros say nothing. */
+static bool mxfp4_block_fits(const uint8_t *block)
+{
+    for (unsigned j = 1; j < 17 && (block[0] < 104 || block[0] > 143); j++) {
+        if ((block[j] & 0x77) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool mxfp4_fits(const struct source_tensor *t)
+{
+    uint8_t space[SOURCE_BLOCK_BYTES];
+
+    for (uint32_t r = 0; r < t->rows; r++) {
+        for (uint32_t i = 0; i < t->cols / source_type_block(t->type); i++) {
+            if (!mxfp4_block_fits(source_block(t, r, i, space))) {
                 return false;
             }
         }
@@ -67,12 +91,13 @@ static bool mxfp4_fits(const uint8_t *blocks, uint64_t n)
 
 /* d * (scale - 32) rounded to fp16: NMSE at most 1e-6, by the scales alone. It is about 6e-8 where
  * none is subnormal. */
-static bool iq4_xs_fits(const uint8_t *blocks, uint64_t n)
+static bool iq4_xs_fits(const struct source_tensor *t)
 {
+    uint64_t n = (uint64_t)t->rows * t->cols / source_type_block(t->type);
     double squares = 0, errors = 0;
 
     for (uint64_t i = 0; i < 8 * n; i++) {
-        float exact = requantize_scale_iq4_xs(blocks + 136 * (i / 8), i % 8);
+        float exact = requantize_scale_iq4_xs(t->data + 136 * (i / 8), i % 8);
         double miss = (double)f32_from_f16(f16_from_f32(exact)) - (double)exact;
 
         squares += (double)exact * (double)exact;
@@ -84,18 +109,18 @@ static bool iq4_xs_fits(const uint8_t *blocks, uint64_t n)
 /* All experts share a type. */
 static enum ingot_type type_of_table(const struct source_tensor *t)
 {
-    uint64_t n = (uint64_t)t->rows * t->cols / source_type_block(t->type);
+    bool is_mxfp4 = source_ggml_type(t->type) == SOURCE_MXFP4;
     bool fits = true;
 
     for (uint32_t i = 0; i < max_u32(t->stack, 1); i++) {
         struct source_tensor one = t->stack != 0 ? source_expert(t, i) : *t;
 
-        fits = fits && (t->type == SOURCE_MXFP4 ? mxfp4_fits : iq4_xs_fits)(one.data, n);
+        fits = fits && (is_mxfp4 ? mxfp4_fits : iq4_xs_fits)(&one);
     }
     if (!fits) {
         return INGOT_F32;
     }
-    return t->type == SOURCE_MXFP4 ? INGOT_MXFP4 : INGOT_IQ4_NL;
+    return is_mxfp4 ? INGOT_MXFP4 : INGOT_IQ4_NL;
 }
 
 /* Short groups know more than a block of 32 can keep. */
@@ -112,8 +137,9 @@ static enum ingot_type own_type(const struct source_tensor *t)
 {
     switch (t->type) {
     case SOURCE_F32: return INGOT_F32;
-    case SOURCE_F16: return INGOT_F16;
-    case SOURCE_BF16: return type_of_bf16(t);
+    case SOURCE_F16:
+    case SOURCE_BF16: return type_of_floats(t);
+    case SOURCE_TERNARY: return type_of_ternary(t);
     case SOURCE_Q4_0: return INGOT_Q4_0;
     case SOURCE_Q4_1: /* NMSE 1.6e-4 of its own; Q5_1 in Q8_0 3e-5, Q5_0 and IQ4_NL without loss */
     case SOURCE_Q4_K: return INGOT_Q4_K;
@@ -129,6 +155,7 @@ static enum ingot_type own_type(const struct source_tensor *t)
     case SOURCE_GROUPED: return type_of_grouped(t);
     case SOURCE_IQ4_NL: return INGOT_IQ4_NL;
     case SOURCE_MXFP4:
+    case SOURCE_MXFP4_PAIRS:
     case SOURCE_IQ4_XS: return type_of_table(t);
     default: return INGOT_Q8_0;
     }
@@ -255,7 +282,7 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
     const struct source_tensor *t = source_tensor(s, role, layer);
     enum ingot_type type = wanted_type(o, s, role, layer);
 
-    if (type == INGOT_MXFP4 && t->type == SOURCE_MXFP4) {
+    if (type == INGOT_MXFP4 && source_ggml_type(t->type) == SOURCE_MXFP4) {
         type = type_of_table(t); /* asked for by name as well */
     }
     return pack_type_for_cols(type, t->cols);
@@ -279,7 +306,7 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
     if (again) {
         done = "quantized again";
         advice = "; a file of floats would lose less";
-    } else if (way == ROWS_REQUANTIZED) {
+    } else if (way == ROWS_REQUANTIZED || from == SOURCE_TERNARY) {
         advice = ", which has the same values in more bits";
     } else if (way == ROWS_RESCALED) {
         advice = ", with scales rounded to 16 bits (NMSE below 1e-6)";

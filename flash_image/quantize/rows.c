@@ -144,6 +144,7 @@ static const struct packing *packing_of(enum ingot_type type)
 enum rows_way rows_way(enum source_type from, enum ingot_type to)
 {
     const struct packing *p = packing_of(to);
+    enum source_type ggml = source_ggml_type(from);
 
     if (p->source == from) {
         return ROWS_COPIED;
@@ -151,7 +152,7 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
     if (from == SOURCE_IQ4_XS && to == INGOT_IQ4_NL) {
         return ROWS_RESCALED;
     }
-    if (requantize_of(from, to) != NULL) {
+    if (p->source == ggml || requantize_of(ggml, to) != NULL) {
         return ROWS_REQUANTIZED;
     }
     return ROWS_QUANTIZED;
@@ -160,7 +161,7 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
 /* A part of a row need not begin where a block does. */
 static enum rows_way way_of(const struct source_tensor *t, enum ingot_type to)
 {
-    if (t->cols % source_type_block(t->type) != 0) {
+    if (t->cols % source_type_block(source_ggml_type(t->type)) != 0) {
         return ROWS_QUANTIZED;
     }
     return rows_way(t->type, to);
@@ -255,15 +256,22 @@ static bool scales_are_finite(const uint8_t *blocks, size_t n, const struct pack
     return true;
 }
 
-/* The row's blocks with other blocks' values. */
+/* The row's blocks with other blocks' values; requantize is NULL where they only lie otherwise. */
 static void requantize_row(const struct source_tensor *t, requantize_block_fn *requantize,
                            const struct packing *p, uint32_t row, uint8_t *blocks)
 {
-    uint32_t step = source_type_block(t->type);
-    const uint8_t *in = source_row_data(t, row);
+    uint32_t step = source_type_block(source_ggml_type(t->type));
+    uint8_t space[SOURCE_BLOCK_BYTES];
 
-    for (uint32_t c = 0; c < t->cols; c += step) {
-        requantize(in + source_type_bytes(t->type, c), blocks + c / ggml_cols(p) * ggml_bytes(p));
+    for (uint32_t i = 0; i < t->cols / step; i++) {
+        const uint8_t *in = source_block(t, row, i, space);
+        uint8_t *out = blocks + (size_t)i * step / ggml_cols(p) * ggml_bytes(p);
+
+        if (requantize == NULL) {
+            memcpy(out, in, ggml_bytes(p));
+        } else {
+            requantize(in, out);
+        }
     }
 }
 
@@ -338,7 +346,7 @@ static const uint8_t *pack_row(const struct source_tensor *t, enum ingot_type ty
     if (way == ROWS_COPIED) {
         blocks = source_row_data(t, row);
     } else if (way != ROWS_QUANTIZED) {
-        requantize_row(t, requantize_of(t->type, type), p, row, space);
+        requantize_row(t, requantize_of(source_ggml_type(t->type), type), p, row, space);
     } else {
         return quantize_row_of(t, p, row, pad_cols(t->cols, type), b, space, problem);
     }

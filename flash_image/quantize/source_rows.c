@@ -4,6 +4,7 @@
 
 #include "flash_image/quantize/dequantize.h"
 #include "flash_image/quantize/synthetic_rows.h"
+#include "kernels/ref/scalar.h"
 
 enum { MOST_BLOCK = 256 }; /* elements */
 
@@ -16,6 +17,87 @@ static void read_grouped(const struct source_tensor *t, uint64_t first, float *o
     }
 }
 
+/* ---- blocks that lie otherwise ----------------------------------------------------------------- */
+
+enum source_type source_ggml_type(enum source_type type)
+{
+    switch (type) {
+    case SOURCE_MXFP4_PAIRS: return SOURCE_MXFP4;
+    case SOURCE_TERNARY: return SOURCE_TQ2_0;
+    default: return type;
+    }
+}
+
+/* Elements 2k and 2k + 1 lie in a byte; in GGML's block j and j + 16 do, after the scale. A tensor
+ * without its scales is refused before it is packed. */
+static void gather_mxfp4(const struct source_tensor *t, const uint8_t *in, uint8_t *out)
+{
+    memset(out, 0, 17);
+    if (t->scales != NULL) {
+        out[0] = t->scales[(size_t)(in - t->data) / 16];
+    }
+    for (unsigned i = 0; i < 32; i++) {
+        unsigned nibble = in[i / 2] >> i % 2 * 4 & 15;
+
+        out[1 + i % 16] = (uint8_t)(out[1 + i % 16] | nibble << i / 16 * 4);
+    }
+}
+
+/* 0, 1, 2 for -1, 0, 1. */
+static unsigned ternary_at(const struct source_tensor *t, uint32_t row, uint32_t col)
+{
+    uint32_t quarter = t->rows / 4;
+
+    return t->data[(size_t)(row % quarter) * t->cols + col] >> row / quarter * 2 & 3;
+}
+
+static float row_scale(const struct source_tensor *t, uint32_t row)
+{
+    return t->row_scales == NULL ? 1.0f : t->row_scales[row];
+}
+
+static void gather_ternary(const struct source_tensor *t, uint32_t row, uint32_t first,
+                           uint8_t *out)
+{
+    uint16_t scale = f16_from_f32(row_scale(t, row));
+
+    memset(out, 0, 64);
+    for (unsigned i = 0; i < 256; i++) {
+        uint8_t *byte = out + i / 128 * 32 + i % 32;
+
+        *byte = (uint8_t)(*byte | ternary_at(t, row, first + i) << i % 128 / 32 * 2);
+    }
+    out[64] = (uint8_t)scale;
+    out[65] = (uint8_t)(scale >> 8);
+}
+
+const uint8_t *source_block(const struct source_tensor *t, uint32_t row, uint32_t i,
+                            uint8_t space[SOURCE_BLOCK_BYTES])
+{
+    uint32_t n = source_type_block(source_ggml_type(t->type));
+    const uint8_t *in;
+
+    if (t->type == SOURCE_TERNARY) {
+        gather_ternary(t, row, i * n, space);
+        return space;
+    }
+    in = source_row_data(t, row) + source_type_bytes(t->type, (uint64_t)i * n);
+    if (t->type == SOURCE_MXFP4_PAIRS) {
+        gather_mxfp4(t, in, space);
+        return space;
+    }
+    return in;
+}
+
+static void read_ternary(const struct source_tensor *t, uint32_t row, float *out)
+{
+    for (uint32_t c = 0; c < t->cols; c++) {
+        out[c] = row_scale(t, row) * (float)((int)ternary_at(t, row, c) - 1);
+    }
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
 /* Bytes from an element of a row of floats to the next. */
 static size_t column_step(const struct source_tensor *t)
 {
@@ -27,9 +109,9 @@ float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t co
     const uint8_t *at = source_row_data(t, row) + col * column_step(t);
 
     switch (t->type) {
-    case SOURCE_F32: return load_f32(at);
-    case SOURCE_F16: return load_f16(at);
-    default: return load_bf16(at);
+    case SOURCE_F32: return load_f32(at) * row_scale(t, row);
+    case SOURCE_F16: return load_f16(at) * row_scale(t, row);
+    default: return load_bf16(at) * row_scale(t, row);
     }
 }
 
@@ -38,18 +120,19 @@ static void read_floats(const struct source_tensor *t, uint32_t row, float *out)
 {
     size_t width = column_step(t);
     const uint8_t *in = source_row_data(t, row);
+    float scale = row_scale(t, row);
 
     if (t->type == SOURCE_F32) {
         for (uint32_t c = 0; c < t->cols; c++) {
-            out[c] = load_f32(in + c * width) + t->add;
+            out[c] = load_f32(in + c * width) * scale + t->add;
         }
     } else if (t->type == SOURCE_F16) {
         for (uint32_t c = 0; c < t->cols; c++) {
-            out[c] = load_f16(in + c * width) + t->add;
+            out[c] = load_f16(in + c * width) * scale + t->add;
         }
     } else {
         for (uint32_t c = 0; c < t->cols; c++) {
-            out[c] = load_bf16(in + c * width) + t->add;
+            out[c] = load_bf16(in + c * width) * scale + t->add;
         }
     }
 }
@@ -74,16 +157,16 @@ static void read_part(const struct source_tensor *t, uint32_t row, const uint8_t
 
 static void read_blocks(const struct source_tensor *t, uint32_t row, float *out)
 {
-    dequantize_block_fn *read = dequantize_of(t->type);
-    const uint8_t *in = source_row_data(t, row);
+    dequantize_block_fn *read = dequantize_of(source_ggml_type(t->type));
     uint32_t n = source_type_block(t->type);
+    uint8_t space[SOURCE_BLOCK_BYTES];
 
     if (t->cols % n != 0) {
-        read_part(t, row, in, out);
+        read_part(t, row, source_row_data(t, row), out);
         return;
     }
-    for (size_t c = 0; c < t->cols; c += n) {
-        read(in + source_type_bytes(t->type, c), out + c);
+    for (uint32_t i = 0; i < t->cols / n; i++) {
+        read(source_block(t, row, i, space), out + (size_t)i * n);
     }
 }
 
@@ -94,6 +177,7 @@ void source_read_row(const struct source_tensor *t, uint32_t row, float *out)
     case SOURCE_F16:
     case SOURCE_BF16: read_floats(t, row, out); return;
     case SOURCE_SYNTH: synthetic_row_read(t, row, out); return;
+    case SOURCE_TERNARY: read_ternary(t, row, out); return;
     case SOURCE_GROUPED: read_grouped(t, (uint64_t)row * t->cols, out); return;
     default: read_blocks(t, row, out); return;
     }

@@ -4,6 +4,15 @@
 
 #include "flash_image/source/source.h"
 
+enum { SOURCE_BLOCK_BYTES = 256 }; /* more than any block has */
+
+/* The type of GGML's with the same values: another one only where blocks lie otherwise in the file. */
+enum source_type source_ggml_type(enum source_type type);
+
+/* Block number i of row `row` as that type lays it out, in the file or in `space`. Rows are whole blocks. */
+const uint8_t *source_block(const struct source_tensor *t, uint32_t row, uint32_t i,
+                            uint8_t space[SOURCE_BLOCK_BYTES]);
+
 /* Row `row` of t as floats to out (t->cols). source_read_plain: one element of F32, F16, BF16. */
 float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t col);
 void source_read_row(const struct source_tensor *t, uint32_t row, float *out);

@@ -41,6 +41,11 @@ enum source_type { /* the blocks from Q8_0 to MXFP4 are GGML's: quantize/dequant
                    SOURCE_TQ2_0,
                    SOURCE_Q1_0,
                    SOURCE_MXFP4,
+                   /* The same values in another order, of safetensors (quantize/source_rows.h): scales
+                    * apart and elements 2k and 2k + 1 in a byte; four rows in one, a quarter of all
+                    * rows apart. */
+                   SOURCE_MXFP4_PAIRS,
+                   SOURCE_TERNARY,
                    SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
                    SOURCE_SYNTH, /* made up as it is read: quantize/synthetic_rows.h; `group` is the seed */
                    SOURCE_NONE, /* of no file: blocks that the packer alone has */
@@ -48,7 +53,10 @@ enum source_type { /* the blocks from Q8_0 to MXFP4 are GGML's: quantize/dequant
 
 struct source_tensor {
     const uint8_t *data;   /* NULL: the file has none; unaligned */
-    const uint8_t *scales; /* SOURCE_GROUPED: f32 each, unaligned */
+    const uint8_t *scales; /* SOURCE_GROUPED: f32 each, unaligned; SOURCE_MXFP4_PAIRS: of data's
+                              block and those after it, a power of two each */
+    const float
+        *row_scales; /* of each row's elements: F32, F16, BF16 and SOURCE_TERNARY; NULL: 1 */
     uint32_t rows, cols;
     uint32_t group;  /* SOURCE_GROUPED: elements a scale, divides cols */
     uint32_t stride; /* not 0: it lies transposed, element (r, c) is number c * stride + r;

@@ -63,7 +63,7 @@ static void read_experts(const struct source_tensor *t)
 
 static void place(const struct safetensors *f, enum ingot_family family, bool vision)
 {
-    struct hf_config config = { family_find(family), false, vision, NULL };
+    struct hf_config config = { .family = family_find(family), .vision = vision };
     enum err e;
 
     begin(family);

@@ -1,0 +1,239 @@
+#include "flash_image/hf/hf_quantized.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flash_image/quantize/source_rows.h"
+#include "runtime/image/image.h"
+
+enum { MXFP4_ELEMENTS = 32, MXFP4_BYTES = 16, ROWS_PER_BYTE = 4 };
+
+/* ---- config.json ------------------------------------------------------------------------------- */
+
+/* Two classes of layers in Transformers: one multiplies by weight_scale, the older one divides. */
+static void read_bitnet(struct hf_json *j, struct hf_config *c, const cJSON *config)
+{
+    if (hf_json_is(config, "quantization_mode", "online")) {
+        j->e =
+            source_refuse(j->s, ERR_UNSUPPORTED,
+                          "the field \"quantization_config\" rounds floats to three values as the "
+                          "model runs; take the folder in which they are packed");
+    } else if (hf_json_is_true(config, "use_rms_norm", false)) {
+        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                             "the field \"quantization_config\" asks for \"use_rms_norm\", which "
+                             "cannot be packed");
+    }
+    c->quantized = hf_json_is(config, "linear_class", "autobitlinear") ? HF_TERNARY_TIMES
+                                                                       : HF_TERNARY_OVER;
+}
+
+void hf_quantized_read(struct hf_json *j, struct hf_config *c)
+{
+    static const struct {
+        enum ingot_family family;
+        const char *method;
+    } known[] = { { INGOT_GPT_OSS, "mxfp4" }, { INGOT_BITNET, "bitnet" } };
+    const cJSON *config = hf_json_get(j->object, "quantization_config");
+    const char *method = hf_json_string(hf_json_get(config, "quant_method"));
+
+    if (config == NULL || j->e != ERR_OK) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (method == NULL || c->family->family != known[i].family ||
+            strcmp(method, known[i].method) != 0) {
+            continue;
+        }
+        if (known[i].family == INGOT_BITNET) {
+            read_bitnet(j, c, config);
+        }
+        return; /* tensors in MXFP4 are known by their names */
+    }
+    j->e =
+        source_refuse(j->s, ERR_UNSUPPORTED,
+                      "the field \"quantization_config\" is set (%.40s), and models of the family "
+                      "%s that are quantized so cannot be packed: take the model before it was",
+                      method == NULL ? "no quant_method" : method, c->family->name);
+}
+
+/* ---- MXFP4 ------------------------------------------------------------------------------------- */
+
+static enum err refuse_shape(struct source *s, const struct hf_placed *t)
+{
+    return source_refuse(
+        s, ERR_BAD_MODEL,
+        "the tensor %.120s has another dtype or shape than its quantized matrix in "
+        "config.json has",
+        t->from->name);
+}
+
+/* (experts, rows, blocks), and 16 bytes of each block. Shapes are compared before anything is read by
+ * them. */
+static bool is_mxfp4(const struct source *s, const struct hf_placed *t, uint32_t rows,
+                     uint32_t cols)
+{
+    const struct safetensors_tensor *from = t->from;
+    bool blocks = (t->rule->kind & HF_BLOCKS) != 0;
+
+    return (strcmp(from->dtype, "U8") == 0 || strcmp(from->dtype, "F8_E8M0") == 0) &&
+           from->n_dims == (blocks ? 4u : 3u) && from->dims[0] == s->params.experts.n &&
+           from->dims[1] == (uint64_t)rows * t->rule->parts && cols % MXFP4_ELEMENTS == 0 &&
+           from->dims[2] == cols / MXFP4_ELEMENTS && (!blocks || from->dims[3] == MXFP4_BYTES);
+}
+
+/* The first of two rows that take turns is the gate's. */
+static void place_blocks(struct source *s, const struct hf_placed *t, uint32_t rows, uint32_t cols,
+                         uint32_t part, struct source_tensor *slot)
+{
+    const uint8_t *scales = slot->scales; /* they may have come before */
+    uint32_t parts = t->rule->parts;
+
+    *slot = (struct source_tensor){
+        .data = t->from->data + (size_t)part * (cols / MXFP4_ELEMENTS) * MXFP4_BYTES,
+        .scales = scales,
+        .rows = rows,
+        .cols = cols,
+        .type = SOURCE_MXFP4_PAIRS,
+        .run = parts - 1,
+        .run_step = parts > 1 ? parts : 0,
+        .stack = s->params.experts.n,
+        .stack_step = parts * rows,
+    };
+}
+
+enum err hf_place_mxfp4(struct source *s, const struct hf_placed *t)
+{
+    uint32_t rows, cols;
+
+    source_role_shape(s, t->rule->role, t->layer, &rows, &cols);
+    if (!is_mxfp4(s, t, rows, cols)) {
+        return refuse_shape(s, t);
+    }
+    for (uint32_t i = 0; i < t->rule->parts; i++) {
+        enum ingot_role role = i == 0 ? t->rule->role : INGOT_EXPERT_UP;
+        struct source_tensor *slot = source_tensor(s, role, t->layer);
+
+        if ((t->rule->kind & HF_BLOCKS) == 0) {
+            slot->scales = t->from->data + (size_t)i * (cols / MXFP4_ELEMENTS);
+            continue;
+        }
+        slot = hf_take_slot(s, t->from->name, role, t->layer);
+        if (slot == NULL) {
+            return ERR_BAD_MODEL;
+        }
+        place_blocks(s, t, rows, cols, i, slot);
+    }
+    return ERR_OK;
+}
+
+/* ---- ternary matrices ---------------------------------------------------------------------------- */
+
+enum err hf_place_ternary(struct source *s, const struct hf_config *c, const struct hf_placed *t,
+                          enum ingot_role role)
+{
+    struct source_tensor *slot;
+    uint32_t rows, cols;
+
+    if (c->quantized == HF_NOT_QUANTIZED || !image_role_is_matrix(role) || t->rule->parts != 1) {
+        return source_refuse(
+            s, ERR_UNSUPPORTED,
+            "the tensor %.120s is %s; F32, F16 and BF16 can be packed: take the model "
+            "before it was quantized",
+            t->from->name, t->from->dtype);
+    }
+    source_role_shape(s, role, t->layer, &rows, &cols);
+    if (t->from->n_dims != 2 || t->from->dims[0] * ROWS_PER_BYTE != rows ||
+        t->from->dims[1] != cols) {
+        return refuse_shape(s, t);
+    }
+    slot = hf_take_slot(s, t->from->name, role, t->layer);
+    if (slot == NULL) {
+        return ERR_BAD_MODEL;
+    }
+    *slot = (struct source_tensor){
+        .data = t->from->data, .rows = rows, .cols = cols, .type = SOURCE_TERNARY
+    };
+    return ERR_OK;
+}
+
+bool hf_is_weight_scale(const struct hf_config *c, const char *name, char *bare, size_t bytes)
+{
+    static const char ending[] = ".weight_scale", kept[] = ".weight";
+    size_t n = strlen(name), m = sizeof ending - 1;
+
+    if (c->quantized == HF_NOT_QUANTIZED || n < m || strcmp(name + n - m, ending) != 0) {
+        return false;
+    }
+    n = n - m + sizeof kept - 1;
+    if (n >= bytes) {
+        return false;
+    }
+    snprintf(bare, bytes, "%.*s", (int)n, name);
+    return true;
+}
+
+enum err hf_place_weight_scale(struct source *s, struct hf_config *c, const struct hf_placed *t,
+                               enum ingot_role role)
+{
+    struct source_tensor one;
+    enum err e = safetensors_as_source(s, t->from, &one);
+    float scale;
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    scale = source_read_plain(&one, 0, 0);
+    if (one.rows != 1 || one.cols != 1 || !(fabsf(scale) > 0.0f) || !isfinite(1.0f / scale)) {
+        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is not one number other than 0",
+                             t->from->name);
+    }
+    if (c->weight_scales == NULL) {
+        c->weight_scales = hf_take_memory(s, &c->memory,
+                                          SOURCE_MAX_TENSORS * sizeof *c->weight_scales);
+    }
+    if (c->weight_scales == NULL) {
+        return ERR_NO_SPACE;
+    }
+    c->weight_scales[source_tensor(s, role, t->layer) - s->tensors] =
+        c->quantized == HF_TERNARY_TIMES ? scale : 1.0f / scale;
+    return ERR_OK;
+}
+
+/* ---- together ------------------------------------------------------------------------------------ */
+
+static enum err finish(struct source *s, struct hf_config *c, struct source_slot at)
+{
+    struct source_tensor *t = source_tensor(s, at.role, at.layer);
+    float scale = c->weight_scales == NULL ? 0.0f : c->weight_scales[t - s->tensors];
+    bool ternary = t->type == SOURCE_TERNARY;
+
+    if ((ternary && scale == 0.0f) || (t->type == SOURCE_MXFP4_PAIRS && t->scales == NULL)) {
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the scales of the tensor %s of layer %u are missing: the file is cut "
+                             "short or not a whole model",
+                             image_role_name(at.role), at.layer);
+    }
+    if (!ternary && scale != 0.0f) {
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the tensor %s of layer %u has a scale, and is not packed in bytes",
+                             image_role_name(at.role), at.layer);
+    }
+    return ternary ? hf_scale_rows(s, c, t, 0, t->rows, scale) : ERR_OK;
+}
+
+enum err hf_finish_quantized(struct source *s, struct hf_config *c)
+{
+    for (struct source_slot at = source_first_slot; at.role < INGOT_N_ROLES;
+         source_next_slot(&s->params, &at)) {
+        enum err e = ERR_OK;
+
+        if (source_tensor(s, at.role, at.layer)->data != NULL) {
+            e = finish(s, c, at);
+        }
+        if (e != ERR_OK) {
+            return e;
+        }
+    }
+    return ERR_OK;
+}
