@@ -1,4 +1,5 @@
-/* Weights of one and two bits without vectors: gemvs of TQ2_0, Q2_0 and Q1_0.
+/* Weights of one and two bits without vectors: TQ2_0, Q2_0 and Q1_0. A gemm (TOKENS is 4, as x has
+ * them) is a gemv for each token.
  *
  * As in gemv_f32_q4x8_q8_rv64gc.S one multiplication makes four products: a word has 4 columns of
  * rows a and b, a byte each; masked in every other byte it is a0 + a2 B + b0 B^2 + b2 B^3, B = 2^16,
@@ -38,6 +39,16 @@
 #define part2 s10
 #define part3 s11
 
+#if TOKENS == 4
+#define ACT_SUM Q8KX4_SUM
+#define ACT_SCALE Q8KX4_SCALE
+#define ACT_BYTES Q8KX4_BYTES
+#else
+#define ACT_SUM Q8K_SUM
+#define ACT_SCALE Q8K_SCALE
+#define ACT_BYTES Q8K_BYTES
+#endif
+
 /* A block of x in the frame: 128 pairs, the starts of the sums, d. */
 #define SEGMENT 4
 #define RECORD_STARTS 512
@@ -57,7 +68,12 @@
 #define FRAME_GROUP_BYTES 160
 #define FRAME_FIRST 168 /* 0 in the first segment */
 #define FRAME_PARKED 176 /* the kernel's */
-#define FRAME_BYTES 208
+#define FRAME_ALL_W 208  /* for each token */
+#define FRAME_TOKEN_X 216
+#define FRAME_LANE 224   /* of four in x */
+#define FRAME_Y_BYTES 232
+#define FRAME_TOKENS 240 /* left */
+#define FRAME_BYTES 256
 
 .macro open_frame
     li t0, -RECORDS_BYTES
@@ -86,6 +102,8 @@
 #define places_left s2
 #define start_factor s3
 #define start_of_sums s4
+#define lane s5        /* of TOKENS == 4 */
+#define sums_at t3
 
 /* Four columns, times 2^\doubled. */
 .macro pack_four doubled
@@ -103,15 +121,15 @@
     .endif
     sw t0, 0(to)
     sw t2, 4(to)
-    addi from, from, 256/PLACES
+    addi from, from, TOKENS*256/PLACES
     addi to, to, 8
 .endm
 
 /* Start number \index from the sums of 16 columns \first and \others. */
 .macro put_start index, first, others:vararg
-    lh t0, Q8K_SUM + 2*\first(from)
+    lh t0, ACT_SUM + 2*TOKENS*\first(sums_at)
     .irp at, \others
-    lh t1, Q8K_SUM + 2*\at(from)
+    lh t1, ACT_SUM + 2*TOKENS*\at(sums_at)
     add t0, t0, t1
     .endr
     mul t0, t0, start_factor
@@ -125,8 +143,14 @@
     addi to, sp, FRAME_BYTES
     li start_factor, 0x0001000100010000
     li start_of_sums, (1 << 47) + (1 << 32) + (1 << 15)
+    .if TOKENS == 4
+    ld lane, FRAME_LANE(sp)
+    slli lane, lane, 1
+    add from, from, lane
+    add from, from, lane               /* bytes: 4 of q and d, 2 of sum */
+    .endif
 .Lpack_block:
-    addi chunk_end, from, 256/PLACES
+    addi chunk_end, from, TOKENS*256/PLACES
 .Lpack_chunk:
     li places_left, PLACES
 .Lpack_place:
@@ -134,16 +158,25 @@
     pack_four 0
     addi places_left, places_left, -2
     bnez places_left, .Lpack_place
-    addi from, from, 4 - 256
+    addi from, from, TOKENS*(4 - 256)
     bne from, chunk_end, .Lpack_chunk
-    addi from, from, -256/PLACES
+    addi from, from, -TOKENS*256/PLACES
+    .if TOKENS == 4
+    sub sums_at, from, lane
+    .else
+    mv sums_at, from
+    .endif
     \starts
-    lw t0, Q8K_SCALE(from)
+    lw t0, ACT_SCALE(from)
     sw t0, RECORD_SCALE - RECORD_STARTS(to)
-    addi from, from, Q8K_BYTES
+    addi from, from, ACT_BYTES
     addi to, to, RECORD_BYTES - RECORD_STARTS
     addi x_left, x_left, -1
     bnez x_left, .Lpack_block
+    .if TOKENS == 4
+    sub from, from, lane
+    sub from, from, lane
+    .endif
     sd from, FRAME_X(sp)
     sd to, FRAME_END(sp)
 .endm
@@ -160,24 +193,72 @@
     .endr
 .endm
 
+/* What a gemm has beside a gemv: its shape, and the next token. */
+.macro open_tokens
+    ld t0, SHAPE_Y_STRIDE(rows_left)
+    ld t1, SHAPE_TOKENS(rows_left)
+    ld act_end, SHAPE_COLS(rows_left)
+    ld rows_left, SHAPE_ROWS(rows_left)
+    slli t0, t0, 2
+    sd act_start, FRAME_TOKEN_X(sp)
+    sd zero, FRAME_LANE(sp)
+    sd t0, FRAME_Y_BYTES(sp)
+    sd t1, FRAME_TOKENS(sp)
+    beqz t1, .Ldone
+.endm
+
+.macro next_token
+    ld t0, FRAME_TOKENS(sp)
+    ld t1, FRAME_LANE(sp)
+    ld t2, FRAME_Y(sp)
+    ld t3, FRAME_Y_BYTES(sp)
+    addi t0, t0, -1
+    addi t1, t1, 1
+    andi t1, t1, 3
+    add t2, t2, t3
+    sd t0, FRAME_TOKENS(sp)
+    sd t1, FRAME_LANE(sp)
+    sd t2, FRAME_Y(sp)
+    beqz t0, .Ldone
+    bnez t1, .Ltoken
+    ld t0, FRAME_X(sp)                 /* after the last block of these four */
+    sd t0, FRAME_TOKEN_X(sp)
+    j .Ltoken
+.endm
+
+.macro start_token
+    ld t0, FRAME_TOKEN_X(sp)
+    ld t1, FRAME_ALL_W(sp)
+    ld t2, FRAME_GROUP_BYTES(sp)
+    sd t0, FRAME_X(sp)
+    sd t1, FRAME_W(sp)
+    sd t2, FRAME_LEFT(sp)
+    sd zero, FRAME_FIRST(sp)
+.endm
+
 /* All segments of x, and all rows by 8 in each. \block_macro takes one block to fa0-fa7: block and
- * act are its, and move to the next; it keeps dst, rows_left, mask and scale_up. */
+ * act are its, and move to the next; it keeps dst, rows_left, mask and scale_up. Arguments as of a
+ * gemv or a gemm. */
 .macro gemv_loops block_macro, starts, block_bytes
+    .if TOKENS == 4
+    open_tokens
+    .else
+    sd act_start, FRAME_TOKEN_X(sp)
+    .endif
+    beqz rows_left, .Ldone
     srli act_end, act_end, 8
     li t0, \block_bytes
     mul t0, t0, act_end
-    sd act_start, FRAME_X(sp)
     sd dst, FRAME_Y(sp)
-    sd block, FRAME_W(sp)
+    sd block, FRAME_ALL_W(sp)
     sd rows_left, FRAME_ROWS(sp)
-    sd t0, FRAME_LEFT(sp)
     sd t0, FRAME_GROUP_BYTES(sp)
-    sd zero, FRAME_FIRST(sp)
-    beqz rows_left, .Ldone
     load_float scale_up, F32_2P112, t0
-    beqz act_end, .Lempty
-.Lsegment:
+.Ltoken:
+    start_token
     ld t0, FRAME_LEFT(sp)
+    beqz t0, .Lempty
+.Lsegment:
     li t1, SEGMENT*\block_bytes
     bleu t0, t1, .Lpack
     mv t0, t1
@@ -215,12 +296,21 @@
     sd t2, FRAME_W(sp)
     sd t1, FRAME_FIRST(sp)
     bgtz t0, .Lsegment
+.Lnext_token:
+    .if TOKENS == 4
+    next_token
+    .else
     j .Ldone
+    .endif
 .Lempty:
-    sw zero, 0(dst)
-    addi dst, dst, 4
-    addi rows_left, rows_left, -1
-    bnez rows_left, .Lempty
+    ld t1, FRAME_Y(sp)
+    ld t2, FRAME_ROWS(sp)
+.Lzero:
+    sw zero, 0(t1)
+    addi t1, t1, 4
+    addi t2, t2, -1
+    bnez t2, .Lzero
+    j .Lnext_token
 .Ldone:
 .endm
 
