@@ -3,7 +3,7 @@
  *                                  const struct gemm_shape *restrict shape)
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa5, fa7; keeps s0-s11 and ra
- * in a frame of 2320 bytes. k_bits_rv64gc.h. */
+ * in a frame of 2336 bytes. k_bits_rv64gc.h. */
 #define TOKENS 4
 #define ACT_BYTES Q8KX4_BYTES
 #define ACT_D Q8KX4_SCALE

@@ -9,8 +9,6 @@
 #include "kernels/riscv64/mins_rv64gc.h"
 #include "kernels/riscv64/q6k_rv64gc.h"
 
-#define FRAME_BLOCK 632 /* the block that is spread */
-
 /* While a block is spread; a0 and a3 keep the masks. */
 #define from t0
 #define from_bits t1
@@ -78,7 +76,7 @@
 /* The sums of the spread block, then block as it was. */
 .macro multiply_spread
     find_spread block
-    q6k_block
+    share q6k_block
     ld block, FRAME_BLOCK(sp)
 .endm
 
@@ -204,7 +202,7 @@
     bnez half_shift, .Lspread_half
     multiply_spread
     sum_all_activations
-    subtract_all_mins
+    share subtract_mins
 .endm
 
 /* ---- Q2_K ---- */

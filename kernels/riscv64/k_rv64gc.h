@@ -11,12 +11,34 @@
 #define FRAME_LEFT 576
 #define FRAME_GEMV 584      /* struct gemm_shape */
 #define FRAME_UNITS 624     /* Q6_K */
-#define FRAME_BYTES 640
+#define FRAME_BLOCK 632     /* of Q5_K, Q3_K, Q2_K: the one that is spread */
+#define FRAME_RETURN 640    /* ra of what kernels share */
+#define FRAME_BYTES 656
 
 #include "kernels/riscv64/gemm_rv64gc.h"
 
 #define CHUNK (4 * TOKENS) /* bytes of 4 columns of x */
 #define spare ra
+
+/* What kernels of an op share is a function of its own, in their frame and with their registers. */
+.macro share name
+    .if TOKENS == 4
+    call \name\()_gemm_rv64gc
+    .else
+    call \name\()_gemv_rv64gc
+    .endif
+.endm
+
+.macro shared name, body
+func \name
+    sd ra, FRAME_RETURN(sp)
+    .cfi_rel_offset ra, FRAME_RETURN
+    \body
+    ld ra, FRAME_RETURN(sp)
+    .cfi_restore ra
+    ret
+endfunc
+.endm
 
 /* \macro for every token, with its activation register. */
 .macro of_tokens macro, more:vararg

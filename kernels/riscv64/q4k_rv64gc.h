@@ -116,7 +116,7 @@
     addi block, block, Q4K_QUANTS - Q4K_BYTES
     addi act, act, -64*CHUNK
     add_isums
-    subtract_all_mins
+    share subtract_mins
 .endm
 
 #endif
