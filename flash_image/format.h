@@ -27,6 +27,7 @@ enum {
     INGOT_MAX_SEGMENTS = INGOT_MAX_LAYERS + 3,
     INGOT_MAX_HEADS = 256,
     INGOT_MAX_DIM = 65536,
+    INGOT_MAX_LATENT = 4096, /* head_dim where keys are latent */
     INGOT_MAX_HIDDEN = 262144,
     INGOT_MAX_VOCAB = 1048576,
     INGOT_MAX_CONTEXT = 1048576,
@@ -153,8 +154,14 @@ enum ingot_feature { /* bits of a layer's features */
                      INGOT_TILED_GROUPS = 1
                                           << 8, /* delta: inner head h takes group h % n_groups, not
                                     h / (inner_heads / n_groups) */
-                     INGOT_ATTENTION_FEATURES = 63 << 1, /* of these, those of attention */
-                     INGOT_ALL_FEATURES = (1 << 9) - 1
+                     INGOT_LATENT_KV =
+                         1 << 9, /* one key for all heads, whose first kv_rank numbers (normed by
+                                    ATTN_K_NORM) are also the value, and whose others rotate */
+                     INGOT_GROUPS_BY_TWO =
+                         1 << 10, /* a group of experts counts by its best two, not its best one */
+                     INGOT_ATTENTION_FEATURES = 63 << 1 |
+                                                INGOT_LATENT_KV, /* of these, those of attention */
+                     INGOT_ALL_FEATURES = (1 << 11) - 1
 };
 enum ingot_rope_kind {
     INGOT_ROPE_PAIRS = 0 /* (2i, 2i+1) */,
@@ -181,16 +188,21 @@ enum ingot_role {
     INGOT_PER_LAYER_NORM,       /* (1, per_layer_dim) */
     INGOT_ATTN_NORM,            /* (1, dim) of any mixer; here the roles of a layer begin */
     INGOT_ATTN_NORM_BIAS,
-    INGOT_ATTN_Q,    /* (n_heads * head_dim, dim) */
+    INGOT_ATTN_Q_A,      /* (q_rank, dim), where q_rank is not 0 */
+    INGOT_ATTN_Q_A_NORM, /* (1, q_rank) */
+    INGOT_ATTN_Q,    /* (n_heads * head_dim, dim), of latent keys (n_heads * query_dim, q_rank) */
     INGOT_ATTN_GATE, /* (n_heads * value_dim, dim): what is attended times its sigmoid */
     INGOT_ATTN_K,    /* (n_kv_heads * head_dim, dim) */
-    INGOT_ATTN_V,
+    INGOT_ATTN_V,    /* (n_kv_heads * value_dim, dim) */
     INGOT_ATTN_Q_BIAS,
     INGOT_ATTN_K_BIAS,
     INGOT_ATTN_V_BIAS,
     INGOT_ATTN_Q_NORM, /* (1, head_dim), wide: (1, n_heads * head_dim) */
-    INGOT_ATTN_K_NORM,
-    INGOT_ATTN_SINKS,    /* (1, n_heads): a logit more in the sum of each head's softmax */
+    INGOT_ATTN_K_NORM, /* of latent keys (1, kv_rank) */
+    INGOT_ATTN_K_B,   /* (n_heads * kv_rank, query_dim - (head_dim - kv_rank)), as the next one of a
+                          type that takes Q8 activations, or of floats */
+    INGOT_ATTN_V_B,   /* (n_heads * value_dim, kv_rank) */
+    INGOT_ATTN_SINKS, /* (1, n_heads): a logit more in the sum of each head's softmax */
     INGOT_ATTN_SUB_NORM, /* (1, n_heads * value_dim), of what is attended */
     INGOT_ATTN_OUT,      /* (dim, n_heads * value_dim) */
     INGOT_ATTN_OUT_BIAS,
@@ -314,7 +326,7 @@ struct ingot_layer {
     uint32_t n_heads;
     uint32_t n_kv_heads; /* divides n_heads */
     uint32_t head_dim;   /* of queries and keys; even where they rotate */
-    uint32_t value_dim;  /* of values; as head_dim, as no reader takes another yet */
+    uint32_t value_dim;  /* of values; as head_dim, but for INGOT_LATENT_KV */
     uint32_t
         hidden; /* of the feed-forward; beside experts of the dense one that all share, 0: none */
     uint32_t window;       /* positions that a query sees, its own included; 0: all */
@@ -347,7 +359,13 @@ struct ingot_layer {
     uint64_t expert_offset; /* of expert 0's extent, from the segment's start, a multiple of 4096 */
     uint64_t expert_bytes;  /* of an extent, a multiple of 4096; expert e begins at
                                expert_offset + e * expert_bytes */
-    uint32_t reserved[32];  /* zero */
+
+    uint32_t kv_rank;            /* INGOT_LATENT_KV: numbers of a key that do not rotate */
+    uint32_t q_rank;             /* of ATTN_Q_A; 0: there is none */
+    uint32_t query_dim;          /* of a head's rows of ATTN_Q; the last of them rotate */
+    uint32_t expert_groups;      /* divides n_experts; 0: there are none */
+    uint32_t expert_groups_used; /* experts are chosen among those of so many groups */
+    uint32_t reserved[27];       /* zero */
 };
 static_assert(sizeof(struct ingot_layer) == 256, "a layer entry is 256 bytes");
 

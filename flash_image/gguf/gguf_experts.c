@@ -22,11 +22,44 @@ static bool scores_agree(enum ingot_router router, uint64_t scores)
     }
 }
 
+static void set_renormalize(struct gguf *g, bool norm)
+{
+    struct source_params *p = &g->s->params;
+
+    p->features &= ~(uint32_t)SOURCE_RENORMALIZE;
+    if (norm && p->experts.router != INGOT_ROUTER_SOFTMAX_CHOSEN) {
+        p->features |= SOURCE_RENORMALIZE;
+    }
+}
+
+/* DeepSeek's models differ in it; the oldest files do not say that it is softmax. */
+static enum err read_free_router(struct gguf *g)
+{
+    struct source_params *p = &g->s->params;
+    uint64_t groups = gguf_number_or(g, N_EXPERT_GROUPS, 0);
+
+    switch (gguf_number_or(g, N_EXPERT_SCORES, 0)) {
+    case 0:
+    case SCORES_SOFTMAX: p->experts.router = INGOT_ROUTER_SOFTMAX; break;
+    case SCORES_SIGMOID: p->experts.router = INGOT_ROUTER_SIGMOID; break;
+    default: return refuse_number(g, N_EXPERT_SCORES, "which is neither softmax nor sigmoid");
+    }
+    set_renormalize(g, gguf_number_or(g, N_EXPERT_NORM, 0) != 0);
+    if (groups > 1) {
+        p->experts.groups = gguf_narrow(groups);
+        p->experts.groups_used = gguf_narrow(gguf_number_or(g, N_EXPERT_GROUPS_USED, 0));
+    }
+    return ERR_OK;
+}
+
 static enum err read_router(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
     bool norm = gguf_number_or(g, N_EXPERT_NORM, 1) != 0;
 
+    if (family_has(g->family, FAMILY_FREE_ROUTER)) {
+        return read_free_router(g);
+    }
     if (!scores_agree(g->family->router, gguf_number_or(g, N_EXPERT_SCORES, 0))) {
         return refuse_number(g, N_EXPERT_SCORES, "which is not how this family chooses experts");
     }
@@ -40,10 +73,7 @@ static enum err read_router(struct gguf *g)
     if (p->experts.router == INGOT_ROUTER_SOFTMAX_CHOSEN && !norm) {
         return refuse_number(g, N_EXPERT_NORM, "and this family's weights always sum to 1");
     }
-    p->features &= ~(uint32_t)SOURCE_RENORMALIZE;
-    if (norm && p->experts.router != INGOT_ROUTER_SOFTMAX_CHOSEN) {
-        p->features |= SOURCE_RENORMALIZE;
-    }
+    set_renormalize(g, norm);
     return ERR_OK;
 }
 
@@ -75,6 +105,17 @@ static void read_sizes(struct gguf *g)
     }
 }
 
+/* Several shared experts are one of their widths together. */
+static uint32_t shared_hidden(const struct gguf *g)
+{
+    uint64_t n = gguf_number_or(g, N_SHARED_EXPERTS, 0);
+
+    if (g->has_number[N_SHARED_HIDDEN] || n > INGOT_MAX_EXPERTS) {
+        return gguf_narrow(gguf_number_or(g, N_SHARED_HIDDEN, n));
+    }
+    return gguf_narrow(n * min_u64(g->s->params.experts.hidden, INGOT_MAX_HIDDEN + 1));
+}
+
 enum err gguf_read_experts(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -98,7 +139,7 @@ enum err gguf_read_experts(struct gguf *g)
     for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
         if (i >= dense && p->layers[i].ffn == INGOT_FFN_DENSE) {
             p->layers[i].ffn = INGOT_FFN_EXPERTS;
-            p->layers[i].hidden = gguf_narrow(gguf_number_or(g, N_SHARED_HIDDEN, 0));
+            p->layers[i].hidden = shared_hidden(g);
         }
     }
     return ERR_OK;

@@ -94,6 +94,18 @@ static const struct name_rule {
     { "post_norm.weight", INGOT_PER_LAYER_POST_NORM },
 };
 
+/* Of latent keys: other families have no such names. */
+static const struct name_rule latent[] = {
+    { "attn_q_a.weight", INGOT_ATTN_Q_A },
+    { "attn_q_a_norm.weight", INGOT_ATTN_Q_A_NORM },
+    { "attn_q_b.weight", INGOT_ATTN_Q },
+    { "attn_kv_a_mqa.weight", INGOT_ATTN_K },
+    { "attn_kv_a_norm.weight", INGOT_ATTN_K_NORM },
+    { "attn_k_b.weight", INGOT_ATTN_K_B },
+    { "attn_v_b.weight", INGOT_ATTN_V_B },
+    { "attn_kv_b.weight", INGOT_ATTN_K_B },
+};
+
 /* INGOT_N_ROLES: none of the n rules has the name. */
 static enum ingot_role find_role(const struct name_rule *rules, size_t n, struct source_text name)
 {
@@ -148,6 +160,8 @@ static void find_fusion(const struct gguf *g, struct source_text rest, struct gg
     slot->role = norm_of(g, slot);
     if (begins_with(rest, "attn_qkv.")) {
         find_qkv(g, slot);
+    } else if (slot->role == INGOT_ATTN_K_B || slot->role == INGOT_ATTN_V_B) {
+        slot->fusion = begins_with(rest, "attn_kv_b.") ? GGUF_LATENT : GGUF_HEADS;
     } else if (begins_with(rest, "ffn_gate_up_exps.")) {
         slot->fusion = GGUF_EXPERTS_FUSED;
     } else if (slot->role >= INGOT_EXPERT_GATE && slot->role <= INGOT_EXPERT_DOWN_BIAS) {
@@ -187,6 +201,9 @@ bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_s
         return true;
     }
     slot->role = find_role(inside, sizeof inside / sizeof inside[0], rest);
+    if (slot->role == INGOT_N_ROLES && family_has(g->family, FAMILY_LATENT)) {
+        slot->role = find_role(latent, sizeof latent / sizeof latent[0], rest);
+    }
     if (slot->role == INGOT_N_ROLES) {
         return false;
     }

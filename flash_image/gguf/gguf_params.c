@@ -95,9 +95,10 @@ static enum err check_family(struct gguf *g)
         { N_KEY_LENGTH_LOCAL, N_ROPE_DIMS_LOCAL, FAMILY_TWO_WIDTHS },
         { N_SHARED_KV, N_SHARED_KV, FAMILY_SHARED_KV },
         { N_PER_LAYER, N_PER_LAYER, FAMILY_PER_LAYER },
+        { N_KV_RANK, N_VALUE_LENGTH_LATENT, FAMILY_LATENT },
     };
 
-    for (unsigned n = N_CONV_TAPS; n <= N_PER_LAYER; n++) {
+    for (unsigned n = N_CONV_TAPS; n <= N_VALUE_LENGTH_LATENT; n++) {
         bool has = g->family->mixer != INGOT_MIXER_NONE && n <= N_ATTENTION_EVERY;
 
         for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -110,6 +111,37 @@ static enum err check_family(struct gguf *g)
                                  GGUF_SHOW_KEY(g, gguf_number_name((enum gguf_number)n)));
         }
     }
+    if (gguf_real_or(g, R_YARN_LOG, 0.0) != 0.0 && !family_has(g->family, FAMILY_LATENT)) {
+        return source_refuse(g->s, ERR_UNSUPPORTED,
+                             "the model sets %.*s%s, which its family does not have",
+                             GGUF_SHOW_KEY(g, gguf_real_name(R_YARN_LOG)));
+    }
+    return ERR_OK;
+}
+
+/* The widths of latent keys; files that do not keep the matrices of heads apart have the widths of
+ * queries and values where others have those of the cache. */
+static enum err read_latent(struct gguf *g)
+{
+    static const enum gguf_number needed[] = { N_KV_RANK, N_ROPE_DIMS, N_KEY_LENGTH,
+                                               N_VALUE_LENGTH };
+    bool apart = gguf_number_or(g, N_KEY_LENGTH_LATENT, 0) != 0;
+    struct source_params *p = &g->s->params;
+
+    if (!family_has(g->family, FAMILY_LATENT)) {
+        return ERR_OK;
+    }
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        if (gguf_number_or(g, needed[i], 0) == 0) {
+            return source_refuse(g->s, ERR_BAD_MODEL, "%.*s%s is missing",
+                                 GGUF_SHOW_KEY(g, gguf_number_name(needed[i])));
+        }
+    }
+    p->latent.kv_rank = size_or(g, N_KV_RANK, 0);
+    p->latent.q_rank = size_or(g, N_Q_RANK, 0);
+    p->latent.query_dim = size_or(g, apart ? N_KEY_LENGTH_LATENT : N_KEY_LENGTH, 0);
+    p->latent.value_dim = size_or(g, apart ? N_VALUE_LENGTH_LATENT : N_VALUE_LENGTH, 0);
+    source_latent_params(p, size_or(g, N_ROPE_DIMS, 0));
     return ERR_OK;
 }
 
@@ -128,7 +160,7 @@ static enum err check_widths(struct gguf *g)
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
         enum gguf_number n = widths[i].number;
 
-        if (g->has_number[n] && g->number[n] != widths[i].keys) {
+        if (g->has_number[n] && g->number[n] != widths[i].keys && p->latent.kv_rank == 0) {
             return source_refuse(g->s, ERR_UNSUPPORTED,
                                  "%.*s%s is %llu: values of another width than "
                                  "keys are not supported",
@@ -240,6 +272,10 @@ static enum err read_all(struct gguf *g)
 
     family_set_params(g->s, g->family, true);
     adapt_family(g);
+    e = read_latent(g);
+    if (e != ERR_OK) {
+        return e;
+    }
     read_scales(g);
     e = read_multipliers(g);
     if (e == ERR_OK) {

@@ -181,6 +181,37 @@ static enum err place_alone(struct gguf *g, const struct placed *t, const struct
     return ERR_OK;
 }
 
+/* The matrices of all heads as one; their shape is checked later. */
+static enum err place_heads(struct gguf *g, const struct placed *t, const struct gguf_slot *slot)
+{
+    struct source_tensor *to = take_slot(g, t, slot->role, slot->layer);
+
+    if (to == NULL) {
+        return ERR_BAD_MODEL;
+    }
+    if (t->n > INGOT_MAX_HEADS || t->all->rows > INGOT_MAX_DIM) {
+        return refuse_shape(g, t);
+    }
+    *to = *t->all;
+    to->rows *= t->n;
+    return ERR_OK;
+}
+
+/* As files had it before both matrices were kept apart. */
+static enum err place_latent(struct gguf *g, const struct placed *t, unsigned layer)
+{
+    struct source_tensor *k = take_slot(g, t, INGOT_ATTN_K_B, layer);
+    struct source_tensor *v = take_slot(g, t, INGOT_ATTN_V_B, layer);
+
+    if (k == NULL || v == NULL) {
+        return ERR_BAD_MODEL;
+    }
+    if (source_split_latent(&g->s->params, t->all, k, v) != ERR_OK) {
+        return refuse_shape(g, t);
+    }
+    return ERR_OK;
+}
+
 static enum err take_output_scale(struct gguf *g, const struct placed *t, unsigned layer)
 {
     if (t->all->rows != 1 || t->all->cols != 1) {
@@ -202,7 +233,7 @@ enum err gguf_place(struct gguf *g, struct source_text name, const struct source
     const struct placed t = { name, all, n };
 
     if (n != 1 && slot->fusion != GGUF_IGNORED && slot->fusion != GGUF_EXPERTS &&
-        slot->fusion != GGUF_EXPERTS_FUSED) {
+        slot->fusion != GGUF_EXPERTS_FUSED && slot->fusion != GGUF_HEADS) {
         return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s has three dimensions",
                              SOURCE_SHOW(name));
     }
@@ -212,6 +243,8 @@ enum err gguf_place(struct gguf *g, struct source_text name, const struct source
     case GGUF_QUERY_GATE: return place_query_gate(g, &t, slot);
     case GGUF_EXPERTS: return place_experts(g, &t, slot);
     case GGUF_EXPERTS_FUSED: return place_fused_experts(g, &t, slot);
+    case GGUF_HEADS: return place_heads(g, &t, slot);
+    case GGUF_LATENT: return place_latent(g, &t, slot->layer);
     case GGUF_OUTPUT_SCALE: return take_output_scale(g, &t, slot->layer);
     case GGUF_IGNORED: return ERR_OK;
     case GGUF_ALONE: break;

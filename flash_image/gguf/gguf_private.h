@@ -77,6 +77,10 @@ enum gguf_number {
     N_ROPE_DIMS_LOCAL,
     N_SHARED_KV,
     N_PER_LAYER,
+    N_KV_RANK, /* of latent keys, up to */
+    N_Q_RANK,
+    N_KEY_LENGTH_LATENT,
+    N_VALUE_LENGTH_LATENT,
     N_ALIGNMENT,
     N_BOS,
     N_EOS,
@@ -101,6 +105,7 @@ enum gguf_real {
     R_ROPE_MAGNITUDE,
     R_BETA_FAST,
     R_BETA_SLOW,
+    R_YARN_LOG, /* scores are scaled with the rotation, by the square of 1 + this * log(factor) */
     R_ATTN_SCALE,
     R_ATTN_SOFTCAP,
     R_FINAL_SOFTCAP,
@@ -240,6 +245,8 @@ enum gguf_fusion {
     GGUF_QUERY_GATE,    /* rows of a head's query, rows of its gate */
     GGUF_EXPERTS,       /* a matrix, or a vector, for each expert */
     GGUF_EXPERTS_FUSED, /* for each expert the gate's rows, then those of EXPERT_UP */
+    GGUF_HEADS,         /* a matrix for each head */
+    GGUF_LATENT,        /* for each head rows of its key, then rows of its value */
     GGUF_OUTPUT_SCALE,  /* a number of the layer */
     GGUF_IGNORED
 };

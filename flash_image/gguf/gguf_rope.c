@@ -114,6 +114,7 @@ static enum err read_scaling(struct gguf *g)
     bool yarn = source_text_is(type, "yarn");
     double factor = gguf_real_or(g, R_ROPE_FACTOR, gguf_real_or(g, R_ROPE_LINEAR, 1.0));
     double magnitude = gguf_real_or(g, R_ROPE_MAGNITUDE, 1.0);
+    double log_multiplier = gguf_real_or(g, R_YARN_LOG, 0.0);
 
     if (type.bytes != 0 && !yarn && !source_text_is(type, "none") &&
         !source_text_is(type, "linear") && !source_text_is(type, "longrope")) {
@@ -122,7 +123,9 @@ static enum err read_scaling(struct gguf *g)
                              "supported: linear, yarn, longrope",
                              SOURCE_SHOW(type));
     }
-    if (yarn) {
+    if (yarn && log_multiplier != 0.0) { /* the scores have it, queries and keys of it nothing */
+        g->s->params.attn_scale *= (float)pow(1.0 + log_multiplier * log(fmax(factor, 1.0)), 2.0);
+    } else if (yarn) {
         magnitude *= rope_yarn_magnitude(factor);
     }
     g->s->params.rope_magnitude = (float)magnitude;

@@ -285,6 +285,9 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
     if (type == INGOT_MXFP4 && source_ggml_type(t->type) == SOURCE_MXFP4) {
         type = type_of_table(t); /* asked for by name as well */
     }
+    if ((role == INGOT_ATTN_K_B || role == INGOT_ATTN_V_B) && !image_type_suits_head(type)) {
+        type = INGOT_Q8_0;
+    }
     return pack_type_for_cols(type, t->cols);
 }
 

@@ -158,10 +158,10 @@ enum rows_way rows_way(enum source_type from, enum ingot_type to)
     return ROWS_QUANTIZED;
 }
 
-/* A part of a row need not begin where a block does. */
+/* A part of a row need not begin where a block does, and a column has none. */
 static enum rows_way way_of(const struct source_tensor *t, enum ingot_type to)
 {
-    if (t->cols % source_type_block(source_ggml_type(t->type)) != 0) {
+    if (t->stride != 0 || t->cols % source_type_block(source_ggml_type(t->type)) != 0) {
         return ROWS_QUANTIZED;
     }
     return rows_way(t->type, to);

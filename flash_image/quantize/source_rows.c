@@ -155,6 +155,19 @@ static void read_part(const struct source_tensor *t, uint32_t row, const uint8_t
     }
 }
 
+/* A transposed row has each of its elements in another block. */
+static void read_column(const struct source_tensor *t, uint32_t row, float *out)
+{
+    dequantize_block_fn *read = dequantize_of(t->type);
+    uint64_t n = source_type_block(t->type), at = source_row_element(t, row);
+    float block[MOST_BLOCK];
+
+    for (uint32_t c = 0; c < t->cols; c++, at += t->stride) {
+        read(t->data + source_type_bytes(t->type, at), block);
+        out[c] = block[at % n];
+    }
+}
+
 static void read_blocks(const struct source_tensor *t, uint32_t row, float *out)
 {
     dequantize_block_fn *read = dequantize_of(source_ggml_type(t->type));
@@ -179,6 +192,11 @@ void source_read_row(const struct source_tensor *t, uint32_t row, float *out)
     case SOURCE_SYNTH: synthetic_row_read(t, row, out); return;
     case SOURCE_TERNARY: read_ternary(t, row, out); return;
     case SOURCE_GROUPED: read_grouped(t, (uint64_t)row * t->cols, out); return;
-    default: read_blocks(t, row, out); return;
+    default: break;
+    }
+    if (t->stride != 0) {
+        read_column(t, row, out);
+    } else {
+        read_blocks(t, row, out);
     }
 }

@@ -37,6 +37,8 @@ enum family_trait {
     FAMILY_GATED_QUERY = 1 << 19,    /* a head's rows of the query matrix: query, then gate */
     FAMILY_LATE_FFN_NORM = 1 << 20,  /* GGUF's post_attention_norm is the feed-forward's norm */
     FAMILY_PAIRS = 1 << 21,          /* rope takes pairs in Hugging Face's files too */
+    FAMILY_LATENT = 1 << 22,         /* keys and values are latent */
+    FAMILY_FREE_ROUTER = 1 << 23,    /* the file says how experts are chosen, perhaps in groups */
 };
 
 struct family {
@@ -58,7 +60,7 @@ struct family {
 };
 
 /* Every row, in the order in which they are looked at. */
-enum { FAMILY_ROWS = 34 };
+enum { FAMILY_ROWS = 36 };
 extern const struct family family_rows[FAMILY_ROWS];
 
 /* NULL: not supported. architecture may be NULL. */

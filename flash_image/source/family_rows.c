@@ -14,6 +14,8 @@ enum {
     GEMMA4_FEATURES = SOURCE_GELU | SOURCE_POST_NORMS | SOURCE_QK_NORM | SOURCE_V_NORM,
     GEMMA4_TRAITS = FAMILY_SCALE_EMBEDDING | FAMILY_TIED | FAMILY_SOFTCAPS | FAMILY_LOCAL_PLAIN |
                     FAMILY_TWO_WIDTHS | FAMILY_SHARED_KV | FAMILY_PER_LAYER,
+    DEEPSEEK_TRAITS = FAMILY_GGUF_PAIRS | FAMILY_PAIRS | FAMILY_EXPERTS | FAMILY_LATENT |
+                      FAMILY_FREE_ROUTER,
 };
 
 /* Of families with one architecture in GGUF the first is taken: a Mistral GGUF is a "llama". */
@@ -317,4 +319,20 @@ const struct family family_rows[FAMILY_ROWS] = {
       .rope_base = 10000.0f,
       .norm_eps = 1e-5f,
       .mixer = INGOT_MIXER_MAMBA2 },
+    { .family = INGOT_DEEPSEEK2,
+      .name = "deepseek_v2",
+      .gguf = "deepseek2",
+      .architecture = "DeepseekV2ForCausalLM",
+      .traits = DEEPSEEK_TRAITS,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f,
+      .router = INGOT_ROUTER_SOFTMAX },
+    { .family = INGOT_DEEPSEEK2,
+      .name = "deepseek_v3",
+      .architecture = "DeepseekV3ForCausalLM",
+      .features = SOURCE_RENORMALIZE,
+      .traits = DEEPSEEK_TRAITS,
+      .rope_base = 10000.0f,
+      .norm_eps = 1e-6f,
+      .router = INGOT_ROUTER_SIGMOID },
 };

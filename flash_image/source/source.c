@@ -366,20 +366,22 @@ enum err source_check_tensors(struct source *s)
     return check_no_layer_beyond(s);
 }
 
-const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row)
+uint64_t source_row_element(const struct source_tensor *t, uint32_t row)
 {
     uint64_t before = row;
 
-    if (t->run != 0 && t->stride == 0 && row == t->rows) {
-        return source_row_data(t, row - 1) + source_type_bytes(t->type, t->cols);
-    }
     if (t->run != 0) {
         before = (uint64_t)(row / t->run) * t->run_step + row % t->run;
     }
-    if (t->stride == 0) {
-        before *= t->cols;
+    return t->stride == 0 ? before * t->cols : before;
+}
+
+const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row)
+{
+    if (t->run != 0 && t->stride == 0 && row == t->rows) {
+        return source_row_data(t, row - 1) + source_type_bytes(t->type, t->cols);
     }
-    return t->data + source_type_bytes(t->type, before);
+    return t->data + source_type_bytes(t->type, source_row_element(t, row));
 }
 
 /* The roles of q, k and v stand around that of a gate. */

@@ -59,13 +59,12 @@ struct source_tensor {
         *row_scales; /* of each row's elements: F32, F16, BF16 and SOURCE_TERNARY; NULL: 1 */
     uint32_t rows, cols;
     uint32_t group;  /* SOURCE_GROUPED: elements a scale, divides cols */
-    uint32_t stride; /* not 0: it lies transposed, element (r, c) is number c * stride + r;
-                              F32, F16 and BF16 only */
+    uint32_t stride; /* not 0: it lies transposed, element (r, c) is number c * stride + r */
     float add;       /* to every element; F32, F16 and BF16 only */
     enum source_type type;
-    uint32_t run; /* not 0: its rows lie in runs of this many, each run beginning run_step rows
+    uint32_t run;      /* not 0: its rows lie in runs of this many, each run beginning run_step rows
                               after the one before: one of two matrices whose heads alternate */
-    uint32_t run_step;
+    uint32_t run_step; /* of a transposed one elements */
     uint32_t
         stack; /* not 0: this many matrices of this shape, one an expert, one after the other */
     uint32_t stack_step; /* rows from one of them to the next, where others lie between; else 0 */
@@ -148,9 +147,13 @@ struct source_params {
             inner_dim; /* as in struct ingot_layer */
     } recurrent;
     struct {
+        uint32_t kv_rank, q_rank, query_dim, value_dim; /* as in struct ingot_layer */
+    } latent;                                           /* kv_rank 0: none */
+    struct {
         uint32_t n, used, hidden;
         uint32_t router; /* enum ingot_router */
         float scale;     /* of their sum */
+        uint32_t groups, groups_used;
     } experts;
     struct source_layer_params layers[INGOT_MAX_LAYERS];
 };
@@ -264,6 +267,15 @@ struct source_tensor source_expert(const struct source_tensor *t, uint32_t exper
  * tensor. Whole blocks, inside *t, whose rows follow each other. */
 struct source_tensor source_slice(const struct source_tensor *t, uint32_t first, uint32_t n);
 
+/* Set what follows from params.latent, dim, n_heads and the rotated dimensions: the width of a key,
+ * and the scale of the scores. */
+void source_latent_params(struct source_params *p, uint32_t rope_dims);
+
+/* Keys and values of all heads from latent ones: of each head the rows that make its key, then those
+ * that make its value. ERR_BAD_MODEL: t has another shape. */
+enum err source_split_latent(const struct source_params *p, const struct source_tensor *t,
+                             struct source_tensor *k, struct source_tensor *v);
+
 /* The role of part i of a tensor that holds several one after the other, of which `first` is the
  * first: q, k and v, their biases, or gate and up. */
 enum ingot_role source_part_role(enum ingot_role first, unsigned i);
@@ -277,7 +289,8 @@ struct source_slot {
 static const struct source_slot source_first_slot = { INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER };
 void source_next_slot(const struct source_params *p, struct source_slot *slot);
 
-/* Where row `row` of t begins; row t->rows is the end, unless it lies transposed. */
+/* The number of a row's first element, and where it begins, or its block; row t->rows is the end, unless it lies transposed. */
+uint64_t source_row_element(const struct source_tensor *t, uint32_t row);
 const uint8_t *source_row_data(const struct source_tensor *t, uint32_t row);
 
 /* Elements of a block; bytes of n elements, whole blocks, SOURCE_GROUPED: the int8 only. */

@@ -157,6 +157,20 @@ static uint32_t attention_features(const struct source_params *p, uint32_t numbe
     return features;
 }
 
+/* One key for all heads; see source_latent_params. */
+static void set_latent(const struct source_params *p, struct ingot_layer *out)
+{
+    if (p->latent.kv_rank == 0) {
+        return;
+    }
+    out->features |= INGOT_LATENT_KV;
+    out->n_kv_heads = 1;
+    out->kv_rank = p->latent.kv_rank;
+    out->q_rank = p->latent.q_rank;
+    out->query_dim = p->latent.query_dim;
+    out->value_dim = p->latent.value_dim;
+}
+
 static void set_attention(const struct source_params *p, uint32_t number, struct ingot_layer *out)
 {
     const struct source_layer_params *l = &p->layers[number];
@@ -171,6 +185,7 @@ static void set_attention(const struct source_params *p, uint32_t number, struct
     out->kv_layer = l->kv_layer;
     out->attn_scale = p->attn_scale;
     out->attn_softcap = p->attn_softcap;
+    set_latent(p, out);
 }
 
 static void set_recurrent(const struct source_params *p, unsigned kind, struct ingot_layer *out)
@@ -223,8 +238,13 @@ static void set_ffn(const struct source_params *p, const struct source_layer_par
     out->expert_hidden = p->experts.hidden;
     out->router = (uint8_t)p->experts.router;
     out->expert_scale = p->experts.scale;
+    out->expert_groups = p->experts.groups;
+    out->expert_groups_used = p->experts.groups_used;
     if (has(p, SOURCE_RENORMALIZE)) {
         out->features |= INGOT_RENORMALIZE;
+    }
+    if (p->experts.groups != 0 && p->experts.router == INGOT_ROUTER_SIGMOID) {
+        out->features |= INGOT_GROUPS_BY_TWO; /* DeepSeek-V3; V2 takes the best one of a group */
     }
 }
 

@@ -21,7 +21,7 @@ static void set_strides(struct activations *a, const struct activations_request 
     memset(a, 0, sizeof *a);
     a->chunk = r->chunk;
     a->dim_stride = round_up(p->dim, PADDING);
-    a->q_stride = round_up((size_t)p->n_heads * p->head_dim, PADDING);
+    a->q_stride = round_up(r->queries, PADDING);
     a->kv_stride = round_up((size_t)p->n_kv_heads * p->head_dim, PADDING);
     a->hidden_stride = round_up(p->hidden, PADDING);
     a->per_layer_stride = round_up((size_t)p->n_layers * p->per_layer_dim, PADDING);

@@ -25,7 +25,7 @@ enum { ACTIVATIONS_SAVED = 9 }; /* tokens: one, and a draft of eight */
 struct activations {
     uint32_t chunk;
     size_t dim_stride; /* floats from one token's row to the next, as all strides */
-    size_t q_stride;   /* n_heads * head_dim, padded */
+    size_t q_stride;   /* of the queries of all heads, padded */
     size_t kv_stride;
     size_t hidden_stride;
     size_t per_layer_stride;
@@ -33,10 +33,10 @@ struct activations {
     float *saved; /* (ACTIVATIONS_SAVED or chunk, dim) x before a layer that may be redone */
     float *norm;  /* (chunk, dim) a block's input */
     float *out;   /* (chunk, dim) and its result */
-    float *q;     /* (chunk, n_heads * head_dim) */
+    float *q;     /* (chunk, queries) */
     float *k;     /* (chunk, n_kv_heads * head_dim) */
     float *v;
-    float *attended; /* (chunk, n_heads * head_dim) */
+    float *attended; /* (chunk, queries) */
     float *gate;     /* (chunk or experts of a token, hidden) */
     float *up;
     float *zeros; /* (head_dim) */
@@ -67,6 +67,7 @@ struct activations_request {
     size_t work_bytes;    /* of a token, for the own work space of a layer's blocks */
     uint32_t experts;     /* the most that a token takes in a layer; 0: there are none */
     uint32_t inner_dim;   /* of the widest recurrent mixer, whose result a matrix takes */
+    uint32_t queries;     /* of the layer whose heads have the most numbers together */
 };
 
 /* How much activations_take takes of ARENA_SCRATCH. Dimensions are bounded by the image reader,

@@ -17,6 +17,11 @@ static uint32_t head_dim(const struct attention_block *b)
     return b->kv->layers[b->layer].head_dim;
 }
 
+static uint32_t value_dim(const struct attention_block *b)
+{
+    return b->kv->layers[b->layer].value_dim;
+}
+
 /* A sink is a position without a value: the softmax begins with it. */
 static void begin_row(const struct attention_block *b, uint32_t row, struct score_row *score)
 {
@@ -36,7 +41,7 @@ static void begin(const struct kernels *k, const struct attention_block *b,
     for (uint32_t r = 0; r < n_rows(b); r++) {
         begin_row(b, r, &work->scores[r]);
     }
-    memset(work->out, 0, (size_t)n_rows(b) * d * sizeof(float));
+    memset(work->out, 0, (size_t)n_rows(b) * value_dim(b) * sizeof(float));
     if (b->kv->type == KV_Q8) {
         k->quantize_q8_f32(work->blocks, work->q, (size_t)n_rows(b) * d);
     }
@@ -157,7 +162,7 @@ static void score(const struct kernels *k, const struct attention_block *b,
 static void accumulate(const struct kernels *k, const struct attention_block *b,
                        const struct attention_work *work, const void *values, uint32_t n)
 {
-    uint32_t d = head_dim(b);
+    uint32_t d = value_dim(b);
 
     switch (b->kv->type) {
     case KV_Q8: k->accumulate_f32_q8(work->out, work->scores, values, n_rows(b), n, d); return;

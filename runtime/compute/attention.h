@@ -16,7 +16,7 @@ enum { ATTENTION_ROWS = 32 }; /* query rows of a block at most */
 struct attention_work {
     struct score_row *scores; /* (ATTENTION_ROWS), 64-byte aligned */
     float *q;                 /* (ATTENTION_ROWS, head_dim): the block's queries, in order */
-    float *out;               /* (ATTENTION_ROWS, head_dim): their results, before 1 / sum */
+    float *out;               /* (ATTENTION_ROWS, value_dim): their results, before 1 / sum */
     struct block_q8 *blocks;  /* (ATTENTION_ROWS, head_dim / 32) where the cache is KV_Q8 */
 };
 

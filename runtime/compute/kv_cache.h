@@ -20,16 +20,23 @@ enum kv_type {
 
 struct kv_pages;
 
+/* Where a layer's keys lie, or its values. */
+struct kv_part {
+    size_t at;         /* from the layer's place to the first tile */
+    size_t tile_bytes; /* a multiple of 16 */
+    size_t head_bytes; /* from a head to the next, ... */
+    size_t step_bytes; /* ... a tile of a head */
+};
+
 /* Keys and values of a layer: (n_kv_heads, tiles, tile_bytes) of keys, then those of values, or as
  * kv_pages.h says. A layer that reads those of another has its place. */
 struct kv_layer {
-    uint8_t *place;    /* NULL: none, or on a card until its turn */
-    size_t tile_bytes; /* of keys or of values, a multiple of 16 */
-    size_t head_bytes; /* from a head to the next, ... */
-    size_t step_bytes; /* ... a tile of a head */
+    uint8_t *place; /* NULL: none, or on a card until its turn */
+    struct kv_part keys, values;
     uint32_t n_kv_heads;
-    uint32_t head_dim;
-    bool own; /* the layer writes them */
+    uint32_t head_dim;  /* of keys */
+    uint32_t value_dim; /* of latent keys less: the first numbers of each are its value */
+    bool own;           /* the layer writes them */
 };
 
 struct kv_cache {
@@ -53,11 +60,14 @@ struct kv_layers {
 /* Whether a layer keeps keys and values of its own: it attends, and not to those of another. */
 bool kv_cache_keeps(const struct ingot_layer *l);
 
+/* The numbers of a value, as the cache keeps it. */
+uint32_t kv_cache_value_dim(const struct ingot_layer *l);
+
 /* Of the layers that keep them. context is rounded up to whole tiles; type suits every head_dim. */
 size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, enum kv_type type);
 
-/* One tile of keys and of values of all heads of a layer: a multiple of 512, as head_dim is even,
- * or with Q8 a multiple of 32. 0: it keeps none. */
+/* One tile of keys and of values of all heads of a layer: a multiple of 512, as their widths
+ * together are a multiple of 4, or with Q8 each of 32. 0: it keeps none. */
 size_t kv_cache_page_bytes(const struct ingot_layer *l, enum kv_type type);
 
 /* Such pages of the layer that has the largest. */
@@ -70,7 +80,10 @@ bool kv_cache_suits(const struct kv_layers *layers, enum kv_type type);
 void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t context,
                    enum kv_type type, void *memory);
 
-/* Write one position of one head of one layer: key and value (head_dim) f32, 16-byte aligned
+/* A page of tile number i follows that of i - 1: in it the keys of all heads, then the values. */
+void kv_layer_set_pages(struct kv_layer *l, size_t page_bytes);
+
+/* Write one position of one head of one layer: key and value f32, 16-byte aligned
  * where the type is Q8. The session knows which positions are valid. */
 void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t layer, uint32_t head,
                   uint32_t position, const float *key, const float *value);

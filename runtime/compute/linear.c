@@ -58,6 +58,13 @@ static struct nibble_table table_of(const struct kernels *k, const struct ingot_
     return table;
 }
 
+/* One token's input in the forms that matrices take. */
+struct vector {
+    const float *x;
+    const struct block_q8 *q8;
+    const struct block_q8k *q8k;
+};
+
 static void gemv_table(const struct kernels *k, const struct block_q8 *x,
                        const struct ingot_tensor *w, const void *rows, float *y, size_t n)
 {
@@ -95,16 +102,16 @@ static void row_table(const struct kernels *k, const struct ingot_tensor *w, flo
     }
 }
 
-static void gemv(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
-                 const void *rows, const struct linear_input *in, float *y, size_t n)
+static void gemv(const struct kernels *k, const struct ingot_tensor *w, const void *rows,
+                 const struct vector *v, float *y, size_t n)
 {
-    const struct block_q8 *q8 = a->q8 + in->first * (in->stride / Q8_COLS);
-    const struct block_q8k *q8k = a->q8k + in->first * (in->stride / K_COLS);
+    const struct block_q8 *q8 = v->q8;
+    const struct block_q8k *q8k = v->q8k;
     size_t cols = w->cols_padded;
 
     switch (w->type) {
-    case INGOT_F32: k->gemv_f32_f32_f32(y, rows, in->x, n, cols, k->ahead); return;
-    case INGOT_F16: k->gemv_f32_f16_f32(y, rows, in->x, n, cols, k->ahead); return;
+    case INGOT_F32: k->gemv_f32_f32_f32(y, rows, v->x, n, cols, k->ahead); return;
+    case INGOT_F16: k->gemv_f32_f16_f32(y, rows, v->x, n, cols, k->ahead); return;
     case INGOT_Q8_0: k->gemv_f32_q8x8_q8(y, rows, q8, n, cols, k->ahead); return;
     case INGOT_Q4_0: k->gemv_f32_q4x8_q8(y, rows, q8, n, cols, k->ahead); return;
     case INGOT_Q4_K: k->gemv_f32_q4kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
@@ -152,7 +159,10 @@ void linear_rows(const struct kernels *k, const struct activations *a, const str
     const void *part = rows + first * image_type_row_bytes(w->type, w->cols_padded);
 
     if (in->n_tokens == 1) {
-        gemv(k, a, w, part, in, y + first, n);
+        const struct vector v = { in->x, a->q8 + in->first * (in->stride / Q8_COLS),
+                                  a->q8k + in->first * (in->stride / K_COLS) };
+
+        gemv(k, w, part, &v, y + first, n);
     } else {
         struct gemm_shape shape = { n, w->cols_padded, in->n_tokens, y_stride, in->stride };
 
@@ -160,6 +170,18 @@ void linear_rows(const struct kernels *k, const struct activations *a, const str
 
         gemm(k, a, w, part, in->x, y + first, &shape);
     }
+}
+
+void linear_vector(const struct kernels *k, const struct ingot_tensor *w, const void *rows,
+                   const float *x, struct block_q8 *blocks, float *y, size_t n)
+{
+    const struct vector v = { x, blocks, NULL };
+
+    assert((1u << w->type & (1u << INGOT_F32 | 1u << INGOT_F16 | ACTIVATIONS_Q8)) != 0);
+    if ((1u << w->type & ACTIVATIONS_Q8) != 0) {
+        k->quantize_q8_f32(blocks, x, w->cols_padded);
+    }
+    gemv(k, w, rows, &v, y, n);
 }
 
 void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x, const void *rows,

@@ -88,6 +88,9 @@ uint32_t image_most_experts(const struct image *img);
 /* The width of the widest recurrent mixer of a layer; 0: there is none. */
 uint32_t image_inner_dim(const struct image *img);
 
+/* The most numbers that the heads of a layer have together: of a token's queries, or attended. */
+uint32_t image_queries(const struct image *img);
+
 /* The types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
 
@@ -142,6 +145,9 @@ const int8_t *image_tensor_values(const struct ingot_tensor *t);
 /* A matrix of cols columns can have the type: F32, F16, Q8_0 and Q4_0 are padded, the others
  * demand whole blocks. */
 bool image_type_takes(unsigned type, uint32_t cols);
+
+/* A matrix that each head has its own rows of can have the type: it multiplies floats, or Q8. */
+bool image_type_suits_head(unsigned type);
 
 /* Bytes of a tensor as it is stored, padding of rows and columns included. 0 for a type that
  * does not take the columns and for dimensions beyond the bounds of format.h. */

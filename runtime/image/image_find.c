@@ -89,3 +89,22 @@ uint32_t image_inner_dim(const struct image *img)
     }
     return most;
 }
+
+/* What goes into ATTN_Q of latent keys is kept where heads are. */
+static uint32_t queries_of(const struct ingot_layer *l)
+{
+    if ((l->features & INGOT_LATENT_KV) == 0) {
+        return l->n_heads * l->head_dim;
+    }
+    return max_u32(l->n_heads * max_u32(l->query_dim, l->value_dim), l->q_rank);
+}
+
+uint32_t image_queries(const struct image *img)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
+        most = max_u32(most, queries_of(&img->layers[i]));
+    }
+    return most;
+}

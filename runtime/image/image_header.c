@@ -75,7 +75,7 @@ enum err image_check_params(struct image *img, const struct ingot_params *p)
         { "hidden", p->hidden, 1, INGOT_MAX_HIDDEN },
         { "n_heads", p->n_heads, 1, INGOT_MAX_HEADS },
         { "n_kv_heads", p->n_kv_heads, 1, INGOT_MAX_HEADS },
-        { "head_dim", p->head_dim, 2, INGOT_MAX_DIM / max_u32(p->n_heads, 1) },
+        { "head_dim", p->head_dim, 2, INGOT_MAX_DIM },
         { "per_layer_dim", p->per_layer_dim, 0, INGOT_MAX_HIDDEN / max_u32(p->n_layers, 1) },
     };
     const struct image_range ranges[] = {

@@ -123,6 +123,29 @@ static enum err check_dense(const struct image_checked *c)
     return e;
 }
 
+/* The chosen groups must have as many experts as a token takes. */
+static enum err check_groups(const struct image_checked *c)
+{
+    const struct ingot_layer *l = c->layer;
+    uint32_t by_two = (l->features & INGOT_GROUPS_BY_TWO) != 0, each;
+
+    if (l->expert_groups == 0) {
+        const struct image_bound none = { "features", by_two * INGOT_GROUPS_BY_TWO, 0, 0 };
+
+        return image_layer_bounds(c, &none, 1);
+    }
+    each = l->n_experts / l->expert_groups;
+    if (l->n_experts % l->expert_groups != 0 || each <= by_two ||
+        l->n_experts_used > l->expert_groups_used * each) {
+        return REFUSE_LAYER(
+            c, ERR_BAD_HEADER,
+            "expert_groups is %u, of which %u are used: %u experts cannot be chosen "
+            "from %u so",
+            l->expert_groups, l->expert_groups_used, l->n_experts_used, l->n_experts);
+    }
+    return ERR_OK;
+}
+
 /* Where the experts lie is checked with the tensors. */
 static enum err check_experts(const struct image_checked *c)
 {
@@ -134,15 +157,20 @@ static enum err check_experts(const struct image_checked *c)
         { "expert_hidden", l->expert_hidden, any, any * INGOT_MAX_HIDDEN },
         { "router", l->router, 0, any * INGOT_LAST_ROUTER },
         { "features", l->features & INGOT_RENORMALIZE, 0, any * INGOT_RENORMALIZE },
+        { "expert_groups", l->expert_groups, 0, l->n_experts },
+        { "expert_groups_used", l->expert_groups_used, l->expert_groups != 0, l->expert_groups },
     };
     const struct image_range range = { "expert_scale", l->expert_scale, any ? 1e-6f : 0.0f,
                                        (float)any * 1e6f };
     enum err e = image_layer_bounds(c, bounds, sizeof bounds / sizeof bounds[0]);
 
+    if (e == ERR_OK) {
+        e = image_layer_ranges(c, &range, 1);
+    }
     if (e != ERR_OK) {
         return e;
     }
-    return image_layer_ranges(c, &range, 1);
+    return check_groups(c);
 }
 
 static enum err check_layer(const struct image_checked *c)

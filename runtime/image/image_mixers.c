@@ -5,6 +5,11 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+static bool is_latent(const struct ingot_layer *l)
+{
+    return (l->features & INGOT_LATENT_KV) != 0;
+}
+
 static enum err check_rope(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;
@@ -15,6 +20,11 @@ static enum err check_rope(const struct image_checked *c)
     if (l->rope >= c->params->n_ropes) {
         return REFUSE_LAYER(c, ERR_BAD_HEADER, "rope is %u, there are %u", l->rope,
                             c->params->n_ropes);
+    }
+    if (is_latent(l) && c->ropes[l->rope].dims != l->head_dim - l->kv_rank) {
+        return REFUSE_LAYER(c, ERR_BAD_HEADER,
+                            "rope_dims is %u, must be head_dim %u less kv_rank %u",
+                            c->ropes[l->rope].dims, l->head_dim, l->kv_rank);
     }
     if (c->ropes[l->rope].dims > l->head_dim) {
         return REFUSE_LAYER(c, ERR_BAD_HEADER, "rope_dims is %u, must be even and at most %u",
@@ -60,10 +70,51 @@ static enum err check_kv_layer(const struct image_checked *c)
     return ERR_OK;
 }
 
+/* One key for all heads, of which kv_rank numbers are also the value. A head has whole groups of the
+ * rows of ATTN_K_B and ATTN_V_B, and a page of keys and values whole sectors. */
+static enum err check_latent(const struct image_checked *c)
+{
+    const struct ingot_layer *l = c->layer;
+    const struct image_bound bounds[] = {
+        { "n_kv_heads", l->n_kv_heads, 1, 1 },
+        { "head_dim", l->head_dim, 2 * INGOT_INTERLEAVE, INGOT_MAX_LATENT },
+        { "kv_rank", l->kv_rank, INGOT_INTERLEAVE, l->head_dim - 2 },
+        { "query_dim", l->query_dim, l->head_dim - l->kv_rank + 1,
+          min_u32(INGOT_MAX_DIM / l->n_heads, 8 * l->head_dim) },
+        { "value_dim", l->value_dim, INGOT_INTERLEAVE, INGOT_MAX_DIM / l->n_heads },
+        { "q_rank", l->q_rank, 0, INGOT_MAX_DIM },
+        { "rope", l->rope, 0, INGOT_MAX_ROPES },
+    };
+    enum err e = image_layer_bounds(c, bounds, COUNT(bounds));
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (l->kv_rank % INGOT_INTERLEAVE != 0 || l->value_dim % INGOT_INTERLEAVE != 0 ||
+        l->head_dim % 4 != 0) {
+        return REFUSE_LAYER(c, ERR_BAD_HEADER,
+                            "kv_rank %u and value_dim %u must be multiples of %u, head_dim %u of 4",
+                            l->kv_rank, l->value_dim, (unsigned)INGOT_INTERLEAVE, l->head_dim);
+    }
+    if ((l->features & INGOT_ATTENTION_FEATURES) != INGOT_LATENT_KV) {
+        return REFUSE_LAYER(c, ERR_BAD_HEADER, "features is %u, others beside latent keys",
+                            l->features);
+    }
+    return ERR_OK;
+}
+
 static enum err check_heads(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;
+    const struct image_bound bounds[] = {
+        { "kv_rank", l->kv_rank, 0, 0 },
+        { "q_rank", l->q_rank, 0, 0 },
+        { "query_dim", l->query_dim, 0, 0 },
+    };
 
+    if (is_latent(l)) {
+        return check_latent(c);
+    }
     if (l->n_heads % l->n_kv_heads != 0) {
         return REFUSE_LAYER(c, ERR_BAD_HEADER, "n_kv_heads is %u, no divisor of n_heads %u",
                             l->n_kv_heads, l->n_heads);
@@ -81,7 +132,7 @@ static enum err check_heads(const struct image_checked *c)
         (l->features & (INGOT_QK_NORM_WIDE | INGOT_QK_NORM_LATE)) != 0) {
         return REFUSE_LAYER(c, ERR_BAD_HEADER, "features is %u, without the q/k norm", l->features);
     }
-    return ERR_OK;
+    return image_layer_bounds(c, bounds, COUNT(bounds));
 }
 
 static enum err check_attention(const struct image_checked *c)
@@ -125,6 +176,9 @@ enum err image_check_attention(const struct image_checked *c)
         { "window", l->window, 0, most * INGOT_MAX_CONTEXT },
         { "rope", l->rope, INGOT_NO_ROPE, INGOT_NO_ROPE },
         { "kv_layer", l->kv_layer, 0, most * INGOT_MAX_LAYERS },
+        { "kv_rank", l->kv_rank, 0, 0 },
+        { "q_rank", l->q_rank, 0, 0 },
+        { "query_dim", l->query_dim, 0, 0 },
         { "features", l->features & INGOT_ATTENTION_FEATURES, 0, 0 },
     };
     const struct image_range ranges[] = {

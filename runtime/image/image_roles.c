@@ -12,6 +12,12 @@ enum extent_of {
     HEADS,
     HEAD_DIM,
     QUERIES,
+    Q_INPUTS,
+    Q_RANK,
+    KV_RANK,
+    LATENT_KEYS,
+    UNROTATED,
+    LATENT_VALUES,
     KEYS,
     VALUES,
     ATTENDED,
@@ -46,6 +52,8 @@ enum when {
     IF_OWN_KEYS_PERHAPS,
     IF_OWN_VALUES_PERHAPS,
     IF_Q_NORM,
+    IF_Q_RANK,
+    IF_LATENT,
     IF_K_NORM,
     IF_RECURRENT,
     IF_DELTA,
@@ -84,7 +92,9 @@ static const struct role_rule {
     [INGOT_PER_LAYER_NORM] = { "per_layer_norm", 0, IF_PER_LAYER, ONE, PER_LAYER_DIM },
     [INGOT_ATTN_NORM] = { "attn_norm", LAYER, IF_MIXER_BEFORE, ONE, DIM },
     [INGOT_ATTN_NORM_BIAS] = { "attn_norm_bias", LAYER, IF_MIXER_BEFORE_BIAS, ONE, DIM },
-    [INGOT_ATTN_Q] = { "attn_q", LAYER | MATRIX, IF_ATTENTION, QUERIES, DIM },
+    [INGOT_ATTN_Q_A] = { "attn_q_a", LAYER | MATRIX, IF_Q_RANK, Q_RANK, DIM },
+    [INGOT_ATTN_Q_A_NORM] = { "attn_q_a_norm", LAYER, IF_Q_RANK, ONE, Q_RANK },
+    [INGOT_ATTN_Q] = { "attn_q", LAYER | MATRIX, IF_ATTENTION, QUERIES, Q_INPUTS },
     [INGOT_ATTN_GATE] = { "attn_gate", LAYER | MATRIX, IF_ATTENTION_PERHAPS, ATTENDED, DIM },
     [INGOT_ATTN_K] = { "attn_k", LAYER | MATRIX, IF_OWN_KEYS, KEYS, DIM },
     [INGOT_ATTN_V] = { "attn_v", LAYER | MATRIX, IF_OWN_VALUES, VALUES, DIM },
@@ -93,6 +103,8 @@ static const struct role_rule {
     [INGOT_ATTN_V_BIAS] = { "attn_v_bias", LAYER, IF_OWN_VALUES_PERHAPS, ONE, VALUES },
     [INGOT_ATTN_Q_NORM] = { "attn_q_norm", LAYER, IF_Q_NORM, ONE, Q_NORM_DIM },
     [INGOT_ATTN_K_NORM] = { "attn_k_norm", LAYER, IF_K_NORM, ONE, K_NORM_DIM },
+    [INGOT_ATTN_K_B] = { "attn_k_b", LAYER | MATRIX, IF_LATENT, LATENT_KEYS, UNROTATED },
+    [INGOT_ATTN_V_B] = { "attn_v_b", LAYER | MATRIX, IF_LATENT, LATENT_VALUES, KV_RANK },
     [INGOT_ATTN_SINKS] = { "attn_sinks", LAYER, IF_ATTENTION_PERHAPS, ONE, HEADS },
     [INGOT_ATTN_SUB_NORM] = { "attn_sub_norm", LAYER, IF_ATTENTION_PERHAPS, ONE, ATTENDED },
     [INGOT_ATTN_OUT] = { "attn_out", LAYER | MATRIX, IF_ATTENTION, DIM, ATTENDED },
@@ -182,18 +194,39 @@ static uint32_t normed_heads(const struct ingot_layer *l, uint32_t n_heads)
     return (l->features & INGOT_QK_NORM_WIDE) != 0 ? n_heads : 1;
 }
 
+static bool is_latent(const struct ingot_layer *l)
+{
+    return (l->features & INGOT_LATENT_KV) != 0;
+}
+
+/* Numbers of a head's query before it is multiplied with ATTN_K_B. */
+static uint32_t query_dim(const struct ingot_layer *l)
+{
+    return is_latent(l) ? l->query_dim : l->head_dim;
+}
+
+static uint32_t k_norm_dim(const struct ingot_layer *l)
+{
+    return is_latent(l) ? l->kv_rank : normed_heads(l, l->n_kv_heads) * l->head_dim;
+}
+
 static uint32_t layer_extent(const struct ingot_layer *l, enum extent_of what)
 {
     switch (what) {
     case HIDDEN: return l->hidden;
     case HEADS: return l->n_heads;
     case HEAD_DIM: return l->head_dim;
-    case QUERIES: return l->n_heads * l->head_dim;
+    case QUERIES: return l->n_heads * query_dim(l);
+    case Q_RANK: return l->q_rank;
+    case KV_RANK: return l->kv_rank;
+    case LATENT_KEYS: return l->n_heads * l->kv_rank;
+    case UNROTATED: return l->query_dim + l->kv_rank - l->head_dim;
+    case LATENT_VALUES: return l->n_heads * l->value_dim;
     case KEYS: return l->n_kv_heads * l->head_dim;
     case VALUES: return l->n_kv_heads * l->value_dim;
     case ATTENDED: return l->n_heads * l->value_dim;
     case Q_NORM_DIM: return normed_heads(l, l->n_heads) * l->head_dim;
-    case K_NORM_DIM: return normed_heads(l, l->n_kv_heads) * l->head_dim;
+    case K_NORM_DIM: return k_norm_dim(l);
     case TAPS: return l->conv_taps;
     case INNER: return l->inner_dim;
     case INNER_HEADS: return l->inner_heads;
@@ -213,6 +246,7 @@ static uint32_t extent_of(const struct ingot_params *p, const struct ingot_layer
     case VOCAB: return p->vocab;
     case CONTEXT: return p->context;
     case DIM: return p->dim;
+    case Q_INPUTS: return l->q_rank != 0 ? l->q_rank : p->dim;
     case PER_LAYER_DIM: return p->per_layer_dim;
     case ALL_PER_LAYER: return p->n_layers * p->per_layer_dim;
     case TABLE_ROWS: return INGOT_TABLE_ROWS * p->vocab;
@@ -242,7 +276,7 @@ static enum image_presence perhaps_if(bool condition)
 struct traits {
     bool before, after, biased; /* norms */
     bool mixes, attends, delta, mamba2, recurrent;
-    bool own_keys, own_values, qk_norm;
+    bool own_keys, own_values, qk_norm, latent, q_rank;
     bool feeds, dense, experts, gated;
     bool per_layer;
 };
@@ -263,7 +297,9 @@ static struct traits traits_of(const struct ingot_params *p, const struct ingot_
         .mamba2 = mamba2,
         .recurrent = delta || mamba2 || has_mixer(l, INGOT_MIXER_SHORTCONV),
         .own_keys = own_keys,
-        .own_values = own_keys && (l->features & INGOT_V_IS_K) == 0,
+        .own_values = own_keys && (l->features & (INGOT_V_IS_K | INGOT_LATENT_KV)) == 0,
+        .latent = attends && is_latent(l),
+        .q_rank = l->q_rank != 0,
         .qk_norm = (l->features & INGOT_QK_NORM) != 0,
         .feeds = l->ffn != INGOT_FFN_NONE,
         .dense = l->ffn == INGOT_FFN_DENSE || (l->ffn == INGOT_FFN_EXPERTS && l->hidden != 0),
@@ -286,7 +322,9 @@ static enum image_presence mixer_presence(const struct traits *t, enum when when
     case IF_OWN_VALUES: return demanded_if(t->own_values);
     case IF_OWN_VALUES_PERHAPS: return perhaps_if(t->own_values);
     case IF_Q_NORM: return demanded_if(t->attends && t->qk_norm);
-    case IF_K_NORM: return demanded_if(t->own_keys && t->qk_norm);
+    case IF_K_NORM: return demanded_if(t->own_keys && (t->qk_norm || t->latent));
+    case IF_LATENT: return demanded_if(t->latent);
+    case IF_Q_RANK: return demanded_if(t->latent && t->q_rank);
     case IF_RECURRENT: return demanded_if(t->recurrent);
     case IF_RECURRENT_PERHAPS: return perhaps_if(t->recurrent);
     case IF_STATEFUL: return demanded_if(t->delta || t->mamba2);
@@ -319,7 +357,7 @@ static enum image_presence ffn_presence(const struct traits *t, enum when when)
 /* Kinds of a program's own may have the tensors of any. */
 static bool is_own(const struct ingot_layer *l, enum ingot_role role)
 {
-    return (l->mixer >= INGOT_MIXER_OWN && role >= INGOT_ATTN_Q && role <= INGOT_SSM_OUT) ||
+    return (l->mixer >= INGOT_MIXER_OWN && role >= INGOT_ATTN_Q_A && role <= INGOT_SSM_OUT) ||
            (l->ffn >= INGOT_FFN_OWN && role >= INGOT_ROUTER && role <= INGOT_EXPERT_DOWN_BIAS);
 }
 

@@ -51,6 +51,11 @@ static enum err check_shape(struct image *img, const struct ingot_tensor *t,
         return REFUSE(img, ERR_UNSUPPORTED, "tensors: %s: type is %u, this program knows 0 to %u",
                       place, t->type, (unsigned)INGOT_N_TYPES - 1);
     }
+    if ((role == INGOT_ATTN_K_B || role == INGOT_ATTN_V_B) && !image_type_suits_head(t->type)) {
+        return REFUSE(img, ERR_UNSUPPORTED,
+                      "tensors: %s: type is %u (%s), which a head cannot have", place, t->type,
+                      image_type_name(t->type));
+    }
     image_role_shape(&img->header->params, layer, role, &rows, &cols);
     if (rows == 0 || cols == 0) {
         return REFUSE(img, ERR_BAD_HEADER, "tensors: %s: the layer gives it no size", place);

@@ -127,6 +127,12 @@ bool image_type_takes(unsigned type, uint32_t cols)
     return rule->padding != 0 && !(rule->whole_blocks && cols % rule->padding != 0);
 }
 
+/* Blocks of 256 take Q8_K. */
+bool image_type_suits_head(unsigned type)
+{
+    return type_rule(type)->padding != 0 && type_rule(type)->padding < 256;
+}
+
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded)
 {
     const struct type_rule *rule = type_rule(type);

@@ -297,7 +297,7 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
                   activations_bytes(&(struct activations_request){
                       &h->params, plan.chunk, image_types(&m->image), plan.logits_rows,
                       layer_work_bytes(&m->image), image_most_experts(&m->image),
-                      image_inner_dim(&m->image) });
+                      image_inner_dim(&m->image), image_queries(&m->image) });
     size_t left = arena_left(arena);
 
     if (work + ARENA_ALIGN > left) {

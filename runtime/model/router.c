@@ -24,17 +24,62 @@ static void score(const struct kernels *k, const struct ingot_layer *l, float *l
 }
 
 /* The highest of those that are not taken; a NaN is lower than any number. */
-static uint32_t best(const struct ingot_layer *l, const float *scores, const uint8_t *taken)
+static uint32_t best(uint32_t n, const float *scores, const uint8_t *taken)
 {
-    uint32_t found = l->n_experts;
+    uint32_t found = n;
 
-    for (uint32_t i = 0; i < l->n_experts; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         if ((taken[i / 8] >> i % 8 & 1) == 0 &&
-            (found == l->n_experts || scores[i] > scores[found] || isnan(scores[found]))) {
+            (found == n || scores[i] > scores[found] || isnan(scores[found]))) {
             found = i;
         }
     }
     return found;
+}
+
+/* What a group of experts counts by: its best one, or its best two. */
+static float group_score(const struct ingot_layer *l, const float *scores)
+{
+    uint32_t n = l->n_experts / l->expert_groups;
+    float first = -INFINITY, second = -INFINITY;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (scores[i] > first) {
+            second = first;
+            first = scores[i];
+        } else if (scores[i] > second) {
+            second = scores[i];
+        }
+    }
+    if ((l->features & INGOT_GROUPS_BY_TWO) == 0) {
+        return first;
+    }
+    return first + second;
+}
+
+static void take(uint8_t *taken, uint32_t i)
+{
+    taken[i / 8] |= (uint8_t)(1u << i % 8);
+}
+
+/* Take all experts but those of the best groups, of equal ones the lower. */
+static void leave_groups(const struct ingot_layer *l, const float *scores, uint8_t *taken)
+{
+    uint32_t n = l->expert_groups, each = n == 0 ? 0 : l->n_experts / n;
+    uint8_t left[INGOT_MAX_EXPERTS / 8] = { 0 };
+    float groups[INGOT_MAX_EXPERTS];
+
+    for (uint32_t i = 0; i < n; i++) {
+        groups[i] = group_score(l, scores + i * each);
+    }
+    for (uint32_t i = 0; i < l->expert_groups_used; i++) {
+        take(left, best(n, groups, left));
+    }
+    for (uint32_t i = 0; i < n * each; i++) {
+        if ((left[i / each / 8] >> i / each % 8 & 1) == 0) {
+            take(taken, i);
+        }
+    }
 }
 
 static void weigh(const struct kernels *k, const struct ingot_layer *l, float *weights)
@@ -76,10 +121,11 @@ void router_choose(const struct kernels *k, const struct ingot_layer *l, float *
     float weights[INGOT_MAX_EXPERTS];
 
     score(k, l, logits, choice_bias, scores);
+    leave_groups(l, scores, taken);
     for (uint32_t rank = 0; rank < l->n_experts_used; rank++) {
-        uint32_t expert = best(l, scores, taken);
+        uint32_t expert = best(l->n_experts, scores, taken);
 
-        taken[expert / 8] |= (uint8_t)(1u << expert % 8);
+        take(taken, expert);
         ranked[rank] = expert;
         weights[rank] = logits[expert];
     }

@@ -63,12 +63,11 @@ static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t n
     const struct kv_layer *l = &kv->layers[layer];
 
     for (uint32_t i = 0; i < 2 * l->n_kv_heads && l->own; i++) {
-        const void *run = i % 2 == 0 ? kv_cache_keys(kv, layer, i / 2, 0)
-                                     : kv_cache_values(kv, layer, i / 2, 0);
-        uint8_t *tile = (uint8_t *)(uintptr_t)run;
+        const struct kv_part *part = i % 2 == 0 ? &l->keys : &l->values;
+        uint8_t *tile = l->place + part->at + i / 2 * part->head_bytes;
 
-        for (uint32_t at = 0; at < n; at += KV_TILE, tile += l->step_bytes) {
-            enum err e = io->move(io->context, tile, l->tile_bytes);
+        for (uint32_t at = 0; at < n; at += KV_TILE, tile += part->step_bytes) {
+            enum err e = io->move(io->context, tile, part->tile_bytes);
 
             if (e != ERR_OK) {
                 return e;

@@ -24,8 +24,8 @@ void transformer_open(struct transformer *t, const struct image *image,
     activations_take(&t->act,
                      &(struct activations_request){
                          &image->header->params, plan->chunk, image_types(image), plan->logits_rows,
-                         layer_work_bytes(image), image_most_experts(image),
-                         image_inner_dim(image) },
+                         layer_work_bytes(image), image_most_experts(image), image_inner_dim(image),
+                         image_queries(image) },
                      arena);
 }
 

@@ -296,8 +296,7 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
         l->number = i;
         l->page_bytes = kv_cache_page_bytes(image_layer(image, i), kv->type);
         l->spills = spread_next(&spread, image_layer(image, i));
-        kv->layers[i].head_bytes = kv->layers[i].tile_bytes;
-        kv->layers[i].step_bytes = l->page_bytes;
+        kv_layer_set_pages(&kv->layers[i], l->page_bytes);
         place_layer(s, l, &at, arena);
     }
     for (int i = 0; i < KV_PAGES_SLOTS; i++) {

@@ -327,13 +327,17 @@ static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
 
 /* ---- the request ---------------------------------------------------------------------------- */
 
-/* The width of heads that Q8 cannot keep; there is one. */
+/* The width of keys or values that Q8 cannot keep; there is one. */
 static uint32_t odd_width(const struct image *image)
 {
     uint32_t i = 0;
 
-    while (image_layer(image, i)->head_dim % 32 == 0) {
+    while (image_layer(image, i)->head_dim % 32 == 0 &&
+           kv_cache_value_dim(image_layer(image, i)) % 32 == 0) {
         i++;
+    }
+    if (image_layer(image, i)->head_dim % 32 == 0) {
+        return kv_cache_value_dim(image_layer(image, i));
     }
     return image_layer(image, i)->head_dim;
 }

@@ -109,7 +109,7 @@ static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request
     struct activations_request a = { &r->image->header->params, plan->chunk,
                                      image_types(r->image),     plan->logits_rows,
                                      r->work.work_bytes,        image_most_experts(r->image),
-                                     image_inner_dim(r->image) };
+                                     image_inner_dim(r->image), image_queries(r->image) };
 
     return activations_bytes(&a) + arena_take_bytes(context * sizeof(uint32_t)) +
            r->work.extra_scratch;

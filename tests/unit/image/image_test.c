@@ -119,7 +119,7 @@ static void test_layer_kinds(void)
     refuse_layer(LAYER(norms), 4, 1, ERR_BAD_HEADER, "norms is 4, must be 0 to 3");
     refuse_layer(LAYER(norms), 3, 1, ERR_BAD_HEADER, "in place of layer 1 attn_post_norm");
     refuse_layer(LAYER(activation), 4, 1, ERR_BAD_HEADER, "activation is 4");
-    refuse_layer(LAYER(features), 512, 4, ERR_BAD_HEADER, "features is 512, must be 0 to 511");
+    refuse_layer(LAYER(features), 2048, 4, ERR_BAD_HEADER, "features is 2048, must be 0 to 2047");
     refuse_layer(LAYER(features), 0, 4, ERR_UNSUPPORTED, "activation is 0, without a gate");
     refuse_layer(LAYER(features), INGOT_GATED | INGOT_QK_NORM_WIDE, 4, ERR_BAD_HEADER,
                  "without the q/k norm");
@@ -134,7 +134,7 @@ static void test_layer_kinds(void)
     refuse_layer(LAYER(output_scale), 0x7fc00000, 4, ERR_BAD_HEADER, "output_scale");
     refuse_layer(LAYER(kv_layer), 0, 2, ERR_BAD_HEADER, "kv_layer is 0, and keys are its own");
     refuse_layer(LAYER(value_dim), 8, 4, ERR_UNSUPPORTED, "values are 8 wide, keys 6");
-    refuse_layer(LAYER(reserved[31]), 1, 4, ERR_BAD_HEADER, "layer 1: reserved is not zero");
+    refuse_layer(LAYER(reserved[26]), 1, 4, ERR_BAD_HEADER, "layer 1: reserved is not zero");
 }
 
 static void test_layers(void)
