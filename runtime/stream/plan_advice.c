@@ -3,7 +3,10 @@
 #include "runtime/stream/plan_private.h"
 #include "runtime/text/format_text.h"
 
-enum { LEAST_CONTEXT = 128 }; /* that is advised */
+enum {
+    LEAST_CONTEXT = 128, /* that is advised */
+    CURE_BYTES = 96,
+};
 
 /* A small model may take less as a whole than in two slots. */
 static uint64_t least_bytes(const struct plan_weights *w)
@@ -16,14 +19,45 @@ static uint64_t least_bytes(const struct plan_weights *w)
     return min_u64(resident, min_u64(w->streamed[PLAN_HEAD_TILED], w->streamed[PLAN_HEAD_WHOLE]));
 }
 
+/* What halves the weights of a model in Q8_0; of one that has so few bits already the next smaller
+ * type. INGOT_N_TYPES: none is smaller. */
+static unsigned smaller_type(const struct image *image, uint64_t total)
+{
+    static const enum ingot_type types[] = { INGOT_Q4_0, INGOT_FIG4, INGOT_Q3_K };
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        uint64_t bytes = plan_bytes_as(image, types[i]);
+
+        if (bytes != 0 && bytes < total - total / 8) {
+            return types[i];
+        }
+    }
+    return INGOT_N_TYPES;
+}
+
+static void plan_cure(char *cure, size_t bytes, const struct plan_request *r,
+                      const struct plan_weights *w)
+{
+    unsigned type = smaller_type(r->image, w->total);
+
+    if (type == INGOT_N_TYPES) {
+        format_text(cure, bytes, "use a smaller model or a shorter ctx=");
+    } else {
+        format_text(cure, bytes, "use a smaller type (ingot pack --type %s) or a shorter ctx=",
+                    image_type_name(type));
+    }
+}
+
 void plan_refuse(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                  const struct plan_layout *l)
 {
-    const char *cure = "use a smaller type (ingot pack --type q4_0) or a shorter ctx=";
+    char cure[CURE_BYTES];
 
     if (l->rest < r->arena_bytes && l->limit < r->arena_bytes - l->rest) {
-        cure = "raise mem= to at least that";
+        format_text(cure, sizeof cure, "raise mem= to at least that");
         plan->mem_is_short = true;
+    } else {
+        plan_cure(cure, sizeof cure, r, w);
     }
     format_text(plan->problem, sizeof plan->problem,
                 "the weights need at least %lu KiB beside %lu KiB for context %u and work space, "
@@ -33,15 +67,17 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
                 (unsigned long)(l->limit / 1024), cure);
 }
 
-/* The largest type in which all weights fit; INGOT_N_TYPES: none. */
-static unsigned fitting_type(const struct image *image, uint64_t limit)
+/* The largest type in which all weights fit, of those that suit any model: of two bits a weight only
+ * `ingot plan --fit` tells, for what that costs. IQ4_NL has Q4_0's bytes and takes longer.
+ * INGOT_N_TYPES: none. */
+static unsigned fitting_type(const struct image *image, uint64_t limit, uint64_t *bytes)
 {
-    static const enum ingot_type types[] = { INGOT_Q8_0, INGOT_Q4_0 };
+    static const enum ingot_type types[] = { INGOT_Q8_0, INGOT_Q6_K, INGOT_Q5_K,
+                                             INGOT_Q4_0, INGOT_FIG4, INGOT_Q3_K };
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        uint64_t bytes = plan_bytes_as(image, types[i]);
-
-        if (bytes != 0 && bytes <= limit) {
+        *bytes = plan_bytes_as(image, types[i]);
+        if (*bytes != 0 && *bytes <= limit) {
             return types[i];
         }
     }
@@ -80,11 +116,12 @@ static void format_more(char text[FORMAT_NUMBER_BYTES], uint64_t bytes)
                 (unsigned)((bytes + (1u << shift) - 1) >> shift), unit);
 }
 
-/* "would fit with 41 MiB more memory, or packed as q4_0, or with ctx=1024". */
+/* "would fit with 41 MiB more memory, or packed as q4_0 (95.2 MiB), or with ctx=1024". */
 void plan_advise(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                  const struct plan_layout *l)
 {
-    char more[FORMAT_NUMBER_BYTES];
+    char more[FORMAT_NUMBER_BYTES], size[FORMAT_NUMBER_BYTES];
+    uint64_t bytes;
     uint32_t context;
     unsigned type;
     size_t n;
@@ -94,10 +131,10 @@ void plan_advise(struct plan *plan, const struct plan_request *r, const struct p
     }
     format_more(more, w->total - l->limit);
     n = format_text(plan->advice, sizeof plan->advice, "would fit with %s more memory", more);
-    type = fitting_type(r->image, l->limit);
+    type = fitting_type(r->image, l->limit, &bytes);
     if (type != INGOT_N_TYPES) {
-        n += format_text(plan->advice + n, sizeof plan->advice - n, ", or packed as %s",
-                         image_type_name(type));
+        n += format_text(plan->advice + n, sizeof plan->advice - n, ", or packed as %s (%s)",
+                         image_type_name(type), format_bytes(size, bytes));
     }
     context = fitting_context(plan, r, w);
     if (context != 0) {

@@ -1,9 +1,11 @@
 /* What the planner predicts, what it advises, and what it gives up by itself. */
 #include "runtime/stream/plan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/text/format_text.h"
 #include "tests/unit/stream/plan_rig.h"
 #include "tests/unit/tap.h"
 
@@ -127,8 +129,7 @@ static void test_advice(void)
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_STREAMED, "12 MiB short: %s", plan.advice);
     at = strstr(plan.advice, "with ctx=");
     OK(at != NULL &&
-           strstr(plan.advice, "would fit with 13 MiB more memory, or packed as q4_0, or "
-                               "with ctx=") != NULL &&
+           strstr(plan.advice, "would fit with 13 MiB more memory, or packed as q4_0 (") != NULL &&
            strtoul(at + 9, &end, 10) < 4096,
        "it names a type and a context");
     request.limits.context = at != NULL ? (uint32_t)strtoul(at + 9, NULL, 10) : 0;
@@ -143,6 +144,70 @@ static void test_advice(void)
     make_image(INGOT_Q4_0, 0);
     request.arena_bytes = total + rest - (12u << 20);
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT, "q4_0 is");
+}
+
+/* A model whose columns suit all types, and `part` of its bytes in Q8_0 as room for weights. */
+static const char *advice_for(double part)
+{
+    set_params(512, 1536, 12, 8, 8, 4096, 4096, true);
+    make_image(INGOT_Q8_0, 0);
+    (void)plan_with((size_t)((double)total_bytes() * part));
+    return plan.advice;
+}
+
+/* Each type is named where it is the largest that fits, with its bytes; none of one or two bits,
+ * which only models that were trained so can bear. */
+static void test_types(void)
+{
+    static const struct {
+        double part;
+        enum ingot_type type;
+    } cases[] = { { .95, INGOT_Q6_K },
+                  { .75, INGOT_Q5_K },
+                  { .6, INGOT_Q4_0 },
+                  { .52, INGOT_FIG4 },
+                  { .45, INGOT_Q3_K } };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *advice = advice_for(cases[i].part);
+        char wanted[64], size[FORMAT_NUMBER_BYTES];
+
+        snprintf(wanted, sizeof wanted, ", or packed as %s (%s)", image_type_name(cases[i].type),
+                 format_bytes(size, plan_bytes_as(&image, cases[i].type)));
+        OK(plan.residency == PLAN_STREAMED && strstr(advice, wanted) != NULL,
+           "%.2f of the bytes: %s", cases[i].part, advice);
+    }
+    OK(strstr(advice_for(.35), "packed") == NULL && strstr(plan.advice, "more memory") != NULL,
+       "less than all of them: none is named");
+}
+
+static const char *refusal_of(enum ingot_type type)
+{
+    set_params(512, 1536, 2, 8, 8, 4096, 512, true);
+    make_image(type, 0);
+    request.arena_bytes = 1 << 20;
+    OK(plan_with(0) != ERR_OK, "1 MiB is too little for %s", image_type_name(type));
+    return plan.problem;
+}
+
+/* What does not fit at all gets the type that makes it smaller than it is. */
+static void test_refusal(void)
+{
+    static const struct {
+        enum ingot_type type;
+        const char *cure;
+    } cases[] = {
+        { INGOT_Q8_0, "use a smaller type (ingot pack --type q4_0) or a shorter ctx=" },
+        { INGOT_Q4_0, "use a smaller type (ingot pack --type q3_k) or a shorter ctx=" },
+        { INGOT_Q3_K, "use a smaller model or a shorter ctx=" },
+        { INGOT_TQ2_0, "use a smaller model or a shorter ctx=" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *problem = refusal_of(cases[i].type);
+
+        OK(strstr(problem, cases[i].cure) != NULL, "%s", problem);
+    }
 }
 
 /* A chunk that is in the way gets smaller, unless it was asked for. */
@@ -172,6 +237,8 @@ int main(void)
     test_prediction();
     test_rest();
     test_advice();
+    test_types();
+    test_refusal();
     test_chunk();
     return tap_done();
 }
