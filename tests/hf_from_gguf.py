@@ -94,8 +94,10 @@ def heads_by_group(heads, groups, width, first=0):
 
 # ---- names ------------------------------------------------------------------------------------
 
-OUTSIDE = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head",
-           "token_embd_norm": "model.embedding_norm"}
+OUTSIDE = {"token_embd": "embed_tokens", "output_norm": "norm", "token_embd_norm": "embedding_norm",
+           "per_layer_token_embd": "embed_tokens_per_layer",
+           "per_layer_model_proj": "per_layer_model_projection",
+           "per_layer_proj_norm": "per_layer_projection_norm"}
 LAYER = {
     "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm",
     "post_attention_norm": "post_attention_layernorm", "post_ffw_norm": "post_feedforward_layernorm",
@@ -133,6 +135,9 @@ GRANITE = {"ffn_gate_inp": "block_sparse_moe.router.layer",
            "ffn_down_exps": "block_sparse_moe.output_linear",
            "ffn_down_shexp": "shared_mlp.output_linear", **MAMBA}
 HYBRID = {**GRANITE, "ffn_down": "shared_mlp.output_linear"}
+GEMMA4 = {"ffn_norm": "pre_feedforward_layernorm", "inp_gate": "per_layer_input_gate",
+          "proj": "per_layer_projection", "post_norm": "post_per_layer_input_norm",
+          "layer_output_scale": "layer_scalar"}
 HUNYUAN = {"attn_q_norm": "self_attn.query_layernorm", "attn_k_norm": "self_attn.key_layernorm"}
 STARCODER2 = {"ffn_up": "mlp.c_fc", "ffn_down": "mlp.c_proj"}
 PHI3 = {"ffn_up": "mlp.gate_up_proj"}
@@ -143,7 +148,7 @@ GPT_OSS_FUSED = {"ffn_gate_exps": ("ffn_up_exps", "mlp.experts.gate_up_proj")}
 FUSED = {"ffn_gate_exps": ("ffn_up_exps", "block_sparse_moe.input_linear"),
          "ffn_gate_shexp": ("ffn_up_shexp", "shared_mlp.input_linear")}
 FUSED_DENSE = {**FUSED, "ffn_gate": ("ffn_up", "shared_mlp.input_linear")}
-BARE = ("A_log", ".D", "dt_bias", "expert_bias", "sinks")  # names without ".weight"
+BARE = ("A_log", ".D", "dt_bias", "expert_bias", "sinks", "layer_scalar")  # names without ".weight"
 
 
 # ---- config.json ------------------------------------------------------------------------------
@@ -304,12 +309,41 @@ def gpt_oss(m):
             "quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}}
 
 
+def gemma4(m):
+    """The whole model's config.json, whose text part has the sizes."""
+    text = usual_config(m, None)
+    hidden = m.get("feed_forward_length")
+    local = m.get("attention.sliding_window_pattern")
+    freqs = m.floats("rope_freqs.weight")
+    text.update({
+        "architectures": None, "model_type": "gemma4_text", "rope_theta": None,
+        "intermediate_size": hidden[0], "use_double_wide_mlp": hidden[-1] == 2 * hidden[0],
+        "head_dim": m.get("attention.key_length_swa"),
+        "global_head_dim": m.get("attention.key_length"), "num_global_key_value_heads": None,
+        "attention_k_eq_v": False, "sliding_window": m.get("attention.sliding_window"),
+        "layer_types": ["sliding_attention" if x else "full_attention" for x in local],
+        "num_kv_shared_layers": m.get("attention.shared_kv_layers"),
+        "hidden_size_per_layer_input": m.get("embedding_length_per_layer_input"),
+        "vocab_size_per_layer_input": text["vocab_size"], "enable_moe_block": False,
+        "hidden_activation": "gelu_pytorch_tanh", "use_bidirectional_attention": "vision",
+        "final_logit_softcapping": m.get("final_logit_softcapping"),
+        "rope_parameters": {
+            "full_attention": {"rope_type": "proportional", "rope_theta": m.get("rope.freq_base"),
+                               "partial_rotary_factor": freqs.index(max(freqs)) / len(freqs)},
+            "sliding_attention": {"rope_type": "default",
+                                  "rope_theta": m.get("rope.freq_base_swa")}}})
+    whole = {key: None for key in text}
+    return {**whole, "architectures": ["Gemma4ForConditionalGeneration"], "model_type": "gemma4",
+            "text_config": text, "vision_config": {"hidden_size": 8}, "audio_config": {},
+            "image_token_id": 500, "tie_word_embeddings": True}
+
+
 class Family:
     def __init__(self, architecture, names=None, config=None, fused=None, pairs=False, plus_1=False,
-                 model_type=None):
+                 prefix="model."):
         self.architecture, self.names = architecture, {**LAYER, **(names or {})}
         self.config, self.fused = config or (lambda m: {}), fused or {}
-        self.pairs, self.plus_1, self.model_type = pairs, plus_1, model_type
+        self.pairs, self.plus_1, self.prefix = pairs, plus_1, prefix
 
 
 # By the names of the files.
@@ -337,6 +371,8 @@ FAMILIES = {
     "minicpm": Family("MiniCPMForCausalLM", None, minicpm, pairs=True),
     "starcoder2": Family("Starcoder2ForCausalLM", STARCODER2, starcoder2),
     "gptoss_mxfp4": Family("GptOssForCausalLM", GPT_OSS, gpt_oss, GPT_OSS_FUSED),
+    "gemma4": Family("Gemma4ForConditionalGeneration", GEMMA4, gemma4,
+                     prefix="model.language_model."),
     "phi3_short": Family("Phi3ForCausalLM", PHI3, phi3),
 }
 
@@ -447,7 +483,7 @@ def add_layer_tensor(m, family, out, name):
     stem, _, end = short.rpartition(".")
     stem, end = (short, "weight") if not stem else (stem, end)
     shape, _, raw = m.tensors[name]
-    at = f"model.layers.{number}."
+    at = f"{family.prefix}layers.{number}."
     raw = change(m, family, short, shape, raw)
     if family.fused is GPT_OSS_FUSED and "_exps" in stem:
         if "ffn_up" not in stem:
@@ -469,14 +505,26 @@ def tensors_of(m, family):
             add_layer_tensor(m, family, out, name)
         elif not name.startswith("rope_"):
             stem, _, end = name.rpartition(".")
-            place(out, f"{OUTSIDE[stem]}.{end}", shape, change(m, family, name, shape, raw))
+            full = "lm_head" if stem == "output" else family.prefix + OUTSIDE[stem]
+            place(out, f"{full}.{end}", shape, change(m, family, name, shape, raw))
+    return out
+
+
+def left_over(m):
+    """What the files of Gemma 4 have besides: pictures, sounds, keys of layers that read another's."""
+    out = {f"model.{name}.weight": ("BF16", [2], bytes(4))
+           for name in ("vision_tower.a", "audio_tower.a", "embed_vision.a", "embed_audio.a")}
+    last = f"model.language_model.layers.{m.get('block_count') - 1}.self_attn."
+    for name in ("k_proj", "v_proj", "k_norm"):
+        out[f"{last}{name}.weight"] = ("BF16", [2, 2], bytes(8))
     return out
 
 
 def make_folder(path, name):
     """The folder of a GGUF whose family is known by the file's name."""
     m, family = Model(path), FAMILIES[name]
+    more = left_over(m) if name == "gemma4" else {}
     where = folder("folder-" + name)
     write_json(where, "config.json", {**usual_config(m, family.architecture), **family.config(m)})
-    safetensors(os.path.join(where, "model.safetensors"), tensors_of(m, family))
+    safetensors(os.path.join(where, "model.safetensors"), {**tensors_of(m, family), **more})
     return where

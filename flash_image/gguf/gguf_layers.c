@@ -1,6 +1,7 @@
 /* What each layer of a GGUF is, where its layers differ: lists with a number for each, a period, or
  * the family says. */
 #include "flash_image/gguf/gguf_private.h"
+#include "flash_image/source/source_layers.h"
 
 static const struct gguf_value *list_of(const struct gguf *g, enum gguf_number which)
 {
@@ -69,29 +70,19 @@ static void set_mixer(const struct gguf *g, uint32_t number)
 static enum err share_keys(struct gguf *g, uint64_t n)
 {
     struct source_params *p = &g->s->params;
-    uint32_t first;
+    uint32_t layer;
 
     if (n >= p->n_layers) {
         return source_refuse(g->s, ERR_BAD_MODEL, "%.*s%s is %llu, of %u layers",
                              GGUF_SHOW_KEY(g, gguf_number_name(N_SHARED_KV)), (unsigned long long)n,
                              p->n_layers);
     }
-    first = p->n_layers - (uint32_t)n;
-    for (uint32_t i = first; i < p->n_layers; i++) {
-        uint32_t from = first;
-
-        while (from > 0 && p->layers[from - 1].local != p->layers[i].local) {
-            from--;
-        }
-        if (from == 0) {
-            return source_refuse(g->s, ERR_BAD_MODEL,
-                                 "layer %u has no keys, and no layer before %u has those it could "
-                                 "read",
-                                 i, first);
-        }
-        p->layers[i].kv_layer = (uint16_t)(from - 1);
+    if (source_share_keys(p, (uint32_t)n, &layer)) {
+        return ERR_OK;
     }
-    return ERR_OK;
+    return source_refuse(g->s, ERR_BAD_MODEL,
+                         "layer %u has no keys, and no layer before %u has those it could read",
+                         layer, p->n_layers - (uint32_t)n);
 }
 
 enum err gguf_read_layers(struct gguf *g)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "flash_image/hf/hf_gemma4.h"
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_layers.h"
 #include "flash_image/hf/hf_quantized.h"
@@ -35,7 +36,8 @@ static const struct foreign {
     { .field = "attn_logit_softcapping", .unless_trait = FAMILY_SOFTCAPS },
     { .field = "final_logit_softcapping", .unless_trait = FAMILY_SOFTCAPS },
     { .field = "query_pre_attn_scalar", .unless_trait = FAMILY_QUERY_SCALE },
-    { .field = "use_bidirectional_attention" },
+    { .field = "use_bidirectional_attention" }, /* but see sees_ahead() */
+    { .field = "enable_moe_block" },
     { .field = "attention_chunk_size" },
     { .field = "no_rope_layers" }, /* but see no_rope_every */
     { .field = "mamba_proj_bias" },
@@ -60,13 +62,20 @@ static bool is_set(const cJSON *v, bool is_factor)
     return true;
 }
 
+/* Gemma 4 may see ahead among the tokens of a picture, of which there are none. */
+static bool sees_ahead(const struct hf_json *j)
+{
+    return !hf_json_is(j->object, "use_bidirectional_attention", "vision");
+}
+
 static void check_foreign(struct hf_json *j, const struct family *f)
 {
     for (size_t i = 0; i < sizeof foreign / sizeof foreign[0] && j->e == ERR_OK; i++) {
         bool has = (f->features & foreign[i].unless_feature) != 0 ||
                    (f->traits & foreign[i].unless_trait) != 0;
 
-        has = has || (f->no_rope_every != 0 && strcmp(foreign[i].field, "no_rope_layers") == 0);
+        has = has || (f->no_rope_every != 0 && strcmp(foreign[i].field, "no_rope_layers") == 0) ||
+              (!sees_ahead(j) && strcmp(foreign[i].field, "use_bidirectional_attention") == 0);
         if (!has && is_set(hf_json_get(j->object, foreign[i].field), foreign[i].is_factor)) {
             j->e = source_refuse(j->s, ERR_UNSUPPORTED,
                                  "the field \"%s\" is set, and the family "
@@ -173,7 +182,8 @@ static void read_sizes(struct hf_json *j, const struct family *f,
     p->context = size_of(j, "max_position_embeddings", "n_positions",
                          or_needed(usual_context(f, usual)));
     p->n_kv_heads = size_of(j, "num_key_value_heads", NULL, p->n_heads);
-    if (usual->family == INGOT_GEMMA3 && usual->n_kv_heads != 0) {
+    if ((usual->family == INGOT_GEMMA3 || usual->family == INGOT_GEMMA4) &&
+        usual->n_kv_heads != 0) {
         p->n_kv_heads = size_of(j, "num_key_value_heads", NULL, usual->n_kv_heads);
     }
     if ((f->features & SOURCE_UNGATED) != 0 && p->dim <= INGOT_MAX_DIM) {
@@ -310,6 +320,9 @@ static void read_all(struct hf_json *j, struct hf_config *c)
     if (j->e != ERR_OK) {
         return;
     }
+    if (family_has(c->family, FAMILY_TWO_WIDTHS)) {
+        hf_gemma4_read_widths(j);
+    }
     family_set_params(s, c->family, false);
     check_activation(j, c->family);
     read_scales(j, c->family);
@@ -318,6 +331,9 @@ static void read_all(struct hf_json *j, struct hf_config *c)
     hf_layers_read_mixers(j, c->family);
     hf_rope_read_base(j, c->family);
     hf_window_read(j, c->family, usual->window);
+    if (family_has(c->family, FAMILY_PER_LAYER)) {
+        hf_gemma4_read_layers(j);
+    }
     read_tied(j, root, c);
     if (j->e == ERR_OK) {
         j->e = source_check_params(s);

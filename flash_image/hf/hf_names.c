@@ -15,6 +15,9 @@ static const struct hf_name_rule outside[] = {
     { "embedding_norm.weight", INGOT_OUTPUT_NORM, 1, 0 },
     { "embeddings.weight", INGOT_TOKEN_EMBEDDING, 1, 0 },
     { "norm_f.weight", INGOT_OUTPUT_NORM, 1, 0 },
+    { "embed_tokens_per_layer.weight", INGOT_PER_LAYER_EMBEDDING, 1, 0 },
+    { "per_layer_model_projection.weight", INGOT_PER_LAYER_PROJECTION, 1, 0 },
+    { "per_layer_projection_norm.weight", INGOT_PER_LAYER_NORM, 1, 0 },
 };
 
 static const struct hf_name_rule inside[] = {
@@ -74,6 +77,10 @@ static const struct hf_name_rule inside[] = {
     { "feed_forward.w2.weight", INGOT_FFN_DOWN, 1, 0 },
     { "shared_mlp.input_linear.weight", INGOT_FFN_GATE, 2, 0 },
     { "shared_mlp.output_linear.weight", INGOT_FFN_DOWN, 1, 0 },
+    { "per_layer_input_gate.weight", INGOT_PER_LAYER_GATE, 1, 0 },
+    { "per_layer_projection.weight", INGOT_PER_LAYER_OUT, 1, 0 },
+    { "post_per_layer_input_norm.weight", INGOT_PER_LAYER_POST_NORM, 1, 0 },
+    { "layer_scalar", INGOT_PER_LAYER_GATE, 1, HF_OUTPUT_SCALE },
     /* Recurrent mixers. */
     { "linear_attn.in_proj_qkv.weight", INGOT_SSM_IN, 1, 0 },
     { "linear_attn.in_proj_z.weight", INGOT_SSM_GATE, 1, 0 },

@@ -14,6 +14,7 @@ enum hf_tensor_kind {
     HF_ONE_ROW = 1 << 6,     /* a vector that lies as a matrix of one row */
     HF_BLOCKS = 1 << 7,      /* of all experts in MXFP4 */
     HF_BLOCK_SCALES = 1 << 8,
+    HF_OUTPUT_SCALE = 1 << 9, /* of the layer, a number */
 };
 
 /* A name without "model.layers.N." or "transformer.h.N.", the role, and, where a tensor is

@@ -8,6 +8,7 @@
 #include "flash_image/source/rope_factors.h"
 
 #define TWO_PI 6.28318530717958647692
+#define NO_TURN 1e30f /* a divisor of a frequency */
 
 enum { GLOBAL_LAYERS, LOCAL_LAYERS };
 
@@ -45,8 +46,8 @@ static void read_partial(struct hf_json *config, const struct family *f)
     float partial = number(config, GLOBAL_LAYERS, "partial_rotary_factor", "partial_rotary_factor",
                            family_has(f, FAMILY_GATED_QUERY) ? 0.25f : 1.0f);
 
-    if (config->e != ERR_OK || partial == 1.0f) {
-        return;
+    if (config->e != ERR_OK || partial == 1.0f || f->family == INGOT_GEMMA4) {
+        return; /* Gemma 4's is about frequencies: scale_proportional() */
     }
     if (!family_has(f, FAMILY_PARTIAL_ROPE) || !(partial > 0.0f && partial < 1.0f)) {
         config->e = source_refuse(config->s, ERR_UNSUPPORTED,
@@ -234,18 +235,46 @@ static void scale_dynamic(struct scaling *k)
     p->rope_base = (float)((double)p->rope_base * pow(alpha, dims / (dims - 2.0)));
 }
 
+/* Gemma 4: frequencies of whole heads, of which the first part turns and the rest does not. */
+static void scale_proportional(struct scaling *k)
+{
+    float factors[SOURCE_MAX_FACTORS];
+    float turning = hf_json_float(&k->in, "partial_rotary_factor",
+                                  k->in.object == NULL ? 0.25f : 1.0f);
+    float factor = hf_json_float(&k->in, "factor", 1.0f);
+
+    if (!(turning > 0.0f && turning <= 1.0f)) {
+        refuse(k, ERR_BAD_MODEL, "has an impossible partial_rotary_factor");
+    }
+    if (!fine(k)) {
+        return;
+    }
+    for (uint32_t i = 0; i < k->p->rope_dims / 2; i++) {
+        bool turns = i < (uint32_t)(turning * (float)k->p->rope_dims) / 2;
+
+        factors[i] = turns ? factor : NO_TURN;
+    }
+    k->in.e = rope_factors_multiply_all(k->in.s, factors);
+}
+
 static void scale(struct scaling *k, const char *type)
 {
     static const struct {
         const char *name;
         void (*scale)(struct scaling *k);
+        enum ingot_family only; /* 0: of any */
     } types[] = {
-        { "linear", scale_linear }, { "llama3", scale_llama3 }, { "longrope", scale_long },
-        { "su", scale_long },       { "yarn", scale_yarn },     { "dynamic", scale_dynamic },
+        { "linear", scale_linear, 0 },
+        { "llama3", scale_llama3, 0 },
+        { "longrope", scale_long, 0 },
+        { "su", scale_long, 0 },
+        { "yarn", scale_yarn, 0 },
+        { "dynamic", scale_dynamic, INGOT_HUNYUAN },
+        { "proportional", scale_proportional, INGOT_GEMMA4 },
     };
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        bool knows = types[i].scale != scale_dynamic || k->p->family == INGOT_HUNYUAN;
+        bool knows = types[i].only == 0 || k->p->family == types[i].only;
 
         if (knows && strcmp(type, types[i].name) == 0) {
             k->in.e = rope_factors_take(k->in.s);
@@ -304,6 +333,9 @@ void hf_rope_read_scaling(struct hf_json *config)
         refuse(&k, ERR_UNSUPPORTED, "scales the local layers, which cannot be packed");
     }
     type = scaling_type(&k.in);
+    if (p->family == INGOT_GEMMA4 && hf_json_get(config->object, "rope_parameters") == NULL) {
+        type = "proportional";
+    }
     if (type != NULL && fine(&k)) {
         scale(&k, type);
     }

@@ -9,6 +9,7 @@
 #include "flash_image/hf/hf_stacks.h"
 #include "flash_image/hf/hf_text_part.h"
 #include "flash_image/quantize/equal_tensors.h"
+#include "flash_image/quantize/source_rows.h"
 #include "runtime/image/image.h"
 #include "runtime/text/plural.h"
 
@@ -191,6 +192,31 @@ static enum err read_tensor(struct source *s, struct hf_config *c, const struct 
     return e;
 }
 
+static enum err take_output_scale(struct source *s, const struct hf_config *c,
+                                  const struct hf_placed *placed)
+{
+    struct source_tensor t;
+    enum err e = safetensors_as_source(s, placed->from, &t);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (t.rows != 1 || t.cols != 1 || placed->layer >= s->params.n_layers ||
+        !family_has(c->family, FAMILY_PER_LAYER)) {
+        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is no number of a layer",
+                             placed->from->name);
+    }
+    s->params.layers[placed->layer].output_scale = source_read_plain(&t, 0, 0);
+    return ERR_OK;
+}
+
+/* Files may have keys and values for layers that read another's. */
+static bool is_unused(const struct source *s, enum ingot_role role, unsigned layer)
+{
+    return (role == INGOT_ATTN_K || role == INGOT_ATTN_V || role == INGOT_ATTN_K_NORM) &&
+           layer < s->params.n_layers && s->params.layers[layer].kv_layer != layer;
+}
+
 static enum err place_tensor(struct source *s, struct hf_config *c, const struct hf_placed *placed)
 {
     const struct hf_name_rule *rule = placed->rule;
@@ -198,6 +224,12 @@ static enum err place_tensor(struct source *s, struct hf_config *c, const struct
     struct source_tensor t = { .data = NULL };
     enum err e;
 
+    if (is_unused(s, role, placed->layer)) {
+        return ERR_OK;
+    }
+    if ((rule->kind & HF_OUTPUT_SCALE) != 0) {
+        return take_output_scale(s, c, placed);
+    }
     if ((rule->kind & (HF_BLOCKS | HF_BLOCK_SCALES)) != 0) {
         return hf_place_mxfp4(s, placed);
     }
@@ -319,6 +351,9 @@ enum err hf_finish_tensors(struct source *s, struct hf_config *c)
         return refuse_tied(s, c->tied_known);
     }
     e = hf_check_experts(s);
+    if (e == ERR_OK) {
+        e = source_check_params(s); /* scales of layers are tensors */
+    }
     if (e == ERR_OK) {
         e = source_check_tensors(s);
     }

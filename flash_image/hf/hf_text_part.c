@@ -7,10 +7,11 @@ static const char *const vision_fields[] = {
     "vision_token_id", "mm_tokens_per_image",
 };
 
-/* Of LlamaConfig and Gemma3TextConfig. */
+/* Of LlamaConfig, Gemma3TextConfig and Gemma4TextConfig. */
 static const struct hf_usual_sizes usual[] = {
     { INGOT_LLAMA, 4096, 11008, 32, 32, 32, 32000, 2048, 0 },
     { INGOT_GEMMA3, 2304, 9216, 26, 8, 4, 262208, 131072, 4096 },
+    { INGOT_GEMMA4, 2304, 9216, 30, 8, 4, 262144, 131072, 512 },
 };
 
 static const struct hf_usual_sizes none = { .window = 0 };
@@ -18,9 +19,9 @@ static const struct hf_usual_sizes none = { .window = 0 };
 static const char *const prefixes[] = { "model.", "language_model.", "text_model.", "model." };
 
 static const char *const of_pictures[] = {
-    "vision_tower.", "vision_model.",          "vision_encoder.",
-    "visual.",       "multi_modal_projector.", "connector.",
-    "mm_projector.", "image_newline",          "vision_embed_tokens.",
+    "vision_tower.",          "vision_model.", "vision_encoder.", "visual.",
+    "multi_modal_projector.", "connector.",    "mm_projector.",   "image_newline",
+    "vision_embed_tokens.",   "embed_vision.", "audio_tower.",    "embed_audio.",
 };
 
 static const char *skip(const char *text, const char *prefix)
@@ -87,7 +88,9 @@ void hf_text_part_find(struct hf_json *j, struct hf_text_part *part)
 const struct hf_usual_sizes *hf_text_part_usual(const struct hf_text_part *part,
                                                 const struct family *f)
 {
-    for (size_t i = 0; part->nested && i < sizeof usual / sizeof usual[0]; i++) {
+    bool known = part->nested || f->family == INGOT_GEMMA4; /* whose class is the text part's */
+
+    for (size_t i = 0; known && i < sizeof usual / sizeof usual[0]; i++) {
         if (usual[i].family == f->family) {
             return &usual[i];
         }

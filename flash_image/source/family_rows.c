@@ -240,6 +240,7 @@ const struct family family_rows[FAMILY_ROWS] = {
     { .family = INGOT_GEMMA4,
       .name = "gemma4",
       .gguf = "gemma4",
+      .architecture = "Gemma4ForCausalLM",
       .features = GEMMA4_FEATURES,
       .traits = GEMMA4_TRAITS,
       .window = FAMILY_INTERLEAVED,

@@ -275,3 +275,22 @@ void source_layer(const struct source_params *p, uint32_t layer, struct ingot_la
     }
     set_ffn(p, l, out);
 }
+
+bool source_share_keys(struct source_params *p, uint32_t n, uint32_t *layer)
+{
+    uint32_t first = p->n_layers - n;
+
+    for (uint32_t i = first; i < p->n_layers; i++) {
+        uint32_t from = first;
+
+        while (from > 0 && p->layers[from - 1].local != p->layers[i].local) {
+            from--;
+        }
+        if (from == 0) {
+            *layer = i;
+            return false;
+        }
+        p->layers[i].kv_layer = (uint16_t)(from - 1);
+    }
+    return true;
+}

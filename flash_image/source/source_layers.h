@@ -11,6 +11,10 @@ void source_model(const struct source_params *p, struct ingot_params *model);
  * how many there are. */
 uint32_t source_ropes(const struct source *s, struct ingot_rope ropes[INGOT_MAX_ROPES]);
 
+/* The last n layers, fewer than all, read the keys of the last one before them that is as local. False:
+ * there is none for *layer. */
+bool source_share_keys(struct source_params *p, uint32_t n, uint32_t *layer);
+
 /* Layer number `layer`, but for where its weights are. */
 void source_layer(const struct source_params *p, uint32_t layer, struct ingot_layer *out);
 
