@@ -1,0 +1,33 @@
+/* Weights whose nibbles stand for the values of a table, without vectors.
+ *
+ * A byte has columns c and c + 16 of a row. In a table of 256 doublewords, made from the 16 values
+ * for each call, it finds v_c + v_(c+16) 2^32; times x_(c+16) + x_c 2^32 that has v_c x_c + v_(c+16)
+ * x_(c+16) at 2^32. What is below, at most 16 * 127 * 128 over a run, 2^31 keeps positive; what is
+ * above drops out. */
+#ifndef INGOT_KERNELS_RISCV64_TABLE_RV64GC_H
+#define INGOT_KERNELS_RISCV64_TABLE_RV64GC_H
+
+#include "kernels/riscv64/asm.h"
+
+#define PAIRS_BYTES 2048
+
+/* The table at \to from the values at \values; clobbers both and the others. */
+.macro make_table values, to, high, high_at, low, low_at, values_end
+    mv \high_at, \values
+    addi \values_end, \values, 16
+.Lhigh\@:
+    lb \high, 0(\high_at)
+    mv \low_at, \values
+    slli \high, \high, 32
+.Llow\@:
+    lb \low, 0(\low_at)
+    addi \low_at, \low_at, 1
+    add \low, \low, \high
+    sd \low, 0(\to)
+    addi \to, \to, 8
+    bne \low_at, \values_end, .Llow\@
+    addi \high_at, \high_at, 1
+    bne \high_at, \values_end, .Lhigh\@
+.endm
+
+#endif
