@@ -1,10 +1,12 @@
 /* gemv and gemm of TQ2_0, Q2_0 and Q1_0 for RVV, one token after the other, at any VLEN.
  *
  * A lane is a byte of weights: 4 columns of 8 rows follow each other, and again. x of a block is
- * spread once for up to 128 rows to the same places, on the stack, so that what fills four
- * registers of weights is loaded, taken apart and multiplied at once. The products of a part that
- * has a scale stay in int16: 64 of a lane, at most 64 * 3 * 128 = 24576. Then lanes fold, upper
- * half onto lower, to 32: the 4 columns of 8 rows.
+ * spread once for up to 128 rows to the same places, on the stack, and what is loaded of it serves
+ * two groups of 8 rows. Fields are masked and not shifted: sums in int16 are multiples of the field's
+ * weight, which a shift takes out before the field of the next lower weight comes in. A part that
+ * has a scale of its own has at most 64 products of a lane, 64 * 3 * 128 = 24576. Lanes fold to
+ * 32, the 4 columns of 8 rows; those of all groups wait on the stack and are finished together, as
+ * many rows at once as a vector has.
  *
  * A kernel that includes this has defined ACT_BYTES, ACT_D and ACT_SUM, of a block of x; ACT_STEP,
  * from 4 columns of a token to its next; ACT_SUM_STEP; and BLOCK_BYTES and PARTS, of weights. */
@@ -20,10 +22,14 @@
 #define act_end a4
 #define row_bytes a5   /* of one group of 8 rows */
 #define sum_shift a6   /* from act to where the sums of its token are counted from */
-#define sign_bits a7   /* F16_SIGN_MAGNITUDE */
-#define group t0
-#define weights_at t1
+#define mask a7        /* of a field */
+#define sign_bits a7   /* F16_SIGN_MAGNITUDE, at the end of a block */
+#define group t0       /* two of them are multiplied at once */
+#define at_a t1
+#define n_rows t1      /* at the end of a block: that are finished at once, ... */
 #define x_at t2
+#define n_pairs t2     /* ... twice as many */
+#define at_b t3
 #define out t3
 #define left t4        /* rows of the tile */
 #define temp t5
@@ -31,26 +37,33 @@
 #define act s0
 #define tile_block s1
 #define tile_rows s2
-#define lanes s3       /* of a step */
+#define lanes s3       /* of a step, in registers of m4 */
 #define weights_end s4
-#define rows_now s5    /* of the group */
+#define max_rows s5    /* of n_rows */
 #define shift_up s6    /* 2^13 */
-#define half s7        /* 32: of a doubleword */
+#define group_b s7     /* the second of the two */
 #define tokens_left s8
 #define token s9
 #define shape s10
-#define lane s11       /* of the token in its four */
+#define slot s11       /* the lanes of group */
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
 
+#define acc_a v0       /* m8, int16 */
+#define acc_b v8
+
 #define TILE 128       /* rows */
-/* The frame: what a gemm keeps, x of a block, its sums by part. */
+#define SLOTS_BYTES (TILE / 8 * 64)
+/* The frame: what a gemm keeps, sums of x by part, where scales lie, x of a block, lanes of the
+ * tile's groups for each part. */
 #define FRAME_DST 0
 #define FRAME_WEIGHTS 8
 #define FRAME_ACT 16
-#define FRAME_X 32
-#define FRAME_SUMS (FRAME_X + 2048)
-#define LOCALS (FRAME_SUMS + 16)
+#define FRAME_SUMS 32
+#define FRAME_OFFSETS (FRAME_SUMS + 16)
+#define FRAME_X (FRAME_OFFSETS + 4 * TILE)
+#define FRAME_SLOTS (FRAME_X + 2048)
+#define LOCALS (FRAME_SLOTS + PARTS * SLOTS_BYTES)
 
 .macro enter_frame
     push ALL_SAVED_BYTES, ALL_SAVED
@@ -58,9 +71,7 @@
     sub sp, sp, temp
     .cfi_adjust_cfa_offset LOCALS
     load_float scale_up, F32_2P112, temp
-    li sign_bits, F16_SIGN_MAGNITUDE
     li shift_up, 1 << 13
-    li half, 32
 .endm
 
 .macro leave_frame
@@ -103,8 +114,8 @@
     vluxei32.v v8, (x_at), v0
     vse32.v v8, (out)
     add x_at, x_at, temp_1
-    slli weights_at, lanes, 2
-    add out, out, weights_at
+    slli at_a, lanes, 2
+    add out, out, at_a
     sub temp, temp, lanes
     bnez temp, .Lspread
 .endm
@@ -113,7 +124,6 @@
 .macro sum_parts
     flw act_scale, ACT_D(act)
     add x_at, act, sum_shift
-    addi out, sp, 1024
     .irp part, 0, 1, 2, 3
     .if \part < PARTS
     lh temp, ACT_SUM + (\part)*(16/PARTS)*ACT_SUM_STEP(x_at)
@@ -123,144 +133,306 @@
     add temp, temp, temp_1
     .endif
     .endr
-    sw temp, FRAME_SUMS - 1024 + 4*(\part)(out)
+    sw temp, FRAME_SUMS + 4*(\part)(sp)
     .endif
     .endr
 .endm
 
-/* v0 += field \k of the weights in v8, of \bits, by x, which \run bytes have for a field. */
-.macro field k, bits, run, sum=v0
-    .if (\k) == 0
-    vand.vi v12, v8, (1 << \bits) - 1
-    vle8.v v16, (x_at)
-    .else
-    vsrl.vi v12, v8, (\k) * \bits
-    addi temp, x_at, ((\k) * \run) % 1024
-    .if (\k) * \bits + \bits < 8
-    vand.vi v12, v12, (1 << \bits) - 1
+/* acc_a, acc_b += x by what \op \with leaves of the weights of both groups. x of the field lies
+ * \place into the spread one, for \run bytes of weights. Twice as much is loaded at once (vle16.v,
+ * of registers of m8) where the field has it. */
+.macro pass run, place, op, with, then
+    addi at_a, group, 16 * PARTS
+    addi at_b, group_b, 16 * PARTS
+    addi weights_end, at_a, \run
+    addi x_at, sp, FRAME_X + (\place) % 1024
+    .if (\place) >= 1024
+    addi x_at, x_at, 1024
     .endif
-    .if (\k) * \run >= 1024
-    addi temp, temp, 1024
+    vsetvli zero, lanes, e8, m4, ta, ma
+    slli temp, lanes, 1
+    li temp_1, \run
+    bgtu temp, temp_1, .Lonce\@
+.Lstep\@:
+    vle16.v v24, (x_at)
+    vle16.v v16, (at_a)
+    add x_at, x_at, temp
+    add at_a, at_a, temp
+    \op v16, v16, \with
+    \op v20, v20, \with
+    .ifnb \then
+    vand.vi v16, v16, \then
+    vand.vi v20, v20, \then
     .endif
-    vle8.v v16, (temp)
+    vwmaccsu.vv acc_a, v24, v16
+    vwmaccsu.vv acc_a, v28, v20
+    vle16.v v16, (at_b)
+    add at_b, at_b, temp
+    \op v16, v16, \with
+    \op v20, v20, \with
+    .ifnb \then
+    vand.vi v16, v16, \then
+    vand.vi v20, v20, \then
     .endif
-    vwmaccsu.vv \sum, v16, v12
+    vwmaccsu.vv acc_b, v24, v16
+    vwmaccsu.vv acc_b, v28, v20
+    bne at_a, weights_end, .Lstep\@
+    j .Lpassed\@
+.Lonce\@:
+    vle8.v v24, (x_at)
+    vle8.v v16, (at_a)
+    vle8.v v20, (at_b)
+    \op v16, v16, \with
+    \op v20, v20, \with
+    .ifnb \then
+    vand.vi v16, v16, \then
+    vand.vi v20, v20, \then
+    .endif
+    vwmaccsu.vv acc_a, v24, v16
+    vwmaccsu.vv acc_b, v24, v20
+.Lpassed\@:
 .endm
 
-/* v0 = int16 sums of fields \first to \last. */
-.macro part_sums first, last, bits, run
-    addi weights_at, group, 16 * PARTS
+/* The fields 0, 2 and 3 of TQ2_0, which need no more than one load of weights. */
+.macro pass_tq2
+    addi at_a, group, 16 * PARTS
+    addi at_b, group_b, 16 * PARTS
+    addi weights_end, at_a, 512
     addi x_at, sp, FRAME_X
+    vsetvli zero, lanes, e8, m4, ta, ma
+.Lstep\@:
+    vle8.v v16, (at_a)
+    vle8.v v20, (at_b)
+    vle8.v v24, (x_at)
+    addi temp, x_at, 1024
+    vand.vi v28, v16, 3
+    add at_a, at_a, lanes
+    vwmaccsu.vv acc_a, v24, v28
+    vand.vi v28, v20, 3
+    add at_b, at_b, lanes
+    vwmaccsu.vv acc_b, v24, v28
+    vle8.v v24, (temp)
+    vsrl.vi v28, v16, 4
+    addi temp, x_at, 1536
+    vand.vi v28, v28, 3
+    add x_at, x_at, lanes
+    vwmaccsu.vv acc_a, v24, v28
+    vsrl.vi v28, v20, 4
+    vand.vi v28, v28, 3
+    vwmaccsu.vv acc_b, v24, v28
+    vle8.v v24, (temp)
+    vsrl.vi v16, v16, 6
+    vsrl.vi v20, v20, 6
+    vwmaccsu.vv acc_a, v24, v16
+    vwmaccsu.vv acc_b, v24, v20
+    bne at_a, weights_end, .Lstep\@
+.endm
+
+/* Of \run bytes of weights a lane has: acc_a = acc_b = 0. */
+.macro start_sums run
     li temp, \run
-    addi weights_end, weights_at, \run
     vsetvli lanes, temp, e8, m4, ta, ma
+    vsetvli zero, zero, e16, m8, ta, ma
+    vmv.v.i acc_a, 0
+    vmv.v.i acc_b, 0
+.endm
+
+/* What they are multiples of, out of the sums. */
+.macro shift_sums by
     vsetvli zero, lanes, e16, m8, ta, ma
-    vmv.v.i v0, 0
-    vsetvli zero, lanes, e8, m4, ta, ma
-.Lstep\@:
-    vle8.v v8, (weights_at)
-    add weights_at, weights_at, lanes
-    .irp k, 0, 1, 2, 3, 4, 5, 6, 7
-    .if \k >= \first && \k <= \last
-    field \k, \bits, \run
+    vsra.vi acc_a, acc_a, \by
+    vsra.vi acc_b, acc_b, \by
+.endm
+
+/* The sums fold to 32 lanes each, at slot, of part \part. Where they fill their registers, as at
+ * VLEN 128 and 256, no lane moves. */
+.macro fold_halves acc
+    vsetvli zero, lanes, e16, m8, ta, ma
+    mv temp, lanes
+.Lhalf\@:
+    srli temp, temp, 1
+    vslidedown.vx v16, \acc, temp
+    vsetvli zero, temp, e16, m8, ta, ma
+    vadd.vv \acc, \acc, v16
+    addi temp_1, temp, -32
+    bnez temp_1, .Lhalf\@
+.endm
+
+.macro store_sums part
+    addi x_at, slot, (\part) * SLOTS_BYTES / 2
+    .if (\part) != 0
+    addi x_at, x_at, (\part) * SLOTS_BYTES / 2
     .endif
-    .endr
-    add x_at, x_at, lanes
-    bne weights_at, weights_end, .Lstep\@
-.endm
-
-/* v0, v24 = int16 sums of the fields \first and after it, of two bits. */
-.macro two_part_sums first
-    addi weights_at, group, 16 * PARTS
-    addi x_at, sp, FRAME_X
-    li temp, 512
-    addi weights_end, weights_at, 512
-    vsetvli lanes, temp, e8, m4, ta, ma
-    vsetvli zero, lanes, e16, m8, ta, ma
-    vmv.v.i v0, 0
-    vmv.v.i v24, 0
-    vsetvli zero, lanes, e8, m4, ta, ma
-.Lstep\@:
-    vle8.v v8, (weights_at)
-    add weights_at, weights_at, lanes
-    field \first, 2, 512
-    field (\first + 1), 2, 512, v24
-    add x_at, x_at, lanes
-    bne weights_at, weights_end, .Lstep\@
-.endm
-
-/* The second of them to v0, after finish. */
-.macro next_part
-    li temp, 512
-    vsetvli lanes, temp, e8, m4, ta, ma
-    vmv8r.v v0, v24
-.endm
-
-/* y = fma((float)isum, scale * x.d, y) of part \part, whose sums v0 has. */
-.macro finish part, bits
-    li temp, 32
-    beq lanes, temp, .Lfolded\@
-    vsetvli zero, lanes, e16, m8, ta, ma
-.Lfold\@:
-    srli lanes, lanes, 1
-    vslidedown.vx v8, v0, lanes
-    vsetvli zero, lanes, e16, m8, ta, ma
-    vadd.vv v0, v0, v8
-    bne lanes, temp, .Lfold\@
+    csrr temp, vlenb
+    addi temp, temp, -32
+    bgtz temp, .Llong\@
+    vsetvli temp_1, zero, e16, m4, ta, ma
+    vadd.vv v0, v0, v4
+    vadd.vv v8, v8, v12
+    bnez temp, .Lfolded\@
+    vsetvli temp_1, zero, e16, m2, ta, ma
+    vadd.vv v0, v0, v2
+    vadd.vv v8, v8, v10
+    j .Lfolded\@
+.Llong\@:
+    fold_halves acc_a
+    fold_halves acc_b
 .Lfolded\@:
-    vsetivli zero, 16, e16, m2, ta, ma
+    vse16.v acc_a, (x_at)
+    addi x_at, x_at, 64
+    vse16.v acc_b, (x_at)
+.endm
+
+/* y = fma((float)isum, scale * x.d, y) of n rows from group on, part \part, whose lanes are from
+ * slot on. \bits of Q1_0 count double. Sums of parts stay in int16: 64 * 3 * 128. */
+.macro finish part, bits
+    addi temp, slot, (\part) * SLOTS_BYTES / 2
+    .if (\part) != 0
+    addi temp, temp, (\part) * SLOTS_BYTES / 2
+    .endif
+    vsetvli zero, n_pairs, e32, m8, ta, ma
+    vle32.v v0, (temp)
+    vsetvli zero, zero, e16, m4, ta, ma
     vnsrl.wi v8, v0, 0                 /* columns 0 and 2 */
     vnsrl.wi v12, v0, 16               /* columns 1 and 3 */
-    addi temp, group, 16 * (\part)
-    vwadd.vv v16, v8, v12
-    vsetivli zero, 8, e32, m2, ta, ma
-    vnsrl.wi v8, v16, 0
-    vnsrl.wx v10, v16, half
-    addi temp_1, sp, 1024
-    lw temp_1, FRAME_SUMS - 1024 + 4*(\part)(temp_1)
-    vadd.vv v8, v8, v10
+    addi temp_1, group, 16 * (\part)
+    .if PARTS == 1
+    vwadd.vv v0, v8, v12
+    vsetvli zero, n_rows, e32, m4, ta, ma
+    li temp, 32
+    vnsrl.wi v8, v0, 0
+    vnsrl.wx v12, v0, temp
+    vadd.vv v8, v8, v12
+    vsetvli zero, zero, e16, m2, ta, ma
+    .else
+    vadd.vv v0, v8, v12
+    vsetvli zero, n_rows, e16, m2, ta, ma
+    vnsrl.wi v4, v0, 0
+    vnsrl.wi v6, v0, 16
+    vwadd.vv v8, v4, v6
+    .endif
+    vluxei32.v v4, (temp_1), v20
+    lw temp, FRAME_SUMS + 4*(\part)(sp)
+    vwmul.vx v12, v4, shift_up         /* sign-extended and shifted left by 13 */
+    vsetvli zero, zero, e32, m4, ta, ma
+    vand.vx v12, v12, sign_bits
     .if \bits == 1
     vadd.vv v8, v8, v8
     .endif
-    vsub.vx v8, v8, temp_1
+    vsub.vx v8, v8, temp
+    vfmul.vf v12, v12, scale_up
     vfcvt.f.x.v v8, v8
-    vsetivli zero, 8, e16, m1, ta, ma
-    vle16.v v12, (temp)
-    vwmul.vx v14, v12, shift_up        /* sign-extended and shifted left by 13 */
-    vsetvli zero, rows_now, e32, m2, ta, ma
-    vand.vx v14, v14, sign_bits
+    vfmul.vf v12, v12, act_scale
+    vfmacc.vv v16, v8, v12
+.endm
+
+/* y of the tile's rows, from the lanes of all their groups. */
+.macro finish_tile bits
+    mv group, tile_block
+    mv out, dst
+    addi slot, sp, FRAME_SLOTS - 1024
+    addi slot, slot, 1024
+    mv left, tile_rows
+    mv n_rows, max_rows
+    li sign_bits, F16_SIGN_MAGNITUDE
+    addi temp, sp, FRAME_OFFSETS
+    vsetvli zero, max_rows, e32, m4, ta, ma
+    vle32.v v20, (temp)
+.Lrows\@:
+    bgeu left, max_rows, .Lfull\@
+    mv n_rows, left
+.Lfull\@:
+    slli n_pairs, n_rows, 1
+    vsetvli zero, n_rows, e32, m4, ta, ma
     vle32.v v16, (out)
-    vfmul.vf v14, v14, scale_up
-    vfmul.vf v14, v14, act_scale
-    vfmacc.vv v16, v8, v14
+    .irp part, 0, 1, 2, 3
+    .if \part < PARTS
+    finish \part, \bits
+    .endif
+    .endr
     vse32.v v16, (out)
+    slli temp, n_rows, 2
+    add out, out, temp
+    slli temp, n_rows, 3               /* 64 bytes of lanes for 8 rows */
+    add slot, slot, temp
+    srli temp, n_rows, 3
+    mul temp, temp, row_bytes
+    add group, group, temp
+    sub left, left, n_rows
+    bnez left, .Lrows\@
 .endm
 
-.macro group_tq2
-    part_sums 0, 3, 2, 512
-    finish 0, 2
+/* max_rows, what finish_tile does at once, and where the scales of that many lie from the first's
+ * group on. */
+.macro measure_finish
+    li temp, TILE
+    vsetvli max_rows, zero, e32, m4, ta, ma
+    bleu max_rows, temp, .Lwithin\@
+    mv max_rows, temp
+.Lwithin\@:
+    vid.v v0
+    vsrl.vi v4, v0, 3
+    vmul.vx v4, v4, row_bytes
+    vand.vi v0, v0, 7
+    vadd.vv v4, v4, v0
+    vadd.vv v4, v4, v0
+    addi temp, sp, FRAME_OFFSETS
+    vsetvli zero, max_rows, e32, m4, ta, ma
+    vse32.v v4, (temp)
 .endm
 
-.macro group_q2
-    two_part_sums 0
-    finish 0, 2
-    next_part
-    finish 1, 2
-    two_part_sums 2
-    finish 2, 2
-    next_part
-    finish 3, 2
+.macro groups_tq2
+    start_sums 512
+    pass 512, 512, vand.vi, 12
+    shift_sums 2
+    pass_tq2
+    store_sums 0
 .endm
 
-.macro group_q1
-    part_sums 0, 3, 1, 256
-    finish 0, 1
-    part_sums 4, 7, 1, 256
-    finish 1, 1
+.macro groups_q2
+    start_sums 512
+    pass 512, 0, vand.vi, 3
+    store_sums 0
+    start_sums 512
+    pass 512, 512, vand.vi, 12
+    shift_sums 2
+    store_sums 1
+    start_sums 512
+    pass 512, 1024, vsrl.vi, 4, 3
+    store_sums 2
+    start_sums 512
+    pass 512, 1536, vsrl.vi, 6
+    store_sums 3
 .endm
 
-/* y of all rows for one token; \group is the macro for 8 rows of a block. */
-.macro token_rows group_macro
+/* Fields of higher weight first: 4 of a lane are at most 64 * 128 * 4. */
+.macro groups_q1
+    start_sums 256
+    pass 256, 768, vand.vi, 8
+    shift_sums 1
+    pass 256, 512, vand.vi, 4
+    shift_sums 1
+    pass 256, 256, vand.vi, 2
+    shift_sums 1
+    pass 256, 0, vand.vi, 1
+    store_sums 0
+    start_sums 256
+    li mask, 64
+    pass 256, 1536, vand.vx, mask
+    shift_sums 1
+    li mask, 32
+    pass 256, 1280, vand.vx, mask
+    shift_sums 1
+    li mask, 16
+    pass 256, 1024, vand.vx, mask
+    shift_sums 4
+    pass 256, 1792, vsrl.vi, 7
+    store_sums 1
+.endm
+
+/* y of all rows for one token; \groups_macro the macro for two groups of a block. */
+.macro token_rows groups_macro, bits
+    measure_finish
 .Ltile:
     beqz rows_left, .Lend_rows
     li temp, TILE
@@ -285,18 +457,21 @@
     spread_x
     sum_parts
     mv group, tile_block
-    mv out, dst
+    addi slot, sp, FRAME_SLOTS - 1024
+    addi slot, slot, 1024
     mv left, tile_rows
-.Lgroup:
-    li rows_now, 8
-    bgeu left, rows_now, .Lwhole
-    mv rows_now, left
-.Lwhole:
-    \group_macro
-    add group, group, row_bytes
-    addi out, out, 32
-    sub left, left, rows_now
-    bnez left, .Lgroup
+.Lpair:
+    mv group_b, group                  /* the last one may be alone */
+    li temp, 8
+    bleu left, temp, .Lalone
+    add group_b, group, row_bytes
+.Lalone:
+    \groups_macro
+    add group, group_b, row_bytes
+    addi slot, slot, 128
+    addi left, left, -16
+    bgtz left, .Lpair
+    finish_tile \bits
     addi tile_block, tile_block, BLOCK_BYTES
     addi act, act, ACT_BYTES
     bne act, act_end, .Lblock
@@ -310,19 +485,19 @@
 .Lend_rows:
 .endm
 
-.macro gemv_few name, group_macro
+.macro gemv_few name, groups_macro, bits
 func \name, v
     enter_frame
     mv sum_shift, zero
     measure a4
-    token_rows \group_macro
+    token_rows \groups_macro, \bits
     leave_frame
     ret
 endfunc
 .endm
 
 /* Arguments of a gemm: a3 is its shape. */
-.macro gemm_few name, group_macro
+.macro gemm_few name, groups_macro, bits
 func \name, v
     enter_frame
     mv shape, a3
@@ -336,13 +511,13 @@ func \name, v
     sd dst, FRAME_DST(sp)
     sd weights, FRAME_WEIGHTS(sp)
     sd act_start, FRAME_ACT(sp)
-    andi lane, token, 3
-    slli temp, lane, 2
+    andi temp_1, token, 3
+    slli temp, temp_1, 2
     add act_start, act_start, temp
     add act_end, act_end, temp
-    slli temp, lane, 1
+    slli temp, temp_1, 1
     sub sum_shift, zero, temp
-    token_rows \group_macro
+    token_rows \groups_macro, \bits
     ld dst, FRAME_DST(sp)
     ld weights, FRAME_WEIGHTS(sp)
     ld act_start, FRAME_ACT(sp)

@@ -2,8 +2,8 @@
  *                              const struct block_q8kx4 *restrict x,
  *                              const struct gemm_shape *restrict shape)
  *
- * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, v0-v23; keeps s0-s11
- * in a frame of 2.2 KiB. few_rvv.h. */
+ * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, v0-v31; keeps s0-s11
+ * in a frame of up to 6.7 KiB. few_rvv.h. */
 #define ACT_BYTES Q8KX4_BYTES
 #define ACT_D Q8KX4_SCALE
 #define ACT_SUM Q8KX4_SUM
@@ -13,4 +13,4 @@
 #define PARTS 1
 #include "kernels/riscv64/few_rvv.h"
 
-gemm_few gemm_f32_tq2x8_q8kx4_rvv, group_tq2
+gemm_few gemm_f32_tq2x8_q8kx4_rvv, groups_tq2, 2

@@ -3,7 +3,7 @@
  *                           size_t ahead)
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft1, v0-v31; keeps s0-s11
- * in a frame of 2.2 KiB. few_rvv.h. */
+ * in a frame of up to 6.7 KiB. few_rvv.h. */
 #define ACT_BYTES Q8K_BYTES
 #define ACT_D Q8K_SCALE
 #define ACT_SUM Q8K_SUM
@@ -13,4 +13,4 @@
 #define PARTS 4
 #include "kernels/riscv64/few_rvv.h"
 
-gemv_few gemv_f32_q2x8_q8k_rvv, group_q2
+gemv_few gemv_f32_q2x8_q8k_rvv, groups_q2, 2
