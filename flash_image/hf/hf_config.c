@@ -6,6 +6,7 @@
 #include "flash_image/hf/hf_gemma4.h"
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_layers.h"
+#include "flash_image/hf/hf_multipliers.h"
 #include "flash_image/hf/hf_quantized.h"
 #include "flash_image/hf/hf_rope.h"
 #include "flash_image/hf/hf_text_part.h"
@@ -31,7 +32,9 @@ static const struct foreign {
     { .field = "logit_scale", .is_factor = true },
     { .field = "logits_scaling", .is_factor = true, .unless_trait = FAMILY_MULTIPLIERS },
     { .field = "residual_multiplier", .is_factor = true, .unless_trait = FAMILY_MULTIPLIERS },
-    { .field = "embedding_multiplier", .is_factor = true, .unless_trait = FAMILY_MULTIPLIERS },
+    { .field = "embedding_multiplier",
+      .is_factor = true,
+      .unless_trait = FAMILY_MULTIPLIERS | FAMILY_BESIDE },
     { .field = "attention_multiplier", .is_factor = true, .unless_trait = FAMILY_MULTIPLIERS },
     { .field = "attn_logit_softcapping", .unless_trait = FAMILY_SOFTCAPS },
     { .field = "final_logit_softcapping", .unless_trait = FAMILY_SOFTCAPS },
@@ -41,6 +44,7 @@ static const struct foreign {
     { .field = "attention_chunk_size" },
     { .field = "no_rope_layers" }, /* but see no_rope_every */
     { .field = "mamba_proj_bias" },
+    { .field = "projectors_bias" },
     { .field = "conv_bias" },
     { .field = "add_cross_attention" },
     { .field = "is_encoder_decoder" },
@@ -326,7 +330,7 @@ static void read_all(struct hf_json *j, struct hf_config *c)
     family_set_params(s, c->family, false);
     check_activation(j, c->family);
     read_scales(j, c->family);
-    hf_layers_read_scales(j, c->family);
+    hf_multipliers_read(j, c);
     hf_layers_read_experts(j, c->family);
     hf_layers_read_mixers(j, c->family);
     hf_rope_read_base(j, c->family);

@@ -8,12 +8,22 @@ struct hf_memory;
 
 enum hf_quantized { HF_NOT_QUANTIZED, HF_TERNARY_TIMES, HF_TERNARY_OVER }; /* weight_scale */
 
+enum { HF_SSM_PARTS = 5 };
+
+/* Of Falcon-H1: what a block's input or result is multiplied with. */
+struct hf_multipliers {
+    float attention_in, key, attention_out;
+    float ssm_in, ssm[HF_SSM_PARTS], ssm_out; /* of z, x, B, C and dt */
+    float gate, down;
+};
+
 struct hf_config {
     const struct family *family;
     bool tied_known; /* config.json says whether the output matrix is the embedding */
     bool vision;     /* a model of several parts: the tensors of pictures are passed over */
     struct hf_memory *memory; /* of tensors that no file holds as they are packed */
     enum hf_quantized quantized;
+    struct hf_multipliers multipliers;
     float *weight_scales; /* of ternary matrices, by slots; 0: has none; NULL: none has */
 };
 

@@ -62,34 +62,6 @@ uint32_t hf_layers_hidden(struct hf_json *j, const struct family *f, uint32_t hi
     return (hidden + unit - 1) / unit * unit;
 }
 
-/* ---- multipliers ----------------------------------------------------------------------------- */
-
-static void read_minicpm(struct hf_json *j)
-{
-    struct source_params *p = &j->s->params;
-
-    p->embedding_scale = hf_json_float(j, "scale_emb", 1.0f);
-    p->residual_scale = hf_json_float(j, "scale_depth", 1.0f) / sqrtf((float)p->n_layers);
-    p->logits_scale = hf_json_float(j, "dim_model_base", 1.0f) / (float)p->dim;
-}
-
-void hf_layers_read_scales(struct hf_json *j, const struct family *f)
-{
-    struct source_params *p = &j->s->params;
-
-    if (!family_has(f, FAMILY_MULTIPLIERS)) {
-        return;
-    }
-    if (f->family == INGOT_MINICPM) {
-        read_minicpm(j);
-        return;
-    }
-    p->embedding_scale = hf_json_float(j, "embedding_multiplier", 1.0f);
-    p->residual_scale = hf_json_float(j, "residual_multiplier", 1.0f);
-    p->attn_scale = hf_json_float(j, "attention_multiplier", 1.0f);
-    p->logits_scale = 1.0f / hf_json_float(j, "logits_scaling", 1.0f);
-}
-
 /* ---- mixers ---------------------------------------------------------------------------------- */
 
 static void set_layer(struct hf_json *j, const struct family *f, uint32_t layer, bool attends)
@@ -240,6 +212,14 @@ static void read_rotations(struct hf_json *j)
     }
 }
 
+/* In every layer, on the attention's own input. */
+static void set_beside(struct source_params *p, const struct family *f)
+{
+    for (uint32_t i = 0; i < p->n_layers; i++) {
+        p->layers[i].beside = (uint8_t)f->mixer;
+    }
+}
+
 void hf_layers_read_mixers(struct hf_json *j, const struct family *f)
 {
     struct source_params *p = &j->s->params;
@@ -251,6 +231,11 @@ void hf_layers_read_mixers(struct hf_json *j, const struct family *f)
         read_rotations(j);
     }
     if (f->mixer == INGOT_MIXER_NONE) {
+        return;
+    }
+    if (family_has(f, FAMILY_BESIDE)) {
+        set_beside(p, f);
+        hf_recurrent_read(j, f);
         return;
     }
     if (f->family == INGOT_GRANITE_HYBRID &&

@@ -1,4 +1,4 @@
-/* What config.json says of single layers, of experts and of multipliers. */
+/* What config.json says of single layers and of experts. */
 #ifndef INGOT_FLASH_IMAGE_HF_LAYERS_H
 #define INGOT_FLASH_IMAGE_HF_LAYERS_H
 
@@ -12,7 +12,6 @@ uint32_t hf_layers_count(const struct hf_json *j);
 uint32_t hf_layers_hidden(struct hf_json *j, const struct family *f, uint32_t hidden);
 
 /* Into params, which the family has filled. Errors go to j->e. */
-void hf_layers_read_scales(struct hf_json *j, const struct family *f);
 void hf_layers_read_mixers(struct hf_json *j, const struct family *f);
 void hf_layers_read_experts(struct hf_json *j, const struct family *f);
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 /* Fields of the sizes by their names in a family. `heads` are the values' or the states'; `width` is
- * one head's. */
+ * one head's; NULL: all heads' together is given. */
 static const struct field_names {
     enum ingot_family family;
     const char *taps, *groups, *heads, *state, *width;
@@ -14,6 +14,7 @@ static const struct field_names {
       "linear_key_head_dim", "linear_value_head_dim" },
     { INGOT_GRANITE_HYBRID, "mamba_d_conv", "mamba_n_groups", "mamba_n_heads", "mamba_d_state",
       "mamba_d_head" },
+    { INGOT_FALCON_H1, "mamba_d_conv", "mamba_n_groups", "mamba_n_heads", "mamba_d_state", NULL },
     { INGOT_NEMOTRON_H, "conv_kernel", "n_groups", "mamba_num_heads", "ssm_state_size",
       "mamba_head_dim" },
 };
@@ -54,22 +55,56 @@ static void check_time_steps(struct hf_json *j)
     }
 }
 
+/* Falcon-H1 has a norm, before or after the gate, or none; here it comes after. */
+static void check_norm(struct hf_json *j)
+{
+    if (hf_json_bool(j, "mamba_rms_norm", false) &&
+        hf_json_bool(j, "mamba_norm_before_gate", true) && j->e == ERR_OK) {
+        j->e =
+            source_refuse(j->s, ERR_UNSUPPORTED,
+                          "the field \"mamba_norm_before_gate\" is true with \"mamba_rms_norm\", "
+                          "which cannot be packed");
+    }
+}
+
+/* Of all heads together. */
+static void read_falcon(struct hf_json *j)
+{
+    struct source_params *p = &j->s->params;
+    uint32_t expand = hf_json_u32(j, "mamba_expand", 2);
+
+    check_norm(j);
+    p->recurrent.inner_dim =
+        hf_json_u32(j, "mamba_d_ssm", min_u32(expand, UINT8_MAX) * min_u32(p->dim, INGOT_MAX_DIM));
+}
+
 /* 2^16 bounds every product. */
-static void read_sizes(struct hf_json *j, const struct field_names *n)
+static void read_width(struct hf_json *j, const struct field_names *n)
 {
     struct source_params *p = &j->s->params;
     uint32_t width = hf_json_u32(j, n->width, HF_NEEDED);
 
-    p->recurrent.conv_taps = hf_json_u32(j, n->taps, 4);
-    p->recurrent.n_groups = hf_json_u32(j, n->groups, HF_NEEDED);
-    p->recurrent.inner_heads = hf_json_u32(j, n->heads, HF_NEEDED);
-    p->recurrent.state_dim = hf_json_u32(j, n->state, HF_NEEDED);
     if (j->e == ERR_OK && (p->recurrent.inner_heads > UINT16_MAX || width > UINT16_MAX)) {
         j->e = source_refuse(j->s, ERR_UNSUPPORTED, "the field \"%s\" is beyond every bound",
                              n->width);
         return;
     }
     p->recurrent.inner_dim = p->recurrent.inner_heads * width;
+}
+
+static void read_sizes(struct hf_json *j, const struct field_names *n)
+{
+    struct source_params *p = &j->s->params;
+
+    p->recurrent.conv_taps = hf_json_u32(j, n->taps, 4);
+    p->recurrent.n_groups = hf_json_u32(j, n->groups, HF_NEEDED);
+    p->recurrent.inner_heads = hf_json_u32(j, n->heads, HF_NEEDED);
+    p->recurrent.state_dim = hf_json_u32(j, n->state, HF_NEEDED);
+    if (n->width == NULL) {
+        read_falcon(j);
+    } else {
+        read_width(j, n);
+    }
 }
 
 void hf_recurrent_read(struct hf_json *j, const struct family *f)

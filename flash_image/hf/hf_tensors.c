@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "flash_image/hf/hf_folder.h"
+#include "flash_image/hf/hf_multipliers.h"
 #include "flash_image/hf/hf_names.h"
 #include "flash_image/hf/hf_quantized.h"
 #include "flash_image/hf/hf_stacks.h"
@@ -357,5 +358,8 @@ enum err hf_finish_tensors(struct source *s, struct hf_config *c)
     if (e == ERR_OK) {
         e = source_check_tensors(s);
     }
-    return e == ERR_OK ? hf_finish_quantized(s, c) : e;
+    if (e == ERR_OK) {
+        e = hf_finish_quantized(s, c);
+    }
+    return e == ERR_OK ? hf_multipliers_fold(s, c) : e;
 }

@@ -307,6 +307,7 @@ const struct family family_rows[FAMILY_ROWS] = {
     { .family = INGOT_FALCON_H1,
       .name = "falcon_h1",
       .gguf = "falcon-h1",
+      .architecture = "FalconH1ForCausalLM",
       .traits = FAMILY_BESIDE,
       .rope_base = 1e11f,
       .norm_eps = 1e-5f,
