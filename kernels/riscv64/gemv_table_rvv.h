@@ -1,19 +1,24 @@
-/* Shared by the RVV gemvs whose nibbles go through a table, a group of 8 rows at a time.
+/* Shared by the RVV gemvs whose nibbles go through a table.
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows (low nibbles) and the 4 columns 16 further on (high
  * nibbles); the activations of either are one word, broadcast over the rows. The table stays in a
- * register group for the whole call, and vrgather makes int8 of 32 nibbles. No value is -128, so that
+ * register for the whole call, and vrgather makes int8 of nibbles, a register at a time: with
+ * groups of registers many cores take the square of their number. No value is -128, so that
  * the products of a byte's two nibbles add in int16; four such sums go to int32 lanes, which fold by
- * narrowing shifts, four to a row. */
+ * narrowing shifts, four to a row.
+ *
+ * At VLEN 128 and 256 x of a block is spread on the stack for a tile of up to 128 rows, y carries the
+ * sums from block to block, and a run of 32 columns is two steps, or one, of four registers. Longer
+ * vectors take a chunk and a group of rows at a time. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_TABLE_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_TABLE_RVV_H
 
 #define dst a0
-#define group a1       /* the argument w, read from end to end */
+#define group a1       /* the argument w, read from end to end; of tiles, group_at */
 #define act_start a2
 #define rows_left a3
 #define cols a4
-#define row_bytes a4   /* of one group of 8 rows, which measure_rows tells; not used */
+#define row_bytes a4   /* of one group of 8 rows, which measure_rows tells */
 #define ahead a5       /* first the argument table */
 #define act_end a6
 #define act a7
@@ -23,6 +28,7 @@
 #define shift_up t3    /* 2^13 */
 #define temp t4
 #define temp_1 t5
+#define group_at t6
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
 
@@ -40,6 +46,26 @@
 #define scales_f16 v22 /* m1 */
 #define other_half v0  /* m4, when x is done with */
 #define dots v24       /* m8, int32 */
+
+/* Tiles. */
+#define tile_rows s0
+#define tile_block s1  /* the block of the tile's first group */
+#define out s2
+#define left s3        /* rows of the tile */
+#define rows_now s4    /* of the group */
+#define x_at s5
+#define quants s6
+#define quants_end s7
+#define act_at s8      /* of the run */
+#define next_group s9
+#define block_end s10  /* of x */
+#define TILE 128       /* rows */
+#define products v0    /* m8, int16 */
+#define products_4 v4
+#define tile_dots v8   /* m8, int32 */
+#define tile_dots_4 v12
+#define tile_scales v28 /* m2 */
+#define tile_table v30
 
 #include "kernels/riscv64/gemv_rvv.h"
 
@@ -109,17 +135,211 @@
     add_run QUANTS + 384
 .endm
 
+/* Words of x of \runs runs from act on to sp, 8 times each; act_at and quants are destroyed. */
+.macro spread_runs runs
+    li temp, 64
+    vsetvli temp_1, temp, e32, m8, ta, ma
+    vid.v v0
+    vsrl.vi v0, v0, 3
+    vsll.vi v0, v0, 2
+    mv act_at, act
+    mv x_at, sp
+    addi block_end, act, (\runs) * Q8_BYTES
+    slli temp, temp_1, 2               /* bytes of a step */
+.Lspread\@:
+    addi quants_end, x_at, 256
+    mv quants, act_at
+.Lwords\@:
+    vluxei32.v v8, (quants), v0
+    srli temp_1, temp, 3
+    add quants, quants, temp_1
+    vse32.v v8, (x_at)
+    add x_at, x_at, temp
+    bne x_at, quants_end, .Lwords\@
+    addi act_at, act_at, Q8_BYTES
+    bne act_at, block_end, .Lspread\@
+.endm
+
+/* What four registers hold of a run, \at bytes into it. */
+.macro step at, first
+    .if (\at) == 0
+    vle8.v v16, (quants)
+    .else
+    addi temp, quants, \at
+    vle8.v v16, (temp)
+    .endif
+    vand.vi v20, v16, 15
+    vsrl.vi v16, v16, 4
+    vsetvli temp, zero, e8, m1, ta, ma
+    vrgather.vv v24, tile_table, v20
+    vrgather.vv v25, tile_table, v21
+    vrgather.vv v26, tile_table, v22
+    vrgather.vv v27, tile_table, v23
+    vrgather.vv v20, tile_table, v16
+    vrgather.vv v21, tile_table, v17
+    vrgather.vv v22, tile_table, v18
+    vrgather.vv v23, tile_table, v19
+    vsetvli temp, zero, e8, m4, ta, ma
+    .if (\at) == 0
+    vle8.v v16, (x_at)
+    .else
+    addi temp, x_at, \at
+    vle8.v v16, (temp)
+    .endif
+    addi temp, x_at, 128 + \at
+    vwmul.vv products, v24, v16
+    vle8.v v24, (temp)
+    vwmacc.vv products, v20, v24
+    vsetvli temp, zero, e16, m4, ta, ma
+    .ifnb \first
+    vwadd.vv tile_dots, products, products_4
+    .else
+    vwadd.wv tile_dots, tile_dots, products
+    vwadd.wv tile_dots, tile_dots, products_4
+    .endif
+.endm
+
+/* tile_dots of the run at quants and x_at, to 32 lanes; then all, with y of the rows at out.
+ * \wide registers have 16 of int32, \narrow 8. */
+.macro run_128
+    vsetvli temp, zero, e8, m4, ta, ma
+    step 0, first
+    vsetvli temp, zero, e8, m4, ta, ma
+    step 64
+.endm
+
+.macro run_256
+    vsetvli temp, zero, e8, m4, ta, ma
+    step 0, first
+    vsetvli temp, zero, e32, m4, ta, ma
+    vadd.vv tile_dots, tile_dots, tile_dots_4
+.endm
+
+.macro finish_run wide, narrow
+    vsetivli zero, 16, e32, \wide, ta, ma
+    vnsrl.wi v0, tile_dots, 0          /* columns 0 and 2 */
+    vnsrl.wx v4, tile_dots, word_bits
+    vadd.vv v0, v0, v4
+    vsetvli zero, rows_now, e32, \narrow, ta, ma
+    vle32.v v16, (out)
+    vnsrl.wi v4, v0, 0
+    vnsrl.wx v6, v0, word_bits
+    flw act_scale, Q8_SCALE(act_at)
+    vadd.vv v4, v4, v6
+    vfmul.vf v6, tile_scales, act_scale
+    vfcvt.f.x.v v4, v4
+    vfmacc.vv v16, v4, v6
+    vse32.v v16, (out)
+.endm
+
+/* y of 8 rows and a block of \runs runs; on to the next group. */
+.macro group_block vlen, runs, wide, narrow, half
+    vsetivli zero, 8, e16, \half, ta, ma
+    vle16.v v16, (group_at)
+    vwmul.vx tile_scales, v16, shift_up /* sign-extended and shifted left by 13 */
+    vsetvli zero, zero, e32, \narrow, ta, ma
+    vand.vx tile_scales, tile_scales, sign_bits
+    vfmul.vf tile_scales, tile_scales, scale_up
+    addi quants, group_at, QUANTS
+    mv x_at, sp
+    mv act_at, act
+    .if (\runs) > 1
+    addi quants_end, quants, (\runs) * 128
+.Lrun\@:
+    .endif
+    run_\vlen
+    finish_run \wide, \narrow
+    .if (\runs) > 1
+    addi quants, quants, 128
+    addi x_at, x_at, 256
+    addi act_at, act_at, Q8_BYTES
+    bne quants, quants_end, .Lrun\@
+    .endif
+.endm
+
+/* All rows, in tiles. */
+.macro tiles vlen, runs, block_bytes, wide, narrow, half
+.Ltile_\vlen:
+    beqz rows_left, .Ldone_tiles
+    li tile_rows, TILE
+    bleu tile_rows, rows_left, .Lwhole_\vlen
+    mv tile_rows, rows_left
+.Lwhole_\vlen:
+    mv out, dst
+    mv left, tile_rows
+.Lclear_\vlen:
+    vsetvli temp, left, e32, m8, ta, ma
+    vmv.v.i v0, 0
+    vse32.v v0, (out)
+    sub left, left, temp
+    slli temp, temp, 2
+    add out, out, temp
+    bnez left, .Lclear_\vlen
+    mv act, act_start
+    mv tile_block, next_group
+    beq act, act_end, .Lnext_\vlen
+.Lblock_\vlen:
+    spread_runs \runs
+    mv group_at, tile_block
+    mv out, dst
+    mv left, tile_rows
+.Lgroup_\vlen:
+    li rows_now, 8
+    bgeu left, rows_now, .Lrows_\vlen
+    mv rows_now, left
+.Lrows_\vlen:
+    beqz ahead, .Lmultiply_\vlen
+    prefetch_lines group_at, ahead, \block_bytes, temp
+.Lmultiply_\vlen:
+    group_block \vlen, \runs, \wide, \narrow, \half
+    add group_at, group_at, row_bytes
+    addi out, out, 32
+    sub left, left, rows_now
+    bnez left, .Lgroup_\vlen
+    addi tile_block, tile_block, \block_bytes
+    addi act, act, (\runs) * Q8_BYTES
+    bne act, act_end, .Lblock_\vlen
+.Lnext_\vlen:
+    slli temp, row_bytes, 4            /* TILE / 8 groups */
+    add next_group, next_group, temp
+    slli temp, tile_rows, 2
+    add dst, dst, temp
+    sub rows_left, rows_left, tile_rows
+    j .Ltile_\vlen
+.endm
+
+.macro gemv_tiles runs, block_bytes
+    push ALL_SAVED_BYTES, ALL_SAVED
+    addi sp, sp, -(\runs) * 256
+    .cfi_adjust_cfa_offset (\runs) * 256
+    csrr temp, vlenb
+    addi temp, temp, -32
+    mv next_group, group
+    beqz temp, .Ltile_256
+    tiles 128, \runs, \block_bytes, m4, m2, m1
+    tiles 256, \runs, \block_bytes, m2, m1, mf2
+.Ldone_tiles:
+    addi sp, sp, (\runs) * 256
+    .cfi_adjust_cfa_offset -(\runs) * 256
+    pop ALL_SAVED_BYTES, ALL_SAVED
+    ret
+.endm
+
 /* Body of a gemv: `block` is block_bytes of 8 rows. */
-.macro gemv_table block, block_bytes
+.macro gemv_table block, block_bytes, runs
     li bytes, 16
     vsetvli zero, bytes, e8, m1, ta, ma
     vle8.v table, (ahead)
+    vmv1r.v tile_table, table
     ld ahead, TABLE_AHEAD(ahead)
-    measure_rows COLS_LOG2, Q8_BYTES, 0
+    measure_rows COLS_LOG2, Q8_BYTES, (\block_bytes) / (\runs)
     li bytes, 32
     li word_bits, 32
     li shift_up, 1 << 13
     li sign_bits, F16_SIGN_MAGNITUDE
+    csrr temp, vlenb
+    bgtu temp, bytes, .Lgroup
+    gemv_tiles \runs, \block_bytes
 .Lgroup:
     beqz rows_left, .Ldone
     mv act, act_start
