@@ -240,6 +240,18 @@ static enum ingot_type few_type(const struct source_params *p, enum ingot_role r
     return role == INGOT_TOKEN_EMBEDDING ? INGOT_Q4_K : type;
 }
 
+enum ingot_type pack_type_asked(const struct pack_options *o, const struct source_params *p,
+                                enum ingot_role role, unsigned layer)
+{
+    if (o->mixed) {
+        return mixed_type(&mixtures[o->mixture], p, role, layer);
+    }
+    if (is_few(o->type)) {
+        return few_type(p, role, o->type);
+    }
+    return o->type;
+}
+
 /* Before what the columns forbid. */
 static enum ingot_type wanted_type(const struct pack_options *o, struct source *s,
                                    enum ingot_role role, unsigned layer)
@@ -253,13 +265,7 @@ static enum ingot_type wanted_type(const struct pack_options *o, struct source *
     if (!o->type_given) {
         return own_type(source_tensor(s, role, layer));
     }
-    if (o->mixed) {
-        return mixed_type(&mixtures[o->mixture], &s->params, role, layer);
-    }
-    if (is_few(o->type)) {
-        return few_type(&s->params, role, o->type);
-    }
-    return o->type;
+    return pack_type_asked(o, &s->params, role, layer);
 }
 
 enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)

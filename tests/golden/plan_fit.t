@@ -1,0 +1,74 @@
+#!/usr/bin/python3
+"""`ingot plan --fit`: the sizes it computes are those of the files that the packer makes, also with
+experts; and which type it says to take."""
+
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from gguf_files import tiny
+from machine import ASSETS, HOST, ROOT, WORK, Tap, run, segments
+from widened import widened_folder
+
+UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
+COMMON = ["f16", "q8_0", "q6_k", "q5_k", "q4_k", "q4_0", "iq4_nl", "fig4", "q3_k", "q2_k"]
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+MODEL = os.path.join(WORK, "plan-fit.ingot")
+OTHER = os.path.join(WORK, "plan-fit-other.ingot")
+
+
+def pack(source, model, *words):
+    return run([HOST, "pack", source, "-o", model, "-q", *words])
+
+
+def fit(*words):
+    """({name: bytes}, what to take, the text)"""
+    _, said = run([HOST, "plan", MODEL, "--fit", *words])
+    rows = re.findall(r"^  (\w+) +([\d.]+) (B|KiB|MiB)  ", said, re.M)
+    return {name: float(n) * UNITS[unit] for name, n, unit in rows}, said.splitlines()[-1], said
+
+
+def sizes_agree(what, source, names):
+    pack(source, MODEL)
+    rows, _, said = fit()
+    wrong = []
+    for name, size in rows.items():
+        pack(source, OTHER, "--type", name)
+        real = sum(n for _, n in segments(OTHER))
+        if abs(size / real - 1) > 0.006:  # three digits
+            wrong.append(f"{name}: {size}, the file {real}")
+    tap.ok(list(rows) == names and not wrong, f"{what}: {len(rows)} sizes are the packed files'",
+           "\n".join(wrong) + said)
+
+
+WIDE = os.path.join(WORK, "plan-fit-demo")
+widened_folder(os.path.join(ROOT, "models/demo"), WIDE, 256)
+sizes_agree("columns of 256", WIDE, COMMON)
+sizes_agree("columns of 128 and 384", os.path.join(ROOT, "models/demo"), COMMON)
+for name in ("olmoe", "lfm2moe", "gptoss_mxfp4", "gemma4"):
+    gguf = os.path.join(ASSETS, f"arch/{name}.gguf")
+    if os.path.exists(gguf):
+        sizes_agree(name, gguf, COMMON)
+    else:
+        tap.skip(name, f"no {gguf} (set INGOT_ASSETS)")
+if os.path.isdir(os.path.join(ASSETS, "hf/tiny")):
+    bitnet = os.path.join(WORK, "plan-fit-bitnet.gguf")
+    tiny("bitnet")[0].write(bitnet)
+    sizes_agree("a model trained with three values", bitnet, COMMON[:8] + ["tq2_0"] + COMMON[8:])
+
+# Each has 100 KiB and more to either side.
+for kind, words, wanted in (
+        ("q8_0", [], "take --type f16: the best in memory"),
+        ("q8_0", ["--ram", "6M"], "take --type q6_k: the best in memory"),
+        ("q8_0", ["--ram", "5M"],
+         "take --type q3_k: nothing larger fits; ingot pack --report tells what it loses"),
+        ("q8_0", ["--ram", "3500K", "-c", "128"], "take --type fig4: it reads the least"),
+        ("q3_k", ["--ram", "5M"], "keep it as it is"),
+        ("q3_k", ["--ram", "3500K", "-c", "128"], "keep it as it is")):
+    pack(WIDE, MODEL, "--type", kind)
+    _, choice, said = fit(*words)
+    tap.ok(choice == wanted, f"{kind} {' '.join(words)}: {choice}", said)
+tap.done()
