@@ -43,10 +43,9 @@ static uint64_t up(uint64_t n, uint64_t to)
 static void set_type(struct ingot_tensor *t, const struct pack_options *o,
                      const struct ingot_params *p)
 {
-    struct source_params shape = { .n_layers = p->n_layers,
-                                   .n_heads = p->n_heads,
-                                   .n_kv_heads = p->n_kv_heads,
-                                   .tied = p->tied };
+    struct source_params shape = {
+        .n_layers = p->n_layers, .n_heads = p->n_heads, .n_kv_heads = p->n_kv_heads, .tied = p->tied
+    };
     enum ingot_type type;
 
     if (!image_role_is_matrix((enum ingot_role)t->role)) {
@@ -169,7 +168,8 @@ static void print_row(const char *name, uint64_t bytes, const struct plan *plan)
 {
     char size[FORMAT_NUMBER_BYTES], read[FORMAT_NUMBER_BYTES], rate[FORMAT_NUMBER_BYTES];
 
-    printf("  %-6s %10s  %s", name, format_bytes(size, bytes), plan_residency_text(plan->residency));
+    printf("  %-6s %10s  %s", name, format_bytes(size, bytes),
+           plan_residency_text(plan->residency));
     if (plan->residency == PLAN_STREAMED) {
         printf(", %s read per token", format_bytes(read, plan->layers.read + plan->head.read));
     }
@@ -195,8 +195,8 @@ static bool is_better(const struct fit *f, const struct offer *offer, const stru
     if (plan->residency != PLAN_STREAMED) {
         return true;
     }
-    return !offer->few && plan->layers.read + plan->head.read <
-                              f->best.layers.read + f->best.head.read;
+    return !offer->few &&
+           plan->layers.read + plan->head.read < f->best.layers.read + f->best.head.read;
 }
 
 /* Less would not be gained by any of them that is worth its loss. */
@@ -208,8 +208,8 @@ static bool is_kept(const struct fit *f)
         return resident;
     }
     return f->own_fits && f->best.residency == PLAN_STREAMED &&
-           (resident || f->own.layers.read + f->own.head.read <=
-                            f->best.layers.read + f->best.head.read);
+           (resident ||
+            f->own.layers.read + f->own.head.read <= f->best.layers.read + f->best.head.read);
 }
 
 static void print_choice(const struct fit *f)

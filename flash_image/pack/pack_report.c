@@ -1,5 +1,6 @@
 #include "flash_image/pack/pack_report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +22,8 @@ void pack_report_begin(struct pack_report *r, const struct pack_options *o, uint
     *r = (struct pack_report){ .options = o, .total_bytes = total_bytes };
     clock_gettime(CLOCK_MONOTONIC, &r->started);
     if (o->report) {
-        printf("%-8s %-18s %15s %-7s %-6s %s\n", "layer", "tensor", "shape", "from", "to", "NMSE");
+        printf("%-8s %-18s %15s %-7s %-6s %5s %8s %8s  %s\n", "layer", "tensor", "shape", "from",
+               "to", "bits", "NMSE", "cosine", "remark");
     }
 }
 
@@ -61,35 +63,65 @@ static double nmse(const struct rows_loss *l)
     return 0;
 }
 
-static void print_loss(enum rows_way way, const struct rows_loss *loss)
+static double cosine(const struct rows_loss *l)
 {
-    switch (way) {
-    case ROWS_COPIED: printf("0, copied\n"); return;
-    case ROWS_REQUANTIZED: printf("0, the same values in more bits\n"); return;
-    case ROWS_RESCALED: printf("below 1e-6, scales rounded to 16 bits\n"); return;
-    case ROWS_QUANTIZED: printf("%.3g\n", nmse(loss)); return;
+    if (l->squares > 0 && l->stored > 0) {
+        return l->products / sqrt(l->squares * l->stored);
     }
+    return 1; /* zeros, or nothing lost */
+}
+
+static void print_loss(enum rows_way way, const struct rows_loss *loss, const char *why)
+{
+    static const char *const ways[] = {
+        [ROWS_COPIED] = "copied",
+        [ROWS_REQUANTIZED] = "the same values in more bits",
+        [ROWS_RESCALED] = "scales rounded to 16 bits",
+        [ROWS_QUANTIZED] = "",
+    };
+    const char *comma = "";
+
+    if (way == ROWS_RESCALED) {
+        printf(" %8s %8s", "<1e-6", "1");
+    } else {
+        printf(" %8.3g %8.6g", nmse(loss), cosine(loss));
+    }
+    if (ways[way][0] != '\0' && why[0] != '\0') {
+        comma = ", ";
+    }
+    if (ways[way][0] != '\0' || why[0] != '\0') {
+        printf("  %s%s%s", ways[way], comma, why);
+    }
+    putchar('\n');
+}
+
+static void add_to_all(struct pack_report *r)
+{
+    r->all.squares += r->tensor.squares;
+    r->all.errors += r->tensor.errors;
+    r->all.products += r->tensor.products;
+    r->all.stored += r->tensor.stored;
+    r->tensor = (struct rows_loss){ .squares = 0 };
 }
 
 void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
-                        const struct ingot_tensor *entry)
+                        const struct ingot_tensor *entry, const char *why)
 {
     char layer[16] = "-", shape[32];
 
     if (!r->options->report || !image_role_is_matrix((enum ingot_role)entry->role)) {
-        r->tensor = (struct rows_loss){ 0, 0 };
+        r->tensor = (struct rows_loss){ .squares = 0 };
         return;
     }
     if (entry->layer != INGOT_NO_LAYER) {
         snprintf(layer, sizeof layer, "%u", entry->layer);
     }
     snprintf(shape, sizeof shape, "%u x %u", t->rows, t->cols);
-    printf("%-8s %-18s %15s %-7s %-6s ", layer, image_role_name(entry->role), shape,
-           source_type_name(t->type), image_type_name(entry->type));
-    print_loss(rows_way(t->type, (enum ingot_type)entry->type), &r->tensor);
-    r->all.squares += r->tensor.squares;
-    r->all.errors += r->tensor.errors;
-    r->tensor = (struct rows_loss){ 0, 0 };
+    printf("%-8s %-18s %15s %-7s %-6s %5.2f", layer, image_role_name(entry->role), shape,
+           source_type_name(t->type), image_type_name(entry->type),
+           8.0 * (double)entry->bytes / ((double)t->rows * t->cols));
+    print_loss(rows_way(t->type, (enum ingot_type)entry->type), &r->tensor, why);
+    add_to_all(r);
 }
 
 void pack_report_end(struct pack_report *r)
@@ -99,6 +131,7 @@ void pack_report_end(struct pack_report *r)
         fputs("\r", stderr); /* nothing of it stays */
     }
     if (r->options->report && r->all.squares > 0) {
-        printf("NMSE of all that was quantized: %.3g\n", nmse(&r->all));
+        printf("NMSE of all that was quantized: %.3g, cosine %.6g\n", nmse(&r->all),
+               cosine(&r->all));
     }
 }

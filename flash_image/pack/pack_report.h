@@ -26,8 +26,9 @@ struct rows_loss *pack_report_loss(struct pack_report *r);
 /* `done` bytes are written: a bar, four times a second once one second has passed. */
 void pack_report_progress(struct pack_report *r, uint64_t done);
 
+/* why: it has another type than was asked for, or "". */
 void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
-                        const struct ingot_tensor *entry);
+                        const struct ingot_tensor *entry, const char *why);
 void pack_report_end(struct pack_report *r);
 
 #endif

@@ -297,6 +297,23 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
     return pack_type_for_cols(type, t->cols);
 }
 
+void pack_type_remark(const struct pack_options *o, struct source *s, enum ingot_role role,
+                      unsigned layer, char *text, size_t bytes)
+{
+    enum ingot_type wanted = wanted_type(o, s, role, layer);
+
+    text[0] = '\0';
+    if (!image_type_takes(wanted, source_tensor(s, role, layer)->cols)) {
+        snprintf(text, bytes, "%s takes multiples of %u columns", image_type_name(wanted),
+                 image_type_padding(wanted));
+    } else if (pack_choose_type(o, s, role, layer) != wanted) {
+        snprintf(text, bytes, "16 bits do not hold the scales of %s", image_type_name(wanted));
+    } else if (o->type_given && wanted != o->type) {
+        snprintf(text, bytes, "%s",
+                 o->head_given && is_head(&s->params, role) ? "by --head" : "matters more");
+    }
+}
+
 static bool is_rounded(enum source_type type)
 {
     return type != SOURCE_F32 && type != SOURCE_F16 && type != SOURCE_BF16;

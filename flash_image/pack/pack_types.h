@@ -20,6 +20,12 @@ enum ingot_type pack_type_asked(const struct pack_options *o, const struct sourc
  * Q2_K, Q3_K, Q2_0, TQ2_0 and Q1_0 Q4_0. */
 enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols);
 
+enum { PACK_REMARK_BYTES = 64 };
+
+/* Why a matrix has another type than the one of --type, or of the file, in a few words; "": it has it. */
+void pack_type_remark(const struct pack_options *o, struct source *s, enum ingot_role role,
+                      unsigned layer, char *text, size_t bytes);
+
 /* Say on standard error which types change although the user did not ask for it. */
 void pack_tell_types(const struct pack_options *o, struct source *s);
 

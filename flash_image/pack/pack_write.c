@@ -161,12 +161,17 @@ static enum err write_entry(struct writer *w, struct ingot_tensor *entry,
                             const struct source_tensor *t, uint64_t start)
 {
     enum err e = append(w, NULL, start + entry->offset - w->at);
+    char why[PACK_REMARK_BYTES] = "";
 
     if (e != ERR_OK) {
         return e;
     }
     e = write_tensor(w, entry, t);
-    pack_report_tensor(&w->report, t, entry);
+    if (w->options->report) { /* it may read the whole tensor */
+        pack_type_remark(w->options, w->s, (enum ingot_role)entry->role, entry->layer, why,
+                         sizeof why);
+    }
+    pack_report_tensor(&w->report, t, entry, why);
     return e;
 }
 

@@ -205,6 +205,8 @@ static void add_loss(struct rows_loss *loss, const float *w, const float *stored
 
         loss->squares += (double)w[i] * (double)w[i];
         loss->errors += miss * miss;
+        loss->products += (double)stored[i] * (double)w[i];
+        loss->stored += (double)stored[i] * (double)stored[i];
     }
 }
 

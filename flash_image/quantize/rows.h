@@ -15,10 +15,13 @@ struct rows_buffers {
     struct rows_loss *loss;    /* NULL: not measured, which takes time */
 };
 
-/* The loss of packing, summed over all rows so far: the ratio of the two is the NMSE. */
+/* The loss of packing, summed over all rows so far: errors / squares is the NMSE, products over the
+ * root of squares and stored the cosine. */
 struct rows_loss {
-    double squares; /* of the weights */
-    double errors;  /* stored values less the weights, squared */
+    double squares;  /* of the weights */
+    double errors;   /* stored values less the weights, squared */
+    double products; /* stored values times the weights */
+    double stored;   /* squares of the stored values */
 };
 
 /* How a tensor's weights become those of a type. */

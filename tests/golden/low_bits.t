@@ -84,7 +84,7 @@ def measure(job):
     head = "f32" if kind == "f32" else "q6_k"
     status, said = run([HOST, "pack", source, "-o", model, "-q", "--type", kind, "--head", head,
                         "--report"], timeout=300)
-    loss = re.search(r"^NMSE of all that was quantized: (\S+)$", said, re.M)
+    loss = re.search(r"^NMSE of all that was quantized: (\S+), ", said, re.M)
     types = set(re.findall(r"^\d+ +\w+ +\d+ x \d+ +\w+ +(\w+) ", said, re.M))
     if status == 0:
         _, said = run([HOST, "perplexity", model, "-f", text, "-q", "-t", "1"], timeout=300)

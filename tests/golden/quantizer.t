@@ -50,7 +50,7 @@ tap.ok(status == 0 and found, "a calibrated Q4_0 is packed and measured", said)
 before, after = (float(x) for x in found.groups()) if found else (0, 0)
 tap.ok(abs(before / floats - 1) < 0.001, f"before: {before:.2f}, as measured alone", said)
 tap.note(f"calibrated on the same text: {after:.2f}")
-losses = [float(x) for x in re.findall(r"q4_0 +(\S+)$", said, re.M)]
+losses = [float(x) for x in re.findall(r"q4_0 +[\d.]+ +(\S+) ", said, re.M)]
 tap.ok(len(losses) == 14 and all(0 < x < 0.02 for x in losses),
        f"the report has an NMSE for each of 14 Q4_0 matrices, at most {max(losses or [1]):.3g}",
        said)
@@ -131,7 +131,7 @@ for name in ("Q8_0", "Q4_K_M", "Q5_K_M", "Q6_K") if exact else ():
     theirs = [nmse(a, b) for a, b in zip(matrices(PACKED), exact)]
     status, said = run([HOST, "pack", SYNTHETIC + "F32.gguf", "-o", PACKED, "-q", "--type",
                         name.lower(), "--report"])
-    ours = [float(x) for x in re.findall(r"q\d_\w+ +(\S+)$", said, re.M)]
+    ours = [float(x) for x in re.findall(r"q\d_\w+ +[\d.]+ +(\S+) ", said, re.M)]
     tap.ok(len(ours) == len(theirs) == 15 and all(a < b for a, b in zip(ours, theirs)),
            f"{name}: the NMSE of each of 15 matrices is below that of llama.cpp's file, by "
            f"{100 * (1 - max((a / b for a, b in zip(ours, theirs)), default=2)):.1f} to "
