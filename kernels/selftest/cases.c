@@ -28,6 +28,7 @@ void tester_run_row(struct tester *t, const struct kernel_row *row, uint32_t fea
                             .function = row->function,
                             .symbol = row->symbol,
                             .random = seed + (uint64_t)row->op * 0x10001,
+                            .first = seed % 5,
                             .digest = 0xcbf29ce484222325u,
                             .features = features,
                             .ignored = row->features == CPU_ANY ? TESTER_PLATFORM : 0 };

@@ -437,6 +437,10 @@ void tester_run(struct tester *t, const struct tester_case *c)
     for (size_t s = 0; s < c->n_slots; s++) {
         assert(c->slot[s].bytes + 4 * TESTER_GUARD <= TESTER_ROOM);
     }
+    t->n_drawn += 2;
+    if (t->function == t->reference && t->n_drawn / 2 % 5 != t->first) {
+        return; /* it is slow, and each kernel of its op runs it in every case */
+    }
     result = run_reference(t, c);
     run_placed(t, c, 0, result);
     run_placed(t, c, 1, result);

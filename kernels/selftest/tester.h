@@ -93,11 +93,13 @@ struct tester {
     void (*reference)(void);
     const char *symbol;
     uint64_t random;
+    uint64_t first;    /* case of five, of a reference alone */
     uint64_t digest;   /* of everything the reference answered */
     uint32_t features; /* of the CPU */
     uint32_t ignored;  /* faults that do not count: a compiler may use x18 */
     uint32_t faults;   /* bits of enum tester_fault */
-    uint32_t n_cases;
+    uint32_t n_drawn;  /* cases, run or left out: what they vary by */
+    uint32_t n_cases;  /* that were run */
     uint32_t n_reported;
 };
 
@@ -124,7 +126,8 @@ void tester_faults_text(uint32_t faults, char *out, size_t bytes);
 
 /* Run all cases of a row, which the CPU's features must allow, against the reference of its op. *t
  * gets faults, n_cases and digest. A reference runs against itself, which tests its registers and
- * edges. Equal digests show that every ISA and compiler reads the contract alike. */
+ * edges, and in every fifth case: those of the other rows of its op run it too. Equal digests of an
+ * op's kernels show that every ISA and compiler reads the contract alike. */
 void tester_run_row(struct tester *t, const struct kernel_row *row, uint32_t features,
                     uint64_t seed, void (*report)(void *context, const char *line), void *context);
 
