@@ -140,6 +140,13 @@ GEMMA4 = {"ffn_norm": "pre_feedforward_layernorm", "inp_gate": "per_layer_input_
           "layer_output_scale": "layer_scalar"}
 HUNYUAN = {"attn_q_norm": "self_attn.query_layernorm", "attn_k_norm": "self_attn.key_layernorm"}
 STARCODER2 = {"ffn_up": "mlp.c_fc", "ffn_down": "mlp.c_proj"}
+DEEPSEEK = {"attn_q_a": "self_attn.q_a_proj", "attn_q_a_norm": "self_attn.q_a_layernorm",
+            "attn_q_b": "self_attn.q_b_proj", "attn_kv_a_mqa": "self_attn.kv_a_proj_with_mqa",
+            "attn_kv_a_norm": "self_attn.kv_a_layernorm", "attn_k_b": "self_attn.kv_b_proj",
+            "exp_probs_b": "mlp.gate.e_score_correction_bias",
+            "ffn_gate_shexp": "mlp.shared_experts.gate_proj",
+            "ffn_up_shexp": "mlp.shared_experts.up_proj",
+            "ffn_down_shexp": "mlp.shared_experts.down_proj"}
 PHI3 = {"ffn_up": "mlp.gate_up_proj"}
 GPT_OSS = {"ffn_gate_inp": "mlp.router", "attn_sinks": "self_attn.sinks",
            "ffn_down_exps": "mlp.experts.down_proj"}
@@ -148,7 +155,8 @@ GPT_OSS_FUSED = {"ffn_gate_exps": ("ffn_up_exps", "mlp.experts.gate_up_proj")}
 FUSED = {"ffn_gate_exps": ("ffn_up_exps", "block_sparse_moe.input_linear"),
          "ffn_gate_shexp": ("ffn_up_shexp", "shared_mlp.input_linear")}
 FUSED_DENSE = {**FUSED, "ffn_gate": ("ffn_up", "shared_mlp.input_linear")}
-BARE = ("A_log", ".D", "dt_bias", "expert_bias", "sinks", "layer_scalar")  # names without ".weight"
+BARE = ("A_log", ".D", "dt_bias", "expert_bias", "sinks", "layer_scalar",
+        "correction_bias")  # names without ".weight"
 
 
 # ---- config.json ------------------------------------------------------------------------------
@@ -338,6 +346,32 @@ def gemma4(m):
             "image_token_id": 500, "tie_word_embeddings": True}
 
 
+def deepseek(m):
+    """The file's multiplier of the scores is a tenth of mscale_all_dim."""
+    mscale = 10 * m.get("rope.scaling.yarn_log_multiplier")
+    sigmoid, rope = m.get("expert_gating_func") == 2, m.get("rope.dimension_count")
+    groups = m.get("expert_group_count", 1)
+    return {"head_dim": None, "q_lora_rank": m.get("attention.q_lora_rank") or None,
+            "kv_lora_rank": m.get("attention.kv_lora_rank"), "qk_rope_head_dim": rope,
+            "qk_nope_head_dim": m.get("attention.key_length_mla") - rope,
+            "v_head_dim": m.get("attention.value_length_mla"),
+            "first_k_dense_replace": m.get("leading_dense_block_count"),
+            "n_routed_experts": m.get("expert_count"),
+            "n_shared_experts": m.get("expert_shared_count"),
+            "num_experts_per_tok": m.get("expert_used_count"),
+            "moe_intermediate_size": m.get("expert_feed_forward_length"),
+            "scoring_func": "sigmoid" if sigmoid else "softmax",
+            "topk_method": "noaux_tc" if sigmoid else "greedy", "moe_layer_freq": 1,
+            "n_group": groups, "topk_group": m.get("expert_group_used_count", 1),
+            "norm_topk_prob": m.get("expert_weights_norm"),
+            "routed_scaling_factor": m.get("expert_weights_scale"),
+            "rope_scaling": {"type": "yarn", "factor": m.get("rope.scaling.factor"),
+                             "mscale": mscale, "mscale_all_dim": mscale,
+                             "beta_fast": 32, "beta_slow": 1,
+                             "original_max_position_embeddings":
+                             m.get("rope.scaling.original_context_length")}}
+
+
 class Family:
     def __init__(self, architecture, names=None, config=None, fused=None, pairs=False, plus_1=False,
                  prefix="model."):
@@ -373,6 +407,8 @@ FAMILIES = {
     "gptoss_mxfp4": Family("GptOssForCausalLM", GPT_OSS, gpt_oss, GPT_OSS_FUSED),
     "gemma4": Family("Gemma4ForConditionalGeneration", GEMMA4, gemma4,
                      prefix="model.language_model."),
+    "deepseek2_lite": Family("DeepseekV2ForCausalLM", DEEPSEEK, deepseek),
+    "deepseek2_v3": Family("DeepseekV3ForCausalLM", DEEPSEEK, deepseek),
     "phi3_short": Family("Phi3ForCausalLM", PHI3, phi3),
 }
 
@@ -494,8 +530,22 @@ def add_layer_tensor(m, family, out, name):
         n = shape[0] if len(shape) == 3 else 1
         rows = shape[:-2] + [2 * shape[-2], shape[-1]]
         place(out, f"{at}{theirs}.weight", rows, interleave(raw, second, n))
-    elif not any(stem == other for other, _ in family.fused.values()):
+    elif stem == "attn_k_b":
+        place(out, at + family.names[stem] + ".weight", *latent(m, number))
+    elif stem != "attn_v_b" and not any(stem == other for other, _ in family.fused.values()):
         place(out, at + full_name(family.names[stem], end), shape, raw)
+
+
+def latent(m, number):
+    """kv_b: of each head the rows that make its key, as columns, then those that make its value."""
+    (heads, rank, keys), _, k = m.tensors[f"blk.{number}.attn_k_b.weight"]
+    (_, values, _), _, v = m.tensors[f"blk.{number}.attn_v_b.weight"]
+    k, out, size = array.array("f", k), b"", 4 * values * rank
+    for h in range(heads):
+        at = k[h * rank * keys:(h + 1) * rank * keys]
+        out += array.array("f", [at[r * keys + c] for c in range(keys) for r in range(rank)]).tobytes()
+        out += v[h * size:(h + 1) * size]
+    return [heads * (keys + values), rank], out
 
 
 def tensors_of(m, family):

@@ -5,6 +5,7 @@
 
 #include "flash_image/hf/hf_gemma4.h"
 #include "flash_image/hf/hf_json.h"
+#include "flash_image/hf/hf_latent.h"
 #include "flash_image/hf/hf_layers.h"
 #include "flash_image/hf/hf_multipliers.h"
 #include "flash_image/hf/hf_quantized.h"
@@ -21,9 +22,9 @@ static const struct foreign {
 } foreign[] = {
     { .field = "num_local_experts", .unless_trait = FAMILY_EXPERTS },
     { .field = "num_experts", .unless_trait = FAMILY_EXPERTS },
-    { .field = "n_routed_experts" },
+    { .field = "n_routed_experts", .unless_trait = FAMILY_FREE_ROUTER },
     { .field = "moe_intermediate_size", .unless_trait = FAMILY_EXPERTS },
-    { .field = "kv_lora_rank" },
+    { .field = "kv_lora_rank", .unless_trait = FAMILY_LATENT },
     { .field = "attention_bias", .unless_feature = SOURCE_QKV_BIAS },
     { .field = "mlp_bias", .unless_feature = SOURCE_FFN_BIAS },
     { .field = "use_bias", .unless_feature = SOURCE_FFN_BIAS },
@@ -328,6 +329,7 @@ static void read_all(struct hf_json *j, struct hf_config *c)
         hf_gemma4_read_widths(j);
     }
     family_set_params(s, c->family, false);
+    hf_latent_read(j, c);
     check_activation(j, c->family);
     read_scales(j, c->family);
     hf_multipliers_read(j, c);

@@ -19,8 +19,9 @@ struct hf_multipliers {
 
 struct hf_config {
     const struct family *family;
-    bool tied_known; /* config.json says whether the output matrix is the embedding */
-    bool vision;     /* a model of several parts: the tensors of pictures are passed over */
+    bool tied_known;        /* config.json says whether the output matrix is the embedding */
+    uint32_t n_more_layers; /* of the files beyond the model's, which are passed over */
+    bool vision;            /* a model of several parts: the tensors of pictures are passed over */
     struct hf_memory *memory; /* of tensors that no file holds as they are packed */
     enum hf_quantized quantized;
     struct hf_multipliers multipliers;

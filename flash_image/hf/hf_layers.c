@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "flash_image/hf/hf_latent.h"
 #include "flash_image/hf/hf_recurrent.h"
 
 enum { DELTA_PERIOD = 4 };
@@ -250,8 +251,10 @@ void hf_layers_read_mixers(struct hf_json *j, const struct family *f)
 
 static uint32_t shared_width(struct hf_json *j)
 {
+    uint32_t several = hf_latent_shared_width(j);
+
     return hf_json_u32(j, "shared_intermediate_size",
-                       hf_json_u32(j, "shared_expert_intermediate_size", 0));
+                       hf_json_u32(j, "shared_expert_intermediate_size", several));
 }
 
 static bool is_listed(const cJSON *list, uint32_t layer)
@@ -272,7 +275,8 @@ static void set_experts(struct hf_json *j)
     struct source_params *p = &j->s->params;
     const cJSON *dense = hf_json_list(hf_json_get(j->object, "mlp_only_layers"));
     uint32_t step = hf_json_u32(j, "decoder_sparse_step", 1);
-    uint32_t first = hf_json_u32(j, "num_dense_layers", 0), shared = shared_width(j);
+    uint32_t dense_layers = hf_json_u32(j, "first_k_dense_replace", 0);
+    uint32_t first = hf_json_u32(j, "num_dense_layers", dense_layers), shared = shared_width(j);
 
     if (step == 0) {
         refuse(j, "decoder_sparse_step", "is 0, must be at least 1");
@@ -292,6 +296,9 @@ static void read_router(struct hf_json *j, const struct family *f)
     bool usual = (f->features & SOURCE_RENORMALIZE) != 0 && f->family != INGOT_QWEN3_MOE;
 
     p->experts.scale = hf_json_float(j, "routed_scaling_factor", 1.0f);
+    if (family_has(f, FAMILY_FREE_ROUTER)) {
+        hf_latent_read_router(j);
+    }
     if (p->experts.router == INGOT_ROUTER_SOFTMAX_CHOSEN) {
         return; /* its weights always sum to 1 */
     }
@@ -317,7 +324,8 @@ void hf_layers_read_experts(struct hf_json *j, const struct family *f)
     if (!family_has(f, FAMILY_EXPERTS) || j->e != ERR_OK) {
         return;
     }
-    n = hf_json_u32(j, "num_experts", hf_json_u32(j, "num_local_experts", 0));
+    n = hf_json_u32(j, "n_routed_experts", 0);
+    n = hf_json_u32(j, "num_experts", hf_json_u32(j, "num_local_experts", n));
     if (n == 0) { /* Granite 4: the dense part that experts would share is all */
         for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
             p->layers[i].hidden = shared_width(j) != 0 ? shared_width(j) : p->layers[i].hidden;

@@ -27,6 +27,12 @@ static const struct hf_name_rule inside[] = {
     { "self_attn.k_proj.weight", INGOT_ATTN_K, 1, 0 },
     { "self_attn.v_proj.weight", INGOT_ATTN_V, 1, 0 },
     { "self_attn.qkv_proj.weight", INGOT_ATTN_Q, 3, 0 },
+    { "self_attn.q_a_proj.weight", INGOT_ATTN_Q_A, 1, 0 },
+    { "self_attn.q_a_layernorm.weight", INGOT_ATTN_Q_A_NORM, 1, HF_NORM },
+    { "self_attn.q_b_proj.weight", INGOT_ATTN_Q, 1, 0 },
+    { "self_attn.kv_a_proj_with_mqa.weight", INGOT_ATTN_K, 1, 0 },
+    { "self_attn.kv_a_layernorm.weight", INGOT_ATTN_K_NORM, 1, HF_NORM },
+    { "self_attn.kv_b_proj.weight", INGOT_ATTN_K_B, 1, HF_LATENT },
     { "self_attn.q_proj.bias", INGOT_ATTN_Q_BIAS, 1, 0 },
     { "self_attn.k_proj.bias", INGOT_ATTN_K_BIAS, 1, 0 },
     { "self_attn.v_proj.bias", INGOT_ATTN_V_BIAS, 1, 0 },
@@ -117,6 +123,7 @@ static const struct hf_name_rule inside[] = {
     { "mixer.out_proj.weight", INGOT_SSM_OUT, 1, 0 },
     /* Experts: in one tensor, or a tensor each, whose name has the expert's number for "#". */
     { "mlp.gate.weight", INGOT_ROUTER, 1, 0 },
+    { "mlp.gate.e_score_correction_bias", INGOT_ROUTER_CHOICE_BIAS, 1, 0 },
     { "mlp.router.weight", INGOT_ROUTER, 1, 0 },
     { "mlp.router.bias", INGOT_ROUTER_BIAS, 1, 0 },
     { "feed_forward.gate.weight", INGOT_ROUTER, 1, 0 },
@@ -146,6 +153,9 @@ static const struct hf_name_rule inside[] = {
     { "mlp.shared_expert.gate_proj.weight", INGOT_FFN_GATE, 1, 0 },
     { "mlp.shared_expert.up_proj.weight", INGOT_FFN_UP, 1, 0 },
     { "mlp.shared_expert.down_proj.weight", INGOT_FFN_DOWN, 1, 0 },
+    { "mlp.shared_experts.gate_proj.weight", INGOT_FFN_GATE, 1, 0 },
+    { "mlp.shared_experts.up_proj.weight", INGOT_FFN_UP, 1, 0 },
+    { "mlp.shared_experts.down_proj.weight", INGOT_FFN_DOWN, 1, 0 },
 };
 
 /* Constants that old files carry: frequencies of rotation, and GPT-2's triangular masks. */

@@ -199,6 +199,18 @@ static void scale_long(struct scaling *k)
     k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor", (float)magnitude);
 }
 
+/* DeepSeek: the scores are scaled by the square of what goes with mscale_all_dim, and cosines and
+ * sines by what goes with mscale over that. */
+static double scale_latent(struct scaling *k, double factor)
+{
+    double growth = log(fmax(factor, 1.0)) / 10;
+    double mscale = hf_json_float(&k->in, "mscale", 1.0f);
+    double scores = 1.0 + growth * (double)hf_json_float(&k->in, "mscale_all_dim", 0.0f);
+
+    k->p->attn_scale *= (float)(scores * scores);
+    return (1.0 + growth * mscale) / scores;
+}
+
 static void scale_yarn(struct scaling *k)
 {
     struct rope_yarn yarn = {
@@ -208,8 +220,11 @@ static void scale_yarn(struct scaling *k)
         .beta_slow = hf_json_float(&k->in, "beta_slow", 1.0f),
         .exact = !hf_json_bool(&k->in, "truncate", true),
     };
+    double usual = rope_yarn_magnitude(yarn.factor);
 
-    if (hf_json_get(k->in.object, "mscale") != NULL) {
+    if (k->p->latent.kv_rank != 0) {
+        usual = scale_latent(k, yarn.factor);
+    } else if (hf_json_get(k->in.object, "mscale") != NULL) {
         refuse(k, ERR_UNSUPPORTED, "has \"mscale\" for yarn, which cannot be packed");
     }
     if (!(yarn.factor > 0.0 && yarn.beta_fast > 0.0 && yarn.beta_slow > 0.0)) {
@@ -218,8 +233,7 @@ static void scale_yarn(struct scaling *k)
     if (fine(k)) {
         k->in.e = rope_factors_yarn_all(k->in.s, &yarn);
     }
-    k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor",
-                                         (float)rope_yarn_magnitude(yarn.factor));
+    k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor", (float)usual);
 }
 
 /* Hunyuan: another base, by alpha. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "flash_image/hf/hf_folder.h"
+#include "flash_image/hf/hf_latent.h"
 #include "flash_image/hf/hf_multipliers.h"
 #include "flash_image/hf/hf_names.h"
 #include "flash_image/hf/hf_quantized.h"
@@ -250,6 +251,9 @@ static enum err place_tensor(struct source *s, struct hf_config *c, const struct
     if (role == INGOT_ATTN_Q && family_has(c->family, FAMILY_GATED_QUERY)) {
         return place_query_gate(s, placed->from->name, &t, placed->layer);
     }
+    if ((rule->kind & HF_LATENT) != 0) {
+        return hf_latent_place(s, placed->from->name, &t, placed->layer);
+    }
     if (rule->parts == 1) {
         return place(s, placed->from->name, &t, role, placed->layer);
     }
@@ -295,6 +299,10 @@ static enum err place_named(struct source *s, struct hf_config *c,
     bool scale = hf_is_weight_scale(c, name, matrix, sizeof matrix);
 
     placed.rule = hf_find_rule(scale ? matrix : name, &placed.layer, &placed.expert);
+    if (placed.layer >= s->params.n_layers && placed.layer != INGOT_NO_LAYER &&
+        placed.layer - s->params.n_layers < c->n_more_layers) {
+        return ERR_OK; /* it guesses further tokens */
+    }
     if (placed.rule != NULL && scale) {
         return hf_place_weight_scale(s, c, &placed, role_of(s, placed.rule, placed.layer));
     }
