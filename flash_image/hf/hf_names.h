@@ -15,7 +15,7 @@ enum hf_tensor_kind {
     HF_BLOCKS = 1 << 7,      /* of all experts in MXFP4 */
     HF_BLOCK_SCALES = 1 << 8,
     HF_OUTPUT_SCALE = 1 << 9, /* of the layer, a number */
-    HF_LATENT = 1 << 10, /* of all heads' keys and values */
+    HF_LATENT = 1 << 10,      /* of all heads' keys and values */
 };
 
 /* A name without "model.layers.N." or "transformer.h.N.", the role, and, where a tensor is

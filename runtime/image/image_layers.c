@@ -137,11 +137,10 @@ static enum err check_groups(const struct image_checked *c)
     each = l->n_experts / l->expert_groups;
     if (l->n_experts % l->expert_groups != 0 || each <= by_two ||
         l->n_experts_used > l->expert_groups_used * each) {
-        return REFUSE_LAYER(
-            c, ERR_BAD_HEADER,
-            "expert_groups is %u, of which %u are used: %u experts cannot be chosen "
-            "from %u so",
-            l->expert_groups, l->expert_groups_used, l->n_experts_used, l->n_experts);
+        return REFUSE_LAYER(c, ERR_BAD_HEADER,
+                            "expert_groups %u, %u used, cannot give %u of %u experts",
+                            l->expert_groups, l->expert_groups_used, l->n_experts_used,
+                            l->n_experts);
     }
     return ERR_OK;
 }

@@ -35,6 +35,9 @@ MAMBA2 = [("ssm_in.weight", 256, 164, "Q8_0"), ("ssm_conv1d.weight", 4, 96, "F32
 SSM = {"ssm.conv_kernel": 4, "ssm.state_size": 16, "ssm.group_count": 1, "ssm.time_step_rank": 4,
        "ssm.inner_size": 64}
 EXPERTS = {"expert_count": 2, "expert_used_count": 1, "expert_feed_forward_length": 32}
+LATENT = NORMS + [("attn_q_a.weight", 256, 32, "Q4_0"), ("attn_q_a_norm.weight", 32, 0, "F32"),
+                  ("attn_q_b.weight", 32, 192, "Q8_0"), ("attn_kv_a_mqa.weight", 256, 80, "Q8_0"),
+                  ("attn_kv_a_norm.weight", 64, 0, "F32"), ("attn_output.weight", 128, 256, "F16")]
 # What those of one layer set beside the sizes: numbers, or a list for each layer.
 KEYS = {
     "qwen35moe": {**SSM, **EXPERTS, "full_attention_interval": 2, "nextn_predict_layers": 1,
@@ -49,6 +52,13 @@ KEYS = {
                "rope.dimension_count_swa": 32, "attention.sliding_window": 16,
                "attention.sliding_window_pattern": 1, "attention.shared_kv_layers": 1,
                "embedding_length_per_layer_input": 32, "feed_forward_length": [512, 512]},
+    "deepseek2": {"attention.kv_lora_rank": 64, "attention.q_lora_rank": 32,
+                  "rope.dimension_count": 16, "attention.key_length": 80,
+                  "attention.value_length": 64, "attention.key_length_mla": 48,
+                  "attention.value_length_mla": 32, "leading_dense_block_count": 1,
+                  "expert_count": 4, "expert_used_count": 2, "expert_feed_forward_length": 32,
+                  "expert_shared_count": 1, "expert_gating_func": 2, "expert_group_count": 2,
+                  "expert_group_used_count": 1},
     "nemotron_h": {"attention.head_count_kv": [0, 2, 0], "feed_forward_length": [0, 0, 512], **SSM},
 }
 MODELS = {
@@ -102,6 +112,11 @@ MODELS = {
                QKV[:1] + BLOCK + GATED + HEAD_NORMS[:1] + POST_NORMS +
                [("inp_gate.weight", 256, 32, "F32"), ("proj.weight", 32, 256, "F32"),
                 ("post_norm.weight", 256, 0, "F32")]),
+    "deepseek2": ([], LATENT + GATED + BLOCK[3:] +
+                  [("attn_k_b.weight", 32, 64, "Q8_0", 4), ("attn_v_b.weight", 64, 32, "Q4_0", 4)],
+                  LATENT + SHARED + [("attn_kv_b.weight", 64, 256, "Q8_0")] +
+                  [(*t[:-1], 4) for t in MOE[1:]] +
+                  [("ffn_gate_inp.weight", 256, 4, "F32"), ("exp_probs_b.bias", 4, 0, "F32")]),
     "nemotron_h": ([], NORMS[:1] + MAMBA2, NORMS[:1] + QKV + BLOCK[1:2],
                    NORMS[:1] + GATED[1:] + BLOCK[3:]),
 }
@@ -124,7 +139,9 @@ def model(name):
     if name == "phi3":
         g.u32(".rope.scaling.original_context_length", 16)
         g.f32(".rope.scaling.attn_factor", 1.2)
-    if name == "qwen2":
+    if name == "deepseek2":
+        g.f32(".rope.scaling.yarn_log_multiplier", 0.1)
+    if name in ("qwen2", "deepseek2"):
         g.string(".rope.scaling.type", "yarn")
         g.f32(".rope.scaling.factor", 4)
     if name == "gemma3":

@@ -14,7 +14,8 @@ from machine import (ARM64, ASSETS, HOST, RISCV64, RISCV64_V, WORK, Reply, Tap, 
 PROMPT = "Once upon a time there was a time there was a"
 N = 16
 MODELS = {"qwen35_gqa": "q8_0", "lfm2moe": "q4_0", "granitehybrid_moe": "q8_0", "gemma4": "q4_0",
-          "gptoss_mxfp4": None, "olmoe": "f32"}  # None: as the file has them
+          "gptoss_mxfp4": None, "olmoe": "f32", "deepseek2_lite": "q8_0",
+          "deepseek2_v3": "f32"}  # None: as the file has them
 # machine, mode, cores, and words of its own
 CELLS = [("host", "resident", 1, ()), ("host", "streamed", 2, ("chunk=1",)),
          ("host", "resident", 2, ("spec=ngram",)), (ARM64, "resident", 4, ("spec=ngram",)),

@@ -1,5 +1,5 @@
 /* A cache whose layers differ: in width and number of heads, without attention, with the keys and
- * values of another layer. Each has what was put into it, and only those that keep some take
+ * values of another layer, with values that are the first part of their keys. Each has what was put into it, and only those that keep some take
  * memory. */
 #include "runtime/compute/kv_cache.h"
 
@@ -8,7 +8,15 @@
 #include "kernels/kernels.h"
 #include "tests/unit/tap.h"
 
-enum { N_LAYERS = 6, CONTEXT = 3 * KV_TILE - 5, MOST_D = 128, WIDE = 1, SHARED = 4 };
+enum {
+    N_LAYERS = 7,
+    CONTEXT = 3 * KV_TILE - 5,
+    MOST_D = 128,
+    WIDE = 1,
+    SHARED = 4,
+    LATENT = 6,
+    RANK = 64
+};
 
 static const struct ingot_layer table[N_LAYERS] = {
     { .mixer = INGOT_MIXER_DELTA },
@@ -21,11 +29,18 @@ static const struct ingot_layer table[N_LAYERS] = {
       .kv_layer = WIDE,
       .features = INGOT_SHARED_KV },
     { .mixer = INGOT_MIXER_NONE },
+    { .mixer = INGOT_MIXER_ATTENTION,
+      .n_kv_heads = 1,
+      .head_dim = 96,
+      .kv_rank = RANK,
+      .kv_layer = LATENT,
+      .features = INGOT_LATENT_KV },
 };
 static const struct kv_layers layers = { table, N_LAYERS };
-static const struct ingot_layer plain[2] = {
+static const struct ingot_layer plain[3] = {
     { .mixer = INGOT_MIXER_ATTENTION, .n_kv_heads = 1, .head_dim = MOST_D },
     { .mixer = INGOT_MIXER_ATTENTION, .n_kv_heads = 3, .head_dim = 32 },
+    { .mixer = INGOT_MIXER_ATTENTION, .n_kv_heads = 1, .head_dim = (96 + RANK) / 2 },
 };
 static _Alignas(64) uint8_t memory[1 << 20];
 static struct kv_cache kv;
@@ -57,7 +72,7 @@ static void put_all(void)
 /* The first and the last dimension of every key and value. */
 static unsigned count_wrong(uint32_t layer, uint32_t of)
 {
-    uint32_t last = table[layer].head_dim - 1;
+    uint32_t last = table[layer].head_dim - 1, width = kv_cache_value_dim(&table[layer]);
     unsigned wrong = 0;
 
     for (uint32_t h = 0; h < table[layer].n_kv_heads; h++) {
@@ -69,8 +84,9 @@ static unsigned count_wrong(uint32_t layer, uint32_t of)
 
             wrong += keys[j] < want || keys[j] > want;
             wrong += keys[last * KV_TILE + j] < want || keys[last * KV_TILE + j] > want;
-            wrong += values[j * (last + 1)] < -want || values[j * (last + 1)] > -want;
-            wrong += values[j * (last + 1) + last] < -want || values[j * (last + 1) + last] > -want;
+            values += (size_t)j * width;
+            wrong += values[0] < -want || values[0] > -want;
+            wrong += values[width - 1] < -want || values[width - 1] > -want;
         }
     }
     return wrong;
@@ -78,13 +94,19 @@ static unsigned count_wrong(uint32_t layer, uint32_t of)
 
 int main(void)
 {
-    const struct kv_layers both = { plain, 2 };
+    const struct kv_layers both = { plain, 3 };
+    const struct ingot_layer uneven = { .mixer = INGOT_MIXER_ATTENTION,
+                                        .n_kv_heads = 1,
+                                        .head_dim = 96,
+                                        .kv_rank = RANK - 8,
+                                        .features = INGOT_LATENT_KV };
+    const struct kv_layers odd = { &uneven, 1 };
     size_t bytes = kv_cache_bytes(&layers, CONTEXT, KV_F32);
     unsigned untouched = 0;
 
     kernels_select(&k, CPU_ANY);
     OK(bytes == kv_cache_bytes(&both, CONTEXT, KV_F32) && bytes + 64 <= sizeof memory,
-       "%zu bytes: as much as the two layers that keep keys and values", bytes);
+       "%zu bytes: as much as the three layers that keep keys and values", bytes);
     OK(kv_cache_page_bytes(&table[0], KV_F16) == 0 &&
            kv_cache_page_bytes(&table[SHARED], KV_F16) == 0 &&
            kv_cache_page_bytes(&table[WIDE], KV_F16) == 2 * KV_TILE * MOST_D * 2 &&
@@ -94,9 +116,18 @@ int main(void)
     kv_cache_open(&kv, &layers, CONTEXT, KV_F32, memory);
     put_all();
     OK(count_wrong(1, 1) + count_wrong(3, 3) == 0, "each layer has what was put into it");
+    OK(count_wrong(LATENT, LATENT) == 0 && kv_cache_value_dim(&table[LATENT]) == RANK,
+       "values may be narrower than keys");
+    OK(kv_cache_suits(&layers, KV_Q8) && !kv_cache_suits(&odd, KV_Q8),
+       "Q8 wants whole blocks of either");
     OK(count_wrong(SHARED, WIDE) == 0 && !kv.layers[SHARED].own, "one reads that of another");
     for (size_t i = bytes; i < sizeof memory; i++)
         untouched += memory[i] == 0xa5;
     OK(untouched == sizeof memory - bytes, "and nothing is written beyond");
+    for (uint32_t i = 0; i < N_LAYERS; i++)
+        kv_layer_set_pages(&kv.layers[i], 200 * 1024);
+    kv.layers[LATENT].place = memory;
+    OK(kv_cache_values(&kv, LATENT, 0, 2) == memory + 2 * 200 * 1024 + 96 * KV_TILE * 4,
+       "in a page the values follow the keys");
     return tap_done();
 }

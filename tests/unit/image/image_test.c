@@ -133,6 +133,16 @@ static void test_layer_kinds(void)
     refuse_layer(LAYER(residual_scale), 0x7fc00000, 4, ERR_BAD_HEADER, "residual_scale");
     refuse_layer(LAYER(output_scale), 0x7fc00000, 4, ERR_BAD_HEADER, "output_scale");
     refuse_layer(LAYER(kv_layer), 0, 2, ERR_BAD_HEADER, "kv_layer is 0, and keys are its own");
+    refuse_layer(LAYER(features), INGOT_GATED | INGOT_LATENT_KV, 4, ERR_BAD_HEADER,
+                 "n_kv_heads is 2, must be 1 to 1");
+    refuse_layer(LAYER(features), INGOT_GATED | INGOT_GROUPS_BY_TWO, 4, ERR_BAD_HEADER,
+                 "features is 1024, must be 0 to 0");
+    refuse_layer(LAYER(kv_rank), 8, 4, ERR_BAD_HEADER, "kv_rank is 8, must be 0 to 0");
+    refuse_layer(LAYER(q_rank), 8, 4, ERR_BAD_HEADER, "q_rank is 8, must be 0 to 0");
+    refuse_layer(LAYER(query_dim), 8, 4, ERR_BAD_HEADER, "query_dim is 8, must be 0 to 0");
+    refuse_layer(LAYER(expert_groups), 1, 4, ERR_BAD_HEADER, "expert_groups is 1, must be 0 to 0");
+    refuse_layer(LAYER(expert_groups_used), 1, 4, ERR_BAD_HEADER,
+                 "expert_groups_used is 1, must be 0 to 0");
     refuse_layer(LAYER(value_dim), 8, 4, ERR_UNSUPPORTED, "values are 8 wide, keys 6");
     refuse_layer(LAYER(reserved[26]), 1, 4, ERR_BAD_HEADER, "layer 1: reserved is not zero");
 }
