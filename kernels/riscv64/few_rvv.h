@@ -9,7 +9,8 @@
  * many rows at once as a vector has.
  *
  * A kernel that includes this has defined ACT_BYTES, ACT_D and ACT_SUM, of a block of x; ACT_STEP,
- * from 4 columns of a token to its next; ACT_SUM_STEP; and BLOCK_BYTES and PARTS, of weights. */
+ * from 4 columns of a token to its next; ACT_SUM_STEP; and BLOCK_BYTES, PARTS and RUN_BYTES (one field
+ * of all), of weights. */
 #ifndef INGOT_KERNELS_RISCV64_FEW_RVV_H
 #define INGOT_KERNELS_RISCV64_FEW_RVV_H
 
@@ -42,10 +43,10 @@
 #define max_rows s5    /* of n_rows */
 #define shift_up s6    /* 2^13 */
 #define group_b s7     /* the second of the two */
-#define tokens_left s8
-#define token s9
+#define wide s8        /* 2 lanes, bytes that are loaded at once; 0: lanes are */
+#define longer s9      /* vlenb - 32 */
 #define shape s10
-#define slot s11       /* the lanes of group */
+#define slot s11       /* 1536 beyond the lanes of group, part 0 */
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
 
@@ -54,15 +55,16 @@
 
 #define TILE 128       /* rows */
 #define SLOTS_BYTES (TILE / 8 * 64)
-/* The frame: what a gemm keeps, sums of x by part, where scales lie, x of a block, lanes of the
+/* The frame: what a gemm keeps, sums of x by part, x of a block, where scales lie, lanes of the
  * tile's groups for each part. */
 #define FRAME_DST 0
 #define FRAME_WEIGHTS 8
 #define FRAME_ACT 16
+#define FRAME_TOKEN 24
 #define FRAME_SUMS 32
-#define FRAME_OFFSETS (FRAME_SUMS + 16)
-#define FRAME_X (FRAME_OFFSETS + 4 * TILE)
-#define FRAME_SLOTS (FRAME_X + 2048)
+#define FRAME_X (FRAME_SUMS + 16)
+#define FRAME_OFFSETS (FRAME_X + 2048)
+#define FRAME_SLOTS (FRAME_OFFSETS + 4 * TILE)
 #define LOCALS (FRAME_SLOTS + PARTS * SLOTS_BYTES)
 
 .macro enter_frame
@@ -94,7 +96,7 @@
 /* Each word of x, 4 columns, to 8 words at sp. */
 .macro spread_x
     li temp, 512
-    vsetvli lanes, temp, e32, m8, ta, ma
+    vsetvli left, temp, e32, m8, ta, ma
     vid.v v0
     vsrl.vi v0, v0, 3
     .if ACT_STEP == 16
@@ -104,7 +106,7 @@
     .endif
     mv x_at, act
     addi out, sp, FRAME_X
-    srli temp_1, lanes, 3              /* words of x */
+    srli temp_1, left, 3              /* words of x */
     .if ACT_STEP == 16
     slli temp_1, temp_1, 4
     .else
@@ -114,9 +116,9 @@
     vluxei32.v v8, (x_at), v0
     vse32.v v8, (out)
     add x_at, x_at, temp_1
-    slli at_a, lanes, 2
+    slli at_a, left, 2
     add out, out, at_a
-    sub temp, temp, lanes
+    sub temp, temp, left
     bnez temp, .Lspread
 .endm
 
@@ -138,68 +140,73 @@
     .endr
 .endm
 
-/* acc_a, acc_b += x by what \op \with leaves of the weights of both groups. x of the field lies
- * \place into the spread one, for \run bytes of weights. Twice as much is loaded at once (vle16.v,
- * of registers of m8) where the field has it. */
-.macro pass run, place, op, with, then
+/* Both groups from their beginning on, with x from \place on. */
+.macro from_start place
     addi at_a, group, 16 * PARTS
     addi at_b, group_b, 16 * PARTS
-    addi weights_end, at_a, \run
-    addi x_at, sp, FRAME_X + (\place) % 1024
-    .if (\place) >= 1024
-    addi x_at, x_at, 1024
-    .endif
+    addi x_at, sp, FRAME_X + (\place)
     vsetvli zero, lanes, e8, m4, ta, ma
-    slli temp, lanes, 1
-    li temp_1, \run
-    bgtu temp, temp_1, .Lonce\@
-.Lstep\@:
-    vle16.v v24, (x_at)
-    vle16.v v16, (at_a)
-    add x_at, x_at, temp
-    add at_a, at_a, temp
+.endm
+
+/* acc_a = acc_b = 0, in a pass. */
+.macro clear_sums
+    vwsub.vv acc_a, v16, v16
+    vwsub.vv acc_b, v16, v16
+.endm
+
+/* What \op \with, then \then leave of the weights in v16, and v20. */
+.macro mask_weights op, with, then
     \op v16, v16, \with
     \op v20, v20, \with
     .ifnb \then
     vand.vi v16, v16, \then
     vand.vi v20, v20, \then
     .endif
-    vwmaccsu.vv acc_a, v24, v16
-    vwmaccsu.vv acc_a, v28, v20
-    vle16.v v16, (at_b)
-    add at_b, at_b, temp
-    \op v16, v16, \with
-    \op v20, v20, \with
-    .ifnb \then
-    vand.vi v16, v16, \then
-    vand.vi v20, v20, \then
-    .endif
-    vwmaccsu.vv acc_b, v24, v16
-    vwmaccsu.vv acc_b, v28, v20
-    bne at_a, weights_end, .Lstep\@
-    j .Lpassed\@
-.Lonce\@:
+.endm
+
+/* acc_a, acc_b += x by a field of the weights of both groups, from x_at, at_a, at_b on to
+ * weights_end. Twice as much is loaded at once (vle16.v, of registers of m8) where there is as
+ * much. */
+.macro pass op, with, then
+    bnez wide, .Lstep\@
     vle8.v v24, (x_at)
     vle8.v v16, (at_a)
     vle8.v v20, (at_b)
-    \op v16, v16, \with
-    \op v20, v20, \with
-    .ifnb \then
-    vand.vi v16, v16, \then
-    vand.vi v20, v20, \then
-    .endif
+    mask_weights \op, \with, \then
     vwmaccsu.vv acc_a, v24, v16
     vwmaccsu.vv acc_b, v24, v20
+    j .Lpassed\@
+.Lstep\@:
+    vle16.v v24, (x_at)
+    vle16.v v16, (at_a)
+    add x_at, x_at, wide
+    add at_a, at_a, wide
+    mask_weights \op, \with, \then
+    vwmaccsu.vv acc_a, v24, v16
+    vwmaccsu.vv acc_a, v28, v20
+    vle16.v v16, (at_b)
+    add at_b, at_b, wide
+    mask_weights \op, \with, \then
+    vwmaccsu.vv acc_b, v24, v16
+    vwmaccsu.vv acc_b, v28, v20
+    bne at_a, weights_end, .Lstep\@
 .Lpassed\@:
+.endm
+
+.macro first_pass place, op, with, then
+    from_start \place
+    clear_sums
+    pass \op, \with, \then
+.endm
+
+.macro next_pass place, op, with
+    from_start \place
+    pass \op, \with
 .endm
 
 /* The fields 0, 2 and 3 of TQ2_0, which need no more than one load of weights. */
 .macro pass_tq2
-    addi at_a, group, 16 * PARTS
-    addi at_b, group_b, 16 * PARTS
-    addi weights_end, at_a, 512
-    addi x_at, sp, FRAME_X
-    vsetvli zero, lanes, e8, m4, ta, ma
+    from_start 0
 .Lstep\@:
     vle8.v v16, (at_a)
     vle8.v v20, (at_b)
@@ -228,15 +235,6 @@
     bne at_a, weights_end, .Lstep\@
 .endm
 
-/* Of \run bytes of weights a lane has: acc_a = acc_b = 0. */
-.macro start_sums run
-    li temp, \run
-    vsetvli lanes, temp, e8, m4, ta, ma
-    vsetvli zero, zero, e16, m8, ta, ma
-    vmv.v.i acc_a, 0
-    vmv.v.i acc_b, 0
-.endm
-
 /* What they are multiples of, out of the sums. */
 .macro shift_sums by
     vsetvli zero, lanes, e16, m8, ta, ma
@@ -259,37 +257,33 @@
 .endm
 
 .macro store_sums part
-    addi x_at, slot, (\part) * SLOTS_BYTES / 2
-    .if (\part) != 0
-    addi x_at, x_at, (\part) * SLOTS_BYTES / 2
-    .endif
-    csrr temp, vlenb
-    addi temp, temp, -32
-    bgtz temp, .Llong\@
-    vsetvli temp_1, zero, e16, m4, ta, ma
+    addi x_at, slot, (\part) * SLOTS_BYTES - 1536
+    bgtz longer, .Llong\@
+    vsetvli temp, zero, e16, m4, ta, ma
     vadd.vv v0, v0, v4
-    vadd.vv v8, v8, v12
-    bnez temp, .Lfolded\@
-    vsetvli temp_1, zero, e16, m2, ta, ma
+    vadd.vv v4, v8, v12
+    bltz longer, .Lfolded\@
+    vsetvli temp, zero, e16, m2, ta, ma
     vadd.vv v0, v0, v2
-    vadd.vv v8, v8, v10
-    j .Lfolded\@
+    vadd.vv v2, v4, v6
+    vs4r.v v0, (x_at)
+    j .Lstored\@
 .Llong\@:
     fold_halves acc_a
     fold_halves acc_b
-.Lfolded\@:
     vse16.v acc_a, (x_at)
     addi x_at, x_at, 64
     vse16.v acc_b, (x_at)
+    j .Lstored\@
+.Lfolded\@:
+    vs8r.v v0, (x_at)
+.Lstored\@:
 .endm
 
 /* y = fma((float)isum, scale * x.d, y) of n rows from group on, part \part, whose lanes are from
- * slot on. \bits of Q1_0 count double. Sums of parts stay in int16: 64 * 3 * 128. */
+ * slot on. \bits of Q1_0 count double. Sums of one part of several stay in int16: 64 * 3 * 128. */
 .macro finish part, bits
-    addi temp, slot, (\part) * SLOTS_BYTES / 2
-    .if (\part) != 0
-    addi temp, temp, (\part) * SLOTS_BYTES / 2
-    .endif
+    addi temp, slot, (\part) * SLOTS_BYTES - 1536
     vsetvli zero, n_pairs, e32, m8, ta, ma
     vle32.v v0, (temp)
     vsetvli zero, zero, e16, m4, ta, ma
@@ -309,17 +303,21 @@
     vsetvli zero, n_rows, e16, m2, ta, ma
     vnsrl.wi v4, v0, 0
     vnsrl.wi v6, v0, 16
-    vwadd.vv v8, v4, v6
+    vadd.vv v4, v4, v6
+    lw temp, FRAME_SUMS + 4*(\part)(sp)
+    .if \bits == 1
+    vadd.vv v4, v4, v4
+    .endif
+    vwsub.vx v8, v4, temp
     .endif
     vluxei32.v v4, (temp_1), v20
-    lw temp, FRAME_SUMS + 4*(\part)(sp)
     vwmul.vx v12, v4, shift_up         /* sign-extended and shifted left by 13 */
     vsetvli zero, zero, e32, m4, ta, ma
     vand.vx v12, v12, sign_bits
-    .if \bits == 1
-    vadd.vv v8, v8, v8
-    .endif
+    .if PARTS == 1
+    lw temp, FRAME_SUMS(sp)
     vsub.vx v8, v8, temp
+    .endif
     vfmul.vf v12, v12, scale_up
     vfcvt.f.x.v v8, v8
     vfmul.vf v12, v12, act_scale
@@ -330,12 +328,13 @@
 .macro finish_tile bits
     mv group, tile_block
     mv out, dst
-    addi slot, sp, FRAME_SLOTS - 1024
-    addi slot, slot, 1024
+    li slot, FRAME_SLOTS + 1536
+    add slot, slot, sp
     mv left, tile_rows
     mv n_rows, max_rows
     li sign_bits, F16_SIGN_MAGNITUDE
-    addi temp, sp, FRAME_OFFSETS
+    li temp, FRAME_OFFSETS
+    add temp, temp, sp
     vsetvli zero, max_rows, e32, m4, ta, ma
     vle32.v v20, (temp)
 .Lrows\@:
@@ -362,6 +361,18 @@
     bnez left, .Lrows\@
 .endm
 
+/* lanes, and wide. */
+.macro measure_lanes
+    csrr longer, vlenb
+    addi longer, longer, -32
+    li temp, RUN_BYTES
+    vsetvli lanes, temp, e8, m4, ta, ma
+    slli wide, lanes, 1
+    bleu wide, temp, .Lwide\@
+    mv wide, zero
+.Lwide\@:
+.endm
+
 /* max_rows, what finish_tile does at once, and where the scales of that many lie from the first's
  * group on. */
 .macro measure_finish
@@ -376,62 +387,57 @@
     vand.vi v0, v0, 7
     vadd.vv v4, v4, v0
     vadd.vv v4, v4, v0
-    addi temp, sp, FRAME_OFFSETS
+    li temp, FRAME_OFFSETS
+    add temp, temp, sp
     vsetvli zero, max_rows, e32, m4, ta, ma
     vse32.v v4, (temp)
 .endm
 
 .macro groups_tq2
-    start_sums 512
-    pass 512, 512, vand.vi, 12
+    first_pass RUN_BYTES, vand.vi, 12
     shift_sums 2
     pass_tq2
     store_sums 0
 .endm
 
 .macro groups_q2
-    start_sums 512
-    pass 512, 0, vand.vi, 3
+    first_pass 0, vand.vi, 3
     store_sums 0
-    start_sums 512
-    pass 512, 512, vand.vi, 12
+    first_pass RUN_BYTES, vand.vi, 12
     shift_sums 2
     store_sums 1
-    start_sums 512
-    pass 512, 1024, vsrl.vi, 4, 3
+    first_pass 2 * RUN_BYTES, vsrl.vi, 4, 3
     store_sums 2
-    start_sums 512
-    pass 512, 1536, vsrl.vi, 6
+    first_pass 3 * RUN_BYTES, vsrl.vi, 6
     store_sums 3
 .endm
 
 /* Fields of higher weight first: 4 of a lane are at most 64 * 128 * 4. */
 .macro groups_q1
-    start_sums 256
-    pass 256, 768, vand.vi, 8
+    first_pass 3 * RUN_BYTES, vand.vi, 8
     shift_sums 1
-    pass 256, 512, vand.vi, 4
+    next_pass 2 * RUN_BYTES, vand.vi, 4
     shift_sums 1
-    pass 256, 256, vand.vi, 2
+    next_pass RUN_BYTES, vand.vi, 2
     shift_sums 1
-    pass 256, 0, vand.vi, 1
+    next_pass 0, vand.vi, 1
     store_sums 0
-    start_sums 256
     li mask, 64
-    pass 256, 1536, vand.vx, mask
+    first_pass 6 * RUN_BYTES, vand.vx, mask
     shift_sums 1
     li mask, 32
-    pass 256, 1280, vand.vx, mask
+    next_pass 5 * RUN_BYTES, vand.vx, mask
     shift_sums 1
     li mask, 16
-    pass 256, 1024, vand.vx, mask
+    next_pass 4 * RUN_BYTES, vand.vx, mask
     shift_sums 4
-    pass 256, 1792, vsrl.vi, 7
+    next_pass 7 * RUN_BYTES, vsrl.vi, 7
     store_sums 1
 .endm
 
 /* y of all rows for one token; \groups_macro the macro for two groups of a block. */
 .macro token_rows groups_macro, bits
+    measure_lanes
     measure_finish
 .Ltile:
     beqz rows_left, .Lend_rows
@@ -457,8 +463,8 @@
     spread_x
     sum_parts
     mv group, tile_block
-    addi slot, sp, FRAME_SLOTS - 1024
-    addi slot, slot, 1024
+    li slot, FRAME_SLOTS + 1536
+    add slot, slot, sp
     mv left, tile_rows
 .Lpair:
     mv group_b, group                  /* the last one may be alone */
@@ -466,6 +472,7 @@
     bleu left, temp, .Lalone
     add group_b, group, row_bytes
 .Lalone:
+    addi weights_end, group, 16 * PARTS + RUN_BYTES
     \groups_macro
     add group, group_b, row_bytes
     addi slot, slot, 128
@@ -501,17 +508,19 @@ endfunc
 func \name, v
     enter_frame
     mv shape, a3
-    ld tokens_left, SHAPE_TOKENS(shape)
-    mv token, zero
-    beqz tokens_left, .Ldone
+    sd zero, FRAME_TOKEN(sp)
 .Ltoken:
+    ld temp, FRAME_TOKEN(sp)
+    ld temp_1, SHAPE_TOKENS(shape)
+    beq temp, temp_1, .Ldone
     ld rows_left, SHAPE_ROWS(shape)
     ld temp_1, SHAPE_COLS(shape)
     measure temp_1
     sd dst, FRAME_DST(sp)
     sd weights, FRAME_WEIGHTS(sp)
     sd act_start, FRAME_ACT(sp)
-    andi temp_1, token, 3
+    ld temp_1, FRAME_TOKEN(sp)
+    andi temp_1, temp_1, 3
     slli temp, temp_1, 2
     add act_start, act_start, temp
     add act_end, act_end, temp
@@ -524,17 +533,17 @@ func \name, v
     ld temp, SHAPE_Y_STRIDE(shape)
     slli temp, temp, 2
     add dst, dst, temp
-    addi token, token, 1
-    andi temp, token, 3
-    bnez temp, .Lsame_four
+    ld temp, FRAME_TOKEN(sp)
+    addi temp, temp, 1
+    sd temp, FRAME_TOKEN(sp)
+    andi temp, temp, 3
+    bnez temp, .Ltoken
     ld temp_1, SHAPE_COLS(shape)
     srli temp_1, temp_1, COLS_K_LOG2
     li temp, ACT_BYTES
     mul temp, temp, temp_1
     add act_start, act_start, temp
-.Lsame_four:
-    addi tokens_left, tokens_left, -1
-    bnez tokens_left, .Ltoken
+    j .Ltoken
 .Ldone:
     leave_frame
     ret

@@ -11,6 +11,7 @@
 #define ACT_SUM_STEP 8
 #define BLOCK_BYTES Q1_BYTES
 #define PARTS 2
+#define RUN_BYTES 256
 #include "kernels/riscv64/few_rvv.h"
 
 gemm_few gemm_f32_q1x8_q8kx4_rvv, groups_q1, 1

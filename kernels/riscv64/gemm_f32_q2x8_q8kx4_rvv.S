@@ -11,6 +11,7 @@
 #define ACT_SUM_STEP 8
 #define BLOCK_BYTES Q2_BYTES
 #define PARTS 4
+#define RUN_BYTES 512
 #include "kernels/riscv64/few_rvv.h"
 
 gemm_few gemm_f32_q2x8_q8kx4_rvv, groups_q2, 2

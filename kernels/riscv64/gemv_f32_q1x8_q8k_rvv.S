@@ -11,6 +11,7 @@
 #define ACT_SUM_STEP 2
 #define BLOCK_BYTES Q1_BYTES
 #define PARTS 2
+#define RUN_BYTES 256
 #include "kernels/riscv64/few_rvv.h"
 
 gemv_few gemv_f32_q1x8_q8k_rvv, groups_q1, 1

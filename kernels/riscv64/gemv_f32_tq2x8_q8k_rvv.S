@@ -11,6 +11,7 @@
 #define ACT_SUM_STEP 2
 #define BLOCK_BYTES TQ2_BYTES
 #define PARTS 1
+#define RUN_BYTES 512
 #include "kernels/riscv64/few_rvv.h"
 
 gemv_few gemv_f32_tq2x8_q8k_rvv, groups_tq2, 2
