@@ -102,7 +102,7 @@ def floats_of(gguf, *words):
 
 def report_of(gguf, kind):
     _, said = run([HOST, "pack", gguf, "-o", MODEL, "-q", "--type", kind, "--report"])
-    return re.findall(r"(\w+) +\d+ x \d+ +\w+ +(q\d_\w+) +[\d.]+ +(\S+) ", said, re.M), said
+    return re.findall(r"(\w+) +\d+ x \d+ +\w+ +(q\d_\w+) +[\d.]+ +(\S+) +\S+(?:  matters more)?$", said, re.M), said
 
 
 # Their original is not there, but in 5 and 6 bits; what these have lost is in their error, not in ours.
