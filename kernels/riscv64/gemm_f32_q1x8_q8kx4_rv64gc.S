@@ -11,7 +11,7 @@
 
 func gemm_f32_q1x8_q8kx4_rv64gc
     open_frame
-    gemv_loops q1_block, starts, Q1_BYTES
+    gemv_loops q1_block, Q1_BYTES, starts
     close_frame
     ret
 endfunc

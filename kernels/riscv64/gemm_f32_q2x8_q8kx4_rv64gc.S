@@ -11,7 +11,7 @@
 
 func gemm_f32_q2x8_q8kx4_rv64gc
     open_frame
-    gemv_loops q2_block, starts, Q2_BYTES
+    gemv_loops q2_block, Q2_BYTES, starts
     close_frame
     ret
 endfunc

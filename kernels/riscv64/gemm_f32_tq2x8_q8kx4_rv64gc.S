@@ -11,7 +11,7 @@
 
 func gemm_f32_tq2x8_q8kx4_rv64gc
     open_frame
-    gemv_loops tq2_block, starts, TQ2_BYTES
+    gemv_loops tq2_block, TQ2_BYTES, starts
     close_frame
     ret
 endfunc

@@ -10,7 +10,7 @@
 
 func gemv_f32_q1x8_q8k_rv64gc
     open_frame
-    gemv_loops q1_block, starts, Q1_BYTES
+    gemv_loops q1_block, Q1_BYTES, starts
     close_frame
     ret
 endfunc

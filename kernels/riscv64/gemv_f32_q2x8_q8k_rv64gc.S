@@ -10,7 +10,7 @@
 
 func gemv_f32_q2x8_q8k_rv64gc
     open_frame
-    gemv_loops q2_block, starts, Q2_BYTES
+    gemv_loops q2_block, Q2_BYTES, starts
     close_frame
     ret
 endfunc

@@ -2,22 +2,57 @@
  *                                const struct block_q8k *restrict x, size_t rows, size_t cols,
  *                                size_t ahead)
  *
- * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft11, fa0, fa4, fa5, fa7; keeps
- * s0-s11 and ra in a frame of 656 bytes. q6k_rv64gc.h, a gemm of one token. Instructions per 32
- * weights: 131. */
-#define TOKENS 1
-#define ACT_BYTES Q8K_BYTES
-#define ACT_D Q8K_SCALE
-#include "kernels/riscv64/q6k_rv64gc.h"
+ * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft9, fa0-fa7; keeps s0-s11 and ra
+ * in a frame of 4384 bytes.
+ *
+ * gemv_k_rv64gc.h. (q - 32) x of 8 columns fills an int16, so that a sub-block has two units.
+ * Instructions per 32 weights: 88. */
+#define SCALES Q6K_SCALES
+#define LOW Q6K_LOW
+#define HIGH Q6K_HIGH
+#define UNIT 8
+#define SCALED 16 /* columns of a scale */
+#define OFFSET 32
+#define WITH_OFFSET 0 /* log2 of OFFSET where it is no part of q, else 0 */
+#include "kernels/riscv64/gemv_k_rv64gc.h"
 
-.macro q6k_shared
-    share q6k_block
+.macro make_masks
+    li even_mask, 0x00ff00ff00ff00ff
+    li sign_bits, F16_SIGN_MAGNITUDE
+.endm
+
+.macro make_block_masks
+    li low_mask, 0x0f0f0f0f0f0f0f0f
+    li high_mask, 0x0303030303030303
+.endm
+
+.macro value at
+    ld bytes, \at(low_at)
+    ld bits, \at(high_at)
+    srl bytes, bytes, low_shift
+    srl bits, bits, high_shift
+    and bytes, bytes, low_mask
+    and bits, bits, high_mask
+    slli bits, bits, 4
+    or bytes, bytes, bits
+.endm
+
+.macro scale to, row
+    lb \to, \row(bits)
+.endm
+
+.macro next_place
+    next_nibbles low_at, low_shift
+    next_two_bits high_at, high_shift
+.endm
+
+.macro q6k_block
+    k_block no_mins, Q6K_BYTES
 .endm
 
 func gemv_f32_q6kx8_q8k_rv64gc
     open_frame
-    shape_of_gemv
-    matrix q6k_shared, Q6K_BYTES
+    gemv_loops q6k_block, Q6K_BYTES
     close_frame
     ret
 endfunc

@@ -32,9 +32,9 @@
     .endr
 .endm
 
-/* sum = fma((float)dot, scale * x.d, sum) for four rows from \first on, side by side to hide
+/* sum = \fma((float)dot, scale * x.d, sum) for four rows from \first on, side by side to hide
  * the latencies. Clobbers ft0-ft7 and the four \word. */
-.macro finish_rows first, dot0, dot1, dot2, dot3, sum0, sum1, sum2, sum3, word0, word1, word2, word3
+.macro finish_rows first, dot0, dot1, dot2, dot3, sum0, sum1, sum2, sum3, word0, word1, word2, word3, fma=fmadd.s
     lh \word0, 2*\first + 0(block)
     lh \word1, 2*\first + 2(block)
     lh \word2, 2*\first + 4(block)
@@ -59,10 +59,10 @@
     .irp scale, ft0, ft1, ft2, ft3
     fmul.s \scale, \scale, act_scale
     .endr
-    fmadd.s \sum0, ft4, ft0, \sum0
-    fmadd.s \sum1, ft5, ft1, \sum1
-    fmadd.s \sum2, ft6, ft2, \sum2
-    fmadd.s \sum3, ft7, ft3, \sum3
+    \fma \sum0, ft4, ft0, \sum0
+    \fma \sum1, ft5, ft1, \sum1
+    \fma \sum2, ft6, ft2, \sum2
+    \fma \sum3, ft7, ft3, \sum3
 .endm
 
 /* Store the rows that exist; branch to \done after the last one. */
