@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Write seeds for hf_config_fuzz: a Phi-3 with longrope, which has most fields, and OUT-vision, the
-text part of a model for pictures, which leaves most of them out; OUT-experts and OUT-hybrid.
+text part of a model for pictures, which leaves most of them out; OUT-experts and OUT-hybrid;
+OUT-beside, OUT-ternary and OUT-gemma4.
 usage: hf_config_seed.py OUT"""
 import json
 import sys
@@ -32,6 +33,22 @@ EXPERTS = {**SIZES, "architectures": ["Qwen3MoeForCausalLM"], "num_experts": 4,
 HYBRID = {**SIZES, "architectures": ["NemotronHForCausalLM"], "hybrid_override_pattern": "M*-M",
           "mlp_hidden_act": "relu2", "ssm_state_size": 4, "mamba_num_heads": 2,
           "mamba_head_dim": 4, "n_groups": 1, "conv_kernel": 4}
-for ending, config in ("-experts", EXPERTS), ("-hybrid", HYBRID):
+BESIDE = {**SIZES, "architectures": ["FalconH1ForCausalLM"], "mamba_d_ssm": 16, "mamba_n_heads": 2,
+          "mamba_n_groups": 1, "mamba_d_state": 4, "mamba_rms_norm": True,
+          "mamba_norm_before_gate": False, "time_step_limit": [0.0, float("inf")],
+          "ssm_multipliers": [0.5, 1, 2, 1.5, 1], "mlp_multipliers": [0.5, 2],
+          "key_multiplier": 0.4, "embedding_multiplier": 5.6, "lm_head_multiplier": 0.04}
+TERNARY = {**SIZES, "architectures": ["BitNetForCausalLM"], "hidden_act": "relu2",
+           "quantization_config": {"quant_method": "bitnet", "linear_class": "autobitlinear",
+                                   "quantization_mode": "offline"}}
+GEMMA4 = {"model_type": "gemma4", "vision_config": {}, "text_config": {
+    **SIZES, "model_type": "gemma4_text", "head_dim": 8, "global_head_dim": 16,
+    "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 13, "num_kv_shared_layers": 1,
+    "attention_k_eq_v": True, "num_global_key_value_heads": 2, "use_double_wide_mlp": True,
+    "sliding_window": 5, "layer_types": ["sliding_attention", "full_attention"] * 2,
+    "rope_parameters": {"full_attention": {"rope_type": "proportional", "rope_theta": 1e6,
+                                           "partial_rotary_factor": 0.25},
+                        "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}}}
+for ending, config in ("-beside", BESIDE), ("-ternary", TERNARY), ("-gemma4", GEMMA4), ("-experts", EXPERTS), ("-hybrid", HYBRID):
     with open(sys.argv[1] + ending, "w", encoding="utf-8") as out:
         json.dump(config, out)

@@ -32,6 +32,16 @@ static void begin(enum ingot_family family)
         source.params.layers[0].ffn = INGOT_FFN_EXPERTS;
         source.params.layers[0].hidden = 0;
     }
+    if (family == INGOT_GPT_OSS) { /* whole blocks of MXFP4 */
+        source.params.dim = source.params.experts.hidden = 32;
+    }
+    if (family == INGOT_FALCON_H1) {
+        source.params.layers[0].beside = source.params.layers[1].beside = INGOT_MIXER_MAMBA2;
+        source.params.recurrent.conv_taps = 4;
+        source.params.recurrent.n_groups = 1;
+        source.params.recurrent.inner_heads = 2;
+        source.params.recurrent.state_dim = source.params.recurrent.inner_dim = 8;
+    }
     if (family == INGOT_QWEN35) {
         source.params.layers[0].mixer = INGOT_MIXER_DELTA;
         source.params.recurrent.conv_taps = 4;
@@ -66,6 +76,7 @@ static void place(const struct safetensors *f, enum ingot_family family, bool vi
     struct hf_config config = { .family = family_find(family), .vision = vision };
     enum err e;
 
+    config.quantized = family == INGOT_BITNET ? HF_TERNARY_OVER : HF_NOT_QUANTIZED;
     begin(family);
     e = hf_place_tensors(&source, &config, f);
     e = e == ERR_OK ? hf_finish_tensors(&source, &config) : e;
@@ -96,6 +107,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         place(&f, INGOT_OLMOE, false);
         place(&f, INGOT_GPT_OSS, false);
         place(&f, INGOT_QWEN35, false);
+        place(&f, INGOT_BITNET, false);
+        place(&f, INGOT_FALCON_H1, false);
+        place(&f, INGOT_GEMMA4, true);
     }
     safetensors_free(&f);
     return 0;
