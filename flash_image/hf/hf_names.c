@@ -21,6 +21,19 @@ static const struct hf_name_rule outside[] = {
     { "per_layer_projection_norm.weight", INGOT_PER_LAYER_NORM, 1, 0 },
 };
 
+/* Blocks of a layer by the names of some families, and by those that the rules have. */
+static const struct {
+    const char *theirs, *ours;
+} blocks[] = {
+    { "mamba.", "mixer." },
+    { "linear_attn.", "mixer." },
+    { "conv.", "mixer." },
+    { "feed_forward.", "mlp." },
+    { "block_sparse_moe.", "mlp." },
+    { "mlp.shared_expert.", "mlp." }, /* there is no other dense one beside experts */
+    { "mlp.shared_experts.", "mlp." },
+};
+
 static const struct hf_name_rule inside[] = {
     { "input_layernorm.weight", INGOT_ATTN_NORM, 1, HF_NORM },
     { "self_attn.q_proj.weight", INGOT_ATTN_Q, 1, 0 },
@@ -79,13 +92,10 @@ static const struct hf_name_rule inside[] = {
     { "mixer.o_proj.weight", INGOT_ATTN_OUT, 1, 0 },
     { "mixer.up_proj.weight", INGOT_FFN_UP, 1, 0 },
     { "mixer.down_proj.weight", INGOT_FFN_DOWN, 1, 0 },
-    { "feed_forward.w1.weight", INGOT_FFN_GATE, 1, 0 },
-    { "feed_forward.w3.weight", INGOT_FFN_UP, 1, 0 },
-    { "feed_forward.w2.weight", INGOT_FFN_DOWN, 1, 0 },
+    { "mlp.w1.weight", INGOT_FFN_GATE, 1, 0 },
+    { "mlp.w3.weight", INGOT_FFN_UP, 1, 0 },
+    { "mlp.w2.weight", INGOT_FFN_DOWN, 1, 0 },
     { "pre_ff_layernorm.weight", INGOT_FFN_NORM, 1, 0 },
-    { "feed_forward.gate_proj.weight", INGOT_FFN_GATE, 1, 0 },
-    { "feed_forward.up_proj.weight", INGOT_FFN_UP, 1, 0 },
-    { "feed_forward.down_proj.weight", INGOT_FFN_DOWN, 1, 0 },
     { "shared_mlp.input_linear.weight", INGOT_FFN_GATE, 2, 0 },
     { "shared_mlp.output_linear.weight", INGOT_FFN_DOWN, 1, 0 },
     { "per_layer_input_gate.weight", INGOT_PER_LAYER_GATE, 1, 0 },
@@ -93,26 +103,11 @@ static const struct hf_name_rule inside[] = {
     { "post_per_layer_input_norm.weight", INGOT_PER_LAYER_POST_NORM, 1, 0 },
     { "layer_scalar", INGOT_PER_LAYER_GATE, 1, HF_OUTPUT_SCALE },
     /* Recurrent mixers. */
-    { "linear_attn.in_proj_qkv.weight", INGOT_SSM_IN, 1, 0 },
-    { "linear_attn.in_proj_z.weight", INGOT_SSM_GATE, 1, 0 },
-    { "linear_attn.in_proj_b.weight", INGOT_SSM_BETA, 1, 0 },
-    { "linear_attn.in_proj_a.weight", INGOT_SSM_ALPHA, 1, 0 },
-    { "linear_attn.conv1d.weight", INGOT_SSM_CONV, 1, HF_CONVOLUTION },
-    { "linear_attn.A_log", INGOT_SSM_A, 1, HF_MINUS_EXP },
-    { "linear_attn.dt_bias", INGOT_SSM_DT, 1, 0 },
-    { "linear_attn.norm.weight", INGOT_SSM_NORM, 1, 0 },
-    { "linear_attn.out_proj.weight", INGOT_SSM_OUT, 1, 0 },
-    { "conv.in_proj.weight", INGOT_SSM_IN, 1, 0 },
-    { "conv.conv.weight", INGOT_SSM_CONV, 1, HF_CONVOLUTION },
-    { "conv.out_proj.weight", INGOT_SSM_OUT, 1, 0 },
-    { "mamba.in_proj.weight", INGOT_SSM_IN, 1, 0 },
-    { "mamba.conv1d.weight", INGOT_SSM_CONV, 1, HF_CONVOLUTION },
-    { "mamba.conv1d.bias", INGOT_SSM_CONV_BIAS, 1, 0 },
-    { "mamba.A_log", INGOT_SSM_A, 1, HF_MINUS_EXP },
-    { "mamba.D", INGOT_SSM_D, 1, 0 },
-    { "mamba.dt_bias", INGOT_SSM_DT, 1, 0 },
-    { "mamba.norm.weight", INGOT_SSM_NORM, 1, 0 },
-    { "mamba.out_proj.weight", INGOT_SSM_OUT, 1, 0 },
+    { "mixer.in_proj_qkv.weight", INGOT_SSM_IN, 1, 0 },
+    { "mixer.in_proj_z.weight", INGOT_SSM_GATE, 1, 0 },
+    { "mixer.in_proj_b.weight", INGOT_SSM_BETA, 1, 0 },
+    { "mixer.in_proj_a.weight", INGOT_SSM_ALPHA, 1, 0 },
+    { "mixer.conv.weight", INGOT_SSM_CONV, 1, HF_CONVOLUTION },
     { "mixer.in_proj.weight", INGOT_SSM_IN, 1, 0 },
     { "mixer.conv1d.weight", INGOT_SSM_CONV, 1, HF_CONVOLUTION },
     { "mixer.conv1d.bias", INGOT_SSM_CONV_BIAS, 1, 0 },
@@ -126,12 +121,10 @@ static const struct hf_name_rule inside[] = {
     { "mlp.gate.e_score_correction_bias", INGOT_ROUTER_CHOICE_BIAS, 1, 0 },
     { "mlp.router.weight", INGOT_ROUTER, 1, 0 },
     { "mlp.router.bias", INGOT_ROUTER_BIAS, 1, 0 },
-    { "feed_forward.gate.weight", INGOT_ROUTER, 1, 0 },
-    { "feed_forward.expert_bias", INGOT_ROUTER_CHOICE_BIAS, 1, 0 },
-    { "block_sparse_moe.gate.weight", INGOT_ROUTER, 1, 0 },
-    { "block_sparse_moe.router.layer.weight", INGOT_ROUTER, 1, 0 },
-    { "block_sparse_moe.input_linear.weight", INGOT_EXPERT_GATE, 2, HF_STACK },
-    { "block_sparse_moe.output_linear.weight", INGOT_EXPERT_DOWN, 1, HF_STACK },
+    { "mlp.expert_bias", INGOT_ROUTER_CHOICE_BIAS, 1, 0 },
+    { "mlp.router.layer.weight", INGOT_ROUTER, 1, 0 },
+    { "mlp.input_linear.weight", INGOT_EXPERT_GATE, 2, HF_STACK },
+    { "mlp.output_linear.weight", INGOT_EXPERT_DOWN, 1, HF_STACK },
     { "mlp.experts.gate_up_proj", INGOT_EXPERT_GATE, 2, HF_STACK },
     { "mlp.experts.down_proj", INGOT_EXPERT_DOWN, 1, HF_STACK },
     { "mlp.experts.gate_up_proj_blocks", INGOT_EXPERT_GATE, 2, HF_BLOCKS },
@@ -143,19 +136,10 @@ static const struct hf_name_rule inside[] = {
     { "mlp.experts.#.gate_proj.weight", INGOT_EXPERT_GATE, 1, HF_EACH },
     { "mlp.experts.#.up_proj.weight", INGOT_EXPERT_UP, 1, HF_EACH },
     { "mlp.experts.#.down_proj.weight", INGOT_EXPERT_DOWN, 1, HF_EACH },
-    { "feed_forward.experts.#.w1.weight", INGOT_EXPERT_GATE, 1, HF_EACH },
-    { "feed_forward.experts.#.w3.weight", INGOT_EXPERT_UP, 1, HF_EACH },
-    { "feed_forward.experts.#.w2.weight", INGOT_EXPERT_DOWN, 1, HF_EACH },
-    { "block_sparse_moe.experts.#.w1.weight", INGOT_EXPERT_GATE, 1, HF_EACH },
-    { "block_sparse_moe.experts.#.w3.weight", INGOT_EXPERT_UP, 1, HF_EACH },
-    { "block_sparse_moe.experts.#.w2.weight", INGOT_EXPERT_DOWN, 1, HF_EACH },
+    { "mlp.experts.#.w1.weight", INGOT_EXPERT_GATE, 1, HF_EACH },
+    { "mlp.experts.#.w3.weight", INGOT_EXPERT_UP, 1, HF_EACH },
+    { "mlp.experts.#.w2.weight", INGOT_EXPERT_DOWN, 1, HF_EACH },
     { "mlp.shared_expert_gate.weight", INGOT_SHARED_SCALE, 1, HF_ONE_ROW },
-    { "mlp.shared_expert.gate_proj.weight", INGOT_FFN_GATE, 1, 0 },
-    { "mlp.shared_expert.up_proj.weight", INGOT_FFN_UP, 1, 0 },
-    { "mlp.shared_expert.down_proj.weight", INGOT_FFN_DOWN, 1, 0 },
-    { "mlp.shared_experts.gate_proj.weight", INGOT_FFN_GATE, 1, 0 },
-    { "mlp.shared_experts.up_proj.weight", INGOT_FFN_UP, 1, 0 },
-    { "mlp.shared_experts.down_proj.weight", INGOT_FFN_DOWN, 1, 0 },
 };
 
 /* Constants that old files carry: frequencies of rotation, and GPT-2's triangular masks. */
@@ -221,19 +205,41 @@ static bool is_named(const char *name, const char *rule, uint32_t *number)
     return strcmp(name, rule + 1) == 0;
 }
 
+/* *name without its block's name; returns that of the rules, or "". */
+static const char *split_block(const char **name)
+{
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        const char *rest = skip(*name, blocks[i].theirs);
+
+        if (rest != *name) {
+            *name = rest;
+            return blocks[i].ours;
+        }
+    }
+    return "";
+}
+
+/* Whether a name of a block is the rule's. */
+static bool is_block_rule(const char *block, const char *name, const char *rule, uint32_t *number)
+{
+    return strncmp(rule, block, strlen(block)) == 0 && is_named(name, skip(rule, block), number);
+}
+
 const struct hf_name_rule *hf_find_rule(const char *name, unsigned *layer, uint32_t *expert)
 {
     const struct hf_name_rule *rules = outside;
     size_t n = sizeof outside / sizeof outside[0];
+    const char *block = "";
 
     *layer = INGOT_NO_LAYER;
     *expert = 0;
     if (split_layer(name, layer, &name)) {
         rules = inside;
         n = sizeof inside / sizeof inside[0];
+        block = split_block(&name);
     }
     for (size_t i = 0; i < n; i++) {
-        if (is_named(name, rules[i].name, expert)) {
+        if (is_block_rule(block, name, rules[i].name, expert)) {
             return &rules[i];
         }
     }
