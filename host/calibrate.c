@@ -66,12 +66,34 @@ static size_t all_columns(const struct ingot_params *p)
 
 /* ---- in the process that runs the model ------------------------------------------------------ */
 
+static const enum ingot_role roles[INPUTS] = { INGOT_ATTN_Q, INGOT_ATTN_OUT, INGOT_FFN_UP,
+                                               INGOT_FFN_DOWN };
+
+/* Whether every layer has these inputs; what its other matrices read is not counted. */
+static bool has_inputs(const struct image *img)
+{
+    for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
+        bool has = (image_layer(img, i)->features & INGOT_LATENT_KV) == 0;
+
+        for (int k = 0; k < INPUTS; k++) {
+            has = has && image_tensor(img, roles[k], i) != NULL;
+        }
+        if (!has) {
+            fprintf(
+                stderr,
+                "ingot: --calibrate is for models whose layers all have attention with keys of "
+                "its own heads and a dense feed-forward, and layer %u has not: pack it without\n",
+                (unsigned)i);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The sums of the input that a matrix at w reads. Only the core whose rows begin at the matrix'
  * first counts: the others see the same input. NULL: another core's, or another matrix. */
 static double *sums_of(const void *w, size_t *columns)
 {
-    static const enum ingot_role roles[INPUTS] = { INGOT_ATTN_Q, INGOT_ATTN_OUT, INGOT_FFN_UP,
-                                                   INGOT_FFN_DOWN };
     const struct transformer *t = &run.host.app.target.model.transformer;
     const struct ingot_params *p = &t->image->header->params;
 
@@ -79,7 +101,7 @@ static double *sums_of(const void *w, size_t *columns)
         const struct ingot_tensor *entry = image_tensor(t->image, roles[i], t->layer);
 
         if (t->segment != NULL && w == t->segment + entry->offset) {
-            *columns = input_columns(p, (enum input)i);
+            *columns = entry->cols;
             return run.result->sums + input_offset(p, t->layer, (enum input)i);
         }
     }
@@ -135,7 +157,7 @@ static bool run_model(const char *path, const char *text, bool counts)
         run.host.app.kernels.gemv_f32_f16_f32 = count_gemv;
         run.host.app.kernels.gemm_f32_f16_f32 = count_gemm;
     }
-    if (!host_app_load(&run.host) ||
+    if ((counts && !has_inputs(&run.host.app.target.model.image)) || !host_app_load(&run.host) ||
         !perplexity_measure(&p, &run.host.app.target.session, text, false)) {
         return false;
     }

@@ -10,7 +10,7 @@ struct census {
     const struct image *img;
     uint32_t n; /* of layers */
     uint32_t mixers[MIXERS], beside, unfed, experts, ropes, shared_kv, v_is_k;
-    const struct ingot_layer *recurrent, *expert, *late, *wide, *v_norm, *local;
+    const struct ingot_layer *recurrent, *expert, *late, *wide, *v_norm, *local, *latent;
 };
 
 /* Numbers that a recurrent layer keeps: rows before the convolution, and what it has summed. */
@@ -64,6 +64,7 @@ static void count_layer(struct census *c, uint32_t number)
     note_first(&c->expert, l, l->ffn == INGOT_FFN_EXPERTS);
     note_first(&c->late, l, (l->features & INGOT_QK_NORM_LATE) != 0);
     note_first(&c->wide, l, (l->features & INGOT_QK_NORM_WIDE) != 0);
+    note_first(&c->latent, l, (l->features & INGOT_LATENT_KV) != 0);
     note_first(&c->v_norm, l, (l->features & INGOT_V_NORM) != 0);
 }
 
@@ -121,6 +122,9 @@ static void add_experts(struct info_features *f, const struct census *c)
              c->n);
     info_add(f, "%u used", l->n_experts_used);
     info_add(f, "%s", routers[l->router]);
+    if (l->expert_groups != 0) {
+        info_add(f, "from %u of %u groups", l->expert_groups_used, l->expert_groups);
+    }
     if ((l->features & INGOT_RENORMALIZE) != 0) {
         info_add(f, "weights sum to 1");
     }
@@ -144,6 +148,11 @@ static void add_attention(struct info_features *f, const struct census *c)
     }
     if (c->local != NULL) {
         info_add(f, "heads of %u where there is a window", c->local->head_dim);
+    }
+    if (c->latent != NULL) {
+        info_add(f, "latent keys of %u and %u that rotate", c->latent->kv_rank,
+                 c->latent->head_dim - c->latent->kv_rank);
+        info_add(f, "queries of %u, values of %u", c->latent->query_dim, c->latent->value_dim);
     }
     if (c->v_norm != NULL) {
         info_add(f, "values normed");

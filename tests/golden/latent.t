@@ -16,7 +16,7 @@ from gguf_files import Gguf
 from machine import HOST, WORK, Tap, run
 
 DIM, HEADS, RANK, Q_RANK, NOPE, ROPE, VALUE, HIDDEN, LAYERS, VOCAB = 64, 4, 32, 48, 32, 32, 16, 64, 2, 40
-BASE, EPS, FACTOR, CONTEXT, LOG = 10000.0, 1e-6, 4.0, 128, 0.08
+BASE, EPS, FACTOR, CONTEXT, LOG = 10000.0, 1e-6, 4.0, 256, 0.08
 N = 70  # positions: beyond one tile of 64
 BOUNDS = {"f32": 1e-11, "f16": 1e-6, "q8": 1e-3}
 
@@ -163,7 +163,7 @@ def add_heads(g, at, kv_b, form):
         put(g, at + "attn_kv_b.weight", kv_b)
 
 
-def write(form):
+def write(form, kind="f32"):
     """The .ingot of a file whose matrices of heads lie apart, in one, or in one of blocks."""
     g = Gguf("deepseek2")
     g.string("general.name", "latent")
@@ -196,8 +196,12 @@ def write(form):
                 put(g, f"blk.{i}.{name}.weight", m)
     path = os.path.join(WORK, f"latent-{form}.gguf")
     g.write(path)
-    status, console = run([HOST, "pack", path, "-o", path + ".ingot", "--type", "f32", "-q"])
-    tap.ok(status == 0, f"{form}: packed", console)
+    status, console = run([HOST, "pack", path, "-o", path + ".ingot", "--type", kind, "-q"])
+    tap.ok(status == 0, f"{form}: packed as {kind}", console)
+    if form == "apart" and kind == "f32":
+        status, console = run([HOST, "pack", path, "-o", os.devnull, "--type", "q8_0", "-q",
+                               "--calibrate", __file__])
+        tap.ok(status != 0 and "layer 0 has not" in console, "not calibrated, by name", console)
     os.remove(path)
     return path + ".ingot"
 
@@ -243,4 +247,17 @@ away = nmse(compute(blocks, "f32"), rounded)
 tap.ok(away < BOUNDS["f32"], f"from blocks: NMSE {away:.2g} of what they stand for")
 for path in (apart, joined, blocks):
     os.remove(path)
+
+# A head has rows of types that take Q8 alone, whatever the others have.
+RANK = 256
+BLOCKS = [make_layer() for _ in range(LAYERS)]
+mixed = write("apart", "q4_k")
+_, console = run([HOST, "info", mixed])
+types = {line.split()[0]: line.split()[1] for line in console.splitlines() if "attn_" in line}
+tap.ok(types.get("attn_v_b") == "q8_0" and types.get("attn_k_b") == "q8_0",
+       "q4_k: matrices of heads are q8_0", console)
+first = compute(mixed, "q8", "-t", "1", "--chunk", "1")
+tap.ok(first != b"" and compute(mixed, "q8", "-t", "3", "--chunk", "7") == first,
+       "and the same bits with 3 threads in chunks of 7")
+os.remove(mixed)
 tap.done()
