@@ -2,16 +2,16 @@
  *                                  const struct block_q8kx4 *restrict x,
  *                                  const struct gemm_shape *restrict shape)
  *
- * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa5, fa7; keeps s0-s11 and ra
- * in a frame of 2336 bytes. k_bits_rv64gc.h. */
+ * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft9, fa0-fa7; keeps s0-s11 and ra in a
+ * frame of 3360 bytes.
+ *
+ * q2k_rv64gc.h, a token at a time. Instructions per 32 weights and token: 64. */
 #define TOKENS 4
-#define ACT_BYTES Q8KX4_BYTES
-#define ACT_D Q8KX4_SCALE
-#include "kernels/riscv64/k_bits_rv64gc.h"
+#include "kernels/riscv64/q2k_rv64gc.h"
 
 func gemm_f32_q2kx8_q8kx4_rv64gc
-    open_with_block
-    matrix q2k_block, Q2K_BYTES
-    close_with_block
+    open_frame
+    gemv_loops q2k_block, Q2K_BYTES
+    close_frame
     ret
 endfunc

@@ -3,10 +3,7 @@
  *                                  const struct gemm_shape *restrict shape)
  *
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa5, fa7; keeps s0-s11 and ra
- * in a frame of 656 bytes. q4k_rv64gc.h. Instructions per 32 weights and token: 45. */
-#define TOKENS 4
-#define ACT_BYTES Q8KX4_BYTES
-#define ACT_D Q8KX4_SCALE
+ * in a frame of 592 bytes. q4k_rv64gc.h. Instructions per 32 weights and token: 45. */
 #include "kernels/riscv64/q4k_rv64gc.h"
 
 func gemm_f32_q4kx8_q8kx4_rv64gc

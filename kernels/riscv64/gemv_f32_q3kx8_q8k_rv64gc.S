@@ -5,51 +5,9 @@
  * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft9, fa0-fa7; keeps s0-s11 and ra
  * in a frame of 3360 bytes.
  *
- * gemv_k_rv64gc.h. A value here is q + 4.
- * Instructions per 32 weights: 82. */
-#define SCALES Q3K_SCALES
-#define LOW Q3K_LOW
-#define HIGH Q3K_HIGH
-#define UNIT 16
-#define SCALED 16 /* columns of a scale */
-#define OFFSET 4
-#define WITH_OFFSET 0 /* log2 of OFFSET where it is no part of q, else 0 */
-#include "kernels/riscv64/gemv_k_rv64gc.h"
-
-.macro make_masks
-    li even_mask, 0x00ff00ff00ff00ff
-    li sign_bits, F16_SIGN_MAGNITUDE
-.endm
-
-.macro make_block_masks
-    li low_mask, 0x0303030303030303
-    li high_mask, 0x0404040404040404
-.endm
-
-.macro value at
-    ld bytes, \at(low_at)
-    ld bits, \at(high_at)
-    srl bytes, bytes, low_shift
-    srl bits, bits, high_shift
-    and bytes, bytes, low_mask
-    slli bits, bits, 2
-    or bytes, bytes, high_mask
-    and bits, bits, high_mask
-    sub bytes, bytes, bits             /* no byte borrows: 4 + two bits less 4 or 0 */
-.endm
-
-.macro scale to, row
-    lb \to, \row(bits)
-.endm
-
-.macro next_place
-    next_two_bits low_at, low_shift
-    next_bit high_at, high_shift
-.endm
-
-.macro q3k_block
-    k_block no_mins, Q3K_BYTES
-.endm
+ * q3k_rv64gc.h. Instructions per 32 weights: 82. */
+#define TOKENS 1
+#include "kernels/riscv64/q3k_rv64gc.h"
 
 func gemv_f32_q3kx8_q8k_rv64gc
     open_frame

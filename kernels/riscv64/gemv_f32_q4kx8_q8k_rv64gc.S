@@ -7,6 +7,7 @@
  *
  * gemv_k_rv64gc.h. Units are sub-blocks: (nibble - 8) x of 32 columns fills an int16.
  * Instructions per 32 weights: 55. */
+#define TOKENS 1
 #define SCALES Q4K_SCALES
 #define LOW Q4K_QUANTS
 #define HIGH 0

@@ -7,6 +7,7 @@
  *
  * gemv_k_rv64gc.h. (q - 32) x of 8 columns fills an int16, so that a sub-block has two units.
  * Instructions per 32 weights: 88. */
+#define TOKENS 1
 #define SCALES Q6K_SCALES
 #define LOW Q6K_LOW
 #define HIGH Q6K_HIGH

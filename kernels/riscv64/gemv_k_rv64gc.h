@@ -1,4 +1,5 @@
-/* gemvs of the K formats without vectors: Q4_K, Q6_K, Q5_K, Q3_K, Q2_K.
+/* The K formats without vectors: gemvs of Q4_K, Q6_K, Q5_K, Q3_K, Q2_K, and of the last three gemms, a
+ * token at a time (TOKENS is 4, as x has them).
  *
  * One multiplication makes four products, as in gemv_f32_q4x8_q8_rv64gc.S. All products of UNIT columns
  * are subtracted from a register a pair of rows, which starts with OFFSET times the sum of these x at
@@ -16,7 +17,6 @@
 #ifndef INGOT_KERNELS_RISCV64_GEMV_K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMV_K_RV64GC_H
 
-#define TOKENS 1
 #define UNIT_PAIRS (2 * UNIT)
 #define UNIT_BYTES (UNIT_PAIRS + 16)
 #define RECORD_D (256 / UNIT * UNIT_BYTES)
@@ -68,10 +68,10 @@
 .macro pack_block
     li start_factor, OFFSET * 0x0001000100010000
     li start_of_sums, (1 << 47) + (1 << 32) + (1 << 15)
-    addi block_end, from, 256
+    addi block_end, from, TOKENS*256
 .Lpack_unit:
     li x_sum, 0
-    addi pack_end, from, UNIT
+    addi pack_end, from, TOKENS*UNIT
 .Lpack_chunk:
     lb t0, 0(from)
     lb t1, 2(from)
@@ -87,7 +87,7 @@
     add t2, t2, t3
     sw t0, 0(to)
     sw t2, 4(to)
-    addi from, from, 4
+    addi from, from, TOKENS*4
     addi to, to, 8
     bne from, pack_end, .Lpack_chunk
     mul t0, x_sum, start_factor
@@ -96,8 +96,8 @@
     sd x_sum, 8(to)
     addi to, to, 16
     bne from, block_end, .Lpack_unit
-    addi from, from, -256
-    lw t0, Q8K_SCALE(from)
+    addi from, from, -TOKENS*256
+    lw t0, ACT_SCALE(from)
     sw t0, 0(to)
     addi to, to, 8
 .endm

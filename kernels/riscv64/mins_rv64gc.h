@@ -1,14 +1,12 @@
-/* The mins of Q4_K and Q5_K without vectors, 6 bits of each sub-block of 32 columns. */
+/* The mins of Q4_K's gemm without vectors, 6 bits of each sub-block of 32 columns. */
 #ifndef INGOT_KERNELS_RISCV64_MINS_RV64GC_H
 #define INGOT_KERNELS_RISCV64_MINS_RV64GC_H
 
 #include "kernels/riscv64/k_rv64gc.h"
 
-#define ACT_SUM (Q8K_SUM * TOKENS)
-
 .macro sum_activations out, token, index
-    lh word, ACT_SUM + 4*TOKENS*\index + 2*\token(act)
-    lh \out, ACT_SUM + 4*TOKENS*\index + 2*TOKENS + 2*\token(act)
+    lh word, Q8KX4_SUM + 16*\index + 2*\token(act)
+    lh \out, Q8KX4_SUM + 16*\index + 8 + 2*\token(act)
     add \out, \out, word
     sw \out, FRAME_ACT_SUMS + 16*\index + 4*\token(sp)
 .endm

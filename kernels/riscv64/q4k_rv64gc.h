@@ -1,4 +1,4 @@
-/* gemv and gemm of Q4_K without vectors: TOKENS (1 or 4) at a time.
+/* gemm of Q4_K without vectors.
  *
  * A sub-block of 32 columns gives what a block of Q4_0 gives in gemm_f32_q4x8_q8x4_rv64gc.S:
  * the negated dots of nibble - 8, int16, two rows in one register. From 8 times the sum of the
@@ -10,11 +10,7 @@
 #include "kernels/riscv64/mins_rv64gc.h"
 
 /* Chunks of a turn of the loop: what keeps its cost near 3 % in few instructions. */
-#if TOKENS == 4
 #define CHUNKS 2
-#else
-#define CHUNKS 4
-#endif
 
 .macro start
     load_float scale_up, F32_2P112, temp
@@ -60,11 +56,9 @@
     andi product0, product0, 63
     andi product1, product1, 63
     scale_token \dots0, \row, 0, act0
-    .if TOKENS == 4
     scale_token \dots1, \row, 1, act1
     scale_token \dots2, \row, 2, act2
     scale_token \dots3, \row, 3, act3
-    .endif
 .endm
 
 /* The low (\high = 0) or high nibbles of 64 columns; block and act move on by 8 chunks. */
@@ -116,7 +110,7 @@
     addi block, block, Q4K_QUANTS - Q4K_BYTES
     addi act, act, -64*CHUNK
     add_isums
-    share subtract_mins
+    subtract_all_mins
 .endm
 
 #endif

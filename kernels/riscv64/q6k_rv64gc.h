@@ -1,4 +1,4 @@
-/* gemv and gemm of Q6_K without vectors: TOKENS (1 or 4) at a time.
+/* gemm of Q6_K without vectors.
  *
  * As in q4k_rv64gc.h, but 8 columns at a time: -sum (q - 32) x of 8 columns is an int16, at most
  * 32 * 127 * 8 = 32512 and at least -32768, and the by-product at 1 is within 63 * 128 * 4 = 32256.
@@ -27,7 +27,6 @@
 
 .macro products_6 dots0, dots1, dots2, dots3
     mul product0, word, act0
-    .if TOKENS == 4
     mul product1, word, act1
     sub \dots0, \dots0, product0
     mul product0, word, act2
@@ -35,9 +34,6 @@
     mul word, word, act3
     sub \dots2, \dots2, product0
     sub \dots3, \dots3, word
-    .else
-    sub \dots0, \dots0, product0
-    .endif
 .endm
 
 /* Right by \by, or left by what it is below zero. */
@@ -82,11 +78,9 @@
     lb product0, \row(act0)
     lb product1, \row + 1(act0)
     scale_token \dots0, \row, 0
-    .if TOKENS == 4
     scale_token \dots1, \row, 1
     scale_token \dots2, \row, 2
     scale_token \dots3, \row, 3
-    .endif
 .endm
 
 /* 8 columns: two chunks at block, their high bits at FRAME_HIGH_AT; both move on, as does act. */
