@@ -69,6 +69,7 @@
 /* struct nibble_table */
 #define TABLE_BYTES 24
 #define TABLE_AHEAD 16
+#define TABLE_NARROW 31 /* within it an int16 holds 8 products with an int8 */
 
 /* struct gemm_shape */
 #define SHAPE_BYTES 40

@@ -88,13 +88,21 @@ static float extreme_of(const float *w, size_t n)
     return extreme;
 }
 
-/* Where the largest element may lie, in units of the table, which ends at 113 to 127: from beyond
- * its end to what leaves the outermost values to it alone. */
+/* The value furthest from 0, which is the first or the last. */
+static float end_of(const struct table_codec *codec)
+{
+    int first = abs(codec->values[0]), last = abs(codec->values[NIBBLES - 1]);
+
+    return (float)(first > last ? first : last);
+}
+
+/* Where the largest element may lie, of a table that ends at 127, in its units: from beyond its end to
+ * what leaves the outermost values to it alone. */
 static bool search(const float *w, const float *h, const struct table_codec *codec, size_t n,
                    uint8_t *block)
 {
     static const float targets[] = { 127.0f, 133.0f, 142.0f, 120.0f, 113.0f, 106.0f, 98.0f, 90.0f };
-    float extreme = extreme_of(w, n);
+    float extreme = extreme_of(w, n) * (127.0f / end_of(codec));
     struct candidate best = { .half = 0, .error = 0 };
 
     if (extreme / 90.0f > FIT_F16_MOST) {

@@ -27,8 +27,9 @@ quantize_table_fn quantize_block_iq4_nl, quantize_block_mxfp4, quantize_block_fi
 void table_read_block(const uint8_t *block, const struct table_codec *codec, size_t n, float *out);
 
 /* The values that FIG4 gives a tensor: 16 centres, by 8 steps of k-means from those of NF4, of the
- * weights over the largest of each 128; the nearest to 0 becomes 0, the largest 127. h: importance
- * of the columns, NULL: all alike; row: space for a row. A stack of experts has one table. t->cols % 128 == 0, weights finite. */
+ * weights over the largest of each 128; the nearest to 0 becomes 0, all lie within +-TABLE_NARROW.
+ * h: importance of the columns, NULL: all alike; row: space for a row. A stack of experts has one
+ * table. t->cols % 128 == 0, weights finite. */
 void fig4_find_values(const struct source_tensor *t, const float *h, float *row,
                       int8_t values[NIBBLES]);
 

@@ -8,12 +8,17 @@
 //
 // One tbl makes int8 of 16 nibbles, from a register that stays for the whole call. No value is -128,
 // so that two products always fit an int16: smull and smlal of a byte's two nibbles, then sadalp.
+//
+// Where no value of the table lies beyond +-TABLE_NARROW, as in MXFP4 and the packer's FIG4, an int16
+// holds all eight products of a lane, 8 * 31 * 128 = 31744: smlal runs through 32 columns, and v8-v11
+// are values of every other chunk until the sums come. The integers are the same.
 #ifndef INGOT_KERNELS_ARM64_GEMV_TABLE_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_TABLE_NEON_H
 
 #include "kernels/arm64/gemv_neon.h"
 
 #define later x8                // weights to fetch now
+#define later_word w8
 
 #define dots01 v8
 #define dots23 v9
@@ -58,6 +63,18 @@
     \pairwise dots67.4s, v27.8h
 .endm
 
+// y += the sums of 8 rows by their scales.
+.macro add_dots
+    fmul    v16.4s, scales_low.4s, x_scale.4s
+    fmul    v17.4s, scales_high.4s, x_scale.4s
+    addp    dots01.4s, dots01.4s, dots23.4s
+    addp    dots45.4s, dots45.4s, dots67.4s
+    scvtf   dots01.4s, dots01.4s
+    scvtf   dots45.4s, dots45.4s
+    fmla    acc_low.4s, dots01.4s, v16.4s
+    fmla    acc_high.4s, dots45.4s, v17.4s
+.endm
+
 // The scales of 8 rows as floats.
 .macro load_scales
     ld1     {scales_high.8h}, [weights], #16
@@ -79,43 +96,96 @@
     ld2r    {x_scale.4s, x_sum.4s}, [block], #8
     two_chunks v16, v17, v2, v6, sadalp
     two_chunks v18, v19, v3, v7, sadalp
-    fmul    v16.4s, scales_low.4s, x_scale.4s
-    fmul    v17.4s, scales_high.4s, x_scale.4s
-    addp    dots01.4s, dots01.4s, dots23.4s
-    addp    dots45.4s, dots45.4s, dots67.4s
-    scvtf   dots01.4s, dots01.4s
-    scvtf   dots45.4s, dots45.4s
-    fmla    acc_low.4s, dots01.4s, v16.4s
-    fmla    acc_high.4s, dots45.4s, v17.4s
+    add_dots
+.endm
+
+// The values of two chunks of nibbles, among the products of the four registers before them.
+.macro narrow_chunk rows0123, rows4567, low0123, low4567, high0123, high4567, b0, b1, b2, b3, \
+                    x_low, x_high, multiply
+    and     \low0123\().16b, \rows0123\().16b, mask.16b
+    \multiply v24.8h, \b0\().8b, \x_low\().8b
+    and     \low4567\().16b, \rows4567\().16b, mask.16b
+    \multiply\()2 v25.8h, \b0\().16b, \x_low\().16b
+    ushr    \high0123\().16b, \rows0123\().16b, #4
+    \multiply v26.8h, \b1\().8b, \x_low\().8b
+    ushr    \high4567\().16b, \rows4567\().16b, #4
+    \multiply\()2 v27.8h, \b1\().16b, \x_low\().16b
+    tbl     \low0123\().16b, {table.16b}, \low0123\().16b
+    smlal   v24.8h, \b2\().8b, \x_high\().8b
+    tbl     \low4567\().16b, {table.16b}, \low4567\().16b
+    smlal2  v25.8h, \b2\().16b, \x_high\().16b
+    tbl     \high0123\().16b, {table.16b}, \high0123\().16b
+    smlal   v26.8h, \b3\().8b, \x_high\().8b
+    tbl     \high4567\().16b, {table.16b}, \high4567\().16b
+    smlal2  v27.8h, \b3\().16b, \x_high\().16b
+.endm
+
+// y += 32 columns, by a table within +-TABLE_NARROW.
+.macro add_run_narrow
+    add     later, weights, ahead
+    ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
+    ld4r    {v0.4s, v1.4s, v2.4s, v3.4s}, [block], #16
+    values  v16, v17
+    ld4r    {v4.4s, v5.4s, v6.4s, v7.4s}, [block], #16
+    prfm    pldl1strm, [later]
+    narrow_chunk v18, v19, v8, v9, v10, v11, v20, v21, v22, v23, v0, v4, smull
+    ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
+    prfm    pldl1strm, [later, #64]
+    ld2r    {x_scale.4s, x_sum.4s}, [block], #8
+    narrow_chunk v16, v17, v20, v21, v22, v23, v8, v9, v10, v11, v1, v5, smlal
+    narrow_chunk v18, v19, v8, v9, v10, v11, v20, v21, v22, v23, v2, v6, smlal
+    products v8, v9, v3, smlal
+    products v10, v11, v7, smlal
+    saddlp  dots01.4s, v24.8h
+    saddlp  dots23.4s, v25.8h
+    saddlp  dots45.4s, v26.8h
+    saddlp  dots67.4s, v27.8h
+    add_dots
+.endm
+
+.macro blocks_of run, times
+.Lblock\@:
+    load_scales
+.rept \times
+    \run
+.endr
+    subs    blocks_left, blocks_left, #1
+    b.ne    .Lblock\@
 .endm
 
 .macro blocks_t4
-.Lblock\@:
-    load_scales
-    add_run
-    subs    blocks_left, blocks_left, #1
-    b.ne    .Lblock\@
+    blocks_of add_run, 1
+.endm
+
+.macro blocks_t4_narrow
+    blocks_of add_run_narrow, 1
 .endm
 
 .macro blocks_fig4
-.Lblock\@:
-    load_scales
-    add_run
-    add_run
-    add_run
-    add_run
-    subs    blocks_left, blocks_left, #1
-    b.ne    .Lblock\@
+    blocks_of add_run, 4
 .endm
 
-.macro gemv_table blocks, cols_log2
+.macro blocks_fig4_narrow
+    blocks_of add_run_narrow, 4
+.endm
+
+// Body of a gemv, by `narrow_blocks` for a table within +-TABLE_NARROW.
+.macro gemv_table blocks, narrow_blocks, cols_log2
     cbz     rows_left, .Ldone\@
     save_vectors
     lsr     n_blocks, n_blocks, #\cols_log2
     ld1     {table.16b}, [ahead], #16
     ldr     ahead, [ahead]
     movi    mask.16b, #15
+    abs     v0.16b, table.16b
+    umaxv   b0, v0.16b
+    umov    later_word, v0.b[0]
+    cmp     later_word, #TABLE_NARROW
+    b.ls    .Lnarrow\@
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
+    b       .Lragged\@
+.Lnarrow\@:
+    gemv_groups \narrow_blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
     store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
     restore_vectors

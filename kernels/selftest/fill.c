@@ -401,17 +401,19 @@ void fill_weights(struct tester *t, size_t slot, enum weights type, size_t rows,
 /* Where activations have their extremes, both ends of int8 but -128: a nibble of 15 and one of 0. */
 void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead)
 {
+    static const int mosts[] = { 127, TABLE_NARROW, TABLE_NARROW + 1 };
     struct nibble_table *table = tester_source(slot);
+    int most = mosts[(tester_random(t) >> 40) % 3];
 
     for (size_t i = 0; i < NIBBLES; i++) {
-        table->values[i] = (int8_t)((int)(tester_random(t) >> 40) % 128);
+        table->values[i] = (int8_t)((int)(tester_random(t) >> 40) % (most + 1));
         if ((tester_random(t) & 1) != 0) {
             table->values[i] = (int8_t)-table->values[i];
         }
     }
     if (fill != BLOCK_RANDOM) {
-        table->values[0] = 127;
-        table->values[NIBBLES - 1] = -127;
+        table->values[0] = (int8_t)most;
+        table->values[NIBBLES - 1] = (int8_t)-most;
     }
     table->ahead = ahead;
 }
