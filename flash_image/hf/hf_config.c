@@ -197,6 +197,9 @@ static void read_sizes(struct hf_json *j, const struct family *f,
     if (family_has(f, FAMILY_EXPERTS) && hf_json_get(j->object, "moe_intermediate_size") != NULL) {
         hidden = hf_json_u32(j, "moe_intermediate_size", hidden);
     }
+    if (f->family == INGOT_LFM2 && hf_json_get(j->object, "block_ff_dim") != NULL) {
+        hidden = hf_json_u32(j, "block_ff_dim", hidden); /* its first models have this one alone */
+    }
     p->hidden = hf_layers_hidden(j, f, size_of(j, "intermediate_size", "n_inner", hidden));
     head_dim = usual_head_dim(f, p);
     p->head_dim = hf_json_u32(j, "head_dim", head_dim);
@@ -244,7 +247,8 @@ static void check_activation(struct hf_json *j, const struct family *f)
                                           "mlp_hidden_act", "hidden_act" };
 
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        const char *name = hf_json_text(j, fields[i]);
+        bool gpt2 = strcmp(fields[i], "activation_function") == 0; /* StarCoder2's means nothing */
+        const char *name = gpt2 && f->family != INGOT_GPT2 ? NULL : hf_json_text(j, fields[i]);
 
         if (name != NULL && !is_activation(f, name)) {
             j->e = refuse_activation(j->s, f, fields[i], name);

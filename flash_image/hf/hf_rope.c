@@ -95,7 +95,8 @@ static void refuse(struct scaling *k, enum err e, const char *what)
 static uint32_t trained_context(struct scaling *k, uint32_t otherwise)
 {
     static const char field[] = "original_max_position_embeddings";
-    uint32_t context = hf_json_u32(&k->in, field, hf_json_u32(k->config, field, otherwise));
+    struct hf_json *where = hf_json_get(k->in.object, field) != NULL ? &k->in : k->config;
+    uint32_t context = hf_json_u32(where, field, otherwise);
 
     if (context < 2) {
         refuse(k, ERR_BAD_MODEL, "has an impossible original_max_position_embeddings");

@@ -272,6 +272,11 @@ static void test_scaling(void)
            p->rope_context == 16 && near(p->rope_magnitude, sqrt(1 + log(4) / log(16))) &&
            near(source.rope[7], 1.5) && near(source.rope[8 * SOURCE_ROPE_LONG + 7], 3),
        "longrope %s", source.problem);
+    OK(read_more(FAMILY("MiniCPM") "," SCALING(
+           "\"rope_type\":\"longrope\",\"original_max_position_embeddings\":16,"
+           "\"short_factor\":[1,1,1,1,1,1,1,1],\"long_factor\":[2,2,2,2,2,2,2,2]")) == ERR_OK &&
+           p->rope_context == 16,
+       "whose context of training stands in it alone %s", source.problem);
     OK(read_more(SCALING(
            "\"type\":\"yarn\",\"factor\":4,\"original_max_position_embeddings\":16")) == ERR_OK &&
            near(p->rope_magnitude, 0.1 * log(4) + 1) && near(source.rope[7], 4),
@@ -307,6 +312,26 @@ static enum err read_text(const char *text, struct hf_config *c)
     memset(&source, 0, sizeof source);
     source.path = "config.json";
     return hf_config_read(&source, (const uint8_t *)text, strlen(text), c);
+}
+
+/* Fields that published files have, beside or in place of the usual ones. */
+static void test_published(void)
+{
+    const struct source_params *p = &source.params;
+    struct hf_config c;
+
+    OK(read_more(FAMILY("Starcoder2") ",\"activation_function\":\"gelu\",\"hidden_act\":"
+                                      "\"gelu_pytorch_tanh\",\"use_bias\":true") == ERR_OK,
+       "StarCoder2's activation is its hidden_act: %s", source.problem);
+    OK(read_text(
+           "{\"architectures\":[\"Lfm2ForCausalLM\"],\"hidden_size\":1024,\"block_ff_dim\":6656,"
+           "\"block_auto_adjust_ff_dim\":true,\"block_ffn_dim_multiplier\":1.0,"
+           "\"block_multiple_of\":256,\"num_hidden_layers\":3,\"num_attention_heads\":16,"
+           "\"num_key_value_heads\":8,\"vocab_size\":65536,\"full_attn_idxs\":[2],"
+           "\"max_position_embeddings\":128000,\"norm_eps\":1e-05}",
+           &c) == ERR_OK &&
+           p->hidden == 4608,
+       "LFM2's width by block_ff_dim alone: %s", source.problem);
 }
 
 /* As google/gemma-3-4b-it's: what it leaves out is Gemma3TextConfig's. */
@@ -359,5 +384,6 @@ int main(void)
     test_families();
     test_scaling();
     test_time_steps();
+    test_published();
     return tap_done();
 }
