@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from gguf_files import Gguf
-from machine import HOST, WORK, Tap, run
+from machine import ASSETS, HOST, WORK, Reply, Tap, run
 
 DIM, HEADS, RANK, Q_RANK, NOPE, ROPE, VALUE, HIDDEN, LAYERS, VOCAB = 64, 4, 32, 48, 32, 32, 16, 64, 2, 40
 BASE, EPS, FACTOR, CONTEXT, LOG = 10000.0, 1e-6, 4.0, 256, 0.08
@@ -247,6 +247,26 @@ away = nmse(compute(blocks, "f32"), rounded)
 tap.ok(away < BOUNDS["f32"], f"from blocks: NMSE {away:.2g} of what they stand for")
 for path in (apart, joined, blocks):
     os.remove(path)
+
+# On a card, four layers of four or of some, streamed or not, with guesses as usual.
+path = os.path.join(ASSETS, "arch/deepseek2_v3.gguf")
+if os.path.exists(path):
+    model, kept = os.path.join(WORK, "latent-card.ingot"), os.path.join(WORK, "latent.kv")
+    run([HOST, "pack", path, "-o", model, "--type", "f32", "-q"])
+    with open(kept, "wb") as f:
+        f.truncate(1 << 20)
+    command = [HOST, "run", model, "-p", "Once upon a time there was a time. " * 5, "-n", "60",
+               "--temp", "0", "--ids", "-c", "512"]
+    base = Reply(run(command)[1])
+    for memory in ("700K", "600K", "500K"):
+        status, console = run([*command, "--kv", "card", "--kv-file", kept, "--mem", memory])
+        r = Reply(console)
+        tap.ok(status == 0 and r.ids and r.ids == base.ids and r.hash == base.hash and
+               "layers on the card" in console, f"on a card with {memory}: as in memory", console)
+    os.remove(model)
+    os.remove(kept)
+else:
+    tap.skip("keys and values on a card", path)
 
 # A head has rows of types that take Q8 alone, whatever the others have.
 RANK = 256

@@ -1,6 +1,7 @@
 /* The states of recurrent mixers under everything that a session does: what is cut, guessed wrongly,
  * stopped, read wrongly from the card, saved and loaded leaves the logits of a sequence that never
- * had it, bit for bit. In a model of each kind, and in one where it stands beside attention. */
+ * had it, bit for bit. In a model of each kind, in one where it stands beside attention, and in one
+ * whose attention has latent keys. */
 #include "runtime/model/state_recurrent.h"
 #include "tests/unit/model/hybrid_rig.h"
 
@@ -207,10 +208,12 @@ int main(void)
 {
     rig_compute(false);
     rig_alone();
-    for (size_t i = 0; i < N_HYBRIDS; i++) {
-        hybrid_make(&hybrids[i], INGOT_Q8_0);
+    for (size_t i = 0; i <= N_HYBRIDS; i++) {
+        const struct hybrid *h = i < N_HYBRIDS ? &hybrids[i] : &hybrid_latent;
+
+        hybrid_make(h, INGOT_Q8_0);
         set_expected();
-        test_cut(hybrids[i].name);
+        test_cut(h->name);
         test_stops();
         test_guesses();
         test_redo();

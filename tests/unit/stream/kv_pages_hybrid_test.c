@@ -65,5 +65,6 @@ int main(void)
     rig.kv_type = KV_F32;
     test(&hybrids[1]);
     test(&hybrids[5]);
+    test(&hybrid_latent);
     return tap_done();
 }
