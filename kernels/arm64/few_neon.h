@@ -15,6 +15,9 @@
 #define x_end x12               // sums and scale of x's block
 #define x_at x13
 #define x_step x14
+#define zeros sp               // 64 bytes of it
+
+#define FRAME_BYTES 64
 
 #define acc_low v28
 #define acc_high v29
@@ -96,12 +99,10 @@
 
 // The sums of 256 columns, from quants_at on.
 .macro fields_two
-.irp sum, v16.8h, v17.8h, v18.8h, v19.8h, v20.8h, v21.8h, v22.8h, v23.8h
-    movi    \sum, #0
-.endr
-.irp sum, v24.8h, v25.8h, v26.8h, v27.8h, v8.8h, v9.8h, v10.8h, v11.8h
-    movi    \sum, #0
-.endr
+    ld1     {v16.8h, v17.8h, v18.8h, v19.8h}, [zeros]
+    ld1     {v20.8h, v21.8h, v22.8h, v23.8h}, [zeros]
+    ld1     {v24.8h, v25.8h, v26.8h, v27.8h}, [zeros]
+    ld1     {v8.8h, v9.8h, v10.8h, v11.8h}, [zeros]
     mov     x_at, block
     mov     count, #4
 .Lchunks\@:
@@ -133,6 +134,14 @@
     addp    \third\().4s, \third\().4s, \fourth\().4s
 .endm
 
+// The same of a field at its foot, where two lanes fit an int16: 32 * 3 * 128 = 12288.
+.macro fold_low_rows first, second, third, fourth
+    addp    \first\().8h, \first\().8h, \second\().8h
+    addp    \third\().8h, \third\().8h, \fourth\().8h
+    saddlp  \first\().4s, \first\().8h
+    saddlp  \third\().4s, \third\().8h
+.endm
+
 // acc += (low and high, `bits` too far left, less part `part` of the sums of x) times the next scales
 .macro add_two low, high, part, bits
     dup     v14.4s, v13.s[\part]
@@ -157,6 +166,11 @@
     movi    low_mask.16b, #0x03
     movi    next_mask.16b, #0x0c
     mov     x_step, #64
+    movi    v16.8h, #0
+    movi    v17.8h, #0
+    movi    v18.8h, #0
+    movi    v19.8h, #0
+    st1     {v16.8h, v17.8h, v18.8h, v19.8h}, [zeros]
 .endm
 
 .macro blocks_q2
@@ -166,10 +180,10 @@
     add     quants_at, weights, #Q2_QUANTS
     fields_two
     prfm    pldl1strm, [later]
-    fold_rows v16, v17, v18, v19
+    fold_low_rows v16, v17, v18, v19
     fold_rows v20, v21, v22, v23
-    fold_rows v24, v25, v26, v27
-    fold_rows v8, v9, v10, v11
+    fold_low_rows v24, v25, v26, v27
+    fold_low_rows v8, v9, v10, v11
     mov     v25.16b, v8.16b
     mov     v27.16b, v10.16b
     take_sums 4
@@ -274,11 +288,15 @@
 func \name
     cbz     rows_left, .Ldone\@
     save_vectors
+    sub     sp, sp, #FRAME_BYTES
+    .cfi_adjust_cfa_offset FRAME_BYTES
     lsr     n_blocks, n_blocks, #COLS_K_LOG2
     \begin
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
     store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
+    add     sp, sp, #FRAME_BYTES
+    .cfi_adjust_cfa_offset -FRAME_BYTES
     restore_vectors
 .Ldone\@:
     ret

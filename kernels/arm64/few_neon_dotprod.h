@@ -1,7 +1,7 @@
 // The gemvs of TQ2_0, Q2_0 and Q1_0 with the dot product; the loop over rows is in gemv_neon.h.
 //
 // v0-v7 x of 16 columns each; v16, v17 of 4 columns of 8 rows and v18-v21 fields of them;
-// v8-v11 masks; v22-v27, v30, v31 sums; v28, v29 y of 8 rows; v12 scale of x, v13 sums of x, v14,
+// v8-v10 masks; v22-v27, v30, v31 sums; v28, v29 y of 8 rows; v12 scale of x, v13 sums of x, v14,
 // v15 scratch
 #ifndef INGOT_KERNELS_ARM64_FEW_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_FEW_NEON_DOTPROD_H
@@ -14,6 +14,17 @@
 #define x_step x11
 #define scales_at x12
 #define x_end x13
+#define seeds x14               // 96 bytes: what sums of two bits begin at
+#define last_seeds x15
+#define word w8
+
+#define FRAME_BYTES 96
+#define magics v11
+#define places v16
+
+// A sum begins at the bits of a float whose last digit weighs 1 (or 1/4 and 1/16, for fields that
+// stay in their place), so that it is MAGIC and the sum without being converted.
+#define MAGIC_4 0x4a400000      // 1.5 * 2^21
 
 #define acc_low v28
 #define acc_high v29
@@ -36,16 +47,9 @@
     neg     v13.4s, v13.4s
 .endm
 
-// acc += low and high, integers 1 << bits times too large, times the next scales
-.macro add_part low, high, bits
+// acc += low and high, floats, times the next scales
+.macro add_floats low, high
     ld1     {v14.8h}, [scales_at], #16
-.if \bits
-    scvtf   \low\().4s, \low\().4s, #\bits
-    scvtf   \high\().4s, \high\().4s, #\bits
-.else
-    scvtf   \low\().4s, \low\().4s
-    scvtf   \high\().4s, \high\().4s
-.endif
     fcvtl   v15.4s, v14.4h
     fcvtl2  v14.4s, v14.8h
     fmul    v15.4s, v15.4s, v12.4s
@@ -99,35 +103,66 @@
     b.ne    .Lchunks\@
 .endm
 
-.macro begin_two
+// Masks, and seeds in the order of the sums of fields 0, 1, 2.
+.macro begin_two magic_4, magic_16
     movi    v8.16b, #0x03
     movi    v9.16b, #0x0c
     movi    v10.16b, #0x30
     mov     x_step, #64
+    mov     seeds, sp
+    add     last_seeds, sp, #64
+    mov_word word, MAGIC
+    dup     v0.4s, word
+    mov     v1.16b, v0.16b
+    mov     magics.16b, v0.16b
+    mov_word word, \magic_4
+    dup     v2.4s, word
+    mov     v3.16b, v2.16b
+    mov     magics.s[1], word
+    mov_word word, \magic_16
+    dup     v4.4s, word
+    mov     v5.16b, v4.16b
+    mov     magics.s[2], word
+    st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [seeds]
+    st1     {v4.4s, v5.4s}, [last_seeds]
 .endm
 
-.macro begin_field low, high, field, bits
-    dup     \low\().4s, v13.s[\field]
-.if \bits
-    shl     \low\().4s, \low\().4s, #\bits
-.endif
-    mov     \high\().16b, \low\().16b
+.macro begin_tq2
+    begin_two 0, 0
+.endm
+
+.macro begin_q2
+    begin_two MAGIC_4, MAGIC_16
+    movi    places.4s, #0
+    mov     word, #2
+    mov     places.s[1], word
+    mov     word, #4
+    mov     places.s[2], word
+.endm
+
+// acc += (low and high - field `field` of v13) times the next scales
+.macro add_field low, high, field
+    dup     v18.4s, v13.s[\field]
+    fsub    \low\().4s, \low\().4s, v18.4s
+    fsub    \high\().4s, \high\().4s, v18.4s
+    add_floats \low, \high
 .endm
 
 .macro blocks_q2
 .Lblock\@:
-    take_sums 4
+    ld1     {v22.4s, v23.4s, v24.4s, v25.4s}, [seeds]
     mov     scales_at, weights
+    ld1     {v26.4s, v27.4s}, [last_seeds]
     add     quants_at, weights, #Q2_QUANTS
-    begin_field v22, v23, 0, 0
-    begin_field v24, v25, 1, 2
-    begin_field v26, v27, 2, 4
-    begin_field v30, v31, 3, 0
+    ld1     {v30.4s, v31.4s}, [seeds]
     fields_two
-    add_part v22, v23, 0
-    add_part v24, v25, 2
-    add_part v26, v27, 4
-    add_part v30, v31, 0
+    take_sums 4
+    sshl    v13.4s, v13.4s, places.4s
+    sub     v13.4s, magics.4s, v13.4s
+    add_field v22, v23, 0
+    add_field v24, v25, 1
+    add_field v26, v27, 2
+    add_field v30, v31, 3
     add     block, block, #Q8K_BYTES
     add     weights, weights, #Q2_BYTES
     subs    blocks_left, blocks_left, #1
@@ -136,24 +171,21 @@
 
 .macro blocks_tq2
 .Lblock\@:
-    take_sums 1
+    ld1     {v22.4s, v23.4s, v24.4s, v25.4s}, [seeds]
     mov     scales_at, weights
+    ld1     {v26.4s, v27.4s}, [last_seeds]
     add     quants_at, weights, #TQ2_QUANTS
-    begin_field v22, v23, 0, 0
-    movi    v24.4s, #0
-    movi    v25.4s, #0
-    movi    v26.4s, #0
-    movi    v27.4s, #0
-    movi    v30.4s, #0
-    movi    v31.4s, #0
+    ld1     {v30.4s, v31.4s}, [last_seeds]
     fields_two
+    take_sums 1
     add     v22.4s, v22.4s, v30.4s
     add     v23.4s, v23.4s, v31.4s
+    sub     v13.4s, magics.4s, v13.4s
     ssra    v22.4s, v24.4s, #2
     ssra    v23.4s, v25.4s, #2
     ssra    v22.4s, v26.4s, #4
     ssra    v23.4s, v27.4s, #4
-    add_part v22, v23, 0
+    add_field v22, v23, 0
     add     block, block, #Q8K_BYTES
     add     weights, weights, #TQ2_BYTES
     subs    blocks_left, blocks_left, #1
@@ -195,7 +227,9 @@
     shl     \high\().4s, \high\().4s, #1
     sub     \low\().4s, v14.4s, \low\().4s
     sub     \high\().4s, v14.4s, \high\().4s
-    add_part \low, \high, 0
+    scvtf   \low\().4s, \low\().4s
+    scvtf   \high\().4s, \high\().4s
+    add_floats \low, \high
 .endm
 
 .macro blocks_q1
@@ -234,11 +268,15 @@
 func \name, dotprod
     cbz     rows_left, .Ldone\@
     save_vectors
+    sub     sp, sp, #FRAME_BYTES
+    .cfi_adjust_cfa_offset FRAME_BYTES
     lsr     n_blocks, n_blocks, #COLS_K_LOG2
     \begin
     gemv_groups \blocks, acc_low, acc_high, .Lragged\@
 .Lragged\@:
     store_ragged acc_low, acc_high, out, rows_left // of rows mod 8: nothing after whole groups
+    add     sp, sp, #FRAME_BYTES
+    .cfi_adjust_cfa_offset -FRAME_BYTES
     restore_vectors
 .Ldone\@:
     ret

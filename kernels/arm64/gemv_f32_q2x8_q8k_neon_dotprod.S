@@ -2,7 +2,7 @@
 //                                     size_t rows, size_t cols, size_t ahead)
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; registers and algorithm: few_neon_dotprod.h
-// Clobbers x0-x13, v0-v7, v16-v31; d8-d15 are saved.
+// Clobbers x0-x15, v0-v7, v16-v31; d8-d15 are saved.
 #include "kernels/arm64/few_neon_dotprod.h"
 
-gemv_few gemv_f32_q2x8_q8k_neon_dotprod, blocks_q2, begin_two
+gemv_few gemv_f32_q2x8_q8k_neon_dotprod, blocks_q2, begin_q2
