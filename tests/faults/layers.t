@@ -167,6 +167,13 @@ ROWS = [
      ["attn_v_b of layer 0 is missing"]),
     ("deepseek2", "values twice", lambda g: g.floats("blk.1.attn_v_b.weight", [128, 64], [0] * 8192),
      ["attn_v_b.weight comes twice"]),
+    ("deepseek2", "the widths of DeepSeek-V3, which are within bounds", lambda g: [
+        g.u32("." + key, n) for key, n in (
+            ("attention.head_count", 128), ("attention.kv_lora_rank", 512),
+            ("attention.q_lora_rank", 1536), ("rope.dimension_count", 64),
+            ("attention.key_length", 576), ("attention.value_length", 512),
+            ("attention.key_length_mla", 192), ("attention.value_length_mla", 128))],
+     ["attn_kv_b.weight has 256 rows of 64, the parameters demand others"]),
     ("llama", "latent keys", whole("attention.kv_lora_rank", 64),
      ["kv_lora_rank", "its family does not have"]),
     ("llama", "scores scaled with the rotation", real("rope.scaling.yarn_log_multiplier", 0.1),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write seeds for hf_config_fuzz: a Phi-3 with longrope, which has most fields, and OUT-vision, the
 text part of a model for pictures, which leaves most of them out; OUT-experts and OUT-hybrid;
-OUT-beside, OUT-ternary and OUT-gemma4.
+OUT-beside, OUT-ternary, OUT-gemma4 and OUT-latent.
 usage: hf_config_seed.py OUT"""
 import json
 import sys
@@ -49,6 +49,14 @@ GEMMA4 = {"model_type": "gemma4", "vision_config": {}, "text_config": {
     "rope_parameters": {"full_attention": {"rope_type": "proportional", "rope_theta": 1e6,
                                            "partial_rotary_factor": 0.25},
                         "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}}}
-for ending, config in ("-beside", BESIDE), ("-ternary", TERNARY), ("-gemma4", GEMMA4), ("-experts", EXPERTS), ("-hybrid", HYBRID):
+LATENT = {**SIZES, "architectures": ["DeepseekV3ForCausalLM"], "kv_lora_rank": 16, "q_lora_rank": 6,
+          "qk_nope_head_dim": 4, "qk_rope_head_dim": 4, "v_head_dim": 8, "n_routed_experts": 4,
+          "n_shared_experts": 2, "num_experts_per_tok": 2, "moe_intermediate_size": 5,
+          "first_k_dense_replace": 1, "moe_layer_freq": 1, "n_group": 2, "topk_group": 1,
+          "topk_method": "noaux_tc", "scoring_func": "sigmoid", "norm_topk_prob": True,
+          "routed_scaling_factor": 2.5, "num_nextn_predict_layers": 1, "rope_interleave": True,
+          "rope_scaling": {"type": "yarn", "factor": 4.0, "mscale": 1.0, "mscale_all_dim": 0.7,
+                           "original_max_position_embeddings": 8}}
+for ending, config in ("-latent", LATENT), ("-beside", BESIDE), ("-ternary", TERNARY), ("-gemma4", GEMMA4), ("-experts", EXPERTS), ("-hybrid", HYBRID):
     with open(sys.argv[1] + ending, "w", encoding="utf-8") as out:
         json.dump(config, out)
