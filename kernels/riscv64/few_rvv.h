@@ -1,4 +1,4 @@
-/* gemv and gemm of TQ2_0, Q2_0 and Q1_0 for RVV, one token after the other, at any VLEN.
+/* gemv of TQ2_0, Q2_0 and Q1_0 for RVV, at any VLEN.
  *
  * A lane is a byte of weights: 4 columns of 8 rows follow each other, and again. x of a block is
  * spread once for up to 128 rows to the same places, on the stack, and what is loaded of it serves
@@ -8,9 +8,8 @@
  * 32, the 4 columns of 8 rows; those of all groups wait on the stack and are finished together, as
  * many rows at once as a vector has.
  *
- * A kernel that includes this has defined ACT_BYTES, ACT_D and ACT_SUM, of a block of x; ACT_STEP,
- * from 4 columns of a token to its next; ACT_SUM_STEP; and BLOCK_BYTES, PARTS and RUN_BYTES (one field
- * of all), of weights. */
+ * A kernel that includes this has defined BLOCK_BYTES, PARTS and RUN_BYTES (one field of all), of
+ * weights. */
 #ifndef INGOT_KERNELS_RISCV64_FEW_RVV_H
 #define INGOT_KERNELS_RISCV64_FEW_RVV_H
 
@@ -22,7 +21,6 @@
 #define rows_left a3
 #define act_end a4
 #define row_bytes a5   /* of one group of 8 rows */
-#define sum_shift a6   /* from act to where the sums of its token are counted from */
 #define mask a7        /* of a field */
 #define sign_bits a7   /* F16_SIGN_MAGNITUDE, at the end of a block */
 #define group t0       /* two of them are multiplied at once */
@@ -45,7 +43,6 @@
 #define group_b s7     /* the second of the two */
 #define wide s8        /* 2 lanes, bytes that are loaded at once; 0: lanes are */
 #define longer s9      /* vlenb - 32 */
-#define shape s10
 #define slot s11       /* 1536 beyond the lanes of group, part 0 */
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
@@ -55,13 +52,9 @@
 
 #define TILE 128       /* rows */
 #define SLOTS_BYTES (TILE / 8 * 64)
-/* The frame: what a gemm keeps, sums of x by part, x of a block, where scales lie, lanes of the
+/* The frame: sums of x by part, x of a block, where scales lie, lanes of the
  * tile's groups for each part. */
-#define FRAME_DST 0
-#define FRAME_WEIGHTS 8
-#define FRAME_ACT 16
-#define FRAME_TOKEN 24
-#define FRAME_SUMS 32
+#define FRAME_SUMS 0
 #define FRAME_X (FRAME_SUMS + 16)
 #define FRAME_OFFSETS (FRAME_X + 2048)
 #define FRAME_SLOTS (FRAME_OFFSETS + 4 * TILE)
@@ -87,7 +80,7 @@
 .macro measure cols
     srli \cols, \cols, COLS_K_LOG2
     li row_bytes, BLOCK_BYTES
-    li temp, ACT_BYTES
+    li temp, Q8K_BYTES
     mul row_bytes, row_bytes, \cols
     mul temp, temp, \cols
     add act_end, act_start, temp
@@ -99,19 +92,11 @@
     vsetvli left, temp, e32, m8, ta, ma
     vid.v v0
     vsrl.vi v0, v0, 3
-    .if ACT_STEP == 16
-    vsll.vi v0, v0, 4
-    .else
     vsll.vi v0, v0, 2
-    .endif
     mv x_at, act
     addi out, sp, FRAME_X
     srli temp_1, left, 3              /* words of x */
-    .if ACT_STEP == 16
-    slli temp_1, temp_1, 4
-    .else
     slli temp_1, temp_1, 2
-    .endif
 .Lspread:
     vluxei32.v v8, (x_at), v0
     vse32.v v8, (out)
@@ -124,14 +109,13 @@
 
 /* The sums of x of the parts after it. */
 .macro sum_parts
-    flw act_scale, ACT_D(act)
-    add x_at, act, sum_shift
+    flw act_scale, Q8K_SCALE(act)
     .irp part, 0, 1, 2, 3
     .if \part < PARTS
-    lh temp, ACT_SUM + (\part)*(16/PARTS)*ACT_SUM_STEP(x_at)
+    lh temp, Q8K_SUM + (\part)*(16/PARTS)*2(act)
     .irp n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
     .if \n < 16/PARTS
-    lh temp_1, ACT_SUM + ((\part)*(16/PARTS)+\n)*ACT_SUM_STEP(x_at)
+    lh temp_1, Q8K_SUM + ((\part)*(16/PARTS)+\n)*2(act)
     add temp, temp, temp_1
     .endif
     .endr
@@ -435,7 +419,7 @@
     store_sums 1
 .endm
 
-/* y of all rows for one token; \groups_macro the macro for two groups of a block. */
+/* y of all rows; \groups_macro the macro for two groups of a block. */
 .macro token_rows groups_macro, bits
     measure_lanes
     measure_finish
@@ -480,7 +464,7 @@
     bgtz left, .Lpair
     finish_tile \bits
     addi tile_block, tile_block, BLOCK_BYTES
-    addi act, act, ACT_BYTES
+    addi act, act, Q8K_BYTES
     bne act, act_end, .Lblock
 .Lnext_tile:
     slli temp, row_bytes, 4            /* TILE / 8 groups */
@@ -495,56 +479,8 @@
 .macro gemv_few name, groups_macro, bits
 func \name, v
     enter_frame
-    mv sum_shift, zero
     measure a4
     token_rows \groups_macro, \bits
-    leave_frame
-    ret
-endfunc
-.endm
-
-/* Arguments of a gemm: a3 is its shape. */
-.macro gemm_few name, groups_macro, bits
-func \name, v
-    enter_frame
-    mv shape, a3
-    sd zero, FRAME_TOKEN(sp)
-.Ltoken:
-    ld temp, FRAME_TOKEN(sp)
-    ld temp_1, SHAPE_TOKENS(shape)
-    beq temp, temp_1, .Ldone
-    ld rows_left, SHAPE_ROWS(shape)
-    ld temp_1, SHAPE_COLS(shape)
-    measure temp_1
-    sd dst, FRAME_DST(sp)
-    sd weights, FRAME_WEIGHTS(sp)
-    sd act_start, FRAME_ACT(sp)
-    ld temp_1, FRAME_TOKEN(sp)
-    andi temp_1, temp_1, 3
-    slli temp, temp_1, 2
-    add act_start, act_start, temp
-    add act_end, act_end, temp
-    slli temp, temp_1, 1
-    sub sum_shift, zero, temp
-    token_rows \groups_macro, \bits
-    ld dst, FRAME_DST(sp)
-    ld weights, FRAME_WEIGHTS(sp)
-    ld act_start, FRAME_ACT(sp)
-    ld temp, SHAPE_Y_STRIDE(shape)
-    slli temp, temp, 2
-    add dst, dst, temp
-    ld temp, FRAME_TOKEN(sp)
-    addi temp, temp, 1
-    sd temp, FRAME_TOKEN(sp)
-    andi temp, temp, 3
-    bnez temp, .Ltoken
-    ld temp_1, SHAPE_COLS(shape)
-    srli temp_1, temp_1, COLS_K_LOG2
-    li temp, ACT_BYTES
-    mul temp, temp, temp_1
-    add act_start, act_start, temp
-    j .Ltoken
-.Ldone:
     leave_frame
     ret
 endfunc

@@ -1,17 +1,12 @@
 /* void gemm_f32_q2x8_q8kx4_rvv(float *restrict y, const void *restrict w,
- *                             const struct block_q8kx4 *restrict x,
- *                             const struct gemm_shape *restrict shape)
+ *                               const struct block_q8kx4 *restrict x,
+ *                               const struct gemm_shape *restrict shape)
  *
- * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, v0-v31; keeps s0-s11
- * in a frame of up to 6.7 KiB. few_rvv.h. */
-#define ACT_BYTES Q8KX4_BYTES
-#define ACT_D Q8KX4_SCALE
-#define ACT_SUM Q8KX4_SUM
-#define ACT_STEP 16
-#define ACT_SUM_STEP 8
+ * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 10.6 KiB of
+ * stack. gemm_few_rvv.h. */
 #define BLOCK_BYTES Q2_BYTES
+#define BITS 2
 #define PARTS 4
-#define RUN_BYTES 512
-#include "kernels/riscv64/few_rvv.h"
+#include "kernels/riscv64/gemm_few_rvv.h"
 
-gemm_few gemm_f32_q2x8_q8kx4_rvv, groups_q2, 2
+gemm_few gemm_f32_q2x8_q8kx4_rvv

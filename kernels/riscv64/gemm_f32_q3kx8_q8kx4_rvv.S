@@ -35,10 +35,7 @@
     vand.vi v24, v24, 1
     li temp, 4
     vnmsac.vx v16, temp, v24
-    part_columns temp
-    li temp, 4 * TILE
-    vsetivli zero, 4, e64, m2, ta, ma  /* 8 rows of columns f, f + 4, f + 8, f + 12 */
-    store_columns v0, v2, v4, v6
+    store_half
 .endm
 
 .macro sixteen_columns c

@@ -49,10 +49,7 @@
     li temp, 32
     vor.vv v16, v16, v24
     vrsub.vx v16, v16, temp
-    part_columns temp
-    li temp, 4 * TILE
-    vsetivli zero, 4, e64, m2, ta, ma  /* 8 rows of columns f, f + 4, f + 8, f + 12 */
-    store_columns v0, v2, v4, v6
+    store_half
 .endm
 
 .macro eight_columns c

@@ -1,4 +1,4 @@
-/* Shared by the RVV gemms of Q4_K and Q6_K: tokens in chunks of 16, whose int32 sums over a block
+/* Shared by the RVV gemms of blocks of 256 columns: tokens in chunks of 16, whose int32 sums over a block
  * wait in the scratch. The scratch, from sp on: columns, int8 [32][TILE]; the sums; what the kernel
  * has besides. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K_RVV_H
@@ -7,6 +7,7 @@
 #include "kernels/riscv64/gemm_rvv.h"
 
 #define scale_at s0    /* SCALE_AT in the scratch */
+#define first_part s0  /* in place of it, where a block has several d */
 #define chunk_left s6  /* tokens from this chunk on */
 #define chunk_act s7   /* its first tokens' block */
 #define chunk_out s8   /* its first token's y */
@@ -14,7 +15,9 @@
 #define chunk_tokens s10
 #define acc s11        /* int32 sums of a token */
 
-#define TOKENS 16      /* of a chunk */
+#ifndef TOKENS
+#define TOKENS 16      /* of a chunk, in fours */
+#endif
 #define ACC_AT (32 * TILE)                    /* int32 [TOKENS][TILE] */
 #define SCALE_AT (ACC_AT + 4 * TILE * TOKENS) /* int16: of the columns at hand */
 
@@ -66,8 +69,9 @@
  * defines the macros decode_scales (of a block), begin_chunk (its int32 sums = 0), decode_part (32
  * columns of the tile, and their scales), multiply_pair (them by two tokens, into the int32 sums at
  * acc), second_half (temp = where the rows beyond rows_low begin) and finish_half (of the rows from
- * temp on, the sums of the block into y). */
-.macro gemm_loops_k block_bytes, sums_at
+ * temp on, the sums of the block into y). With \parts below 8 all this is done for each \parts * 32
+ * columns, from first_part on. */
+.macro gemm_loops_k block_bytes, sums_at, parts=8
     beqz rows_left, .Ldone
 .Ltile:
     take_tile
@@ -76,6 +80,10 @@
     mv group_at, weights
     mv act_block, act_start
 .Lblock:
+    .if \parts < 8
+    li first_part, 0
+    .endif
+.Lscales:
     decode_scales
     mv chunk_act, act_block
     mv chunk_out, dst
@@ -84,7 +92,11 @@
     li chunk_tokens, TOKENS
     at_most chunk_tokens, chunk_left
     begin_chunk
+    .if \parts < 8
+    mv part, first_part
+    .else
     li part, 0
+    .endif
 .Lpart:
     decode_part
     slli act, part, 7
@@ -105,7 +117,11 @@
     addi tokens_left, tokens_left, -2
     bgtz tokens_left, .Lpair
     addi part, part, 1
+    .if \parts < 8
+    addi temp, first_part, \parts
+    .else
     li temp, 8
+    .endif
     bne part, temp, .Lpart
 
     addi act, chunk_act, Q8KX4_SCALE
@@ -122,11 +138,17 @@
     finish 1
     next_pair \sums_at
     bnez tokens_left, .Lfinish_pair
-    slli temp, group_bytes, 2
+    li temp, TOKENS / 4
+    mul temp, temp, group_bytes
     add chunk_act, chunk_act, temp
     sub chunk_left, chunk_left, chunk_tokens
     bnez chunk_left, .Lchunk
 .Lnext_block:
+    .if \parts < 8
+    addi first_part, first_part, \parts
+    li temp, 8
+    bne first_part, temp, .Lscales
+    .endif
     addi act_block, act_block, Q8KX4_BYTES
     addi group_at, group_at, \block_bytes
     add temp, act_start, group_bytes

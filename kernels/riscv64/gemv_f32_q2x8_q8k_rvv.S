@@ -2,13 +2,8 @@
  *                           const struct block_q8k *restrict x, size_t rows, size_t cols,
  *                           size_t ahead)
  *
- * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a7, t0-t6, ft0-ft1, v0-v31; keeps s0-s11
+ * a0 y, a1 w, a2 x, a3 rows, a4 cols. Clobbers a0-a5, a7, t0-t6, ft0-ft1, v0-v31; keeps s0-s11
  * in a frame of up to 6.7 KiB. few_rvv.h. */
-#define ACT_BYTES Q8K_BYTES
-#define ACT_D Q8K_SCALE
-#define ACT_SUM Q8K_SUM
-#define ACT_STEP 4
-#define ACT_SUM_STEP 2
 #define BLOCK_BYTES Q2_BYTES
 #define PARTS 4
 #define RUN_BYTES 512
