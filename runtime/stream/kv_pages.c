@@ -25,45 +25,54 @@ static struct kv_layers layers_of(const struct image *image)
     return (struct kv_layers){ image->layers, n_layers(image) };
 }
 
-static uint32_t count_keepers(const struct image *image)
+/* Whether a layer after it reads its keys and values, which then have to stay. */
+static bool is_read_again(const struct image *image, uint32_t layer)
 {
-    uint32_t n = 0;
+    for (uint32_t i = layer + 1; i < n_layers(image); i++) {
+        const struct ingot_layer *l = image_layer(image, i);
 
-    for (uint32_t i = 0; i < n_layers(image); i++) {
-        n += kv_cache_keeps(image_layer(image, i));
+        if ((l->features & INGOT_SHARED_KV) != 0 && l->kv_layer == layer) {
+            return true;
+        }
     }
-    return n;
+    return false;
+}
+
+static bool can_spill(const struct image *image, uint32_t layer)
+{
+    return kv_cache_keeps(image_layer(image, layer)) && !is_read_again(image, layer);
 }
 
 uint32_t kv_pages_most(const struct image *image)
 {
+    uint32_t n = 0;
+
     for (uint32_t i = 0; i < n_layers(image); i++) {
-        if ((image_layer(image, i)->features & INGOT_SHARED_KV) != 0) {
-            return 0;
-        }
+        n += can_spill(image, i);
     }
-    return count_keepers(image);
+    return n;
 }
 
 /* Goes through the layers in order. */
 struct spread {
-    uint64_t n, whole; /* layers that keep keys and values; of them, in memory */
+    const struct image *image;
+    uint64_t n, whole; /* layers that may spill; of them, in memory */
     uint64_t at;       /* how many came already */
 };
 
 static struct spread spread_begin(const struct image *image, uint32_t n_spilled)
 {
-    uint32_t n = count_keepers(image);
+    uint32_t n = kv_pages_most(image);
 
-    return (struct spread){ n, n - n_spilled, 0 };
+    return (struct spread){ image, n, n - n_spilled, 0 };
 }
 
-/* Whether the next layer spills: those in memory are spread evenly, as weights are. */
-static bool spread_next(struct spread *s, const struct ingot_layer *l)
+/* Whether the layer, the next one, spills: those in memory are spread evenly, as weights are. */
+static bool spread_next(struct spread *s, uint32_t layer)
 {
     uint64_t at = s->at;
 
-    if (!kv_cache_keeps(l)) {
+    if (!can_spill(s->image, layer)) {
         return false;
     }
     s->at++;
@@ -83,7 +92,7 @@ static struct page_sums add_pages(const struct image *image, enum kv_type type, 
     for (uint32_t i = 0; i < n_layers(image); i++) {
         const struct ingot_layer *l = image_layer(image, i);
 
-        *(spread_next(&spread, l) ? &s.spilled : &s.whole) += kv_cache_page_bytes(l, type);
+        *(spread_next(&spread, i) ? &s.spilled : &s.whole) += kv_cache_page_bytes(l, type);
     }
     return s;
 }
@@ -127,7 +136,7 @@ uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, enum k
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < n_layers(image) && n_spilled != 0; i++) {
-        if (spread_next(&spread, image_layer(image, i))) {
+        if (spread_next(&spread, i)) {
             bytes += (tiles(context) - first_page(image, i, context - 1)) *
                      kv_cache_page_bytes(image_layer(image, i), type);
         }
@@ -295,7 +304,7 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
 
         l->number = i;
         l->page_bytes = kv_cache_page_bytes(image_layer(image, i), kv->type);
-        l->spills = spread_next(&spread, image_layer(image, i));
+        l->spills = spread_next(&spread, i);
         kv_layer_set_pages(&kv->layers[i], l->page_bytes);
         place_layer(s, l, &at, arena);
     }

@@ -31,7 +31,7 @@ enum {
 struct stream;
 
 struct kv_pages_layer {
-    bool spills;    /* else it lies in memory, or keeps nothing */
+    bool spills;    /* else it lies in memory, or keeps nothing of its own */
     uint8_t *place; /* of a layer in memory */
     size_t page_bytes;
     uint8_t *tail;   /* of one that spills: page number on_card, as far as there is one */
@@ -68,8 +68,8 @@ struct kv_pages {
     struct file_read write;
 };
 
-/* Layers that keep keys and values, which may spill. 0: some read those of another, which would
- * have left memory again. */
+/* Layers that may spill: they keep keys and values, and no other layer reads these, for then they
+ * would have left memory again. */
 uint32_t kv_pages_most(const struct image *image);
 
 /* The bytes of n_spilled layers in the file, and the bytes of all layers in memory then.

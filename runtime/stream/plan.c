@@ -342,16 +342,6 @@ static uint32_t odd_width(const struct image *image)
     return image_layer(image, i)->head_dim;
 }
 
-static bool shares_kv(const struct image *image)
-{
-    bool shares = false;
-
-    for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
-        shares = shares || (image_layer(image, i)->features & INGOT_SHARED_KV) != 0;
-    }
-    return shares;
-}
-
 static enum err check_request(struct plan *plan, const struct plan_request *r)
 {
     const struct ingot_params *p = &r->image->header->params;
@@ -368,12 +358,6 @@ static enum err check_request(struct plan *plan, const struct plan_request *r)
                     "kv=q8 needs heads of a multiple of 32 dimensions and this model has %u: use "
                     "kv=f16",
                     (unsigned)odd_width(r->image));
-        return ERR_BAD_ARGUMENT;
-    }
-    if (r->limits.kv_card && shares_kv(r->image)) {
-        format_text(plan->problem, sizeof plan->problem,
-                    "kv=card: layers of this model read the keys and values of others, which must "
-                    "stay in memory: use kv=f16 or kv=q8, or lower ctx=");
         return ERR_BAD_ARGUMENT;
     }
     return ERR_OK;

@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""Keys and values on a card where layers read those of earlier ones (Gemma 4): the others spill, and ids and
+logits are those of the same in memory."""
+
+import os
+import re
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from gguf_files import ARRAY, I32, Gguf
+from machine import ASSETS, HOST, WORK, Reply, Tap, run, segments
+from widened import read_gguf
+
+SOURCE = os.path.join(ASSETS, "arch/gemma4.gguf")
+# Of its six layers three keep keys and values (local, local, all); the others read the last two's.
+OWN, TIMES, ALL, PER_LAYER = 3, 3, 6, 8
+SPILL = OWN * TIMES - 2
+CONTEXT, TILE = 1024, 64
+LONG = "It rained for a week, and then it snowed. " * 7
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+if not os.path.exists(SOURCE):
+    tap.skip("shared keys on a card", f"no {SOURCE} (set INGOT_ASSETS)")
+    tap.done()
+
+
+def deeper(g):
+    """The layers with keys of their own TIMES times, then those that share."""
+    order = list(range(OWN)) * TIMES + list(range(OWN, ALL))
+    out = Gguf(g.architecture)
+    out.values = list(g.values)
+    out.add("gemma4.block_count", 4, struct.pack("<I", len(order)))
+    out.array("gemma4.feed_forward_length", I32,
+              [struct.pack("<i", 32 if i < OWN else 64) for i in order])
+    out.array("gemma4.attention.sliding_window_pattern", 7, [bytes([i % 3 != 2]) for i in order])
+    for name, dims, kind, raw in g.tensors:
+        if name.startswith("per_layer_token_embd"): # a row has the parts of all layers
+            step, rest = 4 * PER_LAYER, 4 * PER_LAYER * ALL
+            raw = b"".join(raw[at + step * i:][:step] for at in range(0, len(raw), rest) for i in order)
+            dims = [PER_LAYER * len(order), dims[1]]
+        elif name.startswith("per_layer_model_proj"):
+            step = len(raw) // ALL
+            raw = b"".join(raw[step * i:][:step] for i in order)
+            dims = [dims[0], PER_LAYER * len(order)]
+        if not name.startswith("blk."):
+            out.tensor(name, dims, kind, raw)
+    tensors = {name: rest for name, *rest in g.tensors}
+    for number, i in enumerate(order):
+        for name, rest in tensors.items():
+            if name.startswith(f"blk.{i}."):
+                out.tensor(name.replace(f"blk.{i}.", f"blk.{number}."), *rest)
+    return out
+
+
+GGUF, MODEL = (os.path.join(WORK, "kv-shared." + end) for end in ("gguf", "ingot"))
+FILE = os.path.join(WORK, "kv-shared.kv")
+g = read_gguf(SOURCE)
+g.architecture = "gemma4"
+deeper(g).write(GGUF)
+status, said = run([HOST, "pack", GGUF, "-o", MODEL, "-q"])
+tap.ok(status == 0, "a model of nine layers that keep and three that read", said)
+
+
+def generate(kv, mem=None, cores=1, more=()):
+    words = ["--kv", kv, "-t", str(cores), "-c", str(CONTEXT), "--kv-file", FILE, *more]
+    status, console = run([HOST, "run", MODEL, "-p", LONG, "-n", "90", "--temp", "0", "--ids", *words,
+                           *(["--mem", str(mem)] if mem else [])])
+    r = Reply(console)
+    r.status = status
+    return r
+
+
+def spilled(r):
+    plan = re.search(r"; (\d+) of (\d+) layers on the card", r.console)
+    return tuple(int(n) for n in plan.groups()) if plan else (0, 0)
+with open(FILE, "wb") as f:
+    f.truncate(8 << 20)
+WEIGHTS = sum(n for _, n in segments(MODEL))
+base = generate("f16")
+tap.ok(base.status == 0 and len(base.ids) == 90, "90 tokens in memory", base.console)
+ROOM = WEIGHTS + (256 << 10)  # keys and values count too: 786 KiB if all stay
+for what, mem, cores, more in (("resident", ROOM, 1, []), ("four cores", ROOM, 4, []),
+                               ("chunks of 16", ROOM, 1, ["--chunk", "16"]),
+                               ("guesses", ROOM, 1, ["--spec", "ngram"]),
+                               ("streamed", WEIGHTS, 1, [])):
+    r = generate("card", mem, cores, more)
+    n, of = spilled(r)
+    tap.ok(r.status == 0 and (r.ids, r.hash) == (base.ids, base.hash) and n >= 3 and of == SPILL and
+           ("streamed" in r.stats) == (what == "streamed"),
+           f"kv=card, {what}: as in memory, {n} of {of} layers on the card", r.console)
+run([HOST, "pack", SOURCE, "-o", MODEL, "-q"])
+base, r = generate("f16"), generate("card")
+tap.ok(r.status == 0 and (r.ids, r.hash) == (base.ids, base.hash) and spilled(r) == (0, 0),
+       "of a model with one layer that may spill, all stay", r.console)
+tap.done()
