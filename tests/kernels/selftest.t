@@ -10,9 +10,11 @@ import struct
 import subprocess
 import sys
 
+import pexpect
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import (ARM64, BUILD, HOST, LONG, RISCV64, RISCV64_V, ROOT, WORK, Machine, Reply, Tap,
-                     card_arguments, make_card, run)
+                     card_arguments, ended, make_card, run, text_of)
 
 SEED = 20240229
 WORDS = f"selftest seed={SEED} prompt=Hello n=4 temp=0 ids baud=9600"
@@ -65,6 +67,23 @@ def boot(machine, words=WORDS, kernel=None):
     return machine.run(words, 1, card_arguments(CARD), kernel, 600)
 
 
+def stopped_after(machine, symbol, kernel):
+    """Ctrl-C at the row that failed: what stands after it is checked in the other boots."""
+    command = machine.command(WORDS, 1, card_arguments(CARD), kernel)
+    k = pexpect.spawn(command[0], command[1:], timeout=300, echo=False)
+    seen = b""
+    for awaited, answer in ((rf"{symbol} FAILED", "\x03"), (pexpect.EOF, None)):
+        try:
+            k.expect(awaited)
+            seen += k.before + (k.after if answer else b"")
+        except (pexpect.TIMEOUT, pexpect.EOF):
+            seen += k.before or b""
+            break
+        if answer:
+            k.send(answer)
+    return ended(k), text_of(seen)
+
+
 def cpu_seconds():
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -106,7 +125,7 @@ def check_damage(machine, symbol, expected, healthy):
 def check_reference(machine):
     symbol = "max_f32_ref"
     kernel = damage(machine.board, symbol, LOSE_REGISTER[machine.board])
-    status, console = boot(machine, kernel=kernel)
+    status, console = boot(machine, kernel=kernel) if LONG else stopped_after(machine, symbol, kernel)
     tap.ok(f"selftest: {symbol} FAILED" in console and "callee-saved register lost" in console and
            "error: the self-test cannot vouch for this machine" in console and
            status is not None and Reply(console).ids is None and "power off" in console,
