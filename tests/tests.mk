@@ -80,12 +80,13 @@ $(eval $(call image_with_main,kernels-bench,tests/bench/kernels_main.c tests/ben
 $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 
 # The longest go first, so that the others fill the gaps.
-LONGEST := tests/boot/paste.t tests/faults/stream.t tests/kernels/selftest.t tests/golden/boards.t \
-           tests/kernels/kernels.t tests/boot/console.t tests/boot/rpi.t tests/golden/table.t \
-           tests/boot/serial.t tests/boot/io_core.t tests/golden/kv_card.t tests/boot/sd.t \
-           tests/boot/riscv_boards.t tests/boot/power_cut.t tests/faults/card.t tests/fuzz/fuzz.t \
-           tests/make/build.t tests/golden/tokenizers.t tests/golden/speculative.t \
-           tests/golden/demo.t $(O)/tests/unit/session/session.t $(O)/tests/unit/stream/kv_pages.t
+LONGEST := tests/kernels/selftest.t tests/kernels/kernels.t tests/boot/console.t tests/boot/paste.t \
+           tests/golden/boards.t tests/boot/io_core.t tests/boot/sd.t tests/faults/stream.t \
+           tests/golden/table.t tests/boot/serial.t $(O)/tests/unit/stream/kv_pages.t tests/make/build.t \
+           tests/boot/power_cut.t tests/boot/riscv_boards.t $(O)/tests/unit/session/session.t \
+           tests/boot/rpi.t tests/faults/card.t tests/golden/speculative.t tests/fuzz/fuzz.t \
+           tests/golden/demo.t tests/golden/machines.t tests/golden/kv_card.t \
+           tests/golden/tokenizers.t
 SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
          tests/fuzz/fuzz.t $(sort $(UNIT)))
 
