@@ -5,6 +5,7 @@
 #include "runtime/model/layer_kinds.h"
 #include "runtime/console/console.h"
 #include "runtime/storage/storage.h"
+#include "runtime/stream/kv_spread.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
@@ -103,7 +104,7 @@ static uint32_t count_states(const struct image *image)
 static void kv_text(const struct plan *p, const struct image *image, char *text, size_t bytes)
 {
     char card[FORMAT_NUMBER_BYTES], read[FORMAT_NUMBER_BYTES];
-    uint32_t n_layers = kv_pages_most(image), n_states = count_states(image);
+    uint32_t n_layers = kv_spread_most(image), n_states = count_states(image);
     size_t n = format_text(text, bytes, "keys and values, %s", kv_type_name(p->kv.type));
 
     if (p->kv.n_spilled != 0) {

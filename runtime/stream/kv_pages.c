@@ -5,6 +5,7 @@
 
 #include "board/min_max.h"
 #include "runtime/base/crc32c.h"
+#include "runtime/stream/kv_spread.h"
 #include "runtime/stream/stream_private.h"
 #include "runtime/text/format_text.h"
 
@@ -25,60 +26,6 @@ static struct kv_layers layers_of(const struct image *image)
     return (struct kv_layers){ image->layers, n_layers(image) };
 }
 
-/* Whether a layer after it reads its keys and values, which then have to stay. */
-static bool is_read_again(const struct image *image, uint32_t layer)
-{
-    for (uint32_t i = layer + 1; i < n_layers(image); i++) {
-        const struct ingot_layer *l = image_layer(image, i);
-
-        if ((l->features & INGOT_SHARED_KV) != 0 && l->kv_layer == layer) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool can_spill(const struct image *image, uint32_t layer)
-{
-    return kv_cache_keeps(image_layer(image, layer)) && !is_read_again(image, layer);
-}
-
-uint32_t kv_pages_most(const struct image *image)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < n_layers(image); i++) {
-        n += can_spill(image, i);
-    }
-    return n;
-}
-
-/* Goes through the layers in order. */
-struct spread {
-    const struct image *image;
-    uint64_t n, whole; /* layers that may spill; of them, in memory */
-    uint64_t at;       /* how many came already */
-};
-
-static struct spread spread_begin(const struct image *image, uint32_t n_spilled)
-{
-    uint32_t n = kv_pages_most(image);
-
-    return (struct spread){ image, n, n - n_spilled, 0 };
-}
-
-/* Whether the layer, the next one, spills: those in memory are spread evenly, as weights are. */
-static bool spread_next(struct spread *s, uint32_t layer)
-{
-    uint64_t at = s->at;
-
-    if (!can_spill(s->image, layer)) {
-        return false;
-    }
-    s->at++;
-    return (at + 1) * s->whole / s->n == at * s->whole / s->n;
-}
-
 /* Sizes of pages, added up. */
 struct page_sums {
     uint64_t spilled, whole; /* of the layers on the card, and of those in memory */
@@ -86,13 +33,13 @@ struct page_sums {
 
 static struct page_sums add_pages(const struct image *image, enum kv_type type, uint32_t n_spilled)
 {
-    struct spread spread = spread_begin(image, n_spilled);
+    struct kv_spread spread = kv_spread_begin(image, n_spilled);
     struct page_sums s = { 0, 0 };
 
     for (uint32_t i = 0; i < n_layers(image); i++) {
         const struct ingot_layer *l = image_layer(image, i);
 
-        *(spread_next(&spread, i) ? &s.spilled : &s.whole) += kv_cache_page_bytes(l, type);
+        *(kv_spread_next(&spread, i) ? &s.spilled : &s.whole) += kv_cache_page_bytes(l, type);
     }
     return s;
 }
@@ -132,11 +79,11 @@ static uint32_t first_page(const struct image *image, uint32_t layer, uint32_t p
 uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, enum kv_type type,
                              uint32_t n_spilled)
 {
-    struct spread spread = spread_begin(image, n_spilled);
+    struct kv_spread spread = kv_spread_begin(image, n_spilled);
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < n_layers(image) && n_spilled != 0; i++) {
-        if (spread_next(&spread, i)) {
+        if (kv_spread_next(&spread, i)) {
             bytes += (tiles(context) - first_page(image, i, context - 1)) *
                      kv_cache_page_bytes(image_layer(image, i), type);
         }
@@ -289,7 +236,7 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
                    struct arena *arena)
 {
     struct kv_layers layers = layers_of(image);
-    struct spread spread = spread_begin(image, n_spilled);
+    struct kv_spread spread = kv_spread_begin(image, n_spilled);
     uint64_t at = 0;
 
     memset(s, 0, sizeof *s);
@@ -304,7 +251,7 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
 
         l->number = i;
         l->page_bytes = kv_cache_page_bytes(image_layer(image, i), kv->type);
-        l->spills = spread_next(&spread, i);
+        l->spills = kv_spread_next(&spread, i);
         kv_layer_set_pages(&kv->layers[i], l->page_bytes);
         place_layer(s, l, &at, arena);
     }

@@ -68,10 +68,6 @@ struct kv_pages {
     struct file_read write;
 };
 
-/* Layers that may spill: they keep keys and values, and no other layer reads these, for then they
- * would have left memory again. */
-uint32_t kv_pages_most(const struct image *image);
-
 /* The bytes of n_spilled layers in the file, and the bytes of all layers in memory then.
  * n_spilled is 0 (kv_cache_bytes() in memory) or at least KV_PAGES_LEAST. */
 uint64_t kv_pages_file_bytes(const struct image *image, uint32_t context, enum kv_type type,

@@ -14,6 +14,7 @@
 
 #include "board/min_max.h"
 #include "runtime/stream/kv_pages.h"
+#include "runtime/stream/kv_spread.h"
 #include "runtime/stream/plan_private.h"
 #include "runtime/text/format_text.h"
 
@@ -274,10 +275,10 @@ static bool try_spilled(struct plan *plan, const struct plan_request *r,
     struct plan spilled = *start;
     struct plan_layout l;
 
-    if (!r->limits.kv_card || kv_pages_most(r->image) < KV_PAGES_LEAST) {
+    if (!r->limits.kv_card || kv_spread_most(r->image) < KV_PAGES_LEAST) {
         return false;
     }
-    spilled.kv.n_spilled = kv_pages_most(r->image);
+    spilled.kv.n_spilled = kv_spread_most(r->image);
     if (plan_candidate(&spilled, r, w, &l) != ERR_OK || l.kv >= kv_bytes) {
         return false;
     }

@@ -1,5 +1,6 @@
 /* Keys and values on a card in models where some layers have none, others have pages of another size,
  * and recurrent states stay in memory: the same logits as with all in memory. */
+#include "runtime/stream/kv_spread.h"
 #include "tests/unit/model/hybrid_rig.h"
 #include "tests/unit/stream/kv_pages_rig.h"
 
@@ -49,7 +50,7 @@ static void test(const struct hybrid *h)
         rig_die(rig.model.problem);
     rig_ids(ids, N);
     (void)session_append_visit(&rig.session, ids, N, keep, NULL);
-    keepers = kv_pages_most(&rig.model.image);
+    keepers = kv_spread_most(&rig.model.image);
     for (uint32_t chunk = 1; chunk < 40; chunk += 19, n++) {
         unsigned all, same = walk(chunk, keepers, &all);
 
