@@ -44,7 +44,7 @@ struct window {
 struct calibration {
     const struct platform_clock *clock;
     struct model *m;
-    struct kv_cache kv;         /* of one layer, for all */
+    struct kv_cache *kv;        /* of one layer, for all; too large for a stack */
     struct layer_state *states; /* see layer_kinds.h */
     uint8_t *weights;
     size_t bytes;
@@ -272,7 +272,7 @@ static void open_states(struct calibration *p, struct arena *arena)
         size_t bytes = layer_state_bytes(image, i);
         struct layer_state *st = &p->states[i];
 
-        *st = (struct layer_state){ layer_state_kind(image, i), layer, &p->kv };
+        *st = (struct layer_state){ layer_state_kind(image, i), layer, p->kv };
         if (bytes != 0 && like != i) {
             st->self = p->states[like].self;
         } else if (bytes != 0) {
@@ -293,7 +293,8 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
     size_t states = layer_state_count(&m->image) * sizeof *p->states;
     struct kv_layers layers = { m->image.layers, h->params.n_layers };
     size_t page = kv_cache_largest_page(&layers, m->request.limits.kv_type);
-    size_t work = page + arena_take_bytes(states) + own_states_bytes(&m->image) +
+    size_t work = page + arena_take_bytes(sizeof *p->kv) + arena_take_bytes(states) +
+                  own_states_bytes(&m->image) +
                   activations_bytes(&(struct activations_request){
                       &h->params, plan.chunk, image_types(&m->image), plan.logits_rows,
                       layer_work_bytes(&m->image), image_most_experts(&m->image),
@@ -305,14 +306,15 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
     }
     (void)arena_reserve(arena, ARENA_SCRATCH, left);
     transformer_open(&m->transformer, &m->image, m->kernels, workers, &m->stream, &plan, arena);
+    p->kv = arena_take(arena, ARENA_SCRATCH, sizeof *p->kv);
     p->states = arena_take(arena, ARENA_SCRATCH, states);
     p->bytes = (size_t)min_u64(min_u64(REGION_BYTES, h->file_bytes), left - work) / CACHE_LINE *
                CACHE_LINE;
     p->weights = (uint8_t *)arena_take(arena, ARENA_SCRATCH, page + p->bytes) + page;
     memset(p->weights - page, FILL, page + p->bytes);
-    kv_cache_open(&p->kv, &layers, KV_TILE, m->request.limits.kv_type, p->weights - page);
+    kv_cache_open(p->kv, &layers, KV_TILE, m->request.limits.kv_type, p->weights - page);
     for (uint32_t i = 0; i < h->params.n_layers; i++) {
-        p->kv.layers[i].place = p->weights - page;
+        p->kv->layers[i].place = p->weights - page;
     }
     open_states(p, arena);
     return true;
