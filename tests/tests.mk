@@ -10,7 +10,7 @@ TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
 
 .PHONY: check check-images test test-long test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images bench bench-stream bench-kernels bench-pack bench-images bench-storage fuzz-long
+        test-parts test-images bench bench-stream bench-kernels bench-mixers bench-pack bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
 GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
@@ -208,6 +208,10 @@ $(NATIVE): $(NATIVE_OBJ)
 bench: $(if $(filter x86_64,$(HOST_ISA)),$(NATIVE))
 bench: test-images ## figures as a table and as build/bench.csv; BOARD= takes one, host too; minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/tokens.py $(BENCH_BOARDS)
+
+MIXER_BOARDS = $(filter-out host,$(BENCH_BOARDS))
+bench-mixers: test-images ## hybrids and experts beside dense layers of as many bytes; build/bench-mixers.csv; minutes
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/mixers.py $(MIXER_BOARDS)
 
 bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of weights, mostly holes; minutes, 5 GB of disk
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/pack_memory.py

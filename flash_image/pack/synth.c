@@ -109,6 +109,32 @@ static bool make_vocabulary(struct source *s, struct vocabulary *v)
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
+/* A shape's own layers, once the family's are set. */
+static void set_layers(struct source_params *p, const struct synth_layers *l)
+{
+    p->recurrent.conv_taps = l->conv_taps;
+    p->recurrent.n_groups = l->n_groups;
+    p->recurrent.inner_heads = l->inner_heads;
+    p->recurrent.state_dim = l->state_dim;
+    p->recurrent.inner_dim = l->inner_dim;
+    p->experts.n = l->n_experts;
+    p->experts.used = l->n_used;
+    p->experts.hidden = l->expert_hidden;
+    p->experts.scale = 1.0f;
+    if (l->rope_dims != 0) {
+        p->rope_dims = l->rope_dims;
+    }
+    for (uint32_t i = 0; i < p->n_layers; i++) {
+        if (i < l->n_recurrent) {
+            p->layers[i].mixer = (uint8_t)l->mixer;
+            p->layers[i].n_kv_heads = 0;
+        }
+        if (l->n_experts != 0) {
+            p->layers[i].ffn = INGOT_FFN_EXPERTS;
+        }
+    }
+}
+
 static enum err set_params(struct source *s, const struct synth_shape *shape)
 {
     const struct family *f = family_find(shape->family);
@@ -128,6 +154,9 @@ static enum err set_params(struct source *s, const struct synth_shape *shape)
     p->tied = shape->tied;
     family_set_params(s, f, true);
     p->norm_eps = 1e-5f;
+    if (shape->layers != NULL) {
+        set_layers(p, shape->layers);
+    }
     s->params_known = true;
     return family_set_window(s, f, shape->window, f->global_every);
 }
@@ -141,6 +170,22 @@ static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, u
     t->type = SOURCE_SYNTH;
     t->group = (uint32_t)synthetic_mix(synthetic_mix((uint64_t)seed << 32 | role) + layer);
     source_role_shape(s, role, layer, &t->rows, &t->cols);
+    if (role == INGOT_SSM_A) {
+        t->add = -2.0f; /* about -1: a state fades */
+    }
+    if (role >= INGOT_EXPERT_GATE && role <= INGOT_EXPERT_DOWN_BIAS) {
+        t->stack = s->params.experts.n;
+    }
+}
+
+/* A tensor that may be missing is there where its slot has data. */
+static void set_gates(struct source *s, uint32_t seed)
+{
+    for (unsigned i = 0; i < s->params.n_layers; i++) {
+        if (s->params.layers[i].mixer == INGOT_MIXER_ATTENTION) {
+            set_tensor(s, INGOT_ATTN_GATE, i, seed, false);
+        }
+    }
 }
 
 static void set_tensors(struct source *s, uint32_t seed, bool sparse)
@@ -174,6 +219,9 @@ enum err pack_synth(const struct pack_options *o, uint32_t seed, char *problem,
     if (s == NULL || !make_vocabulary(s, &v)) {
         snprintf(problem, problem_bytes, "out of memory");
     } else if (e == ERR_OK) {
+        if (shape->layers != NULL && shape->layers->gated) {
+            set_gates(s, seed);
+        }
         set_tensors(s, seed, shape->sparse);
         e = pack_source(s, o, problem, problem_bytes);
     }

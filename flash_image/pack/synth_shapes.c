@@ -3,32 +3,64 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Two layers of each kind; of OLMoE's 64 experts 16, so that 32 positions are to them what 128 are to
+ * all. */
+static const struct synth_layers qwen35 = {
+    .mixer = INGOT_MIXER_DELTA,
+    .n_recurrent = 2,
+    .conv_taps = 4,
+    .n_groups = 16,
+    .inner_heads = 16,
+    .state_dim = 128,
+    .inner_dim = 2048,
+    .rope_dims = 64,
+    .gated = true,
+};
+static const struct synth_layers lfm2 = {
+    .mixer = INGOT_MIXER_SHORTCONV,
+    .n_recurrent = 2,
+    .conv_taps = 3,
+    .inner_dim = 1024,
+};
+static const struct synth_layers olmoe = { .n_experts = 16, .n_used = 8, .expert_hidden = 1024 };
+
 /* The first ones for tests. Those of published models are their config.json's, by the names of their
  * folders on Hugging Face: HuggingFaceTB, Qwen, meta-llama, google, TinyLlama. */
 static const struct synth_shape shapes[] = {
-    { "tiny", INGOT_LLAMA, 64, 172, 4, 8, 4, 512, 256, 1, 0, 0, false }, /* ragged hidden */
-    { "untied", INGOT_LLAMA, 96, 256, 3, 6, 2, 640, 256, 0, 0, 0,
-      false }, /* an output of its own */
+    { "tiny", INGOT_LLAMA, 64, 172, 4, 8, 4, 512, 256, 1, 0, 0, false, NULL }, /* ragged hidden */
+    { "untied", INGOT_LLAMA, 96, 256, 3, 6, 2, 640, 256, 0, 0, 0, false,
+      NULL }, /* an output of its own */
     /* Small layers, to stream a few of; most layers, fewest bytes; and its head takes longest. */
-    { "deep", INGOT_LLAMA, 128, 352, 200, 4, 4, 2048, 256, 1, 0, 0, false },
-    { "narrow", INGOT_LLAMA, 64, 56, 256, 8, 1, 49152, 256, 1, 0, 0, false },
-    { "wordy", INGOT_LLAMA, 64, 56, 256, 8, 1, 393216, 256, 1, 0, 0, false },
-    { "s15m", INGOT_LLAMA, 288, 768, 6, 6, 6, 32000, 256, 1, 0, 0, false },       /* stories15M */
-    { "smol135", INGOT_LLAMA, 576, 1536, 30, 9, 3, 49152, 2048, 1, 0, 0, false }, /* SmolLM2-135M */
-    { "tl2", INGOT_LLAMA, 2048, 5632, 2, 32, 4, 32000, 2048, 0, 0, 0, false }, /* 2 of TinyLlama */
-    { "tinyllama", INGOT_LLAMA, 2048, 5632, 22, 32, 4, 32000, 2048, 0, 0, 0, false },
+    { "deep", INGOT_LLAMA, 128, 352, 200, 4, 4, 2048, 256, 1, 0, 0, false, NULL },
+    { "narrow", INGOT_LLAMA, 64, 56, 256, 8, 1, 49152, 256, 1, 0, 0, false, NULL },
+    { "wordy", INGOT_LLAMA, 64, 56, 256, 8, 1, 393216, 256, 1, 0, 0, false, NULL },
+    { "s15m", INGOT_LLAMA, 288, 768, 6, 6, 6, 32000, 256, 1, 0, 0, false, NULL }, /* stories15M */
+    { "smol135", INGOT_LLAMA, 576, 1536, 30, 9, 3, 49152, 2048, 1, 0, 0, false,
+      NULL }, /* SmolLM2-135M */
+    { "tl2", INGOT_LLAMA, 2048, 5632, 2, 32, 4, 32000, 2048, 0, 0, 0, false,
+      NULL }, /* 2 of TinyLlama */
+    { "tinyllama", INGOT_LLAMA, 2048, 5632, 22, 32, 4, 32000, 2048, 0, 0, 0, false, NULL },
     /* In q8_0 just below 4 GiB, which a FAT32 file may not have. */
-    { "4g", INGOT_LLAMA, 2048, 5632, 91, 32, 4, 16048, 2048, 1, 0, 0, true },
-    { "smollm2-135m", INGOT_LLAMA, 576, 1536, 30, 9, 3, 49152, 8192, 1, 0, 0, false },
-    { "smollm2-360m", INGOT_LLAMA, 960, 2560, 32, 15, 5, 49152, 8192, 1, 0, 0, false },
-    { "smollm2-1.7b", INGOT_LLAMA, 2048, 8192, 24, 32, 32, 49152, 8192, 1, 0, 0, false },
-    { "qwen2.5-0.5b", INGOT_QWEN2, 896, 4864, 24, 14, 2, 151936, 32768, 1, 0, 0, false },
-    { "qwen3-0.6b", INGOT_QWEN3, 1024, 3072, 28, 16, 8, 151936, 40960, 1, 128, 0, false },
-    { "qwen3-1.7b", INGOT_QWEN3, 2048, 6144, 28, 16, 8, 151936, 40960, 1, 128, 0, false },
-    { "llama-3.2-1b", INGOT_LLAMA, 2048, 8192, 16, 32, 8, 128256, 131072, 1, 64, 0, false },
-    { "llama-3.2-3b", INGOT_LLAMA, 3072, 8192, 28, 24, 8, 128256, 131072, 1, 128, 0, false },
-    { "gemma-3-270m", INGOT_GEMMA3, 640, 2048, 18, 4, 1, 262144, 32768, 1, 256, 512, false },
-    { "gemma-3-1b", INGOT_GEMMA3, 1152, 6912, 26, 4, 1, 262144, 32768, 1, 256, 512, false },
+    { "4g", INGOT_LLAMA, 2048, 5632, 91, 32, 4, 16048, 2048, 1, 0, 0, true, NULL },
+    { "smollm2-135m", INGOT_LLAMA, 576, 1536, 30, 9, 3, 49152, 8192, 1, 0, 0, false, NULL },
+    { "smollm2-360m", INGOT_LLAMA, 960, 2560, 32, 15, 5, 49152, 8192, 1, 0, 0, false, NULL },
+    { "smollm2-1.7b", INGOT_LLAMA, 2048, 8192, 24, 32, 32, 49152, 8192, 1, 0, 0, false, NULL },
+    { "qwen2.5-0.5b", INGOT_QWEN2, 896, 4864, 24, 14, 2, 151936, 32768, 1, 0, 0, false, NULL },
+    { "qwen3-0.6b", INGOT_QWEN3, 1024, 3072, 28, 16, 8, 151936, 40960, 1, 128, 0, false, NULL },
+    { "qwen3-1.7b", INGOT_QWEN3, 2048, 6144, 28, 16, 8, 151936, 40960, 1, 128, 0, false, NULL },
+    { "llama-3.2-1b", INGOT_LLAMA, 2048, 8192, 16, 32, 8, 128256, 131072, 1, 64, 0, false, NULL },
+    { "llama-3.2-3b", INGOT_LLAMA, 3072, 8192, 28, 24, 8, 128256, 131072, 1, 128, 0, false, NULL },
+    { "gemma-3-270m", INGOT_GEMMA3, 640, 2048, 18, 4, 1, 262144, 32768, 1, 256, 512, false, NULL },
+    { "gemma-3-1b", INGOT_GEMMA3, 1152, 6912, 26, 4, 1, 262144, 32768, 1, 256, 512, false, NULL },
+    /* Layers of hybrids and experts, and dense ones of as many bytes a token (make bench-mixers). */
+    { "qwen3.5-0.8b-layers", INGOT_QWEN35, 1024, 3584, 4, 8, 2, 4096, 2048, 1, 256, 0, false,
+      &qwen35 },
+    { "qwen3.5-0.8b-dense", INGOT_LLAMA, 1024, 3776, 4, 16, 16, 4096, 2048, 1, 128, 0, false,
+      NULL },
+    { "lfm2-350m-layers", INGOT_LFM2, 1024, 4608, 4, 16, 8, 4096, 2048, 1, 64, 0, false, &lfm2 },
+    { "lfm2-350m-dense", INGOT_LLAMA, 1024, 4768, 4, 16, 8, 4096, 2048, 1, 64, 0, false, NULL },
+    { "olmoe-1b-7b-layers", INGOT_OLMOE, 2048, 0, 2, 16, 16, 4096, 2048, 1, 128, 0, false, &olmoe },
+    { "olmoe-1b-7b-dense", INGOT_LLAMA, 2048, 8224, 2, 16, 16, 4096, 2048, 1, 128, 0, false, NULL },
 };
 
 const struct synth_shape *synth_shape_find(const char *name, char *problem, size_t problem_bytes)

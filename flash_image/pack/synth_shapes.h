@@ -8,6 +8,16 @@
 
 #include "flash_image/format.h"
 
+/* What a shape has beside attention and one dense feed-forward in each layer. */
+struct synth_layers {
+    enum ingot_mixer mixer; /* of the first n_recurrent layers; the others attend */
+    uint32_t n_recurrent;
+    uint32_t conv_taps, n_groups, inner_heads, state_dim, inner_dim; /* as in struct ingot_layer */
+    uint32_t rope_dims;                                              /* 0: all of a head */
+    bool gated;                                                      /* what is attended is gated */
+    uint32_t n_experts, n_used, expert_hidden;
+};
+
 struct synth_shape {
     const char *name;
     enum ingot_family family;
@@ -16,6 +26,7 @@ struct synth_shape {
     uint32_t head_dim; /* 0: dim / n_heads */
     uint32_t window;   /* of local layers; 0: none */
     bool sparse;       /* of a layer's matrices only the first group of rows is not zeros */
+    const struct synth_layers *layers; /* or NULL */
 };
 
 /* NULL: there is none of that name, and problem lists those that there are. */

@@ -40,7 +40,7 @@ void synthetic_row_read(const struct source_tensor *t, uint32_t row, float *out)
         float unit = (float)((int64_t)(bits >> 40) - 0x800000) * 0x1p-23f;
 
         if (norm) {
-            out[c] = 1.0f + 0.1f * unit;
+            out[c] = 1.0f + 0.1f * unit + t->add;
         } else {
             out[c] = scale * unit;
         }

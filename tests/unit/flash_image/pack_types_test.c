@@ -262,6 +262,48 @@ static void test_synth(const char *shape, const char *type, enum ingot_type down
     ingot_file_close(&f);
 }
 
+/* What a token reads of the layers, in bytes; 0: the file could not be made. *first: layer 0's. */
+static uint64_t layer_bytes(const char *shape, struct ingot_layer *first)
+{
+    struct pack_options o = { .input = shape, .output = folder_path("synth"), .quiet = true };
+    const struct ingot_tensor *tensors;
+    struct ingot_file f;
+    char problem[512];
+    uint64_t bytes = 0;
+
+    o.hollow = true;
+    if (!pack_parse_type("q4_0", &o) || pack_synth(&o, 1, problem, sizeof problem) != ERR_OK ||
+        ingot_file_open(&f, o.output, problem, sizeof problem) != ERR_OK) {
+        return 0;
+    }
+    *first = f.image.layers[0];
+    tensors = f.image.tensors;
+    for (uint32_t i = 0; i < f.image.header->tensors.count; i++) {
+        bool expert = tensors[i].role >= INGOT_EXPERT_GATE &&
+                      tensors[i].role <= INGOT_EXPERT_DOWN_BIAS;
+
+        if (tensors[i].layer != INGOT_NO_LAYER) {
+            bytes += tensors[i].bytes * (expert ? first->n_experts_used : 1);
+        }
+    }
+    ingot_file_close(&f);
+    return bytes;
+}
+
+/* Layers of a kind, and dense ones beside which their cost is counted. */
+static void test_synth_layers(const char *shape, const char *dense, unsigned mixer, unsigned ffn)
+{
+    struct ingot_layer l = { 0 }, plain = { 0 };
+    uint64_t bytes = layer_bytes(shape, &l), beside = layer_bytes(dense, &plain);
+    uint64_t apart = bytes > beside ? bytes - beside : beside - bytes;
+
+    OK(bytes != 0 && apart * 250 < bytes, "a token reads %llu bytes of %s, %llu of %s",
+       (unsigned long long)bytes, shape, (unsigned long long)beside, dense);
+    OK(l.mixer == mixer && l.ffn == ffn && plain.mixer == INGOT_MIXER_ATTENTION &&
+           plain.ffn == INGOT_FFN_DENSE,
+       "of the kinds %u and %u, beside attention and a dense one", mixer, ffn);
+}
+
 int main(void)
 {
     static const char *const names[] = { "synth", NULL };
@@ -284,6 +326,12 @@ int main(void)
     test_synth("untied", "fig4", INGOT_FIG4, INGOT_IQ4_NL);
     test_synth("untied", "mxfp4", INGOT_MXFP4, INGOT_MXFP4);
     test_synth("narrow", "q4_0", INGOT_Q4_0, INGOT_Q4_0); /* as many layers as there may be */
+    test_synth_layers("qwen3.5-0.8b-layers", "qwen3.5-0.8b-dense", INGOT_MIXER_DELTA,
+                      INGOT_FFN_DENSE);
+    test_synth_layers("lfm2-350m-layers", "lfm2-350m-dense", INGOT_MIXER_SHORTCONV,
+                      INGOT_FFN_DENSE);
+    test_synth_layers("olmoe-1b-7b-layers", "olmoe-1b-7b-dense", INGOT_MIXER_ATTENTION,
+                      INGOT_FFN_EXPERTS);
     folder_remove(names);
     return tap_done();
 }
