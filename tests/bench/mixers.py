@@ -18,7 +18,7 @@ SHAPES = ["lfm2-350m", "qwen3.5-0.8b", "olmoe-1b-7b"] # synth's, of each -layers
 TYPE = "q4_0"
 PROMPT = 32   # tokens; the last one's head is counted with them
 NEW = 4       # new tokens: one pass less
-SECONDS = 280 # for one run
+SECONDS = 600 # for one run
 
 
 class Model:
