@@ -1,8 +1,8 @@
 /* Where the stacks lie, for C, assembly and the linker script. Each slot is a guard, which is never
- * mapped, with the stack above it: an overflow faults instead of overwriting. A guard is twice as
- * large as the largest frame, the tile of a gemm, so that no frame reaches across it. Core 0 has
- * the first slot; then one slot for each other core; then one trap stack for each core, so that
- * a trap caused by an overflow can still report. */
+ * mapped, with the stack above it: an overflow faults instead of overwriting. A guard is larger than
+ * the largest frame, the tile of a gemm, so that no frame reaches across it (toolchain/stack.py
+ * looks). Core 0 has the first slot; then one slot for each other core; then one trap stack for each
+ * core, so that a trap caused by an overflow can still report. */
 #ifndef INGOT_BOOT_STACKS_H
 #define INGOT_BOOT_STACKS_H
 
