@@ -7,6 +7,7 @@ SAMPLER, SPECULATIVE = "runtime/session/sampler.c", "runtime/session/speculative
 SESSION, SAVED = "runtime/session/session.c", "runtime/chat/saved_chat.c"
 PAYLOAD = "runtime/chat/saved_chat_payload.c"
 MERGE, JSON = "runtime/tokenizer/tokenizer_merge.c", "runtime/text/json.c"
+UNIGRAM = "runtime/tokenizer/tokenizer_unigram.c"
 
 ROWS = [
     row("sampler: top-p keeps one more at a tie", SAMPLER, "sum >= p->top_p * mass",
@@ -125,4 +126,12 @@ ROWS = [
         "n == 0 || bytes > sizeof h->text || is_latest(h, line)",
         "n == 0 || bytes > sizeof h->text || (n > 99 && is_latest(h, line))",
         "unit/console/line_editor_keys unit/console/line_editor"),
+    row("unigram: of equal ways the last", UNIGRAM, "sum <= e->best[end]", "sum < e->best[end]",
+        "unit/tokenizer/tokenizer_unigram"),
+    row("unigram: a character within a piece is known", UNIGRAM,
+        "alone = alone || p.depth == character;", "alone = true;",
+        "unit/tokenizer/tokenizer_unigram"),
+    row("unigram: what is unknown costs what the rarest piece does",
+        "runtime/tokenizer/tokenizer.c", "return (double)least - 10.0;", "return (double)least;",
+        "unit/tokenizer/tokenizer_unigram"),
 ]

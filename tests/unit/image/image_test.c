@@ -147,6 +147,73 @@ static void test_layer_kinds(void)
     refuse_layer(LAYER(reserved[26]), 1, 4, ERR_BAD_HEADER, "layer 1: reserved is not zero");
 }
 
+/* Layer 1 with more than one field changed. */
+static void refuse_whole(const struct ingot_layer *l, const char *words)
+{
+    const struct ingot_header *h = (const void *)good.data;
+
+    refuse(&good, (size_t)h->layers.offset + sizeof *l, l, sizeof *l, ERR_BAD_HEADER, words);
+}
+
+static struct ingot_layer good_layer(void)
+{
+    const struct ingot_header *h = (const void *)good.data;
+    struct ingot_layer l;
+
+    memcpy(&l, good.data + h->layers.offset + sizeof l, sizeof l);
+    return l;
+}
+
+/* Eight experts in groups. */
+static void refuse_groups(uint32_t groups, uint32_t groups_used, uint32_t used, const char *words)
+{
+    struct ingot_layer l = good_layer();
+
+    l.ffn = INGOT_FFN_EXPERTS;
+    l.n_experts = 8;
+    l.n_experts_used = used;
+    l.expert_hidden = l.hidden;
+    l.expert_scale = 1;
+    l.expert_groups = groups;
+    l.expert_groups_used = groups_used;
+    l.features |= INGOT_GROUPS_BY_TWO;
+    refuse_whole(&l, words);
+}
+
+static void refuse_inner(uint32_t groups, uint32_t heads, const char *words)
+{
+    struct ingot_layer l = good_layer();
+
+    l.mixer = INGOT_MIXER_DELTA;
+    l.rope = INGOT_NO_ROPE;
+    l.n_heads = l.n_kv_heads = l.head_dim = l.value_dim = l.window = l.kv_layer = 0;
+    l.attn_scale = l.attn_softcap = 0;
+    l.features = INGOT_GATED;
+    l.conv_taps = 4;
+    l.inner_dim = 24;
+    l.state_dim = 8;
+    l.n_groups = groups;
+    l.inner_heads = heads;
+    refuse_whole(&l, words);
+}
+
+/* Fields that are right alone and not together. */
+static void test_together(void)
+{
+    struct ingot_layer l = good_layer();
+
+    refuse_groups(3, 1, 2, "expert_groups 3, 1 used, cannot give 2 of 8 experts");
+    refuse_groups(4, 1, 3, "expert_groups 4, 1 used, cannot give 3 of 8 experts");
+    refuse_groups(8, 4, 2, "expert_groups 8, 4 used, cannot give 2 of 8 experts");
+    refuse_inner(2, 3, "n_groups 2, inner_heads 3 and inner_dim 24 do not divide each other");
+    refuse_inner(1, 5, "n_groups 1, inner_heads 5 and inner_dim 24 do not divide each other");
+    l.features = INGOT_GATED | INGOT_LATENT_KV;
+    l.n_kv_heads = 1;
+    l.head_dim = l.query_dim = 16;
+    l.kv_rank = l.value_dim = 8;
+    refuse_whole(&l, "must be head_dim 16 less kv_rank 8");
+}
+
 static void test_layers(void)
 {
     refuse_layer(LAYER(n_heads), 0, 4, ERR_BAD_HEADER, "n_heads is 0, must be 1 to 256");
@@ -259,6 +326,7 @@ int main(void)
     test_params();
     test_ropes();
     test_layer_kinds();
+    test_together();
     test_layers();
     test_header();
     test_bytes_behind();

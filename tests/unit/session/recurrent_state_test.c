@@ -68,6 +68,21 @@ static void test_cut(const char *name)
     OK(good == 30, "cut anywhere: %u of 30", good);
 }
 
+/* The beginning of a turn that was taken back is not that of another turn of the same length. */
+static void test_taken_back(void)
+{
+    struct session *s = &rig.session;
+
+    start(0, 0);
+    for (uint32_t at = 10; at <= 20; at += 10) {
+        session_append(s, ids + at - 10, 10, NULL);
+        session_mark(s);
+    }
+    OK(session_cut(s, 10) == 10 && session_append(s, ids + 30, 15, NULL) == ERR_OK &&
+           session_cut(s, 20) == 10,
+       "after other tokens what was kept of the old ones is gone");
+}
+
 static int calls_left;
 static bool soon(void *context)
 {
@@ -214,6 +229,7 @@ int main(void)
         hybrid_make(h, INGOT_Q8_0);
         set_expected();
         test_cut(h->name);
+        test_taken_back();
         test_stops();
         test_guesses();
         test_redo();

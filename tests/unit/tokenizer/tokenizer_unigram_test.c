@@ -76,6 +76,7 @@ static void test_sums(void)
     static const struct piece rare[] = {
         { "abc", -8 }, { "def", -8 }, { "a", -3.5f }, { "cdef", -3.5f }
     };
+    static const struct piece within[] = { { "ab", -20 }, { "bc", -1 } };
 
     OPEN(equal, 0);
     IS("abc", 1, 3);  /* ab c and a bc: the longer last one */
@@ -88,6 +89,8 @@ static void test_sums(void)
     IS("acdef", 3, 4);
     IS("bbb", 0);
     IS("bba", 0, 3);
+    OPEN(within, 0);
+    IS("abc", 0, 2); /* a begins a piece, and is unknown at -30; c as well: -31, not -50 */
 }
 
 static void test_spaces(void)
