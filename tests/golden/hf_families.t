@@ -42,10 +42,10 @@ def make_folder(stem, **changes):
     return where
 
 
-def logits(model, tokens):
+def logits(model, tokens, *words):
     out = os.path.join(WORK, "hf_families.logits")
     status, console = run([HOST, "logits", model, "--tokens", " ".join(map(str, tokens)), "-o",
-                           out, "-q", "--kv", "f32"])
+                           out, "-q", "--kv", "f32", *words])
     if status != 0:
         return [], console
     with open(out, "rb") as f:
@@ -79,6 +79,9 @@ for stem in FOUND:
     error, console = error_of(model, load(stem + "_logits.json"))
     tap.ok(error < bound, f"{stem}: NMSE {error:.2g} of Transformers' logits, below {bound:g}",
            console)
+    tokens = load(stem + "_logits.json")["sequences"][0]
+    alone, console = logits(model, tokens, "--chunk", "1")
+    tap.ok(alone and alone == logits(model, tokens)[0], f"{stem}: the same token by token", console)
 if not FOUND:
     tap.skip("Transformers' logits", f"no models in {TINY} (set INGOT_ASSETS)")
 tap.done()

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Keys and values on a card where layers read those of earlier ones (Gemma 4): the others spill, and ids and
-logits are those of the same in memory."""
+logits are those of the same in memory. The same models have a table per layer, whose rows are checked."""
 
 import os
 import re
@@ -94,4 +94,14 @@ run([HOST, "pack", SOURCE, "-o", MODEL, "-q"])
 base, r = generate("f16"), generate("card")
 tap.ok(r.status == 0 and (r.ids, r.hash) == (base.ids, base.hash) and spilled(r) == (0, 0),
        "of a model with one layer that may spill, all stay", r.console)
+offset, n = segments(MODEL)[1]  # the table
+with open(MODEL, "r+b") as f:
+    f.seek(offset)
+    raw = bytearray(f.read(n))
+    raw[::16] = bytes(byte ^ 1 for byte in raw[::16])
+    f.seek(offset)
+    f.write(raw)
+r = generate("f16")
+tap.ok(r.status != 0 and "per-layer table: the checksum does not match" in r.console,
+       "a table that is damaged is refused by name", r.console)
 tap.done()

@@ -30,6 +30,7 @@ static const char *const snippets[] = {
     "{{ 'a' 'b' \"c\" }} {{ '\\x41\\u00e9\\t|\\d' }}",
     /* operators */
     "{{ 1 + 2 * 3 - 4 / 2 }} {{ 7 // 2 }} {{ -7 // 2 }} {{ -7 % 3 }} {{ 7 % -3 }} {{ 2 ** 10 }}",
+    "{{ -6 // 3 }} {{ -6 % 3 }} {{ 6 // -3 }}",
     "{{ 'a' + 'b' ~ 1 ~ none }} {{ [1] + [2] }} {{ 'ab' * 3 }} {{ [0] * 2 }}",
     "{{ 1 < 2 < 3 }} {{ 1 == 1.0 }} {{ 'a' < 'b' }} {{ [1, 2] < [1, 3] }} {{ 1 != 2 }} {{ a >= 1 }}",
     "{{ 'ell' in s }} {{ 'x' in d }} {{ 9 not in l }} {{ 'q' in nothing }} {{ 1 in (1, 2) }}",
@@ -78,7 +79,7 @@ static const char *const snippets[] = {
     "{{ s is string }}{{ a is number }}{{ b is float }}{{ a is integer }}{{ t is boolean }}{{ t is number }}",
     "{{ d is mapping }}{{ l is sequence }}{{ s is sequence }}{{ d is iterable }}{{ a is iterable }}{{ n is not none }}",
     "{{ 3 is odd }}{{ 4 is even }}{{ 9 is divisibleby 3 }}{{ 1 is eq 1 }}{{ 1 is ne(2) }}{{ 1 is lt 2 }}{{ 3 is ge 3 }}",
-    "{{ 'a' is in ['a'] }}{{ 'A' is upper }}{{ 'a' is lower }}{{ range is callable }}{{ t is sameas true }}",
+    "{{ 'a' is in ['a'] }}{{ 'A' is upper }}{{ '1' is upper }}{{ 'a' is lower }}{{ range is callable }}{{ t is sameas true }}",
     "{{ a is not string and s is not mapping }}{{ not a is string }}{{ d.q is defined and d.q.r }}",
     "{{ (d.q is defined) or 'x' }}{{ 2 is gt 1 }}{{ 'x' is equalto 'x' }}",
     /* methods of texts */
