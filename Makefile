@@ -158,10 +158,12 @@ $(B)/drivers.a: $(DRIVER_OBJ)
 	$(Q)rm -f $@
 	$(Q)$(CROSS_COMPILE)gcc-ar rcsD $@ $^
 
-$(B)/ingot.elf: $(IMAGE_OBJ) $(B)/drivers.a $(B)/image.ld
+# MEND_IMAGE of a board: a program that is given the linked file.
+$(B)/ingot.elf: $(IMAGE_OBJ) $(B)/drivers.a $(B)/image.ld $(MEND_IMAGE)
 	$(call say,LD,$@)
 	$(Q)$(CROSS_COMPILE)gcc $(filter-out -W%,$(IMAGE_CFLAGS)) $(SMALL) -Werror $(IMAGE_LDFLAGS) -T $(B)/image.ld -Wl,-Map,$(B)/ingot.map \
 	    $(IMAGE_OBJ) $(B)/drivers.a -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
+	$(if $(MEND_IMAGE),$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $@)
 	$(Q)$(CROSS_COMPILE)objdump -d $@ >$(B)/ingot.dis
 
 $(B)/ingot.bin: $(B)/ingot.elf

@@ -64,10 +64,11 @@ test-images: $(H)/ingot examples
 
 # The image of BOARD= with another image_main: $(1).bin from $(2), one or more sources.
 define image_with_main
-$(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(2:%=$(B)/obj/%.o) $(B)/drivers.a $(B)/image.ld
+$(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(2:%=$(B)/obj/%.o) $(B)/drivers.a $(B)/image.ld $(MEND_IMAGE)
 	$$(call say,LD,$$@)
 	$$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(BOARD_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -T $(B)/image.ld $$(filter %.o %.a,$$^) \
 	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $$@
+	$(if $(MEND_IMAGE),$$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $$@)
 
 $(B)/$(1).bin: $(B)/$(1).elf
 	$$(Q)$(CROSS_COMPILE)objcopy -O binary $$< $$@
