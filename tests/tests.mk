@@ -133,7 +133,7 @@ check-images: $(H)/ingot
 check: layers check-images $(UNIT) ## the fast part of the tests, for every save: under 2 minutes on 2 cores
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(filter $(LONGEST),$(UNIT)) $(CHECK) $(filter-out $(LONGEST),$(UNIT))
 
-test: test-parts layers ## all suites, under 10 minutes on 2 cores
+test: test-parts layers ## all suites, 20 to 30 minutes on 2 cores
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(SUITES)
 
 test-long: FUZZ_SECONDS = 60

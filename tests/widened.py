@@ -8,56 +8,17 @@ import os
 import shutil
 import struct
 
-from gguf_files import ARRAY, F32, STRING, U32, U64, Gguf, load_safetensors
-
-SIZES = {0: 1, 1: 1, 2: 2, 3: 2, U32: 4, 5: 4, F32: 4, 7: 1, U64: 8, 11: 8, 12: 8}
-
-
-class Reader:
-    def __init__(self, raw, at):
-        self.raw, self.at = raw, at
-
-    def numbers(self, form):
-        found = struct.unpack_from("<" + form, self.raw, self.at)
-        self.at += struct.calcsize("<" + form)
-        return found if len(found) > 1 else found[0]
-
-    def text(self):
-        n = self.numbers("Q")
-        self.at += n
-        return self.raw[self.at - n:self.at].decode()
-
-    def value(self, kind):
-        """The bytes of a value, behind its kind."""
-        start = self.at
-        if kind == STRING:
-            self.text()
-        elif kind == ARRAY:
-            item, n = self.numbers("IQ")
-            for _ in range(n):
-                self.value(item)
-        else:
-            self.at += SIZES[kind]
-        return self.raw[start:self.at]
+from gguf_files import F32, U32, Gguf, load_safetensors
+from gguf_reader import read_contents
 
 
 def read_gguf(path):
     """A file of F32 tensors as a Gguf."""
-    with open(path, "rb") as f:
-        raw = f.read()
-    r = Reader(raw, 8)
-    n_tensors, n_values = r.numbers("QQ")
+    values, tensors, raw, start = read_contents(path)
     g = Gguf("llama")
-    for _ in range(n_values):
-        key, kind = r.text(), r.numbers("I")
-        g.add(key, kind, r.value(kind))
-    table = []
-    for _ in range(n_tensors):
-        name, n_dims = r.text(), r.numbers("I")
-        dims = [r.numbers("Q") for _ in range(n_dims)]
-        table.append((name, dims, r.numbers("IQ")))
-    start = r.at + -r.at % 32
-    for name, dims, (kind, offset) in table:
+    for key, kind, _, value in values:
+        g.add(key, kind, value)
+    for name, dims, kind, offset in tensors:
         assert kind == 0
         g.tensor(name, dims, kind, raw[start + offset:start + offset + 4 * math.prod(dims)])
     return g
