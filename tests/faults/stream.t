@@ -296,11 +296,11 @@ def gone_in_reply(row, name, go, expected):
     if row.starts(session, name):
         session.pace(1000000)  # four passes a second
         session.send("hello there")
-        session.wait(r"hello there\n[^\n]{3}")
+        session.wait(r"hello there\n[^\n]{3}")  # of one token or of three
         go(session)
         said, text = ids_of(session.wait(r"^> ") or session.seen[session.at:])
         share = re.search(r"stalled ([\d.]+) % of the time", text)
-        row.ok("error: " in text and expected in text and said and 3 <= len(said) < 60,
+        row.ok("error: " in text and expected in text and said and len(said) < 60,
                f"{name}: named, behind what was said", text)
         row.ok(share and float(share.group(1)) <= 100, f"{name}: a share of the time", text)
         back(session)
