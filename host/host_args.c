@@ -238,10 +238,11 @@ const struct command_option host_options[HOST_OPTIONS] = {
                    .word = "ctx" },
     [HOST_KV] = { .name = "--kv",
                   .value = "TYPE",
-                  .choices = "f16 q8 f32 card card,q8",
-                  .takes = "f16, q8 or f32, or card or card,q8",
-                  .help = "f16, q8 or f32 (slow): keys and values of the context (default f16)\n"
-                          "card; card,q8: what does not fit RAM (and --mem) spills to a file",
+                  .choices = "f16 q8 rot_q8 f32 card card,q8",
+                  .takes = "f16, q8, rot_q8 or f32, or KEYS,VALUES, and card or card,TYPES",
+                  .help = "keys and values of the context: f16, q8, rot_q8 or f32 (slow), or\n"
+                          "KEYS,VALUES apart (default f16); card; card,TYPES: what does not\n"
+                          "fit RAM (and --mem) spills to a file",
                   .set = host_args_set_word,
                   .word = "kv" },
     [HOST_KV_FILE] = { .name = "--kv-file",

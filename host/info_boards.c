@@ -39,6 +39,7 @@ static void print_board(struct plan *plan, const struct image *img, const struct
 static void print_memory(struct plan *plan, const struct image *img)
 {
     struct kv_layers layers = { img->layers, img->header->params.n_layers };
+    struct kv_types f16 = kv_both(KV_F16), q8 = kv_both(KV_Q8);
     const struct board_request r = { .image = img };
     char size[FORMAT_NUMBER_BYTES], kv[FORMAT_NUMBER_BYTES];
 
@@ -56,9 +57,9 @@ static void print_memory(struct plan *plan, const struct image *img)
                format_bytes(size, plan->kv.states));
     }
     printf("            keys and values of 1024 tokens: %s in f16",
-           format_bytes(size, kv_cache_bytes(&layers, 1024, KV_F16)));
-    if (kv_cache_suits(&layers, KV_Q8)) {
-        printf(", %s in q8", format_bytes(kv, kv_cache_bytes(&layers, 1024, KV_Q8)));
+           format_bytes(size, kv_cache_bytes(&layers, 1024, f16)));
+    if (kv_cache_misfit(&layers, q8) == NULL) {
+        printf(", %s in q8", format_bytes(kv, kv_cache_bytes(&layers, 1024, q8)));
     }
     putchar('\n');
 }

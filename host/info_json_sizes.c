@@ -9,6 +9,7 @@ enum { KV_TOKENS = 1024 };
 static void add_memory(cJSON *to, struct plan *plan, const struct image *img)
 {
     struct kv_layers layers = { img->layers, img->header->params.n_layers };
+    struct kv_types f16 = kv_both(KV_F16), q8 = kv_both(KV_Q8);
     const struct board_request r = { .image = img };
     cJSON *o = cJSON_AddObjectToObject(to, "sizes"), *kv;
 
@@ -22,9 +23,9 @@ static void add_memory(cJSON *to, struct plan *plan, const struct image *img)
     }
     kv = cJSON_AddObjectToObject(o, "kv_of_some_tokens");
     info_json_add_count(kv, "tokens", KV_TOKENS);
-    info_json_add_count(kv, "f16_bytes", kv_cache_bytes(&layers, KV_TOKENS, KV_F16));
-    if (kv_cache_suits(&layers, KV_Q8)) {
-        info_json_add_count(kv, "q8_bytes", kv_cache_bytes(&layers, KV_TOKENS, KV_Q8));
+    info_json_add_count(kv, "f16_bytes", kv_cache_bytes(&layers, KV_TOKENS, f16));
+    if (kv_cache_misfit(&layers, q8) == NULL) {
+        info_json_add_count(kv, "q8_bytes", kv_cache_bytes(&layers, KV_TOKENS, q8));
     }
 }
 

@@ -201,8 +201,8 @@ int plan_board_print(const struct command *c, const struct host_args *args)
                                .card_rate = args->card_rate,
                                .limits.weights = (size_t)load->mem,
                                .limits.context = load->ctx,
-                               .limits.kv_type = (enum kv_type)(load->kv % OPTIONS_KV_CARD),
-                               .limits.kv_card = load->kv >= OPTIONS_KV_CARD };
+                               .limits.kv = load->kv.types,
+                               .limits.kv_card = load->kv.card };
     int status;
 
     if (b == NULL) {

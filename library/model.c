@@ -89,7 +89,7 @@ static void set_up(struct ingot_model *m)
         .kernels = &m->kernels,
         .limits.weights = (size_t)s->weight_bytes,
         .limits.context = s->context,
-        .limits.kv_type = (enum kv_type)s->kv,
+        .limits.kv = kv_both((enum kv_type)s->kv),
         .guesses = MODEL_GUESSES_IF_STREAMED,
         .progress = s->progress,
         .progress_context = s->progress_context,

@@ -37,8 +37,8 @@ static struct model_setup target_setup(struct app *a)
         .limits.weights = (size_t)o->load.mem,
         .limits.context = o->load.ctx,
         .limits.chunk = a->setup.chunk,
-        .limits.kv_type = (enum kv_type)(o->load.kv % OPTIONS_KV_CARD),
-        .limits.kv_card = o->load.kv >= OPTIONS_KV_CARD,
+        .limits.kv = o->load.kv.types,
+        .limits.kv_card = o->load.kv.card,
         .rates = a->setup.rates,
         .calibrate = !a->setup.predict,
         .guesses = speculative_room(&guessing),
@@ -142,13 +142,13 @@ static enum option word_of_plan(const struct app *a, enum err e)
         o->ctx > m->image.header->params.context) {
         return OPTION_CTX;
     }
-    if (e == ERR_BAD_ARGUMENT && o->kv != KV_F16) {
+    if (e == ERR_BAD_ARGUMENT && (o->kv.types.keys != KV_F16 || o->kv.types.values != KV_F16)) {
         return OPTION_KV;
     }
     if (e != ERR_NO_SPACE) {
         return OPTION_COUNT;
     }
-    if (o->kv >= OPTIONS_KV_CARD) {
+    if (o->kv.card) {
         return OPTION_KV;
     }
     if (m->plan.mem_is_short) {

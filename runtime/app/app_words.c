@@ -24,6 +24,8 @@ static void describe_mem(uint64_t bytes, char word[WORD_BYTES])
 static const char *describe(const struct options_load *load, enum option which,
                             char word[WORD_BYTES])
 {
+    char types[KV_TYPES_NAME_BYTES];
+
     switch (which) {
     case OPTION_MEM: describe_mem(load->mem, word); return "all that is free is used";
     case OPTION_CTX:
@@ -33,11 +35,11 @@ static const char *describe(const struct options_load *load, enum option which,
         format_text(word, WORD_BYTES, "draft=%s", load->draft);
         return "no draft is used";
     default:
-        if (load->kv >= OPTIONS_KV_CARD) {
+        if (load->kv.card) {
             format_text(word, WORD_BYTES, "kv=card");
             return "keys and values stay in memory";
         }
-        format_text(word, WORD_BYTES, "kv=%s", kv_type_name((enum kv_type)load->kv));
+        format_text(word, WORD_BYTES, "kv=%s", kv_types_name(load->kv.types, types));
         return "kv=f16 is used";
     }
 }
@@ -49,10 +51,10 @@ static void forget(struct options_load *load, enum option which)
     case OPTION_CTX: load->ctx = 0; break;
     case OPTION_DRAFT: load->draft[0] = '\0'; break;
     default:
-        if (load->kv >= OPTIONS_KV_CARD) {
-            load->kv -= OPTIONS_KV_CARD;
+        if (load->kv.card) {
+            load->kv.card = false;
         } else {
-            load->kv = KV_F16;
+            load->kv.types = kv_both(KV_F16);
         }
         break;
     }

@@ -103,9 +103,9 @@ static uint32_t count_states(const struct image *image)
 
 static void kv_text(const struct plan *p, const struct image *image, char *text, size_t bytes)
 {
-    char card[FORMAT_NUMBER_BYTES], read[FORMAT_NUMBER_BYTES];
+    char card[FORMAT_NUMBER_BYTES], read[FORMAT_NUMBER_BYTES], types[KV_TYPES_NAME_BYTES];
     uint32_t n_layers = kv_spread_most(image), n_states = count_states(image);
-    size_t n = format_text(text, bytes, "keys and values, %s", kv_type_name(p->kv.type));
+    size_t n = format_text(text, bytes, "keys and values, %s", kv_types_name(p->kv.types, types));
 
     if (p->kv.n_spilled != 0) {
         n += format_text(text + n, bytes - n,

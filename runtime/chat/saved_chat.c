@@ -32,7 +32,8 @@ void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat
     memcpy(h->magic, magic, sizeof magic);
     h->version = SAVED_CHAT_VERSION;
     h->model_crc = state->session->model->image.header->header_crc32c;
-    h->kv_type = state->session->kv.type;
+    h->kv_keys = state->session->kv.types.keys;
+    h->kv_values = state->session->kv.types.values;
     h->n_cached = state->session->n_cached;
     h->n_ids = state->session->n_ids;
     h->reply_start = state->reply_start;

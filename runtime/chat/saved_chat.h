@@ -32,7 +32,7 @@ struct saved_chat_header {
     uint64_t payload_bytes;
     uint32_t payload_crc;
     uint32_t model_crc;           /* the model's own header_crc32c */
-    uint32_t kv_type;             /* enum kv_type */
+    uint16_t kv_keys, kv_values;  /* enum kv_type */
     uint32_t n_cached;            /* tokens in the states */
     uint32_t n_ids;               /* and the pending ones after them, <= context */
     uint32_t reply_start;         /* of the last reply, <= n_ids */

@@ -5,7 +5,7 @@
 
 #include "runtime/chat/saved_chat.h"
 
-enum { SAVED_CHAT_VERSION = 3 };
+enum { SAVED_CHAT_VERSION = 4 };
 
 /* Both headers, as they are on the card. */
 struct saved_chat_halves {

@@ -1,6 +1,7 @@
 /* A conversation is loaded: known to be good before anything of the one at work is given up. */
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/chat/saved_chat_private.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
@@ -29,9 +30,13 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     s->file->name);
         return ERR_BAD_MODEL;
     }
-    if (h->kv_type != (uint32_t)session->kv.type) {
+    if (h->kv_keys != session->kv.types.keys || h->kv_values != session->kv.types.values) {
+        struct kv_types types = { (uint8_t)min_u32(h->kv_keys, KV_N_TYPES),
+                                  (uint8_t)min_u32(h->kv_values, KV_N_TYPES) };
+        char name[KV_TYPES_NAME_BYTES];
+
         format_text(problem, room, "%s was saved with kv=%s: start with that", s->file->name,
-                    kv_type_name((enum kv_type)h->kv_type));
+                    kv_types_name(types, name));
         return ERR_BAD_MODEL;
     }
     if (h->n_ids > session->context) {

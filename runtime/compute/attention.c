@@ -1,5 +1,6 @@
 #include "runtime/compute/attention.h"
 #include "board/min_max.h"
+#include "runtime/compute/kv_rotate.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -42,7 +43,8 @@ static void begin(const struct kernels *k, const struct attention_block *b,
         begin_row(b, r, &work->scores[r]);
     }
     memset(work->out, 0, (size_t)n_rows(b) * value_dim(b) * sizeof(float));
-    if (b->kv->type == KV_Q8) {
+    kv_rotate(work->q, n_rows(b), d, kv_cache_key_rotation(b->kv, b->layer));
+    if (kv_formats[b->kv->types.keys].integer_query) {
         k->quantize_q8_f32(work->blocks, work->q, (size_t)n_rows(b) * d);
     }
 }
@@ -117,75 +119,22 @@ static void softmax_rows(const struct kernels *k, const struct attention_block *
     }
 }
 
-/* kernels.h's score_f32_f16 and accumulate_f32_f16 over floats: in C, for this type is for
- * comparisons alone. */
-static void score_f32(struct score_row *s, const float *q, const float *keys, size_t n_q, size_t n,
-                      size_t d)
-{
-    for (size_t a = 0; a < n_q; a++, q += d) {
-        memset(s[a].s, 0, sizeof s[a].s);
-        for (size_t i = 0; i < d; i++) {
-            for (size_t j = 0; j < n; j++) {
-                s[a].s[j] = fmaf(q[i], keys[i * KV_TILE + j], s[a].s[j]);
-            }
-        }
-    }
-}
-
-static void accumulate_f32(float *o, const struct score_row *s, const float *values, size_t n_q,
-                           size_t n, size_t d)
-{
-    for (size_t a = 0; a < n_q; a++, o += d) {
-        for (size_t i = 0; i < d; i++) {
-            o[i] *= s[a].factor;
-        }
-        for (size_t j = 0; j < n; j++) {
-            for (size_t i = 0; i < d; i++) {
-                o[i] = fmaf(s[a].s[j], values[j * d + i], o[i]);
-            }
-        }
-    }
-}
-
-static void score(const struct kernels *k, const struct attention_block *b,
-                  const struct attention_work *work, const void *keys, uint32_t n)
-{
-    uint32_t d = head_dim(b);
-
-    switch (b->kv->type) {
-    case KV_Q8: k->score_f32_q8(work->scores, work->blocks, keys, n_rows(b), n, d); return;
-    case KV_F32: score_f32(work->scores, work->q, keys, n_rows(b), n, d); return;
-    default: k->score_f32_f16(work->scores, work->q, keys, n_rows(b), n, d); return;
-    }
-}
-
-static void accumulate(const struct kernels *k, const struct attention_block *b,
-                       const struct attention_work *work, const void *values, uint32_t n)
-{
-    uint32_t d = value_dim(b);
-
-    switch (b->kv->type) {
-    case KV_Q8: k->accumulate_f32_q8(work->out, work->scores, values, n_rows(b), n, d); return;
-    case KV_F32: accumulate_f32(work->out, work->scores, values, n_rows(b), n, d); return;
-    default: k->accumulate_f32_f16(work->out, work->scores, values, n_rows(b), n, d); return;
-    }
-}
-
 static void run_tile(const struct kernels *k, const struct attention_block *b,
                      const struct attention_work *work, uint32_t tile)
 {
-    const void *keys = kv_cache_keys(b->kv, b->layer, b->kv_head, tile);
-    const void *values = kv_cache_values(b->kv, b->layer, b->kv_head, tile);
+    struct kv_tile keys = kv_cache_keys(b->kv, b->layer, b->kv_head, tile);
+    struct kv_tile values = kv_cache_values(b->kv, b->layer, b->kv_head, tile);
+    struct kv_queries q = { work->q, work->blocks };
     uint32_t end = b->first_position + b->n_tokens - tile * KV_TILE;
     uint32_t n = min_u32(end, KV_TILE);
     uint32_t lanes = (n + LANES - 1) / LANES * LANES;
 
-    score(k, b, work, keys, lanes);
+    keys.format->score(k, work->scores, &q, keys.data, n_rows(b), lanes, head_dim(b));
     for (uint32_t r = 0; r < n_rows(b) && b->softcap != 0.0f; r++) {
         k->softcap_f32(work->scores[r].s, n, b->softcap);
     }
     softmax_rows(k, b, work, tile);
-    accumulate(k, b, work, values, n);
+    values.format->accumulate(k, work->out, work->scores, values.data, n_rows(b), n, value_dim(b));
 }
 
 void attention_run(const struct kernels *k, const struct attention_block *b,
@@ -198,4 +147,5 @@ void attention_run(const struct kernels *k, const struct attention_block *b,
     for (uint32_t tile = first / KV_TILE; tile <= last / KV_TILE; tile++) {
         run_tile(k, b, work, tile);
     }
+    kv_rotate(work->out, n_rows(b), value_dim(b), kv_cache_value_rotation(b->kv, b->layer));
 }

@@ -1,28 +1,10 @@
 #include "runtime/compute/kv_cache.h"
 #include "board/min_max.h"
+#include "runtime/compute/kv_rotate.h"
 
 #include <string.h>
 
-enum {
-    BLOCK = 32,   /* dimensions that share a scale in Q8 */
-    AT_ONCE = 64, /* dimensions of a key converted at a time */
-};
-
-const char *kv_type_name(enum kv_type type)
-{
-    static const char *const names[] = { [KV_F16] = "f16", [KV_Q8] = "q8", [KV_F32] = "f32" };
-
-    return type < KV_N_TYPES ? names[type] : "unknown";
-}
-
-static size_t tile_bytes(uint32_t head_dim, enum kv_type type)
-{
-    switch (type) {
-    case KV_Q8: return KV_TILE * (head_dim + head_dim / BLOCK * sizeof(float));
-    case KV_F32: return KV_TILE * head_dim * sizeof(float);
-    default: return KV_TILE * head_dim * sizeof(uint16_t);
-    }
-}
+enum { SECTOR = 512 };
 
 static size_t tiles(uint32_t context)
 {
@@ -39,44 +21,56 @@ uint32_t kv_cache_value_dim(const struct ingot_layer *l)
     return (l->features & INGOT_LATENT_KV) != 0 ? l->kv_rank : l->head_dim;
 }
 
-size_t kv_cache_page_bytes(const struct ingot_layer *l, enum kv_type type)
+static size_t key_bytes(const struct ingot_layer *l, struct kv_types types)
 {
+    return kv_formats[types.keys].tile_bytes(l->head_dim);
+}
+
+static size_t value_bytes(const struct ingot_layer *l, struct kv_types types)
+{
+    return kv_formats[types.values].tile_bytes(kv_cache_value_dim(l));
+}
+
+size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types)
+{
+    size_t bytes;
+
     if (!kv_cache_keeps(l)) {
         return 0;
     }
-    return l->n_kv_heads *
-           (tile_bytes(l->head_dim, type) + tile_bytes(kv_cache_value_dim(l), type));
+    bytes = l->n_kv_heads * (key_bytes(l, types) + value_bytes(l, types));
+    return (bytes + SECTOR - 1) / SECTOR * SECTOR;
 }
 
-size_t kv_cache_largest_page(const struct kv_layers *layers, enum kv_type type)
+size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types types)
 {
     size_t most = 0;
 
     for (uint32_t i = 0; i < layers->n; i++) {
-        most = max_size(most, kv_cache_page_bytes(&layers->layers[i], type));
+        most = max_size(most, kv_cache_page_bytes(&layers->layers[i], types));
     }
     return most;
 }
 
-bool kv_cache_suits(const struct kv_layers *layers, enum kv_type type)
+const struct ingot_layer *kv_cache_misfit(const struct kv_layers *layers, struct kv_types types)
 {
-    bool suits = true;
-
-    for (uint32_t i = 0; i < layers->n && type == KV_Q8; i++) {
+    for (uint32_t i = 0; i < layers->n; i++) {
         const struct ingot_layer *l = &layers->layers[i];
 
-        suits = suits && (!kv_cache_keeps(l) ||
-                          (l->head_dim % BLOCK == 0 && kv_cache_value_dim(l) % BLOCK == 0));
+        if (kv_cache_keeps(l) && (l->head_dim % kv_formats[types.keys].block != 0 ||
+                                  kv_cache_value_dim(l) % kv_formats[types.values].block != 0)) {
+            return l;
+        }
     }
-    return suits;
+    return NULL;
 }
 
-size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, enum kv_type type)
+size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, struct kv_types types)
 {
     size_t pages = 0;
 
     for (uint32_t i = 0; i < layers->n; i++) {
-        pages += kv_cache_page_bytes(&layers->layers[i], type);
+        pages += kv_cache_page_bytes(&layers->layers[i], types);
     }
     return tiles(context) * pages;
 }
@@ -97,18 +91,19 @@ void kv_layer_set_pages(struct kv_layer *l, size_t page_bytes)
 }
 
 void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t context,
-                   enum kv_type type, void *memory)
+                   struct kv_types types, void *memory)
 {
     uint8_t *place = memory;
 
     memset(c, 0, sizeof *c);
-    c->type = type;
+    c->types = types;
     c->n_tiles = (uint32_t)tiles(context);
     c->n_layers = layers->n;
     c->context = context;
     for (uint32_t i = 0; i < layers->n; i++) {
         const struct ingot_layer *l = &layers->layers[i];
         struct kv_layer *k = &c->layers[i];
+        size_t size;
 
         if (l->mixer != INGOT_MIXER_ATTENTION) {
             continue;
@@ -123,9 +118,9 @@ void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t 
         k->value_dim = kv_cache_value_dim(l);
         k->own = true;
         k->place = place;
-        place += lay_part(&k->keys, 0, tile_bytes(k->head_dim, type), c->n_tiles, k->n_kv_heads);
-        place += lay_part(&k->values, (size_t)(place - k->place), tile_bytes(k->value_dim, type),
-                          c->n_tiles, k->n_kv_heads);
+        size = lay_part(&k->keys, 0, key_bytes(l, types), c->n_tiles, k->n_kv_heads);
+        (void)lay_part(&k->values, size, value_bytes(l, types), c->n_tiles, k->n_kv_heads);
+        place += c->n_tiles * kv_cache_page_bytes(l, types);
     }
 }
 
@@ -134,97 +129,52 @@ static size_t tile_offset(const struct kv_part *part, uint32_t head, uint32_t i)
     return part->at + head * part->head_bytes + i * part->step_bytes;
 }
 
-const void *kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)
+struct kv_tile kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)
 {
     const struct kv_layer *l = &c->layers[layer];
 
-    return l->place + tile_offset(&l->keys, head, i);
+    return (struct kv_tile){ &kv_formats[c->types.keys],
+                             l->place + tile_offset(&l->keys, head, i) };
 }
 
-const void *kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)
+struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)
 {
     const struct kv_layer *l = &c->layers[layer];
 
-    return l->place + tile_offset(&l->values, head, i);
+    return (struct kv_tile){ &kv_formats[c->types.values],
+                             l->place + tile_offset(&l->values, head, i) };
 }
 
-/* Column j of the keys (head_dim, KV_TILE), row j of the values (KV_TILE, value_dim). */
-static void put_f16(const struct kv_layer *l, const struct kernels *k, uint16_t *keys,
-                    uint16_t *values, uint32_t j, const float *key, const float *value)
+uint32_t kv_cache_key_rotation(const struct kv_cache *c, uint32_t layer)
 {
-    uint32_t d = l->head_dim;
-    uint16_t halves[AT_ONCE];
-
-    for (uint32_t at = 0; at < d; at += AT_ONCE) {
-        uint32_t n = min_u32(d - at, AT_ONCE);
-        uint16_t *column = keys + (size_t)at * KV_TILE + j;
-
-        k->convert_f16_f32(halves, key + at, n);
-        for (uint32_t i = 0; i < n; i++) {
-            column[(size_t)i * KV_TILE] = halves[i];
-        }
-    }
-    k->convert_f16_f32(values + (size_t)j * l->value_dim, value, l->value_dim);
+    return kv_formats[c->types.keys].rotated ? kv_rotation(c->layers[layer].head_dim) : 1;
 }
 
-/* In the places of put_f16. */
-static void put_f32(const struct kv_layer *l, float *keys, float *values, uint32_t j,
-                    const float *key, const float *value)
+uint32_t kv_cache_value_rotation(const struct kv_cache *c, uint32_t layer)
 {
-    for (uint32_t i = 0; i < l->head_dim; i++) {
-        keys[(size_t)i * KV_TILE + j] = key[i];
-    }
-    memcpy(values + (size_t)j * l->value_dim, value, l->value_dim * sizeof *value);
+    return kv_formats[c->types.values].rotated ? kv_rotation(c->layers[layer].value_dim) : 1;
 }
 
-static void put_key_q8(uint32_t d, const struct kernels *k, uint8_t *tile, uint32_t j,
-                       const float *key)
+static const float *rotated(const float *x, uint32_t d, uint32_t block, float *work)
 {
-    float *scales = (float *)(void *)tile;
-    uint32_t n_blocks = d / BLOCK;
-    uint8_t *quants = tile + (size_t)n_blocks * KV_TILE * sizeof(float) + (size_t)j * 4;
-
-    for (uint32_t b = 0; b < n_blocks; b++) {
-        struct block_q8 block;
-
-        k->quantize_q8_f32(&block, key + (size_t)b * BLOCK, BLOCK);
-        scales[(size_t)b * KV_TILE + j] = block.d;
-        for (uint32_t i = 0; i < BLOCK; i += 4, quants += (size_t)KV_TILE * 4) {
-            memcpy(quants, block.q + i, 4);
-        }
+    if (block == 1) {
+        return x;
     }
-}
-
-static void put_value_q8(uint32_t d, const struct kernels *k, uint8_t *tile, uint32_t j,
-                         const float *value)
-{
-    uint32_t n_blocks = d / BLOCK;
-    float *scales = (float *)(void *)tile + (size_t)j * n_blocks;
-    uint8_t *quants = tile + (size_t)n_blocks * KV_TILE * sizeof(float) + (size_t)j * d;
-
-    for (uint32_t b = 0; b < n_blocks; b++) {
-        struct block_q8 block;
-
-        k->quantize_q8_f32(&block, value + (size_t)b * BLOCK, BLOCK);
-        scales[b] = block.d;
-        memcpy(quants + (size_t)b * BLOCK, block.q, BLOCK);
-    }
+    memcpy(work, x, d * sizeof *x);
+    kv_rotate(work, 1, d, block);
+    return work;
 }
 
 void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t layer, uint32_t head,
-                  uint32_t position, const float *key, const float *value)
+                  uint32_t position, const float *key, const float *value, float *work)
 {
     const struct kv_layer *l = &c->layers[layer];
-    uint8_t *keys = l->place + tile_offset(&l->keys, head, position / KV_TILE);
-    uint8_t *values = l->place + tile_offset(&l->values, head, position / KV_TILE);
+    struct kv_tile keys = kv_cache_keys(c, layer, head, position / KV_TILE);
+    struct kv_tile values = kv_cache_values(c, layer, head, position / KV_TILE);
     uint32_t j = position % KV_TILE;
 
-    if (c->type == KV_Q8) {
-        put_key_q8(l->head_dim, k, keys, j, key);
-        put_value_q8(l->value_dim, k, values, j, value);
-    } else if (c->type == KV_F32) {
-        put_f32(l, (float *)(void *)keys, (float *)(void *)values, j, key, value);
-    } else {
-        put_f16(l, k, (uint16_t *)(void *)keys, (uint16_t *)(void *)values, j, key, value);
-    }
+    keys.format->put_key(k, keys.data, l->head_dim, j,
+                         rotated(key, l->head_dim, kv_cache_key_rotation(c, layer), work));
+    values.format->put_value(k, values.data, l->value_dim, j,
+                             rotated(value, l->value_dim, kv_cache_value_rotation(c, layer), work));
 }

@@ -10,13 +10,7 @@
 
 #include "flash_image/format.h"
 #include "kernels/kernels.h"
-
-enum kv_type {
-    KV_F16,
-    KV_Q8,  /* int8, one scale per position and 32 dimensions; head_dim % 32 == 0 */
-    KV_F32, /* nothing is rounded: for comparisons with other engines, in plain C */
-    KV_N_TYPES
-};
+#include "runtime/compute/kv_format.h"
 
 struct kv_pages;
 
@@ -40,16 +34,13 @@ struct kv_layer {
 };
 
 struct kv_cache {
-    enum kv_type type;
+    struct kv_types types;
     struct kv_pages *pages; /* NULL: all layers are in memory */
     uint32_t n_tiles;       /* per layer and head */
     uint32_t n_layers;
     uint32_t context;
     struct kv_layer layers[INGOT_MAX_LAYERS];
 };
-
-/* "f16", "q8" or "f32". */
-const char *kv_type_name(enum kv_type type);
 
 /* A table of layers, as in an image. */
 struct kv_layers {
@@ -63,33 +54,43 @@ bool kv_cache_keeps(const struct ingot_layer *l);
 /* The numbers of a value, as the cache keeps it. */
 uint32_t kv_cache_value_dim(const struct ingot_layer *l);
 
-/* Of the layers that keep them. context is rounded up to whole tiles; type suits every head_dim. */
-size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, enum kv_type type);
+/* Of the layers that keep them. context is rounded up to whole tiles; the types suit every width. */
+size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, struct kv_types types);
 
-/* One tile of keys and of values of all heads of a layer: a multiple of 512, as their widths
- * together are a multiple of 4, or with Q8 each of 32. 0: it keeps none. */
-size_t kv_cache_page_bytes(const struct ingot_layer *l, enum kv_type type);
+/* One tile of keys and of values of all heads of a layer, up to whole sectors (512). 0: it keeps
+ * none. */
+size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types);
 
 /* Such pages of the layer that has the largest. */
-size_t kv_cache_largest_page(const struct kv_layers *layers, enum kv_type type);
+size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types types);
 
-/* The heads of every layer have a width that the type can hold. */
-bool kv_cache_suits(const struct kv_layers *layers, enum kv_type type);
+/* A layer whose heads have a width that one of the types cannot hold; NULL: there is none. */
+const struct ingot_layer *kv_cache_misfit(const struct kv_layers *layers, struct kv_types types);
 
 /* memory: kv_cache_bytes() bytes, 64-byte aligned; any place where kv_pages_open follows. */
 void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t context,
-                   enum kv_type type, void *memory);
+                   struct kv_types types, void *memory);
 
 /* A page of tile number i follows that of i - 1: in it the keys of all heads, then the values. */
 void kv_layer_set_pages(struct kv_layer *l, size_t page_bytes);
 
-/* Write one position of one head of one layer: key and value f32, 16-byte aligned
- * where the type is Q8. The session knows which positions are valid. */
+/* Write one position of one head of one layer: key and value f32, 16-byte aligned. work: the longer
+ * of them, aligned so; it may not be one of the two. The session knows which positions are valid. */
 void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t layer, uint32_t head,
-                  uint32_t position, const float *key, const float *value);
+                  uint32_t position, const float *key, const float *value, float *work);
 
-/* Tile number i of one head of one layer, as the kernels of the cache's type take it. */
-const void *kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
-const void *kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
+/* Tile number i of one head of one layer, and how to read it. */
+struct kv_tile {
+    const struct kv_format *format;
+    void *data;
+};
+
+struct kv_tile kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
+struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
+
+/* Blocks in which kv_rotate turns a layer's keys (and queries), its values (and what is attended);
+ * 1: they stay as they are. */
+uint32_t kv_cache_key_rotation(const struct kv_cache *c, uint32_t layer);
+uint32_t kv_cache_value_rotation(const struct kv_cache *c, uint32_t layer);
 
 #endif

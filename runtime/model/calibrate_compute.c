@@ -292,7 +292,7 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
     struct plan plan = { .context = KV_TILE, .chunk = PROBE_TOKENS, .logits_rows = 1 };
     size_t states = layer_state_count(&m->image) * sizeof *p->states;
     struct kv_layers layers = { m->image.layers, h->params.n_layers };
-    size_t page = kv_cache_largest_page(&layers, m->request.limits.kv_type);
+    size_t page = kv_cache_largest_page(&layers, m->request.limits.kv);
     size_t work = page + arena_take_bytes(sizeof *p->kv) + arena_take_bytes(states) +
                   own_states_bytes(&m->image) +
                   activations_bytes(&(struct activations_request){
@@ -312,7 +312,7 @@ static bool cut_memory(struct calibration *p, struct workers *workers, struct ar
                CACHE_LINE;
     p->weights = (uint8_t *)arena_take(arena, ARENA_SCRATCH, page + p->bytes) + page;
     memset(p->weights - page, FILL, page + p->bytes);
-    kv_cache_open(p->kv, &layers, KV_TILE, m->request.limits.kv_type, p->weights - page);
+    kv_cache_open(p->kv, &layers, KV_TILE, m->request.limits.kv, p->weights - page);
     for (uint32_t i = 0; i < h->params.n_layers; i++) {
         p->kv->layers[i].place = p->weights - page;
     }

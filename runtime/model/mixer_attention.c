@@ -24,7 +24,8 @@ static void append_kv(const struct transformer *t, unsigned core)
         float *k;
 
         v = attention_key_value(t, head, i, &k);
-        kv_cache_put(cache(t), t->kernels, t->layer, head, t->position + i, k, v);
+        kv_cache_put(cache(t), t->kernels, t->layer, head, t->position + i, k, v,
+                     t->act.attention[core].q);
     }
 }
 

@@ -43,8 +43,9 @@ const struct rule options_rules[OPTION_COUNT] = {
                       "a whole number of up to 64 bits, such as seed=42" },
     [OPTION_CTX] = { "ctx", KIND_COUNT, FIELD(load.ctx), 0, 1, INGOT_MAX_CONTEXT,
                      "a count of tokens from 1 to 1048576, such as ctx=512" },
-    [OPTION_KV] = { "kv", KIND_CHOICE, FIELD(load.kv), 0, 0, 0,
-                    "f16, q8 or f32, or card or card,q8: what does not fit is on the card" },
+    [OPTION_KV] = { "kv", KIND_KV, 0, 0, 0, 0,
+                    "f16, q8, rot_q8 or f32, or KEYS,VALUES, and card or card,TYPES: what does not fit "
+                    "is on the card" },
     [OPTION_SPEC] = { "spec", KIND_CHOICE, FIELD(load.spec), 0, 0, 0, "auto, off or ngram" },
     [OPTION_DRAFT] = { "draft", KIND_TEXT, FIELD(load.draft), OPTIONS_MODEL_BYTES, 0, 0,
                        "a file name of up to 255 bytes, such as draft=small.ingot" },
@@ -165,14 +166,6 @@ const char *options_think_name(uint32_t think)
     return think_names[think];
 }
 
-static const char *const kv_names[] = { [KV_F16] = "f16",
-                                        [KV_Q8] = "q8",
-                                        [KV_F32] = "f32",
-                                        [KV_N_TYPES] = "",
-                                        [OPTIONS_KV_CARD + KV_F16] = "card",
-                                        [OPTIONS_KV_CARD + KV_Q8] = "card,q8",
-                                        [OPTIONS_KV_CARD + KV_F32] = "card,f32",
-                                        NULL };
 static const char *const flow_names[] = { [FLOW_ON] = "on", [FLOW_OFF] = "off", NULL };
 static const char *const spec_names[] = {
     [SPECULATIVE_AUTO] = "auto", [SPECULATIVE_OFF] = "off", [SPECULATIVE_NGRAM] = "ngram", NULL
@@ -184,8 +177,8 @@ static const char *const mode_names[] = { [MODE_CHAT] = "chat", [MODE_JSON] = "j
 
 /* Of options of KIND_CHOICE, by number. */
 static const char *const *const choices_of[OPTION_COUNT] = {
-    [OPTION_KV] = kv_names,     [OPTION_FLOW] = flow_names, [OPTION_SPEC] = spec_names,
-    [OPTION_TERM] = term_names, [OPTION_MODE] = mode_names, [OPTION_THINK] = think_names,
+    [OPTION_FLOW] = flow_names, [OPTION_SPEC] = spec_names,   [OPTION_TERM] = term_names,
+    [OPTION_MODE] = mode_names, [OPTION_THINK] = think_names,
 };
 
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)
@@ -199,6 +192,27 @@ static enum err set_choice(struct options *o, const struct rule *rule, const cha
         }
     }
     return ERR_BAD_ARGUMENT;
+}
+
+/* A type, or one of keys and one of values; "card," before it, or "card" alone. */
+static enum err set_kv(struct options *o, const char *value)
+{
+    struct options_kv kv = { kv_both(KV_F16), strncmp(value, "card", 4) == 0 };
+    const char *types = value;
+
+    if (kv.card) {
+        types += 4;
+    }
+    if (kv.card && types[0] == ',') {
+        types++;
+    } else if (kv.card && types[0] == '\0') {
+        types = kv_formats[KV_F16].name;
+    }
+    if (!kv_types_parse(types, &kv.types)) {
+        return ERR_BAD_ARGUMENT;
+    }
+    o->load.kv = kv;
+    return ERR_OK;
 }
 
 static enum err set_count(struct options *o, const struct rule *rule, const char *value)
@@ -277,6 +291,7 @@ enum err options_set_one(struct options *o, enum option which, const char *value
     }
     switch (rule->kind) {
     case KIND_TEXT: err = set_text(o, rule, value); break;
+    case KIND_KV: err = set_kv(o, value); break;
     case KIND_CHOICE: err = set_choice(o, rule, value); break;
     case KIND_COUNT: err = set_count(o, rule, value); break;
     case KIND_SIZE:

@@ -17,7 +17,6 @@ enum {
     OPTIONS_ISA_BYTES = 16,
     OPTIONS_STOPS = 4,
     OPTIONS_STOP_BYTES = 64,
-    OPTIONS_KV_CARD = 4,
     OPTIONS_SENTENCE_BYTES = 256, /* longest sentence of a report, with its NUL */
 };
 
@@ -37,8 +36,8 @@ enum option {
     OPTION_REPEAT,   /* repeat=1.0 */
     OPTION_SEED,     /* seed=NUMBER, 64 bits */
     OPTION_CTX,      /* ctx=TOKENS */
-    OPTION_KV,       /* kv=f16, q8 or f32: the type of keys and values; kv=card, card,q8: they may
-                      * spill to a file of the card */
+    OPTION_KV,       /* kv=f16 or another type of kv_format.h, or kv=KEYS,VALUES; kv=card and
+                      * card,TYPES: they may spill to a file of the card */
     OPTION_SPEC,     /* spec=auto, off or ngram: tokens guessed ahead of a pass */
     OPTION_DRAFT,    /* draft=PATH, a small model that guesses them */
     OPTION_MEM,      /* mem=BYTES for weights; K, M, G are powers of 1024 */
@@ -65,14 +64,19 @@ enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
 enum option_flow { FLOW_ON, FLOW_OFF };
 enum option_mode { MODE_CHAT, MODE_JSON };
 
+struct options_kv {
+    struct kv_types types;
+    bool card; /* they may spill to it */
+};
+
 /* Which model, and how it is laid out. */
 struct options_load {
     char model[OPTIONS_MODEL_BYTES];
     char draft[OPTIONS_MODEL_BYTES]; /* "": none */
     uint32_t ctx;                    /* 0: the model's own */
-    uint32_t kv;                     /* enum kv_type; OPTIONS_KV_CARD more: to the card */
-    uint32_t spec;                   /* enum speculative_mode */
-    uint64_t mem;                    /* 0: all that is left */
+    struct options_kv kv;
+    uint32_t spec; /* enum speculative_mode */
+    uint64_t mem;  /* 0: all that is left */
 };
 
 /* What a reply is given and where it ends. */

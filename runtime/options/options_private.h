@@ -9,6 +9,7 @@ enum { OPTIONS_SHOWN_BYTES = 44 /* of a word in a sentence, with its NUL */ };
 enum kind {
     KIND_TEXT,
     KIND_CHOICE,
+    KIND_KV,
     KIND_COUNT,
     KIND_SIZE,
     KIND_SEED,

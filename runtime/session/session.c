@@ -41,7 +41,7 @@ static void open_kv(struct session *s, const struct model_setup *setup)
     struct kv_layers layers = { m->image.layers, m->image.header->params.n_layers };
     size_t bytes = m->plan.kv.n_spilled != 0 ? 0 : m->plan.memory.kv - m->plan.kv.states;
 
-    kv_cache_open(&s->kv, &layers, m->plan.context, setup->limits.kv_type,
+    kv_cache_open(&s->kv, &layers, m->plan.context, setup->limits.kv,
                   arena_take(&m->arena, ARENA_KV, bytes));
     if (m->plan.kv.n_spilled != 0) {
         assert(setup->kv_file != NULL);

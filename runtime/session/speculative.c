@@ -30,7 +30,7 @@ struct model_setup speculative_draft_setup(const struct model_setup *target,
 
     setup.file = file;
     setup.limits.weights = 0;
-    setup.limits.kv_type = KV_F16; /* guesses need not be exact */
+    setup.limits.kv = kv_both(KV_F16); /* guesses need not be exact */
     setup.limits.kv_card = false;
     setup.guesses = MODEL_NO_GUESSES;
     setup.sequence_bytes = session_draft_bytes;

@@ -31,7 +31,8 @@ struct page_sums {
     uint64_t spilled, whole; /* of the layers on the card, and of those in memory */
 };
 
-static struct page_sums add_pages(const struct image *image, enum kv_type type, uint32_t n_spilled)
+static struct page_sums add_pages(const struct image *image, struct kv_types types,
+                                  uint32_t n_spilled)
 {
     struct kv_spread spread = kv_spread_begin(image, n_spilled);
     struct page_sums s = { 0, 0 };
@@ -39,18 +40,18 @@ static struct page_sums add_pages(const struct image *image, enum kv_type type, 
     for (uint32_t i = 0; i < n_layers(image); i++) {
         const struct ingot_layer *l = image_layer(image, i);
 
-        *(kv_spread_next(&spread, i) ? &s.spilled : &s.whole) += kv_cache_page_bytes(l, type);
+        *(kv_spread_next(&spread, i) ? &s.spilled : &s.whole) += kv_cache_page_bytes(l, types);
     }
     return s;
 }
 
-uint64_t kv_pages_file_bytes(const struct image *image, uint32_t context, enum kv_type type,
+uint64_t kv_pages_file_bytes(const struct image *image, uint32_t context, struct kv_types types,
                              uint32_t n_spilled)
 {
-    return n_spilled == 0 ? 0 : tiles(context) * add_pages(image, type, n_spilled).spilled;
+    return n_spilled == 0 ? 0 : tiles(context) * add_pages(image, types, n_spilled).spilled;
 }
 
-uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, enum kv_type type,
+uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, struct kv_types types,
                                uint32_t n_spilled)
 {
     uint64_t sums = arena_take_bytes(tiles(context) * sizeof(uint32_t));
@@ -58,10 +59,10 @@ uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, enum
     struct page_sums pages;
 
     if (n_spilled == 0) {
-        return kv_cache_bytes(&layers, context, type);
+        return kv_cache_bytes(&layers, context, types);
     }
-    pages = add_pages(image, type, n_spilled);
-    pages.whole += KV_PAGES_SLOTS * kv_cache_largest_page(&layers, type);
+    pages = add_pages(image, types, n_spilled);
+    pages.whole += KV_PAGES_SLOTS * kv_cache_largest_page(&layers, types);
     return tiles(context) * pages.whole + pages.spilled + n_spilled * sums;
 }
 
@@ -76,7 +77,7 @@ static uint32_t first_page(const struct image *image, uint32_t layer, uint32_t p
     return (position + 1 - window) / KV_TILE;
 }
 
-uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, enum kv_type type,
+uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, struct kv_types types,
                              uint32_t n_spilled)
 {
     struct kv_spread spread = kv_spread_begin(image, n_spilled);
@@ -85,7 +86,7 @@ uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, enum k
     for (uint32_t i = 0; i < n_layers(image) && n_spilled != 0; i++) {
         if (kv_spread_next(&spread, i)) {
             bytes += (tiles(context) - first_page(image, i, context - 1)) *
-                     kv_cache_page_bytes(image_layer(image, i), type);
+                     kv_cache_page_bytes(image_layer(image, i), types);
         }
     }
     return bytes;
@@ -250,14 +251,14 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
         struct kv_pages_layer *l = &s->layers[i];
 
         l->number = i;
-        l->page_bytes = kv_cache_page_bytes(image_layer(image, i), kv->type);
+        l->page_bytes = kv_cache_page_bytes(image_layer(image, i), kv->types);
         l->spills = kv_spread_next(&spread, i);
         kv_layer_set_pages(&kv->layers[i], l->page_bytes);
         place_layer(s, l, &at, arena);
     }
     for (int i = 0; i < KV_PAGES_SLOTS; i++) {
         s->slots[i].buffer = arena_take(arena, ARENA_KV,
-                                        kv->n_tiles * kv_cache_largest_page(&layers, kv->type));
+                                        kv->n_tiles * kv_cache_largest_page(&layers, kv->types));
     }
     kv->pages = s;
     stream_take_guest(stream, &(struct stream_guest){ s, poll_pages, reset_pages });

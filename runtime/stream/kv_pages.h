@@ -70,13 +70,13 @@ struct kv_pages {
 
 /* The bytes of n_spilled layers in the file, and the bytes of all layers in memory then.
  * n_spilled is 0 (kv_cache_bytes() in memory) or at least KV_PAGES_LEAST. */
-uint64_t kv_pages_file_bytes(const struct image *image, uint32_t context, enum kv_type type,
+uint64_t kv_pages_file_bytes(const struct image *image, uint32_t context, struct kv_types types,
                              uint32_t n_spilled);
-uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, enum kv_type type,
+uint64_t kv_pages_memory_bytes(const struct image *image, uint32_t context, struct kv_types types,
                                uint32_t n_spilled);
 
 /* Bytes that are read for a token after a full context. */
-uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, enum kv_type type,
+uint64_t kv_pages_read_bytes(const struct image *image, uint32_t context, struct kv_types types,
                              uint32_t n_spilled);
 
 /* Make `kv`, which was opened without memory, one whose layers take turns. The file takes writes

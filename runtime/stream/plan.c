@@ -222,7 +222,7 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
 
     plan_lay_out(l, plan, r, plan->context);
     plan->rates = r->rates;
-    plan->kv.type = r->limits.kv_type;
+    plan->kv.types = r->limits.kv;
     plan->kv.states = r->work.states;
     m->scratch = (size_t)l->scratch;
     m->kv = (size_t)l->kv;
@@ -255,7 +255,7 @@ static void keep_kv(struct plan *plan, const struct plan_request *r, const struc
     uint64_t room = plan_page_up(l->kv) + l->limit - plan->memory.pinned - plan->memory.io;
 
     for (uint32_t n = kv->n_spilled; n >= KV_PAGES_LEAST; n--) {
-        uint64_t bytes = kv_pages_memory_bytes(r->image, plan->context, r->limits.kv_type, n) +
+        uint64_t bytes = kv_pages_memory_bytes(r->image, plan->context, r->limits.kv, n) +
                          kv->states;
 
         if (plan_page_up(bytes) <= room) { /* all of them spilled has fitted */
@@ -263,8 +263,8 @@ static void keep_kv(struct plan *plan, const struct plan_request *r, const struc
             plan->memory.kv = (size_t)bytes;
         }
     }
-    kv->card = kv_pages_file_bytes(r->image, plan->context, r->limits.kv_type, kv->n_spilled);
-    kv->card_read = kv_pages_read_bytes(r->image, plan->context, r->limits.kv_type, kv->n_spilled);
+    kv->card = kv_pages_file_bytes(r->image, plan->context, r->limits.kv, kv->n_spilled);
+    kv->card_read = kv_pages_read_bytes(r->image, plan->context, r->limits.kv, kv->n_spilled);
 }
 
 /* Let every layer spill, then give memory that is left over back to layers. *plan stays as it is
@@ -328,25 +328,28 @@ static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
 
 /* ---- the request ---------------------------------------------------------------------------- */
 
-/* The width of keys or values that Q8 cannot keep; there is one. */
-static uint32_t odd_width(const struct image *image)
+/* A type of keys or values, and a head's width that it cannot hold. */
+static enum err refuse_types(struct plan *plan, struct kv_types types, const struct ingot_layer *l)
 {
-    uint32_t i = 0;
+    const struct kv_format *f = &kv_formats[types.keys];
+    uint32_t width = l->head_dim;
 
-    while (image_layer(image, i)->head_dim % 32 == 0 &&
-           kv_cache_value_dim(image_layer(image, i)) % 32 == 0) {
-        i++;
+    if (width % f->block == 0) {
+        f = &kv_formats[types.values];
+        width = kv_cache_value_dim(l);
     }
-    if (image_layer(image, i)->head_dim % 32 == 0) {
-        return kv_cache_value_dim(image_layer(image, i));
-    }
-    return image_layer(image, i)->head_dim;
+    format_text(
+        plan->problem, sizeof plan->problem,
+        "kv=%s needs heads of a multiple of %u dimensions and this model has %u: use kv=f16",
+        f->name, (unsigned)f->block, (unsigned)width);
+    return ERR_BAD_ARGUMENT;
 }
 
 static enum err check_request(struct plan *plan, const struct plan_request *r)
 {
     const struct ingot_params *p = &r->image->header->params;
     struct kv_layers layers = { r->image->layers, p->n_layers };
+    const struct ingot_layer *misfit;
 
     if (r->limits.context > p->context) {
         format_text(plan->problem, sizeof plan->problem,
@@ -354,12 +357,9 @@ static enum err check_request(struct plan *plan, const struct plan_request *r)
                     (unsigned)r->limits.context, (unsigned)p->context);
         return ERR_BAD_ARGUMENT;
     }
-    if (!kv_cache_suits(&layers, r->limits.kv_type)) {
-        format_text(plan->problem, sizeof plan->problem,
-                    "kv=q8 needs heads of a multiple of 32 dimensions and this model has %u: use "
-                    "kv=f16",
-                    (unsigned)odd_width(r->image));
-        return ERR_BAD_ARGUMENT;
+    misfit = kv_cache_misfit(&layers, r->limits.kv);
+    if (misfit != NULL) {
+        return refuse_types(plan, r->limits.kv, misfit);
     }
     return ERR_OK;
 }

@@ -47,11 +47,11 @@ struct plan_rates {
 
 /* What somebody wants of a plan. */
 struct plan_limits {
-    size_t weights;       /* mem=: pinned and slots together; 0: all that is left */
-    uint32_t context;     /* ctx=, tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
-    uint32_t chunk;       /* prompt tokens that pass together; 0: PLAN_DEFAULT_CHUNK */
-    enum kv_type kv_type; /* kv= */
-    bool kv_card; /* keys and values may spill to the card: what weights need comes first, and
+    size_t weights;     /* mem=: pinned and slots together; 0: all that is left */
+    uint32_t context;   /* ctx=, tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */
+    uint32_t chunk;     /* prompt tokens that pass together; 0: PLAN_DEFAULT_CHUNK */
+    struct kv_types kv; /* kv= */
+    bool kv_card;       /* keys and values may spill to the card: what weights need comes first, and
                            * `weights` limits both together */
 };
 
@@ -117,11 +117,11 @@ struct plan_table {
 
 /* Keys and values, and other states. */
 struct plan_kv {
-    size_t states;      /* bytes of region kv, for layers that remember otherwise */
-    enum kv_type type;  /* as asked for */
-    uint32_t n_spilled; /* layers whose keys and values are on the card; 0: none */
-    uint64_t card;      /* bytes that they take there, ... */
-    uint64_t card_read; /* ... and that are read for a token after a full context */
+    size_t states;         /* bytes of region kv, for layers that remember otherwise */
+    struct kv_types types; /* as asked for */
+    uint32_t n_spilled;    /* layers whose keys and values are on the card; 0: none */
+    uint64_t card;         /* bytes that they take there, ... */
+    uint64_t card_read;    /* ... and that are read for a token after a full context */
 };
 
 /* The time of a pass, predicted from plan->rates. */

@@ -133,7 +133,7 @@ static uint64_t table_memory(const struct image *image)
 void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
                   uint32_t context)
 {
-    l->kv = kv_pages_memory_bytes(r->image, context, r->limits.kv_type, plan->kv.n_spilled) +
+    l->kv = kv_pages_memory_bytes(r->image, context, r->limits.kv, plan->kv.n_spilled) +
             r->work.states;
     l->scratch = scratch_bytes(plan, r, context);
     l->rest = plan_page_up(l->kv) + plan_page_up(l->scratch) +

@@ -43,7 +43,7 @@ static struct rig {
     struct session session;
     uint8_t *ram;
     enum model_guesses guesses; /* of the next rig_open */
-    enum kv_type kv_type;
+    struct kv_types kv;
     uint32_t features; /* whose kernels compute; the logits are the same bits */
 } rig;
 
@@ -164,7 +164,7 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
                                       .kernels = &rig.kernels,
                                       .limits.weights = limit,
                                       .limits.chunk = chunk,
-                                      .limits.kv_type = rig.kv_type,
+                                      .limits.kv = rig.kv,
                                       .guesses = rig.guesses,
                                       .sequence_bytes = session_bytes };
     return model_open(&rig.model, &rig.setup);

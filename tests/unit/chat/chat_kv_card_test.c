@@ -11,7 +11,7 @@ static int chars_left = -1; /* until the card changes */
 /* Page 0 of layer 1, whose keys all of the conversation needs. */
 static void change_card(void)
 {
-    size_t page = kv_cache_page_bytes(&rig.model.image.layers[0], rig.kv_type);
+    size_t page = kv_cache_page_bytes(&rig.model.image.layers[0], rig.kv);
 
     card_data[4 * page + 100] ^= 1;
 }

@@ -52,15 +52,15 @@ static void other_model(void)
     struct saved_chat_header *h = (void *)card_data;
 
     h->model_crc ^= 1;
-    change_saved(TURNS, 0, 3);
+    change_saved(TURNS, 0, 4);
 }
 
 static void other_keys(void)
 {
     struct saved_chat_header *h = (void *)card_data;
 
-    h->kv_type = KV_Q8;
-    change_saved(TURNS, 0, 3);
+    h->kv_keys = KV_Q8;
+    change_saved(TURNS, 0, 4);
 }
 
 static void too_long(void)
@@ -68,7 +68,7 @@ static void too_long(void)
     struct saved_chat_header *h = (void *)card_data;
 
     h->n_ids = rig.session.context + 1;
-    change_saved(TURNS, 0, 3);
+    change_saved(TURNS, 0, 4);
 }
 
 /* As a save of before, when nothing had been said. */
@@ -78,22 +78,22 @@ static void nothing_said(void)
 
     h->n_ids = h->n_cached = h->reply_start = h->started = h->n_turns = h->text_bytes = 0;
     h->payload_bytes = 0;
-    change_saved(TURNS, 0, 3);
+    change_saved(TURNS, 0, 4);
 }
 
 static void wrong_turn(void)
 {
-    change_saved(TURNS + 9 * 16 + 4, 101, 3);
+    change_saved(TURNS + 9 * 16 + 4, 101, 4);
 }
 
 static void wrong_first_token(void)
 {
-    change_saved(TOKENS, rig.model.image.header->params.vocab, 3);
+    change_saved(TOKENS, rig.model.image.header->params.vocab, 4);
 }
 
 static void wrong_last_token(void)
 {
-    change_saved(TOKENS + 99 * 4, rig.model.image.header->params.vocab, 3);
+    change_saved(TOKENS + 99 * 4, rig.model.image.header->params.vocab, 4);
 }
 
 static void unreadable(void)

@@ -194,15 +194,15 @@ static void test_contradictions(void)
     struct saved_chat_state state;
 
     put_one_saved();
-    OK(load_changed(TURNS + 16, 10, 3) == ERR_OK && turns_are(1, 10), "nothing changed");
-    OK(load_changed(TOKENS, 1 << 30, 3) == ERR_BAD_MODEL && turns.n == 0 &&
+    OK(load_changed(TURNS + 16, 10, 4) == ERR_OK && turns_are(1, 10), "nothing changed");
+    OK(load_changed(TOKENS, 1 << 30, 4) == ERR_BAD_MODEL && turns.n == 0 &&
            rig.session.n_cached == 0,
        "a token of no vocabulary: %s", saved.problem);
-    OK(load_changed(TURNS + 16, 3, 3) == ERR_BAD_MODEL && turns.n == 0,
+    OK(load_changed(TURNS + 16, 3, 4) == ERR_BAD_MODEL && turns.n == 0,
        "a turn before the one before it");
-    OK(load_changed(TURNS + 16 + 4, 101, 3) == ERR_BAD_MODEL, "a reply beyond the tokens");
-    OK(load_changed(TURNS + 16 + 8, 0, 3) == ERR_BAD_MODEL, "a text at another's place");
-    OK(load_changed(TURNS + 9 * 16 + 12, UINT32_MAX, 3) == ERR_BAD_MODEL,
+    OK(load_changed(TURNS + 16 + 4, 101, 4) == ERR_BAD_MODEL, "a reply beyond the tokens");
+    OK(load_changed(TURNS + 16 + 8, 0, 4) == ERR_BAD_MODEL, "a text at another's place");
+    OK(load_changed(TURNS + 9 * 16 + 12, UINT32_MAX, 4) == ERR_BAD_MODEL,
        "a text beyond the texts");
     OK(load_changed(TURNS + 16, 10, 2) == ERR_BAD_MODEL &&
            strstr(saved.problem, "another version of Ingot (2): save anew") != NULL,
@@ -232,10 +232,10 @@ static void test_refusals(void)
     card.dev.writable = true;
     if (save(100) != ERR_OK)
         rig_die("no save");
-    rig.session.kv.type = KV_Q8;
+    rig.session.kv.types.keys = KV_Q8;
     OK(load(&state) == ERR_BAD_MODEL && strstr(saved.problem, "kv=f16") != NULL, "kv=: %s",
        saved.problem);
-    rig.session.kv.type = KV_F16;
+    rig.session.kv.types.keys = KV_F16;
     rig.session.context = 99;
     OK(load(&state) == ERR_BAD_MODEL && strstr(saved.problem, "ctx=") != NULL, "ctx=: %s",
        saved.problem);

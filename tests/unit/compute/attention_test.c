@@ -7,7 +7,7 @@
 
 #include "tests/unit/tap.h"
 
-enum { MOST_N = 200, MOST_D = 96, HEADS = 3, TOKENS = 10 };
+enum { MOST_N = 200, MOST_D = 128, HEADS = 3, TOKENS = 10 };
 
 static struct ingot_layer table[2];
 static const struct kv_layers layers = { table, 2 };
@@ -16,6 +16,7 @@ static _Alignas(64) uint8_t memory[2 * 2 * 2 * 256 * MOST_D * 4];
 static _Alignas(64) struct score_row scores[ATTENTION_ROWS];
 static _Alignas(64) float queries[ATTENTION_ROWS * MOST_D], out[ATTENTION_ROWS * MOST_D + 1];
 static struct block_q8 blocks[ATTENTION_ROWS * MOST_D / 32];
+static float turned[MOST_D], asked[ATTENTION_ROWS * MOST_D];
 static float keys[MOST_N][MOST_D], values[MOST_N][MOST_D];
 static const struct attention_work work = { scores, queries, out, blocks };
 static uint32_t state = 1;
@@ -40,13 +41,13 @@ static void fill(const struct kernels *k, uint32_t n, uint32_t d, enum kv_type t
             .mixer = INGOT_MIXER_ATTENTION, .n_heads = 6, .n_kv_heads = 2, .head_dim = d
         };
     memset(memory, 0xff, sizeof memory); /* NaN wherever nothing is written */
-    kv_cache_open(&kv, &layers, MOST_N, type, memory);
+    kv_cache_open(&kv, &layers, MOST_N, kv_both(type), memory);
     for (uint32_t j = 0; j < n; j++) {
         for (uint32_t i = 0; i < d; i++) {
             keys[j][i] = type == KV_F32 ? uniform(1.0f) : representable();
             values[j][i] = type == KV_F32 ? uniform(1.0f) : representable();
         }
-        kv_cache_put(&kv, k, 1, 1, j, keys[j], values[j]);
+        kv_cache_put(&kv, k, 1, 1, j, keys[j], values[j], turned);
     }
 }
 
@@ -55,6 +56,7 @@ static void ask(uint32_t n_rows, float scale)
     for (uint32_t i = 0; i < n_rows * table[1].head_dim; i++) {
         queries[i] = uniform(scale) / sqrtf((float)table[1].head_dim);
     }
+    memcpy(asked, queries, sizeof asked); /* attention_run may rotate them */
 }
 
 /* The largest difference of row r to the plain computation over positions [from, n). */
@@ -66,7 +68,7 @@ static double difference_from(uint32_t r, uint32_t from, uint32_t n, double soft
     for (uint32_t j = from; j < n; j++) {
         p[j] = 0;
         for (uint32_t i = 0; i < d; i++) {
-            p[j] += (double)queries[r * d + i] * (double)keys[j][i];
+            p[j] += (double)asked[r * d + i] * (double)keys[j][i];
         }
         p[j] = softcap != 0 ? softcap * tanh(p[j] / softcap) : p[j];
         max = p[j] > max ? p[j] : max;
@@ -91,13 +93,6 @@ static double difference(uint32_t r, uint32_t n)
     return difference_from(r, 0, n, 0);
 }
 
-static const char *name_of(enum kv_type type)
-{
-    static const char *const names[KV_N_TYPES] = { "f16", "q8", "f32" };
-
-    return names[type];
-}
-
 static struct attention_block block(uint32_t first, uint32_t tokens, uint32_t heads)
 {
     return (struct attention_block){ &kv, 1, 1, first, tokens, heads, 0, 0.0f, NULL };
@@ -106,11 +101,11 @@ static struct attention_block block(uint32_t first, uint32_t tokens, uint32_t he
 static void test_against_softmax(const struct kernels *k, enum kv_type type, double bound)
 {
     static const uint32_t lengths[] = { 1, 2, 15, 16, 63, 64, 65, 127, 128, 129, 200 };
-    static const uint32_t sizes[] = { 2, 8, 64, 80, 96 };
+    static const uint32_t sizes[] = { 2, 8, 64, 80, 96, 128 };
     double worst = 0;
 
     for (size_t c = 0; c < sizeof sizes / sizeof sizes[0]; c++) {
-        if (type == KV_Q8 && sizes[c] % 32 != 0) {
+        if (sizes[c] % kv_formats[type].block != 0) {
             continue;
         }
         for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
@@ -124,8 +119,8 @@ static void test_against_softmax(const struct kernels *k, enum kv_type type, dou
             }
         }
     }
-    OK(worst < bound, "%s: off by %d e-6 at most, bound %d", name_of(type), (int)ceil(worst * 1e6),
-       (int)ceil(bound * 1e6));
+    OK(worst < bound, "%s: off by %d e-6 at most, bound %d", kv_formats[type].name,
+       (int)ceil(worst * 1e6), (int)ceil(bound * 1e6));
 }
 
 /* The tiles' maxima ascend, so that every tile rescales what was there; then descend. */
@@ -136,13 +131,13 @@ static void test_rescaling(const struct kernels *k)
 
         fill(k, MOST_N, 8, KV_F16);
         for (uint32_t i = 0; i < 8; i++) {
-            queries[i] = 60.0f;
+            queries[i] = asked[i] = 60.0f;
         }
         for (uint32_t j = 0; j < MOST_N; j++) {
             for (uint32_t i = 0; i < 8; i++) {
                 keys[j][i] = 0.0009765625f * (float)(up ? j : MOST_N - j);
             }
-            kv_cache_put(&kv, k, 1, 1, j, keys[j], values[j]);
+            kv_cache_put(&kv, k, 1, 1, j, keys[j], values[j], turned);
         }
         attention_run(k, &b, &work);
         OK(difference(0, MOST_N) < 5e-6, "scores that %s over four tiles: off by %d e-6",
@@ -153,7 +148,7 @@ static void test_rescaling(const struct kernels *k)
 /* A chunk of tokens over a tile's border is each of its rows alone, bit for bit. */
 static void test_blocks(const struct kernels *k, enum kv_type type)
 {
-    static float whole[ATTENTION_ROWS * MOST_D], asked[ATTENTION_ROWS * MOST_D];
+    static float whole[ATTENTION_ROWS * MOST_D];
     static float sums[ATTENTION_ROWS];
     struct attention_block b = block(58, TOKENS, HEADS);
     uint32_t wrong = 0;
@@ -164,7 +159,6 @@ static void test_blocks(const struct kernels *k, enum kv_type type)
     attention_run(k, &b, &work);
     OK(out[TOKENS * HEADS * 64] == 77.0f, "nothing is written behind the last row");
     memcpy(whole, out, sizeof whole);
-    memcpy(asked, queries, sizeof asked);
     for (uint32_t r = 0; r < TOKENS * HEADS; r++) {
         sums[r] = scores[r].sum;
     }
@@ -177,7 +171,7 @@ static void test_blocks(const struct kernels *k, enum kv_type type)
         attention_run(k, &alone, &work);
         wrong += memcmp(out, whole + r * 64, 64 * sizeof *out) != 0 || scores[0].sum != sums[r];
     }
-    OK(wrong == 0, "%s: %u of %u rows differ when they are alone", name_of(type), wrong,
+    OK(wrong == 0, "%s: %u of %u rows differ when they are alone", kv_formats[type].name, wrong,
        TOKENS * HEADS);
 }
 
@@ -213,7 +207,7 @@ static void test_one_position(const struct kernels *k)
     for (uint32_t i = 0; i < 8; i++) {
         values[0][i] = 0.25f * (float)i;
     }
-    kv_cache_put(&kv, k, 1, 1, 0, keys[0], values[0]);
+    kv_cache_put(&kv, k, 1, 1, 0, keys[0], values[0], turned);
     ask(1, 0.0f);
     attention_run(k, &b, &work);
     OK(difference(0, 1) == 0, "one position is its value, exactly");
@@ -227,10 +221,12 @@ int main(void)
     test_against_softmax(&k, KV_F16, 5e-6);
     test_against_softmax(&k, KV_Q8, 6e-2);
     test_against_softmax(&k, KV_F32, 5e-6);
+    test_against_softmax(&k, KV_ROT_Q8, 8e-2);
     test_rescaling(&k);
     test_blocks(&k, KV_F16);
     test_blocks(&k, KV_Q8);
     test_blocks(&k, KV_F32);
+    test_blocks(&k, KV_ROT_Q8);
     test_windows(&k);
     test_one_position(&k);
     return tap_done();

@@ -54,7 +54,7 @@ static float number(uint32_t layer, uint32_t head, uint32_t position)
 
 static void put_all(void)
 {
-    float key[MOST_D], value[MOST_D];
+    float key[MOST_D], value[MOST_D], work[MOST_D];
 
     for (uint32_t i = 0; i < N_LAYERS; i++) {
         for (uint32_t h = 0; kv_cache_keeps(&table[i]) && h < table[i].n_kv_heads; h++) {
@@ -63,7 +63,7 @@ static void put_all(void)
                     key[d] = number(i, h, p);
                     value[d] = -number(i, h, p);
                 }
-                kv_cache_put(&kv, &k, i, h, p, key, value);
+                kv_cache_put(&kv, &k, i, h, p, key, value, work);
             }
         }
     }
@@ -77,8 +77,8 @@ static unsigned count_wrong(uint32_t layer, uint32_t of)
 
     for (uint32_t h = 0; h < table[layer].n_kv_heads; h++) {
         for (uint32_t p = 0; p < CONTEXT; p++) {
-            const float *keys = kv_cache_keys(&kv, layer, h, p / KV_TILE);
-            const float *values = kv_cache_values(&kv, layer, h, p / KV_TILE);
+            const float *keys = kv_cache_keys(&kv, layer, h, p / KV_TILE).data;
+            const float *values = kv_cache_values(&kv, layer, h, p / KV_TILE).data;
             uint32_t j = p % KV_TILE;
             float want = number(of, h, p);
 
@@ -101,24 +101,26 @@ int main(void)
                                         .kv_rank = RANK - 8,
                                         .features = INGOT_LATENT_KV };
     const struct kv_layers odd = { &uneven, 1 };
-    size_t bytes = kv_cache_bytes(&layers, CONTEXT, KV_F32);
+    size_t bytes = kv_cache_bytes(&layers, CONTEXT, kv_both(KV_F32));
     unsigned untouched = 0;
 
     kernels_select(&k, CPU_ANY);
-    OK(bytes == kv_cache_bytes(&both, CONTEXT, KV_F32) && bytes + 64 <= sizeof memory,
+    OK(bytes == kv_cache_bytes(&both, CONTEXT, kv_both(KV_F32)) && bytes + 64 <= sizeof memory,
        "%zu bytes: as much as the three layers that keep keys and values", bytes);
-    OK(kv_cache_page_bytes(&table[0], KV_F16) == 0 &&
-           kv_cache_page_bytes(&table[SHARED], KV_F16) == 0 &&
-           kv_cache_page_bytes(&table[WIDE], KV_F16) == 2 * KV_TILE * MOST_D * 2 &&
-           kv_cache_largest_page(&layers, KV_F16) == kv_cache_page_bytes(&table[WIDE], KV_F16),
+    OK(kv_cache_page_bytes(&table[0], kv_both(KV_F16)) == 0 &&
+           kv_cache_page_bytes(&table[SHARED], kv_both(KV_F16)) == 0 &&
+           kv_cache_page_bytes(&table[WIDE], kv_both(KV_F16)) == 2 * KV_TILE * MOST_D * 2 &&
+           kv_cache_largest_page(&layers, kv_both(KV_F16)) ==
+               kv_cache_page_bytes(&table[WIDE], kv_both(KV_F16)),
        "pages are those of each layer");
     memset(memory, 0xa5, sizeof memory);
-    kv_cache_open(&kv, &layers, CONTEXT, KV_F32, memory);
+    kv_cache_open(&kv, &layers, CONTEXT, kv_both(KV_F32), memory);
     put_all();
     OK(count_wrong(1, 1) + count_wrong(3, 3) == 0, "each layer has what was put into it");
     OK(count_wrong(LATENT, LATENT) == 0 && kv_cache_value_dim(&table[LATENT]) == RANK,
        "values may be narrower than keys");
-    OK(kv_cache_suits(&layers, KV_Q8) && !kv_cache_suits(&odd, KV_Q8),
+    OK(kv_cache_misfit(&layers, kv_both(KV_Q8)) == NULL &&
+           kv_cache_misfit(&odd, kv_both(KV_Q8)) == &uneven,
        "Q8 wants whole blocks of either");
     OK(count_wrong(SHARED, WIDE) == 0 && !kv.layers[SHARED].own, "one reads that of another");
     for (size_t i = bytes; i < sizeof memory; i++)
@@ -127,7 +129,7 @@ int main(void)
     for (uint32_t i = 0; i < N_LAYERS; i++)
         kv_layer_set_pages(&kv.layers[i], 200 * 1024);
     kv.layers[LATENT].place = memory;
-    OK(kv_cache_values(&kv, LATENT, 0, 2) == memory + 2 * 200 * 1024 + 96 * KV_TILE * 4,
+    OK(kv_cache_values(&kv, LATENT, 0, 2).data == memory + 2 * 200 * 1024 + 96 * KV_TILE * 4,
        "in a page the values follow the keys");
     return tap_done();
 }

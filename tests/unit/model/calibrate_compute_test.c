@@ -184,9 +184,9 @@ int main(void)
     test_little_memory(INGOT_Q8_0);
     test_others(INGOT_Q8_0);
     rig.workers = &crews[0];
-    rig.kv_type = KV_F32;
+    rig.kv = kv_both(KV_F32);
     test_logits(0, "resident");
-    rig.kv_type = KV_F16;
+    rig.kv = kv_both(KV_F16);
     test_logits(rig_limits().least, "streamed");
     rig_make_model("untied", INGOT_Q4_0);
     test_rates(INGOT_Q4_0);

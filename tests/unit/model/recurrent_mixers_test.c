@@ -32,7 +32,7 @@ static void test_formulas(const struct hybrid *h)
     struct distance d = { 0, 0 };
 
     rig.workers = &crews[0];
-    rig.kv_type = KV_F32;
+    rig.kv = kv_both(KV_F32);
     memset(expected_layers, 0, sizeof expected_layers);
     if (rig_start(0, 1, false) != ERR_OK)
         rig_die(rig.model.problem);
@@ -102,12 +102,12 @@ static void test_memory(void)
 {
     const struct plan *p = &rig.model.plan;
     struct kv_layers layers = { rig.model.image.layers, H_LAYERS };
-    size_t all = kv_cache_bytes(&layers, KV_TILE, KV_F32), heads = 0;
+    size_t all = kv_cache_bytes(&layers, KV_TILE, kv_both(KV_F32)), heads = 0;
 
     for (unsigned i = 0; i < H_LAYERS; i++)
         heads += hybrid_source.params.layers[i].n_kv_heads;
     OK(all == 2 * heads * H_HEAD_DIM * KV_TILE * sizeof(float) && p->kv.states != 0 &&
-           p->memory.kv == kv_cache_bytes(&layers, p->context, KV_F32) + p->kv.states,
+           p->memory.kv == kv_cache_bytes(&layers, p->context, kv_both(KV_F32)) + p->kv.states,
        "memory: %zu bytes of states, keys and values of the layers that attend", p->kv.states);
 }
 

@@ -61,8 +61,8 @@ static void test_all_words(void)
     OK(o.show.verbose && o.machine.selftest && o.show.ids && o.show.diag && o.show.ticks &&
            o.machine.pio && o.show.quiet && o.show.trace == 1,
        "flags");
-    OK(o.load.kv == KV_Q8 && o.reply.think == THINK_OFF && o.load.spec == SPECULATIVE_NGRAM &&
-           o.line.term == CONSOLE_VT,
+    OK(o.load.kv.types.keys == KV_Q8 && o.reply.think == THINK_OFF &&
+           o.load.spec == SPECULATIVE_NGRAM && o.line.term == CONSOLE_VT,
        "choices");
     OK(o.reply.n_stops == 2 && strcmp(o.reply.stop[0], "User:") == 0 &&
            strcmp(o.reply.stop[1], "a\nb") == 0,
@@ -82,13 +82,18 @@ static void test_all_words(void)
            strstr(said, "dmaend takes an address of at least 1") != NULL &&
            parse("dmaend=0") == ERR_BAD_ARGUMENT && parse("dmaend") == ERR_BAD_ARGUMENT,
        "dmaend=: %s", said);
-    OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.load.kv == KV_F16 &&
-           strstr(said, "kv takes f16, q8 or f32, or card or card,q8") != NULL,
+    OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.load.kv.types.keys == KV_F16 &&
+           strstr(said, "kv takes f16, q8, rot_q8 or f32, or KEYS,VALUES") != NULL,
        "none of the choices: %s", said);
-    OK(parse("kv=card") == ERR_OK && o.load.kv == OPTIONS_KV_CARD + KV_F16 &&
-           parse("kv=card,q8") == ERR_OK && o.load.kv % OPTIONS_KV_CARD == KV_Q8 &&
-           parse("kv=") != ERR_OK,
+    OK(parse("kv=card") == ERR_OK && o.load.kv.card && o.load.kv.types.keys == KV_F16 &&
+           parse("kv=card,q8") == ERR_OK && o.load.kv.card && o.load.kv.types.values == KV_Q8 &&
+           parse("kv=") != ERR_OK && parse("kv=card,") != ERR_OK && parse("kv=cards") != ERR_OK,
        "kv=card, with a type and without");
+    OK(parse("kv=rot_q8,f16") == ERR_OK && !o.load.kv.card && o.load.kv.types.keys == KV_ROT_Q8 &&
+           o.load.kv.types.values == KV_F16 && parse("kv=card,f32,q8") == ERR_OK &&
+           o.load.kv.card && o.load.kv.types.keys == KV_F32 && o.load.kv.types.values == KV_Q8 &&
+           parse("kv=f16,") != ERR_OK && parse("kv=f16,q8,q8") != ERR_OK,
+       "keys and values apart");
 }
 
 /* Five stop strings, and one that is too long. */

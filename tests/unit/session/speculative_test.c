@@ -109,7 +109,7 @@ static void test_runs(struct rig_limits l)
     for (int type = KV_F16; type <= KV_F32; type += 2) {
         uint64_t hash;
 
-        rig.kv_type = (enum kv_type)type;
+        rig.kv = kv_both((enum kv_type)type);
         set_expected();
         hash = rig.session.hash.value;
         rig.guesses = MODEL_GUESSES;
@@ -122,7 +122,7 @@ static void test_runs(struct rig_limits l)
                forms[f].name, CONTEXT, passes);
         }
     }
-    rig.kv_type = KV_F16;
+    rig.kv = kv_both(KV_F16);
 }
 
 static void test_room(struct rig_limits l)

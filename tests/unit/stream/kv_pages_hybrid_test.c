@@ -63,7 +63,7 @@ static void test(const struct hybrid *h)
 int main(void)
 {
     rig_alone();
-    rig.kv_type = KV_F32;
+    rig.kv = kv_both(KV_F32);
     test(&hybrids[1]);
     test(&hybrids[5]);
     test(&hybrid_latent);

@@ -67,8 +67,8 @@ static inline enum err open_pages(size_t limit, uint32_t chunk, uint32_t n_spill
     rig.setup.limits.kv_card = true;
     rig.setup.kv_file = &card;
     rig.setup.limits.weights = (limit != 0 ? limit : limits.all) +
-                               (size_t)(kv_pages_memory_bytes(&rig.model.image, CONTEXT,
-                                                              rig.kv_type, n_spilled) +
+                               (size_t)(kv_pages_memory_bytes(&rig.model.image, CONTEXT, rig.kv,
+                                                              n_spilled) +
                                         layer_states_bytes(&rig.model.image) + 4095) /
                                    4096 * 4096;
     e = model_open(&rig.model, &rig.setup);
@@ -154,7 +154,7 @@ __attribute__((unused)) static void kv_rig_models(void (*round)(unsigned))
         rig_make_model(kv_shapes[i], INGOT_Q8_0);
         if (i == 2)
             set_window();
-        rig.kv_type = KV_F16;
+        rig.kv = kv_both(KV_F16);
         rig.workers = &crews[0];
         rig_compute(i == 1);
         limits = rig_limits();

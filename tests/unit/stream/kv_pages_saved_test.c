@@ -132,7 +132,7 @@ static void test_load_stops(bool by_card)
 
 static void test_model(unsigned i)
 {
-    rig.kv_type = i == 0 ? KV_F32 : KV_F16;
+    rig.kv = i == 0 ? kv_both(KV_F32) : kv_both(KV_F16);
     test_saved();
     test_save_stops();
     test_load_stops(i == 1);

@@ -61,7 +61,7 @@ static void test_figures(void)
     open_reference();
     for (uint32_t i = 0; i < layers(); i++)
         seen += image_layer(&rig.model.image, i)->window != 0 ? 2 : CONTEXT / 64;
-    page = kv_cache_page_bytes(&rig.model.image.layers[0], rig.kv_type);
+    page = kv_cache_page_bytes(&rig.model.image.layers[0], rig.kv);
     OK(append_both(128) && f->kv_read == 0 && f->kv_written == layers() * 2 * page,
        "a prompt of two pages writes each once, and reads nothing");
     for (uint32_t i = 0; i < 70; i++) {
@@ -162,7 +162,7 @@ static void test_trouble(void)
     uint32_t id = 5;
 
     fill_two_pages();
-    page = kv_cache_page_bytes(&s->model->image.layers[0], rig.kv_type) / SECTOR_BYTES;
+    page = kv_cache_page_bytes(&s->model->image.layers[0], rig.kv) / SECTOR_BYTES;
     second = 4 * page + page + 1; /* layer 1, page 1 */
     flip_page = (long)second;
     flip_times = 3;
@@ -243,9 +243,12 @@ static void test_opening(void)
 
 static void test_model(unsigned i)
 {
+    char name[KV_TYPES_NAME_BYTES];
+
     for (unsigned type = 0; type < (i == 0 ? 2 : 1); type++) {
-        rig.kv_type = type == 0 ? KV_F16 : KV_F32;
-        printf("# %s, %s%s\n", kv_shapes[i], kv_type_name(rig.kv_type), i == 2 ? ", windows" : "");
+        rig.kv = type == 0 ? kv_both(KV_F16) : kv_both(KV_F32);
+        printf("# %s, %s%s\n", kv_shapes[i], kv_types_name(rig.kv, name),
+               i == 2 ? ", windows" : "");
         test_walk("resident", 0, layers());
         test_walk("two slots", limits.least, layers());
         if (layers() > KV_PAGES_LEAST)

@@ -1,0 +1,216 @@
+#include "runtime/compute/kv_format.h"
+#include "board/min_max.h"
+#include "runtime/text/format_text.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    BLOCK = 32,   /* dimensions that share a scale in Q8 */
+    AT_ONCE = 64, /* dimensions of a key converted at a time */
+};
+
+/* ---- f16: keys (d, KV_TILE), values (KV_TILE, d) -------------------------------------------- */
+
+static size_t bytes_f16(uint32_t d)
+{
+    return (size_t)KV_TILE * d * sizeof(uint16_t);
+}
+
+static void put_key_f16(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
+{
+    uint16_t *keys = tile, halves[AT_ONCE];
+
+    for (uint32_t at = 0; at < d; at += AT_ONCE) {
+        uint32_t n = min_u32(d - at, AT_ONCE);
+        uint16_t *column = keys + (size_t)at * KV_TILE + j;
+
+        k->convert_f16_f32(halves, x + at, n);
+        for (uint32_t i = 0; i < n; i++) {
+            column[(size_t)i * KV_TILE] = halves[i];
+        }
+    }
+}
+
+static void put_value_f16(const struct kernels *k, void *tile, uint32_t d, uint32_t j,
+                          const float *x)
+{
+    k->convert_f16_f32((uint16_t *)tile + (size_t)j * d, x, d);
+}
+
+static void score_f16(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
+                      const void *keys, size_t n_q, size_t n, size_t d)
+{
+    k->score_f32_f16(s, q->f32, keys, n_q, n, d);
+}
+
+static void accumulate_f16(const struct kernels *k, float *o, const struct score_row *s,
+                           const void *values, size_t n_q, size_t n, size_t d)
+{
+    k->accumulate_f32_f16(o, s, values, n_q, n, d);
+}
+
+/* ---- f32, in the places of f16 ----------------------------------------------------------------- */
+
+static size_t bytes_f32(uint32_t d)
+{
+    return (size_t)KV_TILE * d * sizeof(float);
+}
+
+static void put_key_f32(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
+{
+    float *keys = tile;
+
+    (void)k;
+    for (uint32_t i = 0; i < d; i++) {
+        keys[(size_t)i * KV_TILE + j] = x[i];
+    }
+}
+
+static void put_value_f32(const struct kernels *k, void *tile, uint32_t d, uint32_t j,
+                          const float *x)
+{
+    (void)k;
+    memcpy((float *)tile + (size_t)j * d, x, d * sizeof *x);
+}
+
+static void score_f32(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
+                      const void *tile, size_t n_q, size_t n, size_t d)
+{
+    const float *keys = tile, *row = q->f32;
+
+    (void)k;
+    for (size_t a = 0; a < n_q; a++, row += d) {
+        memset(s[a].s, 0, sizeof s[a].s);
+        for (size_t i = 0; i < d; i++) {
+            for (size_t j = 0; j < n; j++) {
+                s[a].s[j] = fmaf(row[i], keys[i * KV_TILE + j], s[a].s[j]);
+            }
+        }
+    }
+}
+
+static void accumulate_f32(const struct kernels *k, float *o, const struct score_row *s,
+                           const void *tile, size_t n_q, size_t n, size_t d)
+{
+    const float *values = tile;
+
+    (void)k;
+    for (size_t a = 0; a < n_q; a++, o += d) {
+        for (size_t i = 0; i < d; i++) {
+            o[i] *= s[a].factor;
+        }
+        for (size_t j = 0; j < n; j++) {
+            for (size_t i = 0; i < d; i++) {
+                o[i] = fmaf(s[a].s[j], values[j * d + i], o[i]);
+            }
+        }
+    }
+}
+
+/* ---- q8: kernels.h has the places -------------------------------------------------------------- */
+
+static size_t bytes_q8(uint32_t d)
+{
+    return KV_TILE * (d + d / BLOCK * sizeof(float));
+}
+
+static void put_key_q8(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
+{
+    float *scales = tile;
+    uint32_t n_blocks = d / BLOCK;
+    uint8_t *quants = (uint8_t *)tile + (size_t)n_blocks * KV_TILE * sizeof(float) + (size_t)j * 4;
+
+    for (uint32_t b = 0; b < n_blocks; b++) {
+        struct block_q8 block;
+
+        k->quantize_q8_f32(&block, x + (size_t)b * BLOCK, BLOCK);
+        scales[(size_t)b * KV_TILE + j] = block.d;
+        for (uint32_t i = 0; i < BLOCK; i += 4, quants += (size_t)KV_TILE * 4) {
+            memcpy(quants, block.q + i, 4);
+        }
+    }
+}
+
+static void put_value_q8(const struct kernels *k, void *tile, uint32_t d, uint32_t j,
+                         const float *x)
+{
+    uint32_t n_blocks = d / BLOCK;
+    float *scales = (float *)tile + (size_t)j * n_blocks;
+    uint8_t *quants = (uint8_t *)tile + (size_t)n_blocks * KV_TILE * sizeof(float) + (size_t)j * d;
+
+    for (uint32_t b = 0; b < n_blocks; b++) {
+        struct block_q8 block;
+
+        k->quantize_q8_f32(&block, x + (size_t)b * BLOCK, BLOCK);
+        scales[b] = block.d;
+        memcpy(quants + (size_t)b * BLOCK, block.q, BLOCK);
+    }
+}
+
+static void score_q8(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
+                     const void *keys, size_t n_q, size_t n, size_t d)
+{
+    k->score_f32_q8(s, q->q8, keys, n_q, n, d);
+}
+
+static void accumulate_q8(const struct kernels *k, float *o, const struct score_row *s,
+                          const void *values, size_t n_q, size_t n, size_t d)
+{
+    k->accumulate_f32_q8(o, s, values, n_q, n, d);
+}
+
+/* ---- the table --------------------------------------------------------------------------------- */
+
+const struct kv_format kv_formats[KV_N_TYPES] = {
+    [KV_F16] = { "f16", 1, false, false, .999999f, bytes_f16, put_key_f16, put_value_f16, score_f16,
+                 accumulate_f16 },
+    [KV_Q8] = { "q8", BLOCK, false, true, .9999f, bytes_q8, put_key_q8, put_value_q8, score_q8,
+                accumulate_q8 },
+    [KV_F32] = { "f32", 1, false, false, 1.0f, bytes_f32, put_key_f32, put_value_f32, score_f32,
+                 accumulate_f32 },
+    [KV_ROT_Q8] = { "rot_q8", BLOCK, true, true, .9999f, bytes_q8, put_key_q8, put_value_q8,
+                    score_q8, accumulate_q8 },
+};
+
+const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES])
+{
+    if (types.keys >= KV_N_TYPES || types.values >= KV_N_TYPES) {
+        return "unknown";
+    }
+    if (types.keys == types.values) {
+        return kv_formats[types.keys].name;
+    }
+    format_text(name, KV_TYPES_NAME_BYTES, "%s,%s", kv_formats[types.keys].name,
+                kv_formats[types.values].name);
+    return name;
+}
+
+static bool find(const char *text, size_t bytes, uint8_t *type)
+{
+    for (uint8_t i = 0; i < KV_N_TYPES; i++) {
+        if (strlen(kv_formats[i].name) == bytes && memcmp(kv_formats[i].name, text, bytes) == 0) {
+            *type = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool kv_types_parse(const char *text, struct kv_types *types)
+{
+    const char *comma = strchr(text, ',');
+    struct kv_types t;
+
+    if (comma == NULL) {
+        if (!find(text, strlen(text), &t.keys)) {
+            return false;
+        }
+        t.values = t.keys;
+    } else if (!find(text, (size_t)(comma - text), &t.keys) ||
+               !find(comma + 1, strlen(comma + 1), &t.values)) {
+        return false;
+    }
+    *types = t;
+    return true;
+}

@@ -1,0 +1,70 @@
+/* The ways to store keys and values, one row each. A tile holds KV_TILE positions of one head, of keys
+ * or of values; keys lie so that a vector's lanes are positions, values so that they are dimensions,
+ * or as a format's own kernels want it. Keys and values choose apart. */
+#ifndef INGOT_RUNTIME_KV_FORMAT_H
+#define INGOT_RUNTIME_KV_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/kernels.h"
+
+/* Saved conversations hold these numbers. */
+enum kv_type {
+    KV_F16,
+    KV_Q8,     /* int8, one scale per position and 32 dimensions */
+    KV_F32,    /* nothing is rounded: for comparisons with other engines, in plain C */
+    KV_ROT_Q8, /* the same of rotated heads (kv_rotate.h) */
+    KV_N_TYPES
+};
+
+/* Of a layer's keys, and of its values. */
+struct kv_types {
+    uint8_t keys, values; /* enum kv_type */
+};
+
+static inline struct kv_types kv_both(enum kv_type type)
+{
+    return (struct kv_types){ (uint8_t)type, (uint8_t)type };
+}
+
+/* Rows of queries, in the forms that scores are taken from. */
+struct kv_queries {
+    const float *f32;          /* (n_q, d) */
+    const struct block_q8 *q8; /* (n_q, d / 32), where the format says integer_query */
+};
+
+struct kv_format {
+    const char *name;
+    uint32_t block;     /* a head's width is a multiple of it */
+    bool rotated;       /* of what kv_rotate made of a head */
+    bool integer_query; /* score reads q8 */
+
+    /* Least mean cosine between normal numbers and what comes back of them. */
+    float cosine;
+
+    /* Bytes of a tile of a head of width d, a multiple of 16. */
+    size_t (*tile_bytes)(uint32_t d);
+
+    /* Write position j of a tile: x (d) f32, 16-byte aligned. */
+    void (*put_key)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
+    void (*put_value)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
+
+    /* As score_f32_f16 and accumulate_f32_f16 in kernels.h. */
+    void (*score)(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
+                  const void *keys, size_t n_q, size_t n, size_t d);
+    void (*accumulate)(const struct kernels *k, float *o, const struct score_row *s,
+                       const void *values, size_t n_q, size_t n, size_t d);
+};
+
+extern const struct kv_format kv_formats[KV_N_TYPES];
+
+/* As kv= has it: "f16", or "rot_q8,f16" where keys and values differ. */
+enum { KV_TYPES_NAME_BYTES = 32 };
+const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES]);
+
+/* One type for both, or that of keys, a comma, that of values. False: there is no such type. */
+bool kv_types_parse(const char *text, struct kv_types *types);
+
+#endif
