@@ -20,7 +20,7 @@ enum {
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
     PLAN_LEAST_CHUNK = 16,       /* the chunk shrinks that far where memory is short */
     PLAN_PROBLEM_BYTES = 256,
-    PLAN_ADVICE_BYTES = 128,
+    PLAN_ADVICE_BYTES = 160,
 };
 
 enum plan_residency {

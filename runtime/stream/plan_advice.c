@@ -35,12 +35,43 @@ static unsigned smaller_type(const struct image *image, uint64_t total)
     return INGOT_N_TYPES;
 }
 
-static void plan_cure(char *cure, size_t bytes, const struct plan_request *r,
-                      const struct plan_weights *w)
+/* Types of keys and values that take less than what was asked for, the most exact of those with which
+ * weights of `needed` bytes fit. "": none, or another reason keeps them out. */
+static const char *fitting_kv(const struct plan *plan, const struct plan_request *r,
+                              uint64_t needed, char name[KV_TYPES_NAME_BYTES])
+{
+    static const struct kv_types types[] = { { KV_F16, KV_F16 }, { KV_ROT_Q8, KV_ROT_Q8 } };
+    struct kv_layers layers = { r->image->layers, r->image->header->params.n_layers };
+    size_t now = kv_cache_bytes(&layers, plan->context, r->limits.kv);
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        struct plan_request smaller = *r;
+        struct plan_layout l;
+
+        smaller.limits.kv = types[i];
+        if (kv_cache_misfit(&layers, types[i]) != NULL ||
+            kv_cache_bytes(&layers, plan->context, types[i]) >= now) {
+            continue;
+        }
+        plan_lay_out(&l, plan, &smaller, plan->context);
+        if (l.rest < r->arena_bytes && needed <= l.limit) {
+            return kv_types_name(types[i], name);
+        }
+    }
+    return "";
+}
+
+static void plan_cure(char *cure, size_t bytes, const struct plan *plan,
+                      const struct plan_request *r, const struct plan_weights *w)
 {
     unsigned type = smaller_type(r->image, w->total);
+    char name[KV_TYPES_NAME_BYTES];
+    const char *kv = fitting_kv(plan, r, least_bytes(w), name);
 
-    if (type == INGOT_N_TYPES) {
+    if (kv[0] != '\0') {
+        format_text(cure, bytes, "use kv=%s, with which context %u fits, or a shorter ctx=", kv,
+                    (unsigned)plan->context);
+    } else if (type == INGOT_N_TYPES) {
         format_text(cure, bytes, "use a smaller model or a shorter ctx=");
     } else {
         format_text(cure, bytes, "use a smaller type (ingot pack --type %s) or a shorter ctx=",
@@ -57,7 +88,7 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
         format_text(cure, sizeof cure, "raise mem= to at least that");
         plan->mem_is_short = true;
     } else {
-        plan_cure(cure, sizeof cure, r, w);
+        plan_cure(cure, sizeof cure, plan, r, w);
     }
     format_text(plan->problem, sizeof plan->problem,
                 "the weights need at least %lu KiB beside %lu KiB for context %u and work space, "
@@ -116,13 +147,15 @@ static void format_more(char text[FORMAT_NUMBER_BYTES], uint64_t bytes)
                 (unsigned)((bytes + (1u << shift) - 1) >> shift), unit);
 }
 
-/* "would fit with 41 MiB more memory, or packed as q4_0 (95.2 MiB), or with ctx=1024". */
+/* "would fit with 41 MiB more memory, or packed as q4_0 (95.2 MiB), or with kv=rot_q8, or with
+ * ctx=1024". */
 void plan_advise(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
                  const struct plan_layout *l)
 {
-    char more[FORMAT_NUMBER_BYTES], size[FORMAT_NUMBER_BYTES];
+    char more[FORMAT_NUMBER_BYTES], size[FORMAT_NUMBER_BYTES], name[KV_TYPES_NAME_BYTES];
     uint64_t bytes;
     uint32_t context;
+    const char *kv;
     unsigned type;
     size_t n;
 
@@ -135,6 +168,10 @@ void plan_advise(struct plan *plan, const struct plan_request *r, const struct p
     if (type != INGOT_N_TYPES) {
         n += format_text(plan->advice + n, sizeof plan->advice - n, ", or packed as %s (%s)",
                          image_type_name(type), format_bytes(size, bytes));
+    }
+    kv = fitting_kv(plan, r, w->total, name);
+    if (kv[0] != '\0') {
+        n += format_text(plan->advice + n, sizeof plan->advice - n, ", or with kv=%s", kv);
     }
     context = fitting_context(plan, r, w);
     if (context != 0) {

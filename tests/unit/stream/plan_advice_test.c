@@ -146,6 +146,45 @@ static void test_advice(void)
     OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT, "q4_0 is");
 }
 
+/* The type behind "kv=" in a sentence, taken as the request's. */
+static bool take_kv(const char *sentence)
+{
+    const char *at = strstr(sentence, "kv=");
+    char name[KV_TYPES_NAME_BYTES] = "";
+
+    if (at == NULL) {
+        return false;
+    }
+    memcpy(name, at + 3, strcspn(at + 3, ", ;"));
+    return kv_types_parse(name, &request.limits.kv);
+}
+
+/* A type of keys and values that makes room for the weights; none where that would not do, or where
+ * heads are too narrow for it. */
+static void test_kv(void)
+{
+    size_t rest, total;
+
+    set_params(512, 1408, 12, 8, 8, 4000, 4096, true);
+    make_image(INGOT_Q8_0, 0);
+    total = (size_t)total_bytes();
+    (void)plan_with(0);
+    rest = (size_t)(up(plan.memory.kv, INGOT_PAGE) + up(plan.memory.scratch, INGOT_PAGE));
+    request.arena_bytes = total + rest - (12u << 20);
+    OK(plan_with(0) == ERR_OK && take_kv(plan.advice), "12 MiB short: %s", plan.advice);
+    OK(plan_with(0) == ERR_OK && plan.residency == PLAN_RESIDENT, "with it all is in memory");
+    request.limits.kv = kv_both(KV_F16);
+    request.arena_bytes = rest - (4u << 20);
+    OK(plan_with(0) != ERR_OK && strstr(plan.problem, "with which context 4096 fits") != NULL &&
+           take_kv(plan.problem),
+       "%s", plan.problem);
+    OK(plan_with(0) == ERR_OK && plan.context == 4096, "with it the context fits");
+    request.limits.kv = kv_both(KV_F16);
+    request.arena_bytes = 1u << 20;
+    OK(plan_with(0) != ERR_OK && strstr(plan.problem, "kv=") == NULL, "it would not do: %s",
+       plan.problem);
+}
+
 /* A model whose columns suit all types, and `part` of its bytes in Q8_0 as room for weights. */
 static const char *advice_for(double part)
 {
@@ -237,6 +276,7 @@ int main(void)
     test_prediction();
     test_rest();
     test_advice();
+    test_kv();
     test_types();
     test_refusal();
     test_chunk();
