@@ -56,12 +56,9 @@ static void print_memory(struct plan *plan, const struct image *img)
         printf("            state of recurrent layers: %s, whatever the number of tokens\n",
                format_bytes(size, plan->kv.states));
     }
-    printf("            keys and values of 1024 tokens: %s in f16",
-           format_bytes(size, kv_cache_bytes(&layers, 1024, f16)));
-    if (kv_cache_misfit(&layers, q8) == NULL) {
-        printf(", %s in q8", format_bytes(kv, kv_cache_bytes(&layers, 1024, q8)));
-    }
-    putchar('\n');
+    printf("            keys and values of 1024 tokens: %s in f16, %s in q8\n",
+           format_bytes(size, kv_cache_bytes(&layers, 1024, f16)),
+           format_bytes(kv, kv_cache_bytes(&layers, 1024, q8)));
 }
 
 bool info_print_sizes(const struct image *img)

@@ -24,9 +24,7 @@ static void add_memory(cJSON *to, struct plan *plan, const struct image *img)
     kv = cJSON_AddObjectToObject(o, "kv_of_some_tokens");
     info_json_add_count(kv, "tokens", KV_TOKENS);
     info_json_add_count(kv, "f16_bytes", kv_cache_bytes(&layers, KV_TOKENS, f16));
-    if (kv_cache_misfit(&layers, q8) == NULL) {
-        info_json_add_count(kv, "q8_bytes", kv_cache_bytes(&layers, KV_TOKENS, q8));
-    }
+    info_json_add_count(kv, "q8_bytes", kv_cache_bytes(&layers, KV_TOKENS, q8));
 }
 
 static cJSON *board_value(struct plan *plan, const struct image *img, const struct board_facts *b,

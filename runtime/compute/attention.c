@@ -45,7 +45,7 @@ static void begin(const struct kernels *k, const struct attention_block *b,
     memset(work->out, 0, (size_t)n_rows(b) * value_dim(b) * sizeof(float));
     kv_rotate(work->q, n_rows(b), d, kv_cache_key_rotation(b->kv, b->layer));
     if (kv_formats[b->kv->types.keys].integer_query) {
-        k->quantize_q8_f32(work->blocks, work->q, (size_t)n_rows(b) * d);
+        kv_quantize_q8(k, work->blocks, work->q, n_rows(b), d);
     }
 }
 

@@ -17,7 +17,7 @@ struct attention_work {
     struct score_row *scores; /* (ATTENTION_ROWS), 64-byte aligned */
     float *q;                 /* (ATTENTION_ROWS, head_dim): the block's queries, in order */
     float *out;               /* (ATTENTION_ROWS, value_dim): their results, before 1 / sum */
-    struct block_q8 *blocks;  /* (ATTENTION_ROWS, head_dim / 32) for formats with integer_query */
+    struct block_q8 *blocks;  /* (ATTENTION_ROWS, kv_blocks(head_dim)) for integer_query */
 };
 
 /* A block of queries: n_tokens tokens, rows_per_token heads of each, at most ATTENTION_ROWS

@@ -52,19 +52,6 @@ size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types typ
     return most;
 }
 
-const struct ingot_layer *kv_cache_misfit(const struct kv_layers *layers, struct kv_types types)
-{
-    for (uint32_t i = 0; i < layers->n; i++) {
-        const struct ingot_layer *l = &layers->layers[i];
-
-        if (kv_cache_keeps(l) && (l->head_dim % kv_formats[types.keys].block != 0 ||
-                                  kv_cache_value_dim(l) % kv_formats[types.values].block != 0)) {
-            return l;
-        }
-    }
-    return NULL;
-}
-
 size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, struct kv_types types)
 {
     size_t pages = 0;

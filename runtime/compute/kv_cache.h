@@ -54,7 +54,7 @@ bool kv_cache_keeps(const struct ingot_layer *l);
 /* The numbers of a value, as the cache keeps it. */
 uint32_t kv_cache_value_dim(const struct ingot_layer *l);
 
-/* Of the layers that keep them. context is rounded up to whole tiles; the types suit every width. */
+/* Of the layers that keep them. context is rounded up to whole tiles. */
 size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, struct kv_types types);
 
 /* One tile of keys and of values of all heads of a layer, up to whole sectors (512). 0: it keeps
@@ -63,9 +63,6 @@ size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types);
 
 /* Such pages of the layer that has the largest. */
 size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types types);
-
-/* A layer whose heads have a width that one of the types cannot hold; NULL: there is none. */
-const struct ingot_layer *kv_cache_misfit(const struct kv_layers *layers, struct kv_types types);
 
 /* memory: kv_cache_bytes() bytes, 64-byte aligned; any place where kv_pages_open follows. */
 void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t context,

@@ -5,10 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    BLOCK = 32,   /* dimensions that share a scale in Q8 */
-    AT_ONCE = 64, /* dimensions of a key converted at a time */
-};
+enum { AT_ONCE = 64 }; /* dimensions of a key converted at a time */
 
 /* ---- f16: keys (d, KV_TILE), values (KV_TILE, d) -------------------------------------------- */
 
@@ -108,25 +105,54 @@ static void accumulate_f32(const struct kernels *k, float *o, const struct score
     }
 }
 
-/* ---- q8: kernels.h has the places -------------------------------------------------------------- */
+/* ---- q8: kernels.h has the places, of whole blocks --------------------------------------------- */
+
+const float *kv_block(const float *x, uint32_t d, uint32_t b, float room[KV_BLOCK])
+{
+    uint32_t at = b * KV_BLOCK, n = min_u32(d - at, KV_BLOCK);
+
+    if (d % KV_BLOCK == 0) {
+        return x + at;
+    }
+    memset(room, 0, KV_BLOCK * sizeof *room);
+    memcpy(room, x + at, n * sizeof *room);
+    return room;
+}
+
+void kv_quantize_q8(const struct kernels *k, struct block_q8 *q8, const float *x, uint32_t n,
+                    uint32_t d)
+{
+    _Alignas(16) float room[KV_BLOCK];
+
+    if (d % KV_BLOCK == 0) {
+        k->quantize_q8_f32(q8, x, (size_t)n * d);
+        return;
+    }
+    for (uint32_t row = 0; row < n; row++) {
+        for (uint32_t b = 0; b < kv_blocks(d); b++, q8++) {
+            k->quantize_q8_f32(q8, kv_block(x + (size_t)row * d, d, b, room), KV_BLOCK);
+        }
+    }
+}
 
 static size_t bytes_q8(uint32_t d)
 {
-    return KV_TILE * (d + d / BLOCK * sizeof(float));
+    return KV_TILE * kv_blocks(d) * (KV_BLOCK + sizeof(float));
 }
 
 static void put_key_q8(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
 {
     float *scales = tile;
-    uint32_t n_blocks = d / BLOCK;
+    uint32_t n_blocks = kv_blocks(d);
     uint8_t *quants = (uint8_t *)tile + (size_t)n_blocks * KV_TILE * sizeof(float) + (size_t)j * 4;
 
     for (uint32_t b = 0; b < n_blocks; b++) {
+        _Alignas(16) float room[KV_BLOCK];
         struct block_q8 block;
 
-        k->quantize_q8_f32(&block, x + (size_t)b * BLOCK, BLOCK);
+        k->quantize_q8_f32(&block, kv_block(x, d, b, room), KV_BLOCK);
         scales[(size_t)b * KV_TILE + j] = block.d;
-        for (uint32_t i = 0; i < BLOCK; i += 4, quants += (size_t)KV_TILE * 4) {
+        for (uint32_t i = 0; i < KV_BLOCK; i += 4, quants += (size_t)KV_TILE * 4) {
             memcpy(quants, block.q + i, 4);
         }
     }
@@ -135,29 +161,57 @@ static void put_key_q8(const struct kernels *k, void *tile, uint32_t d, uint32_t
 static void put_value_q8(const struct kernels *k, void *tile, uint32_t d, uint32_t j,
                          const float *x)
 {
-    uint32_t n_blocks = d / BLOCK;
+    uint32_t n_blocks = kv_blocks(d);
     float *scales = (float *)tile + (size_t)j * n_blocks;
-    uint8_t *quants = (uint8_t *)tile + (size_t)n_blocks * KV_TILE * sizeof(float) + (size_t)j * d;
+    uint8_t *quants = (uint8_t *)tile + (size_t)n_blocks * KV_TILE * sizeof(float) +
+                      (size_t)j * n_blocks * KV_BLOCK;
 
     for (uint32_t b = 0; b < n_blocks; b++) {
+        _Alignas(16) float room[KV_BLOCK];
         struct block_q8 block;
 
-        k->quantize_q8_f32(&block, x + (size_t)b * BLOCK, BLOCK);
+        k->quantize_q8_f32(&block, kv_block(x, d, b, room), KV_BLOCK);
         scales[b] = block.d;
-        memcpy(quants + (size_t)b * BLOCK, block.q, BLOCK);
+        memcpy(quants + (size_t)b * KV_BLOCK, block.q, KV_BLOCK);
     }
 }
 
 static void score_q8(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
                      const void *keys, size_t n_q, size_t n, size_t d)
 {
-    k->score_f32_q8(s, q->q8, keys, n_q, n, d);
+    k->score_f32_q8(s, q->q8, keys, n_q, n, (size_t)kv_blocks((uint32_t)d) * KV_BLOCK);
+}
+
+/* As accumulate_f32_q8, of heads whose last block is not full. */
+static void accumulate_ragged_q8(float *o, const struct score_row *s, const void *tile, size_t n_q,
+                                 size_t n, size_t d)
+{
+    size_t n_blocks = kv_blocks((uint32_t)d);
+    const float *scales = tile;
+    const int8_t *values = (const int8_t *)(scales + n_blocks * KV_TILE);
+
+    for (size_t a = 0; a < n_q; a++, o += d) {
+        for (size_t i = 0; i < d; i++) {
+            o[i] *= s[a].factor;
+        }
+        for (size_t j = 0; j < n; j++) {
+            for (size_t i = 0; i < d; i++) {
+                float weight = s[a].s[j] * scales[j * n_blocks + i / KV_BLOCK];
+
+                o[i] = fmaf(weight, (float)values[j * n_blocks * KV_BLOCK + i], o[i]);
+            }
+        }
+    }
 }
 
 static void accumulate_q8(const struct kernels *k, float *o, const struct score_row *s,
                           const void *values, size_t n_q, size_t n, size_t d)
 {
-    k->accumulate_f32_q8(o, s, values, n_q, n, d);
+    if (d % KV_BLOCK == 0) {
+        k->accumulate_f32_q8(o, s, values, n_q, n, d);
+    } else {
+        accumulate_ragged_q8(o, s, values, n_q, n, d);
+    }
 }
 
 /* ---- the table --------------------------------------------------------------------------------- */
@@ -165,11 +219,11 @@ static void accumulate_q8(const struct kernels *k, float *o, const struct score_
 const struct kv_format kv_formats[KV_N_TYPES] = {
     [KV_F16] = { "f16", 1, false, false, .999999f, bytes_f16, put_key_f16, put_value_f16, score_f16,
                  accumulate_f16 },
-    [KV_Q8] = { "q8", BLOCK, false, true, .9999f, bytes_q8, put_key_q8, put_value_q8, score_q8,
+    [KV_Q8] = { "q8", KV_BLOCK, false, true, .9999f, bytes_q8, put_key_q8, put_value_q8, score_q8,
                 accumulate_q8 },
     [KV_F32] = { "f32", 1, false, false, 1.0f, bytes_f32, put_key_f32, put_value_f32, score_f32,
                  accumulate_f32 },
-    [KV_ROT_Q8] = { "rot_q8", BLOCK, true, true, .9999f, bytes_q8, put_key_q8, put_value_q8,
+    [KV_ROT_Q8] = { "rot_q8", KV_BLOCK, true, true, .9999f, bytes_q8, put_key_q8, put_value_q8,
                     score_q8, accumulate_q8 },
 };
 

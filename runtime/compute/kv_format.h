@@ -32,12 +32,28 @@ static inline struct kv_types kv_both(enum kv_type type)
 /* Rows of queries, in the forms that scores are taken from. */
 struct kv_queries {
     const float *f32;          /* (n_q, d) */
-    const struct block_q8 *q8; /* (n_q, d / 32), where the format says integer_query */
+    const struct block_q8 *q8; /* (n_q, kv_blocks(d)), where the format says integer_query */
 };
+
+enum { KV_BLOCK = 32 };
+
+/* Blocks of that many numbers that a head of width d takes. */
+static inline uint32_t kv_blocks(uint32_t d)
+{
+    return (d + KV_BLOCK - 1) / KV_BLOCK;
+}
+
+/* Block b of x (d), 16-byte aligned, where x is where d is a multiple of KV_BLOCK: in x, or in `room`
+ * with zeros after the last number. */
+const float *kv_block(const float *x, uint32_t d, uint32_t b, float room[KV_BLOCK]);
+
+/* x (n, d) to q8 (n, kv_blocks(d)). */
+void kv_quantize_q8(const struct kernels *k, struct block_q8 *q8, const float *x, uint32_t n,
+                    uint32_t d);
 
 struct kv_format {
     const char *name;
-    uint32_t block;     /* a head's width is a multiple of it */
+    uint32_t block;     /* numbers that share a scale; the last of a head is filled up with zeros */
     bool rotated;       /* of what kv_rotate made of a head */
     bool integer_query; /* score reads q8 */
 
@@ -47,7 +63,7 @@ struct kv_format {
     /* Bytes of a tile of a head of width d, a multiple of 16. */
     size_t (*tile_bytes)(uint32_t d);
 
-    /* Write position j of a tile: x (d) f32, 16-byte aligned. */
+    /* Write position j of a tile: x (d) f32, 16-byte aligned where d is a multiple of 4. */
     void (*put_key)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
     void (*put_value)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
 

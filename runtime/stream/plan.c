@@ -328,38 +328,15 @@ static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
 
 /* ---- the request ---------------------------------------------------------------------------- */
 
-/* A type of keys or values, and a head's width that it cannot hold. */
-static enum err refuse_types(struct plan *plan, struct kv_types types, const struct ingot_layer *l)
-{
-    const struct kv_format *f = &kv_formats[types.keys];
-    uint32_t width = l->head_dim;
-
-    if (width % f->block == 0) {
-        f = &kv_formats[types.values];
-        width = kv_cache_value_dim(l);
-    }
-    format_text(
-        plan->problem, sizeof plan->problem,
-        "kv=%s needs heads of a multiple of %u dimensions and this model has %u: use kv=f16",
-        f->name, (unsigned)f->block, (unsigned)width);
-    return ERR_BAD_ARGUMENT;
-}
-
 static enum err check_request(struct plan *plan, const struct plan_request *r)
 {
     const struct ingot_params *p = &r->image->header->params;
-    struct kv_layers layers = { r->image->layers, p->n_layers };
-    const struct ingot_layer *misfit;
 
     if (r->limits.context > p->context) {
         format_text(plan->problem, sizeof plan->problem,
                     "ctx=%u is more than the %u tokens the model was trained for: lower ctx=",
                     (unsigned)r->limits.context, (unsigned)p->context);
         return ERR_BAD_ARGUMENT;
-    }
-    misfit = kv_cache_misfit(&layers, r->limits.kv);
-    if (misfit != NULL) {
-        return refuse_types(plan, r->limits.kv, misfit);
     }
     return ERR_OK;
 }

@@ -49,8 +49,7 @@ static const char *fitting_kv(const struct plan *plan, const struct plan_request
         struct plan_layout l;
 
         smaller.limits.kv = types[i];
-        if (kv_cache_misfit(&layers, types[i]) != NULL ||
-            kv_cache_bytes(&layers, plan->context, types[i]) >= now) {
+        if (kv_cache_bytes(&layers, plan->context, types[i]) >= now) {
             continue;
         }
         plan_lay_out(&l, plan, &smaller, plan->context);

@@ -101,13 +101,10 @@ static struct attention_block block(uint32_t first, uint32_t tokens, uint32_t he
 static void test_against_softmax(const struct kernels *k, enum kv_type type, double bound)
 {
     static const uint32_t lengths[] = { 1, 2, 15, 16, 63, 64, 65, 127, 128, 129, 200 };
-    static const uint32_t sizes[] = { 2, 8, 64, 80, 96, 128 };
+    static const uint32_t sizes[] = { 2, 7, 8, 33, 64, 80, 96, 128 };
     double worst = 0;
 
     for (size_t c = 0; c < sizeof sizes / sizeof sizes[0]; c++) {
-        if (sizes[c] % kv_formats[type].block != 0) {
-            continue;
-        }
         for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++) {
             struct attention_block b = block(lengths[l] - 1, 1, HEADS);
 
@@ -219,7 +216,7 @@ int main(void)
 
     kernels_select(&k, CPU_ANY);
     test_against_softmax(&k, KV_F16, 5e-6);
-    test_against_softmax(&k, KV_Q8, 6e-2);
+    test_against_softmax(&k, KV_Q8, 8e-2);
     test_against_softmax(&k, KV_F32, 5e-6);
     test_against_softmax(&k, KV_ROT_Q8, 8e-2);
     test_rescaling(&k);

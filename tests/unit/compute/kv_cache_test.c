@@ -100,7 +100,6 @@ int main(void)
                                         .head_dim = 96,
                                         .kv_rank = RANK - 8,
                                         .features = INGOT_LATENT_KV };
-    const struct kv_layers odd = { &uneven, 1 };
     size_t bytes = kv_cache_bytes(&layers, CONTEXT, kv_both(KV_F32));
     unsigned untouched = 0;
 
@@ -119,9 +118,9 @@ int main(void)
     OK(count_wrong(1, 1) + count_wrong(3, 3) == 0, "each layer has what was put into it");
     OK(count_wrong(LATENT, LATENT) == 0 && kv_cache_value_dim(&table[LATENT]) == RANK,
        "values may be narrower than keys");
-    OK(kv_cache_misfit(&layers, kv_both(KV_Q8)) == NULL &&
-           kv_cache_misfit(&odd, kv_both(KV_Q8)) == &uneven,
-       "Q8 wants whole blocks of either");
+    OK(kv_cache_page_bytes(&uneven, kv_both(KV_Q8)) ==
+           ((size_t)KV_TILE * (3 + 2) * (32 + 4) + 511) / 512 * 512,
+       "a head's last block of Q8 is filled up");
     OK(count_wrong(SHARED, WIDE) == 0 && !kv.layers[SHARED].own, "one reads that of another");
     for (size_t i = bytes; i < sizeof memory; i++)
         untouched += memory[i] == 0xa5;

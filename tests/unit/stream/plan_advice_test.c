@@ -159,8 +159,7 @@ static bool take_kv(const char *sentence)
     return kv_types_parse(name, &request.limits.kv);
 }
 
-/* A type of keys and values that makes room for the weights; none where that would not do, or where
- * heads are too narrow for it. */
+/* A type of keys and values that makes room for the weights; none where that would not do. */
 static void test_kv(void)
 {
     size_t rest, total;
