@@ -53,6 +53,7 @@ void chat_open(struct chat *c, struct console *console, struct session *session,
     }
     c->think_end = marker_token(c, INGOT_CHAT_THINK_END);
     session->hash.on = options->show.ids;
+    session_keep_prefix(session, &c->prefix);
     sampler_init(&c->sampler, &options->sampler);
     speculative_open(&c->speculative, session, draft, &guessing);
     warn_options(c);

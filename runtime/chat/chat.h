@@ -52,6 +52,8 @@ struct chat {
     uint32_t wait_start, wait_tokens; /* ... where its tokens begin in the session, how many */
     char label[40];                   /* of its progress */
     char line[CHAT_LINE_BYTES];
+    struct session_prefix prefix;            /* that conversations begin with ... */
+    uint32_t opening[SESSION_PREFIX_TOKENS]; /* ... or should: while a first turn is put */
 };
 
 /* session is open, and so is draft, of a model that guesses its tokens, or NULL; template: another

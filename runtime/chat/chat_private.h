@@ -14,6 +14,10 @@ enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_tur
 enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool first, uint32_t *ids,
                           uint32_t room, size_t *n);
 
+/* The tokens that every conversation begins with, as it is told now: at most SESSION_PREFIX_TOKENS, in
+ * c->opening. 0: there are none, or too many. */
+size_t chat_encode_opening(struct chat *c);
+
 /* Before the next turn: the last one and its reply become what the template has of past ones,
  * without thoughts. What that changes is pending in the session. */
 void chat_settle_reply(struct chat *c);

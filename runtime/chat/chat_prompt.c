@@ -52,6 +52,18 @@ enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool f
     return encode(c, parts, chat_turn_parts(c->template, &turn, parts), first, ids, room, n);
 }
 
+size_t chat_encode_opening(struct chat *c)
+{
+    struct chat_turn turn = turn_of(c, "", 0, true);
+    struct tokenizer_part parts[CHAT_TURN_PARTS];
+    size_t n_parts = chat_turn_opening(c->template, &turn, parts), n;
+
+    if (encode(c, parts, n_parts, true, c->opening, SESSION_PREFIX_TOKENS, &n) != ERR_OK) {
+        return 0;
+    }
+    return n;
+}
+
 void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens)
 {
     c->wait = what;

@@ -31,6 +31,17 @@ struct reply {
 
 /* ---- the conversation before it ------------------------------------------------------------- */
 
+/* With the first turn: what the next conversations will begin with as well. */
+static enum err put_ids(struct chat *c, const uint32_t *ids, size_t n)
+{
+    enum err error = session_put(c->session, ids, n);
+
+    if (error == ERR_OK && !c->started) {
+        session_want_prefix(c->session, c->opening, chat_encode_opening(c));
+    }
+    return error;
+}
+
 /* The turn's tokens after the conversation, the oldest of which gives way; *own: where they begin. A
  * quarter of the context is left for the reply where that is possible. */
 static enum err put_turn(struct chat *c, const char *text, size_t bytes, uint32_t *own)
@@ -48,10 +59,10 @@ static enum err put_turn(struct chat *c, const char *text, size_t bytes, uint32_
             return error;
         }
         if (error == ERR_OK && (dropped || !tight)) {
-            return session_put(s, ids, n);
+            return put_ids(c, ids, n);
         }
         if (!chat_drop_oldest(c, 0)) {
-            return error == ERR_OK ? session_put(s, ids, n) : error;
+            return error == ERR_OK ? put_ids(c, ids, n) : error;
         }
     }
 }

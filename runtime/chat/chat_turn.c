@@ -76,19 +76,34 @@ bool chat_has_template(const struct ingot_chat *chat)
            chat->bytes[INGOT_CHAT_REPLY_PREFIX] != 0;
 }
 
+/* What stands before the text. */
+static void put_opening(struct parts *p, const struct chat_turn *turn)
+{
+    put_string(p, turn->first ? INGOT_CHAT_OPENING : INGOT_CHAT_REPLY_SUFFIX);
+    if (has_system(p->chat, turn, false)) {
+        put_system(p, turn);
+    }
+    put_string(p, INGOT_CHAT_USER_PREFIX);
+    if (has_system(p->chat, turn, true)) {
+        put_system(p, turn);
+    }
+}
+
+size_t chat_turn_opening(const struct ingot_chat *chat, const struct chat_turn *turn,
+                         struct tokenizer_part parts[CHAT_TURN_PARTS])
+{
+    struct parts p = { chat, parts, 0 };
+
+    put_opening(&p, turn);
+    return p.n;
+}
+
 size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *turn,
                        struct tokenizer_part parts[CHAT_TURN_PARTS])
 {
     struct parts p = { chat, parts, 0 };
 
-    put_string(&p, turn->first ? INGOT_CHAT_OPENING : INGOT_CHAT_REPLY_SUFFIX);
-    if (has_system(chat, turn, false)) {
-        put_system(&p, turn);
-    }
-    put_string(&p, INGOT_CHAT_USER_PREFIX);
-    if (has_system(chat, turn, true)) {
-        put_system(&p, turn);
-    }
+    put_opening(&p, turn);
     put_plain(&p, turn->text, turn->bytes, INGOT_CHAT_TRIM_USER);
     put_string(&p, INGOT_CHAT_USER_SUFFIX);
     put_string(&p, INGOT_CHAT_REPLY_PREFIX);

@@ -28,4 +28,8 @@ bool chat_has_template(const struct ingot_chat *chat);
 size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *turn,
                        struct tokenizer_part parts[CHAT_TURN_PARTS]);
 
+/* The first of these, up to what a person wrote: the same in all conversations of one system prompt. */
+size_t chat_turn_opening(const struct ingot_chat *chat, const struct chat_turn *turn,
+                         struct tokenizer_part parts[CHAT_TURN_PARTS]);
+
 #endif

@@ -32,6 +32,7 @@ struct layer_state_io {
 enum layer_mark {
     LAYER_MARK_PASS, /* until the next one: the pass that begins may be undone */
     LAYER_MARK_KEPT, /* a turn begins here; the latest few are kept */
+    LAYER_MARK_PREFIX, /* sequences begin alike up to here: kept until the next one, or a cut before */
 };
 
 struct layer_state_kind {

@@ -4,7 +4,12 @@
 
 #include "board/min_max.h"
 
-enum { ALIGN = 64, ALIGN_VALUES = ALIGN / sizeof(float), COPIES = 2 + RECURRENT_KEPT };
+enum {
+    ALIGN = 64,
+    ALIGN_VALUES = ALIGN / sizeof(float),
+    N_KEPT = RECURRENT_KEPT + 1,
+    COPIES = 2 + N_KEPT
+};
 
 static size_t round_up(size_t n, size_t step)
 {
@@ -49,7 +54,7 @@ static void state_open(struct layer_state *st, const struct ingot_layer *l)
     r->n_values = n_values(l);
     r->now.values = values;
     r->pass.values = values + r->n_values;
-    for (size_t i = 0; i < RECURRENT_KEPT; i++) {
+    for (size_t i = 0; i < N_KEPT; i++) {
         r->kept[i].values = values + (2 + i) * r->n_values;
     }
     point(r, row_values(l));
@@ -105,7 +110,7 @@ static void forget_after(struct recurrent *r, uint32_t n)
     if (r->pass.n > n) {
         r->pass.n = 0;
     }
-    for (size_t i = 0; i < RECURRENT_KEPT; i++) {
+    for (size_t i = 0; i < N_KEPT; i++) {
         if (r->kept[i].n > n) {
             r->kept[i].n = 0;
         }
@@ -151,6 +156,10 @@ static void state_mark(struct layer_state *st, uint32_t n, enum layer_mark mark)
         return;
     }
     r->now.n = n;
+    if (mark == LAYER_MARK_PREFIX) {
+        copy(r, &r->kept[RECURRENT_KEPT], &r->now);
+        return;
+    }
     for (size_t i = 0; i < RECURRENT_KEPT; i++) {
         if (r->kept[i].n == n) {
             return;
@@ -166,7 +175,7 @@ static const struct recurrent_copy *longest_kept(const struct recurrent *r, uint
 {
     const struct recurrent_copy *best = &r->kept[0];
 
-    for (size_t i = 1; i < RECURRENT_KEPT; i++) {
+    for (size_t i = 1; i < N_KEPT; i++) {
         if (r->kept[i].n <= n && (r->kept[i].n > best->n || best->n > n)) {
             best = &r->kept[i];
         }

@@ -1,7 +1,7 @@
 /* The state of a layer that remembers by a recurrence: the latest rows before its convolution, and
  * a matrix for each inner head. Their size does not depend on the number of tokens, and nothing can
- * be taken out of them. So copies are kept: of the state before the pass at work, and at the
- * beginnings of the latest turns. A cut goes back to the nearest of them. */
+ * be taken out of them. So copies are kept: of the state before the pass at work, at the beginnings of
+ * the latest turns, and at the end of what all conversations begin with. A cut goes back to the nearest of them. */
 #ifndef INGOT_RUNTIME_STATE_RECURRENT_H
 #define INGOT_RUNTIME_STATE_RECURRENT_H
 
@@ -17,7 +17,7 @@ struct recurrent_copy {
 
 struct recurrent {
     size_t n_values;
-    struct recurrent_copy now, pass, kept[RECURRENT_KEPT];
+    struct recurrent_copy now, pass, kept[RECURRENT_KEPT + 1]; /* the prefix is the last */
     bool wanted;  /* a copy is to be made before the next change */
     bool touched; /* a pass has begun to change it and has not left the layer */
 

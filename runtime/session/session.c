@@ -105,10 +105,17 @@ enum err session_branch(struct session *s, struct session *branch)
 
 /* ---- the counts ----------------------------------------------------------------------------- */
 
-void session_clear(struct session *s)
+static void clear_states(struct session *s)
 {
     for (uint32_t i = 0; i < s->n_states; i++) {
         s->states[i].kind->clear(&s->states[i]);
+    }
+}
+
+void session_clear(struct session *s)
+{
+    if (!session_prefix_hold(s, 0)) {
+        clear_states(s);
     }
     s->n_cached = 0;
     s->n_ids = 0;
@@ -119,7 +126,7 @@ void session_clear(struct session *s)
 }
 
 /* All states go back to n tokens, or to fewer: as far as the state that goes back farthest. */
-static void cut_states(struct session *s, uint32_t n)
+uint32_t session_cut_states(struct session *s, uint32_t n)
 {
     uint32_t kept;
 
@@ -131,19 +138,22 @@ static void cut_states(struct session *s, uint32_t n)
     } while (n < kept);
     s->n_cached = n;
     s->n_ahead = 0;
+    return n;
 }
 
 void session_forget_guesses(struct session *s)
 {
     if (s->n_ahead != 0) {
-        cut_states(s, s->n_cached);
+        (void)session_cut_states(s, s->n_cached);
     }
 }
 
 uint32_t session_cut(struct session *s, uint32_t n)
 {
     s->n_ids = min_u32(n, s->n_ids);
-    cut_states(s, min_u32(s->n_cached, s->n_ids));
+    if (!session_prefix_hold(s, s->n_ids)) {
+        (void)session_cut_states(s, min_u32(s->n_cached, s->n_ids));
+    }
     s->logits = NULL;
     return s->n_cached;
 }
@@ -151,6 +161,10 @@ uint32_t session_cut(struct session *s, uint32_t n)
 void session_mark(struct session *s)
 {
     session_forget_guesses(s);
+    if (s->n_ids == 0) {
+        return;
+    }
+    session_prefix_settle(s);
     for (uint32_t i = 0; i < s->n_states; i++) {
         layer_state_mark(&s->states[i], s->n_cached, LAYER_MARK_KEPT);
     }
@@ -189,6 +203,7 @@ enum err session_put(struct session *s, const uint32_t *ids, size_t n)
     session_forget_guesses(s);
     memmove(s->ids + s->n_ids, ids, n * sizeof *ids); /* often there already */
     s->n_ids += (uint32_t)n;
+    session_prefix_adopt(s);
     return ERR_OK;
 }
 
@@ -211,7 +226,7 @@ static void hash_logits(struct session *s)
 /* Cut the results of the failed pass from the states; some states may have lost more than that. */
 static enum err pass_failed(struct session *s, enum err error)
 {
-    cut_states(s, s->n_cached);
+    (void)session_cut_states(s, s->n_cached);
     s->logits = NULL;
     if (error != ERR_ABORTED) {
         format_text(s->problem, sizeof s->problem, "%s", s->model->stream.problem);
@@ -247,9 +262,10 @@ static enum err run_head(struct session *s, uint32_t first, uint32_t n)
 /* Compute pending tokens in whole chunks, until `last` of them remain. */
 static enum err run_chunks(struct session *s, uint32_t last, const struct stop *stop)
 {
+    session_prefix_settle(s);
     while (s->n_ids - s->n_cached > last) {
         uint32_t pending = s->n_ids - s->n_cached;
-        uint32_t n = min_u32(pending - last, s->model->plan.chunk);
+        uint32_t n = session_prefix_limit(s, min_u32(pending - last, s->model->plan.chunk));
         enum err e = run_layers(s, n, n == pending, stop);
 
         if (e == ERR_OK && n == pending) {
@@ -259,6 +275,7 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
             return e;
         }
         s->n_cached += n;
+        session_prefix_reached(s);
     }
     return ERR_OK;
 }
@@ -316,6 +333,7 @@ enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
     uint32_t chunk = s->model->plan.head.tiled ? 1 : s->model->plan.chunk;
     enum err e = session_put(s, ids, n);
 
+    session_prefix_settle(s);
     while (e == ERR_OK && s->n_cached < s->n_ids) {
         e = visit_chunk(s, min_u32(s->n_ids - s->n_cached, chunk), visit, context);
     }
@@ -399,6 +417,7 @@ enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
     enum err e;
 
     if (io->loads && !io->discards) {
+        session_prefix_lose(s);
         session_clear(s);
     } else {
         session_forget_guesses(s);
@@ -410,7 +429,7 @@ enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
         e = s->states[i].kind->move(&s->states[i], n_cached, io);
     }
     if (e != ERR_OK) {
-        cut_states(s, s->n_cached);
+        (void)session_cut_states(s, s->n_cached);
         format_text(s->problem, sizeof s->problem, "%s", s->model->stream.problem);
     }
     return e;
@@ -428,6 +447,7 @@ enum err session_restore(struct session *s, uint32_t n_ids, uint32_t n_cached)
     }
     s->n_ids = n_ids;
     s->n_cached = n_cached;
+    session_prefix_find_again(s);
     return ERR_OK;
 }
 

@@ -17,6 +17,7 @@
 #include "runtime/compute/kv_cache.h"
 #include "runtime/model/layer_state.h"
 #include "runtime/model/model.h"
+#include "runtime/session/session_prefix.h"
 #include "runtime/stream/kv_pages.h"
 
 enum {
@@ -52,6 +53,7 @@ struct session {
     uint32_t n_ids;
     uint32_t n_ahead;
     float *logits; /* (vocab) after the last token, all being cached; NULL: not known */
+    struct session_prefix *prefix; /* NULL: none is kept */
 
     struct session_hash hash;
     struct session_scratch scratch;
@@ -71,7 +73,7 @@ void session_open(struct session *s, struct model *m, const struct model_setup *
  * the cache of keys and values cannot share pages yet. */
 enum err session_branch(struct session *s, struct session *branch);
 
-/* Forget all tokens. */
+/* Forget all tokens; but the states keep a prefix. */
 void session_clear(struct session *s);
 
 /* Add n tokens to the end; they are pending. ids may lie in s->ids at or after the end, where
@@ -95,6 +97,9 @@ enum err session_append(struct session *s, const uint32_t *ids, size_t n, const 
 /* End the sequence after its first n tokens; a shorter one stays as it is. Returns how many of
  * them are cached: the others are pending, as some states can only go back to a mark. */
 uint32_t session_cut(struct session *s, uint32_t n);
+
+/* For session_prefix.c: the states alone go back to n tokens or fewer, which are then cached. */
+uint32_t session_cut_states(struct session *s, uint32_t n);
 
 /* Guesses that are in the states do not belong to the sequence: without them, n_cached may be less. */
 void session_forget_guesses(struct session *s);

@@ -53,6 +53,45 @@ static void test_ten_turns(void)
     OK(cache_is_true(), "and the cache holds them");
 }
 
+/* The prompt's tokens, and its reply in ids[] and hash. */
+static unsigned reply_of(const char *line, char reply[256])
+{
+    const char *at;
+
+    if (say(line, true) != ERR_OK)
+        rig_die("a turn failed");
+    at = strstr(text, "ids:");
+    snprintf(reply, 256, "%s", at != NULL ? at : "none");
+    return prompt_tokens();
+}
+
+/* A new conversation does not compute the system prompt again, and answers as one that does. */
+static void test_system_once(void)
+{
+    char first[256], again[256];
+    unsigned n, other;
+
+    put_template(test_template);
+    start_over(4);
+    n = reply_of("bade gogo", first);
+    chat_clear(&chat);
+    (void)reply_of("gogo", again);
+    chat_clear(&chat);
+    OK(chat.prefix.n > 5 && reply_of("bade gogo", again) == n - chat.prefix.n &&
+           strcmp(first, again) == 0,
+       "a new conversation has %u tokens computed already: the same reply", chat.prefix.n);
+    OK(begins_with_system() && cache_is_true(), "and the cache is true");
+    (void)options_set_quoted(&options, "system", "bade", NULL);
+    chat_clear(&chat);
+    other = reply_of("bade gogo", again);
+    (void)session_cut(chat.session, 0);
+    session_forget_prefix(chat.session);
+    chat_clear(&chat);
+    n = reply_of("bade gogo", first);
+    OK(other > n - chat.prefix.n && n > other && strcmp(first, again) == 0,
+       "of another system prompt what differs is computed: %u tokens instead of %u", other, n);
+}
+
 static void test_undo(void)
 {
     struct session *s = &rig.session;
@@ -133,6 +172,7 @@ int main(void)
     rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
     test_ten_turns();
+    test_system_once();
     put_template(test_template);
     test_undo();
     test_overflow();
