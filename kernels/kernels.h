@@ -294,6 +294,21 @@ enum cpu_feature {
     OP(accumulate_f32_q8, void, \
        (float *restrict o, const struct score_row *restrict s, const void *restrict v, size_t n_q, \
         size_t n, size_t d)) \
+    /* score_f32_q8 over keys of four bits, as below, d % 32 == 0. */ \
+    OP(score_f32_q4, void, \
+       (struct score_row *restrict s, const struct block_q8 *restrict q, const void *restrict k, \
+        size_t n_q, size_t n, size_t d)) \
+    /* o[a][i] *= s[a].factor, then o[a][i] = fma((float)isum, w[a][i/B][h].d, o[a][i]) for the \
+     * halves h = 0, 1 of the tile, isum = sum w[a][i/B][h].q[j] v[32 h + j][i] over j = 0 .. 31. w \
+     * (n_q, d/B, 2), 8-byte aligned; v int8 as below, of d % 32 == 0, 16-byte aligned. No byte of \
+     * w and v is -128. */ \
+    OP(accumulate_f32_q8_q8, void, \
+       (float *restrict o, const struct score_row *restrict s, const struct block_q8 *restrict w, \
+        const void *restrict v, size_t n_q, size_t d)) \
+    /* The same over values of four bits. */ \
+    OP(accumulate_f32_q4_q8, void, \
+       (float *restrict o, const struct score_row *restrict s, const struct block_q8 *restrict w, \
+        const void *restrict v, size_t n_q, size_t d)) \
     /* y = x as fp16, nearest even, overflow to infinity; n any. */ \
     OP(convert_f16_f32, void, (uint16_t *restrict y, const float *restrict x, size_t n)) \
     /* y = fp16 x as f32, exact; n any. */ \
@@ -307,6 +322,19 @@ enum cpu_feature {
  *           k[i/4][j][i%4])
  *   values  float scale[KV_TILE][d/32]; int8_t v[KV_TILE][d];
  * Both 16-byte aligned, KV_TILE * (d + d/8) bytes. */
+
+/* And in four bits, or for weights of int8. A byte holds two numbers -8 .. 7, the first in its low
+ * half. B is 64 where d % 64 == 0, else 32: kv_values_block.
+ *   keys    bf16 scale[d/32][KV_TILE]; uint8_t k[d/4][KV_TILE][2];   (dimensions 4g + c and 4g + 2 +
+ *           c of position j are the halves of k[g][j][c])
+ *   values  uint8_t v[d/B][KV_TILE/4][B][2];   (positions 4g + c and 4g + 2 + c of dimension i are
+ *           the halves of v[i/B][g][i%B][c])
+ *   int8 values  int8_t v[d/B][KV_TILE/4][B][4];   (position j is v[i/B][j/4][i%B][j%4])
+ * So the two or four numbers that one multiplication takes lie together. */
+static inline size_t kv_values_block(size_t d)
+{
+    return d % 64 == 0 ? 64 : 32;
+}
 
 #define KERNEL_TYPE(op, ret, args) typedef ret op##_fn args;
 KERNEL_OPS(KERNEL_TYPE)

@@ -49,6 +49,20 @@ static inline float f32_from_f16(uint16_t h)
     return f32_from_bits(sign | f32_bits(f32_from_bits(magnitude) * 0x1p112f));
 }
 
+/* The upper half of a float's bits is a float of 8 bits of precision: bf16. */
+static inline float f32_from_bf16(uint16_t h)
+{
+    return f32_from_bits((uint32_t)h << 16);
+}
+
+/* Nearest even; x is finite and no larger than what bf16 has. */
+static inline uint16_t bf16_from_f32(float x)
+{
+    uint32_t bits = f32_bits(x);
+
+    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
 /* Nearest even; too large becomes infinity; NaN stays a quiet NaN.
  *
  * Ordinary numbers: 13 bits of the fraction fall off. 0xfff plus the last bit that stays, added

@@ -91,6 +91,7 @@ bool tester_run_matrix(struct tester *t, enum kernel_op op);
 bool tester_run_quantize(struct tester *t, enum kernel_op op);
 bool tester_run_vector(struct tester *t, enum kernel_op op);
 bool tester_run_attention(struct tester *t, enum kernel_op op);
+bool tester_run_attention_int(struct tester *t, enum kernel_op op);
 bool tester_run_mixer(struct tester *t, enum kernel_op op);
 
 #endif

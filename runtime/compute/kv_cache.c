@@ -23,12 +23,12 @@ uint32_t kv_cache_value_dim(const struct ingot_layer *l)
 
 static size_t key_bytes(const struct ingot_layer *l, struct kv_types types)
 {
-    return kv_formats[types.keys].tile_bytes(l->head_dim);
+    return kv_formats[types.keys].key_bytes(l->head_dim);
 }
 
 static size_t value_bytes(const struct ingot_layer *l, struct kv_types types)
 {
-    return kv_formats[types.values].tile_bytes(kv_cache_value_dim(l));
+    return kv_formats[types.values].value_bytes(kv_cache_value_dim(l));
 }
 
 size_t kv_cache_page_bytes(const struct ingot_layer *l, struct kv_types types)

@@ -1,5 +1,6 @@
 #include "runtime/compute/kv_format.h"
 #include "board/min_max.h"
+#include "runtime/compute/kv_format_quantized.h"
 #include "runtime/text/format_text.h"
 
 #include <math.h>
@@ -217,14 +218,16 @@ static void accumulate_q8(const struct kernels *k, float *o, const struct score_
 /* ---- the table --------------------------------------------------------------------------------- */
 
 const struct kv_format kv_formats[KV_N_TYPES] = {
-    [KV_F16] = { "f16", 1, false, false, .999999f, bytes_f16, put_key_f16, put_value_f16, score_f16,
-                 accumulate_f16 },
-    [KV_Q8] = { "q8", KV_BLOCK, false, true, .9999f, bytes_q8, put_key_q8, put_value_q8, score_q8,
-                accumulate_q8 },
-    [KV_F32] = { "f32", 1, false, false, 1.0f, bytes_f32, put_key_f32, put_value_f32, score_f32,
-                 accumulate_f32 },
-    [KV_ROT_Q8] = { "rot_q8", KV_BLOCK, true, true, .9999f, bytes_q8, put_key_q8, put_value_q8,
-                    score_q8, accumulate_q8 },
+    [KV_F16] = { "f16", 1, false, false, .999999f, bytes_f16, bytes_f16, put_key_f16, put_value_f16,
+                 score_f16, accumulate_f16 },
+    [KV_Q8] = { "q8", KV_BLOCK, false, true, .9999f, bytes_q8, bytes_q8, put_key_q8, put_value_q8,
+                score_q8, accumulate_q8 },
+    [KV_F32] = { "f32", 1, false, false, 1.0f, bytes_f32, bytes_f32, put_key_f32, put_value_f32,
+                 score_f32, accumulate_f32 },
+    [KV_ROT_Q8] = { "rot_q8", KV_BLOCK, true, true, .9999f, bytes_q8, kv_value_bytes_q8, put_key_q8,
+                    kv_put_value_q8, score_q8, kv_accumulate_q8 },
+    [KV_ROT_Q4] = { "rot_q4", KV_BLOCK, true, true, .995f, kv_key_bytes_q4, kv_value_bytes_q4,
+                    kv_put_key_q4, kv_put_value_q4, kv_score_q4, kv_accumulate_q4 },
 };
 
 const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES])

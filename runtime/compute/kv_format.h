@@ -15,7 +15,8 @@ enum kv_type {
     KV_F16,
     KV_Q8,     /* int8, one scale per position and 32 dimensions */
     KV_F32,    /* nothing is rounded: for comparisons with other engines, in plain C */
-    KV_ROT_Q8, /* the same of rotated heads (kv_rotate.h) */
+    KV_ROT_Q8, /* the same of rotated heads (kv_rotate.h), and integer weights for the values */
+    KV_ROT_Q4, /* four bits of rotated heads, one scale per 32 numbers of a key, 64 of a value */
     KV_N_TYPES
 };
 
@@ -61,9 +62,10 @@ struct kv_format {
     float cosine;
 
     /* Bytes of a tile of a head of width d, a multiple of 16. */
-    size_t (*tile_bytes)(uint32_t d);
+    size_t (*key_bytes)(uint32_t d);
+    size_t (*value_bytes)(uint32_t d);
 
-    /* Write position j of a tile: x (d) f32, 16-byte aligned where d is a multiple of 4. */
+    /* Write position j of a tile, the first before the others: x (d) f32, 16-byte aligned where d is a multiple of 4. */
     void (*put_key)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
     void (*put_value)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
 

@@ -43,6 +43,14 @@ static struct calls_state {
     { \
         KERNEL_##op, KV_TILE, cols, MANY_QUERIES \
     }
+/* A whole tile of heads of every usual width, for one query and for the four of a group. */
+#define HEADS(op) \
+    ATTENTION(op, HEAD), { KERNEL_##op, KV_TILE, 64, 1 }, { KERNEL_##op, KV_TILE, 64, 4 }, \
+        { KERNEL_##op, KV_TILE, 128, 1 }, { KERNEL_##op, KV_TILE, 128, 4 }, \
+        { KERNEL_##op, KV_TILE, 256, 1 }, \
+    { \
+        KERNEL_##op, KV_TILE, 256, 4 \
+    }
 
 const struct kernel_call kernel_calls[] = {
     MATRIX(gemv_f32_f32_f32, DIM, DIM),
@@ -73,11 +81,14 @@ const struct kernel_call kernel_calls[] = {
     CHUNK(gemm_f32_tq2x8_q8kx4, GEMM_K_COLS),
     CHUNK(gemm_f32_q2x8_q8kx4, GEMM_K_COLS),
     CHUNK(gemm_f32_q1x8_q8kx4, GEMM_K_COLS),
-    ATTENTION(score_f32_f16, HEAD),
-    ATTENTION(score_f32_q8, HEAD),
+    HEADS(score_f32_f16),
+    HEADS(score_f32_q8),
     ATTENTION(online_softmax_f32, 1),
-    ATTENTION(accumulate_f32_f16, HEAD),
-    ATTENTION(accumulate_f32_q8, HEAD),
+    HEADS(accumulate_f32_f16),
+    HEADS(accumulate_f32_q8),
+    HEADS(score_f32_q4),
+    HEADS(accumulate_f32_q8_q8),
+    HEADS(accumulate_f32_q4_q8),
     VECTOR(quantize_q8_f32, DIM),
     VECTOR(quantize_q8k_f32, K_COLS),
     { KERNEL_interleave_q8x4_q8, 1, DIM, TOKENS },
@@ -308,13 +319,21 @@ static void fill_attention(const struct kernel_call *call)
     size_t values = KV_TILE * call->cols;
 
     fill_scores(call->tokens);
-    if (call->op == KERNEL_score_f32_q8 || call->op == KERNEL_accumulate_f32_q8) {
+    if (call->op == KERNEL_accumulate_f32_q8_q8 || call->op == KERNEL_accumulate_f32_q4_q8) {
+        fill_activations(KV_TILE * call->cols / kv_values_block(call->cols), call->tokens, false,
+                         false);
+        memcpy(state.from, state.x, SPACE / 2);
+        fill_bytes(state.w, values);
+    } else if (call->op == KERNEL_score_f32_q4) {
+        fill_halves(state.w, values / 32);
+        fill_bytes(state.w + values / 16, values / 2);
+    } else if (call->op == KERNEL_score_f32_q8 || call->op == KERNEL_accumulate_f32_q8) {
         fill_floats(state.w, values / 32);
         fill_bytes(state.w + values / 8, values);
     } else {
         fill_halves(state.w, values);
     }
-    if (call->op == KERNEL_score_f32_q8) {
+    if (call->op == KERNEL_score_f32_q8 || call->op == KERNEL_score_f32_q4) {
         fill_activations(call->cols, call->tokens, false, false);
     } else {
         fill_floats(state.x, call->tokens * call->cols);
@@ -334,7 +353,10 @@ void kernel_call_fill(const struct kernel_call *call)
     case KERNEL_score_f32_q8:
     case KERNEL_online_softmax_f32:
     case KERNEL_accumulate_f32_f16:
-    case KERNEL_accumulate_f32_q8: fill_attention(call); return;
+    case KERNEL_accumulate_f32_q8:
+    case KERNEL_score_f32_q4:
+    case KERNEL_accumulate_f32_q8_q8:
+    case KERNEL_accumulate_f32_q4_q8: fill_attention(call); return;
     case KERNEL_interleave_q8x4_q8:
     case KERNEL_interleave_q8kx4_q8k:
         fill_activations(call->cols, call->tokens, call->op == KERNEL_interleave_q8kx4_q8k, false);
@@ -431,6 +453,13 @@ static bool run_attention(const struct kernel_call *call, void (*function)(void)
     switch ((int)call->op) {
     case KERNEL_score_f32_f16: AS(score_f32_f16)(s, q, k, n_q, n, d); return true;
     case KERNEL_score_f32_q8: AS(score_f32_q8)(s, q, k, n_q, n, d); return true;
+    case KERNEL_score_f32_q4: AS(score_f32_q4)(s, q, k, n_q, n, d); return true;
+    case KERNEL_accumulate_f32_q8_q8:
+        AS(accumulate_f32_q8_q8)(q, s, (void *)state.from, k, n_q, d);
+        return true;
+    case KERNEL_accumulate_f32_q4_q8:
+        AS(accumulate_f32_q4_q8)(q, s, (void *)state.from, k, n_q, d);
+        return true;
     case KERNEL_online_softmax_f32: AS(online_softmax_f32)(s, n_q, n); return true;
     case KERNEL_accumulate_f32_f16: AS(accumulate_f32_f16)(q, s, k, n_q, n, d); return true;
     case KERNEL_accumulate_f32_q8: AS(accumulate_f32_q8)(q, s, k, n_q, n, d); return true;

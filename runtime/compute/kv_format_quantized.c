@@ -1,0 +1,291 @@
+#include "runtime/compute/kv_format_quantized.h"
+#include "board/min_max.h"
+#include "kernels/ref/scalar.h"
+
+#include <string.h>
+
+enum {
+    MOST_BLOCK = 64, /* values that share a scale */
+    AT_ONCE = 64,    /* blocks of weights made before the kernel takes them */
+};
+
+/* Numbers that a head of width d takes. */
+static uint32_t padded(uint32_t d)
+{
+    return kv_blocks(d) * KV_BLOCK;
+}
+
+/* ---- rounding ---------------------------------------------------------------------------------- */
+
+static float largest(const float *x, uint32_t n)
+{
+    float max = 0.0f;
+
+    for (uint32_t i = 0; i < n; i++) {
+        max = fabsf(x[i]) > max ? fabsf(x[i]) : max;
+    }
+    return max < 0x1p-100f ? 0.0f : max;
+}
+
+/* The nearest integer, even of two, within -most - 1 .. most for 4 bits and -most .. most for 8. */
+static int32_t nearest(float x, float least, float most)
+{
+    const float magic = 12582912.0f; /* 1.5 * 2^23 */
+
+    x = x > least ? x : least;
+    x = x < most ? x : most;
+    return (int32_t)(f32_bits(x + magic) - f32_bits(magic));
+}
+
+/* n numbers to -8 .. 7. With 7.5 steps up to the largest, none is off by more than half a step. */
+static void round_q4(int8_t *q, const float *x, uint32_t n, float scale)
+{
+    float inverse = scale == 0.0f ? 0.0f : 1.0f / scale;
+
+    for (uint32_t i = 0; i < n; i++) {
+        q[i] = (int8_t)nearest(x[i] * inverse, -8.0f, 7.0f);
+    }
+}
+
+static void round_q8(int8_t *q, const float *x, uint32_t n, float scale)
+{
+    float inverse = scale == 0.0f ? 0.0f : 1.0f / scale;
+
+    for (uint32_t i = 0; i < n; i++) {
+        q[i] = (int8_t)nearest(x[i] * inverse, -127.0f, 127.0f);
+    }
+}
+
+/* The lower or the upper half of a byte. */
+static void put_half(uint8_t *byte, bool upper, int8_t q)
+{
+    unsigned half = (uint8_t)q & 15u;
+
+    *byte = (uint8_t)(upper ? (*byte & 15u) | half << 4 : (*byte & 0xf0u) | half);
+}
+
+/* ---- keys of four bits ------------------------------------------------------------------------- */
+
+size_t kv_key_bytes_q4(uint32_t d)
+{
+    return (size_t)KV_TILE * kv_blocks(d) * (sizeof(uint16_t) + KV_BLOCK / 2);
+}
+
+void kv_put_key_q4(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
+{
+    uint16_t *scales = tile;
+    uint32_t n_blocks = kv_blocks(d);
+    uint8_t *keys = (uint8_t *)(scales + (size_t)n_blocks * KV_TILE) + (size_t)j * 2;
+
+    (void)k;
+    for (uint32_t b = 0; b < n_blocks; b++) {
+        _Alignas(16) float room[KV_BLOCK];
+        const float *block = kv_block(x, d, b, room);
+        uint16_t scale = bf16_from_f32(largest(block, KV_BLOCK) / 7.5f);
+        int8_t q[KV_BLOCK];
+
+        scales[(size_t)b * KV_TILE + j] = scale;
+        round_q4(q, block, KV_BLOCK, f32_from_bf16(scale));
+        for (uint32_t i = 0; i < KV_BLOCK; i += 4, keys += 2 * KV_TILE) {
+            for (uint32_t c = 0; c < 4; c++) {
+                put_half(&keys[c % 2], c >= 2, q[i + c]);
+            }
+        }
+    }
+}
+
+void kv_score_q4(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
+                 const void *keys, size_t n_q, size_t n, size_t d)
+{
+    k->score_f32_q4(s, q->q8, keys, n_q, n, padded((uint32_t)d));
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+static size_t value_bytes(uint32_t d, size_t bits)
+{
+    size_t width = padded(d), block = kv_values_block(width);
+
+    return width / block * KV_TILE * sizeof(float) + width * KV_TILE * bits / 8;
+}
+
+size_t kv_value_bytes_q4(uint32_t d)
+{
+    return value_bytes(d, 4);
+}
+
+size_t kv_value_bytes_q8(uint32_t d)
+{
+    return value_bytes(d, 8);
+}
+
+/* Block b of a head's value, filled up with zeros. */
+static const float *value_block(const float *x, uint32_t d, uint32_t b, uint32_t block,
+                                float room[MOST_BLOCK])
+{
+    uint32_t at = b * block, n = min_u32(d - at, block);
+
+    if (n == block) {
+        return x + at;
+    }
+    memset(room, 0, block * sizeof *room);
+    memcpy(room, x + at, n * sizeof *room);
+    return room;
+}
+
+/* Where the blocks of a tile begin. Positions that are not written yet get weights of 0, and scales
+ * of 0 too, so that no NaN comes of old memory. */
+static uint8_t *begin_value(float *scales, uint32_t width, uint32_t j)
+{
+    size_t n = width / kv_values_block(width) * KV_TILE;
+
+    if (j == 0) {
+        memset(scales, 0, n * sizeof *scales);
+    }
+    return (uint8_t *)(scales + n);
+}
+
+void kv_put_value_q4(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
+{
+    uint32_t width = padded(d), block = (uint32_t)kv_values_block(width);
+    float *scales = tile;
+    uint8_t *values = begin_value(scales, width, j) + (size_t)j / 4 * 2 * block + j % 2;
+
+    (void)k;
+    for (uint32_t b = 0; b < width / block; b++, values += (size_t)block * KV_TILE / 2) {
+        float room[MOST_BLOCK];
+        const float *from = value_block(x, d, b, block, room);
+        float scale = largest(from, block) / 7.5f;
+        int8_t q[MOST_BLOCK];
+
+        scales[(size_t)b * KV_TILE + j] = scale;
+        round_q4(q, from, block, scale);
+        for (uint32_t i = 0; i < block; i++) {
+            put_half(&values[2 * i], j % 4 >= 2, q[i]);
+        }
+    }
+}
+
+void kv_put_value_q8(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
+{
+    uint32_t width = padded(d), block = (uint32_t)kv_values_block(width);
+    float *scales = tile;
+    uint8_t *values = begin_value(scales, width, j) + (size_t)j / 4 * 4 * block + j % 4;
+
+    (void)k;
+    for (uint32_t b = 0; b < width / block; b++, values += (size_t)block * KV_TILE) {
+        float room[MOST_BLOCK];
+        const float *from = value_block(x, d, b, block, room);
+        float scale = largest(from, block) / 127.0f;
+        int8_t q[MOST_BLOCK];
+
+        scales[(size_t)b * KV_TILE + j] = scale;
+        round_q8(q, from, block, scale);
+        for (uint32_t i = 0; i < block; i++) {
+            values[(size_t)4 * i] = (uint8_t)q[i];
+        }
+    }
+}
+
+/* ---- what is attended -------------------------------------------------------------------------- */
+
+typedef void accumulate_fn(float *restrict o, const struct score_row *restrict s,
+                           const struct block_q8 *restrict w, const void *restrict v, size_t n_q,
+                           size_t d);
+
+struct values {
+    accumulate_fn *accumulate;
+    const float *scales;
+    const uint8_t *v;
+    size_t block, n_blocks; /* of dimensions */
+    size_t block_bytes;
+};
+
+/* A row's weights times the scales of a block, in int8. */
+static void weigh(const struct kernels *k, struct block_q8 w[2], const struct score_row *s,
+                  const float *scales)
+{
+    _Alignas(64) float x[KV_TILE];
+
+    k->mul_f32(x, s->s, scales, KV_TILE);
+    k->quantize_q8_f32(w, x, KV_TILE);
+}
+
+/* As many rows at a time as `w` has room for. */
+static void accumulate_rows(const struct kernels *k, const struct values *t, float *o,
+                            const struct score_row *s, size_t n_q)
+{
+    struct block_q8 w[AT_ONCE][2];
+    size_t d = t->n_blocks * t->block, at_once = AT_ONCE / t->n_blocks;
+
+    for (size_t a = 0; a < n_q; a += at_once, o += at_once * d) {
+        size_t rows = n_q - a < at_once ? n_q - a : at_once;
+
+        for (size_t i = 0; i < rows * t->n_blocks; i++) {
+            weigh(k, w[i], &s[a + i / t->n_blocks], t->scales + i % t->n_blocks * KV_TILE);
+        }
+        t->accumulate(o, s + a, w[0], t->v, rows, d);
+    }
+}
+
+/* A row of width d that ends within a block, block by block; a longer one than w has room for, too. */
+static void accumulate_blocks(const struct kernels *k, const struct values *t, float *o,
+                              const struct score_row *s, size_t d)
+{
+    for (size_t b = 0; b < t->n_blocks; b++) {
+        size_t at = b * t->block, n = d - at < t->block ? d - at : t->block;
+        struct block_q8 w[2];
+        float room[MOST_BLOCK] = { 0 };
+
+        memcpy(room, o + at, n * sizeof *o);
+        weigh(k, w, s, t->scales + b * KV_TILE);
+        t->accumulate(room, s, w, t->v + b * t->block_bytes, 1, t->block);
+        memcpy(o + at, room, n * sizeof *o);
+    }
+}
+
+static void accumulate(const struct kernels *k, const struct values *t, float *o,
+                       const struct score_row *s, size_t n_q, size_t d)
+{
+    if (d == t->n_blocks * t->block && t->n_blocks <= AT_ONCE) {
+        accumulate_rows(k, t, o, s, n_q);
+        return;
+    }
+    for (size_t a = 0; a < n_q; a++) {
+        accumulate_blocks(k, t, o + a * d, s + a, d);
+    }
+}
+
+static struct values values_of(const void *tile, size_t d, size_t bits)
+{
+    size_t width = padded((uint32_t)d), block = kv_values_block(width);
+    const float *scales = tile;
+
+    return (struct values){
+        .scales = scales,
+        .v = (const uint8_t *)(scales + width / block * KV_TILE),
+        .block = block,
+        .n_blocks = width / block,
+        .block_bytes = block * KV_TILE * bits / 8,
+    };
+}
+
+void kv_accumulate_q4(const struct kernels *k, float *o, const struct score_row *s,
+                      const void *values, size_t n_q, size_t n, size_t d)
+{
+    struct values t = values_of(values, d, 4);
+
+    (void)n; /* weights from there on are 0 */
+    t.accumulate = k->accumulate_f32_q4_q8;
+    accumulate(k, &t, o, s, n_q, d);
+}
+
+void kv_accumulate_q8(const struct kernels *k, float *o, const struct score_row *s,
+                      const void *values, size_t n_q, size_t n, size_t d)
+{
+    struct values t = values_of(values, d, 8);
+
+    (void)n;
+    t.accumulate = k->accumulate_f32_q8_q8;
+    accumulate(k, &t, o, s, n_q, d);
+}

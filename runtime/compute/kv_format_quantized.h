@@ -1,0 +1,25 @@
+/* Rows of kv_formats whose keys and values are integers of a few bits, and attention works with them
+ * as they are: kernels.h has the places. */
+#ifndef INGOT_RUNTIME_KV_FORMAT_QUANTIZED_H
+#define INGOT_RUNTIME_KV_FORMAT_QUANTIZED_H
+
+#include "runtime/compute/kv_format.h"
+
+/* Keys of four bits: a bf16 scale for 32 dimensions. */
+size_t kv_key_bytes_q4(uint32_t d);
+void kv_put_key_q4(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
+void kv_score_q4(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
+                 const void *keys, size_t n_q, size_t n, size_t d);
+
+/* Values of four and of eight bits: float scale[d/B][KV_TILE], then v; B is kv_values_block. Weights
+ * become int8, so an error of half a 127th of the largest of 32 is added. */
+size_t kv_value_bytes_q4(uint32_t d);
+size_t kv_value_bytes_q8(uint32_t d);
+void kv_put_value_q4(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
+void kv_put_value_q8(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
+void kv_accumulate_q4(const struct kernels *k, float *o, const struct score_row *s,
+                      const void *values, size_t n_q, size_t n, size_t d);
+void kv_accumulate_q8(const struct kernels *k, float *o, const struct score_row *s,
+                      const void *values, size_t n_q, size_t n, size_t d);
+
+#endif
