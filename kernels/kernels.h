@@ -347,9 +347,11 @@ enum kernel_op {
         KERNEL_N_OPS
 };
 
-/* One function per op, and how far a gemv prefetches on this core, in bytes. */
+/* One function per op, how far a gemv prefetches on this core, in bytes, and how many tokens a gemm
+ * computes together: fewer cost it as much. */
 struct kernels {
     size_t ahead;
+    size_t gemm_tokens;
     union {
         struct {
 #define KERNEL_MEMBER(op, ret, args) op##_fn *op;

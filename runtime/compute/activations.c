@@ -65,6 +65,24 @@ static void take_blocks(struct activations *a, const struct activations_request 
     }
 }
 
+/* What the experts need beside it. */
+static void take_gathered(struct activations *a, const struct activations_request *r,
+                          struct taker *t)
+{
+    size_t n = a->chunk;
+
+    if (r->experts == 0) {
+        return;
+    }
+    a->gathered = take(t, n * a->dim_stride, sizeof(float));
+    if (r->types & ACTIVATIONS_Q8) {
+        a->kept_q8 = take(t, n * (a->dim_stride / PADDING), sizeof *a->kept_q8);
+    }
+    if (r->types & ACTIVATIONS_Q8K) {
+        a->kept_q8k = take(t, n * (a->dim_stride / K_COLS), sizeof *a->kept_q8k);
+    }
+}
+
 static void take_attention(struct activations *a, const struct ingot_params *p, struct taker *t)
 {
     for (size_t i = 0; i < BOARD_MAX_CORES; i++) {
@@ -92,9 +110,7 @@ static void take_all(struct activations *a, const struct activations_request *r,
     a->attended = take(t, n * a->q_stride, sizeof(float));
     a->gate = take(t, rows * a->hidden_stride, sizeof(float));
     a->up = take(t, rows * a->hidden_stride, sizeof(float));
-    if (r->experts != 0) {
-        a->gathered = take(t, n * a->dim_stride, sizeof(float));
-    }
+    take_gathered(a, r, t);
     a->zeros = take(t, r->params->head_dim, sizeof(float));
     if (a->per_layer_stride != 0) {
         a->rows_per_layer = take(t, n * a->per_layer_stride, sizeof(float));

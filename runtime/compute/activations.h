@@ -51,6 +51,8 @@ struct activations {
     struct block_q8x4 *q8x4;
     struct block_q8k *q8k;
     struct block_q8kx4 *q8kx4;
+    struct block_q8 *kept_q8; /* (chunk, dim) put aside for the experts; NULL: there are none */
+    struct block_q8k *kept_q8k;
     float *cos_sin[INGOT_MAX_ROPES];       /* (chunk, head_dim) of each way to rotate */
     float *cos_sin_query[INGOT_MAX_ROPES]; /* the same times attn_scale */
     struct attention_work attention[BOARD_MAX_CORES];

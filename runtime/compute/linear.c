@@ -3,46 +3,72 @@
 #include <assert.h>
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/image/image.h"
 
 enum { Q8_COLS = 32, K_COLS = 256 };
+enum { ROW_GROUP = 8, CACHED_BYTES = 64 * 1024 };
 
-static void prepare_q8(const struct kernels *k, const struct activations *a,
-                       const struct linear_input *in, size_t first, size_t last)
+static void quantize(const struct kernels *k, const struct activations *a, uint32_t types,
+                     const struct linear_input *in, size_t first, size_t last)
 {
-    size_t blocks = in->stride / Q8_COLS;
-
     for (size_t t = first; t < last; t++) {
-        k->quantize_q8_f32(a->q8 + t * blocks, in->x + t * in->stride, in->stride);
-    }
-    if (in->n_tokens > 1 && last > first) {
-        k->interleave_q8x4_q8(a->q8x4 + first / LINEAR_GROUP * blocks, a->q8 + first * blocks,
-                              last - first, in->stride);
+        const float *x = in->x + t * in->stride;
+
+        if (types & ACTIVATIONS_Q8) {
+            k->quantize_q8_f32(a->q8 + t * (in->stride / Q8_COLS), x, in->stride);
+        }
+        if (types & ACTIVATIONS_Q8K) {
+            k->quantize_q8k_f32(a->q8k + t * (in->stride / K_COLS), x, in->stride);
+        }
     }
 }
 
-static void prepare_q8k(const struct kernels *k, const struct activations *a,
-                        const struct linear_input *in, size_t first, size_t last)
+void linear_group(const struct kernels *k, const struct activations *a, uint32_t types,
+                  const struct linear_input *in, size_t first, size_t last)
 {
-    size_t blocks = in->stride / K_COLS;
+    size_t q8 = in->stride / Q8_COLS, q8k = in->stride / K_COLS, group = first / LINEAR_GROUP;
 
-    for (size_t t = first; t < last; t++) {
-        k->quantize_q8k_f32(a->q8k + t * blocks, in->x + t * in->stride, in->stride);
+    if (in->n_tokens == 1 || last <= first) {
+        return;
     }
-    if (in->n_tokens > 1 && last > first) {
-        k->interleave_q8kx4_q8k(a->q8kx4 + first / LINEAR_GROUP * blocks, a->q8k + first * blocks,
-                                last - first, in->stride);
+    if (types & ACTIVATIONS_Q8) {
+        k->interleave_q8x4_q8(a->q8x4 + group * q8, a->q8 + first * q8, last - first, in->stride);
+    }
+    if (types & ACTIVATIONS_Q8K) {
+        k->interleave_q8kx4_q8k(a->q8kx4 + group * q8k, a->q8k + first * q8k, last - first,
+                                in->stride);
     }
 }
 
 void linear_prepare(const struct kernels *k, const struct activations *a, uint32_t types,
                     const struct linear_input *in, size_t first, size_t last)
 {
+    quantize(k, a, types, in, first, last);
+    linear_group(k, a, types, in, first, last);
+}
+
+void linear_keep(const struct activations *a, uint32_t types, size_t first, size_t last)
+{
+    size_t q8 = a->dim_stride / Q8_COLS, q8k = a->dim_stride / K_COLS, n = last - first;
+
     if (types & ACTIVATIONS_Q8) {
-        prepare_q8(k, a, in, first, last);
+        memcpy(a->kept_q8 + first * q8, a->q8 + first * q8, n * q8 * sizeof *a->q8);
     }
     if (types & ACTIVATIONS_Q8K) {
-        prepare_q8k(k, a, in, first, last);
+        memcpy(a->kept_q8k + first * q8k, a->q8k + first * q8k, n * q8k * sizeof *a->q8k);
+    }
+}
+
+void linear_take(const struct activations *a, uint32_t types, size_t row, size_t token)
+{
+    size_t q8 = a->dim_stride / Q8_COLS, q8k = a->dim_stride / K_COLS;
+
+    if (types & ACTIVATIONS_Q8) {
+        memcpy(a->q8 + row * q8, a->kept_q8 + token * q8, q8 * sizeof *a->q8);
+    }
+    if (types & ACTIVATIONS_Q8K) {
+        memcpy(a->q8k + row * q8k, a->kept_q8k + token * q8k, q8k * sizeof *a->q8k);
     }
 }
 
@@ -152,23 +178,67 @@ static void gemm(const struct kernels *k, const struct activations *a, const str
     }
 }
 
+static struct vector vector_of(const struct activations *a, const struct linear_input *in,
+                               size_t token)
+{
+    struct vector v = { in->x + token * in->stride, NULL, NULL };
+
+    if (a->q8 != NULL) {
+        v.q8 = a->q8 + (in->first + token) * (in->stride / Q8_COLS);
+    }
+    if (a->q8k != NULL) {
+        v.q8k = a->q8k + (in->first + token) * (in->stride / K_COLS);
+    }
+    return v;
+}
+
+/* Whether one token is left over when a gemm has computed the others. It would cost it as much as
+ * four, and goes by gemv for half of that or less; of a gemm of pairs it would not. */
+static bool leaves_one(const struct kernels *k, const struct linear_input *in)
+{
+    return in->n_tokens == 1 || (k->gemm_tokens > 2 && in->n_tokens % k->gemm_tokens == 1);
+}
+
+/* n rows. */
+static void multiply(const struct kernels *k, const struct activations *a,
+                     const struct ingot_tensor *w, const void *rows, const struct linear_input *in,
+                     float *y, size_t y_stride, size_t n)
+{
+    bool alone = leaves_one(k, in);
+    size_t together = in->n_tokens - alone;
+
+    if (together != 0) {
+        struct gemm_shape shape = { n, w->cols_padded, together, y_stride, in->stride };
+
+        gemm(k, a, w, rows, in->x, y, &shape);
+    }
+    if (alone) {
+        struct vector v = vector_of(a, in, together);
+
+        gemv(k, w, rows, &v, y + together * y_stride, n);
+    }
+}
+
+/* Where a gemm and a gemv read the same rows, so few at a time that they stay in the cache. */
+static size_t rows_at_once(const struct kernels *k, const struct linear_input *in, size_t row_bytes,
+                           size_t n)
+{
+    if (in->n_tokens == 1 || !leaves_one(k, in)) {
+        return n;
+    }
+    return max_size(CACHED_BYTES / row_bytes / ROW_GROUP, 1) * ROW_GROUP;
+}
+
 void linear_rows(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,
                  const uint8_t *rows, const struct linear_input *in, float *y, size_t y_stride,
                  size_t first, size_t n)
 {
-    const void *part = rows + first * image_type_row_bytes(w->type, w->cols_padded);
+    size_t row_bytes = image_type_row_bytes(w->type, w->cols_padded);
+    size_t step = rows_at_once(k, in, row_bytes, n);
 
-    if (in->n_tokens == 1) {
-        const struct vector v = { in->x, a->q8 + in->first * (in->stride / Q8_COLS),
-                                  a->q8k + in->first * (in->stride / K_COLS) };
-
-        gemv(k, w, part, &v, y + first, n);
-    } else {
-        struct gemm_shape shape = { n, w->cols_padded, in->n_tokens, y_stride, in->stride };
-
-        assert(in->stride == w->cols_padded || w->type <= INGOT_F16);
-
-        gemm(k, a, w, part, in->x, y + first, &shape);
+    assert(in->n_tokens == 1 || in->stride == w->cols_padded || w->type <= INGOT_F16);
+    for (size_t r = first; r < first + n; r += step) {
+        multiply(k, a, w, rows + r * row_bytes, in, y + r, y_stride, min_size(first + n - r, step));
     }
 }
 

@@ -26,6 +26,17 @@ struct linear_input {
 void linear_prepare(const struct kernels *k, const struct activations *a, uint32_t types,
                     const struct linear_input *in, size_t first, size_t last);
 
+/* The same in two steps, for a block that takes some tokens' input again and again: put aside what
+ * was prepared of tokens [first, last), rows of dim_stride; ... */
+void linear_keep(const struct activations *a, uint32_t types, size_t first, size_t last);
+
+/* ... and row `row` of the quantized input becomes that of a token put aside; ... */
+void linear_take(const struct activations *a, uint32_t types, size_t row, size_t token);
+
+/* ... and rows [first, last) are grouped for a gemm, as linear_prepare does it. */
+void linear_group(const struct kernels *k, const struct activations *a, uint32_t types,
+                  const struct linear_input *in, size_t first, size_t last);
+
 /* Rows [first, first + n) of w, first % 8 == 0: y[t * y_stride + first ...] for every token.
  * rows: row 0 of w, or of the part of it that y starts with. The input was prepared for w->type. */
 void linear_rows(const struct kernels *k, const struct activations *a, const struct ingot_tensor *w,

@@ -204,25 +204,41 @@ static uint32_t count_tokens(const struct transformer *t, uint32_t expert)
     return n;
 }
 
-/* The inputs of the n tokens that take an expert, side by side and quantized: this core's share. */
+/* Of the matrices that read a token's input. */
+static uint32_t input_types(const struct transformer *t)
+{
+    const struct ingot_tensor *gate = t->tensors[INGOT_EXPERT_GATE];
+
+    return 1u << t->tensors[INGOT_EXPERT_UP]->type | (gate != NULL ? 1u << gate->type : 0);
+}
+
+/* A token becomes a row of an expert's input: quantized as it was put aside, and as floats where a
+ * matrix reads them. */
+static void gather_token(const struct transformer *t, uint32_t types, size_t row, size_t token)
+{
+    const struct activations *a = &t->act;
+
+    linear_take(a, types, row, token);
+    if ((types & ~(ACTIVATIONS_Q8 | ACTIVATIONS_Q8K)) != 0) {
+        memcpy(a->gathered + row * a->dim_stride, a->norm + token * a->dim_stride,
+               a->dim_stride * sizeof(float));
+    }
+}
+
+/* The inputs of the n tokens that take an expert, side by side: this core's share. */
 static void gather(const struct transformer *t, unsigned core, uint32_t expert,
                    const struct linear_input *in)
 {
-    const struct activations *a = &t->act;
-    uint32_t types = 1u << t->tensors[INGOT_EXPERT_UP]->type, row = 0;
+    uint32_t types = input_types(t), row = 0;
     size_t first, last;
 
-    if (t->tensors[INGOT_EXPERT_GATE] != NULL) {
-        types |= 1u << t->tensors[INGOT_EXPERT_GATE]->type;
-    }
     workers_share(t->workers, core, in->n_tokens, LINEAR_GROUP, &first, &last);
     for (uint32_t i = 0; i < t->n_tokens && row < last; i++) {
         if (weight_of(t, i, expert) != NULL && row++ >= first) {
-            memcpy(a->gathered + (row - 1) * a->dim_stride, a->norm + i * a->dim_stride,
-                   a->dim_stride * sizeof(float));
+            gather_token(t, types, row - 1, i);
         }
     }
-    linear_prepare(t->kernels, a, types, in, first, last);
+    linear_group(t->kernels, &t->act, types, in, first, last);
 }
 
 /* The results of an expert go to the tokens that take it. */
@@ -259,6 +275,11 @@ static void run_expert(const struct transformer *t, unsigned core, uint32_t expe
 
 static void run_chunk(const struct transformer *t, unsigned core)
 {
+    size_t first, last;
+
+    layer_share_tokens(t, core, &first, &last);
+    linear_keep(&t->act, input_types(t), first, last);
+    layer_step(t, core);
     for (uint32_t expert = 0; expert < t->data->n_experts; expert++) {
         uint32_t n = count_tokens(t, expert);
 

@@ -1,0 +1,142 @@
+/* y = W x of any number of tokens is what each gets alone, whether a gemm takes them by four or by
+ * two, and of inputs that were put aside and taken in another order. */
+#include "runtime/compute/linear.h"
+
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+enum {
+    ROWS = 200, /* of F32 more than stay in the cache at once */
+    COLS = 256,
+    TOKENS = 13,
+    STRIDE = ROWS + 3,
+};
+
+static _Alignas(64) uint8_t weights[ROWS * COLS * 4];
+static _Alignas(16) float inputs[TOKENS][COLS], taken[TOKENS][COLS];
+static float alone[TOKENS][STRIDE], together[TOKENS][STRIDE];
+static struct block_q8 q8[TOKENS * COLS / 32], kept_q8[TOKENS * COLS / 32];
+static _Alignas(16) struct block_q8k q8k[TOKENS * COLS / 256], kept_q8k[TOKENS * COLS / 256];
+static _Alignas(16) struct block_q8x4 q8x4[(TOKENS + 3) / 4 * COLS / 32];
+static _Alignas(16) struct block_q8kx4 q8kx4[(TOKENS + 3) / 4 * COLS / 256];
+static const struct activations act = { .dim_stride = COLS,
+                                        .q8 = q8,
+                                        .q8x4 = q8x4,
+                                        .q8k = q8k,
+                                        .q8kx4 = q8kx4,
+                                        .kept_q8 = kept_q8,
+                                        .kept_q8k = kept_q8k };
+static struct kernels kernels;
+
+static uint32_t random_word(void)
+{
+    static uint32_t state = 2026;
+
+    state = state * 1664525u + 1013904223u;
+    return state >> 16; /* the bits below repeat before the weights end */
+}
+
+/* Any byte is a weight, save that floats, which begin a group of so many bytes, stay ordinary. */
+static void fill_weights(size_t group_bytes, size_t float_bytes, size_t n_floats)
+{
+    for (size_t i = 0; i < sizeof weights; i++) {
+        weights[i] = (uint8_t)random_word();
+    }
+    for (size_t at = 0; at + group_bytes <= sizeof weights; at += group_bytes) {
+        for (size_t i = 1; i <= n_floats; i++) {
+            weights[at + i * float_bytes - 1] = (uint8_t)(0x30 + random_word() % 16);
+        }
+    }
+}
+
+static void multiply(const struct ingot_tensor *w, const float *x, uint32_t n, float *y)
+{
+    struct linear_input in = { x, COLS, n, 0 };
+
+    linear_prepare(&kernels, &act, 1u << w->type, &in, 0, n);
+    linear_rows(&kernels, &act, w, weights, &in, y, STRIDE, 8, ROWS - 8);
+}
+
+static void multiply_alone(const struct ingot_tensor *w)
+{
+    memset(alone, 0x11, sizeof alone);
+    for (size_t i = 0; i < TOKENS; i++) {
+        multiply(w, inputs[i], 1, alone[i]);
+    }
+}
+
+/* Rows before those that were asked for, and what lies between tokens, are left alone. */
+static bool is_same(uint32_t n)
+{
+    return memcmp(alone, together, n * sizeof alone[0]) == 0;
+}
+
+static void test_counts(const struct ingot_tensor *w, size_t gemm_tokens)
+{
+    uint32_t n = 1;
+
+    kernels.gemm_tokens = gemm_tokens;
+    for (; n <= TOKENS; n++) {
+        memset(together, 0x11, sizeof together);
+        multiply(w, inputs[0], n, together[0]);
+        if (!is_same(n)) {
+            break;
+        }
+    }
+    OK(n > TOKENS, "type %u, a gemm of %zu tokens: of 1 to %d each gets what it gets alone (%u)",
+       (unsigned)w->type, gemm_tokens, TOKENS, (unsigned)n);
+}
+
+/* All inputs are put aside in two shares; then they come back to front, five at a time. */
+static void test_kept(const struct ingot_tensor *w)
+{
+    struct linear_input all = { inputs[0], COLS, TOKENS, 0 }, five = { taken[0], COLS, 5, 0 };
+    uint32_t types = 1u << w->type;
+    bool same = true;
+
+    linear_prepare(&kernels, &act, types, &all, 0, TOKENS);
+    linear_keep(&act, types, 0, 8);
+    linear_keep(&act, types, 8, TOKENS);
+    for (size_t last = TOKENS; last >= five.n_tokens; last -= five.n_tokens) {
+        memset(together, 0x11, sizeof together);
+        for (size_t i = 0; i < five.n_tokens; i++) {
+            memcpy(taken[i], inputs[last - 1 - i], sizeof taken[i]);
+            linear_take(&act, types, i, last - 1 - i);
+        }
+        linear_group(&kernels, &act, types, &five, 0, 4);
+        linear_group(&kernels, &act, types, &five, 4, 5);
+        linear_rows(&kernels, &act, w, weights, &five, together[0], STRIDE, 8, ROWS - 8);
+        for (size_t i = 0; i < five.n_tokens; i++) {
+            same = same && memcmp(together[i], alone[last - 1 - i], sizeof alone[0]) == 0;
+        }
+    }
+    OK(same, "type %u: inputs put aside and taken in another order", (unsigned)w->type);
+}
+
+static void test_type(uint8_t type, size_t group_bytes, size_t float_bytes, size_t n_floats)
+{
+    struct ingot_tensor w = { .type = type, .rows = ROWS, .cols = COLS, .cols_padded = COLS };
+
+    fill_weights(group_bytes, float_bytes, n_floats);
+    kernels.gemm_tokens = 4;
+    multiply_alone(&w);
+    test_counts(&w, 4);
+    test_counts(&w, 2);
+    kernels.gemm_tokens = 4;
+    test_kept(&w);
+}
+
+int main(void)
+{
+    kernels_select(&kernels, CPU_ANY);
+    OK(kernels.gemm_tokens == 4, "the references take tokens by four");
+    for (size_t i = 0; i < TOKENS * COLS; i++) {
+        inputs[i / COLS][i % COLS] = (float)random_word() * 0x1p-15f - 1.0f;
+    }
+    test_type(INGOT_F32, 4, 4, 1);
+    test_type(INGOT_Q4_0, sizeof(struct block_q4x8), 2, 8);
+    test_type(INGOT_Q8_0, sizeof(struct block_q8x8), 2, 8);
+    test_type(INGOT_Q4_K, sizeof(struct block_q4kx8), 2, 16);
+    return tap_done();
+}
