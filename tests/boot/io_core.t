@@ -37,7 +37,7 @@ def lends(cores, console):
 # ---- one reply ---------------------------------------------------------------------------------
 
 for machine, word, cores in ((SIFIVE_U, "", 1), (SIFIVE_U, "", 2), (SIFIVE_U, "", 4),
-                             (RPI3, "pio", 2), (RPI4, "pio", 1), (RPI4, "pio", 2)):
+                             (RPI3, "pio", 2), *([(RPI4, "pio", 1)] if LONG else []), (RPI4, "pio", 2)):
     words = (f'prompt="Hello" temp=0 n={TOKENS} ids trace=1 {word} cores={cores} mem={limit} '
              'model=card-core.ingot')
     for _ in range(TRIES):
