@@ -7,6 +7,7 @@ DELTA, MAMBA2 = "runtime/model/mixer_delta.c", "runtime/model/mixer_mamba2.c"
 RECURRENCE, STATE = "runtime/model/recurrence.c", "runtime/model/state_recurrent.c"
 ROUTER, EXPERTS = "runtime/model/router.c", "runtime/model/ffn_experts.c"
 HEADS, TABLE = "runtime/model/attention_heads.c", "runtime/stream/stream_table.c"
+ATTENTION, LINEAR = "runtime/model/mixer_attention.c", "runtime/compute/linear.c"
 LAYERS, MIXERS = "runtime/image/image_layers.c", "runtime/image/image_mixers.c"
 
 ROWS = [
@@ -44,6 +45,33 @@ ROWS = [
         "golden/hf_families.t"),
     row("experts: one token takes the first one's hidden values", EXPERTS,
         "{ a->gate + i * stride, stride, 1, i };", "{ a->gate, stride, 1, 0 };",
+        "golden/hf_families.t"),
+    row("linear: rows after the first ones by the first ones' weights", LINEAR,
+        "rows + r * row_bytes, in, y + r", "rows + first * row_bytes, in, y + r",
+        "unit/compute/linear"),
+    row("linear: a token put aside comes back as another", LINEAR, "a->kept_q8 + token * q8,",
+        "a->kept_q8 + row * q8,", "unit/compute/linear"),
+    row("attention mixer: all tokens are gated by the first one's gate", ATTENTION,
+        "a->q + i * a->q_stride + first, last - first);", "a->q + first, last - first);",
+        "golden/hf_families.t"),
+    row("attention mixer: all heads have the first ones' sinks", ATTENTION,
+        "sinks != NULL ? sinks + head : NULL", "sinks", "golden/hf_families.t"),
+    row("attention mixer: every layer sees all tokens", ATTENTION, ".window = t->data->window,",
+        ".window = 0,", "golden/hf_families.t"),
+    row("attention mixer: query heads share keys in turn", ATTENTION,
+        ".kv_head = head / (t->data->n_heads / t->data->n_kv_heads),",
+        ".kv_head = head % t->data->n_kv_heads,", "golden/hf_families.t"),
+    row("attention mixer: wide norms of one head", ATTENTION,
+        "INGOT_ATTN_Q_NORM, (size_t)l->n_heads * l->head_dim);",
+        "INGOT_ATTN_Q_NORM, l->head_dim);", "golden/hf_families.t"),
+    row("attention mixer: what is attended is normed by heads", ATTENTION,
+        "(size_t)t->data->n_heads * t->data->value_dim);", "t->data->value_dim);",
+        "golden/hf_families.t"),
+    row("attention mixer: the norm of few numbers takes a head's", ATTENTION,
+        "INGOT_ATTN_Q_A_NORM, t->data->q_rank);", "INGOT_ATTN_Q_A_NORM, t->data->head_dim);",
+        "golden/latent.t"),
+    row("attention mixer: a block's tokens begin with the chunk", ATTENTION,
+        ".first_position = t->position + token,", ".first_position = t->position,",
         "golden/hf_families.t"),
     row("latent keys: the query is not scaled", HEADS,
         "    t->kernels->scale_f32(q, q, l->kv_rank, l->attn_scale);\n", "", "golden/latent.t"),
