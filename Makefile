@@ -111,8 +111,11 @@ LTO := -flto=1 -flto-partition=one
 IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none \
                  -Wl,--no-warn-rwx-segments -Wl,--fatal-warnings
 
+# Types of keys and values for measurements with the Linux program.
+NOT_IN_IMAGE := $(wildcard runtime/compute/kv_formats_c*.c)
+
 IMAGE_SRC = $(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
-            $(wildcard runtime/*/*.c) \
+            $(filter-out $(NOT_IN_IMAGE),$(wildcard runtime/*/*.c)) \
             $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
             $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S), \
                          $(wildcard kernels/$(ISA)/*.S kernels/$(ISA)/*.c))

@@ -1,6 +1,7 @@
 #include "runtime/compute/kv_format.h"
 #include "board/min_max.h"
 #include "runtime/compute/kv_format_quantized.h"
+#include "runtime/compute/kv_formats_c.h"
 #include "runtime/text/format_text.h"
 
 #include <math.h>
@@ -228,11 +229,21 @@ const struct kv_format kv_formats[KV_N_TYPES] = {
                     kv_put_value_q8, score_q8, kv_accumulate_q8 },
     [KV_ROT_Q4] = { "rot_q4", KV_BLOCK, true, true, .995f, kv_key_bytes_q4, kv_value_bytes_q4,
                     kv_put_key_q4, kv_put_value_q4, kv_score_q4, kv_accumulate_q4 },
+#if !defined(INGOT_FREESTANDING)
+    [KV_UNIFORM_2B] = KV_CODE_ROW(uniform_2b, 128, .93f),
+    [KV_MIXED_4B8] = KV_CODE_ROW(mixed_4b8, 128, .997f),
+    [KV_TURBO_4B] = KV_CODE_ROW(turbo_4b, 128, .995f),
+    [KV_TURBO_3B] = KV_CODE_ROW(turbo_3b, 128, .982f),
+    [KV_QJL_1B] = KV_CODE_ROW(qjl_1b, 256, .80f),
+    [KV_POLAR_4B] = KV_CODE_ROW(polar_4b, 128, .89f),
+    [KV_POLAR_R] = KV_CODE_ROW(polar_r, 128, .983f),
+#endif
 };
 
 const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES])
 {
-    if (types.keys >= KV_N_TYPES || types.values >= KV_N_TYPES) {
+    if (types.keys >= KV_N_TYPES || types.values >= KV_N_TYPES ||
+        kv_formats[types.keys].name == NULL || kv_formats[types.values].name == NULL) {
         return "unknown";
     }
     if (types.keys == types.values) {
@@ -246,7 +257,9 @@ const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES])
 static bool find(const char *text, size_t bytes, uint8_t *type)
 {
     for (uint8_t i = 0; i < KV_N_TYPES; i++) {
-        if (strlen(kv_formats[i].name) == bytes && memcmp(kv_formats[i].name, text, bytes) == 0) {
+        const char *name = kv_formats[i].name;
+
+        if (name != NULL && strlen(name) == bytes && memcmp(name, text, bytes) == 0) {
             *type = i;
             return true;
         }

@@ -17,6 +17,15 @@ enum kv_type {
     KV_F32,    /* nothing is rounded: for comparisons with other engines, in plain C */
     KV_ROT_Q8, /* the same of rotated heads (kv_rotate.h), and integer weights for the values */
     KV_ROT_Q4, /* four bits of rotated heads, one scale per 32 numbers of a key, 64 of a value */
+
+    /* For measurements with the Linux program (kv_formats_c.h); images of boards have no row of them. */
+    KV_UNIFORM_2B = 7,
+    KV_MIXED_4B8,
+    KV_TURBO_4B,
+    KV_TURBO_3B,
+    KV_QJL_1B,
+    KV_POLAR_4B,
+    KV_POLAR_R,
     KV_N_TYPES
 };
 
@@ -53,8 +62,11 @@ void kv_quantize_q8(const struct kernels *k, struct block_q8 *q8, const float *x
                     uint32_t d);
 
 struct kv_format {
-    const char *name;
-    uint32_t block;     /* numbers that share a scale; the last of a head is filled up with zeros */
+    const char *name; /* NULL: there is none */
+
+    /* Numbers that share a scale. The last block of a head is filled up with zeros; of formats in
+     * kv_formats_c.h it has what is left of the width. */
+    uint32_t block;
     bool rotated;       /* of what kv_rotate made of a head */
     bool integer_query; /* score reads q8 */
 

@@ -1,0 +1,71 @@
+/* Formats in plain C, for measurements (docs/KV.md): the images of boards are without them. A position
+ * is a row of blocks, each of `block` numbers but for the last, which has what is left of the head's
+ * width. Scores and attended values are those of the numbers that come back. ALGORITHMS of the formats
+ * stand in their files. */
+#ifndef INGOT_RUNTIME_KV_FORMATS_C_H
+#define INGOT_RUNTIME_KV_FORMATS_C_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/compute/kv_format.h"
+
+enum { KV_CODE_MOST = 256 }; /* numbers of a block at most */
+
+/* Of a block of n numbers, 1 <= n <= block. Bytes need no alignment. */
+struct kv_code {
+    uint32_t block;
+    uint32_t (*bytes)(uint32_t n);
+    void (*encode)(uint8_t *to, const float *x, uint32_t n);
+    void (*decode)(float *x, const uint8_t *from, uint32_t n);
+};
+
+extern const struct kv_code kv_code_uniform_2b, kv_code_mixed_4b8, kv_code_turbo_4b,
+    kv_code_turbo_3b, kv_code_qjl_1b, kv_code_polar_4b, kv_code_polar_r;
+
+/* The functions of a row of struct kv_format. */
+#define KV_CODE_DECLARE(name) \
+    size_t kv_bytes_##name(uint32_t d); \
+    void kv_put_##name(const struct kernels *k, void *tile, uint32_t d, uint32_t j, \
+                       const float *x); \
+    void kv_score_##name(const struct kernels *k, struct score_row *s, const struct kv_queries *q, \
+                         const void *keys, size_t n_q, size_t n, size_t d); \
+    void kv_accumulate_##name(const struct kernels *k, float *o, const struct score_row *s, \
+                              const void *values, size_t n_q, size_t n, size_t d);
+KV_CODE_DECLARE(uniform_2b)
+KV_CODE_DECLARE(mixed_4b8)
+KV_CODE_DECLARE(turbo_4b)
+KV_CODE_DECLARE(turbo_3b)
+KV_CODE_DECLARE(qjl_1b)
+KV_CODE_DECLARE(polar_4b)
+KV_CODE_DECLARE(polar_r)
+#undef KV_CODE_DECLARE
+
+/* A row. They rotate, where they do, by themselves. */
+#define KV_CODE_ROW(name, block, cosine) \
+    { \
+#name, block, false, false, cosine, kv_bytes_##name, kv_bytes_##name, kv_put_##name, \
+            kv_put_##name, kv_score_##name, kv_accumulate_##name \
+    }
+
+/* Numbers of `bits` bits, the lowest first, from bit `at` of zeroed bytes on. */
+void kv_put_bits(uint8_t *to, uint32_t at, uint32_t bits, uint32_t value);
+uint32_t kv_get_bits(const uint8_t *from, uint32_t at, uint32_t bits);
+
+/* As fp16 in two bytes; beyond its range the largest it has. */
+void kv_put_half(uint8_t *to, float x);
+float kv_get_half(const uint8_t *from);
+
+/* How many of a block of n are kept apart from the others, and which: those of largest magnitude, the
+ * first of equals. indices (kv_n_apart(n)), apart (n), which was false. */
+enum { KV_APART = 4 };
+uint32_t kv_n_apart(uint32_t n);
+void kv_set_apart(uint8_t *indices, bool *apart, const float *x, uint32_t n);
+
+/* x (n), any n: random signs, then the Hadamard matrix over sqrt of the largest power of two within
+ * n, of the first and, where n is none, of the last so many numbers. And back. */
+void kv_turn(float *x, uint32_t n);
+void kv_turn_back(float *x, uint32_t n);
+
+#endif

@@ -1,0 +1,304 @@
+/* Every row of the table of formats: what comes back of normal numbers, for heads of all kinds of
+ * width; scores and attended values against what comes back, in double precision; and that a tile is
+ * as large as it says and no byte more. */
+#include "runtime/compute/kv_format.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/compute/kv_rotate.h"
+#include "tests/unit/compute/kv_round_trip.h"
+#include "tests/unit/tap.h"
+
+enum { GUARD = 64, QUERIES = 3, EDGES = 130, FEW = 16 };
+
+/* Odd, one, below and beyond a block, what models have, what blocks do not divide. */
+static const uint32_t widths[] = { 1, 2, 6, 7, 8, 16, 33, 80, 96, 128, 130, 255, 256, 576 };
+enum { WIDTHS = sizeof widths / sizeof widths[0] };
+
+/* Narrower heads than these have blocks of their own or none to share a scale in: the gate is for
+ * these and wider ones. */
+enum { GATED = 80 };
+#define NARROW .01
+
+static struct kernels k;
+static float numbers[KV_TILE * ROUND_TRIP_MOST];
+static uint64_t state = 88172645463325252u;
+
+static double uniform(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (double)(state >> 11) / 9007199254740992.0;
+}
+
+static float normal(void)
+{
+    return (float)(sqrt(-2.0 * log(1.0 - uniform())) * cos(6.283185307179586 * uniform()));
+}
+
+static void fill(uint32_t d, float scale)
+{
+    for (size_t i = 0; i < (size_t)KV_TILE * d; i++) {
+        numbers[i] = scale * normal();
+    }
+}
+
+/* A tile between guards. */
+static uint8_t *guarded(size_t bytes, int with)
+{
+    uint8_t *all = aligned_alloc(64, (bytes + 2 * GUARD + 63) / 64 * 64);
+
+    memset(all, with, bytes + 2 * GUARD);
+    return all + GUARD;
+}
+
+static unsigned count_other(const uint8_t *bytes, size_t n, int than)
+{
+    unsigned other = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        other += bytes[i] != than;
+    }
+    return other;
+}
+
+static void put_all(const struct kv_format *f, uint8_t *tile, uint32_t d, bool keys)
+{
+    float *x = aligned_alloc(16, (d * sizeof *x + 15) / 16 * 16);
+
+    for (uint32_t j = 0; j < KV_TILE; j++) {
+        memcpy(x, numbers + (size_t)j * d, d * sizeof *x);
+        (keys ? f->put_key : f->put_value)(&k, tile, d, j, x);
+    }
+    free(x);
+}
+
+/* Bytes that are wrong: written outside a full tile, or inside left as they were. */
+static unsigned wrong_bytes(const struct kv_format *f, uint32_t d, bool keys)
+{
+    size_t bytes = (keys ? f->key_bytes : f->value_bytes)(d);
+    uint8_t *a = guarded(bytes, 0xa5), *b = guarded(bytes, 0x5a);
+    unsigned wrong = bytes % 16 != 0;
+
+    fill(d, 1.0f);
+    put_all(f, a, d, keys);
+    put_all(f, b, d, keys);
+    wrong += count_other(a - GUARD, GUARD, 0xa5) + count_other(a + bytes, GUARD, 0xa5);
+    for (size_t i = 0; i < bytes; i++) {
+        wrong += a[i] != b[i];
+    }
+    free(a - GUARD);
+    free(b - GUARD);
+    return wrong;
+}
+
+static void test_bytes(const struct kv_format *f)
+{
+    unsigned wrong = 0;
+
+    for (unsigned w = 0; w < WIDTHS; w++) {
+        wrong += wrong_bytes(f, widths[w], true) + wrong_bytes(f, widths[w], false);
+    }
+    OK(wrong == 0,
+       "%s: tiles have the bytes that they say, %zu and %zu of heads of 128, and fill them",
+       f->name, f->key_bytes(128), f->value_bytes(128));
+}
+
+/* ---- what comes back -------------------------------------------------------------------------- */
+
+/* The mean over the wide heads, which a tile alone gives to a hundredth; the least of the narrow. */
+static void test_cosine(const struct kv_format *f)
+{
+    double sum = 0.0, narrow = 1.0;
+    uint32_t tiles = 0, narrow_at = 0;
+
+    for (unsigned w = 0; w < 2 * WIDTHS; w++) {
+        uint32_t d = widths[w / 2];
+        double cosine;
+
+        fill(d, 1.0f);
+        cosine = round_trip_cosine(&k, f, numbers, KV_TILE, d, w % 2 == 0);
+        if (d >= GATED) {
+            sum += cosine;
+            tiles++;
+        } else if (!(cosine > narrow)) {
+            narrow = cosine;
+            narrow_at = d;
+        }
+    }
+    OK(sum / tiles >= (double)f->cosine, "%s: mean cosine of normal numbers %.6f, gate %.6f",
+       f->name, sum / tiles, (double)f->cosine);
+    OK(narrow >= (double)f->cosine - NARROW, "%s: of narrow heads %.6f (of %u)", f->name, narrow,
+       narrow_at);
+}
+
+/* Nothing but zeros, numbers all alike, very large and very small ones: finite numbers come back, and
+ * of zeros zeros. */
+static void test_edges(const struct kv_format *f)
+{
+    static const float scales[] = { 0.0f, 1e-30f, 1e-6f, 1e4f };
+    unsigned wrong = 0;
+
+    for (unsigned w = 0; w < WIDTHS && widths[w] <= EDGES; w++) {
+        for (unsigned s = 0; s < 5; s++) {
+            fill(widths[w], s < 4 ? scales[s] : 0.0f);
+            for (size_t i = 0; s == 4 && i < (size_t)KV_TILE * widths[w]; i++) {
+                numbers[i] = -3.0f;
+            }
+            for (int keys = 0; keys < 2; keys++) {
+                double cosine = round_trip_cosine(&k, f, numbers, FEW, widths[w], keys != 0);
+
+                wrong += !isfinite(cosine) || (s == 0 && cosine != 1.0);
+            }
+        }
+    }
+    OK(wrong == 0, "%s: zeros, equal numbers, large and small ones", f->name);
+}
+
+/* ---- scores, attended values --------------------------------------------------------------------- */
+
+static float queries[QUERIES * ROUND_TRIP_MOST + 1];
+static float back[KV_TILE * ROUND_TRIP_MOST];
+static struct block_q8 q8[QUERIES * (ROUND_TRIP_MOST / 32 + 1)];
+static struct score_row rows[QUERIES];
+
+/* Number i of query a, as the format reads it. */
+static double asked(const struct kv_format *f, uint32_t d, size_t a, size_t i)
+{
+    const struct block_q8 *b = &q8[a * kv_blocks(d) + i / KV_BLOCK];
+
+    return f->integer_query ? (double)b->d * b->q[i % KV_BLOCK] : (double)queries[a * d + i];
+}
+
+/* The largest difference of scores of n positions to the sums of double precision, over the lengths
+ * of query and key. */
+static double score_error(const struct kv_format *f, const uint8_t *tile, uint32_t d, uint32_t n)
+{
+    struct kv_queries q = { queries, q8 };
+    double worst = 0;
+
+    kv_quantize_q8(&k, q8, queries, QUERIES, d);
+    f->score(&k, rows, &q, tile, QUERIES, n, d);
+    for (size_t a = 0; a < QUERIES; a++) {
+        for (size_t j = 0; j < n; j++) {
+            double sum = 0, length_q = 0, length_k = 0;
+
+            for (size_t i = 0; i < d; i++) {
+                double x = asked(f, d, a, i), y = (double)back[j * d + i];
+
+                sum += x * y;
+                length_q += x * x;
+                length_k += y * y;
+            }
+            worst = fmax(worst,
+                         fabs(sum - (double)rows[a].s[j]) / (sqrt(length_q * length_k) + 1e-20));
+        }
+    }
+    return worst;
+}
+
+static double accumulate_error(const struct kv_format *f, const uint8_t *tile, uint32_t d,
+                               uint32_t n)
+{
+    static float o[QUERIES * ROUND_TRIP_MOST + 1];
+    double worst = 0;
+
+    for (size_t i = 0; i < QUERIES * d; i++) {
+        o[i] = queries[i];
+    }
+    o[QUERIES * d] = 77.0f;
+    for (size_t a = 0; a < QUERIES; a++) {
+        rows[a].factor = 0.5f;
+        for (size_t j = 0; j < KV_TILE; j++) {
+            rows[a].s[j] = j < n ? (float)uniform() : 0.0f; /* as the softmax leaves them */
+        }
+    }
+    f->accumulate(&k, o, rows, tile, QUERIES, n, d);
+    for (size_t i = 0; i < QUERIES * d; i++) {
+        double sum = 0.5 * (double)queries[i];
+
+        for (size_t j = 0; j < n; j++) {
+            sum += (double)rows[i / d].s[j] * (double)back[j * d + i % d];
+        }
+        worst = fmax(worst, fabs(sum - (double)o[i]) / (1.0 + n));
+    }
+    return o[QUERIES * d] == 77.0f ? worst : INFINITY;
+}
+
+/* Weights become int8 (kv_format_quantized.h). */
+static bool rounds_weights(const struct kv_format *f)
+{
+    return f->rotated;
+}
+
+static void test_products(const struct kv_format *f)
+{
+    static const uint32_t lengths[] = { 0, 1, 16, 33, 48, 64 };
+    double score = 0, accumulate = 0;
+
+    for (unsigned w = 0; w < WIDTHS; w++) {
+        uint32_t d = widths[w];
+        uint8_t *tile = guarded(max_size(f->key_bytes(d), f->value_bytes(d)), 0xff);
+
+        for (size_t i = 0; i < QUERIES * d; i++) {
+            queries[i] = normal();
+        }
+        fill(d, 1.0f);
+        put_all(f, tile, d, true);
+        round_trip_keys(&k, f, back, tile, KV_TILE, d);
+        for (unsigned l = 0; l < 6; l++) {
+            if (lengths[l] % 16 == 0) {
+                score = fmax(score, score_error(f, tile, d, lengths[l]));
+            }
+        }
+        put_all(f, tile, d, false);
+        round_trip_values(&k, f, back, tile, KV_TILE, d);
+        for (unsigned l = 0; l < 6; l++) {
+            accumulate = fmax(accumulate, accumulate_error(f, tile, d, lengths[l]));
+        }
+        free(tile - GUARD);
+    }
+    OK(score < 2e-6, "%s: scores off by %.2g at most", f->name, score);
+    OK(accumulate < (rounds_weights(f) ? 4e-3 : 2e-6), "%s: attended values off by %.2g at most",
+       f->name, accumulate);
+}
+
+/* ---- names ------------------------------------------------------------------------------------ */
+
+static void test_names(uint8_t type)
+{
+    struct kv_types both, apart;
+    char text[KV_TYPES_NAME_BYTES], name[KV_TYPES_NAME_BYTES];
+
+    snprintf(text, sizeof text, "f16,%s", kv_formats[type].name);
+    OK(kv_types_parse(kv_formats[type].name, &both) && both.keys == type && both.values == type &&
+           kv_types_parse(text, &apart) && apart.keys == KV_F16 && apart.values == type &&
+           (type == KV_F16 || strcmp(kv_types_name(apart, name), text) == 0),
+       "kv=%s, kv=%s", kv_formats[type].name, text);
+}
+
+int main(void)
+{
+    unsigned n = 0;
+
+    kernels_select(&k, CPU_ANY);
+    for (uint8_t type = 0; type < KV_N_TYPES; type++) {
+        const struct kv_format *f = &kv_formats[type];
+
+        if (f->name == NULL) {
+            continue;
+        }
+        n++;
+        test_names(type);
+        test_bytes(f);
+        test_cosine(f);
+        test_edges(f);
+        test_products(f);
+    }
+    OK(n >= 11, "%u formats", n);
+    return tap_done();
+}

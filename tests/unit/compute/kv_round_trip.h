@@ -1,0 +1,96 @@
+/* What comes back of keys and values of a tile, for tests of the table of formats: keys by scores of
+ * unit vectors, values by attending one position. */
+#ifndef INGOT_TESTS_UNIT_COMPUTE_KV_ROUND_TRIP_H
+#define INGOT_TESTS_UNIT_COMPUTE_KV_ROUND_TRIP_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/compute/kv_format.h"
+#include "runtime/compute/kv_rotate.h"
+
+enum { ROUND_TRIP_MOST = 576, AT_ONCE = 32 };
+
+/* back (n, d) of the keys of a tile; positions beyond n need not have been put. */
+static inline void round_trip_keys(const struct kernels *k, const struct kv_format *f, float *back,
+                                   const void *tile, uint32_t n, uint32_t d)
+{
+    static _Alignas(64) float units[AT_ONCE * ROUND_TRIP_MOST];
+    static struct block_q8 q8[AT_ONCE * (ROUND_TRIP_MOST / KV_BLOCK + 1)];
+    static struct score_row rows[AT_ONCE];
+    struct kv_queries q = { units, q8 };
+
+    for (uint32_t i = 0; i < d; i += AT_ONCE) {
+        uint32_t n_units = d - i < AT_ONCE ? d - i : AT_ONCE;
+
+        memset(units, 0, sizeof units);
+        for (uint32_t u = 0; u < n_units; u++) {
+            units[u * d + i + u] = 1.0f;
+        }
+        kv_quantize_q8(k, q8, units, n_units, d);
+        f->score(k, rows, &q, tile, n_units, (n + 15) / 16 * 16, d);
+        for (uint32_t j = 0; j < n * n_units; j++) {
+            back[(size_t)(j / n_units) * d + i + j % n_units] = rows[j % n_units].s[j / n_units];
+        }
+    }
+}
+
+/* The same of values. */
+static inline void round_trip_values(const struct kernels *k, const struct kv_format *f,
+                                     float *back, const void *tile, uint32_t n, uint32_t d)
+{
+    static struct score_row rows[KV_TILE];
+
+    memset(back, 0, (size_t)n * d * sizeof *back);
+    for (uint32_t j = 0; j < n; j++) {
+        rows[j].factor = 1.0f;
+        memset(rows[j].s, 0, sizeof rows[j].s);
+        rows[j].s[j] = 1.0f;
+    }
+    f->accumulate(k, back, rows, tile, n, n, d);
+}
+
+static inline double cosine_of(const float *x, const float *y, uint32_t d)
+{
+    double xy = 0, xx = 0, yy = 0;
+
+    for (uint32_t i = 0; i < d; i++) {
+        xy += (double)x[i] * (double)y[i];
+        xx += (double)x[i] * (double)x[i];
+        yy += (double)y[i] * (double)y[i];
+    }
+    if (xx <= 0 || !isfinite(yy)) { /* of nothing nothing comes back */
+        return yy <= 0 ? 1.0 : NAN;
+    }
+    return yy <= 0 ? 0.0 : xy / sqrt(xx * yy);
+}
+
+/* The mean cosine between x (n, d), n <= KV_TILE, and what comes back of it as keys or as values,
+ * rotated and back where the format wants that. */
+static inline double round_trip_cosine(const struct kernels *k, const struct kv_format *f,
+                                       const float *x, uint32_t n, uint32_t d, bool keys)
+{
+    static float back[KV_TILE * ROUND_TRIP_MOST];
+    static _Alignas(64) float one[ROUND_TRIP_MOST];
+    size_t bytes = (keys ? f->key_bytes : f->value_bytes)(d);
+    void *tile = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    uint32_t block = f->rotated ? kv_rotation(d) : 1;
+    double sum = 0;
+
+    memset(tile, 0, bytes);
+    for (uint32_t j = 0; j < n; j++) {
+        memcpy(one, x + (size_t)j * d, d * sizeof *one);
+        kv_rotate(one, 1, d, block);
+        (keys ? f->put_key : f->put_value)(k, tile, d, j, one);
+    }
+    (keys ? round_trip_keys : round_trip_values)(k, f, back, tile, n, d);
+    kv_rotate(back, n, d, block);
+    for (uint32_t j = 0; j < n; j++) {
+        sum += cosine_of(x + (size_t)j * d, back + (size_t)j * d, d);
+    }
+    free(tile);
+    return sum / n;
+}
+
+#endif
