@@ -176,6 +176,9 @@ bool card_models_add(struct card_models *m, struct card_image *c, const struct p
         snprintf(problem, problem_bytes, "%s", c->problem);
         return false;
     }
+    if (m->first == NULL) {
+        m->first = file;
+    }
     snprintf(m->names + at, sizeof m->names - at, "%s%s", at > 0 ? ", " : "",
              name + strlen("models/"));
     return true;

@@ -10,7 +10,8 @@ enum { CARD_MOST_MODELS = 32 };
 struct card_models {
     char *packed[CARD_MOST_MODELS]; /* files that are removed in the end */
     size_t n_packed;
-    char names[4096]; /* "a.ingot, b.ingot" */
+    char names[4096];  /* "a.ingot, b.ingot" */
+    const char *first; /* the first one's .ingot file; NULL: there is none yet */
 };
 
 /* Put the model at path into models/ of the card. What is no .ingot is packed as *pack says, into a

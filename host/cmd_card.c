@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "flash_image/card/card_board.h"
 #include "host/board_table.h"
 #include "host/card_boards.h"
 #include "host/card_models.h"
+#include "host/card_prefix.h"
 #include "host/commands.h"
 #include "host/pack_type.h"
 #include "runtime/options/options.h"
@@ -26,6 +28,7 @@ struct arguments {
     uint64_t size;     /* 0: what fits */
     uint64_t save, kv; /* MiB */
     const char *names;
+    const char *system; /* NULL: no prefix is computed */
     const char *words, *firmware, *boards;
     struct pack_options pack;
     bool power_of_two;
@@ -111,6 +114,13 @@ static const struct command_option cmdline = {
     .help = "boot arguments, on boards that read them from the card",
     .field = FIELD(words),
 };
+static const struct command_option system_prompt = {
+    .name = "--system",
+    .value = "TEXT",
+    .help = "the system prompt: a boot argument, and what the first model computes of it,\n"
+            "so that no start computes it again",
+    .field = FIELD(system),
+};
 static const struct command_option firmware = {
     .name = "--firmware",
     .value = "FOLDER",
@@ -138,7 +148,8 @@ static const struct command_option power_of_two = {
     .field = FIELD(power_of_two),
 };
 static const struct command_option *const options[] = {
-    &output, &size, &save, &names, &kv, &cmdline, &firmware, &type, &boards, &power_of_two, NULL,
+    &output,  &size,     &save, &names,  &kv,           &system_prompt,
+    &cmdline, &firmware, &type, &boards, &power_of_two, NULL,
 };
 
 /* ---- the card -------------------------------------------------------------------------------- */
@@ -148,6 +159,8 @@ struct job {
     struct card_board board;
     struct card_image card;
     struct card_models models;
+    char *system_word; /* NULL: none */
+    char *prefix;      /* the path of a file beside the image; NULL: none */
     char missing[512]; /* firmware */
     char problem[PROBLEM_BYTES];
 };
@@ -244,16 +257,37 @@ static bool add_saves(struct job *j)
     return true;
 }
 
+/* --system: the boot argument, and the file of the state. Its path is kept to be removed. */
+static bool add_prefix(struct job *j)
+{
+    const struct arguments *a = j->a;
+    size_t bytes = strlen(a->out) + sizeof ".prefix";
+
+    if (a->system == NULL) {
+        return true;
+    }
+    j->system_word = card_prefix_word(a->system);
+    j->prefix = malloc(bytes);
+    if (j->system_word == NULL || j->prefix == NULL) {
+        snprintf(j->problem, sizeof j->problem, "out of memory");
+        return false;
+    }
+    snprintf(j->prefix, bytes, "%s.prefix", a->out);
+    unlink(j->prefix);
+    return card_prefix_make(j->models.first, a->words, a->system, j->prefix, j->problem,
+                            sizeof j->problem) &&
+           fine(j, card_add_file(&j->card, "ingot.prefix", j->prefix));
+}
+
 static bool add_all(struct job *j)
 {
     const struct card_words words = { .models = j->models.names,
                                       .words = j->a->words,
+                                      .more = j->system_word,
                                       .firmware = j->a->firmware,
                                       .version = INGOT_VERSION_TEXT };
 
-    /* The models come first, since the README names them. */
-    return add_models(j) &&
-           fine(j, card_add_board(&j->card, &j->board, &words, j->missing, sizeof j->missing)) &&
+    return fine(j, card_add_board(&j->card, &j->board, &words, j->missing, sizeof j->missing)) &&
            add_saves(j) &&
            (j->a->kv == 0 || fine(j, card_add_room(&j->card, "ingot.kv", j->a->kv << 20)));
 }
@@ -295,11 +329,17 @@ static bool make_card(const struct arguments *a)
     }
     j->a = a;
     card_image_open(&j->card);
-    good = open_board(j) && add_all(j) && write_card(j);
+    /* The models come first, since the README names them. */
+    good = open_board(j) && add_models(j) && add_prefix(j) && add_all(j) && write_card(j);
     if (!good) {
         fprintf(stderr, "ingot: %s\n", j->problem);
     }
     card_models_close(&j->models);
+    if (j->prefix != NULL) {
+        unlink(j->prefix);
+    }
+    free(j->prefix);
+    free(j->system_word);
     card_image_close(&j->card);
     free(j);
     return good;

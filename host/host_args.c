@@ -252,6 +252,12 @@ const struct command_option host_options[HOST_OPTIONS] = {
                        .value = "FILE",
                        .help = "that file; it is there beforehand and keeps its size",
                        .field = FIELD(kv_file) },
+    [HOST_PREFIX] = { .name = "--prefix",
+                      .value = "FILE",
+                      .help =
+                          "the system prompt's state, which /save prefix writes there: computed\n"
+                          "once",
+                      .field = FIELD(prefix) },
     [HOST_DRAFT] = { .name = "--draft",
                      .value = "FILE",
                      .takes = "a path of up to 255 bytes",

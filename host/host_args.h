@@ -19,6 +19,7 @@ struct host_args {
     const char *template; /* --template; NULL: the model's */
     const char *trace;    /* --trace: file for a Chrome trace of the reply; NULL: none */
     const char *kv_file;  /* --kv-file: where keys and values spill to with --kv card */
+    const char *prefix;   /* --prefix: the file of what conversations begin with; NULL: none */
     const char *tokens;   /* --tokens: ids in place of a prompt */
     uint64_t card_rate;   /* --card: read the file at this pace, bytes a second; 0: as it comes */
     uint64_t ram;         /* --ram: bytes of the arena; 0: the computer's */
@@ -65,6 +66,7 @@ enum host_option {
     HOST_CTX,
     HOST_KV,
     HOST_KV_FILE,
+    HOST_PREFIX,
     HOST_DRAFT,
     HOST_SPEC,
     HOST_MEM,

@@ -274,6 +274,27 @@ static enum err find_save(void *context, const char *name, uint64_t bytes, const
     return open_save(h, path, bytes != 0);
 }
 
+/* --prefix, which is made when it is saved. */
+static enum err find_prefix(void *context, uint64_t bytes, const struct file **file)
+{
+    struct host_files *h = context;
+    const char *path = h->args->prefix;
+
+    *file = NULL;
+    if (path == NULL && bytes != 0) {
+        return fail(h, ERR_BAD_ARGUMENT, "name a file for it with --prefix");
+    }
+    if (path == NULL || (bytes == 0 && access(path, F_OK) != 0)) {
+        return ERR_OK;
+    }
+    close_file(&h->save);
+    if (bytes != 0 && !host_folder_make_file(path, bytes)) {
+        return fail(h, ERR_IO, "%.400s: %s", path, strerror(errno));
+    }
+    *file = &h->save.file;
+    return open_save(h, path, bytes != 0);
+}
+
 static enum err choose_chat(void *context, struct model *model, const struct ingot_chat **chat)
 {
     struct host_files *h = context;
@@ -300,5 +321,6 @@ void host_files_open(struct host_files *h, const struct host_args *args,
                                    .list_models = list_models,
                                    .find_save = find_save,
                                    .find_kv = find_kv,
+                                   .find_prefix = find_prefix,
                                    .choose_chat = choose_chat };
 }

@@ -15,6 +15,8 @@ FIRMWARE ?= $(wildcard /usr/lib/raspi-firmware)
 SAVE ?= 8
 # And for keys and values with kv=card, as `ingot plan` says; 0: none.
 KV ?= 0
+# The system prompt, a boot argument whose state is on the card; empty: none.
+SYSTEM ?=
 CORES ?= 4
 
 # ---- what people give, looked at before anything is compiled ----------------------------------
@@ -37,6 +39,9 @@ endif
 ifneq ($(CARD_GOALS),)
 $(call check_number,SAVE,0,4095,MiB)
 $(call check_number,KV,0,4095,MiB)
+ifneq ($(findstring $(newline),$(value SYSTEM)),)
+$(error SYSTEM= is more than one line: `ingot card --system` takes them)
+endif
 ifneq ($(findstring $(newline),$(value CMDLINE)),)
 $(error CMDLINE= is more than one line, and boot arguments are one line)
 endif
@@ -106,9 +111,11 @@ $(B)/card/about: $(CARD_FILES) flash_image/card/card_readme.txt flash_image/card
 
 CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
 # As it was typed: a dollar sign is one. CMDLINE= replaces the words of board/<name>/card/words.
-WORDS = $(call quote,$(value CMDLINE))
+system_word = $(shell printf '%s' $(call quote,$(value SYSTEM)) | sed 's/[\\"]/\\&/g')
+WORDS = $(call quote,$(value CMDLINE)$(if $(SYSTEM), system="$(system_word)"))
+CARD_WORDS = $(call quote,$(value CMDLINE))
 CARD_OPTIONS = $(CARD_SIZE) --save $(SAVE) --kv $(KV) $(if $(NAMES),--names $(call quote,$(NAMES))) \
-               $(if $(CMDLINE),--cmdline $(WORDS)) $(if $(FIRMWARE),--firmware $(call quote,$(FIRMWARE)))
+               $(if $(CMDLINE),--cmdline $(CARD_WORDS)) $(if $(SYSTEM),--system $(call quote,$(value SYSTEM))) $(if $(FIRMWARE),--firmware $(call quote,$(FIRMWARE)))
 # What the card was made of, beside what is made here.
 card_made_of = printf '%s\n' $(CARD_OPTIONS) $(call quote,$(MODEL_FILE)) \
                $(if $(MODEL_READY),,; $(call files_of,$(MODEL))) \
@@ -120,7 +127,7 @@ $(B)/card.made-of: FORCE
 $(B)/card.img: $(MODEL_READY) $(H)/ingot $(B)/card/about $(B)/card.made-of $(if $(CARD_IMAGE),$(B)/ingot.bin)
 	$(Q)$(H)/ingot card $(BOARD) -o $@ $(CARD_OPTIONS) --boards $(O) -- $(call quote,$(MODEL_FILE))
 
-card: $(B)/card.img ## build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, NAMES=a,b for more of them, KV=MiB for kv=card
+card: $(B)/card.img ## build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, NAMES=a,b for more of them, KV=MiB for kv=card, SYSTEM='text' for a system prompt that no start computes
 
 qemu = $(QEMU) $(QEMU_MACHINE) -smp $(QEMU_SMP)
 qemu_with_card = $(qemu) -no-reboot -kernel $(B)/ingot.bin -append $(WORDS) $(call QEMU_CARD,$(B)/card.img)

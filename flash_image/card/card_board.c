@@ -228,11 +228,25 @@ static enum err add_texts(struct card_image *c, const struct card_board *b,
     return add_filled(c, "README.txt", path, places, true); /* Windows' editor, too */
 }
 
+/* The boot arguments, allocated; NULL: no memory. own: the board's. */
+static char *all_words(const struct card_words *words, const char *own)
+{
+    const char *first = words->words != NULL ? words->words : own;
+    const char *more = words->more != NULL ? words->more : "";
+    size_t n = strcspn(first, "\n"), bytes = n + strlen(more) + 2;
+    char *all = malloc(bytes);
+
+    if (all != NULL) {
+        snprintf(all, bytes, "%.*s%s%s", (int)n, first, n != 0 && *more != '\0' ? " " : "", more);
+    }
+    return all;
+}
+
 enum err card_add_board(struct card_image *c, const struct card_board *b,
                         const struct card_words *words, char *missing, size_t bytes)
 {
     char lacks[2 * TEXT_BYTES];
-    char *own, *wiring;
+    char *own, *wiring, *all;
     enum err e;
 
     missing[0] = '\0';
@@ -252,8 +266,9 @@ enum err card_add_board(struct card_image *c, const struct card_board *b,
     missing_text(missing, lacks, sizeof lacks);
     own = text_or_nothing(b, "words");
     wiring = text_or_nothing(b, "wiring.txt");
+    all = all_words(words, own);
     e = add_texts(c, b,
-                  (const struct card_place[]){ { "WORDS", words->words ? words->words : own },
+                  (const struct card_place[]){ { "WORDS", all != NULL ? all : own },
                                                { "IMAGE", b->image },
                                                { "BOARD", b->name },
                                                { "MODEL", words->models },
@@ -263,5 +278,6 @@ enum err card_add_board(struct card_image *c, const struct card_board *b,
                                                { NULL, NULL } });
     free(own);
     free(wiring);
+    free(all);
     return e;
 }

@@ -27,6 +27,7 @@ struct card_board {
 struct card_words {
     const char *models;   /* their names, for the README */
     const char *words;    /* boot arguments; NULL: the board's own */
+    const char *more;     /* and these after them; NULL: none */
     const char *firmware; /* the folder of the maker's files; NULL: none */
     const char *version;
 };

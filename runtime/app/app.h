@@ -117,6 +117,10 @@ bool app_check_model(struct app *a, const char *name);
  * is printed. */
 void app_change_model(struct app *a, const char *name);
 
+/* What conversations begin with goes into its file, *file, so that no start computes it again. Before
+ * the first line of a conversation. Errors of chat_prefix_save; a->problem. */
+enum err app_save_prefix(struct app *a, const struct file **file);
+
 /* Core 0 is about to sleep until a byte arrives, or it woke up: nothing feeds the watchdog meanwhile.
  * Before app_start there is none. */
 void app_sleeps(struct app *a);

@@ -31,4 +31,7 @@ enum err app_plan_models(struct app *a, enum app_file which);
 enum err app_announce(struct app *a);
 enum err app_load_models(struct app *a);
 
+/* After chat_open: what conversations begin with comes from a file, where there is one for it. */
+void app_load_prefix(struct app *a);
+
 #endif

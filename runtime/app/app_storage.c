@@ -80,6 +80,16 @@ static enum err find_kv(void *context, const struct file **file)
     return storage_find_kv(&s->storage, &s->tables[APP_STORAGE_KV], &s->file[APP_STORAGE_KV]);
 }
 
+static enum err find_prefix(void *context, uint64_t bytes, const struct file **file)
+{
+    struct app_storage *s = context;
+
+    (void)bytes;
+    *file = &s->file[APP_STORAGE_SAVE];
+    return storage_find_prefix(&s->storage, &s->tables[APP_STORAGE_SAVE],
+                               &s->file[APP_STORAGE_SAVE]);
+}
+
 static void log_line(void *context, const char *line)
 {
     console_log(context, "%s", line);
@@ -101,7 +111,8 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
                                    .check_model = check_model,
                                    .list_models = list_models,
                                    .find_save = find_save,
-                                   .find_kv = find_kv };
+                                   .find_kv = find_kv,
+                                   .find_prefix = find_prefix };
     for (int i = 0; i < APP_STORAGE_FILES; i++) {
         enum err e = file_table_take(&s->tables[i], &a->ram, FILE_MAX_EXTENTS);
 

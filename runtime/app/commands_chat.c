@@ -1,6 +1,8 @@
 /* Commands that concern the conversation: begun anew, taken back, kept. */
 #include "runtime/app/commands_private.h"
 
+#include <string.h>
+
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/text/plural.h"
@@ -111,7 +113,7 @@ static const struct file *find_save(struct app *a, const char *name, uint64_t by
     return file;
 }
 
-enum command_result command_save(struct app *a, char *argument)
+static enum command_result save_chat(struct app *a, char *argument)
 {
     struct saved_chat_state state = state_of(&a->chat);
     const struct file *file = find_save(a, argument, saved_chat_most_bytes(&state));
@@ -132,6 +134,32 @@ enum command_result command_save(struct app *a, char *argument)
                        file->name);
     }
     return COMMAND_DONE;
+}
+
+static void save_prefix(struct app *a)
+{
+    const struct file *file;
+    enum err e = app_save_prefix(a, &file);
+
+    if (e == ERR_ABORTED) {
+        console_printf(a->setup.console, "(stopped: the file is as it was)\n");
+    } else if (e != ERR_OK) {
+        console_printf(a->setup.console, "error: %s\n", a->problem);
+    } else {
+        console_printf(a->setup.console,
+                       "(%u tokens that conversations begin with are saved in %s: no start "
+                       "computes them again)\n",
+                       (unsigned)a->chat.prefix.n, file->name);
+    }
+}
+
+enum command_result command_save(struct app *a, char *argument)
+{
+    if (strcmp(argument, "prefix") == 0) {
+        save_prefix(a);
+        return COMMAND_DONE;
+    }
+    return save_chat(a, argument);
 }
 
 /* What became of the conversation that was to be replaced. */

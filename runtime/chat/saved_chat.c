@@ -5,7 +5,12 @@
 #include "runtime/chat/saved_chat_private.h"
 #include "runtime/text/format_text.h"
 
-static const char magic[8] = "INGOTSAV";
+enum { MAGIC_BYTES = 8 };
+
+static const char *magic_of(bool is_prefix)
+{
+    return is_prefix ? "INGOTPRE" : "INGOTSAV";
+}
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
@@ -29,7 +34,7 @@ uint64_t saved_chat_half_bytes(const struct file *file)
 void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat_header *h)
 {
     memset(h, 0, sizeof *h);
-    memcpy(h->magic, magic, sizeof magic);
+    memcpy(h->magic, magic_of(state->is_prefix), MAGIC_BYTES);
     h->version = SAVED_CHAT_VERSION;
     h->model_crc = state->session->model->image.header->header_crc32c;
     h->kv_keys = state->session->kv.types.keys;
@@ -51,6 +56,11 @@ uint64_t saved_chat_bytes(const struct saved_chat_state *state)
     return 2 * (SECTOR_BYTES + saved_chat_to_sectors(h.payload_bytes));
 }
 
+uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids)
+{
+    return 2 * (SECTOR_BYTES + saved_chat_to_sectors(session_move_bytes(session, n_ids, n_ids)));
+}
+
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state)
 {
     uint32_t context = state->session->context;
@@ -64,9 +74,11 @@ uint64_t saved_chat_most_bytes(const struct saved_chat_state *state)
 /* ---- an operation --------------------------------------------------------------------------- */
 
 void saved_chat_begin(struct saved_chat *s, const struct file *file,
-                      saved_chat_progress_fn *progress, void *context)
+                      const struct saved_chat_state *state, saved_chat_progress_fn *progress,
+                      void *context)
 {
     s->file = file;
+    s->is_prefix = state->is_prefix;
     s->progress = progress;
     s->context = context;
     s->done = 0;
@@ -79,6 +91,11 @@ void saved_chat_begin(struct saved_chat *s, const struct file *file,
 void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h)
 {
     s->total += saved_chat_to_sectors(h->payload_bytes);
+}
+
+const char *saved_chat_command(const struct saved_chat *s)
+{
+    return s->is_prefix ? "/save prefix" : "/save";
 }
 
 enum err saved_chat_io_problem(struct saved_chat *s, enum err e, bool writes)
@@ -106,9 +123,9 @@ uint32_t saved_chat_header_crc(const struct saved_chat_header *h)
     return crc32c(0, &copy, sizeof copy);
 }
 
-static bool is_whole(const struct saved_chat_header *h, uint64_t room)
+static bool is_whole(const struct saved_chat *s, const struct saved_chat_header *h, uint64_t room)
 {
-    return memcmp(h->magic, magic, sizeof magic) == 0 &&
+    return memcmp(h->magic, magic_of(s->is_prefix), MAGIC_BYTES) == 0 &&
            h->header_crc == saved_chat_header_crc(h) && h->payload_bytes <= room - SECTOR_BYTES;
 }
 
@@ -124,7 +141,7 @@ static enum err read_header(struct saved_chat *s, struct saved_chat_halves *halv
     (void)saved_chat_io_problem(s, e, false);
     halves->h[half] = s->header;
     halves->unreadable[half] = e == ERR_IO;
-    halves->valid[half] = e == ERR_OK && is_whole(&s->header, room);
+    halves->valid[half] = e == ERR_OK && is_whole(s, &s->header, room);
     if (saved_chat_is_local(e)) {
         return ERR_OK;
     }

@@ -1,5 +1,5 @@
 /* A conversation in a file of the card, so that it goes on after a restart: tokens, turns, keys and
- * values.
+ * values. Or a prefix, what all conversations begin with (chat_prefix.h): the same without turns.
  * The file is there beforehand and keeps its size and place; the file system is never written.
  *
  * Two halves take turns. A half is a header of one sector, written last, and a payload; the valid
@@ -25,7 +25,7 @@ enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_PROBLEM_BYTES = 320 };
 
 /* Little-endian, as all that is on a card. */
 struct saved_chat_header {
-    char magic[8];       /* "INGOTSAV" */
+    char magic[8];       /* "INGOTSAV"; of a prefix "INGOTPRE" */
     uint32_t version;    /* SAVED_CHAT_VERSION */
     uint32_t header_crc; /* CRC-32C of the sector with this field zero */
     uint64_t sequence;   /* of this save; the file's first is 1 */
@@ -48,6 +48,7 @@ struct saved_chat_state {
     uint32_t reply_start;
     bool started;
     struct turns *turns;
+    bool is_prefix; /* no turns, and every token cached; nothing is lost by a load that fails */
 };
 
 /* False: stop. */
@@ -70,6 +71,7 @@ struct saved_chat {
     saved_chat_progress_fn *progress;
     void *context;
     uint64_t done, total; /* bytes, for the progress */
+    bool is_prefix;       /* what the file is for */
     _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
     _Alignas(64) struct saved_chat_header header;
     char problem[SAVED_CHAT_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
@@ -79,6 +81,7 @@ struct saved_chat {
 
 /* Bytes that the file must have for the state, and for any that its context may come to hold. */
 uint64_t saved_chat_bytes(const struct saved_chat_state *state);
+uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids); /* a prefix */
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
 /* Save, and see that it is there: the card reads once what it keeps, and once what it was given.
@@ -93,7 +96,8 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
 /* Load the newest conversation that is whole. Its bytes are read twice: for their CRC before anything
  * of *state changes, and into it. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: by another model,
  * or with other settings; s->problem says what. ERR_BAD_CHECKSUM: both are damaged. Errors of file.h,
- * ERR_ABORTED by progress. After an error s->before says what the state holds. */
+ * ERR_ABORTED by progress. After an error s->before says what the state holds.
+ * A prefix is read once, into an empty session, which is empty again after an error. */
 enum err saved_chat_read(struct saved_chat *s, const struct file *file,
                          struct saved_chat_state *state, saved_chat_progress_fn *progress,
                          void *context);

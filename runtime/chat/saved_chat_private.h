@@ -34,9 +34,13 @@ uint32_t saved_chat_header_crc(const struct saved_chat_header *h);
 
 /* An operation on the file begins: nothing is moved yet. */
 void saved_chat_begin(struct saved_chat *s, const struct file *file,
-                      saved_chat_progress_fn *progress, void *context);
+                      const struct saved_chat_state *state, saved_chat_progress_fn *progress,
+                      void *context);
 /* So many bytes more will pass, for the progress. */
 void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h);
+
+/* The command that writes the file. */
+const char *saved_chat_command(const struct saved_chat *s);
 
 /* s->problem for an error of s->io; returns it. */
 enum err saved_chat_io_problem(struct saved_chat *s, enum err e, bool writes);

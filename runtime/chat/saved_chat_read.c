@@ -25,6 +25,11 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     s->file->name, (unsigned)h->version);
         return ERR_BAD_MODEL;
     }
+    if (h->model_crc != session->model->image.header->header_crc32c && s->is_prefix) {
+        format_text(problem, room, "%s belongs to another model: /save prefix writes it anew",
+                    s->file->name);
+        return ERR_BAD_MODEL;
+    }
     if (h->model_crc != session->model->image.header->header_crc32c) {
         format_text(problem, room, "%s belongs to another model: /model NAME loads it",
                     s->file->name);
@@ -57,7 +62,8 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
 static enum err damaged(struct saved_chat *s)
 {
     format_text(s->problem, sizeof s->problem,
-                "%s is damaged: what was saved there is lost, /save writes it anew", s->file->name);
+                "%s is damaged: what was saved there is lost, %s writes it anew", s->file->name,
+                saved_chat_command(s));
     return ERR_BAD_CHECKSUM;
 }
 
@@ -88,24 +94,31 @@ static enum err check_half(struct saved_chat *s, unsigned half, const struct sav
 
 static enum err empty(struct saved_chat *s)
 {
-    format_text(s->problem, sizeof s->problem, "%s is empty: /save writes a conversation into it",
-                s->file->name);
+    format_text(s->problem, sizeof s->problem, "%s is empty: %s writes %s into it", s->file->name,
+                saved_chat_command(s),
+                s->is_prefix ? "the system prompt's state" : "a conversation");
     return ERR_NOT_FOUND;
 }
 
-/* The newest half that is whole. */
+/* ERR_IO: reading them has left the sentence. */
+static enum err check_halves(struct saved_chat *s, const struct saved_chat_halves *halves)
+{
+    if (halves->valid[halves->newest]) {
+        return ERR_OK;
+    }
+    if (halves->unreadable[0] || halves->unreadable[1]) {
+        return ERR_IO;
+    }
+    return empty(s);
+}
+
+/* The newest half that is whole, of those that have a header. */
 static enum err choose_half(struct saved_chat *s, const struct saved_chat_halves *halves,
                             const struct saved_chat_state *state, unsigned *half)
 {
     unsigned first = halves->newest, other = 1 - first;
     enum err e;
 
-    if (!halves->valid[first]) {
-        if (halves->unreadable[0] || halves->unreadable[1]) {
-            return ERR_IO; /* reading them has left the sentence */
-        }
-        return empty(s);
-    }
     *half = first;
     s->is_older = halves->unreadable[other];
     e = check_half(s, first, &halves->h[first], state);
@@ -183,6 +196,44 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     return ERR_OK;
 }
 
+/* ---- a prefix ------------------------------------------------------------------------------- */
+
+/* Into the session, which has nothing to lose. */
+static enum err load_prefix(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
+                            struct saved_chat_state *state)
+{
+    enum err e = check_fit(s, h, state);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (h->n_turns != 0 || h->text_bytes != 0 || h->started != 0 || h->n_ids == 0 ||
+        h->n_cached != h->n_ids) {
+        return contradiction(s);
+    }
+    s->total = s->done;
+    saved_chat_expect(s, h);
+    e = load_half(s, half, h, state);
+    if (e != ERR_OK) {
+        session_clear(state->session);
+    }
+    return e;
+}
+
+static enum err load_newest_prefix(struct saved_chat *s, const struct saved_chat_halves *halves,
+                                   struct saved_chat_state *state)
+{
+    unsigned first = halves->newest, other = 1 - first;
+    enum err e = load_prefix(s, first, &halves->h[first], state);
+
+    s->is_older = halves->unreadable[other];
+    if (saved_chat_is_local(e) && halves->valid[other]) {
+        s->is_older = true;
+        e = load_prefix(s, other, &halves->h[other], state);
+    }
+    return e;
+}
+
 enum err saved_chat_read(struct saved_chat *s, const struct file *file,
                          struct saved_chat_state *state, saved_chat_progress_fn *progress,
                          void *context)
@@ -192,8 +243,14 @@ enum err saved_chat_read(struct saved_chat *s, const struct file *file,
     unsigned half;
     enum err e;
 
-    saved_chat_begin(s, file, progress, context);
+    saved_chat_begin(s, file, state, progress, context);
     e = saved_chat_read_halves(s, &halves);
+    if (e == ERR_OK) {
+        e = check_halves(s, &halves);
+    }
+    if (e == ERR_OK && s->is_prefix) {
+        return load_newest_prefix(s, &halves, state);
+    }
     if (e == ERR_OK) {
         e = choose_half(s, &halves, state, &half);
     }

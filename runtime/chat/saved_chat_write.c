@@ -17,9 +17,17 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
                     "%s takes no writes: a conversation is saved on a card", s->file->device->name);
         return ERR_UNSUPPORTED;
     }
-    if (state->session->n_ids == 0) {
+    if (state->session->n_ids == 0) { /* a prefix never is */
         format_text(s->problem, sizeof s->problem, "nothing has been said yet that could be saved");
         return ERR_BAD_ARGUMENT;
+    }
+    if (bytes / 2 > saved_chat_half_bytes(s->file) && state->is_prefix) {
+        format_text(
+            s->problem, sizeof s->problem,
+            "the system prompt's state needs %s and %s has %s: `make card SYSTEM=` makes room "
+            "for the prompt that it is given",
+            format_bytes(needed, bytes), s->file->name, format_bytes(room, s->file->bytes));
+        return ERR_NO_SPACE;
     }
     if (bytes / 2 > saved_chat_half_bytes(s->file)) {
         format_text(
@@ -150,7 +158,7 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
     unsigned kept;
     enum err e;
 
-    saved_chat_begin(s, file, progress, context);
+    saved_chat_begin(s, file, state, progress, context);
     e = check_room(s, state);
     if (e == ERR_OK) {
         e = saved_chat_read_halves(s, &halves);

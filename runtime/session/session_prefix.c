@@ -74,7 +74,7 @@ void session_want_prefix(struct session *s, const uint32_t *ids, size_t n)
         return;
     }
     session_prefix_settle(s);
-    if (wanted <= p->n || (has_marks(s) && wanted < SESSION_PREFIX_LEAST)) {
+    if (wanted <= p->n || (has_marks(s) && wanted < p->n + SESSION_PREFIX_LEAST)) {
         return;
     }
     p->n = 0;
@@ -89,6 +89,20 @@ void session_make_prefix(struct session *s)
     if (n != 0 && n <= SESSION_PREFIX_TOKENS) {
         establish(s, n);
     }
+}
+
+bool session_take_prefix(struct session *s, const uint32_t *ids, uint32_t n)
+{
+    struct session_prefix *p = s->prefix;
+
+    if (p == NULL || !p->held || s->n_ids != 0 || p->n != n || common(p->ids, ids, n) != n) {
+        return false;
+    }
+    memcpy(s->ids, ids, n * sizeof *ids);
+    s->n_ids = n;
+    s->n_cached = n;
+    p->held = false;
+    return true;
 }
 
 bool session_prefix_hold(struct session *s, uint32_t n)

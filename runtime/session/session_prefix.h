@@ -14,7 +14,7 @@ struct session;
 
 enum {
     SESSION_PREFIX_TOKENS = 4096, /* of a longer one, so many */
-    /* Where a state must be copied, a pass ends with the prefix: a shorter one is not worth it. */
+    /* Where a state must be copied, a pass ends with the prefix: fewer tokens are not worth it. */
     SESSION_PREFIX_LEAST = 16,
 };
 
@@ -35,6 +35,9 @@ void session_want_prefix(struct session *s, const uint32_t *ids, size_t n);
 
 /* All that is cached becomes the prefix. */
 void session_make_prefix(struct session *s);
+
+/* The sequence, which is empty, becomes the prefix, if that is ids[0 .. n) and is kept. */
+bool session_take_prefix(struct session *s, const uint32_t *ids, uint32_t n);
 
 /* Keep none, until another is wanted: the states of the one at work are about to change. */
 void session_forget_prefix(struct session *s);

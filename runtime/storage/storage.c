@@ -457,6 +457,14 @@ enum err storage_find_kv(struct storage *s, const struct file_table *table, stru
     return e;
 }
 
+enum err storage_find_prefix(struct storage *s, const struct file_table *table, struct file *out)
+{
+    static const char none[] = "the card has no ingot.prefix: `make card SYSTEM=TEXT` makes it";
+    enum err e = find_reserved(s, "ingot.prefix", table, out);
+
+    return e == ERR_NOT_FOUND ? fail(s, e, none) : e;
+}
+
 /* What makes the file that a conversation of so many bytes needs. */
 static enum err no_save(struct storage *s, const char *path, const char *name, uint64_t bytes)
 {

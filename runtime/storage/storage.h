@@ -74,6 +74,9 @@ extern const char storage_name_rule[];
 enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
                            const struct file_table *table, struct file *out);
 
+/* The same of ingot.prefix, what conversations begin with. */
+enum err storage_find_prefix(struct storage *s, const struct file_table *table, struct file *out);
+
 /* The same of ingot.kv, where keys and values spill to. */
 enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out);
 

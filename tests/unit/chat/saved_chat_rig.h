@@ -38,7 +38,7 @@ static struct turns turns;
 
 static inline struct saved_chat_state state_of(uint32_t n_ids)
 {
-    return (struct saved_chat_state){ &rig.session, n_ids / 2, true, &turns };
+    return (struct saved_chat_state){ &rig.session, n_ids / 2, true, &turns, false };
 }
 
 /* n turns of ten tokens, whose texts are told apart by the seed. */

@@ -1,0 +1,16 @@
+/* The state of a system prompt for a card: computed here, it has the bits that every board would compute. */
+#ifndef INGOT_HOST_CARD_PREFIX_H
+#define INGOT_HOST_CARD_PREFIX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The boot argument system="...", quoted as options_parse() reads it, allocated; NULL: no memory. */
+char *card_prefix_word(const char *system);
+
+/* Compute the state with the .ingot file at `model` and write it to the new file `out`. words: the boot
+ * arguments of the card; NULL: none. False: problem says why. */
+bool card_prefix_make(const char *model, const char *words, const char *system, const char *out,
+                      char *problem, size_t bytes);
+
+#endif
