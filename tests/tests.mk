@@ -211,8 +211,8 @@ bench: test-images ## figures as a table and as build/bench.csv; BOARD= takes on
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/tokens.py $(BENCH_BOARDS)
 
 MIXER_BOARDS = $(filter-out host,$(BENCH_BOARDS))
-bench-mixers: test-images ## hybrids and experts beside dense layers of as many bytes; build/bench-mixers.csv; minutes
-	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/mixers.py $(MIXER_BOARDS)
+bench-mixers: test-images ## hybrids and experts beside dense layers of as many bytes, PARTS=1 beside their own matrices; 20 minutes
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/mixers.py $(if $(PARTS),--parts) $(MIXER_BOARDS)
 
 bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of weights, mostly holes; minutes, 5 GB of disk
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/pack_memory.py

@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""What a token costs layers of hybrids and experts, beside dense layers of as many bytes.
+"""What a token costs layers of hybrids and experts, beside dense layers of as many bytes; with
+--parts, what each mixer and feed-forward costs beside its own matrices.
 
-usage: mixers.py virt-arm64|virt-riscv64 ..."""
+usage: mixers.py [--parts] [--seconds N] [--shape NAME] virt-arm64|virt-riscv64 ..."""
 
+import argparse
 import os
 import re
 import subprocess
@@ -10,15 +12,16 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import parts
 from figures import COUNTED, ICOUNT, print_table, text, write_csv
 from machine import HOST, WORK, card_arguments, make_card
 from tokens import MACHINES, make_prompt
 
 SHAPES = ["lfm2-350m", "qwen3.5-0.8b", "olmoe-1b-7b"] # synth's, of each -layers and -dense
 TYPE = "q4_0"
-PROMPT = 32   # tokens; the last one's head is counted with them
-NEW = 4       # new tokens: one pass less
-SECONDS = 600 # for one run
+PROMPT = 32    # tokens; the last one's head is counted with them
+NEW = 4        # new tokens: one pass less
+SECONDS = 1800 # for one run: of VLEN 128, two at a time, on a computer at work
 
 
 class Model:
@@ -34,10 +37,14 @@ class Model:
         self.prompt = make_prompt(path, PROMPT)
 
 
-def count_run(machine, model):
+def words_of(model):
+    return f'prompt="{model.prompt}" n={NEW} temp=0 ticks'
+
+
+def count_run(machine, model, seconds):
     """(decode, prefill) in instructions per token, of one boot on one core."""
-    status, console = machine.run(f'prompt="{model.prompt}" n={NEW} temp=0 ticks', 1,
-                                  card_arguments(model.card) + ICOUNT, None, SECONDS)
+    status, console = machine.run(words_of(model), 1, card_arguments(model.card) + ICOUNT, None,
+                                  seconds)
     ticks = re.search(r"^ticks: prefill (\d+) decode (\d+) of (\d+) per second$", console, re.M)
     size = re.search(r"^\[(\d+) prompt \+ (\d+) new tokens?", console, re.M)
     if status != 0 or not ticks or not size:
@@ -48,27 +55,23 @@ def count_run(machine, model):
     return decode * 10**9 / hz / (NEW - 1), prefill * 10**9 / hz / PROMPT
 
 
-def count_all(machines, models):
-    """{(machine label, model name): what count_run gives}"""
+def run_all(machines, models, run):
+    """{(machine label, model name): what run gives}"""
     pairs = [(machine, model) for model in models for machine in machines]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = list(pool.map(lambda pair: count_run(*pair), pairs))
+        found = list(pool.map(lambda pair: run(*pair), pairs))
     return {(machine.label, model.name): counts
             for (machine, model), counts in zip(pairs, found)}
 
 
-def main():
-    wanted = sys.argv[1:]
-    if not wanted or any(name not in MACHINES for name in wanted):
-        sys.exit(f"no figures of {' '.join(wanted) or 'nothing'}: there are {', '.join(MACHINES)}")
-    os.makedirs(WORK, exist_ok=True)
-    machines = [machine for name in wanted for machine in MACHINES[name]]
-    models = [Model(f"{shape}-{kind}") for shape in SHAPES for kind in ("layers", "dense")]
-    found = count_all(machines, models)
+def show_layers(machines, shapes, seconds):
+    models = [Model(f"{shape}-{kind}") for shape in shapes for kind in ("layers", "dense")]
+    found = run_all(machines, models, lambda *pair: count_run(*pair, seconds))
     rows, lines = [], []
-    for shape in SHAPES:
+    for shape in shapes:
         for machine in machines:
-            layers, dense = (found[machine.label, f"{shape}-{kind}"] for kind in ("layers", "dense"))
+            layers, dense = (found[machine.label, f"{shape}-{kind}"]
+                             for kind in ("layers", "dense"))
             for i, figure in enumerate(("decode", "prefill")):
                 rows.append([shape, machine.label, figure, text(layers[i]), text(dense[i]),
                              f"{layers[i] / dense[i]:.3f}"])
@@ -78,6 +81,37 @@ def main():
     print_table(f"Instructions per token, {TYPE}, {COUNTED}: no board's speed",
                 ["shape", "machine", "of", "layers", "dense", "ratio"], rows)
     write_csv("bench-mixers.csv", lines)
+
+
+def show_parts(machines, shapes, seconds):
+    """Of both layers of a kind together, and of all feed-forwards."""
+    plugin = parts.make_plugin()
+    models = [Model(f"{shape}-layers") for shape in shapes]
+    found = run_all(machines, models, lambda machine, model: parts.count(
+        machine, plugin, words_of(model), model.card, PROMPT, seconds))
+    rows, lines = [], []
+    for (label, name), counts in found.items():
+        for (part, figure), (matrices, rest) in counts.items():
+            rows.append([name, label, part, figure, text(matrices), text(rest),
+                         f"{rest / matrices:.3f}"])
+            lines += [(label, f"{name}, {part}", f"{figure}, {what}", round(value),
+                       "instructions/token", parts.COUNTED)
+                      for what, value in (("matrices", matrices), ("rest", rest))]
+    print_table(f"Instructions per token, {TYPE}, {parts.COUNTED}",
+                ["shape", "machine", "part", "of", "matrices", "rest", "rest / matrices"], rows)
+    write_csv("bench-mixer-parts.csv", lines)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("boards", nargs="+", choices=list(MACHINES))
+    parser.add_argument("--parts", action="store_true")
+    parser.add_argument("--seconds", type=int, default=SECONDS)
+    parser.add_argument("--shape", choices=SHAPES, action="append")
+    words = parser.parse_args()
+    os.makedirs(WORK, exist_ok=True)
+    machines = [machine for name in words.boards for machine in MACHINES[name]]
+    (show_parts if words.parts else show_layers)(machines, words.shape or SHAPES, words.seconds)
 
 
 if __name__ == "__main__":
