@@ -5,10 +5,13 @@
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-/* How many bytes more than the prompt of today takes, so that a longer one has room: a quarter. */
+enum { WHOLE_BYTES = 4096 };
+
+/* A quarter more than the prompt of today takes, so that a longer one has room; in whole sectors, as the
+ * place of the halves in the file must be the same where it is copied to. */
 static uint64_t with_room(uint64_t bytes)
 {
-    return bytes + bytes / 4;
+    return (bytes + bytes / 4 + WHOLE_BYTES - 1) / WHOLE_BYTES * WHOLE_BYTES;
 }
 
 enum err app_save_prefix(struct app *a, const struct file **file)

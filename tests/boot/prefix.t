@@ -54,6 +54,13 @@ r = boot(ARM64, CARD, WORDS.replace("briefly", "shortly"))
 tap.ok(r.status == 0 and r.ids and r.prefix == 0 and
        "ingot.prefix is of another system prompt" in r.console, "another prompt is named", r.console)
 
+for n in (60, 75, 90):  # files of other lengths
+    system = SYSTEM[:n]
+    card, _ = make_board_card("virt-arm64", f"prefix-{n}.img", SYSTEM=system, MODEL=MODEL)
+    r = boot(ARM64, card, WORDS.replace(SYSTEM, system))
+    tap.ok(r.status == 0 and r.prefix > 10, f"a prompt of {n} characters: {r.prefix} tokens", r.console)
+    os.unlink(card)
+
 damaged = own_copy(CARD, "prefix-damaged.img")
 with open(damaged, "r+b") as f:
     data = f.read()
