@@ -1,128 +1,13 @@
 // void score_f32_q4_neon_dotprod(struct score_row *s, const struct block_q8 *q, const void *k,
-//                                size_t n_q, size_t n, size_t d)
+//                   size_t n_q, size_t n, size_t d)
 //
-// x0 s  x1 q  x2 scales  x3 n_q  x4 n  x5 blocks of 32 dimensions  x6 keys  x7 bytes of a query
-// x14 scale, x15 score of a strip, x16 positions done, x17 blocks left; the rest as
-// attention_int_neon_dotprod.h says
+// Registers: score_int_neon.h.
 // Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved.
 //
-// Strips of 16 positions for four queries, then two, then one; s carries the sums from a block to
-// the next. 32 dimensions of 16 positions and four queries: 293 instructions for 128 sdot.
+// 32 dimensions of 16 positions and four queries: 293 instructions for 128 sdot.
 #include "kernels/arm64/attention_int_neon_dotprod.h"
-
-#define scores x0
-#define queries x1
-#define scales x2
-#define queries_left x3
-#define length x4
-#define n_blocks x5
-#define keys x6
-#define query_bytes x7
-#define scale_at x14
-#define score_at x15
-#define done x16
-#define blocks_left x17
-#define word w8
-#define place x8 /* where no group is loaded */
-
-.macro clear_row row
-    add     place, score_at, #\row * SCORE_ROW_BYTES
-    st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [place]
-.endm
-
-// s = fma(sum, scale * q.d, s), scales in v4-v7
-.macro add_row row, block, a, b, c, e
-    ldr     s14, [\block], #(Q8_BYTES - Q8_SCALE)
-    add     place, score_at, #\row * SCORE_ROW_BYTES
-    ld1     {v9.4s, v10.4s, v11.4s, v12.4s}, [place]
-    float_sums \a, \b, \c, \e
-    fmul    v0.4s, v4.4s, factor.s[0]
-    fmul    v1.4s, v5.4s, factor.s[0]
-    fmul    v2.4s, v6.4s, factor.s[0]
-    fmul    v3.4s, v7.4s, factor.s[0]
-    fmla    v9.4s, \a\().4s, v0.4s
-    fmla    v10.4s, \b\().4s, v1.4s
-    fmla    v11.4s, \c\().4s, v2.4s
-    fmla    v12.4s, \e\().4s, v3.4s
-    st1     {v9.4s, v10.4s, v11.4s, v12.4s}, [place]
-.endm
-
-.macro score_rows rows
-    mov     done, #0
-.Lstrip\@:
-    lead_blocks \rows, queries, query_bytes
-    add     scale_at, scales, done, lsl #1
-    add     score_at, scores, done, lsl #2
-    movi    v0.4s, #0
-    movi    v1.4s, #0
-    movi    v2.4s, #0
-    movi    v3.4s, #0
-    clear_row 0
-.if \rows > 1
-    clear_row 1
-.endif
-.if \rows > 2
-    clear_row 2
-    clear_row 3
-.endif
-    subs    blocks_left, n_blocks, #1
-    b.lo    .Lscored\@
-.Lblock\@:
-    sub     group_at, n_blocks, blocks_left
-    sub     group_at, group_at, #1
-    add     group_at, keys, group_at, lsl #10   // 8 groups of 128 bytes
-    add     group_at, group_at, done, lsl #1
-    sum_groups 4, \rows
-    ld1     {v4.8h, v5.8h}, [scale_at], group_stride
-    shll2   v7.4s, v5.8h, #16
-    shll    v6.4s, v5.4h, #16
-    shll2   v5.4s, v4.8h, #16
-    shll    v4.4s, v4.4h, #16
-    add_row 0, block0, v16, v17, v18, v19
-.if \rows > 1
-    add_row 1, block1, v20, v21, v22, v23
-.endif
-.if \rows > 2
-    add_row 2, block2, v24, v25, v26, v27
-    add_row 3, block3, v28, v29, v30, v31
-.endif
-    subs    blocks_left, blocks_left, #1
-    b.hs    .Lblock\@
-.Lscored\@:
-    add     done, done, #16
-    cmp     done, length
-    b.ne    .Lstrip\@
-    add     scores, scores, #\rows * SCORE_ROW_BYTES
-.rept \rows
-    add     queries, queries, query_bytes
-.endr
-    subs    queries_left, queries_left, #\rows
-.endm
+#include "kernels/arm64/score_int_neon.h"
 
 func score_f32_q4_neon_dotprod, dotprod
-    cbz     queries_left, 9f
-    cbz     length, 9f
-    save_vectors
-    begin_int 4, word
-    mov     group_stride, #2 * KV_TILE
-    lsr     n_blocks, n_blocks, #5
-    add     keys, scales, n_blocks, lsl #7
-    add     query_bytes, n_blocks, n_blocks, lsl #2
-    lsl     query_bytes, query_bytes, #3
-1:
-    cmp     queries_left, #4
-    b.lo    2f
-    score_rows 4
-    b.ne    1b
-    b       8f
-2:
-    tbz     queries_left, #1, 3f
-    score_rows 2
-    b.eq    8f
-3:
-    score_rows 1
-8:
-    restore_vectors
-9:
-    ret
+    score_int
 endfunc score_f32_q4_neon_dotprod

@@ -1,11 +1,13 @@
-// accumulate_f32_q8_q8 and accumulate_f32_q4_q8 with the dot product: strips of 16 dimensions for
-// four rows, then two, then one, a half of the tile after the other.
+// accumulate_f32_q8_q8 and accumulate_f32_q4_q8: strips of 16 dimensions for four rows (or two at
+// most), then two, then one, a half of the tile after the other. The file before it,
+// attention_int_neon_dotprod.h or attention_int_neon.h, says how sums are made.
 //
 // x0 o, from a block's first dimension on  x1 s  x2 w, of a block  x3 v, of a block  x4 rows left
 // x5 d, then bytes of a row of o  x6 bytes of a row of w  x7 output of a strip, x14 place
 // x15 dimensions of a block, x16 dimensions left of it, x17 values of the strip
 // x19-x22 o, w, v and dimensions left of a group of rows
-#include "kernels/arm64/attention_int_neon_dotprod.h"
+#ifndef INGOT_KERNELS_ARM64_ACCUMULATE_INT_NEON_H
+#define INGOT_KERNELS_ARM64_ACCUMULATE_INT_NEON_H
 
 #define outs x0
 #define weights_of x1
@@ -95,7 +97,8 @@
     subs    rows_left, rows_left, #\rows
 .endm
 
-.macro accumulate_int bits
+// most: 4 or 2 rows at a time
+.macro accumulate_int bits, most
     cbz     rows_left, .Ldone\@
     cbz     row_bytes, .Ldone\@
     save_vectors
@@ -111,16 +114,18 @@
     lsl     block_row_bytes, block_row_bytes, #4
     lsl     group_stride, width, #(\bits / 4)
     lsl     row_bytes, row_bytes, #2
-.Lfour\@:
-    cmp     rows_left, #4
-    b.lo    .Ltwo\@
-    accumulate_rows \bits, 4
-    b.ne    .Lfour\@
+.Lmany\@:
+    cmp     rows_left, #\most
+    b.lo    .Lfew\@
+    accumulate_rows \bits, \most
+    b.ne    .Lmany\@
     b       .Lend\@
-.Ltwo\@:
+.Lfew\@:
+.if \most == 4
     tbz     rows_left, #1, .Lone\@
     accumulate_rows \bits, 2
     b.eq    .Lend\@
+.endif
 .Lone\@:
     accumulate_rows \bits, 1
 .Lend\@:
@@ -130,3 +135,5 @@
 .Ldone\@:
     ret
 .endm
+
+#endif
