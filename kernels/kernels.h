@@ -294,7 +294,8 @@ enum cpu_feature {
     OP(accumulate_f32_q8, void, \
        (float *restrict o, const struct score_row *restrict s, const void *restrict v, size_t n_q, \
         size_t n, size_t d)) \
-    /* score_f32_q8 over keys of four bits, as below, d % 32 == 0. */ \
+    /* score_f32_q8 over keys of four bits, as below, d % 32 == 0: acc = fma((float)isum * \
+     * scale[b][j], q.d, acc). No q is -128. */ \
     OP(score_f32_q4, void, \
        (struct score_row *restrict s, const struct block_q8 *restrict q, const void *restrict k, \
         size_t n_q, size_t n, size_t d)) \

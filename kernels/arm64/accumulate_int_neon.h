@@ -102,8 +102,9 @@
     cbz     rows_left, .Ldone\@
     cbz     row_bytes, .Ldone\@
     save_vectors
-    push_pair x19, x20, 32
+    push_pair x19, x20, 48
     save_pair x21, x22, 16
+    save_pair x23, x24, 32
     begin_int \bits, word
     mov     width, #64
     tst     row_bytes, #32
@@ -129,8 +130,9 @@
 .Lone\@:
     accumulate_rows \bits, 1
 .Lend\@:
+    restore_pair x23, x24, 32
     restore_pair x21, x22, 16
-    pop_pair x19, x20, 32
+    pop_pair x19, x20, 48
     restore_vectors
 .Ldone\@:
     ret

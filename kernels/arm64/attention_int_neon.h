@@ -19,6 +19,7 @@
 #define block1 x11
 #define block2 x12
 #define block3 x13
+#define groups_left x23 /* fours of them */
 
 // Pairs of the lanes in v2, v3 and v0, v1 by those of a block.
 .macro row_q4 low, high, block, a, b, c, e
@@ -127,8 +128,11 @@
     clear_sums v24, v25, v26, v27
     clear_sums v28, v29, v30, v31
 .endif
+    mov     groups_left, #2
+.Lgroups\@:
     four_groups \bits, \rows
-    four_groups \bits, \rows
+    subs    groups_left, groups_left, #1
+    b.ne    .Lgroups\@
 .if \bits == 8
     add_pairs v16, v17, v18, v19, v16, v17, v18, v19, v20, v21, v22, v23
 .if \rows > 1

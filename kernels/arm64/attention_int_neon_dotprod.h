@@ -21,6 +21,7 @@
 #define block1 x11
 #define block2 x12
 #define block3 x13
+#define groups_left x23 /* fours of them */
 
 .macro dot_row column, block, a, b, c, e
     sdot    \a\().4s, v4.16b, \block\().4b[\column]
@@ -84,8 +85,11 @@
     begin_sums v24, v25, v26, v27
     begin_sums v28, v29, v30, v31
 .endif
+    mov     groups_left, #2
+.Lgroups\@:
     four_groups \bits, \rows
-    four_groups \bits, \rows
+    subs    groups_left, groups_left, #1
+    b.ne    .Lgroups\@
 .endm
 
 .macro float_sums a, b, c, e

@@ -29,20 +29,20 @@
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [place]
 .endm
 
-// s = fma(sum, scale * q.d, s), scales in v4-v7
+// s = fma(sum * scale, q.d, s), scales in v4-v7
 .macro add_row row, block, a, b, c, e
     ldr     s14, [\block], #(Q8_BYTES - Q8_SCALE)
     add     place, score_at, #\row * SCORE_ROW_BYTES
     ld1     {v9.4s, v10.4s, v11.4s, v12.4s}, [place]
     float_sums \a, \b, \c, \e
-    fmul    v0.4s, v4.4s, factor.s[0]
-    fmul    v1.4s, v5.4s, factor.s[0]
-    fmul    v2.4s, v6.4s, factor.s[0]
-    fmul    v3.4s, v7.4s, factor.s[0]
-    fmla    v9.4s, \a\().4s, v0.4s
-    fmla    v10.4s, \b\().4s, v1.4s
-    fmla    v11.4s, \c\().4s, v2.4s
-    fmla    v12.4s, \e\().4s, v3.4s
+    fmul    \a\().4s, \a\().4s, v4.4s
+    fmul    \b\().4s, \b\().4s, v5.4s
+    fmul    \c\().4s, \c\().4s, v6.4s
+    fmul    \e\().4s, \e\().4s, v7.4s
+    fmla    v9.4s, \a\().4s, factor.s[0]
+    fmla    v10.4s, \b\().4s, factor.s[0]
+    fmla    v11.4s, \c\().4s, factor.s[0]
+    fmla    v12.4s, \e\().4s, factor.s[0]
     st1     {v9.4s, v10.4s, v11.4s, v12.4s}, [place]
 .endm
 
@@ -102,6 +102,7 @@
     cbz     queries_left, .Lend\@
     cbz     length, .Lend\@
     save_vectors
+    push_pair x23, x24, 16
     begin_int 4, word
     mov     group_stride, #2 * KV_TILE
     lsr     n_blocks, n_blocks, #5
@@ -121,6 +122,7 @@
 .Lone\@:
     score_rows 1
 .Lrestore\@:
+    pop_pair x23, x24, 16
     restore_vectors
 .Lend\@:
     ret

@@ -24,7 +24,7 @@ static inline int32_t dot_halves(const int8_t *x, const uint8_t *bytes)
            x[3] * high_half(bytes[1]);
 }
 
-/* s_j += fma((float)isum, scale_j q.d, s_j) over a block of 32 dimensions. */
+/* s_j = fma((float)isum scale_j, q.d, s_j) over a block of 32 dimensions. */
 static void score_block(float *s, const struct block_q8 *q, const uint16_t *scale,
                         const uint8_t *keys, size_t n)
 {
@@ -34,7 +34,7 @@ static void score_block(float *s, const struct block_q8 *q, const uint16_t *scal
         for (size_t g = 0; g < 8; g++) {
             sum += dot_halves(q->q + 4 * g, keys + g * 2 * KV_TILE);
         }
-        s[j] = fmaf((float)sum, f32_from_bf16(scale[j]) * q->d, s[j]);
+        s[j] = fmaf((float)sum * f32_from_bf16(scale[j]), q->d, s[j]);
     }
 }
 

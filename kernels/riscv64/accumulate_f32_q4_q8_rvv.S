@@ -24,18 +24,35 @@
 #define factor ft1
 
 /* o = fma(sum, w.d, o), in the first half o * factor. */
-.macro add_piece piece, taken, half
-    vsetvli zero, \taken, e16, m2, ta, ma
+.macro add_piece piece, taken, half, last
+    vsetvli zero, \taken, e16, m4, ta, ma
     vfwcvt.f.x.v floats, \piece
-    vsetvli temp, \taken, e32, m4, ta, ma
+    vsetvli temp, \taken, e32, m8, ta, ma
     vle32.v others, (piece_at)
+    .if \last == 0
     sub lanes_left, lanes_left, temp
+    .endif
     .if \half == 0
     vfmul.vf others, others, factor
     .endif
     vfmacc.vf others, scale, floats
     vse32.v others, (piece_at)
+    .if \last == 0
     add piece_at, piece_at, piece_bytes
+    .endif
+.endm
+
+.macro add_piece_0 piece, taken, more
+    add_piece \piece, \taken, 0, 0
+.endm
+.macro add_piece_1 piece, taken, more
+    add_piece \piece, \taken, 1, 0
+.endm
+.macro add_last_piece_0 piece, taken, more
+    add_piece \piece, \taken, 0, 1
+.endm
+.macro add_last_piece_1 piece, taken, more
+    add_piece \piece, \taken, 1, 1
 .endm
 
 .macro add_row wide, half, row, block
@@ -45,7 +62,11 @@
     .endif
     mv lanes_left, lanes
     mv piece_at, row_at
-    for_pieces \wide, \row, add_piece, \half
+    .if \wide
+    for_pieces \wide, \row, add_piece_\half
+    .else
+    for_pieces \wide, \row, add_last_piece_\half
+    .endif
     add row_at, row_at, row_bytes
 .endm
 
@@ -99,7 +120,7 @@ func accumulate_f32_q4_q8_rvv, v
     mul block_row_bytes, block_row_bytes, temp
     slli row_bytes, row_bytes, 2
     begin_pieces
-    li temp, 64
+    li temp, 128
     bgtu piece_bytes, temp, .Llong
     for_rows 1, accumulate_rows, rows_left, .Ldone
 .Llong:

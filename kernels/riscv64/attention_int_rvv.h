@@ -22,15 +22,15 @@
 #define block2 s2
 #define block3 s3
 #define groups_left s4
-#define piece_bytes s5  /* floats of m4 */
+#define piece_bytes s5  /* floats of m8 */
 #define lanes_left s6
 #define piece_at s7
 #define first_lanes s11 /* of a piece at most, and lanes; of more than vl has, it may take any half */
 
 #define field0 v0
-#define floats v0       /* m4, when the sums are done */
-#define others v4
-#define sums v8
+#define floats v0       /* m8, when the sums are done */
+#define others v8
+#define halves v12      /* the upper half of others */
 
 .macro row_number block, index, field, acc, element
     lb \element, \index(\block)
@@ -122,38 +122,30 @@
     bnez groups_left, .Lgroups\@
 .endm
 
-/* \macro piece-of-sums, lanes to take, \more for the pieces of m2, 16 bits, that a row's sums have. */
+/* \macro piece-of-sums, lanes to take, \more for the pieces of m4, 16 bits, that a row's sums have. */
 .macro for_pieces wide, row, macro, more
     .if \wide
     .if \row == 0
     \macro v16, first_lanes, \more
-    \macro v18, lanes_left, \more
     \macro v20, lanes_left, \more
-    \macro v22, lanes_left, \more
     .else
     \macro v24, first_lanes, \more
-    \macro v26, lanes_left, \more
     \macro v28, lanes_left, \more
-    \macro v30, lanes_left, \more
     .endif
     .elseif \row == 0
-    \macro v16, first_lanes, \more
-    \macro v18, lanes_left, \more
+    \macro v16, lanes, \more
     .elseif \row == 1
-    \macro v20, first_lanes, \more
-    \macro v22, lanes_left, \more
+    \macro v20, lanes, \more
     .elseif \row == 2
-    \macro v24, first_lanes, \more
-    \macro v26, lanes_left, \more
+    \macro v24, lanes, \more
     .else
-    \macro v28, first_lanes, \more
-    \macro v30, lanes_left, \more
+    \macro v28, lanes, \more
     .endif
 .endm
 
 /* piece_bytes and first_lanes of \lanes. */
 .macro begin_pieces
-    vsetvli temp, zero, e32, m4, ta, ma
+    vsetvli temp, zero, e32, m8, ta, ma
     slli piece_bytes, temp, 2
     mv first_lanes, lanes
     bleu lanes, temp, .Lbegun\@

@@ -2,7 +2,7 @@
  *                       const void *restrict k, size_t n_q, size_t n, size_t d)
  *
  * a0 s, a1 q, a2 scales, a3 n_q, a4 n, which lanes takes, a5 blocks of 32 dimensions left, a6 keys.
- * Clobbers a0, a1, a3-a7, t0-t6, ft0, v0-v31; keeps s0-s11 and, of the stack, 64 scales.
+ * Clobbers a0, a1, a3-a7, t0-t6, ft0, v0-v31; keeps s0-s11.
  *
  * A lane is a position; s carries the sums from one block to the next. */
 #include "kernels/riscv64/attention_int_rvv.h"
@@ -17,44 +17,52 @@
 #define blocks_left s1
 #define scale_at s8
 #define score_at s9
-#define float_scale s10
+#define scale_piece s10
 #define scale ft0
-#define SCALES_BYTES (4 * KV_TILE)
 
-/* s = fma(sum, scale * q.d, s) of the lanes that are left. */
-.macro add_piece piece, taken, unused
-    vsetvli zero, \taken, e16, m2, ta, ma
+/* s = fma(sum * scale, q.d, s) of a piece. */
+.macro add_piece piece, taken, last
+    vsetvli zero, \taken, e16, m4, ta, ma
     vfwcvt.f.x.v floats, \piece
-    vsetvli temp, \taken, e32, m4, ta, ma
-    vle32.v others, (float_scale)
-    vle32.v sums, (piece_at)
-    vfmul.vf others, others, scale
+    vsetvli temp, \taken, e32, m8, ta, ma
+    vle16.v halves, (scale_piece)
+    vzext.vf2 others, halves
+    vsll.vi others, others, 16
+    vfmul.vv floats, floats, others
+    vle32.v others, (piece_at)
+    vfmacc.vf others, scale, floats
+    vse32.v others, (piece_at)
+    .if \last == 0
     sub lanes_left, lanes_left, temp
-    add float_scale, float_scale, piece_bytes
-    vfmacc.vv sums, floats, others
-    vse32.v sums, (piece_at)
+    slli temp, temp, 1
+    add scale_piece, scale_piece, temp
     add piece_at, piece_at, piece_bytes
+    .endif
 .endm
 
 .macro add_row wide, row, block
     flw scale, 0(\block)
-    mv float_scale, sp
-    mv lanes_left, lanes
+    mv scale_piece, scale_at
     addi piece_at, score_at, \row*SCORE_ROW_BYTES
+    .if \wide
+    mv lanes_left, lanes
     for_pieces \wide, \row, add_piece, 0
+    .else
+    for_pieces \wide, \row, add_piece, 1
+    .endif
 .endm
 
 .macro score_rows wide, count
     lead_blocks \count, queries, query_bytes
     mv score_at, rows_at
-    vsetvli temp, zero, e32, m4, ta, ma
+    vsetvli temp, zero, e32, m8, ta, ma
     vmv.v.i floats, 0
     .irp row, 0, 1, 2, 3
     .if \row < \count
     addi piece_at, score_at, \row*SCORE_ROW_BYTES
     mv lanes_left, lanes
 .Lzero\@_\row:
-    vsetvli temp, lanes_left, e32, m4, ta, ma
+    vsetvli temp, lanes_left, e32, m8, ta, ma
     vse32.v floats, (piece_at)
     sub lanes_left, lanes_left, temp
     slli temp, temp, 2
@@ -68,21 +76,6 @@
     beqz blocks_left, .Lscored\@
 .Lblock\@:
     sum_groups \wide, \count
-    mv float_scale, sp
-    mv lanes_left, lanes
-    mv piece_at, scale_at
-.Lscale\@:
-    vsetvli temp, lanes_left, e32, m8, ta, ma
-    vle16.v v4, (piece_at)
-    vzext.vf2 v0, v4
-    vsll.vi v0, v0, 16
-    vse32.v v0, (float_scale)
-    sub lanes_left, lanes_left, temp
-    slli temp, temp, 1
-    add piece_at, piece_at, temp
-    slli temp, temp, 1
-    add float_scale, float_scale, temp
-    bnez lanes_left, .Lscale\@
     add_row \wide, 0, block0
     .if \count > 1
     add_row \wide, 1, block1
@@ -104,7 +97,7 @@
 .endm
 
 func score_f32_q4_rvv, v
-    push_at SCALES_BYTES, SCALES_BYTES + 96, ALL_SAVED
+    push 96, ALL_SAVED
     mv lanes, a4
     beqz lanes, .Ldone
     li group_stride, 2*KV_TILE
@@ -114,12 +107,12 @@ func score_f32_q4_rvv, v
     li query_bytes, Q8_BYTES
     mul query_bytes, query_bytes, n_blocks
     begin_pieces
-    li temp, 64
+    li temp, 128
     bgtu piece_bytes, temp, .Llong
     for_rows 1, score_rows, queries_left, .Ldone
 .Llong:
     for_rows 0, score_rows, queries_left, .Ldone
 .Ldone:
-    pop_at SCALES_BYTES, SCALES_BYTES + 96, ALL_SAVED
+    pop 96, ALL_SAVED
     ret
 endfunc

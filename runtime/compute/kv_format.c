@@ -229,6 +229,9 @@ const struct kv_format kv_formats[KV_N_TYPES] = {
                     kv_put_value_q8, score_q8, kv_accumulate_q8 },
     [KV_ROT_Q4] = { "rot_q4", KV_BLOCK, true, true, .995f, kv_key_bytes_q4, kv_value_bytes_q4,
                     kv_put_key_q4, kv_put_value_q4, kv_score_q4, kv_accumulate_q4 },
+    [KV_UNIFORM_4B] = { "uniform_4b", KV_BLOCK, false, true, .995f, kv_key_bytes_uniform,
+                        kv_value_bytes_uniform, kv_put_key_uniform, kv_put_value_uniform,
+                        kv_score_uniform, kv_accumulate_uniform },
 #if !defined(INGOT_FREESTANDING)
     [KV_UNIFORM_2B] = KV_CODE_ROW(uniform_2b, 128, .93f),
     [KV_MIXED_4B8] = KV_CODE_ROW(mixed_4b8, 128, .997f),

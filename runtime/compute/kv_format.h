@@ -17,6 +17,7 @@ enum kv_type {
     KV_F32,    /* nothing is rounded: for comparisons with other engines, in plain C */
     KV_ROT_Q8, /* the same of rotated heads (kv_rotate.h), and integer weights for the values */
     KV_ROT_Q4, /* four bits of rotated heads, one scale per 32 numbers of a key, 64 of a value */
+    KV_UNIFORM_4B, /* the same of heads as they are, with a middle beside each scale */
 
     /* For measurements with the Linux program (kv_formats_c.h); images of boards have no row of them. */
     KV_UNIFORM_2B = 7,

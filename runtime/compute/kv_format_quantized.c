@@ -15,6 +15,11 @@ static uint32_t padded(uint32_t d)
     return kv_blocks(d) * KV_BLOCK;
 }
 
+static size_t at_most(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* ---- rounding ---------------------------------------------------------------------------------- */
 
 static float largest(const float *x, uint32_t n)
@@ -56,6 +61,28 @@ static void round_q8(int8_t *q, const float *x, uint32_t n, float scale)
     }
 }
 
+/* The scale of x (n). With a middle, x becomes its difference to that, so that 16 steps reach from the
+ * least to the largest: x ~ least + (q + 8 + 1/2) scale. */
+static float fit(float *x, uint32_t n, float *middle)
+{
+    float least = x[0], most = x[0], scale;
+
+    if (middle == NULL) {
+        return largest(x, n) / 7.5f;
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        least = x[i] < least ? x[i] : least;
+        most = x[i] > most ? x[i] : most;
+    }
+    scale = (most - least) / 16.0f;
+    scale = scale < 0x1p-100f ? 0.0f : scale;
+    *middle = least + 8.5f * scale;
+    for (uint32_t i = 0; i < n; i++) {
+        x[i] -= *middle;
+    }
+    return scale;
+}
+
 /* The lower or the upper half of a byte. */
 static void put_half(uint8_t *byte, bool upper, int8_t q)
 {
@@ -71,27 +98,34 @@ size_t kv_key_bytes_q4(uint32_t d)
     return (size_t)KV_TILE * kv_blocks(d) * (sizeof(uint16_t) + KV_BLOCK / 2);
 }
 
-void kv_put_key_q4(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
+/* With `middles` (KV_TILE a block) what is rounded is the difference to them. */
+static void put_key(void *tile, float *middles, uint32_t d, uint32_t j, const float *x)
 {
     uint16_t *scales = tile;
     uint32_t n_blocks = kv_blocks(d);
     uint8_t *keys = (uint8_t *)(scales + (size_t)n_blocks * KV_TILE) + (size_t)j * 2;
 
-    (void)k;
     for (uint32_t b = 0; b < n_blocks; b++) {
+        size_t place = (size_t)b * KV_TILE + j;
         _Alignas(16) float room[KV_BLOCK];
-        const float *block = kv_block(x, d, b, room);
-        uint16_t scale = bf16_from_f32(largest(block, KV_BLOCK) / 7.5f);
+        float y[KV_BLOCK];
         int8_t q[KV_BLOCK];
 
-        scales[(size_t)b * KV_TILE + j] = scale;
-        round_q4(q, block, KV_BLOCK, f32_from_bf16(scale));
+        memcpy(y, kv_block(x, d, b, room), sizeof y);
+        scales[place] = bf16_from_f32(fit(y, KV_BLOCK, middles == NULL ? NULL : middles + place));
+        round_q4(q, y, KV_BLOCK, f32_from_bf16(scales[place]));
         for (uint32_t i = 0; i < KV_BLOCK; i += 4, keys += 2 * KV_TILE) {
             for (uint32_t c = 0; c < 4; c++) {
                 put_half(&keys[c % 2], c >= 2, q[i + c]);
             }
         }
     }
+}
+
+void kv_put_key_q4(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
+{
+    (void)k;
+    put_key(tile, NULL, d, j, x);
 }
 
 void kv_score_q4(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
@@ -145,25 +179,30 @@ static uint8_t *begin_value(float *scales, uint32_t width, uint32_t j)
     return (uint8_t *)(scales + n);
 }
 
-void kv_put_value_q4(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
+static void put_value(void *tile, float *middles, uint32_t d, uint32_t j, const float *x)
 {
     uint32_t width = padded(d), block = (uint32_t)kv_values_block(width);
     float *scales = tile;
     uint8_t *values = begin_value(scales, width, j) + (size_t)j / 4 * 2 * block + j % 2;
 
-    (void)k;
     for (uint32_t b = 0; b < width / block; b++, values += (size_t)block * KV_TILE / 2) {
-        float room[MOST_BLOCK];
-        const float *from = value_block(x, d, b, block, room);
-        float scale = largest(from, block) / 7.5f;
+        size_t place = (size_t)b * KV_TILE + j;
+        float room[MOST_BLOCK], y[MOST_BLOCK];
         int8_t q[MOST_BLOCK];
 
-        scales[(size_t)b * KV_TILE + j] = scale;
-        round_q4(q, from, block, scale);
+        memcpy(y, value_block(x, d, b, block, room), block * sizeof *y);
+        scales[place] = fit(y, block, middles == NULL ? NULL : middles + place);
+        round_q4(q, y, block, scales[place]);
         for (uint32_t i = 0; i < block; i++) {
             put_half(&values[2 * i], j % 4 >= 2, q[i]);
         }
     }
+}
+
+void kv_put_value_q4(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
+{
+    (void)k;
+    put_value(tile, NULL, d, j, x);
 }
 
 void kv_put_value_q8(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
@@ -288,4 +327,89 @@ void kv_accumulate_q8(const struct kernels *k, float *o, const struct score_row 
     (void)n;
     t.accumulate = k->accumulate_f32_q8_q8;
     accumulate(k, &t, o, s, n_q, d);
+}
+
+/* ---- uniform_4b: float middle[blocks][KV_TILE], then a tile of four bits ------------------------ */
+
+static size_t key_middles(size_t d)
+{
+    return (size_t)kv_blocks((uint32_t)d) * KV_TILE;
+}
+
+static size_t value_middles(size_t d)
+{
+    size_t width = padded((uint32_t)d);
+
+    return width / kv_values_block(width) * KV_TILE;
+}
+
+size_t kv_key_bytes_uniform(uint32_t d)
+{
+    return key_middles(d) * sizeof(float) + kv_key_bytes_q4(d);
+}
+
+size_t kv_value_bytes_uniform(uint32_t d)
+{
+    return value_middles(d) * sizeof(float) + kv_value_bytes_q4(d);
+}
+
+void kv_put_key_uniform(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x)
+{
+    float *middles = tile;
+
+    (void)k;
+    put_key(middles + key_middles(d), middles, d, j, x);
+}
+
+void kv_put_value_uniform(const struct kernels *k, void *tile, uint32_t d, uint32_t j,
+                          const float *x)
+{
+    float *middles = tile;
+
+    (void)k;
+    if (j == 0) {
+        memset(middles, 0, value_middles(d) * sizeof *middles);
+    }
+    put_value(middles + value_middles(d), middles, d, j, x);
+}
+
+/* And each middle times the sum of the query over its block, as the query was rounded. */
+void kv_score_uniform(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
+                      const void *keys, size_t n_q, size_t n, size_t d)
+{
+    const struct block_q8 *block = q->q8;
+    const float *middles = keys;
+
+    kv_score_q4(k, s, q, middles + key_middles(d), n_q, n, d);
+    for (size_t a = 0; a < n_q; a++) {
+        for (size_t b = 0; b < kv_blocks((uint32_t)d); b++, block++) {
+            k->add_scaled_f32(s[a].s, middles + b * KV_TILE, n, (float)block->sum * block->d);
+        }
+    }
+}
+
+static void add_to_all(float *o, size_t n, float x)
+{
+    for (size_t i = 0; i < n; i++) {
+        o[i] += x;
+    }
+}
+
+/* And each middle times its weight, a sum that is the same for all dimensions of a block. */
+void kv_accumulate_uniform(const struct kernels *k, float *o, const struct score_row *s,
+                           const void *values, size_t n_q, size_t n, size_t d)
+{
+    const float *middles = values;
+    size_t block = kv_values_block(padded((uint32_t)d));
+
+    kv_accumulate_q4(k, o, s, middles + value_middles(d), n_q, n, d);
+    for (size_t a = 0; a < n_q; a++, o += d) {
+        for (size_t at = 0; at < d; at += block) {
+            _Alignas(64) float row[KV_TILE], sum;
+
+            memcpy(row, middles + at / block * KV_TILE, sizeof row);
+            k->gemv_f32_f32_f32(&sum, row, s[a].s, 1, KV_TILE, 0);
+            add_to_all(o + at, at_most(block, d - at), sum);
+        }
+    }
 }

@@ -22,4 +22,16 @@ void kv_accumulate_q4(const struct kernels *k, float *o, const struct score_row 
 void kv_accumulate_q8(const struct kernels *k, float *o, const struct score_row *s,
                       const void *values, size_t n_q, size_t n, size_t d);
 
+/* uniform_4b: 16 steps from the least of a block to the largest; blocks of 32 for keys, B for values. */
+size_t kv_key_bytes_uniform(uint32_t d);
+size_t kv_value_bytes_uniform(uint32_t d);
+void kv_put_key_uniform(const struct kernels *k, void *tile, uint32_t d, uint32_t j,
+                        const float *x);
+void kv_put_value_uniform(const struct kernels *k, void *tile, uint32_t d, uint32_t j,
+                          const float *x);
+void kv_score_uniform(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
+                      const void *keys, size_t n_q, size_t n, size_t d);
+void kv_accumulate_uniform(const struct kernels *k, float *o, const struct score_row *s,
+                           const void *values, size_t n_q, size_t n, size_t d);
+
 #endif

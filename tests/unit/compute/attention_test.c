@@ -220,12 +220,14 @@ int main(void)
     test_against_softmax(&k, KV_F32, 5e-6);
     test_against_softmax(&k, KV_ROT_Q8, 8e-2);
     test_against_softmax(&k, KV_ROT_Q4, 8e-1);
+    test_against_softmax(&k, KV_UNIFORM_4B, 8e-1);
     test_rescaling(&k);
     test_blocks(&k, KV_F16);
     test_blocks(&k, KV_Q8);
     test_blocks(&k, KV_F32);
     test_blocks(&k, KV_ROT_Q8);
     test_blocks(&k, KV_ROT_Q4);
+    test_blocks(&k, KV_UNIFORM_4B);
     test_windows(&k);
     test_one_position(&k);
     return tap_done();

@@ -232,7 +232,7 @@ static double accumulate_error(const struct kv_format *f, const uint8_t *tile, u
 /* Weights become int8 (kv_format_quantized.h). */
 static bool rounds_weights(const struct kv_format *f)
 {
-    return f->rotated;
+    return f->rotated || f == &kv_formats[KV_UNIFORM_4B];
 }
 
 static void test_products(const struct kv_format *f)
