@@ -11,21 +11,30 @@ static const struct kv_cache *cache(const struct transformer *t)
     return t->states[t->layer].self;
 }
 
-/* Norm, rotate and append this core's share of the chunk's keys and values. */
+/* The part of the chunk, of one head, whose positions lie in one tile. */
+static void append_tile(const struct transformer *t, unsigned core, uint32_t head, uint32_t tile)
+{
+    uint32_t end = min_u32(tile * KV_TILE + KV_TILE, t->position + t->n_tokens);
+
+    for (uint32_t at = max_u32(tile * KV_TILE, t->position); at < end; at++) {
+        float *k;
+        const float *v = attention_key_value(t, head, at - t->position, &k);
+
+        kv_cache_put(cache(t), t->kernels, t->layer, head, at, k, v, t->act.attention[core].q);
+    }
+}
+
+/* Norm, rotate and append this core's share of the chunk's keys and values. A tile is one core's, which
+ * writes its positions in order: they may share bytes, and the first clears the scales of all. */
 static void append_kv(const struct transformer *t, unsigned core)
 {
+    uint32_t tile = t->position / KV_TILE;
+    uint32_t tiles = (t->position + t->n_tokens - 1) / KV_TILE + 1 - tile;
     size_t first, last;
 
-    workers_share(t->workers, core, (size_t)t->data->n_kv_heads * t->n_tokens, 1, &first, &last);
+    workers_share(t->workers, core, (size_t)t->data->n_kv_heads * tiles, 1, &first, &last);
     for (size_t item = first; item < last; item++) {
-        uint32_t head = (uint32_t)(item / t->n_tokens);
-        uint32_t i = (uint32_t)(item % t->n_tokens);
-        const float *v;
-        float *k;
-
-        v = attention_key_value(t, head, i, &k);
-        kv_cache_put(cache(t), t->kernels, t->layer, head, t->position + i, k, v,
-                     t->act.attention[core].q);
+        append_tile(t, core, (uint32_t)(item / tiles), tile + (uint32_t)(item % tiles));
     }
 }
 

@@ -39,18 +39,21 @@ def reply(program, model, cores, options, n):
     return status, text, Reply(text)
 
 
-def check(what, model, options, n=12):
+def check(what, model, options, n=12, cores=CORES):
     status, text, wanted = reply(HOST, model, 1, options, n)
     tap.ok(status == 0 and wanted.hash, f"{what}: logits {wanted.hash}", text)
-    for cores in CORES:
-        status, text, got = reply(TSAN, model, cores, options, n)
+    for n_cores in cores:
+        status, text, got = reply(TSAN, model, n_cores, options, n)
         tap.ok(status == 0 and got.hash == wanted.hash and got.ids == wanted.ids and
-               "ThreadSanitizer" not in text, f"{what}: on {cores} cores the same, without a race",
+               "ThreadSanitizer" not in text, f"{what}: on {n_cores} cores the same, without a race",
                f"status {status}\n{text}")
 
 
 kv = kv_model.model()
 check("resident", DEMO, [])
+# Two heads of keys: three cores would share one.
+check("keys and values of eight bits", DEMO, ["--kv", "rot_q8"], cores=(2, 3))
+check("keys and values of four bits", DEMO, ["--kv", "rot_q4"], cores=(3,))
 check("in place", DEMO, ["--mmap"])
 check("streamed", DEMO, streamed(DEMO))
 check("streamed and guessed", DEMO, streamed(DEMO) + ["--spec", "ngram"], 40)
