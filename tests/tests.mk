@@ -10,7 +10,7 @@ TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
 
 .PHONY: check check-images test test-long test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images bench bench-stream bench-kernels bench-mixers bench-pack bench-images bench-storage fuzz-long
+        test-parts test-images bench bench-stream bench-kernels bench-mixers bench-pack bench-kv bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
 GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
@@ -216,6 +216,18 @@ bench-mixers: test-images ## hybrids and experts beside dense layers of as many 
 
 bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of weights, mostly holes; minutes, 5 GB of disk
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/pack_memory.py
+
+KV_COUNT := $(O)/tests/bench/kv_count
+
+$(KV_COUNT): $(H)/obj/tests/bench/kv_count.c.o $(filter-out $(H)/obj/host/main.c.o,$(HOST_OBJ))
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) -pthread $^ $(HOST_LIBS) -o $@
+
+-include $(H)/obj/tests/bench/kv_count.c.d
+
+bench-kv: $(H)/ingot $(KV_COUNT) $(O)/tests/unit/compute/kv_format.t $(O)/tests/unit/compute/kv_real.t ## every type of keys and values: bytes, cosines, perplexity; the table of docs/KV.md; minutes
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/kv_table.py $(KV_TYPES)
 
 bench-stream: test-images ## streaming at 5, 20, 80 MB/s against its arithmetic; 20 minutes, on a computer at rest
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/stream.py

@@ -83,7 +83,7 @@ static void test_all_words(void)
            parse("dmaend=0") == ERR_BAD_ARGUMENT && parse("dmaend") == ERR_BAD_ARGUMENT,
        "dmaend=: %s", said);
     OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.load.kv.types.keys == KV_F16 &&
-           strstr(said, "kv takes f16, q8, rot_q8 or f32, or KEYS,VALUES") != NULL,
+           strstr(said, "kv takes f16, q8, rot_q8, rot_q4 or f32, or KEYS,VALUES") != NULL,
        "none of the choices: %s", said);
     OK(parse("kv=card") == ERR_OK && o.load.kv.card && o.load.kv.types.keys == KV_F16 &&
            parse("kv=card,q8") == ERR_OK && o.load.kv.card && o.load.kv.types.values == KV_Q8 &&
