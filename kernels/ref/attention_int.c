@@ -9,12 +9,12 @@
 
 static inline int32_t low_half(uint8_t byte)
 {
-    return (int8_t)(uint8_t)(byte << 4) / 16;
+    return ((byte & 15) ^ 8) - 8;
 }
 
 static inline int32_t high_half(uint8_t byte)
 {
-    return ((int8_t)byte - (byte & 15)) / 16;
+    return ((byte >> 4) ^ 8) - 8;
 }
 
 /* Four numbers of x against those of two bytes. */
@@ -69,8 +69,10 @@ void accumulate_f32_q8_q8_ref(float *restrict o, const struct score_row *restric
         for (size_t h = 0; h < 2; h++, half++) {
             int32_t sum = 0;
 
-            for (size_t j = 0; j < 32; j++) {
-                sum += half->q[j] * values[(8 * h + j / 4) * 4 * block + j % 4];
+            for (size_t g = 0; g < 8; g++, values += 4 * block) {
+                const int8_t *q = half->q + 4 * g;
+
+                sum += q[0] * values[0] + q[1] * values[1] + q[2] * values[2] + q[3] * values[3];
             }
             o[at] = fmaf((float)sum, half->d, o[at]);
         }
