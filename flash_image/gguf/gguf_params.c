@@ -222,6 +222,12 @@ static enum err read_multipliers(struct gguf *g)
     return ERR_OK;
 }
 
+/* All models of Gemma 2 have caps, and its first files do not say so. */
+static double usual_cap(const struct source_params *p, double cap)
+{
+    return p->family == INGOT_GEMMA2 ? cap : 0.0;
+}
+
 static void read_scales(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
@@ -235,8 +241,8 @@ static void read_scales(struct gguf *g)
     if (gguf_real_or(g, R_ATTN_SCALE, 0.0) != 0.0) {
         p->attn_scale = (float)g->real[R_ATTN_SCALE];
     }
-    p->attn_softcap = (float)gguf_real_or(g, R_ATTN_SOFTCAP, 0.0);
-    p->final_softcap = (float)gguf_real_or(g, R_FINAL_SOFTCAP, 0.0);
+    p->attn_softcap = (float)gguf_real_or(g, R_ATTN_SOFTCAP, usual_cap(p, 50.0));
+    p->final_softcap = (float)gguf_real_or(g, R_FINAL_SOFTCAP, usual_cap(p, 30.0));
 }
 
 /* Of models with one name in GGUF. */

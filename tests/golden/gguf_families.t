@@ -46,4 +46,30 @@ for family in ("llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "gpt2", "b
         scale = max(scale, max(abs(b) for b in flat))
     tap.ok(worst < WORST, f"{family}: logits within {worst:.2g} of Transformers', "
            f"the largest being {scale:.2g}", problem)
+
+
+def without(model, *keys):
+    """The first files of Gemma 2 do not have all values."""
+    model.values = [v for v in model.values if not v[0].endswith(keys)]
+    path = os.path.join(WORK, "tiny-less.gguf")
+    model.write(path)
+    return path
+
+
+model, sequences, _ = tiny("gemma2")
+weights = next(t for t in model.tensors if t[0] == "output_norm.weight")
+weights[3] = struct.pack("<f", 40.0) * (len(weights[3]) // 4)  # logits that a cap changes
+ids = sequences[0]
+for key, value in ((".attn_logit_softcapping", 50.0), (".final_logit_softcapping", 30.0)):
+    model.f32(key, value)
+path = os.path.join(WORK, "tiny-capped.gguf")
+model.write(path)
+capped, problem = logits_of(path, ids)
+usual, _ = logits_of(without(model, "_logit_softcapping"), ids)
+tap.ok(capped is not None and max(map(abs, capped)) > 5.0 and capped == usual,
+       "gemma2: a file without caps has the usual ones", problem)
+model.f32(".final_logit_softcapping", 0.0)
+model.write(path)
+capless, problem = logits_of(path, ids)
+tap.ok(capless is not None and capless != usual, "gemma2: a cap of 0 is none", problem)
 tap.done()
