@@ -68,6 +68,7 @@ static const char *const reals[N_REALS] = {
     [R_ROPE_MAGNITUDE] = ".rope.scaling.attn_factor",
     [R_BETA_FAST] = ".rope.scaling.yarn_beta_fast",
     [R_BETA_SLOW] = ".rope.scaling.yarn_beta_slow",
+    [R_YARN_PART] = ".rope.scaling.yarn_ext_factor",
     [R_YARN_LOG] = ".rope.scaling.yarn_log_multiplier",
     [R_ATTN_SCALE] = ".attention.scale",
     [R_ATTN_SOFTCAP] = ".attn_logit_softcapping",

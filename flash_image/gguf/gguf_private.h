@@ -105,6 +105,7 @@ enum gguf_real {
     R_ROPE_MAGNITUDE,
     R_BETA_FAST,
     R_BETA_SLOW,
+    R_YARN_PART,
     R_YARN_LOG, /* scores are scaled with the rotation, by the square of 1 + this * log(factor) */
     R_ATTN_SCALE,
     R_ATTN_SOFTCAP,

@@ -108,6 +108,13 @@ static enum err add_scaling(struct gguf *g, bool yarn, double factor)
     return rope_factors_scale_all(g->s, (float)factor);
 }
 
+/* How far YaRN goes between the scaled angles (0) and its own (1, which is YaRN). */
+static enum err refuse_part(struct gguf *g)
+{
+    return source_refuse(g->s, ERR_UNSUPPORTED, "%.*s%s is %g, only 1 is supported",
+                         GGUF_SHOW_KEY(g, gguf_real_name(R_YARN_PART)), g->real[R_YARN_PART]);
+}
+
 static enum err read_scaling(struct gguf *g)
 {
     struct source_text type = g->rope_scaling;
@@ -122,6 +129,9 @@ static enum err read_scaling(struct gguf *g)
                              "rope scaling '%.*s' is not supported; "
                              "supported: linear, yarn, longrope",
                              SOURCE_SHOW(type));
+    }
+    if (yarn && gguf_real_or(g, R_YARN_PART, 1.0) != 1.0) {
+        return refuse_part(g);
     }
     if (yarn && log_multiplier != 0.0) { /* the scores have it, queries and keys of it nothing */
         g->s->params.attn_scale *= (float)pow(1.0 + log_multiplier * log(fmax(factor, 1.0)), 2.0);
