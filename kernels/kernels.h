@@ -63,11 +63,11 @@ enum cpu_feature {
     OP(gemv_f32_t4x8_q8, void, \
        (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows, \
         size_t cols, const struct nibble_table *restrict table)) \
-    /* Over struct block_fig4x8[rows/8][cols/128], cols % 128 == 0: each 32 columns enter by an       \
-     * fma of their own, with the scale that four of them share. */ \
-    OP(gemv_f32_fig4x8_q8, void, \
-       (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows, \
-        size_t cols, const struct nibble_table *restrict table)) \
+    /* Over struct block_fig4x8[rows/8][cols/128], cols % 128 == 0: one isum for 128 columns. Block i \
+     * takes half i % 2 of block i / 2 of x, whose last half is not read where cols has none. */ \
+    OP(gemv_f32_fig4x8_q8k, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8k *restrict x, \
+        size_t rows, size_t cols, const struct nibble_table *restrict table)) \
     /* The same over struct block_q4kx8[rows/8][cols/256] and 256 columns of x at a time, cols % \
      * 256 == 0: isum = sum_j scale_j dot_j, imin = sum_j min_j sum_j over the 8 sub-blocks; \
      * acc = fma((float)isum, d * x.d, acc), then acc = fma(-(float)imin, dmin * x.d, acc). */ \
@@ -122,10 +122,11 @@ enum cpu_feature {
     OP(gemm_f32_t4x8_q8x4, void, \
        (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x, \
         const struct gemm_shape *restrict shape, const struct nibble_table *restrict table)) \
-    OP(gemm_f32_fig4x8_q8x4, void, \
-       (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x, \
+    /* x as struct block_q8kx4[n_tokens/4 rounded up][cols/256 rounded up], 16-byte aligned. */ \
+    OP(gemm_f32_fig4x8_q8kx4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x, \
         const struct gemm_shape *restrict shape, const struct nibble_table *restrict table)) \
-    /* x as struct block_q8kx4[n_tokens/4 rounded up][cols/256], 16-byte aligned. */ \
+    /* The same with cols % 256 == 0. */ \
     OP(gemm_f32_q4kx8_q8kx4, void, \
        (float *restrict y, const void *restrict w, const struct block_q8kx4 *restrict x, \
         const struct gemm_shape *restrict shape)) \

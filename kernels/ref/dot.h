@@ -263,4 +263,19 @@ static inline struct block_q8 token_q8(const struct block_q8x4 *x, size_t t)
     return token;
 }
 
+/* Token t of a group of four K blocks, as token_q8: [column / 4][token][column % 4], and of the
+ * sums [16 columns][token]. */
+static inline struct block_q8k token_q8k(const struct block_q8kx4 *x, size_t t)
+{
+    struct block_q8k token = { .d = x->d[t] };
+
+    for (size_t c = 0; c < 256; c++) {
+        token.q[c] = x->q[c / 4][t][c % 4];
+    }
+    for (size_t j = 0; j < 16; j++) {
+        token.sum[j] = x->sum[j][t];
+    }
+    return token;
+}
+
 #endif

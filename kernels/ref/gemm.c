@@ -26,21 +26,6 @@ void gemm_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
     }
 }
 
-/* Token t of a group of four K blocks, as token_q8: [column / 4][token][column % 4], and of the
- * sums [16 columns][token]. */
-static struct block_q8k token_q8k(const struct block_q8kx4 *x, size_t t)
-{
-    struct block_q8k token = { .d = x->d[t] };
-
-    for (size_t c = 0; c < 256; c++) {
-        token.q[c] = x->q[c / 4][t][c % 4];
-    }
-    for (size_t j = 0; j < 16; j++) {
-        token.sum[j] = x->sum[j][t];
-    }
-    return token;
-}
-
 /* The sums of GEMV_BLOCKS (kernels/ref/gemv.c) in another order of loops: a block of x is taken out
  * of its group once for all rows. Each y[t][r] still meets its blocks in ascending order, and that
  * alone decides its bits. Lanes of the last group beyond n_tokens are never looked at. */

@@ -10,15 +10,22 @@ static bool is_float(enum weights type)
     return weights_format(type)->float_bytes != 0;
 }
 
+/* Whether activations come in blocks of 256. */
 static bool is_k(enum weights type)
 {
-    return weights_format(type)->cols == BLOCK_K_COLS;
+    return weights_format(type)->x_bytes == sizeof(struct block_q8k);
 }
 
 /* Columns of a block of activations. */
 static size_t x_cols(enum weights type)
 {
     return is_k(type) ? BLOCK_K_COLS : BLOCK_COLS;
+}
+
+/* Blocks of activations of a token; FIG4 may end in the middle of one. */
+static size_t n_x_blocks(enum weights type, size_t cols)
+{
+    return (cols + x_cols(type) - 1) / x_cols(type);
 }
 
 /* Cases of these take long, so they are thinned out. */
@@ -58,7 +65,7 @@ static size_t vector_bytes(enum weights type, size_t cols)
     if (is_float(type)) {
         return 4 * cols;
     }
-    return cols / weights_format(type)->cols * weights_format(type)->x_bytes;
+    return n_x_blocks(type, cols) * weights_format(type)->x_bytes;
 }
 
 static void fill_vector(struct tester *t, size_t slot, enum weights type, size_t cols,
@@ -67,7 +74,7 @@ static void fill_vector(struct tester *t, size_t slot, enum weights type, size_t
     void *out = tester_source(slot);
     struct block_q8 *q8 = out;
     struct block_q8k *q8k = out;
-    size_t n_blocks = cols / x_cols(type);
+    size_t n_blocks = n_x_blocks(type, cols);
 
     if (is_float(type)) {
         fill_floats(t, slot, cols, fill_of_x(fill));
@@ -215,7 +222,7 @@ static void fill_lane(struct tester *t, enum weights type, const struct gemm_sha
                       size_t b, unsigned fill)
 {
     void *out = tester_source(2);
-    size_t n_blocks = shape->cols / x_cols(type);
+    size_t n_blocks = n_x_blocks(type, shape->cols);
     size_t at = i / 4 * n_blocks + b;
     enum lane lane = lane_of(shape, i, fill);
 
@@ -254,7 +261,7 @@ static size_t fill_float_matrix(struct tester *t, const struct gemm_shape *shape
 static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm_shape *shape,
                           unsigned fill)
 {
-    size_t n_blocks = shape->cols / x_cols(type);
+    size_t n_blocks = n_x_blocks(type, shape->cols);
     size_t groups = (shape->n_tokens + 3) / 4;
 
     if (is_float(type)) {
@@ -265,7 +272,7 @@ static size_t fill_matrix(struct tester *t, enum weights type, const struct gemm
             fill_lane(t, type, shape, i, b, fill);
         }
     }
-    return groups * (shape->cols / weights_format(type)->cols) * weights_format(type)->x4_bytes;
+    return groups * n_blocks * weights_format(type)->x4_bytes;
 }
 
 /* Floats between the beginnings of two rows of x, in turn more than cols; blocks have none. */
@@ -371,7 +378,7 @@ bool tester_run_matrix(struct tester *t, enum kernel_op op)
     case KERNEL_gemv_f32_q8x8_q8: test_gemv(t, WEIGHTS_Q8); return true;
     case KERNEL_gemv_f32_q4x8_q8: test_gemv(t, WEIGHTS_Q4); return true;
     case KERNEL_gemv_f32_t4x8_q8: test_gemv(t, WEIGHTS_T4); return true;
-    case KERNEL_gemv_f32_fig4x8_q8: test_gemv(t, WEIGHTS_FIG4); return true;
+    case KERNEL_gemv_f32_fig4x8_q8k: test_gemv(t, WEIGHTS_FIG4); return true;
     case KERNEL_gemv_f32_q4kx8_q8k: test_gemv(t, WEIGHTS_Q4K); return true;
     case KERNEL_gemv_f32_q6kx8_q8k: test_gemv(t, WEIGHTS_Q6K); return true;
     case KERNEL_gemv_f32_q5kx8_q8k: test_gemv(t, WEIGHTS_Q5K); return true;
@@ -388,7 +395,7 @@ bool tester_run_matrix(struct tester *t, enum kernel_op op)
     case KERNEL_gemm_f32_q8x8_q8x4: test_gemm(t, WEIGHTS_Q8); return true;
     case KERNEL_gemm_f32_q4x8_q8x4: test_gemm(t, WEIGHTS_Q4); return true;
     case KERNEL_gemm_f32_t4x8_q8x4: test_gemm(t, WEIGHTS_T4); return true;
-    case KERNEL_gemm_f32_fig4x8_q8x4: test_gemm(t, WEIGHTS_FIG4); return true;
+    case KERNEL_gemm_f32_fig4x8_q8kx4: test_gemm(t, WEIGHTS_FIG4); return true;
     case KERNEL_gemm_f32_q4kx8_q8kx4: test_gemm(t, WEIGHTS_Q4K); return true;
     case KERNEL_gemm_f32_q6kx8_q8kx4: test_gemm(t, WEIGHTS_Q6K); return true;
     case KERNEL_gemm_f32_q5kx8_q8kx4: test_gemm(t, WEIGHTS_Q5K); return true;

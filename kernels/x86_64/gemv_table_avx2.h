@@ -2,24 +2,28 @@
 //
 // Registers of the loops: gemv_rows.h.
 // ymm1, ymm2 sums in int16  ymm3-ymm8 nibbles, values and x  ymm9 scales of the rows  ymm10, ymm11
-// tables  ymm13 sixteens  ymm14 ones  ymm15 low nibbles
+// tables  ymm12 sums of FIG4 in int32  ymm13 sixteens  ymm14 ones  ymm15 low nibbles
 // Clobbers what gemv_rows.h does, ymm2-ymm15.
 //
 // vpmaddubsw takes unsigned by signed bytes and saturates at 16 bits, so a value becomes value + 128 =
 // 16 h + l, with a table in a register for each of h and l: a pair of products lies within 2 * 15 *
-// 128, and an int16 collects the 8 of 32 columns: 30720. sum v x = 16 sum h x + sum l x - 128 sum x.
+// 128, and an int16 collects the 8 of 32 columns: 30720. sum v x = 16 sum h x + sum l x - 128 sum x. FIG4
+// adds those of four runs in int32, ymm12.
 #ifndef INGOT_KERNELS_X86_64_GEMV_TABLE_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMV_TABLE_AVX2_H
 
 #include "kernels/x86_64/gemv_rows.h"
 
 #define table_at r9
+#define n_blocks_32 r8d
+#define blocks_left_32 r11d
 #define acc ymm0
 #define sums_low ymm1
 #define sums_high ymm2
 #define low ymm3
 #define high ymm4
 #define scales ymm9
+#define dots ymm12
 #define table_low ymm10
 #define table_high ymm11
 #define sixteens ymm13
@@ -51,15 +55,20 @@
     add_values high, (\x_at + 16), 0
 .endm
 
-// y += 32 columns at `w_at` by x at `x_at`.
-.macro add_run w_at, x_at
+// sums_low, sums_high = 32 columns at `w_at` by x at `x_at`, as int32.
+.macro multiply_run w_at, x_at
     chunk   \w_at, \x_at, 1
     chunk   (\w_at + 32), (\x_at + 4), 0
     chunk   (\w_at + 64), (\x_at + 8), 0
     chunk   (\w_at + 96), (\x_at + 12), 0
-    vpbroadcastd ymm5, dword ptr [block + \x_at + Q8_SUM]
     vpmaddwd sums_low, sums_low, ones
     vpmaddwd sums_high, sums_high, sixteens
+.endm
+
+// y += 32 columns at `w_at` by x at `x_at`.
+.macro add_run w_at, x_at
+    multiply_run \w_at, \x_at
+    vpbroadcastd ymm5, dword ptr [block + \x_at + Q8_SUM]
     vpslld  ymm5, ymm5, 7           // 128 * sum of x
     vpaddd  sums_low, sums_low, sums_high
     vbroadcastss ymm6, dword ptr [block + \x_at + Q8_SCALE]
@@ -74,12 +83,43 @@
     add_run QUANTS, 0
 .endm
 
+// eax = 0 or 1, the half of x's block that this one takes.
+.macro half_of_block
+    mov     eax, n_blocks_32
+    sub     eax, blocks_left_32
+    and     eax, 1
+.endm
+
+// dots += 32 columns.
+.macro collect_run w_at, x_at
+    multiply_run \w_at, \x_at
+    vpaddd  dots, dots, sums_low
+    vpaddd  dots, dots, sums_high
+.endm
+
 .macro block_fig4
-    vcvtph2ps scales, [weights]
-    add_run QUANTS, 0
-    add_run (QUANTS + 128), Q8_BYTES
-    add_run (QUANTS + 256), (2 * Q8_BYTES)
-    add_run (QUANTS + 384), (3 * Q8_BYTES)
+    half_of_block
+    shl     eax, 4
+    vbroadcasti128 dots, [block + rax + Q8K_SUM]
+    vbroadcastss scales, dword ptr [block + Q8K_SCALE]
+    lea     block, [block + 8 * rax]
+    vpmaddwd dots, dots, ones
+    vcvtph2ps ymm3, [weights]
+    vphaddd dots, dots, dots
+    vmulps  scales, scales, ymm3    // of a row and of x
+    vphaddd dots, dots, dots        // sum of x
+    vpslld  dots, dots, 7
+    vpxor   xmm3, xmm3, xmm3
+    vpsubd  dots, ymm3, dots
+    collect_run QUANTS, 0
+    collect_run (QUANTS + 128), 32
+    collect_run (QUANTS + 256), 64
+    collect_run (QUANTS + 384), 96
+    vcvtdq2ps dots, dots
+    half_of_block
+    imul    eax, eax, Q8K_BYTES - FIG4_COLS
+    vfmadd231ps acc, dots, scales
+    add     block, rax
 .endm
 
 .macro gemv_table body, columns, block_bytes, x_bytes

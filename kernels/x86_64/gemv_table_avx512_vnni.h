@@ -2,8 +2,8 @@
 //
 // Registers of the loops: gemv_rows.h.
 // ymm1, ymm2 integer sums  ymm16-ymm19 nibbles and values  ymm24 scales of the rows, ymm26 by x's
-// ymm25 what a sum begins with  ymm27 low nibbles  ymm28 table
-// Clobbers what gemv_rows.h does, ymm2, ymm16-ymm19, ymm24-ymm28.
+// ymm25 what a sum begins with  ymm27 low nibbles  ymm28 table  ymm29 -128 as int16
+// Clobbers what gemv_rows.h does, ymm2, ymm16-ymm19, ymm24-ymm29.
 //
 // vpdpbusd takes unsigned by signed bytes: the table has value + 128, and 128 * sum(x) comes off.
 #ifndef INGOT_KERNELS_X86_64_GEMV_TABLE_AVX512_VNNI_H
@@ -12,6 +12,8 @@
 #include "kernels/x86_64/gemv_rows.h"
 
 #define table_at r9
+#define n_blocks_32 r8d
+#define blocks_left_32 r11d
 
 .macro chunk w_at, x_at
     vmovdqu32 ymm16, [weights + \w_at]
@@ -45,12 +47,43 @@
     add_run QUANTS, 0
 .endm
 
+// eax = 0 or 1, the half of x's block that this one takes.
+.macro half_of_block
+    mov     eax, n_blocks_32
+    sub     eax, blocks_left_32
+    and     eax, 1
+.endm
+
+// ymm1 and ymm2 += 32 columns.
+.macro collect_run w_at, x_at
+    chunk   \w_at, \x_at
+    chunk   (\w_at + 32), (\x_at + 4)
+    chunk   (\w_at + 64), (\x_at + 8)
+    chunk   (\w_at + 96), (\x_at + 12)
+.endm
+
 .macro block_fig4
+    half_of_block
+    shl     eax, 4
+    vpxor   xmm1, xmm1, xmm1
+    vpxor   xmm2, xmm2, xmm2
+    vbroadcasti32x4 ymm25, [block + rax + Q8K_SUM]
+    vpdpwssd ymm2, ymm25, ymm29     // -128 * sums of x, in four lanes
     vcvtph2ps ymm24, [weights]
-    add_run QUANTS, 0
-    add_run (QUANTS + 128), Q8_BYTES
-    add_run (QUANTS + 256), (2 * Q8_BYTES)
-    add_run (QUANTS + 384), (3 * Q8_BYTES)
+    vmulps  ymm26, ymm24, dword ptr [block + Q8K_SCALE]{1to8}
+    lea     block, [block + 8 * rax]
+    vphaddd ymm2, ymm2, ymm2
+    vphaddd ymm2, ymm2, ymm2
+    collect_run QUANTS, 0
+    collect_run (QUANTS + 128), 32
+    collect_run (QUANTS + 256), 64
+    collect_run (QUANTS + 384), 96
+    half_of_block
+    imul    eax, eax, Q8K_BYTES - FIG4_COLS
+    vpaddd  ymm1, ymm1, ymm2
+    vcvtdq2ps ymm1, ymm1
+    vfmadd231ps ymm0, ymm1, ymm26
+    add     block, rax
 .endm
 
 .macro gemv_table body, columns, block_bytes, x_bytes
@@ -58,6 +91,7 @@
     vpbroadcastd ymm27, eax
     mov     eax, 0x80808080
     vpbroadcastd ymm16, eax
+    vpsraw  ymm29, ymm16, 8
     vbroadcasti32x4 ymm28, [table_at]
     vpxord  ymm28, ymm28, ymm16
     gemv_rows \body, \columns, \block_bytes, \x_bytes

@@ -60,8 +60,8 @@ static void take_blocks(struct activations *a, const struct activations_request 
         a->q8x4 = take(t, groups * (widest / PADDING), sizeof *a->q8x4);
     }
     if (r->types & ACTIVATIONS_Q8K) {
-        a->q8k = take(t, tokens * (widest / K_COLS), sizeof *a->q8k);
-        a->q8kx4 = take(t, groups * (widest / K_COLS), sizeof *a->q8kx4);
+        a->q8k = take(t, tokens * (round_up(widest, K_COLS) / K_COLS), sizeof *a->q8k);
+        a->q8kx4 = take(t, groups * (round_up(widest, K_COLS) / K_COLS), sizeof *a->q8kx4);
     }
 }
 
@@ -79,7 +79,7 @@ static void take_gathered(struct activations *a, const struct activations_reques
         a->kept_q8 = take(t, n * (a->dim_stride / PADDING), sizeof *a->kept_q8);
     }
     if (r->types & ACTIVATIONS_Q8K) {
-        a->kept_q8k = take(t, n * (a->dim_stride / K_COLS), sizeof *a->kept_q8k);
+        a->kept_q8k = take(t, n * (round_up(a->dim_stride, K_COLS) / K_COLS), sizeof *a->kept_q8k);
     }
 }
 

@@ -9,6 +9,26 @@
 enum { Q8_COLS = 32, K_COLS = 256 };
 enum { ROW_GROUP = 8, CACHED_BYTES = 64 * 1024 };
 
+/* Blocks of 256 columns that a row has; FIG4 may leave half of the last one empty. */
+static size_t k_blocks(size_t cols)
+{
+    return (cols + K_COLS - 1) / K_COLS;
+}
+
+/* A row ends where the next one begins, so that a last half block gets its zeros in a copy. */
+static void quantize_q8k(const struct kernels *k, struct block_q8k *blocks, const float *x,
+                         size_t cols)
+{
+    _Alignas(16) float last[K_COLS] = { 0 };
+    size_t whole = cols / K_COLS * K_COLS;
+
+    k->quantize_q8k_f32(blocks, x, whole);
+    if (whole != cols) {
+        memcpy(last, x + whole, (cols - whole) * sizeof *x);
+        k->quantize_q8k_f32(blocks + whole / K_COLS, last, K_COLS);
+    }
+}
+
 static void quantize(const struct kernels *k, const struct activations *a, uint32_t types,
                      const struct linear_input *in, size_t first, size_t last)
 {
@@ -19,7 +39,7 @@ static void quantize(const struct kernels *k, const struct activations *a, uint3
             k->quantize_q8_f32(a->q8 + t * (in->stride / Q8_COLS), x, in->stride);
         }
         if (types & ACTIVATIONS_Q8K) {
-            k->quantize_q8k_f32(a->q8k + t * (in->stride / K_COLS), x, in->stride);
+            quantize_q8k(k, a->q8k + t * k_blocks(in->stride), x, in->stride);
         }
     }
 }
@@ -27,7 +47,7 @@ static void quantize(const struct kernels *k, const struct activations *a, uint3
 void linear_group(const struct kernels *k, const struct activations *a, uint32_t types,
                   const struct linear_input *in, size_t first, size_t last)
 {
-    size_t q8 = in->stride / Q8_COLS, q8k = in->stride / K_COLS, group = first / LINEAR_GROUP;
+    size_t q8 = in->stride / Q8_COLS, q8k = k_blocks(in->stride), group = first / LINEAR_GROUP;
 
     if (in->n_tokens == 1 || last <= first) {
         return;
@@ -37,7 +57,7 @@ void linear_group(const struct kernels *k, const struct activations *a, uint32_t
     }
     if (types & ACTIVATIONS_Q8K) {
         k->interleave_q8kx4_q8k(a->q8kx4 + group * q8k, a->q8k + first * q8k, last - first,
-                                in->stride);
+                                q8k * K_COLS);
     }
 }
 
@@ -50,7 +70,7 @@ void linear_prepare(const struct kernels *k, const struct activations *a, uint32
 
 void linear_keep(const struct activations *a, uint32_t types, size_t first, size_t last)
 {
-    size_t q8 = a->dim_stride / Q8_COLS, q8k = a->dim_stride / K_COLS, n = last - first;
+    size_t q8 = a->dim_stride / Q8_COLS, q8k = k_blocks(a->dim_stride), n = last - first;
 
     if (types & ACTIVATIONS_Q8) {
         memcpy(a->kept_q8 + first * q8, a->q8 + first * q8, n * q8 * sizeof *a->q8);
@@ -62,7 +82,7 @@ void linear_keep(const struct activations *a, uint32_t types, size_t first, size
 
 void linear_take(const struct activations *a, uint32_t types, size_t row, size_t token)
 {
-    size_t q8 = a->dim_stride / Q8_COLS, q8k = a->dim_stride / K_COLS;
+    size_t q8 = a->dim_stride / Q8_COLS, q8k = k_blocks(a->dim_stride);
 
     if (types & ACTIVATIONS_Q8) {
         memcpy(a->q8 + row * q8, a->kept_q8 + token * q8, q8 * sizeof *a->q8);
@@ -91,15 +111,15 @@ struct vector {
     const struct block_q8k *q8k;
 };
 
-static void gemv_table(const struct kernels *k, const struct block_q8 *x,
-                       const struct ingot_tensor *w, const void *rows, float *y, size_t n)
+static void gemv_table(const struct kernels *k, const struct ingot_tensor *w, const void *rows,
+                       const struct vector *v, float *y, size_t n)
 {
     struct nibble_table table = table_of(k, w);
 
     if (w->type == INGOT_FIG4) {
-        k->gemv_f32_fig4x8_q8(y, rows, x, n, w->cols_padded, &table);
+        k->gemv_f32_fig4x8_q8k(y, rows, v->q8k, n, w->cols_padded, &table);
     } else {
-        k->gemv_f32_t4x8_q8(y, rows, x, n, w->cols_padded, &table);
+        k->gemv_f32_t4x8_q8(y, rows, v->q8, n, w->cols_padded, &table);
     }
 }
 
@@ -110,7 +130,7 @@ static void gemm_table(const struct kernels *k, const struct activations *a,
     struct nibble_table table = table_of(k, w);
 
     if (w->type == INGOT_FIG4) {
-        k->gemm_f32_fig4x8_q8x4(y, rows, a->q8x4, shape, &table);
+        k->gemm_f32_fig4x8_q8kx4(y, rows, a->q8kx4, shape, &table);
     } else {
         k->gemm_f32_t4x8_q8x4(y, rows, a->q8x4, shape, &table);
     }
@@ -150,7 +170,7 @@ static void gemv(const struct kernels *k, const struct ingot_tensor *w, const vo
     case INGOT_Q1_0: k->gemv_f32_q1x8_q8k(y, rows, q8k, n, cols, k->ahead); return;
     case INGOT_IQ4_NL:
     case INGOT_MXFP4:
-    case INGOT_FIG4: gemv_table(k, q8, w, rows, y, n); return;
+    case INGOT_FIG4: gemv_table(k, w, rows, v, y, n); return;
     default: return;
     }
 }
@@ -187,7 +207,7 @@ static struct vector vector_of(const struct activations *a, const struct linear_
         v.q8 = a->q8 + (in->first + token) * (in->stride / Q8_COLS);
     }
     if (a->q8k != NULL) {
-        v.q8k = a->q8k + (in->first + token) * (in->stride / K_COLS);
+        v.q8k = a->q8k + (in->first + token) * k_blocks(in->stride);
     }
     return v;
 }

@@ -130,7 +130,7 @@ bool image_type_takes(unsigned type, uint32_t cols)
 /* Blocks of 256 take Q8_K. */
 bool image_type_suits_head(unsigned type)
 {
-    return type_rule(type)->padding != 0 && type_rule(type)->padding < 256;
+    return type_rule(type)->padding != 0 && type_rule(type)->padding < FIG4_COLS;
 }
 
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded)

@@ -57,7 +57,7 @@ const struct kernel_call kernel_calls[] = {
     MATRIX(gemv_f32_f16_f32, DIM, DIM),
     MATRIX(gemv_f32_q4x8_q8, DIM, HIDDEN),
     MATRIX(gemv_f32_t4x8_q8, DIM, HIDDEN),
-    MATRIX(gemv_f32_fig4x8_q8, DIM, HIDDEN),
+    MATRIX(gemv_f32_fig4x8_q8k, DIM, HIDDEN),
     MATRIX(gemv_f32_q8x8_q8, DIM, HIDDEN),
     MATRIX(gemv_f32_q4kx8_q8k, K_ROWS, K_COLS),
     MATRIX(gemv_f32_q6kx8_q8k, K_ROWS, K_COLS),
@@ -71,7 +71,7 @@ const struct kernel_call kernel_calls[] = {
     CHUNK(gemm_f32_f16_f32, DIM),
     CHUNK(gemm_f32_q4x8_q8x4, DIM),
     CHUNK(gemm_f32_t4x8_q8x4, DIM),
-    CHUNK(gemm_f32_fig4x8_q8x4, GEMM_K_COLS),
+    CHUNK(gemm_f32_fig4x8_q8kx4, GEMM_K_COLS),
     CHUNK(gemm_f32_q8x8_q8x4, DIM),
     CHUNK(gemm_f32_q4kx8_q8kx4, GEMM_K_COLS),
     CHUNK(gemm_f32_q6kx8_q8kx4, GEMM_K_COLS),
@@ -153,8 +153,8 @@ static struct weights weights_of(enum kernel_op op)
     case KERNEL_gemv_f32_t4x8_q8:
     case KERNEL_gemm_f32_t4x8_q8x4:
     case KERNEL_dequantize_f32_t4x8: return (struct weights){ 32, 144, 8 };
-    case KERNEL_gemv_f32_fig4x8_q8:
-    case KERNEL_gemm_f32_fig4x8_q8x4:
+    case KERNEL_gemv_f32_fig4x8_q8k:
+    case KERNEL_gemm_f32_fig4x8_q8kx4:
     case KERNEL_dequantize_f32_fig4x8: return (struct weights){ 128, 528, 8 };
     case KERNEL_gemv_f32_q4kx8_q8k:
     case KERNEL_gemm_f32_q4kx8_q8kx4:
@@ -378,7 +378,7 @@ void kernel_call_fill(const struct kernel_call *call)
         fill_floats(state.y, n);
     }
     if (block > 1) {
-        fill_activations(call->cols, call->tokens, block == 256, call->tokens > 1);
+        fill_activations(call->cols, call->tokens, block >= FIG4_COLS, call->tokens > 1);
     } else {
         fill_floats(state.x, block == 0 ? n : call->cols * call->tokens);
     }
@@ -414,7 +414,7 @@ static bool run_product(const struct kernel_call *call, void (*function)(void), 
         GEMV(gemv_f32_q8x8_q8);
         GEMV(gemv_f32_q4x8_q8);
         GEMV_TABLE(gemv_f32_t4x8_q8);
-        GEMV_TABLE(gemv_f32_fig4x8_q8);
+        GEMV_TABLE(gemv_f32_fig4x8_q8k);
         GEMV(gemv_f32_q4kx8_q8k);
         GEMV(gemv_f32_q6kx8_q8k);
         GEMV(gemv_f32_q5kx8_q8k);
@@ -431,7 +431,7 @@ static bool run_product(const struct kernel_call *call, void (*function)(void), 
         GEMM(gemm_f32_q8x8_q8x4);
         GEMM(gemm_f32_q4x8_q8x4);
         GEMM_TABLE(gemm_f32_t4x8_q8x4);
-        GEMM_TABLE(gemm_f32_fig4x8_q8x4);
+        GEMM_TABLE(gemm_f32_fig4x8_q8kx4);
         GEMM(gemm_f32_q4kx8_q8kx4);
         GEMM(gemm_f32_q6kx8_q8kx4);
         GEMM(gemm_f32_q5kx8_q8kx4);

@@ -1,5 +1,5 @@
-/* void gemm_f32_fig4x8_q8x4_rv64gc(float *restrict y, const void *restrict w,
- *                                  const struct block_q8x4 *restrict x,
+/* void gemm_f32_fig4x8_q8kx4_rv64gc(float *restrict y, const void *restrict w,
+ *                                  const struct block_q8kx4 *restrict x,
  *                                  const struct gemm_shape *restrict shape,
  *                                  const struct nibble_table *restrict table)
  *
@@ -8,7 +8,7 @@
 #define RUNS 4
 #include "kernels/riscv64/gemm_table_rv64gc.h"
 
-func gemm_f32_fig4x8_q8x4_rv64gc
+func gemm_f32_fig4x8_q8kx4_rv64gc
     open_with_table
     gemm_loops table_block, FIG4_BYTES, RUNS*Q8X4_BYTES, 7
     close_with_table

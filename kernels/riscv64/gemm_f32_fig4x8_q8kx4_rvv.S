@@ -1,5 +1,5 @@
-/* void gemm_f32_fig4x8_q8x4_rvv(float *restrict y, const void *restrict w,
- *                             const struct block_q8x4 *restrict x,
+/* void gemm_f32_fig4x8_q8kx4_rvv(float *restrict y, const void *restrict w,
+ *                             const struct block_q8kx4 *restrict x,
  *                             const struct gemm_shape *restrict shape,
  *                             const struct nibble_table *restrict table)
  *
@@ -8,6 +8,6 @@
 #define SCALE_RUNS 4     /* runs of 32 columns that share scales */
 #include "kernels/riscv64/gemm_table_rvv.h"
 
-func gemm_f32_fig4x8_q8x4_rvv, v
+func gemm_f32_fig4x8_q8kx4_rvv, v
     gemm_table FIG4_COLS_LOG2, FIG4_BYTES, 4 * Q8X4_BYTES
 endfunc

@@ -1,4 +1,4 @@
-// void gemm_f32_fig4x8_q8x4_neon_i8mm(float *y, const void *w, const struct block_q8x4 *x,
+// void gemm_f32_fig4x8_q8kx4_neon_i8mm(float *y, const void *w, const struct block_q8kx4 *x,
 //                                     const struct gemm_shape *shape,
 //                                     const struct nibble_table *table)
 //
@@ -14,7 +14,7 @@
     pair_quants 2
 .endm
 
-func gemm_f32_fig4x8_q8x4_neon_i8mm, i8mm
+func gemm_f32_fig4x8_q8kx4_neon_i8mm, i8mm
     mov     table_arg, x4
     gemm_tiles prepare_fig4_pairs, multiply_pairs_32, COLS_LOG2, Q8X4_BYTES, Q4_SLICE, Q4_SCRATCH, keep_table
-endfunc gemm_f32_fig4x8_q8x4_neon_i8mm
+endfunc gemm_f32_fig4x8_q8kx4_neon_i8mm

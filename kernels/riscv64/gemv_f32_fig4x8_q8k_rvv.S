@@ -1,5 +1,5 @@
-/* void gemv_f32_fig4x8_q8_rvv(float *restrict y, const void *restrict w,
- *                           const struct block_q8 *restrict x, size_t rows, size_t cols,
+/* void gemv_f32_fig4x8_q8k_rvv(float *restrict y, const void *restrict w,
+ *                           const struct block_q8k *restrict x, size_t rows, size_t cols,
  *                           const struct nibble_table *restrict table)
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 table. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft1, v0-v31; 1.1 KiB
@@ -9,6 +9,6 @@
  * their scales. */
 #include "kernels/riscv64/gemv_table_rvv.h"
 
-func gemv_f32_fig4x8_q8_rvv, v
+func gemv_f32_fig4x8_q8k_rvv, v
     gemv_table block_fig4, FIG4_BYTES, 4
 endfunc

@@ -1,4 +1,4 @@
-// void gemv_f32_fig4x8_q8_neon(float *y, const void *w, const struct block_q8 *x, size_t rows,
+// void gemv_f32_fig4x8_q8k_neon(float *y, const void *w, const struct block_q8k *x, size_t rows,
 //                            size_t cols, const struct nibble_table *table)
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 table; the registers are in gemv_table_neon.h
@@ -9,6 +9,6 @@
 // wider table 389, 267 and 680 (llvm-mca 19).
 #include "kernels/arm64/gemv_table_neon.h"
 
-func gemv_f32_fig4x8_q8_neon
+func gemv_f32_fig4x8_q8k_neon
     gemv_table blocks_fig4, blocks_fig4_narrow, FIG4_COLS_LOG2
-endfunc gemv_f32_fig4x8_q8_neon
+endfunc gemv_f32_fig4x8_q8k_neon

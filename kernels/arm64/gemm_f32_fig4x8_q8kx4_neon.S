@@ -1,4 +1,4 @@
-// void gemm_f32_fig4x8_q8x4_neon(float *y, const void *w, const struct block_q8x4 *x,
+// void gemm_f32_fig4x8_q8kx4_neon(float *y, const void *w, const struct block_q8kx4 *x,
 //                              const struct gemm_shape *shape, const struct nibble_table *table)
 //
 // x0-x17 as named in gemm_neon.h, x4 table at first; the tile is in gemm_int8_neon.h
@@ -11,10 +11,10 @@
 #define SLICE_BLOCKS 8
 #define SCRATCH_BYTES (SLICE_BLOCKS * Q8X8_BYTES)
 
-func gemm_f32_fig4x8_q8x4_neon
+func gemm_f32_fig4x8_q8kx4_neon
     push_pair x19, x20, 16
     mov     table_at, x4
     gemm_begin SCRATCH_BYTES, COLS_LOG2, Q8X4_BYTES
     gemm_loops decode_fig4, tile_decoded, Q8X4_BYTES, SLICE_BLOCKS
     gemm_end SCRATCH_BYTES, pop_table
-endfunc gemm_f32_fig4x8_q8x4_neon
+endfunc gemm_f32_fig4x8_q8kx4_neon

@@ -1,4 +1,4 @@
-// void gemm_f32_fig4x8_q8x4_neon_dotprod(float *y, const void *w, const struct block_q8x4 *x,
+// void gemm_f32_fig4x8_q8kx4_neon_dotprod(float *y, const void *w, const struct block_q8kx4 *x,
 //                                     const struct gemm_shape *shape,
 //                                     const struct nibble_table *table)
 //
@@ -9,7 +9,7 @@
 // Prepared weights are the values of the nibbles; a tile is that of Q4_0.
 #include "kernels/arm64/gemm_prepare_neon.h"
 
-func gemm_f32_fig4x8_q8x4_neon_dotprod, dotprod
+func gemm_f32_fig4x8_q8kx4_neon_dotprod, dotprod
     mov     table_arg, x4
     gemm_tiles prepare_fig4, multiply_q4, COLS_LOG2, Q8X4_BYTES, Q4_SLICE, Q4_SCRATCH, keep_table
-endfunc gemm_f32_fig4x8_q8x4_neon_dotprod
+endfunc gemm_f32_fig4x8_q8kx4_neon_dotprod
