@@ -2,7 +2,7 @@
 //                            size_t cols, const struct nibble_table *table)
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 table; the registers are in gemv_table_neon.h
-// Clobbers x0-x8, v0-v7, v16-v31; d8-d15 are saved.
+// Clobbers x0-x11, v0-v7, v16-v31; d8-d15 are saved.
 //
 // 8 rows x 128 columns of a table within +-TABLE_NARROW take 341 instructions: 243 cycles in the model
 // of Cortex-A72, in which a tbl of 16 bytes takes three slots, and 540 in that of Cortex-A53; of a

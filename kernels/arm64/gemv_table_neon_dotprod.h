@@ -9,6 +9,8 @@
 
 #include "kernels/arm64/gemv_neon_dotprod.h"
 
+#define half x11                // FIG4: 0 or 1, of x's block
+#define x_scale_at x12
 #define mask v5
 #define table v6
 #define magic v7
@@ -45,12 +47,10 @@
     fcvtl2  v23.4s, v23.8h
 .endm
 
-// y += 32 columns.
-.macro add_run
+// Sums of 16 rows += 32 columns.
+.macro multiply_run
     ld1     {v0.16b, v1.16b}, [block], #32
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [first], #64
-    ld1     {v2.2s}, [block], #8
-    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [seeds]
     ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [second], #64
     prfm    pldl1keep, [first, ahead]
     chunk   v16, v17, v24, v25, 0
@@ -66,6 +66,14 @@
     prfm    pldl1keep, [second, ahead]
     chunk   v14, v15, v24, v25, 3
     chunk   v18, v19, v26, v27, 3
+.endm
+
+.macro begin_sums
+    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [seeds]
+.endm
+
+// y += the sums by the scales of 16 rows and of x, the first word of v2.
+.macro add_sums
     fmul    v8.4s, v20.4s, v2.s[0]
     fmul    v9.4s, v21.4s, v2.s[0]
     fsub    v24.4s, v24.4s, magic.4s
@@ -89,19 +97,31 @@
     begin_blocks
 .Lblock\@:
     load_scales
-    add_run
+    begin_sums
+    multiply_run
+    ld1     {v2.2s}, [block], #8
+    add_sums
     subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
 .endm
 
+// The sums of 128 columns stay below 128 * 127 * 128 < 2^21, as MAGIC demands.
 .macro blocks_fig4
     begin_blocks
 .Lblock\@:
     load_scales
-    add_run
-    add_run
-    add_run
-    add_run
+    begin_sums
+    sub     half, n_blocks, blocks_left
+    and     half, half, #1
+    sub     x_scale_at, block, half, lsl #FIG4_COLS_LOG2
+    ldr     s2, [x_scale_at, #Q8K_SCALE]
+    multiply_run
+    multiply_run
+    multiply_run
+    multiply_run
+    add     block, block, half, lsl #5  // from the second half to the next block
+    add     block, block, half, lsl #4
+    add_sums
     subs    blocks_left, blocks_left, #1
     b.ne    .Lblock\@
 .endm
