@@ -62,15 +62,8 @@
     b.ne    .Lchunk\@
 .endm
 
-// The blocks of block_q8x8 at tile_weights.
-.macro tile sums
-    mov     count, slice
-.Lblock\@:
-    add     tile_weights, tile_weights, #QUANTS
-    \sums
-    sub     tile_scales, tile_weights, #Q8X8_BYTES
-    ld1     {v0.4s, v1.4s}, [tile_acts], #32 // d and sum
-    ld1     {v2.8h}, [tile_scales]
+// y of the tile += the sums by the scales of the tokens, v0, and of the rows, v2 as fp16.
+.macro add_block_sums
     addp    v16.4s, v16.4s, v17.4s
     addp    v18.4s, v18.4s, v19.4s
     fcvtl   v3.4s, v2.4h
@@ -86,11 +79,23 @@
     each_sum scvtf, 4s
     scale_tokens v3, v4, v0
     sub     tile_out, tile_out, #64
-    subs    count, count, #1
     add_tokens fmla, v8, v9, v10, v11, v12, v13, v14, v15
     st1     {v8.4s, v9.4s, v10.4s, v11.4s}, [tile_out], #64
     st1     {v12.4s, v13.4s, v14.4s, v15.4s}, [tile_out]
     sub     tile_out, tile_out, #64
+.endm
+
+// The blocks of block_q8x8 at tile_weights.
+.macro tile sums
+    mov     count, slice
+.Lblock\@:
+    add     tile_weights, tile_weights, #QUANTS
+    \sums
+    sub     tile_scales, tile_weights, #Q8X8_BYTES
+    ld1     {v0.4s, v1.4s}, [tile_acts], #32 // d and sum
+    ld1     {v2.8h}, [tile_scales]
+    add_block_sums
+    subs    count, count, #1
     b.ne    .Lblock\@
     add     tile_out, tile_out, #128
 .endm
@@ -112,11 +117,10 @@
     st1     {\to0\().16b, \to1\().16b, \to2\().16b, \to3\().16b}, [tile_weights], #64
 .endm
 
-// A run of 32 columns to a block of Q8_0 at tile_weights; v0 has its scales.
+// A run of 32 columns to int8 at tile_weights.
 .macro decode_run
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
-    st1     {v0.8h}, [tile_weights], #16
     and     v4.16b, v16.16b, v31.16b
     and     v5.16b, v17.16b, v31.16b
     and     v6.16b, v18.16b, v31.16b
@@ -150,21 +154,9 @@
     begin_decode
 .Lblock\@:
     ld1     {v0.8h}, [weights], #16
+    st1     {v0.8h}, [tile_weights], #16
     decode_run
     subs    count, count, #1
-    b.ne    .Lblock\@
-.endm
-
-// A slice is a multiple of 4 runs.
-.macro decode_fig4
-    begin_decode
-.Lblock\@:
-    ld1     {v0.8h}, [weights], #16
-    decode_run
-    decode_run
-    decode_run
-    decode_run
-    subs    count, count, #4
     b.ne    .Lblock\@
 .endm
 

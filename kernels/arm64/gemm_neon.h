@@ -39,7 +39,7 @@
 #define FRAME_SCRATCH (FRAME_OUT + PASS_TOKENS * 32)
 
 // Go to .Lgemm_done of gemm_end if there is nothing to do, else make the frame. Blocks have
-// 1 << cols_log2 columns and x_bytes for 4 tokens.
+// 1 << cols_log2 columns, the last one of FIG4 maybe fewer, and x_bytes for 4 tokens.
 .macro gemm_begin scratch_bytes, cols_log2, x_bytes
     ldp     rows_left, n_blocks, [shape, #SHAPE_ROWS]
     ldr     tokens_left, [shape, #SHAPE_TOKENS]
@@ -49,6 +49,7 @@
     sub     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) >> 12 << 12
     sub     sp, sp, #(FRAME_SCRATCH + \scratch_bytes) & 0xfff
     .cfi_adjust_cfa_offset FRAME_SCRATCH + \scratch_bytes
+    add     n_blocks, n_blocks, #(1 << \cols_log2) - 1
     lsr     n_blocks, n_blocks, #\cols_log2
     mov     x_group_bytes, #\x_bytes
     mul     x_group_bytes, x_group_bytes, n_blocks

@@ -124,8 +124,8 @@
     ld1     {v28.4s, v29.4s, v30.4s, v31.4s}, [zeros]
 .endm
 
-// Body of a gemm. A block is 1 << block_bits columns and x_bytes of x for 4 tokens; slices of
-// slice_blocks. `prepare` makes quants and factors of `slice` >= 1 blocks from weights on,
+// Body of a gemm. A block is 1 << block_bits columns, the last one of FIG4 maybe fewer, and x_bytes of
+// x for 4 tokens; slices of slice_blocks. `prepare` makes quants and factors of `slice` >= 1 blocks from weights on,
 // which it moves on; `multiply` adds their products with x, which it moves on, to y of the tile.
 .macro gemm_tiles prepare, multiply, block_bits, x_bytes, slice_blocks, scratch, begin
     ldp     n_tokens, stride, [shape, #SHAPE_TOKENS]
@@ -133,6 +133,7 @@
     cbz     rows_left, .Ldone\@
     cbz     n_tokens, .Ldone\@
     lsl     stride, stride, #2
+    add     n_blocks, n_blocks, #(1 << \block_bits) - 1
     lsr     n_blocks, n_blocks, #\block_bits
     cbz     n_blocks, .Lno_columns\@
     open_frame \scratch
@@ -282,6 +283,10 @@
 // 32 columns; sums begin at 64 bytes at `from`; the last load moves w_block on by w_last.
 .macro dot_32_columns from, w_last
     begin_sums \from
+    add_32_columns \w_last
+.endm
+
+.macro add_32_columns w_last
     ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [x_block], #64
     ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [w_block], #64
     ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [w_block], #64

@@ -86,15 +86,11 @@
     multiply_pairs v4, v5, v6, v7, v14, v15
 .endm
 
-// A block of 32 columns; its sums begin at seeds, and magic follows the scales of the
-// rows.
-.macro pairs_block
-    begin_sums seeds
-    pairs_16_columns
-    pairs_16_columns
+// y += sums, as floats of MAGIC and more, times the scales of the rows, which magic follows, and of the
+// tokens, v5.
+.macro add_pairs
     ld4r    {v0.2d, v1.2d, v2.2d, v3.2d}, [w_scale], #32    // scales of a pair of rows, twice
     ld1     {v4.4s}, [w_scale], #16
-    ld1     {v5.4s}, [x_block], step
     zip1    v6.4s, v5.4s, v5.4s
     zip2    v7.4s, v5.4s, v5.4s
     fsub    v16.4s, v16.4s, v4.4s
@@ -121,6 +117,15 @@
     fmla    v29.4s, v21.4s, v13.4s
     fmla    v30.4s, v22.4s, v14.4s
     fmla    v31.4s, v23.4s, v15.4s
+.endm
+
+// A block of 32 columns; its sums begin at seeds.
+.macro pairs_block
+    begin_sums seeds
+    pairs_16_columns
+    pairs_16_columns
+    ld1     {v5.4s}, [x_block], step
+    add_pairs
 .endm
 
 // Two blocks at a time; an odd count enters in the middle.

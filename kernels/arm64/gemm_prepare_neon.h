@@ -90,9 +90,9 @@
     mov     other, table_arg
 .endm
 
-.macro begin_table
+.macro begin_table prepared_scales=Q4_SLICE*PREPARED_SCALES
     add     w_scale, sp, #FRAME_SCRATCH
-    add     w_block, w_scale, #Q4_SLICE * PREPARED_SCALES
+    add     w_block, w_scale, #\prepared_scales
     mov     quants, w_block
     mov     factors, w_scale
     place_magic MAGIC
@@ -118,7 +118,6 @@
 .macro prepare_run
     ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
     ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
-    st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #PREPARED_SCALES
     and     v24.16b, v16.16b, v7.16b
     and     v25.16b, v17.16b, v7.16b
     and     v26.16b, v18.16b, v7.16b
@@ -146,24 +145,9 @@
     mov     blocks_left, slice
 .Lblock\@:
     load_scales
+    st1     {v1.4s, v2.4s, v3.4s}, [w_scale], #PREPARED_SCALES
     prepare_run
     subs    blocks_left, blocks_left, #1
-    b.ne    .Lblock\@
-    mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
-.endm
-
-// A slice is a multiple of 4 runs, as are Q4_SLICE and all of a row.
-.macro prepare_fig4
-    begin_table
-    mov     blocks_left, slice
-.Lblock\@:
-    load_scales
-    mov     temp, #4
-.Lrun\@:
-    prepare_run
-    subs    temp, temp, #1
-    b.ne    .Lrun\@
-    subs    blocks_left, blocks_left, #4
     b.ne    .Lblock\@
     mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
 .endm
