@@ -9,5 +9,5 @@
 #include "kernels/riscv64/gemv_table_rvv.h"
 
 func gemv_f32_t4x8_q8_rvv, v
-    gemv_table block_t4, Q4X8_BYTES, 1
+    gemv_t4
 endfunc

@@ -56,9 +56,7 @@
 #define x_at s5
 #define quants s6
 #define quants_end s7
-#define act_at s8      /* of the run */
 #define next_group s9
-#define block_end s10  /* of x */
 #define TILE 128       /* rows */
 #define products v0    /* m8, int16 */
 #define products_4 v4
@@ -91,13 +89,8 @@
     .endif
 .endm
 
-/* sums += 32 columns whose nibbles are at \at from group, and their activations; on to the next. */
-.macro add_run at
-    flw act_scale, Q8_SCALE(act)
-    chunk 0, \at, first
-    chunk 1, \at + 32
-    chunk 2, \at + 64
-    chunk 3, \at + 96
+/* sums += dots by the scales. */
+.macro add_dots
     vsetivli zero, 16, e32, m4, ta, ma
     vnsrl.wi folded, dots, 0           /* columns 0 and 2 */
     vnsrl.wx other_half, dots, word_bits
@@ -109,7 +102,6 @@
     vfmul.vf scaled, scales, act_scale
     vfcvt.f.x.v folded, folded
     vfmacc.vv sums, folded, scaled
-    addi act, act, Q8_BYTES
 .endm
 
 /* The scales of 8 rows as floats. */
@@ -124,31 +116,26 @@
 
 .macro block_t4
     load_scales
-    add_run QUANTS
+    flw act_scale, Q8_SCALE(act)
+    chunk 0, QUANTS, first
+    chunk 1, QUANTS + 32
+    chunk 2, QUANTS + 64
+    chunk 3, QUANTS + 96
+    add_dots
+    addi act, act, Q8_BYTES
 .endm
 
-.macro block_fig4
-    load_scales
-    add_run QUANTS
-    add_run QUANTS + 128
-    add_run QUANTS + 256
-    add_run QUANTS + 384
-.endm
-
-/* Words of x of \runs runs from act on to sp, 8 times each; act_at and quants are destroyed. */
-.macro spread_runs runs
+/* Words of x of a run from act on to sp, 8 times each; x_at and quants are destroyed. */
+.macro spread_run
     li temp, 64
     vsetvli temp_1, temp, e32, m8, ta, ma
     vid.v v0
     vsrl.vi v0, v0, 3
     vsll.vi v0, v0, 2
-    mv act_at, act
     mv x_at, sp
-    addi block_end, act, (\runs) * Q8_BYTES
     slli temp, temp_1, 2               /* bytes of a step */
-.Lspread\@:
     addi quants_end, x_at, 256
-    mv quants, act_at
+    mv quants, act
 .Lwords\@:
     vluxei32.v v8, (quants), v0
     srli temp_1, temp, 3
@@ -156,8 +143,6 @@
     vse32.v v8, (x_at)
     add x_at, x_at, temp
     bne x_at, quants_end, .Lwords\@
-    addi act_at, act_at, Q8_BYTES
-    bne act_at, block_end, .Lspread\@
 .endm
 
 /* What four registers hold of a run, \at bytes into it. */
@@ -199,8 +184,7 @@
     .endif
 .endm
 
-/* tile_dots of the run at quants and x_at, to 32 lanes; then all, with y of the rows at out.
- * \wide registers have 16 of int32, \narrow 8. */
+/* tile_dots of the run at quants and x_at, 32 lanes. \wide registers have 16 of int32, \narrow 8. */
 .macro run_128
     vsetvli temp, zero, e8, m4, ta, ma
     step 0, first
@@ -215,16 +199,20 @@
     vadd.vv tile_dots, tile_dots, tile_dots_4
 .endm
 
-.macro finish_run wide, narrow
+/* v0 = 16 lanes of \dots, 32: columns 0 and 2, and 1 and 3. */
+.macro fold_dots dots, wide
     vsetivli zero, 16, e32, \wide, ta, ma
-    vnsrl.wi v0, tile_dots, 0          /* columns 0 and 2 */
-    vnsrl.wx v4, tile_dots, word_bits
+    vnsrl.wi v0, \dots, 0
+    vnsrl.wx v4, \dots, word_bits
     vadd.vv v0, v0, v4
+.endm
+
+/* y at out += the lanes of v0 by the scales. */
+.macro finish_rows narrow
     vsetvli zero, rows_now, e32, \narrow, ta, ma
     vle32.v v16, (out)
     vnsrl.wi v4, v0, 0
     vnsrl.wx v6, v0, word_bits
-    flw act_scale, Q8_SCALE(act_at)
     vadd.vv v4, v4, v6
     vfmul.vf v6, tile_scales, act_scale
     vfcvt.f.x.v v4, v4
@@ -232,33 +220,42 @@
     vse32.v v16, (out)
 .endm
 
-/* y of 8 rows and a block of \runs runs; on to the next group. */
-.macro group_block vlen, runs, wide, narrow, half
+/* The scales at group_at as floats. */
+.macro load_tile_scales narrow, half
     vsetivli zero, 8, e16, \half, ta, ma
     vle16.v v16, (group_at)
     vwmul.vx tile_scales, v16, shift_up /* sign-extended and shifted left by 13 */
     vsetvli zero, zero, e32, \narrow, ta, ma
     vand.vx tile_scales, tile_scales, sign_bits
     vfmul.vf tile_scales, tile_scales, scale_up
-    addi quants, group_at, QUANTS
-    mv x_at, sp
-    mv act_at, act
-    .if (\runs) > 1
-    addi quants_end, quants, (\runs) * 128
-.Lrun\@:
-    .endif
-    run_\vlen
-    finish_run \wide, \narrow
-    .if (\runs) > 1
-    addi quants, quants, 128
-    addi x_at, x_at, 256
-    addi act_at, act_at, Q8_BYTES
-    bne quants, quants_end, .Lrun\@
-    .endif
 .endm
 
-/* All rows, in tiles. */
-.macro tiles vlen, runs, block_bytes, wide, narrow, half
+/* y of 8 rows and a block. */
+.macro group_t4 vlen, wide, narrow, half
+    load_tile_scales \narrow, \half
+    addi quants, group_at, QUANTS
+    mv x_at, sp
+    run_\vlen
+    flw act_scale, Q8_SCALE(act)
+    fold_dots tile_dots, \wide
+    finish_rows \narrow
+.endm
+
+.macro group_t4_128
+    group_t4 128, m4, m2, m1
+.endm
+
+.macro group_t4_256
+    group_t4 256, m2, m1, mf2
+.endm
+
+.macro next_t4
+    addi act, act, Q8_BYTES
+.endm
+
+/* All rows, in tiles. \begin comes before a tile's blocks; \spread places x of the block at act at sp,
+ * \multiply adds the block of 8 rows at group_at to y at out, \next moves act on. */
+.macro tiles vlen, block_bytes, begin, spread, multiply, next
 .Ltile_\vlen:
     beqz rows_left, .Ldone_tiles
     li tile_rows, TILE
@@ -278,8 +275,9 @@
     mv act, act_start
     mv tile_block, next_group
     beq act, act_end, .Lnext_\vlen
+    \begin
 .Lblock_\vlen:
-    spread_runs \runs
+    \spread
     mv group_at, tile_block
     mv out, dst
     mv left, tile_rows
@@ -291,13 +289,13 @@
     beqz ahead, .Lmultiply_\vlen
     prefetch_lines group_at, ahead, \block_bytes, temp
 .Lmultiply_\vlen:
-    group_block \vlen, \runs, \wide, \narrow, \half
+    \multiply
     add group_at, group_at, row_bytes
     addi out, out, 32
     sub left, left, rows_now
     bnez left, .Lgroup_\vlen
     addi tile_block, tile_block, \block_bytes
-    addi act, act, (\runs) * Q8_BYTES
+    \next
     bne act, act_end, .Lblock_\vlen
 .Lnext_\vlen:
     slli temp, row_bytes, 4            /* TILE / 8 groups */
@@ -308,38 +306,33 @@
     j .Ltile_\vlen
 .endm
 
-.macro gemv_tiles runs, block_bytes
+.macro enter_tiles stack_bytes
     push ALL_SAVED_BYTES, ALL_SAVED
-    addi sp, sp, -(\runs) * 256
-    .cfi_adjust_cfa_offset (\runs) * 256
+    addi sp, sp, -(\stack_bytes)
+    .cfi_adjust_cfa_offset \stack_bytes
     csrr temp, vlenb
     addi temp, temp, -32
     mv next_group, group
     beqz temp, .Ltile_256
-    tiles 128, \runs, \block_bytes, m4, m2, m1
-    tiles 256, \runs, \block_bytes, m2, m1, mf2
+.endm
+
+.macro leave_tiles stack_bytes
 .Ldone_tiles:
-    addi sp, sp, (\runs) * 256
-    .cfi_adjust_cfa_offset -(\runs) * 256
+    addi sp, sp, \stack_bytes
+    .cfi_adjust_cfa_offset -(\stack_bytes)
     pop ALL_SAVED_BYTES, ALL_SAVED
     ret
 .endm
 
-/* Body of a gemv: `block` is block_bytes of 8 rows. */
-.macro gemv_table block, block_bytes, runs
-    li bytes, 16
-    vsetvli zero, bytes, e8, m1, ta, ma
-    vle8.v table, (ahead)
-    vmv1r.v tile_table, table
-    ld ahead, TABLE_AHEAD(ahead)
-    measure_rows COLS_LOG2, Q8_BYTES, (\block_bytes) / (\runs)
+.macro load_constants
     li bytes, 32
     li word_bits, 32
     li shift_up, 1 << 13
     li sign_bits, F16_SIGN_MAGNITUDE
-    csrr temp, vlenb
-    bgtu temp, bytes, .Lgroup
-    gemv_tiles \runs, \block_bytes
+.endm
+
+/* The loop for long vectors, a group of 8 rows after the other. */
+.macro groups block, block_bytes
 .Lgroup:
     beqz rows_left, .Ldone
     mv act, act_start
@@ -365,6 +358,27 @@
     j .Lgroup
 .Ldone:
     ret
+.endm
+
+.macro load_table
+    vsetivli zero, 16, e8, m1, ta, ma
+    vle8.v table, (ahead)
+    vmv1r.v tile_table, table
+    ld ahead, TABLE_AHEAD(ahead)
+.endm
+
+/* Body of the gemv of block_q4x8. */
+.macro gemv_t4
+    load_table
+    measure_rows COLS_LOG2, Q8_BYTES, Q4X8_BYTES
+    load_constants
+    csrr temp, vlenb
+    bgtu temp, bytes, .Lgroup
+    enter_tiles 256
+    tiles 128, Q4X8_BYTES, , spread_run, group_t4_128, next_t4
+    tiles 256, Q4X8_BYTES, , spread_run, group_t4_256, next_t4
+    leave_tiles 256
+    groups block_t4, Q4X8_BYTES
 .endm
 
 #endif
