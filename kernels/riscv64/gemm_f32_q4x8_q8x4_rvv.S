@@ -135,6 +135,7 @@ func gemm_f32_q4x8_q8x4_rvv, v
     li temp, SPILL_AT
     add spill, sp, temp
     load_shape COLS_LOG2, Q4X8_BYTES, Q8X4_BYTES
+    add act_end, act_start, group_bytes
     gemm_loops_32 Q4X8_BYTES, e8
     leave_frame LOCALS
     ret

@@ -58,6 +58,7 @@ func gemm_f32_q8x8_q8x4_rvv, v
     enter_frame LOCALS
     place_locals
     load_shape COLS_LOG2, Q8X8_BYTES, Q8X4_BYTES
+    add act_end, act_start, group_bytes
     gemm_loops_32 Q8X8_BYTES, e16
     leave_frame LOCALS
     ret

@@ -5,9 +5,8 @@
  *
  * a0 y, a1 w, a2 x, a3 shape, a4 table. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 5 KiB of
  * stack. As the gemm of Q8_0 but for the decoding, which is in gemm_table_rvv.h. */
-#define SCALE_RUNS 1     /* runs of 32 columns that share scales */
 #include "kernels/riscv64/gemm_table_rvv.h"
 
 func gemm_f32_t4x8_q8x4_rvv, v
-    gemm_table COLS_LOG2, Q4X8_BYTES, Q8X4_BYTES
+    gemm_table
 endfunc

@@ -4,10 +4,12 @@
 #ifndef INGOT_KERNELS_RISCV64_GEMM_INT16_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_INT16_RVV_H
 
+#ifndef SUM_COLUMNS       /* else it has named all four */
 #define TILE 64           /* rows */
+#define SUM_COLUMNS 32
 #define COLUMN_BYTES (2 * TILE)
 #define load_column vle16.v
-#define SUM_COLUMNS 32    /* that are summed up before they are folded */
+#endif
 #include "kernels/riscv64/gemm_32_rvv.h"
 
 #define tile_scales s8 /* float [TILE] */
@@ -19,7 +21,7 @@
 #define products v16   /* m8, when a token is finished */
 #define sums v24
 
-#define SCALES_AT (64 * TILE)
+#define SCALES_AT (SUM_COLUMNS * COLUMN_BYTES)
 #define WORD_OFFSETS_AT (SCALES_AT + 4 * TILE)
 #define SCALE_OFFSETS_AT (WORD_OFFSETS_AT + 4 * TILE)
 #define LOCALS (SCALE_OFFSETS_AT + 4 * TILE)
@@ -81,9 +83,6 @@
     at_most rows, rows_left
     clear_tile
     find_rows
-#ifdef SCALE_RUNS
-    li s6, 0                           /* runs_left: the next block brings scales */
-#endif
 .endm
 
 .macro start_constants

@@ -1,15 +1,12 @@
-/* Shared by the RVV gemms whose nibbles go through a table, which lies as int16 after the scratch:
- * vrgather makes a column of the scratch of it. Each run of 32 columns begins a decode; scales come
- * before every run, or before every fourth. */
+/* The RVV gemm of block_q4x8 whose nibbles go through a table, which lies as int16 after the scratch:
+ * vrgather makes a column of the scratch of it. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_TABLE_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_TABLE_RVV_H
 
 #include "kernels/riscv64/gemm_int16_rvv.h"
 
-#define runs_left s6   /* that the scales in the scratch are for */
 #define TABLE_AT LOCALS
 #define TABLE_LOCALS (LOCALS + 32)
-#define RUN_BYTES (8 * 32 / 2)
 
 /* One column of the tile from bit \shift of its words, to \to, which moves on. */
 .macro nibble_column shift, to
@@ -20,7 +17,6 @@
     addi \to, \to, COLUMN_BYTES
 .endm
 
-/* Scales before group_at, where they are: on to the nibbles. */
 .macro decode_scales
     vsetvli zero, rows, e16, m4, ta, ma
     vle32.v v8, (scale_offsets)
@@ -31,15 +27,10 @@
     vand.vx v24, v24, sign_bits
     vfmul.vf v24, v24, scale_up
     vse32.v v24, (tile_scales)
-    addi group_at, group_at, QUANTS
 .endm
 
 .macro decode_tile
-    bnez runs_left, .Lscaled\@
     decode_scales
-    li runs_left, SCALE_RUNS
-.Lscaled\@:
-    addi runs_left, runs_left, -1
     vsetvli zero, rows, e32, m8, ta, ma
     vle32.v v8, (word_offsets)
     li temp, TABLE_AT
@@ -49,7 +40,7 @@
     mv column_at, scratch
     li temp, 16 * COLUMN_BYTES
     add temp_1, column_at, temp
-    mv temp, group_at
+    addi temp, group_at, QUANTS
     li tokens_left, 4                  /* chunks */
 .Lchunk\@:
     vsetvli zero, rows, e32, m8, ta, ma
@@ -69,7 +60,7 @@
 .endm
 
 /* Body of a gemm; a4 is the table. */
-.macro gemm_table cols_log2, block_bytes, act_bytes
+.macro gemm_table
     enter_frame TABLE_LOCALS
     place_locals
     li temp, TABLE_AT
@@ -78,8 +69,9 @@
     vle8.v v0, (a4)
     vsext.vf2 v2, v0
     vse16.v v2, (temp)
-    load_shape \cols_log2, \block_bytes, \act_bytes
-    gemm_loops_32 RUN_BYTES, e16
+    load_shape COLS_LOG2, Q4X8_BYTES, Q8X4_BYTES
+    add act_end, act_start, group_bytes
+    gemm_loops_32 Q4X8_BYTES, e16
     leave_frame TABLE_LOCALS
     ret
 .endm
