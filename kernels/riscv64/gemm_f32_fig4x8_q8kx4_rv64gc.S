@@ -10,7 +10,7 @@
 
 func gemm_f32_fig4x8_q8kx4_rv64gc
     open_with_table
-    gemm_loops table_block, FIG4_BYTES, RUNS*Q8X4_BYTES, 7
+    gemm_loops block_fig4, 0, Q8KX4_BYTES, COLS_K_LOG2
     close_with_table
     ret
 endfunc

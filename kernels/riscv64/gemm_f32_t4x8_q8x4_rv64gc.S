@@ -10,7 +10,7 @@
 
 func gemm_f32_t4x8_q8x4_rv64gc
     open_with_table
-    gemm_loops table_block, Q4X8_BYTES, RUNS*Q8X4_BYTES, 5
+    gemm_loops block_t4, 0, Q8X4_BYTES, 5
     close_with_table
     ret
 endfunc

@@ -190,6 +190,7 @@
     ld block, FRAME_W(sp)
     ld temp, FRAME_SHAPE(sp)
     ld temp, SHAPE_COLS(temp)
+    addi temp, temp, (1 << \cols_shift) - 1 /* the last block of FIG4 may be half of one */
     srli temp, temp, \cols_shift
     li temp_1, \act_bytes
     mul temp, temp, temp_1

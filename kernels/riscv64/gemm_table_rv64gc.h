@@ -1,15 +1,17 @@
-/* gemms through a table without vectors: RUNS runs of 32 columns to a block of scales, four tokens
- * at a time. table_rv64gc.h has the arithmetic. A run's pairs of all tokens lie in the frame; rows
- * pass by four, so that their dots and those of the tokens are 16 registers. */
+/* gemms through a table without vectors: RUNS runs of 32 columns to a block of scales and a sum, four
+ * tokens at a time; with four, as in FIG4, a block is half of one of x. table_rv64gc.h has the
+ * arithmetic. A block's pairs of all tokens lie on the stack; rows pass by four, so that their dots and
+ * those of the tokens are 16 registers. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_TABLE_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_TABLE_RV64GC_H
 
 #define FRAME_BLOCK 304    /* where its scales are */
 #define FRAME_ACT 312
-#define FRAME_RUNS 320     /* left */
-#define FRAME_PAIRS 328    /* of a run: doubleword[16 columns][4 tokens] */
-#define FRAME_BYTES 848
-#define FRAME_TABLE FRAME_BYTES /* above the frame */
+#define FRAME_HALF 320     /* of x's block, in bytes: 0 or HALF_BYTES */
+#define FRAME_BYTES 336
+#define FRAME_TABLE FRAME_BYTES /* above the frame, and then */
+#define X_PAIRS_BYTES (512 * RUNS) /* of a block: doubleword[16 RUNS columns][4 tokens] */
+#define HALF_BYTES (4 * FIG4_COLS)
 
 #include "kernels/riscv64/gemm_rv64gc.h"
 #include "kernels/riscv64/table_rv64gc.h"
@@ -19,11 +21,12 @@
 #define pairs_end ra
 #define pair_at t0
 #define chunks_left t1
+#define runs_left t2
 
 .macro open_with_table
-    li t0, -PAIRS_BYTES
+    li t0, -(PAIRS_BYTES + X_PAIRS_BYTES)
     add sp, sp, t0
-    .cfi_adjust_cfa_offset PAIRS_BYTES
+    .cfi_adjust_cfa_offset PAIRS_BYTES + X_PAIRS_BYTES
     open_frame
     sd ra, FRAME_RA(sp)
     .cfi_rel_offset ra, FRAME_RA
@@ -35,9 +38,9 @@
     ld ra, FRAME_RA(sp)
     .cfi_restore ra
     close_frame
-    li t0, PAIRS_BYTES
+    li t0, PAIRS_BYTES + X_PAIRS_BYTES
     add sp, sp, t0
-    .cfi_adjust_cfa_offset -PAIRS_BYTES
+    .cfi_adjust_cfa_offset -(PAIRS_BYTES + X_PAIRS_BYTES)
 .endm
 
 .macro start
@@ -53,9 +56,16 @@
     sd act0, 32*\column + 8*\token(pair_at)
 .endm
 
-/* The pairs of a run, 64 bytes of x after act. */
+.macro find_x_pairs to
+    li \to, FRAME_TABLE + PAIRS_BYTES
+    add \to, \to, sp
+.endm
+
+/* The pairs of a block; act moves over its x. */
 .macro make_pairs
-    addi pair_at, sp, FRAME_PAIRS
+    find_x_pairs pair_at
+    li runs_left, RUNS
+.Lrun:
     li chunks_left, 4
 .Lpairs:
     .irp token, 0, 1, 2, 3
@@ -68,6 +78,11 @@
     addi pair_at, pair_at, 128
     addi chunks_left, chunks_left, -1
     bnez chunks_left, .Lpairs
+    addi act, act, 64
+    .if RUNS > 1
+    addi runs_left, runs_left, -1
+    bnez runs_left, .Lrun
+    .endif
 .endm
 
 /* Column \column of row \index, and the one 16 further on. */
@@ -83,8 +98,9 @@
 .macro four_rows label
     li word, 1 << 31
     of_pairs set_dots, word, word, word, word
-    addi pairs_at, sp, FRAME_PAIRS
-    addi pairs_end, pairs_at, 512
+    find_x_pairs pairs_at
+    li pairs_end, X_PAIRS_BYTES
+    add pairs_end, pairs_end, pairs_at
 \label:
     .irp column, 0, 1, 2, 3
     ld act0, 32*\column(pairs_at)
@@ -119,38 +135,64 @@
     finish (\row0 + 2), \scale2, \scale3, 3, dots23, dots33
 .endm
 
-.macro table_block block_bytes
-    load_row_scales 0, act0
+/* The block of weights at block, which moves on. */
+.macro multiply_block block_bytes
     sd block, FRAME_BLOCK(sp)
     addi block, block, QUANTS
-    .if RUNS > 1
-    li temp, RUNS
-    sd temp, FRAME_RUNS(sp)
-.Lrun:
-    .endif
-    make_pairs
-    .irp token, 0, 1, 2, 3
-    flw fa\token, Q8X4_SCALE - 64 + 4*\token(act)
-    .endr
     sd act, FRAME_ACT(sp)
     four_rows .Lfirst
     finish_four 0, ft0, ft1, ft2, ft3
-    addi block, block, 16 - 128
+    addi block, block, 16 - 128*RUNS
     four_rows .Lsecond
     finish_four 4, ft4, ft5, ft6, ft7
     ld act, FRAME_ACT(sp)
-    addi block, block, -16
-    .if RUNS > 1
-    ld temp, FRAME_RUNS(sp)
-    addi act, act, Q8X4_BYTES - 64
-    addi temp, temp, -1
-    sd temp, FRAME_RUNS(sp)
-    bnez temp, .Lrun
-    addi act, act, -RUNS*Q8X4_BYTES
-    .else
-    addi act, act, -64
-    .endif
     ld block, FRAME_BLOCK(sp)
+    addi block, block, \block_bytes
+.endm
+
+/* fa0-fa3 = the scales of the tokens, \at from \acts on. */
+.macro load_act_scales at, acts
+    .irp token, 0, 1, 2, 3
+    flw fa\token, \at + 4*\token(\acts)
+    .endr
+.endm
+
+/* For gemm_loops, which moves act. */
+.macro block_t4
+    load_row_scales 0, act0
+    make_pairs
+    load_act_scales Q8X4_SCALE - 128, act
+    multiply_block Q4X8_BYTES
+    addi act, act, -128
+.endm
+
+/* The one or two blocks that take a block of x. */
+.macro block_fig4
+    sd zero, FRAME_HALF(sp)
+.Lhalf:
+    load_row_scales 0, act0
+    make_pairs
+    ld temp, FRAME_HALF(sp)
+    sub temp, act, temp
+    load_act_scales Q8KX4_SCALE - HALF_BYTES, temp
+    multiply_block FIG4_BYTES
+    ld temp, FRAME_HALF(sp)
+    bnez temp, .Ltwo_halves
+    ld temp_1, FRAME_X_END(sp)
+    addi temp, act, Q8KX4_BYTES - HALF_BYTES
+    bne temp, temp_1, .Lnext_half
+    ld temp_1, FRAME_SHAPE(sp)
+    ld temp_1, SHAPE_COLS(temp_1)
+    andi temp_1, temp_1, FIG4_COLS
+    bnez temp_1, .Lone_half
+.Lnext_half:
+    li temp, HALF_BYTES
+    sd temp, FRAME_HALF(sp)
+    j .Lhalf
+.Ltwo_halves:
+    addi act, act, -HALF_BYTES
+.Lone_half:
+    addi act, act, -HALF_BYTES
 .endm
 
 #endif

@@ -16,14 +16,18 @@
 #define act_scale ft9
 /* fa0-fa7: the sums of the 8 rows. */
 
+.macro load_constants temp
+    load_float scale_up, F32_2P112, \temp
+    li sign_bits, F16_SIGN_MAGNITUDE
+.endm
+
 /* Constants and the end of x; \temp and \bytes are free registers. */
 .macro start_rows temp, bytes
     srli act_end, act_end, 5
     li \bytes, Q8_BYTES
     mul act_end, act_end, \bytes
     add act_end, act_end, act_start
-    load_float scale_up, F32_2P112, \temp
-    li sign_bits, F16_SIGN_MAGNITUDE
+    load_constants \temp
 .endm
 
 .macro clear_sums

@@ -1,5 +1,5 @@
-/* gemvs through a table without vectors: RUNS runs of 32 columns to a block of scales.
- * table_rv64gc.h has the arithmetic. */
+/* gemvs through a table without vectors: RUNS runs of 32 columns to a block of scales and a sum. With
+ * four, as in FIG4, a block is half of one of x. table_rv64gc.h has the arithmetic. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_TABLE_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMV_TABLE_RV64GC_H
 
@@ -16,7 +16,7 @@
 #define quants_end t6  /* of a run */
 #define quants s8
 #define runs_left s9
-#define spare s10
+#define half s10       /* of x's block, in bytes: 0 or 128 */
 #define sum0 s0
 #define sum1 s1
 #define sum2 s2
@@ -50,11 +50,8 @@
     add \to3, \to3, part3
 .endm
 
-/* The products of 32 columns; quants moves on, act in part. */
+/* The sums += 32 columns; quants moves on, act in part. */
 .macro run
-    .irp sum, sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7
-    mv \sum, start
-    .endr
     addi quants_end, quants, GROUP_ROWS*BLOCK_COLS/2
 .Lchunk:
     .irp column, 0, 1, 2, 3
@@ -68,9 +65,33 @@
     addi quants, quants, GROUP_ROWS*CHUNK_COLS
     addi act, act, CHUNK_COLS
     bne quants, quants_end, .Lchunk
-    .irp sum, sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7
-    srai \sum, \sum, 32
-    .endr
+.endm
+
+/* act_end of FIG4: of an odd number of blocks, after the first half of x's last one. */
+.macro find_end temp, bytes
+    srli \temp, act_end, FIG4_COLS_LOG2
+    srli act_end, \temp, 1
+    li \bytes, Q8K_BYTES
+    mul act_end, act_end, \bytes
+    add act_end, act_end, act_start
+    andi \temp, \temp, 1
+    slli \temp, \temp, FIG4_COLS_LOG2
+    add act_end, act_end, \temp
+.endm
+
+/* The scale of the block, and act to the next one. */
+.macro next_acts
+    .if RUNS > 1
+    sub part0, act, half
+    flw act_scale, Q8K_SCALE - FIG4_COLS(part0)
+    xori half, half, FIG4_COLS
+    bnez half, .Lhalf
+    addi act, act, Q8K_BYTES - 2 * FIG4_COLS
+.Lhalf:
+    .else
+    flw act_scale, Q8_SCALE - 32(act)
+    addi act, act, Q8_BYTES - 32
+    .endif
 .endm
 
 .macro gemv_table block_bytes
@@ -79,29 +100,43 @@
     .cfi_adjust_cfa_offset PAIRS_BYTES
     mv part0, sp
     make_table act, part0, part1, part2, part3, start, quants_end
+    .if RUNS > 1
+    find_end part0, part1
+    load_constants part0
+    .else
     start_rows part1, part2
+    .endif
     mv table, sp
     li start, 1 << 31
     beqz rows_left, .Ldone
 .Lgroup:
     clear_sums
     mv act, act_start
+    .if RUNS > 1
+    li half, 0
+    .endif
     beq act, act_end, .Lstore
 .Lblock:
     addi quants, block, QUANTS
+    .irp sum, sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7
+    mv \sum, start
+    .endr
     .if RUNS > 1
     li runs_left, RUNS
     .endif
 .Lrun:
     run
-    flw act_scale, Q8_SCALE - 16(act)
-    finish_rows 0, sum0, sum1, sum2, sum3, fa0, fa1, fa2, fa3, part0, part1, part2, part3
-    finish_rows 4, sum4, sum5, sum6, sum7, fa4, fa5, fa6, fa7, part0, part1, part2, part3
-    addi act, act, Q8_BYTES - 16
+    addi act, act, BLOCK_COLS / 2
     .if RUNS > 1
     addi runs_left, runs_left, -1
     bnez runs_left, .Lrun
     .endif
+    .irp sum, sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7
+    srai \sum, \sum, 32
+    .endr
+    next_acts
+    finish_rows 0, sum0, sum1, sum2, sum3, fa0, fa1, fa2, fa3, part0, part1, part2, part3
+    finish_rows 4, sum4, sum5, sum6, sum7, fa4, fa5, fa6, fa7, part0, part1, part2, part3
     addi block, block, \block_bytes
     bne act, act_end, .Lblock
 .Lstore:
