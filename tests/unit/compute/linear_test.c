@@ -7,26 +7,24 @@
 #include "tests/unit/tap.h"
 
 enum {
-    ROWS = 200, /* of F32 more than stay in the cache at once */
-    COLS = 256,
+    ROWS = 200,      /* of F32 more than stay in the cache at once */
+    MOST_COLS = 384, /* FIG4: half a block of activations over */
+    K_BLOCKS = (MOST_COLS + 255) / 256,
     TOKENS = 13,
     STRIDE = ROWS + 3,
 };
 
-static _Alignas(64) uint8_t weights[ROWS * COLS * 4];
-static _Alignas(16) float inputs[TOKENS][COLS], taken[TOKENS][COLS];
+static _Alignas(64) uint8_t weights[ROWS * MOST_COLS * 4];
+static _Alignas(16) float inputs[TOKENS * MOST_COLS], taken[TOKENS * MOST_COLS];
+static uint32_t cols; /* of a row of those */
 static float alone[TOKENS][STRIDE], together[TOKENS][STRIDE];
-static struct block_q8 q8[TOKENS * COLS / 32], kept_q8[TOKENS * COLS / 32];
-static _Alignas(16) struct block_q8k q8k[TOKENS * COLS / 256], kept_q8k[TOKENS * COLS / 256];
-static _Alignas(16) struct block_q8x4 q8x4[(TOKENS + 3) / 4 * COLS / 32];
-static _Alignas(16) struct block_q8kx4 q8kx4[(TOKENS + 3) / 4 * COLS / 256];
-static const struct activations act = { .dim_stride = COLS,
-                                        .q8 = q8,
-                                        .q8x4 = q8x4,
-                                        .q8k = q8k,
-                                        .q8kx4 = q8kx4,
-                                        .kept_q8 = kept_q8,
-                                        .kept_q8k = kept_q8k };
+static struct block_q8 q8[TOKENS * MOST_COLS / 32], kept_q8[TOKENS * MOST_COLS / 32];
+static _Alignas(16) struct block_q8k q8k[TOKENS * K_BLOCKS], kept_q8k[TOKENS * K_BLOCKS];
+static _Alignas(16) struct block_q8x4 q8x4[(TOKENS + 3) / 4 * MOST_COLS / 32];
+static _Alignas(16) struct block_q8kx4 q8kx4[(TOKENS + 3) / 4 * K_BLOCKS];
+static struct activations act = {
+    .q8 = q8, .q8x4 = q8x4, .q8k = q8k, .q8kx4 = q8kx4, .kept_q8 = kept_q8, .kept_q8k = kept_q8k
+};
 static struct kernels kernels;
 
 static uint32_t random_word(void)
@@ -52,7 +50,7 @@ static void fill_weights(size_t group_bytes, size_t float_bytes, size_t n_floats
 
 static void multiply(const struct ingot_tensor *w, const float *x, uint32_t n, float *y)
 {
-    struct linear_input in = { x, COLS, n, 0 };
+    struct linear_input in = { x, cols, n, 0 };
 
     linear_prepare(&kernels, &act, 1u << w->type, &in, 0, n);
     linear_rows(&kernels, &act, w, weights, &in, y, STRIDE, 8, ROWS - 8);
@@ -62,7 +60,7 @@ static void multiply_alone(const struct ingot_tensor *w)
 {
     memset(alone, 0x11, sizeof alone);
     for (size_t i = 0; i < TOKENS; i++) {
-        multiply(w, inputs[i], 1, alone[i]);
+        multiply(w, inputs + i * cols, 1, alone[i]);
     }
 }
 
@@ -79,7 +77,7 @@ static void test_counts(const struct ingot_tensor *w, size_t gemm_tokens)
     kernels.gemm_tokens = gemm_tokens;
     for (; n <= TOKENS; n++) {
         memset(together, 0x11, sizeof together);
-        multiply(w, inputs[0], n, together[0]);
+        multiply(w, inputs, n, together[0]);
         if (!is_same(n)) {
             break;
         }
@@ -91,7 +89,7 @@ static void test_counts(const struct ingot_tensor *w, size_t gemm_tokens)
 /* All inputs are put aside in two shares; then they come back to front, five at a time. */
 static void test_kept(const struct ingot_tensor *w)
 {
-    struct linear_input all = { inputs[0], COLS, TOKENS, 0 }, five = { taken[0], COLS, 5, 0 };
+    struct linear_input all = { inputs, cols, TOKENS, 0 }, five = { taken, cols, 5, 0 };
     uint32_t types = 1u << w->type;
     bool same = true;
 
@@ -101,7 +99,7 @@ static void test_kept(const struct ingot_tensor *w)
     for (size_t last = TOKENS; last >= five.n_tokens; last -= five.n_tokens) {
         memset(together, 0x11, sizeof together);
         for (size_t i = 0; i < five.n_tokens; i++) {
-            memcpy(taken[i], inputs[last - 1 - i], sizeof taken[i]);
+            memcpy(taken + i * cols, inputs + (last - 1 - i) * cols, cols * sizeof *taken);
             linear_take(&act, types, i, last - 1 - i);
         }
         linear_group(&kernels, &act, types, &five, 0, 4);
@@ -114,10 +112,16 @@ static void test_kept(const struct ingot_tensor *w)
     OK(same, "type %u: inputs put aside and taken in another order", (unsigned)w->type);
 }
 
-static void test_type(uint8_t type, size_t group_bytes, size_t float_bytes, size_t n_floats)
+static void test_type(uint8_t type, uint32_t n_cols, size_t group_bytes, size_t float_bytes,
+                      size_t n_floats)
 {
-    struct ingot_tensor w = { .type = type, .rows = ROWS, .cols = COLS, .cols_padded = COLS };
+    struct ingot_tensor w = { .type = type, .rows = ROWS, .cols = n_cols, .cols_padded = n_cols };
 
+    cols = n_cols;
+    act.dim_stride = n_cols;
+    for (size_t i = 0; type == INGOT_FIG4 && i < NIBBLES; i++) {
+        w.values[i] = (int8_t)(4 * (int)i - 31);
+    }
     fill_weights(group_bytes, float_bytes, n_floats);
     kernels.gemm_tokens = 4;
     multiply_alone(&w);
@@ -131,12 +135,15 @@ int main(void)
 {
     kernels_select(&kernels, CPU_ANY);
     OK(kernels.gemm_tokens == 4, "the references take tokens by four");
-    for (size_t i = 0; i < TOKENS * COLS; i++) {
-        inputs[i / COLS][i % COLS] = (float)random_word() * 0x1p-15f - 1.0f;
+    for (size_t i = 0; i < TOKENS * MOST_COLS; i++) {
+        inputs[i] = (float)random_word() * 0x1p-15f - 1.0f;
     }
-    test_type(INGOT_F32, 4, 4, 1);
-    test_type(INGOT_Q4_0, sizeof(struct block_q4x8), 2, 8);
-    test_type(INGOT_Q8_0, sizeof(struct block_q8x8), 2, 8);
-    test_type(INGOT_Q4_K, sizeof(struct block_q4kx8), 2, 16);
+    test_type(INGOT_F32, 256, 4, 4, 1);
+    test_type(INGOT_Q4_0, 256, sizeof(struct block_q4x8), 2, 8);
+    test_type(INGOT_Q8_0, 256, sizeof(struct block_q8x8), 2, 8);
+    test_type(INGOT_Q4_K, 256, sizeof(struct block_q4kx8), 2, 16);
+    test_type(INGOT_FIG4, 256, sizeof(struct block_fig4x8), 2, 8);
+    test_type(INGOT_FIG4, 128, sizeof(struct block_fig4x8), 2, 8);
+    test_type(INGOT_FIG4, MOST_COLS, sizeof(struct block_fig4x8), 2, 8);
     return tap_done();
 }
