@@ -493,6 +493,18 @@ static bool run_mixer(const struct kernel_call *call, void (*function)(void))
     }
 }
 
+/* That of IQ4_NL, or one as the packer finds for FIG4. */
+static void set_table(bool fig4, size_t ahead)
+{
+    static const int8_t iq4_nl[NIBBLES] = { -127, -104, -83, -65, -49, -35, -22, -10,
+                                            1,    13,   25,  38,  53,  69,  89,  113 };
+
+    for (size_t i = 0; i < NIBBLES; i++) {
+        state.table.values[i] = fig4 ? (int8_t)(iq4_nl[i] * TABLE_NARROW / 127) : iq4_nl[i];
+    }
+    state.table.ahead = ahead;
+}
+
 void kernel_call_run(const struct kernel_call *call, void (*function)(void), size_t ahead)
 {
     size_t n = call->cols;
@@ -500,10 +512,8 @@ void kernel_call_run(const struct kernel_call *call, void (*function)(void), siz
     void *w = state.w;
     void *x = state.x;
 
-    state.table = (struct nibble_table){
-        .values = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 },
-        .ahead = ahead,
-    };
+    set_table(call->op == KERNEL_gemv_f32_fig4x8_q8k || call->op == KERNEL_gemm_f32_fig4x8_q8kx4,
+              ahead);
     if (run_product(call, function, ahead) || run_attention(call, function) ||
         run_mixer(call, function)) {
         return;
