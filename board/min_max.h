@@ -36,6 +36,17 @@ static inline size_t max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* b where a is not a number. Not fminf and fmaxf: a program with the library needs no -lm. */
+static inline float min_float(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+static inline float max_float(float a, float b)
+{
+    return a > b ? a : b;
+}
+
 /* One or several flags if the condition holds, else 0: to put words of flags together. */
 static inline uint32_t bits_if(bool condition, uint32_t bits)
 {

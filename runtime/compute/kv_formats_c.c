@@ -27,7 +27,7 @@ uint32_t kv_get_bits(const uint8_t *from, uint32_t at, uint32_t bits)
 
 void kv_put_half(uint8_t *to, float x)
 {
-    uint16_t half = f16_from_f32(fmaxf(fminf(x, 65504.0f), -65504.0f));
+    uint16_t half = f16_from_f32(max_float(min_float(x, 65504.0f), -65504.0f));
 
     memcpy(to, &half, sizeof half);
 }

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/compute/kv_formats_c.h"
 
 enum { BLOCK = 128 };
@@ -75,8 +76,8 @@ static void put_range(uint8_t *to, uint8_t *levels, uint32_t at, const float *x,
     float min = x[0], max = x[0], scale;
 
     for (uint32_t i = 1; i < n; i++) {
-        min = fminf(min, x[i]);
-        max = fmaxf(max, x[i]);
+        min = min_float(x[i], min);
+        max = max_float(x[i], max);
     }
     kv_put_half(to, (max - min) / LEVELS);
     kv_put_half(to + 2, min);
@@ -85,7 +86,7 @@ static void put_range(uint8_t *to, uint8_t *levels, uint32_t at, const float *x,
     for (uint32_t i = 0; i < n; i++) {
         float q = scale > 0.0f ? floorf((x[i] - min) / scale) : 0.0f;
 
-        kv_put_bits(levels, 4 * i + at, 2, (uint32_t)fmaxf(fminf(q, LEVELS - 1), 0.0f));
+        kv_put_bits(levels, 4 * i + at, 2, (uint32_t)max_float(min_float(q, LEVELS - 1), 0.0f));
     }
 }
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/compute/kv_formats_c.h"
 
 enum { BLOCK = 128, RANGE_BYTES = 4 };
@@ -25,8 +26,8 @@ static struct range put_range(uint8_t *to, const float *x, uint32_t n, const boo
 
     for (uint32_t i = 0; i < n; i++) {
         if (apart == NULL || !apart[i]) {
-            min = fminf(min, x[i]);
-            max = fmaxf(max, x[i]);
+            min = min_float(x[i], min);
+            max = max_float(x[i], max);
         }
     }
     kv_put_half(to, (max - min) / (float)(1u << bits));
@@ -42,7 +43,7 @@ static uint32_t level(const struct range *r, float x, uint32_t bits)
         return 0;
     }
     q = floorf((x - r->min) / r->scale);
-    return (uint32_t)fmaxf(fminf(q, most), 0.0f);
+    return (uint32_t)max_float(min_float(q, most), 0.0f);
 }
 
 static void put_levels(uint8_t *to, const struct range *r, const float *x, uint32_t n,
