@@ -22,8 +22,8 @@ static void add_pending(void)
 static void test_saved(void)
 {
     struct session *s = &rig.session;
-    struct saved_chat_state state = { s, 9, true, &turns };
-    struct saved_chat_state other = { &reference, 9, true, &turns };
+    struct saved_chat_state state = { s, 9, true, &turns, false };
+    struct saved_chat_state other = { &reference, 9, true, &turns, false };
 
     fill_two_pages();
     add_pending();
@@ -76,7 +76,7 @@ static bool goes_on(void)
 static void test_save_stops(void)
 {
     struct session *s = &rig.session;
-    struct saved_chat_state state = { s, 9, true, &turns };
+    struct saved_chat_state state = { s, 9, true, &turns, false };
     bool right = true;
     unsigned steps = 0;
     enum err result;
@@ -99,7 +99,7 @@ static void test_save_stops(void)
 static enum err load_stopped(unsigned n, bool by_card)
 {
     struct session *s = &rig.session;
-    struct saved_chat_state state = { s, 9, true, &turns };
+    struct saved_chat_state state = { s, 9, true, &turns, false };
 
     (void)session_cut(s, 150);
     add_pending();
