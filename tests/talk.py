@@ -21,6 +21,7 @@ PROMPT = r"(?:^|\n)(?:\x1b[^\r\n> ]*)?(?:(?<!\x1b\[1m)> |\x1b\[1m> \x1b\[0m)$"
 WIDE = 250
 ROLE = {"user": len("user") + 1, "assistant": len("assistant") + 1}
 TURN = 1 + ROLE["user"] + 2 + 1 + ROLE["assistant"]  # tokens around what is said
+OPENING = 1 + ROLE["user"]  # of these, in front of it: kept from one conversation to the next
 CONTROL, BYTE, NORMAL = 3, 6, 1
 
 

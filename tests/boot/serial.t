@@ -181,7 +181,8 @@ def talk(c, k):
     bad = k.until("done")
     c.ok([e["name"] for e in of(bad, "error")] == ["line"], "a line of 20 kB is refused", bad)
     again = k.ask(prompt=PROMPT, reset=True)
-    c.ok(ids_of(again) == people.ids and done_of(again)["prompt_tokens"] == done["prompt_tokens"],
+    c.ok(ids_of(again) == people.ids and done_of(again)["context_tokens"] == done["context_tokens"]
+         and done_of(again)["prompt_tokens"] < done["prompt_tokens"],
          "what was refused has set nothing; reset begins anew", again)
 
     stop = people.text[5:9]
@@ -190,7 +191,7 @@ def talk(c, k):
          people.text[:people.text.index(stop)], f"a stop string ({stop!r}) ends it", reply)
     reply = k.ask(prompt=PROMPT, reset=True, stop="", n=5)
     c.ok(done_of(reply)["reason"] == "limit" and ids_of(reply) == people.ids[:5] and
-         done_of(reply)["context_tokens"] == done_of(reply)["prompt_tokens"] + 5,
+         done_of(reply)["context_tokens"] == done["prompt_tokens"] + 5,
          "n ends it, and the stop string is forgotten", reply)
 
     raw = '{"prompt":"Caf\xe9 \U0001f600?","reset":true,"n":9}\n'
