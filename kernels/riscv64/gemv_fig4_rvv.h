@@ -84,10 +84,13 @@
     spread_fig4 256
 .endm
 
-/* v8-v15 = values of \bytes at quants, low nibbles first; v16-v23 = their x. Both pointers move on. */
-.macro look_up bytes
+/* v8-v15 = values of \bytes at quants, low nibbles first; v16-v23 = their x. Both pointers move on but in
+ * the \last step; in the first one x is at sp, and x_at is set. */
+.macro look_up bytes, first, last
     vle8.v v16, (quants)
+    .if \last == 0
     addi quants, quants, \bytes
+    .endif
     vsrl.vi v20, v16, 4
     vand.vi v16, v16, 15
     vsetvli temp, zero, e8, m1, ta, ma
@@ -99,32 +102,39 @@
     vrgather.vv v13, tile_table, v21
     vrgather.vv v14, tile_table, v22
     vrgather.vv v15, tile_table, v23
+    .if \first
+    vl8re8.v v16, (sp)
+    addi x_at, sp, 2 * \bytes
+    .else
     vl8re8.v v16, (x_at)
+    .if \last == 0
     addi x_at, x_at, 2 * \bytes
+    .endif
+    .endif
     vsetvli temp, zero, e8, m4, ta, ma
 .endm
 
-.macro narrow_step bytes, multiply
-    look_up \bytes
+.macro narrow_step bytes, multiply, first, last
+    look_up \bytes, \first, \last
     \multiply products, v8, v16
     vwmacc.vv products, v12, v20
 .endm
 
 /* products = four steps. */
-.macro narrow_steps bytes
-    narrow_step \bytes, vwmul.vv
-    narrow_step \bytes, vwmacc.vv
-    narrow_step \bytes, vwmacc.vv
-    narrow_step \bytes, vwmacc.vv
+.macro narrow_steps bytes, first, last
+    narrow_step \bytes, vwmul.vv, \first, 0
+    narrow_step \bytes, vwmacc.vv, 0, 0
+    narrow_step \bytes, vwmacc.vv, 0, 0
+    narrow_step \bytes, vwmacc.vv, 0, \last
 .endm
 
 #define fig4_dots v16          /* m8, int32 */
 
 /* fig4_dots = 128 columns, 32 lanes. */
 .macro narrow_128
-    narrow_steps 64
+    narrow_steps 64, 1, 0
     vs8r.v products, (waiting)
-    narrow_steps 64
+    narrow_steps 64, 0, 1
     vl8re8.v v8, (waiting)
     vsetvli temp, zero, e16, m4, ta, ma
     vwadd.vv fig4_dots, products, products_4
@@ -133,7 +143,7 @@
 .endm
 
 .macro narrow_256
-    narrow_steps 128
+    narrow_steps 128, 1, 1
     vsetvli temp, zero, e16, m2, ta, ma
     vwadd.vv fig4_dots, products, v2
     vwadd.wv fig4_dots, fig4_dots, products_4
@@ -144,7 +154,7 @@
 .macro wide_128
     vmv.v.i v24, 0                     /* 64 bytes */
 .Lstep\@:
-    look_up 64
+    look_up 64, 0, 0
     vwmul.vv products, v8, v16
     vwmacc.vv products, v12, v20
     vsetvli temp, zero, e16, m4, ta, ma
@@ -162,7 +172,7 @@
 .macro wide_256
     vmv.v.i v24, 0
 .Lstep\@:
-    look_up 128
+    look_up 128, 0, 0
     vwmul.vv products, v8, v16
     vwmacc.vv products, v12, v20
     vsetvli temp, zero, e16, m4, ta, ma
@@ -178,17 +188,16 @@
 .macro group_fig4 vlen, wide, narrow, half_group
     load_tile_scales \narrow, \half_group
     addi quants, group_at, QUANTS
-    mv x_at, sp
     vsetvli temp, zero, e8, m4, ta, ma
-    bnez is_wide, .Lwide\@
+    beqz is_wide, .Lnarrow\@
+    mv x_at, sp
+    wide_\vlen
+    j .Lfinish\@
+.Lnarrow\@:
     narrow_\vlen
     fold_dots fig4_dots, \wide
+.Lfinish\@:
     finish_rows \narrow
-    j .Lfinished\@
-.Lwide\@:
-    wide_\vlen
-    finish_rows \narrow
-.Lfinished\@:
 .endm
 
 .macro group_fig4_128
