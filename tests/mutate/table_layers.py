@@ -49,6 +49,8 @@ ROWS = [
     row("linear: rows after the first ones by the first ones' weights", LINEAR,
         "rows + r * row_bytes, in, y + r", "rows + first * row_bytes, in, y + r",
         "unit/compute/linear"),
+    row("linear: a last half block of activations is the first", LINEAR, "memcpy(last, x + whole,",
+        "memcpy(last, x,", "unit/compute/linear"),
     row("linear: a token put aside comes back as another", LINEAR, "a->kept_q8 + token * q8,",
         "a->kept_q8 + row * q8,", "unit/compute/linear"),
     row("attention mixer: all tokens are gated by the first one's gate", ATTENTION,
