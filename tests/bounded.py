@@ -5,10 +5,13 @@ prove, which waits for ever. Whatever the command leaves behind when it ends is 
 usage: bounded.py [--suite NAME] COMMAND ...
 INGOT_TEST_SECONDS (600) is what a program has before its own alarm rings (alarm.h, machine.py); here
 it has a little more, so that this is for those that have no alarm or cannot hear it. A suite has
-INGOT_SUITE_SECONDS (3600)."""
+INGOT_SUITE_SECONDS (3600). INGOT_TEST_TIMES=FILE has a line for every program appended: seconds of CPU
+with all that it started and waited for, of wall time, its name; prove --timer cannot tell programs side
+by side apart."""
 
 import ctypes
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -45,6 +48,14 @@ def stop(child, grace):
         time.sleep(0.05)
 
 
+def note_times(start, name):
+    path = os.environ.get("INGOT_TEST_TIMES")
+    if path:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with open(path, "a") as out:
+            out.write(f"{used.ru_utime + used.ru_stime:8.1f} {time.monotonic() - start:8.1f} {name}\n")
+
+
 def interrupted(number, frame):
     raise KeyboardInterrupt
 
@@ -58,6 +69,7 @@ def main():
     signal.signal(signal.SIGTERM, interrupted)
     if "/tsan/" in command[-1]:
         fixed_addresses()
+    start = time.monotonic()
     child = subprocess.Popen(command, start_new_session=True)
     try:
         status = child.wait(seconds)
@@ -69,6 +81,7 @@ def main():
         stop(child, grace)
         status = 130
     signal_all(child, signal.SIGKILL)
+    note_times(start, name or command[-1])
     sys.exit(status if status >= 0 else 128 - status)
 
 
