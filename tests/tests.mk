@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 1
 TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
 
-.PHONY: check check-images test test-long test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
+.PHONY: check test test-long test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
         test-parts test-images bench bench-stream bench-kernels bench-mixers bench-pack bench-kv bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
@@ -55,12 +55,18 @@ TEST_BOARDS := rpi5 visionfive2 sifive_u icicle versal template
 
 # ---- the suites ------------------------------------------------------------------------------
 
-test-images: $(H)/ingot examples
-	$(Q)for b in virt-arm64 virt-riscv64 rpi3 rpi4; do \
-	    $(MAKE) --no-print-directory -s $(O)/$$b/traps.bin BOARD=$$b || exit 1; done
-	$(Q)for b in virt-arm64 virt-riscv64 rpi3 rpi4 $(TEST_BOARDS); do \
-	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/ingot.stack $(O)/$$b/storage-bench.bin \
-	        $(O)/$$b/paste.bin BOARD=$$b || exit 1; done
+# Programs and images are built side by side, whether make was told so or not.
+side_by_side = $(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+
+# The virt machines first: with them each ISA's newlib is there for the others.
+TEST_IMAGES := $(addprefix test-image-,virt-arm64 virt-riscv64 rpi3 rpi4 $(TEST_BOARDS))
+.PHONY: $(TEST_IMAGES)
+$(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 test-image-virt-riscv64
+$(TEST_IMAGES): test-image-%: $(H)/ingot
+	$(Q)$(MAKE) --no-print-directory -s $(addprefix $(O)/$*/,ingot.bin ingot.stack storage-bench.bin paste.bin \
+	    $(if $(filter virt-% rpi3 rpi4,$*),traps.bin)) BOARD=$*
+
+test-images: $(H)/ingot examples $(TEST_IMAGES)
 
 # The image of BOARD= with another image_main: $(1).bin from $(2), one or more sources.
 define image_with_main
@@ -126,24 +132,31 @@ test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/a
 # board but the virt machines, no console and no faults: those are the suites'.
 CHECK := $(addprefix tests/golden/,demo_boot.t families.t gguf_families.t perplexity.t)
 
-check-images: $(H)/ingot
-	$(Q)for b in virt-arm64 virt-riscv64; do \
-	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/ingot.stack BOARD=$$b || exit 1; done
+CHECK_IMAGES := check-image-virt-arm64 check-image-virt-riscv64
+.PHONY: $(CHECK_IMAGES) check-parts
+$(CHECK_IMAGES): check-image-%: $(H)/ingot
+	$(Q)$(MAKE) --no-print-directory -s $(O)/$*/ingot.bin $(O)/$*/ingot.stack BOARD=$*
 
-check: layers check-images $(UNIT) ## the fast part of the tests, for every save: under 2 minutes on 2 cores
+check-parts: layers $(CHECK_IMAGES) $(UNIT)
+
+check: ## the fast part of the tests, for every save: under 2 minutes on 2 cores
+	$(side_by_side) check-parts
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(filter $(LONGEST),$(UNIT)) $(CHECK) $(filter-out $(LONGEST),$(UNIT))
 
-test: test-parts layers ## all suites, 20 to 30 minutes on 2 cores
+test: ## all suites, 20 to 30 minutes on 2 cores
+	$(side_by_side) test-parts layers
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(SUITES)
 
 test-long: FUZZ_SECONDS = 60
 test-long: LONG = 1
 test-long: TEST_SECONDS = 7200
 test-long: SUITE_SECONDS = 28800
-test-long: test-parts $(TSAN_LONG) layers ## the same with more repetitions, a minute for each fuzz target, a model of 4 GiB
+test-long: ## the same with more repetitions, a minute for each fuzz target, a model of 4 GiB
+	$(side_by_side) test-parts $(TSAN_LONG) layers
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) tests/golden/large.t $(TSAN_LONG) $(SUITES)
 
-test-unit: $(UNIT) ## unit tests, hosted, under ASan and UBSan
+test-unit: ## unit tests, hosted, under ASan and UBSan
+	$(side_by_side) $(sort $(UNIT))
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(sort $(UNIT))
 
 test-tsan: $(TSAN_TESTS) $(TSAN_LONG) $(ORDER_TEST) $(O)/tsan/ingot $(H)/ingot ## threads under ThreadSanitizer: unit tests, the Linux program; minutes
