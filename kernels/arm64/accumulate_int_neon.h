@@ -1,11 +1,11 @@
 // accumulate_f32_q8_q8 and accumulate_f32_q4_q8: strips of 16 dimensions for four rows (or two at
-// most), then two, then one, a half of the tile after the other. The file before it,
+// most), then two, then one, a half of the tile after the other in one loop. The file before it,
 // attention_int_neon_dotprod.h or attention_int_neon.h, says how sums are made.
 //
 // x0 o, from a block's first dimension on  x1 s  x2 w, of a block  x3 v, of a block  x4 rows left
 // x5 d, then bytes of a row of o  x6 bytes of a row of w  x7 output of a strip, x14 place
 // x15 dimensions of a block, x16 dimensions left of it, x17 values of the strip
-// x19-x22 o, w, v and dimensions left of a group of rows
+// x19-x22 o, w, v and dimensions left of a group of rows, x24 halves left of the tile
 #ifndef INGOT_KERNELS_ARM64_ACCUMULATE_INT_NEON_H
 #define INGOT_KERNELS_ARM64_ACCUMULATE_INT_NEON_H
 
@@ -25,6 +25,7 @@
 #define blocks_at x20
 #define values_at x21
 #define dimensions_left x22
+#define halves_left x24
 #define word w8
 
 .macro load_out row
@@ -36,16 +37,16 @@
     ld1     {v4.4s, v5.4s, v6.4s, v7.4s}, [place]
 .endm
 
-// o = fma(sum, w.d, o), the first time o * factor
-.macro add_row half, row, block, a, b, c, e
+// o = fma(sum, w.d, o), in the first half, where the flags say equal, o * factor.
+.macro add_row row, block, a, b, c, e
     load_out \row
-.if \half == 0
+    b.ne    .Lsecond\@
     ldr     s15, [weights_of, #\row * SCORE_ROW_BYTES + SCORE_ROW_FACTOR]
     fmul    v4.4s, v4.4s, first_factor.s[0]
     fmul    v5.4s, v5.4s, first_factor.s[0]
     fmul    v6.4s, v6.4s, first_factor.s[0]
     fmul    v7.4s, v7.4s, first_factor.s[0]
-.endif
+.Lsecond\@:
     ldr     s14, [\block], #(Q8_BYTES - Q8_SCALE)
     float_sums \a, \b, \c, \e
     fmla    v4.4s, \a\().4s, factor.s[0]
@@ -55,16 +56,21 @@
     st1     {v4.4s, v5.4s, v6.4s, v7.4s}, [place]
 .endm
 
-.macro add_half bits, rows, half
+.macro add_halves bits, rows
+    mov     halves_left, #2
+.Lhalf\@:
     sum_groups \bits, \rows
-    add_row \half, 0, block0, v16, v17, v18, v19
+    cmp     halves_left, #2
+    add_row 0, block0, v16, v17, v18, v19
 .if \rows > 1
-    add_row \half, 1, block1, v20, v21, v22, v23
+    add_row 1, block1, v20, v21, v22, v23
 .endif
 .if \rows > 2
-    add_row \half, 2, block2, v24, v25, v26, v27
-    add_row \half, 3, block3, v28, v29, v30, v31
+    add_row 2, block2, v24, v25, v26, v27
+    add_row 3, block3, v28, v29, v30, v31
 .endif
+    subs    halves_left, halves_left, #1
+    b.ne    .Lhalf\@
 .endm
 
 .macro accumulate_rows bits, rows
@@ -79,8 +85,7 @@
     mov     group_at, strip_at
     mov     out_at, outs_of
     lead_blocks \rows, blocks_at, block_row_bytes
-    add_half \bits, \rows, 0
-    add_half \bits, \rows, 1
+    add_halves \bits, \rows
     add     outs_of, outs_of, #64
     add     strip_at, strip_at, #8 * \bits
     subs    strip_left, strip_left, #16
