@@ -272,7 +272,7 @@ static bool find(const char *text, size_t bytes, uint8_t *type)
 
 bool kv_types_parse(const char *text, struct kv_types *types)
 {
-    const char *comma = strchr(text, ',');
+    const char *comma = memchr(text, ',', strlen(text));
     struct kv_types t;
 
     if (comma == NULL) {

@@ -271,6 +271,9 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
         if (e == ERR_OK && n == pending) {
             e = run_head(s, n - 1, 1);
         }
+        if (e != ERR_OK && e != ERR_ABORTED) {
+            session_forget_prefix(s); /* its pages on the card may be what cannot be read */
+        }
         if (e != ERR_OK) {
             return e;
         }
