@@ -37,7 +37,7 @@ os.makedirs(WORK, exist_ok=True)
 MORE = 4 if LONG else 2
 FAR = [] if LONG else ["icicle"]  # its UART and its controller are of virt-riscv64's kinds
 MACHINES = [
-    (ARM64, 4, "GICv2"),
+    (ARM64, MORE, "GICv2"),
     (Machine("virt-arm64", "virt-arm64 SVE", ["-M", "virt,gic-version=3", "-cpu", "max"]), 2,
      "GICv3"),
     (RISCV64_V, MORE, "PLIC"),

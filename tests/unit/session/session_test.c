@@ -388,6 +388,7 @@ int main(void)
 
         printf("# %s\n", shapes[i]);
         rig_make_model(shapes[i], i == 0 ? INGOT_Q8_0 : INGOT_Q4_0);
+        rig_compute(i == 0);
         l = rig_limits();
         rig_ids(ids, CONTEXT);
         set_expected(PROMPT);

@@ -156,7 +156,7 @@ __attribute__((unused)) static void kv_rig_models(void (*round)(unsigned))
             set_window();
         rig.kv = kv_both(KV_F16);
         rig.workers = &crews[0];
-        rig_compute(i == 1);
+        rig_compute(false);
         limits = rig_limits();
         round(i);
     }
