@@ -82,6 +82,10 @@ struct kv_format {
     void (*put_key)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
     void (*put_value)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
 
+    /* What comes back of position j, which has been put, j < KV_TILE: x (d). */
+    void (*get_key)(const void *tile, uint32_t d, uint32_t j, float *x);
+    void (*get_value)(const void *tile, uint32_t d, uint32_t j, float *x);
+
     /* As score_f32_f16 and accumulate_f32_f16 in kernels.h. */
     void (*score)(const struct kernels *k, struct score_row *s, const struct kv_queries *q,
                   const void *keys, size_t n_q, size_t n, size_t d);

@@ -148,6 +148,13 @@ static void get(const struct kv_code *c, float *x, const uint8_t *tile, uint32_t
     c->decode(x, from, min_u32(c->block, d - at));
 }
 
+static void get_all(const struct kv_code *c, float *x, const uint8_t *tile, uint32_t d, uint32_t j)
+{
+    for (uint32_t at = 0; at < d; at += c->block) {
+        get(c, x + at, tile, d, j, at);
+    }
+}
+
 /* By fma, numbers ascending. */
 static void score(const struct kv_code *c, struct score_row *s, const float *q, const void *keys,
                   size_t n_q, size_t n, size_t d)
@@ -206,6 +213,10 @@ static void accumulate(const struct kv_code *c, float *o, const struct score_row
     { \
         (void)k; \
         put(&kv_code_##name, tile, d, j, x); \
+    } \
+    void kv_get_##name(const void *tile, uint32_t d, uint32_t j, float *x) \
+    { \
+        get_all(&kv_code_##name, x, tile, d, j); \
     } \
     void kv_score_##name(const struct kernels *k, struct score_row *s, const struct kv_queries *q, \
                          const void *keys, size_t n_q, size_t n, size_t d) \

@@ -29,6 +29,7 @@ extern const struct kv_code kv_code_uniform_2b, kv_code_mixed_4b8, kv_code_turbo
     size_t kv_bytes_##name(uint32_t d); \
     void kv_put_##name(const struct kernels *k, void *tile, uint32_t d, uint32_t j, \
                        const float *x); \
+    void kv_get_##name(const void *tile, uint32_t d, uint32_t j, float *x); \
     void kv_score_##name(const struct kernels *k, struct score_row *s, const struct kv_queries *q, \
                          const void *keys, size_t n_q, size_t n, size_t d); \
     void kv_accumulate_##name(const struct kernels *k, float *o, const struct score_row *s, \
@@ -46,7 +47,7 @@ KV_CODE_DECLARE(polar_r)
 #define KV_CODE_ROW(name, block, cosine) \
     { \
 #name, block, false, false, cosine, kv_bytes_##name, kv_bytes_##name, kv_put_##name, \
-            kv_put_##name, kv_score_##name, kv_accumulate_##name \
+            kv_put_##name, kv_get_##name, kv_get_##name, kv_score_##name, kv_accumulate_##name \
     }
 
 /* Numbers of `bits` bits, the lowest first, from bit `at` of zeroed bytes on. */

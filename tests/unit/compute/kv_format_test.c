@@ -136,6 +136,48 @@ static void test_cosine(const struct kv_format *f)
        narrow_at);
 }
 
+/* A position as get has it, against what scores and attended values have of it: the worst difference
+ * over the largest number. What get writes beyond the head is infinite. */
+static double get_error(const struct kv_format *f, const uint8_t *tile, const float *reference,
+                        uint32_t d, bool keys)
+{
+    static float one[ROUND_TRIP_MOST + 1];
+    double worst = 0, largest = 1e-20;
+
+    for (uint32_t j = 0; j < KV_TILE; j++) {
+        one[d] = 77.0f;
+        (keys ? f->get_key : f->get_value)(tile, d, j, one);
+        for (uint32_t i = 0; i < d; i++) {
+            double x = (double)reference[(size_t)j * d + i];
+
+            worst = fmax(worst, fabs(x - (double)one[i]));
+            largest = fmax(largest, fabs(x));
+        }
+        worst = one[d] == 77.0f ? worst : INFINITY;
+    }
+    return worst / largest;
+}
+
+static void test_get(const struct kv_format *f)
+{
+    static float reference[KV_TILE * ROUND_TRIP_MOST];
+    double worst = 0;
+
+    for (unsigned w = 0; w < 2 * WIDTHS; w++) {
+        uint32_t d = widths[w / 2];
+        bool keys = w % 2 == 0;
+        size_t bytes = (keys ? f->key_bytes : f->value_bytes)(d);
+        uint8_t *tile = guarded(bytes, 0xff);
+
+        fill(d, 1.0f);
+        put_all(f, tile, d, keys);
+        (keys ? round_trip_keys : round_trip_values)(&k, f, reference, tile, KV_TILE, d);
+        worst = fmax(worst, get_error(f, tile, reference, d, keys));
+        free(tile - GUARD);
+    }
+    OK(worst < 1e-6, "%s: get_key and get_value off by %.2g at most", f->name, worst);
+}
+
 /* Nothing but zeros, numbers all alike, very large and very small ones: finite numbers come back, and
  * of zeros zeros. */
 static void test_edges(const struct kv_format *f)
@@ -296,6 +338,7 @@ int main(void)
         test_names(type);
         test_bytes(f);
         test_cosine(f);
+        test_get(f);
         test_edges(f);
         test_products(f);
     }
