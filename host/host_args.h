@@ -51,6 +51,7 @@ enum host_option {
     HOST_SYSTEM,
     HOST_TEMPLATE,
     HOST_THINK,
+    HOST_OVERFLOW,
     HOST_STOP,
     HOST_N,
     /* sampling */

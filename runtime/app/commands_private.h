@@ -6,7 +6,8 @@
 #include "runtime/app/commands.h"
 
 /* What /set knows. */
-#define COMMANDS_SETTINGS "temp, top_p, top_k, min_p, repeat, seed, n, think, quiet or stop"
+#define COMMANDS_SETTINGS \
+    "temp, top_p, top_k, min_p, repeat, seed, n, think, overflow, quiet or stop"
 
 /* Where sentences of options.h go: to the console. */
 struct options_report commands_report(struct app *a);

@@ -60,13 +60,16 @@ static void show_setting(struct console *out, const struct options *o, const cha
     case OPTION_SEED: console_printf(out, "seed %llu", (unsigned long long)p->seed); break;
     case OPTION_N: console_printf(out, "n %u", (unsigned)o->reply.n); break;
     case OPTION_THINK: console_printf(out, "think %s", options_think_name(o->reply.think)); break;
+    case OPTION_OVERFLOW:
+        console_printf(out, "overflow %s", options_overflow_name(o->reply.overflow));
+        break;
     case OPTION_QUIET: console_printf(out, "quiet %s", o->show.quiet ? "on" : "off"); break;
     default: show_stops(out, o); break;
     }
 }
 
-static const char *const settings[] = { "temp", "top_p", "top_k", "min_p", "repeat",
-                                        "seed", "n",     "think", "quiet", "stop" };
+static const char *const settings[] = { "temp", "top_p", "top_k",    "min_p", "repeat", "seed",
+                                        "n",    "think", "overflow", "quiet", "stop" };
 enum { N_SETTINGS = sizeof settings / sizeof settings[0] };
 
 static void show_all(struct app *a)

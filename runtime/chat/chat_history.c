@@ -3,7 +3,11 @@
 
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/console/console.h"
+#include "runtime/session/session_drop.h"
+
+enum { NEWEST = KV_TILE / 2 }; /* tokens that stay after the sinks, at least */
 
 void chat_clear(struct chat *c)
 {
@@ -70,12 +74,56 @@ static bool retell(struct chat *c, const struct turn *first, bool past, size_t *
     return session_put(s, s->ids, *opening + n) == ERR_OK;
 }
 
+/* How many of the first tokens are always attended: the tiles of what the conversation opens with,
+ * where that leaves room, and the first one in any case. */
+static uint32_t count_sinks(struct chat *c)
+{
+    const struct session *s = c->session;
+    uint32_t opening = min_u32((uint32_t)chat_encode_opening(c), s->n_ids), n = 0, tiles;
+
+    while (n < opening && c->opening[n] == s->ids[n]) {
+        n++;
+    }
+    tiles = max_u32((n + KV_TILE - 1) / KV_TILE, 1);
+    return tiles * KV_TILE <= s->context / 4 ? tiles * KV_TILE : KV_TILE;
+}
+
+/* Tokens go between the sinks and the newest ones, whole tiles of them, half of all there are where the
+ * sinks leave so many. A key is seldom rotated twice so. False: they cannot, and turns do. */
+static bool drop_middle(struct chat *c, unsigned keep)
+{
+    struct session *s = c->session;
+    const char *problem = session_drop_problem(s);
+    uint32_t sinks, most, n;
+
+    if (problem != NULL) {
+        console_log(c->console, "overflow=sinks cannot be with this model: %s", problem);
+        return false;
+    }
+    sinks = count_sinks(c);
+    most = s->n_ids - min_u32(s->n_ids, sinks + NEWEST);
+    n = min_u32((s->n_ids / 2 + KV_TILE - 1) / KV_TILE, most / KV_TILE) * KV_TILE;
+    if (n == 0) {
+        return false;
+    }
+    console_log(c->console,
+                "the context of %u tokens is full: %u tokens after the first %u are dropped",
+                (unsigned)s->context, (unsigned)n, (unsigned)sinks);
+    session_drop(s, sinks, n);
+    turns_cut_out(&c->turns, sinks, n, keep);
+    c->reply_start = turns_moved(c->reply_start, sinks, n);
+    return true;
+}
+
 bool chat_drop_oldest(struct chat *c, unsigned keep)
 {
     struct turns *t = &c->turns;
     unsigned n = turns_to_drop(c, keep);
     size_t opening;
 
+    if (c->options->reply.overflow == OVERFLOW_SINKS && drop_middle(c, keep)) {
+        return true;
+    }
     if (n == 0) {
         return false;
     }

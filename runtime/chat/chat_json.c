@@ -86,7 +86,7 @@ static void say_refused(void *context, bool refused, const char *sentence)
 /* What a request may set. */
 struct settings {
     struct sampler_params sampler;
-    uint32_t n, think, n_stops;
+    uint32_t n, think, overflow, n_stops;
     char stop[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
 };
 
@@ -95,6 +95,7 @@ static void keep_settings(struct settings *kept, const struct options *o)
     kept->sampler = o->sampler;
     kept->n = o->reply.n;
     kept->think = o->reply.think;
+    kept->overflow = o->reply.overflow;
     kept->n_stops = o->reply.n_stops;
     memcpy(kept->stop, o->reply.stop, sizeof kept->stop);
 }
@@ -104,6 +105,7 @@ static void restore_settings(const struct settings *kept, struct options *o)
     o->sampler = kept->sampler;
     o->reply.n = kept->n;
     o->reply.think = kept->think;
+    o->reply.overflow = kept->overflow;
     o->reply.n_stops = kept->n_stops;
     memcpy(o->reply.stop, kept->stop, sizeof kept->stop);
 }

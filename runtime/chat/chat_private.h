@@ -23,7 +23,9 @@ size_t chat_encode_opening(struct chat *c);
 void chat_settle_reply(struct chat *c);
 
 /* Make room by dropping the oldest turns, so that half of the context at most is taken, and say
- * so; the last `keep` turns (0 or 1) stay in any case. What is left is pending in the session.
+ * so; the last `keep` turns (0 or 1) stay in any case. What is left is pending in the session. With
+ * overflow=sinks, where that can be: by dropping tokens from after the first ones on, also of the turn
+ * at work; nothing is pending that was not. c->reply_start moves with the reply.
  * False: there is nothing to drop. */
 bool chat_drop_oldest(struct chat *c, unsigned keep);
 

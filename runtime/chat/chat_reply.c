@@ -133,8 +133,9 @@ static void dim(void *context, bool on)
     console_style(context, on ? CONSOLE_DIM : CONSOLE_REPLY);
 }
 
-/* The oldest turns give way in the middle of a reply, all of which is in the session. */
-static enum err reply_make_room(void *context)
+/* The oldest turns give way in the middle of a reply, all of which is in the session; or, with
+ * overflow=sinks, the oldest tokens, also its own. */
+static enum err reply_make_room(void *context, uint32_t *first_new)
 {
     struct reply *r = context;
     struct chat *c = r->chat;
@@ -143,6 +144,10 @@ static enum err reply_make_room(void *context)
 
     if (!chat_drop_oldest(c, 1)) {
         return ERR_NO_SPACE;
+    }
+    *first_new = c->reply_start;
+    if (c->session->n_cached == c->session->n_ids) {
+        return ERR_OK;
     }
     chat_wait_begin(c, "what is left", c->session->n_ids);
     error = session_run(c->session, &stop);
@@ -214,9 +219,11 @@ static void print_ids(const struct reply *r)
     const struct session *s = r->chat->session;
     struct console *c = r->chat->console;
 
+    uint32_t first = r->result.first_new; /* those of them that are there still */
+
     console_printf(c, "ids:");
-    for (uint32_t i = 0; i < r->result.new_tokens; i++) {
-        console_printf(c, " %u", (unsigned)s->ids[r->result.first_new + i]);
+    for (uint32_t i = 0; i < min_u32(r->result.new_tokens, s->n_ids - first); i++) {
+        console_printf(c, " %u", (unsigned)s->ids[first + i]);
     }
     console_printf(c, "\nlogits: %016llx over %u %s\n", (unsigned long long)s->hash.value,
                    (unsigned)s->hash.rows, plural((unsigned)s->hash.rows, "position", "positions"));

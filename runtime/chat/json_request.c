@@ -8,16 +8,23 @@
 #include "runtime/text/nearest.h"
 
 static const struct {
-    char name[8];
+    char name[9];
     enum json_kind kind;
 } fields[JSON_N_FIELDS] = {
     [JSON_FIELD_ID] = { "id", JSON_TEXT }, /* or a whole number */
-    [JSON_FIELD_PROMPT] = { "prompt", JSON_TEXT }, [JSON_FIELD_COMMAND] = { "command", JSON_TEXT },
-    [JSON_FIELD_RESET] = { "reset", JSON_TRUE },   [JSON_FIELD_SYSTEM] = { "system", JSON_TEXT },
-    [JSON_FIELD_THINK] = { "think", JSON_TEXT },   [JSON_FIELD_STOP] = { "stop", JSON_TEXT },
-    [JSON_FIELD_N] = { "n", JSON_NUMBER },         [JSON_FIELD_TEMP] = { "temp", JSON_NUMBER },
-    [JSON_FIELD_TOP_P] = { "top_p", JSON_NUMBER }, [JSON_FIELD_TOP_K] = { "top_k", JSON_NUMBER },
-    [JSON_FIELD_MIN_P] = { "min_p", JSON_NUMBER }, [JSON_FIELD_REPEAT] = { "repeat", JSON_NUMBER },
+    [JSON_FIELD_PROMPT] = { "prompt", JSON_TEXT },
+    [JSON_FIELD_COMMAND] = { "command", JSON_TEXT },
+    [JSON_FIELD_RESET] = { "reset", JSON_TRUE },
+    [JSON_FIELD_SYSTEM] = { "system", JSON_TEXT },
+    [JSON_FIELD_THINK] = { "think", JSON_TEXT },
+    [JSON_FIELD_STOP] = { "stop", JSON_TEXT },
+    [JSON_FIELD_N] = { "n", JSON_NUMBER },
+    [JSON_FIELD_TEMP] = { "temp", JSON_NUMBER },
+    [JSON_FIELD_TOP_P] = { "top_p", JSON_NUMBER },
+    [JSON_FIELD_TOP_K] = { "top_k", JSON_NUMBER },
+    [JSON_FIELD_MIN_P] = { "min_p", JSON_NUMBER },
+    [JSON_FIELD_REPEAT] = { "repeat", JSON_NUMBER },
+    [JSON_FIELD_OVERFLOW] = { "overflow", JSON_TEXT },
     [JSON_FIELD_SEED] = { "seed", JSON_NUMBER },
 };
 

@@ -12,6 +12,7 @@ enum json_field {
     JSON_FIELD_RESET,
     JSON_FIELD_SYSTEM, /* it and what follows are options under these names */
     JSON_FIELD_THINK,
+    JSON_FIELD_OVERFLOW,
     JSON_FIELD_STOP,
     JSON_FIELD_N,
     JSON_FIELD_TEMP,

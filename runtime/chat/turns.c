@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "board/min_max.h"
+
 static void forget_oldest(struct turns *t, unsigned n)
 {
     uint32_t text = n < t->n ? t->list[n].text : t->text_bytes;
@@ -48,4 +50,23 @@ void turns_drop(struct turns *t, unsigned n, uint32_t reply)
         t->list[i].reply -= moved;
     }
     t->list[0].start = 0;
+}
+
+uint32_t turns_moved(uint32_t i, uint32_t from, uint32_t n)
+{
+    return i >= from + n ? i - n : min_u32(i, from);
+}
+
+void turns_cut_out(struct turns *t, uint32_t from, uint32_t n, unsigned keep)
+{
+    unsigned gone = 0;
+
+    while (gone + keep < t->n && t->list[gone].start < from + n) {
+        gone++;
+    }
+    forget_oldest(t, gone);
+    for (unsigned i = 0; i < t->n; i++) {
+        t->list[i].start = turns_moved(t->list[i].start, from, n);
+        t->list[i].reply = turns_moved(t->list[i].reply, from, n);
+    }
 }

@@ -34,4 +34,11 @@ void turns_pop(struct turns *t);
  * moved to `reply`, all after it as far. The first turn starts at 0. */
 void turns_drop(struct turns *t, unsigned n, uint32_t reply);
 
+/* Tokens from .. from + n are gone, those after them have moved up. Turns that began before their end
+ * are forgotten, but not the last `keep` (0 or 1): what is left of that one begins at `from` at last. */
+void turns_cut_out(struct turns *t, uint32_t from, uint32_t n, unsigned keep);
+
+/* Where token number i is after that: those that are gone, at `from`. */
+uint32_t turns_moved(uint32_t i, uint32_t from, uint32_t n);
+
 #endif

@@ -78,16 +78,23 @@ static const float *factors_of(const struct transformer *t, const struct ingot_r
     return t->image->factors + first;
 }
 
+void transformer_rope_row(const struct transformer *t, uint32_t number, uint32_t position,
+                          float *row)
+{
+    const struct ingot_rope *rope = &t->image->header->ropes[number];
+
+    rope_table_row(row, position, rope->dims, rope->base, factors_of(t, rope));
+}
+
 static void make_rope_table(const struct transformer *t, uint32_t number)
 {
     const struct ingot_rope *rope = &t->image->header->ropes[number];
-    const float *factors = factors_of(t, rope);
     float *table = t->act.cos_sin[number];
     size_t stride = params(t)->head_dim;
     size_t n = t->n_tokens * stride;
 
     for (uint32_t i = 0; i < t->n_tokens; i++) {
-        rope_table_row(table + i * stride, t->position + i, rope->dims, rope->base, factors);
+        transformer_rope_row(t, number, t->position + i, table + i * stride);
     }
     if (rope->magnitude != 1.0f) {
         t->kernels->scale_f32(table, table, n, rope->magnitude);

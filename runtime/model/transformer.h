@@ -49,6 +49,11 @@ void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct workers *workers, struct stream *stream,
                       const struct plan *plan, struct arena *arena);
 
+/* Cosines and sines of a position, by which rotation number `rope` turns heads of length 1: row (dims of
+ * it), without its magnitude. */
+void transformer_rope_row(const struct transformer *t, uint32_t rope, uint32_t position,
+                          float *row);
+
 struct transformer_pass {
     const uint32_t *tokens;     /* (n), ids below vocab */
     uint32_t n;                 /* 1 .. chunk */

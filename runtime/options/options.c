@@ -26,6 +26,8 @@ const struct rule options_rules[OPTION_COUNT] = {
                        "on, off, show, dim or hide" },
     [OPTION_STOP] = { "stop", KIND_STOP, 0, 0, 0, 0,
                       "a text of up to 63 bytes, such as stop=\"User:\", and four times at most" },
+    [OPTION_OVERFLOW] = { "overflow", KIND_CHOICE, FIELD(reply.overflow), 0, 0, 0,
+                          "turns or sinks" },
     [OPTION_QUIET] = { "quiet", KIND_FLAG, FIELD(show.quiet), 0, 0, 0, NO_VALUE },
     [OPTION_N] = { "n", KIND_COUNT, FIELD(reply.n), 0, 0, INGOT_MAX_CONTEXT,
                    "a count of tokens up to 1048576, such as n=128; 0 means until the end" },
@@ -166,6 +168,15 @@ const char *options_think_name(uint32_t think)
     return think_names[think];
 }
 
+static const char *const overflow_names[] = {
+    [OVERFLOW_TURNS] = "turns", [OVERFLOW_SINKS] = "sinks", NULL
+};
+
+const char *options_overflow_name(uint32_t overflow)
+{
+    return overflow_names[overflow];
+}
+
 static const char *const flow_names[] = { [FLOW_ON] = "on", [FLOW_OFF] = "off", NULL };
 static const char *const spec_names[] = {
     [SPECULATIVE_AUTO] = "auto", [SPECULATIVE_OFF] = "off", [SPECULATIVE_NGRAM] = "ngram", NULL
@@ -178,7 +189,7 @@ static const char *const mode_names[] = { [MODE_CHAT] = "chat", [MODE_JSON] = "j
 /* Of options of KIND_CHOICE, by number. */
 static const char *const *const choices_of[OPTION_COUNT] = {
     [OPTION_FLOW] = flow_names, [OPTION_SPEC] = spec_names,   [OPTION_TERM] = term_names,
-    [OPTION_MODE] = mode_names, [OPTION_THINK] = think_names,
+    [OPTION_MODE] = mode_names, [OPTION_THINK] = think_names, [OPTION_OVERFLOW] = overflow_names,
 };
 
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)

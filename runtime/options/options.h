@@ -27,6 +27,7 @@ enum option {
     OPTION_THINK,    /* think=off, where the model's template knows it; on, or how thoughts are
                       * shown: show, dim, hide */
     OPTION_STOP,     /* stop="TEXT" ends a reply; up to four of them */
+    OPTION_OVERFLOW, /* overflow=turns or sinks: what goes when the context is full */
     OPTION_QUIET,    /* quiet: no line of figures after a reply */
     OPTION_N,        /* n=COUNT of tokens to generate */
     OPTION_TEMP,     /* temp=0.8 */
@@ -61,6 +62,9 @@ enum option {
 
 /* THINK_ON: as THINK_DIM, on a terminal; elsewhere thoughts are as they are. */
 enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
+/* The oldest turns; or tokens from after the first ones on, which take the attention that nothing else
+ * gets (arXiv 2309.17453), and nothing is computed again. */
+enum option_overflow { OVERFLOW_TURNS, OVERFLOW_SINKS };
 enum option_flow { FLOW_ON, FLOW_OFF };
 enum option_mode { MODE_CHAT, MODE_JSON };
 
@@ -85,8 +89,9 @@ struct options_reply {
     size_t prompt_bytes;               /* without the NUL */
     char system[OPTIONS_SYSTEM_BYTES]; /* as the prompt */
     size_t system_bytes;
-    uint32_t think; /* enum option_think */
-    uint32_t n;     /* 0: until the model ends or the context is full */
+    uint32_t think;    /* enum option_think */
+    uint32_t overflow; /* enum option_overflow */
+    uint32_t n;        /* 0: until the model ends or the context is full */
     char stop[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
     uint32_t n_stops;
 };
@@ -132,6 +137,7 @@ struct options {
 
 /* "on", "hide" and so on. */
 const char *options_think_name(uint32_t think);
+const char *options_overflow_name(uint32_t overflow);
 
 /* Where sentences go. refused: a value that cannot be used; otherwise an unknown word, which is passed
  * over. A sentence has no full stop, no newline and less than OPTIONS_SENTENCE_BYTES. say may be NULL. */

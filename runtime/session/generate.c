@@ -91,16 +91,10 @@ static bool is_end(const struct run *run, uint32_t id)
 
 static enum err make_room(struct run *run)
 {
-    struct session *s = run->g->session;
-    uint32_t end = s->n_ids;
-    enum err e;
-
     if (run->sink->make_room == NULL) {
         return ERR_NO_SPACE;
     }
-    e = run->sink->make_room(run->sink->context);
-    run->result->first_new -= end - s->n_ids;
-    return e;
+    return run->sink->make_room(run->sink->context, &run->result->first_new);
 }
 
 static enum err pick(struct run *run, uint32_t *id)

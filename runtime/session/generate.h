@@ -46,9 +46,9 @@ struct generate_sink {
     void (*think)(void *context,
                   bool begins); /* the text from here on is thoughts, or the answer */
     /* The context is full. Cut the session, put the tokens that stay and compute them, so that
-     * it can go on. ERR_NO_SPACE: there is nothing to drop, and the reply ends. Other errors end
-     * it, too. */
-    enum err (*make_room)(void *context);
+     * it can go on; *first_new: where the reply begins then, or what is left of it. ERR_NO_SPACE:
+     * there is nothing to drop, and the reply ends. Other errors end it, too. */
+    enum err (*make_room)(void *context, uint32_t *first_new);
 };
 
 enum generate_end {

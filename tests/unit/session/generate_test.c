@@ -55,9 +55,10 @@ static void said_think(void *context, bool begins)
     said.n_thoughts += begins;
 }
 
-static enum err said_make_room(void *context)
+static enum err said_make_room(void *context, uint32_t *first_new)
 {
     (void)context;
+    (void)first_new;
     said.n_rooms++;
     return ERR_NO_SPACE;
 }

@@ -1,0 +1,36 @@
+#include "runtime/session/session_drop.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/model/kv_drop.h"
+#include "runtime/session/session.h"
+
+const char *session_drop_problem(const struct session *s)
+{
+    for (uint32_t i = 0; i < s->n_states; i++) {
+        if (s->states[i].kind->mark != NULL) {
+            return "its recurrent layers cannot forget";
+        }
+    }
+    return kv_drop_problem(&s->model->image, &s->kv);
+}
+
+void session_drop(struct session *s, uint32_t from, uint32_t n)
+{
+    assert(from % KV_TILE == 0 && n % KV_TILE == 0 && from + n <= s->n_ids);
+    session_forget_guesses(s);
+    session_prefix_settle(s);
+    if (s->prefix != NULL && (s->prefix->n > from || s->prefix->wanted > from)) {
+        session_forget_prefix(s);
+    }
+    if (s->n_cached >= from + n) {
+        kv_drop(&s->model->transformer, &s->kv, from, n, s->n_cached);
+        s->n_cached -= n;
+    } else {
+        (void)session_cut_states(s, min_u32(s->n_cached, from));
+    }
+    s->n_ids -= n;
+    memmove(s->ids + from, s->ids + from + n, (s->n_ids - from) * sizeof *s->ids);
+}
