@@ -1,6 +1,7 @@
 #include "runtime/compute/kv_format.h"
 #include "board/min_max.h"
 #include "runtime/compute/kv_format_get.h"
+#include "runtime/compute/kv_format_kivi.h"
 #include "runtime/compute/kv_format_quantized.h"
 #include "runtime/compute/kv_formats_c.h"
 #include "runtime/text/format_text.h"
@@ -221,21 +222,24 @@ static void accumulate_q8(const struct kernels *k, float *o, const struct score_
 
 const struct kv_format kv_formats[KV_N_TYPES] = {
     [KV_F16] = { "f16", 1, false, false, .999999f, bytes_f16, bytes_f16, put_key_f16, put_value_f16,
-                 kv_get_key_f16, kv_get_value_f16, score_f16, accumulate_f16 },
+                 NULL, kv_get_key_f16, kv_get_value_f16, score_f16, accumulate_f16 },
     [KV_Q8] = { "q8", KV_BLOCK, false, true, .9999f, bytes_q8, bytes_q8, put_key_q8, put_value_q8,
-                kv_get_key_q8, kv_get_value_q8, score_q8, accumulate_q8 },
+                NULL, kv_get_key_q8, kv_get_value_q8, score_q8, accumulate_q8 },
     [KV_F32] = { "f32", 1, false, false, 1.0f, bytes_f32, bytes_f32, put_key_f32, put_value_f32,
-                 kv_get_key_f32, kv_get_value_f32, score_f32, accumulate_f32 },
+                 NULL, kv_get_key_f32, kv_get_value_f32, score_f32, accumulate_f32 },
     [KV_ROT_Q8] = { "rot_q8", KV_BLOCK, true, true, .9999f, bytes_q8, kv_value_bytes_q8, put_key_q8,
-                    kv_put_value_q8, kv_get_key_q8, kv_get_value_rot_q8, score_q8,
+                    kv_put_value_q8, NULL, kv_get_key_q8, kv_get_value_rot_q8, score_q8,
                     kv_accumulate_q8 },
     [KV_ROT_Q4] = { "rot_q4", KV_BLOCK, true, true, .995f, kv_key_bytes_q4, kv_value_bytes_q4,
-                    kv_put_key_q4, kv_put_value_q4, kv_get_key_q4, kv_get_value_q4, kv_score_q4,
-                    kv_accumulate_q4 },
+                    kv_put_key_q4, kv_put_value_q4, NULL, kv_get_key_q4, kv_get_value_q4,
+                    kv_score_q4, kv_accumulate_q4 },
     [KV_UNIFORM_4B] = { "uniform_4b", KV_BLOCK, false, true, .995f, kv_key_bytes_uniform,
-                        kv_value_bytes_uniform, kv_put_key_uniform, kv_put_value_uniform,
+                        kv_value_bytes_uniform, kv_put_key_uniform, kv_put_value_uniform, NULL,
                         kv_get_key_uniform, kv_get_value_uniform, kv_score_uniform,
                         kv_accumulate_uniform },
+    [KV_KIVI] = { "kivi", KV_BLOCK, false, false, .995f, kv_key_bytes_kivi, kv_value_bytes_uniform,
+                  NULL, kv_put_value_uniform, kv_pack_keys_kivi, kv_get_key_kivi,
+                  kv_get_value_uniform, kv_score_kivi, kv_accumulate_uniform },
 #if !defined(INGOT_FREESTANDING)
     [KV_UNIFORM_2B] = KV_CODE_ROW(uniform_2b, 128, .93f),
     [KV_MIXED_4B8] = KV_CODE_ROW(mixed_4b8, 128, .997f),
@@ -266,7 +270,8 @@ static bool find(const char *text, size_t bytes, uint8_t *type)
     for (uint8_t i = 0; i < KV_N_TYPES; i++) {
         const char *name = kv_formats[i].name;
 
-        if (name != NULL && strlen(name) == bytes && memcmp(name, text, bytes) == 0) {
+        if (name != NULL && kv_formats[i].put_key != NULL && strlen(name) == bytes &&
+            memcmp(name, text, bytes) == 0) {
             *type = i;
             return true;
         }

@@ -19,8 +19,10 @@ enum kv_type {
     KV_ROT_Q4, /* four bits of rotated heads, one scale per 32 numbers of a key, 64 of a value */
     KV_UNIFORM_4B, /* the same of heads as they are, with a middle beside each scale */
 
+    KV_KIVI, /* four bits, a range for each channel of the keys: of tiers alone (kv_format_kivi.h) */
+
     /* For measurements with the Linux program (kv_formats_c.h); images of boards have no row of them. */
-    KV_UNIFORM_2B = 7,
+    KV_UNIFORM_2B,
     KV_MIXED_4B8,
     KV_TURBO_4B,
     KV_TURBO_3B,
@@ -82,6 +84,11 @@ struct kv_format {
     void (*put_key)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
     void (*put_value)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
 
+    /* Where put_key is NULL: write all positions of a tile, which `keys` holds as another format. work:
+     * (3, d). Else NULL. */
+    void (*pack_keys)(void *tile, uint32_t d, const struct kv_format *from, const void *keys,
+                      float *work);
+
     /* What comes back of position j, which has been put, j < KV_TILE: x (d). */
     void (*get_key)(const void *tile, uint32_t d, uint32_t j, float *x);
     void (*get_value)(const void *tile, uint32_t d, uint32_t j, float *x);
@@ -99,7 +106,8 @@ extern const struct kv_format kv_formats[KV_N_TYPES];
 enum { KV_TYPES_NAME_BYTES = 32 };
 const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES]);
 
-/* One type for both, or that of keys, a comma, that of values. False: there is no such type. */
+/* One type for both, or that of keys, a comma, that of values. False: there is no such type, or none by
+ * itself (put_key is NULL). */
 bool kv_types_parse(const char *text, struct kv_types *types);
 
 #endif

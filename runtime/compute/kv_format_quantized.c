@@ -32,23 +32,13 @@ static float largest(const float *x, uint32_t n)
     return max < 0x1p-100f ? 0.0f : max;
 }
 
-/* The nearest integer, even of two, within -most - 1 .. most for 4 bits and -most .. most for 8. */
-static int32_t nearest(float x, float least, float most)
-{
-    const float magic = 12582912.0f; /* 1.5 * 2^23 */
-
-    x = x > least ? x : least;
-    x = x < most ? x : most;
-    return (int32_t)(f32_bits(x + magic) - f32_bits(magic));
-}
-
 /* n numbers to -8 .. 7. With 7.5 steps up to the largest, none is off by more than half a step. */
 static void round_q4(int8_t *q, const float *x, uint32_t n, float scale)
 {
     float inverse = scale == 0.0f ? 0.0f : 1.0f / scale;
 
     for (uint32_t i = 0; i < n; i++) {
-        q[i] = (int8_t)nearest(x[i] * inverse, -8.0f, 7.0f);
+        q[i] = (int8_t)kv_nearest(x[i] * inverse, -8.0f, 7.0f);
     }
 }
 
@@ -57,7 +47,7 @@ static void round_q8(int8_t *q, const float *x, uint32_t n, float scale)
     float inverse = scale == 0.0f ? 0.0f : 1.0f / scale;
 
     for (uint32_t i = 0; i < n; i++) {
-        q[i] = (int8_t)nearest(x[i] * inverse, -127.0f, 127.0f);
+        q[i] = (int8_t)kv_nearest(x[i] * inverse, -127.0f, 127.0f);
     }
 }
 

@@ -3,7 +3,18 @@
 #ifndef INGOT_RUNTIME_KV_FORMAT_QUANTIZED_H
 #define INGOT_RUNTIME_KV_FORMAT_QUANTIZED_H
 
+#include "kernels/ref/scalar.h"
 #include "runtime/compute/kv_format.h"
+
+/* The nearest integer, even of two, within least .. most. */
+static inline int32_t kv_nearest(float x, float least, float most)
+{
+    const float magic = 12582912.0f; /* 1.5 * 2^23 */
+
+    x = x > least ? x : least;
+    x = x < most ? x : most;
+    return (int32_t)(f32_bits(x + magic) - f32_bits(magic));
+}
 
 /* Keys of four bits: a bf16 scale for 32 dimensions. */
 size_t kv_key_bytes_q4(uint32_t d);

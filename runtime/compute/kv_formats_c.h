@@ -47,7 +47,8 @@ KV_CODE_DECLARE(polar_r)
 #define KV_CODE_ROW(name, block, cosine) \
     { \
 #name, block, false, false, cosine, kv_bytes_##name, kv_bytes_##name, kv_put_##name, \
-            kv_put_##name, kv_get_##name, kv_get_##name, kv_score_##name, kv_accumulate_##name \
+            kv_put_##name, NULL, kv_get_##name, kv_get_##name, kv_score_##name, \
+            kv_accumulate_##name \
     }
 
 /* Numbers of `bits` bits, the lowest first, from bit `at` of zeroed bytes on. */

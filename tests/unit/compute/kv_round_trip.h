@@ -66,24 +66,42 @@ static inline double cosine_of(const float *x, const float *y, uint32_t d)
     return yy <= 0 ? 0.0 : xy / sqrt(xx * yy);
 }
 
+/* Fill a tile with keys or values x (KV_TILE, d), at once where the format wants that. */
+static inline void round_trip_put(const struct kernels *k, const struct kv_format *f, void *tile,
+                                  uint32_t d, const float *x, bool keys)
+{
+    static _Alignas(64) float one[ROUND_TRIP_MOST], work[3 * ROUND_TRIP_MOST];
+    static _Alignas(64) float floats[KV_TILE * ROUND_TRIP_MOST];
+    const struct kv_format *f32 = &kv_formats[KV_F32], *to = f;
+
+    if (keys && f->put_key == NULL)
+        to = f32;
+    for (uint32_t j = 0; j < KV_TILE; j++) {
+        memcpy(one, x + (size_t)j * d, d * sizeof *one);
+        (keys ? to->put_key : to->put_value)(k, to == f ? tile : floats, d, j, one);
+    }
+    if (to != f)
+        f->pack_keys(tile, d, f32, floats, work);
+}
+
 /* The mean cosine between x (n, d), n <= KV_TILE, and what comes back of it as keys or as values,
  * rotated and back where the format wants that. */
 static inline double round_trip_cosine(const struct kernels *k, const struct kv_format *f,
                                        const float *x, uint32_t n, uint32_t d, bool keys)
 {
     static float back[KV_TILE * ROUND_TRIP_MOST];
-    static _Alignas(64) float one[ROUND_TRIP_MOST];
+    static float all[KV_TILE * ROUND_TRIP_MOST];
     size_t bytes = (keys ? f->key_bytes : f->value_bytes)(d);
     void *tile = aligned_alloc(64, (bytes + 63) / 64 * 64);
     uint32_t block = f->rotated ? kv_rotation(d) : 1;
     double sum = 0;
 
     memset(tile, 0, bytes);
-    for (uint32_t j = 0; j < n; j++) {
-        memcpy(one, x + (size_t)j * d, d * sizeof *one);
-        kv_rotate(one, 1, d, block);
-        (keys ? f->put_key : f->put_value)(k, tile, d, j, one);
+    for (uint32_t j = 0; j < KV_TILE; j++) {
+        memcpy(all + (size_t)j * d, x + (size_t)(j % n) * d, d * sizeof *all);
     }
+    kv_rotate(all, KV_TILE, d, block);
+    round_trip_put(k, f, tile, d, all, keys);
     (keys ? round_trip_keys : round_trip_values)(k, f, back, tile, n, d);
     kv_rotate(back, n, d, block);
     for (uint32_t j = 0; j < n; j++) {
