@@ -230,7 +230,7 @@ const struct kv_format kv_formats[KV_N_TYPES] = {
     [KV_ROT_Q8] = { "rot_q8", KV_BLOCK, true, true, .9999f, bytes_q8, kv_value_bytes_q8, put_key_q8,
                     kv_put_value_q8, NULL, kv_get_key_q8, kv_get_value_rot_q8, score_q8,
                     kv_accumulate_q8 },
-    [KV_ROT_Q4] = { "rot_q4", KV_BLOCK, true, true, .995f, kv_key_bytes_q4, kv_value_bytes_q4,
+    [KV_ROT_Q4] = { "rot_q4", KV_BLOCK, true, true, .996f, kv_key_bytes_q4, kv_value_bytes_q4,
                     kv_put_key_q4, kv_put_value_q4, NULL, kv_get_key_q4, kv_get_value_q4,
                     kv_score_q4, kv_accumulate_q4 },
     [KV_UNIFORM_4B] = { "uniform_4b", KV_BLOCK, false, true, .995f, kv_key_bytes_uniform,

@@ -22,17 +22,18 @@ static size_t at_most(size_t a, size_t b)
 
 /* ---- rounding ---------------------------------------------------------------------------------- */
 
+/* The number of largest magnitude, the first of equals. */
 static float largest(const float *x, uint32_t n)
 {
-    float max = 0.0f;
+    float most = 0.0f;
 
     for (uint32_t i = 0; i < n; i++) {
-        max = fabsf(x[i]) > max ? fabsf(x[i]) : max;
+        most = fabsf(x[i]) > fabsf(most) ? x[i] : most;
     }
-    return max < 0x1p-100f ? 0.0f : max;
+    return fabsf(most) < 0x1p-100f ? 0.0f : most;
 }
 
-/* n numbers to -8 .. 7. With 7.5 steps up to the largest, none is off by more than half a step. */
+/* n numbers to -8 .. 7. */
 static void round_q4(int8_t *q, const float *x, uint32_t n, float scale)
 {
     float inverse = scale == 0.0f ? 0.0f : 1.0f / scale;
@@ -51,6 +52,30 @@ static void round_q8(int8_t *q, const float *x, uint32_t n, float scale)
     }
 }
 
+/* The scale of x (n), of either sign: the largest number is -8 or -7 steps, and with the integers that
+ * the others become so the scale is the one of least squares. Of the two the one that leaves the
+ * smaller error: |x|^2 - (x . q)^2 / |q|^2. */
+static float fit_least_squares(const float *x, uint32_t n)
+{
+    float most = largest(x, n), best = 0.0f, scale = 0.0f;
+
+    for (int32_t steps = 8; steps >= 7 && fabsf(most) > 0.0f; steps--) {
+        float inverse = (float)-steps / most, xq = 0.0f, qq = 0.0f;
+
+        for (uint32_t i = 0; i < n; i++) {
+            float q = (float)kv_nearest(x[i] * inverse, -8.0f, 7.0f);
+
+            xq += x[i] * inverse * q;
+            qq += q * q;
+        }
+        if (xq * xq / (qq * (float)(steps * steps)) > best) {
+            best = xq * xq / (qq * (float)(steps * steps));
+            scale = xq / qq / inverse;
+        }
+    }
+    return scale;
+}
+
 /* The scale of x (n). With a middle, x becomes its difference to that, so that 16 steps reach from the
  * least to the largest: x ~ least + (q + 8 + 1/2) scale. */
 static float fit(float *x, uint32_t n, float *middle)
@@ -58,7 +83,7 @@ static float fit(float *x, uint32_t n, float *middle)
     float least = x[0], most = x[0], scale;
 
     if (middle == NULL) {
-        return largest(x, n) / 7.5f;
+        return fit_least_squares(x, n);
     }
     for (uint32_t i = 1; i < n; i++) {
         least = x[i] < least ? x[i] : least;
@@ -205,7 +230,7 @@ void kv_put_value_q8(const struct kernels *k, void *tile, uint32_t d, uint32_t j
     for (uint32_t b = 0; b < width / block; b++, values += (size_t)block * KV_TILE) {
         float room[MOST_BLOCK];
         const float *from = value_block(x, d, b, block, room);
-        float scale = largest(from, block) / 127.0f;
+        float scale = fabsf(largest(from, block)) / 127.0f;
         int8_t q[MOST_BLOCK];
 
         scales[(size_t)b * KV_TILE + j] = scale;
