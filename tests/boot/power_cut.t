@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from machine import ARM64, RISCV64_V, WORK, Machine, Tap, make_card
 from talk import Console, make_model, own_copy, sd_drive
 
-CUTS = 50 if os.environ.get("INGOT_LONG", "1") else 10  # ten in `make test`
+CUTS = 50 if os.environ.get("INGOT_LONG", "1") else 6  # six in `make test`
 SECTOR = 512
 SAVE_MIB = 1
 TEXTS = ("One of two conversations. " * 5, "Another one, longer than that. " * 6)

@@ -15,11 +15,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from device_tree import make_tree, raspberry_pi_tree
-from machine import (ARM64, ASSETS, BUILD, HOST, WORK, Machine, Reply, Tap, card_arguments, segments,
+from machine import (ARM64, ASSETS, BUILD, HOST, LONG, WORK, Machine, Reply, Tap, card_arguments, segments,
                      make_card, pack, text_of)
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
-PROMPT, N = "Once upon a time", 24
+PROMPT, N = "Once upon a time", 24 if LONG else 6  # streamed, each reads the card once
 CORES = {"rpi3": "Cortex-A53", "rpi4": "Cortex-A72"}
 COMPATIBLE = {"rpi3": "raspberrypi,3-model-b", "rpi4": "raspberrypi,4-model-b"}
 # What QEMU's machines leave to the cores, without a tree; with one it counts the first GiB alone.

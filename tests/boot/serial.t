@@ -268,7 +268,7 @@ def on_board(machine):
     c = Checks(machine.board)
     drives = (sd_drive("rpi4", own_copy(CARD, "serial-rpi4.img")) if machine.board == "rpi4"
               else card_arguments(CARD))
-    words = "mode=json temp=0.7 term=vt tempp=1" + (" mem=900K" if machine.board == "rpi4" else "")
+    words = "mode=json temp=0.7 term=vt tempp=1" + (" mem=900K" if machine.board == "virt-arm64" else "")
     try:
         with Line(machine.command(words, 4 if machine.board == "rpi4" else 1, drives)) as k:
             talk(c, k)

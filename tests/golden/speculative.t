@@ -11,12 +11,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, ASSETS, HOST, RISCV64_V, WORK, Reply, Tap, card_arguments, segments,
+from machine import (ARM64, ASSETS, HOST, LONG, RISCV64_V, WORK, Reply, Tap, card_arguments, segments,
                      make_card, pack, run)
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 RANDOM = os.path.join(ASSETS, "synthetic/synthetic-llama-d256-F32.gguf")
-TOKENS = 128
+TOKENS = 128 if LONG else 64
 SPEC = {"plain": ["spec=off"], "auto": [], "ngram": ["spec=ngram"], "draft": ["draft=spec-draft"]}
 
 tap = Tap()
