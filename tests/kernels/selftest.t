@@ -67,12 +67,12 @@ def boot(machine, words=WORDS, kernel=None):
     return machine.run(words, 1, card_arguments(CARD), kernel, 600)
 
 
-def stopped_after(machine, symbol, kernel):
-    """Ctrl-C at the row that failed: what stands after it is checked in the other boots."""
+def stopped_after(machine, row, kernel=None):
+    """Ctrl-C once that is printed: what stands after it is checked in the other boots, or by kernels.t."""
     command = machine.command(WORDS, 1, card_arguments(CARD), kernel)
     k = pexpect.spawn(command[0], command[1:], timeout=300, echo=False)
     seen = b""
-    for awaited, answer in ((rf"{symbol} FAILED", "\x03"), (pexpect.EOF, None)):
+    for awaited, answer in ((row, "\x03"), (pexpect.EOF, None)):
         try:
             k.expect(awaited)
             seen += k.before + (k.after if answer else b"")
@@ -81,7 +81,7 @@ def stopped_after(machine, symbol, kernel):
             break
         if answer:
             k.send(answer)
-    return ended(k), text_of(seen)
+    return ended(k), text_of(seen).replace("\r", "")
 
 
 def cpu_seconds():
@@ -105,6 +105,15 @@ def check_all(machine, expected):
     return Reply(console)
 
 
+def check_some(machine, expected):
+    """A third of them."""
+    status, console = stopped_after(machine, rf"{expected[len(expected) // 3]} ok, \d+ cases")
+    done = passed(console)
+    tap.ok(status is not None and len(done) > len(expected) // 3 and done == expected[:len(done)] and
+           ", of which 0 FAILED" in console and "stopped by Ctrl-C" in console,
+           f"{machine.label}: the first {len(done)} of {len(expected)} rows pass, and Ctrl-C", console)
+
+
 def check_damage(machine, symbol, expected, healthy):
     kernel = damage(machine.board, symbol, RETURN[machine.board])
     status, console = boot(machine, kernel=kernel)
@@ -125,7 +134,7 @@ def check_damage(machine, symbol, expected, healthy):
 def check_reference(machine):
     symbol = "max_f32_ref"
     kernel = damage(machine.board, symbol, LOSE_REGISTER[machine.board])
-    status, console = boot(machine, kernel=kernel) if LONG else stopped_after(machine, symbol, kernel)
+    status, console = boot(machine, kernel=kernel) if LONG else stopped_after(machine, f"{symbol} FAILED", kernel)
     tap.ok(f"selftest: {symbol} FAILED" in console and "callee-saved register lost" in console and
            "error: the self-test cannot vouch for this machine" in console and
            status is not None and Reply(console).ids is None and "power off" in console,
@@ -147,7 +156,10 @@ REFERENCES = [symbol for symbol in rows("arm64", []) if symbol.endswith("_ref")]
 first = None
 for machine, expected, damaged in MACHINES if LONG else MACHINES[:2]: # kernels.t has those CPUs
     # The damaged image has all rows but one checked again: without LONG once is enough.
-    reply = (check_all(machine, expected) if LONG or not damaged else
+    if not LONG and not damaged:
+        check_some(machine, expected)
+        continue
+    reply = (check_all(machine, expected) if LONG else
              Reply(boot(machine, WORDS.replace("selftest ", ""))[1]))
     first = first or reply
     tap.ok(reply.hash is not None and reply.hash == first.hash,
