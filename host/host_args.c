@@ -246,14 +246,16 @@ const struct command_option host_options[HOST_OPTIONS] = {
                    .word = "ctx" },
     [HOST_KV] = { .name = "--kv",
                   .value = "TYPE",
-                  .choices = "f16 q8 rot_q8 rot_q4 f32 card card,q8",
+                  .choices = "f16 q8 rot_q8 rot_q4 f32 ruv card card,q8",
                   .takes =
-                      "a type of docs/KV.md such as f16, q8, rot_q8 or rot_q4, or KEYS,VALUES, "
-                      "and card or card,TYPES",
-                  .help = "keys and values of the context: f16, q8, rot_q8, rot_q4, f32 (slow)\n"
-                          "or one of docs/KV.md for measurements, or KEYS,VALUES apart\n"
-                          "(default f16); card; card,TYPES: what does not fit RAM (and --mem)\n"
-                          "spills to a file",
+                      "a type of docs/KV.md such as f16, q8, rot_q8 or rot_q4, or KEYS,VALUES; "
+                      "ruv or tiers:HOT,WARM,TYPE; card or card,TYPES",
+                  .help =
+                      "keys and values of the context: f16, q8, rot_q8, rot_q4, f32 (slow)\n"
+                      "or one of docs/KV.md for measurements, or KEYS,VALUES apart\n"
+                      "(default f16); ruv: by age f16, q8, 4 bits, or\n"
+                      "tiers:HOT,WARM,TYPE; card; card,TYPES: what does not fit RAM (and --mem)\n"
+                      "spills to a file",
                   .set = host_args_set_word,
                   .word = "kv" },
     [HOST_KV_FILE] = { .name = "--kv-file",

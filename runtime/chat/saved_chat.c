@@ -39,6 +39,10 @@ void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat
     h->model_crc = state->session->model->image.header->header_crc32c;
     h->kv_keys = state->session->kv.types.keys;
     h->kv_values = state->session->kv.types.values;
+    h->kv_warm = state->session->kv.types.warm;
+    h->kv_cold = state->session->kv.types.cold;
+    h->kv_hot_tiles = state->session->kv.types.hot_tiles;
+    h->kv_warm_tiles = state->session->kv.types.warm_tiles;
     h->n_cached = state->session->n_cached;
     h->n_ids = state->session->n_ids;
     h->reply_start = state->reply_start;

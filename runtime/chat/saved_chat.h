@@ -38,7 +38,9 @@ struct saved_chat_header {
     uint32_t reply_start;         /* of the last reply, <= n_ids */
     uint32_t started;             /* 1: the session holds a turn */
     uint32_t n_turns, text_bytes; /* of the turns */
-    uint8_t zeros[440];
+    uint8_t kv_warm, kv_cold;     /* of tiers, as struct kv_types; else 0 */
+    uint16_t kv_hot_tiles, kv_warm_tiles;
+    uint8_t zeros[434];
 };
 _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one piece");
 

@@ -17,6 +17,12 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                           const struct saved_chat_state *state)
 {
     const struct session *session = state->session;
+    const struct kv_types types = { (uint8_t)min_u32(h->kv_keys, KV_N_TYPES),
+                                    (uint8_t)min_u32(h->kv_values, KV_N_TYPES),
+                                    h->kv_warm,
+                                    h->kv_cold,
+                                    h->kv_hot_tiles,
+                                    h->kv_warm_tiles };
     char *problem = s->problem;
     size_t room = sizeof s->problem;
 
@@ -35,9 +41,7 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     s->file->name);
         return ERR_BAD_MODEL;
     }
-    if (h->kv_keys != session->kv.types.keys || h->kv_values != session->kv.types.values) {
-        struct kv_types types = { (uint8_t)min_u32(h->kv_keys, KV_N_TYPES),
-                                  (uint8_t)min_u32(h->kv_values, KV_N_TYPES) };
+    if (!kv_types_equal(types, session->kv.types)) {
         char name[KV_TYPES_NAME_BYTES];
 
         format_text(problem, room, "%s was saved with kv=%s: start with that", s->file->name,

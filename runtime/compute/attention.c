@@ -44,7 +44,7 @@ static void begin(const struct kernels *k, const struct attention_block *b,
     }
     memset(work->out, 0, (size_t)n_rows(b) * value_dim(b) * sizeof(float));
     kv_rotate(work->q, n_rows(b), d, kv_cache_key_rotation(b->kv, b->layer));
-    if (kv_formats[b->kv->types.keys].integer_query) {
+    if (kv_cache_integer_query(b->kv)) {
         kv_quantize_q8(k, work->blocks, work->q, n_rows(b), d);
     }
 }

@@ -1,6 +1,7 @@
 #include "runtime/compute/kv_cache.h"
 #include "board/min_max.h"
 #include "runtime/compute/kv_rotate.h"
+#include "runtime/compute/kv_tiers.h"
 
 #include <string.h>
 
@@ -52,14 +53,26 @@ size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types typ
     return most;
 }
 
+/* Of a layer, with all its tiles. */
+static size_t layer_bytes(const struct ingot_layer *l, uint32_t n_tiles, struct kv_types types)
+{
+    size_t bytes = 0;
+
+    for (enum kv_tier tier = KV_TIER_HOT; tier <= KV_TIER_COLD; tier++) {
+        bytes += kv_tier_slots(types, tier, n_tiles) *
+                 kv_cache_page_bytes(l, kv_tier_types(types, tier));
+    }
+    return bytes;
+}
+
 size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, struct kv_types types)
 {
-    size_t pages = 0;
+    size_t bytes = 0;
 
     for (uint32_t i = 0; i < layers->n; i++) {
-        pages += kv_cache_page_bytes(&layers->layers[i], types);
+        bytes += layer_bytes(&layers->layers[i], (uint32_t)tiles(context), types);
     }
-    return tiles(context) * pages;
+    return bytes;
 }
 
 /* All tiles of a head follow each other; returns what all heads take. */
@@ -77,6 +90,31 @@ void kv_layer_set_pages(struct kv_layer *l, size_t page_bytes)
     l->keys.step_bytes = l->values.step_bytes = page_bytes;
 }
 
+/* After `at` bytes; returns how many it takes. */
+static size_t lay_tier(const struct kv_cache *c, const struct ingot_layer *l, enum kv_tier tier,
+                       size_t at, struct kv_tier_place *place)
+{
+    struct kv_types types = kv_tier_types(c->types, tier);
+    size_t n = kv_tier_slots(c->types, tier, c->n_tiles);
+
+    *place = (struct kv_tier_place){ at, at + n * l->n_kv_heads * key_bytes(l, types),
+                                     (uint32_t)key_bytes(l, types),
+                                     (uint32_t)value_bytes(l, types) };
+    return n * kv_cache_page_bytes(l, types);
+}
+
+/* A layer that has its own, at `place`. */
+static void lay_layer(const struct kv_cache *c, const struct ingot_layer *l, struct kv_layer *k)
+{
+    uint32_t n = (uint32_t)kv_tier_slots(c->types, KV_TIER_HOT, c->n_tiles);
+    size_t size = lay_part(&k->keys, 0, key_bytes(l, c->types), n, k->n_kv_heads);
+
+    (void)lay_part(&k->values, size, value_bytes(l, c->types), n, k->n_kv_heads);
+    size = n * kv_cache_page_bytes(l, c->types);
+    size += lay_tier(c, l, KV_TIER_WARM, size, &k->warm);
+    (void)lay_tier(c, l, KV_TIER_COLD, size, &k->cold);
+}
+
 void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t context,
                    struct kv_types types, void *memory)
 {
@@ -87,10 +125,10 @@ void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t 
     c->n_tiles = (uint32_t)tiles(context);
     c->n_layers = layers->n;
     c->context = context;
+    kv_tiers_open(c);
     for (uint32_t i = 0; i < layers->n; i++) {
         const struct ingot_layer *l = &layers->layers[i];
         struct kv_layer *k = &c->layers[i];
-        size_t size;
 
         if (l->mixer != INGOT_MIXER_ATTENTION) {
             continue;
@@ -105,9 +143,8 @@ void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t 
         k->value_dim = kv_cache_value_dim(l);
         k->own = true;
         k->place = place;
-        size = lay_part(&k->keys, 0, key_bytes(l, types), c->n_tiles, k->n_kv_heads);
-        (void)lay_part(&k->values, size, value_bytes(l, types), c->n_tiles, k->n_kv_heads);
-        place += c->n_tiles * kv_cache_page_bytes(l, types);
+        lay_layer(c, l, k);
+        place += layer_bytes(l, c->n_tiles, types);
     }
 }
 
@@ -120,6 +157,9 @@ struct kv_tile kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t 
 {
     const struct kv_layer *l = &c->layers[layer];
 
+    if (c->types.hot_tiles != 0) {
+        return kv_tiers_keys(c, layer, head, i, c->tiers.tile);
+    }
     return (struct kv_tile){ &kv_formats[c->types.keys],
                              l->place + tile_offset(&l->keys, head, i) };
 }
@@ -128,18 +168,39 @@ struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_
 {
     const struct kv_layer *l = &c->layers[layer];
 
+    if (c->types.hot_tiles != 0) {
+        return kv_tiers_values(c, layer, head, i, c->tiers.tile);
+    }
     return (struct kv_tile){ &kv_formats[c->types.values],
                              l->place + tile_offset(&l->values, head, i) };
 }
 
+/* With tiers all are rotated where one is. */
+static bool rotates(const struct kv_cache *c, uint8_t type)
+{
+    bool tiers = c->types.hot_tiles != 0;
+
+    return kv_formats[type].rotated ||
+           (tiers && (kv_formats[c->types.warm].rotated || kv_formats[c->types.cold].rotated));
+}
+
+bool kv_cache_integer_query(const struct kv_cache *c)
+{
+    bool tiers = c->types.hot_tiles != 0;
+
+    return kv_formats[c->types.keys].integer_query ||
+           (tiers &&
+            (kv_formats[c->types.warm].integer_query || kv_formats[c->types.cold].integer_query));
+}
+
 uint32_t kv_cache_key_rotation(const struct kv_cache *c, uint32_t layer)
 {
-    return kv_formats[c->types.keys].rotated ? kv_rotation(c->layers[layer].head_dim) : 1;
+    return rotates(c, c->types.keys) ? kv_rotation(c->layers[layer].head_dim) : 1;
 }
 
 uint32_t kv_cache_value_rotation(const struct kv_cache *c, uint32_t layer)
 {
-    return kv_formats[c->types.values].rotated ? kv_rotation(c->layers[layer].value_dim) : 1;
+    return rotates(c, c->types.values) ? kv_rotation(c->layers[layer].value_dim) : 1;
 }
 
 static const float *rotated(const float *x, uint32_t d, uint32_t block, float *work)

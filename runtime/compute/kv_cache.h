@@ -22,6 +22,12 @@ struct kv_part {
     size_t step_bytes; /* ... a tile of a head */
 };
 
+/* Where a layer's tiles of a tier that is not the hot one lie. */
+struct kv_tier_place {
+    size_t keys, values; /* from the layer's place to the first */
+    uint32_t key_bytes, value_bytes;
+};
+
 /* Keys and values of a layer: (n_kv_heads, tiles, tile_bytes) of keys, then those of values, or as
  * kv_pages.h says. A layer that reads those of another has its place. */
 struct kv_layer {
@@ -31,11 +37,21 @@ struct kv_layer {
     uint32_t head_dim;  /* of keys */
     uint32_t value_dim; /* of latent keys less: the first numbers of each are its value */
     bool own;           /* the layer writes them */
+    struct kv_tier_place warm, cold;
+};
+
+/* How far tiers have moved (kv_tiers.h). */
+struct kv_tiers {
+    uint32_t tile;          /* in which the last pass was: what is stored how goes by it */
+    uint32_t hot_from;      /* the first tile whose copy in the hot tier is there yet, ... */
+    uint32_t warm_from;     /* ... and in the warm one */
+    uint32_t n_hot, n_warm; /* tiles that the layers have room for there */
 };
 
 struct kv_cache {
     struct kv_types types;
     struct kv_pages *pages; /* NULL: all layers are in memory */
+    struct kv_tiers tiers;  /* all 0: there are none */
     uint32_t n_tiles;       /* per layer and head */
     uint32_t n_layers;
     uint32_t context;
@@ -81,6 +97,9 @@ struct kv_tile {
     const struct kv_format *format;
     void *data;
 };
+
+/* Whether queries must be there in int8, too. */
+bool kv_cache_integer_query(const struct kv_cache *c);
 
 struct kv_tile kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);
 struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i);

@@ -4,7 +4,6 @@
 #include "runtime/compute/kv_format_kivi.h"
 #include "runtime/compute/kv_format_quantized.h"
 #include "runtime/compute/kv_formats_c.h"
-#include "runtime/text/format_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -250,49 +249,3 @@ const struct kv_format kv_formats[KV_N_TYPES] = {
     [KV_POLAR_R] = KV_CODE_ROW(polar_r, 128, .983f),
 #endif
 };
-
-const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES])
-{
-    if (types.keys >= KV_N_TYPES || types.values >= KV_N_TYPES ||
-        kv_formats[types.keys].name == NULL || kv_formats[types.values].name == NULL) {
-        return "unknown";
-    }
-    if (types.keys == types.values) {
-        return kv_formats[types.keys].name;
-    }
-    format_text(name, KV_TYPES_NAME_BYTES, "%s,%s", kv_formats[types.keys].name,
-                kv_formats[types.values].name);
-    return name;
-}
-
-static bool find(const char *text, size_t bytes, uint8_t *type)
-{
-    for (uint8_t i = 0; i < KV_N_TYPES; i++) {
-        const char *name = kv_formats[i].name;
-
-        if (name != NULL && kv_formats[i].put_key != NULL && strlen(name) == bytes &&
-            memcmp(name, text, bytes) == 0) {
-            *type = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool kv_types_parse(const char *text, struct kv_types *types)
-{
-    const char *comma = memchr(text, ',', strlen(text));
-    struct kv_types t;
-
-    if (comma == NULL) {
-        if (!find(text, strlen(text), &t.keys)) {
-            return false;
-        }
-        t.values = t.keys;
-    } else if (!find(text, (size_t)(comma - text), &t.keys) ||
-               !find(comma + 1, strlen(comma + 1), &t.values)) {
-        return false;
-    }
-    *types = t;
-    return true;
-}

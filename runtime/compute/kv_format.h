@@ -32,14 +32,23 @@ enum kv_type {
     KV_N_TYPES
 };
 
-/* Of a layer's keys, and of its values. */
+/* Of keys, and of values; or of tiers by age (kv_tiers.h), where hot_tiles is not 0: keys and values of
+ * the first have the same type. */
 struct kv_types {
-    uint8_t keys, values; /* enum kv_type */
+    uint8_t keys, values; /* enum kv_type; of the hot tier */
+    uint8_t warm, cold;   /* of the other two */
+    uint16_t hot_tiles, warm_tiles;
 };
 
 static inline struct kv_types kv_both(enum kv_type type)
 {
-    return (struct kv_types){ (uint8_t)type, (uint8_t)type };
+    return (struct kv_types){ .keys = (uint8_t)type, .values = (uint8_t)type };
+}
+
+static inline bool kv_types_equal(struct kv_types a, struct kv_types b)
+{
+    return a.keys == b.keys && a.values == b.values && a.warm == b.warm && a.cold == b.cold &&
+           a.hot_tiles == b.hot_tiles && a.warm_tiles == b.warm_tiles;
 }
 
 /* Rows of queries, in the forms that scores are taken from. */
@@ -102,11 +111,13 @@ struct kv_format {
 
 extern const struct kv_format kv_formats[KV_N_TYPES];
 
-/* As kv= has it: "f16", or "rot_q8,f16" where keys and values differ. */
-enum { KV_TYPES_NAME_BYTES = 32 };
+/* As kv= has it: "f16", "rot_q8,f16" where keys and values differ, "tiers:256,1792,f16,q8,kivi": hot and
+ * warm positions, multiples of KV_TILE, the first not 0, then the types. */
+enum { KV_TYPES_NAME_BYTES = 64 };
 const char *kv_types_name(struct kv_types types, char name[KV_TYPES_NAME_BYTES]);
 
-/* One type for both, or that of keys, a comma, that of values. False: there is no such type, or none by
+/* One type for both, or that of keys, a comma, that of values; flat16, flat8; tiers: ruv (or tiers), turbo,
+ * or as above, with the cold type alone after f16 and q8. False: there is no such type, or none by
  * itself (put_key is NULL). */
 bool kv_types_parse(const char *text, struct kv_types *types);
 

@@ -11,6 +11,9 @@ const char *kv_drop_problem(const struct image *image, const struct kv_cache *c)
     if (c->pages != NULL) {
         return "its keys are on the card";
     }
+    if (c->types.hot_tiles != 0) {
+        return "its keys lie in tiers by age";
+    }
     for (uint32_t i = 0; i < c->n_layers; i++) {
         if (c->layers[i].own && (image_layer(image, i)->features & INGOT_QK_NORM_LATE) != 0) {
             return "its keys are normed after they are rotated";

@@ -1,11 +1,12 @@
 #include "runtime/model/state_kv.h"
 
 #include "board/min_max.h"
+#include "runtime/compute/kv_tiers.h"
 #include "runtime/stream/kv_pages.h"
 
 static void kv_clear(struct layer_state *st)
 {
-    (void)st; /* positions after the length are written before they are read */
+    kv_tiers_open(st->self); /* positions after the length are written before they are read */
 }
 
 /* No layer before it attends. */
@@ -50,6 +51,9 @@ static uint32_t kv_cut(struct layer_state *st, uint32_t n)
 {
     struct kv_cache *kv = st->self;
 
+    if (kv->types.hot_tiles != 0) {
+        return kv_tiers_cut(kv, n);
+    }
     if (kv->pages == NULL) {
         return n;
     }
@@ -72,6 +76,41 @@ static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t n
             if (e != ERR_OK) {
                 return e;
             }
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err move_tier_tile(const struct kv_cache *kv, uint32_t layer, uint32_t head, uint32_t i,
+                               uint32_t tile, bool keys, const struct layer_state_io *io)
+{
+    const struct kv_layer *l = &kv->layers[layer];
+    struct kv_tile t;
+
+    if (keys) {
+        t = kv_tiers_keys(kv, layer, head, i, tile);
+        return io->move(io->context, t.data, t.format->key_bytes(l->head_dim));
+    }
+    t = kv_tiers_values(kv, layer, head, i, tile);
+    return io->move(io->context, t.data, t.format->value_bytes(l->value_dim));
+}
+
+/* The same where tiers lie as after n tokens. */
+static enum err move_tiers(struct kv_cache *kv, uint32_t layer, uint32_t n,
+                           const struct layer_state_io *io)
+{
+    const struct kv_layer *l = &kv->layers[layer];
+    uint32_t tile = kv_tiers_tile(n), tiles = (n + KV_TILE - 1) / KV_TILE;
+
+    if (io->loads && !io->discards) {
+        kv_tiers_loaded(kv, n);
+    }
+    for (uint32_t i = 0; i < 2 * l->n_kv_heads * tiles && l->own; i++) {
+        bool keys = i / tiles % 2 == 0;
+        enum err e = move_tier_tile(kv, layer, i / tiles / 2, i % tiles, tile, keys, io);
+
+        if (e != ERR_OK) {
+            return e;
         }
     }
     return ERR_OK;
@@ -105,6 +144,9 @@ static enum err kv_move(struct layer_state *st, uint32_t n, const struct layer_s
 {
     struct kv_cache *kv = st->self;
 
+    if (kv->types.hot_tiles != 0) {
+        return move_tiers(kv, st->layer, n, io);
+    }
     if (kv->pages != NULL && !io->discards) {
         return move_pages(st, n, io);
     }

@@ -46,8 +46,8 @@ const struct rule options_rules[OPTION_COUNT] = {
     [OPTION_CTX] = { "ctx", KIND_COUNT, FIELD(load.ctx), 0, 1, INGOT_MAX_CONTEXT,
                      "a count of tokens from 1 to 1048576, such as ctx=512" },
     [OPTION_KV] = { "kv", KIND_KV, 0, 0, 0, 0,
-                    "f16, q8, rot_q8, rot_q4 or f32, or KEYS,VALUES, and card or card,TYPES: what does "
-                    "not fit is on the card; others are for measurements with the Linux program" },
+                    "f16, q8, rot_q8, rot_q4 or f32, or KEYS,VALUES; ruv or tiers:HOT,WARM,TYPE by age; "
+                    "card or card,TYPES: what does not fit is on the card (docs/KV.md)" },
     [OPTION_SPEC] = { "spec", KIND_CHOICE, FIELD(load.spec), 0, 0, 0, "auto, off or ngram" },
     [OPTION_DRAFT] = { "draft", KIND_TEXT, FIELD(load.draft), OPTIONS_MODEL_BYTES, 0, 0,
                        "a file name of up to 255 bytes, such as draft=small.ingot" },
@@ -219,7 +219,7 @@ static enum err set_kv(struct options *o, const char *value)
     } else if (kv.card && types[0] == '\0') {
         types = kv_formats[KV_F16].name;
     }
-    if (!kv_types_parse(types, &kv.types)) {
+    if (!kv_types_parse(types, &kv.types) || (kv.card && kv.types.hot_tiles != 0)) {
         return ERR_BAD_ARGUMENT;
     }
     o->load.kv = kv;

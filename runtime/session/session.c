@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/compute/kv_tiers.h"
 #include "runtime/model/layer_kinds.h"
 #include "runtime/session/sampler.h"
 #include "runtime/text/format_text.h"
@@ -240,6 +241,8 @@ static enum err run_layers(struct session *s, uint32_t n, bool want_head, const 
     struct transformer_pass pass = { s->ids + s->n_cached, n, s->n_cached, s->states, want_head };
     enum err e;
 
+    kv_tiers_begin(&s->kv, s->model->kernels, s->n_cached,
+                   s->model->transformer.act.attention[0].q);
     model_lend_core(s->model, n);
     e = transformer_pass(&s->model->transformer, &pass, stop);
     if (e != ERR_OK) {
@@ -259,13 +262,19 @@ static enum err run_head(struct session *s, uint32_t first, uint32_t n)
     return ERR_OK;
 }
 
+/* Tokens of n that the next pass may have. */
+static uint32_t limit(const struct session *s, uint32_t n)
+{
+    return kv_tiers_limit(&s->kv, s->n_cached, session_prefix_limit(s, n));
+}
+
 /* Compute pending tokens in whole chunks, until `last` of them remain. */
 static enum err run_chunks(struct session *s, uint32_t last, const struct stop *stop)
 {
     session_prefix_settle(s);
     while (s->n_ids - s->n_cached > last) {
         uint32_t pending = s->n_ids - s->n_cached;
-        uint32_t n = session_prefix_limit(s, min_u32(pending - last, s->model->plan.chunk));
+        uint32_t n = limit(s, min_u32(pending - last, s->model->plan.chunk));
         enum err e = run_layers(s, n, n == pending, stop);
 
         if (e == ERR_OK && n == pending) {
@@ -338,7 +347,7 @@ enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
 
     session_prefix_settle(s);
     while (e == ERR_OK && s->n_cached < s->n_ids) {
-        e = visit_chunk(s, min_u32(s->n_ids - s->n_cached, chunk), visit, context);
+        e = visit_chunk(s, limit(s, min_u32(s->n_ids - s->n_cached, chunk)), visit, context);
     }
     return e;
 }

@@ -1,3 +1,4 @@
+#include "runtime/compute/kv_tiers.h"
 #include "runtime/session/speculative.h"
 
 #include <string.h>
@@ -219,6 +220,7 @@ static uint32_t guess(struct speculative *s, struct sampler *sampler, uint32_t m
 
     most = min_u32(most, model_most_guesses(target->model));
     most = min_u32(most, target->context - n);
+    most = kv_tiers_limit(&target->kv, n - 1, most + 1) - 1; /* in the pass of the last token */
     if (s->draft != NULL) {
         most = min_u32(most, best_length(s, s->rate[0]));
         return most == 0 ? 0 : guess_by_draft(s, sampler, n, most, w);

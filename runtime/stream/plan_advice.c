@@ -40,7 +40,7 @@ static unsigned smaller_type(const struct image *image, uint64_t total)
 static const char *fitting_kv(const struct plan *plan, const struct plan_request *r,
                               uint64_t needed, char name[KV_TYPES_NAME_BYTES])
 {
-    static const struct kv_types types[] = { { KV_F16, KV_F16 }, { KV_ROT_Q8, KV_ROT_Q8 } };
+    const struct kv_types types[] = { kv_both(KV_F16), kv_both(KV_ROT_Q8) };
     struct kv_layers layers = { r->image->layers, r->image->header->params.n_layers };
     size_t now = kv_cache_bytes(&layers, plan->context, r->limits.kv);
 

@@ -1,0 +1,52 @@
+/* Tiers by age: the newest positions are stored exactly, older ones in fewer bits. What a tile is stored
+ * as depends on its age at the pass alone, counted in tiles from the one that the pass is in; so a pass
+ * lies within one tile, and no bit depends on how the tokens before it were cut into passes.
+ *
+ *   age in tiles    0 .. hot_tiles - 1    .. hot_tiles + warm_tiles - 1    older
+ *   tier            hot                   warm                             cold
+ *
+ * Before a pass in a new tile the oldest warm tile becomes cold, then the oldest hot one warm: a tile moves
+ * twice at most. Hot and warm tiles lie in rings, with room for KV_TIERS_KEPT more than count, so that
+ * a sequence can be cut back over as many borders and find what it was; farther back it begins anew. */
+#ifndef INGOT_RUNTIME_KV_TIERS_H
+#define INGOT_RUNTIME_KV_TIERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/compute/kv_cache.h"
+
+enum kv_tier { KV_TIER_HOT, KV_TIER_WARM, KV_TIER_COLD };
+enum { KV_TIERS_KEPT = 4 };
+
+/* A tier as if it were alone; without tiers, the first is all. */
+struct kv_types kv_tier_types(struct kv_types types, enum kv_tier tier);
+
+/* Tiles of a head that a tier has room for, in a context of n_tiles. */
+size_t kv_tier_slots(struct kv_types types, enum kv_tier tier, uint32_t n_tiles);
+
+/* An empty sequence. */
+void kv_tiers_open(struct kv_cache *c);
+
+/* Where tile i < n_tiles is when the pass is in `tile` >= i. */
+struct kv_tile kv_tiers_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i,
+                             uint32_t tile);
+struct kv_tile kv_tiers_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i,
+                               uint32_t tile);
+
+/* Tokens of n that one pass may have, from a position on. */
+uint32_t kv_tiers_limit(const struct kv_cache *c, uint32_t position, uint32_t n);
+
+/* Before a pass from `position` on: move what has grown too old. work: (3, d) of the widest head, 16-byte
+ * aligned. Core 0 only. */
+void kv_tiers_begin(struct kv_cache *c, const struct kernels *k, uint32_t position, float *work);
+
+/* Go back to n positions. Returns how many there are: n, or 0 where what they were is gone. */
+uint32_t kv_tiers_cut(struct kv_cache *c, uint32_t n);
+
+/* The tile of the last pass of n positions: tiers lie as after that when they are saved; and n were
+ * loaded so. */
+uint32_t kv_tiers_tile(uint32_t n);
+void kv_tiers_loaded(struct kv_cache *c, uint32_t n);
+
+#endif
