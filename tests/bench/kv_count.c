@@ -21,6 +21,28 @@ static void fill(float *x, uint32_t seed)
     }
 }
 
+/* A tile of each, of keys at once where they want that. */
+static void put(const struct kernels *k, struct kv_types t)
+{
+    static _Alignas(64) float floats[KV_TILE * D], work[3 * D];
+    const struct kv_format *f32 = &kv_formats[KV_F32], *f = &kv_formats[t.keys];
+
+    for (uint32_t j = 0; j < KV_TILE; j++) {
+        _Alignas(16) float x[D];
+
+        fill(x, j);
+        if (f->put_key == NULL) {
+            f32->put_key(k, floats, D, j, x);
+        } else {
+            f->put_key(k, keys, D, j, x);
+        }
+        kv_formats[t.values].put_value(k, values, D, j, x);
+    }
+    if (f->put_key == NULL) {
+        f->pack_keys(keys, D, f32, floats, work);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct kv_queries q = { queries, q8 };
@@ -33,13 +55,10 @@ int main(int argc, char **argv)
         return 1;
     }
     kernels_select(&k, machine.cpu_features);
-    for (uint32_t j = 0; j < KV_TILE; j++) {
-        _Alignas(16) float x[D];
-
-        fill(x, j);
-        kv_formats[t.keys].put_key(&k, keys, D, j, x);
-        kv_formats[t.values].put_value(&k, values, D, j, x);
+    if (t.hot_tiles != 0) {
+        t = kv_both(t.cold);
     }
+    put(&k, t);
     for (uint32_t a = 0; a < QUERIES; a++) {
         fill(queries + (size_t)a * D, 1000 + a);
         rows[a].factor = 1.0f;
