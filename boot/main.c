@@ -131,6 +131,7 @@ static void open_app(const struct machine *machine)
         .files = &state.storage.files,
         .options = &state.options,
         .front = APP_CONSOLE,
+        .chats = !options_given(&state.options, OPTION_PROMPT),
         .greeting = "Type a line and press Enter; Ctrl-C stops a reply, /help lists commands.",
     };
     enum err e = app_start(state.app, &setup);

@@ -81,6 +81,7 @@ static bool start(struct host_app *h, struct host_args *args, enum use use)
                                .files = &h->files.files,
                                .options = &args->options,
                                .front = args->quiet ? APP_SILENT : APP_PROGRAM,
+                               .chats = interactive,
                                .chunk = args->chunk,
                                .rates = args->rates,
                                .predict = args->predict };

@@ -40,6 +40,7 @@ struct app_setup {
     const struct app_files *files; /* filled before app_open or app_plan */
     struct options *options;       /* the application's from now on: commands change them */
     enum app_front front;
+    bool chats;              /* lines will come that may be commands: branches have room */
     const char *greeting;    /* a line before the first prompt; NULL: none */
     uint32_t chunk;          /* prompt tokens that pass the layers together; 0: default */
     struct plan_rates rates; /* of the machine, where they are known ... */

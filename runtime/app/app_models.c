@@ -43,6 +43,8 @@ static struct model_setup target_setup(struct app *a)
         .calibrate = !a->setup.predict,
         .guesses = speculative_room(&guessing),
         .sequence_bytes = session_bytes,
+        .branches = a->setup.chats ? o->load.branches : 0,
+        .branch_bytes = chat_branch_bytes(),
     };
 
     if (a->setup.front != APP_SILENT) {

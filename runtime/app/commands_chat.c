@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/chat/chat_branches.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/text/plural.h"
@@ -29,9 +30,16 @@ enum command_result command_undo(struct app *a, char *argument)
 
 enum command_result command_retry(struct app *a, char *argument)
 {
+    const char *kept = NULL;
+
     (void)argument;
+    if (a->chat.turns.n != 0) {
+        kept = chat_branch_retried(&a->chat);
+    }
     if (chat_retry(&a->chat) == ERR_NOT_FOUND) {
         console_printf(a->setup.console, "error: there is no turn to answer again\n");
+    } else if (kept != NULL) {
+        console_printf(a->setup.console, "(the other answer: /switch %s)\n", kept);
     }
     return COMMAND_DONE;
 }

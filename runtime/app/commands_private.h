@@ -1,4 +1,4 @@
-/* The commands, for the table in commands.c: what is said (commands_chat.c), how it is said
+/* The commands, for the table in commands.c: what is said (commands_chat.c, commands_branch.c), how it is said
  * (commands_settings.c), the models and the machine (commands_system.c). */
 #ifndef INGOT_RUNTIME_COMMANDS_PRIVATE_H
 #define INGOT_RUNTIME_COMMANDS_PRIVATE_H
@@ -18,6 +18,10 @@ char *commands_cut_word(char *text, char **rest);
 enum command_result command_reset(struct app *a, char *argument);
 enum command_result command_undo(struct app *a, char *argument);
 enum command_result command_retry(struct app *a, char *argument);
+enum command_result command_branch(struct app *a, char *argument);
+enum command_result command_switch(struct app *a, char *argument);
+enum command_result command_branches(struct app *a, char *argument);
+enum command_result command_drop(struct app *a, char *argument);
 enum command_result command_system(struct app *a, char *argument);
 enum command_result command_save(struct app *a, char *argument);
 enum command_result command_load(struct app *a, char *argument);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
+#include "runtime/chat/chat_branches.h"
 #include "runtime/chat/turns.h"
 #include "runtime/console/console.h"
 #include "runtime/options/options.h"
@@ -44,6 +45,7 @@ struct chat {
     uint32_t reply_start;              /* of the last reply, in ids */
     bool started;                      /* the session holds a turn */
     struct turns turns;                /* of a model with a template */
+    struct chat_branches branches;     /* none until chat_branches_open */
     struct chat_totals totals;
     bool announced;   /* mode=json: `ready` has told of this model, or that there is none */
     bool answered;    /* mode=json: the request at work has had its last event */

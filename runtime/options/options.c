@@ -45,6 +45,8 @@ const struct rule options_rules[OPTION_COUNT] = {
                       "a whole number of up to 64 bits, such as seed=42" },
     [OPTION_CTX] = { "ctx", KIND_COUNT, FIELD(load.ctx), 0, 1, INGOT_MAX_CONTEXT,
                      "a count of tokens from 1 to 1048576, such as ctx=512" },
+    [OPTION_BRANCHES] = { "branches", KIND_COUNT, FIELD(load.branches), 0, 0, OPTIONS_BRANCHES,
+                          "a count from 0 to 8 that /branch can keep, such as branches=4" },
     [OPTION_KV] = { "kv", KIND_KV, 0, 0, 0, 0,
                     "f16, q8, rot_q8, rot_q4 or f32, or KEYS,VALUES; ruv or tiers:HOT,WARM,TYPE by age; "
                     "card or card,TYPES: what does not fit is on the card (docs/KV.md)" },
@@ -76,12 +78,14 @@ const struct rule options_rules[OPTION_COUNT] = {
 };
 static_assert(BOARD_MAX_CORES == 8, "the sentence of cores= says so");
 static_assert(OPTIONS_STOPS == 4 && OPTIONS_STOP_BYTES == 64, "the sentence of stop= says so");
+static_assert(OPTIONS_BRANCHES == 8, "the sentence of branches= says so");
 static_assert(OPTION_COUNT < 64, "options.given has a bit for each");
 static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sentences say so");
 
 void options_init(struct options *o)
 {
     memset(o, 0, sizeof *o);
+    o->load.branches = 4;
     sampler_params_default(&o->sampler);
 }
 

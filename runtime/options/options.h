@@ -16,6 +16,7 @@ enum {
     OPTIONS_SYSTEM_BYTES = 2048,
     OPTIONS_ISA_BYTES = 16,
     OPTIONS_STOPS = 4,
+    OPTIONS_BRANCHES = 8,
     OPTIONS_STOP_BYTES = 64,
     OPTIONS_SENTENCE_BYTES = 256, /* longest sentence of a report, with its NUL */
 };
@@ -37,6 +38,7 @@ enum option {
     OPTION_REPEAT,   /* repeat=1.0 */
     OPTION_SEED,     /* seed=NUMBER, 64 bits */
     OPTION_CTX,      /* ctx=TOKENS */
+    OPTION_BRANCHES, /* branches=COUNT that /branch and /retry can keep */
     OPTION_KV,       /* kv=f16 or another type of kv_format.h, or kv=KEYS,VALUES; kv=card and
                       * card,TYPES: they may spill to a file of the card */
     OPTION_SPEC,     /* spec=auto, off or ngram: tokens guessed ahead of a pass */
@@ -78,6 +80,7 @@ struct options_load {
     char model[OPTIONS_MODEL_BYTES];
     char draft[OPTIONS_MODEL_BYTES]; /* "": none */
     uint32_t ctx;                    /* 0: the model's own */
+    uint32_t branches;               /* that chats keep room for */
     struct options_kv kv;
     uint32_t spec; /* enum speculative_mode */
     uint64_t mem;  /* 0: all that is left */

@@ -96,14 +96,6 @@ void session_open(struct session *s, struct model *m, const struct model_setup *
     session_clear(s);
 }
 
-enum err session_branch(struct session *s, struct session *branch)
-{
-    (void)branch;
-    format_text(s->problem, sizeof s->problem,
-                "a conversation cannot branch: its keys and values cannot be shared yet");
-    return ERR_UNSUPPORTED;
-}
-
 /* ---- the counts ----------------------------------------------------------------------------- */
 
 static void clear_states(struct session *s)

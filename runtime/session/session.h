@@ -69,10 +69,6 @@ size_t session_draft_bytes(const struct image *image);
  * model's. One session a model. Both must outlive s. */
 void session_open(struct session *s, struct model *m, const struct model_setup *setup);
 
-/* Another sequence that begins as this one, sharing its pages. ERR_UNSUPPORTED, with s->problem:
- * the cache of keys and values cannot share pages yet. */
-enum err session_branch(struct session *s, struct session *branch);
-
 /* Forget all tokens; but the states keep a prefix. */
 void session_clear(struct session *s);
 

@@ -43,6 +43,8 @@ static struct rig {
     struct session session;
     uint8_t *ram;
     enum model_guesses guesses; /* of the next rig_open */
+    uint32_t branches;          /* of chats over the next one, ... */
+    size_t branch_bytes;        /* ... chat_branch_bytes() */
     struct kv_types kv;
     uint32_t features; /* whose kernels compute; the logits are the same bits */
 } rig;
@@ -166,7 +168,9 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
                                       .limits.chunk = chunk,
                                       .limits.kv = rig.kv,
                                       .guesses = rig.guesses,
-                                      .sequence_bytes = session_bytes };
+                                      .sequence_bytes = session_bytes,
+                                      .branches = rig.branches,
+                                      .branch_bytes = rig.branch_bytes };
     return model_open(&rig.model, &rig.setup);
 }
 

@@ -1,0 +1,196 @@
+#include "runtime/chat/chat_branches.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/chat/chat.h"
+#include "runtime/text/format_text.h"
+
+size_t chat_branch_bytes(void)
+{
+    return arena_take_bytes(sizeof(struct chat_branch));
+}
+
+void chat_branches_open(struct chat *c, uint32_t n)
+{
+    struct chat_branches *b = &c->branches;
+    struct arena *arena = &c->session->model->arena;
+
+    assert(n <= CHAT_BRANCHES_MOST);
+    for (uint32_t i = 0; i < n; i++) {
+        struct chat_branch *branch = arena_take(arena, ARENA_SCRATCH, sizeof *branch);
+
+        memset(branch, 0, sizeof *branch);
+        branch->ids = arena_take(arena, ARENA_SCRATCH, c->session->context * sizeof *branch->ids);
+        b->list[i] = branch;
+    }
+    b->n = n;
+    b->retries = 0;
+    memcpy(b->current, "main", sizeof "main");
+}
+
+/* "": a place that is free. NULL: there is none. */
+static struct chat_branch *find(struct chat *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->branches.n; i++) {
+        if (strcmp(c->branches.list[i]->name, name) == 0) {
+            return c->branches.list[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_name(const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < n; i++) {
+        char ch = name[i];
+
+        if (!((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') ||
+              ch == '-' || ch == '_' || ch == '.')) {
+            return false;
+        }
+    }
+    return n != 0 && n < CHAT_BRANCH_NAME_BYTES;
+}
+
+static void set_name(char *to, const char *name)
+{
+    memcpy(to, name, strlen(name) + 1);
+}
+
+/* A copy of the line at work. */
+static void keep(const struct chat *c, struct chat_branch *b, const char *name, bool retried)
+{
+    const struct session *s = c->session;
+
+    set_name(b->name, name);
+    b->retried = retried;
+    b->started = c->started;
+    b->reply_start = c->reply_start;
+    b->n_ids = s->n_ids;
+    b->hash = s->hash;
+    b->turns = c->turns;
+    memcpy(b->ids, s->ids, s->n_ids * sizeof *s->ids);
+}
+
+enum err chat_branch(struct chat *c, const char *name)
+{
+    struct chat_branch *b;
+
+    if (!is_name(name)) {
+        return ERR_BAD_ARGUMENT;
+    }
+    if (find(c, name) != NULL || strcmp(c->branches.current, name) == 0) {
+        return ERR_BUSY;
+    }
+    b = find(c, "");
+    if (b == NULL) {
+        return ERR_NO_SPACE;
+    }
+    keep(c, b, c->branches.current, false);
+    set_name(c->branches.current, name);
+    return ERR_OK;
+}
+
+/* The lowest number is the oldest: they only grow. */
+static struct chat_branch *oldest_retried(struct chat *c)
+{
+    for (uint32_t number = 1; number <= c->branches.retries; number++) {
+        char name[CHAT_BRANCH_NAME_BYTES];
+        struct chat_branch *b;
+
+        format_text(name, sizeof name, "retry-%u", (unsigned)number);
+        b = find(c, name);
+        if (b != NULL && b->retried) {
+            return b;
+        }
+    }
+    return NULL;
+}
+
+const char *chat_branch_retried(struct chat *c)
+{
+    struct chat_branch *b = find(c, "");
+    char name[CHAT_BRANCH_NAME_BYTES];
+
+    if (b == NULL) {
+        b = oldest_retried(c);
+    }
+    if (b == NULL) {
+        return NULL;
+    }
+    b->name[0] = '\0';
+    do {
+        format_text(name, sizeof name, "retry-%u", (unsigned)++c->branches.retries);
+    } while (find(c, name) != NULL || strcmp(c->branches.current, name) == 0);
+    keep(c, b, name, true);
+    return b->name;
+}
+
+static void swap_bytes(void *a, void *b, size_t n)
+{
+    uint8_t *x = a, *y = b;
+
+    for (size_t i = 0; i < n; i++) {
+        uint8_t byte = x[i];
+
+        x[i] = y[i];
+        y[i] = byte;
+    }
+}
+
+/* The sequence becomes the branch's, and the other way round. */
+static void swap_tokens(struct session *s, struct chat_branch *b)
+{
+    uint32_t n = s->n_ids, same = 0;
+    enum err e;
+
+    while (same < min_u32(n, b->n_ids) && s->ids[same] == b->ids[same]) {
+        same++;
+    }
+    (void)session_cut(s, same); /* the ids stay where they are */
+    swap_bytes(s->ids + same, b->ids + same, (max_u32(n, b->n_ids) - same) * sizeof *s->ids);
+    e = session_put(s, s->ids + same, b->n_ids - same);
+    assert(e == ERR_OK);
+    (void)e;
+    b->n_ids = n;
+}
+
+enum err chat_switch(struct chat *c, const char *name, uint32_t *pending)
+{
+    struct chat_branch *b = name[0] == '\0' ? NULL : find(c, name);
+
+    if (strcmp(name, c->branches.current) == 0) {
+        *pending = c->session->n_ids - c->session->n_cached;
+        return ERR_OK;
+    }
+    if (b == NULL) {
+        return ERR_NOT_FOUND;
+    }
+    swap_tokens(c->session, b);
+    *pending = c->session->n_ids - c->session->n_cached;
+    swap_bytes(&c->session->hash, &b->hash, sizeof b->hash);
+    swap_bytes(&c->turns, &b->turns, sizeof b->turns);
+    swap_bytes(&c->started, &b->started, sizeof b->started);
+    swap_bytes(&c->reply_start, &b->reply_start, sizeof b->reply_start);
+    swap_bytes(c->branches.current, b->name, sizeof b->name);
+    b->retried = false;
+    return ERR_OK;
+}
+
+enum err chat_branch_drop(struct chat *c, const char *name)
+{
+    struct chat_branch *b = name[0] == '\0' ? NULL : find(c, name);
+
+    if (strcmp(name, c->branches.current) == 0) {
+        return ERR_BUSY;
+    }
+    if (b == NULL) {
+        return ERR_NOT_FOUND;
+    }
+    b->name[0] = '\0';
+    return ERR_OK;
+}

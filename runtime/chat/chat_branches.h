@@ -1,0 +1,61 @@
+/* Other lines of the same conversation, kept by name: what was said and the tokens of it. One of them is
+ * at work, in the session; a switch goes back to what both have in common, whose states stay, and the
+ * rest is computed with the next line. So a branch costs its tokens' ids and no keys or values, and
+ * every kind of layer can have some. */
+#ifndef INGOT_RUNTIME_CHAT_BRANCHES_H
+#define INGOT_RUNTIME_CHAT_BRANCHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/chat/turns.h"
+#include "runtime/options/options.h"
+#include "runtime/session/session.h"
+
+enum { CHAT_BRANCHES_MOST = OPTIONS_BRANCHES, CHAT_BRANCH_NAME_BYTES = 24 }; /* with its NUL */
+
+struct chat;
+
+/* A line that is not at work. */
+struct chat_branch {
+    char name[CHAT_BRANCH_NAME_BYTES]; /* "": the place is free */
+    bool retried;                      /* kept by /retry, which may take its place again */
+    bool started;
+    uint32_t reply_start, n_ids;
+    struct session_hash hash;
+    struct turns turns;
+    uint32_t *ids; /* (context) */
+};
+
+struct chat_branches {
+    char current[CHAT_BRANCH_NAME_BYTES]; /* of the line at work */
+    uint32_t n, retries;
+    struct chat_branch *list[CHAT_BRANCHES_MOST]; /* (n) */
+};
+
+/* What a branch takes of ARENA_SCRATCH beside its ids, for model_setup. */
+size_t chat_branch_bytes(void);
+
+/* Room for n <= CHAT_BRANCHES_MOST lines beside the one at work, in the arena of the chat's model, which
+ * planned it. After chat_open. */
+void chat_branches_open(struct chat *c, uint32_t n);
+
+/* The conversation goes on as `name`; what it is so far is kept under the name it had. ERR_BAD_ARGUMENT:
+ * no name of 1 to 23 letters, digits, '-', '_' and '.'; ERR_BUSY: there is one; ERR_NO_SPACE: all places are
+ * taken. */
+enum err chat_branch(struct chat *c, const char *name);
+
+/* Before the last turn is answered again: its answer is kept as retry-1, retry-2 ..., in a free place, or
+ * that of the oldest so kept. NULL: there is neither. */
+const char *chat_branch_retried(struct chat *c);
+
+/* Go on with the line `name`. *pending: its tokens that the next line computes again. ERR_NOT_FOUND: there
+ * is none. */
+enum err chat_switch(struct chat *c, const char *name, uint32_t *pending);
+
+/* Forget the line `name`. ERR_NOT_FOUND: there is none; ERR_BUSY: it is the one at work. */
+enum err chat_branch_drop(struct chat *c, const char *name);
+
+#endif
