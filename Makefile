@@ -289,7 +289,7 @@ include toolchain/release.mk
 
 help: ## this list
 	@echo "make TARGET [BOARD=$(BOARD)] [O=build] [V=1]; boards: $(BOARDS)"
-	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' $(filter-out %.d,$(MAKEFILE_LIST)) | \
 	    awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
 
 setup: ## install the packages (Debian, Ubuntu) and build newlib for both targets, once

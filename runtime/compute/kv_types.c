@@ -49,7 +49,8 @@ const char *kv_types_name(struct kv_types t, char name[KV_TYPES_NAME_BYTES])
 /* The type whose name the text begins with, up to a comma or its end; that is passed. */
 static bool read_type(const char **text, uint8_t *type)
 {
-    size_t bytes = strcspn(*text, ",");
+    const char *comma = memchr(*text, ',', strlen(*text));
+    size_t bytes = comma != NULL ? (size_t)(comma - *text) : strlen(*text);
 
     for (uint8_t i = 0; i < KV_N_TYPES; i++) {
         const char *name = kv_formats[i].name;
@@ -107,14 +108,16 @@ static bool parse_tiers(const char *text, struct kv_types *t)
 
 static bool parse(const char *text, struct kv_types *t)
 {
+    const size_t n_tiers = strlen("tiers:");
+
     for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
         if (strcmp(presets[i].name, text) == 0) {
             *t = presets[i].types;
             return true;
         }
     }
-    if (strncmp(text, "tiers:", 6) == 0) {
-        return parse_tiers(text + 6, t);
+    if (strlen(text) > n_tiers && memcmp(text, "tiers:", n_tiers) == 0) {
+        return parse_tiers(text + n_tiers, t);
     }
     if (!read_type(&text, &t->keys)) {
         return false;

@@ -107,7 +107,7 @@ def check_all(machine, expected):
 
 def check_some(machine, expected):
     """A third of them."""
-    status, console = stopped_after(machine, rf"{expected[len(expected) // 3]} ok, \d+ cases")
+    status, console = stopped_after(machine, rf"selftest: {expected[len(expected) // 3]} ok, \d+ cases")
     done = passed(console)
     tap.ok(status is not None and len(done) > len(expected) // 3 and done == expected[:len(done)] and
            ", of which 0 FAILED" in console and "stopped by Ctrl-C" in console,
