@@ -8,6 +8,7 @@ import os
 import random
 import struct
 
+from gguf_reader import read_contents
 from machine import ASSETS
 
 U32, I32, F32, BOOL, STRING, ARRAY, U64 = 4, 5, 6, 7, 8, 9, 10
@@ -34,6 +35,11 @@ class Gguf:
     def add(self, key, kind, raw):
         key = self.architecture + key if key.startswith(".") else key
         self.values = [v for v in self.values if v[0] != key] + [(key, kind, raw)]
+
+    def drop(self, *keys):
+        """Take out values by their keys; ".context_length" is the architecture's."""
+        full = [self.architecture + k if k.startswith(".") else k for k in keys]
+        self.values = [v for v in self.values if v[0] not in full]
 
     def string(self, key, value):
         self.add(key, STRING, text(value))
@@ -100,6 +106,20 @@ class Gguf:
             if i >= first:
                 part.tensors = self.tensors[(i - first) * share:(i - first + 1) * share]
         return parts
+
+
+def read_gguf(path):
+    """A file, as one that can be changed; tensors in floats alone, or in blocks of 32."""
+    sizes = {"F32": (1, 4), "F16": (1, 2), "BF16": (1, 2), "Q8_0": (32, 34), "MXFP4": (32, 17)}
+    blocks = {TYPES[name]: size for name, size in sizes.items()}
+    values, tensors, raw, start = read_contents(path)
+    g = Gguf(next(value for key, _, value, _ in values if key == "general.architecture"))
+    g.values = [(key, kind, own) for key, kind, _, own in values]
+    for name, dims, kind, offset in tensors:
+        elements, size = blocks[kind]
+        n = math.prod(dims) // elements * size
+        g.tensors.append([name, dims, kind, raw[start + offset:start + offset + n]])
+    return g
 
 
 def part_name(stem, i, n):

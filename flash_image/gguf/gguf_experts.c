@@ -92,14 +92,29 @@ static enum err check_counts(struct gguf *g)
     return ERR_OK;
 }
 
+static bool is_qwen(const struct gguf *g)
+{
+    enum ingot_family family = g->family->family;
+
+    return family == INGOT_QWEN3_MOE || family == INGOT_QWEN35_MOE;
+}
+
+/* How wide an expert is where the file does not say: as a dense layer, or that shared out. */
+static uint64_t usual_hidden(const struct gguf *g)
+{
+    uint64_t hidden = gguf_number_or(g, N_HIDDEN, 0);
+    uint64_t used = gguf_number_or(g, N_EXPERTS_USED, 0);
+
+    return is_qwen(g) && used != 0 ? hidden / used : hidden;
+}
+
 static void read_sizes(struct gguf *g)
 {
     struct source_params *p = &g->s->params;
 
     p->experts.n = gguf_narrow(g->number[N_EXPERTS]);
     p->experts.used = gguf_narrow(gguf_number_or(g, N_EXPERTS_USED, 0));
-    p->experts.hidden = gguf_narrow(
-        gguf_number_or(g, N_EXPERT_HIDDEN, gguf_number_or(g, N_HIDDEN, 0)));
+    p->experts.hidden = gguf_narrow(gguf_number_or(g, N_EXPERT_HIDDEN, usual_hidden(g)));
     if (gguf_real_or(g, R_EXPERT_SCALE, 0.0) != 0.0) {
         p->experts.scale = (float)g->real[R_EXPERT_SCALE];
     }
@@ -110,6 +125,9 @@ static uint32_t shared_hidden(const struct gguf *g)
 {
     uint64_t n = gguf_number_or(g, N_SHARED_EXPERTS, 0);
 
+    if (g->family->family == INGOT_QWEN35_MOE && n == 0) {
+        return gguf_narrow(gguf_number_or(g, N_SHARED_HIDDEN, g->s->params.experts.hidden));
+    }
     if (g->has_number[N_SHARED_HIDDEN] || n > INGOT_MAX_EXPERTS) {
         return gguf_narrow(gguf_number_or(g, N_SHARED_HIDDEN, n));
     }
@@ -129,6 +147,9 @@ enum err gguf_read_experts(struct gguf *g)
         return refuse_number(g, N_EXPERTS, "which this family does not have");
     }
     read_sizes(g);
+    if (dense > p->n_layers) {
+        return refuse_number(g, N_DENSE_LAYERS, "more than the model has layers");
+    }
     e = check_counts(g);
     if (e == ERR_OK) {
         e = read_router(g);

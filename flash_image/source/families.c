@@ -110,7 +110,7 @@ void family_set_params(struct source *s, const struct family *f, bool gguf)
     p->family = f->family;
     p->features = f->features;
     p->rope = rope_of(f, gguf);
-    p->rope_base = f->rope_base;
+    p->rope_base = gguf ? 10000.0f : f->rope_base; /* one for all that a GGUF may be */
     p->norm_eps = f->norm_eps;
     source_default_params(p);
     p->experts.router = f->router;

@@ -50,7 +50,7 @@ struct family {
     uint32_t traits;          /* enum family_trait */
     enum family_window window;
     uint32_t global_every;            /* FAMILY_INTERLEAVED, where the file does not say */
-    float rope_base, rope_base_local; /* where the file does not say */
+    float rope_base, rope_base_local; /* where config.json, and a GGUF, does not say */
     float norm_eps;                   /* the same */
     uint32_t head_dim;                /* where config.json does not say; 0: dim / n_heads */
     float attn_scale;                 /* 0: 1 / sqrt(head_dim), where the file does not say */

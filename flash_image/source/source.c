@@ -200,6 +200,28 @@ const char *source_type_name(enum source_type type)
     return types[type].name;
 }
 
+/* What the image's fields are too narrow to say, or a reader of the image says of another field. */
+static enum err check_mixers(struct source *s)
+{
+    const struct source_params *p = &s->params;
+    bool attends = false;
+
+    for (uint32_t i = 0; i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {
+        attends = attends || p->layers[i].mixer == INGOT_MIXER_ATTENTION;
+    }
+    if (p->n_layers != 0 && !attends) {
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "no layer of the model attends, and models of recurrent layers alone "
+                             "are not supported");
+    }
+    if (p->recurrent.conv_taps > INGOT_MAX_TAPS) {
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the model's convolutions have %u taps, at most %u",
+                             p->recurrent.conv_taps, (unsigned)INGOT_MAX_TAPS);
+    }
+    return ERR_OK;
+}
+
 enum err source_check_params(struct source *s)
 {
     struct ingot_rope ropes[INGOT_MAX_ROPES];
@@ -207,8 +229,11 @@ enum err source_check_params(struct source *s)
     uint32_t n_ropes = source_ropes(s, ropes);
     struct ingot_params model;
     struct image img;
-    enum err e;
+    enum err e = check_mixers(s);
 
+    if (e != ERR_OK) {
+        return e;
+    }
     source_model(&s->params, &model);
     e = image_check_params(&img, &model);
     for (uint32_t i = 0; e == ERR_OK && i < s->params.n_layers; i++) {

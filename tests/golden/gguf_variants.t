@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+"""Files of models/arch with a value taken out or set to another: what is usual where a file does
+not say, and one sentence where a value cannot be."""
+
+import os
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ASSETS, HOST, WORK, Tap, run
+from gguf_files import I32, read_gguf
+
+FOLDER = os.path.join(ASSETS, "arch")
+IDS = "1 5 9 44 100 7 300 12 13 14 15 16 2 60 61 62 63 64"
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+if not os.path.isdir(FOLDER):
+    tap.skip("variants of GGUF files", "no arch (set INGOT_ASSETS)")
+    tap.done()
+
+
+def load(name):
+    return read_gguf(os.path.join(FOLDER, name + ".gguf"))
+
+
+def logits(model):
+    """The logits of a model of one of these architectures, or None, and what was said."""
+    path, out = os.path.join(WORK, "variant.gguf"), os.path.join(WORK, "variant.logits")
+    model.write(path)
+    status, console = run([HOST, "logits", path, "--tokens", IDS, "-n", "0", "-o", out, "-q",
+                           "--ctx", "256", "--kv", "f32", "-t", "1"])
+    if status != 0:
+        return None, console
+    with open(out, "rb") as f:
+        return f.read(), console
+
+
+def test_usual_base(name):
+    model = load(name)
+    model.f32(".rope.freq_base", 123456.0)
+    other, _ = logits(model)
+    model.drop(".rope.freq_base")
+    usual, console = logits(model)
+    model.f32(".rope.freq_base", 10000.0)
+    given, _ = logits(model)
+    tap.ok(usual is not None and usual == given and usual != other,
+           f"{name}: without rope.freq_base the base is 10000", console)
+
+
+def test_usual_expert_width():
+    model = load("qwen3moe")
+    expected, _ = logits(model)
+    model.u32(".feed_forward_length", 16)  # of two experts of 8
+    model.drop(".expert_feed_forward_length")
+    ours, console = logits(model)
+    tap.ok(ours is not None and ours == expected,
+           "qwen3moe: experts used share feed_forward_length", console)
+    model = load("qwen35moe")
+    model.u32(".feed_forward_length", 16)
+    model.drop(".expert_feed_forward_length", ".expert_shared_feed_forward_length")
+    ours, console = logits(model)
+    tap.ok(ours is None and "has 12 rows of 64, the parameters demand 8 of 64" in console,
+           "qwen35moe: the shared expert is as wide as the others", console)
+
+
+def test_refused(name, key, value, expected):
+    model = load(name)
+    if isinstance(value, list):
+        model.array(key, I32, [struct.pack("<i", n) for n in value])
+    else:
+        model.u32(key, value)
+    ours, console = logits(model)
+    tap.ok(ours is None and expected in console and console.count("\n") == 1,
+           f"{name}: {expected}", console)
+
+
+for architecture in ("qwen3moe", "qwen35_gqa", "lfm2", "gptoss_f32", "exaone4", "smollm3", "gemma4"):
+    test_usual_base(architecture)
+test_usual_expert_width()
+test_refused("lfm2moe", ".leading_dense_block_count", 99, "more than the model has layers")
+test_refused("lfm2", ".shortconv.l_cache", 4000000000, "4000000000 taps, at most 8")
+test_refused("lfm2", ".attention.head_count_kv", [0] * 5, "no layer of the model attends")
+tap.done()
