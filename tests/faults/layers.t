@@ -97,7 +97,8 @@ ROWS = [
     ("qwen35", "a query without its gate", shape("blk.0.attn_q.weight", 256, 256),
      ["attn_q.weight has 256 rows"]),
     ("lfm2moe", "a convolution of no position", whole("shortconv.l_cache", 0), ["conv_taps is 0"]),
-    ("lfm2moe", "a convolution of 200", whole("shortconv.l_cache", 200), ["conv_taps is 200"]),
+    ("lfm2moe", "a convolution of 200", whole("shortconv.l_cache", 200),
+     ["convolutions have 200 taps, at most 8"]),
     ("lfm2moe", "a quantized convolution", shape("blk.0.shortconv.conv.weight", 32, 24, kind=8),
      ["convolution must be F32"]),
     ("lfm2moe", "experts chosen otherwise", whole("expert_gating_func", 1),
@@ -109,7 +110,7 @@ ROWS = [
     ("lfm2moe", "heads as fractions", lambda g: g.array(
         "." + KV, F32, [struct.pack("<f", 2)] * 2), [KV, "whole number"]),
     ("lfm2moe", "layers beyond the table that are dense", whole("leading_dense_block_count", 9),
-     ["a tensor router"]),
+     ["leading_dense_block_count is 9, more than the model has layers"]),
     ("granitehybrid", "an expert's bias without experts", lambda g: g.floats(
         "blk.0.ffn_up_exps.bias", [4], [0] * 4), ["expert_up_bias"]),
     ("granitehybrid", "a vector of the wrong length", shape("blk.0.ssm_a", 1, 3), ["ssm_a of layer 0"]),
