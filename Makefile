@@ -169,8 +169,13 @@ $(B)/ingot.elf: $(IMAGE_OBJ) $(B)/drivers.a $(B)/image.ld $(MEND_IMAGE)
 	$(if $(MEND_IMAGE),$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $@)
 	$(Q)$(CROSS_COMPILE)objdump -d $@ >$(B)/ingot.dis
 
-$(B)/ingot.bin: $(B)/ingot.elf
+$(B)/ingot.raw: $(B)/ingot.elf
 	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
+
+# What is flashed: half as large, it unpacks itself.
+$(B)/ingot.bin: $(B)/ingot.raw toolchain/pack_image.py
+	$(Q)$(PYTHON) toolchain/pack_image.py $< $@ \
+	    0x$$($(CROSS_COMPILE)nm $(B)/ingot.elf | awk '$$3 == "image_file_limit" { print $$1 }')
 
 # The image's deepest stacks, held against boot/stacks.h.
 STACK_MADE_OF := toolchain/stack.py toolchain/stack_frames.py toolchain/indirect_calls.txt boot/stacks.h

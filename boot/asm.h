@@ -1,4 +1,4 @@
-/* The beginning and the end of a function in the assembly of both ISAs. */
+/* What the assembly of both ISAs begins with. */
 #ifndef INGOT_BOOT_ASM_H
 #define INGOT_BOOT_ASM_H
 
@@ -12,6 +12,18 @@
 
 .macro endfunc name
     .size \name, . - \name
+.endm
+
+/* 64 bytes behind the entry, where both ISAs' Image headers end. toolchain/pack_image.py packs what
+ * lies behind the first image_head_bytes, says so in the first word, and refuses what is larger than
+ * image_pack_room. A linked image is as it is. */
+.macro packing
+    .globl image_packed
+image_packed:
+    .long   0                           // bytes behind the head, in LZ4; 0: not packed
+    .long   image_head_bytes
+    .long   image_pack_room
+    .ascii  "LZ4B"
 .endm
 
 #endif

@@ -4,29 +4,32 @@
  *                              Image header demands it, of 2 MiB
  *   BOARD_RAM_BASE             what the Image header's text_offset counts from; a multiple of 2 MiB
  *   BOARD_DEVICE_TREE_ADDRESS  where the device tree lies if no register says so; 0: nowhere
- *   BOARD_IMAGE_FILE_BYTES     bound of what is loaded; default, and the most, 512 KiB
- *   BOARD_IMAGE_RAM_BYTES      bound of all below; default 16 MiB
+ *   BOARD_IMAGE_FILE_BYTES     bound of the file; default, and the most, 512 KiB
+ *   BOARD_IMAGE_RAM_BYTES      bound of all below; default, and the most, 16 MiB
  *
  * Memory map, low to high, every section on its own 4 KiB pages, but that the first constants share
  * the last page of text:
  *
- *   image_start  text      read, execute     header and entry first
+ *   image_start  text      read, execute     header, entry and what unpacks the rest first
  *                rodata    read              constants, strings, tables
- *                data      read, write       initialised; the end of what is loaded
+ *                data      read, write       initialised; the end of what has been loaded or unpacked
  *                bss       read, write       cleared by start.S; page tables are here
  *                kept      survives a reset where the board maps it: never cleared (last_run.h)
  *                stacks    read, write       guard below each, layout in boot/stacks.h
  *   image_end    free RAM: the arena
  */
 #include "boot/stacks.h"
+#include "boot/unpack.h"
 #include "memory.h"
 
-#define IMAGE_FILE_MOST (512 * 1024)
+#define IMAGE_FILE_MOST (512 * 1024) /* of the file */
+#define IMAGE_LOAD_MOST (1024 * 1024) /* text, rodata and data */
+#define IMAGE_RAM_MOST (16 * 1024 * 1024)
 #ifndef BOARD_IMAGE_FILE_BYTES
 #define BOARD_IMAGE_FILE_BYTES IMAGE_FILE_MOST
 #endif
 #ifndef BOARD_IMAGE_RAM_BYTES
-#define BOARD_IMAGE_RAM_BYTES (16 * 1024 * 1024)
+#define BOARD_IMAGE_RAM_BYTES IMAGE_RAM_MOST
 #endif
 #define PAGE 4096
 
@@ -50,6 +53,9 @@ SECTIONS
         /* The vectors of arm64 lie at a multiple of 2 KiB. What comes before fills the first: code
          * whose section asks for it by the name .text.early. */
         *start.S.o(.text .text.*)
+        *unpack.S.o(.text .text.*)
+        . = ALIGN(64);
+        image_head_end = .; /* what lies behind may be packed */
         *(.text.early.*)
         *vectors.S.o(.text .text.*)
         *(.text .text.*)
@@ -101,7 +107,9 @@ SECTIONS
     image_text_offset = BOARD_LOAD_ADDRESS - BOARD_RAM_BASE;
 #endif
     image_header_bytes = image_end - image_start;
-    image_file_limit = BOARD_IMAGE_FILE_BYTES; /* for `make size` */
+    image_head_bytes = image_head_end - image_start;
+    image_pack_room = UNPACK_ROOM;
+    image_file_limit = BOARD_IMAGE_FILE_BYTES; /* for `make size` and the packing */
 
     image_device_tree_address = BOARD_DEVICE_TREE_ADDRESS;
 
@@ -127,7 +135,14 @@ ASSERT(text_end % PAGE == 0 && rodata_start % PAGE == 0 && rodata_end % PAGE == 
 ASSERT(SIZEOF(.init_array) == 0, "the image has constructors, which nobody calls")
 ASSERT(BOARD_IMAGE_FILE_BYTES <= IMAGE_FILE_MOST,
        "memory.h: BOARD_IMAGE_FILE_BYTES is above 512 KiB, which no image may take (docs/DESIGN.md)")
-ASSERT(image_file_end - image_start <= BOARD_IMAGE_FILE_BYTES,
-       "the image file is larger than BOARD_IMAGE_FILE_BYTES (make size shows what grew)")
+ASSERT(image_file_end - image_start <= IMAGE_LOAD_MOST,
+       "text, rodata and data are larger than 1 MiB (make size shows what grew)")
+/* Tables of unpack.S: one of 1 GiB entries, one of 2 MiB, the others of pages. The packed bytes lie
+ * above what they become. */
+ASSERT(BOARD_IMAGE_RAM_BYTES <= IMAGE_RAM_MOST && UNPACK_TABLES_BYTES >= (3 + IMAGE_RAM_MOST / 0x200000) * PAGE,
+       "the unpacking has too little room for page tables")
+/* What the linker does about the Cortex-A53 (Makefile) would lie behind the head: it has no end of a page. */
+ASSERT(image_head_bytes <= PAGE - 8, "the head takes more than a page")
+ASSERT((image_end - 1) / 0x40000000 == image_start / 0x40000000, "the image crosses a GiB")
 ASSERT(image_end - image_start <= BOARD_IMAGE_RAM_BYTES,
        "the image takes more RAM than BOARD_IMAGE_RAM_BYTES")

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Print what an image weighs, against the stored baseline: text, data, bss, stacks, the file.
+"""Print what an image weighs, against the stored baseline: text, data, bss, stacks, what is loaded or
+unpacked, and the file.
 
 usage: size.py CROSS_COMPILE BUILD_FOLDER BASELINE [--update]"""
 
@@ -26,6 +27,7 @@ def measure(cross, folder):
             if part in name and "debug" not in name:
                 parts[part if part != "stack" else "stacks"] += size
                 break
+    parts["loaded"] = os.path.getsize(os.path.join(folder, "ingot.raw"))
     parts["file"] = os.path.getsize(os.path.join(folder, "ingot.bin"))
     return parts
 

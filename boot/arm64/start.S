@@ -2,11 +2,10 @@
  *
  * C runs at EL1 on SP_EL0, so that a trap arrives on SP_EL1, the core's trap stack, even when the
  * trap is that the stack overflowed. */
+#include "boot/arm64/mmu_bits.h"
 #include "boot/asm.h"
 #include "boot/stacks.h"
 
-#define SCTLR_OFF     0x30d00800        /* EL1, all RES1 bits of v8.0, MMU and caches off */
-#define SCTLR_ON      (SCTLR_OFF | 1 << 0 | 1 << 2 | 1 << 3 | 1 << 12 | 1 << 19) /* M C SA I WXN */
 #define SPSR_EL1T     0x3c4             /* EL1 on SP_EL0; debug, SError, IRQ, FIQ masked */
 #define HCR_RW        (1 << 31)         /* EL1 is AArch64 */
 #define SCR_SECURE    (1 << 10 | 3 << 4 | 1 << 8) /* RW, RES1, HCE; NS clear */
@@ -17,11 +16,6 @@
 #define CPACR_FP      (3 << 20)
 #define CPACR_SVE     (3 << 16)         /* ZEN; RES0 without SVE */
 #define ICC_SRE       15                /* SRE, bypass off, EL1 may too (IHI 0069, 12.2) */
-
-/* Attributes 0 to 2 as mmu.c numbers them: normal write-back, normal uncached, device nGnRE. */
-#define MAIR          0x0444ff
-/* T0SZ 25: 39 bits; walks write-back, inner shareable; 4 KiB granule; no TTBR1 (D17.2.131). */
-#define TCR           (25 | 1 << 8 | 1 << 10 | 3 << 12 | 1 << 23)
 
 /* ---- the Image header (Linux Documentation/arch/arm64/booting.rst) ------------------------- */
 
@@ -36,6 +30,7 @@ _start:
     .quad   0, 0, 0
     .ascii  "ARM\x64"
     .long   0
+    packing
 
 /* x0: the device tree, or 0. At EL3 there is no firmware that could hold the other cores. */
 func start_primary
@@ -49,6 +44,7 @@ func start_primary
     ands    x10, x10, #0xffffff
     b.ne    start_pen
 1:  bl      el1_enter
+    bl      image_unpack
     mov     x0, #0
     bl      core_enter
     bl      image_clean
@@ -71,12 +67,18 @@ func start_primary
 endfunc start_primary
 
 /* x10: affinity of a core that came here with core 0. Waits for core_prepare to name it; the MMU
- * is off, so the loads see memory, to which core_prepare cleans. */
+ * is off, so the loads see memory, to which core_prepare cleans. Before the image is unpacked,
+ * there is anything in core_pen. */
 func start_pen
     and     x21, x10, #7
     adrp    x22, core_pen
     add     x22, x22, :lo12:core_pen
+    adrp    x23, image_packed
+    add     x23, x23, :lo12:image_packed
 1:  wfe
+    ldr     w9, [x23]
+    cbnz    w9, 1b
+    dmb     ld                          // no earlier value of core_pen than that
     ldr     x9, [x22, x21, lsl #3]
     cbz     x9, 1b
     mov     x0, x21
@@ -251,11 +253,19 @@ func core_store_physical
 endfunc core_store_physical
 
 /* Turn on MMU and caches with the tables of mmu.c; registers and constants alone. Clobbers x9 to
- * x11. */
+ * x14. */
 func mmu_enable
+    adrp    x12, mmu_root
+    ldr     x13, =TCR
+    ldr     x14, =SCTLR_ON
+    b       mmu_switch
+endfunc mmu_enable
+
+/* x12: table of the first level, x13: TCR without IPS, x14: SCTLR with M. Clobbers x9 to x11. */
+func mmu_switch
     ldr     x9, =MAIR
     msr     mair_el1, x9
-    ldr     x9, =TCR
+    mov     x9, x13
     mrs     x10, id_aa64mmfr0_el1
     and     x10, x10, #15               // PARange, at most 48 bits with this granule
     mov     x11, #5
@@ -263,18 +273,16 @@ func mmu_enable
     csel    x10, x10, x11, lo
     bfi     x9, x10, #32, #3            // IPS
     msr     tcr_el1, x9
-    adrp    x9, mmu_root
-    msr     ttbr0_el1, x9
+    msr     ttbr0_el1, x12
     dsb     sy
     tlbi    vmalle1
     ic      iallu
     dsb     sy
     isb
-    ldr     x9, =SCTLR_ON
-    msr     sctlr_el1, x9
+    msr     sctlr_el1, x14
     isb
     ret
-endfunc mmu_enable
+endfunc mmu_switch
 
 /* Where core_prepare leaves a number other than 0 for a core in the pen. Data, not BSS: the cores
  * look before core 0 has cleared BSS. */

@@ -34,11 +34,13 @@ _start:
     .ascii  "RISCV\0\0\0"
     .ascii  "RSC\x05"
     .long   0
+    packing
 
 /* a0: hart id, a1: the device tree. The others wait in firmware. */
 func start_primary
     mv      s1, a0
     mv      s2, a1
+    call    image_unpack
     la      t0, bss_start
     la      t1, bss_end                 // both multiples of 64: linker script
 1:  sd      zero, (t0)
@@ -62,6 +64,7 @@ endfunc start_primary
 
 /* a0: hart id, a1: core number, SBI's opaque. */
 func start_secondary
+    fence.i                             // the image was unpacked by another hart's stores
     mv      s1, a0
     mv      s2, a1
     mv      a0, a1

@@ -53,6 +53,24 @@ def device_tree(name, cpu, cores, changes):
     return ["-cpu", cpu, "-dtb", path]
 
 
+def packed_elf():
+    """The packed image as an ELF file that loads it where the image's header asks for it, for a machine without firmware;
+    and what a start before this one may have left in core_pen, which lies behind what is loaded."""
+    symbols = {line.split()[2]: int(line.split()[0], 16) for line in subprocess.run(
+        ["aarch64-linux-gnu-nm", ELF], check=True, capture_output=True, text=True).stdout.splitlines()
+        if len(line.split()) == 3}
+    path = os.path.join(WORK, "packed.elf")
+    at = hex(symbols["image_start"])
+    subprocess.run(["aarch64-linux-gnu-ld", "-b", "binary", "--section-start=.data=" + at, "-e", at, "-o", path,
+                    os.path.join(BUILD, "virt-arm64/ingot.bin")], check=True, capture_output=True)
+    left = []
+    for core in range(1, 4):
+        left += ["-device", f"loader,addr={symbols['core_pen'] + 8 * core:#x},data=1,data-len=8"]
+    return path, left
+
+
+PACKED_ELF, LEFT_IN_PEN = packed_elf()
+
 # machine, cores, kernel, name of the CPU, what the kernels may use
 machines = [
     arm64("cortex-a53", 4, ["-cpu", "cortex-a53"], "Cortex-A53"),
@@ -68,6 +86,7 @@ machines = [
     arm64("from EL3", 1, ["-M", "virt,secure=on"], kernel=ELF),
     arm64("from EL3, SVE", 2, ["-M", "virt,secure=on", "-cpu", "neoverse-v1"],
           "Neoverse-V1, SVE 256", SVE, ELF),
+    arm64("packed, from EL3", 4, ["-M", "virt,secure=on", *LEFT_IN_PEN], kernel=PACKED_ELF),
     arm64("GICv3", 8, ["-M", "virt,gic-version=3"]),
     arm64("4 GiB", 2, ["-m", "4G"]),
 ]

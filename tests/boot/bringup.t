@@ -83,12 +83,12 @@ tap.ok("diag" not in console and "error: no card" in console, "without the word 
 
 
 def broken_image(board, function, word):
-    """The image with an instruction of its own at the beginning of a function."""
+    """The linked image with an instruction of its own at the beginning of a function."""
     elf = os.path.join(BUILD, board, "ingot.elf")
     nm = subprocess.run(["aarch64-linux-gnu-nm", elf], check=True, capture_output=True, text=True).stdout
     places = {name.split(".")[0]: int(at, 16) for at, _, name in re.findall(r"^(\w+) (\w) (\S+)$", nm, re.M)}
     path = os.path.join(WORK, f"{board}-{function}.bin")
-    with open(elf[:-4] + ".bin", "rb") as f:
+    with open(elf[:-4] + ".raw", "rb") as f:
         image = bytearray(f.read())
     at = places[function] - places["image_start"]
     image[at:at + 4] = word.to_bytes(4, "little")

@@ -52,7 +52,7 @@ def damage(board, symbol, code):
     with open(os.path.join(BUILD, board, "ingot.dis"), encoding="utf-8") as f:
         functions = {name: int(at, 16) for at, name in re.findall(r"^([0-9a-f]+) <(.+)>:$",
                                                                  f.read(), re.M)}
-    with open(os.path.join(BUILD, board, "ingot.bin"), "rb") as f:
+    with open(os.path.join(BUILD, board, "ingot.raw"), "rb") as f:
         image = bytearray(f.read())
     at = functions[symbol] - min(functions.values())
     image[at:at + len(code)] = code

@@ -1,0 +1,138 @@
+/* The image's own unpacking: what follows the head came in LZ4 (LZ4 block format 1.6.3). It lies
+ * where the stacks will be while its bytes are put in place, with the MMU on: uncached, every byte
+ * would wait for memory.
+ *
+ * Stores under these tables go to the caches, and the instructions come from memory afterwards: what
+ * was unpacked is cleaned before the MMU goes off again. */
+#include "boot/arm64/mmu_bits.h"
+#include "boot/asm.h"
+#include "boot/unpack.h"
+
+/* A page: normal write-back, inner shareable, accessed; read, write and execute. */
+#define PAGE_ENTRY  (3 | 3 << 8 | 1 << 10)
+#define TABLE_ENTRY 3
+
+/* At EL1, MMU off. Nothing to do where the image is as it was linked. Clobbers x0 to x15, x24, x25. */
+func image_unpack
+    adrp    x9, image_packed
+    add     x9, x9, :lo12:image_packed
+    ldr     w25, [x9]
+    cbz     w25, 9f
+    mov     x24, x30
+    bl      image_clean                 // no line of before may hide what the tables' stores leave
+    bl      unpack_tables
+    mov     x12, x0
+    ldr     x13, =TCR_UNCACHED_WALKS    // the tables were written past the caches
+    ldr     x14, =SCTLR_RWX
+    bl      mmu_switch
+
+    adrp    x1, image_head_end
+    add     x1, x1, :lo12:image_head_end
+    mov     x2, x1
+    add     x3, x25, #63
+    bic     x3, x3, #63
+    sub     x0, x12, x3                 // right below the tables
+    mov     x3, x0
+    add     x4, x0, x25
+1:  ldp     x5, x6, [x2], #16           // up to 15 bytes more: below the tables
+    stp     x5, x6, [x3], #16
+    cmp     x3, x4
+    b.lo    1b
+    mov     x2, x4
+    bl      lz4_unpack
+
+    bl      image_clean
+    ldr     x9, =SCTLR_OFF
+    msr     sctlr_el1, x9
+    isb
+    tlbi    vmalle1
+    ic      iallu
+    dsb     sy
+    isb
+    adrp    x9, image_packed            // cores in the pen wait for this
+    add     x9, x9, :lo12:image_packed
+    str     wzr, [x9]
+    dsb     sy
+    mov     x30, x24
+9:  ret
+endfunc image_unpack
+
+/* Tables that map the image's own pages and nothing else, since beside them may lie devices or the
+ * firmware's memory, which not even speculation may touch: one table of 1 GiB entries, one of 2 MiB,
+ * and as many of pages as the image needs. x0: the first. Clobbers x1 to x8. */
+func unpack_tables
+    adrp    x1, image_end
+    sub     x0, x1, #UNPACK_TABLES_BYTES
+    mov     x2, x0
+1:  stp     xzr, xzr, [x2], #16
+    cmp     x2, x1
+    b.lo    1b
+
+    adrp    x2, image_start
+    add     x3, x0, #4096
+    orr     x4, x3, #TABLE_ENTRY
+    lsr     x5, x2, #30
+    str     x4, [x0, x5, lsl #3]
+
+    add     x4, x3, #4096
+    orr     x6, x4, #TABLE_ENTRY
+    lsr     x5, x2, #21
+    sub     x7, x1, #1
+    lsr     x7, x7, #21
+2:  and     x8, x5, #511
+    str     x6, [x3, x8, lsl #3]
+    add     x6, x6, #4096
+    add     x5, x5, #1
+    cmp     x5, x7
+    b.ls    2b
+
+    ubfx    x5, x2, #12, #9
+    add     x4, x4, x5, lsl #3
+    mov     x6, #PAGE_ENTRY
+    orr     x6, x6, x2
+3:  str     x6, [x4], #8
+    add     x6, x6, #4096
+    add     x2, x2, #4096
+    cmp     x2, x1
+    b.lo    3b
+    ret
+endfunc unpack_tables
+
+/* x0: the block, x2: its end, x1: where it goes. Clobbers x0, x1, x3 to x6. */
+func lz4_unpack
+1:  ldrb    w3, [x0], #1                // literals in the high half, the match's length in the low
+    lsr     x4, x3, #4
+    cmp     x4, #15
+    b.ne    3f
+2:  ldrb    w5, [x0], #1
+    add     x4, x4, x5
+    cmp     x5, #255
+    b.eq    2b
+3:  cbz     x4, 5f
+4:  ldrb    w5, [x0], #1
+    strb    w5, [x1], #1
+    subs    x4, x4, #1
+    b.ne    4b
+5:  cmp     x0, x2                      // the last sequence has literals alone
+    b.hs    9f
+    ldrb    w5, [x0], #1
+    ldrb    w6, [x0], #1
+    orr     w6, w5, w6, lsl #8
+    sub     x6, x1, x6                  // may overlap with what it becomes: byte by byte
+    and     x4, x3, #15
+    cmp     x4, #15
+    b.ne    7f
+6:  ldrb    w5, [x0], #1
+    add     x4, x4, x5
+    cmp     x5, #255
+    b.eq    6b
+7:  add     x4, x4, #4
+8:  ldrb    w5, [x6], #1
+    strb    w5, [x1], #1
+    subs    x4, x4, #1
+    b.ne    8b
+    b       1b
+9:  ret
+endfunc lz4_unpack
+
+    .section .note.GNU-stack, "", %progbits

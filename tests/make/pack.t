@@ -1,0 +1,83 @@
+#!/usr/bin/python3
+"""What is flashed is what was linked: the packed image, unpacked here by another reader of LZ4, byte by byte. And what
+the packer refuses. That the image unpacks itself is seen by every suite that boots one."""
+
+import os
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import BUILD, ROOT, WORK, Tap
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+PACKING = 64
+
+
+def length(block, at, n):
+    """A length that goes on while its bytes are 255; with where the next thing stands."""
+    if n == 15:
+        while True:
+            n += block[at]
+            at += 1
+            if block[at - 1] != 255:
+                break
+    return n, at
+
+
+def unpacked(block):
+    out, at = bytearray(), 0
+    while at < len(block):
+        token = block[at]
+        n, at = length(block, at + 1, token >> 4)
+        out += block[at:at + n]
+        at += n
+        if at >= len(block):
+            break
+        back = struct.unpack_from("<H", block, at)[0]
+        n, at = length(block, at + 2, token & 15)
+        for _ in range(n + 4):
+            out.append(out[-back])
+    return bytes(out)
+
+
+def content(board, name):
+    with open(os.path.join(BUILD, board, name), "rb") as f:
+        return f.read()
+
+
+def pack(image, most=512 << 10):
+    """Exit status, what was printed, and the packed file."""
+    linked, to = (os.path.join(WORK, "pack." + ending) for ending in ("raw", "bin"))
+    with open(linked, "wb") as f:
+        f.write(image)
+    if os.path.exists(to):
+        os.remove(to)
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "toolchain/pack_image.py"), linked, to, str(most)],
+                          capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stderr, os.path.exists(to)
+
+
+for board in ("virt-arm64", "virt-riscv64"):
+    linked, packed = content(board, "ingot.raw"), content(board, "ingot.bin")
+    size, head, room, magic = struct.unpack_from("<III4s", packed, PACKING)
+    tap.ok(magic == b"LZ4B" and len(packed) == head + size and size <= room,
+           f"{board}: {size} bytes behind a head of {head}, in room for {room}")
+    tap.ok(packed[:PACKING] == linked[:PACKING] and packed[PACKING + 4:head] == linked[PACKING + 4:head],
+           f"{board}: header and head are those of the linked image")
+    tap.ok(unpacked(packed[head:]) == linked[head:], f"{board}: the rest unpacks to the linked image")
+
+image = content("virt-arm64", "ingot.raw")
+NO_IMAGE = "this is no linked image of ours"
+for what, bad, most, sentence in (
+        ("too large a file", image, 100000, "bytes of 100000 allowed (make size shows what grew)"),
+        ("no room among the stacks", image[:PACKING + 8] + struct.pack("<I", 4096) + image[PACKING + 12:], 512 << 10,
+         "the stacks have room for 4096 (boot/unpack.h)"),
+        ("a packed image", content("virt-arm64", "ingot.bin"), 512 << 10, NO_IMAGE),
+        ("a head longer than the file", image[:PACKING + 4] + struct.pack("<I", len(image)) + image[PACKING + 8:],
+         512 << 10, NO_IMAGE),
+        ("another file", bytes(1000), 512 << 10, NO_IMAGE)):
+    status, printed, exists = pack(bad, most)
+    tap.ok(status != 0 and sentence in printed and not exists, f"refused: {what}", printed)
+tap.done()
