@@ -247,6 +247,10 @@ enum cpu_feature {
     OP(add_scaled_f32, void, (float *restrict y, const float *restrict x, size_t n, float factor)) \
     /* y = x * (1 / sqrt(sum x^2 + eps)), the sum in 16 lanes; n >= 1. y may be x. */ \
     OP(l2norm_f32, void, (float *y, const float *x, size_t n, float eps)) \
+    /* x (n / block, block), n % block == 0, block a power of two from 16 to 512: for strides s = 1, 2, \
+     * 4 .. block / 2 in turn x[i], x[i + s] = x[i] + x[i + s], x[i] - x[i + s] for each i without \
+     * the bit s. 4-byte aligned. */ \
+    OP(hadamard_f32, void, (float *x, size_t n, size_t block)) \
     /* One position of a causal convolution of each channel by itself: y = bias, or +0 where bias \
      * is NULL, then fma(w[j], x[j], y) for taps j ascending, the oldest row of x first. 4-byte \
      * aligned. */ \

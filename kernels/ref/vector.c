@@ -50,6 +50,22 @@ void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const 
     }
 }
 
+/* The Sylvester matrix times x, which is its own inverse but for the factor block. */
+void hadamard_f32_ref(float *x, size_t n, size_t block)
+{
+    for (size_t s = 1; s < block; s *= 2) {
+        for (size_t i = 0; i < n; i++) {
+            float a = x[i], b;
+
+            if ((i & s) == 0) {
+                b = x[i + s];
+                x[i] = a + b;
+                x[i + s] = a - b;
+            }
+        }
+    }
+}
+
 /* y = x / max(|x|, eps): queries and keys of the delta rule. eps keeps a vector of zeros zero; the
  * comparison lets a NaN through. */
 void l2norm_f32_ref(float *y, const float *x, size_t n, float eps)

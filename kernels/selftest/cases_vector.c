@@ -203,6 +203,26 @@ static void test_l2norm(struct tester *t)
     }
 }
 
+static void test_hadamard(struct tester *t)
+{
+    for (size_t i = 0; i < 6 * 4 * FILL_KINDS; i++) {
+        size_t block = (size_t)16 << i % 6, n = i / 6 % 4 * block;
+        unsigned fill = (unsigned)(i / 24);
+        struct tester_case c = {
+            .slot = { { TESTER_INOUT, TESTER_F32, 4 * n, 4 } },
+            .n_slots = 1,
+            .pointer = { 0 },
+            .n_pointers = 1,
+            .size = { n, block },
+            .n_sizes = 2,
+            .data = fill,
+        };
+
+        fill_floats(t, 0, n, fill);
+        tester_run(t, &c);
+    }
+}
+
 /* add, and add_scaled with its factor. */
 static void test_add(struct tester *t, size_t step)
 {
@@ -287,6 +307,7 @@ bool tester_run_vector(struct tester *t, enum kernel_op op)
     case KERNEL_silu_f32: test_unary(t, ONE_IN_SEVEN, 100.0f); return true;
     case KERNEL_relu2_f32: test_unary(t, ONE_IN_SEVEN, 1.0f); return true;
     case KERNEL_l2norm_f32: test_l2norm(t); return true;
+    case KERNEL_hadamard_f32: test_hadamard(t); return true;
     case KERNEL_add_scaled_f32: test_add(t, ONE_IN_SEVEN); return true;
     case KERNEL_add_f32: test_add(t, EVERY); return true;
     case KERNEL_crc32c_u8: test_crc32c(t); return true;

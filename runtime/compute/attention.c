@@ -43,7 +43,7 @@ static void begin(const struct kernels *k, const struct attention_block *b,
         begin_row(b, r, &work->scores[r]);
     }
     memset(work->out, 0, (size_t)n_rows(b) * value_dim(b) * sizeof(float));
-    kv_rotate(work->q, n_rows(b), d, kv_cache_key_rotation(b->kv, b->layer));
+    kv_rotate_heads(k, work->q, n_rows(b), d, kv_cache_key_rotation(b->kv, b->layer));
     if (kv_cache_integer_query(b->kv)) {
         kv_quantize_q8(k, work->blocks, work->q, n_rows(b), d);
     }
@@ -147,5 +147,6 @@ void attention_run(const struct kernels *k, const struct attention_block *b,
     for (uint32_t tile = first / KV_TILE; tile <= last / KV_TILE; tile++) {
         run_tile(k, b, work, tile);
     }
-    kv_rotate(work->out, n_rows(b), value_dim(b), kv_cache_value_rotation(b->kv, b->layer));
+    kv_rotate_heads(k, work->out, n_rows(b), value_dim(b),
+                    kv_cache_value_rotation(b->kv, b->layer));
 }

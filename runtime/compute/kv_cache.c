@@ -203,13 +203,14 @@ uint32_t kv_cache_value_rotation(const struct kv_cache *c, uint32_t layer)
     return rotates(c, c->types.values) ? kv_rotation(c->layers[layer].value_dim) : 1;
 }
 
-static const float *rotated(const float *x, uint32_t d, uint32_t block, float *work)
+static const float *rotated(const struct kernels *k, const float *x, uint32_t d, uint32_t block,
+                            float *work)
 {
     if (block == 1) {
         return x;
     }
     memcpy(work, x, d * sizeof *x);
-    kv_rotate(work, 1, d, block);
+    kv_rotate_heads(k, work, 1, d, block);
     return work;
 }
 
@@ -222,7 +223,8 @@ void kv_cache_put(const struct kv_cache *c, const struct kernels *k, uint32_t la
     uint32_t j = position % KV_TILE;
 
     keys.format->put_key(k, keys.data, l->head_dim, j,
-                         rotated(key, l->head_dim, kv_cache_key_rotation(c, layer), work));
+                         rotated(k, key, l->head_dim, kv_cache_key_rotation(c, layer), work));
     values.format->put_value(k, values.data, l->value_dim, j,
-                             rotated(value, l->value_dim, kv_cache_value_rotation(c, layer), work));
+                             rotated(k, value, l->value_dim, kv_cache_value_rotation(c, layer),
+                                     work));
 }

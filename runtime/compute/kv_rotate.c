@@ -14,33 +14,24 @@ uint32_t kv_rotation(uint32_t d)
     return block < MOST ? block : MOST;
 }
 
-static void add_and_subtract(float *x, uint32_t block, uint32_t stride)
+void kv_rotate(float *x, uint32_t n, uint32_t d, uint32_t block)
 {
-    for (uint32_t at = 0; at < block; at += 2 * stride) {
-        for (uint32_t i = at; i < at + stride; i++) {
-            float a = x[i], b = x[i + stride];
+    float scale = 1.0f / sqrtf((float)block);
 
-            x[i] = a + b;
-            x[i + stride] = a - b;
+    if (block > 1) {
+        hadamard_f32_ref(x, (size_t)n * d, block);
+        for (size_t i = 0; i < (size_t)n * d; i++) {
+            x[i] *= scale;
         }
     }
 }
 
-static void rotate_block(float *x, uint32_t block)
+void kv_rotate_heads(const struct kernels *k, float *x, uint32_t n, uint32_t d, uint32_t block)
 {
-    float scale = 1.0f / sqrtf((float)block);
+    size_t numbers = (size_t)n * d;
 
-    for (uint32_t stride = 1; stride < block; stride *= 2) {
-        add_and_subtract(x, block, stride);
-    }
-    for (uint32_t i = 0; i < block; i++) {
-        x[i] *= scale;
-    }
-}
-
-void kv_rotate(float *x, uint32_t n, uint32_t d, uint32_t block)
-{
-    for (uint32_t at = 0; at < n * d && block > 1; at += block) {
-        rotate_block(x + at, block);
+    if (block > 1) {
+        k->hadamard_f32(x, numbers, block);
+        k->scale_f32(x, x, numbers, 1.0f / sqrtf((float)block));
     }
 }

@@ -7,12 +7,17 @@
 
 #include <stdint.h>
 
+#include "kernels/kernels.h"
+
 /* Heads of width d rotate in blocks of as many dimensions: the largest power of two that divides d,
  * from 64 to 512. 1: such a head is not rotated. */
 uint32_t kv_rotation(uint32_t d);
 
 /* x (n heads of width d), in place. Blocks of `block` = kv_rotation(d) or 1. Additions in the order of
  * the butterfly, strides ascending, then one product: the same bits everywhere. */
+void kv_rotate_heads(const struct kernels *k, float *x, uint32_t n, uint32_t d, uint32_t block);
+
+/* The same by the reference, which takes blocks of any power of two. */
 void kv_rotate(float *x, uint32_t n, uint32_t d, uint32_t block);
 
 #endif

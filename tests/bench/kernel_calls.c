@@ -126,6 +126,8 @@ const struct kernel_call kernel_calls[] = {
     VECTOR(mul_f32, DIM),
     VECTOR(add_scaled_f32, DIM),
     VECTOR(l2norm_f32, 128),
+    VECTOR(hadamard_f32, 64),
+    VECTOR(hadamard_f32, 128),
     { KERNEL_conv_f32, 4, DIM, 1 },
     { KERNEL_delta_f32, 128, 128, 1 },
     { KERNEL_mamba2_f32, 128, 64, 1 },
@@ -486,6 +488,7 @@ static bool run_mixer(const struct kernel_call *call, void (*function)(void))
     case KERNEL_mul_f32: AS(mul_f32)(y, x, w, n); return true;
     case KERNEL_add_scaled_f32: AS(add_scaled_f32)(y, x, n, 0.5f); return true;
     case KERNEL_l2norm_f32: AS(l2norm_f32)(y, x, n, 1e-6f); return true;
+    case KERNEL_hadamard_f32: AS(hadamard_f32)(y, n, n); return true;
     case KERNEL_conv_f32: AS(conv_f32)(y, x, w, w, &conv); return true;
     case KERNEL_delta_f32: AS(delta_f32)(w, y, x, x, x, &head, 0.875f, 0.02f); return true;
     case KERNEL_mamba2_f32: AS(mamba2_f32)(w, y, x, x, x, &head, 0.875f, 0.02f); return true;

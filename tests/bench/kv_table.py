@@ -28,6 +28,7 @@ TEXT = os.path.join(ASSETS, "text/tinystories-eval-64K.txt")
 CONTEXT = 512 # the whole context of all three
 DEMO, DEMO_ROWS, DEMO_SEED = "models/demo-q8_0.ingot", 12, 20265
 PAIRS = ["rot_q8,rot_q4"]
+PACKED = ["kivi"] # of whole tiles, out of another type: a context cannot have it alone
 SECONDS = 1200
 KV_TILE, KV_QUERIES = 64, 4 # of kv_count.c
 
@@ -121,11 +122,18 @@ def instructions(types):
     return (counted(types, 3) - counted(types, 1)) / (2 * KV_TILE * KV_QUERIES)
 
 
+def of_f16(perplexity, base):
+    if perplexity is None:
+        return "in tiers alone"
+    return f"{perplexity:.3f} ({100 * (perplexity / base - 1):+.2f} %)" if base else f"{perplexity:.3f}"
+
+
 def main():
     os.makedirs(WORK, exist_ok=True)
     formats, models, conversations = of_formats(), of_models(), demo_rows()
     wanted = sys.argv[1:] or list(formats) + PAIRS
-    jobs = [(subject, types) for types in wanted for subject in list(MODELS) + ["demo"]]
+    jobs = [(subject, types) for types in wanted if types not in PACKED
+            for subject in list(MODELS) + ["demo"]]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         values = pool.map(lambda job: of_demo(conversations, job[1]) if job[0] == "demo"
                           else of_text(*job), jobs)
@@ -134,17 +142,16 @@ def main():
     for types in wanted:
         keys, values = (types.split(",") * 2)[:2]
         bits = (formats[keys][0] + formats[values][1]) / 2 / 16
-        perplexity = [found[subject, types] for subject in list(MODELS) + ["demo"]]
+        perplexity = [found.get((subject, types)) for subject in list(MODELS) + ["demo"]]
         base = [found.get((subject, "f16"), 0) for subject in list(MODELS) + ["demo"]]
         cosines = [formats[keys][2], models[keys][0], models[values][1]]
-        count = instructions(types)
+        count = None if types in PACKED else instructions(types)
         table.append([types, f"{formats[keys][0]:g}, {formats[values][1]:g}", f"{bits:.2f}"] +
                      [f"{c:.5f}" for c in cosines] +
-                     [f"{p:.3f} ({100 * (p / b - 1):+.2f} %)" if b else f"{p:.3f}"
-                      for p, b in zip(perplexity, base)] +
-                     ["" if count is None else f"{count:.1f}"])
+                     [of_f16(p, b) for p, b in zip(perplexity, base)] +
+                     ["-" if count is None else f"{count:.1f}"])
         lines += [("computed", types, f"perplexity {subject}", p, "", f"windows of {CONTEXT}")
-                  for subject, p in zip(list(MODELS) + ["demo"], perplexity)]
+                  for subject, p in zip(list(MODELS) + ["demo"], perplexity) if p]
         if count is not None:
             lines.append(("x86-64", types, "a position and query", count, "instructions", "callgrind"))
         lines += [("computed", types, "bits a number", bits, "bits", "heads of 128")]
