@@ -28,7 +28,6 @@ TEXT = os.path.join(ASSETS, "text/tinystories-eval-64K.txt")
 CONTEXT = 512 # the whole context of all three
 DEMO, DEMO_ROWS, DEMO_SEED = "models/demo-q8_0.ingot", 12, 20265
 PAIRS = ["rot_q8,rot_q4"]
-PACKED = ["kivi"] # of whole tiles, out of another type: a context cannot have it alone
 SECONDS = 1200
 KV_TILE, KV_QUERIES = 64, 4 # of kv_count.c
 
@@ -123,8 +122,6 @@ def instructions(types):
 
 
 def of_f16(perplexity, base):
-    if perplexity is None:
-        return "in tiers alone"
     return f"{perplexity:.3f} ({100 * (perplexity / base - 1):+.2f} %)" if base else f"{perplexity:.3f}"
 
 
@@ -132,7 +129,7 @@ def main():
     os.makedirs(WORK, exist_ok=True)
     formats, models, conversations = of_formats(), of_models(), demo_rows()
     wanted = sys.argv[1:] or list(formats) + PAIRS
-    jobs = [(subject, types) for types in wanted if types not in PACKED
+    jobs = [(subject, types) for types in wanted
             for subject in list(MODELS) + ["demo"]]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         values = pool.map(lambda job: of_demo(conversations, job[1]) if job[0] == "demo"
@@ -145,7 +142,7 @@ def main():
         perplexity = [found.get((subject, types)) for subject in list(MODELS) + ["demo"]]
         base = [found.get((subject, "f16"), 0) for subject in list(MODELS) + ["demo"]]
         cosines = [formats[keys][2], models[keys][0], models[values][1]]
-        count = None if types in PACKED else instructions(types)
+        count = instructions(types)
         table.append([types, f"{formats[keys][0]:g}, {formats[values][1]:g}", f"{bits:.2f}"] +
                      [f"{c:.5f}" for c in cosines] +
                      [of_f16(p, b) for p, b in zip(perplexity, base)] +
