@@ -43,8 +43,9 @@ static struct model_setup target_setup(struct app *a)
         .calibrate = !a->setup.predict,
         .guesses = speculative_room(&guessing),
         .sequence_bytes = session_bytes,
-        .branches = a->setup.chats ? o->load.branches : 0,
-        .branch_bytes = chat_branch_bytes(),
+        .lines = a->setup.chats ? o->load.branches : 0,
+        .line_bytes = chat_branch_bytes(),
+        .lines_bytes = session_lines_bytes,
     };
 
     if (a->setup.front != APP_SILENT) {

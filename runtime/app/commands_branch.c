@@ -87,7 +87,7 @@ enum command_result command_branches(struct app *a, char *argument)
         const struct chat_branch *b = c->branches.list[i];
 
         if (b->name[0] != '\0') {
-            list_one(a->setup.console, b->name, b->turns.n, b->n_ids, "");
+            list_one(a->setup.console, b->name, b->turns.n, b->line.n_ids, "");
         }
     }
     return COMMAND_DONE;

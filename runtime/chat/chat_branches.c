@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "board/min_max.h"
 #include "runtime/chat/chat.h"
 #include "runtime/text/format_text.h"
 
@@ -15,16 +14,15 @@ size_t chat_branch_bytes(void)
 void chat_branches_open(struct chat *c, uint32_t n)
 {
     struct chat_branches *b = &c->branches;
-    struct arena *arena = &c->session->model->arena;
+    struct session_line *lines[CHAT_BRANCHES_MOST];
 
     assert(n <= CHAT_BRANCHES_MOST);
     for (uint32_t i = 0; i < n; i++) {
-        struct chat_branch *branch = arena_take(arena, ARENA_SCRATCH, sizeof *branch);
-
-        memset(branch, 0, sizeof *branch);
-        branch->ids = arena_take(arena, ARENA_SCRATCH, c->session->context * sizeof *branch->ids);
-        b->list[i] = branch;
+        b->list[i] = arena_take(&c->session->model->arena, ARENA_SCRATCH, sizeof *b->list[i]);
+        memset(b->list[i], 0, sizeof *b->list[i]);
+        lines[i] = &b->list[i]->line;
     }
+    session_lines_open(c->session, lines, n);
     b->n = n;
     b->retries = 0;
     memcpy(b->current, "main", sizeof "main");
@@ -62,18 +60,14 @@ static void set_name(char *to, const char *name)
 }
 
 /* A copy of the line at work. */
-static void keep(const struct chat *c, struct chat_branch *b, const char *name, bool retried)
+static void keep(struct chat *c, struct chat_branch *b, const char *name, bool retried)
 {
-    const struct session *s = c->session;
-
     set_name(b->name, name);
     b->retried = retried;
     b->started = c->started;
     b->reply_start = c->reply_start;
-    b->n_ids = s->n_ids;
-    b->hash = s->hash;
     b->turns = c->turns;
-    memcpy(b->ids, s->ids, s->n_ids * sizeof *s->ids);
+    session_line_keep(c->session, &b->line);
 }
 
 enum err chat_branch(struct chat *c, const char *name)
@@ -142,23 +136,6 @@ static void swap_bytes(void *a, void *b, size_t n)
     }
 }
 
-/* The sequence becomes the branch's, and the other way round. */
-static void swap_tokens(struct session *s, struct chat_branch *b)
-{
-    uint32_t n = s->n_ids, same = 0;
-    enum err e;
-
-    while (same < min_u32(n, b->n_ids) && s->ids[same] == b->ids[same]) {
-        same++;
-    }
-    (void)session_cut(s, same); /* the ids stay where they are */
-    swap_bytes(s->ids + same, b->ids + same, (max_u32(n, b->n_ids) - same) * sizeof *s->ids);
-    e = session_put(s, s->ids + same, b->n_ids - same);
-    assert(e == ERR_OK);
-    (void)e;
-    b->n_ids = n;
-}
-
 enum err chat_switch(struct chat *c, const char *name, uint32_t *pending)
 {
     struct chat_branch *b = name[0] == '\0' ? NULL : find(c, name);
@@ -170,9 +147,8 @@ enum err chat_switch(struct chat *c, const char *name, uint32_t *pending)
     if (b == NULL) {
         return ERR_NOT_FOUND;
     }
-    swap_tokens(c->session, b);
+    session_line_swap(c->session, &b->line);
     *pending = c->session->n_ids - c->session->n_cached;
-    swap_bytes(&c->session->hash, &b->hash, sizeof b->hash);
     swap_bytes(&c->turns, &b->turns, sizeof b->turns);
     swap_bytes(&c->started, &b->started, sizeof b->started);
     swap_bytes(&c->reply_start, &b->reply_start, sizeof b->reply_start);
@@ -192,5 +168,6 @@ enum err chat_branch_drop(struct chat *c, const char *name)
         return ERR_NOT_FOUND;
     }
     b->name[0] = '\0';
+    session_line_drop(c->session, &b->line);
     return ERR_OK;
 }

@@ -1,7 +1,5 @@
-/* Other lines of the same conversation, kept by name: what was said and the tokens of it. One of them is
- * at work, in the session; a switch goes back to what both have in common, whose states stay, and the
- * rest is computed with the next line. So a branch costs its tokens' ids and no keys or values, and
- * every kind of layer can have some. */
+/* Other lines of the same conversation, kept by name: what was said, and a line of the session's
+ * (session_line.h), which shares keys and values with the one at work or computes again what differs. */
 #ifndef INGOT_RUNTIME_CHAT_BRANCHES_H
 #define INGOT_RUNTIME_CHAT_BRANCHES_H
 
@@ -12,7 +10,7 @@
 #include "board/err.h"
 #include "runtime/chat/turns.h"
 #include "runtime/options/options.h"
-#include "runtime/session/session.h"
+#include "runtime/session/session_line.h"
 
 enum { CHAT_BRANCHES_MOST = OPTIONS_BRANCHES, CHAT_BRANCH_NAME_BYTES = 24 }; /* with its NUL */
 
@@ -23,10 +21,9 @@ struct chat_branch {
     char name[CHAT_BRANCH_NAME_BYTES]; /* "": the place is free */
     bool retried;                      /* kept by /retry, which may take its place again */
     bool started;
-    uint32_t reply_start, n_ids;
-    struct session_hash hash;
+    uint32_t reply_start;
     struct turns turns;
-    uint32_t *ids; /* (context) */
+    struct session_line line;
 };
 
 struct chat_branches {

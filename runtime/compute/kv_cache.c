@@ -153,6 +153,43 @@ static size_t tile_offset(const struct kv_part *part, uint32_t head, uint32_t i)
     return part->at + head * part->head_bytes + i * part->step_bytes;
 }
 
+static uint32_t place_of(const struct kv_cache *c, uint32_t i)
+{
+    return c->table != NULL ? c->table->places[i] : i;
+}
+
+/* Of all layers and heads. */
+static void copy_place(void *context, uint32_t to, uint32_t from)
+{
+    const struct kv_cache *c = context;
+
+    for (uint32_t i = 0; i < c->n_layers; i++) {
+        const struct kv_layer *l = &c->layers[i];
+
+        for (uint32_t head = 0; head < l->n_kv_heads && l->own; head++) {
+            memcpy(l->place + tile_offset(&l->keys, head, to),
+                   l->place + tile_offset(&l->keys, head, from), l->keys.tile_bytes);
+            memcpy(l->place + tile_offset(&l->values, head, to),
+                   l->place + tile_offset(&l->values, head, from), l->values.tile_bytes);
+        }
+    }
+}
+
+void kv_cache_use_pool(struct kv_cache *c, struct kv_pool *pool)
+{
+    pool->copy = copy_place;
+    pool->context = c;
+    c->pool = pool;
+    c->table = &pool->tables[0];
+}
+
+void kv_cache_write(struct kv_cache *c, uint32_t first, uint32_t end)
+{
+    if (c->pool != NULL) {
+        kv_table_write(c->pool, c->table, first, end);
+    }
+}
+
 struct kv_tile kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)
 {
     const struct kv_layer *l = &c->layers[layer];
@@ -161,7 +198,7 @@ struct kv_tile kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t 
         return kv_tiers_keys(c, layer, head, i, c->tiers.tile);
     }
     return (struct kv_tile){ &kv_formats[c->types.keys],
-                             l->place + tile_offset(&l->keys, head, i) };
+                             l->place + tile_offset(&l->keys, head, place_of(c, i)) };
 }
 
 struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)
@@ -172,7 +209,7 @@ struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_
         return kv_tiers_values(c, layer, head, i, c->tiers.tile);
     }
     return (struct kv_tile){ &kv_formats[c->types.values],
-                             l->place + tile_offset(&l->values, head, i) };
+                             l->place + tile_offset(&l->values, head, place_of(c, i)) };
 }
 
 /* With tiers all are rotated where one is. */

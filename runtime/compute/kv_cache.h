@@ -11,6 +11,7 @@
 #include "flash_image/format.h"
 #include "kernels/kernels.h"
 #include "runtime/compute/kv_format.h"
+#include "runtime/compute/kv_pool.h"
 
 struct kv_pages;
 
@@ -52,6 +53,8 @@ struct kv_cache {
     struct kv_types types;
     struct kv_pages *pages; /* NULL: all layers are in memory */
     struct kv_tiers tiers;  /* all 0: there are none */
+    struct kv_pool *pool;   /* NULL: tile number i lies at place i; else where ... */
+    struct kv_table *table; /* ... says, one of the pool's, of the sequence at work */
     uint32_t n_tiles;       /* per layer and head */
     uint32_t n_layers;
     uint32_t context;
@@ -86,6 +89,12 @@ void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t 
 
 /* A page of tile number i follows that of i - 1: in it the keys of all heads, then the values. */
 void kv_layer_set_pages(struct kv_layer *l, size_t page_bytes);
+
+/* Sequences share places from now on: all of memory is the pool's, which has none of tiers and pages. */
+void kv_cache_use_pool(struct kv_cache *c, struct kv_pool *pool);
+
+/* Before positions first .. end are written. Core 0 only. */
+void kv_cache_write(struct kv_cache *c, uint32_t first, uint32_t end);
 
 /* Write one position of one head of one layer: key and value f32, 16-byte aligned. work: the longer
  * of them, aligned so; it may not be one of the two. The session knows which positions are valid. */

@@ -142,8 +142,9 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
         r->limits.context = min_u32(r->limits.context, h->params.context);
     }
     r->work.extra_scratch = setup->sequence_bytes(&m->image);
-    r->work.branches = setup->branches;
-    r->work.branch_bytes = setup->branch_bytes;
+    r->work.lines = setup->lines;
+    r->work.line_bytes = setup->line_bytes;
+    r->work.lines_bytes = setup->lines_bytes;
     r->work.work_bytes = layer_work_bytes(&m->image);
     r->work.states = layer_states_bytes(&m->image);
 }

@@ -43,9 +43,10 @@ struct model_setup {
     void *progress_context;
     /* How much a session takes of ARENA_SCRATCH beside its ids. */
     size_t (*sequence_bytes)(const struct image *image);
-    uint32_t branches;   /* sequences whose ids are kept beside its own ... */
-    size_t branch_bytes; /* ... and what each takes there, too */
-    bool draft;          /* whole in memory, no text of its own, a short chunk; a context
+    uint32_t lines; /* sequences kept beside it (session_line.h): so many, ... */
+    size_t line_bytes;
+    uint64_t (*lines_bytes)(uint32_t context, uint32_t lines); /* as in struct plan_work */
+    bool draft; /* whole in memory, no text of its own, a short chunk; a context
                  * beyond the model's is cut */
 };
 

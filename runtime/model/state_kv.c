@@ -6,7 +6,12 @@
 
 static void kv_clear(struct layer_state *st)
 {
-    kv_tiers_open(st->self); /* positions after the length are written before they are read */
+    struct kv_cache *kv = st->self;
+
+    kv_tiers_open(kv); /* positions after the length are written before they are read */
+    if (kv->pool != NULL) {
+        kv_table_cut(kv->pool, kv->table, 0);
+    }
 }
 
 /* No layer before it attends. */
@@ -54,6 +59,9 @@ static uint32_t kv_cut(struct layer_state *st, uint32_t n)
     if (kv->types.hot_tiles != 0) {
         return kv_tiers_cut(kv, n);
     }
+    if (kv->pool != NULL) {
+        kv_table_cut(kv->pool, kv->table, n);
+    }
     if (kv->pages == NULL) {
         return n;
     }
@@ -68,10 +76,12 @@ static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t n
 
     for (uint32_t i = 0; i < 2 * l->n_kv_heads && l->own; i++) {
         const struct kv_part *part = i % 2 == 0 ? &l->keys : &l->values;
-        uint8_t *tile = l->place + part->at + i / 2 * part->head_bytes;
+        uint8_t *head = l->place + part->at + i / 2 * part->head_bytes;
 
-        for (uint32_t at = 0; at < n; at += KV_TILE, tile += part->step_bytes) {
-            enum err e = io->move(io->context, tile, part->tile_bytes);
+        for (uint32_t tile = 0; tile * KV_TILE < n; tile++) {
+            /* What is read through has no places. */
+            uint32_t place = kv->table != NULL && !io->discards ? kv->table->places[tile] : tile;
+            enum err e = io->move(io->context, head + place * part->step_bytes, part->tile_bytes);
 
             if (e != ERR_OK) {
                 return e;
@@ -146,6 +156,9 @@ static enum err kv_move(struct layer_state *st, uint32_t n, const struct layer_s
 
     if (kv->types.hot_tiles != 0) {
         return move_tiers(kv, st->layer, n, io);
+    }
+    if (io->loads && !io->discards && n != 0 && is_first(st)) {
+        kv_cache_write(kv, 0, n);
     }
     if (kv->pages != NULL && !io->discards) {
         return move_pages(st, n, io);

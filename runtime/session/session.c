@@ -233,6 +233,7 @@ static enum err run_layers(struct session *s, uint32_t n, bool want_head, const 
     struct transformer_pass pass = { s->ids + s->n_cached, n, s->n_cached, s->states, want_head };
     enum err e;
 
+    kv_cache_write(&s->kv, s->n_cached, s->n_cached + n);
     kv_tiers_begin(&s->kv, s->model->kernels, s->n_cached,
                    s->model->transformer.act.attention[0].q);
     model_lend_core(s->model, n);

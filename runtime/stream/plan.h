@@ -58,8 +58,9 @@ struct plan_limits {
 /* Work space beside the activations. */
 struct plan_work {
     size_t extra_scratch; /* beside the context's ids, too: tokenizer, sampler */
-    uint32_t branches;    /* contexts of ids more, ... */
-    size_t branch_bytes;  /* ... each with so much beside it */
+    uint32_t lines;       /* sequences kept beside the one at work, each with ... */
+    size_t line_bytes;    /* ... so much for somebody else */
+    uint64_t (*lines_bytes)(uint32_t context, uint32_t lines); /* for themselves */
     size_t states;        /* of layers that remember otherwise than by keys and values */
     size_t work_bytes;    /* of a token, see activations.h */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */

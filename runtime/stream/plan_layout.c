@@ -111,9 +111,9 @@ static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request
                                      r->work.work_bytes,        image_most_experts(r->image),
                                      image_inner_dim(r->image), image_queries(r->image) };
 
-    return activations_bytes(&a) + r->work.extra_scratch +
-           (1 + r->work.branches) * (uint64_t)arena_take_bytes(context * sizeof(uint32_t)) +
-           r->work.branches * (uint64_t)r->work.branch_bytes;
+    return activations_bytes(&a) + arena_take_bytes(context * sizeof(uint32_t)) +
+           r->work.extra_scratch + r->work.lines * (uint64_t)r->work.line_bytes +
+           (r->work.lines != 0 ? r->work.lines_bytes(context, r->work.lines) : 0);
 }
 
 /* a - b, and 0 where b is more. */

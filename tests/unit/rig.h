@@ -11,7 +11,7 @@
 #include "board/host/host_cpu.h"
 #include "board/host/host_platform.h"
 #include "flash_image/pack/pack.h"
-#include "runtime/session/session.h"
+#include "runtime/session/session_line.h"
 #include "runtime/base/crc32c.h"
 #include "tests/unit/storage/fake_block.h"
 #include "tests/unit/tap.h"
@@ -43,8 +43,8 @@ static struct rig {
     struct session session;
     uint8_t *ram;
     enum model_guesses guesses; /* of the next rig_open */
-    uint32_t branches;          /* of chats over the next one, ... */
-    size_t branch_bytes;        /* ... chat_branch_bytes() */
+    uint32_t lines;             /* of sessions over the next one, ... */
+    size_t line_bytes;          /* ... with so much for a chat */
     struct kv_types kv;
     uint32_t features; /* whose kernels compute; the logits are the same bits */
 } rig;
@@ -169,8 +169,9 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
                                       .limits.kv = rig.kv,
                                       .guesses = rig.guesses,
                                       .sequence_bytes = session_bytes,
-                                      .branches = rig.branches,
-                                      .branch_bytes = rig.branch_bytes };
+                                      .lines = rig.lines,
+                                      .line_bytes = rig.line_bytes,
+                                      .lines_bytes = session_lines_bytes };
     return model_open(&rig.model, &rig.setup);
 }
 

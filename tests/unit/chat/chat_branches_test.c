@@ -4,7 +4,7 @@
 
 #include "tests/unit/chat/chat_rig.h"
 
-enum { N_BRANCHES = 3, LINES = N_BRANCHES + 1, STEPS = 3000, MOST_IDS = 512 };
+enum { N_BRANCHES = 3, LINES = N_BRANCHES + 1, STEPS = 10000, MOST_IDS = 512, MOST_TILES = 8 };
 
 /* What a line should have. */
 struct line {
@@ -15,7 +15,7 @@ struct line {
 
 static struct line lines[LINES]; /* the first is the one at work */
 static uint32_t seed = 20261123;
-static unsigned n_refused, n_kept, n_switched, n_pending, n_dropped;
+static unsigned n_refused, n_kept, n_switched, n_pending, n_dropped, n_shared;
 
 static uint32_t draw(uint32_t n)
 {
@@ -62,10 +62,30 @@ static bool all_right(void)
         if (b->name[0] == '\0')
             continue;
         n++;
-        if (!has(line_of(b->name), b->ids, b->n_ids, b->turns.n))
+        if (!has(line_of(b->name), b->line.ids, b->line.n_ids, b->turns.n))
             return false;
     }
     return n == recorded;
+}
+
+/* Each place of keys and values has as many holders as it counts, or lies once among the free. */
+static bool places_right(void)
+{
+    const struct kv_pool *p = rig.session.kv.pool;
+    uint32_t holders[MOST_TILES] = { 0 }, n_free[MOST_TILES] = { 0 };
+
+    for (uint32_t i = 0; i < p->n_tables; i++) {
+        for (uint32_t j = 0; j < p->tables[i].n; j++)
+            holders[p->tables[i].places[j]]++;
+        n_shared += i != 0 && p->tables[i].n != 0;
+    }
+    for (uint32_t i = 0; i < p->n_free; i++)
+        n_free[p->free[i]]++;
+    for (uint32_t i = 0; i < p->n_places; i++) {
+        if (holders[i] != p->owners[i] || n_free[i] != (holders[i] == 0))
+            return false;
+    }
+    return true;
 }
 
 static void turn(void)
@@ -168,11 +188,12 @@ static void step(void)
 
 static void test_random(void)
 {
-    unsigned wrong = 0, untrue = 0, compared = 0;
+    unsigned wrong = 0, untrue = 0, compared = 0, misplaced = 0;
 
     for (unsigned i = 0; i < STEPS; i++) {
         step();
         wrong += !all_right();
+        misplaced += !places_right();
         if (i % 50 == 0 && rig.session.n_cached != 0) {
             compared++;
             untrue += !cache_is_true();
@@ -180,7 +201,8 @@ static void test_random(void)
         }
     }
     OK(wrong == 0, "%u steps: every line keeps its tokens and turns", (unsigned)STEPS);
-    OK(untrue == 0 && compared > 40, "and the cache is theirs: %u of %u compared are not", untrue,
+    OK(misplaced == 0 && n_shared > STEPS, "no place is lost, or shared by more than it counts");
+    OK(untrue == 0 && compared > 150, "and the cache is theirs: %u of %u compared are not", untrue,
        compared);
     OK(n_refused > 100 && n_kept > 50 && n_switched > 500 && n_pending > 100 && n_dropped > 50,
        "%u refused, %u retries kept, %u switches (%u with tokens to compute), %u dropped",
@@ -211,8 +233,8 @@ int main(void)
 {
     rig_alone();
     rig_compute(false);
-    rig.branches = N_BRANCHES;
-    rig.branch_bytes = chat_branch_bytes();
+    rig.lines = N_BRANCHES;
+    rig.line_bytes = chat_branch_bytes();
     rig_make_model("tiny", INGOT_Q8_0);
     put_template(test_template);
     start_over(3);

@@ -1,0 +1,140 @@
+#include "runtime/session/session_line.h"
+
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/base/arena.h"
+
+static uint32_t n_tiles(uint32_t context)
+{
+    return (uint32_t)(((size_t)context + KV_TILE - 1) / KV_TILE);
+}
+
+uint64_t session_lines_bytes(uint32_t context, uint32_t n)
+{
+    if (n == 0) {
+        return 0;
+    }
+    return (uint64_t)n * arena_take_bytes(context * sizeof(uint32_t)) +
+           arena_take_bytes(sizeof(struct kv_pool)) +
+           arena_take_bytes(kv_pool_bytes(n_tiles(context), n + 1));
+}
+
+/* Keys and values of one type in memory are all that there is. */
+static bool can_share(const struct session *s)
+{
+    for (uint32_t i = 0; i < s->n_states; i++) {
+        if (s->states[i].kind->mark != NULL) {
+            return false;
+        }
+    }
+    return s->kv.pages == NULL && s->kv.types.hot_tiles == 0;
+}
+
+void session_lines_open(struct session *s, struct session_line *const lines[], uint32_t n)
+{
+    struct arena *a = &s->model->arena;
+    struct kv_pool *pool;
+
+    for (uint32_t i = 0; i < n; i++) {
+        *lines[i] = (struct session_line){ .ids = arena_take(a, ARENA_SCRATCH,
+                                                             s->context * sizeof(uint32_t)) };
+    }
+    if (n == 0 || !can_share(s)) {
+        return;
+    }
+    pool = arena_take(a, ARENA_SCRATCH, sizeof *pool);
+    kv_pool_open(pool, s->kv.n_tiles, n + 1,
+                 arena_take(a, ARENA_SCRATCH, kv_pool_bytes(s->kv.n_tiles, n + 1)));
+    kv_cache_use_pool(&s->kv, pool);
+    for (uint32_t i = 0; i < n; i++) {
+        lines[i]->table = &pool->tables[i + 1];
+    }
+}
+
+void session_line_keep(struct session *s, struct session_line *l)
+{
+    session_forget_guesses(s);
+    l->n_ids = s->n_ids;
+    l->n_cached = s->n_cached;
+    l->hash = s->hash;
+    memcpy(l->ids, s->ids, s->n_ids * sizeof *s->ids);
+    if (l->table != NULL) {
+        kv_table_share(s->kv.pool, l->table, s->kv.table, s->n_cached);
+    }
+}
+
+static uint32_t common(const uint32_t *a, const uint32_t *b, uint32_t n)
+{
+    uint32_t i = 0;
+
+    while (i < n && a[i] == b[i]) {
+        i++;
+    }
+    return i;
+}
+
+static void swap_words(uint32_t *a, uint32_t *b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t word = a[i];
+
+        a[i] = b[i];
+        b[i] = word;
+    }
+}
+
+/* Places lost to others come back where both sequences are the same. */
+static void swap_tables(struct session *s, struct session_line *l, uint32_t same)
+{
+    uint32_t shared = min_u32(same, s->n_cached);
+    struct kv_table *table = l->table;
+
+    if (table->n == 0) {
+        l->n_cached = 0;
+    }
+    if (l->n_cached < shared) {
+        kv_table_share(s->kv.pool, table, s->kv.table, shared);
+        l->n_cached = shared;
+    }
+    l->table = s->kv.table;
+    s->kv.table = table;
+    swap_words(&s->n_cached, &l->n_cached, 1);
+}
+
+void session_line_swap(struct session *s, struct session_line *l)
+{
+    struct session_prefix *p = s->prefix;
+    uint32_t n = max_u32(s->n_ids, l->n_ids), same;
+    struct session_hash hash = s->hash;
+
+    session_forget_guesses(s);
+    session_prefix_settle(s);
+    same = common(s->ids, l->ids, min_u32(s->n_ids, l->n_ids));
+    if (l->table != NULL) {
+        swap_tables(s, l, same);
+    } else {
+        l->n_cached = 0;
+        (void)session_cut_states(s, min_u32(s->n_cached, same));
+    }
+    swap_words(s->ids, l->ids, n);
+    swap_words(&s->n_ids, &l->n_ids, 1);
+    s->hash = l->hash;
+    l->hash = hash;
+    s->logits = NULL;
+    if (p != NULL) {
+        p->wanted = 0;
+    }
+    if (p != NULL && common(p->ids, s->ids, min_u32(p->n, s->n_cached)) < p->n) {
+        session_forget_prefix(s);
+    }
+}
+
+void session_line_drop(struct session *s, struct session_line *l)
+{
+    l->n_ids = 0;
+    l->n_cached = 0;
+    if (l->table != NULL) {
+        kv_table_cut(s->kv.pool, l->table, 0);
+    }
+}

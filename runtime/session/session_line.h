@@ -1,0 +1,34 @@
+/* Sequences beside the one at work: ids, and where a pool of places is (kv_pool.h) keys and values, as far as
+ * there was room for them. Any of them can take its place. */
+#ifndef INGOT_RUNTIME_SESSION_LINE_H
+#define INGOT_RUNTIME_SESSION_LINE_H
+
+#include <stdint.h>
+
+#include "runtime/session/session.h"
+
+struct session_line {
+    uint32_t *ids; /* (context) */
+    uint32_t n_ids, n_cached;
+    struct session_hash hash;
+    struct kv_table *table; /* NULL: it has no keys and values */
+};
+
+/* Bytes of ARENA_SCRATCH that n lines take, as the plan counts them. 0 for none. */
+uint64_t session_lines_bytes(uint32_t context, uint32_t n);
+
+/* n empty lines, in the arena of an empty session's model, which planned them. They share places with it
+ * where all that its layers remember are keys and values in memory, of one type. */
+void session_lines_open(struct session *s, struct session_line *const lines[], uint32_t n);
+
+/* The line becomes a copy of the sequence at work. */
+void session_line_keep(struct session *s, struct session_line *l);
+
+/* The line is at work, and what was becomes the line. What it has no keys and values of, beyond what both
+ * have in common, is pending. */
+void session_line_swap(struct session *s, struct session_line *l);
+
+/* The line is empty. */
+void session_line_drop(struct session *s, struct session_line *l);
+
+#endif
