@@ -75,6 +75,21 @@ def sd_arguments(card, capabilities=SD_ADMA2, drive="", controller=""):
             "-device", "sd-card,drive=card"]
 
 
+def nvme_arguments(card, drive="", controller="", bridges=0):
+    """An NVMe drive on PCI Express, behind so many bridges."""
+    arguments = ["-drive", "if=none,id=card,format=raw,cache=unsafe," + (drive or
+                 f"file.locking=off,file={card}")]
+    bus = ""
+    if bridges > 0:
+        arguments += ["-device", "pcie-root-port,id=bridge1,chassis=1"]
+        bus = ",bus=bridge1"
+    if bridges > 1:
+        arguments += ["-device", "x3130-upstream,id=bridge2,bus=bridge1",
+                      "-device", "xio3130-downstream,id=bridge3,bus=bridge2,chassis=3"]
+        bus = ",bus=bridge3"
+    return arguments + ["-device", f"nvme,serial=ingot,drive=card{controller}{bus}"]
+
+
 def flash_arguments(flash):
     """The second bank; the first is the firmware's."""
     return ["-drive", f"if=pflash,unit=1,format=raw,readonly=on,file={flash}"]

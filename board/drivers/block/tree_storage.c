@@ -38,14 +38,19 @@ static void find_cards(struct tree_storage *s, const struct device_tree *tree)
 
 /* The machines with a tree and PCI Express are emulated ones: the bus is coherent, and reaches all
  * of memory, unless somebody wants it to be otherwise. */
+static struct dma_window pci_window(const struct tree_storage *s)
+{
+    return (struct dma_window){ .offset = 0,
+                                .end = s->dma_end != 0 ? s->dma_end : UINT64_MAX,
+                                .coherent = true };
+}
+
 static void add_slot(struct tree_storage *s, struct tree_sd_slot *slot, uintptr_t mmio)
 {
     struct block_device *device = &s->devices[s->n_devices];
     struct sdhci_setup setup = {
         .mmio = mmio,
-        .window = { .offset = 0,
-                    .end = s->dma_end != 0 ? s->dma_end : UINT64_MAX,
-                    .coherent = true },
+        .window = pci_window(s),
         .ticks = board.ticks,
         .ticks_hz = board.ticks_hz(),
     };
@@ -56,21 +61,35 @@ static void add_slot(struct tree_storage *s, struct tree_sd_slot *slot, uintptr_
     }
 }
 
-static void find_slots(struct tree_storage *s, const struct device_tree *tree)
+static void find_slots(struct tree_storage *s, struct pci_ecam *pci)
 {
     enum { CLASS_SD_HOST = 0x0805 }; /* PCI Code and ID Assignment, base class 08h */
-    struct pci_ecam pci;
     unsigned function = 0, n = 0;
 
-    if (pci_ecam_find(&pci, tree) != ERR_OK)
-        return;
     for (; n < TREE_STORAGE_SLOTS && s->n_devices < BOARD_MAX_BLOCK &&
-           pci_ecam_next(&pci, &function, CLASS_SD_HOST);
+           pci_ecam_next(pci, &function, CLASS_SD_HOST);
          function++) {
-        uintptr_t mmio = pci_ecam_enable(&pci, function);
+        uintptr_t mmio = pci_ecam_enable(pci, function);
 
         if (mmio != 0)
             add_slot(s, &s->slots[n++], mmio);
+    }
+}
+
+static void find_drives(struct tree_storage *s, struct pci_ecam *pci)
+{
+    enum { CLASS_NVM = 0x0108 }; /* base class 01h */
+    unsigned function = 0, n = 0;
+
+    for (; n < TREE_STORAGE_DRIVES && pci_ecam_next(pci, &function, CLASS_NVM); function++) {
+        struct nvme_setup setup = { .mmio = pci_ecam_enable(pci, function),
+                                    .window = pci_window(s),
+                                    .ticks = board.ticks,
+                                    .ticks_hz = board.ticks_hz() };
+
+        if (setup.mmio != 0 &&
+            nvme_open(&s->drives[n], &setup, &s->devices[s->n_devices]) == ERR_OK)
+            s->n_devices++, n++;
     }
 }
 
@@ -101,11 +120,18 @@ static void find_flash(struct tree_storage *s, const struct device_tree *tree)
 unsigned tree_storage_find(struct tree_storage *storage, const struct device_tree *tree,
                            struct block_device *devices[BOARD_MAX_BLOCK])
 {
+    struct pci_ecam pci;
+    bool has_pci;
+
     storage->n_devices = 0;
     if (tree->blob == NULL)
         return 0;
+    has_pci = pci_ecam_find(&pci, tree) == ERR_OK;
+    if (has_pci)
+        find_drives(storage, &pci);
     find_cards(storage, tree);
-    find_slots(storage, tree);
+    if (has_pci)
+        find_slots(storage, &pci);
     find_flash(storage, tree);
     for (unsigned i = 0; i < storage->n_devices; i++)
         devices[i] = &storage->devices[i];

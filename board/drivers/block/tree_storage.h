@@ -1,17 +1,18 @@
-/* The storage that a device tree lists: cards on virtio-mmio, cards in SD controllers on PCI
- * Express, then banks of CFI flash. */
+/* The storage that a device tree lists: NVMe drives on PCI Express, cards on virtio-mmio, cards in
+ * SD controllers on PCI Express, then banks of CFI flash. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_TREE_STORAGE_H
 #define INGOT_BOARD_DRIVERS_BLOCK_TREE_STORAGE_H
 
 #include "board/board.h"
 #include "board/device_tree.h"
 #include "board/drivers/block/cfi_flash.h"
+#include "board/drivers/block/nvme.h"
 #include "board/drivers/block/virtio_blk.h"
 #include "board/drivers/bus/pci_ecam.h"
 #include "board/drivers/sd/sd_card.h"
 #include "board/drivers/sd/sdhci.h"
 
-enum { TREE_STORAGE_SLOTS = 2 };
+enum { TREE_STORAGE_SLOTS = 2, TREE_STORAGE_DRIVES = 2 };
 
 struct tree_sd_slot {
     struct sdhci host;
@@ -20,6 +21,7 @@ struct tree_sd_slot {
 
 /* Device n is devices[n]; a virtio card or a bank lives in cards[n] or banks[n]. */
 struct tree_storage {
+    struct nvme drives[TREE_STORAGE_DRIVES];
     struct virtio_blk cards[BOARD_MAX_BLOCK];
     struct tree_sd_slot slots[TREE_STORAGE_SLOTS];
     struct cfi_flash banks[BOARD_MAX_BLOCK];
@@ -31,7 +33,8 @@ struct tree_storage {
 /* Map and probe what the tree lists, fill devices[], return how many: board.find_storage for a
  * machine that describes itself. Virtio cards come in descending order of their addresses. A
  * bank that is erased is a device, too: a model is looked for in each. A device that does not
- * answer is left out, except the SD slot, whose device then says why it has no card. */
+ * answer is left out, except the SD slot, whose device then says why it has no card, and an NVMe
+ * controller, which says what is wrong with it. */
 unsigned tree_storage_find(struct tree_storage *storage, const struct device_tree *tree,
                            struct block_device *devices[BOARD_MAX_BLOCK]);
 

@@ -1,26 +1,39 @@
-/* Sections are those of the PCI Local Bus Specification 3.0, chapter 6, and of the PCI Express Base
- * Specification 3.0; the node is described in the PCI Bus Binding to IEEE 1275. */
+/* Sections are those of the PCI Local Bus Specification 3.0, chapter 6, of the PCI-to-PCI Bridge
+ * Architecture Specification 1.2 ("bridge") and of the PCI Express Base Specification 3.0
+ * ("Express"); the node is described in the PCI Bus Binding to IEEE 1275. */
 #include "board/drivers/bus/pci_ecam.h"
 
 #include "board/isa.h"
 
 enum {
-    FUNCTIONS = 256,
     FUNCTION_BYTES = 4096, /* Express 7.2.2 */
-    REG_ID = 0x00,         /* 6.2.1 */
-    REG_COMMAND = 0x04,    /* 6.2.2 */
-    REG_CLASS = 0x08,      /* 6.2.1, upper half */
-    REG_BAR = 0x10,        /* 6.2.5.1 */
+    BUS_BYTES = PCI_FUNCTIONS * FUNCTION_BYTES,
+    DEVICE_FUNCTIONS = 8,
+    REG_ID = 0x00,      /* 6.2.1 */
+    REG_COMMAND = 0x04, /* 6.2.2 */
+    REG_CLASS = 0x08,   /* 6.2.1, upper half */
+    REG_HEADER = 0x0c,  /* 6.2.1, third byte */
+    REG_BAR = 0x10,     /* 6.2.5.1 */
+    REG_BUSES = 0x18,   /* bridge 3.2.5.2 to 4: primary, secondary, subordinate, latency */
+    REG_MEMORY = 0x20,  /* bridge 3.2.5.8: base and limit, in MiB */
+    REG_PREFETCH = 0x24,
+    HEADER_MANY = 1 << 23,
     COMMAND_MEMORY = 1 << 1,
     COMMAND_MASTER = 1 << 2,
     BAR_IO = 1 << 0,
     BAR_TYPE = 3 << 1,
     BAR_64 = 2 << 1,
     BAR_FLAGS = 15,
+    BARS = 6,
+    BRIDGE_BARS = 2,
+    CLASS_BRIDGE = 0x0604,
+    MOST_DEEP = 8,
+    MIB = 1 << 20,
 };
+static const uint32_t prefetch_closed = 0x0000fff0; /* base above limit: nothing passes */
 
 /* Rows of `ranges`: three cells of the bus, two of the CPU, two of the size. */
-enum { ROW_BYTES = 28, SPACE_MASK = 3 << 24, SPACE_MEMORY_32 = 2 << 24 };
+enum { ROW_BYTES = 28, SPACE_MASK = 3 << 24, SPACE_MEMORY_32 = 2 << 24, SPACE_MEMORY_64 = 3 << 24 };
 
 static volatile uint32_t *config(const struct pci_ecam *pci, unsigned function, unsigned reg)
 {
@@ -32,80 +45,249 @@ static uint64_t cell(const uint8_t *p)
     return (uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8 | p[3];
 }
 
-static bool find_window(struct pci_ecam *pci, const struct device_tree *tree,
-                        const struct device_tree_node *node)
+/* ---- the node ---- */
+
+static void find_windows(struct pci_ecam *pci, const struct device_tree *tree,
+                         const struct device_tree_node *node)
 {
     uint32_t bytes;
     const uint8_t *row = device_tree_property(tree, node, "ranges", &bytes);
 
     for (; row != NULL && bytes >= ROW_BYTES; row += ROW_BYTES, bytes -= ROW_BYTES) {
         uint64_t bus = cell(row + 4) << 32 | cell(row + 8);
+        uint64_t at = cell(row + 12) << 32 | cell(row + 16);
+        uint64_t end = at + (cell(row + 20) << 32 | cell(row + 24));
+        struct pci_window window = { at, end, bus - at };
 
-        if ((cell(row) & SPACE_MASK) != SPACE_MEMORY_32)
-            continue;
-        pci->next = cell(row + 12) << 32 | cell(row + 16);
-        pci->end = pci->next + (cell(row + 20) << 32 | cell(row + 24));
-        pci->to_bus = bus - pci->next;
-        return true;
+        if ((cell(row) & SPACE_MASK) == SPACE_MEMORY_32 && pci->low.end == 0)
+            pci->low = window;
+        if ((cell(row) & SPACE_MASK) == SPACE_MEMORY_64 && pci->high.end == 0)
+            pci->high = window;
     }
-    return false;
 }
+
+static void find_buses(struct pci_ecam *pci, const struct device_tree *tree,
+                       const struct device_tree_node *node, uint64_t window_bytes)
+{
+    uint32_t bytes;
+    const uint8_t *range = device_tree_property(tree, node, "bus-range", &bytes);
+    uint64_t most = window_bytes / BUS_BYTES;
+
+    if (most > PCI_FUNCTIONS)
+        most = PCI_FUNCTIONS;
+    if (range != NULL && bytes == 8 && cell(range) <= cell(range + 4) && cell(range + 4) < most) {
+        pci->first_bus = (unsigned)cell(range);
+        most = cell(range + 4) - cell(range) + 1;
+    }
+    pci->most_buses = (unsigned)most;
+}
+
+/* ---- BARs ---- */
+
+/* 6.2.5.1: the bits that a BAR keeps of all ones tell its size. 0: none, or of 4 GiB and more. */
+static uint32_t bar_size(volatile uint32_t *bar)
+{
+    uint32_t before = *bar, kept;
+
+    *bar = 0xffffffff;
+    kept = *bar & ~(uint32_t)BAR_FLAGS;
+    *bar = before;
+    return (uint32_t)(~kept + 1);
+}
+
+/* An address must be a multiple of the size. 0: no room. */
+static uint64_t take_room(struct pci_window *w, uint64_t size)
+{
+    uint64_t at = (w->next + size - 1) & ~(size - 1);
+
+    if (at > w->end || size > w->end - at)
+        return 0;
+    w->next = at + size;
+    return at + w->to_bus;
+}
+
+static void assign_bar(struct pci_ecam *pci, unsigned function, unsigned reg)
+{
+    volatile uint32_t *bar = config(pci, function, reg);
+    bool wide = (*bar & BAR_TYPE) == BAR_64;
+    uint32_t size = bar_size(bar);
+    uint64_t at = 0;
+
+    if (size == 0 || (*bar & ~(uint32_t)BAR_FLAGS) != 0 ||
+        (wide && *config(pci, function, reg + 4) != 0)) /* firmware's */
+        return;
+    at = take_room(&pci->low, size);
+    if (at == 0 && wide && function < PCI_FUNCTIONS) /* no bridge passes it on */
+        at = take_room(&pci->high, size);
+    *bar = (uint32_t)at;
+    if (wide)
+        *config(pci, function, reg + 4) = (uint32_t)(at >> 32);
+}
+
+static void assign_bars(struct pci_ecam *pci, unsigned function, unsigned n)
+{
+    *config(pci, function, REG_COMMAND) &= ~(uint32_t)COMMAND_MEMORY;
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t bar = *config(pci, function, REG_BAR + 4 * i);
+
+        if (bar & BAR_IO)
+            continue;
+        assign_bar(pci, function, REG_BAR + 4 * i);
+        if ((bar & BAR_TYPE) == BAR_64)
+            i++; /* its upper half */
+    }
+}
+
+/* ---- bridges ---- */
+
+/* A way from the root to the bus that is looked at: its bridges, and where the search goes on. */
+struct path {
+    struct level {
+        unsigned bridge; /* not the root level */
+        unsigned next;   /* function of this level's bus */
+        unsigned end;
+        uint64_t window; /* where that of the bridge begins */
+        bool ours;       /* the bridge: firmware has not set it */
+    } levels[MOST_DEEP + 1];
+    unsigned depth;
+};
+
+static bool align_low(struct pci_ecam *pci)
+{
+    pci->low.next = (pci->low.next + MIB - 1) & ~(uint64_t)(MIB - 1);
+    return pci->low.next <= pci->low.end;
+}
+
+/* Bridge 3.2.5.3: configuration cycles reach what lies between secondary and subordinate; the latter is
+ * as large as can be until all below it are numbered. */
+static void enter_bridge(struct pci_ecam *pci, struct path *path, unsigned function)
+{
+    uint32_t buses = *config(pci, function, REG_BUSES);
+    unsigned bus = (buses >> 8 & 0xff) - pci->first_bus,
+             last = pci->first_bus + pci->most_buses - 1;
+    bool ours = (buses >> 8 & 0xff) == 0;
+    struct level *level;
+
+    if (ours) {
+        bus = pci->n_buses;
+        assign_bars(pci, function, BRIDGE_BARS);
+    }
+    if (path->depth == MOST_DEEP || bus == 0 || bus >= pci->most_buses || !align_low(pci) ||
+        mmu_map(pci->config + (uintptr_t)bus * BUS_BYTES, BUS_BYTES, MAP_DEVICE) != ERR_OK)
+        return;
+    if (ours)
+        *config(pci, function, REG_BUSES) = (buses & 0xff000000) | last << 16 |
+                                            (bus + pci->first_bus) << 8 |
+                                            (function / PCI_FUNCTIONS + pci->first_bus);
+    if (pci->n_buses <= bus)
+        pci->n_buses = bus + 1;
+    level = &path->levels[++path->depth];
+    *level = (struct level){ function, bus * PCI_FUNCTIONS, (bus + 1) * PCI_FUNCTIONS,
+                             pci->low.next, ours };
+}
+
+/* Bridge 3.2.5.8: the window holds what was assigned since; base above limit closes it. */
+static void leave_bridge(struct pci_ecam *pci, struct path *path)
+{
+    const struct level *level = &path->levels[path->depth--];
+    uint32_t base = (uint32_t)(level->window + pci->low.to_bus), limit;
+
+    if (!level->ours)
+        return;
+    (void)align_low(pci);
+    limit = (uint32_t)(pci->low.next + pci->low.to_bus) - 1;
+    *config(pci, level->bridge, REG_BUSES) = (*config(pci, level->bridge, REG_BUSES) & 0xff00ffff) |
+                                             (pci->first_bus + pci->n_buses - 1) << 16;
+    *config(pci, level->bridge, REG_MEMORY) = (limit & 0xfff00000) | (base >> 16 & 0xfff0);
+    *config(pci, level->bridge, REG_PREFETCH) = prefetch_closed;
+    *config(pci, level->bridge, REG_COMMAND) |= COMMAND_MEMORY | COMMAND_MASTER;
+}
+
+/* Express 7.5.1: absent functions read as ones; a device without HEADER_MANY has only its first. */
+static bool is_there(const struct pci_ecam *pci, unsigned function)
+{
+    unsigned first = function & ~(DEVICE_FUNCTIONS - 1u);
+
+    return *config(pci, function, REG_ID) != 0xffffffff &&
+           (function == first || (*config(pci, first, REG_HEADER) & HEADER_MANY));
+}
+
+static unsigned class_of(const struct pci_ecam *pci, unsigned function)
+{
+    return *config(pci, function, REG_CLASS) >> 16;
+}
+
+/* Depth first, so that what lies below a bridge is one run of buses and of addresses. */
+static void enumerate(struct pci_ecam *pci)
+{
+    struct path path = { .levels = { { .end = PCI_FUNCTIONS } } };
+
+    pci->n_buses = 1;
+    for (;;) {
+        struct level *level = &path.levels[path.depth];
+        unsigned function = level->next++;
+
+        if (function == level->end) {
+            if (path.depth == 0)
+                return;
+            leave_bridge(pci, &path);
+        } else if (is_there(pci, function)) {
+            if (class_of(pci, function) == CLASS_BRIDGE)
+                enter_bridge(pci, &path, function);
+            else
+                assign_bars(pci, function, BARS);
+        }
+    }
+}
+
+/* ---- what drivers call ---- */
 
 enum err pci_ecam_find(struct pci_ecam *pci, const struct device_tree *tree)
 {
     struct device_tree_node node;
     uint64_t base, bytes;
+    enum err e;
 
+    *pci = (struct pci_ecam){ 0 };
     device_tree_begin(&node);
     if (!device_tree_next_compatible(tree, &node, "pci-host-ecam-generic") ||
-        !device_tree_reg(tree, &node, 0, &base, &bytes) || bytes < FUNCTIONS * FUNCTION_BYTES ||
-        !find_window(pci, tree, &node))
+        !device_tree_reg(tree, &node, 0, &base, &bytes) || bytes < BUS_BYTES)
+        return ERR_NO_DEVICE;
+    find_windows(pci, tree, &node);
+    find_buses(pci, tree, &node, bytes);
+    if (pci->low.end == 0)
         return ERR_NO_DEVICE;
     pci->config = (uintptr_t)base;
-    return mmu_map(pci->config, FUNCTIONS * FUNCTION_BYTES, MAP_DEVICE);
+    e = mmu_map(pci->config, BUS_BYTES, MAP_DEVICE);
+    if (e == ERR_OK)
+        enumerate(pci);
+    return e;
 }
 
 bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned class)
 {
-    for (; *function < FUNCTIONS; ++*function) {
-        if (*config(pci, *function, REG_ID) != 0xffffffff && /* no function there */
-            *config(pci, *function, REG_CLASS) >> 16 == class)
+    for (; *function < pci->n_buses * PCI_FUNCTIONS; ++*function) {
+        if (is_there(pci, *function) && class_of(pci, *function) == class)
             return true;
     }
     return false;
 }
 
-/* 6.2.5.1: the bits that a BAR keeps of all ones tell its size. An address must be a multiple of
- * it. */
-static uint64_t assign_bar(struct pci_ecam *pci, unsigned function, uint64_t size)
-{
-    uint64_t at = (pci->next + size - 1) & ~(size - 1);
-
-    if (size == 0 || at > pci->end || size > pci->end - at)
-        return 0;
-    pci->next = at + size;
-    *config(pci, function, REG_BAR) = (uint32_t)(at + pci->to_bus);
-    if ((*config(pci, function, REG_BAR) & BAR_TYPE) == BAR_64)
-        *config(pci, function, REG_BAR + 4) = (uint32_t)((at + pci->to_bus) >> 32);
-    return at;
-}
-
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function)
 {
     volatile uint32_t *bar = config(pci, function, REG_BAR);
-    uint32_t before = *bar;
-    uint64_t size, at;
+    uint32_t size;
+    uint64_t at;
 
     *config(pci, function, REG_COMMAND) &= ~(uint32_t)COMMAND_MEMORY;
-    *bar = 0xffffffff;
-    size = (uint32_t)(~(*bar & ~(uint32_t)BAR_FLAGS) + 1);
-    *bar = before;
-    if ((before & BAR_IO) || size == 0)
+    size = bar_size(bar);
+    at = *bar & ~(uint32_t)BAR_FLAGS;
+    if ((*bar & BAR_TYPE) == BAR_64)
+        at |= (uint64_t)*config(pci, function, REG_BAR + 4) << 32;
+    if ((*bar & BAR_IO) || size == 0 || at == 0)
         return 0;
-    at = (before & ~(uint32_t)BAR_FLAGS) - pci->to_bus;
-    if ((before & ~(uint32_t)BAR_FLAGS) == 0)
-        at = assign_bar(pci, function, size);
-    if (at == 0 || mmu_map((uintptr_t)at, (size_t)size, MAP_DEVICE) != ERR_OK)
+    at = at >> 32 != 0 ? at - pci->high.to_bus : at - pci->low.to_bus;
+    if (mmu_map((uintptr_t)at, size, MAP_DEVICE) != ERR_OK)
         return 0;
     *config(pci, function, REG_COMMAND) |= COMMAND_MEMORY | COMMAND_MASTER;
     return (uintptr_t)at;

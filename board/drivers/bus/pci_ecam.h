@@ -1,5 +1,6 @@
-/* PCI Express functions on the root bus of a host bridge with a generic configuration window
- * ("pci-host-ecam-generic"): found, given addresses, switched on. */
+/* PCI Express behind a host bridge with a generic configuration window ("pci-host-ecam-generic"):
+ * buses numbered, memory BARs and bridges' windows set, functions found and switched on. What
+ * firmware has set stays as it is. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_PCI_ECAM_H
 #define INGOT_BOARD_DRIVERS_BUS_PCI_ECAM_H
 
@@ -9,22 +10,33 @@
 #include "board/device_tree.h"
 #include "board/err.h"
 
-struct pci_ecam {
-    uintptr_t config;   /* configuration space of bus 0 */
-    uint64_t next, end; /* the free part of the memory window, as the CPU sees it */
-    uint64_t to_bus;    /* a CPU address plus this is the bus's */
+enum { PCI_FUNCTIONS = 256 }; /* of a bus: device * 8 + function */
+
+/* Addresses for BARs, as the CPU sees them; one of them plus to_bus is the bus's. */
+struct pci_window {
+    uint64_t next, end; /* the free part */
+    uint64_t to_bus;
 };
 
-/* Find and map the bridge. ERR_NO_DEVICE: the tree has none with a 32-bit memory window. */
+/* A function's number is its bus * PCI_FUNCTIONS + device * 8 + function. Buses count from the first
+ * one of the host bridge, as 0. */
+struct pci_ecam {
+    uintptr_t config; /* configuration space of bus 0 */
+    unsigned first_bus, most_buses, n_buses;
+    struct pci_window low;  /* below 4 GiB of the bus */
+    struct pci_window high; /* for 64-bit BARs of the root bus that the low one has no room for */
+};
+
+/* Find and map the host bridge; number the buses, at most eight bridges deep, and give each memory BAR
+ * an address. ERR_NO_DEVICE: the tree has none with a 32-bit memory window. */
 enum err pci_ecam_find(struct pci_ecam *pci, const struct device_tree *tree);
 
-/* The next function at or after *function (0 to 255; device * 8 + function) of this class (base
- * class and subclass, 0x0805 for an SD controller). False: no more. */
+/* The next function at or after *function of this class (base class and subclass, 0x0805 for an SD
+ * controller). False: no more. */
 bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned class);
 
-/* Where the function's memory BAR 0 lies, mapped: firmware's address where that has set one,
- * else one of the window. Memory and bus mastering are on afterwards. 0: it has no BAR 0, or
- * there is no room. */
+/* Where the function's memory BAR 0 lies, mapped. Memory and bus mastering are on afterwards. 0: it
+ * has no BAR 0, or there was no room. */
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function);
 
 #endif

@@ -1,0 +1,103 @@
+/* An NVMe controller's first namespace as a block device (NVM Express Base Specification 1.4): an
+ * admin queue and one pair of queues for transfers, polled, DMA straight into the caller's buffer.
+ * Blocks of 512 or 4096 bytes; of the latter a request may cover parts. */
+#ifndef INGOT_BOARD_DRIVERS_BLOCK_NVME_H
+#define INGOT_BOARD_DRIVERS_BLOCK_NVME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/block_device.h"
+#include "board/drivers/dma/dma.h"
+#include "board/err.h"
+
+enum {
+    NVME_DEPTH = 8,    /* requests in flight at most */
+    NVME_ENTRIES = 64, /* of the queues for transfers */
+    NVME_ADMIN = 16,   /* of the admin queues: one command at a time */
+    NVME_PAGE = 4096,  /* CC.MPS = 0 */
+    NVME_LIST = 256,   /* pages of a list: 1 MiB a request */
+    NVME_NAME_BYTES = 40,
+};
+
+struct nvme_command { /* section 4.2 */
+    uint8_t opcode, flags;
+    uint16_t id;
+    uint32_t namespace_id;
+    uint64_t reserved, metadata;
+    uint64_t prp1, prp2; /* section 4.3 */
+    uint32_t dword10, dword11, dword12, dword13, dword14, dword15;
+};
+_Static_assert(sizeof(struct nvme_command) == 64, "section 4.2");
+
+struct nvme_completion { /* section 4.6 */
+    uint32_t result, reserved;
+    uint16_t sq_head, sq_id;
+    uint16_t id;
+    uint16_t status; /* bit 0: the phase; the others 0: well */
+};
+_Static_assert(sizeof(struct nvme_completion) == 16, "section 4.6");
+
+struct nvme_queue {
+    struct nvme_command *commands;
+    struct nvme_completion *completions;
+    uint16_t id, entries;
+    uint16_t tail, head; /* the next command's place; the next completion's */
+    bool phase;          /* of a new completion */
+};
+
+/* What Identify tells. */
+struct nvme_facts {
+    uint32_t max_bytes; /* of a transfer; 0: no limit */
+    bool cached;        /* a cache that forgets: writes are followed by a flush */
+    uint64_t n_blocks;
+    uint32_t block_bytes;
+    bool read_only;
+};
+
+/* A request is at most three commands at a time: blocks that it covers in part are its edges. */
+struct nvme_slot {
+    struct block_request *request; /* NULL: free */
+    enum nvme_step { NVME_EDGES, NVME_DATA, NVME_FLUSH } step;
+    uint8_t pending; /* bit n: command n of the step is under way */
+    enum err status;
+};
+
+struct nvme_setup {
+    uintptr_t mmio; /* BAR 0, mapped */
+    struct dma_window window;
+    uint64_t (*ticks)(void);
+    uint64_t ticks_hz;
+};
+
+/* All state of one controller; zeroed by nvme_open. May lie in any RAM that its DMA reaches. */
+struct nvme {
+    _Alignas(NVME_PAGE) struct nvme_command commands[NVME_ENTRIES];
+    _Alignas(NVME_PAGE) struct nvme_completion completions[NVME_ENTRIES];
+    _Alignas(NVME_PAGE) struct nvme_command admin_commands[NVME_ADMIN];
+    _Alignas(NVME_PAGE) struct nvme_completion admin_completions[NVME_ADMIN];
+    _Alignas(NVME_PAGE) uint8_t identify[NVME_PAGE];
+    _Alignas(NVME_PAGE) uint64_t lists[NVME_DEPTH][NVME_LIST];
+    _Alignas(NVME_PAGE) uint8_t edges[NVME_DEPTH][2][NVME_PAGE];
+    _Alignas(NVME_PAGE) struct nvme_setup setup;
+    struct nvme_queue admin, io;
+    struct nvme_slot slots[NVME_DEPTH];
+    struct nvme_facts facts;
+    uint32_t stride;   /* bytes between doorbells */
+    uint32_t limit_ms; /* CAP.TO */
+    uint32_t depth;    /* slots in use, <= NVME_DEPTH */
+    uint32_t in_flight, most_in_flight;
+    uint32_t writes;     /* of those in flight ... */
+    uint32_t edged;      /* ... and those of them with edges */
+    uint32_t idle_polls; /* since the last answer */
+    bool stopped;        /* after a fatal error: the next submit starts it afresh */
+    bool dead;
+    const char *why; /* a sentence when it is there and cannot be used, else NULL */
+    char name[NVME_NAME_BYTES];
+};
+
+/* Start the controller and fill out. Where it cannot be used, out->problem says why and nothing can
+ * be read. ERR_NO_DEVICE: nothing answers at the address. */
+enum err nvme_open(struct nvme *n, const struct nvme_setup *setup, struct block_device *out);
+
+#endif

@@ -1,0 +1,54 @@
+/* Registers, queues and identify data of an NVMe controller: what the driver's files share. Sections
+ * are those of the NVM Express Base Specification 1.4. */
+#ifndef INGOT_BOARD_DRIVERS_BLOCK_NVME_REGISTERS_H
+#define INGOT_BOARD_DRIVERS_BLOCK_NVME_REGISTERS_H
+
+#include "board/drivers/block/nvme.h"
+
+enum { /* section 3.1 */
+       NVME_CAP = 0x00,
+       NVME_CC = 0x14,
+       NVME_CSTS = 0x1c,
+       NVME_AQA = 0x24,
+       NVME_ASQ = 0x28,
+       NVME_ACQ = 0x30,
+       NVME_DOORBELLS = 0x1000,
+};
+enum { CC_ENABLE = 1, CC_ENTRY_SIZES = 6 << 16 | 4 << 20 }; /* 3.1.5: 64 and 16 bytes */
+enum { CSTS_READY = 1, CSTS_FATAL = 2 };                    /* 3.1.6 */
+
+enum { /* section 5 */
+       ADMIN_CREATE_SQ = 0x01,
+       ADMIN_CREATE_CQ = 0x05,
+       ADMIN_IDENTIFY = 0x06,
+       ADMIN_SET_FEATURES = 0x09,
+};
+enum { IO_FLUSH = 0, IO_WRITE = 1, IO_READ = 2 };         /* section 6 */
+enum { IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1 }; /* 5.15.1, CNS */
+enum { FEATURE_QUEUES = 7 };                              /* 5.21.1.7 */
+enum { NVME_NAMESPACE = 1, NVME_IO_QUEUE = 1 };
+
+/* nvme_mmio.c, in whose place a unit test has a controller. */
+uint32_t nvme_read(const struct nvme *n, unsigned reg);
+void nvme_write(const struct nvme *n, unsigned reg, uint32_t value);
+
+/* nvme_queue.c. Put a command into the queue and ring its doorbell; the caller knows of room. */
+void nvme_push(struct nvme *n, struct nvme_queue *q, const struct nvme_command *c);
+
+/* Take the next completion; false: there is none yet. nvme_popped rings the doorbell for those
+ * taken. */
+bool nvme_pop(struct nvme *n, struct nvme_queue *q, struct nvme_completion *out);
+void nvme_popped(struct nvme *n, const struct nvme_queue *q);
+
+/* nvme_start.c. From reset to two queues for transfers; n->why has a sentence on failure. What a
+ * controller told of its namespace at the first start must be so at each later one. */
+enum err nvme_start(struct nvme *n);
+
+/* Disable the controller; afterwards it moves no data. ERR_TIMEOUT. */
+enum err nvme_stop(struct nvme *n);
+
+/* nvme_identify.c: read a page of the device's into *facts. NULL: well, or a sentence why it cannot be used. */
+const char *nvme_read_controller(const uint8_t data[NVME_PAGE], struct nvme_facts *facts);
+const char *nvme_read_namespace(const uint8_t data[NVME_PAGE], struct nvme_facts *facts);
+
+#endif
