@@ -1,0 +1,283 @@
+/* The NVMe driver: order of memory and doorbells, phases, lists of pages, blocks that a request covers
+ * in part, and controllers that do not as they should. */
+#include "tests/unit/board/fake_nvme.h"
+
+enum { POLLS = 1000, MANY = 70000 };
+
+static struct block_request request(uint64_t sector, uint32_t n, size_t at, bool write)
+{
+    return (struct block_request){
+        .sector = sector, .n_sectors = n, .buffer = cores.buffer + at, .write = write
+    };
+}
+
+static enum err finish(struct block_request *r, unsigned polls)
+{
+    for (unsigned i = 0; i < polls && !r->done; i++)
+        (void)device.poll(&device);
+    return r->done ? r->status : ERR_BUSY;
+}
+
+static enum err transfer(uint64_t sector, uint32_t n, size_t at, bool write)
+{
+    struct block_request r = request(sector, n, at, write);
+    enum err e = device.submit(&device, &r);
+
+    return e != ERR_OK ? e : finish(&r, POLLS);
+}
+
+static bool holds(uint64_t sector, uint32_t n, size_t at)
+{
+    for (uint32_t i = 0; i < n * 512; i++)
+        if (cores.buffer[at + i] != disk_byte(sector * 512 + i))
+            return false;
+    return true;
+}
+
+static bool is_well(void)
+{
+    return f.n_wrong == 0 && f.n_early == 0;
+}
+
+static void test_open(bool coherent)
+{
+    power_up(coherent, 9);
+    OK(fake_open() == ERR_OK && device.problem == NULL && device.n_sectors == DISK_BYTES / 512 &&
+           device.writable && device.queue_depth == NVME_DEPTH && device.max_sectors == 2048,
+       "opened");
+    OK(strcmp(device.name, "NVMe drive at 0x10000000") == 0, "its name: %s", device.name);
+    OK(is_well() && f.n_doorbells == 5, "%u admin commands, in order", f.n_doorbells);
+    power_up(coherent, 9);
+    f.controller[77] = 3;
+    f.namespace[99] = 1;
+    OK(fake_open() == ERR_OK && device.max_sectors == 64 && !device.writable,
+       "32 KiB a transfer, read only");
+    OK(transfer(0, 65, 0, false) == ERR_RANGE && transfer(0, 1, 0, true) == ERR_UNSUPPORTED,
+       "and more is refused");
+    power_up(coherent, 9);
+    f.gone = true;
+    OK(fake_open() == ERR_NO_DEVICE, "nothing at the address");
+}
+
+static void test_transfers(bool coherent)
+{
+    static const struct {
+        uint32_t n;
+        size_t at;
+    } rows[] = { { 1, 0 },  { 8, 0 },   { 8, 512 }, { 16, 0 },     { 16, 512 },
+                 { 17, 0 }, { 24, 64 }, { 200, 0 }, { 200, 4032 }, { 7, 3968 } };
+
+    power_up(coherent, 9);
+    (void)fake_open();
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        memset(cores.buffer, 0, sizeof cores.buffer);
+        OK(transfer(3 + i, rows[i].n, rows[i].at, false) == ERR_OK &&
+               holds(3 + i, rows[i].n, rows[i].at),
+           "%u sectors to %zu", rows[i].n, rows[i].at);
+    }
+    memset(cores.buffer, 0xc3, 40 * 512);
+    OK(transfer(100, 40, 0, true) == ERR_OK && f.disk[100 * 512] == 0xc3 &&
+           f.disk[140 * 512 - 1] == 0xc3 && f.disk[140 * 512] == disk_byte(140 * 512) &&
+           f.n_flushes == 1,
+       "40 sectors written, and flushed");
+    f.controller[525] = 0;
+    (void)device.reset(&device);
+    OK(transfer(0, 1, 0, true) == ERR_OK && f.n_flushes == 1, "no flush where there is no cache");
+    OK(is_well(), "and nothing out of order");
+}
+
+/* Round the queues several times, forwards and backwards, with all that may be in flight. */
+static void test_many(bool coherent, bool backwards)
+{
+    struct block_request r[NVME_DEPTH + 1];
+    bool fine = true;
+
+    power_up(coherent, 9);
+    (void)fake_open();
+    f.silent = true;
+    f.backwards = backwards;
+    for (unsigned round = 0; round < 12 && fine; round++) {
+        for (unsigned i = 0; i < NVME_DEPTH; i++) {
+            r[i] = request(round * 20 + i, 3, i * 4096, false);
+            fine = fine && device.submit(&device, &r[i]) == ERR_OK;
+        }
+        r[NVME_DEPTH] = request(0, 1, 0, false);
+        fine = fine && device.submit(&device, &r[NVME_DEPTH]) == ERR_BUSY;
+        fine = fine && device.poll(&device) == ERR_OK && !r[0].done;
+        fake_release();
+        for (unsigned i = 0; i < NVME_DEPTH; i++)
+            fine = fine && finish(&r[i], POLLS) == ERR_OK && holds(round * 20 + i, 3, i * 4096);
+    }
+    OK(fine && is_well() && cores.driver.most_in_flight == NVME_DEPTH, "%u commands, %s",
+       f.n_commands, backwards ? "last first" : "first first");
+}
+
+/* ---- blocks of 4 KiB ---- */
+
+static bool part_is_right(uint32_t skip, uint32_t n, bool write)
+{
+    uint64_t sector = 8 * 5 + skip;
+
+    for (uint32_t i = 0; i < DISK_BYTES; i++)
+        f.disk[i] = disk_byte(i);
+    memset(cores.buffer, 0x77, sizeof cores.buffer);
+    if (transfer(sector, n, 512, write) != ERR_OK)
+        return false;
+    for (uint32_t i = 0; i < DISK_BYTES; i++) {
+        bool inside = i / 512 >= sector && i / 512 < sector + n;
+        if (f.disk[i] != (write && inside ? 0x77 : disk_byte(i)))
+            return false;
+    }
+    return cores.buffer[511] == 0x77 && cores.buffer[512 + n * 512] == 0x77 &&
+           (write || holds(sector, n, 512));
+}
+
+static void test_parts(bool coherent)
+{
+    struct block_request a, b;
+
+    power_up(coherent, 12);
+    OK(fake_open() == ERR_OK && device.n_sectors == DISK_BYTES / 512, "blocks of 4 KiB");
+    for (uint32_t skip = 0; skip < 8; skip++) {
+        bool fine = true;
+        for (uint32_t n = 1; n < 20; n += 5)
+            fine = fine && part_is_right(skip, n, false) && part_is_right(skip, n, true);
+        OK(fine && is_well(), "a request that begins %u sectors inside a block", skip);
+    }
+    f.silent = true;
+    a = request(3, 8, 0, true);
+    b = request(11, 8, 8192, true);
+    OK(device.submit(&device, &a) == ERR_OK && device.submit(&device, &b) == ERR_BUSY,
+       "a write with parts of blocks goes alone");
+    for (unsigned i = 0; i < 3; i++) {
+        fake_release();
+        (void)device.poll(&device);
+    }
+    OK(a.done && a.status == ERR_OK && device.submit(&device, &b) == ERR_OK,
+       "and the next one after it");
+}
+
+/* ---- faults ---- */
+
+static void test_faults(void)
+{
+    struct block_request r = request(9, 2, 0, false);
+
+    power_up(true, 9);
+    (void)fake_open();
+    f.fail_once = 1;
+    OK(transfer(9, 1, 0, false) == ERR_IO && transfer(9, 1, 0, false) == ERR_OK && holds(9, 1, 0),
+       "a transfer fails once");
+    f.silent = true;
+    (void)device.submit(&device, &r);
+    OK(finish(&r, MANY) == ERR_BUSY, "silence is no failure of the driver's");
+    OK(device.reset(&device) == ERR_OK && r.done && r.status == ERR_TIMEOUT && f.n_starts == 2,
+       "but ends with a reset");
+    f.silent = false;
+    OK(transfer(9, 2, 0, false) == ERR_OK && holds(9, 2, 0), "after which it works");
+    f.silent = true;
+    (void)device.submit(&device, &r);
+    f.csts |= CSTS_FATAL;
+    OK(finish(&r, MANY) == ERR_IO, "a fatal status ends what is in flight");
+    f.silent = false;
+    OK(transfer(9, 2, 0, false) == ERR_OK && f.n_starts == 3,
+       "and the next request starts it afresh");
+    f.extra_id = 1;
+    r = request(9, 2, 0, false);
+    (void)device.submit(&device, &r);
+    OK(finish(&r, POLLS) == ERR_IO, "an answer that nobody asked for");
+    f.extra_id = 0;
+    OK(transfer(9, 2, 0, false) == ERR_OK, "is forgotten with a fresh start");
+    r = request(9, 2, 0, false);
+    f.silent = true;
+    (void)device.submit(&device, &r);
+    f.gone = true;
+    OK(finish(&r, MANY) == ERR_IO && transfer(9, 2, 0, false) == ERR_IO, "a drive that is gone");
+}
+
+static void test_reset_fails(void)
+{
+    power_up(true, 9);
+    (void)fake_open();
+    f.never_stops = true;
+    OK(device.reset(&device) == ERR_TIMEOUT && transfer(0, 1, 0, false) == ERR_IO &&
+           f.now < 3000000,
+       "a controller that does not stop stays dead, in %u ms", (unsigned)(f.now / 1000));
+    power_up(true, 9);
+    (void)fake_open();
+    f.namespace[0] ^= 1;
+    OK(device.reset(&device) == ERR_TIMEOUT && transfer(0, 1, 0, false) == ERR_IO,
+       "another drive after a reset is none of ours");
+}
+
+static bool says(const char *word)
+{
+    return device.problem != NULL && strstr(device.problem, word) != NULL && device.n_sectors == 0;
+}
+
+static void test_refused(void)
+{
+    static const struct {
+        bool namespace;
+        unsigned at;
+        uint8_t value;
+        const char *word;
+    } rows[] = {
+        { false, 512, 0x77, "queue entries" }, { false, 513, 0x33, "queue entries" },
+        { true, 26, 1, "does not list" },      { true, 128, 8, "metadata" },
+        { true, 29, 1, "metadata" },           { true, 130, 11, "512 nor 4096" },
+        { true, 130, 0, "512 nor 4096" },      { true, 7, 0xff, "more bytes" },
+    };
+
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        power_up(true, 9);
+        (rows[i].namespace ? f.namespace : f.controller)[rows[i].at] = rows[i].value;
+        OK(fake_open() == ERR_OK && says(rows[i].word) && !(f.cc & CC_ENABLE), "%s",
+           device.problem != NULL ? device.problem : "no problem");
+    }
+    power_up(true, 9);
+    memset(f.namespace, 0, 8);
+    OK(fake_open() == ERR_OK && says("no namespace 1"), "no namespace");
+    power_up(true, 9);
+    f.cap[1] |= 1u << 16;
+    OK(fake_open() == ERR_OK && says("above 4 KiB"), "large pages alone");
+    power_up(true, 9);
+    f.never_ready = true;
+    OK(fake_open() == ERR_OK && says("does not get ready") && f.now < 2000000, "never ready");
+    power_up(true, 9);
+    f.never_ready = true;
+    f.csts = CSTS_FATAL;
+    OK(fake_open() == ERR_OK && says("fatal") && f.now < 2000000, "fatal at its start");
+    power_up(true, 9);
+    f.mute = true;
+    OK(fake_open() == ERR_OK && says("does not answer") && f.now < 9000000,
+       "no answer to Identify");
+}
+
+static void test_short_queues(void)
+{
+    bool fine = true;
+
+    power_up(true, 9);
+    f.cap[0] = 1u << 24 | 7;
+    OK(fake_open() == ERR_OK && device.queue_depth == 2, "queues of eight entries");
+    for (unsigned i = 0; i < 50; i++)
+        fine = fine && transfer(i, 2, 0, false) == ERR_OK && holds(i, 2, 0);
+    OK(fine && is_well(), "go round");
+}
+
+int main(void)
+{
+    for (int coherent = 0; coherent < 2; coherent++) {
+        test_open(coherent);
+        test_transfers(coherent);
+        test_many(coherent, false);
+        test_many(coherent, true);
+        test_parts(coherent);
+    }
+    test_faults();
+    test_reset_fails();
+    test_refused();
+    test_short_queues();
+    return tap_done();
+}
