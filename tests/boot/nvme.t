@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import (ARM64, HOST, RISCV64_V, WORK, Reply, Tap, card_arguments, make_card,
                      nvme_arguments, segments, written_sectors)
+from talk import Console, make_model, own_copy
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -105,5 +106,29 @@ for machine in (ARM64, RISCV64_V):
         tap.ok(good, f"{machine.board}: blocks of {name}: a sector and 300 are written and read back",
                console)
         tap.ok(console.count("pci_nvme_flush_ns") >= 2, f"{machine.board}: {name}: and flushed", console)
+
+# A conversation that is kept on the drive, and goes on after the next start.
+TALKING = make_model("nvme-talk", 3)
+SAVES = make_card("nvme-saves.img", "--save", "1", TALKING)
+
+
+def ids(text):
+    found = re.search(r"^ids: .*", text, re.M)
+    return found.group(0) if found else text
+
+
+for machine, controller in ((ARM64, BIG), (RISCV64_V, "")):
+    drives = nvme_arguments(own_copy(SAVES, f"nvme-saves-{machine.board}.img"), "", controller)
+    with Console(machine, "temp=0 n=8 ids", drives) as k:
+        k.prompt()
+        k.stats("Hello there")
+        tap.ok("tokens are saved in saves/chat.sav" in k.say("/save"), f"{machine.board}: /save", k.seen)
+        unbroken = k.stats("Second")
+    with Console(machine, "temp=0 n=8 ids", drives) as k:
+        k.prompt()
+        tap.ok("go on" in k.say("/load"), f"{machine.board}: /load after the next start", k.seen)
+        after = k.stats("Second")
+        tap.ok(after[:2] == unbroken[:2] and ids(after[2]) == ids(unbroken[2]),
+               f"{machine.board}: the conversation goes on with the same tokens", unbroken[2] + after[2])
 
 tap.done()
