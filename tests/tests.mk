@@ -10,7 +10,7 @@ TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
 
 .PHONY: check test test-long test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images bench bench-stream bench-kernels bench-mixers bench-pack bench-kv bench-images bench-storage fuzz-long
+        test-parts test-images bench bench-gate bench-stream bench-kernels bench-mixers bench-pack bench-kv bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
 GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
@@ -222,6 +222,9 @@ $(NATIVE): $(NATIVE_OBJ)
 bench: $(if $(filter x86_64,$(HOST_ISA)),$(NATIVE))
 bench: test-images ## figures as a table and as build/bench.csv; BOARD= takes one, host too; minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/tokens.py $(BENCH_BOARDS)
+
+bench-gate: check-image-virt-arm64 check-image-virt-riscv64 ## 12 counted figures against tests/bench/gate.csv, 2 %; ACCEPT=1 writes that; about a minute
+	$(Q)$(TEST_ENV) tests/bench/gate $(if $(ACCEPT),--accept)
 
 MIXER_BOARDS = $(filter-out host,$(BENCH_BOARDS))
 bench-mixers: test-images ## hybrids and experts beside dense layers of as many bytes, PARTS=1 beside their own matrices; 20 minutes

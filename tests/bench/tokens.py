@@ -41,15 +41,15 @@ class Model:
         self.long = make_prompt(path, LONG)
 
 
-def make_models():
+def make_models(shapes, real):
     os.makedirs(WORK, exist_ok=True)
-    for shape, kind in MODELS:
+    for shape, kind in shapes:
         path = os.path.join(WORK, f"bench-{shape}-{kind}.ingot")
         if not os.path.exists(path) or os.path.getmtime(path) < os.path.getmtime(HOST):
             subprocess.run([HOST, "synth", "--shape", shape, "--type", kind, "-o", path],
                            check=True, capture_output=True, timeout=120)
         yield Model(f"{shape} {kind}", path)
-    for source, name, kinds in REAL:
+    for source, name, kinds in real:
         source = os.path.join(ASSETS, source)
         if not os.path.exists(source):
             print(f"skipped: {name}, {source} is not there")
@@ -92,34 +92,35 @@ def count_run(machine, model, prompt, n):
     return prefill * 10**9 / hz, decode * 10**9 / hz, reply_text(console)
 
 
-def count_all(machines, models):
+def count_all(pairs):
     """{(machine label, model name): (prefill, decode, reply)} in instructions per token."""
-    jobs = [(machine, model, prompt, n) for model in models for machine in machines
+    jobs = [(machine, model, prompt, n) for machine, model in pairs
             for prompt, n in ((model.long, 1), (model.short, MANY), (model.short, FEW))]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         runs = iter(list(pool.map(lambda job: count_run(*job), jobs)))
     found = {}
-    for model in models:
-        for machine in machines:
-            long, many, few = next(runs), next(runs), next(runs)
-            found[machine.label, model.name] = ((long[0] - many[0]) / (LONG - SHORT),
-                                                (many[1] - few[1]) / (MANY - FEW), many[2])
+    for machine, model in pairs:
+        long, many, few = next(runs), next(runs), next(runs)
+        found[machine.label, model.name] = ((long[0] - many[0]) / (LONG - SHORT),
+                                            (many[1] - few[1]) / (MANY - FEW), many[2])
     return found
 
 
+def counted_lines(pairs):
+    """Rows of a CSV file, of the machines and models that `pairs` name; a model's replies agree."""
+    found, replies, lines = count_all(pairs), {}, []
+    for (machine, model), (prefill, decode, reply) in found.items():
+        if replies.setdefault(model, reply) != reply:
+            sys.exit(f"{model}: the machines do not agree: {replies[model]!r}, {reply!r}")
+        lines += [(machine, model, figure, round(value), "instructions/token", COUNTED)
+                  for figure, value in (("decode", decode), ("prefill", prefill))]
+    return lines
+
+
 def show_counted(machines, models):
-    found = count_all(machines, models)
-    rows, lines = [], []
-    for model in models:
-        replies = set()
-        for machine in machines:
-            prefill, decode, reply = found[machine.label, model.name]
-            replies.add(reply)
-            rows.append([model.name, machine.label, text(decode), text(prefill)])
-            lines += [(machine.label, model.name, figure, round(value), "instructions/token",
-                       COUNTED) for figure, value in (("decode", decode), ("prefill", prefill))]
-        if len(replies) != 1:
-            sys.exit(f"{model.name}: the machines do not agree: {replies}")
+    lines = counted_lines([(machine, model) for model in models for machine in machines])
+    rows = [[decode[1], decode[0], text(decode[3]), text(prefill[3])]
+            for decode, prefill in zip(lines[::2], lines[1::2])]
     print_table(f"Instructions per token, {COUNTED}: no board's speed",
                 ["model", "machine", "decode", "prefill"], rows)
     return lines
@@ -196,7 +197,7 @@ def main():
     if unknown or not wanted:
         sys.exit(f"no figures of {' '.join(unknown) or 'nothing'}: QEMU counts exactly on "
                  f"{', '.join(MACHINES)}; and there is host")
-    models = list(make_models())
+    models = list(make_models(MODELS, REAL))
     machines = [machine for name in wanted if name in MACHINES for machine in MACHINES[name]]
     lines = show_native(models) + show_shares() if "host" in wanted else []
     if machines:
