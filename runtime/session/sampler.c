@@ -1,10 +1,20 @@
-/* All filters keep a prefix of the candidates in order of falling logits, so one walk down a
+/* Logits are looked at in blocks: most hold nothing to clean and nothing that may be picked, which a
+ * maximum of the block tells.
+ *
+ * All filters keep a prefix of the candidates in order of falling logits, so one walk down a
  * heap finds where the shortest of them ends, and no more is sorted than is kept. */
 #include "runtime/session/sampler.h"
 
 #include <assert.h>
 #include <float.h>
 #include <stdbool.h>
+
+#include "board/min_max.h"
+
+enum {
+    BLOCK = 64,       /* logits */
+    BLOCKS_MOST = 128 /* of those that may hold one of the best, so top_k is below */
+};
 
 struct candidate {
     float logit;
@@ -48,16 +58,40 @@ static float next_random(struct sampler *s)
     return (float)((s->state * 0x2545f4914f6cdd1du) >> 40) * 0x1p-24f;
 }
 
+/* 0 times a number is 0, times infinity or NaN it is NaN. Four sums: an addition takes cycles. */
+static bool block_is_finite(const float *x)
+{
+    float sum[4] = { 0 };
+
+    for (size_t i = 0; i < BLOCK; i += 4) {
+        for (size_t lane = 0; lane < 4; lane++) {
+            sum[lane] += x[i + lane] * 0.0f;
+        }
+    }
+    return sum[0] + sum[1] + sum[2] + sum[3] == 0;
+}
+
 /* NaN becomes minus infinity, which no step picks; plus infinity the largest number, so that
  * differences stay defined. */
-static void clean_logits(struct sampler *s, float *logits, uint32_t vocab)
+static void clean_block(struct sampler *s, float *logits, size_t n)
 {
-    for (uint32_t i = 0; i < vocab; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (logits[i] != logits[i]) {
             s->n_nan++;
             logits[i] = -__builtin_inff();
         } else if (logits[i] > FLT_MAX) {
             logits[i] = FLT_MAX;
+        }
+    }
+}
+
+static void clean_logits(struct sampler *s, float *logits, uint32_t vocab)
+{
+    for (uint32_t i = 0; i < vocab; i += BLOCK) {
+        size_t n = min_size(BLOCK, vocab - i);
+
+        if (n < BLOCK || !block_is_finite(&logits[i])) {
+            clean_block(s, &logits[i], n);
         }
     }
 }
@@ -87,18 +121,16 @@ static void penalize_repeats(const struct sampler *s, float *logits, uint32_t vo
     }
 }
 
-static uint32_t pick_greedy(const float *logits, uint32_t vocab)
+static uint32_t pick_greedy(const float *logits, uint32_t vocab, const struct kernels *k)
 {
-    uint32_t best = SAMPLER_NO_TOKEN;
-    float max = -__builtin_inff();
+    float max = k->max_f32(logits, vocab);
 
-    for (uint32_t i = 0; i < vocab; i++) {
-        if (logits[i] > max) {
-            max = logits[i];
-            best = i;
+    for (uint32_t i = 0; i < vocab && max >= -FLT_MAX; i++) {
+        if (logits[i] == max) {
+            return i;
         }
     }
-    return best;
+    return SAMPLER_NO_TOKEN;
 }
 
 /* A total order, so that every way of sorting gives the same sequence. */
@@ -142,15 +174,53 @@ static struct candidate heap_take(struct candidate *heap, size_t n)
     return best;
 }
 
-static size_t collect_candidates(struct candidate *c, const float *logits, uint32_t vocab)
+static size_t collect_candidates(struct candidate *c, size_t n, const float *logits, uint32_t from,
+                                 uint32_t to, float least)
 {
-    size_t n = 0;
-
-    for (uint32_t i = 0; i < vocab; i++) {
-        if (logits[i] >= -FLT_MAX) {
+    for (uint32_t i = from; i < to; i++) {
+        if (logits[i] >= least) {
             c[n++] = (struct candidate){ logits[i], i };
         }
     }
+    return n;
+}
+
+/* Number top_k + 1 of the blocks by their maxima bounds number top_k + 1 of the logits from below.
+ * So what lies under it may go, and more than top_k stay: the filters see that some are cut, and
+ * the sums are those over all candidates. Of equals the lower block goes first, as the lower id does.
+ * 0: no such bound. */
+static size_t collect_best(struct candidate *c, const float *logits, uint32_t vocab, uint32_t top_k,
+                           const struct kernels *k)
+{
+    uint32_t blocks[BLOCKS_MOST];
+    size_t n = 0, n_blocks = (vocab + BLOCK - 1) / BLOCK;
+    float least = 0;
+
+    if (top_k == 0 || top_k >= BLOCKS_MOST || n_blocks < top_k + 2) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < n_blocks; i++) {
+        size_t first = (size_t)i * BLOCK;
+
+        c[i] = (struct candidate){ k->max_f32(&logits[first], min_size(BLOCK, vocab - first)), i };
+    }
+    heap_build(c, n_blocks);
+    for (size_t i = 0; i <= top_k; i++) {
+        struct candidate best = heap_take(c, n_blocks - i);
+
+        blocks[i] = best.id;
+        least = best.logit;
+    }
+    if (least < -FLT_MAX) {
+        return 0;
+    }
+    for (size_t i = 0; i <= top_k; i++) {
+        uint32_t first = blocks[i] * BLOCK;
+
+        n = collect_candidates(c, n, logits, first, (uint32_t)min_size(first + BLOCK, vocab),
+                               least);
+    }
+    assert(n > top_k);
     return n;
 }
 
@@ -204,9 +274,12 @@ static struct choice choose(struct sampler *s, const struct sampler_params *p, f
                             uint32_t vocab, const struct kernels *k, struct candidate *c)
 {
     struct choice choice = { .weights = logits };
-    size_t n = collect_candidates(c, logits, vocab);
+    size_t n = collect_best(c, logits, vocab, p->top_k, k);
 
     assert((uintptr_t)c % 8 == 0);
+    if (n == 0) {
+        n = collect_candidates(c, 0, logits, 0, vocab, -FLT_MAX);
+    }
     if (n == 0) {
         return choice;
     }
@@ -252,7 +325,7 @@ uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const ui
 
     prepare_logits(s, logits, vocab, recent, n_recent);
     if (!(s->params.temp > 0)) {
-        return pick_greedy(logits, vocab);
+        return pick_greedy(logits, vocab, k);
     }
     c = choose(s, &s->params, logits, vocab, k, scratch);
     return c.n == 0 ? SAMPLER_NO_TOKEN : pick_choice(s, &c);
@@ -268,7 +341,7 @@ uint32_t sampler_guess(struct sampler *s, float *logits, uint32_t vocab, const u
     prepare_logits(s, logits, vocab, recent, n_recent);
     g->n = 0;
     if (!(p.temp > 0)) {
-        return pick_greedy(logits, vocab);
+        return pick_greedy(logits, vocab, k);
     }
     p.top_k = p.top_k > 0 && p.top_k < SAMPLER_GUESS_MOST ? p.top_k : SAMPLER_GUESS_MOST;
     c = choose(s, &p, logits, vocab, k, scratch);

@@ -7,7 +7,7 @@
 #include "runtime/session/sampler.h"
 #include "tests/unit/tap.h"
 
-enum { VOCAB = 512, DRAWS = 5000 };
+enum { VOCAB = 512, DRAWS = 5000, MANY = 8192 + 5, TOP_K = 40 };
 
 static struct kernels kernels;
 static _Alignas(16) float logits[VOCAB];
@@ -301,6 +301,76 @@ static void test_exact_share(void)
     OK(others > 50, "and both for a little more");
 }
 
+static _Alignas(16) float many[MANY], many_work[MANY];
+static _Alignas(8) unsigned char many_scratch[MANY * 8];
+static uint32_t order[MANY];
+
+static int by_logit(const void *a, const void *b)
+{
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+
+    return many[i] != many[j] ? (many[i] < many[j] ? 1 : -1) : (i > j ? 1 : -1);
+}
+
+/* The best of a large vocabulary, wherever they stand, are picked as if they were all there is. */
+static unsigned wrong_of_many(uint64_t seed)
+{
+    _Alignas(16) float best[TOP_K + 1];
+    struct sampler_params p;
+    struct sampler s, few;
+    unsigned wrong = 0;
+
+    for (uint32_t i = 0; i < MANY; i++) {
+        order[i] = i;
+    }
+    qsort(order, MANY, sizeof order[0], by_logit);
+    sampler_params_default(&p);
+    p.top_k = TOP_K;
+    p.seed = seed;
+    p.temp = 3;
+    p.top_p = 1;
+    p.min_p = 0;
+    sampler_init(&s, &p);
+    sampler_init(&few, &p);
+    for (int i = 0; i < 200; i++) {
+        for (int rank = 0; rank <= TOP_K; rank++) {
+            best[rank] = many[order[rank]];
+        }
+        memcpy(many_work, many, sizeof many);
+        wrong += sampler_pick(&s, many_work, MANY, NULL, 0, &kernels, many_scratch) !=
+                 order[pick(&few, best, TOP_K + 1, NULL, 0)];
+    }
+    return wrong;
+}
+
+static void test_many(void)
+{
+    uint32_t state = 7;
+
+    for (uint32_t i = 0; i < MANY; i++) {
+        state = state * 1664525u + 1013904223u;
+        many[i] = (float)(state >> 12) * 0x1p-16f;
+    }
+    many[MANY - 1] = 17; /* in a block that is not whole */
+    OK(wrong_of_many(1) == 0, "the best of many blocks");
+    for (uint32_t i = 0; i < TOP_K; i++) {
+        many[128 * i + i] = 18 + (float)i * 0.01f;
+    }
+    OK(wrong_of_many(5) == 0, "one of the best in each of as many blocks");
+    for (uint32_t i = 0; i < 30; i++) {
+        many[640 + 2 * i] = 20 + (float)i * 0.1f;
+    }
+    OK(wrong_of_many(2) == 0, "most of the best in one block");
+    for (uint32_t i = 0; i < MANY; i++) {
+        many[i] = (float)(int)(many[i] / 4);
+    }
+    OK(wrong_of_many(3) == 0, "equal logits in all blocks: the lower ids");
+    for (uint32_t i = 0; i < MANY; i++) {
+        many[i] = i % 4000 < 30 ? many[i] : -INFINITY;
+    }
+    OK(wrong_of_many(4) == 0, "most blocks masked");
+}
+
 int main(void)
 {
     uint32_t state = 12345;
@@ -320,5 +390,6 @@ int main(void)
     test_min_p_border();
     test_sequence();
     test_exact_share();
+    test_many();
     return tap_done();
 }
