@@ -219,7 +219,7 @@ static int run_chat(int argc, char **argv)
 /* What both read of the reply, and behind it. */
 #define ROWS_SAMPLING \
     HOST_ROW(TITLE_SAMPLING), HOST_ROW(TEMP), HOST_ROW(TOP_P), HOST_ROW(TOP_K), HOST_ROW(MIN_P), \
-        HOST_ROW(REPEAT), HOST_ROW(SEED)
+        HOST_ROW(REPEAT), HOST_ROW(SEED), HOST_ROW(BEAMS)
 #define ROWS_REPLY \
     HOST_ROW(SYSTEM), HOST_ROW(TEMPLATE), HOST_ROW(THINK), HOST_ROW(OVERFLOW), HOST_ROW(STOP), \
         HOST_ROW(N)

@@ -244,6 +244,13 @@ const struct command_option host_options[HOST_OPTIONS] = {
                    .help = "context in tokens (default: the model's, at most 4096)",
                    .set = host_args_set_word,
                    .word = "ctx" },
+    [HOST_BEAMS] = { .name = "--beams",
+                     .value = "N",
+                     .takes = "a count from 1 to 4",
+                     .help =
+                         "search: the likeliest of so many replies, instead of sampling (default: 1)",
+                     .set = host_args_set_word,
+                     .word = "beams" },
     [HOST_BRANCHES] = { .name = "--branches",
                         .value = "N",
                         .takes = "a count from 0 to 8",

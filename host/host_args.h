@@ -65,6 +65,7 @@ enum host_option {
     HOST_MODEL,
     HOST_TOKENIZER,
     HOST_CTX,
+    HOST_BEAMS,
     HOST_BRANCHES,
     HOST_KV,
     HOST_KV_FILE,

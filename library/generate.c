@@ -110,7 +110,7 @@ static enum err run(struct ingot_session *s, struct call *call, struct generate_
     const struct ingot_generate_params *p = call->params;
     struct sampler_params params = { p->temp, p->top_p, p->min_p, p->repeat, p->top_k, p->seed };
     struct sampler sampler;
-    struct generator generator = { &s->session, &s->speculative, &sampler };
+    struct generator generator = { &s->session, &s->speculative, &sampler, NULL };
     struct generate_sink sink = { .context = call, .text = hand_on };
     struct stop stop = { stop_is_wanted, call };
     struct generate_params inner;

@@ -26,6 +26,11 @@ static bool asks_for_draft(const struct app *a)
 
 /* ---- planned -------------------------------------------------------------------------------- */
 
+uint32_t app_branches(const struct app *a)
+{
+    return a->setup.chats ? a->setup.options->load.branches : 0;
+}
+
 static struct model_setup target_setup(struct app *a)
 {
     const struct options *o = a->setup.options;
@@ -43,7 +48,7 @@ static struct model_setup target_setup(struct app *a)
         .calibrate = !a->setup.predict,
         .guesses = speculative_room(&guessing),
         .sequence_bytes = session_bytes,
-        .lines = a->setup.chats ? o->load.branches : 0,
+        .lines = chat_lines(app_branches(a), o->load.beams),
         .line_bytes = chat_branch_bytes(),
         .lines_bytes = session_lines_bytes,
     };

@@ -43,7 +43,13 @@ static enum err load_to_talk(struct app *a, const struct ingot_chat *chat, uint6
     }
     chat_open(&a->chat, a->setup.console, &a->target.session, draft, a->setup.options, chat);
     a->chat.name = app_model_name(a);
-    chat_branches_open(&a->chat, a->target.setup.lines);
+    if (!chat_branches_open(&a->chat, app_branches(a), a->setup.options->load.beams)) {
+        console_log(
+            a->setup.console,
+            "beams=%u has no effect: beams share keys and values of one type in memory, and this model's "
+            "layers, or kv=, keep other things",
+            (unsigned)a->setup.options->load.beams);
+    }
     app_load_prefix(a);
     if (a->setup.front == APP_CONSOLE) {
         report_ready(a->setup.console, &a->target.model, since_ms, start);

@@ -34,4 +34,7 @@ enum err app_load_models(struct app *a);
 /* After chat_open: what conversations begin with comes from a file, where there is one for it. */
 void app_load_prefix(struct app *a);
 
+/* How many lines /branch can keep. */
+uint32_t app_branches(const struct app *a);
+
 #endif

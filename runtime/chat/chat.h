@@ -13,6 +13,7 @@
 #include "runtime/options/options.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/session.h"
+#include "runtime/session/beams.h"
 #include "runtime/session/speculative.h"
 
 enum { CHAT_LINE_BYTES = 8192 };
@@ -40,6 +41,7 @@ struct chat {
     const struct chat_commands *commands;
     struct sampler sampler;
     struct speculative speculative;
+    struct beams beams;
     const struct ingot_chat *template; /* and its strings */
     uint32_t think_end;                /* the token that ends thoughts, or INGOT_NO_TOKEN */
     uint32_t reply_start;              /* of the last reply, in ids */

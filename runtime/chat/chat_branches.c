@@ -11,21 +11,34 @@ size_t chat_branch_bytes(void)
     return arena_take_bytes(sizeof(struct chat_branch));
 }
 
-void chat_branches_open(struct chat *c, uint32_t n)
+uint32_t chat_lines(uint32_t branches, uint32_t beams)
+{
+    return branches + (beams < 2 ? 0 : beams);
+}
+
+bool chat_branches_open(struct chat *c, uint32_t n, uint32_t beams)
 {
     struct chat_branches *b = &c->branches;
-    struct session_line *lines[CHAT_BRANCHES_MOST];
+    struct session_line *lines[CHAT_BRANCHES_MOST + BEAMS_MOST];
 
-    assert(n <= CHAT_BRANCHES_MOST);
+    assert(n <= CHAT_BRANCHES_MOST && beams <= BEAMS_MOST);
     for (uint32_t i = 0; i < n; i++) {
         b->list[i] = arena_take(&c->session->model->arena, ARENA_SCRATCH, sizeof *b->list[i]);
         memset(b->list[i], 0, sizeof *b->list[i]);
         lines[i] = &b->list[i]->line;
     }
-    session_lines_open(c->session, lines, n);
+    for (uint32_t i = 0; i < chat_lines(0, beams); i++) {
+        lines[n + i] = &c->beams.lines[i];
+    }
+    session_lines_open(c->session, lines, chat_lines(n, beams));
     b->n = n;
     b->retries = 0;
     memcpy(b->current, "main", sizeof "main");
+    c->beams.n = 0;
+    if (beams >= 2 && c->beams.lines[0].table != NULL) {
+        c->beams.n = beams;
+    }
+    return beams < 2 || c->beams.n != 0;
 }
 
 /* "": a place that is free. NULL: there is none. */

@@ -35,9 +35,11 @@ struct chat_branches {
 /* What a branch takes of ARENA_SCRATCH beside its ids, for model_setup. */
 size_t chat_branch_bytes(void);
 
-/* Room for n <= CHAT_BRANCHES_MOST lines beside the one at work, in the arena of the chat's model, which
- * planned it. After chat_open. */
-void chat_branches_open(struct chat *c, uint32_t n);
+/* Room for n <= CHAT_BRANCHES_MOST lines beside the one at work, and for the search of that many beams
+ * (beams.h; below 2: none), in the arena of the chat's model, which planned chat_lines(n, beams). After
+ * chat_open. False: beams cannot share what this session's layers keep, and there are none. */
+bool chat_branches_open(struct chat *c, uint32_t n, uint32_t beams);
+uint32_t chat_lines(uint32_t branches, uint32_t beams);
 
 /* The conversation goes on as `name`; what it is so far is kept under the name it had. ERR_BAD_ARGUMENT:
  * no name of 1 to 23 letters, digits, '-', '_' and '.'; ERR_BUSY: there is one; ERR_NO_SPACE: all places are

@@ -189,7 +189,7 @@ static enum err run(struct reply *r)
     struct chat *c = r->chat;
     struct stop stop = { stop_requested, c->console };
     struct stop prompt_stop = { chat_wait_stop, c };
-    struct generator generator = { c->session, &c->speculative, &c->sampler };
+    struct generator generator = { c->session, &c->speculative, &c->sampler, &c->beams };
     struct generate_sink sink = { r,          reply_begin, reply_token_begin, reply_token_end,
                                   reply_text, reply_think, reply_make_room };
     struct generate_params params;

@@ -45,6 +45,8 @@ const struct rule options_rules[OPTION_COUNT] = {
                       "a whole number of up to 64 bits, such as seed=42" },
     [OPTION_CTX] = { "ctx", KIND_COUNT, FIELD(load.ctx), 0, 1, INGOT_MAX_CONTEXT,
                      "a count of tokens from 1 to 1048576, such as ctx=512" },
+    [OPTION_BEAMS] = { "beams", KIND_COUNT, FIELD(load.beams), 0, 1, OPTIONS_BEAMS,
+                       "a count from 1 to 4, such as beams=4: the likeliest of so many replies; 1 samples" },
     [OPTION_BRANCHES] = { "branches", KIND_COUNT, FIELD(load.branches), 0, 0, OPTIONS_BRANCHES,
                           "a count from 0 to 8 that /branch can keep, such as branches=4" },
     [OPTION_KV] = { "kv", KIND_KV, 0, 0, 0, 0,
@@ -78,6 +80,7 @@ const struct rule options_rules[OPTION_COUNT] = {
 };
 static_assert(BOARD_MAX_CORES == 8, "the sentence of cores= says so");
 static_assert(OPTIONS_STOPS == 4 && OPTIONS_STOP_BYTES == 64, "the sentence of stop= says so");
+static_assert(OPTIONS_BEAMS == 4, "the sentence of beams= says so");
 static_assert(OPTIONS_BRANCHES == 8, "the sentence of branches= says so");
 static_assert(OPTION_COUNT < 64, "options.given has a bit for each");
 static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sentences say so");
@@ -86,6 +89,7 @@ void options_init(struct options *o)
 {
     memset(o, 0, sizeof *o);
     o->load.branches = 4;
+    o->load.beams = 1;
     sampler_params_default(&o->sampler);
 }
 

@@ -17,6 +17,7 @@ enum {
     OPTIONS_ISA_BYTES = 16,
     OPTIONS_STOPS = 4,
     OPTIONS_BRANCHES = 8,
+    OPTIONS_BEAMS = 4,
     OPTIONS_STOP_BYTES = 64,
     OPTIONS_SENTENCE_BYTES = 256, /* longest sentence of a report, with its NUL */
 };
@@ -38,6 +39,7 @@ enum option {
     OPTION_REPEAT,   /* repeat=1.0 */
     OPTION_SEED,     /* seed=NUMBER, 64 bits */
     OPTION_CTX,      /* ctx=TOKENS */
+    OPTION_BEAMS,    /* beams=COUNT of replies that are searched at once */
     OPTION_BRANCHES, /* branches=COUNT that /branch and /retry can keep */
     OPTION_KV,       /* kv=f16 or another type of kv_format.h, or kv=KEYS,VALUES; kv=card and
                       * card,TYPES: they may spill to a file of the card */
@@ -80,6 +82,7 @@ struct options_load {
     char model[OPTIONS_MODEL_BYTES];
     char draft[OPTIONS_MODEL_BYTES]; /* "": none */
     uint32_t ctx;                    /* 0: the model's own */
+    uint32_t beams;                  /* 1: tokens are sampled */
     uint32_t branches;               /* that chats keep room for */
     struct options_kv kv;
     uint32_t spec; /* enum speculative_mode */

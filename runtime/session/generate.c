@@ -205,6 +205,64 @@ static enum err decode(struct run *run)
     return e;
 }
 
+/* ---- beams ---------------------------------------------------------------------------------- */
+
+static bool beams_is_end(void *context, uint32_t id)
+{
+    return is_end(context, id);
+}
+
+/* Tokens that no beam can take back. False: the reply ends here. */
+static bool beams_settled(void *context, const uint32_t *ids, uint32_t n, uint32_t *taken)
+{
+    struct run *run = context;
+    struct generate_result *r = run->result;
+
+    for (uint32_t i = 0; i < n; i++) {
+        hand_on(run, ids[i]);
+        r->new_tokens++;
+        r->last = now(run);
+        *taken = i + 1;
+        if (run->text.stopped) {
+            r->end = GENERATE_STOP;
+            return false;
+        }
+        if (run->params->limit == 0 && repetition_add(&run->repetition, ids + i)) {
+            r->end = GENERATE_REPETITION;
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum err decode_beams(struct run *run)
+{
+    static const enum generate_end ends[] = {
+        [BEAMS_ENDED] = GENERATE_ENDED,
+        [BEAMS_LIMIT] = GENERATE_LIMIT,
+        [BEAMS_CONTEXT] = GENERATE_CONTEXT,
+    };
+    struct session *s = run->g->session;
+    struct generate_result *r = run->result;
+    struct beams_job job = { run, beams_is_end, beams_settled, run->params->limit,
+                             run->params->stop };
+    uint64_t before = s->model->stream.stats.bytes_streamed;
+    struct beams_result found;
+    enum err e = beams_search(run->g->beams, s, &job, &found);
+
+    r->passes = found.passes;
+    r->decode_bytes = s->model->stream.stats.bytes_streamed - before;
+    if (e == ERR_OK && found.end != BEAMS_CUT) {
+        r->end = ends[found.end];
+    }
+    return e;
+}
+
+static bool has_beams(const struct run *run)
+{
+    return run->g->beams != NULL && run->g->beams->n >= 2;
+}
+
 /* ---- the reply ------------------------------------------------------------------------------ */
 
 static enum err compute_prompt(struct run *run)
@@ -217,7 +275,7 @@ static enum err compute_prompt(struct run *run)
     r->before = s->model->stream.stats;
     r->first_new = s->n_ids;
     r->start = now(run);
-    r->speculates = run->g->speculative->on;
+    r->speculates = run->g->speculative->on && !has_beams(run);
     run->g->speculative->stats = (struct speculative_stats){ 0 };
     session_mark(s);
     e = session_run(s, run->params->prompt_stop);
@@ -245,7 +303,7 @@ enum err generate(const struct generator *g, const struct generate_params *param
     }
     reply_text_open(&run.text, &params->stops, params->inside_thoughts, &run.out);
     r->first = r->last = now(&run);
-    e = decode(&run);
+    e = has_beams(&run) ? decode_beams(&run) : decode(&run);
     end_text(&run);
     r->guessed = g->speculative->stats.guessed;
     r->right = g->speculative->stats.right;

@@ -9,6 +9,7 @@
 
 #include "board/err.h"
 #include "runtime/base/stop.h"
+#include "runtime/session/beams.h"
 #include "runtime/session/constraint.h"
 #include "runtime/session/reply_text.h"
 #include "runtime/session/sampler.h"
@@ -20,6 +21,8 @@ struct generator {
     struct session *session;
     struct speculative *speculative;
     struct sampler *sampler;
+    struct beams
+        *beams; /* NULL, or n < 2: tokens are sampled; else neither sampler nor guesses are asked */
 };
 
 struct generate_params {

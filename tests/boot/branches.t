@@ -57,6 +57,32 @@ text = on_host([A, "/branch a", B, "/retry", "/branches"], "--branches", "0")
 tap.ok("no room for branches: --branches 4 makes some" in text and len(ids(text)) == 3,
        "or there is none, and /retry answers all the same", text)
 
+# ---- beams --------------------------------------------------------------------------------------
+
+TALK = [A, C, "/retry", B]
+beams = on_host(TALK, "--beams", "4")
+found = ids(beams)
+tap.ok(len(found) == 4 and found[1] == found[2] and "2 plus 3 is 5." in beams,
+       "beams=4 finds the same again, and what sampling finds where that is sure", beams)
+told = [on_host([C], "-n", "60", "--beams", n, "--quiet") for n in ("1", "4")]
+tap.ok(told[0] != told[1] and all(len(ids(text)) == 1 for text in told), "and another story than token by token", told)
+cut = ids(on_host([C], "-n", "60", "--beams", "4", "--stop", "no one"))
+tap.ok(len(cut) == 1 and 5 < len(cut[0].split()) < 60 and ids(told[1])[0].startswith(cut[0][:-8]),
+       "a stop string ends it where it is found", (cut, told[1]))
+text = on_host([B], "--beams", "4", "--kv", "ruv")
+tap.ok("--beams 4 has no effect: beams share keys and values" in text and ids(text) == ids(on_host([B], "--kv", "ruv")),
+       "in tiers there are none, which is said", text)
+for bad in ("0", "5"):
+    status, text = run([HOST, "chat", MODEL, "--beams", bad])
+    tap.ok(status == 2 and f"--beams {bad}: takes a count from 1 to 4" in text, f"--beams {bad}: a sentence", text)
+for machine, cores in ((ARM64, 4), (RISCV64_V, 1)):
+    with Console(machine, f"{WORDS} beams=4", card_arguments(CARD), cores) as k:
+        k.prompt()
+        text = "".join(k.say(line, 60) for line in TALK)
+    tap.ok(ids(text) == found, f"{machine.label}: beams=4 finds the same replies", text)
+
+# ---- every kind of keys and values --------------------------------------------------------------
+
 for kv in ("q8", "rot_q8,rot_q4", "ruv"):
     text = on_host(SCRIPT, "--kv", kv)
     want = [ids(on_host(lines, "--kv", kv)) for lines in ALONE.values()]

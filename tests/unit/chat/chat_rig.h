@@ -83,7 +83,7 @@ __attribute__((unused)) static void start_over(uint32_t n)
     options.show.ids = true;
     stop_after = -1;
     chat_open(&chat, &console, &rig.session, NULL, &options, NULL);
-    chat_branches_open(&chat, rig.lines);
+    (void)chat_branches_open(&chat, rig.lines, 0);
 }
 
 __attribute__((unused)) static enum err say(const char *line, bool as_turn)

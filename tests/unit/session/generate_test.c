@@ -84,7 +84,7 @@ static enum err reply(enum form form, float temp, const struct generate_params *
     struct speculative_params guessing = { form == NGRAM ? SPECULATIVE_NGRAM : SPECULATIVE_AUTO,
                                            form == DRAFT };
     struct sampler sampler;
-    struct generator generator = { &rig.session, &speculative, &sampler };
+    struct generator generator = { &rig.session, &speculative, &sampler, NULL };
     struct generate_params own = *params;
     uint32_t ids[N_PROMPT];
 

@@ -1,0 +1,409 @@
+#include "runtime/session/beams.h"
+
+#include <assert.h>
+#include <float.h>
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/text/format_text.h"
+
+enum {
+    CANDIDATES_MOST = 2 * BEAMS_MOST, /* of one beam */
+    LEAST = 100,                      /* e^-100 is 0 beside 1 in f32 */
+};
+
+struct candidate {
+    uint32_t parent, id;
+    double score; /* sum of logarithms, its own token's included */
+};
+
+/* Whose line is NULL is at work. */
+struct beam {
+    struct session_line *line;
+    uint32_t id; /* its next token, not in the session yet */
+    double score;
+};
+
+struct search {
+    struct session *s;
+    const struct beams_job *job;
+    struct beams_result *result;
+    struct beam live[BEAMS_MOST];
+    uint32_t n, n_live;
+    struct session_line *free[BEAMS_MOST], *best; /* the best that ended */
+    uint32_t n_free;
+    bool work_is_free;                      /* what is at work is no beam any more */
+    uint32_t first, length, settled, ended; /* index of the first new token; counts of new ones */
+    uint32_t scored;                        /* tokens that the live beams' scores have */
+    double best_score;                      /* mean; of best, where any has ended */
+    struct candidate list[BEAMS_MOST * CANDIDATES_MOST];
+    uint32_t n_list;
+};
+
+/* ---- arithmetic ----------------------------------------------------------------------------- */
+
+/* x = m 2^e with m in [sqrt(1/2), sqrt(2)): ln x = e ln 2 + 2 atanh((m - 1) / (m + 1)). */
+double beams_log(double x)
+{
+    const double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
+    uint64_t bits;
+    double m, z, z2, sum = 0;
+    int e;
+
+    memcpy(&bits, &x, sizeof bits);
+    e = (int)(bits >> 52) - 1023;
+    bits = (bits & 0x000fffffffffffffu) | 0x3ff0000000000000u;
+    memcpy(&m, &bits, sizeof m);
+    if (m > 0x1.6a09e667f3bcdp+0) {
+        m *= 0.5;
+        e++;
+    }
+    z = (m - 1) / (m + 1);
+    z2 = z * z;
+    for (int i = 21; i >= 3; i -= 2) {
+        sum = (sum + 1.0 / i) * z2;
+    }
+    return e * ln2_high + (e * ln2_low + 2 * (z + z * sum));
+}
+
+/* Whether a comes before b: the higher score, the older beam, the lower id. */
+static bool before(const struct candidate *a, const struct candidate *b)
+{
+    if (a->score != b->score) {
+        return a->score > b->score;
+    }
+    return a->parent != b->parent ? a->parent < b->parent : a->id < b->id;
+}
+
+/* Put c in its place among the first `most` of list[0 .. *n). */
+static void insert(struct candidate *list, uint32_t *n, uint32_t most, const struct candidate *c)
+{
+    uint32_t at = *n;
+
+    if (*n < most) {
+        ++*n;
+    } else if (!before(c, &list[--at])) {
+        return;
+    }
+    for (; at > 0 && before(c, &list[at - 1]); at--) {
+        list[at] = list[at - 1];
+    }
+    list[at] = *c;
+}
+
+/* NaN is passed over, and infinity counts as the largest finite number, as when sampled. */
+static uint32_t likeliest(const struct search *b, uint32_t beam,
+                          struct candidate own[CANDIDATES_MOST])
+{
+    const float *logits = b->s->logits;
+    uint32_t vocab = b->s->model->image.header->params.vocab, n = 0;
+
+    for (uint32_t i = 0; i < vocab; i++) {
+        struct candidate c = { beam, i, logits[i] > FLT_MAX ? FLT_MAX : logits[i] };
+
+        if (logits[i] >= -FLT_MAX) {
+            insert(own, &n, 2 * b->n, &c);
+        }
+    }
+    return n;
+}
+
+/* ln of the sum of e^(x - max) over all logits, which are destroyed. Far below max, and where there is
+ * no number, it adds nothing. */
+static double log_of_sum(struct search *b, float max)
+{
+    struct session *s = b->s;
+    uint32_t vocab = s->model->image.header->params.vocab;
+    float *logits = s->logits;
+
+    for (uint32_t i = 0; i < vocab; i++) {
+        if (!(logits[i] >= max - LEAST)) {
+            logits[i] = max - LEAST;
+        } else if (logits[i] > max) {
+            logits[i] = max;
+        }
+    }
+    s->logits = NULL;
+    return beams_log((double)s->model->kernels->exp_sum_f32(logits, vocab, max));
+}
+
+/* What may come after a beam, by its logits, into the list of all. */
+static enum err collect(struct search *b, uint32_t beam)
+{
+    struct candidate own[CANDIDATES_MOST];
+    uint32_t n = likeliest(b, beam, own);
+    double log_sum;
+    float max;
+
+    if (n == 0) {
+        format_text(b->s->problem, sizeof b->s->problem,
+                    "the model gave no usable logits: check it with `ingot verify`");
+        return ERR_BAD_MODEL;
+    }
+    max = (float)own[0].score;
+    log_sum = log_of_sum(b, max);
+    for (uint32_t i = 0; i < n; i++) {
+        own[i].score = b->live[beam].score + (own[i].score - max) - log_sum;
+        insert(b->list, &b->n_list, b->n * CANDIDATES_MOST, &own[i]);
+    }
+    return ERR_OK;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+static void bring(struct search *b, uint32_t beam)
+{
+    struct session_line *line = b->live[beam].line;
+
+    if (line == NULL) {
+        return;
+    }
+    session_line_swap(b->s, line);
+    for (uint32_t i = 0; i < b->n_live; i++) {
+        if (b->live[i].line == NULL) {
+            b->live[i].line = line;
+        }
+    }
+    if (b->work_is_free) {
+        b->free[b->n_free++] = line;
+    }
+    b->work_is_free = false;
+    b->live[beam].line = NULL;
+}
+
+/* A reply ends after what its beam has: kept, if it is the best so far. */
+static void end_one(struct search *b, const struct candidate *c)
+{
+    double score = c->score / (b->length + 1);
+
+    b->ended++;
+    if (b->ended == 1 || score > b->best_score) {
+        b->best_score = score;
+        bring(b, c->parent);
+        session_line_keep(b->s, b->best);
+    }
+}
+
+/* The next beams out of the best candidates: those that end a reply are none, though they count among
+ * the best. */
+static uint32_t choose(struct search *b, struct candidate next[BEAMS_MOST])
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < b->n_list && n < b->n; i++) {
+        const struct candidate *c = &b->list[i];
+
+        if (!b->job->is_end(b->job->context, c->id)) {
+            next[n++] = *c;
+        } else if (i < b->n) {
+            end_one(b, c);
+        }
+    }
+    return n;
+}
+
+/* Lines of beams without children are free. What is at work is a beam again, if it was none. */
+static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_t goes_on)
+{
+    for (uint32_t i = 0; i < b->n_live; i++) {
+        if (children[i] == 0 && b->live[i].line != NULL) {
+            b->free[b->n_free++] = b->live[i].line;
+        } else if (children[i] == 0) {
+            b->work_is_free = true;
+            b->live[i].line = b->best; /* any but none: it is not at work any more */
+        }
+    }
+    if (b->work_is_free) {
+        bring(b, goes_on);
+    }
+}
+
+/* The last child of a beam goes on in its line, the others in copies. */
+static void follow(struct search *b, const struct candidate *next, uint32_t n)
+{
+    uint32_t children[BEAMS_MOST] = { 0 };
+    struct beam live[BEAMS_MOST] = { { NULL, 0, 0 } };
+    bool copied[BEAMS_MOST];
+
+    for (uint32_t i = 0; i < n; i++) {
+        children[next[i].parent]++;
+    }
+    if (n != 0) {
+        leave(b, children, next[0].parent);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        live[i] = (struct beam){ NULL, next[i].id, next[i].score };
+        copied[i] = --children[next[i].parent] != 0;
+        if (copied[i]) {
+            assert(b->n_free != 0);
+            bring(b, next[i].parent);
+            live[i].line = b->free[--b->n_free];
+            session_line_keep(b->s, live[i].line);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (!copied[i]) {
+            live[i].line = b->live[next[i].parent].line;
+        }
+    }
+    memcpy(b->live, live, sizeof live);
+    b->n_live = n;
+    b->scored = b->length + 1;
+}
+
+static const uint32_t *ids_of(const struct search *b, uint32_t beam)
+{
+    return b->live[beam].line == NULL ? b->s->ids : b->live[beam].line->ids;
+}
+
+/* New tokens that all beams, and the best that ended, have in common. */
+static uint32_t in_common(const struct search *b)
+{
+    const uint32_t *ids = ids_of(b, 0) + b->first;
+    uint32_t n = b->length;
+
+    for (uint32_t i = 1; i < b->n_live; i++) {
+        const uint32_t *other = ids_of(b, i) + b->first;
+
+        for (uint32_t j = b->settled; j < n; j++) {
+            if (other[j] != ids[j]) {
+                n = j;
+            }
+        }
+    }
+    if (b->ended != 0) {
+        n = min_u32(n, b->best->n_ids - b->first);
+        for (uint32_t j = b->settled; j < n; j++) {
+            if (b->best->ids[b->first + j] != ids[j]) {
+                n = j;
+            }
+        }
+    }
+    return max_u32(n, b->settled);
+}
+
+/* ---- the search ----------------------------------------------------------------------------- */
+
+/* Hand on the tokens up to n of the sequence at work. False: the reply ends with those taken. */
+static bool settle(struct search *b, uint32_t n)
+{
+    const uint32_t *ids = b->s->ids + b->first + b->settled;
+    uint32_t taken = n - b->settled;
+    bool more = taken == 0 || b->job->settled == NULL ||
+                b->job->settled(b->job->context, ids, taken, &taken);
+
+    b->settled += taken;
+    return more;
+}
+
+/* Let every beam have its next token; computed, but for the last that there may be. */
+static enum err advance(struct search *b, bool last)
+{
+    enum err e = ERR_OK;
+
+    b->n_list = 0;
+    for (uint32_t i = 0; i < b->n_live && e == ERR_OK; i++) {
+        bring(b, i);
+        (void)session_put_next(b->s, b->live[i].id);
+        if (!last) {
+            e = session_run(b->s, b->job->stop);
+            b->result->passes++;
+        }
+        if (!last && e == ERR_OK) {
+            e = collect(b, i);
+        }
+    }
+    b->length++;
+    return e;
+}
+
+/* Nothing that goes on could be better than the best that has ended. */
+static bool is_over(const struct search *b)
+{
+    if (b->n_live == 0 || b->ended >= b->n) {
+        return true;
+    }
+    return b->ended != 0 && b->live[0].score / b->scored <= b->best_score;
+}
+
+/* The best reply of all is at work. */
+static void take_best(struct search *b)
+{
+    bool better = b->n_live != 0 && b->length != 0;
+
+    if (better && b->ended != 0) {
+        better = b->result->end != BEAMS_ENDED && b->live[0].score / b->scored > b->best_score;
+    }
+    if (better) {
+        bring(b, 0);
+    } else if (b->ended != 0) {
+        session_line_swap(b->s, b->best);
+        b->result->end = BEAMS_ENDED;
+    }
+}
+
+static enum err run(struct search *b)
+{
+    const struct beams_job *job = b->job;
+    enum err e = collect(b, 0);
+
+    while (e == ERR_OK) {
+        struct candidate next[BEAMS_MOST];
+        uint32_t room = b->s->context - b->first - b->length;
+        bool last;
+
+        follow(b, next, choose(b, next));
+        b->result->end = BEAMS_ENDED;
+        if (is_over(b)) {
+            return ERR_OK;
+        }
+        if (room == 0) {
+            b->result->end = BEAMS_CONTEXT;
+            return ERR_OK;
+        }
+        last = b->length + 1 == job->limit;
+        e = advance(b, last);
+        if (e == ERR_OK && !settle(b, in_common(b))) {
+            b->result->end = BEAMS_CUT;
+            return ERR_OK;
+        }
+        if (e == ERR_OK && last) {
+            b->result->end = BEAMS_LIMIT;
+            return ERR_OK;
+        }
+        if (e == ERR_OK && job->stop != NULL && stop_is_asked(job->stop)) {
+            e = ERR_ABORTED;
+        }
+    }
+    return e;
+}
+
+enum err beams_search(struct beams *b, struct session *s, const struct beams_job *job,
+                      struct beams_result *r)
+{
+    struct search search = { .s = s, .job = job, .result = r, .n = b->n, .n_live = 1 };
+    enum err e;
+
+    assert(b->n >= 2 && b->n <= BEAMS_MOST && s->logits != NULL);
+    *r = (struct beams_result){ BEAMS_ENDED, 0 };
+    search.first = s->n_ids;
+    search.best = &b->lines[b->n - 1];
+    while (search.n_free < b->n - 1) {
+        search.free[search.n_free] = &b->lines[search.n_free];
+        search.n_free++;
+    }
+    e = run(&search);
+    if (e == ERR_OK && r->end != BEAMS_CUT) {
+        take_best(&search);
+        if (!settle(&search, s->n_ids - search.first)) {
+            r->end = BEAMS_CUT;
+        }
+    }
+    if (e != ERR_OK || r->end == BEAMS_CUT) {
+        (void)session_cut(s, search.first + search.settled);
+    }
+    for (uint32_t i = 0; i < b->n; i++) {
+        session_line_drop(s, &b->lines[i]);
+    }
+    return e;
+}

@@ -1,0 +1,257 @@
+/* Beams that share keys and values against a search that computes every reply from its beginning, with the
+ * logarithms of the C library. */
+#include "runtime/session/beams.h"
+
+#include <math.h>
+
+#include "tests/unit/rig.h"
+
+enum { PROMPT_MOST = 62, MOST = 40, END = 17 };
+
+static struct beams beams;
+static uint32_t settled[MOST], n_settled, stop_at;
+static bool endless;
+static uint32_t n_prompt; /* 62: the beams part where a tile ends */
+
+static bool ends(void *context, uint32_t id)
+{
+    (void)context;
+    return !endless && id % END == 3;
+}
+
+static bool take(void *context, const uint32_t *ids, uint32_t n, uint32_t *taken)
+{
+    (void)context;
+    *taken = 0;
+    while (*taken < n && n_settled != stop_at) {
+        settled[n_settled++] = ids[(*taken)++];
+    }
+    return n_settled != stop_at;
+}
+
+static void prompt(void)
+{
+    uint32_t ids[PROMPT_MOST];
+
+    rig_ids(ids, PROMPT_MOST);
+    session_clear(&rig.session);
+    if (session_append(&rig.session, ids, n_prompt, NULL) != ERR_OK)
+        rig_die("the prompt");
+}
+
+static enum err search(uint32_t n, uint32_t limit, struct beams_result *r)
+{
+    struct beams_job job = { NULL, ends, take, limit, NULL };
+
+    prompt();
+    n_settled = 0;
+    beams.n = n;
+    return beams_search(&beams, &rig.session, &job, r);
+}
+
+/* ---- the reference -------------------------------------------------------------------------- */
+
+struct reply {
+    uint32_t ids[MOST], n;
+    double score;
+};
+
+static double logits[4096];
+
+/* ln of each token's probability after the reply. */
+static void probabilities(const struct reply *r)
+{
+    uint32_t vocab = rig.model.image.header->params.vocab;
+    double max = -1e300, sum = 0;
+
+    prompt();
+    for (uint32_t i = 0; i < r->n; i++)
+        if (session_append(&rig.session, r->ids + i, 1, NULL) != ERR_OK)
+            rig_die("a token");
+    for (uint32_t i = 0; i < vocab; i++) {
+        logits[i] = (double)rig.session.logits[i];
+        max = fmax(max, logits[i]);
+    }
+    for (uint32_t i = 0; i < vocab; i++)
+        sum += exp(logits[i] - max);
+    for (uint32_t i = 0; i < vocab; i++)
+        logits[i] -= max + log(sum);
+}
+
+static int by_score(const void *a, const void *b)
+{
+    double x = ((const struct reply *)a)->score, y = ((const struct reply *)b)->score;
+
+    return (x < y) - (x > y);
+}
+
+static struct reply reference(uint32_t n, uint32_t limit)
+{
+    static struct reply live[4], all[4 * 4096];
+    struct reply best = { .n = 0, .score = -1e300 };
+    uint32_t vocab = rig.model.image.header->params.vocab, n_live = 1, ended = 0;
+
+    live[0] = (struct reply){ .n = 0 };
+    for (uint32_t length = 0;; length++) {
+        uint32_t n_all = 0;
+
+        if (length == limit) {
+            double mean = live[0].score / length;
+
+            return ended == 0 || mean > best.score ? live[0] : best;
+        }
+        for (uint32_t i = 0; i < n_live; i++) {
+            probabilities(&live[i]);
+            for (uint32_t id = 0; id < vocab; id++) {
+                all[n_all] = live[i];
+                all[n_all].ids[all[n_all].n++] = id;
+                all[n_all++].score += logits[id];
+            }
+        }
+        qsort(all, n_all, sizeof *all, by_score);
+        n_live = 0;
+        for (uint32_t i = 0; n_live < n; i++) {
+            if (!ends(NULL, all[i].ids[length])) {
+                live[n_live++] = all[i];
+            } else if (i < n && ++ended != 0 && all[i].score / (length + 1) > best.score) {
+                best = all[i];
+                best.n--;
+                best.score = all[i].score / (length + 1);
+            }
+        }
+        if (ended >= n || (ended != 0 && live[0].score / (length + 1) <= best.score))
+            return best;
+    }
+}
+
+/* ---- the tests ------------------------------------------------------------------------------ */
+
+static void open_rig(struct kv_types kv)
+{
+    struct session_line *lines[BEAMS_MOST];
+
+    rig.kv = kv;
+    rig.lines = BEAMS_MOST;
+    if (rig_start(0, 0, false) != ERR_OK)
+        rig_die(rig.model.problem);
+    for (uint32_t i = 0; i < BEAMS_MOST; i++)
+        lines[i] = &beams.lines[i];
+    session_lines_open(&rig.session, lines, BEAMS_MOST);
+}
+
+static void against_reference(uint32_t n, uint32_t limit)
+{
+    const struct session *s = &rig.session;
+    struct kv_pool *pool = s->kv.pool;
+    struct beams_result r;
+    struct reply want;
+    uint32_t got[MOST], n_got, held;
+    float after;
+
+    OK(search(n, limit, &r) == ERR_OK, "%u beams, %u tokens: found after %u passes", n, limit,
+       r.passes);
+    n_got = s->n_ids - n_prompt;
+    memcpy(got, s->ids + n_prompt, n_got * sizeof *got);
+    held = pool->n_places - pool->n_free;
+    OK(n_settled == n_got && memcmp(settled, got, n_got * sizeof *got) == 0,
+       "... each of its %u tokens was handed on once", n_got);
+    OK(held == (s->n_cached + KV_TILE - 1) / KV_TILE, "... and %u places are held by it alone",
+       held);
+    if (session_append(&rig.session, (const uint32_t[]){ 5 }, 1, NULL) != ERR_OK)
+        rig_die("what follows");
+    after = rig.session.logits[11];
+    want = reference(n, limit);
+    OK(want.n == n_got && memcmp(want.ids, got, n_got * sizeof *got) == 0,
+       "... as the search without sharing finds (%u tokens, score %.4f)", want.n, want.score);
+    want.ids[want.n++] = 5;
+    probabilities(&want);
+    OK(memcmp(&after, &rig.session.logits[11], sizeof after) == 0,
+       "... and what follows is computed as after the reply alone");
+}
+
+static void ends_in_the_middle(void)
+{
+    struct beams_result r;
+    uint32_t all[MOST];
+
+    OK(search(4, 12, &r) == ERR_OK && n_settled > 3, "a reply of %u tokens", n_settled);
+    memcpy(all, settled, sizeof all);
+    stop_at = 3;
+    OK(search(4, 12, &r) == ERR_OK && r.end == BEAMS_CUT && rig.session.n_ids == n_prompt + 3 &&
+           memcmp(rig.session.ids + n_prompt, all, 3 * sizeof *all) == 0,
+       "cut by who takes it, the sequence ends with what was taken");
+    stop_at = MOST;
+}
+
+static void context_is_full(void)
+{
+    struct session *s = &rig.session;
+    struct beams_job job = { NULL, ends, take, 0, NULL };
+    struct beams_result r;
+    uint32_t room, *next;
+
+    prompt();
+    next = session_room(s, &room);
+    for (uint32_t i = 0; i < room - 2; i++)
+        next[i] = 8 + i % 3;
+    if (session_append(s, next, room - 2, NULL) != ERR_OK)
+        rig_die("a long prompt");
+    n_settled = 0;
+    beams.n = 4;
+    OK(beams_search(&beams, s, &job, &r) == ERR_OK && s->n_ids <= s->context && n_settled <= 2 &&
+           (r.end == BEAMS_CONTEXT || r.end == BEAMS_ENDED),
+       "the context is full after %u tokens", n_settled);
+}
+
+static void logarithm(void)
+{
+    double worst = 0;
+
+    for (int i = 0; i < 200000; i++) {
+        double x = exp((i - 100000) * 1e-4) * (1 + i * 1e-7), want = log(x);
+
+        worst = fmax(worst, fabs(beams_log(x) - want) / fmax(1, fabs(want)));
+    }
+    OK(worst < 4e-16, "ln is the C library's within %.1e", worst);
+    OK(beams_log(1) == 0, "ln 1 is 0");
+}
+
+static bool nan_logits(void)
+{
+    struct beams_job job = { NULL, ends, take, 3, NULL };
+    struct beams_result r;
+
+    prompt();
+    beams.n = 2;
+    n_settled = 0;
+    for (uint32_t i = 0; i < rig.model.image.header->params.vocab; i++)
+        rig.session.logits[i] = NAN;
+    return beams_search(&beams, &rig.session, &job, &r) == ERR_BAD_MODEL &&
+           rig.session.n_ids == n_prompt && strstr(rig.session.problem, "ingot verify") != NULL;
+}
+
+int main(void)
+{
+    static struct workers crew;
+
+    stop_at = MOST;
+    logarithm();
+    rig_compute(true);
+    workers_start(&crew, rig_platform(), 1);
+    rig.workers = &crew;
+    rig_make_model("tiny", INGOT_F32);
+    open_rig(kv_both(KV_F16));
+    n_prompt = 5;
+    for (uint32_t n = 2; n <= BEAMS_MOST; n++) {
+        against_reference(n, 1);
+        against_reference(n, 12);
+    }
+    ends_in_the_middle();
+    context_is_full();
+    OK(nan_logits(), "logits that are no numbers are an error, and the prompt stays");
+    n_prompt = PROMPT_MOST;
+    open_rig(kv_both(KV_Q8));
+    endless = true;
+    against_reference(3, 5);
+    return tap_done();
+}
