@@ -8,7 +8,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, RISCV64_V, ROOT, Tap, card_arguments, make_card, run
+from machine import ARM64, HOST, LONG, RISCV64_V, ROOT, Tap, card_arguments, make_board_card, make_card, run
 from talk import Console
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
@@ -92,4 +92,29 @@ for kv in ("q8", "rot_q8,rot_q4", "ruv"):
 for machine, cores, words in ((ARM64, 1, ""), (ARM64, 4, "mem=900K"), (RISCV64_V, 2, "kv=f16")):
     text = on_board(machine, cores, words)
     tap.ok(ids(text) == said, f"{machine.label}, {cores} cores {words}: the ids of this computer", text)
+
+# ---- and saved between ----------------------------------------------------------------------------
+
+TYPES = {"f16": RISCV64_V, "q8": ARM64, "rot_q8": RISCV64_V, "rot_q4": ARM64, "uniform_4b": ARM64,
+         "tiers:64,0,kivi": RISCV64_V}  # make test-long: each on both
+LINES = [A, "/branch x", B, "/switch main", "/retry"]
+SAVED = LINES + ["/save", C, "/reset", "/load", B, "/switch x", A]
+
+
+def card_with_room(board):
+    card, _ = make_board_card(board, f"branches-{board}.img", MODEL=MODEL, SAVE="1")
+    return ["-drive", f"if=none,id=card,format=raw,cache=unsafe,file={card}",
+            "-device", "virtio-blk-device,drive=card"]
+
+
+cards = {machine.board: card_with_room(machine.board) for machine in (ARM64, RISCV64_V)}
+for kv, machine in TYPES.items():
+    alone = ids(on_host(LINES + [B, "/switch x", A], "--kv", kv))
+    for m in (ARM64, RISCV64_V) if LONG else (machine,):
+        with Console(m, f"{WORDS} kv={kv}", cards[m.board], 2) as k:
+            k.prompt()
+            text = "".join(k.say(line, 60) for line in SAVED)
+        said = ids(text)
+        tap.ok(len(alone) == 5 and said[:3] == alone[:3] and said[4:] == alone[3:],
+               f"{m.label}: kv={kv}: branches, an answer again, saved and loaded, as without saving here", text)
 tap.done()
