@@ -14,7 +14,8 @@ tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 
 
-def make(*words, cwd=ROOT, timeout=300):
+# A whole image is built here, by a computer that may be slow: five minutes were too few for one.
+def make(*words, cwd=ROOT, timeout=900):
     done = subprocess.run(["make", "--no-print-directory", *words], cwd=cwd, capture_output=True,
                           text=True, timeout=timeout)
     return done.returncode, done.stdout + done.stderr
