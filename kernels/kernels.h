@@ -245,6 +245,16 @@ enum cpu_feature {
     OP(mul_f32, void, (float *y, const float *a, const float *b, size_t n)) \
     /* y = fma(factor, x, y); n any. */ \
     OP(add_scaled_f32, void, (float *restrict y, const float *restrict x, size_t n, float factor)) \
+    /* y += B u, the second half of an adapter's product: y[r] = fma(u[k], b[r / 8][k][r % 8], y[r]), \
+     * k = 0 .. rank-1 ascending. b fp16 or f32 [rows / 8][rank][8], finite, rows padded to 8, 16-byte \
+     * aligned; y (rows), u (rank) 4-byte aligned. rows any, only rows entries are written; rank >= \
+     * 1. */ \
+    OP(expand_f32_f32, void, \
+       (float *restrict y, const float *restrict b, const float *restrict u, size_t rows, \
+        size_t rank)) \
+    OP(expand_f32_f16, void, \
+       (float *restrict y, const uint16_t *restrict b, const float *restrict u, size_t rows, \
+        size_t rank)) \
     /* y = x * (1 / sqrt(sum x^2 + eps)), the sum in 16 lanes; n >= 1. y may be x. */ \
     OP(l2norm_f32, void, (float *y, const float *x, size_t n, float eps)) \
     /* x (n / block, block), n % block == 0, block a power of two from 16 to 512: for strides s = 1, 2, \

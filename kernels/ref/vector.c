@@ -66,6 +66,34 @@ void hadamard_f32_ref(float *x, size_t n, size_t block)
     }
 }
 
+/* The rows of an adapter's B by eights, so that a register holds what one element of u is multiplied
+ * with: no vector is ever folded, and any rank has the same loop. */
+void expand_f32_f32_ref(float *restrict y, const float *restrict b, const float *restrict u,
+                        size_t rows, size_t rank)
+{
+    assert(rank >= 1);
+    for (size_t r = 0; r < rows; r++) {
+        const float *row = b + r / GROUP_ROWS * rank * GROUP_ROWS + r % GROUP_ROWS;
+
+        for (size_t k = 0; k < rank; k++) {
+            y[r] = fmaf(u[k], row[k * GROUP_ROWS], y[r]);
+        }
+    }
+}
+
+void expand_f32_f16_ref(float *restrict y, const uint16_t *restrict b, const float *restrict u,
+                        size_t rows, size_t rank)
+{
+    assert(rank >= 1);
+    for (size_t r = 0; r < rows; r++) {
+        const uint16_t *row = b + r / GROUP_ROWS * rank * GROUP_ROWS + r % GROUP_ROWS;
+
+        for (size_t k = 0; k < rank; k++) {
+            y[r] = fmaf(u[k], f32_from_f16(row[k * GROUP_ROWS]), y[r]);
+        }
+    }
+}
+
 /* y = x / max(|x|, eps): queries and keys of the delta rule. eps keeps a vector of zeros zero; the
  * comparison lets a NaN through. */
 void l2norm_f32_ref(float *y, const float *x, size_t n, float eps)

@@ -246,6 +246,39 @@ static void test_add(struct tester *t, size_t step)
     }
 }
 
+/* Every number of rows up to 70 with ranks that count differently, then ranks and rows of models. */
+static void test_expand(struct tester *t, bool halves)
+{
+    static const size_t ranks[] = { 1, 4, 8, 3, 16, 5, 32, 7, 2, 13, 64 };
+    size_t width = halves ? sizeof(uint16_t) : sizeof(float);
+
+    for (size_t i = 0; i < N_LENGTHS; i++) {
+        size_t rows = case_length(i) % 300, rank = ranks[i % (sizeof ranks / sizeof ranks[0])];
+        size_t n = (rows + 7) / 8 * 8 * rank;
+        unsigned fill = (unsigned)(i % FILL_KINDS);
+        struct tester_case c = {
+            .slot = { { TESTER_INOUT, TESTER_F32, 4 * rows, 4 },
+                      { TESTER_IN, halves ? TESTER_F16 : TESTER_F32, width * n, 16 },
+                      { TESTER_IN, TESTER_F32, 4 * rank, 4 } },
+            .n_slots = 3,
+            .pointer = { 0, 1, 2 },
+            .n_pointers = 3,
+            .size = { rows, rank },
+            .n_sizes = 2,
+            .data = fill,
+        };
+
+        fill_floats(t, 0, rows, fill);
+        if (halves) {
+            fill_halves(t, 1, n, fill_if(fill == FILL_FINITE, fill));
+        } else {
+            fill_floats(t, 1, n, fill_if(fill == FILL_FINITE, fill));
+        }
+        fill_floats(t, 2, rank, fill_if(i % 4 == 3, fill));
+        tester_run(t, &c);
+    }
+}
+
 enum { CRC_EACH = 12, CRC_SHORT = N_LENGTHS + 2 * CRC_EACH, CRC_LENGTHS = CRC_SHORT + 4 };
 
 /* Lengths of the vector ops; those just long enough for a window of words, and for a chunk after
@@ -310,6 +343,8 @@ bool tester_run_vector(struct tester *t, enum kernel_op op)
     case KERNEL_hadamard_f32: test_hadamard(t); return true;
     case KERNEL_add_scaled_f32: test_add(t, ONE_IN_SEVEN); return true;
     case KERNEL_add_f32: test_add(t, EVERY); return true;
+    case KERNEL_expand_f32_f32: test_expand(t, false); return true;
+    case KERNEL_expand_f32_f16: test_expand(t, true); return true;
     case KERNEL_crc32c_u8: test_crc32c(t); return true;
     default: return false;
     }

@@ -125,6 +125,9 @@ const struct kernel_call kernel_calls[] = {
     VECTOR(relu2_mul_f32, HIDDEN),
     VECTOR(mul_f32, DIM),
     VECTOR(add_scaled_f32, DIM),
+    { KERNEL_expand_f32_f32, DIM, 8, 1 },
+    { KERNEL_expand_f32_f16, DIM, 8, 1 },
+    { KERNEL_expand_f32_f16, DIM, 32, 1 },
     VECTOR(l2norm_f32, 128),
     VECTOR(hadamard_f32, 64),
     VECTOR(hadamard_f32, 128),
@@ -487,6 +490,8 @@ static bool run_mixer(const struct kernel_call *call, void (*function)(void))
     case KERNEL_relu2_mul_f32: AS(relu2_mul_f32)(y, x, w, n); return true;
     case KERNEL_mul_f32: AS(mul_f32)(y, x, w, n); return true;
     case KERNEL_add_scaled_f32: AS(add_scaled_f32)(y, x, n, 0.5f); return true;
+    case KERNEL_expand_f32_f32: AS(expand_f32_f32)(y, w, x, call->rows, n); return true;
+    case KERNEL_expand_f32_f16: AS(expand_f32_f16)(y, (void *)w, x, call->rows, n); return true;
     case KERNEL_l2norm_f32: AS(l2norm_f32)(y, x, n, 1e-6f); return true;
     case KERNEL_hadamard_f32: AS(hadamard_f32)(y, n, n); return true;
     case KERNEL_conv_f32: AS(conv_f32)(y, x, w, w, &conv); return true;
