@@ -236,6 +236,23 @@ $(O)/tsan/ingot: $(TSAN_OBJ)
 
 -include $(HOST_OBJ:.o=.d) $(ASAN_OBJ:.o=.d)
 
+# ---- the screen's glyphs ---------------------------------------------------------------------
+
+# Of the distribution's package xfonts-terminus, or another font of 8 x 16 pixels in PCF.
+FONT ?= /usr/share/fonts/X11/misc/ter-u16n_unicode.pcf.gz
+GLYPHS := $(O)/gen/font_8x16.inc
+
+$(FONT):
+	$(Q)echo "$@ is missing: make setup installs it (xfonts-terminus), or give FONT= another in PCF" >&2; exit 1
+
+$(GLYPHS): toolchain/make_font.py $(FONT)
+	$(call say,FONT,$@)
+	@mkdir -p $(@D)
+	$(Q)$(PYTHON) toolchain/make_font.py $(FONT) >$@
+
+# Whoever compiles the file that includes it: boards, the Linux program, sanitizers, fuzzers.
+$(foreach to,$(B) $(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/runtime/screen/glyphs.c.o): $(GLYPHS)
+
 # ---- tests -----------------------------------------------------------------------------------
 
 UNIT := $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(wildcard tests/unit/*/*_test.c))

@@ -4,6 +4,7 @@
 set -eu
 
 packages="build-essential git perl clang-format python3 python3-pexpect python3-jinja2 mtools dosfstools xz-utils lz4 libcjson-dev
+    xfonts-terminus
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross
     gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-riscv64-unknown-elf newlib-source"
 # For `make bench-kernels` alone: skipped where a release has none.

@@ -1,0 +1,28 @@
+/* From cells to pixels. Where rows moved up, pixels are copied; glyphs are drawn where cells changed. */
+#ifndef INGOT_RUNTIME_SCREEN_DRAW_H
+#define INGOT_RUNTIME_SCREEN_DRAW_H
+
+#include "board/screen.h"
+#include "runtime/screen/text_screen.h"
+
+struct screen_draw {
+    const struct board_screen *screen;
+    uint32_t scale; /* pixels in a row of a glyph's pixel: more on a display that is large */
+    bool cursor;    /* is drawn, there: */
+    struct text_place cursor_at;
+};
+
+/* All pixels black. The screen outlives d. */
+void screen_draw_open(struct screen_draw *d, const struct board_screen *screen);
+
+/* What `scale` is on a screen. */
+uint32_t screen_draw_scale(const struct board_screen *screen);
+
+/* How many cells the screen has; screen and scale are set. */
+uint32_t screen_draw_columns(const struct screen_draw *d);
+uint32_t screen_draw_rows(const struct screen_draw *d);
+
+/* Draw what has changed of the text, and its cursor: the cell under it with its colours exchanged. */
+void screen_draw(struct screen_draw *d, struct text_screen *t);
+
+#endif

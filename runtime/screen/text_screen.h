@@ -1,0 +1,92 @@
+/* A terminal without a device: bytes in, cells of characters with colours out. As much of ECMA-48 as our own
+ * console sends, and of anything else nothing: bytes of strangers change cells and the cursor, whatever they
+ * are. Knows no pixels (screen_draw.h).
+ *
+ * A row ends between words: a word that meets the right edge begins the next row. Rows that leave at the top
+ * are gone. What has changed is noted for each row, and how far rows have moved since, so that drawing costs
+ * what the change does. */
+#ifndef INGOT_RUNTIME_TEXT_SCREEN_H
+#define INGOT_RUNTIME_TEXT_SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TEXT_SCREEN_MIN_COLUMNS = 8,
+    TEXT_SCREEN_MAX_COLUMNS = 512,
+    TEXT_SCREEN_MAX_ROWS = 256,
+    TEXT_SCREEN_NUMBERS = 8, /* of a control sequence; the rest of them is passed over */
+};
+
+/* The colours of ECMA-48, + 8: bright. */
+enum text_colour {
+    TEXT_BLACK = 0,
+    TEXT_GREY = 7, /* of ordinary text */
+    TEXT_DARK = 8, /* of dim text */
+    TEXT_WHITE = 15,
+    TEXT_COLOURS = 16,
+};
+
+struct text_cell {
+    uint32_t code; /* a printable character; 0: the right half of a wide one */
+    uint8_t front, back;
+};
+
+/* Columns [from, to) of a row are to be drawn. */
+struct text_row {
+    uint16_t from, to;
+};
+
+struct text_look {
+    uint8_t front, back;
+    bool bold, dim, reversed;
+};
+
+struct text_place {
+    uint32_t row, column;
+};
+
+struct text_screen {
+    uint32_t columns, rows;
+    struct text_cell *cells; /* of rows in a ring: text_screen_cell() */
+    struct text_row *changed;
+    uint32_t top;           /* the ring's row that is the first */
+    uint32_t moved;         /* rows up since somebody drew them, at most `rows` */
+    struct text_place at;   /* column == columns: what comes next begins a row */
+    struct text_place kept; /* by ESC 7 */
+    uint32_t word;          /* where the word at the cursor begins */
+    bool after_wrap;        /* a row has ended by itself: the space there is left out */
+    struct text_look look;
+
+    /* Bytes of a character, and a control sequence. */
+    uint8_t held[4];
+    uint8_t n_held;
+    enum { TEXT_PLAIN, TEXT_ESCAPE, TEXT_SEQUENCE, TEXT_STRING, TEXT_STRING_ESCAPE } state;
+    uint32_t numbers[TEXT_SCREEN_NUMBERS];
+    uint32_t n_numbers;
+    bool foreign; /* the sequence has marks that none of ours has */
+};
+
+/* Bytes for that many columns and rows, aligned as a struct text_cell. */
+size_t text_screen_bytes(uint32_t columns, uint32_t rows);
+
+/* All blank, the cursor at the top. columns TEXT_SCREEN_MIN_COLUMNS .. _MAX_COLUMNS, rows 1 .. _MAX_ROWS;
+ * memory stays the screen's. */
+void text_screen_open(struct text_screen *t, uint32_t columns, uint32_t rows, void *memory);
+
+/* Bytes of UTF-8 with control characters, cut anywhere. LF begins a row at column 0. */
+void text_screen_put(struct text_screen *t, const char *text, size_t bytes);
+
+/* Of row and column as they are seen. */
+const struct text_cell *text_screen_cell(const struct text_screen *t, uint32_t row,
+                                         uint32_t column);
+struct text_row *text_screen_changed(struct text_screen *t, uint32_t row);
+
+/* Where the cursor is shown. */
+struct text_place text_screen_cursor(const struct text_screen *t);
+
+/* Have a cell drawn again. */
+void text_screen_touch(struct text_screen *t, uint32_t row, uint32_t column);
+
+#endif

@@ -1,0 +1,20 @@
+/* What the two files of the text screen share: cells, and the sequences that change them. */
+#ifndef INGOT_RUNTIME_TEXT_SCREEN_PRIVATE_H
+#define INGOT_RUNTIME_TEXT_SCREEN_PRIVATE_H
+
+#include "runtime/screen/text_screen.h"
+
+/* Blank columns [from, to) of a row. */
+void text_screen_blank(struct text_screen *t, uint32_t row, uint32_t from, uint32_t to);
+
+/* The cursor goes there, or as near as the screen lets it. */
+void text_screen_go(struct text_screen *t, int64_t row, int64_t column);
+
+/* The colours that the look makes. */
+uint8_t text_screen_front(const struct text_look *look);
+uint8_t text_screen_back(const struct text_look *look);
+
+/* Take the next character of an escape sequence; t->state says of which part. */
+void text_screen_take_escape(struct text_screen *t, uint32_t code);
+
+#endif
