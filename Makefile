@@ -129,7 +129,7 @@ DRIVER_OBJ = $(patsubst %,$(B)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard
 
 # What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
 IMAGE_FAST := $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c linear.c rope_table.c workers.c) \
-              image/image_roles.c model/layer.c session/sampler.c)
+              image/image_roles.c model/layer.c screen/screen_draw.c session/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
 
 # A loop of these functions is not to become a call of itself.
@@ -268,7 +268,8 @@ TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c bo
                  $(addprefix board/drivers/block/,spi_nor.c virtio_blk.c virtio_mmio.c) \
                  $(wildcard board/drivers/block/nvme*.c) \
                  $(addprefix board/drivers/dma/,bcm_dma.c tree_window.c) \
-                 $(addprefix board/drivers/soc/,bcm_mailbox.c last_run.c bcm_gpio.c bcm_watchdog.c bcm2712.c brcmstb_gpio.c)
+                 $(addprefix board/drivers/soc/,bcm_mailbox.c last_run.c bcm_gpio.c bcm_watchdog.c bcm2712.c brcmstb_gpio.c) \
+                 $(addprefix board/drivers/screen/,fw_cfg.c ramfb.c bcm_screen.c)
 
 $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
 	$(Q)rm -f $@

@@ -11,6 +11,7 @@
 #include "board/block_device.h"
 #include "board/err.h"
 #include "board/machine.h"
+#include "board/screen.h"
 
 /* For set_input_buffer: 11 s of 115200 baud, a long paste during a reply. */
 enum { BOARD_INPUT_BYTES = 128 * 1024 };
@@ -87,6 +88,11 @@ struct board {
     void (*wait)(const _Atomic uint32_t *word, uint32_t old);
     /* Wake every core that waits on *word; called after *word was changed. */
     void (*wake)(const _Atomic uint32_t *word);
+
+    /* Find a display that is attached, have it show pixels and fill *screen. Memory for them, if they need any of
+     * ours, is cut from the end of *free, which is mapped. Core 0, once, after early_init. False: there is no
+     * display, or none that works. NULL: the board can have none. */
+    bool (*open_screen)(struct board_screen *screen, struct memory_range *free);
 
     /* Find storage: fill devices[], cards before flash, and return how many (0 ..
      * BOARD_MAX_BLOCK). Called once on core 0, after the MMU is on. */

@@ -7,9 +7,9 @@
 
 /* Constant once the board has filled it. */
 struct board_screen {
-    uint8_t *pixels; /* mapped, cached; aligned to 4 bytes */
+    uint8_t *pixels; /* mapped, cached; aligned to 8 bytes */
     uint32_t width, height;
-    uint32_t pitch; /* bytes from a row to the next, a multiple of 4 */
+    uint32_t pitch; /* bytes from a row to the next, a multiple of 8 */
     uint32_t bits;  /* of a pixel, little-endian: 16, of which red has the upper 5, green 6 and
                      * blue 5; or 32: from above 8 of nothing, red, green, blue */
     /* Pixels (bytes) were written: the display is to see them. NULL: it sees what the cores see. */

@@ -9,6 +9,7 @@
 #include "boot/arguments.h"
 #include "boot/diag.h"
 #include "boot/platform.h"
+#include "boot/screen.h"
 #include "runtime/app/app.h"
 #include "runtime/app/app_storage.h"
 #include "runtime/chat/report.h"
@@ -123,6 +124,23 @@ static void report_strays(void)
     }
 }
 
+static void open_screen(const struct machine *machine)
+{
+    if (state.options.machine.screen == SCREEN_ON) {
+        boot_screen_open(&state.platform, machine);
+    }
+}
+
+static void report_screen(void)
+{
+    if (state.platform.screen.columns != 0) {
+        console_log(&state.console, "screen: %u x %u characters",
+                    (unsigned)state.platform.screen.columns, (unsigned)state.platform.screen.rows);
+    } else if (boot_screen_problem() != NULL) {
+        console_log(&state.console, "warning: the display is not used: %s", boot_screen_problem());
+    }
+}
+
 static void open_app(const struct machine *machine)
 {
     struct app_setup setup = {
@@ -168,8 +186,10 @@ void image_main(const struct machine *machine)
     open_console();
     give_input_buffer();
     arguments_find_terminal(&state.options, &state.console, machine);
+    open_screen(machine);
     console_log(&state.console, "Ingot " INGOT_VERSION_TEXT " on %s: %u x %s, %s RAM", board.name,
                 machine->n_cores, machine->cpu_name, format_bytes(ram, machine->ram_bytes));
+    report_screen();
     report_health(&state.console);
     report_last_run();
     report_strays();

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "boot/boot.h"
+#include "boot/screen.h"
 #include "boot/stage.h"
 
 /* Declared by newlib's assert.h only where assertions are on. */
@@ -24,6 +25,7 @@ static void put(char c)
     if (c == '\n')
         board.putc('\r');
     board.putc(c);
+    boot_screen_put(c);
 }
 
 static void put_text(const char *text)
@@ -123,6 +125,7 @@ void panic_begin(void)
     if (!atomic_compare_exchange_strong(&panic_state.owner, &owner, self)) {
         if (owner != self || panic_state.nested++ > 0)
             core_halt();
+        boot_screen_drop();
         /* The report itself failed: write one more line and stop, as nothing can be trusted now. */
         panic_print("\npanic: another trap inside this report\n");
         boot_stage_show();
@@ -130,6 +133,7 @@ void panic_begin(void)
     }
     if (board.flow_control != NULL)
         board.flow_control(false); /* nothing holds a report back */
+    boot_screen_take();
     put('\n');
 }
 
@@ -174,6 +178,7 @@ void panic_end(uintptr_t pc, uintptr_t frame)
                 core_number(), (unsigned long)pc);
     print_backtrace(frame);
     panic_print("power off\n");
+    boot_screen_hold();
     boot_stage_show();
     board.power_off(1);
 }

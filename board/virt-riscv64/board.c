@@ -4,6 +4,7 @@
 #include "board/device_tree.h"
 #include "board/drivers/block/tree_storage.h"
 #include "board/drivers/serial/ns16550.h"
+#include "board/drivers/screen/ramfb.h"
 #include "board/drivers/serial/serial.h"
 #include "board/drivers/soc/riscv_timer.h"
 #include "board/drivers/soc/sbi_machine.h"
@@ -29,6 +30,11 @@ static unsigned virt_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
     return tree_storage_find(&board_state.storage, board_state.tree, devices);
 }
 
+static bool virt_open_screen(struct board_screen *screen, struct memory_range *free)
+{
+    return ramfb_open(board_state.tree, screen, free);
+}
+
 static void virt_limit_dma(uint64_t end)
 {
     board_state.storage.dma_end = end;
@@ -39,6 +45,7 @@ const struct board board = {
     .early_init = virt_early_init,
     SERIAL_CONSOLE,
     SBI_MACHINE,
+    .open_screen = virt_open_screen,
     .find_storage = virt_find_storage,
     .limit_dma = virt_limit_dma,
     .power_off = sbi_machine_power_off,

@@ -72,6 +72,16 @@ struct platform_console {
     void (*set_baud)(void *context, uint32_t baud); /* drains first; or NULL */
 };
 
+/* A display that shows what the console writes. */
+struct platform_screen {
+    void *context;
+    uint32_t columns, rows; /* of characters; 0: there is none, and the rest is NULL */
+    /* A byte of what goes to a terminal, control sequences too. Cheap: nothing is drawn. */
+    void (*show)(void *context, char c);
+    /* Draw it: now, or if enough time has gone by since it was drawn last. */
+    void (*refresh)(void *context, bool now);
+};
+
 struct platform_storage {
     void *context;
     /* Find devices once, cards before flash: fills devices[], returns how many. Or NULL: none. */
@@ -118,6 +128,7 @@ struct platform {
     struct platform_memory memory;
     struct platform_cores cores;
     struct platform_console console;
+    struct platform_screen screen;
     struct platform_storage storage;
     struct platform_power power;
     struct platform_health health;

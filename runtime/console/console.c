@@ -11,6 +11,25 @@
 
 enum { STAMP_BYTES = 32 };
 
+static bool has_screen(const struct console *c)
+{
+    return c->platform != NULL && c->platform->screen.columns != 0;
+}
+
+void console_refresh(const struct console *c, bool now)
+{
+    if (has_screen(c)) {
+        c->platform->screen.refresh(c->platform->screen.context, now);
+    }
+}
+
+static void show_char(const struct console *c, char byte)
+{
+    if (has_screen(c)) {
+        c->platform->screen.show(c->platform->screen.context, byte);
+    }
+}
+
 /* A zeroed console has no device yet: what is written to it is lost. */
 static void put_char(struct console *c, char byte)
 {
@@ -18,6 +37,7 @@ static void put_char(struct console *c, char byte)
         return;
     }
     c->platform->console.putc(c->platform->console.context, byte);
+    show_char(c, byte);
 }
 
 static void put(struct console *c, const char *text, size_t bytes)
@@ -54,9 +74,16 @@ void console_put_sequence(struct console *c, const char *sequence)
     word_wrap_begin_row(&c->wrap);
 }
 
-/* Select Graphic Rendition (ECMA-48, 8.3.117). A word of two styles does not move whole. */
+/* Select Graphic Rendition (ECMA-48, 8.3.117): to a terminal, and to a display in any case. A word of two styles
+ * does not move whole. */
 static void put_style(struct console *c, const char *codes)
 {
+    if (!console_is_terminal(c)) {
+        for (; *codes != '\0'; codes++) {
+            show_char(c, *codes);
+        }
+        return;
+    }
     put_codes(c, codes);
     word_wrap_begin_word(&c->wrap);
 }
@@ -68,7 +95,7 @@ void console_style(struct console *c, enum console_style style)
         [CONSOLE_REPLY] = "\33[36m", [CONSOLE_ERROR] = "\33[1;31m",
     };
 
-    if (!console_is_terminal(c) || style == c->style) {
+    if ((!console_is_terminal(c) && !has_screen(c)) || c->json.on || style == c->style) {
         return;
     }
     if (c->style != CONSOLE_NORMAL) {
@@ -286,6 +313,7 @@ void console_log(struct console *c, const char *format, ...)
     if (c->json.on) {
         console_json_log(c, ms, text, n);
     }
+    console_refresh(c, true);
 }
 
 void console_repeat_log(struct console *c)

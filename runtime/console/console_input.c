@@ -60,6 +60,7 @@ void console_poll(struct console *c)
     }
     p = &c->platform->console;
     platform_alive(&c->platform->power);
+    console_refresh(c, false);
     while (!in->closed && in->tail - in->head < CONSOLE_RING_BYTES) {
         int byte = p->getc(p->context);
 
@@ -124,6 +125,7 @@ static int wait_byte(struct console *c)
         if (c->input.closed) {
             return CONSOLE_CLOSED;
         }
+        console_refresh(c, true);
         if (p->idle != NULL) {
             p->idle(p->context);
         }
@@ -224,6 +226,7 @@ enum err console_read_line(struct console *c, const char *prompt, char *line, si
 
     c->input.aborted = false;
     c->input.reading = true;
+    c->input.editor.most_columns = c->platform->screen.columns;
     if (prompt != NULL) {
         if (c->input.editor.terminal) {
             line_editor_ask_width(&c->input.editor); /* it may be another since the last line */

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/console/line_keys.h"
 #include "runtime/console/line_screen.h"
 #include "runtime/console/line_text.h"
@@ -170,6 +171,9 @@ bool line_editor_take_answer(struct line_editor *e, const char *text)
         return false;
     }
     e->terminal = !e->plain;
+    if (e->most_columns != 0) {
+        columns = min_u32(columns, e->most_columns);
+    }
     e->columns = columns;
     return true;
 }

@@ -36,6 +36,7 @@ struct line_editor {
     bool terminal;    /* obeys control sequences; also set by the first key that only one has ... */
     bool plain;       /* ... unless it is known to be none: then such keys do nothing */
     uint32_t columns; /* of the terminal; 0: LINE_DEFAULT_COLUMNS */
+    uint32_t most_columns; /* of a display that shows the same; 0: there is none */
 
     /* The line. */
     const char *prompt; /* ASCII, at column 0 */

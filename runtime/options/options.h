@@ -50,6 +50,7 @@ enum option {
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
     OPTION_PIO,      /* pio: a core moves the card's data, on a board that has the choice */
     OPTION_DMAEND,   /* dmaend=ADDRESS, where the DMA of cards ends: to try out a bounce */
+    OPTION_SCREEN,   /* screen=off: a display that is attached stays as it is */
     OPTION_BAUD,     /* baud=115200 */
     OPTION_TERM,     /* term=auto, plain or vt: what reads the serial line */
     OPTION_MODE,     /* mode=chat or json: who is at the serial line */
@@ -70,6 +71,7 @@ enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
  * gets (arXiv 2309.17453), and nothing is computed again. */
 enum option_overflow { OVERFLOW_TURNS, OVERFLOW_SINKS };
 enum option_flow { FLOW_ON, FLOW_OFF };
+enum option_screen { SCREEN_ON, SCREEN_OFF };
 enum option_mode { MODE_CHAT, MODE_JSON };
 
 struct options_kv {
@@ -107,6 +109,7 @@ struct options_machine {
     char isa[OPTIONS_ISA_BYTES]; /* "": the best the CPU has */
     bool pio;
     bool selftest;
+    uint32_t screen;   /* enum option_screen */
     uint64_t dmaend;   /* 0: as the hardware has it */
     uint32_t watchdog; /* seconds, if given */
 };

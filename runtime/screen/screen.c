@@ -15,7 +15,7 @@ enum err screen_check(const struct board_screen *board)
     struct screen_draw d;
 
     if ((board->bits != 16 && board->bits != 32) || board->pixels == NULL ||
-        (uintptr_t)board->pixels % 4 != 0 || board->pitch % 4 != 0 || board->width > MOST_PIXELS ||
+        (uintptr_t)board->pixels % 8 != 0 || board->pitch % 8 != 0 || board->width > MOST_PIXELS ||
         board->height > MOST_PIXELS || board->pitch < board->width * (board->bits / 8)) {
         return ERR_UNSUPPORTED;
     }

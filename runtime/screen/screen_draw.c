@@ -16,7 +16,7 @@ static const uint32_t palette[TEXT_COLOURS] = {
 
 uint32_t screen_draw_scale(const struct board_screen *screen)
 {
-    return max_u32(1, screen->height / LINES_A_SCALE);
+    return min_u32(max_u32(1, screen->height / LINES_A_SCALE), SCREEN_DRAW_MAX_SCALE);
 }
 
 static uint32_t glyph_width(const struct screen_draw *d)
@@ -70,44 +70,52 @@ static uint32_t pixel_of(const struct screen_draw *d, uint8_t colour)
     return c;
 }
 
-/* A line of pixels of a glyph: its bits from the highest down, each `scale` pixels wide. */
-static void draw_line_16(uint16_t *to, uint8_t bits, uint32_t scale, const uint32_t pixels[2])
+static void put_pixel(uint8_t *to, uint32_t bits, uint32_t pixel)
 {
-    for (unsigned i = 0; i < GLYPH_COLUMNS; i++, bits = (uint8_t)(bits << 1)) {
-        for (uint32_t n = 0; n < scale; n++) {
-            *to++ = (uint16_t)pixels[bits >> 7];
+    if (bits == 16) {
+        *(uint16_t *)(void *)to = (uint16_t)pixel;
+    } else {
+        *(uint32_t *)(void *)to = pixel;
+    }
+}
+
+/* What four pixels of a glyph become in these colours, all 16 of them. */
+static void mix(struct screen_draw *d, uint8_t front, uint8_t back)
+{
+    uint32_t bits = d->screen->bits, pixels[2] = { pixel_of(d, back), pixel_of(d, front) };
+
+    if (d->mixed && d->front == front && d->back == back) {
+        return;
+    }
+    d->mixed = true;
+    d->front = front;
+    d->back = back;
+    for (uint32_t four = 0; four < 16; four++) {
+        uint8_t *to = (uint8_t *)d->quads[four];
+
+        for (uint32_t i = 0; i < 4 * d->scale; i++) {
+            put_pixel(to + i * bits / 8, bits, pixels[four >> (3 - i / d->scale) & 1]);
         }
     }
 }
 
-static void draw_line_32(uint32_t *to, uint8_t bits, uint32_t scale, const uint32_t pixels[2])
-{
-    for (unsigned i = 0; i < GLYPH_COLUMNS; i++, bits = (uint8_t)(bits << 1)) {
-        for (uint32_t n = 0; n < scale; n++) {
-            *to++ = pixels[bits >> 7];
-        }
-    }
-}
-
-static void draw_cell(const struct screen_draw *d, uint32_t row, uint32_t column,
+static void draw_cell(struct screen_draw *d, uint32_t row, uint32_t column,
                       const struct text_cell *cell, bool reversed)
 {
     const uint8_t *glyph = glyph_rows(cell->code != 0 ? cell->code : ' ');
-    const uint32_t front = pixel_of(d, cell->front), back = pixel_of(d, cell->back);
-    const uint32_t pixels[2] = { reversed ? front : back, reversed ? back : front };
-    uint32_t pitch = d->screen->pitch, line_bytes = glyph_width(d) * d->screen->bits / 8;
-    uint8_t *to = row_pixels(d, row) + (size_t)column * line_bytes;
+    uint32_t words = d->scale * d->screen->bits / 16; /* of a quad */
+    uint8_t *line = row_pixels(d, row) + (size_t)column * 2 * words * sizeof(uint64_t);
 
-    for (unsigned i = 0; i < GLYPH_ROWS; i++) {
-        if (d->screen->bits == 16) {
-            draw_line_16((uint16_t *)(void *)to, glyph[i], d->scale, pixels);
-        } else {
-            draw_line_32((uint32_t *)(void *)to, glyph[i], d->scale, pixels);
+    mix(d, reversed ? cell->back : cell->front, reversed ? cell->front : cell->back);
+    for (uint32_t y = 0; y < glyph_height(d); y++, line += d->screen->pitch) {
+        const uint8_t bits = glyph[y / d->scale];
+        const uint64_t *left = d->quads[bits >> 4], *right = d->quads[bits & 15];
+        uint64_t *to = (uint64_t *)(void *)line;
+
+        for (uint32_t i = 0; i < words; i++) {
+            to[i] = left[i];
+            to[words + i] = right[i];
         }
-        for (uint32_t n = 1; n < d->scale; n++) {
-            memcpy(to + (size_t)n * pitch, to, line_bytes);
-        }
-        to += (size_t)d->scale * pitch;
     }
 }
 
@@ -127,7 +135,7 @@ static void move_rows(struct screen_draw *d, struct text_screen *t)
     t->moved = 0;
 }
 
-static void draw_row(const struct screen_draw *d, struct text_screen *t, uint32_t row)
+static void draw_row(struct screen_draw *d, struct text_screen *t, uint32_t row)
 {
     struct text_row *changed = text_screen_changed(t, row);
 

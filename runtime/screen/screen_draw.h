@@ -5,10 +5,16 @@
 #include "board/screen.h"
 #include "runtime/screen/text_screen.h"
 
+enum { SCREEN_DRAW_MAX_SCALE = 4 };
+
 struct screen_draw {
     const struct board_screen *screen;
     uint32_t scale; /* pixels in a row of a glyph's pixel: more on a display that is large */
-    bool cursor;    /* is drawn, there: */
+    /* Four pixels of a glyph in the colours of the cell that was drawn last, the leftmost in the highest bit. */
+    uint64_t quads[16][2 * SCREEN_DRAW_MAX_SCALE];
+    bool mixed;
+    uint8_t front, back;
+    bool cursor; /* is drawn, there: */
     struct text_place cursor_at;
 };
 

@@ -163,10 +163,8 @@ static void wrap(struct text_screen *t)
     t->at.column = n;
 }
 
-static void put_visible(struct text_screen *t, uint32_t code)
+static void put_visible(struct text_screen *t, uint32_t code, uint32_t width)
 {
-    uint32_t width = char_width(code);
-
     if (width == 0) {
         return; /* a mark: there is no glyph that has it */
     }
@@ -210,6 +208,16 @@ static void put_tab(struct text_screen *t)
     } while (t->at.column % TAB_COLUMNS != 0 && t->at.column < t->columns);
 }
 
+/* Most are of ASCII, and need no search. */
+static void put_other(struct text_screen *t, uint32_t code)
+{
+    if (code > ' ' && code <= '~') {
+        put_visible(t, code, 1);
+    } else if (!char_is_control(code)) {
+        put_visible(t, code, char_width(code));
+    }
+}
+
 /* A space at the edge has begun the row already. */
 static void end_line(struct text_screen *t)
 {
@@ -228,11 +236,7 @@ static void put_plain(struct text_screen *t, uint32_t code)
     case '\b': text_screen_go(t, t->at.row, (int64_t)text_screen_cursor(t).column - 1); break;
     case '\t': put_tab(t); break;
     case ' ': put_space(t); break;
-    default:
-        if (!char_is_control(code)) {
-            put_visible(t, code);
-        }
-        break;
+    default: put_other(t, code); break;
     }
 }
 

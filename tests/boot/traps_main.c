@@ -1,5 +1,6 @@
 /* An image that does one forbidden thing: "NAME" as the boot arguments does it on core 0, "NAME 1"
- * on core 1 while the other cores work, "NAME all" on all at once. traps.t reads the report. */
+ * on core 1 while the other cores work, "NAME all" on all at once. traps.t reads the report. "screen" before the
+ * name opens the display. */
 #include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -9,6 +10,8 @@
 #include "board/board.h"
 #include "boot/boot.h"
 #include "boot/panic.h"
+#include "boot/platform.h"
+#include "boot/screen.h"
 
 enum { UNMAPPED = 28u, GIB_SHIFT = 30, FAR_CORE = 50000, LEAP_BYTES = 16 * 1024 - 512, CORES = 4 };
 
@@ -273,13 +276,26 @@ static void start_others(void)
     core_main((void *)(uintptr_t)(state.all ? &yes : &no));
 }
 
+/* Where the name of the trap begins. */
+static const char *open_screen(const struct machine *machine)
+{
+    static const char word[] = "screen ";
+    static struct platform platform;
+
+    if (strncmp(machine->args, word, sizeof word - 1) != 0)
+        return machine->args;
+    board_platform(&platform, machine);
+    boot_screen_open(&platform, machine);
+    return machine->args + sizeof word - 1;
+}
+
 void image_main(const struct machine *machine)
 {
-    const char *end = strchr(machine->args, ' ');
-    size_t length = end != NULL ? (size_t)(end - machine->args) : strlen(machine->args);
+    const char *name = open_screen(machine), *end = strchr(name, ' ');
+    size_t length = end != NULL ? (size_t)(end - name) : strlen(name);
 
     for (size_t i = 0; i < sizeof traps / sizeof traps[0]; i++)
-        if (strlen(traps[i].name) == length && memcmp(traps[i].name, machine->args, length) == 0)
+        if (strlen(traps[i].name) == length && memcmp(traps[i].name, name, length) == 0)
             state.trap = traps[i].trap;
     state.all = end != NULL && strcmp(end, " all") == 0;
     if (state.trap != NULL && end != NULL)

@@ -63,19 +63,13 @@ static bool exchange(const struct bcm_mailbox *m, uint32_t word)
     return false;
 }
 
-/* The message's values hold the question; `bytes` is the room for the answer, whole words. Gives
- * the answer's length, which may be larger than the room. */
-static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, uint32_t *answer)
+/* The tags are in the message, of `total` bytes with header and end. */
+static enum err send(struct bcm_mailbox *m, uint32_t total)
 {
-    uint32_t total = AT_VALUES * 4 + bytes + 4;
-
     if (m->base == 0)
         return ERR_NO_DEVICE;
     m->message[AT_BYTES] = total;
     m->message[AT_CODE] = 0;
-    m->message[AT_TAG] = tag;
-    m->message[AT_TAG_BYTES] = bytes;
-    m->message[AT_TAG_CODE] = 0;
     m->message[total / 4 - 1] = 0;
     dma_flush(m->message, total);
     if (!exchange(m, ((uint32_t)(uintptr_t)m->message | BUS_ALIAS) | CHANNEL_PROPERTY)) {
@@ -83,6 +77,21 @@ static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, ui
         return ERR_TIMEOUT;
     }
     dma_flush(m->message, total);
+    return ERR_OK;
+}
+
+/* The message's values hold the question; `bytes` is the room for the answer, whole words. Gives
+ * the answer's length, which may be larger than the room. */
+static enum err call(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t bytes, uint32_t *answer)
+{
+    enum err e;
+
+    m->message[AT_TAG] = tag;
+    m->message[AT_TAG_BYTES] = bytes;
+    m->message[AT_TAG_CODE] = 0;
+    e = send(m, AT_VALUES * 4 + bytes + 4);
+    if (e != ERR_OK)
+        return e;
     *answer = m->message[AT_TAG_CODE] & ~CODE_DONE;
     return m->message[AT_CODE] == CODE_DONE && (m->message[AT_TAG_CODE] & CODE_DONE) != 0
                ? ERR_OK
@@ -143,6 +152,24 @@ enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *tex
         answer = 0;
     memcpy(text, &m->message[AT_VALUES], answer);
     text[answer] = '\0';
+    give_back(m);
+    return e;
+}
+
+enum err bcm_mailbox_ask_tags(struct bcm_mailbox *m, uint32_t *tags, unsigned n)
+{
+    enum err e;
+
+    if (n > BCM_MAILBOX_MAX_ANSWER / 4)
+        return ERR_BAD_ARGUMENT;
+    if (!take(m))
+        return ERR_TIMEOUT;
+    memcpy(&m->message[AT_TAG], tags, n * 4);
+    e = send(m, (AT_TAG + n + 1) * 4);
+    if (e == ERR_OK && m->message[AT_CODE] != CODE_DONE)
+        e = ERR_UNSUPPORTED;
+    if (e == ERR_OK)
+        memcpy(tags, &m->message[AT_TAG], n * 4);
     give_back(m);
     return e;
 }

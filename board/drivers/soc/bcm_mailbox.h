@@ -28,6 +28,17 @@ enum bcm_tag {
     BCM_SET_CLOCK = 0x00038002,       /* clock, Hz, 1: leave turbo alone -> clock, Hz, 1 */
     BCM_SET_GPIO = 0x00038041,        /* pin of the expander + 128, level -> 0, level */
     BCM_GET_ARGUMENTS = 0x00050001,   /* -> boot arguments as text, no NUL */
+
+    /* Of the display; those that set are answered by what was set. */
+    BCM_ALLOCATE_BUFFER = 0x00040001,  /* alignment, 0 -> bus address, bytes */
+    BCM_GET_DISPLAY_SIZE = 0x00040003, /* -> width, height */
+    BCM_GET_PITCH = 0x00040008,        /* -> bytes from a row to the next */
+    BCM_GET_DISPLAYS = 0x00040013,     /* -> how many; Linux, raspberrypi-firmware.h */
+    BCM_SET_DISPLAY_SIZE = 0x00048003, /* width, height */
+    BCM_SET_BUFFER_SIZE = 0x00048004,  /* width, height */
+    BCM_SET_DEPTH = 0x00048005,        /* bits of a pixel */
+    BCM_SET_COLOUR_ORDER = 0x00048006, /* 1: red in the upper bits */
+    BCM_SET_BUFFER_PLACE = 0x00048009, /* x, y of what is seen of the buffer */
 };
 
 enum bcm_clock {
@@ -67,6 +78,11 @@ enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *valu
  * empty, too. */
 enum err bcm_mailbox_ask_text(struct bcm_mailbox *m, enum bcm_tag tag, char *text, size_t max,
                               size_t *bytes);
+
+/* Ask several at once, as the firmware does them at the message's end: `n` words, for each tag its number, the
+ * bytes of its values, 0 and the values, which the answers replace. The tags' own answers are not looked at.
+ * ERR_BAD_ARGUMENT: more than BCM_MAILBOX_MAX_ANSWER; others as above. */
+enum err bcm_mailbox_ask_tags(struct bcm_mailbox *m, uint32_t *tags, unsigned n);
 
 /* A clock's rate now, or the highest that the firmware allows (which); 0: unknown. */
 uint32_t bcm_mailbox_clock(struct bcm_mailbox *m, enum bcm_tag which, enum bcm_clock clock);

@@ -1,5 +1,6 @@
 #include "board/drivers/soc/raspberry_pi.h"
 
+#include "board/drivers/screen/bcm_screen.h"
 #include "board/drivers/serial/serial.h"
 #include "board/drivers/soc/bcm_watchdog.h"
 #include "board/drivers/soc/brcmstb_gpio.h"
@@ -262,6 +263,12 @@ void raspberry_pi_activity(bool active)
     pi->n_reads += active ? 1 : -1u;
     if (was_lit != (pi->n_reads != 0))
         set_led(pi, !was_lit);
+}
+
+bool raspberry_pi_open_screen(struct board_screen *screen, struct memory_range *free)
+{
+    (void)free; /* the firmware has its own */
+    return bcm_screen_open(&the_pi->mailbox, screen) == ERR_OK;
 }
 
 void raspberry_pi_facts(const struct facts *f)

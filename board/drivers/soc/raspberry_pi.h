@@ -104,6 +104,7 @@ struct dma_window raspberry_pi_window(struct dma_window window);
 void raspberry_pi_use_pio(void);
 void raspberry_pi_limit_dma(uint64_t end);
 void raspberry_pi_activity(bool active);
+bool raspberry_pi_open_screen(struct board_screen *screen, struct memory_range *free);
 void raspberry_pi_health(struct board_health *health);
 void raspberry_pi_facts(const struct facts *f);
 void raspberry_pi_watchdog(uint32_t millis, const char *doing);
@@ -113,10 +114,11 @@ bool raspberry_pi_is_emulated(void);
 void raspberry_pi_restart(void);
 void raspberry_pi_power_off(int status) __attribute__((noreturn));
 
-/* Clock, condition, watchdog and power, as members of struct board. */
+/* Clock, condition, watchdog, display and power, as members of struct board. */
 #define RASPBERRY_PI \
     .ticks = generic_timer_ticks, .ticks_hz = generic_timer_hz, .health = raspberry_pi_health, \
-    .facts = raspberry_pi_facts, .watchdog = raspberry_pi_watchdog, .alive = raspberry_pi_alive, \
+    .open_screen = raspberry_pi_open_screen, .facts = raspberry_pi_facts, \
+    .watchdog = raspberry_pi_watchdog, .alive = raspberry_pi_alive, \
     .last_run = raspberry_pi_last_run, .is_emulated = raspberry_pi_is_emulated, \
     .restart = raspberry_pi_restart, .power_off = raspberry_pi_power_off
 

@@ -130,6 +130,25 @@ static unsigned sent(void)
     return i;
 }
 
+/* Of one message: the test's firmware knows one tag of them. */
+static void test_tags(void)
+{
+    static uint32_t many[BCM_MAILBOX_MAX_ANSWER / 4 + 1];
+    uint32_t tags[] = { BCM_GET_TEMPERATURE, 8, 0, 0, 0, BCM_GET_CLOCK, 8, 0, 7, 9 };
+
+    power_up();
+    OK(bcm_mailbox_ask_tags(m, tags, 10) == ERR_OK && tags[4] == 48312 && tags[8] == 7 &&
+           m->message[0] == 13 * 4 && m->message[12] == 0,
+       "several tags: header, tags, end; the answers take their place");
+    power_up();
+    OK(bcm_mailbox_ask_tags(m, many, BCM_MAILBOX_MAX_ANSWER / 4 + 1) == ERR_BAD_ARGUMENT &&
+           f.n_asked == 0,
+       "more than a message holds");
+    power_up();
+    f.is_dead = true;
+    OK(bcm_mailbox_ask_tags(m, tags, 10) == ERR_TIMEOUT, "and no answer");
+}
+
 static void test_ask(void)
 {
     uint32_t values[2] = { 0, 0 };
@@ -191,6 +210,7 @@ static void test_silence(void)
 int main(void)
 {
     test_ask();
+    test_tags();
     test_text();
     test_silence();
     return tap_done();

@@ -182,7 +182,7 @@ static void test_share(void)
 
 static void test_check(void)
 {
-    uint32_t one[4];
+    uint64_t one[4];
     struct board_screen good = {
         .pixels = (uint8_t *)one, .width = 640, .height = 480, .pitch = 1280, .bits = 16
     };
@@ -218,6 +218,8 @@ int main(void)
 {
     test_format(640, 480, 16, 0);
     test_format(650, 490, 32, 24);
+    test_format(1300, 1100, 32, 8);
+    test_format(3840, 2160, 16, 0);
     test_format(1920, 1080, 16, 64);
     test_format(64, 32, 16, 0);
     test_colours();

@@ -1,0 +1,25 @@
+/* QEMU's `ramfb`: a display that shows memory of ours, where the command line has -device ramfb. */
+#ifndef INGOT_BOARD_DRIVERS_SCREEN_RAMFB_H
+#define INGOT_BOARD_DRIVERS_SCREEN_RAMFB_H
+
+#include <stdbool.h>
+
+#include "board/device_tree.h"
+#include "board/drivers/screen/fw_cfg.h"
+#include "board/machine.h"
+#include "board/screen.h"
+
+/* What QEMU reads of etc/ramfb (hw/display/ramfb.c), big-endian. */
+struct ramfb_setup {
+    uint64_t address;
+    uint32_t format, flags, width, height, pitch;
+} __attribute__((packed));
+
+/* board.open_screen, with the tree that names the device; blob NULL: none. */
+bool ramfb_open(const struct device_tree *tree, struct board_screen *screen,
+                struct memory_range *free);
+
+/* The same from the device on. ERR_NO_SPACE: too little memory is free. */
+enum err ramfb_set_up(struct fw_cfg *f, struct board_screen *screen, struct memory_range *free);
+
+#endif

@@ -1,0 +1,158 @@
+#include "boot/screen.h"
+
+#include <stdatomic.h>
+
+#include "boot/boot.h"
+#include "runtime/screen/screen.h"
+
+/* A report can be read so long, and photographed. */
+enum { HOLD_SECONDS = 60, TAKE_MILLIS = 200, ALIGN = 64 };
+
+static struct boot_screen {
+    struct screen screen;
+    _Atomic bool open;
+    _Atomic bool taken; /* by a panic */
+    _Atomic bool busy;  /* core 0 is at it */
+    const char *problem;
+} boot_screen;
+
+/* Core 0. False: there is no screen for it, or no more. */
+static bool begin(void)
+{
+    if (!atomic_load(&boot_screen.open))
+        return false;
+    atomic_store(&boot_screen.busy, true);
+    if (!atomic_load(&boot_screen.taken))
+        return true;
+    atomic_store(&boot_screen.busy, false);
+    return false;
+}
+
+static void show(void *context, char c)
+{
+    (void)context;
+    if (!begin())
+        return;
+    screen_put(&boot_screen.screen, &c, 1);
+    atomic_store(&boot_screen.busy, false);
+}
+
+static void refresh(void *context, bool now)
+{
+    (void)context;
+    if (!begin())
+        return;
+    screen_refresh(&boot_screen.screen, now);
+    atomic_store(&boot_screen.busy, false);
+}
+
+/* A firmware that lends memory which the device tree gives to us would have both write to it. */
+static bool is_ours(const struct machine *machine, const struct board_screen *s)
+{
+    uintptr_t start = (uintptr_t)s->pixels, end = start + (size_t)s->height * s->pitch;
+
+    for (unsigned i = 0; i < machine->n_ram; i++) {
+        uintptr_t from = (uintptr_t)machine->ram[i].base;
+
+        if (start < from + machine->ram[i].bytes && from < end)
+            return true;
+    }
+    return start < (uintptr_t)image_start + STACKS_BYTES + (size_t)(stacks_start - image_start) &&
+           end > (uintptr_t)image_start;
+}
+
+static void *take_cells(struct memory_range *arena, size_t bytes)
+{
+    size_t skipped = -(uintptr_t)arena->base % ALIGN;
+    uint8_t *cells = arena->base + skipped;
+
+    if (arena->bytes < skipped + bytes)
+        return NULL;
+    arena->base = cells + bytes;
+    arena->bytes -= skipped + bytes;
+    return cells;
+}
+
+void boot_screen_open(struct platform *platform, const struct machine *machine)
+{
+    struct memory_range *arena = &platform->memory.arena;
+    size_t before = arena->bytes;
+    struct board_screen found;
+    void *cells;
+
+    if (board.open_screen == NULL || !board.open_screen(&found, arena))
+        return;
+    if (arena->bytes == before && is_ours(machine, &found)) {
+        boot_screen.problem = "the firmware shows memory that it has given to us";
+        return;
+    }
+    if (screen_check(&found) != ERR_OK) {
+        boot_screen.problem = "its size or its format is none that we know";
+        return;
+    }
+    cells = take_cells(arena, screen_bytes(&found));
+    if (cells == NULL)
+        return;
+    screen_open(&boot_screen.screen, &found, &platform->clock, cells);
+    platform->screen = (struct platform_screen){
+        .columns = boot_screen.screen.text.columns,
+        .rows = boot_screen.screen.text.rows,
+        .show = show,
+        .refresh = refresh,
+    };
+    atomic_store(&boot_screen.open, true);
+}
+
+const char *boot_screen_problem(void)
+{
+    return boot_screen.problem;
+}
+
+static void wait_millis(uint64_t millis, const _Atomic bool *until_clear)
+{
+    uint64_t start = board.ticks(), hz = board.ticks_hz();
+
+    while (board.ticks() - start < hz / 1000 * millis &&
+           (until_clear == NULL || atomic_load(until_clear)))
+        if (board.alive != NULL)
+            board.alive();
+}
+
+/* What core 0 has begun it ends, unless it is core 0 that reports. */
+void boot_screen_take(void)
+{
+    struct text_screen *t = &boot_screen.screen.text;
+
+    if (!atomic_load(&boot_screen.open))
+        return;
+    atomic_store(&boot_screen.taken, true);
+    if (core_number() != 0)
+        wait_millis(TAKE_MILLIS, &boot_screen.busy);
+    t->n_held = 0;
+    t->state = TEXT_PLAIN;
+}
+
+void boot_screen_put(char c)
+{
+    if (atomic_load(&boot_screen.taken) && atomic_load(&boot_screen.open))
+        screen_put(&boot_screen.screen, &c, 1);
+}
+
+static bool loses_power(void)
+{
+    return board.is_emulated != NULL && !board.is_emulated();
+}
+
+void boot_screen_hold(void)
+{
+    if (!atomic_load(&boot_screen.taken) || !atomic_load(&boot_screen.open))
+        return;
+    screen_refresh(&boot_screen.screen, true);
+    if (loses_power())
+        wait_millis(HOLD_SECONDS * 1000, NULL);
+}
+
+void boot_screen_drop(void)
+{
+    atomic_store(&boot_screen.open, false);
+}

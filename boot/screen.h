@@ -1,0 +1,25 @@
+/* The board's display as a second console: what goes to the line is shown there, too. */
+#ifndef INGOT_BOOT_SCREEN_H
+#define INGOT_BOOT_SCREEN_H
+
+#include "board/board.h"
+#include "runtime/base/platform.h"
+
+/* Find the board's display, and give platform->screen its functions. Its memory is cut from the platform's arena.
+ * Where there is none, nothing changes. */
+void boot_screen_open(struct platform *platform, const struct machine *machine);
+
+/* Why a display that is there is not used, or NULL. */
+const char *boot_screen_problem(void);
+
+/* ---- for a panic, on any core, at any time ---- */
+
+/* From now on the screen is the report's: others that write to it have ended, or never will. */
+void boot_screen_take(void);
+void boot_screen_put(char c);
+/* Show it, and stay so for a while on a machine whose display goes off with it. */
+void boot_screen_hold(void);
+/* The report itself failed, perhaps here. */
+void boot_screen_drop(void);
+
+#endif

@@ -1,0 +1,131 @@
+/* The VideoCore's display: what is asked, all in one message, and answers that cannot be. */
+#include "board/drivers/screen/bcm_screen.h"
+
+#include <string.h>
+
+#include "board/isa.h"
+#include "tests/unit/board/dma_log.h"
+#include "tests/unit/tap.h"
+
+static struct firmware {
+    bool knows_displays;
+    uint32_t displays, width, height;
+    enum err answer;
+    uint32_t address, bytes, pitch, depth, set_width;
+    uint32_t asked[40];
+    unsigned n;
+} f;
+
+static struct bcm_mailbox mailbox;
+static struct board_screen screen;
+static uintptr_t mapped;
+static size_t mapped_bytes;
+
+enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
+{
+    mapped = mapping == MAP_DATA ? base : 0;
+    mapped_bytes = bytes;
+    return ERR_OK;
+}
+
+enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *values, unsigned n)
+{
+    (void)m;
+    if (tag == BCM_GET_DISPLAYS && n == 1 && f.knows_displays) {
+        values[0] = f.displays;
+        return ERR_OK;
+    }
+    if (tag != BCM_GET_DISPLAY_SIZE || n != 2)
+        return ERR_UNSUPPORTED;
+    values[0] = f.width;
+    values[1] = f.height;
+    return ERR_OK;
+}
+
+enum err bcm_mailbox_ask_tags(struct bcm_mailbox *m, uint32_t *tags, unsigned n)
+{
+    (void)m;
+    memcpy(f.asked, tags, n * 4);
+    f.n = n;
+    for (unsigned at = 0; at + 3 < n; at += 3 + tags[at + 1] / 4) {
+        uint32_t *values = &tags[at + 3];
+
+        if (tags[at] == BCM_SET_BUFFER_SIZE && f.set_width != 0)
+            values[0] = f.set_width;
+        if (tags[at] == BCM_SET_DEPTH)
+            values[0] = f.depth;
+        if (tags[at] == BCM_ALLOCATE_BUFFER) {
+            values[0] = f.address;
+            values[1] = f.bytes;
+        }
+        if (tags[at] == BCM_GET_PITCH)
+            values[0] = f.pitch;
+    }
+    return f.answer;
+}
+
+static const struct firmware good = { .knows_displays = true,
+                                      .displays = 1,
+                                      .width = 1920,
+                                      .height = 1080,
+                                      .address = 0xfe402000,
+                                      .bytes = 1080 * 3840,
+                                      .pitch = 3840,
+                                      .depth = 16 };
+
+static enum err open_display(struct firmware with)
+{
+    f = with;
+    mapped = 0;
+    return bcm_screen_open(&mailbox, &screen);
+}
+
+int main(void)
+{
+    static const uint32_t asked[] = { 0x48003, 8,    0,       1920,    1080,    0x48004, 8, 0,
+                                      1920,    1080, 0x48009, 8,       0,       0,       0, 0x48005,
+                                      4,       0,    16,      0x48006, 4,       0,       1, 0x40001,
+                                      8,       0,    4096,    0,       0x40008, 4,       0, 0 };
+    struct firmware bad = good;
+
+    OK(open_display(good) == ERR_OK && f.n * 4 == sizeof asked &&
+           memcmp(f.asked, asked, sizeof asked) == 0,
+       "the display's own size in 16 bits, one message");
+    OK((uintptr_t)screen.pixels == 0x3e402000 && screen.width == 1920 && screen.height == 1080 &&
+           screen.pitch == 3840 && screen.bits == 16,
+       "its address without the alias of the bus");
+    OK(mapped == 0x3e402000 && mapped_bytes == 1080 * 3840, "is mapped, cached");
+    screen.flush(screen.pixels, 128);
+    OK(dma_log.n != 0 && dma_log.events[0].kind == DMA_FLUSHED &&
+           dma_log.events[0].at == 0x3e402000,
+       "and flushed");
+    bad.knows_displays = false;
+    OK(open_display(bad) == ERR_OK, "a firmware that does not count displays has one");
+    bad = good;
+    bad.displays = 0;
+    OK(open_display(bad) == ERR_NO_DEVICE && f.n == 0, "no display is attached");
+    bad = good;
+    bad.width = 0;
+    OK(open_display(bad) == ERR_NO_DEVICE && f.n == 0, "one of no size");
+    bad.width = 100000;
+    OK(open_display(bad) == ERR_NO_DEVICE && f.n == 0, "one that is too wide to be one");
+    bad = good;
+    bad.answer = ERR_TIMEOUT;
+    OK(open_display(bad) == ERR_TIMEOUT && mapped == 0, "no answer");
+    bad = good;
+    bad.address = 0xc0000000;
+    OK(open_display(bad) == ERR_NO_SPACE && mapped == 0, "no memory for it");
+    bad = good;
+    bad.bytes--;
+    OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "memory for less than its rows");
+    bad = good;
+    bad.address = 0x3ffff000;
+    OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "memory beyond what the bus reaches");
+    bad = good;
+    bad.set_width = 0xffffffff;
+    OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "a width that cannot be");
+    bad = good;
+    bad.pitch = 0xfffffff0;
+    OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "a pitch that cannot be");
+    return tap_done();
+}
