@@ -135,6 +135,16 @@ def sentencepiece(tokens, scores, types, model_type=2, prefix=1, squeezed=0, tra
                      normalizer))
 
 
+def read_safetensors(path):
+    """By name: dtype, shape, raw."""
+    with open(path, "rb") as f:
+        raw = f.read()
+    n = struct.unpack_from("<Q", raw)[0]
+    return {name: (entry["dtype"], tuple(entry["shape"]),
+                   raw[8 + n + entry["data_offsets"][0]:8 + n + entry["data_offsets"][1]])
+            for name, entry in json.loads(raw[8:8 + n]).items() if name != "__metadata__"}
+
+
 def safetensors(path, tensors):
     """{name: (dtype, shape, raw)} in order."""
     header, at = {}, 0

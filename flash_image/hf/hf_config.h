@@ -6,7 +6,8 @@
 
 struct hf_memory;
 
-enum hf_quantized { HF_NOT_QUANTIZED, HF_TERNARY_TIMES, HF_TERNARY_OVER }; /* weight_scale */
+/* weight_scale of ternary matrices multiplies or divides; floats that become ternary; F8. */
+enum hf_quantized { HF_NOT_QUANTIZED, HF_TERNARY_TIMES, HF_TERNARY_OVER, HF_ROUNDED, HF_F8 };
 
 enum { HF_SSM_PARTS = 5 };
 
@@ -25,6 +26,7 @@ struct hf_config {
     struct hf_memory *memory; /* of tensors that no file holds as they are packed */
     enum hf_quantized quantized;
     struct hf_multipliers multipliers;
+    uint32_t tile_height, tile_width; /* HF_F8: of weights with one scale; 0: all of a matrix */
     float *weight_scales; /* of ternary matrices, by slots; 0: has none; NULL: none has */
 };
 

@@ -86,6 +86,8 @@ static const struct hf_name_rule inside[] = {
     { "self_attn.attn_sub_norm.weight", INGOT_ATTN_SUB_NORM, 1, 0 },
     { "self_attn.sinks", INGOT_ATTN_SINKS, 1, 0 },
     { "mlp.ffn_sub_norm.weight", INGOT_FFN_SUB_NORM, 1, 0 },
+    { "self_attn.inner_attn_ln.weight", INGOT_ATTN_SUB_NORM, 1, 0 },
+    { "mlp.ffn_layernorm.weight", INGOT_FFN_SUB_NORM, 1, 0 },
     { "mixer.q_proj.weight", INGOT_ATTN_Q, 1, 0 },
     { "mixer.k_proj.weight", INGOT_ATTN_K, 1, 0 },
     { "mixer.v_proj.weight", INGOT_ATTN_V, 1, 0 },

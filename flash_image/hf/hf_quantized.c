@@ -5,27 +5,83 @@
 #include <string.h>
 
 #include "flash_image/quantize/source_rows.h"
+#include "flash_image/source/map_file.h"
 #include "runtime/image/image.h"
 
-enum { MXFP4_ELEMENTS = 32, MXFP4_BYTES = 16, ROWS_PER_BYTE = 4 };
+#define LEAST_MEAN 1e-5f /* of the sizes of weights, as in Transformers */
+
+enum { MXFP4_ELEMENTS = 32, MXFP4_BYTES = 16, ROWS_PER_BYTE = 4, LARGE_BYTES = 1 << 20 };
 
 /* ---- config.json ------------------------------------------------------------------------------- */
 
-/* Two classes of layers in Transformers: one multiplies by weight_scale, the older one divides. */
+static void refuse_config(struct hf_json *j, const char *what)
+{
+    j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                         "the field \"quantization_config\" %s, which cannot be packed", what);
+}
+
+/* Layers that stay floats beside those that are rounded. The output matrix always does. */
+static bool leaves_layers_out(const cJSON *config)
+{
+    const cJSON *entry;
+
+    cJSON_ArrayForEach(entry, hf_json_list(hf_json_get(config, "modules_to_not_convert")))
+    {
+        if (!cJSON_IsString(entry) || strcmp(entry->valuestring, "lm_head") != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Two classes of layers in Transformers: one multiplies by weight_scale, the older one divides. The
+ * first may also have floats alone, and rounds them to three values as it runs. */
 static void read_bitnet(struct hf_json *j, struct hf_config *c, const cJSON *config)
 {
-    if (hf_json_is(config, "quantization_mode", "online")) {
-        j->e =
-            source_refuse(j->s, ERR_UNSUPPORTED,
-                          "the field \"quantization_config\" rounds floats to three values as the "
-                          "model runs; take the folder in which they are packed");
-    } else if (hf_json_is_true(config, "use_rms_norm", false)) {
-        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
-                             "the field \"quantization_config\" asks for \"use_rms_norm\", which "
-                             "cannot be packed");
+    bool newer = hf_json_is(config, "linear_class", "autobitlinear");
+
+    c->quantized = newer ? HF_TERNARY_TIMES : HF_TERNARY_OVER;
+    if (newer && hf_json_is(config, "quantization_mode", "online")) {
+        c->quantized = HF_ROUNDED;
     }
-    c->quantized = hf_json_is(config, "linear_class", "autobitlinear") ? HF_TERNARY_TIMES
-                                                                       : HF_TERNARY_OVER;
+    if (hf_json_is_true(config, "use_rms_norm", false)) {
+        refuse_config(j, "asks for \"use_rms_norm\"");
+    } else if (c->quantized == HF_ROUNDED && leaves_layers_out(config)) {
+        refuse_config(j, "has \"modules_to_not_convert\" other than lm_head");
+    }
+}
+
+/* The first BitNet models: code of their own rounds floats, and config.json only counts bits. */
+static void read_weight_bits(struct hf_json *j, struct hf_config *c)
+{
+    if (strcmp(c->family->architecture, "BitnetForCausalLM") != 0) {
+        return;
+    }
+    c->quantized = HF_ROUNDED;
+    if (hf_json_u32(j, "weight_bits", 1) != 1 && j->e == ERR_OK) {
+        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                             "the field \"weight_bits\" is not 1, which cannot be packed");
+    }
+}
+
+/* Tiles of two numbers; without them a scale is of a whole matrix. */
+static void read_f8(struct hf_json *j, struct hf_config *c, const cJSON *config)
+{
+    const cJSON *size = hf_json_list(hf_json_get(config, "weight_block_size"));
+    const cJSON *height = cJSON_GetArrayItem(size, 0), *width = cJSON_GetArrayItem(size, 1);
+
+    c->quantized = HF_F8;
+    if (size == NULL) {
+        return;
+    }
+    if (cJSON_GetArraySize(size) != 2 || !hf_json_whole(height, UINT16_MAX) ||
+        !hf_json_whole(width, UINT16_MAX) || height->valuedouble < 1 || width->valuedouble < 1) {
+        j->e = source_refuse(j->s, ERR_BAD_MODEL,
+                             "the field \"weight_block_size\" is no pair of sizes");
+        return;
+    }
+    c->tile_height = (uint32_t)height->valuedouble;
+    c->tile_width = (uint32_t)width->valuedouble;
 }
 
 void hf_quantized_read(struct hf_json *j, struct hf_config *c)
@@ -37,7 +93,15 @@ void hf_quantized_read(struct hf_json *j, struct hf_config *c)
     const cJSON *config = hf_json_get(j->object, "quantization_config");
     const char *method = hf_json_string(hf_json_get(config, "quant_method"));
 
-    if (config == NULL || j->e != ERR_OK) {
+    if (j->e != ERR_OK) {
+        return;
+    }
+    if (config == NULL) {
+        read_weight_bits(j, c);
+        return;
+    }
+    if (method != NULL && strcmp(method, "fp8") == 0) {
+        read_f8(j, c, config);
         return;
     }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -135,7 +199,8 @@ enum err hf_place_ternary(struct source *s, const struct hf_config *c, const str
     struct source_tensor *slot;
     uint32_t rows, cols;
 
-    if (c->quantized == HF_NOT_QUANTIZED || !image_role_is_matrix(role) || t->rule->parts != 1) {
+    if ((c->quantized != HF_TERNARY_TIMES && c->quantized != HF_TERNARY_OVER) ||
+        !image_role_is_matrix(role) || t->rule->parts != 1) {
         return source_refuse(
             s, ERR_UNSUPPORTED,
             "the tensor %.120s is %s; F32, F16 and BF16 can be packed: take the model "
@@ -162,7 +227,8 @@ bool hf_is_weight_scale(const struct hf_config *c, const char *name, char *bare,
     static const char ending[] = ".weight_scale", kept[] = ".weight";
     size_t n = strlen(name), m = sizeof ending - 1;
 
-    if (c->quantized == HF_NOT_QUANTIZED || n < m || strcmp(name + n - m, ending) != 0) {
+    if ((c->quantized != HF_TERNARY_TIMES && c->quantized != HF_TERNARY_OVER) || n < m ||
+        strcmp(name + n - m, ending) != 0) {
         return false;
     }
     n = n - m + sizeof kept - 1;
@@ -183,7 +249,7 @@ enum err hf_place_weight_scale(struct source *s, struct hf_config *c, const stru
     if (e != ERR_OK) {
         return e;
     }
-    scale = source_read_plain(&one, 0, 0);
+    scale = one.type == SOURCE_F8 ? 0.0f : source_read_plain(&one, 0, 0);
     if (one.rows != 1 || one.cols != 1 || !(fabsf(scale) > 0.0f) || !isfinite(1.0f / scale)) {
         return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is not one number other than 0",
                              t->from->name);
@@ -202,6 +268,40 @@ enum err hf_place_weight_scale(struct source *s, struct hf_config *c, const stru
 
 /* ---- together ------------------------------------------------------------------------------------ */
 
+/* The sum of all weights' sizes. Pages of a file that may be larger than memory are let go of. */
+static double sum_sizes(const struct source_tensor *t)
+{
+    bool large = source_type_bytes(t->type, (uint64_t)t->rows * t->cols) >= LARGE_BYTES;
+    const uint8_t *kept = t->data;
+    double sum = 0.0;
+
+    for (uint32_t r = 0; r < t->rows; r++) {
+        for (uint32_t c = 0; c < t->cols; c++) {
+            sum += fabs((double)source_read_plain(t, r, c));
+        }
+        if (large) {
+            map_release(&kept, source_row_data(t, r), r + 1 == t->rows);
+        }
+    }
+    return sum;
+}
+
+/* Three values around 0, their step the mean of all weights' sizes. */
+static enum err round_floats(struct source *s, struct hf_config *c, struct source_slot at,
+                             struct source_tensor *t)
+{
+    float mean = (float)(sum_sizes(t) / ((double)t->rows * t->cols));
+
+    if (!isfinite(mean)) {
+        return source_refuse(s, ERR_BAD_MODEL,
+                             "the tensor %s of layer %u has a weight that is not finite",
+                             image_role_name(at.role), at.layer);
+    }
+    t->rounding = 1.0f / fmaxf(mean, LEAST_MEAN);
+    t->type = (enum source_type)(SOURCE_ROUNDED_F32 + (t->type - SOURCE_F32)); /* in one order */
+    return hf_scale_rows(s, c, t, 0, t->rows, 1.0f / t->rounding);
+}
+
 static enum err finish(struct source *s, struct hf_config *c, struct source_slot at)
 {
     struct source_tensor *t = source_tensor(s, at.role, at.layer);
@@ -214,12 +314,15 @@ static enum err finish(struct source *s, struct hf_config *c, struct source_slot
                              "short or not a whole model",
                              image_role_name(at.role), at.layer);
     }
-    if (!ternary && scale != 0.0f) {
+    if (c->quantized == HF_ROUNDED && at.layer != INGOT_NO_LAYER && image_role_is_matrix(at.role)) {
+        return round_floats(s, c, at, t);
+    }
+    if (c->quantized == HF_TERNARY_OVER && !ternary && scale != 0.0f) {
         return source_refuse(s, ERR_BAD_MODEL,
                              "the tensor %s of layer %u has a scale, and is not packed in bytes",
                              image_role_name(at.role), at.layer);
     }
-    return ternary ? hf_scale_rows(s, c, t, 0, t->rows, scale) : ERR_OK;
+    return scale != 0.0f ? hf_scale_rows(s, c, t, 0, t->rows, scale) : ERR_OK;
 }
 
 enum err hf_finish_quantized(struct source *s, struct hf_config *c)

@@ -1,4 +1,5 @@
-/* Weights that a folder has quantized: experts in MXFP4 (gpt-oss), ternary matrices (BitNet). */
+/* Weights that a folder has quantized: experts in MXFP4 (gpt-oss), ternary matrices (BitNet), and what
+ * config.json says of them. F8 is hf_f8.h's. */
 #ifndef INGOT_FLASH_IMAGE_HF_QUANTIZED_H
 #define INGOT_FLASH_IMAGE_HF_QUANTIZED_H
 

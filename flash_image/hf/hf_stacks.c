@@ -148,26 +148,40 @@ static struct source_tensor *parts_of(struct source *s, struct hf_memory **memor
     return (struct source_tensor *)(uintptr_t)slot->parts;
 }
 
+struct source_tensor *hf_expert_part(struct source *s, struct hf_memory **memory,
+                                     const struct hf_placed *t)
+{
+    struct source_tensor *slot = source_tensor(s, t->rule->role, t->layer), *parts;
+
+    if (t->expert >= s->params.experts.n || t->expert >= INGOT_MAX_EXPERTS ||
+        (slot->data != NULL && slot->parts == NULL)) {
+        (void)refuse_shape(s, t);
+        return NULL;
+    }
+    parts = parts_of(s, memory, slot);
+    return parts == NULL ? NULL : &parts[t->expert];
+}
+
 enum err hf_place_expert(struct source *s, struct hf_memory **memory, const struct hf_placed *t)
 {
-    struct source_tensor *slot = source_tensor(s, t->rule->role, t->layer), one, *parts;
+    struct source_tensor *slot = source_tensor(s, t->rule->role, t->layer), one, *part;
     enum err e = safetensors_as_source(s, t->from, &one);
 
     if (e != ERR_OK) {
         return e;
     }
-    if (t->expert >= s->params.experts.n || t->expert >= INGOT_MAX_EXPERTS ||
-        t->from->n_dims != 2 || (slot->data != NULL && slot->parts == NULL)) {
+    if (t->from->n_dims != 2) {
         return refuse_shape(s, t);
     }
-    parts = parts_of(s, memory, slot);
-    if (parts == NULL) {
-        return ERR_NO_SPACE;
+    part = hf_expert_part(s, memory, t);
+    if (part == NULL) {
+        return ERR_BAD_MODEL;
     }
-    if (parts[t->expert].data != NULL) {
+    if (part->data != NULL) {
         return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s comes twice", t->from->name);
     }
-    parts[t->expert] = one;
+    one.tiles = part->tiles;
+    *part = one;
     if (slot->data == NULL) { /* the slot has what all of them have */
         slot->data = one.data;
         slot->rows = one.rows;

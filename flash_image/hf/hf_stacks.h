@@ -31,6 +31,10 @@ enum err hf_place_stack(struct source *s, const struct hf_placed *t);
 /* Of HF_EACH: one expert's matrix. Errors: as before, ERR_NO_SPACE. */
 enum err hf_place_expert(struct source *s, struct hf_memory **memory, const struct hf_placed *t);
 
+/* The part of an expert, which may have no matrix yet; NULL: s->problem says why. */
+struct source_tensor *hf_expert_part(struct source *s, struct hf_memory **memory,
+                                     const struct hf_placed *t);
+
 /* Every expert has its matrix, and all are alike. Errors: ERR_BAD_MODEL. */
 enum err hf_check_experts(struct source *s);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "flash_image/hf/hf_f8.h"
 #include "flash_image/hf/hf_folder.h"
 #include "flash_image/hf/hf_latent.h"
 #include "flash_image/hf/hf_multipliers.h"
@@ -69,11 +70,14 @@ static enum err place(struct source *s, const char *name, const struct source_te
                       enum ingot_role role, unsigned layer)
 {
     struct source_tensor *slot = hf_take_slot(s, name, role, layer);
+    const struct source_tiles *tiles;
 
     if (slot == NULL) {
         return ERR_BAD_MODEL;
     }
+    tiles = slot->tiles; /* scales may have come before */
     *slot = *t;
+    slot->tiles = tiles != NULL ? tiles : t->tiles;
     return ERR_OK;
 }
 
@@ -223,11 +227,18 @@ static enum err place_tensor(struct source *s, struct hf_config *c, const struct
 {
     const struct hf_name_rule *rule = placed->rule;
     enum ingot_role role = role_of(s, rule, placed->layer);
+    const struct source_tiles *tiles = NULL;
     struct source_tensor t = { .data = NULL };
     enum err e;
 
     if (is_unused(s, role, placed->layer)) {
         return ERR_OK;
+    }
+    if (strcmp(placed->from->dtype, "F8_E4M3") == 0) {
+        tiles = hf_tiles_of(s, c, placed, role);
+        if (tiles == NULL) {
+            return ERR_UNSUPPORTED;
+        }
     }
     if ((rule->kind & HF_OUTPUT_SCALE) != 0) {
         return take_output_scale(s, c, placed);
@@ -248,6 +259,7 @@ static enum err place_tensor(struct source *s, struct hf_config *c, const struct
     if (e != ERR_OK) {
         return e;
     }
+    t.tiles = tiles;
     if (role == INGOT_ATTN_Q && family_has(c->family, FAMILY_GATED_QUERY)) {
         return place_query_gate(s, placed->from->name, &t, placed->layer);
     }
@@ -296,15 +308,22 @@ static enum err place_named(struct source *s, struct hf_config *c,
 {
     struct hf_placed placed = { .from = t };
     char matrix[128];
-    bool scale = hf_is_weight_scale(c, name, matrix, sizeof matrix);
+    bool tiles = hf_is_tile_scale(c, name, matrix, sizeof matrix);
+    bool scale = !tiles && hf_is_weight_scale(c, name, matrix, sizeof matrix);
 
-    placed.rule = hf_find_rule(scale ? matrix : name, &placed.layer, &placed.expert);
+    placed.rule = hf_find_rule(scale || tiles ? matrix : name, &placed.layer, &placed.expert);
     if (placed.layer >= s->params.n_layers && placed.layer != INGOT_NO_LAYER &&
         placed.layer - s->params.n_layers < c->n_more_layers) {
         return ERR_OK; /* it guesses further tokens */
     }
     if (placed.rule != NULL && scale) {
         return hf_place_weight_scale(s, c, &placed, role_of(s, placed.rule, placed.layer));
+    }
+    if (placed.rule != NULL && tiles) {
+        if (is_unused(s, placed.rule->role, placed.layer)) {
+            return ERR_OK;
+        }
+        return hf_place_tile_scale(s, c, &placed, role_of(s, placed.rule, placed.layer));
     }
     if (placed.rule != NULL) {
         return place_tensor(s, c, &placed);
@@ -360,6 +379,9 @@ enum err hf_finish_tensors(struct source *s, struct hf_config *c)
         return refuse_tied(s, c->tied_known);
     }
     e = hf_check_experts(s);
+    if (e == ERR_OK) {
+        e = hf_check_tiles(s, c);
+    }
     if (e == ERR_OK) {
         e = source_check_params(s); /* scales of layers are tensors */
     }

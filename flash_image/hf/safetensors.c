@@ -195,7 +195,7 @@ void safetensors_free(struct safetensors *f)
 
 static bool source_type_of(const char *dtype, enum source_type *type)
 {
-    static const enum source_type readable[] = { SOURCE_F32, SOURCE_F16, SOURCE_BF16 };
+    static const enum source_type readable[] = { SOURCE_F32, SOURCE_F16, SOURCE_BF16, SOURCE_F8 };
 
     for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++) {
         if (strcmp(dtype, source_type_name(readable[i])) == 0) {

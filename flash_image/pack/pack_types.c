@@ -1,165 +1,17 @@
 #include "flash_image/pack/pack_types.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "flash_image/pack/pack_own_type.h"
 #include "flash_image/quantize/requantize.h"
 #include "flash_image/quantize/rows.h"
 #include "flash_image/quantize/source_rows.h"
 #include "flash_image/source/map_file.h"
 #include "kernels/ref/scalar.h"
 #include "runtime/image/image.h"
-
-enum { LARGE_BYTES = 1 << 20 };
-
-static bool row_fits_f16(const struct source_tensor *t, uint32_t row)
-{
-    for (uint32_t c = 0; c < t->cols; c++) {
-        float x = source_read_plain(t, row, c);
-        uint16_t half = f16_from_f32(x);
-
-        if ((half & 0x7c00) == 0x7c00 || f32_from_f16(half) != x) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Let go of the pages that have been read; small memory need not be a mapping. */
-static bool fits_f16(const struct source_tensor *t)
-{
-    bool large = source_type_bytes(t->type, (uint64_t)t->rows * t->cols) >= LARGE_BYTES;
-    const uint8_t *kept = t->data;
-    bool fits = true;
-
-    for (uint32_t r = 0; fits && r < t->rows; r++) {
-        fits = row_fits_f16(t, r);
-        if (large && t->stride == 0) {
-            map_release(&kept, source_row_data(t, r), !fits || r + 1 == t->rows);
-        }
-    }
-    return fits;
-}
-
-static enum ingot_type type_of_floats(const struct source_tensor *t)
-{
-    if ((t->type == SOURCE_F16 && t->row_scales == NULL) || fits_f16(t)) {
-        return INGOT_F16;
-    }
-    return INGOT_F32;
-}
-
-/* Scales of rows that fp16 holds, and whole blocks; else a type without blocks. */
-static enum ingot_type type_of_ternary(const struct source_tensor *t)
-{
-    bool fits = true;
-
-    for (uint32_t r = 0; t->row_scales != NULL && r < t->rows; r++) {
-        fits = fits && f32_from_f16(f16_from_f32(t->row_scales[r])) == t->row_scales[r];
-    }
-    if (!fits) {
-        return INGOT_F32;
-    }
-    return image_type_takes(INGOT_TQ2_0, t->cols) ? INGOT_TQ2_0 : INGOT_F16;
-}
-
-/* Scales of 2^(e - 128) that fp16 holds; those of blocks of zeros say nothing. */
-static bool mxfp4_block_fits(const uint8_t *block)
-{
-    for (unsigned j = 1; j < 17 && (block[0] < 104 || block[0] > 143); j++) {
-        if ((block[j] & 0x77) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool mxfp4_fits(const struct source_tensor *t)
-{
-    uint8_t space[SOURCE_BLOCK_BYTES];
-
-    for (uint32_t r = 0; r < t->rows; r++) {
-        for (uint32_t i = 0; i < t->cols / source_type_block(t->type); i++) {
-            if (!mxfp4_block_fits(source_block(t, r, i, space))) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-/* d * (scale - 32) rounded to fp16: NMSE at most 1e-6, by the scales alone. It is about 6e-8 where
- * none is subnormal. */
-static bool iq4_xs_fits(const struct source_tensor *t)
-{
-    uint64_t n = (uint64_t)t->rows * t->cols / source_type_block(t->type);
-    double squares = 0, errors = 0;
-
-    for (uint64_t i = 0; i < 8 * n; i++) {
-        float exact = requantize_scale_iq4_xs(t->data + 136 * (i / 8), i % 8);
-        double miss = (double)f32_from_f16(f16_from_f32(exact)) - (double)exact;
-
-        squares += (double)exact * (double)exact;
-        errors += miss * miss;
-    }
-    return errors <= 1e-6 * squares;
-}
-
-/* All experts share a type. */
-static enum ingot_type type_of_table(const struct source_tensor *t)
-{
-    bool is_mxfp4 = source_ggml_type(t->type) == SOURCE_MXFP4;
-    bool fits = true;
-
-    for (uint32_t i = 0; i < max_u32(t->stack, 1); i++) {
-        struct source_tensor one = t->stack != 0 ? source_expert(t, i) : *t;
-
-        fits = fits && (is_mxfp4 ? mxfp4_fits : iq4_xs_fits)(&one);
-    }
-    if (!fits) {
-        return INGOT_F32;
-    }
-    return is_mxfp4 ? INGOT_MXFP4 : INGOT_IQ4_NL;
-}
-
-/* Short groups know more than a block of 32 can keep. */
-static enum ingot_type type_of_grouped(const struct source_tensor *t)
-{
-    if (t->group % 32 == 0) {
-        return INGOT_Q8_0;
-    }
-    return INGOT_F32;
-}
-
-/* The nearest to the source's type that loses nothing, or next to nothing. */
-static enum ingot_type own_type(const struct source_tensor *t)
-{
-    switch (t->type) {
-    case SOURCE_F32: return INGOT_F32;
-    case SOURCE_F16:
-    case SOURCE_BF16: return type_of_floats(t);
-    case SOURCE_TERNARY: return type_of_ternary(t);
-    case SOURCE_Q4_0: return INGOT_Q4_0;
-    case SOURCE_Q4_1: /* NMSE 1.6e-4 of its own; Q5_1 in Q8_0 3e-5, Q5_0 and IQ4_NL without loss */
-    case SOURCE_Q4_K: return INGOT_Q4_K;
-    case SOURCE_Q6_K: return INGOT_Q6_K;
-    case SOURCE_Q5_K: return INGOT_Q5_K;
-    case SOURCE_Q3_K: return INGOT_Q3_K;
-    case SOURCE_Q2_K: return INGOT_Q2_K;
-    case SOURCE_Q2_0:
-    case SOURCE_Q2_0_128: return INGOT_Q2_0;
-    case SOURCE_TQ1_0: /* the same values, which is faster */
-    case SOURCE_TQ2_0: return INGOT_TQ2_0;
-    case SOURCE_Q1_0: return INGOT_Q1_0;
-    case SOURCE_GROUPED: return type_of_grouped(t);
-    case SOURCE_IQ4_NL: return INGOT_IQ4_NL;
-    case SOURCE_MXFP4:
-    case SOURCE_MXFP4_PAIRS:
-    case SOURCE_IQ4_XS: return type_of_table(t);
-    default: return INGOT_Q8_0;
-    }
-}
 
 /* The output matrix, which is the embedding where they are tied. */
 static bool is_head(const struct source_params *p, enum ingot_role role)
@@ -263,7 +115,7 @@ static enum ingot_type wanted_type(const struct pack_options *o, struct source *
         return o->head;
     }
     if (!o->type_given) {
-        return own_type(source_tensor(s, role, layer));
+        return pack_own_type(source_tensor(s, role, layer));
     }
     return pack_type_asked(o, &s->params, role, layer);
 }
@@ -289,7 +141,7 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
     enum ingot_type type = wanted_type(o, s, role, layer);
 
     if (type == INGOT_MXFP4 && source_ggml_type(t->type) == SOURCE_MXFP4) {
-        type = type_of_table(t); /* asked for by name as well */
+        type = pack_table_type(t); /* asked for by name as well */
     }
     if ((role == INGOT_ATTN_K_B || role == INGOT_ATTN_V_B) && !image_type_suits_head(type)) {
         type = INGOT_Q8_0;
@@ -316,7 +168,8 @@ void pack_type_remark(const struct pack_options *o, struct source *s, enum ingot
 
 static bool is_rounded(enum source_type type)
 {
-    return type != SOURCE_F32 && type != SOURCE_F16 && type != SOURCE_BF16;
+    return type != SOURCE_F32 && type != SOURCE_F16 && type != SOURCE_BF16 &&
+           !source_is_rounded(type);
 }
 
 /* How the weights of one type change, and how to avoid it. */
@@ -332,6 +185,10 @@ static void tell_type(const struct pack_options *o, const struct source *s, enum
     if (again) {
         done = "quantized again";
         advice = "; a file of floats would lose less";
+    } else if (source_is_rounded(from)) {
+        advice = ", by the three values to which the model rounds them as it runs";
+    } else if (from == SOURCE_F8 && to == INGOT_F16) {
+        advice = ", with their scales (NMSE below 1e-7); --type chooses another";
     } else if (way == ROWS_REQUANTIZED || from == SOURCE_TERNARY) {
         advice = ", which has the same values in more bits";
     } else if (way == ROWS_RESCALED) {

@@ -1,5 +1,6 @@
 #include "flash_image/quantize/source_rows.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "flash_image/quantize/dequantize.h"
@@ -23,6 +24,9 @@ enum source_type source_ggml_type(enum source_type type)
 {
     switch (type) {
     case SOURCE_MXFP4_PAIRS: return SOURCE_MXFP4;
+    case SOURCE_ROUNDED_F32:
+    case SOURCE_ROUNDED_F16:
+    case SOURCE_ROUNDED_BF16:
     case SOURCE_TERNARY: return SOURCE_TQ2_0;
     default: return type;
     }
@@ -56,6 +60,38 @@ static float row_scale(const struct source_tensor *t, uint32_t row)
     return t->row_scales == NULL ? 1.0f : t->row_scales[row];
 }
 
+static float load_float(enum source_type type, const uint8_t *at)
+{
+    switch (type) {
+    case SOURCE_ROUNDED_F32:
+    case SOURCE_F32: return load_f32(at);
+    case SOURCE_ROUNDED_F16:
+    case SOURCE_F16: return load_f16(at);
+    default: return load_bf16(at);
+    }
+}
+
+/* A weight that is no number becomes 0 here, and none like it comes so far: its matrix has no mean. */
+static int rounded_at(const struct source_tensor *t, uint32_t row, uint32_t col)
+{
+    const uint8_t *at = source_row_data(t, row) + source_type_bytes(t->type, col);
+    float x = rintf(load_float(t->type, at) * t->rounding);
+
+    if (x >= 1.0f) {
+        return 1;
+    }
+    return x <= -1.0f ? -1 : 0;
+}
+
+/* 0, 1, 2 for -1, 0, 1. */
+static unsigned three_at(const struct source_tensor *t, uint32_t row, uint32_t col)
+{
+    if (source_is_rounded(t->type)) {
+        return (unsigned)(rounded_at(t, row, col) + 1);
+    }
+    return ternary_at(t, row, col);
+}
+
 static void gather_ternary(const struct source_tensor *t, uint32_t row, uint32_t first,
                            uint8_t *out)
 {
@@ -65,7 +101,7 @@ static void gather_ternary(const struct source_tensor *t, uint32_t row, uint32_t
     for (unsigned i = 0; i < 256; i++) {
         uint8_t *byte = out + i / 128 * 32 + i % 32;
 
-        *byte = (uint8_t)(*byte | ternary_at(t, row, first + i) << i % 128 / 32 * 2);
+        *byte = (uint8_t)(*byte | three_at(t, row, first + i) << i % 128 / 32 * 2);
     }
     out[64] = (uint8_t)scale;
     out[65] = (uint8_t)(scale >> 8);
@@ -77,7 +113,7 @@ const uint8_t *source_block(const struct source_tensor *t, uint32_t row, uint32_
     uint32_t n = source_type_block(source_ggml_type(t->type));
     const uint8_t *in;
 
-    if (t->type == SOURCE_TERNARY) {
+    if (t->type == SOURCE_TERNARY || source_is_rounded(t->type)) {
         gather_ternary(t, row, i * n, space);
         return space;
     }
@@ -92,7 +128,7 @@ const uint8_t *source_block(const struct source_tensor *t, uint32_t row, uint32_
 static void read_ternary(const struct source_tensor *t, uint32_t row, float *out)
 {
     for (uint32_t c = 0; c < t->cols; c++) {
-        out[c] = row_scale(t, row) * (float)((int)ternary_at(t, row, c) - 1);
+        out[c] = row_scale(t, row) * (float)((int)three_at(t, row, c) - 1);
     }
 }
 
@@ -108,11 +144,7 @@ float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t co
 {
     const uint8_t *at = source_row_data(t, row) + col * column_step(t);
 
-    switch (t->type) {
-    case SOURCE_F32: return load_f32(at) * row_scale(t, row);
-    case SOURCE_F16: return load_f16(at) * row_scale(t, row);
-    default: return load_bf16(at) * row_scale(t, row);
-    }
+    return load_float(t->type, at) * row_scale(t, row);
 }
 
 /* Models are read whole: a loop for each type. */
@@ -134,6 +166,39 @@ static void read_floats(const struct source_tensor *t, uint32_t row, float *out)
         for (uint32_t c = 0; c < t->cols; c++) {
             out[c] = load_bf16(in + c * width) * scale + t->add;
         }
+    }
+}
+
+/* E4M3 without infinities: a sign, four bits of exponent above 7, three of mantissa. */
+static float load_f8(uint8_t byte)
+{
+    int exponent = byte >> 3 & 15, mantissa = byte & 7;
+    float x = exponent == 0 ? ldexpf((float)mantissa, -9)
+                            : ldexpf((float)(8 + mantissa), exponent - 10);
+
+    if ((byte & 0x7f) == 0x7f) {
+        return NAN;
+    }
+    return (byte & 0x80) != 0 ? -x : x;
+}
+
+static float tile_scale(const struct source_tiles *tiles, uint64_t row, uint64_t col)
+{
+    uint64_t i = row / tiles->height * tiles->scale_cols + col / tiles->width;
+
+    return load_float(tiles->type, tiles->scales + source_type_bytes(tiles->type, i));
+}
+
+/* Where an element lies in its matrix tells its tile. */
+static void read_f8(const struct source_tensor *t, uint32_t row, float *out)
+{
+    const struct source_tiles *tiles = t->tiles;
+    uint64_t at = (uint64_t)(source_row_data(t, row) - tiles->base);
+
+    for (uint32_t c = 0; c < t->cols; c++) {
+        out[c] = load_f8(tiles->base[at]) * tile_scale(tiles, at / tiles->cols, at % tiles->cols) *
+                 row_scale(t, row);
+        at += max_u32(t->stride, 1);
     }
 }
 
@@ -190,7 +255,11 @@ void source_read_row(const struct source_tensor *t, uint32_t row, float *out)
     case SOURCE_F16:
     case SOURCE_BF16: read_floats(t, row, out); return;
     case SOURCE_SYNTH: synthetic_row_read(t, row, out); return;
+    case SOURCE_ROUNDED_F32:
+    case SOURCE_ROUNDED_F16:
+    case SOURCE_ROUNDED_BF16:
     case SOURCE_TERNARY: read_ternary(t, row, out); return;
+    case SOURCE_F8: read_f8(t, row, out); return;
     case SOURCE_GROUPED: read_grouped(t, (uint64_t)row * t->cols, out); return;
     default: break;
     }

@@ -13,6 +13,12 @@ enum source_type source_ggml_type(enum source_type type);
 const uint8_t *source_block(const struct source_tensor *t, uint32_t row, uint32_t i,
                             uint8_t space[SOURCE_BLOCK_BYTES]);
 
+/* Whether the model rounds these floats to three values as it runs. */
+static inline bool source_is_rounded(enum source_type type)
+{
+    return type == SOURCE_ROUNDED_F32 || type == SOURCE_ROUNDED_F16 || type == SOURCE_ROUNDED_BF16;
+}
+
 /* Row `row` of t as floats to out (t->cols). source_read_plain: one element of F32, F16, BF16. */
 float source_read_plain(const struct source_tensor *t, uint32_t row, uint32_t col);
 void source_read_row(const struct source_tensor *t, uint32_t row, float *out);

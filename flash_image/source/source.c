@@ -183,6 +183,10 @@ static const struct {
     [SOURCE_NONE] = { "none", 1, 0 },
     [SOURCE_MXFP4_PAIRS] = { "MXFP4", 32, 16 },
     [SOURCE_TERNARY] = { "ternary", 4, 1 },
+    [SOURCE_ROUNDED_F32] = { "F32", 1, 4 },
+    [SOURCE_ROUNDED_F16] = { "F16", 1, 2 },
+    [SOURCE_ROUNDED_BF16] = { "BF16", 1, 2 },
+    [SOURCE_F8] = { "F8_E4M3", 1, 1 },
 };
 
 uint32_t source_type_block(enum source_type type)

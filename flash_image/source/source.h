@@ -46,17 +46,37 @@ enum source_type { /* the blocks from Q8_0 to MXFP4 are GGML's: quantize/dequant
                     * rows apart. */
                    SOURCE_MXFP4_PAIRS,
                    SOURCE_TERNARY,
+                   /* Floats that a model rounds to three values as it runs: source_tensor.rounding. */
+                   SOURCE_ROUNDED_F32,
+                   SOURCE_ROUNDED_F16,
+                   SOURCE_ROUNDED_BF16,
+                   SOURCE_F8, /* E4M3, with scales of tiles: source_tiles */
                    SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
                    SOURCE_SYNTH, /* made up as it is read: quantize/synthetic_rows.h; `group` is the seed */
                    SOURCE_NONE, /* of no file: blocks that the packer alone has */
 };
 
+/* Scales of a matrix of F8, each of a tile. A tensor that is a part of the matrix finds its tiles by
+ * where its elements lie in it. */
+struct source_tiles {
+    const uint8_t *base;    /* the matrix's first element; NULL: the file has scales alone */
+    uint32_t rows, cols;    /* of the matrix */
+    uint32_t height, width; /* of a tile; the last ones may be smaller */
+    const uint8_t *scales;  /* (ceil(rows / height), ceil(cols / width)), unaligned */
+    uint32_t scale_rows, scale_cols;
+    enum source_type type; /* of the scales: F32, F16 or BF16 */
+};
+
 struct source_tensor {
-    const uint8_t *data;   /* NULL: the file has none; unaligned */
+    const uint8_t *data;              /* NULL: the file has none; unaligned */
+    const struct source_tiles *tiles; /* SOURCE_F8 */
     const uint8_t *scales; /* SOURCE_GROUPED: f32 each, unaligned; SOURCE_MXFP4_PAIRS: of data's
                               block and those after it, a power of two each */
     const float
-        *row_scales; /* of each row's elements: F32, F16, BF16 and SOURCE_TERNARY; NULL: 1 */
+        *row_scales; /* of each row's elements: F32, F16, BF16, SOURCE_TERNARY, SOURCE_ROUNDED_...
+                        and SOURCE_F8; NULL: 1 */
+    float rounding;  /* SOURCE_ROUNDED_...: elements are multiplied by it, rounded to the nearest
+                        (of two the even one) and bounded by -1 and 1; then comes row_scales */
     uint32_t rows, cols;
     uint32_t group;  /* SOURCE_GROUPED: elements a scale, divides cols */
     uint32_t stride; /* not 0: it lies transposed, element (r, c) is number c * stride + r */

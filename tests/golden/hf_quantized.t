@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 """Folders whose weights are quantized as their models are published: gpt-oss in MXFP4, BitNet in bytes of
-four ternary weights. The same bits as from a GGUF of the same weights, or from a folder of floats."""
+four ternary weights or as floats that are rounded, any family in F8 with tiles. The same bits as from a GGUF of the same weights, or from a folder of floats."""
 
 import array
+import bisect
+import json
 import math
 import os
 import random
@@ -11,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from gguf_files import LLAMA_NAMES, Gguf, gguf_name, set_params
-from hf_files import folder, safetensors, write_json
+from hf_files import folder, read_safetensors, safetensors, write_json
 from hf_from_gguf import make_folder
 from machine import ASSETS, HOST, WORK, Tap, run
 
@@ -178,14 +180,263 @@ for what, change, quantization, words in (
         ("a scale of 0", {Q + "_scale": ("BF16", (1,), bf16(0.0))}, AUTO, [Q, "one number"]),
         ("two scales", {Q + "_scale": ("BF16", (2,), bf16(1.0) * 2)}, AUTO, [Q, "one number"]),
         ("a row too few", {Q: ("U8", (5, 24), bytes(120))}, AUTO, [Q, "dtype or shape"]),
-        ("a scale of floats", {Q: ("F32", (24, 24), bytes(2304))}, AUTO, ["attn_q of layer 1", "scale"]),
+        ("a scale of floats", {Q: ("F32", (24, 24), bytes(2304))}, {"quant_method": "bitnet"},
+         ["attn_q of layer 1", "scale"]),
         ("bytes without a config", {}, None, ["is U8", "before it was quantized"]),
-        ("floats rounded as it runs", {}, {**AUTO, "quantization_mode": "online"},
-         ["quantization_config", "folder in which they are packed"]),
+        ("bytes, and floats are rounded as it runs", {}, {**AUTO, "quantization_mode": "online"},
+         ["is U8", "before it was quantized"]),
+        ("some layers left out", {}, {**AUTO, "quantization_mode": "online",
+                                      "modules_to_not_convert": ["q_proj"]},
+         ["modules_to_not_convert", "cannot be packed"]),
         ("a norm of its own", {}, {**AUTO, "use_rms_norm": True}, ["use_rms_norm"]),
         ("another method", {}, {"quant_method": "awq"}, ["quantization_config", "awq"])):
     changed = {k: v for k, v in {**tensors, **change}.items() if v is not None}
     fine, console = refused(small.write("bitnet-bad", changed, quantization_config=quantization),
                             *words)
     tap.ok(fine, f"refused: {what}", console)
+
+
+# ---- BitNet before it is packed: floats that are rounded as the model runs ------------------------
+
+ONLINE = {**AUTO, "quantization_mode": "online"}
+
+
+def single(x):
+    return struct.unpack("<f", struct.pack("<f", x))[0]
+
+
+def three_values(values):
+    """As Transformers rounds a matrix of floats: around 0, by the mean of their sizes."""
+    times = single(1 / max(single(math.fsum(map(abs, values)) / len(values)), 1e-5))
+    return [max(-1, min(1, round(single(v * times)))) for v in values], single(1 / times)
+
+
+def masters(model, dtype, form, seed):
+    """By name (dtype, shape, raw), and the same as floats of three values."""
+    chosen, floats, rounded_floats = random.Random(seed), {}, {}
+    for name, (rows, cols, _, scale) in model.matrices.items():
+        values = [chosen.gauss(0, scale) for _ in range(rows * cols)]
+        values[:3] = [0.0, 5 * scale, -5 * scale]
+        if dtype == "BF16":
+            raw = b"".join(bf16(v) for v in values)
+            values = [rounded(v) for v in values]
+        else:
+            raw = struct.pack(f"<{len(values)}{form}", *values)
+            values = struct.unpack(f"<{len(values)}{form}", raw)
+        floats[name] = (dtype, (rows, cols), raw)
+        three, scale = three_values(values)
+        rounded_floats[name] = ("F32", (rows, cols),
+                                array.array("f", [v * scale for v in three]).tobytes())
+    return floats, rounded_floats
+
+
+for dtype, form in (("F32", "f"), ("F16", "e"), ("BF16", "")):
+    floats, exact = masters(small, dtype, form, dtype)
+    theirs, said = logits(small.write("bitnet-exact", exact), "--type", "f32")
+    ours, console = logits(small.write("bitnet-masters", floats, quantization_config=ONLINE),
+                           "--type", "f32")
+    tap.ok(ours is not None and ours == theirs, f"{dtype} that are rounded as the model runs: "
+           "the bits of the rounded ones", said + console)
+    ours, console = logits(small.write("bitnet-masters", floats, quantization_config=ONLINE))
+    tap.ok(ours is not None and ours == theirs and "by the three values" in console,
+           f"{dtype} in columns that TQ2_0 does not take: the same", console)
+floats, exact = masters(wide, "BF16", "", "wide")
+theirs, said = logits(wide.write("bitnet-exact", exact), "--type", "tq2_0")
+online = wide.write("bitnet-masters", floats, quantization_config=ONLINE)
+ours, console = logits(online, "--type", "tq2_0")
+tap.ok(ours is not None and ours == theirs, "in TQ2_0 the bits of the rounded ones", said + console)
+ours, console = logits(online)
+run_info = run([HOST, "info", os.path.join(WORK, "quantized.ingot")])[1]
+tap.ok("are stored as tq2_0, by the three values" in console and "tq2_0" in run_info,
+       "and that is their own type", console + run_info)
+plain, _ = logits(wide.write("bitnet-plain", floats), "--type", "tq2_0")
+tap.ok(plain is not None and plain != theirs, "without quantization_config they are floats")
+spoilt = dict(floats)
+name = "model.layers.1.mlp.up_proj.weight"
+spoilt[name] = (*floats[name][:2], b"\x80\x7f" + floats[name][2][2:])
+fine, console = refused(wide.write("bitnet-bad", spoilt, quantization_config=ONLINE),
+                        "ffn_up of layer 1", "not finite")
+tap.ok(fine, "refused: a weight that is not finite", console)
+
+# Floats with a scale: Transformers multiplies their product.
+tensors = {name: ("F32", (rows, cols), array.array("f", values).tobytes())
+           for name, (rows, cols, values, _) in small.matrices.items()}
+for name, (_, _, _, scale) in small.matrices.items():
+    tensors[name + "_scale"] = ("BF16", (1,), bf16(scale))
+theirs, _ = logits(small.floats(), "--type", "f32")
+ours, console = logits(small.write("bitnet-scaled", tensors, quantization_config=AUTO), "--type", "f32")
+tap.ok(ours is not None and ours == theirs, "floats of three values beside their scales", console)
+
+
+class FirstBitNet(BitNet):
+    """As the first models are published: other names of norms, SiLU, as many heads of keys."""
+
+    def __init__(self):
+        super().__init__(24, 40)
+        self.config = {**self.config, "architectures": ["BitnetForCausalLM"], "model_type": "llama",
+                       "hidden_act": "silu", "num_key_value_heads": 4, "weight_bits": 1,
+                       "input_bits": 8, "rope_theta": 10000.0}
+        for name, (rows, cols, values, scale) in self.matrices.items():
+            if "k_proj" in name or "v_proj" in name:
+                self.matrices[name] = (24, cols, 2 * values, scale)
+
+    def common(self):
+        return {name.replace("attn_sub_norm", "inner_attn_ln").replace("ffn_sub_norm", "ffn_layernorm"):
+                value for name, value in super().common().items()}
+
+    def gguf(self, matrices):
+        g = Gguf("bitnet")
+        set_params(g, "bitnet", self.config)
+        for name, (_, shape, raw) in {**super().common(), **matrices}.items():
+            g.floats(gguf_name(name, LLAMA_NAMES), list(shape), array.array("f", raw))
+        path = os.path.join(WORK, "bitnet-first.gguf")
+        g.write(path)
+        return path
+
+
+first = FirstBitNet()
+floats, exact = masters(first, "F16", "e", "first")
+theirs, said = logits(first.gguf(exact), "--type", "f32")
+ours, console = logits(first.write("bitnet-first", floats), "--type", "f32")
+tap.ok(ours is not None and ours == theirs, "the first BitNet models: the bits of a GGUF of the "
+       "rounded weights", said + console)
+fine, console = refused(first.write("bitnet-bad", floats, weight_bits=8), "weight_bits")
+tap.ok(fine, "refused: other bits", console)
+
+
+# ---- experts in BF16 -----------------------------------------------------------------------------
+
+# All experts share a type: one that 16 bits do not hold decides, whichever it is.
+if os.path.exists(os.path.join(ASSETS, "arch/olmoe.gguf")):
+    where = make_folder(os.path.join(ASSETS, "arch/olmoe.gguf"), "olmoe")
+    path = os.path.join(where, "model.safetensors")
+    floats = read_safetensors(path)
+    for name, (_, shape, raw) in floats.items():
+        if ".experts." in name:
+            values = [rounded(v) for v in array.array("f", raw)]
+            if ".experts.2.up_proj" in name:
+                values[5] = rounded(1e-30)
+                values[6] = rounded(70000.0)
+            floats[name] = ("BF16", shape, b"".join(bf16(v) for v in values))
+    safetensors(path, floats)
+    theirs, said = logits(where, "--type", "f32")
+    ours, console = logits(where)
+    tap.ok(ours is not None and ours == theirs, "experts in BF16, of which fp16 holds the first alone: "
+           "F32", said + console)
+else:
+    tap.skip("experts in BF16", "no arch (set INGOT_ASSETS)")
+
+
+# ---- F8 with tiles ----------------------------------------------------------------------------
+
+F8 = {"quant_method": "fp8", "activation_scheme": "dynamic", "weight_block_size": [16, 8]}
+CODES = sorted((math.ldexp(8 + (c & 7), (c >> 3) - 10) if c >> 3 else math.ldexp(c, -9), c)
+               for c in range(127))
+SIZES = [size for size, _ in CODES]
+
+
+def f8_code(x):
+    at = min(bisect.bisect_left(SIZES, abs(x)), 126)
+    return CODES[at][1] | (128 if x < 0 else 0)
+
+
+def f8_value(code):
+    size = CODES[code & 127][0]
+    return -size if code & 128 else size
+
+
+def f8_tensors(rows, cols, values, form):
+    """Codes and scales of the matrix, and the floats that they are."""
+    high, wide = F8["weight_block_size"] if form != "whole" else (rows, cols)
+    codes, scales, exact = bytearray(rows * cols), [], array.array("f", bytes(4 * rows * cols))
+    for top in range(0, rows, high):
+        for left in range(0, cols, wide):
+            at = [r * cols + c for r in range(top, min(top + high, rows))
+                  for c in range(left, min(left + wide, cols))]
+            scale = rounded(max(abs(values[i]) for i in at) / 448 or 1.0)
+            scales.append(scale)
+            for i in at:
+                codes[i] = f8_code(values[i] / scale)
+                exact[i] = f8_value(codes[i]) * scale
+    shape = (1,) if form == "whole" else (-(-rows // high), -(-cols // wide))
+    raw = b"".join(bf16(s) for s in scales) if form == "BF16" else \
+        array.array("f", scales).tobytes()
+    return bytes(codes), (form if form == "BF16" else "F32", shape, raw), exact.tobytes()
+
+
+def f8_twins(gguf, name, form, scales_first, spoil=None):
+    """Folders of the same weights in F8 and as floats."""
+    where = make_folder(os.path.join(ASSETS, "arch", gguf + ".gguf"), gguf)
+    with open(os.path.join(where, "config.json"), encoding="utf-8") as f:
+        config = json.load(f)
+    packed, floats, scales = {}, {}, {}
+    for tensor, (dtype, shape, raw) in read_safetensors(os.path.join(where, "model.safetensors")).items():
+        packed[tensor] = floats[tensor] = (dtype, shape, raw)
+        if len(shape) == 2 and tensor.endswith("_proj.weight"):
+            codes, scale, exact = f8_tensors(*shape, array.array("f", raw), form)
+            packed[tensor], floats[tensor] = ("F8_E4M3", shape, codes), ("F32", shape, exact)
+            scales[tensor + "_scale_inv"] = scale
+    if spoil is not None:
+        spoil(packed, scales)
+    quantization = {k: v for k, v in F8.items() if form != "whole" or k != "weight_block_size"}
+    pair = []
+    for end, tensors, more in (
+            ("f8", {**scales, **packed} if scales_first else {**packed, **scales},
+             {"quantization_config": quantization}), ("floats", floats, {})):
+        pair.append(folder(f"{name}-{end}"))
+        write_json(pair[-1], "config.json", {**config, **more})
+        safetensors(os.path.join(pair[-1], "model.safetensors"), tensors)
+    return pair
+
+
+for gguf, form, scales_first in (("exaone4", "F32", False), ("phi3_short", "BF16", True),
+                                 ("olmoe", "F32", True), ("deepseek2_v3", "BF16", False),
+                                 ("qwen35_gqa", "F32", False), ("granite", "whole", False)):
+    if not os.path.exists(os.path.join(ASSETS, "arch", gguf + ".gguf")):
+        tap.skip(f"F8: {gguf}", "no such model (set INGOT_ASSETS)")
+        continue
+    packed, floats = f8_twins(gguf, "f8-" + gguf, form, scales_first)
+    theirs, said = logits(floats, "--type", "f32")
+    ours, console = logits(packed, "--type", "f32")
+    tap.ok(ours is not None and ours == theirs,
+           f"F8 of {gguf}, {form} scales: the bits of the same weights as floats", said + console)
+    ours, console = logits(packed)
+    tap.ok(ours is not None and "F8_E4M3 weights are stored as f16, with their scales" in console,
+           f"F8 of {gguf}: its own type", console)
+    near, far = (struct.unpack(f"<{len(x or b'') // 4}f", x or b"") for x in (ours, theirs))
+    away = sum((a - b) ** 2 for a, b in zip(near, far)) / sum(b * b for b in far)
+    tap.ok(len(near) == len(far) and 0 < away < 1e-4, f"and {away:.1g} NMSE from floats", console)
+
+K = "model.layers.1.self_attn.k_proj.weight"
+
+
+def change(**changes):
+    def spoil(packed, scales):
+        for kind, value in changes.items():
+            where, name = (scales, K + "_scale_inv") if kind == "scale" else (packed, K)
+            where.pop(name)
+            if value is not None:
+                where[name] = value
+    return spoil
+
+
+if os.path.exists(os.path.join(ASSETS, "arch/smollm3.gguf")):
+    for what, spoil, words in (
+            ("no scales", change(scale=None), ["scales of the tensor attn_k of layer 1", "missing"]),
+            ("too few scales", change(scale=("F32", (1, 1), bytes(4))), ["attn_k of layer 1", "shape"]),
+            ("scales of F8", change(scale=("F8_E4M3", (4,), bytes(4))), [K + "_scale_inv", "F8"]),
+            ("scales of I8", change(scale=("I8", (4,), bytes(4))), [K + "_scale_inv", "I8"]),
+            ("a norm of F8", lambda packed, scales: packed.update(
+                {"model.norm.weight": ("F8_E4M3", (64,), bytes(64))}), ["model.norm.weight", "F8_E4M3"])):
+        fine, console = refused(f8_twins("smollm3", "f8-bad", "F32", False, spoil)[0], *words)
+        tap.ok(fine, f"refused: {what}", console)
+    for size in ([16], [0, 16], "16", [16, 70000]):
+        F8["weight_block_size"] = [16, 8]
+        bad = f8_twins("smollm3", "f8-bad", "F32", False)[0]
+        with open(os.path.join(bad, "config.json"), encoding="utf-8") as f:
+            config = json.load(f)
+        config["quantization_config"]["weight_block_size"] = size
+        write_json(bad, "config.json", config)
+        fine, console = refused(bad, "scales" if size == "16" else "weight_block_size")
+        tap.ok(fine, f"refused: tiles of {size}", console)
 tap.done()

@@ -1,0 +1,215 @@
+#include "flash_image/pack/pack_own_type.h"
+
+#include <math.h>
+
+#include "flash_image/quantize/requantize.h"
+#include "flash_image/quantize/source_rows.h"
+#include "flash_image/source/map_file.h"
+#include "kernels/ref/scalar.h"
+#include "runtime/image/image.h"
+
+enum { LARGE_BYTES = 1 << 20 };
+
+static bool row_fits_f16(const struct source_tensor *t, uint32_t row)
+{
+    for (uint32_t c = 0; c < t->cols; c++) {
+        float x = source_read_plain(t, row, c);
+        uint16_t half = f16_from_f32(x);
+
+        if ((half & 0x7c00) == 0x7c00 || f32_from_f16(half) != x) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Let go of the pages that have been read; small memory need not be a mapping. */
+static bool fits_f16(const struct source_tensor *t)
+{
+    bool large = source_type_bytes(t->type, (uint64_t)t->rows * t->cols) >= LARGE_BYTES;
+    const uint8_t *kept = t->data;
+    bool fits = true;
+
+    for (uint32_t r = 0; fits && r < t->rows; r++) {
+        fits = row_fits_f16(t, r);
+        if (large && t->stride == 0) {
+            map_release(&kept, source_row_data(t, r), !fits || r + 1 == t->rows);
+        }
+    }
+    return fits;
+}
+
+static enum ingot_type type_of_floats(const struct source_tensor *t)
+{
+    bool fits = true;
+
+    if (t->type == SOURCE_F16 && t->row_scales == NULL) {
+        return INGOT_F16;
+    }
+    for (uint32_t i = 0; fits && i < max_u32(t->stack, 1); i++) { /* all experts share a type */
+        struct source_tensor one = t->stack != 0 ? source_expert(t, i) : *t;
+
+        fits = fits_f16(&one);
+    }
+    return fits ? INGOT_F16 : INGOT_F32;
+}
+
+/* Three values, of which fp16 holds the scale, or nearly: one rounding of a whole matrix. Without
+ * blocks nothing is saved by it. */
+static enum ingot_type type_of_rounded(const struct source_tensor *t)
+{
+    float scale = t->row_scales == NULL ? 1.0f : t->row_scales[0];
+    float near = f32_from_f16(f16_from_f32(scale));
+    bool fits = isfinite(near) && fabsf(near - scale) <= scale / 2048;
+
+    if (fits && image_type_takes(INGOT_TQ2_0, t->cols)) {
+        return INGOT_TQ2_0;
+    }
+    return near == scale ? INGOT_F16 : INGOT_F32;
+}
+
+/* A tile's largest weight is 448 of its scale, and its others that count are within fp16's normal
+ * numbers: NMSE below 1e-7. */
+static bool f8_fits(const struct source_tiles *tiles)
+{
+    struct source_tensor scales = { .data = tiles->scales,
+                                    .rows = tiles->scale_rows,
+                                    .cols = tiles->scale_cols,
+                                    .type = tiles->type };
+
+    for (uint32_t r = 0; r < scales.rows; r++) {
+        for (uint32_t c = 0; c < scales.cols; c++) {
+            float scale = fabsf(source_read_plain(&scales, r, c));
+
+            if (scale != 0.0f && !(scale >= 1e-5f && scale <= 100.0f)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static enum ingot_type type_of_f8(const struct source_tensor *t)
+{
+    bool fits = t->row_scales == NULL;
+
+    for (uint32_t i = 0; fits && i < max_u32(t->stack, 1); i++) {
+        struct source_tensor one = t->stack != 0 ? source_expert(t, i) : *t;
+
+        fits = f8_fits(one.tiles);
+    }
+    return fits ? INGOT_F16 : INGOT_F32;
+}
+
+/* Scales of rows that fp16 holds, and whole blocks; else a type without blocks. */
+static enum ingot_type type_of_ternary(const struct source_tensor *t)
+{
+    bool fits = true;
+
+    for (uint32_t r = 0; t->row_scales != NULL && r < t->rows; r++) {
+        fits = fits && f32_from_f16(f16_from_f32(t->row_scales[r])) == t->row_scales[r];
+    }
+    if (!fits) {
+        return INGOT_F32;
+    }
+    return image_type_takes(INGOT_TQ2_0, t->cols) ? INGOT_TQ2_0 : INGOT_F16;
+}
+
+/* Scales of 2^(e - 128) that fp16 holds; those of blocks of zeros say nothing. */
+static bool mxfp4_block_fits(const uint8_t *block)
+{
+    for (unsigned j = 1; j < 17 && (block[0] < 104 || block[0] > 143); j++) {
+        if ((block[j] & 0x77) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool mxfp4_fits(const struct source_tensor *t)
+{
+    uint8_t space[SOURCE_BLOCK_BYTES];
+
+    for (uint32_t r = 0; r < t->rows; r++) {
+        for (uint32_t i = 0; i < t->cols / source_type_block(t->type); i++) {
+            if (!mxfp4_block_fits(source_block(t, r, i, space))) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* d * (scale - 32) rounded to fp16: NMSE at most 1e-6, by the scales alone. It is about 6e-8 where
+ * none is subnormal. */
+static bool iq4_xs_fits(const struct source_tensor *t)
+{
+    uint64_t n = (uint64_t)t->rows * t->cols / source_type_block(t->type);
+    double squares = 0, errors = 0;
+
+    for (uint64_t i = 0; i < 8 * n; i++) {
+        float exact = requantize_scale_iq4_xs(t->data + 136 * (i / 8), i % 8);
+        double miss = (double)f32_from_f16(f16_from_f32(exact)) - (double)exact;
+
+        squares += (double)exact * (double)exact;
+        errors += miss * miss;
+    }
+    return errors <= 1e-6 * squares;
+}
+
+enum ingot_type pack_table_type(const struct source_tensor *t)
+{
+    bool is_mxfp4 = source_ggml_type(t->type) == SOURCE_MXFP4;
+    bool fits = true;
+
+    for (uint32_t i = 0; i < max_u32(t->stack, 1); i++) {
+        struct source_tensor one = t->stack != 0 ? source_expert(t, i) : *t;
+
+        fits = fits && (is_mxfp4 ? mxfp4_fits : iq4_xs_fits)(&one);
+    }
+    if (!fits) {
+        return INGOT_F32;
+    }
+    return is_mxfp4 ? INGOT_MXFP4 : INGOT_IQ4_NL;
+}
+
+/* Short groups know more than a block of 32 can keep. */
+static enum ingot_type type_of_grouped(const struct source_tensor *t)
+{
+    if (t->group % 32 == 0) {
+        return INGOT_Q8_0;
+    }
+    return INGOT_F32;
+}
+
+enum ingot_type pack_own_type(const struct source_tensor *t)
+{
+    switch (t->type) {
+    case SOURCE_F32: return INGOT_F32;
+    case SOURCE_F16:
+    case SOURCE_BF16: return type_of_floats(t);
+    case SOURCE_TERNARY: return type_of_ternary(t);
+    case SOURCE_ROUNDED_F32:
+    case SOURCE_ROUNDED_F16:
+    case SOURCE_ROUNDED_BF16: return type_of_rounded(t);
+    case SOURCE_F8: return type_of_f8(t);
+    case SOURCE_Q4_0: return INGOT_Q4_0;
+    case SOURCE_Q4_1: /* NMSE 1.6e-4 of its own; Q5_1 in Q8_0 3e-5, Q5_0 and IQ4_NL without loss */
+    case SOURCE_Q4_K: return INGOT_Q4_K;
+    case SOURCE_Q6_K: return INGOT_Q6_K;
+    case SOURCE_Q5_K: return INGOT_Q5_K;
+    case SOURCE_Q3_K: return INGOT_Q3_K;
+    case SOURCE_Q2_K: return INGOT_Q2_K;
+    case SOURCE_Q2_0:
+    case SOURCE_Q2_0_128: return INGOT_Q2_0;
+    case SOURCE_TQ1_0: /* the same values, which is faster */
+    case SOURCE_TQ2_0: return INGOT_TQ2_0;
+    case SOURCE_Q1_0: return INGOT_Q1_0;
+    case SOURCE_GROUPED: return type_of_grouped(t);
+    case SOURCE_IQ4_NL: return INGOT_IQ4_NL;
+    case SOURCE_MXFP4:
+    case SOURCE_MXFP4_PAIRS:
+    case SOURCE_IQ4_XS: return pack_table_type(t);
+    default: return INGOT_Q8_0;
+    }
+}
