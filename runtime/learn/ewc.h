@@ -1,0 +1,44 @@
+/* Elastic weight consolidation (arXiv 1612.00796), online: what mattered to earlier tasks is held by
+ * springs, lambda / 2 sum F_i (w_i - anchor_i)^2, with F the running mean of squared gradients.
+ *
+ * The springs' step is implicit. With lambda in the thousands an explicit one overshoots, and grows
+ * with each step; this one goes towards the anchor and never past it. */
+#ifndef INGOT_RUNTIME_LEARN_EWC_H
+#define INGOT_RUNTIME_LEARN_EWC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EWC_MOST_TASKS = 10, EWC_LEAST_SAMPLES = 50 };
+
+struct ewc {
+    size_t n;
+    float *fisher, *anchor; /* (n) */
+    float *mean, *spread;   /* (n) of the task's gradients, and their squared distances' sum */
+    uint32_t tasks;         /* that ended: 0 has no springs */
+    uint32_t samples;       /* of the task at work */
+};
+
+/* Floats of work for n weights. */
+size_t ewc_floats(size_t n);
+void ewc_open(struct ewc *e, float *memory, size_t n);
+
+/* clamp(2000 (1 + tasks / 10), 100, 15000); 0 before the first task has ended. */
+float ewc_lambda(const struct ewc *e);
+
+/* Whether the gradient belongs to another task than those before it: mean |z| > 2, after
+ * EWC_LEAST_SAMPLES of them. */
+bool ewc_is_new_task(const struct ewc *e, const float *gradient);
+
+/* Count the gradient: F = .999 F + .001 g^2, and the task's mean and spread. */
+void ewc_sample(struct ewc *e, const float *gradient);
+
+/* The weights as they are become what springs pull to. False: EWC_MOST_TASKS have ended; the anchor
+ * stays where it is. */
+bool ewc_end_task(struct ewc *e, const float *weights);
+
+/* w = (w - rate g + |rate| lambda F anchor) / (1 + |rate| lambda F) */
+void ewc_step(const struct ewc *e, float *weights, const float *gradient, float rate);
+
+#endif

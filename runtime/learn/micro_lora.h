@@ -1,0 +1,72 @@
+/* An adapter of rank 1 to 4 on the final normed hidden state, which learns on the board:
+ *
+ *     h~ = h + s B (A h)          logits = head(h~)
+ *
+ * Nothing lies between h~ and the logits but the head, so the true gradient needs no pass back through
+ * layers. With p the softmax over the best K logits and the target, which is always among them:
+ *
+ *     e  = sum_k (p_k - [k = target]) f'(z_k) W_k     f: logit scale and cap, W: rows of the head
+ *     dB = s e (A h)^T             dA = s (B^T e) h^T  (of h, not of h~; of B as it was)
+ *
+ * Sums go in a fixed order, so the same lessons give the same bits on every board. */
+#ifndef INGOT_RUNTIME_LEARN_MICRO_LORA_H
+#define INGOT_RUNTIME_LEARN_MICRO_LORA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    MICRO_LORA_MOST_RANK = 4,
+    MICRO_LORA_CANDIDATES = 32, /* best logits of a step, beside the target */
+};
+
+struct micro_lora {
+    uint32_t dim, rank;
+    float scale;
+    float *weights; /* (2, rank, dim): A, then B transposed */
+};
+
+/* What the model does to logits after the head. */
+struct micro_lora_head {
+    float scale; /* logits_scale */
+    float cap;   /* final_softcap; 0: none */
+};
+
+/* The tokens of a step, the target last. */
+struct micro_lora_choice {
+    uint32_t n;
+    uint32_t ids[MICRO_LORA_CANDIDATES + 1];
+    float logits[MICRO_LORA_CANDIDATES + 1];
+    float errors[MICRO_LORA_CANDIDATES + 1]; /* (p - [target]) f': what a row counts in e */
+    float loss_p;                            /* p of the target */
+    float best;                              /* the largest logit beside the target's */
+};
+
+/* Floats of the weights, and of a gradient. */
+size_t micro_lora_floats(uint32_t dim, uint32_t rank);
+
+/* weights: micro_lora_floats() of them, 1 <= rank <= MICRO_LORA_MOST_RANK. A is small and random from
+ * `seed`, B zero: the first h~ is h to the bit. */
+void micro_lora_open(struct micro_lora *m, float *weights, uint32_t dim, uint32_t rank,
+                     unsigned seed);
+
+/* h (dim) becomes h~. A zero B leaves every bit. */
+void micro_lora_apply(const struct micro_lora *m, float *h);
+
+/* The best logits of (vocab), of equals those of smaller ids, and the target < vocab. Logits that are
+ * NaN are never chosen. */
+void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head *head,
+                       const float *logits, uint32_t vocab, uint32_t target);
+
+/* The gradient at (h, e), both (dim), like the weights. */
+void micro_lora_gradient(const struct micro_lora *m, const float *h, const float *e,
+                         float *gradient);
+
+/* B A of base becomes keep B A + add b a of micro, as well as base's rank can hold it (the best in
+ * squares): the products are added, not A and B apart, which would mix pairs that mean different
+ * things. Of one dim and one scale; work: micro_lora_merge_floats(). */
+size_t micro_lora_merge_floats(uint32_t dim);
+void micro_lora_merge(struct micro_lora *base, float keep, const struct micro_lora *micro,
+                      float add, float *work);
+
+#endif

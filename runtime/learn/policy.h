@@ -1,0 +1,84 @@
+/* A small recurrent network (FastGRNN, arXiv 1901.02358) that chooses how a turn is answered: with
+ * guesses of a draft, with thoughts, in how much context, how warm. It learns from turns and how well
+ * they went. Where it is not sure, it says so, and the defaults count.
+ *
+ *     z = sigmoid(W x + U h + bz)     c = tanh(W x + U h + bh)     h' = (zeta (1 - z) + nu) c + z h
+ *     zeta, nu: sigmoids of one number each;     p of a head: softmax(V h' + v) */
+#ifndef INGOT_RUNTIME_LEARN_POLICY_H
+#define INGOT_RUNTIME_LEARN_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    POLICY_INPUTS = 8,
+    POLICY_HIDDEN = 16,
+    POLICY_CHOICES = 3, /* most of a head */
+};
+
+enum policy_head { POLICY_DRAFT, POLICY_THOUGHTS, POLICY_CONTEXT, POLICY_WARMTH, POLICY_HEADS };
+
+/* All that is learnt, one float after the other. */
+struct policy_weights {
+    float w[POLICY_HIDDEN][POLICY_INPUTS];
+    float u[POLICY_HIDDEN][POLICY_HIDDEN];
+    float bz[POLICY_HIDDEN], bh[POLICY_HIDDEN];
+    float zeta, nu;
+    float v[POLICY_HEADS][POLICY_CHOICES][POLICY_HIDDEN];
+    float vb[POLICY_HEADS][POLICY_CHOICES];
+};
+
+struct policy {
+    struct policy_weights weights;
+    float hidden[POLICY_HIDDEN]; /* of the conversation so far; zeros at its beginning */
+};
+
+/* What is known before a turn, each about 0 .. 1. */
+struct policy_state {
+    float inputs[POLICY_INPUTS];
+    float pressure;   /* share of the memory of keys and values that is taken */
+    float throughput; /* tokens per second, of what the plan predicts; 0: none measured yet */
+};
+
+struct policy_choice {
+    uint8_t choice[POLICY_HEADS]; /* 0: the default */
+    float sure[POLICY_HEADS];     /* its probability */
+};
+
+/* A turn as it was: what was known, what was chosen, how it went. */
+struct trajectory {
+    float inputs[POLICY_INPUTS];
+    float hidden[POLICY_HIDDEN]; /* before it */
+    uint8_t choice[POLICY_HEADS];
+    float quality; /* 0 .. 1 */
+};
+
+/* How a turn went, from what the program sees of it. */
+struct turn_signs {
+    bool good, bad; /* /good and /bad, which count alone */
+    bool stopped;   /* by itself, not at a limit */
+    bool repeated;
+    bool undone;
+};
+
+uint8_t policy_choices(enum policy_head head); /* 2 or 3 */
+
+void policy_open(struct policy *p, unsigned seed);
+void policy_begin(struct policy *p); /* a conversation */
+
+/* Choose for a turn, and go on to the next. Triggers come before what was learnt: at a pressure above
+ * .9 the context is the smallest, at less than half of the throughput a draft guesses. */
+void policy_choose(struct policy *p, const struct policy_state *state,
+                   struct policy_choice *choice);
+
+/* Loss of a trajectory, its gradient into *g (which may be NULL): (quality - 1/2) times the sum of
+ * -log p of what was chosen; so a turn that went well makes its choices likelier, and one that went
+ * badly the others. Through this turn's step alone, h before it being a constant. */
+float policy_loss(const struct policy *p, const struct trajectory *t, struct policy_weights *g);
+
+/* One step of gradient descent. False: it left NaN or weights beyond 100, and was thrown away. */
+bool policy_learn(struct policy *p, const struct trajectory *t, float rate);
+
+float turn_quality(const struct turn_signs *signs);
+
+#endif
