@@ -183,6 +183,7 @@ FAMILIES = {
                  "long_factor": [1.0, 2.0, 3.0, 4.0, 5.0]}},
     "gpt2": {"architectures": ["GPT2LMHeadModel"], "activation_function": "gelu_new"},
 }
+ABSENT = object()
 DTYPES = {"mistral": "F16", "qwen3": "BF16"}  # the others are F32
 SIZES = {"hidden_size": 40, "intermediate_size": 52, "num_hidden_layers": 3,
          "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 96,
@@ -234,7 +235,7 @@ class Random:
             self.vector(name + ".weight", n, self.norm)
 
 
-def llama_layer(r, at, family, dim, hidden, q, kv):
+def llama_layer(r, at, family, dim, hidden, q, kv, biases=False):
     norms = ["input_layernorm", "post_attention_layernorm"]
     if family in ("gemma2", "gemma3"):
         norms += ["pre_feedforward_layernorm", "post_feedforward_layernorm"]
@@ -245,13 +246,15 @@ def llama_layer(r, at, family, dim, hidden, q, kv):
     else:
         for name, rows in (("q", q), ("k", kv), ("v", kv)):
             r.matrix(f"{at}self_attn.{name}_proj.weight", rows, dim)
-            if family == "qwen2":
+            if family == "qwen2" or biases:
                 r.vector(f"{at}self_attn.{name}_proj.bias", rows)
         r.matrix(at + "mlp.gate_proj.weight", hidden, dim)
         r.matrix(at + "mlp.up_proj.weight", hidden, dim)
     if family in ("qwen3", "gemma3"):
         r.norms(at + "self_attn.q_norm", at + "self_attn.k_norm", n=q // 4)
     r.matrix(at + "self_attn.o_proj.weight", dim, q)
+    if biases:
+        r.vector(at + "self_attn.o_proj.bias", dim)
     r.matrix(at + "mlp.down_proj.weight", dim, hidden)
 
 
@@ -267,8 +270,9 @@ def gpt2_layer(r, at, dim):
 
 def random_model(family, name="random-", **changes):
     """A folder with config.json, model.safetensors and tokenizer.json; returns its path. changes:
-    of config.json."""
+    of config.json; ABSENT takes a field out."""
     config = {**SIZES, "model_type": family, **FAMILIES[family], **changes}
+    config = {key: value for key, value in config.items() if value is not ABSENT}
     dim, layers = config["hidden_size"], config["num_hidden_layers"]
     head_dim = config.get("head_dim", dim // config["num_attention_heads"])
     r = Random(family, DTYPES.get(family, "F32"),
@@ -286,7 +290,7 @@ def random_model(family, name="random-", **changes):
         r.matrix("model.embed_tokens.weight", config["vocab_size"], dim, 0.1)
         for i in range(layers):
             llama_layer(r, f"model.layers.{i}.", family, dim, config["intermediate_size"],
-                        4 * head_dim, 2 * head_dim)
+                        4 * head_dim, 2 * head_dim, config.get("attention_bias", False))
         r.norms("model.norm", n=dim)
         if not family.startswith("gemma") and not config.get("tie_word_embeddings"):
             r.matrix("lm_head.weight", config["vocab_size"], dim, without=1)

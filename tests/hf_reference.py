@@ -98,12 +98,17 @@ def frequencies(config, dims, base, context, scaled):
         return ([f / g for f, g in zip(plain, factors)],
                 math.sqrt(1 + math.log(ratio) / math.log(trained)))
     if kind == "yarn":
+        factor = s.get("factor", config["max_position_embeddings"] / trained)
+        growth = 0.1 * math.log(factor)
+        magnitude = growth + 1
+        if s.get("mscale") and s.get("mscale_all_dim"):
+            magnitude = (growth * s["mscale"] + 1) / (growth * s["mscale_all_dim"] + 1)
+
         def pair(turns):
             return dims * math.log(trained / (turns * 2 * math.pi)) / (2 * math.log(base))
         low, high = max(math.floor(pair(32)), 0), min(math.ceil(pair(1)), dims - 1)
         ramp = [min(max((i - low) / max(high - low, 0.001), 0), 1) for i in range(dims // 2)]
-        return ([f / s["factor"] * r + f * (1 - r) for f, r in zip(plain, ramp)],
-                0.1 * math.log(s["factor"]) + 1)
+        return [f / factor * r + f * (1 - r) for f, r in zip(plain, ramp)], magnitude
     return plain, 1.0
 
 
@@ -174,7 +179,8 @@ class Model:
         x = rms_norm(x, self.t["model.norm.weight"], self.eps, self.plus)
         tied = self.config.get("tie_word_embeddings", bool(self.plus))
         matrix = self.t["model.embed_tokens.weight" if tied else "lm_head.weight"]
-        return [softcap(v, self.config.get("final_logit_softcapping")) for v in multiply(matrix, x)]
+        cap = self.cap("final_logit_softcapping", 30.0)
+        return [softcap(v, cap) for v in multiply(matrix, x)]
 
     def norm(self, name, x):
         return rms_norm(x, self.t[name + ".weight"], self.eps, self.plus)
@@ -194,12 +200,20 @@ class Model:
     def window_of(self, layer):
         """(window or None, local)"""
         c = self.config
+        if "layer_types" in c:
+            local = c["layer_types"][layer] == "sliding_attention"
+            return (c["sliding_window"] if local else None), local
         if self.family in ("gemma2", "gemma3"):
             every = c.get("sliding_window_pattern", 2 if self.family == "gemma2" else 6)
             return (None, False) if layer % every == every - 1 else (c["sliding_window"], True)
         if self.family in ("qwen2", "qwen3") and not c.get("use_sliding_window"):
             return None, False
+        if self.family in ("qwen2", "qwen3") and layer < c["max_window_layers"]:
+            return None, False
         return c.get("sliding_window"), False
+
+    def cap(self, name, usual):
+        return self.config.get(name, usual if self.family == "gemma2" else None)
 
     def layer(self, layer, xs, context):
         c, at = self.config, f"model.layers.{layer}."
@@ -211,7 +225,8 @@ class Model:
         base = c.get("rope_local_base_freq", 1e4) if own else base
         dims = int(head_dim * c.get("partial_rotary_factor", 1.0))
         freqs, magnitude = frequencies(c, dims, base, context, not own)
-        scale = c.get("query_pre_attn_scalar", head_dim) ** -0.5
+        scale = c.get("query_pre_attn_scalar",
+                      256 if self.family in ("gemma2", "gemma3") else head_dim) ** -0.5
         queries, keys, values = [], [], []
         for i, x in enumerate(xs):
             q, k, v = self.qkv(at + "self_attn.", self.norm(at + "input_layernorm", x))
@@ -225,7 +240,7 @@ class Model:
         out = []
         for i, x in enumerate(xs):
             y = attend(queries[i], keys, values, i, window, scale,
-                       c.get("attn_logit_softcapping"))
+                       self.cap("attn_logit_softcapping", 50.0))
             y = self.linear(at + "self_attn.o_proj", y)
             out.append(self.feed_forward(at, x, y))
         return out

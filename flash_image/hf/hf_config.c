@@ -22,10 +22,12 @@ static const struct foreign {
 } foreign[] = {
     { .field = "num_local_experts", .unless_trait = FAMILY_EXPERTS },
     { .field = "num_experts", .unless_trait = FAMILY_EXPERTS },
-    { .field = "n_routed_experts", .unless_trait = FAMILY_FREE_ROUTER },
-    { .field = "moe_intermediate_size", .unless_trait = FAMILY_EXPERTS },
+    { .field = "n_routed_experts", .unless_trait = FAMILY_FREE_ROUTER | FAMILY_ONE_BLOCK },
+    { .field = "moe_intermediate_size", .unless_trait = FAMILY_EXPERTS | FAMILY_ONE_BLOCK },
     { .field = "kv_lora_rank", .unless_trait = FAMILY_LATENT },
-    { .field = "attention_bias", .unless_feature = SOURCE_QKV_BIAS },
+    { .field = "attention_bias",
+      .unless_feature = SOURCE_QKV_BIAS,
+      .unless_trait = FAMILY_MAY_BIAS },
     { .field = "mlp_bias", .unless_feature = SOURCE_FFN_BIAS },
     { .field = "use_bias", .unless_feature = SOURCE_FFN_BIAS },
     { .field = "clip_qkv" },
@@ -203,6 +205,9 @@ static void read_sizes(struct hf_json *j, const struct family *f,
     p->hidden = hf_layers_hidden(j, f, size_of(j, "intermediate_size", "n_inner", hidden));
     head_dim = usual_head_dim(f, p);
     p->head_dim = hf_json_u32(j, "head_dim", head_dim);
+    if (f->family == INGOT_NEMOTRON_H && hf_json_get(j->object, "head_dim") == NULL) {
+        p->head_dim = hf_json_u32(j, "attention_head_dim", head_dim); /* of its first models */
+    }
     if (j->e == ERR_OK && p->head_dim == head_dim && f->head_dim == 0 &&
         (p->n_heads == 0 || p->dim % p->n_heads != 0)) {
         j->e = source_refuse(j->s, ERR_BAD_MODEL,
@@ -272,14 +277,25 @@ static float read_eps(struct hf_json *j, float otherwise)
     return otherwise;
 }
 
+/* Gemma 2 has caps unless its config.json takes them away by a null. */
+static float read_cap(struct hf_json *j, const struct family *f, const char *field, float usual)
+{
+    bool named = cJSON_GetObjectItemCaseSensitive(j->object, field) != NULL;
+
+    return hf_json_float(j, field, f->family == INGOT_GEMMA2 && !named ? usual : 0.0f);
+}
+
 static void read_scales(struct hf_json *j, const struct family *f)
 {
     struct source_params *p = &j->s->params;
-    float scalar = hf_json_float(j, "query_pre_attn_scalar", (float)p->head_dim);
+    float scalar = hf_json_float(j, "query_pre_attn_scalar", 256.0f);
 
     p->norm_eps = read_eps(j, p->norm_eps);
-    p->attn_softcap = hf_json_float(j, "attn_logit_softcapping", 0.0f);
-    p->final_softcap = hf_json_float(j, "final_logit_softcapping", 0.0f);
+    p->attn_softcap = read_cap(j, f, "attn_logit_softcapping", 50.0f);
+    p->final_softcap = read_cap(j, f, "final_logit_softcapping", 30.0f);
+    if (family_has(f, FAMILY_MAY_BIAS) && hf_json_bool(j, "attention_bias", false)) {
+        p->features |= SOURCE_QKV_BIAS | SOURCE_OUT_BIAS;
+    }
     if (family_has(f, FAMILY_QUERY_SCALE)) {
         p->attn_scale = 1.0f / sqrtf(scalar); /* of a bad one no scale is in bounds */
     }

@@ -106,6 +106,12 @@ static void read_pattern(struct hf_json *j, const struct family *f, const char *
     }
 }
 
+/* Transformers calls both recurrences so today. */
+static bool is_recurrent(const struct family *f, const char *type)
+{
+    return f->mixer == INGOT_MIXER_MAMBA2 && strcmp(type, "linear_attention") == 0;
+}
+
 static void set_type(struct hf_json *j, const struct family *f, uint32_t layer, const char *type)
 {
     static const char *const others[] = {
@@ -116,7 +122,7 @@ static void set_type(struct hf_json *j, const struct family *f, uint32_t layer, 
 
     if (type != NULL && (strcmp(type, "full_attention") == 0 || strcmp(type, "attention") == 0)) {
         set_layer(j, f, layer, true);
-    } else if (type != NULL && strcmp(type, others[f->mixer]) == 0) {
+    } else if (type != NULL && (strcmp(type, others[f->mixer]) == 0 || is_recurrent(f, type))) {
         set_layer(j, f, layer, false);
     } else if (type != NULL && strcmp(type, "mlp") == 0 && family_has(f, FAMILY_ONE_BLOCK)) {
         set_feed_forward(j, layer);

@@ -200,34 +200,36 @@ static void scale_long(struct scaling *k)
     k->p->rope_magnitude = hf_json_float(&k->in, "attention_factor", (float)magnitude);
 }
 
-/* DeepSeek: the scores are scaled by the square of what goes with mscale_all_dim, and cosines and
- * sines by what goes with mscale over that. */
-static double scale_latent(struct scaling *k, double factor)
+/* Cosines and sines by what goes with mscale over what goes with mscale_all_dim, where both are given.
+ * DeepSeek: the scores by the square of the latter. */
+static double yarn_magnitude(struct scaling *k, double factor)
 {
     double growth = log(fmax(factor, 1.0)) / 10;
-    double mscale = hf_json_float(&k->in, "mscale", 1.0f);
-    double scores = 1.0 + growth * (double)hf_json_float(&k->in, "mscale_all_dim", 0.0f);
+    double mscale = hf_json_float(&k->in, "mscale", 0.0f);
+    double all = hf_json_float(&k->in, "mscale_all_dim", 0.0f);
+    double scores = 1.0 + growth * all;
 
-    k->p->attn_scale *= (float)(scores * scores);
-    return (1.0 + growth * mscale) / scores;
+    if (k->p->latent.kv_rank != 0) {
+        k->p->attn_scale *= (float)(scores * scores);
+    }
+    if (mscale != 0.0 && all != 0.0) {
+        return (1.0 + growth * mscale) / scores;
+    }
+    return rope_yarn_magnitude(factor);
 }
 
 static void scale_yarn(struct scaling *k)
 {
+    uint32_t trained = trained_context(k, k->p->context);
     struct rope_yarn yarn = {
-        .factor = hf_json_float(&k->in, "factor", 1.0f),
-        .context = trained_context(k, k->p->context),
+        .factor = hf_json_float(&k->in, "factor", (float)k->p->context / (float)trained),
+        .context = trained,
         .beta_fast = hf_json_float(&k->in, "beta_fast", 32.0f),
         .beta_slow = hf_json_float(&k->in, "beta_slow", 1.0f),
         .exact = !hf_json_bool(&k->in, "truncate", true),
     };
-    double usual = rope_yarn_magnitude(yarn.factor);
+    double usual = yarn_magnitude(k, yarn.factor);
 
-    if (k->p->latent.kv_rank != 0) {
-        usual = scale_latent(k, yarn.factor);
-    } else if (hf_json_get(k->in.object, "mscale") != NULL) {
-        refuse(k, ERR_UNSUPPORTED, "has \"mscale\" for yarn, which cannot be packed");
-    }
     if (!(yarn.factor > 0.0 && yarn.beta_fast > 0.0 && yarn.beta_slow > 0.0)) {
         refuse(k, ERR_BAD_MODEL, "has an impossible \"factor\" or \"beta_fast\" or \"beta_slow\"");
     }

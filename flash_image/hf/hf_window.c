@@ -4,94 +4,107 @@
 
 #include "runtime/text/plural.h"
 
-static bool is_local(const struct source_params *p, uint32_t layer)
+/* Where config.json does not name the field at all; null is none. */
+static uint32_t usual_window(const struct hf_json *j, const struct family *f, uint32_t usual)
 {
-    return p->window != 0 &&
-           !(p->global_every != 0 && layer % p->global_every == p->global_every - 1);
+    static const struct {
+        enum ingot_family family;
+        uint32_t window;
+    } windows[] = {
+        { INGOT_MISTRAL, 4096 },   { INGOT_GEMMA2, 4096 }, { INGOT_GEMMA3, 4096 },
+        { INGOT_GPT_OSS, 128 },    { INGOT_QWEN2, 4096 },  { INGOT_QWEN3, 4096 },
+        { INGOT_QWEN3_MOE, 4096 },
+    };
+
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        bool named = cJSON_GetObjectItemCaseSensitive(j->object, "sliding_window") != NULL;
+
+        if (windows[i].family == f->family && usual == 0 && !named) {
+            return windows[i].window;
+        }
+    }
+    return usual;
 }
 
-/* Whether a layer's type agrees with params. Layers may be called local where no window counts. */
-static bool is_layer_type(const struct source_params *p, uint32_t layer, const char *type,
-                          uint32_t window)
+static bool is_type(const cJSON *entry, const char *type)
 {
-    bool no_window = (window == 0 || window >= p->context) && p->window == 0;
-
-    if (type == NULL) {
-        return false;
-    }
-    if (strcmp(type, "sliding_attention") == 0) {
-        return is_local(p, layer) || no_window;
-    }
-    return strcmp(type, "full_attention") == 0 && !is_local(p, layer);
+    return cJSON_IsString(entry) && strcmp(entry->valuestring, type) == 0;
 }
 
-static enum err refuse_layer_type(struct source *s, uint32_t layer, const char *type)
-{
-    if (type == NULL) {
-        type = "no text";
-    }
-    return source_refuse(s, ERR_UNSUPPORTED,
-                         "the field \"layer_types\" makes layer %u "
-                         "'%.40s', which the pattern of the layers before does not allow",
-                         layer, type);
-}
-
-static void check_layer_types(struct hf_json *j, const cJSON *types, uint32_t window)
+/* How many layers the list makes local. Names that are no kind of attention are refused. */
+static uint32_t count_local(struct hf_json *j, const cJSON *types)
 {
     const struct source_params *p = &j->s->params;
     const cJSON *entry;
-    uint32_t layer = 0;
+    uint32_t layer = 0, n = 0;
 
     cJSON_ArrayForEach(entry, types)
     {
-        const char *type = hf_json_string(entry);
-
-        if (!is_layer_type(p, layer, type, window)) {
-            j->e = refuse_layer_type(j->s, layer, type);
-            return;
+        if (j->e == ERR_OK && !is_type(entry, "sliding_attention") &&
+            !is_type(entry, "full_attention")) {
+            j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                                 "the field \"layer_types\" makes layer %u '%.40s', which cannot "
+                                 "be packed",
+                                 layer, cJSON_IsString(entry) ? entry->valuestring : "no text");
         }
+        n += is_type(entry, "sliding_attention");
         layer++;
     }
-    if (layer != p->n_layers) {
+    if (j->e == ERR_OK && layer != p->n_layers) {
         j->e = source_refuse(j->s, ERR_BAD_MODEL,
                              "the field \"layer_types\" has %u %s, the "
                              "model %u %s",
                              layer, plural(layer, "entry", "entries"), p->n_layers,
                              plural(p->n_layers, "layer", "layers"));
     }
+    return n;
 }
 
-/* In groups of how many layers the last one is global: the first global layer tells. 0: none is. */
-static uint32_t global_every(const cJSON *types)
+/* Each layer as the list has it, whatever the pattern. */
+static void set_types(struct hf_json *j, const struct family *f, const cJSON *types)
 {
-    const cJSON *type;
+    struct source_params *p = &j->s->params;
+    const cJSON *entry;
     uint32_t layer = 0;
 
-    cJSON_ArrayForEach(type, types)
+    p->global_every = 0;
+    cJSON_ArrayForEach(entry, types)
     {
-        layer++;
-        if (cJSON_IsString(type) && strcmp(type->valuestring, "full_attention") == 0) {
-            return layer;
+        if (layer < INGOT_MAX_LAYERS) {
+            p->layers[layer++].local = is_type(entry, "sliding_attention");
         }
     }
-    return 0;
+    family_set_rotations(p, f);
 }
 
-/* Qwen: layers from max_window_layers on are local, if any are. */
-static uint32_t qwen_window(struct hf_json *j, uint32_t window)
+/* A list without local layers leaves no trace of the window, unless layers rotate by it. */
+static void read_types(struct hf_json *j, const struct family *f, const cJSON *types,
+                       uint32_t window)
 {
-    uint32_t first = hf_json_u32(j, "max_window_layers", 0);
+    uint32_t n = count_local(j, types);
 
-    if (!hf_json_bool(j, "use_sliding_window", false) || first >= j->s->params.n_layers) {
-        return 0;
+    if (j->e != ERR_OK || (n == 0 && !family_has(f, FAMILY_LOCAL_ROPE))) {
+        return;
     }
-    if (first != 0 && j->e == ERR_OK) {
-        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
-                             "the field \"max_window_layers\" is %u: a "
-                             "window of only some layers cannot be packed",
-                             first);
+    j->e = family_set_window(j->s, f, window, f->global_every);
+    if (j->e == ERR_OK && j->s->params.window != 0) {
+        set_types(j, f, types);
     }
-    return window;
+}
+
+/* Qwen: layers from max_window_layers on are local. With experts all are. */
+static void read_qwen(struct hf_json *j, const struct family *f, uint32_t window)
+{
+    uint32_t first = f->family == INGOT_QWEN3_MOE ? 0 : hf_json_u32(j, "max_window_layers", 28);
+    struct source_params *p = &j->s->params;
+
+    if (j->e != ERR_OK || first >= p->n_layers) {
+        return;
+    }
+    j->e = family_set_window(j->s, f, window, 0);
+    for (uint32_t i = 0; j->e == ERR_OK && i < min_u32(first, INGOT_MAX_LAYERS); i++) {
+        p->layers[i].local = false;
+    }
 }
 
 /* A number, or a text ("LLLG") whose last letter is the global layer. */
@@ -110,19 +123,22 @@ void hf_window_read(struct hf_json *j, const struct family *f, uint32_t usual)
 {
     const cJSON *types = f->mixer != INGOT_MIXER_NONE ? NULL
                                                       : hf_json_get(j->object, "layer_types");
-    uint32_t window = hf_json_u32(j, "sliding_window", usual);
+    bool qwen = f->family == INGOT_QWEN2 || f->family == INGOT_QWEN3 ||
+                f->family == INGOT_QWEN3_MOE;
+    uint32_t window = hf_json_u32(j, "sliding_window", usual_window(j, f, usual));
     uint32_t every = read_period(j, f);
 
+    if (!hf_json_bool(j, "use_sliding_window", !qwen)) {
+        window = 0;
+    }
+    if (j->e != ERR_OK) {
+        return;
+    }
     if (types != NULL) {
-        every = global_every(types);
-    } else if (f->family == INGOT_QWEN2 || f->family == INGOT_QWEN3 ||
-               f->family == INGOT_QWEN3_MOE) {
-        window = qwen_window(j, window);
-    }
-    if (j->e == ERR_OK && every != 1) { /* every layer is global: none has a window */
+        read_types(j, f, types, window);
+    } else if (qwen) {
+        read_qwen(j, f, window);
+    } else if (every != 1) { /* every layer is global: none has a window */
         j->e = family_set_window(j->s, f, window, every);
-    }
-    if (j->e == ERR_OK && types != NULL) {
-        check_layer_types(j, types, window);
     }
 }

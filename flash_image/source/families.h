@@ -38,6 +38,7 @@ enum family_trait {
     FAMILY_LATE_FFN_NORM = 1 << 20,  /* GGUF's post_attention_norm is the feed-forward's norm */
     FAMILY_PAIRS = 1 << 21,          /* rope takes pairs in Hugging Face's files too */
     FAMILY_LATENT = 1 << 22,         /* keys and values are latent */
+    FAMILY_MAY_BIAS = 1 << 24,       /* config.json says whether all of attention has biases */
     FAMILY_FREE_ROUTER = 1 << 23,    /* the file says how experts are chosen, perhaps in groups */
 };
 

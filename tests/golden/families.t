@@ -12,7 +12,7 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from hf_files import FAMILIES, random_model
+from hf_files import ABSENT, FAMILIES, random_model
 from hf_reference import Model
 from machine import ASSETS, HOST, WORK, Tap, run
 
@@ -147,12 +147,37 @@ else:
 TOKENS = [1, 2, 70, 35, 9, 88, 4, 4, 61, 17, 95, 23, 50, 3, 66, 12, 30, 81, 5, 42]
 LINEAR = {"rope_type": "linear", "factor": 4.0}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+FULL, LOCAL = "full_attention", "sliding_attention"
 CASES = [(family, "", {}, []) for family in FAMILIES] + [
     ("phi3", "in a short context", {}, ["--ctx", "16"]),
     ("llama", "with linear scaling", {"rope_scaling": LINEAR}, []),
     ("gemma3", "with linear scaling", {"rope_scaling": LINEAR}, []),
     ("mistral", "with yarn", {"rope_scaling": YARN}, []),
     ("llama", "tied", {"tie_word_embeddings": True}, []),
+    ("llama", "with biases", {"attention_bias": True}, []),
+    ("qwen3", "with biases", {"attention_bias": True}, []),
+    ("gemma2", "with biases", {"attention_bias": True}, []),
+    ("gemma2", "with a list of layers", {"layer_types": [FULL, LOCAL, LOCAL]}, []),
+    ("gemma3", "with a list of layers", {"layer_types": [FULL, FULL, LOCAL]}, []),
+    ("gemma3", "with a list without windows", {"layer_types": [FULL] * 3}, []),
+    ("qwen2", "with windows from a layer on", {
+        "use_sliding_window": True, "sliding_window": 7, "max_window_layers": 1}, []),
+    ("qwen3", "with a list of layers", {"use_sliding_window": True, "sliding_window": 7,
+                                        "layer_types": [LOCAL, FULL, LOCAL]}, []),
+    ("gemma2", "without caps and scale in its config.json", {
+        "query_pre_attn_scalar": ABSENT, "attn_logit_softcapping": ABSENT,
+        "final_logit_softcapping": ABSENT}, []),
+    ("gemma2", "with caps of null", {"attn_logit_softcapping": None,
+                                     "final_logit_softcapping": None}, []),
+    ("gemma3", "without a scale", {"query_pre_attn_scalar": ABSENT}, []),
+    ("gemma3", "with one base and linear scaling", {
+        "rope_theta": 1e4, "rope_local_base_freq": 1e4, "rope_scaling": LINEAR}, []),
+    ("llama", "with yarn of two scales", {"rope_scaling": {**YARN, "mscale": 0.7,
+                                                           "mscale_all_dim": 0.4}}, []),
+    ("llama", "with yarn of one scale, which counts for nothing", {
+        "rope_scaling": {**YARN, "mscale": 0.7}}, []),
+    ("llama", "with yarn by the contexts alone", {
+        "rope_scaling": {k: v for k, v in YARN.items() if k != "factor"}}, []),
 ]
 for family, what, changes, options in CASES:
     folder = random_model(family, "oracle-", **changes)

@@ -82,6 +82,26 @@ for stem in FOUND:
     tokens = load(stem + "_logits.json")["sequences"][0]
     alone, console = logits(model, tokens, "--chunk", "1")
     tap.ok(alone and alone == logits(model, tokens)[0], f"{stem}: the same token by token", console)
+if "tiny_nemotronh" in FOUND:
+    # As Transformers 5 writes it: names of kinds, and fields of experts that no layer has.
+    kinds = {"M": "linear_attention", "*": "full_attention", "-": "mlp"}
+    pattern = load("tiny_nemotronh_config.json")["hybrid_override_pattern"]
+    newer = {"hybrid_override_pattern": None, "n_routed_experts": 8, "n_shared_experts": 1,
+             "moe_intermediate_size": 7688, "moe_shared_expert_intermediate_size": 7688,
+             "num_experts_per_tok": 2, "layers_block_type": [kinds[letter] for letter in pattern],
+             "time_step_limit": [0.0, {"__float__": "Infinity"}], "n_group": 1, "topk_group": 1}
+    status, console = run([HOST, "pack", make_folder("tiny_nemotronh", **newer), "--type", "f32",
+                           "-o", model])
+    error, more = error_of(model, load("tiny_nemotronh_logits.json")) if status == 0 else (1, "")
+    tap.ok(error < RECURRENT_BOUND, f"tiny_nemotronh as Transformers 5 writes it: NMSE {error:.2g}",
+           console + more)
+    newer["layers_block_type"][2] = "moe"
+    status, console = run([HOST, "pack", make_folder("tiny_nemotronh", **newer), "-o", model])
+    tap.ok(status != 0 and "makes layer 2 'moe'" in console, "refused: experts among its layers", console)
+    status, console = run([HOST, "pack", make_folder("tiny_nemotronh", head_dim=None,
+                                                     attention_head_dim=3), "--type", "f32", "-o", model])
+    error, more = error_of(model, load("tiny_nemotronh_logits.json")) if status == 0 else (1, "")
+    tap.ok(error < RECURRENT_BOUND, "tiny_nemotronh with attention_head_dim", console + more)
 if not FOUND:
     tap.skip("Transformers' logits", f"no models in {TINY} (set INGOT_ASSETS)")
 tap.done()

@@ -68,7 +68,8 @@ static void test_config_refused(void)
                   "'LlamaForSequenceClassification' is not supported");
     refuse_config("\"architectures\":null,\"model_type\":null", ERR_BAD_MODEL, "\"model_type\"");
     refuse_config("\"num_local_experts\":8", ERR_UNSUPPORTED, "\"num_local_experts\"");
-    refuse_config("\"attention_bias\":true", ERR_UNSUPPORTED, "\"attention_bias\"");
+    refuse_config(FAMILY("Mistral") ",\"attention_bias\":true", ERR_UNSUPPORTED,
+                  "\"attention_bias\"");
     refuse_config("\"quantization_config\":{\"bits\":4}", ERR_UNSUPPORTED,
                   "\"quantization_config\"");
     refuse_config("\"final_logit_softcapping\":30.0", ERR_UNSUPPORTED,
@@ -89,12 +90,12 @@ static void test_config_refused(void)
     refuse_config("\"partial_rotary_factor\":0.5", ERR_UNSUPPORTED, "\"partial_rotary_factor\"");
     refuse_config(FAMILY("Phi3") ",\"partial_rotary_factor\":0.01", ERR_UNSUPPORTED, "rope_dims");
     refuse_config(FAMILY("Gemma2") ",\"query_pre_attn_scalar\":-1", ERR_UNSUPPORTED, "attn_scale");
-    refuse_config(FAMILY("Qwen2") ",\"use_sliding_window\":true,\"sliding_window\":8,"
-                                  "\"max_window_layers\":2",
-                  ERR_UNSUPPORTED, "\"max_window_layers\"");
     refuse_config(FAMILY("Mistral") ",\"sliding_window\":8,\"layer_types\":[\"full_attention\","
-                                    "\"sliding_attention\",\"full_attention\",\"full_attention\"]",
-                  ERR_UNSUPPORTED, "\"layer_types\" makes layer 1 'sliding_attention'");
+                                    "\"chunked_attention\",\"full_attention\",\"full_attention\"]",
+                  ERR_UNSUPPORTED, "\"layer_types\" makes layer 1 'chunked_attention'");
+    refuse_config("\"sliding_window\":8,\"layer_types\":[\"full_attention\","
+                  "\"sliding_attention\",\"full_attention\",\"full_attention\"]",
+                  ERR_UNSUPPORTED, "a sliding window of 8");
     refuse_config(FAMILY("Gemma3") ",\"sliding_window\":8,\"layer_types\":"
                                    "[\"sliding_attention\"]",
                   ERR_BAD_MODEL, "\"layer_types\" has 1 entry");
@@ -220,6 +221,34 @@ static void test_families(void)
                                  "\"max_window_layers\":0") == ERR_OK &&
            p->window == 8,
        "and uses it when it is");
+    OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8,\"use_sliding_window\":true,"
+                                 "\"max_window_layers\":2") == ERR_OK &&
+           p->window == 8 && !p->layers[1].local && p->layers[2].local && p->layers[3].local,
+       "from a layer on");
+    OK(read_more(FAMILY("Qwen2") ",\"sliding_window\":8,\"use_sliding_window\":true") == ERR_OK &&
+           p->window == 0,
+       "which is the 29th where its config.json does not say");
+    OK(read_more(FAMILY("Mistral") ",\"max_position_embeddings\":8192") == ERR_OK &&
+           p->window == 4096 &&
+           read_more(FAMILY("Mistral") ",\"max_position_embeddings\":8192,"
+                                       "\"sliding_window\":null") == ERR_OK &&
+           p->window == 0,
+       "a mistral's usual window, which a null takes away");
+    OK(read_more(FAMILY("Exaone4") ",\"sliding_window\":8,\"layer_types\":[\"full_attention\","
+                                   "\"sliding_attention\",\"sliding_attention\","
+                                   "\"full_attention\"]") == ERR_OK &&
+           p->layers[0].no_rope && !p->layers[1].no_rope && p->layers[2].local &&
+           p->layers[3].no_rope,
+       "exaone4's layers rotate where they are local %s", source.problem);
+    OK(read_more(FAMILY("Exaone4") ",\"sliding_window\":8,\"layer_types\":[\"full_attention\","
+                                   "\"full_attention\",\"full_attention\","
+                                   "\"full_attention\"]") == ERR_OK &&
+           p->layers[0].no_rope && p->layers[3].no_rope,
+       "and nowhere where none is %s", source.problem);
+    OK(read_more(FAMILY("Qwen3Moe") ",\"num_experts\":3,\"num_experts_per_tok\":2,"
+                                    "\"moe_intermediate_size\":5") == ERR_OK &&
+           p->head_dim == 16 && near(p->rope_base, 1e4),
+       "qwen3_moe's usual heads and base %s", source.problem);
     OK(read_more(FAMILY("Gemma2") ",\"head_dim\":16,\"sliding_window\":8,"
                                   "\"query_pre_attn_scalar\":64,\"attn_logit_softcapping\":50.0") ==
                ERR_OK &&
@@ -237,8 +266,9 @@ static void test_families(void)
                      "\"sliding_attention\":{\"rope_type\":\"default\",\"rope_theta\":100}},"
                      "\"layer_types\":[\"sliding_attention\",\"full_attention\","
                      "\"sliding_attention\",\"full_attention\"]") == ERR_OK &&
-           p->global_every == 2 && near(p->rope_base, 5e5) && near(p->rope_base_local, 100) &&
-           near(source.rope[0], 8) && near(source.rope[8 * SOURCE_ROPE_LOCAL], 1),
+           p->layers[0].local && !p->layers[1].local && p->layers[2].local && !p->layers[3].local &&
+           near(p->rope_base, 5e5) && near(p->rope_base_local, 100) && near(source.rope[0], 8) &&
+           near(source.rope[8 * SOURCE_ROPE_LOCAL], 1),
        "gemma3 as Transformers 5 writes it %s", source.problem);
     OK(read_more("\"rope_parameters\":{\"rope_type\":\"default\",\"rope_theta\":77}") == ERR_OK &&
            near(p->rope_base, 77) && source.rope == NULL,
