@@ -58,6 +58,8 @@ BOARD_CFLAGS :=
 QEMU_SMP ?= $(CORES)
 QEMU_NEEDS :=
 KERNELS_WITHOUT :=
+# Of a board that can have a display (board.open_screen).
+HAS_DISPLAY :=
 QEMU_CARD ?= -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device virtio-blk-device,drive=card
 -include board/$(BOARD)/board.mk
 
@@ -114,7 +116,7 @@ IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none
 # Types of keys and values for measurements with the Linux program.
 NOT_IN_IMAGE := $(wildcard runtime/compute/kv_formats_c*.c)
 
-IMAGE_SRC = $(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
+IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c),$(wildcard boot/*.c)) $(wildcard boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
             $(filter-out $(NOT_IN_IMAGE),$(wildcard runtime/*/*.c)) \
             $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
             $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S), \

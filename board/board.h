@@ -91,7 +91,8 @@ struct board {
 
     /* Find a display that is attached, have it show pixels and fill *screen. Memory for them, if they need any of
      * ours, is cut from the end of *free, which is mapped. Core 0, once, after early_init. False: there is no
-     * display, or none that works. NULL: the board can have none. */
+     * display, or none that works. NULL: the board can have none; else
+     * its board.mk has HAS_DISPLAY. */
     bool (*open_screen)(struct board_screen *screen, struct memory_range *free);
 
     /* Find storage: fill devices[], cards before flash, and return how many (0 ..

@@ -16,10 +16,15 @@ static struct boot_screen {
     const char *problem;
 } boot_screen;
 
+static bool is_open(void)
+{
+    return atomic_load(&boot_screen.open);
+}
+
 /* Core 0. False: there is no screen for it, or no more. */
 static bool begin(void)
 {
-    if (!atomic_load(&boot_screen.open))
+    if (!is_open())
         return false;
     atomic_store(&boot_screen.busy, true);
     if (!atomic_load(&boot_screen.taken))
@@ -123,7 +128,7 @@ void boot_screen_take(void)
 {
     struct text_screen *t = &boot_screen.screen.text;
 
-    if (!atomic_load(&boot_screen.open))
+    if (!is_open())
         return;
     atomic_store(&boot_screen.taken, true);
     if (core_number() != 0)
@@ -134,7 +139,7 @@ void boot_screen_take(void)
 
 void boot_screen_put(char c)
 {
-    if (atomic_load(&boot_screen.taken) && atomic_load(&boot_screen.open))
+    if (is_open() && atomic_load(&boot_screen.taken))
         screen_put(&boot_screen.screen, &c, 1);
 }
 
@@ -145,7 +150,7 @@ static bool loses_power(void)
 
 void boot_screen_hold(void)
 {
-    if (!atomic_load(&boot_screen.taken) || !atomic_load(&boot_screen.open))
+    if (!is_open() || !atomic_load(&boot_screen.taken))
         return;
     screen_refresh(&boot_screen.screen, true);
     if (loses_power())

@@ -5,6 +5,8 @@ import json
 import os
 import re
 import socket
+import struct
+import zlib
 
 from machine import BUILD, WORK
 
@@ -55,6 +57,24 @@ class Qmp:
                 if "error" in answer:
                     raise RuntimeError(str(answer))
         return read_ppm(image)
+
+
+def write_png(path, dump, rows):
+    """The upper rows of cells, with a palette of what they have: at most 16 colours."""
+    width, _, data = dump
+    height = rows * ROWS
+    pixels = [data[at:at + 3] for at in range(0, 3 * width * height, 3)]
+    colours = sorted(set(pixels))
+    number = {colour: i for i, colour in enumerate(colours)}
+    lines = b"".join(b"\0" + bytes(number[pixels[at + x]] << 4 | number[pixels[at + x + 1]] for x in range(0, width, 2))
+                     for at in range(0, width * height, width))
+
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    with open(path, "wb") as f:
+        f.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 4, 3, 0, 0, 0)) +
+                chunk(b"PLTE", b"".join(colours)) + chunk(b"IDAT", zlib.compress(lines, 9)) + chunk(b"IEND", b""))
 
 
 def read_ppm(path):

@@ -22,6 +22,7 @@ done
 # What is linked in, and asks that its notice goes along.
 newlib=$(ls /usr/src/newlib/newlib-*.tar.xz 2>/dev/null | tail -n 1)
 [ -z "$newlib" ] || tar -xOf "$newlib" --wildcards '*/COPYING.NEWLIB' >"$doc/COPYING.newlib"
+[ ! -f /usr/share/doc/xfonts-terminus/copyright ] || cp /usr/share/doc/xfonts-terminus/copyright "$doc/COPYING.terminus-font"
 [ ! -f "$build/cjson/LICENSE" ] || cp "$build/cjson/LICENSE" "$doc/COPYING.cJSON"
 
 for about in "$build"/*/card/about; do

@@ -13,3 +13,4 @@ CARD_LICENCE := LICENCE.broadcom
 BOARD_CFLAGS := -mfix-cortex-a53-835769 -mfix-cortex-a53-843419
 # What the linker leaves of the latter.
 MEND_IMAGE := toolchain/a53_pages.py
+HAS_DISPLAY := yes

@@ -8,3 +8,4 @@ KERNELS_WITHOUT := dotprod i8mm sve
 CARD_IMAGE := kernel8.img
 CARD_FIRMWARE := start4.elf fixup4.dat bcm2711-rpi-*.dtb
 CARD_LICENCE := LICENCE.broadcom
+HAS_DISPLAY := yes

@@ -7,3 +7,4 @@ CARD_IMAGE := kernel_2712.img
 CARD_FIRMWARE := bcm2712*.dtb overlays/bcm2712d0.dtbo
 CARD_LICENCE := LICENCE.broadcom
 KERNELS_WITHOUT := i8mm sve
+HAS_DISPLAY := yes

@@ -129,10 +129,12 @@ $(B)/card.img: $(MODEL_READY) $(H)/ingot $(B)/card/about $(B)/card.made-of $(if 
 
 card: $(B)/card.img ## build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, NAMES=a,b for more of them, KV=MiB for kv=card, SYSTEM='text' for a system prompt that no start computes
 
-qemu = $(QEMU) $(QEMU_MACHINE) -smp $(QEMU_SMP)
+# SCREEN=1: QEMU's window shows the display, and the line stays on this terminal.
+qemu_machine = $(if $(filter 1,$(SCREEN)),$(subst -nographic,-serial mon:stdio $(QEMU_SCREEN),$(QEMU_MACHINE)),$(QEMU_MACHINE))
+qemu = $(QEMU) $(qemu_machine) -smp $(QEMU_SMP)
 qemu_with_card = $(qemu) -no-reboot -kernel $(B)/ingot.bin -append $(WORDS) $(call QEMU_CARD,$(B)/card.img)
 
-run: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS) ## boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments; leave with Ctrl-A X
+run: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS) ## boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments, SCREEN=1 a window with the board's display; leave with Ctrl-A X
 	$(Q)$(qemu_with_card)
 
 # For the tests: what `run` would start, without what differs from run to run.

@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from display import BLACK, CYAN, DARK, GREY, WHITE, Display, Qmp, wrapped
+from display import BLACK, CYAN, DARK, GREY, Display, Qmp, wrapped, write_png
 from machine import BUILD, ROOT, WORK, Machine, Tap, make_card, run, text_of
 from screen import Screen
 
@@ -168,6 +168,21 @@ def test_cost(board, drives):
     tap.ok(-1 < share < 2, f"{board}: the display takes {share:.2f} % of a token", f"{off} {on}")
 
 
+def draw_picture(path):
+    """docs/screen.png: INGOT_PICTURE=docs/screen.png tests/boot/screen.t"""
+    talk = Talk("virt-arm64", "term=plain temp=0", RAMFB + INITRD)
+    try:
+        talk.read_until(prompted)
+        for line in ("Hello!", "Tell me a story about a fox.", "What is 7 plus 8?"):
+            talk.ask(line)
+        at = talk.display().find("> ")
+        write_png(path, talk.qmp.screendump(), at[0] + 1)
+    finally:
+        talk.end()
+
+
+if os.environ.get("INGOT_PICTURE"):
+    draw_picture(os.environ["INGOT_PICTURE"])
 for board, drives, width, height in BOARDS:
     test_chat(board, drives, width, height)
     test_terminal(board, drives)

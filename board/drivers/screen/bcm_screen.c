@@ -21,13 +21,10 @@ enum {
     VALUES = 3,
 };
 
+/* The firmware's own choice for what is attached. How many displays there are (0x00040013) tells less: 0 may be an
+ * older firmware, as Linux has it (bcm2708_fb.c). */
 static bool has_display(struct bcm_mailbox *m, uint32_t size[2])
 {
-    uint32_t displays = 0;
-
-    /* A firmware that is older than the question has a display. */
-    if (bcm_mailbox_ask(m, BCM_GET_DISPLAYS, &displays, 1) == ERR_OK && displays == 0)
-        return false;
     size[0] = size[1] = 0;
     return bcm_mailbox_ask(m, BCM_GET_DISPLAY_SIZE, size, 2) == ERR_OK && size[0] != 0 &&
            size[1] != 0 && size[0] <= MOST_PIXELS && size[1] <= MOST_PIXELS;
@@ -75,6 +72,13 @@ static enum err allocate(struct bcm_mailbox *m, const uint32_t size[2], uint32_t
     return bcm_mailbox_ask_tags(m, tags, WORDS);
 }
 
+/* By the rows' length: the Pi 5's firmware says of the depth what it was asked for, and does another
+ * (github.com/raspberrypi/firmware, issue 1904). */
+static uint32_t bits_of(uint32_t width, uint32_t pitch)
+{
+    return pitch / 4 >= width ? 32 : BITS;
+}
+
 static void flush(const void *pixels, size_t bytes)
 {
     dma_flush(pixels, bytes);
@@ -96,7 +100,7 @@ enum err bcm_screen_open(struct bcm_mailbox *m, struct board_screen *screen)
                                      .width = tags[VIRTUAL + VALUES],
                                      .height = tags[VIRTUAL + VALUES + 1],
                                      .pitch = tags[PITCH + VALUES],
-                                     .bits = tags[DEPTH + VALUES],
+                                     .bits = bits_of(tags[VIRTUAL + VALUES], tags[PITCH + VALUES]),
                                      .flush = flush };
     if (address == 0 || bytes == 0)
         return ERR_NO_SPACE;

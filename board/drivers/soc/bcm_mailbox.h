@@ -33,7 +33,6 @@ enum bcm_tag {
     BCM_ALLOCATE_BUFFER = 0x00040001,  /* alignment, 0 -> bus address, bytes */
     BCM_GET_DISPLAY_SIZE = 0x00040003, /* -> width, height */
     BCM_GET_PITCH = 0x00040008,        /* -> bytes from a row to the next */
-    BCM_GET_DISPLAYS = 0x00040013,     /* -> how many; Linux, raspberrypi-firmware.h */
     BCM_SET_DISPLAY_SIZE = 0x00048003, /* width, height */
     BCM_SET_BUFFER_SIZE = 0x00048004,  /* width, height */
     BCM_SET_DEPTH = 0x00048005,        /* bits of a pixel */

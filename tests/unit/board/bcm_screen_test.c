@@ -8,8 +8,7 @@
 #include "tests/unit/tap.h"
 
 static struct firmware {
-    bool knows_displays;
-    uint32_t displays, width, height;
+    uint32_t width, height;
     enum err answer;
     uint32_t address, bytes, pitch, depth, set_width;
     uint32_t asked[40];
@@ -31,10 +30,6 @@ enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
 enum err bcm_mailbox_ask(struct bcm_mailbox *m, enum bcm_tag tag, uint32_t *values, unsigned n)
 {
     (void)m;
-    if (tag == BCM_GET_DISPLAYS && n == 1 && f.knows_displays) {
-        values[0] = f.displays;
-        return ERR_OK;
-    }
     if (tag != BCM_GET_DISPLAY_SIZE || n != 2)
         return ERR_UNSUPPORTED;
     values[0] = f.width;
@@ -64,9 +59,7 @@ enum err bcm_mailbox_ask_tags(struct bcm_mailbox *m, uint32_t *tags, unsigned n)
     return f.answer;
 }
 
-static const struct firmware good = { .knows_displays = true,
-                                      .displays = 1,
-                                      .width = 1920,
+static const struct firmware good = { .width = 1920,
                                       .height = 1080,
                                       .address = 0xfe402000,
                                       .bytes = 1080 * 3840,
@@ -99,11 +92,13 @@ int main(void)
     OK(dma_log.n != 0 && dma_log.events[0].kind == DMA_FLUSHED &&
            dma_log.events[0].at == 0x3e402000,
        "and flushed");
-    bad.knows_displays = false;
-    OK(open_display(bad) == ERR_OK, "a firmware that does not count displays has one");
+    bad.depth = 32;
+    OK(open_display(bad) == ERR_OK && screen.bits == 16,
+       "a firmware that names a depth which its rows have not");
     bad = good;
-    bad.displays = 0;
-    OK(open_display(bad) == ERR_NO_DEVICE && f.n == 0, "no display is attached");
+    bad.bytes *= 2;
+    bad.pitch *= 2;
+    OK(open_display(bad) == ERR_OK && screen.bits == 32, "rows of 32 bits a pixel");
     bad = good;
     bad.width = 0;
     OK(open_display(bad) == ERR_NO_DEVICE && f.n == 0, "one of no size");

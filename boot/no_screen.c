@@ -1,0 +1,32 @@
+/* boot/screen.h in the image of a board that can have no display: without letters and all that draws them. */
+#include "boot/screen.h"
+
+#include <stddef.h>
+
+void boot_screen_open(struct platform *platform, const struct machine *machine)
+{
+    (void)platform;
+    (void)machine;
+}
+
+const char *boot_screen_problem(void)
+{
+    return NULL;
+}
+
+void boot_screen_take(void)
+{
+}
+
+void boot_screen_put(char c)
+{
+    (void)c;
+}
+
+void boot_screen_hold(void)
+{
+}
+
+void boot_screen_drop(void)
+{
+}
