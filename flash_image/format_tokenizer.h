@@ -19,10 +19,11 @@ enum ingot_tokenizer_flags {
     INGOT_ADD_EOS = 4,
     INGOT_FUSE_UNK = 8,        /* unknown characters in a row are one unknown token */
     INGOT_IGNORE_MERGES = 16,  /* BPE: a word that is a token is not merged */
-    INGOT_SPLIT_SPACES = 32,   /* not BPE, as the next two: no token crosses into a space */
+    INGOT_SPLIT_SPACES = 32,   /* not BPE, as the next three: no token crosses into a space */
     INGOT_SQUEEZE_SPACES = 64, /* spaces at both ends are left out, several are one */
     INGOT_PREFIX_ONCE = 128,   /* no space is put in front of a text that begins with one */
-    INGOT_ALL_TOKENIZER_FLAGS = 255
+    INGOT_PREFIX_FIRST = 256,  /* nor after a token that is found in the text */
+    INGOT_ALL_TOKENIZER_FLAGS = 511
 };
 enum ingot_token_type { /* the numbers of GGUF's tokenizer.ggml.token_type */
                         INGOT_TOKEN_NORMAL = 1,

@@ -8,7 +8,7 @@
 
 struct spaces {
     bool replaced, prefixed;
-    uint32_t flags;    /* INGOT_SPLIT_SPACES, INGOT_PREFIX_ONCE */
+    uint32_t flags;    /* INGOT_SPLIT_SPACES, INGOT_PREFIX_ONCE, INGOT_PREFIX_FIRST */
     const char *other; /* the type of a step that is not known here; NULL: none */
 };
 
@@ -23,6 +23,9 @@ static void read_metaspace(const cJSON *step, struct spaces *spaces)
     spaces->prefixed = !hf_json_is(step, "prepend_scheme", "never") &&
                        hf_json_is_true(step, "add_prefix_space", true);
     spaces->flags |= INGOT_PREFIX_ONCE;
+    if (hf_json_is(step, "prepend_scheme", "first")) {
+        spaces->flags |= INGOT_PREFIX_FIRST;
+    }
     if (hf_json_is_true(step, "split", true)) {
         spaces->flags |= INGOT_SPLIT_SPACES;
     }

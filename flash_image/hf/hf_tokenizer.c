@@ -260,12 +260,29 @@ static enum err read_merges(struct source *s, struct hf_tokenizer *t, const cJSO
 
 /* ---- byte-level BPE -------------------------------------------------------------------------- */
 
+/* NFC, or a sequence of it, perhaps of nothing at all (DeepSeek). */
+static bool is_nfc(const cJSON *normalizer)
+{
+    const cJSON *step;
+
+    if (!hf_json_is(normalizer, "type", "Sequence")) {
+        return hf_json_is(normalizer, "type", "NFC");
+    }
+    cJSON_ArrayForEach(step, hf_json_get(normalizer, "normalizers"))
+    {
+        if (!hf_json_is(step, "type", "NFC")) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Unicode normalization of the text is left out, as llama.cpp leaves it out. */
 static enum err read_byte_level(struct source *s, const cJSON *root)
 {
     const cJSON *normalizer = hf_json_get(root, "normalizer");
 
-    if (normalizer != NULL && !hf_json_is(normalizer, "type", "NFC")) {
+    if (normalizer != NULL && !is_nfc(normalizer)) {
         return refuse(s, ERR_UNSUPPORTED, "normalizer",
                       "is none that is known with a byte-level "
                       "tokenizer: NFC");
@@ -356,6 +373,23 @@ static enum err check_kind(struct source *s, const cJSON *type)
                          name);
 }
 
+/* Tokens that are spelled otherwise inside a word or at its end. */
+static enum err check_affixes(struct source *s, const cJSON *model)
+{
+    static const char *const affixes[] = { "continuing_subword_prefix", "end_of_word_suffix" };
+
+    for (size_t i = 0; i < sizeof affixes / sizeof affixes[0]; i++) {
+        const char *text = hf_json_string(hf_json_get(model, affixes[i]));
+
+        if (text != NULL && text[0] != '\0') {
+            return source_refuse(s, ERR_UNSUPPORTED,
+                                 "the field \"model.%s\" is '%.20s', which is not supported",
+                                 affixes[i], text);
+        }
+    }
+    return ERR_OK;
+}
+
 static enum err read_model(struct source *s, struct hf_tokenizer *t, const cJSON *model)
 {
     const char *unk = hf_json_string(hf_json_get(model, "unk_token"));
@@ -366,6 +400,10 @@ static enum err read_model(struct source *s, struct hf_tokenizer *t, const cJSON
     }
     if (hf_json_is(model, "type", "Unigram")) {
         return hf_unigram_read(s, t, model);
+    }
+    e = check_affixes(s, model);
+    if (e != ERR_OK) {
+        return e;
     }
     e = read_vocab(s, t, model);
     if (e != ERR_OK) {

@@ -154,8 +154,8 @@ static void append_part(struct encoder *e, const struct tokenizer_part *part)
 /* The run before *at, and special token id there. *at goes on to what follows it. */
 static enum err encode_special(struct encoder *e, uint32_t *at, uint32_t id)
 {
+    uint32_t flags = e->t->head->flags, end = *at;
     uint8_t type = e->t->types[id];
-    uint32_t end = *at;
     enum err err;
 
     if (type & INGOT_TOKEN_LSTRIP) {
@@ -167,7 +167,7 @@ static enum err encode_special(struct encoder *e, uint32_t *at, uint32_t id)
     }
     *at += (uint32_t)tokenizer_text_bytes(e->t, id);
     e->run_start = *at;
-    e->add_space = (e->t->head->flags & INGOT_ADD_SPACE_PREFIX) != 0;
+    e->add_space = (flags & INGOT_ADD_SPACE_PREFIX) != 0 && (flags & INGOT_PREFIX_FIRST) == 0;
     e->skip_space = (type & INGOT_TOKEN_RSTRIP) != 0;
     return tokenizer_emit(e, id);
 }

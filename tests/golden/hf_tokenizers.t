@@ -158,6 +158,15 @@ def test_refused():
     refused("a space in front", small(pre_tokenizer={**byte_level(True), "add_prefix_space": True}),
             '"pre_tokenizer"', "after a space")
     refused("another normalizer", small(normalizer={"type": "Lowercase"}), '"normalizer"')
+    refused("another normalizer after NFC", small(normalizer={"type": "Sequence", "normalizers": [
+        {"type": "NFC"}, {"type": "Lowercase"}]}), '"normalizer"')
+    for steps in ([], [{"type": "NFC"}]):  # DeepSeek's has none
+        where = folder("hf-small")
+        write_json(where, "tokenizer.json", small(normalizer={"type": "Sequence", "normalizers": steps}))
+        status, ids, said = tokenize(where, b"ab")
+        tap.ok(status == 0 and ids == [b"2"], f"a sequence of {len(steps)} normalizers", said)
+    for affix in ("continuing_subword_prefix", "end_of_word_suffix"):
+        refused(affix, small(model={**model, affix: "##"}), f'"model.{affix}"', "##")
     pieces = ([b"<unk>", b"<s>", b"</s>", b"a"], [0.0] * 4, [2, 3, 3, 1])
     refused("a model of words", sentencepiece(*pieces, model_type=3), '"model_type"')
     refused("a map of characters", sentencepiece(*pieces, normalizer=field(2, b"x")),

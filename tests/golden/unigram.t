@@ -181,6 +181,20 @@ compare("tokenizer.json", by_json(PIECES), PIECES, **METASPACE)
 compare("tokenizer.json, long texts", by_json(PIECES), PIECES, ENDLESS, **METASPACE)
 compare("without a split", by_json(PIECES, metaspace={"prepend_scheme": "first", "split": False}),
         PIECES, once=True, **WHOLE)
+# A token in the text: one that "first" puts no space after, and "always" does.
+ADDED = [{"id": i, "content": t, "special": True} for i, t in enumerate(SPECIAL)] + \
+    [{"id": len(PIECES), "content": "<x>", "special": False}]
+for scheme in ("first", "always"):
+    where = by_json(PIECES, added_tokens=ADDED, metaspace={"prepend_scheme": scheme, "split": True})
+    wrong = []
+    for line in ("the<x>the", "<x>the cat", "<x> the<x>at", "the cat<x>", " <x>hat"):
+        wanted = []
+        for i, part in enumerate(line.split("<x>")):
+            wanted += [len(PIECES)] * (i > 0) + oracle(part, PIECES, once=True, split=True,
+                                                       prefix=scheme == "always" or i == 0)
+        if tokenize(where, line) != wanted:
+            wrong.append(f"{line!r}: {tokenize(where, line)} for {wanted}")
+    tap.ok(not wrong, f"a space in front of what follows a token: {scheme}", "\n".join(wrong))
 compare("without a space in front", by_json(PIECES, metaspace={"prepend_scheme": "never"}), PIECES,
         prefix=False)
 compare("the old Metaspace", by_json(PIECES, metaspace={"add_prefix_space": False}), PIECES,
