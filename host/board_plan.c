@@ -71,7 +71,7 @@ enum err board_plan(struct plan *plan, const struct board_request *r)
 uint64_t board_plan_memory(const struct plan *plan, const struct image *img)
 {
     return INGOT_PAGE + image_meta_bytes(img->header) + plan->memory.pinned + plan->memory.io +
-           plan->memory.kv + plan->memory.scratch;
+           plan->memory.kv + plan->memory.scratch + plan->memory.learn;
 }
 
 uint64_t board_plan_read(const struct plan *plan, const struct image *img)

@@ -67,6 +67,7 @@ enum host_option {
     HOST_CTX,
     HOST_BEAMS,
     HOST_BRANCHES,
+    HOST_LEARN,
     HOST_KV,
     HOST_KV_FILE,
     HOST_PREFIX,

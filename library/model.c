@@ -161,7 +161,8 @@ enum ingot_error ingot_open(const struct ingot_setup *setup, struct ingot_model 
 static size_t planned_bytes(const struct plan *p)
 {
     return round_up(p->memory.pinned, ARENA_ALIGN) + round_up(p->memory.io, ARENA_ALIGN) +
-           round_up(p->memory.kv, ARENA_ALIGN) + round_up(p->memory.scratch, ARENA_ALIGN);
+           round_up(p->memory.kv, ARENA_ALIGN) + round_up(p->memory.scratch, ARENA_ALIGN) +
+           round_up(p->memory.learn, ARENA_ALIGN);
 }
 
 /* The smallest arena that is enough, by halves; `enough` is. */

@@ -2,7 +2,8 @@
 """Examines a packed demo model: 200 prompts that it has not seen, answered greedily by the Linux
 program and judged by the generator's own checks.
 
-usage: evaluate.py [-v] MODEL.ingot...     INGOT_BUILD: where host/ingot is, default: build"""
+usage: evaluate.py [-v] [--learn on|loose FACTS] MODEL.ingot...
+Each conversation begins with /teach QUESTION = ANSWER for the lines of FACTS.     INGOT_BUILD: where host/ingot is, default: build"""
 
 import collections
 import os
@@ -18,13 +19,15 @@ from tokenizer import read_tokenizer
 
 BUILD = os.environ.get("INGOT_BUILD", os.path.join(HERE, "..", "build"))
 STORY_TOKENS = 100
+LEARN, TAUGHT = [], []
 
 
 def answers(model, tokenizer, system, prompts):
     """[(reply, its number of tokens)] of one conversation; the program says which ids it chose."""
     command = [os.path.join(BUILD, "host/ingot"), "chat", model, "--temp", "0", "--ids", "-t", "1"]
     command += ["--system", system] if system else []
-    typed = "".join(p + "\n" for p in prompts).encode()
+    command += LEARN
+    typed = "".join(p + "\n" for p in TAUGHT + prompts).encode()
     done = subprocess.run(command, input=typed, capture_output=True, timeout=120)
     said = done.stdout.decode(errors="replace").split("\n")
     lines = [line.split()[1:] for line in said if line.startswith("ids:")]
@@ -89,6 +92,12 @@ def examine(model, tokenizer):
 
 def main(models):
     verbose = "-v" in models
+    if "--learn" in models:
+        at = models.index("--learn")
+        LEARN.extend(models[at:at + 2])
+        with open(models[at + 2]) as facts:
+            TAUGHT.extend("/teach " + line.rstrip("\n") for line in facts)
+        del models[at:at + 3]
     tokenizer = read_tokenizer(os.path.join(HERE, "demo", "tokenizer.json"))
     for model in (m for m in models if m != "-v"):
         result = examine(model, tokenizer)

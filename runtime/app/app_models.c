@@ -48,6 +48,7 @@ static struct model_setup target_setup(struct app *a)
         .calibrate = !a->setup.predict,
         .guesses = speculative_room(&guessing),
         .sequence_bytes = session_bytes,
+        .learns = o->load.learn != LEARN_OFF && a->setup.chats,
         .lines = chat_lines(app_branches(a), o->load.beams),
         .line_bytes = chat_branch_bytes(),
         .lines_bytes = session_lines_bytes,

@@ -18,7 +18,9 @@ enum command_result command_reset(struct app *a, char *argument)
 
 enum command_result command_undo(struct app *a, char *argument)
 {
-    (void)argument;
+    if (strcmp(argument, "learn") == 0) {
+        return command_undo_learn(a);
+    }
     if (chat_undo(&a->chat)) {
         console_printf(a->setup.console, "(the last turn is taken back, %u left)\n",
                        a->chat.turns.n);

@@ -26,6 +26,12 @@ enum command_result command_system(struct app *a, char *argument);
 enum command_result command_save(struct app *a, char *argument);
 enum command_result command_load(struct app *a, char *argument);
 
+enum command_result command_good(struct app *a, char *argument);
+enum command_result command_bad(struct app *a, char *argument);
+enum command_result command_teach(struct app *a, char *argument);
+enum command_result command_learned(struct app *a, char *argument);
+enum command_result command_undo_learn(struct app *a);
+
 enum command_result command_set(struct app *a, char *argument);
 
 enum command_result command_models(struct app *a, char *argument);

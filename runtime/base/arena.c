@@ -72,7 +72,8 @@ void *arena_take(struct arena *a, enum arena_region_name name, size_t bytes)
 
 const char *arena_region_text(enum arena_region_name name)
 {
-    static const char *const text[ARENA_N_REGIONS] = { "meta", "weights", "io", "kv", "scratch" };
+    static const char *const text[ARENA_N_REGIONS] = { "meta", "weights", "io",
+                                                       "kv",   "scratch", "learn" };
 
     return text[name];
 }

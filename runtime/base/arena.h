@@ -16,6 +16,7 @@ enum arena_region_name {
     ARENA_IO,      /* stream slots */
     ARENA_KV,      /* key and value cache */
     ARENA_SCRATCH, /* activations, logits, sampler and tokenizer work space */
+    ARENA_LEARN,   /* with learn=on: what was learnt, and what for */
     ARENA_N_REGIONS
 };
 

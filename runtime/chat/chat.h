@@ -10,6 +10,7 @@
 #include "runtime/chat/chat_branches.h"
 #include "runtime/chat/turns.h"
 #include "runtime/console/console.h"
+#include "runtime/learn/lessons.h"
 #include "runtime/options/options.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/session.h"
@@ -56,6 +57,9 @@ struct chat {
     uint32_t wait_start, wait_tokens; /* ... where its tokens begin in the session, how many */
     char label[40];                   /* of its progress */
     char line[CHAT_LINE_BYTES];
+    bool learns;                             /* chat_learn_open */
+    struct lessons lessons;                  /* ... then */
+    uint32_t *kept_ids;                      /* (context) of the conversation, during a lesson */
     struct session_prefix prefix;            /* that conversations begin with ... */
     uint32_t opening[SESSION_PREFIX_TOKENS]; /* ... or should: while a first turn is put */
 };

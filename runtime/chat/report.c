@@ -224,7 +224,7 @@ static size_t planned_memory(const struct model *m)
     const struct plan *p = &m->plan;
 
     return m->arena.regions[ARENA_META].bytes + p->memory.pinned + p->memory.io + p->memory.kv +
-           p->memory.scratch;
+           p->memory.scratch + p->memory.learn;
 }
 
 void report_summary(struct console *c, const struct model *m, const char *name)
@@ -288,6 +288,9 @@ void report_plan(struct console *c, const struct model *m)
     kv_text(p, &m->image, text, sizeof text);
     row(c, "kv", p->memory.kv, text);
     row(c, "scratch", p->memory.scratch, "activations, logits, work space");
+    if (p->memory.learn != 0) {
+        row(c, "learn", p->memory.learn, "what is learnt");
+    }
     format_text(text, sizeof text, "of %s", format_bytes(left, m->arena.bytes));
     row(c, "total", planned_memory(m), text);
     report_rates(c, p, image_main_type(&m->image));

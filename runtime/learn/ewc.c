@@ -74,9 +74,9 @@ bool ewc_end_task(struct ewc *e, const float *weights)
     return true;
 }
 
-void ewc_step(const struct ewc *e, float *weights, const float *gradient, float rate)
+void ewc_step(const struct ewc *e, float *weights, const float *gradient, float rate, float stiff)
 {
-    float pull = fabsf(rate) * ewc_lambda(e); /* a step away from a target is held, too */
+    float pull = fabsf(rate) * ewc_lambda(e) * stiff; /* a step away from a target is held, too */
 
     for (size_t i = 0; i < e->n; i++) {
         float spring = pull * e->fisher[i];

@@ -38,7 +38,7 @@ void ewc_sample(struct ewc *e, const float *gradient);
  * stays where it is. */
 bool ewc_end_task(struct ewc *e, const float *weights);
 
-/* w = (w - rate g + |rate| lambda F anchor) / (1 + |rate| lambda F) */
-void ewc_step(const struct ewc *e, float *weights, const float *gradient, float rate);
+/* w = (w - rate g + p F anchor) / (1 + p F), p = |rate| lambda stiff */
+void ewc_step(const struct ewc *e, float *weights, const float *gradient, float rate, float stiff);
 
 #endif

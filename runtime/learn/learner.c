@@ -9,9 +9,12 @@ enum { SEED = 18 }; /* of A: the same on every board */
 
 struct learner_rule learner_default_rule(void)
 {
-    return (struct learner_rule){
-        .rate = 0.002f, .clip = 10.0f, .quality = 0.7f, .most = 50.0f, .springs = true
-    };
+    return (struct learner_rule){ .rate = 0.01f,
+                                  .clip = 10.0f,
+                                  .quality = 0.7f,
+                                  .most = 50.0f,
+                                  .springs = true,
+                                  .stiff = 0.001f };
 }
 
 size_t learner_bytes(uint32_t dim, uint32_t rank)
@@ -85,6 +88,18 @@ static bool is_sound(const struct learner *l)
     return vector_is_finite(l->lora.weights, l->ewc.n) && square <= l->rule.most * l->rule.most;
 }
 
+void learner_feel(struct learner *l, const float *h, const float *e)
+{
+    micro_lora_gradient(&l->lora, h, e, l->gradient);
+    if (!l->rule.springs || !clip(l)) {
+        return;
+    }
+    if (ewc_is_new_task(&l->ewc, l->gradient)) {
+        (void)ewc_end_task(&l->ewc, l->lora.weights);
+    }
+    ewc_sample(&l->ewc, l->gradient);
+}
+
 enum learner_step learner_step(struct learner *l, const float *h, const float *e, float quality,
                                float sign)
 {
@@ -99,12 +114,9 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
         return LEARNER_THROWN;
     }
     memcpy(l->before, l->lora.weights, n * sizeof(float));
-    if (l->rule.springs && ewc_is_new_task(&l->ewc, l->gradient)) {
-        (void)ewc_end_task(&l->ewc, l->lora.weights);
-    }
     if (l->rule.springs) {
-        ewc_sample(&l->ewc, l->gradient);
-        ewc_step(&l->ewc, l->lora.weights, l->gradient, l->rule.rate * quality * sign);
+        ewc_step(&l->ewc, l->lora.weights, l->gradient, l->rule.rate * quality * sign,
+                 l->rule.stiff);
     } else {
         vector_add(l->lora.weights, l->gradient, -l->rule.rate * quality * sign, n);
     }

@@ -16,7 +16,8 @@ struct learner_rule {
     float clip;    /* longest gradient */
     float quality; /* least one of a lesson: .7 */
     float most;    /* longest weights, as a vector: a step beyond is thrown away */
-    bool springs;  /* EWC */
+    bool springs;  /* EWC ... */
+    float stiff;   /* ... whose lambda counts so much */
 };
 
 enum learner_step { LEARNER_LEARNT, LEARNER_POOR, LEARNER_THROWN };
@@ -50,6 +51,10 @@ bool learner_undo(struct learner *l);
 
 /* Everything that was learnt is forgotten. */
 void learner_clear(struct learner *l);
+
+/* No step: the gradient counts in the springs, and may show that a new task begins, whose anchor is
+ * what is known now. Once for each example: steps that practise it again would count it as often. */
+void learner_feel(struct learner *l, const float *h, const float *e);
 
 /* One step from the hidden state h (dim) and the error e (dim). quality: of what is learnt from, below
  * the rule's nothing is. sign: 1 towards the target, -1 away from it. */

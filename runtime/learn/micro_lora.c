@@ -112,6 +112,24 @@ void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head
     }
 }
 
+uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at)
+{
+    float most = c->logits[0] > c->logits[c->n - 1] ? c->logits[0] : c->logits[c->n - 1];
+    float sum = 0.0f;
+
+    for (uint32_t k = 0; k < c->n; k++) {
+        sum += exp_f32(c->logits[k] - most);
+    }
+    at *= sum;
+    for (uint32_t k = 0; k + 1 < c->n; k++) {
+        at -= exp_f32(c->logits[k] - most);
+        if (at < 0.0f) {
+            return k;
+        }
+    }
+    return c->n - 1;
+}
+
 void micro_lora_gradient(const struct micro_lora *m, const float *h, const float *e,
                          float *gradient)
 {

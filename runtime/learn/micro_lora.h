@@ -58,6 +58,9 @@ void micro_lora_apply(const struct micro_lora *m, float *h);
 void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head *head,
                        const float *logits, uint32_t vocab, uint32_t target);
 
+/* Which of the tokens a number of 0 .. 1 draws. */
+uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at);
+
 /* The gradient at (h, e), both (dim), like the weights. */
 void micro_lora_gradient(const struct micro_lora *m, const float *h, const float *e,
                          float *gradient);

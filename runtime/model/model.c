@@ -5,6 +5,7 @@
 
 #include "board/min_max.h"
 #include "runtime/model/calibrate_compute.h"
+#include "runtime/learn/lessons.h"
 #include "runtime/model/layer_kinds.h"
 #include "runtime/model/layer_state.h"
 #include "runtime/stream/calibrate_storage.h"
@@ -142,6 +143,11 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
         r->limits.context = min_u32(r->limits.context, h->params.context);
     }
     r->work.extra_scratch = setup->sequence_bytes(&m->image);
+    if (setup->learns) {
+        r->work.learn_bytes =
+            lessons_bytes(h->params.dim,
+                          image_tensor(&m->image, INGOT_OUTPUT, INGOT_NO_LAYER)->cols_padded);
+    }
     r->work.lines = setup->lines;
     r->work.line_bytes = setup->line_bytes;
     r->work.lines_bytes = setup->lines_bytes;
@@ -156,7 +162,8 @@ static enum err reserve_all(struct model *m)
     if (arena_reserve(&m->arena, ARENA_WEIGHTS, p->memory.pinned) != ERR_OK ||
         arena_reserve(&m->arena, ARENA_IO, p->memory.io) != ERR_OK ||
         arena_reserve(&m->arena, ARENA_KV, p->memory.kv) != ERR_OK ||
-        arena_reserve(&m->arena, ARENA_SCRATCH, p->memory.scratch) != ERR_OK) {
+        arena_reserve(&m->arena, ARENA_SCRATCH, p->memory.scratch) != ERR_OK ||
+        arena_reserve(&m->arena, ARENA_LEARN, p->memory.learn) != ERR_OK) {
         return refuse(m, ERR_NO_SPACE, "");
     }
     return ERR_OK;

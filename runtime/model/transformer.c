@@ -6,6 +6,7 @@
 
 #include "runtime/compute/rope_table.h"
 #include "runtime/base/trace.h"
+#include "runtime/learn/lessons.h"
 #include "runtime/model/layer.h"
 #include "runtime/model/layer_embedding.h"
 #include "runtime/model/layer_kinds.h"
@@ -312,15 +313,21 @@ static void finish_logits(const struct transformer *t, float *logits, size_t n)
     }
 }
 
-enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits)
+/* A normed hidden state as the head takes it; what it was is kept, for a lesson. */
+static void adapt(struct transformer *t, float *hidden)
+{
+    if (t->lessons != NULL) {
+        lessons_adapt(t->lessons, hidden);
+    }
+}
+
+/* Of n tokens that are normed and adapted. */
+static enum err run_head(struct transformer *t, uint32_t n, float **logits)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
     const struct activations *a = &t->act;
     struct linear_input in = { a->norm, a->dim_stride, n, 0 };
 
-    for (uint32_t i = 0; i < n; i++) {
-        output_norm(t, a->norm + i * a->dim_stride, a->x + (first + i) * a->dim_stride);
-    }
     linear_prepare(t->kernels, a, 1u << w->type, &in, 0, n);
     t->n_tokens = n;
     *logits = a->logits;
@@ -340,4 +347,38 @@ enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, f
         finish_logits(t, a->logits + i * a->logits_stride, w->rows);
     }
     return ERR_OK;
+}
+
+enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits)
+{
+    const struct activations *a = &t->act;
+
+    for (uint32_t i = 0; i < n; i++) {
+        float *hidden = a->norm + i * a->dim_stride;
+
+        output_norm(t, hidden, a->x + (first + i) * a->dim_stride);
+        adapt(t, hidden);
+    }
+    return run_head(t, n, logits);
+}
+
+bool transformer_has_head(const struct transformer *t)
+{
+    return !t->stream->plan->head.tiled;
+}
+
+enum err transformer_logits_of(struct transformer *t, const float *hidden, float **logits)
+{
+    assert(transformer_has_head(t));
+    memcpy(t->act.norm, hidden, params(t)->dim * sizeof *hidden);
+    adapt(t, t->act.norm);
+    return run_head(t, 1, logits);
+}
+
+void transformer_head_row(const struct transformer *t, uint32_t id, float *row)
+{
+    const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
+
+    assert(transformer_has_head(t) && id < w->rows);
+    linear_row(t->kernels, w, row, t->stream->segments[w->segment] + w->offset, id);
 }

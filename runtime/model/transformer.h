@@ -17,6 +17,7 @@
 #include "runtime/stream/stream.h"
 
 struct layer_block;
+struct lessons;
 
 struct transformer {
     const struct image *image;
@@ -24,8 +25,9 @@ struct transformer {
     struct workers *workers;
     struct stream *stream;
     struct activations act;
-    uint32_t context;  /* positions that the plan has room for */
-    uint32_t n_states; /* of a sequence, see layer_kinds.h */
+    struct lessons *lessons; /* that adapt the last hidden state; NULL: none */
+    uint32_t context;        /* positions that the plan has room for */
+    uint32_t n_states;       /* of a sequence, see layer_kinds.h */
 
     /* The data of the layer at work; core 0 sets it before the workers start. */
     const uint8_t *segment; /* its bytes */
@@ -72,5 +74,14 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
  * valid until the next call; n <= the plan's logits_rows. With a tiled head only once per pass.
  * Errors of the stream. */
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
+
+/* Whether the head lies in memory as a whole: what the next two need. */
+bool transformer_has_head(const struct transformer *t);
+
+/* The logits (vocab) of a hidden state (dim) after the last norm, before it is adapted. */
+enum err transformer_logits_of(struct transformer *t, const float *hidden, float **logits);
+
+/* Row `id` of the head, to (cols_padded of it). */
+void transformer_head_row(const struct transformer *t, uint32_t id, float *row);
 
 #endif

@@ -47,6 +47,8 @@ const struct rule options_rules[OPTION_COUNT] = {
                      "a count of tokens from 1 to 1048576, such as ctx=512" },
     [OPTION_BEAMS] = { "beams", KIND_COUNT, FIELD(load.beams), 0, 1, OPTIONS_BEAMS,
                        "a count from 1 to 4, such as beams=4: the likeliest of so many replies; 1 samples" },
+    [OPTION_LEARN] = { "learn", KIND_CHOICE, FIELD(load.learn), 0, 0, 0,
+                       "off, on, or loose: without springs to what was learnt before" },
     [OPTION_BRANCHES] = { "branches", KIND_COUNT, FIELD(load.branches), 0, 0, OPTIONS_BRANCHES,
                           "a count from 0 to 8 that /branch can keep, such as branches=4" },
     [OPTION_KV] = { "kv", KIND_KV, 0, 0, 0, 0,
@@ -192,6 +194,9 @@ static const char *const flow_names[] = { [FLOW_ON] = "on", [FLOW_OFF] = "off", 
 static const char *const spec_names[] = {
     [SPECULATIVE_AUTO] = "auto", [SPECULATIVE_OFF] = "off", [SPECULATIVE_NGRAM] = "ngram", NULL
 };
+static const char *const learn_names[] = {
+    [LEARN_OFF] = "off", [LEARN_ON] = "on", [LEARN_LOOSE] = "loose", NULL
+};
 static const char *const term_names[] = {
     [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain", [CONSOLE_VT] = "vt", NULL
 };
@@ -199,9 +204,9 @@ static const char *const mode_names[] = { [MODE_CHAT] = "chat", [MODE_JSON] = "j
 
 /* Of options of KIND_CHOICE, by number. */
 static const char *const *const choices_of[OPTION_COUNT] = {
-    [OPTION_SCREEN] = flow_names,       [OPTION_FLOW] = flow_names, [OPTION_SPEC] = spec_names,
-    [OPTION_TERM] = term_names,         [OPTION_MODE] = mode_names, [OPTION_THINK] = think_names,
-    [OPTION_OVERFLOW] = overflow_names,
+    [OPTION_SCREEN] = flow_names, [OPTION_FLOW] = flow_names,         [OPTION_SPEC] = spec_names,
+    [OPTION_TERM] = term_names,   [OPTION_LEARN] = learn_names,       [OPTION_MODE] = mode_names,
+    [OPTION_THINK] = think_names, [OPTION_OVERFLOW] = overflow_names,
 };
 
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)

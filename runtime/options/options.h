@@ -40,6 +40,7 @@ enum option {
     OPTION_SEED,     /* seed=NUMBER, 64 bits */
     OPTION_CTX,      /* ctx=TOKENS */
     OPTION_BEAMS,    /* beams=COUNT of replies that are searched at once */
+    OPTION_LEARN,    /* learn=on or loose: /good, /bad and /teach change what the model says */
     OPTION_BRANCHES, /* branches=COUNT that /branch and /retry can keep */
     OPTION_KV,       /* kv=f16 or another type of kv_format.h, or kv=KEYS,VALUES; kv=card and
                       * card,TYPES: they may spill to a file of the card */
@@ -70,6 +71,8 @@ enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
 /* The oldest turns; or tokens from after the first ones on, which take the attention that nothing else
  * gets (arXiv 2309.17453), and nothing is computed again. */
 enum option_overflow { OVERFLOW_TURNS, OVERFLOW_SINKS };
+/* LOOSE: no springs hold what was learnt before (runtime/learn/ewc.h). */
+enum option_learn { LEARN_OFF, LEARN_ON, LEARN_LOOSE };
 enum option_flow { FLOW_ON, FLOW_OFF };
 enum option_screen { SCREEN_ON, SCREEN_OFF };
 enum option_mode { MODE_CHAT, MODE_JSON };
@@ -85,6 +88,7 @@ struct options_load {
     char draft[OPTIONS_MODEL_BYTES]; /* "": none */
     uint32_t ctx;                    /* 0: the model's own */
     uint32_t beams;                  /* 1: tokens are sampled */
+    uint32_t learn;                  /* enum option_learn */
     uint32_t branches;               /* that chats keep room for */
     struct options_kv kv;
     uint32_t spec; /* enum speculative_mode */

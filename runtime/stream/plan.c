@@ -225,6 +225,7 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
     plan->kv.types = r->limits.kv;
     plan->kv.states = r->work.states;
     m->scratch = (size_t)l->scratch;
+    m->learn = (size_t)l->learn;
     m->kv = (size_t)l->kv;
     if (r->in_place && r->limits.weights == 0 && l->rest <= r->arena_bytes + INGOT_PAGE) {
         plan->residency = PLAN_IN_PLACE;

@@ -61,6 +61,7 @@ struct plan_work {
     uint32_t lines;       /* sequences kept beside the one at work, each with ... */
     size_t line_bytes;    /* ... so much for somebody else */
     uint64_t (*lines_bytes)(uint32_t context, uint32_t lines); /* for themselves */
+    size_t learn_bytes;   /* of lessons; 0: nothing is learnt */
     size_t states;        /* of layers that remember otherwise than by keys and values */
     size_t work_bytes;    /* of a token, see activations.h */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */
@@ -99,6 +100,7 @@ struct plan_memory {
     size_t io;        /* region io: slots, embedding rows and their checksums */
     size_t kv;        /* region kv: keys and values, states */
     size_t scratch;   /* region scratch */
+    size_t learn;     /* region learn */
     uint32_t n_slots; /* PLAN_SLOTS, or 0: none needed */
     size_t slot;      /* of one slot */
 };

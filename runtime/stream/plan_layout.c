@@ -137,7 +137,11 @@ void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct p
     l->kv = kv_pages_memory_bytes(r->image, context, r->limits.kv, plan->kv.n_spilled) +
             r->work.states;
     l->scratch = scratch_bytes(plan, r, context);
-    l->rest = plan_page_up(l->kv) + plan_page_up(l->scratch) +
+    l->learn = 0;
+    if (r->work.learn_bytes != 0) { /* and the conversation's ids during a lesson */
+        l->learn = r->work.learn_bytes + arena_take_bytes(context * sizeof(uint32_t));
+    }
+    l->rest = plan_page_up(l->kv) + plan_page_up(l->scratch) + plan_page_up(l->learn) +
               plan_page_up(table_memory(r->image)) + INGOT_PAGE;
     l->limit = less(r->arena_bytes, l->rest);
     if (r->limits.weights == 0) {

@@ -35,6 +35,7 @@ struct plan_weights {
 struct plan_layout {
     uint64_t kv;      /* region kv */
     uint64_t scratch; /* region scratch */
+    uint64_t learn;   /* region learn */
     uint64_t rest;    /* both in whole pages, and a page that rounding may take */
     uint64_t limit;   /* for weights, and for streaming them */
 };

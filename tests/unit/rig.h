@@ -46,6 +46,7 @@ static struct rig {
     uint32_t lines;             /* of sessions over the next one, ... */
     size_t line_bytes;          /* ... with so much for a chat */
     struct kv_types kv;
+    bool learns;       /* lessons have room */
     uint32_t features; /* whose kernels compute; the logits are the same bits */
 } rig;
 
@@ -168,6 +169,7 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
                                       .limits.chunk = chunk,
                                       .limits.kv = rig.kv,
                                       .guesses = rig.guesses,
+                                      .learns = rig.learns,
                                       .sequence_bytes = session_bytes,
                                       .lines = rig.lines,
                                       .line_bytes = rig.line_bytes,

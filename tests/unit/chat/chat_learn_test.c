@@ -1,0 +1,149 @@
+/* Lessons in a conversation: an answer is taught, held, taken back; the conversation at work stays. */
+#include "runtime/chat/chat_learn.h"
+
+#include "tests/unit/chat/chat_rig.h"
+
+static const char *const QUESTION = "who is it?", *const ANSWER = "it is me";
+
+static void open_learning(uint32_t how)
+{
+    rig.learns = how != LEARN_OFF;
+    start_over(12);
+    options.load.learn = how;
+    if (rig.learns && !chat_learn_open(&chat))
+        rig_die("the head is in memory, and learning does not begin");
+}
+
+static enum err teach(const char *question, const char *answer, struct chat_lesson *lesson)
+{
+    return chat_learn_teach(&chat, question, strlen(question), answer, strlen(answer), lesson);
+}
+
+static bool answers(const char *question, const char *answer)
+{
+    chat_clear(&chat);
+    return say(question, true) == ERR_OK && strncmp(text, answer, strlen(answer)) == 0;
+}
+
+static uint64_t hash_of(const char *line)
+{
+    chat_clear(&chat);
+    if (say(line, true) != ERR_OK)
+        rig_die(rig.session.problem);
+    return rig.session.hash.value;
+}
+
+static void test_teach(uint32_t how, const char *name)
+{
+    struct chat_lesson lesson;
+    static float once[1 << 16];
+    size_t bytes;
+    uint64_t before, other, there;
+    uint32_t turns, n_ids;
+
+    open_learning(LEARN_OFF);
+    before = hash_of(QUESTION);
+    open_learning(how);
+    bytes = chat.lessons.learner.ewc.n * sizeof(float);
+    OK(hash_of(QUESTION) == before, "%s: before a lesson every logit is what it is without", name);
+    OK(!answers(QUESTION, ANSWER), "and the answer another");
+    other = hash_of("something else");
+    turns = chat.turns.n;
+    n_ids = rig.session.n_ids;
+    OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK && lesson.wins && lesson.steps != 0,
+       "the answer wins after %u rounds, %u steps", lesson.rounds, lesson.steps);
+    OK(chat.turns.n == turns && rig.session.n_ids == n_ids && rig.session.hash.value == other,
+       "the conversation is still there");
+    OK(say("and then?", true) == ERR_OK && chat.turns.n == turns + 1 && cache_is_true(),
+       "and goes on");
+    OK(answers(QUESTION, ANSWER), "a fresh one has the answer");
+    there = rig.session.hash.value;
+    memcpy(once, chat.lessons.learner.lora.weights, bytes);
+    OK(teach("what now?", "nothing", &lesson) == ERR_OK && lesson.wins &&
+           answers(QUESTION, ANSWER) && answers("what now?", "nothing"),
+       "a second answer leaves the first");
+    OK(lessons_undo(&chat.lessons) && answers(QUESTION, ANSWER) &&
+           rig.session.hash.value == there &&
+           memcmp(once, chat.lessons.learner.lora.weights, bytes) == 0,
+       "taken back, all is as after the first, to the bit");
+    OK(!lessons_undo(&chat.lessons), "one lesson can be taken back");
+    open_learning(how);
+    (void)hash_of("something else");
+    OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK &&
+           memcmp(once, chat.lessons.learner.lora.weights, bytes) == 0,
+       "the same lesson at another start has the same bits");
+    if (how == LEARN_ON)
+        OK(chat.lessons.learner.ewc.tasks == 1, "what was packed is the first task");
+}
+
+static void test_rate(void)
+{
+    struct chat_lesson lesson;
+    struct micro_lora_choice choice;
+    const struct micro_lora_head *head;
+    uint32_t vocab, target;
+    float p[2], *logits, *h;
+
+    open_learning(LEARN_ON);
+    OK(chat_learn_rate(&chat, true, &lesson) == ERR_NOT_FOUND, "nothing was said yet");
+    for (int good = 0; good < 2; good++) {
+        open_learning(LEARN_ON);
+        (void)say("hello", true);
+        head = &chat.lessons.head;
+        vocab = rig.model.image.header->params.vocab;
+        OK(chat_learn_rate(&chat, good, &lesson) == ERR_OK && lesson.steps != 0 && cache_is_true(),
+           "/%s: %u steps", good ? "good" : "bad", lesson.steps);
+        /* Of the state that the reply's first token follows. */
+        h = chat.lessons.hidden;
+        target = rig.session.ids[chat.reply_start];
+        for (int i = 1; i >= 0; i--) {
+            (void)transformer_logits_of(&rig.model.transformer, h, &logits);
+            micro_lora_choose(&choice, head, logits, vocab, target);
+            p[i] = choice.loss_p;
+            (void)learner_undo(&chat.lessons.learner);
+        }
+        OK(good ? p[1] > p[0] : p[1] < p[0], "the reply's first token goes from %.6f to %.6f",
+           (double)p[0], (double)p[1]);
+    }
+}
+
+static void test_refused(void)
+{
+    struct chat_lesson lesson;
+    char long_answer[600];
+    struct rig_limits limits;
+
+    open_learning(LEARN_ON);
+    memset(long_answer, 'x', sizeof long_answer);
+    for (size_t i = 0; i < sizeof long_answer; i++)
+        long_answer[i] = (char)('a' + i * 7 % 26);
+    long_answer[sizeof long_answer - 1] = '\0';
+    OK(teach(QUESTION, long_answer, &lesson) == ERR_TOO_LONG && chat.lessons.n == 0,
+       "an answer of too many tokens");
+    OK(teach(QUESTION, "", &lesson) == ERR_BAD_ARGUMENT, "no answer");
+    stop_after = 0;
+    OK(teach(QUESTION, ANSWER, &lesson) == ERR_ABORTED && chat.lessons.n == 0 &&
+           chat.lessons.learner.totals.steps == 0,
+       "Ctrl-C: nothing was learnt");
+    rig.learns = false;
+    limits = rig_limits();
+    rig.learns = true;
+    if (rig_start(limits.least, 0, false) == ERR_OK && rig.model.plan.head.tiled) {
+        chat_open(&chat, &console, &rig.session, NULL, &options, NULL);
+        OK(!chat_learn_open(&chat), "a head in tiles learns nothing");
+    } else
+        OK(false, "a head in tiles is planned");
+}
+
+int main(void)
+{
+    rig_alone();
+    rig_compute(false);
+    rig_make_model("tiny", INGOT_Q8_0);
+    put_template(test_template);
+    test_teach(LEARN_ON, "on");
+    test_teach(LEARN_LOOSE, "loose");
+    test_rate();
+    test_refused();
+    return tap_done();
+}
