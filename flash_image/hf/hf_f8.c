@@ -81,7 +81,7 @@ const struct source_tiles *hf_tiles_of(struct source *s, struct hf_config *c,
     if (tiles != NULL) {
         tiles->base = t->from->data;
         tiles->rows =
-            (uint32_t)t->from->dims[0]; /* in bounds: safetensors_as_source() has looked */
+            (uint32_t)t->from->dims[0]; /* safetensors_as_source() refuses what is beyond */
         tiles->cols = (uint32_t)t->from->dims[1];
         tiles->height = c->tile_height != 0 ? c->tile_height : tiles->rows;
         tiles->width = c->tile_width != 0 ? c->tile_width : tiles->cols;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write seeds for hf_config_fuzz: a Phi-3 with longrope, which has most fields, and OUT-vision, the
 text part of a model for pictures, which leaves most of them out; OUT-experts and OUT-hybrid;
-OUT-beside, OUT-ternary, OUT-gemma4 and OUT-latent.
+OUT-beside, OUT-ternary, OUT-rounded, OUT-f8, OUT-gemma4 and OUT-latent.
 usage: hf_config_seed.py OUT"""
 import json
 import sys
@@ -41,6 +41,13 @@ BESIDE = {**SIZES, "architectures": ["FalconH1ForCausalLM"], "mamba_d_ssm": 16, 
 TERNARY = {**SIZES, "architectures": ["BitNetForCausalLM"], "hidden_act": "relu2",
            "quantization_config": {"quant_method": "bitnet", "linear_class": "autobitlinear",
                                    "quantization_mode": "offline"}}
+ROUNDED = {**SIZES, "architectures": ["BitNetForCausalLM"], "hidden_act": "relu2",
+           "quantization_config": {"quant_method": "bitnet", "linear_class": "autobitlinear",
+                                   "quantization_mode": "online",
+                                   "modules_to_not_convert": ["lm_head"]}}
+F8 = {**SIZES, "architectures": ["Qwen3ForCausalLM"], "attention_bias": True, "sliding_window": 5,
+      "use_sliding_window": True, "max_window_layers": 2, "head_dim": 8,
+      "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}}
 GEMMA4 = {"model_type": "gemma4", "vision_config": {}, "text_config": {
     **SIZES, "model_type": "gemma4_text", "head_dim": 8, "global_head_dim": 16,
     "hidden_size_per_layer_input": 8, "vocab_size_per_layer_input": 13, "num_kv_shared_layers": 1,
@@ -57,6 +64,6 @@ LATENT = {**SIZES, "architectures": ["DeepseekV3ForCausalLM"], "kv_lora_rank": 1
           "routed_scaling_factor": 2.5, "num_nextn_predict_layers": 1, "rope_interleave": True,
           "rope_scaling": {"type": "yarn", "factor": 4.0, "mscale": 1.0, "mscale_all_dim": 0.7,
                            "original_max_position_embeddings": 8}}
-for ending, config in ("-latent", LATENT), ("-beside", BESIDE), ("-ternary", TERNARY), ("-gemma4", GEMMA4), ("-experts", EXPERTS), ("-hybrid", HYBRID):
+for ending, config in ("-latent", LATENT), ("-beside", BESIDE), ("-ternary", TERNARY), ("-rounded", ROUNDED), ("-f8", F8), ("-gemma4", GEMMA4), ("-experts", EXPERTS), ("-hybrid", HYBRID):
     with open(sys.argv[1] + ending, "w", encoding="utf-8") as out:
         json.dump(config, out)

@@ -71,23 +71,33 @@ static void read_experts(const struct source_tensor *t)
     }
 }
 
-static void place(const struct safetensors *f, enum ingot_family family, bool vision)
+static void place_quantized(const struct safetensors *f, enum ingot_family family, bool vision,
+                            enum hf_quantized quantized)
 {
-    struct hf_config config = { .family = family_find(family), .vision = vision };
+    struct hf_config config = { .family = family_find(family),
+                                .vision = vision,
+                                .quantized = quantized,
+                                .tile_height = 3,
+                                .tile_width = 5 };
     enum err e;
 
-    config.quantized = family == INGOT_BITNET ? HF_TERNARY_OVER : HF_NOT_QUANTIZED;
     begin(family);
     e = hf_place_tensors(&source, &config, f);
     e = e == ERR_OK ? hf_finish_tensors(&source, &config) : e;
     if (e != ERR_OK && source.problem[0] == '\0') {
         abort(); /* every refusal has a sentence */
     }
-    for (size_t i = 0; i < SOURCE_MAX_TENSORS; i++) {
+    /* F8 has no values before its scales are there and have their shape. */
+    for (size_t i = 0; (quantized != HF_F8 || e == ERR_OK) && i < SOURCE_MAX_TENSORS; i++) {
         read_ends(&source.tensors[i]);
         read_experts(&source.tensors[i]);
     }
     hf_config_free(&config);
+}
+
+static void place(const struct safetensors *f, enum ingot_family family, bool vision)
+{
+    place_quantized(f, family, vision, HF_NOT_QUANTIZED);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -107,7 +117,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         place(&f, INGOT_OLMOE, false);
         place(&f, INGOT_GPT_OSS, false);
         place(&f, INGOT_QWEN35, false);
-        place(&f, INGOT_BITNET, false);
+        place_quantized(&f, INGOT_BITNET, false, HF_TERNARY_OVER);
+        place_quantized(&f, INGOT_BITNET, false, HF_TERNARY_TIMES);
+        place_quantized(&f, INGOT_BITNET, false, HF_ROUNDED);
+        place_quantized(&f, INGOT_LLAMA, false, HF_F8);
+        place_quantized(&f, INGOT_OLMOE, false, HF_F8);
         place(&f, INGOT_FALCON_H1, false);
         place(&f, INGOT_GEMMA4, true);
     }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Write seeds for safetensors_fuzz: plain, fused and transposed tensors of all three types, with
-their data; OUT-experts and OUT-delta for these; OUT-mxfp4 and OUT-ternary quantized ones, the latter and
-OUT-beside whole models. usage: safetensors_seed.py OUT"""
+their data; OUT-experts and OUT-delta for these; OUT-mxfp4, OUT-ternary, OUT-rounded and OUT-f8 quantized ones, the
+latter three and OUT-beside whole models. usage: safetensors_seed.py OUT"""
 import json
 import struct
 import sys
 
-WIDTHS = {"F32": 4, "F16": 2, "BF16": 2, "U8": 1}
+WIDTHS = {"F32": 4, "F16": 2, "BF16": 2, "U8": 1, "F8_E4M3": 1}
 TENSORS = [("model.embed_tokens.weight", "F32", [11, 8]), ("model.norm.weight", "BF16", [8]),
            ("model.layers.0.self_attn.qkv_proj.weight", "F16", [24, 8]),
            ("model.layers.0.mlp.gate_up_proj.weight", "BF16", [24, 8]),
@@ -45,6 +45,24 @@ def ternary():
     return out
 
 
+def rounded():
+    """The same with floats, which are rounded."""
+    return [(name, "BF16" if kind == "U8" else kind, [4 * shape[0], shape[1]] if kind == "U8" else shape)
+            for name, kind, shape in ternary() if not name.endswith("_scale")]
+
+
+def f8():
+    """Tiles of three rows and five columns."""
+    out = TENSORS[:2]
+    for name, kind, shape in rounded():
+        if len(shape) == 2 and ".layers." in name:
+            out += [(name, "F8_E4M3", shape),
+                    (name + "_scale_inv", "F32", [-(-shape[0] // 3), -(-shape[1] // 5)])]
+        elif ".layers." in name and "sub_norm" not in name:
+            out.append((name, kind, shape))
+    return out
+
+
 def beside():
     out = [TENSORS[0], ("model.final_layernorm.weight", "F32", [8])]
     for i in range(2):
@@ -78,4 +96,6 @@ write(sys.argv[1] + "-experts", EXPERTS)
 write(sys.argv[1] + "-delta", DELTA)
 write(sys.argv[1] + "-mxfp4", MXFP4)
 write(sys.argv[1] + "-ternary", ternary())
+write(sys.argv[1] + "-rounded", rounded())
+write(sys.argv[1] + "-f8", f8())
 write(sys.argv[1] + "-beside", beside())
