@@ -1,6 +1,7 @@
 #include "flash_image/hf/hf_recurrent.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Fields of the sizes by their names in a family. `heads` are the values' or the states'; `width` is
  * one head's; NULL: all heads' together is given. */
@@ -67,6 +68,19 @@ static void check_norm(struct hf_json *j)
     }
 }
 
+/* Of what goes through Mamba2's convolution. */
+static void check_activation(struct hf_json *j)
+{
+    const char *name = hf_json_text(j, "mamba_hidden_act");
+
+    if (name != NULL && strcmp(name, "silu") != 0 && strcmp(name, "swish") != 0) {
+        j->e = source_refuse(j->s, ERR_UNSUPPORTED,
+                             "the field \"mamba_hidden_act\" is '%.40s'; models with silu can be "
+                             "packed",
+                             name);
+    }
+}
+
 /* Of all heads together. */
 static void read_falcon(struct hf_json *j)
 {
@@ -118,6 +132,7 @@ void hf_recurrent_read(struct hf_json *j, const struct family *f)
     }
     if (f->mixer == INGOT_MIXER_MAMBA2) {
         check_time_steps(j);
+        check_activation(j);
     }
     if (n != NULL) {
         read_sizes(j, n);

@@ -102,6 +102,9 @@ if "tiny_nemotronh" in FOUND:
                                                      attention_head_dim=3), "--type", "f32", "-o", model])
     error, more = error_of(model, load("tiny_nemotronh_logits.json")) if status == 0 else (1, "")
     tap.ok(error < RECURRENT_BOUND, "tiny_nemotronh with attention_head_dim", console + more)
+    status, console = run([HOST, "pack", make_folder("tiny_nemotronh", mamba_hidden_act="gelu"), "-o", model])
+    tap.ok(status != 0 and '"mamba_hidden_act" is \'gelu\'' in console, "refused: another activation",
+           console)
 if not FOUND:
     tap.skip("Transformers' logits", f"no models in {TINY} (set INGOT_ASSETS)")
 tap.done()
