@@ -131,7 +131,7 @@ DRIVER_OBJ = $(patsubst %,$(B)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard
 
 # What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
 IMAGE_FAST := $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c linear.c rope_table.c workers.c) \
-              image/image_roles.c model/layer.c screen/screen_draw.c session/sampler.c)
+              image/image_roles.c learn/ewc.c learn/vector.c model/layer.c screen/screen_draw.c session/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
 
 # A loop of these functions is not to become a call of itself.
