@@ -300,6 +300,23 @@ const struct command_option host_options[HOST_OPTIONS] = {
                     .help = "auto, off, or ngram: guess tokens from what the text repeats",
                     .set = host_args_set_word,
                     .word = "spec" },
+    [HOST_ADAPTER] = { .name = "--adapter",
+                       .also = "--lora",
+                       .value = "NAME",
+                       .takes =
+                           "names with or without a scale, such as poet:0.5,tutor, up to four; "
+                           "or off",
+                       .help =
+                           "adapters/NAME.ingot beside the model, or a path: an adapter (LoRA) at\n"
+                           "work; NAME:SCALE, several with commas",
+                       .set = host_args_set_word,
+                       .word = "adapter" },
+    [HOST_ADAPTERS] = { .name = "--adapters",
+                        .value = "SIZE",
+                        .takes = "a size such as 64M (K, M and G are known)",
+                        .help = "bytes that adapters may take (default: what those there are need)",
+                        .set = host_args_set_word,
+                        .word = "adapters" },
     [HOST_MEM] = { .name = "--mem",
                    .value = "SIZE",
                    .takes = "a size such as 64M (K, M and G are known)",

@@ -73,6 +73,8 @@ enum host_option {
     HOST_PREFIX,
     HOST_DRAFT,
     HOST_SPEC,
+    HOST_ADAPTER,
+    HOST_ADAPTERS,
     HOST_MEM,
     HOST_RAM,
     HOST_MMAP,
@@ -107,8 +109,8 @@ extern const struct command_option host_options[HOST_OPTIONS];
  * between the two. */
 #define HOST_ROWS_LOAD \
     HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(TOKENIZER), HOST_ROW(CTX), HOST_ROW(KV), \
-        HOST_ROW(KV_FILE), HOST_ROW(MEM), HOST_ROW(RAM), HOST_ROW(MMAP), HOST_ROW(CARD), \
-        HOST_ROW(CHUNK)
+        HOST_ROW(KV_FILE), HOST_ROW(ADAPTER), HOST_ROW(ADAPTERS), HOST_ROW(MEM), HOST_ROW(RAM), \
+        HOST_ROW(MMAP), HOST_ROW(CARD), HOST_ROW(CHUNK)
 #define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_ROW(THREADS), HOST_ROW(ISA)
 
 /* For more rows: a set that gives o->word, a boot argument's name, and value to args->options; one for

@@ -295,6 +295,44 @@ static enum err find_prefix(void *context, uint64_t bytes, const struct file **f
     return open_save(h, path, bytes != 0);
 }
 
+static enum err find_adapter(void *context, const char *name, const struct file **file)
+{
+    struct host_files *h = context;
+    struct host_file *f = &h->adapter;
+    struct file_timeout timeout = timeout_of(h);
+    char path[HOST_PATH_BYTES];
+    enum err e;
+
+    if (!host_folder_find_adapter(h->path, name, path)) {
+        return fail(
+            h, ERR_NOT_FOUND,
+            "there is no adapter %s: /adapters lists those beside %s, `ingot adapter` makes "
+            "one",
+            name, h->path + host_folder_bytes(h->path));
+    }
+    close_file(f);
+    e = file_device_open(&f->device_state, path, 0, &f->device);
+    if (e != ERR_OK) {
+        return fail(h, e, "%s", f->device_state.why);
+    }
+    f->open = true;
+    *file = &f->file;
+    e = file_open_device(&f->file, &f->device, f->device_state.bytes, &timeout);
+    if (e != ERR_OK) {
+        return fail(h, e, "%.400s holds nothing", path);
+    }
+    file_set_name(&f->file, path);
+    return ERR_OK;
+}
+
+static enum err list_adapters(void *context, storage_visit_fn *visit, void *visit_context)
+{
+    struct host_files *h = context;
+
+    host_folder_list_adapters(h->path, visit, visit_context);
+    return ERR_OK;
+}
+
 static enum err choose_chat(void *context, struct model *model, const struct ingot_chat **chat)
 {
     struct host_files *h = context;
@@ -319,6 +357,8 @@ void host_files_open(struct host_files *h, const struct host_args *args,
                                    .model_name = model_name,
                                    .check_model = check_model,
                                    .list_models = list_models,
+                                   .find_adapter = find_adapter,
+                                   .list_adapters = list_adapters,
                                    .find_save = find_save,
                                    .find_kv = find_kv,
                                    .find_prefix = find_prefix,

@@ -113,6 +113,29 @@ enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, vo
     return ERR_OK;
 }
 
+bool host_folder_find_adapter(const char *beside, const char *name, char *path)
+{
+    struct stat st;
+
+    if (storage_is_plain_name(name) &&
+        snprintf(path, HOST_PATH_BYTES, "%.*sadapters/%s.ingot", host_folder_bytes(beside), beside,
+                 name) < HOST_PATH_BYTES &&
+        is_file(path, &st)) {
+        return true;
+    }
+    return snprintf(path, HOST_PATH_BYTES, "%s", name) < HOST_PATH_BYTES && is_file(path, &st);
+}
+
+void host_folder_list_adapters(const char *beside, storage_visit_fn *visit, void *context)
+{
+    char folder[HOST_PATH_BYTES], problem[HOST_PROBLEM_BYTES];
+
+    if (snprintf(folder, sizeof folder, "%.*sadapters/", host_folder_bytes(beside), beside) <
+        HOST_PATH_BYTES) {
+        (void)host_folder_list_models(folder, visit, context, problem, sizeof problem);
+    }
+}
+
 bool host_folder_is_of_models(const char *path)
 {
     char config[HOST_PATH_BYTES];

@@ -23,6 +23,13 @@ bool host_folder_find_model(const char *beside, const char *name, char *path);
 enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, void *context,
                                  char *problem, size_t bytes);
 
+/* The path of an adapter: a name of /adapters, which is adapters/NAME.ingot, or a path. False: there is
+ * none. */
+bool host_folder_find_adapter(const char *beside, const char *name, char *path);
+
+/* Visit adapters/NAME.ingot by name. */
+void host_folder_list_adapters(const char *beside, storage_visit_fn *visit, void *context);
+
 /* Whether path is a folder of models, and none that is a model itself (Hugging Face's). */
 bool host_folder_is_of_models(const char *path);
 

@@ -19,7 +19,7 @@ ALLOWED = {
     "boot": {"board/platform_from_board.h", "runtime", "kernels", "ground", "board/drivers/soc/sbi.h"},  # SBI is RISC-V's firmware
     "board/drivers": {"ground"},
     "board": {"ground", "runtime/base/platform.h"},
-    "runtime": {"kernels", "flash_image/format.h", "ground"},
+    "runtime": {"kernels", "flash_image/format.h", "flash_image/adapter_format.h", "ground"},
     "kernels": set(),
     "flash_image": {"kernels", "runtime", "ground"},
     "board/host": {"board/platform_from_board.h", "runtime", "kernels", "ground"},
@@ -32,7 +32,7 @@ ALLOWED = {
 RUNTIME = ["base", "text", "screen", "console", "storage", "image", "tokenizer", "compute", "learn", "stream", "model", "session",
            "options", "chat", "app"]
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
-FLASH_IMAGE = ["source", "quantize", "jinja", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, "pack", "card"]
+FLASH_IMAGE = ["source", "quantize", "jinja", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "card"]
 # What the library takes of runtime/: nothing that prints, and of chat/ the template around a turn.
 LIBRARY = {"base", "text", "storage", "image", "tokenizer", "compute", "learn", "stream", "model", "session"}
 LIBRARY_ALSO = {"runtime/chat/chat_turn.h"}

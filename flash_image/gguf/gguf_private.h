@@ -131,6 +131,8 @@ struct gguf {
     struct gguf_value kv_heads, hiddens; /* one for each layer, where the type is VALUE_ARRAY */
     double real[N_REALS];
     bool has_real[N_REALS];
+    double lora_alpha;       /* of an adapter; 0: none is given */
+    struct source_text name; /* of an adapter: a model's goes to s */
     struct source_text architecture, type, tokenizer, pre, rope_scaling;
     struct gguf_value tokens, scores, types, merges, pattern;
     bool has_tokens, has_scores, has_types, has_merges, has_pattern;
@@ -297,8 +299,13 @@ bool gguf_is_idle(const struct gguf *g, struct source_text key);
 /* A whole number, or an array of equal ones; negative ones become huge. False: neither. */
 bool gguf_value_number(const struct gguf_value *v, uint64_t *out);
 
-/* The tensor table, at which g->r stands: every tensor into its slot of g->s, inside the file.
- * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* The tensor table, at which g->r stands: every tensor to `visit`, inside the file: n matrices of all's
+ * shape at all->data. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, those of visit. */
+typedef enum err gguf_visit_fn(struct gguf *g, void *context, struct source_text name,
+                               const struct source_tensor *all, uint32_t n);
+enum err gguf_visit_tensors(struct gguf *g, gguf_visit_fn *visit, void *context);
+
+/* The same into the slots of g->s. */
 enum err gguf_read_tensors(struct gguf *g);
 
 #endif

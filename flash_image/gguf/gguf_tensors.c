@@ -80,24 +80,24 @@ static bool take_info(struct gguf_reader *r, struct tensor_info *info)
     return !r->bad;
 }
 
-static enum err put_tensor(struct gguf *g, const struct tensor_info *info,
-                           const struct source_tensor *all)
+static enum err put_tensor(struct gguf *g, void *context, struct source_text name,
+                           const struct source_tensor *all, uint32_t n)
 {
-    struct source_tensor *factors = find_factors(g, info->name);
+    struct source_tensor *factors = find_factors(g, name);
     struct gguf_slot slot;
 
-    if (factors == NULL && !gguf_find_slot(g, info->name, &slot)) {
+    (void)context;
+    if (factors == NULL && !gguf_find_slot(g, name, &slot)) {
         return source_refuse(g->s, ERR_UNSUPPORTED,
                              "the tensor %.*s is none that the architecture "
                              "'%.*s' has here",
-                             SOURCE_SHOW(info->name), SOURCE_SHOW(g->architecture));
+                             SOURCE_SHOW(name), SOURCE_SHOW(g->architecture));
     }
     if (factors == NULL) {
-        return gguf_place(g, info->name, all, (uint32_t)info->dims[2], &slot);
+        return gguf_place(g, name, all, n, &slot);
     }
     if (factors->data != NULL) {
-        return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s comes twice",
-                             SOURCE_SHOW(info->name));
+        return source_refuse(g->s, ERR_BAD_MODEL, "the tensor %.*s comes twice", SOURCE_SHOW(name));
     }
     *factors = *all;
     return ERR_OK;
@@ -131,6 +131,8 @@ struct data_area {
     uint64_t bytes, alignment;
     uint64_t used; /* up to the end of the tensor before */
     bool wide_q2;  /* Q2_0 has 128 elements a scale, as one fork of llama.cpp writes it */
+    gguf_visit_fn *visit;
+    void *context; /* of visit */
 };
 
 static enum err place_tensor(struct gguf *g, const struct tensor_info *info, struct data_area *area)
@@ -173,7 +175,7 @@ static enum err place_tensor(struct gguf *g, const struct tensor_info *info, str
     all.cols = (uint32_t)info->dims[0];
     all.rows = (uint32_t)info->dims[1];
     all.data = area->data + info->offset;
-    return put_tensor(g, info, &all);
+    return area->visit(g, area->context, info->name, &all, (uint32_t)info->dims[2]);
 }
 
 static enum err read_alignment(struct gguf *g, uint64_t *alignment)
@@ -197,11 +199,11 @@ static bool is_wide_q2(const struct tensor_info *info, uint64_t end)
 }
 
 /* The data begins after the last info, so the infos are walked twice. */
-enum err gguf_read_tensors(struct gguf *g)
+enum err gguf_visit_tensors(struct gguf *g, gguf_visit_fn *visit, void *context)
 {
     struct gguf_reader walk = g->r;
     struct tensor_info info, before = { .type = 0 };
-    struct data_area area = { .used = 0 };
+    struct data_area area = { .visit = visit, .context = context };
     uint64_t start;
     enum err e = read_alignment(g, &area.alignment);
 
@@ -229,4 +231,9 @@ enum err gguf_read_tensors(struct gguf *g)
         e = place_tensor(g, &info, &area);
     }
     return e;
+}
+
+enum err gguf_read_tensors(struct gguf *g)
+{
+    return gguf_visit_tensors(g, put_tensor, NULL);
 }

@@ -301,6 +301,12 @@ static enum err look_at(struct gguf *g, struct source_text key, const struct ggu
             g->has_number[n] = gguf_value_number(v, &g->number[n]);
         }
     }
+    if (source_text_is(key, "adapter.lora.alpha")) {
+        (void)value_to_real(v, &g->lora_alpha);
+    }
+    if (source_text_is(key, "general.name") && v->type == VALUE_STRING) {
+        g->name = v->data;
+    }
     if (source_text_is(key, "general.type") && v->type == VALUE_STRING) {
         g->type = v->data;
     } else if (source_text_is(key, "general.architecture") && v->data.bytes <= MAX_TEXT_BYTES) {

@@ -20,6 +20,7 @@
 #include "runtime/chat/chat.h"
 #include "runtime/chat/saved_chat.h"
 #include "runtime/compute/workers.h"
+#include "runtime/model/adapters.h"
 #include "runtime/model/model.h"
 #include "runtime/options/options.h"
 #include "runtime/session/session.h"
@@ -74,10 +75,12 @@ struct app {
     struct app_model target;
     struct app_model draft; /* that guesses the target's tokens */
     bool has_draft;
-    enum option at_fault; /* the word that the last error is about; OPTION_COUNT: none */
-    bool gave_up;         /* a boot word, to come to a model without it */
-    bool talks;           /* somebody is at the line: Ctrl-C stops what takes long */
-    struct chat chat;     /* its session is NULL while no model is loaded */
+    struct memory_range adapter_ram; /* of `adapters`, in front of the target */
+    struct adapters adapters;        /* on the target */
+    enum option at_fault;            /* the word that the last error is about; OPTION_COUNT: none */
+    bool gave_up;                    /* a boot word, to come to a model without it */
+    bool talks;                      /* somebody is at the line: Ctrl-C stops what takes long */
+    struct chat chat;                /* its session is NULL while no model is loaded */
     struct app_leaving leaving;
     struct saved_chat saved; /* of the transfer that /save or /load waits for */
     const char *problem;     /* after an error: a sentence for the user */
@@ -117,6 +120,11 @@ bool app_check_model(struct app *a, const char *name);
  * app_check_model. One that cannot be loaded leaves the one before, loaded again, or none. What happens
  * is printed. */
 void app_change_model(struct app *a, const char *name);
+
+/* The adapters of a list (runtime/options/adapter_list.h) are at work from now on; those that are not in
+ * memory are loaded before. Errors: ERR_BAD_ARGUMENT, those of the files and of adapters_load and
+ * adapters_use; a->problem, and those before are still at work. */
+enum err app_use_adapters(struct app *a, const char *list);
 
 /* What conversations begin with goes into its file, *file, so that no start computes it again. Before
  * the first line of a conversation. Errors of chat_prefix_save; a->problem. */

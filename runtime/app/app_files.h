@@ -36,6 +36,11 @@ struct app_files {
     /* Visit the models that there are. NULL: there are no others. */
     enum err (*list_models)(void *context, storage_visit_fn *visit, void *visit_context);
 
+    /* Resolve an adapter (LoRA) by name to *file, which is read before another is asked for; visit those
+     * that there are, sorted by name. NULL: there never are any. */
+    enum err (*find_adapter)(void *context, const char *name, const struct file **file);
+    enum err (*list_adapters)(void *context, storage_visit_fn *visit, void *visit_context);
+
     /* The file that holds a saved conversation. bytes: to save in it, where a file of any length can
      * be had one that will do for good; 0: to load. NULL: there is no place for any. */
     enum err (*find_save)(void *context, const char *name, uint64_t bytes,

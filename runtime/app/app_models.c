@@ -80,8 +80,7 @@ const char *app_model_name(const struct app *a)
     return files->model_name(files->context, a->setup.options->load.model);
 }
 
-/* The error is about a word, without which it may go better. */
-static enum err blame(struct app *a, enum err e, enum option which)
+enum err app_blame(struct app *a, enum err e, enum option which)
 {
     if (e != ERR_ABORTED) {
         a->at_fault = which;
@@ -99,7 +98,7 @@ static enum err find_kv(struct app *a)
     }
     e = files->find_kv(files->context, &a->target.setup.kv_file);
     if (e != ERR_OK) {
-        return blame(a, app_fail(a, e, files->problem(files->context)), OPTION_KV);
+        return app_blame(a, app_fail(a, e, files->problem(files->context)), OPTION_KV);
     }
     return ERR_OK;
 }
@@ -126,12 +125,12 @@ static enum err plan_draft(struct app *a)
     }
     e = find_model(a, APP_DRAFT, a->setup.options->load.draft, &file);
     if (e != ERR_OK) {
-        return blame(a, e, OPTION_DRAFT);
+        return app_blame(a, e, OPTION_DRAFT);
     }
     a->draft.setup = speculative_draft_setup(&a->target.setup, file);
     e = open_model(a, &a->draft);
     if (e != ERR_OK) {
-        return blame(a, e, OPTION_DRAFT);
+        return app_blame(a, e, OPTION_DRAFT);
     }
     speculative_leave(&a->target.setup, &a->draft.model);
     a->has_draft = true;
@@ -173,16 +172,17 @@ static enum err plan_target(struct app *a, enum app_file which)
     if (e != ERR_OK) {
         return e;
     }
+    app_plan_adapters(a);
     e = open_model(a, &a->target);
     if (e != ERR_OK) {
-        return blame(a, e, word_of_plan(a, e));
+        return app_blame(a, e, word_of_plan(a, e));
     }
     if (!a->has_draft) {
         return ERR_OK;
     }
     e = speculative_check(&a->draft.model, &a->target.model);
     if (e != ERR_OK) {
-        return blame(a, app_fail(a, e, a->draft.model.problem), OPTION_DRAFT);
+        return app_blame(a, app_fail(a, e, a->draft.model.problem), OPTION_DRAFT);
     }
     return ERR_OK;
 }
@@ -264,7 +264,8 @@ enum err app_load_models(struct app *a)
             return e;
         }
     }
-    return load_model(a, &a->target);
+    e = load_model(a, &a->target);
+    return e == ERR_OK ? app_load_adapters(a) : e;
 }
 
 enum err app_load(struct app *a)

@@ -31,6 +31,15 @@ enum err app_plan_models(struct app *a, enum app_file which);
 enum err app_announce(struct app *a);
 enum err app_load_models(struct app *a);
 
+/* Before the target is planned: cut the memory of its adapters from the front of its own. */
+void app_plan_adapters(struct app *a);
+
+/* The target is loaded: those of the boot word go to work. Errors of app_use_adapters. */
+enum err app_load_adapters(struct app *a);
+
+/* The error is about a word, without which it may go better; returns e. */
+enum err app_blame(struct app *a, enum err e, enum option which);
+
 /* After chat_open: what conversations begin with comes from a file, where there is one for it. */
 void app_load_prefix(struct app *a);
 

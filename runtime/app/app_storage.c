@@ -90,6 +90,22 @@ static enum err find_prefix(void *context, uint64_t bytes, const struct file **f
                                &s->file[APP_STORAGE_SAVE]);
 }
 
+static enum err find_adapter(void *context, const char *name, const struct file **file)
+{
+    struct app_storage *s = context;
+
+    *file = &s->file[APP_STORAGE_SAVE];
+    return storage_find_adapter(&s->storage, name, &s->tables[APP_STORAGE_SAVE],
+                                &s->file[APP_STORAGE_SAVE]);
+}
+
+static enum err list_adapters(void *context, storage_visit_fn *visit, void *visit_context)
+{
+    struct app_storage *s = context;
+
+    return storage_list_adapters(&s->storage, visit, visit_context);
+}
+
 static void log_line(void *context, const char *line)
 {
     console_log(context, "%s", line);
@@ -110,6 +126,8 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
                                    .model_name = model_name,
                                    .check_model = check_model,
                                    .list_models = list_models,
+                                   .find_adapter = find_adapter,
+                                   .list_adapters = list_adapters,
                                    .find_save = find_save,
                                    .find_kv = find_kv,
                                    .find_prefix = find_prefix };

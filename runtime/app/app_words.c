@@ -34,6 +34,9 @@ static const char *describe(const struct options_load *load, enum option which,
     case OPTION_DRAFT:
         format_text(word, WORD_BYTES, "draft=%s", load->draft);
         return "no draft is used";
+    case OPTION_ADAPTER:
+        format_text(word, WORD_BYTES, "adapter=%s", load->adapter);
+        return "no adapter is used";
     default:
         if (load->kv.card) {
             format_text(word, WORD_BYTES, "kv=card");
@@ -50,6 +53,7 @@ static void forget(struct options_load *load, enum option which)
     case OPTION_MEM: load->mem = 0; break;
     case OPTION_CTX: load->ctx = 0; break;
     case OPTION_DRAFT: load->draft[0] = '\0'; break;
+    case OPTION_ADAPTER: load->adapter[0] = '\0'; break;
     default:
         if (load->kv.card) {
             load->kv.card = false;

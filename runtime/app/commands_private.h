@@ -1,5 +1,5 @@
 /* The commands, for the table in commands.c: what is said (commands_chat.c, commands_branch.c), how it is said
- * (commands_settings.c), the models and the machine (commands_system.c). */
+ * (commands_settings.c), adapters (commands_adapter.c), the models and the machine (commands_system.c). */
 #ifndef INGOT_RUNTIME_COMMANDS_PRIVATE_H
 #define INGOT_RUNTIME_COMMANDS_PRIVATE_H
 
@@ -36,6 +36,8 @@ enum command_result command_set(struct app *a, char *argument);
 
 enum command_result command_models(struct app *a, char *argument);
 enum command_result command_model(struct app *a, char *argument);
+enum command_result command_adapters(struct app *a, char *argument);
+enum command_result command_adapter(struct app *a, char *argument);
 enum command_result command_stats(struct app *a, char *argument);
 enum command_result command_plan(struct app *a, char *argument);
 enum command_result command_bench(struct app *a, char *argument);

@@ -88,6 +88,10 @@ void chat_say_no_model(struct console *c);
 /* Forget the conversation, if there is one. */
 void chat_clear(struct chat *c);
 
+/* The model computes with other weights (adapters): what was said stays and is computed again with the
+ * next line. */
+void chat_weights_changed(struct chat *c);
+
 /* Take back the last turn. False: there is none, or the model has no template. */
 bool chat_undo(struct chat *c);
 

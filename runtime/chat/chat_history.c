@@ -20,6 +20,14 @@ void chat_clear(struct chat *c)
     c->reply_start = 0;
 }
 
+void chat_weights_changed(struct chat *c)
+{
+    session_weights_changed(c->session);
+    for (uint32_t i = 0; i < c->branches.n; i++) {
+        session_line_weights_changed(c->session, &c->branches.list[i]->line);
+    }
+}
+
 bool chat_undo(struct chat *c)
 {
     struct turns *t = &c->turns;

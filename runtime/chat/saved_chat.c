@@ -36,7 +36,7 @@ void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat
     memset(h, 0, sizeof *h);
     memcpy(h->magic, magic_of(state->is_prefix), MAGIC_BYTES);
     h->version = SAVED_CHAT_VERSION;
-    h->model_crc = state->session->model->image.header->header_crc32c;
+    h->model_crc = session_model_crc(state->session);
     h->kv_keys = state->session->kv.types.keys;
     h->kv_values = state->session->kv.types.values;
     h->kv_warm = state->session->kv.types.warm;

@@ -31,13 +31,15 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     s->file->name, (unsigned)h->version);
         return ERR_BAD_MODEL;
     }
-    if (h->model_crc != session->model->image.header->header_crc32c && s->is_prefix) {
-        format_text(problem, room, "%s belongs to another model: /save prefix writes it anew",
+    if (h->model_crc != session_model_crc(session) && s->is_prefix) {
+        format_text(problem, room,
+                    "%s belongs to another model or adapter: /save prefix writes it anew",
                     s->file->name);
         return ERR_BAD_MODEL;
     }
-    if (h->model_crc != session->model->image.header->header_crc32c) {
-        format_text(problem, room, "%s belongs to another model: /model NAME loads it",
+    if (h->model_crc != session_model_crc(session)) {
+        format_text(problem, room,
+                    "%s belongs to another model or adapter: /model NAME or /adapter NAME loads it",
                     s->file->name);
         return ERR_BAD_MODEL;
     }

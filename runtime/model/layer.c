@@ -57,6 +57,9 @@ void layer_enter(struct transformer *t, uint32_t layer)
 
         t->tensors[w->role] = w;
     }
+    if (t->lora != NULL) {
+        lora_enter(t->lora, layer);
+    }
     if (layer == 0) { /* its segment has them, and they are added there */
         static const enum ingot_role first[] = { INGOT_POSITION_EMBEDDING,
                                                  INGOT_PER_LAYER_PROJECTION, INGOT_PER_LAYER_NORM };
@@ -69,6 +72,18 @@ void layer_enter(struct transformer *t, uint32_t layer)
 
 /* ---- what blocks are made of ------------------------------------------------------------------ */
 
+/* What adapters add to n rows that have just been computed, from row r of those at y. */
+static void adapt_rows(const struct transformer *t, const struct ingot_tensor *w, size_t r,
+                       size_t n, float *y, size_t y_stride, uint32_t n_tokens)
+{
+    enum ingot_role role = (enum ingot_role)w->role;
+    size_t before = role == INGOT_OUTPUT ? t->first_row : 0;
+
+    if (t->lora != NULL && lora_has(t->lora, role)) {
+        lora_expand(t->lora, t->kernels, role, before + r, n, y + r, y_stride, n_tokens);
+    }
+}
+
 void layer_multiply(const struct transformer *t, unsigned core, const struct ingot_tensor *w,
                     const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
                     size_t y_stride)
@@ -77,8 +92,10 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
 
     workers_share(t->workers, core, n_rows, ROW_STEP, &first, &last);
     for (size_t r = first; r < last; r += POLL_ROWS) {
-        linear_rows(t->kernels, &t->act, w, rows, in, y, y_stride, r,
-                    min_size(last - r, POLL_ROWS));
+        size_t n = min_size(last - r, POLL_ROWS);
+
+        linear_rows(t->kernels, &t->act, w, rows, in, y, y_stride, r, n);
+        adapt_rows(t, w, r, n, y, y_stride, in->n_tokens);
         if (core == 0) {
             stream_poll(t->stream);
         }
@@ -146,13 +163,23 @@ static uint32_t types_of(const struct transformer *t, uint64_t roles)
     return types;
 }
 
+/* Tokens [first, last) in the forms that the matrices in these roles take, and their adapters. */
+static void prepare(const struct transformer *t, uint64_t roles, const struct linear_input *in,
+                    size_t first, size_t last)
+{
+    linear_prepare(t->kernels, &t->act, types_of(t, roles), in, first, last);
+    if (t->lora != NULL) {
+        lora_shrink(t->lora, t->kernels, &t->act, roles, in, first, last);
+    }
+}
+
 void layer_quantize(const struct transformer *t, unsigned core, uint64_t roles,
                     const struct linear_input *in)
 {
     size_t first, last;
 
     layer_share_tokens(t, core, &first, &last);
-    linear_prepare(t->kernels, &t->act, types_of(t, roles), in, first, last);
+    prepare(t, roles, in, first, last);
 }
 
 void layer_step(const struct transformer *t, unsigned core)
@@ -224,7 +251,7 @@ static void norm_tokens(const struct transformer *t, unsigned core, const struct
     for (size_t i = first; i < last; i++) {
         norm_token(t, norms, a->norm + i * a->dim_stride, a->x + i * a->dim_stride);
     }
-    linear_prepare(t->kernels, a, types_of(t, reads), &normed, first, last);
+    prepare(t, reads, &normed, first, last);
 }
 
 /* Add n numbers of a block's result to the residual stream. */

@@ -46,6 +46,10 @@ static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
         linear_row(t->kernels, w, x, group, row);
         t->kernels->scale_f32(t->act.x + i * t->act.dim_stride, x, w->cols,
                               params(t)->embedding_scale);
+        if (t->lora != NULL) {
+            lora_embed(t->lora, t->kernels, tokens[i], params(t)->embedding_scale,
+                       t->act.x + i * t->act.dim_stride);
+        }
     }
     memset(t->act.norm, 0, t->act.dim_stride * sizeof(float));
     return ERR_OK;
@@ -210,6 +214,9 @@ static void begin_pass(struct transformer *t, const struct transformer_pass *pas
     t->n_tokens = pass->n;
     t->position = pass->position;
     t->states = pass->states;
+    if (t->lora != NULL) {
+        lora_enter(t->lora, INGOT_NO_LAYER);
+    }
     stream_begin(t->stream, pass->want_head);
     for (uint32_t i = 0; i < t->n_states; i++) {
         layer_state_begin(&t->states[i], t->position);
@@ -329,6 +336,10 @@ static enum err run_head(struct transformer *t, uint32_t n, float **logits)
     struct linear_input in = { a->norm, a->dim_stride, n, 0 };
 
     linear_prepare(t->kernels, a, 1u << w->type, &in, 0, n);
+    if (t->lora != NULL) {
+        lora_enter(t->lora, INGOT_NO_LAYER);
+        lora_shrink(t->lora, t->kernels, a, (uint64_t)1 << INGOT_OUTPUT, &in, 0, n);
+    }
     t->n_tokens = n;
     *logits = a->logits;
     if (t->stream->plan->head.tiled) {

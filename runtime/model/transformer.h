@@ -14,6 +14,7 @@
 #include "runtime/compute/workers.h"
 #include "runtime/image/image.h"
 #include "runtime/model/layer_state.h"
+#include "runtime/model/lora.h"
 #include "runtime/stream/stream.h"
 
 struct layer_block;

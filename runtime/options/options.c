@@ -57,6 +57,11 @@ const struct rule options_rules[OPTION_COUNT] = {
     [OPTION_SPEC] = { "spec", KIND_CHOICE, FIELD(load.spec), 0, 0, 0, "auto, off or ngram" },
     [OPTION_DRAFT] = { "draft", KIND_TEXT, FIELD(load.draft), OPTIONS_MODEL_BYTES, 0, 0,
                        "a file name of up to 255 bytes, such as draft=small.ingot" },
+    [OPTION_ADAPTER] = { "adapter", KIND_ADAPTERS, 0, 0, 0, 0,
+                         "names with or without a scale, such as adapter=poet or "
+                         "adapter=poet:0.5,tutor, up to four; or off" },
+    [OPTION_ADAPTERS] = { "adapters", KIND_SIZE, FIELD(load.adapters), 0, 0, 0,
+                          "a size of at least 1, such as adapters=32M (K, M and G are known)" },
     [OPTION_MEM] = { "mem", KIND_SIZE, FIELD(load.mem), 0, 0, 0,
                      "a size of at least 1, such as mem=64M (K, M and G are known)" },
     [OPTION_CORES] = { "cores", KIND_COUNT, FIELD(machine.cores), 0, 1, BOARD_MAX_CORES,
@@ -83,6 +88,7 @@ const struct rule options_rules[OPTION_COUNT] = {
 };
 static_assert(BOARD_MAX_CORES == 8, "the sentence of cores= says so");
 static_assert(OPTIONS_STOPS == 4 && OPTIONS_STOP_BYTES == 64, "the sentence of stop= says so");
+static_assert(ADAPTER_LIST_MOST == 4, "the sentence of adapter= says so");
 static_assert(OPTIONS_BEAMS == 4, "the sentence of beams= says so");
 static_assert(OPTIONS_BRANCHES == 8, "the sentence of branches= says so");
 static_assert(OPTION_COUNT < 64, "options.given has a bit for each");
@@ -243,6 +249,21 @@ static enum err set_kv(struct options *o, const char *value)
     return ERR_OK;
 }
 
+/* "off" is kept as none. */
+static enum err set_adapters(struct options *o, const char *value)
+{
+    struct adapter_list list;
+
+    if (strlen(value) >= sizeof o->load.adapter) {
+        return ERR_TOO_LONG;
+    }
+    if (value[0] == '\0' || !adapter_list_read(&list, value)) {
+        return ERR_BAD_ARGUMENT;
+    }
+    memcpy(o->load.adapter, list.n != 0 ? value : "", list.n != 0 ? strlen(value) + 1 : 1);
+    return ERR_OK;
+}
+
 static enum err set_count(struct options *o, const struct rule *rule, const char *value)
 {
     uint64_t n;
@@ -320,6 +341,7 @@ enum err options_set_one(struct options *o, enum option which, const char *value
     switch (rule->kind) {
     case KIND_TEXT: err = set_text(o, rule, value); break;
     case KIND_KV: err = set_kv(o, value); break;
+    case KIND_ADAPTERS: err = set_adapters(o, value); break;
     case KIND_CHOICE: err = set_choice(o, rule, value); break;
     case KIND_COUNT: err = set_count(o, rule, value); break;
     case KIND_SIZE:

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
+#include "runtime/options/adapter_list.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/speculative.h"
 
@@ -46,6 +47,8 @@ enum option {
                       * card,TYPES: they may spill to a file of the card */
     OPTION_SPEC,     /* spec=auto, off or ngram: tokens guessed ahead of a pass */
     OPTION_DRAFT,    /* draft=PATH, a small model that guesses them */
+    OPTION_ADAPTER,  /* adapter=NAME, NAME:SCALE, several with commas: adapters (LoRA) at work */
+    OPTION_ADAPTERS, /* adapters=BYTES that they may take; K, M, G are powers of 1024 */
     OPTION_MEM,      /* mem=BYTES for weights; K, M, G are powers of 1024 */
     OPTION_CORES,    /* cores=1..8 */
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */

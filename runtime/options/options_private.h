@@ -10,6 +10,7 @@ enum kind {
     KIND_TEXT,
     KIND_CHOICE,
     KIND_KV,
+    KIND_ADAPTERS,
     KIND_COUNT,
     KIND_SIZE,
     KIND_SEED,

@@ -151,6 +151,20 @@ uint32_t session_cut(struct session *s, uint32_t n)
     return s->n_cached;
 }
 
+void session_weights_changed(struct session *s)
+{
+    session_forget_guesses(s);
+    session_prefix_settle(s);
+    session_forget_prefix(s);
+    (void)session_cut_states(s, 0);
+    s->logits = NULL;
+}
+
+uint32_t session_model_crc(const struct session *s)
+{
+    return s->model->image.header->header_crc32c ^ lora_crc(s->model->transformer.lora);
+}
+
 void session_mark(struct session *s)
 {
     session_forget_guesses(s);

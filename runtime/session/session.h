@@ -72,6 +72,13 @@ void session_open(struct session *s, struct model *m, const struct model_setup *
 /* Forget all tokens; but the states keep a prefix. */
 void session_clear(struct session *s);
 
+/* The model computes with other weights from now on (adapters): all tokens are pending, and none are
+ * kept as a prefix. */
+void session_weights_changed(struct session *s);
+
+/* Of the model, and of what is at work on it: a state belongs to it. */
+uint32_t session_model_crc(const struct session *s);
+
 /* Add n tokens to the end; they are pending. ids may lie in s->ids at or after the end, where
  * session_room points to. ERR_TOO_LONG: the context has no room; nothing was added. */
 enum err session_put(struct session *s, const uint32_t *ids, size_t n);

@@ -130,6 +130,14 @@ void session_line_swap(struct session *s, struct session_line *l)
     }
 }
 
+void session_line_weights_changed(struct session *s, struct session_line *l)
+{
+    l->n_cached = 0;
+    if (l->table != NULL) {
+        kv_table_cut(s->kv.pool, l->table, 0);
+    }
+}
+
 void session_line_drop(struct session *s, struct session_line *l)
 {
     l->n_ids = 0;

@@ -28,6 +28,9 @@ void session_line_keep(struct session *s, struct session_line *l);
  * have in common, is pending. */
 void session_line_swap(struct session *s, struct session_line *l);
 
+/* The line keeps its tokens, and nothing that was computed of them. */
+void session_line_weights_changed(struct session *s, struct session_line *l);
+
 /* The line is empty. */
 void session_line_drop(struct session *s, struct session_line *l);
 

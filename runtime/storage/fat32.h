@@ -70,6 +70,10 @@ enum err fat32_find(struct fat32 *fs, const char *path, struct fat32_entry *out)
  * as no model. */
 enum err fat32_count_models(struct fat32 *fs, unsigned *out);
 
+/* The first <name>.ingot of a folder after a name, sorted; "": of all. ERR_NOT_FOUND: no more. */
+enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *after,
+                           struct fat32_entry *out);
+
 /* The order of names, as strcmp: letters of either case are equal, unless nothing else differs. */
 int fat32_compare_names(const char *a, const char *b);
 

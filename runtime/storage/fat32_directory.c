@@ -391,16 +391,14 @@ int fat32_compare_names(const char *a, const char *b)
     return strcmp(a, b);
 }
 
-/* The first model after a name; "": of all. */
-static enum err fat32_model_after(struct fat32 *fs, const char *after, struct fat32_entry *out)
+enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *after,
+                           struct fat32_entry *out)
 {
     struct fat32_directory dir;
     struct fat32_entry entry;
     bool found = false;
-    enum err e = fat32_open_directory(fs, "models", &dir);
+    enum err e = fat32_open_directory(fs, folder, &dir);
 
-    if (e == ERR_NOT_FOUND)
-        return fat32_fail(fs, e, "the card has no folder models");
     while (e == ERR_OK && (e = fat32_next_model(&dir, &entry)) == ERR_OK) {
         if (fat32_compare_names(entry.name, after) > 0 &&
             (!found || fat32_compare_names(entry.name, out->name) < 0)) {
@@ -419,7 +417,7 @@ enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *o
     enum err e = ERR_OK;
 
     for (unsigned i = 0; e == ERR_OK && i <= index; i++) {
-        e = fat32_model_after(fs, after, out);
+        e = fat32_image_after(fs, "models", after, out);
         memcpy(after, out->name, e == ERR_OK ? sizeof after : 0);
     }
     return e;

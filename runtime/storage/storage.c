@@ -1,4 +1,4 @@
-#include "runtime/storage/storage.h"
+#include "runtime/storage/storage_private.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -12,7 +12,6 @@ enum {
     TIMEOUT_SECONDS = 5, /* of silence; a healthy card answers within 0.25 s */
     LOGGED_MODELS = 4,   /* at start, so that they fit the first screen */
     LINE_BYTES = 256,
-    MIB = 1 << 20,
 };
 
 __attribute__((format(printf, 2, 3))) static void say(struct storage *s, const char *format, ...)
@@ -29,8 +28,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct storage *s, const c
     s->setup.log(s->setup.context, line);
 }
 
-__attribute__((format(printf, 3, 4))) static enum err fail(struct storage *s, enum err e,
-                                                           const char *format, ...)
+enum err storage_fail(struct storage *s, enum err e, const char *format, ...)
 {
     va_list args;
 
@@ -160,7 +158,7 @@ void storage_open(struct storage *s, const struct storage_setup *setup)
     open_devices(s);
 }
 
-static struct file_timeout timeout(const struct storage *s)
+struct file_timeout storage_timeout(const struct storage *s)
 {
     const struct platform *platform = s->setup.platform;
     struct file_timeout t = { platform, TIMEOUT_SECONDS * platform->clock.hz };
@@ -168,8 +166,7 @@ static struct file_timeout timeout(const struct storage *s)
     return t;
 }
 
-/* A device without a file system: it holds one .ingot from its first byte on. */
-static bool is_raw(const struct block_device *d)
+bool storage_is_raw(const struct block_device *d)
 {
     return d->memory != NULL || d->flash;
 }
@@ -177,7 +174,7 @@ static bool is_raw(const struct block_device *d)
 /* Read to s->sector where the device is not addressable. NULL: it cannot be read. */
 static const uint8_t *first_sector(struct storage *s, struct block_device *d)
 {
-    struct file_timeout t = timeout(s);
+    struct file_timeout t = storage_timeout(s);
     struct file_read read;
     struct file file;
 
@@ -196,7 +193,7 @@ static const struct ingot_header *raw_header(struct storage *s, struct block_dev
 {
     const uint8_t *sector = NULL;
 
-    if (is_raw(d)) {
+    if (storage_is_raw(d)) {
         sector = first_sector(s, d);
     }
     if (sector == NULL || d->n_sectors * SECTOR_BYTES < sizeof(struct ingot_header) ||
@@ -210,22 +207,22 @@ static const struct ingot_header *raw_header(struct storage *s, struct block_dev
 static enum err open_raw(struct storage *s, struct block_device *device, struct file *out)
 {
     const struct ingot_header *h = raw_header(s, device);
-    struct file_timeout t = timeout(s);
+    struct file_timeout t = storage_timeout(s);
 
     if (h == NULL) {
-        return fail(s, ERR_BAD_MAGIC, "%s holds no .ingot file: write one to its first byte",
-                    device->name);
+        return storage_fail(s, ERR_BAD_MAGIC,
+                            "%s holds no .ingot file: write one to its first byte", device->name);
     }
     return file_open_device(out, device, min_u64(h->file_bytes, device->n_sectors * SECTOR_BYTES),
                             &t);
 }
 
-static enum err card_problem(struct storage *s, const struct block_device *device, enum err e)
+enum err storage_card_problem(struct storage *s, const struct block_device *device, enum err e)
 {
     if (s->fs.why == NULL) {
-        return fail(s, e, "%s: %s", device->name, err_text(e));
+        return storage_fail(s, e, "%s: %s", device->name, err_text(e));
     }
-    return fail(s, e, "%s: %s: %s", device->name, s->fs.why, err_text(e));
+    return storage_fail(s, e, "%s: %s: %s", device->name, s->fs.why, err_text(e));
 }
 
 static void log_models(struct storage *s, unsigned n)
@@ -258,7 +255,7 @@ static enum err find_first(struct storage *s)
 /* The entry of a model, on a card that is mounted here. */
 static enum err find_on_card(struct storage *s, struct block_device *device, const char *name)
 {
-    struct file_timeout t = timeout(s);
+    struct file_timeout t = storage_timeout(s);
     enum err e = fat32_mount(&s->fs, device, &t);
 
     if (e != ERR_OK) {
@@ -276,16 +273,17 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     enum err e = find_on_card(s, device, name);
 
     if (e == ERR_NOT_FOUND && name[0] != '\0') {
-        return fail(s, e, "the card has no model %.100s; /models lists what it has", name);
+        return storage_fail(s, e, "the card has no model %.100s; /models lists what it has", name);
     }
     if (e == ERR_NOT_FOUND) {
-        return fail(s, e, "the card has no model: put an .ingot file into its folder models/");
+        return storage_fail(s, e,
+                            "the card has no model: put an .ingot file into its folder models/");
     }
     if (e == ERR_OK) {
         e = fat32_open_file(&s->fs, &s->entry, table, out);
     }
     if (e != ERR_OK) {
-        return card_problem(s, device, e);
+        return storage_card_problem(s, device, e);
     }
     return ERR_OK;
 }
@@ -297,7 +295,7 @@ static bool is_candidate(struct storage *s, struct block_device *d, const char *
     if (d->problem != NULL) {
         return false;
     }
-    if (!is_raw(d)) {
+    if (!storage_is_raw(d)) {
         return strcmp(name, "flash") != 0 && strcmp(name, "initrd") != 0;
     }
     return strcmp(name, "flash") == 0 || (name[0] == '\0' && raw_header(s, d) != NULL);
@@ -306,7 +304,7 @@ static bool is_candidate(struct storage *s, struct block_device *d, const char *
 static enum err open_model(struct storage *s, struct block_device *d, const char *name,
                            const struct file_table *table, struct file *out)
 {
-    if (is_raw(d)) {
+    if (storage_is_raw(d)) {
         return open_raw(s, d, out);
     }
     return open_on_card(s, d, name, table, out);
@@ -330,10 +328,11 @@ enum err storage_find_model(struct storage *s, const char *name, const struct fi
         e = open_model(s, s->devices[i], name, table, out);
     }
     if (e == ERR_NO_DEVICE) {
-        return fail(s, e,
-                    "no %s found: attach a card made with `make card`, or write an .ingot file to "
-                    "flash",
-                    name[0] != '\0' ? name : "card, flash or initrd");
+        return storage_fail(
+            s, e,
+            "no %s found: attach a card made with `make card`, or write an .ingot file to "
+            "flash",
+            name[0] != '\0' ? name : "card, flash or initrd");
     }
     return e;
 }
@@ -352,149 +351,4 @@ enum err storage_check_model(struct storage *s, const char *name)
 bool storage_is_initrd(const struct storage *s, const struct file *f)
 {
     return f->device == &s->initrd;
-}
-
-/* The first device with a file system, mounted; NULL: s->problem. */
-static struct block_device *mount_card(struct storage *s)
-{
-    struct file_timeout t = timeout(s);
-
-    (void)fail(s, ERR_NO_DEVICE, "there is no card");
-    for (unsigned i = 0; i < s->n_devices; i++) {
-        struct block_device *d = s->devices[i];
-        enum err e;
-
-        if (d->problem != NULL || is_raw(d)) {
-            continue;
-        }
-        e = fat32_mount(&s->fs, d, &t);
-        if (e == ERR_OK) {
-            return d;
-        }
-        (void)card_problem(s, d, e);
-    }
-    return NULL;
-}
-
-static enum err visit_models(struct storage *s, storage_visit_fn *visit, void *context)
-{
-    unsigned n = 0;
-    enum err e = fat32_count_models(&s->fs, &n);
-
-    for (unsigned i = 0; e == ERR_OK && i < n; i++) {
-        e = fat32_get_model(&s->fs, i, &s->entry);
-        if (e == ERR_OK) {
-            visit(context, s->entry.name, s->entry.bytes);
-        }
-    }
-    return e;
-}
-
-enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context)
-{
-    struct block_device *card = mount_card(s);
-    enum err e;
-
-    if (card == NULL) {
-        return ERR_NO_DEVICE;
-    }
-    e = visit_models(s, visit, context);
-    if (e != ERR_OK) {
-        return card_problem(s, card, e);
-    }
-    return ERR_OK;
-}
-
-const char storage_name_rule[] = "a name has up to 40 letters, digits, - and _ of ASCII";
-
-bool storage_is_plain_name(const char *name)
-{
-    for (const char *c = name; *c != '\0'; c++) {
-        bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-                      (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
-
-        if (!letter || c - name > 40) {
-            return false;
-        }
-    }
-    return name[0] != '\0';
-}
-
-/* A file for writing. ERR_NOT_FOUND is for the caller to explain. */
-static enum err find_reserved(struct storage *s, const char *path, const struct file_table *table,
-                              struct file *out)
-{
-    struct block_device *card = mount_card(s);
-    enum err e;
-
-    if (card == NULL) {
-        return ERR_NO_DEVICE;
-    }
-    e = fat32_find(&s->fs, path, &s->entry);
-    if (e == ERR_OK) {
-        e = fat32_open_file(&s->fs, &s->entry, table, out);
-    }
-    if (e != ERR_OK) {
-        return card_problem(s, card, e);
-    }
-    file_set_name(out, path);
-    return ERR_OK;
-}
-
-enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out)
-{
-    enum err e = find_reserved(s, "ingot.kv", table, out);
-
-    if (e == ERR_NOT_FOUND) {
-        return fail(s, e,
-                    "the card has no ingot.kv: make it with `make card KV=MiB`, or copy a file of "
-                    "zeros there");
-    }
-    if (e == ERR_OK && !out->device->writable) {
-        return fail(s, ERR_UNSUPPORTED, "%s takes no writes: leave kv=card away",
-                    out->device->name);
-    }
-    return e;
-}
-
-enum err storage_find_prefix(struct storage *s, const struct file_table *table, struct file *out)
-{
-    static const char none[] = "the card has no ingot.prefix: `make card SYSTEM=TEXT` makes it";
-    enum err e = find_reserved(s, "ingot.prefix", table, out);
-
-    return e == ERR_NOT_FOUND ? fail(s, e, none) : e;
-}
-
-/* What makes the file that a conversation of so many bytes needs. */
-static enum err no_save(struct storage *s, const char *path, const char *name, uint64_t bytes)
-{
-    unsigned mib = (unsigned)((bytes + MIB - 1) / MIB);
-    const char *board = s->setup.platform->name;
-    bool is_default = strcmp(name, "chat") == 0;
-
-    if (bytes == 0) {
-        return fail(s, ERR_NOT_FOUND, "the card has no %s: nothing was saved as %s", path, name);
-    }
-    return fail(
-        s, ERR_NOT_FOUND,
-        "the card has no %s: `make card BOARD=%s SAVE=%u%s%s` makes a card with it, or copy "
-        "a file of %u MiB of zeros there",
-        path, board, mib, is_default ? "" : " NAMES=chat,", is_default ? "" : name, mib);
-}
-
-enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
-                           const struct file_table *table, struct file *out)
-{
-    char path[64];
-    enum err e;
-
-    if (!storage_is_plain_name(name)) {
-        return fail(s, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
-    }
-    format_text(path, sizeof path, "saves/%s.sav", name);
-    e = find_reserved(s, path, table, out);
-    if (e == ERR_NOT_FOUND) {
-        return no_save(s, path, name, bytes);
-    }
-    return e;
 }

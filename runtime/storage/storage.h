@@ -64,7 +64,13 @@ bool storage_is_initrd(const struct storage *s, const struct file *f);
 typedef void storage_visit_fn(void *context, const char *name, uint64_t bytes);
 enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context);
 
-/* Whether a name may be that of a saved conversation, and the sentence about one that may not. */
+/* Resolve adapters/NAME.ingot of the first card, and visit what is there, sorted by name. Errors as
+ * above; ERR_BAD_ARGUMENT as below. */
+enum err storage_find_adapter(struct storage *s, const char *name, const struct file_table *table,
+                              struct file *out);
+enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context);
+
+/* Whether a name may be that of a saved conversation or an adapter, and the sentence about one that may not. */
 bool storage_is_plain_name(const char *name);
 extern const char storage_name_rule[];
 

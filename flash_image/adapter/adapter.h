@@ -1,0 +1,37 @@
+/* Adapters (LoRA) of other formats into Ingot's own: GGUF files, and folders of PEFT. Host only. */
+#ifndef INGOT_FLASH_IMAGE_ADAPTER_H
+#define INGOT_FLASH_IMAGE_ADAPTER_H
+
+#include "board/err.h"
+#include "flash_image/adapter_format.h"
+#include "runtime/image/image.h"
+
+/* How a base keeps what its families' two formats order differently. */
+enum adapter_order {
+    ADAPTER_ORDER_KNOWN, /* an .ingot: its tables say it */
+    ADAPTER_ORDER_GGUF,  /* packed from a GGUF */
+    ADAPTER_ORDER_HF,    /* packed from a folder */
+};
+
+struct adapter_options {
+    const char *input;        /* a GGUF, or a folder with adapter_config.json */
+    const char *output;       /* written as OUTPUT.tmp, renamed when complete */
+    const char *name;         /* NULL: as the input calls itself, else its file or folder */
+    const struct image *base; /* the model that it is for */
+    enum adapter_order order;
+    uint32_t type; /* INGOT_F16, INGOT_Q8_0 or INGOT_F32 */
+};
+
+/* What came of it. */
+struct adapter_result {
+    uint32_t n_pairs;
+    uint32_t least_rank, most_rank;
+    uint64_t bytes;
+};
+
+/* Make an adapter. Equal inputs give equal bytes. On an error the output is left as it was and problem
+ * holds one sentence. Errors: ERR_IO, ERR_NOT_FOUND, ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE. */
+enum err adapter_make(const struct adapter_options *o, struct adapter_result *result, char *problem,
+                      size_t problem_bytes);
+
+#endif

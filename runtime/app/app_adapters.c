@@ -1,0 +1,131 @@
+/* Adapters (LoRA): their memory, and which of them are at work. */
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/app/app_private.h"
+#include "runtime/console/console.h"
+
+enum { MOST_SHARE = 8 /* of the memory, where nobody asked for more */ };
+
+static void add_room(void *context, const char *name, uint64_t bytes)
+{
+    (void)name;
+    *(uint64_t *)context += adapters_room(bytes);
+}
+
+/* Of those that the boot word names: a path of a computer is in no list. */
+static uint64_t named_room(struct app *a)
+{
+    const struct app_files *files = a->setup.files;
+    struct adapter_list list;
+    uint64_t room = 0;
+
+    (void)adapter_list_read(&list, a->setup.options->load.adapter);
+    for (uint32_t i = 0; i < list.n; i++) {
+        const struct file *file;
+
+        if (files->find_adapter(files->context, list.items[i].name, &file) == ERR_OK) {
+            room += adapters_room(file->bytes);
+        }
+    }
+    return room;
+}
+
+static uint64_t wanted_room(struct app *a)
+{
+    const struct app_files *files = a->setup.files;
+    uint64_t room = 0;
+
+    if (files->find_adapter == NULL) {
+        return 0;
+    }
+    if (a->setup.options->load.adapters != 0) {
+        return a->setup.options->load.adapters;
+    }
+    (void)files->list_adapters(files->context, add_room, &room); /* none: a card without them */
+    return max_u64(min_u64(room, a->ram.bytes / MOST_SHARE), named_room(a));
+}
+
+void app_plan_adapters(struct app *a)
+{
+    struct memory_range *ram = &a->target.setup.ram;
+    size_t room = (size_t)min_u64(wanted_room(a), ram->bytes / 2);
+
+    a->adapter_ram = (struct memory_range){ ram->base, room };
+    ram->base = (uint8_t *)ram->base + room;
+    ram->bytes -= room;
+}
+
+static bool show_progress(void *context, const char *label, uint64_t done, uint64_t total)
+{
+    const struct app *a = context;
+
+    if (a->setup.front == APP_SILENT) {
+        return true;
+    }
+    return console_progress_step(a->setup.console, label, done, total) ||
+           a->setup.options->line.mode == MODE_JSON;
+}
+
+static enum err load(struct app *a, const char *name)
+{
+    const struct app_files *files = a->setup.files;
+    const struct file *file;
+    enum err e;
+
+    if (files->find_adapter == NULL) {
+        return app_fail(a, ERR_UNSUPPORTED, "there is no card that could hold adapters");
+    }
+    e = files->find_adapter(files->context, name, &file);
+    if (e != ERR_OK) {
+        return app_fail(a, e, files->problem(files->context));
+    }
+    e = adapters_load(&a->adapters, name, file, show_progress, a);
+    console_progress_end(a->setup.console);
+    return e == ERR_OK ? ERR_OK : app_fail(a, e, a->adapters.problem);
+}
+
+enum err app_use_adapters(struct app *a, const char *text)
+{
+    struct adapters_use uses[LORA_MOST];
+    struct adapter_list list;
+    enum err e = ERR_OK;
+
+    if (strlen(text) >= ADAPTER_LIST_BYTES || !adapter_list_read(&list, text)) {
+        return app_fail(a, ERR_BAD_ARGUMENT,
+                        "an adapter is a name with or without a scale, such as poet or "
+                        "poet:0.5,tutor: up to four");
+    }
+    for (uint32_t i = 0; e == ERR_OK && i < list.n; i++) {
+        uses[i] = (struct adapters_use){ list.items[i].name, list.items[i].scale };
+        if (adapters_find(&a->adapters, list.items[i].name) == NULL) {
+            e = load(a, list.items[i].name);
+        }
+    }
+    for (uint32_t i = 0; e == ERR_OK && i < list.n; i++) {
+        if (adapters_find(&a->adapters, list.items[i].name) == NULL) {
+            e = app_fail(a, ERR_NO_SPACE,
+                         "these adapters do not fit together: adapters=SIZE makes more room");
+        }
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = adapters_use(&a->adapters, uses, list.n);
+    a->target.model.transformer.lora = adapters_at_work(&a->adapters);
+    return e == ERR_OK ? ERR_OK : app_fail(a, e, a->adapters.problem);
+}
+
+enum err app_load_adapters(struct app *a)
+{
+    const struct model *m = &a->target.model;
+    const char *list = a->setup.options->load.adapter;
+    enum err e;
+
+    adapters_open(&a->adapters, a->adapter_ram, &m->image, m->kernels, m->plan.chunk);
+    if (list[0] == '\0') {
+        return ERR_OK;
+    }
+    e = app_use_adapters(a, list);
+    return e == ERR_OK ? ERR_OK : app_blame(a, e, OPTION_ADAPTER);
+}

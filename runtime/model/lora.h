@@ -1,0 +1,80 @@
+/* Adapters at work on a model: y = W x + sum s B (A x), each adapter in its turn. The first half, u = s A
+ * x, is made where x is prepared for the matrix, by the core that prepares it; the second one, y += B u,
+ * where a core has just computed its rows: so that no barrier more is passed, and a model without
+ * adapters passes an empty test. Bits: A x is a gemv of floats, times s; B u is added by expand_f32,
+ * adapters in order, before the bias. */
+#ifndef INGOT_RUNTIME_LORA_H
+#define INGOT_RUNTIME_LORA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flash_image/adapter_format.h"
+#include "kernels/kernels.h"
+#include "runtime/compute/linear.h"
+
+enum {
+    LORA_MOST = 4,   /* adapters at work at once */
+    LORA_ROLES = 16, /* matrices of a layer that may have a pair */
+};
+
+/* An adapter in memory. */
+struct lora_adapter {
+    const struct adapter_header *header;
+    const struct adapter_pair *pairs; /* (header->n_pairs); a and b are offsets of data */
+    const uint8_t *data;              /* ADAPTER_ALIGN-aligned */
+    uint32_t type;                    /* INGOT_F32 or INGOT_F16 */
+};
+
+/* One that is at work, and its scale. */
+struct lora_use {
+    const struct lora_adapter *adapter;
+    float scale;
+};
+
+/* A pair of the layer at work. */
+struct lora_pair {
+    const struct adapter_pair *pair;
+    const struct lora_adapter *adapter;
+    float scale;    /* of both */
+    uint32_t first; /* of its numbers in a token's row of u */
+};
+
+struct lora {
+    uint32_t n;
+    struct lora_use uses[LORA_MOST];
+    float *u;        /* (chunk, stride) */
+    uint32_t stride; /* at least the most_ranks of all together */
+    /* Of the layer that lora_enter was called for: those of role r are pairs[first[r]] up to
+     * pairs[first[r + 1]]. */
+    struct lora_pair pairs[LORA_MOST * LORA_ROLES];
+    uint8_t first[INGOT_N_ROLES + 1];
+};
+
+/* Floats of a token's row of u, for adapters whose most_ranks are together `ranks`. */
+uint32_t lora_stride(uint32_t ranks);
+
+/* Of the adapters at work, their scales and their order; 0: none are. l may be NULL. */
+uint32_t lora_crc(const struct lora *l);
+
+/* The pairs of a layer, or of none (INGOT_NO_LAYER). */
+void lora_enter(struct lora *l, uint32_t layer);
+
+static inline bool lora_has(const struct lora *l, enum ingot_role role)
+{
+    return l->first[role] != l->first[role + 1];
+}
+
+/* u of tokens [first, last) of in, for the matrices in `roles` (bits 1 << enum ingot_role). */
+void lora_shrink(const struct lora *l, const struct kernels *k, const struct activations *a,
+                 uint64_t roles, const struct linear_input *in, size_t first, size_t last);
+
+/* Rows [first, first + n) of the role's matrix, first % 8 == 0, which lie at y (tokens, y_stride). */
+void lora_expand(const struct lora *l, const struct kernels *k, enum ingot_role role, size_t first,
+                 size_t n, float *y, size_t y_stride, uint32_t n_tokens);
+
+/* The embedding's row of a token: x (dim) += scale s B A[token]. Its pairs were entered. */
+void lora_embed(const struct lora *l, const struct kernels *k, uint32_t token, float scale,
+                float *x);
+
+#endif

@@ -1,0 +1,22 @@
+/* Which adapters shall be at work: "NAME", "NAME:0.5", "ONE:0.8,OTHER". */
+#ifndef INGOT_RUNTIME_ADAPTER_LIST_H
+#define INGOT_RUNTIME_ADAPTER_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ADAPTER_LIST_MOST = 4, ADAPTER_LIST_BYTES = 256 };
+
+struct adapter_list {
+    uint32_t n;
+    struct {
+        char name[ADAPTER_LIST_BYTES]; /* not empty, no comma and no colon */
+        float scale;                   /* within +-100 */
+    } items[ADAPTER_LIST_MOST];
+};
+
+/* Read text, NUL-terminated and shorter than ADAPTER_LIST_BYTES; "" and "off" are none. False: it is no
+ * such list, or names one twice. */
+bool adapter_list_read(struct adapter_list *list, const char *text);
+
+#endif

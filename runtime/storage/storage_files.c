@@ -1,0 +1,191 @@
+/* The files of a card by their folders: models to list, adapters, saves, what is reserved for keys and
+ * values. */
+#include "runtime/storage/storage_private.h"
+
+#include <string.h>
+
+#include "runtime/text/format_text.h"
+
+enum { MIB = 1 << 20 };
+
+/* The first device with a file system, mounted; NULL: s->problem. */
+static struct block_device *mount_card(struct storage *s)
+{
+    struct file_timeout t = storage_timeout(s);
+
+    (void)storage_fail(s, ERR_NO_DEVICE, "there is no card");
+    for (unsigned i = 0; i < s->n_devices; i++) {
+        struct block_device *d = s->devices[i];
+        enum err e;
+
+        if (d->problem != NULL || storage_is_raw(d)) {
+            continue;
+        }
+        e = fat32_mount(&s->fs, d, &t);
+        if (e == ERR_OK) {
+            return d;
+        }
+        (void)storage_card_problem(s, d, e);
+    }
+    return NULL;
+}
+
+static enum err visit_models(struct storage *s, storage_visit_fn *visit, void *context)
+{
+    unsigned n = 0;
+    enum err e = fat32_count_models(&s->fs, &n);
+
+    for (unsigned i = 0; e == ERR_OK && i < n; i++) {
+        e = fat32_get_model(&s->fs, i, &s->entry);
+        if (e == ERR_OK) {
+            visit(context, s->entry.name, s->entry.bytes);
+        }
+    }
+    return e;
+}
+
+enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context)
+{
+    struct block_device *card = mount_card(s);
+    enum err e;
+
+    if (card == NULL) {
+        return ERR_NO_DEVICE;
+    }
+    e = visit_models(s, visit, context);
+    if (e != ERR_OK) {
+        return storage_card_problem(s, card, e);
+    }
+    return ERR_OK;
+}
+
+const char storage_name_rule[] = "a name has up to 40 letters, digits, - and _ of ASCII";
+
+bool storage_is_plain_name(const char *name)
+{
+    for (const char *c = name; *c != '\0'; c++) {
+        bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                      (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
+
+        if (!letter || c - name > 40) {
+            return false;
+        }
+    }
+    return name[0] != '\0';
+}
+
+/* A file for writing. ERR_NOT_FOUND is for the caller to explain. */
+static enum err find_reserved(struct storage *s, const char *path, const struct file_table *table,
+                              struct file *out)
+{
+    struct block_device *card = mount_card(s);
+    enum err e;
+
+    if (card == NULL) {
+        return ERR_NO_DEVICE;
+    }
+    e = fat32_find(&s->fs, path, &s->entry);
+    if (e == ERR_OK) {
+        e = fat32_open_file(&s->fs, &s->entry, table, out);
+    }
+    if (e != ERR_OK) {
+        return storage_card_problem(s, card, e);
+    }
+    file_set_name(out, path);
+    return ERR_OK;
+}
+
+enum err storage_find_adapter(struct storage *s, const char *name, const struct file_table *table,
+                              struct file *out)
+{
+    char path[64];
+    enum err e;
+
+    if (!storage_is_plain_name(name)) {
+        return storage_fail(s, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
+    }
+    format_text(path, sizeof path, "adapters/%s.ingot", name);
+    e = find_reserved(s, path, table, out);
+    if (e == ERR_NOT_FOUND) {
+        return storage_fail(s, e,
+                            "the card has no %s: `ingot adapter` makes one, /adapters lists them",
+                            path);
+    }
+    return e;
+}
+
+enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context)
+{
+    struct block_device *card = mount_card(s);
+    char after[FAT32_NAME_BYTES] = "";
+    enum err e = ERR_NO_DEVICE;
+
+    if (card == NULL) {
+        return e;
+    }
+    while ((e = fat32_image_after(&s->fs, "adapters", after, &s->entry)) == ERR_OK) {
+        memcpy(after, s->entry.name, sizeof after);
+        visit(context, s->entry.name, s->entry.bytes);
+    }
+    return e == ERR_NOT_FOUND ? ERR_OK : storage_card_problem(s, card, e);
+}
+
+enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out)
+{
+    enum err e = find_reserved(s, "ingot.kv", table, out);
+
+    if (e == ERR_NOT_FOUND) {
+        return storage_fail(
+            s, e,
+            "the card has no ingot.kv: make it with `make card KV=MiB`, or copy a file of "
+            "zeros there");
+    }
+    if (e == ERR_OK && !out->device->writable) {
+        return storage_fail(s, ERR_UNSUPPORTED, "%s takes no writes: leave kv=card away",
+                            out->device->name);
+    }
+    return e;
+}
+
+enum err storage_find_prefix(struct storage *s, const struct file_table *table, struct file *out)
+{
+    static const char none[] = "the card has no ingot.prefix: `make card SYSTEM=TEXT` makes it";
+    enum err e = find_reserved(s, "ingot.prefix", table, out);
+
+    return e == ERR_NOT_FOUND ? storage_fail(s, e, none) : e;
+}
+
+/* What makes the file that a conversation of so many bytes needs. */
+static enum err no_save(struct storage *s, const char *path, const char *name, uint64_t bytes)
+{
+    unsigned mib = (unsigned)((bytes + MIB - 1) / MIB);
+    const char *board = s->setup.platform->name;
+    bool is_default = strcmp(name, "chat") == 0;
+
+    if (bytes == 0) {
+        return storage_fail(s, ERR_NOT_FOUND, "the card has no %s: nothing was saved as %s", path,
+                            name);
+    }
+    return storage_fail(
+        s, ERR_NOT_FOUND,
+        "the card has no %s: `make card BOARD=%s SAVE=%u%s%s` makes a card with it, or copy "
+        "a file of %u MiB of zeros there",
+        path, board, mib, is_default ? "" : " NAMES=chat,", is_default ? "" : name, mib);
+}
+
+enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
+                           const struct file_table *table, struct file *out)
+{
+    char path[64];
+    enum err e;
+
+    if (!storage_is_plain_name(name)) {
+        return storage_fail(s, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
+    }
+    format_text(path, sizeof path, "saves/%s.sav", name);
+    e = find_reserved(s, path, table, out);
+    if (e == ERR_NOT_FOUND) {
+        return no_save(s, path, name, bytes);
+    }
+    return e;
+}

@@ -1,0 +1,19 @@
+/* Shared by storage.c and storage_files.c alone. */
+#ifndef INGOT_RUNTIME_STORAGE_PRIVATE_H
+#define INGOT_RUNTIME_STORAGE_PRIVATE_H
+
+#include "runtime/storage/storage.h"
+
+/* Set s->problem; returns e. */
+__attribute__((format(printf, 3, 4))) enum err storage_fail(struct storage *s, enum err e,
+                                                            const char *format, ...);
+
+/* The same of an error that the mounted card's file system gave. */
+enum err storage_card_problem(struct storage *s, const struct block_device *device, enum err e);
+
+struct file_timeout storage_timeout(const struct storage *s);
+
+/* A device without a file system: it holds one .ingot from its first byte on. */
+bool storage_is_raw(const struct block_device *d);
+
+#endif
