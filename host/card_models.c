@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
 #include "runtime/text/format_text.h"
 
@@ -159,14 +160,35 @@ static const char *ready_file(struct card_models *m, const struct pack_options *
     return path;
 }
 
+/* An adapter that is made already goes to adapters/. */
+static bool add_adapter(struct card_image *c, const char *path, char *problem, size_t problem_bytes)
+{
+    char model[NAME_BYTES], name[NAME_BYTES];
+
+    if (!card_name(path, model, sizeof model)) {
+        snprintf(problem, problem_bytes, "%.400s: no such file", path);
+        return false;
+    }
+    snprintf(name, sizeof name, "adapters/%.480s", model + strlen("models/"));
+    if (card_add_file(c, name, path) != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s", c->problem);
+        return false;
+    }
+    return true;
+}
+
 bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
                      const char *path, const char *out, char *problem, size_t problem_bytes)
 {
     char name[NAME_BYTES];
     size_t at = strlen(m->names);
+    const char *file;
     bool packed;
-    const char *file = ready_file(m, pack, path, out, &packed, problem, problem_bytes);
 
+    if (adapter_is(path)) {
+        return add_adapter(c, path, problem, problem_bytes);
+    }
+    file = ready_file(m, pack, path, out, &packed, problem, problem_bytes);
     if (file == NULL || !card_name(path, name, sizeof name) ||
         !check_file(file, name + strlen("models/"), packed ? path : "SOURCE", problem,
                     problem_bytes)) {

@@ -55,6 +55,19 @@ static void set_params(struct adapter_build *b)
     }
 }
 
+bool adapter_is(const char *path)
+{
+    char magic[sizeof ADAPTER_MAGIC - 1];
+    FILE *f = fopen(path, "rb");
+    bool is = f != NULL && fread(magic, sizeof magic, 1, f) == 1 &&
+              memcmp(magic, ADAPTER_MAGIC, sizeof magic) == 0;
+
+    if (f != NULL) {
+        (void)fclose(f);
+    }
+    return is;
+}
+
 static bool is_folder(const char *path)
 {
     struct stat st;

@@ -6,6 +6,9 @@
 #include "flash_image/adapter_format.h"
 #include "runtime/image/image.h"
 
+/* Whether the file at path begins as an .ingot adapter does. */
+bool adapter_is(const char *path);
+
 /* How a base keeps what its families' two formats order differently. */
 enum adapter_order {
     ADAPTER_ORDER_KNOWN, /* an .ingot: its tables say it */

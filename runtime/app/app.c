@@ -9,9 +9,16 @@ static bool run_command(void *context, char *line)
     return commands_run(context, line) == COMMAND_ENDS;
 }
 
+static const char *use_adapters(void *context, const char *list)
+{
+    struct app *a = context;
+
+    return app_change_adapters(a, list) == ERR_OK ? NULL : a->problem;
+}
+
 void app_talk(struct app *a)
 {
-    struct chat_commands commands = { .run = run_command, .context = a };
+    struct chat_commands commands = { .run = run_command, .adapt = use_adapters, .context = a };
 
     if (a->setup.front == APP_CONSOLE) {
         commands.stays = "(Ctrl-D ends nothing here: /off switches off, /help lists commands)";

@@ -126,6 +126,9 @@ void app_change_model(struct app *a, const char *name);
  * adapters_use; a->problem, and those before are still at work. */
 enum err app_use_adapters(struct app *a, const char *list);
 
+/* The same while a conversation is open, which is computed again where other ones are at work now. */
+enum err app_change_adapters(struct app *a, const char *list);
+
 /* What conversations begin with goes into its file, *file, so that no start computes it again. Before
  * the first line of a conversation. Errors of chat_prefix_save; a->problem. */
 enum err app_save_prefix(struct app *a, const struct file **file);

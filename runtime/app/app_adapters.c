@@ -129,3 +129,14 @@ enum err app_load_adapters(struct app *a)
     e = app_use_adapters(a, list);
     return e == ERR_OK ? ERR_OK : app_blame(a, e, OPTION_ADAPTER);
 }
+
+enum err app_change_adapters(struct app *a, const char *list)
+{
+    uint32_t before = lora_crc(a->target.model.transformer.lora);
+    enum err e = app_use_adapters(a, list);
+
+    if (e == ERR_OK && lora_crc(a->target.model.transformer.lora) != before) {
+        chat_weights_changed(&a->chat);
+    }
+    return e;
+}

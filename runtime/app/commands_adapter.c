@@ -118,7 +118,7 @@ static void say_changed(struct app *a, uint64_t ticks)
 
     console_printf(a->setup.console, "(%u %s at work", (unsigned)n,
                    plural(n, "adapter is", "adapters are"));
-    if (s->n_ids != 0) {
+    if (s->n_ids != 0 && s->n_cached == 0) {
         console_printf(a->setup.console, "; the %u %s so far %s computed again with the next line",
                        (unsigned)s->n_ids, plural(s->n_ids, "token", "tokens"),
                        plural(s->n_ids, "is", "are"));
@@ -141,11 +141,10 @@ enum command_result command_adapter(struct app *a, char *argument)
         return COMMAND_DONE;
     }
     start = platform_ticks(clock);
-    if (app_use_adapters(a, list) != ERR_OK) {
+    if (app_change_adapters(a, list) != ERR_OK) {
         console_printf(a->setup.console, "error: %s\n", a->problem);
         return COMMAND_DONE;
     }
-    chat_weights_changed(&a->chat);
     say_changed(a, platform_ticks(clock) - start);
     return COMMAND_DONE;
 }

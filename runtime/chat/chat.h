@@ -23,6 +23,8 @@ enum { CHAT_LINE_BYTES = 8192 };
  * may be overwritten; the chat may be opened anew meanwhile. */
 struct chat_commands {
     bool (*run)(void *context, char *line);
+    /* Adapters (a list of adapter_list.h) go to work; NULL: they do, else why not. */
+    const char *(*adapt)(void *context, const char *list);
     void *context;
     const char
         *stays; /* what Ctrl-D at an empty prompt is answered; NULL: it ends the conversation */

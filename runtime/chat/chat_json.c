@@ -146,6 +146,24 @@ static bool apply_options(struct chat *c, const struct json_request *r)
     return true;
 }
 
+/* Adapters first: they may not be there, and then nothing is set. */
+static bool apply_adapter(struct chat *c, const char *list)
+{
+    const char *problem = NULL;
+
+    if (list != NULL && c->session == NULL) {
+        chat_say_no_model(c->console);
+        return false;
+    }
+    if (list != NULL) {
+        problem = c->commands->adapt(c->commands->context, list);
+    }
+    if (problem != NULL) {
+        say_error(c, "adapter", 0, problem);
+    }
+    return problem == NULL;
+}
+
 /* Whether the request can be obeyed, as far as that shows before anything is set. */
 static bool check_request(struct chat *c, const struct json_request *r)
 {
@@ -179,7 +197,8 @@ static bool answer(struct chat *c, size_t bytes, const char **reason)
     json_request_read(&r, c->line, bytes);
     console_request_id(c->console, r.values[JSON_FIELD_ID], r.id_is_text);
     *reason = "error";
-    if (!check_request(c, &r) || !apply_options(c, &r)) {
+    if (!check_request(c, &r) || !apply_adapter(c, r.values[JSON_FIELD_ADAPTER]) ||
+        !apply_options(c, &r)) {
         return false;
     }
     *reason = "command";

@@ -15,6 +15,7 @@ static const struct {
     [JSON_FIELD_PROMPT] = { "prompt", JSON_TEXT },
     [JSON_FIELD_COMMAND] = { "command", JSON_TEXT },
     [JSON_FIELD_RESET] = { "reset", JSON_TRUE },
+    [JSON_FIELD_ADAPTER] = { "adapter", JSON_TEXT },
     [JSON_FIELD_SYSTEM] = { "system", JSON_TEXT },
     [JSON_FIELD_THINK] = { "think", JSON_TEXT },
     [JSON_FIELD_STOP] = { "stop", JSON_TEXT },

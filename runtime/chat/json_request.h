@@ -10,6 +10,7 @@ enum json_field {
     JSON_FIELD_PROMPT,
     JSON_FIELD_COMMAND,
     JSON_FIELD_RESET,
+    JSON_FIELD_ADAPTER,
     JSON_FIELD_SYSTEM, /* it and what follows are options under these names */
     JSON_FIELD_THINK,
     JSON_FIELD_OVERFLOW,
