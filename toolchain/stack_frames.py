@@ -4,7 +4,7 @@ import re
 import subprocess
 
 # An instruction that the linker has moved (--fix-cortex-a53-...), and a jump back.
-VENEER = re.compile(r"__erratum_\d+_veneer_\d+")
+VENEER = re.compile(r"__erratum_\d+_veneer_\d+|e843419@")
 SUFFIX = re.compile(r"\.(lto_priv|constprop|isra|part|cold)(\.\d+)?")
 
 
@@ -97,10 +97,6 @@ def number(text):
     return int(text, 0)
 
 
-# The linker's answer to an erratum of Cortex-A53: one load at another place, and back behind it. It has no frame.
-VENEER = "e843419@"
-
-
 class Arm64(Walker):
     def step(self, address, op, args):
         if op == "bl":
@@ -112,8 +108,7 @@ class Arm64(Walker):
             self.falls = False
         elif op == "b" or op.startswith("b.") or op in ("cbz", "cbnz", "tbz", "tbnz"):
             target, name = place(args)
-            if name is None or not name.startswith(VENEER):
-                self.jump(target, name, op == "b")
+            self.jump(target, name, op == "b")
         else:
             self.data(address, op, args)
 
@@ -209,9 +204,6 @@ def read_functions(cross, elf, vectors):
     functions, walker = {}, None
     for line in text.split("\n"):
         head = HEAD.match(line)
-        if head and head[2].startswith(VENEER):
-            walker = None
-            continue
         if head:
             name = head[2] if head[2] not in functions else f"{head[2]}@{head[1]}"
             before = walker

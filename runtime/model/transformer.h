@@ -26,6 +26,7 @@ struct transformer {
     struct workers *workers;
     struct stream *stream;
     struct activations act;
+    struct lora *lora;       /* adapters at work; NULL: none */
     struct lessons *lessons; /* that adapt the last hidden state; NULL: none */
     uint32_t context;        /* positions that the plan has room for */
     uint32_t n_states;       /* of a sequence, see layer_kinds.h */

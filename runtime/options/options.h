@@ -88,11 +88,13 @@ struct options_kv {
 /* Which model, and how it is laid out. */
 struct options_load {
     char model[OPTIONS_MODEL_BYTES];
-    char draft[OPTIONS_MODEL_BYTES]; /* "": none */
-    uint32_t ctx;                    /* 0: the model's own */
-    uint32_t beams;                  /* 1: tokens are sampled */
-    uint32_t learn;                  /* enum option_learn */
-    uint32_t branches;               /* that chats keep room for */
+    char draft[OPTIONS_MODEL_BYTES];  /* "": none */
+    char adapter[ADAPTER_LIST_BYTES]; /* a list that adapter_list_read takes; "": none */
+    uint64_t adapters;                /* 0: what those there are take */
+    uint32_t ctx;                     /* 0: the model's own */
+    uint32_t beams;                   /* 1: tokens are sampled */
+    uint32_t learn;                   /* enum option_learn */
+    uint32_t branches;                /* that chats keep room for */
     struct options_kv kv;
     uint32_t spec; /* enum speculative_mode */
     uint64_t mem;  /* 0: all that is left */
