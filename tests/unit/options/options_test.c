@@ -38,14 +38,15 @@ static void test_all_words(void)
     enum err err = parse(
         "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
-        "isa=neon kv=q8 spec=ngram draft=small.ingot baud=115200 flow=off mode=json "
+        "isa=neon kv=q8 spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M baud=115200 flow=off mode=json "
         "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M screen=off trace=1 system=\"Be brief.\" think=off "
         "overflow=sinks branches=2 beams=3 learn=on quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
     OK(o.given == (UINT64_C(1) << OPTION_COUNT) - 1, "all are given");
     OK(strcmp(o.load.model, "models/a.ingot") == 0 && strcmp(o.machine.isa, "neon") == 0 &&
-           strcmp(o.load.draft, "small.ingot") == 0,
+           strcmp(o.load.draft, "small.ingot") == 0 &&
+           strcmp(o.load.adapter, "poet:0.5,tutor") == 0,
        "texts");
     OK(strcmp(o.reply.prompt, "Once upon") == 0 && o.reply.prompt_bytes == 9, "the prompt");
     OK(o.reply.n == 32 && o.sampler.top_k == 7 && o.load.ctx == 512 && o.machine.cores == 4 &&
@@ -57,6 +58,7 @@ static void test_all_words(void)
            near(o.sampler.repeat, 1.1f),
        "numbers");
     OK(o.sampler.seed == UINT64_MAX && o.load.mem == UINT64_C(64) << 20 &&
+           o.load.adapters == UINT64_C(2) << 20 &&
            o.machine.dmaend == 0x48000000,
        "64-bit numbers");
     OK(o.show.verbose && o.machine.selftest && o.show.ids && o.show.diag && o.show.ticks &&
