@@ -399,6 +399,8 @@ enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *aft
     bool found = false;
     enum err e = fat32_open_directory(fs, folder, &dir);
 
+    if (e == ERR_NOT_FOUND)
+        return fat32_fail(fs, e, "the card has no such folder");
     while (e == ERR_OK && (e = fat32_next_model(&dir, &entry)) == ERR_OK) {
         if (fat32_compare_names(entry.name, after) > 0 &&
             (!found || fat32_compare_names(entry.name, out->name) < 0)) {

@@ -58,8 +58,7 @@ static void test_all_words(void)
            near(o.sampler.repeat, 1.1f),
        "numbers");
     OK(o.sampler.seed == UINT64_MAX && o.load.mem == UINT64_C(64) << 20 &&
-           o.load.adapters == UINT64_C(2) << 20 &&
-           o.machine.dmaend == 0x48000000,
+           o.load.adapters == UINT64_C(2) << 20 && o.machine.dmaend == 0x48000000,
        "64-bit numbers");
     OK(o.show.verbose && o.machine.selftest && o.show.ids && o.show.diag && o.show.ticks &&
            o.machine.pio && o.show.quiet && o.show.trace == 1,
