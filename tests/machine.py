@@ -90,6 +90,13 @@ def nvme_arguments(card, drive="", controller="", bridges=0):
     return arguments + ["-device", f"nvme,serial=ingot,drive=card{controller}{bus}"]
 
 
+def usb_arguments(card, drive="", device=""):
+    """A USB drive at an xHCI on PCI Express."""
+    return ["-drive", "if=none,id=card,format=raw,cache=unsafe," + (drive or
+            f"file.locking=off,file={card}"),
+            "-device", "qemu-xhci", "-device", f"usb-storage,drive=card{device}"]
+
+
 def flash_arguments(flash):
     """The second bank; the first is the firmware's."""
     return ["-drive", f"if=pflash,unit=1,format=raw,readonly=on,file={flash}"]

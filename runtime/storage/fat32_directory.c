@@ -400,7 +400,9 @@ enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *aft
     enum err e = fat32_open_directory(fs, folder, &dir);
 
     if (e == ERR_NOT_FOUND)
-        return fat32_fail(fs, e, "the card has no such folder");
+        return fat32_fail(fs, e,
+                          strcmp(folder, "models") == 0 ? "the card has no folder models"
+                                                        : "the card has no folder adapters");
     while (e == ERR_OK && (e = fat32_next_model(&dir, &entry)) == ERR_OK) {
         if (fat32_compare_names(entry.name, after) > 0 &&
             (!found || fat32_compare_names(entry.name, out->name) < 0)) {

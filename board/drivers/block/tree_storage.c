@@ -93,6 +93,28 @@ static void find_drives(struct tree_storage *s, struct pci_ecam *pci)
     }
 }
 
+/* A controller without a drive leaves its state to the next. */
+static void find_usb(struct tree_storage *s, struct pci_ecam *pci)
+{
+    enum { CLASS_USB = 0x0c03, INTERFACE_XHCI = 0x30 }; /* base class 0Ch */
+    unsigned function = 0;
+
+    for (; s->n_devices < BOARD_MAX_BLOCK && pci_ecam_next(pci, &function, CLASS_USB); function++) {
+        struct xhci_setup setup = { .window = pci_window(s),
+                                    .ticks = board.ticks,
+                                    .ticks_hz = board.ticks_hz() };
+
+        if (pci_ecam_interface(pci, function) != INTERFACE_XHCI)
+            continue;
+        setup.mmio = pci_ecam_enable(pci, function);
+        if (setup.mmio != 0 &&
+            usb_storage_open(&s->usb, &setup, &s->devices[s->n_devices]) == ERR_OK) {
+            s->n_devices++;
+            return;
+        }
+    }
+}
+
 static void add_bank(struct tree_storage *s, uintptr_t base, size_t bytes)
 {
     struct block_device *device = &s->devices[s->n_devices];
@@ -129,6 +151,8 @@ unsigned tree_storage_find(struct tree_storage *storage, const struct device_tre
     has_pci = pci_ecam_find(&pci, tree) == ERR_OK;
     if (has_pci)
         find_drives(storage, &pci);
+    if (has_pci)
+        find_usb(storage, &pci);
     find_cards(storage, tree);
     if (has_pci)
         find_slots(storage, &pci);

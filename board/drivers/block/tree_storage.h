@@ -1,4 +1,4 @@
-/* The storage that a device tree lists: NVMe drives on PCI Express, cards on virtio-mmio, cards in
+/* The storage that a device tree lists: NVMe drives and USB drives on PCI Express, cards on virtio-mmio, cards in
  * SD controllers on PCI Express, then banks of CFI flash. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_TREE_STORAGE_H
 #define INGOT_BOARD_DRIVERS_BLOCK_TREE_STORAGE_H
@@ -11,6 +11,7 @@
 #include "board/drivers/bus/pci_ecam.h"
 #include "board/drivers/sd/sd_card.h"
 #include "board/drivers/sd/sdhci.h"
+#include "board/drivers/usb/usb_storage.h"
 
 enum { TREE_STORAGE_SLOTS = 2, TREE_STORAGE_DRIVES = 2 };
 
@@ -22,6 +23,7 @@ struct tree_sd_slot {
 /* Device n is devices[n]; a virtio card or a bank lives in cards[n] or banks[n]. */
 struct tree_storage {
     struct nvme drives[TREE_STORAGE_DRIVES];
+    struct usb_storage usb; /* of the first controller that has a drive */
     struct virtio_blk cards[BOARD_MAX_BLOCK];
     struct tree_sd_slot slots[TREE_STORAGE_SLOTS];
     struct cfi_flash banks[BOARD_MAX_BLOCK];

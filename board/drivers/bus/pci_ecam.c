@@ -273,6 +273,11 @@ bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned clas
     return false;
 }
 
+unsigned pci_ecam_interface(const struct pci_ecam *pci, unsigned function)
+{
+    return *config(pci, function, REG_CLASS) >> 8 & 0xff;
+}
+
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function)
 {
     volatile uint32_t *bar = config(pci, function, REG_BAR);

@@ -1,0 +1,96 @@
+#include "board/drivers/usb/usb_descriptors.h"
+
+enum { TYPE_CONFIGURATION = 2, TYPE_INTERFACE = 4, TYPE_ENDPOINT = 5, TYPE_COMPANION = 0x30 };
+enum { CLASS_STORAGE = 8, SUBCLASS_SCSI = 6, PROTOCOL_BULK_ONLY = 0x50 };
+enum { BULK = 2, MOST_PACKET = 1024, MOST_BURST = 15 };
+
+static void take_endpoint(struct usb_storage_ends *ends, const uint8_t *d)
+{
+    uint16_t packet = (uint16_t)((d[4] | d[5] << 8) & 0x7ff);
+    uint8_t number = d[2] & 15;
+
+    if ((d[3] & 3) != BULK || number == 0 || packet == 0 || packet > MOST_PACKET)
+        return;
+    if ((d[2] & 0x80) && ends->in == 0) {
+        ends->in = number;
+        ends->in_packet = packet;
+    } else if (!(d[2] & 0x80) && ends->out == 0) {
+        ends->out = number;
+        ends->out_packet = packet;
+    }
+}
+
+static void take_companion(struct usb_storage_ends *ends, uint8_t address, uint8_t burst)
+{
+    if (burst > MOST_BURST)
+        return;
+    if ((address & 0x80) && (address & 15) == ends->in)
+        ends->in_burst = burst;
+    if (!(address & 0x80) && (address & 15) == ends->out)
+        ends->out_burst = burst;
+}
+
+bool usb_find_storage(const uint8_t *data, uint32_t bytes, struct usb_storage_ends *ends)
+{
+    uint8_t endpoint = 0;
+    bool ours = false;
+
+    *ends = (struct usb_storage_ends){ 0 };
+    if (bytes < 9 || data[0] < 9 || data[1] != TYPE_CONFIGURATION)
+        return false;
+    ends->configuration = data[5];
+    if ((uint32_t)(data[2] | data[3] << 8) < bytes)
+        bytes = (uint32_t)(data[2] | data[3] << 8);
+    for (uint32_t at = 0; at + 2 <= bytes && data[at] >= 2 && data[at] <= bytes - at;
+         at += data[at]) {
+        const uint8_t *d = data + at;
+
+        if (d[1] == TYPE_INTERFACE && d[0] >= 9) {
+            if (ends->in != 0 && ends->out != 0)
+                return true;
+            ours = d[3] == 0 && d[5] == CLASS_STORAGE && d[6] == SUBCLASS_SCSI &&
+                   d[7] == PROTOCOL_BULK_ONLY;
+            ends->interface = d[2];
+            ends->in = ends->out = ends->in_burst = ends->out_burst = 0;
+        } else if (ours && d[1] == TYPE_ENDPOINT && d[0] >= 7) {
+            endpoint = d[2];
+            take_endpoint(ends, d);
+        } else if (ours && d[1] == TYPE_COMPANION && d[0] >= 3) {
+            take_companion(ends, endpoint, d[2]);
+        }
+    }
+    return ends->in != 0 && ends->out != 0;
+}
+
+static uint32_t little(const uint8_t *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static uint32_t big(const uint8_t *p)
+{
+    return p[3] | (uint32_t)p[2] << 8 | (uint32_t)p[1] << 16 | (uint32_t)p[0] << 24;
+}
+
+enum usb_outcome usb_read_status(const uint8_t data[13], uint32_t tag, uint32_t *left)
+{
+    *left = little(data + 8);
+    if (little(data) != 0x53425355 || little(data + 4) != tag || data[12] > 1)
+        return USB_BROKEN;
+    return data[12] == 0 ? USB_GOOD : USB_FAILED;
+}
+
+uint64_t usb_read_capacity_10(const uint8_t data[8], uint32_t *block_bytes)
+{
+    *block_bytes = big(data + 4);
+    return (uint64_t)big(data) + 1;
+}
+
+/* 0: more than can be. */
+uint64_t usb_read_capacity_16(const uint8_t data[32], uint32_t *block_bytes)
+{
+    uint64_t last = (uint64_t)big(data) << 32 | big(data + 4);
+
+    *block_bytes = big(data + 8);
+    return last < UINT64_MAX / 4096 ? last + 1 : 0;
+}

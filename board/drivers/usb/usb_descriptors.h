@@ -1,0 +1,29 @@
+/* What a USB device and its SCSI unit say of themselves: bytes of a stranger's, of which each is checked
+ * before it is used. */
+#ifndef INGOT_BOARD_DRIVERS_USB_USB_DESCRIPTORS_H
+#define INGOT_BOARD_DRIVERS_USB_USB_DESCRIPTORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The bulk endpoints of a mass-storage interface that speaks bulk-only. */
+struct usb_storage_ends {
+    uint8_t configuration, interface;
+    uint8_t in, out; /* endpoints' numbers, 1 to 15 */
+    uint16_t in_packet, out_packet;
+    uint8_t in_burst, out_burst; /* packets beyond the first, 0 to 15 */
+};
+
+/* Find it in a configuration descriptor and what follows it (USB 2.0, 9.6; USB 3.2, 9.6.7). */
+bool usb_find_storage(const uint8_t *data, uint32_t bytes, struct usb_storage_ends *ends);
+
+enum usb_outcome { USB_GOOD, USB_FAILED, USB_BROKEN };
+
+/* A command status wrapper (Bulk-Only Transport 1.0, 5.2). *left: bytes that were not moved. */
+enum usb_outcome usb_read_status(const uint8_t data[13], uint32_t tag, uint32_t *left);
+
+/* READ CAPACITY (10) and (16) (SBC-3, 5.15, 5.16): blocks, and the bytes of one. */
+uint64_t usb_read_capacity_10(const uint8_t data[8], uint32_t *block_bytes);
+uint64_t usb_read_capacity_16(const uint8_t data[32], uint32_t *block_bytes);
+
+#endif

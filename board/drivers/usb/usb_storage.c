@@ -1,0 +1,442 @@
+/* Sections are those of the USB Mass Storage Class, Bulk-Only Transport 1.0; SCSI by SPC-4 and SBC-3. */
+#include "board/drivers/usb/usb_storage.h"
+
+#include <string.h>
+
+#include "board/drivers/soc/device_name.h"
+#include "board/drivers/usb/xhci_registers.h"
+#include "board/min_max.h"
+
+enum {
+    COMMAND_BYTES = 31, /* 5.1 */
+    STATUS_BYTES = 13,  /* 5.2 */
+    LIMIT_MS = 5000,
+    READY_MS = 5000,
+    HEALTH_PERIOD = 1 << 12, /* empty polls between two looks at the port */
+    KEY_NOT_READY = 2,
+    KEY_ILLEGAL = 5,
+    KEY_ATTENTION = 6,
+    NO_MEDIUM = 0x3a,
+};
+
+/* ---- one command ---- */
+
+static void ask_status(struct usb_storage *s)
+{
+    struct xhci *x = &s->host;
+
+    s->phase = USB_STATUS;
+    memset(s->status, 0, sizeof s->status);
+    xhci_put(x, &x->in, s->status, STATUS_BYTES, s->ends.in_packet, true);
+    xhci_ring(x, &x->in, x->in_id);
+}
+
+static void put_u32(uint8_t *p, uint32_t v)
+{
+    for (unsigned i = 0; i < 4; i++)
+        p[i] = (uint8_t)(v >> 8 * i);
+}
+
+static void put_big(uint8_t *p, uint64_t v, unsigned bytes)
+{
+    while (bytes-- > 0) {
+        p[bytes] = (uint8_t)v;
+        v >>= 8;
+    }
+}
+
+/* 5.1. The status is asked for when the data have gone or come: a drive may count on this order, and
+ * QEMU's loses a status that was asked for while its data are under way. */
+static void send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes, void *data,
+                 uint32_t bytes, bool write)
+{
+    struct xhci *x = &s->host;
+    uint8_t *c = s->command;
+
+    memset(c, 0, sizeof s->command);
+    put_u32(c, 0x43425355);
+    put_u32(c + 4, ++s->tag);
+    put_u32(c + 8, bytes);
+    c[12] = write ? 0 : 0x80;
+    c[14] = cdb_bytes;
+    memcpy(c + 15, cdb, cdb_bytes);
+    s->stalled = false;
+    xhci_put(x, &x->out, c, COMMAND_BYTES, s->ends.out_packet, false);
+    if (bytes != 0 && write)
+        xhci_put(x, &x->out, data, bytes, s->ends.out_packet, true);
+    xhci_ring(x, &x->out, x->out_id);
+    if (bytes == 0) {
+        ask_status(s);
+        return;
+    }
+    s->phase = write ? USB_SENDING : USB_RECEIVING;
+    if (write)
+        return;
+    xhci_put(x, &x->in, data, bytes, s->ends.in_packet, true);
+    xhci_ring(x, &x->in, x->in_id);
+}
+
+static void end(struct usb_storage *s, enum usb_outcome outcome)
+{
+    s->phase = USB_IDLE;
+    s->outcome = outcome;
+}
+
+/* 6.7.2: after a stall the halt is cleared on both sides, and the status follows. */
+static void clear_stall(struct usb_storage *s, bool in)
+{
+    struct xhci *x = &s->host;
+    uint16_t endpoint = in ? (uint16_t)(0x80 | s->ends.in) : s->ends.out;
+    bool again = s->stalled;
+
+    s->stalled = true;
+    if (again || xhci_unhalt(x, in ? &x->in : &x->out, in ? x->in_id : x->out_id) != ERR_OK ||
+        xhci_control(x, 0x02, 1, 0, endpoint, 0) != ERR_OK)
+        end(s, USB_BROKEN);
+    else
+        ask_status(s);
+}
+
+/* Whether this endpoint is the one that the phase waits for. */
+static bool is_due(const struct usb_storage *s, uint32_t id)
+{
+    if (s->phase == USB_SENDING)
+        return id == s->host.out_id;
+    return s->phase != USB_IDLE && id == s->host.in_id;
+}
+
+static void take_event(struct usb_storage *s, const struct xhci_trb *event)
+{
+    uint32_t id = event->control >> 16 & 31, code = event->status >> 24;
+    uint32_t left = event->status & 0xffffff;
+
+    if ((event->control >> 10 & 63) != EVENT_TRANSFER || event->control >> 24 != s->host.slot ||
+        s->phase == USB_IDLE)
+        return;
+    if (code == CODE_STALL && is_due(s, id)) {
+        clear_stall(s, id == s->host.in_id);
+    } else if (!is_due(s, id) || (code != CODE_SUCCESS && code != CODE_SHORT)) {
+        end(s, USB_BROKEN);
+    } else if (s->phase != USB_STATUS) {
+        ask_status(s); /* it also tells how much of the data is missing */
+    } else if (left != 0) {
+        end(s, USB_BROKEN);
+    } else {
+        dma_sync(&s->host.setup.window, s->status, sizeof s->status);
+        end(s, usb_read_status(s->status, s->tag, &s->left));
+    }
+}
+
+/* One command to or from s->answer, waited for. */
+static enum usb_outcome run(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
+                            uint32_t bytes)
+{
+    struct xhci_deadline d = xhci_deadline_in(&s->host, LIMIT_MS);
+    struct xhci_trb event;
+
+    memset(s->answer, 0, sizeof s->answer);
+    send(s, cdb, cdb_bytes, s->answer, bytes, false);
+    while (s->phase != USB_IDLE) {
+        if (xhci_next(&s->host, &event))
+            take_event(s, &event);
+        else if (xhci_is_over(&s->host, &d) || !xhci_is_connected(&s->host))
+            end(s, USB_BROKEN);
+    }
+    dma_sync(&s->host.setup.window, s->answer, sizeof s->answer);
+    return s->outcome;
+}
+
+/* SPC-4, 6.37 and 4.5.3: why the last command failed, which also clears it. */
+static unsigned sense(struct usb_storage *s, unsigned *code)
+{
+    static const uint8_t request[6] = { 0x03, 0, 0, 0, 18, 0 };
+
+    *code = 0;
+    if (run(s, request, sizeof request, 18) != USB_GOOD)
+        return 0;
+    *code = s->answer[12];
+    return s->answer[2] & 15;
+}
+
+/* ---- the start ---- */
+
+static enum err refuse(struct usb_storage *s, const char *why)
+{
+    s->why = why;
+    return ERR_UNSUPPORTED;
+}
+
+static enum err wait_ready(struct usb_storage *s)
+{
+    static const uint8_t test[6] = { 0 };
+    struct xhci_deadline d = xhci_deadline_in(&s->host, READY_MS);
+    enum usb_outcome o;
+    unsigned code;
+
+    while ((o = run(s, test, sizeof test, 0)) == USB_FAILED) {
+        unsigned key = sense(s, &code);
+
+        if (key == KEY_NOT_READY && code == NO_MEDIUM)
+            return refuse(s, "there is no card in the USB reader: put one in and restart");
+        if (xhci_is_over(&s->host, &d))
+            return refuse(s, "the USB drive does not get ready: unplug it and restart");
+    }
+    return o == USB_GOOD ? ERR_OK
+                         : refuse(s, "the USB drive does not answer as it should: use another");
+}
+
+static enum err read_size(struct usb_storage *s)
+{
+    static const uint8_t short_one[10] = { 0x25 }, long_one[16] = { 0x9e, 0x10, [13] = 32 };
+    uint32_t block = 0;
+    uint64_t n = 0;
+
+    if (run(s, short_one, sizeof short_one, 8) == USB_GOOD)
+        n = usb_read_capacity_10(s->answer, &block);
+    if (n == 1ull << 32 && run(s, long_one, sizeof long_one, 32) == USB_GOOD)
+        n = usb_read_capacity_16(s->answer, &block);
+    if (n == 0)
+        return refuse(s, "the USB drive does not tell its size: use another drive");
+    if (block != SECTOR_BYTES)
+        return refuse(s, "the USB drive's blocks do not have 512 bytes: use another drive");
+    s->n_sectors = n;
+    return ERR_OK;
+}
+
+static enum err learn(struct usb_storage *s)
+{
+    static const uint8_t inquiry[6] = { 0x12, 0, 0, 0, 36, 0 },
+                         mode[6] = { 0x1a, 0, 0x3f, 0, 4, 0 };
+    uint64_t before = s->n_sectors;
+    enum err e = xhci_control(&s->host, 0xa1, 0xfe, 0, s->ends.interface, 1); /* 3.2 */
+    unsigned code;
+
+    if (e == ERR_OK && s->host.data[0] != 0)
+        return refuse(s, "the USB drive has several units: use one that has one only");
+    if (e != ERR_OK && e != ERR_UNSUPPORTED)
+        return e;
+    if (run(s, inquiry, sizeof inquiry, 36) != USB_GOOD || (s->answer[0] & 0xff) != 0)
+        return refuse(s, "the USB device is no disk: use a drive");
+    e = wait_ready(s);
+    if (e == ERR_OK)
+        e = read_size(s);
+    if (e != ERR_OK)
+        return e;
+    if (before != 0 && before != s->n_sectors)
+        return refuse(s, "another USB drive is in its place: restart");
+    if (run(s, mode, sizeof mode, 4) == USB_GOOD) /* SPC-4, 6.11: the header's third byte */
+        s->read_only = s->answer[2] & 0x80;
+    else
+        (void)sense(s, &code); /* no such pages: it can be written */
+    return err_unless(s->outcome != USB_BROKEN, ERR_IO);
+}
+
+/* A drive at this port, addressed and configured. ERR_NO_DEVICE: something else. */
+static enum err try_port(struct usb_storage *s, uint32_t port)
+{
+    struct xhci *x = &s->host;
+    uint32_t identity = 0;
+    enum err e = xhci_attach(x, port);
+
+    if (e != ERR_OK)
+        return e;
+    e = xhci_control(x, 0x80, 6, 1 << 8, 0, 18);
+    if (e == ERR_OK)
+        identity = x->data[8] | (uint32_t)x->data[9] << 8 | (uint32_t)x->data[10] << 16 |
+                   (uint32_t)x->data[11] << 24;
+    if (e == ERR_OK)
+        e = xhci_control(x, 0x80, 6, 2 << 8, 0, 512);
+    if (e == ERR_OK && (!usb_find_storage(x->data, 512, &s->ends) ||
+                        (s->identity != 0 && s->identity != identity)))
+        e = ERR_NO_DEVICE;
+    if (e == ERR_OK)
+        e = xhci_configure(x, &s->ends);
+    if (e == ERR_OK)
+        e = xhci_control(x, 0, 9, s->ends.configuration, 0, 0);
+    if (e == ERR_OK)
+        s->identity = identity;
+    else
+        xhci_detach(x);
+    return e;
+}
+
+static enum err start(struct usb_storage *s)
+{
+    struct xhci *x = &s->host;
+    enum err e;
+
+    s->stopped = false;
+    s->phase = USB_IDLE;
+    s->why = x->why = NULL;
+    e = xhci_start(x);
+    s->why = x->why;
+    if (e != ERR_OK)
+        return e;
+    e = ERR_NO_DEVICE;
+    for (uint32_t port = 1; port <= x->n_ports && e != ERR_OK; port++)
+        e = try_port(s, port);
+    if (e != ERR_OK)
+        return ERR_NO_DEVICE;
+    e = learn(s);
+    if (e != ERR_OK && s->why == NULL)
+        return refuse(s, "the USB drive does not answer as it should: unplug it and restart");
+    return e;
+}
+
+/* ---- requests ---- */
+
+static void begin(struct usb_storage *s)
+{
+    struct block_request *r;
+    uint8_t cdb[16] = { 0 };
+
+    s->flushing = false;
+    if (s->n_row == 0)
+        return;
+    r = s->row[0];
+    if (r->sector + r->n_sectors <= 1ull << 32) { /* SBC-3, 5.11, 5.30 */
+        cdb[0] = r->write ? 0x2a : 0x28;
+        put_big(cdb + 2, r->sector, 4);
+        put_big(cdb + 7, r->n_sectors, 2);
+    } else { /* 5.13, 5.32 */
+        cdb[0] = r->write ? 0x8a : 0x88;
+        put_big(cdb + 2, r->sector, 8);
+        put_big(cdb + 10, r->n_sectors, 4);
+    }
+    send(s, cdb, cdb[0] >= 0x80 ? 16 : 10, r->buffer, r->n_sectors * SECTOR_BYTES, r->write);
+}
+
+static void finish(struct usb_storage *s, enum err status)
+{
+    struct block_request *r = s->row[0];
+
+    s->n_row--;
+    memmove(s->row, s->row + 1, s->n_row * sizeof s->row[0]);
+    r->status = status;
+    r->done = true;
+}
+
+static enum err stop_all(struct usb_storage *s, enum err status)
+{
+    s->dead = xhci_stop(&s->host) != ERR_OK; /* nothing lands in a buffer that is handed back */
+    s->stopped = !s->dead;
+    s->phase = USB_IDLE;
+    while (s->n_row != 0)
+        finish(s, status);
+    return err_unless(!s->dead, ERR_IO);
+}
+
+/* The command of the first in the row has ended. */
+static enum err advance(struct usb_storage *s)
+{
+    static const uint8_t flush[10] = { 0x35 }; /* SBC-3, 5.22: all of it */
+    struct block_request *r = s->row[0];
+    enum err status = err_unless(s->outcome == USB_GOOD && (s->left == 0 || s->flushing), ERR_IO);
+    unsigned code;
+
+    if (s->outcome == USB_FAILED && sense(s, &code) == KEY_ILLEGAL && s->flushing)
+        status = ERR_OK; /* it knows no cache */
+    if (s->outcome == USB_BROKEN)
+        return stop_all(s, ERR_IO);
+    if (status == ERR_OK && r->write && !s->flushing) {
+        s->flushing = true;
+        send(s, flush, sizeof flush, NULL, 0, false);
+        return ERR_OK;
+    }
+    if (!r->write)
+        dma_sync(&s->host.setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES);
+    finish(s, status);
+    begin(s);
+    return ERR_OK;
+}
+
+static enum err usb_storage_submit(struct block_device *dev, struct block_request *r)
+{
+    struct usb_storage *s = dev->driver;
+    enum err e = block_request_check(dev, r);
+
+    if (s->dead)
+        return ERR_IO;
+    if (e != ERR_OK)
+        return e;
+    if (!block_request_in_reach(dev, r) ||
+        !dma_reaches(&s->host.setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES))
+        return ERR_RANGE;
+    if (s->stopped && start(s) != ERR_OK) { /* it may come back later */
+        s->dead = xhci_stop(&s->host) != ERR_OK;
+        s->stopped = !s->dead;
+        return ERR_IO;
+    }
+    if (s->n_row == USB_STORAGE_DEPTH)
+        return ERR_BUSY;
+    r->done = false;
+    r->status = ERR_BUSY;
+    s->row[s->n_row++] = r;
+    if (s->n_row == 1)
+        begin(s);
+    return ERR_OK;
+}
+
+static enum err usb_storage_poll(struct block_device *dev)
+{
+    struct usb_storage *s = dev->driver;
+    struct xhci_trb event;
+
+    if (s->dead)
+        return ERR_IO;
+    if (s->n_row == 0)
+        return ERR_OK;
+    if (xhci_next(&s->host, &event)) {
+        s->idle_polls = 0;
+        take_event(s, &event);
+        return s->phase == USB_IDLE ? advance(s) : ERR_OK;
+    }
+    if (++s->idle_polls < HEALTH_PERIOD)
+        return ERR_OK;
+    s->idle_polls = 0;
+    return xhci_is_connected(&s->host) ? ERR_OK : stop_all(s, ERR_IO);
+}
+
+static enum err usb_storage_reset(struct block_device *dev)
+{
+    return err_unless(stop_all(dev->driver, ERR_TIMEOUT) == ERR_OK, ERR_TIMEOUT);
+}
+
+static void fill(struct usb_storage *s, struct block_device *out)
+{
+    out->n_sectors = s->n_sectors;
+    out->max_sectors = USB_STORAGE_SECTORS;
+    out->queue_depth = USB_STORAGE_DEPTH;
+    out->writable = !s->read_only;
+    out->dma_end = s->host.setup.window.end;
+    if (out->dma_end == UINT64_MAX)
+        out->dma_end = 0;
+    out->submit = usb_storage_submit;
+    out->poll = usb_storage_poll;
+    out->reset = usb_storage_reset;
+}
+
+enum err usb_storage_open(struct usb_storage *s, const struct xhci_setup *setup,
+                          struct block_device *out)
+{
+    enum err e = ERR_UNSUPPORTED;
+
+    memset(s, 0, sizeof *s);
+    memset(out, 0, sizeof *out);
+    s->host.setup = *setup;
+    device_name_set(s->name, "USB drive at ", setup->mmio);
+    if (!dma_reaches(&setup->window, s, sizeof *s))
+        s->why = "the USB controller's DMA ends before the driver's memory: make `dmaend` larger";
+    else
+        e = start(s);
+    if (e != ERR_OK && s->host.operational != 0)
+        (void)xhci_stop(&s->host);
+    if (e == ERR_NO_DEVICE)
+        return e;
+    out->name = s->name;
+    out->driver = s;
+    out->problem = s->why;
+    if (e == ERR_OK)
+        fill(s, out);
+    return ERR_OK;
+}

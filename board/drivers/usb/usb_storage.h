@@ -1,0 +1,42 @@
+/* A USB drive as a block device: Bulk-Only Transport 1.0, SCSI commands, at a port of an xHCI. The
+ * transport knows one command at a time; requests wait in a row. */
+#ifndef INGOT_BOARD_DRIVERS_USB_USB_STORAGE_H
+#define INGOT_BOARD_DRIVERS_USB_USB_STORAGE_H
+
+#include "board/block_device.h"
+#include "board/drivers/usb/xhci.h"
+
+enum {
+    USB_STORAGE_DEPTH = 4,
+    USB_STORAGE_SECTORS = 1024, /* of a request: 512 KiB */
+    USB_STORAGE_NAME_BYTES = 40,
+};
+
+/* All state of one controller and its drive; zeroed by usb_storage_open. */
+struct usb_storage {
+    struct xhci host;
+    _Alignas(64) uint8_t command[64]; /* the wrappers, each in a cache line of its own */
+    _Alignas(64) uint8_t status[64];
+    _Alignas(64) uint8_t answer[64];
+    _Alignas(64) struct usb_storage_ends ends;
+    enum { USB_IDLE, USB_SENDING, USB_RECEIVING, USB_STATUS } phase;
+    enum usb_outcome outcome; /* of the last command, once idle */
+    uint32_t tag, left;
+    uint32_t idle_polls;
+    bool stalled, flushing;
+    bool stopped, dead; /* the next submit starts it afresh; not even that helps */
+    bool read_only;
+    uint64_t n_sectors;
+    uint32_t identity; /* maker and product, of the first start */
+    struct block_request *row[USB_STORAGE_DEPTH];
+    uint32_t n_row;
+    const char *why;
+    char name[USB_STORAGE_NAME_BYTES];
+};
+
+/* Find the first drive at the controller's ports and fill out. Where it cannot be used, out->problem
+ * says why. ERR_NO_DEVICE: there is no controller, or no drive. */
+enum err usb_storage_open(struct usb_storage *s, const struct xhci_setup *setup,
+                          struct block_device *out);
+
+#endif

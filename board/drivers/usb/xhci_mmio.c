@@ -1,0 +1,12 @@
+/* The registers themselves; everything else of the driver goes through these two. */
+#include "board/drivers/usb/xhci_registers.h"
+
+uint32_t xhci_read(const struct xhci *x, unsigned reg)
+{
+    return *(const volatile uint32_t *)(x->setup.mmio + reg);
+}
+
+void xhci_write(const struct xhci *x, unsigned reg, uint32_t value)
+{
+    *(volatile uint32_t *)(x->setup.mmio + reg) = value;
+}

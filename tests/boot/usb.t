@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+"""A model from a USB drive: what virtio-blk gives, bit for bit; written; with reads that fail, once and
+for good; and devices that are no drive for us."""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import (ARM64, HOST, RISCV64_V, WORK, Reply, Tap, card_arguments, make_card, segments,
+                     usb_arguments, written_sectors)
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+MODEL = os.path.join(WORK, "usb-tiny.ingot")
+subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
+               capture_output=True, timeout=60)
+CARD = make_card("usb-card.img", "--size", "64", MODEL)
+SEGMENTS = segments(MODEL)
+STREAM = f" mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"
+WORDS = 'prompt="Once upon" n=6 temp=0 ids'
+with open(MODEL, "rb") as f:
+    HEADER = f.read(4096)
+with open(CARD, "rb") as f:
+    MODEL_AT = f.read(16 << 20).find(HEADER)
+assert MODEL_AT > 0 and MODEL_AT % 512 == 0
+LAYER = (MODEL_AT + SEGMENTS[2][0] + SEGMENTS[2][1] // 2) // 512
+
+
+def failing(once):
+    """The drive with a block of layer 1 that cannot be read, once or for good."""
+    return (f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,"
+            f"file.image.filename={CARD},file.inject-error.0.event=read_aio,"
+            f"file.inject-error.0.errno=5,file.inject-error.0.once={once},"
+            f"file.inject-error.0.sector={LAYER}")
+
+
+UNITS = usb_arguments(CARD)[:2] + ["-drive", f"if=none,id=other,format=raw,cache=unsafe,file.locking=off,file={CARD}",
+         "-device", "qemu-xhci", "-device", "usb-bot,id=bot", "-device", "scsi-hd,bus=bot.0,scsi-id=0,lun=0,drive=card",
+         "-device", "scsi-hd,bus=bot.0,scsi-id=0,lun=1,drive=other"]
+KEYBOARD = ["-device", "qemu-xhci", "-device", "usb-kbd"]
+# name, drives, words; what the console must have, and whether a reply is due
+USB, SAME = "storage: USB drive at", True
+ROWS = [
+    ("virtio-blk", card_arguments(CARD, ",file.locking=off"), WORDS, ["storage: virtio-blk"], SAME),
+    ("resident", usb_arguments(CARD), WORDS, [USB, "resident"], SAME),
+    ("streamed", usb_arguments(CARD), WORDS + STREAM, [USB, "streamed"], SAME),
+    ("fails once, resident", usb_arguments(CARD, failing("on")), WORDS, [USB], SAME),
+    ("fails once, streamed", usb_arguments(CARD, failing("on")), WORDS + STREAM, [USB], SAME),
+    ("fails for good, resident", usb_arguments(CARD, failing("off")), WORDS,
+     [USB, "error:", "layer 1"], False),
+    ("fails for good, streamed", usb_arguments(CARD, failing("off")), WORDS + STREAM,
+     [USB, "error:", "layer 1"], False),
+    ("several units", UNITS, WORDS, ["USB drive at 0x", "has several units"], False),
+    ("a keyboard, and a card", KEYBOARD + card_arguments(CARD, ",file.locking=off"), WORDS,
+     ["storage: virtio-blk"], SAME),
+]
+
+
+def boot(case):
+    machine, (_, drives, words, _, _) = case
+    return machine.run(words, 2, drives, timeout=120)
+
+
+cases = [(machine, row) for machine in (ARM64, RISCV64_V) for row in ROWS]
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    results = list(pool.map(boot, cases))
+want = Reply(results[0][1])
+for (machine, (name, _, _, expected, same)), (status, console) in zip(cases, results):
+    reply = Reply(console)
+    fine = (status is not None and "power off" in console and "trap:" not in console and
+            all(word in console for word in expected))
+    if same:
+        fine = fine and status == 0 and want.ids and (reply.ids, reply.hash) == (want.ids, want.hash)
+    tap.ok(fine, f"{machine.board}: {name}: " + ("the ids of virtio-blk" if same else
+                                                  ", ".join(expected)),
+           f"status {status}\n{console}")
+
+for machine in (ARM64, RISCV64_V):
+    good, console = written_sectors(machine, usb_arguments)
+    tap.ok(good, f"{machine.board}: a sector and 300 are written and read back", console)
+
+tap.done()

@@ -1,0 +1,48 @@
+/* Any bytes as what a USB drive says of itself: its configuration, a command's status, its size. What
+ * is taken of them keeps to the limits that the driver counts on. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/drivers/usb/usb_descriptors.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_end(uint8_t number, uint16_t packet, uint8_t burst)
+{
+    if (number == 0 || number > 15 || packet == 0 || packet > 1024 || burst > 15)
+        abort();
+}
+
+static void check_answers(const uint8_t *data, size_t size)
+{
+    uint8_t answer[32] = { 0 };
+    uint32_t bytes, left;
+
+    memcpy(answer, data, size < sizeof answer ? size : sizeof answer);
+    if (usb_read_capacity_10(answer, &bytes) == 0 ||
+        usb_read_capacity_16(answer, &bytes) > UINT64_MAX / 4096)
+        abort();
+    if (usb_read_status(answer, 7, &left) != USB_BROKEN &&
+        (memcmp(answer, "USBS", 4) != 0 || answer[4] != 7 || answer[12] > 1))
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *exact = malloc(size + (size == 0)); /* no byte behind the last is read unseen */
+    struct usb_storage_ends ends;
+
+    if (exact == NULL)
+        return 0;
+    if (size != 0)
+        memcpy(exact, data, size);
+    if (usb_find_storage(exact, (uint32_t)size, &ends)) {
+        check_end(ends.in, ends.in_packet, ends.in_burst);
+        check_end(ends.out, ends.out_packet, ends.out_burst);
+    }
+    if (size != 0)
+        check_answers(exact, size);
+    free(exact);
+    return 0;
+}
