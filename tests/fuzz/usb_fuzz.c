@@ -30,7 +30,7 @@ static void check_answers(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t *exact = malloc(size + (size == 0)); /* no byte behind the last is read unseen */
+    uint8_t *exact = calloc(1, size + (size == 0)); /* no byte behind the last is read unseen */
     struct usb_storage_ends ends;
 
     if (exact == NULL)
