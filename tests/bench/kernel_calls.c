@@ -55,6 +55,7 @@ static struct calls_state {
 const struct kernel_call kernel_calls[] = {
     MATRIX(gemv_f32_f32_f32, DIM, DIM),
     MATRIX(gemv_f32_f16_f32, DIM, DIM),
+    MATRIX(gemv_f32_f16_f32, 8, DIM), /* an adapter's A: the first half of what expand ends */
     MATRIX(gemv_f32_q4x8_q8, DIM, HIDDEN),
     MATRIX(gemv_f32_t4x8_q8, DIM, HIDDEN),
     MATRIX(gemv_f32_fig4x8_q8k, DIM, HIDDEN),
