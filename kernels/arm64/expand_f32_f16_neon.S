@@ -1,6 +1,8 @@
 // void expand_f32_f16_neon(float *y, const uint16_t *b, const float *u, size_t rows, size_t rank)
 //
-// Registers and algorithm: expand_neon.h. Two groups and four columns of them: 37 instructions for 64 weights.
+// Registers and algorithm: expand_neon.h. Two groups and four columns of them: 37 instructions for
+// 64 weights. 576 rows of rank 8 are 3063 instructions, and 5408 cycles in the model of Cortex-A53,
+// 2913 in that of Cortex-A72, 2396 in that of Neoverse N1 (llvm-mca 19).
 #define COLUMN_SHIFT 4
 #include "kernels/arm64/expand_neon.h"
 
