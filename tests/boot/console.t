@@ -275,7 +275,7 @@ def swaps(c):
             good = good and new == 8
             marks.setdefault(name, []).append(marks_of(k))
         c.ok(good, "twenty swaps, a reply after each", k.seen)
-        c.ok(all(len(m) == 10 and len(m[0]) == 5 and all(x == m[0] for x in m)
+        c.ok(all(len(m) == 10 and len(m[0]) == 6 and all(x == m[0] for x in m)
                  for m in marks.values()) and marks["console-a"][0] != marks["console-b"][0],
              "the arena's marks are the same after each", marks)
         k.change("console-b.ingot")
