@@ -4,7 +4,9 @@
 #include <stdatomic.h>
 
 #define POLY 0x82f63b78u
-#define POWER 0xe2ea32dcu /* x^(8 * CRC32C_STRIPE) modulo the polynomial, reflected as it is */
+#define POWER 0xe2ea32dcu      /* x^(8 * CRC32C_STRIPE) modulo the polynomial, reflected as it is */
+#define POWER_BYTE 0x00800000u /* x^8 */
+#define POWER_NONE 0x80000000u /* 1 */
 
 /* NULL: the reference. It is atomic because threads with a model each may choose and use it at
  * the same time; every choice gives the same CRC. */
@@ -27,18 +29,38 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t bytes)
     return ~crc;
 }
 
-/* A CRC is a polynomial; each stripe that follows multiplies it by POWER. The loop goes through
- * its bits from the highest power, which is the lowest bit. The inversions at the start and the
- * end of a CRC cancel. */
+/* A CRC is a polynomial; the loop goes through its bits from the highest power, which is the lowest
+ * bit. */
+uint32_t crc32c_times(uint32_t crc, uint32_t power)
+{
+    uint32_t product = 0;
+
+    for (int bit = 0; bit < 32; bit++, crc >>= 1) {
+        product = product >> 1 ^ (POLY & -(product & 1)) ^ (power & -(crc & 1));
+    }
+    return product;
+}
+
+/* x^(8 * bytes), by squaring. */
+uint32_t crc32c_power(uint64_t bytes)
+{
+    uint32_t power = POWER_NONE, square = POWER_BYTE;
+
+    for (; bytes != 0; bytes >>= 1) {
+        if ((bytes & 1) != 0) {
+            power = crc32c_times(power, square);
+        }
+        square = crc32c_times(square, square);
+    }
+    return power;
+}
+
+/* Each stripe that follows multiplies by POWER. The inversions at the start and the end of a CRC
+ * cancel. */
 uint32_t crc32c_shift(uint32_t crc, size_t n_stripes)
 {
     for (; n_stripes != 0; n_stripes--) {
-        uint32_t product = 0;
-
-        for (int bit = 0; bit < 32; bit++, crc >>= 1) {
-            product = product >> 1 ^ (POLY & -(product & 1)) ^ (POWER & -(crc & 1));
-        }
-        crc = product;
+        crc = crc32c_times(crc, POWER);
     }
     return crc;
 }

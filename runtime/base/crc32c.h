@@ -19,6 +19,10 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t bytes);
 enum { CRC32C_STRIPE = 32 * 1024 };
 uint32_t crc32c_shift(uint32_t crc, size_t n_stripes);
 
+/* The same where B has any length: crc32c_times(crc of A, crc32c_power(bytes of B)) ^ (crc of B). */
+uint32_t crc32c_power(uint64_t bytes);
+uint32_t crc32c_times(uint32_t crc, uint32_t power);
+
 /* From now on compute CRCs by this kernel; without a call, by the reference. One choice holds
  * for the whole process, also with several models: every kernel gives the same CRC. Any thread,
  * at any time. */

@@ -140,6 +140,27 @@ static void test_cuts(void)
     OK(equal, "%d bytes in random pieces give the same, %d times", LONGEST, TIMES);
 }
 
+/* The CRC of two parts from theirs, wherever the cut is. */
+static void test_joins(void)
+{
+    static uint8_t b[LONGEST];
+    unsigned good = 0;
+
+    for (size_t i = 0; i < sizeof b; i++) {
+        b[i] = (uint8_t)random_word();
+    }
+    for (int i = 0; i < TIMES; i++) {
+        size_t cut = i == 0 ? sizeof b : random_word() % sizeof b;
+        uint32_t power = crc32c_power(sizeof b - cut);
+
+        good += (crc32c_times(crc32c(0, b, cut), power) ^ crc32c(0, b + cut, sizeof b - cut)) ==
+                crc32c(0, b, sizeof b);
+    }
+    OK(good == TIMES, "%d bytes cut anywhere: joined, the CRC of all", LONGEST);
+    OK(crc32c_power(CRC32C_STRIPE * 3) == crc32c_shift(crc32c_power(0), 3),
+       "and by stripes the same");
+}
+
 /* As the CPU does it, where it can; then by the reference, as one without an instruction. */
 static void test_all(const char *how, uint32_t features)
 {
@@ -153,6 +174,7 @@ static void test_all(const char *how, uint32_t features)
     test_each_bit();
     test_long();
     test_cuts();
+    test_joins();
 }
 
 int main(void)
