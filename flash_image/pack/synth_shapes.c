@@ -22,6 +22,7 @@ static const struct synth_layers lfm2 = {
     .conv_taps = 3,
     .inner_dim = 1024,
 };
+static const struct synth_layers few = { .n_experts = 12, .n_used = 3, .expert_hidden = 64 };
 static const struct synth_layers olmoe = { .n_experts = 16, .n_used = 8, .expert_hidden = 1024 };
 
 /* The first ones for tests. Those of published models are their config.json's, by the names of their
@@ -30,6 +31,7 @@ static const struct synth_shape shapes[] = {
     { "tiny", INGOT_LLAMA, 64, 172, 4, 8, 4, 512, 256, 1, 0, 0, false, NULL }, /* ragged hidden */
     { "untied", INGOT_LLAMA, 96, 256, 3, 6, 2, 640, 256, 0, 0, 0, false,
       NULL }, /* an output of its own */
+    { "experts", INGOT_OLMOE, 96, 0, 3, 6, 2, 512, 256, 0, 0, 0, false, &few },
     /* Small layers, to stream a few of; most layers, fewest bytes; and its head takes longest. */
     { "deep", INGOT_LLAMA, 128, 352, 200, 4, 4, 2048, 256, 1, 0, 0, false, NULL },
     { "narrow", INGOT_LLAMA, 64, 56, 256, 8, 1, 49152, 256, 1, 0, 0, false, NULL },

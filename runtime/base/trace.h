@@ -10,7 +10,15 @@
 #include "runtime/base/platform.h"
 
 enum { TRACE_EVENTS = 1024, TRACE_CARD = 64 /* stands beside the cores */ };
-enum trace_kind { TRACE_LAYER, TRACE_HEAD, TRACE_TILE, TRACE_WAIT, TRACE_KV, TRACE_MOVE };
+enum trace_kind {
+    TRACE_LAYER,
+    TRACE_HEAD,
+    TRACE_TILE,
+    TRACE_WAIT,
+    TRACE_KV,
+    TRACE_MOVE,
+    TRACE_EXPERT
+};
 
 struct trace_event {
     uint64_t begin, end; /* ticks */

@@ -1,5 +1,7 @@
 #include "runtime/chat/report.h"
 
+#include <string.h>
+
 #include "kernels/kernels.h"
 #include "runtime/compute/selftest.h"
 #include "runtime/model/layer_kinds.h"
@@ -45,6 +47,27 @@ static void row(struct console *c, const char *region, size_t bytes, const char 
     console_log(c, "  %-8s %10s  %s", region, format_bytes(size, bytes), what);
 }
 
+/* After what is in `text`: how many experts of the layer that has most of them are in the cache. */
+static void experts_text(const struct model *m, char *text, size_t bytes)
+{
+    uint32_t slots = 0, experts = 0;
+    char size[FORMAT_NUMBER_BYTES];
+    size_t n = strlen(text);
+
+    for (uint32_t i = 0; i < m->image.header->params.n_layers; i++) {
+        uint32_t here = plan_experts_slots(&m->image, i, m->plan.experts.n_slots);
+
+        if (here > slots) {
+            slots = here;
+            experts = image_layer(&m->image, i)->n_experts;
+        }
+    }
+    if (slots != 0) {
+        format_text(text + n, bytes - n, ", %u of %u experts a layer in %s", (unsigned)slots,
+                    (unsigned)experts, format_bytes(size, m->plan.experts.bytes));
+    }
+}
+
 static void weights_text(const struct model *m, char *text, size_t bytes)
 {
     const struct plan *p = &m->plan;
@@ -60,6 +83,7 @@ static void weights_text(const struct model *m, char *text, size_t bytes)
         format_text(text, bytes, "streamed: pinned %u of %u %s%s%s", (unsigned)p->layers.n_pinned,
                     (unsigned)n, plural((unsigned)n, "layer", "layers"),
                     p->pinned[0] ? ", embedding" : "", p->head.tiled ? "" : ", head");
+        experts_text(m, text, bytes);
     }
 }
 

@@ -10,7 +10,7 @@ static unsigned long long micros(const struct trace *t, uint64_t ticks)
 static void print_event(struct console *c, const struct trace *t, const struct trace_event *e,
                         const char *after)
 {
-    static const char *const names[] = { "layer", "head", "tile", "wait", "kv", "move" };
+    static const char *const names[] = { "layer", "head", "tile", "wait", "kv", "move", "expert" };
 
     console_printf(c,
                    "{\"name\":\"%s %u\",\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"ts\":%llu,"

@@ -95,18 +95,61 @@ static const float *weight_of(const struct transformer *t, size_t token, uint32_
 
 /* ---- the matrices of an expert ----------------------------------------------------------------- */
 
-static const uint8_t *extent_of(const struct transformer *t, uint32_t expert)
+/* Experts come from a cache, not with the layer. */
+static bool is_cached(const struct transformer *t)
 {
+    return t->stream->experts.all != NULL;
+}
+
+/* Core 0 asks for all that any token takes. */
+static void ask(const struct transformer *t)
+{
+    struct stream_experts *x = &t->stream->experts;
+
+    memset(x->counts, 0, t->data->n_experts * sizeof *x->counts);
+    for (uint32_t i = 0; i < t->n_tokens; i++) {
+        const struct router_choice *chosen = work_of(t, i).chosen;
+
+        for (uint32_t j = 0; j < t->data->n_experts_used; j++) {
+            x->counts[chosen[j].expert]++;
+        }
+    }
+    stream_experts_ask(t->stream, t->layer, t->n_tokens);
+}
+
+/* It can be computed without waiting. i: which of those that any token takes. */
+static bool is_there(const struct transformer *t, uint32_t i)
+{
+    return !is_cached(t) || t->stream->experts.list[i].there;
+}
+
+/* A barrier, after which it is there. False: it will not come. */
+static bool wait_for(const struct transformer *t, unsigned core, uint32_t i)
+{
+    if (!is_cached(t)) {
+        return true;
+    }
+    if (core == 0) {
+        stream_expert_need(t->stream, i);
+    }
+    layer_step(t, core);
+    return !t->stream->experts.list[i].failed;
+}
+
+static const uint8_t *extent_of(const struct transformer *t, uint32_t i, uint32_t expert)
+{
+    if (is_cached(t)) {
+        return t->stream->experts.list[i].at;
+    }
     return t->segment + t->data->expert_offset + expert * t->data->expert_bytes;
 }
 
 /* This core's rows of a matrix of an expert, with its bias. */
-static void multiply(const struct transformer *t, unsigned core, uint32_t expert,
+static void multiply(const struct transformer *t, unsigned core, const uint8_t *extent,
                      enum ingot_role role, enum ingot_role bias, const struct linear_input *in,
                      float *y, size_t y_stride)
 {
     const struct ingot_tensor *w = t->tensors[role], *b = t->tensors[bias];
-    const uint8_t *extent = extent_of(t, expert);
     size_t first, last;
 
     layer_multiply(t, core, w, extent + w->offset, w->rows, in, y, y_stride);
@@ -128,15 +171,15 @@ static size_t hidden_stride(const struct transformer *t)
 }
 
 /* This core's hidden values of an input: gate and up, then the activation, to `gate`. */
-static void widen(const struct transformer *t, unsigned core, uint32_t expert,
+static void widen(const struct transformer *t, unsigned core, const uint8_t *extent,
                   const struct linear_input *in, float *gate, float *up)
 {
     size_t stride = hidden_stride(t), first, last;
 
     if (t->tensors[INGOT_EXPERT_GATE] != NULL) {
-        multiply(t, core, expert, INGOT_EXPERT_GATE, INGOT_EXPERT_GATE_BIAS, in, gate, stride);
+        multiply(t, core, extent, INGOT_EXPERT_GATE, INGOT_EXPERT_GATE_BIAS, in, gate, stride);
     }
-    multiply(t, core, expert, INGOT_EXPERT_UP, INGOT_EXPERT_UP_BIAS, in, up, stride);
+    multiply(t, core, extent, INGOT_EXPERT_UP, INGOT_EXPERT_UP_BIAS, in, up, stride);
     workers_share(t->workers, core, t->data->expert_hidden, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < in->n_tokens; i++) {
         ffn_activate(t, gate + i * stride + first, up + i * stride + first, last - first);
@@ -171,16 +214,48 @@ static void add_expert(const struct transformer *t, unsigned core, size_t token,
 
 /* ---- one token, or a chunk --------------------------------------------------------------------- */
 
-/* The experts of a token side by side: their hidden values are the rows of one input. */
-static void run_token(const struct transformer *t, unsigned core)
+/* Number i of a token's experts: its hidden values are row i. */
+static void widen_token(const struct transformer *t, unsigned core, uint32_t i)
 {
     const struct activations *a = &t->act;
     struct linear_input normed = { a->norm, a->dim_stride, 1, 0 };
+    size_t at = i * hidden_stride(t);
+
+    widen(t, core, extent_of(t, i, work_of(t, 0).chosen[i].expert), &normed, a->gate + at,
+          a->up + at);
+}
+
+/* Those in the cache while the others arrive, then each of these. */
+static bool widen_all(const struct transformer *t, unsigned core)
+{
+    uint32_t n = t->data->n_experts_used;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_there(t, i)) {
+            widen_token(t, core, i);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_there(t, i)) {
+            continue;
+        }
+        if (!wait_for(t, core, i)) {
+            return false;
+        }
+        widen_token(t, core, i);
+    }
+    return true;
+}
+
+/* The experts of a token side by side: their hidden values are the rows of one input. */
+static bool run_token(const struct transformer *t, unsigned core)
+{
+    const struct activations *a = &t->act;
     const struct router_choice *chosen = work_of(t, 0).chosen;
     size_t stride = hidden_stride(t);
 
-    for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
-        widen(t, core, chosen[i].expert, &normed, a->gate + i * stride, a->up + i * stride);
+    if (!widen_all(t, core)) {
+        return false;
     }
     layer_step(t, core);
     quantize_hidden(t, core, t->data->n_experts_used);
@@ -188,10 +263,11 @@ static void run_token(const struct transformer *t, unsigned core)
     for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
         struct linear_input one = { a->gate + i * stride, stride, 1, i };
 
-        multiply(t, core, chosen[i].expert, INGOT_EXPERT_DOWN, INGOT_EXPERT_DOWN_BIAS, &one,
-                 a->gathered, a->dim_stride);
+        multiply(t, core, extent_of(t, i, chosen[i].expert), INGOT_EXPERT_DOWN,
+                 INGOT_EXPERT_DOWN_BIAS, &one, a->gathered, a->dim_stride);
         add_expert(t, core, 0, a->gathered, chosen[i].weight);
     }
+    return true;
 }
 
 static uint32_t count_tokens(const struct transformer *t, uint32_t expert)
@@ -255,7 +331,8 @@ static void scatter(const struct transformer *t, unsigned core, uint32_t expert)
     }
 }
 
-static void run_expert(const struct transformer *t, unsigned core, uint32_t expert, uint32_t n)
+static void run_expert(const struct transformer *t, unsigned core, uint32_t expert,
+                       const uint8_t *extent, uint32_t n)
 {
     const struct activations *a = &t->act;
     struct linear_input in = { a->gathered, a->dim_stride, n, 0 };
@@ -263,18 +340,21 @@ static void run_expert(const struct transformer *t, unsigned core, uint32_t expe
 
     gather(t, core, expert, &in);
     layer_step(t, core);
-    widen(t, core, expert, &in, a->gate, a->up);
+    widen(t, core, extent, &in, a->gate, a->up);
     layer_step(t, core);
     quantize_hidden(t, core, n);
     layer_step(t, core);
-    multiply(t, core, expert, INGOT_EXPERT_DOWN, INGOT_EXPERT_DOWN_BIAS, &hidden, a->gathered,
+    multiply(t, core, extent, INGOT_EXPERT_DOWN, INGOT_EXPERT_DOWN_BIAS, &hidden, a->gathered,
              a->dim_stride);
     scatter(t, core, expert);
     layer_step(t, core);
 }
 
-static void run_chunk(const struct transformer *t, unsigned core)
+/* Each expert once for all tokens that take it, in ascending order: so a token's sum has the bits that
+ * it has alone. Those that are missing arrive ahead in this order. */
+static bool run_chunk(const struct transformer *t, unsigned core)
 {
+    uint32_t i = 0;
     size_t first, last;
 
     layer_share_tokens(t, core, &first, &last);
@@ -283,10 +363,19 @@ static void run_chunk(const struct transformer *t, unsigned core)
     for (uint32_t expert = 0; expert < t->data->n_experts; expert++) {
         uint32_t n = count_tokens(t, expert);
 
-        if (n != 0) {
-            run_expert(t, core, expert, n);
+        if (n == 0) {
+            continue;
         }
+        if (!wait_for(t, core, i)) {
+            return false;
+        }
+        run_expert(t, core, expert, extent_of(t, i, expert), n);
+        if (core == 0 && is_cached(t)) {
+            stream_expert_done(t->stream, i);
+        }
+        i++;
     }
+    return true;
 }
 
 /* The dense part comes first, times its weight; without one the sum begins at zero. */
@@ -321,15 +410,13 @@ static bool run(const struct transformer *t, unsigned core)
 {
     choose(t, core);
     layer_step(t, core);
+    if (core == 0 && is_cached(t)) {
+        ask(t);
+    }
     if (!run_shared(t, core) || !layer_wait_rest(t, core)) {
         return false;
     }
-    if (t->n_tokens == 1) {
-        run_token(t, core);
-    } else {
-        run_chunk(t, core);
-    }
-    return true;
+    return t->n_tokens == 1 ? run_token(t, core) : run_chunk(t, core);
 }
 
 const struct layer_block ffn_experts = {

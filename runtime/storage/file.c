@@ -398,3 +398,15 @@ enum err file_open_device(struct file *f, struct block_device *device, uint64_t 
     f->few[0].n_sectors = file_end(f) / SECTOR_BYTES;
     return ERR_OK;
 }
+
+uint64_t file_sector(const struct file *f, uint64_t offset)
+{
+    const struct file_extent *e = file_extents(f);
+    uint64_t sector = offset / SECTOR_BYTES;
+
+    while (sector >= e->n_sectors && e < file_extents(f) + f->n_extents - 1) {
+        sector -= e->n_sectors;
+        e++;
+    }
+    return e->sector + sector;
+}

@@ -111,6 +111,9 @@ enum err file_write_start(struct file_read *r, const struct file *f, uint64_t of
 enum err file_write_now(struct file_read *r, const struct file *f, uint64_t offset,
                         const void *buffer, size_t bytes);
 
+/* The device's sector where byte `offset` of the file lies, for messages. */
+uint64_t file_sector(const struct file *f, uint64_t offset);
+
 /* The file's bytes where they lie, or NULL: device not addressable, range beyond the file, or
  * not contiguous. */
 const uint8_t *file_memory(const struct file *f, uint64_t offset, uint64_t bytes);

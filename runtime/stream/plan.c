@@ -5,8 +5,8 @@
  *              the first that fits
  *   keys and   all in memory, or (kv=card) as many layers as weights leave room for
  *   values
- *   weights    in place, resident, streamed with a whole head, or streamed with a head in tiles:
- *              the first that fits, of the last two the faster
+ *   weights    in place, resident, with a cache of experts, streamed with a whole head, or streamed
+ *              with a head in tiles: the first that fits, of the last two the faster
  */
 #include "runtime/stream/plan.h"
 
@@ -63,7 +63,7 @@ static void plan_tiles(struct plan *plan, const struct plan_weights *w)
 static void pin_segment(struct plan *plan, const struct plan_weights *w, uint32_t segment)
 {
     plan->pinned[segment] = true;
-    plan->memory.pinned += (size_t)w->image->segments[segment].bytes;
+    plan->memory.pinned += (size_t)plan_segment_bytes(w, segment);
 }
 
 /* Which layer streams as number i of n. They are spread evenly over the pass: while the layers
@@ -104,7 +104,7 @@ static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t
         if (found == n || i < streamed_place(plan, w, found, n)) {
             pin_segment(plan, w, segment);
         } else {
-            plan->layers.read += w->image->segments[segment].bytes;
+            plan->layers.read += plan_segment_bytes(w, segment);
             found++;
         }
     }
@@ -211,6 +211,56 @@ static void keep_rows(struct plan *plan, const struct plan_weights *w, uint64_t 
     plan->rows.n = (uint32_t)min_u64((limit - used) / plan->rows.bytes, PLAN_MOST_ROWS);
 }
 
+/* ---- experts -------------------------------------------------------------------------------- */
+
+/* What a token always needs, where an untied embedding is read by rows: every byte goes to experts. */
+static bool try_dense(struct plan *plan, const struct plan_weights *w, uint64_t limit)
+{
+    if (!w->tied && w->by_rows < w->total) {
+        limit = min_u64(limit, w->total - 1);
+    }
+    return try_resident(plan, w, limit) || try_streamed(plan, w, limit);
+}
+
+/* A token takes a few of a layer's experts. So all else comes first, and what memory is left keeps the
+ * experts that are used most. Where not even those of one token fit, whole layers stream. */
+static bool try_experts(struct plan *plan, const struct image *image, uint64_t limit)
+{
+    uint64_t least = plan_experts_least(image);
+    struct plan_weights w;
+    struct plan other = *plan;
+
+    if (image_most_experts(image) == 0 || limit <= least) {
+        return false;
+    }
+    plan_weigh(&w, image, true);
+    other.experts.n_slots = 1; /* not decided yet: the smallest cache */
+    if (!try_dense(&other, &w, limit - least)) {
+        return false;
+    }
+    keep_rows(&other, &w, limit - least);
+    *plan = other;
+    plan->residency = PLAN_STREAMED;
+    plan_experts_fit(plan, image,
+                     limit - plan->memory.pinned - plan->memory.n_slots * plan->memory.slot -
+                         plan->rows.n * plan->rows.bytes - plan->rows.sums);
+    return true;
+}
+
+static bool try_all(struct plan *plan, const struct plan_weights *w, uint64_t limit)
+{
+    bool resident = try_resident(plan, w, limit);
+
+    if (!resident && try_experts(plan, w->image, limit)) {
+        return true;
+    }
+    if (!resident && !try_streamed(plan, w, limit)) {
+        return false;
+    }
+    keep_rows(plan, w, limit);
+    return true;
+}
+
 /* ---- candidates ----------------------------------------------------------------------------- */
 
 /* One candidate: the chunk and the number of spilled layers are given in *plan. *l: the sizes by
@@ -233,11 +283,10 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
         plan_predict(plan, w->image);
         return ERR_OK;
     }
-    if (!try_resident(plan, w, l->limit) && !try_streamed(plan, w, l->limit)) {
+    if (!try_all(plan, w, l->limit)) {
         plan_refuse(plan, r, w, l);
         return ERR_NO_SPACE;
     }
-    keep_rows(plan, w, l->limit);
     if (w->table != 0) {
         plan->table = (struct plan_table){ PLAN_TABLE_ROWS, (size_t)w->table_row, w->table };
     }
@@ -371,7 +420,7 @@ enum err plan_make(struct plan *plan, const struct plan_request *r)
     if (e != ERR_OK) {
         return e;
     }
-    plan_weigh(&w, r->image);
+    plan_weigh(&w, r->image, false);
     choose_shape(plan, r);
     start = *plan;
     e = plan_with_chunk(plan, r, &w);

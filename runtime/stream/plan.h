@@ -15,6 +15,7 @@ enum {
     PLAN_SLOTS = 2,              /* one computes while the other fills; a third would take the
                                    place of a pinned layer, which spares more (docs/STREAMING.md) */
     PLAN_MOST_ROWS = 4,          /* embedding rows kept, where the embedding streams */
+    PLAN_EXPERT_BYTES = 8,       /* what is known of an expert in a cache: struct stream_expert */
     PLAN_TABLE_ROWS = 32,        /* tokens whose rows of the table per layer are kept */
     PLAN_DEFAULT_CHUNK = 128,    /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
@@ -82,6 +83,17 @@ struct plan_layers {
     uint64_t read; /* bytes per pass */
 };
 
+/* Experts that stay in a cache, so many of a layer; the others are read when a router names them. A
+ * layer's segment is then what stands before its experts. All 0: experts arrive with their layers, or
+ * stay with them. */
+struct plan_experts {
+    uint32_t
+        n_slots;    /* of a layer, but never fewer than a token takes there nor more than it has */
+    uint32_t n;     /* experts of all layers */
+    uint64_t bytes; /* of all slots and of what is known about each expert; part of memory.pinned */
+    uint64_t read;  /* a token, where all experts are used alike; part of layers.read */
+};
+
 /* The output matrix. */
 struct plan_head {
     bool tiled;         /* it passes in row tiles through the slots; else all below but read is 0 */
@@ -144,6 +156,7 @@ struct plan {
     uint32_t logits_rows;            /* at least 1, at most chunk */
     bool pinned[INGOT_MAX_SEGMENTS]; /* by segment */
     struct plan_layers layers;
+    struct plan_experts experts;
     struct plan_head head;
     struct plan_memory memory;
     struct plan_rows rows;
@@ -165,6 +178,12 @@ enum err plan_make(struct plan *plan, const struct plan_request *request);
  * cores working side by side. Where a core moves the card's data, that is core 0 between its
  * computing, or the last core, which does nothing else then; the faster way is chosen. */
 void plan_predict(struct plan *plan, const struct image *image);
+
+/* The bytes of a layer's segment that stay or stream: without its experts where these are cached. */
+uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached);
+
+/* Slots of a cache for a layer's experts, by plan->experts.n_slots; 0: it has none. */
+uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t n_slots);
 
 /* The time of the cores for the matrices of a layer that begin in [from, to) of its segment. */
 uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *image, uint32_t layer,

@@ -16,6 +16,7 @@ static uint64_t least_bytes(const struct plan_weights *w)
     if (!w->tied) {
         resident = min_u64(resident, w->by_rows);
     }
+    resident = min_u64(resident, plan_experts_need(w->image));
     return min_u64(resident, min_u64(w->streamed[PLAN_HEAD_TILED], w->streamed[PLAN_HEAD_WHOLE]));
 }
 

@@ -72,9 +72,20 @@ static void weigh_streamed(struct plan_weights *w)
     }
 }
 
-void plan_weigh(struct plan_weights *w, const struct image *image)
+uint64_t plan_segment_bytes(const struct plan_weights *w, uint32_t segment)
+{
+    const struct ingot_segment *s = &w->image->segments[segment];
+
+    if (s->kind == INGOT_SEGMENT_LAYER) {
+        return plan_layer_bytes(w->image, s->layer, w->cached);
+    }
+    return s->bytes;
+}
+
+void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
 {
     memset(w, 0, sizeof *w);
+    w->cached = cached;
     w->image = image;
     w->n_layers = image->header->params.n_layers;
     w->tied = image->header->params.tied != 0;
@@ -86,9 +97,9 @@ void plan_weigh(struct plan_weights *w, const struct image *image)
             w->table_row = table_row_bytes(image);
             continue;
         }
-        w->total += s->bytes;
+        w->total += plan_segment_bytes(w, i);
         if (s->kind == INGOT_SEGMENT_LAYER) {
-            w->largest_layer = max_u64(w->largest_layer, s->bytes);
+            w->largest_layer = max_u64(w->largest_layer, plan_segment_bytes(w, i));
         }
     }
     /* The file has one checksum for the whole embedding; a group of rows needs its own. */

@@ -18,6 +18,7 @@ struct plan_weights {
     const struct image *image;
     uint32_t n_layers;
     bool tied;
+    bool cached;            /* layers are counted without their experts */
     uint64_t total;         /* all segments */
     uint64_t by_rows;       /* all, where an untied embedding is read by rows */
     uint64_t largest_layer; /* segment */
@@ -40,7 +41,18 @@ struct plan_layout {
     uint64_t limit;   /* for weights, and for streaming them */
 };
 
-void plan_weigh(struct plan_weights *w, const struct image *image);
+void plan_weigh(struct plan_weights *w, const struct image *image, bool cached);
+
+/* Bytes of a segment; of a layer without its experts where w->cached. */
+uint64_t plan_segment_bytes(const struct plan_weights *w, uint32_t segment);
+
+/* plan_experts.c: bytes of the smallest cache of experts, and of all weights with it; UINT64_MAX: the
+ * model has none. */
+uint64_t plan_experts_least(const struct image *image);
+uint64_t plan_experts_need(const struct image *image);
+
+/* plan->experts, as many slots as `room` bytes hold; room is at least the smallest cache. */
+void plan_experts_fit(struct plan *plan, const struct image *image, uint64_t room);
 
 /* Of plan->chunk, logits_rows and kv.n_spilled, with this context. */
 void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,

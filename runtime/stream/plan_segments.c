@@ -62,6 +62,31 @@ void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t
     tile->bytes = (size_t)((last + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES - tile->offset);
 }
 
+uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached)
+{
+    const struct ingot_layer *l = image_layer(image, layer);
+
+    if (cached && l->ffn == INGOT_FFN_EXPERTS) {
+        return l->expert_offset;
+    }
+    return image->segments[l->segment].bytes;
+}
+
+/* Every layer has the same number of slots, as far as it has so many experts, and so many that the
+ * experts of one token always fit together:
+ *
+ *   slots(layer) = min(experts, max(n_slots, experts of a token))
+ */
+uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t n_slots)
+{
+    const struct ingot_layer *l = image_layer(image, layer);
+
+    if (n_slots == 0 || l->ffn != INGOT_FFN_EXPERTS) {
+        return 0;
+    }
+    return min_u32(l->n_experts, max_u32(n_slots, l->n_experts_used));
+}
+
 /* One entry of the table stands for all experts of a layer. */
 static uint64_t copies_of(const struct image *image, const struct ingot_tensor *t)
 {

@@ -118,13 +118,57 @@ static uint64_t arrival(const struct timeline *t, uint64_t begin, uint64_t to)
     return t->card;
 }
 
+/* The end of a phase, of the bytes that stay or stream. */
+static uint64_t phase_end(const struct timeline *t, uint32_t layer, unsigned phase)
+{
+    return min_u64(image_phase_end(t->image, layer, phase),
+                   plan_layer_bytes(t->image, layer, t->plan->experts.n_slots != 0));
+}
+
+/* Of a layer's experts those that the tokens take, as a number times 2^32. Where all are used alike a
+ * token leaves an expert out with a chance of 1 - used / n, and n tokens with its nth power. */
+static uint64_t experts_taken(const struct ingot_layer *l, uint32_t n_tokens)
+{
+    uint64_t left = (uint64_t)l->n_experts << 32;
+
+    for (uint32_t i = 0; i < n_tokens; i++) {
+        left = left / l->n_experts * (l->n_experts - l->n_experts_used);
+    }
+    return ((uint64_t)l->n_experts << 32) - left;
+}
+
+/* Experts from the cache are computed while the missing ones arrive, which are computed then:
+ *
+ *   now = max(now + hit * computing, there) + (1 - hit) * computing
+ */
+static void run_experts(struct timeline *t, uint32_t layer)
+{
+    const struct ingot_layer *l = image_layer(t->image, layer);
+    uint32_t slots = plan_experts_slots(t->image, layer, t->plan->experts.n_slots);
+    uint64_t missing, ns, late;
+
+    if (slots == 0) {
+        return;
+    }
+    missing = (experts_taken(l, t->n_tokens) >> 16) * (l->n_experts - slots) / l->n_experts;
+    ns = plan_matrices_ns(&t->plan->rates, t->image, layer, l->expert_offset, UINT64_MAX,
+                          t->n_tokens);
+    late = ns * (l->n_experts - slots) / l->n_experts;
+    if (missing != 0) {
+        t->card = max_u64(t->card, t->now) + transfer_ns(t, (missing * l->expert_bytes) >> 16);
+        t->now = max_u64(t->now + ns - late, t->card) + late;
+    } else {
+        t->now += ns;
+    }
+}
+
 /* A layer in memory waits for nothing. */
 static void run_pinned(struct timeline *t, uint32_t layer)
 {
     uint64_t from = 0;
 
     for (unsigned phase = 0; phase < INGOT_PHASES; phase++) {
-        uint64_t to = image_phase_end(t->image, layer, phase);
+        uint64_t to = phase_end(t, layer, phase);
 
         t->now += phase_ns(t, layer, from, to);
         from = to;
@@ -143,7 +187,7 @@ static void run_streamed(struct timeline *t, uint32_t layer, uint64_t bytes)
     uint64_t begin = arrive(t, bytes), from = 0, waited = 0;
 
     for (unsigned phase = 0; phase < INGOT_PHASES; phase++) {
-        uint64_t to = image_phase_end(t->image, layer, phase);
+        uint64_t to = phase_end(t, layer, phase);
         uint64_t there = max_u64(t->now, arrival(t, begin, to));
 
         waited += there - t->now;
@@ -159,10 +203,11 @@ static void run_layer(struct timeline *t, uint32_t layer)
     uint32_t segment = image_layer_segment(t->image, layer);
 
     if (t->plan->residency == PLAN_STREAMED && !t->plan->pinned[segment]) {
-        run_streamed(t, layer, t->image->segments[segment].bytes);
+        run_streamed(t, layer, plan_layer_bytes(t->image, layer, t->plan->experts.n_slots != 0));
     } else {
         run_pinned(t, layer);
     }
+    run_experts(t, layer);
 }
 
 /* The head computes the logits of one token, also after a chunk. A tile must be there as a

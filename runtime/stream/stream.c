@@ -51,7 +51,9 @@ void stream_start_read(const struct stream *s, struct stream_slot *slot)
         return;
     }
     x = layer_segment(s, slot->segment.index);
-    (void)file_read_start(&slot->read, s->file, x->offset, slot->buffer, (size_t)x->bytes);
+    (void)file_read_start(&slot->read, s->file, x->offset, slot->buffer,
+                          (size_t)plan_layer_bytes(s->image, x->layer,
+                                                   s->plan->experts.n_slots != 0));
 }
 
 /* Segments of this pass: its streamed layers, and the head's tiles. */
@@ -109,6 +111,9 @@ static uint64_t arrived_bytes(const struct stream *s)
         if (slot->state == STREAM_LOADING || slot == s->now.early) {
             bytes += slot->read.bytes_done;
         }
+    }
+    for (uint32_t i = 0; i < STREAM_EXPERT_READS; i++) {
+        bytes += s->experts.reads[i].used ? s->experts.reads[i].read.bytes_done : 0;
     }
     return bytes;
 }
@@ -211,6 +216,7 @@ static void poll_guest_and_count(struct stream *s)
     uint64_t now = stream_ticks(s), guest = 0, bytes;
     bool busy = poll_guest(s, &guest);
 
+    busy = stream_experts_arrive(s) || busy;
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         busy = busy || is_arriving(&s->ring.slots[i]);
     }
@@ -242,8 +248,11 @@ static void poll_all(struct stream *s, bool waits)
     bool checks = waits || s->workers->n_cores == 1;
 
     platform_alive(&s->workers->platform->power);
-    if (s->plan->memory.n_slots == 0 && s->guest.poll == NULL) {
+    if (s->plan->memory.n_slots == 0 && s->guest.poll == NULL && s->experts.all == NULL) {
         return; /* nothing arrives */
+    }
+    if (s->experts.all != NULL) {
+        stream_experts_poll(s, checks);
     }
     for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
         struct stream_slot *slot = &s->ring.slots[i];
@@ -293,6 +302,7 @@ static void empty_slots(struct stream *s)
 void stream_reset(struct stream *s)
 {
     empty_slots(s);
+    stream_experts_reset(s);
     stream_table_reset(s);
     if (s->guest.reset != NULL) {
         s->guest.reset(s->guest.context);

@@ -18,6 +18,7 @@
 #include "runtime/storage/io_core.h"
 #include "runtime/storage/file.h"
 #include "runtime/stream/plan.h"
+#include "runtime/stream/stream_experts.h"
 
 enum { STREAM_PROBLEM_BYTES = 320 };
 
@@ -61,6 +62,9 @@ struct stream_stats {
     uint64_t reread;     /* segments read again because their CRC did not match */
     uint64_t kv_read;    /* bytes of keys and values, where they spill */
     uint64_t kv_written;
+    uint64_t experts_kept;  /* named by a router, once a pass, and in the cache */
+    uint64_t experts_read;  /* and those that were not */
+    uint64_t expert_stalls; /* of these, how many the cores waited for */
 };
 
 /* `done` of `total` bytes are there; called when that changes. False: stop. A later call returns
@@ -149,6 +153,7 @@ struct stream {
     struct stream_now now;
     struct stream_rows rows;
     struct stream_table table;
+    struct stream_experts experts;
     struct stream_tiles tiles;
     struct stream_card card;
     struct stream_guest guest;

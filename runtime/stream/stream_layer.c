@@ -29,7 +29,8 @@ static enum err check_layer(struct stream *s, struct stream_slot *slot, unsigned
             return slot->read.status;
         }
         check_rest(s, slot);
-        if (image_check_segment(s->image, segment, slot->crc) == ERR_OK) {
+        if (image_check_segment(s->image, segment, stream_layer_crc(s, segment, slot->crc)) ==
+            ERR_OK) {
             slot->checked = true;
             return ERR_OK;
         }
@@ -67,7 +68,7 @@ enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const ui
         return ERR_OK;
     }
     slot = slot_of_layer(s, layer);
-    e = stream_wait_arrival(s, slot, min_u64(first, s->image->segments[i].bytes));
+    e = stream_wait_arrival(s, slot, min_u64(first, stream_segment_bytes(s, i)));
     slot->state = STREAM_IN_USE;
     s->now.early = slot;
     if (e == ERR_OK && slot->read.status == ERR_OK) {
@@ -84,7 +85,8 @@ enum err stream_layer(struct stream *s, uint32_t layer, uint64_t first, const ui
 void stream_need(struct stream *s, unsigned phase, uint64_t bytes)
 {
     if (s->now.early != NULL && s->now.failure == ERR_OK) {
-        s->now.failure = stream_wait_arrival(s, s->now.early, bytes);
+        s->now.failure = stream_wait_arrival(s, s->now.early,
+                                             min_u64(bytes, s->now.early->read.bytes));
         s->now.missing[phase] = s->now.failure != ERR_OK;
     }
 }
@@ -97,6 +99,11 @@ enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again)
     enum err e = s->now.failure;
 
     *again = false;
+    if (s->experts.failure != ERR_OK) { /* which has its sentence */
+        e = s->experts.failure;
+        stream_reset(s);
+        return e;
+    }
     if (slot == NULL) {
         return ERR_OK;
     }

@@ -28,13 +28,14 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
         if (plan->residency == PLAN_IN_PLACE) {
             s->segments[i] = file_memory(file, e->offset, e->bytes);
         } else if (plan->pinned[i]) {
-            s->segments[i] = arena_take(arena, ARENA_WEIGHTS, (size_t)e->bytes);
+            s->segments[i] = arena_take(arena, ARENA_WEIGHTS, (size_t)stream_segment_bytes(s, i));
         }
     }
     if (s->segments[image_head_segment(image)] ==
         NULL) { /* an untied head in tiles: only its norm stays */
         s->output_norm = arena_take(arena, ARENA_WEIGHTS, plan_output_norm_bytes(image));
     }
+    stream_experts_open(s, arena);
     for (uint32_t i = 0; i < plan->memory.n_slots; i++) {
         s->ring.slots[i].buffer = arena_take(arena, ARENA_IO, plan->memory.slot);
     }
@@ -114,20 +115,22 @@ static enum err load_pinned(struct stream *s, struct loading *l, unsigned segmen
     const struct ingot_segment *x = &s->image->segments[segment];
     /* The arena's, written here alone. */
     uint8_t *memory = (uint8_t *)(uintptr_t)s->segments[segment];
+    uint64_t bytes = stream_segment_bytes(s, segment);
 
     for (int tries = 0;; tries++) {
         uint32_t crc = 0;
-        enum err e = read_checked(s, l, segment, x->offset, memory, (size_t)x->bytes, &crc);
+        enum err e = read_checked(s, l, segment, x->offset, memory, (size_t)bytes, &crc);
 
         if (e != ERR_OK) {
             return e;
         }
+        crc = stream_layer_crc(s, segment, crc);
         if (crc == x->crc32c || tries == 1) {
-            s->stats.bytes_loaded += x->bytes;
+            s->stats.bytes_loaded += bytes;
             return check(s, segment, crc);
         }
         s->stats.reread++;
-        l->done -= x->bytes;
+        l->done -= bytes;
     }
 }
 
@@ -300,7 +303,7 @@ enum err stream_load(struct stream *s, stream_progress_fn *progress, void *conte
 
     for (uint32_t i = 0; i < n; i++) {
         if (is_loaded(s, i)) {
-            l.total += s->image->segments[i].bytes;
+            l.total += stream_segment_bytes(s, i);
         }
     }
     for (uint32_t i = 0; i < n; i++) {

@@ -18,6 +18,34 @@ enum err stream_name_part(struct stream *s, const struct file *file, const char 
 enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
                              enum err e);
 
+/* The same of an expert. */
+void stream_name_expert(struct stream *s, uint32_t layer, uint32_t expert,
+                        const struct file_read *read, enum err e);
+
+/* The bytes of a segment that stay or stream. */
+static inline uint64_t stream_segment_bytes(const struct stream *s, uint32_t segment)
+{
+    const struct ingot_segment *x = &s->image->segments[segment];
+
+    if (x->kind == INGOT_SEGMENT_LAYER) {
+        return plan_layer_bytes(s->image, x->layer, s->plan->experts.n_slots != 0);
+    }
+    return x->bytes;
+}
+
+/* The CRC of the whole segment, where that of stream_segment_bytes() is `crc`. */
+uint32_t stream_layer_crc(const struct stream *s, uint32_t segment, uint32_t crc);
+
+/* stream_experts.c, called by the ring. The arena's region of weights is reserved. */
+void stream_experts_open(struct stream *s, struct arena *arena);
+
+/* Ask for number i of the list. now: it is the first that is still needed, and another may have to make
+ * room. False: it has to wait. */
+bool stream_experts_ask_for(struct stream *s, uint32_t i, bool now);
+void stream_experts_poll(struct stream *s, bool checks);
+bool stream_experts_arrive(const struct stream *s);
+void stream_experts_reset(struct stream *s);
+
 /* The time by the clock of the file's device, in which stats->stall_ticks and busy_ticks count;
  * 0: it has none. */
 static inline uint64_t stream_ticks(const struct stream *s)

@@ -15,6 +15,21 @@ enum err stream_name_part(struct stream *s, const struct file *file, const char 
     return e;
 }
 
+/* A wrong checksum has a sector too: the expert's first one. */
+void stream_name_expert(struct stream *s, uint32_t layer, uint32_t expert,
+                        const struct file_read *read, enum err e)
+{
+    char part[96];
+    size_t n = format_text(part, sizeof part, "layer %u, expert %u", (unsigned)layer,
+                           (unsigned)expert);
+
+    if (e == ERR_BAD_CHECKSUM) {
+        (void)format_text(part + n, sizeof part - n, ", sector %lu of %s",
+                          (unsigned long)file_sector(s->file, read->offset), s->file->device->name);
+    }
+    (void)stream_name_part(s, s->file, part, read, e, err_text(e));
+}
+
 enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
                              enum err e)
 {

@@ -1,0 +1,78 @@
+/* A cache of experts: slots for each layer, filled when a router names an expert that is in none. What
+ * is computed never depends on what is in there.
+ *
+ * The list of a pass' layer has the experts that its tokens take, ascending. Core 0 asks for all of
+ * them at once after the router; those that are missing arrive in the order of the list. An expert
+ * loses its slot to another only if no token of the pass still needs it, and the one with the least
+ * moving average of use goes first. Core 0 only, but for stream_expert_at and stream_expert_there. */
+#ifndef INGOT_RUNTIME_STREAM_EXPERTS_H
+#define INGOT_RUNTIME_STREAM_EXPERTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "flash_image/format.h"
+#include "runtime/storage/file.h"
+
+enum {
+    STREAM_EXPERT_READS = 8,
+    STREAM_NO_SLOT = UINT16_MAX,
+    STREAM_NOT_LISTED = UINT16_MAX,
+};
+
+struct stream;
+
+/* What is known of each expert of the model. */
+struct stream_expert {
+    uint32_t use;    /* moving average of the share of tokens that take it, times 2^16 */
+    uint16_t slot;   /* of its layer, filled or being filled; STREAM_NO_SLOT: none */
+    uint16_t listed; /* where in the list, while it is still needed there; else STREAM_NOT_LISTED */
+};
+
+_Static_assert(sizeof(struct stream_expert) == 8, "PLAN_EXPERT_BYTES");
+
+enum stream_expert_state { STREAM_EXPERT_MISSING, STREAM_EXPERT_ARRIVING, STREAM_EXPERT_READY };
+
+/* An expert of the list. */
+struct stream_expert_wanted {
+    uint16_t expert;
+    uint8_t state;     /* enum stream_expert_state */
+    bool there;        /* it was in the cache when the list was made */
+    bool failed;       /* it will not come */
+    const uint8_t *at; /* its extent */
+};
+
+struct stream_expert_read {
+    bool used;
+    uint16_t item; /* of the list */
+    uint32_t tries;
+    uint32_t crc; /* of the first crc_bytes */
+    uint64_t crc_bytes;
+    uint64_t begun; /* of the trace */
+    struct file_read read;
+};
+
+struct stream_experts {
+    struct stream_expert *all; /* (plan->experts.n), layer after layer; NULL: there is no cache */
+    uint8_t *slots[INGOT_MAX_LAYERS];
+    uint32_t layer; /* of the list */
+    uint32_t n;     /* experts of the list */
+    enum err failure;
+    struct stream_expert_wanted list[INGOT_MAX_EXPERTS];
+    uint16_t counts[INGOT_MAX_EXPERTS]; /* tokens that take each expert, by who makes the list */
+    struct stream_expert_read reads[STREAM_EXPERT_READS];
+};
+
+/* Make the list: the experts of the layer whose counts are not 0, of n_tokens tokens. What is missing
+ * is asked for. */
+void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens);
+
+/* Wait for number i of the list; all cores look at it after a barrier. An error sets its `failed`, and
+ * stream_layer_check reports it. */
+void stream_expert_need(struct stream *s, uint32_t i);
+
+/* All cores are done with number i: it may lose its slot. */
+void stream_expert_done(struct stream *s, uint32_t i);
+
+#endif

@@ -1,0 +1,214 @@
+/* Experts from a cache of every size: the logits of a run with all in memory, one token at a time and in
+ * chunks, with cards that are slow, wrong and broken; a chunk reads no expert twice; and what stays is not
+ * read again. */
+#include "tests/unit/rig_expected.h"
+
+enum { CHUNK = 40, REREADS = 3 };
+
+static uint32_t text[2 * CHUNK];
+static float after[2][MOST_VOCAB]; /* logits after each half of the text, undisturbed */
+
+static const struct stream_stats *stats(void)
+{
+    return &rig.model.stream.stats;
+}
+
+static uint32_t slots(void)
+{
+    return plan_experts_slots(&rig.model.image, 0, rig.model.plan.experts.n_slots);
+}
+
+/* The first sector of an expert. */
+static long sector_of(uint32_t layer, uint32_t expert)
+{
+    const struct ingot_layer *l = image_layer(&rig.model.image, layer);
+
+    return (long)((rig.model.image.segments[l->segment].offset + l->expert_offset +
+                   expert * l->expert_bytes) /
+                  SECTOR_BYTES);
+}
+
+/* The most that the first sector of any expert was read since the reads were counted anew; *n: how
+ * many were read. */
+static unsigned most_reads(unsigned *n)
+{
+    unsigned most = 0;
+
+    *n = 0;
+    for (uint32_t i = 0; i < rig.model.image.header->params.n_layers; i++)
+        for (uint32_t j = 0; j < image_layer(&rig.model.image, i)->n_experts; j++) {
+            unsigned reads = rig.reads[sector_of(i, j)];
+
+            most = reads > most ? reads : most;
+            *n += reads != 0;
+        }
+    return most;
+}
+
+static void forget_reads(void)
+{
+    memset(rig.reads, 0, RIG_MOST_BYTES / SECTOR_BYTES * sizeof *rig.reads);
+}
+
+static bool append_half(unsigned half)
+{
+    return rig_append(text + half * CHUNK, CHUNK, NULL) == ERR_OK &&
+           memcmp(rig.session.logits, after[half], rig_logits_bytes()) == 0;
+}
+
+static void set_after(void)
+{
+    if (rig_start(0, 0, false) != ERR_OK)
+        rig_die(rig.model.problem);
+    rig_ids(text, 2 * CHUNK);
+    for (unsigned half = 0; half < 2; half++) {
+        if (rig_append(text + half * CHUNK, CHUNK, NULL) != ERR_OK)
+            rig_die(rig.session.problem);
+        memcpy(after[half], rig.session.logits, rig_logits_bytes());
+    }
+}
+
+/* The least limits that have each number of slots; 0: none has. */
+static size_t limits[INGOT_MAX_EXPERTS + 1];
+
+static void find_limits(void)
+{
+    size_t all = rig_limits().all;
+
+    memset(limits, 0, sizeof limits);
+    for (size_t limit = SECTOR_BYTES; limit < all; limit += SECTOR_BYTES)
+        if (rig_open(limit, 0, false) == ERR_OK && limits[slots()] == 0)
+            limits[slots()] = limit;
+}
+
+/* ---- every size -------------------------------------------------------------------------------- */
+
+/* *read_before: experts that a smaller cache has read in the last chunk, or more. */
+static void test_size(size_t limit, enum rig_pace pace, unsigned *read_before)
+{
+    const struct plan_memory *m = &rig.model.plan.memory;
+    unsigned good = 0, n;
+
+    if (rig_start(limit, 0, false) != ERR_OK)
+        rig_die(rig.model.problem);
+    rig.pace = pace;
+    OK(m->pinned + m->io <= limit, "%u slots: the plan keeps to its limit", (unsigned)slots());
+    for (uint32_t i = 0; i < N_TOKENS; i++)
+        good += append(i);
+    OK(good == N_TOKENS, "%u slots: the logits of each token", (unsigned)slots());
+    (void)session_cut(&rig.session, 0);
+    for (unsigned half = 0; half < 2; half++) {
+        forget_reads();
+        OK(append_half(half), "%u slots: the logits of chunk %u", (unsigned)slots(), half);
+        OK(most_reads(&n) <= 1, "%u slots: no expert was read twice in it, %u were read",
+           (unsigned)slots(), n);
+    }
+    OK(n <= *read_before && n + slots() >= 12, "%u slots: what the smaller cache kept was not read",
+       (unsigned)slots());
+    *read_before = n;
+}
+
+/* ---- wrong and broken cards -------------------------------------------------------------------- */
+
+/* An expert of the last layer that token 2 reads. */
+static uint32_t expert_of_token_2(size_t limit, uint32_t layer)
+{
+    uint32_t expert = 0;
+
+    (void)rig_start(limit, 0, false);
+    if (!append(0) || !append(1))
+        rig_die("an undisturbed run fails");
+    forget_reads();
+    if (!append(2))
+        rig_die("an undisturbed run fails");
+    while (expert < image_layer(&rig.model.image, layer)->n_experts &&
+           rig.reads[sector_of(layer, expert)] == 0)
+        expert++;
+    if (expert == image_layer(&rig.model.image, layer)->n_experts)
+        rig_die("token 2 reads no expert there");
+    return expert;
+}
+
+static enum err token_2_with(size_t limit, long flip, unsigned flips, long fails)
+{
+    (void)rig_start(limit, 0, false);
+    if (!append(0) || !append(1))
+        rig_die("an undisturbed run fails");
+    rig.flip_sector = flip;
+    rig.flip_times = flips;
+    rig.fake.fail_sector = fails;
+    rig.fake.fail_times = fails != NO_SECTOR ? 1000 : 0;
+    return rig_append(&ids[2], 1, NULL);
+}
+
+static bool is_well_again(void)
+{
+    rig.fake.fail_times = 0;
+    rig.flip_times = 0;
+    return append(2) && append(3) && append(4);
+}
+
+static void test_faults(size_t limit, uint32_t layer)
+{
+    uint32_t expert = expert_of_token_2(limit, layer);
+    long sector = sector_of(layer, expert);
+    const char *said;
+    char words[64];
+
+    snprintf(words, sizeof words, "layer %u, expert %u, sector %ld", (unsigned)layer,
+             (unsigned)expert, sector);
+    OK(token_2_with(limit, sector, REREADS, NO_SECTOR) == ERR_OK && stats()->reread == REREADS &&
+           memcmp(rig.session.logits, expected[2], rig_logits_bytes()) == 0,
+       "layer %u: an expert is wrong three times: read again each time, and right", layer);
+    OK(token_2_with(limit, sector, REREADS + 1, NO_SECTOR) == ERR_BAD_CHECKSUM,
+       "layer %u: wrong four times: an error", layer);
+    said = rig.session.problem;
+    OK(strstr(said, words) != NULL, "it names the expert: %s", said);
+    OK(is_well_again(), "and what follows is right");
+    OK(token_2_with(limit, NO_SECTOR, 0, sector) == ERR_IO, "layer %u: a sector fails", layer);
+    OK(strstr(said, words) != NULL, "it names the expert: %s", said);
+    OK(is_well_again(), "and what follows is right");
+}
+
+static void test_transient(size_t limit)
+{
+    unsigned good = 0;
+
+    (void)rig_start(limit, 0, false);
+    rig.fail_percent = 3;
+    rig.random = 1;
+    good += append_half(0);
+    good += append_half(1);
+    for (unsigned i = 0; i < 8; i++) {
+        (void)session_cut(&rig.session, 0);
+        good += append_half(0);
+    }
+    OK(good == 10 && stats()->retries + stats()->reread > 10,
+       "3 %% of requests fail and 3 %% are wrong: %u of 10 chunks right, %u repeated", good,
+       (unsigned)(stats()->retries + stats()->reread));
+}
+
+int main(void)
+{
+    unsigned n = 0, read_before = UINT32_MAX;
+
+    rig_alone();
+    rig_compute(false);
+    rig_make_model("experts", INGOT_Q8_0);
+    set_expected();
+    set_after();
+    find_limits();
+    for (uint32_t i = 1; i <= INGOT_MAX_EXPERTS; i++) {
+        if (limits[i] == 0)
+            continue;
+        test_size(limits[i], i % 2 == 0 ? RIG_SLOW : RIG_STEADY, &read_before);
+        n++;
+    }
+    OK(n == 9 && limits[3] != 0 && read_before < 6,
+       "a cache of every size from a token's experts on: %u sizes", n);
+    test_faults(limits[3], 0);
+    test_faults(limits[3], 2);
+    test_faults(limits[5], 1);
+    test_transient(limits[4]);
+    return tap_done();
+}
