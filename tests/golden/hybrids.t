@@ -16,6 +16,7 @@ N = 16
 MODELS = {"qwen35_gqa": "q8_0", "lfm2moe": "q4_0", "granitehybrid_moe": "q8_0", "gemma4": "q4_0",
           "gptoss_mxfp4": None, "olmoe": "f32", "deepseek2_lite": "q8_0",
           "deepseek2_v3": "f32"}  # None: as the file has them
+CACHED = ("lfm2moe", "olmoe", "deepseek2_lite", "deepseek2_v3")  # their experts
 # machine, mode, cores, and words of its own
 CELLS = [("host", "resident", 1, ()), ("host", "streamed", 2, ("chunk=1",)),
          ("host", "resident", 2, ("spec=ngram",)), (ARM64, "resident", 4, ("spec=ngram",)),
@@ -72,7 +73,8 @@ for name in found:
         reply = replies[name, c]
         label = "host" if c[0] == "host" else c[0].label
         tap.ok(reply.ids and reply.ids == expected.ids and reply.hash == expected.hash and
-               (c[1] != "streamed" or "streamed" in reply.stats),
+               (c[1] != "streamed" or "streamed" in reply.stats) and
+               (c[1] != "streamed" or name not in CACHED or "in the cache" in reply.stats),
                f"{name}: {' '.join((label, c[1], str(c[2]), *c[3]))}: the same ids and logits",
                reply.console)
 tap.ok(len({replies[n, CELLS[0]].hash for n in found}) == len(found), "no two compute the same")
