@@ -76,21 +76,27 @@ static void change(struct workers *workers, _Atomic uint32_t *word)
     wake_sleepers(workers, word);
 }
 
-void workers_barrier(struct workers *workers)
+/* True for the last one to come, which lets the others go on. n_cores may change once all are here:
+ * one leaves, or comes back. */
+static int arrive(struct workers *workers)
 {
-    uint32_t phase = atomic_load(&workers->phase);
-    uint32_t n_cores =
-        workers->n_cores; /* may change once all are here: one leaves, or comes back */
+    uint32_t n_cores = workers->n_cores;
 
-    if (n_cores == 1) {
-        return;
-    }
     if (atomic_fetch_add(&workers->arrived, 1) + 1 < n_cores) {
-        wait_change(workers, &workers->phase, phase);
-        return;
+        return 0;
     }
     atomic_store(&workers->arrived, 0);
     change(workers, &workers->phase);
+    return 1;
+}
+
+void workers_barrier(struct workers *workers)
+{
+    uint32_t phase = atomic_load(&workers->phase);
+
+    if (workers->n_cores > 1 && !arrive(workers)) {
+        wait_change(workers, &workers->phase, phase);
+    }
 }
 
 /* Its work may return before core 0 wants the core back: jobs go on without it until then. */
@@ -127,7 +133,7 @@ static void member_main(void *arg)
             continue; /* answered after the two seconds, so it may not join */
         }
         workers->work(workers->arg, workers, me->core);
-        workers_barrier(workers);
+        (void)arrive(workers); /* core 0 waits for all; who waits for the next job waits once */
     }
 }
 
