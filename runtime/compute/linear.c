@@ -36,10 +36,10 @@ static void quantize(const struct kernels *k, const struct activations *a, uint3
         const float *x = in->x + t * in->stride;
 
         if (types & ACTIVATIONS_Q8) {
-            k->quantize_q8_f32(a->q8 + t * (in->stride / Q8_COLS), x, in->stride);
+            k->quantize_q8_f32(a->q8 + (in->first + t) * (in->stride / Q8_COLS), x, in->stride);
         }
         if (types & ACTIVATIONS_Q8K) {
-            quantize_q8k(k, a->q8k + t * k_blocks(in->stride), x, in->stride);
+            quantize_q8k(k, a->q8k + (in->first + t) * k_blocks(in->stride), x, in->stride);
         }
     }
 }

@@ -17,7 +17,7 @@ struct linear_input {
     const float *x; /* (n_tokens, stride), zeros beyond the matrix' columns */
     size_t stride;  /* floats */
     uint32_t n_tokens;
-    uint32_t first; /* number of the first one among those that were prepared; not 0 with one token
+    uint32_t first; /* number of the first one among those that are prepared; not 0 with one token
                        alone */
 };
 

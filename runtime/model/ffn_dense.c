@@ -38,27 +38,11 @@ static void activate_rows(const struct transformer *t, unsigned core)
     }
 }
 
-/* Norm what goes into the last matrix, of this core's tokens, where the family does. */
-static void norm_gated(const struct transformer *t, unsigned core)
-{
-    const float *weights = layer_vector(t, INGOT_FFN_SUB_NORM);
-    size_t first, last;
-
-    layer_share_tokens(t, core, &first, &last);
-    for (size_t i = first; i < last && weights != NULL; i++) {
-        float *row = t->act.gate + i * layer_stride(t, INGOT_FFN_DOWN);
-
-        t->kernels->rmsnorm_f32(row, row, weights, t->data->hidden, params(t)->norm_eps, 0.0f);
-    }
-    layer_pad(t, core, t->act.gate, layer_stride(t, INGOT_FFN_DOWN), INGOT_FFN_DOWN);
-}
-
 bool ffn_dense_run(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
-    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens, 0 };
+    struct linear_input normed = layer_normed(t, core), gated;
     size_t stride = layer_stride(t, INGOT_FFN_DOWN);
-    struct linear_input gated = { a->gate, stride, t->n_tokens, 0 };
 
     if (t->tensors[INGOT_FFN_GATE] != NULL) {
         layer_multiply(t, core, t->tensors[INGOT_FFN_GATE],
@@ -67,10 +51,8 @@ bool ffn_dense_run(const struct transformer *t, unsigned core)
     }
     layer_matrix(t, core, INGOT_FFN_UP, INGOT_FFN_UP_BIAS, &normed, a->up, stride);
     activate_rows(t, core);
-    layer_step(t, core);
-    norm_gated(t, core);
-    layer_quantize(t, core, LAYER_ROLE(INGOT_FFN_DOWN), &gated);
-    if (!layer_wait(t, core, INGOT_FFN_DOWN)) {
+    if (!layer_ready(t, core, INGOT_FFN_DOWN, layer_vector(t, INGOT_FFN_SUB_NORM), t->data->hidden,
+                     a->gate, &gated)) {
         return false;
     }
     layer_matrix(t, core, INGOT_FFN_DOWN, INGOT_FFN_DOWN_BIAS, &gated, a->out, a->dim_stride);

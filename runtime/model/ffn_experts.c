@@ -67,7 +67,7 @@ static void choose(const struct transformer *t, unsigned core)
 
     layer_share_tokens(t, core, &first, &last);
     for (size_t i = first; i < last; i++) {
-        const float *x = t->act.norm + i * t->act.dim_stride;
+        const float *x = layer_normed(t, core).x + i * t->act.dim_stride;
         struct token_work work = work_of(t, i);
 
         t->kernels->gemv_f32_f32_f32(work.logits, t->segment + w->offset, x, w->rows,
@@ -218,7 +218,7 @@ static void add_expert(const struct transformer *t, unsigned core, size_t token,
 static void widen_token(const struct transformer *t, unsigned core, uint32_t i)
 {
     const struct activations *a = &t->act;
-    struct linear_input normed = { a->norm, a->dim_stride, 1, 0 };
+    struct linear_input normed = layer_normed(t, core);
     size_t at = i * hidden_stride(t);
 
     widen(t, core, extent_of(t, i, work_of(t, 0).chosen[i].expert), &normed, a->gate + at,
@@ -382,7 +382,7 @@ static bool run_chunk(const struct transformer *t, unsigned core)
 static bool run_shared(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
-    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens, 0 };
+    struct linear_input normed = layer_normed(t, core);
     bool dense = t->tensors[INGOT_FFN_UP] != NULL;
     size_t first, last;
 

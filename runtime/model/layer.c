@@ -74,13 +74,13 @@ void layer_enter(struct transformer *t, uint32_t layer)
 
 /* What adapters add to n rows that have just been computed, from row r of those at y. */
 static void adapt_rows(const struct transformer *t, const struct ingot_tensor *w, size_t r,
-                       size_t n, float *y, size_t y_stride, uint32_t n_tokens)
+                       size_t n, float *y, size_t y_stride, const struct linear_input *in)
 {
     enum ingot_role role = (enum ingot_role)w->role;
     size_t before = role == INGOT_OUTPUT ? t->first_row : 0;
 
     if (t->lora != NULL && lora_has(t->lora, role)) {
-        lora_expand(t->lora, t->kernels, role, before + r, n, y + r, y_stride, n_tokens);
+        lora_expand(t->lora, t->kernels, role, before + r, n, y + r, y_stride, in);
     }
 }
 
@@ -95,7 +95,7 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
         size_t n = min_size(last - r, POLL_ROWS);
 
         linear_rows(t->kernels, &t->act, w, rows, in, y, y_stride, r, n);
-        adapt_rows(t, w, r, n, y, y_stride, in->n_tokens);
+        adapt_rows(t, w, r, n, y, y_stride, in);
         if (core == 0) {
             stream_poll(t->stream);
         }
@@ -123,6 +123,32 @@ void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role ro
     layer_multiply(t, core, w, t->segment + w->offset, w->rows, in, y, y_stride);
     if (added != NULL) {
         add_bias(t, core, added, w->rows, y, y_stride);
+    }
+}
+
+bool layer_alone(const struct transformer *t)
+{
+    return t->n_tokens == 1 && t->act.chunk >= t->workers->n_cores;
+}
+
+/* The first of the rows of the activations in which this core prepares. */
+static uint32_t own_row(const struct transformer *t, unsigned core)
+{
+    return layer_alone(t) ? core : 0;
+}
+
+struct linear_input layer_normed(const struct transformer *t, unsigned core)
+{
+    const struct activations *a = &t->act;
+    uint32_t row = own_row(t, core);
+
+    return (struct linear_input){ a->norm + row * a->dim_stride, a->dim_stride, t->n_tokens, row };
+}
+
+void layer_step_shared(const struct transformer *t, unsigned core)
+{
+    if (!layer_alone(t)) {
+        layer_step(t, core);
     }
 }
 
@@ -173,12 +199,23 @@ static void prepare(const struct transformer *t, uint64_t roles, const struct li
     }
 }
 
+/* The tokens of an input that this core prepares: its share, or the only one. */
+static void own_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last)
+{
+    if (layer_alone(t)) {
+        *first = 0;
+        *last = 1;
+    } else {
+        layer_share_tokens(t, core, first, last);
+    }
+}
+
 void layer_quantize(const struct transformer *t, unsigned core, uint64_t roles,
                     const struct linear_input *in)
 {
     size_t first, last;
 
-    layer_share_tokens(t, core, &first, &last);
+    own_tokens(t, core, &first, &last);
     prepare(t, roles, in, first, last);
 }
 
@@ -215,6 +252,46 @@ bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role
     return wait_phase(t, core, phase_of(t, t->tensors[role]));
 }
 
+static bool needs_pad(const struct transformer *t, enum ingot_role role)
+{
+    return t->tensors[role]->cols != t->tensors[role]->cols_padded;
+}
+
+/* Alone each core quantizes what it can read after the barrier only. */
+bool layer_take(const struct transformer *t, unsigned core, enum ingot_role role, float *rows,
+                size_t stride, struct linear_input *in)
+{
+    bool there;
+
+    *in = (struct linear_input){ rows, stride, t->n_tokens, own_row(t, core) };
+    layer_pad(t, core, rows, stride, role);
+    if (!layer_alone(t)) {
+        layer_quantize(t, core, LAYER_ROLE(role), in);
+    }
+    there = layer_wait(t, core, role);
+    if (layer_alone(t)) {
+        layer_quantize(t, core, LAYER_ROLE(role), in);
+    }
+    return there;
+}
+
+bool layer_ready(const struct transformer *t, unsigned core, enum ingot_role role,
+                 const float *norm, size_t n, float *rows, struct linear_input *in)
+{
+    size_t stride = layer_stride(t, role), first, last;
+
+    if (!layer_alone(t) || norm != NULL || needs_pad(t, role)) {
+        layer_step(t, core);
+    }
+    layer_share_tokens(t, core, &first, &last);
+    for (size_t i = first; i < last && norm != NULL; i++) {
+        float *row = rows + i * stride;
+
+        t->kernels->rmsnorm_f32(row, row, norm, n, params(t)->norm_eps, 0.0f);
+    }
+    return layer_take(t, core, role, rows, stride, in);
+}
+
 bool layer_wait_rest(const struct transformer *t, unsigned core)
 {
     return wait_phase(t, core, INGOT_PHASES - 1);
@@ -244,12 +321,13 @@ static void norm_tokens(const struct transformer *t, unsigned core, const struct
                         uint64_t reads)
 {
     const struct activations *a = &t->act;
-    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens, 0 };
+    struct linear_input normed = layer_normed(t, core);
+    float *to = a->norm + normed.first * a->dim_stride;
     size_t first, last;
 
-    layer_share_tokens(t, core, &first, &last);
+    own_tokens(t, core, &first, &last);
     for (size_t i = first; i < last; i++) {
-        norm_token(t, norms, a->norm + i * a->dim_stride, a->x + i * a->dim_stride);
+        norm_token(t, norms, to + i * a->dim_stride, a->x + i * a->dim_stride);
     }
     prepare(t, reads, &normed, first, last);
 }
@@ -301,7 +379,7 @@ static bool run_block(const struct transformer *t, unsigned core, const struct l
     const float *after = layer_vector(t, norms->after);
 
     norm_tokens(t, core, norms, block->reads);
-    layer_step(t, core);
+    layer_step_shared(t, core);
     if (!block->run(t, core)) {
         return false;
     }
@@ -317,14 +395,14 @@ static bool run_block(const struct transformer *t, unsigned core, const struct l
  * its own. Its weights come after those of the first, whose last phase they begin. */
 static bool run_beside(const struct transformer *t, unsigned core)
 {
-    struct linear_input normed = { t->act.norm, t->act.dim_stride, t->n_tokens, 0 };
+    struct linear_input normed = layer_normed(t, core);
 
     if (t->beside == NULL) {
         return true;
     }
     layer_step(t, core);
     layer_quantize(t, core, t->beside->reads, &normed);
-    layer_step(t, core);
+    layer_step_shared(t, core);
     if (!t->beside->run(t, core)) {
         return false;
     }
@@ -389,7 +467,10 @@ static bool begin_ffn(const struct transformer *t, unsigned core)
 void layer_run(const struct transformer *t, unsigned core)
 {
     if (t->tensors[INGOT_POSITION_EMBEDDING] != NULL) {
-        add_positions(t, core); /* each core its tokens, which it norms next: no barrier */
+        add_positions(t, core); /* each core its tokens, which it norms next, but for one alone */
+        if (layer_alone(t)) {
+            layer_step(t, core);
+        }
     }
     if (t->tensors[INGOT_PER_LAYER_PROJECTION] != NULL) {
         layer_embedding_begin(t, core);

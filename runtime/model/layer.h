@@ -79,6 +79,16 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
 void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role role,
                   enum ingot_role bias, const struct linear_input *in, float *y, size_t y_stride);
 
+/* One token's input each core prepares for itself, in its own rows of the activations: all would
+ * wait for one otherwise, which takes as long and costs a meeting. False: cores share the tokens. */
+bool layer_alone(const struct transformer *t);
+
+/* The block's normed input, as this core multiplies it. */
+struct linear_input layer_normed(const struct transformer *t, unsigned core);
+
+/* A barrier, if what cores have prepared of the chunk is for others too. */
+void layer_step_shared(const struct transformer *t, unsigned core);
+
 /* This core's tokens [first, last) of the chunk, as layer_quantize shares them out. */
 void layer_share_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last);
 
@@ -91,7 +101,8 @@ size_t layer_stride(const struct transformer *t, enum ingot_role role);
 void layer_pad(const struct transformer *t, unsigned core, float *rows, size_t stride,
                enum ingot_role role);
 
-/* Quantize this core's tokens of an input for the matrices of these roles. */
+/* Quantize this core's tokens of an input for the matrices of these roles; in->first is of
+ * layer_normed. */
 void layer_quantize(const struct transformer *t, unsigned core, uint64_t roles,
                     const struct linear_input *in);
 
@@ -101,6 +112,16 @@ void layer_step(const struct transformer *t, unsigned core);
 /* The same; after it the tensor in the role and all before it are there. False: it will not
  * come. */
 bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role);
+
+/* `rows` (n_tokens, stride) are the input of the matrix in the role, which layer_wait waits for;
+ * this core's tokens are whole. They are padded and quantized; *in: as this core multiplies them. */
+bool layer_take(const struct transformer *t, unsigned core, enum ingot_role role, float *rows,
+                size_t stride, struct linear_input *in);
+
+/* The same of rows that all cores have made together, stride as layer_stride says. If norm is not NULL
+ * their first n columns are normed. */
+bool layer_ready(const struct transformer *t, unsigned core, enum ingot_role role,
+                 const float *norm, size_t n, float *rows, struct linear_input *in);
 
 /* The same of all that the layer has, its experts too. */
 bool layer_wait_rest(const struct transformer *t, unsigned core);

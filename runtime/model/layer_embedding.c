@@ -46,13 +46,15 @@ enum err layer_embedding_read(struct transformer *t, uint32_t n)
 static void take_x(const struct transformer *t, unsigned core, const struct ingot_tensor *w)
 {
     const struct activations *a = &t->act;
-    struct linear_input in = { a->norm, a->dim_stride, t->n_tokens, 0 };
-    size_t first, last;
+    struct linear_input in = layer_normed(t, core);
+    float *to = a->norm + in.first * a->dim_stride;
+    size_t first = 0, last = 1;
 
-    layer_share_tokens(t, core, &first, &last);
+    if (!layer_alone(t)) {
+        layer_share_tokens(t, core, &first, &last);
+    }
     for (size_t i = first; i < last; i++) {
-        memcpy(a->norm + i * a->dim_stride, a->x + i * a->dim_stride,
-               params(t)->dim * sizeof(float));
+        memcpy(to + i * a->dim_stride, a->x + i * a->dim_stride, params(t)->dim * sizeof(float));
     }
     linear_prepare(t->kernels, a, 1u << w->type, &in, first, last);
 }
@@ -72,11 +74,11 @@ void layer_embedding_begin(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     const struct ingot_tensor *w = t->tensors[INGOT_PER_LAYER_PROJECTION];
-    struct linear_input in = { a->norm, a->dim_stride, t->n_tokens, 0 };
+    struct linear_input in = layer_normed(t, core);
     size_t first, last, n = (size_t)params(t)->n_layers * params(t)->per_layer_dim;
 
     take_x(t, core, w);
-    layer_step(t, core);
+    layer_step_shared(t, core);
     layer_multiply(t, core, w, t->segment + w->offset, w->rows, &in, a->per_layer,
                    a->per_layer_stride);
     layer_step(t, core);
@@ -97,7 +99,7 @@ static void gate(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     const struct ingot_tensor *w = t->tensors[INGOT_PER_LAYER_GATE];
-    struct linear_input in = { a->norm, a->dim_stride, t->n_tokens, 0 };
+    struct linear_input in = layer_normed(t, core);
     size_t stride = layer_stride(t, INGOT_PER_LAYER_OUT), first, last;
 
     layer_multiply(t, core, w, t->segment + w->offset, w->rows, &in, a->gate, stride);
@@ -130,19 +132,17 @@ bool layer_embedding_add(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     const struct ingot_tensor *out = t->tensors[INGOT_PER_LAYER_OUT];
-    size_t stride = layer_stride(t, INGOT_PER_LAYER_OUT);
-    struct linear_input gated = { a->gate, stride, t->n_tokens, 0 };
+    struct linear_input gated;
 
     if (!layer_wait_rest(t, core)) {
         return false;
     }
     take_x(t, core, t->tensors[INGOT_PER_LAYER_GATE]);
-    layer_step(t, core);
+    layer_step_shared(t, core);
     gate(t, core);
-    layer_step(t, core);
-    layer_pad(t, core, a->gate, stride, INGOT_PER_LAYER_OUT);
-    layer_quantize(t, core, LAYER_ROLE(INGOT_PER_LAYER_OUT), &gated);
-    layer_step(t, core);
+    if (!layer_ready(t, core, INGOT_PER_LAYER_OUT, NULL, 0, a->gate, &gated)) {
+        return false;
+    }
     layer_multiply(t, core, out, t->segment + out->offset, out->rows, &gated, a->out,
                    a->dim_stride);
     layer_step(t, core);

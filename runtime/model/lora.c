@@ -79,13 +79,13 @@ void lora_enter(struct lora *l, uint32_t layer)
 /* ---- u = s A x ------------------------------------------------------------------------------- */
 
 static void shrink(const struct lora *l, const struct lora_pair *p, const struct kernels *k,
-                   const struct activations *a, const struct linear_input *in, size_t first)
+                   const struct activations *a, const struct linear_input *in, size_t row)
 {
     const struct ingot_tensor matrix = { .type = (uint8_t)p->adapter->type,
                                          .rows = p->pair->rank,
                                          .cols = p->pair->cols,
                                          .cols_padded = adapter_cols_padded(p->pair->cols) };
-    float *u = l->u + first * l->stride + p->first;
+    float *u = l->u + row * l->stride + p->first;
 
     linear_rows(k, a, &matrix, p->adapter->data + p->pair->a, in, u, l->stride, 0, p->pair->rank);
     for (uint32_t i = 0; i < in->n_tokens; i++) {
@@ -101,7 +101,7 @@ void lora_shrink(const struct lora *l, const struct kernels *k, const struct act
 
     for (uint32_t i = 0; last > first && i < l->first[INGOT_N_ROLES]; i++) {
         if ((roles >> l->pairs[i].pair->role & 1) != 0) {
-            shrink(l, &l->pairs[i], k, a, &part, first);
+            shrink(l, &l->pairs[i], k, a, &part, in->first + first);
         }
     }
 }
@@ -122,12 +122,12 @@ static void expand(const struct lora_pair *p, const struct kernels *k, size_t fi
 }
 
 void lora_expand(const struct lora *l, const struct kernels *k, enum ingot_role role, size_t first,
-                 size_t n, float *y, size_t y_stride, uint32_t n_tokens)
+                 size_t n, float *y, size_t y_stride, const struct linear_input *in)
 {
     for (uint32_t i = l->first[role]; i < l->first[role + 1]; i++) {
-        for (uint32_t t = 0; t < n_tokens; t++) {
+        for (uint32_t t = 0; t < in->n_tokens; t++) {
             expand(&l->pairs[i], k, first, n, y + t * y_stride,
-                   l->u + t * l->stride + l->pairs[i].first);
+                   l->u + (in->first + t) * l->stride + l->pairs[i].first);
         }
     }
 }

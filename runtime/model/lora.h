@@ -69,9 +69,10 @@ static inline bool lora_has(const struct lora *l, enum ingot_role role)
 void lora_shrink(const struct lora *l, const struct kernels *k, const struct activations *a,
                  uint64_t roles, const struct linear_input *in, size_t first, size_t last);
 
-/* Rows [first, first + n) of the role's matrix, first % 8 == 0, which lie at y (tokens, y_stride). */
+/* Rows [first, first + n) of the role's matrix, first % 8 == 0, which lie at y (tokens, y_stride), of an
+ * input that lora_shrink has taken. */
 void lora_expand(const struct lora *l, const struct kernels *k, enum ingot_role role, size_t first,
-                 size_t n, float *y, size_t y_stride, uint32_t n_tokens);
+                 size_t n, float *y, size_t y_stride, const struct linear_input *in);
 
 /* The embedding's row of a token: x (dim) += scale s B A[token]. Its pairs were entered. */
 void lora_embed(const struct lora *l, const struct kernels *k, uint32_t token, float scale,

@@ -146,12 +146,15 @@ static void project_low(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     size_t stride = layer_stride(t, INGOT_ATTN_Q);
-    struct linear_input low = { a->attended, stride, t->n_tokens, 0 };
+    struct linear_input low = { a->attended, stride, t->n_tokens, layer_normed(t, core).first };
 
     norm_rows(t, core, a->attended, stride, INGOT_ATTN_Q_A_NORM, t->data->q_rank);
     layer_pad(t, core, a->attended, stride, INGOT_ATTN_Q);
+    if (layer_alone(t)) {
+        layer_step(t, core);
+    }
     layer_quantize(t, core, LAYER_ROLE(INGOT_ATTN_Q), &low);
-    layer_step(t, core);
+    layer_step_shared(t, core);
     layer_matrix(t, core, INGOT_ATTN_Q, INGOT_ATTN_Q_BIAS, &low, a->q, a->q_stride);
     layer_step(t, core);
 }
@@ -161,7 +164,7 @@ static void project(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     const struct ingot_layer *l = t->data;
-    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens, 0 };
+    struct linear_input normed = layer_normed(t, core);
 
     if (l->q_rank != 0) {
         const struct ingot_tensor *w = t->tensors[INGOT_ATTN_Q_A];
@@ -194,7 +197,7 @@ static void project(const struct transformer *t, unsigned core)
 static void gate_attended(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
-    struct linear_input normed = { a->norm, a->dim_stride, t->n_tokens, 0 };
+    struct linear_input normed = layer_normed(t, core);
     size_t stride = layer_stride(t, INGOT_ATTN_OUT), first, last;
 
     layer_multiply(t, core, t->tensors[INGOT_ATTN_GATE],
@@ -206,31 +209,36 @@ static void gate_attended(const struct transformer *t, unsigned core)
 
         t->kernels->sigmoid_mul_f32(o, o, a->q + i * a->q_stride + first, last - first);
     }
-    layer_step(t, core);
+}
+
+/* Whether each core attends with the very heads whose keys it has appended: no barrier lies between. */
+static bool keeps_heads(const struct transformer *t)
+{
+    struct attention_split s = split_attention(t);
+
+    return t->n_tokens == 1 && s.head_blocks == 1;
 }
 
 /* Each core runs some of the queries over all cached keys, also the other cores' new ones. */
 static bool run(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
-    size_t stride = layer_stride(t, INGOT_ATTN_OUT);
-    struct linear_input attended = { a->attended, stride, t->n_tokens, 0 };
+    struct linear_input attended;
 
     project(t, core);
     if (!attention_has(t, INGOT_SHARED_KV)) {
         append_kv(t, core);
-        layer_step(t, core);
+        if (!keeps_heads(t)) {
+            layer_step(t, core);
+        }
     }
     attend(t, core);
-    layer_step(t, core);
     if (t->tensors[INGOT_ATTN_GATE] != NULL) {
+        layer_step(t, core);
         gate_attended(t, core);
     }
-    norm_rows(t, core, a->attended, stride, INGOT_ATTN_SUB_NORM,
-              (size_t)t->data->n_heads * t->data->value_dim);
-    layer_pad(t, core, a->attended, stride, INGOT_ATTN_OUT);
-    layer_quantize(t, core, LAYER_ROLE(INGOT_ATTN_OUT), &attended);
-    if (!layer_wait(t, core, INGOT_ATTN_OUT)) {
+    if (!layer_ready(t, core, INGOT_ATTN_OUT, layer_vector(t, INGOT_ATTN_SUB_NORM),
+                     (size_t)t->data->n_heads * t->data->value_dim, a->attended, &attended)) {
         return false;
     }
     layer_matrix(t, core, INGOT_ATTN_OUT, INGOT_ATTN_OUT_BIAS, &attended, a->out, a->dim_stride);

@@ -125,7 +125,7 @@ void recurrence_multiply(const struct transformer *t, unsigned core, enum ingot_
                          const struct recurrence_rows *y)
 {
     const struct ingot_tensor *w = t->tensors[role];
-    struct linear_input normed = { t->act.norm, t->act.dim_stride, t->n_tokens, 0 };
+    struct linear_input normed = layer_normed(t, core);
 
     layer_multiply(t, core, w, t->segment + w->offset, w->rows, &normed, y->at, y->stride);
 }
@@ -134,11 +134,9 @@ bool recurrence_finish(const struct transformer *t, unsigned core,
                        const struct recurrence_rows *rows)
 {
     const struct ingot_tensor *w = t->tensors[INGOT_SSM_OUT];
-    struct linear_input in = { rows->at, rows->stride, t->n_tokens, 0 };
+    struct linear_input in;
 
-    layer_pad(t, core, rows->at, rows->stride, INGOT_SSM_OUT);
-    layer_quantize(t, core, LAYER_ROLE(INGOT_SSM_OUT), &in);
-    if (!layer_wait(t, core, INGOT_SSM_OUT)) {
+    if (!layer_take(t, core, INGOT_SSM_OUT, rows->at, rows->stride, &in)) {
         return false;
     }
     layer_multiply(t, core, w, t->segment + w->offset, w->rows, &in, t->act.out, t->act.dim_stride);
