@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "runtime/app/app_private.h"
-#include "runtime/chat/chat_learn.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
@@ -26,16 +25,6 @@ static enum err choose_chat(struct app *a, const struct ingot_chat **chat)
         return app_fail(a, e, files->problem(files->context));
     }
     return ERR_OK;
-}
-
-static void open_lessons(struct app *a)
-{
-    if (a->target.setup.learns && !chat_learn_open(&a->chat)) {
-        console_log(
-            a->setup.console,
-            "learn=on has no effect: the model's head is streamed, and a lesson needs it in "
-            "memory: more mem=, or a smaller model");
-    }
 }
 
 /* Load what was planned, and begin a conversation with it. Somebody waits since since_ms. */
@@ -61,7 +50,7 @@ static enum err load_to_talk(struct app *a, const struct ingot_chat *chat, uint6
             "layers, or kv=, keep other things",
             (unsigned)a->setup.options->load.beams);
     }
-    open_lessons(a);
+    app_open_lessons(a);
     app_load_prefix(a);
     if (a->setup.front == APP_CONSOLE) {
         report_ready(a->setup.console, &a->target.model, since_ms, start);

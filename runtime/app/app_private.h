@@ -43,6 +43,9 @@ enum err app_blame(struct app *a, enum err e, enum option which);
 /* After chat_open: what conversations begin with comes from a file, where there is one for it. */
 void app_load_prefix(struct app *a);
 
+/* After chat_open: learn=on, and the lessons of an earlier start from their file, where there is one. */
+void app_open_lessons(struct app *a);
+
 /* How many lines /branch can keep. */
 uint32_t app_branches(const struct app *a);
 

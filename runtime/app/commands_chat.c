@@ -103,8 +103,7 @@ static struct saved_chat_state state_of(struct chat *c)
     };
 }
 
-/* NULL: said why. */
-static const struct file *find_save(struct app *a, const char *name, uint64_t bytes)
+const struct file *commands_find_save(struct app *a, const char *name, uint64_t bytes)
 {
     const struct app_files *files = a->setup.files;
     const struct file *file;
@@ -126,7 +125,7 @@ static const struct file *find_save(struct app *a, const char *name, uint64_t by
 static enum command_result save_chat(struct app *a, char *argument)
 {
     struct saved_chat_state state = state_of(&a->chat);
-    const struct file *file = find_save(a, argument, saved_chat_most_bytes(&state));
+    const struct file *file = commands_find_save(a, argument, saved_chat_most_bytes(&state));
     enum err e;
 
     if (file == NULL) {
@@ -169,6 +168,9 @@ enum command_result command_save(struct app *a, char *argument)
         save_prefix(a);
         return COMMAND_DONE;
     }
+    if (strcmp(argument, "learn") == 0) {
+        return command_save_learn(a);
+    }
     return save_chat(a, argument);
 }
 
@@ -198,11 +200,15 @@ static void say_not_loaded(struct app *a, enum err e)
 
 enum command_result command_load(struct app *a, char *argument)
 {
-    const struct file *file = find_save(a, argument, 0);
     struct chat *c = &a->chat;
     struct saved_chat_state state = state_of(c);
+    const struct file *file;
     enum err e;
 
+    if (strcmp(argument, "learn") == 0) {
+        return command_load_learn(a);
+    }
+    file = commands_find_save(a, argument, 0);
     if (file == NULL) {
         return COMMAND_DONE;
     }

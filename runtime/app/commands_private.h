@@ -12,6 +12,9 @@
 /* Where sentences of options.h go: to the console. */
 struct options_report commands_report(struct app *a);
 
+/* The file NAME.sav ("chat" for ""), where `bytes` are to be saved, 0 to load. NULL: said why. */
+const struct file *commands_find_save(struct app *a, const char *name, uint64_t bytes);
+
 /* The word at text, and what comes after it in *rest, which is "" where nothing does. */
 char *commands_cut_word(char *text, char **rest);
 
@@ -31,6 +34,8 @@ enum command_result command_bad(struct app *a, char *argument);
 enum command_result command_teach(struct app *a, char *argument);
 enum command_result command_learned(struct app *a, char *argument);
 enum command_result command_undo_learn(struct app *a);
+enum command_result command_save_learn(struct app *a);
+enum command_result command_load_learn(struct app *a);
 
 enum command_result command_set(struct app *a, char *argument);
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "runtime/chat/chat.h"
+#include "runtime/chat/saved_chat.h"
 
 enum {
     CHAT_LEARN_FELT =
@@ -34,5 +35,13 @@ enum err chat_learn_teach(struct chat *c, const char *question, size_t question_
 
 /* One step for each token of the last reply, towards it or away from it. ERR_NOT_FOUND: there is none. */
 enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson);
+
+/* What was learnt goes to a file, and comes back, in place of what is there. Errors of saved_chat_write
+ * and saved_chat_read (saved_chat.h); io->problem. */
+enum err chat_learn_save(struct chat *c, struct saved_chat *io, const struct file *file,
+                         saved_chat_progress_fn *progress, void *context);
+enum err chat_learn_load(struct chat *c, struct saved_chat *io, const struct file *file,
+                         saved_chat_progress_fn *progress, void *context);
+uint64_t chat_learn_bytes(struct chat *c); /* that the file has to have, whatever comes */
 
 #endif

@@ -37,7 +37,7 @@ static uint32_t count_opening(struct chat *c)
 static struct saved_chat_state state_of(struct chat *c)
 {
     return (
-        struct saved_chat_state){ .session = c->session, .turns = &c->turns, .is_prefix = true };
+        struct saved_chat_state){ .session = c->session, .turns = &c->turns, .kind = SAVED_PREFIX };
 }
 
 uint64_t chat_prefix_bytes(struct chat *c)

@@ -7,10 +7,9 @@
 
 enum { MAGIC_BYTES = 8 };
 
-static const char *magic_of(bool is_prefix)
-{
-    return is_prefix ? "INGOTPRE" : "INGOTSAV";
-}
+static const char *const magic[] = {
+    [SAVED_CHAT] = "INGOTSAV", [SAVED_PREFIX] = "INGOTPRE", [SAVED_LESSONS] = "INGOTLRN"
+};
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
@@ -22,6 +21,9 @@ uint64_t saved_chat_to_sectors(uint64_t bytes)
 uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
                                   const struct saved_chat_header *h)
 {
+    if (state->kind == SAVED_LESSONS) {
+        return lessons_move_bytes(state->lessons, h->n_examples);
+    }
     return (uint64_t)h->n_turns * sizeof(struct turn) + h->text_bytes +
            session_move_bytes(state->session, h->n_ids, h->n_cached);
 }
@@ -31,12 +33,8 @@ uint64_t saved_chat_half_bytes(const struct file *file)
     return file->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;
 }
 
-void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat_header *h)
+static void describe_chat(const struct saved_chat_state *state, struct saved_chat_header *h)
 {
-    memset(h, 0, sizeof *h);
-    memcpy(h->magic, magic_of(state->is_prefix), MAGIC_BYTES);
-    h->version = SAVED_CHAT_VERSION;
-    h->model_crc = session_model_crc(state->session);
     h->kv_keys = state->session->kv.types.keys;
     h->kv_values = state->session->kv.types.values;
     h->kv_warm = state->session->kv.types.warm;
@@ -49,6 +47,20 @@ void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat
     h->started = state->started;
     h->n_turns = state->turns->n;
     h->text_bytes = state->turns->text_bytes;
+}
+
+void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat_header *h)
+{
+    memset(h, 0, sizeof *h);
+    memcpy(h->magic, magic[state->kind], MAGIC_BYTES);
+    h->version = SAVED_CHAT_VERSION;
+    h->model_crc = session_model_crc(state->session);
+    if (state->kind == SAVED_LESSONS) {
+        h->dim = state->lessons->dim;
+        h->n_examples = state->lessons->n;
+    } else {
+        describe_chat(state, h);
+    }
     h->payload_bytes = saved_chat_payload_bytes(state, h);
 }
 
@@ -68,9 +80,11 @@ uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids)
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state)
 {
     uint32_t context = state->session->context;
-    struct saved_chat_header h = {
-        .n_cached = context, .n_ids = context, .n_turns = TURNS_MOST, .text_bytes = TURNS_TEXT_BYTES
-    };
+    struct saved_chat_header h = { .n_cached = context,
+                                   .n_ids = context,
+                                   .n_turns = TURNS_MOST,
+                                   .text_bytes = TURNS_TEXT_BYTES,
+                                   .n_examples = LESSONS_ROOM };
 
     return 2 * (SECTOR_BYTES + saved_chat_to_sectors(saved_chat_payload_bytes(state, &h)));
 }
@@ -82,7 +96,7 @@ void saved_chat_begin(struct saved_chat *s, const struct file *file,
                       void *context)
 {
     s->file = file;
-    s->is_prefix = state->is_prefix;
+    s->kind = state->kind;
     s->progress = progress;
     s->context = context;
     s->done = 0;
@@ -99,7 +113,11 @@ void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h)
 
 const char *saved_chat_command(const struct saved_chat *s)
 {
-    return s->is_prefix ? "/save prefix" : "/save";
+    static const char *const commands[] = {
+        [SAVED_CHAT] = "/save", [SAVED_PREFIX] = "/save prefix", [SAVED_LESSONS] = "/save learn"
+    };
+
+    return commands[s->kind];
 }
 
 enum err saved_chat_io_problem(struct saved_chat *s, enum err e, bool writes)
@@ -129,7 +147,7 @@ uint32_t saved_chat_header_crc(const struct saved_chat_header *h)
 
 static bool is_whole(const struct saved_chat *s, const struct saved_chat_header *h, uint64_t room)
 {
-    return memcmp(h->magic, magic_of(s->is_prefix), MAGIC_BYTES) == 0 &&
+    return memcmp(h->magic, magic[s->kind], MAGIC_BYTES) == 0 &&
            h->header_crc == saved_chat_header_crc(h) && h->payload_bytes <= room - SECTOR_BYTES;
 }
 

@@ -1,5 +1,6 @@
 /* A conversation in a file of the card, so that it goes on after a restart: tokens, turns, keys and
- * values. Or a prefix, what all conversations begin with (chat_prefix.h): the same without turns.
+ * values. Or a prefix, what all conversations begin with (chat_prefix.h): the same without turns. Or what
+ * was learnt (runtime/learn/lessons.h), without a token.
  * The file is there beforehand and keeps its size and place; the file system is never written.
  *
  * Two halves take turns. A half is a header of one sector, written last, and a payload; the valid
@@ -9,7 +10,7 @@
  * is written over is read through before.
  *
  *   payload: the turns (runtime/chat/turns.h) and what was said; then what session_move gives: tokens,
- *   u32, and each layer's state; zeros to the end of the sector */
+ *   u32, and each layer's state; or what lessons_move gives; zeros to the end of the sector */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_H
 #define INGOT_RUNTIME_SAVED_CHAT_H
 
@@ -18,6 +19,7 @@
 
 #include "board/err.h"
 #include "runtime/chat/turns.h"
+#include "runtime/learn/lessons.h"
 #include "runtime/session/session.h"
 #include "runtime/storage/file.h"
 
@@ -25,7 +27,7 @@ enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_PROBLEM_BYTES = 320 };
 
 /* Little-endian, as all that is on a card. */
 struct saved_chat_header {
-    char magic[8];       /* "INGOTSAV"; of a prefix "INGOTPRE" */
+    char magic[8];       /* "INGOTSAV"; of a prefix "INGOTPRE", of lessons "INGOTLRN" */
     uint32_t version;    /* SAVED_CHAT_VERSION */
     uint32_t header_crc; /* CRC-32C of the sector with this field zero */
     uint64_t sequence;   /* of this save; the file's first is 1 */
@@ -40,9 +42,17 @@ struct saved_chat_header {
     uint32_t n_turns, text_bytes; /* of the turns */
     uint8_t kv_warm, kv_cold;     /* of tiers, as struct kv_types; else 0 */
     uint16_t kv_hot_tiles, kv_warm_tiles;
-    uint8_t zeros[434];
+    uint8_t zeros[2];
+    uint32_t dim, n_examples; /* of lessons, else 0 */
+    uint8_t more_zeros[424];
 };
 _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one piece");
+
+enum saved_kind {
+    SAVED_CHAT,
+    SAVED_PREFIX, /* no turns, and every token cached; nothing is lost by a load that fails */
+    SAVED_LESSONS, /* all lessons are forgotten by a load that fails after the file was read through */
+};
 
 /* What is saved, and where it goes when it is loaded. */
 struct saved_chat_state {
@@ -50,7 +60,8 @@ struct saved_chat_state {
     uint32_t reply_start;
     bool started;
     struct turns *turns;
-    bool is_prefix; /* no turns, and every token cached; nothing is lost by a load that fails */
+    enum saved_kind kind;
+    struct lessons *lessons; /* of SAVED_LESSONS, whose model is the session's */
 };
 
 /* False: stop. */
@@ -64,7 +75,8 @@ enum saved_chat_before {
                          * stopped it, when the file was known to be good and its states were
                          * arriving in the place of the old ones */
     SAVED_CHAT_LOST,    /* the same, and the session's work space is too small to keep the tokens of
-                         * such a long context: the session is empty, and there are no turns */
+                         * such a long context: the session is empty, and there are no turns; of
+                         * lessons: all are forgotten */
 };
 
 struct saved_chat {
@@ -73,7 +85,7 @@ struct saved_chat {
     saved_chat_progress_fn *progress;
     void *context;
     uint64_t done, total; /* bytes, for the progress */
-    bool is_prefix;       /* what the file is for */
+    enum saved_kind kind; /* what the file is for */
     _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
     _Alignas(64) struct saved_chat_header header;
     char problem[SAVED_CHAT_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
@@ -88,14 +100,14 @@ uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
 /* Save, and see that it is there: the card reads once what it keeps, and once what it was given.
  * ERR_NO_SPACE: the file is too small. ERR_UNSUPPORTED: its device takes no writes. ERR_BAD_CHECKSUM:
- * it gives back other bytes than it was given. ERR_BAD_ARGUMENT: the session is empty. Errors of
+ * it gives back other bytes than it was given. ERR_BAD_ARGUMENT: there is nothing to save. Errors of
  * file.h; ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there
  * after an error. */
 enum err saved_chat_write(struct saved_chat *s, const struct file *file,
                           const struct saved_chat_state *state, saved_chat_progress_fn *progress,
                           void *context);
 
-/* Load the newest conversation that is whole. Its bytes are read twice: for their CRC before anything
+/* Load the newest that is whole. Its bytes are read twice: for their CRC before anything
  * of *state changes, and into it. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: by another model,
  * or with other settings; s->problem says what. ERR_BAD_CHECKSUM: both are damaged. Errors of file.h,
  * ERR_ABORTED by progress. After an error s->before says what the state holds.

@@ -185,21 +185,33 @@ static enum err move_session(struct transfer *t, const struct saved_chat_state *
     return e;
 }
 
+static enum err move_conversation(struct transfer *t, const struct saved_chat_state *state,
+                                  const struct saved_chat_header *h)
+{
+    struct turns *turns = state->turns;
+    enum err e = move(t, turns->list, h->n_turns * sizeof turns->list[0]);
+
+    if (e == ERR_OK) {
+        e = move(t, turns->text, h->text_bytes);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    return move_session(t, state, h);
+}
+
 enum err saved_chat_move_payload(struct saved_chat *s, unsigned half,
                                  const struct saved_chat_state *state,
                                  const struct saved_chat_header *h, bool writes, uint32_t *crc)
 {
     struct transfer t = { .s = s, .writes = writes, .at = payload_at(s, half) };
-    struct turns *turns = state->turns;
     enum err e;
 
     t.end = t.at + saved_chat_to_sectors(h->payload_bytes);
-    e = move(&t, turns->list, h->n_turns * sizeof turns->list[0]);
-    if (e == ERR_OK) {
-        e = move(&t, turns->text, h->text_bytes);
-    }
-    if (e == ERR_OK) {
-        e = move_session(&t, state, h);
+    if (state->kind == SAVED_LESSONS) {
+        e = lessons_move(state->lessons, !writes, move, &t);
+    } else {
+        e = move_conversation(&t, state, h);
     }
     if (e == ERR_OK && writes && t.n > 0) {
         memset(s->buffer + t.n, 0, (size_t)saved_chat_to_sectors(t.n) - t.n);

@@ -12,6 +12,16 @@ static enum err contradiction(struct saved_chat *s)
     return ERR_BAD_MODEL;
 }
 
+static enum err check_lessons(struct saved_chat *s, const struct saved_chat_header *h,
+                              const struct saved_chat_state *state)
+{
+    if (h->dim != state->lessons->dim || h->n_examples > LESSONS_ROOM ||
+        h->payload_bytes != lessons_move_bytes(state->lessons, h->n_examples)) {
+        return contradiction(s);
+    }
+    return ERR_OK;
+}
+
 /* Whether the state can take what the header describes. */
 static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *h,
                           const struct saved_chat_state *state)
@@ -31,7 +41,7 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     s->file->name, (unsigned)h->version);
         return ERR_BAD_MODEL;
     }
-    if (h->model_crc != session_model_crc(session) && s->is_prefix) {
+    if (h->model_crc != session_model_crc(session) && s->kind == SAVED_PREFIX) {
         format_text(problem, room,
                     "%s belongs to another model or adapter: /save prefix writes it anew",
                     s->file->name);
@@ -42,6 +52,9 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     "%s belongs to another model or adapter: /model NAME or /adapter NAME loads it",
                     s->file->name);
         return ERR_BAD_MODEL;
+    }
+    if (s->kind == SAVED_LESSONS) {
+        return check_lessons(s, h, state);
     }
     if (!kv_types_equal(types, session->kv.types)) {
         char name[KV_TYPES_NAME_BYTES];
@@ -88,7 +101,7 @@ static enum err check_half(struct saved_chat *s, unsigned half, const struct sav
     s->total = s->done;
     saved_chat_expect(s, h); /* for the CRC, and into the state */
     saved_chat_expect(s, h);
-    e = saved_chat_check(s, half, h, "checking", &contents);
+    e = saved_chat_check(s, half, h, "checking", s->kind == SAVED_CHAT ? &contents : NULL);
     if (e == ERR_BAD_CHECKSUM) {
         return damaged(s);
     }
@@ -100,9 +113,12 @@ static enum err check_half(struct saved_chat *s, unsigned half, const struct sav
 
 static enum err empty(struct saved_chat *s)
 {
+    static const char *const what[] = { [SAVED_CHAT] = "a conversation",
+                                        [SAVED_PREFIX] = "the system prompt's state",
+                                        [SAVED_LESSONS] = "what was learnt" };
+
     format_text(s->problem, sizeof s->problem, "%s is empty: %s writes %s into it", s->file->name,
-                saved_chat_command(s),
-                s->is_prefix ? "the system prompt's state" : "a conversation");
+                saved_chat_command(s), what[s->kind]);
     return ERR_NOT_FOUND;
 }
 
@@ -133,7 +149,7 @@ static enum err choose_half(struct saved_chat *s, const struct saved_chat_halves
         s->is_older = true;
         e = check_half(s, other, &halves->h[other], state);
     }
-    if (e == ERR_OK && halves->h[*half].n_ids == 0) {
+    if (e == ERR_OK && s->kind == SAVED_CHAT && halves->h[*half].n_ids == 0) {
         e = empty(s);
     }
     return e;
@@ -202,6 +218,29 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     return ERR_OK;
 }
 
+/* ---- lessons -------------------------------------------------------------------------------- */
+
+/* In the place of those at work, which are given up: what arrived but in part would be neither. */
+static enum err load_lessons(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
+                             struct saved_chat_state *state)
+{
+    uint32_t crc, vocab = state->session->model->image.header->params.vocab;
+    enum err e = saved_chat_move_payload(s, half, state, h, false, &crc);
+
+    if (e == ERR_BAD_MODEL || (e == ERR_OK && state->lessons->n != h->n_examples)) {
+        e = contradiction(s);
+    } else if (e == ERR_OK && crc != h->payload_crc) {
+        e = damaged(s);
+    } else if (e == ERR_OK && !lessons_are_sound(state->lessons, vocab)) {
+        e = contradiction(s);
+    }
+    if (e != ERR_OK) {
+        lessons_clear(state->lessons);
+        s->before = SAVED_CHAT_LOST;
+    }
+    return e;
+}
+
 /* ---- a prefix ------------------------------------------------------------------------------- */
 
 /* Into the session, which has nothing to lose. */
@@ -254,7 +293,7 @@ enum err saved_chat_read(struct saved_chat *s, const struct file *file,
     if (e == ERR_OK) {
         e = check_halves(s, &halves);
     }
-    if (e == ERR_OK && s->is_prefix) {
+    if (e == ERR_OK && s->kind == SAVED_PREFIX) {
         return load_newest_prefix(s, &halves, state);
     }
     if (e == ERR_OK) {
@@ -262,6 +301,9 @@ enum err saved_chat_read(struct saved_chat *s, const struct file *file,
     }
     if (e != ERR_OK) {
         return e;
+    }
+    if (s->kind == SAVED_LESSONS) {
+        return load_lessons(s, half, &halves.h[half], state);
     }
     kept = keep(state);
     e = load_half(s, half, &halves.h[half], state);

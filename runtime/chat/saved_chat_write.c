@@ -6,6 +6,15 @@
 
 enum { MIB = 1 << 20 };
 
+/* A prefix never is. */
+static bool is_empty(const struct saved_chat_state *state)
+{
+    if (state->kind == SAVED_LESSONS) {
+        return state->lessons->learner.totals.lessons == 0;
+    }
+    return state->session->n_ids == 0;
+}
+
 static enum err check_room(struct saved_chat *s, const struct saved_chat_state *state)
 {
     char needed[FORMAT_NUMBER_BYTES], room[FORMAT_NUMBER_BYTES];
@@ -14,14 +23,15 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
 
     if (!s->file->device->writable) {
         format_text(s->problem, sizeof s->problem,
-                    "%s takes no writes: a conversation is saved on a card", s->file->device->name);
+                    "%s takes no writes: what is saved goes to a card", s->file->device->name);
         return ERR_UNSUPPORTED;
     }
-    if (state->session->n_ids == 0) { /* a prefix never is */
-        format_text(s->problem, sizeof s->problem, "nothing has been said yet that could be saved");
+    if (is_empty(state)) {
+        format_text(s->problem, sizeof s->problem, "nothing has been %s yet that could be saved",
+                    state->kind == SAVED_LESSONS ? "learnt" : "said");
         return ERR_BAD_ARGUMENT;
     }
-    if (bytes / 2 > saved_chat_half_bytes(s->file) && state->is_prefix) {
+    if (bytes / 2 > saved_chat_half_bytes(s->file) && state->kind == SAVED_PREFIX) {
         format_text(
             s->problem, sizeof s->problem,
             "the system prompt's state needs %s and %s has %s: `make card SYSTEM=` makes room "
@@ -30,12 +40,11 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
         return ERR_NO_SPACE;
     }
     if (bytes / 2 > saved_chat_half_bytes(s->file)) {
-        format_text(
-            s->problem, sizeof s->problem,
-            "the conversation needs %s and %s has %s: `make card SAVE=%u` makes room for the "
-            "whole context",
-            format_bytes(needed, bytes), s->file->name, format_bytes(room, s->file->bytes),
-            (unsigned)most_mib);
+        format_text(s->problem, sizeof s->problem,
+                    "the %s %s and %s has %s: `make card SAVE=%u` makes room for the whole %s",
+                    state->kind == SAVED_LESSONS ? "lessons need" : "conversation needs",
+                    format_bytes(needed, bytes), s->file->name, format_bytes(room, s->file->bytes),
+                    (unsigned)most_mib, state->kind == SAVED_LESSONS ? "of it" : "context");
         return ERR_NO_SPACE;
     }
     return ERR_OK;

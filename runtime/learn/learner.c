@@ -81,7 +81,7 @@ static bool clip(const struct learner *l)
     return true;
 }
 
-static bool is_sound(const struct learner *l)
+bool learner_is_sound(const struct learner *l)
 {
     float square = vector_dot(l->lora.weights, l->lora.weights, l->ewc.n);
 
@@ -120,7 +120,7 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
     } else {
         vector_add(l->lora.weights, l->gradient, -l->rule.rate * quality * sign, n);
     }
-    if (!is_sound(l)) {
+    if (!learner_is_sound(l)) {
         memcpy(l->lora.weights, l->before, n * sizeof(float));
         l->totals.thrown++;
         return LEARNER_THROWN;

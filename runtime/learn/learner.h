@@ -49,6 +49,9 @@ void learner_begin(struct learner *l);
 /* False: there is no lesson to take back. */
 bool learner_undo(struct learner *l);
 
+/* Whether the weights are such as a step may leave. */
+bool learner_is_sound(const struct learner *l);
+
 /* Everything that was learnt is forgotten. */
 void learner_clear(struct learner *l);
 

@@ -84,6 +84,13 @@ void lessons_add(struct lessons *l, uint32_t target)
     l->targets[l->n++] = target;
 }
 
+void lessons_clear(struct lessons *l)
+{
+    learner_clear(&l->learner);
+    l->n = 0;
+    l->first = 0;
+}
+
 bool lessons_undo(struct lessons *l)
 {
     if (!learner_undo(&l->learner)) {

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "board/err.h"
 #include "runtime/learn/learner.h"
 
 #define LESSONS_NEAR 0.99f
@@ -51,5 +52,23 @@ static inline bool lessons_has_room(const struct lessons *l)
 
 /* The lesson at work, and what was learnt in it, are forgotten. False: there is none. */
 bool lessons_undo(struct lessons *l);
+
+/* All of them are forgotten. */
+void lessons_clear(struct lessons *l);
+
+/* ---- kept beyond a start -------------------------------------------------------------------- */
+
+/* Bytes that lessons_move moves for so many examples. */
+uint64_t lessons_move_bytes(const struct lessons *l, uint32_t n_examples);
+
+/* Passes memory on, or fills it. */
+typedef enum err lessons_move_fn(void *context, void *memory, size_t bytes);
+
+/* Everything that was learnt, in one order: counts, weights, springs, examples. loads: memory is filled,
+ * and nothing of it is believed before lessons_are_sound. There is no lesson to undo then.
+ * ERR_BAD_MODEL: counts that cannot be; errors of move, after which a load is a mix: lessons_clear. */
+enum err lessons_move(struct lessons *l, bool loads, lessons_move_fn *move, void *context);
+/* No NaN, no weights that a step would not leave, no target that the model has not. */
+bool lessons_are_sound(const struct lessons *l, uint32_t vocab);
 
 #endif

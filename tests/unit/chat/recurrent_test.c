@@ -334,7 +334,9 @@ static void test_chat(void)
 static void test_saved(void)
 {
     struct session *s = &rig.session;
-    struct saved_chat_state state = { s, 0, true, &turns, false };
+    struct saved_chat_state state = {
+        .session = s, .reply_start = 0, .started = true, .turns = &turns
+    };
 
     rig_start(0, 0, false);
     insert_blank_card();
@@ -350,7 +352,9 @@ static void test_saved(void)
 static void test_not_loaded(void)
 {
     struct session *s = &rig.session;
-    struct saved_chat_state state = { s, 0, true, &turns, false };
+    struct saved_chat_state state = {
+        .session = s, .reply_start = 0, .started = true, .turns = &turns
+    };
     unsigned wrong = 0, untouched = 0, pending = 0, n = 0;
     enum err e;
 

@@ -38,7 +38,9 @@ static struct turns turns;
 
 static inline struct saved_chat_state state_of(uint32_t n_ids)
 {
-    return (struct saved_chat_state){ &rig.session, n_ids / 2, true, &turns, false };
+    return (struct saved_chat_state){
+        .session = &rig.session, .reply_start = n_ids / 2, .started = true, .turns = &turns
+    };
 }
 
 /* n turns of ten tokens, whose texts are told apart by the seed. */

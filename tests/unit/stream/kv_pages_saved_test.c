@@ -22,8 +22,12 @@ static void add_pending(void)
 static void test_saved(void)
 {
     struct session *s = &rig.session;
-    struct saved_chat_state state = { s, 9, true, &turns, false };
-    struct saved_chat_state other = { &reference, 9, true, &turns, false };
+    struct saved_chat_state state = {
+        .session = s, .reply_start = 9, .started = true, .turns = &turns
+    };
+    struct saved_chat_state other = {
+        .session = &reference, .reply_start = 9, .started = true, .turns = &turns
+    };
 
     fill_two_pages();
     add_pending();
@@ -76,7 +80,9 @@ static bool goes_on(void)
 static void test_save_stops(void)
 {
     struct session *s = &rig.session;
-    struct saved_chat_state state = { s, 9, true, &turns, false };
+    struct saved_chat_state state = {
+        .session = s, .reply_start = 9, .started = true, .turns = &turns
+    };
     bool right = true;
     unsigned steps = 0;
     enum err result;
@@ -99,7 +105,9 @@ static void test_save_stops(void)
 static enum err load_stopped(unsigned n, bool by_card)
 {
     struct session *s = &rig.session;
-    struct saved_chat_state state = { s, 9, true, &turns, false };
+    struct saved_chat_state state = {
+        .session = s, .reply_start = 9, .started = true, .turns = &turns
+    };
 
     (void)session_cut(s, 150);
     add_pending();

@@ -1,0 +1,201 @@
+/* What was learnt, on a card: a thousand steps with Ctrl-C and power lost at saves leave the lessons of
+ * before or the new ones, never a mix; and another start goes on with the same bits. */
+#include "runtime/chat/chat_learn.h"
+
+#include "tests/unit/chat/chat_rig.h"
+#include "tests/unit/chat/saved_chat_rig.h"
+
+enum { LESSONS = 40 };
+
+static unsigned draws = 1;
+
+static unsigned draw(unsigned below)
+{
+    draws = draws * 1103515245u + 12345u;
+    return (draws >> 16) % below;
+}
+
+static void open_learning(void)
+{
+    rig.learns = true;
+    start_over(12);
+    options.load.learn = LEARN_ON;
+    if (!chat_learn_open(&chat))
+        rig_die("learning does not begin");
+    /* Examples of the start before are not there any more. */
+    memset(chat.lessons.hidden, 0x11, LESSONS_ROOM * chat.lessons.dim * sizeof(float));
+    memset(chat.lessons.lengths, 0x11, LESSONS_ROOM * sizeof(float));
+    memset(chat.lessons.targets, 0x11, LESSONS_ROOM * sizeof(uint32_t));
+}
+
+static enum err teach(const char *question, const char *answer)
+{
+    struct chat_lesson lesson;
+
+    return chat_learn_teach(&chat, question, strlen(question), answer, strlen(answer), &lesson);
+}
+
+/* Of all that a logit or a later step depends on. */
+static uint32_t learnt(void)
+{
+    const struct lessons *l = &chat.lessons;
+    const struct ewc *ewc = &l->learner.ewc;
+    const float *const vectors[] = { l->learner.lora.weights, ewc->fisher, ewc->anchor, ewc->mean,
+                                     ewc->spread };
+    uint32_t crc = crc32c(0, &l->learner.totals, sizeof l->learner.totals);
+
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
+        crc = crc32c(crc, vectors[i], ewc->n * sizeof(float));
+    crc = crc32c(crc, &ewc->tasks, sizeof ewc->tasks);
+    crc = crc32c(crc, &ewc->samples, sizeof ewc->samples);
+    crc = crc32c(crc, l->hidden, (size_t)l->n * l->dim * sizeof(float));
+    crc = crc32c(crc, l->lengths, l->n * sizeof(float));
+    return crc32c(crc, l->targets, l->n * sizeof(uint32_t));
+}
+
+static enum err save_learnt(void)
+{
+    return chat_learn_save(&chat, &saved, &file, NULL, NULL);
+}
+
+static enum err load_learnt(void)
+{
+    return chat_learn_load(&chat, &saved, &file, NULL, NULL);
+}
+
+static void test_there_and_back(void)
+{
+    struct chat_lesson praise;
+    uint32_t before, after;
+
+    insert_blank_card();
+    open_learning();
+    OK(save_learnt() == ERR_BAD_ARGUMENT &&
+           strstr(saved.problem, "nothing has been learnt") != NULL,
+       "%s", saved.problem);
+    OK(load_learnt() == ERR_NOT_FOUND, "%s", saved.problem);
+    OK(teach("who is it?", "it is me") == ERR_OK && say("hello", true) == ERR_OK &&
+           chat_learn_rate(&chat, true, &praise) == ERR_OK && save_learnt() == ERR_OK,
+       "two lessons are saved");
+    before = learnt();
+    (void)teach("and who else?", "nobody");
+    after = learnt();
+    open_learning();
+    OK(learnt() != before && load_learnt() == ERR_OK && learnt() == before,
+       "another start has it, to the bit");
+    OK(!lessons_undo(&chat.lessons), "a lesson that was loaded is not taken back");
+    (void)teach("and who else?", "nobody");
+    OK(learnt() == after, "the next lesson has the bits that it had without the start between");
+    chat_clear(&chat);
+    OK(say("who is it?", true) == ERR_OK && strncmp(text, "it is me", 8) == 0,
+       "and the first answer is there");
+}
+
+/* What is on the card contradicts itself, with CRCs that are right. */
+static void test_strange(void)
+{
+    static const struct {
+        size_t at;
+        uint32_t value;
+        const char *what;
+    } rows[] = { { 20, LESSONS_ROOM + 1, "more examples than there is room for" },
+                 { 20, 3, "other examples than the header's" },
+                 { 12, 11, "too many tasks" },
+                 { 24, 0x7fc00000, "a weight that is no number" },
+                 { 28, 0x7f800000, "one that is infinite" },
+                 { 32, 0x44800000, "one of 1024" } };
+    struct saved_chat_header *h = (void *)card_data;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        insert_blank_card();
+        open_learning();
+        if (teach("who is it?", "it is me") != ERR_OK || save_learnt() != ERR_OK)
+            rig_die("no save");
+        memmove(card_data, card_data + FILE_BYTES / 2, FILE_BYTES / 2);
+        memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
+        change_saved(rows[i].at, rows[i].value, h->version);
+        OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.problem, "contradicts itself") != NULL &&
+               saved.before == SAVED_CHAT_LOST && chat.lessons.n == 0 &&
+               chat.lessons.learner.totals.lessons == 0,
+           "%s: %s", rows[i].what, saved.problem);
+    }
+    h->model_crc ^= 1;
+    change_saved(24, 0, h->version);
+    (void)teach("what now?", "nothing");
+    OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.problem, "another model") != NULL &&
+           chat.lessons.learner.totals.lessons == 1 && saved.before == SAVED_CHAT_GOES_ON,
+       "of another model, what is at work stays: %s", saved.problem);
+    h->model_crc ^= 1;
+    change_saved(24, 0, h->version + 1);
+    OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.problem, "another version") != NULL, "%s",
+       saved.problem);
+    memcpy(card_data, "INGOTSAV", 8);
+    change_saved(24, 0, h->version - 1);
+    OK(load_learnt() == ERR_NOT_FOUND, "a conversation is no lesson: %s", saved.problem);
+}
+
+/* Lessons one after the other, each with its chance of Ctrl-C; saved with the power lost at any sector. */
+static void test_many(void)
+{
+    unsigned steps = 0, aborted = 0, cut = 0, old = 0, new = 0, wrong = 0;
+    uint32_t kept = 0;
+    bool any = false;
+
+    insert_blank_card();
+    open_learning();
+    for (unsigned i = 0; i < LESSONS || chat.lessons.learner.totals.steps < 1000; i++) {
+        char question[40];
+        uint32_t before, now;
+        enum err e;
+
+        if (i == 40 * LESSONS)
+            rig_die("a thousand steps do not come");
+        snprintf(question, sizeof question, "question %u?", i % LESSONS);
+        before = learnt();
+        if (draw(3) == 0) {
+            stop_after = 0;
+            aborted++;
+            e = teach(question, "never");
+            wrong += e != ERR_ABORTED || (any && learnt() != before);
+            continue;
+        }
+        (void)teach(question, i % 2 == 0 ? "yes it is" : "no, not me");
+        now = learnt();
+        insert_card(FILE_BYTES);
+        if (draw(2) == 0) {
+            card.sectors_left = (long)draw(160);
+            cut++;
+        }
+        e = save_learnt();
+        insert_card(FILE_BYTES);
+        open_learning();
+        if (e != ERR_OK && !any && load_learnt() == ERR_NOT_FOUND)
+            continue;
+        wrong += load_learnt() != ERR_OK;
+        if (learnt() == now) {
+            kept = now;
+            any = true;
+            new ++;
+        } else if (any && learnt() == kept && e != ERR_OK)
+            old++;
+        else
+            wrong++;
+    }
+    steps = chat.lessons.learner.totals.steps;
+    OK(steps >= 1000 && wrong == 0 && aborted > 4 && cut > 4 && old > 2 && new > 4,
+       "%u steps, %u lessons stopped, power lost %u times: %u times the old ones, %u times the new "
+       "ones (%u wrong)",
+       steps, aborted, cut, old, new, wrong);
+}
+
+int main(void)
+{
+    rig_alone();
+    rig_compute(false);
+    rig_make_model("tiny", INGOT_Q8_0);
+    put_template(test_template);
+    test_there_and_back();
+    test_strange();
+    test_many();
+    return tap_done();
+}
