@@ -25,8 +25,8 @@ struct arguments {
     const char *models[CARD_MOST_MODELS];
     size_t n_models;
     const char *out;
-    uint64_t size;     /* 0: what fits */
-    uint64_t save, kv; /* MiB */
+    uint64_t size;          /* 0: what fits */
+    uint64_t save, kv, log; /* MiB */
     const char *names;
     const char *system; /* NULL: no prefix is computed */
     const char *words, *firmware, *boards;
@@ -108,6 +108,14 @@ static const struct command_option kv = {
     .set = set_mib,
     .field = FIELD(kv),
 };
+static const struct command_option turn_log = {
+    .name = "--log",
+    .value = "MIB",
+    .takes = "a whole number of MiB from 0 to 4095",
+    .help = "room for turns with log=on, the newest of which stay",
+    .set = set_mib,
+    .field = FIELD(log),
+};
 static const struct command_option cmdline = {
     .name = "--cmdline",
     .value = "WORDS",
@@ -148,7 +156,7 @@ static const struct command_option power_of_two = {
     .field = FIELD(power_of_two),
 };
 static const struct command_option *const options[] = {
-    &output,  &size,     &save, &names,  &kv,           &system_prompt,
+    &output,  &size,     &save, &names,  &kv,           &turn_log, &system_prompt,
     &cmdline, &firmware, &type, &boards, &power_of_two, NULL,
 };
 
@@ -289,7 +297,8 @@ static bool add_all(struct job *j)
 
     return fine(j, card_add_board(&j->card, &j->board, &words, j->missing, sizeof j->missing)) &&
            add_saves(j) &&
-           (j->a->kv == 0 || fine(j, card_add_room(&j->card, "ingot.kv", j->a->kv << 20)));
+           (j->a->kv == 0 || fine(j, card_add_room(&j->card, "ingot.kv", j->a->kv << 20))) &&
+           (j->a->log == 0 || fine(j, card_add_room(&j->card, "ingot.log", j->a->log << 20)));
 }
 
 static bool write_card(struct job *j)

@@ -17,6 +17,7 @@ extern const struct command cmd_chat;
 extern const struct command cmd_serial;
 extern const struct command cmd_pack;
 extern const struct command cmd_adapter;
+extern const struct command cmd_log;
 extern const struct command cmd_info;
 extern const struct command cmd_verify;
 extern const struct command cmd_synth;

@@ -68,6 +68,7 @@ enum host_option {
     HOST_BEAMS,
     HOST_BRANCHES,
     HOST_LEARN,
+    HOST_LOG,
     HOST_KV,
     HOST_KV_FILE,
     HOST_PREFIX,

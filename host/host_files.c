@@ -14,6 +14,8 @@
 #include "host/host_folder.h"
 #include "host/host_template.h"
 
+enum { LOG_BYTES = 1 << 20 };
+
 /* ---- one file ------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 3, 4))) static enum err fail(struct host_files *h, enum err e,
@@ -295,6 +297,34 @@ static enum err find_prefix(void *context, uint64_t bytes, const struct file **f
     return open_save(h, path, bytes != 0);
 }
 
+/* ingot.log beside the model, made where there is none. */
+static enum err find_log(void *context, const struct file **file)
+{
+    struct host_files *h = context;
+    struct host_file *f = &h->log;
+    struct file_timeout timeout = timeout_of(h);
+    char path[HOST_PATH_BYTES];
+    enum err e;
+
+    if (!host_folder_path(h->path, path, "ingot", ".log") ||
+        (access(path, F_OK) != 0 && !host_folder_make_file(path, LOG_BYTES))) {
+        return fail(h, ERR_IO, "%.400s: %s", path, strerror(errno));
+    }
+    close_file(f);
+    e = file_device_open_writable(&f->device_state, path, 0, &f->device);
+    if (e != ERR_OK) {
+        return fail(h, e, "%s", f->device_state.why);
+    }
+    f->open = true;
+    *file = &f->file;
+    e = file_open_device(&f->file, &f->device, f->device_state.bytes, &timeout);
+    if (e != ERR_OK) {
+        return fail(h, e, "%.400s holds nothing: remove it", path);
+    }
+    file_set_name(&f->file, path);
+    return ERR_OK;
+}
+
 static enum err find_adapter(void *context, const char *name, const struct file **file)
 {
     struct host_files *h = context;
@@ -362,5 +392,6 @@ void host_files_open(struct host_files *h, const struct host_args *args,
                                    .find_save = find_save,
                                    .find_kv = find_kv,
                                    .find_prefix = find_prefix,
+                                   .find_log = find_log,
                                    .choose_chat = choose_chat };
 }

@@ -26,7 +26,7 @@ struct host_files {
     struct app_files files; /* whose context this is */
     const struct host_args *args;
     const struct platform *platform; /* that waits for them */
-    struct host_file model, draft, kv, save, adapter;
+    struct host_file model, draft, kv, save, adapter, log;
     char path[HOST_PATH_BYTES];   /* of the model ... */
     char before[HOST_PATH_BYTES]; /* ... and of the one before it */
     uint8_t *vocabulary;          /* a copy, where --template changes it */

@@ -15,6 +15,8 @@ FIRMWARE ?= $(wildcard /usr/lib/raspi-firmware)
 SAVE ?= 8
 # And for keys and values with kv=card, as `ingot plan` says; 0: none.
 KV ?= 0
+# And for turns with log=on, of which the newest stay; 0: none.
+LOG ?= 0
 # The system prompt, a boot argument whose state is on the card; empty: none.
 SYSTEM ?=
 CORES ?= 4
@@ -39,6 +41,7 @@ endif
 ifneq ($(CARD_GOALS),)
 $(call check_number,SAVE,0,4095,MiB)
 $(call check_number,KV,0,4095,MiB)
+$(call check_number,LOG,0,4095,MiB)
 ifneq ($(findstring $(newline),$(value SYSTEM)),)
 $(error SYSTEM= is more than one line: `ingot card --system` takes them)
 endif
@@ -114,7 +117,7 @@ CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
 system_word = $(shell printf '%s' $(call quote,$(value SYSTEM)) | sed 's/[\\"]/\\&/g')
 WORDS = $(call quote,$(value CMDLINE)$(if $(SYSTEM), system="$(system_word)"))
 CARD_WORDS = $(call quote,$(value CMDLINE))
-CARD_OPTIONS = $(CARD_SIZE) --save $(SAVE) --kv $(KV) $(if $(NAMES),--names $(call quote,$(NAMES))) \
+CARD_OPTIONS = $(CARD_SIZE) --save $(SAVE) --kv $(KV) --log $(LOG) $(if $(NAMES),--names $(call quote,$(NAMES))) \
                $(if $(CMDLINE),--cmdline $(CARD_WORDS)) $(if $(SYSTEM),--system $(call quote,$(value SYSTEM))) $(if $(FIRMWARE),--firmware $(call quote,$(FIRMWARE)))
 # What the card was made of, beside what is made here.
 card_made_of = printf '%s\n' $(CARD_OPTIONS) $(call quote,$(MODEL_FILE)) \
@@ -127,7 +130,7 @@ $(B)/card.made-of: FORCE
 $(B)/card.img: $(MODEL_READY) $(H)/ingot $(B)/card/about $(B)/card.made-of $(if $(CARD_IMAGE),$(B)/ingot.bin)
 	$(Q)$(H)/ingot card $(BOARD) -o $@ $(CARD_OPTIONS) --boards $(O) -- $(call quote,$(MODEL_FILE))
 
-card: $(B)/card.img ## build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, NAMES=a,b for more of them, KV=MiB for kv=card, SYSTEM='text' for a system prompt that no start computes
+card: $(B)/card.img ## build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, SYSTEM='text' for a system prompt that no start computes
 
 # SCREEN=1: QEMU's window shows the display, and the line stays on this terminal.
 qemu_machine = $(if $(filter 1,$(SCREEN)),$(subst -nographic,-serial mon:stdio $(QEMU_SCREEN),$(QEMU_MACHINE)),$(QEMU_MACHINE))

@@ -83,6 +83,8 @@ struct app {
     struct chat chat;                /* its session is NULL while no model is loaded */
     struct app_leaving leaving;
     struct saved_chat saved; /* of the transfer that /save or /load waits for */
+    struct turn_log log;     /* log=on */
+    bool logs;               /* it is open */
     const char *problem;     /* after an error: a sentence for the user */
 };
 

@@ -52,6 +52,9 @@ struct app_files {
      * there is none to load. NULL: there never is. */
     enum err (*find_prefix)(void *context, uint64_t bytes, const struct file **file);
 
+    /* The file that turns are logged in. NULL: there never is. */
+    enum err (*find_log)(void *context, const struct file **file);
+
     /* Another chat section than the planned model's own, or NULL in *chat. NULL: never. */
     enum err (*choose_chat)(void *context, struct model *model, const struct ingot_chat **chat);
 };

@@ -51,6 +51,7 @@ static enum err load_to_talk(struct app *a, const struct ingot_chat *chat, uint6
             (unsigned)a->setup.options->load.beams);
     }
     app_open_lessons(a);
+    app_open_log(a);
     app_load_prefix(a);
     if (a->setup.front == APP_CONSOLE) {
         report_ready(a->setup.console, &a->target.model, since_ms, start);

@@ -90,6 +90,14 @@ static enum err find_prefix(void *context, uint64_t bytes, const struct file **f
                                &s->file[APP_STORAGE_SAVE]);
 }
 
+static enum err find_log(void *context, const struct file **file)
+{
+    struct app_storage *s = context;
+
+    *file = &s->log;
+    return storage_find_log(&s->storage, &s->log);
+}
+
 static enum err find_adapter(void *context, const char *name, const struct file **file)
 {
     struct app_storage *s = context;
@@ -130,7 +138,8 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
                                    .list_adapters = list_adapters,
                                    .find_save = find_save,
                                    .find_kv = find_kv,
-                                   .find_prefix = find_prefix };
+                                   .find_prefix = find_prefix,
+                                   .find_log = find_log };
     for (int i = 0; i < APP_STORAGE_FILES; i++) {
         enum err e = file_table_take(&s->tables[i], &a->ram, FILE_MAX_EXTENTS);
 

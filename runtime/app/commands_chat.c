@@ -22,6 +22,10 @@ enum command_result command_undo(struct app *a, char *argument)
         return command_undo_learn(a);
     }
     if (chat_undo(&a->chat)) {
+        if (a->chat.log != NULL) {
+            (void)turn_log_rate(a->chat.log, "undone");
+            a->chat.log->last_turn = 0;
+        }
         console_printf(a->setup.console, "(the last turn is taken back, %u left)\n",
                        a->chat.turns.n);
     } else {

@@ -32,14 +32,25 @@ static void say_error(struct app *a, enum err e)
     }
 }
 
+/* False: there is no log, or no turn in it. */
+static bool log_rating(struct app *a, const char *rating)
+{
+    return a->chat.log != NULL && turn_log_rate(a->chat.log, rating) == ERR_OK;
+}
+
 static enum command_result rate(struct app *a, bool good)
 {
     struct chat_lesson lesson;
     enum err e;
 
+    if (!a->chat.learns && log_rating(a, good ? "good" : "bad")) {
+        console_printf(a->setup.console, "(noted in the log)\n");
+        return COMMAND_DONE;
+    }
     if (!learns(a)) {
         return COMMAND_DONE;
     }
+    (void)log_rating(a, good ? "good" : "bad");
     e = chat_learn_rate(&a->chat, good, &lesson);
     if (e == ERR_NOT_FOUND) {
         console_printf(a->setup.console, "error: there is no reply to learn from\n");

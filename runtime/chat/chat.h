@@ -8,6 +8,7 @@
 
 #include "board/err.h"
 #include "runtime/chat/chat_branches.h"
+#include "runtime/chat/turn_log.h"
 #include "runtime/chat/turns.h"
 #include "runtime/console/console.h"
 #include "runtime/learn/lessons.h"
@@ -59,6 +60,7 @@ struct chat {
     uint32_t wait_start, wait_tokens; /* ... where its tokens begin in the session, how many */
     char label[40];                   /* of its progress */
     char line[CHAT_LINE_BYTES];
+    struct turn_log *log;                    /* of turns; NULL: none */
     bool learns;                             /* chat_learn_open */
     struct lessons lessons;                  /* ... then */
     uint32_t *kept_ids;                      /* (context) of the conversation, during a lesson */

@@ -29,4 +29,10 @@ void chat_settle_reply(struct chat *c);
  * False: there is nothing to drop. */
 bool chat_drop_oldest(struct chat *c, unsigned keep);
 
+/* Where turns are logged, one is: what is known before its reply, its answer as it comes, what is known
+ * afterwards. A line that cannot be written is said, and the log ends. */
+void chat_log_begin(struct chat *c, const char *text, size_t bytes);
+void chat_log_text(struct chat *c, const char *text, size_t bytes);
+void chat_log_end(struct chat *c, uint32_t own, const char *end);
+
 #endif

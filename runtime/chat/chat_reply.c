@@ -96,6 +96,7 @@ static void reply_begin(void *context)
     if (r->as_turn) {
         turns_push(&c->turns, r->own, r->result.first_new, r->text, r->bytes);
     }
+    chat_log_begin(c, r->text, r->bytes);
     console_style(c->console, CONSOLE_REPLY);
 }
 
@@ -118,6 +119,9 @@ static void reply_text(void *context, const char *text, size_t bytes)
 {
     struct reply *r = context;
 
+    if (!r->thoughts.inside) {
+        chat_log_text(r->chat, text, bytes);
+    }
     thoughts_write(&r->thoughts, text, bytes);
 }
 
@@ -389,6 +393,7 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
     if (error == ERR_OK && r.result.end == GENERATE_STOP) {
         generate_keep_shown(c->session, &r.result);
     }
+    chat_log_end(c, r.own, reason_text(&r, error));
     return error;
 }
 

@@ -42,6 +42,7 @@ enum option {
     OPTION_CTX,      /* ctx=TOKENS */
     OPTION_BEAMS,    /* beams=COUNT of replies that are searched at once */
     OPTION_LEARN,    /* learn=on or loose: /good, /bad and /teach change what the model says */
+    OPTION_LOG,      /* log=on: turns go to ingot.log on the card */
     OPTION_BRANCHES, /* branches=COUNT that /branch and /retry can keep */
     OPTION_KV,       /* kv=f16 or another type of kv_format.h, or kv=KEYS,VALUES; kv=card and
                       * card,TYPES: they may spill to a file of the card */
@@ -76,6 +77,7 @@ enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
 enum option_overflow { OVERFLOW_TURNS, OVERFLOW_SINKS };
 /* LOOSE: no springs hold what was learnt before (runtime/learn/ewc.h). */
 enum option_learn { LEARN_OFF, LEARN_ON, LEARN_LOOSE };
+enum option_log { LOG_OFF, LOG_ON };
 enum option_flow { FLOW_ON, FLOW_OFF };
 enum option_screen { SCREEN_ON, SCREEN_OFF };
 enum option_mode { MODE_CHAT, MODE_JSON };
@@ -94,6 +96,7 @@ struct options_load {
     uint32_t ctx;                     /* 0: the model's own */
     uint32_t beams;                   /* 1: tokens are sampled */
     uint32_t learn;                   /* enum option_learn */
+    uint32_t log;                     /* enum option_log */
     uint32_t branches;                /* that chats keep room for */
     struct options_kv kv;
     uint32_t spec; /* enum speculative_mode */

@@ -83,6 +83,9 @@ enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
 /* The same of ingot.prefix, what conversations begin with. */
 enum err storage_find_prefix(struct storage *s, const struct file_table *table, struct file *out);
 
+/* The same of ingot.log, for turns (runtime/chat/turn_log.h); ERR_TOO_FRAGMENTED: in many pieces. */
+enum err storage_find_log(struct storage *s, struct file *out);
+
 /* The same of ingot.kv, where keys and values spill to. */
 enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out);
 

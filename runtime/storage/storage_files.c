@@ -155,6 +155,18 @@ enum err storage_find_prefix(struct storage *s, const struct file_table *table, 
     return e == ERR_NOT_FOUND ? storage_fail(s, e, none) : e;
 }
 
+enum err storage_find_log(struct storage *s, struct file *out)
+{
+    enum err e = find_reserved(s, "ingot.log", NULL, out);
+
+    if (e == ERR_NOT_FOUND) {
+        return storage_fail(s, e,
+                            "the card has no ingot.log: `make card LOG=4` makes a card with one of "
+                            "4 MiB, or copy a file of zeros there");
+    }
+    return e;
+}
+
 /* What makes the file that a conversation of so many bytes needs. */
 static enum err no_save(struct storage *s, const char *path, const char *name, uint64_t bytes)
 {

@@ -1,0 +1,57 @@
+/* Turns as lines of JSON in a file of the card (log=on), so that an adapter can be trained from them on a
+ * computer: `ingot log` reads it. docs/LEARNING.md has the fields. */
+#ifndef INGOT_RUNTIME_TURN_LOG_H
+#define INGOT_RUNTIME_TURN_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/storage/record_ring.h"
+#include "runtime/text/utf8.h"
+
+enum { TURN_LOG_BYTES = 65536, TURN_LOG_PROBLEM_BYTES = 256 };
+
+struct turn_log {
+    struct record_ring ring;
+    struct utf8_writer utf8;
+    uint32_t n;         /* bytes of the line so far */
+    bool is_cut;        /* a text did not fit */
+    bool begun;         /* a line is at work */
+    uint64_t last_turn; /* its number, for what is said of it; 0: none of this start */
+    char problem[TURN_LOG_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
+    _Alignas(64) uint8_t buffer[TURN_LOG_BYTES];
+};
+
+/* What is known before a reply. Texts are UTF-8, NULL: left out. */
+struct turn_log_turn {
+    const char *model; /* its name */
+    uint32_t model_crc;
+    const char *adapter, *system;
+    size_t system_bytes;
+    const char *user; /* (user_bytes) */
+    size_t user_bytes;
+};
+
+/* And after it. ids (n): of the turn, from its first token on, `start` of the conversation; the reply
+ * begins at number `reply` of them. end: why it ended. end_id: the token that ends replies. */
+struct turn_log_end {
+    const char *end;
+    const uint32_t *ids;
+    uint32_t n, start, reply, end_id;
+};
+
+/* l is zeroed. Errors of record_ring_open; ERR_UNSUPPORTED: the device takes no writes; l->problem. */
+enum err turn_log_open(struct turn_log *l, const struct file *file);
+
+void turn_log_begin(struct turn_log *l, const struct turn_log_turn *turn);
+void turn_log_reply(struct turn_log *l, const char *text, size_t bytes);
+/* Write the turn; nothing where none has begun. A line that is too long loses its ids, and then the ends
+ * of its texts, and says so. Errors of record_ring_append; l->problem. */
+enum err turn_log_end(struct turn_log *l, const struct turn_log_end *end);
+
+/* What became of the last turn: "good", "bad", "undone". ERR_NOT_FOUND: there is none; else as above. */
+enum err turn_log_rate(struct turn_log *l, const char *rating);
+
+#endif

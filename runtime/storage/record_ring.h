@@ -1,0 +1,48 @@
+/* Records in a file that keeps its size and its place: where it is full the newest take the place of the
+ * oldest. A record begins at a sector, with a header in front of its bytes, and never goes on at the
+ * file's front. Its first sector is written last: power lost at any sector leaves all of it or none,
+ * and of the others at most those whose place it takes. */
+#ifndef INGOT_RUNTIME_RECORD_RING_H
+#define INGOT_RUNTIME_RECORD_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/storage/file.h"
+
+/* Little-endian; the bytes follow, zeros to the end of their last sector. */
+struct record_header {
+    char magic[8];       /* "INGOTREC" */
+    uint32_t version;    /* 1 */
+    uint32_t header_crc; /* CRC-32C of the header with this field zero */
+    uint64_t sequence;   /* the file's first is 1 */
+    uint32_t bytes;      /* after the header, at least 1 */
+    uint32_t crc;        /* CRC-32C of these */
+};
+_Static_assert(sizeof(struct record_header) == 32, "no holes");
+
+struct record_ring {
+    const struct file *file;
+    struct file_read io;
+    uint64_t sectors;  /* of the file */
+    uint64_t next;     /* where the next record goes */
+    uint64_t sequence; /* of the newest; 0: there is none */
+};
+
+/* A sector's header, if one begins there that fits so many sectors. */
+bool record_ring_look(const uint8_t *sector, uint64_t sectors, struct record_header *h);
+uint64_t record_ring_sectors(uint32_t bytes);
+
+/* Find the newest record: the file is read once, through the buffer (64-byte aligned, bytes: whole
+ * sectors), which is free again afterwards. Errors of file.h. */
+enum err record_ring_open(struct record_ring *r, const struct file *file, void *buffer,
+                          size_t bytes);
+
+/* Append a record. buffer: 64-byte aligned; its bytes stand after room for the header, with room to the
+ * end of their last sector. ERR_NO_SPACE: the file is shorter than the record. Errors of file.h,
+ * after which the newest record is the one before. */
+enum err record_ring_append(struct record_ring *r, void *buffer, uint32_t bytes);
+
+#endif
