@@ -127,6 +127,8 @@ static enum err move_buffer(struct transfer *t)
     if (t->writes) {
         bytes = (size_t)saved_chat_to_sectors(t->n);
         e = write_buffer(s, t->at, bytes);
+    } else if (bytes == 0) { /* counts in the payload want more than its header says */
+        return ERR_BAD_MODEL;
     } else {
         e = read_buffer(s, t->at, bytes);
     }

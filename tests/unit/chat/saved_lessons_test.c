@@ -100,6 +100,7 @@ static void test_strange(void)
         const char *what;
     } rows[] = { { 20, LESSONS_ROOM + 1, "more examples than there is room for" },
                  { 20, 3, "other examples than the header's" },
+                 { 20, 400, "more of them than its bytes" },
                  { 12, 11, "too many tasks" },
                  { 24, 0x7fc00000, "a weight that is no number" },
                  { 28, 0x7f800000, "one that is infinite" },
