@@ -4,6 +4,7 @@
 #include "board/min_max.h"
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
 
 enum { MOST_SHARE = 8 /* of the memory, where nobody asked for more */ };
 
@@ -113,6 +114,9 @@ enum err app_use_adapters(struct app *a, const char *text)
     }
     e = adapters_use(&a->adapters, uses, list.n);
     a->target.model.transformer.lora = adapters_at_work(&a->adapters);
+    if (e == ERR_OK) { /* "off" is a list of none */
+        format_text(a->adapted, sizeof a->adapted, "%s", list.n != 0 ? text : "");
+    }
     return e == ERR_OK ? ERR_OK : app_fail(a, e, a->adapters.problem);
 }
 
@@ -122,6 +126,7 @@ enum err app_load_adapters(struct app *a)
     const char *list = a->setup.options->load.adapter;
     enum err e;
 
+    a->adapted[0] = '\0';
     adapters_open(&a->adapters, a->adapter_ram, &m->image, m->kernels, m->plan.chunk);
     if (list[0] == '\0') {
         return ERR_OK;

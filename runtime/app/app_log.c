@@ -50,4 +50,5 @@ void app_open_log(struct app *a)
         say_open(a);
     }
     a->chat.log = &a->log;
+    a->chat.adapted = a->adapted;
 }

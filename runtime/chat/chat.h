@@ -60,11 +60,12 @@ struct chat {
     uint32_t wait_start, wait_tokens; /* ... where its tokens begin in the session, how many */
     char label[40];                   /* of its progress */
     char line[CHAT_LINE_BYTES];
-    struct turn_log *log;                    /* of turns; NULL: none */
-    bool learns;                             /* chat_learn_open */
-    struct lessons lessons;                  /* ... then */
-    uint32_t *kept_ids;                      /* (context) of the conversation, during a lesson */
-    struct session_prefix prefix;            /* that conversations begin with ... */
+    struct turn_log *log;         /* of turns; NULL: none */
+    const char *adapted;          /* the adapters at work, for the log; NULL: none ever */
+    bool learns;                  /* chat_learn_open */
+    struct lessons lessons;       /* ... then */
+    uint32_t *kept_ids;           /* (context) of the conversation, during a lesson */
+    struct session_prefix prefix; /* that conversations begin with ... */
     uint32_t opening[SESSION_PREFIX_TOKENS]; /* ... or should: while a first turn is put */
 };
 

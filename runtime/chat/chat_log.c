@@ -19,8 +19,8 @@ void chat_log_begin(struct chat *c, const char *text, size_t bytes)
         turn.system = o->reply.system;
         turn.system_bytes = o->reply.system_bytes;
     }
-    if (o->load.adapter[0] != '\0') {
-        turn.adapter = o->load.adapter;
+    if (c->adapted != NULL && c->adapted[0] != '\0') {
+        turn.adapter = c->adapted;
     }
     turn_log_begin(c->log, &turn);
 }
