@@ -9,6 +9,7 @@
 
 enum {
     OUT_BUFFER = 1 << 20,
+    HOLE_BYTES = 1 << 14, /* fewer zeros are written */
     N_MEMORY = 8,
 };
 
@@ -17,6 +18,7 @@ struct writer {
     const struct pack_options *options;
     const char *path;
     int fd;
+    bool holes; /* fd is a file, where zeros need not be written */
     struct ingot_header *header;
     uint8_t *meta;
     uint64_t meta_bytes;

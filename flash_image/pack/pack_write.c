@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "flash_image/pack/pack_private.h"
 #include "flash_image/pack/pack_types.h"
+#include "flash_image/quantize/synthetic_rows.h"
 #include "flash_image/source/map_file.h"
 #include "runtime/image/image.h"
 #include "runtime/base/crc32c.h"
@@ -45,10 +47,40 @@ static enum err write_all(struct writer *w, const uint8_t *data, size_t bytes, u
     return ERR_OK;
 }
 
+static bool is_zero(const uint8_t *data, size_t bytes)
+{
+    return bytes != 0 && data[0] == 0 && memcmp(data, data + 1, bytes - 1) == 0;
+}
+
+/* Bytes from data on, of at most n, that are all zeros or all to be written. */
+static size_t run_of(const uint8_t *data, size_t n, bool zero)
+{
+    size_t at = 0;
+
+    while (at < n && is_zero(data + at, min_size(HOLE_BYTES, n - at)) == zero) {
+        at += min_size(HOLE_BYTES, n - at);
+    }
+    return at;
+}
+
+/* Zeros in a file are left out: what is never written reads as zeros, and most disks hold no place
+ * for it. */
 static enum err flush(struct writer *w)
 {
-    enum err e = write_all(w, w->out, w->out_used, w->at - w->out_used);
+    enum err e = ERR_OK;
+    size_t at = 0;
 
+    while (w->holes && e == ERR_OK && at < w->out_used) {
+        size_t n;
+
+        at += run_of(w->out + at, w->out_used - at, true);
+        n = run_of(w->out + at, w->out_used - at, false);
+        e = write_all(w, w->out + at, n, w->at - w->out_used + at);
+        at += n;
+    }
+    if (!w->holes) {
+        e = write_all(w, w->out, w->out_used, w->at - w->out_used);
+    }
     w->out_used = 0;
     return e;
 }
@@ -122,20 +154,30 @@ static void sum_table_row(struct writer *w, uint32_t row, size_t bytes)
     *crc = crc32c(*crc, w->rows.group, bytes);
 }
 
+/* A whole group of a made-up tensor has only zeros, as the one before it. */
+static bool is_as_before(const struct source_tensor *t, uint32_t row, uint32_t rows)
+{
+    return t->type == SOURCE_SYNTH && row >= rows && row + rows <= t->rows &&
+           synthetic_rows_end(t, row - rows);
+}
+
 /* The tensor t of a file in its place of the table. */
 static enum err write_tensor(struct writer *w, struct ingot_tensor *entry,
                              const struct source_tensor *t)
 {
     const uint8_t *kept = t->data;
     const char *problem = NULL;
+    size_t n = 0;
 
     w->rows.importance = find_importance(w, entry);
     w->rows.loss = pack_report_loss(&w->report);
     rows_begin(source_tensor(w->s, (enum ingot_role)entry->role, entry->layer), entry, &w->rows);
     for (uint32_t row = 0; row < t->rows; row += entry->interleave) {
-        size_t n = rows_pack_group(t, (enum ingot_type)entry->type, row, &w->rows, &problem);
         uint32_t end = row + min_u32(t->rows - row, entry->interleave);
 
+        if (!is_as_before(t, row, entry->interleave)) {
+            n = rows_pack_group(t, (enum ingot_type)entry->type, row, &w->rows, &problem);
+        }
         if (n == 0) {
             return refuse_tensor(w->s, entry, problem);
         }
@@ -233,6 +275,15 @@ static enum err write_experts(struct writer *w, const struct ingot_segment *x)
     return e;
 }
 
+/* The right size, whatever was left out. */
+static enum err set_size(struct writer *w)
+{
+    if (w->holes && ftruncate(w->fd, (off_t)w->header->file_bytes) != 0) {
+        return source_refuse(w->s, ERR_IO, "%s: cannot be written: %s", w->path, strerror(errno));
+    }
+    return ERR_OK;
+}
+
 static enum err write_segments(struct writer *w)
 {
     enum err e = ERR_OK;
@@ -261,7 +312,8 @@ static enum err write_segments(struct writer *w)
     if (e != ERR_OK) {
         return e;
     }
-    return flush(w);
+    e = flush(w);
+    return e == ERR_OK ? set_size(w) : e;
 }
 
 static void seal_section(struct writer *w, struct ingot_section *s)
@@ -297,24 +349,22 @@ static enum err write_front(struct writer *w)
     return write_all(w, (const uint8_t *)h, sizeof *h, 0);
 }
 
-/* A file of the right size with its weights left out: their checksums are wrong. */
-static enum err leave_hole(struct writer *w)
+static bool is_file(int fd)
 {
-    if (ftruncate(w->fd, (off_t)w->header->file_bytes) != 0) {
-        return source_refuse(w->s, ERR_IO, "%s: cannot be written: %s", w->path, strerror(errno));
-    }
-    return ERR_OK;
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 enum err pack_write(struct source *s, const struct pack_options *o, int fd, const char *path)
 {
-    struct writer w = { .s = s, .options = o, .path = path, .fd = fd };
+    struct writer w = { .s = s, .options = o, .path = path, .fd = fd, .holes = is_file(fd) };
     enum err e;
 
     pack_tell_types(o, s);
     e = pack_lay_out(&w);
     if (e == ERR_OK && o->hollow) {
-        e = leave_hole(&w);
+        e = set_size(&w); /* the checksums of weights that are not there are wrong */
     } else if (e == ERR_OK) {
         e = write_segments(&w);
     }

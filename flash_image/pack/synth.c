@@ -173,7 +173,8 @@ static void set_tensor(struct source *s, enum ingot_role role, unsigned layer, u
 {
     struct source_tensor *t = source_tensor(s, role, layer);
 
-    t->data = synthetic_data(sparse && layer != INGOT_NO_LAYER);
+    /* A router of zeros would choose the first experts alone. */
+    t->data = synthetic_data(sparse && layer != INGOT_NO_LAYER && role != INGOT_ROUTER);
     t->type = SOURCE_SYNTH;
     t->group = (uint32_t)synthetic_mix(synthetic_mix((uint64_t)seed << 32 | role_seed(role)) +
                                        layer);

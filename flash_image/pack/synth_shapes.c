@@ -23,6 +23,15 @@ static const struct synth_layers lfm2 = {
     .inner_dim = 1024,
 };
 static const struct synth_layers few = { .n_experts = 12, .n_used = 3, .expert_hidden = 64 };
+static const struct synth_layers olmoe_all = { .n_experts = 64,
+                                               .n_used = 8,
+                                               .expert_hidden = 1024 };
+static const struct synth_layers far_apart = { .n_experts = 128,
+                                               .n_used = 2,
+                                               .expert_hidden = 768 };
+static const struct synth_layers qwen3_30b = { .n_experts = 128,
+                                               .n_used = 8,
+                                               .expert_hidden = 768 };
 static const struct synth_layers olmoe = { .n_experts = 16, .n_used = 8, .expert_hidden = 1024 };
 
 /* The first ones for tests. Those of published models are their config.json's, by the names of their
@@ -54,6 +63,11 @@ static const struct synth_shape shapes[] = {
     { "llama-3.2-3b", INGOT_LLAMA, 3072, 8192, 28, 24, 8, 128256, 131072, 1, 128, 0, false, NULL },
     { "gemma-3-270m", INGOT_GEMMA3, 640, 2048, 18, 4, 1, 262144, 32768, 1, 256, 512, false, NULL },
     { "gemma-3-1b", INGOT_GEMMA3, 1152, 6912, 26, 4, 1, 262144, 32768, 1, 256, 512, false, NULL },
+    /* Mixtures larger than most memories, mostly zeros; the first in q8_0 just above 4 GiB. */
+    { "experts-4g", INGOT_QWEN3_MOE, 2048, 0, 7, 16, 4, 512, 256, 0, 128, 0, true, &far_apart },
+    { "olmoe-1b-7b", INGOT_OLMOE, 2048, 0, 16, 16, 16, 50304, 4096, 0, 128, 0, true, &olmoe_all },
+    { "qwen3-30b-a3b", INGOT_QWEN3_MOE, 2048, 0, 48, 32, 4, 151936, 40960, 0, 128, 0, true,
+      &qwen3_30b },
     /* Layers of hybrids and experts, and dense ones of as many bytes a token (make bench-mixers). */
     { "qwen3.5-0.8b-layers", INGOT_QWEN35, 1024, 3584, 4, 8, 2, 4096, 2048, 1, 256, 0, false,
       &qwen35 },

@@ -21,6 +21,11 @@ const uint8_t *synthetic_data(bool sparse)
     return &dense_data;
 }
 
+bool synthetic_rows_end(const struct source_tensor *t, uint32_t row)
+{
+    return t->data == &sparse_data && row >= INGOT_INTERLEAVE;
+}
+
 void synthetic_row_read(const struct source_tensor *t, uint32_t row, float *out)
 {
     bool norm = t->rows == 1;
@@ -28,7 +33,7 @@ void synthetic_row_read(const struct source_tensor *t, uint32_t row, float *out)
     float inverse = 3.0f / (float)t->cols;
     float scale = 1.0f;
 
-    if (t->data == &sparse_data && row >= INGOT_INTERLEAVE) {
+    if (synthetic_rows_end(t, row)) {
         memset(out, 0, t->cols * sizeof *out);
         return;
     }
