@@ -25,6 +25,15 @@ static enum option_result set_head(void *arguments, const struct command_option 
     return pack_parse_head(value, &a->pack) ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
+static enum option_result set_experts(void *arguments, const struct command_option *o,
+                                      const char *value)
+{
+    struct arguments *a = arguments;
+
+    (void)o;
+    return pack_parse_experts(value, &a->pack) ? OPTION_TAKEN : OPTION_REFUSED;
+}
+
 static enum option_result set_template(void *arguments, const struct command_option *o,
                                        const char *value)
 {
@@ -147,11 +156,19 @@ static const struct command_option template = {
 static const struct command_option head = {
     .name = "--head",
     .value = "TYPE",
-    .choices = "f32 f16 q8_0 q4_0 q2_k q3_k q4_k q5_k q6_k q2_0 tq2_0 q1_0 iq4_nl mxfp4 fig4",
-    .takes = "one of f32, f16, q8_0, q4_0, q2_k, q3_k, q4_k, q5_k, q6_k, q2_0, tq2_0, q1_0, "
-             "iq4_nl, mxfp4, fig4",
+    .choices = PACK_PLAIN_TYPES,
+    .takes = PACK_PLAIN_TYPES_TAKEN,
     .help = "of the output matrix, which is the embedding where they are tied",
     .set = set_head,
+};
+static const struct command_option experts = {
+    .name = "--experts-type",
+    .value = "TYPE",
+    .choices = PACK_PLAIN_TYPES,
+    .takes = PACK_PLAIN_TYPES_TAKEN,
+    .help = "of the matrices of experts, which are most of a mixture and are read the\n"
+            "most from a card (default: as the others)",
+    .set = set_experts,
 };
 static const struct command_option calibrate = {
     .name = "--calibrate",
@@ -172,7 +189,7 @@ static const struct command_option quiet = {
     .field = FIELD(pack.quiet),
 };
 static const struct command_option *const options[] = {
-    &output, &type, &tokenizer, &template, &head, &calibrate, &report, &quiet, NULL,
+    &output, &type, &tokenizer, &template, &head, &experts, &calibrate, &report, &quiet, NULL,
 };
 
 const struct command cmd_pack = {

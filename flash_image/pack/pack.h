@@ -21,6 +21,8 @@ struct pack_options {
     unsigned mixture;      /* ... by this of the mixtures (pack_types.c) */
     enum ingot_type head;  /* of the output matrix, where head_given */
     bool head_given;
+    enum ingot_type experts; /* of the matrices of experts, where experts_given */
+    bool experts_given;
     bool hollow; /* of a made-up model: a hole in the place of the weights, for plans alone */
     bool report; /* a line for every matrix on standard output, with its NMSE */
     bool quiet;  /* neither progress nor remarks on standard error */
@@ -65,5 +67,8 @@ bool pack_parse_type(const char *name, struct pack_options *o);
 
 /* The name of a type to o->head and head_given. */
 bool pack_parse_head(const char *name, struct pack_options *o);
+
+/* The name of a type to o->experts and experts_given. */
+bool pack_parse_experts(const char *name, struct pack_options *o);
 
 #endif

@@ -114,6 +114,9 @@ static enum ingot_type wanted_type(const struct pack_options *o, struct source *
     if (o->head_given && is_head(&s->params, role)) {
         return o->head;
     }
+    if (o->experts_given && image_role_is_expert(role)) {
+        return o->experts;
+    }
     if (!o->type_given) {
         return pack_own_type(source_tensor(s, role, layer));
     }
@@ -160,9 +163,12 @@ void pack_type_remark(const struct pack_options *o, struct source *s, enum ingot
                  image_type_padding(wanted));
     } else if (pack_choose_type(o, s, role, layer) != wanted) {
         snprintf(text, bytes, "16 bits do not hold the scales of %s", image_type_name(wanted));
+    } else if (o->head_given && is_head(&s->params, role) && wanted != o->type) {
+        snprintf(text, bytes, "by --head");
+    } else if (o->experts_given && image_role_is_expert(role) && wanted != o->type) {
+        snprintf(text, bytes, "by --experts-type");
     } else if (o->type_given && wanted != o->type) {
-        snprintf(text, bytes, "%s",
-                 o->head_given && is_head(&s->params, role) ? "by --head" : "matters more");
+        snprintf(text, bytes, "matters more");
     }
 }
 
@@ -311,6 +317,17 @@ bool pack_parse_head(const char *name, struct pack_options *o)
     }
     o->head = type;
     return o->head_given = true;
+}
+
+bool pack_parse_experts(const char *name, struct pack_options *o)
+{
+    enum ingot_type type = type_by_name(name);
+
+    if (type == INGOT_N_TYPES) {
+        return false;
+    }
+    o->experts = type;
+    return o->experts_given = true;
 }
 
 bool pack_parse_type(const char *name, struct pack_options *o)

@@ -88,7 +88,8 @@ for out, words in ((PATH, "it is the input"), (LINK, "it is the input"), (WORK, 
            f"-o {os.path.basename(out)}: {said.strip().split(': ', 2)[-1]}", said)
 with open(PATH, "rb") as f:
     tap.ok(f.read(4) == b"GGUF" and not os.path.isfile(PIPE), "and all are as they were")
-for word, wrong in (("--type", "q9"), ("--head", "q4_k_m"), ("--colour", "red")):
+for word, wrong in (("--type", "q9"), ("--head", "q4_k_m"), ("--experts-type", "q4_k_m"),
+                    ("--colour", "red")):
     status, said = run([HOST, "pack", PATH, "-o", OUT, word, wrong])
     tap.ok(status == 2 and said.count("\n") == 1 and "pack --help" in said,
            f"{word} {wrong}: {said.strip()}", said)

@@ -88,6 +88,10 @@ remarks("a mixture", WIDE, ["--type", "q2_k"],
          "ffn_down": ("q3_k", "matters more")})
 remarks("a head of its own", WIDE, ["--type", "fig4", "--head", "q8_0"],
         {"token_embedding": ("q8_0", "by --head"), "attn_q": ("fig4", "")})
+remarks("experts of their own", os.path.join(ASSETS, "arch/olmoe.gguf"),
+        ["--type", "q8_0", "--experts-type", "q4_0"],
+        {"expert_gate": ("q4_0", "by --experts-type"), "expert_down": ("q4_0", "by --experts-type"),
+         "attn_q": ("q8_0", "")})
 remarks("as it asks", WIDE, ["--type", "tq2_0"],
         {"token_embedding": ("q6_k", "matters more"), "attn_q": ("tq2_0", "")})
 remarks("Q3_K_M", os.path.join(ASSETS, "arch/lowbit_q3_k_m.gguf"), [],

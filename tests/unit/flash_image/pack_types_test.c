@@ -172,6 +172,36 @@ static void test_columns(void)
        "48 and 172 are none of 32: Q8_0");
 }
 
+static void test_experts(void)
+{
+    struct pack_options o = { .quiet = true };
+
+    set_source(256, 512, 2, true, SOURCE_F32);
+    source.params.experts.n = 4;
+    source.params.experts.hidden = 256;
+    source.params.layers[1].ffn = INGOT_FFN_EXPERTS;
+    set_tensor(INGOT_EXPERT_GATE, 1, SOURCE_F32);
+    set_tensor(INGOT_EXPERT_DOWN, 1, SOURCE_F32);
+    set_tensor(INGOT_ROUTER, 1, SOURCE_F32);
+    OK(pack_parse_type("q6_k", &o) && pack_parse_experts("Q3_K", &o) &&
+           pack_choose_type(&o, &source, INGOT_EXPERT_GATE, 1) == INGOT_Q3_K &&
+           pack_choose_type(&o, &source, INGOT_EXPERT_DOWN, 1) == INGOT_Q3_K,
+       "experts in a type of their own");
+    OK(pack_choose_type(&o, &source, INGOT_ATTN_Q, 1) == INGOT_Q6_K &&
+           pack_choose_type(&o, &source, INGOT_FFN_GATE, 0) == INGOT_Q6_K &&
+           pack_choose_type(&o, &source, INGOT_ROUTER, 1) == INGOT_F32,
+       "dense matrices in the other, routers in F32");
+    source.params.experts.hidden = 96;
+    set_tensor(INGOT_EXPERT_DOWN, 1, SOURCE_F32);
+    OK(pack_choose_type(&o, &source, INGOT_EXPERT_DOWN, 1) == INGOT_Q4_0,
+       "96 columns are no multiple of 256: Q4_0");
+    o.type_given = false;
+    OK(pack_choose_type(&o, &source, INGOT_EXPERT_GATE, 1) == INGOT_Q3_K &&
+           pack_choose_type(&o, &source, INGOT_ATTN_Q, 1) == INGOT_F32,
+       "and the others as in the file");
+    OK(!pack_parse_experts("q4_k_m", &o) && !pack_parse_experts("q9", &o), "no mixture of types");
+}
+
 static void test_stand_ins(void)
 {
     struct pack_options o = { .type_given = false };
@@ -315,6 +345,7 @@ int main(void)
     test_mix();
     test_other_mixtures();
     test_columns();
+    test_experts();
     test_stand_ins();
     test_own_types();
     test_bf16();
