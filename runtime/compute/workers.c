@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "board/min_max.h"
-
 enum {
     LOOKS = 200,            /* at the word, before the clock is read */
     AWAY = BOARD_MAX_CORES, /* `lent`, from when the core has begun */
@@ -90,12 +88,45 @@ static int arrive(struct workers *workers)
     return 1;
 }
 
-void workers_barrier(struct workers *workers)
+static void meet(struct workers *workers)
 {
     uint32_t phase = atomic_load(&workers->phase);
 
     if (workers->n_cores > 1 && !arrive(workers)) {
         wait_change(workers, &workers->phase, phase);
+    }
+}
+
+uint64_t workers_wait_begin(const struct workers *workers)
+{
+    return workers->measures ? platform_ticks(&workers->platform->clock) : 0;
+}
+
+void workers_wait_end(struct workers *workers, unsigned core, uint64_t begin)
+{
+    if (workers->measures) {
+        workers->members[core].waited += platform_ticks(&workers->platform->clock) - begin;
+    }
+}
+
+void workers_barrier(struct workers *workers, unsigned core)
+{
+    uint64_t begin = workers_wait_begin(workers);
+
+    meet(workers);
+    workers_wait_end(workers, core, begin);
+}
+
+/* This core's part of the job. */
+static void do_part(struct workers *workers, unsigned core)
+{
+    struct worker *me = &workers->members[core];
+    uint64_t begin = workers_wait_begin(workers);
+
+    me->waited = 0;
+    workers->work(workers->arg, workers, core);
+    if (workers->measures) {
+        me->busy = platform_ticks(&workers->platform->clock) - begin - me->waited;
     }
 }
 
@@ -132,7 +163,7 @@ static void member_main(void *arg)
         if (me->core >= atomic_load(&workers->counted)) {
             continue; /* answered after the two seconds, so it may not join */
         }
-        workers->work(workers->arg, workers, me->core);
+        do_part(workers, me->core);
         (void)arrive(workers); /* core 0 waits for all; who waits for the next job waits once */
     }
 }
@@ -157,6 +188,7 @@ void workers_start(struct workers *workers, const struct platform *platform, uns
 
     memset(workers, 0, sizeof *workers);
     workers->n_cores = 1;
+    shares_equal(&workers->shares, 1);
     atomic_store(&workers->counted, 1);
     workers->platform = platform;
     workers->spin_ticks = platform->clock.hz * cores->spin_micros / 1000000;
@@ -170,19 +202,34 @@ void workers_start(struct workers *workers, const struct platform *platform, uns
             return; /* members are numbered without gaps: the first refusal ends the workers */
         }
         workers->n_cores = core + 1;
+        shares_equal(&workers->shares, core + 1);
         atomic_store(&workers->counted, core + 1);
     }
+}
+
+static void take_measure(struct workers *workers)
+{
+    uint64_t busy[BOARD_MAX_CORES];
+
+    for (unsigned i = 0; i < workers->n_cores; i++) {
+        busy[i] = workers->members[i].busy;
+    }
+    shares_take(&workers->shares, busy);
 }
 
 void workers_run(struct workers *workers, workers_fn *work, void *arg)
 {
     workers->work = work;
     workers->arg = arg;
+    workers->measures = shares_measures(&workers->shares);
     if (workers->n_cores > 1) {
         change(workers, &workers->job);
     }
-    work(arg, workers, 0);
-    workers_barrier(workers);
+    do_part(workers, 0);
+    meet(workers);
+    if (workers->measures) {
+        take_measure(workers);
+    }
 }
 
 void workers_stop(struct workers *workers)
@@ -193,6 +240,7 @@ void workers_stop(struct workers *workers)
         platform_yield(&workers->platform->cores);
     }
     workers->n_cores = 1;
+    shares_equal(&workers->shares, 1);
 }
 
 static void do_nothing(void *arg, struct workers *workers, unsigned core)
@@ -211,9 +259,11 @@ void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)
     workers->lent_stop = stop;
     workers->lent_arg = arg;
     workers->work = do_nothing;
+    workers->measures = false;
     atomic_store(&workers->lent, --workers->n_cores);
+    shares_equal(&workers->shares, workers->n_cores);
     change(workers, &workers->job);
-    workers_barrier(workers);
+    meet(workers);
     while (atomic_load(&workers->lent) != AWAY) {
         platform_yield(&workers->platform->cores);
     }
@@ -232,15 +282,11 @@ void workers_take_back(struct workers *workers)
         platform_yield(&workers->platform->cores);
     }
     workers->n_cores++;
+    shares_equal(&workers->shares, workers->n_cores);
 }
 
 void workers_share(const struct workers *workers, unsigned core, size_t n, size_t step,
                    size_t *first, size_t *last)
 {
-    size_t steps = (n + step - 1) / step;
-    size_t from = steps * core / workers->n_cores * step;
-    size_t to = steps * (core + 1) / workers->n_cores * step;
-
-    *first = min_size(from, n);
-    *last = min_size(to, n);
+    shares_part(&workers->shares, core, n, step, first, last);
 }

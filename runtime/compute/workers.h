@@ -10,6 +10,7 @@
 #include "board/err.h"
 #include "runtime/base/platform.h"
 #include "runtime/base/trace.h"
+#include "runtime/compute/shares.h"
 
 struct workers;
 typedef void workers_fn(void *arg, struct workers *workers, unsigned core);
@@ -17,6 +18,8 @@ typedef void workers_fn(void *arg, struct workers *workers, unsigned core);
 struct worker {
     struct workers *workers;
     unsigned core;
+    uint64_t waited; /* ticks in the job that is measured, ... */
+    uint64_t busy;   /* ... and the others of it: its own until the job's end, then core 0's */
 };
 
 struct workers {
@@ -26,6 +29,8 @@ struct workers {
     uint64_t spin_ticks;             /* its cores' spin_micros */
     workers_fn *work;
     void *arg;
+    bool measures;             /* this job */
+    struct shares shares;      /* core 0 changes them between jobs */
     _Atomic uint32_t ready;    /* cores that have arrived at their first wait */
     _Atomic uint32_t job;      /* counts jobs; a change starts the workers */
     _Atomic uint32_t arrived;  /* cores at the current barrier */
@@ -62,9 +67,14 @@ void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)
 void workers_take_back(struct workers *workers);
 
 /* Wait until every worker is here. After that each sees the memory that the others wrote before. */
-void workers_barrier(struct workers *workers);
+void workers_barrier(struct workers *workers, unsigned core);
 
-/* This core's share [*first, *last) of n items, in whole steps of `step` items. */
+/* Between them this core waits for something else, a card say, which does not make it a slow one. */
+uint64_t workers_wait_begin(const struct workers *workers);
+void workers_wait_end(struct workers *workers, unsigned core, uint64_t begin);
+
+/* This core's share [*first, *last) of n items, in whole steps of `step` items: the same in all of a job
+ * for the same n and step. */
 void workers_share(const struct workers *workers, unsigned core, size_t n, size_t step,
                    size_t *first, size_t *last);
 

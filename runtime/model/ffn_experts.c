@@ -130,7 +130,10 @@ static bool wait_for(const struct transformer *t, unsigned core, uint32_t i)
         return true;
     }
     if (core == 0) {
+        uint64_t begin = workers_wait_begin(t->workers);
+
         stream_expert_need(t->stream, i);
+        workers_wait_end(t->workers, core, begin);
     }
     layer_step(t, core);
     return !t->stream->experts.list[i].failed;

@@ -224,7 +224,7 @@ void layer_step(const struct transformer *t, unsigned core)
     if (core == 0) {
         stream_poll(t->stream);
     }
-    workers_barrier(t->workers);
+    workers_barrier(t->workers, core);
 }
 
 /* The phase in which a tensor of the layer arrives. */
@@ -241,7 +241,10 @@ static unsigned phase_of(const struct transformer *t, const struct ingot_tensor 
 static bool wait_phase(const struct transformer *t, unsigned core, unsigned phase)
 {
     if (core == 0) {
+        uint64_t begin = workers_wait_begin(t->workers);
+
         stream_need(t->stream, phase, image_phase_end(t->image, t->layer, phase));
+        workers_wait_end(t->workers, core, begin);
     }
     layer_step(t, core);
     return !t->stream->now.missing[phase];

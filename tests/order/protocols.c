@@ -60,7 +60,7 @@ static void count(void *arg, struct workers *w, unsigned core)
     unsigned *rounds = arg;
 
     items[core]++;
-    workers_barrier(w);
+    workers_barrier(w, core);
     explore_check(items[(core + 1) % w->n_cores] == *rounds,
                   "a core does not see what another wrote before the barrier");
 }

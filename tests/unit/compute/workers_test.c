@@ -29,14 +29,14 @@ static void take_share(void *arg, struct workers *workers, unsigned core)
         w->count[i]++;
         w->sums[core]++;
     }
-    workers_barrier(workers);
+    workers_barrier(workers, core);
     for (unsigned i = 0; i < workers->n_cores; i++) {
         total += w->sums[i];
     }
     if (total != ITEMS) {
         atomic_fetch_add(&w->wrong, 1);
     }
-    workers_barrier(workers);
+    workers_barrier(workers, core);
 }
 
 static void test_cores(unsigned n)
@@ -122,11 +122,82 @@ static void test_returns_early(void)
     workers_stop(&workers);
 }
 
+/* ---- unequal cores ------------------------------------------------------------------------------ */
+
+enum { SLOW = 3, ITEM_MICROS = 20, SLEEPS = 160, JOB_ITEMS = 240 };
+
+static uint32_t cost(unsigned core)
+{
+    return core == SLOW ? 3 : 1;
+}
+
+/* A core that sleeps needs no processor: so four of known speed run on any machine. */
+static void sleep_share(void *arg, struct workers *workers, unsigned core)
+{
+    uint32_t *micros = arg;
+    size_t first, last;
+
+    workers_share(workers, core, JOB_ITEMS, 1, &first, &last);
+    micros[core] = (uint32_t)(last - first) * ITEM_MICROS * cost(core);
+    usleep(micros[core]);
+    workers_barrier(workers, core); /* where the others wait for the slow one */
+}
+
+static void test_throttled(void)
+{
+    static struct workers workers;
+    static uint32_t micros[4];
+    uint32_t most = 0, ideal = JOB_ITEMS * ITEM_MICROS * 3 / 10;
+
+    workers_start(&workers, &platform, 4);
+    workers_run(&workers, sleep_share, micros);
+    OK(micros[SLOW] == JOB_ITEMS / 4 * ITEM_MICROS * 3, "parts begin equal: %u us for %u",
+       micros[SLOW], ideal);
+    for (int i = 0; i < SLEEPS; i++) {
+        workers_run(&workers, sleep_share, micros);
+    }
+    for (unsigned core = 0; core < 4; core++) {
+        most = micros[core] > most ? micros[core] : most;
+    }
+    OK(most <= ideal * 23 / 20, "one core of four at a third: %u us for %u by capacity", most,
+       ideal);
+    workers_stop(&workers);
+}
+
+/* Core 0 waits for a card in each job: that does not make it slow. */
+static void wait_for_card(void *arg, struct workers *workers, unsigned core)
+{
+    uint64_t begin = workers_wait_begin(workers);
+
+    (void)arg;
+    if (core == 0) {
+        usleep(500);
+        workers_wait_end(workers, core, begin);
+    }
+    workers_barrier(workers, core);
+    usleep(500);
+}
+
+static void test_waits(void)
+{
+    static struct workers workers;
+    size_t first, last;
+
+    workers_start(&workers, &platform, 2);
+    for (int i = 0; i < SLEEPS; i++) {
+        workers_run(&workers, wait_for_card, NULL);
+    }
+    workers_share(&workers, 0, ITEMS, 1, &first, &last);
+    OK(last >= ITEMS * 2 / 5, "who waits for a card keeps its part: %zu of %u", last, ITEMS);
+    workers_stop(&workers);
+}
+
 static void test_share(void)
 {
     struct workers workers = { .n_cores = 3 };
     size_t first, last, end = 0;
 
+    shares_equal(&workers.shares, 3);
     for (unsigned core = 0; core < 3; core++) {
         workers_share(&workers, core, 20, 8, &first, &last);
         OK(first == end && (last % 8 == 0 || last == 20), "core %u has rows %zu to %zu of 20", core,
@@ -146,5 +217,7 @@ int main(void)
         test_cores(n);
     }
     test_returns_early();
+    test_throttled();
+    test_waits();
     return tap_done();
 }

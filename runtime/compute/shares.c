@@ -1,0 +1,125 @@
+#include "runtime/compute/shares.h"
+
+#include "board/min_max.h"
+
+enum {
+    RARELY = 8,         /* jobs from one that is measured to the next, where parts fit */
+    LEAST_TICKS = 64,   /* of all cores' work: less says nothing */
+    WHOLE = 65535,      /* of a job's busy time */
+    WEIGHTS = 1 << 16,  /* of all cores together, once they differ */
+    LEAST_WEIGHT = 512, /* a core that gets nothing could not show that it is fast again */
+    DEAD_BAND = 10,     /* the part of a core's time that is no reason to change: 1 / 10 */
+};
+
+void shares_equal(struct shares *s, unsigned n_cores)
+{
+    s->n_cores = n_cores;
+    s->n_jobs = 0;
+    s->every = 1;
+    s->n_samples = 0;
+    for (unsigned i = 0; i <= n_cores; i++) {
+        s->before[i] = i;
+    }
+}
+
+bool shares_measures(struct shares *s)
+{
+    if (s->n_cores <= 1 || ++s->n_jobs < s->every) {
+        return false;
+    }
+    s->n_jobs = 0;
+    return true;
+}
+
+/* The middle one: a core that another program or an interrupt held up in some jobs is not slow. */
+static uint32_t middle(uint16_t *parts)
+{
+    for (unsigned i = 1; i < SHARES_SAMPLES; i++) {
+        uint16_t part = parts[i];
+        unsigned at = i;
+
+        for (; at > 0 && parts[at - 1] > part; at--) {
+            parts[at] = parts[at - 1];
+        }
+        parts[at] = part;
+    }
+    return max_u32(parts[SHARES_SAMPLES / 2], 1);
+}
+
+/* Whether each core is busy about as long as the others. */
+static bool is_even(const struct shares *s, const uint32_t *part)
+{
+    uint32_t sum = 0;
+
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        sum += part[i];
+    }
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        uint32_t n = part[i] * s->n_cores, off = n > sum ? n - sum : sum - n;
+
+        if (off > sum / DEAD_BAND) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Each core's weight over the time that it took for it is its speed. */
+static void weigh(struct shares *s, const uint32_t *part)
+{
+    uint64_t speed[BOARD_MAX_CORES], sum = 0;
+
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        speed[i] = ((uint64_t)(s->before[i + 1] - s->before[i]) << 32) / part[i];
+        sum += speed[i];
+    }
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        uint64_t weight = speed[i] / (sum / WEIGHTS + 1);
+
+        s->before[i + 1] = s->before[i] + max_u32((uint32_t)weight, LEAST_WEIGHT);
+    }
+}
+
+static void decide(struct shares *s)
+{
+    uint32_t part[BOARD_MAX_CORES];
+
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        part[i] = middle(s->parts[i]);
+    }
+    s->n_samples = 0;
+    s->every = RARELY;
+    if (!is_even(s, part)) {
+        weigh(s, part);
+        s->every = 1;
+    }
+}
+
+void shares_take(struct shares *s, const uint64_t *busy)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        sum += busy[i];
+    }
+    if (sum < LEAST_TICKS) {
+        return;
+    }
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        s->parts[i][s->n_samples] = (uint16_t)(busy[i] * WHOLE / sum);
+    }
+    if (++s->n_samples == SHARES_SAMPLES) {
+        decide(s);
+    }
+}
+
+void shares_part(const struct shares *s, unsigned core, size_t n, size_t step, size_t *first,
+                 size_t *last)
+{
+    size_t steps = (n + step - 1) / step, whole = s->before[s->n_cores];
+    size_t from = steps * s->before[core] / whole * step;
+    size_t to = steps * s->before[core + 1] / whole * step;
+
+    *first = min_size(from, n);
+    *last = min_size(to, n);
+}

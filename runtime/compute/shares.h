@@ -1,0 +1,39 @@
+/* How much of each job every core gets: equal parts, until measurements say that some cores take longer
+ * for theirs. Then parts follow what each does in a time, whatever makes it slow: another kind of
+ * core, its clock, a card that it moves bytes from. Only whole steps of a job change hands, so no bit
+ * of a result depends on it. A file of its own, without threads: workers.c calls it. */
+#ifndef INGOT_RUNTIME_SHARES_H
+#define INGOT_RUNTIME_SHARES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/machine.h"
+
+enum { SHARES_SAMPLES = 15 }; /* jobs measured before a decision */
+
+struct shares {
+    unsigned n_cores;
+    uint32_t before[BOARD_MAX_CORES + 1]; /* the weights of cores 0 .. i - 1 together */
+    uint32_t n_jobs;                      /* since the last one that was measured */
+    uint32_t every;                       /* so many jobs, one is measured */
+    uint32_t n_samples;
+    uint16_t parts[BOARD_MAX_CORES][SHARES_SAMPLES]; /* of a job's busy time, of 65535 */
+};
+
+/* Equal parts for cores 0 .. n_cores - 1, and nothing is known of them. */
+void shares_equal(struct shares *s, unsigned n_cores);
+
+/* A job begins: whether it is to be measured. */
+bool shares_measures(struct shares *s);
+
+/* Such a job has ended; busy (n_cores): how long each core was at work in it, in any unit. Jobs too
+ * short to measure count as none. */
+void shares_take(struct shares *s, const uint64_t *busy);
+
+/* The part [*first, *last) of n items, in whole steps of `step` items, that this core gets. */
+void shares_part(const struct shares *s, unsigned core, size_t n, size_t step, size_t *first,
+                 size_t *last);
+
+#endif
