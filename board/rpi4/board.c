@@ -1,6 +1,7 @@
 /* Raspberry Pi 4, 400 and CM4: BCM2711, four Cortex-A72. */
 #include "board/board.h"
 
+#include "board/drivers/block/pcie_drive.h"
 #include "board/drivers/dma/tree_window.h"
 #include "board/drivers/irq/gic.h"
 #include "board/drivers/sd/bcm_sd.h"
@@ -47,6 +48,7 @@ static struct raspberry_pi pi;
 static struct rpi4_storage {
     struct bcm_sd sd;
     struct block_device device;
+    struct pcie_drive drive;
 } storage;
 
 /* VideoCore's interrupt 57 (BCM2711 ARM Peripherals, sections 6.2.4 and 6.3). */
@@ -138,12 +140,52 @@ static bool open_arasan(void)
     return open_card(&place) && storage.device.problem == NULL;
 }
 
+/* The program of a 4B's USB controller comes from the firmware's flash. */
+static void reload_vl805(void)
+{
+    uint32_t device = 1 << 20; /* bus 1, device 0, function 0 */
+
+    (void)bcm_mailbox_ask(&pi.mailbox, BCM_RELOAD_XHCI, &device, 1);
+}
+
+/* The VL805 of a 4B and 400, or what is at a CM4's lane. Chips of the first stepping reach 3 GiB, which is what the
+ * window on the bus then leaves free besides (bcm2711.dtsi, pcie0: ranges, dma-ranges): so on all. QEMU
+ * has no port, and takes it out of the tree. */
+static bool open_drive(void)
+{
+    struct device_tree_node node;
+    const struct brcm_pcie_place place = {
+        .chip = BRCM_PCIE_2711,
+        .mmio = BOARD_PCIE,
+        .generation = 2,
+        .outbound = BOARD_PCIE_WINDOW,
+        .outbound_bus = 0xc0000000,
+        .outbound_bytes = GIB,
+        .inbound_bus = 0,
+        .inbound_bits = 32,
+        .ticks = generic_timer_ticks,
+        .ticks_hz = generic_timer_hz(),
+    };
+    struct dma_window window = { .offset = 0, .end = 0xc0000000, .coherent = false };
+
+    if (pi.emulated || pi.tree.blob == NULL)
+        return false;
+    device_tree_begin(&node);
+    return device_tree_next_compatible(&pi.tree, &node, "brcm,bcm2711-pcie") &&
+           pcie_drive_open(&storage.drive, &place, raspberry_pi_window(window), reload_vl805);
+}
+
 /* The slot is EMMC2's, and Arasan's controller has the radio; QEMU attaches -drive if=sd to
  * Arasan's. */
 static unsigned rpi4_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    devices[0] = &storage.device;
-    return (pi.emulated && open_arasan()) || open_emmc2() ? 1 : 0;
+    unsigned n = 0;
+
+    if (open_drive())
+        devices[n++] = &storage.drive.device;
+    if ((pi.emulated && open_arasan()) || open_emmc2())
+        devices[n++] = &storage.device;
+    return n;
 }
 
 const struct board board = {

@@ -7,6 +7,8 @@
 #define BOARD_LOAD_ADDRESS 0x80000
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
+#define BOARD_PCIE 0xfd500000         /* bcm2711.dtsi, pcie0 */
+#define BOARD_PCIE_WINDOW 0x600000000 /* its ranges */
 #define BOARD_DMA 0xfe007000
 #define BOARD_MAILBOX 0xfe00b880
 #define BOARD_WATCHDOG 0xfe100000

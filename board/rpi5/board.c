@@ -2,6 +2,7 @@
  * Everything but this file is shared with rpi4. */
 #include "board/board.h"
 
+#include "board/drivers/block/pcie_drive.h"
 #include "board/drivers/irq/gic.h"
 #include "board/drivers/sd/bcm_sd.h"
 #include "board/drivers/serial/serial.h"
@@ -40,6 +41,7 @@ static struct raspberry_pi pi;
 static struct rpi5_storage {
     struct bcm_sd sd;
     struct block_device device;
+    struct pcie_drive drive;
 } storage;
 
 enum { MODEL_CM5 = 0x18 };  /* of the revision code; its Lite is 0x1a */
@@ -77,11 +79,41 @@ static void close_card(void)
     bcm_sd_close(&storage.sd);
 }
 
+enum {
+    PCIE_BRIDGE = 43
+}; /* bcm2712.dtsi, resets of pcie1; 44 would be RP1's, which has the other UARTs */
+
+/* The external connector. 32 GiB from 0 on are 64 GiB further on the bus (bcm2712.dtsi, dma-ranges of pcie1): more
+ * than any board has. Whether its DMA looks into the cores' caches is nowhere said. */
+static bool open_drive(void)
+{
+    const struct brcm_pcie_place place = {
+        .chip = BRCM_PCIE_2712,
+        .mmio = BOARD_PCIE,
+        .rescal = BOARD_PCIE_RESCAL,
+        .resets = BOARD_RESETS,
+        .reset = PCIE_BRIDGE,
+        .generation = 2,
+        .outbound = BOARD_PCIE_WINDOW,
+        .outbound_bus = 0x80000000,
+        .outbound_bytes = (uint64_t)2 << 30,
+        .inbound_bus = (uint64_t)1 << 36,
+        .inbound_bits = 35,
+        .ticks = generic_timer_ticks,
+        .ticks_hz = generic_timer_hz(),
+    };
+    struct dma_window window = { .offset = (uint64_t)1 << 36,
+                                 .end = (uint64_t)1 << 35,
+                                 .coherent = false };
+
+    return pcie_drive_open(&storage.drive, &place, window, NULL);
+}
+
 /* Pulls and functions of the pins are as the firmware has set them to read us. The controller sees
  * memory as the cores do (bcm2712.dtsi, dma-ranges of its bus). A Compute Module 5 has an eMMC on
  * eight lines, at 1.8 V for good (bcm2712-rpi-cm5.dtsi, sd_io_1v8_reg); its Lite has a slot, as the
  * others. */
-static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
+static bool open_card(void)
 {
     bool soldered = raspberry_pi_model(&pi) == MODEL_CM5;
     const struct bcm_sd_place place = {
@@ -100,12 +132,20 @@ static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
     pi.before_reset = close_card;
     if (mmu_map(BOARD_SD_CONFIG, BCM_SD_CONFIG_BYTES, MAP_DEVICE) != ERR_OK ||
         mmu_map(BOARD_GPIO_AON, BRCMSTB_GPIO_BYTES, MAP_DEVICE) != ERR_OK)
-        return 0;
-    if (mmu_map(BOARD_SD, SDHCI_REGISTER_BYTES, MAP_DEVICE) != ERR_OK ||
-        bcm_sd_open(&storage.sd, &place, &storage.device) != ERR_OK)
-        return 0;
-    devices[0] = &storage.device;
-    return 1;
+        return false;
+    return mmu_map(BOARD_SD, SDHCI_REGISTER_BYTES, MAP_DEVICE) == ERR_OK &&
+           bcm_sd_open(&storage.sd, &place, &storage.device) == ERR_OK;
+}
+
+static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
+{
+    unsigned n = 0;
+
+    if (open_drive())
+        devices[n++] = &storage.drive.device;
+    if (open_card())
+        devices[n++] = &storage.device;
+    return n;
 }
 
 const struct board board = {

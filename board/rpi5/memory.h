@@ -7,6 +7,10 @@
 #define BOARD_LOAD_ADDRESS 0x80000
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
+#define BOARD_PCIE 0x1000110000        /* the external connector; RP1 is at 0x1000120000 */
+#define BOARD_PCIE_RESCAL 0x1000119500 /* of all ports */
+#define BOARD_PCIE_WINDOW 0x1b80000000
+#define BOARD_RESETS 0x1001504318
 #define BOARD_SD 0x1000fff000
 #define BOARD_SD_CONFIG 0x1000fff400
 #define BOARD_CHIP_ID 0x1001504004 /* product and stepping; not in the tree (Circle, bcm2712.h) */

@@ -1,0 +1,75 @@
+#include "board/drivers/block/pcie_drive.h"
+
+#include <string.h>
+
+#include "board/isa.h"
+
+enum {
+    CLASS_NVME = 0x010802, /* PCI Code and ID Assignment, base classes 01h and 0Ch */
+    CLASS_XHCI = 0x0c0330,
+    ID_VL805 = 0x34831106,
+    VL805_PROGRAM =
+        0x50, /* version of what it runs; 0: nothing (Linux, raspberrypi.c of its firmware drivers) */
+    MIN_PROGRAM_MS = 1, /* five times what U-Boot waits for it to begin */
+};
+
+static bool map_port(const struct brcm_pcie_place *p)
+{
+    return mmu_map(p->mmio, BRCM_PCIE_BYTES, MAP_DEVICE) == ERR_OK &&
+           (p->rescal == 0 || (mmu_map(p->rescal, BRCM_PCIE_RESCAL_BYTES, MAP_DEVICE) == ERR_OK &&
+                               mmu_map(p->resets, BRCM_PCIE_RESETS_BYTES, MAP_DEVICE) == ERR_OK));
+}
+
+/* Before BAR 0 is set, which the new program may forget. */
+static void give_program(const struct brcm_pcie *port, void (*reload)(void))
+{
+    uint64_t start = port->place.ticks();
+
+    if (port->id != ID_VL805 || reload == NULL || brcm_pcie_config(port, VL805_PROGRAM) != 0)
+        return;
+    reload();
+    while (port->place.ticks() - start <= port->place.ticks_hz / 1000 * MIN_PROGRAM_MS)
+        ;
+}
+
+static enum err open_device(struct pcie_drive *d, uintptr_t mmio, struct dma_window window)
+{
+    const struct brcm_pcie_place *p = &d->port.place;
+
+    if (d->port.class == CLASS_NVME) {
+        struct nvme_setup setup = { mmio, window, p->ticks, p->ticks_hz };
+
+        return nvme_open(&d->nvme, &setup, &d->device);
+    }
+    struct xhci_setup setup = { mmio, window, p->ticks, p->ticks_hz };
+
+    return usb_storage_open(&d->usb, &setup, &d->device);
+}
+
+static bool complain(struct pcie_drive *d, const char *why)
+{
+    d->device = (struct block_device){ .name = "PCIe port", .problem = why };
+    return true;
+}
+
+bool pcie_drive_open(struct pcie_drive *drive, const struct brcm_pcie_place *place,
+                     struct dma_window window, void (*reload)(void))
+{
+    uintptr_t mmio;
+    size_t bytes;
+    enum err e;
+
+    if (!map_port(place))
+        return false;
+    e = brcm_pcie_open(&drive->port, place);
+    if (e != ERR_OK)
+        return e != ERR_NO_DEVICE && complain(drive, drive->port.why);
+    if (drive->port.class != CLASS_NVME && drive->port.class != CLASS_XHCI)
+        return complain(drive, "what is at the PCIe port is no NVMe drive and no USB controller");
+    if (drive->port.class == CLASS_XHCI)
+        give_program(&drive->port, reload);
+    mmio = brcm_pcie_enable(&drive->port, &bytes);
+    if (mmio == 0)
+        return complain(drive, drive->port.why);
+    return mmu_map(mmio, bytes, MAP_DEVICE) == ERR_OK && open_device(drive, mmio, window) == ERR_OK;
+}

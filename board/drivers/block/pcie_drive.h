@@ -1,0 +1,25 @@
+/* The drive at a Raspberry Pi's PCIe port: an NVMe drive, or a USB drive at an xHCI. */
+#ifndef INGOT_BOARD_DRIVERS_BLOCK_PCIE_DRIVE_H
+#define INGOT_BOARD_DRIVERS_BLOCK_PCIE_DRIVE_H
+
+#include "board/block_device.h"
+#include "board/drivers/block/nvme.h"
+#include "board/drivers/bus/brcm_pcie.h"
+#include "board/drivers/usb/usb_storage.h"
+
+struct pcie_drive {
+    struct brcm_pcie port;
+    union {
+        struct nvme nvme;
+        struct usb_storage usb;
+    };
+    struct block_device device;
+};
+
+/* Bring up the port and fill drive->device, which may say in its `problem` why it cannot be used. `reload` has the
+ * firmware give a VL805 its program again, which a reset took; NULL: nobody can. The port's registers are mapped
+ * here. False: there is no drive. */
+bool pcie_drive_open(struct pcie_drive *drive, const struct brcm_pcie_place *place,
+                     struct dma_window window, void (*reload)(void));
+
+#endif

@@ -1,0 +1,54 @@
+/* The PCI Express root port of BCM2711 (Pi 4, CM4) and the external one of BCM2712 (Pi 5), and the one
+ * device at its lane: reset, link, windows, BAR 0. No manual of the blocks is public: registers, order and
+ * waits are those of Linux's and U-Boot's drivers of them (docs/HARDWARE.md). Not yet run on hardware, and no
+ * emulator has it. */
+#ifndef INGOT_BOARD_DRIVERS_BUS_BRCM_PCIE_H
+#define INGOT_BOARD_DRIVERS_BUS_BRCM_PCIE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+
+enum brcm_pcie_chip { BRCM_PCIE_2711, BRCM_PCIE_2712 };
+
+enum { BRCM_PCIE_BYTES = 0x9310, BRCM_PCIE_RESCAL_BYTES = 16, BRCM_PCIE_RESETS_BYTES = 48 };
+
+struct brcm_pcie_place {
+    enum brcm_pcie_chip chip;
+    uintptr_t mmio;
+    uintptr_t rescal, resets; /* BCM2712: the calibration that its ports share, and the resets */
+    unsigned reset;           /* BCM2712: the bridge's number among the resets */
+    unsigned generation;      /* 1 to 3, the link's highest */
+    /* Where the device's registers lie for the cores, and for the bus. Below 4 GiB there; whole MiB. */
+    uint64_t outbound, outbound_bus, outbound_bytes;
+    /* Where memory from 0 on lies for the device, a multiple of its size of 2^inbound_bits bytes. */
+    uint64_t inbound_bus;
+    unsigned inbound_bits;
+    uint64_t (*ticks)(void);
+    uint64_t ticks_hz;
+};
+
+struct brcm_pcie {
+    struct brcm_pcie_place place;
+    uint32_t id;     /* device << 16 | vendor */
+    uint32_t class;  /* base class, subclass, programming interface */
+    const char *why; /* a sentence after an error */
+};
+
+/* From reset to a device that answers: less than half a second where nothing is plugged in, and 1.5 where what
+ * is there does not answer. Registers are mapped. ERR_NO_DEVICE: no link; ERR_TIMEOUT, ERR_IO: p->why. */
+enum err brcm_pcie_open(struct brcm_pcie *p, const struct brcm_pcie_place *place);
+
+/* A word of the device's configuration space; all ones where the link has gone. */
+uint32_t brcm_pcie_config(const struct brcm_pcie *p, unsigned reg);
+
+/* Give BAR 0 its address, open the port's window, switch memory and bus mastering on. Returns where the registers
+ * lie for the cores, to be mapped, and their bytes; 0: p->why. */
+uintptr_t brcm_pcie_enable(struct brcm_pcie *p, size_t *bytes);
+
+/* brcm_pcie_mmio.c, in whose place a test has the port. */
+uint32_t brcm_pcie_read(uintptr_t at);
+void brcm_pcie_write(uintptr_t at, uint32_t value);
+
+#endif

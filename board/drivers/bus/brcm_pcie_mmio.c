@@ -1,0 +1,12 @@
+/* The registers themselves; everything else of the driver goes through these two. */
+#include "board/drivers/bus/brcm_pcie.h"
+
+uint32_t brcm_pcie_read(uintptr_t at)
+{
+    return *(const volatile uint32_t *)at;
+}
+
+void brcm_pcie_write(uintptr_t at, uint32_t value)
+{
+    *(volatile uint32_t *)at = value;
+}
