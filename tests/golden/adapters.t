@@ -12,6 +12,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from talk import Console
 from machine import ARM64, ASSETS, HOST, RISCV64, RISCV64_V, WORK, Reply, Tap, card_arguments, make_card, pack, run
 
 ARCH = os.path.join(ASSETS, "arch")
@@ -254,6 +255,18 @@ for where, done in (
     got = ids_of(done[1])
     tap.ok(len(got) == 20 and len(set(got[0::2])) == 1 and len(set(got[1::2])) == 1 and got[0] != got[1],
            f"{where}: 20 swaps, two answers in turn", done[1])
+
+# By the guest's clock, where an instruction takes a nanosecond.
+for machine in (ARM64, RISCV64_V):
+    with Console(machine, "temp=0 n=2 ticks model=llama_gqa", card_arguments(card) + ["-icount", "shift=0"]) as c:
+        c.prompt(200)
+        said = [c.say("/adapter " + name, 200) for name in ("llama_gqa-qv", "off", "llama_gqa-all", "llama_gqa-qv",
+                                                            "llama_gqa-all,llama_gqa-qv")]
+    ticks = [int(t) for s in said for t in re.findall(r"(\d+) ticks", s)]
+    hz = {"virt-arm64": 62500000, "virt-riscv64": 10000000}[machine.board]
+    micros = [t * 1e6 / hz for t in ticks]
+    tap.ok(len(micros) == 5 and max(micros[1], *micros[3:]) < 100, f"{machine.label}: to another adapter in memory in "
+           f"{max(micros[1], *micros[3:] or [1e9]):.1f} microseconds of guest time", f"{said}")
 
 # The conversation so far is computed again with the other weights: as if it had been said with them.
 talk = "Once upon\n/adapter llama_gqa-all\n a time\n"

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import (ARM64, ASSETS, FLASH_BYTES, HOST, LONG, RISCV64, RISCV64_V, Reply, Tap,
-                     card_arguments, digest, segments, flash_arguments, make_card, make_flash, pack,
-                     run)
+                     card_arguments, digest, segments, flash_arguments, make_card, make_flash,
+                     nvme_arguments, pack, run, usb_arguments)
 
 MACHINES = [ARM64, RISCV64_V, RISCV64]
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
@@ -22,6 +22,9 @@ TOKENS = {"f32": 128 if LONG else 48, **{t: 48 if LONG else 32 for t in ("q8_0",
 MODES = ["resident", "streamed", "in place"]
 # The types that add nothing but kernels: two corners of the table are enough.
 CORNERS = {"f16": [(1, "resident"), (4, "streamed")], "q4_k_m": [(1, "resident"), (4, "streamed")]}
+# Models on other devices than virtio's card: of one type, of all in test-long.
+DEVICES = {"NVMe": nvme_arguments, "USB": usb_arguments}
+DEVICE_TYPES = TYPES if LONG else ["q8_0"]
 # Three of six on riscv64, whose emulator is slowest, and the rest in test-long.
 SLOW = [(1, "resident"), (4, "streamed"), (4, "in place")]
 
@@ -59,9 +62,10 @@ def image_cell(machine, kind, cores, mode):
     if mode == "in place":
         return machine.run(words + " model=flash", cores,
                            flash_arguments(flashes[kind, machine.board]))
-    if mode == "streamed":
+    device, _, residency = mode.rpartition(" ")
+    if residency == "streamed":
         words += f" mem={limits[kind]}"
-    return machine.run(words + f" model=golden-{kind}", cores, card_arguments(card))
+    return machine.run(words + f" model=golden-{kind}", cores, DEVICES.get(device, card_arguments)(card))
 
 
 def cell(key):
@@ -76,6 +80,8 @@ def cell(key):
 ALL = [(c, mode) for c in (1, 4) for mode in MODES]
 keys = [(m, t, c, mode) for t in TYPES for m in ["host"] + MACHINES
         for c, mode in CORNERS.get(t, SLOW if m in (RISCV64, RISCV64_V) and not LONG else ALL)]
+keys += [(m, t, c, f"{device} {mode}") for t in DEVICE_TYPES for m in (ARM64, RISCV64_V)
+         for device in DEVICES for c in (1, 4) for mode in ("resident", "streamed")]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     cells = dict(zip(keys, pool.map(cell, keys)))
 
@@ -83,10 +89,10 @@ with ThreadPoolExecutor(os.cpu_count()) as pool:
 def label(key):
     machine, kind, cores, mode = key
     name = machine if machine == "host" else machine.label
-    return f"{kind:6} {name:18} {cores} core{'s' if cores > 1 else ' '} {mode:9}"
+    return f"{kind:6} {name:18} {cores} core{'s' if cores > 1 else ' '} {mode:13}"
 
 
-tap.note("type   machine            cores   residency  tokens ids       logits of 32 positions")
+tap.note("type   machine            cores   residency      tokens ids       logits of 32 positions")
 for key, reply in cells.items():
     tap.note(f"{label(key)} {len(reply.ids or []):6} {digest(reply.ids)}  {reply.hash}")
 
@@ -97,10 +103,13 @@ for key, reply in cells.items():
             len(reply.ids) == TOKENS[kind] and reply.positions == 32 and
             reply.hash == expected.hash)
     tap.ok(good, label(key) + " agrees", reply.console)
-    if mode != "resident":
-        words = {"streamed": "streamed", "in place": "in place"}[mode]
+    device, _, residency = mode.rpartition(" ")
+    if device in DEVICES:
+        tap.ok(f"storage: {device} drive at" in reply.console, label(key) + f" came from a drive at {device}", reply.console)
+    if not mode.endswith("resident"):
+        words = {"place": "in place"}.get(residency, residency)
         tap.ok(f", {words}" in reply.stats, label(key) + " was " + words, reply.console)
-    if mode == "streamed":
+    if residency == "streamed":
         read = reply.figure(r"read ([\d.]+ \w+) a \w+")
         tap.ok(read is not None and read == reply.figure(r"planned ([\d.]+ \w+)\)"),
                label(key) + " reads the planned bytes", reply.stats)
