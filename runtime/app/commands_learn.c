@@ -38,6 +38,14 @@ static bool log_rating(struct app *a, const char *rating)
     return a->chat.log != NULL && turn_log_rate(a->chat.log, rating) == ERR_OK;
 }
 
+static void say_ticks(struct app *a, const struct chat_lesson *lesson)
+{
+    if (a->setup.options->show.ticks) {
+        console_printf(a->setup.console, "ticks: %llu of the steps\n",
+                       (unsigned long long)lesson->ticks);
+    }
+}
+
 static enum command_result rate(struct app *a, bool good)
 {
     struct chat_lesson lesson;
@@ -61,6 +69,7 @@ static enum command_result rate(struct app *a, bool good)
                        good ? "more of that" : "less of that", (unsigned)lesson.steps,
                        plural(lesson.steps, "step", "steps"), (unsigned)lesson.tokens,
                        plural(lesson.tokens, "token", "tokens"));
+        say_ticks(a, &lesson);
     }
     return COMMAND_DONE;
 }

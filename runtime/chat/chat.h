@@ -64,6 +64,7 @@ struct chat {
     const char *adapted;          /* the adapters at work, for the log; NULL: none ever */
     bool learns;                  /* chat_learn_open */
     struct lessons lessons;       /* ... then */
+    uint64_t learn_ticks;         /* that steps took */
     uint32_t *kept_ids;           /* (context) of the conversation, during a lesson */
     struct session_prefix prefix; /* that conversations begin with ... */
     uint32_t opening[SESSION_PREFIX_TOKENS]; /* ... or should: while a first turn is put */

@@ -45,8 +45,8 @@ static void make_error(struct chat *c, const struct micro_lora_choice *choice)
 }
 
 /* From h and its logits; feels: its springs know the example then. True: the target wins, and there was nothing to learn. */
-static bool step(struct chat *c, const float *h, const float *logits, uint32_t target, float sign,
-                 bool feels)
+static bool take_step(struct chat *c, const float *h, const float *logits, uint32_t target,
+                      float sign, bool feels)
 {
     struct model *m = c->session->model;
     struct lessons *l = &c->lessons;
@@ -62,6 +62,17 @@ static bool step(struct chat *c, const float *h, const float *logits, uint32_t t
     }
     (void)learner_step(&l->learner, h, l->error, 1.0f, sign);
     return false;
+}
+
+static bool step(struct chat *c, const float *h, const float *logits, uint32_t target, float sign,
+                 bool feels)
+{
+    const struct platform_clock *clock = &c->console->platform->clock;
+    uint64_t start = platform_ticks(clock);
+    bool wins = take_step(c, h, logits, target, sign, feels);
+
+    c->learn_ticks += platform_ticks(clock) - start;
+    return wins;
 }
 
 /* Every example once, those of earlier lessons too, which a step may have hurt. */
@@ -223,6 +234,8 @@ static void settle(struct chat *c, const struct learner_totals *before, struct c
 {
     const struct learner_totals *now = &c->lessons.learner.totals;
 
+    lesson->ticks = c->learn_ticks;
+    c->learn_ticks = 0;
     lesson->steps = now->steps - before->steps;
     lesson->thrown = now->thrown - before->thrown;
 }

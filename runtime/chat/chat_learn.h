@@ -19,7 +19,8 @@ enum {
 
 struct chat_lesson {
     uint32_t tokens, rounds, steps, thrown;
-    bool wins; /* every token of the answer is the likeliest now */
+    uint64_t ticks; /* of the steps: choosing candidates, rows of the head, the gradient */
+    bool wins;      /* every token of the answer is the likeliest now */
 };
 
 /* The model planned room for it (model_setup.learns). False: its head is streamed, and rows of it are

@@ -121,7 +121,9 @@ for what, words in (("run", STORY), ("chat", ["chat", DEMO, "-q"]), ("info", ["i
                     ("help --man", ["help", "--man"]), ("--template list", ["run", "--template", "list"])):
     with open("/dev/full", "wb") as full:
         status, _, log = ingot(*words, stdin=b"Hello\n", stdout=full)
-    tap.ok(status == 1 and "standard output: No space left" in log, f"{what} >/dev/full", f"{status} {log}")
+    # The system's reason is the last write's: a text that ends where a buffer ended has none then.
+    tap.ok(status == 1 and re.search("standard output: (No space left|could not be written completely)", log),
+           f"{what} >/dev/full", f"{status} {log}")
 status, _, log = ingot(*STORY, "-o", "/dev/full")
 tap.ok(status == 1 and log == "ingot: /dev/full: No space left on device\n", "run -o /dev/full", f"{status} {log}")
 for what, words in ("run", STORY), ("info", ["info", TINY]):
