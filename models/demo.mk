@@ -3,7 +3,7 @@
 TRAINED := $(O)/demo
 DEMO_THREADS ?= $(JOBS)
 
-.PHONY: train-demo pack-demo evaluate-demo
+.PHONY: train-demo train-mixture pack-demo evaluate-demo
 
 # Rows are written once; training goes on where it stopped.
 train-demo: $(H)/ingot ## train the demo model anew with PyTorch and pack it; up to an hour
@@ -15,10 +15,18 @@ train-demo: $(H)/ingot ## train the demo model anew with PyTorch and pack it; up
 	$(Q)$(PYTHON) models/training/export.py $(TRAINED) models/demo
 	$(Q)$(MAKE) --no-print-directory pack-demo
 
+# From the weights of models/demo and the rows of train-demo. Its floats stay in the build folder.
+train-mixture: $(H)/ingot ## train the demo mixture of experts anew with PyTorch and pack it; a quarter of an hour
+	$(Q)test -s $(TRAINED)/rows-last.bin || $(PYTHON) models/training/rows.py $(TRAINED)
+	$(Q)$(PYTHON) models/training/train_mixture.py $(TRAINED) $(O)/mixture --threads $(DEMO_THREADS)
+	$(Q)$(PYTHON) models/training/export_mixture.py $(O)/mixture $(O)/mixture/folder
+	$(Q)$(H)/ingot pack $(O)/mixture/folder -o models/mixture-q4_0.ingot --type q4_0 -q
+	$(Q)ls -l models/mixture-q4_0.ingot
+
 pack-demo: $(H)/ingot ## models/demo-q8_0.ingot and demo-q4_0.ingot from models/demo
 	$(Q)for t in q8_0 q4_0; do \
 	    $(H)/ingot pack models/demo -o models/demo-$$t.ingot --type $$t -q || exit 1; done
 	$(Q)ls -l models/demo-*.ingot
 
-evaluate-demo: $(H)/ingot ## ask the demo model 200 held-out prompts
-	$(Q)INGOT_BUILD=$(O) $(PYTHON) models/evaluate.py -v models/demo-q8_0.ingot models/demo-q4_0.ingot
+evaluate-demo: $(H)/ingot ## ask the demo model and the mixture 200 held-out prompts
+	$(Q)INGOT_BUILD=$(O) $(PYTHON) models/evaluate.py -v models/demo-q8_0.ingot models/demo-q4_0.ingot models/mixture-q4_0.ingot

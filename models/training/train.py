@@ -43,9 +43,11 @@ def batch(rows, first, size, device):
 
 
 class Training:
+    stages = STAGES
+
     def __init__(self, folder, device):
         torch.manual_seed(SEED)
-        self.folder, self.device = folder, device
+        self.rows, self.folder, self.device = folder, folder, device
         self.model = Demo()
         lay_in(self.model)
         self.model.to(device)
@@ -55,7 +57,7 @@ class Training:
         self.muon.load([s.to(device) for s in self.muon.state()])
         self.adam = torch.optim.AdamW([m.embedding, *m.norms], lr=ADAM_RATE, betas=(0.9, 0.98),
                                       weight_decay=0.0)
-        self.done = 0
+        self.adam_rate, self.done = ADAM_RATE, 0
         self.seconds, self.cpu = 0.0, 0.0
 
     def path(self, name):
@@ -84,7 +86,7 @@ class Training:
         loss.backward()
         self.muon.step(MUON_RATE * share)
         for group in self.adam.param_groups:
-            group["lr"] = ADAM_RATE * share
+            group["lr"] = self.adam_rate * share
         self.adam.step()
         for p in self.model.parameters():
             p.grad = None
@@ -92,7 +94,7 @@ class Training:
 
     def stage(self, first, first_row, name, length, size, steps, rate, last_rate, q4):
         """The steps first ... first + steps - 1, as far as they are not done yet."""
-        rows = open_rows(self.folder, name, length)
+        rows = open_rows(self.rows, name, length)
         while self.done < first + steps:
             i = self.done - first
             share = min(1.0, (self.done + 1) / WARM_UP) * (rate + (last_rate - rate) * i / steps)
@@ -108,7 +110,7 @@ class Training:
             self.seconds += now - self.last
             self.cpu += time.process_time() - self.last_cpu
             self.last, self.last_cpu = now, time.process_time()
-            left = (sum(s[3] for s in STAGES) - self.done) * self.seconds / self.done
+            left = (sum(s[3] for s in self.stages) - self.done) * self.seconds / self.done
             loss = sum(self.losses) / len(self.losses)
             print(f"step {self.done}, loss {loss:.4f}, {self.seconds:.0f} s, {self.cpu:.0f} s of "
                   f"CPU, {left / 60:.0f} minutes left", flush=True)
@@ -119,7 +121,7 @@ class Training:
     def run(self):
         self.last, self.last_cpu, self.losses = time.time(), time.process_time(), []
         first, rows = 0, {}
-        for s in STAGES:
+        for s in self.stages:
             name, _, size, steps = s[:4]
             self.stage(first, rows.get(name, 0), *s)
             first += steps
