@@ -10,7 +10,7 @@ TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
 
 .PHONY: check test test-long test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images bench bench-gate bench-stream bench-kernels bench-mixers bench-pack bench-kv bench-images bench-storage fuzz-long
+        test-parts test-images bench bench-gate bench-stream bench-experts bench-kernels bench-mixers bench-pack bench-kv bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
 GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
@@ -244,6 +244,18 @@ $(KV_COUNT): $(H)/obj/tests/bench/kv_count.c.o $(filter-out $(H)/obj/host/main.c
 
 bench-kv: $(H)/ingot $(KV_COUNT) $(O)/tests/unit/compute/kv_format.t $(O)/tests/unit/compute/kv_real.t ## every type of keys and values: bytes, cosines, perplexity; the table of docs/KV.md; minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/kv_table.py $(KV_TYPES)
+
+ROUTES := $(O)/tests/bench/routes
+
+$(ROUTES): $(H)/obj/tests/bench/routes.c.o $(HOST_OBJ)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) -pthread -Wl,--wrap=stream_experts_ask $^ $(HOST_LIBS) -o $@
+
+-include $(H)/obj/tests/bench/routes.c.d
+
+bench-experts: $(H)/ingot $(ROUTES) ## how often experts are in the cache: the trained mixture on conversations, by several rules; minutes
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/experts.py
 
 bench-stream: test-images ## streaming at 5, 20, 80 MB/s against its arithmetic; 20 minutes, on a computer at rest
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/stream.py
