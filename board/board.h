@@ -106,6 +106,9 @@ struct board {
      * board has no such limit. */
     void (*limit_dma)(uint64_t end);
 
+    /* Before find_storage: the highest generation of the PCIe link, 2 or 3. NULL: the board has no choice. */
+    void (*set_pcie)(unsigned generation);
+
     /* Some storage has no DMA, or none after use_pio: one core of several may serve it and do
      * nothing else (runtime/storage/io_core.h). */
     bool storage_needs_cpu;

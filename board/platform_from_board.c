@@ -92,6 +92,12 @@ static void limit_dma(void *context, uint64_t end)
     board.limit_dma(end);
 }
 
+static void set_pcie(void *context, unsigned generation)
+{
+    (void)context;
+    board.set_pcie(generation);
+}
+
 static void watchdog(void *context, uint32_t millis, const char *doing)
 {
     (void)context;
@@ -171,6 +177,7 @@ void platform_from_board(struct platform *p, const struct machine *machine,
         .storage = { .find = find_storage,
                      .use_pio = IF_THERE(use_pio, use_pio),
                      .limit_dma = IF_THERE(limit_dma, limit_dma),
+                     .set_pcie = IF_THERE(set_pcie, set_pcie),
                      .needs_cpu = board.storage_needs_cpu },
         .power = { .watchdog = IF_THERE(watchdog, watchdog),
                    .alive = IF_THERE(alive, alive),

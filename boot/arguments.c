@@ -62,6 +62,18 @@ static void obey_dmaend(const struct options *o, struct console *c)
     }
 }
 
+static void obey_pcie(const struct options *o, struct console *c)
+{
+    const struct platform *p = c->platform;
+
+    if (!options_given(o, OPTION_PCIE))
+        return;
+    if (p->storage.set_pcie == NULL)
+        console_log(c, "warning: pcie is not available on this board");
+    else
+        p->storage.set_pcie(p->storage.context, o->machine.pcie == PCIE_GEN3 ? 3 : 2);
+}
+
 static void obey(struct options *o, struct console *c)
 {
     const struct platform *p = c->platform;
@@ -78,6 +90,7 @@ static void obey(struct options *o, struct console *c)
         console_log(c, "warning: pio is not available on this board");
     }
     obey_dmaend(o, c);
+    obey_pcie(o, c);
     if (p->console.flow_control != NULL && o->line.flow == FLOW_ON) {
         p->console.flow_control(p->console.context, true);
     }

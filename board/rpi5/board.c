@@ -42,7 +42,13 @@ static struct rpi5_storage {
     struct bcm_sd sd;
     struct block_device device;
     struct pcie_drive drive;
+    unsigned pcie; /* generation that was asked for; 0: none was */
 } storage;
+
+static void rpi5_set_pcie(unsigned generation)
+{
+    storage.pcie = generation;
+}
 
 enum { MODEL_CM5 = 0x18 };  /* of the revision code; its Lite is 0x1a */
 enum { SD_HZ = 200000000 }; /* bcm2712.dtsi, clk_emmc2 */
@@ -93,7 +99,7 @@ static bool open_drive(void)
         .rescal = BOARD_PCIE_RESCAL,
         .resets = BOARD_RESETS,
         .reset = PCIE_BRIDGE,
-        .generation = 2,
+        .generation = storage.pcie != 0 ? storage.pcie : 2, /* the maker certifies 2 alone */
         .outbound = BOARD_PCIE_WINDOW,
         .outbound_bus = 0x80000000,
         .outbound_bytes = (uint64_t)2 << 30,
@@ -157,6 +163,7 @@ const struct board board = {
     .wait = gic_wait,
     .wake = gic_wake,
     .find_storage = rpi5_find_storage,
+    .set_pcie = rpi5_set_pcie,
     .activity = raspberry_pi_activity,
     .lamp = rpi5_lamp,
 };

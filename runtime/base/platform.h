@@ -91,6 +91,8 @@ struct platform_storage {
     void (*use_pio)(void *context);
     /* Before find: the DMA of cards reaches addresses below `end` alone. NULL: it has no limit. */
     void (*limit_dma)(void *context, uint64_t end);
+    /* Before find: the highest generation of the PCIe link, 2 or 3. NULL: there is no choice. */
+    void (*set_pcie)(void *context, unsigned generation);
     /* A core moves the data of some device (with use_pio not NULL: after it was called). One
      * core of several may then leave the workers for that alone (runtime/storage/io_core.h). */
     bool needs_cpu;

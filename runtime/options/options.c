@@ -73,6 +73,7 @@ const struct rule options_rules[OPTION_COUNT] = {
     [OPTION_PIO] = { "pio", KIND_FLAG, FIELD(machine.pio), 0, 0, 0, NO_VALUE },
     [OPTION_DMAEND] = { "dmaend", KIND_SIZE, FIELD(machine.dmaend), 0, 0, 0,
                         "an address of at least 1, such as dmaend=0x48000000 or dmaend=1G" },
+    [OPTION_PCIE] = { "pcie", KIND_CHOICE, FIELD(machine.pcie), 0, 0, 0, "gen2 or gen3" },
     [OPTION_SCREEN] = { "screen", KIND_CHOICE, FIELD(machine.screen), 0, 0, 0, "on or off" },
     [OPTION_BAUD] = { "baud", KIND_COUNT, FIELD(line.baud), 0, 300, 4000000,
                       "a rate from 300 to 4000000, such as baud=115200" },
@@ -199,6 +200,7 @@ const char *options_overflow_name(uint32_t overflow)
 static_assert((int)FLOW_ON == (int)SCREEN_ON && (int)FLOW_OFF == (int)SCREEN_OFF,
               "one list of names");
 static const char *const flow_names[] = { [FLOW_ON] = "on", [FLOW_OFF] = "off", NULL };
+static const char *const pcie_names[] = { [PCIE_GEN2] = "gen2", [PCIE_GEN3] = "gen3", NULL };
 static const char *const spec_names[] = {
     [SPECULATIVE_AUTO] = "auto", [SPECULATIVE_OFF] = "off", [SPECULATIVE_NGRAM] = "ngram", NULL
 };
@@ -213,9 +215,10 @@ static const char *const mode_names[] = { [MODE_CHAT] = "chat", [MODE_JSON] = "j
 
 /* Of options of KIND_CHOICE, by number. */
 static const char *const *const choices_of[OPTION_COUNT] = {
-    [OPTION_SCREEN] = flow_names, [OPTION_FLOW] = flow_names,         [OPTION_SPEC] = spec_names,
-    [OPTION_TERM] = term_names,   [OPTION_LEARN] = learn_names,       [OPTION_MODE] = mode_names,
-    [OPTION_THINK] = think_names, [OPTION_OVERFLOW] = overflow_names, [OPTION_LOG] = log_names,
+    [OPTION_PCIE] = pcie_names, [OPTION_SCREEN] = flow_names, [OPTION_FLOW] = flow_names,
+    [OPTION_SPEC] = spec_names, [OPTION_TERM] = term_names,   [OPTION_LEARN] = learn_names,
+    [OPTION_MODE] = mode_names, [OPTION_THINK] = think_names, [OPTION_OVERFLOW] = overflow_names,
+    [OPTION_LOG] = log_names,
 };
 
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)

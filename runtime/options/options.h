@@ -55,6 +55,7 @@ enum option {
     OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
     OPTION_PIO,      /* pio: a core moves the card's data, on a board that has the choice */
     OPTION_DMAEND,   /* dmaend=ADDRESS, where the DMA of cards ends: to try out a bounce */
+    OPTION_PCIE,     /* pcie=gen3: the highest rate of the lane, on a Raspberry Pi 5 */
     OPTION_SCREEN,   /* screen=off: a display that is attached stays as it is */
     OPTION_BAUD,     /* baud=115200 */
     OPTION_TERM,     /* term=auto, plain or vt: what reads the serial line */
@@ -79,6 +80,7 @@ enum option_overflow { OVERFLOW_TURNS, OVERFLOW_SINKS };
 enum option_learn { LEARN_OFF, LEARN_ON, LEARN_LOOSE };
 enum option_log { LOG_OFF, LOG_ON };
 enum option_flow { FLOW_ON, FLOW_OFF };
+enum option_pcie { PCIE_GEN2, PCIE_GEN3 };
 enum option_screen { SCREEN_ON, SCREEN_OFF };
 enum option_mode { MODE_CHAT, MODE_JSON };
 
@@ -121,6 +123,7 @@ struct options_machine {
     char isa[OPTIONS_ISA_BYTES]; /* "": the best the CPU has */
     bool pio;
     bool selftest;
+    uint32_t pcie;     /* enum option_pcie */
     uint32_t screen;   /* enum option_screen */
     uint64_t dmaend;   /* 0: as the hardware has it */
     uint32_t watchdog; /* seconds, if given */

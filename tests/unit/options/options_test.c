@@ -39,7 +39,7 @@ static void test_all_words(void)
         "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
         "isa=neon kv=q8 spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M baud=115200 flow=off mode=json "
-        "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M screen=off trace=1 system=\"Be brief.\" think=off "
+        "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 screen=off trace=1 system=\"Be brief.\" think=off "
         "overflow=sinks branches=2 beams=3 learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
@@ -85,6 +85,10 @@ static void test_all_words(void)
            strstr(said, "dmaend takes an address of at least 1") != NULL &&
            parse("dmaend=0") == ERR_BAD_ARGUMENT && parse("dmaend") == ERR_BAD_ARGUMENT,
        "dmaend=: %s", said);
+    OK(parse("pcie=gen3") == ERR_OK && o.machine.pcie == PCIE_GEN3 &&
+           parse("pcie=gen4") == ERR_BAD_ARGUMENT && o.machine.pcie == PCIE_GEN2 &&
+           strstr(said, "pcie takes gen2 or gen3") != NULL,
+       "pcie=: %s", said);
     OK(parse("kv=q4") == ERR_BAD_ARGUMENT && o.load.kv.types.keys == KV_F16 &&
            strstr(said, "kv takes f16, q8, rot_q8, rot_q4 or f32, or KEYS,VALUES") != NULL,
        "none of the choices: %s", said);
