@@ -10,7 +10,7 @@ TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
 
 .PHONY: check test test-long test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images bench bench-gate bench-stream bench-experts bench-kernels bench-mixers bench-pack bench-kv bench-images bench-storage fuzz-long
+        test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts bench-kernels bench-mixers bench-pack bench-kv bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
 GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
@@ -256,6 +256,9 @@ $(ROUTES): $(H)/obj/tests/bench/routes.c.o $(HOST_OBJ)
 
 bench-experts: $(H)/ingot $(ROUTES) ## how often experts are in the cache: the trained mixture on conversations, by several rules; minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/experts.py
+
+bench-stream-experts: $(H)/ingot ## experts from a file of 20, 80, 800 MB/s against its arithmetic; minutes, on a computer at rest
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/stream_experts.py
 
 bench-stream: test-images ## streaming at 5, 20, 80 MB/s against its arithmetic; 20 minutes, on a computer at rest
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/stream.py
