@@ -26,9 +26,6 @@ static int spin_change(const struct workers *workers, const _Atomic uint32_t *wo
     const struct platform *platform = workers->platform;
     uint64_t start;
 
-    if (look(word, old)) {
-        return 1;
-    }
     if (workers->spin_ticks == 0) {
         return 0;
     }
@@ -44,7 +41,7 @@ static int spin_change(const struct workers *workers, const _Atomic uint32_t *wo
 
 /* Sleepers are counted before the last look at the word, and the waker changes the word before
  * it looks at the count, both sequentially consistent: one of the two sees the other. */
-static void wait_change(struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
+static void wait_long(struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
 {
     const struct platform_cores *cores = &workers->platform->cores;
 
@@ -56,6 +53,13 @@ static void wait_change(struct workers *workers, const _Atomic uint32_t *word, u
         cores->wait(cores->context, word, old);
     }
     atomic_fetch_sub(&workers->sleepers, 1);
+}
+
+static void wait_change(struct workers *workers, const _Atomic uint32_t *word, uint32_t old)
+{
+    if (!look(word, old)) {
+        wait_long(workers, word, old);
+    }
 }
 
 /* After a change of the word. */
@@ -88,12 +92,30 @@ static int arrive(struct workers *workers)
     return 1;
 }
 
-static void meet(struct workers *workers)
+/* The clock is read only where the others are not there in a moment. */
+static void wait_stalled(struct workers *workers, struct crowd_stalls *stalls, uint32_t phase)
+{
+    const struct platform_clock *clock = &workers->platform->clock;
+    uint64_t begin, took;
+
+    if (look(&workers->phase, phase)) {
+        return;
+    }
+    begin = platform_ticks(clock);
+    wait_long(workers, &workers->phase, phase);
+    took = platform_ticks(clock) - begin;
+    if (took > crowd_stall_ticks(&workers->crowd)) {
+        stalls->ticks += took;
+        stalls->n++;
+    }
+}
+
+static void meet(struct workers *workers, unsigned core)
 {
     uint32_t phase = atomic_load(&workers->phase);
 
     if (workers->n_cores > 1 && !arrive(workers)) {
-        wait_change(workers, &workers->phase, phase);
+        wait_stalled(workers, &workers->members[core].stalls, phase);
     }
 }
 
@@ -113,7 +135,7 @@ void workers_barrier(struct workers *workers, unsigned core)
 {
     uint64_t begin = workers_wait_begin(workers);
 
-    meet(workers);
+    meet(workers, core);
     workers_wait_end(workers, core, begin);
 }
 
@@ -191,6 +213,7 @@ void workers_start(struct workers *workers, const struct platform *platform, uns
     shares_equal(&workers->shares, 1);
     atomic_store(&workers->counted, 1);
     workers->platform = platform;
+    crowd_open(&workers->crowd, platform->clock.hz);
     workers->spin_ticks = platform->clock.hz * cores->spin_micros / 1000000;
     for (unsigned core = 1; core < n_cores && core < BOARD_MAX_CORES; core++) {
         struct worker *m = &workers->members[core];
@@ -217,23 +240,94 @@ static void take_measure(struct workers *workers)
     shares_take(&workers->shares, busy);
 }
 
-void workers_run(struct workers *workers, workers_fn *work, void *arg)
+static void do_nothing(void *arg, struct workers *workers, unsigned core)
 {
-    workers->work = work;
-    workers->arg = arg;
-    workers->measures = shares_measures(&workers->shares);
+    (void)arg;
+    (void)workers;
+    (void)core;
+}
+
+static void rest(void *arg)
+{
+    (void)arg; /* whose work returns sleeps until it is wanted */
+}
+
+/* The core that was stalled longest, and nothing is left of the window. */
+static struct crowd_stalls take_stalls(struct workers *workers)
+{
+    struct crowd_stalls most = { 0, 0 };
+
+    for (unsigned i = 0; i < workers->n_cores; i++) {
+        if (workers->members[i].stalls.ticks > most.ticks) {
+            most = workers->members[i].stalls;
+        }
+        workers->members[i].stalls = (struct crowd_stalls){ 0, 0 };
+    }
+    return most;
+}
+
+/* Between jobs: the last core leaves for a while, or comes back. */
+static void heed_crowd(struct workers *workers, uint64_t now)
+{
+    struct crowd_stalls most = take_stalls(workers);
+    enum crowd_advice advice = crowd_judge(&workers->crowd, &most, workers->n_cores, now);
+
+    if (advice == CROWD_LEAVE) {
+        workers_lend(workers, rest, rest, NULL);
+        workers->rests = true;
+    } else if (advice == CROWD_RETURN && workers->rests) {
+        workers_take_back(workers);
+    }
+}
+
+/* A core that is away for its own work leaves the others as they are. */
+static bool may_be_crowded(const struct workers *workers)
+{
+    return workers->platform->cores.yield != NULL &&
+           (workers->rests || (workers->n_cores > 1 && workers->lent_stop == NULL));
+}
+
+static void run_job(struct workers *workers)
+{
     if (workers->n_cores > 1) {
         change(workers, &workers->job);
     }
     do_part(workers, 0);
-    meet(workers);
+    meet(workers, 0);
+}
+
+void workers_run(struct workers *workers, workers_fn *work, void *arg)
+{
+    const struct platform_clock *clock = &workers->platform->clock;
+    bool crowded = may_be_crowded(workers);
+    uint64_t begin = crowded ? platform_ticks(clock) : 0, end;
+
+    workers->work = work;
+    workers->arg = arg;
+    workers->measures = shares_measures(&workers->shares);
+    run_job(workers);
     if (workers->measures) {
         take_measure(workers);
+    }
+    if (crowded) {
+        end = platform_ticks(clock);
+        if (crowd_job(&workers->crowd, end - begin, end)) {
+            heed_crowd(workers, end);
+        }
+    }
+}
+
+void workers_gather(struct workers *workers)
+{
+    if (workers->rests) {
+        workers_take_back(workers);
+        crowd_open(&workers->crowd, workers->platform->clock.hz);
     }
 }
 
 void workers_stop(struct workers *workers)
 {
+    workers_gather(workers);
     atomic_store(&workers->ends, 1);
     change(workers, &workers->job);
     while (atomic_load(&workers->ready) != 0) {
@@ -243,18 +337,12 @@ void workers_stop(struct workers *workers)
     shares_equal(&workers->shares, 1);
 }
 
-static void do_nothing(void *arg, struct workers *workers, unsigned core)
-{
-    (void)arg;
-    (void)workers;
-    (void)core;
-}
-
 /* A job starts the core that leaves; the others meet at its barrier without it. Wait until it has
  * left: a take-back that comes first would have it join the next job as one of the others. */
 void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)(void *arg),
                   void *arg)
 {
+    workers_gather(workers);
     workers->lent_work = work;
     workers->lent_stop = stop;
     workers->lent_arg = arg;
@@ -263,7 +351,7 @@ void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)
     atomic_store(&workers->lent, --workers->n_cores);
     shares_equal(&workers->shares, workers->n_cores);
     change(workers, &workers->job);
-    meet(workers);
+    meet(workers, 0);
     while (atomic_load(&workers->lent) != AWAY) {
         platform_yield(&workers->platform->cores);
     }
@@ -282,6 +370,7 @@ void workers_take_back(struct workers *workers)
         platform_yield(&workers->platform->cores);
     }
     workers->n_cores++;
+    workers->rests = false;
     shares_equal(&workers->shares, workers->n_cores);
 }
 

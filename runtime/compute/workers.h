@@ -10,6 +10,7 @@
 #include "board/err.h"
 #include "runtime/base/platform.h"
 #include "runtime/base/trace.h"
+#include "runtime/compute/crowd.h"
 #include "runtime/compute/shares.h"
 
 struct workers;
@@ -20,6 +21,7 @@ struct worker {
     unsigned core;
     uint64_t waited; /* ticks in the job that is measured, ... */
     uint64_t busy;   /* ... and the others of it: its own until the job's end, then core 0's */
+    struct crowd_stalls stalls;
 };
 
 struct workers {
@@ -31,6 +33,8 @@ struct workers {
     void *arg;
     bool measures;             /* this job */
     struct shares shares;      /* core 0 changes them between jobs */
+    struct crowd crowd;        /* used where the platform says that other programs run */
+    bool rests;                /* the core that is away left by its advice */
     _Atomic uint32_t ready;    /* cores that have arrived at their first wait */
     _Atomic uint32_t job;      /* counts jobs; a change starts the workers */
     _Atomic uint32_t arrived;  /* cores at the current barrier */
@@ -65,6 +69,10 @@ void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)
 /* Stop that work and take the core back; does nothing where no core is away. Core 0, outside
  * workers_run. */
 void workers_take_back(struct workers *workers);
+
+/* A core that rests because other programs take its time comes back, for now: n_cores counts it again.
+ * Core 0, outside workers_run. */
+void workers_gather(struct workers *workers);
 
 /* Wait until every worker is here. After that each sees the memory that the others wrote before. */
 void workers_barrier(struct workers *workers, unsigned core);

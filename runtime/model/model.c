@@ -190,6 +190,7 @@ static enum err check_kv_file(struct model *m, const struct model_setup *setup)
 
 static void lend(struct io_core *c, struct workers *workers)
 {
+    workers_gather(workers); /* one that rests may be the last */
     io_core_start(c, workers->n_cores - 1);
     workers_lend(workers, io_core_serve, io_core_stop, c);
 }
@@ -235,6 +236,7 @@ static void measure(struct model *m, const struct model_setup *setup)
 {
     struct memory_range free = { m->arena.base + m->arena.reserved, arena_left(&m->arena) };
 
+    workers_gather(setup->workers);
     m->request.rates.cores = setup->workers->n_cores;
     calibrate_compute(m, setup->workers, free);
     if (m->plan.residency == PLAN_STREAMED || m->plan.kv.n_spilled != 0) {

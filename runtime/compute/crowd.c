@@ -1,0 +1,53 @@
+#include "runtime/compute/crowd.h"
+
+enum {
+    STALL_HZ = 2000,       /* 0.5 ms */
+    WINDOW_HZ = 50,        /* 20 ms of jobs */
+    FIRST_PAUSE_HZ = 5,    /* 0.2 s, twice as long each time, ... */
+    LONGEST_PAUSE_SEC = 2, /* ... up to this: then trying costs a hundredth */
+};
+
+void crowd_open(struct crowd *c, uint64_t hz)
+{
+    *c = (struct crowd){ .hz = hz, .pause = hz / FIRST_PAUSE_HZ };
+}
+
+uint64_t crowd_stall_ticks(const struct crowd *c)
+{
+    return c->hz / STALL_HZ;
+}
+
+int crowd_job(struct crowd *c, uint64_t ticks, uint64_t now)
+{
+    c->worked += ticks;
+    c->n_jobs++;
+    return c->until != 0 ? now >= c->until : c->worked > c->hz / WINDOW_HZ;
+}
+
+/* As much is lost as the last core adds where memory is the bound, and few jobs lose it. Where every job waits, a core is slow,
+ * and its part of the job is too large (shares.h). */
+static int is_crowded(const struct crowd *c, const struct crowd_stalls *most, unsigned n_cores)
+{
+    return n_cores > 1 && most->ticks * 3 * n_cores > c->worked && most->n < c->n_jobs / 2;
+}
+
+enum crowd_advice crowd_judge(struct crowd *c, const struct crowd_stalls *most, unsigned n_cores,
+                              uint64_t now)
+{
+    enum crowd_advice advice = CROWD_STAY;
+
+    if (c->until != 0) {
+        c->until = 0;
+        advice = CROWD_RETURN;
+    } else if (is_crowded(c, most, n_cores)) {
+        c->until = now + c->pause;
+        c->pause = c->pause * 2 < c->hz * LONGEST_PAUSE_SEC ? c->pause * 2
+                                                            : c->hz * LONGEST_PAUSE_SEC;
+        advice = CROWD_LEAVE;
+    } else if (c->pause / 2 >= c->hz / FIRST_PAUSE_HZ) {
+        c->pause /= 2;
+    }
+    c->worked = 0;
+    c->n_jobs = 0;
+    return advice;
+}

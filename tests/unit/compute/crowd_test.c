@@ -1,0 +1,77 @@
+/* When the last core leaves: where few jobs lose much time, and for longer each time. */
+#include "runtime/compute/crowd.h"
+
+#include "tests/unit/tap.h"
+
+enum { HZ = 1000000, JOB = 60, SLICE = 3000 };
+
+/* Jobs of two cores, of which one in `each` takes a slice more; 0: none. Ticks until the advice differs
+ * from "stay", 0: it does not within a second. */
+static uint64_t run_jobs(struct crowd *c, uint32_t each, uint64_t *now, enum crowd_advice *advice)
+{
+    uint64_t begin = *now;
+    struct crowd_stalls stalls = { 0, 0 };
+
+    for (uint32_t i = 1; *now - begin < 4 * HZ; i++) {
+        uint64_t ticks = JOB;
+
+        if (each != 0 && i % each == 0 && c->until == 0) {
+            ticks += SLICE;
+            stalls.ticks += SLICE;
+            stalls.n++;
+        }
+        *now += ticks;
+        if (!crowd_job(c, ticks, *now)) {
+            continue;
+        }
+        *advice = crowd_judge(c, &stalls, c->until != 0 ? 1 : 2, *now);
+        stalls = (struct crowd_stalls){ 0, 0 };
+        if (*advice != CROWD_STAY) {
+            return *now - begin;
+        }
+    }
+    return 0;
+}
+
+static void test_quiet(void)
+{
+    struct crowd c;
+    enum crowd_advice advice = CROWD_STAY;
+    uint64_t now = 0;
+
+    crowd_open(&c, HZ);
+    OK(run_jobs(&c, 0, &now, &advice) == 0, "nobody leaves on a quiet machine");
+    OK(run_jobs(&c, 500, &now, &advice) == 0, "nor for a slice now and then");
+    OK(run_jobs(&c, 1, &now, &advice) == 0, "nor where every job waits");
+}
+
+static void test_crowded(void)
+{
+    struct crowd c;
+    enum crowd_advice advice = CROWD_STAY;
+    uint64_t now = 0, away = 0, here = 0, last = 0;
+
+    crowd_open(&c, HZ);
+    here = run_jobs(&c, 50, &now, &advice);
+    OK(advice == CROWD_LEAVE && here > 0 && here < HZ / 20, "who is held up leaves, after %u us",
+       (unsigned)here);
+    for (int i = 0; i < 12; i++) {
+        last = run_jobs(&c, 50, &now, &advice);
+        OK(advice == CROWD_RETURN, "and tries again after %u us", (unsigned)last);
+        away += last;
+        here += run_jobs(&c, 50, &now, &advice);
+        OK(advice == CROWD_LEAVE, "in vain");
+    }
+    OK(here * 20 < away, "here %u us, away %u: it costs less than a twentieth", (unsigned)here,
+       (unsigned)away);
+    OK(run_jobs(&c, 50, &now, &advice) <= 2 * HZ + JOB, "it tries every two seconds at least");
+    OK(run_jobs(&c, 0, &now, &advice) == 0 && c.pause < HZ * 2 / 5,
+       "on a machine that is quiet again it stays, and forgets");
+}
+
+int main(void)
+{
+    test_quiet();
+    test_crowded();
+    return tap_done();
+}
