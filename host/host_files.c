@@ -297,41 +297,46 @@ static enum err find_prefix(void *context, uint64_t bytes, const struct file **f
     return open_save(h, path, bytes != 0);
 }
 
+/* The device of a file beside the model is there, or why not. */
+static enum err begin_file(struct host_files *h, struct host_file *f, const char *path,
+                           enum err opened)
+{
+    struct file_timeout timeout = timeout_of(h);
+    enum err e;
+
+    if (opened != ERR_OK) {
+        return fail(h, opened, "%s", f->device_state.why);
+    }
+    f->open = true;
+    e = file_open_device(&f->file, &f->device, f->device_state.bytes, &timeout);
+    if (e != ERR_OK) {
+        return fail(h, e, "%.400s holds nothing", path);
+    }
+    file_set_name(&f->file, path);
+    return ERR_OK;
+}
+
 /* ingot.log beside the model, made where there is none. */
 static enum err find_log(void *context, const struct file **file)
 {
     struct host_files *h = context;
     struct host_file *f = &h->log;
-    struct file_timeout timeout = timeout_of(h);
     char path[HOST_PATH_BYTES];
-    enum err e;
 
     if (!host_folder_path(h->path, path, "ingot", ".log") ||
         (access(path, F_OK) != 0 && !host_folder_make_file(path, LOG_BYTES))) {
         return fail(h, ERR_IO, "%.400s: %s", path, strerror(errno));
     }
     close_file(f);
-    e = file_device_open_writable(&f->device_state, path, 0, &f->device);
-    if (e != ERR_OK) {
-        return fail(h, e, "%s", f->device_state.why);
-    }
-    f->open = true;
     *file = &f->file;
-    e = file_open_device(&f->file, &f->device, f->device_state.bytes, &timeout);
-    if (e != ERR_OK) {
-        return fail(h, e, "%.400s holds nothing: remove it", path);
-    }
-    file_set_name(&f->file, path);
-    return ERR_OK;
+    return begin_file(h, f, path, file_device_open_writable(&f->device_state, path, 0, &f->device));
 }
 
 static enum err find_adapter(void *context, const char *name, const struct file **file)
 {
     struct host_files *h = context;
     struct host_file *f = &h->adapter;
-    struct file_timeout timeout = timeout_of(h);
     char path[HOST_PATH_BYTES];
-    enum err e;
 
     if (!host_folder_find_adapter(h->path, name, path)) {
         return fail(
@@ -341,18 +346,8 @@ static enum err find_adapter(void *context, const char *name, const struct file 
             name, h->path + host_folder_bytes(h->path));
     }
     close_file(f);
-    e = file_device_open(&f->device_state, path, 0, &f->device);
-    if (e != ERR_OK) {
-        return fail(h, e, "%s", f->device_state.why);
-    }
-    f->open = true;
     *file = &f->file;
-    e = file_open_device(&f->file, &f->device, f->device_state.bytes, &timeout);
-    if (e != ERR_OK) {
-        return fail(h, e, "%.400s holds nothing", path);
-    }
-    file_set_name(&f->file, path);
-    return ERR_OK;
+    return begin_file(h, f, path, file_device_open(&f->device_state, path, 0, &f->device));
 }
 
 static enum err list_adapters(void *context, storage_visit_fn *visit, void *visit_context)

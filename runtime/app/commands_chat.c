@@ -126,6 +126,17 @@ const struct file *commands_find_save(struct app *a, const char *name, uint64_t 
     return file;
 }
 
+bool commands_was_saved(struct app *a, const struct file *file, enum err e)
+{
+    console_progress_end(a->setup.console);
+    if (e == ERR_ABORTED) {
+        console_printf(a->setup.console, "(stopped: %s is as it was)\n", file->name);
+    } else if (e != ERR_OK) {
+        console_printf(a->setup.console, "error: %s\n", a->saved.problem);
+    }
+    return e == ERR_OK;
+}
+
 static enum command_result save_chat(struct app *a, char *argument)
 {
     struct saved_chat_state state = state_of(&a->chat);
@@ -136,12 +147,7 @@ static enum command_result save_chat(struct app *a, char *argument)
         return COMMAND_DONE;
     }
     e = saved_chat_write(&a->saved, file, &state, console_progress_step, a->setup.console);
-    console_progress_end(a->setup.console);
-    if (e == ERR_ABORTED) {
-        console_printf(a->setup.console, "(stopped: %s is as it was)\n", file->name);
-    } else if (e != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", a->saved.problem);
-    } else {
+    if (commands_was_saved(a, file, e)) {
         console_printf(a->setup.console, "(%u %s saved in %s)\n", (unsigned)state.session->n_ids,
                        plural((unsigned)state.session->n_ids, "token is", "tokens are"),
                        file->name);

@@ -171,7 +171,6 @@ enum command_result command_undo_learn(struct app *a)
 enum command_result command_save_learn(struct app *a)
 {
     const struct file *file;
-    enum err e;
 
     if (!learns(a)) {
         return COMMAND_DONE;
@@ -180,13 +179,9 @@ enum command_result command_save_learn(struct app *a)
     if (file == NULL) {
         return COMMAND_DONE;
     }
-    e = chat_learn_save(&a->chat, &a->saved, file, console_progress_step, a->setup.console);
-    console_progress_end(a->setup.console);
-    if (e == ERR_ABORTED) {
-        console_printf(a->setup.console, "(stopped: %s is as it was)\n", file->name);
-    } else if (e != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", a->saved.problem);
-    } else {
+    if (commands_was_saved(a, file,
+                           chat_learn_save(&a->chat, &a->saved, file, console_progress_step,
+                                           a->setup.console))) {
         unsigned n = (unsigned)a->chat.lessons.learner.totals.lessons;
 
         console_printf(a->setup.console, "(%u %s saved in %s: learn=on loads it at the start)\n", n,

@@ -14,6 +14,8 @@ struct options_report commands_report(struct app *a);
 
 /* The file NAME.sav ("chat" for ""), where `bytes` are to be saved, 0 to load. NULL: said why. */
 const struct file *commands_find_save(struct app *a, const char *name, uint64_t bytes);
+/* What ended a save into it is said, with a->saved.problem. True: it is there. */
+bool commands_was_saved(struct app *a, const struct file *file, enum err e);
 
 /* The word at text, and what comes after it in *rest, which is "" where nothing does. */
 char *commands_cut_word(char *text, char **rest);

@@ -37,22 +37,6 @@ static void set_up(void)
     is_set_up = true;
 }
 
-static void set_crcs(struct saved_chat_header *h)
-{
-    if (h->payload_bytes <= FILE_BYTES / 2 - SECTOR_BYTES) {
-        h->payload_crc = crc32c(0, (uint8_t *)h + SECTOR_BYTES, (size_t)h->payload_bytes);
-    }
-    h->header_crc = 0;
-    h->header_crc = crc32c(0, h, sizeof *h);
-}
-
-static struct saved_chat_header *written(void)
-{
-    struct saved_chat_header *h = (void *)card_data;
-
-    return h->version != 0 ? h : (void *)(card_data + FILE_BYTES / 2);
-}
-
 /* The first two bytes say where in the header or the payload the others are added. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -67,13 +51,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     memcpy(card_data, good, sizeof good);
-    h = written();
+    h = saved_written();
     at = (data[0] & 0x7fu) * 8u + data[1] % 3u * 16384u;
     for (size_t i = 2; i < size && at + i < FILE_BYTES / 2; i++) {
         ((uint8_t *)h)[at + i - 2] ^= data[i];
     }
     if ((data[0] & 0x80) == 0) {
-        set_crcs(h);
+        saved_set_crcs(h);
     }
     e = chat_learn_load(&chat, &saved, &file, NULL, NULL);
     must(e == ERR_OK || saved.problem[0] != '\0');

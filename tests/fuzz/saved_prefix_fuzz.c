@@ -51,23 +51,6 @@ static void set_up(void)
     memcpy(good, card_data, sizeof good);
 }
 
-static void set_crcs(struct saved_chat_header *h)
-{
-    if (h->payload_bytes <= FILE_BYTES / 2 - SECTOR_BYTES) {
-        h->payload_crc = crc32c(0, (uint8_t *)h + SECTOR_BYTES, (size_t)h->payload_bytes);
-    }
-    h->header_crc = 0;
-    h->header_crc = crc32c(0, h, sizeof *h);
-}
-
-/* The half that was written. */
-static struct saved_chat_header *written(void)
-{
-    struct saved_chat_header *h = (void *)card_data;
-
-    return h->version != 0 ? h : (void *)(card_data + FILE_BYTES / 2);
-}
-
 /* The first byte says where in the header, or in the ids after it, the others are added. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -82,13 +65,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     memcpy(card_data, good, sizeof good);
-    h = written();
+    h = saved_written();
     at = (data[0] & 0x7fu) * 5u;
     for (size_t i = 1; i < size && at + i - 1 < 2 * SECTOR_BYTES; i++) {
         ((uint8_t *)h)[at + i - 1] ^= data[i];
     }
     if ((data[0] & 0x80) == 0) {
-        set_crcs(h);
+        saved_set_crcs(h);
     }
     forget();
     e = chat_prefix_load(&chat, &saved, &file, NULL, NULL);

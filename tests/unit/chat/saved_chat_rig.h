@@ -133,6 +133,23 @@ static inline void put_one_saved(void)
     memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
 }
 
+/* Of a half whose payload or header was changed. */
+static inline void saved_set_crcs(struct saved_chat_header *h)
+{
+    if (h->payload_bytes <= FILE_BYTES / 2 - SECTOR_BYTES)
+        h->payload_crc = crc32c(0, (uint8_t *)h + SECTOR_BYTES, (size_t)h->payload_bytes);
+    h->header_crc = 0;
+    h->header_crc = crc32c(0, h, sizeof *h);
+}
+
+/* The half that was written, of a card with one save. */
+static inline struct saved_chat_header *saved_written(void)
+{
+    struct saved_chat_header *h = (void *)card_data;
+
+    return h->version != 0 ? h : (void *)(card_data + FILE_BYTES / 2);
+}
+
 /* Change its payload and its version, and make the CRCs right again. */
 static inline void change_saved(size_t payload_at, uint32_t value, uint32_t version)
 {
@@ -140,9 +157,7 @@ static inline void change_saved(size_t payload_at, uint32_t value, uint32_t vers
 
     memcpy(card_data + SECTOR_BYTES + payload_at, &value, sizeof value);
     h->version = version;
-    h->payload_crc = crc32c(0, card_data + SECTOR_BYTES, (size_t)h->payload_bytes);
-    h->header_crc = 0;
-    h->header_crc = crc32c(0, h, sizeof *h);
+    saved_set_crcs(h);
 }
 
 #endif
