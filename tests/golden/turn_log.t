@@ -12,7 +12,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 sys.path.insert(0, os.path.join(HERE, "../../models/training"))
-from machine import ARM64, BUILD, HOST, RISCV64, ROOT, WORK, Tap
+from machine import ARM64, HOST, RISCV64, ROOT, WORK, Tap, make_board_card
+from machine import make_card as make_test_card
 from talk import Console, sd_drive
 from tokenizer import END, START, read_tokenizer
 
@@ -40,12 +41,19 @@ def run(*command, timeout=300):
     return done.returncode, done.stdout, done.stderr
 
 
-def make_card(machine, name, *options):
-    out = work(f"{name}-{machine.board}.img")
-    status, said, err = run(HOST, "card", machine.board, "-o", out, "--power-of-two", "--boards", BUILD, MODEL,
-                            *options)
-    tap.ok(status == 0, f"{machine.board}: ingot card, {name}", said + err)
+def make_card(machine, name, **variables):
+    """As `make card` makes it, as long as QEMU wants an SD card."""
+    out, _ = make_board_card(machine.board, f"turn-log-{name}-{machine.board}.img", MODEL=MODEL, **variables)
+    os.truncate(out, 1 << (os.path.getsize(out) - 1).bit_length())
     return out
+
+
+def make_card_with(adapter):
+    room = work("room")
+    with open(room, "wb") as f:
+        f.truncate(1 << 20)
+    return make_test_card("turn-log-back.img", "--power-of-two", "--root", room + ":ingot.log", "--root",
+                          f"{adapter}:adapters/{os.path.basename(adapter)}", MODEL)
 
 
 def rows_of(source):
@@ -65,7 +73,7 @@ def talk(machine, card, lines, words="log=on ids temp=0 n=12"):
 
 
 def turns_are_kept(machine):
-    card = make_card(machine, "turns", "--log", "1")
+    card = make_card(machine, "turns", LOG="1")
     said = talk(machine, card, ["What is 3 plus 4?", "/good", 'Say "a\\b"', "/undo", "/bad"])
     rows, err = rows_of(card)
     shown = [re.search(r"ids:([ \d]+)", s) for s in said]
@@ -196,7 +204,7 @@ def style_is_learned(adapter):
 
 
 def back_on_a_card(machine, adapter):
-    card = make_card(machine, "back", "--log", "1", adapter)
+    card = make_card_with(adapter)
     name = os.path.basename(adapter)[:-6]
     said = talk(machine, card, ["Tell me a story about a wolf.", f"/adapter {name}", "/reset",
                                 "Tell me a story about a wolf."])

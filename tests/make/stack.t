@@ -51,14 +51,14 @@ for board in CROSS:
     suffices(board)
 board = "virt-arm64"
 refused("a stack that is too small", r"other-cores may take \d+ bytes of stack, and STACK_OTHER "
-        r"is 8192: core_start > member_main > layer_work > layer_run > run_block > ", board,
+        r"is 8192: core_start > member_main > do_part > layer_work > layer_run > run_block > ", board,
         stacks=changed(STACKS, r"^(#define STACK_OTHER) .*", r"\1 8192"))
 refused("a guard that is smaller than a frame", r"gemm_\w+ has a frame of \d+ bytes, which can",
         board, stacks=changed(STACKS, r"^(#define STACK_GUARD) .*", r"\1 4096"))
 refused("a pointer that the table does not know",
-        r"member_main calls a pointer at .*workers.c:\d+.*, work\): name", board,
+        r"do_part calls a pointer at .*workers.c:\d+.*, work\): name", board,
         table=changed(TABLE, "^work: .*$", ""))
-refused("a row whose functions are not there", r"member_main at .*none of nobody is in the image",
+refused("a row whose functions are not there", r"do_part at .*none of nobody is in the image",
         board, table=changed(TABLE, "^work: .*$", "work: nobody"))
 refused("a circle without a bound", r"a circle of calls, which the table does not bound: .*console_write",
         board, table=changed(TABLE, "^circle utf8_writer_put .*$", ""))
