@@ -433,7 +433,8 @@ static void add_positions(const struct transformer *t, unsigned core)
     for (size_t i = first; i < last; i++) {
         float *row = a->norm + i * a->dim_stride;
 
-        linear_row(t->kernels, w, row, t->segment + w->offset + (t->position + i) * row_bytes, 0);
+        linear_row(t->kernels, w, row, t->segment + w->offset + layer_position(t, i) * row_bytes,
+                   0);
         t->kernels->add_f32(a->x + i * a->dim_stride, row, params(t)->dim);
     }
 }

@@ -57,6 +57,17 @@ static inline const struct ingot_params *params(const struct transformer *t)
     return &t->image->header->params;
 }
 
+/* The position of a token of the pass in its sequence. */
+static inline uint32_t layer_position(const struct transformer *t, size_t token)
+{
+    const struct transformer_part *p = t->parts;
+
+    while (token >= (size_t)p->first + p->n) {
+        p++;
+    }
+    return p->position + (uint32_t)(token - p->first);
+}
+
 /* A norm's or bias' floats of the layer at work; NULL: it has none. */
 static inline const float *layer_vector(const struct transformer *t, enum ingot_role role)
 {

@@ -6,39 +6,53 @@
 #include "runtime/model/attention_heads.h"
 #include "runtime/model/state_kv.h"
 
-static const struct kv_cache *cache(const struct transformer *t)
+static const struct kv_cache *cache(const struct transformer *t, const struct transformer_part *p)
 {
-    return t->states[t->layer].self;
+    return p->states[t->layer].self;
 }
 
-/* The part of the chunk, of one head, whose positions lie in one tile. */
-static void append_tile(const struct transformer *t, unsigned core, uint32_t head, uint32_t tile)
+/* The tokens of a sequence, of one head, whose positions lie in one tile. */
+static void append_tile(const struct transformer *t, unsigned core,
+                        const struct transformer_part *p, uint32_t head, uint32_t tile)
 {
-    uint32_t end = min_u32(tile * KV_TILE + KV_TILE, t->position + t->n_tokens);
+    uint32_t end = min_u32(tile * KV_TILE + KV_TILE, p->position + p->n);
 
-    for (uint32_t at = max_u32(tile * KV_TILE, t->position); at < end; at++) {
+    for (uint32_t at = max_u32(tile * KV_TILE, p->position); at < end; at++) {
         float *k;
-        const float *v = attention_key_value(t, head, at - t->position, &k);
+        const float *v = attention_key_value(t, head, p->first + at - p->position, &k);
 
-        kv_cache_put(cache(t), t->kernels, t->layer, head, at, k, v, t->act.attention[core].q);
+        kv_cache_put(cache(t, p), t->kernels, t->layer, head, at, k, v, t->act.attention[core].q);
     }
+}
+
+/* Tiles that a sequence's tokens lie in. */
+static uint32_t part_tiles(const struct transformer_part *p)
+{
+    return (p->position + p->n - 1) / KV_TILE + 1 - p->position / KV_TILE;
 }
 
 /* Norm, rotate and append this core's share of the chunk's keys and values. A tile is one core's, which
  * writes its positions in order: they may share bytes, and the first clears the scales of all. */
 static void append_kv(const struct transformer *t, unsigned core)
 {
-    uint32_t tile = t->position / KV_TILE;
-    uint32_t tiles = (t->position + t->n_tokens - 1) / KV_TILE + 1 - tile;
-    size_t first, last;
+    size_t n = 0, at = 0, first, last;
 
-    workers_share(t->workers, core, (size_t)t->data->n_kv_heads * tiles, 1, &first, &last);
-    for (size_t item = first; item < last; item++) {
-        append_tile(t, core, (uint32_t)(item / tiles), tile + (uint32_t)(item % tiles));
+    for (uint32_t i = 0; i < t->n_parts; i++) {
+        n += (size_t)t->data->n_kv_heads * part_tiles(&t->parts[i]);
+    }
+    workers_share(t->workers, core, n, 1, &first, &last);
+    for (const struct transformer_part *p = t->parts; at < last; p++) {
+        size_t tiles = part_tiles(p), end = at + t->data->n_kv_heads * tiles;
+
+        for (size_t item = max_size(first, at); item < min_size(last, end); item++) {
+            append_tile(t, core, p, (uint32_t)((item - at) / tiles),
+                        p->position / KV_TILE + (uint32_t)((item - at) % tiles));
+        }
+        at = end;
     }
 }
 
-/* The chunk's query rows as blocks: of one kv head, `heads` query heads, `tokens` tokens. */
+/* A sequence's query rows as blocks: of one kv head, `heads` query heads, `tokens` tokens. */
 struct attention_split {
     uint32_t group; /* query heads of a kv head */
     uint32_t heads; /* of a block */
@@ -55,37 +69,40 @@ static uint32_t blocks_of(uint32_t n, uint32_t step)
 /* With latent keys each head multiplies with matrices of its own, and tokens share what it reads.
  * Smaller blocks if there were fewer than cores otherwise; no bit depends on which rows share a
  * block. */
-static struct attention_split split_attention(const struct transformer *t)
+static struct attention_split split_attention(const struct transformer *t,
+                                              const struct transformer_part *p)
 {
     struct attention_split s = { .group = t->data->n_heads / t->data->n_kv_heads };
 
     if (attention_has(t, INGOT_LATENT_KV)) {
-        s.tokens = min_u32(ATTENTION_ROWS, t->n_tokens);
+        s.tokens = min_u32(ATTENTION_ROWS, p->n);
         s.heads = min_u32(s.group, ATTENTION_ROWS / s.tokens);
     } else {
         s.heads = min_u32(s.group, ATTENTION_ROWS);
-        s.tokens = min_u32(ATTENTION_ROWS / s.heads, t->n_tokens);
+        s.tokens = min_u32(ATTENTION_ROWS / s.heads, p->n);
     }
-    s.token_blocks = blocks_of(t->n_tokens, s.tokens);
-    while (s.heads > 1 && t->data->n_kv_heads * blocks_of(s.group, s.heads) * s.token_blocks <
-                              t->workers->n_cores) {
+    s.token_blocks = blocks_of(p->n, s.tokens);
+    while (s.heads > 1 &&
+           t->n_parts * t->data->n_kv_heads * blocks_of(s.group, s.heads) * s.token_blocks <
+               t->workers->n_cores) {
         s.heads = (s.heads + 1) / 2;
     }
     s.head_blocks = blocks_of(s.group, s.heads);
     return s;
 }
 
-/* Query heads head .. head + heads of tokens token .. token + tokens. */
-static void attend_block(const struct transformer *t, unsigned core, uint32_t head, uint32_t heads,
+/* Query heads head .. head + heads of a sequence's tokens token .. token + tokens. */
+static void attend_block(const struct transformer *t, unsigned core,
+                         const struct transformer_part *p, uint32_t head, uint32_t heads,
                          uint32_t token, uint32_t tokens)
 {
     const struct attention_work *work = &t->act.attention[core];
     size_t d = t->data->head_dim, value_dim = kv_cache_value_dim(t->data);
     const float *sinks = layer_vector(t, INGOT_ATTN_SINKS);
-    struct attention_block b = { .kv = cache(t),
+    struct attention_block b = { .kv = cache(t, p),
                                  .layer = t->data->kv_layer,
                                  .kv_head = head / (t->data->n_heads / t->data->n_kv_heads),
-                                 .first_position = t->position + token,
+                                 .first_position = p->position + token,
                                  .n_tokens = tokens,
                                  .rows_per_token = heads,
                                  .window = t->data->window,
@@ -95,34 +112,57 @@ static void attend_block(const struct transformer *t, unsigned core, uint32_t he
 
     for (uint32_t i = token; i < token + tokens; i++) {
         for (uint32_t h = head; h < head + heads; h++, row++) {
-            attention_query(t, core, h, i, work->q + row * d);
+            attention_query(t, core, h, p->first + i, work->q + row * d);
         }
     }
     attention_run(t->kernels, &b, work);
     row = 0;
     for (uint32_t i = token; i < token + tokens; i++) {
         for (uint32_t h = head; h < head + heads; h++, row++) {
-            attention_result(t, core, h, i, work->out + row * value_dim, work->scores[row].sum);
+            attention_result(t, core, h, p->first + i, work->out + row * value_dim,
+                             work->scores[row].sum);
         }
     }
 }
 
-/* This core's share of the blocks. */
+static size_t blocks_of_part(const struct transformer *t, const struct attention_split *s)
+{
+    return (size_t)t->data->n_kv_heads * s->head_blocks * s->token_blocks;
+}
+
+/* Block number `item` of a sequence. */
+static void attend_item(const struct transformer *t, unsigned core,
+                        const struct transformer_part *p, const struct attention_split *s,
+                        size_t item)
+{
+    uint32_t token = (uint32_t)(item % s->token_blocks) * s->tokens;
+    uint32_t block = (uint32_t)(item / s->token_blocks);
+    uint32_t within = block % s->head_blocks * s->heads;
+    uint32_t heads = min_u32(s->group - within, s->heads);
+
+    attend_block(t, core, p, block / s->head_blocks * s->group + within, heads, token,
+                 min_u32(p->n - token, s->tokens));
+}
+
+/* This core's share of the blocks of all sequences. */
 static void attend(const struct transformer *t, unsigned core)
 {
-    struct attention_split s = split_attention(t);
-    size_t first, last;
+    size_t n = 0, at = 0, first, last;
 
-    workers_share(t->workers, core, (size_t)t->data->n_kv_heads * s.head_blocks * s.token_blocks, 1,
-                  &first, &last);
-    for (size_t item = first; item < last; item++) {
-        uint32_t token = (uint32_t)(item % s.token_blocks) * s.tokens;
-        uint32_t block = (uint32_t)(item / s.token_blocks);
-        uint32_t within = block % s.head_blocks * s.heads;
-        uint32_t heads = min_u32(s.group - within, s.heads);
+    for (uint32_t i = 0; i < t->n_parts; i++) {
+        struct attention_split s = split_attention(t, &t->parts[i]);
 
-        attend_block(t, core, block / s.head_blocks * s.group + within, heads, token,
-                     min_u32(t->n_tokens - token, s.tokens));
+        n += blocks_of_part(t, &s);
+    }
+    workers_share(t->workers, core, n, 1, &first, &last);
+    for (const struct transformer_part *p = t->parts; at < last; p++) {
+        struct attention_split s = split_attention(t, p);
+        size_t end = at + blocks_of_part(t, &s);
+
+        for (size_t item = max_size(first, at); item < min_size(last, end); item++) {
+            attend_item(t, core, p, &s, item - at);
+        }
+        at = end;
     }
 }
 
@@ -214,7 +254,7 @@ static void gate_attended(const struct transformer *t, unsigned core)
 /* Whether each core attends with the very heads whose keys it has appended: no barrier lies between. */
 static bool keeps_heads(const struct transformer *t)
 {
-    struct attention_split s = split_attention(t);
+    struct attention_split s = split_attention(t, t->parts);
 
     return t->n_tokens == 1 && s.head_blocks == 1;
 }

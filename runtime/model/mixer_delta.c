@@ -118,16 +118,16 @@ static size_t group_of(const struct ingot_layer *l, size_t head)
     return head / (l->inner_heads / l->n_groups);
 }
 
-/* Some columns of a head's state, through all tokens. */
-static void step_columns(const struct transformer *t, const struct rows *r,
-                         const struct recurrence_columns *c)
+/* Some columns of a head's state, through all tokens of a sequence. */
+static void step_columns(const struct transformer *t, const struct transformer_part *p,
+                         const struct rows *r, const struct recurrence_columns *c)
 {
     const struct ingot_layer *l = t->data;
     size_t keys = (size_t)l->n_groups * l->state_dim, group = group_of(l, c->head);
     struct state_shape shape;
-    float *s = recurrence_matrix(t, c, &shape);
+    float *s = recurrence_matrix(t, p, c, &shape);
 
-    for (size_t i = 0; i < t->n_tokens; i++) {
+    for (size_t i = p->first; i < p->first + p->n; i++) {
         float *row = r->mixed.at + i * r->mixed.stride;
         const float *q = row + group * l->state_dim;
         float *v = row + 2 * keys + c->head * head_dim(l) + c->first;
@@ -146,7 +146,9 @@ static void step_states(const struct transformer *t, unsigned core, const struct
     while (at < last) {
         struct recurrence_columns c = recurrence_columns(t->data, at, last);
 
-        step_columns(t, r, &c);
+        for (uint32_t i = 0; i < t->n_parts; i++) {
+            step_columns(t, &t->parts[i], r, &c);
+        }
         at += c.n;
     }
 }

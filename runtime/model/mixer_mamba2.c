@@ -79,18 +79,18 @@ static void make_steps(const struct transformer *t, unsigned core, const struct 
     }
 }
 
-/* Some columns of a head's state, through all tokens. */
-static void step_columns(const struct transformer *t, const struct rows *r,
-                         const struct recurrence_columns *c)
+/* Some columns of a head's state, through all tokens of a sequence. */
+static void step_columns(const struct transformer *t, const struct transformer_part *p,
+                         const struct rows *r, const struct recurrence_columns *c)
 {
     const struct ingot_layer *l = t->data;
     size_t group = c->head / (l->inner_heads / l->n_groups);
     size_t column = c->head * (l->inner_dim / l->inner_heads) + c->first;
     float through = layer_vector(t, INGOT_SSM_D)[c->head];
     struct state_shape shape;
-    float *s = recurrence_matrix(t, c, &shape);
+    float *s = recurrence_matrix(t, p, c, &shape);
 
-    for (size_t i = 0; i < t->n_tokens; i++) {
+    for (size_t i = p->first; i < p->first + p->n; i++) {
         const float *x = r->mixed.at + i * r->mixed.stride;
         const float *b = x + l->inner_dim + group * l->state_dim;
         float *y = r->y.at + i * r->y.stride + column;
@@ -110,7 +110,9 @@ static void step_states(const struct transformer *t, unsigned core, const struct
     while (at < last) {
         struct recurrence_columns c = recurrence_columns(t->data, at, last);
 
-        step_columns(t, r, &c);
+        for (uint32_t i = 0; i < t->n_parts; i++) {
+            step_columns(t, &t->parts[i], r, &c);
+        }
         at += c.n;
     }
 }

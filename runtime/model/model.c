@@ -148,6 +148,7 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
             lessons_bytes(h->params.dim,
                           image_tensor(&m->image, INGOT_OUTPUT, INGOT_NO_LAYER)->cols_padded);
     }
+    r->work.sequences = setup->sequences;
     r->work.lines = setup->lines;
     r->work.line_bytes = setup->line_bytes;
     r->work.lines_bytes = setup->lines_bytes;

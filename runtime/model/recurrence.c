@@ -14,9 +14,9 @@ struct recurrence_rows recurrence_take(const struct transformer *t, uint8_t **at
     return rows;
 }
 
-struct recurrent *recurrence_state(const struct transformer *t)
+struct recurrent *recurrence_state(const struct transformer *t, const struct transformer_part *p)
 {
-    struct layer_state *st = &t->states[t->layer];
+    struct layer_state *st = &p->states[t->layer];
 
     if (st->kind != &state_recurrent) { /* it stands beside another mixer */
         st += params(t)->n_layers;
@@ -26,17 +26,19 @@ struct recurrent *recurrence_state(const struct transformer *t)
 
 void recurrence_copy(const struct transformer *t, unsigned core)
 {
-    const struct recurrent *r = recurrence_state(t);
-    size_t first, last;
+    for (uint32_t i = 0; i < t->n_parts; i++) {
+        const struct recurrent *r = recurrence_state(t, &t->parts[i]);
+        size_t first, last;
 
-    workers_share(t->workers, core, r->n_values, RECURRENCE_STEP, &first, &last);
-    recurrent_copy_part(r, first, last);
+        workers_share(t->workers, core, r->n_values, RECURRENCE_STEP, &first, &last);
+        recurrent_copy_part(r, first, last);
+    }
 }
 
 void recurrence_begin(const struct transformer *t, unsigned core)
 {
-    if (core == 0) {
-        recurrent_touch(recurrence_state(t));
+    for (uint32_t i = 0; i < t->n_parts && core == 0; i++) {
+        recurrent_touch(recurrence_state(t, &t->parts[i]));
     }
 }
 
@@ -48,21 +50,22 @@ void recurrence_share(const struct transformer *t, unsigned core, size_t n, size
 
 /* ---- the convolution -------------------------------------------------------------------------- */
 
-/* Channels first .. first + n of the rows that a convolution at work takes. */
+/* Channels first .. first + n of the rows that a convolution at work takes, of one sequence. */
 struct channels {
+    const struct transformer_part *part;
     const struct recurrence_rows *x;
     float *kept; /* the state's rows, before those of x */
     size_t kept_stride, n_kept;
     size_t first, n;
 };
 
-/* Row number i, the kept ones first. */
+/* Row number i of the sequence, the kept ones first. */
 static const float *row_at(const struct channels *c, size_t i)
 {
     if (i < c->n_kept) {
         return c->kept + i * c->kept_stride + c->first;
     }
-    return c->x->at + (i - c->n_kept) * c->x->stride + c->first;
+    return c->x->at + (c->part->first + i - c->n_kept) * c->x->stride + c->first;
 }
 
 /* The rows of token i's convolution; of the first tokens they are brought together in window. */
@@ -88,34 +91,46 @@ static void convolve_part(const struct transformer *t, const struct channels *c,
     float window[WINDOW * INGOT_MAX_TAPS];
     struct conv_shape shape = { c->n_kept + 1, c->n, 0, w->cols_padded };
 
-    for (size_t i = 0; i < t->n_tokens; i++) {
+    for (size_t i = 0; i < c->part->n; i++) {
         const float *x = rows_of(c, i, window, &shape.x_stride);
 
-        t->kernels->conv_f32(y->at + i * y->stride + c->first, x, weights,
+        t->kernels->conv_f32(y->at + (c->part->first + i) * y->stride + c->first, x, weights,
                              bias == NULL ? NULL : bias + c->first, &shape);
     }
 }
 
 /* The last rows are kept, in ascending order: where few tokens came, some move forward. */
-static void keep_rows(const struct transformer *t, const struct channels *c)
+static void keep_rows(const struct channels *c)
 {
     for (size_t j = 0; j < c->n_kept; j++) {
-        memcpy(c->kept + j * c->kept_stride + c->first, row_at(c, t->n_tokens + j),
+        memcpy(c->kept + j * c->kept_stride + c->first, row_at(c, c->part->n + j),
                c->n * sizeof(float));
+    }
+}
+
+static void convolve(const struct transformer *t, const struct transformer_part *p,
+                     const struct recurrence_rows *y, const struct recurrence_rows *x, size_t first,
+                     size_t last)
+{
+    for (size_t at = first; at < last; at += WINDOW) {
+        struct channels c = { p,
+                              x,
+                              recurrence_state(t, p)->rows,
+                              recurrent_channels(t->data),
+                              t->data->conv_taps - 1u,
+                              at,
+                              min_size(last - at, WINDOW) };
+
+        convolve_part(t, &c, y);
+        keep_rows(&c);
     }
 }
 
 void recurrence_convolve(const struct transformer *t, const struct recurrence_rows *y,
                          const struct recurrence_rows *x, size_t first, size_t last)
 {
-    for (size_t at = first; at < last; at += WINDOW) {
-        struct channels c = {
-            x,  recurrence_state(t)->rows,  recurrent_channels(t->data), t->data->conv_taps - 1u,
-            at, min_size(last - at, WINDOW)
-        };
-
-        convolve_part(t, &c, y);
-        keep_rows(t, &c);
+    for (uint32_t i = 0; i < t->n_parts; i++) {
+        convolve(t, &t->parts[i], y, x, first, last);
     }
 }
 
@@ -154,11 +169,11 @@ struct recurrence_columns recurrence_columns(const struct ingot_layer *l, size_t
     return c;
 }
 
-float *recurrence_matrix(const struct transformer *t, const struct recurrence_columns *c,
-                         struct state_shape *shape)
+float *recurrence_matrix(const struct transformer *t, const struct transformer_part *p,
+                         const struct recurrence_columns *c, struct state_shape *shape)
 {
     size_t width = t->data->inner_dim / t->data->inner_heads;
 
     *shape = (struct state_shape){ t->data->state_dim, c->n, width };
-    return recurrence_state(t)->matrices + c->head * shape->rows * width + c->first;
+    return recurrence_state(t, p)->matrices + c->head * shape->rows * width + c->first;
 }

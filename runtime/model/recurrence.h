@@ -32,8 +32,8 @@ static inline size_t recurrence_stride(size_t n)
 /* Take the next rows of n floats for the chunk from act.work, where *at is the first byte left. */
 struct recurrence_rows recurrence_take(const struct transformer *t, uint8_t **at, size_t n);
 
-/* The state of the recurrent mixer of the layer at work. */
-struct recurrent *recurrence_state(const struct transformer *t);
+/* The state of the recurrent mixer of the layer at work, of one sequence of the pass. */
+struct recurrent *recurrence_state(const struct transformer *t, const struct transformer_part *p);
 
 /* This core's part of the copy before the pass. */
 void recurrence_copy(const struct transformer *t, unsigned core);
@@ -67,8 +67,8 @@ struct recurrence_columns {
 /* The columns from number `at` of all heads on, at most RECURRENCE_COLUMNS, before `last`. */
 struct recurrence_columns recurrence_columns(const struct ingot_layer *l, size_t at, size_t last);
 
-/* Where columns of a state begin, and their shape for the kernels. */
-float *recurrence_matrix(const struct transformer *t, const struct recurrence_columns *c,
-                         struct state_shape *shape);
+/* Where columns of a sequence's state begin, and their shape for the kernels. */
+float *recurrence_matrix(const struct transformer *t, const struct transformer_part *p,
+                         const struct recurrence_columns *c, struct state_shape *shape);
 
 #endif

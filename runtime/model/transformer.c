@@ -99,7 +99,7 @@ static void make_rope_table(const struct transformer *t, uint32_t number)
     size_t n = t->n_tokens * stride;
 
     for (uint32_t i = 0; i < t->n_tokens; i++) {
-        transformer_rope_row(t, number, t->position + i, table + i * stride);
+        transformer_rope_row(t, number, layer_position(t, i), table + i * stride);
     }
     if (rope->magnitude != 1.0f) {
         t->kernels->scale_f32(table, table, n, rope->magnitude);
@@ -130,36 +130,45 @@ static void layer_work(void *arg, struct workers *workers, unsigned core)
     trace_end(workers->trace, TRACE_LAYER, t->layer, core, begin);
 }
 
-static void put_states_back(const struct transformer *t)
-{
-    for (uint32_t i = t->layer; i < t->n_states; i += params(t)->n_layers) {
-        struct layer_state *st = &t->states[i];
-        uint32_t kept = st->kind->cut(st, t->position);
+/* Something is done with each state of the layer, of every sequence of the pass. */
+typedef enum err state_fn(struct layer_state *st, const struct transformer_part *p);
 
-        assert(kept == t->position);
-        (void)kept;
-    }
-}
-
-/* The states of the layer may be read, and written from the pass' position on. */
-static enum err enter_states(const struct transformer *t, uint32_t layer)
+static enum err each_state(const struct transformer *t, uint32_t layer, state_fn *act)
 {
     enum err e = ERR_OK;
 
-    for (uint32_t i = layer; i < t->n_states && e == ERR_OK; i += params(t)->n_layers) {
-        e = layer_state_enter(&t->states[i], t->position);
+    for (uint32_t i = 0; i < t->n_parts; i++) {
+        for (uint32_t j = layer; j < t->n_states && e == ERR_OK; j += params(t)->n_layers) {
+            e = act(&t->parts[i].states[j], &t->parts[i]);
+        }
     }
     return e;
 }
 
-static enum err leave_states(const struct transformer *t)
+static enum err mark_state(struct layer_state *st, const struct transformer_part *p)
 {
-    enum err e = ERR_OK;
+    layer_state_mark(st, p->position, LAYER_MARK_PASS);
+    return ERR_OK;
+}
 
-    for (uint32_t i = t->layer; i < t->n_states && e == ERR_OK; i += params(t)->n_layers) {
-        e = layer_state_leave(&t->states[i], t->position + t->n_tokens);
-    }
-    return e;
+static enum err put_state_back(struct layer_state *st, const struct transformer_part *p)
+{
+    uint32_t kept = st->kind->cut(st, p->position);
+
+    assert(kept == p->position);
+    (void)kept;
+    return ERR_OK;
+}
+
+/* It may be read, and written from the pass' position on. */
+static enum err enter_state(struct layer_state *st, const struct transformer_part *p)
+{
+    return layer_state_enter(st, p->position);
+}
+
+static enum err leave_state(struct layer_state *st, const struct transformer_part *p)
+{
+    return layer_state_leave(st, p->position + p->n);
 }
 
 /* Compute the layer, and compute it again if its checksum was wrong. Before that, its input and
@@ -171,14 +180,12 @@ static enum err compute_layer(struct transformer *t)
 
     if (t->stream->now.early != NULL) {
         copy_x(t->act.saved, t->act.x, t);
-        for (uint32_t i = t->layer; i < t->n_states; i += params(t)->n_layers) {
-            layer_state_mark(&t->states[i], t->position, LAYER_MARK_PASS);
-        }
+        (void)each_state(t, t->layer, mark_state);
     }
     workers_run(t->workers, layer_work, t);
     e = stream_layer_check(t->stream, t->layer, &again);
     if (e == ERR_OK && again) {
-        put_states_back(t);
+        (void)each_state(t, t->layer, put_state_back);
         copy_x(t->act.x, t->act.saved, t);
         workers_run(t->workers, layer_work, t);
     }
@@ -196,7 +203,7 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
     if (e != ERR_OK) {
         return e;
     }
-    e = enter_states(t, layer);
+    e = each_state(t, layer, enter_state);
     if (e != ERR_OK) {
         return e;
     }
@@ -206,20 +213,22 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
         return e;
     }
     stream_layer_done(t->stream, layer);
-    return leave_states(t);
+    return each_state(t, layer, leave_state);
 }
 
 static void begin_pass(struct transformer *t, const struct transformer_pass *pass)
 {
     t->n_tokens = pass->n;
-    t->position = pass->position;
-    t->states = pass->states;
+    t->parts = pass->parts;
+    t->n_parts = pass->n_parts;
     if (t->lora != NULL) {
         lora_enter(t->lora, INGOT_NO_LAYER);
     }
     stream_begin(t->stream, pass->want_head);
-    for (uint32_t i = 0; i < t->n_states; i++) {
-        layer_state_begin(&t->states[i], t->position);
+    for (uint32_t i = 0; i < t->n_parts; i++) {
+        for (uint32_t j = 0; j < t->n_states; j++) {
+            layer_state_begin(&t->parts[i].states[j], t->parts[i].position);
+        }
     }
 }
 
@@ -360,15 +369,29 @@ static enum err run_head(struct transformer *t, uint32_t n, float **logits)
     return ERR_OK;
 }
 
-enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits)
+/* Row i of the head's input becomes that token's. */
+static void take_hidden(struct transformer *t, uint32_t i, uint32_t token)
 {
     const struct activations *a = &t->act;
+    float *hidden = a->norm + i * a->dim_stride;
 
+    output_norm(t, hidden, a->x + token * a->dim_stride);
+    adapt(t, hidden);
+}
+
+enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits)
+{
     for (uint32_t i = 0; i < n; i++) {
-        float *hidden = a->norm + i * a->dim_stride;
+        take_hidden(t, i, first + i);
+    }
+    return run_head(t, n, logits);
+}
 
-        output_norm(t, hidden, a->x + (first + i) * a->dim_stride);
-        adapt(t, hidden);
+enum err transformer_logits_at(struct transformer *t, const uint32_t *tokens, uint32_t n,
+                               float **logits)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        take_hidden(t, i, tokens[i]);
     }
     return run_head(t, n, logits);
 }

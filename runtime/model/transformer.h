@@ -20,6 +20,13 @@
 struct layer_block;
 struct lessons;
 
+/* Tokens of a pass that follow each other in one sequence. */
+struct transformer_part {
+    uint32_t first, n;          /* of the pass' tokens */
+    uint32_t position;          /* of the first one: this many tokens are in each state */
+    struct layer_state *states; /* see layer_kinds.h */
+};
+
 struct transformer {
     const struct image *image;
     const struct kernels *kernels;
@@ -39,9 +46,9 @@ struct transformer {
     const struct layer_block *beside;
     const struct layer_block *ffn;
     const struct ingot_tensor *tensors[INGOT_N_ROLES]; /* NULL: it has none in the role */
-    struct layer_state *states;                        /* of the pass at work, see layer_kinds.h */
+    const struct transformer_part *parts;              /* (n_parts) of the pass at work */
+    uint32_t n_parts;
     uint32_t n_tokens; /* and of the head: whose logits are wanted */
-    uint32_t position; /* of the chunk's first token */
     /* And of the head, whole or a tile. */
     const uint8_t *rows;
     uint32_t first_row;
@@ -59,11 +66,13 @@ void transformer_rope_row(const struct transformer *t, uint32_t rope, uint32_t p
                           float *row);
 
 struct transformer_pass {
-    const uint32_t *tokens;     /* (n), ids below vocab */
-    uint32_t n;                 /* 1 .. chunk */
-    uint32_t position;          /* of the first one: this many tokens are in each state */
-    struct layer_state *states; /* see layer_kinds.h */
-    bool want_head;             /* the pass goes on to transformer_logits */
+    const uint32_t *tokens; /* (n), ids below vocab */
+    uint32_t n;             /* 1 .. chunk */
+    const struct transformer_part
+        *parts; /* (n_parts) together all tokens, in order, each of a sequence
+                                           * of its own */
+    uint32_t n_parts;
+    bool want_head; /* the pass goes on to transformer_logits */
 };
 
 /* Run the tokens through the layers, which adds them to the states. ERR_ABORTED: `stop` (may be
@@ -76,6 +85,10 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
  * valid until the next call; n <= the plan's logits_rows. With a tiled head only once per pass.
  * Errors of the stream. */
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
+
+/* The same of tokens[0 .. n) of the pass. */
+enum err transformer_logits_at(struct transformer *t, const uint32_t *tokens, uint32_t n,
+                               float **logits);
 
 /* Whether the head lies in memory as a whole: what the next two need. */
 bool transformer_has_head(const struct transformer *t);

@@ -7,6 +7,7 @@
 #include "runtime/compute/kv_tiers.h"
 #include "runtime/model/layer_kinds.h"
 #include "runtime/session/sampler.h"
+#include "runtime/session/session_private.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
@@ -40,10 +41,10 @@ static void open_kv(struct session *s, const struct model_setup *setup)
 {
     struct model *m = s->model;
     struct kv_layers layers = { m->image.layers, m->image.header->params.n_layers };
-    size_t bytes = m->plan.kv.n_spilled != 0 ? 0 : m->plan.memory.kv - m->plan.kv.states;
+    size_t bytes = m->plan.memory.kv / m->plan.sequences - m->plan.kv.states;
 
     kv_cache_open(&s->kv, &layers, m->plan.context, setup->limits.kv,
-                  arena_take(&m->arena, ARENA_KV, bytes));
+                  arena_take(&m->arena, ARENA_KV, m->plan.kv.n_spilled != 0 ? 0 : bytes));
     if (m->plan.kv.n_spilled != 0) {
         assert(setup->kv_file != NULL);
         kv_pages_open(&s->pages, &s->kv, &m->image, m->plan.kv.n_spilled, setup->kv_file,
@@ -216,7 +217,7 @@ enum err session_put(struct session *s, const uint32_t *ids, size_t n)
 
 /* ---- computing ------------------------------------------------------------------------------ */
 
-static void hash_logits(struct session *s)
+void session_hash_logits(struct session *s)
 {
     const uint8_t *bytes = (const uint8_t *)s->logits;
     size_t n = s->model->image.header->params.vocab * sizeof(float);
@@ -230,8 +231,7 @@ static void hash_logits(struct session *s)
     s->hash.rows++;
 }
 
-/* Cut the results of the failed pass from the states; some states may have lost more than that. */
-static enum err pass_failed(struct session *s, enum err error)
+enum err session_pass_failed(struct session *s, enum err error)
 {
     (void)session_cut_states(s, s->n_cached);
     s->logits = NULL;
@@ -241,19 +241,25 @@ static enum err pass_failed(struct session *s, enum err error)
     return error;
 }
 
-/* The n tokens after the cached ones through the layers. The caller counts them as cached. */
-static enum err run_layers(struct session *s, uint32_t n, bool want_head, const struct stop *stop)
+void session_pass_begin(struct session *s, uint32_t n)
 {
-    struct transformer_pass pass = { s->ids + s->n_cached, n, s->n_cached, s->states, want_head };
-    enum err e;
-
     kv_cache_write(&s->kv, s->n_cached, s->n_cached + n);
     kv_tiers_begin(&s->kv, s->model->kernels, s->n_cached,
                    s->model->transformer.act.attention[0].q);
+}
+
+/* The n tokens after the cached ones through the layers. The caller counts them as cached. */
+static enum err run_layers(struct session *s, uint32_t n, bool want_head, const struct stop *stop)
+{
+    struct transformer_part part = { 0, n, s->n_cached, s->states };
+    struct transformer_pass pass = { s->ids + s->n_cached, n, &part, 1, want_head };
+    enum err e;
+
+    session_pass_begin(s, n);
     model_lend_core(s->model, n);
     e = transformer_pass(&s->model->transformer, &pass, stop);
     if (e != ERR_OK) {
-        return pass_failed(s, e);
+        return session_pass_failed(s, e);
     }
     return ERR_OK;
 }
@@ -264,13 +270,12 @@ static enum err run_head(struct session *s, uint32_t first, uint32_t n)
     enum err e = transformer_logits(&s->model->transformer, first, n, &s->logits);
 
     if (e != ERR_OK) {
-        return pass_failed(s, e);
+        return session_pass_failed(s, e);
     }
     return ERR_OK;
 }
 
-/* Tokens of n that the next pass may have. */
-static uint32_t limit(const struct session *s, uint32_t n)
+uint32_t session_pass_limit(const struct session *s, uint32_t n)
 {
     return kv_tiers_limit(&s->kv, s->n_cached, session_prefix_limit(s, n));
 }
@@ -281,7 +286,7 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
     session_prefix_settle(s);
     while (s->n_ids - s->n_cached > last) {
         uint32_t pending = s->n_ids - s->n_cached;
-        uint32_t n = limit(s, min_u32(pending - last, s->model->plan.chunk));
+        uint32_t n = session_pass_limit(s, min_u32(pending - last, s->model->plan.chunk));
         enum err e = run_layers(s, n, n == pending, stop);
 
         if (e == ERR_OK && n == pending) {
@@ -314,7 +319,7 @@ enum err session_run(struct session *s, const struct stop *stop)
     if (e != ERR_OK) {
         return e;
     }
-    hash_logits(s);
+    session_hash_logits(s);
     return ERR_OK;
 }
 
@@ -336,7 +341,7 @@ static enum err visit_chunk(struct session *s, uint32_t n, session_visit_fn *vis
     for (uint32_t i = 0; i < n && e == ERR_OK; i++) {
         e = run_head(s, i, 1);
         if (e == ERR_OK) {
-            hash_logits(s);
+            session_hash_logits(s);
             visit(context, s->n_cached + i, s->logits);
         }
     }
@@ -354,7 +359,8 @@ enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
 
     session_prefix_settle(s);
     while (e == ERR_OK && s->n_cached < s->n_ids) {
-        e = visit_chunk(s, limit(s, min_u32(s->n_ids - s->n_cached, chunk)), visit, context);
+        e = visit_chunk(s, session_pass_limit(s, min_u32(s->n_ids - s->n_cached, chunk)), visit,
+                        context);
     }
     return e;
 }
@@ -385,7 +391,7 @@ enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *s
     }
     s->n_cached++;
     s->n_ahead = n;
-    hash_logits(s);
+    session_hash_logits(s);
     return ERR_OK;
 }
 
@@ -407,7 +413,7 @@ void session_take_guess(struct session *s)
     s->n_ahead--;
     s->n_cached++;
     s->logits += s->model->transformer.act.logits_stride;
-    hash_logits(s);
+    session_hash_logits(s);
 }
 
 /* ---- saved and loaded ----------------------------------------------------------------------- */

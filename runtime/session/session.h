@@ -66,7 +66,7 @@ size_t session_bytes(const struct image *image);
 size_t session_draft_bytes(const struct image *image);
 
 /* An empty sequence over a loaded model, in the arena that the model planned; setup: the
- * model's. One session a model. Both must outlive s. */
+ * model's. As many sessions a model as setup->sequences (session_group.h). Both must outlive s. */
 void session_open(struct session *s, struct model *m, const struct model_setup *setup);
 
 /* Forget all tokens; but the states keep a prefix. */

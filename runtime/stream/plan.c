@@ -325,7 +325,7 @@ static bool try_spilled(struct plan *plan, const struct plan_request *r,
     struct plan spilled = *start;
     struct plan_layout l;
 
-    if (!r->limits.kv_card || kv_spread_most(r->image) < KV_PAGES_LEAST) {
+    if (!r->limits.kv_card || plan->sequences != 1 || kv_spread_most(r->image) < KV_PAGES_LEAST) {
         return false;
     }
     spilled.kv.n_spilled = kv_spread_most(r->image);
@@ -399,14 +399,17 @@ static uint32_t or_default(uint32_t asked, uint32_t otherwise)
     return otherwise;
 }
 
-/* Context, chunk and rows of logits: requested or default, each bounded by the one before. */
+/* Context, chunk and rows of logits: requested or default, each bounded by the one before; but a pass
+ * takes a token of each sequence. */
 static void choose_shape(struct plan *plan, const struct plan_request *r)
 {
     uint32_t most = r->image->header->params.context;
 
     plan->context = or_default(r->limits.context, min_u32(most, PLAN_DEFAULT_CONTEXT));
+    plan->sequences = or_default(r->work.sequences, 1);
     plan->chunk = min_u32(or_default(r->limits.chunk, PLAN_DEFAULT_CHUNK), plan->context);
-    plan->logits_rows = max_u32(min_u32(r->work.logits_rows, plan->chunk), 1);
+    plan->chunk = max_u32(plan->chunk, plan->sequences);
+    plan->logits_rows = max_u32(min_u32(r->work.logits_rows, plan->chunk), plan->sequences);
 }
 
 enum err plan_make(struct plan *plan, const struct plan_request *r)

@@ -62,10 +62,12 @@ struct plan_work {
     uint32_t lines;       /* sequences kept beside the one at work, each with ... */
     size_t line_bytes;    /* ... so much for somebody else */
     uint64_t (*lines_bytes)(uint32_t context, uint32_t lines); /* for themselves */
-    size_t learn_bytes;   /* of lessons; 0: nothing is learnt */
-    size_t states;        /* of layers that remember otherwise than by keys and values */
-    size_t work_bytes;    /* of a token, see activations.h */
+    size_t learn_bytes; /* of lessons; 0: nothing is learnt */
+    size_t states;      /* of layers that remember otherwise than by keys and values, a sequence */
+    size_t work_bytes;  /* of a token, see activations.h */
     uint32_t logits_rows; /* tokens whose logits are computed together; 0: one */
+    uint32_t
+        sequences; /* computed side by side, each with its own keys, values and states; 0: one */
 };
 
 struct plan_request {
@@ -134,7 +136,7 @@ struct plan_table {
 
 /* Keys and values, and other states. */
 struct plan_kv {
-    size_t states;         /* bytes of region kv, for layers that remember otherwise */
+    size_t states; /* bytes of region kv and a sequence, for layers that remember otherwise */
     struct kv_types types; /* as asked for */
     uint32_t n_spilled;    /* layers whose keys and values are on the card; 0: none */
     uint64_t card;         /* bytes that they take there, ... */
@@ -153,7 +155,8 @@ struct plan {
     enum plan_residency residency;
     uint32_t context;
     uint32_t chunk;
-    uint32_t logits_rows;            /* at least 1, at most chunk */
+    uint32_t logits_rows;            /* at least `sequences`, at most chunk */
+    uint32_t sequences;              /* at least 1; region kv is for so many */
     bool pinned[INGOT_MAX_SEGMENTS]; /* by segment */
     struct plan_layers layers;
     struct plan_experts experts;

@@ -113,7 +113,7 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
     weigh_streamed(w);
 }
 
-/* Activations of a chunk, the ids of the whole context, and the session's work space. */
+/* Activations of a chunk; the ids of the whole context and the work space of each session. */
 static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request *r,
                               uint32_t context)
 {
@@ -122,8 +122,10 @@ static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request
                                      r->work.work_bytes,        image_most_experts(r->image),
                                      image_inner_dim(r->image), image_queries(r->image) };
 
-    return activations_bytes(&a) + arena_take_bytes(context * sizeof(uint32_t)) +
-           r->work.extra_scratch + r->work.lines * (uint64_t)r->work.line_bytes +
+    return activations_bytes(&a) +
+           plan->sequences *
+               (arena_take_bytes(context * sizeof(uint32_t)) + r->work.extra_scratch) +
+           r->work.lines * (uint64_t)r->work.line_bytes +
            (r->work.lines != 0 ? r->work.lines_bytes(context, r->work.lines) : 0);
 }
 
@@ -145,8 +147,9 @@ static uint64_t table_memory(const struct image *image)
 void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
                   uint32_t context)
 {
-    l->kv = kv_pages_memory_bytes(r->image, context, r->limits.kv, plan->kv.n_spilled) +
-            r->work.states;
+    l->kv = plan->sequences *
+            (kv_pages_memory_bytes(r->image, context, r->limits.kv, plan->kv.n_spilled) +
+             r->work.states);
     l->scratch = scratch_bytes(plan, r, context);
     l->learn = 0;
     if (r->work.learn_bytes != 0) { /* and the conversation's ids during a lesson */

@@ -46,8 +46,9 @@ static struct rig {
     uint32_t lines;             /* of sessions over the next one, ... */
     size_t line_bytes;          /* ... with so much for a chat */
     struct kv_types kv;
-    bool learns;       /* lessons have room */
-    uint32_t features; /* whose kernels compute; the logits are the same bits */
+    bool learns;        /* lessons have room */
+    uint32_t sequences; /* of the next rig_open, side by side */
+    uint32_t features;  /* whose kernels compute; the logits are the same bits */
 } rig;
 
 /* References under the sanitizers where they are watched; where they would be most of a long
@@ -170,6 +171,7 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
                                       .limits.kv = rig.kv,
                                       .guesses = rig.guesses,
                                       .learns = rig.learns,
+                                      .sequences = rig.sequences,
                                       .sequence_bytes = session_bytes,
                                       .lines = rig.lines,
                                       .line_bytes = rig.line_bytes,

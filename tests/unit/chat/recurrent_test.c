@@ -115,7 +115,7 @@ static const struct layer_state_kind decay_kind = {
 /* This core's dimensions of every token in turn. */
 static bool decay_run(const struct transformer *t, unsigned core)
 {
-    struct decay_state *d = t->states[t->layer].self;
+    struct decay_state *d = t->parts[0].states[t->layer].self;
     size_t first, last;
 
     workers_share(t->workers, core, params(t)->dim, ROW_STEP, &first, &last);

@@ -1,0 +1,20 @@
+/* What a pass over one sequence and over several have in common: for session.c and session_group.c. */
+#ifndef INGOT_RUNTIME_SESSION_PRIVATE_H
+#define INGOT_RUNTIME_SESSION_PRIVATE_H
+
+#include "runtime/session/session.h"
+
+/* Tokens of n pending ones that the next pass may have. */
+uint32_t session_pass_limit(const struct session *s, uint32_t n);
+
+/* A pass over the n tokens after the cached ones begins. */
+void session_pass_begin(struct session *s, uint32_t n);
+
+/* Cut the results of the failed pass from the states, some of which may have lost more than that. Returns
+ * the error. */
+enum err session_pass_failed(struct session *s, enum err error);
+
+/* s->logits enter the hash. */
+void session_hash_logits(struct session *s);
+
+#endif

@@ -1,0 +1,265 @@
+/* Sequences side by side: ids and logits have the bits of each sequence alone, whichever others are in the
+ * pass, whenever they come and go; on one to four cores, in memory and streamed, for every way to keep keys
+ * and values, with experts and with recurrent states. */
+#include "runtime/session/session_group.h"
+#include "tests/unit/model/hybrid_rig.h"
+
+enum { N = GROUP_MOST, NEW = 8, MOST_PROMPT = 70, VOCAB = 4096 };
+
+static struct workers crews[4]; /* 1 to 4 cores */
+static struct session sessions[N];
+static struct session_group group;
+
+static struct sequence {
+    uint32_t prompt[MOST_PROMPT], n_prompt;
+    uint32_t begins; /* before this pass */
+    uint32_t ids[NEW], n;
+    float logits[NEW][VOCAB];
+} sequences[N];
+
+static uint32_t best(const float *logits)
+{
+    uint32_t vocab = rig.model.image.header->params.vocab, at = 0;
+
+    for (uint32_t i = 1; i < vocab; i++) {
+        if (logits[i] > logits[at])
+            at = i;
+    }
+    return at;
+}
+
+static void make_prompts(void)
+{
+    uint32_t ids[N * MOST_PROMPT];
+
+    rig_ids(ids, N * MOST_PROMPT);
+    for (uint32_t i = 0; i < N; i++) {
+        struct sequence *q = &sequences[i];
+
+        q->n_prompt = i % 3 == 2 ? 1 : 3 + i * 9; /* over the end of a tile, too */
+        q->begins = i < 3 ? 0 : i;
+        memcpy(q->prompt, ids + i * MOST_PROMPT, sizeof q->prompt);
+    }
+}
+
+/* Each by itself, with a session of its own: what the others are held against. */
+static void run_alone(void)
+{
+    rig.sequences = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        struct sequence *q = &sequences[i];
+        const uint32_t *next = q->prompt;
+        uint32_t n;
+
+        if (rig_start(0, 32, false) != ERR_OK)
+            rig_die(rig.model.problem);
+        make_prompts();
+        n = q->n_prompt;
+        for (q->n = 0; q->n < NEW; q->n++) {
+            if (session_append(&rig.session, next, n, NULL) != ERR_OK)
+                rig_die(rig.session.problem);
+            memcpy(q->logits[q->n], rig.session.logits, rig_logits_bytes());
+            q->ids[q->n] = best(rig.session.logits);
+            next = &q->ids[q->n];
+            n = 1;
+        }
+    }
+}
+
+struct outcome {
+    unsigned same, wrong, passes;
+};
+
+/* A sequence that has logits: compare them, and go on, or leave when it has enough. */
+static void take(struct outcome *o, uint32_t i, uint32_t *n_new)
+{
+    const struct sequence *q = &sequences[i];
+    struct session *s = &sessions[i];
+    uint32_t id;
+
+    if (s->logits == NULL)
+        return;
+    id = best(s->logits);
+    if (memcmp(s->logits, q->logits[*n_new], rig_logits_bytes()) == 0 && id == q->ids[*n_new])
+        o->same++;
+    else
+        o->wrong++;
+    if (++*n_new < NEW && session_put(s, &id, 1) != ERR_OK)
+        rig_die(s->problem);
+}
+
+static void set_members(const uint32_t *n_new, uint32_t pass, uint32_t n)
+{
+    group.n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (sequences[i].begins <= pass && n_new[i] < NEW)
+            group.sessions[group.n++] = &sessions[i];
+    }
+}
+
+static void begin_all(size_t limit, uint32_t chunk, bool in_place, uint32_t n)
+{
+    rig.sequences = n;
+    if (rig_open(limit, chunk, in_place) != ERR_OK || model_load(&rig.model, &rig.setup) != ERR_OK)
+        rig_die(rig.model.problem);
+    for (uint32_t i = 0; i < n; i++) {
+        session_open(&sessions[i], &rig.model, &rig.setup);
+        if (session_put(&sessions[i], sequences[i].prompt, sequences[i].n_prompt) != ERR_OK)
+            rig_die(sessions[i].problem);
+    }
+    memset(&group, 0, sizeof group);
+}
+
+static struct outcome run_group(size_t limit, uint32_t chunk, bool in_place, uint32_t n)
+{
+    struct outcome o = { 0, 0, 0 };
+    uint32_t n_new[N] = { 0 };
+
+    begin_all(limit, chunk, in_place, n);
+    for (uint32_t pass = 0; pass < 1000; pass++) {
+        set_members(n_new, pass, n);
+        if (group.n == 0 && pass > N)
+            break;
+        if (group.n == 0)
+            continue;
+        if (session_group_pass(&group, NULL) != ERR_OK)
+            rig_die(group.sessions[0]->problem);
+        for (uint32_t i = 0; i < n; i++) {
+            if (sequences[i].begins <= pass && n_new[i] < NEW)
+                take(&o, i, &n_new[i]);
+        }
+    }
+    o.passes = (unsigned)group.n_passes;
+    return o;
+}
+
+static bool all_same(struct outcome o, uint32_t n)
+{
+    return o.wrong == 0 && o.same == n * NEW;
+}
+
+static void test_sizes(const char *name)
+{
+    static const uint32_t chunks[] = { 8, 9, 16, 33, 128 };
+    unsigned good = 0, n = 0;
+    struct outcome o = { 0, 0, 0 };
+
+    for (uint32_t i = 0; i < sizeof chunks / sizeof chunks[0]; i++, n++) {
+        rig.workers = &crews[i % 4];
+        o = run_group(0, chunks[i], i == 3, N);
+        good += all_same(o, N);
+    }
+    OK(good == n,
+       "%s: %d sequences in chunks of 8 to 128, on 1 to 4 cores: the bits of each alone, %u of %u",
+       name, N, good, n);
+    OK(o.passes < 3 * NEW, "... in %u passes", o.passes);
+    for (uint32_t i = 1; i < N; i++) {
+        rig.workers = &crews[i % 4];
+        good += all_same(run_group(0, 16, false, i), i);
+        n++;
+    }
+    OK(good == n, "... and 1 to %d of them", N - 1);
+}
+
+static void test_streamed(const char *name)
+{
+    size_t least;
+    struct outcome a, b;
+
+    rig.workers = &crews[2];
+    rig.sequences = N;
+    least = rig_limits().least;
+    a = run_group(least, 16, false, N);
+    OK(rig.model.plan.residency == PLAN_STREAMED && all_same(a, N),
+       "%s: streamed, head in tiles: %u of %d", name, a.same, N * NEW);
+    rig.fail_percent = 0;
+    rig.workers = &crews[3];
+    rig.sequences = N;
+    b = run_group(rig_limits().untiled, 8, false, N);
+    OK(all_same(b, N), "... and the head in memory: %u", b.same);
+}
+
+/* Bytes that arrive wrong: the layer is computed again, for all sequences. */
+static void test_again(const char *name)
+{
+    struct outcome o = { 0, 0, 0 };
+    uint32_t n_new[N] = { 0 };
+    size_t least;
+
+    rig.workers = &crews[1];
+    rig.sequences = N;
+    least = rig_limits().least;
+    begin_all(least, 8, false, N);
+    rig.fail_percent = 5;
+    for (uint32_t pass = 0; pass < 1000; pass++) {
+        enum err e;
+
+        set_members(n_new, pass, N);
+        if (group.n == 0 && pass > N)
+            break;
+        e = group.n == 0 ? ERR_OK : session_group_pass(&group, NULL);
+        for (uint32_t i = 0; i < N && e == ERR_OK; i++) {
+            if (sequences[i].begins <= pass && n_new[i] < NEW)
+                take(&o, i, &n_new[i]);
+        }
+        o.passes += e != ERR_OK;
+    }
+    rig.fail_percent = 0;
+    OK(all_same(o, N), "%s: of a card that fails often, the same bits: %u (%u passes failed)", name,
+       o.same, o.passes);
+}
+
+static void test_refused(void)
+{
+    struct session_group empty = { .n = 0 };
+
+    OK(session_group_pass(&empty, NULL) == ERR_BAD_ARGUMENT,
+       "a group with nothing pending is refused");
+}
+
+static void test_kv(const char *types)
+{
+    unsigned good = 0;
+
+    if (!kv_types_parse(types, &rig.kv))
+        rig_die(types);
+    rig.workers = &crews[3];
+    run_alone();
+    good += all_same(run_group(0, 16, false, N), N);
+    good += all_same(run_group(0, 64, false, N), N);
+    OK(good == 2, "kv=%s: the bits of each alone, %u of 2", types, good);
+    rig.kv = kv_both(KV_F16);
+}
+
+static void test_model(const char *name)
+{
+    rig.workers = &crews[0];
+    run_alone();
+    test_sizes(name);
+    test_streamed(name);
+    test_again(name);
+}
+
+int main(void)
+{
+    rig.kv = kv_both(KV_F16);
+    rig_compute(false);
+    for (unsigned i = 0; i < 4; i++)
+        workers_start(&crews[i], rig_platform(), i + 1);
+    test_refused();
+    rig_make_model("tiny", INGOT_Q8_0);
+    test_model("Llama");
+    test_kv("rot_q8,rot_q4");
+    test_kv("tiers:64,64,kivi");
+    rig_make_model("experts", INGOT_Q8_0);
+    test_model("experts");
+    for (size_t i = 0; i < N_HYBRIDS; i++) {
+        hybrid_make(&hybrids[i], INGOT_Q8_0);
+        test_model(hybrids[i].name);
+    }
+    hybrid_make(&hybrid_latent, INGOT_F32);
+    test_model(hybrid_latent.name);
+    for (unsigned i = 0; i < 4; i++)
+        workers_stop(&crews[i]);
+    return tap_done();
+}
