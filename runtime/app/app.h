@@ -43,6 +43,7 @@ struct app_setup {
     enum app_front front;
     bool chats;              /* lines will come that may be commands: branches have room */
     const char *greeting;    /* a line before the first prompt; NULL: none */
+    uint32_t sequences;      /* side by side (session_group.h); 0: one, the conversation */
     uint32_t chunk;          /* prompt tokens that pass the layers together; 0: default */
     struct plan_rates rates; /* of the machine, where they are known ... */
     bool predict;            /* ... and this one is not measured */
@@ -128,6 +129,9 @@ void app_change_model(struct app *a, const char *name);
  * memory are loaded before. Errors: ERR_BAD_ARGUMENT, those of the files and of adapters_load and
  * adapters_use; a->problem, and those before are still at work. */
 enum err app_use_adapters(struct app *a, const char *list);
+
+/* The same of n lists, 1 to ADAPTERS_SETS, for sequences side by side: list i is adapters_of_set(i). */
+enum err app_use_adapter_sets(struct app *a, const char *const lists[], uint32_t n);
 
 /* The same while a conversation is open, which is computed again where other ones are at work now. */
 enum err app_change_adapters(struct app *a, const char *list);

@@ -86,38 +86,77 @@ static enum err load(struct app *a, const char *name)
     return e == ERR_OK ? ERR_OK : app_fail(a, e, a->adapters.problem);
 }
 
-enum err app_use_adapters(struct app *a, const char *text)
+static enum err read_list(struct app *a, struct adapter_list *list, const char *text)
 {
-    struct adapters_use uses[LORA_MOST];
-    struct adapter_list list;
-    enum err e = ERR_OK;
-
-    if (strlen(text) >= ADAPTER_LIST_BYTES || !adapter_list_read(&list, text)) {
+    if (strlen(text) >= ADAPTER_LIST_BYTES || !adapter_list_read(list, text)) {
         return app_fail(a, ERR_BAD_ARGUMENT,
                         "an adapter is a name with or without a scale, such as poet or "
                         "poet:0.5,tutor: up to four");
     }
-    for (uint32_t i = 0; e == ERR_OK && i < list.n; i++) {
-        uses[i] = (struct adapters_use){ list.items[i].name, list.items[i].scale };
-        if (adapters_find(&a->adapters, list.items[i].name) == NULL) {
-            e = load(a, list.items[i].name);
+    return ERR_OK;
+}
+
+static enum err load_missing(struct app *a, const struct adapter_list *list)
+{
+    enum err e = ERR_OK;
+
+    for (uint32_t i = 0; e == ERR_OK && i < list->n; i++) {
+        if (adapters_find(&a->adapters, list->items[i].name) == NULL) {
+            e = load(a, list->items[i].name);
         }
     }
-    for (uint32_t i = 0; e == ERR_OK && i < list.n; i++) {
-        if (adapters_find(&a->adapters, list.items[i].name) == NULL) {
-            e = app_fail(a, ERR_NO_SPACE,
-                         "these adapters do not fit together: adapters=SIZE makes more room");
+    return e;
+}
+
+/* One that was loaded may have taken another's room. */
+static enum err check_loaded(struct app *a, const struct adapter_list *list)
+{
+    for (uint32_t i = 0; i < list->n; i++) {
+        if (adapters_find(&a->adapters, list->items[i].name) == NULL) {
+            return app_fail(a, ERR_NO_SPACE,
+                            "these adapters do not fit together: adapters=SIZE makes more room");
+        }
+    }
+    return ERR_OK;
+}
+
+enum err app_use_adapter_sets(struct app *a, const char *const texts[], uint32_t n)
+{
+    static struct adapter_list lists[ADAPTERS_SETS];
+    struct adapters_use uses[ADAPTERS_SETS][LORA_MOST];
+    struct adapters_set sets[ADAPTERS_SETS];
+    enum err e = ERR_OK;
+
+    for (uint32_t i = 0; e == ERR_OK && i < n; i++) {
+        e = read_list(a, &lists[i], texts[i]);
+        if (e == ERR_OK) {
+            e = load_missing(a, &lists[i]);
+        }
+    }
+    for (uint32_t i = 0; e == ERR_OK && i < n; i++) {
+        e = check_loaded(a, &lists[i]);
+        sets[i] = (struct adapters_set){ uses[i], lists[i].n };
+        for (uint32_t j = 0; j < lists[i].n; j++) {
+            uses[i][j] = (struct adapters_use){ lists[i].items[j].name, lists[i].items[j].scale };
         }
     }
     if (e != ERR_OK) {
         return e;
     }
-    e = adapters_use(&a->adapters, uses, list.n);
+    e = adapters_use_sets(&a->adapters, sets, n);
+    return e == ERR_OK ? ERR_OK : app_fail(a, e, a->adapters.problem);
+}
+
+enum err app_use_adapters(struct app *a, const char *text)
+{
+    enum err e = app_use_adapter_sets(a, &text, 1);
+
     a->target.model.transformer.lora = adapters_at_work(&a->adapters);
     if (e == ERR_OK) { /* "off" is a list of none */
-        format_text(a->adapted, sizeof a->adapted, "%s", list.n != 0 ? text : "");
+        format_text(a->adapted, sizeof a->adapted, "%s",
+                    adapters_at_work(&a->adapters) != NULL ? text : "");
     }
-    return e == ERR_OK ? ERR_OK : app_fail(a, e, a->adapters.problem);
+    return e;
 }
 
 enum err app_load_adapters(struct app *a)

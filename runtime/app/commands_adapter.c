@@ -39,7 +39,7 @@ static const char *format_scale(char text[FORMAT_NUMBER_BYTES + 1], float scale)
 static void print_state(const struct app *a, const char *name)
 {
     const struct lora_adapter *adapter = adapters_find(&a->adapters, name);
-    const struct lora_use *use = use_of(&a->adapters.lora, adapter);
+    const struct lora_use *use = use_of(&a->adapters.sets[0], adapter);
     char scale[FORMAT_NUMBER_BYTES + 1];
 
     if (use != NULL) {
@@ -114,7 +114,7 @@ static void join(char list[ADAPTER_LIST_BYTES], char *argument)
 static void say_changed(struct app *a, uint64_t ticks)
 {
     const struct session *s = a->chat.session;
-    uint32_t n = a->adapters.lora.n;
+    uint32_t n = a->adapters.sets[0].n;
 
     console_printf(a->setup.console, "(%u %s at work", (unsigned)n,
                    plural(n, "adapter is", "adapters are"));

@@ -1,4 +1,4 @@
-#include "runtime/model/adapters.h"
+#include "runtime/model/adapters_private.h"
 
 #include <assert.h>
 #include <string.h>
@@ -37,7 +37,7 @@ uint64_t adapters_room(uint64_t file_bytes)
     return 2 * file_bytes + 8 * INGOT_PAGE;
 }
 
-static struct adapters_entry *find(struct adapters *a, const char *name)
+struct adapters_entry *adapters_entry(struct adapters *a, const char *name)
 {
     for (uint32_t i = 0; i < ADAPTERS_MOST && name[0] != '\0'; i++) {
         if (strcmp(a->entries[i].name, name) == 0) {
@@ -59,11 +59,13 @@ const struct lora_adapter *adapters_find(const struct adapters *a, const char *n
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-static bool is_at_work(const struct adapters *a, const struct adapters_entry *e)
+bool adapters_is_at_work(const struct adapters *a, const struct adapters_entry *e)
 {
-    for (uint32_t i = 0; i < a->lora.n; i++) {
-        if (a->lora.uses[i].adapter == &e->adapter) {
-            return true;
+    for (uint32_t i = 0; i < a->n_sets; i++) {
+        for (uint32_t j = 0; j < a->sets[i].n; j++) {
+            if (a->sets[i].uses[j].adapter == &e->adapter) {
+                return true;
+            }
         }
     }
     return false;
@@ -72,10 +74,14 @@ static bool is_at_work(const struct adapters *a, const struct adapters_entry *e)
 /* Where the adapters' room ends: at the work space of those at work. */
 static uint8_t *room_end(const struct adapters *a)
 {
-    if (a->lora.n != 0) {
-        return (uint8_t *)a->lora.u;
+    uint8_t *end = (uint8_t *)a->memory.base + a->memory.bytes;
+
+    for (uint32_t i = 0; i < a->n_sets; i++) {
+        if (a->sets[i].n != 0 && (uint8_t *)a->sets[i].u < end) {
+            end = (uint8_t *)a->sets[i].u;
+        }
     }
-    return (uint8_t *)a->memory.base + a->memory.bytes;
+    return end;
 }
 
 static void set_pointers(struct adapters_entry *e)
@@ -105,15 +111,15 @@ static void forget(struct adapters *a, struct adapters_entry *gone)
     memset(gone, 0, sizeof *gone);
 }
 
-/* Forget the one that was at work longest ago; false: all are at work. */
-static bool forget_oldest(struct adapters *a)
+bool adapters_forget_oldest(struct adapters *a)
 {
     struct adapters_entry *oldest = NULL;
 
     for (uint32_t i = 0; i < ADAPTERS_MOST; i++) {
         struct adapters_entry *e = &a->entries[i];
 
-        if (e->name[0] != '\0' && !is_at_work(a, e) && (oldest == NULL || e->used < oldest->used)) {
+        if (e->name[0] != '\0' && !adapters_is_at_work(a, e) &&
+            (oldest == NULL || e->used < oldest->used)) {
             oldest = e;
         }
     }
@@ -136,8 +142,7 @@ static struct adapters_entry *find_free(struct adapters *a)
 
 /* ---- loaded ---------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 4, 5))) static enum err
-refuse(struct adapters *a, enum err e, const char *name, const char *format, ...)
+enum err adapters_refuse(struct adapters *a, enum err e, const char *name, const char *format, ...)
 {
     char sentence[ADAPTERS_PROBLEM_BYTES / 2];
     va_list args;
@@ -175,11 +180,12 @@ static enum err read_part(struct adapters *a, struct loading *l, uint64_t offset
     } while (e == ERR_BUSY);
     l->done += bytes;
     if (stopped) {
-        return refuse(a, ERR_ABORTED, l->name, "%s", err_text(ERR_ABORTED));
+        return adapters_refuse(a, ERR_ABORTED, l->name, "%s", err_text(ERR_ABORTED));
     }
     if (e != ERR_OK) {
-        return refuse(a, e, l->name, "sector %lu of %s: %s", (unsigned long)a->read.failed_sector,
-                      l->file->device->name, err_text(e));
+        return adapters_refuse(a, e, l->name, "sector %lu of %s: %s",
+                               (unsigned long)a->read.failed_sector, l->file->device->name,
+                               err_text(e));
     }
     return ERR_OK;
 }
@@ -270,8 +276,9 @@ static enum err check_finite(struct adapters *a, const struct lora_adapter *l, c
                    floats_are_finite((const void *)(l->data + p->b), n_b);
         }
         if (!good) {
-            return refuse(a, ERR_BAD_MODEL, name, "%s of layer %u has a weight that is not finite",
-                          image_role_name(p->role), (unsigned)p->layer);
+            return adapters_refuse(a, ERR_BAD_MODEL, name,
+                                   "%s of layer %u has a weight that is not finite",
+                                   image_role_name(p->role), (unsigned)p->layer);
         }
     }
     return ERR_OK;
@@ -283,11 +290,11 @@ static enum err make_room(struct adapters *a, const char *name, uint64_t bytes)
     char needs[FORMAT_NUMBER_BYTES], has[FORMAT_NUMBER_BYTES];
 
     while (bytes > (uint64_t)(room_end(a) - a->end)) {
-        if (!forget_oldest(a)) {
-            return refuse(a, ERR_NO_SPACE, name,
-                          "it takes %s and %s is left for adapters: adapters=SIZE makes more",
-                          format_bytes(needs, bytes),
-                          format_bytes(has, (uint64_t)(room_end(a) - a->end)));
+        if (!adapters_forget_oldest(a)) {
+            return adapters_refuse(
+                a, ERR_NO_SPACE, name,
+                "it takes %s and %s is left for adapters: adapters=SIZE makes more",
+                format_bytes(needs, bytes), format_bytes(has, (uint64_t)(room_end(a) - a->end)));
         }
     }
     return ERR_OK;
@@ -299,14 +306,14 @@ static enum err load_header(struct adapters *a, struct loading *l)
     enum err e;
 
     if (l->file->bytes < sizeof a->header) {
-        return refuse(a, ERR_TRUNCATED, l->name, "it is too short to be an adapter");
+        return adapters_refuse(a, ERR_TRUNCATED, l->name, "it is too short to be an adapter");
     }
     e = read_part(a, l, 0, &a->header, sizeof a->header);
     if (e != ERR_OK) {
         return e;
     }
     e = adapter_check_header(&a->header, l->file->bytes, problem);
-    return e == ERR_OK ? ERR_OK : refuse(a, e, l->name, "%s", problem);
+    return e == ERR_OK ? ERR_OK : adapters_refuse(a, e, l->name, "%s", problem);
 }
 
 /* The table, behind the header. */
@@ -323,7 +330,7 @@ static enum err load_pairs(struct adapters *a, struct loading *l, struct adapter
     if (e == ERR_OK) {
         e = adapter_check_base(&a->header, pairs, a->image, problem);
     }
-    return e == ERR_OK ? ERR_OK : refuse(a, e, l->name, "%s", problem);
+    return e == ERR_OK ? ERR_OK : adapters_refuse(a, e, l->name, "%s", problem);
 }
 
 /* The matrices, behind the table; those of Q8_0 come to the end of the room first. */
@@ -341,7 +348,8 @@ static enum err load_data(struct adapters *a, struct loading *l, struct adapters
         return e;
     }
     if (crc32c(0, at, (size_t)a->header.data_bytes) != a->header.data_crc32c) {
-        return refuse(a, ERR_BAD_CHECKSUM, l->name, "its weights are damaged: copy it again");
+        return adapters_refuse(a, ERR_BAD_CHECKSUM, l->name,
+                               "its weights are damaged: copy it again");
     }
     entry->adapter.type = a->header.type;
     if (a->header.type == INGOT_Q8_0) {
@@ -374,15 +382,15 @@ enum err adapters_load(struct adapters *a, const char *name, const struct file *
                        stream_progress_fn *progress, void *context)
 {
     struct loading l = { name, file, progress, context, 0 };
-    struct adapters_entry *entry = find(a, name);
+    struct adapters_entry *entry = adapters_entry(a, name);
     enum err e;
 
     if (entry != NULL) {
-        assert(!is_at_work(a, entry));
+        assert(!adapters_is_at_work(a, entry));
         forget(a, entry);
     }
     if (find_free(a) == NULL) {
-        (void)forget_oldest(a); /* fewer can be at work than there are entries */
+        (void)adapters_forget_oldest(a); /* fewer can be at work than there are entries */
     }
     entry = find_free(a);
     e = load(a, &l, entry);
@@ -393,54 +401,5 @@ enum err adapters_load(struct adapters *a, const char *name, const struct file *
     format_text(entry->name, sizeof entry->name, "%s", name);
     entry->used = ++a->n_uses;
     a->end += entry->bytes;
-    return ERR_OK;
-}
-
-/* ---- at work --------------------------------------------------------------------------------- */
-
-struct lora *adapters_at_work(struct adapters *a)
-{
-    return a->lora.n != 0 ? &a->lora : NULL;
-}
-
-/* The adapters of `uses` become those at work, without work space. Returns the bytes of all. */
-static size_t set_uses(struct adapters *a, const struct adapters_use *uses, uint32_t n)
-{
-    uint32_t ranks = 0;
-    size_t bytes = 0;
-
-    memset(&a->lora, 0, sizeof a->lora);
-    for (uint32_t i = 0; i < n; i++) {
-        struct adapters_entry *entry = find(a, uses[i].name);
-
-        assert(entry != NULL);
-        entry->used = ++a->n_uses;
-        a->lora.uses[a->lora.n++] = (struct lora_use){ &entry->adapter, uses[i].scale };
-        ranks += entry->adapter.header->most_ranks;
-        bytes += entry->bytes;
-    }
-    a->lora.stride = lora_stride(ranks);
-    return bytes;
-}
-
-enum err adapters_use(struct adapters *a, const struct adapters_use *uses, uint32_t n)
-{
-    struct lora before = a->lora;
-    uint8_t *top = (uint8_t *)a->memory.base + a->memory.bytes;
-    size_t bytes = set_uses(a, uses, n), work = (size_t)a->chunk * a->lora.stride * sizeof(float);
-
-    assert(n <= LORA_MOST);
-    if (bytes + work > a->memory.bytes) {
-        a->lora = before;
-        return refuse(a, ERR_NO_SPACE, uses[0].name,
-                      "there is no room for its work space: adapters=SIZE makes more");
-    }
-    while (work > (size_t)(top - a->end)) {
-        bool gone = forget_oldest(a); /* those that are not at work are in the way */
-
-        assert(gone);
-        (void)gone;
-    }
-    a->lora.u = (void *)(top - work);
     return ERR_OK;
 }

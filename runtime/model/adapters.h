@@ -15,6 +15,7 @@
 #include "runtime/storage/file.h"
 #include "runtime/stream/stream.h"
 
+enum { ADAPTERS_SETS = 8 }; /* at work at once, for sequences side by side */
 enum { ADAPTERS_MOST = 32, ADAPTERS_NAME_BYTES = 256, ADAPTERS_PROBLEM_BYTES = 400 };
 
 struct adapters_entry {
@@ -31,9 +32,10 @@ struct adapters {
     const struct kernels *kernels;
     uint32_t chunk; /* tokens of a pass */
     struct adapters_entry entries[ADAPTERS_MOST];
-    uint8_t *end;     /* of those that are loaded */
-    uint64_t n_uses;  /* counted */
-    struct lora lora; /* those at work */
+    uint8_t *end;                    /* of those that are loaded */
+    uint64_t n_uses;                 /* counted */
+    struct lora sets[ADAPTERS_SETS]; /* those at work, the first n_sets */
+    uint32_t n_sets;                 /* at least 1 after adapters_use */
     struct file_read read;
     _Alignas(64) struct adapter_header header; /* of the one that is being loaded */
     char problem[ADAPTERS_PROBLEM_BYTES];      /* after an error: a sentence for the user */
@@ -63,8 +65,16 @@ struct adapters_use {
  * space; what was at work still is. */
 enum err adapters_use(struct adapters *a, const struct adapters_use *uses, uint32_t n);
 
-/* For the transformer: NULL where none is at work. */
+/* The same for n sets, 1 to ADAPTERS_SETS, each for sequences of its own. */
+struct adapters_set {
+    const struct adapters_use *uses;
+    uint32_t n;
+};
+enum err adapters_use_sets(struct adapters *a, const struct adapters_set *sets, uint32_t n);
+
+/* For the transformer: NULL where none is at work in a set. */
 struct lora *adapters_at_work(struct adapters *a);
+struct lora *adapters_of_set(struct adapters *a, uint32_t set);
 
 /* Bytes that an adapter of such a file takes once it is loaded, with its work space. */
 uint64_t adapters_room(uint64_t file_bytes);

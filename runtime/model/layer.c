@@ -57,9 +57,7 @@ void layer_enter(struct transformer *t, uint32_t layer)
 
         t->tensors[w->role] = w;
     }
-    if (t->lora != NULL) {
-        lora_enter(t->lora, layer);
-    }
+    layer_enter_adapters(t, layer);
     if (layer == 0) { /* its segment has them, and they are added there */
         static const enum ingot_role first[] = { INGOT_POSITION_EMBEDDING,
                                                  INGOT_PER_LAYER_PROJECTION, INGOT_PER_LAYER_NORM };
@@ -72,18 +70,6 @@ void layer_enter(struct transformer *t, uint32_t layer)
 
 /* ---- what blocks are made of ------------------------------------------------------------------ */
 
-/* What adapters add to n rows that have just been computed, from row r of those at y. */
-static void adapt_rows(const struct transformer *t, const struct ingot_tensor *w, size_t r,
-                       size_t n, float *y, size_t y_stride, const struct linear_input *in)
-{
-    enum ingot_role role = (enum ingot_role)w->role;
-    size_t before = role == INGOT_OUTPUT ? t->first_row : 0;
-
-    if (t->lora != NULL && lora_has(t->lora, role)) {
-        lora_expand(t->lora, t->kernels, role, before + r, n, y + r, y_stride, in);
-    }
-}
-
 void layer_multiply(const struct transformer *t, unsigned core, const struct ingot_tensor *w,
                     const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
                     size_t y_stride)
@@ -95,7 +81,7 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
         size_t n = min_size(last - r, POLL_ROWS);
 
         linear_rows(t->kernels, &t->act, w, rows, in, y, y_stride, r, n);
-        adapt_rows(t, w, r, n, y, y_stride, in);
+        layer_expand(t, w, r, n, y, y_stride, in);
         if (core == 0) {
             stream_poll(t->stream);
         }
@@ -194,9 +180,7 @@ static void prepare(const struct transformer *t, uint64_t roles, const struct li
                     size_t first, size_t last)
 {
     linear_prepare(t->kernels, &t->act, types_of(t, roles), in, first, last);
-    if (t->lora != NULL) {
-        lora_shrink(t->lora, t->kernels, &t->act, roles, in, first, last);
-    }
+    layer_shrink(t, roles, in, first, last);
 }
 
 /* The tokens of an input that this core prepares: its share, or the only one. */

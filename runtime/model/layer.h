@@ -47,6 +47,18 @@ const struct layer_block *layer_ffn(const struct ingot_layer *l);
 /* The layer at work becomes layer number `layer`: core 0, before the workers start on it. */
 void layer_enter(struct transformer *t, uint32_t layer);
 
+/* The adapters of all parts at work turn to a layer, or to none (INGOT_NO_LAYER). */
+void layer_enter_adapters(const struct transformer *t, uint32_t layer);
+
+/* Their first half for tokens [first, last) of an input of the matrices in these roles. */
+void layer_shrink(const struct transformer *t, uint64_t roles, const struct linear_input *in,
+                  size_t first, size_t last);
+
+/* And the second: what they add to n rows of w that have just been computed, from row r of those at y.
+ * Matrices of experts, whose inputs are not the pass' tokens, have none. */
+void layer_expand(const struct transformer *t, const struct ingot_tensor *w, size_t r, size_t n,
+                  float *y, size_t y_stride, const struct linear_input *in);
+
 /* Run it, its weights at t->segment, on this core's share of the chunk. */
 void layer_run(const struct transformer *t, unsigned core);
 

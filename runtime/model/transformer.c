@@ -30,12 +30,24 @@ void transformer_open(struct transformer *t, const struct image *image,
                      arena);
 }
 
+/* The part that a token of the pass belongs to. */
+static const struct transformer_part *part_of(const struct transformer *t, uint32_t token)
+{
+    const struct transformer_part *p = t->pass_parts;
+
+    while (token >= p->first + p->n) {
+        p++;
+    }
+    return p;
+}
+
 static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
 
     for (uint32_t i = 0; i < n; i++) {
         float *x = t->act.norm; /* cols_padded may be wider than dim: copy just dim */
+        const struct lora *lora = part_of(t, i)->lora;
         const uint8_t *group;
         uint32_t row;
         enum err e = stream_embedding(t->stream, tokens[i], &group, &row);
@@ -46,8 +58,8 @@ static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
         linear_row(t->kernels, w, x, group, row);
         t->kernels->scale_f32(t->act.x + i * t->act.dim_stride, x, w->cols,
                               params(t)->embedding_scale);
-        if (t->lora != NULL) {
-            lora_embed(t->lora, t->kernels, tokens[i], params(t)->embedding_scale,
+        if (lora != NULL) {
+            lora_embed(lora, t->kernels, tokens[i], params(t)->embedding_scale,
                        t->act.x + i * t->act.dim_stride);
         }
     }
@@ -216,14 +228,20 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
     return each_state(t, layer, leave_state);
 }
 
+static void set_parts(struct transformer *t, const struct transformer_part *parts, uint32_t n)
+{
+    t->parts = parts;
+    t->n_parts = n;
+}
+
 static void begin_pass(struct transformer *t, const struct transformer_pass *pass)
 {
     t->n_tokens = pass->n;
-    t->parts = pass->parts;
-    t->n_parts = pass->n_parts;
-    if (t->lora != NULL) {
-        lora_enter(t->lora, INGOT_NO_LAYER);
-    }
+    assert(pass->n_parts <= TRANSFORMER_PARTS);
+    memcpy(t->pass_parts, pass->parts, pass->n_parts * sizeof *pass->parts);
+    t->n_pass_parts = pass->n_parts;
+    set_parts(t, t->pass_parts, t->n_pass_parts);
+    layer_enter_adapters(t, INGOT_NO_LAYER);
     stream_begin(t->stream, pass->want_head);
     for (uint32_t i = 0; i < t->n_parts; i++) {
         for (uint32_t j = 0; j < t->n_states; j++) {
@@ -337,18 +355,16 @@ static void adapt(struct transformer *t, float *hidden)
     }
 }
 
-/* Of n tokens that are normed and adapted. */
-static enum err run_head(struct transformer *t, uint32_t n, float **logits)
+/* Of n tokens that are normed and adapted: t->parts are their rows. */
+static enum err compute_head(struct transformer *t, uint32_t n, float **logits)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
     const struct activations *a = &t->act;
     struct linear_input in = { a->norm, a->dim_stride, n, 0 };
 
     linear_prepare(t->kernels, a, 1u << w->type, &in, 0, n);
-    if (t->lora != NULL) {
-        lora_enter(t->lora, INGOT_NO_LAYER);
-        lora_shrink(t->lora, t->kernels, a, (uint64_t)1 << INGOT_OUTPUT, &in, 0, n);
-    }
+    layer_enter_adapters(t, INGOT_NO_LAYER);
+    layer_shrink(t, (uint64_t)1 << INGOT_OUTPUT, &in, 0, n);
     t->n_tokens = n;
     *logits = a->logits;
     if (t->stream->plan->head.tiled) {
@@ -369,12 +385,37 @@ static enum err run_head(struct transformer *t, uint32_t n, float **logits)
     return ERR_OK;
 }
 
-/* Row i of the head's input becomes that token's. */
+static enum err run_head(struct transformer *t, uint32_t n, float **logits)
+{
+    enum err e;
+
+    set_parts(t, t->head_parts, t->n_head_parts);
+    t->n_head_parts = 0;
+    e = compute_head(t, n, logits);
+    set_parts(t, t->pass_parts, t->n_pass_parts);
+    return e;
+}
+
+/* Row i of the head's input is of a sequence with these adapters; rows of the same ones are one part. */
+static void add_head_row(struct transformer *t, uint32_t i, struct lora *lora)
+{
+    uint32_t n = t->n_head_parts;
+
+    if (n != 0 && t->head_parts[n - 1].lora == lora) {
+        t->head_parts[n - 1].n++;
+    } else {
+        assert(t->n_head_parts < TRANSFORMER_PARTS);
+        t->head_parts[t->n_head_parts++] = (struct transformer_part){ i, 1, 0, NULL, lora };
+    }
+}
+
+/* Row i of the head's input becomes that token's; tokens ascend. */
 static void take_hidden(struct transformer *t, uint32_t i, uint32_t token)
 {
     const struct activations *a = &t->act;
     float *hidden = a->norm + i * a->dim_stride;
 
+    add_head_row(t, i, part_of(t, token)->lora);
     output_norm(t, hidden, a->x + token * a->dim_stride);
     adapt(t, hidden);
 }
@@ -406,6 +447,7 @@ enum err transformer_logits_of(struct transformer *t, const float *hidden, float
     assert(transformer_has_head(t));
     memcpy(t->act.norm, hidden, params(t)->dim * sizeof *hidden);
     adapt(t, t->act.norm);
+    add_head_row(t, 0, t->lora);
     return run_head(t, 1, logits);
 }
 

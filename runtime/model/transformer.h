@@ -20,11 +20,14 @@
 struct layer_block;
 struct lessons;
 
+enum { TRANSFORMER_PARTS = 8 }; /* sequences of a pass at most */
+
 /* Tokens of a pass that follow each other in one sequence. */
 struct transformer_part {
     uint32_t first, n;          /* of the pass' tokens */
     uint32_t position;          /* of the first one: this many tokens are in each state */
     struct layer_state *states; /* see layer_kinds.h */
+    struct lora *lora;          /* adapters at work on it; NULL: none */
 };
 
 struct transformer {
@@ -33,7 +36,7 @@ struct transformer {
     struct workers *workers;
     struct stream *stream;
     struct activations act;
-    struct lora *lora;       /* adapters at work; NULL: none */
+    struct lora *lora;       /* adapters of sequences that have none of their own; NULL: none */
     struct lessons *lessons; /* that adapt the last hidden state; NULL: none */
     uint32_t context;        /* positions that the plan has room for */
     uint32_t n_states;       /* of a sequence, see layer_kinds.h */
@@ -46,8 +49,10 @@ struct transformer {
     const struct layer_block *beside;
     const struct layer_block *ffn;
     const struct ingot_tensor *tensors[INGOT_N_ROLES]; /* NULL: it has none in the role */
-    const struct transformer_part *parts;              /* (n_parts) of the pass at work */
+    const struct transformer_part *parts; /* (n_parts) at work: of the pass, or rows of the head */
     uint32_t n_parts;
+    struct transformer_part pass_parts[TRANSFORMER_PARTS], head_parts[TRANSFORMER_PARTS];
+    uint32_t n_pass_parts, n_head_parts;
     uint32_t n_tokens; /* and of the head: whose logits are wanted */
     /* And of the head, whole or a tile. */
     const uint8_t *rows;
@@ -86,7 +91,7 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
  * Errors of the stream. */
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
 
-/* The same of tokens[0 .. n) of the pass. */
+/* The same of tokens[0 .. n) of the pass, which ascend. */
 enum err transformer_logits_at(struct transformer *t, const uint32_t *tokens, uint32_t n,
                                float **logits);
 

@@ -163,7 +163,7 @@ void session_weights_changed(struct session *s)
 
 uint32_t session_model_crc(const struct session *s)
 {
-    return s->model->image.header->header_crc32c ^ lora_crc(s->model->transformer.lora);
+    return s->model->image.header->header_crc32c ^ lora_crc(session_lora(s));
 }
 
 void session_mark(struct session *s)
@@ -251,7 +251,7 @@ void session_pass_begin(struct session *s, uint32_t n)
 /* The n tokens after the cached ones through the layers. The caller counts them as cached. */
 static enum err run_layers(struct session *s, uint32_t n, bool want_head, const struct stop *stop)
 {
-    struct transformer_part part = { 0, n, s->n_cached, s->states };
+    struct transformer_part part = { 0, n, s->n_cached, s->states, session_lora(s) };
     struct transformer_pass pass = { s->ids + s->n_cached, n, &part, 1, want_head };
     enum err e;
 

@@ -42,6 +42,7 @@ struct session_scratch {
 
 struct session {
     struct model *model;
+    struct lora *lora;          /* its adapters; NULL: those of the model, if there are any */
     struct layer_state *states; /* (n_states), see layer_kinds.h */
     uint32_t n_states;
     struct kv_cache kv;    /* of the attention layers' states ... */

@@ -15,7 +15,8 @@ static void join(struct session_group *g, struct session *s, uint32_t n, uint32_
 {
     memcpy(g->tokens + *at, s->ids + s->n_cached, n * sizeof *s->ids);
     g->of_part[g->n_parts] = s;
-    g->parts[g->n_parts++] = (struct transformer_part){ *at, n, s->n_cached, s->states };
+    g->parts[g->n_parts++] = (struct transformer_part){ *at, n, s->n_cached, s->states,
+                                                        session_lora(s) };
     *at += n;
     session_pass_begin(s, n);
 }

@@ -7,8 +7,8 @@
 #include "runtime/session/session.h"
 
 enum {
-    GROUP_MOST = 8,     /* sequences */
-    GROUP_TOKENS = 128, /* of a pass at most */
+    GROUP_MOST = TRANSFORMER_PARTS, /* sequences */
+    GROUP_TOKENS = 128,             /* of a pass at most */
 };
 
 struct session_group {

@@ -14,6 +14,12 @@ void session_pass_begin(struct session *s, uint32_t n);
  * the error. */
 enum err session_pass_failed(struct session *s, enum err error);
 
+/* The adapters of its tokens; NULL: none. */
+static inline struct lora *session_lora(const struct session *s)
+{
+    return s->lora != NULL ? s->lora : s->model->transformer.lora;
+}
+
 /* s->logits enter the hash. */
 void session_hash_logits(struct session *s);
 

@@ -118,8 +118,8 @@ static void load(size_t bytes)
         float *x = calloc(h->dim, sizeof *x);
 
         if (adapters_use(&adapters, &use, 1) == ERR_OK && h->n_pairs == 1 && x != NULL) {
-            lora_enter(&adapters.lora, INGOT_NO_LAYER);
-            lora_embed(&adapters.lora, &kernels, pairs[0].cols - 1, 1.0f, x);
+            lora_enter(&adapters.sets[0], INGOT_NO_LAYER);
+            lora_embed(&adapters.sets[0], &kernels, pairs[0].cols - 1, 1.0f, x);
         }
         free(x);
     }

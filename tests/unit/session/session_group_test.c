@@ -1,6 +1,7 @@
 /* Sequences side by side: ids and logits have the bits of each sequence alone, whichever others are in the
  * pass, whenever they come and go; on one to four cores, in memory and streamed, for every way to keep keys
  * and values, with experts and with recurrent states. */
+#include "flash_image/adapter_format.h"
 #include "runtime/session/session_group.h"
 #include "tests/unit/model/hybrid_rig.h"
 
@@ -42,6 +43,76 @@ static void make_prompts(void)
     }
 }
 
+/* ---- adapters: three of their own, in sets of none to two ---- */
+
+enum { ADAPTERS = 3, SETS = 4, RANK = 4, CHUNK_MOST = 128, MOST_PAIRS = 32 };
+
+static struct adapter_header headers[ADAPTERS];
+static struct adapter_pair pairs[ADAPTERS][MOST_PAIRS];
+static _Alignas(64) float adapter_data[ADAPTERS][1 << 18];
+static struct lora_adapter adapters[ADAPTERS];
+static _Alignas(64) float work[SETS][CHUNK_MOST * 512];
+static struct lora sets[SETS];
+static bool adapted; /* sequence i has set i % SETS, of which the first is none */
+
+/* Queries, gates and results of the first and the last layer, and the head. */
+static void make_adapter(unsigned which)
+{
+    static const enum ingot_role roles[] = { INGOT_ATTN_Q, INGOT_ATTN_OUT, INGOT_FFN_GATE };
+    struct adapter_header *h = &headers[which];
+    uint32_t layers = rig.model.image.header->params.n_layers;
+    size_t at = 0;
+
+    memset(h, 0, sizeof *h);
+    for (uint32_t i = 0; i < 7; i++) {
+        uint32_t layer = i == 6 ? INGOT_NO_LAYER : i < 3 ? 0 : layers - 1;
+        enum ingot_role role = i == 6 ? INGOT_OUTPUT : roles[i % 3];
+        const struct ingot_tensor *w = image_tensor(&rig.model.image, role, layer);
+        struct adapter_pair *p = &pairs[which][h->n_pairs++];
+        size_t n_a, n_b;
+
+        *p = (struct adapter_pair){ .role = (uint16_t)role,
+                                    .layer = (uint16_t)layer,
+                                    .rank = RANK,
+                                    .rows = w->rows,
+                                    .cols = w->cols,
+                                    .scale = 0.5f };
+        n_a = RANK * (size_t)((w->cols + ADAPTER_COLS - 1) / ADAPTER_COLS * ADAPTER_COLS);
+        n_b = RANK * (size_t)((w->rows + 7) / 8 * 8);
+        p->a = at * sizeof(float);
+        at += (n_a + 15) / 16 * 16;
+        p->b = at * sizeof(float);
+        at += (n_b + 15) / 16 * 16;
+        if (at > sizeof adapter_data[0] / sizeof(float))
+            rig_die("an adapter is too large");
+    }
+    h->most_ranks = 3 * RANK;
+    h->header_crc32c = which + 1;
+    hybrid_seed = which + 1;
+    for (size_t i = 0; i < at; i++)
+        adapter_data[which][i] = 0.2f * hybrid_uniform();
+    adapters[which] = (struct lora_adapter){ h, pairs[which], (const uint8_t *)adapter_data[which],
+                                             INGOT_F32 };
+}
+
+static void make_sets(void)
+{
+    for (unsigned i = 0; i < ADAPTERS; i++)
+        make_adapter(i);
+    for (unsigned i = 1; i < SETS; i++) {
+        sets[i] = (struct lora){ .n = i == 3 ? 2 : 1, .u = work[i] };
+        sets[i].uses[0] = (struct lora_use){ &adapters[i - 1], 1.0f };
+        sets[i].uses[1] = (struct lora_use){ &adapters[0], -0.5f };
+        sets[i].stride = lora_stride(sets[i].n * 3 * RANK);
+    }
+    adapted = true;
+}
+
+static struct lora *set_of(uint32_t sequence)
+{
+    return adapted && sequence % SETS != 0 ? &sets[sequence % SETS] : NULL;
+}
+
 /* Each by itself, with a session of its own: what the others are held against. */
 static void run_alone(void)
 {
@@ -54,6 +125,7 @@ static void run_alone(void)
         if (rig_start(0, 32, false) != ERR_OK)
             rig_die(rig.model.problem);
         make_prompts();
+        rig.model.transformer.lora = set_of(i);
         n = q->n_prompt;
         for (q->n = 0; q->n < NEW; q->n++) {
             if (session_append(&rig.session, next, n, NULL) != ERR_OK)
@@ -65,6 +137,8 @@ static void run_alone(void)
         }
     }
 }
+
+/* ---- side by side ---- */
 
 struct outcome {
     unsigned same, wrong, passes;
@@ -104,6 +178,7 @@ static void begin_all(size_t limit, uint32_t chunk, bool in_place, uint32_t n)
         rig_die(rig.model.problem);
     for (uint32_t i = 0; i < n; i++) {
         session_open(&sessions[i], &rig.model, &rig.setup);
+        sessions[i].lora = set_of(i);
         if (session_put(&sessions[i], sequences[i].prompt, sequences[i].n_prompt) != ERR_OK)
             rig_die(sessions[i].problem);
     }
@@ -209,6 +284,32 @@ static void test_again(const char *name)
        o.same, o.passes);
 }
 
+/* Sequences of other sets have other logits, or nothing would be shown. */
+static void test_adapters(const char *name)
+{
+    static float plain[VOCAB];
+    unsigned others = 0;
+
+    rig.workers = &crews[1];
+    if (rig_start(0, 32, false) != ERR_OK)
+        rig_die(rig.model.problem);
+    make_sets();
+    run_alone();
+    for (uint32_t i = 1; i < SETS; i++) {
+        rig.model.transformer.lora = NULL;
+        if (session_append(&rig.session, sequences[i].prompt, sequences[i].n_prompt, NULL) !=
+            ERR_OK)
+            rig_die(rig.session.problem);
+        memcpy(plain, rig.session.logits, rig_logits_bytes());
+        others += memcmp(plain, sequences[i].logits[0], rig_logits_bytes()) != 0;
+        session_clear(&rig.session);
+    }
+    OK(others == SETS - 1, "%s: adapters change logits", name);
+    test_sizes("... each with its own adapters");
+    test_streamed("... and so");
+    adapted = false;
+}
+
 static void test_refused(void)
 {
     struct session_group empty = { .n = 0 };
@@ -249,6 +350,7 @@ int main(void)
     test_refused();
     rig_make_model("tiny", INGOT_Q8_0);
     test_model("Llama");
+    test_adapters("Llama");
     test_kv("rot_q8,rot_q4");
     test_kv("tiers:64,64,kivi");
     rig_make_model("experts", INGOT_Q8_0);
