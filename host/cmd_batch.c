@@ -1,0 +1,413 @@
+/* `ingot batch`: many requests over one model, several side by side in each pass of its weights. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/host/host_board.h"
+#include "host/batch_file.h"
+#include "host/commands.h"
+#include "host/host_app.h"
+#include "runtime/chat/chat_turn.h"
+#include "runtime/session/request_queue.h"
+#include "runtime/session/session_group.h"
+#include "runtime/text/json.h"
+#include "runtime/text/plural.h"
+#include "runtime/text/utf8.h"
+
+/* A sequence, and the request that it answers. */
+struct place {
+    struct session *session, own; /* the first place has the application's */
+    struct sampler sampler;
+    const struct batch_request *request; /* NULL: it is free */
+    uint32_t number, set;
+    uint32_t first_new; /* of its ids */
+    uint32_t previous;  /* token */
+    struct utf8_writer writer;
+    char *text; /* of the reply, as JSON escapes it */
+    size_t bytes;
+    bool failed; /* no memory for the text */
+};
+
+static struct batch {
+    struct host_app host;
+    struct batch_file file;
+    const struct host_args *args;
+    struct place places[GROUP_MOST];
+    uint32_t n_places;
+    uint32_t next; /* request that has not come to the queue yet */
+    struct request_queue queue;
+    struct session_group group;
+    uint64_t n_prompt, n_new, ticks;
+    uint32_t n_done;
+} batch;
+
+static struct model *model_of(struct batch *b)
+{
+    return &b->host.app.target.model;
+}
+
+/* ---- sets of adapters ------------------------------------------------------------------------ */
+
+static const char *adapter_of(const struct batch *b, uint32_t number)
+{
+    const char *own = b->file.list[number].adapter;
+
+    return own[0] != '\0' ? own : b->args->options.load.adapter;
+}
+
+/* Sets are numbered by the first request that has them. */
+static uint32_t set_of(const struct batch *b, uint32_t number)
+{
+    uint32_t i = 0;
+
+    while (strcmp(adapter_of(b, i), adapter_of(b, number)) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* The sets of all places at work go to work, and each sequence gets its own. */
+static bool adapt(struct batch *b)
+{
+    const char *lists[GROUP_MOST];
+    uint32_t sets[GROUP_MOST], n = 0, of_place[GROUP_MOST];
+
+    for (uint32_t i = 0; i < b->n_places; i++) {
+        of_place[i] = 0;
+        if (b->places[i].request == NULL) {
+            continue;
+        }
+        while (of_place[i] < n && sets[of_place[i]] != b->places[i].set) {
+            of_place[i]++;
+        }
+        if (of_place[i] == n) {
+            sets[n] = b->places[i].set;
+            lists[n++] = adapter_of(b, b->places[i].number);
+        }
+    }
+    if (app_use_adapter_sets(&b->host.app, lists, n) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", b->host.app.problem);
+        return false;
+    }
+    for (uint32_t i = 0; i < b->n_places; i++) {
+        b->places[i].session->lora = adapters_of_set(&b->host.app.adapters, of_place[i]);
+    }
+    return true;
+}
+
+/* ---- the prompt ------------------------------------------------------------------------------ */
+
+static enum err put_prompt(struct batch *b, struct place *p)
+{
+    const struct options *o = &b->args->options;
+    const struct ingot_chat *chat = model_of(b)->image.chat;
+    const struct batch_request *q = p->request;
+    struct chat_turn turn = { .text = q->prompt,
+                              .bytes = q->prompt_bytes,
+                              .first = true,
+                              .no_thinking = o->reply.think == THINK_OFF };
+    struct tokenizer_part parts[CHAT_TURN_PARTS] = { { q->prompt, q->prompt_bytes, false } };
+    size_t n_parts = 1, n;
+    uint32_t room, *ids = session_room(p->session, &room);
+    enum err e;
+
+    if (options_given(o, OPTION_SYSTEM)) {
+        turn.system = o->reply.system;
+        turn.system_bytes = o->reply.system_bytes;
+    }
+    if (chat_has_template(chat)) {
+        n_parts = chat_turn_parts(chat, &turn, parts);
+    }
+    e = tokenizer_encode_parts(&model_of(b)->tokenizer, parts, n_parts, TOKENIZER_BOS, ids, room,
+                               &n, p->session->scratch.memory, p->session->scratch.bytes);
+    if (e == ERR_OK && n == 0) {
+        e = ERR_BAD_ARGUMENT;
+    }
+    return e == ERR_OK ? session_put(p->session, ids, n) : e;
+}
+
+/* ---- the reply ------------------------------------------------------------------------------- */
+
+static void take_character(void *context, const char *text, size_t bytes)
+{
+    struct place *p = context;
+    char *longer = realloc(p->text, p->bytes + bytes * JSON_ESCAPE_BYTES + 1);
+
+    if (longer == NULL) {
+        p->failed = true;
+        return;
+    }
+    p->text = longer;
+    for (size_t at = 0; at < bytes;) {
+        int n = utf8_check((const uint8_t *)text + at, bytes - at);
+
+        p->bytes += json_escape(p->text + p->bytes, text + at, (size_t)n);
+        at += (size_t)n;
+    }
+}
+
+static void print_reply(struct place *p, const char *end, unsigned n)
+{
+    utf8_writer_flush(&p->writer);
+    printf("{");
+    if (p->request->id[0] != '\0') {
+        printf("\"id\":%s,", p->request->id);
+    }
+    printf("\"number\":%u,\"text\":\"%.*s\",\"tokens\":%u,\"end\":\"%s\"", (unsigned)p->number + 1,
+           (int)p->bytes, p->text != NULL ? p->text : "", n, end);
+}
+
+static void finish(struct batch *b, struct place *p, const char *end)
+{
+    uint32_t n = p->session->n_ids - p->first_new;
+
+    print_reply(p, end, (unsigned)n);
+    if (b->args->options.show.ids) {
+        printf(",\"ids\":[");
+        for (uint32_t i = 0; i < n; i++) {
+            printf("%s%u", i == 0 ? "" : ",", (unsigned)p->session->ids[p->first_new + i]);
+        }
+        printf("],\"hash\":\"%016llx\"", (unsigned long long)p->session->hash.value);
+    }
+    printf("}\n");
+    fflush(stdout);
+    b->n_new += n;
+    b->n_done++;
+    p->request = NULL;
+}
+
+static bool is_end(struct batch *b, uint32_t id)
+{
+    const struct ingot_chat *chat = model_of(b)->image.chat;
+
+    for (uint32_t i = 0; i < chat->n_stops; i++) {
+        if (chat->stops[i] == id) {
+            return true;
+        }
+    }
+    return id == model_of(b)->tokenizer.head->bos;
+}
+
+/* One more token of a sequence that has logits. False: the model is damaged. */
+static bool go_on(struct batch *b, struct place *p)
+{
+    struct session *s = p->session;
+    uint32_t vocab = model_of(b)->image.header->params.vocab, id;
+    const char *piece;
+    size_t bytes;
+
+    id = sampler_pick(&p->sampler, s->logits, vocab, s->ids, s->n_ids, model_of(b)->kernels,
+                      s->scratch.memory);
+    if (id == SAMPLER_NO_TOKEN) {
+        fprintf(stderr, "ingot: the model gave no usable logits: check it with `ingot verify`\n");
+        return false;
+    }
+    if (is_end(b, id)) {
+        finish(b, p, "end");
+        return true;
+    }
+    piece = tokenizer_piece(&model_of(b)->tokenizer, id, p->previous, &bytes);
+    p->previous = id;
+    utf8_writer_put(&p->writer, piece, bytes);
+    if (session_put(s, &id, 1) != ERR_OK) {
+        finish(b, p, "context");
+    } else if (s->n_ids - p->first_new == p->request->n) {
+        finish(b, p, "limit");
+    }
+    return !p->failed;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static bool begin(struct batch *b, struct place *p, const struct request *r)
+{
+    enum err e;
+
+    p->request = &b->file.list[r->number];
+    p->number = r->number;
+    p->set = r->set;
+    p->bytes = 0;
+    p->previous = INGOT_NO_TOKEN;
+    p->writer = (struct utf8_writer){ .write = take_character, .context = p };
+    sampler_init(&p->sampler, &p->request->sampler);
+    session_clear(p->session);
+    e = put_prompt(b, p);
+    p->first_new = p->session->n_ids;
+    b->n_prompt += p->first_new;
+    if (e != ERR_OK) {
+        fprintf(stderr, "ingot: request %u: %s\n", (unsigned)r->number + 1,
+                e == ERR_TOO_LONG ? "the prompt is too long for the context" : err_text(e));
+        return false;
+    }
+    return true;
+}
+
+/* Free places take who comes next. False: said. */
+static bool fill_places(struct batch *b)
+{
+    bool changed = false;
+
+    while (b->next < b->file.n && request_queue_put(&b->queue, b->next, set_of(b, b->next))) {
+        b->next++;
+    }
+    for (uint32_t i = 0; i < b->n_places; i++) {
+        uint32_t sets[GROUP_MOST], n = 0;
+        struct request r;
+
+        for (uint32_t j = 0; j < b->n_places; j++) {
+            if (b->places[j].request != NULL) {
+                sets[n++] = b->places[j].set;
+            }
+        }
+        if (b->places[i].request != NULL || !request_queue_take(&b->queue, sets, n, &r)) {
+            continue;
+        }
+        changed = true;
+        if (!begin(b, &b->places[i], &r)) {
+            return false;
+        }
+    }
+    return !changed || adapt(b);
+}
+
+static bool run_pass(struct batch *b)
+{
+    b->group.n = 0;
+    for (uint32_t i = 0; i < b->n_places; i++) {
+        if (b->places[i].request != NULL) {
+            b->group.sessions[b->group.n++] = b->places[i].session;
+        }
+    }
+    if (session_group_pass(&b->group, NULL) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", b->group.sessions[0]->problem);
+        return false;
+    }
+    for (uint32_t i = 0; i < b->n_places; i++) {
+        struct place *p = &b->places[i];
+
+        if (p->request != NULL && p->session->logits != NULL && !go_on(b, p)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void print_figures(const struct batch *b)
+{
+    double seconds = (double)b->ticks / (double)board.ticks_hz();
+
+    fprintf(
+        stderr,
+        "[%u %s, %llu prompt tokens, %llu new in %.2f s: %.2f tok/s; %llu passes, %.2f tokens each]\n",
+        (unsigned)b->n_done, plural(b->n_done, "reply", "replies"), (unsigned long long)b->n_prompt,
+        (unsigned long long)b->n_new, seconds, (double)b->n_new / seconds,
+        (unsigned long long)b->group.n_passes,
+        (double)b->group.n_tokens / (double)b->group.n_passes);
+}
+
+static bool run_all(struct batch *b)
+{
+    uint64_t start = board.ticks();
+
+    b->n_places = b->args->together;
+    b->places[0].session = &b->host.app.target.session;
+    for (uint32_t i = 1; i < b->n_places; i++) {
+        b->places[i].session = &b->places[i].own;
+        session_open(b->places[i].session, model_of(b), &b->host.app.target.setup);
+    }
+    while (b->n_done < b->file.n) {
+        if (!fill_places(b) || !run_pass(b)) {
+            return false;
+        }
+    }
+    b->ticks = board.ticks() - start;
+    if (!b->args->quiet) {
+        print_figures(b);
+    }
+    return true;
+}
+
+static enum option_result set_together(void *arguments, const struct command_option *o,
+                                       const char *value)
+{
+    struct host_args *args = arguments;
+
+    (void)o;
+    if (value[0] < '1' || value[0] > '0' + GROUP_MOST || value[1] != '\0') {
+        return OPTION_REFUSED;
+    }
+    args->together = (uint32_t)(value[0] - '0');
+    return OPTION_TAKEN;
+}
+
+static int run(int argc, char **argv)
+{
+    static struct host_args args;
+    bool good;
+    int status;
+
+    if (!host_args_read(&cmd_batch, &args, argc, argv, &status)) {
+        return status;
+    }
+    args.together = args.together == 0 ? GROUP_MOST : args.together;
+    batch.args = &args;
+    good = batch_file_read(&batch.file, args.file != NULL ? args.file : "-", &args.options) &&
+           host_app_plan(&batch.host, &args) && host_app_load(&batch.host) && run_all(&batch);
+    for (uint32_t i = 0; i < batch.n_places; i++) {
+        free(batch.places[i].text);
+    }
+    batch_file_free(&batch.file);
+    return exit_status(good);
+}
+
+static const struct command_option file = {
+    .name = "--file",
+    .letter = "-f",
+    .value = "FILE",
+    .help = "the requests (default: standard input)",
+    .field = offsetof(struct host_args, file),
+};
+static const struct command_option together = {
+    .name = "--together",
+    .value = "N",
+    .takes = "a count from 1 to 8",
+    .help = "so many side by side (default: 8)",
+    .set = set_together,
+};
+static const struct command_option *const options[] = {
+    HOST_ROW(TITLE_REPLY),
+    &file,
+    &together,
+    HOST_ROW(SYSTEM),
+    HOST_ROW(THINK),
+    HOST_ROW(N),
+    HOST_ROW(TITLE_SAMPLING),
+    HOST_ROW(TEMP),
+    HOST_ROW(TOP_P),
+    HOST_ROW(TOP_K),
+    HOST_ROW(MIN_P),
+    HOST_ROW(REPEAT),
+    HOST_ROW(SEED),
+    HOST_ROWS_LOAD,
+    HOST_ROWS_COMPUTER,
+    HOST_ROW(TITLE_OUTPUT),
+    HOST_ROW(IDS),
+    HOST_ROW(QUIET),
+    NULL,
+};
+
+const struct command cmd_batch = {
+    .name = "batch",
+    .operands = "MODEL",
+    .missing = "which model?",
+    .summary = "answer many prompts side by side",
+    .about =
+        "Reads requests, a line of JSON each, such as {\"id\":1,\"prompt\":\"Hello\",\"n\":20}, with\n"
+        "temp, top_p, top_k, min_p, repeat, seed and adapter where these differ from the options,\n"
+        "and prints a line of JSON for each reply as it ends. A pass reads the weights once for all\n"
+        "that run side by side; a reply is what the request alone would get.",
+    .example = "ingot batch model.ingot -f requests.jsonl -n 64 --temp 0",
+    .options = options,
+    .operand_field = offsetof(struct host_args, model),
+    .run = run,
+};
