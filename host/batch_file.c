@@ -8,19 +8,22 @@
 
 /* Fields that a request may have. */
 static const uint32_t known = 1u << JSON_FIELD_ID | 1u << JSON_FIELD_PROMPT |
-                              1u << JSON_FIELD_ADAPTER | 1u << JSON_FIELD_N |
+                              1u << JSON_FIELD_ADAPTER | 1u << JSON_FIELD_SYSTEM |
+                              1u << JSON_FIELD_THINK | 1u << JSON_FIELD_STOP | 1u << JSON_FIELD_N |
                               1u << JSON_FIELD_TEMP | 1u << JSON_FIELD_TOP_P |
                               1u << JSON_FIELD_TOP_K | 1u << JSON_FIELD_MIN_P |
                               1u << JSON_FIELD_REPEAT | 1u << JSON_FIELD_SEED;
 
 struct line {
-    const char *path;
+    struct batch_file *file;
+    const char *name;
     size_t number;
 };
 
 static bool refuse(const struct line *at, const char *why)
 {
-    fprintf(stderr, "ingot: %s, line %zu: %s\n", at->path, at->number, why);
+    snprintf(at->file->problem, sizeof at->file->problem, "%.120s, line %zu: %.240s", at->name,
+             at->number, why);
     return false;
 }
 
@@ -48,6 +51,7 @@ static void set_id(struct batch_request *q, const struct json_request *r)
     (void)snprintf(q->id + at, sizeof q->id - at, "%s", quote);
 }
 
+/* The command's options, and over them what the request says. */
 static bool set_options(struct batch_request *q, const struct json_request *r,
                         const struct options *defaults, struct line *at)
 {
@@ -61,7 +65,15 @@ static bool set_options(struct batch_request *q, const struct json_request *r,
             return false;
         }
     }
+    if (r->values[JSON_FIELD_SYSTEM] != NULL) {
+        q->system = r->values[JSON_FIELD_SYSTEM];
+    } else if (options_given(defaults, OPTION_SYSTEM)) {
+        q->system = defaults->reply.system;
+    }
+    q->think = o.reply.think;
     q->n = o.reply.n;
+    q->n_stops = o.reply.n_stops;
+    memcpy(q->stops, o.reply.stop, sizeof q->stops);
     q->sampler = o.sampler;
     return true;
 }
@@ -112,16 +124,16 @@ static bool add(struct batch_file *b, char *text, size_t bytes, const struct opt
     return read_request(&list[b->n++], text, bytes, defaults, at);
 }
 
-static bool read_lines(struct batch_file *b, const char *path, const struct options *defaults)
+bool batch_file_parse(struct batch_file *b, const char *name, const struct options *defaults)
 {
-    struct line at = { path, 1 };
+    struct line at = { b, name, 1 };
     char *text = b->text.bytes, *end = text + b->text.n_bytes;
 
     for (; text < end; at.number++) {
         char *next = memchr(text, '\n', (size_t)(end - text));
 
         if (next == NULL) {
-            next = end; /* text_read put a NUL there */
+            next = end;
         }
         *next = '\0';
         if (!is_blank(text) && !add(b, text, (size_t)(next - text), defaults, &at)) {
@@ -130,7 +142,7 @@ static bool read_lines(struct batch_file *b, const char *path, const struct opti
         text = next + 1;
     }
     if (b->n == 0) {
-        fprintf(stderr, "ingot: %s: holds no request\n", path);
+        snprintf(b->problem, sizeof b->problem, "%.120s: holds no request", name);
     }
     return b->n != 0;
 }
@@ -138,17 +150,25 @@ static bool read_lines(struct batch_file *b, const char *path, const struct opti
 bool batch_file_read(struct batch_file *b, const char *path, const struct options *defaults)
 {
     bool standard = strcmp(path, "-") == 0, good;
+    const char *name = standard ? "standard input" : path;
     FILE *in = standard ? stdin : fopen(path, "rb");
 
     if (in == NULL) {
         fprintf(stderr, "ingot: %s: %s\n", path, strerror(errno));
         return false;
     }
-    good = text_read(&b->text, in, standard ? "standard input" : path);
+    good = text_read(&b->text, in, name);
     if (!standard) {
         fclose(in);
     }
-    return good && read_lines(b, path, defaults);
+    if (!good) {
+        return false;
+    }
+    good = batch_file_parse(b, name, defaults);
+    if (!good) {
+        fprintf(stderr, "ingot: %s\n", b->problem);
+    }
+    return good;
 }
 
 void batch_file_free(struct batch_file *b)

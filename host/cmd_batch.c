@@ -8,24 +8,28 @@
 #include "host/commands.h"
 #include "host/host_app.h"
 #include "runtime/chat/chat_turn.h"
+#include "runtime/session/replies.h"
 #include "runtime/session/request_queue.h"
-#include "runtime/session/session_group.h"
 #include "runtime/text/json.h"
 #include "runtime/text/plural.h"
 #include "runtime/text/utf8.h"
 
+/* A text as JSON escapes it. */
+struct json_text {
+    char *bytes;
+    size_t n;
+    bool failed; /* no memory for it */
+};
+
 /* A sequence, and the request that it answers. */
 struct place {
-    struct session *session, own; /* the first place has the application's */
-    struct sampler sampler;
+    struct session *session, own;        /* the first place has the application's */
     const struct batch_request *request; /* NULL: it is free */
     uint32_t number, set;
-    uint32_t first_new; /* of its ids */
-    uint32_t previous;  /* token */
-    struct utf8_writer writer;
-    char *text; /* of the reply, as JSON escapes it */
-    size_t bytes;
-    bool failed; /* no memory for the text */
+    struct generate_params params;
+    struct generate_sink sink;
+    struct json_text text, thoughts;
+    bool thinks; /* what comes is thoughts */
 };
 
 static struct batch {
@@ -36,7 +40,7 @@ static struct batch {
     uint32_t n_places;
     uint32_t next; /* request that has not come to the queue yet */
     struct request_queue queue;
-    struct session_group group;
+    struct replies replies;
     uint64_t n_prompt, n_new, ticks;
     uint32_t n_done;
 } batch;
@@ -99,21 +103,20 @@ static bool adapt(struct batch *b)
 
 static enum err put_prompt(struct batch *b, struct place *p)
 {
-    const struct options *o = &b->args->options;
     const struct ingot_chat *chat = model_of(b)->image.chat;
     const struct batch_request *q = p->request;
     struct chat_turn turn = { .text = q->prompt,
                               .bytes = q->prompt_bytes,
                               .first = true,
-                              .no_thinking = o->reply.think == THINK_OFF };
+                              .no_thinking = q->think == THINK_OFF };
     struct tokenizer_part parts[CHAT_TURN_PARTS] = { { q->prompt, q->prompt_bytes, false } };
     size_t n_parts = 1, n;
     uint32_t room, *ids = session_room(p->session, &room);
     enum err e;
 
-    if (options_given(o, OPTION_SYSTEM)) {
-        turn.system = o->reply.system;
-        turn.system_bytes = o->reply.system_bytes;
+    if (q->system != NULL) {
+        turn.system = q->system;
+        turn.system_bytes = strlen(q->system);
     }
     if (chat_has_template(chat)) {
         n_parts = chat_turn_parts(chat, &turn, parts);
@@ -126,119 +129,123 @@ static enum err put_prompt(struct batch *b, struct place *p)
     return e == ERR_OK ? session_put(p->session, ids, n) : e;
 }
 
+static void set_params(struct batch *b, struct place *p)
+{
+    const struct ingot_chat *chat = model_of(b)->image.chat;
+    const struct batch_request *q = p->request;
+
+    p->params = (struct generate_params){
+        .limit = q->n, .stops.n = q->n_stops, .end_ids = chat->stops, .n_end_ids = chat->n_stops
+    };
+    for (uint32_t i = 0; i < q->n_stops; i++) {
+        p->params.stops.text[i] = q->stops[i];
+    }
+    p->params.inside_thoughts = chat_has_template(chat) && q->think != THINK_OFF &&
+                                chat_turn_opens_thoughts(chat);
+}
+
 /* ---- the reply ------------------------------------------------------------------------------- */
 
-static void take_character(void *context, const char *text, size_t bytes)
+static void add_text(struct json_text *t, const char *text, size_t bytes)
 {
-    struct place *p = context;
-    char *longer = realloc(p->text, p->bytes + bytes * JSON_ESCAPE_BYTES + 1);
+    char *longer = realloc(t->bytes, t->n + bytes * JSON_ESCAPE_BYTES + 1);
 
     if (longer == NULL) {
-        p->failed = true;
+        t->failed = true;
         return;
     }
-    p->text = longer;
+    t->bytes = longer;
     for (size_t at = 0; at < bytes;) {
         int n = utf8_check((const uint8_t *)text + at, bytes - at);
 
-        p->bytes += json_escape(p->text + p->bytes, text + at, (size_t)n);
+        t->n += json_escape(t->bytes + t->n, text + at, (size_t)n);
         at += (size_t)n;
     }
 }
 
-static void print_reply(struct place *p, const char *end, unsigned n)
+static void take_text(void *context, const char *text, size_t bytes)
 {
-    utf8_writer_flush(&p->writer);
+    struct place *p = context;
+
+    if (!p->thinks) {
+        add_text(&p->text, text, bytes);
+    } else if (p->request->think != THINK_HIDE) {
+        add_text(&p->thoughts, text, bytes);
+    }
+}
+
+static void take_think(void *context, bool begins)
+{
+    struct place *p = context;
+
+    p->thinks = begins;
+}
+
+static const char *shown(const struct json_text *t)
+{
+    return t->bytes != NULL ? t->bytes : "";
+}
+
+static void print_reply(const struct place *p, const char *end, unsigned n)
+{
     printf("{");
     if (p->request->id[0] != '\0') {
         printf("\"id\":%s,", p->request->id);
     }
-    printf("\"number\":%u,\"text\":\"%.*s\",\"tokens\":%u,\"end\":\"%s\"", (unsigned)p->number + 1,
-           (int)p->bytes, p->text != NULL ? p->text : "", n, end);
+    printf("\"number\":%u,", (unsigned)p->number + 1);
+    if (p->thoughts.n != 0) {
+        printf("\"thoughts\":\"%.*s\",", (int)p->thoughts.n, p->thoughts.bytes);
+    }
+    printf("\"text\":\"%.*s\",\"tokens\":%u,\"end\":\"%s\"", (int)p->text.n, shown(&p->text), n,
+           end);
 }
 
-static void finish(struct batch *b, struct place *p, const char *end)
+static void finish(struct batch *b, struct place *p, const struct generate_result *r)
 {
-    uint32_t n = p->session->n_ids - p->first_new;
+    static const char *const ends[] = {
+        [GENERATE_ENDED] = "end",       [GENERATE_LIMIT] = "limit",       [GENERATE_STOP] = "stop",
+        [GENERATE_CONTEXT] = "context", [GENERATE_REPETITION] = "circle",
+    };
 
-    print_reply(p, end, (unsigned)n);
+    print_reply(p, ends[r->end], (unsigned)r->new_tokens);
     if (b->args->options.show.ids) {
         printf(",\"ids\":[");
-        for (uint32_t i = 0; i < n; i++) {
-            printf("%s%u", i == 0 ? "" : ",", (unsigned)p->session->ids[p->first_new + i]);
+        for (uint32_t i = 0; i < r->new_tokens; i++) {
+            printf("%s%u", i == 0 ? "" : ",", (unsigned)p->session->ids[r->first_new + i]);
         }
         printf("],\"hash\":\"%016llx\"", (unsigned long long)p->session->hash.value);
     }
     printf("}\n");
     fflush(stdout);
-    b->n_new += n;
+    b->n_new += r->new_tokens;
     b->n_done++;
     p->request = NULL;
 }
 
-static bool is_end(struct batch *b, uint32_t id)
-{
-    const struct ingot_chat *chat = model_of(b)->image.chat;
-
-    for (uint32_t i = 0; i < chat->n_stops; i++) {
-        if (chat->stops[i] == id) {
-            return true;
-        }
-    }
-    return id == model_of(b)->tokenizer.head->bos;
-}
-
-/* One more token of a sequence that has logits. False: the model is damaged. */
-static bool go_on(struct batch *b, struct place *p)
-{
-    struct session *s = p->session;
-    uint32_t vocab = model_of(b)->image.header->params.vocab, id;
-    const char *piece;
-    size_t bytes;
-
-    id = sampler_pick(&p->sampler, s->logits, vocab, s->ids, s->n_ids, model_of(b)->kernels,
-                      s->scratch.memory);
-    if (id == SAMPLER_NO_TOKEN) {
-        fprintf(stderr, "ingot: the model gave no usable logits: check it with `ingot verify`\n");
-        return false;
-    }
-    if (is_end(b, id)) {
-        finish(b, p, "end");
-        return true;
-    }
-    piece = tokenizer_piece(&model_of(b)->tokenizer, id, p->previous, &bytes);
-    p->previous = id;
-    utf8_writer_put(&p->writer, piece, bytes);
-    if (session_put(s, &id, 1) != ERR_OK) {
-        finish(b, p, "context");
-    } else if (s->n_ids - p->first_new == p->request->n) {
-        finish(b, p, "limit");
-    }
-    return !p->failed;
-}
-
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static bool begin(struct batch *b, struct place *p, const struct request *r)
+static bool begin(struct batch *b, uint32_t place, const struct request *r)
 {
+    struct place *p = &b->places[place];
     enum err e;
 
     p->request = &b->file.list[r->number];
     p->number = r->number;
     p->set = r->set;
-    p->bytes = 0;
-    p->previous = INGOT_NO_TOKEN;
-    p->writer = (struct utf8_writer){ .write = take_character, .context = p };
-    sampler_init(&p->sampler, &p->request->sampler);
+    p->text.n = 0;
+    p->thoughts.n = 0;
+    p->thinks = false;
+    p->sink = (struct generate_sink){ .context = p, .text = take_text, .think = take_think };
     session_clear(p->session);
     e = put_prompt(b, p);
-    p->first_new = p->session->n_ids;
-    b->n_prompt += p->first_new;
     if (e != ERR_OK) {
         fprintf(stderr, "ingot: request %u: %s\n", (unsigned)r->number + 1,
                 e == ERR_TOO_LONG ? "the prompt is too long for the context" : err_text(e));
         return false;
     }
+    b->n_prompt += p->session->n_ids;
+    set_params(b, p);
+    replies_begin(&b->replies, place, &p->params, &p->request->sampler, &p->sink);
     return true;
 }
 
@@ -263,7 +270,7 @@ static bool fill_places(struct batch *b)
             continue;
         }
         changed = true;
-        if (!begin(b, &b->places[i], &r)) {
+        if (!begin(b, i, &r)) {
             return false;
         }
     }
@@ -272,21 +279,19 @@ static bool fill_places(struct batch *b)
 
 static bool run_pass(struct batch *b)
 {
-    b->group.n = 0;
-    for (uint32_t i = 0; i < b->n_places; i++) {
-        if (b->places[i].request != NULL) {
-            b->group.sessions[b->group.n++] = b->places[i].session;
-        }
-    }
-    if (session_group_pass(&b->group, NULL) != ERR_OK) {
-        fprintf(stderr, "ingot: %s\n", b->group.sessions[0]->problem);
+    if (replies_pass(&b->replies, NULL) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", b->replies.problem);
         return false;
     }
     for (uint32_t i = 0; i < b->n_places; i++) {
         struct place *p = &b->places[i];
 
-        if (p->request != NULL && p->session->logits != NULL && !go_on(b, p)) {
+        if (p->text.failed || p->thoughts.failed) {
+            fprintf(stderr, "ingot: out of memory\n");
             return false;
+        }
+        if (p->request != NULL && !b->replies.places[i].busy) {
+            finish(b, p, &b->replies.places[i].result);
         }
     }
     return true;
@@ -301,8 +306,8 @@ static void print_figures(const struct batch *b)
         "[%u %s, %llu prompt tokens, %llu new in %.2f s: %.2f tok/s; %llu passes, %.2f tokens each]\n",
         (unsigned)b->n_done, plural(b->n_done, "reply", "replies"), (unsigned long long)b->n_prompt,
         (unsigned long long)b->n_new, seconds, (double)b->n_new / seconds,
-        (unsigned long long)b->group.n_passes,
-        (double)b->group.n_tokens / (double)b->group.n_passes);
+        (unsigned long long)b->replies.group.n_passes,
+        (double)b->replies.group.n_tokens / (double)b->replies.group.n_passes);
 }
 
 static bool run_all(struct batch *b)
@@ -314,6 +319,10 @@ static bool run_all(struct batch *b)
     for (uint32_t i = 1; i < b->n_places; i++) {
         b->places[i].session = &b->places[i].own;
         session_open(b->places[i].session, model_of(b), &b->host.app.target.setup);
+    }
+    b->replies.n = b->n_places;
+    for (uint32_t i = 0; i < b->n_places; i++) {
+        b->replies.places[i].session = b->places[i].session;
     }
     while (b->n_done < b->file.n) {
         if (!fill_places(b) || !run_pass(b)) {
@@ -354,7 +363,8 @@ static int run(int argc, char **argv)
     good = batch_file_read(&batch.file, args.file != NULL ? args.file : "-", &args.options) &&
            host_app_plan(&batch.host, &args) && host_app_load(&batch.host) && run_all(&batch);
     for (uint32_t i = 0; i < batch.n_places; i++) {
-        free(batch.places[i].text);
+        free(batch.places[i].text.bytes);
+        free(batch.places[i].thoughts.bytes);
     }
     batch_file_free(&batch.file);
     return exit_status(good);
@@ -375,25 +385,11 @@ static const struct command_option together = {
     .set = set_together,
 };
 static const struct command_option *const options[] = {
-    HOST_ROW(TITLE_REPLY),
-    &file,
-    &together,
-    HOST_ROW(SYSTEM),
-    HOST_ROW(THINK),
-    HOST_ROW(N),
-    HOST_ROW(TITLE_SAMPLING),
-    HOST_ROW(TEMP),
-    HOST_ROW(TOP_P),
-    HOST_ROW(TOP_K),
-    HOST_ROW(MIN_P),
-    HOST_ROW(REPEAT),
-    HOST_ROW(SEED),
-    HOST_ROWS_LOAD,
-    HOST_ROWS_COMPUTER,
-    HOST_ROW(TITLE_OUTPUT),
-    HOST_ROW(IDS),
-    HOST_ROW(QUIET),
-    NULL,
+    HOST_ROW(TITLE_REPLY),  &file,           &together,       HOST_ROW(SYSTEM),
+    HOST_ROW(THINK),        HOST_ROW(STOP),  HOST_ROW(N),     HOST_ROW(TITLE_SAMPLING),
+    HOST_ROW(TEMP),         HOST_ROW(TOP_P), HOST_ROW(TOP_K), HOST_ROW(MIN_P),
+    HOST_ROW(REPEAT),       HOST_ROW(SEED),  HOST_ROWS_LOAD,  HOST_ROWS_COMPUTER,
+    HOST_ROW(TITLE_OUTPUT), HOST_ROW(IDS),   HOST_ROW(QUIET), NULL,
 };
 
 const struct command cmd_batch = {
@@ -403,8 +399,8 @@ const struct command cmd_batch = {
     .summary = "answer many prompts side by side",
     .about =
         "Reads requests, a line of JSON each, such as {\"id\":1,\"prompt\":\"Hello\",\"n\":20}, with\n"
-        "temp, top_p, top_k, min_p, repeat, seed and adapter where these differ from the options,\n"
-        "and prints a line of JSON for each reply as it ends. A pass reads the weights once for all\n"
+        "system, think, stop, temp, top_p, top_k, min_p, repeat, seed and adapter where these differ\n"
+        "from the options, and prints a line of JSON for each reply as it ends. A pass reads the weights once for all\n"
         "that run side by side; a reply is what the request alone would get.",
     .example = "ingot batch model.ingot -f requests.jsonl -n 64 --temp 0",
     .options = options,

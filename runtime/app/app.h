@@ -76,9 +76,10 @@ struct app {
     struct app_model target;
     struct app_model draft; /* that guesses the target's tokens */
     bool has_draft;
-    struct memory_range adapter_ram;  /* of `adapters`, in front of the target */
-    struct adapters adapters;         /* on the target */
-    char adapted[ADAPTER_LIST_BYTES]; /* the list of those at work */
+    struct memory_range adapter_ram;                  /* of `adapters`, in front of the target */
+    struct adapters adapters;                         /* on the target */
+    char adapted[ADAPTER_LIST_BYTES];                 /* the list of those at work */
+    struct adapter_list adapter_lists[ADAPTERS_SETS]; /* while sets go to work */
     enum option at_fault; /* the word that the last error is about; OPTION_COUNT: none */
     bool gave_up;         /* a boot word, to come to a model without it */
     bool talks;           /* somebody is at the line: Ctrl-C stops what takes long */

@@ -122,7 +122,7 @@ static enum err check_loaded(struct app *a, const struct adapter_list *list)
 
 enum err app_use_adapter_sets(struct app *a, const char *const texts[], uint32_t n)
 {
-    static struct adapter_list lists[ADAPTERS_SETS];
+    struct adapter_list *lists = a->adapter_lists;
     struct adapters_use uses[ADAPTERS_SETS][LORA_MOST];
     struct adapters_set sets[ADAPTERS_SETS];
     enum err e = ERR_OK;

@@ -168,12 +168,6 @@ static void set_params(const struct reply *r, struct generate_params *p)
 {
     const struct chat *c = r->chat;
     const struct options *o = c->options;
-    uint32_t bytes;
-    const char *prefix = image_chat_text(c->template, INGOT_CHAT_REPLY_START, &bytes);
-
-    if (bytes == 0) {
-        prefix = image_chat_text(c->template, INGOT_CHAT_REPLY_PREFIX, &bytes);
-    }
 
     *p = (struct generate_params){ .limit = o->reply.n,
                                    .stops.n = o->reply.n_stops,
@@ -183,7 +177,7 @@ static void set_params(const struct reply *r, struct generate_params *p)
         p->stops.text[i] = o->reply.stop[i];
     }
     p->inside_thoughts = r->as_turn && o->reply.think != THINK_OFF &&
-                         reply_text_opens(prefix, bytes);
+                         chat_turn_opens_thoughts(c->template);
 }
 
 /* Compute what was put, and show what comes of it. After an error in the prompt it is as if the turn

@@ -1,6 +1,7 @@
 #include "runtime/chat/chat_turn.h"
 
 #include "runtime/image/image.h"
+#include "runtime/session/reply_text.h"
 
 struct parts {
     const struct ingot_chat *chat;
@@ -74,6 +75,17 @@ bool chat_has_template(const struct ingot_chat *chat)
 {
     return chat->bytes[INGOT_CHAT_USER_PREFIX] != 0 || chat->bytes[INGOT_CHAT_USER_SUFFIX] != 0 ||
            chat->bytes[INGOT_CHAT_REPLY_PREFIX] != 0;
+}
+
+bool chat_turn_opens_thoughts(const struct ingot_chat *chat)
+{
+    uint32_t bytes;
+    const char *text = image_chat_text(chat, INGOT_CHAT_REPLY_START, &bytes);
+
+    if (bytes == 0) {
+        text = image_chat_text(chat, INGOT_CHAT_REPLY_PREFIX, &bytes);
+    }
+    return reply_text_opens(text, bytes);
 }
 
 /* What stands before the text. */

@@ -23,6 +23,9 @@ struct chat_turn {
 /* Whether the section has a template at all. */
 bool chat_has_template(const struct ingot_chat *chat);
 
+/* Whether a turn ends within the model's thoughts, where it asks for them. */
+bool chat_turn_opens_thoughts(const struct ingot_chat *chat);
+
 /* The parts in order, up to where the reply begins; what a person wrote is untrusted. They point
  * into chat and turn. Returns how many there are. */
 size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *turn,

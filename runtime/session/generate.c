@@ -2,18 +2,12 @@
 
 #include <string.h>
 
-#include "runtime/session/repetition.h"
+#include "runtime/session/reply_tokens.h"
 #include "runtime/text/format_text.h"
 
 struct run {
     const struct generator *g;
-    const struct generate_params *params;
-    const struct generate_sink *sink;
-    struct generate_result *result;
-    struct reply_text text;
-    struct reply_text_out out;
-    struct repetition repetition;
-    uint32_t previous; /* token, INGOT_NO_TOKEN before the first */
+    struct reply_tokens reply;
 };
 
 static uint64_t now(const struct run *run)
@@ -21,86 +15,20 @@ static uint64_t now(const struct run *run)
     return platform_ticks(&run->g->session->model->transformer.workers->platform->clock);
 }
 
-/* ---- text ----------------------------------------------------------------------------------- */
-
-/* The text that token id adds after `previous`. Of control tokens only marks of thoughts have
- * one. */
-static const char *piece_of(const struct tokenizer *t, uint32_t id, uint32_t previous,
-                            size_t *bytes)
-{
-    const char *text = tokenizer_piece(t, id, previous, bytes);
-
-    if (*bytes == 0 && id < t->head->n_tokens &&
-        reply_text_is_mark(tokenizer_text(t, id), tokenizer_text_bytes(t, id))) {
-        text = tokenizer_text(t, id);
-        *bytes = tokenizer_text_bytes(t, id);
-    }
-    return text;
-}
-
-static void begin_token(const struct run *run, uint32_t id)
-{
-    if (run->sink->token_begin != NULL) {
-        run->sink->token_begin(run->sink->context, id);
-    }
-}
-
-static void end_token(const struct run *run)
-{
-    if (run->sink->token_end != NULL) {
-        run->sink->token_end(run->sink->context);
-    }
-}
-
-static void hand_on(struct run *run, uint32_t id)
-{
-    size_t bytes;
-    const char *text = piece_of(&run->g->session->model->tokenizer, id, run->previous, &bytes);
-
-    begin_token(run, id);
-    reply_text_put(&run->text, text, bytes);
-    end_token(run);
-    run->previous = id;
-}
-
-/* Hand on the text that was held back. */
-static void end_text(struct run *run)
-{
-    bool holds = reply_text_holds(&run->text);
-
-    if (holds) {
-        begin_token(run, INGOT_NO_TOKEN);
-    }
-    reply_text_end(&run->text);
-    if (holds) {
-        end_token(run);
-    }
-}
-
 /* ---- tokens --------------------------------------------------------------------------------- */
-
-static bool is_end(const struct run *run, uint32_t id)
-{
-    for (uint32_t i = 0; i < run->params->n_end_ids; i++) {
-        if (run->params->end_ids[i] == id) {
-            return true;
-        }
-    }
-    return id == run->g->session->model->tokenizer.head->bos;
-}
 
 static enum err make_room(struct run *run)
 {
-    if (run->sink->make_room == NULL) {
+    if (run->reply.sink->make_room == NULL) {
         return ERR_NO_SPACE;
     }
-    return run->sink->make_room(run->sink->context, &run->result->first_new);
+    return run->reply.sink->make_room(run->reply.sink->context, &run->reply.result->first_new);
 }
 
 static enum err pick(struct run *run, uint32_t *id)
 {
     struct session *s = run->g->session;
-    const struct constraint *c = run->params->constraint;
+    const struct constraint *c = run->reply.params->constraint;
 
     if (c != NULL) {
         c->mask(c->context, s->logits, s->model->image.header->params.vocab);
@@ -117,30 +45,12 @@ static enum err pick(struct run *run, uint32_t *id)
     return ERR_OK;
 }
 
-/* Whether the reply ends with the token that was handed on and is in the session. */
-static bool ends_here(struct run *run)
-{
-    const struct session *s = run->g->session;
-    struct generate_result *r = run->result;
-
-    if (run->text.stopped) {
-        r->end = GENERATE_STOP;
-        return true;
-    }
-    if (run->params->limit != 0) {
-        r->end = GENERATE_LIMIT;
-        return r->new_tokens == run->params->limit;
-    }
-    r->end = GENERATE_REPETITION;
-    return repetition_add(&run->repetition, s->ids + s->n_ids - 1);
-}
-
 static uint32_t tokens_left(const struct run *run)
 {
-    if (run->params->limit == 0) {
-        return UINT32_MAX - run->result->new_tokens;
+    if (run->reply.params->limit == 0) {
+        return UINT32_MAX - run->reply.result->new_tokens;
     }
-    return run->params->limit - run->result->new_tokens;
+    return run->reply.params->limit - run->reply.result->new_tokens;
 }
 
 /* Pick a token by the logits, hand it on, and compute the next logits from it. *more: the reply
@@ -148,7 +58,7 @@ static uint32_t tokens_left(const struct run *run)
 static enum err step(struct run *run, bool *more)
 {
     struct session *s = run->g->session;
-    struct generate_result *r = run->result;
+    struct generate_result *r = run->reply.result;
     uint64_t before = s->model->stream.stats.bytes_streamed;
     bool guessed;
     uint32_t id;
@@ -158,21 +68,20 @@ static enum err step(struct run *run, bool *more)
     if (e != ERR_OK) {
         return e;
     }
-    if (is_end(run, id)) {
+    if (reply_tokens_is_end(&run->reply, id)) {
         r->end = GENERATE_ENDED;
         return ERR_OK;
     }
-    hand_on(run, id);
-    r->new_tokens++;
-    r->last = now(run);
+    reply_tokens_take(&run->reply, id);
     guessed = session_put_next(s, id);
-    if (ends_here(run)) {
+    if (reply_tokens_end_here(&run->reply, s->ids + s->n_ids - 1)) {
         return ERR_OK;
     }
-    if (stop_is_asked(run->params->stop)) {
+    if (stop_is_asked(run->reply.params->stop)) {
         return ERR_ABORTED;
     }
-    e = speculative_run(run->g->speculative, run->g->sampler, tokens_left(run), run->params->stop);
+    e = speculative_run(run->g->speculative, run->g->sampler, tokens_left(run),
+                        run->reply.params->stop);
     if (e != ERR_OK) {
         return e;
     }
@@ -195,7 +104,7 @@ static enum err decode(struct run *run)
             e = make_room(run);
         }
         if (e == ERR_NO_SPACE) {
-            run->result->end = GENERATE_CONTEXT;
+            run->reply.result->end = GENERATE_CONTEXT;
             return ERR_OK;
         }
         if (e == ERR_OK) {
@@ -209,25 +118,25 @@ static enum err decode(struct run *run)
 
 static bool beams_is_end(void *context, uint32_t id)
 {
-    return is_end(context, id);
+    const struct run *run = context;
+
+    return reply_tokens_is_end(&run->reply, id);
 }
 
 /* Tokens that no beam can take back. False: the reply ends here. */
 static bool beams_settled(void *context, const uint32_t *ids, uint32_t n, uint32_t *taken)
 {
     struct run *run = context;
-    struct generate_result *r = run->result;
+    struct generate_result *r = run->reply.result;
 
     for (uint32_t i = 0; i < n; i++) {
-        hand_on(run, ids[i]);
-        r->new_tokens++;
-        r->last = now(run);
+        reply_tokens_take(&run->reply, ids[i]);
         *taken = i + 1;
-        if (run->text.stopped) {
+        if (run->reply.text.stopped) {
             r->end = GENERATE_STOP;
             return false;
         }
-        if (run->params->limit == 0 && repetition_add(&run->repetition, ids + i)) {
+        if (run->reply.params->limit == 0 && repetition_add(&run->reply.repetition, ids + i)) {
             r->end = GENERATE_REPETITION;
             return false;
         }
@@ -243,9 +152,9 @@ static enum err decode_beams(struct run *run)
         [BEAMS_CONTEXT] = GENERATE_CONTEXT,
     };
     struct session *s = run->g->session;
-    struct generate_result *r = run->result;
-    struct beams_job job = { run, beams_is_end, beams_settled, run->params->limit,
-                             run->params->stop };
+    struct generate_result *r = run->reply.result;
+    struct beams_job job = { run, beams_is_end, beams_settled, run->reply.params->limit,
+                             run->reply.params->stop };
     uint64_t before = s->model->stream.stats.bytes_streamed;
     struct beams_result found;
     enum err e = beams_search(run->g->beams, s, &job, &found);
@@ -268,7 +177,7 @@ static bool has_beams(const struct run *run)
 static enum err compute_prompt(struct run *run)
 {
     struct session *s = run->g->session;
-    struct generate_result *r = run->result;
+    struct generate_result *r = run->reply.result;
     enum err e;
 
     r->prompt_tokens = s->n_ids - s->n_cached;
@@ -278,10 +187,9 @@ static enum err compute_prompt(struct run *run)
     r->speculates = run->g->speculative->on && !has_beams(run);
     run->g->speculative->stats = (struct speculative_stats){ 0 };
     session_mark(s);
-    e = session_run(s, run->params->prompt_stop);
+    e = session_run(s, run->reply.params->prompt_stop);
     if (e == ERR_OK) {
-        run->previous = s->ids[s->n_ids - 1];
-        speculative_follow(run->g->speculative, run->params->stop);
+        speculative_follow(run->g->speculative, run->reply.params->stop);
     }
     return e;
 }
@@ -289,53 +197,20 @@ static enum err compute_prompt(struct run *run)
 enum err generate(const struct generator *g, const struct generate_params *params,
                   const struct generate_sink *sink, struct generate_result *r)
 {
-    struct run run = { .g = g, .params = params, .sink = sink, .result = r };
+    struct run run = {
+        .g = g, .reply = { .session = g->session, .params = params, .sink = sink, .result = r }
+    };
     enum err e;
 
     memset(r, 0, sizeof *r);
-    run.out = (struct reply_text_out){ sink->context, sink->text, sink->think };
     e = compute_prompt(&run);
     if (e != ERR_OK) {
         return e;
     }
-    if (sink->begin != NULL) {
-        sink->begin(sink->context);
-    }
-    reply_text_open(&run.text, &params->stops, params->inside_thoughts, &run.out);
-    r->first = r->last = now(&run);
+    reply_tokens_begin(&run.reply);
     e = has_beams(&run) ? decode_beams(&run) : decode(&run);
-    end_text(&run);
+    reply_tokens_end(&run.reply);
     r->guessed = g->speculative->stats.guessed;
     r->right = g->speculative->stats.right;
-    r->text_bytes = run.text.bytes;
-    r->shown = run.text.shown;
     return e;
-}
-
-void generate_keep_shown(struct session *s, const struct generate_result *r)
-{
-    const struct tokenizer *t = &s->model->tokenizer;
-    uint64_t bytes = r->text_bytes;
-    struct tokenizer_part part = { "", 0, false };
-    uint32_t at = s->n_ids, room, *next;
-    size_t n = 0;
-
-    while (bytes > r->shown) {
-        uint32_t previous = INGOT_NO_TOKEN;
-        size_t piece;
-
-        at--;
-        if (at != 0) {
-            previous = s->ids[at - 1];
-        }
-        part.text = piece_of(t, s->ids[at], previous, &piece);
-        bytes -= piece;
-    }
-    part.bytes = (size_t)(r->shown - bytes);
-    (void)session_cut(s, at);
-    next = session_room(s, &room);
-    if (part.bytes != 0 && tokenizer_encode_parts(t, &part, 1, TOKENIZER_CONTINUE, next, room, &n,
-                                                  s->scratch.memory, s->scratch.bytes) == ERR_OK) {
-        (void)session_put(s, next, n); /* else it is the context's very end */
-    }
 }

@@ -5,6 +5,7 @@ streamed, with adapters of their own; and lines that are no requests, one senten
 import json
 import os
 import re
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -48,9 +49,39 @@ for options in ((), ("--together", "3"), ("-t", "3", "--chunk", "16"), ("--mem",
 tap.ok([r["id"] for r in rows] == [r["id"] for r in requests] and all(r["tokens"] == len(r["ids"]) for r in rows) and
        {r["end"] for r in rows} == {"end", "limit"} and "7" in rows[0]["text"], "each with its id, text and end", rows)
 
+# Stop strings, a system prompt and thoughts, by request: what comes of each is what `ingot run` prints.
+texts = [(re.search(r'^(.*?)\n?\[|^(.*)', run([HOST, "run", DEMO, "-p", p, "--temp", "0", "-n", "40", "--spec", "off", "-q", *words])[1], re.S).group(0))
+         for p, words in ((PROMPTS[1], ("--stop", "the")), (PROMPTS[4], ("--system", "You are a cat.")))]
+status, rows, text = batch("words", [{"prompt": PROMPTS[1], "stop": "the", "n": 40, "temp": 0}, {"prompt": PROMPTS[4], "system": "You are a cat.", "n": 40, "temp": 0},
+                                     {"prompt": PROMPTS[1], "n": 40, "temp": 0}])
+tap.ok(status == 0 and [r["text"].strip() for r in rows[:2]] == [t.strip() for t in texts] and "the" not in rows[0]["text"] and
+       rows[0]["end"] == "stop" and rows[2]["text"].startswith(rows[0]["text"]) and rows[2]["end"] != "stop",
+       "a stop string and a system prompt", f"{text} {texts}")
+STORIES = os.path.join(ASSETS, "gguf/stories260K.gguf")
+if os.path.exists(STORIES):  # a template whose turns end within thoughts
+    raw = open(STORIES, "rb").read()
+    jinja = ("{% for m in messages %}{{ '<|' + m['role'] + '|>' + m['content'] + eos_token }}{% endfor %}"
+             "{% if add_generation_prompt %}{{ '<|assistant|><think>' }}{% endif %}").encode()
+    key = b"tokenizer.chat_template"
+    jinja += b"{#" + b" " * (-(8 + len(key) + 4 + 8 + len(jinja) + 4) % 32) + b"#}"  # the tensors stay aligned
+    magic, version, tensors, keys = struct.unpack_from("<4sIQQ", raw)
+    path = os.path.join(WORK, "batch-thinks.gguf")
+    with open(path, "wb") as f:
+        f.write(struct.pack("<4sIQQ", magic, version, tensors, keys + 1) + struct.pack("<Q", len(key)) + key +
+                struct.pack("<IQ", 8, len(jinja)) + jinja + raw[24:])
+    model = pack(path, "q8_0", "batch-thinks.ingot")
+    status, rows, text = batch("thinks", [{"prompt": "A cat", "n": 20, "temp": 0}, {"prompt": "A cat", "n": 20, "temp": 0, "think": "hide"},
+                                          {"prompt": "A cat", "n": 20, "temp": 0}], "--ids", model=model)
+    tap.ok(status == 0 and len(rows) == 3 and len(rows[0].get("thoughts", "")) > 20 and rows[0]["text"] == "" == rows[1]["text"] and
+           "thoughts" not in rows[1] and rows[0]["ids"] == rows[1]["ids"] and rows[0]["thoughts"] == rows[2]["thoughts"],
+           "thoughts apart, or hidden", text)
+else:
+    tap.skip("thoughts apart", "no " + STORIES + " (set INGOT_ASSETS)")
+
 for line, sentence in (("{\n", "line 2: "), ('{"prompt":7}\n', "prompt has to be a text"),
                        ('{"promt":"x"}\n', "did you mean prompt"), ('{"id":1}\n', "the field prompt is missing"),
-                       ('{"prompt":"x","command":"/off"}\n', "line 2: "), ('{"prompt":"x","stop":"y"}\n', "has no field stop"),
+                       ('{"prompt":"x","command":"/off"}\n', "line 2: "), ('{"prompt":"x","overflow":"turns"}\n', "has no field overflow"), ('{"prompt":"x","stop":""}\n', "line 2: stop"),
+                       ('{"prompt":"x","think":"maybe"}\n', "think takes on, off"),
                        ('{"prompt":"x","temp":-1}\n', "line 2: "),
                        (json.dumps({"prompt": "long " * 3000}) + "\n", "too long for the context"),
                        ('{"prompt":"x","adapter":"none"}\n', "none")):

@@ -55,7 +55,8 @@ static _Alignas(64) float work[SETS][CHUNK_MOST * 512];
 static struct lora sets[SETS];
 static bool adapted; /* sequence i has set i % SETS, of which the first is none */
 
-/* Queries, gates and results of the first and the last layer, and the head. */
+/* Queries, gates and results of the first and the last layer, the head, and the embedding, whose A has a row
+ * for each token. */
 static void make_adapter(unsigned which)
 {
     static const enum ingot_role roles[] = { INGOT_ATTN_Q, INGOT_ATTN_OUT, INGOT_FFN_GATE };
@@ -64,21 +65,24 @@ static void make_adapter(unsigned which)
     size_t at = 0;
 
     memset(h, 0, sizeof *h);
-    for (uint32_t i = 0; i < 7; i++) {
-        uint32_t layer = i == 6 ? INGOT_NO_LAYER : i < 3 ? 0 : layers - 1;
-        enum ingot_role role = i == 6 ? INGOT_OUTPUT : roles[i % 3];
+    for (uint32_t i = 0; i < 8; i++) {
+        uint32_t layer = i >= 6 ? INGOT_NO_LAYER : i < 3 ? 0 : layers - 1;
+        enum ingot_role role = i == 7   ? INGOT_TOKEN_EMBEDDING
+                               : i == 6 ? INGOT_OUTPUT
+                                        : roles[i % 3];
         const struct ingot_tensor *w = image_tensor(&rig.model.image, role, layer);
+        uint32_t rows = i == 7 ? w->cols : w->rows, cols = i == 7 ? w->rows : w->cols;
         struct adapter_pair *p = &pairs[which][h->n_pairs++];
         size_t n_a, n_b;
 
         *p = (struct adapter_pair){ .role = (uint16_t)role,
                                     .layer = (uint16_t)layer,
                                     .rank = RANK,
-                                    .rows = w->rows,
-                                    .cols = w->cols,
+                                    .rows = rows,
+                                    .cols = cols,
                                     .scale = 0.5f };
-        n_a = RANK * (size_t)((w->cols + ADAPTER_COLS - 1) / ADAPTER_COLS * ADAPTER_COLS);
-        n_b = RANK * (size_t)((w->rows + 7) / 8 * 8);
+        n_a = RANK * (size_t)((cols + ADAPTER_COLS - 1) / ADAPTER_COLS * ADAPTER_COLS);
+        n_b = RANK * (size_t)((rows + 7) / 8 * 8);
         p->a = at * sizeof(float);
         at += (n_a + 15) / 16 * 16;
         p->b = at * sizeof(float);

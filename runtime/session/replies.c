@@ -1,0 +1,130 @@
+#include "runtime/session/replies.h"
+
+#include <assert.h>
+#include <string.h>
+
+static uint64_t now(const struct session *s)
+{
+    return platform_ticks(&s->model->transformer.workers->platform->clock);
+}
+
+void replies_begin(struct replies *r, uint32_t place, const struct generate_params *params,
+                   const struct sampler_params *sampler, const struct generate_sink *sink)
+{
+    struct reply_place *p = &r->places[place];
+    struct session *s = p->session;
+
+    assert(!p->busy && s->n_ids > s->n_cached);
+    p->busy = true;
+    p->begun = false;
+    p->result = (struct generate_result){ .first_new = s->n_ids,
+                                          .prompt_tokens = s->n_ids - s->n_cached,
+                                          .start = now(s),
+                                          .before = s->model->stream.stats };
+    p->tokens =
+        (struct reply_tokens){ .session = s, .params = params, .sink = sink, .result = &p->result };
+    sampler_init(&p->sampler, sampler);
+    session_mark(s);
+}
+
+static void end(struct reply_place *p, enum generate_end why)
+{
+    p->result.end = why;
+    if (p->begun) {
+        reply_tokens_end(&p->tokens);
+    }
+    p->busy = false;
+}
+
+void replies_leave(struct replies *r, uint32_t place)
+{
+    if (r->places[place].busy) {
+        end(&r->places[place], GENERATE_LIMIT);
+    }
+}
+
+uint32_t replies_busy(const struct replies *r)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        n += r->places[i].busy;
+    }
+    return n;
+}
+
+static uint32_t pick(struct reply_place *p)
+{
+    struct session *s = p->session;
+    const struct constraint *c = p->tokens.params->constraint;
+    uint32_t vocab = s->model->image.header->params.vocab, id;
+
+    if (c != NULL) {
+        c->mask(c->context, s->logits, vocab);
+    }
+    id = sampler_pick(&p->sampler, s->logits, vocab, s->ids, s->n_ids, s->model->kernels,
+                      s->scratch.memory);
+    if (c != NULL && id != SAMPLER_NO_TOKEN) {
+        c->accept(c->context, id);
+    }
+    return id;
+}
+
+/* One more token of a reply whose logits are there. False: they are no numbers. */
+static bool go_on(struct reply_place *p)
+{
+    struct session *s = p->session;
+    uint32_t id;
+
+    if (!p->begun) {
+        p->begun = true;
+        reply_tokens_begin(&p->tokens);
+    } else {
+        p->result.passes++;
+    }
+    if (s->n_ids == s->context) {
+        end(p, GENERATE_CONTEXT);
+        return true;
+    }
+    id = pick(p);
+    if (id == SAMPLER_NO_TOKEN) {
+        return false;
+    }
+    if (reply_tokens_is_end(&p->tokens, id)) {
+        end(p, GENERATE_ENDED);
+        return true;
+    }
+    reply_tokens_take(&p->tokens, id);
+    (void)session_put(s, &id, 1); /* there was room */
+    if (reply_tokens_end_here(&p->tokens, s->ids + s->n_ids - 1)) {
+        end(p, p->result.end);
+    }
+    return true;
+}
+
+enum err replies_pass(struct replies *r, const struct stop *stop)
+{
+    enum err e;
+
+    r->group.n = 0;
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (r->places[i].busy) {
+            r->group.sessions[r->group.n++] = r->places[i].session;
+        }
+    }
+    assert(r->group.n != 0);
+    e = session_group_pass(&r->group, stop);
+    if (e != ERR_OK) {
+        r->problem = r->group.sessions[0]->problem;
+        return e;
+    }
+    for (uint32_t i = 0; i < r->n; i++) {
+        struct reply_place *p = &r->places[i];
+
+        if (p->busy && p->session->logits != NULL && !go_on(p)) {
+            r->problem = "the model gave no usable logits: check it with `ingot verify`";
+            return ERR_BAD_MODEL;
+        }
+    }
+    return ERR_OK;
+}

@@ -1,0 +1,48 @@
+/* Replies to several prompts side by side: every pass goes on with each of them (session_group.h), and a reply
+ * is what its prompt alone would get. What asks and what waits is the caller's: `ingot batch`, /bench and
+ * ingot_generate_together are three of them. */
+#ifndef INGOT_RUNTIME_REPLIES_H
+#define INGOT_RUNTIME_REPLIES_H
+
+#include "runtime/session/reply_tokens.h"
+#include "runtime/session/sampler.h"
+#include "runtime/session/session_group.h"
+
+/* A sequence and the reply that it is at. */
+struct reply_place {
+    struct session *session; /* the caller's */
+    bool busy;               /* a reply is under way */
+    bool begun;              /* ... whose prompt is computed */
+    struct sampler sampler;
+    struct generate_result
+        result; /* of the latest reply, as generate() fills it; passes: those since its
+                                    * prompt, which others may share; what streams is nobody's own */
+    struct reply_tokens tokens;
+};
+
+/* Zero it; then the caller sets each place's session, all of one model, and n. It may not move. */
+struct replies {
+    struct reply_place places[GROUP_MOST];
+    uint32_t n;
+    struct session_group group;
+    const char *problem; /* after an error: a sentence for the user */
+};
+
+/* The tokens that are pending in the place's session, one at least, are a prompt; place: not busy. params and
+ * sink stay until the reply ends; of params the stops are the pass' own, of the sink make_room is not asked:
+ * a full context ends the reply. */
+void replies_begin(struct replies *r, uint32_t place, const struct generate_params *params,
+                   const struct sampler_params *sampler, const struct generate_sink *sink);
+
+/* One pass for all that are busy, one at least; then one more token for each whose prompt is computed. Those
+ * that ended with it are busy no longer. Errors of session_group_pass, after which another pass may go on;
+ * ERR_BAD_MODEL: logits that are not numbers. */
+enum err replies_pass(struct replies *r, const struct stop *stop);
+
+/* A reply ends here, whatever it wanted: its place is free. */
+void replies_leave(struct replies *r, uint32_t place);
+
+/* How many are busy. */
+uint32_t replies_busy(const struct replies *r);
+
+#endif

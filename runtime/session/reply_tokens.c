@@ -1,0 +1,133 @@
+#include "runtime/session/reply_tokens.h"
+
+#include <string.h>
+
+static uint64_t now(const struct reply_tokens *r)
+{
+    return platform_ticks(&r->session->model->transformer.workers->platform->clock);
+}
+
+/* The text that token id adds after `previous`. Of control tokens only marks of thoughts have
+ * one. */
+static const char *piece_of(const struct tokenizer *t, uint32_t id, uint32_t previous,
+                            size_t *bytes)
+{
+    const char *text = tokenizer_piece(t, id, previous, bytes);
+
+    if (*bytes == 0 && id < t->head->n_tokens &&
+        reply_text_is_mark(tokenizer_text(t, id), tokenizer_text_bytes(t, id))) {
+        text = tokenizer_text(t, id);
+        *bytes = tokenizer_text_bytes(t, id);
+    }
+    return text;
+}
+
+static void begin_token(const struct reply_tokens *r, uint32_t id)
+{
+    if (r->sink->token_begin != NULL) {
+        r->sink->token_begin(r->sink->context, id);
+    }
+}
+
+static void end_token(const struct reply_tokens *r)
+{
+    if (r->sink->token_end != NULL) {
+        r->sink->token_end(r->sink->context);
+    }
+}
+
+void reply_tokens_begin(struct reply_tokens *r)
+{
+    const struct session *s = r->session;
+
+    r->previous = s->ids[s->n_ids - 1];
+    if (r->sink->begin != NULL) {
+        r->sink->begin(r->sink->context);
+    }
+    r->out = (struct reply_text_out){ r->sink->context, r->sink->text, r->sink->think };
+    memset(&r->repetition, 0, sizeof r->repetition);
+    reply_text_open(&r->text, &r->params->stops, r->params->inside_thoughts, &r->out);
+    r->result->first = r->result->last = now(r);
+}
+
+bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id)
+{
+    for (uint32_t i = 0; i < r->params->n_end_ids; i++) {
+        if (r->params->end_ids[i] == id) {
+            return true;
+        }
+    }
+    return id == r->session->model->tokenizer.head->bos;
+}
+
+void reply_tokens_take(struct reply_tokens *r, uint32_t id)
+{
+    size_t bytes;
+    const char *text = piece_of(&r->session->model->tokenizer, id, r->previous, &bytes);
+
+    begin_token(r, id);
+    reply_text_put(&r->text, text, bytes);
+    end_token(r);
+    r->previous = id;
+    r->result->new_tokens++;
+    r->result->last = now(r);
+}
+
+bool reply_tokens_end_here(struct reply_tokens *r, const uint32_t *latest)
+{
+    struct generate_result *result = r->result;
+
+    if (r->text.stopped) {
+        result->end = GENERATE_STOP;
+        return true;
+    }
+    if (r->params->limit != 0) {
+        result->end = GENERATE_LIMIT;
+        return result->new_tokens == r->params->limit;
+    }
+    result->end = GENERATE_REPETITION;
+    return repetition_add(&r->repetition, latest);
+}
+
+void reply_tokens_end(struct reply_tokens *r)
+{
+    bool holds = reply_text_holds(&r->text);
+
+    if (holds) {
+        begin_token(r, INGOT_NO_TOKEN);
+    }
+    reply_text_end(&r->text);
+    if (holds) {
+        end_token(r);
+    }
+    r->result->text_bytes = r->text.bytes;
+    r->result->shown = r->text.shown;
+}
+
+void generate_keep_shown(struct session *s, const struct generate_result *r)
+{
+    const struct tokenizer *t = &s->model->tokenizer;
+    uint64_t bytes = r->text_bytes;
+    struct tokenizer_part part = { "", 0, false };
+    uint32_t at = s->n_ids, room, *next;
+    size_t n = 0;
+
+    while (bytes > r->shown) {
+        uint32_t previous = INGOT_NO_TOKEN;
+        size_t piece;
+
+        at--;
+        if (at != 0) {
+            previous = s->ids[at - 1];
+        }
+        part.text = piece_of(t, s->ids[at], previous, &piece);
+        bytes -= piece;
+    }
+    part.bytes = (size_t)(r->shown - bytes);
+    (void)session_cut(s, at);
+    next = session_room(s, &room);
+    if (part.bytes != 0 && tokenizer_encode_parts(t, &part, 1, TOKENIZER_CONTINUE, next, room, &n,
+                                                  s->scratch.memory, s->scratch.bytes) == ERR_OK) {
+        (void)session_put(s, next, n); /* else it is the context's very end */
+    }
+}

@@ -1,0 +1,329 @@
+/* Replies side by side: ids, text, thoughts, ends and counts are those of generate() with each prompt alone,
+ * whichever others run beside it, and a place that becomes free takes the next one. */
+#include "runtime/session/replies.h"
+
+#include <math.h>
+
+#include "tests/unit/rig.h"
+
+enum { N_REPLIES = 11, PLACES = 4, MOST_NEW = 600, MOST_PROMPT = 40 };
+
+/* One request, and what came of it. */
+struct said {
+    char text[4 * MOST_NEW];
+    size_t bytes;
+    unsigned n_begins, n_tokens, n_thoughts;
+    uint32_t ids[MOST_NEW];
+    struct generate_result result;
+    uint64_t hash;
+};
+
+static struct request_of {
+    uint32_t prompt[MOST_PROMPT], n_prompt;
+    struct generate_params params;
+    struct sampler_params sampler;
+    char stop[8];
+    uint32_t end_id;
+} requests[N_REPLIES];
+
+static struct said alone[N_REPLIES], beside[N_REPLIES];
+static struct session sessions[PLACES];
+static struct replies replies;
+static unsigned n_refused; /* tokens that the constraint would not have */
+
+static void said_begin(void *context)
+{
+    ((struct said *)context)->n_begins++;
+}
+
+static void said_token(void *context, uint32_t id)
+{
+    ((struct said *)context)->n_tokens += id != INGOT_NO_TOKEN;
+}
+
+static void said_text(void *context, const char *text, size_t bytes)
+{
+    struct said *s = context;
+
+    if (s->bytes + bytes > sizeof s->text)
+        rig_die("a text is too long");
+    memcpy(s->text + s->bytes, text, bytes);
+    s->bytes += bytes;
+}
+
+static void said_think(void *context, bool begins)
+{
+    ((struct said *)context)->n_thoughts += begins ? 1 : 100;
+}
+
+static struct generate_sink sink_of(struct said *s)
+{
+    return (struct generate_sink){ .context = s,
+                                   .begin = said_begin,
+                                   .token_begin = said_token,
+                                   .text = said_text,
+                                   .think = said_think };
+}
+
+/* Even ids alone. */
+static void mask(void *context, float *logits, uint32_t vocab)
+{
+    (void)context;
+    for (uint32_t i = 1; i < vocab; i += 2)
+        logits[i] = -INFINITY;
+}
+
+static void accept(void *context, uint32_t id)
+{
+    (void)context;
+    n_refused += id % 2;
+}
+
+static const struct constraint even = { .mask = mask, .accept = accept };
+
+static void make_requests(void)
+{
+    uint32_t ids[N_REPLIES * MOST_PROMPT];
+
+    rig_ids(ids, N_REPLIES * MOST_PROMPT);
+    for (uint32_t i = 0; i < N_REPLIES; i++) {
+        struct request_of *q = &requests[i];
+
+        memset(q, 0, sizeof *q);
+        q->n_prompt = i == 4 ? 1 : 2 + 3 * i;
+        memcpy(q->prompt, ids + i * MOST_PROMPT, sizeof q->prompt);
+        q->params.limit = 5 + 4 * i;
+        sampler_params_default(&q->sampler);
+        q->sampler.temp = i % 2 == 0 ? 0.0f : 0.9f;
+        q->sampler.seed = i;
+    }
+    requests[2].params.inside_thoughts = true;
+    requests[5].params.limit = 0; /* until it is full, or goes round in circles */
+    requests[6].params.limit = 100000;
+    requests[7].params.constraint = &even;
+}
+
+static void keep(struct said *to, const struct generate_result *r, const struct session *s)
+{
+    to->result = *r;
+    to->hash = s->hash.value;
+    if (r->new_tokens > MOST_NEW)
+        rig_die("a reply is too long");
+    memcpy(to->ids, s->ids + r->first_new, r->new_tokens * sizeof *to->ids);
+}
+
+static void run_alone(uint32_t i)
+{
+    static struct speculative speculative;
+    const struct speculative_params guessing = { SPECULATIVE_OFF, false };
+    struct request_of *q = &requests[i];
+    struct generate_sink sink = sink_of(&alone[i]);
+    struct sampler sampler;
+    struct generator g = { &rig.session, &speculative, &sampler, NULL };
+    struct generate_result r;
+
+    memset(&alone[i], 0, sizeof alone[i]);
+    session_clear(&rig.session);
+    speculative_open(&speculative, &rig.session, NULL, &guessing);
+    sampler_init(&sampler, &q->sampler);
+    if (session_put(&rig.session, q->prompt, q->n_prompt) != ERR_OK ||
+        generate(&g, &q->params, &sink, &r) != ERR_OK)
+        rig_die(rig.session.problem);
+    keep(&alone[i], &r, &rig.session);
+}
+
+/* Three letters that no border of characters parts. */
+static bool is_plain(const char *text)
+{
+    return text[0] > ' ' && text[1] > ' ' && text[2] > ' ';
+}
+
+/* A stop string and a token that ends a reply, which come in it. */
+static void make_ends(void)
+{
+    struct request_of *stops = &requests[8], *ends = &requests[10];
+
+    uint32_t at = 0;
+
+    while (at + 3 < alone[8].bytes / 2 || !is_plain(alone[8].text + at))
+        at++;
+    memcpy(stops->stop, alone[8].text + at, 3);
+    stops->params.stops = (struct reply_stops){ { stops->stop }, 1 };
+    ends->end_id = alone[10].ids[alone[10].result.new_tokens - 2];
+    ends->params.end_ids = &ends->end_id;
+    ends->params.n_end_ids = 1;
+    run_alone(8);
+    run_alone(10);
+}
+
+static void open_places(size_t limit, uint32_t chunk, uint32_t n)
+{
+    rig.sequences = n;
+    if (rig_open(limit, chunk, false) != ERR_OK || model_load(&rig.model, &rig.setup) != ERR_OK)
+        rig_die(rig.model.problem);
+    memset(&replies, 0, sizeof replies);
+    replies.n = n;
+    for (uint32_t i = 0; i < n; i++) {
+        session_open(&sessions[i], &rig.model, &rig.setup);
+        replies.places[i].session = &sessions[i];
+    }
+}
+
+static void begin(uint32_t place, uint32_t which, struct generate_sink *sink)
+{
+    struct request_of *q = &requests[which];
+    struct session *s = replies.places[place].session;
+
+    memset(&beside[which], 0, sizeof beside[which]);
+    *sink = sink_of(&beside[which]);
+    session_clear(s);
+    if (session_put(s, q->prompt, q->n_prompt) != ERR_OK)
+        rig_die(s->problem);
+    replies_begin(&replies, place, &q->params, &q->sampler, sink);
+}
+
+/* All of them, in their order, as places become free. */
+static void run_beside(size_t limit, uint32_t chunk, uint32_t n)
+{
+    struct generate_sink sinks[PLACES];
+    uint32_t at[PLACES], next = 0;
+    bool taken[PLACES] = { false };
+
+    open_places(limit, chunk, n);
+    for (;;) {
+        for (uint32_t i = 0; i < n; i++) {
+            if (taken[i] && !replies.places[i].busy) {
+                keep(&beside[at[i]], &replies.places[i].result, &sessions[i]);
+                taken[i] = false;
+            }
+            if (!taken[i] && next < N_REPLIES) {
+                at[i] = next++;
+                taken[i] = true;
+                begin(i, at[i], &sinks[i]);
+            }
+        }
+        if (replies_busy(&replies) == 0)
+            return;
+        if (replies_pass(&replies, NULL) != ERR_OK)
+            rig_die(replies.problem);
+    }
+}
+
+static bool same(uint32_t i)
+{
+    const struct said *a = &alone[i], *b = &beside[i];
+    const struct generate_result *ra = &a->result, *rb = &b->result;
+
+    return ra->end == rb->end && ra->new_tokens == rb->new_tokens &&
+           ra->first_new == rb->first_new && ra->prompt_tokens == rb->prompt_tokens &&
+           ra->passes == rb->passes && ra->text_bytes == rb->text_bytes && ra->shown == rb->shown &&
+           a->hash == b->hash && memcmp(a->ids, b->ids, ra->new_tokens * sizeof *a->ids) == 0 &&
+           a->n_begins == 1 && b->n_begins == 1 && a->n_tokens == b->n_tokens &&
+           a->n_thoughts == b->n_thoughts && a->bytes == b->bytes &&
+           memcmp(a->text, b->text, a->bytes) == 0;
+}
+
+static unsigned n_same(void)
+{
+    unsigned n = 0;
+
+    for (uint32_t i = 0; i < N_REPLIES; i++)
+        n += same(i);
+    return n;
+}
+
+static void test_same(size_t limit, uint32_t chunk, uint32_t n, const char *how)
+{
+    run_beside(limit, chunk, n);
+    OK(n_same() == N_REPLIES, "%u places, chunk %u, %s: %u of %d replies as alone", (unsigned)n,
+       (unsigned)chunk, how, n_same(), N_REPLIES);
+}
+
+static void test_ends(void)
+{
+    OK(alone[8].result.end == GENERATE_STOP && alone[10].result.end == GENERATE_ENDED &&
+           alone[6].result.end == GENERATE_CONTEXT &&
+           (alone[5].result.end == GENERATE_REPETITION ||
+            alone[5].result.end == GENERATE_CONTEXT) &&
+           alone[0].result.end == GENERATE_LIMIT && alone[2].n_thoughts == 101,
+       "they end by a stop string (%d), a token (%d), the context (%d), a circle or it (%d), the limit, and one is thoughts (%u)",
+       alone[8].result.end, alone[10].result.end, alone[6].result.end, alone[5].result.end,
+       alone[2].n_thoughts);
+    OK(n_refused == 0 && alone[7].n_tokens != 0, "a constraint holds");
+}
+
+static bool at_once(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static void test_stopped(void)
+{
+    const struct stop stop = { at_once, NULL };
+    struct generate_sink sinks[2];
+    unsigned n = 0;
+
+    open_places(0, 16, 2);
+    begin(0, 0, &sinks[0]);
+    begin(1, 9, &sinks[1]);
+    OK(replies_pass(&replies, &stop) == ERR_ABORTED && replies_busy(&replies) == 2 &&
+           beside[0].n_begins == 0,
+       "a pass that is stopped leaves both where they were");
+    while (replies.places[0].busy && replies_pass(&replies, NULL) == ERR_OK)
+        n++;
+    keep(&beside[0], &replies.places[0].result, &sessions[0]);
+    OK(same(0) && n > 1, "and they go on");
+    replies_leave(&replies, 1);
+    OK(replies_busy(&replies) == 0 && beside[9].bytes != 0, "a reply that is left is over");
+    replies_leave(&replies, 1);
+    OK(replies_busy(&replies) == 0, "once is enough");
+}
+
+/* A second turn in the same place, after the first. */
+static void test_goes_on(void)
+{
+    struct generate_sink sinks[2];
+    uint32_t n;
+
+    open_places(0, 16, 2);
+    begin(0, 3, &sinks[0]);
+    begin(1, 1, &sinks[1]);
+    while (replies_busy(&replies) != 0)
+        (void)replies_pass(&replies, NULL);
+    n = sessions[0].n_ids;
+    (void)session_put(&sessions[0], requests[1].prompt, requests[1].n_prompt);
+    replies_begin(&replies, 0, &requests[1].params, &requests[1].sampler, &sinks[0]);
+    while (replies_busy(&replies) != 0)
+        (void)replies_pass(&replies, NULL);
+    OK(replies.places[0].result.first_new == n + requests[1].n_prompt &&
+           replies.places[0].result.prompt_tokens == requests[1].n_prompt + 1,
+       "a sequence goes on with another turn, and the token that was pending");
+}
+
+int main(void)
+{
+    size_t least;
+
+    rig.kv = kv_both(KV_F16);
+    rig_compute(false);
+    rig_alone();
+    rig_make_model("tiny", INGOT_Q8_0);
+    rig.sequences = 0;
+    if (rig_start(0, 32, false) != ERR_OK)
+        rig_die(rig.model.problem);
+    make_requests();
+    for (uint32_t i = 0; i < N_REPLIES; i++)
+        run_alone(i);
+    make_ends();
+    test_same(0, 32, 1, "in memory");
+    test_same(0, 8, 3, "in memory");
+    test_same(0, 64, PLACES, "in memory");
+    test_ends();
+    rig.sequences = PLACES;
+    least = rig_limits().least;
+    test_same(least, 16, PLACES, "streamed");
+    test_stopped();
+    test_goes_on();
+    return tap_done();
+}
