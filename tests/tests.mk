@@ -10,7 +10,7 @@ TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
 
 .PHONY: check test test-long test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts bench-kernels bench-mixers bench-pack bench-kv bench-images bench-storage fuzz-long
+        test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-pack bench-kv bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
 GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
@@ -259,6 +259,9 @@ bench-experts: $(H)/ingot $(ROUTES) ## how often experts are in the cache: the t
 
 bench-stream-experts: $(H)/ingot ## experts from a file of 20, 80, 800 MB/s against its arithmetic; minutes, on a computer at rest
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/stream_experts.py
+
+experts-picture: test-images ## docs/experts.svg anew, from a trace of virt-arm64
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/experts_picture.py
 
 bench-stream: test-images ## streaming at 5, 20, 80 MB/s against its arithmetic; 20 minutes, on a computer at rest
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/stream.py

@@ -86,6 +86,7 @@ enum command_result command_stats(struct app *a, char *argument)
                    format_bytes(streamed, s->model->stream.stats.bytes_streamed),
                    (unsigned)s->n_ids, (unsigned)s->context,
                    plural((unsigned)s->context, "token", "tokens"));
+    report_expert_layers(a->setup.console, s->model);
     report_high_water(a->setup.console, s->model);
     report_health(a->setup.console);
     return COMMAND_DONE;

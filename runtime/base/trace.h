@@ -17,7 +17,8 @@ enum trace_kind {
     TRACE_WAIT,
     TRACE_KV,
     TRACE_MOVE,
-    TRACE_EXPERT
+    TRACE_EXPERT,
+    TRACE_WAIT_EXPERT
 };
 
 struct trace_event {
@@ -46,8 +47,14 @@ void trace_start(struct trace *t);
 /* The time at which an event begins; 0 where nothing is kept. Any core. */
 uint64_t trace_begin(const struct trace *t);
 
-/* The event that began at `begin` ends now. number: the layer or tile, or the first sector of a
- * move. on: a core, or TRACE_CARD. Any core. */
+/* The number of an event of an expert, on the card or on a core. */
+static inline uint32_t trace_expert(uint32_t layer, uint32_t expert)
+{
+    return layer << 16 | expert;
+}
+
+/* The event that began at `begin` ends now. number: the layer or tile, the first sector of a move, or
+ * trace_expert(). on: a core, or TRACE_CARD. Any core. */
 void trace_end(struct trace *t, enum trace_kind kind, uint32_t number, unsigned on, uint64_t begin);
 
 #endif

@@ -63,7 +63,8 @@ static void put_card(const struct chat *c, const struct generate_result *r,
     const struct model *m = c->session->model;
     const struct stream_stats *now = &m->stream.stats, *before = &r->before;
     uint64_t hz = c->console->platform->clock.hz, planned = 0, all = 0;
-    struct number n[3];
+    uint64_t kept = now->experts_kept - before->experts_kept;
+    struct number n[4];
 
     if (m->plan.residency == PLAN_STREAMED) {
         planned = model_planned_bytes(m);
@@ -71,20 +72,23 @@ static void put_card(const struct chat *c, const struct generate_result *r,
     }
     format_text(out, bytes,
                 "'streamed_bytes':%llu,'streamed_bytes_per_pass':%s,'planned_bytes_per_pass':%llu,"
-                "'card_mb_per_s':%s,'stalled_percent':%s,'card_retries':%llu",
+                "'card_mb_per_s':%s,'stalled_percent':%s,'card_retries':%llu,"
+                "'experts_in_cache_percent':%s,'expert_bytes':%llu,'expert_stalls':%llu",
                 (unsigned long long)(now->bytes_streamed - before->bytes_streamed),
                 ratio(&n[0], r->decode_bytes, r->passes, 0), (unsigned long long)planned,
                 ratio(&n[1], (now->arrived - before->arrived) * hz / 1000000,
                       now->busy_ticks - before->busy_ticks, 1),
                 ratio(&n[2], (now->stall_ticks - before->stall_ticks) * 100, all, 1),
-                (unsigned long long)(now->retries - before->retries + now->reread -
-                                     before->reread));
+                (unsigned long long)(now->retries - before->retries + now->reread - before->reread),
+                ratio(&n[3], kept * 100, kept + now->experts_read - before->experts_read, 1),
+                (unsigned long long)(now->expert_bytes - before->expert_bytes),
+                (unsigned long long)(now->expert_stalls - before->expert_stalls));
 }
 
 static void begin_reply(const struct chat *c, const struct generate_result *r, const char *reason)
 {
     struct reply_times t = times_of(c, r);
-    char card[320];
+    char card[448];
     struct number n[5];
 
     put_card(c, r, &t, card, sizeof card);

@@ -43,6 +43,11 @@ void report_high_water(struct console *c, const struct model *m);
  * temperature and what slows it, where the board knows. */
 void report_stats(struct console *c, const struct model *m, const struct generate_result *r);
 
+/* Of a model with a cache of experts: the part of that line, and what /stats says, layer by layer. */
+void report_experts(struct console *c, const struct stream_stats *now,
+                    const struct generate_result *r);
+void report_expert_layers(struct console *c, const struct model *m);
+
 /* A temperature as it is written, "-3.5". Returns text. */
 const char *report_temperature(char text[FORMAT_NUMBER_BYTES], int32_t millidegrees);
 

@@ -32,19 +32,6 @@ static void print_bytes(struct console *c, const struct model *m, const struct g
                    format_bytes(all, m->stream.stats.bytes_streamed - r->before.bytes_streamed));
 }
 
-/* How often the router named an expert that was in the cache. */
-static void print_experts(struct console *c, const struct stream_stats *now,
-                          const struct stream_stats *before)
-{
-    uint64_t kept = now->experts_kept - before->experts_kept;
-    uint64_t read = now->experts_read - before->experts_read;
-    char share[FORMAT_NUMBER_BYTES];
-
-    console_printf(c, ", experts: %s %% in the cache, %lu read, %lu waited for",
-                   format_ratio(share, kept * 100, kept + read, 1), (unsigned long)read,
-                   (unsigned long)(now->expert_stalls - before->expert_stalls));
-}
-
 static void print_stream_stats(struct console *c, const struct model *m,
                                const struct generate_result *r)
 {
@@ -66,7 +53,7 @@ static void print_stream_stats(struct console *c, const struct model *m,
                    format_ratio(stalled, (now->stall_ticks - before->stall_ticks) * 100,
                                 platform_ticks(clock) - r->start, 1)); /* and a failed pass */
     if (m->plan.experts.n_slots != 0) {
-        print_experts(c, now, before);
+        report_experts(c, now, r);
     }
     if (retries != 0) {
         console_printf(c, ", %lu %s", (unsigned long)retries,

@@ -1,5 +1,7 @@
 #include "runtime/console/trace_print.h"
 
+#include "runtime/text/format_text.h"
+
 static unsigned long long micros(const struct trace *t, uint64_t ticks)
 {
     uint64_t hz = t->clock->hz;
@@ -7,15 +9,30 @@ static unsigned long long micros(const struct trace *t, uint64_t ticks)
     return ticks / hz * 1000000 + ticks % hz * 1000000 / hz;
 }
 
+/* "3", or of an expert "2.11": layer 2, expert 11. */
+static const char *number_text(char text[FORMAT_NUMBER_BYTES], const struct trace_event *e)
+{
+    unsigned n = (unsigned)e->number;
+
+    if (e->kind == TRACE_EXPERT || e->kind == TRACE_WAIT_EXPERT) {
+        (void)format_text(text, FORMAT_NUMBER_BYTES, "%u.%u", n >> 16, n & 0xffff);
+    } else {
+        (void)format_text(text, FORMAT_NUMBER_BYTES, "%u", n);
+    }
+    return text;
+}
+
 static void print_event(struct console *c, const struct trace *t, const struct trace_event *e,
                         const char *after)
 {
-    static const char *const names[] = { "layer", "head", "tile", "wait", "kv", "move", "expert" };
+    static const char *const names[] = { "layer", "head", "tile",   "wait",
+                                         "kv",    "move", "expert", "wait" };
+    char number[FORMAT_NUMBER_BYTES];
 
     console_printf(c,
-                   "{\"name\":\"%s %u\",\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"ts\":%llu,"
+                   "{\"name\":\"%s %s\",\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"ts\":%llu,"
                    "\"dur\":%llu}%s\n",
-                   names[e->kind], (unsigned)e->number, (unsigned)e->on,
+                   names[e->kind], number_text(number, e), (unsigned)e->on,
                    micros(t, e->begin - t->start), micros(t, e->end - e->begin), after);
 }
 

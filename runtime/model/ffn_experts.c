@@ -217,15 +217,25 @@ static void add_expert(const struct transformer *t, unsigned core, size_t token,
 
 /* ---- one token, or a chunk --------------------------------------------------------------------- */
 
+/* What a core did for an expert, where experts come from a cache. */
+static void trace_run(const struct transformer *t, unsigned core, uint32_t expert, uint64_t begin)
+{
+    if (is_cached(t)) {
+        trace_end(t->workers->trace, TRACE_EXPERT, trace_expert(t->layer, expert), core, begin);
+    }
+}
+
 /* Number i of a token's experts: its hidden values are row i. */
 static void widen_token(const struct transformer *t, unsigned core, uint32_t i)
 {
     const struct activations *a = &t->act;
     struct linear_input normed = layer_normed(t, core);
+    uint32_t expert = work_of(t, 0).chosen[i].expert;
+    uint64_t begin = trace_begin(t->workers->trace);
     size_t at = i * hidden_stride(t);
 
-    widen(t, core, extent_of(t, i, work_of(t, 0).chosen[i].expert), &normed, a->gate + at,
-          a->up + at);
+    widen(t, core, extent_of(t, i, expert), &normed, a->gate + at, a->up + at);
+    trace_run(t, core, expert, begin);
 }
 
 /* Those in the cache while the others arrive, then each of these. */
@@ -340,6 +350,7 @@ static void run_expert(const struct transformer *t, unsigned core, uint32_t expe
     const struct activations *a = &t->act;
     struct linear_input in = { a->gathered, a->dim_stride, n, 0 };
     struct linear_input hidden = { a->gate, hidden_stride(t), n, 0 };
+    uint64_t begin = trace_begin(t->workers->trace);
 
     gather(t, core, expert, &in);
     layer_step(t, core);
@@ -350,6 +361,7 @@ static void run_expert(const struct transformer *t, unsigned core, uint32_t expe
     multiply(t, core, extent, INGOT_EXPERT_DOWN, INGOT_EXPERT_DOWN_BIAS, &hidden, a->gathered,
              a->dim_stride);
     scatter(t, core, expert);
+    trace_run(t, core, expert, begin);
     layer_step(t, core);
 }
 

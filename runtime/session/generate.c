@@ -53,13 +53,21 @@ static uint32_t tokens_left(const struct run *run)
     return run->reply.params->limit - run->reply.result->new_tokens;
 }
 
+/* What the stream did for passes of the reply, since `before`. */
+static void count_stream(struct generate_result *r, const struct stream_stats *now,
+                         const struct stream_stats *before)
+{
+    r->decode_bytes += now->bytes_streamed - before->bytes_streamed;
+    r->decode_expert_stalls += now->expert_stalls - before->expert_stalls;
+}
+
 /* Pick a token by the logits, hand it on, and compute the next logits from it. *more: the reply
  * goes on. */
 static enum err step(struct run *run, bool *more)
 {
     struct session *s = run->g->session;
     struct generate_result *r = run->reply.result;
-    uint64_t before = s->model->stream.stats.bytes_streamed;
+    struct stream_stats before = s->model->stream.stats;
     bool guessed;
     uint32_t id;
     enum err e = pick(run, &id);
@@ -88,7 +96,7 @@ static enum err step(struct run *run, bool *more)
     if (!guessed) {
         r->passes++;
     }
-    r->decode_bytes += s->model->stream.stats.bytes_streamed - before;
+    count_stream(r, &s->model->stream.stats, &before);
     *more = true;
     return ERR_OK;
 }
@@ -155,12 +163,12 @@ static enum err decode_beams(struct run *run)
     struct generate_result *r = run->reply.result;
     struct beams_job job = { run, beams_is_end, beams_settled, run->reply.params->limit,
                              run->reply.params->stop };
-    uint64_t before = s->model->stream.stats.bytes_streamed;
+    struct stream_stats before = s->model->stream.stats;
     struct beams_result found;
     enum err e = beams_search(run->g->beams, s, &job, &found);
 
     r->passes = found.passes;
-    r->decode_bytes = s->model->stream.stats.bytes_streamed - before;
+    count_stream(r, &s->model->stream.stats, &before);
     if (e == ERR_OK && found.end != BEAMS_CUT) {
         r->end = ends[found.end];
     }

@@ -72,6 +72,7 @@ struct generate_result {
     struct stream_stats before;  /* the stream's counters at `start` */
     uint32_t passes;             /* decode passes, each of which reads the planned bytes */
     uint64_t decode_bytes;       /* streamed by these */
+    uint64_t decode_expert_stalls; /* and experts that they waited for */
     bool speculates;
     uint32_t guessed, right; /* tokens that passes ran ahead over, and that came next */
     uint64_t text_bytes,

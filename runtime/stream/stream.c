@@ -100,7 +100,7 @@ static struct stream_slot *next_queued(struct stream *s)
     return first;
 }
 
-/* Bytes of the segments on their way, which have arrived. */
+/* Bytes of the segments on their way, which have arrived; experts count theirs themselves. */
 static uint64_t arrived_bytes(const struct stream *s)
 {
     uint64_t bytes = 0;
@@ -112,14 +112,11 @@ static uint64_t arrived_bytes(const struct stream *s)
             bytes += slot->read.bytes_done;
         }
     }
-    for (uint32_t i = 0; i < STREAM_EXPERT_READS; i++) {
-        bytes += s->experts.reads[i].used ? s->experts.reads[i].read.bytes_done : 0;
-    }
     return bytes;
 }
 
 /* The card's share of the time begins with a read, as the first poll may see it whole. */
-static void begin_count(struct stream *s)
+void stream_begin_count(struct stream *s)
 {
     if (s->card.polled_at == 0) {
         s->card.polled_at = stream_ticks(s);
@@ -132,7 +129,7 @@ static void start_queued(struct stream *s)
     struct stream_slot *slot;
 
     while ((slot = next_queued(s)) != NULL) {
-        begin_count(s);
+        stream_begin_count(s);
         slot->state = STREAM_LOADING;
         slot->begun = trace_begin(s->workers->trace);
         stream_start_read(s, slot);

@@ -65,6 +65,7 @@ struct stream_stats {
     uint64_t experts_kept;  /* named by a router, once a pass, and in the cache */
     uint64_t experts_read;  /* and those that were not */
     uint64_t expert_stalls; /* of these, how many the cores waited for */
+    uint64_t expert_bytes;  /* of those that were read; part of bytes_streamed */
 };
 
 /* `done` of `total` bytes are there; called when that changes. False: stop. A later call returns

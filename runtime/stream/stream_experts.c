@@ -168,12 +168,15 @@ bool stream_experts_ask_for(struct stream *s, uint32_t i, bool now)
     all_of(s)[w->expert].slot = slot;
     w->at = x->slots[x->layer] + slot * layer_of(s)->expert_bytes;
     w->state = STREAM_EXPERT_ARRIVING;
+    stream_begin_count(s);
     *r = (struct stream_expert_read){ .used = true,
                                       .item = (uint16_t)i,
                                       .begun = trace_begin(s->workers->trace) };
     start_read(s, r);
     s->stats.experts_read++;
+    s->stats.expert_bytes += layer_of(s)->expert_bytes;
     s->stats.bytes_streamed += layer_of(s)->expert_bytes;
+    x->figures[x->layer].read++;
     return true;
 }
 
@@ -205,7 +208,8 @@ static void finish(struct stream *s, struct stream_expert_read *r)
 
     s->stats.retries += r->read.n_retries;
     if (r->crc == s->image->expert_crcs[layer_of(s)->first_expert + w->expert]) {
-        trace_end(s->workers->trace, TRACE_EXPERT, w->expert, TRACE_CARD, r->begun);
+        trace_end(s->workers->trace, TRACE_EXPERT, trace_expert(x->layer, w->expert), TRACE_CARD,
+                  r->begun);
         w->state = STREAM_EXPERT_READY;
         r->used = false;
     } else if (r->tries++ < STREAM_REREADS) {
@@ -219,9 +223,10 @@ static void finish(struct stream *s, struct stream_expert_read *r)
 /* Collect what has come. checks: and carry its checksum along. */
 static void poll_read(struct stream *s, struct stream_expert_read *r, bool checks)
 {
+    uint64_t before = r->read.bytes_done, n;
     enum err e = file_read_poll(&r->read);
-    uint64_t n;
 
+    s->stats.arrived += r->read.bytes_done - before;
     if (e != ERR_BUSY && e != ERR_OK) {
         fail(s, r, e);
         return;
@@ -307,6 +312,7 @@ static void list_expert(struct stream *s, uint32_t expert)
         .at = there ? x->slots[x->layer] + e->slot * layer_of(s)->expert_bytes : NULL,
     };
     s->stats.experts_kept += there;
+    x->figures[x->layer].kept += there;
 }
 
 void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
@@ -318,6 +324,7 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
     }
     x->layer = layer;
     x->n = 0;
+    x->figures[layer].lists++;
     for (uint32_t i = 0; i < layer_of(s)->n_experts; i++) {
         count_use(&all_of(s)[i], x->counts[i], n_tokens);
         if (x->counts[i] != 0) {

@@ -53,9 +53,17 @@ struct stream_expert_read {
     struct file_read read;
 };
 
+/* What has become of a layer's lists. */
+struct stream_experts_figures {
+    uint64_t stall_ticks;
+    uint32_t lists;              /* passes */
+    uint32_t kept, read, stalls; /* as in struct stream_stats */
+};
+
 struct stream_experts {
     struct stream_expert *all; /* (plan->experts.n), layer after layer; NULL: there is no cache */
     uint8_t *slots[INGOT_MAX_LAYERS];
+    struct stream_experts_figures figures[INGOT_MAX_LAYERS];
     uint32_t layer; /* of the list */
     uint32_t n;     /* experts of the list */
     enum err failure;

@@ -5,13 +5,15 @@
 void stream_expert_need(struct stream *s, uint32_t i)
 {
     struct stream_expert_wanted *w = &s->experts.list[i];
-    uint64_t start = stream_ticks(s), begin;
+    struct stream_experts_figures *f = &s->experts.figures[s->experts.layer];
+    uint64_t start = stream_ticks(s), begin, ticks;
 
     if (w->state == STREAM_EXPERT_READY) {
         return;
     }
     begin = trace_begin(s->workers->trace);
     s->stats.expert_stalls++;
+    f->stalls++;
     while (w->state != STREAM_EXPERT_READY && s->experts.failure == ERR_OK) {
         if (w->state == STREAM_EXPERT_MISSING) {
             (void)stream_experts_ask_for(s, i, true);
@@ -19,8 +21,11 @@ void stream_expert_need(struct stream *s, uint32_t i)
         stream_pump(s);
     }
     w->failed = s->experts.failure != ERR_OK;
-    s->stats.stall_ticks += stream_ticks(s) - start;
-    trace_end(s->workers->trace, TRACE_WAIT, w->expert, 0, begin);
+    ticks = stream_ticks(s) - start;
+    s->stats.stall_ticks += ticks;
+    f->stall_ticks += ticks;
+    trace_end(s->workers->trace, TRACE_WAIT_EXPERT, trace_expert(s->experts.layer, w->expert), 0,
+              begin);
 }
 
 /* The CRC of a layer's segment, from that of the bytes before its experts and from theirs in the

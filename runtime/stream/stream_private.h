@@ -58,6 +58,9 @@ static inline uint64_t stream_ticks(const struct stream *s)
     return platform_ticks(&platform->clock);
 }
 
+/* Something is about to be read: the card's share of the time begins. */
+void stream_begin_count(struct stream *s);
+
 /* A poll while all cores wait. */
 void stream_pump(struct stream *s);
 

@@ -9,7 +9,15 @@ import sys
 
 CARD = 64
 WIDTH, LINE, LEFT = 900, 28, 60
-COLOURS = {"layer": "#4a7ab5", "head": "#b5654a", "tile": "#7a9a4a"}
+COLOURS = {"layer": "#4a7ab5", "head": "#b5654a", "tile": "#7a9a4a", "expert": "#c08a2a"}
+INSIDE = {"expert": 1, "wait": 2}  # of a layer: drawn over it
+
+
+def label_of(kind, number, on_core):
+    """A layer's experts are told apart on the card, where their numbers have room."""
+    if kind == "expert":
+        return "" if on_core else number.partition(".")[2]
+    return "H" if kind == "head" else number
 
 
 def main():
@@ -26,8 +34,7 @@ def main():
     for i, tid in enumerate(lines):
         name = "card" if tid == CARD else f"core {tid}"
         out.append(f'<text x="4" y="{i * LINE + 18}">{name}</text>')
-    # waits last: they lie inside what waits
-    for e in sorted(events, key=lambda e: e["name"].startswith("wait")):
+    for e in sorted(events, key=lambda e: INSIDE.get(e["name"].split()[0], 0)):
         kind, number = e["name"].split()
         x0, x1 = max(e["ts"], start), min(e["ts"] + e["dur"], end)
         if x1 <= x0:
@@ -36,10 +43,12 @@ def main():
         y = lines.index(e["tid"]) * LINE + 4
         out.append(f'<rect x="{x:.1f}" y="{y}" width="{w:.1f}" height="{LINE - 8}" '
                    f'fill="{COLOURS.get(kind, "#fff")}" stroke="#fff" stroke-width="0.5"/>')
+        label = label_of(kind, number, e["tid"] != CARD)
         if w > 14 and kind != "wait":
-            out.append(f'<text x="{x + 2:.1f}" y="{y + 14}" fill="#fff">'
-                       f'{"H" if kind == "head" else number}</text>')
-    out.append(f'<text x="{LEFT}" y="{height - 6}">{(end - start) / 1000:.0f} ms; numbers: layers, '
+            out.append(f'<text x="{x + 2:.1f}" y="{y + 14}" fill="#fff">{label}</text>')
+    experts = any(e["name"].startswith("expert") for e in events)
+    names = "blue: layers, brown: their experts" if experts else "numbers: layers"
+    out.append(f'<text x="{LEFT}" y="{height - 6}">{(end - start) / 1000:.0f} ms; {names}, '
                'H: the head</text></svg>')
     with open(sys.argv[2], "w", encoding="utf-8") as f:
         f.write("\n".join(out) + "\n")

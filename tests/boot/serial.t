@@ -31,7 +31,8 @@ PROMPT, STORY = "Hello! Who are you?", "Tell me a story about a fox."
 FIGURES = {"prompt_tokens", "reply_tokens", "first_token_ms", "decode_ms", "prefill_tokens_per_s",
            "decode_tokens_per_s", "decode_passes", "guessed_tokens", "right_guesses",
            "streamed_bytes", "streamed_bytes_per_pass", "planned_bytes_per_pass", "card_mb_per_s",
-           "stalled_percent", "card_retries", "temperature_c", "context_tokens"}
+           "stalled_percent", "card_retries", "experts_in_cache_percent", "expert_bytes", "expert_stalls",
+           "temperature_c", "context_tokens"}
 
 
 def plain(prompt):

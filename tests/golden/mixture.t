@@ -68,4 +68,14 @@ asked = sum(read / (1 - kept / 100) for kept, read in found if kept < 100)
 share = 100 - 100 * sum(read for _, read in found) / max(1, asked)
 tap.ok(len(found) == len(STORIES) and share >= AT_LEAST,
        f"half of the experts: {share:.1f} % were in the cache", console)
+
+_, console = run([HOST, "chat", MODEL, "--temp", "0", "-t", "1", "--spec", "off", "--mem", HALF,
+                  "--card", "10M"], stdin=f"{STORIES[0]}\n/stats\n".encode())
+closing = re.search(r"read .* in all at ([\d.]+) MB/s.* (\d+) read \(([^)]*)\), (\d+) waited for", console)
+told = re.search(r"^experts: .* (\d+) read \(([^)]*)\), (\d+) waited for", console, re.M)
+layers = re.findall(r"^  layer (\d+) +([\d.]+) % of (\d+) in the cache", console, re.M)
+read = sum(round(int(n) * (1 - float(share) / 100)) for _, share, n in layers)
+tap.ok(closing and told and closing.groups()[1:] == told.groups() and len(layers) == 4 and
+       abs(read - int(told.group(1))) <= 4, "/stats tells the same, layer by layer", console)
+tap.ok(closing and 8 <= float(closing.group(1)) <= 11, "and how fast the card gave them", console)
 tap.done()

@@ -83,6 +83,25 @@ static void find_limits(void)
 
 /* ---- every size -------------------------------------------------------------------------------- */
 
+/* What the layers tell one by one is what they tell together. */
+static bool layers_add_up(void)
+{
+    struct stream_stats sum = { 0 };
+
+    for (uint32_t i = 0; i < rig.model.image.header->params.n_layers; i++) {
+        const struct stream_experts_figures *f = &rig.model.stream.experts.figures[i];
+
+        sum.experts_kept += f->kept;
+        sum.experts_read += f->read;
+        sum.expert_stalls += f->stalls;
+        sum.stall_ticks += f->stall_ticks;
+        sum.expert_bytes += f->read * image_layer(&rig.model.image, i)->expert_bytes;
+    }
+    return sum.experts_kept == stats()->experts_kept && sum.experts_read == stats()->experts_read &&
+           sum.expert_stalls == stats()->expert_stalls && sum.stall_ticks <= stats()->stall_ticks &&
+           sum.expert_bytes == stats()->expert_bytes;
+}
+
 /* *read_before: experts that a smaller cache has read in the last chunk, or more. */
 static void test_size(size_t limit, enum rig_pace pace, unsigned *read_before)
 {
@@ -103,6 +122,9 @@ static void test_size(size_t limit, enum rig_pace pace, unsigned *read_before)
         OK(most_reads(&n) <= 1, "%u slots: no expert was read twice in it, %u were read",
            (unsigned)slots(), n);
     }
+    OK(layers_add_up() && stats()->experts_read != 0 && stats()->arrived >= stats()->expert_bytes,
+       "%u slots: the layers' figures are those of all, %lu bytes of experts arrived",
+       (unsigned)slots(), (unsigned long)stats()->arrived);
     OK(n <= *read_before && n + slots() >= 12, "%u slots: what the smaller cache kept was not read",
        (unsigned)slots());
     *read_before = n;

@@ -1,0 +1,56 @@
+/* What the cache of experts did: in the line of a reply, and layer by layer. */
+#include "runtime/chat/report.h"
+
+#include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
+
+static const char *share_of(char text[FORMAT_NUMBER_BYTES], uint64_t kept, uint64_t read)
+{
+    return format_ratio(text, kept * 100, kept + read, 1);
+}
+
+void report_experts(struct console *c, const struct stream_stats *now,
+                    const struct generate_result *r)
+{
+    const struct stream_stats *before = &r->before;
+    uint64_t read = now->experts_read - before->experts_read;
+    char share[FORMAT_NUMBER_BYTES], bytes[FORMAT_NUMBER_BYTES], each[FORMAT_NUMBER_BYTES];
+
+    console_printf(c, ", experts: %s %% in the cache, %lu read (%s), %lu waited for (%s a %s)",
+                   share_of(share, now->experts_kept - before->experts_kept, read),
+                   (unsigned long)read,
+                   format_bytes(bytes, now->expert_bytes - before->expert_bytes),
+                   (unsigned long)(now->expert_stalls - before->expert_stalls),
+                   format_ratio(each, r->decode_expert_stalls, r->passes, 2),
+                   r->speculates ? "pass" : "token");
+}
+
+/* Layers without experts have no lists. */
+void report_expert_layers(struct console *c, const struct model *m)
+{
+    const struct stream_stats *s = &m->stream.stats;
+    uint64_t hz = c->platform->clock.hz;
+    char share[FORMAT_NUMBER_BYTES], bytes[FORMAT_NUMBER_BYTES], each[FORMAT_NUMBER_BYTES];
+    char seconds[FORMAT_NUMBER_BYTES];
+
+    if (m->stream.experts.all == NULL) {
+        return;
+    }
+    console_printf(c, "experts: %s %% in the cache, %lu read (%s), %lu waited for\n",
+                   share_of(share, s->experts_kept, s->experts_read),
+                   (unsigned long)s->experts_read, format_bytes(bytes, s->expert_bytes),
+                   (unsigned long)s->expert_stalls);
+    for (uint32_t i = 0; i < m->image.header->params.n_layers; i++) {
+        const struct stream_experts_figures *f = &m->stream.experts.figures[i];
+
+        if (f->lists != 0) {
+            console_printf(c,
+                           "  layer %-3u %5s %% of %lu in the cache, %s waited for in a pass, %s "
+                           "s in all\n",
+                           (unsigned)i, share_of(share, f->kept, f->read),
+                           (unsigned long)f->kept + f->read,
+                           format_ratio(each, f->stalls, f->lists, 2),
+                           format_ratio(seconds, f->stall_ticks, hz, 3));
+        }
+    }
+}
