@@ -23,7 +23,7 @@ struct json_text {
 
 /* A sequence, and the request that it answers. */
 struct place {
-    struct session *session, own;        /* the first place has the application's */
+    struct session *session;
     const struct batch_request *request; /* NULL: it is free */
     uint32_t number, set;
     struct generate_params params;
@@ -314,14 +314,10 @@ static bool run_all(struct batch *b)
 {
     uint64_t start = board.ticks();
 
-    b->n_places = b->args->together;
-    b->places[0].session = &b->host.app.target.session;
-    for (uint32_t i = 1; i < b->n_places; i++) {
-        b->places[i].session = &b->places[i].own;
-        session_open(b->places[i].session, model_of(b), &b->host.app.target.setup);
-    }
+    b->n_places = model_of(b)->plan.sequences;
     b->replies.n = b->n_places;
     for (uint32_t i = 0; i < b->n_places; i++) {
+        b->places[i].session = app_sequence(&b->host.app, i);
         b->replies.places[i].session = b->places[i].session;
     }
     while (b->n_done < b->file.n) {
@@ -336,19 +332,6 @@ static bool run_all(struct batch *b)
     return true;
 }
 
-static enum option_result set_together(void *arguments, const struct command_option *o,
-                                       const char *value)
-{
-    struct host_args *args = arguments;
-
-    (void)o;
-    if (value[0] < '1' || value[0] > '0' + GROUP_MOST || value[1] != '\0') {
-        return OPTION_REFUSED;
-    }
-    args->together = (uint32_t)(value[0] - '0');
-    return OPTION_TAKEN;
-}
-
 static int run(int argc, char **argv)
 {
     static struct host_args args;
@@ -358,7 +341,10 @@ static int run(int argc, char **argv)
     if (!host_args_read(&cmd_batch, &args, argc, argv, &status)) {
         return status;
     }
-    args.together = args.together == 0 ? GROUP_MOST : args.together;
+    if (!options_given(&args.options, OPTION_TOGETHER)) {
+        args.options.load.together = GROUP_MOST;
+    }
+    args.options.load.spec = SPECULATIVE_OFF;
     batch.args = &args;
     good = batch_file_read(&batch.file, args.file != NULL ? args.file : "-", &args.options) &&
            host_app_plan(&batch.host, &args) && host_app_load(&batch.host) && run_all(&batch);
@@ -377,19 +363,12 @@ static const struct command_option file = {
     .help = "the requests (default: standard input)",
     .field = offsetof(struct host_args, file),
 };
-static const struct command_option together = {
-    .name = "--together",
-    .value = "N",
-    .takes = "a count from 1 to 8",
-    .help = "so many side by side (default: 8)",
-    .set = set_together,
-};
 static const struct command_option *const options[] = {
-    HOST_ROW(TITLE_REPLY),  &file,           &together,       HOST_ROW(SYSTEM),
-    HOST_ROW(THINK),        HOST_ROW(STOP),  HOST_ROW(N),     HOST_ROW(TITLE_SAMPLING),
-    HOST_ROW(TEMP),         HOST_ROW(TOP_P), HOST_ROW(TOP_K), HOST_ROW(MIN_P),
-    HOST_ROW(REPEAT),       HOST_ROW(SEED),  HOST_ROWS_LOAD,  HOST_ROWS_COMPUTER,
-    HOST_ROW(TITLE_OUTPUT), HOST_ROW(IDS),   HOST_ROW(QUIET), NULL,
+    HOST_ROW(TITLE_REPLY),  &file,           HOST_ROW(TOGETHER), HOST_ROW(SYSTEM),
+    HOST_ROW(THINK),        HOST_ROW(STOP),  HOST_ROW(N),        HOST_ROW(TITLE_SAMPLING),
+    HOST_ROW(TEMP),         HOST_ROW(TOP_P), HOST_ROW(TOP_K),    HOST_ROW(MIN_P),
+    HOST_ROW(REPEAT),       HOST_ROW(SEED),  HOST_ROWS_LOAD,     HOST_ROWS_COMPUTER,
+    HOST_ROW(TITLE_OUTPUT), HOST_ROW(IDS),   HOST_ROW(QUIET),    NULL,
 };
 
 const struct command cmd_batch = {

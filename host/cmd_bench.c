@@ -17,10 +17,7 @@ static int run_bench(int argc, char **argv)
 }
 
 static const struct command_option *const bench_options[] = {
-    HOST_ROW(QUIET),
-    HOST_ROWS_LOAD,
-    HOST_ROWS_COMPUTER,
-    NULL,
+    HOST_ROW(QUIET), HOST_ROWS_LOAD, HOST_ROW(TOGETHER), HOST_ROWS_COMPUTER, HOST_ROW(IDS), NULL,
 };
 
 const struct command cmd_bench = {
@@ -30,7 +27,8 @@ const struct command cmd_bench = {
     .summary = "measure the speed of a model on this computer",
     .about =
         "Measures prefill and decode, as /bench does on a board: a prompt of 128 tokens, then 16\n"
-        "one by one. The figures go to standard output, the plan to standard error.",
+        "one by one. With --together sequences run side by side, too, and one at a time.\n"
+        "The figures go to standard output, the plan to standard error.",
     .example = "ingot bench model.ingot -t 4\ningot bench model.ingot --mem 200M --card 23M",
     .options = bench_options,
     .operand_field = offsetof(struct host_args, model),

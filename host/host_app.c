@@ -82,7 +82,6 @@ static bool start(struct host_app *h, struct host_args *args, enum use use)
                                .options = &args->options,
                                .front = args->quiet ? APP_SILENT : APP_PROGRAM,
                                .chats = interactive,
-                               .sequences = args->together,
                                .chunk = args->chunk,
                                .rates = args->rates,
                                .predict = args->predict };

@@ -24,7 +24,6 @@ struct host_args {
     uint64_t card_rate;   /* --card: read the file at this pace, bytes a second; 0: as it comes */
     uint64_t ram;         /* --ram: bytes of the arena; 0: the computer's */
     uint32_t chunk;       /* --chunk; 0: default */
-    uint32_t together;    /* --together; 0: one sequence */
     struct plan_rates rates; /* --mem-bw and --macs of another machine, for `ingot plan` */
     uint64_t memory_rate;    /* --mem-bw as it is; 0: not given */
     bool macs;               /* --macs was given */
@@ -67,6 +66,7 @@ enum host_option {
     HOST_TOKENIZER,
     HOST_CTX,
     HOST_BEAMS,
+    HOST_TOGETHER,
     HOST_BRANCHES,
     HOST_LEARN,
     HOST_LOG,

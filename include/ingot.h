@@ -35,6 +35,7 @@ extern "C" {
 
 enum {
     INGOT_MOST_CORES = 8,
+    INGOT_MOST_SESSIONS = 8, /* of a model, side by side */
     INGOT_MOST_STOPS = 4,    /* stop strings of a reply */
     INGOT_STOP_BYTES = 64,   /* of one, with its NUL */
     INGOT_MOST_TEXT = 16384, /* bytes of text that one call makes tokens of, template included */
@@ -154,6 +155,7 @@ struct ingot_setup {
     void *progress_context;
     /* While opening and loading: `done` of `total` bytes. False: stop. Or NULL. */
     bool (*progress)(void *context, const char *doing, uint64_t done, uint64_t total);
+    uint32_t sessions; /* that the model can have, at most INGOT_MOST_SESSIONS; 0: one */
 };
 
 /* ---- a model -------------------------------------------------------------------------------- */
@@ -218,8 +220,8 @@ enum ingot_error ingot_model_info(const struct ingot_model *model, struct ingot_
 
 /* ---- a session: one sequence of tokens ------------------------------------------------------ */
 
-/* An empty session. A model has one: a second call is answered INGOT_WRONG_ORDER. It ends with the
- * model. */
+/* An empty session. A model has setup.sessions of them: one more is answered INGOT_WRONG_ORDER. They end
+ * with the model. */
 enum ingot_error ingot_session_begin(struct ingot_model *model, struct ingot_session **session);
 
 /* Forget all tokens. */
@@ -289,6 +291,22 @@ struct ingot_generate_result {
 enum ingot_error ingot_generate(struct ingot_session *session,
                                 const struct ingot_generate_params *params, ingot_text_fn *text,
                                 void *context, struct ingot_generate_result *result);
+
+/* One of several replies: what ingot_generate is given for it. */
+struct ingot_reply {
+    struct ingot_session *session;
+    const struct ingot_generate_params *params; /* NULL: the defaults */
+    ingot_text_fn *text;                        /* or NULL */
+    void *context;                              /* of text and go_on */
+    struct ingot_generate_result result;        /* is filled */
+};
+
+/* ingot_generate of n sessions of one model side by side: a pass reads each weight once for all of them,
+ * and every reply is what its session alone would get. go_on is asked before each pass, and one false
+ * ends that reply alone, as text's does. prompt_ticks and reply_ticks are those of all together. Errors
+ * as ingot_generate; INGOT_BAD_ARGUMENT also: n is 0 or beyond INGOT_MOST_SESSIONS, or a session stands
+ * there twice or is another model's. After an error all replies are as far as they came. */
+enum ingot_error ingot_generate_together(struct ingot_reply *replies, uint32_t n);
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 

@@ -59,7 +59,7 @@ static bool good_stops(const struct ingot_generate_params *p)
     return true;
 }
 
-static bool good_params(const struct ingot_generate_params *p)
+bool library_good_params(const struct ingot_generate_params *p)
 {
     return within(p->temp, 0, MOST_TEMP) && within(p->top_p, 0, 1) && p->top_p > 0 &&
            within(p->min_p, 0, 1) && within(p->repeat, 0, MOST_TEMP) && p->repeat > 0 &&
@@ -89,8 +89,8 @@ static bool stop_is_wanted(void *context)
 
 /* ---- the reply ------------------------------------------------------------------------------ */
 
-static void set_params(const struct ingot_session *s, const struct ingot_generate_params *p,
-                       const struct stop *stop, struct generate_params *out)
+void library_set_params(const struct ingot_session *s, const struct ingot_generate_params *p,
+                        const struct stop *stop, struct generate_params *out)
 {
     const struct ingot_chat *chat = s->model->model.image.chat;
 
@@ -105,19 +105,36 @@ static void set_params(const struct ingot_session *s, const struct ingot_generat
     }
 }
 
+struct sampler_params library_sampler(const struct ingot_generate_params *p)
+{
+    return (struct sampler_params){ p->temp, p->top_p, p->min_p, p->repeat, p->top_k, p->seed };
+}
+
+/* Guesses are for one session at a time. */
+static struct speculative *speculative_of(struct ingot_session *s)
+{
+    static const struct speculative_params guessing = { SPECULATIVE_AUTO, false };
+    struct speculative *speculative = &s->model->speculative;
+
+    if (speculative->session != &s->session) {
+        speculative_open(speculative, &s->session, NULL, &guessing);
+    }
+    return speculative;
+}
+
 static enum err run(struct ingot_session *s, struct call *call, struct generate_result *r)
 {
     const struct ingot_generate_params *p = call->params;
-    struct sampler_params params = { p->temp, p->top_p, p->min_p, p->repeat, p->top_k, p->seed };
+    struct sampler_params params = library_sampler(p);
     struct sampler sampler;
-    struct generator generator = { &s->session, &s->speculative, &sampler, NULL };
+    struct generator generator = { &s->session, speculative_of(s), &sampler, NULL };
     struct generate_sink sink = { .context = call, .text = hand_on };
     struct stop stop = { stop_is_wanted, call };
     struct generate_params inner;
     enum err e;
 
     sampler_init(&sampler, &params);
-    set_params(s, p, &stop, &inner);
+    library_set_params(s, p, &stop, &inner);
     s->session.problem[0] = '\0';
     s->model->busy = true;
     e = generate(&generator, &inner, &sink, r);
@@ -128,7 +145,8 @@ static enum err run(struct ingot_session *s, struct call *call, struct generate_
     return e;
 }
 
-static void report(const struct generate_result *r, bool stopped, struct ingot_generate_result *out)
+void library_report(const struct generate_result *r, bool stopped,
+                    struct ingot_generate_result *out)
 {
     static const enum ingot_end ends[] = {
         [GENERATE_ENDED] = INGOT_END_MODEL,
@@ -162,7 +180,7 @@ static enum ingot_error reply(struct ingot_session *s, struct call *call,
     }
     e = run(s, call, &r);
     if (result != NULL) {
-        report(&r, call->stopped, result);
+        library_report(&r, call->stopped, result);
     }
     if (e == ERR_ABORTED && call->stopped) {
         return INGOT_OK;
@@ -185,7 +203,7 @@ enum ingot_error ingot_generate(struct ingot_session *s, const struct ingot_gene
         ingot_generate_default(&defaults);
         call.params = &defaults;
     }
-    if (!good_params(call.params)) {
+    if (!library_good_params(call.params)) {
         return library_refuse(s->model, INGOT_BAD_ARGUMENT,
                               "a parameter of the sampler or a stop string is out of bounds");
     }

@@ -10,6 +10,7 @@
 #include "runtime/base/platform.h"
 #include "runtime/compute/workers.h"
 #include "runtime/model/model.h"
+#include "runtime/session/replies.h"
 #include "runtime/session/session.h"
 #include "runtime/session/speculative.h"
 #include "runtime/storage/file.h"
@@ -22,7 +23,6 @@ enum library_stage { LIBRARY_CLOSED, LIBRARY_FAILED, LIBRARY_OPEN, LIBRARY_LOADE
 struct ingot_session {
     struct ingot_model *model; /* NULL: not begun, or closed */
     struct session session;
-    struct speculative speculative;
     bool has_logits; /* session.logits are those after its last token, as the model gave them */
 };
 
@@ -39,7 +39,9 @@ struct ingot_model {
     struct file file;
     struct model_setup model_setup;
     struct model model;
-    struct ingot_session session;
+    struct ingot_session sessions[INGOT_MOST_SESSIONS];
+    struct speculative speculative; /* of the session that it names */
+    struct replies replies;
     char problem[LIBRARY_PROBLEM_BYTES]; /* of the latest error */
 };
 
@@ -69,6 +71,20 @@ void library_choose_kernels(struct ingot_model *m);
 /* One line of what printf would write, to the caller's log. */
 void library_log(const struct ingot_model *m, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* ---- generate.c ------------------------------------------------------------------------------ */
+
+/* Whether every number is within its bounds. */
+bool library_good_params(const struct ingot_generate_params *p);
+
+/* The same for the runtime; stop may be NULL. */
+void library_set_params(const struct ingot_session *s, const struct ingot_generate_params *p,
+                        const struct stop *stop, struct generate_params *out);
+struct sampler_params library_sampler(const struct ingot_generate_params *p);
+
+/* And back; stopped: by a callback. */
+void library_report(const struct generate_result *r, bool stopped,
+                    struct ingot_generate_result *out);
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 

@@ -59,7 +59,8 @@ static bool good_setup(const struct ingot_setup *s)
     if (s == NULL || s->memory == NULL || s->clock.ticks == NULL || s->clock.hz == 0) {
         return false;
     }
-    if ((unsigned)s->kv > INGOT_KV_F32 || s->weight_bytes > SIZE_MAX) {
+    if ((unsigned)s->kv > INGOT_KV_F32 || s->weight_bytes > SIZE_MAX ||
+        s->sessions > INGOT_MOST_SESSIONS) {
         return false;
     }
     return good_source(&s->source) && good_cores(&s->cores) && good_cpu(s->cpu);
@@ -91,6 +92,7 @@ static void set_up(struct ingot_model *m)
         .limits.context = s->context,
         .limits.kv = kv_both((enum kv_type)s->kv),
         .guesses = MODEL_GUESSES_IF_STREAMED,
+        .sequences = s->sessions,
         .progress = s->progress,
         .progress_context = s->progress_context,
         .sequence_bytes = session_bytes,
@@ -269,7 +271,9 @@ enum ingot_error ingot_close(struct ingot_model *m)
         workers_stop(&m->workers);
     }
     m->stage = LIBRARY_CLOSED;
-    m->session.model = NULL;
+    for (uint32_t i = 0; i < INGOT_MOST_SESSIONS; i++) {
+        m->sessions[i].model = NULL;
+    }
     return INGOT_OK;
 }
 

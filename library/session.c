@@ -12,8 +12,8 @@ _Static_assert((int)LIBRARY_PARTS == (int)CHAT_TURN_PARTS, "the parts of a turn"
 
 enum ingot_error ingot_session_begin(struct ingot_model *m, struct ingot_session **session)
 {
-    static const struct speculative_params guessing = { SPECULATIVE_AUTO, false };
     enum ingot_error error;
+    uint32_t i = 0;
 
     if (session == NULL) {
         return INGOT_BAD_ARGUMENT;
@@ -23,13 +23,16 @@ enum ingot_error ingot_session_begin(struct ingot_model *m, struct ingot_session
     if (error != INGOT_OK) {
         return error;
     }
-    if (m->session.model != NULL) {
-        return library_refuse(m, INGOT_WRONG_ORDER, "the model has its session already");
+    while (i < m->model.plan.sequences && m->sessions[i].model != NULL) {
+        i++;
     }
-    session_open(&m->session.session, &m->model, &m->model_setup);
-    speculative_open(&m->session.speculative, &m->session.session, NULL, &guessing);
-    m->session.model = m;
-    *session = &m->session;
+    if (i == m->model.plan.sequences) {
+        return library_refuse(m, INGOT_WRONG_ORDER,
+                              "the model has its sessions already: setup.sessions makes more");
+    }
+    session_open(&m->sessions[i].session, &m->model, &m->model_setup);
+    m->sessions[i].model = m;
+    *session = &m->sessions[i];
     return INGOT_OK;
 }
 

@@ -23,6 +23,7 @@
 #include "runtime/model/adapters.h"
 #include "runtime/model/model.h"
 #include "runtime/options/options.h"
+#include "runtime/session/replies.h"
 #include "runtime/session/session.h"
 
 /* What stands in front of the application. */
@@ -43,7 +44,6 @@ struct app_setup {
     enum app_front front;
     bool chats;              /* lines will come that may be commands: branches have room */
     const char *greeting;    /* a line before the first prompt; NULL: none */
-    uint32_t sequences;      /* side by side (session_group.h); 0: one, the conversation */
     uint32_t chunk;          /* prompt tokens that pass the layers together; 0: default */
     struct plan_rates rates; /* of the machine, where they are known ... */
     bool predict;            /* ... and this one is not measured */
@@ -76,9 +76,11 @@ struct app {
     struct app_model target;
     struct app_model draft; /* that guesses the target's tokens */
     bool has_draft;
-    struct memory_range adapter_ram;                  /* of `adapters`, in front of the target */
-    struct adapters adapters;                         /* on the target */
-    char adapted[ADAPTER_LIST_BYTES];                 /* the list of those at work */
+    struct session beside[GROUP_MOST - 1]; /* of the target, where together= plans them ... */
+    struct replies replies;                /* ... for /bench */
+    struct memory_range adapter_ram;       /* of `adapters`, in front of the target */
+    struct adapters adapters;              /* on the target */
+    char adapted[ADAPTER_LIST_BYTES];      /* the list of those at work */
     struct adapter_list adapter_lists[ADAPTERS_SETS]; /* while sets go to work */
     enum option at_fault; /* the word that the last error is about; OPTION_COUNT: none */
     bool gave_up;         /* a boot word, to come to a model without it */
@@ -102,6 +104,12 @@ enum err app_plan(struct app *a);
 /* Load what was planned, and open its sessions. Errors of model_load; ERR_UNSUPPORTED, keys and values
  * would spill and no file is there for them. */
 enum err app_load(struct app *a);
+
+/* Sequence i of the model, below plan.sequences: the first is the conversation. */
+static inline struct session *app_sequence(struct app *a, uint32_t i)
+{
+    return i == 0 ? &a->target.session : &a->beside[i - 1];
+}
 
 /* What /model calls the model that was found. */
 const char *app_model_name(const struct app *a);

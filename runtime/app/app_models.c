@@ -46,8 +46,8 @@ static struct model_setup target_setup(struct app *a)
         .limits.kv_card = o->load.kv.card,
         .rates = a->setup.rates,
         .calibrate = !a->setup.predict,
-        .guesses = a->setup.sequences > 1 ? MODEL_NO_GUESSES : speculative_room(&guessing),
-        .sequences = a->setup.sequences,
+        .guesses = speculative_room(&guessing),
+        .sequences = o->load.together,
         .sequence_bytes = session_bytes,
         .learns = o->load.learn != LEARN_OFF && a->setup.chats,
         .lines = chat_lines(app_branches(a), o->load.beams),
@@ -160,6 +160,9 @@ static enum option word_of_plan(const struct app *a, enum err e)
     if (o->kv.card) {
         return OPTION_KV;
     }
+    if (o->together > 1) {
+        return OPTION_TOGETHER;
+    }
     if (m->plan.mem_is_short) {
         return OPTION_MEM;
     }
@@ -225,6 +228,17 @@ static enum err load_model(struct app *a, struct app_model *m)
     return ERR_OK;
 }
 
+/* The first one is the conversation's. */
+static void open_sequences(struct app *a)
+{
+    const struct model *m = &a->target.model;
+
+    for (uint32_t i = 1; i < m->plan.sequences; i++) {
+        session_open(app_sequence(a, i), &a->target.model, &a->target.setup);
+        app_sequence(a, i)->hash.on = a->setup.options->show.ids;
+    }
+}
+
 static void report_plans(struct app *a)
 {
     const struct model *m = &a->target.model;
@@ -266,7 +280,11 @@ enum err app_load_models(struct app *a)
         }
     }
     e = load_model(a, &a->target);
-    return e == ERR_OK ? app_load_adapters(a) : e;
+    if (e != ERR_OK) {
+        return e;
+    }
+    open_sequences(a);
+    return app_load_adapters(a);
 }
 
 enum err app_load(struct app *a)

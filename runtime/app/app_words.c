@@ -31,6 +31,9 @@ static const char *describe(const struct options_load *load, enum option which,
     case OPTION_CTX:
         format_text(word, WORD_BYTES, "ctx=%u", (unsigned)load->ctx);
         return "the model's own is used";
+    case OPTION_TOGETHER:
+        format_text(word, WORD_BYTES, "together=%u", (unsigned)load->together);
+        return "there is one sequence";
     case OPTION_DRAFT:
         format_text(word, WORD_BYTES, "draft=%s", load->draft);
         return "no draft is used";
@@ -52,6 +55,7 @@ static void forget(struct options_load *load, enum option which)
     switch (which) {
     case OPTION_MEM: load->mem = 0; break;
     case OPTION_CTX: load->ctx = 0; break;
+    case OPTION_TOGETHER: load->together = 1; break;
     case OPTION_DRAFT: load->draft[0] = '\0'; break;
     case OPTION_ADAPTER: load->adapter[0] = '\0'; break;
     default:

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/app/bench_together.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
@@ -13,7 +14,13 @@ struct bench {
     struct app *app;
     uint32_t prompt;          /* tokens */
     uint64_t prefill, decode; /* ticks */
+    struct bench_together together;
 };
+
+static bool has_several(const struct session *s)
+{
+    return s->model->plan.sequences > 1;
+}
 
 /* n tokens after the conversation, `step` at once. */
 static enum err bench_append(const struct bench *b, uint32_t n, uint32_t step, uint64_t *ticks)
@@ -51,17 +58,39 @@ static enum err bench_both(struct bench *b)
     return e;
 }
 
+/* Where there are several sequences; from the conversation's first `length` tokens on. */
+static enum err bench_beside(struct bench *b, struct session *s, uint32_t length,
+                             const struct session_hash *hash)
+{
+    enum err e;
+
+    if (!has_several(s)) {
+        return ERR_OK;
+    }
+    (void)session_cut(s, length);
+    s->hash = *hash;
+    chat_wait_begin(&b->app->chat, "bench", BENCH_TOGETHER_PROMPT + BENCH_TOGETHER_NEW);
+    e = bench_together_run(b->app, &b->together);
+    console_progress_end(b->app->setup.console);
+    return e;
+}
+
 /* After the conversation, which stays; its pending tokens are kept aside. */
 static enum err bench_apart(struct bench *b, struct session *s)
 {
     uint32_t length = s->n_cached, pending = s->n_ids - length, kept[BENCH_PROMPT];
+    struct session_hash hash = s->hash;
     enum err e;
 
     memcpy(kept, s->ids + length, pending * sizeof *kept);
     (void)session_cut(s, length);
     session_mark(s); /* some states can only go back to a mark */
     e = bench_both(b);
+    if (e == ERR_OK) {
+        e = bench_beside(b, s, length, &hash);
+    }
     (void)session_cut(s, length);
+    s->hash = hash;
     (void)session_put(s, kept, pending); /* there was room before */
     return e;
 }
@@ -95,7 +124,8 @@ static enum err bench_measure(struct bench *b, struct session *s)
 {
     uint32_t room = s->context - s->n_cached;
 
-    if (room < BENCH_NEW + BENCH_LEAST || s->n_ids - s->n_cached > BENCH_PROMPT) {
+    if (room < BENCH_NEW + max_u32(BENCH_LEAST, BENCH_TOGETHER_PROMPT) ||
+        s->n_ids - s->n_cached > BENCH_PROMPT) {
         return ERR_NO_SPACE;
     }
     b->prompt = min_u32(room - BENCH_NEW, BENCH_PROMPT);
@@ -132,5 +162,13 @@ bool bench_print(struct app *a)
         return false;
     }
     print_bench(&b, s->n_cached);
-    return true;
+    if (!has_several(s)) {
+        return true;
+    }
+    bench_together_print(a, &b.together);
+    if (!bench_together_agrees(&b.together)) {
+        console_printf(a->setup.console,
+                       "error: side by side they say other tokens than one at a time\n");
+    }
+    return bench_together_agrees(&b.together);
 }

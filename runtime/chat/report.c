@@ -131,6 +131,9 @@ static void kv_text(const struct plan *p, const struct image *image, char *text,
     uint32_t n_layers = kv_spread_most(image), n_states = count_states(image);
     size_t n = format_text(text, bytes, "keys and values, %s", kv_types_name(p->kv.types, types));
 
+    if (p->sequences > 1) {
+        n += format_text(text + n, bytes - n, ", of %u sequences", (unsigned)p->sequences);
+    }
     if (p->kv.n_spilled != 0) {
         n += format_text(text + n, bytes - n,
                          "; %u of %u %s on the card: up to %s there, %s "

@@ -344,7 +344,8 @@ enum err model_load(struct model *m, const struct model_setup *setup)
 
 uint32_t model_most_guesses(const struct model *m)
 {
-    return m->plan.logits_rows - 1;
+    return m->request.work.logits_rows > 1 ? m->plan.logits_rows - 1
+                                           : 0; /* side by side need rows, too */
 }
 
 uint64_t model_planned_bytes(const struct model *m)

@@ -47,6 +47,8 @@ const struct rule options_rules[OPTION_COUNT] = {
                      "a count of tokens from 1 to 1048576, such as ctx=512" },
     [OPTION_BEAMS] = { "beams", KIND_COUNT, FIELD(load.beams), 0, 1, OPTIONS_BEAMS,
                        "a count from 1 to 4, such as beams=4: the likeliest of so many replies; 1 samples" },
+    [OPTION_TOGETHER] = { "together", KIND_COUNT, FIELD(load.together), 0, 1, OPTIONS_TOGETHER,
+                          "a count from 1 to 8 of sequences side by side, such as together=4" },
     [OPTION_LEARN] = { "learn", KIND_CHOICE, FIELD(load.learn), 0, 0, 0,
                        "off, on, or loose: without springs to what was learnt before" },
     [OPTION_LOG] = { "log", KIND_CHOICE, FIELD(load.log), 0, 0, 0,
@@ -93,6 +95,7 @@ static_assert(BOARD_MAX_CORES == 8, "the sentence of cores= says so");
 static_assert(OPTIONS_STOPS == 4 && OPTIONS_STOP_BYTES == 64, "the sentence of stop= says so");
 static_assert(ADAPTER_LIST_MOST == 4, "the sentence of adapter= says so");
 static_assert(OPTIONS_BEAMS == 4, "the sentence of beams= says so");
+static_assert(OPTIONS_TOGETHER == 8, "the sentence of together= says so");
 static_assert(OPTIONS_BRANCHES == 8, "the sentence of branches= says so");
 static_assert(OPTION_COUNT < 64, "options.given has a bit for each");
 static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sentences say so");
@@ -102,6 +105,7 @@ void options_init(struct options *o)
     memset(o, 0, sizeof *o);
     o->load.branches = 4;
     o->load.beams = 1;
+    o->load.together = 1;
     sampler_params_default(&o->sampler);
 }
 

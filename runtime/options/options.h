@@ -19,6 +19,7 @@ enum {
     OPTIONS_STOPS = 4,
     OPTIONS_BRANCHES = 8,
     OPTIONS_BEAMS = 4,
+    OPTIONS_TOGETHER = 8,
     OPTIONS_STOP_BYTES = 64,
     OPTIONS_SENTENCE_BYTES = 256, /* longest sentence of a report, with its NUL */
 };
@@ -41,6 +42,7 @@ enum option {
     OPTION_SEED,     /* seed=NUMBER, 64 bits */
     OPTION_CTX,      /* ctx=TOKENS */
     OPTION_BEAMS,    /* beams=COUNT of replies that are searched at once */
+    OPTION_TOGETHER, /* together=COUNT of sequences that can run side by side */
     OPTION_LEARN,    /* learn=on or loose: /good, /bad and /teach change what the model says */
     OPTION_LOG,      /* log=on: turns go to ingot.log on the card */
     OPTION_BRANCHES, /* branches=COUNT that /branch and /retry can keep */
@@ -97,6 +99,7 @@ struct options_load {
     uint64_t adapters;                /* 0: what those there are take */
     uint32_t ctx;                     /* 0: the model's own */
     uint32_t beams;                   /* 1: tokens are sampled */
+    uint32_t together;                /* sequences side by side (session_group.h) */
     uint32_t learn;                   /* enum option_learn */
     uint32_t log;                     /* enum option_log */
     uint32_t branches;                /* that chats keep room for */

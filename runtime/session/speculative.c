@@ -34,6 +34,8 @@ struct model_setup speculative_draft_setup(const struct model_setup *target,
     setup.limits.kv = kv_both(KV_F16); /* guesses need not be exact */
     setup.limits.kv_card = false;
     setup.guesses = MODEL_NO_GUESSES;
+    setup.sequences = 1;
+    setup.learns = false;
     setup.sequence_bytes = session_draft_bytes;
     setup.draft = true;
     return setup;

@@ -55,7 +55,7 @@ static _Alignas(64) float work[SETS][CHUNK_MOST * 512];
 static struct lora sets[SETS];
 static bool adapted; /* sequence i has set i % SETS, of which the first is none */
 
-/* Queries, gates and results of the first and the last layer, the head, and the embedding, whose A has a row
+/* In the order of a file: by layer and role. Queries, gates and results of the first and the last layer, the head, and the embedding, whose A has a row
  * for each token. */
 static void make_adapter(unsigned which)
 {
@@ -67,11 +67,11 @@ static void make_adapter(unsigned which)
     memset(h, 0, sizeof *h);
     for (uint32_t i = 0; i < 8; i++) {
         uint32_t layer = i >= 6 ? INGOT_NO_LAYER : i < 3 ? 0 : layers - 1;
-        enum ingot_role role = i == 7   ? INGOT_TOKEN_EMBEDDING
-                               : i == 6 ? INGOT_OUTPUT
+        enum ingot_role role = i == 6   ? INGOT_TOKEN_EMBEDDING
+                               : i == 7 ? INGOT_OUTPUT
                                         : roles[i % 3];
         const struct ingot_tensor *w = image_tensor(&rig.model.image, role, layer);
-        uint32_t rows = i == 7 ? w->cols : w->rows, cols = i == 7 ? w->rows : w->cols;
+        uint32_t rows = i == 6 ? w->cols : w->rows, cols = i == 6 ? w->rows : w->cols;
         struct adapter_pair *p = &pairs[which][h->n_pairs++];
         size_t n_a, n_b;
 

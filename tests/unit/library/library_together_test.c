@@ -1,0 +1,220 @@
+/* ingot_generate_together: replies side by side have the text, the logits and the ends of each session alone;
+ * a callback ends its own reply and no other; wrong calls change nothing. */
+#include "tests/unit/library/library_rig.h"
+
+#define DEMO "models/demo-q8_0.ingot"
+
+enum { N = 4 };
+
+static const char *const questions[N] = { RIG_QUESTION, "What is 3 plus 4?",
+                                          "Tell me a story about a cat.", "Hello" };
+
+/* What one session says. */
+struct voice {
+    char text[2048];
+    size_t bytes;
+    unsigned pieces, most;   /* false after so many; 0: never */
+    unsigned asked, asks;    /* go_on says false after so many; 0: never */
+    enum ingot_error inside; /* of a call from within */
+    struct ingot_session *session;
+    uint64_t hash;
+    struct ingot_generate_result result;
+};
+
+static struct voice alone[N], beside[N];
+static struct ingot_generate_params params[N];
+
+static bool speak(void *context, const char *text, size_t bytes)
+{
+    struct voice *v = context;
+
+    if (v->bytes + bytes < sizeof v->text) {
+        memcpy(v->text + v->bytes, text, bytes);
+        v->bytes += bytes;
+        v->text[v->bytes] = '\0';
+    }
+    v->inside = ingot_session_clear(v->session);
+    return ++v->pieces != v->most;
+}
+
+static bool go_on(void *context)
+{
+    struct voice *v = context;
+
+    return ++v->asked != v->asks;
+}
+
+static void make_params(void)
+{
+    for (unsigned i = 0; i < N; i++)
+        params[i] = rig_greedy();
+    params[1].temp = 0.9f;
+    params[1].seed = 3;
+    params[2].limit = 25;
+    params[3].stops[0] = "!";
+    params[3].n_stops = 1;
+}
+
+static enum ingot_error ask(struct voice *v, struct ingot_session *s, unsigned question)
+{
+    struct ingot_turn turn = { .text = questions[question],
+                               .text_bytes = strlen(questions[question]) };
+
+    memset(v, 0, sizeof *v);
+    v->session = s;
+    (void)ingot_session_clear(s);
+    return ingot_prompt_turn(s, &turn);
+}
+
+static void hear(struct voice *v)
+{
+    uint32_t positions;
+
+    (void)ingot_logits_hash(v->session, &v->hash, &positions);
+}
+
+static void open_rig(struct rig *r, uint32_t sessions, uint64_t weight_bytes)
+{
+    rig_init(r, DEMO);
+    rig_memory(r, RIG_MEMORY);
+    r->setup.sessions = sessions;
+    r->setup.weight_bytes = weight_bytes;
+    OK(rig_start(r) == INGOT_OK, "a model with %u sessions: %s", (unsigned)sessions,
+       ingot_problem(r->model));
+}
+
+static void run_alone(void)
+{
+    struct rig r;
+
+    open_rig(&r, 0, 0);
+    for (unsigned i = 0; i < N; i++) {
+        (void)ask(&alone[i], r.session, i);
+        if (ingot_generate(r.session, &params[i], speak, &alone[i], &alone[i].result) != INGOT_OK)
+            OK(false, "question %u alone: %s", i, ingot_problem(r.model));
+        hear(&alone[i]);
+    }
+    OK(strcmp(alone[0].text, RIG_ANSWER) == 0 && alone[3].result.end == INGOT_END_STOP &&
+           alone[2].result.end == INGOT_END_LIMIT,
+       "alone they say what they always do");
+    rig_end(&r);
+}
+
+static void begin_sessions(struct rig *r, struct ingot_session *sessions[N])
+{
+    struct ingot_session *more;
+
+    sessions[0] = r->session;
+    for (unsigned i = 1; i < N; i++) {
+        if (ingot_session_begin(r->model, &sessions[i]) != INGOT_OK)
+            OK(false, "session %u: %s", i, ingot_problem(r->model));
+    }
+    OK(ingot_session_begin(r->model, &more) == INGOT_WRONG_ORDER && more == NULL,
+       "a session too many: %s", ingot_problem(r->model));
+}
+
+static enum ingot_error together(struct ingot_session *sessions[N])
+{
+    struct ingot_reply replies[N];
+    enum ingot_error e;
+
+    for (unsigned i = 0; i < N; i++) {
+        replies[i] = (struct ingot_reply){ sessions[i], &params[i], speak, &beside[i], { 0 } };
+    }
+    e = ingot_generate_together(replies, N);
+    for (unsigned i = 0; i < N; i++) {
+        beside[i].result = replies[i].result;
+        hear(&beside[i]);
+    }
+    return e;
+}
+
+static bool same(unsigned i)
+{
+    return strcmp(alone[i].text, beside[i].text) == 0 && alone[i].hash == beside[i].hash &&
+           alone[i].result.end == beside[i].result.end &&
+           alone[i].result.new_tokens == beside[i].result.new_tokens &&
+           alone[i].result.prompt_tokens == beside[i].result.prompt_tokens;
+}
+
+static void test_together(uint64_t weight_bytes)
+{
+    struct ingot_session *sessions[N];
+    struct ingot_model_info info;
+    struct rig r;
+    unsigned n = 0;
+
+    open_rig(&r, N, weight_bytes);
+    begin_sessions(&r, sessions);
+    for (unsigned i = 0; i < N; i++)
+        (void)ask(&beside[i], sessions[i], i);
+    OK(together(sessions) == INGOT_OK, "together: %s", ingot_problem(r.model));
+    for (unsigned i = 0; i < N; i++)
+        n += same(i);
+    OK(n == N && ingot_model_info(r.model, &info) == INGOT_OK &&
+           (info.residency == INGOT_STREAMED) == (weight_bytes != 0) && rig_guarded(&r),
+       "%s: %u of %d as alone", weight_bytes != 0 ? "streamed" : "resident", n, N);
+    OK(beside[0].inside == INGOT_WRONG_ORDER, "a call from a callback is refused");
+
+    for (unsigned i = 0; i < N; i++)
+        (void)ask(&beside[i], sessions[i], i);
+    beside[1].most = 2;
+    beside[2].asks = 4;
+    params[2].go_on = go_on;
+    OK(together(sessions) == INGOT_OK && beside[1].result.end == INGOT_END_CALLER &&
+           beside[1].pieces == 2 && beside[2].result.end == INGOT_END_CALLER &&
+           beside[2].asked == 4 && same(0) && same(3),
+       "two that are stopped by their callbacks, and two that go on");
+    params[2].go_on = NULL;
+    r.said_bytes = 0;
+    OK(rig_turn(&r, questions[1]) == INGOT_OK && rig_generate(&r, &params[0], NULL) == INGOT_OK &&
+           r.said_bytes != 0,
+       "one goes on alone: %s", r.said);
+    rig_end(&r);
+}
+
+static void test_refused(void)
+{
+    struct rig r, other;
+    struct ingot_reply replies[INGOT_MOST_SESSIONS + 1] = { { 0 } };
+    struct ingot_generate_params bad = rig_greedy();
+
+    open_rig(&r, 2, 0);
+    open_rig(&other, 0, 0);
+    (void)ask(&beside[0], r.session, 0);
+    (void)ask(&beside[1], other.session, 1);
+    replies[0] = (struct ingot_reply){ r.session, NULL, speak, &beside[0], { 0 } };
+    OK(ingot_generate_together(NULL, 1) == INGOT_BAD_ARGUMENT &&
+           ingot_generate_together(replies, 0) == INGOT_BAD_ARGUMENT &&
+           ingot_generate_together(replies, INGOT_MOST_SESSIONS + 1) == INGOT_BAD_ARGUMENT &&
+           ingot_generate_together(replies, 2) == INGOT_BAD_ARGUMENT,
+       "none, too many, or no session");
+    replies[1] = replies[0];
+    OK(ingot_generate_together(replies, 2) == INGOT_BAD_ARGUMENT, "one twice: %s",
+       ingot_problem(r.model));
+    replies[1].session = other.session;
+    OK(ingot_generate_together(replies, 2) == INGOT_BAD_ARGUMENT, "of two models: %s",
+       ingot_problem(r.model));
+    (void)ingot_session_begin(r.model, &replies[1].session);
+    OK(ingot_generate_together(replies, 2) == INGOT_WRONG_ORDER, "an empty one: %s",
+       ingot_problem(r.model));
+    bad.temp = -1;
+    replies[0].params = &bad;
+    OK(ingot_generate_together(replies, 1) == INGOT_BAD_ARGUMENT && beside[0].bytes == 0,
+       "a parameter out of bounds: %s", ingot_problem(r.model));
+    r.setup.sessions = INGOT_MOST_SESSIONS + 1;
+    (void)ingot_close(r.model);
+    OK(ingot_open(&r.setup, &r.model) == INGOT_BAD_ARGUMENT, "nine sessions are refused");
+    rig_end(&r);
+    rig_end(&other);
+}
+
+int main(void)
+{
+    make_params();
+    run_alone();
+    test_together(0);
+    test_together(600 << 10);
+    test_refused();
+    return tap_done();
+}
