@@ -19,7 +19,7 @@ ALLOWED = {
     "boot": {"board/platform_from_board.h", "runtime", "kernels", "ground", "board/drivers/soc/sbi.h"},  # SBI is RISC-V's firmware
     "board/drivers": {"ground"},
     "board": {"ground", "runtime/base/platform.h"},
-    "runtime": {"kernels", "flash_image/format.h", "flash_image/adapter_format.h", "ground"},
+    "runtime": {"kernels", "flash_image/format.h", "flash_image/adapter_format.h", "flash_image/grammar_format.h", "ground"},
     "kernels": set(),
     "flash_image": {"kernels", "runtime", "ground"},
     "board/host": {"board/platform_from_board.h", "runtime", "kernels", "ground"},
@@ -29,17 +29,17 @@ ALLOWED = {
     "examples": {"ingot.h"},
 }
 # The folders of runtime/ from the ground up: each includes itself and what stands before it.
-RUNTIME = ["base", "text", "screen", "console", "storage", "image", "tokenizer", "compute", "learn", "stream", "model", "session",
+RUNTIME = ["base", "text", "screen", "console", "storage", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model", "session",
            "options", "chat", "app"]
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
-FLASH_IMAGE = ["source", "quantize", "jinja", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "card"]
+FLASH_IMAGE = ["source", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "card"]
 # What the library takes of runtime/: nothing that prints, and of chat/ the template around a turn.
-LIBRARY = {"base", "text", "storage", "image", "tokenizer", "compute", "learn", "stream", "model", "session"}
+LIBRARY = {"base", "text", "storage", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model", "session"}
 LIBRARY_ALSO = {"runtime/chat/chat_turn.h"}
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
 # Folders of runtime/ that print nothing and know no board: what they need is a platform's
 # (runtime/base/platform.h), what they have to say is handed up.
-QUIET = ["base", "screen", "storage", "image", "tokenizer", "compute", "learn", "stream", "model", "session"]
+QUIET = ["base", "screen", "storage", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model", "session"]
 LOUD = [(r"\b(?:v?s?n?printf|puts|putchar|putc|fputs|fwrite)\s*\(", "prints"), (r"\bconsole_\w+", "knows the console"),
         (r"\bboard\.\w+|\bextern const struct board\b|\"board/board\.h\"", "knows the board")]
 ISAS = {"ref", "neon", "sve", "rvv", "rv64gc", "avx2", "avx512"}

@@ -1,17 +1,64 @@
-/* A rule for replies, applied token by token: a grammar, a list of words. It is asked before the
- * sampler and before the judge of guesses alike, so that a draft changes no text. */
+/* Holds replies to a grammar. A token is sampled first, and asked about alone: mostly it is allowed, and
+ * nothing else was done. Only when it is refused the vocabulary is gone through, what may not come is
+ * taken out of the logits, and a token is drawn again; the only one that is left takes no draw. So the
+ * same seed gives the same text on every machine, and guesses ahead change none.
+ *
+ * An end of the reply is allowed where the text is complete; where nothing more can come, the reply
+ * ends without another token. */
 #ifndef INGOT_RUNTIME_CONSTRAINT_H
 #define INGOT_RUNTIME_CONSTRAINT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "board/err.h"
+#include "runtime/grammar/grammar_tokens.h"
+
 struct constraint {
-    void *context;
-    /* Set the logit of every token that may not come next to minus infinity; logits (vocab) f32.
-     * At least one stays, a token that ends the reply among them where it may end. */
-    void (*mask)(void *context, float *logits, uint32_t vocab);
-    /* The token came next. */
-    void (*accept)(void *context, uint32_t id);
+    const struct tokenizer *tokenizer;
+    uint32_t vocab;
+    bool on; /* a grammar is at work */
+    struct grammar grammar;
+    void *memory;                    /* (INGOT_GRAMMAR_BYTES) of it */
+    struct grammar_machine *machine; /* NULL: there is no room for grammars */
+    float *logits;                   /* (vocab) as they were before sampling */
+    const uint32_t *end_ids;         /* (n_end_ids) of the reply at work */
+    uint32_t n_end_ids;
 };
+
+/* Bytes for a vocabulary. */
+size_t constraint_bytes(uint32_t vocab);
+/* No grammar is at work. memory: constraint_bytes(), 64-byte aligned; NULL: none ever will be. t and
+ * memory outlive c. */
+void constraint_open(struct constraint *c, void *memory, const struct tokenizer *t, uint32_t vocab);
+
+static inline bool constraint_has_room(const struct constraint *c)
+{
+    return c->machine != NULL;
+}
+
+/* Where a compiled grammar goes before constraint_use: INGOT_GRAMMAR_BYTES, 8-byte aligned. The grammar
+ * at work is gone. */
+void *constraint_memory(struct constraint *c);
+/* The `bytes` bytes there are at work from the next reply on. Errors of grammar_open. */
+enum err constraint_use(struct constraint *c, size_t bytes, const char **problem);
+/* A list of choices is. Errors of grammar_from_choices. */
+enum err constraint_use_choices(struct constraint *c, const char *text, const char **problem);
+void constraint_off(struct constraint *c);
+
+/* ---- of a reply ---- */
+
+/* It begins; end_ids (n) and BOS end it, and stay. */
+void constraint_begin(struct constraint *c, const uint32_t *end_ids, uint32_t n);
+/* Before the sampler destroys them: logits (vocab). */
+void constraint_keep(struct constraint *c, const float *logits);
+/* Whether the token may come next, and if it does, it has. */
+bool constraint_takes(struct constraint *c, uint32_t id);
+/* logits (vocab) are the kept ones, minus infinity where a token may not come next. How many may; *only
+ * is one of them. */
+uint32_t constraint_mask(struct constraint *c, float *logits, uint32_t *only);
+/* Whether the text is complete and nothing can come after it. */
+bool constraint_is_complete(struct constraint *c);
 
 #endif

@@ -28,20 +28,15 @@ static enum err make_room(struct run *run)
 static enum err pick(struct run *run, uint32_t *id)
 {
     struct session *s = run->g->session;
-    const struct constraint *c = run->reply.params->constraint;
 
-    if (c != NULL) {
-        c->mask(c->context, s->logits, s->model->image.header->params.vocab);
-    }
+    reply_tokens_keep(&run->reply, s->logits);
     *id = speculative_pick(run->g->speculative, run->g->sampler);
     if (*id == SAMPLER_NO_TOKEN) {
         format_text(s->problem, sizeof s->problem,
                     "the model gave no usable logits: check it with `ingot verify`");
         return ERR_BAD_MODEL;
     }
-    if (c != NULL) {
-        c->accept(c->context, *id);
-    }
+    *id = reply_tokens_allow(&run->reply, *id, run->g->sampler, s->logits);
     return ERR_OK;
 }
 
@@ -75,6 +70,9 @@ static enum err step(struct run *run, bool *more)
     *more = false;
     if (e != ERR_OK) {
         return e;
+    }
+    if (id == INGOT_NO_TOKEN) {
+        return ERR_OK; /* the result says why */
     }
     if (reply_tokens_is_end(&run->reply, id)) {
         r->end = GENERATE_ENDED;

@@ -30,10 +30,10 @@ struct generate_params {
     struct reply_stops stops; /* strings that end the reply */
     const uint32_t *end_ids;  /* (n_end_ids) tokens that end it, beside the vocabulary's BOS */
     uint32_t n_end_ids;
-    bool inside_thoughts;                /* the prompt ends with the mark that opens them */
-    const struct constraint *constraint; /* NULL: none */
-    const struct stop *prompt_stop;      /* asked before each layer of the prompt; NULL: never */
-    const struct stop *stop;             /* and of the reply, and after each token */
+    bool inside_thoughts;           /* the prompt ends with the mark that opens them */
+    struct constraint *constraint;  /* that holds the answer; NULL: none. Not with beams */
+    const struct stop *prompt_stop; /* asked before each layer of the prompt; NULL: never */
+    const struct stop *stop;        /* and of the reply, and after each token */
 };
 
 /* The receiver of a reply. A member that is NULL is not called; `text` may not be NULL. */
@@ -60,6 +60,7 @@ enum generate_end {
     GENERATE_STOP,       /* a stop string */
     GENERATE_CONTEXT,    /* it is full */
     GENERATE_REPETITION, /* the reply repeats itself */
+    GENERATE_NO_WAY_ON,  /* no token of the vocabulary goes on as the constraint wants it */
 };
 
 struct generate_result {
@@ -75,6 +76,7 @@ struct generate_result {
     uint64_t decode_expert_stalls; /* and experts that they waited for */
     bool speculates;
     uint32_t guessed, right; /* tokens that passes ran ahead over, and that came next */
+    uint32_t refused;        /* tokens that the constraint did not take */
     uint64_t text_bytes,
         shown; /* GENERATE_STOP: bytes of all pieces, and those before the string */
 };

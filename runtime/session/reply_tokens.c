@@ -1,5 +1,6 @@
 #include "runtime/session/reply_tokens.h"
 
+#include <assert.h>
 #include <string.h>
 
 static uint64_t now(const struct reply_tokens *r)
@@ -47,6 +48,9 @@ void reply_tokens_begin(struct reply_tokens *r)
     r->out = (struct reply_text_out){ r->sink->context, r->sink->text, r->sink->think };
     memset(&r->repetition, 0, sizeof r->repetition);
     reply_text_open(&r->text, &r->params->stops, r->params->inside_thoughts, &r->out);
+    if (r->params->constraint != NULL) {
+        constraint_begin(r->params->constraint, r->params->end_ids, r->params->n_end_ids);
+    }
     r->result->first = r->result->last = now(r);
 }
 
@@ -58,6 +62,47 @@ bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id)
         }
     }
     return id == r->session->model->tokenizer.head->bos;
+}
+
+/* What holds the reply now; NULL: nothing does. Thoughts are free. */
+static struct constraint *constraint_of(const struct reply_tokens *r)
+{
+    return r->text.part == REPLY_THOUGHTS ? NULL : r->params->constraint;
+}
+
+void reply_tokens_keep(struct reply_tokens *r, const float *logits)
+{
+    struct constraint *c = constraint_of(r);
+
+    if (c != NULL) {
+        constraint_keep(c, logits);
+    }
+}
+
+static_assert(SAMPLER_NO_TOKEN == INGOT_NO_TOKEN, "a pick is a token or none");
+
+uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler *sampler,
+                            float *logits)
+{
+    struct constraint *c = constraint_of(r);
+    const struct session *s = r->session;
+    uint32_t only, n;
+
+    if (c == NULL || constraint_takes(c, id)) {
+        return id;
+    }
+    r->result->refused++;
+    n = constraint_mask(c, logits, &only);
+    id = n == 0 ? INGOT_NO_TOKEN : only;
+    if (n > 1) {
+        id = sampler_pick(sampler, logits, s->model->image.header->params.vocab, s->ids, s->n_ids,
+                          s->model->kernels, s->scratch.memory);
+    }
+    if (id == INGOT_NO_TOKEN || !constraint_takes(c, id)) {
+        r->result->end = GENERATE_NO_WAY_ON;
+        return INGOT_NO_TOKEN;
+    }
+    return id;
 }
 
 void reply_tokens_take(struct reply_tokens *r, uint32_t id)
@@ -79,6 +124,10 @@ bool reply_tokens_end_here(struct reply_tokens *r, const uint32_t *latest)
 
     if (r->text.stopped) {
         result->end = GENERATE_STOP;
+        return true;
+    }
+    if (constraint_of(r) != NULL && constraint_is_complete(constraint_of(r))) {
+        result->end = GENERATE_ENDED;
         return true;
     }
     if (r->params->limit != 0) {

@@ -24,6 +24,13 @@ void reply_tokens_begin(struct reply_tokens *r);
 /* Whether id ends the reply, and is no part of it. */
 bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id);
 
+/* With a constraint: before the sampler destroys the logits (vocab); and of the token that was sampled from
+ * them, itself where it may come next, else one that may, INGOT_NO_TOKEN: none may, and result->end says
+ * so. */
+void reply_tokens_keep(struct reply_tokens *r, const float *logits);
+uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler *sampler,
+                            float *logits);
+
 /* id is the reply's next token: it is counted, and its text goes to the sink. */
 void reply_tokens_take(struct reply_tokens *r, uint32_t id);
 

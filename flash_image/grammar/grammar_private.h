@@ -1,0 +1,116 @@
+/* Between the parser of GBNF and what makes an automaton of it: rules as trees of nodes. */
+#ifndef INGOT_FLASH_IMAGE_GRAMMAR_PRIVATE_H
+#define INGOT_FLASH_IMAGE_GRAMMAR_PRIVATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "flash_image/grammar/grammar_compile.h"
+
+enum {
+    GRAMMAR_NODES_MOST = 1 << 14,
+    GRAMMAR_RULES_MOST = 2048,
+    GRAMMAR_NEST_MOST = 64, /* groups in groups */
+    GRAMMAR_NAME_MOST = 64,
+    GRAMMAR_TIMES_MOST = 60000,
+};
+#define GRAMMAR_NO_END UINT32_MAX
+
+enum node_kind {
+    NODE_EMPTY,
+    NODE_RANGE,  /* a code point of low .. high */
+    NODE_PAIR,   /* left, then right */
+    NODE_EITHER, /* left or right */
+    NODE_TIMES,  /* left, low to high times; high GRAMMAR_NO_END: any number */
+    NODE_RULE,   /* rule `low` */
+};
+
+struct node {
+    enum node_kind kind;
+    uint32_t left, right; /* nodes */
+    uint32_t low, high;
+};
+
+struct rule {
+    char name[GRAMMAR_NAME_MOST];
+    uint32_t body; /* node; NO_BODY: it was named, and is not there */
+    uint32_t line; /* where it was named first */
+    uint32_t uses;
+    bool calls_itself, may_be_empty;
+    uint32_t size; /* nodes, with those of rules that are laid out in it; 0: not counted yet */
+};
+#define GRAMMAR_NO_BODY UINT32_MAX
+
+struct grammar_tree {
+    struct node *nodes;
+    struct rule *rules;
+    uint32_t n_nodes, room, n_rules, root;
+    bool full; /* there was no room for a node */
+    const bool
+        *names; /* (n_rules, n_rules) whether a rule names another, while rules are looked at */
+};
+
+/* ERR_OK: every rule that is named is there; the caller calls grammar_tree_free in any case. */
+enum err grammar_parse(struct grammar_tree *t, const char *text,
+                       char problem[GRAMMAR_PROBLEM_BYTES]);
+void grammar_tree_free(struct grammar_tree *t);
+uint32_t grammar_node(struct grammar_tree *t, enum node_kind kind, uint32_t left, uint32_t right,
+                      uint32_t low, uint32_t high);
+
+/* uses, calls_itself, may_be_empty and size of all rules. ERR_BAD_ARGUMENT: a rule's first item is the rule
+ * itself. */
+enum err grammar_look_at_rules(struct grammar_tree *t, char problem[GRAMMAR_PROBLEM_BYTES]);
+/* A rule is laid out where it is used, in place of a call; nodes of a tree. */
+bool grammar_goes_inline(const struct grammar_tree *t, uint32_t rule);
+uint32_t grammar_size(const struct grammar_tree *t, uint32_t node);
+bool grammar_may_be_empty(const struct grammar_tree *t, uint32_t node);
+
+/* ---- automata ------------------------------------------------------------------------------- */
+
+/* Parts of a grammar that are called: rules, and what is repeated often. */
+struct part {
+    uint32_t node, rule; /* rule: UINT32_MAX of a repetition */
+    uint32_t start;      /* its first state in the result, when it is made */
+};
+
+/* A way out of a state: bytes low .. high to `to`, or a call of a part, then `to`. */
+struct edge {
+    uint32_t to;
+    int32_t part; /* -1: bytes; -2: without either */
+    uint32_t low, high;
+};
+
+struct state {
+    uint32_t edges, n_edges, room; /* in its automaton's edges */
+    bool accepts;
+};
+
+struct automaton {
+    struct state *states;
+    struct edge *edges;
+    uint32_t n_states, n_edges, states_room, edges_room;
+    bool full;
+};
+
+uint32_t automaton_state(struct automaton *a);
+void automaton_edge(struct automaton *a, uint32_t from, struct edge e);
+void automaton_free(struct automaton *a);
+
+/* The part of a node as an automaton with ways out that take no byte, from state 0 to state 1. parts
+ * (*n_parts) grows by what it calls. */
+struct part_list {
+    struct part *parts;
+    uint32_t n, room;
+};
+void grammar_make_part(const struct grammar_tree *t, uint32_t node, struct automaton *a,
+                       struct part_list *parts);
+
+/* The same language, each byte and each call leading to one state, as few states as can be; state 0 is the
+ * start. False: it is too large. */
+bool automaton_determinize(const struct automaton *a, struct automaton *out);
+
+/* The bytes of the characters low .. high between two states. */
+void automaton_characters(struct automaton *a, uint32_t from, uint32_t to, uint32_t low,
+                          uint32_t high);
+
+#endif

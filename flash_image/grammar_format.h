@@ -1,0 +1,55 @@
+/* A compiled grammar: what replies may look like, byte by byte. `ingot grammar` writes such a file, and
+ * a board has them in grammars/. Little-endian, no padding between the tables.
+ *
+ *   struct ingot_grammar
+ *   struct ingot_grammar_state[n_states]
+ *   struct ingot_grammar_edge[n_edges]    of state i: edges .. edges + n_edges
+ *   struct ingot_grammar_call[n_calls]
+ *
+ * An automaton of bytes with a stack. A state is left along an edge: by a byte of a range, or by a
+ * call, which runs another part of the automaton (from its start to a state that accepts) `least` to
+ * `most` times and goes on at `then`. The text is complete where a state accepts and no call is open. */
+#ifndef INGOT_FLASH_IMAGE_GRAMMAR_FORMAT_H
+#define INGOT_FLASH_IMAGE_GRAMMAR_FORMAT_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#define INGOT_GRAMMAR_MAGIC 0x474c5247u /* "GRLG" */
+
+enum {
+    INGOT_GRAMMAR_VERSION = 1,
+    INGOT_GRAMMAR_BYTES = 64 << 10, /* of a file at most */
+    INGOT_GRAMMAR_DEPTH = 48,       /* calls open at once */
+};
+
+struct ingot_grammar {
+    uint32_t magic;
+    uint32_t crc32c; /* of everything after this number */
+    uint16_t version;
+    uint16_t start; /* state */
+    uint16_t n_states, n_edges, n_calls;
+    uint16_t reserved; /* 0 */
+};
+static_assert(sizeof(struct ingot_grammar) == 20, "the header of a grammar is 20 bytes");
+
+struct ingot_grammar_state {
+    uint16_t edges;
+    uint8_t n_edges;
+    uint8_t accepts; /* 0 or 1 */
+};
+
+struct ingot_grammar_edge {
+    uint8_t low, high; /* bytes; low > high: a call */
+    uint16_t to;       /* state; or call */
+};
+
+struct ingot_grammar_call {
+    uint16_t start, then; /* states */
+    uint16_t least, most; /* times; most >= 1, most >= least */
+};
+static_assert(sizeof(struct ingot_grammar_state) == 4 && sizeof(struct ingot_grammar_edge) == 4 &&
+                  sizeof(struct ingot_grammar_call) == 8,
+              "the tables have no padding");
+
+#endif

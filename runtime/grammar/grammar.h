@@ -1,0 +1,34 @@
+/* The checked view of a compiled grammar (flash_image/grammar_format.h), and grammars that are lists of
+ * choices, which need no compiler. */
+#ifndef INGOT_RUNTIME_GRAMMAR_GRAMMAR_H
+#define INGOT_RUNTIME_GRAMMAR_GRAMMAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "board/err.h"
+#include "flash_image/grammar_format.h"
+
+struct grammar {
+    const struct ingot_grammar *head;
+    const struct ingot_grammar_state *states;
+    const struct ingot_grammar_edge *edges;
+    const struct ingot_grammar_call *calls;
+};
+
+/* A view of `bytes` bytes at memory, which is 4-byte aligned and stays. Any bytes: every number is
+ * looked at. ERR_BAD_MODEL: *problem says why it is no grammar, without a full stop. */
+enum err grammar_open(struct grammar *g, const void *memory, size_t bytes, const char **problem);
+
+enum { GRAMMAR_WORK_BYTES = 16 << 10 };
+
+/* The grammar of texts such as "yes|no|not sure" to memory (room bytes, 4-byte aligned); \| is the
+ * character, \\ the backslash. work: GRAMMAR_WORK_BYTES, 4-byte aligned. *bytes: of the grammar. ERR_BAD_ARGUMENT: a choice is empty;
+ * ERR_TOO_LONG: it has no room. *problem as above. */
+enum err grammar_from_choices(const char *text, void *memory, size_t room, void *work,
+                              size_t *bytes, const char **problem);
+
+/* Whether a text is a list of choices: more than one, so that a name is none. */
+bool grammar_is_choices(const char *text);
+
+#endif

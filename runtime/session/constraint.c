@@ -1,0 +1,152 @@
+#include "runtime/session/constraint.h"
+
+#include <string.h>
+
+#include "runtime/base/arena.h"
+
+static size_t machine_bytes(void)
+{
+    return arena_take_bytes(sizeof(struct grammar_machine));
+}
+
+size_t constraint_bytes(uint32_t vocab)
+{
+    return machine_bytes() + arena_take_bytes(INGOT_GRAMMAR_BYTES) +
+           arena_take_bytes(vocab * sizeof(float));
+}
+
+void constraint_open(struct constraint *c, void *memory, const struct tokenizer *t, uint32_t vocab)
+{
+    memset(c, 0, sizeof *c);
+    c->tokenizer = t;
+    c->vocab = vocab;
+    if (memory != NULL) {
+        c->machine = memory;
+        c->memory = (uint8_t *)memory + machine_bytes();
+        c->logits = (float *)((uint8_t *)c->memory + arena_take_bytes(INGOT_GRAMMAR_BYTES));
+    }
+}
+
+void *constraint_memory(struct constraint *c)
+{
+    c->on = false;
+    return c->memory;
+}
+
+enum err constraint_use(struct constraint *c, size_t bytes, const char **problem)
+{
+    enum err e = grammar_open(&c->grammar, c->memory, bytes, problem);
+
+    c->on = e == ERR_OK;
+    return e;
+}
+
+static_assert(sizeof(struct grammar_machine) >= GRAMMAR_WORK_BYTES,
+              "the machine is idle while choices are laid out");
+
+enum err constraint_use_choices(struct constraint *c, const char *text, const char **problem)
+{
+    size_t bytes;
+    enum err e;
+
+    c->on = false;
+    e = grammar_from_choices(text, c->memory, INGOT_GRAMMAR_BYTES, c->machine, &bytes, problem);
+    return e == ERR_OK ? constraint_use(c, bytes, problem) : e;
+}
+
+void constraint_off(struct constraint *c)
+{
+    c->on = false;
+}
+
+void constraint_begin(struct constraint *c, const uint32_t *end_ids, uint32_t n)
+{
+    c->end_ids = end_ids;
+    c->n_end_ids = n;
+    grammar_begin(c->machine, &c->grammar);
+}
+
+void constraint_keep(struct constraint *c, const float *logits)
+{
+    memcpy(c->logits, logits, c->vocab * sizeof *logits);
+}
+
+static bool is_end(const struct constraint *c, uint32_t id)
+{
+    for (uint32_t i = 0; i < c->n_end_ids; i++) {
+        if (c->end_ids[i] == id) {
+            return true;
+        }
+    }
+    return id == c->tokenizer->head->bos;
+}
+
+bool constraint_takes(struct constraint *c, uint32_t id)
+{
+    unsigned level;
+
+    if (is_end(c, id)) {
+        return grammar_accepts(c->machine, 0);
+    }
+    if (!grammar_takes_token(c->machine, c->tokenizer, id, &level)) {
+        return false;
+    }
+    grammar_settle(c->machine, level);
+    return true;
+}
+
+struct mask {
+    const struct constraint *c;
+    float *logits;
+    uint32_t n, only;
+};
+
+static void allow(void *context, uint32_t id)
+{
+    struct mask *m = context;
+
+    if (id < m->c->vocab && m->logits[id] != m->c->logits[id]) {
+        m->logits[id] = m->c->logits[id];
+        m->n++;
+        m->only = id;
+    }
+}
+
+static void allow_text(void *context, uint32_t id)
+{
+    const struct mask *m = context;
+
+    if (!is_end(m->c, id)) {
+        allow(context, id);
+    }
+}
+
+static void allow_ends(struct mask *m)
+{
+    const struct constraint *c = m->c;
+
+    for (uint32_t i = 0; i < c->n_end_ids; i++) {
+        allow(m, c->end_ids[i]);
+    }
+    allow(m, c->tokenizer->head->bos);
+}
+
+uint32_t constraint_mask(struct constraint *c, float *logits, uint32_t *only)
+{
+    struct mask m = { .c = c, .logits = logits };
+
+    for (uint32_t i = 0; i < c->vocab; i++) {
+        logits[i] = -__builtin_inff();
+    }
+    grammar_visit_tokens(c->machine, c->tokenizer, allow_text, &m);
+    if (grammar_accepts(c->machine, 0)) {
+        allow_ends(&m);
+    }
+    *only = m.only;
+    return m.n;
+}
+
+bool constraint_is_complete(struct constraint *c)
+{
+    return grammar_accepts(c->machine, 0) && !grammar_goes_on(c->machine, 0);
+}
