@@ -17,6 +17,7 @@ extern const struct command cmd_chat;
 extern const struct command cmd_serial;
 extern const struct command cmd_pack;
 extern const struct command cmd_adapter;
+extern const struct command cmd_grammar;
 extern const struct command cmd_log;
 extern const struct command cmd_batch;
 extern const struct command cmd_info;

@@ -329,6 +329,16 @@ const struct command_option host_options[HOST_OPTIONS] = {
                         .help = "bytes that adapters may take (default: what those there are need)",
                         .set = host_args_set_word,
                         .word = "adapters" },
+    [HOST_GRAMMAR] = { .name = "--grammar",
+                       .value = "NAME",
+                       .takes =
+                           "a file of GBNF or JSON Schema, a name of grammars/, choices such as "
+                           "yes|no, or on",
+                       .help =
+                           "hold replies to a grammar: a file of GBNF or JSON Schema, a name of\n"
+                           "grammars/ beside the model, or choices (yes|no); on: room for /grammar",
+                       .set = host_args_set_word,
+                       .word = "grammar" },
     [HOST_MEM] = { .name = "--mem",
                    .value = "SIZE",
                    .takes = "a size such as 64M (K, M and G are known)",

@@ -77,6 +77,7 @@ enum host_option {
     HOST_SPEC,
     HOST_ADAPTER,
     HOST_ADAPTERS,
+    HOST_GRAMMAR,
     HOST_MEM,
     HOST_RAM,
     HOST_MMAP,

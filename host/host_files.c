@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "board/memory_device.h"
 #include "flash_image/pack/pack.h"
 #include "host/host_folder.h"
+#include "host/host_grammar.h"
 #include "host/host_template.h"
 
 enum { LOG_BYTES = 1 << 20 };
@@ -358,6 +360,28 @@ static enum err list_adapters(void *context, storage_visit_fn *visit, void *visi
     return ERR_OK;
 }
 
+static enum err read_grammar(void *context, const char *name, void *memory, size_t *bytes)
+{
+    struct host_files *h = context;
+    char path[HOST_PATH_BYTES];
+    void *grammar;
+    enum err e;
+
+    if (!host_folder_find_grammar(h->path, name, path)) {
+        return fail(
+            h, ERR_NOT_FOUND,
+            "there is no grammar %s: name a file of GBNF or JSON Schema, or one of grammars/ "
+            "beside the model",
+            name);
+    }
+    e = host_grammar_read(path, &grammar, bytes, NULL, h->problem, sizeof h->problem);
+    if (e == ERR_OK) {
+        memcpy(memory, grammar, *bytes); /* at most INGOT_GRAMMAR_BYTES: it is sound */
+        free(grammar);
+    }
+    return e;
+}
+
 static enum err choose_chat(void *context, struct model *model, const struct ingot_chat **chat)
 {
     struct host_files *h = context;
@@ -384,6 +408,7 @@ void host_files_open(struct host_files *h, const struct host_args *args,
                                    .list_models = list_models,
                                    .find_adapter = find_adapter,
                                    .list_adapters = list_adapters,
+                                   .read_grammar = read_grammar,
                                    .find_save = find_save,
                                    .find_kv = find_kv,
                                    .find_prefix = find_prefix,

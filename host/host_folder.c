@@ -113,17 +113,29 @@ enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, vo
     return ERR_OK;
 }
 
-bool host_folder_find_adapter(const char *beside, const char *name, char *path)
+/* FOLDER/NAME + end beside the model, or a path as it stands. */
+static bool find_named(const char *beside, const char *folder, const char *name, const char *end,
+                       char *path)
 {
     struct stat st;
 
     if (storage_is_plain_name(name) &&
-        snprintf(path, HOST_PATH_BYTES, "%.*sadapters/%s.ingot", host_folder_bytes(beside), beside,
-                 name) < HOST_PATH_BYTES &&
+        snprintf(path, HOST_PATH_BYTES, "%.*s%s/%s%s", host_folder_bytes(beside), beside, folder,
+                 name, end) < HOST_PATH_BYTES &&
         is_file(path, &st)) {
         return true;
     }
     return snprintf(path, HOST_PATH_BYTES, "%s", name) < HOST_PATH_BYTES && is_file(path, &st);
+}
+
+bool host_folder_find_adapter(const char *beside, const char *name, char *path)
+{
+    return find_named(beside, "adapters", name, ".ingot", path);
+}
+
+bool host_folder_find_grammar(const char *beside, const char *name, char *path)
+{
+    return find_named(beside, "grammars", name, ".grammar", path);
 }
 
 void host_folder_list_adapters(const char *beside, storage_visit_fn *visit, void *context)

@@ -48,40 +48,6 @@ __attribute__((format(printf, 2, 3))) static void fail(struct maker *m, const ch
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-void text_add(struct text *t, const char *s, size_t n)
-{
-    if (t->n + n + 1 > t->room) {
-        size_t room = 2 * (t->n + n + 1);
-        char *grown = room <= 1u << 24 ? realloc(t->s, room) : NULL;
-
-        if (grown == NULL) {
-            t->failed = true;
-            return;
-        }
-        t->s = grown;
-        t->room = room;
-    }
-    memcpy(t->s + t->n, s, n);
-    t->n += n;
-    t->s[t->n] = '\0';
-}
-
-void text_put(struct text *t, const char *s)
-{
-    text_add(t, s, strlen(s));
-}
-
-void text_format(struct text *t, const char *format, ...)
-{
-    char line[256];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-    text_put(t, line);
-}
-
 /* As a text of GBNF. */
 static void put_literal(struct text *t, const char *s)
 {
@@ -477,35 +443,6 @@ static unsigned make_schema(struct maker *m, const cJSON *schema)
     return rule;
 }
 
-/* ---- what all share ------------------------------------------------------------------------- */
-
-static void put_shared(struct maker *m)
-{
-    struct text *t = &m->out;
-
-    text_put(
-        t,
-        "comma ::= \",\" \" \"?\n"
-        "colon ::= \":\" \" \"?\n"
-        "char ::= [^\"\\\\\\x00-\\x1f\\x7f] | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" [0-9a-fA-F]{4})\n");
-    text_format(t, "integer ::= \"-\"? (\"0\" | [1-9] [0-9]{0,%d})\n", GRAMMAR_DIGITS_MOST - 1);
-    text_format(t, "number ::= integer (\".\" [0-9]{1,%d})? ([eE] [+-]? [0-9]{1,2})?\n",
-                GRAMMAR_DIGITS_MOST);
-    text_format(t, "string ::= \"\\\"\" char{0,%d} \"\\\"\"\n", GRAMMAR_STRING_MOST);
-    for (int i = 0; m->any && i < GRAMMAR_ANY_DEPTH; i++) {
-        text_format(t, "any%d ::= string | number | \"true\" | \"false\" | \"null\"", i);
-        if (i + 1 == GRAMMAR_ANY_DEPTH) {
-            text_put(t, "\n");
-            break;
-        }
-        text_format(t, " | object%d | \"[\" (any%d (comma any%d){0,%d})? \"]\"\n", i, i + 1, i + 1,
-                    GRAMMAR_ITEMS_MOST - 1);
-        text_format(t, "member%d ::= string colon any%d\n", i, i + 1);
-        text_format(t, "object%d ::= \"{\" (member%d (comma member%d){0,%d})? \"}\"\n", i, i, i,
-                    GRAMMAR_ITEMS_MOST - 1);
-    }
-}
-
 enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
                                 char problem[GRAMMAR_PROBLEM_BYTES])
 {
@@ -522,7 +459,7 @@ enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
         text_put(&m->out, "root ::= r0\n");
         m->refs[m->n_refs++] = (struct referred){ root, 0 };
         (void)make_schema(m, root);
-        put_shared(m);
+        text_shared(&m->out, m->any);
         if (m->out.failed && problem[0] == '\0') {
             snprintf(problem, GRAMMAR_PROBLEM_BYTES, "the schema is too long");
         }

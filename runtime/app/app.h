@@ -86,6 +86,7 @@ struct app {
     bool gave_up;         /* a boot word, to come to a model without it */
     bool talks;           /* somebody is at the line: Ctrl-C stops what takes long */
     struct chat chat;     /* its session is NULL while no model is loaded */
+    char grammar_problem[512];
     struct app_leaving leaving;
     struct saved_chat saved; /* of the transfer that /save or /load waits for */
     struct turn_log log;     /* log=on */
@@ -144,6 +145,11 @@ enum err app_use_adapter_sets(struct app *a, const char *const lists[], uint32_t
 
 /* The same while a conversation is open, which is computed again where other ones are at work now. */
 enum err app_change_adapters(struct app *a, const char *list);
+
+/* Replies are held to a grammar from now on: choices, a name of grammars/; "on", "off", "": to none. Errors:
+ * ERR_NO_SPACE without grammar= at start, those of the files, of grammar_open and grammar_from_choices;
+ * a->problem, and the one before is still at work. */
+enum err app_use_grammar(struct app *a, const char *text);
 
 /* What conversations begin with goes into its file, *file, so that no start computes it again. Before
  * the first line of a conversation. Errors of chat_prefix_save; a->problem. */

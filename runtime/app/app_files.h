@@ -41,6 +41,10 @@ struct app_files {
     enum err (*find_adapter)(void *context, const char *name, const struct file **file);
     enum err (*list_adapters)(void *context, storage_visit_fn *visit, void *visit_context);
 
+    /* A compiled grammar by name, to memory (INGOT_GRAMMAR_BYTES, 16-byte aligned); *bytes of it. NULL: there
+     * never are any. */
+    enum err (*read_grammar)(void *context, const char *name, void *memory, size_t *bytes);
+
     /* The file that holds a saved conversation. bytes: to save in it, where a file of any length can
      * be had one that will do for good; 0: to load. NULL: there is no place for any. */
     enum err (*find_save)(void *context, const char *name, uint64_t bytes,

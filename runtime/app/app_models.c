@@ -48,7 +48,8 @@ static struct model_setup target_setup(struct app *a)
         .calibrate = !a->setup.predict,
         .guesses = speculative_room(&guessing),
         .sequences = o->load.together,
-        .sequence_bytes = session_bytes,
+        .sequence_bytes = options_given(o, OPTION_GRAMMAR) ? app_session_bytes_with_grammar
+                                                           : session_bytes,
         .learns = o->load.learn != LEARN_OFF && a->setup.chats,
         .lines = chat_lines(app_branches(a), o->load.beams),
         .line_bytes = chat_branch_bytes(),

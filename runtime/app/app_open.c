@@ -50,6 +50,7 @@ static enum err load_to_talk(struct app *a, const struct ingot_chat *chat, uint6
             "layers, or kv=, keep other things",
             (unsigned)a->setup.options->load.beams);
     }
+    app_open_grammar(a);
     app_open_lessons(a);
     app_open_log(a);
     app_load_prefix(a);

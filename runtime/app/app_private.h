@@ -49,6 +49,10 @@ void app_open_lessons(struct app *a);
 /* After chat_open: log=on, where there is a file for it. */
 void app_open_log(struct app *a);
 
+/* session_bytes with room for a constraint; and after chat_open that of grammar= is at work. */
+size_t app_session_bytes_with_grammar(const struct image *image);
+void app_open_grammar(struct app *a);
+
 /* How many lines /branch can keep. */
 uint32_t app_branches(const struct app *a);
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "flash_image/grammar_format.h"
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
 
@@ -114,6 +115,14 @@ static enum err list_adapters(void *context, storage_visit_fn *visit, void *visi
     return storage_list_adapters(&s->storage, visit, visit_context);
 }
 
+static enum err read_grammar(void *context, const char *name, void *memory, size_t *bytes)
+{
+    struct app_storage *s = context;
+
+    return storage_read_grammar(&s->storage, name, &s->tables[APP_STORAGE_SAVE], memory,
+                                INGOT_GRAMMAR_BYTES, bytes);
+}
+
 static void log_line(void *context, const char *line)
 {
     console_log(context, "%s", line);
@@ -135,6 +144,7 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
                                    .check_model = check_model,
                                    .list_models = list_models,
                                    .find_adapter = find_adapter,
+                                   .read_grammar = read_grammar,
                                    .list_adapters = list_adapters,
                                    .find_save = find_save,
                                    .find_kv = find_kv,

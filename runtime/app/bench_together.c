@@ -1,6 +1,5 @@
 #include "runtime/app/bench_together.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "runtime/console/console.h"
@@ -18,22 +17,6 @@ static void drop_text(void *context, const char *text, size_t bytes)
     (void)context;
     (void)text;
     (void)bytes;
-}
-
-/* A reply has all of its tokens: BOS would end it. */
-static void mask_end(void *context, float *logits, uint32_t vocab)
-{
-    uint32_t bos = *(const uint32_t *)context;
-
-    if (bos < vocab) {
-        logits[bos] = -INFINITY;
-    }
-}
-
-static void accept_any(void *context, uint32_t id)
-{
-    (void)context;
-    (void)id;
 }
 
 static enum err put_prompt(const struct start *from, uint32_t i)
@@ -68,9 +51,7 @@ static enum err run_some(const struct start *from, uint32_t first, uint32_t n,
     static const struct sampler_params greedy = { .top_p = 1, .repeat = 1 };
     static const struct generate_sink sink = { .text = drop_text };
     struct app *a = from->app;
-    uint32_t bos = a->target.model.tokenizer.head->bos;
-    struct constraint whole = { .context = &bos, .mask = mask_end, .accept = accept_any };
-    struct generate_params params = { .limit = BENCH_TOGETHER_NEW, .constraint = &whole };
+    struct generate_params params = { .limit = BENCH_TOGETHER_NEW, .whole = true };
     struct stop stop = { chat_wait_stop, &a->chat };
     enum err e = ERR_OK;
 

@@ -21,6 +21,8 @@ static const struct command commands[] = {
     { "adapters", "", "the adapters there are, and which are at work", true, command_adapters },
     { "adapter", "NAME [SCALE]", "answer with it; ONE:0.5,OTHER: with both; off: without", true,
       command_adapter },
+    { "grammar", "NAME", "hold replies to it, or to choices such as yes|no; off", true,
+      command_grammar },
     { "system", "TEXT", "a new conversation under this system prompt", true, command_system },
     { "set", "NAME VALUE", COMMANDS_SETTINGS, true, command_set },
     { "reset", "", "a new conversation", true, command_reset },

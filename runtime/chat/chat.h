@@ -13,6 +13,7 @@
 #include "runtime/console/console.h"
 #include "runtime/learn/lessons.h"
 #include "runtime/options/options.h"
+#include "runtime/session/constraint.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/session.h"
 #include "runtime/session/beams.h"
@@ -62,6 +63,7 @@ struct chat {
     char line[CHAT_LINE_BYTES];
     struct turn_log *log;         /* of turns; NULL: none */
     const char *adapted;          /* the adapters at work, for the log; NULL: none ever */
+    struct constraint constraint; /* of replies; none until constraint_open */
     bool learns;                  /* chat_learn_open */
     struct lessons lessons;       /* ... then */
     uint64_t learn_ticks;         /* that steps took */

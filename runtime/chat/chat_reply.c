@@ -166,7 +166,7 @@ static bool stop_requested(void *context)
 
 static void set_params(const struct reply *r, struct generate_params *p)
 {
-    const struct chat *c = r->chat;
+    struct chat *c = r->chat;
     const struct options *o = c->options;
 
     *p = (struct generate_params){ .limit = o->reply.n,
@@ -176,6 +176,7 @@ static void set_params(const struct reply *r, struct generate_params *p)
     for (uint32_t i = 0; i < o->reply.n_stops; i++) {
         p->stops.text[i] = o->reply.stop[i];
     }
+    p->constraint = c->constraint.on ? &c->constraint : NULL;
     p->inside_thoughts = r->as_turn && o->reply.think != THINK_OFF &&
                          chat_turn_opens_thoughts(c->template);
 }
@@ -253,6 +254,10 @@ static void print_end(const struct reply *r)
         console_printf(c, "(stopped: the reply was repeating itself; try /set repeat 1.1, or "
                           "/set n 200 to let it run)\n");
     }
+    if (r->result.end == GENERATE_NO_WAY_ON) {
+        console_printf(c,
+                       "(stopped: the model has no token that goes on as the grammar wants it)\n");
+    }
     console_to_log(c, false);
 }
 
@@ -299,8 +304,9 @@ static void print_stats(const struct reply *r)
 static const char *reason_text(const struct reply *r, enum err error)
 {
     static const char *const reasons[] = {
-        [GENERATE_ENDED] = "end",       [GENERATE_LIMIT] = "limit",       [GENERATE_STOP] = "stop",
-        [GENERATE_CONTEXT] = "context", [GENERATE_REPETITION] = "circle",
+        [GENERATE_ENDED] = "end",         [GENERATE_LIMIT] = "limit",
+        [GENERATE_STOP] = "stop",         [GENERATE_CONTEXT] = "context",
+        [GENERATE_REPETITION] = "circle", [GENERATE_NO_WAY_ON] = "grammar",
     };
 
     if (error == ERR_ABORTED) {

@@ -64,6 +64,9 @@ const struct rule options_rules[OPTION_COUNT] = {
     [OPTION_ADAPTER] = { "adapter", KIND_ADAPTERS, 0, 0, 0, 0,
                          "names with or without a scale, such as adapter=poet or "
                          "adapter=poet:0.5,tutor, up to four; or off" },
+    [OPTION_GRAMMAR] = { "grammar", KIND_TEXT, FIELD(load.grammar), OPTIONS_GRAMMAR_BYTES, 0, 0,
+                         "a name of grammars/, choices such as grammar=\"yes|no\", or on, up to 511 "
+                         "bytes" },
     [OPTION_ADAPTERS] = { "adapters", KIND_SIZE, FIELD(load.adapters), 0, 0, 0,
                           "a size of at least 1, such as adapters=32M (K, M and G are known)" },
     [OPTION_MEM] = { "mem", KIND_SIZE, FIELD(load.mem), 0, 0, 0,

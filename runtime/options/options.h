@@ -15,6 +15,7 @@ enum {
     OPTIONS_PROMPT_BYTES = 4096, /* with the terminating NUL, as the three below */
     OPTIONS_MODEL_BYTES = 256,
     OPTIONS_SYSTEM_BYTES = 2048,
+    OPTIONS_GRAMMAR_BYTES = 512,
     OPTIONS_ISA_BYTES = 16,
     OPTIONS_STOPS = 4,
     OPTIONS_BRANCHES = 8,
@@ -51,6 +52,8 @@ enum option {
     OPTION_SPEC,     /* spec=auto, off or ngram: tokens guessed ahead of a pass */
     OPTION_DRAFT,    /* draft=PATH, a small model that guesses them */
     OPTION_ADAPTER,  /* adapter=NAME, NAME:SCALE, several with commas: adapters (LoRA) at work */
+    OPTION_GRAMMAR, /* grammar=NAME, a file of the card, or a list of choices: what replies are held to;
+                      * on: room for those that /grammar names */
     OPTION_ADAPTERS, /* adapters=BYTES that they may take; K, M, G are powers of 1024 */
     OPTION_MEM,      /* mem=BYTES for weights; K, M, G are powers of 1024 */
     OPTION_CORES,    /* cores=1..8 */
@@ -94,15 +97,16 @@ struct options_kv {
 /* Which model, and how it is laid out. */
 struct options_load {
     char model[OPTIONS_MODEL_BYTES];
-    char draft[OPTIONS_MODEL_BYTES];  /* "": none */
-    char adapter[ADAPTER_LIST_BYTES]; /* a list that adapter_list_read takes; "": none */
-    uint64_t adapters;                /* 0: what those there are take */
-    uint32_t ctx;                     /* 0: the model's own */
-    uint32_t beams;                   /* 1: tokens are sampled */
-    uint32_t together;                /* sequences side by side (session_group.h) */
-    uint32_t learn;                   /* enum option_learn */
-    uint32_t log;                     /* enum option_log */
-    uint32_t branches;                /* that chats keep room for */
+    char draft[OPTIONS_MODEL_BYTES];     /* "": none */
+    char adapter[ADAPTER_LIST_BYTES];    /* a list that adapter_list_read takes; "": none */
+    char grammar[OPTIONS_GRAMMAR_BYTES]; /* "on": room alone; "": none */
+    uint64_t adapters;                   /* 0: what those there are take */
+    uint32_t ctx;                        /* 0: the model's own */
+    uint32_t beams;                      /* 1: tokens are sampled */
+    uint32_t together;                   /* sequences side by side (session_group.h) */
+    uint32_t learn;                      /* enum option_learn */
+    uint32_t log;                        /* enum option_log */
+    uint32_t branches;                   /* that chats keep room for */
     struct options_kv kv;
     uint32_t spec; /* enum speculative_mode */
     uint64_t mem;  /* 0: all that is left */

@@ -30,6 +30,7 @@ struct generate_params {
     struct reply_stops stops; /* strings that end the reply */
     const uint32_t *end_ids;  /* (n_end_ids) tokens that end it, beside the vocabulary's BOS */
     uint32_t n_end_ids;
+    bool whole;                     /* no token ends it, not BOS either: for figures */
     bool inside_thoughts;           /* the prompt ends with the mark that opens them */
     struct constraint *constraint;  /* that holds the answer; NULL: none. Not with beams */
     const struct stop *prompt_stop; /* asked before each layer of the prompt; NULL: never */

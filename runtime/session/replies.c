@@ -56,18 +56,11 @@ uint32_t replies_busy(const struct replies *r)
 static uint32_t pick(struct reply_place *p)
 {
     struct session *s = p->session;
-    const struct constraint *c = p->tokens.params->constraint;
-    uint32_t vocab = s->model->image.header->params.vocab, id;
+    uint32_t vocab = s->model->image.header->params.vocab;
 
-    if (c != NULL) {
-        c->mask(c->context, s->logits, vocab);
-    }
-    id = sampler_pick(&p->sampler, s->logits, vocab, s->ids, s->n_ids, s->model->kernels,
-                      s->scratch.memory);
-    if (c != NULL && id != SAMPLER_NO_TOKEN) {
-        c->accept(c->context, id);
-    }
-    return id;
+    reply_tokens_keep(&p->tokens, s->logits);
+    return sampler_pick(&p->sampler, s->logits, vocab, s->ids, s->n_ids, s->model->kernels,
+                        s->scratch.memory);
 }
 
 /* One more token of a reply whose logits are there. False: they are no numbers. */
@@ -89,6 +82,11 @@ static bool go_on(struct reply_place *p)
     id = pick(p);
     if (id == SAMPLER_NO_TOKEN) {
         return false;
+    }
+    id = reply_tokens_allow(&p->tokens, id, &p->sampler, s->logits);
+    if (id == INGOT_NO_TOKEN) {
+        end(p, p->result.end);
+        return true;
     }
     if (reply_tokens_is_end(&p->tokens, id)) {
         end(p, GENERATE_ENDED);

@@ -56,6 +56,9 @@ void reply_tokens_begin(struct reply_tokens *r)
 
 bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id)
 {
+    if (r->params->whole) {
+        return false;
+    }
     for (uint32_t i = 0; i < r->params->n_end_ids; i++) {
         if (r->params->end_ids[i] == id) {
             return true;

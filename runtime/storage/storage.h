@@ -70,6 +70,11 @@ enum err storage_find_adapter(struct storage *s, const char *name, const struct 
                               struct file *out);
 enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context);
 
+/* All of grammars/NAME.grammar of the first card to memory (room bytes, a multiple of 512, 16-byte aligned);
+ * *bytes of it. Errors as above, those of the card; ERR_TOO_LONG. */
+enum err storage_read_grammar(struct storage *s, const char *name, const struct file_table *table,
+                              void *memory, size_t room, size_t *bytes);
+
 /* Whether a name may be that of a saved conversation or an adapter, and the sentence about one that may not. */
 bool storage_is_plain_name(const char *name);
 extern const char storage_name_rule[];

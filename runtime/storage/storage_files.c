@@ -114,6 +114,36 @@ enum err storage_find_adapter(struct storage *s, const char *name, const struct 
     return e;
 }
 
+enum err storage_read_grammar(struct storage *s, const char *name, const struct file_table *table,
+                              void *memory, size_t room, size_t *bytes)
+{
+    struct file_read read;
+    struct file file;
+    char path[64];
+    enum err e;
+
+    if (!storage_is_plain_name(name)) {
+        return storage_fail(s, ERR_BAD_ARGUMENT, "%s; choices are such as yes|no",
+                            storage_name_rule);
+    }
+    format_text(path, sizeof path, "grammars/%s.grammar", name);
+    e = find_reserved(s, path, table, &file);
+    if (e == ERR_NOT_FOUND) {
+        return storage_fail(s, e, "the card has no %s: `ingot grammar` makes one", path);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (file.bytes > room) {
+        return storage_fail(s, ERR_TOO_LONG, "%s is longer than a grammar may be", path);
+    }
+    *bytes = (size_t)file.bytes;
+    e = file_read_now(&read, &file, 0, memory, (*bytes + 511) / 512 * 512);
+    return e == ERR_OK ? e
+                       : storage_fail(s, e, "sector %lu of %s: %s",
+                                      (unsigned long)read.failed_sector, path, err_text(e));
+}
+
 enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context)
 {
     struct block_device *card = mount_card(s);

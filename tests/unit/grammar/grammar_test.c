@@ -70,11 +70,12 @@ static void test_gbnf_problems(void)
     static const char *const wrong[][2] = {
         { "", "there is no rule root, with which it begins" },
         { "root ::= \"a", "line 1: a text has no closing quote" },
-        { "root ::= \"\\q\"", "line 1: no escape is called so: \\n \\r \\t \\\\ \\\" \\[ \\] \\xHH \\uHHHH" },
+        { "root ::= \"\\q\"",
+          "line 1: no escape is called so: \\n \\r \\t \\\\ \\\" \\[ \\] \\xHH \\uHHHH" },
         { "root ::= \"a\"\nroot ::= \"b\"", "line 2: a rule of this name is there already" },
         { "\nroot ::= b", "line 2: there is no rule b" },
         { "a ::= root\nroot ::= a \"x\" | \"y\"", "line 1: rule a begins with itself, which never "
-                                                   "ends: put what comes first before it" },
+                                                  "ends: put what comes first before it" },
         { "root ::= [z-a]", "line 1: a range of a class ends before it begins" },
         { "root ::= []", "line 1: a class allows no character" },
         { "root ::= (\"a\"", "line 1: a group has no closing parenthesis" },
@@ -97,9 +98,10 @@ static void test_gbnf_problems(void)
 static void test_schema(void)
 {
     test_texts("an object",
-               compile_schema("{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\","
-                              "\"maxLength\":4},\"n\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":"
-                              "250},\"on\":{\"type\":\"boolean\"}},\"required\":[\"n\"]}"),
+               compile_schema(
+                   "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\","
+                   "\"maxLength\":4},\"n\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":"
+                   "250},\"on\":{\"type\":\"boolean\"}},\"required\":[\"n\"]}"),
                TEXTS("{\"name\":\"Rex\",\"n\":7}", "{\"n\": 250, \"on\": true}", "{\"n\":1}",
                      "{\"name\": \"\\u00e4\\n\", \"n\": 99, \"on\": false}", NULL, "{}",
                      "{\"n\":0}", "{\"n\":251}", "{\"n\":07}", "{\"on\":true}",
@@ -108,18 +110,22 @@ static void test_schema(void)
     test_texts("optional ones",
                compile_schema("{\"properties\":{\"a\":{\"const\":1},\"b\":{\"const\":2},\"c\":{"
                               "\"const\":3}}}"),
-               TEXTS("{}", "{\"a\":1}", "{\"b\":2}", "{\"a\":1,\"c\":3}", "{\"a\":1,\"b\":2,\"c\":3}",
-                     NULL, "{\"b\":2,\"a\":1}", "{,\"c\":3}", "{\"a\":2}"));
+               TEXTS("{}", "{\"a\":1}", "{\"b\":2}", "{\"a\":1,\"c\":3}",
+                     "{\"a\":1,\"b\":2,\"c\":3}", NULL, "{\"b\":2,\"a\":1}", "{,\"c\":3}",
+                     "{\"a\":2}"));
     test_texts("an array",
-               compile_schema("{\"type\":\"array\",\"items\":{\"enum\":[\"a\",2,null]},\"minItems\":2,"
-                              "\"maxItems\":3}"),
+               compile_schema(
+                   "{\"type\":\"array\",\"items\":{\"enum\":[\"a\",2,null]},\"minItems\":2,"
+                   "\"maxItems\":3}"),
                TEXTS("[\"a\",2]", "[null, null, \"a\"]", NULL, "[2]", "[]", "[2,2,2,2]", "[2 ,2]"));
     test_texts("a tree",
-               compile_schema("{\"$ref\":\"#/$defs/t\",\"$defs\":{\"t\":{\"type\":\"object\","
-                              "\"properties\":{\"v\":{\"type\":\"integer\"},\"l\":{\"anyOf\":[{\"$ref\":"
-                              "\"#/$defs/t\"},{\"type\":\"null\"}]}},\"required\":[\"v\",\"l\"]}}}"),
-               TEXTS("{\"v\":-12,\"l\":null}", "{\"v\":0,\"l\":{\"v\":5,\"l\":{\"v\":5,\"l\":null}}}",
-                     NULL, "{\"v\":1}", "{\"v\":01,\"l\":null}"));
+               compile_schema(
+                   "{\"$ref\":\"#/$defs/t\",\"$defs\":{\"t\":{\"type\":\"object\","
+                   "\"properties\":{\"v\":{\"type\":\"integer\"},\"l\":{\"anyOf\":[{\"$ref\":"
+                   "\"#/$defs/t\"},{\"type\":\"null\"}]}},\"required\":[\"v\",\"l\"]}}}"),
+               TEXTS("{\"v\":-12,\"l\":null}",
+                     "{\"v\":0,\"l\":{\"v\":5,\"l\":{\"v\":5,\"l\":null}}}", NULL, "{\"v\":1}",
+                     "{\"v\":01,\"l\":null}"));
     test_texts("anything", compile_schema("{}"),
                TEXTS("1", "-0.5e+3", "\"\"", "[1, [true, [false]]]", "{\"a\": {\"b\": [null]}}",
                      "{}", "[]", NULL, "", "{a:1}", "[1,]", "[[[[[1]]]]]", "1.", "'a'", "nul"));
@@ -130,9 +136,9 @@ static void test_schema(void)
 /* The numbers of ranges, one by one. */
 static void test_integers(void)
 {
-    static const int ranges[][2] = { { 0, 9 },    { 0, 0 },     { 7, 123 },   { 95, 1203 },
-                                     { -5, 5 },   { -130, -7 }, { -1, 1000 }, { 100, 199 },
-                                     { 19, 21 },  { 1999, 2000 } };
+    static const int ranges[][2] = { { 0, 9 },   { 0, 0 },      { 7, 123 },   { 95, 1203 },
+                                     { -5, 5 },  { -130, -7 },  { -1, 1000 }, { 100, 199 },
+                                     { 19, 21 }, { 1999, 2000 } };
 
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         char text[128];
@@ -162,7 +168,8 @@ static void test_schema_problems(void)
           "the schema's pattern is not known here, and would not be obeyed" },
         { "{\"type\":\"number\",\"minimum\":1}",
           "minimum and maximum are known of integers only: type integer" },
-        { "{\"$ref\":\"#/$defs/x\"}", "a $ref of the schema leads nowhere: it is \"#/$defs/NAME\" here" },
+        { "{\"$ref\":\"#/$defs/x\"}",
+          "a $ref of the schema leads nowhere: it is \"#/$defs/NAME\" here" },
         { "{\"type\":\"object\",\"properties\":{\"a\":true},\"required\":[\"b\"]}",
           "the schema requires a property that it does not describe" },
         { "{\"type\":\"integer\",\"minimum\":2,\"maximum\":1}",
@@ -172,8 +179,9 @@ static void test_schema_problems(void)
         { "{\"enum\":[]}", "enum, anyOf and oneOf are lists that are not empty" },
         { "{\"type\":\"array\",\"minItems\":3,\"maxItems\":2}",
           "the schema's maxItems is below its minItems" },
-        { "{\"$ref\":\"#\"}", "line 1: rule r0 begins with itself, which never ends: put what comes "
-                              "first before it" },
+        { "{\"$ref\":\"#\"}",
+          "line 1: rule r0 begins with itself, which never ends: put what comes "
+          "first before it" },
     };
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -293,9 +301,10 @@ static void test_damage(void)
             }
         }
     }
-    OK(opened > 100 && refused > 100, "each bit: %u refused, %u run within bounds", refused, opened);
-    OK(grammar_open(&compiled, compiled_memory, compiled_bytes - 4, &problem) == ERR_BAD_MODEL, "%s",
-       problem);
+    OK(opened > 100 && refused > 100, "each bit: %u refused, %u run within bounds", refused,
+       opened);
+    OK(grammar_open(&compiled, compiled_memory, compiled_bytes - 4, &problem) == ERR_BAD_MODEL,
+       "%s", problem);
     OK(grammar_open(&compiled, "not a grammar at all", 20, &problem) == ERR_BAD_MODEL, "%s",
        problem);
     free(copy);

@@ -73,7 +73,8 @@ static unsigned count_wrong(const uint8_t *is_of_grammars)
 }
 
 /* At every few bytes of a text. */
-static void test_text(const char *name, const uint8_t *is_of_grammars, const char *text, unsigned step)
+static void test_text(const char *name, const uint8_t *is_of_grammars, const char *text,
+                      unsigned step)
 {
     unsigned wrong = 0, least = UINT32_MAX, most = 0, at = 0;
 
@@ -89,8 +90,9 @@ static void test_text(const char *name, const uint8_t *is_of_grammars, const cha
         grammar_settle(&machine, 1);
     }
     wrong += !grammar_accepts(&machine, 0);
-    OK(wrong == 0, "%s: at %u places of %.30s the walk finds the %u to %u tokens that each byte allows",
-       name, at, text, least, most);
+    OK(wrong == 0,
+       "%s: at %u places of %.30s the walk finds the %u to %u tokens that each byte allows", name,
+       at, text, least, most);
 }
 
 static void test_vocabulary(const char *name, const char *path)
@@ -113,10 +115,11 @@ static void test_vocabulary(const char *name, const char *path)
             is_of_grammars[id] = 1;
         }
     }
-    OK(of_grammars(t.sorted[0]) && !of_grammars(t.head->bos), "%s: %u tokens, %u by their text", name,
-       t.head->n_tokens, t.head->n_sorted);
-    OK(compile_schema("{\"properties\":{\"city\":{\"type\":\"string\"},\"n\":{\"type\":\"integer\"}},"
-                      "\"required\":[\"city\",\"n\"]}"),
+    OK(of_grammars(t.sorted[0]) && !of_grammars(t.head->bos), "%s: %u tokens, %u by their text",
+       name, t.head->n_tokens, t.head->n_sorted);
+    OK(compile_schema(
+           "{\"properties\":{\"city\":{\"type\":\"string\"},\"n\":{\"type\":\"integer\"}},"
+           "\"required\":[\"city\",\"n\"]}"),
        "%s: an object", name);
     test_text(name, is_of_grammars, object, 3);
     OK(compile_gbnf("root ::= (\" the\" | \" cat\" | \" sat\")+ \".\""), "%s: words", name);

@@ -38,7 +38,7 @@ static void test_all_words(void)
     enum err err = parse(
         "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
-        "isa=neon kv=q8 spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M baud=115200 flow=off mode=json "
+        "isa=neon kv=q8 spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 flow=off mode=json "
         "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 screen=off trace=1 system=\"Be brief.\" think=off "
         "overflow=sinks branches=2 beams=3 together=5 learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
 
@@ -46,7 +46,7 @@ static void test_all_words(void)
     OK(o.given == (UINT64_C(1) << OPTION_COUNT) - 1, "all are given");
     OK(strcmp(o.load.model, "models/a.ingot") == 0 && strcmp(o.machine.isa, "neon") == 0 &&
            strcmp(o.load.draft, "small.ingot") == 0 &&
-           strcmp(o.load.adapter, "poet:0.5,tutor") == 0,
+           strcmp(o.load.adapter, "poet:0.5,tutor") == 0 && strcmp(o.load.grammar, "yes|no") == 0,
        "texts");
     OK(strcmp(o.reply.prompt, "Once upon") == 0 && o.reply.prompt_bytes == 9, "the prompt");
     OK(o.reply.n == 32 && o.sampler.top_k == 7 && o.load.ctx == 512 && o.machine.cores == 4 &&

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "flash_image/grammar/grammar_compile.h"
 #include "tests/unit/session/draft.h"
 
 enum { MOST = 300, N_PROMPT = 5 };
@@ -172,35 +173,42 @@ static void test_stop(void)
 
 /* ---- constraints ---------------------------------------------------------------------------- */
 
-static struct {
-    uint32_t accepted[MOST];
-    unsigned n, masks;
-} grammar;
+static struct constraint constraint;
+static uint8_t *constraint_room;
 
-/* Of every three tokens the first is below 300, the others are not: what may come depends on what
- * came. */
-static bool allowed(uint32_t id)
+static void hold_to(const char *gbnf)
 {
-    return id > 2 && (id < 300) == (grammar.n % 3 == 0);
-}
+    const struct tokenizer *t = &rig.model.tokenizer;
+    const char *why = "";
+    char problem[GRAMMAR_PROBLEM_BYTES];
+    void *grammar;
+    size_t bytes;
 
-static void mask(void *context, float *logits, uint32_t vocab)
-{
-    (void)context;
-    grammar.masks++;
-    for (uint32_t id = 0; id < vocab; id++) {
-        if (!allowed(id))
-            logits[id] = -INFINITY;
+    free(constraint_room);
+    constraint_room = aligned_alloc(64, constraint_bytes(t->head->n_tokens) + 64);
+    constraint_open(&constraint, constraint_room, t, t->head->n_tokens);
+    if (grammar_compile_gbnf(gbnf, &grammar, &bytes, problem) != ERR_OK) {
+        rig_die(problem);
+    }
+    memcpy(constraint_memory(&constraint), grammar, bytes);
+    free(grammar);
+    if (constraint_use(&constraint, bytes, &why) != ERR_OK) {
+        rig_die(why);
     }
 }
 
-static void accept(void *context, uint32_t id)
+/* A letter, then two digits, and so on: what may come depends on what came. */
+static unsigned count_wrong(void)
 {
-    (void)context;
-    grammar.accepted[grammar.n++] = id;
-}
+    unsigned wrong = 0;
 
-static const struct constraint constraint = { NULL, mask, accept };
+    for (size_t i = 0; i < said.bytes; i++) {
+        char c = said.text[i];
+
+        wrong += i % 3 == 0 ? c < 'a' || c > 'z' : c < '0' || c > '9';
+    }
+    return wrong;
+}
 
 static void test_constraint(float temp)
 {
@@ -208,17 +216,12 @@ static void test_constraint(float temp)
     struct generate_params params = { .limit = 60, .constraint = &constraint };
     uint32_t plain[MOST];
 
+    hold_to("root ::= ([a-z] [0-9] [0-9]){99}");
     for (int form = PLAIN; form <= DRAFT; form++) {
-        unsigned wrong = 0;
-
-        memset(&grammar, 0, sizeof grammar);
-        OK(reply((enum form)form, temp, &params) == ERR_OK && said.n_ids == 60 && grammar.n == 60 &&
-               grammar.masks == 60,
-           "%s: 60 tokens under a constraint", names[form]);
-        for (unsigned i = 0; i < 60; i++)
-            wrong += said.ids[i] != grammar.accepted[i] || (said.ids[i] < 300) != (i % 3 == 0) ||
-                     said.ids[i] < 3;
-        OK(wrong == 0, "%s: each one is allowed, and was told", names[form]);
+        OK(reply((enum form)form, temp, &params) == ERR_OK && said.n_ids == 60 &&
+               result.refused > 0 && result.refused <= 60,
+           "%s: 60 tokens under a constraint, %u refused", names[form], result.refused);
+        OK(count_wrong() == 0, "%s: each one is allowed: %.20s", names[form], said.text);
         if (form == PLAIN)
             memcpy(plain, said.ids, sizeof plain);
         else if (temp == 0 || form == NGRAM)
@@ -229,6 +232,23 @@ static void test_constraint(float temp)
     }
 }
 
+static void test_constraint_ends(void)
+{
+    struct generate_params params = { .limit = 60, .constraint = &constraint };
+
+    hold_to("root ::= \"no\" | \"yes\"");
+    OK(reply(PLAIN, 1, &params) == ERR_OK && result.end == GENERATE_ENDED &&
+           (strcmp(said.text, "no") == 0 || strcmp(said.text, "yes") == 0),
+       "a text that is complete ends: %s", said.text);
+    hold_to("root ::= \"(\" root \")\"");
+    OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_NO_WAY_ON &&
+           said.bytes == INGOT_GRAMMAR_DEPTH + 1 && strspn(said.text, "(") == said.bytes,
+       "no token goes on where it is as deep as it may be: %s", said.text);
+    hold_to("root ::= [ -~]* \"\\x02\"");
+    OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_LIMIT,
+       "the reply may not end before its text does");
+}
+
 int main(void)
 {
     rig_compute(false);
@@ -237,5 +257,7 @@ int main(void)
     test_stop();
     test_constraint(0);
     test_constraint(1);
+    test_constraint_ends();
+    free(constraint_room);
     return tap_done();
 }

@@ -2,8 +2,7 @@
  * whichever others run beside it, and a place that becomes free takes the next one. */
 #include "runtime/session/replies.h"
 
-#include <math.h>
-
+#include "flash_image/grammar/grammar_compile.h"
 #include "tests/unit/rig.h"
 
 enum { N_REPLIES = 11, PLACES = 4, MOST_NEW = 600, MOST_PROMPT = 40 };
@@ -29,7 +28,6 @@ static struct request_of {
 static struct said alone[N_REPLIES], beside[N_REPLIES];
 static struct session sessions[PLACES];
 static struct replies replies;
-static unsigned n_refused; /* tokens that the constraint would not have */
 
 static void said_begin(void *context)
 {
@@ -65,21 +63,28 @@ static struct generate_sink sink_of(struct said *s)
                                    .think = said_think };
 }
 
-/* Even ids alone. */
-static void mask(void *context, float *logits, uint32_t vocab)
-{
-    (void)context;
-    for (uint32_t i = 1; i < vocab; i += 2)
-        logits[i] = -INFINITY;
-}
+/* Words and numbers in turn. */
+static struct constraint constraint;
 
-static void accept(void *context, uint32_t id)
+static void make_constraint(void)
 {
-    (void)context;
-    n_refused += id % 2;
-}
+    static const char gbnf[] = "root ::= ([a-z]+ [0-9]+ \".\")*";
+    const struct tokenizer *t = &rig.model.tokenizer;
+    char problem[GRAMMAR_PROBLEM_BYTES];
+    const char *why = "";
+    void *grammar;
+    size_t bytes;
 
-static const struct constraint even = { .mask = mask, .accept = accept };
+    constraint_open(&constraint,
+                    aligned_alloc(64, (constraint_bytes(t->head->n_tokens) + 63) / 64 * 64), t,
+                    t->head->n_tokens);
+    if (grammar_compile_gbnf(gbnf, &grammar, &bytes, problem) != ERR_OK)
+        rig_die(problem);
+    memcpy(constraint_memory(&constraint), grammar, bytes);
+    free(grammar);
+    if (constraint_use(&constraint, bytes, &why) != ERR_OK)
+        rig_die(why);
+}
 
 static void make_requests(void)
 {
@@ -100,7 +105,7 @@ static void make_requests(void)
     requests[2].params.inside_thoughts = true;
     requests[5].params.limit = 0; /* until it is full, or goes round in circles */
     requests[6].params.limit = 100000;
-    requests[7].params.constraint = &even;
+    requests[7].params.constraint = &constraint;
 }
 
 static void keep(struct said *to, const struct generate_result *r, const struct session *s)
@@ -249,7 +254,9 @@ static void test_ends(void)
        "they end by a stop string (%d), a token (%d), the context (%d), a circle or it (%d), the limit, and one is thoughts (%u)",
        alone[8].result.end, alone[10].result.end, alone[6].result.end, alone[5].result.end,
        alone[2].n_thoughts);
-    OK(n_refused == 0 && alone[7].n_tokens != 0, "a constraint holds");
+    OK(alone[7].result.refused != 0 && beside[7].result.refused == alone[7].result.refused &&
+           alone[7].text[0] >= 'a' && alone[7].text[0] <= 'z',
+       "a constraint holds: %u tokens refused, %.20s", alone[7].result.refused, alone[7].text);
 }
 
 static bool at_once(void *context)
@@ -313,6 +320,7 @@ int main(void)
     if (rig_start(0, 32, false) != ERR_OK)
         rig_die(rig.model.problem);
     make_requests();
+    make_constraint();
     for (uint32_t i = 0; i < N_REPLIES; i++)
         run_alone(i);
     make_ends();

@@ -1,0 +1,15 @@
+/* Grammars from files of a computer: compiled ones, GBNF and JSON Schema, told apart by what is in them. */
+#ifndef INGOT_HOST_HOST_GRAMMAR_H
+#define INGOT_HOST_HOST_GRAMMAR_H
+
+#include <stddef.h>
+
+#include "board/err.h"
+
+/* The compiled grammar of a file; the caller frees *grammar. *gbnf: its text where it came from one, which
+ * the caller frees, or NULL; gbnf may be NULL. Errors: those of grammar_compile.h, ERR_IO; a sentence in
+ * problem (bytes). */
+enum err host_grammar_read(const char *path, void **grammar, size_t *grammar_bytes, char **gbnf,
+                           char *problem, size_t bytes);
+
+#endif

@@ -1,0 +1,26 @@
+/* The command that holds replies to a grammar. */
+#include "runtime/app/commands_private.h"
+
+#include <string.h>
+
+#include "runtime/console/console.h"
+
+static void show(const struct app *a)
+{
+    if (a->chat.constraint.on) {
+        console_printf(a->setup.console, "(replies are held to %s)\n",
+                       a->setup.options->load.grammar);
+    } else {
+        console_printf(a->setup.console, "(replies are free)\n");
+    }
+}
+
+enum command_result command_grammar(struct app *a, char *argument)
+{
+    if (argument[0] != '\0' && app_use_grammar(a, argument) != ERR_OK) {
+        console_printf(a->setup.console, "error: %s\n", a->problem);
+        return COMMAND_DONE;
+    }
+    show(a);
+    return COMMAND_DONE;
+}
