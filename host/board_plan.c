@@ -36,6 +36,7 @@ static enum err plan_once(struct plan *plan, const struct board_request *r, uint
     uint64_t ram = UINT64_MAX / 2;
     struct plan_request p = { .image = r->image,
                               .limits = r->limits,
+                              .use = r->use,
                               .work.extra_scratch = session_bytes(r->image),
                               .work.work_bytes = layer_work_bytes(r->image),
                               .work.states = layer_states_bytes(r->image) };

@@ -12,6 +12,7 @@ struct board_request {
     const struct board_facts *board; /* NULL: memory alone, without rates */
     uint64_t ram;                    /* bytes, all of the board's; 0: no limit */
     struct plan_limits limits;       /* context 0: the planner's default, shortened to fit */
+    const struct plan_use *use;      /* of its experts; NULL: not known */
     uint64_t memory_rate, card_rate; /* bytes a second; 0: the board's */
 };
 

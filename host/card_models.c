@@ -9,6 +9,7 @@
 
 #include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
+#include "runtime/stream/expert_use.h"
 #include "runtime/text/format_text.h"
 
 enum { NAME_BYTES = 512 };
@@ -114,9 +115,9 @@ static const char *pack_beside(struct card_models *m, const struct pack_options 
     return pack_file(&o, problem, problem_bytes) == ERR_OK ? to : NULL;
 }
 
-/* Whether the .ingot file is in order up to its tables, and short enough. */
-static bool check_file(const char *file, const char *name, const char *source, char *problem,
-                       size_t problem_bytes)
+/* Whether the .ingot file is in order up to its tables, and short enough. *use_bytes: of NAME.use. */
+static bool check_file(const char *file, const char *name, const char *source, uint64_t *use_bytes,
+                       char *problem, size_t problem_bytes)
 {
     struct ingot_file f;
     bool good;
@@ -125,6 +126,7 @@ static bool check_file(const char *file, const char *name, const char *source, c
         return false;
     }
     good = f.bytes <= CARD_MOST_FILE_BYTES;
+    *use_bytes = expert_use_bytes(&f.image);
     if (!good) {
         say_too_long(&f.image, f.bytes, name, source, problem, problem_bytes);
     }
@@ -177,12 +179,25 @@ static bool add_adapter(struct card_image *c, const char *path, char *problem, s
     return true;
 }
 
+/* Of a mixture, room for how its experts are used. */
+static bool add_use(struct card_image *c, const char *model, uint64_t bytes)
+{
+    char name[NAME_BYTES];
+
+    if (bytes == 0) {
+        return true;
+    }
+    snprintf(name, sizeof name, "%.*s.use", (int)(strlen(model) - strlen(".ingot")), model);
+    return card_add_room(c, name, bytes) == ERR_OK;
+}
+
 bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
                      const char *path, const char *out, char *problem, size_t problem_bytes)
 {
     char name[NAME_BYTES];
     size_t at = strlen(m->names);
     const char *file;
+    uint64_t use_bytes;
     bool packed;
 
     if (adapter_is(path)) {
@@ -190,11 +205,11 @@ bool card_models_add(struct card_models *m, struct card_image *c, const struct p
     }
     file = ready_file(m, pack, path, out, &packed, problem, problem_bytes);
     if (file == NULL || !card_name(path, name, sizeof name) ||
-        !check_file(file, name + strlen("models/"), packed ? path : "SOURCE", problem,
+        !check_file(file, name + strlen("models/"), packed ? path : "SOURCE", &use_bytes, problem,
                     problem_bytes)) {
         return false;
     }
-    if (card_add_file(c, name, file) != ERR_OK) {
+    if (card_add_file(c, name, file) != ERR_OK || !add_use(c, name, use_bytes)) {
         snprintf(problem, problem_bytes, "%s", c->problem);
         return false;
     }

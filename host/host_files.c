@@ -334,6 +334,53 @@ static enum err find_log(void *context, const struct file **file)
     return begin_file(h, f, path, file_device_open_writable(&f->device_state, path, 0, &f->device));
 }
 
+/* NAME.use beside the model NAME.ingot. False: too long. */
+static bool use_path(const char *model, char path[HOST_PATH_BYTES])
+{
+    const char *name = model + host_folder_bytes(model);
+    const char *end = strrchr(name, '.');
+    int n = end == NULL || end == name ? (int)strlen(model) : (int)(end - model);
+
+    return snprintf(path, HOST_PATH_BYTES, "%.*s.use", n, model) < HOST_PATH_BYTES;
+}
+
+static enum err find_use(void *context, uint64_t bytes, const struct file **file)
+{
+    struct host_files *h = context;
+    struct host_file *f = &h->use;
+    char path[HOST_PATH_BYTES];
+
+    if (!use_path(h->path, path) || (bytes == 0 && access(path, F_OK) != 0)) {
+        return fail(h, ERR_NOT_FOUND, "there is no file of use beside %.400s", h->path);
+    }
+    close_file(f);
+    if (bytes != 0 && !host_folder_make_file(path, bytes)) {
+        return fail(h, ERR_IO, "%.400s: %s", path, strerror(errno));
+    }
+    *file = &f->file;
+    return begin_file(h, f, path,
+                      bytes != 0 ? file_device_open_writable(&f->device_state, path, 0, &f->device)
+                                 : file_device_open(&f->device_state, path, 0, &f->device));
+}
+
+bool host_files_read_use(const char *model, const struct image *image, struct plan_use *use)
+{
+    static struct expert_use transfer;
+    struct host_file f = { .open = false };
+    struct file_timeout timeout = { NULL, 0 };
+    char path[HOST_PATH_BYTES];
+    bool good;
+
+    if (!use_path(model, path) || access(path, F_OK) != 0 ||
+        file_device_open(&f.device_state, path, 0, &f.device) != ERR_OK) {
+        return false;
+    }
+    good = file_open_device(&f.file, &f.device, f.device_state.bytes, &timeout) == ERR_OK &&
+           expert_use_read(&transfer, &f.file, image, use, NULL) == ERR_OK;
+    file_device_close(&f.device_state);
+    return good;
+}
+
 static enum err find_adapter(void *context, const char *name, const struct file **file)
 {
     struct host_files *h = context;
@@ -412,6 +459,7 @@ void host_files_open(struct host_files *h, const struct host_args *args,
                                    .find_save = find_save,
                                    .find_kv = find_kv,
                                    .find_prefix = find_prefix,
+                                   .find_use = find_use,
                                    .find_log = find_log,
                                    .choose_chat = choose_chat };
 }

@@ -10,6 +10,7 @@
 #include "flash_image/source/map_file.h"
 #include "host/host_args.h"
 #include "runtime/app/app_files.h"
+#include "runtime/stream/expert_use.h"
 
 enum { HOST_PATH_BYTES = 4096, HOST_PROBLEM_BYTES = 1024 };
 
@@ -26,7 +27,7 @@ struct host_files {
     struct app_files files; /* whose context this is */
     const struct host_args *args;
     const struct platform *platform; /* that waits for them */
-    struct host_file model, draft, kv, save, adapter, log;
+    struct host_file model, draft, kv, save, adapter, log, use;
     char path[HOST_PATH_BYTES];   /* of the model ... */
     char before[HOST_PATH_BYTES]; /* ... and of the one before it */
     uint8_t *vocabulary;          /* a copy, where --template changes it */
@@ -36,5 +37,9 @@ struct host_files {
 /* Fill h->files; the model is args->model until another one is asked for. Both outlive h. */
 void host_files_open(struct host_files *h, const struct host_args *args,
                      const struct platform *platform);
+
+/* Read how the experts of the .ingot file at `model` were used, from the file beside it. False: nothing is
+ * known. */
+bool host_files_read_use(const char *model, const struct image *image, struct plan_use *use);
 
 #endif

@@ -7,6 +7,8 @@
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
 #include "host/board_plan.h"
+#include "host/host_files.h"
+#include "runtime/chat/report.h"
 #include "runtime/text/format_text.h"
 
 enum { SIZES_BYTES = 80, PROBLEM_BYTES = 512 };
@@ -117,6 +119,7 @@ static void print_board(const struct board_request *r)
 
 static void print_plan(const struct plan *plan, const struct board_request *r)
 {
+    char text[192];
     char bytes[FORMAT_NUMBER_BYTES], rate[FORMAT_NUMBER_BYTES];
 
     printf("weights     %s, context %u, %s of memory in all\n",
@@ -127,6 +130,10 @@ static void print_plan(const struct plan *plan, const struct board_request *r)
                plan->layers.n_pinned, r->image->header->params.n_layers,
                plan->head.tiled ? "" : ", and the head",
                format_bytes(bytes, board_plan_read(plan, r->image)));
+    }
+    if (plan->experts.n_slots != 0) {
+        report_experts_plan(plan, r->image, text, sizeof text);
+        printf("experts     %s\n", text);
     }
     if (plan->advice[0] != '\0') {
         printf("            %s\n", plan->advice);
@@ -142,6 +149,7 @@ static void print_plan(const struct plan *plan, const struct board_request *r)
 
 static int print_file(const char *path, struct board_request *r)
 {
+    static struct plan_use use;
     char problem[PROBLEM_BYTES];
     struct ingot_file f;
     struct plan *plan;
@@ -153,6 +161,9 @@ static int print_file(const char *path, struct board_request *r)
     }
     plan = malloc(sizeof *plan);
     r->image = &f.image;
+    if (host_files_read_use(path, &f.image, &use)) {
+        r->use = &use;
+    }
     if (plan == NULL) {
         fprintf(stderr, "ingot: out of memory\n");
     } else if (board_plan(plan, r) != ERR_OK) {

@@ -56,6 +56,10 @@ struct app_files {
      * there is none to load. NULL: there never is. */
     enum err (*find_prefix)(void *context, uint64_t bytes, const struct file **file);
 
+    /* The file NAME.use of the model that was found last (runtime/stream/expert_use.h). bytes: to save so
+     * many, 0 to read. NULL: there never is. */
+    enum err (*find_use)(void *context, uint64_t bytes, const struct file **file);
+
     /* The file that turns are logged in. NULL: there never is. */
     enum err (*find_log)(void *context, const struct file **file);
 

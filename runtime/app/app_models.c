@@ -170,6 +170,28 @@ static enum option word_of_plan(const struct app *a, enum err e)
     return o->ctx != 0 ? OPTION_CTX : OPTION_COUNT;
 }
 
+/* How the experts of the target were used, where somebody has saved it. */
+static void find_use(struct app *a)
+{
+    const struct app_files *files = a->setup.files;
+    const struct file *file;
+
+    a->target.setup.use_file = NULL;
+    if (files->find_use != NULL && files->find_use(files->context, 0, &file) == ERR_OK) {
+        a->target.setup.use_file = file;
+    }
+}
+
+static void warn_of_use(struct app *a)
+{
+    const struct model *m = &a->target.model;
+
+    if (m->use_error != ERR_OK && m->use_error != ERR_NOT_FOUND) {
+        console_log(a->setup.console, "warning: %s; the plan takes all experts as used alike",
+                    m->use.problem);
+    }
+}
+
 static enum err plan_target(struct app *a, enum app_file which)
 {
     enum err e = find_model(a, which, a->setup.options->load.model, &a->target.setup.file);
@@ -177,11 +199,13 @@ static enum err plan_target(struct app *a, enum app_file which)
     if (e != ERR_OK) {
         return e;
     }
+    find_use(a);
     app_plan_adapters(a);
     e = open_model(a, &a->target);
     if (e != ERR_OK) {
         return app_blame(a, e, word_of_plan(a, e));
     }
+    warn_of_use(a);
     if (!a->has_draft) {
         return ERR_OK;
     }

@@ -91,6 +91,15 @@ static enum err find_prefix(void *context, uint64_t bytes, const struct file **f
                                &s->file[APP_STORAGE_SAVE]);
 }
 
+static enum err find_use(void *context, uint64_t bytes, const struct file **file)
+{
+    struct app_storage *s = context;
+
+    (void)bytes;
+    *file = &s->use;
+    return storage_find_use(&s->storage, s->file[APP_STORAGE_MODEL].name, &s->use);
+}
+
 static enum err find_log(void *context, const struct file **file)
 {
     struct app_storage *s = context;
@@ -149,6 +158,7 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
                                    .find_save = find_save,
                                    .find_kv = find_kv,
                                    .find_prefix = find_prefix,
+                                   .find_use = find_use,
                                    .find_log = find_log };
     for (int i = 0; i < APP_STORAGE_FILES; i++) {
         enum err e = file_table_take(&s->tables[i], &a->ram, FILE_MAX_EXTENTS);

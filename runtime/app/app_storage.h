@@ -13,7 +13,7 @@ struct app_storage {
     struct storage storage;
     struct file file[APP_STORAGE_FILES];
     struct file_table tables[APP_STORAGE_FILES];
-    struct file log; /* in few pieces: it has no table */
+    struct file log, use; /* in few pieces: they have no table */
 };
 
 /* Find the platform's devices and log them, and fill s->files. The application is started, and not

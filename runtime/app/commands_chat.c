@@ -155,6 +155,35 @@ static enum command_result save_chat(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
+static void save_use(struct app *a)
+{
+    const struct app_files *files = a->setup.files;
+    struct model *m = &a->target.model;
+    const struct file *file;
+    enum err e;
+
+    if (m->stream.experts.all == NULL) {
+        console_printf(a->setup.console, "error: no experts of this model are in a cache\n");
+        return;
+    }
+    if (files->find_use == NULL) {
+        console_printf(a->setup.console, "error: there is no card to save on\n");
+        return;
+    }
+    if (files->find_use(files->context, expert_use_bytes(&m->image), &file) != ERR_OK) {
+        console_printf(a->setup.console, "error: %s\n", files->problem(files->context));
+        return;
+    }
+    e = expert_use_write(&m->use, file, &m->image, m->stream.experts.all);
+    if (e != ERR_OK) {
+        console_printf(a->setup.console, "error: %s\n", m->use.problem);
+        return;
+    }
+    console_printf(a->setup.console,
+                   "(how the experts were used is saved in %s: the next plan knows it)\n",
+                   file->name);
+}
+
 static void save_prefix(struct app *a)
 {
     const struct file *file;
@@ -180,6 +209,10 @@ enum command_result command_save(struct app *a, char *argument)
     }
     if (strcmp(argument, "learn") == 0) {
         return command_save_learn(a);
+    }
+    if (strcmp(argument, "use") == 0) {
+        save_use(a);
+        return COMMAND_DONE;
     }
     return save_chat(a, argument);
 }

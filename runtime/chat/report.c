@@ -306,6 +306,10 @@ void report_plan(struct console *c, const struct model *m)
     row(c, "meta", m->arena.regions[ARENA_META].bytes, "header, tables, tokenizer");
     weights_text(m, text, sizeof text);
     row(c, "weights", p->memory.pinned, text);
+    if (p->experts.n_slots != 0) {
+        report_experts_plan(p, &m->image, text, sizeof text);
+        row(c, "experts", p->experts.bytes, text);
+    }
     io_text(m, text, sizeof text);
     row(c, "io", p->memory.io, text);
     if (p->table.n != 0) {

@@ -48,6 +48,9 @@ void report_experts(struct console *c, const struct stream_stats *now,
                     const struct generate_result *r);
 void report_expert_layers(struct console *c, const struct model *m);
 
+/* Of a plan with a cache of experts: how often it has what a token takes, and caches of other sizes. */
+void report_experts_plan(const struct plan *p, const struct image *image, char *text, size_t bytes);
+
 /* A temperature as it is written, "-3.5". Returns text. */
 const char *report_temperature(char text[FORMAT_NUMBER_BYTES], int32_t millidegrees);
 

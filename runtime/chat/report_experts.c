@@ -54,3 +54,41 @@ void report_expert_layers(struct console *c, const struct model *m)
         }
     }
 }
+
+/* Percent of a token's experts that a cache of so many slots has, in thousandths. */
+static uint64_t there(const struct plan *p, const struct image *image, uint32_t n_slots)
+{
+    uint64_t missing = 0, all = 0;
+
+    for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
+        missing += plan_experts_missing(p->experts.use, image, i, n_slots);
+        all += (uint64_t)image_layer(image, i)->n_experts_used << 16;
+    }
+    return all == 0 ? 0 : 100 - missing * 100 / all;
+}
+
+void report_experts_plan(const struct plan *p, const struct image *image, char *text, size_t bytes)
+{
+    uint32_t slots = 0, experts = 0;
+    size_t n;
+
+    for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
+        uint32_t here = plan_experts_slots(image, i, p->experts.n_slots);
+
+        if (here > slots) {
+            slots = here;
+            experts = image_layer(image, i)->n_experts;
+        }
+    }
+    n = format_text(text, bytes, "of a token's %u %% are there, %s",
+                    (unsigned)there(p, image, slots),
+                    p->experts.use == NULL ? "if all are used alike" : "as measured");
+    for (uint32_t quarter = 1; quarter < 4; quarter++) {
+        uint32_t others = experts * quarter / 4;
+
+        if (others != slots && others >= plan_experts_slots(image, 0, 1)) {
+            n += format_text(text + n, bytes - n, "; with %u of %u %u %%", (unsigned)others,
+                             (unsigned)experts, (unsigned)there(p, image, others));
+        }
+    }
+}

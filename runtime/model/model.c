@@ -260,6 +260,16 @@ static enum err plan_guesses(struct model *m)
     return plan_make(&m->plan, &m->request);
 }
 
+/* A plan goes without what cannot be read. */
+static void read_use(struct model *m, const struct model_setup *setup)
+{
+    if (setup->use_file == NULL || image_most_experts(&m->image) == 0) {
+        return;
+    }
+    m->use_error = expert_use_read(&m->use, setup->use_file, &m->image, &m->used, NULL);
+    m->request.use = &m->used;
+}
+
 /* A first plan tells whether weights stream. Then the measured rates, and room for guesses, need
  * another plan. */
 static enum err plan_all(struct model *m, const struct model_setup *setup)
@@ -267,6 +277,7 @@ static enum err plan_all(struct model *m, const struct model_setup *setup)
     enum err error;
 
     request_plan(&m->request, m, setup);
+    read_use(m, setup);
     error = plan_make(&m->plan, &m->request);
     if (error == ERR_OK && setup->calibrate && !setup->draft) {
         measure(m, setup);
@@ -334,6 +345,10 @@ enum err model_load(struct model *m, const struct model_setup *setup)
     if (error != ERR_OK) {
         format_text(m->problem, sizeof m->problem, "%s", m->stream.problem);
         return error;
+    }
+    if (m->request.use != NULL && m->stream.experts.all != NULL) {
+        m->use_error = expert_use_read(&m->use, setup->use_file, &m->image, NULL,
+                                       m->stream.experts.all);
     }
     if ((p->prediction.lends_decode || p->prediction.lends_prefill) &&
         (p->kv.n_spilled == 0 || setup->kv_file->device == m->file->device)) {

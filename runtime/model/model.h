@@ -17,6 +17,7 @@
 #include "runtime/model/transformer.h"
 #include "runtime/storage/file.h"
 #include "runtime/storage/io_core.h"
+#include "runtime/stream/expert_use.h"
 #include "runtime/stream/plan.h"
 #include "runtime/stream/stream.h"
 #include "runtime/tokenizer/tokenizer.h"
@@ -36,6 +37,7 @@ struct model_setup {
     const struct kernels *kernels;
     struct plan_limits limits;
     const struct file *kv_file;   /* for what spills; it takes writes. NULL: only planned */
+    const struct file *use_file;  /* how its experts were used (expert_use.h); NULL: none */
     struct plan_rates rates;      /* of the machine, where they are known */
     bool calibrate;               /* measure them, for the plan; never for a draft */
     enum model_guesses guesses;   /* whether room for logits ahead is planned */
@@ -60,6 +62,9 @@ struct model {
     struct tokenizer tokenizer;
     struct plan_request request;  /* that the plan answers */
     struct plan_rates lent_rates; /* of request.rates.lent */
+    struct plan_use used;         /* of request.use */
+    struct expert_use use;        /* of the transfer that a plan or /save waits for */
+    enum err use_error;           /* of setup->use_file; its sentence is use.problem */
     struct plan plan;
     struct stream stream;
     struct transformer transformer;

@@ -88,6 +88,10 @@ enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
 /* The same of ingot.prefix, what conversations begin with. */
 enum err storage_find_prefix(struct storage *s, const struct file_table *table, struct file *out);
 
+/* The same of models/NAME.use, how the experts of models/NAME.ingot are used (runtime/stream/expert_use.h);
+ * model: the name of its file. ERR_TOO_FRAGMENTED as below. */
+enum err storage_find_use(struct storage *s, const char *model, struct file *out);
+
 /* The same of ingot.log, for turns (runtime/chat/turn_log.h); ERR_TOO_FRAGMENTED: in many pieces. */
 enum err storage_find_log(struct storage *s, struct file *out);
 

@@ -185,6 +185,27 @@ enum err storage_find_prefix(struct storage *s, const struct file_table *table, 
     return e == ERR_NOT_FOUND ? storage_fail(s, e, none) : e;
 }
 
+enum err storage_find_use(struct storage *s, const char *model, struct file *out)
+{
+    const char *slash = strrchr(model, '/');
+    const char *name = slash == NULL ? model : slash + 1;
+    const char *end = strrchr(name, '.');
+    char path[FAT32_NAME_BYTES + 16];
+    enum err e;
+
+    format_text(path, sizeof path, "models/%.*s.use",
+                end == NULL ? (int)strlen(name) : (int)(end - name), name);
+    e = find_reserved(s, path, NULL, out);
+    if (e == ERR_NOT_FOUND) {
+        return storage_fail(
+            s, e,
+            "the card has no %.200s: `make card` with this model makes one, or copy "
+            "64 KiB of zeros there",
+            path);
+    }
+    return e;
+}
+
 enum err storage_find_log(struct storage *s, struct file *out)
 {
     enum err e = find_reserved(s, "ingot.log", NULL, out);

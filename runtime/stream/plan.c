@@ -272,6 +272,9 @@ static enum err plan_candidate(struct plan *plan, const struct plan_request *r,
 
     plan_lay_out(l, plan, r, plan->context);
     plan->rates = r->rates;
+    if (r->use != NULL && r->use->total != 0) {
+        plan->experts.use = r->use;
+    }
     plan->kv.types = r->limits.kv;
     plan->kv.states = r->work.states;
     m->scratch = (size_t)l->scratch;

@@ -15,13 +15,13 @@ enum {
     PLAN_SLOTS = 2,              /* one computes while the other fills; a third would take the
                                    place of a pinned layer, which spares more (docs/STREAMING.md) */
     PLAN_MOST_ROWS = 4,          /* embedding rows kept, where the embedding streams */
-    PLAN_EXPERT_BYTES = 8,       /* what is known of an expert in a cache: struct stream_expert */
+    PLAN_EXPERT_BYTES = 20,      /* what is known of an expert in a cache: struct stream_expert */
     PLAN_TABLE_ROWS = 32,        /* tokens whose rows of the table per layer are kept */
     PLAN_DEFAULT_CHUNK = 128,    /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
     PLAN_LEAST_CHUNK = 16,       /* the chunk shrinks that far where memory is short */
     PLAN_PROBLEM_BYTES = 256,
-    PLAN_ADVICE_BYTES = 160,
+    PLAN_ADVICE_BYTES = 320,
 };
 
 enum plan_residency {
@@ -44,6 +44,13 @@ struct plan_rates {
     uint32_t layer_prefill;          /* and for each token of a chunk; 0: as for one */
     uint32_t check;                  /* picoseconds of a byte's checksum, all cores together */
     bool disturbed; /* while it was measured others used the cores: it may be far too slow */
+};
+
+/* How often a token's expert was found at each place of its layer's order, of all layers together
+ * (expert_use.h): a cache of n slots has those before place n. total 0: nothing is known. */
+struct plan_use {
+    uint64_t found[INGOT_MAX_EXPERTS];
+    uint64_t total;
 };
 
 /* What somebody wants of a plan. */
@@ -77,6 +84,7 @@ struct plan_request {
     struct plan_limits limits;
     struct plan_work work;
     struct plan_rates rates;
+    const struct plan_use *use; /* of its experts; NULL: not known. It outlives the plan */
 };
 
 /* The layers: plan->pinned says which stay; `read` is for the others. */
@@ -93,7 +101,8 @@ struct plan_experts {
         n_slots;    /* of a layer, but never fewer than a token takes there nor more than it has */
     uint32_t n;     /* experts of all layers */
     uint64_t bytes; /* of all slots and of what is known about each expert; part of memory.pinned */
-    uint64_t read;  /* a token, where all experts are used alike; part of layers.read */
+    uint64_t read;  /* a token; part of layers.read */
+    const struct plan_use *use; /* NULL: all experts are used alike, as far as is known */
 };
 
 /* The output matrix. */
@@ -187,6 +196,10 @@ uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached
 
 /* Slots of a cache for a layer's experts, by plan->experts.n_slots; 0: it has none. */
 uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t n_slots);
+
+/* Of the experts that a token takes in a layer, how many a cache of so many slots lacks, times 2^16. */
+uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
+                              uint32_t n_slots);
 
 /* The time of the cores for the matrices of a layer that begin in [from, to) of its segment. */
 uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *image, uint32_t layer,

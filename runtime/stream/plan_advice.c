@@ -133,8 +133,7 @@ static uint32_t fitting_context(const struct plan *plan, const struct plan_reque
     return 0;
 }
 
-/* In whole KiB or MiB, rounded up: that much is enough. */
-static void format_more(char text[FORMAT_NUMBER_BYTES], uint64_t bytes)
+void plan_format_more(char *text, size_t room, uint64_t bytes)
 {
     unsigned shift = 10;
     char unit = 'K';
@@ -143,8 +142,7 @@ static void format_more(char text[FORMAT_NUMBER_BYTES], uint64_t bytes)
         shift = 20;
         unit = 'M';
     }
-    format_text(text, FORMAT_NUMBER_BYTES, "%u %ciB",
-                (unsigned)((bytes + (1u << shift) - 1) >> shift), unit);
+    format_text(text, room, "%u %ciB", (unsigned)((bytes + (1u << shift) - 1) >> shift), unit);
 }
 
 /* "would fit with 41 MiB more memory, or packed as q4_0 (95.2 MiB), or with kv=rot_q8, or with
@@ -162,7 +160,7 @@ void plan_advise(struct plan *plan, const struct plan_request *r, const struct p
     if (plan->residency != PLAN_STREAMED || plan->layers.read == 0) {
         return;
     }
-    format_more(more, w->total - l->limit);
+    plan_format_more(more, sizeof more, w->total - l->limit);
     n = format_text(plan->advice, sizeof plan->advice, "would fit with %s more memory", more);
     type = fitting_type(r->image, l->limit, &bytes);
     if (type != INGOT_N_TYPES) {
@@ -178,4 +176,5 @@ void plan_advise(struct plan *plan, const struct plan_request *r, const struct p
         (void)format_text(plan->advice + n, sizeof plan->advice - n, ", or with ctx=%u",
                           (unsigned)context);
     }
+    plan_advise_experts(plan, r->image);
 }

@@ -3,8 +3,7 @@
 #include "board/min_max.h"
 #include "runtime/stream/plan_private.h"
 
-/* Of all layers; what is known about an expert lies beside its slot. */
-static uint64_t cache_bytes(const struct image *image, uint32_t n_slots)
+uint64_t plan_experts_bytes(const struct image *image, uint32_t n_slots)
 {
     uint64_t bytes = 0, n = 0;
 
@@ -19,7 +18,7 @@ static uint64_t cache_bytes(const struct image *image, uint32_t n_slots)
 
 uint64_t plan_experts_least(const struct image *image)
 {
-    return cache_bytes(image, 1);
+    return plan_experts_bytes(image, 1);
 }
 
 uint64_t plan_experts_need(const struct image *image)
@@ -34,18 +33,34 @@ uint64_t plan_experts_need(const struct image *image)
            plan_experts_least(image) + 1;
 }
 
-/* Of a token, whose experts are in their slots as often as any. */
-static uint64_t read_bytes(const struct image *image, uint32_t n_slots)
+/* Where nothing is known, all experts are as likely: of n, n - slots are not there. */
+uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
+                              uint32_t n_slots)
+{
+    const struct ingot_layer *l = image_layer(image, layer);
+    uint32_t slots = plan_experts_slots(image, layer, n_slots);
+    uint64_t beyond = 0;
+
+    if (slots == 0 || slots == l->n_experts) {
+        return 0;
+    }
+    if (use == NULL) {
+        return ((uint64_t)l->n_experts_used << 16) * (l->n_experts - slots) / l->n_experts;
+    }
+    for (uint32_t i = slots; i < l->n_experts; i++) {
+        beyond += use->found[i];
+    }
+    return ((beyond << 16) / use->total) * l->n_experts_used;
+}
+
+uint64_t plan_experts_read(const struct plan_use *use, const struct image *image, uint32_t n_slots)
 {
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
-        const struct ingot_layer *l = image_layer(image, i);
-
-        if (l->ffn == INGOT_FFN_EXPERTS) {
-            bytes += l->n_experts_used * l->expert_bytes *
-                     (l->n_experts - plan_experts_slots(image, i, n_slots)) / l->n_experts;
-        }
+        bytes += image_layer(image, i)->expert_bytes *
+                     plan_experts_missing(use, image, i, n_slots) >>
+                 16;
     }
     return bytes;
 }
@@ -55,14 +70,14 @@ void plan_experts_fit(struct plan *plan, const struct image *image, uint64_t roo
     struct plan_experts *e = &plan->experts;
 
     e->n_slots = 1;
-    while (e->n_slots < INGOT_MAX_EXPERTS && cache_bytes(image, e->n_slots + 1) <= room) {
+    while (e->n_slots < INGOT_MAX_EXPERTS && plan_experts_bytes(image, e->n_slots + 1) <= room) {
         e->n_slots++;
     }
     for (uint32_t i = 0; i < image->header->params.n_layers; i++) {
         e->n += image_layer(image, i)->n_experts;
     }
-    e->bytes = cache_bytes(image, e->n_slots);
-    e->read = read_bytes(image, e->n_slots);
+    e->bytes = plan_experts_bytes(image, e->n_slots);
+    e->read = plan_experts_read(e->use, image, e->n_slots);
     plan->memory.pinned += (size_t)e->bytes;
     plan->layers.read += e->read;
 }

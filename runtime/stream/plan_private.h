@@ -51,6 +51,18 @@ uint64_t plan_segment_bytes(const struct plan_weights *w, uint32_t segment);
 uint64_t plan_experts_least(const struct image *image);
 uint64_t plan_experts_need(const struct image *image);
 
+/* Bytes of a cache with so many slots of a layer, and of what is known about its experts. */
+uint64_t plan_experts_bytes(const struct image *image, uint32_t n_slots);
+
+/* plan_faster.c: what would make a plan with a cache of experts faster is added to plan->advice. */
+void plan_advise_experts(struct plan *plan, const struct image *image);
+
+/* In whole KiB or MiB, rounded up: that much is enough. */
+void plan_format_more(char *text, size_t room, uint64_t bytes);
+
+/* A token's bytes of experts with so many slots. */
+uint64_t plan_experts_read(const struct plan_use *use, const struct image *image, uint32_t n_slots);
+
 /* plan->experts, as many slots as `room` bytes hold; room is at least the smallest cache. */
 void plan_experts_fit(struct plan *plan, const struct image *image, uint64_t room);
 

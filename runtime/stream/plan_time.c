@@ -145,15 +145,21 @@ static void run_experts(struct timeline *t, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(t->image, layer);
     uint32_t slots = plan_experts_slots(t->image, layer, t->plan->experts.n_slots);
-    uint64_t missing, ns, late;
+    uint64_t missing, taken, ns, late;
 
     if (slots == 0) {
         return;
     }
-    missing = (experts_taken(l, t->n_tokens) >> 16) * (l->n_experts - slots) / l->n_experts;
+    if (t->n_tokens == 1) {
+        missing = plan_experts_missing(t->plan->experts.use, t->image, layer, slots);
+        taken = (uint64_t)l->n_experts_used << 16;
+    } else { /* many tokens take nearly all, however they are used */
+        taken = experts_taken(l, t->n_tokens) >> 16;
+        missing = taken * (l->n_experts - slots) / l->n_experts;
+    }
     ns = plan_matrices_ns(&t->plan->rates, t->image, layer, l->expert_offset, UINT64_MAX,
                           t->n_tokens);
-    late = ns * (l->n_experts - slots) / l->n_experts;
+    late = ns * missing / taken;
     if (missing != 0) {
         t->card = max_u64(t->card, t->now) + transfer_ns(t, (missing * l->expert_bytes) >> 16);
         t->now = max_u64(t->now + ns - late, t->card) + late;

@@ -39,7 +39,14 @@ void stream_experts_open(struct stream *s, struct arena *arena)
     }
     x->all = arena_take(arena, ARENA_WEIGHTS, plan->experts.n * sizeof *x->all);
     for (uint32_t i = 0; i < plan->experts.n; i++) {
-        x->all[i] = (struct stream_expert){ 0, STREAM_NO_SLOT, STREAM_NOT_LISTED };
+        x->all[i] = (struct stream_expert){ .slot = STREAM_NO_SLOT, .listed = STREAM_NOT_LISTED };
+    }
+    for (uint32_t i = 0; i < s->image->header->params.n_layers; i++) {
+        const struct ingot_layer *l = image_layer(s->image, i);
+
+        for (uint32_t j = 0; j < l->n_experts; j++) {
+            x->all[l->first_expert + j].order = (uint16_t)j;
+        }
     }
 }
 
@@ -331,6 +338,7 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
             list_expert(s, i);
         }
     }
+    stream_experts_count(s, n_tokens);
     ask_ahead(s);
 }
 

@@ -28,9 +28,15 @@ struct stream_expert {
     uint32_t use;    /* moving average of the share of tokens that take it, times 2^16 */
     uint16_t slot;   /* of its layer, filled or being filled; STREAM_NO_SLOT: none */
     uint16_t listed; /* where in the list, while it is still needed there; else STREAM_NOT_LISTED */
+    uint32_t taken;  /* tokens that took it */
+    /* Of the order of the layer's experts (stream_experts_count.c), the place with this one's number:
+     * how often a single token's expert was there, and which one is there now. */
+    uint32_t found;
+    uint16_t order;
+    uint16_t zero;
 };
 
-_Static_assert(sizeof(struct stream_expert) == 8, "PLAN_EXPERT_BYTES");
+_Static_assert(sizeof(struct stream_expert) == 20, "PLAN_EXPERT_BYTES");
 
 enum stream_expert_state { STREAM_EXPERT_MISSING, STREAM_EXPERT_ARRIVING, STREAM_EXPERT_READY };
 

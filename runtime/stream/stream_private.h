@@ -39,6 +39,9 @@ uint32_t stream_layer_crc(const struct stream *s, uint32_t segment, uint32_t crc
 /* stream_experts.c, called by the ring. The arena's region of weights is reserved. */
 void stream_experts_open(struct stream *s, struct arena *arena);
 
+/* stream_experts_count.c: the list of n_tokens tokens is new. */
+void stream_experts_count(struct stream *s, uint32_t n_tokens);
+
 /* Ask for number i of the list. now: it is the first that is still needed, and another may have to make
  * room. False: it has to wait. */
 bool stream_experts_ask_for(struct stream *s, uint32_t i, bool now);

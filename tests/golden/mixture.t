@@ -5,11 +5,12 @@ experts are there four times of five."""
 
 import os
 import re
+import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, RISCV64_V, ROOT, Reply, Tap, card_arguments, make_card, run
+from machine import ARM64, HOST, RISCV64_V, ROOT, WORK, Reply, Tap, card_arguments, make_board_card, make_card, run
 
 MODEL = os.path.join(ROOT, "models/mixture-q4_0.ingot")
 PROMPT = "Hello! Who are you?"
@@ -78,4 +79,69 @@ read = sum(round(int(n) * (1 - float(share) / 100)) for _, share, n in layers)
 tap.ok(closing and told and closing.groups()[1:] == told.groups() and len(layers) == 4 and
        abs(read - int(told.group(1))) <= 4, "/stats tells the same, layer by layer", console)
 tap.ok(closing and 8 <= float(closing.group(1)) <= 11, "and how fast the card gave them", console)
+
+# What was counted in one conversation foretells others, behind a card and with caches of other sizes.
+COPY = os.path.join(WORK, "mixture-use.ingot")
+shutil.copy(MODEL, COPY)
+USE = COPY.replace(".ingot", ".use")
+if os.path.exists(USE):
+    os.unlink(USE)
+
+
+def talk(words, lines):
+    return run([HOST, "chat", COPY, "--temp", "0", "-t", "1", "--spec", "off", *words],
+               stdin="".join(line + "\n" for line in lines).encode())[1]
+
+
+def measured(console):
+    """(tokens a second, bytes of a token) of all replies."""
+    rows = [(int(n) - 1, float(rate), float(read) * (1024 if unit == "KiB" else 1 << 20))
+            for n, rate, read, unit in re.findall(
+                r"\+ (\d+) new tokens?, .*? decode ([\d.]+) tok/s.*? read ([\d.]+) (\w+) a token",
+                console) if int(n) > 1]
+    tokens = sum(n for n, _, _ in rows)
+    return tokens / sum(n / rate for n, rate, _ in rows), sum(n * b for n, _, b in rows) / tokens
+
+
+before = talk(["--mem", HALF], ["/plan"])
+saved = talk(["--mem", HALF], [line for s in STORIES for line in (s, "/reset")] + ["/save use"])
+tap.ok("if all are used alike" in before and "saved in" in saved and os.path.exists(USE),
+       "/save use writes how experts are used, beside the model", saved)
+OTHERS = ["Tell me a story about a mouse.", "Tell me a story about a bear.", "What is 12 + 5?",
+          "Tell me a story about a duck.", "Who are you?", "Tell me a story about a cat."]
+for limit in ("1400K", "2200K"):
+    console = talk(["--mem", limit, "--card", "8M"],
+                   ["/plan"] + [line for s in OTHERS for line in (s, "/reset")])
+    rate, read = measured(console)
+    told = float(re.search(r"predicted: decode ([\d.]+) tok/s", console).group(1))
+    planned = float(re.search(r"([\d.]+) KiB read per token", console).group(1)) * 1024
+    tap.ok("as measured" in console and abs(told - rate) <= 0.15 * rate,
+           f"{limit}: {told:.1f} tokens a second foretold, {rate:.1f} measured", console)
+    tap.ok(abs(planned - read) <= 0.1 * read,
+           f"{limit}: {planned / 1024:.1f} KiB a token planned, {read / 1024:.1f} read", console)
+
+
+
+def plan_with(kib):
+    """The rate that is foretold, and what would make it better: (times, KiB more)."""
+    said = run([HOST, "plan", COPY, "--mem", f"{kib}K", "--card", "4M"])[1]
+    more = re.search(r"; ([\d.]+) times as fast with (\d+) KiB more", said)
+    return (float(re.search(r"decode ([\d.]+) tok/s", said).group(1)),
+            more and (float(more.group(1)), int(more.group(2))))
+
+
+slow, more = plan_with(1400)
+fast = more and plan_with(1400 + more[1])[0]
+tap.ok(more and more[0] >= 1.5 and 0.95 * more[0] <= fast / slow <= 1.25 * more[0],
+       f"what is advised is so: {slow} tokens a second, then {fast}, {more}")
+
+own, _ = make_board_card("virt-arm64", "mixture-own.img", MODEL=MODEL)
+writable = ["-drive", f"if=none,id=card,format=raw,file={own}",
+            "-device", "virtio-blk-device,drive=card"]
+typed = f"{STORIES[0]}\n/save use\n/off\n".encode()
+first, then = (ARM64.run(f"temp=0 mem={HALF} verbose", 1, drives=writable, stdin=typed)[1]
+               for _ in range(2))
+tap.ok("if all are used alike" in first and "saved in models/mixture-q4_0.use" in first and
+       "as measured" in then, "virt-arm64: a card has the file, and the next start plans by it",
+       first + then)
 tap.done()

@@ -1,0 +1,59 @@
+/* How often the experts of a model were used: the file NAME.use beside it, so that a plan knows how many
+ * of them a cache of some size has. The file is there beforehand and keeps its size and place.
+ *
+ * Two halves take turns. A half is a header of one sector, written last, and a payload; the header with
+ * the higher sequence number whose payload's CRC matches counts. What was written is read back, the
+ * payload before its header is written. So power lost at any sector leaves the old counts or the new
+ * ones.
+ *
+ *   payload: for each expert, layer after layer, u32 taken, u32 found (struct stream_expert); zeros to
+ *   the end of the sector */
+#ifndef INGOT_RUNTIME_EXPERT_USE_H
+#define INGOT_RUNTIME_EXPERT_USE_H
+
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/storage/file.h"
+#include "runtime/stream/plan.h"
+#include "runtime/stream/stream_experts.h"
+
+enum { EXPERT_USE_BUFFER_BYTES = 4096, EXPERT_USE_PROBLEM_BYTES = 320 };
+
+/* Little-endian, as all that is on a card. */
+struct expert_use_header {
+    char magic[8];       /* "INGOTUSE" */
+    uint32_t version;    /* 1 */
+    uint32_t header_crc; /* CRC-32C of the sector with this field zero */
+    uint64_t sequence;   /* of this save; the file's first is 1 */
+    uint32_t model_crc;  /* the model's own header_crc32c */
+    uint32_t payload_crc;
+    uint32_t n; /* experts of all layers */
+    uint8_t zeros[476];
+};
+_Static_assert(sizeof(struct expert_use_header) == SECTOR_BYTES, "written in one piece");
+
+struct expert_use {
+    struct file_read io;
+    _Alignas(64) uint8_t buffer[EXPERT_USE_BUFFER_BYTES];
+    _Alignas(64) struct expert_use_header header;
+    char problem[EXPERT_USE_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
+};
+
+/* Bytes that the file must have; 0: the model has no experts. */
+uint64_t expert_use_bytes(const struct image *image);
+
+/* Read the newest counts that are whole, into *found (what a plan wants of them) and into the experts of
+ * a stream; either may be NULL, and holds zeros after an error. ERR_NOT_FOUND: nothing was saved.
+ * ERR_BAD_MODEL: of another model or version. ERR_BAD_CHECKSUM: both halves are damaged. Errors of
+ * file.h. */
+enum err expert_use_read(struct expert_use *u, const struct file *file, const struct image *image,
+                         struct plan_use *found, struct stream_expert *all);
+
+/* Save the counts of a stream, and see that they are there. ERR_NO_SPACE: the file is too small.
+ * ERR_UNSUPPORTED: its device takes no writes. ERR_BAD_CHECKSUM: it gives back other bytes. Errors of
+ * file.h. What was saved before is still there after an error. */
+enum err expert_use_write(struct expert_use *u, const struct file *file, const struct image *image,
+                          const struct stream_expert *all);
+
+#endif
