@@ -8,6 +8,8 @@
 
 #include "board/err.h"
 
+/* What requests and files count in, on every device. A device's own blocks may be larger (block_bytes); its
+ * driver makes what covers them in part fit. */
 enum { SECTOR_BYTES = 512 };
 
 struct block_request {
@@ -30,6 +32,7 @@ struct block_device {
     uint64_t
         dma_end; /* the end of the addresses, as cores have them, that its DMA reaches; what lies
                        * beyond takes a core, or is refused with ERR_RANGE. 0: all are alike */
+    uint32_t block_bytes;  /* its own, in which partition tables count: a power of two; 0: 512 */
     uint32_t max_sectors;  /* the largest request */
     uint32_t queue_depth;  /* requests that may be in flight */
     const char *mode;      /* of a card's bus as it was opened, "SDR104"; NULL: none */
@@ -65,6 +68,12 @@ struct block_device {
 
     void *driver; /* the driver's own state */
 };
+
+/* Sectors of one of the device's own blocks. */
+static inline uint32_t block_device_block_sectors(const struct block_device *dev)
+{
+    return dev->block_bytes > SECTOR_BYTES ? dev->block_bytes / SECTOR_BYTES : 1;
+}
 
 /* Whether submit takes the request: not empty, not too large, within the device. */
 static inline bool block_request_fits(const struct block_device *dev,

@@ -5,17 +5,9 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/storage/exfat.h"
 #include "runtime/storage/fat32_volume.h"
-
-enum {
-    MBR_TABLE = 446,
-    MBR_ENTRY = 16,
-    MBR_ENTRIES = 4,
-    TYPE_FAT32_CHS = 0x0b,
-    TYPE_FAT32_LBA = 0x0c,
-    TYPE_EXFAT = 0x07, /* and NTFS */
-    TYPE_GPT = 0xee,
-};
+#include "runtime/storage/partitions.h"
 
 enum { /* boot sector and BPB, byte offsets */
        BS_JUMP = 0,
@@ -41,6 +33,7 @@ enum {
     CLUSTER_END = 0x0ffffff8,  /* this and above */
     CLUSTER_MAX = 0x0ffffff5,  /* most clusters that a volume can count */
     ENTRIES_PER_SECTOR = SECTOR_BYTES / 4,
+    MOST_SECTOR_BYTES = 4096,
 };
 
 enum err fat32_fail(struct fat32 *fs, enum err e, const char *why)
@@ -103,8 +96,8 @@ enum err fat32_next_cluster(struct fat32 *fs, uint32_t cluster, uint32_t *next)
     e = fat32_fetch_sector(fs, fs->fat_sector + cluster / ENTRIES_PER_SECTOR, &sector);
     if (e != ERR_OK)
         return e;
-    *next = fat32_u32(sector + cluster % ENTRIES_PER_SECTOR * 4) & CLUSTER_MASK;
-    if (*next >= CLUSTER_END)
+    *next = fat32_u32(sector + cluster % ENTRIES_PER_SECTOR * 4) & fs->entry_mask;
+    if (*next >= fs->chain_end)
         *next = 0;
     else if (!fat32_is_cluster(fs, *next))
         return fat32_fail(fs, ERR_BAD_FILESYSTEM,
@@ -132,18 +125,17 @@ static bool fat32_is_boot_sector(const uint8_t *boot)
 /* Fields that decide whether this is a FAT32 volume that can be read at all. */
 static enum err fat32_check_kind(struct fat32 *fs, const uint8_t *boot)
 {
-    if (memcmp(boot + BS_OEM_NAME, "EXFAT   ", 8) == 0)
-        return fat32_fail(fs, ERR_UNSUPPORTED, "the card is exFAT: format it as FAT32");
+    uint32_t bytes = fat32_u16(boot + BPB_BYTES_PER_SEC);
+
     if (memcmp(boot + BS_OEM_NAME, "NTFS    ", 8) == 0)
-        return fat32_fail(fs, ERR_UNSUPPORTED, "the card is NTFS: format it as FAT32");
+        return fat32_fail(fs, ERR_UNSUPPORTED, "the card is NTFS: format it as FAT32 or exFAT");
     if (boot[BS_SIGNATURE] != 0x55 || boot[BS_SIGNATURE + 1] != 0xaa)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: the boot sector has no signature");
     if (boot[BS_JUMP] != 0xeb && boot[BS_JUMP] != 0xe9)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BS_jmpBoot is no jump");
-    if (fat32_u16(boot + BPB_BYTES_PER_SEC) != SECTOR_BYTES)
+    if (bytes < SECTOR_BYTES || bytes > MOST_SECTOR_BYTES || !is_power_of_two(bytes))
         return fat32_fail(fs, ERR_UNSUPPORTED,
-                          "FAT32: BPB_BytsPerSec is not 512: format the card with 512-byte "
-                          "sectors");
+                          "FAT32: BPB_BytsPerSec is not 512 to 4096: format the card anew");
     if (fat32_u16(boot + BPB_FAT_SZ16) != 0 || fat32_u16(boot + BPB_ROOT_ENT_CNT) != 0)
         return fat32_fail(fs, ERR_UNSUPPORTED, "the card is FAT12 or FAT16: format it as FAT32");
     return ERR_OK;
@@ -174,19 +166,22 @@ static enum err fat32_check_fields(struct fat32 *fs, const uint8_t *boot)
     return ERR_OK;
 }
 
-/* Where the FAT and the clusters are; every sum fits 64 bits as the fields have 32 at most. */
+/* Where the FAT and the clusters are, in sectors of 512; the volume's own may be larger. Every sum fits 64 bits
+ * as the fields have 32 at most. */
 static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
 {
     uint32_t flags = fat32_u16(boot + BPB_EXT_FLAGS);
     uint32_t active = flags & 0x80 ? flags & 0x0f : 0; /* bit 7: one FAT is kept, not mirrored */
-    uint64_t reserved = fat32_u16(boot + BPB_RSVD_SEC_CNT);
-    uint64_t total = fat32_u32(boot + BPB_TOT_SEC32);
-    uint64_t meta, clusters;
+    uint32_t scale = fat32_u16(boot + BPB_BYTES_PER_SEC) / SECTOR_BYTES;
+    uint64_t reserved = (uint64_t)fat32_u16(boot + BPB_RSVD_SEC_CNT) * scale;
+    uint64_t total = (uint64_t)fat32_u32(boot + BPB_TOT_SEC32) * scale;
+    uint64_t fat_sectors = (uint64_t)fat32_u32(boot + BPB_FAT_SZ32) * scale;
+    uint64_t meta = reserved + boot[BPB_NUM_FATS] * fat_sectors, clusters;
 
-    fs->fat_sectors = fat32_u32(boot + BPB_FAT_SZ32);
-    fs->cluster_sectors = boot[BPB_SEC_PER_CLUS];
+    fs->entry_mask = CLUSTER_MASK;
+    fs->chain_end = CLUSTER_END;
+    fs->cluster_sectors = boot[BPB_SEC_PER_CLUS] * scale;
     fs->root_cluster = fat32_u32(boot + BPB_ROOT_CLUS);
-    meta = reserved + (uint64_t)boot[BPB_NUM_FATS] * fs->fat_sectors;
     if (active >= boot[BPB_NUM_FATS])
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_ExtFlags names no FAT");
     if (meta >= total)
@@ -194,10 +189,10 @@ static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
     clusters = (total - meta) / fs->cluster_sectors;
     if (clusters == 0 || clusters > CLUSTER_MAX)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_TotSec32 is out of bounds");
-    if (clusters + 2 > (uint64_t)fs->fat_sectors * ENTRIES_PER_SECTOR)
+    if (clusters + 2 > fat_sectors * ENTRIES_PER_SECTOR)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_FATSz32 is too small for the volume");
     fs->n_clusters = (uint32_t)clusters;
-    fs->fat_sector = fs->first_sector + reserved + (uint64_t)active * fs->fat_sectors;
+    fs->fat_sector = fs->first_sector + reserved + active * fat_sectors;
     fs->data_sector = fs->first_sector + meta;
     if (!fat32_is_cluster(fs, fs->root_cluster))
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_RootClus is outside the volume");
@@ -210,6 +205,8 @@ static enum err fat32_mount_volume(struct fat32 *fs, uint64_t sector)
     enum err e = fat32_fetch_sector(fs, sector, &boot);
 
     fs->first_sector = sector;
+    if (e == ERR_OK && exfat_is_boot_sector(boot))
+        return exfat_mount(fs, sector);
     if (e == ERR_OK)
         e = fat32_check_kind(fs, boot);
     if (e == ERR_OK)
@@ -219,39 +216,43 @@ static enum err fat32_mount_volume(struct fat32 *fs, uint64_t sector)
     return e;
 }
 
-static enum err fat32_mount_partition(struct fat32 *fs, const uint8_t *entry)
+/* A partition that the table does not call FAT32 may hold anything: what it begins with tells. */
+static enum err fat32_mount_partition(struct fat32 *fs, const struct partition *p)
 {
-    uint64_t start = fat32_u32(entry + 8);
+    const uint8_t *boot;
+    enum err e;
 
-    if (start == 0 || start >= fs->device.device->n_sectors)
+    if (p->sector == 0)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM,
-                          "the FAT32 partition starts beyond the end of the card");
-    return fat32_mount_volume(fs, start);
+                          "the FAT32 or exFAT partition starts beyond the end of the card");
+    if (p->is_fat32)
+        return fat32_mount_volume(fs, p->sector);
+    e = fat32_fetch_sector(fs, p->sector, &boot);
+    if (e != ERR_OK)
+        return e;
+    if (!fat32_is_boot_sector(boot) && !exfat_is_boot_sector(boot) &&
+        memcmp(boot + BS_OEM_NAME, "NTFS    ", 8) != 0)
+        return fat32_fail(fs, ERR_NO_FILESYSTEM, NULL);
+    return fat32_mount_volume(fs, p->sector);
 }
 
-/* The first FAT32 partition that mounts; if none does, what was wrong with the first. */
-static enum err fat32_mount_table(struct fat32 *fs, const uint8_t table[MBR_ENTRIES * MBR_ENTRY])
+/* The first partition that mounts; if none does, what was wrong with the first. */
+static enum err fat32_mount_table(struct fat32 *fs)
 {
-    enum err first = ERR_NO_FILESYSTEM;
-    const char *why = "the card has no FAT32 partition";
+    struct partitions found;
+    enum err first = partitions_find(fs, &found);
+    const char *why = fs->why;
 
-    for (int i = 0; i < MBR_ENTRIES; i++) {
-        const uint8_t *entry = table + i * MBR_ENTRY;
-        uint8_t type = entry[4];
-        enum err e;
+    if (first == ERR_OK) {
+        first = ERR_NO_FILESYSTEM;
+        why = "the card has no FAT32 partition and no exFAT";
+    }
+    for (unsigned i = 0; i < found.n; i++) {
+        enum err e = fat32_mount_partition(fs, &found.list[i]);
 
-        if (type == TYPE_GPT)
-            why = "the card has a GPT: partition it with an MBR";
-        if (type == TYPE_EXFAT)
-            why = "the card is exFAT or NTFS: format it as FAT32";
-        if ((type == TYPE_GPT || type == TYPE_EXFAT) && first == ERR_NO_FILESYSTEM)
-            first = ERR_UNSUPPORTED;
-        if (type != TYPE_FAT32_CHS && type != TYPE_FAT32_LBA)
-            continue;
-        e = fat32_mount_partition(fs, entry);
         if (e == ERR_OK)
             return e;
-        if (first == ERR_NO_FILESYSTEM || first == ERR_UNSUPPORTED) {
+        if (e != ERR_NO_FILESYSTEM && (first == ERR_NO_FILESYSTEM || first == ERR_UNSUPPORTED)) {
             first = e;
             why = fs->why;
         }
@@ -262,7 +263,6 @@ static enum err fat32_mount_table(struct fat32 *fs, const uint8_t table[MBR_ENTR
 enum err fat32_mount(struct fat32 *fs, struct block_device *device,
                      const struct file_timeout *timeout)
 {
-    uint8_t table[MBR_ENTRIES * MBR_ENTRY];
     const uint8_t *sector;
     enum err e;
 
@@ -275,12 +275,10 @@ enum err fat32_mount(struct fat32 *fs, struct block_device *device,
         return e;
     if (sector[BS_SIGNATURE] != 0x55 || sector[BS_SIGNATURE + 1] != 0xaa)
         return fat32_fail(fs, ERR_NO_FILESYSTEM, "the card has neither an MBR nor a file system");
-    if (fat32_is_boot_sector(sector) || memcmp(sector + BS_OEM_NAME, "EXFAT   ", 8) == 0)
+    if (fat32_is_boot_sector(sector) || exfat_is_boot_sector(sector))
         e = fat32_mount_volume(fs, 0);
-    else {
-        memcpy(table, sector + MBR_TABLE, sizeof table); /* the buffer moves on */
-        e = fat32_mount_table(fs, table);
-    }
+    else
+        e = fat32_mount_table(fs);
     if (e == ERR_OK)
         fs->why = NULL;
     if (e == ERR_TRUNCATED)
@@ -370,11 +368,27 @@ static enum err fat32_follow_chain(struct fat32 *fs, struct fat32_chain *chain, 
     return ERR_OK;
 }
 
+/* exFAT, without a chain: the clusters lie one after the other. */
+static enum err fat32_take_run(struct fat32 *fs, struct fat32_chain *chain, uint32_t cluster,
+                               uint64_t n_clusters)
+{
+    struct file_extent run;
+
+    if (!fat32_is_cluster(fs, cluster) || n_clusters > fs->n_clusters - (cluster - 2))
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the file lies outside the volume");
+    run.sector = fat32_cluster_sector(fs, cluster);
+    run.n_sectors = n_clusters * fs->cluster_sectors;
+    if (run.sector + run.n_sectors > fs->device.device->n_sectors)
+        return fat32_fail(fs, ERR_TRUNCATED, "the card ends before the file does");
+    chain->extents[chain->file->n_extents++] = run;
+    return ERR_OK;
+}
+
 enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry,
                          const struct file_table *table, struct file *out)
 {
     uint64_t cluster_bytes = (uint64_t)fs->cluster_sectors * SECTOR_BYTES;
-    uint64_t n_clusters = (entry->bytes + cluster_bytes - 1) / cluster_bytes;
+    uint64_t n_clusters = entry->bytes / cluster_bytes + (entry->bytes % cluster_bytes != 0);
     struct fat32_chain chain = { out, out->few, FILE_FEW_EXTENTS };
     enum err e;
 
@@ -384,6 +398,9 @@ enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry,
         return fat32_fail(fs, ERR_NOT_FOUND, "this is a folder, not a file");
     if (n_clusters > fs->n_clusters)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the file is larger than the volume");
+    if (entry->unwritten)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM,
+                          "the file was not written to its end: copy it to the card again");
     out->device = fs->device.device;
     out->timeout = fs->device.timeout;
     out->bytes = entry->bytes;
@@ -394,7 +411,10 @@ enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry,
     }
     if (n_clusters == 0)
         return ERR_OK;
-    e = fat32_follow_chain(fs, &chain, entry->cluster, n_clusters);
+    if (entry->contiguous)
+        e = fat32_take_run(fs, &chain, entry->cluster, n_clusters);
+    else
+        e = fat32_follow_chain(fs, &chain, entry->cluster, n_clusters);
     if (e != ERR_OK)
         out->n_extents = 0;
     return e;

@@ -1,4 +1,4 @@
-/* FAT32, read only, no allocation: find models on a card and resolve them to extents.
+/* FAT32, and exFAT by exfat.h, read only, no allocation: find models on a card and resolve them to extents.
  * Source: Microsoft Extensible Firmware Initiative FAT32 File System Specification 1.03. */
 #ifndef INGOT_RUNTIME_FAT32_H
 #define INGOT_RUNTIME_FAT32_H
@@ -20,11 +20,13 @@ struct fat32 {
     const char *why;       /* after an error: what is wrong, one sentence; else NULL */
     uint64_t first_sector; /* of the volume */
     uint64_t fat_sector;   /* of the FAT in use */
-    uint32_t fat_sectors;  /* of one FAT */
     uint64_t data_sector;  /* of cluster 2 */
     uint32_t n_clusters;   /* valid clusters are 2 .. n_clusters + 1 */
     uint32_t cluster_sectors;
     uint32_t root_cluster;
+    uint32_t entry_mask; /* of the FAT's entries, the bits that count */
+    uint32_t chain_end;  /* and from which on one ends a chain */
+    bool is_exfat;
     struct file device; /* the whole device, for reading sectors of it */
     struct file_read read;
     uint64_t buffer_sector;               /* first sector that buffer holds */
@@ -35,8 +37,10 @@ struct fat32 {
 
 struct fat32_entry {
     char name[FAT32_NAME_BYTES]; /* long name where there is one, else the short name; UTF-8 */
-    char short_name[13];         /* "MODEL~1.ING" */
+    char short_name[13];         /* "MODEL~1.ING"; "" on exFAT */
     bool is_directory;
+    bool contiguous;  /* exFAT: it lies in one piece, and the FAT says nothing of it */
+    bool unwritten;   /* exFAT: space was set aside that nobody wrote yet */
     uint32_t cluster; /* first, 0 for an empty file */
     uint64_t bytes;
 };
@@ -47,13 +51,16 @@ struct fat32_directory {
     uint32_t cluster;
     uint32_t index;     /* of the next 32-byte entry in the cluster */
     uint64_t n_entries; /* seen so far, bounds a cyclic chain */
+    uint64_t left;      /* exFAT, contiguous: clusters that follow this one */
+    bool contiguous;
     bool ended;
+    bool damaged; /* exFAT: it has entries that could not be read, seen so far */
 };
 
-/* Mount the first FAT32 volume of device: a primary MBR partition of type 0x0B or 0x0C, or a
- * volume that starts at sector 0. timeout may be NULL. fs and fs->why live on.
- * ERR_NO_FILESYSTEM: none. ERR_BAD_FILESYSTEM: damaged. ERR_UNSUPPORTED: exFAT, FAT16, sectors
- * that are not 512 bytes. ERR_IO, ERR_TIMEOUT: the device. */
+/* Mount the first FAT32 or exFAT volume of device: a partition of its GPT, a primary MBR partition of type 0x07,
+ * 0x0B or 0x0C, or a volume that starts at sector 0. timeout may be NULL. fs and fs->why live on.
+ * ERR_NO_FILESYSTEM: none. ERR_BAD_FILESYSTEM: damaged. ERR_UNSUPPORTED: NTFS, FAT16, sectors
+ * that have not 512 to 4096 bytes. ERR_IO, ERR_TIMEOUT: the device. */
 enum err fat32_mount(struct fat32 *fs, struct block_device *device,
                      const struct file_timeout *timeout);
 
@@ -88,7 +95,8 @@ enum err fat32_find_model(struct fat32 *fs, const char *name, struct fat32_entry
  * itself; a chain longer than the file (space held for it) is fine. ERR_BAD_FILESYSTEM: its
  * chain is shorter than its size, cyclic or leaves the volume. ERR_TOO_FRAGMENTED: more extents
  * than the table holds. ERR_TRUNCATED: the card is shorter than the volume says and the file
- * lies beyond its end. ERR_NOT_FOUND: a directory. */
+ * lies beyond its end. ERR_NOT_FOUND: a directory. ERR_BAD_FILESYSTEM also: exFAT holds space for the file that
+ * was never written. */
 enum err fat32_open_file(struct fat32 *fs, const struct fat32_entry *entry,
                          const struct file_table *table, struct file *out);
 

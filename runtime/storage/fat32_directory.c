@@ -3,13 +3,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "runtime/storage/exfat.h"
 #include "runtime/storage/fat32.h"
 #include "runtime/storage/fat32_volume.h"
 #include "runtime/text/utf8.h"
 
 enum {
-    ENTRY_BYTES = 32,
-    ENTRIES_PER_SECTOR = SECTOR_BYTES / ENTRY_BYTES,
+    ENTRIES_PER_SECTOR = SECTOR_BYTES / FAT32_ENTRY_BYTES,
     MAX_ENTRIES = 65536, /* a directory is at most 2 MiB long */
 };
 
@@ -138,7 +138,7 @@ static void fat32_put_short_name(struct fat32_entry *out, const uint8_t *raw, bo
     out->short_name[at] = '\0';
 }
 
-static void fat32_put_long_name(const uint16_t *units, unsigned n, char *out)
+void fat32_put_long_name(const uint16_t *units, unsigned n, char *out)
 {
     size_t at = 0;
 
@@ -203,8 +203,19 @@ static void fat32_take_entry(struct fat32 *fs, const struct long_name *name, con
 
 /* ---- walking ------------------------------------------------------------------------------- */
 
-/* *out = the next 32 bytes of the directory, or NULL at its end. */
-static enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out)
+/* dir->cluster = the next one, 0 at the end. */
+static enum err fat32_next_directory_cluster(struct fat32_directory *dir)
+{
+    if (!dir->contiguous)
+        return fat32_next_cluster(dir->fs, dir->cluster, &dir->cluster);
+    dir->cluster = dir->left > 0 ? dir->cluster + 1 : 0;
+    dir->left -= dir->left > 0;
+    if (dir->cluster != 0 && !fat32_is_cluster(dir->fs, dir->cluster))
+        return fat32_fail(dir->fs, ERR_BAD_FILESYSTEM, "a folder leaves the volume");
+    return ERR_OK;
+}
+
+enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out)
 {
     struct fat32 *fs = dir->fs;
     const uint8_t *sector;
@@ -212,7 +223,7 @@ static enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out)
 
     *out = NULL;
     if (!dir->ended && dir->index == fs->cluster_sectors * ENTRIES_PER_SECTOR) {
-        e = fat32_next_cluster(fs, dir->cluster, &dir->cluster);
+        e = fat32_next_directory_cluster(dir);
         if (e != ERR_OK)
             return e;
         dir->index = 0;
@@ -227,7 +238,7 @@ static enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out)
                            &sector);
     if (e != ERR_OK)
         return e;
-    *out = sector + dir->index % ENTRIES_PER_SECTOR * ENTRY_BYTES;
+    *out = sector + dir->index % ENTRIES_PER_SECTOR * FAT32_ENTRY_BYTES;
     dir->index++;
     return ERR_OK;
 }
@@ -238,6 +249,8 @@ enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
     const uint8_t *raw;
 
     dir->fs->why = NULL;
+    if (dir->fs->is_exfat)
+        return exfat_next_entry(dir, out);
     for (;;) {
         enum err e = fat32_next_raw(dir, &raw);
 
@@ -260,13 +273,29 @@ enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
     return ERR_NOT_FOUND;
 }
 
-static enum err fat32_start_directory(struct fat32 *fs, uint32_t cluster,
+/* No more entries. Where some were damaged, what is looked for may be one of them. */
+static enum err fat32_at_end(const struct fat32_directory *dir)
+{
+    if (!dir->damaged)
+        return ERR_NOT_FOUND;
+    return fat32_fail(dir->fs, ERR_BAD_FILESYSTEM,
+                      "exFAT: an entry of the folder is damaged: repair it by fsck.exfat");
+}
+
+/* The folder of an entry; NULL: the root. */
+static enum err fat32_start_directory(struct fat32 *fs, const struct fat32_entry *entry,
                                       struct fat32_directory *out)
 {
+    uint64_t cluster_bytes = (uint64_t)fs->cluster_sectors * SECTOR_BYTES;
+
     memset(out, 0, sizeof *out);
     out->fs = fs;
-    out->cluster = cluster;
-    if (fat32_is_cluster(fs, cluster))
+    out->cluster = entry != NULL ? entry->cluster : fs->root_cluster;
+    if (entry != NULL && entry->contiguous) {
+        out->contiguous = true;
+        out->left = entry->bytes > 0 ? (entry->bytes - 1) / cluster_bytes : 0;
+    }
+    if (fat32_is_cluster(fs, out->cluster))
         return ERR_OK;
     out->ended = true;
     return fat32_fail(fs, ERR_BAD_FILESYSTEM, "a folder starts outside the volume");
@@ -281,17 +310,20 @@ static enum err fat32_find_entry(struct fat32_directory *dir, const char *name, 
 
     while ((e = fat32_next_entry(dir, out)) == ERR_OK) {
         if (fat32_names_equal(out->name, strlen(out->name), name, bytes) ||
-            fat32_names_equal(out->short_name, strlen(out->short_name), name, bytes))
+            (out->short_name[0] != '\0' &&
+             fat32_names_equal(out->short_name, strlen(out->short_name), name, bytes)))
             return ERR_OK;
     }
-    if (e != ERR_NOT_FOUND || !or_model)
+    if (e != ERR_NOT_FOUND)
         return e;
+    if (!or_model)
+        return fat32_at_end(dir);
     while ((e = fat32_next_entry(&second, out)) == ERR_OK) {
         if (fat32_is_model_name(out->name) &&
             fat32_names_equal(out->name, strlen(out->name) - 6, name, bytes))
             return ERR_OK;
     }
-    return e;
+    return e == ERR_NOT_FOUND ? fat32_at_end(&second) : e;
 }
 
 /* Follow path from the directory at cluster; out holds its last part. An empty path has none:
@@ -300,7 +332,7 @@ static enum err fat32_walk(struct fat32 *fs, const char *path, bool or_model, bo
                            struct fat32_entry *out)
 {
     struct fat32_directory dir;
-    enum err e = fat32_start_directory(fs, fs->root_cluster, &dir);
+    enum err e = fat32_start_directory(fs, NULL, &dir);
 
     *is_root = true;
     while (*path == '/')
@@ -317,7 +349,7 @@ static enum err fat32_walk(struct fat32 *fs, const char *path, bool or_model, bo
         if (!*is_root && !out->is_directory)
             return ERR_NOT_FOUND;
         if (!*is_root)
-            e = fat32_start_directory(fs, out->cluster, &dir);
+            e = fat32_start_directory(fs, out, &dir);
         if (e == ERR_OK)
             e = fat32_find_entry(&dir, path, bytes, or_model && *rest == '\0', out);
         *is_root = false;
@@ -340,10 +372,10 @@ enum err fat32_open_directory(struct fat32 *fs, const char *path, struct fat32_d
     if (e != ERR_OK)
         return e;
     if (is_root)
-        return fat32_start_directory(fs, fs->root_cluster, out);
+        return fat32_start_directory(fs, NULL, out);
     if (!entry.is_directory)
         return fat32_fail(fs, ERR_NOT_FOUND, "this is a file, not a folder");
-    return fat32_start_directory(fs, entry.cluster, out);
+    return fat32_start_directory(fs, &entry, out);
 }
 
 enum err fat32_find(struct fat32 *fs, const char *path, struct fat32_entry *out)
@@ -410,9 +442,9 @@ enum err fat32_image_after(struct fat32 *fs, const char *folder, const char *aft
             found = true;
         }
     }
-    if (e == ERR_NOT_FOUND && found)
-        return ERR_OK;
-    return e;
+    if (e != ERR_NOT_FOUND)
+        return e;
+    return found ? ERR_OK : fat32_at_end(&dir);
 }
 
 enum err fat32_get_model(struct fat32 *fs, unsigned index, struct fat32_entry *out)
@@ -436,9 +468,9 @@ enum err fat32_count_models(struct fat32 *fs, unsigned *out)
     *out = 0;
     while (e == ERR_OK && (e = fat32_next_model(&dir, &entry)) == ERR_OK)
         ++*out;
-    if (e == ERR_NOT_FOUND)
-        return ERR_OK;
-    return e;
+    if (e == ERR_NOT_FOUND && *out == 0)
+        e = fat32_at_end(&dir);
+    return e == ERR_NOT_FOUND ? ERR_OK : e;
 }
 
 enum err fat32_find_model(struct fat32 *fs, const char *name, struct fat32_entry *out)

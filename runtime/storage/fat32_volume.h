@@ -1,5 +1,5 @@
-/* Shared by the two halves of FAT32 alone: fat32.c reads the volume and its FAT,
- * fat32_directory.c the directories. */
+/* Shared by the parts of FAT32 and exFAT alone: fat32.c and exfat.c read the volume and its FAT,
+ * partitions.c says where it begins, fat32_directory.c and exfat_directory.c read the directories. */
 #ifndef INGOT_RUNTIME_FAT32_VOLUME_H
 #define INGOT_RUNTIME_FAT32_VOLUME_H
 
@@ -7,6 +7,8 @@
 
 #include "board/err.h"
 #include "runtime/storage/fat32.h"
+
+enum { FAT32_ENTRY_BYTES = 32 }; /* of a directory */
 
 /* fs->why = why; returns e. */
 enum err fat32_fail(struct fat32 *fs, enum err e, const char *why);
@@ -24,6 +26,12 @@ uint64_t fat32_cluster_sector(const struct fat32 *fs, uint32_t cluster);
 
 bool fat32_is_cluster(const struct fat32 *fs, uint32_t cluster);
 
+/* *out = the next 32 bytes of the directory, or NULL at its end. */
+enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out);
+
+/* A name of n UTF-16 units, or up to a zero, as UTF-8 of FAT32_NAME_BYTES at most. */
+void fat32_put_long_name(const uint16_t *units, unsigned n, char *out);
+
 /* Little-endian fields at any address. */
 static inline uint32_t fat32_u16(const uint8_t *p)
 {
@@ -33,6 +41,11 @@ static inline uint32_t fat32_u16(const uint8_t *p)
 static inline uint32_t fat32_u32(const uint8_t *p)
 {
     return fat32_u16(p) | fat32_u16(p + 2) << 16;
+}
+
+static inline uint64_t fat32_u64(const uint8_t *p)
+{
+    return fat32_u32(p) | (uint64_t)fat32_u32(p + 4) << 32;
 }
 
 #endif

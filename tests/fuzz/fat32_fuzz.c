@@ -1,90 +1,11 @@
 /* The input is a card: mount it, list it, resolve and read every model. Its seed is a whole
  * small volume (fat32_seed.py). */
-#include <stdlib.h>
-#include <string.h>
-
-#include "runtime/storage/fat32.h"
+#include "tests/fuzz/card.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct {
-    struct fat32 fs;
-    struct file file;
-    struct file_read read;
-    _Alignas(64) uint8_t buffer[16384];
-} work;
-
-static enum err card_submit(struct block_device *dev, struct block_request *r)
-{
-    if (r->n_sectors == 0 || r->n_sectors > dev->max_sectors || r->sector >= dev->n_sectors ||
-        r->n_sectors > dev->n_sectors - r->sector)
-        return ERR_RANGE;
-    memcpy(r->buffer, (const uint8_t *)dev->driver + r->sector * SECTOR_BYTES,
-           (size_t)r->n_sectors * SECTOR_BYTES);
-    r->status = ERR_OK;
-    r->done = true;
-    return ERR_OK;
-}
-
-static enum err card_poll(struct block_device *dev)
-{
-    (void)dev;
-    return ERR_OK;
-}
-
-/* Whatever resolves must lie on the device and cover the file; reading it must not fail. */
-static void read_file(const struct fat32_entry *entry, uint64_t n_sectors)
-{
-    static struct file_extent extents[FILE_MAX_EXTENTS];
-    struct file_table table = { extents, FILE_MAX_EXTENTS };
-    uint64_t covered = 0, bytes;
-
-    if (fat32_open_file(&work.fs, entry, &table, &work.file) != ERR_OK) {
-        if (work.fs.why == NULL)
-            abort(); /* an error without its sentence */
-        return;
-    }
-    for (uint32_t i = 0; i < work.file.n_extents; i++) {
-        struct file_extent x = file_extents(&work.file)[i];
-        if (x.sector >= n_sectors || x.n_sectors > n_sectors - x.sector)
-            abort();
-        covered += x.n_sectors * SECTOR_BYTES;
-    }
-    if (covered < work.file.bytes)
-        abort();
-    bytes = (work.file.bytes + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES;
-    if (bytes > sizeof work.buffer)
-        bytes = sizeof work.buffer;
-    if (file_read_now(&work.read, &work.file, 0, work.buffer, bytes) != ERR_OK)
-        abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    union {
-        const uint8_t *from;
-        void *to;
-    } bytes = { data }; /* driver is the device's own, and read only here */
-    struct block_device dev = { .name = "card",
-                                .n_sectors = size / SECTOR_BYTES,
-                                .max_sectors = 8,
-                                .queue_depth = 1,
-                                .submit = card_submit,
-                                .poll = card_poll,
-                                .driver = bytes.to };
-    struct fat32_entry entry;
-    unsigned n = 0;
-
-    if (fat32_mount(&work.fs, &dev, NULL) != ERR_OK)
-        return 0;
-    (void)fat32_count_models(&work.fs, &n);
-    for (unsigned i = 0; i < n && i < 8; i++) {
-        if (fat32_get_model(&work.fs, i, &entry) == ERR_OK)
-            read_file(&entry, dev.n_sectors);
-    }
-    if (fat32_find_model(&work.fs, "größe 模型 with a LONG name", &entry) == ERR_OK)
-        read_file(&entry, dev.n_sectors);
-    if (fat32_find_model(&work.fs, "models/SMALL", &entry) == ERR_OK)
-        read_file(&entry, dev.n_sectors);
+    read_card(data, size);
     return 0;
 }

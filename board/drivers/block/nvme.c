@@ -330,6 +330,7 @@ static void fill(struct nvme *n, struct block_device *out)
     if (n->facts.max_bytes != 0)
         bytes = min_u32(bytes, n->facts.max_bytes);
     out->n_sectors = n->facts.n_blocks * sectors_a_block(n);
+    out->block_bytes = n->facts.block_bytes;
     out->max_sectors = bytes / SECTOR_BYTES;
     out->queue_depth = n->depth;
     out->writable = !n->facts.read_only;

@@ -1,0 +1,131 @@
+/* Sets of directory entries (sections 6 and 7 of the specification): a file's entry, its stream's, and the pieces
+ * of its name. */
+#include <string.h>
+
+#include "runtime/storage/exfat.h"
+#include "runtime/storage/fat32.h"
+#include "runtime/storage/fat32_volume.h"
+
+enum { TYPE_END = 0x00, TYPE_FILE = 0x85, TYPE_STREAM = 0xc0, TYPE_NAME = 0xc1 };
+
+enum { /* byte offsets: of a file's entry ... */
+       FILE_N_SECONDARY = 1,
+       FILE_CHECKSUM = 2,
+       FILE_ATTRIBUTES = 4,
+       /* ... of its stream's ... */
+       STREAM_FLAGS = 1,
+       STREAM_NAME_UNITS = 3,
+       STREAM_VALID_BYTES = 8,
+       STREAM_CLUSTER = 20,
+       STREAM_BYTES = 24,
+       /* ... and of a piece of its name */
+       NAME_UNITS = 2,
+};
+
+enum {
+    ATTRIBUTE_DIRECTORY = 0x10,
+    FLAG_CONTIGUOUS = 0x02, /* NoFatChain */
+    LEAST_SECONDARY = 2,
+    MOST_SECONDARY = 18,
+    UNITS_A_NAME = 15,
+};
+
+/* A set while it is read. */
+struct entry_set {
+    unsigned n_secondary;
+    uint16_t checksum, sum;
+    unsigned n_units; /* that its name has */
+};
+
+static uint16_t add_entry(uint16_t sum, const uint8_t *raw, bool is_file)
+{
+    for (unsigned i = 0; i < FAT32_ENTRY_BYTES; i++) {
+        if (!is_file || (i != FILE_CHECKSUM && i != FILE_CHECKSUM + 1))
+            sum = (uint16_t)((sum << 15 | sum >> 1) + raw[i]);
+    }
+    return sum;
+}
+
+static void begin_set(struct entry_set *set, const uint8_t *raw, struct fat32_entry *out)
+{
+    memset(out, 0, sizeof *out);
+    out->is_directory = (raw[FILE_ATTRIBUTES] & ATTRIBUTE_DIRECTORY) != 0;
+    set->n_secondary = raw[FILE_N_SECONDARY];
+    set->checksum = (uint16_t)fat32_u16(raw + FILE_CHECKSUM);
+    set->sum = add_entry(0, raw, true);
+    set->n_units = 0;
+}
+
+static void take_stream(struct entry_set *set, const uint8_t *raw, struct fat32_entry *out)
+{
+    set->n_units = raw[STREAM_NAME_UNITS];
+    out->contiguous = (raw[STREAM_FLAGS] & FLAG_CONTIGUOUS) != 0;
+    out->cluster = fat32_u32(raw + STREAM_CLUSTER);
+    out->bytes = fat32_u64(raw + STREAM_BYTES);
+    out->unwritten = fat32_u64(raw + STREAM_VALID_BYTES) != out->bytes;
+}
+
+/* The nth piece, of 15 units. */
+static void take_name(struct fat32 *fs, const uint8_t *raw, unsigned nth)
+{
+    for (unsigned i = 0; i < UNITS_A_NAME; i++)
+        fs->long_name[nth * UNITS_A_NAME + i] = (uint16_t)fat32_u16(raw + NAME_UNITS + 2 * i);
+}
+
+/* What follows the file's entry. ERR_NOT_FOUND: it is no whole set, or its checksum is wrong. */
+static enum err read_set(struct fat32_directory *dir, struct entry_set *set,
+                         struct fat32_entry *out)
+{
+    const uint8_t *raw;
+    unsigned n_names;
+
+    if (set->n_secondary < LEAST_SECONDARY || set->n_secondary > MOST_SECONDARY)
+        return ERR_NOT_FOUND;
+    for (unsigned i = 0; i < set->n_secondary; i++) {
+        enum err e = fat32_next_raw(dir, &raw);
+
+        if (e != ERR_OK)
+            return e;
+        n_names = (set->n_units + UNITS_A_NAME - 1) / UNITS_A_NAME;
+        if (raw == NULL || raw[0] < TYPE_STREAM || (i == 0) != (raw[0] == TYPE_STREAM) ||
+            (i > 0 && i <= n_names && raw[0] != TYPE_NAME))
+            return ERR_NOT_FOUND;
+        set->sum = add_entry(set->sum, raw, false);
+        if (i == 0)
+            take_stream(set, raw, out);
+        else if (i <= n_names) /* others are of a vendor */
+            take_name(dir->fs, raw, i - 1);
+    }
+    n_names = (set->n_units + UNITS_A_NAME - 1) / UNITS_A_NAME;
+    if (set->n_units == 0 || n_names + 1 > set->n_secondary || set->sum != set->checksum)
+        return ERR_NOT_FOUND;
+    fat32_put_long_name(dir->fs->long_name, set->n_units, out->name);
+    return ERR_OK;
+}
+
+enum err exfat_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
+{
+    struct fat32_directory after;
+    struct entry_set set;
+    const uint8_t *raw;
+    enum err e;
+
+    for (;;) {
+        e = fat32_next_raw(dir, &raw);
+        if (e != ERR_OK)
+            return e;
+        if (raw == NULL || raw[0] == TYPE_END)
+            break;
+        if (raw[0] != TYPE_FILE)
+            continue;
+        begin_set(&set, raw, out);
+        after = *dir;
+        e = read_set(dir, &set, out);
+        if (e != ERR_NOT_FOUND)
+            return e;
+        *dir = after; /* where the set breaks off another may begin */
+        dir->damaged = true;
+    }
+    dir->ended = true;
+    return ERR_NOT_FOUND;
+}

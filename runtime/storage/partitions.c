@@ -1,0 +1,244 @@
+/* Names of fields are those of the UEFI Specification 2.10, section 5.3. */
+#include "runtime/storage/partitions.h"
+
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/storage/fat32.h"
+#include "runtime/storage/fat32_volume.h"
+
+enum {
+    MBR_TABLE = 446,
+    MBR_ENTRY = 16,
+    MBR_ENTRIES = 4,
+    MBR_TYPE = 4,
+    MBR_START = 8,
+    TYPE_FAT32_CHS = 0x0b,
+    TYPE_FAT32_LBA = 0x0c,
+    TYPE_EXFAT = 0x07, /* and NTFS */
+    TYPE_GPT = 0xee,
+};
+
+enum { /* the header, byte offsets */
+       GPT_REVISION = 8,
+       GPT_HEADER_SIZE = 12,
+       GPT_HEADER_CRC32 = 16,
+       GPT_MY_LBA = 24,
+       GPT_ENTRY_LBA = 72,
+       GPT_N_ENTRIES = 80,
+       GPT_ENTRY_SIZE = 84,
+       GPT_ENTRIES_CRC32 = 88,
+       GPT_LEAST_HEADER = 92,
+};
+
+enum {
+    GPT_ENTRY_LEAST = 128, /* 128 * 2^n; here at most a sector, so that none lies in two */
+    GPT_ENTRIES_MOST = 1024,
+    GPT_FIRST_LBA = 32, /* in an entry */
+    BIG_BLOCK = 4096 / SECTOR_BYTES,
+};
+
+/* What a header says of its table. */
+struct gpt {
+    uint64_t sector; /* the table's first */
+    uint32_t block;  /* sectors of an LBA */
+    uint32_t n_entries, entry_bytes, crc;
+};
+
+uint32_t partitions_crc32(uint32_t crc, const uint8_t *data, uint32_t bytes)
+{
+    crc = ~crc;
+    for (uint32_t i = 0; i < bytes; i++) {
+        crc ^= data[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+    }
+    return ~crc;
+}
+
+/* What another disk's blocks may have, in sectors. */
+static uint32_t other_block(uint32_t block)
+{
+    return block == 1 ? BIG_BLOCK : 1;
+}
+
+/* The sector of an LBA; 0 where that is beyond the device. */
+static uint64_t lba_sector(const struct fat32 *fs, uint64_t lba, uint32_t block)
+{
+    if (lba >= fs->device.device->n_sectors / block)
+        return 0;
+    return lba * block;
+}
+
+/* ---- GPT ----------------------------------------------------------------------------------- */
+
+static uint32_t header_crc(const uint8_t *header, uint32_t bytes)
+{
+    static const uint8_t zeros[4];
+    uint32_t crc = partitions_crc32(0, header, GPT_HEADER_CRC32);
+
+    crc = partitions_crc32(crc, zeros, sizeof zeros);
+    return partitions_crc32(crc, header + GPT_HEADER_CRC32 + 4, bytes - GPT_HEADER_CRC32 - 4);
+}
+
+/* The header in a sector. Its own checksum comes before what it says. */
+static enum err gpt_check_header(struct fat32 *fs, const uint8_t *h, uint64_t sector, struct gpt *g)
+{
+    uint32_t bytes = fat32_u32(h + GPT_HEADER_SIZE);
+    const char *why = NULL;
+
+    g->n_entries = fat32_u32(h + GPT_N_ENTRIES);
+    g->entry_bytes = fat32_u32(h + GPT_ENTRY_SIZE);
+    g->crc = fat32_u32(h + GPT_ENTRIES_CRC32);
+    g->sector = lba_sector(fs, fat32_u64(h + GPT_ENTRY_LBA), g->block);
+    if (memcmp(h, "EFI PART", 8) != 0)
+        why = "GPT: its header is not there: partition the disk anew";
+    else if (bytes < GPT_LEAST_HEADER || bytes > SECTOR_BYTES)
+        why = "GPT: HeaderSize is out of bounds: partition the disk anew";
+    else if (header_crc(h, bytes) != fat32_u32(h + GPT_HEADER_CRC32))
+        why = "GPT: the header's checksum is wrong: partition the disk anew";
+    else if (fat32_u32(h + GPT_REVISION) >> 16 != 1)
+        why = "GPT: Revision is not 1: partition the disk anew";
+    else if (lba_sector(fs, fat32_u64(h + GPT_MY_LBA), g->block) != sector)
+        why = "GPT: MyLBA is not where the header lies: partition the disk anew";
+    else if (g->n_entries == 0 || g->n_entries > GPT_ENTRIES_MOST)
+        why = "GPT: NumberOfPartitionEntries is not 1 to 1024: partition the disk anew";
+    else if (g->entry_bytes != GPT_ENTRY_LEAST && g->entry_bytes != 2 * GPT_ENTRY_LEAST &&
+             g->entry_bytes != SECTOR_BYTES)
+        why = "GPT: SizeOfPartitionEntry is not 128, 256 or 512: partition the disk anew";
+    else if (g->sector == 0)
+        why = "GPT: PartitionEntryLBA is not on the disk: partition the disk anew";
+    if (why != NULL)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, why);
+    return ERR_OK;
+}
+
+static enum err gpt_check_table(struct fat32 *fs, const struct gpt *g)
+{
+    uint32_t left = g->n_entries * g->entry_bytes, crc = 0;
+    const uint8_t *at;
+
+    for (uint64_t sector = g->sector; left > 0; sector++) {
+        uint32_t n = min_u32(left, SECTOR_BYTES);
+        enum err e = fat32_fetch_sector(fs, sector, &at);
+
+        if (e != ERR_OK)
+            return e;
+        crc = partitions_crc32(crc, at, n);
+        left -= n;
+    }
+    if (crc != g->crc)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM,
+                          "GPT: the checksum of its table is wrong: partition the disk anew");
+    return ERR_OK;
+}
+
+/* The header at that sector with its table; block: sectors of an LBA. */
+static enum err gpt_read(struct fat32 *fs, uint64_t sector, uint32_t block, struct gpt *g)
+{
+    const uint8_t *at;
+    enum err e = fat32_fetch_sector(fs, sector, &at);
+
+    g->block = block;
+    if (e == ERR_OK)
+        e = gpt_check_header(fs, at, sector, g);
+    if (e == ERR_OK)
+        e = gpt_check_table(fs, g);
+    return e;
+}
+
+/* The header of the device's block size, then its copy in the last block. A disk that was copied between
+ * devices of different blocks has its header elsewhere: last the same with the other size. */
+static enum err gpt_find(struct fat32 *fs, struct gpt *g)
+{
+    uint64_t end = fs->device.device->n_sectors;
+    uint32_t own = block_device_block_sectors(fs->device.device);
+    uint32_t blocks[2] = { own, other_block(own) };
+    enum err first = ERR_OK;
+    const char *why = NULL;
+
+    for (unsigned i = 0; i < 4; i++) {
+        uint32_t block = blocks[i / 2];
+        uint64_t sector = i % 2 == 0 ? block : (end / block - 1) * block;
+        enum err e = ERR_TRUNCATED;
+
+        if (end >= 3 * (uint64_t)block)
+            e = gpt_read(fs, sector, block, g);
+        if (e == ERR_OK)
+            return e;
+        if (i == 0) { /* what is wrong with the first copy is what a person wants to know */
+            first = e;
+            why = fs->why != NULL ? fs->why : "GPT: the disk is too small for one";
+        }
+    }
+    return fat32_fail(fs, first, why);
+}
+
+static bool is_zero(const uint8_t *p, unsigned bytes)
+{
+    uint8_t any = 0;
+
+    for (unsigned i = 0; i < bytes; i++)
+        any |= p[i];
+    return any == 0;
+}
+
+static enum err gpt_list(struct fat32 *fs, struct partitions *out)
+{
+    struct gpt g = { 0 };
+    enum err e = gpt_find(fs, &g);
+
+    for (uint32_t i = 0; e == ERR_OK && i < g.n_entries && out->n < PARTITIONS_MOST; i++) {
+        uint32_t at = i * g.entry_bytes;
+        const uint8_t *entry;
+
+        e = fat32_fetch_sector(fs, g.sector + at / SECTOR_BYTES, &entry);
+        if (e != ERR_OK)
+            break;
+        entry += at % SECTOR_BYTES;
+        if (!is_zero(entry, 16)) /* its type; zeros: the entry is not used */
+            out->list[out->n++] = (struct partition){
+                lba_sector(fs, fat32_u64(entry + GPT_FIRST_LBA), g.block), false
+            };
+    }
+    return e;
+}
+
+/* ---- MBR ----------------------------------------------------------------------------------- */
+
+/* Entries whose LBAs count in blocks of so many sectors. */
+static void mbr_list(const struct fat32 *fs, const uint8_t table[MBR_ENTRIES * MBR_ENTRY],
+                     uint32_t block, bool is_guess, struct partitions *out)
+{
+    for (unsigned i = 0; i < MBR_ENTRIES && out->n < PARTITIONS_MOST; i++) {
+        const uint8_t *entry = table + i * MBR_ENTRY;
+        bool is_fat32 = entry[MBR_TYPE] == TYPE_FAT32_CHS || entry[MBR_TYPE] == TYPE_FAT32_LBA;
+        uint64_t sector = lba_sector(fs, fat32_u32(entry + MBR_START), block);
+
+        if ((is_fat32 || entry[MBR_TYPE] == TYPE_EXFAT) && (sector != 0 || !is_guess))
+            out->list[out->n++] = (struct partition){ sector, is_fat32 && !is_guess };
+    }
+}
+
+enum err partitions_find(struct fat32 *fs, struct partitions *out)
+{
+    uint32_t block = block_device_block_sectors(fs->device.device);
+    uint8_t table[MBR_ENTRIES * MBR_ENTRY];
+    const uint8_t *sector;
+    bool has_gpt = false;
+    enum err e = fat32_fetch_sector(fs, 0, &sector);
+
+    memset(out, 0, sizeof *out);
+    if (e != ERR_OK)
+        return e;
+    memcpy(table, sector + MBR_TABLE, sizeof table); /* the buffer moves on */
+    for (unsigned i = 0; i < MBR_ENTRIES; i++)
+        has_gpt = has_gpt || table[i * MBR_ENTRY + MBR_TYPE] == TYPE_GPT;
+    if (has_gpt)
+        e = gpt_list(fs, out);
+    /* A hybrid MBR names some of the partitions once more, and may outlive a damaged GPT. Nothing in an MBR
+     * says in which blocks it counts: last those of a disk that it may have been copied from. */
+    mbr_list(fs, table, block, false, out);
+    mbr_list(fs, table, other_block(block), true, out);
+    return e;
+}
