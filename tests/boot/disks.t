@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+"""Disks with a GPT and exFAT, made by tests/exfat.py: what a card with FAT32 gives, bit for bit, from virtio-blk, NVMe and USB;
+in pieces, with blocks of 4 KiB, beyond 4 GiB; and a conversation that is saved in place, after which fsck.exfat finds
+the volume whole."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import (ARM64, HOST, RISCV64_V, ROOT, WORK, Reply, Tap, card_arguments, make_card, nvme_arguments,
+                     segments, usb_arguments)
+from talk import Console, make_model, own_copy
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+MODEL = os.path.join(WORK, "disks-tiny.ingot")
+subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
+               capture_output=True, timeout=60)
+SEGMENTS = segments(MODEL)
+STREAM = f" mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"
+WORDS = 'prompt="Once upon" n=6 temp=0 ids'
+BIG = ",logical_block_size=4096,physical_block_size=4096"
+MIB = 1 << 20
+
+
+def disk(name, *arguments):
+    out = os.path.join(WORK, f"disks-{name}.img")
+    subprocess.run([sys.executable, os.path.join(ROOT, "tests/exfat.py"), out, *arguments], check=True, timeout=60)
+    return out
+
+
+def virtio(path):
+    return card_arguments(path, ",file.locking=off")
+
+
+def nvme4k(path):
+    return nvme_arguments(path, "", BIG)
+
+
+FILE = f"models/tiny.ingot={MODEL}"
+CARD = make_card("disks-card.img", "--size", "64", MODEL)
+GPT, MBR = disk("gpt", FILE), disk("mbr", "--table", "mbr", FILE)
+PIECES, BLOCKS = disk("pieces", "--pieces", "--cluster", "512", FILE), disk("4k", "--block", "4096", FILE)
+FAR = disk("far", "--size", "6000", "--cluster", "131072", "models/front.bin=+5000000000", FILE)
+ROWS = [
+    ("FAT32, no GPT, virtio-blk", virtio(CARD), ""),
+    ("GPT, virtio-blk", virtio(GPT), ""),
+    ("GPT, NVMe", nvme_arguments(GPT), STREAM),
+    ("GPT, USB", usb_arguments(GPT), ""),
+    ("MBR, virtio-blk", virtio(MBR), STREAM),
+    ("in pieces, NVMe", nvme_arguments(PIECES), ""),
+    ("in pieces, USB", usb_arguments(PIECES), STREAM),
+    ("blocks of 4 KiB, NVMe", nvme4k(BLOCKS), ""),
+    ("made for blocks of 4 KiB, in one of 512", nvme_arguments(BLOCKS), ""),
+    ("beyond 4 GiB of a disk, virtio-blk", virtio(FAR), STREAM),
+    ("beyond 4 GiB of a disk, NVMe", nvme_arguments(FAR), ""),
+    ("beyond 4 GiB of a disk, USB", usb_arguments(FAR), ""),
+]
+
+
+def boot(case):
+    machine, (_, drives, words) = case
+    return machine.run(WORDS + words, 2, drives, timeout=120)
+
+
+cases = [(machine, row) for machine in (ARM64, RISCV64_V) for row in ROWS]
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    results = list(pool.map(boot, cases))
+want = Reply(results[0][1])
+for (machine, (name, _, words)), (status, console) in zip(cases, results):
+    reply = Reply(console)
+    fine = status == 0 and want.ids and (reply.ids, reply.hash) == (want.ids, want.hash)
+    tap.ok(fine, f"{machine.board}: {name}{', streamed' if words else ''}: the ids of FAT32", console)
+
+# A conversation that is kept, in place.
+TALKING = make_model("disks-talk", 3)
+SAVES = disk("saves", f"models/talk.ingot={TALKING}", f"saves/chat.sav=+{MIB}")
+
+
+def ids(text):
+    found = re.search(r"^ids: .*", text, re.M)
+    return found.group(0) if found else text
+
+
+def volume_is_whole(path):
+    if shutil.which("fsck.exfat") is None:
+        return True
+    part = path + ".part"
+    with open(path, "rb") as f, open(part, "wb") as out:
+        f.seek(MIB)
+        out.write(f.read()[:-33 * 4096])
+    return subprocess.run(["fsck.exfat", "-n", part], capture_output=True, timeout=60).returncode == 0
+
+
+for machine, drive in ((ARM64, nvme_arguments), (RISCV64_V, usb_arguments)):
+    path = own_copy(SAVES, f"disks-saves-{machine.board}.img")
+    with Console(machine, "temp=0 n=8 ids", drive(path)) as k:
+        k.prompt()
+        k.stats("Hello there")
+        tap.ok("tokens are saved in saves/chat.sav" in k.say("/save"), f"{machine.board}: /save", k.seen)
+        unbroken = k.stats("Second")
+    tap.ok(volume_is_whole(path), f"{machine.board}: fsck.exfat finds the volume whole")
+    with Console(machine, "temp=0 n=8 ids", drive(path)) as k:
+        k.prompt()
+        tap.ok("go on" in k.say("/load"), f"{machine.board}: /load after the next start", k.seen)
+        after = k.stats("Second")
+        tap.ok(after[:2] == unbroken[:2] and ids(after[2]) == ids(unbroken[2]),
+               f"{machine.board}: the conversation goes on with the same tokens", unbroken[2] + after[2])
+os.remove(FAR)
+tap.done()

@@ -1,0 +1,89 @@
+#!/usr/bin/python3
+"""Disks with a GPT and exFAT that are damaged or cannot be read here and there: what a copy of it makes good is read, the rest
+is named with what to do. tests/unit/storage/exfat_test.c has the single fields."""
+
+import os
+import struct
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, HOST, ROOT, WORK, Reply, Tap, card_arguments, nvme_arguments
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+MODEL = os.path.join(WORK, "bad-disks-tiny.ingot")
+subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True,
+               capture_output=True, timeout=60)
+WORDS = 'prompt="Once upon" n=4 temp=0 ids'
+START, SECTOR = 1 << 20, 512
+WHOLE = os.path.join(WORK, "bad-disks.img")
+subprocess.run([sys.executable, os.path.join(ROOT, "tests/exfat.py"), WHOLE, "--pieces", f"models/tiny.ingot={MODEL}"],
+               check=True, timeout=60)
+with open(WHOLE, "rb") as f:
+    BYTES = f.read()
+NAME_AT = BYTES.find("tiny.ingot".encode("utf-16-le"))
+SET_AT = NAME_AT - 66  # its first entry: the folder models
+assert NAME_AT > 0 and BYTES[SET_AT] == 0x85
+CLUSTER, = struct.unpack_from("<I", BYTES, SET_AT + 32 + 20)
+LINK_AT = START + 32 * SECTOR + CLUSTER * 4
+LAST = len(BYTES) - SECTOR
+
+
+def damaged(name, *places):
+    """The disk with bits turned over at those places."""
+    data = bytearray(BYTES)
+    for at in places:
+        data[at] ^= 0xFF
+    out = os.path.join(WORK, f"bad-disks-{name}.img")
+    with open(out, "wb") as f:
+        f.write(data)
+    return card_arguments(out, ",file.locking=off")
+
+
+def failing(at, once, count=1):
+    """The disk with blocks that cannot be read, once or for good."""
+    rules = "".join(f",file.inject-error.{i}.event=read_aio,file.inject-error.{i}.errno=5,"
+                    f"file.inject-error.{i}.once={once},file.inject-error.{i}.sector={at // SECTOR + i}"
+                    for i in range(count))
+    return nvme_arguments(WHOLE, f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,"
+                                 f"file.image.filename={WHOLE}{rules}")
+
+
+READ, SAME = "cannot be read", None
+ROWS = [
+    ("whole", card_arguments(WHOLE, ",file.locking=off"), SAME),
+    ("the GPT's header is damaged", damaged("header", 512 + 40), SAME),
+    ("its table is damaged", damaged("table", 1024 + 40), SAME),
+    ("both headers are", damaged("headers", 512 + 40, LAST + 40), "GPT: the header's checksum is wrong: partition"),
+    ("the header cannot be read", failing(512, "off"), SAME),
+    ("the boot region is damaged", damaged("boot", START + 80), SAME),
+    ("and its copy", damaged("boots", START + 80, START + 12 * SECTOR + 80), "exFAT: the checksum of the boot sectors"),
+    ("the boot sector cannot be read", failing(START, "off"), READ),
+    ("it cannot be read once", failing(START, "on"), SAME),
+    ("the model's entry is damaged", damaged("entry", NAME_AT), "exFAT: an entry of the folder is damaged"),
+    ("the folder cannot be read", failing(SET_AT, "off"), READ),
+    ("it cannot be read once", failing(SET_AT, "on"), SAME),
+    ("a link of the FAT is damaged", damaged("link", LINK_AT + 3), "cluster chain"),
+    ("the FAT cannot be read", failing(LINK_AT, "off"), READ),
+    ("it cannot be read once", failing(LINK_AT, "on"), SAME),
+]
+
+
+def boot(row):
+    return ARM64.run(WORDS, 1, row[1], timeout=120)
+
+
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    results = list(pool.map(boot, ROWS))
+want = Reply(results[0][1])
+for (name, _, said), (status, console) in zip(ROWS, results):
+    reply = Reply(console)
+    fine = status is not None and "power off" in console and "trap:" not in console
+    if said is SAME:
+        fine = fine and status == 0 and want.ids and (reply.ids, reply.hash) == (want.ids, want.hash)
+    else:
+        fine = fine and "error:" in console and said in console and not reply.ids
+    tap.ok(fine, f"{name}: {'the same ids' if said is SAME else said}", f"status {status}\n{console}")
+tap.done()
