@@ -24,10 +24,14 @@ struct block_request {
 
 struct facts;
 
+/* How it is attached; flash is known by other fields. */
+enum block_kind { BLOCK_CARD, BLOCK_NVME, BLOCK_USB };
+
 struct block_device {
     const char *name;    /* for messages: "virtio-blk at 0xa003e00" */
     const char *problem; /* not NULL: a sentence why nothing can be read, "there is no card in the
                           * slot"; then the fields below are zero */
+    enum block_kind kind;
     uint64_t n_sectors;
     uint64_t
         dma_end; /* the end of the addresses, as cores have them, that its DMA reaches; what lies

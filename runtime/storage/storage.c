@@ -113,6 +113,58 @@ struct bounce *storage_bounce(struct block_device *device)
     return bounce_of(device);
 }
 
+/* ---- places ------------------------------------------------------------------------------------ */
+
+static const struct place {
+    const char *word; /* before a name */
+    const char *what;
+    unsigned rank; /* the order in which models are looked for */
+} places[] = {
+    [BLOCK_NVME] = { "nvme:", "NVMe drive", 0 },
+    [BLOCK_USB] = { "usb:", "USB drive", 1 },
+    [BLOCK_CARD] = { "card:", "card", 2 },
+};
+
+enum { RANK_FLASH = 3 };
+
+const char *storage_place(enum block_kind kind)
+{
+    return places[kind].word;
+}
+
+/* What a name begins with; NULL: no place. */
+static const struct place *place_of(const char *name)
+{
+    for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (strncmp(name, places[i].word, strlen(places[i].word)) == 0) {
+            return &places[i];
+        }
+    }
+    return NULL;
+}
+
+static unsigned rank_of(const struct block_device *d)
+{
+    if (storage_is_raw(d)) {
+        return RANK_FLASH;
+    }
+    return places[d->kind].rank;
+}
+
+/* Boards find their devices in an order of their own; equal ones keep it. */
+static void put_in_order(struct block_device **devices, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++) {
+        struct block_device *d = devices[i];
+        unsigned at = i;
+
+        for (; at > 0 && rank_of(devices[at - 1]) > rank_of(d); at--) {
+            devices[at] = devices[at - 1];
+        }
+        devices[at] = d;
+    }
+}
+
 /* ---- devices ----------------------------------------------------------------------------------- */
 
 /* Whether a core moves the devices' data. */
@@ -132,6 +184,7 @@ static void open_devices(struct storage *s)
     }
     memcpy(s->spare, platform->memory.spare, sizeof s->spare);
     s->n_devices = platform->storage.find(platform->storage.context, s->devices);
+    put_in_order(s->devices, s->n_devices);
     for (unsigned i = 0; i < s->n_devices; i++) {
         struct block_device *d = s->devices[i];
 
@@ -273,11 +326,12 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
     enum err e = find_on_card(s, device, name);
 
     if (e == ERR_NOT_FOUND && name[0] != '\0') {
-        return storage_fail(s, e, "the card has no model %.100s; /models lists what it has", name);
+        return storage_fail(s, e, "the %s has no model %.100s; /models lists what it has",
+                            places[device->kind].what, name);
     }
     if (e == ERR_NOT_FOUND) {
-        return storage_fail(s, e,
-                            "the card has no model: put an .ingot file into its folder models/");
+        return storage_fail(s, e, "the %s has no model: put an .ingot file into its folder models/",
+                            places[device->kind].what);
     }
     if (e == ERR_OK) {
         e = fat32_open_file(&s->fs, &s->entry, table, out);
@@ -310,29 +364,76 @@ static enum err open_model(struct storage *s, struct block_device *d, const char
     return open_on_card(s, d, name, table, out);
 }
 
-enum err storage_find_model(struct storage *s, const char *name, const struct file_table *table,
-                            struct file *out)
+/* No device was a candidate. One of the place that cannot be used says why. */
+static enum err no_device(struct storage *s, const struct place *place, const char *name)
+{
+    for (unsigned i = 0; place != NULL && i < s->n_devices; i++) {
+        const struct block_device *d = s->devices[i];
+
+        if (d->problem != NULL && &places[d->kind] == place) {
+            return storage_fail(s, ERR_NO_DEVICE, "%s: %s", d->name, d->problem);
+        }
+    }
+    if (place != NULL) {
+        return storage_fail(s, ERR_NO_DEVICE, "there is no %s: attach one, or leave %s away",
+                            place->what, place->word);
+    }
+    return storage_fail(
+        s, ERR_NO_DEVICE,
+        "no %s found: attach a card made with `make card`, or write an .ingot file to "
+        "flash",
+        name[0] != '\0' ? name : "card, flash or initrd");
+}
+
+/* The place stands before the file's name, so that messages and /model have it. */
+static void name_place(const struct place *place, struct file *f)
+{
+    char name[FILE_NAME_BYTES + sizeof "nvme:"];
+
+    format_text(name, sizeof name, "%s%s", place->word, f->name);
+    file_set_name(f, name);
+}
+
+/* In the places of the devices' order, or in one. */
+static enum err find_on_devices(struct storage *s, const struct place *place, const char *name,
+                                const struct file_table *table, struct file *out)
 {
     enum err e = ERR_NO_DEVICE;
 
-    if (s->initrd.memory != NULL && (name[0] == '\0' || strcmp(name, "initrd") == 0)) {
-        return open_raw(s, &s->initrd, out);
-    }
     for (unsigned i = 0; i < s->n_devices && e != ERR_OK; i++) {
-        if (!is_candidate(s, s->devices[i], name)) {
+        struct block_device *d = s->devices[i];
+        bool there = place != NULL && d->problem == NULL && !storage_is_raw(d) &&
+                     &places[d->kind] == place;
+
+        if (!there && (place != NULL || !is_candidate(s, d, name))) {
             continue;
         }
         if (e != ERR_NO_DEVICE) {
             say(s, "%s", s->problem); /* of the device before: the next one may have it */
         }
-        e = open_model(s, s->devices[i], name, table, out);
+        e = open_model(s, d, name, table, out);
     }
     if (e == ERR_NO_DEVICE) {
-        return storage_fail(
-            s, e,
-            "no %s found: attach a card made with `make card`, or write an .ingot file to "
-            "flash",
-            name[0] != '\0' ? name : "card, flash or initrd");
+        return no_device(s, place, name);
+    }
+    return e;
+}
+
+enum err storage_find_model(struct storage *s, const char *name, const struct file_table *table,
+                            struct file *out)
+{
+    const struct place *place = place_of(name);
+    enum err e;
+
+    if (s->initrd.memory != NULL && (name[0] == '\0' || strcmp(name, "initrd") == 0)) {
+        return open_raw(s, &s->initrd, out);
+    }
+    if (place != NULL) {
+        name += strlen(place->word);
+    }
+    e = find_on_devices(s, place, name, table, out);
+    if (e == ERR_OK && place != NULL) {
+        name_place(place, out);
     }
     return e;
 }

@@ -1,4 +1,4 @@
-/* Where models are: the firmware's initrd, cards with FAT32, flash that holds an .ingot raw. It
+/* Where models are: the firmware's initrd, drives and cards with FAT32 or exFAT, flash that holds an .ingot raw. It
  * prints nothing: its log lines go to the function in its setup. */
 #ifndef INGOT_RUNTIME_STORAGE_H
 #define INGOT_RUNTIME_STORAGE_H
@@ -43,8 +43,9 @@ struct storage {
 void storage_open(struct storage *s, const struct storage_setup *setup);
 
 /* Resolve a model to *out, its extents in the table, which is kept as long as *out is used. name:
- * "" the first there is (initrd, then cards, then flash), "initrd", "flash", or a name or path on
- * the card. The first model of a card is the first by name; the others are logged.
+ * "" the first there is (initrd, then NVMe drives, USB drives, cards, flash), "initrd", "flash", or a name or path on
+ * a drive or card, of which the first that has it is taken; "nvme:", "usb:" or "card:" before it looks on those
+ * alone, and stands before out->name then. The first model of a card is the first by name; the others are logged.
  * ERR_NO_DEVICE: nothing attached. ERR_NOT_FOUND, and the errors of fat32.h: s->problem. */
 enum err storage_find_model(struct storage *s, const char *name, const struct file_table *table,
                             struct file *out);
@@ -59,12 +60,13 @@ struct bounce *storage_bounce(struct block_device *device);
 /* Whether a file is in the initrd. */
 bool storage_is_initrd(const struct storage *s, const struct file *f);
 
-/* Visit the models of the first card, sorted by name. ERR_NO_DEVICE, ERR_NOT_FOUND:
+/* Visit the models of every drive and card, in their order, those of one sorted by name. Where there are several,
+ * names begin with "nvme:", "usb:" or "card:". ERR_NO_DEVICE, and what the last of those gave that cannot be read:
  * s->problem. */
 typedef void storage_visit_fn(void *context, const char *name, uint64_t bytes);
 enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context);
 
-/* Resolve adapters/NAME.ingot of the first card, and visit what is there, sorted by name. Errors as
+/* Resolve adapters/NAME.ingot of the first drive or card that has it, and visit what is there, sorted by name. Errors as
  * above; ERR_BAD_ARGUMENT as below. */
 enum err storage_find_adapter(struct storage *s, const char *name, const struct file_table *table,
                               struct file *out);
@@ -79,7 +81,7 @@ enum err storage_read_grammar(struct storage *s, const char *name, const struct 
 bool storage_is_plain_name(const char *name);
 extern const char storage_name_rule[];
 
-/* Resolve saves/NAME.sav of the first card to *out. name: "chat". bytes: that are to be saved, 0 to
+/* Resolve saves/NAME.sav of the first drive or card that has it to *out. name: "chat". bytes: that are to be saved, 0 to
  * load; a card without the file is answered with the command that makes one. Errors as above;
  * ERR_BAD_ARGUMENT: a name with characters that do not belong into one. */
 enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,

@@ -1,4 +1,4 @@
-/* The files of a card by their folders: models to list, adapters, saves, what is reserved for keys and
+/* The files of drives and cards by their folders: models to list, adapters, saves, what is reserved for keys and
  * values. */
 #include "runtime/storage/storage_private.h"
 
@@ -8,14 +8,14 @@
 
 enum { MIB = 1 << 20 };
 
-/* The first device with a file system, mounted; NULL: s->problem. */
-static struct block_device *mount_card(struct storage *s)
+/* The first device from number *i on with a file system, mounted, and *i the number after it. NULL: no more;
+ * s->problem is about the last one, if it has none. */
+static struct block_device *mount_next(struct storage *s, unsigned *i)
 {
     struct file_timeout t = storage_timeout(s);
 
-    (void)storage_fail(s, ERR_NO_DEVICE, "there is no card");
-    for (unsigned i = 0; i < s->n_devices; i++) {
-        struct block_device *d = s->devices[i];
+    while (*i < s->n_devices) {
+        struct block_device *d = s->devices[(*i)++];
         enum err e;
 
         if (d->problem != NULL || storage_is_raw(d)) {
@@ -30,15 +30,31 @@ static struct block_device *mount_card(struct storage *s)
     return NULL;
 }
 
-static enum err visit_models(struct storage *s, storage_visit_fn *visit, void *context)
+/* How many devices have a file system; none: s->problem. */
+static unsigned count_mounted(struct storage *s)
 {
+    unsigned i = 0, n = 0;
+
+    (void)storage_fail(s, ERR_NO_DEVICE, "there is no card");
+    while (mount_next(s, &i) != NULL) {
+        n++;
+    }
+    return n;
+}
+
+/* The models of the mounted device. */
+static enum err visit_models(struct storage *s, const char *place, storage_visit_fn *visit,
+                             void *context)
+{
+    char name[FAT32_NAME_BYTES + sizeof "nvme:"];
     unsigned n = 0;
     enum err e = fat32_count_models(&s->fs, &n);
 
     for (unsigned i = 0; e == ERR_OK && i < n; i++) {
         e = fat32_get_model(&s->fs, i, &s->entry);
         if (e == ERR_OK) {
-            visit(context, s->entry.name, s->entry.bytes);
+            format_text(name, sizeof name, "%s%s", place, s->entry.name);
+            visit(context, name, s->entry.bytes);
         }
     }
     return e;
@@ -46,17 +62,18 @@ static enum err visit_models(struct storage *s, storage_visit_fn *visit, void *c
 
 enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context)
 {
-    struct block_device *card = mount_card(s);
-    enum err e;
+    unsigned n = count_mounted(s);
+    enum err last = n > 0 ? ERR_OK : ERR_NO_DEVICE;
+    struct block_device *d;
 
-    if (card == NULL) {
-        return ERR_NO_DEVICE;
+    for (unsigned i = 0; n > 0 && (d = mount_next(s, &i)) != NULL;) {
+        enum err e = visit_models(s, n > 1 ? storage_place(d->kind) : "", visit, context);
+
+        if (e != ERR_OK) {
+            last = storage_card_problem(s, d, e);
+        }
     }
-    e = visit_models(s, visit, context);
-    if (e != ERR_OK) {
-        return storage_card_problem(s, card, e);
-    }
-    return ERR_OK;
+    return last;
 }
 
 const char storage_name_rule[] = "a name has up to 40 letters, digits, - and _ of ASCII";
@@ -74,25 +91,29 @@ bool storage_is_plain_name(const char *name)
     return name[0] != '\0';
 }
 
-/* A file for writing. ERR_NOT_FOUND is for the caller to explain. */
+/* A file for writing, of the first device that has it. ERR_NOT_FOUND is for the caller to explain. */
 static enum err find_reserved(struct storage *s, const char *path, const struct file_table *table,
                               struct file *out)
 {
-    struct block_device *card = mount_card(s);
-    enum err e;
+    enum err first = ERR_NO_DEVICE;
+    struct block_device *d;
 
-    if (card == NULL) {
-        return ERR_NO_DEVICE;
+    (void)storage_fail(s, first, "there is no card");
+    for (unsigned i = 0; (d = mount_next(s, &i)) != NULL;) {
+        enum err e = fat32_find(&s->fs, path, &s->entry);
+
+        if (e == ERR_OK) {
+            e = fat32_open_file(&s->fs, &s->entry, table, out);
+        }
+        if (e == ERR_OK) {
+            file_set_name(out, path);
+            return e;
+        }
+        if (e != ERR_NOT_FOUND || first == ERR_NO_DEVICE) {
+            first = storage_card_problem(s, d, e);
+        }
     }
-    e = fat32_find(&s->fs, path, &s->entry);
-    if (e == ERR_OK) {
-        e = fat32_open_file(&s->fs, &s->entry, table, out);
-    }
-    if (e != ERR_OK) {
-        return storage_card_problem(s, card, e);
-    }
-    file_set_name(out, path);
-    return ERR_OK;
+    return first;
 }
 
 enum err storage_find_adapter(struct storage *s, const char *name, const struct file_table *table,
@@ -146,18 +167,21 @@ enum err storage_read_grammar(struct storage *s, const char *name, const struct 
 
 enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context)
 {
-    struct block_device *card = mount_card(s);
-    char after[FAT32_NAME_BYTES] = "";
-    enum err e = ERR_NO_DEVICE;
+    enum err last = ERR_NO_DEVICE;
+    struct block_device *d;
 
-    if (card == NULL) {
-        return e;
+    (void)storage_fail(s, last, "there is no card");
+    for (unsigned i = 0; (d = mount_next(s, &i)) != NULL;) {
+        char after[FAT32_NAME_BYTES] = "";
+        enum err e;
+
+        while ((e = fat32_image_after(&s->fs, "adapters", after, &s->entry)) == ERR_OK) {
+            memcpy(after, s->entry.name, sizeof after);
+            visit(context, s->entry.name, s->entry.bytes);
+        }
+        last = e == ERR_NOT_FOUND ? ERR_OK : storage_card_problem(s, d, e);
     }
-    while ((e = fat32_image_after(&s->fs, "adapters", after, &s->entry)) == ERR_OK) {
-        memcpy(after, s->entry.name, sizeof after);
-        visit(context, s->entry.name, s->entry.bytes);
-    }
-    return e == ERR_NOT_FOUND ? ERR_OK : storage_card_problem(s, card, e);
+    return last;
 }
 
 enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out)

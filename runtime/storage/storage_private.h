@@ -16,4 +16,7 @@ struct file_timeout storage_timeout(const struct storage *s);
 /* A device without a file system: it holds one .ingot from its first byte on. */
 bool storage_is_raw(const struct block_device *d);
 
+/* "usb:", what names of models on such a device may begin with. */
+const char *storage_place(enum block_kind kind);
+
 #endif

@@ -110,5 +110,45 @@ for machine, drive in ((ARM64, nvme_arguments), (RISCV64_V, usb_arguments)):
         after = k.stats("Second")
         tap.ok(after[:2] == unbroken[:2] and ids(after[2]) == ids(unbroken[2]),
                f"{machine.board}: the conversation goes on with the same tokens", unbroken[2] + after[2])
+
+# Several devices at once: each has a model of its own, and one that all have.
+OTHER = os.path.join(WORK, "disks-other.ingot")
+subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q4_0", "-o", OTHER], check=True, capture_output=True,
+               timeout=60)
+BOTH = [disk("nvme", f"models/same.ingot={MODEL}"),
+        disk("usb", f"models/same.ingot={OTHER}", f"models/own.ingot={OTHER}")]
+
+
+def one_more(name, path, device):
+    return ["-drive", f"if=none,id={name},format=raw,cache=unsafe,file.locking=off,file={path}", "-device",
+            f"{device},drive={name}"]
+
+
+SEVERAL = (virtio(CARD) + one_more("fast", BOTH[0], "nvme,serial=fast") + ["-device", "qemu-xhci"] +
+           one_more("stick", BOTH[1], "usb-storage"))
+CHOICES = [
+    ("", MODEL, "an NVMe drive comes first"),
+    (" model=same", MODEL, "a name that two have is the NVMe drive's"),
+    (" model=own", OTHER, "a name that only the USB drive has"),
+    (" model=usb:same", OTHER, "the USB drive's"),
+    (" model=card:disks-tiny", MODEL, "the card's"),
+]
+for machine in (ARM64, RISCV64_V):
+    alone = {path: Reply(machine.run(WORDS, 1, virtio(make_card("disks-alone.img", "--size", "64", path)),
+                                     timeout=120)[1]) for path in (MODEL, OTHER)}
+    tap.ok(alone[MODEL].hash and alone[OTHER].hash and alone[MODEL].hash != alone[OTHER].hash,
+           f"{machine.board}: two models differ")
+    for words, path, name in CHOICES:
+        status, console = machine.run(WORDS + words, 1, SEVERAL, timeout=120)
+        tap.ok(status == 0 and Reply(console).hash == alone[path].hash, f"{machine.board}: {name}", console)
+    _, console = machine.run(WORDS + " model=usb:same", 1, virtio(CARD), timeout=120)
+    tap.ok("there is no USB drive: attach one, or leave usb: away" in console, f"{machine.board}: no USB drive",
+           console)
+    with Console(machine, "temp=0 n=8 ids", SEVERAL) as k:
+        k.prompt()
+        said = k.say("/models")
+        tap.ok([w.split()[0] for w in said.split("\n") if ".ingot" in w] ==
+               ["nvme:same.ingot", "usb:own.ingot", "usb:same.ingot", "card:disks-tiny.ingot"],
+               f"{machine.board}: /models shows where each is", said)
 os.remove(FAR)
 tap.done()

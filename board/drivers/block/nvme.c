@@ -354,6 +354,7 @@ enum err nvme_open(struct nvme *n, const struct nvme_setup *setup, struct block_
     if (nvme_read(n, NVME_CSTS) == UINT32_MAX)
         return ERR_NO_DEVICE;
     out->name = n->name;
+    out->kind = BLOCK_NVME;
     out->driver = n;
     if (!dma_reaches(&setup->window, n, sizeof *n))
         n->why = "the NVMe controller's DMA ends before the driver's memory: make `dmaend` larger";

@@ -434,6 +434,7 @@ enum err usb_storage_open(struct usb_storage *s, const struct xhci_setup *setup,
     if (e == ERR_NO_DEVICE)
         return e;
     out->name = s->name;
+    out->kind = BLOCK_USB;
     out->driver = s;
     out->problem = s->why;
     if (e == ERR_OK)

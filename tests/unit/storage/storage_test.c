@@ -243,6 +243,70 @@ static void test_several(void)
        storage.problem);
 }
 
+static char listed[1024];
+static void list_one(void *context, const char *name, uint64_t bytes)
+{
+    size_t n = strlen(listed);
+
+    (void)context;
+    snprintf(listed + n, sizeof listed - n, "%s %u\n", name, (unsigned)bytes);
+}
+
+/* The places come in their order, whatever the board found first. */
+static void test_places(void)
+{
+    struct fake_block third;
+
+    start_over();
+    fake_init(&third, volume, VOLUME_SECTORS);
+    third.dev.name = "a drive";
+    attach(&flash);
+    put_ingot(flash_memory, MODEL_BYTES);
+    attach(&second.dev);
+    attach(&card.dev);
+    attach(&third.dev);
+    card.dev.kind = BLOCK_USB;
+    third.dev.kind = BLOCK_NVME;
+    OK(find("") == ERR_OK && file.device == &third.dev && strcmp(file.name, "a.ingot") == 0,
+       "an NVMe drive comes first");
+    OK(find("b") == ERR_OK && file.device == &third.dev, "by name as well");
+    OK(find("usb:b") == ERR_OK && file.device == &card.dev && file_is(200, 4096) &&
+           strcmp(file.name, "usb:b.ingot") == 0,
+       "a USB drive that was asked for: %s", file.name);
+    OK(find(file.name) == ERR_OK && file.device == &card.dev, "its name finds it again");
+    OK(find("usb:models/b.ingot") == ERR_OK && file.device == &card.dev, "a path there");
+    OK(find("card:") == ERR_OK && file.device == &second.dev && file_is(100, MODEL_BYTES),
+       "the first of a card: %s", file.name);
+    OK(find("usb:zzz") == ERR_NOT_FOUND && says("the USB drive has no model zzz", "/models"), "%s",
+       storage.problem);
+    OK(find("usb:flash") == ERR_NOT_FOUND && find("flash") == ERR_OK && file.device == &flash,
+       "flash is at no other place");
+    third.fail_sector = 0;
+    third.fail_times = 100000;
+    OK(find("nvme:a") == ERR_IO && says("a drive: ", ""), "nowhere else then: %s", storage.problem);
+    OK(find("a") == ERR_OK && file.device == &card.dev, "a USB drive comes after NVMe");
+    third.fail_times = 0;
+    listed[0] = '\0';
+    OK(storage_list_models(&storage, list_one, NULL) == ERR_OK &&
+           strcmp(listed, "nvme:a.ingot 12288\nnvme:b.ingot 4096\nusb:a.ingot 12288\nusb:b.ingot "
+                          "4096\ncard:a.ingot 12288\ncard:b.ingot 4096\n") == 0,
+       "the list has the places");
+    third.fail_times = 100000;
+    card.fail_sector = 0;
+    card.fail_times = 100000;
+    listed[0] = '\0';
+    OK(storage_list_models(&storage, list_one, NULL) == ERR_OK &&
+           strcmp(listed, "a.ingot 12288\nb.ingot 4096\n") == 0,
+       "but where one alone can be read");
+    n_attached = 2;
+    OK(find("usb:a") == ERR_NO_DEVICE && says("there is no USB drive: attach one", "usb:"), "%s",
+       storage.problem);
+    third.dev.problem = "its blocks are odd";
+    attached[n_attached++] = &third.dev;
+    OK(find("nvme:a") == ERR_NO_DEVICE && says("a drive: its blocks are odd", ""), "%s",
+       storage.problem);
+}
+
 static enum err find_save(const char *name, uint64_t bytes)
 {
     struct storage_setup setup = { .platform = &platform };
@@ -283,6 +347,18 @@ static void test_saves(void)
        "another name: %s", storage.problem);
     OK(find_save("trip", 0) == ERR_NOT_FOUND && says("nothing was saved as trip", ""),
        "to load: %s", storage.problem);
+    {
+        static uint8_t
+            bare[sizeof volume]; /* a drive with a file system and no saves, which comes first */
+
+        put_card(true);
+        memcpy(bare, volume, sizeof bare);
+        put_saves();
+        fake_init(&second, bare, VOLUME_SECTORS);
+        second.dev.kind = BLOCK_NVME;
+        attach(&second.dev);
+        OK(find_save("chat", 1000) == ERR_OK && file.device == &card.dev, "on the second device");
+    }
     OK(find_save("../x", 0) == ERR_BAD_ARGUMENT && says("letters, digits", ""), "%s",
        storage.problem);
 }
@@ -377,6 +453,7 @@ int main(void)
     test_order();
     test_card();
     test_several();
+    test_places();
     test_saves();
     test_bounce();
     test_no_bounce();
