@@ -258,8 +258,17 @@ static const struct command_option *const run_options[] = {
     NULL,
 };
 static const struct command_option *const chat_options[] = {
-    HOST_ROW(TITLE_REPLY), ROWS_REPLY,    ROWS_SAMPLING,          ROWS_MODEL,  HOST_ROW(BRANCHES),
-    HOST_ROW(LEARN),       HOST_ROW(LOG), HOST_ROW(TITLE_OUTPUT), ROWS_OUTPUT, NULL,
+    HOST_ROW(TITLE_REPLY),
+    ROWS_REPLY,
+    ROWS_SAMPLING,
+    ROWS_MODEL,
+    HOST_ROW(BRANCHES),
+    HOST_ROW(LEARN),
+    HOST_ROW(POLICY),
+    HOST_ROW(LOG),
+    HOST_ROW(TITLE_OUTPUT),
+    ROWS_OUTPUT,
+    NULL,
 };
 
 const struct command cmd_run = {

@@ -269,6 +269,13 @@ const struct command_option host_options[HOST_OPTIONS] = {
                      .help = "on: /good, /bad and /teach change what the model says (default: off)",
                      .set = host_args_set_word,
                      .word = "learn" },
+    [HOST_POLICY] = { .name = "--policy",
+                      .value = "on",
+                      .takes = "off, watch, on or explore",
+                      .help =
+                          "on: how a turn is answered is learnt from those before (default: off)",
+                      .set = host_args_set_word,
+                      .word = "policy" },
     [HOST_LOG] = { .name = "--log",
                    .value = "on",
                    .takes = "on or off",

@@ -69,6 +69,7 @@ enum host_option {
     HOST_TOGETHER,
     HOST_BRANCHES,
     HOST_LEARN,
+    HOST_POLICY,
     HOST_LOG,
     HOST_KV,
     HOST_KV_FILE,

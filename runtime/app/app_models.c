@@ -51,6 +51,7 @@ static struct model_setup target_setup(struct app *a)
         .sequence_bytes = options_given(o, OPTION_GRAMMAR) ? app_session_bytes_with_grammar
                                                            : session_bytes,
         .learns = o->load.learn != LEARN_OFF && a->setup.chats,
+        .watches = o->load.policy != POLICY_OFF && a->setup.chats,
         .lines = chat_lines(app_branches(a), o->load.beams),
         .line_bytes = chat_branch_bytes(),
         .lines_bytes = session_lines_bytes,

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "runtime/chat/chat_learn.h"
+#include "runtime/chat/chat_policy.h"
 #include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
 static bool learns(struct app *a)
@@ -51,14 +53,17 @@ static enum command_result rate(struct app *a, bool good)
     struct chat_lesson lesson;
     enum err e;
 
-    if (!a->chat.learns && log_rating(a, good ? "good" : "bad")) {
-        console_printf(a->setup.console, "(noted in the log)\n");
+    bool logged = log_rating(a, good ? "good" : "bad"), noted = chat_policy_rate(&a->chat, good);
+
+    if (!a->chat.learns && (logged || noted)) {
+        console_printf(a->setup.console, "(noted %s)\n",
+                       logged ? noted ? "in the log, and by the policy" : "in the log"
+                              : "by the policy");
         return COMMAND_DONE;
     }
     if (!learns(a)) {
         return COMMAND_DONE;
     }
-    (void)log_rating(a, good ? "good" : "bad");
     e = chat_learn_rate(&a->chat, good, &lesson);
     if (e == ERR_NOT_FOUND) {
         console_printf(a->setup.console, "error: there is no reply to learn from\n");
@@ -136,12 +141,37 @@ enum command_result command_teach(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
+/* What turns have shown, and what came of it last. */
+static void print_policy(struct app *a)
+{
+    const struct experience *e = &a->chat.policy.experience;
+    const struct experience_totals *t = &e->totals;
+    char text[200], quality[FORMAT_NUMBER_BYTES];
+    float mean = t->turns != 0 ? t->quality / (float)t->turns : 0.0f;
+
+    console_printf(a->setup.console,
+                   "(%u %s judged, %u good and %u bad, of quality %s; %u of %u patterns; %u %s, %u "
+                   "thrown away)\n",
+                   (unsigned)t->turns, plural(t->turns, "turn", "turns"), (unsigned)t->good,
+                   (unsigned)t->bad, format_milli(quality, (uint64_t)(mean * 1000.0f), 2),
+                   (unsigned)e->patterns.n, (unsigned)PATTERNS_MOST, (unsigned)t->steps,
+                   plural(t->steps, "step", "steps"), (unsigned)t->thrown);
+    console_printf(a->setup.console, "(last turn: %s)\n",
+                   chat_policy_text(&a->chat, text, sizeof text));
+}
+
 enum command_result command_learned(struct app *a, char *argument)
 {
     const struct lessons *l = &a->chat.lessons;
     const struct learner_totals *t = &l->learner.totals;
 
     (void)argument;
+    if (a->chat.policy.is_open) {
+        print_policy(a);
+        if (!a->chat.learns) {
+            return COMMAND_DONE;
+        }
+    }
     if (learns(a)) {
         console_printf(
             a->setup.console,

@@ -11,6 +11,7 @@
 #include "runtime/chat/turn_log.h"
 #include "runtime/chat/turns.h"
 #include "runtime/console/console.h"
+#include "runtime/learn/experience.h"
 #include "runtime/learn/lessons.h"
 #include "runtime/options/options.h"
 #include "runtime/session/constraint.h"
@@ -36,6 +37,21 @@ struct chat_commands {
 struct chat_totals {
     uint32_t turns;
     uint64_t prompt_tokens, new_tokens;
+};
+
+/* How turns are answered, with policy= (chat_policy.h). */
+struct chat_policy {
+    bool is_open;
+    bool works; /* a choice, for the reply at work: */
+    struct experience experience;
+    struct policy_choice choice;
+    uint8_t took[POLICY_HEADS]; /* what was done, of the latest turn */
+    float throughput;           /* of its reply, as in struct policy_state */
+    float temp;                 /* of the sampler, and ... */
+    bool timed;                 /* ... of guesses, as they were */
+    uint32_t computed;          /* tokens of the prompt, before the choice; since when: */
+    uint64_t start;
+    struct stream_stats before;
 };
 
 struct chat {
@@ -67,8 +83,9 @@ struct chat {
     bool learns;                  /* chat_learn_open */
     struct lessons lessons;       /* ... then */
     uint64_t learn_ticks;         /* that steps took */
-    uint32_t *kept_ids;           /* (context) of the conversation, during a lesson */
-    struct session_prefix prefix; /* that conversations begin with ... */
+    struct chat_policy policy;
+    uint32_t *kept_ids;                      /* (context) of the conversation, during a lesson */
+    struct session_prefix prefix;            /* that conversations begin with ... */
     uint32_t opening[SESSION_PREFIX_TOKENS]; /* ... or should: while a first turn is put */
 };
 

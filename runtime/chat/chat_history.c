@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/chat/chat_policy.h"
 #include "runtime/console/console.h"
 #include "runtime/session/session_drop.h"
 
@@ -18,6 +19,7 @@ void chat_clear(struct chat *c)
     c->turns.text_bytes = 0;
     c->started = false;
     c->reply_start = 0;
+    chat_policy_clear(c);
 }
 
 void chat_weights_changed(struct chat *c)
@@ -36,6 +38,7 @@ bool chat_undo(struct chat *c)
     if (t->n == 0) {
         return false;
     }
+    (void)chat_policy_undone(c);
     start = t->list[t->n - 1].start;
     turns_pop(t);
     if (t->n == 0) { /* or the ones before it are forgotten: they cannot stay without their marks */
@@ -52,10 +55,10 @@ static unsigned turns_to_drop(const struct chat *c, unsigned keep)
 {
     const struct session *s = c->session;
     const struct turns *t = &c->turns;
+    uint32_t most = min_u32(s->context / 2, chat_policy_room(c));
     unsigned n = 0;
 
-    while (n + keep < t->n &&
-           (n == 0 || (n < t->n && s->n_ids - t->list[n].start > s->context / 2))) {
+    while (n + keep < t->n && (n == 0 || (n < t->n && s->n_ids - t->list[n].start > most))) {
         n++;
     }
     return n;

@@ -57,7 +57,8 @@ static bool tells_past(const struct chat *c)
 
     return *ingot_chat_bytes(t, INGOT_CHAT_REPLY_START) != 0 ||
            (t->flags & INGOT_CHAT_SYSTEM_LAST) != 0 ||
-           (t->bytes[INGOT_CHAT_NO_THINKING] != 0 && c->options->reply.think == THINK_OFF);
+           (t->bytes[INGOT_CHAT_NO_THINKING] != 0 &&
+            (c->options->reply.think == THINK_OFF || c->policy.took[POLICY_THOUGHTS] == 1));
 }
 
 /* Tokens that what opens a reply can have at most, beyond where a turn is told anew: a system prompt

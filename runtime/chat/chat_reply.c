@@ -6,6 +6,7 @@
 
 #include "board/min_max.h"
 #include "runtime/chat/chat_json.h"
+#include "runtime/chat/chat_policy.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/chat/report.h"
 #include "runtime/chat/thoughts.h"
@@ -43,7 +44,7 @@ static enum err put_ids(struct chat *c, const uint32_t *ids, size_t n)
 }
 
 /* The turn's tokens after the conversation, the oldest of which gives way; *own: where they begin. A
- * quarter of the context is left for the reply where that is possible. */
+ * quarter of the context is left for the reply where that is possible, or more as the policy has it. */
 static enum err put_turn(struct chat *c, const char *text, size_t bytes, uint32_t *own)
 {
     struct session *s = c->session;
@@ -52,7 +53,7 @@ static enum err put_turn(struct chat *c, const char *text, size_t bytes, uint32_
         uint32_t room, *ids = session_room(s, &room);
         size_t n = 0;
         enum err error = chat_encode(c, text, bytes, true, !c->started, ids, room, &n);
-        bool tight = s->n_ids + n > s->context / 4 * 3;
+        bool tight = s->n_ids + n > chat_policy_room(c);
 
         *own = s->n_ids;
         if (error != ERR_OK && error != ERR_TOO_LONG) {
@@ -177,7 +178,7 @@ static void set_params(const struct reply *r, struct generate_params *p)
         p->stops.text[i] = o->reply.stop[i];
     }
     p->constraint = c->constraint.on ? &c->constraint : NULL;
-    p->inside_thoughts = r->as_turn && o->reply.think != THINK_OFF &&
+    p->inside_thoughts = r->as_turn && o->reply.think != THINK_OFF && !chat_policy_is_quiet(c) &&
                          chat_turn_opens_thoughts(c->template);
 }
 
@@ -196,14 +197,18 @@ static enum err run(struct reply *r)
 
     r->thoughts = (struct thoughts){ .write = console_write_to, .dim = dim, .context = c->console };
     thoughts_open(&r->thoughts, c->options->reply.think);
-    set_params(r, &params);
-    params.prompt_stop = &prompt_stop;
-    params.stop = &stop;
     if (c->options->show.trace != 0) {
         trace_start(c->session->model->transformer.workers->trace);
     }
     chat_wait_begin(c, "prompt", c->session->n_ids - c->session->n_cached);
-    error = generate(&generator, &params, &sink, &r->result);
+    error = r->as_turn ? chat_policy_begin(c, r->own, r->text, r->bytes, &prompt_stop) : ERR_OK;
+    set_params(r, &params);
+    params.prompt_stop = &prompt_stop;
+    params.stop = &stop;
+    if (error == ERR_OK) {
+        error = generate(&generator, &params, &sink, &r->result);
+    }
+    chat_policy_end(c, &r->result, error);
     console_progress_end(c->console);
     if (r->result.first == 0) {
         (void)session_cut(c->session, r->own);

@@ -5,7 +5,7 @@
 #include "kernels/ref/scalar.h"
 #include "runtime/learn/vector.h"
 
-enum { N_WEIGHTS = sizeof(struct policy_weights) / sizeof(float), SMALLEST_CONTEXT = 2 };
+enum { N_WEIGHTS = sizeof(struct policy_weights) / sizeof(float) };
 
 #define SURE 0.7f
 #define MOST_WEIGHT 100.0f
@@ -90,9 +90,10 @@ void policy_choose(struct policy *p, const struct policy_state *state, struct po
         }
         choice->sure[k] = s.p[k][best];
         choice->choice[k] = s.p[k][best] >= SURE ? best : 0;
+        choice->own[k] = choice->choice[k];
     }
-    if (state->pressure > 0.9f) {
-        choice->choice[POLICY_CONTEXT] = SMALLEST_CONTEXT;
+    if (state->pressure > POLICY_PRESSURE) {
+        choice->choice[POLICY_CONTEXT] = POLICY_SMALLEST_CONTEXT;
         choice->sure[POLICY_CONTEXT] = 1.0f;
     }
     if (state->throughput > 0.0f && state->throughput < 0.5f) {

@@ -14,7 +14,10 @@ enum {
     POLICY_INPUTS = 8,
     POLICY_HIDDEN = 16,
     POLICY_CHOICES = 3, /* most of a head */
+    POLICY_SMALLEST_CONTEXT = 2,
 };
+
+#define POLICY_PRESSURE 0.9f /* above it the context is the smallest */
 
 enum policy_head { POLICY_DRAFT, POLICY_THOUGHTS, POLICY_CONTEXT, POLICY_WARMTH, POLICY_HEADS };
 
@@ -43,6 +46,7 @@ struct policy_state {
 struct policy_choice {
     uint8_t choice[POLICY_HEADS]; /* 0: the default */
     float sure[POLICY_HEADS];     /* its probability */
+    uint8_t own[POLICY_HEADS];    /* what it is without the triggers, which teach nothing */
 };
 
 /* A turn as it was: what was known, what was chosen, how it went. */

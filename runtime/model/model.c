@@ -5,6 +5,7 @@
 
 #include "board/min_max.h"
 #include "runtime/model/calibrate_compute.h"
+#include "runtime/learn/experience.h"
 #include "runtime/learn/lessons.h"
 #include "runtime/model/layer_kinds.h"
 #include "runtime/model/layer_state.h"
@@ -144,9 +145,12 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
     }
     r->work.extra_scratch = setup->sequence_bytes(&m->image);
     if (setup->learns) {
-        r->work.learn_bytes =
+        r->work.learn_bytes = arena_take_bytes(
             lessons_bytes(h->params.dim,
-                          image_tensor(&m->image, INGOT_OUTPUT, INGOT_NO_LAYER)->cols_padded);
+                          image_tensor(&m->image, INGOT_OUTPUT, INGOT_NO_LAYER)->cols_padded));
+    }
+    if (setup->watches) {
+        r->work.learn_bytes += arena_take_bytes(experience_bytes(h->params.dim));
     }
     r->work.sequences = setup->sequences;
     r->work.lines = setup->lines;

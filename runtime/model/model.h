@@ -48,7 +48,8 @@ struct model_setup {
     uint32_t lines; /* sequences kept beside it (session_line.h): so many, ... */
     size_t line_bytes;
     uint64_t (*lines_bytes)(uint32_t context, uint32_t lines); /* as in struct plan_work */
-    bool learns;                                               /* room for lessons is planned */
+    bool learns;                                               /* room for lessons is planned, */
+    bool watches;                                              /* and for a policy of turns */
     uint32_t sequences; /* sessions that are computed side by side; 0: one */
     bool draft;         /* whole in memory, no text of its own, a short chunk; a context
                  * beyond the model's is cut */

@@ -6,6 +6,7 @@
 
 #include "runtime/compute/rope_table.h"
 #include "runtime/base/trace.h"
+#include "runtime/learn/experience.h"
 #include "runtime/learn/lessons.h"
 #include "runtime/model/layer.h"
 #include "runtime/model/layer_embedding.h"
@@ -250,6 +251,19 @@ static void begin_pass(struct transformer *t, const struct transformer_pass *pas
     }
 }
 
+/* Final norm of one token. */
+static void output_norm(const struct transformer *t, float *y, const float *x);
+
+static void show(struct transformer *t, const struct transformer_part *p)
+{
+    const struct activations *a = &t->act;
+
+    for (uint32_t i = 0; i < p->n; i++) {
+        output_norm(t, a->norm, a->x + (p->first + i) * a->dim_stride);
+        experience_see(t->experience, p->position + i, a->norm);
+    }
+}
+
 enum err transformer_pass(struct transformer *t, const struct transformer_pass *pass,
                           const struct stop *stop)
 {
@@ -268,6 +282,9 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
             return ERR_ABORTED;
         }
         e = run_layer(t, layer);
+    }
+    if (e == ERR_OK && t->experience != NULL) {
+        show(t, &t->pass_parts[0]);
     }
     return e;
 }

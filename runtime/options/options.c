@@ -51,6 +51,8 @@ const struct rule options_rules[OPTION_COUNT] = {
                           "a count from 1 to 8 of sequences side by side, such as together=4" },
     [OPTION_LEARN] = { "learn", KIND_CHOICE, FIELD(load.learn), 0, 0, 0,
                        "off, on, or loose: without springs to what was learnt before" },
+    [OPTION_POLICY] = { "policy", KIND_CHOICE, FIELD(load.policy), 0, 0, 0,
+                        "off, watch, on or explore: how a turn is answered is learnt from those before" },
     [OPTION_LOG] = { "log", KIND_CHOICE, FIELD(load.log), 0, 0, 0,
                      "on or off: whether turns are kept in ingot.log" },
     [OPTION_BRANCHES] = { "branches", KIND_COUNT, FIELD(load.branches), 0, 0, OPTIONS_BRANCHES,
@@ -214,6 +216,11 @@ static const char *const spec_names[] = {
 static const char *const learn_names[] = {
     [LEARN_OFF] = "off", [LEARN_ON] = "on", [LEARN_LOOSE] = "loose", NULL
 };
+static const char *const policy_names[] = { [POLICY_OFF] = "off",
+                                            [POLICY_WATCH] = "watch",
+                                            [POLICY_ON] = "on",
+                                            [POLICY_EXPLORE] = "explore",
+                                            NULL };
 static const char *const log_names[] = { [LOG_OFF] = "off", [LOG_ON] = "on", NULL };
 static const char *const term_names[] = {
     [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain", [CONSOLE_VT] = "vt", NULL
@@ -222,10 +229,10 @@ static const char *const mode_names[] = { [MODE_CHAT] = "chat", [MODE_JSON] = "j
 
 /* Of options of KIND_CHOICE, by number. */
 static const char *const *const choices_of[OPTION_COUNT] = {
-    [OPTION_PCIE] = pcie_names, [OPTION_SCREEN] = flow_names, [OPTION_FLOW] = flow_names,
-    [OPTION_SPEC] = spec_names, [OPTION_TERM] = term_names,   [OPTION_LEARN] = learn_names,
-    [OPTION_MODE] = mode_names, [OPTION_THINK] = think_names, [OPTION_OVERFLOW] = overflow_names,
-    [OPTION_LOG] = log_names,
+    [OPTION_PCIE] = pcie_names, [OPTION_SCREEN] = flow_names,   [OPTION_FLOW] = flow_names,
+    [OPTION_SPEC] = spec_names, [OPTION_TERM] = term_names,     [OPTION_LEARN] = learn_names,
+    [OPTION_MODE] = mode_names, [OPTION_THINK] = think_names,   [OPTION_OVERFLOW] = overflow_names,
+    [OPTION_LOG] = log_names,   [OPTION_POLICY] = policy_names,
 };
 
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)

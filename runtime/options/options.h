@@ -45,6 +45,7 @@ enum option {
     OPTION_BEAMS,    /* beams=COUNT of replies that are searched at once */
     OPTION_TOGETHER, /* together=COUNT of sequences that can run side by side */
     OPTION_LEARN,    /* learn=on or loose: /good, /bad and /teach change what the model says */
+    OPTION_POLICY,   /* policy=watch, on or explore: how turns are answered is learnt */
     OPTION_LOG,      /* log=on: turns go to ingot.log on the card */
     OPTION_BRANCHES, /* branches=COUNT that /branch and /retry can keep */
     OPTION_KV,       /* kv=f16 or another type of kv_format.h, or kv=KEYS,VALUES; kv=card and
@@ -84,6 +85,8 @@ enum option_overflow { OVERFLOW_TURNS, OVERFLOW_SINKS };
 /* LOOSE: no springs hold what was learnt before (runtime/learn/ewc.h). */
 enum option_learn { LEARN_OFF, LEARN_ON, LEARN_LOOSE };
 enum option_log { LOG_OFF, LOG_ON };
+/* WATCH: it learns, and nothing obeys it; EXPLORE: it tries what it would not choose now and then. */
+enum option_policy { POLICY_OFF, POLICY_WATCH, POLICY_ON, POLICY_EXPLORE };
 enum option_flow { FLOW_ON, FLOW_OFF };
 enum option_pcie { PCIE_GEN2, PCIE_GEN3 };
 enum option_screen { SCREEN_ON, SCREEN_OFF };
@@ -105,6 +108,7 @@ struct options_load {
     uint32_t beams;                      /* 1: tokens are sampled */
     uint32_t together;                   /* sequences side by side (session_group.h) */
     uint32_t learn;                      /* enum option_learn */
+    uint32_t policy;                     /* enum option_policy */
     uint32_t log;                        /* enum option_log */
     uint32_t branches;                   /* that chats keep room for */
     struct options_kv kv;

@@ -46,7 +46,8 @@ static struct rig {
     uint32_t lines;             /* of sessions over the next one, ... */
     size_t line_bytes;          /* ... with so much for a chat */
     struct kv_types kv;
-    bool learns;        /* lessons have room */
+    bool learns;        /* lessons have room, */
+    bool watches;       /* and a policy */
     uint32_t sequences; /* of the next rig_open, side by side */
     uint32_t features;  /* whose kernels compute; the logits are the same bits */
 } rig;
@@ -171,6 +172,7 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
                                       .limits.kv = rig.kv,
                                       .guesses = rig.guesses,
                                       .learns = rig.learns,
+                                      .watches = rig.watches,
                                       .sequences = rig.sequences,
                                       .sequence_bytes = session_bytes,
                                       .lines = rig.lines,

@@ -40,7 +40,7 @@ static void test_all_words(void)
         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
         "isa=neon kv=q8 spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 flow=off mode=json "
         "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 screen=off trace=1 system=\"Be brief.\" think=off "
-        "overflow=sinks branches=2 beams=3 together=5 learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
+        "overflow=sinks branches=2 beams=3 together=5 policy=explore learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
     OK(o.given == (UINT64_C(1) << OPTION_COUNT) - 1, "all are given");
@@ -52,7 +52,8 @@ static void test_all_words(void)
     OK(o.reply.n == 32 && o.sampler.top_k == 7 && o.load.ctx == 512 && o.machine.cores == 4 &&
            o.line.baud == 115200 && o.line.flow == FLOW_OFF && o.line.mode == MODE_JSON &&
            o.machine.watchdog == 9 && o.load.branches == 2 && o.load.learn == LEARN_ON &&
-           o.load.log == LOG_ON && o.load.beams == 3 && o.load.together == 5,
+           o.load.log == LOG_ON && o.load.policy == POLICY_EXPLORE && o.load.beams == 3 &&
+           o.load.together == 5,
        "counts");
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
            near(o.sampler.repeat, 1.1f),
