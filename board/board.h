@@ -106,6 +106,12 @@ struct board {
      * board has no such limit. */
     void (*limit_dma)(uint64_t end);
 
+    /* Before find_storage: what is printed on the keys of keyboards, enum keyboard_layout_name
+     * (board/keyboard.h). NULL: the board takes none. */
+    void (*set_keyboard)(unsigned layout);
+    /* After find_storage: whether a keyboard is attached. NULL where set_keyboard is. */
+    bool (*has_keyboard)(void);
+
     /* Before find_storage: the highest generation of the PCIe link, 2 or 3. NULL: the board has no choice. */
     void (*set_pcie)(unsigned generation);
 

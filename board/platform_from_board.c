@@ -92,6 +92,12 @@ static void limit_dma(void *context, uint64_t end)
     board.limit_dma(end);
 }
 
+static void set_keyboard(void *context, unsigned layout)
+{
+    (void)context;
+    board.set_keyboard(layout);
+}
+
 static void set_pcie(void *context, unsigned generation)
 {
     (void)context;
@@ -173,7 +179,8 @@ void platform_from_board(struct platform *p, const struct machine *machine,
                      .interrupted = IF_THERE(interrupted, interrupted),
                      .lost = IF_THERE(lost, lost),
                      .flow_control = IF_THERE(flow_control, flow_control),
-                     .set_baud = IF_THERE(set_baud, set_baud) },
+                     .set_baud = IF_THERE(set_baud, set_baud),
+                     .set_keyboard = IF_THERE(set_keyboard, set_keyboard) },
         .storage = { .find = find_storage,
                      .use_pio = IF_THERE(use_pio, use_pio),
                      .limit_dma = IF_THERE(limit_dma, limit_dma),

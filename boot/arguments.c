@@ -74,6 +74,18 @@ static void obey_pcie(const struct options *o, struct console *c)
         p->storage.set_pcie(p->storage.context, o->machine.pcie == PCIE_GEN3 ? 3 : 2);
 }
 
+static void obey_keyboard(const struct options *o, struct console *c)
+{
+    const struct platform *p = c->platform;
+
+    if (!options_given(o, OPTION_KEYBOARD))
+        return;
+    if (p->console.set_keyboard == NULL)
+        console_log(c, "warning: keyboard is not available on this board");
+    else
+        p->console.set_keyboard(p->console.context, o->machine.keyboard);
+}
+
 static void obey(struct options *o, struct console *c)
 {
     const struct platform *p = c->platform;
@@ -91,6 +103,7 @@ static void obey(struct options *o, struct console *c)
     }
     obey_dmaend(o, c);
     obey_pcie(o, c);
+    obey_keyboard(o, c);
     if (p->console.flow_control != NULL && o->line.flow == FLOW_ON) {
         p->console.flow_control(p->console.context, true);
     }

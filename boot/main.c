@@ -141,6 +141,14 @@ static void report_screen(void)
     }
 }
 
+static void report_desk(void)
+{
+    if (state.platform.screen.columns != 0 && board.has_keyboard != NULL && board.has_keyboard()) {
+        console_log(&state.console, "screen and keyboard: this machine is complete, no other "
+                                    "computer is needed; the serial line works beside them");
+    }
+}
+
 static void open_app(const struct machine *machine)
 {
     struct app_setup setup = {
@@ -157,6 +165,7 @@ static void open_app(const struct machine *machine)
     if (e == ERR_OK) {
         e = app_storage_open(&state.storage, state.app);
     }
+    report_desk();
     if (e == ERR_OK && state.options.show.diag) {
         diag_report(&state.console, machine, state.storage.storage.devices,
                     state.storage.storage.n_devices);

@@ -37,25 +37,28 @@ class Qmp:
     def arguments(self):
         return ["-qmp", f"unix:{self.path},server=on,wait=off"]
 
-    def screendump(self):
-        """The display as (width, height, RGB bytes)."""
-        image = os.path.join(WORK, f"{self.name}.ppm")
-        if os.path.exists(image):
-            os.remove(image)
+    def command(self, *commands):
+        """(name, arguments) each, in turn."""
         with socket.socket(socket.AF_UNIX) as s:
             s.settimeout(60)
             s.connect(self.path)
             f = s.makefile("rw")
             f.readline()
-            for command in ({"execute": "qmp_capabilities"},
-                            {"execute": "screendump", "arguments": {"filename": image}}):
-                f.write(json.dumps(command) + "\n")
+            for name, arguments in (("qmp_capabilities", {}), *commands):
+                f.write(json.dumps({"execute": name, "arguments": arguments}) + "\n")
                 f.flush()
                 answer = json.loads(f.readline())
                 while "event" in answer:
                     answer = json.loads(f.readline())
                 if "error" in answer:
                     raise RuntimeError(str(answer))
+
+    def screendump(self):
+        """The display as (width, height, RGB bytes)."""
+        image = os.path.join(WORK, f"{self.name}.ppm")
+        if os.path.exists(image):
+            os.remove(image)
+        self.command(("screendump", {"filename": image}))
         return read_ppm(image)
 
 

@@ -74,6 +74,8 @@ const struct board board = {
     PSCI_MACHINE,
     .open_screen = virt_open_screen,
     .find_storage = virt_find_storage,
+    .set_keyboard = usb_set_layout,
+    .has_keyboard = usb_has_keyboard,
     .limit_dma = virt_limit_dma,
     .restart = virt_restart,
     .power_off = virt_power_off,

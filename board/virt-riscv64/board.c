@@ -47,6 +47,8 @@ const struct board board = {
     SBI_MACHINE,
     .open_screen = virt_open_screen,
     .find_storage = virt_find_storage,
+    .set_keyboard = usb_set_layout,
+    .has_keyboard = usb_has_keyboard,
     .limit_dma = virt_limit_dma,
     .power_off = sbi_machine_power_off,
 };

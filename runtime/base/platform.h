@@ -70,6 +70,8 @@ struct platform_console {
     uint32_t (*lost)(void *context); /* bytes lost on the way in since it was last asked; or NULL */
     void (*flow_control)(void *context, bool on);   /* XON/XOFF, off at the start; or NULL */
     void (*set_baud)(void *context, uint32_t baud); /* drains first; or NULL */
+    /* Before storage is looked for: the keys of keyboards, enum keyboard_layout_name; or NULL. */
+    void (*set_keyboard)(void *context, unsigned layout);
 };
 
 /* A display that shows what the console writes. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "board/keyboard.h"
 #include "board/min_max.h"
 #include "flash_image/format.h"
 #include "runtime/compute/kv_cache.h"
@@ -82,6 +83,8 @@ const struct rule options_rules[OPTION_COUNT] = {
                         "an address of at least 1, such as dmaend=0x48000000 or dmaend=1G" },
     [OPTION_PCIE] = { "pcie", KIND_CHOICE, FIELD(machine.pcie), 0, 0, 0, "gen2 or gen3" },
     [OPTION_SCREEN] = { "screen", KIND_CHOICE, FIELD(machine.screen), 0, 0, 0, "on or off" },
+    [OPTION_KEYBOARD] = { "keyboard", KIND_CHOICE, FIELD(machine.keyboard), 0, 0, 0,
+                          "us, uk, de, fr, it or es" },
     [OPTION_BAUD] = { "baud", KIND_COUNT, FIELD(line.baud), 0, 300, 4000000,
                       "a rate from 300 to 4000000, such as baud=115200" },
     [OPTION_MODE] = { "mode", KIND_CHOICE, FIELD(line.mode), 0, 0, 0, "chat or json" },
@@ -210,6 +213,13 @@ static_assert((int)FLOW_ON == (int)SCREEN_ON && (int)FLOW_OFF == (int)SCREEN_OFF
               "one list of names");
 static const char *const flow_names[] = { [FLOW_ON] = "on", [FLOW_OFF] = "off", NULL };
 static const char *const pcie_names[] = { [PCIE_GEN2] = "gen2", [PCIE_GEN3] = "gen3", NULL };
+static const char *const keyboard_names[] = { [KEYBOARD_US] = "us",
+                                              [KEYBOARD_UK] = "uk",
+                                              [KEYBOARD_DE] = "de",
+                                              [KEYBOARD_FR] = "fr",
+                                              [KEYBOARD_IT] = "it",
+                                              [KEYBOARD_ES] = "es",
+                                              NULL };
 static const char *const spec_names[] = {
     [SPECULATIVE_AUTO] = "auto", [SPECULATIVE_OFF] = "off", [SPECULATIVE_NGRAM] = "ngram", NULL
 };
@@ -229,10 +239,12 @@ static const char *const mode_names[] = { [MODE_CHAT] = "chat", [MODE_JSON] = "j
 
 /* Of options of KIND_CHOICE, by number. */
 static const char *const *const choices_of[OPTION_COUNT] = {
-    [OPTION_PCIE] = pcie_names, [OPTION_SCREEN] = flow_names,   [OPTION_FLOW] = flow_names,
-    [OPTION_SPEC] = spec_names, [OPTION_TERM] = term_names,     [OPTION_LEARN] = learn_names,
-    [OPTION_MODE] = mode_names, [OPTION_THINK] = think_names,   [OPTION_OVERFLOW] = overflow_names,
-    [OPTION_LOG] = log_names,   [OPTION_POLICY] = policy_names,
+    [OPTION_PCIE] = pcie_names,         [OPTION_SCREEN] = flow_names,
+    [OPTION_FLOW] = flow_names,         [OPTION_SPEC] = spec_names,
+    [OPTION_TERM] = term_names,         [OPTION_LEARN] = learn_names,
+    [OPTION_MODE] = mode_names,         [OPTION_THINK] = think_names,
+    [OPTION_OVERFLOW] = overflow_names, [OPTION_LOG] = log_names,
+    [OPTION_KEYBOARD] = keyboard_names, [OPTION_POLICY] = policy_names,
 };
 
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)

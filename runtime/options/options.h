@@ -63,6 +63,7 @@ enum option {
     OPTION_DMAEND,   /* dmaend=ADDRESS, where the DMA of cards ends: to try out a bounce */
     OPTION_PCIE,     /* pcie=gen3: the highest rate of the lane, on a Raspberry Pi 5 */
     OPTION_SCREEN,   /* screen=off: a display that is attached stays as it is */
+    OPTION_KEYBOARD, /* keyboard=de: what is printed on a USB keyboard's keys */
     OPTION_BAUD,     /* baud=115200 */
     OPTION_TERM,     /* term=auto, plain or vt: what reads the serial line */
     OPTION_MODE,     /* mode=chat or json: who is at the serial line */
@@ -136,6 +137,7 @@ struct options_machine {
     bool selftest;
     uint32_t pcie;     /* enum option_pcie */
     uint32_t screen;   /* enum option_screen */
+    uint32_t keyboard; /* enum keyboard_layout_name of board/keyboard.h */
     uint64_t dmaend;   /* 0: as the hardware has it */
     uint32_t watchdog; /* seconds, if given */
 };

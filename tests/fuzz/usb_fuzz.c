@@ -31,7 +31,7 @@ static void check_answers(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *exact = calloc(1, size + (size == 0)); /* no byte behind the last is read unseen */
-    struct usb_storage_ends ends;
+    struct usb_ends ends;
 
     if (exact == NULL)
         return 0;
@@ -40,6 +40,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (usb_find_storage(exact, (uint32_t)size, &ends)) {
         check_end(ends.in, ends.in_packet, ends.in_burst);
         check_end(ends.out, ends.out_packet, ends.out_burst);
+        if (ends.interval != 0)
+            abort();
+    }
+    if (usb_find_keyboard(exact, (uint32_t)size, &ends)) {
+        check_end(ends.in, ends.in_packet, ends.in_burst);
+        if (ends.interval == 0 || ends.out != 0)
+            abort();
     }
     if (size != 0)
         check_answers(exact, size);

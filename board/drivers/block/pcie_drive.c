@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "board/drivers/serial/serial.h"
 #include "board/isa.h"
 
 enum {
@@ -43,7 +44,8 @@ static enum err open_device(struct pcie_drive *d, uintptr_t mmio, struct dma_win
     }
     struct xhci_setup setup = { mmio, window, p->ticks, p->ticks_hz };
 
-    return usb_storage_open(&d->usb, &setup, &d->device);
+    serial_join(usb_take, &d->usb);
+    return usb_open(&d->usb, &setup, &d->device);
 }
 
 static bool complain(struct pcie_drive *d, const char *why)

@@ -5,13 +5,13 @@
 #include "board/block_device.h"
 #include "board/drivers/block/nvme.h"
 #include "board/drivers/bus/brcm_pcie.h"
-#include "board/drivers/usb/usb_storage.h"
+#include "board/drivers/usb/usb.h"
 
 struct pcie_drive {
     struct brcm_pcie port;
     union {
         struct nvme nvme;
-        struct usb_storage usb;
+        struct usb usb;
     };
     struct block_device device;
 };

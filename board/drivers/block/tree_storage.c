@@ -1,5 +1,6 @@
 #include "board/drivers/block/tree_storage.h"
 
+#include "board/drivers/serial/serial.h"
 #include "board/isa.h"
 
 enum { MAX_SLOTS = 32, VIRTIO_BYTES = 0x200 };
@@ -93,7 +94,7 @@ static void find_drives(struct tree_storage *s, struct pci_ecam *pci)
     }
 }
 
-/* A controller without a drive leaves its state to the next. */
+/* A controller without drive and keyboard leaves its state to the next. */
 static void find_usb(struct tree_storage *s, struct pci_ecam *pci)
 {
     enum { CLASS_USB = 0x0c03, INTERFACE_XHCI = 0x30 }; /* base class 0Ch */
@@ -107,11 +108,15 @@ static void find_usb(struct tree_storage *s, struct pci_ecam *pci)
         if (pci_ecam_interface(pci, function) != INTERFACE_XHCI)
             continue;
         setup.mmio = pci_ecam_enable(pci, function);
-        if (setup.mmio != 0 &&
-            usb_storage_open(&s->usb, &setup, &s->devices[s->n_devices]) == ERR_OK) {
+        if (setup.mmio == 0)
+            continue;
+        serial_join(usb_take, &s->usb);
+        if (usb_open(&s->usb, &setup, &s->devices[s->n_devices]) == ERR_OK) {
             s->n_devices++;
             return;
         }
+        if (s->usb.keyboard.device.slot != 0)
+            return;
     }
 }
 

@@ -11,7 +11,7 @@
 #include "board/drivers/bus/pci_ecam.h"
 #include "board/drivers/sd/sd_card.h"
 #include "board/drivers/sd/sdhci.h"
-#include "board/drivers/usb/usb_storage.h"
+#include "board/drivers/usb/usb.h"
 
 enum { TREE_STORAGE_SLOTS = 2, TREE_STORAGE_DRIVES = 2 };
 
@@ -23,7 +23,7 @@ struct tree_sd_slot {
 /* Device n is devices[n]; a virtio card or a bank lives in cards[n] or banks[n]. */
 struct tree_storage {
     struct nvme drives[TREE_STORAGE_DRIVES];
-    struct usb_storage usb; /* of the first controller that has a drive */
+    struct usb usb; /* of the first controller that has a drive, or else of the last */
     struct virtio_blk cards[BOARD_MAX_BLOCK];
     struct tree_sd_slot slots[TREE_STORAGE_SLOTS];
     struct cfi_flash banks[BOARD_MAX_BLOCK];

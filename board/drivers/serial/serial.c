@@ -13,7 +13,7 @@ enum { MOST_TAKEN = 256 }; /* at once: more than any FIFO has */
 
 /* Sleeps end by themselves so often a second, and then somebody looks for input: while the interrupt has
  * not brought a byte yet, often enough for a FIFO of 16 at 115200 baud. */
-enum { NAPS_HZ_UNPROVEN = 1000, NAPS_HZ = 50 };
+enum { NAPS_HZ_UNPROVEN = 1000, NAPS_HZ = 50, NAPS_HZ_JOINED = 125 };
 
 /* Until the application gives a larger one: 0.3 s of 115200 baud, longer than it takes to get
  * there. */
@@ -31,6 +31,8 @@ static struct serial_line {
     atomic_bool peer_paused; /* we have; written with interrupts masked, looked at without */
     _Atomic uint32_t lost;   /* since serial_lost() asked */
     struct receive_ring ring;
+    int (*take)(void *context); /* of a keyboard; NULL: there is none */
+    void *keyboard;
 } serial_line = { .receiving = ATOMIC_FLAG_INIT, .ring = RECEIVE_RING(first_buffer) };
 
 void serial_open(const struct serial_uart *driver, void *uart)
@@ -155,16 +157,40 @@ static void poll(void)
     core_interrupts_restore(on);
 }
 
+void serial_join(int (*take)(void *context), void *context)
+{
+    serial_line.keyboard = context;
+    serial_line.take = take;
+}
+
+/* XON and XOFF mean nothing there. The other producer of the ring is soon done with it. */
+static void take_keys(void)
+{
+    int byte;
+
+    while (serial_line.take != NULL && (byte = serial_line.take(serial_line.keyboard)) >= 0) {
+        bool on = core_interrupts_mask();
+
+        while (atomic_flag_test_and_set(&serial_line.receiving))
+            ;
+        (void)receive_ring_put(&serial_line.ring, (uint8_t)byte);
+        atomic_flag_clear(&serial_line.receiving);
+        core_interrupts_restore(on);
+    }
+}
+
 /* With interrupts masked. A while at the most; not at all if nothing is known to end it. */
 static void sleep_a_while(void)
 {
     bool proven = atomic_load(&serial_line.proven);
 
     if (serial_line.naps) {
-        core_timer_start(board.ticks_hz() / (proven ? NAPS_HZ : NAPS_HZ_UNPROVEN));
+        uint32_t hz = serial_line.take != NULL ? NAPS_HZ_JOINED : NAPS_HZ;
+
+        core_timer_start(board.ticks_hz() / (proven ? hz : NAPS_HZ_UNPROVEN));
         core_idle();
         core_timer_stop();
-    } else if (proven) {
+    } else if (proven && serial_line.take == NULL) {
         core_idle();
     }
 }
@@ -199,9 +225,9 @@ int serial_getc(void)
     int byte;
     bool on;
 
-    if (serial_line.driver == NULL)
-        return SERIAL_NOTHING;
-    poll();
+    if (serial_line.driver != NULL)
+        poll();
+    take_keys();
     byte = receive_ring_take(&serial_line.ring);
     if (serial_line.peer_paused) {
         on = core_interrupts_mask();
@@ -225,8 +251,10 @@ static bool sleep_without_input(void)
 
 void serial_idle(void)
 {
-    while (serial_line.driver != NULL && sleep_without_input())
+    while (serial_line.driver != NULL && sleep_without_input()) {
         poll();
+        take_keys();
+    }
 }
 
 /* Bytes that wait are those that the caller of serial_getc has no room for: it does not come by. */
@@ -234,6 +262,7 @@ bool serial_interrupted(void)
 {
     if (receive_ring_held(&serial_line.ring) != 0)
         poll();
+    take_keys();
     return receive_ring_take_ctrl_c(&serial_line.ring);
 }
 

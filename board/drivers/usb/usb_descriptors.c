@@ -1,26 +1,39 @@
 #include "board/drivers/usb/usb_descriptors.h"
 
 enum { TYPE_CONFIGURATION = 2, TYPE_INTERFACE = 4, TYPE_ENDPOINT = 5, TYPE_COMPANION = 0x30 };
-enum { CLASS_STORAGE = 8, SUBCLASS_SCSI = 6, PROTOCOL_BULK_ONLY = 0x50 };
-enum { BULK = 2, MOST_PACKET = 1024, MOST_BURST = 15 };
+enum { BULK = 2, INTERRUPT = 3, MOST_PACKET = 1024, MOST_BURST = 15 };
 
-static void take_endpoint(struct usb_storage_ends *ends, const uint8_t *d)
+/* What an interface says of itself, and how its endpoints move data. */
+struct kind {
+    uint8_t class, subclass, protocol, transfer;
+};
+static const struct kind storage = { 8, 6, 0x50, BULK }, keyboard = { 3, 1, 1, INTERRUPT };
+
+static void take_endpoint(const struct kind *kind, struct usb_ends *ends, const uint8_t *d)
 {
     uint16_t packet = (uint16_t)((d[4] | d[5] << 8) & 0x7ff);
     uint8_t number = d[2] & 15;
 
-    if ((d[3] & 3) != BULK || number == 0 || packet == 0 || packet > MOST_PACKET)
+    if ((d[3] & 3) != kind->transfer || number == 0 || packet == 0 || packet > MOST_PACKET)
         return;
     if ((d[2] & 0x80) && ends->in == 0) {
         ends->in = number;
         ends->in_packet = packet;
-    } else if (!(d[2] & 0x80) && ends->out == 0) {
+        ends->interval = 0;
+        if (kind->transfer == INTERRUPT)
+            ends->interval = d[6] != 0 ? d[6] : 1;
+    } else if (!(d[2] & 0x80) && ends->out == 0 && kind->transfer == BULK) {
         ends->out = number;
         ends->out_packet = packet;
     }
 }
 
-static void take_companion(struct usb_storage_ends *ends, uint8_t address, uint8_t burst)
+static bool has_all(const struct kind *kind, const struct usb_ends *ends)
+{
+    return ends->in != 0 && (ends->out != 0 || kind->transfer != BULK);
+}
+
+static void take_companion(struct usb_ends *ends, uint8_t address, uint8_t burst)
 {
     if (burst > MOST_BURST)
         return;
@@ -30,12 +43,13 @@ static void take_companion(struct usb_storage_ends *ends, uint8_t address, uint8
         ends->out_burst = burst;
 }
 
-bool usb_find_storage(const uint8_t *data, uint32_t bytes, struct usb_storage_ends *ends)
+static bool find(const struct kind *kind, const uint8_t *data, uint32_t bytes,
+                 struct usb_ends *ends)
 {
     uint8_t endpoint = 0;
     bool ours = false;
 
-    *ends = (struct usb_storage_ends){ 0 };
+    *ends = (struct usb_ends){ 0 };
     if (bytes < 9 || data[0] < 9 || data[1] != TYPE_CONFIGURATION)
         return false;
     ends->configuration = data[5];
@@ -46,20 +60,30 @@ bool usb_find_storage(const uint8_t *data, uint32_t bytes, struct usb_storage_en
         const uint8_t *d = data + at;
 
         if (d[1] == TYPE_INTERFACE && d[0] >= 9) {
-            if (ends->in != 0 && ends->out != 0)
+            if (has_all(kind, ends))
                 return true;
-            ours = d[3] == 0 && d[5] == CLASS_STORAGE && d[6] == SUBCLASS_SCSI &&
-                   d[7] == PROTOCOL_BULK_ONLY;
+            ours = d[3] == 0 && d[5] == kind->class && d[6] == kind->subclass &&
+                   d[7] == kind->protocol;
             ends->interface = d[2];
             ends->in = ends->out = ends->in_burst = ends->out_burst = 0;
         } else if (ours && d[1] == TYPE_ENDPOINT && d[0] >= 7) {
             endpoint = d[2];
-            take_endpoint(ends, d);
+            take_endpoint(kind, ends, d);
         } else if (ours && d[1] == TYPE_COMPANION && d[0] >= 3) {
             take_companion(ends, endpoint, d[2]);
         }
     }
-    return ends->in != 0 && ends->out != 0;
+    return has_all(kind, ends);
+}
+
+bool usb_find_storage(const uint8_t *data, uint32_t bytes, struct usb_ends *ends)
+{
+    return find(&storage, data, bytes, ends);
+}
+
+bool usb_find_keyboard(const uint8_t *data, uint32_t bytes, struct usb_ends *ends)
+{
+    return find(&keyboard, data, bytes, ends);
 }
 
 static uint32_t little(const uint8_t *p)

@@ -6,16 +6,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The bulk endpoints of a mass-storage interface that speaks bulk-only. */
-struct usb_storage_ends {
+/* An interface and its endpoints: two bulk ones of a drive, or a keyboard's interrupt one. */
+struct usb_ends {
     uint8_t configuration, interface;
-    uint8_t in, out; /* endpoints' numbers, 1 to 15 */
+    uint8_t in, out; /* endpoints' numbers, 1 to 15; out 0: there is none */
     uint16_t in_packet, out_packet;
     uint8_t in_burst, out_burst; /* packets beyond the first, 0 to 15 */
+    uint8_t interval;            /* of an interrupt endpoint, as the device tells it; 0: bulk */
 };
 
-/* Find it in a configuration descriptor and what follows it (USB 2.0, 9.6; USB 3.2, 9.6.7). */
-bool usb_find_storage(const uint8_t *data, uint32_t bytes, struct usb_storage_ends *ends);
+/* Find mass storage that speaks bulk-only, or a keyboard that knows the boot protocol (HID 1.11, 4.2), in a
+ * configuration descriptor and what follows it (USB 2.0, 9.6; USB 3.2, 9.6.7). */
+bool usb_find_storage(const uint8_t *data, uint32_t bytes, struct usb_ends *ends);
+bool usb_find_keyboard(const uint8_t *data, uint32_t bytes, struct usb_ends *ends);
 
 enum usb_outcome { USB_GOOD, USB_FAILED, USB_BROKEN };
 

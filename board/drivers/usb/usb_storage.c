@@ -23,12 +23,12 @@ enum {
 
 static void ask_status(struct usb_storage *s)
 {
-    struct xhci *x = &s->host;
+    struct xhci *x = s->host;
 
     s->phase = USB_STATUS;
     memset(s->status, 0, sizeof s->status);
-    xhci_put(x, &x->in, s->status, STATUS_BYTES, s->ends.in_packet, true);
-    xhci_ring(x, &x->in, x->in_id);
+    xhci_put(x, &s->device.in, s->status, STATUS_BYTES, s->ends.in_packet, true);
+    xhci_ring(x, &s->device, &s->device.in, s->device.in_id);
 }
 
 static void put_u32(uint8_t *p, uint32_t v)
@@ -50,7 +50,7 @@ static void put_big(uint8_t *p, uint64_t v, unsigned bytes)
 static void send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes, void *data,
                  uint32_t bytes, bool write)
 {
-    struct xhci *x = &s->host;
+    struct xhci *x = s->host;
     uint8_t *c = s->command;
 
     memset(c, 0, sizeof s->command);
@@ -61,10 +61,10 @@ static void send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes, v
     c[14] = cdb_bytes;
     memcpy(c + 15, cdb, cdb_bytes);
     s->stalled = false;
-    xhci_put(x, &x->out, c, COMMAND_BYTES, s->ends.out_packet, false);
+    xhci_put(x, &s->device.out, c, COMMAND_BYTES, s->ends.out_packet, false);
     if (bytes != 0 && write)
-        xhci_put(x, &x->out, data, bytes, s->ends.out_packet, true);
-    xhci_ring(x, &x->out, x->out_id);
+        xhci_put(x, &s->device.out, data, bytes, s->ends.out_packet, true);
+    xhci_ring(x, &s->device, &s->device.out, s->device.out_id);
     if (bytes == 0) {
         ask_status(s);
         return;
@@ -72,8 +72,8 @@ static void send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes, v
     s->phase = write ? USB_SENDING : USB_RECEIVING;
     if (write)
         return;
-    xhci_put(x, &x->in, data, bytes, s->ends.in_packet, true);
-    xhci_ring(x, &x->in, x->in_id);
+    xhci_put(x, &s->device.in, data, bytes, s->ends.in_packet, true);
+    xhci_ring(x, &s->device, &s->device.in, s->device.in_id);
 }
 
 static void end(struct usb_storage *s, enum usb_outcome outcome)
@@ -85,13 +85,14 @@ static void end(struct usb_storage *s, enum usb_outcome outcome)
 /* 6.7.2: after a stall the halt is cleared on both sides, and the status follows. */
 static void clear_stall(struct usb_storage *s, bool in)
 {
-    struct xhci *x = &s->host;
+    struct xhci_device *d = &s->device;
     uint16_t endpoint = in ? (uint16_t)(0x80 | s->ends.in) : s->ends.out;
     bool again = s->stalled;
 
     s->stalled = true;
-    if (again || xhci_unhalt(x, in ? &x->in : &x->out, in ? x->in_id : x->out_id) != ERR_OK ||
-        xhci_control(x, 0x02, 1, 0, endpoint, 0) != ERR_OK)
+    if (again ||
+        xhci_unhalt(s->host, d, in ? &d->in : &d->out, in ? d->in_id : d->out_id) != ERR_OK ||
+        xhci_control(s->host, d, 0x02, 1, 0, endpoint, 0) != ERR_OK)
         end(s, USB_BROKEN);
     else
         ask_status(s);
@@ -101,8 +102,8 @@ static void clear_stall(struct usb_storage *s, bool in)
 static bool is_due(const struct usb_storage *s, uint32_t id)
 {
     if (s->phase == USB_SENDING)
-        return id == s->host.out_id;
-    return s->phase != USB_IDLE && id == s->host.in_id;
+        return id == s->device.out_id;
+    return s->phase != USB_IDLE && id == s->device.in_id;
 }
 
 static void take_event(struct usb_storage *s, const struct xhci_trb *event)
@@ -110,11 +111,11 @@ static void take_event(struct usb_storage *s, const struct xhci_trb *event)
     uint32_t id = event->control >> 16 & 31, code = event->status >> 24;
     uint32_t left = event->status & 0xffffff;
 
-    if ((event->control >> 10 & 63) != EVENT_TRANSFER || event->control >> 24 != s->host.slot ||
+    if ((event->control >> 10 & 63) != EVENT_TRANSFER || event->control >> 24 != s->device.slot ||
         s->phase == USB_IDLE)
         return;
     if (code == CODE_STALL && is_due(s, id)) {
-        clear_stall(s, id == s->host.in_id);
+        clear_stall(s, id == s->device.in_id);
     } else if (!is_due(s, id) || (code != CODE_SUCCESS && code != CODE_SHORT)) {
         end(s, USB_BROKEN);
     } else if (s->phase != USB_STATUS) {
@@ -122,7 +123,7 @@ static void take_event(struct usb_storage *s, const struct xhci_trb *event)
     } else if (left != 0) {
         end(s, USB_BROKEN);
     } else {
-        dma_sync(&s->host.setup.window, s->status, sizeof s->status);
+        dma_sync(&s->host->setup.window, s->status, sizeof s->status);
         end(s, usb_read_status(s->status, s->tag, &s->left));
     }
 }
@@ -131,18 +132,18 @@ static void take_event(struct usb_storage *s, const struct xhci_trb *event)
 static enum usb_outcome run(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
                             uint32_t bytes)
 {
-    struct xhci_deadline d = xhci_deadline_in(&s->host, LIMIT_MS);
+    struct xhci_deadline d = xhci_deadline_in(s->host, LIMIT_MS);
     struct xhci_trb event;
 
     memset(s->answer, 0, sizeof s->answer);
     send(s, cdb, cdb_bytes, s->answer, bytes, false);
     while (s->phase != USB_IDLE) {
-        if (xhci_next(&s->host, &event))
+        if (xhci_next(s->host, &s->device, &event))
             take_event(s, &event);
-        else if (xhci_is_over(&s->host, &d) || !xhci_is_connected(&s->host))
+        else if (xhci_is_over(s->host, &d) || !xhci_is_connected(s->host, &s->device))
             end(s, USB_BROKEN);
     }
-    dma_sync(&s->host.setup.window, s->answer, sizeof s->answer);
+    dma_sync(&s->host->setup.window, s->answer, sizeof s->answer);
     return s->outcome;
 }
 
@@ -169,7 +170,7 @@ static enum err refuse(struct usb_storage *s, const char *why)
 static enum err wait_ready(struct usb_storage *s)
 {
     static const uint8_t test[6] = { 0 };
-    struct xhci_deadline d = xhci_deadline_in(&s->host, READY_MS);
+    struct xhci_deadline d = xhci_deadline_in(s->host, READY_MS);
     enum usb_outcome o;
     unsigned code;
 
@@ -178,7 +179,7 @@ static enum err wait_ready(struct usb_storage *s)
 
         if (key == KEY_NOT_READY && code == NO_MEDIUM)
             return refuse(s, "there is no card in the USB reader: put one in and restart");
-        if (xhci_is_over(&s->host, &d))
+        if (xhci_is_over(s->host, &d))
             return refuse(s, "the USB drive does not get ready: unplug it and restart");
     }
     return o == USB_GOOD ? ERR_OK
@@ -208,10 +209,10 @@ static enum err learn(struct usb_storage *s)
     static const uint8_t inquiry[6] = { 0x12, 0, 0, 0, 36, 0 },
                          mode[6] = { 0x1a, 0, 0x3f, 0, 4, 0 };
     uint64_t before = s->n_sectors;
-    enum err e = xhci_control(&s->host, 0xa1, 0xfe, 0, s->ends.interface, 1); /* 3.2 */
+    enum err e = xhci_control(s->host, &s->device, 0xa1, 0xfe, 0, s->ends.interface, 1); /* 3.2 */
     unsigned code;
 
-    if (e == ERR_OK && s->host.data[0] != 0)
+    if (e == ERR_OK && s->device.data[0] != 0)
         return refuse(s, "the USB drive has several units: use one that has one only");
     if (e != ERR_OK && e != ERR_UNSUPPORTED)
         return e;
@@ -234,53 +235,66 @@ static enum err learn(struct usb_storage *s)
 /* A drive at this port, addressed and configured. ERR_NO_DEVICE: something else. */
 static enum err try_port(struct usb_storage *s, uint32_t port)
 {
-    struct xhci *x = &s->host;
+    struct xhci *x = s->host;
     uint32_t identity = 0;
-    enum err e = xhci_attach(x, port);
+    enum err e = xhci_attach(x, &s->device, port);
 
     if (e != ERR_OK)
         return e;
-    e = xhci_control(x, 0x80, 6, 1 << 8, 0, 18);
+    e = xhci_control(x, &s->device, 0x80, 6, 1 << 8, 0, 18);
     if (e == ERR_OK)
-        identity = x->data[8] | (uint32_t)x->data[9] << 8 | (uint32_t)x->data[10] << 16 |
-                   (uint32_t)x->data[11] << 24;
+        identity = s->device.data[8] | (uint32_t)s->device.data[9] << 8 |
+                   (uint32_t)s->device.data[10] << 16 | (uint32_t)s->device.data[11] << 24;
     if (e == ERR_OK)
-        e = xhci_control(x, 0x80, 6, 2 << 8, 0, 512);
-    if (e == ERR_OK && (!usb_find_storage(x->data, 512, &s->ends) ||
+        e = xhci_control(x, &s->device, 0x80, 6, 2 << 8, 0, 512);
+    if (e == ERR_OK && (!usb_find_storage(s->device.data, 512, &s->ends) ||
                         (s->identity != 0 && s->identity != identity)))
         e = ERR_NO_DEVICE;
     if (e == ERR_OK)
-        e = xhci_configure(x, &s->ends);
+        e = xhci_configure(x, &s->device, &s->ends);
     if (e == ERR_OK)
-        e = xhci_control(x, 0, 9, s->ends.configuration, 0, 0);
+        e = xhci_control(x, &s->device, 0, 9, s->ends.configuration, 0, 0);
     if (e == ERR_OK)
         s->identity = identity;
     else
-        xhci_detach(x);
+        (void)xhci_detach(x, &s->device);
     return e;
 }
 
 static enum err start(struct usb_storage *s)
 {
-    struct xhci *x = &s->host;
-    enum err e;
+    struct xhci *x = s->host;
+    enum err e = ERR_OK;
+    bool fresh;
 
-    s->stopped = false;
     s->phase = USB_IDLE;
-    s->why = x->why = NULL;
-    e = xhci_start(x);
-    s->why = x->why;
-    if (e != ERR_OK)
+    s->why = NULL;
+    if (!x->running)
+        e = xhci_start(x);
+    if (e != ERR_OK) {
+        s->why = x->why;
         return e;
+    }
     e = ERR_NO_DEVICE;
     for (uint32_t port = 1; port <= x->n_ports && e != ERR_OK; port++)
-        e = try_port(s, port);
+        if (xhci_is_unused(x, port, &fresh))
+            e = try_port(s, port);
     if (e != ERR_OK)
         return ERR_NO_DEVICE;
+    s->stopped = false;
     e = learn(s);
     if (e != ERR_OK && s->why == NULL)
         return refuse(s, "the USB drive does not answer as it should: unplug it and restart");
     return e;
+}
+
+/* So that nothing lands in a buffer that is handed back. The whole controller where the drive's part of it does
+ * not obey. */
+static void let_go(struct usb_storage *s)
+{
+    s->dead = xhci_detach(s->host, &s->device) != ERR_OK && xhci_stop(s->host) != ERR_OK;
+    s->stopped = !s->dead;
+    s->phase = USB_IDLE;
 }
 
 /* ---- requests ---- */
@@ -318,9 +332,7 @@ static void finish(struct usb_storage *s, enum err status)
 
 static enum err stop_all(struct usb_storage *s, enum err status)
 {
-    s->dead = xhci_stop(&s->host) != ERR_OK; /* nothing lands in a buffer that is handed back */
-    s->stopped = !s->dead;
-    s->phase = USB_IDLE;
+    let_go(s);
     while (s->n_row != 0)
         finish(s, status);
     return err_unless(!s->dead, ERR_IO);
@@ -344,7 +356,7 @@ static enum err advance(struct usb_storage *s)
         return ERR_OK;
     }
     if (!r->write)
-        dma_sync(&s->host.setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES);
+        dma_sync(&s->host->setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES);
     finish(s, status);
     begin(s);
     return ERR_OK;
@@ -360,11 +372,10 @@ static enum err usb_storage_submit(struct block_device *dev, struct block_reques
     if (e != ERR_OK)
         return e;
     if (!block_request_in_reach(dev, r) ||
-        !dma_reaches(&s->host.setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES))
+        !dma_reaches(&s->host->setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES))
         return ERR_RANGE;
     if (s->stopped && start(s) != ERR_OK) { /* it may come back later */
-        s->dead = xhci_stop(&s->host) != ERR_OK;
-        s->stopped = !s->dead;
+        let_go(s);
         return ERR_IO;
     }
     if (s->n_row == USB_STORAGE_DEPTH)
@@ -386,7 +397,7 @@ static enum err usb_storage_poll(struct block_device *dev)
         return ERR_IO;
     if (s->n_row == 0)
         return ERR_OK;
-    if (xhci_next(&s->host, &event)) {
+    if (xhci_next(s->host, &s->device, &event)) {
         s->idle_polls = 0;
         take_event(s, &event);
         return s->phase == USB_IDLE ? advance(s) : ERR_OK;
@@ -394,12 +405,19 @@ static enum err usb_storage_poll(struct block_device *dev)
     if (++s->idle_polls < HEALTH_PERIOD)
         return ERR_OK;
     s->idle_polls = 0;
-    return xhci_is_connected(&s->host) ? ERR_OK : stop_all(s, ERR_IO);
+    return xhci_is_connected(s->host, &s->device) ? ERR_OK : stop_all(s, ERR_IO);
 }
 
 static enum err usb_storage_reset(struct block_device *dev)
 {
     return err_unless(stop_all(dev->driver, ERR_TIMEOUT) == ERR_OK, ERR_TIMEOUT);
+}
+
+enum err usb_storage_stop(struct usb_storage *s)
+{
+    if (xhci_stop(s->host) != ERR_OK)
+        s->dead = true;
+    return s->dead ? ERR_IO : stop_all(s, ERR_IO);
 }
 
 static void fill(struct usb_storage *s, struct block_device *out)
@@ -408,7 +426,7 @@ static void fill(struct usb_storage *s, struct block_device *out)
     out->max_sectors = USB_STORAGE_SECTORS;
     out->queue_depth = USB_STORAGE_DEPTH;
     out->writable = !s->read_only;
-    out->dma_end = s->host.setup.window.end;
+    out->dma_end = s->host->setup.window.end;
     if (out->dma_end == UINT64_MAX)
         out->dma_end = 0;
     out->submit = usb_storage_submit;
@@ -416,21 +434,17 @@ static void fill(struct usb_storage *s, struct block_device *out)
     out->reset = usb_storage_reset;
 }
 
-enum err usb_storage_open(struct usb_storage *s, const struct xhci_setup *setup,
-                          struct block_device *out)
+enum err usb_storage_open(struct usb_storage *s, struct xhci *host, struct block_device *out)
 {
-    enum err e = ERR_UNSUPPORTED;
+    enum err e;
 
     memset(s, 0, sizeof *s);
     memset(out, 0, sizeof *out);
-    s->host.setup = *setup;
-    device_name_set(s->name, "USB drive at ", setup->mmio);
-    if (!dma_reaches(&setup->window, s, sizeof *s))
-        s->why = "the USB controller's DMA ends before the driver's memory: make `dmaend` larger";
-    else
-        e = start(s);
-    if (e != ERR_OK && s->host.operational != 0)
-        (void)xhci_stop(&s->host);
+    s->host = host;
+    device_name_set(s->name, "USB drive at ", host->setup.mmio);
+    e = start(s);
+    if (e != ERR_OK)
+        let_go(s);
     if (e == ERR_NO_DEVICE)
         return e;
     out->name = s->name;

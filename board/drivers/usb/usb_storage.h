@@ -12,19 +12,20 @@ enum {
     USB_STORAGE_NAME_BYTES = 40,
 };
 
-/* All state of one controller and its drive; zeroed by usb_storage_open. */
+/* All state of a drive; zeroed by usb_storage_open. */
 struct usb_storage {
-    struct xhci host;
+    struct xhci_device device;
     _Alignas(64) uint8_t command[64]; /* the wrappers, each in a cache line of its own */
     _Alignas(64) uint8_t status[64];
     _Alignas(64) uint8_t answer[64];
-    _Alignas(64) struct usb_storage_ends ends;
+    _Alignas(64) struct usb_ends ends;
+    struct xhci *host;
     enum { USB_IDLE, USB_SENDING, USB_RECEIVING, USB_STATUS } phase;
     enum usb_outcome outcome; /* of the last command, once idle */
     uint32_t tag, left;
     uint32_t idle_polls;
     bool stalled, flushing;
-    bool stopped, dead; /* the next submit starts it afresh; not even that helps */
+    bool stopped, dead; /* the next submit looks for it again; not even that helps */
     bool read_only;
     uint64_t n_sectors;
     uint32_t identity; /* maker and product, of the first start */
@@ -34,9 +35,11 @@ struct usb_storage {
     char name[USB_STORAGE_NAME_BYTES];
 };
 
-/* Find the first drive at the controller's ports and fill out. Where it cannot be used, out->problem
- * says why. ERR_NO_DEVICE: there is no controller, or no drive. */
-enum err usb_storage_open(struct usb_storage *s, const struct xhci_setup *setup,
-                          struct block_device *out);
+/* Find the first drive at the ports of a controller that was started, and fill out. Where it cannot be used,
+ * out->problem says why. ERR_NO_DEVICE: there is none. */
+enum err usb_storage_open(struct usb_storage *s, struct xhci *host, struct block_device *out);
+
+/* The controller does not obey: stop it, and end what is under way with ERR_IO. */
+enum err usb_storage_stop(struct usb_storage *s);
 
 #endif

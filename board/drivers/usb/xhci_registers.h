@@ -29,6 +29,7 @@ enum { /* 5.4.8 */
        PORT_ENABLED = 1 << 1,
        PORT_RESET = 1 << 4,
        PORT_POWER = 1 << 9,
+       PORT_CONNECT_CHANGE = 1 << 17,
        PORT_RESET_CHANGE = 1 << 21,
        PORT_CHANGES = 0x7f << 17, /* a one clears */
        PORT_KEPT = PORT_POWER | 3 << 14 | 7 << 25,
@@ -50,6 +51,7 @@ enum { /* 6.4.6 */
        TRB_CONFIGURE = 12,
        TRB_EVALUATE = 13,
        TRB_RESET_ENDPOINT = 14,
+       TRB_STOP_ENDPOINT = 15,
        TRB_SET_DEQUEUE = 16,
        TRB_DISABLE_SLOT = 10,
        EVENT_TRANSFER = 32,

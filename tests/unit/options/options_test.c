@@ -39,7 +39,7 @@ static void test_all_words(void)
         "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
         "isa=neon kv=q8 spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 flow=off mode=json "
-        "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 screen=off trace=1 system=\"Be brief.\" think=off "
+        "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 keyboard=fr screen=off trace=1 system=\"Be brief.\" think=off "
         "overflow=sinks branches=2 beams=3 together=5 policy=explore learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
@@ -64,7 +64,7 @@ static void test_all_words(void)
     OK(o.show.verbose && o.machine.selftest && o.show.ids && o.show.diag && o.show.ticks &&
            o.machine.pio && o.show.quiet && o.show.trace == 1,
        "flags");
-    OK(o.machine.screen == SCREEN_OFF && o.load.kv.types.keys == KV_Q8 &&
+    OK(o.machine.screen == SCREEN_OFF && o.machine.keyboard == 3 && o.load.kv.types.keys == KV_Q8 &&
            o.reply.think == THINK_OFF && o.reply.overflow == OVERFLOW_SINKS &&
            o.load.spec == SPECULATIVE_NGRAM && o.line.term == CONSOLE_VT,
        "choices");

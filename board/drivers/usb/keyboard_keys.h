@@ -1,0 +1,44 @@
+/* From the reports of a keyboard in its boot protocol (Device Class Definition for HID 1.11, B.1) to the
+ * bytes that a terminal would send. */
+#ifndef INGOT_BOARD_DRIVERS_USB_KEYBOARD_KEYS_H
+#define INGOT_BOARD_DRIVERS_USB_KEYBOARD_KEYS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    KEYBOARD_REPORT_BYTES = 8, /* modifiers, nothing, six keys */
+    KEYBOARD_HELD = 6,
+    KEYBOARD_OUT = 64, /* bytes that wait, a power of two; what is typed beyond is lost */
+    KEYBOARD_DELAY_MS = 400,
+    KEYBOARD_REPEAT_MS = 33,
+    KEYBOARD_LED_CAPS = 2,
+};
+
+/* Zeroed by its owner: a US keyboard with nothing pressed. */
+struct keyboard_keys {
+    unsigned layout; /* enum keyboard_layout_name */
+    bool caps;
+    uint8_t held[KEYBOARD_HELD];
+    uint8_t modifiers;
+    uint8_t repeats; /* the key that does; 0: none */
+    uint32_t repeat_at;
+    uint16_t dead; /* the accent that waits for its letter; 0: none */
+    uint8_t out[KEYBOARD_OUT];
+    unsigned put, taken; /* positions in it */
+};
+
+/* A report has come, of `bytes` bytes. Times are milliseconds of a clock that may wrap. */
+void keyboard_keys_report(struct keyboard_keys *k, const uint8_t *report, uint32_t bytes,
+                          uint32_t now);
+
+/* Repeat what is held, once at most however long nobody looked. */
+void keyboard_keys_look(struct keyboard_keys *k, uint32_t now);
+
+/* All keys are up: the keyboard is gone. What was typed stays. */
+void keyboard_keys_let_go(struct keyboard_keys *k);
+
+/* The next byte, or -1. */
+int keyboard_keys_take(struct keyboard_keys *k);
+
+#endif

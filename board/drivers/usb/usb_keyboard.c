@@ -1,0 +1,113 @@
+/* Sections are those of the Device Class Definition for Human Interface Devices 1.11. */
+#include "board/drivers/usb/usb_keyboard.h"
+
+#include <string.h>
+
+#include "board/drivers/usb/xhci_registers.h"
+
+enum { MOST_FAULTS = 3 };
+enum { SET_REPORT = 9, SET_IDLE = 10, SET_PROTOCOL = 11 }; /* 7.2 */
+
+static uint32_t millis(const struct xhci *x)
+{
+    return (uint32_t)(x->setup.ticks() / (x->setup.ticks_hz / 1000));
+}
+
+static void ask(struct usb_keyboard *k, struct xhci *x)
+{
+    xhci_put(x, &k->device.in, k->report, KEYBOARD_REPORT_BYTES, k->ends.in_packet, true);
+    xhci_ring(x, &k->device, &k->device.in, k->device.in_id);
+}
+
+/* Reports come when a key changes, and repeating is ours. A keyboard may know no other way. */
+static enum err prepare(struct usb_keyboard *k, struct xhci *x)
+{
+    uint8_t interface = k->ends.interface;
+    enum err e = xhci_control(x, &k->device, 0, 9, k->ends.configuration, 0, 0);
+
+    if (e == ERR_OK)
+        e = xhci_control(x, &k->device, 0x21, SET_PROTOCOL, 0, interface, 0);
+    if (e == ERR_OK || e == ERR_UNSUPPORTED)
+        e = xhci_control(x, &k->device, 0x21, SET_IDLE, 0, interface, 0);
+    return e == ERR_UNSUPPORTED ? ERR_OK : e;
+}
+
+enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t port)
+{
+    enum err e = xhci_attach(host, &k->device, port);
+
+    if (e != ERR_OK)
+        return e;
+    e = xhci_control(host, &k->device, 0x80, 6, 2 << 8, 0, 512);
+    if (e == ERR_OK && !usb_find_keyboard(k->device.data, 512, &k->ends))
+        e = ERR_NO_DEVICE;
+    if (e == ERR_OK)
+        e = xhci_configure(host, &k->device, &k->ends);
+    if (e == ERR_OK)
+        e = prepare(k, host);
+    if (e != ERR_OK) {
+        (void)xhci_detach(host, &k->device);
+        return e;
+    }
+    k->faults = 0;
+    k->lit = false;
+    ask(k, host);
+    return ERR_OK;
+}
+
+static void set_lamps(struct usb_keyboard *k, struct xhci *x)
+{
+    k->lit = k->keys.caps;
+    k->device.data[0] = k->lit ? KEYBOARD_LED_CAPS : 0;
+    (void)xhci_control(x, &k->device, 0x21, SET_REPORT, 2 << 8, k->ends.interface, 1); /* B.1 */
+}
+
+/* After a fault the endpoint is halted in the controller, and after a stall in the keyboard, too. */
+static enum err recover(struct usb_keyboard *k, struct xhci *x)
+{
+    enum err e = xhci_unhalt(x, &k->device, &k->device.in, k->device.in_id);
+
+    if (e != ERR_OK || ++k->faults > MOST_FAULTS)
+        return ERR_IO;
+    return xhci_control(x, &k->device, 0x02, 1, 0, (uint16_t)(0x80 | k->ends.in), 0);
+}
+
+static enum err take_event(struct usb_keyboard *k, struct xhci *x, const struct xhci_trb *event)
+{
+    uint32_t code = event->status >> 24, left = event->status & 0xffffff;
+    enum err e;
+
+    if ((event->control >> 16 & 31) != k->device.in_id)
+        return ERR_OK;
+    if (code == CODE_SUCCESS || code == CODE_SHORT) {
+        dma_sync(&x->setup.window, k->report, sizeof k->report);
+        if (left <= KEYBOARD_REPORT_BYTES)
+            keyboard_keys_report(&k->keys, k->report, KEYBOARD_REPORT_BYTES - left, millis(x));
+        k->faults = 0;
+    } else {
+        e = recover(k, x);
+        if (e != ERR_OK)
+            return e;
+    }
+    ask(k, x);
+    return ERR_OK;
+}
+
+enum err usb_keyboard_close(struct usb_keyboard *k, struct xhci *host)
+{
+    keyboard_keys_let_go(&k->keys);
+    return xhci_detach(host, &k->device);
+}
+
+bool usb_keyboard_look(struct usb_keyboard *k, struct xhci *host)
+{
+    struct xhci_trb event;
+
+    while (xhci_next(host, &k->device, &event))
+        if (take_event(k, host, &event) != ERR_OK)
+            return false;
+    keyboard_keys_look(&k->keys, millis(host));
+    if (k->lit != k->keys.caps)
+        set_lamps(k, host);
+    return true;
+}

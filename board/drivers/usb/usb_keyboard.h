@@ -1,0 +1,27 @@
+/* A USB keyboard in its boot protocol (Device Class Definition for HID 1.11), at a port of an xHCI. */
+#ifndef INGOT_BOARD_DRIVERS_USB_USB_KEYBOARD_H
+#define INGOT_BOARD_DRIVERS_USB_USB_KEYBOARD_H
+
+#include "board/drivers/usb/keyboard_keys.h"
+#include "board/drivers/usb/xhci.h"
+
+/* Zeroed by its owner. */
+struct usb_keyboard {
+    struct xhci_device device;
+    _Alignas(64) uint8_t report[64];
+    _Alignas(64) struct usb_ends ends;
+    struct keyboard_keys keys;
+    unsigned faults; /* one after the other */
+    bool lit;        /* the lamp of Caps Lock */
+};
+
+/* Take what is at this port if it is a keyboard. */
+enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t port);
+
+/* Reports that have come become bytes in k->keys. False: it does not work any more, and was let go of. */
+bool usb_keyboard_look(struct usb_keyboard *k, struct xhci *host);
+
+/* It is gone. ERR: as xhci_detach. */
+enum err usb_keyboard_close(struct usb_keyboard *k, struct xhci *host);
+
+#endif

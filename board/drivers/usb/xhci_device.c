@@ -1,0 +1,251 @@
+/* Devices at the controller's ports: addresses, endpoints, control transfers. Sections are those of the
+ * eXtensible Host Controller Interface specification 1.2. */
+#include <string.h>
+
+#include "board/drivers/usb/xhci_private.h"
+#include "board/drivers/usb/xhci_registers.h"
+#include "board/min_max.h"
+
+enum {
+    RESET_MS = 500,
+    RECOVERY_MS = 10, /* USB 2.0, 7.1.7.5 */
+    SPEED_FULL = 1,
+    SPEED_LOW = 2,
+    SPEED_HIGH = 3,
+    TYPE_CONTROL = 4,
+    TYPE_BULK_OUT = 2,
+    TYPE_BULK_IN = 6,
+    TYPE_INTERRUPT_IN = 7,
+    ERRORS_3 = 3 << 1,
+};
+
+/* ---- ports and contexts ---- */
+
+static unsigned port_register(const struct xhci *x, uint32_t port)
+{
+    return x->operational + OP_PORTS + 16 * (port - 1);
+}
+
+/* 4.3.1: a USB 3 port is enabled by itself; reset either, so that the device begins anew. */
+static enum err reset_port(struct xhci *x, uint32_t port, uint32_t *speed)
+{
+    unsigned reg = port_register(x, port);
+    uint32_t status = xhci_read(x, reg);
+    struct xhci_deadline d = xhci_deadline_in(x, RESET_MS);
+
+    if (status == UINT32_MAX || !(status & PORT_CONNECTED))
+        return ERR_NO_DEVICE;
+    xhci_write(x, reg, (status & PORT_KEPT) | PORT_CHANGES);
+    xhci_write(x, reg, (status & PORT_KEPT) | PORT_RESET);
+    while (!((status = xhci_read(x, reg)) & PORT_RESET_CHANGE))
+        if (xhci_is_over(x, &d))
+            return ERR_TIMEOUT;
+    xhci_write(x, reg, (status & PORT_KEPT) | PORT_CHANGES);
+    xhci_pause(x, RECOVERY_MS);
+    *speed = status >> 10 & 15;
+    return err_unless(status & PORT_ENABLED, ERR_IO);
+}
+
+static uint32_t *context(struct xhci *x, uint32_t id) /* 6.2.5: behind the input's own */
+{
+    return x->input + x->context_words * (id + 1);
+}
+
+static void set_slot_context(struct xhci *x, const struct xhci_device *d, uint32_t add,
+                             uint32_t last)
+{
+    memset(x->input, 0, sizeof x->input);
+    x->input[1] = add;
+    context(x, 0)[0] = d->speed << 20 | last << 27;
+    context(x, 0)[1] = d->port << 16;
+}
+
+static void set_endpoint(struct xhci *x, uint32_t id, uint32_t type, const struct xhci_ring *ring,
+                         uint32_t packet, uint32_t burst)
+{
+    uint32_t *c = context(x, id);
+    uint64_t at = xhci_address(x, ring->trbs) | TRB_CYCLE;
+
+    c[1] = ERRORS_3 | type << 3 | burst << 8 | packet << 16;
+    c[2] = (uint32_t)at;
+    c[3] = (uint32_t)(at >> 32);
+    c[4] = type == TYPE_CONTROL ? 8 : 0x4000; /* what a TRB has, about */
+}
+
+static enum err obey_input(struct xhci *x, const struct xhci_device *d, uint32_t type)
+{
+    dma_sync(&x->setup.window, x->input, sizeof x->input);
+    return xhci_obey_slot(x, d, type, xhci_address(x, x->input), 0);
+}
+
+static uint32_t first_packet(const struct xhci_device *d) /* USB 2.0, 5.5.3; USB 3.2, 8.12.2 */
+{
+    if (d->speed == SPEED_FULL || d->speed == SPEED_LOW)
+        return 8;
+    return d->speed == SPEED_HIGH ? 64 : 512;
+}
+
+static enum err give_address(struct xhci *x, struct xhci_device *d)
+{
+    xhci_set_ring(&d->control, d->trbs[0]);
+    memset(d->output, 0, sizeof d->output);
+    x->contexts[d->slot] = xhci_address(x, d->output);
+    set_slot_context(x, d, 3, 1);
+    set_endpoint(x, XHCI_CONTROL, TYPE_CONTROL, &d->control, first_packet(d), 0);
+    dma_sync(&x->setup.window, d->trbs[0], sizeof d->trbs[0]);
+    dma_sync(&x->setup.window, d->output, sizeof d->output);
+    dma_sync(&x->setup.window, x->contexts, sizeof x->contexts);
+    return obey_input(x, d, TRB_ADDRESS);
+}
+
+/* A device of full speed tells its packets' size in the eighth byte, which the first packet has. */
+static enum err learn_packet(struct xhci *x, struct xhci_device *d)
+{
+    enum err e = ERR_OK;
+
+    if (d->speed == SPEED_FULL)
+        e = xhci_control(x, d, 0x80, 6, 1 << 8, 0, 8);
+    if (e != ERR_OK || d->speed != SPEED_FULL || d->data[7] == 8)
+        return e;
+    if (d->data[7] != 16 && d->data[7] != 32 && d->data[7] != 64)
+        return ERR_IO;
+    memset(x->input, 0, sizeof x->input);
+    x->input[1] = 2;
+    set_endpoint(x, XHCI_CONTROL, TYPE_CONTROL, &d->control, d->data[7], 0);
+    return obey_input(x, d, TRB_EVALUATE);
+}
+
+enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t port)
+{
+    struct xhci_trb event;
+    enum err e = reset_port(x, port, &d->speed);
+
+    if (e == ERR_OK)
+        e = xhci_obey(x, TRB_ENABLE_SLOT, 0, 0, &event);
+    if (e != ERR_OK)
+        return e;
+    if (event.control >> 24 == 0 || event.control >> 24 > XHCI_SLOTS)
+        return ERR_IO;
+    d->slot = event.control >> 24;
+    d->port = port;
+    d->in_id = d->out_id = d->n_kept = 0;
+    x->devices[d->slot] = d;
+    e = give_address(x, d);
+    if (e == ERR_OK)
+        e = learn_packet(x, d);
+    if (e != ERR_OK)
+        (void)xhci_detach(x, d);
+    return e;
+}
+
+/* 4.6.4: endpoints are stopped before. One that is halted, or stopped, refuses, and rests anyway. */
+enum err xhci_detach(struct xhci *x, struct xhci_device *d)
+{
+    enum err e = ERR_OK;
+
+    if (d->slot == 0)
+        return ERR_OK;
+    if (d->in_id != 0)
+        e = xhci_obey_slot(x, d, TRB_STOP_ENDPOINT, 0, d->in_id);
+    if (d->out_id != 0 && e != ERR_TIMEOUT)
+        e = xhci_obey_slot(x, d, TRB_STOP_ENDPOINT, 0, d->out_id);
+    if (e != ERR_TIMEOUT)
+        e = xhci_obey_slot(x, d, TRB_DISABLE_SLOT, 0, 0);
+    x->devices[d->slot] = NULL;
+    d->slot = d->n_kept = 0;
+    dma_barrier(); /* nothing arrives in memory after this */
+    return e;
+}
+
+bool xhci_is_connected(const struct xhci *x, const struct xhci_device *d)
+{
+    uint32_t controller;
+
+    if (!x->running || d->slot == 0)
+        return false;
+    controller = xhci_read(x, x->operational + OP_STATUS);
+    return controller != UINT32_MAX && !(controller & STATUS_FATAL) &&
+           (xhci_read(x, port_register(x, d->port)) & (PORT_CONNECTED | PORT_ENABLED)) ==
+               (PORT_CONNECTED | PORT_ENABLED);
+}
+
+bool xhci_is_unused(const struct xhci *x, uint32_t port, bool *fresh)
+{
+    uint32_t status = xhci_read(x, port_register(x, port));
+
+    for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++)
+        if (x->devices[slot] != NULL && x->devices[slot]->port == port)
+            return false;
+    *fresh = status & PORT_CONNECT_CHANGE;
+    return status != UINT32_MAX && (status & PORT_CONNECTED);
+}
+
+/* 6.2.3.6: a power of two of 125 us. Fast devices tell its exponent, one more; others milliseconds. */
+static uint32_t interval_of(const struct xhci_device *d, uint32_t interval)
+{
+    uint32_t exponent = 3;
+
+    if (d->speed != SPEED_FULL && d->speed != SPEED_LOW)
+        return min_u32(max_u32(interval, 1), 16) - 1;
+    for (; interval > 1 && exponent < 10; interval >>= 1)
+        exponent++;
+    return exponent;
+}
+
+enum err xhci_configure(struct xhci *x, struct xhci_device *d, const struct usb_ends *ends)
+{
+    uint32_t in_id = 2u * ends->in + 1, out_id = 2u * ends->out;
+
+    xhci_set_ring(&d->in, d->trbs[1]);
+    xhci_set_ring(&d->out, d->trbs[2]);
+    dma_sync(&x->setup.window, d->trbs[1], 2 * sizeof d->trbs[1]);
+    set_slot_context(x, d, 1u | 1u << in_id | (out_id != 0 ? 1u << out_id : 0),
+                     max_u32(in_id, out_id));
+    if (ends->interval == 0) {
+        set_endpoint(x, in_id, TYPE_BULK_IN, &d->in, ends->in_packet, ends->in_burst);
+        set_endpoint(x, out_id, TYPE_BULK_OUT, &d->out, ends->out_packet, ends->out_burst);
+    } else {
+        set_endpoint(x, in_id, TYPE_INTERRUPT_IN, &d->in, ends->in_packet, 0);
+        context(x, in_id)[0] = interval_of(d, ends->interval) << 16;
+        context(x, in_id)[4] = ends->in_packet | (uint32_t)ends->in_packet << 16; /* 4.14.2 */
+    }
+    d->in_id = in_id;
+    d->out_id = out_id;
+    return obey_input(x, d, TRB_CONFIGURE);
+}
+
+/* ---- control transfers, 4.11.2.2 ---- */
+
+enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8_t request,
+                      uint16_t value, uint16_t index, uint16_t bytes)
+{
+    bool in = type & 0x80;
+    struct xhci_trb event;
+    enum err e;
+
+    if (in)
+        memset(d->data, 0, sizeof d->data);
+    dma_sync(&x->setup.window, d->data, sizeof d->data);
+    xhci_push(x, &d->control,
+              type | (uint64_t)request << 8 | (uint64_t)value << 16 | (uint64_t)index << 32 |
+                  (uint64_t)bytes << 48,
+              8,
+              TRB_SETUP << 10 | TRB_IMMEDIATE |
+                  (bytes == 0 ? 0u
+                   : in       ? 3u
+                              : 2u)
+                      << 16);
+    if (bytes != 0)
+        xhci_push(x, &d->control, xhci_address(x, d->data), bytes,
+                  TRB_DATA << 10 | (in ? TRB_IN : 0));
+    xhci_push(x, &d->control, 0, 0, TRB_STATUS << 10 | TRB_TELL | (in && bytes != 0 ? 0 : TRB_IN));
+    xhci_ring(x, d, &d->control, XHCI_CONTROL);
+    e = xhci_wait(x, d, &event);
+    dma_sync(&x->setup.window, d->data, sizeof d->data);
+    if (e != ERR_OK || event.status >> 24 == CODE_SUCCESS)
+        return e;
+    if (event.status >> 24 != CODE_STALL)
+        return ERR_IO;
+    e = xhci_unhalt(x, d, &d->control, XHCI_CONTROL);
+    return e != ERR_OK ? e : ERR_UNSUPPORTED;
+}
