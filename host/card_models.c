@@ -58,14 +58,15 @@ static void say_too_long(const struct image *img, uint64_t bytes, const char *na
     if (type == NULL) {
         snprintf(problem, problem_bytes,
                  "%.400s takes %s, and a file on FAT32 is shorter than 4 GiB: no type makes this "
-                 "model small enough, take one of fewer parameters",
+                 "model small enough; --format exfat has room for it",
                  name, size);
         return;
     }
-    snprintf(problem, problem_bytes,
-             "%.400s takes %s, and a file on FAT32 is shorter than 4 GiB; smaller weights help: "
-             "ingot pack %.400s -o %.400s --type %s",
-             name, size, source, name, type);
+    snprintf(
+        problem, problem_bytes,
+        "%.400s takes %s, and a file on FAT32 is shorter than 4 GiB; --format exfat has room for "
+        "it, or smaller weights help: ingot pack %.400s -o %.400s --type %s",
+        name, size, source, name, type);
 }
 
 /* ---- one model ------------------------------------------------------------------------------- */
@@ -116,8 +117,8 @@ static const char *pack_beside(struct card_models *m, const struct pack_options 
 }
 
 /* Whether the .ingot file is in order up to its tables, and short enough. *use_bytes: of NAME.use. */
-static bool check_file(const char *file, const char *name, const char *source, uint64_t *use_bytes,
-                       char *problem, size_t problem_bytes)
+static bool check_file(const struct card_image *c, const char *file, const char *name,
+                       const char *source, uint64_t *use_bytes, char *problem, size_t problem_bytes)
 {
     struct ingot_file f;
     bool good;
@@ -125,7 +126,7 @@ static bool check_file(const char *file, const char *name, const char *source, u
     if (ingot_file_open(&f, file, problem, problem_bytes) != ERR_OK) {
         return false;
     }
-    good = f.bytes <= CARD_MOST_FILE_BYTES;
+    good = c->format == CARD_EXFAT || f.bytes <= CARD_MOST_FILE_BYTES;
     *use_bytes = expert_use_bytes(&f.image);
     if (!good) {
         say_too_long(&f.image, f.bytes, name, source, problem, problem_bytes);
@@ -205,8 +206,8 @@ bool card_models_add(struct card_models *m, struct card_image *c, const struct p
     }
     file = ready_file(m, pack, path, out, &packed, problem, problem_bytes);
     if (file == NULL || !card_name(path, name, sizeof name) ||
-        !check_file(file, name + strlen("models/"), packed ? path : "SOURCE", &use_bytes, problem,
-                    problem_bytes)) {
+        !check_file(c, file, name + strlen("models/"), packed ? path : "SOURCE", &use_bytes,
+                    problem, problem_bytes)) {
         return false;
     }
     if (card_add_file(c, name, file) != ERR_OK || !add_use(c, name, use_bytes)) {

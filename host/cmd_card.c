@@ -31,6 +31,7 @@ struct arguments {
     const char *system; /* NULL: no prefix is computed */
     const char *words, *firmware, *boards;
     struct pack_options pack;
+    unsigned format, table; /* as enum card_format and enum card_table have them */
     bool power_of_two;
 };
 
@@ -67,6 +68,25 @@ static enum option_result set_mib(void *arguments, const struct command_option *
     uint64_t *mib = (uint64_t *)((char *)arguments + o->field);
 
     return options_read_u64(value, false, mib) && *mib <= MOST_MIB ? OPTION_TAKEN : OPTION_REFUSED;
+}
+
+/* Which of the words that it takes, from 0. */
+static enum option_result set_choice(void *arguments, const struct command_option *o,
+                                     const char *value)
+{
+    unsigned *choice = (unsigned *)(void *)((char *)arguments + o->field);
+    const char *word = o->choices;
+
+    for (unsigned i = 0; *word != '\0'; i++) {
+        size_t n = strcspn(word, " ");
+
+        if (n == strlen(value) && memcmp(word, value, n) == 0) {
+            *choice = i;
+            return OPTION_TAKEN;
+        }
+        word += n + (word[n] == ' ');
+    }
+    return OPTION_REFUSED;
 }
 
 #define FIELD(member) offsetof(struct arguments, member)
@@ -150,14 +170,33 @@ static const struct command_option boards = {
     .help = "where the boards are (default: those of this release or checkout)",
     .field = FIELD(boards),
 };
+static const struct command_option format = {
+    .name = "--format",
+    .value = "FORMAT",
+    .choices = "fat32 exfat",
+    .takes = "fat32 or exfat",
+    .help = "of the partition with the models: fat32 (default), or exfat for files of 4 GiB\n"
+            "and more, behind one of FAT32 with what the board starts from",
+    .set = set_choice,
+    .field = FIELD(format),
+};
+static const struct command_option table = {
+    .name = "--table",
+    .value = "TABLE",
+    .choices = "mbr gpt",
+    .takes = "mbr or gpt",
+    .help = "of partitions: mbr (default), which every board's loader reads, or gpt",
+    .set = set_choice,
+    .field = FIELD(table),
+};
 static const struct command_option power_of_two = {
     .name = "--power-of-two",
     .help = "round the size up to a power of two, as QEMU wants it of an SD card",
     .field = FIELD(power_of_two),
 };
 static const struct command_option *const options[] = {
-    &output,  &size,     &save, &names,  &kv,           &turn_log, &system_prompt,
-    &cmdline, &firmware, &type, &boards, &power_of_two, NULL,
+    &output,        &size,    &format,   &table, &save,   &names,        &kv,  &turn_log,
+    &system_prompt, &cmdline, &firmware, &type,  &boards, &power_of_two, NULL,
 };
 
 /* ---- the card -------------------------------------------------------------------------------- */
@@ -165,7 +204,9 @@ static const struct command_option *const options[] = {
 struct job {
     const struct arguments *a;
     struct card_board board;
-    struct card_image card;
+    struct card_image card; /* the partition with the models */
+    struct card_image boot; /* the one in front, where has_boot */
+    bool has_boot;
     struct card_models models;
     char *system_word; /* NULL: none */
     char *prefix;      /* the path of a file beside the image; NULL: none */
@@ -173,12 +214,17 @@ struct job {
     char problem[PROBLEM_BYTES];
 };
 
-static bool fine(struct job *j, enum err e)
+static bool fine_on(struct job *j, const struct card_image *c, enum err e)
 {
     if (e != ERR_OK) {
-        snprintf(j->problem, sizeof j->problem, "%s", j->card.problem);
+        snprintf(j->problem, sizeof j->problem, "%s", c->problem);
     }
     return e == ERR_OK;
+}
+
+static bool fine(struct job *j, enum err e)
+{
+    return fine_on(j, &j->card, e);
 }
 
 /* A name that is nobody's is better answered with all names than with a place to look for it. */
@@ -211,6 +257,13 @@ static bool open_board(struct job *j)
                         sizeof j->problem);
     if (e == ERR_NOT_FOUND && folder == NULL && board_facts_find(j->a->board) == NULL) {
         say_no_board(j);
+    }
+    /* Firmware and U-Boot read FAT32; a board that no file starts has one partition. */
+    j->has_boot = j->a->format == CARD_EXFAT && j->board.image[0] != '\0';
+    if (e == ERR_OK && j->board.mbr_only && j->a->table == CARD_GPT) {
+        snprintf(j->problem, sizeof j->problem, "%.60s starts from no GPT: leave --table gpt away",
+                 j->a->board);
+        return false;
     }
     return e == ERR_OK;
 }
@@ -293,9 +346,11 @@ static bool add_all(struct job *j)
                                       .words = j->a->words,
                                       .more = j->system_word,
                                       .firmware = j->a->firmware,
+                                      .where = j->has_boot ? ", on the other partition" : "",
                                       .version = INGOT_VERSION_TEXT };
+    struct card_image *own = j->has_boot ? &j->boot : &j->card;
 
-    return fine(j, card_add_board(&j->card, &j->board, &words, j->missing, sizeof j->missing)) &&
+    return fine_on(j, own, card_add_board(own, &j->board, &words, j->missing, sizeof j->missing)) &&
            add_saves(j) &&
            (j->a->kv == 0 || fine(j, card_add_room(&j->card, "ingot.kv", j->a->kv << 20))) &&
            (j->a->log == 0 || fine(j, card_add_room(&j->card, "ingot.log", j->a->log << 20)));
@@ -306,7 +361,9 @@ static bool write_card(struct job *j)
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
     struct card_options o = { .bytes = j->a->size,
                               .power_of_two = j->a->power_of_two,
-                              .time = FILES_TIME };
+                              .time = FILES_TIME,
+                              .table = (enum card_table)j->a->table,
+                              .boot = j->has_boot ? &j->boot : NULL };
     struct card_layout layout;
     char bytes[FORMAT_NUMBER_BYTES];
 
@@ -337,7 +394,8 @@ static bool make_card(const struct arguments *a)
         return false;
     }
     j->a = a;
-    card_image_open(&j->card);
+    card_image_open(&j->card, (enum card_format)a->format);
+    card_image_open(&j->boot, CARD_FAT32);
     /* The models come first, since the README names them. */
     good = open_board(j) && add_models(j) && add_prefix(j) && add_all(j) && write_card(j);
     if (!good) {
@@ -350,6 +408,7 @@ static bool make_card(const struct arguments *a)
     free(j->prefix);
     free(j->system_word);
     card_image_close(&j->card);
+    card_image_close(&j->boot);
     free(j);
     return good;
 }
@@ -386,11 +445,13 @@ const struct command cmd_card = {
     .missing = "for which board, and with which models?",
     .summary = "make a card that a board starts from",
     .about =
-        "Writes the image of a card: an MBR and one FAT32 partition with Ingot, what the board\n"
-        "needs to start it, and the models. A MODEL is an .ingot, which is copied, or anything\n"
-        "that `ingot pack` reads. A file on FAT32 is shorter than 4 GiB.",
+        "Writes the image of a card or a drive: an MBR and one FAT32 partition with Ingot, what\n"
+        "the board needs to start it, and the models. A MODEL is an .ingot, which is copied, or\n"
+        "anything that `ingot pack` reads. A file on FAT32 is shorter than 4 GiB: --format exfat\n"
+        "puts the models, and what Ingot writes, onto a partition without that bound.",
     .example = "ingot card rpi4 -o card.img model.gguf --firmware /usr/lib/raspi-firmware\n"
-               "ingot card visionfive2 -o card.img small.ingot large.ingot --size 4G --names a,b",
+               "ingot card visionfive2 -o card.img small.ingot large.ingot --size 4G --names a,b\n"
+               "ingot card rpi5 -o drive.img large.ingot --format exfat --table gpt",
     .options = options,
     .operand = take_operand,
     .run = run,

@@ -191,6 +191,23 @@ def make_card(name, *arguments):
     return out
 
 
+def make_disk(name, *arguments, loader=False):
+    """What `ingot card` makes for a board of the tests' own, which no build has to have made before: models alone, or,
+    with loader, with files that something starts from."""
+    boards = os.path.join(WORK, "own-boards")
+    for board, about in (("plain", "\n"), ("loader", "image kernel.img\n")):
+        os.makedirs(os.path.join(boards, board, "card"), exist_ok=True)
+        for path, text in (("card/about", about), ("card/readme.txt", "@WORDS@\n"), ("ingot.bin", "an image")):
+            new = os.path.join(boards, board, path) + f".{os.getpid()}"
+            with open(new, "w", encoding="utf-8") as f:
+                f.write(text)
+            os.replace(new, os.path.join(boards, board, path))
+    out = os.path.join(WORK, name)
+    subprocess.run([HOST, "card", "loader" if loader else "plain", *arguments, "-o", out, "--boards", boards],
+                   check=True, capture_output=True, timeout=300)
+    return out
+
+
 def make_board_card(board, name, **variables):
     """What `make card` makes of BOARD= and the variables, moved to where it stays; its log."""
     out = os.path.join(WORK, name)

@@ -8,6 +8,8 @@ KERNELS_WITHOUT := dotprod i8mm sve
 CARD_IMAGE := kernel8.img
 CARD_FIRMWARE := bootcode.bin start.elf fixup.dat bcm2710-rpi-*.dtb
 CARD_LICENCE := LICENCE.broadcom
+# The boot ROM reads no GPT.
+CARD_TABLE := mbr
 # Its cores may get a 64-bit multiply-accumulate wrong after a load or store (835769), and an address at the end
 # of a page (843419). Many toolchains take neither into account unless told; the linker mends assembly, too.
 BOARD_CFLAGS := -mfix-cortex-a53-835769 -mfix-cortex-a53-843419

@@ -9,12 +9,15 @@ MADE_UP := $(O)/models/made-up.ingot
 MODEL ?= $(or $(DEMO),$(SMALLEST),$(MADE_UP))
 # What else the card of BOARD= carries, from its board.mk: CARD_IMAGE, the image's name on it (none: the
 # card has models only), CARD_FIRMWARE, patterns of the firmware files it needs beside,
-# CARD_LICENCE, of that firmware.
+# CARD_LICENCE, of that firmware, CARD_TABLE := mbr where its loader reads no GPT.
 FIRMWARE ?= $(wildcard /usr/lib/raspi-firmware)
 # MiB of the card that /save may write into, twice what a conversation takes; SAVE=0: none.
 SAVE ?= 8
 # And for keys and values with kv=card, as `ingot plan` says; 0: none.
 KV ?= 0
+# The partition with the models, and the table of partitions: fat32 or exfat, mbr or gpt.
+FORMAT ?= fat32
+TABLE ?= mbr
 # And for turns with log=on, of which the newest stay; 0: none.
 LOG ?= 0
 # The system prompt, a boot argument whose state is on the card; empty: none.
@@ -42,6 +45,12 @@ ifneq ($(CARD_GOALS),)
 $(call check_number,SAVE,0,4095,MiB)
 $(call check_number,KV,0,4095,MiB)
 $(call check_number,LOG,0,4095,MiB)
+ifeq ($(filter fat32 exfat,$(FORMAT)),)
+$(error FORMAT=$(FORMAT) is neither fat32 nor exfat)
+endif
+ifeq ($(filter mbr gpt,$(TABLE)),)
+$(error TABLE=$(TABLE) is neither mbr nor gpt)
+endif
 ifneq ($(findstring $(newline),$(value SYSTEM)),)
 $(error SYSTEM= is more than one line: `ingot card --system` takes them)
 endif
@@ -110,14 +119,14 @@ $(B)/card/about: $(CARD_FILES) flash_image/card/card_readme.txt flash_image/card
 	$(Q)cp flash_image/card/card_readme.txt $(@D)/readme.txt
 	$(Q)[ ! -f board/$(BOARD)/wiring.txt ] || cp board/$(BOARD)/wiring.txt $(@D)
 	$(Q)printf '%s\n' $(if $(CARD_IMAGE),'image $(CARD_IMAGE)') $(if $(CARD_FIRMWARE),'firmware $(CARD_FIRMWARE)') \
-	    $(if $(CARD_LICENCE),'licence $(CARD_LICENCE)') >$@
+	    $(if $(CARD_LICENCE),'licence $(CARD_LICENCE)') $(if $(CARD_TABLE),'table $(CARD_TABLE)') >$@
 
 CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
 # As it was typed: a dollar sign is one. CMDLINE= replaces the words of board/<name>/card/words.
 system_word = $(shell printf '%s' $(call quote,$(value SYSTEM)) | sed 's/[\\"]/\\&/g')
 WORDS = $(call quote,$(value CMDLINE)$(if $(SYSTEM), system="$(system_word)"))
 CARD_WORDS = $(call quote,$(value CMDLINE))
-CARD_OPTIONS = $(CARD_SIZE) --save $(SAVE) --kv $(KV) --log $(LOG) $(if $(NAMES),--names $(call quote,$(NAMES))) \
+CARD_OPTIONS = $(CARD_SIZE) --format $(FORMAT) --table $(TABLE) --save $(SAVE) --kv $(KV) --log $(LOG) $(if $(NAMES),--names $(call quote,$(NAMES))) \
                $(if $(CMDLINE),--cmdline $(CARD_WORDS)) $(if $(SYSTEM),--system $(call quote,$(value SYSTEM))) $(if $(FIRMWARE),--firmware $(call quote,$(FIRMWARE)))
 # What the card was made of, beside what is made here.
 card_made_of = printf '%s\n' $(CARD_OPTIONS) $(call quote,$(MODEL_FILE)) \
@@ -130,7 +139,7 @@ $(B)/card.made-of: FORCE
 $(B)/card.img: $(MODEL_READY) $(H)/ingot $(B)/card/about $(B)/card.made-of $(if $(CARD_IMAGE),$(B)/ingot.bin)
 	$(Q)$(H)/ingot card $(BOARD) -o $@ $(CARD_OPTIONS) --boards $(O) -- $(call quote,$(MODEL_FILE))
 
-card: $(B)/card.img ## build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, SYSTEM='text' for a system prompt that no start computes
+card: $(B)/card.img ## build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, FORMAT=exfat for models of 4 GiB and more, TABLE=gpt, SYSTEM='text' for a system prompt that no start computes
 
 # SCREEN=1: QEMU's window shows the display, and the line stays on this terminal.
 qemu_machine = $(if $(filter 1,$(SCREEN)),$(subst -nographic,-serial mon:stdio $(QEMU_SCREEN),$(QEMU_MACHINE)),$(QEMU_MACHINE))

@@ -66,6 +66,8 @@ static void take_line(struct card_board *b, const char *line)
         snprintf(b->firmware, sizeof b->firmware, "%s", line + 9);
     } else if (strncmp(line, "licence ", 8) == 0) {
         snprintf(b->licence, sizeof b->licence, "%s", line + 8);
+    } else if (strcmp(line, "table mbr") == 0) {
+        b->mbr_only = true;
     }
 }
 
@@ -272,6 +274,7 @@ enum err card_add_board(struct card_image *c, const struct card_board *b,
                                                { "IMAGE", b->image },
                                                { "BOARD", b->name },
                                                { "MODEL", words->models },
+                                               { "WHERE", words->where },
                                                { "VERSION", words->version },
                                                { "WIRING", wiring },
                                                { "MISSING", lacks },

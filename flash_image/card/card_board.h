@@ -2,7 +2,8 @@
  * in, firmware of the board's maker, and a README. They come from a folder for each board:
  *   NAME/ingot.bin          the image
  *   NAME/card/about         "image NAME-ON-THE-CARD", "firmware PATTERN..." and "licence FILE" of that
- *                           firmware, lines; without an image the card has models only
+ *                           firmware, "table mbr" where its loader reads no GPT, lines; without an
+ *                           image the card has models only
  *   NAME/card/words         boot arguments, where the board has some of its own
  *   NAME/card/wiring.txt    of the serial line
  *   NAME/card/readme.txt    the README, with places to fill in
@@ -21,6 +22,7 @@ struct card_board {
     char image[128];              /* the image's name on the card; "": models only */
     char firmware[512];           /* patterns, apart by spaces; "": it needs none */
     char licence[128];            /* goes along where the firmware's folder has it */
+    bool mbr_only;                /* what starts it reads no GPT */
 };
 
 /* What is filled in. */
@@ -29,6 +31,7 @@ struct card_words {
     const char *words;    /* boot arguments; NULL: the board's own */
     const char *more;     /* and these after them; NULL: none */
     const char *firmware; /* the folder of the maker's files; NULL: none */
+    const char *where;    /* ends "the models", for the README */
     const char *version;
 };
 

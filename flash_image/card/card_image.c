@@ -38,11 +38,12 @@ static struct card_entry *append(struct card_image *c)
     return &c->entries[c->n++];
 }
 
-void card_image_open(struct card_image *c)
+void card_image_open(struct card_image *c, enum card_format format)
 {
     struct card_entry *root;
 
     memset(c, 0, sizeof *c);
+    c->format = format;
     root = append(c);
     root->name = need_memory(strdup(""));
     root->is_folder = true;
@@ -122,7 +123,7 @@ static enum err add(struct card_image *c, const char *name, uint64_t bytes, uint
 {
     enum err e = add_path(c, name, number);
 
-    if (e == ERR_OK && bytes > CARD_MOST_FILE_BYTES) {
+    if (e == ERR_OK && c->format == CARD_FAT32 && bytes > CARD_MOST_FILE_BYTES) {
         return refuse(c, ERR_NO_SPACE, "%.300s is too long: a file on FAT32 is shorter than 4 GiB",
                       name);
     }

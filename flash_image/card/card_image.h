@@ -1,5 +1,7 @@
-/* A card image: an MBR, one FAT32 partition, and on it folders and files in the order in which they
- * were added, each in one piece. Host only. Source: Microsoft's FAT32 File System Specification 1.03. */
+/* A card image: an MBR or a GPT, a partition with FAT32 or exFAT, and on it folders and files in the order in which
+ * they were added, each in one piece; in front of it perhaps another with FAT32, for a loader that reads no exFAT. Host
+ * only. Sources: Microsoft's FAT32 File System Specification 1.03 and exFAT file system specification; UEFI
+ * Specification 2.10, section 5.3. */
 #ifndef INGOT_FLASH_IMAGE_CARD_IMAGE_H
 #define INGOT_FLASH_IMAGE_CARD_IMAGE_H
 
@@ -9,9 +11,11 @@
 
 #include "board/err.h"
 
-enum { CARD_SECTOR = 512, CARD_SHORT_NAME = 11, CARD_MOST_CLUSTER = 32768 };
+enum { CARD_SECTOR = 512, CARD_SHORT_NAME = 11, CARD_MOST_CLUSTER = 32768, CARD_MOST_UNITS = 255 };
+enum card_format { CARD_FAT32, CARD_EXFAT };
+enum card_table { CARD_MBR, CARD_GPT };
 
-/* The longest file: its size is a number of 32 bits, and its last cluster is whole. */
+/* The longest file on FAT32: its size is a number of 32 bits, and its last cluster is whole. */
 #define CARD_MOST_FILE_BYTES ((1ull << 32) - CARD_MOST_CLUSTER)
 /* An MBR counts sectors in 32 bits. */
 #define CARD_MOST_BYTES ((1ull << 41) - (1ull << 20))
@@ -29,6 +33,7 @@ struct card_entry {
 };
 
 struct card_image {
+    enum card_format format;
     struct card_entry *entries; /* [0] is the root */
     uint32_t n, room;
     char problem[768]; /* one sentence, after an error */
@@ -36,10 +41,13 @@ struct card_image {
 
 /* Where things lie, in sectors: of the card, or of the partition. */
 struct card_layout {
+    enum card_format format;
     uint64_t sectors;    /* of the card */
-    uint32_t start, n;   /* the partition */
+    uint64_t start, n;   /* the partition */
     uint32_t reserved;   /* in front of the first FAT */
-    uint32_t fat;        /* of one of two */
+    uint32_t fat;        /* of one of two; exFAT has one */
+    uint32_t heap;       /* in front of the first cluster */
+    uint32_t n_own;      /* clusters of exFAT's own, the first ones */
     uint32_t cluster;    /* of one */
     uint32_t n_clusters; /* that there are ... */
     uint32_t n_used;     /* ... and that are taken */
@@ -49,22 +57,25 @@ struct card_options {
     uint64_t bytes;    /* of the card; 0: as much as the contents need, 40 MiB at least */
     bool power_of_two; /* round it up, as QEMU wants it of an SD card */
     int64_t time;      /* of every file, in seconds since 1970, UTC */
+    enum card_table table;
+    struct card_image
+        *boot; /* what a partition of its own in front holds, FAT32; NULL: there is none */
 };
 
 /* An empty card; card_image_close frees what it holds. Running out of memory ends the program. */
-void card_image_open(struct card_image *c);
+void card_image_open(struct card_image *c, enum card_format format);
 void card_image_close(struct card_image *c);
 
 /* Add a file under a name such as "models/x.ingot", with its folders: bytes from the host's file at
  * path, a copy of text, or zeros. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT (a name that FAT32 has not,
- * or has already, capitals or not), ERR_NO_SPACE (longer than CARD_MOST_FILE_BYTES). */
+ * or has already, capitals or not), ERR_NO_SPACE (on FAT32, longer than CARD_MOST_FILE_BYTES). */
 enum err card_add_file(struct card_image *c, const char *name, const char *path);
 enum err card_add_text(struct card_image *c, const char *name, const char *text, size_t bytes);
 enum err card_add_room(struct card_image *c, const char *name, uint64_t bytes);
 
 /* Write the card as OUT.part, renamed when complete. Equal entries, options and files give equal
  * bytes; what is zero is left out where the file system has holes. ERR_NO_SPACE: o->bytes is too few,
- * and problem says how many are needed; ERR_IO. On an error out is left as it was. */
+ * and problem says how many are needed; ERR_IO. On an error out is left as it was. layout: of c, not of o->boot. */
 enum err card_image_write(struct card_image *c, const struct card_options *o, const char *out,
                           struct card_layout *layout);
 
@@ -79,17 +90,21 @@ bool card_names_equal(const char *a, const char *b);
 /* Set short_name of entry i, unlike that of every entry before it in its folder, and n_slots. */
 void card_name_entry(struct card_image *c, uint32_t i);
 
+/* UTF-16 of a name, to units (CARD_MOST_UNITS + 1); returns how many, more than CARD_MOST_UNITS: too many. */
+unsigned card_name_units(const char *name, uint16_t *units);
+
 /* The parts of the long name of e, the last part first: (n_slots - 1) * 32 bytes. */
 void card_put_long_name(const struct card_entry *e, uint8_t *out);
 
 /* ---- card_layout.c ---- */
 
-/* Lay out the partition and give every entry its clusters. Errors as card_image_write. */
-enum err card_lay_out(struct card_image *c, const struct card_options *o, struct card_layout *l);
+/* Lay out the partition, and that of o->boot, and give every entry its clusters. Errors as card_image_write. */
+enum err card_lay_out(struct card_image *c, const struct card_options *o, struct card_layout *l,
+                      struct card_layout *boot);
 
 /* ---- card_folder.c ---- */
 
-/* The bytes of folder i to out, n_clusters whole ones, which is zero; date and time as FAT has them. */
+/* The bytes of folder i to out, n_clusters whole ones, which is zero; date and time as FAT has them. FAT32 only. */
 void card_put_folder(const struct card_image *c, uint32_t i, int64_t time, uint8_t *out);
 
 /* ---- little-endian numbers ---- */
@@ -104,6 +119,12 @@ static inline void card_put_u32(uint8_t *p, uint32_t value)
 {
     card_put_u16(p, value);
     card_put_u16(p + 2, value >> 16);
+}
+
+static inline void card_put_u64(uint8_t *p, uint64_t value)
+{
+    card_put_u32(p, (uint32_t)value);
+    card_put_u32(p + 4, (uint32_t)(value >> 32));
 }
 
 #endif

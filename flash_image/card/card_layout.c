@@ -6,7 +6,8 @@
 
 enum {
     SECTORS_PER_MIB = 2048,
-    START = SECTORS_PER_MIB, /* of the partition: suits the erase blocks of cards */
+    START_MIB = 1, /* of the partition: suits the erase blocks of cards */
+    TAIL_MIB = 1,  /* where a GPT has its copy */
     LEAST_MIB = 40,
     LEAST_CLUSTERS = 65525, /* fewer, and a FAT32 is taken for a FAT16 */
     SPARE_CLUSTERS = 4096,  /* stay away from that border */
@@ -14,8 +15,14 @@ enum {
     ALIGN = 64,             /* clusters begin on this many sectors of the card */
     FIRST_CLUSTER = 2,
     SLOT = 32,
-    SLOTS_OF_DOTS = 2, /* "." and ".."; the root has one, the volume's name */
+    SLOTS_OF_DOTS = 2,    /* "." and ".."; the root has one, the volume's name */
+    EXFAT_ROOT_SLOTS = 3, /* its name, bitmap and table of capitals; other folders have none */
+    EXFAT_RESERVED = 64,  /* sectors, at the least: two boot regions have 24 */
+    EXFAT_CLUSTER = 64,
+    EXFAT_LARGE_CLUSTER = 256, /* sectors */
 };
+static const uint64_t large_volume = 32ull << 30 >>
+                                     9; /* from which on mkfs.exfat, too, takes larger clusters */
 
 /* ---- clusters that are needed ---------------------------------------------------------------- */
 
@@ -23,6 +30,9 @@ static uint64_t folder_bytes(const struct card_image *c, uint32_t folder)
 {
     uint64_t slots = folder == 0 ? 1 : SLOTS_OF_DOTS;
 
+    if (c->format == CARD_EXFAT) {
+        slots = folder == 0 ? EXFAT_ROOT_SLOTS : 0;
+    }
     for (uint32_t i = 1; i < c->n; i++) {
         if (c->entries[i].folder == folder) {
             slots += c->entries[i].n_slots;
@@ -31,10 +41,10 @@ static uint64_t folder_bytes(const struct card_image *c, uint32_t folder)
     return slots * SLOT;
 }
 
-/* Give every entry its clusters, folders first; returns how many there are. */
-static uint64_t take_clusters(struct card_image *c, uint32_t cluster_bytes)
+/* Give every entry its clusters after the first `taken`, folders first; returns how many are taken then. */
+static uint64_t take_clusters(struct card_image *c, uint32_t cluster_bytes, uint32_t taken)
 {
-    uint64_t next = FIRST_CLUSTER;
+    uint64_t next = FIRST_CLUSTER + (uint64_t)taken;
 
     for (int folders = 1; folders >= 0; folders--) {
         for (uint32_t i = 0; i < c->n; i++) {
@@ -69,33 +79,58 @@ static uint32_t cluster_sectors(uint64_t partition)
     return sectors;
 }
 
-/* The partition of a card of so many sectors. The FAT has room for the clusters that there would be
- * without it, and the reserved sectors grow until clusters are aligned. */
-static void divide(struct card_layout *l, uint64_t sectors)
+/* The FAT has room for the clusters that there would be without it, and the reserved sectors grow until clusters
+ * are aligned. */
+static void divide_fat32(struct card_layout *l)
 {
     uint32_t off;
 
-    *l = (struct card_layout){ .sectors = sectors, .start = START, .reserved = RESERVED };
-    l->n = (uint32_t)(sectors - START);
+    l->reserved = RESERVED;
     l->cluster = cluster_sectors(l->n);
-    l->fat = (l->n / l->cluster + FIRST_CLUSTER + CARD_SECTOR / 4 - 1) / (CARD_SECTOR / 4);
-    off = (l->start + l->reserved + 2 * l->fat) % ALIGN;
+    l->fat = (uint32_t)((l->n / l->cluster + FIRST_CLUSTER + CARD_SECTOR / 4 - 1) /
+                        (CARD_SECTOR / 4));
+    off = (uint32_t)((l->start + l->reserved + 2ull * l->fat) % ALIGN);
     l->reserved += (ALIGN - off) % ALIGN;
-    l->n_clusters = (l->n - l->reserved - 2 * l->fat) / l->cluster;
+    l->heap = l->reserved + 2 * l->fat;
+    l->n_clusters = (uint32_t)((l->n - l->heap) / l->cluster);
 }
 
-/* Whether the contents fit a card of so many MiB. */
-static bool fits(struct card_image *c, struct card_layout *l, uint64_t mib)
+/* Likewise; a cluster of its own has the table of capitals, and the bitmap has a bit for each. */
+static void divide_exfat(struct card_layout *l)
+{
+    uint32_t per_cluster, off;
+
+    l->reserved = EXFAT_RESERVED;
+    l->cluster = l->n >= large_volume ? EXFAT_LARGE_CLUSTER : EXFAT_CLUSTER;
+    l->fat = (uint32_t)((l->n / l->cluster + FIRST_CLUSTER + CARD_SECTOR / 4 - 1) /
+                        (CARD_SECTOR / 4));
+    off = (uint32_t)((l->start + l->reserved + l->fat) % l->cluster);
+    l->heap = l->reserved + l->fat + (l->cluster - off) % l->cluster;
+    l->n_clusters = (uint32_t)((l->n - l->heap) / l->cluster);
+    per_cluster = l->cluster * CARD_SECTOR * 8;
+    l->n_own = (l->n_clusters + per_cluster - 1) / per_cluster + 1;
+}
+
+/* Whether the contents fit a partition between two MiB of the card. */
+static bool fits(struct card_image *c, struct card_layout *l, uint64_t front, uint64_t end)
 {
     uint64_t used;
 
-    divide(l, mib * SECTORS_PER_MIB);
-    used = take_clusters(c, l->cluster * CARD_SECTOR);
+    *l = (struct card_layout){ .format = c->format,
+                               .start = front * SECTORS_PER_MIB,
+                               .n = (end - front) * SECTORS_PER_MIB };
+    if (c->format == CARD_EXFAT) {
+        divide_exfat(l);
+    } else {
+        divide_fat32(l);
+    }
+    used = take_clusters(c, l->cluster * CARD_SECTOR, l->n_own);
     l->n_used = (uint32_t)used;
     return used <= l->n_clusters;
 }
 
-static uint64_t needed_mib(struct card_image *c, struct card_layout *l)
+/* Where the smallest partition ends that begins at that MiB. */
+static uint64_t needed_mib(struct card_image *c, struct card_layout *l, uint64_t front)
 {
     uint64_t content = 0;
     uint64_t mib;
@@ -103,11 +138,11 @@ static uint64_t needed_mib(struct card_image *c, struct card_layout *l)
     for (uint32_t i = 0; i < c->n; i++) {
         content += c->entries[i].is_folder ? 0 : c->entries[i].bytes;
     }
-    mib = content / (1u << 20) + 2;
-    if (mib < LEAST_MIB) {
-        mib = LEAST_MIB;
+    mib = front + content / (1u << 20) + 1;
+    if (mib < front + LEAST_MIB - 1) {
+        mib = front + LEAST_MIB - 1;
     }
-    while (!fits(c, l, mib)) {
+    while (!fits(c, l, front, mib)) {
         mib += 1 + mib / 256;
     }
     return mib;
@@ -129,11 +164,18 @@ static uint64_t power_of_two(uint64_t mib)
     return rounded;
 }
 
-enum err card_lay_out(struct card_image *c, const struct card_options *o, struct card_layout *l)
+enum err card_lay_out(struct card_image *c, const struct card_options *o, struct card_layout *l,
+                      struct card_layout *boot)
 {
-    uint64_t least = needed_mib(c, l);
-    uint64_t mib = o->bytes == 0 ? with_room(least) : o->bytes >> 20;
+    uint64_t front = START_MIB, tail = o->table == CARD_GPT ? TAIL_MIB : 0;
+    uint64_t least, mib;
 
+    if (o->boot != NULL) {
+        front = with_room(needed_mib(o->boot, boot, START_MIB));
+        fits(o->boot, boot, START_MIB, front);
+    }
+    least = needed_mib(c, l, front) + tail;
+    mib = o->bytes == 0 ? with_room(least) : o->bytes >> 20;
     if (mib < least) {
         snprintf(c->problem, sizeof c->problem,
                  "the card is too small: it needs %" PRIu64 "M, and has %" PRIu64 "M", least, mib);
@@ -142,10 +184,15 @@ enum err card_lay_out(struct card_image *c, const struct card_options *o, struct
     if (o->power_of_two) {
         mib = power_of_two(mib);
     }
-    if (mib > CARD_MOST_BYTES >> 20) {
-        snprintf(c->problem, sizeof c->problem, "a card with an MBR ends at 2 TiB");
+    if (o->table == CARD_MBR && mib > CARD_MOST_BYTES >> 20) {
+        snprintf(c->problem, sizeof c->problem, "a card with an MBR ends at 2 TiB: take a GPT");
         return ERR_NO_SPACE;
     }
-    fits(c, l, mib);
+    if (c->format == CARD_FAT32 && mib > CARD_MOST_BYTES >> 20) {
+        snprintf(c->problem, sizeof c->problem, "FAT32 ends at 2 TiB: take exFAT");
+        return ERR_NO_SPACE;
+    }
+    fits(c, l, front, mib - tail);
+    l->sectors = mib * SECTORS_PER_MIB;
     return ERR_OK;
 }

@@ -6,17 +6,20 @@
 #include "flash_image/card/card_image.h"
 #include "runtime/text/utf8.h"
 
-enum { BASE = 8, EXTENSION = 3, UNITS_PER_PART = 13, MOST_UNITS = 255, SLOT = 32 };
+enum { BASE = 8, EXTENSION = 3, UNITS_PER_PART = 13, SLOT = 32 };
+enum {
+    EXFAT_UNITS = 15,
+    EXFAT_HEAD = 2
+}; /* of a slot with a part of the name; slots in front of them */
 enum { LAST_PART = 0x40, ATTR_LONG_NAME = 0x0f };
 
-/* UTF-16 of a name, to units (MOST_UNITS + 1); returns how many, more than MOST_UNITS: too many. */
-static unsigned to_units(const char *name, uint16_t *units)
+unsigned card_name_units(const char *name, uint16_t *units)
 {
     const uint8_t *at = (const uint8_t *)name;
     size_t left = strlen(name);
     unsigned n = 0;
 
-    while (left > 0 && n + 2 <= MOST_UNITS + 1) {
+    while (left > 0 && n + 2 <= CARD_MOST_UNITS + 1) {
         int bytes = utf8_check(at, left);
         uint32_t code = utf8_decode(at, bytes);
 
@@ -28,7 +31,7 @@ static unsigned to_units(const char *name, uint16_t *units)
         at += bytes;
         left -= (size_t)bytes;
     }
-    return n + (left > 0 ? MOST_UNITS : 0);
+    return n + (left > 0 ? CARD_MOST_UNITS : 0);
 }
 
 static bool is_utf8(const char *name)
@@ -49,7 +52,7 @@ static bool is_utf8(const char *name)
 
 const char *card_name_problem(const char *name)
 {
-    uint16_t units[MOST_UNITS + 1];
+    uint16_t units[CARD_MOST_UNITS + 1];
     size_t bytes = strlen(name);
 
     if (bytes == 0) {
@@ -60,13 +63,13 @@ const char *card_name_problem(const char *name)
     }
     for (const char *p = name; *p != '\0'; p++) {
         if ((unsigned char)*p < 0x20 || *p == 0x7f || strchr("\"*/:<>?\\|", *p) != NULL) {
-            return "FAT32 takes no control characters, \" * / : < > ? \\ or |";
+            return "a card takes no control characters, \" * / : < > ? \\ or |";
         }
     }
     if (name[bytes - 1] == '.' || name[bytes - 1] == ' ') {
         return "it ends in a dot or a space";
     }
-    if (to_units(name, units) > MOST_UNITS) {
+    if (card_name_units(name, units) > CARD_MOST_UNITS) {
         return "it is longer than 255 characters";
     }
     return NULL;
@@ -157,7 +160,8 @@ void card_name_entry(struct card_image *c, uint32_t i)
     const char *dot = strrchr(e->name, '.');
     size_t bytes = strlen(e->name);
     size_t base = dot != NULL && dot != e->name ? (size_t)(dot - e->name) : bytes;
-    uint16_t units[MOST_UNITS + 1];
+    uint16_t units[CARD_MOST_UNITS + 1];
+    unsigned n;
     bool whole;
 
     memset(e->short_name, ' ', CARD_SHORT_NAME);
@@ -171,7 +175,9 @@ void card_name_entry(struct card_image *c, uint32_t i)
     if (!whole || is_taken(c, i)) {
         number_name(c, i);
     }
-    e->n_slots = 1 + (to_units(e->name, units) + UNITS_PER_PART - 1) / UNITS_PER_PART;
+    n = card_name_units(e->name, units);
+    e->n_slots = c->format == CARD_EXFAT ? EXFAT_HEAD + (n + EXFAT_UNITS - 1) / EXFAT_UNITS
+                                         : 1 + (n + UNITS_PER_PART - 1) / UNITS_PER_PART;
 }
 
 /* ---- the long name --------------------------------------------------------------------------- */
@@ -206,8 +212,8 @@ static void put_part(const uint16_t *units, unsigned n, unsigned part, uint8_t *
 
 void card_put_long_name(const struct card_entry *e, uint8_t *out)
 {
-    uint16_t units[MOST_UNITS + 1];
-    unsigned n = to_units(e->name, units);
+    uint16_t units[CARD_MOST_UNITS + 1];
+    unsigned n = card_name_units(e->name, units);
     unsigned parts = e->n_slots - 1;
 
     for (unsigned part = parts; part-- > 0; out += SLOT) {

@@ -8,27 +8,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "flash_image/card/card_image.h"
+#include "flash_image/card/card_writer.h"
 
-enum { VOLUME_ID = 0x1a607001, FS_INFO = 1, BACKUP = 6, PIECE = 1 << 20 };
-#define FAT_END 0x0fffffffu
+enum { FS_INFO = 1, BACKUP = 6, PIECE = 1 << 20 };
 
-struct writer {
-    struct card_image *card;
+/* What is written. */
+struct job {
+    const struct card_options *options;
     const struct card_layout *layout;
-    int64_t time;
-    const char *path; /* of the image */
-    int fd;
-    uint8_t *piece; /* PIECE bytes */
+    struct card_layout boot; /* where options->boot is there */
 };
 
-__attribute__((format(printf, 2, 3))) static enum err refuse(struct writer *w, const char *format,
-                                                             ...)
+#define FAT_END 0x0fffffffu
+
+enum err card_refuse(struct card_writer *w, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    vsnprintf(w->card->problem, sizeof w->card->problem, format, args);
+    vsnprintf(w->report->problem, sizeof w->report->problem, format, args);
     va_end(args);
     return ERR_IO;
 }
@@ -38,8 +36,7 @@ static bool is_zero(const uint8_t *data, size_t bytes)
     return bytes == 0 || (data[0] == 0 && memcmp(data, data + 1, bytes - 1) == 0);
 }
 
-/* Bytes at an offset of the card; zeros stay a hole. */
-static enum err put(struct writer *w, uint64_t offset, const void *data, size_t bytes)
+enum err card_put(struct card_writer *w, uint64_t offset, const void *data, size_t bytes)
 {
     const uint8_t *at = data;
 
@@ -50,7 +47,7 @@ static enum err put(struct writer *w, uint64_t offset, const void *data, size_t 
         ssize_t n = pwrite(w->fd, at, bytes, (off_t)offset);
 
         if (n <= 0) {
-            return refuse(w, "%.500s: %s", w->path, strerror(n < 0 ? errno : ENOSPC));
+            return card_refuse(w, "%.500s: %s", w->path, strerror(n < 0 ? errno : ENOSPC));
         }
         at += n;
         offset += (uint64_t)n;
@@ -59,39 +56,17 @@ static enum err put(struct writer *w, uint64_t offset, const void *data, size_t 
     return ERR_OK;
 }
 
-static enum err put_sector(struct writer *w, uint32_t sector, const uint8_t *data)
+static enum err put_sector(struct card_writer *w, uint64_t sector, const uint8_t *data)
 {
-    return put(w, (uint64_t)sector * CARD_SECTOR, data, CARD_SECTOR);
+    return card_put(w, sector * CARD_SECTOR, data, CARD_SECTOR);
 }
 
-static uint64_t cluster_offset(const struct card_layout *l, uint32_t cluster)
+uint64_t card_cluster_offset(const struct card_layout *l, uint32_t cluster)
 {
-    uint64_t sector = (uint64_t)l->start + l->reserved + 2ull * l->fat;
-
-    return (sector + (uint64_t)(cluster - 2) * l->cluster) * CARD_SECTOR;
+    return (l->start + l->heap + (uint64_t)(cluster - 2) * l->cluster) * CARD_SECTOR;
 }
 
 /* ---- boot records ---------------------------------------------------------------------------- */
-
-static void sign(uint8_t *sector)
-{
-    sector[510] = 0x55;
-    sector[511] = 0xaa;
-}
-
-/* One entry of type 0x0C (FAT32, LBA), whose CHS fields say "see LBA". */
-static enum err put_mbr(struct writer *w)
-{
-    static const uint8_t entry[8] = { 0x00, 0xfe, 0xff, 0xff, 0x0c, 0xfe, 0xff, 0xff };
-    uint8_t sector[CARD_SECTOR] = { 0 };
-
-    card_put_u32(sector + 440, VOLUME_ID);
-    memcpy(sector + 446, entry, sizeof entry);
-    card_put_u32(sector + 454, w->layout->start);
-    card_put_u32(sector + 458, w->layout->n);
-    sign(sector);
-    return put_sector(w, 0, sector);
-}
 
 /* "Boot Sector and BPB Structure"; the code is a jump to itself. */
 static void boot_sector(const struct card_layout *l, uint8_t *s)
@@ -108,17 +83,17 @@ static void boot_sector(const struct card_layout *l, uint8_t *s)
     s[21] = 0xf8; /* a fixed disk */
     card_put_u16(s + 24, 63);
     card_put_u16(s + 26, 255);
-    card_put_u32(s + 28, l->start);
-    card_put_u32(s + 32, l->n);
+    card_put_u32(s + 28, (uint32_t)l->start);
+    card_put_u32(s + 32, (uint32_t)l->n);
     card_put_u32(s + 36, l->fat);
     card_put_u32(s + 44, 2); /* cluster of the root */
     card_put_u16(s + 48, FS_INFO);
     card_put_u16(s + 50, BACKUP);
     s[64] = 0x80; /* drive */
     s[66] = 0x29; /* the three that follow are there */
-    card_put_u32(s + 67, VOLUME_ID);
+    card_put_u32(s + 67, CARD_VOLUME_ID);
     memcpy(s + 71, "INGOT      FAT32   ", 19);
-    sign(s);
+    card_sign(s);
 }
 
 static void fs_info(const struct card_layout *l, uint8_t *s)
@@ -128,14 +103,14 @@ static void fs_info(const struct card_layout *l, uint8_t *s)
     card_put_u32(s + 484, 0x61417272);
     card_put_u32(s + 488, l->n_clusters - l->n_used);
     card_put_u32(s + 492, l->n_used + 2);
-    sign(s);
+    card_sign(s);
 }
 
-static enum err put_records(struct writer *w)
+static enum err put_records(struct card_writer *w)
 {
     const struct card_layout *l = w->layout;
     uint8_t boot[CARD_SECTOR], info[CARD_SECTOR];
-    enum err e = put_mbr(w);
+    enum err e = ERR_OK;
 
     boot_sector(l, boot);
     fs_info(l, info);
@@ -151,7 +126,7 @@ static enum err put_records(struct writer *w)
 /* ---- the FATs -------------------------------------------------------------------------------- */
 
 /* Every chain is one run of clusters: each points to the next. */
-static enum err put_fats(struct writer *w)
+static enum err put_fats(struct card_writer *w)
 {
     const struct card_layout *l = w->layout;
     size_t bytes = ((size_t)l->n_used + 2) * 4;
@@ -159,7 +134,7 @@ static enum err put_fats(struct writer *w)
     enum err e = ERR_OK;
 
     if (fat == NULL) {
-        return refuse(w, "out of memory");
+        return card_refuse(w, "out of memory");
     }
     card_put_u32(fat, 0x0ffffff8);
     card_put_u32(fat + 4, FAT_END);
@@ -176,7 +151,7 @@ static enum err put_fats(struct writer *w)
     for (uint32_t copy = 0; copy < 2 && e == ERR_OK; copy++) {
         uint64_t sector = (uint64_t)l->start + l->reserved + (uint64_t)copy * l->fat;
 
-        e = put(w, sector * CARD_SECTOR, fat, bytes);
+        e = card_put(w, sector * CARD_SECTOR, fat, bytes);
     }
     free(fat);
     return e;
@@ -184,7 +159,7 @@ static enum err put_fats(struct writer *w)
 
 /* ---- folders and files ----------------------------------------------------------------------- */
 
-static enum err put_folder(struct writer *w, uint32_t i)
+static enum err put_folder(struct card_writer *w, uint32_t i)
 {
     const struct card_entry *entry = &w->card->entries[i];
     size_t bytes = (size_t)entry->n_clusters * w->layout->cluster * CARD_SECTOR;
@@ -192,32 +167,53 @@ static enum err put_folder(struct writer *w, uint32_t i)
     enum err e;
 
     if (data == NULL) {
-        return refuse(w, "out of memory");
+        return card_refuse(w, "out of memory");
     }
-    card_put_folder(w->card, i, w->time, data);
-    e = put(w, cluster_offset(w->layout, entry->cluster), data, bytes);
+    if (w->layout->format == CARD_EXFAT) {
+        card_put_exfat_folder(w->card, w->layout, i, w->time, data);
+    } else {
+        card_put_folder(w->card, i, w->time, data);
+    }
+    e = card_put(w, card_cluster_offset(w->layout, entry->cluster), data, bytes);
     free(data);
     return e;
 }
 
-/* entry->bytes of the host's file that is open as `from`. */
-static enum err copy(struct writer *w, const struct card_entry *entry, int from)
+/* From where on the file has bytes that are no hole, at most `end`; *until: up to where. */
+static uint64_t next_data(int from, uint64_t at, uint64_t end, uint64_t *until)
 {
-    uint64_t offset = cluster_offset(w->layout, entry->cluster);
-    uint64_t done = 0;
+    off_t data = lseek(from, (off_t)at, SEEK_DATA);
+    off_t hole = data < 0 ? data : lseek(from, data, SEEK_HOLE);
 
-    while (done < entry->bytes) {
-        uint64_t left = entry->bytes - done;
-        ssize_t n = read(from, w->piece, left < PIECE ? (size_t)left : PIECE);
+    *until = hole < 0 || (uint64_t)hole > end ? end : (uint64_t)hole;
+    if (data < 0) { /* nothing but a hole is left, or a file system that does not tell */
+        return errno == ENXIO ? end : at;
+    }
+    return (uint64_t)data < end ? (uint64_t)data : end;
+}
+
+/* entry->bytes of the host's file that is open as `from`. */
+static enum err copy(struct card_writer *w, const struct card_entry *entry, int from)
+{
+    uint64_t offset = card_cluster_offset(w->layout, entry->cluster);
+    uint64_t done = 0, until;
+    struct stat about;
+
+    if (fstat(from, &about) != 0 || (uint64_t)about.st_size < entry->bytes) {
+        return card_refuse(w, "%.500s: became shorter while it was copied", entry->path);
+    }
+    while ((done = next_data(from, done, entry->bytes, &until)) < entry->bytes) {
+        uint64_t left = until - done;
+        ssize_t n = pread(from, w->piece, left < PIECE ? (size_t)left : PIECE, (off_t)done);
         enum err e;
 
         if (n < 0) {
-            return refuse(w, "%.500s: %s", entry->path, strerror(errno));
+            return card_refuse(w, "%.500s: %s", entry->path, strerror(errno));
         }
         if (n == 0) {
-            return refuse(w, "%.500s: became shorter while it was copied", entry->path);
+            return card_refuse(w, "%.500s: became shorter while it was copied", entry->path);
         }
-        e = put(w, offset + done, w->piece, (size_t)n);
+        e = card_put(w, offset + done, w->piece, (size_t)n);
         if (e != ERR_OK) {
             return e;
         }
@@ -226,7 +222,7 @@ static enum err copy(struct writer *w, const struct card_entry *entry, int from)
     return ERR_OK;
 }
 
-static enum err put_file(struct writer *w, const struct card_entry *entry)
+static enum err put_file(struct card_writer *w, const struct card_entry *entry)
 {
     enum err e;
     int from;
@@ -235,18 +231,19 @@ static enum err put_file(struct writer *w, const struct card_entry *entry)
         return ERR_OK;
     }
     if (entry->text != NULL) {
-        return put(w, cluster_offset(w->layout, entry->cluster), entry->text, entry->bytes);
+        return card_put(w, card_cluster_offset(w->layout, entry->cluster), entry->text,
+                        entry->bytes);
     }
     from = open(entry->path, O_RDONLY | O_CLOEXEC);
     if (from < 0) {
-        return refuse(w, "%.500s: %s", entry->path, strerror(errno));
+        return card_refuse(w, "%.500s: %s", entry->path, strerror(errno));
     }
     e = copy(w, entry, from);
     close(from);
     return e;
 }
 
-static enum err put_contents(struct writer *w)
+static enum err put_contents(struct card_writer *w)
 {
     enum err e = ERR_OK;
 
@@ -258,16 +255,19 @@ static enum err put_contents(struct writer *w)
     return e;
 }
 
-static enum err put_all(struct writer *w)
+static enum err put_volume(struct card_writer *w, struct card_image *c, const struct card_layout *l)
 {
     enum err e;
 
-    if (ftruncate(w->fd, (off_t)(w->layout->sectors * CARD_SECTOR)) != 0) {
-        return refuse(w, "%.500s: %s", w->path, strerror(errno));
-    }
-    e = put_records(w);
-    if (e == ERR_OK) {
-        e = put_fats(w);
+    w->card = c;
+    w->layout = l;
+    if (l->format == CARD_EXFAT) {
+        e = card_put_exfat(w);
+    } else {
+        e = put_records(w);
+        if (e == ERR_OK) {
+            e = put_fats(w);
+        }
     }
     if (e == ERR_OK) {
         e = put_contents(w);
@@ -275,23 +275,41 @@ static enum err put_all(struct writer *w)
     return e;
 }
 
+static enum err put_all(struct card_writer *w, const struct job *j)
+{
+    const struct card_layout *volumes[CARD_MOST_VOLUMES] = { &j->boot, j->layout };
+    unsigned first = j->options->boot == NULL; /* of the volumes that there are */
+    enum err e;
+
+    if (ftruncate(w->fd, (off_t)(j->layout->sectors * CARD_SECTOR)) != 0) {
+        return card_refuse(w, "%.500s: %s", w->path, strerror(errno));
+    }
+    e = card_put_table(w, j->options->table, volumes + first, CARD_MOST_VOLUMES - first,
+                       j->layout->sectors);
+    if (e == ERR_OK && first == 0) {
+        e = put_volume(w, j->options->boot, &j->boot);
+    }
+    return e == ERR_OK ? put_volume(w, w->report, j->layout) : e;
+}
+
 /* ---- the image's file ------------------------------------------------------------------------ */
 
 /* Write `part`, and call it `out` when it is whole. */
-static enum err write_and_rename(struct writer *w, const char *part, const char *out)
+static enum err write_and_rename(struct card_writer *w, const struct job *j, const char *part,
+                                 const char *out)
 {
     enum err e;
 
     w->fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (w->fd < 0) {
-        return refuse(w, "%.500s: %s", part, strerror(errno));
+        return card_refuse(w, "%.500s: %s", part, strerror(errno));
     }
-    e = put_all(w);
+    e = put_all(w, j);
     if (close(w->fd) != 0 && e == ERR_OK) {
-        e = refuse(w, "%.500s: %s", part, strerror(errno));
+        e = card_refuse(w, "%.500s: %s", part, strerror(errno));
     }
     if (e == ERR_OK && rename(part, out) != 0) {
-        e = refuse(w, "%.500s: %s", out, strerror(errno));
+        e = card_refuse(w, "%.500s: %s", out, strerror(errno));
     }
     if (e != ERR_OK) {
         unlink(part);
@@ -302,25 +320,26 @@ static enum err write_and_rename(struct writer *w, const char *part, const char 
 enum err card_image_write(struct card_image *c, const struct card_options *o, const char *out,
                           struct card_layout *layout)
 {
-    struct writer w = { .card = c, .layout = layout, .time = o->time, .path = out };
+    struct card_writer w = { .report = c, .time = o->time, .path = out };
+    struct job job = { .options = o, .layout = layout };
     size_t bytes = strlen(out) + sizeof ".part";
     struct stat about;
     char *part;
-    enum err e = card_lay_out(c, o, layout);
+    enum err e = card_lay_out(c, o, layout, &job.boot);
 
     if (e != ERR_OK) {
         return e;
     }
     if (stat(out, &about) == 0 && !S_ISREG(about.st_mode)) {
-        return refuse(&w, "%.500s: is no file; write the image to a card with dd", out);
+        return card_refuse(&w, "%.500s: is no file; write the image to a card with dd", out);
     }
     part = malloc(bytes);
     w.piece = malloc(PIECE);
     if (part == NULL || w.piece == NULL) {
-        e = refuse(&w, "out of memory");
+        e = card_refuse(&w, "out of memory");
     } else {
         snprintf(part, bytes, "%s.part", out);
-        e = write_and_rename(&w, part, out);
+        e = write_and_rename(&w, &job, part, out);
     }
     free(w.piece);
     free(part);

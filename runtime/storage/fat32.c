@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "runtime/storage/exfat.h"
 #include "runtime/storage/fat32_volume.h"
-#include "runtime/storage/partitions.h"
 
 enum { /* boot sector and BPB, byte offsets */
        BS_JUMP = 0,
@@ -113,7 +111,7 @@ static bool is_power_of_two(uint32_t value)
 }
 
 /* A boot sector of any FAT, as opposed to a partition table: both end in 55 AA. */
-static bool fat32_is_boot_sector(const uint8_t *boot)
+bool fat32_is_boot_sector(const uint8_t *boot)
 {
     uint32_t bytes_per_sector = fat32_u16(boot + BPB_BYTES_PER_SEC);
 
@@ -199,90 +197,14 @@ static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
     return ERR_OK;
 }
 
-static enum err fat32_mount_volume(struct fat32 *fs, uint64_t sector)
+enum err fat32_mount_fat(struct fat32 *fs, const uint8_t *boot)
 {
-    const uint8_t *boot;
-    enum err e = fat32_fetch_sector(fs, sector, &boot);
+    enum err e = fat32_check_kind(fs, boot);
 
-    fs->first_sector = sector;
-    if (e == ERR_OK && exfat_is_boot_sector(boot))
-        return exfat_mount(fs, sector);
-    if (e == ERR_OK)
-        e = fat32_check_kind(fs, boot);
     if (e == ERR_OK)
         e = fat32_check_fields(fs, boot);
     if (e == ERR_OK)
         e = fat32_lay_out(fs, boot);
-    return e;
-}
-
-/* A partition that the table does not call FAT32 may hold anything: what it begins with tells. */
-static enum err fat32_mount_partition(struct fat32 *fs, const struct partition *p)
-{
-    const uint8_t *boot;
-    enum err e;
-
-    if (p->sector == 0)
-        return fat32_fail(fs, ERR_BAD_FILESYSTEM,
-                          "the FAT32 or exFAT partition starts beyond the end of the card");
-    if (p->is_fat32)
-        return fat32_mount_volume(fs, p->sector);
-    e = fat32_fetch_sector(fs, p->sector, &boot);
-    if (e != ERR_OK)
-        return e;
-    if (!fat32_is_boot_sector(boot) && !exfat_is_boot_sector(boot) &&
-        memcmp(boot + BS_OEM_NAME, "NTFS    ", 8) != 0)
-        return fat32_fail(fs, ERR_NO_FILESYSTEM, NULL);
-    return fat32_mount_volume(fs, p->sector);
-}
-
-/* The first partition that mounts; if none does, what was wrong with the first. */
-static enum err fat32_mount_table(struct fat32 *fs)
-{
-    struct partitions found;
-    enum err first = partitions_find(fs, &found);
-    const char *why = fs->why;
-
-    if (first == ERR_OK) {
-        first = ERR_NO_FILESYSTEM;
-        why = "the card has no FAT32 partition and no exFAT";
-    }
-    for (unsigned i = 0; i < found.n; i++) {
-        enum err e = fat32_mount_partition(fs, &found.list[i]);
-
-        if (e == ERR_OK)
-            return e;
-        if (e != ERR_NO_FILESYSTEM && (first == ERR_NO_FILESYSTEM || first == ERR_UNSUPPORTED)) {
-            first = e;
-            why = fs->why;
-        }
-    }
-    return fat32_fail(fs, first, why);
-}
-
-enum err fat32_mount(struct fat32 *fs, struct block_device *device,
-                     const struct file_timeout *timeout)
-{
-    const uint8_t *sector;
-    enum err e;
-
-    memset(fs, 0, sizeof *fs);
-    e = file_open_device(&fs->device, device, 0, timeout);
-    if (e != ERR_OK)
-        return fat32_fail(fs, e, "the card is empty");
-    e = fat32_fetch_sector(fs, 0, &sector);
-    if (e != ERR_OK)
-        return e;
-    if (sector[BS_SIGNATURE] != 0x55 || sector[BS_SIGNATURE + 1] != 0xaa)
-        return fat32_fail(fs, ERR_NO_FILESYSTEM, "the card has neither an MBR nor a file system");
-    if (fat32_is_boot_sector(sector) || exfat_is_boot_sector(sector))
-        e = fat32_mount_volume(fs, 0);
-    else
-        e = fat32_mount_table(fs);
-    if (e == ERR_OK)
-        fs->why = NULL;
-    if (e == ERR_TRUNCATED)
-        return ERR_BAD_FILESYSTEM;
     return e;
 }
 

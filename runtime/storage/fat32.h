@@ -57,8 +57,9 @@ struct fat32_directory {
     bool damaged; /* exFAT: it has entries that could not be read, seen so far */
 };
 
-/* Mount the first FAT32 or exFAT volume of device: a partition of its GPT, a primary MBR partition of type 0x07,
- * 0x0B or 0x0C, or a volume that starts at sector 0. timeout may be NULL. fs and fs->why live on.
+/* Mount the first FAT32 or exFAT volume of device that has a folder "models", else the first: a partition of its
+ * GPT, a primary MBR partition of type 0x07, 0x0B or 0x0C, or a volume that starts at sector 0. timeout may be
+ * NULL. fs and fs->why live on.
  * ERR_NO_FILESYSTEM: none. ERR_BAD_FILESYSTEM: damaged. ERR_UNSUPPORTED: NTFS, FAT16, sectors
  * that have not 512 to 4096 bytes. ERR_IO, ERR_TIMEOUT: the device. */
 enum err fat32_mount(struct fat32 *fs, struct block_device *device,

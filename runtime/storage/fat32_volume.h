@@ -48,4 +48,10 @@ static inline uint64_t fat32_u64(const uint8_t *p)
     return fat32_u32(p) | (uint64_t)fat32_u32(p + 4) << 32;
 }
 
+/* A boot sector of any FAT, as opposed to a partition table: both end in 55 AA. */
+bool fat32_is_boot_sector(const uint8_t *boot);
+
+/* Read what the boot sector of the volume at fs->first_sector says of it. Errors as fat32_mount. */
+enum err fat32_mount_fat(struct fat32 *fs, const uint8_t *boot);
+
 #endif

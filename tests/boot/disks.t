@@ -1,18 +1,19 @@
 #!/usr/bin/python3
-"""Disks with a GPT and exFAT, made by tests/exfat.py: what a card with FAT32 gives, bit for bit, from virtio-blk, NVMe and USB;
+"""Disks with a GPT and exFAT, made by tests/exfat.py and by `ingot card`: what a card with FAT32 gives, bit for bit, from virtio-blk, NVMe and USB;
 in pieces, with blocks of 4 KiB, beyond 4 GiB; and a conversation that is saved in place, after which fsck.exfat finds
 the volume whole."""
 
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, RISCV64_V, ROOT, WORK, Reply, Tap, card_arguments, make_card, nvme_arguments,
-                     segments, usb_arguments)
+from machine import (ARM64, HOST, RISCV64_V, ROOT, WORK, Reply, Tap, card_arguments, make_card, make_disk,
+                     nvme_arguments, segments, usb_arguments)
 from talk import Console, make_model, own_copy
 
 tap = Tap()
@@ -46,6 +47,10 @@ CARD = make_card("disks-card.img", "--size", "64", MODEL)
 GPT, MBR = disk("gpt", FILE), disk("mbr", "--table", "mbr", FILE)
 PIECES, BLOCKS = disk("pieces", "--pieces", "--cluster", "512", FILE), disk("4k", "--block", "4096", FILE)
 FAR = disk("far", "--size", "6000", "--cluster", "131072", "models/front.bin=+5000000000", FILE)
+OWN = make_disk("disks-own.img", MODEL, "--format", "exfat", "--table", "gpt")
+BEHIND = {table: make_disk(f"disks-behind-{table}.img", MODEL, "--format", "exfat", "--table", table, loader=True)
+          for table in ("mbr", "gpt")}
+FAT_GPT = make_disk("disks-fat-gpt.img", MODEL, "--table", "gpt")
 ROWS = [
     ("FAT32, no GPT, virtio-blk", virtio(CARD), ""),
     ("GPT, virtio-blk", virtio(GPT), ""),
@@ -59,6 +64,11 @@ ROWS = [
     ("beyond 4 GiB of a disk, virtio-blk", virtio(FAR), STREAM),
     ("beyond 4 GiB of a disk, NVMe", nvme_arguments(FAR), ""),
     ("beyond 4 GiB of a disk, USB", usb_arguments(FAR), ""),
+    ("ingot card, exFAT by GPT, NVMe", nvme_arguments(OWN), ""),
+    ("ingot card, exFAT by GPT, blocks of 4 KiB", nvme4k(OWN), STREAM),
+    ("ingot card, exFAT behind what a loader reads, MBR, virtio-blk", virtio(BEHIND["mbr"]), ""),
+    ("ingot card, exFAT behind what a loader reads, GPT, USB", usb_arguments(BEHIND["gpt"]), STREAM),
+    ("ingot card, FAT32 by GPT, virtio-blk", virtio(FAT_GPT), ""),
 ]
 
 
@@ -79,6 +89,7 @@ for (machine, (name, _, words)), (status, console) in zip(cases, results):
 # A conversation that is kept, in place.
 TALKING = make_model("disks-talk", 3)
 SAVES = disk("saves", f"models/talk.ingot={TALKING}", f"saves/chat.sav=+{MIB}")
+OWN_SAVES = make_disk("disks-own-saves.img", TALKING, "--format", "exfat", "--save", "1", loader=True)
 
 
 def ids(text):
@@ -87,17 +98,20 @@ def ids(text):
 
 
 def volume_is_whole(path):
+    """By fsck.exfat, of the last partition; the tests' own disks have a GPT with one."""
     if shutil.which("fsck.exfat") is None:
         return True
     part = path + ".part"
     with open(path, "rb") as f, open(part, "wb") as out:
-        f.seek(MIB)
-        out.write(f.read()[:-33 * 4096])
+        kind, start, n = struct.unpack_from("<B3xII", f.read(512), 446 + 16 + 4)
+        f.seek(start * 512 if kind else MIB)
+        out.write(f.read(n * 512) if kind else f.read()[:-33 * 4096])
     return subprocess.run(["fsck.exfat", "-n", part], capture_output=True, timeout=60).returncode == 0
 
 
-for machine, drive in ((ARM64, nvme_arguments), (RISCV64_V, usb_arguments)):
-    path = own_copy(SAVES, f"disks-saves-{machine.board}.img")
+for machine, drive, disk_with in ((ARM64, nvme_arguments, SAVES), (RISCV64_V, usb_arguments, SAVES),
+                                  (ARM64, usb_arguments, OWN_SAVES)):
+    path = own_copy(disk_with, f"disks-saves-{machine.board}.img")
     with Console(machine, "temp=0 n=8 ids", drive(path)) as k:
         k.prompt()
         k.stats("Hello there")

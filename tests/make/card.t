@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -198,12 +199,15 @@ def ingot(*words):
     return done.returncode, done.stdout
 
 
-def fsck(image):
-    """What fsck.fat has to say of the partition."""
+def fsck(image, size=None):
+    """What fsck.fat has to say of the first partition."""
     part = image + ".part1"
     with open(image, "rb") as whole, open(part, "wb") as out:
         whole.seek(1 << 20)
-        shutil.copyfileobj(whole, out, 1 << 20)
+        if size is None:
+            shutil.copyfileobj(whole, out, 1 << 20)
+        else:
+            out.write(whole.read(size))
     done = subprocess.run(["fsck.fat", "-n", part], stdout=subprocess.PIPE, timeout=60,
                           stderr=subprocess.STDOUT, text=True,
                           env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
@@ -243,6 +247,37 @@ with alone_with(WITH_IMAGE):
 large = os.path.join(HERE, "large.ingot")
 shutil.copy(one, large)
 os.truncate(large, (4 << 30) + 5)
+
+
+def partitions(image):
+    """[(type, bytes)] of its MBR."""
+    with open(image, "rb") as f:
+        table = f.read(512)[446:510]
+    found = [struct.unpack_from("<4xB3xII", table, i) for i in range(0, 64, 16)]
+    return [(kind, n * 512) for kind, _, n in found if kind]
+
+
+with alone_with(WITH_IMAGE):
+    status, text = ingot(WITH_IMAGE, large, "-o", "card.img", "--format", "exfat", "--save", "2", "--cmdline", "temp=0")
+    found = partitions(image) if status == 0 else []
+    tap.ok([kind for kind, _ in found] == [0x0C, 0x07] and found[1][1] > 4 << 30 and found[0][1] < 64 << 20,
+           "--format exfat: a file beyond 4 GiB, behind a partition of FAT32", f"{text} {found}")
+    tap.ok(os.stat(image).st_blocks * 512 < 64 << 20, "which takes no room where it is zero",
+           os.stat(image).st_blocks)
+    os.replace(image, image_of(WITH_IMAGE))
+    files = on_card(WITH_IMAGE)
+    tap.ok(files.get("cmdline.txt") == b"temp=0\n" and "kernel8.img" in files and
+           b"on the other partition: large.ingot" in files.get("README.txt", b"") and
+           not [n for n in files if n.startswith(("models/", "saves/"))],
+           "what a Raspberry Pi's firmware reads is in the first", sorted(files))
+    good, text = fsck(image_of(WITH_IMAGE), found[0][1] if found else 0)
+    tap.ok(good, "and fsck.fat has nothing to say", text)
+    os.unlink(image_of(WITH_IMAGE))
+with alone_with(PLAIN):
+    status, text = make("BOARD=" + PLAIN, "MODEL=" + one, "FORMAT=exfat", "TABLE=gpt", "card")
+    tap.ok(status == 0 and [kind for kind, _ in partitions(image_of(PLAIN))] == [0xEE], "make card FORMAT=exfat TABLE=gpt",
+           text)
+    card(PLAIN, "and back to FAT32", models_are(one), MODEL=one)
 WRONG = [
     ([], 2, ["for which board", "usage: ingot card"]),
     ([WITH_IMAGE, "-o", "x.img"], 2, [WITH_IMAGE, "which model?"]),
@@ -260,7 +295,9 @@ WRONG = [
     ([WITH_IMAGE, one, "-o", "x.img", "--type", "q4_0"], 1, [one, "--type cannot change"]),
     ([WITH_IMAGE, one, "-o", "no such/x.img"], 1, ["no such/x.img"]),
     ([WITH_IMAGE, large, "-o", "x.img"], 1,
-     ["large.ingot takes 4.00 GiB", "FAT32", "ingot pack SOURCE -o large.ingot --type q"]),
+     ["large.ingot takes 4.00 GiB", "FAT32", "--format exfat", "ingot pack SOURCE -o large.ingot --type q"]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--format", "ntfs"], 2, ["--format ntfs", "fat32 or exfat"]),
+    ([WITH_IMAGE, one, "-o", "x.img", "--table", "gpt"], 1, [WITH_IMAGE, "no GPT"]),
     ([WITH_IMAGE, one, "-o", one], 1, ["is the model itself"]),
 ]
 whole = bytes_of(one)
@@ -295,6 +332,8 @@ REFUSED = [
     (["run", "CORES=0"], ["CORES=0", "from 1 to 8"]),
     (["run", "CORES=x"], ["CORES=x", "from 1 to 8"]),
     (["release", "FIRMWARE=docs"], ["FIRMWARE=docs has no LICENCE.broadcom"]),
+    (["card", "FORMAT=ntfs"], ["FORMAT=ntfs", "fat32 nor exfat"]),
+    (["card", "TABLE=apm"], ["TABLE=apm", "mbr nor gpt"]),
     (["card", "FIRMWARE=no such"], ["FIRMWARE=no such is no folder"]),
     (["card", "CMDLINE=a\nb"], ["CMDLINE=", "one line"]),
     *(([goal, "BOARD=foo"], ["BOARD=foo", "rpi4", "virt-riscv64"])

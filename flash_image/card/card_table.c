@@ -1,0 +1,157 @@
+/* Where the volumes of a card are: an MBR, or a GPT behind one that protects it. */
+#include <string.h>
+
+#include "flash_image/card/card_writer.h"
+#include "runtime/storage/partitions.h"
+
+enum { MBR_ENTRIES = 446, MBR_ENTRY = 16, TYPE_FAT32 = 0x0c, TYPE_EXFAT = 0x07, TYPE_GPT = 0xee };
+enum {
+    GUID = 16,
+    GPT_ENTRY = 128,
+    GPT_ENTRIES = 128,
+    GPT_TABLE_BYTES = GPT_ENTRY * GPT_ENTRIES,
+    GPT_TABLE_SECTORS = GPT_TABLE_BYTES / CARD_SECTOR,
+    GPT_HEADER_BYTES = 92,
+    GPT_FIRST_USABLE = 2 + GPT_TABLE_SECTORS,
+};
+
+/* ---- MBR ----------------------------------------------------------------------------------- */
+
+/* The CHS fields say "see LBA". */
+static void mbr_entry(uint8_t *out, uint8_t type, uint64_t start, uint64_t n)
+{
+    const uint8_t entry[8] = { 0x00, 0xfe, 0xff, 0xff, type, 0xfe, 0xff, 0xff };
+
+    memcpy(out, entry, sizeof entry);
+    card_put_u32(out + 8, (uint32_t)start);
+    card_put_u32(out + 12, n > UINT32_MAX ? UINT32_MAX : (uint32_t)n);
+}
+
+static enum err put_mbr(struct card_writer *w, const struct card_layout *const *volumes, unsigned n)
+{
+    uint8_t sector[CARD_SECTOR] = { 0 };
+
+    card_put_u32(sector + 440, CARD_VOLUME_ID);
+    for (unsigned i = 0; i < n; i++) {
+        mbr_entry(sector + MBR_ENTRIES + (size_t)i * MBR_ENTRY,
+                  volumes[i]->format == CARD_EXFAT ? TYPE_EXFAT : TYPE_FAT32, volumes[i]->start,
+                  volumes[i]->n);
+    }
+    card_sign(sector);
+    return card_put(w, 0, sector, sizeof sector);
+}
+
+/* One entry over the whole disk, so that who knows no GPT leaves it alone. The CHS of sector 1 is 0/0/2. */
+static enum err put_protective_mbr(struct card_writer *w, uint64_t sectors)
+{
+    uint8_t sector[CARD_SECTOR] = { 0 };
+
+    mbr_entry(sector + MBR_ENTRIES, TYPE_GPT, 1, sectors - 1);
+    memcpy(sector + MBR_ENTRIES + 1, (const uint8_t[3]){ 0x00, 0x02, 0x00 }, 3);
+    memset(sector + MBR_ENTRIES + 5, 0xff, 3);
+    card_sign(sector);
+    return card_put(w, 0, sector, sizeof sector);
+}
+
+/* ---- GPT ----------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        hash = (hash ^ (value >> 8 * i & 0xff)) * 0x100000001b3; /* FNV-1a */
+    }
+    return hash;
+}
+
+/* A GUID of its own for a disk (0) and its partitions (from 1), the same for the same contents, as all of the image
+ * is. Of version 8, which is for makers' own ways (RFC 9562). */
+static void put_guid(const struct card_writer *w, uint64_t sectors, uint32_t which, uint8_t *out)
+{
+    const struct card_image *c = w->report;
+    uint64_t hash = mix(mix(mix(0xcbf29ce484222325, sectors), (uint64_t)w->time), which);
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        hash = mix(hash, c->entries[i].is_folder ? 0 : c->entries[i].bytes);
+        for (const char *name = c->entries[i].name; *name != '\0'; name++) {
+            hash = mix(hash, (unsigned char)*name);
+        }
+    }
+    card_put_u64(out, hash);
+    card_put_u64(out + 8, mix(hash, which));
+    out[7] = (uint8_t)((out[7] & 0x0f) | 0x80);
+    out[8] = (uint8_t)((out[8] & 0x3f) | 0x80);
+}
+
+static void gpt_table(const struct card_writer *w, const struct card_layout *const *volumes,
+                      unsigned n, uint64_t sectors, uint8_t *table)
+{
+    static const uint8_t basic_data[GUID] = { 0xa2, 0xa0, 0xd0, 0xeb, 0xe5, 0xb9, 0x33, 0x44,
+                                              0x87, 0xc0, 0x68, 0xb6, 0xb7, 0x26, 0x99, 0xc7 };
+    static const char *const names[CARD_MOST_VOLUMES] = { "Ingot", "Ingot models" };
+
+    for (unsigned i = 0; i < n; i++) {
+        uint8_t *entry = table + (size_t)i * GPT_ENTRY;
+
+        memcpy(entry, basic_data, GUID);
+        put_guid(w, sectors, i + 1, entry + GUID);
+        card_put_u64(entry + 32, volumes[i]->start);
+        card_put_u64(entry + 40, volumes[i]->start + volumes[i]->n - 1);
+        for (size_t k = 0; names[i][k] != '\0'; k++) {
+            entry[56 + 2 * k] = (uint8_t)names[i][k];
+        }
+    }
+}
+
+/* A header at one end of the disk, which names the other. */
+static enum err put_header(struct card_writer *w, uint64_t at, uint64_t other, uint64_t table,
+                           uint64_t sectors, uint32_t table_crc)
+{
+    uint8_t h[CARD_SECTOR] = { 0 };
+
+    memcpy(h, "EFI PART", 8);
+    card_put_u32(h + 8, 0x00010000);
+    card_put_u32(h + 12, GPT_HEADER_BYTES);
+    card_put_u64(h + 24, at);
+    card_put_u64(h + 32, other);
+    card_put_u64(h + 40, GPT_FIRST_USABLE);
+    card_put_u64(h + 48, sectors - 2 - GPT_TABLE_SECTORS);
+    put_guid(w, sectors, 0, h + 56);
+    card_put_u64(h + 72, table);
+    card_put_u32(h + 80, GPT_ENTRIES);
+    card_put_u32(h + 84, GPT_ENTRY);
+    card_put_u32(h + 88, table_crc);
+    card_put_u32(h + 16, partitions_crc32(0, h, GPT_HEADER_BYTES));
+    return card_put(w, at * CARD_SECTOR, h, sizeof h);
+}
+
+static enum err put_gpt(struct card_writer *w, const struct card_layout *const *volumes, unsigned n,
+                        uint64_t sectors)
+{
+    uint8_t table[GPT_TABLE_BYTES] = { 0 };
+    uint64_t last = sectors - 1, copy = last - GPT_TABLE_SECTORS;
+    uint32_t crc;
+    enum err e;
+
+    gpt_table(w, volumes, n, sectors, table);
+    crc = partitions_crc32(0, table, sizeof table);
+    e = put_header(w, 1, last, 2, sectors, crc);
+    if (e == ERR_OK) {
+        e = put_header(w, last, 1, copy, sectors, crc);
+    }
+    if (e == ERR_OK) {
+        e = card_put(w, 2 * CARD_SECTOR, table, sizeof table);
+    }
+    return e == ERR_OK ? card_put(w, copy * CARD_SECTOR, table, sizeof table) : e;
+}
+
+enum err card_put_table(struct card_writer *w, enum card_table table,
+                        const struct card_layout *const *volumes, unsigned n, uint64_t sectors)
+{
+    enum err e;
+
+    if (table == CARD_MBR) {
+        return put_mbr(w, volumes, n);
+    }
+    e = put_protective_mbr(w, sectors);
+    return e == ERR_OK ? put_gpt(w, volumes, n, sectors) : e;
+}

@@ -1,0 +1,105 @@
+/* Which volume of a device is mounted: by what its partitions begin with and have. */
+#include <string.h>
+
+#include "runtime/storage/exfat.h"
+#include "runtime/storage/fat32.h"
+#include "runtime/storage/fat32_volume.h"
+#include "runtime/storage/partitions.h"
+
+enum { OEM_NAME = 3, SIGNATURE = 510 }; /* of a boot sector */
+
+static enum err fat32_mount_volume(struct fat32 *fs, uint64_t sector)
+{
+    const uint8_t *boot;
+    enum err e = fat32_fetch_sector(fs, sector, &boot);
+
+    fs->first_sector = sector;
+    fs->is_exfat = false;
+    if (e != ERR_OK)
+        return e;
+    return exfat_is_boot_sector(boot) ? exfat_mount(fs, sector) : fat32_mount_fat(fs, boot);
+}
+
+/* A partition that the table does not call FAT32 may hold anything: what it begins with tells. */
+static enum err fat32_mount_partition(struct fat32 *fs, const struct partition *p)
+{
+    const uint8_t *boot;
+    enum err e;
+
+    if (p->sector == 0)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM,
+                          "the FAT32 or exFAT partition starts beyond the end of the card");
+    if (p->is_fat32)
+        return fat32_mount_volume(fs, p->sector);
+    e = fat32_fetch_sector(fs, p->sector, &boot);
+    if (e != ERR_OK)
+        return e;
+    if (!fat32_is_boot_sector(boot) && !exfat_is_boot_sector(boot) &&
+        memcmp(boot + OEM_NAME, "NTFS    ", 8) != 0)
+        return fat32_fail(fs, ERR_NO_FILESYSTEM, NULL);
+    return fat32_mount_volume(fs, p->sector);
+}
+
+static bool fat32_has_models(struct fat32 *fs)
+{
+    struct fat32_directory dir;
+
+    return fat32_open_directory(fs, "models", &dir) == ERR_OK;
+}
+
+/* The first partition with a folder of models, as a board's loader may want one of its own in front; else the
+ * first that mounts; if none does, what was wrong with the first. */
+static enum err fat32_mount_table(struct fat32 *fs)
+{
+    const struct partition *usable = NULL;
+    struct partitions found;
+    enum err first = partitions_find(fs, &found);
+    const char *why = fs->why;
+
+    if (first == ERR_OK) {
+        first = ERR_NO_FILESYSTEM;
+        why = "the card has no FAT32 partition and no exFAT";
+    }
+    for (unsigned i = 0; i < found.n; i++) {
+        enum err e = fat32_mount_partition(fs, &found.list[i]);
+
+        if (e == ERR_OK && fat32_has_models(fs))
+            return e;
+        if (e == ERR_OK && usable == NULL)
+            usable = &found.list[i];
+        else if (e != ERR_OK && e != ERR_NO_FILESYSTEM &&
+                 (first == ERR_NO_FILESYSTEM || first == ERR_UNSUPPORTED)) {
+            first = e;
+            why = fs->why;
+        }
+    }
+    if (usable != NULL)
+        return fat32_mount_partition(fs, usable);
+    return fat32_fail(fs, first, why);
+}
+
+enum err fat32_mount(struct fat32 *fs, struct block_device *device,
+                     const struct file_timeout *timeout)
+{
+    const uint8_t *sector;
+    enum err e;
+
+    memset(fs, 0, sizeof *fs);
+    e = file_open_device(&fs->device, device, 0, timeout);
+    if (e != ERR_OK)
+        return fat32_fail(fs, e, "the card is empty");
+    e = fat32_fetch_sector(fs, 0, &sector);
+    if (e != ERR_OK)
+        return e;
+    if (sector[SIGNATURE] != 0x55 || sector[SIGNATURE + 1] != 0xaa)
+        return fat32_fail(fs, ERR_NO_FILESYSTEM, "the card has neither an MBR nor a file system");
+    if (fat32_is_boot_sector(sector) || exfat_is_boot_sector(sector))
+        e = fat32_mount_volume(fs, 0);
+    else
+        e = fat32_mount_table(fs);
+    if (e == ERR_OK)
+        fs->why = NULL;
+    if (e == ERR_TRUNCATED)
+        return ERR_BAD_FILESYSTEM;
+    return e;
+}
