@@ -312,6 +312,22 @@ const struct command_option host_options[HOST_OPTIONS] = {
                      .help = "a smaller model of the same vocabulary that guesses tokens ahead",
                      .set = host_args_set_word,
                      .word = "draft" },
+    [HOST_EXPERTS] = { .name = "--experts",
+                       .value = "ahead",
+                       .choices = "demand ahead",
+                       .takes = "demand or ahead",
+                       .help =
+                           "ahead: what the next layer's router is likely to name is read while\n"
+                           "the file would wait (default: demand)",
+                       .set = host_args_set_word,
+                       .word = "experts" },
+    [HOST_PINS] = { .name = "--pins",
+                    .value = "N",
+                    .takes = "a count up to 16",
+                    .help = "experts of a layer that stay in the cache, by what /save use kept\n"
+                            "(default: 2)",
+                    .set = host_args_set_word,
+                    .word = "pins" },
     [HOST_SPEC] = { .name = "--spec",
                     .value = "HOW",
                     .choices = "auto off ngram",

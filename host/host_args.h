@@ -76,6 +76,8 @@ enum host_option {
     HOST_PREFIX,
     HOST_DRAFT,
     HOST_SPEC,
+    HOST_EXPERTS,
+    HOST_PINS,
     HOST_ADAPTER,
     HOST_ADAPTERS,
     HOST_GRAMMAR,
@@ -114,7 +116,7 @@ extern const struct command_option host_options[HOST_OPTIONS];
 #define HOST_ROWS_LOAD \
     HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(TOKENIZER), HOST_ROW(CTX), HOST_ROW(KV), \
         HOST_ROW(KV_FILE), HOST_ROW(ADAPTER), HOST_ROW(ADAPTERS), HOST_ROW(MEM), HOST_ROW(RAM), \
-        HOST_ROW(MMAP), HOST_ROW(CARD), HOST_ROW(CHUNK)
+        HOST_ROW(EXPERTS), HOST_ROW(PINS), HOST_ROW(MMAP), HOST_ROW(CARD), HOST_ROW(CHUNK)
 #define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_ROW(THREADS), HOST_ROW(ISA)
 
 /* For more rows: a set that gives o->word, a boot argument's name, and value to args->options; one for

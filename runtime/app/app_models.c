@@ -50,6 +50,8 @@ static struct model_setup target_setup(struct app *a)
         .sequences = o->load.together,
         .sequence_bytes = options_given(o, OPTION_GRAMMAR) ? app_session_bytes_with_grammar
                                                            : session_bytes,
+        .experts_ahead = o->load.experts == EXPERTS_AHEAD,
+        .pins = o->load.pins,
         .learns = o->load.learn != LEARN_OFF && a->setup.chats,
         .watches = o->load.policy != POLICY_OFF && a->setup.chats,
         .lines = chat_lines(app_branches(a), o->load.beams),

@@ -23,6 +23,12 @@ void report_experts(struct console *c, const struct stream_stats *now,
                    (unsigned long)(now->expert_stalls - before->expert_stalls),
                    format_ratio(each, r->decode_expert_stalls, r->passes, 2),
                    r->speculates ? "pass" : "token");
+    if (now->experts_ahead != before->experts_ahead) {
+        console_printf(c, ", %lu ahead, %s %% of them right",
+                       (unsigned long)(now->experts_ahead - before->experts_ahead),
+                       format_ratio(share, (now->ahead_right - before->ahead_right) * 100,
+                                    now->experts_ahead - before->experts_ahead, 1));
+    }
 }
 
 /* Layers without experts have no lists. */

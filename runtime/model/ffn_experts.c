@@ -7,39 +7,18 @@
 #include "kernels/ref/scalar.h"
 #include "runtime/image/image.h"
 #include "runtime/model/ffn_dense.h"
+#include "runtime/model/ffn_experts_private.h"
 #include "runtime/model/router.h"
-
-/* What a token needs of act.work: the router's logits, and the choice. */
-struct token_work {
-    float shared; /* weight of the dense part */
-    float *logits, *scores;
-    struct router_choice *chosen;
-};
-
-static size_t padded(size_t n)
-{
-    return (n + 15) / 16 * 16;
-}
 
 static size_t work_bytes(const struct ingot_params *p, const struct ingot_layer *l)
 {
     (void)p;
-    return (16 + 2 * padded(l->n_experts)) * sizeof(float) +
-           padded(l->n_experts_used * sizeof(struct router_choice));
-}
-
-static struct token_work work_of(const struct transformer *t, size_t token)
-{
-    float *at = (float *)(void *)(t->act.work + token * work_bytes(params(t), t->data));
-    size_t n = padded(t->data->n_experts);
-
-    return (struct token_work){ at[0], at + 16, at + 16 + n,
-                                (struct router_choice *)(void *)(at + 16 + 2 * n) };
+    return experts_work_bytes(l);
 }
 
 static void set_shared(const struct transformer *t, size_t token, float weight)
 {
-    *(float *)(void *)(t->act.work + token * work_bytes(params(t), t->data)) = weight;
+    *(float *)(void *)(t->act.work + token * experts_work_bytes(t->data)) = weight;
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------- */
@@ -94,12 +73,6 @@ static const float *weight_of(const struct transformer *t, size_t token, uint32_
 }
 
 /* ---- the matrices of an expert ----------------------------------------------------------------- */
-
-/* Experts come from a cache, not with the layer. */
-static bool is_cached(const struct transformer *t)
-{
-    return t->stream->experts.all != NULL;
-}
 
 /* Core 0 asks for all that any token takes. */
 static void ask(const struct transformer *t)
@@ -424,9 +397,13 @@ static bool run_shared(const struct transformer *t, unsigned core)
 static bool run(const struct transformer *t, unsigned core)
 {
     choose(t, core);
+    if (core == t->workers->n_cores - 1) {
+        experts_choose_next(t);
+    }
     layer_step(t, core);
     if (core == 0 && is_cached(t)) {
         ask(t);
+        experts_ask_next(t);
     }
     if (!run_shared(t, core) || !layer_wait_rest(t, core)) {
         return false;

@@ -353,7 +353,9 @@ enum err model_load(struct model *m, const struct model_setup *setup)
     if (m->request.use != NULL && m->stream.experts.all != NULL) {
         m->use_error = expert_use_read(&m->use, setup->use_file, &m->image, NULL,
                                        m->stream.experts.all);
+        stream_experts_pin(&m->stream, setup->pins);
     }
+    m->stream.experts.looks_ahead = setup->experts_ahead;
     if ((p->prediction.lends_decode || p->prediction.lends_prefill) &&
         (p->kv.n_spilled == 0 || setup->kv_file->device == m->file->device)) {
         m->io_core = io_core_of(m->file->device);

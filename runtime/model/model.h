@@ -37,6 +37,8 @@ struct model_setup {
     const struct kernels *kernels;
     struct plan_limits limits;
     const struct file *kv_file;   /* for what spills; it takes writes. NULL: only planned */
+    bool experts_ahead;           /* look for those of the next layer */
+    uint32_t pins;                /* of a layer's experts */
     const struct file *use_file;  /* how its experts were used (expert_use.h); NULL: none */
     struct plan_rates rates;      /* of the machine, where they are known */
     bool calibrate;               /* measure them, for the plan; never for a draft */

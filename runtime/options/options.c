@@ -61,6 +61,9 @@ const struct rule options_rules[OPTION_COUNT] = {
     [OPTION_KV] = { "kv", KIND_KV, 0, 0, 0, 0,
                     "f16, q8, rot_q8, rot_q4 or f32, or KEYS,VALUES; ruv or tiers:HOT,WARM,TYPE by age; "
                     "card or card,TYPES: what does not fit is on the card (docs/KV.md)" },
+    [OPTION_EXPERTS] = { "experts", KIND_CHOICE, FIELD(load.experts), 0, 0, 0, "demand or ahead" },
+    [OPTION_PINS] = { "pins", KIND_COUNT, FIELD(load.pins), 0, 0, 16,
+                      "a count up to 16, such as pins=2: experts of a layer that stay in the cache" },
     [OPTION_SPEC] = { "spec", KIND_CHOICE, FIELD(load.spec), 0, 0, 0, "auto, off or ngram" },
     [OPTION_DRAFT] = { "draft", KIND_TEXT, FIELD(load.draft), OPTIONS_MODEL_BYTES, 0, 0,
                        "a file name of up to 255 bytes, such as draft=small.ingot" },
@@ -112,6 +115,7 @@ void options_init(struct options *o)
 {
     memset(o, 0, sizeof *o);
     o->load.branches = 4;
+    o->load.pins = 2;
     o->load.beams = 1;
     o->load.together = 1;
     sampler_params_default(&o->sampler);
@@ -232,6 +236,9 @@ static const char *const policy_names[] = { [POLICY_OFF] = "off",
                                             [POLICY_EXPLORE] = "explore",
                                             NULL };
 static const char *const log_names[] = { [LOG_OFF] = "off", [LOG_ON] = "on", NULL };
+static const char *const experts_names[] = {
+    [EXPERTS_DEMAND] = "demand", [EXPERTS_AHEAD] = "ahead", NULL
+};
 static const char *const term_names[] = {
     [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain", [CONSOLE_VT] = "vt", NULL
 };
@@ -245,6 +252,7 @@ static const char *const *const choices_of[OPTION_COUNT] = {
     [OPTION_MODE] = mode_names,         [OPTION_THINK] = think_names,
     [OPTION_OVERFLOW] = overflow_names, [OPTION_LOG] = log_names,
     [OPTION_KEYBOARD] = keyboard_names, [OPTION_POLICY] = policy_names,
+    [OPTION_EXPERTS] = experts_names,
 };
 
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)

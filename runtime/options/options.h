@@ -50,6 +50,8 @@ enum option {
     OPTION_BRANCHES, /* branches=COUNT that /branch and /retry can keep */
     OPTION_KV,       /* kv=f16 or another type of kv_format.h, or kv=KEYS,VALUES; kv=card and
                       * card,TYPES: they may spill to a file of the card */
+    OPTION_EXPERTS,  /* experts=demand or ahead: when those that are not in the cache are read */
+    OPTION_PINS,     /* pins=COUNT of a layer's experts that stay in the cache */
     OPTION_SPEC,     /* spec=auto, off or ngram: tokens guessed ahead of a pass */
     OPTION_DRAFT,    /* draft=PATH, a small model that guesses them */
     OPTION_ADAPTER,  /* adapter=NAME, NAME:SCALE, several with commas: adapters (LoRA) at work */
@@ -88,6 +90,8 @@ enum option_learn { LEARN_OFF, LEARN_ON, LEARN_LOOSE };
 enum option_log { LOG_OFF, LOG_ON };
 /* WATCH: it learns, and nothing obeys it; EXPLORE: it tries what it would not choose now and then. */
 enum option_policy { POLICY_OFF, POLICY_WATCH, POLICY_ON, POLICY_EXPLORE };
+/* When a router names them; or also those that the next one is likely to name. */
+enum option_experts { EXPERTS_DEMAND, EXPERTS_AHEAD };
 enum option_flow { FLOW_ON, FLOW_OFF };
 enum option_pcie { PCIE_GEN2, PCIE_GEN3 };
 enum option_screen { SCREEN_ON, SCREEN_OFF };
@@ -113,6 +117,8 @@ struct options_load {
     uint32_t log;                        /* enum option_log */
     uint32_t branches;                   /* that chats keep room for */
     struct options_kv kv;
+    uint32_t experts; /* enum option_experts */
+    uint32_t pins;
     uint32_t spec; /* enum speculative_mode */
     uint64_t mem;  /* 0: all that is left */
 };

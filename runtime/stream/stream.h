@@ -66,6 +66,8 @@ struct stream_stats {
     uint64_t experts_read;  /* and those that were not */
     uint64_t expert_stalls; /* of these, how many the cores waited for */
     uint64_t expert_bytes;  /* of those that were read; part of bytes_streamed */
+    uint64_t experts_ahead; /* asked for before a router named them: not in experts_read, ... */
+    uint64_t ahead_right;   /* ... and then named */
 };
 
 /* `done` of `total` bytes are there; called when that changes. False: stop. A later call returns

@@ -1,5 +1,7 @@
 #include "runtime/stream/stream_experts.h"
 
+#include <string.h>
+
 #include "board/min_max.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
@@ -18,7 +20,7 @@ static const struct ingot_layer *layer_of(const struct stream *s)
 /* The experts of the layer of the list. */
 static struct stream_expert *all_of(const struct stream *s)
 {
-    return s->experts.all + layer_of(s)->first_expert;
+    return stream_experts_of(s, s->experts.layer);
 }
 
 void stream_experts_open(struct stream *s, struct arena *arena)
@@ -50,93 +52,19 @@ void stream_experts_open(struct stream *s, struct arena *arena)
     }
 }
 
-/* ---- slots ------------------------------------------------------------------------------------- */
-
-/* A slot that no expert of the layer has; the number of slots: there is none. */
-static uint32_t free_slot(const struct stream *s, uint32_t n_slots)
-{
-    const struct stream_expert *all = all_of(s);
-    uint8_t taken[INGOT_MAX_EXPERTS / 8] = { 0 };
-    uint32_t slot = 0;
-
-    for (uint32_t i = 0; i < layer_of(s)->n_experts; i++) {
-        if (all[i].slot != STREAM_NO_SLOT) {
-            taken[all[i].slot / 8] |= (uint8_t)(1u << all[i].slot % 8);
-        }
-    }
-    while (slot < n_slots && (taken[slot / 8] >> slot % 8 & 1) != 0) {
-        slot++;
-    }
-    return slot;
-}
-
-/* The expert that goes: of those with a slot that nobody needs the one that is used least, of several
- * the one with the highest number. NULL: all are needed. */
-static struct stream_expert *least_used(const struct stream *s)
-{
-    struct stream_expert *all = all_of(s), *least = NULL;
-
-    for (uint32_t i = 0; i < layer_of(s)->n_experts; i++) {
-        bool free = all[i].slot != STREAM_NO_SLOT && all[i].listed == STREAM_NOT_LISTED;
-
-        if (free && (least == NULL || all[i].use <= least->use)) {
-            least = &all[i];
-        }
-    }
-    return least;
-}
-
-/* A chunk may need more experts than there are slots. Then one that was there before the chunk, and
- * that is needed last, makes room and is read again in its turn: it has not been read in this chunk,
- * because those that were have lower numbers. */
-static struct stream_expert *needed_last(struct stream *s)
-{
-    struct stream_experts *x = &s->experts;
-    uint32_t i = x->n - 1;
-
-    while (x->list[i].state != STREAM_EXPERT_READY) {
-        i--;
-    }
-    x->list[i].state = STREAM_EXPERT_MISSING;
-    return &all_of(s)[x->list[i].expert];
-}
-
-/* A slot for an expert of the list; STREAM_NO_SLOT: none is free, and it is not needed now. */
-static uint16_t take_slot(struct stream *s, bool now)
-{
-    uint32_t n_slots = plan_experts_slots(s->image, s->experts.layer, s->plan->experts.n_slots);
-    uint32_t slot = free_slot(s, n_slots);
-    struct stream_expert *other;
-
-    if (slot < n_slots) {
-        return (uint16_t)slot;
-    }
-    other = least_used(s);
-    if (other == NULL && now) {
-        other = needed_last(s);
-    }
-    if (other == NULL) {
-        return STREAM_NO_SLOT;
-    }
-    slot = other->slot;
-    other->slot = STREAM_NO_SLOT;
-    return (uint16_t)slot;
-}
-
 /* ---- reads ------------------------------------------------------------------------------------- */
 
 static void start_read(const struct stream *s, struct stream_expert_read *r)
 {
-    const struct ingot_layer *l = layer_of(s);
-    const struct stream_expert_wanted *w = &s->experts.list[r->item];
+    const struct ingot_layer *l = image_layer(s->image, r->layer);
     uint64_t offset = s->image->segments[l->segment].offset + l->expert_offset +
-                      w->expert * l->expert_bytes;
+                      r->expert * l->expert_bytes;
 
     r->crc = 0;
     r->crc_bytes = 0;
-    /* The slot is the stream's, which gives it out for reading. A refusal shows in the poll. */
-    (void)file_read_start(&r->read, s->file, offset, (uint8_t *)(uintptr_t)w->at,
-                          (size_t)l->expert_bytes);
+    r->stopped = false;
+    /* A refusal shows in the poll. */
+    (void)file_read_start(&r->read, s->file, offset, r->at, (size_t)l->expert_bytes);
 }
 
 /* One that is not in use, unless an earlier one has more to ask for: the expert that is needed first
@@ -148,7 +76,8 @@ static struct stream_expert_read *idle_read(struct stream_experts *x)
     for (uint32_t i = 0; i < STREAM_EXPERT_READS; i++) {
         struct stream_expert_read *r = &x->reads[i];
 
-        if (r->used && r->read.status == ERR_BUSY && r->read.bytes_issued < r->read.bytes) {
+        if (r->used && !r->stopped && r->read.status == ERR_BUSY &&
+            r->read.bytes_issued < r->read.bytes) {
             return NULL;
         }
         if (!r->used) {
@@ -158,33 +87,71 @@ static struct stream_expert_read *idle_read(struct stream_experts *x)
     return idle;
 }
 
+/* NULL: it has to wait. */
+static struct stream_expert_read *begin_read(struct stream *s, uint32_t layer, uint16_t expert,
+                                             bool now)
+{
+    struct stream_experts *x = &s->experts;
+    struct stream_expert_read *r = idle_read(x);
+    uint64_t bytes = image_layer(s->image, layer)->expert_bytes;
+    uint16_t slot;
+
+    if (r == NULL) {
+        return NULL;
+    }
+    slot = stream_experts_take_slot(s, layer, now);
+    if (slot == STREAM_NO_SLOT) {
+        return NULL;
+    }
+    stream_experts_of(s, layer)[expert].slot = slot;
+    stream_begin_count(s);
+    *r = (struct stream_expert_read){ .used = true,
+                                      .item = STREAM_NOT_LISTED,
+                                      .expert = expert,
+                                      .layer = layer,
+                                      .at = x->slots[layer] + slot * bytes,
+                                      .begun = trace_begin(s->workers->trace) };
+    start_read(s, r);
+    s->stats.expert_bytes += bytes;
+    s->stats.bytes_streamed += bytes;
+    return r;
+}
+
 bool stream_experts_ask_for(struct stream *s, uint32_t i, bool now)
 {
     struct stream_experts *x = &s->experts;
     struct stream_expert_wanted *w = &x->list[i];
-    struct stream_expert_read *r = idle_read(x);
-    uint16_t slot;
+    struct stream_expert_read *r = begin_read(s, x->layer, w->expert, now);
 
     if (r == NULL) {
         return false;
     }
-    slot = take_slot(s, now);
-    if (slot == STREAM_NO_SLOT) {
-        return false;
-    }
-    all_of(s)[w->expert].slot = slot;
-    w->at = x->slots[x->layer] + slot * layer_of(s)->expert_bytes;
+    r->item = (uint16_t)i;
+    w->at = r->at;
     w->state = STREAM_EXPERT_ARRIVING;
-    stream_begin_count(s);
-    *r = (struct stream_expert_read){ .used = true,
-                                      .item = (uint16_t)i,
-                                      .begun = trace_begin(s->workers->trace) };
-    start_read(s, r);
     s->stats.experts_read++;
-    s->stats.expert_bytes += layer_of(s)->expert_bytes;
-    s->stats.bytes_streamed += layer_of(s)->expert_bytes;
     x->figures[x->layer].read++;
     return true;
+}
+
+/* The card has nothing else to do. */
+static void fetch_next(struct stream *s)
+{
+    struct stream_experts *x = &s->experts;
+
+    for (uint32_t i = 0; i < x->next.n && x->failure == ERR_OK; i++) {
+        struct stream_expert *e = &stream_experts_of(s, x->next.layer)[x->next.experts[i]];
+
+        if (e->slot != STREAM_NO_SLOT || x->next.asked[i]) {
+            continue;
+        }
+        if (begin_read(s, x->next.layer, x->next.experts[i], false) == NULL) {
+            return;
+        }
+        e->flags |= STREAM_EXPERT_COMING;
+        x->next.asked[i] = true;
+        s->stats.experts_ahead++;
+    }
 }
 
 static void ask_ahead(struct stream *s)
@@ -196,28 +163,61 @@ static void ask_ahead(struct stream *s)
             return;
         }
     }
+    fetch_next(s);
 }
 
+void stream_experts_look_ahead(struct stream *s, uint32_t layer, uint32_t n)
+{
+    s->experts.next.layer = layer;
+    s->experts.next.n = n;
+    memset(s->experts.next.asked, 0, n * sizeof s->experts.next.asked[0]);
+    if (s->experts.n != 0) {
+        ask_ahead(s);
+    }
+}
+
+/* Its slot holds nothing. */
+static void drop(const struct stream *s, struct stream_expert_read *r)
+{
+    struct stream_expert *e = &stream_experts_of(s, r->layer)[r->expert];
+
+    e->slot = STREAM_NO_SLOT;
+    e->flags &= (uint16_t)~STREAM_EXPERT_COMING;
+    r->used = false;
+}
+
+/* What nobody waits for fails nothing: it is asked for when somebody does. */
 static void fail(struct stream *s, struct stream_expert_read *r, enum err e)
 {
     struct stream_experts *x = &s->experts;
 
+    if (r->item == STREAM_NOT_LISTED) {
+        drop(s, r);
+        return;
+    }
+    if (r->stopped) { /* and named in the meantime */
+        start_read(s, r);
+        return;
+    }
     x->failure = e;
     x->list[r->item].failed = true;
-    stream_name_expert(s, x->layer, x->list[r->item].expert, &r->read, e);
+    stream_name_expert(s, r->layer, r->expert, &r->read, e);
 }
 
 /* All of it has come. Reading again cures a bit that flipped on the way, but not one on the card. */
 static void finish(struct stream *s, struct stream_expert_read *r)
 {
-    struct stream_experts *x = &s->experts;
-    struct stream_expert_wanted *w = &x->list[r->item];
+    struct stream_expert *e = &stream_experts_of(s, r->layer)[r->expert];
+    const struct ingot_layer *l = image_layer(s->image, r->layer);
 
     s->stats.retries += r->read.n_retries;
-    if (r->crc == s->image->expert_crcs[layer_of(s)->first_expert + w->expert]) {
-        trace_end(s->workers->trace, TRACE_EXPERT, trace_expert(x->layer, w->expert), TRACE_CARD,
+    if (r->crc == s->image->expert_crcs[l->first_expert + r->expert]) {
+        trace_end(s->workers->trace, TRACE_EXPERT, trace_expert(r->layer, r->expert), TRACE_CARD,
                   r->begun);
-        w->state = STREAM_EXPERT_READY;
+        e->flags &= (uint16_t)~STREAM_EXPERT_COMING;
+        if (r->item != STREAM_NOT_LISTED) {
+            s->experts.list[r->item].state = STREAM_EXPERT_READY;
+        }
         r->used = false;
     } else if (r->tries++ < STREAM_REREADS) {
         s->stats.reread++;
@@ -242,7 +242,7 @@ static void poll_read(struct stream *s, struct stream_expert_read *r, bool check
         return;
     }
     n = min_u64(r->read.bytes_done - r->crc_bytes, CRC_STEP);
-    r->crc = crc32c(r->crc, s->experts.list[r->item].at + r->crc_bytes, (size_t)n);
+    r->crc = crc32c(r->crc, r->at + r->crc_bytes, (size_t)n);
     r->crc_bytes += n;
     if (e == ERR_OK && r->crc_bytes == r->read.bytes) {
         finish(s, r);
@@ -253,7 +253,7 @@ void stream_experts_poll(struct stream *s, bool checks)
 {
     struct stream_experts *x = &s->experts;
 
-    for (uint32_t i = 0; i < STREAM_EXPERT_READS && x->n != 0; i++) {
+    for (uint32_t i = 0; i < STREAM_EXPERT_READS; i++) {
         if (x->reads[i].used && x->failure == ERR_OK) {
             poll_read(s, &x->reads[i], checks);
         }
@@ -283,10 +283,10 @@ void stream_experts_reset(struct stream *s)
             (void)file_read_poll(&r->read);
         }
         if (r->used) {
-            all_of(s)[x->list[r->item].expert].slot = STREAM_NO_SLOT;
+            drop(s, r);
         }
-        r->used = false;
     }
+    x->next.n = 0;
     for (uint32_t i = 0; i < x->n; i++) {
         all_of(s)[x->list[i].expert].listed = STREAM_NOT_LISTED;
     }
@@ -305,11 +305,47 @@ static void count_use(struct stream_expert *e, uint32_t count, uint32_t n_tokens
     e->use = (uint32_t)((int64_t)e->use + step);
 }
 
+/* Number i of the list is on its way already. */
+static void join_read(struct stream *s, uint32_t i)
+{
+    struct stream_experts *x = &s->experts;
+    uint32_t n = 0;
+
+    while (!x->reads[n].used || x->reads[n].layer != x->layer ||
+           x->reads[n].expert != x->list[i].expert) {
+        n++;
+    }
+    x->reads[n].item = (uint16_t)i;
+    x->list[i].at = x->reads[n].at;
+    x->list[i].state = STREAM_EXPERT_ARRIVING;
+}
+
+/* Of what was asked for ahead, and is not named, nothing more is asked for. */
+static void stop_reads(struct stream *s)
+{
+    struct stream_experts *x = &s->experts;
+
+    for (uint32_t i = 0; i < x->next.n; i++) {
+        s->stats.ahead_right += x->next.layer == x->layer && x->counts[x->next.experts[i]] != 0 &&
+                                x->next.asked[i];
+    }
+    for (uint32_t i = 0; i < STREAM_EXPERT_READS; i++) {
+        struct stream_expert_read *r = &x->reads[i];
+
+        if (r->used && r->item == STREAM_NOT_LISTED && r->read.bytes_issued < r->read.bytes) {
+            r->stopped = true;
+            file_read_stop(&r->read);
+        }
+    }
+    x->next.n = 0;
+}
+
 static void list_expert(struct stream *s, uint32_t expert)
 {
     struct stream_experts *x = &s->experts;
     struct stream_expert *e = &all_of(s)[expert];
-    bool there = e->slot != STREAM_NO_SLOT;
+    bool coming = (e->flags & STREAM_EXPERT_COMING) != 0;
+    bool there = e->slot != STREAM_NO_SLOT && !coming;
 
     e->listed = (uint16_t)x->n;
     x->list[x->n++] = (struct stream_expert_wanted){
@@ -318,6 +354,9 @@ static void list_expert(struct stream *s, uint32_t expert)
         .there = there,
         .at = there ? x->slots[x->layer] + e->slot * layer_of(s)->expert_bytes : NULL,
     };
+    if (coming) {
+        join_read(s, x->n - 1);
+    }
     s->stats.experts_kept += there;
     x->figures[x->layer].kept += there;
 }
@@ -338,6 +377,7 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens)
             list_expert(s, i);
         }
     }
+    stop_reads(s);
     stream_experts_count(s, n_tokens);
     ask_ahead(s);
 }

@@ -33,10 +33,15 @@ struct stream_expert {
      * how often a single token's expert was there, and which one is there now. */
     uint32_t found;
     uint16_t order;
-    uint16_t zero;
+    uint16_t flags; /* STREAM_EXPERT_PINNED, STREAM_EXPERT_COMING */
 };
 
 _Static_assert(sizeof(struct stream_expert) == 20, "PLAN_EXPERT_BYTES");
+
+enum {
+    STREAM_EXPERT_PINNED = 1, /* it keeps its slot */
+    STREAM_EXPERT_COMING = 2, /* asked for before a router named it */
+};
 
 enum stream_expert_state { STREAM_EXPERT_MISSING, STREAM_EXPERT_ARRIVING, STREAM_EXPERT_READY };
 
@@ -50,8 +55,11 @@ struct stream_expert_wanted {
 };
 
 struct stream_expert_read {
-    bool used;
-    uint16_t item; /* of the list */
+    bool used, stopped; /* stopped: of one that nobody named after all */
+    uint16_t item;      /* of the list; STREAM_NOT_LISTED: asked for ahead */
+    uint16_t expert;
+    uint32_t layer;
+    uint8_t *at;
     uint32_t tries;
     uint32_t crc; /* of the first crc_bytes */
     uint64_t crc_bytes;
@@ -76,11 +84,26 @@ struct stream_experts {
     struct stream_expert_wanted list[INGOT_MAX_EXPERTS];
     uint16_t counts[INGOT_MAX_EXPERTS]; /* tokens that take each expert, by who makes the list */
     struct stream_expert_read reads[STREAM_EXPERT_READS];
+    bool looks_ahead; /* experts=ahead */
+    /* What the next layer's router names by this layer's x, to be asked for while the card idles. */
+    struct {
+        uint32_t layer, n;
+        uint16_t experts[INGOT_MAX_EXPERTS];
+        bool asked[INGOT_MAX_EXPERTS]; /* and were read for that */
+    } next;
 };
 
 /* Make the list: the experts of the layer whose counts are not 0, of n_tokens tokens. What is missing
  * is asked for. */
 void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens);
+
+/* The experts of a layer that is not computed yet are likely to be named there: n of x->next.experts.
+ * Those that are missing are read while the card would idle. */
+void stream_experts_look_ahead(struct stream *s, uint32_t layer, uint32_t n);
+
+/* Of each layer so many keep their slots from now on: those that most tokens took, as far as that is
+ * known. */
+void stream_experts_pin(struct stream *s, uint32_t n);
 
 /* Wait for number i of the list; all cores look at it after a barrier. An error sets its `failed`, and
  * stream_layer_check reports it. */

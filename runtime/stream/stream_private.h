@@ -39,6 +39,16 @@ uint32_t stream_layer_crc(const struct stream *s, uint32_t segment, uint32_t crc
 /* stream_experts.c, called by the ring. The arena's region of weights is reserved. */
 void stream_experts_open(struct stream *s, struct arena *arena);
 
+/* The experts of a layer. */
+static inline struct stream_expert *stream_experts_of(const struct stream *s, uint32_t layer)
+{
+    return s->experts.all + image_layer(s->image, layer)->first_expert;
+}
+
+/* stream_experts_slots.c: a slot of a layer; now: of the list's, for one that is needed first.
+ * STREAM_NO_SLOT: none is free. */
+uint16_t stream_experts_take_slot(struct stream *s, uint32_t layer, bool now);
+
 /* stream_experts_count.c: the list of n_tokens tokens is new. */
 void stream_experts_count(struct stream *s, uint32_t n_tokens);
 

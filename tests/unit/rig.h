@@ -43,6 +43,7 @@ static struct rig {
     struct session session;
     uint8_t *ram;
     enum model_guesses guesses; /* of the next rig_open */
+    bool experts_ahead;         /* of the next rig_open */
     uint32_t lines;             /* of sessions over the next one, ... */
     size_t line_bytes;          /* ... with so much for a chat */
     struct kv_types kv;
@@ -170,6 +171,7 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
                                       .limits.weights = limit,
                                       .limits.chunk = chunk,
                                       .limits.kv = rig.kv,
+                                      .experts_ahead = rig.experts_ahead,
                                       .guesses = rig.guesses,
                                       .learns = rig.learns,
                                       .watches = rig.watches,

@@ -38,7 +38,7 @@ static void test_all_words(void)
     enum err err = parse(
         "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
-        "isa=neon kv=q8 spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 flow=off mode=json "
+        "isa=neon kv=q8 experts=ahead pins=2 spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 flow=off mode=json "
         "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 keyboard=fr screen=off trace=1 system=\"Be brief.\" think=off "
         "overflow=sinks branches=2 beams=3 together=5 policy=explore learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
 
@@ -53,7 +53,7 @@ static void test_all_words(void)
            o.line.baud == 115200 && o.line.flow == FLOW_OFF && o.line.mode == MODE_JSON &&
            o.machine.watchdog == 9 && o.load.branches == 2 && o.load.learn == LEARN_ON &&
            o.load.log == LOG_ON && o.load.policy == POLICY_EXPLORE && o.load.beams == 3 &&
-           o.load.together == 5,
+           o.load.pins == 2 && o.load.together == 5,
        "counts");
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
            near(o.sampler.repeat, 1.1f),
@@ -66,7 +66,8 @@ static void test_all_words(void)
        "flags");
     OK(o.machine.screen == SCREEN_OFF && o.machine.keyboard == 3 && o.load.kv.types.keys == KV_Q8 &&
            o.reply.think == THINK_OFF && o.reply.overflow == OVERFLOW_SINKS &&
-           o.load.spec == SPECULATIVE_NGRAM && o.line.term == CONSOLE_VT,
+           o.load.experts == EXPERTS_AHEAD && o.load.spec == SPECULATIVE_NGRAM &&
+           o.line.term == CONSOLE_VT,
        "choices");
     OK(o.reply.n_stops == 2 && strcmp(o.reply.stop[0], "User:") == 0 &&
            strcmp(o.reply.stop[1], "a\nb") == 0,

@@ -170,8 +170,11 @@ static bool is_well_again(void)
     return append(2) && append(3) && append(4);
 }
 
+/* What was asked for ahead is given up before somebody waits for it, and then has all tries again. */
 static void test_faults(size_t limit, uint32_t layer)
 {
+    unsigned fatal = rig.experts_ahead ? 2 * (REREADS + 1) : REREADS + 1;
+
     uint32_t expert = expert_of_token_2(limit, layer);
     long sector = sector_of(layer, expert);
     const char *said;
@@ -182,8 +185,8 @@ static void test_faults(size_t limit, uint32_t layer)
     OK(token_2_with(limit, sector, REREADS, NO_SECTOR) == ERR_OK && stats()->reread == REREADS &&
            memcmp(rig.session.logits, expected[2], rig_logits_bytes()) == 0,
        "layer %u: an expert is wrong three times: read again each time, and right", layer);
-    OK(token_2_with(limit, sector, REREADS + 1, NO_SECTOR) == ERR_BAD_CHECKSUM,
-       "layer %u: wrong four times: an error", layer);
+    OK(token_2_with(limit, sector, fatal, NO_SECTOR) == ERR_BAD_CHECKSUM,
+       "layer %u: wrong %u times: an error", layer, fatal);
     said = rig.session.problem;
     OK(strstr(said, words) != NULL, "it names the expert: %s", said);
     OK(is_well_again(), "and what follows is right");
@@ -210,9 +213,85 @@ static void test_transient(size_t limit)
        (unsigned)(stats()->retries + stats()->reread));
 }
 
+/* ---- looking ahead, and pins --------------------------------------------------------------------- */
+
+/* What is read ahead changes no logits, and of what is named some was there before. */
+static void test_ahead(size_t limit, enum rig_pace pace, uint64_t *n_ahead, uint64_t *n_right)
+{
+    unsigned good = 0;
+
+    if (rig_start(limit, 0, false) != ERR_OK)
+        rig_die(rig.model.problem);
+    rig.pace = pace;
+    for (uint32_t i = 0; i < N_TOKENS; i++)
+        good += append(i);
+    (void)session_cut(&rig.session, 0);
+    good += append_half(0);
+    good += append_half(1);
+    OK(good == N_TOKENS + 2, "%u slots, looking ahead: the logits of each token and chunk",
+       (unsigned)slots());
+    OK(stats()->ahead_right <= stats()->experts_ahead, "%u slots: %lu of %lu were right",
+       (unsigned)slots(), (unsigned long)stats()->ahead_right,
+       (unsigned long)stats()->experts_ahead);
+    *n_ahead += stats()->experts_ahead;
+    *n_right += stats()->ahead_right;
+}
+
+static unsigned count_pins(bool *all_there)
+{
+    unsigned n = 0;
+
+    *all_there = true;
+    for (uint32_t i = 0; i < rig.model.plan.experts.n; i++) {
+        const struct stream_expert *e = &rig.model.stream.experts.all[i];
+
+        if ((e->flags & STREAM_EXPERT_PINNED) != 0) {
+            n++;
+            *all_there = *all_there && e->slot != STREAM_NO_SLOT;
+        }
+    }
+    return n;
+}
+
+/* As if those with slots had been taken the more the less they are used now: the first to go. */
+static void count_the_others(void)
+{
+    for (uint32_t i = 0; i < rig.model.plan.experts.n; i++) {
+        struct stream_expert *e = &rig.model.stream.experts.all[i];
+
+        e->taken = e->slot == STREAM_NO_SLOT ? 0 : (1u << 20) - e->use;
+    }
+}
+
+static void test_pins(size_t limit)
+{
+    unsigned good = 0, n;
+    bool there;
+
+    (void)rig_start(limit, 0, false);
+    for (uint32_t i = 0; i < N_TOKENS; i++)
+        good += append(i);
+    (void)session_cut(&rig.session, 0);
+    count_the_others();
+    stream_experts_pin(&rig.model.stream, 2);
+    (void)count_pins(&there);
+    for (uint32_t i = 0; i < N_TOKENS && there; i++) {
+        good += append(i);
+        (void)count_pins(&there);
+    }
+    n = count_pins(&there);
+    OK(good == 2 * N_TOKENS && there && n == 2 * rig.model.image.header->params.n_layers,
+       "%u pins keep their slots, and the logits are right", n);
+    (void)rig_start(limits[3], 0, false);
+    (void)append(0);
+    stream_experts_pin(&rig.model.stream, 2);
+    OK(count_pins(&there) == 0, "where a token's experts take all slots none is pinned");
+}
+
 int main(void)
 {
     unsigned n = 0, read_before = UINT32_MAX;
+    uint64_t ahead = 0, right = 0;
 
     rig_alone();
     rig_compute(false);
@@ -231,6 +310,17 @@ int main(void)
     test_faults(limits[3], 0);
     test_faults(limits[3], 2);
     test_faults(limits[5], 1);
+    test_transient(limits[4]);
+    test_pins(limits[6]);
+    rig.experts_ahead = true;
+    n = 0;
+    for (uint32_t i = 1; i <= INGOT_MAX_EXPERTS; i++)
+        if (limits[i] != 0)
+            test_ahead(limits[i], i % 2 == 0 ? RIG_SLOW : RIG_STEADY, &ahead, &right);
+    OK(ahead > 20 && right > 0, "%lu were read ahead, %lu rightly", (unsigned long)ahead,
+       (unsigned long)right);
+    test_faults(limits[3], 0);
+    test_faults(limits[5], 2);
     test_transient(limits[4]);
     return tap_done();
 }

@@ -1,0 +1,54 @@
+/* Shared by ffn_experts.c and ffn_experts_next.c alone. */
+#ifndef INGOT_RUNTIME_FFN_EXPERTS_PRIVATE_H
+#define INGOT_RUNTIME_FFN_EXPERTS_PRIVATE_H
+
+#include "runtime/model/layer.h"
+#include "runtime/model/router.h"
+#include "runtime/model/transformer.h"
+
+/* What a token needs of act.work: the router's logits, and the choice. */
+struct token_work {
+    float shared; /* weight of the dense part */
+    float *logits, *scores;
+    struct router_choice *chosen;
+};
+
+static inline size_t padded(size_t n)
+{
+    return (n + 15) / 16 * 16;
+}
+
+static inline size_t experts_work_bytes(const struct ingot_layer *l)
+{
+    return (16 + 2 * padded(l->n_experts)) * sizeof(float) +
+           padded(l->n_experts_used * sizeof(struct router_choice));
+}
+
+/* As it would be in layer l. */
+static inline struct token_work work_of_layer(const struct transformer *t,
+                                              const struct ingot_layer *l, size_t token)
+{
+    float *at = (float *)(void *)(t->act.work + token * experts_work_bytes(l));
+    size_t n = padded(l->n_experts);
+
+    return (struct token_work){ at[0], at + 16, at + 16 + n,
+                                (struct router_choice *)(void *)(at + 16 + 2 * n) };
+}
+
+static inline struct token_work work_of(const struct transformer *t, size_t token)
+{
+    return work_of_layer(t, t->data, token);
+}
+
+/* Experts come from a cache, not with the layer. */
+static inline bool is_cached(const struct transformer *t)
+{
+    return t->stream->experts.all != NULL;
+}
+
+/* ffn_experts_next.c: what the next layer's router would choose by this layer's x; and core 0 asks for
+ * it, after a barrier. */
+void experts_choose_next(const struct transformer *t);
+void experts_ask_next(const struct transformer *t);
+
+#endif
