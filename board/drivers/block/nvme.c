@@ -224,8 +224,11 @@ static enum err stop_all(struct nvme *n)
     return ERR_IO;
 }
 
+/* Nothing is in flight. A drive that was pulled and put back is set up before. */
 static enum err restart(struct nvme *n)
 {
+    if (n->gone && (n->setup.put_back == NULL || !n->setup.put_back(n->setup.slot)))
+        return ERR_IO;
     n->dead = nvme_start(n) != ERR_OK;
     return err_unless(!n->dead, ERR_IO);
 }
@@ -277,14 +280,14 @@ static enum err nvme_submit(struct block_device *dev, struct block_request *r)
     enum err e = block_request_check(dev, r);
     struct cut c;
 
-    if (n->dead)
+    if (n->dead && !n->gone)
         return ERR_IO;
     if (e != ERR_OK)
         return e;
     if (!block_request_in_reach(dev, r) ||
         !dma_reaches(&n->setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES))
         return ERR_RANGE;
-    if (n->stopped && restart(n) != ERR_OK)
+    if ((n->stopped || n->dead) && restart(n) != ERR_OK)
         return ERR_IO;
     c = cut_request(n, r);
     if (must_wait(n, r, &c))

@@ -304,12 +304,24 @@ static inline void power_up(bool coherent, unsigned block_shift)
         f.disk[i] = disk_byte(i);
 }
 
+/* A slot that says whether the drive is there, and how often it was asked. */
+static bool slot_is_used, slot_is_full;
+static unsigned slot_asked;
+
+static bool fake_put_back(const void *slot)
+{
+    slot_asked += slot == &slot_asked;
+    return slot_is_full;
+}
+
 static inline enum err fake_open(void)
 {
     struct nvme_setup setup = { .mmio = 0x10000000,
                                 .window = { bus_offset, UINT64_MAX, f.coherent },
                                 .ticks = fake_ticks,
-                                .ticks_hz = 1000000 };
+                                .ticks_hz = 1000000,
+                                .put_back = slot_is_used ? fake_put_back : NULL,
+                                .slot = &slot_asked };
 
     return nvme_open(&cores.driver, &setup, &device);
 }
