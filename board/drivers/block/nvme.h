@@ -51,6 +51,7 @@ struct nvme_queue {
 struct nvme_facts {
     uint32_t max_bytes; /* of a transfer; 0: no limit */
     bool cached;        /* a cache that forgets: writes are followed by a flush */
+    bool whole;         /* it takes a buffer by address and length (SGL, section 4.4) */
     uint64_t n_blocks;
     uint32_t block_bytes;
     bool read_only;
@@ -97,6 +98,7 @@ struct nvme {
     uint32_t edged;      /* ... and those of them with edges */
     uint32_t idle_polls; /* since the last answer */
     bool stopped;        /* after a fatal error: the next submit starts it afresh */
+    bool by_pages;       /* a transfer by address and length failed: lists of pages from then on */
     bool dead;
     bool gone;       /* dead, as it was pulled: a later request looks whether it is there again */
     const char *why; /* a sentence when it is there and cannot be used, else NULL */

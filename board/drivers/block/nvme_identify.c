@@ -10,6 +10,7 @@ enum {                /* the controller's page */
        AT_SQES = 512,
        AT_CQES = 513,
        AT_VWC = 525,
+       AT_SGLS = 536,
 };
 enum { /* the namespace's page */
        AT_NSZE = 0,
@@ -35,6 +36,7 @@ const char *nvme_read_controller(const uint8_t data[NVME_PAGE], struct nvme_fact
     if (data[AT_MDTS] != 0 && data[AT_MDTS] < MDTS_MOST)
         facts->max_bytes = (uint32_t)NVME_PAGE << data[AT_MDTS];
     facts->cached = data[AT_VWC] & 1;
+    facts->whole = (data[AT_SGLS] & 3) == 1 || (data[AT_SGLS] & 3) == 2;
     memcpy(facts->who, data + AT_SERIAL, sizeof facts->who);
     return NULL;
 }

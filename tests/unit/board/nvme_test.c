@@ -157,6 +157,31 @@ static void test_parts(bool coherent)
        "and the next one after it");
 }
 
+/* ---- buffers by address and length ---- */
+
+static void test_whole(bool coherent)
+{
+    power_up(coherent, 9);
+    (void)fake_open();
+    OK(transfer(3, 200, 0, false) == ERR_OK && f.n_whole == 0,
+       "by pages where it takes nothing else");
+    power_up(coherent, 9);
+    f.controller[536] = 2;
+    (void)fake_open();
+    OK(transfer(3, 200, 4032, false) == ERR_OK && holds(3, 200, 4032) && f.n_whole == 1,
+       "a long read by address and length");
+    OK(transfer(3, 32, 0, false) == ERR_OK && holds(3, 32, 0) && f.n_whole == 1,
+       "a short one by pages");
+    memset(cores.buffer, 0xc3, 100 * 512);
+    OK(transfer(100, 100, 0, true) == ERR_OK && f.disk[100 * 512] == 0xc3 &&
+           f.disk[200 * 512 - 1] == 0xc3 && f.n_whole == 2,
+       "a long write");
+    f.pages_only = true;
+    OK(transfer(3, 70, 0, false) == ERR_IO && transfer(3, 70, 0, false) == ERR_OK &&
+           holds(3, 70, 0) && f.n_whole == 2 && is_well(),
+       "one that fails is asked again by pages");
+}
+
 /* ---- faults ---- */
 
 static void test_faults(void)
@@ -316,6 +341,8 @@ int main(void)
         test_parts(coherent);
     }
     test_faults();
+    test_whole(true);
+    test_whole(false);
     test_pulled(true);
     test_pulled(false);
     test_reset_fails();
