@@ -17,7 +17,7 @@ void micro_lora_open(struct micro_lora *m, float *weights, uint32_t dim, uint32_
 {
     size_t half = (size_t)rank * dim;
 
-    assert(rank >= 1 && rank <= MICRO_LORA_MOST_RANK && dim != 0);
+    assert(rank >= 1 && rank <= MICRO_LORA_RANKS && dim != 0);
     *m = (struct micro_lora){ dim, rank, 1.0f, weights };
     vector_random(weights, half, 1.0f / sqrtf((float)dim), &seed);
     memset(weights + half, 0, half * sizeof *weights);
@@ -35,7 +35,7 @@ static const float *row_b(const struct micro_lora *m, uint32_t r)
 
 void micro_lora_apply(const struct micro_lora *m, float *h)
 {
-    float u[MICRO_LORA_MOST_RANK];
+    float u[MICRO_LORA_RANKS];
 
     for (uint32_t r = 0; r < m->rank; r++) {
         u[r] = m->scale * vector_dot(row_a(m, r), h, m->dim);
@@ -110,6 +110,16 @@ void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head
     for (uint32_t k = 0; k < c->n; k++) {
         c->errors[k] *= slope(head, c->logits[k]);
     }
+}
+
+void micro_lora_hinge(struct micro_lora_choice *c, const struct micro_lora_head *head)
+{
+    uint32_t last = c->n - 1;
+
+    assert(last != 0);
+    memset(c->errors, 0, sizeof c->errors);
+    c->errors[0] = slope(head, c->logits[0]);
+    c->errors[last] = -slope(head, c->logits[last]);
 }
 
 uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at)

@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 enum {
-    MICRO_LORA_MOST_RANK = 4,
+    MICRO_LORA_MOST_RANK = 4,   /* of a lesson */
+    MICRO_LORA_RANKS = 32,      /* of any: a fabric has larger ones */
     MICRO_LORA_CANDIDATES = 32, /* best logits of a step, beside the target */
 };
 
@@ -45,7 +46,7 @@ struct micro_lora_choice {
 /* Floats of the weights, and of a gradient. */
 size_t micro_lora_floats(uint32_t dim, uint32_t rank);
 
-/* weights: micro_lora_floats() of them, 1 <= rank <= MICRO_LORA_MOST_RANK. A is small and random from
+/* weights: micro_lora_floats() of them, 1 <= rank <= MICRO_LORA_RANKS. A is small and random from
  * `seed`, B zero: the first h~ is h to the bit. */
 void micro_lora_open(struct micro_lora *m, float *weights, uint32_t dim, uint32_t rank,
                      unsigned seed);
@@ -58,6 +59,10 @@ void micro_lora_apply(const struct micro_lora *m, float *h);
 void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head *head,
                        const float *logits, uint32_t vocab, uint32_t target);
 
+/* The errors of another loss: by how much the best of the others beats the target. They are those of two
+ * rows, and their gradient is how fast the margin changes. c->n >= 2. */
+void micro_lora_hinge(struct micro_lora_choice *c, const struct micro_lora_head *head);
+
 /* Which of the tokens a number of 0 .. 1 draws. */
 uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at);
 
@@ -67,7 +72,7 @@ void micro_lora_gradient(const struct micro_lora *m, const float *h, const float
 
 /* B A of base becomes keep B A + add b a of micro, as well as base's rank can hold it (the best in
  * squares): the products are added, not A and B apart, which would mix pairs that mean different
- * things. Of one dim and one scale; work: micro_lora_merge_floats(). */
+ * things. Of one dim and one scale, and ranks up to MICRO_LORA_MOST_RANK; work: micro_lora_merge_floats(). */
 size_t micro_lora_merge_floats(uint32_t dim);
 void micro_lora_merge(struct micro_lora *base, float keep, const struct micro_lora *micro,
                       float add, float *work);

@@ -6,6 +6,7 @@
 #include "board/min_max.h"
 #include "runtime/model/calibrate_compute.h"
 #include "runtime/learn/experience.h"
+#include "runtime/learn/fabric.h"
 #include "runtime/learn/lessons.h"
 #include "runtime/model/layer_kinds.h"
 #include "runtime/model/layer_state.h"
@@ -148,6 +149,7 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
         r->work.learn_bytes = arena_take_bytes(
             lessons_bytes(h->params.dim,
                           image_tensor(&m->image, INGOT_OUTPUT, INGOT_NO_LAYER)->cols_padded));
+        r->work.learn_bytes += arena_take_bytes(fabric_bytes(h->params.dim));
     }
     if (setup->watches) {
         r->work.learn_bytes += arena_take_bytes(experience_bytes(h->params.dim));

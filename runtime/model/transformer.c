@@ -7,6 +7,7 @@
 #include "runtime/compute/rope_table.h"
 #include "runtime/base/trace.h"
 #include "runtime/learn/experience.h"
+#include "runtime/learn/fabric.h"
 #include "runtime/learn/lessons.h"
 #include "runtime/model/layer.h"
 #include "runtime/model/layer_embedding.h"
@@ -260,7 +261,12 @@ static void show(struct transformer *t, const struct transformer_part *p)
 
     for (uint32_t i = 0; i < p->n; i++) {
         output_norm(t, a->norm, a->x + (p->first + i) * a->dim_stride);
-        experience_see(t->experience, p->position + i, a->norm);
+        if (t->experience != NULL) {
+            experience_see(t->experience, p->position + i, a->norm);
+        }
+        if (t->fabric != NULL) {
+            fabric_see(t->fabric, p->position + i, a->norm);
+        }
     }
 }
 
@@ -283,7 +289,7 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
         }
         e = run_layer(t, layer);
     }
-    if (e == ERR_OK && t->experience != NULL) {
+    if (e == ERR_OK && (t->experience != NULL || (t->fabric != NULL && t->fabric->watches))) {
         show(t, &t->pass_parts[0]);
     }
     return e;
@@ -367,6 +373,9 @@ static void finish_logits(const struct transformer *t, float *logits, size_t n)
 /* A normed hidden state as the head takes it; what it was is kept, for a lesson. */
 static void adapt(struct transformer *t, float *hidden)
 {
+    if (t->fabric != NULL) {
+        fabric_adapt(t->fabric, hidden);
+    }
     if (t->lessons != NULL) {
         lessons_adapt(t->lessons, hidden);
     }

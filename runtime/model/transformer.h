@@ -19,6 +19,7 @@
 
 struct layer_block;
 struct experience;
+struct fabric;
 struct lessons;
 
 enum { TRANSFORMER_PARTS = 8 }; /* sequences of a pass at most */
@@ -40,9 +41,10 @@ struct transformer {
     struct lora *lora;       /* adapters of sequences that have none of their own; NULL: none */
     struct lessons *lessons; /* that adapt the last hidden state; NULL: none */
     struct experience
-        *experience;   /* that sees the last hidden states of a pass of one sequence; NULL: none */
-    uint32_t context;  /* positions that the plan has room for */
-    uint32_t n_states; /* of a sequence, see layer_kinds.h */
+        *experience; /* that sees the last hidden states of a pass of one sequence; NULL: none */
+    struct fabric *fabric; /* the same, and it adapts them before lessons; NULL: none */
+    uint32_t context;      /* positions that the plan has room for */
+    uint32_t n_states;     /* of a sequence, see layer_kinds.h */
 
     /* The data of the layer at work; core 0 sets it before the workers start. */
     const uint8_t *segment; /* its bytes */
