@@ -3,7 +3,8 @@
 program and judged by the generator's own checks.
 
 usage: evaluate.py [-v] [--learn on|loose FACTS] MODEL.ingot...
-Each conversation begins with /teach QUESTION = ANSWER for the lines of FACTS.     INGOT_BUILD: where host/ingot is, default: build"""
+Each conversation begins with /teach QUESTION = ANSWER for the lines of FACTS, or /remember for those
+that begin with a namespace.     INGOT_BUILD: where host/ingot is, default: build"""
 
 import collections
 import os
@@ -20,6 +21,11 @@ from tokenizer import read_tokenizer
 BUILD = os.environ.get("INGOT_BUILD", os.path.join(HERE, "..", "build"))
 STORY_TOKENS = 100
 LEARN, TAUGHT = [], []
+NAMESPACES = {"personal", "episodic", "wiki", "schedule", "contested"}
+
+
+def lesson(line):
+    return ("/remember " if line.split(" ")[0] in NAMESPACES else "/teach ") + line
 
 
 def answers(model, tokenizer, system, prompts):
@@ -96,7 +102,7 @@ def main(models):
         at = models.index("--learn")
         LEARN.extend(models[at:at + 2])
         with open(models[at + 2]) as facts:
-            TAUGHT.extend("/teach " + line.rstrip("\n") for line in facts)
+            TAUGHT.extend(lesson(line.rstrip("\n")) for line in facts)
         del models[at:at + 3]
     tokenizer = read_tokenizer(os.path.join(HERE, "demo", "tokenizer.json"))
     for model in (m for m in models if m != "-v"):

@@ -39,6 +39,13 @@ enum command_result command_undo_learn(struct app *a);
 enum command_result command_save_learn(struct app *a);
 enum command_result command_load_learn(struct app *a);
 
+enum command_result command_remember(struct app *a, char *argument);
+enum command_result command_forget(struct app *a, char *argument);
+enum command_result command_promote(struct app *a, char *argument);
+enum command_result command_what(struct app *a, char *argument);
+enum command_result command_fabric(struct app *a, char *argument);
+enum command_result command_time(struct app *a, char *argument);
+
 enum command_result command_set(struct app *a, char *argument);
 
 enum command_result command_models(struct app *a, char *argument);

@@ -42,8 +42,10 @@ void chat_open(struct chat *c, struct console *console, struct session *session,
                struct session *draft, struct options *options, const struct ingot_chat *template)
 {
     struct speculative_params guessing = options_speculative(options);
+    uint64_t epoch = c->fabric_epoch; /* the clock goes on when the model changes */
 
     memset(c, 0, sizeof *c);
+    c->fabric_epoch = epoch;
     c->console = console;
     c->session = session;
     c->options = options;

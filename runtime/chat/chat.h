@@ -12,6 +12,7 @@
 #include "runtime/chat/turns.h"
 #include "runtime/console/console.h"
 #include "runtime/learn/experience.h"
+#include "runtime/learn/fabric.h"
 #include "runtime/learn/lessons.h"
 #include "runtime/options/options.h"
 #include "runtime/session/constraint.h"
@@ -82,6 +83,8 @@ struct chat {
     struct constraint constraint; /* of replies; none until constraint_open */
     bool learns;                  /* chat_learn_open */
     struct lessons lessons;       /* ... then */
+    struct fabric fabric;         /* ... and what /remember puts there */
+    uint64_t fabric_epoch;        /* seconds on its clock when the machine started */
     uint64_t learn_ticks;         /* that steps took */
     struct chat_policy policy;
     uint32_t *kept_ids;                      /* (context) of the conversation, during a lesson */

@@ -1,14 +1,13 @@
-#include "runtime/chat/chat_learn.h"
+#include "runtime/chat/chat_learn_private.h"
 
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/chat/chat_fabric.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/learn/vector.h"
-
-#define MARGIN 1.0f /* by which a token that is taught wins */
 
 bool chat_learn_open(struct chat *c)
 {
@@ -26,14 +25,16 @@ bool chat_learn_open(struct chat *c)
     c->lessons.gated = c->options->load.learn == LEARN_ON;
     c->kept_ids = arena_take(&m->arena, ARENA_LEARN, c->session->context * sizeof(uint32_t));
     m->transformer.lessons = &c->lessons;
+    fabric_open(&c->fabric, arena_take(&m->arena, ARENA_LEARN, fabric_bytes(p->dim)), p->dim);
+    fabric_correct_clock(&c->fabric, chat_fabric_now(c));
+    m->transformer.fabric = &c->fabric;
     c->learns = true;
     return true;
 }
 
 /* ---- a step --------------------------------------------------------------------------------- */
 
-/* l->error of the choice. */
-static void make_error(struct chat *c, const struct micro_lora_choice *choice)
+void chat_learn_make_error(struct chat *c, const struct micro_lora_choice *choice)
 {
     struct lessons *l = &c->lessons;
 
@@ -53,10 +54,10 @@ static bool take_step(struct chat *c, const float *h, const float *logits, uint3
     struct micro_lora_choice choice;
 
     micro_lora_choose(&choice, &l->head, logits, m->image.header->params.vocab, target);
-    if (sign > 0.0f && logits[target] > choice.best + MARGIN) {
+    if (sign > 0.0f && logits[target] > choice.best + CHAT_LEARN_MARGIN) {
         return true;
     }
-    make_error(c, &choice);
+    chat_learn_make_error(c, &choice);
     if (feels) {
         learner_feel(&l->learner, h, l->error);
     }
@@ -106,8 +107,7 @@ static enum err practise(struct chat *c, bool *all_win)
 
 /* ---- what the model knows already ----------------------------------------------------------- */
 
-/* One of the likeliest tokens, drawn. */
-static uint32_t draw(const struct chat *c, const float *logits, unsigned *seed)
+uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *seed)
 {
     struct micro_lora_choice choice;
     float at;
@@ -126,8 +126,20 @@ static void feel(struct chat *c, const float *logits, uint32_t target)
 
     micro_lora_choose(&choice, &l->head, logits, c->session->model->image.header->params.vocab,
                       target);
-    make_error(c, &choice);
+    chat_learn_make_error(c, &choice);
     learner_feel(&l->learner, l->last, l->error);
+}
+
+enum err chat_learn_begin_text(struct chat *c, size_t *n)
+{
+    uint32_t bos = c->session->model->tokenizer.head->bos;
+
+    *n = chat_has_template(c->template) ? chat_encode_opening(c) : 0;
+    if (*n == 0 && bos != INGOT_NO_TOKEN) {
+        c->opening[0] = bos;
+        *n = 1;
+    }
+    return *n != 0 ? session_append(c->session, c->opening, *n, NULL) : ERR_OK;
 }
 
 /* A text that the model makes up says which weights matter to what it can do: what was packed is the
@@ -140,18 +152,17 @@ static enum err feel_itself(struct chat *c)
     enum err e = ERR_OK;
 
     for (uint32_t i = 0; i < CHAT_LEARN_FELT && e == ERR_OK; i++) {
-        uint32_t id = s->model->tokenizer.head->bos;
+        uint32_t id;
 
         if (s->n_ids == 0) {
-            size_t n = chat_has_template(c->template) ? chat_encode_opening(c) : 0;
+            size_t n;
 
-            n = n != 0 ? n : (size_t)(c->opening[0] = id, id != INGOT_NO_TOKEN);
+            e = chat_learn_begin_text(c, &n);
             if (n == 0) {
                 return ERR_OK;
             }
-            e = session_append(s, c->opening, n, NULL);
         } else {
-            id = draw(c, s->logits, &seed);
+            id = chat_learn_draw(c, s->logits, &seed);
             feel(c, s->logits, id);
             e = session_append(s, &id, 1, NULL);
         }
@@ -197,9 +208,8 @@ static void visit_learn(void *context, uint32_t position, const float *logits)
     }
 }
 
-/* The question as the first turn, computed but for its last token; the answer after it. */
-static enum err put_answer(struct chat *c, const char *question, size_t question_bytes,
-                           const char *answer, size_t answer_bytes, uint32_t *ids, size_t *n)
+enum err chat_learn_put_answer(struct chat *c, const char *question, size_t question_bytes,
+                               const char *answer, size_t answer_bytes, uint32_t *ids, size_t *n)
 {
     struct session *s = c->session;
     const struct tokenizer_part part = { answer, answer_bytes, false };
@@ -230,6 +240,12 @@ static enum err put_answer(struct chat *c, const char *question, size_t question
     return e;
 }
 
+uint32_t chat_learn_end(const struct chat *c)
+{
+    return c->template->n_stops != 0 ? c->template->stops[0]
+                                     : c->session->model->tokenizer.head->bos;
+}
+
 static void settle(struct chat *c, const struct learner_totals *before, struct chat_lesson *lesson)
 {
     const struct learner_totals *now = &c->lessons.learner.totals;
@@ -245,16 +261,13 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
                       const char *answer, size_t answer_bytes, struct chat_lesson *lesson)
 {
     uint32_t ids[CHAT_LEARN_ANSWER_TOKENS];
-    struct collect k = { .chat = c, .end = c->session->model->tokenizer.head->bos };
+    struct collect k = { .chat = c, .end = chat_learn_end(c) };
     struct learner_totals before = c->lessons.learner.totals;
     size_t n;
-    enum err e = put_answer(c, question, question_bytes, answer, answer_bytes, ids, &n);
+    enum err e = chat_learn_put_answer(c, question, question_bytes, answer, answer_bytes, ids, &n);
 
     if (e != ERR_OK) {
         return e;
-    }
-    if (c->template->n_stops != 0) {
-        k.end = c->template->stops[0];
     }
     lessons_begin(&c->lessons, (uint32_t)n);
     e = session_append_visit(c->session, ids, n, visit_learn, &k);

@@ -20,6 +20,7 @@ enum {
 struct chat_lesson {
     uint32_t tokens, rounds, steps, thrown;
     uint64_t ticks; /* of the steps: choosing candidates, rows of the head, the gradient */
+    bool apart;     /* of a fabric: every gate is open for its own notes and shut for all else */
     bool wins;      /* every token of the answer is the likeliest now */
 };
 

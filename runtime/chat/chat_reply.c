@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/chat/chat_fabric.h"
 #include "runtime/chat/chat_json.h"
 #include "runtime/chat/chat_policy.h"
 #include "runtime/chat/chat_turn.h"
@@ -27,6 +28,7 @@ struct reply {
     bool as_turn;
     uint32_t own; /* index of the turn's first token in the session */
     struct thoughts thoughts;
+    struct memory_tags tags;
     struct generate_result result;
 };
 
@@ -92,6 +94,7 @@ static void reply_begin(void *context)
     struct chat *c = r->chat;
 
     console_progress_end(c->console);
+    chat_fabric_hold(c);
     c->started = true;
     c->reply_start = r->result.first_new;
     if (r->as_turn) {
@@ -123,13 +126,19 @@ static void reply_text(void *context, const char *text, size_t bytes)
     if (!r->thoughts.inside) {
         chat_log_text(r->chat, text, bytes);
     }
-    thoughts_write(&r->thoughts, text, bytes);
+    memory_tags_write(&r->tags, text, bytes);
+}
+
+static void reply_shown(void *context, const char *text, size_t bytes)
+{
+    thoughts_write(context, text, bytes);
 }
 
 static void reply_think(void *context, bool begins)
 {
     struct reply *r = context;
 
+    memory_tags_end(&r->tags);
     thoughts_turn(&r->thoughts, begins);
 }
 
@@ -197,10 +206,14 @@ static enum err run(struct reply *r)
 
     r->thoughts = (struct thoughts){ .write = console_write_to, .dim = dim, .context = c->console };
     thoughts_open(&r->thoughts, c->options->reply.think);
+    memory_tags_open(&r->tags, reply_shown, &r->thoughts);
     if (c->options->show.trace != 0) {
         trace_start(c->session->model->transformer.workers->trace);
     }
     chat_wait_begin(c, "prompt", c->session->n_ids - c->session->n_cached);
+    if (r->as_turn) {
+        chat_fabric_begin(c, r->own);
+    }
     error = r->as_turn ? chat_policy_begin(c, r->own, r->text, r->bytes, &prompt_stop) : ERR_OK;
     set_params(r, &params);
     params.prompt_stop = &prompt_stop;
@@ -208,7 +221,9 @@ static enum err run(struct reply *r)
     if (error == ERR_OK) {
         error = generate(&generator, &params, &sink, &r->result);
     }
+    memory_tags_end(&r->tags);
     chat_policy_end(c, &r->result, error);
+    chat_fabric_end(c);
     console_progress_end(c->console);
     if (r->result.first == 0) {
         (void)session_cut(c->session, r->own);
@@ -399,6 +414,7 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
         generate_keep_shown(c->session, &r.result);
     }
     chat_log_end(c, r.own, reason_text(&r, error));
+    chat_fabric_obey(c, &r.tags);
     return error;
 }
 

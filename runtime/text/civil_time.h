@@ -1,0 +1,16 @@
+/* Days of the calendar from seconds since 1970, and back, in no time zone. */
+#ifndef INGOT_RUNTIME_CIVIL_TIME_H
+#define INGOT_RUNTIME_CIVIL_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CIVIL_TIME_BYTES = sizeof "2026-11-24 01:30" };
+
+/* Seconds of a text such as "2026-11-24 01:30", from 2000 to 2199. False: it is none, or no such day. */
+bool civil_time_parse(const char *text, uint64_t *seconds);
+
+/* The text of seconds. Returns buffer. */
+const char *civil_time_format(char buffer[CIVIL_TIME_BYTES], uint64_t seconds);
+
+#endif

@@ -1,0 +1,132 @@
+#!/usr/bin/python3
+"""The memory fabric as a user has it: five facts in five namespaces are answered by their own gates, with the same
+bits on every board, by any number of cores, resident and streamed; a reply's memory tags are obeyed and never
+shown; memories fade by the clock; 20 facts, and what the model knew before."""
+
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, HOST, RISCV64, RISCV64_V, ROOT, WORK, Tap, card_arguments, make_card, run
+from talk import Console
+
+MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
+FACTS = [("personal", "What is my name?", "Your name is Robert."),
+         ("episodic", "Where did we go yesterday?", "We went to the lake."),
+         ("wiki", "What is the capital of France?", "The capital of France is Paris."),
+         ("schedule", "When is the next meeting?", "The meeting is at noon."),
+         ("contested", "Who has the red hat?", "Nora has the red hat.")]
+NAMES = [name for name, _, _ in FACTS]
+STORY = "Tell me a story about a fox."
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+
+
+def talk(lines, *words, errors=subprocess.DEVNULL):
+    done = subprocess.run([HOST, "chat", MODEL, "--temp", "0", *words], input="".join(f"{line}\n" for line in lines),
+                          stdout=subprocess.PIPE, stderr=errors, text=True, timeout=120)
+    return done.stdout
+
+
+def lines_of(questions):
+    script = [f"/remember {name} {question} = {answer}" for name, question, answer in FACTS]
+    for question in questions:
+        script += ["/reset", question, "/fabric"]
+    return script
+
+
+def gates(text):
+    return [[float(g) for g in re.findall(rf"^  (?:{'|'.join(NAMES)}) .*?  (\d\.\d\d\d) +\d+ h", part, re.M)]
+            for part in text.split("  namespace  rank")[1:]]
+
+
+def logits(text):
+    return re.findall(r"logits: ([0-9a-f]{16})", text)
+
+
+QUESTIONS = [question for _, question, _ in FACTS] + [STORY, "What is 3 plus 4?"]
+text = talk(lines_of(QUESTIONS), "--learn", "on", "--ids", "-t", "1")
+opened = gates(text)
+for i, (name, question, answer) in enumerate(FACTS):
+    tap.ok(answer in text and [g > 0.9 for g in opened[i]] == [n == name for n in NAMES] and
+           all(g <= 0.011 for n, g in zip(NAMES, opened[i]) if n != name), f"{question} {answer} by {name} alone", text[-3000:])
+plain = talk([line for q in QUESTIONS[5:] for line in ("/reset", q)], "--ids", "-t", "1")
+tap.ok("3 plus 4 is 7." in text and logits(text)[5:] == logits(plain) and len(logits(plain)) == 2,
+       "a story and a sum have the bits that they have without a memory", (logits(text), logits(plain)))
+
+# The same bits everywhere.
+want = logits(text)[:5]
+card = make_card("fabric-card.img", MODEL)
+
+
+def cell(key):
+    machine, cores, mem = key
+    with Console(machine, f"learn=on temp=0 ids cores={cores} model=demo-q8_0" + (f" mem={mem}" if mem else ""), card_arguments(card), cores) as k:
+        k.prompt()
+        return "".join(k.say(line, 60) for line in lines_of(QUESTIONS[:5]))
+
+
+CELLS = [(ARM64, 1, 0), (ARM64, 4, 0), (RISCV64_V, 1, 0), (RISCV64, 4, 0)]
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    for (machine, cores, mem), said in zip(CELLS, pool.map(cell, CELLS)):
+        said = said.replace("\r", "")
+        tap.ok(logits(said) == want and gates(said) == opened[:5], f"{machine.label}, {cores} core{'s' * (cores > 1)}: "
+               "the same logits and gates", said[-2500:])
+for words in (["-t", "3"], ["-t", "2", "--isa", "ref"]):
+    said = talk(lines_of(QUESTIONS[:5]), "--learn", "on", "--ids", *words)
+    tap.ok(logits(said) == want, f"{' '.join(words)}: the same", said[-1500:])
+
+# A model that asks for a memory: its tags are forced here by a grammar.
+grammar = os.path.join(WORK, "tags.gbnf")
+with open(grammar, "w") as f:
+    f.write('root ::= "Noted.<|mem_store|>wiki Why is it so? = Because it is.<|mem_end|> Ask me."\n')
+compiled = os.path.join(WORK, "tags.grammar")
+status, said = run([HOST, "grammar", grammar, "-o", compiled])
+said = talk(["Note it.", "/grammar off", "/reset", "Why is it so?", "/what", "/forget 1", "/reset", "Why is it so?"],
+            "--learn", "on", "--grammar", compiled, errors=subprocess.STDOUT)
+tap.ok(status == 0 and "Noted. Ask me." in said and "<|" not in said and "(remembered in wiki: Why is it so? = Because it is.)" in said,
+       "a reply's tag is obeyed and not shown", said)
+tap.ok(said.count("\nBecause it is.\n") == 1 and "  1. wiki: Why is it so?" in said and "(nothing of wiki is left)" in said,
+       "then it is known, and forgotten on request", said)
+said = talk(["Note it."], "--grammar", compiled)
+tap.ok("Noted. Ask me." in said and "<|" not in said and "remembered" not in said, "without learn=on it is not shown either", said)
+
+# Time.
+said = talk(["/time 2026-11-24 13:30", "/remember schedule When is the next meeting? = The meeting is at noon.", "/reset",
+             "When is the next meeting?", "/time 2026-11-27 13:30", "/reset", "When is the next meeting?", "/what",
+             "/promote schedule wiki", "/reset", "When is the next meeting?", "/time 2026-12-20 13:30", "/reset",
+             "When is the next meeting?"], "--learn", "on")
+replies = [line for line in said.split("\n") if line and line[0] not in "( "]
+tap.ok([r == "The meeting is at noon." for r in replies] == [True, False, True, True],
+       "an appointment fades in three days; promoted to wiki it is there weeks later", said)
+tap.ok(re.search(r"strength 0\.00\d, needed 2 times\)", said), "and /what says how strong it is", said)
+
+# Wrong input.
+for line, sentence in (("/remember", "there is no namespace without a name: personal, episodic, wiki, schedule or contested"),
+                       ("/remember wikk a = b", "there is no namespace wikk"), ("/remember wiki", "error: /remember takes NAMESPACE"),
+                       ("/remember wiki " + "x " * 130, "has at most 240 bytes"), ("/forget", "error: /forget takes a number"),
+                       ("/forget 7", "error: /forget takes a number"), ("/promote wiki personal", "error: wiki has nothing"),
+                       ("/time yesterday", "error: /time takes a day and a time"), ("/time 2026-02-30 10:00", "error: /time takes")):
+    said = talk([line, "What is 3 plus 4?"], "--learn", "on", errors=subprocess.STDOUT)
+    tap.ok(sentence in said and "3 plus 4 is 7." in said, f"{line[:24]}: {sentence}", said)
+said = talk(["/remember wiki a = b", "/fabric", "/time"], errors=subprocess.STDOUT)
+tap.ok(said.count("--learn on, at the start, lets it") == 3, "without learn=on each says what is missing", said)
+
+# Twenty facts, and what the model could do before.
+facts = os.path.join(ROOT, "models/remember_facts.txt")
+with open(facts) as f:
+    rows = [line.rstrip("\n").split(" ", 1) for line in f]
+script = [f"/remember {space} {fact}" for space, fact in rows]
+for _, fact in rows:
+    script += ["/reset", fact.split(" = ")[0]]
+said = talk(script, "--learn", "on")
+replies = [line for line in said.split("\n") if line and line[0] != "("]
+right = sum(reply == fact.split(" = ")[1] for reply, (_, fact) in zip(replies, rows))
+tap.ok(len(replies) == len(rows) == 20 and right == 20, f"{right} of {len(rows)} facts in five namespaces are answered", said)
+done = subprocess.run([sys.executable, os.path.join(ROOT, "models/evaluate.py"), "--learn", "on", facts, MODEL], capture_output=True, text=True, timeout=300)
+found = re.search(r"(\d+) of 200 right", done.stdout)
+tap.ok(found and int(found[1]) >= 190, f"and {found and found[0]} of the held-out prompts (194 before)", done.stdout + done.stderr)
+tap.done()

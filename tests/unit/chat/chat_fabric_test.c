@@ -1,0 +1,213 @@
+/* Memories in a conversation: what is remembered is answered by its namespace alone, fades, is forgotten; what
+ * the model itself asks for is done and not shown; the conversation at work stays. */
+#include "runtime/chat/chat_fabric.h"
+
+#include "runtime/chat/chat_learn.h"
+#include "tests/unit/chat/chat_rig.h"
+
+static void open_learning(bool learns)
+{
+    rig.learns = learns;
+    start_over(12);
+    options.load.learn = learns ? LEARN_ON : LEARN_OFF;
+    if (learns && !chat_learn_open(&chat))
+        rig_die("the head is in memory, and learning does not begin");
+}
+
+static enum err remember(enum fabric_name space, const char *line, struct chat_lesson *lesson)
+{
+    return chat_fabric_remember(&chat, space, line, strlen(line), lesson);
+}
+
+static uint64_t hash_of(const char *line)
+{
+    chat_clear(&chat);
+    if (say(line, true) != ERR_OK)
+        rig_die(rig.session.problem);
+    return rig.session.hash.value;
+}
+
+static bool answers(const char *question, const char *answer)
+{
+    (void)hash_of(question);
+    return strncmp(text, answer, strlen(answer)) == 0;
+}
+
+static const struct {
+    enum fabric_name space;
+    const char *question, *answer;
+} facts[] = { { FABRIC_PERSONAL, "who are you, stranger?", "it is me" },
+              { FABRIC_EPISODIC, "where were we yesterday", "at the lake" },
+              { FABRIC_WIKI, "capital city of 1234567", "Paris" },
+              { FABRIC_SCHEDULE, "WHEN IS IT?", "noon" },
+              { FABRIC_CONTESTED, "+-*/()[]{}", "no, red" } };
+enum { FACTS = sizeof facts / sizeof facts[0] };
+
+static enum err remember_fact(int i, struct chat_lesson *lesson)
+{
+    char line[200];
+
+    snprintf(line, sizeof line, "%s = %s", facts[i].question, facts[i].answer);
+    return remember(facts[i].space, line, lesson);
+}
+
+static void test_facts(void)
+{
+    struct chat_lesson lesson;
+    uint64_t plain, now[FACTS];
+    uint32_t turns, n_ids;
+
+    open_learning(false);
+    plain = hash_of("something else");
+    open_learning(true);
+    OK(hash_of("something else") == plain, "before a memory every logit is what it is without");
+    turns = chat.turns.n;
+    n_ids = rig.session.n_ids;
+    for (int i = 0; i < FACTS; i++)
+        OK(remember_fact(i, &lesson) == ERR_OK && lesson.wins && lesson.apart,
+           "%s: after %u rounds, %u steps", fabric_kinds[facts[i].space].name, lesson.rounds,
+           lesson.steps);
+    OK(chat.turns.n == turns && rig.session.n_ids == n_ids && rig.session.hash.value == plain,
+       "the conversation is still there");
+    OK(say("and then?", true) == ERR_OK && chat.turns.n == turns + 1 && cache_is_true(),
+       "and goes on");
+    for (int i = 0; i < FACTS; i++) {
+        bool right = answers(facts[i].question, facts[i].answer);
+
+        now[i] = rig.session.hash.value;
+        for (int k = 0; k < FABRIC_SPACES; k++)
+            right = right && (k == (int)facts[i].space) == (chat.fabric.spaces[k].replied > 0.9f) &&
+                    chat.fabric.spaces[k].open == 0.0f;
+        OK(right, "\"%s\" has its answer, by its gate alone", facts[i].question);
+    }
+    open_learning(true);
+    (void)hash_of("another before");
+    for (int i = 0; i < FACTS; i++)
+        (void)remember_fact(i, &lesson);
+    for (int i = 0; i < FACTS; i++)
+        OK(hash_of(facts[i].question) == now[i], "another start, the same bits");
+    /* gone again: the head sees what it saw */
+    chat_fabric_clear(&chat);
+    open_learning(false);
+    plain = hash_of(facts[0].question);
+    open_learning(true);
+    (void)remember_fact(0, &lesson);
+    (void)remember_fact(2, &lesson);
+    OK(chat_fabric_forget(&chat, 0, &lesson) == ERR_OK && chat.fabric.n_notes == 1 &&
+           hash_of(facts[0].question) == plain && answers(facts[2].question, facts[2].answer),
+       "one is forgotten, to the bit, and the other is there");
+    chat_fabric_clear(&chat);
+    OK(chat.fabric.n_notes == 0 && !answers(facts[2].question, facts[2].answer), "and all");
+}
+
+static void test_time(void)
+{
+    struct chat_lesson lesson;
+
+    chat.fabric_epoch = 0;
+    open_learning(true);
+    (void)remember_fact(FABRIC_SCHEDULE, &lesson);
+    chat_fabric_set_time(&chat, 1795527000);
+    OK(answers(facts[FABRIC_SCHEDULE].question, "noon") && chat.fabric.notes[0].strength == 1.0f &&
+           chat_fabric_now(&chat) >= 1795527000,
+       "the first time that is set fades nothing");
+    chat_fabric_set_time(&chat, 1795527000 + 3 * 24 * 3600);
+    OK(!answers(facts[FABRIC_SCHEDULE].question, "noon") && chat.fabric.notes[0].strength < 0.01f,
+       "three days later the appointment is forgotten: strength %.4f",
+       (double)chat.fabric.notes[0].strength);
+    OK(chat_fabric_promote(&chat, FABRIC_WIKI, FABRIC_SCHEDULE, &lesson) == ERR_OK && lesson.wins &&
+           answers(facts[FABRIC_SCHEDULE].question, "noon") &&
+           chat.fabric.spaces[FABRIC_WIKI].notes == 1,
+       "promoted, it is practised, and lasts");
+    chat_fabric_set_time(&chat, 1795527000 + 10 * 24 * 3600);
+    OK(answers(facts[FABRIC_SCHEDULE].question, "noon"), "a week later too");
+    open_learning(true);
+    OK(chat_fabric_now(&chat) > 1795527000 && remember_fact(0, &lesson) == ERR_OK && lesson.wins,
+       "another model is loaded: the clock goes on, and no time has gone by for it");
+}
+
+static void test_refused(void)
+{
+    struct chat_lesson lesson;
+    char line[FABRIC_TEXT_BYTES + 2];
+    uint64_t other;
+
+    open_learning(true);
+    other = hash_of("something else");
+    OK(remember(FABRIC_WIKI, "", &lesson) == ERR_BAD_ARGUMENT &&
+           remember(FABRIC_WIKI, "word", &lesson) == ERR_BAD_ARGUMENT &&
+           remember(FABRIC_WIKI, "a question = ", &lesson) == ERR_BAD_ARGUMENT &&
+           remember(FABRIC_WIKI, " = an answer", &lesson) == ERR_BAD_ARGUMENT,
+       "nothing to remember");
+    for (size_t i = 0; i < sizeof line; i++)
+        line[i] = (char)('a' + i * 7 % 26);
+    line[20] = line[22] = ' ';
+    line[21] = '=';
+    OK(chat_fabric_remember(&chat, FABRIC_WIKI, line, FABRIC_TEXT_BYTES + 1, &lesson) ==
+               ERR_TOO_LONG &&
+           chat_fabric_remember(&chat, FABRIC_WIKI, line, FABRIC_TEXT_BYTES, &lesson) ==
+               ERR_TOO_LONG,
+       "a text of too many bytes, an answer of too many tokens");
+    OK(chat.fabric.n_notes == 0 && rig.session.hash.value == other, "leave nothing behind");
+    OK(remember(FABRIC_EPISODIC, "THE LAKE IS RED.", &lesson) == ERR_OK && lesson.wins &&
+           chat.fabric.notes[0].question == 11,
+       "a sentence is the answer to itself without its last word");
+    other = hash_of("THE LAKE IS");
+    stop_after = 0;
+    OK(remember_fact(2, &lesson) == ERR_ABORTED && chat.fabric.n_notes == 1, "Ctrl-C");
+    console.input.aborted = false;
+    OK(hash_of("THE LAKE IS") == other,
+       "nothing of it is remembered, and what was there is, to the bit");
+}
+
+static void ignore(void *context, const char *part, size_t bytes)
+{
+    (void)context;
+    (void)part;
+    (void)bytes;
+}
+
+/* What a reply's tags asked for; that they are found in it and not shown: tests/golden/fabric.t. */
+static void test_tags(void)
+{
+    static const char said[] =
+        "<|mem_store|>wiki why = because<|mem_end|><|mem_store|>wiki x<|mem_end|>"
+        "<|mem_forget|>personal<|mem_end|><|mem_forget|>nothing<|mem_end|>";
+    struct chat_lesson lesson;
+    struct memory_tags tags;
+
+    open_learning(true);
+    (void)remember_fact(0, &lesson);
+    memory_tags_open(&tags, ignore, NULL);
+    memory_tags_write(&tags, said, strlen(said));
+    memory_tags_end(&tags);
+    text_bytes = 0;
+    chat_fabric_obey(&chat, &tags);
+    OK(chat.fabric.n_notes == 1 && chat.fabric.notes[0].space == FABRIC_WIKI &&
+           answers("why", "because"),
+       "one is remembered, and a namespace forgotten");
+    text_bytes = 0;
+    chat_fabric_obey(&chat, &tags);
+    OK(strstr(text, "(remembered in wiki: why = because)") != NULL &&
+           strstr(text, "(not remembered in wiki: ") != NULL &&
+           strstr(text, "(forgotten: all of personal)") != NULL &&
+           strstr(text, "(1 memory tag of the reply could not be followed)") != NULL,
+       "and each is said: %s", text);
+    chat.learns = false;
+    chat_fabric_clear(&chat);
+    chat_fabric_obey(&chat, &tags);
+    OK(chat.fabric.n_notes == 0, "where nothing is learnt nothing is done");
+}
+
+int main(void)
+{
+    rig_alone();
+    rig_compute(false);
+    rig_make_model("tiny", INGOT_Q8_0);
+    put_template(test_template);
+    test_facts();
+    test_time();
+    test_refused();
+    test_tags();
+    return tap_done();
+}
