@@ -1,40 +1,72 @@
-/* Learning, and lessons that were saved by an earlier start. */
+/* Learning, and what was saved of it by an earlier start. */
 #include "runtime/app/app_private.h"
 #include "runtime/chat/chat_learn.h"
+#include "runtime/chat/chat_policy.h"
 #include "runtime/console/console.h"
 #include "runtime/text/plural.h"
 
-static void log_loaded(struct app *a, const struct file *file)
+static void log_loaded(struct app *a, const struct file *file, unsigned n, const char *what)
 {
-    unsigned n = (unsigned)a->chat.lessons.learner.totals.lessons;
-
     if (a->setup.front != APP_SILENT) {
-        console_log(a->setup.console, "learnt before: %u %s of %s", n,
-                    plural(n, "lesson", "lessons"), file->name);
+        console_log(a->setup.console, "learnt before: %u %s of %s", n, what, file->name);
     }
     if (a->saved.is_older) {
         console_log(a->setup.console,
-                    "warning: the newest lessons in %s are damaged: these are those before them",
+                    "warning: what was saved last in %s is damaged: this is what was saved before "
+                    "it",
                     file->name);
     }
 }
 
-static void load_lessons(struct app *a)
+/* NULL: there is none. */
+static const struct file *find(struct app *a, const char *name)
 {
     const struct app_files *files = a->setup.files;
     const struct file *file;
-    enum err e;
 
-    if (files->find_save == NULL || files->find_save(files->context, "learn", 0, &file) != ERR_OK) {
-        return;
+    if (files->find_save == NULL || files->find_save(files->context, name, 0, &file) != ERR_OK) {
+        return NULL;
     }
-    e = chat_learn_load(&a->chat, &a->saved, file, console_progress_step, a->setup.console);
+    return file;
+}
+
+/* True: it was loaded. */
+static bool was_loaded(struct app *a, enum err e)
+{
     console_progress_end(a->setup.console);
-    if (e == ERR_OK) {
-        log_loaded(a, file);
-    } else if (e != ERR_NOT_FOUND) {
+    if (e != ERR_OK && e != ERR_NOT_FOUND) {
         console_log(a->setup.console, "warning: %s; nothing learnt before is at work",
                     a->saved.problem);
+    }
+    return e == ERR_OK;
+}
+
+static void load_lessons(struct app *a)
+{
+    const struct file *file = find(a, "learn");
+
+    if (file != NULL && was_loaded(a, chat_learn_load(&a->chat, &a->saved, file,
+                                                      console_progress_step, a->setup.console))) {
+        unsigned n = (unsigned)a->chat.lessons.learner.totals.lessons;
+
+        log_loaded(a, file, n, plural(n, "lesson", "lessons"));
+    }
+}
+
+void app_open_policy(struct app *a)
+{
+    const struct file *file;
+
+    if (!a->target.setup.watches) {
+        return;
+    }
+    chat_policy_open(&a->chat);
+    file = find(a, "policy");
+    if (file != NULL && was_loaded(a, chat_policy_load(&a->chat, &a->saved, file,
+                                                       console_progress_step, a->setup.console))) {
+        unsigned n = (unsigned)a->chat.policy.experience.totals.turns;
+
+        log_loaded(a, file, n, plural(n, "turn", "turns"));
     }
 }
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "runtime/app/app_private.h"
-#include "runtime/chat/chat_policy.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
@@ -53,9 +52,7 @@ static enum err load_to_talk(struct app *a, const struct ingot_chat *chat, uint6
     }
     app_open_grammar(a);
     app_open_lessons(a);
-    if (a->target.setup.watches) {
-        chat_policy_open(&a->chat);
-    }
+    app_open_policy(a);
     app_open_log(a);
     app_load_prefix(a);
     if (a->setup.front == APP_CONSOLE) {

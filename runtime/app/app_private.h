@@ -46,6 +46,9 @@ void app_load_prefix(struct app *a);
 /* After chat_open: learn=on, and the lessons of an earlier start from their file, where there is one. */
 void app_open_lessons(struct app *a);
 
+/* After chat_open: policy=, and what earlier starts have seen of turns, where there is a file of it. */
+void app_open_policy(struct app *a);
+
 /* After chat_open: log=on, where there is a file for it. */
 void app_open_log(struct app *a);
 

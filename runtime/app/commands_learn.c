@@ -156,8 +156,10 @@ static void print_policy(struct app *a)
                    (unsigned)t->bad, format_milli(quality, (uint64_t)(mean * 1000.0f), 2),
                    (unsigned)e->patterns.n, (unsigned)PATTERNS_MOST, (unsigned)t->steps,
                    plural(t->steps, "step", "steps"), (unsigned)t->thrown);
-    console_printf(a->setup.console, "(last turn: %s)\n",
-                   chat_policy_text(&a->chat, text, sizeof text));
+    if (a->chat.policy.choice.sure[0] > 0.0f) {
+        console_printf(a->setup.console, "(last turn: %s)\n",
+                       chat_policy_text(&a->chat, text, sizeof text));
+    }
 }
 
 enum command_result command_learned(struct app *a, char *argument)
@@ -192,59 +194,6 @@ enum command_result command_undo_learn(struct app *a)
         console_printf(a->setup.console, "(the last lesson is forgotten)\n");
     } else {
         console_printf(a->setup.console, "error: there is no lesson to take back\n");
-    }
-    return COMMAND_DONE;
-}
-
-/* ---- saved and loaded ----------------------------------------------------------------------- */
-
-enum command_result command_save_learn(struct app *a)
-{
-    const struct file *file;
-
-    if (!learns(a)) {
-        return COMMAND_DONE;
-    }
-    file = commands_find_save(a, "learn", chat_learn_bytes(&a->chat));
-    if (file == NULL) {
-        return COMMAND_DONE;
-    }
-    if (commands_was_saved(a, file,
-                           chat_learn_save(&a->chat, &a->saved, file, console_progress_step,
-                                           a->setup.console))) {
-        unsigned n = (unsigned)a->chat.lessons.learner.totals.lessons;
-
-        console_printf(a->setup.console, "(%u %s saved in %s: learn=on loads it at the start)\n", n,
-                       plural(n, "lesson is", "lessons are"), file->name);
-    }
-    return COMMAND_DONE;
-}
-
-enum command_result command_load_learn(struct app *a)
-{
-    const struct file *file;
-    enum err e;
-
-    if (!learns(a)) {
-        return COMMAND_DONE;
-    }
-    file = commands_find_save(a, "learn", 0);
-    if (file == NULL) {
-        return COMMAND_DONE;
-    }
-    e = chat_learn_load(&a->chat, &a->saved, file, console_progress_step, a->setup.console);
-    console_progress_end(a->setup.console);
-    if (e == ERR_OK) {
-        unsigned n = (unsigned)a->chat.lessons.learner.totals.lessons;
-
-        console_printf(a->setup.console, "(%u %s of %s)\n", n, plural(n, "lesson", "lessons"),
-                       file->name);
-    } else {
-        console_printf(a->setup.console, "%s%s%s\n", e == ERR_ABORTED ? "(stopped" : "error: ",
-                       e == ERR_ABORTED ? "" : a->saved.problem, e == ERR_ABORTED ? ")" : "");
-    }
-    if (a->saved.before == SAVED_CHAT_LOST) {
-        console_printf(a->setup.console, "(what was learnt before is forgotten)\n");
     }
     return COMMAND_DONE;
 }

@@ -2,8 +2,10 @@
 
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/chat/chat_turn.h"
+#include "runtime/session/repetition.h"
 #include "runtime/text/format_text.h"
 
 #define COOLER 0.5f
@@ -46,7 +48,16 @@ static uint32_t *encode_quiet(struct chat *c, const char *text, size_t bytes, bo
     return ids;
 }
 
-/* Compute tokens up to number `to`, those from own on under the eyes of the policy. */
+/* Where the question begins that takes the turn's tokens [own, to): after what all conversations begin with,
+ * which is often computed already. */
+static uint32_t question_start(struct chat *c, uint32_t own, uint32_t to)
+{
+    uint32_t opening = c->started ? 0 : (uint32_t)chat_encode_opening(c);
+
+    return min_u32(own + opening, to - 1);
+}
+
+/* Compute tokens up to number `to`, those of the question under the eyes of the policy. */
 static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct stop *stop)
 {
     struct session *s = c->session;
@@ -54,7 +65,7 @@ static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct 
     struct session_hash hash = s->hash;
     enum err e;
 
-    experience_watch(&c->policy.experience, own);
+    experience_watch(&c->policy.experience, question_start(c, own, to));
     t->experience = &c->policy.experience;
     (void)session_cut(s, to); /* the ids stay where they are */
     e = session_run(s, stop);
@@ -91,19 +102,19 @@ static void choose(struct chat *c, uint32_t own, const char *text, size_t bytes,
                                      .throughput = p->throughput };
 
     experience_choose(&p->experience, &q, &p->choice);
-    if (c->options->load.policy == POLICY_WATCH) {
-        memset(p->took, 0, sizeof p->took);
-    } else {
-        memcpy(p->took, p->choice.choice, sizeof p->took);
-        explore(c, p->took);
+    memset(learns_from, 0, sizeof learns_from);
+    if (c->options->load.policy != POLICY_WATCH) {
+        memcpy(learns_from, p->choice.own, sizeof learns_from);
+        explore(c, learns_from);
     }
     if (!can_be_quiet) {
-        p->took[POLICY_THOUGHTS] = 0;
+        learns_from[POLICY_THOUGHTS] = 0;
     }
-    for (int k = 0; k < POLICY_HEADS; k++) {
-        bool triggered = p->choice.own[k] != p->choice.choice[k];
-
-        learns_from[k] = triggered ? p->choice.own[k] : p->took[k];
+    memcpy(p->took, learns_from, sizeof p->took);
+    for (int k = 0; k < POLICY_HEADS && c->options->load.policy != POLICY_WATCH; k++) {
+        if (p->choice.own[k] != p->choice.choice[k]) { /* a trigger, which may depend on time */
+            p->took[k] = p->choice.choice[k];
+        }
     }
     experience_took(&p->experience, learns_from);
 }
@@ -180,6 +191,18 @@ static float measure(const struct chat *c, const struct generate_result *r)
     return (float)(r->new_tokens - 1) * (float)planned / took;
 }
 
+/* Also where the reply had a limit, and nobody looked for it meanwhile. */
+static bool repeats_itself(const struct session *s, const struct generate_result *r)
+{
+    struct repetition repetition = { 0 };
+    bool repeats = false;
+
+    for (uint32_t i = r->first_new; i < s->n_ids; i++) {
+        repeats = repetition_add(&repetition, s->ids + i) || repeats;
+    }
+    return repeats;
+}
+
 void chat_policy_end(struct chat *c, struct generate_result *r, enum err error)
 {
     struct chat_policy *p = &c->policy;
@@ -200,7 +223,7 @@ void chat_policy_end(struct chat *c, struct generate_result *r, enum err error)
     p->throughput = measure(c, r);
     experience_ended(&p->experience,
                      error == ERR_OK && (r->end == GENERATE_ENDED || r->end == GENERATE_STOP),
-                     error == ERR_OK && r->end == GENERATE_REPETITION);
+                     repeats_itself(c->session, r));
 }
 
 uint32_t chat_policy_room(const struct chat *c)

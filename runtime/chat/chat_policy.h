@@ -38,6 +38,14 @@ void chat_policy_clear(struct chat *c);
 bool chat_policy_rate(struct chat *c, bool good);
 bool chat_policy_undone(struct chat *c);
 
+/* What was seen goes to a file and comes back, in place of what is there; the latest turn is judged before. Errors of
+ * saved_chat_write and saved_chat_read; io->problem. */
+enum err chat_policy_save(struct chat *c, struct saved_chat *io, const struct file *file,
+                          saved_chat_progress_fn *progress, void *context);
+enum err chat_policy_load(struct chat *c, struct saved_chat *io, const struct file *file,
+                          saved_chat_progress_fn *progress, void *context);
+uint64_t chat_policy_bytes(struct chat *c); /* that the file has to have, whatever comes */
+
 /* What the policy last chose, as a sentence: "thoughts off (0.83 sure), temperature as set (0.41), ...". */
 const char *chat_policy_text(const struct chat *c, char *text, size_t bytes);
 

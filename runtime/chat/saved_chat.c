@@ -7,9 +7,10 @@
 
 enum { MAGIC_BYTES = 8 };
 
-static const char *const magic[] = {
-    [SAVED_CHAT] = "INGOTSAV", [SAVED_PREFIX] = "INGOTPRE", [SAVED_LESSONS] = "INGOTLRN"
-};
+static const char *const magic[] = { [SAVED_CHAT] = "INGOTSAV",
+                                     [SAVED_PREFIX] = "INGOTPRE",
+                                     [SAVED_LESSONS] = "INGOTLRN",
+                                     [SAVED_POLICY] = "INGOTPOL" };
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
@@ -23,6 +24,9 @@ uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
 {
     if (state->kind == SAVED_LESSONS) {
         return lessons_move_bytes(state->lessons, h->n_examples);
+    }
+    if (state->kind == SAVED_POLICY) {
+        return experience_move_bytes(state->experience, h->n_examples);
     }
     return (uint64_t)h->n_turns * sizeof(struct turn) + h->text_bytes +
            session_move_bytes(state->session, h->n_ids, h->n_cached);
@@ -58,6 +62,9 @@ void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat
     if (state->kind == SAVED_LESSONS) {
         h->dim = state->lessons->dim;
         h->n_examples = state->lessons->n;
+    } else if (state->kind == SAVED_POLICY) {
+        h->dim = state->experience->patterns.dim;
+        h->n_examples = state->experience->patterns.n;
     } else {
         describe_chat(state, h);
     }
@@ -76,6 +83,8 @@ uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids)
 {
     return 2 * (SECTOR_BYTES + saved_chat_to_sectors(session_move_bytes(session, n_ids, n_ids)));
 }
+
+_Static_assert((int)LESSONS_ROOM == (int)PATTERNS_MOST, "the most of both");
 
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state)
 {
@@ -113,9 +122,10 @@ void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h)
 
 const char *saved_chat_command(const struct saved_chat *s)
 {
-    static const char *const commands[] = {
-        [SAVED_CHAT] = "/save", [SAVED_PREFIX] = "/save prefix", [SAVED_LESSONS] = "/save learn"
-    };
+    static const char *const commands[] = { [SAVED_CHAT] = "/save",
+                                            [SAVED_PREFIX] = "/save prefix",
+                                            [SAVED_LESSONS] = "/save learn",
+                                            [SAVED_POLICY] = "/save learn" };
 
     return commands[s->kind];
 }

@@ -212,6 +212,8 @@ enum err saved_chat_move_payload(struct saved_chat *s, unsigned half,
     t.end = t.at + saved_chat_to_sectors(h->payload_bytes);
     if (state->kind == SAVED_LESSONS) {
         e = lessons_move(state->lessons, !writes, move, &t);
+    } else if (state->kind == SAVED_POLICY) {
+        e = experience_move(state->experience, !writes, move, &t);
     } else {
         e = move_conversation(&t, state, h);
     }

@@ -12,11 +12,18 @@ static enum err contradiction(struct saved_chat *s)
     return ERR_BAD_MODEL;
 }
 
-static enum err check_lessons(struct saved_chat *s, const struct saved_chat_header *h,
-                              const struct saved_chat_state *state)
+static bool is_learnt(const struct saved_chat *s)
 {
-    if (h->dim != state->lessons->dim || h->n_examples > LESSONS_ROOM ||
-        h->payload_bytes != lessons_move_bytes(state->lessons, h->n_examples)) {
+    return s->kind == SAVED_LESSONS || s->kind == SAVED_POLICY;
+}
+
+static enum err check_learnt(struct saved_chat *s, const struct saved_chat_header *h,
+                             const struct saved_chat_state *state)
+{
+    uint32_t dim = s->kind == SAVED_LESSONS ? state->lessons->dim : state->experience->patterns.dim;
+
+    if (h->dim != dim || h->n_examples > LESSONS_ROOM ||
+        h->payload_bytes != saved_chat_payload_bytes(state, h)) {
         return contradiction(s);
     }
     return ERR_OK;
@@ -53,8 +60,8 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     s->file->name);
         return ERR_BAD_MODEL;
     }
-    if (s->kind == SAVED_LESSONS) {
-        return check_lessons(s, h, state);
+    if (is_learnt(s)) {
+        return check_learnt(s, h, state);
     }
     if (!kv_types_equal(types, session->kv.types)) {
         char name[KV_TYPES_NAME_BYTES];
@@ -115,7 +122,8 @@ static enum err empty(struct saved_chat *s)
 {
     static const char *const what[] = { [SAVED_CHAT] = "a conversation",
                                         [SAVED_PREFIX] = "the system prompt's state",
-                                        [SAVED_LESSONS] = "what was learnt" };
+                                        [SAVED_LESSONS] = "what was learnt",
+                                        [SAVED_POLICY] = "what was learnt" };
 
     format_text(s->problem, sizeof s->problem, "%s is empty: %s writes %s into it", s->file->name,
                 saved_chat_command(s), what[s->kind]);
@@ -218,26 +226,44 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     return ERR_OK;
 }
 
-/* ---- lessons -------------------------------------------------------------------------------- */
+/* ---- what was learnt -------------------------------------------------------------------------------- */
 
-/* In the place of those at work, which are given up: what arrived but in part would be neither. */
-static enum err load_lessons(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
-                             struct saved_chat_state *state)
+static uint32_t count_learnt(const struct saved_chat_state *state)
 {
-    uint32_t crc, vocab = state->session->model->image.header->params.vocab;
+    return state->kind == SAVED_LESSONS ? state->lessons->n : state->experience->patterns.n;
+}
+
+static bool is_sound(const struct saved_chat_state *state)
+{
+    uint32_t vocab = state->session->model->image.header->params.vocab;
+
+    return state->kind == SAVED_LESSONS ? lessons_are_sound(state->lessons, vocab)
+                                        : experience_is_sound(state->experience);
+}
+
+/* In the place of what is at work, which is given up: what arrived but in part would be neither. */
+static enum err load_learnt(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
+                            struct saved_chat_state *state)
+{
+    uint32_t crc;
     enum err e = saved_chat_move_payload(s, half, state, h, false, &crc);
 
-    if (e == ERR_BAD_MODEL || (e == ERR_OK && state->lessons->n != h->n_examples)) {
+    if (e == ERR_BAD_MODEL || (e == ERR_OK && count_learnt(state) != h->n_examples)) {
         e = contradiction(s);
     } else if (e == ERR_OK && crc != h->payload_crc) {
         e = damaged(s);
-    } else if (e == ERR_OK && !lessons_are_sound(state->lessons, vocab)) {
+    } else if (e == ERR_OK && !is_sound(state)) {
         e = contradiction(s);
     }
-    if (e != ERR_OK) {
-        lessons_clear(state->lessons);
-        s->before = SAVED_CHAT_LOST;
+    if (e == ERR_OK) {
+        return ERR_OK;
     }
+    if (state->kind == SAVED_LESSONS) {
+        lessons_clear(state->lessons);
+    } else {
+        experience_clear(state->experience);
+    }
+    s->before = SAVED_CHAT_LOST;
     return e;
 }
 
@@ -302,8 +328,8 @@ enum err saved_chat_read(struct saved_chat *s, const struct file *file,
     if (e != ERR_OK) {
         return e;
     }
-    if (s->kind == SAVED_LESSONS) {
-        return load_lessons(s, half, &halves.h[half], state);
+    if (is_learnt(s)) {
+        return load_learnt(s, half, &halves.h[half], state);
     }
     kept = keep(state);
     e = load_half(s, half, &halves.h[half], state);

@@ -12,11 +12,17 @@ static bool is_empty(const struct saved_chat_state *state)
     if (state->kind == SAVED_LESSONS) {
         return state->lessons->learner.totals.lessons == 0;
     }
+    if (state->kind == SAVED_POLICY) {
+        return state->experience->totals.turns == 0;
+    }
     return state->session->n_ids == 0;
 }
 
 static enum err check_room(struct saved_chat *s, const struct saved_chat_state *state)
 {
+    static const char *const needs[] = { [SAVED_CHAT] = "conversation needs",
+                                         [SAVED_LESSONS] = "lessons need",
+                                         [SAVED_POLICY] = "policy needs" };
     char needed[FORMAT_NUMBER_BYTES], room[FORMAT_NUMBER_BYTES];
     uint64_t bytes = saved_chat_bytes(state);
     uint64_t most_mib = (saved_chat_most_bytes(state) + MIB - 1) / MIB;
@@ -28,7 +34,7 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     }
     if (is_empty(state)) {
         format_text(s->problem, sizeof s->problem, "nothing has been %s yet that could be saved",
-                    state->kind == SAVED_LESSONS ? "learnt" : "said");
+                    state->kind == SAVED_CHAT ? "said" : "learnt");
         return ERR_BAD_ARGUMENT;
     }
     if (bytes / 2 > saved_chat_half_bytes(s->file) && state->kind == SAVED_PREFIX) {
@@ -42,9 +48,9 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     if (bytes / 2 > saved_chat_half_bytes(s->file)) {
         format_text(s->problem, sizeof s->problem,
                     "the %s %s and %s has %s: `make card SAVE=%u` makes room for the whole %s",
-                    state->kind == SAVED_LESSONS ? "lessons need" : "conversation needs",
-                    format_bytes(needed, bytes), s->file->name, format_bytes(room, s->file->bytes),
-                    (unsigned)most_mib, state->kind == SAVED_LESSONS ? "of it" : "context");
+                    needs[state->kind], format_bytes(needed, bytes), s->file->name,
+                    format_bytes(room, s->file->bytes), (unsigned)most_mib,
+                    state->kind == SAVED_CHAT ? "context" : "of it");
         return ERR_NO_SPACE;
     }
     return ERR_OK;
