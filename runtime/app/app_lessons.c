@@ -1,5 +1,6 @@
 /* Learning, and what was saved of it by an earlier start. */
 #include "runtime/app/app_private.h"
+#include "runtime/chat/chat_fabric.h"
 #include "runtime/chat/chat_learn.h"
 #include "runtime/chat/chat_policy.h"
 #include "runtime/console/console.h"
@@ -53,6 +54,18 @@ static void load_lessons(struct app *a)
     }
 }
 
+static void load_fabric(struct app *a)
+{
+    const struct file *file = find(a, "fabric");
+
+    if (file != NULL && was_loaded(a, chat_fabric_load(&a->chat, &a->saved, file,
+                                                       console_progress_step, a->setup.console))) {
+        unsigned n = (unsigned)a->chat.fabric.n_notes;
+
+        log_loaded(a, file, n, plural(n, "memory", "memories"));
+    }
+}
+
 void app_open_policy(struct app *a)
 {
     const struct file *file;
@@ -77,6 +90,7 @@ void app_open_lessons(struct app *a)
     }
     if (chat_learn_open(&a->chat)) {
         load_lessons(a);
+        load_fabric(a);
         return;
     }
     console_log(a->setup.console,

@@ -1,5 +1,6 @@
-/* /save learn and /load learn: lessons in learn.sav, what turns have shown in policy.sav. */
+/* /save learn and /load learn: lessons in learn.sav, memories in fabric.sav, what turns have shown in policy.sav. */
 #include "runtime/app/commands_private.h"
+#include "runtime/chat/chat_fabric.h"
 #include "runtime/chat/chat_learn.h"
 #include "runtime/chat/chat_policy.h"
 #include "runtime/console/console.h"
@@ -58,13 +59,40 @@ static void save_policy(struct app *a)
     }
 }
 
+static unsigned n_notes(const struct app *a)
+{
+    return (unsigned)a->chat.fabric.n_notes;
+}
+
+static void save_fabric(struct app *a)
+{
+    const struct file *file = commands_find_save(a, "fabric", chat_fabric_bytes(&a->chat));
+    enum err e;
+
+    if (file == NULL) {
+        return;
+    }
+    e = chat_fabric_save(&a->chat, &a->saved, file, console_progress_step, a->setup.console);
+    if (commands_was_saved(a, file, e)) {
+        console_printf(a->setup.console, "(%u %s saved in %s: learn=on loads %s at the start)\n",
+                       n_notes(a), plural(n_notes(a), "memory is", "memories are"), file->name,
+                       plural(n_notes(a), "it", "them"));
+    }
+}
+
 enum command_result command_save_learn(struct app *a)
 {
+    bool remembers = a->chat.learns && a->chat.fabric.n_background != 0;
+
     if (!learns_anything(a)) {
         return COMMAND_DONE;
     }
-    if (a->chat.learns && (n_lessons(a) != 0 || !a->chat.policy.is_open)) {
+
+    if (a->chat.learns && (n_lessons(a) != 0 || (!remembers && !a->chat.policy.is_open))) {
         save_lessons(a);
+    }
+    if (remembers) {
+        save_fabric(a);
     }
     if (a->chat.policy.is_open) {
         save_policy(a);
@@ -109,6 +137,23 @@ static void load_policy(struct app *a)
     }
 }
 
+/* Where nothing was ever remembered there need be no file. */
+static void load_fabric(struct app *a)
+{
+    const struct app_files *files = a->setup.files;
+    const struct file *file;
+
+    if (files->find_save == NULL ||
+        files->find_save(files->context, "fabric", 0, &file) != ERR_OK) {
+        return;
+    }
+    if (was_loaded(a, chat_fabric_load(&a->chat, &a->saved, file, console_progress_step,
+                                       a->setup.console))) {
+        console_printf(a->setup.console, "(%u %s of %s)\n", n_notes(a),
+                       plural(n_notes(a), "memory", "memories"), file->name);
+    }
+}
+
 enum command_result command_load_learn(struct app *a)
 {
     if (!learns_anything(a)) {
@@ -116,6 +161,7 @@ enum command_result command_load_learn(struct app *a)
     }
     if (a->chat.learns) {
         load_lessons(a);
+        load_fabric(a);
     }
     if (a->chat.policy.is_open) {
         load_policy(a);

@@ -28,6 +28,13 @@ enum err chat_fabric_forget(struct chat *c, uint32_t i, struct chat_lesson *less
 /* All of a namespace, or of all of them. What the model says anyhow stays known. */
 void chat_fabric_forget_space(struct chat *c, enum fabric_name space);
 void chat_fabric_clear(struct chat *c);
+/* The namespaces go to a file, and come back, in place of what is there; errors as chat_learn_save's and
+ * chat_learn_load's. */
+enum err chat_fabric_save(struct chat *c, struct saved_chat *io, const struct file *file,
+                          saved_chat_progress_fn *progress, void *context);
+enum err chat_fabric_load(struct chat *c, struct saved_chat *io, const struct file *file,
+                          saved_chat_progress_fn *progress, void *context);
+uint64_t chat_fabric_bytes(struct chat *c); /* that the file has to have, whatever comes */
 /* What memory tags of a reply asked for, with a line about each. */
 void chat_fabric_obey(struct chat *c, const struct memory_tags *tags);
 /* Notes of src become those of dst, and are practised. */

@@ -3,6 +3,7 @@
 
 #include "runtime/base/crc32c.h"
 #include "runtime/chat/saved_chat_private.h"
+#include "runtime/chat/saved_learnt.h"
 #include "runtime/text/format_text.h"
 
 enum { MAGIC_BYTES = 8 };
@@ -10,7 +11,8 @@ enum { MAGIC_BYTES = 8 };
 static const char *const magic[] = { [SAVED_CHAT] = "INGOTSAV",
                                      [SAVED_PREFIX] = "INGOTPRE",
                                      [SAVED_LESSONS] = "INGOTLRN",
-                                     [SAVED_POLICY] = "INGOTPOL" };
+                                     [SAVED_POLICY] = "INGOTPOL",
+                                     [SAVED_FABRIC] = "INGOTFAB" };
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
@@ -22,11 +24,8 @@ uint64_t saved_chat_to_sectors(uint64_t bytes)
 uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
                                   const struct saved_chat_header *h)
 {
-    if (state->kind == SAVED_LESSONS) {
-        return lessons_move_bytes(state->lessons, h->n_examples);
-    }
-    if (state->kind == SAVED_POLICY) {
-        return experience_move_bytes(state->experience, h->n_examples);
+    if (saved_learnt_is(state->kind)) {
+        return saved_learnt_bytes(state, h);
     }
     return (uint64_t)h->n_turns * sizeof(struct turn) + h->text_bytes +
            session_move_bytes(state->session, h->n_ids, h->n_cached);
@@ -59,12 +58,8 @@ void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat
     memcpy(h->magic, magic[state->kind], MAGIC_BYTES);
     h->version = SAVED_CHAT_VERSION;
     h->model_crc = session_model_crc(state->session);
-    if (state->kind == SAVED_LESSONS) {
-        h->dim = state->lessons->dim;
-        h->n_examples = state->lessons->n;
-    } else if (state->kind == SAVED_POLICY) {
-        h->dim = state->experience->patterns.dim;
-        h->n_examples = state->experience->patterns.n;
+    if (saved_learnt_is(state->kind)) {
+        saved_learnt_describe(state, h);
     } else {
         describe_chat(state, h);
     }
@@ -84,17 +79,16 @@ uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids)
     return 2 * (SECTOR_BYTES + saved_chat_to_sectors(session_move_bytes(session, n_ids, n_ids)));
 }
 
-_Static_assert((int)LESSONS_ROOM == (int)PATTERNS_MOST, "the most of both");
-
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state)
 {
     uint32_t context = state->session->context;
-    struct saved_chat_header h = { .n_cached = context,
-                                   .n_ids = context,
-                                   .n_turns = TURNS_MOST,
-                                   .text_bytes = TURNS_TEXT_BYTES,
-                                   .n_examples = LESSONS_ROOM };
+    struct saved_chat_header h = {
+        .n_cached = context, .n_ids = context, .n_turns = TURNS_MOST, .text_bytes = TURNS_TEXT_BYTES
+    };
 
+    if (saved_learnt_is(state->kind)) {
+        saved_learnt_describe_most(state, &h);
+    }
     return 2 * (SECTOR_BYTES + saved_chat_to_sectors(saved_chat_payload_bytes(state, &h)));
 }
 
@@ -125,7 +119,8 @@ const char *saved_chat_command(const struct saved_chat *s)
     static const char *const commands[] = { [SAVED_CHAT] = "/save",
                                             [SAVED_PREFIX] = "/save prefix",
                                             [SAVED_LESSONS] = "/save learn",
-                                            [SAVED_POLICY] = "/save learn" };
+                                            [SAVED_POLICY] = "/save learn",
+                                            [SAVED_FABRIC] = "/save learn" };
 
     return commands[s->kind];
 }

@@ -1,6 +1,6 @@
 /* A conversation in a file of the card, so that it goes on after a restart: tokens, turns, keys and
  * values. Or a prefix, what all conversations begin with (chat_prefix.h): the same without turns. Or what
- * was learnt (runtime/learn/lessons.h, runtime/learn/experience.h), without a token.
+ * was learnt (runtime/learn/lessons.h, runtime/learn/experience.h, runtime/learn/fabric.h), without a token.
  * The file is there beforehand and keeps its size and place; the file system is never written.
  *
  * Two halves take turns. A half is a header of one sector, written last, and a payload; the valid
@@ -10,7 +10,7 @@
  * is written over is read through before.
  *
  *   payload: the turns (runtime/chat/turns.h) and what was said; then what session_move gives: tokens,
- *   u32, and each layer's state; or what lessons_move or experience_move gives; zeros to the end of the
+ *   u32, and each layer's state; or what saved_learnt_move gives; zeros to the end of the
  *            sector */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_H
 #define INGOT_RUNTIME_SAVED_CHAT_H
@@ -21,6 +21,7 @@
 #include "board/err.h"
 #include "runtime/chat/turns.h"
 #include "runtime/learn/experience.h"
+#include "runtime/learn/fabric.h"
 #include "runtime/learn/lessons.h"
 #include "runtime/session/session.h"
 #include "runtime/storage/file.h"
@@ -30,7 +31,7 @@ enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_PROBLEM_BYTES = 320 };
 /* Little-endian, as all that is on a card. */
 struct saved_chat_header {
     char magic[8];       /* "INGOTSAV"; of a prefix "INGOTPRE", of lessons "INGOTLRN", of a
-                          * policy "INGOTPOL" */
+                          * policy "INGOTPOL", of a fabric "INGOTFAB" */
     uint32_t version;    /* SAVED_CHAT_VERSION */
     uint32_t header_crc; /* CRC-32C of the sector with this field zero */
     uint64_t sequence;   /* of this save; the file's first is 1 */
@@ -46,8 +47,9 @@ struct saved_chat_header {
     uint8_t kv_warm, kv_cold;     /* of tiers, as struct kv_types; else 0 */
     uint16_t kv_hot_tiles, kv_warm_tiles;
     uint8_t zeros[2];
-    uint32_t dim, n_examples; /* of lessons; of a policy: patterns; else 0 */
-    uint8_t more_zeros[424];
+    uint32_t dim, n_examples; /* of lessons, of a fabric; of a policy: patterns; else 0 */
+    uint32_t n_notes;         /* of a fabric; else 0 */
+    uint8_t more_zeros[420];
 };
 _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one piece");
 
@@ -56,6 +58,7 @@ enum saved_kind {
     SAVED_PREFIX, /* no turns, and every token cached; nothing is lost by a load that fails */
     SAVED_LESSONS, /* all lessons are forgotten by a load that fails after the file was read through */
     SAVED_POLICY, /* all experience is, in the same way */
+    SAVED_FABRIC, /* and all memories */
 };
 
 /* What is saved, and where it goes when it is loaded. */
@@ -67,6 +70,7 @@ struct saved_chat_state {
     enum saved_kind kind;
     struct lessons *lessons;       /* of SAVED_LESSONS, whose model is the session's */
     struct experience *experience; /* of SAVED_POLICY, the same */
+    struct fabric *fabric;         /* of SAVED_FABRIC, the same */
 };
 
 /* False: stop. */

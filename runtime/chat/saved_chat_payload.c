@@ -4,6 +4,7 @@
 #include "board/min_max.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/chat/saved_chat_private.h"
+#include "runtime/chat/saved_learnt.h"
 #include "runtime/text/format_text.h"
 
 enum { NOT_ARRIVED = 0xa5 }; /* fills the buffer before a read */
@@ -210,10 +211,8 @@ enum err saved_chat_move_payload(struct saved_chat *s, unsigned half,
     enum err e;
 
     t.end = t.at + saved_chat_to_sectors(h->payload_bytes);
-    if (state->kind == SAVED_LESSONS) {
-        e = lessons_move(state->lessons, !writes, move, &t);
-    } else if (state->kind == SAVED_POLICY) {
-        e = experience_move(state->experience, !writes, move, &t);
+    if (saved_learnt_is(state->kind)) {
+        e = saved_learnt_move(state, !writes, move, &t);
     } else {
         e = move_conversation(&t, state, h);
     }

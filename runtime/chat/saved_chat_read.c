@@ -3,6 +3,7 @@
 
 #include "board/min_max.h"
 #include "runtime/chat/saved_chat_private.h"
+#include "runtime/chat/saved_learnt.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
@@ -12,21 +13,10 @@ static enum err contradiction(struct saved_chat *s)
     return ERR_BAD_MODEL;
 }
 
-static bool is_learnt(const struct saved_chat *s)
-{
-    return s->kind == SAVED_LESSONS || s->kind == SAVED_POLICY;
-}
-
 static enum err check_learnt(struct saved_chat *s, const struct saved_chat_header *h,
                              const struct saved_chat_state *state)
 {
-    uint32_t dim = s->kind == SAVED_LESSONS ? state->lessons->dim : state->experience->patterns.dim;
-
-    if (h->dim != dim || h->n_examples > LESSONS_ROOM ||
-        h->payload_bytes != saved_chat_payload_bytes(state, h)) {
-        return contradiction(s);
-    }
-    return ERR_OK;
+    return saved_learnt_fits(state, h) ? ERR_OK : contradiction(s);
 }
 
 /* Whether the state can take what the header describes. */
@@ -60,7 +50,7 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     s->file->name);
         return ERR_BAD_MODEL;
     }
-    if (is_learnt(s)) {
+    if (saved_learnt_is(s->kind)) {
         return check_learnt(s, h, state);
     }
     if (!kv_types_equal(types, session->kv.types)) {
@@ -123,7 +113,8 @@ static enum err empty(struct saved_chat *s)
     static const char *const what[] = { [SAVED_CHAT] = "a conversation",
                                         [SAVED_PREFIX] = "the system prompt's state",
                                         [SAVED_LESSONS] = "what was learnt",
-                                        [SAVED_POLICY] = "what was learnt" };
+                                        [SAVED_POLICY] = "what was learnt",
+                                        [SAVED_FABRIC] = "what is remembered" };
 
     format_text(s->problem, sizeof s->problem, "%s is empty: %s writes %s into it", s->file->name,
                 saved_chat_command(s), what[s->kind]);
@@ -228,19 +219,6 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
 
 /* ---- what was learnt -------------------------------------------------------------------------------- */
 
-static uint32_t count_learnt(const struct saved_chat_state *state)
-{
-    return state->kind == SAVED_LESSONS ? state->lessons->n : state->experience->patterns.n;
-}
-
-static bool is_sound(const struct saved_chat_state *state)
-{
-    uint32_t vocab = state->session->model->image.header->params.vocab;
-
-    return state->kind == SAVED_LESSONS ? lessons_are_sound(state->lessons, vocab)
-                                        : experience_is_sound(state->experience);
-}
-
 /* In the place of what is at work, which is given up: what arrived but in part would be neither. */
 static enum err load_learnt(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
                             struct saved_chat_state *state)
@@ -248,21 +226,17 @@ static enum err load_learnt(struct saved_chat *s, unsigned half, const struct sa
     uint32_t crc;
     enum err e = saved_chat_move_payload(s, half, state, h, false, &crc);
 
-    if (e == ERR_BAD_MODEL || (e == ERR_OK && count_learnt(state) != h->n_examples)) {
+    if (e == ERR_BAD_MODEL || (e == ERR_OK && !saved_learnt_agrees(state, h))) {
         e = contradiction(s);
     } else if (e == ERR_OK && crc != h->payload_crc) {
         e = damaged(s);
-    } else if (e == ERR_OK && !is_sound(state)) {
+    } else if (e == ERR_OK && !saved_learnt_is_sound(state)) {
         e = contradiction(s);
     }
     if (e == ERR_OK) {
         return ERR_OK;
     }
-    if (state->kind == SAVED_LESSONS) {
-        lessons_clear(state->lessons);
-    } else {
-        experience_clear(state->experience);
-    }
+    saved_learnt_clear(state);
     s->before = SAVED_CHAT_LOST;
     return e;
 }
@@ -328,7 +302,7 @@ enum err saved_chat_read(struct saved_chat *s, const struct file *file,
     if (e != ERR_OK) {
         return e;
     }
-    if (is_learnt(s)) {
+    if (saved_learnt_is(s->kind)) {
         return load_learnt(s, half, &halves.h[half], state);
     }
     kept = keep(state);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "runtime/chat/saved_chat_private.h"
+#include "runtime/chat/saved_learnt.h"
 #include "runtime/text/format_text.h"
 
 enum { MIB = 1 << 20 };
@@ -9,11 +10,8 @@ enum { MIB = 1 << 20 };
 /* A prefix never is. */
 static bool is_empty(const struct saved_chat_state *state)
 {
-    if (state->kind == SAVED_LESSONS) {
-        return state->lessons->learner.totals.lessons == 0;
-    }
-    if (state->kind == SAVED_POLICY) {
-        return state->experience->totals.turns == 0;
+    if (saved_learnt_is(state->kind)) {
+        return saved_learnt_is_empty(state);
     }
     return state->session->n_ids == 0;
 }
@@ -22,7 +20,8 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
 {
     static const char *const needs[] = { [SAVED_CHAT] = "conversation needs",
                                          [SAVED_LESSONS] = "lessons need",
-                                         [SAVED_POLICY] = "policy needs" };
+                                         [SAVED_POLICY] = "policy needs",
+                                         [SAVED_FABRIC] = "memories need" };
     char needed[FORMAT_NUMBER_BYTES], room[FORMAT_NUMBER_BYTES];
     uint64_t bytes = saved_chat_bytes(state);
     uint64_t most_mib = (saved_chat_most_bytes(state) + MIB - 1) / MIB;

@@ -5,6 +5,7 @@ shown; memories fade by the clock; 20 facts, and what the model knew before."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -25,8 +26,8 @@ tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 
 
-def talk(lines, *words, errors=subprocess.DEVNULL):
-    done = subprocess.run([HOST, "chat", MODEL, "--temp", "0", *words], input="".join(f"{line}\n" for line in lines),
+def talk(lines, *words, model=MODEL, errors=subprocess.DEVNULL):
+    done = subprocess.run([HOST, "chat", model, "--temp", "0", *words], input="".join(f"{line}\n" for line in lines),
                           stdout=subprocess.PIPE, stderr=errors, text=True, timeout=120)
     return done.stdout
 
@@ -103,6 +104,16 @@ replies = [line for line in said.split("\n") if line and line[0] not in "( "]
 tap.ok([r == "The meeting is at noon." for r in replies] == [True, False, True, True],
        "an appointment fades in three days; promoted to wiki it is there weeks later", said)
 tap.ok(re.search(r"strength 0\.00\d, needed 2 times\)", said), "and /what says how strong it is", said)
+
+# Kept.
+folder = os.path.join(WORK, "fabric-models")
+shutil.rmtree(folder, ignore_errors=True)
+os.makedirs(folder)
+kept = shutil.copy(MODEL, folder)
+said = talk(lines_of([])[:2] + ["/save learn"], "--learn", "on", model=kept)
+tap.ok("(2 memories are saved in " in said and os.path.exists(os.path.join(folder, "fabric.sav")), "/save learn keeps memories", said)
+said = talk(["What is my name?", "/forget all", "/load learn", "/reset", "What is my name?", "/what"], "--learn", "on", model=kept)
+tap.ok(said.count("Your name is Robert.") == 3 and "(2 memories of " in said, "the next start knows them, and /load learn brings them back", said)
 
 # Wrong input.
 for line, sentence in (("/remember", "there is no namespace without a name: personal, episodic, wiki, schedule or contested"),

@@ -1,0 +1,235 @@
+/* Memories on a card: another start answers with the same bits; power lost at a save leaves what was there before or
+ * what is new; what contradicts itself is refused, and nothing of it believed; the clock goes on. */
+#include "runtime/chat/chat_fabric.h"
+
+#include "tests/unit/chat/chat_rig.h"
+#include "tests/unit/chat/saved_chat_rig.h"
+
+enum { SAVES = 60, DAY = 24 * 3600 };
+#define NOON 1795521600u
+
+static unsigned draws = 1;
+
+static unsigned draw(unsigned below)
+{
+    draws = draws * 1103515245u + 12345u;
+    return (draws >> 16) % below;
+}
+
+static struct fabric *fabric(void)
+{
+    return &chat.fabric;
+}
+
+static void open_fabric(void)
+{
+    rig.learns = true;
+    chat.fabric_epoch = 0;
+    start_over(12);
+    options.load.learn = LEARN_ON;
+    if (!chat_learn_open(&chat))
+        rig_die("learning does not begin");
+    /* Memories of the start before are not there any more. */
+    memset(fabric()->hidden, 0x11, FABRIC_EXAMPLES * fabric()->dim * sizeof(float));
+    memset(fabric()->lengths, 0x11, FABRIC_EXAMPLES * sizeof(float));
+    memset(fabric()->notes, 0x11, sizeof fabric()->notes);
+}
+
+static void remember(enum fabric_name space, unsigned i)
+{
+    char line[60];
+    struct chat_lesson lesson;
+
+    snprintf(line, sizeof line, "%u and %u = it is %u", i, i * 7 + 1, i % 10);
+    if (chat_fabric_remember(&chat, space, line, strlen(line), &lesson) != ERR_OK)
+        rig_die(rig.session.problem);
+}
+
+/* Of all that a reply depends on. */
+static uint32_t known(void)
+{
+    const struct fabric *f = fabric();
+    uint32_t crc = crc32c(0, f->hidden, (size_t)f->n_examples * f->dim * sizeof(float));
+
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        const struct fabric_space *s = &f->spaces[i];
+
+        crc = crc32c(crc, s->gate, f->dim * sizeof(float));
+        crc = crc32c(crc, &s->bias, sizeof s->bias);
+        crc = crc32c(crc, s->lora.weights, micro_lora_floats(f->dim, s->lora.rank) * sizeof(float));
+    }
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        crc = crc32c(crc, f->notes[i].text, f->notes[i].bytes);
+        crc = crc32c(crc, &f->notes[i].strength, sizeof(float));
+    }
+    crc = crc32c(crc, f->lengths, f->n_examples * sizeof(float));
+    return crc32c(crc, f->targets, f->n_examples * sizeof(uint32_t));
+}
+
+static enum err save_known(void)
+{
+    return chat_fabric_save(&chat, &saved, &file, NULL, NULL);
+}
+
+static enum err load_known(void)
+{
+    return chat_fabric_load(&chat, &saved, &file, NULL, NULL);
+}
+
+static uint64_t hash_of(const char *line)
+{
+    chat_clear(&chat);
+    if (say(line, true) != ERR_OK)
+        rig_die(rig.session.problem);
+    return rig.session.hash.value;
+}
+
+static void test_there_and_back(void)
+{
+    uint32_t before, after;
+    uint64_t hash;
+
+    insert_blank_card();
+    open_fabric();
+    OK(save_known() == ERR_BAD_ARGUMENT && strstr(saved.problem, "nothing has been learnt") != NULL,
+       "%s", saved.problem);
+    OK(load_known() == ERR_NOT_FOUND, "%s", saved.problem);
+    remember(FABRIC_WIKI, 1234);
+    remember(FABRIC_PERSONAL, 88);
+    OK(save_known() == ERR_OK && fabric()->n_notes == 2, "two memories are saved");
+    before = known();
+    hash = hash_of("1234 and 8639");
+    OK(strncmp(text, "it is 4", 7) == 0, "one is answered: %.9s", text);
+    remember(FABRIC_SCHEDULE, 5);
+    after = known();
+    open_fabric();
+    OK(known() != before && load_known() == ERR_OK && known() == before,
+       "another start has them, to the bit");
+    OK(hash_of("1234 and 8639") == hash && strncmp(text, "it is 4", 7) == 0, "and answers so");
+    remember(FABRIC_SCHEDULE, 5);
+    OK(known() == after, "the next memory has the bits that it had without the start between");
+    OK(save_known() == ERR_OK && chat_fabric_bytes(&chat) > 2 * fabric_bytes(fabric()->dim) / 3,
+       "the file is for all there can be");
+    chat_fabric_clear(&chat);
+    OK(save_known() == ERR_OK, "nothing is left, and that is saved too");
+    open_fabric();
+    remember(FABRIC_WIKI, 3);
+    OK(load_known() == ERR_OK && fabric()->n_notes == 0, "and loaded");
+}
+
+static void test_clock(void)
+{
+    insert_blank_card();
+    open_fabric();
+    chat_fabric_set_time(&chat, NOON);
+    remember(FABRIC_EPISODIC, 7);
+    (void)save_known();
+    open_fabric();
+    OK(load_known() == ERR_OK && chat_fabric_now(&chat) >= NOON &&
+           chat_fabric_now(&chat) < NOON + 5 && fabric()->notes[0].strength == 1.0f,
+       "the clock goes on from the save, and nothing fades");
+    chat_fabric_set_time(&chat, NOON + DAY);
+    OK(fabric()->notes[0].strength < 0.63f && fabric()->notes[0].strength > 0.60f,
+       "a day later: %.3f", (double)fabric()->notes[0].strength);
+    open_fabric();
+    chat_fabric_set_time(&chat, NOON + DAY);
+    OK(load_known() == ERR_OK && fabric()->notes[0].strength < 0.63f &&
+           chat_fabric_now(&chat) >= NOON + DAY,
+       "set before it is loaded, the same");
+    open_fabric();
+    remember(FABRIC_EPISODIC, 7);
+    (void)save_known();
+    open_fabric();
+    chat_fabric_set_time(&chat, NOON);
+    OK(load_known() == ERR_OK && fabric()->notes[0].strength == 1.0f,
+       "saved without a clock, nothing has faded since");
+}
+
+/* What is on the card contradicts itself, with CRCs that are right. */
+static void test_strange(void)
+{
+    static const struct {
+        size_t at;
+        uint32_t value;
+        const char *what;
+    } rows[] = { { 8, FABRIC_NOTES + 1, "more notes than there is room for" },
+                 { 8, 3, "other notes than the header's" },
+                 { 12, FABRIC_EXAMPLES + 1, "more examples than there is room for" },
+                 { 12, 1, "fewer examples than its notes have" },
+                 { 16, FABRIC_BACKGROUND + 1, "more of a background" },
+                 { 64, 0x7fc00000, "a bias that is no number" },
+                 { 96, 0x7f800000, "a gate that is infinite" } };
+    struct saved_chat_header *h = (void *)card_data;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        insert_blank_card();
+        open_fabric();
+        remember(FABRIC_WIKI, 1234);
+        if (save_known() != ERR_OK)
+            rig_die(saved.problem);
+        memmove(card_data, card_data + FILE_BYTES / 2, FILE_BYTES / 2);
+        memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
+        change_saved(rows[i].at, rows[i].value, h->version);
+        OK(load_known() == ERR_BAD_MODEL && strstr(saved.problem, "contradicts itself") != NULL &&
+               saved.before == SAVED_CHAT_LOST && fabric()->n_notes == 0,
+           "%s: %s", rows[i].what, saved.problem);
+        remember(FABRIC_WIKI, 12);
+        OK(fabric()->n_notes == 1, "and a memory can be made");
+    }
+    memcpy(card_data, "INGOTLRN", 8);
+    change_saved(64, 0, h->version);
+    OK(load_known() == ERR_NOT_FOUND, "lessons are no memories: %s", saved.problem);
+}
+
+/* Memories and saves, with the power lost at any sector. */
+static void test_power(void)
+{
+    unsigned cut = 0, old = 0, new = 0, wrong = 0;
+    uint32_t kept = 0;
+    bool any = false;
+
+    insert_blank_card();
+    open_fabric();
+    for (unsigned i = 0; i < SAVES; i++) {
+        uint32_t now;
+        enum err e;
+
+        remember((enum fabric_name)draw(FABRIC_SPACES), draw(1000));
+        now = known();
+        insert_card(FILE_BYTES);
+        if (draw(2) == 0) {
+            card.sectors_left = (long)draw(400);
+            cut++;
+        }
+        e = save_known();
+        insert_card(FILE_BYTES);
+        open_fabric();
+        if (e != ERR_OK && !any && load_known() == ERR_NOT_FOUND)
+            continue;
+        wrong += load_known() != ERR_OK;
+        if (known() == now) {
+            kept = now;
+            any = true;
+            new ++;
+        } else if (any && known() == kept && e != ERR_OK)
+            old++;
+        else
+            wrong++;
+    }
+    OK(wrong == 0 && cut > 20 && old > 5 && new > 20,
+       "power lost %u times: %u times what was before, %u times what is new (%u wrong)", cut, old,
+       new, wrong);
+}
+
+int main(void)
+{
+    rig_alone();
+    rig_compute(false);
+    rig_make_model("tiny", INGOT_Q8_0);
+    put_template(test_template);
+    test_there_and_back();
+    test_clock();
+    test_strange();
+    test_power();
+    return tap_done();
+}
