@@ -15,6 +15,7 @@ enum {
     PART_MIDDLE = 1,
     PART_TAIL = 2,
     REQUEST_BYTES = NVME_LIST * NVME_PAGE,
+    WHOLE_BYTES = 32 << 10,
 };
 
 /* A request in the drive's blocks: a part of one, whole ones, a part of one. */
@@ -54,6 +55,19 @@ static uint8_t *at_sector(const struct block_request *r, uint32_t sector)
 
 /* ---- commands ---- */
 
+/* 4.4: one data block, whose type is 0; from where on Linux's driver takes it. A drive whose SGLS is 2 wants whole
+ * dwords. */
+static bool point_at_whole(const struct nvme *n, struct nvme_command *c, uint64_t address,
+                           uint32_t bytes)
+{
+    if (!n->facts.whole || n->by_pages || address % 4 != 0 || bytes < WHOLE_BYTES)
+        return false;
+    c->flags = FLAG_SGL;
+    c->prp1 = address;
+    c->prp2 = bytes;
+    return true;
+}
+
 /* 4.3: the first page from where the buffer begins; then one page, or the address of a list. */
 static void point_at(struct nvme *n, uint32_t slot, struct nvme_command *c, const void *data,
                      uint32_t bytes)
@@ -63,6 +77,8 @@ static void point_at(struct nvme *n, uint32_t slot, struct nvme_command *c, cons
     uint64_t *list = n->lists[slot];
     uint32_t pages = 0;
 
+    if (point_at_whole(n, c, address, bytes))
+        return;
     c->prp1 = address;
     if (end <= next)
         return;
@@ -199,8 +215,10 @@ static bool take(struct nvme *n, const struct nvme_completion *done)
         done->sq_id != NVME_IO_QUEUE)
         return false;
     s->pending &= (uint8_t)~bit;
-    if (done->status >> 1 != 0)
+    if (done->status >> 1 != 0) {
         s->status = ERR_IO;
+        n->by_pages = true; /* whatever it was, it is asked again in the other way */
+    }
     if (s->pending == 0)
         advance(n, slot);
     return true;
@@ -224,8 +242,11 @@ static enum err stop_all(struct nvme *n)
     return ERR_IO;
 }
 
+/* Nothing is in flight. A drive that was pulled and put back is set up before. */
 static enum err restart(struct nvme *n)
 {
+    if (n->gone && (n->setup.put_back == NULL || !n->setup.put_back(n->setup.slot)))
+        return ERR_IO;
     n->dead = nvme_start(n) != ERR_OK;
     return err_unless(!n->dead, ERR_IO);
 }
@@ -277,14 +298,14 @@ static enum err nvme_submit(struct block_device *dev, struct block_request *r)
     enum err e = block_request_check(dev, r);
     struct cut c;
 
-    if (n->dead)
+    if (n->dead && !n->gone)
         return ERR_IO;
     if (e != ERR_OK)
         return e;
     if (!block_request_in_reach(dev, r) ||
         !dma_reaches(&n->setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES))
         return ERR_RANGE;
-    if (n->stopped && restart(n) != ERR_OK)
+    if ((n->stopped || n->dead) && restart(n) != ERR_OK)
         return ERR_IO;
     c = cut_request(n, r);
     if (must_wait(n, r, &c))

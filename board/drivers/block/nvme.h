@@ -18,6 +18,7 @@ enum {
     NVME_PAGE = 4096,  /* CC.MPS = 0 */
     NVME_LIST = 256,   /* pages of a list: 1 MiB a request */
     NVME_NAME_BYTES = 40,
+    NVME_WHO_BYTES = 60,
 };
 
 struct nvme_command { /* section 4.2 */
@@ -50,9 +51,11 @@ struct nvme_queue {
 struct nvme_facts {
     uint32_t max_bytes; /* of a transfer; 0: no limit */
     bool cached;        /* a cache that forgets: writes are followed by a flush */
+    bool whole;         /* it takes a buffer by address and length (SGL, section 4.4) */
     uint64_t n_blocks;
     uint32_t block_bytes;
     bool read_only;
+    uint8_t who[NVME_WHO_BYTES]; /* serial number and model */
 };
 
 /* A request is at most three commands at a time: blocks that it covers in part are its edges. */
@@ -68,6 +71,10 @@ struct nvme_setup {
     struct dma_window window;
     uint64_t (*ticks)(void);
     uint64_t ticks_hz;
+    bool (*put_back)(
+        const void *
+            slot); /* a drive that was pulled: whether it is there again, and set up; NULL: never */
+    const void *slot;
 };
 
 /* All state of one controller; zeroed by nvme_open. May lie in any RAM that its DMA reaches. */
@@ -91,7 +98,9 @@ struct nvme {
     uint32_t edged;      /* ... and those of them with edges */
     uint32_t idle_polls; /* since the last answer */
     bool stopped;        /* after a fatal error: the next submit starts it afresh */
+    bool by_pages;       /* a transfer by address and length failed: lists of pages from then on */
     bool dead;
+    bool gone;       /* dead, as it was pulled: a later request looks whether it is there again */
     const char *why; /* a sentence when it is there and cannot be used, else NULL */
     char name[NVME_NAME_BYTES];
 };

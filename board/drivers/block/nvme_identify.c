@@ -1,12 +1,16 @@
 /* Identify data (NVM Express Base Specification 1.4, figures 245, 247 and 251): bytes of a stranger's, of
  * which each is checked before it is used. */
+#include <string.h>
+
 #include "board/drivers/block/nvme_registers.h"
 
-enum { /* the controller's page */
+enum {                /* the controller's page */
+       AT_SERIAL = 4, /* and the model after it */
        AT_MDTS = 77,
        AT_SQES = 512,
        AT_CQES = 513,
        AT_VWC = 525,
+       AT_SGLS = 536,
 };
 enum { /* the namespace's page */
        AT_NSZE = 0,
@@ -32,6 +36,8 @@ const char *nvme_read_controller(const uint8_t data[NVME_PAGE], struct nvme_fact
     if (data[AT_MDTS] != 0 && data[AT_MDTS] < MDTS_MOST)
         facts->max_bytes = (uint32_t)NVME_PAGE << data[AT_MDTS];
     facts->cached = data[AT_VWC] & 1;
+    facts->whole = (data[AT_SGLS] & 3) == 1 || (data[AT_SGLS] & 3) == 2;
+    memcpy(facts->who, data + AT_SERIAL, sizeof facts->who);
     return NULL;
 }
 

@@ -41,7 +41,8 @@ static enum err wait_ready(struct nvme *n, uint32_t ready)
         bool over = is_over(n, &d);
         uint32_t status = nvme_read(n, NVME_CSTS);
 
-        if (status == UINT32_MAX)
+        n->gone = status == UINT32_MAX;
+        if (n->gone)
             return fail(n, ERR_IO, "the NVMe controller is gone: put it back and restart");
         if ((status & CSTS_READY) == ready)
             return ERR_OK;
@@ -164,8 +165,12 @@ static enum err identify_both(struct nvme *n)
     if (e == ERR_OK && (n->why = nvme_read_namespace(n->identify, &n->facts)) != NULL)
         return ERR_UNSUPPORTED;
     if (e == ERR_OK && before.n_blocks != 0 &&
-        (before.n_blocks != n->facts.n_blocks || before.block_bytes != n->facts.block_bytes))
+        (before.n_blocks != n->facts.n_blocks || before.block_bytes != n->facts.block_bytes ||
+         memcmp(before.who, n->facts.who, sizeof before.who) != 0)) {
+        n->facts = before; /* it stays another one at the next request */
+        n->gone = true;    /* and the first may come back */
         return fail(n, ERR_IO, "another NVMe drive is in its place: restart");
+    }
     return e;
 }
 

@@ -38,7 +38,9 @@ static enum err open_device(struct pcie_drive *d, uintptr_t mmio, struct dma_win
     const struct brcm_pcie_place *p = &d->port.place;
 
     if (d->port.class == CLASS_NVME) {
-        struct nvme_setup setup = { mmio, window, p->ticks, p->ticks_hz };
+        struct nvme_setup setup = {
+            .mmio = mmio, .window = window, .ticks = p->ticks, .ticks_hz = p->ticks_hz
+        };
 
         return nvme_open(&d->nvme, &setup, &d->device);
     }

@@ -77,6 +77,11 @@ static void find_slots(struct tree_storage *s, struct pci_ecam *pci)
     }
 }
 
+static bool put_back_drive(const void *slot)
+{
+    return pci_ecam_put_back(slot);
+}
+
 static void find_drives(struct tree_storage *s, struct pci_ecam *pci)
 {
     enum { CLASS_NVM = 0x0108 }; /* base class 01h */
@@ -86,8 +91,11 @@ static void find_drives(struct tree_storage *s, struct pci_ecam *pci)
         struct nvme_setup setup = { .mmio = pci_ecam_enable(pci, function),
                                     .window = pci_window(s),
                                     .ticks = board.ticks,
-                                    .ticks_hz = board.ticks_hz() };
+                                    .ticks_hz = board.ticks_hz(),
+                                    .put_back = put_back_drive,
+                                    .slot = &s->drive_slots[n] };
 
+        pci_ecam_keep(pci, function, &s->drive_slots[n]);
         if (setup.mmio != 0 &&
             nvme_open(&s->drives[n], &setup, &s->devices[s->n_devices]) == ERR_OK)
             s->n_devices++, n++;

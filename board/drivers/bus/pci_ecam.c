@@ -297,3 +297,29 @@ uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function)
     *config(pci, function, REG_COMMAND) |= COMMAND_MEMORY | COMMAND_MASTER;
     return (uintptr_t)at;
 }
+
+/* ---- a function that comes back ---- */
+
+static volatile uint32_t *kept_register(const struct pci_kept *kept, unsigned reg)
+{
+    return (volatile uint32_t *)(kept->config + reg);
+}
+
+void pci_ecam_keep(const struct pci_ecam *pci, unsigned function, struct pci_kept *out)
+{
+    out->config = (uintptr_t)config(pci, function, 0);
+    out->id = *kept_register(out, REG_ID);
+    out->bar[0] = *kept_register(out, REG_BAR);
+    out->bar[1] = *kept_register(out, REG_BAR + 4);
+}
+
+bool pci_ecam_put_back(const struct pci_kept *kept)
+{
+    if (*kept_register(kept, REG_ID) != kept->id)
+        return false;
+    *kept_register(kept, REG_BAR) = kept->bar[0];
+    if ((kept->bar[0] & BAR_TYPE) == BAR_64)
+        *kept_register(kept, REG_BAR + 4) = kept->bar[1];
+    *kept_register(kept, REG_COMMAND) |= COMMAND_MEMORY | COMMAND_MASTER;
+    return true;
+}

@@ -42,4 +42,16 @@ unsigned pci_ecam_interface(const struct pci_ecam *pci, unsigned function);
  * has no BAR 0, or there was no room. */
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function);
 
+/* What a function was given, for when it is pulled and put back. */
+struct pci_kept {
+    uintptr_t config;
+    uint32_t id, bar[2];
+};
+
+/* Of a function that is enabled. */
+void pci_ecam_keep(const struct pci_ecam *pci, unsigned function, struct pci_kept *out);
+
+/* Give it that again, if it forgot. False: it is not there, or another kind of device is. */
+bool pci_ecam_put_back(const struct pci_kept *kept);
+
 #endif

@@ -41,6 +41,8 @@ static struct fake_nvme {
     unsigned n_held;
     uint16_t status, extra_id; /* of completions of transfers */
     unsigned fail_once;        /* so many transfers fail */
+    bool pages_only; /* it fails transfers by address and length, whatever it told of them */
+    unsigned n_whole;
     unsigned n_flushes, n_starts, n_commands, n_wrong, n_early, n_doorbells;
     uint64_t now;
 } f;
@@ -106,6 +108,18 @@ static inline uint64_t page_of(const struct nvme_command *c, uint32_t nth, uint3
         return c->prp2;
     read_bus(c->prp2 + 8 * (nth - 1), &page, sizeof page);
     return page;
+}
+
+/* 4.4: a data block's address and length, and a type of zero. */
+static inline void move_whole(const struct nvme_command *c, uint8_t *data, uint32_t bytes,
+                              bool to_bus)
+{
+    f.n_whole++;
+    f.n_wrong += c->prp2 != bytes || c->prp1 % 4 != 0 || (f.controller[536] & 3) == 0;
+    if (to_bus)
+        write_bus(c->prp1, data, bytes);
+    else
+        read_bus(c->prp1, data, bytes);
 }
 
 static inline void move(const struct nvme_command *c, uint8_t *data, uint32_t bytes, bool to_bus)
@@ -176,6 +190,9 @@ static inline void obey_io(const struct nvme_command *c)
     uint64_t bytes = (uint64_t)((c->dword12 & 0xffff) + 1) * block;
     uint16_t status = f.fail_once > 0 ? 0x281 : f.status; /* an unrecovered read error */
 
+    if (c->flags != 0 && f.pages_only)
+        status = 0x011; /* SGL descriptor type invalid */
+
     f.n_commands++;
     f.n_wrong += c->namespace_id != 1;
     f.fail_once -= f.fail_once > 0;
@@ -183,6 +200,8 @@ static inline void obey_io(const struct nvme_command *c)
         f.n_flushes++;
     else if (at > DISK_BYTES || bytes > DISK_BYTES - at || c->opcode > IO_READ)
         f.n_wrong++;
+    else if (status == 0 && c->flags == FLAG_SGL)
+        move_whole(c, f.disk + at, (uint32_t)bytes, c->opcode == IO_READ);
     else if (status == 0)
         move(c, f.disk + at, (uint32_t)bytes, c->opcode == IO_READ);
     complete(1, c, status);
@@ -304,12 +323,24 @@ static inline void power_up(bool coherent, unsigned block_shift)
         f.disk[i] = disk_byte(i);
 }
 
+/* A slot that says whether the drive is there, and how often it was asked. */
+static bool slot_is_used, slot_is_full;
+static unsigned slot_asked;
+
+static bool fake_put_back(const void *slot)
+{
+    slot_asked += slot == &slot_asked;
+    return slot_is_full;
+}
+
 static inline enum err fake_open(void)
 {
     struct nvme_setup setup = { .mmio = 0x10000000,
                                 .window = { bus_offset, UINT64_MAX, f.coherent },
                                 .ticks = fake_ticks,
-                                .ticks_hz = 1000000 };
+                                .ticks_hz = 1000000,
+                                .put_back = slot_is_used ? fake_put_back : NULL,
+                                .slot = &slot_asked };
 
     return nvme_open(&cores.driver, &setup, &device);
 }

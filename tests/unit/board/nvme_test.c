@@ -157,6 +157,31 @@ static void test_parts(bool coherent)
        "and the next one after it");
 }
 
+/* ---- buffers by address and length ---- */
+
+static void test_whole(bool coherent)
+{
+    power_up(coherent, 9);
+    (void)fake_open();
+    OK(transfer(3, 200, 0, false) == ERR_OK && f.n_whole == 0,
+       "by pages where it takes nothing else");
+    power_up(coherent, 9);
+    f.controller[536] = 2;
+    (void)fake_open();
+    OK(transfer(3, 200, 4032, false) == ERR_OK && holds(3, 200, 4032) && f.n_whole == 1,
+       "a long read by address and length");
+    OK(transfer(3, 32, 0, false) == ERR_OK && holds(3, 32, 0) && f.n_whole == 1,
+       "a short one by pages");
+    memset(cores.buffer, 0xc3, 100 * 512);
+    OK(transfer(100, 100, 0, true) == ERR_OK && f.disk[100 * 512] == 0xc3 &&
+           f.disk[200 * 512 - 1] == 0xc3 && f.n_whole == 2,
+       "a long write");
+    f.pages_only = true;
+    OK(transfer(3, 70, 0, false) == ERR_IO && transfer(3, 70, 0, false) == ERR_OK &&
+           holds(3, 70, 0) && f.n_whole == 2 && is_well(),
+       "one that fails is asked again by pages");
+}
+
 /* ---- faults ---- */
 
 static void test_faults(void)
@@ -193,6 +218,46 @@ static void test_faults(void)
     (void)device.submit(&device, &r);
     f.gone = true;
     OK(finish(&r, MANY) == ERR_IO && transfer(9, 2, 0, false) == ERR_IO, "a drive that is gone");
+    f.gone = false;
+    OK(transfer(9, 2, 0, false) == ERR_IO, "stays so where no slot sets it up again");
+}
+
+static void test_pulled(bool coherent)
+{
+    struct block_request r = request(9, 2, 0, false);
+    unsigned starts;
+
+    power_up(coherent, 9);
+    slot_is_used = true;
+    slot_is_full = false;
+    slot_asked = 0;
+    (void)fake_open();
+    f.silent = true;
+    (void)device.submit(&device, &r);
+    f.gone = true;
+    OK(finish(&r, MANY) == ERR_IO && slot_asked == 0, "pulled with a request in flight");
+    OK(transfer(9, 2, 0, false) == ERR_IO && transfer(9, 2, 0, true) == ERR_IO && slot_asked == 2,
+       "each request looks for it");
+    slot_is_full = true;
+    OK(transfer(9, 2, 0, false) == ERR_IO, "there, and no register answers");
+    f.gone = false;
+    f.silent = false;
+    f.cc = f.csts = 0;
+    f.controller[4] ^= 1;
+    starts = f.n_starts;
+    memset(cores.buffer, 0x77, 1024);
+    OK(transfer(9, 2, 0, true) == ERR_IO && transfer(9, 2, 0, true) == ERR_IO &&
+           f.n_starts == starts + 2 && f.disk[9 * 512] == disk_byte(9 * 512),
+       "another drive in its place gets nothing, however often");
+    f.controller[4] ^= 1;
+    OK(transfer(9, 2, 0, false) == ERR_OK && holds(9, 2, 0) && transfer(20, 9, 0, true) == ERR_OK,
+       "put back, it reads and writes");
+    f.gone = true;
+    OK(device.reset(&device) == ERR_TIMEOUT, "pulled again, when a reset finds it");
+    f.gone = false;
+    f.cc = f.csts = 0;
+    OK(transfer(9, 2, 0, false) == ERR_OK && is_well(), "and put back");
+    slot_is_used = false;
 }
 
 static void test_reset_fails(void)
@@ -276,6 +341,10 @@ int main(void)
         test_parts(coherent);
     }
     test_faults();
+    test_whole(true);
+    test_whole(false);
+    test_pulled(true);
+    test_pulled(false);
     test_reset_fails();
     test_refused();
     test_short_queues();
