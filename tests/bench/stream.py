@@ -2,7 +2,7 @@
 """Streaming against its arithmetic: time per token over max(bytes / rate, computing alone), and the
 planner's prediction over what was measured.
 
-usage: stream.py [virt-arm64|rpi4|sifive_u|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
+usage: stream.py [virt-arm64|virt-arm64-nvme|virt-arm64-usb|rpi4|sifive_u|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
                  [--cores N]
 
 A row is a rate of the card and a ratio of computing to transfer; the model, its kernels and the
@@ -27,7 +27,8 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from figures import print_table
-from machine import ARM64, HOST, WORK, Machine, card_arguments, segments, make_card, run
+from machine import (ARM64, HOST, WORK, Machine, card_arguments, make_card, nvme_arguments, run, segments,
+                     usb_arguments)
 
 # Shape, type, isa=: larger layers first, as a coarse model goes before a fine one where both do.
 # A Pi's are small, because a card of 3 to 7 MB/s brings what is pinned as well.
@@ -37,11 +38,14 @@ SMALL = [("deep", "q4_0", ""), ("deep", "q4_0", "ref")]
 NARROW = [("narrow", "q4_0", "ref"), ("wordy", "q4_0", "ref")]
 # Board: its machine (None: this program), its rates in MB/s, its models.
 BOARDS = {"virt-arm64": (ARM64, [5, 20, 80], MODELS),
+          "virt-arm64-nvme": (ARM64, [80, 400], MODELS),
+          "virt-arm64-usb": (ARM64, [80, 400], MODELS),
           "rpi4": (Machine("rpi4"), [5, 20, 80], SMALL),
           "sifive_u": (Machine("sifive_u"), [80], SMALL),
           "host": (None, [5, 20, 80], MODELS + NARROW)}
 CORES = {"rpi4": 2, "sifive_u": 2}  # of a run that streams, beside one of a run that does not
-OF_BOTH = {"virt-arm64": 2, "host": 1}
+OF_BOTH = {"virt-arm64": 2, "virt-arm64-nvme": 2, "virt-arm64-usb": 2, "host": 1}
+DRIVES = {"virt-arm64-nvme": nvme_arguments, "virt-arm64-usb": usb_arguments}  # in place of virtio's card
 WORDS = {"rpi4": " pio"}
 SLOW = ["rpi4", "sifive_u"]  # the card's own rate is what binds
 RATIOS = [0.3, 1, 3]  # computing / transfer
@@ -139,6 +143,8 @@ def drives_of(path, board, rate):
     if board in SLOW:
         return ["-drive", "if=sd,format=raw,snapshot=on" + reads_by() + ",file=" +
                 once(name + ".sd.img", "--power-of-two", path) + pace]
+    if board in DRIVES:
+        return DRIVES[board](path, f"file.locking=off,file={once(name + '.img', path)}{pace}")
     return card_arguments(once(name + ".img", path), pace)
 
 

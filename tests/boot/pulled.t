@@ -19,7 +19,7 @@ MODEL = os.path.join(WORK, "pulled-tiny.ingot")
 subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL], check=True, capture_output=True, timeout=60)
 CARD = make_card("pulled.img", "--size", "64", MODEL)
 MEMORY = 2 * max(size for _, size in segments(MODEL)[1:-1]) + 4 * 4096
-PACE = 1 << 20  # bytes a second: a reply takes some seconds
+PACE = 2 << 20  # bytes a second: a reply takes two seconds
 NODE = ["-object", f"throttle-group,id=pace,x-bps-read={PACE}", "-blockdev", "driver=throttle,node-name=node,throttle-group=pace,"
         f"file.driver=raw,file.file.driver=file,file.file.locking=off,file.file.filename={CARD}"]
 LINE = "Hello there"
@@ -38,7 +38,7 @@ for machine in (ARM64, RISCV64_V):
         tap.ok(ids(unbroken) and "streamed" in unbroken, f"{machine.board}: a reply from a drive in a slot", unbroken)
         k.say("/reset")
         k.send(LINE + "\r")
-        time.sleep(1)
+        time.sleep(0.8)
         slot.pull()
         said = k.prompt(60)
         tap.ok(re.search("error: .*layer.*NVMe drive at 0x", said) and ids(unbroken).startswith(ids(said)) and
