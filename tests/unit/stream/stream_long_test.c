@@ -1,4 +1,4 @@
-/* What takes long: loading, a long prompt at once, and a long text while the card errs. */
+/* What takes long: loading, a long prompt at once, and long texts while the card errs. */
 #include "tests/unit/rig.h"
 
 static uint64_t progress_done, progress_total;
@@ -97,24 +97,57 @@ static bool decode(uint16_t *out, unsigned n, bool compare)
     return true;
 }
 
-/* One request in a hundred fails, and as many arrive with a flipped bit. */
-static void test_errors(unsigned n)
-{
-    static uint16_t expected_ids[10000];
-    const struct stream_stats *f = &rig.model.stream.stats;
-    struct rig_limits l;
+static uint16_t expected_ids[10000];
 
-    rig_make_model("tiny", INGOT_Q8_0);
-    l = rig_limits();
-    rig_start(l.all, 0, false);
-    if (!OK(decode(expected_ids, n, false), "%u tokens from memory", n))
-        return;
-    rig_start(l.least, 0, false);
+static bool set_expected_ids(const char *shape, unsigned n)
+{
+    rig_make_model(shape, INGOT_Q8_0);
+    rig_start(0, 0, false);
+    return OK(decode(expected_ids, n, false), "%s: %u tokens from memory", shape, n);
+}
+
+/* One request in a hundred fails, and as many arrive with a flipped bit. */
+static void test_errors(size_t limit, unsigned n)
+{
+    const struct stream_stats *f = &rig.model.stream.stats;
+
+    rig_start(limit, 0, false);
     rig.random = 1;
     rig.fail_percent = 1;
     OK(decode(expected_ids, n, true) && f->retries > n / 100 && f->reread > n / 100,
        "the same %u streamed, after %d errors and %d flipped bits: %s", n, (int)f->retries,
-       (int)f->reread, rig.model.problem);
+       (int)f->reread, rig.session.problem);
+}
+
+/* The least limit with a cache of so many experts of a layer. */
+static size_t limit_of_slots(uint32_t n)
+{
+    size_t limit = SECTOR_BYTES;
+
+    while (rig_open(limit, 0, false) != ERR_OK || rig.model.plan.experts.n_slots != n) {
+        limit += SECTOR_BYTES;
+        if (limit > RIG_MOST_BYTES)
+            rig_die("no cache of this size");
+    }
+    return limit;
+}
+
+/* Layers pass through the ring and experts come one by one, on demand and ahead. */
+static void test_experts(unsigned n)
+{
+    size_t limit;
+
+    if (!set_expected_ids("experts", n))
+        return;
+    limit = limit_of_slots(4);
+    test_errors(limit, n);
+    OK(rig.model.stream.stats.experts_read > n, "%u of the experts' reads",
+       (unsigned)rig.model.stream.stats.experts_read);
+    rig.experts_ahead = true;
+    test_errors(limit, n);
+    OK(rig.model.stream.stats.experts_ahead != 0, "and %u were ahead",
+       (unsigned)rig.model.stream.stats.experts_ahead);
+    rig.experts_ahead = false;
 }
 
 int main(void)
@@ -138,6 +171,8 @@ int main(void)
         test_prefill(l.untiled, "head pinned");
     }
     rig_compute(false);
-    test_errors(10000);
+    if (set_expected_ids("tiny", 10000))
+        test_errors(rig_limits().least, 10000);
+    test_experts(2000);
     return tap_done();
 }
