@@ -263,6 +263,22 @@ def segments(path):
         return [SEGMENT.unpack(f.read(SEGMENT.size))[:2] for _ in range(count)]
 
 
+def experts(path):
+    """(offset of the first one, bytes of each, how many) of the experts of every layer."""
+    starts = [offset for offset, _ in segments(path)]
+    with open(path, "rb") as f:
+        header = f.read(4096)
+        offset, size, _, count = struct.unpack_from("<QQII", header, 88 + 128 + 3 * 24)
+        f.seek(offset)
+        layers = [f.read(size // count) for _ in range(count)]
+    out = []
+    for layer in layers:
+        (segment,), (n,) = struct.unpack_from("<I", layer, 48), struct.unpack_from("<I", layer, 80)
+        first, each = struct.unpack_from("<QQ", layer, 112)
+        out.append((starts[segment] + first, each, n))
+    return out
+
+
 class Tap:
     """TAP lines for prove, and a status for the shell."""
 

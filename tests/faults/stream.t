@@ -2,21 +2,17 @@
 """Cards that fail while weights load and stream: the message, the prompt that comes back, and the
 right text once the card is well again, or another one; for a program, `ready` without a model."""
 
-import itertools
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, RISCV64_V, WORK, Tap, segments, make_card, text_of
+from flaky_card import Session, card_of, ids_of, rule
+from machine import ARM64, HOST, RISCV64_V, WORK, Tap, segments
 
-SECONDS = 240  # for every wait; a machine at rest needs a few
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 MODEL = os.path.join(WORK, "stream-faults.ingot")
@@ -25,19 +21,9 @@ subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", MODEL]
 SEGMENTS = segments(MODEL)
 WORDS = "ids temp=0 n=4 ctx=128 "
 STREAM = f"mem={2 * max(size for _, size in SEGMENTS[1:-1]) + 4 * 4096}"  # nothing but two slots
-NUMBERS = itertools.count()
-
-
-def card_of(path):
-    """The card, and on which of its sectors the model begins."""
-    card = make_card(os.path.basename(path) + ".img", path)
-    with open(path, "rb") as f:
-        head = f.read(4096)
-    with open(card, "rb") as f:
-        return card, f.read().index(head) // 512
-
 
 CARD, FIRST = card_of(MODEL)
+Session.well = CARD
 LAYER = ["layer 2, sector", "failed a transfer"]  # what is said of a sector that never reads
 
 
@@ -57,116 +43,6 @@ def damage():
 def sector(segment):
     offset, size = SEGMENTS[segment]
     return FIRST + (offset + size // 2) // 512
-
-
-def rule(at, once):
-    """Reads fail, of one sector or of any."""
-    where = {} if at is None else {"sector": at}
-    return {"event": "read_aio", "iotype": "read", "errno": 5, "once": once, **where}
-
-
-def ids_of(text):
-    """Ids of the reply, or None; the text itself."""
-    ids = re.search(r"^ids:((?: \d+)*)$", text, re.M)
-    return (ids.group(1).split() if ids else None), text
-
-
-class Session:
-    """An image in QEMU with a person at its line and a hand on its card."""
-
-    def __init__(self, card, words, rules=(), bps=0, machine=ARM64):
-        self.monitor = os.path.join(WORK, f"stream-{os.getpid()}-{next(NUMBERS)}.sock")
-        drives = ["-object", json.dumps({"qom-type": "throttle-group", "id": "pace",
-                                         "limits": {"bps-read": bps, "bps-read-max": bps}})]
-        for name, path, faults in (("card", card, rules), ("well", CARD, []),
-                                   ("dead", CARD, [rule(None, False)])):
-            drives += ["-blockdev", json.dumps(
-                {"driver": "raw", "node-name": name, "read-only": True,
-                 "file": {"driver": "blkdebug", "read-only": True,
-                          "image": {"driver": "file", "filename": path, "read-only": True},
-                          **({"inject-error": list(faults)} if faults else {})}})]
-        drives += ["-blockdev", json.dumps(self.slot("card")),
-                   "-device", "virtio-blk-device,drive=paced",
-                   "-qmp", f"unix:{self.monitor},server=on,wait=off"]
-        self.raw = b""
-        self.at = 0
-        self.process = subprocess.Popen(machine.command(words, 1, drives), stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.reader = threading.Thread(target=self.read, daemon=True)
-        self.reader.start()
-
-    @staticmethod
-    def slot(card):
-        return {"driver": "throttle", "node-name": "paced", "read-only": True,
-                "throttle-group": "pace", "file": card}
-
-    def read(self):
-        while True:
-            piece = os.read(self.process.stdout.fileno(), 4096)
-            if not piece:
-                return
-            self.raw += piece
-
-    @property
-    def seen(self):
-        return text_of(self.raw)
-
-    def wait(self, pattern, seconds=SECONDS):
-        """What came since the last wait, up to the pattern; None: it did not come."""
-        end = time.time() + seconds
-        while time.time() < end:
-            found = re.compile(pattern, re.M).search(self.seen, self.at)
-            if found:
-                text = self.seen[self.at:found.end()]
-                self.at = found.end()
-                return text
-            if self.process.poll() is not None and not self.reader.is_alive():
-                return None
-            time.sleep(0.02)
-        return None
-
-    def send(self, line):
-        self.process.stdin.write(line.encode() + b"\n")
-        self.process.stdin.flush()
-
-    def ask(self, line):
-        """Ids of the reply, or None; the console text of it."""
-        self.send(line)
-        return ids_of(self.wait(r"^> ") or self.seen[self.at:])
-
-    def qmp(self, *commands):
-        with socket.socket(socket.AF_UNIX) as line:
-            line.settimeout(SECONDS)
-            line.connect(self.monitor)
-            stream = line.makefile("rw")
-            stream.readline()
-            for command, arguments in [("qmp_capabilities", {}), *commands]:
-                stream.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
-                stream.flush()
-                while True:
-                    answer = json.loads(stream.readline())
-                    if "return" in answer or "error" in answer:
-                        break
-                if "error" in answer:
-                    raise RuntimeError(f"{command}: {answer['error']}")
-
-    def pace(self, bps):
-        """0: as fast as it comes; 1: hardly a byte, a card that says nothing."""
-        self.qmp(("qom-set", {"path": "/objects/pace", "property": "limits",
-                              "value": {"bps-read": bps, "bps-read-max": bps}}))
-
-    def swap(self, card):
-        """Another card into the slot: the first one, a "well" one, or a "dead" one."""
-        self.qmp(("blockdev-reopen", {"options": [self.slot(card)]}))
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-        self.reader.join(10)
-        self.process.stdin.close()
-        self.process.stdout.close()
-        if os.path.exists(self.monitor):
-            os.unlink(self.monitor)
 
 
 class Program(Session):
