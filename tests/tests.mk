@@ -230,7 +230,7 @@ MIXER_BOARDS = $(filter-out host,$(BENCH_BOARDS))
 bench-mixers: test-images ## hybrids and experts beside dense layers of as many bytes, PARTS=1 beside their own matrices; 20 minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/mixers.py $(if $(PARTS),--parts) $(MIXER_BOARDS)
 
-bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of weights, mostly holes; minutes, 5 GB of disk
+bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of weights and a mixture's 61, mostly holes; 15 minutes, 14 GB of disk
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/pack_memory.py
 
 KV_COUNT := $(O)/tests/bench/kv_count

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """Memory and time that the packer takes for a model of Llama 2 7B's shape, from a GGUF file in F16
-and from a folder in BF16 whose weights lie in three files. The weights are holes in the files, that
-is zeros: 13 GB that take no room, and as many bytes to read as real ones.
-usage: pack_memory.py [--small]"""
+and from a folder in BF16 whose weights lie in three files, and for a mixture of Qwen3-30B-A3B's. The
+weights are holes in the files, that is zeros: 13 and 61 GB that take no room, and as many bytes to read as real
+ones.
+usage: pack_memory.py [--small] [--mixture]"""
 
 import json
+import math
 import os
 import shutil
 import struct
@@ -18,6 +20,11 @@ from machine import HOST, WORK
 
 LARGE = {"dim": 4096, "hidden": 11008, "layers": 32, "heads": 32, "vocab": 32000}
 SMALL = {"dim": 512, "hidden": 1536, "layers": 8, "heads": 8, "vocab": 2048}
+MIXTURE = {"dim": 2048, "hidden": 768, "layers": 48, "heads": 32, "kv_heads": 4, "head_dim": 128, "vocab": 151936,
+           "experts": 128, "used": 8}
+SMALL_MIXTURE = {"dim": 256, "hidden": 256, "layers": 8, "heads": 4, "kv_heads": 2, "head_dim": 64, "vocab": 2048,
+                 "experts": 16, "used": 2}
+MIXED = ("q6_k", "--experts-type", "q3_k")
 
 
 def shapes(m):
@@ -37,12 +44,29 @@ def shapes(m):
     yield "output", "lm_head", (m["vocab"], d)
 
 
+def mixture_shapes(m):
+    """name of GGUF, None, shape"""
+    d, h, n = m["dim"], m["hidden"], m["experts"]
+    queries, keys = m["heads"] * m["head_dim"], m["kv_heads"] * m["head_dim"]
+    yield "token_embd", None, (m["vocab"], d)
+    for i in range(m["layers"]):
+        for name, shape in (("attn_norm", (d,)), ("attn_q", (queries, d)), ("attn_k", (keys, d)),
+                            ("attn_v", (keys, d)), ("attn_q_norm", (m["head_dim"],)),
+                            ("attn_k_norm", (m["head_dim"],)), ("attn_output", (d, queries)),
+                            ("ffn_norm", (d,)), ("ffn_gate_inp", (n, d)), ("ffn_gate_exps", (n, h, d)),
+                            ("ffn_up_exps", (n, h, d)), ("ffn_down_exps", (n, d, h))):
+            yield f"blk.{i}.{name}", None, shape
+    yield "output_norm", None, (d,)
+    yield "output", None, (m["vocab"], d)
+
+
 def elements(shape):
-    return shape[0] * (shape[1] if len(shape) > 1 else 1)
+    return math.prod(shape)
 
 
 def write_gguf(m, path):
-    g = Gguf("llama")
+    mixture = "experts" in m
+    g = Gguf("qwen3moe" if mixture else "llama")
     g.letters(0)
     g.array("tokenizer.ggml.tokens", 8, [text(f"t{i}") for i in range(m["vocab"])])
     g.array("tokenizer.ggml.scores", 6, [struct.pack("<f", 0)] * m["vocab"])
@@ -51,11 +75,17 @@ def write_gguf(m, path):
                        ("block_count", m["layers"]), ("feed_forward_length", m["hidden"]),
                        ("attention.head_count", m["heads"])):
         g.u32("." + key, value)
+    for key, value in (("attention.head_count_kv", "kv_heads"), ("attention.key_length", "head_dim"),
+                       ("attention.value_length", "head_dim"), ("expert_count", "experts"),
+                       ("expert_used_count", "used"), ("expert_feed_forward_length", "hidden")):
+        if mixture:
+            g.u32("." + key, m[value])
     g.f32(".attention.layer_norm_rms_epsilon", 1e-5)
     values = b"".join(text(k) + struct.pack("<I", kind) + raw for k, kind, raw in g.values)
     table, at, n = b"", 0, 0
-    for name, _, shape in shapes(m):
-        kind, width = ("F32", 4) if len(shape) == 1 else ("F16", 2)
+    for name, _, shape in mixture_shapes(m) if mixture else shapes(m):
+        exact = len(shape) == 1 or name.endswith("ffn_gate_inp")
+        kind, width = ("F32", 4) if exact else ("F16", 2)
         table += text(name + ".weight") + struct.pack("<I", len(shape))
         table += b"".join(struct.pack("<Q", x) for x in shape[::-1])
         table += struct.pack("<IQ", TYPES[kind], at)
@@ -98,10 +128,10 @@ def write_folder(m, path):
     return total
 
 
-def peak(source, kind, out):
+def peak(source, out, kind, *options):
     """(exit status, kilobytes at most, seconds, what was said) of the packer"""
     start = time.monotonic()
-    child = subprocess.Popen([HOST, "pack", source, "-o", out, "--type", kind, "-q"],
+    child = subprocess.Popen([HOST, "pack", source, "-o", out, "--type", kind, *options, "-q"],
                              stderr=subprocess.PIPE)
     said = child.stderr.read().decode(errors="replace")
     _, status, used = os.wait4(child.pid, 0)
@@ -109,15 +139,17 @@ def peak(source, kind, out):
     return child.returncode, used.ru_maxrss, time.monotonic() - start, said
 
 
-def measure(m, kind):
-    """(what, bytes of weights, the packer's peak) of both kinds of input."""
+def measure(m, *kind):
+    """(what, bytes of weights, the packer's peak) of each kind of input."""
     os.makedirs(WORK, exist_ok=True)
     out = os.path.join(WORK, "pack-memory.ingot")
-    for what, name, write in (("GGUF, F16", "pack-memory.gguf", write_gguf),
-                              ("folder, BF16", "pack-memory", write_folder)):
+    inputs = (("GGUF, F16", "pack-memory.gguf", write_gguf), ("folder, BF16", "pack-memory", write_folder))
+    if "experts" in m:
+        inputs = (("mixture, GGUF, F16", "pack-memory.gguf", write_gguf),)
+    for what, name, write in inputs:
         source = os.path.join(WORK, name)
         total = write(m, source)
-        yield (what, total, *peak(source, kind, out))
+        yield (what, total, *peak(source, out, *kind))
         for path in (out, source):
             if os.path.isdir(path):
                 shutil.rmtree(path)
@@ -126,10 +158,13 @@ def measure(m, kind):
 
 
 if __name__ == "__main__":
-    failed = False
-    for words in measure(SMALL if "--small" in sys.argv else LARGE, "q4_k_m"):
-        what, total, status, kilobytes, seconds, said = words
-        print(f"{what}, {total / 1e9:.1f} GB to q4_k_m: at most {kilobytes / 1024:.0f} MiB of "
-              f"memory, {seconds:.0f} s {said}", flush=True)
-        failed = failed or status != 0 or kilobytes > 1e6
+    failed, small = False, "--small" in sys.argv
+    jobs = [(SMALL_MIXTURE if small else MIXTURE, MIXED)]
+    if "--mixture" not in sys.argv:
+        jobs.insert(0, (SMALL if small else LARGE, ("q4_k_m",)))
+    for model, types in jobs:
+        for what, total, status, kilobytes, seconds, said in measure(model, *types):
+            print(f"{what}, {total / 1e9:.1f} GB to {' '.join(types)}: at most {kilobytes / 1024:.0f} MiB of "
+                  f"memory, {seconds:.0f} s {said}", flush=True)
+            failed = failed or status != 0 or kilobytes > 1e6
     sys.exit(failed)
