@@ -16,9 +16,18 @@ static const char *use_adapters(void *context, const char *list)
     return app_change_adapters(a, list) == ERR_OK ? NULL : a->problem;
 }
 
+static const char *use_grammar(void *context, const char *grammar)
+{
+    struct app *a = context;
+
+    return app_use_grammar(a, grammar) == ERR_OK ? NULL : a->problem;
+}
+
 void app_talk(struct app *a)
 {
-    struct chat_commands commands = { .run = run_command, .adapt = use_adapters, .context = a };
+    struct chat_commands commands = {
+        .run = run_command, .adapt = use_adapters, .hold = use_grammar, .context = a
+    };
 
     if (a->setup.front == APP_CONSOLE) {
         commands.stays = "(Ctrl-D ends nothing here: /off switches off, /help lists commands)";

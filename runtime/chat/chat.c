@@ -42,10 +42,14 @@ void chat_open(struct chat *c, struct console *console, struct session *session,
                struct session *draft, struct options *options, const struct ingot_chat *template)
 {
     struct speculative_params guessing = options_speculative(options);
-    uint64_t epoch = c->fabric_epoch; /* the clock goes on when the model changes */
+    uint64_t epoch = c->fabric_epoch; /* the clock goes on when the model changes, */
+    uint32_t protocol = c->protocol;  /* and the program at the line stays */
 
+    c->messages.system = NULL;
+    chat_messages_set_system(c, &c->messages); /* one of a request is not the next model's */
     memset(c, 0, sizeof *c);
     c->fabric_epoch = epoch;
+    c->protocol = protocol;
     c->console = console;
     c->session = session;
     c->options = options;

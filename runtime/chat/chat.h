@@ -8,6 +8,7 @@
 
 #include "board/err.h"
 #include "runtime/chat/chat_branches.h"
+#include "runtime/chat/chat_messages.h"
 #include "runtime/chat/turn_log.h"
 #include "runtime/chat/turns.h"
 #include "runtime/console/console.h"
@@ -29,6 +30,8 @@ struct chat_commands {
     bool (*run)(void *context, char *line);
     /* Adapters (a list of adapter_list.h) go to work; NULL: they do, else why not. */
     const char *(*adapt)(void *context, const char *list);
+    /* The same of a grammar, or choices, or "off". */
+    const char *(*hold)(void *context, const char *grammar);
     void *context;
     const char
         *stays; /* what Ctrl-D at an empty prompt is answered; NULL: it ends the conversation */
@@ -71,21 +74,23 @@ struct chat {
     struct turns turns;                /* of a model with a template */
     struct chat_branches branches;     /* none until chat_branches_open */
     struct chat_totals totals;
-    bool announced;   /* mode=json: `ready` has told of this model, or that there is none */
-    bool answered;    /* mode=json: the request at work has had its last event */
-    bool talks;       /* somebody waits at the line: long prompts show their progress */
-    const char *wait; /* what somebody waits for ... */
+    bool announced;    /* mode=json: `ready` has told of this model, or that there is none */
+    bool answered;     /* mode=json: the request at work has had its last event */
+    uint32_t protocol; /* mode=json: what the program asked for, 1 or 2; 0: it did not, 1 */
+    bool talks;        /* somebody waits at the line: long prompts show their progress */
+    const char *wait;  /* what somebody waits for ... */
     uint32_t wait_start, wait_tokens; /* ... where its tokens begin in the session, how many */
     char label[40];                   /* of its progress */
     char line[CHAT_LINE_BYTES];
-    struct turn_log *log;         /* of turns; NULL: none */
-    const char *adapted;          /* the adapters at work, for the log; NULL: none ever */
-    struct constraint constraint; /* of replies; none until constraint_open */
-    bool learns;                  /* chat_learn_open */
-    struct lessons lessons;       /* ... then */
-    struct fabric fabric;         /* ... and what /remember puts there */
-    uint64_t fabric_epoch;        /* seconds on its clock when the machine started */
-    uint64_t learn_ticks;         /* that steps took */
+    struct chat_messages messages; /* mode=json: of the request at work */
+    struct turn_log *log;          /* of turns; NULL: none */
+    const char *adapted;           /* the adapters at work, for the log; NULL: none ever */
+    struct constraint constraint;  /* of replies; none until constraint_open */
+    bool learns;                   /* chat_learn_open */
+    struct lessons lessons;        /* ... then */
+    struct fabric fabric;          /* ... and what /remember puts there */
+    uint64_t fabric_epoch;         /* seconds on its clock when the machine started */
+    uint64_t learn_ticks;          /* that steps took */
     struct chat_policy policy;
     uint32_t *kept_ids;                      /* (context) of the conversation, during a lesson */
     struct session_prefix prefix;            /* that conversations begin with ... */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "runtime/chat/chat_messages.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/chat/json_request.h"
 #include "runtime/chat/report.h"
@@ -140,28 +141,77 @@ static bool apply_options(struct chat *c, const struct json_request *r)
     if (r->values[JSON_FIELD_SEED] != NULL) {
         sampler_init(&c->sampler, &c->options->sampler);
     }
+    if (r->values[JSON_FIELD_SYSTEM] != NULL) {
+        c->messages.changed_system = false;
+    }
     if (r->values[JSON_FIELD_SYSTEM] != NULL || r->values[JSON_FIELD_RESET] != NULL) {
         chat_clear(c);
     }
     return true;
 }
 
-/* Adapters first: they may not be there, and then nothing is set. */
-static bool apply_adapter(struct chat *c, const char *list)
+/* Adapters and grammars first: they may not be there, and then nothing is set. */
+static bool apply(struct chat *c, const struct json_request *r, enum json_field field,
+                  const char *(*use)(void *context, const char *value))
 {
-    const char *problem = NULL;
+    const char *problem = NULL, *value = r->values[field];
 
-    if (list != NULL && c->session == NULL) {
+    if (value != NULL && c->session == NULL) {
         chat_say_no_model(c->console);
         return false;
     }
-    if (list != NULL) {
-        problem = c->commands->adapt(c->commands->context, list);
+    if (value != NULL) {
+        problem = use(c->commands->context, value);
     }
     if (problem != NULL) {
-        say_error(c, "adapter", 0, problem);
+        say_error(c, json_field_name(field), 0, problem);
     }
     return problem == NULL;
+}
+
+/* ---- protocol 2 ---- */
+
+static bool says_hello(struct chat *c, const char *wanted)
+{
+    if (strcmp(wanted, "1") != 0 && strcmp(wanted, "2") != 0) {
+        say_error(c, "value", 0, "hello is the protocol that is wanted: 1 or 2");
+        return false;
+    }
+    c->protocol = (uint32_t)(wanted[0] - '0');
+    console_event_begin(c->console, "'hello','protocol':%u,'protocols':2,'messages_limit':%u",
+                        (unsigned)c->protocol, (unsigned)CHAT_MESSAGES);
+    console_event_end(c->console);
+    return true;
+}
+
+static bool apply_messages(struct chat *c)
+{
+    enum err e;
+
+    chat_messages_set_system(c, &c->messages);
+    e = chat_messages_put(c, &c->messages);
+    if (e == ERR_TOO_LONG) {
+        say_error(c, "value", 0, "a message does not fit the context: shorten it, or raise ctx=");
+    } else if (e != ERR_OK) {
+        say_error(c, "failed", 0, err_text(e));
+    }
+    return e == ERR_OK;
+}
+
+static bool read_messages(struct chat *c, const struct json_request *r)
+{
+    struct chat_messages *m = &c->messages;
+
+    if (!chat_has_template(c->template)) {
+        say_error(c, "value", 0,
+                  "the model has no chat template for messages: raw continues a text");
+        return false;
+    }
+    if (!chat_messages_read(m, r->values[JSON_FIELD_MESSAGES], r->prompt_bytes)) {
+        say_error(c, "messages", 0, m->problem);
+        return false;
+    }
+    return true;
 }
 
 /* Whether the request can be obeyed, as far as that shows before anything is set. */
@@ -177,7 +227,9 @@ static bool check_request(struct chat *c, const struct json_request *r)
         say_error(c, "value", 0, "a command begins with a slash, as /help does");
         return false;
     }
-    if (r->values[JSON_FIELD_PROMPT] != NULL && c->session == NULL) {
+    if ((r->values[JSON_FIELD_PROMPT] != NULL || r->values[JSON_FIELD_RAW] != NULL ||
+         r->values[JSON_FIELD_MESSAGES] != NULL) &&
+        c->session == NULL) {
         chat_say_no_model(c->console);
         return false;
     }
@@ -197,8 +249,11 @@ static bool answer(struct chat *c, size_t bytes, const char **reason)
     json_request_read(&r, c->line, bytes);
     console_request_id(c->console, r.values[JSON_FIELD_ID], r.id_is_text);
     *reason = "error";
-    if (!check_request(c, &r) || !apply_adapter(c, r.values[JSON_FIELD_ADAPTER]) ||
-        !apply_options(c, &r)) {
+    if (!check_request(c, &r) || (r.values[JSON_FIELD_MESSAGES] != NULL && !read_messages(c, &r)) ||
+        (r.values[JSON_FIELD_HELLO] != NULL && !says_hello(c, r.values[JSON_FIELD_HELLO])) ||
+        !apply(c, &r, JSON_FIELD_ADAPTER, c->commands->adapt) ||
+        !apply(c, &r, JSON_FIELD_GRAMMAR, c->commands->hold) || !apply_options(c, &r) ||
+        (r.values[JSON_FIELD_MESSAGES] != NULL && !apply_messages(c))) {
         return false;
     }
     *reason = "command";
@@ -207,6 +262,12 @@ static bool answer(struct chat *c, size_t bytes, const char **reason)
     }
     if (r.values[JSON_FIELD_PROMPT] != NULL) {
         (void)chat_reply(c, r.values[JSON_FIELD_PROMPT], r.prompt_bytes, true);
+    } else if (r.values[JSON_FIELD_RAW] != NULL) {
+        (void)chat_reply(c, r.values[JSON_FIELD_RAW], r.prompt_bytes, false);
+    } else if (r.values[JSON_FIELD_MESSAGES] != NULL) {
+        const struct chat_message *last = &c->messages.list[c->messages.n - 1];
+
+        (void)chat_reply(c, last->text, last->bytes, true);
     }
     return false;
 }

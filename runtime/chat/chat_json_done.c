@@ -1,6 +1,8 @@
 /* The event that ends an answer, with the figures of a reply. */
 #include "runtime/chat/chat_json.h"
 
+#include <string.h>
+
 #include "runtime/chat/report.h"
 #include "runtime/console/console_json.h"
 #include "runtime/text/format_text.h"
@@ -104,12 +106,44 @@ static void begin_reply(const struct chat *c, const struct generate_result *r, c
         (unsigned)r->right, card, temperature(c, &n[4]), (unsigned)c->session->n_ids);
 }
 
+/* What programs for other services know. */
+static const char *finish_reason(const char *reason)
+{
+    static const char *const lengths[] = { "limit", "context", "circle" };
+
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        if (strcmp(reason, lengths[i]) == 0) {
+            return "length";
+        }
+    }
+    return strcmp(reason, "stopped") == 0 || strcmp(reason, "error") == 0 ? reason : "stop";
+}
+
+/* Tokens of the context before the reply, and how many of them were there already. */
+static void put_usage(struct chat *c, const struct generate_result *r, const char *reason)
+{
+    uint32_t prompt = r != NULL ? r->first_new : 0, kept = 0;
+
+    if (r != NULL && r->first != 0 && prompt > r->prompt_tokens) {
+        kept = prompt - r->prompt_tokens;
+    }
+    console_event_begin(c->console,
+                        "'usage','finish_reason':'%s','prompt_tokens':%u,'cached_tokens':%u,"
+                        "'completion_tokens':%u",
+                        finish_reason(reason), (unsigned)prompt, (unsigned)kept,
+                        r != NULL ? (unsigned)r->new_tokens : 0);
+    console_event_end(c->console);
+}
+
 void chat_json_done(struct chat *c, const struct generate_result *r, const char *reason)
 {
     uint32_t n_ids = 0;
 
     if (c->session != NULL) {
         n_ids = c->session->n_ids;
+    }
+    if (c->protocol >= 2 && r != NULL) {
+        put_usage(c, r, reason);
     }
     if (r != NULL) {
         begin_reply(c, r, reason);

@@ -16,6 +16,10 @@ static const struct {
     [JSON_FIELD_COMMAND] = { "command", JSON_TEXT },
     [JSON_FIELD_RESET] = { "reset", JSON_TRUE },
     [JSON_FIELD_ADAPTER] = { "adapter", JSON_TEXT },
+    [JSON_FIELD_MESSAGES] = { "messages", JSON_LIST },
+    [JSON_FIELD_RAW] = { "raw", JSON_TEXT },
+    [JSON_FIELD_GRAMMAR] = { "grammar", JSON_TEXT },
+    [JSON_FIELD_HELLO] = { "hello", JSON_NUMBER },
     [JSON_FIELD_SYSTEM] = { "system", JSON_TEXT },
     [JSON_FIELD_THINK] = { "think", JSON_TEXT },
     [JSON_FIELD_STOP] = { "stop", JSON_TEXT },
@@ -96,6 +100,8 @@ static void refuse_kind(struct json_request *r, unsigned field, const struct jso
         wanted = "a number";
     } else if (fields[field].kind == JSON_TRUE) {
         wanted = "true";
+    } else if (fields[field].kind == JSON_LIST) {
+        wanted = "a list";
     }
     refuse(r, "field", v->column, "%s has to be %s", fields[field].name, wanted);
 }
@@ -119,9 +125,27 @@ static void take_member(struct json_request *r, const struct json_value *v)
         refuse_kind(r, i, v);
     } else {
         r->values[i] = v->text != NULL ? v->text : nothing;
-        if (i == JSON_FIELD_PROMPT) {
+        if (i == JSON_FIELD_PROMPT || i == JSON_FIELD_RAW || i == JSON_FIELD_MESSAGES) {
             r->prompt_bytes = v->bytes;
         }
+    }
+}
+
+/* What asks for an answer stands alone. */
+static void refuse_two(struct json_request *r)
+{
+    static const enum json_field asks[] = { JSON_FIELD_PROMPT, JSON_FIELD_MESSAGES, JSON_FIELD_RAW,
+                                            JSON_FIELD_COMMAND };
+    const char *first = NULL;
+
+    for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {
+        if (r->values[asks[i]] == NULL) {
+            continue;
+        }
+        if (first != NULL) {
+            refuse(r, "field", 0, "%s and %s do not go together", first, fields[asks[i]].name);
+        }
+        first = fields[asks[i]].name;
     }
 }
 
@@ -139,7 +163,5 @@ void json_request_read(struct json_request *r, char *line, size_t bytes)
         }
         take_member(r, &v);
     }
-    if (r->values[JSON_FIELD_PROMPT] != NULL && r->values[JSON_FIELD_COMMAND] != NULL) {
-        refuse(r, "field", 0, "prompt and command do not go together");
-    }
+    refuse_two(r);
 }

@@ -11,6 +11,10 @@ enum json_field {
     JSON_FIELD_COMMAND,
     JSON_FIELD_RESET,
     JSON_FIELD_ADAPTER,
+    JSON_FIELD_MESSAGES, /* these are of protocol 2 */
+    JSON_FIELD_RAW,
+    JSON_FIELD_GRAMMAR,
+    JSON_FIELD_HELLO,
     JSON_FIELD_SYSTEM, /* it and what follows are options under these names */
     JSON_FIELD_THINK,
     JSON_FIELD_OVERFLOW,
@@ -28,8 +32,8 @@ enum json_field {
 enum { JSON_ID_BYTES = 65 /* of the field id, with its NUL */ };
 
 struct json_request {
-    char *values[JSON_N_FIELDS]; /* texts and numbers as text; NULL: not there */
-    size_t prompt_bytes;
+    char *values[JSON_N_FIELDS]; /* texts, and numbers and lists as text; NULL: not there */
+    size_t prompt_bytes;         /* of prompt, raw or messages: one of them at most is there */
     bool id_is_text;
     /* The first thing that is wrong; error NULL: nothing is. */
     const char *error; /* "json" or "field" */

@@ -6,6 +6,8 @@
 #include "runtime/text/shown_text.h"
 #include "runtime/text/utf8.h"
 
+enum { JSON_DEEPEST = 8 };
+
 /* In the order of their escapes. */
 static const char escaped[] = "\"\\/\b\f\n\r\t", letters[] = "\"\\/bfnrt";
 
@@ -208,11 +210,62 @@ static enum json_kind read_bare(struct json *j, struct json_value *v)
     return fail(j, "a text, a number, true, false or null is missing");
 }
 
+/* To behind the closing quote. */
+static bool skip_text(struct json *j)
+{
+    for (j->at++; (uint8_t)j->text[j->at] >= ' '; j->at++) {
+        if (j->text[j->at] == '"') {
+            j->at++;
+            return true;
+        }
+        if (j->text[j->at] == '\\' && j->text[j->at + 1] != '\0') {
+            j->at++;
+        }
+    }
+    return false;
+}
+
+/* From its opening bracket, to behind the one that closes it. */
+static enum json_kind read_nested(struct json *j, struct json_value *v)
+{
+    char closes[JSON_DEEPEST], c;
+    unsigned depth = 0;
+
+    v->text = j->text + j->at;
+    do {
+        c = j->text[j->at];
+        if (c == '"' && !skip_text(j)) {
+            return fail(j, "a text that does not end");
+        }
+        if (c == '"') {
+            continue;
+        }
+        if ((c == '[' || c == '{') && depth == JSON_DEEPEST) {
+            return fail(j, "lists and objects too deep in one another");
+        }
+        if (c == '[' || c == '{') {
+            closes[depth++] = c == '[' ? ']' : '}';
+        } else if ((c == ']' || c == '}') && closes[--depth] != c) {
+            return fail(j, "a bracket that closes another one");
+        } else if ((uint8_t)c < ' ' && c != '\t') {
+            return fail(j, "a control character");
+        }
+        j->at++;
+    } while (depth != 0);
+    v->bytes = (size_t)(j->text + j->at - v->text);
+    j->held = j->text[j->at];
+    j->text[j->at] = '\0';
+    return v->text[0] == '[' ? JSON_LIST : JSON_OBJECT;
+}
+
 static enum json_kind read_value(struct json *j, struct json_value *v)
 {
     char c = look(j);
 
     v->column = j->at + 1;
+    if (c == '[' || c == '{') {
+        return read_nested(j, v);
+    }
     if (c != '"') {
         return read_bare(j, v);
     }
@@ -223,33 +276,53 @@ static enum json_kind read_value(struct json *j, struct json_value *v)
     return JSON_TEXT;
 }
 
-/* ---- the object ---- */
+/* ---- the object, or the list ---- */
 
-static enum json_kind read_member(struct json *j, struct json_value *v)
+struct brackets {
+    char opens, closes;
+    const char *not_begun, *followed, *no_comma;
+};
+static const struct brackets of_object = { '{', '}', "the line does not begin with {",
+                                           "something follows the }", "a comma or } is missing" };
+static const struct brackets of_list = { '[', ']', "the list does not begin with [",
+                                         "something follows the ]", "a comma or ] is missing" };
+
+/* To the next key or value; JSON_TEXT: there is one. */
+static enum json_kind go_on(struct json *j, const struct brackets *b)
 {
-    size_t bytes;
     bool first = !j->open;
 
     if (j->problem != NULL) {
         return JSON_BAD;
     }
-    if (first && !pass(j, '{')) {
-        return fail(j, "the line does not begin with {");
+    if (first && !pass(j, b->opens)) {
+        return fail(j, b->not_begun);
     }
     j->open = true;
-    if (!j->closed && pass(j, '}')) {
+    if (!j->closed && pass(j, b->closes)) {
         j->closed = true;
     }
     if (j->closed && look(j) != '\0') {
-        return fail(j, "something follows the }");
+        return fail(j, b->followed);
     }
     if (j->closed) {
         return JSON_END;
     }
     if (!first && !pass(j, ',')) {
-        return fail(j, "a comma or } is missing");
+        return fail(j, b->no_comma);
     }
     (void)look(j);
+    return JSON_TEXT;
+}
+
+static enum json_kind read_member(struct json *j, struct json_value *v)
+{
+    size_t bytes;
+    enum json_kind kind = go_on(j, &of_object);
+
+    if (kind != JSON_TEXT) {
+        return kind;
+    }
     v->key = read_text(j, &bytes);
     if (v->key == NULL || !pass(j, ':')) {
         return fail(j, "a colon is missing");
@@ -261,6 +334,16 @@ enum json_kind json_member(struct json *j, struct json_value *v)
 {
     *v = (struct json_value){ 0 };
     return v->kind = read_member(j, v);
+}
+
+enum json_kind json_item(struct json *j, struct json_value *v)
+{
+    *v = (struct json_value){ 0 };
+    v->kind = go_on(j, &of_list);
+    if (v->kind == JSON_TEXT) {
+        v->kind = read_value(j, v);
+    }
+    return v->kind;
 }
 
 /* ---- writing ---- */

@@ -10,12 +10,14 @@
 
 enum json_kind {
     JSON_BAD, /* problem and column say what; so does every later call */
-    JSON_END, /* of the object; nothing follows it */
+    JSON_END, /* of the object or list; nothing follows it */
     JSON_TEXT,
     JSON_NUMBER,
     JSON_TRUE,
     JSON_FALSE,
     JSON_NULL,
+    JSON_LIST, /* as it stands, brackets included: json_item reads it */
+    JSON_OBJECT,
 };
 
 struct json {
@@ -30,9 +32,9 @@ struct json {
 struct json_value {
     enum json_kind kind;
     const char *key; /* UTF-8, NUL-terminated */
-    char *text;      /* of a text, UTF-8, or of a number, as it stands; NUL-terminated */
-    size_t bytes;    /* without the NUL */
-    size_t column;   /* where the value begins */
+    char *text; /* of a text, UTF-8, or of a number, list or object as it stands; NUL-terminated */
+    size_t bytes;  /* without the NUL */
+    size_t column; /* where the value begins */
 };
 
 /* text has n bytes and a NUL after them. It is overwritten: keys and values lie in it,
@@ -41,8 +43,12 @@ void json_open(struct json *j, char *text, size_t n);
 
 /* The next member; the result is its kind. Texts are valid UTF-8 without NUL: bytes that are
  * none, half of a surrogate pair and \u0000 are refused. A number has the characters of numbers;
- * the caller checks that it is one. */
+ * the caller checks that it is one. Of a list or an object only brackets and texts are looked at: a reader of
+ * its own finds what else is wrong, before the next call here or after it. */
 enum json_kind json_member(struct json *j, struct json_value *v);
+
+/* The same of a list, whose values have no key. */
+enum json_kind json_item(struct json *j, struct json_value *v);
 
 enum { JSON_ESCAPE_BYTES = 6 };
 

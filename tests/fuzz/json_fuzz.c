@@ -57,7 +57,8 @@ static size_t write_again(char *out, const struct json_value *v)
     if (v->kind == JSON_TEXT) {
         out = put_text(out, v->text, v->bytes);
     } else {
-        const char *bare = v->kind == JSON_NUMBER ? v->text : words[v->kind];
+        const char *bare = v->kind == JSON_NUMBER || v->kind >= JSON_LIST ? v->text
+                                                                          : words[v->kind];
 
         memcpy(out, bare, strlen(bare));
         out += strlen(bare);
@@ -78,7 +79,7 @@ static void check_again(const struct json_value *v)
     json_open(&j, text, write_again(text, v));
     must(json_member(&j, &w) == v->kind && strcmp(w.key, v->key) == 0);
     must(v->kind != JSON_TEXT || (w.bytes == v->bytes && memcmp(w.text, v->text, v->bytes) == 0));
-    must(v->kind != JSON_NUMBER || strcmp(w.text, v->text) == 0);
+    must((v->kind != JSON_NUMBER && v->kind < JSON_LIST) || strcmp(w.text, v->text) == 0);
     must(json_member(&j, &w) == JSON_END);
     free(text);
 }
@@ -88,11 +89,29 @@ static void check_value(const struct json *j, const struct json_value *v)
     must(v->key > j->text && v->key + strlen(v->key) < j->text + j->n);
     must(is_utf8(v->key, strlen(v->key)));
     must(v->column >= 1 && v->column <= j->n);
-    if (v->kind == JSON_TEXT || v->kind == JSON_NUMBER) {
+    if (v->kind == JSON_TEXT || v->kind == JSON_NUMBER || v->kind >= JSON_LIST) {
         must(v->text > j->text && v->text + v->bytes <= j->text + j->n);
         must(strlen(v->text) == v->bytes && is_utf8(v->text, v->bytes));
     }
     check_again(v);
+}
+
+/* What is inside a list or an object, down to its leaves: each lies in what it is in. */
+static void check_nested(const struct json_value *outer, unsigned depth)
+{
+    struct json_value v;
+    struct json j;
+
+    must(depth <= 8);
+    json_open(&j, outer->text, outer->bytes);
+    while ((outer->kind == JSON_LIST ? json_item(&j, &v) : json_member(&j, &v)) > JSON_END) {
+        must(v.text == NULL ||
+             (v.text > outer->text && v.text + v.bytes < outer->text + outer->bytes));
+        if (v.kind >= JSON_LIST) {
+            check_nested(&v, depth + 1);
+        }
+    }
+    must(v.kind != JSON_BAD || (j.problem != NULL && j.column >= 1));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -108,7 +127,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_open(&j, line, n);
     while (json_member(&j, &v) > JSON_END) {
         check_value(&j, &v);
-        first = first.kind == JSON_END ? v : first;
+        first = first.kind == JSON_END && v.kind < JSON_LIST ? v : first;
+        if (v.kind >= JSON_LIST) {
+            check_nested(&v, 1);
+        }
     }
     if (v.kind == JSON_BAD) {
         must(j.problem != NULL && j.column >= 1 && j.column <= n + 1);

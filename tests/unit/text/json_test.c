@@ -121,8 +121,12 @@ static void test_problems(void)
         { "{,}", 2, "quote" },
         { "{\"a\":1}x", 8, "follows" },
         { "{}{}", 3, "follows" },
-        { "{\"a\":{}}", 6, "missing" },
-        { "{\"a\":[1]}", 6, "missing" },
+        { "{\"a\":[1}", 8, "closes another" },
+        { "{\"a\":{]}", 7, "closes another" },
+        { "{\"a\":[[[[[[[[[", 14, "too deep" },
+        { "{\"a\":[\"x]}", 11, "ends too early" },
+        { "{\"a\":[1", 8, "ends too early" },
+        { "{\"a\":[1]x", 9, "comma" },
         { "{\"a\":tru}", 6, "missing" },
         { "{\"a\":truer}", 6, "missing" },
         { "{\"a\":'x'}", 6, "missing" },
@@ -152,6 +156,60 @@ static void test_problems(void)
     OK(json_member(&json, &v) == JSON_BAD && json.column == 7, "a problem stays");
     open_bytes("{\"a\":\"\0\"}", 9);
     OK(json_member(&json, &v) == JSON_BAD && json.column == 7, "NUL is refused");
+}
+
+/* Lists and objects inside come as they stand, and are read by readers of their own, before what follows
+ * them or after. */
+static void test_nested(void)
+{
+    static const char text[] =
+        "{\"a\":[1,\"x]\\\"\" , {\"b\":[]},[[ ]] ],\"c\":{\"d\":\"}\",\"e\":2},\"f\":3}";
+    struct json_value list, object, v;
+    struct json inner, deep;
+
+    open_text(text);
+    OK(json_member(&json, &list) == JSON_LIST && list.column == 6 &&
+           list.bytes == strlen(list.text) && list.text[0] == '[' &&
+           list.text[list.bytes - 1] == ']' && list.text[list.bytes] == '\0',
+       "a list as it stands: %s", list.text);
+    OK(json_member(&json, &object) == JSON_OBJECT && strcmp(object.key, "c") == 0, "an object: %s",
+       object.text);
+    json_open(&inner, list.text, list.bytes);
+    OK(json_item(&inner, &v) == JSON_NUMBER && strcmp(v.text, "1") == 0 && v.key == NULL,
+       "a number");
+    OK(json_item(&inner, &v) == JSON_TEXT && strcmp(v.text, "x]\"") == 0, "a text: %s", v.text);
+    OK(json_item(&inner, &v) == JSON_OBJECT, "an object: %s", v.text);
+    json_open(&deep, v.text, v.bytes);
+    OK(json_member(&deep, &v) == JSON_LIST && strcmp(v.text, "[]") == 0 &&
+           json_member(&deep, &v) == JSON_END,
+       "a list in it");
+    OK(json_item(&inner, &v) == JSON_LIST && strcmp(v.text, "[[ ]]") == 0 &&
+           json_item(&inner, &v) == JSON_END && json_item(&inner, &v) == JSON_END,
+       "another, and the end");
+    OK(json_member(&json, &v) == JSON_NUMBER && strcmp(v.text, "3") == 0 &&
+           json_member(&json, &v) == JSON_END,
+       "what follows is still there");
+    json_open(&inner, object.text, object.bytes);
+    OK(json_member(&inner, &v) == JSON_TEXT && strcmp(v.text, "}") == 0 &&
+           json_member(&inner, &v) == JSON_NUMBER && json_member(&inner, &v) == JSON_END,
+       "and so is the object");
+    for (size_t i = 0; i < 5; i++) {
+        static const struct {
+            const char *text, *says;
+        } bad[] = { { "{}", "begin with [" },
+                    { "[1 2]", "comma or ]" },
+                    { "[1,]", "missing" },
+                    { "[1]x", "follows the ]" },
+                    { "[", "ends too early" } };
+
+        open_text(bad[i].text);
+        while (json_item(&json, &v) > JSON_END) {
+        }
+        OK(v.kind == JSON_BAD && strstr(json.problem, bad[i].says) != NULL, "%s: %s", bad[i].text,
+           json.problem);
+    }
+    open_text("[]");
+    OK(json_item(&json, &v) == JSON_END, "an empty list");
 }
 
 static bool escapes(const char *character, const char *expected)
@@ -188,6 +246,7 @@ int main(void)
     test_values();
     test_members();
     test_problems();
+    test_nested();
     test_escapes();
     free(line);
     return tap_done();

@@ -1,0 +1,227 @@
+#include "runtime/chat/chat_messages.h"
+
+#include <string.h>
+
+#include "runtime/chat/chat.h"
+#include "runtime/chat/chat_policy.h"
+#include "runtime/chat/chat_private.h"
+#include "runtime/text/json.h"
+
+/* ---- as they come --------------------------------------------------------------------------- */
+
+static bool refuse(struct chat_messages *m, const char *problem)
+{
+    m->problem = problem;
+    return false;
+}
+
+/* Role and content of one. */
+static bool read_members(struct chat_messages *m, struct json_value *object,
+                         struct json_value *role, struct json_value *content)
+{
+    struct json j;
+    struct json_value v;
+
+    json_open(&j, object->text, object->bytes);
+    while (json_member(&j, &v) != JSON_END) {
+        if (v.kind == JSON_BAD) {
+            return refuse(m, j.problem);
+        }
+        if (strcmp(v.key, "role") == 0) {
+            *role = v;
+        } else if (strcmp(v.key, "content") == 0) {
+            *content = v;
+        } else if (strncmp(v.key, "x_", 2) != 0) {
+            return refuse(m, "a message has role and content, and nothing else");
+        }
+    }
+    if (role->kind != JSON_TEXT || content->kind != JSON_TEXT) {
+        return refuse(m, "a message has a text for its role, and one for its content");
+    }
+    return true;
+}
+
+static bool add(struct chat_messages *m, const struct json_value *role,
+                const struct json_value *content, bool first)
+{
+    bool is_reply = strcmp(role->text, "assistant") == 0;
+
+    if (strcmp(role->text, "system") == 0) {
+        m->system = content->text;
+        if (content->bytes >= OPTIONS_SYSTEM_BYTES) {
+            return refuse(m, "the system message is too long: shorten it to 2047 bytes");
+        }
+        return first || refuse(m, "the system message comes first, and once");
+    }
+    if (!is_reply && strcmp(role->text, "user") != 0) {
+        return refuse(m, "a role is system, user or assistant");
+    }
+    if (m->n == CHAT_MESSAGES) {
+        return refuse(m, "a request may have 64 messages: leave the oldest out");
+    }
+    if (is_reply != (m->n % 2 == 1)) {
+        return refuse(m, "messages of user and assistant take turns, and the user begins");
+    }
+    m->list[m->n++] = (struct chat_message){ content->text, (uint32_t)content->bytes, is_reply };
+    return true;
+}
+
+bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes)
+{
+    struct json j;
+    struct json_value v;
+    bool first = true;
+
+    m->system = m->problem = NULL;
+    m->n = 0;
+    json_open(&j, json, bytes);
+    while (json_item(&j, &v) != JSON_END) {
+        struct json_value role = { .kind = JSON_NULL }, content = { .kind = JSON_NULL };
+
+        if (v.kind == JSON_BAD) {
+            return refuse(m, j.problem);
+        }
+        if (v.kind != JSON_OBJECT) {
+            return refuse(m, "a message is an object with role and content");
+        }
+        if (!read_members(m, &v, &role, &content) || !add(m, &role, &content, first)) {
+            return false;
+        }
+        first = false;
+    }
+    if (m->n % 2 == 0) {
+        return refuse(m, "the last message is the user's");
+    }
+    return true;
+}
+
+/* ---- the system prompt ---------------------------------------------------------------------- */
+
+static void set_system(struct options *o, bool given, const char *text, size_t bytes)
+{
+    memcpy(o->reply.system, text, bytes);
+    o->reply.system[bytes] = '\0';
+    o->reply.system_bytes = bytes;
+    o->given &= ~((uint64_t)1 << OPTION_SYSTEM);
+    o->given |= (uint64_t)given << OPTION_SYSTEM;
+}
+
+void chat_messages_set_system(struct chat *c, struct chat_messages *m)
+{
+    struct options *o = c->options;
+
+    if (m->system != NULL && !m->changed_system) {
+        m->changed_system = true;
+        m->had_system = options_given(o, OPTION_SYSTEM);
+        m->before_bytes = o->reply.system_bytes;
+        memcpy(m->before, o->reply.system, m->before_bytes);
+    }
+    if (m->system != NULL) {
+        set_system(o, true, m->system, strlen(m->system));
+    } else if (m->changed_system) {
+        m->changed_system = false;
+        set_system(o, m->had_system, m->before, m->before_bytes);
+    }
+}
+
+/* ---- as tokens ------------------------------------------------------------------------------ */
+
+struct put {
+    struct chat *chat;
+    uint32_t at;   /* tokens of the session that are those of the messages so far */
+    bool diverged; /* nothing follows them */
+};
+
+/* n tokens at session_room() come next: those that are there already stay. */
+static enum err join(struct put *p, const uint32_t *ids, size_t n)
+{
+    struct session *s = p->chat->session;
+    size_t same = 0;
+    enum err e = ERR_OK;
+
+    while (!p->diverged && same < n && p->at + same < s->n_ids &&
+           s->ids[p->at + same] == ids[same]) {
+        same++;
+    }
+    if (same < n) {
+        /* what is cut lies before `ids`, and they stay where they are */
+        (void)session_cut(s, p->at + (uint32_t)same);
+        p->diverged = true;
+        e = session_put(s, ids + same, n - same);
+    }
+    p->at += (uint32_t)n;
+    return e;
+}
+
+/* What lies behind the tokens so far makes room, then the oldest turns do. */
+static bool make_room(struct put *p)
+{
+    struct session *s = p->chat->session;
+
+    if (!p->diverged) {
+        (void)session_cut(s, p->at);
+        p->diverged = true;
+        return true;
+    }
+    if (!chat_drop_oldest(p->chat, 0)) {
+        return false;
+    }
+    p->at = s->n_ids;
+    return true;
+}
+
+/* A turn and its reply, as later turns have them. */
+static enum err put_pair(struct put *p, const struct chat_message *said,
+                         const struct chat_message *reply)
+{
+    const struct tokenizer_part part = { reply->text, reply->bytes, false };
+    struct chat *c = p->chat;
+    struct session *s = c->session;
+
+    for (;;) {
+        uint32_t room, *ids = session_room(s, &room);
+        bool first = p->at == 0;
+        size_t n = 0, more = 0;
+        enum err e = chat_encode_past(c, said->text, said->bytes, first, ids, room, &n);
+
+        if (e == ERR_OK && reply->bytes != 0) {
+            e = tokenizer_encode_parts(&s->model->tokenizer, &part, 1, TOKENIZER_CONTINUE, ids + n,
+                                       room - n, &more, s->scratch.memory, s->scratch.bytes);
+        }
+        if (e == ERR_TOO_LONG && make_room(p)) {
+            continue;
+        }
+        if (e != ERR_OK) {
+            return e;
+        }
+        turns_push(&c->turns, p->at, p->at + (uint32_t)n, said->text, said->bytes);
+        c->reply_start = p->at + (uint32_t)n;
+        c->started = true;
+        e = join(p, ids, n + more);
+        if (e == ERR_OK && first) {
+            session_want_prefix(s, c->opening, chat_encode_opening(c));
+        }
+        return e;
+    }
+}
+
+enum err chat_messages_put(struct chat *c, const struct chat_messages *m)
+{
+    struct put p = { .chat = c };
+    enum err e = ERR_OK;
+
+    c->turns.n = 0;
+    c->turns.text_bytes = 0;
+    c->started = false;
+    c->reply_start = 0;
+    chat_policy_clear(c);
+    for (unsigned i = 0; i + 1 < m->n && e == ERR_OK; i += 2) {
+        e = put_pair(&p, &m->list[i], &m->list[i + 1]);
+    }
+    if (p.at == 0) {
+        chat_clear(c);
+    } else {
+        (void)session_cut(c->session, p.at);
+    }
+    return e;
+}

@@ -1,0 +1,47 @@
+/* A whole conversation in one request: messages of the roles that chat programs use. What the session has
+ * computed of it stays; the tokens are those of the messages in any case, so a reply does not depend on what was
+ * there before. */
+#ifndef INGOT_RUNTIME_CHAT_MESSAGES_H
+#define INGOT_RUNTIME_CHAT_MESSAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/options/options.h"
+
+struct chat;
+
+enum { CHAT_MESSAGES = 64 };
+
+struct chat_message {
+    const char *text;
+    uint32_t bytes;
+    bool is_reply; /* of the assistant; else the user's */
+};
+
+struct chat_messages {
+    const char *system; /* NULL: none is among them, and the one there is stays */
+    unsigned n; /* user, assistant, user, ...: the last is the user's, which wants a reply */
+    struct chat_message list[CHAT_MESSAGES];
+    const char *problem; /* after a false of the reader: a sentence */
+    bool changed_system; /* by those of an earlier request, from this one: */
+    bool had_system;
+    char before[OPTIONS_SYSTEM_BYTES];
+    size_t before_bytes;
+};
+
+/* A list of {"role":...,"content":...} as JSON (bytes, and a NUL behind them), which is overwritten and keeps the
+ * texts. False: m->problem says why not. */
+bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes);
+
+/* The system prompt of the messages is set, or where they have none that of before any had one. */
+void chat_messages_set_system(struct chat *c, struct chat_messages *m);
+
+/* All but the last become the conversation, of a model with a template. The oldest turns give way where
+ * they do not fit. Errors of tokenizer_encode_parts; ERR_TOO_LONG: one of them alone does not fit. The
+ * conversation is what fitted then. */
+enum err chat_messages_put(struct chat *c, const struct chat_messages *m);
+
+#endif
