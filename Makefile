@@ -199,6 +199,12 @@ HOST_SRC = $(wildcard board/*.c board/host/*.c host/*.c flash_image/*.c flash_im
            kernels/$(HOST_ISA)/*.S)
 HOST_CFLAGS = $(COMMON) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
 HOST_LIBS := -lcjson -lm
+# `ingot serve` alone takes libwebsockets: without it the program says what to install.
+WEBSOCKETS ?= $(shell echo '\#include <libwebsockets.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo yes)
+ifneq ($(WEBSOCKETS),)
+$(O)/%/obj/host/serve_http.c.o: HOST_CFLAGS += -DINGOT_WEBSOCKETS
+HOST_LIBS += -lwebsockets
+endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 SANITIZE_THREADS := -fsanitize=thread
 

@@ -24,14 +24,20 @@ $(O)/static-%/cJSON.o: $(CJSON)/cJSON.c
 
 # This computer's is the program's objects linked once more. The others come from the same rules with
 # another compiler, in another folder (STATIC=1).
-$(call STATIC_H,$(HOST_ISA))/ingot: $(HOST_OBJ) $(call STATIC_H,$(HOST_ISA))/cJSON.o
+# Without libwebsockets, which has libraries of its own.
+$(call STATIC_H,$(HOST_ISA))/serve_http.o: host/serve_http.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -UINGOT_WEBSOCKETS -c $< -o $@
+
+$(call STATIC_H,$(HOST_ISA))/ingot: $(filter-out %/host/serve_http.c.o,$(HOST_OBJ)) \
+        $(addprefix $(call STATIC_H,$(HOST_ISA))/,serve_http.o cJSON.o)
 	$(call say,LD,$@)
 	$(Q)$(HOST_CC) -pthread $^ $(STATIC_LIBS) -o $@
 
 define static_program
 $(call STATIC_H,$(1))/ingot: FORCE $(call STATIC_H,$(1))/cJSON.o
 	$(Q)$(MAKE) --no-print-directory $$@ H=$(O)/host-$(1) HOST_ISA=$(1) HOST_CC=$(STATIC_CC_$(1)) \
-	    HOST_MARCH=$(STATIC_MARCH_$(1)) STATIC=1
+	    HOST_MARCH=$(STATIC_MARCH_$(1)) STATIC=1 WEBSOCKETS=
 endef
 ifeq ($(STATIC),)
 $(foreach isa,$(filter-out $(HOST_ISA),$(STATIC_ISAS)),$(eval $(call static_program,$(isa))))

@@ -48,6 +48,8 @@ static const struct command commands[] = {
     { "what", "", "what is remembered", true, command_what },
     { "fabric", "", "the memories' namespaces, and their gates", true, command_fabric },
     { "time", "[YYYY-MM-DD hh:mm]", "the clock by which memories fade", true, command_time },
+    { "mode", "chat|json", "talk to a person, or to a program (docs/SERIAL.md)", false,
+      command_mode },
     { "stats", "", "what was done, and how much memory it took", true, command_stats },
     { "plan", "", "what lies where, and the speed to expect", true, command_plan },
     { "bench", "", "measure the model's speed", true, command_bench },

@@ -46,6 +46,7 @@ enum command_result command_what(struct app *a, char *argument);
 enum command_result command_fabric(struct app *a, char *argument);
 enum command_result command_time(struct app *a, char *argument);
 
+enum command_result command_mode(struct app *a, char *argument);
 enum command_result command_set(struct app *a, char *argument);
 
 enum command_result command_models(struct app *a, char *argument);

@@ -183,3 +183,18 @@ enum command_result command_set(struct app *a, char *argument)
     }
     return COMMAND_DONE;
 }
+
+enum command_result command_mode(struct app *a, char *argument)
+{
+    struct options *o = a->setup.options;
+
+    if (strcmp(argument, "json") == 0) {
+        o->line.mode = MODE_JSON; /* from the next line on */
+    } else if (strcmp(argument, "chat") == 0) {
+        o->line.mode = MODE_CHAT;
+    } else {
+        console_printf(a->setup.console, "error: /mode takes chat or json; it is %s\n",
+                       o->line.mode == MODE_JSON ? "json" : "chat");
+    }
+    return COMMAND_DONE;
+}

@@ -102,16 +102,40 @@ bool chat_input_ends(struct chat *c)
     return false;
 }
 
-void chat_loop(struct chat *c, const struct chat_commands *commands)
+/* As /mode has it. A program is told what it talks to; a person gets the terminal of before. */
+static void change_mode(struct chat *c)
 {
-    if (console_is_json(c->console)) {
-        chat_json_loop(c, commands);
+    bool json = c->options->line.mode == MODE_JSON;
+
+    if (json == console_is_json(c->console)) {
         return;
     }
+    if (json) {
+        c->options->line.term = console_is_terminal(c->console) ? (uint32_t)CONSOLE_VT
+                                                                : (uint32_t)CONSOLE_PLAIN;
+        console_speak_json(c->console);
+        c->announced = false;
+    } else {
+        console_speak_text(c->console);
+        console_find_terminal(c->console, (enum console_terminal)c->options->line.term);
+    }
+}
+
+void chat_loop(struct chat *c, const struct chat_commands *commands)
+{
+    /* mode= is what the line was opened for, or what a caller that has no options took it for. */
+    c->options->line.mode = console_is_json(c->console) ? MODE_JSON : MODE_CHAT;
     for (;;) {
         size_t bytes;
         enum err error;
 
+        change_mode(c);
+        if (console_is_json(c->console)) {
+            if (chat_json_loop(c, commands)) {
+                return;
+            }
+            continue;
+        }
         c->talks = true;
         c->commands = commands; /* /model opens the chat anew */
         error = console_read_line(c->console, "> ", c->line, sizeof c->line, &bytes);

@@ -302,7 +302,7 @@ static bool take_end(struct chat *c, enum err error)
     return false;
 }
 
-void chat_json_loop(struct chat *c, const struct chat_commands *commands)
+bool chat_json_loop(struct chat *c, const struct chat_commands *commands)
 {
     bool ends;
 
@@ -319,5 +319,6 @@ void chat_json_loop(struct chat *c, const struct chat_commands *commands)
         } else {
             ends = take_line(c, error, bytes);
         }
-    } while (!ends);
+    } while (!ends && c->options->line.mode == MODE_JSON);
+    return ends;
 }

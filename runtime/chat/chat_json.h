@@ -9,7 +9,7 @@
 /* The last event of an answer: why it ended, and its stats; r NULL: there was no reply. */
 void chat_json_done(struct chat *c, const struct generate_result *r, const char *reason);
 
-/* As chat_loop(), with requests for lines. */
-void chat_json_loop(struct chat *c, const struct chat_commands *commands);
+/* As chat_loop(), with requests for lines. False: the conversation goes on with a person (/mode chat). */
+bool chat_json_loop(struct chat *c, const struct chat_commands *commands);
 
 #endif

@@ -141,7 +141,9 @@ static void ask(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct nvme_setup setup = { 0x10000000, { 0, UINT64_MAX, true }, ticks, 1000000 };
+    struct nvme_setup setup = {
+        .mmio = 0x10000000, .window = { 0, UINT64_MAX, true }, .ticks = ticks, .ticks_hz = 1000000
+    };
 
     memset(&fake, 0, sizeof fake);
     fake.at = data;

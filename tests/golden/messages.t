@@ -4,6 +4,7 @@ had computed before; what it has of a conversation is not computed again; wrong 
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -83,7 +84,8 @@ def host(requests, *words):
 
 
 def board(machine):
-    off = lines_of(REQUESTS + [{"id": "off", "command": "/off"}])
+    off = (lines_of(REQUESTS + [{"n": 0}, {"command": "/mode chat"}]) + "/reset\n" + SUM[0] + "\n/mode\n/mode json\n" +
+           lines_of([REQUESTS[1] | {"id": "again"}, {"id": "off", "command": "/off"}]))
     command = machine.command("mode=json flow=off grammar=on model=demo-q8_0", 2, card_arguments(card))
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as p:
         late = threading.Timer(180, p.kill)
@@ -93,7 +95,9 @@ def board(machine):
             seen += line
         said, _ = p.communicate(off.encode())
         late.cancel()
-    return answers(said.decode(errors="replace").replace("\r", ""))
+    text = said.decode(errors="replace").replace("\r", "")
+    person = re.search(r"^[^{]*3 plus 4 is 7\.\n(?:[^{].*\n)*?[^{]*error: /mode takes chat or json; it is chat\n[^{]*\{\"event\":\"ready\"", text, re.M)
+    return answers(text[:person.start()] if person else text), answers(text[person.end() - 16:]) if person else text
 
 
 whole = host(REQUESTS)
@@ -114,9 +118,11 @@ tap.ok(said[0]["text"].strip() == SUM[1] and said[1]["done"]["prompt_tokens"] < 
        "a conversation by prompts goes on by messages", said)
 card = make_card("messages-card.img", MODEL)
 with ThreadPoolExecutor(os.cpu_count()) as pool:
-    for machine, found in zip((ARM64, RISCV64_V), pool.map(board, (ARM64, RISCV64_V))):
+    for machine, (found, again) in zip((ARM64, RISCV64_V), pool.map(board, (ARM64, RISCV64_V))):
         tap.ok(all(found.get(i, {}).get("ids") == whole[i]["ids"] and found[i]["usage"] == whole[i]["usage"] for i in range(1, 10)),
                f"{machine.label}: the same ids and usage", found)
+        tap.ok(isinstance(again, dict) and again.get("again", {}).get("ids") == whole[1]["ids"],
+               f"{machine.label}: /mode chat, a line of a person, /mode json", again)
 for request, name, sentence in WRONG:
     found = host([REQUESTS[0], REQUESTS[1], {"id": "wrong"} | request, REQUESTS[2]])
     error = found["wrong"]["error"] or {}

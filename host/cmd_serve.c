@@ -1,0 +1,155 @@
+/* `ingot serve`: a model on this computer for programs that speak OpenAI's HTTP. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/commands.h"
+#include "host/host_app.h"
+#include "host/serve_http.h"
+#include "host/serve_model.h"
+
+struct arguments {
+    struct host_args host; /* first: the shared rows set it */
+    const char *address, *token, *port;
+};
+
+static bool is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0;
+}
+
+/* False: said, *status is what to exit with. */
+static bool read_setup(const struct arguments *a, struct serve_setup *s, int *status)
+{
+    char *end = NULL;
+    long port = a->port != NULL ? strtol(a->port, &end, 10) : 8080;
+
+    *status = EXIT_USAGE;
+    if (a->port != NULL && (end == a->port || *end != '\0' || port < 0 || port > 65535)) {
+        (void)command_refuse(&cmd_serve, "--port", "takes a number from 0 to 65535; 0: a free one");
+        return false;
+    }
+    if (a->token != NULL && (a->token[0] == '\0' || strlen(a->token) > 200)) {
+        (void)command_refuse(&cmd_serve, "--token", "takes a text of up to 200 bytes");
+        return false;
+    }
+    s->port = (int)port;
+    s->address = a->address != NULL ? a->address : "127.0.0.1";
+    s->token = a->token;
+    if (!is_loopback(s->address) && s->token == NULL) {
+        (void)command_refuse(&cmd_serve, "--address",
+                             "others than this computer could ask: give a --token, too");
+        return false;
+    }
+    return true;
+}
+
+static void set_defaults(struct serve_defaults *d, const struct options *o, const char *model)
+{
+    snprintf(d->model, sizeof d->model, "%s", model);
+    d->system = options_given(o, OPTION_SYSTEM) ? o->reply.system : NULL;
+    d->sampler = o->sampler;
+    d->seeded = options_given(o, OPTION_SEED);
+    d->no_thinking = o->reply.think == THINK_OFF;
+    d->n = o->reply.n;
+}
+
+static bool serve(struct host_app *h, struct serve_setup *s)
+{
+    static struct serve_backend backend;
+    struct serve_wake wake = { NULL, serve_http_wake };
+    bool good;
+
+    if (!serve_http_open(s)) {
+        return false;
+    }
+    s->backend = &backend;
+    good = serve_model_open(&backend, &h->app, wake);
+    if (good) {
+        good = serve_http_run();
+        serve_model_close(&backend);
+    }
+    serve_http_close();
+    return good;
+}
+
+static int run(int argc, char **argv)
+{
+    static struct arguments a;
+    static struct host_app h;
+    static struct serve_setup setup;
+    int status;
+
+    host_args_init(&a.host, "serve");
+    if (!command_line_read(&cmd_serve, &a, argc, argv, &status) ||
+        !read_setup(&a, &setup, &status)) {
+        return status;
+    }
+    if (!options_given(&a.host.options, OPTION_TOGETHER)) {
+        a.host.options.load.together = GROUP_MOST;
+    }
+    a.host.options.load.spec = SPECULATIVE_OFF;
+    if (!serve_http_is_built() || !host_app_plan(&h, &a.host) || !host_app_load(&h)) {
+        return EXIT_FAILED;
+    }
+    set_defaults(&setup.defaults, &a.host.options, app_model_name(&h.app));
+    return exit_status(serve(&h, &setup));
+}
+
+static const struct command_option title = { .help = "the server" };
+static const struct command_option port = {
+    .name = "--port",
+    .value = "PORT",
+    .help = "to listen at (default 8080); 0: a free one, which the first line names",
+    .field = offsetof(struct arguments, port),
+};
+static const struct command_option address = {
+    .name = "--address",
+    .value = "ADDRESS",
+    .help = "of a network card (default 127.0.0.1: this computer alone); takes a --token, too",
+    .field = offsetof(struct arguments, address),
+};
+static const struct command_option token = {
+    .name = "--token",
+    .value = "TEXT",
+    .help = "that requests have to bring: Authorization: Bearer TEXT",
+    .field = offsetof(struct arguments, token),
+};
+static const struct command_option *const options[] = {
+    &title,
+    &port,
+    &address,
+    &token,
+    HOST_ROW(TITLE_REPLY),
+    HOST_ROW(TOGETHER),
+    HOST_ROW(SYSTEM),
+    HOST_ROW(THINK),
+    HOST_ROW(N),
+    HOST_ROW(TITLE_SAMPLING),
+    HOST_ROW(TEMP),
+    HOST_ROW(TOP_P),
+    HOST_ROW(TOP_K),
+    HOST_ROW(MIN_P),
+    HOST_ROW(REPEAT),
+    HOST_ROW(SEED),
+    HOST_ROWS_LOAD,
+    HOST_ROWS_COMPUTER,
+    HOST_ROW(TITLE_OUTPUT),
+    HOST_ROW(QUIET),
+    NULL,
+};
+
+const struct command cmd_serve = {
+    .name = "serve",
+    .operands = "MODEL",
+    .missing = "which model?",
+    .summary = "answer programs over HTTP, as OpenAI's API does",
+    .about =
+        "Listens on this computer for /v1/chat/completions, /v1/completions, /v1/models, /health and\n"
+        "/metrics; up to eight requests side by side, streamed or whole. The options for replies are what\n"
+        "a request gets that does not say. Ends with Ctrl-C.",
+    .example = "ingot serve model.ingot --port 8080",
+    .options = options,
+    .operand_field = offsetof(struct arguments, host) + offsetof(struct host_args, model),
+    .run = run,
+};

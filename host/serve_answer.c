@@ -1,0 +1,230 @@
+#include "host/serve_answer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cjson/cJSON.h>
+
+/* The object goes into the text, and is gone; event: as one of a stream. */
+static void put(struct serve_text *out, cJSON *object, bool event)
+{
+    char *text = object != NULL ? cJSON_PrintUnformatted(object) : NULL;
+
+    cJSON_Delete(object);
+    if (text == NULL) {
+        out->failed = true;
+        return;
+    }
+    (void)serve_text_say(out, "%s", event ? "data: " : "");
+    for (const char *c = text; *c != '\0'; c++) { /* U+007F is no control character to JSON */
+        (void)serve_text_add(out, *c == 0x7f ? "\\u007f" : c, *c == 0x7f ? 6 : 1);
+    }
+    (void)serve_text_say(out, "%s", event ? "\n\n" : "\n");
+    free(text);
+}
+
+static const char *type_of(int status)
+{
+    if (status == 429) {
+        return "rate_limit_error";
+    }
+    return status >= 500 ? "server_error" : "invalid_request_error";
+}
+
+static cJSON *error_of(const struct serve_error *e)
+{
+    cJSON *root = cJSON_CreateObject(), *error = cJSON_AddObjectToObject(root, "error");
+
+    cJSON_AddStringToObject(error, "message", e->text);
+    cJSON_AddStringToObject(error, "type", type_of(e->status));
+    if (e->param[0] != '\0') {
+        cJSON_AddStringToObject(error, "param", e->param);
+    } else {
+        cJSON_AddNullToObject(error, "param");
+    }
+    if (e->code != NULL) {
+        cJSON_AddStringToObject(error, "code", e->code);
+    } else {
+        cJSON_AddNullToObject(error, "code");
+    }
+    return root;
+}
+
+void serve_answer_error(struct serve_text *out, const struct serve_error *e)
+{
+    put(out, error_of(e), false);
+}
+
+void serve_answer_models(struct serve_text *out, const char *model, int64_t created)
+{
+    cJSON *root = cJSON_CreateObject(), *data, *one = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "object", "list");
+    data = cJSON_AddArrayToObject(root, "data");
+    cJSON_AddStringToObject(one, "id", model);
+    cJSON_AddStringToObject(one, "object", "model");
+    cJSON_AddNumberToObject(one, "created", (double)created);
+    cJSON_AddStringToObject(one, "owned_by", "ingot");
+    cJSON_AddItemToArray(data, one);
+    put(out, root, false);
+}
+
+static void metric(struct serve_text *out, const char *name, const char *type, const char *help,
+                   uint64_t value)
+{
+    (void)serve_text_say(out, "# HELP ingot_%s %s\n# TYPE ingot_%s %s\ningot_%s %llu\n", name, help,
+                         name, type, name, (unsigned long long)value);
+}
+
+void serve_answer_metrics(struct serve_text *out, const struct serve_stats *s)
+{
+    metric(out, "requests_total", "counter", "Requests that ended.", s->requests);
+    metric(out, "requests_failed_total", "counter", "Those that ended with an error.", s->failed);
+    metric(out, "requests_cancelled_total", "counter", "Those that their caller left.",
+           s->cancelled);
+    metric(out, "prompt_tokens_total", "counter", "Tokens of prompts.", s->prompt_tokens);
+    metric(out, "prompt_tokens_cached_total", "counter", "Those that were not computed again.",
+           s->cached_tokens);
+    metric(out, "reply_tokens_total", "counter", "Tokens of replies that ended.", s->reply_tokens);
+    metric(out, "passes_total", "counter", "Passes through the model.", s->passes);
+    metric(out, "requests_running", "gauge", "Requests in the passes.", s->running);
+    metric(out, "requests_waiting", "gauge", "Requests in the queue.", s->waiting);
+}
+
+static cJSON *usage_of(const struct serve_job *j)
+{
+    cJSON *usage = cJSON_CreateObject(), *details;
+
+    cJSON_AddNumberToObject(usage, "prompt_tokens", j->prompt_tokens);
+    cJSON_AddNumberToObject(usage, "completion_tokens", j->reply_tokens);
+    cJSON_AddNumberToObject(usage, "total_tokens", (double)j->prompt_tokens + j->reply_tokens);
+    details = cJSON_AddObjectToObject(usage, "prompt_tokens_details");
+    cJSON_AddNumberToObject(details, "cached_tokens", j->cached_tokens);
+    return usage;
+}
+
+static const char *reason_of(const struct serve_job *j)
+{
+    return j->end == GENERATE_ENDED || j->end == GENERATE_STOP ? "stop" : "length";
+}
+
+/* id, object, created, model and the first choice, which is *choice. */
+static cJSON *envelope(const struct serve_answer *a, const char *object, cJSON **choice)
+{
+    cJSON *root = cJSON_CreateObject();
+    char id[40];
+
+    snprintf(id, sizeof id, "%s-%llu", a->kind == SERVE_CHAT ? "chatcmpl" : "cmpl",
+             (unsigned long long)a->number);
+    cJSON_AddStringToObject(root, "id", id);
+    cJSON_AddStringToObject(root, "object", object);
+    cJSON_AddNumberToObject(root, "created", (double)a->created);
+    cJSON_AddStringToObject(root, "model", a->model);
+    *choice = cJSON_CreateObject();
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(root, "choices"), *choice);
+    cJSON_AddNumberToObject(*choice, "index", 0);
+    return root;
+}
+
+void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
+                        const struct serve_job *j)
+{
+    bool chat = a->kind == SERVE_CHAT;
+    cJSON *choice, *root = envelope(a, chat ? "chat.completion" : "text_completion", &choice);
+
+    if (chat) {
+        cJSON *message = cJSON_AddObjectToObject(choice, "message");
+
+        cJSON_AddStringToObject(message, "role", "assistant");
+        cJSON_AddStringToObject(message, "content", serve_text_shown(&j->text));
+        if (j->thoughts.n != 0) {
+            cJSON_AddStringToObject(message, "reasoning_content", j->thoughts.bytes);
+        }
+    } else {
+        cJSON_AddStringToObject(choice, "text", serve_text_shown(&j->text));
+    }
+    cJSON_AddNullToObject(choice, "logprobs");
+    cJSON_AddStringToObject(choice, "finish_reason", reason_of(j));
+    cJSON_AddItemToObject(root, "usage", usage_of(j));
+    put(out, root, false);
+}
+
+/* ---- a stream -------------------------------------------------------------------------------- */
+
+/* One event; name: of the delta's member, NULL: none; reason: NULL before the end. */
+static void say(struct serve_text *out, const struct serve_answer *a, const char *name,
+                const char *text, const char *reason, bool role)
+{
+    bool chat = a->kind == SERVE_CHAT;
+    cJSON *choice, *root = envelope(a, chat ? "chat.completion.chunk" : "text_completion", &choice);
+
+    if (chat) {
+        cJSON *delta = cJSON_AddObjectToObject(choice, "delta");
+
+        if (role) {
+            cJSON_AddStringToObject(delta, "role", "assistant");
+        }
+        if (name != NULL) {
+            cJSON_AddStringToObject(delta, name, text);
+        }
+    } else {
+        cJSON_AddStringToObject(choice, "text", text);
+    }
+    cJSON_AddNullToObject(choice, "logprobs");
+    if (reason != NULL) {
+        cJSON_AddStringToObject(choice, "finish_reason", reason);
+    } else {
+        cJSON_AddNullToObject(choice, "finish_reason");
+    }
+    put(out, root, true);
+}
+
+static void say_usage(struct serve_text *out, const struct serve_answer *a,
+                      const struct serve_job *j)
+{
+    bool chat = a->kind == SERVE_CHAT;
+    cJSON *choice, *root = envelope(a, chat ? "chat.completion.chunk" : "text_completion", &choice);
+
+    cJSON_DeleteItemFromObject(root, "choices");
+    cJSON_AddArrayToObject(root, "choices");
+    cJSON_AddItemToObject(root, "usage", usage_of(j));
+    put(out, root, true);
+}
+
+static void end_events(struct serve_text *out, const struct serve_answer *a,
+                       const struct serve_job *j)
+{
+    if (j->error.status != 0) {
+        put(out, error_of(&j->error), true);
+    } else {
+        say(out, a, NULL, "", reason_of(j), false);
+        if (j->request.stream_usage) {
+            say_usage(out, a, j);
+        }
+    }
+    (void)serve_text_say(out, "data: [DONE]\n\n");
+}
+
+void serve_answer_events(struct serve_text *out, const struct serve_answer *a,
+                         const struct serve_job *j, struct serve_events *at)
+{
+    if (at->ended) {
+        return;
+    }
+    if (!at->begun && a->kind == SERVE_CHAT) {
+        say(out, a, "content", "", NULL, true);
+    }
+    at->begun = true;
+    if (j->thoughts.n > at->thoughts && a->kind == SERVE_CHAT) {
+        say(out, a, "reasoning_content", j->thoughts.bytes + at->thoughts, NULL, false);
+        at->thoughts = j->thoughts.n;
+    }
+    if (j->text.n > at->text) {
+        say(out, a, "content", j->text.bytes + at->text, NULL, false);
+        at->text = j->text.n;
+    }
+    if (j->done) {
+        at->ended = true;
+        end_events(out, a, j);
+    }
+}

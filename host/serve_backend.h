@@ -1,0 +1,54 @@
+/* What answers the requests of `ingot serve`: a model on this computer today, and a way in for others. The
+ * server's thread submits jobs and reads what they have; the backend's thread fills them. */
+#ifndef INGOT_HOST_SERVE_BACKEND_H
+#define INGOT_HOST_SERVE_BACKEND_H
+
+#include <pthread.h>
+
+#include "host/serve_request.h"
+#include "runtime/session/generate.h"
+
+enum { SERVE_WAITING_MOST = 64 }; /* jobs in a queue, beside those at work */
+
+/* A request and what came of it so far. The server and the backend hold it once each. */
+struct serve_job {
+    struct serve_request request; /* constant once submitted */
+    struct serve_job *next;       /* the backend's */
+    pthread_mutex_t lock;         /* of all below */
+    unsigned holders;
+    bool cancelled; /* nobody waits for it any more */
+    bool done;
+    struct serve_error error;         /* once done: why there is no reply, or no more of it */
+    enum generate_end end;            /* once done without an error */
+    struct serve_text text, thoughts; /* whole characters */
+    uint32_t prompt_tokens, cached_tokens, reply_tokens;
+};
+
+/* Held by the caller alone; NULL: no memory. */
+struct serve_job *serve_job_new(void);
+void serve_job_hold(struct serve_job *j);
+void serve_job_release(struct serve_job *j);
+
+struct serve_stats {
+    uint64_t requests, failed,
+        cancelled; /* that ended, of them with an error, or left by their caller */
+    uint64_t prompt_tokens, cached_tokens, reply_tokens, passes;
+    uint32_t running, waiting;
+};
+
+struct serve_backend {
+    void *context;
+    /* Take a job; it holds it. False: too many wait. */
+    bool (*submit)(void *context, struct serve_job *j);
+    /* Its caller is gone: it ends soon, and its place is another's. */
+    void (*cancel)(void *context, struct serve_job *j);
+    void (*stats)(void *context, struct serve_stats *s);
+};
+
+/* Called from the backend's thread when a job has more. */
+struct serve_wake {
+    void *context;
+    void (*call)(void *context);
+};
+
+#endif

@@ -1,0 +1,486 @@
+#include "host/serve_http.h"
+
+#include <stdio.h>
+
+#ifdef INGOT_WEBSOCKETS
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <libwebsockets.h>
+
+#include "host/serve_answer.h"
+
+enum {
+    DRAINED_BYTES = 64 << 20, /* of a body that is too long, before its answer */
+    HEADER_BYTES = 2048,
+    NAME_BYTES = 300,
+    CONNECTION_SECONDS = 30, /* for headers and a body to come */
+};
+
+enum phase { PHASE_NONE, PHASE_BODY, PHASE_WAITS, PHASE_ANSWERS };
+
+/* What libwebsockets keeps for each connection; requests come one after the other. */
+struct connection {
+    enum phase phase;
+    enum serve_kind kind;
+    struct serve_text body, out;
+    size_t left; /* of a body that is passed over */
+    struct serve_error error;
+    struct serve_job *job;
+    struct serve_answer answer;
+    struct serve_events events;
+    int status;
+    const char *type;
+    bool headers_out;
+};
+
+static struct server {
+    struct serve_setup *setup;
+    struct lws_context *context;
+    uint64_t n_requests;
+    volatile sig_atomic_t ends;
+} server;
+
+/* ---- what goes out --------------------------------------------------------------------------- */
+
+static void forget(struct connection *c)
+{
+    if (c->job != NULL) {
+        server.setup->backend->cancel(server.setup->backend->context, c->job);
+        serve_job_release(c->job);
+    }
+    serve_text_free(&c->body);
+    serve_text_free(&c->out);
+    memset(c, 0, sizeof *c);
+}
+
+/* c->out is all of the answer. */
+static int answer(struct lws *wsi, struct connection *c, int status, const char *type)
+{
+    c->phase = PHASE_ANSWERS;
+    c->status = status;
+    c->type = type;
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+static int answer_error(struct lws *wsi, struct connection *c)
+{
+    serve_text_free(&c->out);
+    serve_answer_error(&c->out, &c->error);
+    return answer(wsi, c, c->error.status, "application/json");
+}
+
+static int write_headers(struct lws *wsi, struct connection *c, int status, const char *type,
+                         lws_filepos_t bytes)
+{
+    unsigned char room[LWS_PRE + HEADER_BYTES], *start = room + LWS_PRE, *p = start,
+                                                *end = room + sizeof room - 1;
+
+    c->headers_out = true;
+    if (lws_add_http_common_headers(wsi, (unsigned)status, type, bytes, &p, end) != 0 ||
+        lws_add_http_header_by_name(wsi, (const unsigned char *)"cache-control:",
+                                    (const unsigned char *)"no-store", 8, &p, end) != 0 ||
+        lws_add_http_header_by_name(wsi, (const unsigned char *)"x-content-type-options:",
+                                    (const unsigned char *)"nosniff", 7, &p, end) != 0 ||
+        (status == 401 &&
+         lws_add_http_header_by_name(wsi, (const unsigned char *)"www-authenticate:",
+                                     (const unsigned char *)"Bearer", 6, &p, end) != 0)) {
+        return -1;
+    }
+    return lws_finalize_write_http_header(wsi, start, &p, end) != 0 ? -1 : 0;
+}
+
+/* What it cannot send at once libwebsockets keeps. */
+static int write_out(struct lws *wsi, struct connection *c, bool last)
+{
+    size_t n = c->out.n;
+    unsigned char *room = malloc(LWS_PRE + n + 1);
+    int sent;
+
+    if (room == NULL || c->out.failed) {
+        free(room);
+        return -1;
+    }
+    if (n != 0) {
+        memcpy(room + LWS_PRE, c->out.bytes, n);
+    }
+    c->out.n = 0;
+    sent = lws_write(wsi, room + LWS_PRE, n, last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP);
+    free(room);
+    if (sent < 0) {
+        return -1;
+    }
+    if (!last) {
+        return 0;
+    }
+    forget(c);
+    return lws_http_transaction_completed(wsi) != 0 ? -1 : 0;
+}
+
+/* An answer whose length is known: headers, then all of it. */
+static int write_answer(struct lws *wsi, struct connection *c)
+{
+    if (c->headers_out) {
+        return write_out(wsi, c, true);
+    }
+    if (write_headers(wsi, c, c->status, c->type, (lws_filepos_t)c->out.n) != 0) {
+        return -1;
+    }
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+/* The job has something to say. */
+static int write_job(struct lws *wsi, struct connection *c)
+{
+    struct serve_job *j = c->job;
+    bool done;
+
+    pthread_mutex_lock(&j->lock);
+    done = j->done;
+    if (done && j->error.status != 0 && !c->headers_out) {
+        c->error = j->error;
+    } else if (j->request.stream && (c->headers_out || done || j->text.n + j->thoughts.n != 0)) {
+        if (c->headers_out) {
+            serve_answer_events(&c->out, &c->answer, j, &c->events);
+        }
+    } else if (done) {
+        serve_answer_whole(&c->out, &c->answer, j);
+    } else {
+        pthread_mutex_unlock(&j->lock);
+        return 0;
+    }
+    pthread_mutex_unlock(&j->lock);
+    if (c->error.status != 0 && !c->headers_out) {
+        return answer_error(wsi, c);
+    }
+    if (!j->request.stream) {
+        return answer(wsi, c, 200, "application/json");
+    }
+    if (!c->headers_out) {
+        lws_callback_on_writable(wsi);
+        return write_headers(wsi, c, 200, "text/event-stream", LWS_ILLEGAL_HTTP_CONTENT_LEN);
+    }
+    return c->out.n != 0 || c->events.ended ? write_out(wsi, c, c->events.ended) : 0;
+}
+
+static int write_more(struct lws *wsi, struct connection *c)
+{
+    if (c->phase == PHASE_ANSWERS) {
+        return write_answer(wsi, c);
+    }
+    return c->phase == PHASE_WAITS && c->job != NULL ? write_job(wsi, c) : 0;
+}
+
+/* ---- who may ask ----------------------------------------------------------------------------- */
+
+/* The header's value to text (NAME_BYTES). False: there is none, or it is too long. */
+static bool header(struct lws *wsi, enum lws_token_indexes which, char text[NAME_BYTES])
+{
+    text[0] = '\0';
+    return lws_hdr_total_length(wsi, which) > 0 && lws_hdr_copy(wsi, text, NAME_BYTES, which) > 0;
+}
+
+/* "localhost:8080", "127.0.0.1", "[::1]:80": this computer, by a name that nobody else can give. */
+static bool is_loopback(const char *host)
+{
+    static const char *const names[] = { "localhost", "127.0.0.1", "[::1]" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t n = strlen(names[i]);
+
+        if (strncmp(host, names[i], n) == 0 && (host[n] == '\0' || host[n] == ':')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes as long wherever they differ. */
+static bool is_token(const char *given, const char *token)
+{
+    size_t n = strlen(token), n_given = strlen(given);
+    unsigned differs = n != n_given;
+
+    for (size_t i = 0; i < n_given; i++) {
+        differs |= (unsigned)(given[i] ^ token[i < n ? i : 0]);
+    }
+    return differs == 0;
+}
+
+/* A page of another site in somebody's browser may not ask, nor one whose name was turned to this
+ * computer: its Origin is not this server, or its Host no name of this computer. */
+static bool may_ask(struct lws *wsi, const char *path, struct serve_error *e)
+{
+    const char *token = server.setup->token;
+    char origin[NAME_BYTES], host[NAME_BYTES], given[NAME_BYTES];
+
+    (void)header(wsi, WSI_TOKEN_HOST, host);
+    if (token == NULL && !is_loopback(host)) {
+        return serve_refuse(e, 403, NULL, "host", "the Host header names another computer");
+    }
+    if (lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0 &&
+        (!header(wsi, WSI_TOKEN_ORIGIN, origin) || strncmp(origin, "http://", 7) != 0 ||
+         strcmp(origin + 7, host) != 0)) {
+        return serve_refuse(e, 403, NULL, "origin", "pages of other sites may not ask");
+    }
+    if (token == NULL || strcmp(path, "/health") == 0) {
+        return true;
+    }
+    if (!header(wsi, WSI_TOKEN_HTTP_AUTHORIZATION, given) || strncmp(given, "Bearer ", 7) != 0 ||
+        !is_token(given + 7, token)) {
+        return serve_refuse(e, 401, NULL, "invalid_api_key",
+                            "the Authorization header has to be Bearer and the token");
+    }
+    return true;
+}
+
+/* ---- what comes in --------------------------------------------------------------------------- */
+
+static int submit(struct lws *wsi, struct connection *c)
+{
+    struct serve_backend *b = server.setup->backend;
+    struct serve_job *j = serve_job_new();
+    bool good;
+
+    if (j == NULL) {
+        (void)serve_refuse(&c->error, 500, NULL, NULL, "out of memory");
+        return answer_error(wsi, c);
+    }
+    good = serve_request_read(&j->request, c->kind, serve_text_shown(&c->body), c->body.n,
+                              &server.setup->defaults, &c->error);
+    serve_text_free(&c->body);
+    if (good && !b->submit(b->context, j)) {
+        good = serve_refuse(&c->error, 429, NULL, "queue_full", "too many requests wait");
+    }
+    if (!good) {
+        serve_job_release(j);
+        return answer_error(wsi, c);
+    }
+    c->job = j;
+    c->phase = PHASE_WAITS;
+    c->answer = (struct serve_answer){ c->kind, ++server.n_requests, (int64_t)time(NULL),
+                                       server.setup->defaults.model };
+    lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
+    lws_callback_on_writable(wsi); /* it may be done by now */
+    return 0;
+}
+
+static int complete(struct lws *wsi, struct connection *c)
+{
+    if (c->phase != PHASE_BODY) {
+        return 0;
+    }
+    return c->error.status != 0 ? answer_error(wsi, c) : submit(wsi, c);
+}
+
+static int take_body(struct connection *c, const char *bytes, size_t n)
+{
+    if (c->phase != PHASE_BODY) {
+        return -1;
+    }
+    if (c->error.status != 0) {
+        c->left -= n < c->left ? n : c->left;
+        return c->left == 0 ? -1 : 0;
+    }
+    if (c->body.n + n > SERVE_BODY_BYTES || !serve_text_add(&c->body, bytes, n)) {
+        return -1; /* more than its headers said */
+    }
+    return 0;
+}
+
+static int get(struct lws *wsi, struct connection *c, const char *path)
+{
+    struct serve_backend *b = server.setup->backend;
+    struct serve_stats s;
+
+    if (strcmp(path, "/health") == 0) {
+        (void)serve_text_say(&c->out, "{\"status\":\"ok\"}\n");
+    } else if (strcmp(path, "/v1/models") == 0) {
+        serve_answer_models(&c->out, server.setup->defaults.model, (int64_t)time(NULL));
+    } else if (strcmp(path, "/metrics") == 0) {
+        b->stats(b->context, &s);
+        serve_answer_metrics(&c->out, &s);
+        return answer(wsi, c, 200, "text/plain; version=0.0.4");
+    } else {
+        (void)serve_refuse(&c->error, 404, NULL, "not_found", "there is no such page");
+        return answer_error(wsi, c);
+    }
+    return answer(wsi, c, 200, "application/json");
+}
+
+/* The body has to say its length, and is read to its end even where the answer is an error. */
+static int post(struct lws *wsi, struct connection *c)
+{
+    char text[NAME_BYTES];
+    unsigned long long bytes = 0;
+
+    if (!header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text)) {
+        (void)serve_refuse(&c->error, 411, NULL, NULL, "the Content-Length header is missing");
+        return answer_error(wsi, c);
+    }
+    bytes = strtoull(text, NULL, 10);
+    c->left = DRAINED_BYTES;
+    if (bytes > SERVE_BODY_BYTES && c->error.status == 0) {
+        (void)serve_refuse(&c->error, 413, NULL, NULL, "the body is longer than %d bytes",
+                           SERVE_BODY_BYTES);
+    }
+    c->phase = PHASE_BODY;
+    if (bytes > DRAINED_BYTES) {
+        return -1;
+    }
+    return 0;
+}
+
+static int begin(struct lws *wsi, struct connection *c, const char *path)
+{
+    bool posts = lws_hdr_total_length(wsi, WSI_TOKEN_POST_URI) > 0;
+    bool chat = strcmp(path, "/v1/chat/completions") == 0;
+    bool known = chat || strcmp(path, "/v1/completions") == 0;
+
+    forget(c);
+    c->kind = chat ? SERVE_CHAT : SERVE_CONTINUE;
+    if (may_ask(wsi, path, &c->error) && posts && !known) {
+        (void)serve_refuse(&c->error, 404, NULL, "not_found", "there is no such page");
+    } else if (c->error.status == 0 && !posts &&
+               (known || lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)) {
+        (void)serve_refuse(&c->error, 405, NULL, NULL, "%s takes another method",
+                           known ? "this page" : "this server");
+    }
+    if (posts) {
+        return post(wsi, c);
+    }
+    return c->error.status != 0 ? answer_error(wsi, c) : get(wsi, c, path);
+}
+
+static int take_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                      size_t n)
+{
+    struct connection *c = user;
+
+    switch (reason) {
+    case LWS_CALLBACK_HTTP: return begin(wsi, c, in);
+    case LWS_CALLBACK_HTTP_BODY: return take_body(c, in, n);
+    case LWS_CALLBACK_HTTP_BODY_COMPLETION: return complete(wsi, c);
+    case LWS_CALLBACK_HTTP_WRITEABLE: return write_more(wsi, c);
+    case LWS_CALLBACK_CLOSED_HTTP:
+        if (c != NULL) {
+            forget(c);
+        }
+        return 0;
+    case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
+        lws_callback_on_writable_all_protocol(lws_get_context(wsi), lws_get_protocol(wsi));
+        return 0;
+    default: return lws_callback_http_dummy(wsi, reason, user, in, n);
+    }
+}
+
+/* ---- the server ------------------------------------------------------------------------------ */
+
+static const struct lws_protocols protocols[] = {
+    { .name = "http", .callback = take_event, .per_session_data_size = sizeof(struct connection) },
+    { .name = NULL },
+};
+
+static void end_serving(int number)
+{
+    (void)number;
+    server.ends = 1;
+    lws_cancel_service(server.context);
+}
+
+bool serve_http_is_built(void)
+{
+    return true;
+}
+
+bool serve_http_open(struct serve_setup *setup)
+{
+    struct lws_context_creation_info info = {
+        .port = setup->port,
+        .iface = setup->address,
+        .protocols = protocols,
+        .gid = -1,
+        .uid = -1,
+        .timeout_secs = CONNECTION_SECONDS,
+        .keepalive_timeout = CONNECTION_SECONDS,
+        .vhost_name = "ingot",
+        .options = LWS_SERVER_OPTION_DISABLE_IPV6,
+    };
+
+    lws_set_log_level(0, NULL);
+    server.setup = setup;
+    server.context = lws_create_context(&info);
+    if (server.context == NULL) {
+        fprintf(stderr, "ingot: cannot listen at %s, port %d: is another program there?\n",
+                setup->address, setup->port);
+    }
+    return server.context != NULL;
+}
+
+void serve_http_wake(void *unused)
+{
+    (void)unused;
+    lws_cancel_service(server.context);
+}
+
+bool serve_http_run(void)
+{
+    struct lws_vhost *vhost = lws_get_vhost_by_name(server.context, "ingot");
+    struct sigaction action = { .sa_handler = end_serving };
+    int n = 0;
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    printf("serving %s at http://%s:%d\n", server.setup->defaults.model, server.setup->address,
+           lws_get_vhost_listen_port(vhost));
+    fflush(stdout);
+    while (n >= 0 && !server.ends) {
+        n = lws_service(server.context, 0);
+    }
+    if (!server.ends) {
+        fprintf(stderr, "ingot: the server's sockets failed\n");
+    }
+    return server.ends != 0;
+}
+
+void serve_http_close(void)
+{
+    lws_context_destroy(server.context);
+}
+
+#else
+
+bool serve_http_is_built(void)
+{
+    fprintf(stderr,
+            "ingot: this program was built without libwebsockets, which `ingot serve` needs: "
+            "install libwebsockets-dev (Debian, Ubuntu) and build it again\n");
+    return false;
+}
+
+bool serve_http_open(struct serve_setup *setup)
+{
+    (void)setup;
+    return serve_http_is_built();
+}
+
+void serve_http_wake(void *unused)
+{
+    (void)unused;
+}
+
+bool serve_http_run(void)
+{
+    return false;
+}
+
+void serve_http_close(void)
+{
+}
+
+#endif

@@ -1,0 +1,99 @@
+#include "host/serve_prompt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/chat/chat_turn.h"
+
+static struct chat_turn turn_of(const struct ingot_chat *chat, const struct serve_request *q,
+                                uint32_t i)
+{
+    const struct serve_turn *t = &q->turns[i];
+    struct chat_turn turn = {
+        .text = serve_text_shown(&t->user),
+        .bytes = t->user.n,
+        .first = i == 0,
+        .no_thinking = q->no_thinking,
+        .past = t->replied && (chat->flags & INGOT_CHAT_KEEPS_THOUGHTS) == 0,
+    };
+
+    if (q->has_system) {
+        turn.system = serve_text_shown(&q->system);
+        turn.system_bytes = q->system.n;
+    }
+    return turn;
+}
+
+/* Room for CHAT_TURN_PARTS + 1 a turn. Returns how many there are. */
+static size_t parts_of(const struct ingot_chat *chat, const struct serve_request *q,
+                       struct tokenizer_part *parts)
+{
+    size_t n = 0;
+
+    if (q->kind == SERVE_CONTINUE) {
+        parts[0] = (struct tokenizer_part){ q->turns[0].user.bytes, q->turns[0].user.n, false };
+        return 1;
+    }
+    for (uint32_t i = 0; i < q->n_turns; i++) {
+        struct chat_turn turn = turn_of(chat, q, i);
+        struct tokenizer_part own[CHAT_TURN_PARTS];
+        size_t n_own = chat_turn_parts(chat, &turn, own);
+
+        memcpy(parts + n, own, n_own * sizeof *own);
+        n += n_own;
+        if (q->turns[i].replied) {
+            parts[n++] = (struct tokenizer_part){ q->turns[i].reply.bytes, q->turns[i].reply.n,
+                                                  false };
+        }
+    }
+    return n;
+}
+
+static bool encode_parts(const struct model *m, const struct tokenizer_part *parts, size_t n_parts,
+                         uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e)
+{
+    size_t bytes = 0;
+    void *scratch;
+    enum err error;
+
+    for (size_t i = 0; i < n_parts; i++) {
+        bytes += parts[i].bytes;
+    }
+    bytes = tokenizer_scratch_bytes(bytes);
+    scratch = malloc(bytes);
+    if (scratch == NULL) {
+        return serve_refuse(e, 500, NULL, NULL, "out of memory");
+    }
+    error = tokenizer_encode_parts(&m->tokenizer, parts, n_parts, TOKENIZER_BOS, ids, context, n,
+                                   scratch, bytes);
+    free(scratch);
+    if (error == ERR_TOO_LONG || (error == ERR_OK && *n >= context)) {
+        return serve_refuse(e, 400, NULL, "context_length_exceeded",
+                            "the prompt is too long for the context of %u tokens",
+                            (unsigned)context);
+    }
+    if (error != ERR_OK || *n == 0) {
+        return serve_refuse(e, 400, NULL, NULL, "the prompt has no tokens: %s", err_text(error));
+    }
+    return true;
+}
+
+bool serve_prompt_encode(const struct model *m, const struct serve_request *q, uint32_t context,
+                         uint32_t *ids, size_t *n, struct serve_error *e)
+{
+    const struct ingot_chat *chat = m->image.chat;
+    struct tokenizer_part *parts;
+    bool good;
+
+    if (q->kind == SERVE_CHAT && !chat_has_template(chat)) {
+        return serve_refuse(e, 400, NULL, "no_template",
+                            "the model has no chat template: use /v1/completions");
+    }
+    parts = malloc(q->n_turns * (CHAT_TURN_PARTS + 1) * sizeof *parts);
+    if (parts == NULL) {
+        return serve_refuse(e, 500, NULL, NULL, "out of memory");
+    }
+    good = encode_parts(m, parts, parts_of(chat, q, parts), context, ids, n, e);
+    free(parts);
+    return good;
+}

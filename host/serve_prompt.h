@@ -1,0 +1,12 @@
+/* A request's prompt as tokens, in the model's template. */
+#ifndef INGOT_HOST_SERVE_PROMPT_H
+#define INGOT_HOST_SERVE_PROMPT_H
+
+#include "host/serve_request.h"
+#include "runtime/model/model.h"
+
+/* ids (context) get *n < context tokens. False: e says why not. */
+bool serve_prompt_encode(const struct model *m, const struct serve_request *q, uint32_t context,
+                         uint32_t *ids, size_t *n, struct serve_error *e);
+
+#endif

@@ -1,0 +1,81 @@
+/* What a program asks `ingot serve` for: the body of an HTTP request, OpenAI's fields, checked. */
+#ifndef INGOT_HOST_SERVE_REQUEST_H
+#define INGOT_HOST_SERVE_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/serve_text.h"
+#include "runtime/session/reply_text.h"
+#include "runtime/session/sampler.h"
+
+enum {
+    SERVE_BODY_BYTES = 1 << 20, /* of a request at most */
+    SERVE_MODEL_BYTES = 128,    /* of a model's name */
+    SERVE_PARAM_BYTES = 64,
+    SERVE_SENTENCE_BYTES = 400
+};
+
+enum serve_kind { SERVE_CHAT, SERVE_CONTINUE };
+
+/* Why there is no answer, as an HTTP status and OpenAI's error object have it. */
+struct serve_error {
+    int status;                    /* 0: none */
+    const char *code;              /* constant; NULL: null */
+    char param[SERVE_PARAM_BYTES]; /* the field; "": null */
+    char text[SERVE_SENTENCE_BYTES];
+};
+
+struct serve_turn {
+    struct serve_text user, reply;
+    bool replied; /* the last turn alone is not */
+};
+
+/* What a request does not say. */
+struct serve_defaults {
+    char model[SERVE_MODEL_BYTES];
+    const char *system;            /* NULL: the model's own */
+    struct sampler_params sampler; /* its seed, if seeded */
+    bool seeded;
+    bool no_thinking;
+    uint32_t n;
+};
+
+struct serve_request {
+    enum serve_kind kind;
+    struct serve_turn *turns; /* (n_turns), one at least; SERVE_CONTINUE: one, a text to continue */
+    uint32_t n_turns;
+    struct serve_text system;
+    bool has_system;
+    bool stream, stream_usage, no_thinking;
+    bool seeded;
+    uint32_t n; /* tokens at most; 0: until the model ends */
+    char stops[REPLY_TEXT_STOPS][REPLY_TEXT_STOP_BYTES];
+    uint32_t n_stops;
+    struct sampler_params sampler;
+    void *grammar; /* (grammar_bytes) compiled; NULL: none */
+    size_t grammar_bytes;
+};
+
+/* A body (bytes, then a NUL); *q was zero. False: *e says why. serve_request_free in any case. */
+bool serve_request_read(struct serve_request *q, enum serve_kind kind, const char *body,
+                        size_t bytes, const struct serve_defaults *d, struct serve_error *e);
+
+void serve_request_free(struct serve_request *q);
+
+/* Fill *e. Returns false. param: NULL or a field. */
+bool serve_refuse(struct serve_error *e, int status, const char *param, const char *code,
+                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* ---- serve_grammar.c ---- */
+
+struct cJSON;
+
+/* The grammars that the fields ask for, compiled. False: *e. */
+bool serve_grammar_of_format(struct serve_request *q, const struct cJSON *response_format,
+                             struct serve_error *e);
+bool serve_grammar_of_text(struct serve_request *q, const struct cJSON *grammar,
+                           struct serve_error *e);
+
+#endif

@@ -1,0 +1,30 @@
+/* What serve_request.c and serve_texts.c have in common; nobody else includes it. */
+#ifndef INGOT_HOST_SERVE_REQUEST_PRIVATE_H
+#define INGOT_HOST_SERVE_REQUEST_PRIVATE_H
+
+#include <cjson/cJSON.h>
+
+#include "host/serve_request.h"
+
+struct serve_reader {
+    struct serve_request *q;
+    const struct serve_defaults *d;
+    struct serve_error *e;
+};
+
+struct serve_field {
+    const char *name;
+    unsigned kinds;
+    bool (*read)(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
+    size_t at;          /* of a float in struct sampler_params */
+    double least, most; /* of a number */
+};
+
+/* False, and r->e says that there is no memory. */
+bool serve_no_memory(struct serve_reader *r);
+
+/* The fields messages and prompt. False: r->e says why not. */
+bool serve_read_messages(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
+bool serve_read_prompt(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
+
+#endif

@@ -1,0 +1,148 @@
+/* What is said in a request: messages, or a prompt. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/serve_request_private.h"
+
+static struct serve_turn *add_turn(struct serve_reader *r)
+{
+    struct serve_request *q = r->q;
+    struct serve_turn *more = realloc(q->turns, (q->n_turns + 1) * sizeof *more);
+
+    if (more == NULL) {
+        (void)serve_no_memory(r);
+        return NULL;
+    }
+    q->turns = more;
+    memset(&more[q->n_turns], 0, sizeof *more);
+    return &more[q->n_turns++];
+}
+
+/* A second message of the same person is a new paragraph of the first. */
+static bool add_text(struct serve_reader *r, struct serve_text *to, const char *text, bool more)
+{
+    if ((more && !serve_text_add(to, "\n\n", 2)) || !serve_text_add(to, text, strlen(text))) {
+        return serve_no_memory(r);
+    }
+    return true;
+}
+
+/* A text, or a list of parts that are texts. */
+static bool read_content(struct serve_reader *r, const cJSON *content, struct serve_text *to,
+                         bool more)
+{
+    const cJSON *part;
+
+    if (cJSON_IsString(content)) {
+        return add_text(r, to, content->valuestring, more);
+    }
+    if (!cJSON_IsArray(content)) {
+        return serve_refuse(r->e, 400, "messages", NULL,
+                            "a message's content has to be a text or a list of parts");
+    }
+    if (!add_text(r, to, "", more)) {
+        return false;
+    }
+    cJSON_ArrayForEach(part, content)
+    {
+        const char *type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(part, "type"));
+        const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(part, "text"));
+
+        if (type == NULL || strcmp(type, "text") != 0 || text == NULL) {
+            return serve_refuse(r->e, 400, "messages", NULL,
+                                "parts of a message have to be of the type text");
+        }
+        if (!add_text(r, to, text, false)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_system(struct serve_reader *r, const cJSON *content)
+{
+    bool more = r->q->has_system;
+
+    if (r->q->n_turns != 0) {
+        return serve_refuse(r->e, 400, "messages", NULL,
+                            "the system's message has to stand before the others");
+    }
+    r->q->has_system = true;
+    return read_content(r, content, &r->q->system, more);
+}
+
+static bool add_user(struct serve_reader *r, const cJSON *content)
+{
+    struct serve_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
+    bool more = t != NULL && !t->replied;
+
+    if (!more) {
+        t = add_turn(r);
+    }
+    return t != NULL && read_content(r, content, &t->user, more);
+}
+
+static bool add_reply(struct serve_reader *r, const cJSON *content)
+{
+    struct serve_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
+    bool more = t != NULL && t->replied;
+
+    if (t == NULL) {
+        return serve_refuse(r->e, 400, "messages", NULL,
+                            "an assistant's message has to come after a user's");
+    }
+    t->replied = true;
+    return read_content(r, content, &t->reply, more);
+}
+
+static bool add_message(struct serve_reader *r, const cJSON *m)
+{
+    const char *role = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(m, "role"));
+    const cJSON *content = cJSON_GetObjectItemCaseSensitive(m, "content");
+
+    if (role != NULL && (strcmp(role, "system") == 0 || strcmp(role, "developer") == 0)) {
+        return add_system(r, content);
+    }
+    if (role != NULL && strcmp(role, "user") == 0) {
+        return add_user(r, content);
+    }
+    if (role != NULL && strcmp(role, "assistant") == 0) {
+        return add_reply(r, content);
+    }
+    return serve_refuse(r->e, 400, "messages", NULL,
+                        "a message's role has to be system, developer, user or assistant");
+}
+
+bool serve_read_messages(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    const cJSON *m;
+
+    if (!cJSON_IsArray(v) || r->q->n_turns != 0 || r->q->has_system) {
+        return serve_refuse(r->e, 400, f->name, NULL, "messages has to be one list");
+    }
+    cJSON_ArrayForEach(m, v)
+    {
+        if (!add_message(r, m)) {
+            return false;
+        }
+    }
+    if (r->q->n_turns == 0 || r->q->turns[r->q->n_turns - 1].replied) {
+        return serve_refuse(r->e, 400, f->name, NULL, "the last message has to be the user's");
+    }
+    return true;
+}
+
+/* A text, or a list with one. */
+bool serve_read_prompt(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    struct serve_turn *t;
+
+    if (cJSON_IsArray(v) && v->child != NULL && v->child->next == NULL) {
+        v = v->child;
+    }
+    if (!cJSON_IsString(v) || v->valuestring[0] == '\0' || r->q->n_turns != 0) {
+        return serve_refuse(r->e, 400, f->name, NULL, "prompt has to be one text, not empty");
+    }
+    t = add_turn(r);
+    return t != NULL && add_text(r, &t->user, v->valuestring, false);
+}

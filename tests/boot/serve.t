@@ -1,0 +1,254 @@
+#!/usr/bin/python3
+"""`ingot serve`: what programs that speak OpenAI's HTTP get: the replies of `ingot run`, whole and streamed, many at
+once, held to grammars; errors by name; nothing for pages of other sites; requests whose caller has gone."""
+
+import atexit
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import HOST, ROOT, Tap, run
+
+DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
+CHAT, TEXT = "/v1/chat/completions", "/v1/completions"
+PROMPTS = ("What is 3 plus 4?", "Tell me a story about a cat.", "Hello", "What is 7 plus 8?", "Who are you?",
+           "Say hello to Anna.", "Tell me a story about a dog.", "Good morning", "What is 2 plus 2?", "How old are you?")
+tap = Tap()
+
+
+class Server:
+    def __init__(self, *options):
+        self.process = subprocess.Popen([HOST, "serve", DEMO, "--port", "0", "-q", *options], stdout=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)
+        line = self.process.stdout.readline()
+        found = re.search(r"http://127.0.0.1:(\d+)", line)
+        self.port = int(found.group(1)) if found else 0
+        self.line = line
+
+    def ask(self, path, body=None, method=None, headers=None):
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        data = body if body is None or isinstance(body, (str, bytes)) else json.dumps(body)
+        c.request(method or ("POST" if data is not None else "GET"), path, data, headers or {})
+        r = c.getresponse()
+        text = r.read().decode()
+        c.close()
+        return r.status, json.loads(text) if "json" in r.headers.get("content-type", "") else text
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return "killed"
+
+
+def chat(text, **more):
+    return {"messages": [{"role": "user", "content": text}], "temperature": 0, "max_tokens": 40, **more}
+
+
+def alone(text, *options):
+    return run([HOST, "run", DEMO, "-p", text, "--temp", "0", "-n", "40", "--spec", "off", "-q", *options])[1].strip()
+
+
+def said(answer):
+    return answer["choices"][0]["message"]["content"].strip()
+
+
+if run([HOST, "serve", DEMO, "--port", "99999"])[0] != 2:
+    tap.ok(False, "a port that is none")
+status, text = run([HOST, "serve", DEMO, "--address", "0.0.0.0"])
+tap.ok(status == 2 and "--token" in text, "other computers only with a token", text)
+server = Server()
+if server.port == 0:
+    status, text = run([HOST, "serve", DEMO])
+    tap.ok(status == 1 and "libwebsockets-dev" in text, "without the library it says what to install", text)
+    tap.done()
+    sys.exit(0)
+
+status, health = server.ask("/health")
+status2, models = server.ask("/v1/models")
+tap.ok(status == 200 == status2 and health == {"status": "ok"} and models["data"][0]["id"] == "demo-q8_0.ingot", "health and models", models)
+
+want = {p: alone(p) for p in PROMPTS}
+status, first = server.ask(CHAT, chat(PROMPTS[0], model="demo-q8_0"))
+tap.ok(status == 200 and said(first) == want[PROMPTS[0]] and first["object"] == "chat.completion" and
+       first["choices"][0]["finish_reason"] == "stop" and first["usage"]["total_tokens"] ==
+       first["usage"]["prompt_tokens"] + first["usage"]["completion_tokens"] > 8, "a reply is that of `ingot run`", first)
+if shutil.which("curl"):
+    out = subprocess.run(["curl", "-sS", "-m", "30", f"http://localhost:{server.port}{CHAT}", "-H", "Content-Type: application/json", "-d",
+                          json.dumps(chat(PROMPTS[0]))], capture_output=True, text=True, timeout=60).stdout
+    tap.ok(said(json.loads(out)) == want[PROMPTS[0]], "by curl, too", out)
+
+
+# More at once than run side by side.
+def ask_one(results, i, body):
+    results[i] = server.ask(CHAT, body)
+
+
+results = {}
+threads = [threading.Thread(target=ask_one, args=(results, i, chat(PROMPTS[i % 10]))) for i in range(24)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join(60)
+tap.ok(len(results) == 24 and all(s == 200 and said(a) == want[PROMPTS[i % 10]] for i, (s, a) in results.items()),
+       "24 at once, each the reply that it gets alone", {i: a for i, a in results.items() if a[0] != 200 or said(a[1]) != want[PROMPTS[i % 10]]})
+
+
+def events(text):
+    parts = [line[len("data: "):] for line in text.split("\n\n") if line]
+    return [json.loads(p) for p in parts[:-1]], parts[-1]
+
+
+status, text = server.ask(CHAT, chat(PROMPTS[1], stream=True, stream_options={"include_usage": True}))
+rows, last = events(text)
+whole = server.ask(CHAT, chat(PROMPTS[1]))[1]
+streamed = "".join(r["choices"][0]["delta"].get("content", "") for r in rows if r["choices"])
+tap.ok(status == 200 and last == "[DONE]" and len(rows) > 3 and streamed == whole["choices"][0]["message"]["content"] and
+       rows[0]["choices"][0]["delta"]["role"] == "assistant" and rows[-2]["choices"][0]["finish_reason"] == whole["choices"][0]["finish_reason"] and
+       rows[-1]["usage"]["completion_tokens"] == whole["usage"]["completion_tokens"] and len({r["id"] for r in rows}) == 1,
+       "a stream has the same text, and usage at its end", text[-700:])
+
+# The past: what is known of it is not computed again.
+history = [{"role": "system", "content": "You are a cat."}, {"role": "user", "content": PROMPTS[2]}]
+one = server.ask(CHAT, chat("", messages=history))[1]
+history += [{"role": "assistant", "content": one["choices"][0]["message"]["content"]},
+            {"role": "user", "content": [{"type": "text", "text": "What is "}, {"type": "text", "text": "7 plus 8?"}]}]
+two = server.ask(CHAT, chat("", messages=history))[1]
+fresh = Server("--together", "1")
+again = fresh.ask(CHAT, chat("", messages=history))[1]
+tap.ok(said(one) == alone(PROMPTS[2], "--system", "You are a cat.") and two["usage"]["prompt_tokens_details"]["cached_tokens"] > 10 and
+       again["usage"]["prompt_tokens_details"]["cached_tokens"] == 0 and said(two) == said(again), "a conversation goes on from what is cached", (one, two, again))
+fresh.end()
+
+status, plain = server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 12, "temperature": 0})
+status2, text = server.ask(TEXT, {"prompt": ["Once upon a time"], "max_tokens": 12, "temperature": 0, "stream": True})
+rows, last = events(text)
+tap.ok(status == 200 == status2 and plain["choices"][0]["finish_reason"] == "length" and plain["usage"]["completion_tokens"] == 12 and
+       "".join(r["choices"][0]["text"] for r in rows) == plain["choices"][0]["text"] != "", "a text goes on, whole and streamed", plain)
+stopped = server.ask(CHAT, chat(PROMPTS[1], stop=["the"]))[1]
+tap.ok("the" in said(whole) and "the" not in said(stopped) and stopped["choices"][0]["finish_reason"] == "stop" and
+       said(whole).startswith(said(stopped)), "a stop string", stopped)
+warm = [server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=s))[1] for s in (1, 1, 2)]
+tap.ok(said(warm[0]) == said(warm[1]) != said(warm[2]), "equal seeds, equal replies", warm)
+
+# Grammars.
+schema = {"type": "object", "properties": {"light": {"enum": ["red", "blue"]}, "on": {"type": "boolean"}}, "required": ["light", "on"]}
+for i in range(4):
+    status, a = server.ask(CHAT, chat("Set the light.", temperature=1.5, seed=i, response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}))
+    made = json.loads(said(a)) if status == 200 else {}
+    if made.get("light") not in ("red", "blue") or not isinstance(made.get("on"), bool):
+        break
+tap.ok(status == 200 and made.get("light") in ("red", "blue"), "a schema is kept to at temperature 1.5", a)
+status, a = server.ask(CHAT, chat("Set the light.", response_format={"type": "json_object"}, max_tokens=60))
+tap.ok(status == 200 and said(a).startswith("{") and (a["choices"][0]["finish_reason"] == "length" or isinstance(json.loads(said(a)), dict)), "any JSON object", a)
+tap.ok(said(server.ask(CHAT, chat(PROMPTS[3], grammar="fourteen|fifteen|15"))[1]) in ("fourteen", "fifteen", "15") and
+       said(server.ask(CHAT, chat("x", grammar='root ::= "ab" "c"+ "d"'))[1])[:3] == "abc", "choices, and GBNF")
+
+# What is refused, by name.
+for path, body, want_status, param in (
+        (CHAT, "{", 400, None), (CHAT, "[]", 400, None), (CHAT, {}, 400, "messages"), (TEXT, {}, 400, "prompt"), (TEXT, {"prompt": ""}, 400, "prompt"),
+        (CHAT, chat("x", temperature="hot"), 400, "temperature"), (CHAT, chat("x", temperature=-1), 400, "temperature"),
+        (CHAT, chat("x", top_p=0), 400, "top_p"), (CHAT, chat("x", max_tokens=1.5), 400, "max_tokens"), (CHAT, chat("x", n=2), 400, "n"),
+        (CHAT, chat("x", stop=["a", "b", "c", "d", "e"]), 400, "stop"), (CHAT, chat("x", stop=""), 400, "stop"), (CHAT, chat("x", nonsense=1), 400, "nonsense"),
+        (CHAT, chat("x", tools=[{"type": "function"}]), 400, "tools"), (CHAT, chat("x", model="gpt-4"), 404, "model"),
+        (CHAT, chat("x", messages=[{"role": "assistant", "content": "x"}]), 400, "messages"), (CHAT, chat("x", messages=[]), 400, "messages"),
+        (CHAT, chat("x", messages=[{"role": "user", "content": [{"type": "image_url"}]}]), 400, "messages"),
+        (CHAT, chat("x", response_format={"type": "xml"}), 400, "response_format"), (CHAT, chat("x", grammar="root ::= ("), 400, "grammar"),
+        (CHAT, chat("x", response_format={"type": "json_schema", "json_schema": {"schema": {"type": "object", "magic": 1}}}), 400, "response_format"),
+        (CHAT, chat("long " * 3000), 400, None), (CHAT, chat("long " * 3000, stream=True), 400, None), (CHAT, '{"messages":[{"role":"user","content":"a\\u0000b"}]}', 400, None),
+        (CHAT, b'{"messages":[{"role":"user","content":"\xff"}]}', 400, None), (CHAT, " " * (1 << 20) + "{}", 413, None), ("/nosuch", "{}", 404, None)):
+    status, a = server.ask(path, body)
+    tap.ok(status == want_status and isinstance(a, dict) and a["error"]["param"] == param and len(a["error"]["message"]) > 5 and
+           a["error"]["type"] == "invalid_request_error", f"{str(body)[-60:]!r}: {want_status}", (status, a))
+tap.ok(server.ask(CHAT, " ")[0] == 400 and server.ask("/nosuch")[0] == 404 and server.ask(CHAT)[0] == 405 and server.ask("/health", "x")[0] in (404, 405),
+       "no body, no such page, another method")
+tap.ok(server.ask(CHAT, chat("x", x_note=[1], user="me", presence_penalty=0, logprobs=False, seed=None, max_tokens=1))[0] == 200, "fields that ask for nothing")
+
+# Pages of other sites, and names that were turned to this computer.
+own = f"127.0.0.1:{server.port}"
+for headers, want_status in (({"Origin": "http://evil.example"}, 403), ({"Origin": "null"}, 403), ({"Origin": "http://localhost:1"}, 403),
+                             ({"Host": "evil.example", "Origin": "http://evil.example"}, 403), ({"Host": "localhost.evil.example"}, 403),
+                             ({"Origin": "http://" + own}, 200), ({"Host": "localhost:1"}, 200)):
+    got = server.ask("/v1/models", headers=headers)[0], server.ask(CHAT, chat("x", max_tokens=1), headers=headers)[0]
+    tap.ok(got == (want_status, want_status), f"{headers}: {want_status}", got)
+
+
+# Callers that go: their places are free soon.
+def metrics():
+    return {name: int(value) for name, value in re.findall(r"^(ingot_\w+) (\d+)$", server.ask("/metrics")[1], re.M)}
+
+
+before = metrics()
+for i in range(20):
+    c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    c.request("POST", TEXT, json.dumps({"prompt": "Once upon a time", "max_tokens": 400, "temperature": 2, "top_k": 0, "top_p": 1, "min_p": 0, "stream": i % 2 == 0}))
+    if i % 2 == 0:
+        c.getresponse().read(10)
+    c.close()
+late = time.monotonic() + 30
+while time.monotonic() < late and metrics()["ingot_requests_total"] < before["ingot_requests_total"] + 20:
+    time.sleep(0.05)
+time.sleep(0.1)
+after = metrics()
+tap.ok(after["ingot_requests_total"] == before["ingot_requests_total"] + 20 and after["ingot_requests_cancelled_total"] > before["ingot_requests_cancelled_total"] and
+       after["ingot_requests_waiting"] == 0 and after["ingot_reply_tokens_total"] < before["ingot_reply_tokens_total"] + 20 * 400, "replies whose caller is gone end", (before, after))
+tap.ok(said(server.ask(CHAT, chat(PROMPTS[0]))[1]) == want[PROMPTS[0]] and before["ingot_prompt_tokens_cached_total"] > 0 and before["ingot_passes_total"] > 50,
+       "and the others go on", before)
+
+
+def resident():
+    with open(f"/proc/{server.process.pid}/status", encoding="ascii") as f:
+        return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
+
+
+# Memory stays what it was.
+def many(n):
+    c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    for i in range(n):
+        c.request("POST", CHAT, json.dumps(chat(PROMPTS[i % 10], max_tokens=1, stream=i % 3 == 0)))
+        r = c.getresponse()
+        r.read()
+        if r.status != 200:
+            return False
+    c.close()
+    return True
+
+
+def crowd(n):
+    threads = [threading.Thread(target=many, args=(n,)) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(300)
+
+
+LONG = os.environ.get("INGOT_LONG") == "1"
+crowd(60)
+start = resident()
+crowd(2500 if LONG else 100)
+grown = resident() - start
+tap.ok(grown < 2048, f"{10000 if LONG else 400} requests more take {grown} KiB", grown)
+
+# It ends while a reply is at work.
+busy = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+busy.request("POST", TEXT, json.dumps({"prompt": "a", "max_tokens": 450, "temperature": 2, "min_p": 0, "top_k": 0, "top_p": 1, "stream": True}))
+busy.getresponse().read(10)
+status = server.end()
+tap.ok(status == 0, "SIGTERM ends it", status)
+
+guarded = Server("--token", "secret")
+got = [guarded.ask("/v1/models", headers=h)[0] for h in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer secre"}, {"Authorization": "Bearer secret1"},
+                                                        {"Authorization": "secret"}, {"Authorization": "Bearer secret"}, {"Authorization": "Bearer secret", "Host": "board.example"})]
+tap.ok(got == [401] * 5 + [200] * 2 and guarded.ask("/health")[0] == 200, "a token is asked for", got)
+guarded.end()
+tap.done()
