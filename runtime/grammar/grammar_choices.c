@@ -116,5 +116,5 @@ enum err grammar_from_choices(const char *text, void *memory, size_t room, void 
 
 bool grammar_is_choices(const char *text)
 {
-    return strchr(text, '|') != NULL;
+    return memchr(text, '|', strlen(text)) != NULL;
 }

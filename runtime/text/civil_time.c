@@ -40,7 +40,7 @@ bool civil_time_parse(const char *text, uint64_t *seconds)
         return false;
     }
     for (size_t i = 0; i < sizeof pattern - 1; i++) {
-        bool letter = strchr("YMDhm", pattern[i]) != NULL;
+        bool letter = pattern[i] != '-' && pattern[i] != ' ' && pattern[i] != ':';
 
         if (letter ? text[i] < '0' || text[i] > '9' : text[i] != pattern[i]) {
             return false;
