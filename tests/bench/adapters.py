@@ -16,7 +16,9 @@ from tokens import FEW, HOST, ICOUNT, LONG, MACHINES, MANY, SHORT, WORK, count_r
 
 LAYERS, DIM = 30, 576
 ROWS = {"q_proj": 576, "v_proj": 192}
-RANKS = (8, 32)
+RANKS = (4, 8, 16, 32)
+
+tokens.SECONDS = 900 # for one run, with others at work
 
 
 def make_adapter(base, rank):
