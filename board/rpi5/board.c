@@ -11,6 +11,7 @@
 #include "board/drivers/soc/generic_timer.h"
 #include "board/drivers/soc/psci.h"
 #include "board/drivers/soc/raspberry_pi.h"
+#include "board/drivers/usb/rp1_usb.h"
 #include "board/isa.h"
 #include "memory.h"
 
@@ -42,6 +43,7 @@ static struct rpi5_storage {
     struct bcm_sd sd;
     struct block_device device;
     struct pcie_drive drive;
+    struct rp1_usb rp1;
     unsigned pcie; /* generation that was asked for; 0: none was */
 } storage;
 
@@ -149,9 +151,16 @@ static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 
     if (open_drive())
         devices[n++] = &storage.drive.device;
+    n += rp1_usb_open(&storage.rp1, BOARD_RP1_PCIE, generic_timer_ticks, generic_timer_hz(),
+                      devices + n);
     if (open_card())
         devices[n++] = &storage.device;
     return n;
+}
+
+static bool rpi5_has_keyboard(void)
+{
+    return usb_has_keyboard() || rp1_usb_has_keyboard(&storage.rp1);
 }
 
 const struct board board = {
@@ -164,7 +173,7 @@ const struct board board = {
     .wake = gic_wake,
     .find_storage = rpi5_find_storage,
     .set_keyboard = usb_set_layout,
-    .has_keyboard = usb_has_keyboard,
+    .has_keyboard = rpi5_has_keyboard,
     .set_pcie = rpi5_set_pcie,
     .activity = raspberry_pi_activity,
     .lamp = rpi5_lamp,

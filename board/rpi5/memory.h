@@ -7,7 +7,8 @@
 #define BOARD_LOAD_ADDRESS 0x80000
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
-#define BOARD_PCIE 0x1000110000        /* the external connector; RP1 is at 0x1000120000 */
+#define BOARD_PCIE 0x1000110000        /* the external connector */
+#define BOARD_RP1_PCIE 0x1000120000    /* never reset: RP1's UARTs are behind it */
 #define BOARD_PCIE_RESCAL 0x1000119500 /* of all ports */
 #define BOARD_PCIE_WINDOW 0x1b80000000
 #define BOARD_RESETS 0x1001504318

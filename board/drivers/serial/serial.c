@@ -9,6 +9,7 @@
 #include "board/isa.h"
 
 enum { XON = 0x11, XOFF = 0x13 };
+enum { MOST_JOINED = 4 };
 enum { MOST_TAKEN = 256 }; /* at once: more than any FIFO has */
 
 /* Sleeps end by themselves so often a second, and then somebody looks for input: while the interrupt has
@@ -31,8 +32,11 @@ static struct serial_line {
     atomic_bool peer_paused; /* we have; written with interrupts masked, looked at without */
     _Atomic uint32_t lost;   /* since serial_lost() asked */
     struct receive_ring ring;
-    int (*take)(void *context); /* of a keyboard; NULL: there is none */
-    void *keyboard;
+    struct {
+        int (*take)(void *context);
+        void *context;
+    } joined[MOST_JOINED]; /* keyboards */
+    unsigned n_joined;
 } serial_line = { .receiving = ATOMIC_FLAG_INIT, .ring = RECEIVE_RING(first_buffer) };
 
 void serial_open(const struct serial_uart *driver, void *uart)
@@ -159,8 +163,22 @@ static void poll(void)
 
 void serial_join(int (*take)(void *context), void *context)
 {
-    serial_line.keyboard = context;
-    serial_line.take = take;
+    for (unsigned i = 0; i < serial_line.n_joined; i++)
+        if (serial_line.joined[i].context == context)
+            return;
+    if (serial_line.n_joined == MOST_JOINED)
+        return;
+    serial_line.joined[serial_line.n_joined].take = take;
+    serial_line.joined[serial_line.n_joined++].context = context;
+}
+
+static int take_joined(void)
+{
+    int byte = -1;
+
+    for (unsigned i = 0; i < serial_line.n_joined && byte < 0; i++)
+        byte = serial_line.joined[i].take(serial_line.joined[i].context);
+    return byte;
 }
 
 /* XON and XOFF mean nothing there. The other producer of the ring is soon done with it. */
@@ -168,7 +186,7 @@ static void take_keys(void)
 {
     int byte;
 
-    while (serial_line.take != NULL && (byte = serial_line.take(serial_line.keyboard)) >= 0) {
+    while ((byte = take_joined()) >= 0) {
         bool on = core_interrupts_mask();
 
         while (atomic_flag_test_and_set(&serial_line.receiving))
@@ -185,12 +203,12 @@ static void sleep_a_while(void)
     bool proven = atomic_load(&serial_line.proven);
 
     if (serial_line.naps) {
-        uint32_t hz = serial_line.take != NULL ? NAPS_HZ_JOINED : NAPS_HZ;
+        uint32_t hz = serial_line.n_joined != 0 ? NAPS_HZ_JOINED : NAPS_HZ;
 
         core_timer_start(board.ticks_hz() / (proven ? hz : NAPS_HZ_UNPROVEN));
         core_idle();
         core_timer_stop();
-    } else if (proven && serial_line.take == NULL) {
+    } else if (proven && serial_line.n_joined == 0) {
         core_idle();
     }
 }

@@ -49,8 +49,8 @@ void serial_drain(void);
  * interrupts masked. False: there were none. */
 bool serial_receive(void);
 
-/* A second source of the same input, a keyboard: `take` gives a byte or -1. Core 0 asks it wherever it looks for
- * input, and more often than an idle line would be looked at. */
+/* One more source of the same input, a keyboard: `take` gives a byte or -1. Core 0 asks it wherever it looks for
+ * input, and more often than an idle line would be looked at. Up to four, each context once; more are not heard. */
 void serial_join(int (*take)(void *context), void *context);
 
 /* board.h says what these do. */

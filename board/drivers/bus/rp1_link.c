@@ -1,0 +1,115 @@
+/* "Express" is the PCI Express Base Specification 3.0. Names of the port's registers are those of Linux's
+ * pcie-brcmstb.c. A read through the window while the link is down is an abort, so the port is asked first. */
+#include "board/drivers/bus/rp1_link.h"
+
+#include "board/drivers/bus/brcm_pcie.h"
+
+enum {
+    REG_COMMAND = 0x04,
+    OUT_BUS_LOW = 0x400c,
+    OUT_BUS_HIGH = 0x4010,
+    PCIE_STATUS = 0x4068,
+    OUT_BASE_LIMIT = 0x4070,
+    OUT_BASE_HIGH = 0x4080,
+    OUT_LIMIT_HIGH = 0x4084,
+    DEVICE_CONFIG = 0x8000,
+    DEVICE_BAR_1 = DEVICE_CONFIG + 0x14,
+    CONFIG_INDEX = 0x9000,
+};
+enum { STATUS_LINK = 1 << 4 | 1 << 5, STATUS_PORT = 1 << 7 };
+enum { COMMAND_MEMORY = 1 << 1, COMMAND_MASTER = 1 << 2, COMMAND_BITS = 0xffff };
+enum { INDEX_DEVICE = 1 << 20 }; /* bus 1, device 0, function 0 */
+enum { ID_RP1 = 0x00011de4 };
+enum { BAR_FLAGS = 15, PERIPHERAL_BYTES = 4 << 20, MIB_BITS = 20 };
+
+/* Inbound windows of the port: where the bus sees memory, and which memory that is. */
+enum {
+    WINDOWS = 3,
+    SIZE_MASK = 31,
+    SIZE_BASE = 15,
+    SIZE_SMALL = 28 /* from here on 4 KiB and more */
+};
+static const struct {
+    uint16_t bus, memory; /* registers of the low halves; the high ones are behind them */
+} inbound[WINDOWS] = { { 0x402c, 0x40ac }, { 0x4034, 0x40b4 }, { 0x403c, 0x40bc } };
+
+static enum err fail(struct rp1_link *r, enum err e, const char *why)
+{
+    r->why = why;
+    return e;
+}
+
+static uint64_t pair(uintptr_t port, unsigned low)
+{
+    return brcm_pcie_read(port + low) | (uint64_t)brcm_pcie_read(port + low + 4) << 32;
+}
+
+/* Bits 20 to 31 of the window's begin and end are in one register, those from 32 on in two. */
+static uint64_t window_begin(uintptr_t port)
+{
+    return (uint64_t)(brcm_pcie_read(port + OUT_BASE_HIGH) & 255) << 32 |
+           (uint64_t)(brcm_pcie_read(port + OUT_BASE_LIMIT) >> 4 & 0xfff) << MIB_BITS;
+}
+
+static uint64_t window_end(uintptr_t port)
+{
+    return ((uint64_t)(brcm_pcie_read(port + OUT_LIMIT_HIGH) & 255) << 32 |
+            (uint64_t)(brcm_pcie_read(port + OUT_BASE_LIMIT) >> 20) << MIB_BITS) +
+           (1 << MIB_BITS);
+}
+
+static void let_memory(uintptr_t command)
+{
+    uint32_t bits = brcm_pcie_read(command) & COMMAND_BITS; /* above them: cleared by ones */
+
+    if ((bits & (COMMAND_MEMORY | COMMAND_MASTER)) != (COMMAND_MEMORY | COMMAND_MASTER))
+        brcm_pcie_write(command, bits | COMMAND_MEMORY | COMMAND_MASTER);
+}
+
+/* The largest window that begins with memory's first byte. */
+static enum err find_memory(struct rp1_link *r, uintptr_t port)
+{
+    unsigned most = 0;
+
+    for (unsigned i = 0; i < WINDOWS; i++) {
+        uint64_t bus = pair(port, inbound[i].bus), memory = pair(port, inbound[i].memory);
+        unsigned size = bus & SIZE_MASK;
+
+        if (size > most && size < SIZE_SMALL && (memory & 0xfffffff000) == 0) {
+            most = size;
+            r->window = (struct dma_window){ .offset = bus & ~(uint64_t)0xfff,
+                                             .end = (uint64_t)1 << (size + SIZE_BASE),
+                                             .coherent = false };
+        }
+    }
+    return most != 0
+               ? ERR_OK
+               : fail(r, ERR_UNSUPPORTED,
+                      "the firmware has left RP1 no way to memory: its USB ports are not used");
+}
+
+enum err rp1_link_open(struct rp1_link *r, uintptr_t port)
+{
+    uint32_t status = brcm_pcie_read(port + PCIE_STATUS);
+    uint64_t bus, begin;
+
+    *r = (struct rp1_link){ 0 };
+    if ((status & STATUS_PORT) == 0 || (status & STATUS_LINK) != STATUS_LINK)
+        return fail(
+            r, ERR_NO_DEVICE,
+            "RP1 is held, so its USB ports are not used: write pciex4_reset=0 into config.txt");
+    brcm_pcie_write(port + CONFIG_INDEX, INDEX_DEVICE);
+    if (brcm_pcie_read(port + DEVICE_CONFIG) != ID_RP1)
+        return fail(r, ERR_UNSUPPORTED,
+                    "what is at the second PCIe port is no RP1: its USB ports are not used");
+    begin = window_begin(port);
+    bus = pair(port, OUT_BUS_LOW) & ~(uint64_t)0xfff;
+    r->peripherals = begin + ((brcm_pcie_read(port + DEVICE_BAR_1) & ~(uint32_t)BAR_FLAGS) - bus);
+    if (r->peripherals < begin || r->peripherals + PERIPHERAL_BYTES > window_end(port))
+        return fail(
+            r, ERR_UNSUPPORTED,
+            "the window of RP1's port does not show its registers: its USB ports are not used");
+    let_memory(port + REG_COMMAND);
+    let_memory(port + DEVICE_CONFIG + REG_COMMAND);
+    return find_memory(r, port);
+}

@@ -1,0 +1,29 @@
+/* RP1, the Pi 5's chip of ports, behind BCM2712's second PCIe port. The firmware brings the link up and holds it again
+ * before it starts an image, unless config.txt says `pciex4_reset=0`; this driver takes what it left and brings nothing
+ * up, as its UARTs may be at work. Peripherals: RP1 Peripherals, Raspberry Pi 2023, 2.3.1 and 5; registers of the port
+ * as brcm_pcie.c has them. Not yet run on hardware, and no emulator has it. */
+#ifndef INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H
+#define INGOT_BOARD_DRIVERS_BUS_RP1_LINK_H
+
+#include <stdint.h>
+
+#include "board/drivers/dma/dma.h"
+#include "board/err.h"
+
+enum {
+    RP1_USB_0 = 0x200000, /* from `peripherals` on; rp1.dtsi, usb@200000 and usb@300000 */
+    RP1_USB_1 = 0x300000,
+    RP1_USB_BYTES = 0x100000,
+};
+
+struct rp1_link {
+    uint64_t peripherals;     /* where BAR 1 lies for the cores, not yet mapped */
+    struct dma_window window; /* how RP1 sees memory */
+    const char *why;          /* a sentence after an error */
+};
+
+/* Whether the link is there, and where it leads; the port's registers are mapped. Writes nothing but the bits that
+ * let memory be seen. ERR_NO_DEVICE: held, with a sentence that names the cure; ERR_UNSUPPORTED: not as it is known. */
+enum err rp1_link_open(struct rp1_link *r, uintptr_t port);
+
+#endif

@@ -1,0 +1,56 @@
+/* No manual is public. Registers, their bits and the order are those of Linux's dwc3 driver (core.h; core.c, in
+ * dwc3_phy_setup) and, for the reset, of U-Boot's (dwc3_core_soft_reset). Device memory keeps the program's order. */
+#include "board/drivers/usb/dwc3.h"
+
+#include <stdbool.h>
+
+enum {
+    GCTL = 0xc110,
+    GSNPSID = 0xc120,
+    GUSB2PHYCFG = 0xc200,
+    GUSB3PIPECTL = 0xc2c0,
+};
+enum {
+    GCTL_RESET = 1 << 11,
+    GCTL_ROLE = 3 << 12,
+    GCTL_HOST = 1 << 12,
+    USB2_SUSPEND = 1 << 6,
+    USB2_SLEEP = 1 << 8,
+    USB3_SUSPEND = 1 << 17,
+    RESET_MS = 100,
+};
+enum { CORE_USB3 = 0x5533 }; /* "U3" */
+#define PHY_RESET (1u << 31)
+
+static void change(uintptr_t at, uint32_t clear, uint32_t set)
+{
+    dwc3_write(at, (dwc3_read(at) & ~clear) | set);
+}
+
+static void pause(uint64_t (*ticks)(void), uint64_t ticks_hz)
+{
+    uint64_t start = ticks();
+
+    while (ticks() - start <= ticks_hz / 1000 * RESET_MS)
+        ;
+}
+
+enum err dwc3_make_host(uintptr_t mmio, uint64_t (*ticks)(void), uint64_t ticks_hz)
+{
+    if (dwc3_read(mmio + GSNPSID) >> 16 != CORE_USB3)
+        return ERR_NO_DEVICE;
+    if ((dwc3_read(mmio + GCTL) & (GCTL_ROLE | GCTL_RESET)) != GCTL_HOST) {
+        change(mmio + GCTL, 0, GCTL_RESET);
+        change(mmio + GUSB3PIPECTL, 0, PHY_RESET);
+        change(mmio + GUSB2PHYCFG, 0, PHY_RESET);
+        pause(ticks, ticks_hz);
+        change(mmio + GUSB3PIPECTL, PHY_RESET, 0);
+        change(mmio + GUSB2PHYCFG, PHY_RESET, 0);
+        pause(ticks, ticks_hz);
+        change(mmio + GCTL, GCTL_RESET | GCTL_ROLE, GCTL_HOST);
+    }
+    /* A PHY that sleeps while a keyboard has nothing to say does not wake for its answer. */
+    change(mmio + GUSB2PHYCFG, USB2_SUSPEND | USB2_SLEEP, 0);
+    change(mmio + GUSB3PIPECTL, USB3_SUSPEND, 0);
+    return ERR_OK;
+}

@@ -1,0 +1,46 @@
+#include "board/drivers/usb/rp1_usb.h"
+
+#include "board/drivers/bus/brcm_pcie.h"
+#include "board/drivers/serial/serial.h"
+#include "board/drivers/usb/dwc3.h"
+#include "board/isa.h"
+
+static bool open_controller(struct usb *u, struct block_device *device,
+                            const struct xhci_setup *setup)
+{
+    if (mmu_map(setup->mmio, RP1_USB_BYTES, MAP_DEVICE) != ERR_OK ||
+        dwc3_make_host(setup->mmio, setup->ticks, setup->ticks_hz) != ERR_OK)
+        return false;
+    serial_join(usb_take, u);
+    return usb_open(u, setup, device) == ERR_OK;
+}
+
+unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void), uint64_t ticks_hz,
+                      struct block_device *out[RP1_USB_CONTROLLERS])
+{
+    static const uint32_t places[RP1_USB_CONTROLLERS] = { RP1_USB_0, RP1_USB_1 };
+    unsigned n = 0;
+
+    if (mmu_map(port, BRCM_PCIE_BYTES, MAP_DEVICE) != ERR_OK)
+        return 0;
+    if (rp1_link_open(&r->link, port) != ERR_OK) {
+        r->devices[0] = (struct block_device){ .name = "USB", .problem = r->link.why };
+        out[0] = &r->devices[0];
+        return 1;
+    }
+    for (unsigned i = 0; i < RP1_USB_CONTROLLERS; i++) {
+        const struct xhci_setup setup = { .mmio = r->link.peripherals + places[i],
+                                          .window = r->link.window,
+                                          .ticks = ticks,
+                                          .ticks_hz = ticks_hz };
+
+        if (open_controller(&r->usb[i], &r->devices[i], &setup))
+            out[n++] = &r->devices[i];
+    }
+    return n;
+}
+
+bool rp1_usb_has_keyboard(const struct rp1_usb *r)
+{
+    return r->usb[0].keyboard.device.slot != 0 || r->usb[1].keyboard.device.slot != 0;
+}

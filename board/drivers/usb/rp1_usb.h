@@ -1,0 +1,24 @@
+/* The four USB sockets of a Pi 5: two controllers in RP1. Not yet run on hardware, and no emulator has them. */
+#ifndef INGOT_BOARD_DRIVERS_USB_RP1_USB_H
+#define INGOT_BOARD_DRIVERS_USB_RP1_USB_H
+
+#include "board/drivers/bus/rp1_link.h"
+#include "board/drivers/usb/usb.h"
+
+enum { RP1_USB_CONTROLLERS = 2 };
+
+/* Zeroed by its owner. */
+struct rp1_usb {
+    struct rp1_link link;
+    struct usb usb[RP1_USB_CONTROLLERS];
+    struct block_device devices[RP1_USB_CONTROLLERS];
+};
+
+/* Find drives and keyboards at both. port: registers of RP1's PCIe port. Returns how many drives were put into out;
+ * one of them may be a `problem` alone. */
+unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void), uint64_t ticks_hz,
+                      struct block_device *out[RP1_USB_CONTROLLERS]);
+
+bool rp1_usb_has_keyboard(const struct rp1_usb *r);
+
+#endif
