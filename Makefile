@@ -275,7 +275,7 @@ TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c bo
                  $(addprefix board/drivers/sd/,bcm_sd.c cadence_sd.c dw_mmc.c jh7110_sd.c) \
                  $(addprefix board/drivers/block/,spi_nor.c virtio_blk.c virtio_mmio.c) \
                  $(wildcard board/drivers/block/nvme*.c) $(filter-out %/rp1_usb.c,$(wildcard board/drivers/usb/*.c)) \
-                 $(wildcard board/drivers/bus/brcm_pcie*.c) board/drivers/bus/rp1_link.c \
+                 $(wildcard board/drivers/bus/brcm_pcie*.c) $(addprefix board/drivers/bus/,rp1_link.c jh7110_pcie.c) \
                  $(addprefix board/drivers/dma/,bcm_dma.c tree_window.c) \
                  $(addprefix board/drivers/soc/,bcm_mailbox.c last_run.c bcm_gpio.c bcm_watchdog.c bcm2712.c brcmstb_gpio.c) \
                  $(addprefix board/drivers/screen/,fw_cfg.c ramfb.c bcm_screen.c)

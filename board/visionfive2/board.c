@@ -3,11 +3,15 @@
 #include "board/board.h"
 
 #include "board/device_tree.h"
+#include "board/drivers/block/nvme.h"
+#include "board/drivers/bus/jh7110_pcie.h"
+#include "board/drivers/bus/pci_ecam.h"
 #include "board/drivers/sd/jh7110_sd.h"
 #include "board/drivers/serial/ns16550.h"
 #include "board/drivers/serial/serial.h"
 #include "board/drivers/soc/riscv_timer.h"
 #include "board/drivers/soc/sbi_machine.h"
+#include "board/drivers/usb/usb.h"
 #include "board/isa.h"
 #include "memory.h"
 
@@ -20,6 +24,9 @@ static struct board_state {
     struct ns16550 uart;
     struct jh7110_sd slots[N_SLOTS];
     struct block_device devices[N_SLOTS];
+    struct nvme nvme;
+    struct usb usb;
+    struct block_device drive, usb_drive;
 } board_state;
 
 static void visionfive2_early_init(const void *dtb)
@@ -33,10 +40,71 @@ static void visionfive2_set_baud(uint32_t baud)
     ns16550_set_baud(&board_state.uart, BOARD_UART_HZ, baud);
 }
 
+/* ---- PCI Express ---- */
+
+enum { PORT_USB, PORT_M2, N_PORTS }; /* a VL805 on the board, and the socket */
+enum { CLASS_NVM = 0x0108, CLASS_USB = 0x0c03 };
+
+/* jh7110.dtsi, pcie@940000000 and pcie@9c0000000: configuration and windows, which the bus has where cores have them. */
+static const struct pci_ecam ports[N_PORTS] = {
+    { .config = 0x940000000,
+      .most_buses = 2,
+      .is_port = true,
+      .low = { 0x30000000, 0x38000000, 0 },
+      .high = { 0x900000000, 0x940000000, 0 } },
+    { .config = 0x9c0000000,
+      .most_buses = 2,
+      .is_port = true,
+      .low = { 0x38000000, 0x40000000, 0 },
+      .high = { 0x980000000, 0x9c0000000, 0 } },
+};
+
+/* U-Boot has set the ports and what is at them; one that it has not, or that it let go, is not touched. */
+static uintptr_t find_function(unsigned port, unsigned class)
+{
+    static const struct jh7110_stg stg = { BOARD_STG_CRG_ADDRESS, BOARD_STG_SYSCON_ADDRESS };
+    struct pci_ecam pci = ports[port];
+    unsigned function = 0;
+
+    if (mmu_map(stg.crg, JH7110_STG_CRG_BYTES, MAP_DEVICE) != ERR_OK ||
+        mmu_map(stg.syscon, JH7110_STG_SYSCON_BYTES, MAP_DEVICE) != ERR_OK ||
+        !jh7110_pcie_is_up(&stg, port) || pci_ecam_open(&pci) != ERR_OK ||
+        !pci_ecam_next(&pci, &function, class))
+        return 0;
+    return pci_ecam_enable(&pci, function);
+}
+
+static const struct dma_window pcie_window = { .offset = 0, .end = UINT64_MAX, .coherent = true };
+
+static bool open_drive(void)
+{
+    struct nvme_setup setup = { .mmio = find_function(PORT_M2, CLASS_NVM),
+                                .window = pcie_window,
+                                .ticks = riscv_timer_ticks,
+                                .ticks_hz = sbi_machine_ticks_hz() };
+
+    return setup.mmio != 0 && nvme_open(&board_state.nvme, &setup, &board_state.drive) == ERR_OK;
+}
+
+static bool open_usb(void)
+{
+    struct xhci_setup setup = { .mmio = find_function(PORT_USB, CLASS_USB),
+                                .window = pcie_window,
+                                .ticks = riscv_timer_ticks,
+                                .ticks_hz = sbi_machine_ticks_hz() };
+
+    if (setup.mmio == 0)
+        return false;
+    serial_join(usb_take, &board_state.usb);
+    return usb_open(&board_state.usb, &setup, &board_state.usb_drive) == ERR_OK;
+}
+
+/* ---- cards ---- */
+
 /* The controllers' port is coherent with the caches (TRM, "Bus"; the maker's tree calls nothing
  * non-coherent). Clocks, resets and pins are as U-Boot left them when it read from the slot; one
  * that it has not woken is listed, and is not touched. The card comes before the eMMC. */
-static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
+static unsigned find_cards(struct block_device *devices[N_SLOTS])
 {
     static const uintptr_t slots[N_SLOTS] = { BOARD_SDIO0_ADDRESS, BOARD_SDIO1_ADDRESS };
     static const struct jh7110_clocks clocks = { BOARD_SYSCRG_ADDRESS, BOARD_SYSCON_ADDRESS };
@@ -62,6 +130,17 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
     return n;
 }
 
+static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
+{
+    unsigned n = 0;
+
+    if (open_drive())
+        devices[n++] = &board_state.drive;
+    if (open_usb())
+        devices[n++] = &board_state.usb_drive;
+    return n + find_cards(devices + n);
+}
+
 const struct board board = {
     .name = "visionfive2",
     .early_init = visionfive2_early_init,
@@ -69,5 +148,7 @@ const struct board board = {
     .set_baud = visionfive2_set_baud,
     SBI_MACHINE,
     .find_storage = visionfive2_find_storage,
+    .set_keyboard = usb_set_layout,
+    .has_keyboard = usb_has_keyboard,
     .power_off = sbi_machine_power_off,
 };

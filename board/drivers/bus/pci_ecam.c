@@ -208,7 +208,8 @@ static bool is_there(const struct pci_ecam *pci, unsigned function)
 {
     unsigned first = function & ~(DEVICE_FUNCTIONS - 1u);
 
-    return *config(pci, function, REG_ID) != 0xffffffff &&
+    return (!pci->is_port || function % PCI_FUNCTIONS < DEVICE_FUNCTIONS) &&
+           *config(pci, function, REG_ID) != 0xffffffff &&
            (function == first || (*config(pci, first, REG_HEADER) & HEADER_MANY));
 }
 
@@ -242,11 +243,19 @@ static void enumerate(struct pci_ecam *pci)
 
 /* ---- what drivers call ---- */
 
+enum err pci_ecam_open(struct pci_ecam *pci)
+{
+    enum err e = mmu_map(pci->config, BUS_BYTES, MAP_DEVICE);
+
+    if (e == ERR_OK)
+        enumerate(pci);
+    return e;
+}
+
 enum err pci_ecam_find(struct pci_ecam *pci, const struct device_tree *tree)
 {
     struct device_tree_node node;
     uint64_t base, bytes;
-    enum err e;
 
     *pci = (struct pci_ecam){ 0 };
     device_tree_begin(&node);
@@ -258,10 +267,7 @@ enum err pci_ecam_find(struct pci_ecam *pci, const struct device_tree *tree)
     if (pci->low.end == 0)
         return ERR_NO_DEVICE;
     pci->config = (uintptr_t)base;
-    e = mmu_map(pci->config, BUS_BYTES, MAP_DEVICE);
-    if (e == ERR_OK)
-        enumerate(pci);
-    return e;
+    return pci_ecam_open(pci);
 }
 
 bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned class)

@@ -23,6 +23,7 @@ struct pci_window {
 struct pci_ecam {
     uintptr_t config; /* configuration space of bus 0 */
     unsigned first_bus, most_buses, n_buses;
+    bool is_port;           /* each bus has device 0 alone, whatever others answer */
     struct pci_window low;  /* below 4 GiB of the bus */
     struct pci_window high; /* for 64-bit BARs of the root bus that the low one has no room for */
 };
@@ -30,6 +31,9 @@ struct pci_ecam {
 /* Find and map the host bridge; number the buses, at most eight bridges deep, and give each memory BAR
  * an address. ERR_NO_DEVICE: the tree has none with a 32-bit memory window. */
 enum err pci_ecam_find(struct pci_ecam *pci, const struct device_tree *tree);
+
+/* The same of a bridge that is in no tree as such: config, first_bus, most_buses, is_port, low and high are set. */
+enum err pci_ecam_open(struct pci_ecam *pci);
 
 /* The next function at or after *function of this class (base class and subclass, 0x0805 for an SD
  * controller). False: no more. */

@@ -1,0 +1,29 @@
+#include "board/drivers/bus/jh7110_pcie.h"
+
+enum { PORTS = 2, CLOCKS = 3, RESETS = 6 };
+enum {
+    FIRST_CLOCK = 8, /* of port 0: AXI_MST0, APB, TL; those of port 1 follow */
+    FIRST_RESET = 11,
+    RESET_STATUS = 0x78, /* a bit is 1 where the reset is off */
+    PORT_AT = 0x48,      /* STG_SYSCON_PCIE0_BASE, and that of port 1 */
+    PORT_BYTES = 0x1f8 - 0x48,
+    LINK = 0x170,
+    LINK_ACTIVE = 1 << 5,
+};
+#define CLOCK_ON (1u << 31)
+
+static uint32_t word(uintptr_t block, unsigned at)
+{
+    return *(const volatile uint32_t *)(block + at);
+}
+
+bool jh7110_pcie_is_up(const struct jh7110_stg *stg, unsigned port)
+{
+    uint32_t off = ((1u << RESETS) - 1) << (FIRST_RESET + RESETS * port);
+
+    for (unsigned i = 0; i < CLOCKS; i++)
+        if ((word(stg->crg, 4 * (FIRST_CLOCK + CLOCKS * port + i)) & CLOCK_ON) == 0)
+            return false;
+    return port < PORTS && (word(stg->crg, RESET_STATUS) & off) == off &&
+           (word(stg->syscon, PORT_AT + PORT_BYTES * port + LINK) & LINK_ACTIVE) != 0;
+}
