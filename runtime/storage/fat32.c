@@ -65,7 +65,7 @@ enum err fat32_fetch_sector(struct fat32 *fs, uint64_t sector, const uint8_t **o
         return fat32_fail(fs, ERR_TRUNCATED, "the card ends before its file system does");
     if (sector < fs->buffer_sector || sector - fs->buffer_sector >= fs->buffer_sectors) {
         e = fat32_read_sectors(fs, first, n);
-        if (e != ERR_OK) /* a bad neighbour must not hide a good sector */
+        if (e != ERR_OK && e != ERR_TIMEOUT) /* a bad neighbour must not hide a good one */
             e = fat32_read_sectors(fs, sector, 1);
     }
     if (e != ERR_OK)

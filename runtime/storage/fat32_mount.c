@@ -56,6 +56,9 @@ static enum err fat32_mount_table(struct fat32 *fs)
     enum err first = partitions_find(fs, &found);
     const char *why = fs->why;
 
+    if (first ==
+        ERR_TIMEOUT) /* a device that is silent has had its 20 seconds: it is asked for no more */
+        return first;
     if (first == ERR_OK) {
         first = ERR_NO_FILESYSTEM;
         why = "the card has no FAT32 partition and no exFAT";
@@ -63,7 +66,7 @@ static enum err fat32_mount_table(struct fat32 *fs)
     for (unsigned i = 0; i < found.n; i++) {
         enum err e = fat32_mount_partition(fs, &found.list[i]);
 
-        if (e == ERR_OK && fat32_has_models(fs))
+        if (e == ERR_TIMEOUT || (e == ERR_OK && fat32_has_models(fs)))
             return e;
         if (e == ERR_OK && usable == NULL)
             usable = &found.list[i];

@@ -164,7 +164,7 @@ static enum err gpt_find(struct fat32 *fs, struct gpt *g)
 
         if (end >= 3 * (uint64_t)block)
             e = gpt_read(fs, sector, block, g);
-        if (e == ERR_OK)
+        if (e == ERR_OK || e == ERR_TIMEOUT)
             return e;
         if (i == 0) { /* what is wrong with the first copy is what a person wants to know */
             first = e;

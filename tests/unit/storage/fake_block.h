@@ -28,6 +28,7 @@ struct fake_block {
     enum err fail_status; /* ... with this */
     long sectors_left;    /* that are written before the power goes; negative: it stays */
     long reads_left;      /* sectors that are read before every read fails; negative: all are */
+    long silent_after;    /* sectors that are read before it falls silent; negative: it does not */
     long lost_write;      /* this sector is not written, and nobody is told ... */
     long wrong_write;     /* ... this one is, with a flipped bit ... */
     long lost_read;       /* ... and of this one nothing arrives in the buffer */
@@ -64,6 +65,7 @@ static inline enum err fake_sector(struct fake_block *f, bool write, uint64_t se
     if (f->reads_left == 0)
         return ERR_IO;
     f->reads_left -= f->reads_left > 0;
+    f->silent_after -= f->silent_after > 0;
     if (f->make != NULL)
         f->make(sector, buffer);
     else if ((long)sector != f->lost_read)
@@ -99,6 +101,7 @@ static inline enum err fake_poll(struct block_device *dev)
     unsigned at = f->newest_first ? f->n_pending - 1 : 0;
     struct block_request *r;
 
+    f->silent = f->silent || f->silent_after == 0;
     if (f->n_pending == 0 || f->silent)
         return ERR_OK;
     r = f->pending[at];
@@ -135,6 +138,7 @@ static inline void fake_init(struct fake_block *f, const uint8_t *data, uint64_t
     f->fail_sector = NO_SECTOR;
     f->sectors_left = -1;
     f->reads_left = -1;
+    f->silent_after = -1;
     f->lost_write = NO_SECTOR;
     f->wrong_write = NO_SECTOR;
     f->lost_read = NO_SECTOR;

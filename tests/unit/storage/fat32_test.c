@@ -358,6 +358,41 @@ static void test_folders(void)
     OK(fat32_get_model(&fs, 0, &entry) == ERR_NOT_FOUND && why_has("models"), "%s", fs.why);
 }
 
+/* ---- a card that falls silent -------------------------------------------------------------- */
+
+static uint64_t fake_time;
+static uint64_t fake_ticks(void *context)
+{
+    (void)context;
+    return fake_time += 10;
+}
+
+/* Each read of a silent device takes 20 seconds to give up: one such wait must be all. */
+static void test_silence(void)
+{
+    static const struct platform platform = { .clock = { .ticks = fake_ticks, .hz = 1000 } };
+    static const struct file_timeout soon = { &platform, 1000 };
+    static const struct {
+        const char *name;
+        uint8_t type;
+        long good; /* sectors that are read before */
+    } cases[] = { { "an MBR", 0x0c, 0 },
+                  { "a partition", 0x0c, FAT32_BUFFER_SECTORS },
+                  { "a GPT", 0xee, FAT32_BUFFER_SECTORS } };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        memset(volume, 0, sizeof volume);
+        volume[446 + 4] = cases[i].type;
+        put_le(volume + 446 + 8, 64, 4);
+        put_le(volume + 510, 0xaa55, 2);
+        fake_init(&fake, volume, VOLUME_SECTORS);
+        fake.silent_after = cases[i].good;
+        OK(fat32_mount(&fs, &fake.dev, &soon) == ERR_TIMEOUT &&
+               fake.n_resets == FILE_READ_RETRIES + 1,
+           "silent before %s is read: %u resets", cases[i].name, fake.n_resets);
+    }
+}
+
 /* ---- a file of nearly 4 GiB, by rule ------------------------------------------------------- */
 
 enum { BIG_FAT = 2048, BIG_DATA = 32 + BIG_FAT, BIG_CLUSTERS = 140000, BIG_CLUSTER = 64 };
@@ -414,6 +449,7 @@ int main(void)
     test_pieces();
     test_names();
     test_folders();
+    test_silence();
     test_big();
     return tap_done();
 }
