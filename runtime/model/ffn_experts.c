@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "board/min_max.h"
 #include "kernels/ref/scalar.h"
 #include "runtime/image/image.h"
 #include "runtime/model/ffn_dense.h"
@@ -163,14 +164,15 @@ static void widen(const struct transformer *t, unsigned core, const uint8_t *ext
 }
 
 /* Quantize this core's rows of hidden values; what lies beyond their width counts as zero. */
-static void quantize_hidden(const struct transformer *t, unsigned core, uint32_t n_rows)
+static void quantize_hidden(const struct transformer *t, unsigned core, float *hidden,
+                            uint32_t n_rows)
 {
-    struct linear_input in = { t->act.gate, hidden_stride(t), n_rows, 0 };
+    struct linear_input in = { hidden, hidden_stride(t), n_rows, 0 };
     size_t first, last;
 
     workers_share(t->workers, core, n_rows, LINEAR_GROUP, &first, &last);
     for (size_t i = first; i < last; i++) {
-        memset(t->act.gate + i * in.stride + t->data->expert_hidden, 0,
+        memset(hidden + i * in.stride + t->data->expert_hidden, 0,
                (in.stride - t->data->expert_hidden) * sizeof(float));
     }
     linear_prepare(t->kernels, &t->act, 1u << t->tensors[INGOT_EXPERT_DOWN]->type, &in, first,
@@ -244,7 +246,7 @@ static bool run_token(const struct transformer *t, unsigned core)
         return false;
     }
     layer_step(t, core);
-    quantize_hidden(t, core, t->data->n_experts_used);
+    quantize_hidden(t, core, a->gate, t->data->n_experts_used);
     layer_step(t, core);
     for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
         struct linear_input one = { a->gate + i * stride, stride, 1, i };
@@ -317,19 +319,31 @@ static void scatter(const struct transformer *t, unsigned core, uint32_t expert)
     }
 }
 
-static void run_expert(const struct transformer *t, unsigned core, uint32_t expert,
-                       const uint8_t *extent, uint32_t n)
+/* The hidden values of the n tokens that take an expert, to rows from `row` on. */
+static void widen_chunk(const struct transformer *t, unsigned core, uint32_t expert,
+                        const uint8_t *extent, uint32_t n, size_t row)
 {
     const struct activations *a = &t->act;
     struct linear_input in = { a->gathered, a->dim_stride, n, 0 };
-    struct linear_input hidden = { a->gate, hidden_stride(t), n, 0 };
+    size_t at = row * hidden_stride(t);
     uint64_t begin = trace_begin(t->workers->trace);
 
     gather(t, core, expert, &in);
     layer_step(t, core);
-    widen(t, core, extent, &in, a->gate, a->up);
+    widen(t, core, extent, &in, a->gate + at, a->up + at);
+    trace_run(t, core, expert, begin);
     layer_step(t, core);
-    quantize_hidden(t, core, n);
+}
+
+/* And from these what is added to the tokens. */
+static void narrow_chunk(const struct transformer *t, unsigned core, uint32_t expert,
+                         const uint8_t *extent, uint32_t n, size_t row)
+{
+    const struct activations *a = &t->act;
+    struct linear_input hidden = { a->gate + row * hidden_stride(t), hidden_stride(t), n, 0 };
+    uint64_t begin = trace_begin(t->workers->trace);
+
+    quantize_hidden(t, core, a->gate + row * hidden.stride, n);
     layer_step(t, core);
     multiply(t, core, extent, INGOT_EXPERT_DOWN, INGOT_EXPERT_DOWN_BIAS, &hidden, a->gathered,
              a->dim_stride);
@@ -338,18 +352,66 @@ static void run_expert(const struct transformer *t, unsigned core, uint32_t expe
     layer_step(t, core);
 }
 
-/* Each expert once for all tokens that take it, in ascending order: so a token's sum has the bits that
- * it has alone. Those that are missing arrive ahead in this order. */
+/* Experts of the list whose hidden values are computed before their turn. */
+struct early {
+    uint32_t end;    /* those before this number of the list that are there */
+    uint32_t n_rows; /* of all their tokens; the expert whose turn it is has those behind */
+};
+
+/* Hidden values have rows for a chunk, and an expert takes a part of a chunk. */
+static uint32_t rows_for_hidden(const struct transformer *t)
+{
+    const struct activations *a = &t->act;
+    uint32_t rows = max_u32(a->chunk, t->data->n_experts_used);
+
+    return (uint32_t)(rows * a->hidden_stride / hidden_stride(t));
+}
+
+/* While the first of those that are missing arrives: what is in the cache, as far as there are rows. Sums
+ * are not touched, whose order must not depend on the cache. */
+static struct early widen_early(const struct transformer *t, unsigned core)
+{
+    const struct stream_experts *x = &t->stream->experts;
+    uint32_t rows = rows_for_hidden(t), most = 0, i;
+    struct early early = { 0, 0 };
+    bool all = true;
+
+    for (i = 0; i < x->n; i++) {
+        most = max_u32(most, x->counts[x->list[i].expert]);
+        all = all && x->list[i].there;
+    }
+    for (i = 0; i < x->n && !all; i++) {
+        uint32_t expert = x->list[i].expert, n = x->counts[expert];
+
+        if (x->list[i].there && early.n_rows + n + most > rows) {
+            break;
+        }
+        if (x->list[i].there) {
+            widen_chunk(t, core, expert, x->list[i].at, n, early.n_rows);
+            early.n_rows += n;
+        }
+        early.end = i + 1;
+    }
+    return early;
+}
+
+/* Each expert once for all tokens that take it. What is in the cache begins while the rest arrives;
+ * results are added in ascending order, so that a token's sum has the bits that it has alone. */
 static bool run_chunk(const struct transformer *t, unsigned core)
 {
+    struct early early = { 0, 0 };
     uint32_t i = 0;
-    size_t first, last;
+    size_t first, last, row = 0;
 
     layer_share_tokens(t, core, &first, &last);
     linear_keep(&t->act, input_types(t), first, last);
     layer_step(t, core);
+    if (is_cached(t)) {
+        early = widen_early(t, core);
+    }
     for (uint32_t expert = 0; expert < t->data->n_experts; expert++) {
         uint32_t n = count_tokens(t, expert);
+        bool is_early;
 
         if (n == 0) {
             continue;
@@ -357,7 +419,12 @@ static bool run_chunk(const struct transformer *t, unsigned core)
         if (!wait_for(t, core, i)) {
             return false;
         }
-        run_expert(t, core, expert, extent_of(t, i, expert), n);
+        is_early = i < early.end && is_there(t, i);
+        if (!is_early) {
+            widen_chunk(t, core, expert, extent_of(t, i, expert), n, early.n_rows);
+        }
+        narrow_chunk(t, core, expert, extent_of(t, i, expert), n, is_early ? row : early.n_rows);
+        row += is_early ? n : 0;
         if (core == 0 && is_cached(t)) {
             stream_expert_done(t->stream, i);
         }

@@ -3,6 +3,7 @@
 cache of its experts, on the host and on both virt machines; and in conversations half of its
 experts are there four times of five."""
 
+import json
 import os
 import re
 import shutil
@@ -160,6 +161,40 @@ slow, more = plan_with(1400)
 fast = more and plan_with(1400 + more[1])[0]
 tap.ok(more and more[0] >= 1.5 and 0.95 * more[0] <= fast / slow <= 1.25 * more[0],
        f"what is advised is so: {slow} tokens a second, then {fast}, {more}")
+
+
+def shape(kind, mem):
+    """The plan of a published shape whose weights are left out."""
+    path = os.path.join(WORK, f"mixture-{kind}.ingot")
+    if not os.path.exists(path):
+        run([HOST, "synth", "--shape", "qwen3-30b-a3b", "--type", kind, "--hollow", "-o", path])
+    return run([HOST, "plan", path, "--mem", mem, "--card", "450M", "--mem-bw", "17G"])[1]
+
+
+for kind, smaller, mem in (("q8_0", "q4_0", "4G"), ("q4_0", "q3_k", "8G")):
+    said, then = shape(kind, mem), shape(smaller, mem)
+    advice = re.search(r"; ([\d.]+) times as fast with \d+ MiB more memory, or with experts as (\w+)", said)
+    rates = [float(re.search(r"decode ([\d.]+) tok/s", text).group(1)) for text in (said, then)]
+    gain = rates[1] / rates[0]  # of all matrices in that type; experts are most of them
+    tap.ok(advice and advice.group(2) == smaller and .95 <= gain / float(advice.group(1)) <= 1.2,
+           f"{mem}, {kind}: experts as {smaller} are advised for what they give, {gain:.2f} times", said + then)
+
+# Of a chunk, experts that are there are computed while those that are missing arrive.
+TRACE = os.path.join(WORK, "mixture-trace.json")
+run([HOST, "run", MODEL, "-p", STORIES[0] + " " + STORIES[2], "-n", "1", "--temp", "0", "-t", "1", "--mem", HALF,
+     "--card", "4M", "--chunk", "8", "--spec", "off", "--trace", TRACE])
+with open(TRACE, encoding="utf-8") as f:
+    events = sorted((e["ts"], *e["name"].split()) for e in json.load(f)
+                    if e.get("ph") == "X" and e["tid"] == 0 and re.fullmatch(r"(expert|wait) \d+\.\d+", e["name"]))
+early, visit = 0, (None, set())  # a layer, and which of its experts have begun
+for _, what, place in events:
+    layer, expert = map(int, place.split("."))
+    if layer != visit[0]:
+        visit = layer, set()
+    if what == "expert":
+        visit[1].add(expert)
+    early += what == "wait" and any(other > expert for other in visit[1])
+tap.ok(early >= 3, f"{early} times a chunk has begun with experts behind the one that it waits for", events)
 
 own, _ = make_board_card("virt-arm64", "mixture-own.img", MODEL=MODEL)
 writable = ["-drive", f"if=none,id=card,format=raw,file={own}",
