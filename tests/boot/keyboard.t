@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """A USB keyboard, typed on by QMP: a whole chat that the display shows cell by cell, the line's editing keys,
-Ctrl-C, a layout with accents and AltGr, the line beside it, a drive at the same controller, and a keyboard that
+Ctrl-C, a layout with accents and AltGr, the line beside it, a drive at the same controller, hubs, and what
 is pulled and put back."""
 
 import os
@@ -11,7 +11,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from display import Display, Qmp, wrapped
-from machine import ROOT, WORK, Machine, Tap, make_card, segments, text_of, usb_arguments
+from machine import LONG, ROOT, WORK, Machine, Tap, make_card, segments, text_of, usb_arguments
 from screen import Screen
 
 tap = Tap()
@@ -157,12 +157,12 @@ def test_plug(board):
         desk.end()
 
 
-def put_back(desk, seconds=20):
+def put_back(desk, seconds=20, **where):
     """QEMU keeps the file until the last read of the old drive has ended."""
     late = time.monotonic() + seconds
     while True:
         try:
-            desk.qmp.command(("device_add", {"driver": "usb-storage", "drive": "card", "bus": "usb.0", "id": "again"}))
+            desk.qmp.command(("device_add", {"driver": "usb-storage", "drive": "card", "bus": "usb.0", "id": "again", **where}))
             break
         except RuntimeError:
             if time.monotonic() > late:
@@ -194,10 +194,59 @@ def test_pulled_drive(board):
         desk.end()
 
 
+def test_hub(board):
+    """The drive and the keyboard behind one hub; the keyboard pulled; another hub, with another one; the drive pulled."""
+    card = ["-blockdev", f"driver=raw,node-name=card,file.driver=file,file.filename={CARD},file.locking=off",
+            "-device", "qemu-xhci,id=usb", "-device", "usb-hub,bus=usb.0,port=1,id=hub",
+            "-device", "usb-kbd,bus=usb.0,port=1.2,id=keys", "-device", "usb-storage,bus=usb.0,port=1.3,drive=card,id=stick"]
+    desk = Desk(board, STREAM, card)
+    try:
+        console = desk.read_until(PROMPT.search)
+        tap.ok("USB drive at" in console and "streamed" in console, f"{board}: a drive behind a hub", console)
+        got = desk.ask("a fox")
+        tap.ok(line_of(got) == "a fox" and FIGURES.search(got), f"{board}: and a keyboard beside it", got)
+        desk.type("an ")
+        desk.qmp.command(("device_del", {"id": "keys"}))
+        time.sleep(1)
+        desk.qmp.command(("device_add", {"driver": "usb-kbd", "bus": "usb.0", "port": "1.4", "id": "keys2"}))
+        time.sleep(1)
+        before = len(text_of(desk.raw))
+        got = desk.ask("owl")
+        tap.ok("an owl" in text_of(desk.raw)[before - 8:] and FIGURES.search(got), f"{board}: at another port of it", got)
+        desk.qmp.command(("device_del", {"id": "keys2"}))
+        time.sleep(1)
+        desk.qmp.command(("device_add", {"driver": "usb-hub", "bus": "usb.0", "port": "2", "id": "hub2"}),
+                         ("device_add", {"driver": "usb-kbd", "bus": "usb.0", "port": "2.1", "id": "keys3"}))
+        time.sleep(1.5)
+        got = desk.ask("a boat")
+        tap.ok(line_of(got) == "a boat" and FIGURES.search(got), f"{board}: at a hub that came later", got)
+        desk.qmp.command(("device_del", {"id": "stick"}))
+        time.sleep(1)
+        before = len(text_of(desk.raw))
+        desk.type("hello")
+        desk.press("ret")
+        got = desk.read_until(lambda text: re.search(rf"error.*\n{SEQUENCES}> ", text[before:], re.S))[before:]
+        tap.ok(re.search("error: .*demo.*USB drive at 0x", got), f"{board}: a drive that is pulled from a hub is named", got)
+        put_back(desk, port="1.1")
+        got = desk.ask("a king")
+        tap.ok(FIGURES.search(got) and "error" not in got, f"{board}: and works at another of its ports", got)
+        desk.qmp.command(("device_del", {"id": "hub2"}))
+        time.sleep(1)
+        before = len(text_of(desk.raw))
+        desk.process.stdin.write(b"a cat\r")
+        desk.process.stdin.flush()
+        got = desk.reply(before)
+        tap.ok(FIGURES.search(got) and "error" not in got, f"{board}: a hub that is pulled takes nothing else along", got)
+    finally:
+        desk.end()
+
+
 for board in os.environ.get("INGOT_BOARDS", "virt-arm64 virt-riscv64").split():
     test_chat(board)
     test_keys(board)
     test_drive(board)
     test_plug(board)
     test_pulled_drive(board)
+    if LONG or board == "virt-arm64":  # nothing of it is the board's
+        test_hub(board)
 tap.done()

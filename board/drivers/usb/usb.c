@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { LOOK_MS = 250 }; /* between two looks at the ports */
+enum { LOOK_MS = 250, REST_MS = 5 }; /* between two looks at the ports; for what is under way */
 
 static unsigned layout; /* a machine has one person at it */
 static bool is_there;
@@ -23,9 +23,12 @@ static void find_keyboard(struct usb *u)
     bool all = u->starts != u->host.starts, fresh;
 
     u->starts = u->host.starts;
-    for (uint32_t port = 1; port <= u->host.n_ports && u->keyboard.device.slot == 0; port++)
-        if (xhci_is_unused(&u->host, port, &fresh) && (all || fresh))
-            (void)usb_keyboard_open(&u->keyboard, &u->host, port);
+    xhci_hub_look(&u->host);
+    for (uint32_t place = 1; place <= xhci_n_places(&u->host) && u->keyboard.device.slot == 0;
+         place++)
+        if (xhci_is_unused(&u->host, place, &fresh) && (all || fresh) &&
+            usb_keyboard_open(&u->keyboard, &u->host, place) == ERR_NO_DEVICE && fresh)
+            (void)xhci_hub_open(&u->host, place); /* a keyboard may be behind it */
     is_there = u->keyboard.device.slot != 0;
 }
 
@@ -39,7 +42,8 @@ static bool is_due(struct usb *u)
     return true;
 }
 
-/* A drive that waits for its data must not wait for a port: it takes a keyboard in when it rests. */
+/* A drive that waits for its data must not wait for a port: it takes a keyboard in when it rests, as it does at a
+ * prompt, once layers that were asked for ahead are there. */
 static void look(struct usb *u)
 {
     bool works = u->keyboard.device.slot == 0 || usb_keyboard_look(&u->keyboard, &u->host);
@@ -50,7 +54,8 @@ static void look(struct usb *u)
         (!works || !xhci_is_connected(&u->host, &u->keyboard.device)) &&
         usb_keyboard_close(&u->keyboard, &u->host) != ERR_OK)
         (void)usb_storage_stop(&u->storage); /* and with it all of the controller */
-    if (u->keyboard.device.slot == 0 && u->host.running && u->storage.n_row == 0)
+    if (u->keyboard.device.slot == 0 && u->host.running &&
+        (u->storage.host == NULL || usb_storage_rests(&u->storage, REST_MS)))
         find_keyboard(u);
 }
 

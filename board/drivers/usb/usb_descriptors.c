@@ -86,6 +86,12 @@ bool usb_find_keyboard(const uint8_t *data, uint32_t bytes, struct usb_ends *end
     return find(&keyboard, data, bytes, ends);
 }
 
+bool usb_read_hub(const uint8_t data[USB_HUB_BYTES], uint8_t type, struct usb_hub_facts *out)
+{
+    *out = (struct usb_hub_facts){ data[2], data[3] >> 5 & 3, 2u * data[5] };
+    return data[0] >= USB_HUB_BYTES && data[1] == type && out->n_ports != 0;
+}
+
 static uint32_t little(const uint8_t *p)
 {
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;

@@ -20,6 +20,16 @@ struct usb_ends {
 bool usb_find_storage(const uint8_t *data, uint32_t bytes, struct usb_ends *ends);
 bool usb_find_keyboard(const uint8_t *data, uint32_t bytes, struct usb_ends *ends);
 
+/* What a hub says of itself: USB 2.0, 11.23.2.1; USB 3.2, 10.15.2.1. */
+enum { USB_HUB_BYTES = 7, USB_HUB = 0x29, USB_HUB_3 = 0x2a };
+struct usb_hub_facts {
+    uint32_t n_ports; /* 1 to 255 */
+    uint32_t think;   /* of its translator, in steps of 8 bit times */
+    uint32_t power_ms;
+};
+/* False: it is no descriptor of that type, or of a hub without ports. */
+bool usb_read_hub(const uint8_t data[USB_HUB_BYTES], uint8_t type, struct usb_hub_facts *out);
+
 enum usb_outcome { USB_GOOD, USB_FAILED, USB_BROKEN };
 
 /* A command status wrapper (Bulk-Only Transport 1.0, 5.2). *left: bytes that were not moved. */

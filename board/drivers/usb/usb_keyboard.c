@@ -32,9 +32,9 @@ static enum err prepare(struct usb_keyboard *k, struct xhci *x)
     return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
-enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t port)
+enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t place)
 {
-    enum err e = xhci_attach(host, &k->device, port);
+    enum err e = xhci_attach(host, &k->device, place);
 
     if (e != ERR_OK)
         return e;

@@ -15,8 +15,8 @@ struct usb_keyboard {
     bool lit;        /* the lamp of Caps Lock */
 };
 
-/* Take what is at this port if it is a keyboard. */
-enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t port);
+/* Take what is at this place if it is a keyboard. */
+enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t place);
 
 /* Reports that have come become bytes in k->keys. False: it does not work any more, and was let go of. */
 bool usb_keyboard_look(struct usb_keyboard *k, struct xhci *host);

@@ -232,12 +232,12 @@ static enum err learn(struct usb_storage *s)
     return err_unless(s->outcome != USB_BROKEN, ERR_IO);
 }
 
-/* A drive at this port, addressed and configured. ERR_NO_DEVICE: something else. */
-static enum err try_port(struct usb_storage *s, uint32_t port)
+/* A drive at this place, addressed and configured. ERR_NO_DEVICE: something else. */
+static enum err try_place(struct usb_storage *s, uint32_t place)
 {
     struct xhci *x = s->host;
     uint32_t identity = 0;
-    enum err e = xhci_attach(x, &s->device, port);
+    enum err e = xhci_attach(x, &s->device, place);
 
     if (e != ERR_OK)
         return e;
@@ -276,9 +276,14 @@ static enum err start(struct usb_storage *s)
         return e;
     }
     e = ERR_NO_DEVICE;
-    for (uint32_t port = 1; port <= x->n_ports && e != ERR_OK; port++)
-        if (xhci_is_unused(x, port, &fresh))
-            e = try_port(s, port);
+    xhci_hub_look(x);
+    for (uint32_t place = 1; place <= xhci_n_places(x) && e != ERR_OK; place++) {
+        if (!xhci_is_unused(x, place, &fresh))
+            continue;
+        e = try_place(s, place);
+        if (e == ERR_NO_DEVICE && fresh)
+            (void)xhci_hub_open(x, place); /* it may be behind that */
+    }
     if (e != ERR_OK)
         return ERR_NO_DEVICE;
     s->stopped = false;
@@ -388,9 +393,8 @@ static enum err usb_storage_submit(struct block_device *dev, struct block_reques
     return ERR_OK;
 }
 
-static enum err usb_storage_poll(struct block_device *dev)
+static enum err go_on(struct usb_storage *s)
 {
-    struct usb_storage *s = dev->driver;
     struct xhci_trb event;
 
     if (s->dead)
@@ -406,6 +410,20 @@ static enum err usb_storage_poll(struct block_device *dev)
         return ERR_OK;
     s->idle_polls = 0;
     return xhci_is_connected(s->host, &s->device) ? ERR_OK : stop_all(s, ERR_IO);
+}
+
+static enum err usb_storage_poll(struct block_device *dev)
+{
+    return go_on(dev->driver);
+}
+
+bool usb_storage_rests(struct usb_storage *s, uint32_t ms)
+{
+    struct xhci_deadline d = xhci_deadline_in(s->host, ms);
+
+    while (s->n_row != 0 && !xhci_is_over(s->host, &d))
+        (void)go_on(s);
+    return s->n_row == 0;
 }
 
 static enum err usb_storage_reset(struct block_device *dev)

@@ -39,6 +39,10 @@ struct usb_storage {
  * out->problem says why. ERR_NO_DEVICE: there is none. */
 enum err usb_storage_open(struct usb_storage *s, struct xhci *host, struct block_device *out);
 
+/* Whether nothing is under way, after so long at the most: what was asked for ahead is there by then, though nobody has
+ * taken it. */
+bool usb_storage_rests(struct usb_storage *s, uint32_t ms);
+
 /* The controller does not obey: stop it, and end what is under way with ERR_IO. */
 enum err usb_storage_stop(struct usb_storage *s);
 

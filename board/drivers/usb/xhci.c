@@ -311,6 +311,15 @@ static void set_rings(struct xhci *x)
                   xhci_address(x, x->table)); /* last: it begins the ring */
 }
 
+static void find_hubs(struct xhci *x)
+{
+    bool fresh;
+
+    for (uint32_t port = 1; port <= x->n_ports; port++)
+        if (xhci_is_unused(x, port, &fresh))
+            (void)xhci_hub_open(x, port);
+}
+
 enum err xhci_start(struct xhci *x)
 {
     enum err e = read_capabilities(x);
@@ -334,5 +343,6 @@ enum err xhci_start(struct xhci *x)
     x->running = true;
     x->starts++;
     xhci_pause(x, CONNECT_MS); /* USB 2.0, 7.1.7.3: a connection settles */
+    find_hubs(x);
     return ERR_OK;
 }

@@ -1,6 +1,6 @@
-/* A USB host controller (eXtensible Host Controller Interface 1.2) with devices at its own ports: command
- * ring, event ring, and for each device the rings of its control endpoint and of two more. Polled; one
- * core. */
+/* A USB host controller (eXtensible Host Controller Interface 1.2) with devices at its own ports and behind hubs
+ * there: command ring, event ring, and for each device the rings of its control endpoint and of two more. Polled;
+ * one core. */
 #ifndef INGOT_BOARD_DRIVERS_USB_XHCI_H
 #define INGOT_BOARD_DRIVERS_USB_XHCI_H
 
@@ -19,7 +19,16 @@ enum {
     XHCI_KEPT = 8,     /* events of a device that nobody has asked for yet */
     XHCI_SCRATCH = 16, /* pages that the controller may want for itself */
     XHCI_CONTROL = 1,  /* the control endpoint's number in contexts (4.5.1) */
+    XHCI_HUBS = 4,
+    XHCI_HUB_PORTS = 15, /* a route has four bits for each (8.9 of USB 3.2) */
 };
+
+enum {
+    XHCI_SPEED_FULL = 1,
+    XHCI_SPEED_LOW,
+    XHCI_SPEED_HIGH,
+    XHCI_SPEED_SUPER
+}; /* 7.2.2.1.1; more are faster */
 
 struct xhci_trb { /* 4.11 */
     uint64_t data;
@@ -48,9 +57,18 @@ struct xhci_device {
     _Alignas(XHCI_PAGE) uint8_t data[XHCI_PAGE]; /* of control transfers */
     struct xhci_ring control, in, out;
     uint32_t in_id, out_id;     /* their numbers in contexts; 0: it has none */
-    uint32_t port, slot, speed; /* slot 0: not attached */
+    uint32_t place;             /* where it is, of xhci_n_places */
+    uint32_t port, slot, speed; /* port: the controller's own. slot 0: not attached */
+    uint32_t route;             /* port of the hub that it is behind; 0: there is none */
+    struct xhci_hub *hub;
     struct xhci_trb kept[XHCI_KEPT];
     uint32_t n_kept;
+};
+
+/* A hub at one of the controller's own ports, while its slot is not 0. */
+struct xhci_hub {
+    struct xhci_device device;
+    struct usb_hub_facts facts;
 };
 
 /* All state of one controller; zeroed by its owner. */
@@ -71,25 +89,34 @@ struct xhci {
     uint32_t next_event, event_cycle;
     uint32_t operational, doorbells, runtime; /* where their registers begin */
     uint32_t context_words, n_ports;
+    struct xhci_hub hubs[XHCI_HUBS];
     uint32_t starts; /* how often it was started */
     bool running;
     const char *why; /* a sentence when the controller cannot be used, else NULL */
 };
 
-/* From reset to running. ERR_NO_DEVICE: nothing answers; otherwise x->why has a sentence. */
+/* From reset to running, hubs found. ERR_NO_DEVICE: nothing answers; otherwise x->why has a sentence. */
 enum err xhci_start(struct xhci *x);
 
 /* Stop and reset the controller; afterwards it moves no data and has no devices. ERR_TIMEOUT. */
 enum err xhci_stop(struct xhci *x);
 
-/* Reset what is at the port (from 1) and give it an address. ERR_NO_DEVICE: nothing is there. */
-enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t port);
+/* Places are numbered from 1: the controller's own ports, then those of hubs, whether there are any. */
+uint32_t xhci_n_places(const struct xhci *x);
+
+/* Reset what is at the place and give it an address. ERR_NO_DEVICE: nothing is there. */
+enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place);
 /* Afterwards no data of the device move; otherwise an error, and the controller must be stopped. */
 enum err xhci_detach(struct xhci *x, struct xhci_device *d);
-bool xhci_is_connected(const struct xhci *x, const struct xhci_device *d);
+bool xhci_is_connected(struct xhci *x, const struct xhci_device *d);
 
-/* Something is at the port that no device here is. *fresh: it came since the port was reset last. */
-bool xhci_is_unused(const struct xhci *x, uint32_t port, bool *fresh);
+/* Something is at the place that no device here is. *fresh: it came since the place was reset last. */
+bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh);
+
+/* Take what is at the port if it is a hub, and switch its ports on. ERR_NO_DEVICE: it is none, or there are too many. */
+enum err xhci_hub_open(struct xhci *x, uint32_t port);
+/* Let go of hubs that were pulled. */
+void xhci_hub_look(struct xhci *x);
 
 /* A control transfer of the device, its data in d->data, zeroed before where it comes in.
  * ERR_UNSUPPORTED: the device refused (a stall). */

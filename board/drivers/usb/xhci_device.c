@@ -1,4 +1,4 @@
-/* Devices at the controller's ports: addresses, endpoints, control transfers. Sections are those of the
+/* Devices at the controller's ports and behind hubs: addresses, endpoints, control transfers. Sections are those of the
  * eXtensible Host Controller Interface specification 1.2. */
 #include <string.h>
 
@@ -9,9 +9,6 @@
 enum {
     RESET_MS = 500,
     RECOVERY_MS = 10, /* USB 2.0, 7.1.7.5 */
-    SPEED_FULL = 1,
-    SPEED_LOW = 2,
-    SPEED_HIGH = 3,
     TYPE_CONTROL = 4,
     TYPE_BULK_OUT = 2,
     TYPE_BULK_IN = 6,
@@ -56,8 +53,11 @@ static void set_slot_context(struct xhci *x, const struct xhci_device *d, uint32
 {
     memset(x->input, 0, sizeof x->input);
     x->input[1] = add;
-    context(x, 0)[0] = d->speed << 20 | last << 27;
+    context(x, 0)[0] = d->route | d->speed << 20 | last << 27;
     context(x, 0)[1] = d->port << 16;
+    /* 6.2.2: a hub of high speed talks to slower devices for the controller */
+    if (d->hub != NULL && d->hub->device.speed == XHCI_SPEED_HIGH && d->speed < XHCI_SPEED_HIGH)
+        context(x, 0)[2] = d->hub->device.slot | d->route << 8;
 }
 
 static void set_endpoint(struct xhci *x, uint32_t id, uint32_t type, const struct xhci_ring *ring,
@@ -80,9 +80,9 @@ static enum err obey_input(struct xhci *x, const struct xhci_device *d, uint32_t
 
 static uint32_t first_packet(const struct xhci_device *d) /* USB 2.0, 5.5.3; USB 3.2, 8.12.2 */
 {
-    if (d->speed == SPEED_FULL || d->speed == SPEED_LOW)
+    if (d->speed == XHCI_SPEED_FULL || d->speed == XHCI_SPEED_LOW)
         return 8;
-    return d->speed == SPEED_HIGH ? 64 : 512;
+    return d->speed == XHCI_SPEED_HIGH ? 64 : 512;
 }
 
 static enum err give_address(struct xhci *x, struct xhci_device *d)
@@ -103,9 +103,9 @@ static enum err learn_packet(struct xhci *x, struct xhci_device *d)
 {
     enum err e = ERR_OK;
 
-    if (d->speed == SPEED_FULL)
+    if (d->speed == XHCI_SPEED_FULL)
         e = xhci_control(x, d, 0x80, 6, 1 << 8, 0, 8);
-    if (e != ERR_OK || d->speed != SPEED_FULL || d->data[7] == 8)
+    if (e != ERR_OK || d->speed != XHCI_SPEED_FULL || d->data[7] == 8)
         return e;
     if (d->data[7] != 16 && d->data[7] != 32 && d->data[7] != 64)
         return ERR_IO;
@@ -115,10 +115,33 @@ static enum err learn_packet(struct xhci *x, struct xhci_device *d)
     return obey_input(x, d, TRB_EVALUATE);
 }
 
-enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t port)
+enum err xhci_tell_hub(struct xhci *x, struct xhci_hub *h)
+{
+    set_slot_context(x, &h->device, 1, 1);
+    context(x, 0)[0] |= 1u << 26;
+    context(x, 0)[1] |= h->facts.n_ports << 24;
+    if (h->device.speed == XHCI_SPEED_HIGH)
+        context(x, 0)[2] = h->facts.think << 16;
+    return obey_input(x, &h->device, TRB_CONFIGURE);
+}
+
+static enum err reset_place(struct xhci *x, struct xhci_device *d, uint32_t place)
+{
+    d->place = place;
+    d->port = place;
+    d->route = 0;
+    d->hub = xhci_hub_of(x, place, &d->route);
+    if (d->hub == NULL)
+        return reset_port(x, place, &d->speed);
+    d->port = d->hub->device.port;
+    return d->hub->device.slot != 0 ? xhci_hub_reset(x, d->hub, d->route, &d->speed)
+                                    : ERR_NO_DEVICE;
+}
+
+enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place)
 {
     struct xhci_trb event;
-    enum err e = reset_port(x, port, &d->speed);
+    enum err e = reset_place(x, d, place);
 
     if (e == ERR_OK)
         e = xhci_obey(x, TRB_ENABLE_SLOT, 0, 0, &event);
@@ -127,7 +150,6 @@ enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t port)
     if (event.control >> 24 == 0 || event.control >> 24 > XHCI_SLOTS)
         return ERR_IO;
     d->slot = event.control >> 24;
-    d->port = port;
     d->in_id = d->out_id = d->n_kept = 0;
     x->devices[d->slot] = d;
     e = give_address(x, d);
@@ -157,25 +179,38 @@ enum err xhci_detach(struct xhci *x, struct xhci_device *d)
     return e;
 }
 
-bool xhci_is_connected(const struct xhci *x, const struct xhci_device *d)
+bool xhci_port_works(const struct xhci *x, uint32_t port)
 {
-    uint32_t controller;
+    uint32_t controller = xhci_read(x, x->operational + OP_STATUS);
 
-    if (!x->running || d->slot == 0)
-        return false;
-    controller = xhci_read(x, x->operational + OP_STATUS);
     return controller != UINT32_MAX && !(controller & STATUS_FATAL) &&
-           (xhci_read(x, port_register(x, d->port)) & (PORT_CONNECTED | PORT_ENABLED)) ==
+           (xhci_read(x, port_register(x, port)) & (PORT_CONNECTED | PORT_ENABLED)) ==
                (PORT_CONNECTED | PORT_ENABLED);
 }
 
-bool xhci_is_unused(const struct xhci *x, uint32_t port, bool *fresh)
+bool xhci_is_connected(struct xhci *x, const struct xhci_device *d)
 {
-    uint32_t status = xhci_read(x, port_register(x, port));
+    bool fresh;
+
+    if (!x->running || d->slot == 0)
+        return false;
+    if (d->hub == NULL)
+        return xhci_port_works(x, d->port);
+    return xhci_hub_has(x, d->hub, d->route, true, &fresh) && !fresh;
+}
+
+bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh)
+{
+    struct xhci_hub *hub;
+    uint32_t status, port;
 
     for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++)
-        if (x->devices[slot] != NULL && x->devices[slot]->port == port)
+        if (x->devices[slot] != NULL && x->devices[slot]->place == place)
             return false;
+    hub = xhci_hub_of(x, place, &port);
+    if (hub != NULL)
+        return xhci_hub_has(x, hub, port, false, fresh);
+    status = xhci_read(x, port_register(x, place));
     *fresh = status & PORT_CONNECT_CHANGE;
     return status != UINT32_MAX && (status & PORT_CONNECTED);
 }
@@ -185,7 +220,7 @@ static uint32_t interval_of(const struct xhci_device *d, uint32_t interval)
 {
     uint32_t exponent = 3;
 
-    if (d->speed != SPEED_FULL && d->speed != SPEED_LOW)
+    if (d->speed != XHCI_SPEED_FULL && d->speed != XHCI_SPEED_LOW)
         return min_u32(max_u32(interval, 1), 16) - 1;
     for (; interval > 1 && exponent < 10; interval >>= 1)
         exponent++;

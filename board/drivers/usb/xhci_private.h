@@ -23,4 +23,16 @@ enum err xhci_obey(struct xhci *x, uint32_t type, uint64_t data, uint32_t contro
 enum err xhci_obey_slot(struct xhci *x, const struct xhci_device *d, uint32_t type, uint64_t data,
                         uint32_t id);
 
+/* xhci_hub.c: the hub whose port a place is, NULL for a place of the controller's own; the port's reset; whether
+ * something is there, and enabled. */
+struct xhci_hub *xhci_hub_of(struct xhci *x, uint32_t place, uint32_t *port);
+enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *speed);
+bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enabled, bool *fresh);
+
+/* The controller's own port has something, and it is enabled. */
+bool xhci_port_works(const struct xhci *x, uint32_t port);
+
+/* Tell the controller that the device is a hub (4.6.6). */
+enum err xhci_tell_hub(struct xhci *x, struct xhci_hub *h);
+
 #endif

@@ -1,0 +1,195 @@
+/* Hubs at the controller's own ports: what is behind one has a place number beyond those ports. Sections are those of
+ * the Universal Serial Bus Specification 2.0, chapter 11, and of 3.2 ("USB 3") where a hub is of that kind. */
+#include "board/drivers/usb/xhci_private.h"
+#include "board/drivers/usb/xhci_registers.h"
+#include "board/min_max.h"
+
+enum {
+    GET_STATUS = 0,
+    CLEAR_FEATURE = 1,
+    SET_FEATURE = 3,
+    GET_DESCRIPTOR = 6,
+    SET_CONFIGURATION = 9,
+    SET_HUB_DEPTH = 12
+};
+enum {
+    TO_DEVICE = 0x00,
+    FROM_DEVICE = 0x80,
+    TO_HUB = 0x20,
+    FROM_HUB = 0xa0,
+    TO_PORT = 0x23,
+    FROM_PORT = 0xa3
+};
+enum {
+    FEATURE_RESET = 4,
+    FEATURE_POWER = 8,
+    FEATURE_CONNECT_CHANGE = 16,
+    FEATURE_RESET_CHANGE = 20
+};
+enum { /* 11.24.2.7, USB 3 10.16.2.6; changes are in the upper half */
+       HUB_PORT_CONNECTED = 1 << 0,
+       HUB_PORT_ENABLED = 1 << 1,
+       HUB_PORT_LOW = 1 << 9,
+       HUB_PORT_HIGH = 1 << 10,
+       HUB_PORT_CONNECT_CHANGE = 1 << 16,
+       HUB_PORT_RESET_CHANGE = 1 << 20,
+};
+enum { CLASS_HUB = 9 };
+enum { RESET_MS = 500, RECOVERY_MS = 10, CONNECT_MS = 100 };
+
+uint32_t xhci_n_places(const struct xhci *x)
+{
+    return x->n_ports + XHCI_HUBS * XHCI_HUB_PORTS;
+}
+
+struct xhci_hub *xhci_hub_of(struct xhci *x, uint32_t place, uint32_t *port)
+{
+    uint32_t number = place - x->n_ports - 1;
+
+    if (place <= x->n_ports)
+        return NULL;
+    *port = number % XHCI_HUB_PORTS + 1;
+    return &x->hubs[number / XHCI_HUB_PORTS];
+}
+
+static bool is_super(const struct xhci_hub *h)
+{
+    return h->device.speed >= XHCI_SPEED_SUPER;
+}
+
+/* ---- ports ---- */
+
+static enum err set_feature(struct xhci *x, struct xhci_hub *h, uint8_t request, uint16_t feature,
+                            uint32_t port)
+{
+    return xhci_control(x, &h->device, TO_PORT, request, feature, (uint16_t)port, 0);
+}
+
+static enum err get_status(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *status)
+{
+    const uint8_t *d = h->device.data;
+    enum err e = xhci_control(x, &h->device, FROM_PORT, GET_STATUS, 0, (uint16_t)port, 4);
+
+    *status = d[0] | (uint32_t)d[1] << 8 | (uint32_t)d[2] << 16 | (uint32_t)d[3] << 24;
+    return e;
+}
+
+static uint32_t speed_of(const struct xhci_hub *h, uint32_t status)
+{
+    if (is_super(h))
+        return h->device.speed;
+    if (status & HUB_PORT_LOW)
+        return XHCI_SPEED_LOW;
+    return status & HUB_PORT_HIGH ? XHCI_SPEED_HIGH : XHCI_SPEED_FULL;
+}
+
+enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *speed)
+{
+    struct xhci_deadline d = xhci_deadline_in(x, RESET_MS);
+    uint32_t status;
+    enum err e = get_status(x, h, port, &status);
+
+    if (e == ERR_OK && !(status & HUB_PORT_CONNECTED))
+        return ERR_NO_DEVICE;
+    if (e == ERR_OK)
+        e = set_feature(x, h, CLEAR_FEATURE, FEATURE_CONNECT_CHANGE, port);
+    if (e == ERR_OK)
+        e = set_feature(x, h, SET_FEATURE, FEATURE_RESET, port);
+    while (e == ERR_OK && (e = get_status(x, h, port, &status)) == ERR_OK &&
+           !(status & HUB_PORT_RESET_CHANGE))
+        if (xhci_is_over(x, &d))
+            return ERR_TIMEOUT;
+    if (e == ERR_OK)
+        e = set_feature(x, h, CLEAR_FEATURE, FEATURE_RESET_CHANGE, port);
+    if (e != ERR_OK)
+        return e;
+    xhci_pause(x, RECOVERY_MS);
+    *speed = speed_of(h, status);
+    return err_unless(status & HUB_PORT_ENABLED, ERR_IO);
+}
+
+bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enabled, bool *fresh)
+{
+    uint32_t want = HUB_PORT_CONNECTED | (enabled ? (uint32_t)HUB_PORT_ENABLED : 0), status;
+
+    if (h->device.slot == 0 || !xhci_port_works(x, h->device.port) || port > h->facts.n_ports ||
+        get_status(x, h, port, &status) != ERR_OK)
+        return false;
+    *fresh = status & HUB_PORT_CONNECT_CHANGE;
+    return (status & want) == want;
+}
+
+/* ---- the hub itself ---- */
+
+static enum err describe(struct xhci *x, struct xhci_hub *h)
+{
+    uint8_t type = is_super(h) ? USB_HUB_3 : USB_HUB;
+    enum err e = xhci_control(x, &h->device, FROM_HUB, GET_DESCRIPTOR, (uint16_t)(type << 8), 0,
+                              USB_HUB_BYTES);
+
+    if (e != ERR_OK)
+        return e;
+    if (!usb_read_hub(h->device.data, type, &h->facts))
+        return ERR_NO_DEVICE;
+    h->facts.n_ports = min_u32(h->facts.n_ports, XHCI_HUB_PORTS);
+    return ERR_OK;
+}
+
+/* Ports without a switch of their own take the request, too (11.11). */
+static enum err power_ports(struct xhci *x, struct xhci_hub *h)
+{
+    enum err e = ERR_OK;
+
+    for (uint32_t port = 1; port <= h->facts.n_ports && e == ERR_OK; port++)
+        e = set_feature(x, h, SET_FEATURE, FEATURE_POWER, port);
+    xhci_pause(x, h->facts.power_ms + CONNECT_MS);
+    return e;
+}
+
+static enum err set_up(struct xhci *x, struct xhci_hub *h)
+{
+    uint8_t configuration;
+    enum err e = xhci_control(x, &h->device, FROM_DEVICE, GET_DESCRIPTOR, 1 << 8, 0, 18);
+
+    if (e == ERR_OK && h->device.data[4] != CLASS_HUB)
+        return ERR_NO_DEVICE;
+    if (e == ERR_OK)
+        e = xhci_control(x, &h->device, FROM_DEVICE, GET_DESCRIPTOR, 2 << 8, 0, 9);
+    configuration = h->device.data[5];
+    if (e == ERR_OK)
+        e = xhci_control(x, &h->device, TO_DEVICE, SET_CONFIGURATION, configuration, 0, 0);
+    if (e == ERR_OK && is_super(h))
+        e = xhci_control(x, &h->device, TO_HUB, SET_HUB_DEPTH, 0, 0, 0);
+    if (e == ERR_OK)
+        e = describe(x, h);
+    if (e == ERR_OK)
+        e = xhci_tell_hub(x, h);
+    return e == ERR_OK ? power_ports(x, h) : e;
+}
+
+enum err xhci_hub_open(struct xhci *x, uint32_t port)
+{
+    struct xhci_hub *h = NULL;
+    enum err e;
+
+    for (unsigned i = 0; i < XHCI_HUBS; i++)
+        if (x->hubs[i].device.slot == 0)
+            h = &x->hubs[i];
+    if (h == NULL || port > x->n_ports)
+        return ERR_NO_DEVICE;
+    h->facts.n_ports = 0;
+    e = xhci_attach(x, &h->device, port);
+    if (e != ERR_OK)
+        return e;
+    e = set_up(x, h);
+    if (e != ERR_OK)
+        (void)xhci_detach(x, &h->device);
+    return e;
+}
+
+void xhci_hub_look(struct xhci *x)
+{
+    for (unsigned i = 0; i < XHCI_HUBS; i++)
+        if (x->hubs[i].device.slot != 0 && !xhci_is_connected(x, &x->hubs[i].device))
+            (void)xhci_detach(x, &x->hubs[i].device);
+}
