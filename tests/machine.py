@@ -241,11 +241,10 @@ def written_sectors(machine, drives):
     status, console = machine.run("write", 1, drives(card),
                                   os.path.join(BUILD, machine.board, "storage-bench.bin"))
     with open(card, "rb") as image:
-        image.seek(1 << 20)
-        found = image.read(301 * 512)
+        before, found, behind = image.read(1 << 20), image.read(301 * 512), image.read()
     want = bytes((i * 7 + i // 512) & 255 for i in range(300 * 512))
-    return (status == 0 and console.count("storage-write:") == 2 and found == want[:512] + want,
-            console)
+    return (status == 0 and console.count("storage-write:") == 2 and found == want[:512] + want and
+            not any(before) and not any(behind), console)
 
 
 FLASH_BYTES = {"virt-arm64": 64 << 20, "virt-riscv64": 32 << 20}

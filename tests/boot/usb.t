@@ -39,6 +39,7 @@ def failing(once):
 UNITS = usb_arguments(CARD)[:2] + ["-drive", f"if=none,id=other,format=raw,cache=unsafe,file.locking=off,file={CARD}",
          "-device", "qemu-xhci", "-device", "usb-bot,id=bot", "-device", "scsi-hd,bus=bot.0,scsi-id=0,lun=0,drive=card",
          "-device", "scsi-hd,bus=bot.0,scsi-id=0,lun=1,drive=other"]
+BIG = ",logical_block_size=4096,physical_block_size=4096"
 KEYBOARD = ["-device", "qemu-xhci", "-device", "usb-kbd"]
 # name, drives, words; what the console must have, and whether a reply is due
 USB, SAME = "storage: USB drive at", True
@@ -46,6 +47,10 @@ ROWS = [
     ("virtio-blk", card_arguments(CARD, ",file.locking=off"), WORDS, ["storage: virtio-blk"], SAME),
     ("resident", usb_arguments(CARD), WORDS, [USB, "resident"], SAME),
     ("streamed", usb_arguments(CARD), WORDS + STREAM, [USB, "streamed"], SAME),
+    ("blocks of 4 KiB, resident", usb_arguments(CARD, device=BIG), WORDS, [USB], SAME),
+    ("blocks of 4 KiB, streamed", usb_arguments(CARD, device=BIG), WORDS + STREAM, [USB, "streamed"], SAME),
+    ("blocks of 2 KiB, streamed", usb_arguments(CARD, device=BIG.replace("4096", "2048")), WORDS + STREAM,
+     [USB, "streamed"], SAME),
     ("fails once, resident", usb_arguments(CARD, failing("on")), WORDS, [USB], SAME),
     ("fails once, streamed", usb_arguments(CARD, failing("on")), WORDS + STREAM, [USB], SAME),
     ("fails for good, resident", usb_arguments(CARD, failing("off")), WORDS,
@@ -80,5 +85,7 @@ for (machine, (name, _, _, expected, same)), (status, console) in zip(cases, res
 for machine in (ARM64, RISCV64_V):
     good, console = written_sectors(machine, usb_arguments)
     tap.ok(good, f"{machine.board}: a sector and 300 are written and read back", console)
+    good, console = written_sectors(machine, lambda card: usb_arguments(card, device=BIG))
+    tap.ok(good, f"{machine.board}: the same in blocks of 4 KiB", console)
 
 tap.done()

@@ -1,16 +1,11 @@
 /* Sections are those of the USB Mass Storage Class, Bulk-Only Transport 1.0; SCSI by SPC-4 and SBC-3. */
-#include "board/drivers/usb/usb_storage.h"
-
 #include <string.h>
 
 #include "board/drivers/soc/device_name.h"
-#include "board/drivers/usb/xhci_registers.h"
+#include "board/drivers/usb/usb_storage_private.h"
 #include "board/min_max.h"
 
 enum {
-    COMMAND_BYTES = 31, /* 5.1 */
-    STATUS_BYTES = 13,  /* 5.2 */
-    LIMIT_MS = 5000,
     READY_MS = 5000,
     HEALTH_PERIOD = 1 << 12, /* empty polls between two looks at the port */
     KEY_NOT_READY = 2,
@@ -18,146 +13,6 @@ enum {
     KEY_ATTENTION = 6,
     NO_MEDIUM = 0x3a,
 };
-
-/* ---- one command ---- */
-
-static void ask_status(struct usb_storage *s)
-{
-    struct xhci *x = s->host;
-
-    s->phase = USB_STATUS;
-    memset(s->status, 0, sizeof s->status);
-    xhci_put(x, &s->device.in, s->status, STATUS_BYTES, s->ends.in_packet, true);
-    xhci_ring(x, &s->device, &s->device.in, s->device.in_id);
-}
-
-static void put_u32(uint8_t *p, uint32_t v)
-{
-    for (unsigned i = 0; i < 4; i++)
-        p[i] = (uint8_t)(v >> 8 * i);
-}
-
-static void put_big(uint8_t *p, uint64_t v, unsigned bytes)
-{
-    while (bytes-- > 0) {
-        p[bytes] = (uint8_t)v;
-        v >>= 8;
-    }
-}
-
-/* 5.1. The status is asked for when the data have gone or come: a drive may count on this order, and
- * QEMU's loses a status that was asked for while its data are under way. */
-static void send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes, void *data,
-                 uint32_t bytes, bool write)
-{
-    struct xhci *x = s->host;
-    uint8_t *c = s->command;
-
-    memset(c, 0, sizeof s->command);
-    put_u32(c, 0x43425355);
-    put_u32(c + 4, ++s->tag);
-    put_u32(c + 8, bytes);
-    c[12] = write ? 0 : 0x80;
-    c[14] = cdb_bytes;
-    memcpy(c + 15, cdb, cdb_bytes);
-    s->stalled = false;
-    xhci_put(x, &s->device.out, c, COMMAND_BYTES, s->ends.out_packet, false);
-    if (bytes != 0 && write)
-        xhci_put(x, &s->device.out, data, bytes, s->ends.out_packet, true);
-    xhci_ring(x, &s->device, &s->device.out, s->device.out_id);
-    if (bytes == 0) {
-        ask_status(s);
-        return;
-    }
-    s->phase = write ? USB_SENDING : USB_RECEIVING;
-    if (write)
-        return;
-    xhci_put(x, &s->device.in, data, bytes, s->ends.in_packet, true);
-    xhci_ring(x, &s->device, &s->device.in, s->device.in_id);
-}
-
-static void end(struct usb_storage *s, enum usb_outcome outcome)
-{
-    s->phase = USB_IDLE;
-    s->outcome = outcome;
-}
-
-/* 6.7.2: after a stall the halt is cleared on both sides, and the status follows. */
-static void clear_stall(struct usb_storage *s, bool in)
-{
-    struct xhci_device *d = &s->device;
-    uint16_t endpoint = in ? (uint16_t)(0x80 | s->ends.in) : s->ends.out;
-    bool again = s->stalled;
-
-    s->stalled = true;
-    if (again ||
-        xhci_unhalt(s->host, d, in ? &d->in : &d->out, in ? d->in_id : d->out_id) != ERR_OK ||
-        xhci_control(s->host, d, 0x02, 1, 0, endpoint, 0) != ERR_OK)
-        end(s, USB_BROKEN);
-    else
-        ask_status(s);
-}
-
-/* Whether this endpoint is the one that the phase waits for. */
-static bool is_due(const struct usb_storage *s, uint32_t id)
-{
-    if (s->phase == USB_SENDING)
-        return id == s->device.out_id;
-    return s->phase != USB_IDLE && id == s->device.in_id;
-}
-
-static void take_event(struct usb_storage *s, const struct xhci_trb *event)
-{
-    uint32_t id = event->control >> 16 & 31, code = event->status >> 24;
-    uint32_t left = event->status & 0xffffff;
-
-    if ((event->control >> 10 & 63) != EVENT_TRANSFER || event->control >> 24 != s->device.slot ||
-        s->phase == USB_IDLE)
-        return;
-    if (code == CODE_STALL && is_due(s, id)) {
-        clear_stall(s, id == s->device.in_id);
-    } else if (!is_due(s, id) || (code != CODE_SUCCESS && code != CODE_SHORT)) {
-        end(s, USB_BROKEN);
-    } else if (s->phase != USB_STATUS) {
-        ask_status(s); /* it also tells how much of the data is missing */
-    } else if (left != 0) {
-        end(s, USB_BROKEN);
-    } else {
-        dma_sync(&s->host->setup.window, s->status, sizeof s->status);
-        end(s, usb_read_status(s->status, s->tag, &s->left));
-    }
-}
-
-/* One command to or from s->answer, waited for. */
-static enum usb_outcome run(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
-                            uint32_t bytes)
-{
-    struct xhci_deadline d = xhci_deadline_in(s->host, LIMIT_MS);
-    struct xhci_trb event;
-
-    memset(s->answer, 0, sizeof s->answer);
-    send(s, cdb, cdb_bytes, s->answer, bytes, false);
-    while (s->phase != USB_IDLE) {
-        if (xhci_next(s->host, &s->device, &event))
-            take_event(s, &event);
-        else if (xhci_is_over(s->host, &d) || !xhci_is_connected(s->host, &s->device))
-            end(s, USB_BROKEN);
-    }
-    dma_sync(&s->host->setup.window, s->answer, sizeof s->answer);
-    return s->outcome;
-}
-
-/* SPC-4, 6.37 and 4.5.3: why the last command failed, which also clears it. */
-static unsigned sense(struct usb_storage *s, unsigned *code)
-{
-    static const uint8_t request[6] = { 0x03, 0, 0, 0, 18, 0 };
-
-    *code = 0;
-    if (run(s, request, sizeof request, 18) != USB_GOOD)
-        return 0;
-    *code = s->answer[12];
-    return s->answer[2] & 15;
-}
 
 /* ---- the start ---- */
 
@@ -174,8 +29,8 @@ static enum err wait_ready(struct usb_storage *s)
     enum usb_outcome o;
     unsigned code;
 
-    while ((o = run(s, test, sizeof test, 0)) == USB_FAILED) {
-        unsigned key = sense(s, &code);
+    while ((o = usb_storage_run(s, test, sizeof test, 0)) == USB_FAILED) {
+        unsigned key = usb_storage_sense(s, &code);
 
         if (key == KEY_NOT_READY && code == NO_MEDIUM)
             return refuse(s, "there is no card in the USB reader: put one in and restart");
@@ -192,15 +47,18 @@ static enum err read_size(struct usb_storage *s)
     uint32_t block = 0;
     uint64_t n = 0;
 
-    if (run(s, short_one, sizeof short_one, 8) == USB_GOOD)
+    s->block_sectors = 1;
+
+    if (usb_storage_run(s, short_one, sizeof short_one, 8) == USB_GOOD)
         n = usb_read_capacity_10(s->answer, &block);
-    if (n == 1ull << 32 && run(s, long_one, sizeof long_one, 32) == USB_GOOD)
+    if (n == 1ull << 32 && usb_storage_run(s, long_one, sizeof long_one, 32) == USB_GOOD)
         n = usb_read_capacity_16(s->answer, &block);
     if (n == 0)
         return refuse(s, "the USB drive does not tell its size: use another drive");
-    if (block != SECTOR_BYTES)
-        return refuse(s, "the USB drive's blocks do not have 512 bytes: use another drive");
-    s->n_sectors = n;
+    if (block < SECTOR_BYTES || block > USB_STORAGE_BLOCK || (block & (block - 1)) != 0)
+        return refuse(s, "the USB drive's blocks have not 512 to 4096 bytes: use another drive");
+    s->block_sectors = block / SECTOR_BYTES;
+    s->n_sectors = n * s->block_sectors;
     return ERR_OK;
 }
 
@@ -216,7 +74,7 @@ static enum err learn(struct usb_storage *s)
         return refuse(s, "the USB drive has several units: use one that has one only");
     if (e != ERR_OK && e != ERR_UNSUPPORTED)
         return e;
-    if (run(s, inquiry, sizeof inquiry, 36) != USB_GOOD || (s->answer[0] & 0xff) != 0)
+    if (usb_storage_run(s, inquiry, sizeof inquiry, 36) != USB_GOOD || (s->answer[0] & 0xff) != 0)
         return refuse(s, "the USB device is no disk: use a drive");
     e = wait_ready(s);
     if (e == ERR_OK)
@@ -225,10 +83,11 @@ static enum err learn(struct usb_storage *s)
         return e;
     if (before != 0 && before != s->n_sectors)
         return refuse(s, "another USB drive is in its place: restart");
-    if (run(s, mode, sizeof mode, 4) == USB_GOOD) /* SPC-4, 6.11: the header's third byte */
+    if (usb_storage_run(s, mode, sizeof mode, 4) ==
+        USB_GOOD) /* SPC-4, 6.11: the header's third byte */
         s->read_only = s->answer[2] & 0x80;
     else
-        (void)sense(s, &code); /* no such pages: it can be written */
+        (void)usb_storage_sense(s, &code); /* no such pages: it can be written */
     return err_unless(s->outcome != USB_BROKEN, ERR_IO);
 }
 
@@ -304,25 +163,89 @@ static void let_go(struct usb_storage *s)
 
 /* ---- requests ---- */
 
-static void begin(struct usb_storage *s)
+static void put_big(uint8_t *p, uint64_t v, unsigned bytes)
 {
-    struct block_request *r;
+    while (bytes-- > 0) {
+        p[bytes] = (uint8_t)v;
+        v >>= 8;
+    }
+}
+
+static void move_blocks(struct usb_storage *s, uint64_t block, uint32_t n, void *data, bool write)
+{
     uint8_t cdb[16] = { 0 };
 
-    s->flushing = false;
-    if (s->n_row == 0)
-        return;
-    r = s->row[0];
-    if (r->sector + r->n_sectors <= 1ull << 32) { /* SBC-3, 5.11, 5.30 */
-        cdb[0] = r->write ? 0x2a : 0x28;
-        put_big(cdb + 2, r->sector, 4);
-        put_big(cdb + 7, r->n_sectors, 2);
+    if (block + n <= 1ull << 32) { /* SBC-3, 5.11, 5.30 */
+        cdb[0] = write ? 0x2a : 0x28;
+        put_big(cdb + 2, block, 4);
+        put_big(cdb + 7, n, 2);
     } else { /* 5.13, 5.32 */
-        cdb[0] = r->write ? 0x8a : 0x88;
-        put_big(cdb + 2, r->sector, 8);
-        put_big(cdb + 10, r->n_sectors, 4);
+        cdb[0] = write ? 0x8a : 0x88;
+        put_big(cdb + 2, block, 8);
+        put_big(cdb + 10, n, 4);
     }
-    send(s, cdb, cdb[0] >= 0x80 ? 16 : 10, r->buffer, r->n_sectors * SECTOR_BYTES, r->write);
+    usb_storage_send(s, cdb, cdb[0] >= 0x80 ? 16 : 10, data, n * s->block_sectors * SECTOR_BYTES,
+                     write);
+}
+
+/* Where the command at work is in the first request's buffer, and in the block at its edge. */
+static uint8_t *part_data(const struct usb_storage *s)
+{
+    return (uint8_t *)s->row[0]->buffer + (size_t)s->moved * SECTOR_BYTES;
+}
+
+static uint8_t *part_edge(struct usb_storage *s)
+{
+    return s->edge + (s->row[0]->sector + s->moved) % s->block_sectors * SECTOR_BYTES;
+}
+
+/* Whole blocks of the request as one command, or a block of which it has a part. */
+static void next_part(struct usb_storage *s)
+{
+    const struct block_request *r = s->row[0];
+    uint64_t at = r->sector + s->moved;
+    uint32_t left = r->n_sectors - s->moved, skip = (uint32_t)(at % s->block_sectors);
+
+    s->at_edge = skip != 0 || left < s->block_sectors;
+    s->has_read_edge = false;
+    if (s->at_edge) {
+        s->part = min_u32(s->block_sectors - skip, left);
+        move_blocks(s, at / s->block_sectors, 1, s->edge, false);
+    } else {
+        s->part = left - left % s->block_sectors;
+        move_blocks(s, at / s->block_sectors, s->part / s->block_sectors, part_data(s), r->write);
+    }
+}
+
+/* The command has ended well. True: another one of the same request is on its way. */
+static bool go_to_next_part(struct usb_storage *s)
+{
+    const struct block_request *r = s->row[0];
+    size_t bytes = (size_t)s->part * SECTOR_BYTES;
+
+    if (s->at_edge && !s->has_read_edge) {
+        dma_sync(&s->host->setup.window, s->edge, sizeof s->edge);
+        s->has_read_edge = true;
+        if (r->write) {
+            memcpy(part_edge(s), part_data(s), bytes);
+            move_blocks(s, (r->sector + s->moved) / s->block_sectors, 1, s->edge, true);
+            return true;
+        }
+        memcpy(part_data(s), part_edge(s), bytes);
+    }
+    s->moved += s->part;
+    if (s->moved == r->n_sectors)
+        return false;
+    next_part(s);
+    return true;
+}
+
+static void begin(struct usb_storage *s)
+{
+    s->flushing = false;
+    s->moved = 0;
+    if (s->n_row != 0)
+        next_part(s);
 }
 
 static void finish(struct usb_storage *s, enum err status)
@@ -351,13 +274,15 @@ static enum err advance(struct usb_storage *s)
     enum err status = err_unless(s->outcome == USB_GOOD && (s->left == 0 || s->flushing), ERR_IO);
     unsigned code;
 
-    if (s->outcome == USB_FAILED && sense(s, &code) == KEY_ILLEGAL && s->flushing)
+    if (s->outcome == USB_FAILED && usb_storage_sense(s, &code) == KEY_ILLEGAL && s->flushing)
         status = ERR_OK; /* it knows no cache */
     if (s->outcome == USB_BROKEN)
         return stop_all(s, ERR_IO);
+    if (status == ERR_OK && !s->flushing && go_to_next_part(s))
+        return ERR_OK;
     if (status == ERR_OK && r->write && !s->flushing) {
         s->flushing = true;
-        send(s, flush, sizeof flush, NULL, 0, false);
+        usb_storage_send(s, flush, sizeof flush, NULL, 0, false);
         return ERR_OK;
     }
     if (!r->write)
@@ -403,7 +328,7 @@ static enum err go_on(struct usb_storage *s)
         return ERR_OK;
     if (xhci_next(s->host, &s->device, &event)) {
         s->idle_polls = 0;
-        take_event(s, &event);
+        usb_storage_take_event(s, &event);
         return s->phase == USB_IDLE ? advance(s) : ERR_OK;
     }
     if (++s->idle_polls < HEALTH_PERIOD)
@@ -441,6 +366,7 @@ enum err usb_storage_stop(struct usb_storage *s)
 static void fill(struct usb_storage *s, struct block_device *out)
 {
     out->n_sectors = s->n_sectors;
+    out->block_bytes = s->block_sectors * SECTOR_BYTES;
     out->max_sectors = USB_STORAGE_SECTORS;
     out->queue_depth = USB_STORAGE_DEPTH;
     out->writable = !s->read_only;

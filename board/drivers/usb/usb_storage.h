@@ -10,6 +10,7 @@ enum {
     USB_STORAGE_DEPTH = 4,
     USB_STORAGE_SECTORS = 1024, /* of a request: 512 KiB */
     USB_STORAGE_NAME_BYTES = 40,
+    USB_STORAGE_BLOCK = 4096, /* the largest that a drive may have */
 };
 
 /* All state of a drive; zeroed by usb_storage_open. */
@@ -18,6 +19,7 @@ struct usb_storage {
     _Alignas(64) uint8_t command[64]; /* the wrappers, each in a cache line of its own */
     _Alignas(64) uint8_t status[64];
     _Alignas(64) uint8_t answer[64];
+    _Alignas(64) uint8_t edge[USB_STORAGE_BLOCK]; /* a block of which a request has a part */
     _Alignas(64) struct usb_ends ends;
     struct xhci *host;
     enum { USB_IDLE, USB_SENDING, USB_RECEIVING, USB_STATUS } phase;
@@ -28,7 +30,10 @@ struct usb_storage {
     bool stopped, dead; /* the next submit looks for it again; not even that helps */
     bool read_only;
     uint64_t n_sectors;
-    uint32_t identity; /* maker and product, of the first start */
+    uint32_t block_sectors; /* of one of the drive's blocks */
+    uint32_t moved, part;   /* sectors of the first request: done, and of the command at work */
+    bool at_edge, has_read_edge; /* the command moves a block of which the request has a part */
+    uint32_t identity;           /* maker and product, of the first start */
     struct block_request *row[USB_STORAGE_DEPTH];
     uint32_t n_row;
     const char *why;
