@@ -1,0 +1,144 @@
+/* The USB drive over a controller that is a model: what may go wrong in the middle of a request, that it is named as an
+ * error, and that the next request, or the one after, reads what the drive has. */
+#include "board/drivers/usb/usb_storage.h"
+
+#include "tests/unit/board/fake_xhci.h"
+
+enum { POLLS = 20000 };
+
+static struct usb_storage drive;
+static struct xhci host;
+static struct block_device device;
+static _Alignas(64) uint8_t buffer[64 * 512];
+
+static uint8_t disk_byte(size_t at)
+{
+    return (uint8_t)(at * 7 + at / 512 * 13 + 1);
+}
+
+static enum err open_drive(void)
+{
+    memset(&f, 0, sizeof f);
+    memset(&host, 0, sizeof host);
+    f.connected = f.fresh = true;
+    for (size_t i = 0; i < sizeof f.disk; i++)
+        f.disk[i] = disk_byte(i);
+    host.setup = (struct xhci_setup){
+        .mmio = 0x10000000,
+        .window = { .offset = bus_offset, .end = UINT64_MAX, .coherent = true },
+        .ticks = fake_ticks,
+        .ticks_hz = 1000
+    };
+    if (xhci_start(&host) != ERR_OK)
+        return ERR_IO;
+    return usb_storage_open(&drive, &host, &device);
+}
+
+static enum err move(uint64_t sector, uint32_t n, bool write)
+{
+    struct block_request r = { .sector = sector, .n_sectors = n, .buffer = buffer, .write = write };
+    enum err e = device.submit(&device, &r);
+
+    for (unsigned i = 0; e == ERR_OK && i < POLLS && !r.done; i++)
+        (void)device.poll(&device);
+    return e != ERR_OK ? e : r.done ? r.status : ERR_BUSY;
+}
+
+static bool reads(uint64_t sector, uint32_t n)
+{
+    memset(buffer, 0, sizeof buffer);
+    if (move(sector, n, false) != ERR_OK)
+        return false;
+    for (size_t i = 0; i < n * 512u; i++)
+        if (buffer[i] != disk_byte((size_t)sector * 512 + i))
+            return false;
+    return true;
+}
+
+static void test_well(void)
+{
+    OK(open_drive() == ERR_OK && device.problem == NULL && device.n_sectors == DISK_SECTORS &&
+           device.writable,
+       "opened");
+    OK(reads(0, 1) && reads(7, 64) && reads(DISK_SECTORS - 1, 1), "sectors are read");
+    memset(buffer, 0x5a, 1024);
+    OK(move(9, 2, true) == ERR_OK && f.disk[9 * 512] == 0x5a && f.disk[11 * 512 - 1] == 0x5a &&
+           f.disk[11 * 512] == disk_byte(11 * 512),
+       "and written");
+    for (unsigned i = 0; i < 200; i++) /* each ring goes round */
+        (void)reads(i, 3);
+    OK(reads(100, 60) && f.n_wrong == 0, "rings go round");
+}
+
+static void test_faults(void)
+{
+    static const struct {
+        const char *name;
+        enum fault fault;
+        enum err expected;
+        bool begins_anew; /* the drive is given an address again */
+    } rows[] = {
+        { "a stalled endpoint", STALLED, ERR_IO, false },
+        { "a status that stalls, too", STALLED_ALL, ERR_IO, true },
+        { "half of the data", SHORT, ERR_IO, false },
+        { "a babbling drive", BABBLING, ERR_IO, true },
+        { "errors of the wire", BROKEN_WIRE, ERR_IO, true },
+        { "another command's status", OTHER_TAG, ERR_IO, true },
+        { "a phase error", OUT_OF_STEP, ERR_IO, true },
+        { "a status that is none", NO_STATUS, ERR_IO, true },
+        { "an event of nothing", LATE_EVENT, ERR_IO, true },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        unsigned before;
+        enum err e;
+
+        (void)open_drive();
+        before = f.n_addresses;
+        f.fault = rows[i].fault;
+        f.times = 1;
+        e = move(5, 9, false);
+        OK(e == rows[i].expected, "%s: err %d", rows[i].name, e);
+        f.times = 0;
+        OK(reads(5, 9) && (f.n_addresses != before) == rows[i].begins_anew && f.n_wrong == 0,
+           "and the next read is right, %s",
+           rows[i].begins_anew ? "of a drive that begins anew" : "at once");
+    }
+    (void)open_drive();
+    f.fault = STALLED;
+    f.times = 1;
+    OK(move(5, 9, true) == ERR_IO && move(5, 9, true) == ERR_OK && f.n_wrong == 0,
+       "a write that stalls, and the next one");
+}
+
+static void test_silent(void)
+{
+    (void)open_drive();
+    f.fault = SILENT;
+    f.times = 1;
+    OK(move(5, 9, false) == ERR_BUSY, "a silent drive does not end a read");
+    OK(device.reset(&device) == ERR_OK && drive.n_row == 0, "a reset does");
+    f.times = 0;
+    OK(reads(5, 9) && f.n_wrong == 0, "and then it reads");
+}
+
+static void test_pulled(void)
+{
+    (void)open_drive();
+    f.fault = PULLED;
+    f.times = 1;
+    OK(move(5, 9, false) == ERR_IO, "pulled in the middle");
+    f.times = 0;
+    OK(move(5, 9, false) == ERR_IO && move(6, 1, false) == ERR_IO, "and gone");
+    f.connected = f.fresh = true;
+    OK(reads(5, 9) && f.n_wrong == 0, "and back");
+}
+
+int main(void)
+{
+    test_well();
+    test_faults();
+    test_silent();
+    test_pulled();
+    return tap_done();
+}
