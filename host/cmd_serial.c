@@ -282,6 +282,7 @@ static void step(void)
         watched = &typed;
     }
     if (!serial_step(&serial.line, STEP_MS, watched, take_line, NULL)) {
+        fprintf(stderr, "ingot: %s\n", serial.line.problem);
         end(EXIT_FAILED);
     }
     if (typed && serial.phase == IDLE) {
@@ -327,8 +328,11 @@ static int run(int argc, char **argv)
     }
     serial_args_end_settings(&serial.args);
     serial.events.quiet = serial.args.quiet;
-    if (!serial_open(&serial.line, serial.args.device, serial.args.baud) ||
-        (serial.args.csv != NULL && !serial_csv_open(&serial.events, serial.args.csv))) {
+    if (!serial_open(&serial.line, serial.args.device, serial.args.baud)) {
+        fprintf(stderr, "ingot: %s\n", serial.line.problem);
+        return EXIT_FAILED;
+    }
+    if (serial.args.csv != NULL && !serial_csv_open(&serial.events, serial.args.csv)) {
         return EXIT_FAILED;
     }
     sigaction(SIGINT, &action, NULL);

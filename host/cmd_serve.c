@@ -1,16 +1,19 @@
-/* `ingot serve`: a model on this computer for programs that speak OpenAI's HTTP. */
+/* `ingot serve`: a model on this computer, or boards, for programs that speak OpenAI's HTTP. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/commands.h"
 #include "host/host_app.h"
+#include "host/serve_boards.h"
 #include "host/serve_http.h"
 #include "host/serve_model.h"
 
 struct arguments {
     struct host_args host; /* first: the shared rows set it */
-    const char *address, *token, *port;
+    const char *address, *token, *port, *baud;
+    const char *lines[SERVE_BOARDS_MOST]; /* of boards */
+    uint32_t n_lines;
 };
 
 static bool is_loopback(const char *address)
@@ -54,6 +57,60 @@ static void set_defaults(struct serve_defaults *d, const struct options *o, cons
     d->n = o->reply.n;
 }
 
+/* The --baud; 0: the usual one. False: said. */
+static bool read_baud(const struct arguments *a, uint32_t *baud)
+{
+    char *end = NULL;
+    long n = a->baud != NULL ? strtol(a->baud, &end, 10) : 0;
+
+    *baud = (uint32_t)n;
+    if (a->baud != NULL && (end == a->baud || *end != '\0' || n < 300 || n > 4000000)) {
+        (void)command_refuse(&cmd_serve, "--baud", "takes a number from 300 to 4000000");
+        return false;
+    }
+    return true;
+}
+
+/* A model, or boards' lines. */
+static bool take_operand(void *arguments, const char *word)
+{
+    struct arguments *a = arguments;
+
+    if (!serve_boards_is_line(word)) {
+        if (a->host.model != NULL || a->n_lines != 0) {
+            return false;
+        }
+        a->host.model = word;
+        return true;
+    }
+    if (a->host.model != NULL || a->n_lines == SERVE_BOARDS_MOST) {
+        return false;
+    }
+    a->lines[a->n_lines++] = word;
+    return true;
+}
+
+static bool serve_boards(const struct arguments *a, uint32_t baud, struct serve_setup *s)
+{
+    static struct serve_backend backend;
+    struct serve_wake wake = { NULL, serve_http_wake };
+    char model[SERVE_MODEL_BYTES];
+    bool good;
+
+    if (!serve_http_open(s)) {
+        return false;
+    }
+    s->backend = &backend;
+    good = serve_boards_open(&backend, a->lines, a->n_lines, baud, wake, model);
+    if (good) {
+        set_defaults(&s->defaults, &a->host.options, model);
+        good = serve_http_run();
+        serve_boards_close(&backend);
+    }
+    serve_http_close();
+    return good;
+}
+
 static bool serve(struct host_app *h, struct serve_setup *s)
 {
     static struct serve_backend backend;
@@ -78,12 +135,23 @@ static int run(int argc, char **argv)
     static struct arguments a;
     static struct host_app h;
     static struct serve_setup setup;
+    uint32_t baud;
     int status;
 
     host_args_init(&a.host, "serve");
     if (!command_line_read(&cmd_serve, &a, argc, argv, &status) ||
         !read_setup(&a, &setup, &status)) {
         return status;
+    }
+    if (!read_baud(&a, &baud)) {
+        return EXIT_USAGE;
+    }
+    if (a.n_lines != 0) {
+        return exit_status(serve_http_is_built() && serve_boards(&a, baud, &setup));
+    }
+    if (a.host.model == NULL) {
+        return command_refuse(&cmd_serve, "which model?",
+                              "give its file, or the devices of boards");
     }
     if (!options_given(&a.host.options, OPTION_TOGETHER)) {
         a.host.options.load.together = GROUP_MOST;
@@ -115,11 +183,18 @@ static const struct command_option token = {
     .help = "that requests have to bring: Authorization: Bearer TEXT",
     .field = offsetof(struct arguments, token),
 };
+static const struct command_option baud_row = {
+    .name = "--baud",
+    .value = "RATE",
+    .help = "of boards' serial lines (default 115200)",
+    .field = offsetof(struct arguments, baud),
+};
 static const struct command_option *const options[] = {
     &title,
     &port,
     &address,
     &token,
+    &baud_row,
     HOST_ROW(TITLE_REPLY),
     HOST_ROW(TOGETHER),
     HOST_ROW(SYSTEM),
@@ -141,15 +216,18 @@ static const struct command_option *const options[] = {
 
 const struct command cmd_serve = {
     .name = "serve",
-    .operands = "MODEL",
-    .missing = "which model?",
+    .operands = "MODEL|DEVICE...",
     .summary = "answer programs over HTTP, as OpenAI's API does",
     .about =
         "Listens on this computer for /v1/chat/completions, /v1/completions, /v1/models, /health and\n"
         "/metrics; up to eight requests side by side, streamed or whole. The options for replies are what\n"
-        "a request gets that does not say. Ends with Ctrl-C.",
-    .example = "ingot serve model.ingot --port 8080",
+        "a request gets that does not say. Ends with Ctrl-C.\n"
+        "\n"
+        "With serial devices in place of a model, or sockets (unix:PATH, tcp:HOST:PORT), boards\n"
+        "answer, each one request at a time: they have their models, and these options are for\n"
+        "the server, replies and tokens alone.",
+    .example = "ingot serve model.ingot --port 8080\ningot serve /dev/ttyUSB0 /dev/ttyUSB1",
     .options = options,
-    .operand_field = offsetof(struct arguments, host) + offsetof(struct host_args, model),
+    .operand = take_operand,
     .run = run,
 };

@@ -10,7 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DEFAULT_BAUD = 115200 };
+#include "host/serial_socket.h"
+
+enum { DEFAULT_BAUD = 115200, XON = 0x11, XOFF = 0x13 };
 
 static const struct {
     uint32_t baud;
@@ -32,7 +34,7 @@ uint64_t serial_millis(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static bool find_speed(uint32_t baud, speed_t *speed)
+static bool find_speed(struct serial_line *s, uint32_t baud, speed_t *speed)
 {
     for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
         if (speeds[i].baud == baud) {
@@ -40,14 +42,13 @@ static bool find_speed(uint32_t baud, speed_t *speed)
             return true;
         }
     }
-    fprintf(stderr,
-            "ingot: --baud %u is no rate that this system knows: 9600, 115200, 921600 and "
-            "others are\n",
-            (unsigned)baud);
+    snprintf(s->problem, sizeof s->problem,
+             "--baud %u is no rate that this system knows: 9600, 115200, 921600 and others are",
+             (unsigned)baud);
     return false;
 }
 
-static bool refuse_device(const char *path, int error)
+static bool refuse_device(struct serial_line *s, int error)
 {
     const char *cure = strerror(error);
 
@@ -61,7 +62,10 @@ static bool refuse_device(const char *path, int error)
     } else if (error == ENOTTY) {
         cure = "not a serial device";
     }
-    fprintf(stderr, "ingot: %s: %s\n", path, cure);
+    if (serial_socket_is(s->path)) {
+        cure = error == EINVAL ? "a socket is unix:PATH or tcp:HOST:PORT" : strerror(error);
+    }
+    snprintf(s->problem, sizeof s->problem, "%.250s: %s", s->path, cure);
     return false;
 }
 
@@ -81,27 +85,47 @@ static bool set_raw(int fd, speed_t speed)
     return tcsetattr(fd, TCSANOW, &t) == 0 && tcflush(fd, TCIFLUSH) == 0;
 }
 
+static bool open_socket(struct serial_line *s)
+{
+    s->fd = serial_socket_open(s->path);
+    if (s->fd < 0 || fcntl(s->fd, F_SETFL, O_NONBLOCK) != 0) {
+        return refuse_device(s, errno);
+    }
+    s->heard_ms = serial_millis();
+    return true;
+}
+
+/* As refuse_device, for what open() gave. */
+static bool close_refused(struct serial_line *s, int error)
+{
+    close(s->fd);
+    return refuse_device(s, error);
+}
+
 bool serial_open(struct serial_line *s, const char *path, uint32_t baud)
 {
     speed_t speed;
 
     memset(s, 0, sizeof *s);
     s->path = path;
+    if (serial_socket_is(path)) {
+        return open_socket(s);
+    }
     if (baud == 0) {
         baud = DEFAULT_BAUD;
     }
-    if (!find_speed(baud, &speed)) {
+    if (!find_speed(s, baud, &speed)) {
         return false;
     }
     s->fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (s->fd < 0) {
-        return refuse_device(path, errno);
+        return refuse_device(s, errno);
     }
     if (!isatty(s->fd)) {
-        return refuse_device(path, ENOTTY);
+        return close_refused(s, ENOTTY);
     }
     if (ioctl(s->fd, TIOCEXCL) != 0 || !set_raw(s->fd, speed)) {
-        return refuse_device(path, errno);
+        return close_refused(s, errno);
     }
     s->heard_ms = serial_millis();
     return true;
@@ -120,7 +144,9 @@ bool serial_send(struct serial_line *s, const char *bytes, size_t n)
 static void take_byte(struct serial_line *s, char byte,
                       void (*take)(void *context, char *line, size_t bytes), void *context)
 {
-    if (byte == '\n') {
+    if (byte == XOFF || byte == XON) { /* no byte of an event is one */
+        s->paused = byte == XOFF;
+    } else if (byte == '\n') {
         take(context, s->in, s->n_in);
         s->n_in = 0;
     } else if (byte != '\r' && s->n_in + 1 < sizeof s->in) {
@@ -129,9 +155,10 @@ static void take_byte(struct serial_line *s, char byte,
     s->in[s->n_in] = '\0';
 }
 
-static bool gone(const struct serial_line *s, const char *why)
+static bool gone(struct serial_line *s, const char *why)
 {
-    fprintf(stderr, "ingot: %s: %s: was the adapter pulled out?\n", s->path, why);
+    snprintf(s->problem, sizeof s->problem, "%.250s: %.60s: was the adapter pulled out?", s->path,
+             why);
     return false;
 }
 
@@ -171,11 +198,11 @@ bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
 {
     struct pollfd fds[2] = { { .fd = s->fd, .events = POLLIN }, { .fd = -1, .events = POLLIN } };
 
-    if (s->n_out != 0) {
+    if (s->n_out != 0 && !s->paused) {
         fds[0].events |= POLLOUT;
     }
     if (typed != NULL) {
-        fds[1].fd = STDIN_FILENO;
+        fds[1].fd = s->watched;
     }
     if (poll(fds, 2, timeout_ms) < 0) {
         return errno == EINTR || gone(s, strerror(errno));

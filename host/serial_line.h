@@ -1,4 +1,4 @@
-/* A serial device as lines in and bytes out, for `ingot serial`. */
+/* A serial device, or a socket in its place, as lines in and bytes out: for `ingot serial` and `ingot serve`. */
 #ifndef INGOT_HOST_SERIAL_LINE_H
 #define INGOT_HOST_SERIAL_LINE_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SERIAL_LINE_BYTES = 65536, SERIAL_QUEUE_BYTES = 65536 };
+enum { SERIAL_LINE_BYTES = 65536, SERIAL_QUEUE_BYTES = 65536, SERIAL_PROBLEM_BYTES = 400 };
 
 struct serial_line {
     const char *path;
@@ -15,19 +15,22 @@ struct serial_line {
     size_t n_in;
     char out[SERIAL_QUEUE_BYTES]; /* not sent yet */
     size_t n_out;
+    bool paused;       /* by XOFF, where no terminal driver obeys it: a socket */
+    int watched;       /* beside the line: a file descriptor, standard input when it was opened */
     uint64_t heard_ms; /* when the latest byte arrived, on serial_millis()'s clock */
+    char problem[SERIAL_PROBLEM_BYTES]; /* why something failed, with the cure */
 };
 
-/* 8N1, raw, XON/XOFF in both directions, for this process alone. baud 0: 115200. False: said on
- * standard error, with the cure. */
+/* 8N1, raw, XON/XOFF in both directions, for this process alone. baud 0: 115200. path may be a socket, too:
+ * unix:PATH, tcp:HOST:PORT. False: s->problem. */
 bool serial_open(struct serial_line *s, const char *path, uint32_t baud);
 
 /* Give bytes to the device as it takes them. False: more than the queue holds. */
 bool serial_send(struct serial_line *s, const char *bytes, size_t n);
 
-/* Send and receive for up to timeout_ms, or until standard input has something where it is watched
+/* Send and receive for up to timeout_ms, or until s->watched has something where typed is not NULL
  * (*typed then). take gets each whole line, without CR and LF, which it may overwrite. False: the
- * device is gone, said. */
+ * device is gone: s->problem. */
 bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
                  void (*take)(void *context, char *line, size_t bytes), void *context);
 

@@ -89,6 +89,10 @@ void serve_answer_metrics(struct serve_text *out, const struct serve_stats *s)
     metric(out, "passes_total", "counter", "Passes through the model.", s->passes);
     metric(out, "requests_running", "gauge", "Requests in the passes.", s->running);
     metric(out, "requests_waiting", "gauge", "Requests in the queue.", s->waiting);
+    if (s->boards != 0) {
+        metric(out, "boards", "gauge", "Boards that the server was given.", s->boards);
+        metric(out, "boards_there", "gauge", "Those that answer.", s->boards_there);
+    }
 }
 
 static cJSON *usage_of(const struct serve_job *j)

@@ -1,4 +1,4 @@
-/* What answers the requests of `ingot serve`: a model on this computer today, and a way in for others. The
+/* What answers the requests of `ingot serve`: a model on this computer, or boards. The
  * server's thread submits jobs and reads what they have; the backend's thread fills them. */
 #ifndef INGOT_HOST_SERVE_BACKEND_H
 #define INGOT_HOST_SERVE_BACKEND_H
@@ -8,7 +8,7 @@
 #include "host/serve_request.h"
 #include "runtime/session/generate.h"
 
-enum { SERVE_WAITING_MOST = 64 }; /* jobs in a queue, beside those at work */
+enum { SERVE_WAITING_MOST = 128 }; /* jobs in a queue, beside those at work */
 
 /* A request and what came of it so far. The server and the backend hold it once each. */
 struct serve_job {
@@ -34,6 +34,7 @@ struct serve_stats {
         cancelled; /* that ended, of them with an error, or left by their caller */
     uint64_t prompt_tokens, cached_tokens, reply_tokens, passes;
     uint32_t running, waiting;
+    uint32_t boards, boards_there; /* 0, 0: the model is on this computer */
 };
 
 struct serve_backend {

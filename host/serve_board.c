@@ -1,0 +1,332 @@
+/* A board at its line: found, greeted, given jobs, and found again when it was gone. */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/serve_board_wire.h"
+#include "host/serve_boards_private.h"
+
+enum {
+    STEP_MS = 200,
+    ASK_MS = 1500, /* between two questions whether the board is there */
+    QUIET_MS =
+        700, /* before one: a board that starts would take it as a wish not to load its model */
+    RETRY_MS = 500,     /* between two attempts to open its line */
+    SILENT_MS = 300000, /* in a reply: then the board is given up */
+    TRIES = 3,          /* of a request, at boards that go away */
+    LINE_LIMIT = 8191,  /* of a board that does not say */
+};
+
+static bool is_cancelled(struct serve_job *j)
+{
+    bool cancelled;
+
+    pthread_mutex_lock(&j->lock);
+    cancelled = j->cancelled;
+    pthread_mutex_unlock(&j->lock);
+    return cancelled;
+}
+
+/* ---- a board --------------------------------------------------------------------------------- */
+
+static void ask(struct board *b)
+{
+    static const char ctrl_c = 3;
+
+    b->asked_ms = serial_millis();
+    (void)serial_send(&b->line, &ctrl_c, 1);
+}
+
+static void say(const struct board *b, const char *what)
+{
+    fprintf(stderr, "ingot: %s: %s\n", b->path, what);
+}
+
+/* Its request, if there is one, is another's where nobody has seen anything of the reply. */
+static void leave_work(struct board *b)
+{
+    struct waiting *w = b->work;
+    bool seen;
+
+    b->work = NULL;
+    if (w == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&serve_pool.lock);
+    serve_pool.stats.running--;
+    b->past.n = 0;
+    pthread_mutex_unlock(&serve_pool.lock);
+    pthread_mutex_lock(&w->job->lock);
+    seen = w->job->request.stream && w->job->text.n != 0;
+    if (!seen) {
+        serve_text_free(&w->job->text);
+    }
+    pthread_mutex_unlock(&w->job->lock);
+    if (serve_pool_is_closing()) {
+        serve_pool_end_with(w, 503, "the server ends");
+    } else if (seen || ++w->tries == TRIES) {
+        serve_pool_end_with(w, 503, "the board went away in the middle of the reply: ask again");
+    } else {
+        serve_pool_put_back(w);
+    }
+}
+
+static void greet(struct board *b)
+{
+    static const char hello[] = "{\"hello\":2}\n";
+
+    (void)serial_send(&b->line, hello, sizeof hello - 1);
+    b->asked_ms = serial_millis();
+    serve_pool_set_phase(b, GREETING);
+}
+
+/* Whether the model is everybody's; the first board decides. */
+static bool has_model(struct board *b, const struct board_event *e)
+{
+    char why[SERVE_MODEL_BYTES * 2 + 80];
+    bool good = e->model != NULL;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    if (good && serve_pool.model[0] == '\0') {
+        snprintf(serve_pool.model, sizeof serve_pool.model, "%s", e->model);
+    }
+    good = good && strncmp(serve_pool.model, e->model, sizeof serve_pool.model - 1) == 0;
+    snprintf(why, sizeof why, "it has %.127s, and not %s: it gets nothing to do",
+             e->model != NULL ? e->model : "no model", serve_pool.model);
+    pthread_mutex_unlock(&serve_pool.lock);
+    if (!good && !b->other) {
+        say(b, why);
+    }
+    b->other = !good;
+    return good;
+}
+
+static void take_ready(struct board *b, const struct board_event *e)
+{
+    b->line_limit = e->line_limit != 0 ? e->line_limit : LINE_LIMIT;
+    if (b->phase == AT_WORK) { /* it began anew, or dropped a request that Ctrl-C met on its way */
+        leave_work(b);
+    }
+    if (b->phase != GREETING && has_model(b, e)) {
+        greet(b);
+    } else if (b->phase != GREETING) {
+        serve_pool_set_phase(b, ASKING);
+    }
+}
+
+static enum generate_end end_of(const char *reason)
+{
+    if (strcmp(reason, "end") == 0) {
+        return GENERATE_ENDED;
+    }
+    return strcmp(reason, "stop") == 0 ? GENERATE_STOP : GENERATE_LIMIT;
+}
+
+static void finish(struct board *b, const struct board_event *e)
+{
+    struct waiting *w = b->work;
+    const char *reason = e->reason != NULL ? e->reason : "error";
+
+    if (b->error.status == 0 && strcmp(reason, "error") == 0) {
+        (void)serve_refuse(&b->error, 500, NULL, NULL, "the board gave no reply");
+    } else if (b->error.status == 0 && strcmp(reason, "stopped") == 0 && !b->stopped) {
+        (void)serve_refuse(&b->error, 503, NULL, NULL, "the reply was stopped at the board");
+    }
+    b->work = NULL;
+    pthread_mutex_lock(&w->job->lock);
+    w->job->end = end_of(reason);
+    pthread_mutex_lock(&serve_pool.lock);
+    serve_pool.stats.running--;
+    serve_pool.stats.passes += e->passes;
+    board_past_add(&b->past, serve_text_shown(&w->job->text), w->job->text.n);
+    if (b->error.status != 0) {
+        b->past.n = 0;
+    }
+    b->phase = IDLE;
+    pthread_mutex_unlock(&serve_pool.lock);
+    pthread_mutex_unlock(&w->job->lock);
+    serve_pool_end(w, b->error.status != 0 ? &b->error : NULL);
+}
+
+/* An event of the reply. */
+static void take_reply(struct board *b, const struct board_event *e)
+{
+    struct serve_job *j = b->work->job;
+
+    if (e->kind == BOARD_ERROR && b->error.status == 0 && (e->id == b->id || e->id == b->id - 1)) {
+        board_error_read(&b->error, e);
+    }
+    if (e->id != b->id) {
+        return;
+    }
+    if (e->kind == BOARD_DONE) {
+        finish(b, e);
+        return;
+    }
+    pthread_mutex_lock(&j->lock);
+    if (e->kind == BOARD_TOKEN && e->text != NULL) {
+        (void)serve_text_add(&j->text, e->text, strlen(e->text));
+    } else if (e->kind == BOARD_USAGE) {
+        j->prompt_tokens = e->prompt_tokens;
+        j->cached_tokens = e->cached_tokens;
+        j->reply_tokens = e->completion_tokens;
+    }
+    pthread_mutex_unlock(&j->lock);
+    serve_pool.wake.call(serve_pool.wake.context);
+}
+
+static void take_line(void *context, char *line, size_t bytes)
+{
+    struct board *b = context;
+    struct board_event e;
+
+    if (!board_event_read(&e, line, bytes)) {
+        return; /* firmware's, or a board's that talks to people */
+    }
+    if (e.kind == BOARD_READY) {
+        take_ready(b, &e);
+    } else if (b->phase == GREETING && e.kind == BOARD_DONE && e.id == 0) {
+        if (b->was_there) {
+            say(b, "the board is back");
+        }
+        b->was_there = true;
+        serve_pool_set_phase(b, IDLE);
+    } else if (b->phase == AT_WORK) {
+        take_reply(b, &e);
+    }
+    board_event_free(&e);
+}
+
+/* Write the request of b->work. False: *e says why it cannot be. */
+static bool write_request(struct board *b, struct serve_error *e)
+{
+    const struct serve_request *q = &b->work->job->request;
+    struct serve_text out = { .n = 0 };
+    size_t longest;
+    bool good = true;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    b->id = serve_pool.next_id += 2;
+    pthread_mutex_unlock(&serve_pool.lock);
+    board_request_write(&out, q, b->id, &longest);
+    if (q->grammar != NULL) {
+        good = serve_refuse(e, 400, "grammar", NULL,
+                            "boards behind the server hold no reply to a grammar yet");
+    } else if (longest > b->line_limit) {
+        good = serve_refuse(e, 400, "messages", "context_length_exceeded",
+                            "it is longer than the board's line takes: shorten it");
+    } else if (out.failed || !serial_send(&b->line, serve_text_shown(&out), out.n)) {
+        good = serve_refuse(e, 500, NULL, NULL, "out of memory");
+    }
+    serve_text_free(&out);
+    return good;
+}
+
+static void begin_work(struct board *b)
+{
+    struct serve_error e = { .status = 0 };
+    struct waiting *w = serve_pool_take(b);
+
+    if (w == NULL) {
+        return;
+    }
+    b->work = w;
+    b->stopped = false;
+    b->error = e;
+    if (!is_cancelled(w->job) && write_request(b, &e)) {
+        return;
+    }
+    b->work = NULL;
+    pthread_mutex_lock(&serve_pool.lock);
+    serve_pool.stats.running--;
+    b->past.n = 0;
+    b->phase = IDLE;
+    pthread_mutex_unlock(&serve_pool.lock);
+    serve_pool_end(w, e.status != 0 ? &e : NULL);
+}
+
+/* Whether a board is there; one that talks to people is told to talk to programs, which it answers likewise. */
+static void ask_again(struct board *b)
+{
+    static const char mode[] = "/mode json\n";
+
+    if (strstr(b->line.in, "> ") == NULL) {
+        ask(b);
+        return;
+    }
+    b->asked_ms = serial_millis();
+    (void)serial_send(&b->line, mode, sizeof mode - 1);
+}
+
+/* What is due without an event. */
+static void look_after(struct board *b)
+{
+    uint64_t now = serial_millis();
+
+    if (b->phase == IDLE) {
+        begin_work(b);
+    } else if (b->phase == AT_WORK && !b->stopped && is_cancelled(b->work->job)) {
+        b->stopped = true;
+        ask(b);
+    } else if (b->phase == AT_WORK && now - b->line.heard_ms > SILENT_MS) {
+        b->lost = true;
+    } else if (b->phase == GREETING && now - b->asked_ms > SILENT_MS) {
+        b->lost = true;
+    } else if (b->phase == ASKING && now - b->asked_ms > ASK_MS &&
+               now - b->line.heard_ms > QUIET_MS) {
+        ask_again(b);
+    }
+}
+
+static void talk(struct board *b)
+{
+    serve_pool_set_phase(b, ASKING);
+    b->asked_ms = 0;
+    while (!serve_pool_is_closing() && !b->lost) {
+        bool woken = false;
+        uint64_t times;
+
+        if (!serial_step(&b->line, STEP_MS, &woken, take_line, b)) {
+            break;
+        }
+        if (woken) {
+            (void)!read(b->wake, &times, sizeof times);
+        }
+        look_after(b);
+    }
+    if (serve_pool_is_closing() && b->phase == AT_WORK) { /* it need not go on for nobody */
+        ask(b);
+        (void)serial_step(&b->line, 0, NULL, take_line, b);
+        (void)serial_step(&b->line, STEP_MS, NULL, take_line, b);
+    }
+    if (!serve_pool_is_closing() && b->was_there) {
+        say(b, b->lost ? "the board is silent" : "the board is gone");
+    }
+}
+
+void *serve_board_work(void *context)
+{
+    struct board *b = context;
+    struct pollfd wake = { .fd = b->wake, .events = POLLIN };
+
+    while (!serve_pool_is_closing()) {
+        b->lost = false;
+        if (serial_open(&b->line, b->path, serve_pool.baud)) {
+            b->line.watched = b->wake;
+            talk(b);
+            serve_pool_set_phase(b, AWAY);
+            leave_work(b);
+            close(b->line.fd);
+        }
+        serve_pool_end_hopeless(false);
+        (void)poll(&wake, 1, RETRY_MS);
+        if (wake.revents != 0 && !serve_pool_is_closing()) {
+            uint64_t times;
+
+            (void)!read(b->wake, &times, sizeof times);
+            (void)poll(NULL, 0, RETRY_MS);
+        }
+    }
+    return NULL;
+}

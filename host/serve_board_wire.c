@@ -1,0 +1,214 @@
+#include "host/serve_board_wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <cjson/cJSON.h>
+
+/* ---- from the board -------------------------------------------------------------------------- */
+
+static const char *text_of(const cJSON *root, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, name));
+}
+
+/* A whole number of up to 2^52, as doubles have them; 0: there is none. */
+static uint64_t number_of(const cJSON *root, const char *name)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, name);
+
+    if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0 && v->valuedouble <= 0x1p52)) {
+        return 0;
+    }
+    return (uint64_t)v->valuedouble;
+}
+
+static uint32_t count_of(const cJSON *root, const char *name)
+{
+    uint64_t n = number_of(root, name);
+
+    return n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
+static enum board_event_kind kind_of(const char *event)
+{
+    static const struct {
+        const char *name;
+        enum board_event_kind kind;
+    } kinds[] = { { "ready", BOARD_READY },
+                  { "token", BOARD_TOKEN },
+                  { "error", BOARD_ERROR },
+                  { "usage", BOARD_USAGE },
+                  { "done", BOARD_DONE } };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(event, kinds[i].name) == 0) {
+            return kinds[i].kind;
+        }
+    }
+    return BOARD_OTHER;
+}
+
+bool board_event_read(struct board_event *e, const char *line, size_t bytes)
+{
+    const char *event;
+
+    memset(e, 0, sizeof *e);
+    if (bytes == 0 || line[0] != '{') {
+        return false;
+    }
+    e->root = cJSON_ParseWithLength(line, bytes);
+    event = text_of(e->root, "event");
+    if (event == NULL) {
+        board_event_free(e);
+        return false;
+    }
+    e->kind = kind_of(event);
+    e->id = number_of(e->root, "id");
+    e->text = text_of(e->root, "text");
+    e->name = text_of(e->root, "name");
+    e->model = text_of(e->root, "model");
+    e->reason = text_of(e->root, "reason");
+    e->prompt_tokens = count_of(e->root, "prompt_tokens");
+    e->cached_tokens = count_of(e->root, "cached_tokens");
+    e->completion_tokens = count_of(e->root, "completion_tokens");
+    e->passes = count_of(e->root, "decode_passes");
+    e->line_limit = count_of(e->root, "line_limit_bytes");
+    return true;
+}
+
+void board_event_free(struct board_event *e)
+{
+    cJSON_Delete(e->root);
+    memset(e, 0, sizeof *e);
+}
+
+void board_error_read(struct serve_error *e, const struct board_event *event)
+{
+    const char *name = event->name != NULL ? event->name : "";
+    bool failed = strcmp(name, "failed") == 0 || name[0] == '\0';
+
+    (void)serve_refuse(e, failed ? 500 : 400, NULL,
+                       strcmp(name, "line") == 0 ? "context_length_exceeded" : NULL, "%s",
+                       event->text != NULL ? event->text : "the board says that it failed");
+}
+
+/* ---- to the board ---------------------------------------------------------------------------- */
+
+/* The object is a line, and is gone. U+007F is a key on a line, and no control character to JSON. */
+static void put(struct serve_text *out, cJSON *object, size_t *longest)
+{
+    char *text = object != NULL ? cJSON_PrintUnformatted(object) : NULL;
+    size_t before = out->n;
+
+    cJSON_Delete(object);
+    if (text == NULL) {
+        out->failed = true;
+        return;
+    }
+    for (const char *c = text; *c != '\0'; c++) {
+        (void)serve_text_add(out, *c == 0x7f ? "\\u007f" : c, *c == 0x7f ? 6 : 1);
+    }
+    free(text);
+    if (out->n - before > *longest) {
+        *longest = out->n - before;
+    }
+    (void)serve_text_add(out, "\n", 1);
+}
+
+static cJSON *request_of(uint64_t id)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddNumberToObject(root, "id", (double)id);
+    return root;
+}
+
+static void add_message(cJSON *list, const char *role, const char *content)
+{
+    cJSON *one = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(one, "role", role);
+    cJSON_AddStringToObject(one, "content", content);
+    cJSON_AddItemToArray(list, one);
+}
+
+static void add_messages(cJSON *root, const struct serve_request *q)
+{
+    cJSON *list = cJSON_AddArrayToObject(root, "messages");
+
+    if (q->has_system) {
+        add_message(list, "system", serve_text_shown(&q->system));
+    }
+    for (uint32_t i = 0; i < q->n_turns; i++) {
+        add_message(list, "user", serve_text_shown(&q->turns[i].user));
+        if (q->turns[i].replied) {
+            add_message(list, "assistant", serve_text_shown(&q->turns[i].reply));
+        }
+    }
+}
+
+static void add_decimal(cJSON *root, const char *name, double value)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%.6f", value);
+    cJSON_AddRawToObject(root, name, text);
+}
+
+static void add_settings(cJSON *root, const struct serve_request *q)
+{
+    unsigned long long seed = (unsigned long long)q->sampler.seed;
+    uint32_t drawn = 0;
+    char text[32];
+
+    if (!q->seeded && getrandom(&drawn, sizeof drawn, 0) == (ssize_t)sizeof drawn) {
+        seed = drawn;
+    }
+    snprintf(text, sizeof text, "%llu", seed);
+    cJSON_AddRawToObject(root, "seed", text);
+    cJSON_AddNumberToObject(root, "n", q->n);
+    add_decimal(root, "temp", (double)q->sampler.temp);
+    add_decimal(root, "top_p", (double)q->sampler.top_p);
+    add_decimal(root, "min_p", (double)q->sampler.min_p);
+    add_decimal(root, "repeat", (double)q->sampler.repeat);
+    cJSON_AddNumberToObject(root, "top_k", q->sampler.top_k);
+    cJSON_AddStringToObject(root, "think", q->no_thinking ? "off" : "hide");
+}
+
+/* The first stop string takes the place of all; a command adds each of the others. */
+static void write_stops(struct serve_text *out, const struct serve_request *q, uint64_t id,
+                        size_t *longest)
+{
+    cJSON *root = request_of(id);
+
+    cJSON_AddStringToObject(root, "stop", q->n_stops != 0 ? q->stops[0] : "");
+    put(out, root, longest);
+    for (uint32_t i = 1; i < q->n_stops; i++) {
+        char command[sizeof "/set stop " + REPLY_TEXT_STOP_BYTES];
+
+        snprintf(command, sizeof command, "/set stop %s", q->stops[i]);
+        root = request_of(id);
+        cJSON_AddStringToObject(root, "command", command);
+        put(out, root, longest);
+    }
+}
+
+void board_request_write(struct serve_text *out, const struct serve_request *q, uint64_t id,
+                         size_t *longest)
+{
+    cJSON *root = request_of(id);
+
+    *longest = 0;
+    write_stops(out, q, id - 1, longest);
+    add_settings(root, q);
+    if (q->kind == SERVE_CHAT) {
+        add_messages(root, q);
+    } else {
+        cJSON_AddTrueToObject(root, "reset");
+        cJSON_AddStringToObject(root, "raw", serve_text_shown(&q->turns[0].user));
+    }
+    put(out, root, longest);
+}

@@ -1,0 +1,80 @@
+/* What the pool (serve_boards.c) and the thread of a board (serve_board.c) share; nobody else includes it. */
+#ifndef INGOT_HOST_SERVE_BOARDS_PRIVATE_H
+#define INGOT_HOST_SERVE_BOARDS_PRIVATE_H
+
+#include "host/serial_line.h"
+#include "host/serve_board_past.h"
+#include "host/serve_boards.h"
+
+enum phase {
+    AWAY,     /* the line is closed */
+    ASKING,   /* whether a board is there */
+    GREETING, /* protocol 2 is asked for */
+    IDLE,
+    AT_WORK,
+};
+
+/* A job in the queue or at a board. */
+struct waiting {
+    struct serve_job *job;
+    struct board_past past;
+    uint64_t since_ms;
+    unsigned tries;
+    struct waiting *next;
+};
+
+struct board {
+    const char *path;
+    pthread_t thread;
+    bool started;
+    int wake; /* an eventfd: there may be something to do */
+    struct serial_line line;
+    enum phase phase;       /* written by its thread, with the pool's lock */
+    struct board_past past; /* likewise */
+    uint64_t used;          /* likewise: when it took its latest job, counted in jobs */
+    struct waiting *work;   /* AT_WORK */
+    uint64_t id;            /* of its request */
+    struct serve_error error;
+    bool stopped;          /* Ctrl-C was sent */
+    bool lost;             /* it began anew, or is silent for too long */
+    bool was_there, other; /* it has answered; it has another model, or none, which is said */
+    uint64_t asked_ms;
+    uint32_t line_limit;
+};
+
+/* Of the process. */
+struct serve_pool {
+    struct board boards[SERVE_BOARDS_MOST];
+    uint32_t n, baud;
+    struct serve_wake wake;
+    uint64_t next_id;
+    pthread_mutex_t lock; /* of all below */
+    struct waiting *first;
+    uint64_t n_taken;
+    struct serve_stats stats;
+    char model[SERVE_MODEL_BYTES]; /* of all; "": no board has answered */
+    bool closing;
+};
+
+extern struct serve_pool serve_pool;
+
+bool serve_pool_is_closing(void);
+void serve_pool_set_phase(struct board *b, enum phase phase);
+
+/* The first in the queue that is best done at this board, which is at work then. NULL: none. */
+struct waiting *serve_pool_take(struct board *b);
+
+/* No board's any more: it waits again, in front of the others. */
+void serve_pool_put_back(struct waiting *w);
+
+/* The job ends, and is the server's alone; w is gone. e: NULL, or why there is no reply. */
+void serve_pool_end(struct waiting *w, const struct serve_error *e);
+void serve_pool_end_with(struct waiting *w, int status, const char *text);
+
+/* End jobs that nobody will do: all of them, or those that have waited too long with no board there. */
+void serve_pool_end_hopeless(bool all);
+
+/* The thread of a board; context is the board. */
+void *serve_board_work(void *context);
+
+#endif

@@ -1,0 +1,215 @@
+#!/usr/bin/python3
+"""`ingot serve` in front of boards: three in QEMU at sockets. Each reply is that of `ingot run`; a conversation goes on at the board that
+has it; a board that is killed in the middle and comes back loses no request; what a board cannot do is refused by name."""
+
+import atexit
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, HOST, LONG, ROOT, WORK, Tap, make_card, run
+
+DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
+CHAT, TEXT = "/v1/chat/completions", "/v1/completions"
+PROMPTS = ("What is 3 plus 4?", "Tell me a story about a cat.", "Hello", "What is 7 plus 8?", "Who are you?",
+           "Say hello to Anna.", "Tell me a story about a dog.", "Good morning", "What is 2 plus 2?", "How old are you?")
+AT_ONCE = 100 if LONG else 30
+LENGTH = 16
+FOLDER = tempfile.mkdtemp(prefix="ingot-boards-")  # a socket's path has 107 bytes at most
+os.makedirs(WORK, exist_ok=True)
+CARD = make_card("boards-card.img", DEMO)
+tap = Tap()
+atexit.register(shutil.rmtree, FOLDER, True)
+
+
+class Board:
+    def __init__(self, name, words="mode=json"):
+        self.line = f"unix:{FOLDER}/{name}"
+        self.words = words
+        self.start()
+
+    def start(self):
+        drive = ["-drive", f"if=none,id=card,format=raw,readonly=on,file.locking=off,file={CARD}", "-device", "virtio-blk-device,drive=card"]
+        command = ARM64.command(self.words, 1, drive) + ["-serial", f"{self.line},server=on,wait=off"]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        atexit.register(self.process.kill)
+        late = time.monotonic() + 20
+        while not os.path.exists(self.line[5:]) and time.monotonic() < late:
+            time.sleep(0.02)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        if os.path.exists(self.line[5:]):
+            os.unlink(self.line[5:])
+
+
+class Server:
+    def __init__(self, *words):
+        self.process = subprocess.Popen([HOST, "serve", *words, "--port", "0", "-n", str(LENGTH), "--temp", "0"], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)
+        self.line = self.process.stdout.readline()
+        found = re.search(r"http://127.0.0.1:(\d+)", self.line)
+        self.port = int(found.group(1)) if found else 0
+        self.said = []
+        self.reader = threading.Thread(target=lambda: self.said.extend(self.process.stderr), daemon=True)
+        self.reader.start()
+
+    def ask(self, path, body=None):
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=200)
+        c.request("POST" if body is not None else "GET", path, json.dumps(body) if body is not None else None)
+        r = c.getresponse()
+        text = r.read().decode()
+        c.close()
+        return r.status, json.loads(text) if "json" in r.headers.get("content-type", "") else text
+
+    def metrics(self):
+        return {name: int(value) for name, value in re.findall(r"^ingot_(\w+) (\d+)$", self.ask("/metrics")[1], re.M)}
+
+    def boards(self, n, seconds=60):
+        late = time.monotonic() + seconds
+        while self.metrics()["boards_there"] != n and time.monotonic() < late:
+            time.sleep(0.05)
+        return self.metrics()["boards_there"] == n
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return "killed"
+
+
+def chat(text, **more):
+    return {"messages": [{"role": "user", "content": text}], **more}
+
+
+def said(answer):
+    return answer["choices"][0]["message"]["content"].strip()
+
+
+def alone(text, *options):
+    return run([HOST, "run", DEMO, "-p", text, "--temp", "0", "-n", str(LENGTH), "--spec", "off", "-q", *options])[1].strip()
+
+
+status, text = run([HOST, "serve", f"unix:{FOLDER}/nobody"])
+if "libwebsockets-dev" in text:
+    tap.skip("serve with boards", "libwebsockets-dev is not installed")
+    tap.done()
+    sys.exit(0)
+tap.ok(status == 1 and "No such file" in text, "a socket that nobody has is said at once", text)
+status, text = run([HOST, "serve", DEMO, f"unix:{FOLDER}/nobody"])
+tap.ok(status == 2 and "one word too many" in text, "a model or boards", text)
+
+# The second talks to people when it is found.
+boards = [Board("a"), Board("b", ""), Board("c")]
+server = Server(*(b.line for b in boards))
+tap.ok(server.port != 0 and "demo-q8_0.ingot" in server.line, "the model is the boards'", (server.line, server.said))
+tap.ok(server.boards(3), "three boards are there, one of which had to be told", server.metrics())
+
+want = {p: alone(p) for p in PROMPTS}
+status, first = server.ask(CHAT, chat(PROMPTS[0]))
+tap.ok(status == 200 and said(first) == want[PROMPTS[0]] and first["choices"][0]["finish_reason"] in ("stop", "length") and
+       first["usage"]["prompt_tokens"] > 8 < first["usage"]["total_tokens"], "a reply is that of `ingot run`", first)
+status, text = server.ask(CHAT, chat(PROMPTS[1], stream=True, stream_options={"include_usage": True}))
+rows = [line[len("data: "):] for line in text.split("\n\n") if line]
+pieces = [json.loads(r) for r in rows[:-1]]
+streamed = "".join(r["choices"][0]["delta"].get("content", "") for r in pieces if r["choices"])
+tap.ok(status == 200 and rows[-1] == "[DONE]" and streamed.strip() == want[PROMPTS[1]] and len(pieces) > 4 and
+       pieces[-1]["usage"]["completion_tokens"] == LENGTH, "and streamed", text[-600:])
+status, plain = server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 12})
+host = run([HOST, "run", DEMO, "--raw", "-p", "Once upon a time", "--temp", "0", "-n", "12", "--spec", "off", "-q"])
+tap.ok(status == 200 and plain["usage"]["completion_tokens"] == 12 and plain["choices"][0]["text"] != "", "a text goes on", (plain, host))
+again = server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 12})[1]
+tap.ok(again["choices"][0]["text"] == plain["choices"][0]["text"], "and does so from its beginning the next time", again)
+stopped = server.ask(CHAT, chat(PROMPTS[1], stop=["zzz", "a"]))[1]
+tap.ok("a" in want[PROMPTS[1]] and "a" not in said(stopped) and stopped["choices"][0]["finish_reason"] == "stop", "stop strings, the second too", stopped)
+free = server.ask(CHAT, chat(PROMPTS[1]))[1]
+tap.ok(said(free) == want[PROMPTS[1]], "which the next request has not", free)
+warm = [said(server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=s))[1]) for s in (1, 1, 2)]
+tap.ok(warm[0] == warm[1] != warm[2], "equal seeds, equal replies", warm)
+
+# Three conversations, whose turns mix: each goes on where it is.
+cached = []
+histories = [[{"role": "system", "content": f"You are {who}."}, {"role": "user", "content": PROMPTS[2]}] for who in ("a cat", "a dog", "a fox")]
+for turn in range(3):
+    for h in histories:
+        a = server.ask(CHAT, chat("", messages=h))[1]
+        cached.append(a["usage"]["prompt_tokens_details"]["cached_tokens"])
+        h += [{"role": "assistant", "content": a["choices"][0]["message"]["content"]}, {"role": "user", "content": PROMPTS[turn]}]
+fresh = [alone(PROMPTS[2], "--system", f"You are {who}.") for who in ("a cat", "a dog", "a fox")]
+tap.ok([h[2]["content"].strip() for h in histories] == fresh and all(c > 10 for c in cached[3:]), "each conversation goes on at the board that has it", cached)
+
+# What is refused, by name.
+for body, param, what in ((chat("x", grammar="a|b"), "grammar", "a grammar"), (chat("long " * 3000), "messages", "more than a line takes"),
+                          (chat("x", temperature=-1), "temperature", "a value")):
+    status, a = server.ask(CHAT, body)
+    tap.ok(status == 400 and a["error"]["param"] == param and len(a["error"]["message"]) > 10, f"refused: {what}", a)
+status, a = server.ask(CHAT, chat("\x7f\x13\x11 \u202e\u00e9\n"))
+tap.ok(status == 200, "characters that are keys on a line", a)
+
+# A caller that goes frees its board.
+before = server.metrics()
+for i in range(6):
+    c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    c.request("POST", TEXT, json.dumps({"prompt": "Once upon a time", "max_tokens": 400, "temperature": 2, "top_k": 0, "top_p": 1, "min_p": 0, "stream": True}))
+    c.getresponse().read(10)
+    c.close()
+late = time.monotonic() + 60
+while time.monotonic() < late and server.metrics()["requests_total"] < before["requests_total"] + 6:
+    time.sleep(0.05)
+after = server.metrics()
+tap.ok(after["requests_total"] == before["requests_total"] + 6 and after["requests_running"] == 0 and
+       after["reply_tokens_total"] < before["reply_tokens_total"] + 6 * 400, "replies whose caller is gone end", (before, after))
+
+# Many at once; in between a board is killed, and comes back.
+results = {}
+
+
+def ask_one(i):
+    results[i] = server.ask(CHAT, chat(PROMPTS[i % 10], stream=False))
+
+
+threads = [threading.Thread(target=ask_one, args=(i,)) for i in range(AT_ONCE)]
+for t in threads:
+    t.start()
+late = time.monotonic() + 100
+while len(results) < AT_ONCE // 4 and time.monotonic() < late:
+    time.sleep(0.01)
+boards[2].kill()
+gone = server.boards(2, 20)
+boards[2].start()
+for t in threads:
+    t.join(300)
+wrong = {i: r for i, r in results.items() if r[0] != 200 or said(r[1]) != want[PROMPTS[i % 10]]}
+tap.ok(gone and len(results) == AT_ONCE and not wrong, f"{AT_ONCE} at once, one board of three killed and back: each reply is right", wrong or len(results))
+tap.ok(server.boards(3) and any("is back" in line for line in server.said), "the board is noticed when it goes and when it is back", server.said)
+tap.ok(said(server.ask(CHAT, chat(PROMPTS[3]))[1]) == want[PROMPTS[3]], "and the others go on")
+
+# A stream that somebody has seen is not begun anew.
+c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+c.request("POST", TEXT, json.dumps({"prompt": "Once upon a time", "max_tokens": 450, "temperature": 2, "top_k": 0, "top_p": 1, "min_p": 0, "stream": True}))
+r = c.getresponse()
+r.read(20)
+for b in boards:
+    b.kill()
+rest = r.read().decode()
+tap.ok("went away in the middle of the reply" in rest and rest.rstrip().endswith("[DONE]"), "a stream whose board goes ends with an error", rest[-400:])
+if LONG:
+    begin = time.monotonic()
+    status, a = server.ask(CHAT, chat("x"))
+    tap.ok(status == 503 and "no board is there" in a["error"]["message"] and time.monotonic() - begin < 60, "without boards a request ends by itself", a)
+status = server.end()
+tap.ok(status == 0, "SIGTERM ends it", status)
+tap.done()

@@ -1,0 +1,100 @@
+/* Lines of any bytes as a board's events for `ingot serve`, and bodies as requests that are written to a board: a line is an event with
+ * texts and numbers within their types, or none; a request is lines of JSON that hold no control character. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "host/serve_board_past.h"
+#include "host/serve_board_wire.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool condition)
+{
+    if (!condition) {
+        abort();
+    }
+}
+
+static void take_event(const char *line, size_t bytes)
+{
+    struct serve_error error = { .status = 0 };
+    struct board_event e;
+
+    if (!board_event_read(&e, line, bytes)) {
+        must(e.root == NULL);
+        return;
+    }
+    must(line[0] == '{' && e.id <= 1ull << 52);
+    must(e.text == NULL || strlen(e.text) <= bytes);
+    board_error_read(&error, &e);
+    must(error.status == 400 || error.status == 500);
+    board_event_free(&e);
+}
+
+/* Each line of what is written is an object, and nothing in it is a key. */
+static void check_lines(const char *text, size_t n, size_t longest)
+{
+    size_t most = 0;
+
+    while (n != 0) {
+        const char *end = memchr(text, '\n', n);
+        size_t bytes;
+        cJSON *root;
+
+        must(end != NULL);
+        bytes = (size_t)(end - text);
+        root = cJSON_ParseWithLength(text, bytes);
+        must(cJSON_IsObject(root));
+        cJSON_Delete(root);
+        for (size_t i = 0; i < bytes; i++) {
+            must((uint8_t)text[i] >= 0x20 && text[i] != 0x7f);
+        }
+        most = bytes > most ? bytes : most;
+        n -= bytes + 1;
+        text = end + 1;
+    }
+    must(most == longest);
+}
+
+static void write_request(enum serve_kind kind, const char *body, size_t bytes)
+{
+    static const struct serve_defaults defaults = { .model = "m.ingot",
+                                                    .sampler = { .repeat = 1 } };
+    struct serve_request q = { .kind = kind };
+    struct serve_error e = { .status = 0 };
+    struct serve_text out = { .n = 0 };
+    struct board_past past;
+    size_t longest;
+
+    if (serve_request_read(&q, kind, body, bytes, &defaults, &e)) {
+        board_request_write(&out, &q, 2, &longest);
+        must(!out.failed);
+        check_lines(out.bytes, out.n, longest);
+        board_past_of(&past, &q);
+        must(past.n > 1 && past.n <= BOARD_PAST_MARKS && board_past_shared(&past, &past) == past.n);
+    }
+    serve_text_free(&out);
+    serve_request_free(&q);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text;
+
+    if (size == 0 || size > 1 << 16) {
+        return 0;
+    }
+    text = malloc(size);
+    must(text != NULL);
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = '\0';
+    if (data[0] % 3 == 0) {
+        take_event(text, size - 1);
+    } else {
+        write_request(data[0] % 3 == 1 ? SERVE_CHAT : SERVE_CONTINUE, text, size - 1);
+    }
+    free(text);
+    return 0;
+}
