@@ -3,7 +3,7 @@
 # Packages that are there already cost one second.
 set -eu
 
-packages="build-essential git perl clang-format python3 python3-pexpect python3-jinja2 python3-numpy libopenblas0-pthread mtools dosfstools exfatprogs gdisk xz-utils lz4 libcjson-dev libwebsockets-dev curl
+packages="build-essential git perl clang-format python3 python3-pexpect python3-jinja2 python3-numpy libopenblas0-pthread mtools dosfstools exfatprogs gdisk xz-utils lz4 libcjson-dev libwebsockets-dev curl python3-serial haproxy
     xfonts-terminus
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross
     gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-riscv64-unknown-elf newlib-source"
@@ -36,7 +36,8 @@ add_backports() {
         $sudo tee /etc/apt/sources.list.d/bookworm-backports.list >/dev/null
 }
 
-install() { $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"; }
+# RUNLEVEL=1: the proxy is for a test, and is not started now.
+install() { $sudo env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -q --no-install-recommends "$@"; }
 
 # shellcheck disable=SC2086 # lists of words on purpose
 need=$(missing $packages)

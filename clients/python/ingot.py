@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+"""Ingot from Python: a board at its serial line, or `ingot chat MODEL --json` on this computer.
+
+    from ingot import Ingot
+
+    with Ingot("/dev/ttyUSB0") as board:
+        print(board.ask("What is 7 plus 8?", temp=0))
+        for piece in board.stream("Tell me a story.", n=100):
+            print(piece, end="", flush=True)
+
+A line is a serial device (by pyserial where it is installed, else by termios), unix:PATH or tcp:HOST:PORT (QEMU, ser2net), or a
+command as a list, such as ["ingot", "chat", "model.ingot", "--json"]. The protocol is docs/SERIAL.md's; this file is all there is
+to it. As a program: ingot.py LINE PROMPT."""
+
+import argparse
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import time
+
+__all__ = ["Ingot", "IngotError", "Reply"]
+
+ASK_SECONDS = 1.5  # between two questions whether a board is there
+QUIET_SECONDS = 0.7  # before one: a board that starts would take it as a wish not to load its model
+CTRL_C = b"\x03"
+XON, XOFF = 0x11, 0x13
+SETTINGS = {"n", "temp", "top_p", "top_k", "min_p", "repeat", "seed", "stop", "think", "grammar", "adapter", "overflow", "system", "reset"}
+
+
+class IngotError(Exception):
+    """What a board refuses or cannot do; name is its kind: json, field, value, line, failed, ... or gone, timeout."""
+
+    def __init__(self, name, text):
+        super().__init__(text)
+        self.name = name
+
+
+class Reply(str):
+    """The text of a reply. reason: end, limit, stop, stopped, context, circle, grammar; figures: those of the `done` event;
+    usage: those of protocol 2, prompt_tokens, cached_tokens, completion_tokens."""
+
+    reason = ""
+    figures = {}
+    usage = {}
+
+
+class _Descriptor:
+    """A line that is a file descriptor, or two."""
+
+    def __init__(self, reads, writes, close):
+        self.reads, self.writes, self._close = reads, writes, close
+        self.paused = False
+
+    def read(self, seconds):
+        """Some bytes; b"" where none come. IngotError: the line is gone."""
+        if not select.select([self.reads], [], [], seconds)[0]:
+            return b""
+        try:
+            data = os.read(self.reads, 65536)
+        except OSError:
+            data = b""
+        if not data:
+            raise IngotError("gone", "nobody is at the line any more: was the adapter pulled out?")
+        for byte in data:
+            if byte in (XON, XOFF):  # where no terminal driver obeys them
+                self.paused = byte == XOFF
+        return bytes(b for b in data if b not in (XON, XOFF))
+
+    def write(self, data):
+        try:
+            while data:
+                data = data[os.write(self.writes, data[:256]):]
+        except OSError as error:
+            raise IngotError("gone", f"nobody is at the line any more: {error.strerror}") from error
+
+    def close(self):
+        self._close()
+
+
+def _open_serial(path, baud):
+    try:
+        import serial
+    except ImportError:
+        return _open_termios(path, baud)
+    port = serial.Serial(path, baud, xonxoff=True, exclusive=True, timeout=0)
+    return _Descriptor(port.fileno(), port.fileno(), port.close)
+
+
+def _open_termios(path, baud):
+    import termios
+    import tty
+    fd = os.open(path, os.O_RDWR | os.O_NOCTTY)
+    tty.setraw(fd)
+    mode = termios.tcgetattr(fd)
+    mode[0] |= termios.IXON | termios.IXOFF
+    mode[4] = mode[5] = getattr(termios, f"B{baud}")
+    termios.tcsetattr(fd, termios.TCSANOW, mode)
+    return _Descriptor(fd, fd, lambda: os.close(fd))
+
+
+def _open_socket(name):
+    if name.startswith("unix:"):
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(name[5:])
+    else:
+        host, port = name[4:].rsplit(":", 1)
+        s = socket.create_connection((host, int(port)))
+    return _Descriptor(s.fileno(), s.fileno(), s.close)
+
+
+def _open_command(words):
+    child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def close():
+        child.stdin.close()
+        try:
+            child.wait(10)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        child.stdout.close()
+    return _Descriptor(child.stdout.fileno(), child.stdin.fileno(), close)
+
+
+def _open(line, baud):
+    if not isinstance(line, str):
+        return _open_command(list(line))
+    if line.startswith(("unix:", "tcp:")):
+        return _open_socket(line)
+    return _open_serial(line, baud)
+
+
+class Ingot:
+    """A board. wait: seconds for it to answer at the beginning; silence: seconds without a sign of it in a reply. on_event gets
+    every event as it is, a dictionary. ready is what it said of itself: board, model, context_limit_tokens, ..."""
+
+    def __init__(self, line, baud=115200, wait=60, silence=300, on_event=None):
+        self.silence, self.on_event, self.ready = silence, on_event, None
+        self._bytes, self._id, self._heard = b"", 0, time.monotonic()
+        self._line = _open(line, baud)
+        try:
+            self._greet(wait, asks=isinstance(line, str))
+        except BaseException:
+            self._line.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self._line.close()
+
+    # ---- events
+
+    def _event(self, seconds):
+        """The next event; None: none within that time."""
+        late = time.monotonic() + seconds
+        while True:
+            line, newline, rest = self._bytes.partition(b"\n")
+            if newline:
+                self._bytes = rest
+                event = self._parsed(line)
+                if event is not None:
+                    return event
+                continue
+            left = late - time.monotonic()
+            if left < 0:
+                return None
+            data = self._line.read(left)
+            if data:
+                self._heard = time.monotonic()
+                self._bytes += data
+
+    def _parsed(self, line):
+        """None: no event, but firmware's text, or a board's that talks to people."""
+        if not line.startswith(b"{"):
+            return None
+        try:
+            event = json.loads(line)
+        except ValueError:
+            return None
+        if not isinstance(event, dict) or "event" not in event:
+            return None
+        if event["event"] == "ready":
+            self.ready = event
+        if self.on_event:
+            self.on_event(event)
+        return event
+
+    def _greet(self, wait, asks):
+        """Until the board is ready; one that talks to people is told to talk to programs."""
+        late, asked = time.monotonic() + wait, 0
+        while self.ready is None:
+            now = time.monotonic()
+            if now > late:
+                raise IngotError("timeout", "no board answers: has it power, is TX at RX, and is baud its rate?")
+            if asks and now - asked > ASK_SECONDS and now - self._heard > QUIET_SECONDS:
+                self._line.write(b"/mode json\n" if b"> " in self._bytes[-20:] else CTRL_C)
+                asked = now
+            self._event(0.1)
+        for _ in self._answer({"hello": 2}):
+            pass
+
+    def _answer(self, request):
+        """The events of the answer to a request, up to `done`."""
+        self._id += 1
+        text = json.dumps({"id": self._id, **request}).replace("\x7f", "\\u007f")
+        self._line.write(text.encode() + b"\n")
+        error = None
+        while True:
+            event = self._event(self.silence)
+            if event is None:
+                raise IngotError("timeout", "the board is silent")
+            if event["event"] == "ready" and "id" not in event:
+                raise IngotError("gone", "the board began anew in the middle of the reply")
+            if event.get("id", self._id) != self._id:
+                continue  # of one that was left; a line that is too long is answered without its id
+            if event["event"] == "error":
+                error = IngotError(event.get("name", "failed"), event.get("text", ""))
+            yield event
+            if event["event"] == "done":
+                if error is not None:
+                    raise error
+                return
+
+    # ---- what a program asks for
+
+    def stream(self, prompt=None, *, messages=None, raw=None, **settings):
+        """Pieces of the reply to one of: prompt, the next turn of the conversation; messages, a whole conversation; raw, a text that
+        goes on. Settings are docs/SERIAL.md's: n, temp, top_p, top_k, min_p, repeat, seed, stop, think, grammar, system, reset.
+        Returns the Reply when it ends; close the generator, and the reply is stopped."""
+        what = {k: v for k, v in (("prompt", prompt), ("messages", messages), ("raw", raw)) if v is not None}
+        if len(what) != 1:
+            raise TypeError("one of prompt, messages and raw")
+        unknown = set(settings) - SETTINGS
+        if unknown:
+            raise TypeError(f"{', '.join(sorted(unknown))}: no setting; there are {', '.join(sorted(SETTINGS))}")
+        return self._stream({**what, **settings})
+
+    def _stream(self, request):
+        text, usage, done = [], {}, None
+        events = self._answer(request)
+        try:
+            for event in events:
+                if event["event"] == "token" and event.get("text"):
+                    text.append(event["text"])
+                    yield event["text"]
+                elif event["event"] == "usage":
+                    usage = event
+                elif event["event"] == "done":
+                    done = event
+        except GeneratorExit:
+            self._abandon()
+            raise
+        reply = Reply("".join(text))
+        reply.reason, reply.figures, reply.usage = done["reason"], done, usage
+        return reply
+
+    def _abandon(self):
+        """Stop what is at work, and pass over what still comes of it."""
+        self.stop()
+        late = time.monotonic() + 10
+        while time.monotonic() < late:
+            event = self._event(1)
+            if event is None or event["event"] in ("done", "ready"):
+                return
+
+    def ask(self, prompt=None, **more):
+        """The whole reply, a Reply; as stream()."""
+        pieces = self.stream(prompt, **more)
+        while True:
+            try:
+                next(pieces)
+            except StopIteration as end:
+                return end.value
+
+    def command(self, text):
+        """A command of the chat, such as "/stats": the lines that it prints."""
+        return [e["text"] for e in self._answer({"command": text}) if e["event"] == "text"]
+
+    def stop(self):
+        """End the reply that is at work; from another thread, or in the middle of stream()."""
+        self._line.write(CTRL_C)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description="Ask a board one thing.")
+    arguments.add_argument("line", help="/dev/ttyUSB0, unix:PATH or tcp:HOST:PORT")
+    arguments.add_argument("prompt")
+    arguments.add_argument("--baud", type=int, default=115200)
+    arguments.add_argument("-n", type=int, default=0, help="tokens at most (default: until the model ends)")
+    arguments.add_argument("--temp", type=float, default=0.8)
+    a = arguments.parse_args()
+    try:
+        with Ingot(a.line, a.baud) as board:
+            for piece in board.stream(a.prompt, n=a.n, temp=a.temp, reset=True):
+                print(piece, end="", flush=True)
+            print()
+    except (IngotError, OSError) as error:
+        sys.exit(f"ingot.py: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+#!/usr/bin/python3
+"""clients/python/ingot.py, with a model on this computer, with a board in QEMU at a socket and at a terminal's other end: replies of
+`ingot run`, streams, whole conversations, settings, commands, errors by name, replies that are left, boards that go."""
+
+import atexit
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import tty
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python"))
+sys.dont_write_bytecode = True
+from machine import ARM64, HOST, ROOT, WORK, Tap, make_card, run
+import ingot
+from ingot import Ingot, IngotError
+
+DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
+CLIENT = os.path.join(ROOT, "clients/python/ingot.py")
+STORY = "Tell me a story about a cat."
+FOLDER = tempfile.mkdtemp(prefix="ingot-client-")
+os.makedirs(WORK, exist_ok=True)
+CARD = make_card("client-card.img", DEMO)
+tap = Tap()
+atexit.register(shutil.rmtree, FOLDER, True)
+
+
+def alone(text, *options):
+    return run([HOST, "run", DEMO, "-p", text, "--temp", "0", "--spec", "off", "-q", *options])[1].strip()
+
+
+def named(name, work, *arguments, **more):
+    """Whether it ends with an error of that name, and what came instead."""
+    try:
+        got = work(*arguments, **more)
+    except IngotError as error:
+        return error.name == name, (error.name, str(error))
+    return False, got
+
+
+class Board:
+    def __init__(self, name, words="mode=json"):
+        self.line = f"unix:{FOLDER}/{name}"
+        drive = ["-drive", f"if=none,id=card,format=raw,readonly=on,file.locking=off,file={CARD}", "-device", "virtio-blk-device,drive=card"]
+        self.process = subprocess.Popen(ARM64.command(words, 1, drive) + ["-serial", f"{self.line},server=on,wait=off"], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        atexit.register(self.process.kill)
+        late = time.monotonic() + 20
+        while not os.path.exists(self.line[5:]) and time.monotonic() < late:
+            time.sleep(0.02)
+
+
+def check(board, where):
+    """What every line gives."""
+    r = board.ask("What is 7 plus 8?", temp=0, n=0)
+    tap.ok(r == alone("What is 7 plus 8?") and r.reason == "end" and r.figures["reply_tokens"] == r.usage["completion_tokens"] > 3, f"{where}: a reply", (r, r.figures))
+    pieces = list(board.stream(STORY, temp=0, n=12, reset=True))
+    tap.ok(len(pieces) > 4 and "".join(pieces).strip() == alone(STORY, "-n", "12"), f"{where}: streamed", pieces)
+    talk = [{"role": "user", "content": "What is 3 plus 4?"}]
+    first = board.ask(messages=talk, n=0)
+    talk += [{"role": "assistant", "content": first}, {"role": "user", "content": "And what is 5 plus 5?"}]
+    second = board.ask(messages=talk)
+    tap.ok(first == alone("What is 3 plus 4?") and second.usage["cached_tokens"] > 10, f"{where}: a whole conversation, whose beginning is there", second.usage)
+    raw = board.ask(raw="Once upon a time", n=8, reset=True)
+    tap.ok(raw.reason == "limit" and raw.usage["completion_tokens"] == 8 and raw, f"{where}: a text goes on", raw)
+    tap.ok(any("/help" in line for line in board.command("/help")), f"{where}: a command")
+    for name, more in (("value", {"temp": -1}), ("field", {"prompt": "x", "n": "many"}), ("line", {"prompt": "long " * 3000})):
+        good, got = named(name, board.ask, **{"prompt": "x", **more})
+        tap.ok(good, f"{where}: refused: {name}", got)
+    left = board.stream(STORY, temp=1, n=400, reset=True)
+    next(left)
+    left.close()
+    after = board.ask("What is 7 plus 8?", temp=0, n=0, reset=True)
+    tap.ok(after == r, f"{where}: after a reply that was left", after)
+    strange = board.ask("\x7f\x13\x11\x03 \u00e9\u202e", n=4, reset=True)
+    tap.ok(strange.reason in ("limit", "end"), f"{where}: keys in a text are text", strange.figures)
+
+
+with Ingot([HOST, "chat", DEMO, "--json", "-q"]) as b:
+    check(b, "this computer")
+try:
+    b = None
+    Ingot([HOST, "chat", DEMO, "--json", "-q"]).ask("x", colour="red")
+except TypeError as error:
+    b = str(error)
+tap.ok(b and b.startswith("colour"), "a setting that is none", b)
+
+board = Board("a")
+with Ingot(board.line, wait=60) as b:
+    tap.ok(b.ready["board"] == "virt-arm64" and b.ready["model"] == "demo-q8_0.ingot", "a board says what it is", b.ready)
+    check(b, "a board")
+done = subprocess.run([CLIENT, board.line, "What is 7 plus 8?", "--temp", "0"], capture_output=True, text=True, timeout=100)
+tap.ok(done.returncode == 0 and done.stdout.strip() == alone("What is 7 plus 8?"), "as a program", done)
+with Ingot(board.line) as b:
+    pieces = b.stream(STORY, temp=1, n=400, reset=True)
+    next(pieces)
+    board.process.kill()
+    good, got = named("gone", list, pieces)
+    tap.ok(good, "a board that goes in the middle", got)
+
+# One that talks to people, at a terminal's end as an adapter is.
+board = Board("b", "")
+master, slave = pty.openpty()
+tty.setraw(slave)
+tty.setraw(master)
+
+
+def carry():
+    """Bytes between the terminal and the board's socket."""
+    s = ingot._open_socket(board.line)
+    while True:
+        for fd in select.select([master, s.reads], [], [], 60)[0]:
+            try:
+                data = os.read(fd, 4096)
+            except OSError:
+                return
+            if not data:
+                return
+            os.write(s.reads if fd == master else master, data)
+
+
+threading.Thread(target=carry, daemon=True).start()
+with Ingot(os.ttyname(slave)) as b:
+    tap.ok(b.ask("What is 7 plus 8?", temp=0) == alone("What is 7 plus 8?"), "a board that talked to people, at a serial device, by " +
+           ("pyserial" if "serial" in sys.modules else "termios"))
+with_termios = ingot._open_termios(os.ttyname(slave), 115200)
+with_termios.write(b"\x03")
+late, heard = time.monotonic() + 20, b""
+while b"ready" not in heard and time.monotonic() < late:
+    heard += with_termios.read(0.5)
+tap.ok(b"ready" in heard, "and without pyserial", heard)
+with_termios.close()
+board.process.kill()
+good, got = named("timeout", Ingot, os.ttyname(slave), wait=3)
+tap.ok(good and "is TX at RX" in got[1], "nobody at the line", got)
+done = subprocess.run([CLIENT, f"unix:{FOLDER}/nobody", "x"], capture_output=True, text=True, timeout=100)
+tap.ok(done.returncode == 1 and "No such file" in done.stderr, "no such line", done)
+tap.done()

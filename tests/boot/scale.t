@@ -1,0 +1,177 @@
+#!/usr/bin/python3
+"""docs/SCALE.md: its configurations of HAProxy and nginx, in front of two `ingot serve`s: replies of `ingot run`, streams piece by piece,
+a server that is killed while requests come, and put back. Where a program is not installed its part is skipped."""
+
+import atexit
+import http.client
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import HOST, ROOT, Tap, run
+
+DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
+CHAT, TOKEN = "/v1/chat/completions", "a-token"
+PROMPTS = ("What is 3 plus 4?", "Tell me a story about a cat.", "Hello", "What is 7 plus 8?", "Who are you?")
+FOLDER = tempfile.mkdtemp(prefix="ingot-scale-")
+tap = Tap()
+atexit.register(shutil.rmtree, FOLDER, True)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Server:
+    def __init__(self):
+        self.port = free_port()
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([HOST, "serve", DEMO, "--port", str(self.port), "--token", TOKEN, "-q"], stdout=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)
+        self.line = self.process.stdout.readline()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def requests(self):
+        return int(re.search(r"^ingot_requests_total (\d+)$", ask(self.port, "/metrics")[1], re.M).group(1))
+
+
+def connection(port, source=None):
+    return http.client.HTTPConnection("127.0.0.1", port, timeout=60, source_address=(source, 0) if source else None)
+
+
+def ask(port, path, body=None, source=None):
+    c = connection(port, source)
+    c.request("POST" if body is not None else "GET", path, json.dumps(body) if body is not None else None,
+              {"Authorization": "Bearer " + TOKEN, "Host": "models.example"})
+    r = c.getresponse()
+    text = r.read().decode()
+    c.close()
+    return r.status, json.loads(text) if "json" in r.headers.get("content-type", "") else text
+
+
+def chat(text, **more):
+    return {"messages": [{"role": "user", "content": text}], "temperature": 0, "max_tokens": 40, **more}
+
+
+def said(answer):
+    return answer["choices"][0]["message"]["content"].strip()
+
+
+want = {p: run([HOST, "run", DEMO, "-p", p, "--temp", "0", "-n", "40", "--spec", "off", "-q"])[1].strip() for p in PROMPTS}
+
+
+def configuration(language, port, servers):
+    """That of the document, with these ports."""
+    with open(os.path.join(ROOT, "docs/SCALE.md"), encoding="utf-8") as f:
+        text = re.search(rf"```{language}\n(.*?)```", f.read(), re.S).group(1)
+    for old, new in (("8080", port), ("8081", servers[0].port), ("8082", servers[1].port)):
+        text = text.replace(f"127.0.0.1:{old}", f"127.0.0.1:{new}")
+    return text
+
+
+def check(language, command, extra=""):
+    """One proxy; extra: lines above the configuration, for who may not write to /var."""
+    if not shutil.which(command[0], path=os.environ["PATH"] + ":/usr/sbin"):
+        tap.skip(language, f"{command[0]} is not installed")
+        return
+    servers, port = [Server(), Server()], free_port()
+    path = os.path.join(FOLDER, language + ".conf")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(extra + configuration(language, port, servers))
+    words = [shutil.which(command[0], path=os.environ["PATH"] + ":/usr/sbin")] + [w.replace("FILE", path) for w in command[1:]]
+    with open(os.path.join(FOLDER, language + ".log"), "w", encoding="utf-8") as log:
+        proxy = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    atexit.register(proxy.kill)
+    late = time.monotonic() + 20
+    while time.monotonic() < late:
+        try:
+            if ask(port, "/health")[0] == 200:
+                break
+        except OSError:
+            time.sleep(0.05)
+    status, a = ask(port, CHAT, chat(PROMPTS[0]))
+    with open(log.name, encoding="utf-8") as f:
+        shown = f.read()
+    tap.ok(status == 200 and said(a) == want[PROMPTS[0]], f"{language}: a reply is that of `ingot run`", (a, shown))
+    c = connection(port)
+    c.request("GET", "/v1/models", headers={"Host": "models.example"})
+    tap.ok(c.getresponse().status == 401, f"{language}: not without the token")
+    c.close()
+
+    # Pieces of a stream come as they are made, not at its end.
+    c = connection(port)
+    c.request("POST", CHAT, json.dumps(chat(PROMPTS[1], stream=True, max_tokens=200, temperature=2, top_k=0, top_p=1, min_p=0)), {"Authorization": "Bearer " + TOKEN})
+    r = c.getresponse()
+    times, text = [], b""
+    while True:
+        piece = r.read1(65536)
+        if not piece:
+            break
+        times.append(time.monotonic())
+        text += piece
+    c.close()
+    tap.ok(len(times) > 5 and text.rstrip().endswith(b"[DONE]"), f"{language}: a stream comes in pieces", (len(times), text[-200:]))
+
+    # Callers of many addresses, so that both servers have some; one is killed, and is back.
+    results = []
+
+    def caller(i):
+        for k in range(6):
+            try:
+                results.append((i, k, *ask(port, CHAT, chat(PROMPTS[(i + k) % 5]), f"127.0.0.{2 + i}")))
+            except (OSError, http.client.HTTPException) as error:
+                results.append((i, k, 0, str(error)))
+    before = [s.requests() for s in servers]
+    threads = [threading.Thread(target=caller, args=(i,)) for i in range(12)]
+    for t in threads:
+        t.start()
+    late = time.monotonic() + 60
+    while len(results) < 24 and time.monotonic() < late:
+        time.sleep(0.005)
+    spread = [s.requests() - n for s, n in zip(servers, before)]
+    servers[0].kill()
+    for t in threads:
+        t.join(120)
+    wrong = [r for r in results if r[2] == 200 and said(r[3]) != want[PROMPTS[(r[0] + r[1]) % 5]]]
+    lost = [r for r in results if r[2] != 200]
+    tap.ok(min(spread) > 0, f"{language}: both servers have callers", spread)
+    tap.ok(len(results) == 72 and not wrong and all(r[2] in (0, 502, 503, 504) for r in lost) and len(lost) <= 12,
+           f"{language}: of 72 requests none is answered wrongly; {len(lost)} that were at the killed server end with an error", wrong or lost)
+    status, a = ask(port, CHAT, chat(PROMPTS[3]))
+    tap.ok(status == 200 and said(a) == want[PROMPTS[3]], f"{language}: the other server has all callers", a)
+    servers[0].start()
+    late = time.monotonic() + 20
+    while servers[0].requests() == 0 and time.monotonic() < late:
+        for i in range(12):
+            ask(port, CHAT, chat("x", max_tokens=1), f"127.0.0.{2 + i}")
+        time.sleep(0.1)
+    tap.ok(servers[0].requests() > 0, f"{language}: a server that is back has callers again")
+    proxy.kill()
+    proxy.wait()
+    for s in servers:
+        s.kill()
+
+
+if not Server().line.startswith("serving"):
+    tap.skip("several servers", "libwebsockets-dev is not installed")
+    tap.done()
+    sys.exit(0)
+check("haproxy", ["haproxy", "-db", "-f", "FILE"])
+check("nginx", ["nginx", "-c", "FILE", "-p", FOLDER, "-e", "stderr", "-g", "daemon off; master_process off;"],
+      f"pid {FOLDER}/nginx.pid;\n")
+tap.done()
