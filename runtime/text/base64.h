@@ -1,0 +1,22 @@
+/* Bytes as text: base64 (RFC 4648, 4), padded, without line breaks. */
+#ifndef INGOT_RUNTIME_BASE64_H
+#define INGOT_RUNTIME_BASE64_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Characters for n bytes, without a NUL. */
+static inline size_t base64_length(size_t n)
+{
+    return (n + 2) / 3 * 4;
+}
+
+/* out (base64_length(n)) = the text of n bytes. */
+void base64_put(char *out, const uint8_t *bytes, size_t n);
+
+/* *n bytes of a text of `length` characters to out (most). False: it is none, or they do not fit; out may have been
+ * written to. */
+bool base64_get(uint8_t *out, size_t most, const char *text, size_t length, size_t *n);
+
+#endif
