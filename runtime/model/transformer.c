@@ -446,6 +446,14 @@ static void take_hidden(struct transformer *t, uint32_t i, uint32_t token)
     adapt(t, hidden);
 }
 
+const float *transformer_hidden(struct transformer *t, uint32_t token)
+{
+    const struct activations *a = &t->act;
+
+    output_norm(t, a->norm, a->x + token * a->dim_stride);
+    return a->norm;
+}
+
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits)
 {
     for (uint32_t i = 0; i < n; i++) {

@@ -96,7 +96,11 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
  * Errors of the stream. */
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
 
-/* The same of tokens[0 .. n) of the pass, which ascend. */
+/* The hidden state (dim) f32 of a token of the last pass after the last norm, before it is adapted; valid until
+ * the next call. */
+const float *transformer_hidden(struct transformer *t, uint32_t token);
+
+/* transformer_logits of tokens[0 .. n) of the pass, which ascend. */
 enum err transformer_logits_at(struct transformer *t, const uint32_t *tokens, uint32_t n,
                                float **logits);
 

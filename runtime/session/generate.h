@@ -15,6 +15,7 @@
 #include "runtime/session/sampler.h"
 #include "runtime/session/session.h"
 #include "runtime/session/speculative.h"
+#include "runtime/session/token_scores.h"
 
 /* The parts that generate: all open, all of one session. */
 struct generator {
@@ -30,9 +31,11 @@ struct generate_params {
     struct reply_stops stops; /* strings that end the reply */
     const uint32_t *end_ids;  /* (n_end_ids) tokens that end it, beside the vocabulary's BOS */
     uint32_t n_end_ids;
-    bool whole;                     /* no token ends it, not BOS either: for figures */
-    bool inside_thoughts;           /* the prompt ends with the mark that opens them */
-    struct constraint *constraint;  /* that holds the answer; NULL: none. Not with beams */
+    bool whole;                    /* no token ends it, not BOS either: for figures */
+    bool inside_thoughts;          /* the prompt ends with the mark that opens them */
+    struct constraint *constraint; /* that holds the answer; NULL: none. Not with beams */
+    bool wants_scores;             /* the sink hears of each token's, and ... */
+    uint32_t n_likeliest; /* ... of so many others, up to TOKEN_SCORES_MOST. Not with beams */
     const struct stop *prompt_stop; /* asked before each layer of the prompt; NULL: never */
     const struct stop *stop;        /* and of the reply, and after each token */
 };
@@ -53,6 +56,8 @@ struct generate_sink {
      * it can go on; *first_new: where the reply begins then, or what is left of it. ERR_NO_SPACE:
      * there is nothing to drop, and the reply ends. Other errors end it, too. */
     enum err (*make_room)(void *context, uint32_t *first_new);
+    /* Of the token that token_begin comes with next. */
+    void (*scores)(void *context, const struct token_scores *scores);
 };
 
 enum generate_end {

@@ -108,6 +108,14 @@ uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler 
     return id;
 }
 
+float reply_tokens_logit(const struct reply_tokens *r, uint32_t id, const struct sampler *sampler)
+{
+    const struct constraint *c = constraint_of(r);
+    const struct session *s = r->session;
+
+    return c != NULL ? c->logits[id] : sampler_logit(sampler, id, s->ids, s->n_ids);
+}
+
 void reply_tokens_take(struct reply_tokens *r, uint32_t id)
 {
     size_t bytes;

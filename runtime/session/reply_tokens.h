@@ -31,6 +31,9 @@ void reply_tokens_keep(struct reply_tokens *r, const float *logits);
 uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler *sampler,
                             float *logits);
 
+/* The logit that id, which that gave, had before the sampler. */
+float reply_tokens_logit(const struct reply_tokens *r, uint32_t id, const struct sampler *sampler);
+
 /* id is the reply's next token: it is counted, and its text goes to the sink. */
 void reply_tokens_take(struct reply_tokens *r, uint32_t id);
 

@@ -121,10 +121,24 @@ static void penalize_repeats(const struct sampler *s, float *logits, uint32_t vo
     }
 }
 
-static uint32_t pick_greedy(const float *logits, uint32_t vocab, const struct kernels *k)
+float sampler_logit(const struct sampler *s, uint32_t id, const uint32_t *recent, size_t n_recent)
+{
+    size_t n = min_size(n_recent, SAMPLER_REPEAT_WINDOW);
+
+    for (size_t i = n_recent - n; i < n_recent; i++) {
+        if (recent[i] == id) {
+            return s->logit > 0 ? s->logit * s->params.repeat : s->logit / s->params.repeat;
+        }
+    }
+    return s->logit;
+}
+
+static uint32_t pick_greedy(struct sampler *s, const float *logits, uint32_t vocab,
+                            const struct kernels *k)
 {
     float max = k->max_f32(logits, vocab);
 
+    s->logit = max;
     for (uint32_t i = 0; i < vocab && max >= -FLT_MAX; i++) {
         if (logits[i] == max) {
             return i;
@@ -298,6 +312,12 @@ static uint32_t choice_id(const struct choice *c, size_t i)
     return c->best[-(ptrdiff_t)i].id;
 }
 
+static uint32_t take_choice(struct sampler *s, const struct choice *c, size_t i)
+{
+    s->logit = c->best[-(ptrdiff_t)i].logit;
+    return choice_id(c, i);
+}
+
 static uint32_t pick_choice(struct sampler *s, const struct choice *c)
 {
     float goal = next_random(s) * c->sum;
@@ -305,10 +325,10 @@ static uint32_t pick_choice(struct sampler *s, const struct choice *c)
     for (size_t i = 0; i + 1 < c->n; i++) {
         goal -= c->weights[i];
         if (goal < 0) {
-            return choice_id(c, i);
+            return take_choice(s, c, i);
         }
     }
-    return choice_id(c, c->n - 1);
+    return take_choice(s, c, c->n - 1);
 }
 
 static void prepare_logits(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
@@ -325,7 +345,7 @@ uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const ui
 
     prepare_logits(s, logits, vocab, recent, n_recent);
     if (!(s->params.temp > 0)) {
-        return pick_greedy(logits, vocab, k);
+        return pick_greedy(s, logits, vocab, k);
     }
     c = choose(s, &s->params, logits, vocab, k, scratch);
     return c.n == 0 ? SAMPLER_NO_TOKEN : pick_choice(s, &c);
@@ -341,7 +361,7 @@ uint32_t sampler_guess(struct sampler *s, float *logits, uint32_t vocab, const u
     prepare_logits(s, logits, vocab, recent, n_recent);
     g->n = 0;
     if (!(p.temp > 0)) {
-        return pick_greedy(logits, vocab, k);
+        return pick_greedy(s, logits, vocab, k);
     }
     p.top_k = p.top_k > 0 && p.top_k < SAMPLER_GUESS_MOST ? p.top_k : SAMPLER_GUESS_MOST;
     c = choose(s, &p, logits, vocab, k, scratch);
@@ -387,7 +407,7 @@ uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const u
                        const struct sampler_guess *g, uint32_t id)
 {
     struct choice c;
-    float p = 0;
+    size_t at = 0;
 
     if (g->n == 0 || !(s->params.temp > 0)) {
         return sampler_pick(s, logits, vocab, recent, n_recent, k, scratch);
@@ -397,8 +417,11 @@ uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const u
     if (c.n == 0) {
         return SAMPLER_NO_TOKEN;
     }
-    for (size_t i = 0; i < c.n && p == 0; i++) {
-        p = choice_id(&c, i) == id ? c.weights[i] / c.sum : 0;
+    while (at < c.n && choice_id(&c, at) != id) {
+        at++;
     }
-    return next_random(s) * guess_share(g, id) < p ? id : pick_rest(s, &c, logits, g);
+    if (next_random(s) * guess_share(g, id) < (at < c.n ? c.weights[at] / c.sum : 0)) {
+        return take_choice(s, &c, at);
+    }
+    return pick_rest(s, &c, logits, g);
 }

@@ -27,6 +27,7 @@ struct sampler {
     struct sampler_params params;
     uint64_t state; /* xorshift64*, never 0 */
     uint64_t n_nan; /* NaN logits passed over since sampler_init; worth a report when not 0 */
+    float logit;    /* of the last pick, after the penalty */
 };
 
 /* temp 0.8, top_p 0.95, min_p 0.05, repeat 1, top_k 40, seed 0 (the caller sets one). */
@@ -46,6 +47,9 @@ size_t sampler_scratch_bytes(uint32_t vocab);
  * SAMPLER_NO_TOKEN when every logit is NaN or minus infinity: the model is damaged. */
 uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                       size_t n_recent, const struct kernels *k, void *scratch);
+
+/* The logit that the last pick had before the penalty, but for rounding: it was id, after these tokens. */
+float sampler_logit(const struct sampler *s, uint32_t id, const uint32_t *recent, size_t n_recent);
 
 /* The distribution that a guess was drawn from: q in speculative decoding (arXiv 2211.17192). */
 struct sampler_guess {

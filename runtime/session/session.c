@@ -248,8 +248,7 @@ void session_pass_begin(struct session *s, uint32_t n)
                    s->model->transformer.act.attention[0].q);
 }
 
-/* The n tokens after the cached ones through the layers. The caller counts them as cached. */
-static enum err run_layers(struct session *s, uint32_t n, bool want_head, const struct stop *stop)
+enum err session_run_layers(struct session *s, uint32_t n, bool want_head, const struct stop *stop)
 {
     struct transformer_part part = { 0, n, s->n_cached, s->states, session_lora(s) };
     struct transformer_pass pass = { s->ids + s->n_cached, n, &part, 1, want_head };
@@ -287,7 +286,7 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
     while (s->n_ids - s->n_cached > last) {
         uint32_t pending = s->n_ids - s->n_cached;
         uint32_t n = session_pass_limit(s, min_u32(pending - last, s->model->plan.chunk));
-        enum err e = run_layers(s, n, n == pending, stop);
+        enum err e = session_run_layers(s, n, n == pending, stop);
 
         if (e == ERR_OK && n == pending) {
             e = run_head(s, n - 1, 1);
@@ -336,7 +335,7 @@ enum err session_append(struct session *s, const uint32_t *ids, size_t n, const 
 /* A pass over the next n tokens, and the logits of each. */
 static enum err visit_chunk(struct session *s, uint32_t n, session_visit_fn *visit, void *context)
 {
-    enum err e = run_layers(s, n, true, NULL);
+    enum err e = session_run_layers(s, n, true, NULL);
 
     for (uint32_t i = 0; i < n && e == ERR_OK; i++) {
         e = run_head(s, i, 1);
@@ -382,7 +381,7 @@ enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *s
     for (uint32_t i = 0; i < s->n_states && n != 0; i++) {
         layer_state_mark(&s->states[i], s->n_cached, LAYER_MARK_PASS);
     }
-    e = run_layers(s, n + 1, true, stop);
+    e = session_run_layers(s, n + 1, true, stop);
     if (e == ERR_OK) {
         e = run_head(s, 0, n + 1);
     }

@@ -127,6 +127,11 @@ typedef void session_visit_fn(void *context, uint32_t position, const float *log
 enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
                               session_visit_fn *visit, void *context);
 
+/* The mean of the last hidden states, after the last norm, of n >= 1 tokens that stand at session_room(), as if
+ * nothing stood before them. *mean (dim) is valid until the session is used again. The sequence stays, with
+ * all its tokens pending. Errors as session_run, and the sequence stays then too. */
+enum err session_embed(struct session *s, uint32_t n, const struct stop *stop, const float **mean);
+
 /* ---- saved and loaded ---- */
 
 /* Bytes that session_move moves, of n_ids tokens of which n_cached are cached. */

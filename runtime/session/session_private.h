@@ -10,6 +10,9 @@ uint32_t session_pass_limit(const struct session *s, uint32_t n);
 /* A pass over the n tokens after the cached ones begins. */
 void session_pass_begin(struct session *s, uint32_t n);
 
+/* The n tokens after the cached ones through the layers. The caller counts them as cached. */
+enum err session_run_layers(struct session *s, uint32_t n, bool want_head, const struct stop *stop);
+
 /* Cut the results of the failed pass from the states, some of which may have lost more than that. Returns
  * the error. */
 enum err session_pass_failed(struct session *s, enum err error);

@@ -76,7 +76,8 @@ size_t tokenizer_text_limit(size_t scratch_bytes);
 
 /* ids[0 .. *n_ids) = the tokens of the parts, as one text. flags: enum tokenizer_flags. Any
  * bytes: those that are not UTF-8 become byte tokens one by one. In SentencePiece U+2581 counts as
- * a space; in byte-level BPE a byte that the vocabulary lacks is left out.
+ * a space; in byte-level BPE a byte that the vocabulary lacks is left out, and elsewhere a character
+ * whose unknown token is also bos or eos.
  * scratch: 8-byte aligned, not kept. *n_ids is set on every return, 0 on an error.
  * Errors: ERR_TOO_LONG (the ids do not fit max_ids), ERR_NO_SPACE (scratch too small),
  * ERR_BAD_TOKENIZER (a character has neither byte tokens nor an unknown token to stand for it). */

@@ -33,6 +33,8 @@ static bool has_byte_tokens(const struct tokenizer *t, const char *s, size_t n)
     return true;
 }
 
+/* Where the unknown token is also what begins or ends a text, the character is left out: what somebody writes must not
+ * end the text that it is in. */
 static enum err emit_unknown(struct encoder *e)
 {
     const struct ingot_tokenizer *head = e->t->head;
@@ -40,6 +42,9 @@ static enum err emit_unknown(struct encoder *e)
 
     if (head->unk == INGOT_NO_TOKEN) {
         return ERR_BAD_TOKENIZER;
+    }
+    if (head->unk == head->bos || head->unk == head->eos) {
+        return ERR_OK;
     }
     e->after_unk = true;
     if (again && (head->flags & INGOT_FUSE_UNK)) {

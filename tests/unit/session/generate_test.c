@@ -71,7 +71,7 @@ static bool said_enough(void *context)
 }
 
 static const struct generate_sink sink = { NULL,      said_begin, said_token_begin, said_token_end,
-                                           said_text, said_think, said_make_room };
+                                           said_text, said_think, said_make_room,   NULL };
 static struct generate_result result;
 
 enum form { PLAIN, NGRAM, DRAFT };

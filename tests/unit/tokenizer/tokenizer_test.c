@@ -372,6 +372,10 @@ static void test_limits(void)
     ((struct ingot_tokenizer *)(void *)f.section)->unk = INGOT_NO_TOKEN;
     OK(tokenizer_encode(&f.t, "?", 1, 0, ids, 4, &n, scratch, sizeof scratch) == ERR_BAD_TOKENIZER,
        "a character that nothing can stand for");
+    ((struct ingot_tokenizer *)(void *)f.section)->unk = 2;
+    OK(tokenizer_encode(&f.t, "?a", 2, 0, ids, 4, &n, scratch, sizeof scratch) == ERR_OK &&
+           n == 1 && ids[0] == 6,
+       "an unknown token that is the EOS stands for nothing");
     fixture_close(&f);
 }
 
