@@ -23,6 +23,7 @@ enum { /* boot sector and BPB, byte offsets */
        BPB_EXT_FLAGS = 40,
        BPB_FS_VER = 42,
        BPB_ROOT_CLUS = 44,
+       BPB_FS_INFO = 48,
        BS_SIGNATURE = 510,
 };
 
@@ -30,7 +31,6 @@ enum {
     CLUSTER_MASK = 0x0fffffff, /* the upper four bits of an entry are reserved */
     CLUSTER_END = 0x0ffffff8,  /* this and above */
     CLUSTER_MAX = 0x0ffffff5,  /* most clusters that a volume can count */
-    ENTRIES_PER_SECTOR = SECTOR_BYTES / 4,
     MOST_SECTOR_BYTES = 4096,
 };
 
@@ -91,10 +91,10 @@ enum err fat32_next_cluster(struct fat32 *fs, uint32_t cluster, uint32_t *next)
 
     if (!fat32_is_cluster(fs, cluster))
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "a cluster chain leaves the volume");
-    e = fat32_fetch_sector(fs, fs->fat_sector + cluster / ENTRIES_PER_SECTOR, &sector);
+    e = fat32_fetch_sector(fs, fs->fat_sector + cluster / FAT32_SECTOR_CLUSTERS, &sector);
     if (e != ERR_OK)
         return e;
-    *next = fat32_u32(sector + cluster % ENTRIES_PER_SECTOR * 4) & fs->entry_mask;
+    *next = fat32_u32(sector + cluster % FAT32_SECTOR_CLUSTERS * 4) & fs->entry_mask;
     if (*next >= fs->chain_end)
         *next = 0;
     else if (!fat32_is_cluster(fs, *next))
@@ -187,11 +187,16 @@ static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
     clusters = (total - meta) / fs->cluster_sectors;
     if (clusters == 0 || clusters > CLUSTER_MAX)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_TotSec32 is out of bounds");
-    if (clusters + 2 > fat_sectors * ENTRIES_PER_SECTOR)
+    if (clusters + 2 > fat_sectors * FAT32_SECTOR_CLUSTERS)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_FATSz32 is too small for the volume");
     fs->n_clusters = (uint32_t)clusters;
     fs->fat_sector = fs->first_sector + reserved + active * fat_sectors;
     fs->data_sector = fs->first_sector + meta;
+    fs->fat_sectors = fat_sectors;
+    fs->n_mirrors = flags & 0x80 ? 0 : boot[BPB_NUM_FATS] - 1u;
+    fs->info_sector = fat32_u16(boot + BPB_FS_INFO) == 0
+                          ? 0
+                          : fs->first_sector + fat32_u16(boot + BPB_FS_INFO) * (uint64_t)scale;
     if (!fat32_is_cluster(fs, fs->root_cluster))
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_RootClus is outside the volume");
     return ERR_OK;

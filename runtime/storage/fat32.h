@@ -21,12 +21,16 @@ struct fat32 {
     uint64_t first_sector; /* of the volume */
     uint64_t fat_sector;   /* of the FAT in use */
     uint64_t data_sector;  /* of cluster 2 */
+    uint64_t fat_sectors;  /* of one FAT */
+    uint32_t n_mirrors;    /* FATs after the one in use that are kept alike; FAT32 */
+    uint64_t info_sector;  /* FSInfo; 0: none */
     uint32_t n_clusters;   /* valid clusters are 2 .. n_clusters + 1 */
     uint32_t cluster_sectors;
     uint32_t root_cluster;
     uint32_t entry_mask; /* of the FAT's entries, the bits that count */
     uint32_t chain_end;  /* and from which on one ends a chain */
     bool is_exfat;
+    int64_t taken;      /* clusters, since fat32_forget_free(); less than 0: freed */
     struct file device; /* the whole device, for reading sectors of it */
     struct file_read read;
     uint64_t buffer_sector;               /* first sector that buffer holds */

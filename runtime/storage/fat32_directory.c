@@ -9,27 +9,12 @@
 #include "runtime/text/utf8.h"
 
 enum {
-    ENTRIES_PER_SECTOR = SECTOR_BYTES / FAT32_ENTRY_BYTES,
     MAX_ENTRIES = 65536, /* a directory is at most 2 MiB long */
 };
 
-enum { /* a short entry, byte offsets */
-       DIR_ATTR = 11,
-       DIR_NT_RES = 12, /* 0x08: the base is lower case, 0x10: the extension is */
-       DIR_CLUSTER_HIGH = 20,
-       DIR_CLUSTER_LOW = 26,
-       DIR_FILE_SIZE = 28,
-};
-enum { ATTR_VOLUME = 0x08, ATTR_DIRECTORY = 0x10, ATTR_LONG_NAME = 0x0f, ATTR_LONG_MASK = 0x3f };
-enum { NAME_END = 0x00, NAME_DELETED = 0xe5, NAME_IS_E5 = 0x05 };
+enum { LDIR_MAX = FAT32_NAME_UNITS / LDIR_UNITS };
 
-enum { /* a long entry */
-       LDIR_ORD = 0,
-       LDIR_CHECKSUM = 13,
-       LDIR_LAST = 0x40,
-       LDIR_UNITS = 13,
-       LDIR_MAX = FAT32_NAME_UNITS / LDIR_UNITS,
-};
+const uint8_t fat32_unit_offsets[LDIR_UNITS] = { 1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30 };
 
 /* The parts of a long name come last part first, just before the short entry. */
 struct long_name {
@@ -80,7 +65,7 @@ static uint32_t fold_case(uint32_t c)
     return c;
 }
 
-static bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
 {
     while (a_bytes > 0 && b_bytes > 0) {
         uint32_t x, y;
@@ -106,7 +91,7 @@ static bool fat32_is_model_name(const char *name)
 
 /* ---- one entry ----------------------------------------------------------------------------- */
 
-static uint8_t fat32_name_checksum(const uint8_t *short_name)
+uint8_t fat32_name_checksum(const uint8_t *short_name)
 {
     unsigned sum = 0;
 
@@ -162,7 +147,6 @@ void fat32_put_long_name(const uint16_t *units, unsigned n, char *out)
 /* A part of a long name. Anything out of order drops the whole: the short name stays valid. */
 static void fat32_take_part(struct fat32 *fs, struct long_name *name, const uint8_t *raw)
 {
-    static const uint8_t offsets[LDIR_UNITS] = { 1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30 };
     unsigned order = raw[LDIR_ORD] & ~(unsigned)LDIR_LAST;
 
     if (raw[LDIR_ORD] & LDIR_LAST) {
@@ -178,7 +162,8 @@ static void fat32_take_part(struct fat32 *fs, struct long_name *name, const uint
         return;
     }
     for (unsigned i = 0; i < LDIR_UNITS; i++)
-        fs->long_name[(order - 1) * LDIR_UNITS + i] = (uint16_t)fat32_u16(raw + offsets[i]);
+        fs->long_name[(order - 1) * LDIR_UNITS + i] = (uint16_t)fat32_u16(raw +
+                                                                          fat32_unit_offsets[i]);
     name->expected--;
 }
 
@@ -222,7 +207,7 @@ enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out)
     enum err e;
 
     *out = NULL;
-    if (!dir->ended && dir->index == fs->cluster_sectors * ENTRIES_PER_SECTOR) {
+    if (!dir->ended && dir->index == fs->cluster_sectors * FAT32_SECTOR_ENTRIES) {
         e = fat32_next_directory_cluster(dir);
         if (e != ERR_OK)
             return e;
@@ -234,11 +219,12 @@ enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out)
     if (dir->n_entries++ == MAX_ENTRIES)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "a folder is longer than 2 MiB, or cyclic");
     e = fat32_fetch_sector(fs,
-                           fat32_cluster_sector(fs, dir->cluster) + dir->index / ENTRIES_PER_SECTOR,
+                           fat32_cluster_sector(fs, dir->cluster) +
+                               dir->index / FAT32_SECTOR_ENTRIES,
                            &sector);
     if (e != ERR_OK)
         return e;
-    *out = sector + dir->index % ENTRIES_PER_SECTOR * FAT32_ENTRY_BYTES;
+    *out = sector + dir->index % FAT32_SECTOR_ENTRIES * FAT32_ENTRY_BYTES;
     dir->index++;
     return ERR_OK;
 }

@@ -8,7 +8,42 @@
 #include "board/err.h"
 #include "runtime/storage/fat32.h"
 
-enum { FAT32_ENTRY_BYTES = 32 }; /* of a directory */
+enum {
+    FAT32_ENTRY_BYTES = 32, /* of a directory */
+    FAT32_SECTOR_ENTRIES = SECTOR_BYTES / FAT32_ENTRY_BYTES,
+    FAT32_SECTOR_CLUSTERS = SECTOR_BYTES / 4, /* whose entries of the FAT are in one sector */
+};
+
+enum { /* a short entry, byte offsets */
+       DIR_ATTR = 11,
+       DIR_NT_RES = 12, /* 0x08: the base is lower case, 0x10: the extension is */
+       DIR_CREATED = 16,
+       DIR_ACCESSED = 18,
+       DIR_CLUSTER_HIGH = 20,
+       DIR_WRITTEN = 24,
+       DIR_CLUSTER_LOW = 26,
+       DIR_FILE_SIZE = 28,
+};
+enum {
+    ATTR_VOLUME = 0x08,
+    ATTR_DIRECTORY = 0x10,
+    ATTR_ARCHIVE = 0x20,
+    ATTR_LONG_NAME = 0x0f,
+    ATTR_LONG_MASK = 0x3f
+};
+enum { NAME_END = 0x00, NAME_DELETED = 0xe5, NAME_IS_E5 = 0x05 };
+
+enum { /* a long entry */
+       LDIR_ORD = 0,
+       LDIR_ATTR = 11,
+       LDIR_CHECKSUM = 13,
+       LDIR_LAST = 0x40,
+       LDIR_UNITS = 13,
+};
+extern const uint8_t fat32_unit_offsets[LDIR_UNITS]; /* where its UTF-16 units are */
+
+/* The checksum by which long entries belong to a short name of 11 bytes. */
+uint8_t fat32_name_checksum(const uint8_t *short_name);
 
 /* fs->why = why; returns e. */
 enum err fat32_fail(struct fat32 *fs, enum err e, const char *why);
@@ -47,6 +82,9 @@ static inline uint64_t fat32_u64(const uint8_t *p)
 {
     return fat32_u32(p) | (uint64_t)fat32_u32(p + 4) << 32;
 }
+
+/* Whether two names are the same but for the case of letters. */
+bool fat32_names_equal(const char *a, size_t a_bytes, const char *b, size_t b_bytes);
 
 /* A boot sector of any FAT, as opposed to a partition table: both end in 55 AA. */
 bool fat32_is_boot_sector(const uint8_t *boot);

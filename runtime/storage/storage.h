@@ -72,10 +72,19 @@ enum err storage_find_adapter(struct storage *s, const char *name, const struct 
                               struct file *out);
 enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context);
 
-/* All of grammars/NAME.grammar of the first card to memory (room bytes, a multiple of 512, 16-byte aligned);
- * *bytes of it. Errors as above, those of the card; ERR_TOO_LONG. */
+/* Where a whole file goes. */
+struct storage_memory {
+    void *at;     /* 16-byte aligned */
+    size_t room;  /* a multiple of 512 */
+    size_t bytes; /* of the file */
+};
+
+/* All of grammars/NAME.grammar, or presets/NAME.txt, of the first card that has it. Errors as above, those of
+ * the card; ERR_TOO_LONG. */
 enum err storage_read_grammar(struct storage *s, const char *name, const struct file_table *table,
-                              void *memory, size_t room, size_t *bytes);
+                              struct storage_memory *memory);
+enum err storage_read_preset(struct storage *s, const char *name, const struct file_table *table,
+                             struct storage_memory *memory);
 
 /* Whether a name may be that of a saved conversation or an adapter, and the sentence about one that may not. */
 bool storage_is_plain_name(const char *name);

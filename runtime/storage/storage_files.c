@@ -8,9 +8,7 @@
 
 enum { MIB = 1 << 20 };
 
-/* The first device from number *i on with a file system, mounted, and *i the number after it. NULL: no more;
- * s->problem is about the last one, if it has none. */
-static struct block_device *mount_next(struct storage *s, unsigned *i)
+struct block_device *storage_mount_next(struct storage *s, unsigned *i)
 {
     struct file_timeout t = storage_timeout(s);
 
@@ -36,7 +34,7 @@ static unsigned count_mounted(struct storage *s)
     unsigned i = 0, n = 0;
 
     (void)storage_fail(s, ERR_NO_DEVICE, "there is no card");
-    while (mount_next(s, &i) != NULL) {
+    while (storage_mount_next(s, &i) != NULL) {
         n++;
     }
     return n;
@@ -66,7 +64,7 @@ enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *c
     enum err last = n > 0 ? ERR_OK : ERR_NO_DEVICE;
     struct block_device *d;
 
-    for (unsigned i = 0; n > 0 && (d = mount_next(s, &i)) != NULL;) {
+    for (unsigned i = 0; n > 0 && (d = storage_mount_next(s, &i)) != NULL;) {
         enum err e = visit_models(s, n > 1 ? storage_place(d->kind) : "", visit, context);
 
         if (e != ERR_OK) {
@@ -99,7 +97,7 @@ static enum err find_reserved(struct storage *s, const char *path, const struct 
     struct block_device *d;
 
     (void)storage_fail(s, first, "there is no card");
-    for (unsigned i = 0; (d = mount_next(s, &i)) != NULL;) {
+    for (unsigned i = 0; (d = storage_mount_next(s, &i)) != NULL;) {
         enum err e = fat32_find(&s->fs, path, &s->entry);
 
         if (e == ERR_OK) {
@@ -135,34 +133,54 @@ enum err storage_find_adapter(struct storage *s, const char *name, const struct 
     return e;
 }
 
-enum err storage_read_grammar(struct storage *s, const char *name, const struct file_table *table,
-                              void *memory, size_t room, size_t *bytes)
+/* A small file, whole. maker: what to do where there is none. */
+static enum err read_whole(struct storage *s, const char *path, const char *maker,
+                           const struct file_table *table, struct storage_memory *memory)
 {
     struct file_read read;
     struct file file;
+    enum err e = find_reserved(s, path, table, &file);
+
+    if (e == ERR_NOT_FOUND) {
+        return storage_fail(s, e, "the card has no %s%s", path, maker);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (file.bytes > memory->room) {
+        return storage_fail(s, ERR_TOO_LONG, "%s is longer than the %lu bytes that it may have",
+                            path, (unsigned long)memory->room);
+    }
+    memory->bytes = (size_t)file.bytes;
+    e = file_read_now(&read, &file, 0, memory->at, (memory->bytes + 511) / 512 * 512);
+    return e == ERR_OK ? e
+                       : storage_fail(s, e, "sector %lu of %s: %s",
+                                      (unsigned long)read.failed_sector, path, err_text(e));
+}
+
+enum err storage_read_grammar(struct storage *s, const char *name, const struct file_table *table,
+                              struct storage_memory *memory)
+{
     char path[64];
-    enum err e;
 
     if (!storage_is_plain_name(name)) {
         return storage_fail(s, ERR_BAD_ARGUMENT, "%s; choices are such as yes|no",
                             storage_name_rule);
     }
     format_text(path, sizeof path, "grammars/%s.grammar", name);
-    e = find_reserved(s, path, table, &file);
-    if (e == ERR_NOT_FOUND) {
-        return storage_fail(s, e, "the card has no %s: `ingot grammar` makes one", path);
+    return read_whole(s, path, ": `ingot grammar` makes one", table, memory);
+}
+
+enum err storage_read_preset(struct storage *s, const char *name, const struct file_table *table,
+                             struct storage_memory *memory)
+{
+    char path[64];
+
+    if (!storage_is_plain_name(name)) {
+        return storage_fail(s, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
     }
-    if (e != ERR_OK) {
-        return e;
-    }
-    if (file.bytes > room) {
-        return storage_fail(s, ERR_TOO_LONG, "%s is longer than a grammar may be", path);
-    }
-    *bytes = (size_t)file.bytes;
-    e = file_read_now(&read, &file, 0, memory, (*bytes + 511) / 512 * 512);
-    return e == ERR_OK ? e
-                       : storage_fail(s, e, "sector %lu of %s: %s",
-                                      (unsigned long)read.failed_sector, path, err_text(e));
+    format_text(path, sizeof path, "presets/%s.txt", name);
+    return read_whole(s, path, "", table, memory);
 }
 
 enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context)
@@ -171,7 +189,7 @@ enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void 
     struct block_device *d;
 
     (void)storage_fail(s, last, "there is no card");
-    for (unsigned i = 0; (d = mount_next(s, &i)) != NULL;) {
+    for (unsigned i = 0; (d = storage_mount_next(s, &i)) != NULL;) {
         char after[FAT32_NAME_BYTES] = "";
         enum err e;
 

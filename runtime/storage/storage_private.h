@@ -1,4 +1,4 @@
-/* Shared by storage.c and storage_files.c alone. */
+/* Shared by storage.c, storage_files.c and storage_new.c alone. */
 #ifndef INGOT_RUNTIME_STORAGE_PRIVATE_H
 #define INGOT_RUNTIME_STORAGE_PRIVATE_H
 
@@ -15,6 +15,10 @@ struct file_timeout storage_timeout(const struct storage *s);
 
 /* A device without a file system: it holds one .ingot from its first byte on. */
 bool storage_is_raw(const struct block_device *d);
+
+/* The first device from number *i on with a file system, mounted, and *i the number after it. NULL: no more;
+ * s->problem is about the last one, if it has none. */
+struct block_device *storage_mount_next(struct storage *s, unsigned *i);
 
 /* "usb:", what names of models on such a device may begin with. */
 const char *storage_place(enum block_kind kind);

@@ -2,10 +2,12 @@
 #ifndef INGOT_TESTS_FUZZ_CARD_H
 #define INGOT_TESTS_FUZZ_CARD_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/storage/fat32.h"
+#include "runtime/storage/fat32_write.h"
 
 static struct {
     struct fat32 fs;
@@ -19,8 +21,12 @@ static enum err card_submit(struct block_device *dev, struct block_request *r)
     if (r->n_sectors == 0 || r->n_sectors > dev->max_sectors || r->sector >= dev->n_sectors ||
         r->n_sectors > dev->n_sectors - r->sector)
         return ERR_RANGE;
-    memcpy(r->buffer, (const uint8_t *)dev->driver + r->sector * SECTOR_BYTES,
-           (size_t)r->n_sectors * SECTOR_BYTES);
+    if (r->write)
+        memcpy((uint8_t *)dev->driver + r->sector * SECTOR_BYTES, r->buffer,
+               (size_t)r->n_sectors * SECTOR_BYTES);
+    else
+        memcpy(r->buffer, (const uint8_t *)dev->driver + r->sector * SECTOR_BYTES,
+               (size_t)r->n_sectors * SECTOR_BYTES);
     r->status = ERR_OK;
     r->done = true;
     return ERR_OK;
@@ -67,13 +73,35 @@ static void read_model(const char *name, uint64_t n_sectors)
         read_file(&entry, n_sectors);
 }
 
-/* The whole of a card, of size bytes. */
-static void read_card(const uint8_t *data, size_t size)
+/* A new file where the card lets it: it is there afterwards, or an error says why. */
+static void write_file(struct block_device *dev, const char *folder, const char *name)
+{
+    static struct file_extent extents[64];
+    const struct file_table table = { extents, 64 };
+    struct fat32_entry entry;
+    char path[64];
+
+    dev->writable = true;
+    if (fat32_mount(&work.fs, dev, NULL) != ERR_OK)
+        return;
+    if (fat32_reserve(&work.fs, 1700, &table, &work.file) != ERR_OK ||
+        fat32_publish(&work.fs, folder, name, &work.file) != ERR_OK) {
+        if (work.fs.why == NULL)
+            abort();
+        return;
+    }
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (fat32_mount(&work.fs, dev, NULL) == ERR_OK && fat32_find(&work.fs, path, &entry) == ERR_OK)
+        read_file(&entry, dev->n_sectors);
+}
+
+/* The whole of a card, of size bytes; with `writes` they change. */
+static void read_card(const uint8_t *data, size_t size, bool writes)
 {
     union {
         const uint8_t *from;
         void *to;
-    } bytes = { data }; /* driver is the device's own, and read only here */
+    } bytes = { data }; /* driver is the device's own; written where a fuzzer gives a copy */
     struct block_device dev = { .name = "card",
                                 .n_sectors = size / SECTOR_BYTES,
                                 .max_sectors = 8,
@@ -96,6 +124,11 @@ static void read_card(const uint8_t *data, size_t size)
     }
     read_model("größe 模型 with a LONG name", dev.n_sectors);
     read_model("models/SMALL", dev.n_sectors);
+    if (writes) {
+        write_file(&dev, "models", "a-new-file-with-a-long-name.ingot");
+        write_file(&dev, "models", "small.ingot");
+        write_file(&dev, "presets", "new.txt");
+    }
 }
 
 #endif

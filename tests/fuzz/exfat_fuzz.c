@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size > sizeof disk)
         size = sizeof disk;
-    read_card(data, size);
+    read_card(data, size, false);
     if (size > 0)
         memcpy(disk, data, size);
     sign_gpt(size);
@@ -84,6 +84,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (disk[at] == 0x85)
             sign_set(disk + at, size - at);
     }
-    read_card(disk, size);
+    read_card(disk, size, false);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* The input is a card: mount it, list it, resolve and read every model. Its seed is a whole
+/* The input is a card: mount it, list it, resolve and read every model, make files on it. Its seed is a whole
  * small volume (fat32_seed.py). */
 #include "tests/fuzz/card.h"
 
@@ -6,6 +6,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    read_card(data, size);
+    uint8_t *card = malloc(size + 1); /* which is written to */
+
+    if (card == NULL)
+        return 0;
+    memcpy(card, data, size);
+    read_card(card, size, true);
+    free(card);
     return 0;
 }

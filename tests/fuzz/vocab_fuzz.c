@@ -1,6 +1,6 @@
 /* A GGUF with a byte-level vocabulary and merges, damaged in any way: what the parser and the
  * packer let pass is a section that the reader takes, and text comes back through it without a
- * control token. */
+ * control token other than the one for unknown characters, which is then neither BOS nor EOS. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +62,7 @@ static void encode(const struct tokenizer *t, const char *text, size_t bytes, bo
     for (size_t i = 0; i < n; i++) {
         must(ids[i] < t->head->n_tokens);
         must(trusted || tokenizer_type(t, ids[i]) != INGOT_TOKEN_CONTROL ||
+             (ids[i] == t->head->unk && ids[i] != t->head->bos && ids[i] != t->head->eos) ||
              (i == 0 && ids[i] == t->head->bos) || (i == n - 1 && ids[i] == t->head->eos));
     }
     if (t->head->kind == INGOT_TOKENIZER_BPE && e == ERR_OK && !trusted) {

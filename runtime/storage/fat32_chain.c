@@ -1,0 +1,325 @@
+/* The FAT, changed: free clusters found, chained and freed. Section names are those of Microsoft's FAT32 File System
+ * Specification 1.03. */
+#include "runtime/storage/fat32_chain.h"
+
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/storage/fat32_volume.h"
+#include "runtime/storage/fat32_write.h"
+
+enum {
+    CHAIN_END = 0x0fffffff,
+    FSI_LEAD = 0x41615252, /* "FAT32 FSInfo Sector Structure" */
+    FSI_FREE_COUNT = 488,
+    FSI_STRUCT_SIG = 484,
+    FSI_STRUCT = 0x61417272,
+};
+
+static const uint64_t most_bytes = UINT32_MAX; /* DIR_FileSize */
+
+/* Sectors of the FAT that were changed in fs->buffer and are not written yet. */
+struct fat_edit {
+    struct fat32 *fs;
+    uint64_t first, end; /* of the device */
+};
+
+static void put_u32(uint8_t *p, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(v >> 8 * i);
+}
+
+static enum err write_at(struct fat32 *fs, uint64_t sector, const uint8_t *bytes, uint32_t n)
+{
+    enum err e = file_write_now(&fs->read, &fs->device, sector * SECTOR_BYTES, bytes,
+                                (size_t)n * SECTOR_BYTES);
+
+    return e == ERR_OK ? e : fat32_fail(fs, e, "the card cannot be written");
+}
+
+enum err fat32_put_sectors(struct fat32 *fs, uint64_t sector, uint32_t n)
+{
+    return write_at(fs, sector, fs->buffer + (sector - fs->buffer_sector) * SECTOR_BYTES, n);
+}
+
+enum err fat32_clear_cluster(struct fat32 *fs, uint32_t cluster, const uint8_t *first)
+{
+    uint64_t at = fat32_cluster_sector(fs, cluster), end = at + fs->cluster_sectors;
+    enum err e = ERR_OK;
+
+    fs->buffer_sectors = 0;
+    memset(fs->buffer, 0, sizeof fs->buffer);
+    if (first != NULL)
+        memcpy(fs->buffer, first, SECTOR_BYTES);
+    while (e == ERR_OK && at < end) {
+        uint32_t n = (uint32_t)min_u64(end - at, FAT32_BUFFER_SECTORS);
+
+        e = write_at(fs, at, fs->buffer, n);
+        memset(fs->buffer, 0, SECTOR_BYTES);
+        at += n;
+    }
+    return e;
+}
+
+/* ---- entries of the FAT ---------------------------------------------------------------------- */
+
+/* Each FAT gets them, the one in use first. */
+static enum err flush(struct fat_edit *edit)
+{
+    uint64_t first = edit->first;
+    uint32_t n = (uint32_t)(edit->end - first);
+    const uint8_t *bytes = edit->fs->buffer + (first - edit->fs->buffer_sector) * SECTOR_BYTES;
+    enum err e = ERR_OK;
+
+    for (uint32_t i = 0; n != 0 && e == ERR_OK && i <= edit->fs->n_mirrors; i++)
+        e = write_at(edit->fs, first + i * edit->fs->fat_sectors, bytes, n);
+    edit->first = edit->end = 0;
+    return e;
+}
+
+/* *entry = where the cluster's is, in fs->buffer; what was changed elsewhere is written before. */
+static enum err come_to(struct fat_edit *edit, uint32_t cluster, uint64_t *sector, uint8_t **entry)
+{
+    struct fat32 *fs = edit->fs;
+    const uint8_t *found;
+    enum err e = ERR_OK;
+
+    *sector = fs->fat_sector + cluster / FAT32_SECTOR_CLUSTERS;
+    if (*sector < fs->buffer_sector || *sector - fs->buffer_sector >= fs->buffer_sectors)
+        e = flush(edit);
+    if (e == ERR_OK)
+        e = fat32_fetch_sector(fs, *sector, &found);
+    *entry = fs->buffer + (*sector - fs->buffer_sector) * SECTOR_BYTES +
+             cluster % FAT32_SECTOR_CLUSTERS * 4;
+    return e;
+}
+
+static enum err set_entry(struct fat_edit *edit, uint32_t cluster, uint32_t value)
+{
+    uint64_t sector;
+    uint32_t before;
+    uint8_t *entry;
+    enum err e = come_to(edit, cluster, &sector, &entry);
+
+    if (e != ERR_OK)
+        return e;
+    before = fat32_u32(entry) & edit->fs->entry_mask;
+    edit->fs->taken += (value != 0) - (before != 0);
+    put_u32(entry, (fat32_u32(entry) & ~edit->fs->entry_mask) | value);
+    edit->first = edit->end == 0 ? sector : min_u64(edit->first, sector);
+    edit->end = sector >= edit->end ? sector + 1 : edit->end;
+    return ERR_OK;
+}
+
+static enum err is_free(struct fat32 *fs, uint32_t cluster, bool *free)
+{
+    const uint8_t *sector;
+    enum err e = fat32_fetch_sector(fs, fs->fat_sector + cluster / FAT32_SECTOR_CLUSTERS, &sector);
+
+    if (e == ERR_OK)
+        *free = (fat32_u32(sector + cluster % FAT32_SECTOR_CLUSTERS * 4) & fs->entry_mask) == 0;
+    return e;
+}
+
+/* ---- free clusters --------------------------------------------------------------------------- */
+
+/* The next run of free clusters from *at on, up to `most` of them; *n 0: there is none. *at is after it. */
+static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t most, uint32_t *first,
+                         uint64_t *n)
+{
+    uint64_t reach = (fs->device.device->n_sectors - fs->data_sector) / fs->cluster_sectors;
+    uint32_t end = (uint32_t)min_u64(fs->n_clusters, reach) + 2;
+    bool free = true;
+    enum err e = ERR_OK;
+
+    *n = 0;
+    while (e == ERR_OK && *at < end && *n < most && (free || *n == 0)) {
+        e = is_free(fs, *at, &free);
+        if (free) {
+            *first = *n == 0 ? *at : *first;
+            ++*n;
+        }
+        ++*at;
+    }
+    return e;
+}
+
+enum err fat32_find_free(struct fat32 *fs, uint32_t *cluster)
+{
+    uint32_t at = 2;
+    uint64_t n = 0;
+    enum err e = next_run(fs, &at, 1, cluster, &n);
+
+    return e == ERR_OK && n == 0 ? fat32_fail(fs, ERR_NO_SPACE, "the card is full") : e;
+}
+
+/* The first run that is long enough; *n 0: there is none. */
+static enum err find_whole(struct fat32 *fs, uint64_t wanted, uint32_t *first, uint64_t *n)
+{
+    uint32_t at = 2;
+    enum err e;
+
+    do
+        e = next_run(fs, &at, wanted, first, n);
+    while (e == ERR_OK && *n != 0 && *n < wanted);
+    return e;
+}
+
+static enum err add_run(struct fat32 *fs, const struct file_table *table, struct file *out,
+                        uint32_t first, uint64_t n)
+{
+    if (out->n_extents == table->most)
+        return fat32_fail(fs, ERR_TOO_FRAGMENTED,
+                          "what is free on the card is in too many pieces: delete files, or copy "
+                          "them to a freshly formatted card");
+    table->extents[out->n_extents++] = (struct file_extent){ fat32_cluster_sector(fs, first),
+                                                             n * fs->cluster_sectors };
+    return ERR_OK;
+}
+
+static enum err reserve(struct fat32 *fs, uint64_t wanted, const struct file_table *table,
+                        struct file *out)
+{
+    uint32_t at = 2, first = 0;
+    uint64_t n = 0;
+    enum err e = find_whole(fs, wanted, &first, &n);
+
+    if (e != ERR_OK || n == wanted)
+        return e == ERR_OK ? add_run(fs, table, out, first, n) : e;
+    while (e == ERR_OK && wanted != 0) {
+        e = next_run(fs, &at, wanted, &first, &n);
+        if (e == ERR_OK && n == 0)
+            return fat32_fail(fs, ERR_NO_SPACE, "the card has no room for it: delete files");
+        if (e == ERR_OK)
+            e = add_run(fs, table, out, first, n);
+        wanted -= n;
+    }
+    return e;
+}
+
+enum err fat32_reserve(struct fat32 *fs, uint64_t bytes, const struct file_table *table,
+                       struct file *out)
+{
+    uint64_t cluster_bytes = (uint64_t)fs->cluster_sectors * SECTOR_BYTES;
+    enum err e;
+
+    fs->why = NULL;
+    memset(out, 0, sizeof *out);
+    if (fs->is_exfat)
+        return fat32_fail(
+            fs, ERR_UNSUPPORTED,
+            "the disk is exFAT, where files are not made: use one with FAT32, or copy "
+            "the file on a computer");
+    if (!fs->device.device->writable)
+        return fat32_fail(fs, ERR_UNSUPPORTED, "it takes no writes");
+    if (bytes == 0 || bytes > most_bytes)
+        return fat32_fail(fs, ERR_RANGE, "a file of FAT32 has 1 byte to 4 GiB");
+    out->device = fs->device.device;
+    out->timeout = fs->device.timeout;
+    out->bytes = bytes;
+    out->table = table->extents;
+    e = reserve(fs, (bytes + cluster_bytes - 1) / cluster_bytes, table, out);
+    if (e != ERR_OK)
+        out->n_extents = 0;
+    return e;
+}
+
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+static uint32_t cluster_of(const struct fat32 *fs, uint64_t sector)
+{
+    return (uint32_t)((sector - fs->data_sector) / fs->cluster_sectors) + 2;
+}
+
+uint32_t fat32_first_cluster(const struct fat32 *fs, const struct file *file)
+{
+    return cluster_of(fs, file_extents(file)[0].sector);
+}
+
+enum err fat32_link_file(struct fat32 *fs, const struct file *file)
+{
+    const struct file_extent *x = file_extents(file);
+    struct fat_edit edit = { fs, 0, 0 };
+    enum err e = ERR_OK;
+
+    for (uint32_t i = 0; i < file->n_extents; i++) {
+        uint32_t at = cluster_of(fs, x[i].sector);
+        uint32_t end = at + (uint32_t)(x[i].n_sectors / fs->cluster_sectors);
+        uint32_t next = i + 1 < file->n_extents ? cluster_of(fs, x[i + 1].sector) : CHAIN_END;
+
+        for (; e == ERR_OK && at < end; at++)
+            e = set_entry(&edit, at, at + 1 < end ? at + 1 : next);
+    }
+    return e == ERR_OK ? flush(&edit) : e;
+}
+
+enum err fat32_link_cluster(struct fat32 *fs, uint32_t before, uint32_t cluster)
+{
+    struct fat_edit edit = { fs, 0, 0 };
+    enum err e = set_entry(&edit, cluster, CHAIN_END);
+
+    if (e == ERR_OK)
+        e = flush(&edit);
+    if (e == ERR_OK && before != 0)
+        e = set_entry(&edit, before, cluster);
+    return e == ERR_OK ? flush(&edit) : e;
+}
+
+enum err fat32_free_chain(struct fat32 *fs, uint32_t cluster)
+{
+    struct fat_edit edit = { fs, 0, 0 };
+    uint32_t n = 0;
+    enum err e = ERR_OK;
+
+    while (e == ERR_OK && fat32_is_cluster(fs, cluster) && n++ < fs->n_clusters) {
+        uint64_t sector;
+        uint8_t *entry;
+        uint32_t next = 0;
+
+        e = come_to(&edit, cluster, &sector, &entry);
+        if (e == ERR_OK) {
+            next = fat32_u32(entry) & fs->entry_mask;
+            e = set_entry(&edit, cluster, 0);
+        }
+        cluster = next;
+    }
+    return e == ERR_OK ? flush(&edit) : e;
+}
+
+/* ---- FSInfo ---------------------------------------------------------------------------------- */
+
+static enum err put_free(struct fat32 *fs, uint32_t free, uint32_t *before)
+{
+    const uint8_t *sector;
+    enum err e;
+
+    *before = UINT32_MAX;
+    if (fs->info_sector == 0)
+        return ERR_OK;
+    e = fat32_fetch_sector(fs, fs->info_sector, &sector);
+    if (e != ERR_OK || fat32_u32(sector) != FSI_LEAD ||
+        fat32_u32(sector + FSI_STRUCT_SIG) != FSI_STRUCT)
+        return e;
+    *before = fat32_u32(sector + FSI_FREE_COUNT);
+    put_u32(fs->buffer + (fs->info_sector - fs->buffer_sector) * SECTOR_BYTES + FSI_FREE_COUNT,
+            free);
+    return fat32_put_sectors(fs, fs->info_sector, 1);
+}
+
+enum err fat32_forget_free(struct fat32 *fs, uint32_t *free)
+{
+    enum err e = put_free(fs, UINT32_MAX, free);
+
+    fs->taken = 0;
+    if (*free > fs->n_clusters)
+        *free = UINT32_MAX;
+    return e;
+}
+
+enum err fat32_tell_free(struct fat32 *fs, uint32_t free)
+{
+    uint32_t before;
+
+    return put_free(fs, free, &before);
+}

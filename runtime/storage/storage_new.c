@@ -1,0 +1,90 @@
+/* Files that are made on a card while the machine runs. */
+#include "runtime/storage/storage_new.h"
+
+#include <string.h>
+
+#include "runtime/storage/storage_private.h"
+#include "runtime/text/format_text.h"
+
+/* A card's folders, and what the names of their files end with. */
+static const struct {
+    const char *folder, *end;
+} kinds[] = {
+    { "models", ".ingot" },
+    { "adapters", ".ingot" },
+    { "grammars", ".grammar" },
+    { "presets", ".txt" },
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+const char *storage_new_folder(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (ends_with(name, kinds[i].end)) {
+            return kinds[i].folder;
+        }
+    }
+    return NULL;
+}
+
+/* The parts of a path, if a file may be made there. */
+static bool split(const char *path, struct storage_new *new)
+{
+    const char *slash = strchr(path, '/');
+    size_t folder = slash == NULL ? 0 : (size_t)(slash - path);
+
+    if (slash == NULL || folder >= sizeof new->folder || strlen(slash + 1) >= sizeof new->name) {
+        return false;
+    }
+    memcpy(new->folder, path, folder);
+    new->folder[folder] = '\0';
+    memcpy(new->name, slash + 1, strlen(slash + 1) + 1);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(new->folder, kinds[i].folder) == 0) {
+            return ends_with(new->name, kinds[i].end) && fat32_is_new_name(new->name);
+        }
+    }
+    return false;
+}
+
+enum err storage_new_open(struct storage *s, const char *path, uint64_t bytes,
+                          const struct file_table *table, struct storage_new *new)
+{
+    enum err e = ERR_NO_DEVICE;
+    struct block_device *d;
+
+    memset(new, 0, sizeof *new);
+    if (!split(path, new)) {
+        return storage_fail(s, ERR_BAD_ARGUMENT,
+                            "a card takes models/NAME.ingot, adapters/NAME.ingot, "
+                            "grammars/NAME.grammar and presets/NAME.txt, of letters, digits, -, _ "
+                            "and . of ASCII");
+    }
+    (void)storage_fail(s, e, "there is no card");
+    for (unsigned i = 0; e != ERR_OK && (d = storage_mount_next(s, &i)) != NULL;) {
+        e = fat32_reserve(&s->fs, bytes, table, &new->file);
+        new->device = d;
+        if (e != ERR_OK) {
+            (void)storage_card_problem(s, d, e);
+        }
+    }
+    file_set_name(&new->file, path);
+    return e;
+}
+
+enum err storage_new_publish(struct storage *s, const struct storage_new *new)
+{
+    struct file_timeout t = storage_timeout(s);
+    enum err e = fat32_mount(&s->fs, new->device, &t);
+
+    if (e == ERR_OK) {
+        e = fat32_publish(&s->fs, new->folder, new->name, &new->file);
+    }
+    return e == ERR_OK ? e : storage_card_problem(s, new->device, e);
+}
