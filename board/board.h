@@ -71,6 +71,10 @@ struct board {
 
     void (*set_baud)(uint32_t baud); /* drains first; NULL: the rate is fixed or has no meaning */
 
+    /* The highest usual rate up to `most` that the UART's clock gives within 2 %, at least 115200 where it gives none. NULL where
+     * set_baud is. */
+    uint32_t (*best_baud)(uint32_t most);
+
     uint64_t (*ticks)(void); /* monotonic counter, same on every core */
     uint64_t (*ticks_hz)(void);
 

@@ -74,6 +74,12 @@ static void set_baud(void *context, uint32_t baud)
     board.set_baud(baud);
 }
 
+static uint32_t best_baud(void *context, uint32_t most)
+{
+    (void)context;
+    return board.best_baud(most);
+}
+
 static unsigned find_storage(void *context, struct block_device *devices[BOARD_MAX_BLOCK])
 {
     (void)context;
@@ -180,6 +186,7 @@ void platform_from_board(struct platform *p, const struct machine *machine,
                      .lost = IF_THERE(lost, lost),
                      .flow_control = IF_THERE(flow_control, flow_control),
                      .set_baud = IF_THERE(set_baud, set_baud),
+                     .best_baud = IF_THERE(best_baud, best_baud),
                      .set_keyboard = IF_THERE(set_keyboard, set_keyboard) },
         .storage = { .find = find_storage,
                      .use_pio = IF_THERE(use_pio, use_pio),

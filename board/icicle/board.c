@@ -6,6 +6,7 @@
 #include "board/drivers/sd/cadence_sd.h"
 #include "board/drivers/serial/ns16550.h"
 #include "board/drivers/serial/serial.h"
+#include "board/drivers/serial/serial_rates.h"
 #include "board/drivers/soc/riscv_timer.h"
 #include "board/drivers/soc/sbi.h"
 #include "board/drivers/soc/sbi_machine.h"
@@ -31,6 +32,11 @@ static void icicle_early_init(const void *dtb)
 static void icicle_set_baud(uint32_t baud)
 {
     ns16550_set_baud(&board_state.uart, BOARD_UART_HZ, baud);
+}
+
+static uint32_t icicle_best_baud(uint32_t most)
+{
+    return serial_best_baud(BOARD_UART_HZ / 16, 1, most);
 }
 
 /* The controller is coherent (TRM, "L2 cache": masters of the FPGA and of the AXI switch go through
@@ -65,6 +71,7 @@ const struct board board = {
     .early_init = icicle_early_init,
     SERIAL_CONSOLE,
     .set_baud = icicle_set_baud,
+    .best_baud = icicle_best_baud,
     SBI_MACHINE,
     .find_storage = icicle_find_storage,
     .power_off = icicle_power_off,

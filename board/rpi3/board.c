@@ -135,6 +135,7 @@ const struct board board = {
     .describe = raspberry_pi_describe,
     SERIAL_CONSOLE,
     .set_baud = raspberry_pi_set_baud,
+    .best_baud = raspberry_pi_best_baud,
     RASPBERRY_PI,
     .start_core = raspberry_pi_start_core,
     .wait = rpi3_wait,

@@ -7,6 +7,7 @@
 #include "board/drivers/sd/sd_card.h"
 #include "board/drivers/sd/sd_spi.h"
 #include "board/drivers/serial/serial.h"
+#include "board/drivers/serial/serial_rates.h"
 #include "board/drivers/serial/sifive_uart.h"
 #include "board/drivers/serial/tree_console.h"
 #include "board/drivers/soc/riscv_timer.h"
@@ -44,6 +45,11 @@ static void sifive_u_early_init(const void *dtb)
 static void sifive_u_set_baud(uint32_t baud)
 {
     sifive_uart_set_baud(&board_state.uart, sifive_prci_peripheral_hz(BOARD_PRCI_ADDRESS), baud);
+}
+
+static uint32_t sifive_u_best_baud(uint32_t most)
+{
+    return serial_best_baud(sifive_prci_peripheral_hz(BOARD_PRCI_ADDRESS), 16, most);
 }
 
 /* The SPI controller above the first device of that kind, and how fast the device may be. */
@@ -104,6 +110,7 @@ const struct board board = {
     .early_init = sifive_u_early_init,
     SERIAL_CONSOLE,
     .set_baud = sifive_u_set_baud,
+    .best_baud = sifive_u_best_baud,
     SBI_MACHINE,
     .find_storage = sifive_u_find_storage,
     .storage_needs_cpu = true,

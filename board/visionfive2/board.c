@@ -9,6 +9,7 @@
 #include "board/drivers/sd/jh7110_sd.h"
 #include "board/drivers/serial/ns16550.h"
 #include "board/drivers/serial/serial.h"
+#include "board/drivers/serial/serial_rates.h"
 #include "board/drivers/soc/riscv_timer.h"
 #include "board/drivers/soc/sbi_machine.h"
 #include "board/drivers/usb/usb.h"
@@ -38,6 +39,11 @@ static void visionfive2_early_init(const void *dtb)
 static void visionfive2_set_baud(uint32_t baud)
 {
     ns16550_set_baud(&board_state.uart, BOARD_UART_HZ, baud);
+}
+
+static uint32_t visionfive2_best_baud(uint32_t most)
+{
+    return serial_best_baud(BOARD_UART_HZ / 16, 1, most);
 }
 
 /* ---- PCI Express ---- */
@@ -146,6 +152,7 @@ const struct board board = {
     .early_init = visionfive2_early_init,
     SERIAL_CONSOLE,
     .set_baud = visionfive2_set_baud,
+    .best_baud = visionfive2_best_baud,
     SBI_MACHINE,
     .find_storage = visionfive2_find_storage,
     .set_keyboard = usb_set_layout,

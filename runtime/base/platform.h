@@ -70,6 +70,8 @@ struct platform_console {
     uint32_t (*lost)(void *context); /* bytes lost on the way in since it was last asked; or NULL */
     void (*flow_control)(void *context, bool on);   /* XON/XOFF, off at the start; or NULL */
     void (*set_baud)(void *context, uint32_t baud); /* drains first; or NULL */
+    /* The highest usual rate up to `most` that the UART's clock gives within 2 %. NULL: rates have no meaning. */
+    uint32_t (*best_baud)(void *context, uint32_t most);
     /* Before storage is looked for: the keys of keyboards, enum keyboard_layout_name; or NULL. */
     void (*set_keyboard)(void *context, unsigned layout);
 };

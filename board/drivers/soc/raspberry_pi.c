@@ -2,6 +2,7 @@
 
 #include "board/drivers/screen/bcm_screen.h"
 #include "board/drivers/serial/serial.h"
+#include "board/drivers/serial/serial_rates.h"
 #include "board/drivers/soc/bcm_watchdog.h"
 #include "board/drivers/soc/brcmstb_gpio.h"
 #include "board/drivers/soc/generic_timer.h"
@@ -155,6 +156,12 @@ void raspberry_pi_set_baud(uint32_t baud)
     uint32_t most = pi->uart_hz / 16; /* a divisor below 1 does nothing (DDI 0183, 3.3.6) */
 
     pl011_init(&pi->uart, pi->uart.base, pi->uart_hz, baud < most || most == 0 ? baud : most);
+}
+
+/* A PL011 divides by 16 times a number with six bits behind the point. */
+uint32_t raspberry_pi_best_baud(uint32_t most)
+{
+    return serial_best_baud((uint64_t)the_pi->uart_hz * 4, 64, most);
 }
 
 /* All of the board's RAM; 0: unknown. */

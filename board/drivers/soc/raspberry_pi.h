@@ -76,6 +76,7 @@ void raspberry_pi_open_console(struct raspberry_pi *pi);
 
 /* board.set_baud. A rate that the UART's clock cannot give becomes the highest that it can. */
 void raspberry_pi_set_baud(uint32_t baud);
+uint32_t raspberry_pi_best_baud(uint32_t most);
 
 /* board.describe: RAM below the VideoCore's share and above 1 GiB, four cores, arguments. */
 void raspberry_pi_describe(struct machine *machine);
