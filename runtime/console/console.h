@@ -10,6 +10,7 @@
 
 #include "board/err.h"
 #include "runtime/base/platform.h"
+#include "runtime/console/console_frames.h"
 #include "runtime/console/line_editor.h"
 #include "runtime/text/shown_text.h"
 #include "runtime/text/utf8.h"
@@ -48,6 +49,7 @@ struct console_json {
     bool has_id, id_is_text;
     char id[CONSOLE_ID_BYTES]; /* of the request at work, in every event */
     struct utf8_writer utf8;
+    struct console_frames frames; /* off, unless the program asked for them */
 };
 
 /* The progress of a wait, between the first console_progress() and its end. */
@@ -166,6 +168,10 @@ void console_poll(struct console *c);
  * taken out of the input; what was typed around it stays. */
 bool console_aborted(struct console *c);
 
+/* Whether a request that waits in the ring (console_has_input() fills it) cancels the one with this id, which begins now. While one is at
+ * work, its cancel is a Ctrl-C as soon as it has come. */
+bool console_is_cancelled(const struct console *c, const char *id, bool is_text);
+
 /* Whether the port is closed: nothing more will come. */
 bool console_is_closed(const struct console *c);
 
@@ -175,7 +181,7 @@ bool console_has_input(struct console *c);
 /* Write the prompt (ASCII, on a line of its own) and read one line into line (max bytes, max >= 1),
  * NUL-terminated, *bytes without the NUL, valid UTF-8, edited as line_editor.h says. CR, LF and CR
  * LF end a line; a bracketed paste may contain LF.
- * Errors: ERR_TOO_LONG (consumed to its end, *bytes 0), ERR_ABORTED (Ctrl-C), ERR_NO_DEVICE (end
+ * Errors: ERR_TOO_LONG (consumed to its end, *bytes 0; of a program's line its beginning), ERR_ABORTED (Ctrl-C), ERR_NO_DEVICE (end
  * of input: Ctrl-D on an empty line, or the port is closed).
  *
  * prompt NULL: a program is at the other end. No prompt, no echo, no editing, the bytes as they

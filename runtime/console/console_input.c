@@ -73,6 +73,9 @@ void console_poll(struct console *c)
             continue;
         }
         in->ring[in->tail++ % CONSOLE_RING_BYTES] = (uint8_t)byte;
+        if (c->json.on && !in->reading && (byte == '\n' || byte == '\r')) {
+            in->aborted |= console_line_cancels(c);
+        }
         if (byte == ANSWER_END && !in->reading && console_is_terminal(c)) {
             (void)take_answer(c); /* the window is another one from here on */
         }
@@ -241,7 +244,7 @@ enum err console_read_line(struct console *c, const char *prompt, char *line, si
     c->input.reading = false;
     take_interrupts(c);
     report_lost(c);
-    *bytes = result == ERR_OK ? c->input.editor.n : 0;
+    *bytes = result == ERR_OK || (result == ERR_TOO_LONG && prompt == NULL) ? c->input.editor.n : 0;
     line[*bytes] = '\0';
     return result;
 }

@@ -9,17 +9,24 @@
 #include "runtime/text/json.h"
 #include "runtime/text/utf8.h"
 
+static void emit(struct console *c, const char *text, size_t bytes)
+{
+    console_frames_take(&c->json.frames, text, bytes);
+    console_put(c, text, bytes);
+}
+
 /* One whole character, from the UTF-8 writer. */
 static void put_escaped(void *context, const char *text, size_t bytes)
 {
     char out[JSON_ESCAPE_BYTES];
 
-    console_put(context, out, json_escape(out, text, bytes));
+    emit(context, out, json_escape(out, text, bytes));
 }
 
 void console_json_start(struct console *c)
 {
-    c->json = (struct console_json){ .on = true };
+    memset(&c->json, 0, sizeof c->json);
+    c->json.on = true;
     c->json.utf8.write = put_escaped;
     c->json.utf8.context = c;
 }
@@ -38,20 +45,46 @@ void console_request_id(struct console *c, const char *id, bool is_text)
     }
 }
 
+void console_event_text(struct console *c, const char *text, size_t bytes)
+{
+    emit(c, "\"", 1);
+    utf8_writer_put(&c->json.utf8, text, bytes);
+    utf8_writer_flush(&c->json.utf8);
+    emit(c, "\"", 1);
+}
+
 static void put_id(struct console *c)
 {
+    size_t bytes = strlen(c->json.id);
+
     if (!c->json.has_id) {
         return;
     }
-    console_put(c, ",\"id\":", 6);
+    emit(c, ",\"id\":", 6);
     if (c->json.id_is_text) {
-        console_put(c, "\"", 1);
-        utf8_writer_put(&c->json.utf8, c->json.id, strlen(c->json.id));
-        utf8_writer_flush(&c->json.utf8);
-        console_put(c, "\"", 1);
+        console_event_text(c, c->json.id, bytes);
     } else {
-        console_put(c, c->json.id, strlen(c->json.id));
+        emit(c, c->json.id, bytes);
     }
+}
+
+/* Fields with ' for every quote. */
+static void put_fields(struct console *c, char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '\'') {
+            text[i] = '"';
+        }
+    }
+    emit(c, text, n);
+}
+
+/* Whether what follows a format is a text. */
+static bool opens_text(const char *format)
+{
+    size_t n = strlen(format);
+
+    return n >= 2 && format[n - 1] == '\'' && format[n - 2] == ':';
 }
 
 void console_event_begin(struct console *c, const char *format, ...)
@@ -64,51 +97,86 @@ void console_event_begin(struct console *c, const char *format, ...)
     va_start(args, format);
     n = min_size(format_text_args(text, sizeof text, format, args), sizeof text - 1);
     va_end(args);
-    for (size_t i = 0; i < n; i++) {
-        if (text[i] == '\'') {
-            text[i] = '"';
-        }
-    }
     while (kind < n && text[kind] != ',') {
         kind++;
     }
-    console_put(c, "{\"event\":", 9);
-    console_put(c, text, kind);
+    console_frames_begin(&c->json.frames);
+    emit(c, "{\"event\":", 9);
+    put_fields(c, text, kind);
+    if (c->json.frames.on) {
+        char number[FORMAT_NUMBER_BYTES];
+
+        emit(c, number,
+             format_text(number, sizeof number, ",\"seq\":%lu",
+                         (unsigned long)c->json.frames.latest));
+    }
     put_id(c);
-    console_put(c, text + kind, n - kind);
+    put_fields(c, text + kind, n - kind);
     c->json.open = true;
-    c->json.in_text = text[n - 1] == '"' && format[strlen(format) - 2] == ':';
+    c->json.in_text = opens_text(format);
+}
+
+void console_event_more(struct console *c, const char *format, ...)
+{
+    char text[CONSOLE_EVENT_BYTES];
+    va_list args;
+
+    va_start(args, format);
+    put_fields(c, text,
+               min_size(format_text_args(text, sizeof text, format, args), sizeof text - 1));
+    va_end(args);
+    c->json.in_text = opens_text(format);
 }
 
 /* Nothing where another event has ended this one. */
 void console_event_end(struct console *c)
 {
+    char end[CONSOLE_FRAME_END];
+
     if (!c->json.open) {
         return;
     }
     if (c->json.in_text) {
         utf8_writer_flush(&c->json.utf8);
-        console_put(c, "\"", 1);
+        emit(c, "\"", 1);
     }
-    console_put(c, "}\n", 2);
+    emit(c, "}", 1);
+    console_put(c, end, console_frames_end(&c->json.frames, end));
     c->json.open = c->json.of_line = c->json.in_text = false;
 }
 
+bool console_resend(struct console *c, uint32_t first)
+{
+    struct console_frames_past past;
+
+    if (!console_frames_find(&c->json.frames, first, &past)) {
+        return false;
+    }
+    console_put(c, past.text[0], past.bytes[0]);
+    console_put(c, past.text[1], past.bytes[1]);
+    return true;
+}
+
 /* The request's id stands where the token's stands without one. */
-void console_token_begin(struct console *c, uint32_t id)
+void console_token_open(struct console *c, uint32_t id)
 {
     const char *field = "id";
 
-    if (!c->json.on) {
-        return;
-    }
     if (c->json.has_id) {
         field = "token";
     }
     if (id == UINT32_MAX) {
-        console_event_begin(c, "'token','%s':null,'text':'", field);
+        console_event_begin(c, "'token','%s':null", field);
     } else {
-        console_event_begin(c, "'token','%s':%lu,'text':'", field, (unsigned long)id);
+        console_event_begin(c, "'token','%s':%lu", field, (unsigned long)id);
+    }
+}
+
+void console_token_begin(struct console *c, uint32_t id)
+{
+    if (c->json.on) {
+        console_token_open(c, id);
+        console_event_more(c, ",'text':'");
     }
 }
 

@@ -29,4 +29,7 @@ void console_json_start(struct console *c);
 void console_json_write(struct console *c, const char *text, size_t bytes);
 void console_json_log(struct console *c, uint64_t millis, const char *text, size_t bytes);
 
+/* Whether the line that has just come whole into the ring cancels the request at work. */
+bool console_line_cancels(const struct console *c);
+
 #endif

@@ -183,7 +183,8 @@ static void test_json_input(void)
     console_speak_json(&console);
     OK(reads(ERR_OK, "one"), "a line");
     OK(reads(ERR_OK, "\33[A\x15\xff"), "empty ones are passed over; bytes are what they are");
-    OK(reads(ERR_TOO_LONG, ""), "too long a line is read to its end");
+    OK(reads(ERR_TOO_LONG, "1234567"),
+       "too long a line is read to its end; its beginning is there");
     OK(reads(ERR_ABORTED, ""), "Ctrl-C drops what there is of a line");
     OK(reads(ERR_OK, "two") && reads(ERR_OK, "last"), "the last one needs no end");
     OK(reads(ERR_NO_DEVICE, ""), "then there is none");

@@ -1,0 +1,48 @@
+/* A check of each line of a program's, both ways, for lines that noise comes into: events end with '*' and two
+ * hexadecimal digits of a CRC-8, and have a number; the latest are kept, so that they can be sent again. */
+#ifndef INGOT_RUNTIME_CONSOLE_FRAMES_H
+#define INGOT_RUNTIME_CONSOLE_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    CONSOLE_FRAMES_KEPT = 8192, /* bytes of the latest events, a power of two */
+    CONSOLE_FRAME_END = 8,      /* bytes of "*hh" and the newline, and more */
+    CONSOLE_CHECK_BYTES = 3,    /* of "*hh" */
+};
+
+struct console_frames {
+    bool on;
+    uint8_t crc;     /* of the event that is written */
+    uint32_t latest; /* number of the event that began last; the first is 1 */
+    size_t end;      /* bytes kept so far, of which the last CONSOLE_FRAMES_KEPT are there */
+    char kept[CONSOLE_FRAMES_KEPT];
+};
+
+/* CRC-8 with the polynomial x^8 + x^2 + x + 1 and nothing around it (SMBus's): "123456789" gives 0xf4. */
+uint8_t console_frames_crc(uint8_t crc, const char *text, size_t bytes);
+
+/* Off: events are as without frames; their numbers begin anew, and none is kept. */
+void console_frames_set(struct console_frames *f, bool on);
+
+/* Of an event: it begins, has these bytes, and ends. Returns how many bytes of `end`, with a newline, follow
+ * it. */
+void console_frames_begin(struct console_frames *f);
+void console_frames_take(struct console_frames *f, const char *text, size_t bytes);
+size_t console_frames_end(struct console_frames *f, char end[CONSOLE_FRAME_END]);
+
+/* Whether a line (bytes) has its check, or needs none; then *bytes is without it. */
+bool console_frames_check(const struct console_frames *f, const char *line, size_t *bytes);
+
+/* The kept bytes from event `first` on, in two pieces. False: that event has not been, or is not kept any
+ * more. */
+struct console_frames_past {
+    const char *text[2];
+    size_t bytes[2];
+};
+bool console_frames_find(const struct console_frames *f, uint32_t first,
+                         struct console_frames_past *past);
+
+#endif
