@@ -1,0 +1,69 @@
+/* Frames on a serial line, for files between `ingot send` and a board: between two bytes 0x7e a kind, a number, data and a
+ * CRC-32C of all of them. The bytes that a line gives a meaning to (Ctrl-C, XON, XOFF, 0x7d, 0x7e) are sent as 0x7d and
+ * the byte with bit 5 turned over, as in RFC 1662 (4.2), so flow control and Ctrl-C go on to work. */
+#ifndef INGOT_RUNTIME_TRANSFER_FRAMES_H
+#define INGOT_RUNTIME_TRANSFER_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TRANSFER_DATA_BYTES = 2048, /* of one frame at the most */
+    TRANSFER_HEAD_BYTES = 9,    /* kind, number */
+    TRANSFER_FRAME_BYTES = TRANSFER_HEAD_BYTES + TRANSFER_DATA_BYTES + 4,
+    TRANSFER_WIRE_BYTES = 2 * TRANSFER_FRAME_BYTES + 2, /* at the most */
+    TRANSFER_WINDOW_BYTES = 32768,                      /* that may be on their way */
+    TRANSFER_STEP_BYTES = 65536,                        /* where a transfer may go on */
+};
+
+/* To the board, and its answers; the number is an offset in the file, if nothing else is said. */
+enum transfer_kind {
+    TRANSFER_PING =
+        'p', /* is anybody there? -> the same. Before bytes that are sent once more, too */
+    TRANSFER_QUERY = 'q', /* data: a length, u64: what is there already? -> TRANSFER_THERE */
+    TRANSFER_START = 's', /* go on from here, a multiple of TRANSFER_STEP_BYTES -> TRANSFER_NEXT */
+    TRANSFER_DATA = 'd',  /* -> TRANSFER_NEXT */
+    TRANSFER_END = 'e',   /* data: the whole file's CRC-32C, u32 -> TRANSFER_RESULT */
+    TRANSFER_BYE = 'x',   /* the result has arrived */
+
+    TRANSFER_THERE = 'c', /* data: the CRC-32C of what the query named, u32 */
+    TRANSFER_NEXT = 'a',  /* all before it has arrived */
+    TRANSFER_AGAIN = 'n', /* the same, and what came next did not: send from here */
+    TRANSFER_WORK = 'w',  /* so much of what takes long is done */
+    TRANSFER_RESULT =
+        'r', /* the number is 0 if the card has the file; else data: why not, a sentence */
+};
+
+struct transfer_frame {
+    uint8_t kind;
+    uint64_t number;
+    const uint8_t *data;
+    size_t bytes;
+};
+
+enum transfer_taken {
+    TRANSFER_MORE,    /* no frame yet */
+    TRANSFER_WHOLE,   /* *out is one, until the next byte */
+    TRANSFER_DAMAGED, /* one came that is none */
+    TRANSFER_CTRL_C,
+};
+
+/* Zeroed at the start. */
+struct transfer_decoder {
+    uint8_t bytes[TRANSFER_FRAME_BYTES];
+    size_t n;
+    bool escaped, too_long;
+};
+
+enum transfer_taken transfer_take(struct transfer_decoder *d, uint8_t byte,
+                                  struct transfer_frame *out);
+
+/* Write a frame to out (TRANSFER_WIRE_BYTES); f->bytes is TRANSFER_DATA_BYTES at the most. Returns its length. */
+size_t transfer_put(uint8_t *out, const struct transfer_frame *f);
+
+/* Little-endian numbers of frames. */
+void transfer_put_number(uint8_t *out, uint64_t number, unsigned bytes);
+uint64_t transfer_number(const uint8_t *in, size_t bytes);
+
+#endif

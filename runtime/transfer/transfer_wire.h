@@ -1,0 +1,20 @@
+/* The line that a transfer goes over. */
+#ifndef INGOT_RUNTIME_TRANSFER_WIRE_H
+#define INGOT_RUNTIME_TRANSFER_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TRANSFER_NO_BYTE = -1 };
+
+struct transfer_wire {
+    void *context;
+    /* The next byte, as it came; TRANSFER_NO_BYTE: none within so many milliseconds. */
+    int (*get)(void *context, uint32_t ms);
+    void (*put)(void *context, const uint8_t *bytes, size_t n);
+    uint64_t (*millis)(void *context);
+    /* Back to the rate that the line had: nobody understands us at this one. NULL: it is that. */
+    void (*slow)(void *context);
+};
+
+#endif

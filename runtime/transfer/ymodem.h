@@ -1,0 +1,32 @@
+/* Files by YMODEM, which terminal programs send (lrzsz's sb, minicom, Tera Term): blocks of 128 or 1,024 bytes with a CRC-16, one
+ * at a time. Source: Chuck Forsberg, XMODEM/YMODEM Protocol Reference, 1988. */
+#ifndef INGOT_RUNTIME_YMODEM_H
+#define INGOT_RUNTIME_YMODEM_H
+
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/storage/file.h"
+#include "runtime/transfer/transfer_sink.h"
+#include "runtime/transfer/transfer_wire.h"
+
+enum { YMODEM_BLOCK_BYTES = 1024 };
+
+struct ymodem {
+    const struct transfer_wire *wire;
+    void *context;
+    /* A file begins: *file is where it goes. On an error the sender is told to stop. */
+    enum err (*open)(void *context, const char *name, uint64_t bytes, const struct file **file);
+    /* All of it is there. */
+    enum err (*close)(void *context);
+    unsigned n_files; /* that came */
+    struct transfer_sink sink;
+    uint8_t block[YMODEM_BLOCK_BYTES + 2];
+};
+
+/* Receive files until the sender has no more. ERR_TIMEOUT: nobody sends, or not any more. ERR_ABORTED: the sender gave up, or
+ * a Ctrl-C before it began. ERR_BAD_CHECKSUM: a block never came whole. ERR_TRUNCATED: bytes are missing.
+ * ERR_UNSUPPORTED: it does not say how long the file is. Those of open, close and the file. */
+enum err ymodem_receive(struct ymodem *y);
+
+#endif

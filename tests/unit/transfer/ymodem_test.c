@@ -1,0 +1,198 @@
+/* YMODEM against a sender that this test plays, block by block. */
+#include <stdio.h>
+
+#include "runtime/transfer/ymodem.h"
+#include "tests/unit/storage/fake_block.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/transfer/fake_wire.h"
+
+enum { BYTES = 5000, SECTORS = 20 };
+
+static uint8_t disk[SECTORS * SECTOR_BYTES], sent[BYTES];
+static struct fake_block fake;
+static struct file target;
+static struct ymodem ymodem;
+static char name[64];
+static uint64_t told;
+static unsigned n_closed, n_said[256];
+static enum err open_error;
+
+static uint16_t crc_of(const uint8_t *p, size_t n)
+{
+    uint16_t crc = 0;
+
+    while (n-- > 0) {
+        crc ^= (uint16_t)(*p++ << 8);
+        for (int i = 0; i < 8; i++)
+            crc = (uint16_t)(crc & 0x8000 ? crc << 1 ^ 0x1021 : crc << 1);
+    }
+    return crc;
+}
+
+static void send_block(uint8_t number, const uint8_t *data, size_t n, size_t size, bool spoilt)
+{
+    uint8_t block[3 + 1024 + 2] = { size == 128 ? 1 : 2, number, (uint8_t)~number };
+
+    memset(block + 3, 0x1a, size);
+    memcpy(block + 3, data, n);
+    block[3 + size] = (uint8_t)(crc_of(block + 3, size) >> 8);
+    block[4 + size] = (uint8_t)crc_of(block + 3, size);
+    block[10] ^= spoilt;
+    fake_wire_send(block, size + 5);
+}
+
+static void send_name(const char *text, const char *size)
+{
+    uint8_t block[128] = { 0 };
+
+    snprintf((char *)block, sizeof block, "%s", text);
+    snprintf((char *)block + strlen(text) + 1, sizeof block - strlen(text) - 1, "%s", size);
+    send_block(0, block, sizeof block, 128, false);
+}
+
+static void send_byte(uint8_t byte)
+{
+    fake_wire_send(&byte, 1);
+}
+
+/* All that a sender says of one file, whatever it hears. */
+static void send_file(const char *text, size_t size)
+{
+    char digits[32];
+
+    snprintf(digits, sizeof digits, "%u 0 0", BYTES);
+    send_name(text, digits);
+    for (size_t at = 0, i = 1; at < BYTES; at += size, i++)
+        send_block((uint8_t)i, sent + at, BYTES - at < size ? BYTES - at : size, size, false);
+    send_byte(4);
+    send_byte(4);
+}
+
+static void hear(const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        n_said[bytes[i]]++;
+}
+
+static enum err open_it(void *context, const char *text, uint64_t bytes, const struct file **file)
+{
+    (void)context;
+    snprintf(name, sizeof name, "%s", text);
+    told = bytes;
+    *file = &target;
+    target.bytes = bytes < sizeof disk ? bytes : sizeof disk;
+    return open_error;
+}
+
+static enum err close_it(void *context)
+{
+    (void)context;
+    n_closed++;
+    return ERR_OK;
+}
+
+static void begin(void)
+{
+    fake_wire_clear();
+    fake_wire.hear = hear;
+    memset(n_said, 0, sizeof n_said);
+    memset(disk, 0, sizeof disk);
+    n_closed = 0;
+    open_error = ERR_OK;
+    fake_init(&fake, disk, SECTORS);
+    fake.written = disk;
+    fake.dev.writable = true;
+    (void)file_open_device(&target, &fake.dev, BYTES, NULL);
+    ymodem = (struct ymodem){ .wire = &fake_line, .open = open_it, .close = close_it };
+    for (size_t i = 0; i < BYTES; i++)
+        sent[i] = (uint8_t)(i * 11 + i / 100);
+}
+
+static void test_files(void)
+{
+    static const uint8_t standard[] = "123456789";
+
+    OK(crc_of(standard, 9) == 0x31c3, "the CRC of the protocol");
+    for (size_t size = 128; size <= 1024; size *= 8) {
+        begin();
+        send_file("a.ingot", size);
+        send_name("", "");
+        OK(ymodem_receive(&ymodem) == ERR_OK && n_closed == 1 && told == BYTES &&
+               strcmp(name, "a.ingot") == 0 && memcmp(disk, sent, BYTES) == 0 && n_said[21] == 1,
+           "a file in blocks of %u bytes", (unsigned)size);
+    }
+    begin();
+    send_file("one", 1024);
+    send_file("two", 128);
+    send_name("", "");
+    OK(ymodem_receive(&ymodem) == ERR_OK && n_closed == 2 && ymodem.n_files == 2 &&
+           strcmp(name, "two") == 0,
+       "two files in a row");
+}
+
+static void test_noise(void)
+{
+    begin();
+    send_name("a", "2000");
+    send_block(1, sent, 1024, 1024, true);
+    OK(ymodem_receive(&ymodem) == ERR_BAD_CHECKSUM && n_closed == 0 && n_said[21] >= 10 &&
+           n_said[24] >= 2,
+       "a block that never comes whole is asked for ten times");
+    begin();
+    send_name("a", "1500");
+    send_block(1, sent, 1024, 1024, false);
+    send_block(1, sent, 1024, 1024, false); /* the answer was lost */
+    send_byte(0x55);
+    send_block(2, sent + 1024, 476, 1024, false);
+    send_byte(4);
+    send_byte(4);
+    send_name("", "");
+    OK(ymodem_receive(&ymodem) == ERR_OK && memcmp(disk, sent, 1500) == 0,
+       "a block that comes twice counts once");
+    begin();
+    send_name("a", "5000");
+    send_block(1, sent, 1024, 1024, false);
+    send_block(3, sent, 1024, 1024, false);
+    OK(ymodem_receive(&ymodem) == ERR_BAD_CHECKSUM && n_said[24] >= 2,
+       "one that is missing ends it");
+    begin();
+    send_name("a", "5000");
+    send_block(1, sent, 1024, 1024, false);
+    send_byte(4);
+    send_byte(4);
+    OK(ymodem_receive(&ymodem) == ERR_TRUNCATED && n_closed == 0, "too few bytes");
+}
+
+static void test_ends(void)
+{
+    begin();
+    OK(ymodem_receive(&ymodem) == ERR_TIMEOUT && n_said['C'] == 20, "nobody sends");
+    begin();
+    send_byte(3);
+    OK(ymodem_receive(&ymodem) == ERR_ABORTED, "somebody types Ctrl-C");
+    begin();
+    send_name("a", "5000");
+    send_byte(24);
+    send_byte(24);
+    OK(ymodem_receive(&ymodem) == ERR_ABORTED, "the sender gives up");
+    begin();
+    open_error = ERR_NO_SPACE;
+    send_file("a", 1024);
+    OK(ymodem_receive(&ymodem) == ERR_NO_SPACE && n_said[24] >= 2, "a file that is refused");
+    begin();
+    send_name("a", "");
+    OK(ymodem_receive(&ymodem) == ERR_UNSUPPORTED && n_said[24] >= 2, "one without a size");
+    begin();
+    fake.fail_sector = 3;
+    fake.fail_times = 100;
+    send_file("a", 1024);
+    OK(ymodem_receive(&ymodem) == ERR_IO && n_closed == 0, "a card that fails");
+}
+
+int main(void)
+{
+    test_files();
+    test_noise();
+    test_ends();
+    return tap_done();
+}
