@@ -15,7 +15,7 @@ GROUND = {"board/board.h", "board/machine.h", "board/min_max.h", "board/block_de
           "board/memory_device.h", "board/isa.h", "board/interrupt.h", "board/facts.h", "board/lamp_code.h", "board/screen.h",
           "board/keyboard.h"}
 # Made when Ingot is built.
-MADE = {"font_8x16.inc"}
+MADE = {"font_8x16.inc", "web_page.inc"}
 ALLOWED = {
     "boot": {"board/platform_from_board.h", "runtime", "kernels", "ground", "board/drivers/soc/sbi.h"},  # SBI is RISC-V's firmware
     "board/drivers": {"ground"},
@@ -30,8 +30,8 @@ ALLOWED = {
     "examples": {"ingot.h"},
 }
 # The folders of runtime/ from the ground up: each includes itself and what stands before it.
-RUNTIME = ["base", "text", "screen", "console", "storage", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model", "session",
-           "options", "chat", "app"]
+RUNTIME = ["base", "text", "screen", "console", "storage", "transfer", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model",
+           "session", "options", "chat", "app"]
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
 FLASH_IMAGE = ["source", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "card"]
 # What the library takes of runtime/: nothing that prints, and of chat/ the template around a turn.
@@ -40,7 +40,7 @@ LIBRARY_ALSO = {"runtime/chat/chat_turn.h"}
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
 # Folders of runtime/ that print nothing and know no board: what they need is a platform's
 # (runtime/base/platform.h), what they have to say is handed up.
-QUIET = ["base", "screen", "storage", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model", "session"]
+QUIET = ["base", "screen", "storage", "transfer", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model", "session"]
 LOUD = [(r"\b(?:v?s?n?printf|puts|putchar|putc|fputs|fwrite)\s*\(", "prints"), (r"\bconsole_\w+", "knows the console"),
         (r"\bboard\.\w+|\bextern const struct board\b|\"board/board\.h\"", "knows the board")]
 ISAS = {"ref", "neon", "sve", "rvv", "rv64gc", "avx2", "avx512"}

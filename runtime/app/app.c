@@ -23,11 +23,27 @@ static const char *use_grammar(void *context, const char *grammar)
     return app_use_grammar(a, grammar) == ERR_OK ? NULL : a->problem;
 }
 
+static const char *list_models(void *context, chat_model_fn *visit, void *visit_context)
+{
+    const struct app *a = context;
+    const struct app_files *files = a->setup.files;
+
+    if (files->list_models == NULL) {
+        return "there are no other models here";
+    }
+    if (files->list_models(files->context, visit, visit_context) != ERR_OK) {
+        return files->problem(files->context);
+    }
+    return NULL;
+}
+
 void app_talk(struct app *a)
 {
-    struct chat_commands commands = {
-        .run = run_command, .adapt = use_adapters, .hold = use_grammar, .context = a
-    };
+    struct chat_commands commands = { .run = run_command,
+                                      .adapt = use_adapters,
+                                      .hold = use_grammar,
+                                      .list = list_models,
+                                      .context = a };
 
     if (a->setup.front == APP_CONSOLE) {
         commands.stays = "(Ctrl-D ends nothing here: /off switches off, /help lists commands)";

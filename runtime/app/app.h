@@ -15,6 +15,7 @@
 #include "board/err.h"
 #include "kernels/kernels.h"
 #include "runtime/app/app_files.h"
+#include "runtime/app/app_receive.h"
 #include "runtime/base/platform.h"
 #include "runtime/base/trace.h"
 #include "runtime/chat/chat.h"
@@ -86,12 +87,15 @@ struct app {
     bool gave_up;         /* a boot word, to come to a model without it */
     bool talks;           /* somebody is at the line: Ctrl-C stops what takes long */
     struct chat chat;     /* its session is NULL while no model is loaded */
+    size_t grammar_bytes; /* of one that comes in pieces, so far */
     char grammar_problem[512];
     struct app_leaving leaving;
-    struct saved_chat saved; /* of the transfer that /save or /load waits for */
-    struct turn_log log;     /* log=on */
-    bool logs;               /* it is open */
-    const char *problem;     /* after an error: a sentence for the user */
+    struct saved_chat saved;       /* of the transfer that /save or /load waits for */
+    struct turn_log log;           /* log=on */
+    bool logs;                     /* it is open */
+    const char *problem;           /* after an error: a sentence for the user */
+    struct app_receive receive;    /* of a file over the line */
+    struct options options_before; /* while a preset is tried */
 };
 
 /* Start cores and choose kernels, as the options say. Errors: ERR_BAD_CHECKSUM, the self-test found a
@@ -150,6 +154,10 @@ enum err app_change_adapters(struct app *a, const char *list);
  * ERR_NO_SPACE without grammar= at start, those of the files, of grammar_open and grammar_from_choices;
  * a->problem, and the one before is still at work. */
 enum err app_use_grammar(struct app *a, const char *text);
+
+/* A new conversation with the words of a preset; those that are for a start are said to be. On an error all is
+ * as it was, but that adapters may be at work, and *a->problem says why; NULL: report has. */
+enum err app_use_preset(struct app *a, const char *name, const struct options_report *report);
 
 /* What conversations begin with goes into its file, *file, so that no start computes it again. Before
  * the first line of a conversation. Errors of chat_prefix_save; a->problem. */

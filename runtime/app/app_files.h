@@ -45,6 +45,10 @@ struct app_files {
      * never are any. */
     enum err (*read_grammar)(void *context, const char *name, void *memory, size_t *bytes);
 
+    /* The text presets/NAME.txt, to text (room, a multiple of 512, 16-byte aligned), NUL-terminated. NULL: there
+     * never are any. */
+    enum err (*read_preset)(void *context, const char *name, char *text, size_t room);
+
     /* The file that holds a saved conversation. bytes: to save in it, where a file of any length can
      * be had one that will do for good; 0: to load. NULL: there is no place for any. */
     enum err (*find_save)(void *context, const char *name, uint64_t bytes,
@@ -62,6 +66,11 @@ struct app_files {
 
     /* The file that turns are logged in. NULL: there never is. */
     enum err (*find_log)(void *context, const struct file **file);
+
+    /* Room for a file (bytes) at a path such as models/NAME.ingot, and, once it is written, that it is there (storage_new.h).
+     * NULL: none is made so. */
+    enum err (*new_file)(void *context, const char *path, uint64_t bytes, const struct file **file);
+    enum err (*publish_file)(void *context);
 
     /* Another chat section than the planned model's own, or NULL in *chat. NULL: never. */
     enum err (*choose_chat)(void *context, struct model *model, const struct ingot_chat **chat);

@@ -145,7 +145,10 @@ static void go_on_without(struct app *a, enum err e)
 
 enum err app_open(struct app *a)
 {
-    enum err e = app_obey_words(a);
+    enum err e;
+
+    app_open_preset(a);
+    e = app_obey_words(a);
 
     if (e != ERR_OK && can_be_asked(a)) {
         go_on_without(a, e);
@@ -209,6 +212,7 @@ void app_change_model(struct app *a, const char *name)
     memcpy(before, o->load.model, sizeof before);
     memcpy(o->load.model, name, strlen(name) + 1);
     e = app_begin(a, APP_MODEL, console_millis(a->setup.console));
+    a->receive.replaced_model = a->receive.replaced_model && e != ERR_OK;
     if (e == ERR_OK) {
         return;
     }

@@ -17,6 +17,9 @@ void app_watch(struct app *a, const char *doing);
 /* What the cores at work have in common. */
 uint32_t app_cpu_features(const struct app *a);
 
+/* Before app_begin: the words of preset=, where none of their name was given. */
+void app_open_preset(struct app *a);
+
 /* app_plan, app_load, and the conversation. since_ms: when the wait for the prompt began, on the
  * console's clock. */
 enum err app_begin(struct app *a, enum app_file which, uint64_t since_ms);

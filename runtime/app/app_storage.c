@@ -127,9 +127,37 @@ static enum err list_adapters(void *context, storage_visit_fn *visit, void *visi
 static enum err read_grammar(void *context, const char *name, void *memory, size_t *bytes)
 {
     struct app_storage *s = context;
+    struct storage_memory to = { memory, INGOT_GRAMMAR_BYTES, 0 };
+    enum err e = storage_read_grammar(&s->storage, name, &s->tables[APP_STORAGE_SAVE], &to);
 
-    return storage_read_grammar(&s->storage, name, &s->tables[APP_STORAGE_SAVE], memory,
-                                INGOT_GRAMMAR_BYTES, bytes);
+    *bytes = to.bytes;
+    return e;
+}
+
+/* The last sector is for the end of the text. */
+static enum err read_preset(void *context, const char *name, char *text, size_t room)
+{
+    struct app_storage *s = context;
+    struct storage_memory to = { text, room - SECTOR_BYTES, 0 };
+    enum err e = storage_read_preset(&s->storage, name, &s->tables[APP_STORAGE_SAVE], &to);
+
+    text[to.bytes] = '\0';
+    return e;
+}
+
+static enum err new_file(void *context, const char *path, uint64_t bytes, const struct file **file)
+{
+    struct app_storage *s = context;
+
+    *file = &s->new.file;
+    return storage_new_open(&s->storage, path, bytes, &s->tables[APP_STORAGE_SAVE], &s->new);
+}
+
+static enum err publish_file(void *context)
+{
+    struct app_storage *s = context;
+
+    return storage_new_publish(&s->storage, &s->new);
 }
 
 static void log_line(void *context, const char *line)
@@ -154,12 +182,15 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
                                    .list_models = list_models,
                                    .find_adapter = find_adapter,
                                    .read_grammar = read_grammar,
+                                   .read_preset = read_preset,
                                    .list_adapters = list_adapters,
                                    .find_save = find_save,
                                    .find_kv = find_kv,
                                    .find_prefix = find_prefix,
                                    .find_use = find_use,
-                                   .find_log = find_log };
+                                   .find_log = find_log,
+                                   .new_file = new_file,
+                                   .publish_file = publish_file };
     for (int i = 0; i < APP_STORAGE_FILES; i++) {
         enum err e = file_table_take(&s->tables[i], &a->ram, FILE_MAX_EXTENTS);
 

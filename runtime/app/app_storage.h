@@ -4,6 +4,7 @@
 
 #include "runtime/app/app.h"
 #include "runtime/storage/storage.h"
+#include "runtime/storage/storage_new.h"
 
 /* The files that are in use at a time, each with a table of its extents. */
 enum { APP_STORAGE_MODEL, APP_STORAGE_DRAFT, APP_STORAGE_SAVE, APP_STORAGE_KV, APP_STORAGE_FILES };
@@ -13,6 +14,7 @@ struct app_storage {
     struct storage storage;
     struct file file[APP_STORAGE_FILES];
     struct file_table tables[APP_STORAGE_FILES];
+    struct storage_new new;
     struct file log, use; /* in few pieces: they have no table */
 };
 

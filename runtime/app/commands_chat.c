@@ -50,6 +50,30 @@ enum command_result command_retry(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
+enum command_result command_preset(struct app *a, char *argument)
+{
+    struct options_report report = commands_report(a);
+
+    if (argument[0] == '\0') {
+        console_printf(a->setup.console, "error: which one? presets/NAME.txt is /preset NAME\n");
+    } else if (app_use_preset(a, argument, &report) == ERR_OK) {
+        console_printf(a->setup.console, "(a new conversation, as %s has it)\n", argument);
+    } else if (a->problem != NULL) {
+        console_printf(a->setup.console, "error: %s\n", a->problem);
+    }
+    return COMMAND_DONE;
+}
+
+enum command_result command_reflect(struct app *a, char *argument)
+{
+    const char *question = argument[0] != '\0' ? argument : CHAT_REFLECTION;
+
+    if (chat_reflect(&a->chat, question, strlen(question)) == ERR_NOT_FOUND) {
+        console_printf(a->setup.console, "error: there is no turn to look back at\n");
+    }
+    return COMMAND_DONE;
+}
+
 /* What the next conversation begins with. */
 static void show_system(struct app *a)
 {

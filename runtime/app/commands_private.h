@@ -7,7 +7,7 @@
 
 /* What /set knows. */
 #define COMMANDS_SETTINGS \
-    "temp, top_p, top_k, min_p, repeat, seed, n, think, overflow, quiet or stop"
+    "temp, top_p, top_k, min_p, repeat, seed, n, think, overflow, turns, quiet or stop"
 
 /* Where sentences of options.h go: to the console. */
 struct options_report commands_report(struct app *a);
@@ -49,8 +49,11 @@ enum command_result command_time(struct app *a, char *argument);
 enum command_result command_mode(struct app *a, char *argument);
 enum command_result command_set(struct app *a, char *argument);
 
+enum command_result command_preset(struct app *a, char *argument);
+enum command_result command_reflect(struct app *a, char *argument);
 enum command_result command_models(struct app *a, char *argument);
 enum command_result command_model(struct app *a, char *argument);
+enum command_result command_receive(struct app *a, char *argument);
 enum command_result command_adapters(struct app *a, char *argument);
 enum command_result command_adapter(struct app *a, char *argument);
 enum command_result command_grammar(struct app *a, char *argument);

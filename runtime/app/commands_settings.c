@@ -63,13 +63,14 @@ static void show_setting(struct console *out, const struct options *o, const cha
     case OPTION_OVERFLOW:
         console_printf(out, "overflow %s", options_overflow_name(o->reply.overflow));
         break;
+    case OPTION_TURNS: console_printf(out, "turns %u", (unsigned)o->reply.turns); break;
     case OPTION_QUIET: console_printf(out, "quiet %s", o->show.quiet ? "on" : "off"); break;
     default: show_stops(out, o); break;
     }
 }
 
 static const char *const settings[] = { "temp", "top_p", "top_k",    "min_p", "repeat", "seed",
-                                        "n",    "think", "overflow", "quiet", "stop" };
+                                        "n",    "think", "overflow", "turns", "quiet",  "stop" };
 enum { N_SETTINGS = sizeof settings / sizeof settings[0] };
 
 static void show_all(struct app *a)

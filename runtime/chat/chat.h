@@ -24,6 +24,9 @@
 
 enum { CHAT_LINE_BYTES = 8192 };
 
+/* A model that there is, by the name that /model takes. */
+typedef void chat_model_fn(void *context, const char *name, uint64_t bytes);
+
 /* Who obeys lines that are commands. True: the conversation ends with it. line is NUL-terminated, and
  * may be overwritten; the chat may be opened anew meanwhile. */
 struct chat_commands {
@@ -32,6 +35,8 @@ struct chat_commands {
     const char *(*adapt)(void *context, const char *list);
     /* The same of a grammar, or choices, or "off". */
     const char *(*hold)(void *context, const char *grammar);
+    /* Visit the models that there are. NULL: they are, else why not. */
+    const char *(*list)(void *context, chat_model_fn *visit, void *visit_context);
     void *context;
     const char
         *stays; /* what Ctrl-D at an empty prompt is answered; NULL: it ends the conversation */
@@ -74,11 +79,13 @@ struct chat {
     struct turns turns;                /* of a model with a template */
     struct chat_branches branches;     /* none until chat_branches_open */
     struct chat_totals totals;
-    bool announced;    /* mode=json: `ready` has told of this model, or that there is none */
-    bool answered;     /* mode=json: the request at work has had its last event */
-    uint32_t protocol; /* mode=json: what the program asked for, 1 or 2; 0: it did not, 1 */
-    bool talks;        /* somebody waits at the line: long prompts show their progress */
-    const char *wait;  /* what somebody waits for ... */
+    bool announced;       /* mode=json: `ready` has told of this model, or that there is none */
+    bool answered;        /* mode=json: the request at work has had its last event */
+    uint32_t protocol;    /* mode=json: what the program asked for, 1 or 2; 0: it did not, 1 */
+    bool wants_scores;    /* mode=json: the request at work does, and ... */
+    uint32_t n_likeliest; /* ... of so many others */
+    bool talks;           /* somebody waits at the line: long prompts show their progress */
+    const char *wait;     /* what somebody waits for ... */
     uint32_t wait_start, wait_tokens; /* ... where its tokens begin in the session, how many */
     char label[40];                   /* of its progress */
     char line[CHAT_LINE_BYTES];
@@ -115,6 +122,10 @@ void chat_close(struct chat *c);
  * system prompt are dropped, and a line says so. */
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn);
 
+/* The same of a list of token ids as they stand, whose text json_ids_next() reads: all of the
+ * vocabulary, and as many as fit the context. */
+enum err chat_reply_ids(struct chat *c, const char *ids);
+
 /* The answer where a model is needed and none is loaded. */
 void chat_say_no_model(struct console *c);
 
@@ -130,6 +141,12 @@ bool chat_undo(struct chat *c);
 
 /* Take it back and answer it again. ERR_NOT_FOUND: there is none; otherwise as chat_reply. */
 enum err chat_retry(struct chat *c);
+
+/* A turn that looks back at the others, and is none of them afterwards: shown and logged as any, with what it
+ * remembers by tags. ERR_NOT_FOUND: there is no turn; otherwise as chat_reply. */
+#define CHAT_REFLECTION \
+    "Look back at this conversation. What matters in it, and what should be kept in mind?"
+enum err chat_reflect(struct chat *c, const char *question, size_t bytes);
 
 /* Whether the line is a command: a slash and a letter. "//" begins a line for the model that begins
  * with "/". */

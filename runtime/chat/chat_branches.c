@@ -83,6 +83,17 @@ static void keep(struct chat *c, struct chat_branch *b, const char *name, bool r
     session_line_keep(c->session, &b->line);
 }
 
+enum err chat_branch_place(struct chat *c, const char *name)
+{
+    if (!is_name(name)) {
+        return ERR_BAD_ARGUMENT;
+    }
+    if (find(c, name) == NULL && strcmp(c->branches.current, name) != 0 && find(c, "") == NULL) {
+        return ERR_NO_SPACE;
+    }
+    return ERR_OK;
+}
+
 enum err chat_branch(struct chat *c, const char *name)
 {
     struct chat_branch *b;

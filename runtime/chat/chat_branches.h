@@ -46,6 +46,9 @@ uint32_t chat_lines(uint32_t branches, uint32_t beams);
  * taken. */
 enum err chat_branch(struct chat *c, const char *name);
 
+/* Whether chat_switch or chat_branch would do it: ERR_OK; else the error of chat_branch. */
+enum err chat_branch_place(struct chat *c, const char *name);
+
 /* Before the last turn is answered again: its answer is kept as retry-1, retry-2 ..., in a free place, or
  * that of the oldest so kept. NULL: there is neither. */
 const char *chat_branch_retried(struct chat *c);

@@ -126,21 +126,12 @@ static bool drop_middle(struct chat *c, unsigned keep)
     return true;
 }
 
-bool chat_drop_oldest(struct chat *c, unsigned keep)
+/* The first n > 0 turns go. False: nothing can stay, and the last `keep` had to. */
+static bool drop_turns(struct chat *c, unsigned n, unsigned keep)
 {
     struct turns *t = &c->turns;
-    unsigned n = turns_to_drop(c, keep);
     size_t opening;
 
-    if (c->options->reply.overflow == OVERFLOW_SINKS && drop_middle(c, keep)) {
-        return true;
-    }
-    if (n == 0) {
-        return false;
-    }
-    console_log(c->console,
-                "the context of %u tokens is full: the oldest %s of the conversation %s dropped",
-                (unsigned)c->session->context, n == 1 ? "turn" : "turns", n == 1 ? "is" : "are");
     if (n == t->n) {
         chat_clear(c);
         return true;
@@ -152,4 +143,29 @@ bool chat_drop_oldest(struct chat *c, unsigned keep)
     turns_drop(t, n, (uint32_t)opening);
     c->reply_start = t->list[t->n - 1].reply;
     return true;
+}
+
+bool chat_drop_oldest(struct chat *c, unsigned keep)
+{
+    unsigned n = turns_to_drop(c, keep);
+
+    if (c->options->reply.overflow == OVERFLOW_SINKS && drop_middle(c, keep)) {
+        return true;
+    }
+    if (n == 0) {
+        return false;
+    }
+    console_log(c->console,
+                "the context of %u tokens is full: the oldest %s of the conversation %s dropped",
+                (unsigned)c->session->context, n == 1 ? "turn" : "turns", n == 1 ? "is" : "are");
+    return drop_turns(c, n, keep);
+}
+
+void chat_keep_turns(struct chat *c)
+{
+    uint32_t most = c->options->reply.turns;
+
+    if (most != 0 && c->turns.n >= most) {
+        (void)drop_turns(c, c->turns.n - most / 2, 0);
+    }
 }

@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "runtime/chat/chat_messages.h"
+#include "runtime/chat/chat_json_private.h"
 #include "runtime/chat/chat_turn.h"
-#include "runtime/chat/json_request.h"
+#include "runtime/chat/json_ids.h"
+#include "runtime/chat/json_settings.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
@@ -68,26 +70,27 @@ static void announce(struct chat *c)
     }
 }
 
-static void say_error(struct chat *c, const char *name, size_t column, const char *text)
-{
-    console_event_begin(c->console, "'error','name':'%s','column':%lu,'text':'", name,
-                        (unsigned long)column);
-    end_with(c->console, text, strlen(text));
-}
-
 /* ---- in ---- */
+
+/* An option is set for a request. */
+struct setting {
+    struct chat *chat;
+    const char *field;
+};
 
 static void say_refused(void *context, bool refused, const char *sentence)
 {
+    const struct setting *s = context;
+
     if (refused) {
-        say_error(context, "value", 0, sentence);
+        chat_json_error(s->chat, "value", s->field, 0, sentence);
     }
 }
 
 /* What a request may set. */
 struct settings {
     struct sampler_params sampler;
-    uint32_t n, think, overflow, n_stops;
+    uint32_t n, think, overflow, turns, n_stops;
     char stop[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
 };
 
@@ -97,6 +100,7 @@ static void keep_settings(struct settings *kept, const struct options *o)
     kept->n = o->reply.n;
     kept->think = o->reply.think;
     kept->overflow = o->reply.overflow;
+    kept->turns = o->reply.turns;
     kept->n_stops = o->reply.n_stops;
     memcpy(kept->stop, o->reply.stop, sizeof kept->stop);
 }
@@ -107,36 +111,62 @@ static void restore_settings(const struct settings *kept, struct options *o)
     o->reply.n = kept->n;
     o->reply.think = kept->think;
     o->reply.overflow = kept->overflow;
+    o->reply.turns = kept->turns;
     o->reply.n_stops = kept->n_stops;
     memcpy(o->reply.stop, kept->stop, sizeof kept->stop);
 }
 
-/* A stop string takes the place of all there were; "" is none. */
-static enum err set_option(struct chat *c, enum json_field field, const char *value)
-{
-    const struct options_report report = { say_refused, c };
-
-    if (field == JSON_FIELD_STOP) {
-        c->options->reply.n_stops = 0;
-        if (value[0] == '\0') {
-            return ERR_OK;
-        }
-    }
-    return options_set(c->options, json_field_name(field), value, &report);
-}
-
 /* All of them or, where one is refused, none. */
-static bool apply_options(struct chat *c, const struct json_request *r)
+static bool set_options(struct chat *c, struct json_request *r)
 {
     struct settings before;
 
     keep_settings(&before, c->options);
     for (unsigned i = JSON_N_FIELDS; i-- > JSON_FIELD_SYSTEM;) { /* the system prompt at last */
-        if (r->values[i] != NULL && set_option(c, (enum json_field)i, r->values[i]) != ERR_OK) {
+        struct setting setting = { c, json_field_name((enum json_field)i) };
+        const struct options_report report = { say_refused, &setting };
+
+        if (r->values[i] != NULL &&
+            json_request_set(r, (enum json_field)i, c->options, &report) != ERR_OK) {
             restore_settings(&before, c->options);
             return false;
         }
     }
+    return true;
+}
+
+/* Whether the conversation that a request names can be entered; that is said otherwise. */
+static bool can_enter(struct chat *c, const char *name)
+{
+    switch (chat_branch_place(c, name)) {
+    case ERR_OK: return true;
+    case ERR_NO_SPACE:
+        chat_json_error(
+            c, "value", "conversation", 0,
+            "there is no room for another conversation: /drop NAME frees one, /branches "
+            "lists them, branches=8 makes room for more");
+        return false;
+    default:
+        chat_json_error(c, "value", "conversation", 0,
+                        "a conversation has a name of up to 23 letters, digits, '-', '_' and '.'");
+        return false;
+    }
+}
+
+/* Then it is: another one, or a new one that is empty. */
+static void enter(struct chat *c, const char *name)
+{
+    uint32_t pending;
+
+    if (chat_switch(c, name, &pending) == ERR_NOT_FOUND) {
+        (void)chat_branch(c, name);
+        chat_clear(c);
+    }
+}
+
+/* What was set goes to work, in the conversation that is named. */
+static void begin(struct chat *c, const struct json_request *r)
+{
     c->sampler.params = c->options->sampler;
     if (r->values[JSON_FIELD_SEED] != NULL) {
         sampler_init(&c->sampler, &c->options->sampler);
@@ -144,10 +174,12 @@ static bool apply_options(struct chat *c, const struct json_request *r)
     if (r->values[JSON_FIELD_SYSTEM] != NULL) {
         c->messages.changed_system = false;
     }
+    if (r->values[JSON_FIELD_CONVERSATION] != NULL) {
+        enter(c, r->values[JSON_FIELD_CONVERSATION]);
+    }
     if (r->values[JSON_FIELD_SYSTEM] != NULL || r->values[JSON_FIELD_RESET] != NULL) {
         chat_clear(c);
     }
-    return true;
 }
 
 /* Adapters and grammars first: they may not be there, and then nothing is set. */
@@ -164,20 +196,23 @@ static bool apply(struct chat *c, const struct json_request *r, enum json_field 
         problem = use(c->commands->context, value);
     }
     if (problem != NULL) {
-        say_error(c, json_field_name(field), 0, problem);
+        chat_json_error(c, json_field_name(field), json_field_name(field), 0, problem);
     }
     return problem == NULL;
 }
 
 /* ---- protocol 2 ---- */
 
-static bool says_hello(struct chat *c, const char *wanted)
+static bool says_hello(struct chat *c, const struct json_request *r)
 {
+    const char *wanted = r->values[JSON_FIELD_HELLO];
+
     if (strcmp(wanted, "1") != 0 && strcmp(wanted, "2") != 0) {
-        say_error(c, "value", 0, "hello is the protocol that is wanted: 1 or 2");
+        chat_json_error(c, "value", "hello", 0, "hello is the protocol that is wanted: 1 or 2");
         return false;
     }
     c->protocol = (uint32_t)(wanted[0] - '0');
+    console_frames_set(&c->console->json.frames, r->values[JSON_FIELD_CHECK] != NULL);
     console_event_begin(c->console, "'hello','protocol':%u,'protocols':2,'messages_limit':%u",
                         (unsigned)c->protocol, (unsigned)CHAT_MESSAGES);
     console_event_end(c->console);
@@ -191,9 +226,10 @@ static bool apply_messages(struct chat *c)
     chat_messages_set_system(c, &c->messages);
     e = chat_messages_put(c, &c->messages);
     if (e == ERR_TOO_LONG) {
-        say_error(c, "value", 0, "a message does not fit the context: shorten it, or raise ctx=");
+        chat_json_error(c, "value", "messages", 0,
+                        "a message does not fit the context: shorten it, or raise ctx=");
     } else if (e != ERR_OK) {
-        say_error(c, "failed", 0, err_text(e));
+        chat_json_error(c, "failed", NULL, 0, err_text(e));
     }
     return e == ERR_OK;
 }
@@ -203,13 +239,60 @@ static bool read_messages(struct chat *c, const struct json_request *r)
     struct chat_messages *m = &c->messages;
 
     if (!chat_has_template(c->template)) {
-        say_error(c, "value", 0,
-                  "the model has no chat template for messages: raw continues a text");
+        chat_json_error(c, "value", "messages", 0,
+                        "the model has no chat template for messages: raw continues a text");
         return false;
     }
-    if (!chat_messages_read(m, r->values[JSON_FIELD_MESSAGES], r->prompt_bytes)) {
-        say_error(c, "messages", 0, m->problem);
+    if (!chat_messages_read(m, r->values[JSON_FIELD_MESSAGES], r->bytes[JSON_FIELD_MESSAGES])) {
+        chat_json_error(c, "messages", "messages", 0, m->problem);
         return false;
+    }
+    return true;
+}
+
+static bool read_logprobs(struct chat *c, const char *value)
+{
+    c->wants_scores = value != NULL;
+    c->n_likeliest = 0;
+    if (value == NULL) {
+        return true;
+    }
+    if (value[0] < '0' || value[0] > '0' + TOKEN_SCORES_MOST || value[1] != '\0') {
+        chat_json_error(c, "value", "logprobs", 0,
+                        "logprobs is how many of the likeliest tokens are wanted: 0 to 5");
+        return false;
+    }
+    c->n_likeliest = (uint32_t)(value[0] - '0');
+    return true;
+}
+
+static bool check_ids(struct chat *c, const char *list)
+{
+    const struct session *s = c->session;
+    uint32_t n;
+    const char *problem = list == NULL ? NULL
+                                       : json_ids_check(list, s->model->image.header->params.vocab,
+                                                        s->context, &n);
+
+    if (problem != NULL) {
+        chat_json_error(c, "value", "ids", 0, problem);
+    }
+    return problem == NULL;
+}
+
+/* Whether the request needs a model that is there. */
+static bool has_model(struct chat *c, const struct json_request *r)
+{
+    static const enum json_field of_models[] = { JSON_FIELD_PROMPT,      JSON_FIELD_RAW,
+                                                 JSON_FIELD_MESSAGES,    JSON_FIELD_IDS,
+                                                 JSON_FIELD_TOKENIZE,    JSON_FIELD_EMBEDDING,
+                                                 JSON_FIELD_CONVERSATION };
+
+    for (size_t i = 0; i < sizeof of_models / sizeof of_models[0]; i++) {
+        if (r->values[of_models[i]] != NULL && c->session == NULL) {
+            chat_say_no_model(c->console);
+            return false;
+        }
     }
     return true;
 }
@@ -220,54 +303,82 @@ static bool check_request(struct chat *c, const struct json_request *r)
     const char *command = r->values[JSON_FIELD_COMMAND];
 
     if (r->error != NULL) {
-        say_error(c, r->error, r->column, r->text);
+        chat_json_error(c, r->error, r->field, r->column, r->text);
         return false;
     }
     if (command != NULL && !chat_is_command(command, strlen(command))) {
-        say_error(c, "value", 0, "a command begins with a slash, as /help does");
+        chat_json_error(c, "value", "command", 0, "a command begins with a slash, as /help does");
         return false;
     }
-    if ((r->values[JSON_FIELD_PROMPT] != NULL || r->values[JSON_FIELD_RAW] != NULL ||
-         r->values[JSON_FIELD_MESSAGES] != NULL) &&
-        c->session == NULL) {
-        chat_say_no_model(c->console);
+    if (r->values[JSON_FIELD_CHECK] != NULL && r->values[JSON_FIELD_HELLO] == NULL) {
+        chat_json_error(c, "field", "check", 0, "check is part of hello");
+        return false;
+    }
+    if (!has_model(c, r)) {
         return false;
     }
     if (r->values[JSON_FIELD_SYSTEM] != NULL && c->session != NULL &&
         !chat_has_template(c->template)) {
-        say_error(c, "value", 0, "the model has no chat template for it");
+        chat_json_error(c, "value", "system", 0, "the model has no chat template for it");
         return false;
     }
-    return true;
+    return (r->values[JSON_FIELD_MESSAGES] == NULL || read_messages(c, r)) &&
+           check_ids(c, r->values[JSON_FIELD_IDS]) &&
+           read_logprobs(c, r->values[JSON_FIELD_LOGPROBS]) &&
+           (r->values[JSON_FIELD_CONVERSATION] == NULL ||
+            can_enter(c, r->values[JSON_FIELD_CONVERSATION]));
 }
 
-/* True: the conversation ends here. */
-static bool answer(struct chat *c, size_t bytes, const char **reason)
+/* A reply to whatever the request has of what wants one. */
+static void reply(struct chat *c, const struct json_request *r)
 {
-    struct json_request r;
-
-    json_request_read(&r, c->line, bytes);
-    console_request_id(c->console, r.values[JSON_FIELD_ID], r.id_is_text);
-    *reason = "error";
-    if (!check_request(c, &r) || (r.values[JSON_FIELD_MESSAGES] != NULL && !read_messages(c, &r)) ||
-        (r.values[JSON_FIELD_HELLO] != NULL && !says_hello(c, r.values[JSON_FIELD_HELLO])) ||
-        !apply(c, &r, JSON_FIELD_ADAPTER, c->commands->adapt) ||
-        !apply(c, &r, JSON_FIELD_GRAMMAR, c->commands->hold) || !apply_options(c, &r) ||
-        (r.values[JSON_FIELD_MESSAGES] != NULL && !apply_messages(c))) {
-        return false;
-    }
-    *reason = "command";
-    if (r.values[JSON_FIELD_COMMAND] != NULL) {
-        return c->commands->run(c->commands->context, r.values[JSON_FIELD_COMMAND]);
-    }
-    if (r.values[JSON_FIELD_PROMPT] != NULL) {
-        (void)chat_reply(c, r.values[JSON_FIELD_PROMPT], r.prompt_bytes, true);
-    } else if (r.values[JSON_FIELD_RAW] != NULL) {
-        (void)chat_reply(c, r.values[JSON_FIELD_RAW], r.prompt_bytes, false);
-    } else if (r.values[JSON_FIELD_MESSAGES] != NULL) {
+    if (r->values[JSON_FIELD_PROMPT] != NULL) {
+        (void)chat_reply(c, r->values[JSON_FIELD_PROMPT], r->bytes[JSON_FIELD_PROMPT], true);
+    } else if (r->values[JSON_FIELD_RAW] != NULL) {
+        (void)chat_reply(c, r->values[JSON_FIELD_RAW], r->bytes[JSON_FIELD_RAW], false);
+    } else if (r->values[JSON_FIELD_IDS] != NULL) {
+        (void)chat_reply_ids(c, r->values[JSON_FIELD_IDS]);
+    } else if (r->values[JSON_FIELD_MESSAGES] != NULL) {
         const struct chat_message *last = &c->messages.list[c->messages.n - 1];
 
         (void)chat_reply(c, last->text, last->bytes, true);
+    }
+}
+
+/* Cancelled while it waited. */
+static bool is_cancelled(struct chat *c, const struct json_request *r)
+{
+    return r->values[JSON_FIELD_ID] != NULL && r->values[JSON_FIELD_CANCEL] == NULL &&
+           console_has_input(c->console) &&
+           console_is_cancelled(c->console, r->values[JSON_FIELD_ID], r->id_is_text);
+}
+
+/* True: the conversation ends here. */
+static bool answer(struct chat *c, struct json_request *r, const char **reason)
+{
+    *reason = "error";
+    if (!check_request(c, r)) {
+        return false;
+    }
+    if (is_cancelled(c, r)) {
+        *reason = "stopped";
+        return false;
+    }
+    if ((r->values[JSON_FIELD_HELLO] != NULL && !says_hello(c, r)) ||
+        !apply(c, r, JSON_FIELD_ADAPTER, c->commands->adapt) ||
+        !apply(c, r, JSON_FIELD_GRAMMAR, c->commands->hold) || !set_options(c, r)) {
+        return false;
+    }
+    begin(c, r);
+    if (r->values[JSON_FIELD_MESSAGES] != NULL && !apply_messages(c)) {
+        return false;
+    }
+    *reason = "command";
+    if (r->values[JSON_FIELD_COMMAND] != NULL) {
+        return c->commands->run(c->commands->context, r->values[JSON_FIELD_COMMAND]);
+    }
+    if (!chat_json_ask(c, r, reason)) {
+        reply(c, r);
     }
     return false;
 }
@@ -276,13 +387,22 @@ static bool answer(struct chat *c, size_t bytes, const char **reason)
 static bool take_line(struct chat *c, enum err error, size_t bytes)
 {
     const char *reason = "error";
+    struct json_request r;
     bool ends = false;
 
     c->answered = false;
-    if (error == ERR_TOO_LONG) {
-        say_error(c, "line", 0, "it is longer than line_limit_bytes: shorten it");
+    if (error == ERR_OK && !console_frames_check(&c->console->json.frames, c->line, &bytes)) {
+        chat_json_error(c, "check", NULL, 0,
+                        "the line is not as it was sent, or has no *hh: send it again");
     } else {
-        ends = answer(c, bytes, &reason);
+        c->line[bytes] = '\0';
+        json_request_read(&r, c->line, bytes);
+        console_request_id(c->console, r.values[JSON_FIELD_ID], r.id_is_text);
+        if (error == ERR_TOO_LONG) {
+            chat_json_error(c, "line", NULL, 0, "it is longer than line_limit_bytes: shorten it");
+        } else {
+            ends = answer(c, &r, &reason);
+        }
     }
     announce(c); /* another model */
     if (!c->answered) {
@@ -298,6 +418,7 @@ static bool take_end(struct chat *c, enum err error)
     if (error == ERR_NO_DEVICE) {
         return chat_input_ends(c);
     }
+    console_frames_set(&c->console->json.frames, false); /* who asks does not know of them */
     say_ready(c); /* Ctrl-C with nothing to stop: it asks whether we are there */
     return false;
 }

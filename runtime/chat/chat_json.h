@@ -9,6 +9,9 @@
 /* The last event of an answer: why it ended, and its stats; r NULL: there was no reply. */
 void chat_json_done(struct chat *c, const struct generate_result *r, const char *reason);
 
+/* A token's event begins, with what the model gave it and others; console_token_end() ends it. */
+void chat_json_scored_token(struct chat *c, const struct token_scores *scores);
+
 /* As chat_loop(), with requests for lines. False: the conversation goes on with a person (/mode chat). */
 bool chat_json_loop(struct chat *c, const struct chat_commands *commands);
 

@@ -29,6 +29,10 @@ void chat_settle_reply(struct chat *c);
  * False: there is nothing to drop. */
 bool chat_drop_oldest(struct chat *c, unsigned keep);
 
+/* Before the next turn: where turns= is full, the older half goes, so that what stays is not computed again with
+ * every turn. */
+void chat_keep_turns(struct chat *c);
+
 /* Where turns are logged, one is: what is known before its reply, its answer as it comes, what is known
  * afterwards. A line that cannot be written is said, and the log ends. */
 void chat_log_begin(struct chat *c, const char *text, size_t bytes);

@@ -9,6 +9,7 @@
 #include "runtime/chat/chat_json.h"
 #include "runtime/chat/chat_policy.h"
 #include "runtime/chat/chat_turn.h"
+#include "runtime/chat/json_ids.h"
 #include "runtime/chat/report.h"
 #include "runtime/chat/thoughts.h"
 #include "runtime/console/console.h"
@@ -25,6 +26,8 @@ struct reply {
     struct chat *chat;
     const char *text; /* (bytes) what was said */
     size_t bytes;
+    const char *ids;                   /* in its place: a list of tokens (json_ids.h) */
+    const struct token_scores *scores; /* of the token that comes next; NULL: they are not wanted */
     bool as_turn;
     uint32_t own; /* index of the turn's first token in the session */
     struct thoughts thoughts;
@@ -86,6 +89,19 @@ static enum err put_text(struct chat *c, const char *text, size_t bytes)
     return session_put(c->session, ids, n);
 }
 
+/* Tokens as they stand, from an empty context. */
+static enum err put_list(struct chat *c, const char *list)
+{
+    uint32_t room, *ids, n = 0;
+
+    chat_clear(c);
+    ids = session_room(c->session, &room);
+    while (n < room && json_ids_next(&list, &ids[n])) {
+        n++;
+    }
+    return session_put(c->session, ids, n);
+}
+
 /* ---- what comes ----------------------------------------------------------------------------- */
 
 static void reply_begin(void *context)
@@ -108,7 +124,18 @@ static void reply_token_begin(void *context, uint32_t id)
 {
     const struct reply *r = context;
 
-    console_token_begin(r->chat->console, id);
+    if (r->scores != NULL && id == r->scores->taken.id) {
+        chat_json_scored_token(r->chat, r->scores);
+    } else {
+        console_token_begin(r->chat->console, id);
+    }
+}
+
+static void reply_scores(void *context, const struct token_scores *scores)
+{
+    struct reply *r = context;
+
+    r->scores = scores;
 }
 
 static void reply_token_end(void *context)
@@ -187,20 +214,22 @@ static void set_params(const struct reply *r, struct generate_params *p)
         p->stops.text[i] = o->reply.stop[i];
     }
     p->constraint = c->constraint.on ? &c->constraint : NULL;
+    p->wants_scores = c->wants_scores && console_is_json(c->console);
+    p->n_likeliest = c->n_likeliest;
     p->inside_thoughts = r->as_turn && o->reply.think != THINK_OFF && !chat_policy_is_quiet(c) &&
                          chat_turn_opens_thoughts(c->template);
 }
 
 /* Compute what was put, and show what comes of it. After an error in the prompt it is as if the turn
  * had never begun. */
-static enum err run(struct reply *r)
+static enum err compute(struct reply *r)
 {
     struct chat *c = r->chat;
     struct stop stop = { stop_requested, c->console };
     struct stop prompt_stop = { chat_wait_stop, c };
     struct generator generator = { c->session, &c->speculative, &c->sampler, &c->beams };
     struct generate_sink sink = { r,          reply_begin, reply_token_begin, reply_token_end,
-                                  reply_text, reply_think, reply_make_room };
+                                  reply_text, reply_think, reply_make_room,   reply_scores };
     struct generate_params params;
     enum err error;
 
@@ -388,9 +417,22 @@ void chat_say_no_model(struct console *c)
     console_printf(c, "error: no model is loaded: /model NAME loads one, /models lists them\n");
 }
 
-enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
+static enum err put(struct reply *r)
 {
-    struct reply r = { .chat = c, .text = text, .bytes = bytes };
+    if (r->ids != NULL) {
+        return put_list(r->chat, r->ids);
+    }
+    if (r->as_turn) {
+        chat_settle_reply(r->chat);
+        chat_keep_turns(r->chat);
+        return put_turn(r->chat, r->text, r->bytes, &r->own);
+    }
+    return put_text(r->chat, r->text, r->bytes);
+}
+
+static enum err answer(struct reply *r)
+{
+    struct chat *c = r->chat;
     enum err error;
 
     if (c->session == NULL) {
@@ -398,39 +440,46 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
         return ERR_NOT_FOUND;
     }
     c->session->problem[0] = '\0';
-    r.as_turn = as_turn && chat_has_template(c->template);
-    if (r.as_turn) {
-        chat_settle_reply(c);
-        error = put_turn(c, text, bytes, &r.own);
-    } else {
-        error = put_text(c, text, bytes);
-    }
+    r->as_turn = r->as_turn && chat_has_template(c->template);
+    error = put(r);
     if (error != ERR_OK) {
         return refuse_prompt(c, error);
     }
-    error = run(&r);
-    close_reply(&r, error);
-    if (error == ERR_OK && r.result.end == GENERATE_STOP) {
-        generate_keep_shown(c->session, &r.result);
+    error = compute(r);
+    close_reply(r, error);
+    if (error == ERR_OK && r->result.end == GENERATE_STOP) {
+        generate_keep_shown(c->session, &r->result);
     }
-    chat_log_end(c, r.own, reason_text(&r, error));
-    chat_fabric_obey(c, &r.tags);
+    chat_log_end(c, r->own, reason_text(r, error));
+    chat_fabric_obey(c, &r->tags);
     return error;
 }
 
-enum err chat_retry(struct chat *c)
+enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
 {
-    const struct turns *t = &c->turns;
-    const struct turn *last;
-    size_t bytes;
+    struct reply r = { .chat = c, .text = text, .bytes = bytes, .as_turn = as_turn };
 
-    if (t->n == 0) {
+    return answer(&r);
+}
+
+enum err chat_reply_ids(struct chat *c, const char *ids)
+{
+    struct reply r = { .chat = c, .text = "", .ids = ids };
+
+    return answer(&r);
+}
+
+enum err chat_reflect(struct chat *c, const char *question, size_t bytes)
+{
+    struct reply r = { .chat = c, .text = question, .bytes = bytes, .as_turn = true };
+    enum err e;
+
+    if (c->turns.n == 0) {
         return ERR_NOT_FOUND;
     }
-    last = &t->list[t->n - 1];
-    bytes = min_size(last->bytes, sizeof c->line - 1);
-    memcpy(c->line, t->text + last->text, bytes);
-    c->line[bytes] = '\0';
-    (void)chat_undo(c);
-    return chat_reply(c, c->line, bytes, true);
+    e = answer(&r);
+    if (r.result.first != 0) { /* it became a turn */
+        (void)chat_undo(c);
+    }
+    return e;
 }

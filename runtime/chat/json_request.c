@@ -8,7 +8,7 @@
 #include "runtime/text/nearest.h"
 
 static const struct {
-    char name[9];
+    char name[13];
     enum json_kind kind;
 } fields[JSON_N_FIELDS] = {
     [JSON_FIELD_ID] = { "id", JSON_TEXT }, /* or a whole number */
@@ -20,9 +20,20 @@ static const struct {
     [JSON_FIELD_RAW] = { "raw", JSON_TEXT },
     [JSON_FIELD_GRAMMAR] = { "grammar", JSON_TEXT },
     [JSON_FIELD_HELLO] = { "hello", JSON_NUMBER },
+    [JSON_FIELD_CHECK] = { "check", JSON_TRUE },
+    [JSON_FIELD_IDS] = { "ids", JSON_LIST },
+    [JSON_FIELD_TOKENIZE] = { "tokenize", JSON_TEXT },
+    [JSON_FIELD_EMBEDDING] = { "embedding", JSON_TEXT },
+    [JSON_FIELD_MODELS] = { "models", JSON_TRUE },
+    [JSON_FIELD_LOAD] = { "load", JSON_TEXT },
+    [JSON_FIELD_STATS] = { "stats", JSON_TRUE },
+    [JSON_FIELD_CANCEL] = { "cancel", JSON_TRUE }, /* or an id */
+    [JSON_FIELD_RESEND] = { "resend", JSON_NUMBER },
+    [JSON_FIELD_CONVERSATION] = { "conversation", JSON_TEXT },
+    [JSON_FIELD_LOGPROBS] = { "logprobs", JSON_NUMBER },
     [JSON_FIELD_SYSTEM] = { "system", JSON_TEXT },
     [JSON_FIELD_THINK] = { "think", JSON_TEXT },
-    [JSON_FIELD_STOP] = { "stop", JSON_TEXT },
+    [JSON_FIELD_STOP] = { "stop", JSON_TEXT }, /* or a list */
     [JSON_FIELD_N] = { "n", JSON_NUMBER },
     [JSON_FIELD_TEMP] = { "temp", JSON_NUMBER },
     [JSON_FIELD_TOP_P] = { "top_p", JSON_NUMBER },
@@ -30,6 +41,7 @@ static const struct {
     [JSON_FIELD_MIN_P] = { "min_p", JSON_NUMBER },
     [JSON_FIELD_REPEAT] = { "repeat", JSON_NUMBER },
     [JSON_FIELD_OVERFLOW] = { "overflow", JSON_TEXT },
+    [JSON_FIELD_TURNS] = { "turns", JSON_NUMBER },
     [JSON_FIELD_SEED] = { "seed", JSON_NUMBER },
 };
 
@@ -96,7 +108,11 @@ static void refuse_kind(struct json_request *r, unsigned field, const struct jso
 {
     const char *wanted = "a text";
 
-    if (fields[field].kind == JSON_NUMBER) {
+    if (field == JSON_FIELD_CANCEL) {
+        wanted = "true, or the id of a request";
+    } else if (field == JSON_FIELD_STOP) {
+        wanted = "a text, or a list of texts";
+    } else if (fields[field].kind == JSON_NUMBER) {
         wanted = "a number";
     } else if (fields[field].kind == JSON_TRUE) {
         wanted = "true";
@@ -104,6 +120,12 @@ static void refuse_kind(struct json_request *r, unsigned field, const struct jso
         wanted = "a list";
     }
     refuse(r, "field", v->column, "%s has to be %s", fields[field].name, wanted);
+}
+
+static bool is_kind(unsigned field, enum json_kind kind)
+{
+    return kind == fields[field].kind || (field == JSON_FIELD_STOP && kind == JSON_LIST) ||
+           (field == JSON_FIELD_CANCEL && (kind == JSON_TEXT || kind == JSON_NUMBER));
 }
 
 static void take_member(struct json_request *r, const struct json_value *v)
@@ -119,23 +141,30 @@ static void take_member(struct json_request *r, const struct json_value *v)
     }
     if (i == JSON_N_FIELDS) {
         refuse_name(r, v);
-    } else if (i == JSON_FIELD_ID) {
+        return;
+    }
+    if (r->error == NULL) {
+        r->field = fields[i].name;
+    }
+    if (i == JSON_FIELD_ID) {
         take_id(r, v);
-    } else if (v->kind != fields[i].kind) {
+    } else if (!is_kind(i, v->kind)) {
         refuse_kind(r, i, v);
     } else {
         r->values[i] = v->text != NULL ? v->text : nothing;
-        if (i == JSON_FIELD_PROMPT || i == JSON_FIELD_RAW || i == JSON_FIELD_MESSAGES) {
-            r->prompt_bytes = v->bytes;
-        }
+        r->bytes[i] = v->bytes;
+        r->stop_is_list |= i == JSON_FIELD_STOP && v->kind == JSON_LIST;
     }
 }
 
 /* What asks for an answer stands alone. */
 static void refuse_two(struct json_request *r)
 {
-    static const enum json_field asks[] = { JSON_FIELD_PROMPT, JSON_FIELD_MESSAGES, JSON_FIELD_RAW,
-                                            JSON_FIELD_COMMAND };
+    static const enum json_field asks[] = {
+        JSON_FIELD_PROMPT, JSON_FIELD_MESSAGES, JSON_FIELD_RAW,       JSON_FIELD_COMMAND,
+        JSON_FIELD_IDS,    JSON_FIELD_TOKENIZE, JSON_FIELD_EMBEDDING, JSON_FIELD_MODELS,
+        JSON_FIELD_LOAD,   JSON_FIELD_STATS,    JSON_FIELD_CANCEL,    JSON_FIELD_RESEND,
+    };
     const char *first = NULL;
 
     for (size_t i = 0; i < sizeof asks / sizeof asks[0]; i++) {
@@ -158,10 +187,16 @@ void json_request_read(struct json_request *r, char *line, size_t bytes)
     json_open(&j, line, bytes);
     while (json_member(&j, &v) != JSON_END) {
         if (v.kind == JSON_BAD) {
+            if (r->error == NULL) {
+                r->field = NULL;
+            }
             refuse(r, "json", j.column, "%s", j.problem);
             return;
         }
         take_member(r, &v);
+    }
+    if (r->error == NULL) {
+        r->field = NULL;
     }
     refuse_two(r);
 }

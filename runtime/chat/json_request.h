@@ -15,9 +15,21 @@ enum json_field {
     JSON_FIELD_RAW,
     JSON_FIELD_GRAMMAR,
     JSON_FIELD_HELLO,
+    JSON_FIELD_CHECK,
+    JSON_FIELD_IDS,
+    JSON_FIELD_TOKENIZE,
+    JSON_FIELD_EMBEDDING,
+    JSON_FIELD_MODELS,
+    JSON_FIELD_LOAD,
+    JSON_FIELD_STATS,
+    JSON_FIELD_CANCEL,
+    JSON_FIELD_RESEND,
+    JSON_FIELD_CONVERSATION,
+    JSON_FIELD_LOGPROBS,
     JSON_FIELD_SYSTEM, /* it and what follows are options under these names */
     JSON_FIELD_THINK,
     JSON_FIELD_OVERFLOW,
+    JSON_FIELD_TURNS,
     JSON_FIELD_STOP,
     JSON_FIELD_N,
     JSON_FIELD_TEMP,
@@ -33,11 +45,12 @@ enum { JSON_ID_BYTES = 65 /* of the field id, with its NUL */ };
 
 struct json_request {
     char *values[JSON_N_FIELDS]; /* texts, and numbers and lists as text; NULL: not there */
-    size_t prompt_bytes;         /* of prompt, raw or messages: one of them at most is there */
-    bool id_is_text;
+    size_t bytes[JSON_N_FIELDS]; /* of these */
+    bool id_is_text, stop_is_list;
     /* The first thing that is wrong; error NULL: nothing is. */
     const char *error; /* "json" or "field" */
     size_t column;     /* bytes from 1; 0: none */
+    const char *field; /* whose it is; NULL: of none that there is */
     char text[96];
 };
 

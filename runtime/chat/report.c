@@ -196,11 +196,17 @@ static void mover_text(const struct plan *p, char *text, size_t bytes)
 
 static void log_rates(struct console *c, const struct plan *p, uint32_t ps)
 {
-    char weights[FORMAT_NUMBER_BYTES], rate[FORMAT_NUMBER_BYTES], card[64] = "", mover[64];
+    char weights[FORMAT_NUMBER_BYTES], rate[FORMAT_NUMBER_BYTES], check[FORMAT_NUMBER_BYTES];
+    char card[96] = "", mover[64];
 
     mover_text(p, mover, sizeof mover);
     if (p->rates.card != 0) {
         format_text(card, sizeof card, ", card %s MB/s",
+                    format_ratio(rate, p->rates.card, 1000000, 1));
+    }
+    if (p->rates.card != 0 && p->residency == PLAN_STREAMED && p->rates.check != 0) {
+        format_text(card, sizeof card, ", checksum %s MB/s, card %s MB/s",
+                    format_ratio(check, 1000000, p->rates.check, 1),
                     format_ratio(rate, p->rates.card, 1000000, 1));
     }
     console_log(c, "rates: weights %s MB/s%s%s", format_ratio(weights, 1000000, ps, 1), card,

@@ -19,6 +19,8 @@ _Static_assert(sizeof(struct options) <= UINT16_MAX, "struct rule has room for i
 const struct rule options_rules[OPTION_COUNT] = {
     [OPTION_MODEL] = { "model", KIND_TEXT, FIELD(load.model), OPTIONS_MODEL_BYTES, 0, 0,
                        "a file name of up to 255 bytes, such as model=demo.ingot" },
+    [OPTION_PRESET] = { "preset", KIND_TEXT, FIELD(load.preset), OPTIONS_PRESET_BYTES, 0, 0,
+                        "a name of presets/, such as preset=lila" },
     [OPTION_PROMPT] = { "prompt", KIND_TEXT, FIELD(reply.prompt), OPTIONS_PROMPT_BYTES, 0, 0,
                         "a text of up to 4095 bytes, such as prompt=\"Once upon a time\"" },
     [OPTION_SYSTEM] = { "system", KIND_TEXT, FIELD(reply.system), OPTIONS_SYSTEM_BYTES, 0, 0,
@@ -29,6 +31,8 @@ const struct rule options_rules[OPTION_COUNT] = {
                       "a text of up to 63 bytes, such as stop=\"User:\", and four times at most" },
     [OPTION_OVERFLOW] = { "overflow", KIND_CHOICE, FIELD(reply.overflow), 0, 0, 0,
                           "turns or sinks" },
+    [OPTION_TURNS] = { "turns", KIND_COUNT, FIELD(reply.turns), 0, 0, 64,
+                       "a count up to 64 that a conversation keeps, such as turns=10; 0: all that fit" },
     [OPTION_QUIET] = { "quiet", KIND_FLAG, FIELD(show.quiet), 0, 0, 0, NO_VALUE },
     [OPTION_N] = { "n", KIND_COUNT, FIELD(reply.n), 0, 0, INGOT_MAX_CONTEXT,
                    "a count of tokens up to 1048576, such as n=128; 0 means until the end" },

@@ -14,6 +14,7 @@
 enum {
     OPTIONS_PROMPT_BYTES = 4096, /* with the terminating NUL, as the three below */
     OPTIONS_MODEL_BYTES = 256,
+    OPTIONS_PRESET_BYTES = 64,
     OPTIONS_SYSTEM_BYTES = 2048,
     OPTIONS_GRAMMAR_BYTES = 512,
     OPTIONS_ISA_BYTES = 16,
@@ -26,13 +27,15 @@ enum {
 };
 
 enum option {
-    OPTION_MODEL,    /* model=PATH, a file on the card (host: any file) */
+    OPTION_MODEL, /* model=PATH, a file on the card (host: any file) */
+    OPTION_PRESET, /* preset=NAME: the words of presets/NAME.txt, where none of their name is given */
     OPTION_PROMPT,   /* prompt="TEXT": generate once and power off */
     OPTION_SYSTEM,   /* system="TEXT": the system prompt; empty: none, not even the model's own */
     OPTION_THINK,    /* think=off, where the model's template knows it; on, or how thoughts are
                       * shown: show, dim, hide */
     OPTION_STOP,     /* stop="TEXT" ends a reply; up to four of them */
     OPTION_OVERFLOW, /* overflow=turns or sinks: what goes when the context is full */
+    OPTION_TURNS,    /* turns=COUNT that a conversation has at the most; 0: as many as fit */
     OPTION_QUIET,    /* quiet: no line of figures after a reply */
     OPTION_N,        /* n=COUNT of tokens to generate */
     OPTION_TEMP,     /* temp=0.8 */
@@ -106,6 +109,7 @@ struct options_kv {
 struct options_load {
     char model[OPTIONS_MODEL_BYTES];
     char draft[OPTIONS_MODEL_BYTES];     /* "": none */
+    char preset[OPTIONS_PRESET_BYTES];   /* "": none */
     char adapter[ADAPTER_LIST_BYTES];    /* a list that adapter_list_read takes; "": none */
     char grammar[OPTIONS_GRAMMAR_BYTES]; /* "on": room alone; "": none */
     uint64_t adapters;                   /* 0: what those there are take */
@@ -131,6 +135,7 @@ struct options_reply {
     size_t system_bytes;
     uint32_t think;    /* enum option_think */
     uint32_t overflow; /* enum option_overflow */
+    uint32_t turns;    /* at the most; 0: as many as fit */
     uint32_t n;        /* 0: until the model ends or the context is full */
     char stop[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
     uint32_t n_stops;
@@ -219,6 +224,11 @@ static inline struct speculative_params options_speculative(const struct options
  * Errors: ERR_BAD_ARGUMENT (a sentence was reported), ERR_TOO_LONG (a text does not fit). The
  * first error is returned. */
 enum err options_parse(struct options *o, const char *args, const struct options_report *report);
+
+/* The same of a preset: words of o->given as it is before are passed over. `only`: bits of the options that
+ * are set, others are said to be for the next start. */
+enum err options_parse_preset(struct options *o, const char *args, uint64_t only,
+                              const struct options_report *report);
 
 /* Set one option from its name ("temp") and value, both NUL-terminated and without quotes: for
  * argv. value is NULL for a flag. Errors as above; an unknown name is ERR_NOT_FOUND and silent. */

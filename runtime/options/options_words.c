@@ -177,25 +177,48 @@ static enum err apply_word(struct options *o, const struct word *w,
     return options_set_one(o, which, w->has_value ? o->value : NULL, report);
 }
 
-enum err options_parse(struct options *o, const char *args, const struct options_report *report)
+/* Words of options outside `only`, and those that `past` has, are not set; the latter without a word. */
+static enum err parse(struct options *o, const char *args, uint64_t only, uint64_t past,
+                      const struct options_report *report)
 {
     enum err first = ERR_OK;
 
     while (*args != '\0') {
         struct word w;
-        enum err err;
+        enum option which;
+        enum err err = ERR_OK;
 
         if (is_space(*args)) {
             args++;
             continue;
         }
         args = read_word(args, &w, o->value);
-        err = apply_word(o, &w, report);
+        which = options_find(w.name, w.name_bytes);
+        if (which != OPTION_COUNT && (past >> which & 1) != 0) {
+            continue;
+        }
+        if (which != OPTION_COUNT && (only >> which & 1) == 0) {
+            options_say(report, false, "%s= of a preset is for a start with it",
+                        options_rules[which].name);
+        } else {
+            err = apply_word(o, &w, report);
+        }
         if (first == ERR_OK) {
             first = err;
         }
     }
     return first;
+}
+
+enum err options_parse(struct options *o, const char *args, const struct options_report *report)
+{
+    return parse(o, args, UINT64_MAX, 0, report);
+}
+
+enum err options_parse_preset(struct options *o, const char *args, uint64_t only,
+                              const struct options_report *report)
+{
+    return parse(o, args, only, o->given, report);
 }
 
 enum err options_set_quoted(struct options *o, const char *name, const char *value,

@@ -40,7 +40,7 @@ static void test_all_words(void)
         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
         "isa=neon kv=q8 experts=ahead pins=2 spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 flow=off mode=json "
         "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 keyboard=fr screen=off trace=1 system=\"Be brief.\" think=off "
-        "overflow=sinks branches=2 beams=3 together=5 policy=explore learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
+        "overflow=sinks preset=lila turns=10 branches=2 beams=3 together=5 policy=explore learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
     OK(o.given == (UINT64_C(1) << OPTION_COUNT) - 1, "all are given");
@@ -48,6 +48,7 @@ static void test_all_words(void)
            strcmp(o.load.draft, "small.ingot") == 0 &&
            strcmp(o.load.adapter, "poet:0.5,tutor") == 0 && strcmp(o.load.grammar, "yes|no") == 0,
        "texts");
+    OK(strcmp(o.load.preset, "lila") == 0 && o.reply.turns == 10, "a preset, and how many turns");
     OK(strcmp(o.reply.prompt, "Once upon") == 0 && o.reply.prompt_bytes == 9, "the prompt");
     OK(o.reply.n == 32 && o.sampler.top_k == 7 && o.load.ctx == 512 && o.machine.cores == 4 &&
            o.line.baud == 115200 && o.line.flow == FLOW_OFF && o.line.mode == MODE_JSON &&
@@ -362,6 +363,34 @@ static void test_u64(void)
        "and what is none");
 }
 
+/* What was given before counts more, but each stop= of one text adds up; others are for a start. */
+static void test_preset(void)
+{
+    static const char text[] =
+        "temp=0.7 n=512\nstop=\"a\"\n stop=\"b\" mem=64M system=\"two\nlines\"";
+    static const uint64_t talk = UINT64_C(1) << OPTION_TEMP | UINT64_C(1) << OPTION_N;
+
+    (void)parse("n=7 seed=1");
+    said[0] = '\0';
+    OK(options_parse_preset(&o, text, UINT64_MAX, &report) == ERR_OK && said[0] == '\0' &&
+           o.reply.n == 7 && near(o.sampler.temp, 0.7f) && o.reply.n_stops == 2 &&
+           o.load.mem == UINT64_C(64) << 20 && strcmp(o.reply.system, "two\nlines") == 0,
+       "a preset at start");
+    (void)parse("stop=\"c\"");
+    OK(options_parse_preset(&o, text, UINT64_MAX, &report) == ERR_OK && o.reply.n_stops == 1,
+       "a stop string of the start has no other beside it");
+    (void)parse("");
+    said[0] = '\0';
+    OK(options_parse_preset(&o, text, talk, &report) == ERR_OK && o.reply.n == 512 &&
+           o.load.mem == 0 && o.reply.n_stops == 0 &&
+           strstr(said, "is for a start with it") != NULL,
+       "a preset later: what is not for it is said");
+    (void)parse("");
+    said[0] = '\0';
+    OK(options_parse_preset(&o, "temp=hot n=9", UINT64_MAX, &report) == ERR_BAD_ARGUMENT,
+       "what is wrong in it");
+}
+
 int main(void)
 {
     test_all_words();
@@ -375,5 +404,6 @@ int main(void)
     test_set();
     test_floats();
     test_u64();
+    test_preset();
     return tap_done();
 }

@@ -1,0 +1,122 @@
+/* Presets: words of a file, as the boot line has them, for the start or for a conversation. */
+#include <string.h>
+
+#include "runtime/app/app_private.h"
+#include "runtime/console/console.h"
+
+enum { PRESET_BYTES = 8192 /* of its text, with a sector for the end */ };
+
+/* What a conversation can be given: all else is for a start. */
+#define BIT(option) (UINT64_C(1) << OPTION_##option)
+static const uint64_t of_talk = BIT(SYSTEM) | BIT(THINK) | BIT(STOP) | BIT(OVERFLOW) | BIT(TURNS) |
+                                BIT(QUIET) | BIT(N) | BIT(TEMP) | BIT(TOP_P) | BIT(TOP_K) |
+                                BIT(MIN_P) | BIT(REPEAT) | BIT(SEED) | BIT(ADAPTER) | BIT(GRAMMAR);
+
+/* A line that begins with # is no word, unless it is in the middle of a text. */
+static void blank_comments(char *text)
+{
+    bool quoted = false, begins = true, comment = false;
+
+    for (; *text != '\0'; text++) {
+        comment = (comment && *text != '\n') || (begins && !quoted && *text == '#');
+        begins = *text == '\n' || (begins && (*text == ' ' || *text == '\t' || *text == '\r'));
+        if (comment) {
+            *text = ' ';
+        } else if (quoted && *text == '\\' && text[1] != '\0') {
+            text++;
+        } else if (*text == '"') {
+            quoted = !quoted;
+        }
+    }
+}
+
+static enum err read(struct app *a, const char *name, char text[PRESET_BYTES])
+{
+    const struct app_files *files = a->setup.files;
+    enum err e;
+
+    if (files->read_preset == NULL) {
+        return app_fail(a, ERR_UNSUPPORTED, "there is no card that could hold presets");
+    }
+    e = files->read_preset(files->context, name, text, PRESET_BYTES);
+    if (e != ERR_OK) {
+        return app_fail(a, e, files->problem(files->context));
+    }
+    blank_comments(text);
+    return ERR_OK;
+}
+
+static void say(void *context, bool refused, const char *sentence)
+{
+    (void)refused;
+    console_log(context, "warning: preset: %s", sentence);
+}
+
+void app_open_preset(struct app *a)
+{
+    const struct options_report report = { say, a->setup.console };
+    struct options *o = a->setup.options;
+    _Alignas(16) char text[PRESET_BYTES];
+
+    if (o->load.preset[0] == '\0') {
+        return;
+    }
+    if (read(a, o->load.preset, text) != ERR_OK) {
+        console_log(a->setup.console, "warning: preset=%s is not used: %s", o->load.preset,
+                    a->problem);
+        return;
+    }
+    (void)options_parse_preset(o, text, UINT64_MAX, &report);
+}
+
+/* Those of the preset in place of what there is. */
+static enum err use_lists(struct app *a, const struct options *before)
+{
+    struct options *o = a->setup.options;
+    char adapter[ADAPTER_LIST_BYTES], grammar[OPTIONS_GRAMMAR_BYTES];
+    enum err e = ERR_OK;
+
+    memcpy(adapter, o->load.adapter, sizeof adapter);
+    memcpy(grammar, o->load.grammar, sizeof grammar);
+    memcpy(o->load.adapter, before->load.adapter, sizeof adapter);
+    memcpy(o->load.grammar, before->load.grammar, sizeof grammar);
+    if (strcmp(adapter, o->load.adapter) != 0) {
+        e = app_change_adapters(a, adapter[0] != '\0' ? adapter : "off");
+    }
+    if (e == ERR_OK && strcmp(grammar, o->load.grammar) != 0) {
+        e = app_use_grammar(a, grammar);
+    }
+    return e;
+}
+
+enum err app_use_preset(struct app *a, const char *name, const struct options_report *report)
+{
+    struct options *o = a->setup.options, *before = &a->options_before;
+    _Alignas(16) char text[PRESET_BYTES];
+    uint64_t given;
+    enum err e = read(a, name, text);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    *before = *o;
+    given = o->given;
+    o->given = 0; /* the words of the start have no say in it, and stay for the next */
+    o->reply.n_stops = 0;
+    e = options_parse_preset(o, text, of_talk, report);
+    if ((o->given & BIT(STOP)) == 0) {
+        o->reply.n_stops = before->reply.n_stops;
+    }
+    o->given |= given;
+    a->problem = NULL; /* what is wrong with a word was said */
+    if (e == ERR_OK) {
+        e = use_lists(a, before);
+    }
+    if (e != ERR_OK) {
+        *o = *before;
+        return e;
+    }
+    a->chat.sampler.params = o->sampler;
+    chat_clear(&a->chat);
+    return ERR_OK;
+}

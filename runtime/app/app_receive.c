@@ -1,0 +1,238 @@
+#include "runtime/app/app_receive.h"
+
+#include <string.h>
+
+#include "runtime/app/app_private.h"
+#include "runtime/console/console_json.h"
+#include "runtime/console/console_wire.h"
+#include "runtime/storage/storage_new.h"
+#include "runtime/text/format_text.h"
+
+enum { USUAL_BAUD = 115200 };
+
+/* ---- the line -------------------------------------------------------------------------------- */
+
+static int wire_get(void *context, uint32_t ms)
+{
+    struct app *a = context;
+
+    return console_wire_get(a->setup.console, ms);
+}
+
+static void wire_put(void *context, const uint8_t *bytes, size_t n)
+{
+    struct app *a = context;
+
+    console_wire_put(a->setup.console, bytes, n);
+}
+
+static uint64_t wire_millis(void *context)
+{
+    const struct app *a = context;
+
+    return console_millis(a->setup.console);
+}
+
+static uint32_t own_baud(const struct app *a)
+{
+    uint32_t baud = a->setup.options->line.baud;
+
+    return baud != 0 ? baud : USUAL_BAUD;
+}
+
+static void wire_slow(void *context)
+{
+    struct app *a = context;
+
+    console_wire_rate(a->setup.console, own_baud(a));
+}
+
+/* The rate that both ends can: 0, the line's own. */
+static uint32_t choose_baud(const struct app *a, uint32_t most)
+{
+    const struct platform_console *p = &a->setup.platform->console;
+    uint32_t baud = 0;
+
+    if (p->best_baud != NULL && p->set_baud != NULL && most > own_baud(a)) {
+        baud = p->best_baud(p->context, most);
+    }
+    return baud > own_baud(a) ? baud : 0;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static enum err refuse(struct app *a, enum err e, const char *why)
+{
+    format_text(a->receive.problem, sizeof a->receive.problem, "%s", why);
+    return e;
+}
+
+static enum err open_file(struct app *a, const char *path, uint64_t bytes, const struct file **file)
+{
+    const struct app_files *files = a->setup.files;
+    struct app_receive *r = &a->receive;
+    enum err e;
+
+    format_text(r->path, sizeof r->path, "%s", path);
+    r->bytes = bytes;
+    r->started_ms = console_millis(a->setup.console);
+    if (files->new_file == NULL) {
+        return refuse(a, ERR_UNSUPPORTED, "on a computer a file is copied, not received");
+    }
+    if (r->replaced_model) {
+        return refuse(a, ERR_BUSY,
+                      "the model at work was replaced by a file that came before: load it with "
+                      "/model first");
+    }
+    e = files->new_file(files->context, path, bytes, file);
+    return e == ERR_OK ? e : refuse(a, e, files->problem(files->context));
+}
+
+/* Whether the file has the place of the model at work. Names of a card: letters of either case are equal. */
+static bool is_at_work(const struct app *a, const char *path)
+{
+    const char *name = a->chat.session == NULL ? "" : app_model_name(a), *colon = strchr(name, ':');
+
+    return strncmp(path, "models/", 7) == 0 &&
+           fat32_compare_names(path + 7, colon == NULL ? name : colon + 1) == 0;
+}
+
+static enum err close_file(struct app *a)
+{
+    const struct app_files *files = a->setup.files;
+    bool at_work = is_at_work(a, a->receive.path);
+    enum err e = files->publish_file(files->context);
+
+    if (e != ERR_OK) {
+        return refuse(a, e, files->problem(files->context));
+    }
+    a->receive.replaced_model |= at_work;
+    return ERR_OK;
+}
+
+static void say_received(struct app *a, uint64_t bytes)
+{
+    uint64_t ms = console_millis(a->setup.console) - a->receive.started_ms;
+    char size[FORMAT_NUMBER_BYTES];
+    const char *name = strchr(a->receive.path, '/') + 1;
+
+    console_printf(a->setup.console, "(%s: %s in %llu.%llu s, %llu bytes/s%s%s%s)\n",
+                   a->receive.path, format_bytes(size, a->receive.bytes),
+                   (unsigned long long)(ms / 1000), (unsigned long long)(ms % 1000 / 100),
+                   (unsigned long long)(bytes * 1000 / (ms + (ms == 0))),
+                   strncmp(a->receive.path, "models/", 7) == 0 ? "; /model " : "",
+                   strncmp(a->receive.path, "models/", 7) == 0 ? name : "",
+                   strncmp(a->receive.path, "models/", 7) == 0 ? " loads it" : "");
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+static const char *frames_problem(struct app *a, enum err e)
+{
+    switch (e) {
+    case ERR_OK: return NULL;
+    case ERR_ABORTED: return "it was stopped: what came is still there, the next try goes on";
+    case ERR_TIMEOUT:
+        return "nothing came for half a minute: what came is still there, the next try goes on";
+    case ERR_BAD_CHECKSUM: return "the card gave back other bytes than were sent: try once more";
+    default: return a->receive.problem[0] != '\0' ? a->receive.problem : err_text(e);
+    }
+}
+
+void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_t baud)
+{
+    struct app_receive *r = &a->receive;
+    struct transfer_wire wire = { a, wire_get, wire_put, wire_millis, NULL };
+    const struct file *file;
+    const char *problem;
+    enum err e;
+
+    r->problem[0] = '\0';
+    if (open_file(a, path, bytes, &file) != ERR_OK) {
+        console_printf(a->setup.console, "error: %s\n", r->problem);
+        return;
+    }
+    baud = choose_baud(a, baud);
+    console_event_begin(a->setup.console,
+                        "'receive','bytes':%llu,'frame_bytes':%u,'window_bytes':%u,'baud':%u",
+                        (unsigned long long)bytes, (unsigned)TRANSFER_DATA_BYTES,
+                        (unsigned)TRANSFER_WINDOW_BYTES, (unsigned)baud);
+    console_event_end(a->setup.console);
+    console_wire_begin(a->setup.console, false);
+    if (baud != 0) {
+        wire.slow = wire_slow;
+        console_wire_rate(a->setup.console, baud);
+    }
+    e = transfer_receive(&r->transfer, &wire, file);
+    if (e == ERR_OK) {
+        e = close_file(a);
+    }
+    problem = frames_problem(a, e);
+    transfer_conclude(&r->transfer, problem);
+    if (baud != 0) {
+        wire_slow(a);
+    }
+    console_wire_end(a->setup.console, a->setup.options->line.flow == FLOW_ON);
+    if (problem != NULL) {
+        console_printf(a->setup.console, "error: %s: %s\n", path, problem);
+    } else {
+        say_received(a, bytes - r->transfer.resumed_at);
+    }
+}
+
+/* ---- YMODEM ---------------------------------------------------------------------------------- */
+
+static enum err ymodem_open(void *context, const char *name, uint64_t bytes,
+                            const struct file **file)
+{
+    struct app *a = context;
+    const char *slash = strrchr(name, '/'), *base = slash == NULL ? name : slash + 1;
+    const char *folder = a->receive.folder != NULL ? a->receive.folder : storage_new_folder(base);
+    char path[96];
+
+    format_text(path, sizeof path, "%s/%s", folder == NULL ? "models" : folder, base);
+    return open_file(a, path, bytes, file);
+}
+
+static enum err ymodem_close(void *context)
+{
+    return close_file(context);
+}
+
+static const char *ymodem_problem(struct app *a, enum err e)
+{
+    if (a->receive.problem[0] != '\0') {
+        return a->receive.problem;
+    }
+    switch (e) {
+    case ERR_TIMEOUT: return "nobody sent: start YMODEM in the terminal program, such as `sb FILE`";
+    case ERR_ABORTED: return "the sender stopped";
+    case ERR_UNSUPPORTED: return "the sender does not say how long the file is: use YMODEM";
+    default: return err_text(e);
+    }
+}
+
+void app_receive_ymodem(struct app *a, const char *folder)
+{
+    struct app_receive *r = &a->receive;
+    const struct transfer_wire wire = { a, wire_get, wire_put, wire_millis, NULL };
+    enum err e;
+
+    r->problem[0] = '\0';
+    r->folder = folder[0] != '\0' ? folder : NULL;
+    console_printf(a->setup.console,
+                   "(send a file by YMODEM now, such as `sb FILE`; Ctrl-C ends this)\n");
+    r->ymodem.wire = &wire;
+    r->ymodem.context = a;
+    r->ymodem.open = ymodem_open;
+    r->ymodem.close = ymodem_close;
+    console_wire_begin(a->setup.console, true);
+    e = ymodem_receive(&r->ymodem);
+    console_wire_end(a->setup.console, a->setup.options->line.flow == FLOW_ON);
+    if (r->ymodem.n_files != 0) {
+        say_received(a, r->bytes);
+    }
+    if (e != ERR_OK) {
+        console_printf(a->setup.console, "error: %s\n", ymodem_problem(a, e));
+    }
+}

@@ -1,0 +1,29 @@
+/* Files that come over the line: by `ingot send` in frames, by any terminal program in YMODEM. */
+#ifndef INGOT_RUNTIME_APP_RECEIVE_H
+#define INGOT_RUNTIME_APP_RECEIVE_H
+
+#include "runtime/app/app_files.h"
+#include "runtime/transfer/transfer_receive.h"
+#include "runtime/transfer/ymodem.h"
+
+struct app;
+
+struct app_receive {
+    union {
+        struct transfer transfer;
+        struct ymodem ymodem;
+    };
+    char path[96], problem[320]; /* of the file at work */
+    const char *folder;          /* for YMODEM; NULL: by the file's name */
+    uint64_t bytes, started_ms;
+    bool replaced_model; /* the one at work reads clusters that are free by now */
+};
+
+/* A file of so many bytes, from a program that sends frames; baud: the fastest rate that it can, 0: the line's own. Said how it
+ * ended. */
+void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_t baud);
+
+/* Files by YMODEM; folder "": by their names. Said how it ended. */
+void app_receive_ymodem(struct app *a, const char *folder);
+
+#endif

@@ -1,0 +1,16 @@
+/* What the files of mode=json do for each other; nobody else includes it. */
+#ifndef INGOT_RUNTIME_CHAT_JSON_PRIVATE_H
+#define INGOT_RUNTIME_CHAT_JSON_PRIVATE_H
+
+#include "runtime/chat/chat.h"
+#include "runtime/chat/json_request.h"
+
+/* field: whose fault it is, NULL: of none; column: bytes from 1, 0: none. */
+void chat_json_error(struct chat *c, const char *name, const char *field, size_t column,
+                     const char *text);
+
+/* What a request asks for that is no reply: tokens of a text, an embedding, the models, figures, events once
+ * more. False: it asks for none of these. *reason: of its `done`. */
+bool chat_json_ask(struct chat *c, const struct json_request *r, const char **reason);
+
+#endif

@@ -1,0 +1,43 @@
+/* Events that several files say: an error, and a token with its scores. */
+#include <string.h>
+
+#include "runtime/chat/chat_json.h"
+#include "runtime/chat/chat_json_private.h"
+#include "runtime/console/console_json.h"
+#include "runtime/text/format_float.h"
+
+void chat_json_error(struct chat *c, const char *name, const char *field, size_t column,
+                     const char *text)
+{
+    console_event_begin(c->console, "'error','name':'%s','column':%lu", name,
+                        (unsigned long)column);
+    if (field != NULL) {
+        console_event_more(c->console, ",'field':'%s'", field);
+    }
+    console_event_more(c->console, ",'text':'");
+    console_write(c->console, text, strlen(text));
+    console_event_end(c->console);
+}
+
+void chat_json_scored_token(struct chat *c, const struct token_scores *scores)
+{
+    const struct session *s = c->session;
+    const struct tokenizer *t = &s->model->tokenizer;
+    uint32_t previous = s->n_ids != 0 ? s->ids[s->n_ids - 1] : INGOT_NO_TOKEN;
+    char number[FORMAT_NUMBER_BYTES];
+
+    console_token_open(c->console, scores->taken.id);
+    console_event_more(c->console, ",'logprob':%s,'top_logprobs':[",
+                       format_fixed(number, scores->taken.log_share));
+    for (uint32_t i = 0; i < scores->n; i++) {
+        const struct token_score *one = &scores->likeliest[i];
+        size_t bytes;
+        const char *text = tokenizer_piece(t, one->id, previous, &bytes);
+
+        console_event_more(c->console, "%s{'token':%lu,'logprob':%s,'text':", i == 0 ? "" : ",",
+                           (unsigned long)one->id, format_fixed(number, one->log_share));
+        console_event_text(c->console, text, bytes);
+        console_event_more(c->console, "}");
+    }
+    console_event_more(c->console, "],'text':'");
+}

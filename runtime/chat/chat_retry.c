@@ -1,0 +1,22 @@
+/* The last turn once more. */
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/chat/chat.h"
+
+enum err chat_retry(struct chat *c)
+{
+    const struct turns *t = &c->turns;
+    const struct turn *last;
+    size_t bytes;
+
+    if (t->n == 0) {
+        return ERR_NOT_FOUND;
+    }
+    last = &t->list[t->n - 1];
+    bytes = min_size(last->bytes, sizeof c->line - 1);
+    memcpy(c->line, t->text + last->text, bytes);
+    c->line[bytes] = '\0';
+    (void)chat_undo(c);
+    return chat_reply(c, c->line, bytes, true);
+}

@@ -1,0 +1,281 @@
+#!/usr/bin/python3
+"""Protocol 2 of the JSON line, beside what serial.t asks of both: scores of tokens, tokens of a text and replies to tokens,
+embeddings, conversations by name, models, figures, requests that are cancelled, lines with a check and events once more. The
+same words to a model on this computer and to boards: all numbers that are the model's are the same characters."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, HOST, RISCV64_V, ROOT, WORK, Tap, card_arguments, make_card
+
+os.makedirs(WORK, exist_ok=True)
+MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
+CARD = make_card("protocol-card.img", MODEL)
+WAIT = 120
+STORY = "Tell me a story about a fox."
+tap = Tap()
+
+
+def crc8(data):
+    value = 0
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = (value << 1 ^ (0x07 if value & 0x80 else 0)) & 0xff
+    return value
+
+
+class Line:
+    """A program at a line: requests out, events in. framed: its lines have their check, and the events must."""
+
+    def __init__(self, command):
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.timer = threading.Timer(WAIT, self.child.kill)
+        self.timer.start()
+        self.framed, self.lines = False, []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.timer.cancel()
+        self.child.kill()
+        self.child.wait()
+
+    def send(self, data):
+        self.child.stdin.write(data)
+        self.child.stdin.flush()
+
+    def put(self, **request):
+        line = json.dumps(request).encode()
+        self.send(line + (b"*%02x\n" % crc8(line) if self.framed else b"\n"))
+
+    def event(self):
+        """None: the machine is gone."""
+        while True:
+            line = self.child.stdout.readline().rstrip(b"\r\n")
+            if line.startswith(b"{"):
+                break
+            if not line and self.child.poll() is not None:
+                return None
+        self.lines.append(line)
+        if self.framed:
+            assert line[-3:] == b"*%02x" % crc8(line[:-3]), line
+            line = line[:-3]
+        return json.loads(line)
+
+    def until(self, kind="done"):
+        events = []
+        while not events or (events[-1] is not None and events[-1]["event"] != kind):
+            events.append(self.event())
+        return events
+
+    def ask(self, **request):
+        self.put(**request)
+        return self.until()
+
+
+def of(events, kind):
+    return [e for e in events if e and e["event"] == kind]
+
+
+def text_of(events):
+    return "".join(e["text"] for e in of(events, "token"))
+
+
+class Checks:
+    def __init__(self, name):
+        self.name, self.results, self.model = name, [], {}
+
+    def ok(self, good, what, detail=""):
+        self.results.append((bool(good), f"{self.name}: {what}", detail))
+
+
+def scores(c, k):
+    greedy = k.ask(prompt="What is 7 plus 8?", temp=0, n=0, reset=True)
+    scored = k.ask(prompt="What is 7 plus 8?", logprobs=5, reset=True)
+    tokens = of(scored, "token")
+    c.ok(text_of(scored) == text_of(greedy) and all(e["top_logprobs"][0]["token"] == e["id"] and
+         e["top_logprobs"][0]["logprob"] == e["logprob"] <= 0 and len(e["top_logprobs"]) == 5 for e in tokens),
+         "scores of a greedy reply: the likeliest is taken", scored)
+    c.ok(all(sum(math.exp(t["logprob"]) for t in e["top_logprobs"]) <= 1.0005 and
+             sorted((-t["logprob"] for t in e["top_logprobs"])) == [-t["logprob"] for t in e["top_logprobs"]] for e in tokens),
+         "shares, in falling order", tokens)
+    c.ok("logprob" not in of(k.ask(prompt="Hi", reset=True, n=2), "token")[0], "the next request has none")
+    drawn = k.ask(prompt=STORY, logprobs=0, temp=1.5, top_k=0, top_p=1, min_p=0, repeat=1.3, seed=5, n=40, reset=True)
+    c.ok(min(e["logprob"] for e in of(drawn, "token") if "logprob" in e) < -2 and
+         all(e["top_logprobs"] == [] for e in of(drawn, "token") if "logprob" in e), "of a drawn reply, without others", drawn)
+    c.model["scores"] = [(e["id"], e.get("logprob"), e.get("top_logprobs")) for e in tokens + of(drawn, "token")]
+    bad = k.ask(prompt="x", logprobs=6) + k.ask(prompt="x", logprobs=-1)
+    c.ok([e["field"] for e in of(bad, "error")] == ["logprobs"] * 2, "six of them are refused", bad)
+    k.ask(temp=0, repeat=1, top_k=40, top_p=0.95, min_p=0.05, n=0)
+
+
+def tokens(c, k):
+    said = k.ask(tokenize="What is 7 plus 8? \u00e9\U0001f600")
+    ids = of(said, "tokens")[0]["ids"]
+    c.ok(len(ids) == of(said, "tokens")[0]["tokens"] > 8 and said[-1]["reason"] == "command", "tokens of a text", said)
+    text = k.ask(raw="Once upon a time", n=6)
+    first = of(k.ask(tokenize="Once upon a time"), "tokens")[0]["ids"]
+    n = text[-1]["prompt_tokens"]
+    given = k.ask(ids=first, n=6)
+    c.ok(given[-1]["prompt_tokens"] == len(first) and len(of(given, "token")) == 6 and n - len(first) in (0, 1),
+         "a reply to tokens", text + given)
+    if n == len(first):
+        c.ok(text_of(given) == text_of(text), "is the one to their text", given)
+    again = k.ask(ids=first + [e["id"] for e in of(given, "token")][:3], n=3)
+    c.ok(text_of(given).endswith(text_of(again)) and text_of(again), "tokens that were generated go on", again)
+    before = k.ask(stats=True)
+    bad = [k.ask(ids=v) for v in ([], [1, 99999], [1.5], [-1], ["a"], [1, [2]], [7] * 600)]
+    c.ok(all(of(b, "error") and of(b, "error")[0]["field"] == "ids" for b in bad) and
+         of(before, "stats")[0]["context_tokens"] == bad[-1][-1]["context_tokens"], "lists that are none change nothing", bad)
+    c.model["tokens"] = [ids, text_of(given)]
+    k.ask(n=0)
+
+
+def embeddings(c, k):
+    def of_text(text):
+        e = of(k.ask(embedding=text), "embedding")
+        return e[0]["values"] if e else None
+    k.ask(prompt="My name is Ann.", reset=True)
+    told = k.ask(prompt="What is 7 plus 8?")
+    a, b, far = of_text("What is 7 plus 8?"), of_text("What is 7 plus 9?"), of_text("Tell me a story about a fox.")
+    c.ok(a and len(a) == len(b) == len(far) and all(math.isfinite(x) for x in a + b + far), "embeddings", a)
+
+    def near(x, y):
+        return sum(p * q for p, q in zip(x, y)) / math.sqrt(sum(p * p for p in x) * sum(q * q for q in y))
+    c.ok(near(a, b) > near(a, far) and near(a, a) > 0.9999, "are near where texts are", (near(a, b), near(a, far)))
+    k.ask(command="/undo")
+    c.ok(text_of(k.ask(prompt="What is 7 plus 8?")) == text_of(told), "the conversation goes on beside them")
+    bad = k.ask(embedding="x " * 600)
+    c.ok(of(bad, "error")[0]["field"] == "embedding" and bad[-1]["reason"] == "error", "a text longer than the context", bad)
+    c.model["embeddings"] = [a, b, far]
+
+
+def conversations(c, k):
+    one = k.ask(conversation="main", prompt="What is 3 plus 4?", reset=True)
+    two = k.ask(conversation="kitchen", prompt="Hello! Who are you?")
+    c.ok(two[-1]["context_tokens"] == of(two, "usage")[0]["prompt_tokens"] + two[-1]["reply_tokens"] < 40, "a new conversation is empty", two)
+    back = k.ask(conversation="main", prompt="And what is 5 plus 5?")
+    c.ok(back[-1]["context_tokens"] > one[-1]["context_tokens"] and back[-1]["prompt_tokens"] < one[-1]["prompt_tokens"] + 12,
+         "the one before goes on where it was", back)
+    straight = [k.ask(prompt="What is 3 plus 4?", reset=True), k.ask(prompt="And what is 5 plus 5?")]
+    c.ok(text_of(straight[1]) == text_of(back) and text_of(back), "as if there were no other", straight)
+    full = [k.ask(conversation=f"room{i}", prompt="Hi", n=1) for i in range(6)]
+    refused = [f for f in full if of(f, "error")]
+    c.ok(refused and all("/drop" in of(f, "error")[0]["text"] and f[-1]["reason"] == "error" for f in refused),
+         "there is room for some", refused)
+    c.ok(of(k.ask(conversation="a b", prompt="x"), "error")[0]["field"] == "conversation", "a name that is none")
+    k.ask(conversation="main")
+    for name in ["kitchen"] + [f"room{i}" for i in range(6)]:
+        k.ask(command=f"/drop {name}")
+
+
+def machine(c, k):
+    models = of(k.ask(models=True), "model")
+    c.ok([m["model"] for m in models if m["loaded"]] == ["demo-q8_0.ingot"] and all(m["bytes"] > 100000 for m in models),
+         "the models", models)
+    again = k.ask(load="demo-q8_0", id=1)
+    c.ok([e["event"] for e in again][-2:] == ["ready", "done"], "a model is loaded", again)
+    none = k.ask(load="nothing") + k.ask(load="x" * 300)
+    c.ok([e["name"] for e in of(none, "error")] == ["failed", "value"] and not of(none, "ready"), "one that is none", none)
+    k.ask(temp=0, prompt="Hi")
+    stats = of(k.ask(stats=True), "stats")[0]
+    c.ok(stats["turns"] >= 1 and 0 < stats["context_tokens"] < stats["context_limit_tokens"] == 512 and
+         {m["name"] for m in stats["memory"]} >= {"weights", "kv"} and
+         all(m["used_bytes"] <= m["bytes"] for m in stats["memory"]), "figures", stats)
+    long = k.ask(id="long", prompt="x" * 9000)
+    c.ok(long[-1].get("id") == "long" and of(long, "error")[0]["name"] == "line", "a line that is too long has its id", long)
+    stop = k.ask(prompt=STORY, reset=True, stop=["nobody says this", " fox"], n=60)
+    whole = k.ask(prompt=STORY, reset=True, stop=[], n=60)
+    c.ok(stop[-1]["reason"] == "stop" and text_of(stop) == text_of(whole).split(" fox")[0], "a list of stop strings", stop)
+    bad = k.ask(prompt="x", stop=["a", 1]) + k.ask(prompt="x", stop=list("abcde"))
+    c.ok([e["field"] for e in of(bad, "error")] == ["stop"] * 2, "lists of others, or of too many", bad)
+
+
+def cancelled(c, k):
+    """Requests at work, ones that wait, and what is none."""
+    k.put(id="a", prompt=STORY, reset=True, n=400, temp=1, seed=1)
+    first = k.until("token")
+    k.put(cancel="a", id="c")
+    a, own = k.until(), k.until()
+    c.ok(a[-1]["id"] == "a" and a[-1]["reason"] in ("stopped", "end") and own[-1] == {**own[-1], "id": "c", "reason": "command"},
+         "the one at work, by its id", first + a + own)
+    k.put(id=7, prompt=STORY, reset=True, n=400)
+    k.until("token")
+    k.put(id=8, prompt="Hi")
+    k.put(id=9, prompt="What is 7 plus 8?", reset=True, temp=0, n=0)
+    k.put(cancel=8)
+    k.put(cancel=True)
+    ends = [k.until()[-1] for _ in range(5)]
+    c.ok([(e.get("id"), e["reason"]) for e in ends[1:]] == [(8, "stopped"), (9, "end"), (None, "command"), (None, "command")] and
+         ends[0]["reason"] in ("stopped", "end"), "one that waits, and the one at work by true; the next one is not", ends)
+    c.ok(k.ask(cancel="nobody")[-1]["reason"] == "command" and of(k.ask(cancel=[1]), "error"), "nobody is cancelled")
+
+
+def framed(c, k):
+    """Lines with a check."""
+    plain = k.ask(prompt="What is 7 plus 8?", reset=True, temp=0, n=0)
+    k.put(hello=2, check=True)
+    k.framed = True
+    hello = k.until()
+    c.ok([e["seq"] for e in hello] == [1, 2] and hello[0]["protocol"] == 2, "events have a check and a number", hello)
+    reply = k.ask(id="f", prompt="What is 7 plus 8?", reset=True)
+    c.ok(text_of(reply) == text_of(plain) and [e["seq"] for e in reply] == list(range(3, 3 + len(reply))), "a reply", reply)
+    k.lines.clear()
+    k.send(b'{"prompt":"What"}\n{"prompt":"What"}*00\n*\n{"cancel":true}*ff\n')
+    bad = [k.until() for _ in range(4)]
+    c.ok([e["name"] for b in bad for e in of(b, "error")] == ["check"] * 4 and all(b[-1]["reason"] == "error" for b in bad),
+         "lines without theirs are refused", bad)
+    was = list(k.lines)
+    k.lines.clear()
+    more = k.ask(id=1, resend=bad[0][0]["seq"])
+    c.ok([e["event"] for e in more] == ["error", "done"], "events once more: the first", more)
+    rest = [e for _ in range(4) for e in k.until()]
+    c.ok(k.lines[:len(was)] == was and rest[-1].get("id") == 1, "all of them as they were, then its own done", k.lines)
+    none = k.ask(resend=100000) + k.ask(resend=0) + k.ask(resend=-1)
+    c.ok([e["field"] for e in of(none, "error")] == ["resend"] * 3, "events that have not been", none)
+    for _ in range(25):
+        k.ask(command="/help")
+    gone = k.ask(resend=1)
+    c.ok(of(gone, "error") and "not kept" in of(gone, "error")[0]["text"], "nor are kept any more", gone)
+    k.send(b"\x03")
+    k.framed = False
+    ready = k.until("ready")[-1]
+    c.ok("seq" not in ready and text_of(k.ask(prompt="What is 7 plus 8?", reset=True)) == text_of(plain),
+         "after a Ctrl-C lines are without", ready)
+    c.ok(of(k.ask(check=True), "error")[0]["field"] == "check", "a check is asked for with hello")
+
+
+def everything(name, command):
+    c = Checks(name)
+    try:
+        with Line(command) as k:
+            k.until("ready")
+            k.ask(hello=2)
+            for part in (scores, tokens, embeddings, conversations, machine, cancelled, framed):
+                part(c, k)
+    except (OSError, TypeError, KeyError, IndexError, ValueError, AssertionError) as error:
+        c.ok(False, f"goes on ({error!r})", k.lines[-5:])
+    return c
+
+
+jobs = {"host": [HOST, "chat", MODEL, "--json", "-q"],
+        "virt-arm64": ARM64.command("mode=json mem=900K", 2, card_arguments(CARD)),
+        "virt-riscv64": RISCV64_V.command("mode=json", 1, card_arguments(CARD))}
+with ThreadPoolExecutor(2) as pool:
+    done = list(pool.map(lambda job: everything(*job), jobs.items()))
+for c in done:
+    for good, what, detail in c.results:
+        tap.ok(good, what, detail)
+for c in done[1:]:
+    for part in ("scores", "tokens", "embeddings"):
+        tap.ok(part in c.model and c.model[part] == done[0].model.get(part), f"{c.name}: {part} are the host's, to the character",
+               (c.model.get(part), done[0].model.get(part)))
+tap.done()

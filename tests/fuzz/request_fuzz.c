@@ -1,0 +1,133 @@
+/* Any bytes as a program's line: the request that is taken apart of it, its list of ids, and the same bytes in the
+ * ring of the console, where one that cancels is looked for, with frames and without. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/chat/json_ids.h"
+#include "runtime/chat/json_settings.h"
+#include "runtime/console/console.h"
+#include "runtime/console/console_json.h"
+#include "tests/unit/console/console_rig.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MOST = 2048 };
+
+static struct options options;
+static const uint8_t *left;
+static size_t n_left;
+
+static void must(bool condition)
+{
+    if (!condition) {
+        abort();
+    }
+}
+
+static void lose(void *context, char c)
+{
+    (void)context;
+    (void)c;
+}
+
+static int next_byte(void *context)
+{
+    (void)context;
+    if (n_left == 0) {
+        return CONSOLE_CLOSED;
+    }
+    n_left--;
+    return *left++;
+}
+
+static uint64_t no_time(void *context)
+{
+    (void)context;
+    return 0;
+}
+
+static void say(void *context, bool refused, const char *sentence)
+{
+    (void)context;
+    must(!refused || sentence[0] != '\0');
+}
+
+static void check_ids(const char *list)
+{
+    uint32_t n, count = 0, id;
+    const char *problem = json_ids_check(list, 1000, 50, &n);
+
+    must(problem != NULL || (n >= 1 && n <= 50));
+    while (problem == NULL && json_ids_next(&list, &id)) {
+        must(id < 1000);
+        count++;
+    }
+    must(problem != NULL || (count == n && list == NULL));
+}
+
+static void check_request(char *line, size_t n)
+{
+    const struct options_report report = { say, NULL };
+    struct json_request r;
+
+    json_request_read(&r, line, n);
+    must((r.error == NULL) == (r.text[0] == '\0'));
+    for (unsigned i = 0; i < JSON_N_FIELDS; i++) {
+        const char *value = r.values[i];
+
+        if (value == NULL) {
+            continue;
+        }
+        must(strlen(value) <= n && strlen(value) >= r.bytes[i]);
+        if (i == JSON_FIELD_IDS) {
+            check_ids(value);
+        }
+        if (i >= JSON_FIELD_SYSTEM && r.error == NULL) {
+            (void)json_request_set(&r, (enum json_field)i, &options, &report);
+            must(options.reply.n_stops <= OPTIONS_STOPS);
+        }
+    }
+}
+
+/* Whether a request of some id is cancelled, before it begins and as its lines come. */
+static void check_cancel(const uint8_t *data, size_t n, bool frames)
+{
+    static char line[256];
+    struct console_rig rig = { .putc = lose, .getc = next_byte, .ticks = no_time, .hz = 1000 };
+    size_t bytes;
+
+    console_rig_open(&rig);
+    console_speak_json(&console);
+    console_frames_set(&console.json.frames, frames);
+    left = data;
+    n_left = n;
+    console_request_id(&console, "7", false);
+    (void)console_aborted(&console);
+    (void)console_is_cancelled(&console, "a", true);
+    (void)console_is_cancelled(&console, "7", false);
+    for (size_t i = 0;
+         i < n && console_read_line(&console, NULL, line, sizeof line, &bytes) != ERR_NO_DEVICE;
+         i++) {
+        size_t whole = bytes;
+
+        must(bytes < sizeof line);
+        must(!console_frames_check(&console.json.frames, line, &bytes) ||
+             bytes == whole - (frames ? CONSOLE_CHECK_BYTES : 0));
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t n = size < MOST ? size : MOST;
+    char *line = malloc(n + 1);
+
+    must(line != NULL);
+    options_init(&options);
+    memcpy(line, data, n);
+    line[n] = '\0';
+    check_request(line, n);
+    free(line);
+    check_cancel(data, n, false);
+    check_cancel(data, n, true);
+    return 0;
+}
