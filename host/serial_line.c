@@ -13,6 +13,7 @@
 #include "host/serial_socket.h"
 
 enum { DEFAULT_BAUD = 115200, XON = 0x11, XOFF = 0x13 };
+enum { DRAIN_MS = 10000, DRAIN_STEP_MS = 20 };
 
 static const struct {
     uint32_t baud;
@@ -155,6 +156,21 @@ static void take_byte(struct serial_line *s, char byte,
     s->in[s->n_in] = '\0';
 }
 
+static void take_raw(struct serial_line *s, char *bytes, size_t n,
+                     void (*take)(void *context, char *line, size_t bytes), void *context)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] == XOFF || bytes[i] == XON) {
+            s->paused = bytes[i] == XOFF;
+        } else {
+            bytes[kept++] = bytes[i];
+        }
+    }
+    take(context, bytes, kept);
+}
+
 static bool gone(struct serial_line *s, const char *why)
 {
     snprintf(s->problem, sizeof s->problem, "%.250s: %.60s: was the adapter pulled out?", s->path,
@@ -174,7 +190,10 @@ static bool receive(struct serial_line *s, void (*take)(void *context, char *lin
     if (n < 0) {
         return errno == EAGAIN || errno == EINTR || gone(s, strerror(errno));
     }
-    for (ssize_t i = 0; i < n; i++) {
+    if (s->raw) {
+        take_raw(s, bytes, (size_t)n, take, context);
+    }
+    for (ssize_t i = 0; i < n && !s->raw; i++) {
         take_byte(s, bytes[i], take, context);
     }
     s->heard_ms = serial_millis();
@@ -214,4 +233,36 @@ bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
         return false;
     }
     return (fds[0].revents & ~POLLOUT) == 0 || receive(s, take, context);
+}
+
+static void take_nothing(void *context, char *line, size_t bytes)
+{
+    (void)context;
+    (void)line;
+    (void)bytes;
+}
+
+bool serial_set_baud(struct serial_line *s, uint32_t baud)
+{
+    uint64_t start = serial_millis();
+    struct termios t;
+    speed_t speed;
+
+    while (s->n_out != 0 && serial_millis() - start < DRAIN_MS) {
+        if (!serial_step(s, DRAIN_STEP_MS, NULL, take_nothing, NULL)) {
+            return false;
+        }
+    }
+    if (serial_socket_is(s->path)) {
+        return true;
+    }
+    if (!find_speed(s, baud == 0 ? DEFAULT_BAUD : baud, &speed)) {
+        return false;
+    }
+    if (tcdrain(s->fd) != 0 || tcgetattr(s->fd, &t) != 0) {
+        return gone(s, strerror(errno));
+    }
+    cfsetispeed(&t, speed);
+    cfsetospeed(&t, speed);
+    return tcsetattr(s->fd, TCSADRAIN, &t) == 0 || gone(s, strerror(errno));
 }

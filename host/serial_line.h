@@ -15,6 +15,7 @@ struct serial_line {
     size_t n_in;
     char out[SERIAL_QUEUE_BYTES]; /* not sent yet */
     size_t n_out;
+    bool raw;          /* what arrives is taken as it comes, without XON and XOFF, in no lines */
     bool paused;       /* by XOFF, where no terminal driver obeys it: a socket */
     int watched;       /* beside the line: a file descriptor, standard input when it was opened */
     uint64_t heard_ms; /* when the latest byte arrived, on serial_millis()'s clock */
@@ -33,6 +34,9 @@ bool serial_send(struct serial_line *s, const char *bytes, size_t n);
  * device is gone: s->problem. */
 bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
                  void (*take)(void *context, char *line, size_t bytes), void *context);
+
+/* Another rate from the next byte on, once all that is to be sent has left. False: s->problem. A socket has none. */
+bool serial_set_baud(struct serial_line *s, uint32_t baud);
 
 uint64_t serial_millis(void);
 
