@@ -1,0 +1,34 @@
+/* Sound as samples, and as WAV files: for `ingot voice`. */
+#ifndef INGOT_HOST_VOICE_WAV_H
+#define INGOT_HOST_VOICE_WAV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { VOICE_RATE = 16000 /* samples a second, one channel: what recognizers take */ };
+
+/* Zeroed: none. */
+struct voice_sound {
+    int16_t *samples; /* (n) */
+    size_t n, room;
+    uint32_t rate;
+};
+
+/* False: no memory. */
+bool voice_sound_add(struct voice_sound *s, const int16_t *samples, size_t n);
+void voice_sound_free(struct voice_sound *s);
+
+/* A WAV file (bytes) of 16-bit PCM, of up to 8 channels, whose mean it becomes. NULL: it is in *s; else why not. */
+const char *voice_wav_read(struct voice_sound *s, const uint8_t *file, size_t bytes);
+
+/* The same of a file by its path. False: *problem, errno where that is NULL. */
+bool voice_wav_load(struct voice_sound *s, const char *path, const char **problem);
+
+/* False: errno. */
+bool voice_wav_save(const struct voice_sound *s, const char *path);
+
+/* At another rate, by straight lines between samples. False: no memory. */
+bool voice_sound_resample(struct voice_sound *s, uint32_t rate);
+
+#endif

@@ -1,0 +1,157 @@
+#!/usr/bin/python3
+"""`ingot voice`: a question that espeak-ng speaks into a file is understood, asked, and answered in sound; sentences are spoken
+while the reply is still coming; a board at a socket; programs that fail or are not there."""
+
+import atexit
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import wave
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, HOST, ROOT, WORK, Tap, card_arguments, make_card, run
+
+MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
+FOLDER = tempfile.mkdtemp(prefix="ingot-voice-test-")
+atexit.register(shutil.rmtree, FOLDER, True)
+os.makedirs(WORK, exist_ok=True)
+BEFORE = {f for f in os.listdir("/tmp") if f.startswith("ingot-voice-")}
+tap = Tap()
+
+
+def work(name):
+    return os.path.join(FOLDER, name)
+
+
+def samples(path):
+    with wave.open(path) as f:
+        return f.readframes(f.getnframes()), f.getframerate()
+
+
+def spoken(text, path, *words):
+    subprocess.run(["espeak-ng", "-w", path, *words], input=text.encode() if not words else None, check=True, timeout=60)
+
+
+def voice(with_, *options):
+    done = subprocess.run([HOST, "voice", with_, *options], capture_output=True, text=True, timeout=200, stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout, done.stderr
+
+
+def tone(path, parts):
+    """Seconds of a tone, or of silence."""
+    with wave.open(path, "wb") as f:
+        f.setnchannels(1)
+        f.setsampwidth(2)
+        f.setframerate(16000)
+        for seconds, loud in parts:
+            one = b"".join((loud if i % 40 < 20 else -loud & 0xffff).to_bytes(2, "little") for i in range(160))
+            f.writeframes(one * int(seconds * 100))
+
+
+# Programs of our own: what is heard is counted, what is spoken is its text as samples.
+HEARD = work("heard")
+STT = f"wc -c < {{}} >> {HEARD}; printf '%s\\n' 'What is 7 plus 8?'"
+tone(work("two.wav"), [(1, 0), (1, 8000), (1.2, 0), (0.6, 8000), (1, 0)])
+SPOKEN, TONE = work("spoken"), work("tone.wav")
+tone(TONE, [(0.1, 100)])
+TTS = f"cat >> {SPOKEN}; echo '|' >> {SPOKEN}; cp {TONE} {{}}"
+want = run([HOST, "run", MODEL, "-p", "What is 7 plus 8?", "--temp", "0.8", "--seed", "1", "-q"])[1]
+status, out, err = voice(MODEL, "--input", work("two.wav"), "--output", work("out.wav"), "--stt", STT, "--tts", TTS)
+heard = [int(n) for n in open(HEARD, encoding="ascii").read().split()]
+tap.ok(status == 0 and out.count("> What is 7 plus 8?\n") == 2 and len(heard) == 2 and heard[0] > heard[1] > 0.6 * 32000,
+       "two utterances are two questions", (status, out, err, heard))
+said = open(SPOKEN, encoding="utf-8").read()
+replies = " ".join(line for line in out.split("\n") if not line.startswith(">"))
+tap.ok("".join(said.replace("|", "").split()) == "".join(replies.split()), "what is spoken is the replies", (said, out))
+n = said.count("|")
+tap.ok(len(samples(work("out.wav"))[0]) == n * len(samples(TONE)[0]) and n >= 2, "and is in the file, sentence by sentence", n)
+
+# A board that is slow: the first sentence is spoken before the second is there.
+LINE = work("slow")
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(LINE)
+listener.listen(1)
+requests, times = [], {}
+
+
+def slow_board():
+    s = listener.accept()[0].makefile("rwb")
+
+    def say(**event):
+        s.write(json.dumps(event).encode() + b"\n")
+        s.flush()
+    data = b""
+    while b"\x03" not in data:
+        data += s.read(1)
+    say(event="ready", model="slow")
+    while True:
+        line = s.readline()
+        if not line:
+            return
+        requests.append(json.loads(line))
+        if "prompt" in requests[-1]:
+            for i, text in enumerate(("One", ". ", "Two", ". Three.")):
+                say(event="token", id=i, text=text)
+                time.sleep(0.5)
+            times["done"] = time.time()
+        say(event="done", reason="end")
+
+
+threading.Thread(target=slow_board, daemon=True).start()
+tone(work("one.wav"), [(0.5, 0), (1, 8000), (1, 0)])
+LOG = work("log")
+status, out, err = voice(f"unix:{LINE}", "--input", work("one.wav"), "--output", work("out.wav"), "--stt", STT, "-n", "7", "--system", "Be brief.",
+                         "--tts", f"echo $(date +%s.%N) $(cat) >> {LOG}; cp {TONE} {{}}")
+rows = [line.split(" ", 1) for line in open(LOG, encoding="utf-8").read().strip().split("\n")]
+tap.ok(status == 0 and [r[1] for r in rows] == ["One.", "Two.", "Three."], "sentences of a board", (status, rows, err))
+tap.ok(float(rows[0][0]) < times["done"] - 0.5, "the first is spoken while the reply is still coming", (rows, times))
+tap.ok(requests == [{"system": "Be brief."}, {"n": 7}, {"prompt": "What is 7 plus 8?"}], "what the board is asked", requests)
+
+# A board in QEMU that talks to people until it is told.
+line = work("board")
+board = subprocess.Popen(ARM64.command("temp=0", 1, card_arguments(make_card("voice-card.img", MODEL))) + ["-serial", f"unix:{line},server=on,wait=off"],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+atexit.register(board.kill)
+late = time.monotonic() + 20
+while not os.path.exists(line) and time.monotonic() < late:
+    time.sleep(0.02)
+status, out, err = voice(f"unix:{line}", "--input", work("one.wav"), "--output", work("out.wav"), "--stt", STT, "--tts", TTS)
+alone = run([HOST, "run", MODEL, "-p", "What is 7 plus 8?", "--temp", "0", "-q"])[1].strip()
+tap.ok(status == 0 and alone in out, "a board", (status, out, err))
+board.kill()
+
+# What does not go.
+open(work("none.wav"), "w", encoding="ascii").write("no sound")
+for name, options, says in (("no file", ("--input", work("nothing.wav")), "cannot be read"), ("no sound", ("--input", work("none.wav")), "no WAV file"),
+                            ("a program that is not there", ("--input", work("one.wav"), "--stt", "no-such-program {}"), "install pocketsphinx"),
+                            ("one that fails", ("--input", work("one.wav"), "--stt", "false {}"), "could not tell what was said"),
+                            ("a voice that fails", ("--input", work("one.wav"), "--stt", STT, "--tts", "false {}"), "could not be spoken"),
+                            ("a microphone that gives nothing", ("--record", "true", "--stt", STT), "is a microphone there?")):
+    status, out, err = voice(MODEL, "--output", work("x.wav"), *(() if "--tts" in options else ("--tts", TTS)), *options)
+    tap.ok(status == 1 and says in err, name, (status, out, err))
+status, out, err = voice(work("nobody.ingot"), "--input", work("one.wav"), "--output", work("x.wav"), "--stt", STT, "--tts", TTS)
+tap.ok(status == 1 and "no such" in err.lower(), "a model that is not there", (status, err))
+tap.ok(voice(MODEL, "--input", work("one.wav"), "--output", work("x.wav"), "--stt", "true {}", "--tts", TTS)[2].count("nothing was understood") == 1,
+       "what nobody understands is not asked")
+tap.ok({f for f in os.listdir("/tmp") if f.startswith("ingot-voice-") and not f.startswith("ingot-voice-test")} <= BEFORE, "no file stays")
+
+# The programs of the distribution.
+if shutil.which("espeak-ng") and shutil.which("pocketsphinx_continuous"):
+    spoken("", work("question.wav"), "tell me a story about a cat")
+    status, out, err = voice(MODEL, "--input", work("question.wav"), "--output", work("answer.wav"))
+    words = out.split("\n", 1)
+    sound, rate = samples(work("answer.wav"))
+    tap.ok(status == 0 and words[0].startswith("> ") and "story" in words[0] and len(words[1].split()) > 5,
+           f"espeak-ng asks, pocketsphinx hears: {words[0]!r}", (status, out, err))
+    seconds = len(sound) / 2 / rate
+    tap.ok(len(words[1].split()) / 5 < seconds < len(words[1].split()) and max(sound[1::2]) > 20, f"the answer of {len(words[1].split())} words comes out, "
+           f"{seconds:.1f} s of sound", (seconds, rate))
+else:
+    tap.skip("a question that is spoken", "espeak-ng or pocketsphinx is not installed")
+tap.done()

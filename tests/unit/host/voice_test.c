@@ -1,0 +1,166 @@
+/* Of a spoken conversation: where somebody speaks, sentences, sound at other rates and as files. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/voice_listen.h"
+#include "host/voice_speak.h"
+#include "tests/unit/tap.h"
+
+static struct voice_listen listen;
+static unsigned ends;
+static size_t longest;
+static uint32_t noise = 1;
+
+/* A tone in a room with some noise, for so long. */
+static void hear(double seconds, double tone, double room)
+{
+    int16_t frame[VOICE_FRAME];
+
+    for (unsigned i = 0; i < (unsigned)(seconds * 50); i++) {
+        for (unsigned k = 0; k < VOICE_FRAME; k++) {
+            noise = noise * 1664525u + 1013904223u;
+            frame[k] = (int16_t)(tone * sin(k * 0.3) +
+                                 room * ((double)(noise >> 16) / 32768.0 - 1.0));
+        }
+        if (voice_listen_take(&listen, frame)) {
+            ends++;
+            longest = listen.said.n > longest ? listen.said.n : longest;
+            voice_listen_begin(&listen);
+        }
+    }
+}
+
+static void test_listen(void)
+{
+    voice_listen_begin(&listen);
+    hear(3, 0, 200);
+    OK(ends == 0, "a room alone");
+    hear(1, 6000, 200);
+    OK(ends == 0, "nobody is interrupted");
+    hear(1, 0, 200);
+    OK(ends == 1 && longest > 1.5 * VOICE_RATE && longest < 2.2 * VOICE_RATE,
+       "an utterance, with a little before and after it");
+    hear(0.04, 9000, 200);
+    hear(0.14, 9000, 200);
+    hear(1, 0, 200);
+    OK(ends == 1, "a click and a cough are none");
+    hear(0.5, 6000, 200);
+    hear(0.4, 0, 200);
+    hear(0.5, 6000, 200);
+    hear(1, 0, 200);
+    OK(ends == 2, "a breath ends none");
+    hear(10, 0, 1500);
+    ends = 0;
+    hear(10, 0, 1500);
+    hear(1, 9000, 1500);
+    hear(1, 0, 1500);
+    OK(ends == 1, "in a louder room, after a while");
+    ends = 0;
+    hear(45, 9000, 1500);
+    OK(ends >= 2, "who never ends is cut");
+    voice_listen_begin(&listen);
+    hear(0.5, 6000, 10);
+    OK(voice_listen_end(&listen) && listen.said.n >= VOICE_RATE / 2 - VOICE_FRAME * 3,
+       "the end of the sound ends it, too");
+    voice_listen_begin(&listen);
+    OK(!voice_listen_end(&listen), "and of nothing nothing");
+    voice_sound_free(&listen.said);
+}
+
+static size_t whole(const char *text, bool at_end)
+{
+    return voice_sentences(text, strlen(text), at_end);
+}
+
+static void test_sentences(void)
+{
+    char text[600];
+
+    OK(whole("One. Two", false) == 4 && whole("One. Two! Th", false) == 9,
+       "sentences that are whole");
+    OK(whole("It is 3.5 V.", false) == 0 && whole("One.", false) == 0, "what may go on waits");
+    OK(whole("A title\nText", false) == 8 && whole("One", true) == 3, "lines, and the end");
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    text[300] = ' ';
+    OK(whole(text, false) == 300, "a text without an end goes at a blank");
+}
+
+static bool loads(const uint8_t *file, size_t n, const char *says)
+{
+    struct voice_sound s;
+    const char *why = voice_wav_read(&s, file, n);
+    bool good = says == NULL ? why == NULL : why != NULL && strstr(why, says) != NULL;
+
+    voice_sound_free(&s);
+    return good;
+}
+
+static void test_files(void)
+{
+    static const char path[] = "/tmp/ingot-voice-test.wav";
+    struct voice_sound s = { .rate = 22050 }, again;
+    const char *problem;
+    uint8_t file[8192];
+    bool same;
+    size_t n;
+    FILE *in;
+
+    for (unsigned i = 0; i < 1000; i++) {
+        int16_t value = (int16_t)(i * 61 - 30000);
+
+        (void)voice_sound_add(&s, &value, 1);
+    }
+    OK(voice_wav_save(&s, path) && voice_wav_load(&again, path, &problem), "a file");
+    same = again.n == s.n && again.rate == 22050 && memcmp(again.samples, s.samples, s.n * 2) == 0;
+    OK(same, "comes back");
+    OK(voice_sound_resample(&again, 44100) && again.n == 2000 &&
+           again.samples[500] == s.samples[250] &&
+           again.samples[501] == (s.samples[250] + s.samples[251]) / 2,
+       "at twice the rate every second one is between two");
+    OK(voice_sound_resample(&again, 22050) && again.n == 1000 &&
+           memcmp(again.samples, s.samples, 999 * 2) == 0,
+       "and back");
+    in = fopen(path, "rb");
+    n = in != NULL ? fread(file, 1, sizeof file, in) : 0;
+    if (in != NULL)
+        fclose(in);
+    remove(path);
+    OK(loads(file, n, NULL) && loads(file, n - 500, NULL),
+       "one whose end is missing has what is there");
+    OK(loads(file, 11, "no WAV") && loads(file, 40, "no sound"), "none, and no sound");
+    file[22] = 2;
+    OK(loads(file, n, NULL), "two channels");
+    file[22] = 9;
+    OK(loads(file, n, "1 to 8 channels"), "nine");
+    file[22] = 1;
+    file[34] = 8;
+    OK(loads(file, n, "16-bit"), "8 bits");
+    file[34] = 16;
+    memset(file + 24, 0, 4);
+    OK(loads(file, n, "samples"), "no rate");
+    voice_sound_free(&s);
+    voice_sound_free(&again);
+    OK(!voice_wav_load(&s, "/tmp/there is none.wav", &problem) && problem == NULL, "no file");
+}
+
+static void test_commands(void)
+{
+    struct serve_text said = { .n = 0 };
+
+    OK(voice_run("cat; printf %s {}", "a 'b' $c", "in\n", 3, &said) &&
+           strcmp(serve_text_shown(&said), "in\na 'b' $c") == 0,
+       "a command gets its input, and any path");
+    OK(!voice_run("exit 3", "", "", 0, NULL), "one that fails");
+    serve_text_free(&said);
+}
+
+int main(void)
+{
+    test_listen();
+    test_sentences();
+    test_files();
+    test_commands();
+    return tap_done();
+}
