@@ -202,7 +202,7 @@ HOST_LIBS := -lcjson -lm
 # `ingot serve` alone takes libwebsockets: without it the program says what to install.
 WEBSOCKETS ?= $(shell echo '\#include <libwebsockets.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo yes)
 ifneq ($(WEBSOCKETS),)
-$(O)/%/obj/host/serve_http.c.o: HOST_CFLAGS += -DINGOT_WEBSOCKETS
+$(O)/%/obj/host/serve_http.c.o $(O)/%/obj/host/serve_ws.c.o: HOST_CFLAGS += -DINGOT_WEBSOCKETS
 HOST_LIBS += -lwebsockets
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -261,6 +261,23 @@ $(GLYPHS): toolchain/make_font.py $(FONT)
 # Whoever compiles the file that includes it: boards, the Linux program, sanitizers, fuzzers.
 $(foreach to,$(B) $(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/runtime/screen/glyphs.c.o): $(GLYPHS)
 
+web: $(O)/web/ingot.html ## the page as one file, to open in a browser: a board over Web Serial without any program
+
+$(O)/web/ingot.html: host/web/index.html
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+	$(Q)echo "$@: open it in Chromium, Chrome or Edge, or take the page of ingot serve"
+
+# The page of `ingot serve`, in the Linux program.
+PAGE := $(O)/gen/web_page.inc
+
+$(PAGE): toolchain/embed_page.py host/web/index.html
+	$(call say,PAGE,$@)
+	@mkdir -p $(@D)
+	$(Q)$(PYTHON) toolchain/embed_page.py host/web/index.html >$@
+
+$(foreach to,$(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/host/serve_page.c.o): $(PAGE)
+
 # ---- tests -----------------------------------------------------------------------------------
 
 UNIT := $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(wildcard tests/unit/*/*_test.c))
@@ -271,7 +288,7 @@ ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/main.c.o,$(ASAN_OBJ)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(TESTED_DRIVERS))
 # Drivers that need no machine: a test has their registers, or their host, in its hands.
 TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c board/drivers/irq/*.c) \
-                 $(addprefix board/drivers/serial/,ns16550.c pl011.c receive_ring.c) \
+                 $(addprefix board/drivers/serial/,ns16550.c pl011.c receive_ring.c serial_rates.c) \
                  $(addprefix board/drivers/sd/,bcm_sd.c cadence_sd.c dw_mmc.c jh7110_sd.c) \
                  $(addprefix board/drivers/block/,spi_nor.c virtio_blk.c virtio_mmio.c) \
                  $(wildcard board/drivers/block/nvme*.c) $(filter-out %/rp1_usb.c,$(wildcard board/drivers/usb/*.c)) \
@@ -318,7 +335,7 @@ include toolchain/release.mk
 
 # ---- what people call ------------------------------------------------------------------------
 
-.PHONY: help setup newlib image host all size stack layers structure format check-format disasm clean distclean
+.PHONY: help setup web newlib image host all size stack layers structure format check-format disasm clean distclean
 
 help: ## this list
 	@echo "make TARGET [BOARD=$(BOARD)] [O=build] [V=1]; boards: $(BOARDS)"

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/chat/json_request.h"
+#include "runtime/chat/json_settings.h"
 
 /* Fields that a request may have. */
-static const uint32_t known = 1u << JSON_FIELD_ID | 1u << JSON_FIELD_PROMPT |
+static const uint64_t known = 1u << JSON_FIELD_ID | 1u << JSON_FIELD_PROMPT |
                               1u << JSON_FIELD_ADAPTER | 1u << JSON_FIELD_SYSTEM |
                               1u << JSON_FIELD_THINK | 1u << JSON_FIELD_STOP | 1u << JSON_FIELD_N |
                               1u << JSON_FIELD_TEMP | 1u << JSON_FIELD_TOP_P |
@@ -52,7 +52,7 @@ static void set_id(struct batch_request *q, const struct json_request *r)
 }
 
 /* The command's options, and over them what the request says. */
-static bool set_options(struct batch_request *q, const struct json_request *r,
+static bool set_options(struct batch_request *q, struct json_request *r,
                         const struct options *defaults, struct line *at)
 {
     static struct options o;
@@ -61,7 +61,7 @@ static bool set_options(struct batch_request *q, const struct json_request *r,
     o = *defaults;
     for (unsigned i = JSON_FIELD_SYSTEM; i < JSON_N_FIELDS; i++) {
         if (r->values[i] != NULL &&
-            options_set(&o, json_field_name((enum json_field)i), r->values[i], &report) != ERR_OK) {
+            json_request_set(r, (enum json_field)i, &o, &report) != ERR_OK) {
             return false;
         }
     }
@@ -100,7 +100,7 @@ static bool read_request(struct batch_request *q, char *text, size_t bytes,
         return refuse(at, "the field prompt is missing");
     }
     q->prompt = r.values[JSON_FIELD_PROMPT];
-    q->prompt_bytes = r.prompt_bytes;
+    q->prompt_bytes = r.bytes[JSON_FIELD_PROMPT];
     q->adapter = r.values[JSON_FIELD_ADAPTER] != NULL ? r.values[JSON_FIELD_ADAPTER] : "";
     set_id(q, &r);
     return set_options(q, &r, defaults, at);

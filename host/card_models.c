@@ -180,6 +180,38 @@ static bool add_adapter(struct card_image *c, const char *path, char *problem, s
     return true;
 }
 
+/* Other files have a folder of their kind. NULL: it is none of these. */
+static const char *folder_of(const char *path)
+{
+    static const struct {
+        const char *end, *folder;
+    } kinds[] = { { ".txt", "presets/" }, { ".grammar", "grammars/" } };
+    size_t n = strlen(path);
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t bytes = strlen(kinds[i].end);
+
+        if (n > bytes && strcmp(path + n - bytes, kinds[i].end) == 0) {
+            return kinds[i].folder;
+        }
+    }
+    return NULL;
+}
+
+static bool add_small(struct card_image *c, const char *folder, const char *path, char *problem,
+                      size_t problem_bytes)
+{
+    const char *slash = strrchr(path, '/');
+    char name[NAME_BYTES];
+
+    snprintf(name, sizeof name, "%s%.480s", folder, slash != NULL ? slash + 1 : path);
+    if (card_add_file(c, name, path) != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s", c->problem);
+        return false;
+    }
+    return true;
+}
+
 /* Of a mixture, room for how its experts are used. */
 static bool add_use(struct card_image *c, const char *model, uint64_t bytes)
 {
@@ -201,6 +233,9 @@ bool card_models_add(struct card_models *m, struct card_image *c, const struct p
     uint64_t use_bytes;
     bool packed;
 
+    if (folder_of(path) != NULL) {
+        return add_small(c, folder_of(path), path, problem, problem_bytes);
+    }
     if (adapter_is(path)) {
         return add_adapter(c, path, problem, problem_bytes);
     }

@@ -221,8 +221,8 @@ static int run_chat(int argc, char **argv)
     HOST_ROW(TITLE_SAMPLING), HOST_ROW(TEMP), HOST_ROW(TOP_P), HOST_ROW(TOP_K), HOST_ROW(MIN_P), \
         HOST_ROW(REPEAT), HOST_ROW(SEED), HOST_ROW(BEAMS)
 #define ROWS_REPLY \
-    HOST_ROW(SYSTEM), HOST_ROW(TEMPLATE), HOST_ROW(THINK), HOST_ROW(OVERFLOW), HOST_ROW(STOP), \
-        HOST_ROW(N)
+    HOST_ROW(PRESET), HOST_ROW(SYSTEM), HOST_ROW(TEMPLATE), HOST_ROW(THINK), HOST_ROW(OVERFLOW), \
+        HOST_ROW(STOP), HOST_ROW(N)
 #define ROWS_MODEL \
     HOST_ROWS_LOAD, HOST_ROW(GRAMMAR), HOST_ROW(PREFIX), HOST_ROW(DRAFT), HOST_ROW(SPEC), \
         HOST_ROWS_COMPUTER, HOST_ROW(SELFTEST)
@@ -258,17 +258,12 @@ static const struct command_option *const run_options[] = {
     NULL,
 };
 static const struct command_option *const chat_options[] = {
-    HOST_ROW(TITLE_REPLY),
-    ROWS_REPLY,
-    ROWS_SAMPLING,
-    ROWS_MODEL,
-    HOST_ROW(BRANCHES),
-    HOST_ROW(LEARN),
-    HOST_ROW(POLICY),
-    HOST_ROW(LOG),
-    HOST_ROW(TITLE_OUTPUT),
-    ROWS_OUTPUT,
-    NULL,
+    HOST_ROW(TITLE_REPLY), ROWS_REPLY,
+    ROWS_SAMPLING,         ROWS_MODEL,
+    HOST_ROW(TURNS),       HOST_ROW(BRANCHES),
+    HOST_ROW(LEARN),       HOST_ROW(POLICY),
+    HOST_ROW(LOG),         HOST_ROW(TITLE_OUTPUT),
+    ROWS_OUTPUT,           NULL,
 };
 
 const struct command cmd_run = {

@@ -21,6 +21,8 @@ extern const struct command cmd_grammar;
 extern const struct command cmd_log;
 extern const struct command cmd_batch;
 extern const struct command cmd_serve;
+extern const struct command cmd_send;
+extern const struct command cmd_voice;
 extern const struct command cmd_info;
 extern const struct command cmd_verify;
 extern const struct command cmd_synth;

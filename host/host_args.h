@@ -67,6 +67,8 @@ enum host_option {
     HOST_CTX,
     HOST_BEAMS,
     HOST_TOGETHER,
+    HOST_PRESET,
+    HOST_TURNS,
     HOST_BRANCHES,
     HOST_LEARN,
     HOST_POLICY,

@@ -429,6 +429,31 @@ static enum err read_grammar(void *context, const char *name, void *memory, size
     return e;
 }
 
+static enum err read_preset(void *context, const char *name, char *text, size_t room)
+{
+    struct host_files *h = context;
+    char path[HOST_PATH_BYTES];
+    size_t n;
+    FILE *in;
+
+    if (!host_folder_find_preset(h->path, name, path)) {
+        return fail(h, ERR_NOT_FOUND,
+                    "there is no preset %s: name a file, or one of presets/ beside the model",
+                    name);
+    }
+    in = fopen(path, "rb");
+    if (in == NULL) {
+        return fail(h, ERR_IO, "%s: %s", path, strerror(errno));
+    }
+    n = fread(text, 1, room, in);
+    fclose(in);
+    if (n == room) {
+        return fail(h, ERR_TOO_LONG, "%s is longer than the %zu bytes of a preset", path, room - 1);
+    }
+    text[n] = '\0';
+    return ERR_OK;
+}
+
 static enum err choose_chat(void *context, struct model *model, const struct ingot_chat **chat)
 {
     struct host_files *h = context;
@@ -456,6 +481,7 @@ void host_files_open(struct host_files *h, const struct host_args *args,
                                    .find_adapter = find_adapter,
                                    .list_adapters = list_adapters,
                                    .read_grammar = read_grammar,
+                                   .read_preset = read_preset,
                                    .find_save = find_save,
                                    .find_kv = find_kv,
                                    .find_prefix = find_prefix,

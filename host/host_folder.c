@@ -138,6 +138,11 @@ bool host_folder_find_grammar(const char *beside, const char *name, char *path)
     return find_named(beside, "grammars", name, ".grammar", path);
 }
 
+bool host_folder_find_preset(const char *beside, const char *name, char *path)
+{
+    return find_named(beside, "presets", name, ".txt", path);
+}
+
 void host_folder_list_adapters(const char *beside, storage_visit_fn *visit, void *context)
 {
     char folder[HOST_PATH_BYTES], problem[HOST_PROBLEM_BYTES];

@@ -2,8 +2,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cjson/cJSON.h>
+
+#include "runtime/text/format_float.h"
 
 /* The object goes into the text, and is gone; event: as one of a stream. */
 static void put(struct serve_text *out, cJSON *object, bool event)
@@ -130,8 +133,76 @@ static cJSON *envelope(const struct serve_answer *a, const char *object, cJSON *
     return root;
 }
 
-void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
-                        const struct serve_job *j)
+/* ---- embeddings ------------------------------------------------------------------------------ */
+
+/* RFC 4648, 4. */
+static cJSON *base64_of(const uint8_t *bytes, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *text = malloc((n + 2) / 3 * 4 + 1), *at = text;
+    cJSON *value;
+
+    for (size_t i = 0; i < n && text != NULL; i += 3) {
+        unsigned left = n - i < 3 ? (unsigned)(n - i) : 3, bits = (unsigned)bytes[i] << 16;
+
+        bits |= left > 1 ? (unsigned)bytes[i + 1] << 8 : 0;
+        bits |= left > 2 ? bytes[i + 2] : 0;
+        *at++ = digits[bits >> 18];
+        *at++ = digits[bits >> 12 & 63];
+        *at++ = left > 1 ? digits[bits >> 6 & 63] : '=';
+        *at++ = left > 2 ? digits[bits & 63] : '=';
+    }
+    if (text != NULL) {
+        *at = '\0';
+    }
+    value = cJSON_CreateString(text);
+    free(text);
+    return value;
+}
+
+static cJSON *numbers_of(const uint8_t *bytes, size_t n)
+{
+    cJSON *list = cJSON_CreateArray();
+
+    for (size_t i = 0; i < n; i += sizeof(float)) {
+        char number[FORMAT_NUMBER_BYTES];
+        float value;
+
+        memcpy(&value, bytes + i, sizeof value);
+        cJSON_AddItemToArray(list, cJSON_CreateRaw(format_float(number, value)));
+    }
+    return list;
+}
+
+static void answer_vectors(struct serve_text *out, const struct serve_answer *a,
+                           const struct serve_job *j)
+{
+    cJSON *root = cJSON_CreateObject(), *data, *usage;
+    size_t bytes = j->vectors.n / j->request.n_turns;
+
+    cJSON_AddStringToObject(root, "object", "list");
+    data = cJSON_AddArrayToObject(root, "data");
+    for (uint32_t i = 0; i < j->request.n_turns; i++) {
+        const uint8_t *from = (const uint8_t *)j->vectors.bytes + i * bytes;
+        cJSON *one = cJSON_CreateObject();
+
+        cJSON_AddStringToObject(one, "object", "embedding");
+        cJSON_AddNumberToObject(one, "index", i);
+        cJSON_AddItemToObject(one, "embedding",
+                              j->request.base64 ? base64_of(from, bytes) : numbers_of(from, bytes));
+        cJSON_AddItemToArray(data, one);
+    }
+    cJSON_AddStringToObject(root, "model", a->model);
+    usage = cJSON_AddObjectToObject(root, "usage");
+    cJSON_AddNumberToObject(usage, "prompt_tokens", j->prompt_tokens);
+    cJSON_AddNumberToObject(usage, "total_tokens", j->prompt_tokens);
+    put(out, root, false);
+}
+
+/* ---- a reply --------------------------------------------------------------------------------- */
+
+static void answer_reply(struct serve_text *out, const struct serve_answer *a,
+                         const struct serve_job *j)
 {
     bool chat = a->kind == SERVE_CHAT;
     cJSON *choice, *root = envelope(a, chat ? "chat.completion" : "text_completion", &choice);
@@ -151,6 +222,16 @@ void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
     cJSON_AddStringToObject(choice, "finish_reason", reason_of(j));
     cJSON_AddItemToObject(root, "usage", usage_of(j));
     put(out, root, false);
+}
+
+void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
+                        const struct serve_job *j)
+{
+    if (a->kind == SERVE_EMBED) {
+        answer_vectors(out, a, j);
+    } else {
+        answer_reply(out, a, j);
+    }
 }
 
 /* ---- a stream -------------------------------------------------------------------------------- */

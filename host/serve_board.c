@@ -61,6 +61,8 @@ static void leave_work(struct board *b)
     seen = w->job->request.stream && w->job->text.n != 0;
     if (!seen) {
         serve_text_free(&w->job->text);
+        serve_text_free(&w->job->vectors);
+        w->job->prompt_tokens = 0;
     }
     pthread_mutex_unlock(&w->job->lock);
     if (serve_pool_is_closing()) {
@@ -77,6 +79,7 @@ static void greet(struct board *b)
     static const char hello[] = "{\"hello\":2}\n";
 
     (void)serial_send(&b->line, hello, sizeof hello - 1);
+    b->held = true; /* by whoever was there before: it is told anew */
     b->asked_ms = serial_millis();
     serve_pool_set_phase(b, GREETING);
 }
@@ -136,6 +139,11 @@ static void finish(struct board *b, const struct board_event *e)
     b->work = NULL;
     pthread_mutex_lock(&w->job->lock);
     w->job->end = end_of(reason);
+    if (b->error.status == 0 && w->job->request.kind == SERVE_EMBED &&
+        (w->job->vectors.n == 0 ||
+         w->job->vectors.n % (w->job->request.n_turns * sizeof(float)) != 0)) {
+        (void)serve_refuse(&b->error, 500, NULL, NULL, "the board's embeddings are not alike");
+    }
     pthread_mutex_lock(&serve_pool.lock);
     serve_pool.stats.running--;
     serve_pool.stats.passes += e->passes;
@@ -149,19 +157,34 @@ static void finish(struct board *b, const struct board_event *e)
     serve_pool_end(w, b->error.status != 0 ? &b->error : NULL);
 }
 
+/* What is left of the work, whether it has begun or not. */
+static void cancel(struct board *b)
+{
+    char line[64];
+    int n = snprintf(line, sizeof line, "{\"cancel\":%llu}\n", (unsigned long long)b->id);
+
+    (void)serial_send(&b->line, line, (size_t)n);
+}
+
 /* An event of the reply. */
 static void take_reply(struct board *b, const struct board_event *e)
 {
     struct serve_job *j = b->work->job;
 
-    if (e->kind == BOARD_ERROR && b->error.status == 0 && (e->id == b->id || e->id == b->id - 1)) {
+    if (e->kind == BOARD_ERROR && b->error.status == 0 && e->id == b->id) {
         board_error_read(&b->error, e);
     }
     if (e->id != b->id) {
         return;
     }
     if (e->kind == BOARD_DONE) {
-        finish(b, e);
+        b->left--;
+        if (b->left == 0) {
+            finish(b, e);
+        } else if (b->error.status != 0 && !b->stopped) { /* of a grammar: no reply without it */
+            b->stopped = true;
+            cancel(b);
+        }
         return;
     }
     pthread_mutex_lock(&j->lock);
@@ -171,6 +194,11 @@ static void take_reply(struct board *b, const struct board_event *e)
         j->prompt_tokens = e->prompt_tokens;
         j->cached_tokens = e->cached_tokens;
         j->reply_tokens = e->completion_tokens;
+    } else if (e->kind == BOARD_EMBEDDING) {
+        j->prompt_tokens += e->tokens;
+        if (!board_vector_read(&j->vectors, e) && b->error.status == 0) {
+            (void)serve_refuse(&b->error, 500, NULL, NULL, "the board's numbers are none");
+        }
     }
     pthread_mutex_unlock(&j->lock);
     serve_pool.wake.call(serve_pool.wake.context);
@@ -207,13 +235,14 @@ static bool write_request(struct board *b, struct serve_error *e)
     bool good = true;
 
     pthread_mutex_lock(&serve_pool.lock);
-    b->id = serve_pool.next_id += 2;
+    b->id = ++serve_pool.next_id;
     pthread_mutex_unlock(&serve_pool.lock);
+    if (q->grammar != NULL || (b->held && q->kind != SERVE_EMBED)) {
+        b->left += board_grammar_write(&out, q, b->id);
+        b->held = q->grammar != NULL;
+    }
     board_request_write(&out, q, b->id, &longest);
-    if (q->grammar != NULL) {
-        good = serve_refuse(e, 400, "grammar", NULL,
-                            "boards behind the server hold no reply to a grammar yet");
-    } else if (longest > b->line_limit) {
+    if (longest > b->line_limit) {
         good = serve_refuse(e, 400, "messages", "context_length_exceeded",
                             "it is longer than the board's line takes: shorten it");
     } else if (out.failed || !serial_send(&b->line, serve_text_shown(&out), out.n)) {
@@ -232,6 +261,7 @@ static void begin_work(struct board *b)
         return;
     }
     b->work = w;
+    b->left = w->job->request.kind == SERVE_EMBED ? w->job->request.n_turns : 1;
     b->stopped = false;
     b->error = e;
     if (!is_cancelled(w->job) && write_request(b, &e)) {

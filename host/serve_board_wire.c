@@ -7,6 +7,8 @@
 
 #include <cjson/cJSON.h>
 
+#include "runtime/text/base64.h"
+
 /* ---- from the board -------------------------------------------------------------------------- */
 
 static const char *text_of(const cJSON *root, const char *name)
@@ -37,11 +39,9 @@ static enum board_event_kind kind_of(const char *event)
     static const struct {
         const char *name;
         enum board_event_kind kind;
-    } kinds[] = { { "ready", BOARD_READY },
-                  { "token", BOARD_TOKEN },
-                  { "error", BOARD_ERROR },
-                  { "usage", BOARD_USAGE },
-                  { "done", BOARD_DONE } };
+    } kinds[] = { { "ready", BOARD_READY },         { "token", BOARD_TOKEN },
+                  { "error", BOARD_ERROR },         { "usage", BOARD_USAGE },
+                  { "embedding", BOARD_EMBEDDING }, { "done", BOARD_DONE } };
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(event, kinds[i].name) == 0) {
@@ -76,6 +76,7 @@ bool board_event_read(struct board_event *e, const char *line, size_t bytes)
     e->completion_tokens = count_of(e->root, "completion_tokens");
     e->passes = count_of(e->root, "decode_passes");
     e->line_limit = count_of(e->root, "line_limit_bytes");
+    e->tokens = count_of(e->root, "tokens");
     return true;
 }
 
@@ -83,6 +84,24 @@ void board_event_free(struct board_event *e)
 {
     cJSON_Delete(e->root);
     memset(e, 0, sizeof *e);
+}
+
+bool board_vector_read(struct serve_text *out, const struct board_event *event)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(event->root, "values"), *v;
+
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) == 0) {
+        return false;
+    }
+    cJSON_ArrayForEach(v, list)
+    {
+        float value = cJSON_IsNumber(v) ? (float)v->valuedouble : 0;
+
+        if (!cJSON_IsNumber(v) || !serve_text_add(out, (const char *)&value, sizeof value)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void board_error_read(struct serve_error *e, const struct board_event *event)
@@ -178,32 +197,68 @@ static void add_settings(cJSON *root, const struct serve_request *q)
     cJSON_AddStringToObject(root, "think", q->no_thinking ? "off" : "hide");
 }
 
-/* The first stop string takes the place of all; a command adds each of the others. */
-static void write_stops(struct serve_text *out, const struct serve_request *q, uint64_t id,
+static void add_stops(cJSON *root, const struct serve_request *q)
+{
+    cJSON *list = cJSON_AddArrayToObject(root, "stop");
+
+    for (uint32_t i = 0; i < q->n_stops; i++) {
+        cJSON_AddItemToArray(list, cJSON_CreateString(q->stops[i]));
+    }
+}
+
+static void write_texts(struct serve_text *out, const struct serve_request *q, uint64_t id,
                         size_t *longest)
 {
-    cJSON *root = request_of(id);
+    for (uint32_t i = 0; i < q->n_turns; i++) {
+        cJSON *root = request_of(id);
 
-    cJSON_AddStringToObject(root, "stop", q->n_stops != 0 ? q->stops[0] : "");
-    put(out, root, longest);
-    for (uint32_t i = 1; i < q->n_stops; i++) {
-        char command[sizeof "/set stop " + REPLY_TEXT_STOP_BYTES];
-
-        snprintf(command, sizeof command, "/set stop %s", q->stops[i]);
-        root = request_of(id);
-        cJSON_AddStringToObject(root, "command", command);
+        cJSON_AddStringToObject(root, "embedding", serve_text_shown(&q->turns[i].user));
         put(out, root, longest);
     }
+}
+
+uint32_t board_grammar_write(struct serve_text *out, const struct serve_request *q, uint64_t id)
+{
+    enum { PIECE_BYTES = 4500 }; /* as text 6000 of a line's 8191 */
+    size_t longest = 0;
+    uint32_t n = 0;
+
+    if (q->grammar == NULL) {
+        cJSON *root = request_of(id);
+
+        cJSON_AddStringToObject(root, "grammar", "off");
+        put(out, root, &longest);
+        return 1;
+    }
+    for (size_t at = 0; at < q->grammar_bytes; at += PIECE_BYTES, n++) {
+        size_t bytes = q->grammar_bytes - at < PIECE_BYTES ? q->grammar_bytes - at : PIECE_BYTES;
+        const char *word = at + bytes == q->grammar_bytes ? "last:" : "piece:";
+        char text[sizeof "piece:" + (PIECE_BYTES + 2) / 3 * 4];
+        size_t length = strlen(word) + base64_length(bytes);
+        cJSON *root = request_of(id);
+
+        memcpy(text, word, strlen(word));
+        base64_put(text + strlen(word), (const uint8_t *)q->grammar + at, bytes);
+        text[length] = '\0';
+        cJSON_AddStringToObject(root, "grammar", text);
+        put(out, root, &longest);
+    }
+    return n;
 }
 
 void board_request_write(struct serve_text *out, const struct serve_request *q, uint64_t id,
                          size_t *longest)
 {
-    cJSON *root = request_of(id);
+    cJSON *root;
 
     *longest = 0;
-    write_stops(out, q, id - 1, longest);
+    if (q->kind == SERVE_EMBED) {
+        write_texts(out, q, id, longest);
+        return;
+    }
+    root = request_of(id);
     add_settings(root, q);
+    add_stops(root, q);
     if (q->kind == SERVE_CHAT) {
         add_messages(root, q);
     } else {

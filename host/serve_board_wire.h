@@ -10,6 +10,7 @@ enum board_event_kind {
     BOARD_TOKEN,
     BOARD_ERROR,
     BOARD_USAGE,
+    BOARD_EMBEDDING,
     BOARD_DONE,
 };
 
@@ -24,16 +25,25 @@ struct board_event {
     uint32_t prompt_tokens, cached_tokens, completion_tokens; /* of BOARD_USAGE */
     uint32_t passes;                                          /* of BOARD_DONE */
     uint32_t line_limit;                                      /* of BOARD_READY; 0: unknown */
+    uint32_t tokens;                                          /* of BOARD_EMBEDDING */
 };
 
 /* False: the line is no event, and there is nothing to free. */
 bool board_event_read(struct board_event *e, const char *line, size_t bytes);
 void board_event_free(struct board_event *e);
 
-/* Lines for a request, added to out: every setting, whatever was asked before. The answer to the last has the id, errors of
- * those before it id - 1; id is 2 at least. longest: bytes of the longest line. Where memory lacks, out->failed. */
+/* The line of a request, or a line for each text to embed, added to out: every setting, whatever was asked before. All have
+ * the id. longest: bytes of the longest. Where memory lacks,
+ * out->failed. */
 void board_request_write(struct serve_text *out, const struct serve_request *q, uint64_t id,
                          size_t *longest);
+
+/* Lines before it, which have the board hold the reply to the request's grammar, or to none; how many. The board was started
+ * with grammar=on, or says that it was not. */
+uint32_t board_grammar_write(struct serve_text *out, const struct serve_request *q, uint64_t id);
+
+/* The numbers of an event of BOARD_EMBEDDING, f32, added to out. False: there are none, or others. */
+bool board_vector_read(struct serve_text *out, const struct board_event *event);
 
 /* Why an event of BOARD_ERROR ends a request. */
 void board_error_read(struct serve_error *e, const struct board_event *event);

@@ -34,7 +34,9 @@ struct board {
     uint64_t used;          /* likewise: when it took its latest job, counted in jobs */
     struct waiting *work;   /* AT_WORK */
     uint64_t id;            /* of its request */
+    uint32_t left;          /* answers that are to come */
     struct serve_error error;
+    bool held;             /* the latest reply was held to a grammar */
     bool stopped;          /* Ctrl-C was sent */
     bool lost;             /* it began anew, or is silent for too long */
     bool was_there, other; /* it has answered; it has another model, or none, which is said */

@@ -12,6 +12,9 @@
 #include <libwebsockets.h>
 
 #include "host/serve_answer.h"
+#include "host/serve_guard.h"
+#include "host/serve_page.h"
+#include "host/serve_ws.h"
 
 enum {
     DRAINED_BYTES = 64 << 20, /* of a body that is too long, before its answer */
@@ -34,7 +37,9 @@ struct connection {
     struct serve_events events;
     int status;
     const char *type;
+    const char *policy; /* of the page; NULL: another answer */
     bool headers_out;
+    struct serve_ws socket; /* in place of all of it, once it is one */
 };
 
 static struct server {
@@ -74,6 +79,13 @@ static int answer_error(struct lws *wsi, struct connection *c)
     return answer(wsi, c, c->error.status, "application/json");
 }
 
+static int add_header(struct lws *wsi, const char *name, const char *value, unsigned char **p,
+                      unsigned char *end)
+{
+    return lws_add_http_header_by_name(wsi, (const unsigned char *)name,
+                                       (const unsigned char *)value, (int)strlen(value), p, end);
+}
+
 static int write_headers(struct lws *wsi, struct connection *c, int status, const char *type,
                          lws_filepos_t bytes)
 {
@@ -82,13 +94,11 @@ static int write_headers(struct lws *wsi, struct connection *c, int status, cons
 
     c->headers_out = true;
     if (lws_add_http_common_headers(wsi, (unsigned)status, type, bytes, &p, end) != 0 ||
-        lws_add_http_header_by_name(wsi, (const unsigned char *)"cache-control:",
-                                    (const unsigned char *)"no-store", 8, &p, end) != 0 ||
-        lws_add_http_header_by_name(wsi, (const unsigned char *)"x-content-type-options:",
-                                    (const unsigned char *)"nosniff", 7, &p, end) != 0 ||
-        (status == 401 &&
-         lws_add_http_header_by_name(wsi, (const unsigned char *)"www-authenticate:",
-                                     (const unsigned char *)"Bearer", 6, &p, end) != 0)) {
+        add_header(wsi, "cache-control:", "no-store", &p, end) != 0 ||
+        add_header(wsi, "x-content-type-options:", "nosniff", &p, end) != 0 ||
+        (c->policy != NULL &&
+         add_header(wsi, "content-security-policy:", c->policy, &p, end) != 0) ||
+        (status == 401 && add_header(wsi, "www-authenticate:", "Bearer", &p, end) != 0)) {
         return -1;
     }
     return lws_finalize_write_http_header(wsi, start, &p, end) != 0 ? -1 : 0;
@@ -178,65 +188,23 @@ static int write_more(struct lws *wsi, struct connection *c)
 
 /* ---- who may ask ----------------------------------------------------------------------------- */
 
-/* The header's value to text (NAME_BYTES). False: there is none, or it is too long. */
+/* The header's value to text (NAME_BYTES), "" where there is none, or it is too long. False then. */
 static bool header(struct lws *wsi, enum lws_token_indexes which, char text[NAME_BYTES])
 {
     text[0] = '\0';
     return lws_hdr_total_length(wsi, which) > 0 && lws_hdr_copy(wsi, text, NAME_BYTES, which) > 0;
 }
 
-/* "localhost:8080", "127.0.0.1", "[::1]:80": this computer, by a name that nobody else can give. */
-static bool is_loopback(const char *host)
-{
-    static const char *const names[] = { "localhost", "127.0.0.1", "[::1]" };
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        size_t n = strlen(names[i]);
-
-        if (strncmp(host, names[i], n) == 0 && (host[n] == '\0' || host[n] == ':')) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Takes as long wherever they differ. */
-static bool is_token(const char *given, const char *token)
-{
-    size_t n = strlen(token), n_given = strlen(given);
-    unsigned differs = n != n_given;
-
-    for (size_t i = 0; i < n_given; i++) {
-        differs |= (unsigned)(given[i] ^ token[i < n ? i : 0]);
-    }
-    return differs == 0;
-}
-
-/* A page of another site in somebody's browser may not ask, nor one whose name was turned to this
- * computer: its Origin is not this server, or its Host no name of this computer. */
 static bool may_ask(struct lws *wsi, const char *path, struct serve_error *e)
 {
-    const char *token = server.setup->token;
-    char origin[NAME_BYTES], host[NAME_BYTES], given[NAME_BYTES];
+    char host[NAME_BYTES], origin[NAME_BYTES], authorization[NAME_BYTES];
+    struct serve_caller caller = { .path = path, .host = host, .authorization = authorization };
 
     (void)header(wsi, WSI_TOKEN_HOST, host);
-    if (token == NULL && !is_loopback(host)) {
-        return serve_refuse(e, 403, NULL, "host", "the Host header names another computer");
-    }
-    if (lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0 &&
-        (!header(wsi, WSI_TOKEN_ORIGIN, origin) || strncmp(origin, "http://", 7) != 0 ||
-         strcmp(origin + 7, host) != 0)) {
-        return serve_refuse(e, 403, NULL, "origin", "pages of other sites may not ask");
-    }
-    if (token == NULL || strcmp(path, "/health") == 0) {
-        return true;
-    }
-    if (!header(wsi, WSI_TOKEN_HTTP_AUTHORIZATION, given) || strncmp(given, "Bearer ", 7) != 0 ||
-        !is_token(given + 7, token)) {
-        return serve_refuse(e, 401, NULL, "invalid_api_key",
-                            "the Authorization header has to be Bearer and the token");
-    }
-    return true;
+    (void)header(wsi, WSI_TOKEN_HTTP_AUTHORIZATION, authorization);
+    (void)header(wsi, WSI_TOKEN_ORIGIN, origin);
+    caller.origin = lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0 ? origin : NULL;
+    return serve_may_ask(&caller, server.setup->token, e);
 }
 
 /* ---- what comes in --------------------------------------------------------------------------- */
@@ -298,6 +266,14 @@ static int get(struct lws *wsi, struct connection *c, const char *path)
     struct serve_backend *b = server.setup->backend;
     struct serve_stats s;
 
+    if (strcmp(path, "/") == 0) {
+        size_t bytes;
+        const char *page = serve_page(&bytes);
+
+        (void)serve_text_add(&c->out, page, bytes);
+        c->policy = serve_page_policy();
+        return answer(wsi, c, 200, "text/html; charset=utf-8");
+    }
     if (strcmp(path, "/health") == 0) {
         (void)serve_text_say(&c->out, "{\"status\":\"ok\"}\n");
     } else if (strcmp(path, "/v1/models") == 0) {
@@ -336,14 +312,31 @@ static int post(struct lws *wsi, struct connection *c)
     return 0;
 }
 
+/* Whether a page takes requests, and of what kind. */
+static bool is_asked(const char *path, enum serve_kind *kind)
+{
+    static const char *const paths[SERVE_N_KINDS] = {
+        [SERVE_CHAT] = "/v1/chat/completions",
+        [SERVE_CONTINUE] = "/v1/completions",
+        [SERVE_EMBED] = "/v1/embeddings",
+    };
+
+    for (int i = 0; i < SERVE_N_KINDS; i++) {
+        if (strcmp(path, paths[i]) == 0) {
+            *kind = (enum serve_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 static int begin(struct lws *wsi, struct connection *c, const char *path)
 {
     bool posts = lws_hdr_total_length(wsi, WSI_TOKEN_POST_URI) > 0;
-    bool chat = strcmp(path, "/v1/chat/completions") == 0;
-    bool known = chat || strcmp(path, "/v1/completions") == 0;
+    bool known;
 
     forget(c);
-    c->kind = chat ? SERVE_CHAT : SERVE_CONTINUE;
+    known = is_asked(path, &c->kind);
     if (may_ask(wsi, path, &c->error) && posts && !known) {
         (void)serve_refuse(&c->error, 404, NULL, "not_found", "there is no such page");
     } else if (c->error.status == 0 && !posts &&
@@ -355,6 +348,18 @@ static int begin(struct lws *wsi, struct connection *c, const char *path)
         return post(wsi, c);
     }
     return c->error.status != 0 ? answer_error(wsi, c) : get(wsi, c, path);
+}
+
+/* Before a connection becomes a WebSocket. */
+static int may_upgrade(struct lws *wsi)
+{
+    struct serve_error e = { .status = 0 };
+    char path[NAME_BYTES];
+
+    return header(wsi, WSI_TOKEN_GET_URI, path) && strcmp(path, "/ws") == 0 &&
+                   may_ask(wsi, path, &e)
+               ? 0
+               : -1;
 }
 
 static int take_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
@@ -372,6 +377,11 @@ static int take_event(struct lws *wsi, enum lws_callback_reasons reason, void *u
             forget(c);
         }
         return 0;
+    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return may_upgrade(wsi);
+    case LWS_CALLBACK_ESTABLISHED:
+    case LWS_CALLBACK_RECEIVE:
+    case LWS_CALLBACK_SERVER_WRITEABLE:
+    case LWS_CALLBACK_CLOSED: return serve_ws_event(wsi, reason, &c->socket, in, n, server.setup);
     case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
         lws_callback_on_writable_all_protocol(lws_get_context(wsi), lws_get_protocol(wsi));
         return 0;

@@ -71,7 +71,7 @@ static void end_job(struct serve_model *m, struct serve_job *j, const struct ser
     pthread_mutex_lock(&j->lock);
     if (e != NULL) {
         j->error = *e;
-    } else if (j->text.failed || j->thoughts.failed) {
+    } else if (j->text.failed || j->thoughts.failed || j->vectors.failed) {
         (void)serve_refuse(&j->error, 500, NULL, NULL, "out of memory");
     }
     j->done = true;
@@ -147,6 +147,52 @@ static bool use_grammar(struct place *p, struct serve_error *e)
     }
     p->params.constraint = &p->constraint;
     return true;
+}
+
+/* Between two passes of the others, in the memory of a free place, whose tokens are computed again when they
+ * are wanted again. */
+static bool embed_text(struct serve_model *m, struct serve_job *j, const struct serve_text *text,
+                       struct serve_error *e)
+{
+    struct session *s = m->places[best_place(m)].session;
+    size_t bytes = model_of(m)->image.header->params.dim * sizeof(float);
+    const float *mean;
+    uint32_t room;
+    enum err error;
+
+    if (!serve_prompt_encode_text(model_of(m), text, s->context, m->prompt.ids, &m->prompt.n, e)) {
+        return false;
+    }
+    if (m->prompt.n > s->context - s->n_ids) {
+        session_clear(s);
+    }
+    session_forget_guesses(s);
+    memcpy(session_room(s, &room), m->prompt.ids, m->prompt.n * sizeof *m->prompt.ids);
+    error = session_embed(s, (uint32_t)m->prompt.n, &m->stop, &mean);
+    if (error != ERR_OK) {
+        return serve_refuse(e, error == ERR_ABORTED ? 503 : 500, NULL, NULL, "%s",
+                            error == ERR_ABORTED ? "the server ends" : s->problem);
+    }
+    pthread_mutex_lock(&j->lock);
+    (void)serve_text_add(&j->vectors, (const char *)mean, bytes);
+    j->prompt_tokens += (uint32_t)m->prompt.n;
+    pthread_mutex_unlock(&j->lock);
+    return true;
+}
+
+static void embed(struct serve_model *m, struct serve_job *j)
+{
+    struct serve_error e = { .status = 0 };
+    bool good = true;
+
+    m->prompt.n = 0; /* which place has most of it does not matter */
+    for (uint32_t i = 0; i < j->request.n_turns && good; i++) {
+        good = embed_text(m, j, &j->request.turns[i].user, &e);
+    }
+    pthread_mutex_lock(&m->lock);
+    m->stats.prompt_tokens += j->prompt_tokens;
+    pthread_mutex_unlock(&m->lock);
+    end_job(m, j, good ? NULL : &e);
 }
 
 static void begin(struct serve_model *m, struct serve_job *j)
@@ -286,7 +332,7 @@ static void *work(void *context)
         struct serve_job *j = take(m, &closing);
 
         if (j != NULL && !closing && !is_cancelled(j)) {
-            begin(m, j);
+            (j->request.kind == SERVE_EMBED ? embed : begin)(m, j);
         } else if (j != NULL) {
             struct serve_error e = { .status = 0 };
 

@@ -97,3 +97,11 @@ bool serve_prompt_encode(const struct model *m, const struct serve_request *q, u
     free(parts);
     return good;
 }
+
+bool serve_prompt_encode_text(const struct model *m, const struct serve_text *text,
+                              uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e)
+{
+    const struct tokenizer_part part = { text->bytes, text->n, false };
+
+    return encode_parts(m, &part, 1, context, ids, n, e);
+}

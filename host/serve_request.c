@@ -10,7 +10,12 @@
 
 #include "runtime/text/utf8.h"
 
-enum { CHAT = 1 << SERVE_CHAT, CONTINUE = 1 << SERVE_CONTINUE, BOTH = CHAT | CONTINUE };
+enum {
+    CHAT = 1 << SERVE_CHAT,
+    CONTINUE = 1 << SERVE_CONTINUE,
+    BOTH = CHAT | CONTINUE,
+    EMBED = 1 << SERVE_EMBED
+};
 
 /* What was cut in the middle of a character ends before it. */
 static void make_utf8(char *text)
@@ -201,6 +206,17 @@ static bool read_stop(struct serve_reader *r, const struct serve_field *f, const
     return true;
 }
 
+static bool read_encoding(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    const char *text = cJSON_GetStringValue(v);
+
+    if (text == NULL || (strcmp(text, "float") != 0 && strcmp(text, "base64") != 0)) {
+        return serve_refuse(r->e, 400, f->name, NULL, "encoding_format has to be float or base64");
+    }
+    r->q->base64 = strcmp(text, "base64") == 0;
+    return true;
+}
+
 static bool read_format(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     (void)f;
@@ -218,9 +234,11 @@ static bool read_grammar(struct serve_reader *r, const struct serve_field *f, co
 #define SAMPLER(member) offsetof(struct sampler_params, member)
 
 static const struct serve_field fields[] = {
-    { .name = "model", .kinds = BOTH, .read = read_model },
+    { .name = "model", .kinds = BOTH | EMBED, .read = read_model },
     { .name = "messages", .kinds = CHAT, .read = serve_read_messages },
     { .name = "prompt", .kinds = CONTINUE, .read = serve_read_prompt },
+    { .name = "input", .kinds = EMBED, .read = serve_read_input },
+    { .name = "encoding_format", .kinds = EMBED, .read = read_encoding },
     { .name = "stream", .kinds = BOTH, .read = read_stream },
     { .name = "stream_options", .kinds = BOTH, .read = read_stream_options },
     { .name = "max_tokens", .kinds = BOTH, .read = read_most, .least = 1, .most = 1 << 20 },
@@ -261,7 +279,7 @@ static const struct serve_field fields[] = {
     { .name = "tools", .kinds = CHAT, .read = read_nothing },
     { .name = "tool_choice", .kinds = CHAT, .read = read_nothing },
     { .name = "parallel_tool_calls", .kinds = CHAT, .read = pass_over },
-    { .name = "user", .kinds = BOTH, .read = pass_over },
+    { .name = "user", .kinds = BOTH | EMBED, .read = pass_over },
     { .name = "metadata", .kinds = BOTH, .read = pass_over },
     { .name = "store", .kinds = BOTH, .read = pass_over },
 };
@@ -296,7 +314,8 @@ static bool read_fields(struct serve_reader *r, const cJSON *root)
         }
     }
     if (r->q->n_turns == 0) {
-        const char *name = r->q->kind == SERVE_CHAT ? "messages" : "prompt";
+        static const char *const names[SERVE_N_KINDS] = { "messages", "prompt", "input" };
+        const char *name = names[r->q->kind];
 
         return serve_refuse(r->e, 400, name, NULL, "the field %s is missing", name);
     }

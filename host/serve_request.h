@@ -12,12 +12,13 @@
 
 enum {
     SERVE_BODY_BYTES = 1 << 20, /* of a request at most */
+    SERVE_INPUTS_MOST = 256,    /* texts of a request for embeddings */
     SERVE_MODEL_BYTES = 128,    /* of a model's name */
     SERVE_PARAM_BYTES = 64,
     SERVE_SENTENCE_BYTES = 400
 };
 
-enum serve_kind { SERVE_CHAT, SERVE_CONTINUE };
+enum serve_kind { SERVE_CHAT, SERVE_CONTINUE, SERVE_EMBED, SERVE_N_KINDS };
 
 /* Why there is no answer, as an HTTP status and OpenAI's error object have it. */
 struct serve_error {
@@ -44,13 +45,15 @@ struct serve_defaults {
 
 struct serve_request {
     enum serve_kind kind;
-    struct serve_turn *turns; /* (n_turns), one at least; SERVE_CONTINUE: one, a text to continue */
+    struct serve_turn *turns; /* (n_turns), one at least; SERVE_CONTINUE: one, a text to continue;
+                               * SERVE_EMBED: a text each */
     uint32_t n_turns;
     struct serve_text system;
     bool has_system;
     bool stream, stream_usage, no_thinking;
     bool seeded;
-    uint32_t n; /* tokens at most; 0: until the model ends */
+    bool base64; /* SERVE_EMBED: numbers as bytes of f32, and not as text */
+    uint32_t n;  /* tokens at most; 0: until the model ends */
     char stops[REPLY_TEXT_STOPS][REPLY_TEXT_STOP_BYTES];
     uint32_t n_stops;
     struct sampler_params sampler;

@@ -23,8 +23,9 @@ struct serve_field {
 /* False, and r->e says that there is no memory. */
 bool serve_no_memory(struct serve_reader *r);
 
-/* The fields messages and prompt. False: r->e says why not. */
+/* The fields messages, prompt and input. False: r->e says why not. */
 bool serve_read_messages(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
 bool serve_read_prompt(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
+bool serve_read_input(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
 
 #endif

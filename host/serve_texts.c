@@ -146,3 +146,35 @@ bool serve_read_prompt(struct serve_reader *r, const struct serve_field *f, cons
     t = add_turn(r);
     return t != NULL && add_text(r, &t->user, v->valuestring, false);
 }
+
+static bool add_input(struct serve_reader *r, const cJSON *v)
+{
+    struct serve_turn *t;
+
+    if (!cJSON_IsString(v) || v->valuestring[0] == '\0') {
+        return serve_refuse(r->e, 400, "input", NULL,
+                            "input has to be a text, or a list of texts, none of them empty");
+    }
+    t = add_turn(r);
+    return t != NULL && add_text(r, &t->user, v->valuestring, false);
+}
+
+bool serve_read_input(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    const cJSON *one;
+
+    if (r->q->n_turns != 0 || cJSON_GetArraySize(v) > SERVE_INPUTS_MOST) {
+        return serve_refuse(r->e, 400, f->name, NULL, "input stands once, and has %d texts at most",
+                            SERVE_INPUTS_MOST);
+    }
+    if (!cJSON_IsArray(v)) {
+        return add_input(r, v);
+    }
+    cJSON_ArrayForEach(one, v)
+    {
+        if (!add_input(r, one)) {
+            return false;
+        }
+    }
+    return true;
+}

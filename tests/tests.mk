@@ -88,7 +88,7 @@ $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 
 # The longest go first, so that the others fill the gaps.
 LONGEST := tests/kernels/selftest.t tests/kernels/kernels.t tests/boot/console.t tests/boot/paste.t \
-           tests/golden/boards.t tests/boot/io_core.t tests/boot/sd.t tests/faults/stream.t \
+           tests/golden/boards.t tests/boot/io_core.t tests/boot/send.t tests/boot/sd.t tests/faults/stream.t \
            tests/golden/table.t tests/boot/serial.t $(O)/tests/unit/stream/kv_pages.t tests/make/build.t \
            tests/boot/power_cut.t tests/boot/riscv_boards.t $(O)/tests/unit/session/session.t \
            tests/boot/rpi.t tests/faults/card.t tests/golden/speculative.t tests/fuzz/fuzz.t \
@@ -290,6 +290,9 @@ bench-storage: test-images ## what reading a card costs on every way of an SD co
 
 # ---- mutants ---------------------------------------------------------------------------------
 
-.PHONY: mutate
+.PHONY: seeds mutate
+seeds: test-images $(UNIT) $(FUZZ) ## what the founding documents ask for: a command and a figure each; docs/SEEDS.md; some minutes
+	$(Q)$(TEST_ENV) $(PYTHON) tests/seeds.py -o docs/SEEDS.md
+
 mutate: ## small changes in a copy of the tree, each to be seen by a test; MUTATE=pattern picks some, AGAIN=1 forgets results; an hour
 	$(Q)$(TEST_ENV) $(PYTHON) tests/mutate/mutate.py $(abspath $(O)) --jobs $(JOBS) --pick '$(MUTATE)' $(if $(AGAIN),--again)

@@ -3,12 +3,14 @@
 once, held to grammars; errors by name; nothing for pages of other sites; requests whose caller has gone."""
 
 import atexit
+import base64
 import http.client
 import json
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -153,6 +155,28 @@ status, a = server.ask(CHAT, chat("Set the light.", response_format={"type": "js
 tap.ok(status == 200 and said(a).startswith("{") and (a["choices"][0]["finish_reason"] == "length" or isinstance(json.loads(said(a)), dict)), "any JSON object", a)
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[3], grammar="fourteen|fifteen|15"))[1]) in ("fourteen", "fifteen", "15") and
        said(server.ask(CHAT, chat("x", grammar='root ::= "ab" "c"+ "d"'))[1])[:3] == "abc", "choices, and GBNF")
+
+# Embeddings: the same bits in any company, as text and as bytes; replies beside them are what they were.
+EMBED = "/v1/embeddings"
+status, both = server.ask(EMBED, {"input": ["a cat", "a dog"], "model": "demo-q8_0"})
+one = server.ask(EMBED, {"input": "a dog", "encoding_format": "base64"})[1]
+vectors = [d["embedding"] for d in both["data"]]
+tap.ok(status == 200 and [d["index"] for d in both["data"]] == [0, 1] and len(vectors[0]) == 128 and vectors[0] != vectors[1] and
+       both["usage"]["prompt_tokens"] == both["usage"]["total_tokens"] > 2, "embeddings of two texts", both)
+tap.ok(struct.pack("<128f", *vectors[1]) == base64.b64decode(one["data"][0]["embedding"]), "the same in base64", one)
+results = {}
+threads = [threading.Thread(target=ask_one, args=(results, i, chat(PROMPTS[i % 10]))) for i in range(10)]
+for t in threads:
+    t.start()
+company = [server.ask(EMBED, {"input": "a cat"})[1]["data"][0]["embedding"] for _ in range(4)]
+for t in threads:
+    t.join(100)
+tap.ok(all(c == vectors[0] for c in company) and all(s == 200 and said(a) == want[PROMPTS[i % 10]] for i, (s, a) in results.items()),
+       "embeddings between replies change none", results)
+tap.ok(server.ask(EMBED, {"input": "long " * 3000})[1]["error"]["code"] == "context_length_exceeded" and
+       all(server.ask(EMBED, b)[1]["error"]["param"] == p for b, p in (({}, "input"), ({"input": ""}, "input"), ({"input": [1, 2]}, "input"),
+           ({"input": ["x"] * 300}, "input"), ({"input": "x", "encoding_format": "hex"}, "encoding_format"), ({"input": "x", "stream": True}, "stream"))),
+       "what is no text to embed")
 
 # What is refused, by name.
 for path, body, want_status, param in (

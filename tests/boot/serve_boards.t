@@ -133,6 +133,11 @@ host = run([HOST, "run", DEMO, "--raw", "-p", "Once upon a time", "--temp", "0",
 tap.ok(status == 200 and plain["usage"]["completion_tokens"] == 12 and plain["choices"][0]["text"] != "", "a text goes on", (plain, host))
 again = server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 12})[1]
 tap.ok(again["choices"][0]["text"] == plain["choices"][0]["text"], "and does so from its beginning the next time", again)
+status, vectors = server.ask("/v1/embeddings", {"input": ["a cat", "a dog", "a cat"]})
+here = run([HOST, "chat", DEMO, "--json", "-q"], stdin=b'{"embedding":"a cat"}\n')[1]
+tap.ok(status == 200 and len(vectors["data"]) == 3 and vectors["data"][0]["embedding"] == vectors["data"][2]["embedding"] != vectors["data"][1]["embedding"] and
+       vectors["data"][0]["embedding"] == json.loads([r for r in here.split("\n") if '"embedding"' in r][0])["values"], "embeddings, those of this computer", vectors)
+tap.ok(server.ask("/v1/embeddings", {"input": "long " * 800})[0] == 400, "a text that is too long to embed")
 stopped = server.ask(CHAT, chat(PROMPTS[1], stop=["zzz", "a"]))[1]
 tap.ok("a" in want[PROMPTS[1]] and "a" not in said(stopped) and stopped["choices"][0]["finish_reason"] == "stop", "stop strings, the second too", stopped)
 free = server.ask(CHAT, chat(PROMPTS[1]))[1]
@@ -152,7 +157,9 @@ fresh = [alone(PROMPTS[2], "--system", f"You are {who}.") for who in ("a cat", "
 tap.ok([h[2]["content"].strip() for h in histories] == fresh and all(c > 10 for c in cached[3:]), "each conversation goes on at the board that has it", cached)
 
 # What is refused, by name.
-for body, param, what in ((chat("x", grammar="a|b"), "grammar", "a grammar"), (chat("long " * 3000), "messages", "more than a line takes"),
+tap.ok(server.ask(CHAT, chat("x", grammar="a|b"))[0] == 400 and "grammar=on" in server.ask(CHAT, chat("x", grammar="a|b"))[1]["error"]["message"],
+       "a grammar, where the boards keep no memory for one", server.ask(CHAT, chat("x", grammar="a|b")))
+for body, param, what in ((chat("long " * 3000), "messages", "more than a line takes"),
                           (chat("x", temperature=-1), "temperature", "a value")):
     status, a = server.ask(CHAT, body)
     tap.ok(status == 400 and a["error"]["param"] == param and len(a["error"]["message"]) > 10, f"refused: {what}", a)
@@ -212,4 +219,20 @@ if LONG:
     tap.ok(status == 503 and "no board is there" in a["error"]["message"] and time.monotonic() - begin < 60, "without boards a request ends by itself", a)
 status = server.end()
 tap.ok(status == 0, "SIGTERM ends it", status)
+# Grammars: boards that keep memory for them give the replies of a model on this computer.
+colours = {"type": "object", "properties": {"light": {"enum": ["blue", "red"]}, "on": {"type": "boolean"}}, "required": ["light", "on"]}
+wide = {"type": "object", "properties": {f"name_of_field_{i}": {"enum": [f"value_{i}_{j}" for j in range(12)]} for i in range(40)}, "required": ["name_of_field_0"]}
+bodies = [chat("Set the light.", max_tokens=90, response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": colours}}),
+          chat("Set the light.", response_format={"type": "json_object"}), chat(PROMPTS[3], grammar="fourteen|fifteen|15"), chat(PROMPTS[3]),
+          chat("Set the light.", response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": wide}}),
+          chat("x", temperature=1.5, seed=4, grammar='root ::= "ab" ("c" | "d"){5,9}'), chat(PROMPTS[2])]
+held = Board("held", "mode=json grammar=on")
+server, here = Server(held.line), Server(DEMO)
+tap.ok(server.boards(1), "a board with memory for grammars")
+replies, wanted = [[s.ask(CHAT, b)[1] for b in bodies] for s in (server, here)]
+tap.ok([said(r) for r in replies] == [said(w) for w in wanted], "replies that are held to grammars, and those between them that are not", (replies, wanted))
+tap.ok(set(json.loads(said(replies[0]))) == {"light", "on"} and said(replies[2]) in ("fourteen", "fifteen", "15") and set(said(replies[5])) <= set("abcd"), "and held they are", replies)
+held.kill()
+server.end()
+here.end()
 tap.done()

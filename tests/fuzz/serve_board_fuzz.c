@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] % 3 == 0) {
         take_event(text, size - 1);
     } else {
-        write_request(data[0] % 3 == 1 ? SERVE_CHAT : SERVE_CONTINUE, text, size - 1);
+        write_request((enum serve_kind)(data[0] / 3 % SERVE_N_KINDS), text, size - 1);
     }
     free(text);
     return 0;

@@ -22,7 +22,8 @@ static void check(const struct serve_request *q)
 {
     const struct sampler_params *s = &q->sampler;
 
-    must(q->n_turns != 0 && (q->kind == SERVE_CHAT || q->n_turns == 1));
+    must(q->n_turns != 0 && (q->kind != SERVE_CONTINUE || q->n_turns == 1));
+    must(q->kind != SERVE_EMBED || q->n_turns <= SERVE_INPUTS_MOST);
     for (uint32_t i = 0; i < q->n_turns; i++) {
         must(q->turns[i].user.bytes != NULL && q->turns[i].replied == (i + 1 < q->n_turns));
         must(!q->turns[i].replied || q->turns[i].reply.bytes != NULL);
@@ -78,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(body != NULL);
     memcpy(body, data + 1, size - 1);
     body[size - 1] = '\0';
-    if (serve_request_read(&q, data[0] % 2 == 0 ? SERVE_CHAT : SERVE_CONTINUE, body, size - 1, &d,
+    if (serve_request_read(&q, (enum serve_kind)(data[0] % SERVE_N_KINDS), body, size - 1, &d,
                            &e)) {
         check(&q);
     } else {

@@ -80,7 +80,7 @@ else:
 
 for line, sentence in (("{\n", "line 2: "), ('{"prompt":7}\n', "prompt has to be a text"),
                        ('{"promt":"x"}\n', "did you mean prompt"), ('{"id":1}\n', "the field prompt is missing"),
-                       ('{"prompt":"x","command":"/off"}\n', "line 2: "), ('{"prompt":"x","overflow":"turns"}\n', "has no field overflow"), ('{"prompt":"x","stop":""}\n', "line 2: stop"),
+                       ('{"prompt":"x","command":"/off"}\n', "line 2: "), ('{"prompt":"x","overflow":"turns"}\n', "has no field overflow"), ('{"prompt":"x","stop":[1]}\n', "line 2: a list of stop strings"),
                        ('{"prompt":"x","think":"maybe"}\n', "think takes on, off"),
                        ('{"prompt":"x","temp":-1}\n', "line 2: "),
                        (json.dumps({"prompt": "long " * 3000}) + "\n", "too long for the context"),

@@ -1,0 +1,201 @@
+#!/usr/bin/python3
+"""The WebSocket of `ingot serve`: requests and events as a board's line has them; conversations, many sockets at once, replies that are
+cancelled or left; pages of other sites get none."""
+
+import atexit
+import base64
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import HOST, ROOT, Tap, run
+
+MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
+STORY = "Tell me a story about a fox."
+tap = Tap()
+
+
+class Server:
+    def __init__(self, *options):
+        self.process = subprocess.Popen([HOST, "serve", MODEL, "--port", "0", *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        atexit.register(self.process.kill)
+        found = re.search(r"http://127.0.0.1:(\d+)", self.process.stdout.readline())
+        self.port = int(found.group(1)) if found else 0
+
+    def metrics(self):
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        c.request("GET", "/metrics")
+        return {name: int(value) for name, value in re.findall(r"^ingot_(\w+) (\d+)$", c.getresponse().read().decode(), re.M)}
+
+
+class Socket:
+    """RFC 6455, as far as a client needs it. status: of the answer, 101 where it is open, 0: none came."""
+
+    def __init__(self, server, path="/ws", **headers):
+        self.s = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+        all_ = {"Host": f"127.0.0.1:{server.port}", "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+                "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(), **headers}
+        self.s.sendall((f"GET {path} HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in all_.items()) + "\r\n").encode())
+        self.bytes = b""
+        while b"\r\n\r\n" not in self.bytes and self.more():
+            pass
+        head, _, self.bytes = self.bytes.partition(b"\r\n\r\n")
+        self.status = int(head.split()[1]) if head else 0
+
+    def more(self):
+        try:
+            data = self.s.recv(65536)
+        except OSError:
+            data = b""
+        self.bytes += data
+        return bool(data)
+
+    def take(self, n):
+        while len(self.bytes) < n:
+            if not self.more():
+                return None
+        data, self.bytes = self.bytes[:n], self.bytes[n:]
+        return data
+
+    def frame(self, data, first=0x81):
+        mask, n = os.urandom(4), len(data)
+        length = bytes([0x80 | n]) if n < 126 else b"\xfe" + struct.pack(">H", n) if n < 65536 else b"\xff" + struct.pack(">Q", n)
+        try:
+            self.s.sendall(bytes([first]) + length + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(data)))
+        except OSError:
+            pass
+
+    def put(self, **request):
+        self.frame(json.dumps(request).encode())
+
+    def event(self):
+        """None: the socket is closed."""
+        while True:
+            head = self.take(2)
+            if head is None:
+                return None
+            n = head[1] & 127
+            if n >= 126:
+                n = int.from_bytes(self.take(2 if n == 126 else 8), "big")
+            data = self.take(n)
+            if data is None or head[0] & 15 == 8:
+                return None
+            if head[0] & 15 == 1:
+                return json.loads(data)
+
+    def until(self, kind="done"):
+        events = []
+        while not events or (events[-1] is not None and events[-1]["event"] != kind):
+            events.append(self.event())
+        return events
+
+    def ask(self, **request):
+        self.put(**request)
+        return self.until()
+
+
+def text_of(events):
+    return "".join(e["text"] for e in events if e and e["event"] == "token").strip()
+
+
+def alone(text, *options):
+    return run([HOST, "run", MODEL, "-p", text, "--temp", "0", "--spec", "off", "-q", *options])[1].strip()
+
+
+server = Server("--temp", "0")
+if server.port == 0:
+    tap.skip("the WebSocket", "libwebsockets-dev is not installed")
+    tap.done()
+    sys.exit(0)
+w = Socket(server)
+ready = w.event()
+tap.ok(w.status == 101 and ready["event"] == "ready" and ready["model"] == "demo-q8_0.ingot" and ready["protocol"] == 2, "a socket, and who is there", (w.status, ready))
+one = w.ask(id="a", prompt="What is 3 plus 4?")
+tap.ok(text_of(one) == alone("What is 3 plus 4?") and all(e["id"] == "a" for e in one) and one[-1]["reason"] == "end" and one[-2]["completion_tokens"] > 3, "a reply, token by token", one)
+two = w.ask(id=2, prompt="And what is 5 plus 5?")
+whole = w.ask(messages=[{"role": "user", "content": "What is 3 plus 4?"}, {"role": "assistant", "content": alone("What is 3 plus 4?")}, {"role": "user", "content": "And what is 5 plus 5?"}])
+tap.ok(two[-2]["cached_tokens"] > 10 and text_of(two) == text_of(whole) != "", "a conversation, kept by the socket or by the program", two + whole)
+fresh = w.ask(prompt="What is 3 plus 4?", reset=True)
+tap.ok(text_of(fresh) == text_of(one), "a new one", fresh)
+cat = w.ask(prompt="Who are you?", system="You are a cat.")
+tap.ok(text_of(cat) == alone("Who are you?", "--system", "You are a cat."), "a system prompt", cat)
+few = w.ask(prompt=STORY, reset=True, n=5)
+stop = w.ask(prompt=STORY, reset=True, stop=[" fox"], n=60)
+raw = w.ask(raw="Once upon a time", n=6)
+tap.ok(few[-1]["reason"] == "limit" and stop[-1]["reason"] == "stop" and " fox" not in text_of(stop) and raw[-2]["completion_tokens"] == 6, "settings, stop strings, a text that goes on", few + stop + raw)
+bad = [w.ask(prompt="x", tmp=1, id=9), w.ask(prompt="x", temp=-1), w.ask(prompt="x", raw="y"), w.ask(id=[1], prompt="x"), w.ask(messages=[{"role": "cook", "content": "x"}])]
+w.frame(b"no JSON")
+bad.append(w.until())
+tap.ok([b[0]["event"] for b in bad] == ["error"] * 6 and [b[0].get("field") for b in bad][:2] == ["tmp", "temperature"] and bad[0][-1]["id"] == 9 and
+       all(b[-1]["reason"] == "error" for b in bad), "what is wrong is said", bad)
+tap.ok(text_of(w.ask(prompt="What is 3 plus 4?", reset=True)) == text_of(one) and w.ask(hello=2)[-1]["reason"] == "command", "and changes nothing")
+
+w.put(id="long", prompt=STORY, reset=True, n=100000, temp=2, top_k=0, top_p=1, min_p=0, stop=[])
+first = w.until("token")
+w.put(id="busy", prompt="x")
+w.put(id="c", cancel=True)
+ends, seen = [], []
+while len(ends) < 3 and (e := w.event()):
+    seen.append(e)
+    ends += [e] if e["event"] == "done" else []
+tap.ok({(e.get("id"), e["reason"]) for e in ends} == {("busy", "error"), ("c", "command"), ("long", "stopped")}, "a second request has to wait, and a reply is cancelled", ends)
+tap.ok(text_of(w.ask(prompt="What is 3 plus 4?", reset=True)) == text_of(one), "after which the socket is free")
+
+request = json.dumps({"prompt": "What is 3 plus 4?", "reset": True}).encode()
+w.frame(request[:10], 0x01)
+w.frame(request[10:20], 0x00)
+w.frame(request[20:], 0x80)
+tap.ok(text_of(w.until()) == text_of(one), "a message in parts")
+w.frame(b"ping", 0x89)
+tap.ok(text_of(w.ask(prompt="What is 3 plus 4?", reset=True)) == text_of(one), "a ping between")
+
+results = {}
+
+
+def talk(i):
+    s = Socket(server)
+    s.event()
+    results[i] = [text_of(s.ask(prompt=p, reset=True)) for p in (STORY, "What is 3 plus 4?", "Who are you?")]
+    s.s.close()
+
+
+threads = [threading.Thread(target=talk, args=(i,)) for i in range(12)]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join(100)
+wanted = [alone(p) for p in (STORY, "What is 3 plus 4?", "Who are you?")]
+tap.ok(len(results) == 12 and all(r == wanted for r in results.values()), "twelve sockets at once", results)
+
+before = server.metrics()["requests_cancelled_total"]
+left = Socket(server)
+left.event()
+left.put(prompt=STORY, n=100000, temp=2, top_k=0, top_p=1, min_p=0)
+left.until("token")
+left.s.close()
+late = time.monotonic() + 20
+while server.metrics()["requests_cancelled_total"] == before and time.monotonic() < late:
+    time.sleep(0.05)
+tap.ok(server.metrics()["requests_cancelled_total"] == before + 1, "a socket that goes away leaves no reply at work", server.metrics())
+
+big = Socket(server)
+big.event()
+big.frame(b" " * (1 << 20) + b'{"prompt":"x"}')
+tap.ok(big.event() is None, "a message of more than 1 MiB closes it")
+for what, path, headers in (("a page of another site", "/ws", {"Origin": "http://evil.example"}), ("another name of this computer", "/ws", {"Host": "evil.example"}), ("another path", "/v1/ws", {})):
+    tap.ok(Socket(server, path, **headers).status != 101, f"not {what}")
+tap.ok(Socket(server, Origin=f"http://127.0.0.1:{server.port}").status == 101, "but this server's own page")
+guarded = Server("--token", "secret")
+tap.ok(Socket(guarded).status != 101 and Socket(guarded, Authorization="Bearer secret").status == 101, "a token is asked for")
+server.process.send_signal(signal.SIGTERM)
+tap.ok(server.process.wait(20) == 0 and w.event() is None, "the server ends, and its sockets with it")
+tap.done()
