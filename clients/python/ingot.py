@@ -25,9 +25,22 @@ __all__ = ["Ingot", "IngotError", "Reply"]
 
 ASK_SECONDS = 1.5  # between two questions whether a board is there
 QUIET_SECONDS = 0.7  # before one: a board that starts would take it as a wish not to load its model
+LOST_SECONDS = 2  # of silence, after which a noisy line is asked for what was lost ...
+GAP_SECONDS = 0.3  # ... and after what is known to have been
 CTRL_C = b"\x03"
 XON, XOFF = 0x11, 0x13
-SETTINGS = {"n", "temp", "top_p", "top_k", "min_p", "repeat", "seed", "stop", "think", "grammar", "adapter", "overflow", "system", "reset"}
+SETTINGS = {"n", "temp", "top_p", "top_k", "min_p", "repeat", "seed", "stop", "think", "grammar", "adapter", "overflow", "system", "reset",
+            "conversation", "logprobs"}
+
+
+def crc8(data):
+    """The check of a line: CRC-8 with the polynomial x^8 + x^2 + x + 1."""
+    value = 0
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = (value << 1 ^ (0x07 if value & 0x80 else 0)) & 0xff
+    return value
 
 
 class IngotError(Exception):
@@ -40,11 +53,13 @@ class IngotError(Exception):
 
 class Reply(str):
     """The text of a reply. reason: end, limit, stop, stopped, context, circle, grammar; figures: those of the `done` event;
-    usage: those of protocol 2, prompt_tokens, cached_tokens, completion_tokens."""
+    usage: those of protocol 2, prompt_tokens, cached_tokens, completion_tokens; tokens: (id, text, logprob, others) of each, where
+    logprobs= asked for them, others being (id, text, logprob)."""
 
     reason = ""
     figures = {}
     usage = {}
+    tokens = []
 
 
 class _Descriptor:
@@ -135,14 +150,18 @@ def _open(line, baud):
 
 class Ingot:
     """A board. wait: seconds for it to answer at the beginning; silence: seconds without a sign of it in a reply. on_event gets
-    every event as it is, a dictionary. ready is what it said of itself: board, model, context_limit_tokens, ..."""
+    every event as it is, a dictionary. check: lines have a check both ways, and what noise spoils is sent again. ready is what the board
+    said of itself: board, model, context_limit_tokens, ..."""
 
-    def __init__(self, line, baud=115200, wait=60, silence=300, on_event=None):
+    def __init__(self, line, baud=115200, wait=60, silence=300, on_event=None, check=False):
         self.silence, self.on_event, self.ready = silence, on_event, None
         self._bytes, self._id, self._heard = b"", 0, time.monotonic()
+        self._checks, self._next, self._gap = False, 1, False  # the number of the next event; whether it is known to be lost
+        self._asked = 0.0  # when lost ones were asked for
         self._line = _open(line, baud)
         try:
             self._greet(wait, asks=isinstance(line, str))
+            self._hello(check)
         except BaseException:
             self._line.close()
             raise
@@ -178,7 +197,13 @@ class Ingot:
                 self._bytes += data
 
     def _parsed(self, line):
-        """None: no event, but firmware's text, or a board's that talks to people."""
+        """None: no event, but firmware's text, or a board's that talks to people; or one that noise has spoilt, or that was seen."""
+        line = line.rstrip(b"\r")
+        if self._checks:
+            if line[-3:] != b"*%02x" % crc8(line[:-3]):
+                self._gap = True
+                return None
+            line = line[:-3]
         if not line.startswith(b"{"):
             return None
         try:
@@ -187,6 +212,12 @@ class Ingot:
             return None
         if not isinstance(event, dict) or "event" not in event:
             return None
+        if self._checks:
+            if event.get("seq") != self._next:
+                self._gap = self._gap or event.get("seq", 0) > self._next
+                return None
+            self._next += 1
+            self._gap = False
         if event["event"] == "ready":
             self.ready = event
         if self.on_event:
@@ -204,23 +235,68 @@ class Ingot:
                 self._line.write(b"/mode json\n" if b"> " in self._bytes[-20:] else CTRL_C)
                 asked = now
             self._event(0.1)
-        for _ in self._answer({"hello": 2}):
-            pass
+
+    def _hello(self, check):
+        """Protocol 2. Noise may take the words that ask for checks, too: they are said again, after a Ctrl-C, which ends both."""
+        if not check:
+            for _ in self._answer({"hello": 2}):
+                pass
+            return
+        for _ in range(10):
+            self._checks, self._next = True, 1
+            self._line.write(b'{"hello":2,"check":true}\n')
+            late = time.monotonic() + LOST_SECONDS
+            while self._next <= 2 and time.monotonic() < late:
+                self._event(0.1)
+            if self._next > 2:
+                return
+            self._checks = False
+            self._line.write(CTRL_C)
+            self._event(QUIET_SECONDS)
+        raise IngotError("timeout", "the line is too noisy, or the board's program is older than checks")
+
+    def _put(self, request):
+        line = json.dumps(request).replace("\x7f", "\\u007f").encode()
+        self._line.write(line + (b"*%02x\n" % crc8(line) if self._checks else b"\n"))
+
+    def _ask_again(self):
+        """For the events from the next one on, which noise has spoilt, or which there are none of."""
+        if time.monotonic() - self._asked > (GAP_SECONDS if self._gap else LOST_SECONDS):
+            self._asked = time.monotonic()
+            self._put({"id": f"resend {self._id}", "resend": self._next})
+
+    def _next_event(self, begun, request):
+        """The next event of an answer; on a line with checks what is lost is asked for, and a request that did not come whole is sent
+        again. begun: the answer has."""
+        late = time.monotonic() + self.silence
+        while time.monotonic() < late:
+            event = self._event((GAP_SECONDS if self._gap else LOST_SECONDS) if self._checks else self.silence)
+            if not self._checks:
+                break
+            if event is None:
+                self._ask_again()
+            elif event["event"] == "error" and not begun and (
+                    (event.get("name") == "check" and "id" not in event) or event.get("id") == f"resend {self._id}"):
+                self._put(request)  # noise came into it, or the board has not seen it
+            else:
+                return event
+        if event is None:
+            raise IngotError("timeout", "the board is silent")
+        return event
 
     def _answer(self, request):
         """The events of the answer to a request, up to `done`."""
         self._id += 1
-        text = json.dumps({"id": self._id, **request}).replace("\x7f", "\\u007f")
-        self._line.write(text.encode() + b"\n")
-        error = None
+        request = {"id": self._id, **request}
+        self._put(request)
+        error, begun = None, False
         while True:
-            event = self._event(self.silence)
-            if event is None:
-                raise IngotError("timeout", "the board is silent")
+            event = self._next_event(begun, request)
             if event["event"] == "ready" and "id" not in event:
                 raise IngotError("gone", "the board began anew in the middle of the reply")
-            if event.get("id", self._id) != self._id:
-                continue  # of one that was left; a line that is too long is answered without its id
+            if event.get("id", None if self._checks else self._id) != self._id:
+                continue  # of one that was left
+            begun = True
             if event["event"] == "error":
                 error = IngotError(event.get("name", "failed"), event.get("text", ""))
             yield event
@@ -231,23 +307,26 @@ class Ingot:
 
     # ---- what a program asks for
 
-    def stream(self, prompt=None, *, messages=None, raw=None, **settings):
+    def stream(self, prompt=None, *, messages=None, raw=None, ids=None, **settings):
         """Pieces of the reply to one of: prompt, the next turn of the conversation; messages, a whole conversation; raw, a text that
-        goes on. Settings are docs/SERIAL.md's: n, temp, top_p, top_k, min_p, repeat, seed, stop, think, grammar, system, reset.
-        Returns the Reply when it ends; close the generator, and the reply is stopped."""
-        what = {k: v for k, v in (("prompt", prompt), ("messages", messages), ("raw", raw)) if v is not None}
+        goes on; ids, tokens that go on. Settings are docs/SERIAL.md's: n, temp, top_p, top_k, min_p, repeat, seed, stop, think, grammar,
+        system, reset, conversation, logprobs. Returns the Reply when it ends; close the generator, and the reply is stopped."""
+        what = {k: v for k, v in (("prompt", prompt), ("messages", messages), ("raw", raw), ("ids", ids)) if v is not None}
         if len(what) != 1:
-            raise TypeError("one of prompt, messages and raw")
+            raise TypeError("one of prompt, messages, raw and ids")
         unknown = set(settings) - SETTINGS
         if unknown:
             raise TypeError(f"{', '.join(sorted(unknown))}: no setting; there are {', '.join(sorted(SETTINGS))}")
         return self._stream({**what, **settings})
 
     def _stream(self, request):
-        text, usage, done = [], {}, None
+        text, usage, done, tokens = [], {}, None, []
         events = self._answer(request)
         try:
             for event in events:
+                if "logprob" in event:
+                    tokens.append((event["token"], event["text"], event["logprob"],
+                                   [(t["token"], t["text"], t["logprob"]) for t in event["top_logprobs"]]))
                 if event["event"] == "token" and event.get("text"):
                     text.append(event["text"])
                     yield event["text"]
@@ -259,7 +338,7 @@ class Ingot:
             self._abandon()
             raise
         reply = Reply("".join(text))
-        reply.reason, reply.figures, reply.usage = done["reason"], done, usage
+        reply.reason, reply.figures, reply.usage, reply.tokens = done["reason"], done, usage, tokens
         return reply
 
     def _abandon(self):
@@ -279,6 +358,34 @@ class Ingot:
                 next(pieces)
             except StopIteration as end:
                 return end.value
+
+    def _only(self, kind, request):
+        return [e for e in self._answer(request) if e["event"] == kind]
+
+    def tokenize(self, text):
+        """Its tokens' ids, without what a model puts before the first."""
+        return self._only("tokens", {"tokenize": text})[0]["ids"]
+
+    def embed(self, text):
+        """The mean of its last hidden states, a list of numbers: near where texts are near, by their cosine."""
+        found = self._only("embedding", {"embedding": text})
+        if not found:
+            raise IngotError("stopped", "the embedding was stopped")
+        return found[0]["values"]
+
+    def models(self):
+        """(name, bytes, whether it is loaded) of each that there is."""
+        return [(e["model"], e["bytes"], e["loaded"]) for e in self._only("model", {"models": True})]
+
+    def load(self, name):
+        """Another model; ready is what it says of itself."""
+        for _ in self._answer({"load": name}):
+            pass
+        return self.ready
+
+    def stats(self):
+        """Figures since the start, a dictionary."""
+        return self._only("stats", {"stats": True})[0]
 
     def command(self, text):
         """A command of the chat, such as "/stats": the lines that it prints."""

@@ -7,6 +7,7 @@ import os
 import pty
 import select
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -73,6 +74,15 @@ def check(board, where):
     for name, more in (("value", {"temp": -1}), ("field", {"prompt": "x", "n": "many"}), ("line", {"prompt": "long " * 3000})):
         good, got = named(name, board.ask, **{"prompt": "x", **more})
         tap.ok(good, f"{where}: refused: {name}", got)
+    ids = board.tokenize("Once upon a time")
+    tap.ok(len(ids) > 3 and board.ask(ids=ids, n=3).usage["completion_tokens"] == 3, f"{where}: tokens, and what follows them", ids)
+    one, other = board.embed("What is 7 plus 8?"), board.embed("What is 7 plus 8?")
+    tap.ok(one == other and len(one) > 64 and any(one), f"{where}: an embedding", one)
+    scored = board.ask("What is 7 plus 8?", temp=0, n=0, reset=True, logprobs=2)
+    tap.ok(scored == r and len(scored.tokens) == scored.usage["completion_tokens"] and
+           all(t[0] == t[3][0][0] and len(t[3]) == 2 and t[2] <= 0 for t in scored.tokens), f"{where}: scores", scored.tokens)
+    tap.ok([m[0] for m in board.models() if m[2]] == [board.ready["model"]] and board.load(board.ready["model"])["model"] and
+           board.stats()["context_tokens"] == 0, f"{where}: models and figures", board.models())
     left = board.stream(STORY, temp=1, n=400, reset=True)
     next(left)
     left.close()
@@ -103,6 +113,55 @@ with Ingot(board.line) as b:
     board.process.kill()
     good, got = named("gone", list, pieces)
     tap.ok(good, "a board that goes in the middle", got)
+
+class Noise:
+    """Between a client and a board: of so many bytes one has a bit changed, both ways, never into a control character, which a line
+    obeys whatever is around it."""
+
+    def __init__(self, board, every):
+        self.every, self.spoilt, self.random = every, 0, 7
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.name = f"tcp:127.0.0.1:{self.listener.getsockname()[1]}"
+        self.ways = ingot._open_socket(board.line)
+        threading.Thread(target=self.carry, daemon=True).start()
+
+    def change(self, data):
+        out = bytearray(data)
+        for i, byte in enumerate(out):
+            self.random = (self.random * 1103515245 + 12345) % (1 << 31)
+            changed = byte ^ 1 << (self.random >> 8) % 7
+            if (self.random >> 12) % self.every == 0 and byte >= 32 and 32 <= changed != 127:
+                out[i], self.spoilt = changed, self.spoilt + 1
+        return bytes(out)
+
+    def carry(self):
+        s = self.listener.accept()[0]
+        while True:
+            for fd in select.select([s.fileno(), self.ways.reads], [], [], 60)[0]:
+                try:
+                    data = os.read(fd, 4096)
+                    os.write(self.ways.reads if fd == s.fileno() else s.fileno(), self.change(data))
+                except OSError:
+                    return
+                if not data:
+                    return
+
+
+board = Board("noisy")
+with Ingot(board.line):
+    pass
+noise = Noise(board, 1000)
+with Ingot(noise.name, check=True) as b:
+    quiet = alone("What is 7 plus 8?")
+    for round in range(5):
+        r = b.ask("What is 7 plus 8?", temp=0, n=0, reset=True, conversation=f"c{round % 2}")
+        if r != quiet or r.figures["reply_tokens"] != r.usage["completion_tokens"]:
+            break
+    tap.ok(r == quiet and round == 4 and noise.spoilt > 5, f"five replies over a line whose noise spoilt {noise.spoilt} bytes", (round, r, noise.spoilt))
+    turns = [b.ask(STORY, reset=True, n=20), b.ask("And then?"), b.ask("And then?")]
+    tap.ok(b.stats()["context_tokens"] == turns[-1].figures["context_tokens"] and all(t.usage["completion_tokens"] for t in turns),
+           "no request is obeyed twice", turns)
+board.process.kill()
 
 # One that talks to people, at a terminal's end as an adapter is.
 board = Board("b", "")
