@@ -25,12 +25,13 @@ $(O)/static-%/cJSON.o: $(CJSON)/cJSON.c
 # This computer's is the program's objects linked once more. The others come from the same rules with
 # another compiler, in another folder (STATIC=1).
 # Without libwebsockets, which has libraries of its own.
-$(call STATIC_H,$(HOST_ISA))/serve_http.o: host/serve_http.c Makefile
+WITH_WEBSOCKETS := serve_http serve_ws
+$(WITH_WEBSOCKETS:%=$(call STATIC_H,$(HOST_ISA))/%.o): $(call STATIC_H,$(HOST_ISA))/%.o: host/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -UINGOT_WEBSOCKETS -c $< -o $@
 
-$(call STATIC_H,$(HOST_ISA))/ingot: $(filter-out %/host/serve_http.c.o,$(HOST_OBJ)) \
-        $(addprefix $(call STATIC_H,$(HOST_ISA))/,serve_http.o cJSON.o)
+$(call STATIC_H,$(HOST_ISA))/ingot: $(filter-out $(WITH_WEBSOCKETS:%=$(H)/obj/host/%.c.o),$(HOST_OBJ)) \
+        $(addprefix $(call STATIC_H,$(HOST_ISA))/,$(WITH_WEBSOCKETS:%=%.o) cJSON.o)
 	$(call say,LD,$@)
 	$(Q)$(HOST_CC) -pthread $^ $(STATIC_LIBS) -o $@
 

@@ -53,8 +53,9 @@ static struct fake_xhci {
     /* the drive */
     uint8_t cdb[16], answer[64], sense;
     uint32_t tag, wanted, moved;
-    bool has_command, writes, failed, ended, halted_in,
-        halted_out; /* ended: it gives no more data */
+    bool has_command, writes, failed, halted_in, halted_out;
+    bool ended; /* it gives no more data */
+    bool skips; /* what is left of a transfer that ended short (4.10.1.1) */
     enum fault fault;
     unsigned times; /* of reads that fail so */
     unsigned n_addresses, n_commands, n_wrong;
@@ -193,6 +194,12 @@ static inline void bulk_in(const struct xhci_trb *t, uint64_t at)
 {
     uint32_t n = t->status & 0x1ffff;
 
+    if (f.skips) {
+        f.skips = t->control & TRB_CHAIN;
+        if (t->control & TRB_TELL)
+            report(BULK_IN, at, CODE_SHORT, n);
+        return;
+    }
     if (f.has_command && !f.writes && f.moved < f.wanted && !f.failed && !f.ended) {
         if (is_faulty(STALLED) || is_faulty(STALLED_ALL) || is_faulty(BABBLING) ||
             is_faulty(BROKEN_WIRE)) {
@@ -210,10 +217,9 @@ static inline void bulk_in(const struct xhci_trb *t, uint64_t at)
             n /= 2;
         memcpy(memory_at(t->data), command_data() + f.moved, n);
         f.moved += n;
-        if (f.ended)
-            report(BULK_IN, at, CODE_SHORT, (t->status & 0x1ffff) - n);
-        else if (t->control & TRB_TELL)
-            report(BULK_IN, at, CODE_SUCCESS, 0);
+        f.skips = f.ended && (t->control & TRB_CHAIN);
+        if (t->control & TRB_TELL)
+            report(BULK_IN, at, f.ended ? CODE_SHORT : CODE_SUCCESS, (t->status & 0x1ffff) - n);
         return;
     }
     if (f.halted_in || is_faulty(STALLED_ALL)) {
@@ -404,6 +410,7 @@ void xhci_write(const struct xhci *x, unsigned reg, uint32_t value)
     } else if (reg == OPERATIONAL + OP_PORTS && (value & PORT_RESET)) {
         f.enabled = f.connected;
         f.has_command = f.halted_in = f.halted_out = false; /* the drive begins anew */
+        f.skips = false;
     } else if (reg == OPERATIONAL + OP_PORTS && (value & PORT_CONNECT_CHANGE)) {
         f.fresh = false;
     } else if (reg == DOORBELLS) {
