@@ -27,6 +27,8 @@ struct machine {
     size_t ram_bytes;                   /* all RAM of the machine, for messages */
     unsigned n_cores;                   /* cores present, 1 .. BOARD_MAX_CORES */
     uint64_t core_ids[BOARD_MAX_CORES]; /* how the tree names them; 0 without one */
+    /* What each does in a time beside the others, as the tree says; [0] is 0: it says nothing of it. */
+    uint32_t core_capacity[BOARD_MAX_CORES];
     uint32_t cpu_features;              /* of core 0: bits of enum cpu_feature (kernels/) */
     const char *cpu_name;               /* "Cortex-A72", "rv64gcv, VLEN 128" */
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */

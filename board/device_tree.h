@@ -118,6 +118,12 @@ bool device_tree_next_cpu(const struct device_tree *tree, struct device_tree_nod
 unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64_t *ids,
                           unsigned max);
 
+/* capacity[0 .. n) = what each of the cores `ids` does in a time, at least 1: capacity-dmips-mhz, times the highest clock where each
+ * has a clock-frequency. All are 0 where a core has none, as then nothing can be compared.
+ * Source: devicetree binding cpu/cpu-capacity. */
+void device_tree_capacities(const struct device_tree *tree, const uint64_t *ids, unsigned n,
+                            uint32_t *capacity);
+
 /* timebase-frequency of /cpus or of the first cpu node that has one; 0: none. */
 uint64_t device_tree_timebase(const struct device_tree *tree);
 

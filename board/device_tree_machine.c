@@ -106,6 +106,42 @@ unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64
     return n;
 }
 
+/* What the tree says of the core with that id: dmips for each MHz, and MHz; 0: nothing. */
+static void read_capacity(const struct device_tree *tree, uint64_t id, uint64_t *dmips,
+                          uint64_t *mhz)
+{
+    struct device_tree_node node;
+    uint64_t reg, hz;
+
+    *dmips = *mhz = 0;
+    device_tree_begin(&node);
+    while (device_tree_next_cpu(tree, &node)) {
+        if (!device_tree_reg(tree, &node, 0, &reg, NULL) || reg != id)
+            continue;
+        (void)device_tree_number(tree, &node, "capacity-dmips-mhz", dmips);
+        if (device_tree_number(tree, &node, "clock-frequency", &hz))
+            *mhz = hz / 1000000;
+        return;
+    }
+}
+
+void device_tree_capacities(const struct device_tree *tree, const uint64_t *ids, unsigned n,
+                            uint32_t *capacity)
+{
+    bool all = true, clocks = true;
+    uint64_t dmips, mhz;
+
+    for (unsigned i = 0; i < n; i++) {
+        read_capacity(tree, ids[i], &dmips, &mhz);
+        all = all && dmips >= 1 && dmips <= 0xffff;
+        clocks = clocks && mhz >= 1 && mhz <= 0xffff;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        read_capacity(tree, ids[i], &dmips, &mhz);
+        capacity[i] = all ? (uint32_t)(dmips * (clocks ? mhz : 1)) : 0;
+    }
+}
+
 uint64_t device_tree_timebase(const struct device_tree *tree)
 {
     struct device_tree_node node;

@@ -215,6 +215,7 @@ static void read_cores(const struct device_tree *tree)
     machine->n_cores = max_u32(device_tree_cpus(tree, machine->core_ids[0], machine->core_ids,
                                                 BOARD_MAX_CORES),
                                1);
+    device_tree_capacities(tree, machine->core_ids, machine->n_cores, machine->core_capacity);
 }
 
 static void remove_own(void)

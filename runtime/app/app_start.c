@@ -7,6 +7,7 @@
 #include "runtime/base/crc32c.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
 
 enum { WATCHDOG_SECONDS = 15 };
 
@@ -51,6 +52,22 @@ void app_wakes(struct app *a)
     }
 }
 
+/* And what each gets of the rows, where the tree says that they differ. */
+static void say_cores(const struct app *a)
+{
+    const struct workers *w = &a->workers;
+    char parts[8 * BOARD_MAX_CORES + 32];
+    size_t n = 0;
+
+    parts[0] = '\0';
+    for (unsigned i = 0; i < w->n_cores && !shares_are_equal(&w->shares); i++) {
+        n += format_text(parts + n, sizeof parts - n, "%s%u", i == 0 ? ", with " : ", ",
+                         shares_percent(&w->shares, i));
+    }
+    console_log(a->setup.console, "cores: %u of %u at work%s%s", w->n_cores,
+                a->setup.platform->cores.n, parts, n != 0 ? " % of the rows" : "");
+}
+
 static void start_workers(struct app *a)
 {
     const struct platform *p = a->setup.platform;
@@ -66,7 +83,7 @@ static void start_workers(struct app *a)
     if (a->setup.front != APP_CONSOLE) {
         return;
     }
-    console_log(a->setup.console, "cores: %u of %u at work", a->workers.n_cores, p->cores.n);
+    say_cores(a);
     if (options_given(o, OPTION_CORES) && a->workers.n_cores < o->machine.cores) {
         console_log(a->setup.console, "warning: cores=%u, and this machine has %u",
                     (unsigned)o->machine.cores, a->workers.n_cores);

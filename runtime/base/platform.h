@@ -42,7 +42,9 @@ struct platform_cores {
     /* How long a core of the workers looks at its word before it sleeps, microseconds: longer
      * than a wake-up takes, where every core has a processor of its own; 0 where they share. */
     uint32_t spin_micros;
-    const char *name;                   /* "Cortex-A72", for messages */
+    const char *name; /* "Cortex-A72", for messages */
+    const uint32_t *
+        capacity; /* (n) what a core does in a time beside the others, at least 1; NULL: not known */
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
     /* Bits of enum cpu_feature that cores 0 .. n - 1 have in common; all of them run by then.
      * Never NULL. */

@@ -11,8 +11,26 @@ enum {
     DEAD_BAND = 10,     /* the part of a core's time that is no reason to change: 1 / 10 */
 };
 
-void shares_equal(struct shares *s, unsigned n_cores)
+/* Parts follow the speeds of the cores, in any unit. */
+static void weigh(struct shares *s, const uint64_t *speed)
 {
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        sum += speed[i];
+    }
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        uint64_t weight = speed[i] / (sum / WEIGHTS + 1);
+
+        s->before[i + 1] = s->before[i] + max_u32((uint32_t)weight, LEAST_WEIGHT);
+    }
+}
+
+void shares_begin(struct shares *s, unsigned n_cores, const uint32_t *capacity)
+{
+    uint64_t speed[BOARD_MAX_CORES];
+    bool differ = false;
+
     s->n_cores = n_cores;
     s->n_jobs = 0;
     s->every = 1;
@@ -20,6 +38,23 @@ void shares_equal(struct shares *s, unsigned n_cores)
     for (unsigned i = 0; i <= n_cores; i++) {
         s->before[i] = i;
     }
+    for (unsigned i = 0; i < n_cores && capacity != NULL; i++) {
+        speed[i] = (uint64_t)capacity[i] << 28; /* weigh divides; eight of them still fit */
+        differ = differ || capacity[i] != capacity[0];
+    }
+    if (differ) {
+        weigh(s, speed);
+    }
+}
+
+bool shares_are_equal(const struct shares *s)
+{
+    return s->before[s->n_cores] == s->n_cores;
+}
+
+unsigned shares_percent(const struct shares *s, unsigned core)
+{
+    return (s->before[core + 1] - s->before[core]) * 100 / s->before[s->n_cores];
 }
 
 bool shares_measures(struct shares *s)
@@ -64,33 +99,19 @@ static bool is_even(const struct shares *s, const uint32_t *part)
     return true;
 }
 
-/* Each core's weight over the time that it took for it is its speed. */
-static void weigh(struct shares *s, const uint32_t *part)
-{
-    uint64_t speed[BOARD_MAX_CORES], sum = 0;
-
-    for (unsigned i = 0; i < s->n_cores; i++) {
-        speed[i] = ((uint64_t)(s->before[i + 1] - s->before[i]) << 32) / part[i];
-        sum += speed[i];
-    }
-    for (unsigned i = 0; i < s->n_cores; i++) {
-        uint64_t weight = speed[i] / (sum / WEIGHTS + 1);
-
-        s->before[i + 1] = s->before[i] + max_u32((uint32_t)weight, LEAST_WEIGHT);
-    }
-}
-
 static void decide(struct shares *s)
 {
     uint32_t part[BOARD_MAX_CORES];
+    uint64_t speed[BOARD_MAX_CORES];
 
     for (unsigned i = 0; i < s->n_cores; i++) {
         part[i] = middle(s->parts[i]);
+        speed[i] = ((uint64_t)(s->before[i + 1] - s->before[i]) << 32) / part[i];
     }
     s->n_samples = 0;
     s->every = RARELY;
-    if (!is_even(s, part)) {
-        weigh(s, part);
+    if (!is_even(s, part)) { /* a core's weight over the time that it took for it is its speed */
+        weigh(s, speed);
         s->every = 1;
     }
 }

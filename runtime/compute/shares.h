@@ -1,5 +1,5 @@
-/* How much of each job every core gets: equal parts, until measurements say that some cores take longer
- * for theirs. Then parts follow what each does in a time, whatever makes it slow: another kind of
+/* How much of each job every core gets: equal parts, or as the device tree says of unequal cores, until measurements say that
+ * some cores take longer for theirs. Then parts follow what each does in a time, whatever makes it slow: another kind of
  * core, its clock, a card that it moves bytes from. Only whole steps of a job change hands, so no bit
  * of a result depends on it. A file of its own, without threads: workers.c calls it. */
 #ifndef INGOT_RUNTIME_SHARES_H
@@ -22,8 +22,13 @@ struct shares {
     uint16_t parts[BOARD_MAX_CORES][SHARES_SAMPLES]; /* of a job's busy time, of 65535 */
 };
 
-/* Equal parts for cores 0 .. n_cores - 1, and nothing is known of them. */
-void shares_equal(struct shares *s, unsigned n_cores);
+/* Cores 0 .. n_cores - 1, nothing measured. capacity (n_cores): what each does in a time beside the others, each at least 1;
+ * NULL, and where all are alike: equal parts. */
+void shares_begin(struct shares *s, unsigned n_cores, const uint32_t *capacity);
+
+/* Whether each core gets as much as the others, and what one gets in a hundred. */
+bool shares_are_equal(const struct shares *s);
+unsigned shares_percent(const struct shares *s, unsigned core);
 
 /* A job begins: whether it is to be measured. */
 bool shares_measures(struct shares *s);

@@ -204,15 +204,21 @@ static int wait_ready(struct workers *workers, uint32_t count)
     return 1;
 }
 
+/* Parts of jobs for so many cores, with nothing measured. */
+static void share_among(struct workers *workers, unsigned n_cores)
+{
+    shares_begin(&workers->shares, n_cores, workers->platform->cores.capacity);
+}
+
 void workers_start(struct workers *workers, const struct platform *platform, unsigned n_cores)
 {
     const struct platform_cores *cores = &platform->cores;
 
     memset(workers, 0, sizeof *workers);
     workers->n_cores = 1;
-    shares_equal(&workers->shares, 1);
-    atomic_store(&workers->counted, 1);
     workers->platform = platform;
+    share_among(workers, 1);
+    atomic_store(&workers->counted, 1);
     crowd_open(&workers->crowd, platform->clock.hz);
     workers->spin_ticks = platform->clock.hz * cores->spin_micros / 1000000;
     for (unsigned core = 1; core < n_cores && core < BOARD_MAX_CORES; core++) {
@@ -225,7 +231,7 @@ void workers_start(struct workers *workers, const struct platform *platform, uns
             return; /* members are numbered without gaps: the first refusal ends the workers */
         }
         workers->n_cores = core + 1;
-        shares_equal(&workers->shares, core + 1);
+        share_among(workers, core + 1);
         atomic_store(&workers->counted, core + 1);
     }
 }
@@ -334,7 +340,7 @@ void workers_stop(struct workers *workers)
         platform_yield(&workers->platform->cores);
     }
     workers->n_cores = 1;
-    shares_equal(&workers->shares, 1);
+    share_among(workers, 1);
 }
 
 /* A job starts the core that leaves; the others meet at its barrier without it. Wait until it has
@@ -349,7 +355,7 @@ void workers_lend(struct workers *workers, void (*work)(void *arg), void (*stop)
     workers->work = do_nothing;
     workers->measures = false;
     atomic_store(&workers->lent, --workers->n_cores);
-    shares_equal(&workers->shares, workers->n_cores);
+    share_among(workers, workers->n_cores);
     change(workers, &workers->job);
     meet(workers, 0);
     while (atomic_load(&workers->lent) != AWAY) {
@@ -371,7 +377,7 @@ void workers_take_back(struct workers *workers)
     }
     workers->n_cores++;
     workers->rests = false;
-    shares_equal(&workers->shares, workers->n_cores);
+    share_among(workers, workers->n_cores);
 }
 
 void workers_share(const struct workers *workers, unsigned core, size_t n, size_t step,

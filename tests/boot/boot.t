@@ -4,6 +4,7 @@ time and small enough, and powers off."""
 
 import os
 import re
+import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -37,7 +38,19 @@ def riscv64(label, cores, extra, name="rv64gcv, VLEN 128", kernels="rv64gc rvv")
     return Machine("virt-riscv64", "virt-riscv64 " + label, extra), cores, None, name, kernels
 
 
-def device_tree(name, cpu, cores, changes):
+def with_capacities(tree, capacities):
+    """Each core's riscv,cbom-block-size becomes its capacity-dmips-mhz; the name is shorter."""
+    old, new = b"riscv,cbom-block-size\0", b"capacity-dmips-mhz\0"
+    at = tree.index(old)
+    tree = tree[:at] + new.ljust(len(old), b"\0") + tree[at + len(old):]
+    head = struct.pack(">III", 3, 4, at - struct.unpack_from(">I", tree, 12)[0])
+    pieces = tree.split(head)
+    if len(pieces) != len(capacities) + 1:
+        raise SystemExit(f"Bail out! {len(pieces) - 1} cores in QEMU's tree")
+    return pieces[0] + b"".join(head + struct.pack(">I", c) + p[4:] for c, p in zip(capacities, pieces[1:]))
+
+
+def device_tree(name, cpu, cores, changes, capacities=()):
     """The machine's own device tree with some bytes changed, as another firmware might write it."""
     path = os.path.join(WORK, name)
     subprocess.run(qemu_command("virt-riscv64", cores) + ["-M", "virt,dumpdtb=" + path, "-cpu", cpu],
@@ -48,6 +61,8 @@ def device_tree(name, cpu, cores, changes):
         if old not in tree or len(old) != len(new):
             raise SystemExit(f"Bail out! {name}: QEMU's tree has no {old}")
         tree = tree.replace(old, new)
+    if capacities:
+        tree = with_capacities(tree, capacities)
     with open(path, "wb") as f:
         f.write(tree)
     return ["-cpu", cpu, "-dtb", path]
@@ -109,6 +124,7 @@ machines += [
     riscv64("Zvfh unsaid", 2, device_tree("unsaid.dtb", ZVFH, 2, [NO_LIST, NO_STRING[1]])),
     riscv64("V unsaid", 2, device_tree("none.dtb", ZVFH, 2, [NO_LIST, NO_STRING[0]]), "rv64gc",
             "rv64gc"),
+    riscv64("unequal cores", 4, device_tree("unequal.dtb", ZVFH, 4, [], (1024, 1024, 341, 341)), kernels="rv64gc rvv zvfh"),
 ]
 
 
@@ -140,6 +156,7 @@ for (machine, cores, kernel, name, kernels), (status, console) in zip(machines, 
         if took is None or took < PROMPT_LIMIT_MS:
             break
         took = time_to_prompt(boot((machine, cores, kernel))[1])
+    tap.ok(("with 37, 37, 12, 12 % of the rows" in console) == ("unequal" in machine.label), f"{machine.label}: parts as the tree says", console)
     tap.ok(took is not None and took < PROMPT_LIMIT_MS,
            f"{machine.label}: entry to prompt in {took} ms of guest time, under "
            f"{PROMPT_LIMIT_MS}", console)

@@ -9,14 +9,26 @@
 #include "tests/unit/board/tree_writer.h"
 #include "tests/unit/tap.h"
 
+/* capacity, mhz; 0: the tree does not say. */
+static void capacity(struct writer *w, uint32_t dmips, uint32_t mhz)
+{
+    if (dmips != 0)
+        CELLS(w, "capacity-dmips-mhz", dmips);
+    if (mhz != 0)
+        CELLS(w, "clock-frequency", mhz * 1000000);
+}
+
 static void cpu(struct writer *w, const char *name, uint32_t id, const char *status)
 {
+    static const uint32_t of[][2] = { { 0, 0 }, { 1024, 2000 }, { 446, 1400 }, { 512, 0 } };
+
     begin(w, name);
     text(w, "device_type", "cpu");
     CELLS(w, "reg", id);
     if (status != NULL)
         text(w, "status", status);
     property(w, "riscv,isa-extensions", "i\0m\0v", 6);
+    capacity(w, of[id][0], of[id][1]);
     end(w);
 }
 
@@ -87,6 +99,26 @@ static void make_tree(struct writer *w)
 }
 
 /* ---- the tree by hand ------------------------------------------------------------------------ */
+
+/* cpu@1 and cpu@2 have a capacity and a clock, cpu@3 a capacity alone, hart 6 none. */
+static void test_capacities(const struct device_tree *tree)
+{
+    static const uint64_t with_clocks[] = { 2, 1 }, without[] = { 1, 3, 2 }, with_none[] = { 1, 6 },
+                          elsewhere[] = { 1, 77 };
+    uint32_t capacity[3] = { 9, 9, 9 };
+
+    device_tree_capacities(tree, with_clocks, 2, capacity);
+    OK(capacity[0] == 446 * 1400 && capacity[1] == 1024 * 2000 && capacity[2] == 9,
+       "capacities times clocks, in the order of the ids");
+    device_tree_capacities(tree, without, 3, capacity);
+    OK(capacity[0] == 1024 && capacity[1] == 512 && capacity[2] == 446,
+       "no clocks where one core has none");
+    device_tree_capacities(tree, with_none, 2, capacity);
+    OK(capacity[0] == 0 && capacity[1] == 0, "nothing where a core has none");
+    capacity[0] = capacity[1] = 9;
+    device_tree_capacities(tree, elsewhere, 2, capacity);
+    OK(capacity[0] == 0 && capacity[1] == 0, "nor of a core that the tree does not know");
+}
 
 static void test_nodes(const struct device_tree *tree)
 {
@@ -164,6 +196,7 @@ static void test_questions(const struct device_tree *tree)
     OK(device_tree_cpus(tree, 3, ids, 2) == 2 && ids[0] == 3 && ids[1] == 1,
        "the booting core is never the one left out");
     OK(device_tree_timebase(tree) == 10000000, "timebase");
+    test_capacities(tree);
 }
 
 static void test_copy(const struct device_tree *tree)

@@ -101,7 +101,7 @@ static void test_cores(const struct cores *c, unsigned most, const char *what)
     struct shares s;
     unsigned before;
 
-    shares_equal(&s, c->n);
+    shares_begin(&s, c->n, NULL);
     before = of_ideal(&s, c);
     run_jobs(&s, c);
     OK(of_ideal(&s, c) <= most, "%s: %u thousandths of the ideal time, in equal parts %u", what,
@@ -109,11 +109,38 @@ static void test_cores(const struct cores *c, unsigned most, const char *what)
     test_covers(&s, c->n, what);
 }
 
+/* What the tree says holds from the first job, and measurements have the last word. */
+static void test_capacity(void)
+{
+    static const uint32_t told[] = { 1024, 1024, 341, 341 }, alike[] = { 7, 7, 7, 7 };
+    static const uint32_t wrong[] = { 1, 100000, 100000, UINT32_MAX };
+    struct cores unequal = { .n = 4, .cost = { 100, 100, 300, 300 }, .noise = 5 };
+    struct cores even = { .n = 4, .cost = { 100, 100, 100, 100 }, .noise = 5 };
+    struct shares s, equal;
+
+    shares_begin(&s, 4, told);
+    OK(of_ideal(&s, &unequal) <= 1050,
+       "the first job's parts follow the tree: %u thousandths of the ideal time",
+       of_ideal(&s, &unequal));
+    test_covers(&s, 4, "by the tree");
+    run_jobs(&s, &even);
+    OK(of_ideal(&s, &even) <= 1110, "a tree that is wrong is measured away: %u",
+       of_ideal(&s, &even));
+    shares_begin(&s, 4, wrong);
+    test_covers(&s, 4, "by a tree without sense");
+    run_jobs(&s, &even);
+    OK(of_ideal(&s, &even) <= 1110, "that, too: %u", of_ideal(&s, &even));
+    shares_begin(&s, 4, alike);
+    shares_begin(&equal, 4, NULL);
+    OK(memcmp(s.before, equal.before, sizeof s.before[0] * 5) == 0,
+       "cores that are alike have equal parts");
+}
+
 static bool is_equal(const struct shares *s)
 {
     struct shares equal;
 
-    shares_equal(&equal, s->n_cores);
+    shares_begin(&equal, s->n_cores, NULL);
     return memcmp(s->before, equal.before, (s->n_cores + 1) * sizeof s->before[0]) == 0;
 }
 
@@ -129,7 +156,7 @@ static void test_even(void)
     for (size_t i = 0; i < sizeof even / sizeof even[0]; i++) {
         struct shares s;
 
-        shares_equal(&s, even[i].n);
+        shares_begin(&s, even[i].n, NULL);
         run_jobs(&s, &even[i]);
         OK(is_equal(&s), "cores that are alike keep equal parts, row %zu", i);
         OK(s.every > 1, "and few jobs are measured");
@@ -142,7 +169,7 @@ static void test_recovers(void)
     struct cores even = { .n = 4, .cost = { 100, 100, 100, 100 }, .noise = 5 };
     struct shares s;
 
-    shares_equal(&s, 4);
+    shares_begin(&s, 4, NULL);
     run_jobs(&s, &slow);
     run_jobs(&s, &even);
     OK(of_ideal(&s, &even) <= 1110, "a core that was slow has its part again: %u",
@@ -156,7 +183,7 @@ static void test_extremes(void)
     uint64_t none[BOARD_MAX_CORES] = { 0 }, one[BOARD_MAX_CORES] = { UINT32_MAX };
     size_t first, last;
 
-    shares_equal(&s, 3);
+    shares_begin(&s, 3, NULL);
     for (int i = 0; i < JOBS; i++) {
         shares_take(&s, none);
     }
@@ -168,7 +195,7 @@ static void test_extremes(void)
     OK(last - first <= ROWS / 32, "a core that alone took time gets little: %zu rows",
        last - first);
     test_covers(&s, 3, "then");
-    shares_equal(&s, 1);
+    shares_begin(&s, 1, NULL);
     OK(!shares_measures(&s), "one core is not measured");
     shares_part(&s, 0, ROWS, STEP, &first, &last);
     OK(first == 0 && last == ROWS, "and gets all");
@@ -187,6 +214,7 @@ int main(void)
     test_cores(&first, 1150, "the first of four at a third");
     test_cores(&rk3588, 1150, "four large cores and four small ones");
     test_cores(&held_up, 1150, "one at half, and held up");
+    test_capacity();
     test_even();
     test_recovers();
     test_extremes();

@@ -197,7 +197,7 @@ static void test_share(void)
     struct workers workers = { .n_cores = 3 };
     size_t first, last, end = 0;
 
-    shares_equal(&workers.shares, 3);
+    shares_begin(&workers.shares, 3, NULL);
     for (unsigned core = 0; core < 3; core++) {
         workers_share(&workers, core, 20, 8, &first, &last);
         OK(first == end && (last % 8 == 0 || last == 20), "core %u has rows %zu to %zu of 20", core,
