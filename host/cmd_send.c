@@ -230,20 +230,6 @@ static int run(int argc, char **argv)
 
 #define FIELD(member) offsetof(struct arguments, member)
 
-static enum option_result set_rate(void *arguments, const struct command_option *o,
-                                   const char *value)
-{
-    uint32_t *field = (uint32_t *)(void *)((char *)arguments + o->field);
-    char *end;
-    unsigned long n = strtoul(value, &end, 10);
-
-    if (end == value || *end != '\0' || n > 4000000) {
-        return OPTION_REFUSED;
-    }
-    *field = (uint32_t)n;
-    return OPTION_TAKEN;
-}
-
 static const struct command_option rows[] = {
     { .name = "--to",
       .value = "DEVICE",
@@ -258,14 +244,14 @@ static const struct command_option rows[] = {
       .value = "RATE",
       .takes = "a rate",
       .help = "of the line (default 115200)",
-      .set = set_rate,
+      .set = command_take_number,
       .field = FIELD(baud) },
     { .name = "--fast",
       .value = "RATE",
       .takes = "a rate",
       .help =
           "the highest rate for the transfer, if board and adapter can\n(default 921600; 0: --baud's)",
-      .set = set_rate,
+      .set = command_take_number,
       .field = FIELD(fast) },
     { .name = "--quiet", .letter = "-q", .help = "no progress", .field = FIELD(quiet) },
 };

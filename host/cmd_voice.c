@@ -283,20 +283,6 @@ static int run(int argc, char **argv)
 
 #define FIELD(member) offsetof(struct arguments, member)
 
-static enum option_result set_number(void *arguments, const struct command_option *o,
-                                     const char *value)
-{
-    uint32_t *field = (uint32_t *)(void *)((char *)arguments + o->field);
-    char *end;
-    unsigned long n = strtoul(value, &end, 10);
-
-    if (end == value || *end != '\0' || n > 4000000) {
-        return OPTION_REFUSED;
-    }
-    *field = (uint32_t)n;
-    return OPTION_TAKEN;
-}
-
 static const struct command_option rows[] = {
     { .name = "--input",
       .value = "FILE",
@@ -332,13 +318,13 @@ static const struct command_option rows[] = {
       .value = "N",
       .takes = "a count of tokens",
       .help = "length of a reply at the most (default 200; 0: until the model ends)",
-      .set = set_number,
+      .set = command_take_number,
       .field = FIELD(n) },
     { .name = "--baud",
       .value = "RATE",
       .takes = "a rate",
       .help = "of the line (default 115200)",
-      .set = set_number,
+      .set = command_take_number,
       .field = FIELD(baud) },
 };
 static const struct command_option *const voice_options[] = {

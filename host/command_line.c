@@ -1,5 +1,7 @@
 #include "host/command_line.h"
 
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +17,20 @@ struct reader {
     bool operands_only;
     bool has_operand;
 };
+
+enum option_result command_take_number(void *arguments, const struct command_option *o,
+                                       const char *value)
+{
+    uint32_t *field = (uint32_t *)(void *)((char *)arguments + o->field);
+    char *end;
+    unsigned long n = strtoul(value, &end, 10);
+
+    if (value[0] == '-' || end == value || *end != '\0' || n > 10000000) {
+        return OPTION_REFUSED;
+    }
+    *field = (uint32_t)n;
+    return OPTION_TAKEN;
+}
 
 int command_refuse(const struct command *c, const char *word, const char *why)
 {

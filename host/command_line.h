@@ -56,6 +56,10 @@ extern const struct command *const commands[];
 bool command_line_read(const struct command *c, void *arguments, int argc, char **argv,
                        int *status);
 
+/* A `set` for rows whose value is a number from 0 to 10,000,000, to the uint32_t at `field`. */
+enum option_result command_take_number(void *arguments, const struct command_option *o,
+                                       const char *value);
+
 /* "ingot NAME: WORD: WHY; see `ingot NAME --help`" on standard error. Returns EXIT_USAGE. */
 int command_refuse(const struct command *c, const char *word, const char *why);
 

@@ -1,7 +1,6 @@
 #include "host/serial_args.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { DEFAULT_WAIT_S = 30 };
@@ -29,15 +28,8 @@ static enum option_result add_setting(void *arguments, const struct command_opti
 static enum option_result set_number(void *arguments, const struct command_option *o,
                                      const char *value)
 {
-    uint32_t *field = (uint32_t *)(void *)((char *)arguments + o->field);
-    char *end;
-    unsigned long n = strtoul(value, &end, 10);
-
-    if (end == value || *end != '\0' || n == 0 || n > 10000000) {
-        return OPTION_REFUSED;
-    }
-    *field = (uint32_t)n;
-    return OPTION_TAKEN;
+    return strspn(value, "0") == strlen(value) ? OPTION_REFUSED
+                                               : command_take_number(arguments, o, value);
 }
 
 #define FIELD(member) offsetof(struct serial_args, member)
