@@ -9,7 +9,7 @@ enum {
     STEP_MS = 100,
     ASK_MS = 1500,   /* between two questions whether the board is there ... */
     FIRST_MS = 1500, /* ... and before the first: it may be starting, and has said nothing yet */
-    QUIET_MS = 700,  /* before one: a board that starts takes it as a wish not to load its model */
+    QUIET_MS = 700,  /* before one */
     WAIT_MS = 60000,
     REPLY_MS = 300000, /* without a sign */
     REQUEST_BYTES = 16384,
@@ -41,14 +41,14 @@ static void take_line(void *context, char *line, size_t bytes)
     board_event_free(&e);
 }
 
-/* Nothing is heard for a while: a Ctrl-C asks whether it is ready, a prompt is told to be none. */
+/* Nothing is heard for a while: is it ready? A prompt is told to be none. */
 static void ask_whether_there(struct board_talk *t)
 {
     if (strstr(t->line->in, "> ") != NULL) {
         t->was_to_people = true;
         (void)serial_send(t->line, "/mode json\n", 11);
     } else {
-        (void)serial_send(t->line, "\3", 1);
+        serial_ask(t->line);
     }
 }
 

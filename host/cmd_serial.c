@@ -55,8 +55,7 @@ static void send(const char *bytes, size_t n)
     }
 }
 
-/* Ctrl-C: a board with nothing to stop says that it is ready. */
-static void ask(void)
+static void stop_reply(void)
 {
     static const char ctrl_c = CTRL_C;
 
@@ -169,6 +168,11 @@ static void take_text(char *line)
     }
 }
 
+static bool is_time_to_ask(void)
+{
+    return serial_millis() - serial.asked_ms >= ASK_MS;
+}
+
 static void take_line(void *context, char *line, size_t bytes)
 {
     enum serial_kind kind;
@@ -183,6 +187,8 @@ static void take_line(void *context, char *line, size_t bytes)
     } else if (kind == SERIAL_RESTART) {
         serial.events.errors += serial.phase == WAITING; /* nothing answers any more */
         serial.phase = CONNECTING;
+    } else if (kind == SERIAL_TOKEN && serial.phase == CONNECTING && is_time_to_ask()) {
+        stop_reply(); /* nobody reads it any more */
     } else if ((kind == SERIAL_READY && serial.phase == CONNECTING) ||
                (kind == SERIAL_DONE && serial.phase == WAITING)) {
         go_on();
@@ -202,8 +208,9 @@ static void wait_for_board(void)
     } else if (silent >= serial.args.wait_s * 1000u &&
                now - serial.since_ms >= serial.args.wait_s * 1000u) {
         fail("nothing is heard: has the board power, is TX at RX, and is --baud its rate?");
-    } else if (now - serial.asked_ms >= ASK_MS && silent > SILENCE_MS) {
-        ask();
+    } else if (is_time_to_ask() && silent > SILENCE_MS) {
+        serial.asked_ms = now;
+        serial_ask(&serial.line);
     }
 }
 
@@ -262,7 +269,7 @@ static void read_typed(void)
 static void obey_interrupt(void)
 {
     if (serial.phase == WAITING && interrupted == 1) {
-        ask();
+        stop_reply();
         return;
     }
     fprintf(stderr, "\n");
@@ -297,8 +304,8 @@ static void talk(void)
 {
     int answered = 0;
 
-    serial.since_ms = serial_millis();
-    ask();
+    serial.since_ms = serial.asked_ms = serial_millis();
+    serial_ask(&serial.line);
     while (serial.phase != OVER) {
         if (interrupted > answered) {
             obey_interrupt();

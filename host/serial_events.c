@@ -292,7 +292,7 @@ static enum serial_kind take_event(struct serial_events *e, const struct event *
         e->in_line = true;
         fputs(event->values[TEXT], stdout);
         fflush(stdout);
-        return SERIAL_OTHER;
+        return SERIAL_TOKEN;
     }
     end_line(e);
     if (strcmp(kind, "text") == 0) {

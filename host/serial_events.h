@@ -12,6 +12,7 @@ enum serial_kind {
     SERIAL_OTHER,    /* an event that is shown, and no more */
     SERIAL_RESTART,  /* the same, the first since the board's clock began anew */
     SERIAL_READY,
+    SERIAL_TOKEN,
     SERIAL_ERROR,
     SERIAL_DONE,
 };

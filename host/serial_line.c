@@ -212,6 +212,15 @@ static bool transmit(struct serial_line *s)
     return true;
 }
 
+void serial_ask(struct serial_line *s)
+{
+    if (s->heard_ms != 0 && serial_millis() - s->heard_ms > SERIAL_DEAF_MS) {
+        (void)serial_send(s, "\3", 1);
+    } else {
+        (void)serial_send(s, "\5\n", 2);
+    }
+}
+
 bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
                  void (*take)(void *context, char *line, size_t bytes), void *context)
 {

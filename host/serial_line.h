@@ -29,6 +29,12 @@ bool serial_open(struct serial_line *s, const char *path, uint32_t baud);
 /* Give bytes to the device as it takes them. False: more than the queue holds. */
 bool serial_send(struct serial_line *s, const char *bytes, size_t n);
 
+/* Ask whether a board is there. It answers when it has nothing else to do, by `ready` or, where it talks to people, by a new
+ * prompt; what it does meanwhile, such as loading, goes on. After SERIAL_DEAF_MS without a byte the question is a Ctrl-C, which
+ * ends that: a board says more often than that how far it is. */
+enum { SERIAL_DEAF_MS = 10000 };
+void serial_ask(struct serial_line *s);
+
 /* Send and receive for up to timeout_ms, or until s->watched has something where typed is not NULL
  * (*typed then). take gets each whole line, without CR and LF, which it may overwrite. False: the
  * device is gone: s->problem. */

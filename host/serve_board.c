@@ -30,12 +30,9 @@ static bool is_cancelled(struct serve_job *j)
 
 /* ---- a board --------------------------------------------------------------------------------- */
 
-static void ask(struct board *b)
+static void stop_reply(struct board *b)
 {
-    static const char ctrl_c = 3;
-
-    b->asked_ms = serial_millis();
-    (void)serial_send(&b->line, &ctrl_c, 1);
+    (void)serial_send(&b->line, "\3", 1);
 }
 
 static void say(const struct board *b, const char *what)
@@ -222,6 +219,10 @@ static void take_line(void *context, char *line, size_t bytes)
         serve_pool_set_phase(b, IDLE);
     } else if (b->phase == AT_WORK) {
         take_reply(b, &e);
+    } else if (b->phase == ASKING && e.kind == BOARD_TOKEN &&
+               serial_millis() - b->asked_ms > ASK_MS) {
+        b->asked_ms = serial_millis();
+        stop_reply(b); /* of a caller that is no more */
     }
     board_event_free(&e);
 }
@@ -281,11 +282,11 @@ static void ask_again(struct board *b)
 {
     static const char mode[] = "/mode json\n";
 
+    b->asked_ms = serial_millis();
     if (strstr(b->line.in, "> ") == NULL) {
-        ask(b);
+        serial_ask(&b->line);
         return;
     }
-    b->asked_ms = serial_millis();
     (void)serial_send(&b->line, mode, sizeof mode - 1);
 }
 
@@ -298,7 +299,7 @@ static void look_after(struct board *b)
         begin_work(b);
     } else if (b->phase == AT_WORK && !b->stopped && is_cancelled(b->work->job)) {
         b->stopped = true;
-        ask(b);
+        stop_reply(b);
     } else if (b->phase == AT_WORK && now - b->line.heard_ms > SILENT_MS) {
         b->lost = true;
     } else if (b->phase == GREETING && now - b->asked_ms > SILENT_MS) {
@@ -326,7 +327,7 @@ static void talk(struct board *b)
         look_after(b);
     }
     if (serve_pool_is_closing() && b->phase == AT_WORK) { /* it need not go on for nobody */
-        ask(b);
+        stop_reply(b);
         (void)serial_step(&b->line, 0, NULL, take_line, b);
         (void)serial_step(&b->line, STEP_MS, NULL, take_line, b);
     }

@@ -57,6 +57,12 @@ def qemu_command(board, cores=1):
     return list(_commands[board, cores])
 
 
+def listens(path):
+    """Whether somebody listens at a socket of that name; it is there a moment before."""
+    with open("/proc/net/unix", encoding="ascii", errors="replace") as f:
+        return any(line.split()[3] == "00010000" and line.rstrip().endswith(" " + path) for line in f)
+
+
 def card_arguments(card, extra=""):
     return ["-drive", f"if=none,id=card,format=raw,readonly=on,file={card}{extra}",
             "-device", "virtio-blk-device,drive=card"]

@@ -24,10 +24,12 @@ import time
 __all__ = ["Ingot", "IngotError", "Reply"]
 
 ASK_SECONDS = 1.5  # between two questions whether a board is there
-QUIET_SECONDS = 0.7  # before one: a board that starts would take it as a wish not to load its model
+QUIET_SECONDS = 0.7  # before one
+DEAF_SECONDS = 10  # of silence: what a board does says more often how far it is, so a Ctrl-C ends nothing of use
 LOST_SECONDS = 2  # of silence, after which a noisy line is asked for what was lost ...
 GAP_SECONDS = 0.3  # ... and after what is known to have been
 CTRL_C = b"\x03"
+ENQUIRY = b"\x05\n"  # a board answers when it has nothing else to do: with ready, or with a new prompt
 XON, XOFF = 0x11, 0x13
 SETTINGS = {"n", "temp", "top_p", "top_k", "min_p", "repeat", "seed", "stop", "think", "grammar", "adapter", "overflow", "system", "reset",
             "conversation", "logprobs"}
@@ -232,7 +234,7 @@ class Ingot:
             if now > late:
                 raise IngotError("timeout", "no board answers: has it power, is TX at RX, and is baud its rate?")
             if asks and now - asked > ASK_SECONDS and now - self._heard > QUIET_SECONDS:
-                self._line.write(b"/mode json\n" if b"> " in self._bytes[-20:] else CTRL_C)
+                self._line.write(b"/mode json\n" if b"> " in self._bytes[-20:] else ENQUIRY if now - self._heard < DEAF_SECONDS else CTRL_C)
                 asked = now
             self._event(0.1)
 
@@ -292,6 +294,8 @@ class Ingot:
         error, begun = None, False
         while True:
             event = self._next_event(begun, request)
+            if "hello" in request and "id" not in event:
+                continue  # answers to questions whether it is there
             if event["event"] == "ready" and "id" not in event:
                 raise IngotError("gone", "the board began anew in the middle of the reply")
             if event.get("id", None if self._checks else self._id) != self._id:

@@ -52,6 +52,8 @@ static void say_model(const struct chat *c)
     end_with(c->console, name, strlen(name));
 }
 
+enum { ENQUIRY = 5 }; /* ENQ in a line of its own: is somebody there? */
+
 static void say_ready(struct chat *c)
 {
     if (c->session == NULL) {
@@ -390,6 +392,10 @@ static bool take_line(struct chat *c, enum err error, size_t bytes)
     struct json_request r;
     bool ends = false;
 
+    if (error == ERR_OK && bytes == 1 && c->line[0] == ENQUIRY) {
+        say_ready(c);
+        return false;
+    }
     c->answered = false;
     if (error == ERR_OK && !console_frames_check(&c->console->json.frames, c->line, &bytes)) {
         chat_json_error(c, "check", NULL, 0,

@@ -18,7 +18,7 @@ import tty
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python"))
 sys.dont_write_bytecode = True
-from machine import ARM64, HOST, ROOT, WORK, Tap, make_card, run
+from machine import ARM64, HOST, ROOT, WORK, Tap, listens, make_card, run
 import ingot
 from ingot import Ingot, IngotError
 
@@ -46,14 +46,16 @@ def named(name, work, *arguments, **more):
 
 
 class Board:
-    def __init__(self, name, words="mode=json"):
+    def __init__(self, name, words="mode=json", pace=0):
+        """pace: bytes a second that the card gives."""
         self.line = f"unix:{FOLDER}/{name}"
-        drive = ["-drive", f"if=none,id=card,format=raw,readonly=on,file.locking=off,file={CARD}", "-device", "virtio-blk-device,drive=card"]
+        slowly = f",throttling.bps-total={pace}" if pace else ""
+        drive = ["-drive", f"if=none,id=card,format=raw,readonly=on,file.locking=off,file={CARD}{slowly}", "-device", "virtio-blk-device,drive=card"]
         self.process = subprocess.Popen(ARM64.command(words, 1, drive) + ["-serial", f"{self.line},server=on,wait=off"], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         atexit.register(self.process.kill)
         late = time.monotonic() + 20
-        while not os.path.exists(self.line[5:]) and time.monotonic() < late:
+        while not listens(self.line[5:]) and time.monotonic() < late:
             time.sleep(0.02)
 
 
@@ -200,4 +202,16 @@ good, got = named("timeout", Ingot, os.ttyname(slave), wait=3)
 tap.ok(good and "is TX at RX" in got[1], "nobody at the line", got)
 done = subprocess.run([CLIENT, f"unix:{FOLDER}/nobody", "x"], capture_output=True, text=True, timeout=100)
 tap.ok(done.returncode == 1 and "No such file" in done.stderr, "no such line", done)
+# A board that is loading when somebody comes goes on to load, whoever it talks to.
+for name, words in (("loads", "mode=json"), ("loads-people", "temp=0")):
+    slow = Board(name, words, 200000)
+    time.sleep(2)
+    with Ingot(slow.line) as board:
+        tap.ok(board.ready["model"] == "demo-q8_0.ingot", f"{words}: a program that comes while the board loads does not end that", board.ready)
+    slow.process.kill()
+slow = Board("loads-serial", pace=200000)
+time.sleep(2)
+done = subprocess.run([HOST, "serial", slow.line, "-p", "What is 7 plus 8?", "--temp", "0", "-q"], capture_output=True, text=True, timeout=60)
+tap.ok(done.returncode == 0 and done.stdout.strip() == alone("What is 7 plus 8?"), "nor does `ingot serial`", (done.stdout, done.stderr))
+slow.process.kill()
 tap.done()
