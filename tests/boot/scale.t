@@ -4,6 +4,7 @@ a server that is killed while requests come, and put back. Where a program is no
 
 import atexit
 import http.client
+import itertools
 import json
 import os
 import re
@@ -127,36 +128,38 @@ def check(language, command, extra=""):
     c.close()
     tap.ok(len(times) > 5 and text.rstrip().endswith(b"[DONE]"), f"{language}: a stream comes in pieces", (len(times), text[-200:]))
 
-    # Callers of many addresses, so that both servers have some; one is killed, and is back.
-    results = []
+    # Callers of many addresses, so that both servers have some; one is killed, and is back. They ask until it was killed, and some
+    # times after that: a proxy whose look at a server came late, on a loaded computer, sends it nobody for seconds.
+    results, killed = [], threading.Event()
 
     def caller(i):
-        for k in range(6):
+        left, late = 4, time.monotonic() + 120
+        for k in itertools.count():
+            left -= killed.is_set()
+            if left < 0 or time.monotonic() > late:
+                return
             try:
                 results.append((i, k, *ask(port, CHAT, chat(PROMPTS[(i + k) % 5]), f"127.0.0.{2 + i}")))
             except (OSError, http.client.HTTPException) as error:
                 results.append((i, k, 0, str(error)))
-    late = time.monotonic() + 20  # a proxy that looked before a server was there looks again
-    while min(s.requests() for s in servers) == 0 and time.monotonic() < late:
-        for i in range(12):
-            ask(port, CHAT, chat("x", max_tokens=1), f"127.0.0.{2 + i}")
-        time.sleep(0.1)
     before = [s.requests() for s in servers]
     threads = [threading.Thread(target=caller, args=(i,)) for i in range(12)]
     for t in threads:
         t.start()
     late = time.monotonic() + 60
-    while len(results) < 24 and time.monotonic() < late:
+    spread = [0, 0]
+    while (len(results) < 24 or min(spread) == 0) and time.monotonic() < late:
         time.sleep(0.005)
-    spread = [s.requests() - n for s, n in zip(servers, before)]
+        spread = [s.requests() - n for s, n in zip(servers, before)]
     servers[0].kill()
+    killed.set()
     for t in threads:
         t.join(120)
     wrong = [r for r in results if r[2] == 200 and said(r[3]) != want[PROMPTS[(r[0] + r[1]) % 5]]]
     lost = [r for r in results if r[2] != 200]
     tap.ok(min(spread) > 0, f"{language}: both servers have callers", spread)
-    tap.ok(len(results) == 72 and not wrong and all(r[2] in (0, 502, 503, 504) for r in lost) and len(lost) <= 12,
-           f"{language}: of 72 requests none is answered wrongly; {len(lost)} that were at the killed server end with an error", wrong or lost)
+    tap.ok(len(results) >= 24 + 12 * 4 and not wrong and all(r[2] in (0, 502, 503, 504) for r in lost) and len(lost) <= 12,
+           f"{language}: of {len(results)} requests none is answered wrongly; {len(lost)} that were at the killed server end with an error", wrong or lost)
     status, a = ask(port, CHAT, chat(PROMPTS[3]))
     tap.ok(status == 200 and said(a) == want[PROMPTS[3]], f"{language}: the other server has all callers", a)
     servers[0].start()

@@ -139,15 +139,18 @@ tap.ok([b[0]["event"] for b in bad] == ["error"] * 6 and [b[0].get("field") for 
        all(b[-1]["reason"] == "error" for b in bad), "what is wrong is said", bad)
 tap.ok(text_of(w.ask(prompt="What is 3 plus 4?", reset=True)) == text_of(one) and w.ask(hello=2)[-1]["reason"] == "command", "and changes nothing")
 
-w.put(id="long", prompt=STORY, reset=True, n=100000, temp=2, top_k=0, top_p=1, min_p=0, stop=[])
-first = w.until("token")
-w.put(id="busy", prompt="x")
-w.put(id="c", cancel=True)
-ends, seen = [], []
-while len(ends) < 3 and (e := w.event()):
-    seen.append(e)
-    ends += [e] if e["event"] == "done" else []
-tap.ok({(e.get("id"), e["reason"]) for e in ends} == {("busy", "error"), ("c", "command"), ("long", "stopped")}, "a second request has to wait, and a reply is cancelled", ends)
+STOPPED = {("busy", "error"), ("c", "command"), ("long", "stopped")}
+for _ in range(10):  # on a loaded computer a reply may be through before the word that ends it
+    w.put(id="long", prompt=STORY, reset=True, n=100000, temp=2, top_k=0, top_p=1, min_p=0, stop=[])
+    w.until("token")
+    w.put(id="busy", prompt="x")
+    w.put(id="c", cancel=True)
+    ends = []
+    while len(ends) < 3 and (e := w.event()):
+        ends += [e] if e["event"] == "done" else []
+    if {(e.get("id"), e["reason"]) for e in ends} == STOPPED:
+        break
+tap.ok({(e.get("id"), e["reason"]) for e in ends} == STOPPED, "a second request has to wait, and a reply is cancelled", ends)
 tap.ok(text_of(w.ask(prompt="What is 3 plus 4?", reset=True)) == text_of(one), "after which the socket is free")
 
 request = json.dumps({"prompt": "What is 3 plus 4?", "reset": True}).encode()
