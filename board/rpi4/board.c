@@ -151,7 +151,7 @@ static void reload_vl805(void)
 /* The VL805 of a 4B and 400, or what is at a CM4's lane. Chips of the first stepping reach 3 GiB, which is what the
  * window on the bus then leaves free besides (bcm2711.dtsi, pcie0: ranges, dma-ranges): so on all. QEMU
  * has no port, and takes it out of the tree. */
-static bool open_drive(void)
+static unsigned open_drives(struct block_device **out)
 {
     struct device_tree_node node;
     const struct brcm_pcie_place place = {
@@ -169,10 +169,11 @@ static bool open_drive(void)
     struct dma_window window = { .offset = 0, .end = 0xc0000000, .coherent = false };
 
     if (pi.emulated || pi.tree.blob == NULL)
-        return false;
+        return 0;
     device_tree_begin(&node);
-    return device_tree_next_compatible(&pi.tree, &node, "brcm,bcm2711-pcie") &&
-           pcie_drive_open(&storage.drive, &place, raspberry_pi_window(window), reload_vl805);
+    if (!device_tree_next_compatible(&pi.tree, &node, "brcm,bcm2711-pcie"))
+        return 0;
+    return pcie_drive_open(&storage.drive, &place, raspberry_pi_window(window), reload_vl805, out);
 }
 
 /* The slot is EMMC2's, and Arasan's controller has the radio; QEMU attaches -drive if=sd to
@@ -181,8 +182,7 @@ static unsigned rpi4_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     unsigned n = 0;
 
-    if (open_drive())
-        devices[n++] = &storage.drive.device;
+    n += open_drives(devices);
     if ((pi.emulated && open_arasan()) || open_emmc2())
         devices[n++] = &storage.device;
     return n;

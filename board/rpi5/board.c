@@ -93,7 +93,7 @@ enum {
 
 /* The external connector. 32 GiB from 0 on are 64 GiB further on the bus (bcm2712.dtsi, dma-ranges of pcie1): more
  * than any board has. Whether its DMA looks into the cores' caches is nowhere said. */
-static bool open_drive(void)
+static unsigned open_drives(struct block_device **out)
 {
     const struct brcm_pcie_place place = {
         .chip = BRCM_PCIE_2712,
@@ -114,7 +114,7 @@ static bool open_drive(void)
                                  .end = (uint64_t)1 << 35,
                                  .coherent = false };
 
-    return pcie_drive_open(&storage.drive, &place, window, NULL);
+    return pcie_drive_open(&storage.drive, &place, window, NULL, out);
 }
 
 /* Pulls and functions of the pins are as the firmware has set them to read us. The controller sees
@@ -149,10 +149,9 @@ static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     unsigned n = 0;
 
-    if (open_drive())
-        devices[n++] = &storage.drive.device;
+    n += open_drives(devices);
     n += rp1_usb_open(&storage.rp1, BOARD_RP1_PCIE, generic_timer_ticks, generic_timer_hz(),
-                      devices + n);
+                      devices + n, BOARD_MAX_BLOCK - 1 - n); /* and the card */
     if (open_card())
         devices[n++] = &storage.device;
     return n;

@@ -27,7 +27,7 @@ static struct board_state {
     struct block_device devices[N_SLOTS];
     struct nvme nvme;
     struct usb usb;
-    struct block_device drive, usb_drive;
+    struct block_device drive;
 } board_state;
 
 static void visionfive2_early_init(const void *dtb)
@@ -92,7 +92,7 @@ static bool open_drive(void)
     return setup.mmio != 0 && nvme_open(&board_state.nvme, &setup, &board_state.drive) == ERR_OK;
 }
 
-static bool open_usb(void)
+static unsigned open_usb(struct block_device **out)
 {
     struct xhci_setup setup = { .mmio = find_function(PORT_USB, CLASS_USB),
                                 .window = pcie_window,
@@ -100,9 +100,9 @@ static bool open_usb(void)
                                 .ticks_hz = sbi_machine_ticks_hz() };
 
     if (setup.mmio == 0)
-        return false;
+        return 0;
     serial_join(usb_take, &board_state.usb);
-    return usb_open(&board_state.usb, &setup, &board_state.usb_drive) == ERR_OK;
+    return usb_open(&board_state.usb, &setup, out, USB_DRIVES);
 }
 
 /* ---- cards ---- */
@@ -142,8 +142,7 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
 
     if (open_drive())
         devices[n++] = &board_state.drive;
-    if (open_usb())
-        devices[n++] = &board_state.usb_drive;
+    n += open_usb(devices + n);
     return n + find_cards(devices + n);
 }
 

@@ -39,6 +39,15 @@ def failing(once):
 UNITS = usb_arguments(CARD)[:2] + ["-drive", f"if=none,id=other,format=raw,cache=unsafe,file.locking=off,file={CARD}",
          "-device", "qemu-xhci", "-device", "usb-bot,id=bot", "-device", "scsi-hd,bus=bot.0,scsi-id=0,lun=0,drive=card",
          "-device", "scsi-hd,bus=bot.0,scsi-id=0,lun=1,drive=other"]
+# No file system, and a card without a model, before it.
+EMPTY, RAW = make_card("usb-empty.img", "--size", "64"), os.path.join(WORK, "usb-raw.img")
+with open(RAW, "wb") as f:
+    f.truncate(1 << 20)
+THREE = ["-device", "qemu-xhci,id=usb"]
+for number, path in enumerate((RAW, EMPTY, CARD)):
+    THREE += ["-drive", f"if=none,id=d{number},format=raw,cache=unsafe,file.locking=off,file={path}",
+              "-device", f"usb-storage,drive=d{number},bus=usb.0,port={number + 1}"]
+PORTS = [f", port {number}, " for number in (1, 2, 3)]
 BIG = ",logical_block_size=4096,physical_block_size=4096"
 KEYBOARD = ["-device", "qemu-xhci", "-device", "usb-kbd"]
 # name, drives, words; what the console must have, and whether a reply is due
@@ -58,6 +67,8 @@ ROWS = [
     ("fails for good, streamed", usb_arguments(CARD, failing("off")), WORDS + STREAM,
      [USB, "error:", "layer 1"], False),
     ("several units", UNITS, WORDS, ["USB drive at 0x", "has several units"], False),
+    ("three drives at one controller, resident", THREE, WORDS, [USB] + PORTS, SAME),
+    ("three drives at one controller, streamed", THREE, WORDS + STREAM, [USB, "streamed"] + PORTS, SAME),
     ("a keyboard, and a card", KEYBOARD + card_arguments(CARD, ",file.locking=off"), WORDS,
      ["storage: virtio-blk"], SAME),
 ]

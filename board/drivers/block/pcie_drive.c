@@ -33,7 +33,8 @@ static void give_program(const struct brcm_pcie *port, void (*reload)(void))
         ;
 }
 
-static enum err open_device(struct pcie_drive *d, uintptr_t mmio, struct dma_window window)
+static unsigned open_device(struct pcie_drive *d, uintptr_t mmio, struct dma_window window,
+                            struct block_device **out)
 {
     const struct brcm_pcie_place *p = &d->port.place;
 
@@ -42,38 +43,41 @@ static enum err open_device(struct pcie_drive *d, uintptr_t mmio, struct dma_win
             .mmio = mmio, .window = window, .ticks = p->ticks, .ticks_hz = p->ticks_hz
         };
 
-        return nvme_open(&d->nvme, &setup, &d->device);
+        out[0] = &d->device;
+        return nvme_open(&d->nvme, &setup, &d->device) == ERR_OK;
     }
     struct xhci_setup setup = { mmio, window, p->ticks, p->ticks_hz };
 
     serial_join(usb_take, &d->usb);
-    return usb_open(&d->usb, &setup, &d->device);
+    return usb_open(&d->usb, &setup, out, USB_DRIVES);
 }
 
-static bool complain(struct pcie_drive *d, const char *why)
+static unsigned complain(struct pcie_drive *d, const char *why, struct block_device **out)
 {
     d->device = (struct block_device){ .name = "PCIe port", .problem = why };
-    return true;
+    out[0] = &d->device;
+    return 1;
 }
 
-bool pcie_drive_open(struct pcie_drive *drive, const struct brcm_pcie_place *place,
-                     struct dma_window window, void (*reload)(void))
+unsigned pcie_drive_open(struct pcie_drive *drive, const struct brcm_pcie_place *place,
+                         struct dma_window window, void (*reload)(void), struct block_device **out)
 {
     uintptr_t mmio;
     size_t bytes;
     enum err e;
 
     if (!map_port(place))
-        return false;
+        return 0;
     e = brcm_pcie_open(&drive->port, place);
     if (e != ERR_OK)
-        return e != ERR_NO_DEVICE && complain(drive, drive->port.why);
+        return e == ERR_NO_DEVICE ? 0 : complain(drive, drive->port.why, out);
     if (drive->port.class != CLASS_NVME && drive->port.class != CLASS_XHCI)
-        return complain(drive, "what is at the PCIe port is no NVMe drive and no USB controller");
+        return complain(drive, "what is at the PCIe port is no NVMe drive and no USB controller",
+                        out);
     if (drive->port.class == CLASS_XHCI)
         give_program(&drive->port, reload);
     mmio = brcm_pcie_enable(&drive->port, &bytes);
     if (mmio == 0)
-        return complain(drive, drive->port.why);
-    return mmu_map(mmio, bytes, MAP_DEVICE) == ERR_OK && open_device(drive, mmio, window) == ERR_OK;
+        return complain(drive, drive->port.why, out);
+    return mmu_map(mmio, bytes, MAP_DEVICE) == ERR_OK ? open_device(drive, mmio, window, out) : 0;
 }

@@ -1,4 +1,4 @@
-/* The drive at a Raspberry Pi's PCIe port: an NVMe drive, or a USB drive at an xHCI. */
+/* What is at a Raspberry Pi's PCIe port: an NVMe drive, or an xHCI with its drives. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_PCIE_DRIVE_H
 #define INGOT_BOARD_DRIVERS_BLOCK_PCIE_DRIVE_H
 
@@ -13,13 +13,13 @@ struct pcie_drive {
         struct nvme nvme;
         struct usb usb;
     };
-    struct block_device device;
+    struct block_device device; /* the port, or the NVMe drive */
 };
 
-/* Bring up the port and fill drive->device, which may say in its `problem` why it cannot be used. `reload` has the
- * firmware give a VL805 its program again, which a reset took; NULL: nobody can. The port's registers are mapped
- * here. False: there is no drive. */
-bool pcie_drive_open(struct pcie_drive *drive, const struct brcm_pcie_place *place,
-                     struct dma_window window, void (*reload)(void));
+/* Bring up the port. Returns how many devices were put into out, at most USB_DRIVES; one may say in its `problem` why it
+ * cannot be used. `reload` has the firmware give a VL805 its program again, which a reset took; NULL: nobody can. The
+ * port's registers are mapped here. */
+unsigned pcie_drive_open(struct pcie_drive *drive, const struct brcm_pcie_place *place,
+                         struct dma_window window, void (*reload)(void), struct block_device **out);
 
 #endif

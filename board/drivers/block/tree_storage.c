@@ -106,7 +106,7 @@ static void find_drives(struct tree_storage *s, struct pci_ecam *pci)
 static void find_usb(struct tree_storage *s, struct pci_ecam *pci)
 {
     enum { CLASS_USB = 0x0c03, INTERFACE_XHCI = 0x30 }; /* base class 0Ch */
-    unsigned function = 0;
+    unsigned function = 0, n;
 
     for (; s->n_devices < BOARD_MAX_BLOCK && pci_ecam_next(pci, &function, CLASS_USB); function++) {
         struct xhci_setup setup = { .window = pci_window(s),
@@ -119,11 +119,9 @@ static void find_usb(struct tree_storage *s, struct pci_ecam *pci)
         if (setup.mmio == 0)
             continue;
         serial_join(usb_take, &s->usb);
-        if (usb_open(&s->usb, &setup, &s->devices[s->n_devices]) == ERR_OK) {
-            s->n_devices++;
-            return;
-        }
-        if (s->usb.keyboard.device.slot != 0)
+        n = usb_open(&s->usb, &setup, &s->found[s->n_devices], BOARD_MAX_BLOCK - s->n_devices);
+        s->n_devices += n;
+        if (n != 0 || s->usb.keyboard.device.slot != 0)
             return;
     }
 }
@@ -159,6 +157,8 @@ unsigned tree_storage_find(struct tree_storage *storage, const struct device_tre
     bool has_pci;
 
     storage->n_devices = 0;
+    for (unsigned i = 0; i < BOARD_MAX_BLOCK; i++)
+        storage->found[i] = &storage->devices[i];
     if (tree->blob == NULL)
         return 0;
     has_pci = pci_ecam_find(&pci, tree) == ERR_OK;
@@ -171,6 +171,6 @@ unsigned tree_storage_find(struct tree_storage *storage, const struct device_tre
         find_slots(storage, &pci);
     find_flash(storage, tree);
     for (unsigned i = 0; i < storage->n_devices; i++)
-        devices[i] = &storage->devices[i];
+        devices[i] = storage->found[i];
     return storage->n_devices;
 }

@@ -24,11 +24,12 @@ struct tree_sd_slot {
 struct tree_storage {
     struct nvme drives[TREE_STORAGE_DRIVES];
     struct pci_kept drive_slots[TREE_STORAGE_DRIVES];
-    struct usb usb; /* of the first controller that has a drive, or else of the last */
+    struct usb usb; /* of the first controller that has drives, or else of the last */
     struct virtio_blk cards[BOARD_MAX_BLOCK];
     struct tree_sd_slot slots[TREE_STORAGE_SLOTS];
     struct cfi_flash banks[BOARD_MAX_BLOCK];
     struct block_device devices[BOARD_MAX_BLOCK];
+    struct block_device *found[BOARD_MAX_BLOCK]; /* devices[], but for those of usb */
     unsigned n_devices;
     uint64_t dma_end; /* board.limit_dma's, for the cards' devices; 0: DMA reaches all memory */
 };

@@ -5,18 +5,18 @@
 #include "board/drivers/usb/dwc3.h"
 #include "board/isa.h"
 
-static bool open_controller(struct usb *u, struct block_device *device,
-                            const struct xhci_setup *setup)
+static unsigned open_controller(struct usb *u, const struct xhci_setup *setup,
+                                struct block_device **out, unsigned most)
 {
     if (mmu_map(setup->mmio, RP1_USB_BYTES, MAP_DEVICE) != ERR_OK ||
         dwc3_make_host(setup->mmio, setup->ticks, setup->ticks_hz) != ERR_OK)
-        return false;
+        return 0;
     serial_join(usb_take, u);
-    return usb_open(u, setup, device) == ERR_OK;
+    return usb_open(u, setup, out, most);
 }
 
 unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void), uint64_t ticks_hz,
-                      struct block_device *out[RP1_USB_CONTROLLERS])
+                      struct block_device **out, unsigned most)
 {
     static const uint32_t places[RP1_USB_CONTROLLERS] = { RP1_USB_0, RP1_USB_1 };
     unsigned n = 0;
@@ -24,8 +24,8 @@ unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void)
     if (mmu_map(port, BRCM_PCIE_BYTES, MAP_DEVICE) != ERR_OK)
         return 0;
     if (rp1_link_open(&r->link, port) != ERR_OK) {
-        r->devices[0] = (struct block_device){ .name = "USB", .problem = r->link.why };
-        out[0] = &r->devices[0];
+        r->problem = (struct block_device){ .name = "USB", .problem = r->link.why };
+        out[0] = &r->problem;
         return 1;
     }
     for (unsigned i = 0; i < RP1_USB_CONTROLLERS; i++) {
@@ -34,8 +34,7 @@ unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void)
                                           .ticks = ticks,
                                           .ticks_hz = ticks_hz };
 
-        if (open_controller(&r->usb[i], &r->devices[i], &setup))
-            out[n++] = &r->devices[i];
+        n += open_controller(&r->usb[i], &setup, out + n, most - n);
     }
     return n;
 }

@@ -11,13 +11,13 @@ enum { RP1_USB_CONTROLLERS = 2 };
 struct rp1_usb {
     struct rp1_link link;
     struct usb usb[RP1_USB_CONTROLLERS];
-    struct block_device devices[RP1_USB_CONTROLLERS];
+    struct block_device problem;
 };
 
-/* Find drives and keyboards at both. port: registers of RP1's PCIe port. Returns how many drives were put into out;
- * one of them may be a `problem` alone. */
+/* Find drives and keyboards at both. port: registers of RP1's PCIe port. Returns how many drives were put into out, at
+ * most `most`; one of them may be a `problem` alone. */
 unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void), uint64_t ticks_hz,
-                      struct block_device *out[RP1_USB_CONTROLLERS]);
+                      struct block_device **out, unsigned most);
 
 bool rp1_usb_has_keyboard(const struct rp1_usb *r);
 

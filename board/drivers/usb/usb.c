@@ -42,7 +42,22 @@ static bool is_due(struct usb *u)
     return true;
 }
 
-/* A drive that waits for its data must not wait for a port: it takes a keyboard in when it rests, as it does at a
+static bool all_rest(struct usb *u)
+{
+    for (unsigned i = 0; i < u->n_drives; i++)
+        if (!usb_storage_rests(&u->drives[i], REST_MS))
+            return false;
+    return true;
+}
+
+static void stop(struct usb *u)
+{
+    (void)xhci_stop(&u->host);
+    for (unsigned i = 0; i < u->n_drives; i++)
+        (void)usb_storage_stop(&u->drives[i]);
+}
+
+/* A drive that waits for its data must not wait for a port: it takes a keyboard in when all rest, as they do at a
  * prompt, once layers that were asked for ahead are there. */
 static void look(struct usb *u)
 {
@@ -53,9 +68,8 @@ static void look(struct usb *u)
     if (u->keyboard.device.slot != 0 &&
         (!works || !xhci_is_connected(&u->host, &u->keyboard.device)) &&
         usb_keyboard_close(&u->keyboard, &u->host) != ERR_OK)
-        (void)usb_storage_stop(&u->storage); /* and with it all of the controller */
-    if (u->keyboard.device.slot == 0 && u->host.running &&
-        (u->storage.host == NULL || usb_storage_rests(&u->storage, REST_MS)))
+        stop(u);
+    if (u->keyboard.device.slot == 0 && u->host.running && all_rest(u))
         find_keyboard(u);
 }
 
@@ -69,32 +83,52 @@ int usb_take(void *usb)
     return keyboard_keys_take(&u->keyboard.keys);
 }
 
-enum err usb_open(struct usb *u, const struct xhci_setup *setup, struct block_device *out)
+static unsigned complain(struct usb *u, struct block_device **out, const char *why)
+{
+    u->devices[0] = (struct block_device){ .name = "USB controller", .problem = why };
+    out[0] = &u->devices[0];
+    return 1;
+}
+
+static unsigned find_drives(struct usb *u, struct block_device **out, unsigned most)
+{
+    unsigned *n = &u->n_drives;
+    uint32_t place = 1;
+
+    for (; *n < USB_DRIVES && *n < most; ++*n) {
+        if (usb_storage_open(&u->drives[*n], &u->host, place, &u->devices[*n]) != ERR_OK)
+            break;
+        place = u->drives[*n].place + 1;
+        for (unsigned i = 0; i < *n; i++)
+            usb_storage_compare(&u->drives[i], &u->drives[*n]);
+        out[*n] = &u->devices[*n];
+    }
+    return *n;
+}
+
+unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_device **out,
+                  unsigned most)
 {
     enum err e;
+    unsigned n;
 
     if (u->host.running)
         (void)xhci_stop(&u->host);
     memset(u, 0, sizeof *u);
-    memset(out, 0, sizeof *out);
     u->host.setup = *setup;
-    if (!dma_reaches(&setup->window, u, sizeof *u)) {
-        out->name = "USB controller";
-        out->problem =
-            "the USB controller's DMA ends before the driver's memory: make `dmaend` larger";
-        return ERR_OK;
-    }
+    if (!dma_reaches(&setup->window, u, sizeof *u))
+        return complain(
+            u, out,
+            "the USB controller's DMA ends before the driver's memory: make `dmaend` larger");
     e = xhci_start(&u->host);
     if (e == ERR_NO_DEVICE)
-        return e;
+        return 0;
     if (e != ERR_OK) {
         (void)xhci_stop(&u->host);
-        out->name = "USB controller";
-        out->problem = u->host.why;
-        return ERR_OK;
+        return complain(u, out, u->host.why);
     }
-    e = usb_storage_open(&u->storage, &u->host, out);
+    n = find_drives(u, out, most);
     if (u->host.running)
         find_keyboard(u);
-    return e;
+    return n;
 }

@@ -8,6 +8,7 @@
 enum {
     READY_MS = 5000,
     HEALTH_PERIOD = 1 << 12, /* empty polls between two looks at the port */
+    ENGLISH = 0x0409,        /* of the United States: what all have */
     KEY_NOT_READY = 2,
     KEY_ILLEGAL = 5,
     KEY_ATTENTION = 6,
@@ -91,36 +92,90 @@ static enum err learn(struct usb_storage *s)
     return err_unless(s->outcome != USB_BROKEN, ERR_IO);
 }
 
+struct identity {
+    uint32_t product, serial; /* 0: it has none */
+};
+
+/* Whose drive it is, and what stands for its serial number (USB 2.0, 9.6.1, 9.6.7); 5.1 of the transport demands one, and
+ * cheap drives have none. */
+static enum err identify(struct usb_storage *s, struct identity *out)
+{
+    const uint8_t *d = s->device.data;
+    enum err e = xhci_control(s->host, &s->device, 0x80, 6, 1 << 8, 0, 18);
+    uint8_t number = d[16];
+
+    *out = (struct identity){
+        d[8] | (uint32_t)d[9] << 8 | (uint32_t)d[10] << 16 | (uint32_t)d[11] << 24, 0
+    };
+    if (e != ERR_OK || number == 0)
+        return e;
+    e = xhci_control(s->host, &s->device, 0x80, 6, (uint16_t)(3 << 8 | number), ENGLISH, 255);
+    for (uint32_t i = 0; e == ERR_OK && i < d[0]; i++)
+        out->serial = (out->serial ^ d[i]) * 0x01000193; /* FNV-1a, but for its start */
+    return e == ERR_UNSUPPORTED ? ERR_OK : e;
+}
+
+static bool is_mine(const struct usb_storage *s, const struct identity *i, uint32_t place)
+{
+    return s->identity == 0 || (s->identity == i->product && s->serial == i->serial &&
+                                (!s->has_twin || s->place == place));
+}
+
 /* A drive at this place, addressed and configured. ERR_NO_DEVICE: something else. */
 static enum err try_place(struct usb_storage *s, uint32_t place)
 {
     struct xhci *x = s->host;
-    uint32_t identity = 0;
+    struct identity identity;
     enum err e = xhci_attach(x, &s->device, place);
 
     if (e != ERR_OK)
         return e;
-    e = xhci_control(x, &s->device, 0x80, 6, 1 << 8, 0, 18);
-    if (e == ERR_OK)
-        identity = s->device.data[8] | (uint32_t)s->device.data[9] << 8 |
-                   (uint32_t)s->device.data[10] << 16 | (uint32_t)s->device.data[11] << 24;
+    e = identify(s, &identity);
     if (e == ERR_OK)
         e = xhci_control(x, &s->device, 0x80, 6, 2 << 8, 0, 512);
-    if (e == ERR_OK && (!usb_find_storage(s->device.data, 512, &s->ends) ||
-                        (s->identity != 0 && s->identity != identity)))
+    if (e == ERR_OK &&
+        (!usb_find_storage(s->device.data, 512, &s->ends) || !is_mine(s, &identity, place)))
         e = ERR_NO_DEVICE;
     if (e == ERR_OK)
         e = xhci_configure(x, &s->device, &s->ends);
     if (e == ERR_OK)
         e = xhci_control(x, &s->device, 0, 9, s->ends.configuration, 0, 0);
-    if (e == ERR_OK)
-        s->identity = identity;
-    else
+    if (e != ERR_OK) {
         (void)xhci_detach(x, &s->device);
-    return e;
+        return e;
+    }
+    s->identity = identity.product;
+    s->serial = identity.serial;
+    s->place = place;
+    return ERR_OK;
 }
 
-static enum err start(struct usb_storage *s)
+/* "USB drive at 0xfd500000, port 2", or "port 2.1" behind a hub: a drive that moves has another name. */
+static void set_name(struct usb_storage *s)
+{
+    const struct xhci_device *d = &s->device;
+    char *at;
+
+    device_name_set(s->name, "USB drive at ", s->host->setup.mmio);
+    at = s->name + strlen(s->name);
+    memcpy(at, ", port ", 7);
+    at += 7;
+    if (d->port >= 100)
+        *at++ = (char)('0' + d->port / 100);
+    if (d->port >= 10)
+        *at++ = (char)('0' + d->port / 10 % 10);
+    *at++ = (char)('0' + d->port % 10);
+    if (d->route != 0) {
+        *at++ = '.';
+        if (d->route >= 10)
+            *at++ = '1';
+        *at++ = (char)('0' + d->route % 10);
+    }
+    *at = '\0';
+}
+
+/* Places before `first` are left out. */
+static enum err start(struct usb_storage *s, uint32_t first)
 {
     struct xhci *x = s->host;
     enum err e = ERR_OK;
@@ -136,7 +191,7 @@ static enum err start(struct usb_storage *s)
     }
     e = ERR_NO_DEVICE;
     xhci_hub_look(x);
-    for (uint32_t place = 1; place <= xhci_n_places(x) && e != ERR_OK; place++) {
+    for (uint32_t place = first; place <= xhci_n_places(x) && e != ERR_OK; place++) {
         if (!xhci_is_unused(x, place, &fresh))
             continue;
         e = try_place(s, place);
@@ -146,6 +201,7 @@ static enum err start(struct usb_storage *s)
     if (e != ERR_OK)
         return ERR_NO_DEVICE;
     s->stopped = false;
+    set_name(s);
     e = learn(s);
     if (e != ERR_OK && s->why == NULL)
         return refuse(s, "the USB drive does not answer as it should: unplug it and restart");
@@ -292,6 +348,12 @@ static enum err advance(struct usb_storage *s)
     return ERR_OK;
 }
 
+/* Somebody else at the controller had to stop it, or starts it anew. */
+static bool is_lost(const struct usb_storage *s)
+{
+    return !s->stopped && s->device.slot == 0;
+}
+
 static enum err usb_storage_submit(struct block_device *dev, struct block_request *r)
 {
     struct usb_storage *s = dev->driver;
@@ -301,10 +363,12 @@ static enum err usb_storage_submit(struct block_device *dev, struct block_reques
         return ERR_IO;
     if (e != ERR_OK)
         return e;
+    if (is_lost(s))
+        (void)stop_all(s, ERR_IO);
     if (!block_request_in_reach(dev, r) ||
         !dma_reaches(&s->host->setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES))
         return ERR_RANGE;
-    if (s->stopped && start(s) != ERR_OK) { /* it may come back later */
+    if (s->stopped && start(s, 1) != ERR_OK) { /* it may come back later */
         let_go(s);
         return ERR_IO;
     }
@@ -326,6 +390,8 @@ static enum err go_on(struct usb_storage *s)
         return ERR_IO;
     if (s->n_row == 0)
         return ERR_OK;
+    if (is_lost(s))
+        return stop_all(s, ERR_IO);
     if (xhci_next(s->host, &s->device, &event)) {
         s->idle_polls = 0;
         usb_storage_take_event(s, &event);
@@ -378,7 +444,14 @@ static void fill(struct usb_storage *s, struct block_device *out)
     out->reset = usb_storage_reset;
 }
 
-enum err usb_storage_open(struct usb_storage *s, struct xhci *host, struct block_device *out)
+void usb_storage_compare(struct usb_storage *a, struct usb_storage *b)
+{
+    if (a->identity == b->identity && a->serial == b->serial)
+        a->has_twin = b->has_twin = true;
+}
+
+enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first,
+                          struct block_device *out)
 {
     enum err e;
 
@@ -386,7 +459,7 @@ enum err usb_storage_open(struct usb_storage *s, struct xhci *host, struct block
     memset(out, 0, sizeof *out);
     s->host = host;
     device_name_set(s->name, "USB drive at ", host->setup.mmio);
-    e = start(s);
+    e = start(s, first);
     if (e != ERR_OK)
         let_go(s);
     if (e == ERR_NO_DEVICE)

@@ -9,7 +9,7 @@
 enum {
     USB_STORAGE_DEPTH = 4,
     USB_STORAGE_SECTORS = 1024, /* of a request: 512 KiB */
-    USB_STORAGE_NAME_BYTES = 40,
+    USB_STORAGE_NAME_BYTES = 56,
     USB_STORAGE_BLOCK = 4096, /* the largest that a drive may have */
 };
 
@@ -33,16 +33,24 @@ struct usb_storage {
     uint32_t block_sectors; /* of one of the drive's blocks */
     uint32_t moved, part;   /* sectors of the first request: done, and of the command at work */
     bool at_edge, has_read_edge; /* the command moves a block of which the request has a part */
-    uint32_t identity;           /* maker and product, of the first start */
+    uint32_t place;              /* where it was found last */
+    uint32_t identity,
+        serial;    /* maker and product, and what stands for its own number; of the first start */
+    bool has_twin; /* nothing tells it from another one here but its place */
     struct block_request *row[USB_STORAGE_DEPTH];
     uint32_t n_row;
     const char *why;
     char name[USB_STORAGE_NAME_BYTES];
 };
 
-/* Find the first drive at the ports of a controller that was started, and fill out. Where it cannot be used,
- * out->problem says why. ERR_NO_DEVICE: there is none. */
-enum err usb_storage_open(struct usb_storage *s, struct xhci *host, struct block_device *out);
+/* Find the first drive at the places of a controller that was started, from `first` on, and fill out. Where it cannot be
+ * used, out->problem says why. s->place has it. ERR_NO_DEVICE: there is none. */
+enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first,
+                          struct block_device *out);
+
+/* Two drives of which each, once it is pulled and put back, could be taken for the other: then they are looked for where they
+ * were. */
+void usb_storage_compare(struct usb_storage *a, struct usb_storage *b);
 
 /* Whether nothing is under way, after so long at the most: what was asked for ahead is there by then, though nobody has
  * taken it. */

@@ -15,7 +15,7 @@ enum {
     XHCI_PAGE = 4096,
     XHCI_RING = 64,    /* TRBs, the last one links back */
     XHCI_EVENTS = 256, /* more than commands and transfers under way can cause */
-    XHCI_SLOTS = 8,
+    XHCI_SLOTS = 12,
     XHCI_KEPT = 8,     /* events of a device that nobody has asked for yet */
     XHCI_SCRATCH = 16, /* pages that the controller may want for itself */
     XHCI_CONTROL = 1,  /* the control endpoint's number in contexts (4.5.1) */

@@ -36,7 +36,7 @@ static enum err open_drive(void)
     };
     if (xhci_start(&host) != ERR_OK)
         return ERR_IO;
-    return usb_storage_open(&drive, &host, &device);
+    return usb_storage_open(&drive, &host, 1, &device);
 }
 
 static enum err move(uint64_t sector, uint32_t n, bool write)
