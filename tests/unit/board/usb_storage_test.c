@@ -9,6 +9,7 @@ enum { POLLS = 20000 };
 static struct usb_storage drive;
 static struct xhci host;
 static struct block_device device;
+static struct fake_unit *const u = &f.units[0];
 /* A controller's transfer is in two parts where it crosses 64 KiB (6.4.1), and what goes wrong in the first leaves the
  * second: each fault is tried on either side of such a border and across it. */
 enum { BORDER = 64 * 1024, BUFFER_BYTES = 64 * 512 };
@@ -25,9 +26,12 @@ static enum err open_drive(void)
 {
     memset(&f, 0, sizeof f);
     memset(&host, 0, sizeof host);
-    f.connected = f.fresh = true;
-    for (size_t i = 0; i < sizeof f.disk; i++)
-        f.disk[i] = disk_byte(i);
+    n_wrong = 0;
+    u->speed = XHCI_SPEED_HIGH;
+    u->port = 1;
+    plug(u);
+    for (size_t i = 0; i < sizeof u->disk; i++)
+        u->disk[i] = disk_byte(i);
     host.setup = (struct xhci_setup){
         .mmio = 0x10000000,
         .window = { .offset = bus_offset, .end = UINT64_MAX, .coherent = true },
@@ -67,12 +71,12 @@ static void test_well(void)
        "opened");
     OK(reads(0, 1) && reads(7, 64) && reads(DISK_SECTORS - 1, 1), "sectors are read");
     memset(buffer, 0x5a, 1024);
-    OK(move(9, 2, true) == ERR_OK && f.disk[9 * 512] == 0x5a && f.disk[11 * 512 - 1] == 0x5a &&
-           f.disk[11 * 512] == disk_byte(11 * 512),
+    OK(move(9, 2, true) == ERR_OK && u->disk[9 * 512] == 0x5a && u->disk[11 * 512 - 1] == 0x5a &&
+           u->disk[11 * 512] == disk_byte(11 * 512),
        "and written");
     for (unsigned i = 0; i < 200; i++) /* each ring goes round */
         (void)reads(i, 3);
-    OK(reads(100, 60) && f.n_wrong == 0, "rings go round");
+    OK(reads(100, 60) && n_wrong == 0, "rings go round");
 }
 
 static void test_faults(const char *where)
@@ -100,43 +104,43 @@ static void test_faults(const char *where)
 
         (void)open_drive();
         before = f.n_addresses;
-        f.fault = rows[i].fault;
-        f.times = 1;
+        u->fault = rows[i].fault;
+        u->times = 1;
         e = move(5, 9, false);
         OK(e == rows[i].expected, "%s %s: err %d", rows[i].name, where, e);
-        f.times = 0;
-        OK(reads(5, 9) && (f.n_addresses != before) == rows[i].begins_anew && f.n_wrong == 0,
+        u->times = 0;
+        OK(reads(5, 9) && (f.n_addresses != before) == rows[i].begins_anew && n_wrong == 0,
            "and the next read is right, %s",
            rows[i].begins_anew ? "of a drive that begins anew" : "at once");
     }
     (void)open_drive();
-    f.fault = STALLED;
-    f.times = 1;
-    OK(move(5, 9, true) == ERR_IO && move(5, 9, true) == ERR_OK && f.n_wrong == 0,
+    u->fault = STALLED;
+    u->times = 1;
+    OK(move(5, 9, true) == ERR_IO && move(5, 9, true) == ERR_OK && n_wrong == 0,
        "a write that stalls, and the next one");
 }
 
 static void test_silent(void)
 {
     (void)open_drive();
-    f.fault = SILENT;
-    f.times = 1;
+    u->fault = SILENT;
+    u->times = 1;
     OK(move(5, 9, false) == ERR_BUSY, "a silent drive does not end a read");
     OK(device.reset(&device) == ERR_OK && drive.n_row == 0, "a reset does");
-    f.times = 0;
-    OK(reads(5, 9) && f.n_wrong == 0, "and then it reads");
+    u->times = 0;
+    OK(reads(5, 9) && n_wrong == 0, "and then it reads");
 }
 
 static void test_pulled(void)
 {
     (void)open_drive();
-    f.fault = PULLED;
-    f.times = 1;
+    u->fault = PULLED;
+    u->times = 1;
     OK(move(5, 9, false) == ERR_IO, "pulled in the middle");
-    f.times = 0;
+    u->times = 0;
     OK(move(5, 9, false) == ERR_IO && move(6, 1, false) == ERR_IO, "and gone");
-    f.connected = f.fresh = true;
-    OK(reads(5, 9) && f.n_wrong == 0, "and back");
+    plug(u);
+    OK(reads(5, 9) && n_wrong == 0, "and back");
 }
 
 int main(void)

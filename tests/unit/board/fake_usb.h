@@ -1,0 +1,271 @@
+/* Devices at a USB controller that is a model (fake_xhci.h): drives, hubs, and what a drive or a cable may do wrong in the
+ * middle of a read. Sections are those of Bulk-Only Transport 1.0 and of the Universal Serial Bus Specification 2.0, for
+ * hubs of speed super 3.2 ("USB 3"). */
+#ifndef INGOT_TESTS_UNIT_FAKE_USB_H
+#define INGOT_TESTS_UNIT_FAKE_USB_H
+
+#include <string.h>
+
+#include "board/drivers/usb/xhci.h"
+#include "board/drivers/usb/xhci_registers.h"
+#include "tests/unit/tap.h"
+
+enum { DISK_SECTORS = 256, FAKE_ENDS = 32, FAKE_UNITS = 6, FAKE_PORTS = 3, HUB_PORTS = 4 };
+enum { BULK_IN = 3, BULK_OUT = 4, HUB_THINK = 2 };
+
+enum fault {
+    WELL,
+    STALLED,     /* the data's endpoint halts, and the drive says that the command failed */
+    STALLED_ALL, /* and the status' too, twice */
+    SHORT,       /* half of the data, and the status says so */
+    BABBLING,    /* more than was asked for: the controller halts the endpoint */
+    BROKEN_WIRE, /* three errors of a packet */
+    SILENT,
+    OTHER_TAG,   /* the status is of another command */
+    OUT_OF_STEP, /* the status is a phase error */
+    NO_STATUS,   /* what comes as a status is none */
+    PULLED,      /* nothing is at the port any more */
+    LATE_EVENT,  /* an event of a transfer that nobody made, first */
+};
+
+struct fake_ring {
+    uint64_t at;
+    uint32_t cycle;
+    bool halted;
+};
+
+enum fake_kind { FAKE_DRIVE, FAKE_HUB };
+
+struct fake_unit {
+    enum fake_kind kind;
+    uint32_t speed, port; /* of the controller */
+    uint32_t route;       /* port of the hub at that port; 0: it is at the controller's */
+    bool connected, fresh, enabled, was_reset;
+    uint32_t slot; /* of the controller, 0: it has none */
+    struct fake_ring ends[FAKE_ENDS];
+    /* a hub */
+    bool configured, deep, told; /* told: the controller knows that it is one */
+    uint32_t powered;            /* ports, by bit */
+    /* a drive */
+    uint8_t number; /* its serial number, a digit; 0: it has none */
+    uint8_t unit;   /* the last of its logical units */
+    uint8_t disk[DISK_SECTORS * 512];
+    uint8_t cdb[16], answer[64], sense;
+    uint32_t tag, wanted, moved;
+    bool has_command, writes, failed, halted_in, halted_out;
+    bool ended; /* it gives no more data */
+    bool skips; /* what is left of a transfer that ended short (4.10.1.1) */
+    enum fault fault;
+    unsigned times; /* of reads that fail so */
+};
+
+/* What the models count that must not happen. */
+static unsigned n_wrong;
+
+static inline void wrong(bool is_so)
+{
+    n_wrong += is_so;
+}
+
+/* ---- a drive ---- */
+
+static inline void put_be32(uint8_t *p, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+static inline uint32_t be32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+static inline uint32_t le32(const uint8_t *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline bool moves_blocks(const struct fake_unit *u)
+{
+    return u->cdb[0] == 0x28 || u->cdb[0] == 0x2a;
+}
+
+/* Where a command's data are. */
+static inline uint8_t *command_data(struct fake_unit *u)
+{
+    if (moves_blocks(u)) {
+        wrong(be32(u->cdb + 2) + u->wanted / 512 > DISK_SECTORS);
+        return u->disk + be32(u->cdb + 2) * 512u;
+    }
+    memset(u->answer, 0, sizeof u->answer);
+    if (u->cdb[0] == 0x25) {
+        put_be32(u->answer, DISK_SECTORS - 1);
+        put_be32(u->answer + 4, 512);
+    }
+    if (u->cdb[0] == 0x03)
+        u->answer[2] = u->sense;
+    return u->answer;
+}
+
+static inline void take_command(struct fake_unit *u, const uint8_t *c, uint32_t bytes)
+{
+    wrong(bytes != 31 || le32(c) != 0x43425355 || u->has_command);
+    u->tag = le32(c + 4);
+    u->wanted = le32(c + 8);
+    u->writes = !(c[12] & 0x80);
+    memcpy(u->cdb, c + 15, sizeof u->cdb);
+    u->moved = 0;
+    u->failed = u->ended = false;
+    u->has_command = true;
+}
+
+static inline bool is_faulty(const struct fake_unit *u, enum fault fault)
+{
+    return u->times != 0 && u->fault == fault && moves_blocks(u);
+}
+
+static inline void send_status(struct fake_unit *u, uint8_t *out)
+{
+    memset(out, 0, 13);
+    memcpy(out, is_faulty(u, NO_STATUS) ? "USBX" : "USBS", 4);
+    for (int i = 0; i < 4; i++) {
+        out[4 + i] = (uint8_t)((is_faulty(u, OTHER_TAG) ? u->tag + 1 : u->tag) >> 8 * i);
+        out[8 + i] = (uint8_t)((u->wanted - u->moved) >> 8 * i);
+    }
+    out[12] = is_faulty(u, OUT_OF_STEP) ? 2 : u->failed;
+    if (moves_blocks(u))
+        u->times -= u->times != 0;
+    u->has_command = false;
+}
+
+/* ---- what they say of themselves ---- */
+
+static inline uint16_t bulk_packet(const struct fake_unit *u) /* 5.8.3, USB 3 9.6.6 */
+{
+    return u->speed >= XHCI_SPEED_SUPER ? 1024 : u->speed == XHCI_SPEED_HIGH ? 512 : 64;
+}
+
+static inline uint32_t describe_device(const struct fake_unit *u, uint8_t *out)
+{
+    static const uint8_t device[18] = { 18,   1,    0,    2, 0, 0, 0, 64, 0x34,
+                                        0x12, 0x78, 0x56, 0, 1, 0, 0, 0,  1 };
+
+    memcpy(out, device, sizeof device);
+    if (u->kind == FAKE_HUB)
+        out[4] = 9;
+    if (u->speed >= XHCI_SPEED_SUPER)
+        out[7] = 9;
+    out[16] = u->number != 0 ? 3 : 0;
+    return sizeof device;
+}
+
+static inline uint32_t put_end(const struct fake_unit *u, uint8_t *out, uint8_t address)
+{
+    const uint8_t end[7] = {
+        7, 5, address, 2, (uint8_t)bulk_packet(u), (uint8_t)(bulk_packet(u) >> 8), 0
+    };
+    static const uint8_t companion[6] = { 6, 0x30, 15, 0, 0, 0 };
+
+    memcpy(out, end, sizeof end);
+    if (u->speed < XHCI_SPEED_SUPER)
+        return sizeof end;
+    memcpy(out + sizeof end, companion, sizeof companion);
+    return sizeof end + sizeof companion;
+}
+
+static inline uint32_t describe_configuration(const struct fake_unit *u, uint8_t *out)
+{
+    static const uint8_t head[18] = { 9, 2, 0, 0, 1, 1, 0, 0,    0, /* */
+                                      9, 4, 0, 0, 2, 8, 6, 0x50, 0 };
+    uint32_t n = sizeof head;
+
+    memcpy(out, head, sizeof head);
+    if (u->kind == FAKE_HUB)
+        out[14] = 9;
+    n += put_end(u, out + n, 0x81);
+    if (u->kind == FAKE_DRIVE)
+        n += put_end(u, out + n, 2);
+    out[2] = (uint8_t)n;
+    return n;
+}
+
+/* 11.23.2.1, USB 3 10.15.2.1; 0: it knows no such thing. */
+static inline uint32_t describe_hub(const struct fake_unit *u, uint8_t type, uint8_t *out)
+{
+    const uint8_t facts[7] = { 9, type, HUB_PORTS, HUB_THINK << 5, 0, 10, 0 };
+
+    if (u->kind != FAKE_HUB || type != (u->speed >= XHCI_SPEED_SUPER ? 0x2a : 0x29))
+        return 0;
+    memcpy(out, facts, sizeof facts);
+    return sizeof facts;
+}
+
+static inline uint32_t describe(const struct fake_unit *u, uint8_t type, uint16_t value,
+                                uint8_t *out)
+{
+    if (type == 0xa0)
+        return describe_hub(u, (uint8_t)(value >> 8), out);
+    if (value >> 8 == 1)
+        return describe_device(u, out);
+    if (value >> 8 == 2)
+        return describe_configuration(u, out);
+    if (value >> 8 != 3 || u->number == 0)
+        return 0;
+    memcpy(out, "\4\3", 2);
+    out[2] = u->number;
+    return 4;
+}
+
+/* ---- a hub ---- */
+
+/* 11.24.2.7, USB 3 10.16.2.6 */
+static inline uint32_t hub_port_status(const struct fake_unit *hub, uint32_t port,
+                                       const struct fake_unit *at)
+{
+    bool is_super = hub->speed >= XHCI_SPEED_SUPER;
+    uint32_t status = is_super ? 1u << 9 : 1u << 8;
+
+    if (!(hub->powered >> port & 1))
+        return 0;
+    if (at == NULL || !at->connected)
+        return status;
+    if (!is_super && at->speed == XHCI_SPEED_LOW)
+        status |= 1u << 9;
+    if (!is_super && at->speed == XHCI_SPEED_HIGH)
+        status |= 1u << 10;
+    return status | 1 | (at->enabled ? 2u : 0) | (at->fresh ? 1u << 16 : 0) |
+           (at->was_reset ? 1u << 20 : 0);
+}
+
+/* The device begins anew. */
+static inline void reset_unit(struct fake_unit *u)
+{
+    u->enabled = u->was_reset = u->connected;
+    u->has_command = u->halted_in = u->halted_out = u->skips = false;
+    u->configured = u->deep = u->told = false;
+    u->powered = 0;
+}
+
+static inline void set_hub_port(struct fake_unit *hub, uint32_t port, uint16_t feature, bool set,
+                                struct fake_unit *at)
+{
+    wrong(!hub->configured || !hub->told || port == 0 || port > HUB_PORTS ||
+          (hub->speed >= XHCI_SPEED_SUPER && !hub->deep));
+    if (set && feature == 8) {
+        hub->powered |= 1u << port;
+        return;
+    }
+    wrong(at == NULL || !(hub->powered >> port & 1));
+    if (at == NULL)
+        return;
+    if (set && feature == 4)
+        reset_unit(at);
+    else if (!set && feature == 16)
+        at->fresh = false;
+    else if (!set && feature == 20)
+        at->was_reset = false;
+    else
+        wrong(true);
+}
+
+#endif

@@ -1,0 +1,220 @@
+/* Several drives at a controller that is a model, at its own ports and behind hubs of each speed: which are found, that each
+ * reads its own, that one in trouble leaves the others alone, and which is taken again after it was pulled. */
+#include "board/drivers/usb/usb.h"
+
+#include "tests/unit/board/fake_xhci.h"
+
+enum { POLLS = 20000, SECTORS = 9 };
+
+static struct usb usb;
+static struct block_device *found[8];
+static uint8_t buffers[USB_DRIVES][SECTORS * 512];
+
+static uint8_t disk_byte(unsigned unit, size_t at)
+{
+    return (uint8_t)(at * 7 + at / 512 * 13 + unit * 101 + 1);
+}
+
+static void clear(void)
+{
+    memset(&f, 0, sizeof f);
+    n_wrong = 0;
+    for (unsigned u = 0; u < FAKE_UNITS; u++)
+        for (size_t i = 0; i < sizeof f.units[u].disk; i++)
+            f.units[u].disk[i] = disk_byte(u, i);
+}
+
+static void put(unsigned unit, enum fake_kind kind, uint32_t speed, uint32_t port, uint32_t route)
+{
+    struct fake_unit *u = &f.units[unit];
+
+    u->kind = kind;
+    u->speed = speed;
+    u->port = port;
+    u->route = route;
+    plug(u);
+}
+
+static unsigned open_all(void)
+{
+    const struct xhci_setup setup = {
+        .mmio = 0x10000000,
+        .window = { .offset = bus_offset, .end = UINT64_MAX, .coherent = true },
+        .ticks = fake_ticks,
+        .ticks_hz = 1000
+    };
+
+    memset(&usb, 0, sizeof usb);
+    return usb_open(&usb, &setup, found, 8);
+}
+
+static bool is_of(const uint8_t *data, unsigned unit, uint64_t sector)
+{
+    for (size_t i = 0; i < SECTORS * 512; i++)
+        if (data[i] != disk_byte(unit, (size_t)sector * 512 + i))
+            return false;
+    return true;
+}
+
+static enum err read_from(struct block_device *device)
+{
+    struct block_request r = { .sector = 5, .n_sectors = SECTORS, .buffer = buffers[0] };
+    enum err e;
+
+    memset(buffers[0], 0, sizeof buffers[0]);
+    e = device->submit(device, &r);
+    for (unsigned i = 0; e == ERR_OK && i < POLLS && !r.done; i++)
+        (void)device->poll(device);
+    return e != ERR_OK ? e : r.done ? r.status : ERR_BUSY;
+}
+
+/* Which unit's data a device has; -1: it has none. */
+static int unit_read(struct block_device *device)
+{
+    if (read_from(device) != ERR_OK)
+        return -1;
+    for (unsigned u = 0; u < FAKE_UNITS; u++)
+        if (is_of(buffers[0], u, 5))
+            return (int)u;
+    return -2;
+}
+
+static bool has_name(const struct block_device *device, const char *end)
+{
+    size_t n = strlen(device->name), m = strlen(end);
+
+    return n > m && strcmp(device->name + n - m, end) == 0;
+}
+
+static void test_own_ports(void)
+{
+    struct block_request r[2] = { { .sector = 5, .n_sectors = SECTORS, .buffer = buffers[0] },
+                                  { .sector = 5, .n_sectors = SECTORS, .buffer = buffers[1] } };
+
+    clear();
+    OK(open_all() == 0, "nothing is there");
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    put(1, FAKE_DRIVE, XHCI_SPEED_SUPER, 3, 0);
+    OK(open_all() == 2 && has_name(found[0], ", port 1") && has_name(found[1], ", port 3"),
+       "two drives, by their ports");
+    OK(found[0]->submit(found[0], &r[0]) == ERR_OK && found[1]->submit(found[1], &r[1]) == ERR_OK,
+       "both are asked at once");
+    for (unsigned i = 0; i < POLLS && !(r[0].done && r[1].done); i++)
+        (void)found[i % 2]->poll(found[i % 2]);
+    OK(r[0].status == ERR_OK && r[1].status == ERR_OK && is_of(buffers[0], 0, 5) &&
+           is_of(buffers[1], 1, 5) && n_wrong == 0,
+       "and each reads its own");
+    put(2, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    OK(open_all() == 3 && has_name(found[1], ", port 2") && unit_read(found[1]) == 2, "three");
+    f.units[0].unit = 1;
+    OK(open_all() == 3 && found[0]->problem != NULL && unit_read(found[1]) == 2 &&
+           unit_read(found[2]) == 1,
+       "one that cannot be used is named, and the others are found");
+}
+
+/* One that is silent is let go of, and the other's read goes on. */
+static void test_trouble(void)
+{
+    struct block_request r = { .sector = 5, .n_sectors = SECTORS, .buffer = buffers[1] };
+
+    clear();
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    f.units[1].number = '7';
+    (void)open_all();
+    f.units[0].fault = SILENT;
+    f.units[0].times = 1;
+    (void)found[1]->submit(found[1], &r);
+    OK(read_from(found[0]) == ERR_BUSY && found[0]->reset(found[0]) == ERR_OK,
+       "a drive that is silent is reset");
+    for (unsigned i = 0; i < POLLS && !r.done; i++)
+        (void)found[1]->poll(found[1]);
+    f.units[0].times = 0;
+    OK(r.status == ERR_OK && is_of(buffers[1], 1, 5) && unit_read(found[0]) == 0 && n_wrong == 0,
+       "the other's read goes on, and then it reads itself");
+    (void)xhci_stop(&usb.host);
+    OK(read_from(found[0]) == ERR_OK && read_from(found[1]) == ERR_OK && n_wrong == 0,
+       "a controller that was stopped begins anew for both");
+}
+
+/* Pulled, and put back into each other's ports. */
+static void exchange(void)
+{
+    for (unsigned u = 0; u < 2; u++)
+        pull(&f.units[u]);
+    (void)read_from(found[0]);
+    (void)read_from(found[1]);
+    for (unsigned u = 0; u < 2; u++) {
+        f.units[u].port = 3 - f.units[u].port;
+        plug(&f.units[u]);
+    }
+}
+
+static void test_exchanged(void)
+{
+    clear();
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    f.units[0].number = '4';
+    f.units[1].number = '5';
+    (void)open_all();
+    exchange();
+    OK(unit_read(found[0]) == 0 && unit_read(found[1]) == 1 && has_name(found[0], ", port 2"),
+       "drives that changed ports are known by their numbers");
+    pull(&f.units[0]);
+    OK(read_from(found[0]) == ERR_IO && read_from(found[0]) == ERR_IO && unit_read(found[1]) == 1,
+       "one is gone, and the other is not taken for it");
+    clear();
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    (void)open_all();
+    pull(&f.units[0]);
+    (void)read_from(found[0]);
+    f.units[0].port = 3;
+    plug(&f.units[0]);
+    OK(read_from(found[0]) == ERR_IO && unit_read(found[1]) == 1,
+       "of two that nothing tells apart one at another port is not taken");
+    pull(&f.units[0]);
+    f.units[0].port = 1;
+    plug(&f.units[0]);
+    OK(unit_read(found[0]) == 0 && n_wrong == 0, "at its own it is");
+}
+
+static void test_hub(uint32_t hub_speed, uint32_t first, uint32_t second, const char *name)
+{
+    clear();
+    put(0, FAKE_HUB, hub_speed, 2, 0);
+    put(1, FAKE_DRIVE, first, 2, 1);
+    put(2, FAKE_DRIVE, second, 2, HUB_PORTS);
+    put(3, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    for (unsigned u = 1; u < 4; u++)
+        f.units[u].number = (uint8_t)('0' + u);
+    OK(open_all() == 3 && has_name(found[0], ", port 1") && has_name(found[1], ", port 2.1") &&
+           has_name(found[2], ", port 2.4") && n_wrong == 0,
+       "%s: two drives behind it, one beside", name);
+    OK(unit_read(found[1]) == 1 && unit_read(found[2]) == 2 && unit_read(found[0]) == 3 &&
+           n_wrong == 0,
+       "%s: they read", name);
+    pull(&f.units[2]);
+    OK(read_from(found[2]) == ERR_IO && unit_read(found[1]) == 1, "%s: one is pulled", name);
+    plug(&f.units[2]);
+    OK(unit_read(found[2]) == 2, "%s: and is back", name);
+    pull(&f.units[0]);
+    OK(read_from(found[1]) == ERR_IO && read_from(found[2]) == ERR_IO && unit_read(found[0]) == 3,
+       "%s: the hub is pulled, and only what is behind it is gone", name);
+    for (unsigned u = 0; u < 3; u++)
+        plug(&f.units[u]);
+    OK(unit_read(found[1]) == 1 && unit_read(found[2]) == 2 && n_wrong == 0,
+       "%s: and is back with both", name);
+}
+
+int main(void)
+{
+    test_own_ports();
+    test_trouble();
+    test_exchanged();
+    test_hub(XHCI_SPEED_FULL, XHCI_SPEED_FULL, XHCI_SPEED_FULL, "a hub of full speed");
+    test_hub(XHCI_SPEED_HIGH, XHCI_SPEED_HIGH, XHCI_SPEED_FULL, "a hub of high speed");
+    test_hub(XHCI_SPEED_SUPER, XHCI_SPEED_SUPER, XHCI_SPEED_SUPER, "a hub of speed super");
+    return tap_done();
+}
