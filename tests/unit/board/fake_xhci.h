@@ -81,7 +81,9 @@ static inline void pull(struct fake_unit *u)
 static inline void post(uint64_t data, uint32_t status, uint32_t control)
 {
     struct xhci_trb *e = memory_at(f.events);
+    uint64_t free_from = pair_at(RUNTIME + RUN_DEQUEUE) & ~(uint64_t)15;
 
+    wrong(f.events + (f.next_event + 1) % f.n_events * sizeof *e == free_from); /* 4.9.4: full */
     e[f.next_event] = (struct xhci_trb){ data, status, control | f.event_cycle };
     if (++f.next_event == f.n_events) {
         f.next_event = 0;
