@@ -19,7 +19,6 @@ left. Their cards are slow by themselves: a rate above that is the card's own, a
 it. The others compute alone with as many cores as they stream with: one on the host, two on
 virt-arm64, which share the checksum, or --cores."""
 
-import functools
 import os
 import re
 import statistics
@@ -29,7 +28,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from figures import print_table
-from machine import (ARM64, HOST, WORK, Machine, card_arguments, make_card, nvme_arguments, run, segments,
+from machine import (ARM64, HOST, WORK, Machine, card_arguments, make_card, nvme_arguments, reads_by, run, segments,
                      usb_arguments)
 
 # Shape, type, isa=: larger layers first, as a coarse model goes before a fine one where both do.
@@ -150,17 +149,6 @@ def drives_of(path, board, rate):
     if board in DRIVES:
         return DRIVES[board](path, f"file.locking=off,file={once(name + '.img', path)}{pace}")
     return card_arguments(once(name + ".img", path), pace)
-
-
-@functools.cache
-def reads_by():
-    """io_uring, where the kernel lets QEMU have it: a card that reads each block by itself is twice
-    as fast with it."""
-    aio = ",aio=io_uring"
-    status, _ = run(["qemu-system-aarch64", "-M", "none", "-nographic", "-monitor", "stdio",
-                     "-serial", "none", "-drive", f"if=none,format=raw,file={HOST},readonly=on{aio}"],
-                    30, b"quit\n")
-    return aio if status == 0 else ""
 
 
 def once(name, *arguments):

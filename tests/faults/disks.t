@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Disks with a GPT and exFAT that are damaged or cannot be read here and there: what a copy of it makes good is read, the rest
-is named with what to do. tests/unit/storage/exfat_test.c has the single fields."""
+is named with what to do, from an NVMe drive and from a USB drive. tests/unit/storage/exfat_test.c has the single fields."""
 
 import os
 import struct
@@ -9,7 +9,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, ROOT, WORK, Reply, Tap, card_arguments, nvme_arguments
+from machine import (ARM64, HOST, ROOT, WORK, Reply, Tap, card_arguments, nvme_arguments, segments,
+                     usb_arguments)
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -29,6 +30,19 @@ assert NAME_AT > 0 and BYTES[SET_AT] == 0x85
 CLUSTER, = struct.unpack_from("<I", BYTES, SET_AT + 32 + 20)
 LINK_AT = START + 32 * SECTOR + CLUSTER * 4
 LAST = len(BYTES) - SECTOR
+with open(MODEL, "rb") as f:
+    CONTENTS = f.read()
+
+
+def place_of(at):
+    """Where the disk has the sector of the model with this byte; it lies in pieces."""
+    at -= at % SECTOR
+    found = BYTES.find(CONTENTS[at:at + SECTOR])
+    assert found > 0 and found % SECTOR == 0
+    return found
+
+
+HEADER_AT, LAYER_AT = place_of(0), place_of(segments(MODEL)[2][0] + segments(MODEL)[2][1] // 2)
 
 
 def damaged(name, *places):
@@ -42,13 +56,11 @@ def damaged(name, *places):
     return card_arguments(out, ",file.locking=off")
 
 
-def failing(at, once, count=1):
-    """The disk with blocks that cannot be read, once or for good."""
-    rules = "".join(f",file.inject-error.{i}.event=read_aio,file.inject-error.{i}.errno=5,"
-                    f"file.inject-error.{i}.once={once},file.inject-error.{i}.sector={at // SECTOR + i}"
-                    for i in range(count))
-    return nvme_arguments(WHOLE, f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,"
-                                 f"file.image.filename={WHOLE}{rules}")
+def failing(device, at, once):
+    """The disk with a block that cannot be read, once or for good."""
+    return device(WHOLE, f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,"
+                         f"file.image.filename={WHOLE},file.inject-error.0.event=read_aio,file.inject-error.0.errno=5,"
+                         f"file.inject-error.0.once={once},file.inject-error.0.sector={at // SECTOR}")
 
 
 READ, SAME = "cannot be read", None
@@ -57,18 +69,17 @@ ROWS = [
     ("the GPT's header is damaged", damaged("header", 512 + 40), SAME),
     ("its table is damaged", damaged("table", 1024 + 40), SAME),
     ("both headers are", damaged("headers", 512 + 40, LAST + 40), "GPT: the header's checksum is wrong: partition"),
-    ("the header cannot be read", failing(512, "off"), SAME),
     ("the boot region is damaged", damaged("boot", START + 80), SAME),
     ("and its copy", damaged("boots", START + 80, START + 12 * SECTOR + 80), "exFAT: the checksum of the boot sectors"),
-    ("the boot sector cannot be read", failing(START, "off"), READ),
-    ("it cannot be read once", failing(START, "on"), SAME),
     ("the model's entry is damaged", damaged("entry", NAME_AT), "exFAT: an entry of the folder is damaged"),
-    ("the folder cannot be read", failing(SET_AT, "off"), READ),
-    ("it cannot be read once", failing(SET_AT, "on"), SAME),
     ("a link of the FAT is damaged", damaged("link", LINK_AT + 3), "cluster chain"),
-    ("the FAT cannot be read", failing(LINK_AT, "off"), READ),
-    ("it cannot be read once", failing(LINK_AT, "on"), SAME),
 ]
+for device, arguments in (("NVMe", nvme_arguments), ("USB", usb_arguments)):
+    for what, at, said in (("the GPT's header", 512, SAME), ("the boot sector", START, READ), ("the folder", SET_AT, READ),
+                           ("the FAT", LINK_AT, READ), ("the model's header", HEADER_AT, "header and tables"),
+                           ("a layer", LAYER_AT, "layer 1")):
+        ROWS += [(f"{device}: {what} cannot be read", failing(arguments, at, "off"), said),
+                 (f"{device}: {what} cannot be read once", failing(arguments, at, "on"), SAME)]
 
 
 def boot(row):
