@@ -96,7 +96,7 @@ struct identity {
     uint32_t product, serial; /* 0: it has none */
 };
 
-/* Whose drive it is, and what stands for its serial number (USB 2.0, 9.6.1, 9.6.7); 5.1 of the transport demands one, and
+/* Whose drive it is, and what stands for its serial number (USB 2.0, 9.6.1, 9.6.7); 4.1.1 of the transport demands one, and
  * cheap drives have none. */
 static enum err identify(struct usb_storage *s, struct identity *out)
 {
