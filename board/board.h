@@ -39,6 +39,17 @@ struct machine {
     uint64_t entry_ticks; /* board.ticks() at the first instruction of C */
 };
 
+/* Lines that a person may wire something to, by numbers that the board's README has. Core 0. */
+struct board_pins {
+    /* Why a line is not to be touched, a sentence without a full stop: there is none of that number, or
+     * the board has it for itself. NULL: it is free. The others are called for such lines alone. */
+    const char *(*problem)(unsigned line);
+    /* The line becomes an output that is `high` or not, without the other level in between, or an input. */
+    void (*setup)(unsigned line, bool output, bool high);
+    void (*write)(unsigned line, bool high);
+    bool (*read)(unsigned line);
+};
+
 /* A member may be NULL where its comment says so: the board has nothing of the kind then. */
 struct board {
     const char *name;
@@ -128,6 +139,8 @@ struct board {
     /* A read of the card begins (true) or ends: a lamp. Reads overlap, and each that begins ends.
      * Cheap. May be NULL. */
     void (*activity)(bool active);
+
+    const struct board_pins *pins; /* NULL: none that we know */
 
     /* Light the board's lamp, or put it out, for a panic that nobody can read. Core 0, at any time: also
      * before early_init, within it and within a trap, so that it maps what it needs itself. NULL: there is

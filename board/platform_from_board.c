@@ -158,6 +158,30 @@ static void activity(void *context, bool active)
     board.activity(active);
 }
 
+static const char *pin_problem(void *context, unsigned line)
+{
+    (void)context;
+    return board.pins->problem(line);
+}
+
+static void pin_setup(void *context, unsigned line, bool output, bool high)
+{
+    (void)context;
+    board.pins->setup(line, output, high);
+}
+
+static void pin_write(void *context, unsigned line, bool high)
+{
+    (void)context;
+    board.pins->write(line, high);
+}
+
+static bool pin_read(void *context, unsigned line)
+{
+    (void)context;
+    return board.pins->read(line);
+}
+
 /* Functions that the board lacks stay NULL. */
 #define IF_THERE(member, function) (board.member != NULL ? (function) : NULL)
 
@@ -201,7 +225,11 @@ void platform_from_board(struct platform *p, const struct machine *machine,
                    .restart = IF_THERE(restart, restart),
                    .off = power_off },
         .health = { .read = IF_THERE(health, health) },
-        .pins = { .activity = IF_THERE(activity, activity) },
+        .pins = { .activity = IF_THERE(activity, activity),
+                  .problem = IF_THERE(pins, pin_problem),
+                  .setup = IF_THERE(pins, pin_setup),
+                  .write = IF_THERE(pins, pin_write),
+                  .read = IF_THERE(pins, pin_read) },
     };
     for (unsigned i = 1; i < machine->n_ram; i++)
         p->memory.spare[i - 1] = machine->ram[i];

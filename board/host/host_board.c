@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "board/host/host_cpu.h"
+#include "board/host/host_pins.h"
 #include "board/host/host_terminal.h"
 #include "board/min_max.h"
 #include "kernels/tuning.h"
@@ -270,6 +271,7 @@ const struct board board = {
     .wait = host_wait,
     .wake = host_wake,
     .find_storage = host_find_storage,
+    .pins = &host_pins,
     .storage_needs_cpu = true, /* for the tests: a file has a thread of its own */
     .power_off = host_power_off,
 };

@@ -3,6 +3,7 @@
 #include "board/board.h"
 
 #include "board/device_tree.h"
+#include "board/drivers/gpio/mss_gpio.h"
 #include "board/drivers/sd/cadence_sd.h"
 #include "board/drivers/serial/ns16550.h"
 #include "board/drivers/serial/serial.h"
@@ -58,6 +59,42 @@ static unsigned icicle_find_storage(struct block_device *devices[BOARD_MAX_BLOCK
     return 1;
 }
 
+/* GPIO 2 goes into the FPGA; what its lines lead to is the design's (the kit's: lamps at 16 to 19). */
+enum { GPIO_BLOCK = 2 };
+
+static const char *icicle_line_problem(unsigned line)
+{
+    if (line >= MSS_GPIO_LINES)
+        return "GPIO 2 has the lines 0 to 31";
+    if (mmu_map(BOARD_GPIO_2, MSS_GPIO_BYTES, MAP_DEVICE) != ERR_OK ||
+        mmu_map(BOARD_SYSREG, MSS_SYSREG_BYTES, MAP_DEVICE) != ERR_OK)
+        return "its registers cannot be mapped";
+    return NULL;
+}
+
+static void icicle_line_setup(unsigned line, bool output, bool high)
+{
+    mss_gpio_wake(BOARD_SYSREG, GPIO_BLOCK);
+    mss_gpio_setup(BOARD_GPIO_2, line, output, high);
+}
+
+static void icicle_line_write(unsigned line, bool high)
+{
+    mss_gpio_write(BOARD_GPIO_2, line, high);
+}
+
+static bool icicle_line_read(unsigned line)
+{
+    return mss_gpio_read(BOARD_GPIO_2, line);
+}
+
+static const struct board_pins lines = {
+    .problem = icicle_line_problem,
+    .setup = icicle_line_setup,
+    .write = icicle_line_write,
+    .read = icicle_line_read,
+};
+
 /* HSS has a power-off by SRST; OpenSBI in QEMU has none, and its machine no switch either. */
 static _Noreturn void icicle_power_off(int status)
 {
@@ -74,5 +111,6 @@ const struct board board = {
     .best_baud = icicle_best_baud,
     SBI_MACHINE,
     .find_storage = icicle_find_storage,
+    .pins = &lines,
     .power_off = icicle_power_off,
 };

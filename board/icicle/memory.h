@@ -9,7 +9,8 @@
 #define BOARD_DEVICE_TREE_ADDRESS 0
 
 #define BOARD_SYSREG 0x20002000
-#define BOARD_SD 0x20008000 /* TRM, MSS memory map: MMC */
+#define BOARD_SD 0x20008000     /* TRM, MSS memory map: MMC */
+#define BOARD_GPIO_2 0x20122000 /* TRM, MSS memory map: GPIO2 */
 #define BOARD_UART_ADDRESS 0x20100000
 #define BOARD_UART_HZ 150000000 /* APB of the kit's design, as HSS sets it */
 #define BOARD_TIMEBASE_HZ 1000000

@@ -1,6 +1,7 @@
 /* Raspberry Pi 3 and Zero 2 W: BCM2837, four Cortex-A53. */
 #include "board/board.h"
 
+#include "board/drivers/gpio/pi_lines.h"
 #include "board/drivers/irq/bcm_local.h"
 #include "board/drivers/sd/bcm_sd.h"
 #include "board/drivers/serial/serial.h"
@@ -66,6 +67,7 @@ static void rpi3_early_init(const void *dtb)
 {
     (void)mmu_map(BOARD_LOCAL, BCM_LOCAL_BYTES, MAP_DEVICE);
     raspberry_pi_init(&pi, &places, dtb);
+    pi_lines_open(BOARD_GPIO); /* mapped with the UART */
     raspberry_pi_open_console(&pi);
     raspberry_pi_fetch_cores(&pi);
     if (mmu_map(BOARD_INTERRUPTS, BCM_INTERRUPTS_BYTES, MAP_DEVICE) == ERR_OK)
@@ -145,5 +147,6 @@ const struct board board = {
     .limit_dma = raspberry_pi_limit_dma,
     .storage_needs_cpu = true,
     .activity = raspberry_pi_activity,
+    .pins = &pi_lines,
     .lamp = rpi3_lamp,
 };

@@ -3,6 +3,8 @@
 #include "board/board.h"
 
 #include "board/drivers/block/pcie_drive.h"
+#include "board/drivers/gpio/pi_lines.h"
+#include "board/drivers/gpio/rp1_gpio.h"
 #include "board/drivers/irq/gic.h"
 #include "board/drivers/sd/bcm_sd.h"
 #include "board/drivers/serial/serial.h"
@@ -157,6 +159,49 @@ static unsigned rpi5_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
     return n;
 }
 
+/* ---- the row of 40 pins ---- */
+
+/* RP1's block, or 0: it is not reached. The link is looked at with the USB ports, which share it. */
+static uintptr_t lines_base(void)
+{
+    const struct rp1_link *link = &storage.rp1.link;
+    uintptr_t base = (uintptr_t)link->peripherals + RP1_GPIO_PLACE;
+
+    if (link->why != NULL || link->peripherals == 0 ||
+        mmu_map(base, RP1_GPIO_BYTES, MAP_DEVICE) != ERR_OK)
+        return 0;
+    return base;
+}
+
+static const char *rpi5_line_problem(unsigned line)
+{
+    if (lines_base() == 0)
+        return "RP1, which has the lines, is not reached: write pciex4_reset=0 into config.txt";
+    return pi_lines_problem(line);
+}
+
+static void rpi5_line_setup(unsigned line, bool output, bool high)
+{
+    rp1_gpio_setup(lines_base(), line, output, high);
+}
+
+static void rpi5_line_write(unsigned line, bool high)
+{
+    rp1_gpio_write(lines_base(), line, high);
+}
+
+static bool rpi5_line_read(unsigned line)
+{
+    return rp1_gpio_read(lines_base(), line);
+}
+
+static const struct board_pins lines = {
+    .problem = rpi5_line_problem,
+    .setup = rpi5_line_setup,
+    .write = rpi5_line_write,
+    .read = rpi5_line_read,
+};
+
 static bool rpi5_has_keyboard(void)
 {
     return usb_has_keyboard() || rp1_usb_has_keyboard(&storage.rp1);
@@ -175,5 +220,6 @@ const struct board board = {
     .has_keyboard = rpi5_has_keyboard,
     .set_pcie = rpi5_set_pcie,
     .activity = raspberry_pi_activity,
+    .pins = &lines,
     .lamp = rpi5_lamp,
 };

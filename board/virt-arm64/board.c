@@ -3,6 +3,8 @@
 
 #include "board/device_tree.h"
 #include "board/drivers/block/tree_storage.h"
+#include "board/drivers/gpio/pl061.h"
+#include "board/drivers/gpio/tree_lines.h"
 #include "board/drivers/irq/gic.h"
 #include "board/drivers/screen/ramfb.h"
 #include "board/drivers/serial/serial.h"
@@ -15,6 +17,7 @@
 static struct board_state {
     const struct device_tree *tree; /* NULL before early_init; blob NULL: none */
     struct tree_storage storage;
+    uintptr_t lines; /* the PL061's registers; 0: not looked for, or none */
 } board_state;
 
 static void virt_early_init(const void *dtb)
@@ -67,6 +70,38 @@ static void virt_restart(void)
     psci_restart();
 }
 
+static const char *virt_line_problem(unsigned line)
+{
+    if (line >= PL061_LINES)
+        return "the PL061 has the lines 0 to 7";
+    if (board_state.lines == 0)
+        board_state.lines = tree_lines_find(board_state.tree);
+    return board_state.lines != 0 ? NULL : "the device tree names no PL061";
+}
+
+static void virt_line_setup(unsigned line, bool output, bool high)
+{
+    pl061_setup(board_state.lines, line, output, high);
+}
+
+static void virt_line_write(unsigned line, bool high)
+{
+    pl061_write(board_state.lines, line, high);
+}
+
+static bool virt_line_read(unsigned line)
+{
+    return pl061_read(board_state.lines, line);
+}
+
+/* QEMU's power key is at line 3, as an input. */
+static const struct board_pins lines = {
+    .problem = virt_line_problem,
+    .setup = virt_line_setup,
+    .write = virt_line_write,
+    .read = virt_line_read,
+};
+
 const struct board board = {
     .name = "virt-arm64",
     .early_init = virt_early_init,
@@ -74,6 +109,7 @@ const struct board board = {
     PSCI_MACHINE,
     .open_screen = virt_open_screen,
     .find_storage = virt_find_storage,
+    .pins = &lines,
     .set_keyboard = usb_set_layout,
     .has_keyboard = usb_has_keyboard,
     .limit_dma = virt_limit_dma,

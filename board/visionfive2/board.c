@@ -6,6 +6,7 @@
 #include "board/drivers/block/nvme.h"
 #include "board/drivers/bus/jh7110_pcie.h"
 #include "board/drivers/bus/pci_ecam.h"
+#include "board/drivers/gpio/jh7110_gpio.h"
 #include "board/drivers/sd/jh7110_sd.h"
 #include "board/drivers/serial/ns16550.h"
 #include "board/drivers/serial/serial.h"
@@ -146,6 +147,45 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
     return n + find_cards(devices + n);
 }
 
+/* ---- the row of 40 pins ---- */
+
+/* Of the lines from 36 on all but 41 and 62 are on the row (VisionFive 2 40-Pin GPIO Header User Guide), and below only the
+ * serial line's. */
+enum { UART_TRANSMIT = 5, UART_RECEIVE = 6, ROW_FIRST = 36, NOT_ON_ROW = 41, CARD_RESET = 62 };
+
+static const char *visionfive2_line_problem(unsigned line)
+{
+    if (line == UART_TRANSMIT || line == UART_RECEIVE)
+        return "lines 5 and 6 are the serial line's";
+    if (line < ROW_FIRST || line >= JH7110_GPIO_LINES || line == NOT_ON_ROW || line == CARD_RESET)
+        return "the row of 40 pins has the lines 36 to 40, 42 to 61 and 63";
+    if (mmu_map(BOARD_IOMUX, JH7110_GPIO_BYTES, MAP_DEVICE) != ERR_OK)
+        return "its registers cannot be mapped";
+    return NULL;
+}
+
+static void visionfive2_line_setup(unsigned line, bool output, bool high)
+{
+    jh7110_gpio_setup(BOARD_IOMUX, line, output, high);
+}
+
+static void visionfive2_line_write(unsigned line, bool high)
+{
+    jh7110_gpio_write(BOARD_IOMUX, line, high);
+}
+
+static bool visionfive2_line_read(unsigned line)
+{
+    return jh7110_gpio_read(BOARD_IOMUX, line);
+}
+
+static const struct board_pins lines = {
+    .problem = visionfive2_line_problem,
+    .setup = visionfive2_line_setup,
+    .write = visionfive2_line_write,
+    .read = visionfive2_line_read,
+};
+
 const struct board board = {
     .name = "visionfive2",
     .early_init = visionfive2_early_init,
@@ -154,6 +194,7 @@ const struct board board = {
     .best_baud = visionfive2_best_baud,
     SBI_MACHINE,
     .find_storage = visionfive2_find_storage,
+    .pins = &lines,
     .set_keyboard = usb_set_layout,
     .has_keyboard = usb_has_keyboard,
     .power_off = sbi_machine_power_off,

@@ -122,12 +122,20 @@ struct platform_health {
     void (*read)(void *context, struct board_health *health);
 };
 
-/* What lights up. */
+/* What lights up, and the numbered lines that a person may wire something to. */
 struct platform_pins {
     void *context;
     /* A read of a card begins (true) or ends. Reads overlap, and each that begins ends. Cheap. Or
      * NULL. */
     void (*activity)(void *context, bool active);
+    /* Lines by the board's numbers. All four, or all NULL: there are none. Nothing but
+     * runtime/acting/pins.c calls the last three. */
+    const char *(*problem)(void *context,
+                           unsigned line); /* why it is not to be touched; NULL: it may */
+    /* A line that may be touched becomes an output that is `high` or not, or an input. */
+    void (*setup)(void *context, unsigned line, bool output, bool high);
+    void (*write)(void *context, unsigned line, bool high);
+    bool (*read)(void *context, unsigned line);
 };
 
 struct platform {

@@ -5,6 +5,7 @@ enum {
     GPFSEL0 = 0x00,
     GPSET0 = 0x1c,
     GPCLR0 = 0x28,
+    GPLEV0 = 0x34,
     GPPUD = 0x94,                   /* BCM2835 */
     GPPUDCLK0 = 0x98,               /* BCM2835 */
     GPIO_PUP_PDN_CNTRL_REG0 = 0xe4, /* BCM2711 */
@@ -28,6 +29,11 @@ void bcm_gpio_function(uintptr_t base, unsigned pin, enum bcm_pin_function funct
 void bcm_gpio_write(uintptr_t base, unsigned pin, bool high)
 {
     *reg(base, (high ? GPSET0 : GPCLR0) + pin / 32 * 4) = 1u << pin % 32;
+}
+
+bool bcm_gpio_read(uintptr_t base, unsigned pin)
+{
+    return (*reg(base, GPLEV0 + pin / 32 * 4) >> pin % 32 & 1) != 0;
 }
 
 static void wait_cycles(void)

@@ -18,6 +18,8 @@ enum bcm_pull_kind { BCM_PULL_CLOCKED, BCM_PULL_REGISTER };
 void bcm_gpio_function(uintptr_t base, unsigned pin, enum bcm_pin_function function);
 void bcm_gpio_write(uintptr_t base, unsigned pin, bool high);
 
+bool bcm_gpio_read(uintptr_t base, unsigned pin);
+
 /* Pull the pin up, or leave it alone. */
 void bcm_gpio_pull(uintptr_t base, enum bcm_pull_kind kind, unsigned pin, bool up);
 

@@ -1,0 +1,53 @@
+#include "board/drivers/gpio/pi_lines.h"
+
+#include "board/drivers/soc/bcm_gpio.h"
+
+enum { LINES = 28, EEPROM_LAST = 1, UART_TRANSMIT = 14, UART_RECEIVE = 15 };
+
+static uintptr_t registers;
+
+void pi_lines_open(uintptr_t gpio)
+{
+    registers = gpio;
+}
+
+const char *pi_lines_problem(unsigned line)
+{
+    if (line >= LINES)
+        return "the row of 40 pins has the lines 2 to 27";
+    if (line <= EEPROM_LAST)
+        return "lines 0 and 1 are for the EEPROM of a board on top";
+    return NULL;
+}
+
+static const char *soc_problem(unsigned line)
+{
+    if (line == UART_TRANSMIT || line == UART_RECEIVE)
+        return "lines 14 and 15 are the serial line's";
+    return pi_lines_problem(line);
+}
+
+static void soc_write(unsigned line, bool high)
+{
+    bcm_gpio_write(registers, line, high);
+}
+
+/* The level before the line drives: GPSET and GPCLR are kept for an input as well. */
+static void soc_setup(unsigned line, bool output, bool high)
+{
+    if (output)
+        soc_write(line, high);
+    bcm_gpio_function(registers, line, output ? BCM_PIN_OUTPUT : BCM_PIN_INPUT);
+}
+
+static bool soc_read(unsigned line)
+{
+    return bcm_gpio_read(registers, line);
+}
+
+const struct board_pins pi_lines = {
+    .problem = soc_problem,
+    .setup = soc_setup,
+    .write = soc_write,
+    .read = soc_read,
+};

@@ -1,0 +1,11 @@
+/* The lines of a machine whose device tree names a PL061, as QEMU's virt for arm64 does. */
+#ifndef INGOT_BOARD_DRIVERS_GPIO_TREE_LINES_H
+#define INGOT_BOARD_DRIVERS_GPIO_TREE_LINES_H
+
+#include "board/board.h"
+#include "board/device_tree.h"
+
+/* Where the first one's registers are, mapped; 0: there is none. */
+uintptr_t tree_lines_find(const struct device_tree *tree);
+
+#endif

@@ -1,0 +1,13 @@
+/* Lines that this computer does not have: they keep what was written and say it on standard error, so that a
+ * model that acts can be tried here. */
+#ifndef INGOT_BOARD_HOST_HOST_PINS_H
+#define INGOT_BOARD_HOST_HOST_PINS_H
+
+#include "board/board.h"
+
+enum { HOST_PINS = 32 };
+
+/* An input is low, unless it was an output that was high. */
+extern const struct board_pins host_pins;
+
+#endif
