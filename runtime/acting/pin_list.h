@@ -1,0 +1,42 @@
+/* What pins= says: names of GPIO lines, the only ones that may ever be touched.
+ *
+ *   light:3,fan:4:low,door:5:in
+ *
+ * NAME:LINE, a line of the board's numbering; :out (as without it) or :in; :low where the line is at 0 V
+ * when what it stands for is on. */
+#ifndef INGOT_RUNTIME_ACTING_PIN_LIST_H
+#define INGOT_RUNTIME_ACTING_PIN_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PINS_MOST = 16,
+    PIN_NAME_BYTES = 24, /* with the NUL */
+    PIN_LINES = 1024,    /* of a board at most */
+    PIN_LIST_BYTES = 256
+};
+
+struct pin {
+    char name[PIN_NAME_BYTES];
+    uint32_t line;
+    bool input, low;
+};
+
+struct pin_list {
+    unsigned n;
+    struct pin pin[PINS_MOST];
+};
+
+/* Read a list; NULL: *l is it. Else a sentence without a full stop that says what is wrong with it, and
+ * *l is not to be used. */
+const char *pin_list_read(struct pin_list *l, const char *text);
+
+/* The place of a name (bytes), or PINS_MOST: there is none. */
+unsigned pin_list_find(const struct pin_list *l, const char *name, size_t bytes);
+
+/* Whether a text (bytes) may be a name: a small letter, then letters, digits, "_". */
+bool pin_is_name(const char *text, size_t bytes);
+
+#endif

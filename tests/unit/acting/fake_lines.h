@@ -1,0 +1,98 @@
+/* A machine with 32 lines that notes what is done to which: line 14 is the serial line's. */
+#ifndef INGOT_TESTS_UNIT_ACTING_FAKE_LINES_H
+#define INGOT_TESTS_UNIT_ACTING_FAKE_LINES_H
+
+#include <string.h>
+
+#include "runtime/acting/action_call.h"
+
+enum { FAKE_LINES = 32, FAKE_UART = 14, FAKE_HZ = 1000000 };
+
+static struct {
+    uint32_t level, output, touched; /* bits: lines */
+    unsigned n_writes, n_reads;
+    uint64_t now, step;
+    int32_t temperature;
+} fake;
+
+static const char *fake_problem(void *context, unsigned line)
+{
+    (void)context;
+    if (line == FAKE_UART)
+        return "line 14 is the serial line's";
+    return line < FAKE_LINES ? NULL : "there are lines 0 to 31";
+}
+
+static void fake_write(void *context, unsigned line, bool high)
+{
+    (void)context;
+    fake.level = (fake.level & ~(1u << line)) | (uint32_t)high << line;
+    fake.touched |= 1u << line;
+    fake.n_writes++;
+}
+
+static void fake_setup(void *context, unsigned line, bool output, bool high)
+{
+    (void)context;
+    fake.touched |= 1u << line;
+    fake.output |= (uint32_t)output << line;
+    if (output)
+        fake.level = (fake.level & ~(1u << line)) | (uint32_t)high << line;
+}
+
+static bool fake_read(void *context, unsigned line)
+{
+    (void)context;
+    fake.n_reads++;
+    fake.touched |= 1u << line;
+    return (fake.level >> line & 1) != 0;
+}
+
+static uint64_t fake_ticks(void *context)
+{
+    (void)context;
+    fake.now += fake.step;
+    return fake.now;
+}
+
+static void fake_health(void *context, struct board_health *h)
+{
+    (void)context;
+    *h = (struct board_health){ .temperature = fake.temperature };
+}
+
+static const struct platform fake_machine = {
+    .clock = { .ticks = fake_ticks, .hz = FAKE_HZ },
+    .health = { .read = fake_health },
+    .pins = { .problem = fake_problem,
+              .setup = fake_setup,
+              .write = fake_write,
+              .read = fake_read },
+};
+
+static char fake_said[512];
+
+static void fake_say(void *context, const char *sentence)
+{
+    (void)context;
+    strncat(fake_said, sentence, sizeof fake_said - strlen(fake_said) - 1);
+}
+
+/* Actions of pins= and of a file; "": none. */
+static inline void fake_open(struct actions *a, const char *pins, const char *file, bool dry)
+{
+    struct pin_list list = { .n = 0 };
+    char problem[ACTION_TEXT_BYTES];
+
+    memset(&fake, 0, sizeof fake);
+    fake.temperature = 41480;
+    fake_said[0] = '\0';
+    if (pins[0] != '\0')
+        (void)pin_list_read(&list, pins);
+    actions_open(a, &fake_machine, &list, dry, 30, fake_say, NULL);
+    if (file[0] != '\0')
+        (void)actions_read(a, file, problem);
+    fake.n_writes = fake.n_reads = 0;
+}
+
+#endif
