@@ -79,10 +79,14 @@ enum host_option {
     HOST_DRAFT,
     HOST_SPEC,
     HOST_EXPERTS,
-    HOST_PINS,
+    HOST_PINNED,
     HOST_ADAPTER,
     HOST_ADAPTERS,
     HOST_GRAMMAR,
+    HOST_PINS,
+    HOST_ACTIONS,
+    HOST_DRY,
+    HOST_ACTIONS_MINUTE,
     HOST_MEM,
     HOST_RAM,
     HOST_MMAP,
@@ -118,7 +122,7 @@ extern const struct command_option host_options[HOST_OPTIONS];
 #define HOST_ROWS_LOAD \
     HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(TOKENIZER), HOST_ROW(CTX), HOST_ROW(KV), \
         HOST_ROW(KV_FILE), HOST_ROW(ADAPTER), HOST_ROW(ADAPTERS), HOST_ROW(MEM), HOST_ROW(RAM), \
-        HOST_ROW(EXPERTS), HOST_ROW(PINS), HOST_ROW(MMAP), HOST_ROW(CARD), HOST_ROW(CHUNK)
+        HOST_ROW(EXPERTS), HOST_ROW(PINNED), HOST_ROW(MMAP), HOST_ROW(CARD), HOST_ROW(CHUNK)
 #define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_ROW(THREADS), HOST_ROW(ISA)
 
 /* For more rows: a set that gives o->word, a boot argument's name, and value to args->options; one for

@@ -429,29 +429,40 @@ static enum err read_grammar(void *context, const char *name, void *memory, size
     return e;
 }
 
-static enum err read_preset(void *context, const char *name, char *text, size_t room)
+/* FOLDER/NAME.txt, or a file of that name, to text (room). */
+static enum err read_text(struct host_files *h, const char *folder, const char *what,
+                          const char *name, char *text, size_t room)
 {
-    struct host_files *h = context;
     char path[HOST_PATH_BYTES];
-    size_t n;
+    size_t n = room;
     FILE *in;
 
-    if (!host_folder_find_preset(h->path, name, path)) {
-        return fail(h, ERR_NOT_FOUND,
-                    "there is no preset %s: name a file, or one of presets/ beside the model",
-                    name);
+    if (!host_folder_find_text(h->path, folder, name, path)) {
+        return fail(h, ERR_NOT_FOUND, "there is no %s %s: name a file, or one of %s/", what, name,
+                    folder);
     }
     in = fopen(path, "rb");
-    if (in == NULL) {
-        return fail(h, ERR_IO, "%s: %s", path, strerror(errno));
+    if (in != NULL) {
+        n = fread(text, 1, room, in);
+        fclose(in);
     }
-    n = fread(text, 1, room, in);
-    fclose(in);
     if (n == room) {
-        return fail(h, ERR_TOO_LONG, "%s is longer than the %zu bytes of a preset", path, room - 1);
+        return fail(h, ERR_IO,
+                    "%s cannot be read, or is longer than the %zu bytes that it may have", path,
+                    room - 1);
     }
     text[n] = '\0';
     return ERR_OK;
+}
+
+static enum err read_preset(void *context, const char *name, char *text, size_t room)
+{
+    return read_text(context, "presets", "preset", name, text, room);
+}
+
+static enum err read_actions(void *context, const char *name, char *text, size_t room)
+{
+    return read_text(context, "actions", "text of actions", name, text, room);
 }
 
 static enum err choose_chat(void *context, struct model *model, const struct ingot_chat **chat)
@@ -482,6 +493,7 @@ void host_files_open(struct host_files *h, const struct host_args *args,
                                    .list_adapters = list_adapters,
                                    .read_grammar = read_grammar,
                                    .read_preset = read_preset,
+                                   .read_actions = read_actions,
                                    .find_save = find_save,
                                    .find_kv = find_kv,
                                    .find_prefix = find_prefix,

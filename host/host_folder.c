@@ -138,9 +138,9 @@ bool host_folder_find_grammar(const char *beside, const char *name, char *path)
     return find_named(beside, "grammars", name, ".grammar", path);
 }
 
-bool host_folder_find_preset(const char *beside, const char *name, char *path)
+bool host_folder_find_text(const char *beside, const char *folder, const char *name, char *path)
 {
-    return find_named(beside, "presets", name, ".txt", path);
+    return find_named(beside, folder, name, ".txt", path);
 }
 
 void host_folder_list_adapters(const char *beside, storage_visit_fn *visit, void *context)

@@ -14,6 +14,7 @@
 
 #include "board/err.h"
 #include "kernels/kernels.h"
+#include "runtime/acting/actions.h"
 #include "runtime/app/app_files.h"
 #include "runtime/app/app_receive.h"
 #include "runtime/base/platform.h"
@@ -94,6 +95,7 @@ struct app {
     struct turn_log log;           /* log=on */
     bool logs;                     /* it is open */
     const char *problem;           /* after an error: a sentence for the user */
+    struct actions actions;        /* of pins= and actions=; none until app_open */
     struct app_receive receive;    /* of a file over the line */
     struct options options_before; /* while a preset is tried */
 };

@@ -49,6 +49,9 @@ struct app_files {
      * never are any. */
     enum err (*read_preset)(void *context, const char *name, char *text, size_t room);
 
+    /* The same of actions/NAME.txt. */
+    enum err (*read_actions)(void *context, const char *name, char *text, size_t room);
+
     /* The file that holds a saved conversation. bytes: to save in it, where a file of any length can
      * be had one that will do for good; 0: to load. NULL: there is no place for any. */
     enum err (*find_save)(void *context, const char *name, uint64_t bytes,

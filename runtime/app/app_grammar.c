@@ -14,7 +14,7 @@ size_t app_session_bytes_with_grammar(const struct image *image)
 
 static bool has_room(const struct app *a)
 {
-    return options_given(a->setup.options, OPTION_GRAMMAR);
+    return options_given(a->setup.options, OPTION_GRAMMAR) || a->actions.n != 0;
 }
 
 /* Kept: the one before is read again, and says nothing. */
@@ -89,7 +89,7 @@ static enum err use(struct app *a, const char *text)
     }
     a->grammar_bytes = 0;
     if (text[0] == '\0' || strcmp(text, "on") == 0 || strcmp(text, "off") == 0) {
-        constraint_off(c);
+        app_hold_to_actions(a);
     } else if (grammar_is_choices(text)) {
         e = constraint_use_choices(c, text, &problem);
         e = e == ERR_OK ? ERR_OK : refuse(a, e, "grammar", problem);
@@ -145,7 +145,9 @@ void app_open_grammar(struct app *a)
     constraint_open(&a->chat.constraint,
                     arena_take(&m->arena, ARENA_SCRATCH, constraint_bytes(vocab)), &m->tokenizer,
                     vocab);
-    if (app_use_grammar(a, a->setup.options->load.grammar) != ERR_OK) {
+    if (a->setup.options->load.grammar[0] == '\0') {
+        app_hold_to_actions(a);
+    } else if (app_use_grammar(a, a->setup.options->load.grammar) != ERR_OK) {
         console_log(a->setup.console, "warning: grammar= has no effect: %s", a->problem);
     }
 }

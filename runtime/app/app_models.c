@@ -48,10 +48,11 @@ static struct model_setup target_setup(struct app *a)
         .calibrate = !a->setup.predict,
         .guesses = speculative_room(&guessing),
         .sequences = o->load.together,
-        .sequence_bytes = options_given(o, OPTION_GRAMMAR) ? app_session_bytes_with_grammar
-                                                           : session_bytes,
+        .sequence_bytes = options_given(o, OPTION_GRAMMAR) || a->actions.n != 0
+                              ? app_session_bytes_with_grammar
+                              : session_bytes,
         .experts_ahead = o->load.experts == EXPERTS_AHEAD,
-        .pins = o->load.pins,
+        .pins = o->load.pinned,
         .learns = o->load.learn != LEARN_OFF && a->setup.chats,
         .watches = o->load.policy != POLICY_OFF && a->setup.chats,
         .lines = chat_lines(app_branches(a), o->load.beams),

@@ -50,6 +50,7 @@ static enum err load_to_talk(struct app *a, const struct ingot_chat *chat, uint6
             "layers, or kv=, keep other things",
             (unsigned)a->setup.options->load.beams);
     }
+    app_tell_actions(a);
     app_open_grammar(a);
     app_open_lessons(a);
     app_open_policy(a);
@@ -148,6 +149,7 @@ enum err app_open(struct app *a)
     enum err e;
 
     app_open_preset(a);
+    app_open_actions(a);
     e = app_obey_words(a);
 
     if (e != ERR_OK && can_be_asked(a)) {

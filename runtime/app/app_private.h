@@ -59,6 +59,15 @@ void app_open_log(struct app *a);
 size_t app_session_bytes_with_grammar(const struct image *image);
 void app_open_grammar(struct app *a);
 
+/* Before app_begin: what pins= and actions= let the model do. */
+void app_open_actions(struct app *a);
+
+/* After chat_open, before app_open_grammar: the model is told of it. */
+void app_tell_actions(struct app *a);
+
+/* Replies are one call of an action or prose, where there are actions; else they are free. */
+void app_hold_to_actions(struct app *a);
+
 /* How many lines /branch can keep. */
 uint32_t app_branches(const struct app *a);
 

@@ -145,6 +145,16 @@ static enum err read_preset(void *context, const char *name, char *text, size_t 
     return e;
 }
 
+static enum err read_actions(void *context, const char *name, char *text, size_t room)
+{
+    struct app_storage *s = context;
+    struct storage_memory to = { text, room - SECTOR_BYTES, 0 };
+    enum err e = storage_read_actions(&s->storage, name, &s->tables[APP_STORAGE_SAVE], &to);
+
+    text[to.bytes] = '\0';
+    return e;
+}
+
 static enum err new_file(void *context, const char *path, uint64_t bytes, const struct file **file)
 {
     struct app_storage *s = context;
@@ -183,6 +193,7 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
                                    .find_adapter = find_adapter,
                                    .read_grammar = read_grammar,
                                    .read_preset = read_preset,
+                                   .read_actions = read_actions,
                                    .list_adapters = list_adapters,
                                    .find_save = find_save,
                                    .find_kv = find_kv,

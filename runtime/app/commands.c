@@ -25,6 +25,8 @@ static const struct command commands[] = {
       command_adapter },
     { "grammar", "NAME", "hold replies to it, or to choices such as yes|no; off", true,
       command_grammar },
+    { "actions", "[dry|live]", "what the model may do; dry: it is said alone", true,
+      command_actions },
     { "preset", "NAME", "a new conversation with the words of presets/NAME.txt", true,
       command_preset },
     { "reflect", "[QUESTION]", "let the model look back; it is no part of the conversation", true,

@@ -7,7 +7,12 @@
 
 static void show(const struct app *a)
 {
-    if (a->chat.constraint.on) {
+    const char *name = a->setup.options->load.grammar;
+
+    if (a->chat.constraint.on &&
+        (name[0] == '\0' || strcmp(name, "on") == 0 || strcmp(name, "off") == 0)) {
+        console_printf(a->setup.console, "(replies are free, or one action of /actions)\n");
+    } else if (a->chat.constraint.on) {
         console_printf(a->setup.console, "(replies are held to %s)\n",
                        a->setup.options->load.grammar);
     } else {

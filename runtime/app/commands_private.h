@@ -56,6 +56,7 @@ enum command_result command_model(struct app *a, char *argument);
 enum command_result command_receive(struct app *a, char *argument);
 enum command_result command_adapters(struct app *a, char *argument);
 enum command_result command_adapter(struct app *a, char *argument);
+enum command_result command_actions(struct app *a, char *argument);
 enum command_result command_grammar(struct app *a, char *argument);
 enum command_result command_stats(struct app *a, char *argument);
 enum command_result command_plan(struct app *a, char *argument);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
+#include "runtime/acting/actions.h"
 #include "runtime/chat/chat_branches.h"
 #include "runtime/chat/chat_messages.h"
 #include "runtime/chat/turn_log.h"
@@ -93,11 +94,13 @@ struct chat {
     struct turn_log *log;          /* of turns; NULL: none */
     const char *adapted;           /* the adapters at work, for the log; NULL: none ever */
     struct constraint constraint;  /* of replies; none until constraint_open */
-    bool learns;                   /* chat_learn_open */
-    struct lessons lessons;        /* ... then */
-    struct fabric fabric;          /* ... and what /remember puts there */
-    uint64_t fabric_epoch;         /* seconds on its clock when the machine started */
-    uint64_t learn_ticks;          /* that steps took */
+    struct actions *actions;       /* what the model may do; NULL: nothing, or it has no template */
+    char told[OPTIONS_SYSTEM_BYTES + 2 + ACTIONS_PROMPT_BYTES]; /* the system prompt with them */
+    bool learns;                                                /* chat_learn_open */
+    struct lessons lessons;                                     /* ... then */
+    struct fabric fabric;  /* ... and what /remember puts there */
+    uint64_t fabric_epoch; /* seconds on its clock when the machine started */
+    uint64_t learn_ticks;  /* that steps took */
     struct chat_policy policy;
     uint32_t *kept_ids;                      /* (context) of the conversation, during a lesson */
     struct session_prefix prefix;            /* that conversations begin with ... */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/chat/chat_act.h"
 #include "runtime/chat/chat_policy.h"
 #include "runtime/console/console.h"
 #include "runtime/session/session_drop.h"
@@ -39,6 +40,9 @@ bool chat_undo(struct chat *c)
         return false;
     }
     (void)chat_policy_undone(c);
+    for (unsigned question = chat_question(c); t->n > question + 1;) {
+        turns_pop(t); /* what came of the actions that it led to */
+    }
     start = t->list[t->n - 1].start;
     turns_pop(t);
     if (t->n == 0) { /* or the ones before it are forgotten: they cannot stay without their marks */

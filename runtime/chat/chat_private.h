@@ -18,6 +18,16 @@ enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool f
  * c->opening. 0: there are none, or too many. */
 size_t chat_encode_opening(struct chat *c);
 
+/* The turn's tokens after the conversation, the oldest of which gives way, but not the last `keep` (0 or 1)
+ * turns; *own: where they begin. A quarter of the context is left for the reply where that is possible, or
+ * more as the policy has it. */
+enum err chat_put_turn(struct chat *c, const char *text, size_t bytes, unsigned keep,
+                       uint32_t *own);
+
+/* A text, or a list of tokens (json_ids.h), as it stands, from an empty context. */
+enum err chat_put_text(struct chat *c, const char *text, size_t bytes);
+enum err chat_put_list(struct chat *c, const char *list);
+
 /* Before the next turn: the last one and its reply become what the template has of past ones,
  * without thoughts. What that changes is pending in the session. */
 void chat_settle_reply(struct chat *c);

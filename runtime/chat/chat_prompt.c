@@ -1,6 +1,7 @@
 /* A prompt: its tokens, and the wait until they are computed. */
 #include "runtime/chat/chat_private.h"
 
+#include "runtime/chat/chat_act.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
@@ -15,7 +16,7 @@ static enum err encode(struct chat *c, const struct tokenizer_part *parts, size_
                                   s->scratch.memory, s->scratch.bytes);
 }
 
-static struct chat_turn turn_of(const struct chat *c, const char *text, size_t bytes, bool first)
+static struct chat_turn turn_of(struct chat *c, const char *text, size_t bytes, bool first)
 {
     const struct options *o = c->options;
     struct chat_turn turn = {
@@ -26,6 +27,7 @@ static struct chat_turn turn_of(const struct chat *c, const char *text, size_t b
         turn.system = o->reply.system;
         turn.system_bytes = o->reply.system_bytes;
     }
+    chat_tell_actions(c, &turn.system, &turn.system_bytes);
     return turn;
 }
 

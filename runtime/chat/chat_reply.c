@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/chat/chat_act.h"
 #include "runtime/chat/chat_fabric.h"
 #include "runtime/chat/chat_json.h"
 #include "runtime/chat/chat_policy.h"
 #include "runtime/chat/chat_turn.h"
-#include "runtime/chat/json_ids.h"
 #include "runtime/chat/report.h"
 #include "runtime/chat/thoughts.h"
 #include "runtime/console/console.h"
@@ -32,75 +32,11 @@ struct reply {
     uint32_t own; /* index of the turn's first token in the session */
     struct thoughts thoughts;
     struct memory_tags tags;
+    bool acts;       /* it may be a call, */
+    unsigned n_acts; /* after so many for the same question */
+    struct chat_call call;
     struct generate_result result;
 };
-
-/* ---- the conversation before it ------------------------------------------------------------- */
-
-/* With the first turn: what the next conversations will begin with as well. */
-static enum err put_ids(struct chat *c, const uint32_t *ids, size_t n)
-{
-    enum err error = session_put(c->session, ids, n);
-
-    if (error == ERR_OK && !c->started) {
-        session_want_prefix(c->session, c->opening, chat_encode_opening(c));
-    }
-    return error;
-}
-
-/* The turn's tokens after the conversation, the oldest of which gives way; *own: where they begin. A
- * quarter of the context is left for the reply where that is possible, or more as the policy has it. */
-static enum err put_turn(struct chat *c, const char *text, size_t bytes, uint32_t *own)
-{
-    struct session *s = c->session;
-
-    for (bool dropped = false;; dropped = true) {
-        uint32_t room, *ids = session_room(s, &room);
-        size_t n = 0;
-        enum err error = chat_encode(c, text, bytes, true, !c->started, ids, room, &n);
-        bool tight = s->n_ids + n > chat_policy_room(c);
-
-        *own = s->n_ids;
-        if (error != ERR_OK && error != ERR_TOO_LONG) {
-            return error;
-        }
-        if (error == ERR_OK && (dropped || !tight)) {
-            return put_ids(c, ids, n);
-        }
-        if (!chat_drop_oldest(c, 0)) {
-            return error == ERR_OK ? put_ids(c, ids, n) : error;
-        }
-    }
-}
-
-/* A text as it stands, from an empty context. */
-static enum err put_text(struct chat *c, const char *text, size_t bytes)
-{
-    uint32_t room, *ids;
-    size_t n;
-    enum err error;
-
-    chat_clear(c);
-    ids = session_room(c->session, &room);
-    error = chat_encode(c, text, bytes, false, true, ids, room, &n);
-    if (error != ERR_OK) {
-        return error;
-    }
-    return session_put(c->session, ids, n);
-}
-
-/* Tokens as they stand, from an empty context. */
-static enum err put_list(struct chat *c, const char *list)
-{
-    uint32_t room, *ids, n = 0;
-
-    chat_clear(c);
-    ids = session_room(c->session, &room);
-    while (n < room && json_ids_next(&list, &ids[n])) {
-        n++;
-    }
-    return session_put(c->session, ids, n);
-}
 
 /* ---- what comes ----------------------------------------------------------------------------- */
 
@@ -150,10 +86,17 @@ static void reply_text(void *context, const char *text, size_t bytes)
 {
     struct reply *r = context;
 
-    if (!r->thoughts.inside) {
-        chat_log_text(r->chat, text, bytes);
+    if (r->thoughts.inside) {
+        memory_tags_write(&r->tags, text, bytes);
+        return;
     }
-    memory_tags_write(&r->tags, text, bytes);
+    chat_log_text(r->chat, text, bytes);
+    chat_call_write(&r->call, text, bytes);
+}
+
+static void reply_prose(void *context, const char *text, size_t bytes)
+{
+    memory_tags_write(context, text, bytes);
 }
 
 static void reply_shown(void *context, const char *text, size_t bytes)
@@ -220,6 +163,17 @@ static void set_params(const struct reply *r, struct generate_params *p)
                          chat_turn_opens_thoughts(c->template);
 }
 
+/* What looked like a call and is none. */
+static void show_held(struct reply *r)
+{
+    r->call.reply = ACTION_PROSE;
+    if (r->call.n != 0) {
+        console_token_begin(r->chat->console, INGOT_NO_TOKEN);
+        chat_call_release(&r->call);
+        console_token_end(r->chat->console);
+    }
+}
+
 /* Compute what was put, and show what comes of it. After an error in the prompt it is as if the turn
  * had never begun. */
 static enum err compute(struct reply *r)
@@ -236,6 +190,7 @@ static enum err compute(struct reply *r)
     r->thoughts = (struct thoughts){ .write = console_write_to, .dim = dim, .context = c->console };
     thoughts_open(&r->thoughts, c->options->reply.think);
     memory_tags_open(&r->tags, reply_shown, &r->thoughts);
+    chat_call_open(&r->call, r->acts && r->as_turn ? c->actions : NULL, reply_prose, &r->tags);
     if (c->options->show.trace != 0) {
         trace_start(c->session->model->transformer.workers->trace);
     }
@@ -249,6 +204,9 @@ static enum err compute(struct reply *r)
     params.stop = &stop;
     if (error == ERR_OK) {
         error = generate(&generator, &params, &sink, &r->result);
+    }
+    if (chat_call_end(&r->call) || error != ERR_OK) {
+        show_held(r);
     }
     memory_tags_end(&r->tags);
     chat_policy_end(c, &r->result, error);
@@ -302,6 +260,9 @@ static void print_end(const struct reply *r)
     } else if (r->result.end == GENERATE_REPETITION) {
         console_printf(c, "(stopped: the reply was repeating itself; try /set repeat 1.1, or "
                           "/set n 200 to let it run)\n");
+    }
+    if (r->call.reply != ACTION_PROSE) {
+        console_printf(c, "(stopped: %u actions for one question)\n", (unsigned)CHAT_CALLS);
     }
     if (r->result.end == GENERATE_NO_WAY_ON) {
         console_printf(c,
@@ -364,7 +325,16 @@ static const char *reason_text(const struct reply *r, enum err error)
     if (error != ERR_OK) {
         return "error";
     }
+    if (r->call.reply != ACTION_PROSE) {
+        return "actions";
+    }
     return reasons[r->result.end];
+}
+
+/* Whether the reply is a call, and one that is done: then the conversation goes on by itself. */
+static bool leads_on(const struct reply *r)
+{
+    return r->call.reply != ACTION_PROSE && r->n_acts < CHAT_CALLS;
 }
 
 static void close_reply(struct reply *r, enum err error)
@@ -372,10 +342,18 @@ static void close_reply(struct reply *r, enum err error)
     struct chat *c = r->chat;
 
     console_style(c->console, CONSOLE_NORMAL);
+    c->totals.turns++;
+    c->totals.prompt_tokens += r->result.prompt_tokens;
+    c->totals.new_tokens += r->result.new_tokens;
+    if (leads_on(r)) {
+        return;
+    }
     if (error != ERR_OK) {
         print_error(c, error);
     } else {
-        console_printf(c->console, "\n");
+        if (r->call.reply == ACTION_PROSE) { /* else nothing was shown */
+            console_printf(c->console, "\n");
+        }
         print_end(r);
     }
     if (r->result.first != 0) { /* not stopped, nor failed, before the first token */
@@ -384,9 +362,6 @@ static void close_reply(struct reply *r, enum err error)
     if (console_is_json(c->console)) {
         chat_json_done(c, &r->result, reason_text(r, error));
     }
-    c->totals.turns++;
-    c->totals.prompt_tokens += r->result.prompt_tokens;
-    c->totals.new_tokens += r->result.new_tokens;
 }
 
 static enum err refuse_prompt(struct chat *c, enum err error)
@@ -420,14 +395,16 @@ void chat_say_no_model(struct console *c)
 static enum err put(struct reply *r)
 {
     if (r->ids != NULL) {
-        return put_list(r->chat, r->ids);
+        return chat_put_list(r->chat, r->ids);
     }
     if (r->as_turn) {
         chat_settle_reply(r->chat);
-        chat_keep_turns(r->chat);
-        return put_turn(r->chat, r->text, r->bytes, &r->own);
+        if (r->n_acts == 0) { /* else the question stays, with what it led to */
+            chat_keep_turns(r->chat);
+        }
+        return chat_put_turn(r->chat, r->text, r->bytes, r->n_acts != 0, &r->own);
     }
-    return put_text(r->chat, r->text, r->bytes);
+    return chat_put_text(r->chat, r->text, r->bytes);
 }
 
 static enum err answer(struct reply *r)
@@ -457,9 +434,20 @@ static enum err answer(struct reply *r)
 
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
 {
-    struct reply r = { .chat = c, .text = text, .bytes = bytes, .as_turn = as_turn };
+    struct reply r = { .chat = c, .text = text, .bytes = bytes, .as_turn = as_turn, .acts = true };
+    char result[ACTION_ANSWER_BYTES];
+    enum err e = answer(&r);
 
-    return answer(&r);
+    while (e == ERR_OK && leads_on(&r)) {
+        unsigned n = r.n_acts + 1;
+
+        bytes = chat_act(c, &r.call, result);
+        r = (struct reply){
+            .chat = c, .text = result, .bytes = bytes, .as_turn = true, .acts = true, .n_acts = n
+        };
+        e = answer(&r);
+    }
+    return e;
 }
 
 enum err chat_reply_ids(struct chat *c, const char *ids)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "runtime/chat/chat.h"
+#include "runtime/chat/chat_act.h"
 
 enum err chat_retry(struct chat *c)
 {
@@ -13,7 +13,7 @@ enum err chat_retry(struct chat *c)
     if (t->n == 0) {
         return ERR_NOT_FOUND;
     }
-    last = &t->list[t->n - 1];
+    last = &t->list[chat_question(c)];
     bytes = min_size(last->bytes, sizeof c->line - 1);
     memcpy(c->line, t->text + last->text, bytes);
     c->line[bytes] = '\0';

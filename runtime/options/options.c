@@ -7,6 +7,7 @@
 #include "board/keyboard.h"
 #include "board/min_max.h"
 #include "flash_image/format.h"
+#include "runtime/acting/actions.h"
 #include "runtime/compute/kv_cache.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
@@ -66,8 +67,8 @@ const struct rule options_rules[OPTION_COUNT] = {
                     "f16, q8, rot_q8, rot_q4 or f32, or KEYS,VALUES; ruv or tiers:HOT,WARM,TYPE by age; "
                     "card or card,TYPES: what does not fit is on the card (docs/KV.md)" },
     [OPTION_EXPERTS] = { "experts", KIND_CHOICE, FIELD(load.experts), 0, 0, 0, "demand or ahead" },
-    [OPTION_PINS] = { "pins", KIND_COUNT, FIELD(load.pins), 0, 0, 16,
-                      "a count up to 16, such as pins=2: experts of a layer that stay in the cache" },
+    [OPTION_PINNED] = { "pinned", KIND_COUNT, FIELD(load.pinned), 0, 0, 16,
+                        "a count up to 16, such as pinned=2: experts of a layer that stay in the cache" },
     [OPTION_SPEC] = { "spec", KIND_CHOICE, FIELD(load.spec), 0, 0, 0, "auto, off or ngram" },
     [OPTION_DRAFT] = { "draft", KIND_TEXT, FIELD(load.draft), OPTIONS_MODEL_BYTES, 0, 0,
                        "a file name of up to 255 bytes, such as draft=small.ingot" },
@@ -77,6 +78,15 @@ const struct rule options_rules[OPTION_COUNT] = {
     [OPTION_GRAMMAR] = { "grammar", KIND_TEXT, FIELD(load.grammar), OPTIONS_GRAMMAR_BYTES, 0, 0,
                          "a name of grammars/, choices such as grammar=\"yes|no\", or on, up to 511 "
                          "bytes" },
+    [OPTION_PINS] = { "pins", KIND_PINS, FIELD(acting.pins), PIN_LIST_BYTES, 0, 0,
+                      "names and lines, such as pins=light:3,door:5:in, with :in or :low" },
+    [OPTION_ACTIONS] = { "actions", KIND_TEXT, FIELD(acting.actions), OPTIONS_ACTIONS_BYTES, 0, 0,
+                         "a name of actions/, or lines such as actions=\"pulse light ms 1..5000\", "
+                         "up to 511 bytes" },
+    [OPTION_DRY] = { "dry", KIND_FLAG, FIELD(acting.dry), 0, 0, 0, NO_VALUE },
+    [OPTION_ACTIONS_MINUTE] = { "actions_minute", KIND_COUNT, FIELD(acting.a_minute), 0, 0,
+                                ACTIONS_A_MINUTE,
+                                "a count up to 120, such as actions_minute=30; 0: no limit" },
     [OPTION_ADAPTERS] = { "adapters", KIND_SIZE, FIELD(load.adapters), 0, 0, 0,
                           "a size of at least 1, such as adapters=32M (K, M and G are known)" },
     [OPTION_MEM] = { "mem", KIND_SIZE, FIELD(load.mem), 0, 0, 0,
@@ -112,6 +122,7 @@ static_assert(ADAPTER_LIST_MOST == 4, "the sentence of adapter= says so");
 static_assert(OPTIONS_BEAMS == 4, "the sentence of beams= says so");
 static_assert(OPTIONS_TOGETHER == 8, "the sentence of together= says so");
 static_assert(OPTIONS_BRANCHES == 8, "the sentence of branches= says so");
+static_assert(ACTIONS_A_MINUTE == 120, "the sentence of actions_minute= says so");
 static_assert(OPTION_COUNT < 64, "options.given has a bit for each");
 static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sentences say so");
 
@@ -119,7 +130,8 @@ void options_init(struct options *o)
 {
     memset(o, 0, sizeof *o);
     o->load.branches = 4;
-    o->load.pins = 2;
+    o->load.pinned = 2;
+    o->acting.a_minute = 30;
     o->load.beams = 1;
     o->load.together = 1;
     sampler_params_default(&o->sampler);
@@ -308,6 +320,22 @@ static enum err set_adapters(struct options *o, const char *value)
     return ERR_OK;
 }
 
+/* Says itself what is wrong. */
+static enum err set_pins(struct options *o, const char *value, const struct options_report *report)
+{
+    char word[OPTIONS_SHOWN_BYTES];
+    struct pin_list list;
+    const char *problem = pin_list_read(&list, value);
+
+    if (problem != NULL) {
+        options_say(report, true, "pins=%s cannot be used: %s",
+                    options_shown(word, value, strlen(value)), problem);
+        return ERR_BAD_ARGUMENT;
+    }
+    memcpy(o->acting.pins, value, strlen(value) + 1);
+    return ERR_OK;
+}
+
 static enum err set_count(struct options *o, const struct rule *rule, const char *value)
 {
     uint64_t n;
@@ -370,12 +398,28 @@ static enum err set_flag(struct options *o, const struct rule *rule, const char 
     return ERR_OK;
 }
 
+/* A number of pins= is what pinned= was called before there were lines with names. */
+static enum option today(enum option which, const char *value, const struct options_report *report)
+{
+    char word[OPTIONS_SHOWN_BYTES];
+
+    if (which != OPTION_PINS || value == NULL || value[0] < '0' || value[0] > '9') {
+        return which;
+    }
+    options_shown(word, value, strlen(value));
+    options_say(report, false, "pins=%s is called pinned=%s now: pins= names GPIO lines", word,
+                word);
+    return OPTION_PINNED;
+}
+
 enum err options_set_one(struct options *o, enum option which, const char *value,
                          const struct options_report *report)
 {
-    const struct rule *rule = &options_rules[which];
+    const struct rule *rule;
     enum err err;
 
+    which = today(which, value, report);
+    rule = &options_rules[which];
     o->refused |= UINT64_C(1) << which;
     if (value == NULL && rule->kind != KIND_FLAG) {
         options_say(report, true, "%s alone cannot be used: %s takes %s", rule->name, rule->name,
@@ -387,6 +431,7 @@ enum err options_set_one(struct options *o, enum option which, const char *value
     case KIND_KV: err = set_kv(o, value); break;
     case KIND_ADAPTERS: err = set_adapters(o, value); break;
     case KIND_CHOICE: err = set_choice(o, rule, value); break;
+    case KIND_PINS: err = set_pins(o, value, report); break;
     case KIND_COUNT: err = set_count(o, rule, value); break;
     case KIND_SIZE:
     case KIND_SEED: err = set_u64(o, rule, value); break;
@@ -395,7 +440,7 @@ enum err options_set_one(struct options *o, enum option which, const char *value
     default: err = set_flag(o, rule, value); break;
     }
     if (err != ERR_OK) {
-        return options_report_value(rule, value, err, report);
+        return rule->kind == KIND_PINS ? err : options_report_value(rule, value, err, report);
     }
     o->given |= UINT64_C(1) << which;
     o->refused &= ~(UINT64_C(1) << which);

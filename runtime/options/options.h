@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
+#include "runtime/acting/pin_list.h"
 #include "runtime/options/adapter_list.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/speculative.h"
@@ -17,6 +18,7 @@ enum {
     OPTIONS_PRESET_BYTES = 64,
     OPTIONS_SYSTEM_BYTES = 2048,
     OPTIONS_GRAMMAR_BYTES = 512,
+    OPTIONS_ACTIONS_BYTES = 512,
     OPTIONS_ISA_BYTES = 16,
     OPTIONS_STOPS = 4,
     OPTIONS_BRANCHES = 8,
@@ -54,32 +56,36 @@ enum option {
     OPTION_KV,       /* kv=f16 or another type of kv_format.h, or kv=KEYS,VALUES; kv=card and
                       * card,TYPES: they may spill to a file of the card */
     OPTION_EXPERTS,  /* experts=demand or ahead: when those that are not in the cache are read */
-    OPTION_PINS,     /* pins=COUNT of a layer's experts that stay in the cache */
+    OPTION_PINNED,   /* pinned=COUNT of a layer's experts that stay in the cache */
     OPTION_SPEC,     /* spec=auto, off or ngram: tokens guessed ahead of a pass */
     OPTION_DRAFT,    /* draft=PATH, a small model that guesses them */
     OPTION_ADAPTER,  /* adapter=NAME, NAME:SCALE, several with commas: adapters (LoRA) at work */
     OPTION_GRAMMAR, /* grammar=NAME, a file of the card, or a list of choices: what replies are held to;
                       * on: room for those that /grammar names */
-    OPTION_ADAPTERS, /* adapters=BYTES that they may take; K, M, G are powers of 1024 */
-    OPTION_MEM,      /* mem=BYTES for weights; K, M, G are powers of 1024 */
-    OPTION_CORES,    /* cores=1..8 */
-    OPTION_ISA,      /* isa=NAME, checked by kernels_force() */
-    OPTION_PIO,      /* pio: a core moves the card's data, on a board that has the choice */
-    OPTION_DMAEND,   /* dmaend=ADDRESS, where the DMA of cards ends: to try out a bounce */
-    OPTION_PCIE,     /* pcie=gen3: the highest rate of the lane, on a Raspberry Pi 5 */
-    OPTION_SCREEN,   /* screen=off: a display that is attached stays as it is */
-    OPTION_KEYBOARD, /* keyboard=de: what is printed on a USB keyboard's keys */
-    OPTION_BAUD,     /* baud=115200 */
-    OPTION_TERM,     /* term=auto, plain or vt: what reads the serial line */
-    OPTION_MODE,     /* mode=chat or json: who is at the serial line */
-    OPTION_FLOW,     /* flow=on or off: XON/XOFF on the serial line */
-    OPTION_WATCHDOG, /* watchdog=SECONDS; 0: none */
-    OPTION_VERBOSE,  /* verbose: all of the plan at start */
-    OPTION_SELFTEST, /* selftest: check the kernels at start */
-    OPTION_IDS,      /* ids: print token ids and the hash of the logits */
-    OPTION_TICKS,    /* ticks: print how far the board's counter went */
-    OPTION_DIAG,     /* diag: print what the machine says of itself */
-    OPTION_TRACE,    /* trace=1: print a Chrome trace after each reply */
+    OPTION_PINS, /* pins=light:3,door:5:in: the GPIO lines that a model may act on (pin_list.h) */
+    OPTION_ACTIONS,        /* actions=NAME, a file of the card, or its lines: more that it may do */
+    OPTION_DRY,            /* dry: what it does is said, and no line is touched */
+    OPTION_ACTIONS_MINUTE, /* actions_minute=COUNT at the most; 0: no limit */
+    OPTION_ADAPTERS,       /* adapters=BYTES that they may take; K, M, G are powers of 1024 */
+    OPTION_MEM,            /* mem=BYTES for weights; K, M, G are powers of 1024 */
+    OPTION_CORES,          /* cores=1..8 */
+    OPTION_ISA,            /* isa=NAME, checked by kernels_force() */
+    OPTION_PIO,            /* pio: a core moves the card's data, on a board that has the choice */
+    OPTION_DMAEND,         /* dmaend=ADDRESS, where the DMA of cards ends: to try out a bounce */
+    OPTION_PCIE,           /* pcie=gen3: the highest rate of the lane, on a Raspberry Pi 5 */
+    OPTION_SCREEN,         /* screen=off: a display that is attached stays as it is */
+    OPTION_KEYBOARD,       /* keyboard=de: what is printed on a USB keyboard's keys */
+    OPTION_BAUD,           /* baud=115200 */
+    OPTION_TERM,           /* term=auto, plain or vt: what reads the serial line */
+    OPTION_MODE,           /* mode=chat or json: who is at the serial line */
+    OPTION_FLOW,           /* flow=on or off: XON/XOFF on the serial line */
+    OPTION_WATCHDOG,       /* watchdog=SECONDS; 0: none */
+    OPTION_VERBOSE,        /* verbose: all of the plan at start */
+    OPTION_SELFTEST,       /* selftest: check the kernels at start */
+    OPTION_IDS,            /* ids: print token ids and the hash of the logits */
+    OPTION_TICKS,          /* ticks: print how far the board's counter went */
+    OPTION_DIAG,           /* diag: print what the machine says of itself */
+    OPTION_TRACE,          /* trace=1: print a Chrome trace after each reply */
     OPTION_COUNT
 };
 
@@ -122,9 +128,17 @@ struct options_load {
     uint32_t branches;                   /* that chats keep room for */
     struct options_kv kv;
     uint32_t experts; /* enum option_experts */
-    uint32_t pins;
+    uint32_t pinned;
     uint32_t spec; /* enum speculative_mode */
     uint64_t mem;  /* 0: all that is left */
+};
+
+/* What the model may do. */
+struct options_acting {
+    char pins[PIN_LIST_BYTES];           /* a list that pin_list_read takes; "": none */
+    char actions[OPTIONS_ACTIONS_BYTES]; /* lines, where a space is in it; else a file's name */
+    bool dry;
+    uint32_t a_minute;
 };
 
 /* What a reply is given and where it ends. */
@@ -175,6 +189,7 @@ struct options {
     uint64_t given;   /* bit 1 << enum option; ask options_given() */
     uint64_t refused; /* the same, of words whose value was none; ask options_refused() */
     struct options_load load;
+    struct options_acting acting;
     struct options_reply reply;
     struct sampler_params sampler; /* seed: 0 unless given; the caller takes ticks then */
     struct options_machine machine;

@@ -11,6 +11,7 @@ enum kind {
     KIND_CHOICE,
     KIND_KV,
     KIND_ADAPTERS,
+    KIND_PINS,
     KIND_COUNT,
     KIND_SIZE,
     KIND_SEED,

@@ -33,6 +33,15 @@ void *constraint_memory(struct constraint *c)
     return c->memory;
 }
 
+static_assert(sizeof(struct grammar_machine) >= CONSTRAINT_WORK_BYTES,
+              "the machine is idle while a grammar is made");
+
+void *constraint_work(struct constraint *c)
+{
+    c->on = false;
+    return c->machine;
+}
+
 enum err constraint_use(struct constraint *c, size_t bytes, const char **problem)
 {
     enum err e = grammar_open(&c->grammar, c->memory, bytes, problem);

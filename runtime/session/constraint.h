@@ -41,6 +41,9 @@ static inline bool constraint_has_room(const struct constraint *c)
 /* Where a compiled grammar goes before constraint_use: INGOT_GRAMMAR_BYTES, 8-byte aligned. The grammar
  * at work is gone. */
 void *constraint_memory(struct constraint *c);
+/* Memory to make it with, 8-byte aligned, until constraint_use. */
+enum { CONSTRAINT_WORK_BYTES = 48 << 10 };
+void *constraint_work(struct constraint *c);
 /* The `bytes` bytes there are at work from the next reply on. Errors of grammar_open. */
 enum err constraint_use(struct constraint *c, size_t bytes, const char **problem);
 /* A list of choices is. Errors of grammar_from_choices. */

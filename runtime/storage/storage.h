@@ -79,9 +79,11 @@ struct storage_memory {
     size_t bytes; /* of the file */
 };
 
-/* All of grammars/NAME.grammar, or presets/NAME.txt, of the first card that has it. Errors as above, those of
+/* All of grammars/NAME.grammar, actions/NAME.txt or presets/NAME.txt, of the first card that has it. Errors as above, those of
  * the card; ERR_TOO_LONG. */
 enum err storage_read_grammar(struct storage *s, const char *name, const struct file_table *table,
+                              struct storage_memory *memory);
+enum err storage_read_actions(struct storage *s, const char *name, const struct file_table *table,
                               struct storage_memory *memory);
 enum err storage_read_preset(struct storage *s, const char *name, const struct file_table *table,
                              struct storage_memory *memory);

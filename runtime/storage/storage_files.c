@@ -183,6 +183,19 @@ enum err storage_read_preset(struct storage *s, const char *name, const struct f
     return read_whole(s, path, "", table, memory);
 }
 
+enum err storage_read_actions(struct storage *s, const char *name, const struct file_table *table,
+                              struct storage_memory *memory)
+{
+    char path[64];
+
+    if (!storage_is_plain_name(name)) {
+        return storage_fail(s, ERR_BAD_ARGUMENT, "%s; lines are such as \"pulse light ms 1..5000\"",
+                            storage_name_rule);
+    }
+    format_text(path, sizeof path, "actions/%s.txt", name);
+    return read_whole(s, path, "", table, memory);
+}
+
 enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context)
 {
     enum err last = ERR_NO_DEVICE;

@@ -46,7 +46,7 @@ cells.update({
         lambda: on_host("--mem", "1M", "-t", "4", "--chunk", "1", "--spec", "off"),
     "host, ahead, 2 slots, streamed": lambda: on_host("--mem", "850K", "-t", "1", "--experts", "ahead"),
     "host, ahead, half, 4 threads, streamed":
-        lambda: on_host("--mem", HALF, "-t", "4", "--experts", "ahead", "--pins", "2"),
+        lambda: on_host("--mem", HALF, "-t", "4", "--experts", "ahead", "--pinned", "2"),
     "host, chunk 128, guesses, streamed":
         lambda: on_host("--mem", HALF, "-t", "1", "--chunk", "128", "--spec", "ngram"),
     "host, a draft, streamed":

@@ -38,7 +38,7 @@ static void test_all_words(void)
     enum err err = parse(
         "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
-        "isa=neon kv=q8 experts=ahead pins=2 spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 flow=off mode=json "
+        "isa=neon kv=q8 experts=ahead pinned=3 pins=light:3,door:5:in:low actions=porch dry actions_minute=9 spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 flow=off mode=json "
         "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 keyboard=fr screen=off trace=1 system=\"Be brief.\" think=off "
         "overflow=sinks preset=lila turns=10 branches=2 beams=3 together=5 policy=explore learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
 
@@ -48,13 +48,16 @@ static void test_all_words(void)
            strcmp(o.load.draft, "small.ingot") == 0 &&
            strcmp(o.load.adapter, "poet:0.5,tutor") == 0 && strcmp(o.load.grammar, "yes|no") == 0,
        "texts");
+    OK(strcmp(o.acting.pins, "light:3,door:5:in:low") == 0 &&
+           strcmp(o.acting.actions, "porch") == 0,
+       "what the model may do");
     OK(strcmp(o.load.preset, "lila") == 0 && o.reply.turns == 10, "a preset, and how many turns");
     OK(strcmp(o.reply.prompt, "Once upon") == 0 && o.reply.prompt_bytes == 9, "the prompt");
     OK(o.reply.n == 32 && o.sampler.top_k == 7 && o.load.ctx == 512 && o.machine.cores == 4 &&
            o.line.baud == 115200 && o.line.flow == FLOW_OFF && o.line.mode == MODE_JSON &&
            o.machine.watchdog == 9 && o.load.branches == 2 && o.load.learn == LEARN_ON &&
            o.load.log == LOG_ON && o.load.policy == POLICY_EXPLORE && o.load.beams == 3 &&
-           o.load.pins == 2 && o.load.together == 5,
+           o.load.pinned == 3 && o.acting.a_minute == 9 && o.load.together == 5,
        "counts");
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
            near(o.sampler.repeat, 1.1f),
@@ -63,7 +66,7 @@ static void test_all_words(void)
            o.load.adapters == UINT64_C(2) << 20 && o.machine.dmaend == 0x48000000,
        "64-bit numbers");
     OK(o.show.verbose && o.machine.selftest && o.show.ids && o.show.diag && o.show.ticks &&
-           o.machine.pio && o.show.quiet && o.show.trace == 1,
+           o.acting.dry && o.machine.pio && o.show.quiet && o.show.trace == 1,
        "flags");
     OK(o.machine.screen == SCREEN_OFF && o.machine.keyboard == 3 && o.load.kv.types.keys == KV_Q8 &&
            o.reply.think == THINK_OFF && o.reply.overflow == OVERFLOW_SINKS &&
@@ -363,6 +366,24 @@ static void test_u64(void)
        "and what is none");
 }
 
+/* pins=COUNT was of experts, before lines had names. */
+static void test_pins(void)
+{
+    OK(parse("pins=5") == ERR_OK && o.load.pinned == 5 && o.acting.pins[0] == '\0' &&
+           options_given(&o, OPTION_PINNED) && !options_given(&o, OPTION_PINS) &&
+           strstr(said, "pinned=5") != NULL && said[0] != '!',
+       "a number is the one of before, and the new name is said: %s", said);
+    OK(parse("pins=99") == ERR_BAD_ARGUMENT && strstr(said, "pinned takes") != NULL,
+       "with its bounds");
+    OK(parse("pins=light:3:up") == ERR_BAD_ARGUMENT && o.acting.pins[0] == '\0' && said[0] == '!' &&
+           strstr(said, "in, out or low") != NULL && options_refused(&o, OPTION_PINS),
+       "a bad list says what is wrong with it: %s", said);
+    OK(parse("pins=light:3 pins=fan:4") == ERR_OK && strcmp(o.acting.pins, "fan:4") == 0,
+       "the later list counts");
+    OK(parse("dry=off") == ERR_OK && !o.acting.dry && o.acting.a_minute == 30, "30 a minute");
+    OK(parse("actions_minute=121") == ERR_BAD_ARGUMENT, "120 at the most");
+}
+
 /* What was given before counts more, but each stop= of one text adds up; others are for a start. */
 static void test_preset(void)
 {
@@ -405,5 +426,6 @@ int main(void)
     test_floats();
     test_u64();
     test_preset();
+    test_pins();
     return tap_done();
 }

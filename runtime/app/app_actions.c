@@ -1,0 +1,95 @@
+/* What a model may do: from the boot words to the chat that tells it, and the grammar that holds it. */
+#include <assert.h>
+#include <string.h>
+
+#include "runtime/app/app_private.h"
+#include "runtime/chat/chat_turn.h"
+#include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
+
+enum { FILE_BYTES = 4096 /* of actions/NAME.txt, with a sector for the end */ };
+
+static void say_pin(void *context, const char *sentence)
+{
+    console_log(context, "warning: %s", sentence);
+}
+
+/* Lines, or the name of a file of them. */
+static void add_lines(struct app *a, const char *text)
+{
+    const struct app_files *files = a->setup.files;
+    _Alignas(16) char file[FILE_BYTES];
+    char problem[ACTION_TEXT_BYTES];
+    const char *why = NULL;
+
+    if (strchr(text, ' ') == NULL) {
+        if (files->read_actions == NULL) {
+            why = "there is no card that could hold actions";
+        } else if (files->read_actions(files->context, text, file, sizeof file) != ERR_OK) {
+            why = files->problem(files->context);
+        }
+        text = file;
+    }
+    if (why == NULL) {
+        why = actions_read(&a->actions, text, problem);
+    }
+    if (why != NULL) {
+        console_log(a->setup.console, "warning: actions= is not used: %s", why);
+    }
+}
+
+void app_open_actions(struct app *a)
+{
+    const struct options_acting *o = &a->setup.options->acting;
+    struct pin_list pins = { .n = 0 };
+
+    if (o->pins[0] == '\0' && o->actions[0] == '\0') {
+        return;
+    }
+    if (o->pins[0] != '\0') {
+        (void)pin_list_read(&pins, o->pins); /* the option took it */
+    }
+    actions_open(&a->actions, a->setup.platform, &pins, o->dry, o->a_minute, say_pin,
+                 a->setup.console);
+    if (o->actions[0] != '\0') {
+        add_lines(a, o->actions);
+    }
+}
+
+void app_tell_actions(struct app *a)
+{
+    a->chat.actions = NULL;
+    if (a->actions.n == 0) {
+        return;
+    }
+    if (!chat_has_template(a->chat.template)) {
+        console_log(
+            a->setup.console,
+            "warning: pins= and actions= have no effect, for the model has no chat template");
+        return;
+    }
+    a->chat.actions = &a->actions;
+}
+
+static_assert((int)ACTIONS_WORK_BYTES <= (int)CONSTRAINT_WORK_BYTES, "there is room to make it");
+
+void app_hold_to_actions(struct app *a)
+{
+    struct constraint *c = &a->chat.constraint;
+    const char *problem = "the table is too long for a grammar";
+    size_t bytes = 0;
+    enum err e;
+
+    constraint_off(c);
+    if (a->chat.actions == NULL || a->setup.options->load.beams > 1) {
+        return; /* calls are checked all the same */
+    }
+    e = actions_grammar(&a->actions, constraint_memory(c), INGOT_GRAMMAR_BYTES, constraint_work(c),
+                        &bytes);
+    if (e == ERR_OK) {
+        e = constraint_use(c, bytes, &problem);
+    }
+    if (e != ERR_OK) {
+        console_log(a->setup.console, "warning: replies are not held to the actions: %s", problem);
+    }
+}

@@ -1,0 +1,64 @@
+/* The command that shows what the model may do, and how often it was done. */
+#include "runtime/app/commands_private.h"
+
+#include <string.h>
+
+#include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
+
+static void show_action(const struct app *a, const struct action *action)
+{
+    const struct pin_list *l = &a->actions.pins.list;
+    char what[64] = "";
+
+    if (action->kind == ACTION_OUTPUT || action->kind == ACTION_INPUT) {
+        const struct pin *pin = &l->pin[action->pin];
+
+        format_text(what, sizeof what, "line %u, %s%s", (unsigned)pin->line,
+                    pin->input ? "in" : "out", pin->low ? ", on when low" : "");
+    }
+    if (action->kind == ACTION_PULSE) {
+        format_text(what, sizeof what, "%u..%u ms", (unsigned)action->argument[1].least,
+                    (unsigned)action->argument[1].most);
+    }
+    console_printf(a->setup.console, "  %-24s %-28s done %u %s\n", action->name, what,
+                   (unsigned)action->done, plural(action->done, "time", "times"));
+}
+
+static void show(const struct app *a)
+{
+    const struct actions *t = &a->actions;
+    char limit[64] = "no limit";
+
+    for (unsigned i = 0; i < t->n; i++) {
+        show_action(a, &t->list[i]);
+    }
+    if (t->a_minute != 0) {
+        format_text(limit, sizeof limit, "%u a minute at the most", (unsigned)t->a_minute);
+    }
+    console_printf(a->setup.console, "(%s%s)\n", limit,
+                   t->pins.dry ? "; a dry run: no line is touched; /actions live ends it" : "");
+}
+
+enum command_result command_actions(struct app *a, char *argument)
+{
+    struct actions *t = &a->actions;
+
+    if (t->n == 0) {
+        console_printf(a->setup.console,
+                       "error: the model may do nothing: start with pins=, such as pins=light:3 "
+                       "(docs/ACTING.md)\n");
+        return COMMAND_DONE;
+    }
+    if (strcmp(argument, "dry") == 0 || strcmp(argument, "live") == 0) {
+        pins_set_dry(&t->pins, argument[0] == 'd');
+    } else if (argument[0] != '\0') {
+        console_printf(a->setup.console,
+                       "error: /actions lists them; /actions dry touches no line, "
+                       "/actions live does again\n");
+        return COMMAND_DONE;
+    }
+    show(a);
+    return COMMAND_DONE;
+}
