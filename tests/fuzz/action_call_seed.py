@@ -1,0 +1,7 @@
+#!/usr/bin/env python3
+"""Write seeds for action_call_fuzz: calls of its table. usage: action_call_seed.py OUT"""
+import sys
+
+for i, call in enumerate(('{"action":"light","value":"on"}', '{"action":"pulse","line":"lights","ms":500}', ' {"action":"door"}\n',
+                          '{ "value" : "\\u006fff", "action" : "lights" }')):
+    open(f"{sys.argv[1]}-{i}", "w", encoding="ascii").write(call)

@@ -1,0 +1,62 @@
+/* pins= and a text of actions, of any bytes: a sentence or a table, no line that was not named is touched, and the
+ * table's words and grammar have room and are sound. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/grammar/grammar.h"
+#include "tests/unit/acting/fake_lines.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct actions a;
+static _Alignas(16) uint8_t memory[INGOT_GRAMMAR_BYTES], work[ACTIONS_WORK_BYTES];
+
+static void must(bool condition)
+{
+    if (!condition) {
+        abort();
+    }
+}
+
+static void check_table(void)
+{
+    char text[ACTIONS_PROMPT_BYTES];
+    struct grammar g;
+    const char *problem;
+    size_t bytes;
+
+    must(actions_prompt(&a, text) < sizeof text - 1);
+    must(actions_grammar(&a, memory, sizeof memory, work, &bytes) == ERR_OK);
+    must(grammar_open(&g, memory, bytes, &problem) == ERR_OK);
+}
+
+/* The first line is pins=, the rest the text. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const uint8_t *end = size != 0 ? memchr(data, '\n', size) : NULL;
+    size_t n = end != NULL ? (size_t)(end - data) : size, rest = size - n;
+    char *pins = calloc(1, n + 1), *text = calloc(1, rest + 1), problem[ACTION_TEXT_BYTES];
+    struct pin_list list;
+    const char *why;
+    uint32_t named = 0;
+
+    must(pins != NULL && text != NULL);
+    memcpy(pins, data, n);
+    memcpy(text, data + n, rest);
+    why = pin_list_read(&list, pins);
+    must(why == NULL || strlen(why) > 10);
+    if (why == NULL) {
+        for (unsigned i = 0; i < list.n; i++) {
+            must(pin_is_name(list.pin[i].name, strlen(list.pin[i].name)));
+            named |= list.pin[i].line < FAKE_LINES ? 1u << list.pin[i].line : 0;
+        }
+        fake_open(&a, pins, "", false);
+        why = actions_read(&a, text, problem);
+        must(why == NULL || (strlen(why) > 10 && strlen(why) < ACTION_TEXT_BYTES));
+        check_table();
+        must((fake.touched & ~named) == 0 && (fake.touched & 1u << FAKE_UART) == 0);
+    }
+    free(pins);
+    free(text);
+    return 0;
+}
