@@ -438,8 +438,7 @@ static enum err read_text(struct host_files *h, const char *folder, const char *
     FILE *in;
 
     if (!host_folder_find_text(h->path, folder, name, path)) {
-        return fail(h, ERR_NOT_FOUND, "there is no %s %s: name a file, or one of %s/", what, name,
-                    folder);
+        return fail(h, ERR_NOT_FOUND, "there is no %s %s, by a path or in %s/", what, name, folder);
     }
     in = fopen(path, "rb");
     if (in != NULL) {
@@ -447,9 +446,7 @@ static enum err read_text(struct host_files *h, const char *folder, const char *
         fclose(in);
     }
     if (n == room) {
-        return fail(h, ERR_IO,
-                    "%s cannot be read, or is longer than the %zu bytes that it may have", path,
-                    room - 1);
+        return fail(h, ERR_IO, "%s is no file, or longer than %zu bytes", path, room - 1);
     }
     text[n] = '\0';
     return ERR_OK;
