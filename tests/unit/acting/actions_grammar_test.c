@@ -121,7 +121,8 @@ static void test_ranges(void)
 {
     static const uint32_t ranges[][2] = { { 1, 5000 },  { 1, 1 },         { 7, 13 },
                                           { 9, 10 },    { 34, 51 },       { 99, 1000 },
-                                          { 1, 60000 }, { 12345, 54321 }, { 999, 10001 } };
+                                          { 1, 60000 }, { 12345, 54321 }, { 999, 10001 },
+                                          { 7, 98 },    { 1, 1998 } };
 
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         OK(has_all(ranges[i][0], ranges[i][1]), "every number of %u..%u, and no other",
