@@ -17,6 +17,7 @@ enum field {
     PERCENT,
     BOARD,
     MODEL,
+    RESULT,
     REASON,
     PROMPT_TOKENS,
     REPLY_TOKENS,
@@ -49,6 +50,7 @@ static const char *const names[N_FIELDS] = {
     "percent",
     "board",
     "model",
+    "result",
     "reason",
     "prompt_tokens",
     "reply_tokens",
@@ -279,6 +281,11 @@ static enum serial_kind take_event(struct serial_events *e, const struct event *
     }
     if (strcmp(kind, "ready") == 0) {
         return take_ready(e, event);
+    }
+    if (strcmp(kind, "action") == 0 && event->values[RESULT] != NULL) {
+        end_line(e);
+        fprintf(stderr, "(%s)\n", event->values[RESULT]); /* of a model that acts */
+        return SERIAL_OTHER;
     }
     if (event->values[TEXT] == NULL) {
         return SERIAL_OTHER; /* of a later version */

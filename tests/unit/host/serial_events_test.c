@@ -57,6 +57,27 @@ static void reply(struct serial_events *e, const char *names, const char *reason
     OK(take(e, line) == SERIAL_DONE, "done");
 }
 
+/* What a model that acts did goes beside its replies, quiet or not. */
+static void test_action(struct serial_events *e)
+{
+    char said[128] = "";
+    FILE *to = tmpfile();
+    int before = dup(2);
+    enum serial_kind kind;
+
+    fflush(stderr);
+    dup2(fileno(to), 2);
+    kind = take(e, "{\"event\":\"action\",\"name\":\"light\",\"done\":true,\"dry\":false,"
+                   "\"arguments\":{\"value\":\"on\"},\"result\":\"light is on\"}");
+    fflush(stderr);
+    dup2(before, 2);
+    close(before);
+    rewind(to);
+    (void)fgets(said, sizeof said, to);
+    fclose(to);
+    OK(kind == SERIAL_OTHER && strcmp(said, "(light is on)\n") == 0, "an action: %s", said);
+}
+
 int main(void)
 {
     struct serial_events e = { .quiet = true };
@@ -80,5 +101,6 @@ int main(void)
     OK(row(file, 3)[0] == '\0', "a command has no row");
     close(fd);
     unlink(path);
+    test_action(&e);
     return tap_done();
 }
