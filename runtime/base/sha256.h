@@ -1,0 +1,25 @@
+/* SHA-256 (FIPS 180-4). */
+#ifndef INGOT_RUNTIME_SHA256_H
+#define INGOT_RUNTIME_SHA256_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SHA256_BYTES = 32, SHA256_BLOCK = 64 };
+
+struct sha256 {
+    uint32_t h[8];
+    uint64_t bytes; /* so far */
+    uint8_t block[SHA256_BLOCK];
+};
+
+/* Begin, add `bytes` bytes of any alignment (data may be NULL if bytes is 0), and end: the digest of
+ * all that was added. Errors: none. */
+void sha256_begin(struct sha256 *s);
+void sha256_add(struct sha256 *s, const void *data, size_t bytes);
+void sha256_end(struct sha256 *s, uint8_t digest[SHA256_BYTES]);
+
+/* All three of data. */
+void sha256(uint8_t digest[SHA256_BYTES], const void *data, size_t bytes);
+
+#endif
