@@ -115,9 +115,13 @@ IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none
 
 # Types of keys and values for measurements with the Linux program.
 NOT_IN_IMAGE := $(wildcard runtime/compute/kv_formats_c*.c)
+# And what checks signatures, of an image without a key (docs/SIGNING.md).
+OF_KEYS := runtime/image/ecdsa_p256.c runtime/image/ecdsa_selftest.c
 
-IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c),$(wildcard boot/*.c)) $(wildcard boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
-            $(filter-out $(NOT_IN_IMAGE),$(wildcard runtime/*/*.c)) \
+include toolchain/bearssl.mk
+
+IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c) $(if $(KEY),boot/no_signing.c,boot/signing.c),$(wildcard boot/*.c)) $(wildcard boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
+            $(filter-out $(NOT_IN_IMAGE) $(if $(KEY),,$(OF_KEYS)),$(wildcard runtime/*/*.c)) \
             $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
             $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S), \
                          $(wildcard kernels/$(ISA)/*.S kernels/$(ISA)/*.c))
@@ -130,7 +134,7 @@ NOT_FOR_riscv64 := $(addprefix board/drivers/,irq/bcm_local.c irq/gic_v2.c irq/g
 DRIVER_OBJ = $(patsubst %,$(B)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard board/drivers/*/*.c)))
 
 # What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
-IMAGE_FAST := $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c linear.c rope_table.c workers.c) \
+IMAGE_FAST := $(addprefix runtime/,base/sha256.c $(addprefix compute/,attention.c kv_cache.c linear.c rope_table.c workers.c) \
               image/image_roles.c learn/ewc.c learn/vector.c model/layer.c screen/screen_draw.c session/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
 
@@ -164,10 +168,10 @@ $(B)/drivers.a: $(DRIVER_OBJ)
 	$(Q)$(CROSS_COMPILE)gcc-ar rcsD $@ $^
 
 # MEND_IMAGE of a board: a program that is given the linked file.
-$(B)/ingot.elf: $(IMAGE_OBJ) $(B)/drivers.a $(B)/image.ld $(MEND_IMAGE)
+$(B)/ingot.elf: $(IMAGE_OBJ) $(B)/drivers.a $(B)/image.ld $(MEND_IMAGE) $(B)/key.made-of $(if $(KEY),$(SIGNED_PARTS))
 	$(call say,LD,$@)
 	$(Q)$(CROSS_COMPILE)gcc $(filter-out -W%,$(IMAGE_CFLAGS)) $(SMALL) -Werror $(IMAGE_LDFLAGS) -T $(B)/image.ld -Wl,-Map,$(B)/ingot.map \
-	    $(IMAGE_OBJ) $(B)/drivers.a -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
+	    $(IMAGE_OBJ) $(B)/drivers.a $(if $(KEY),$(SIGNED_PARTS)) -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
 	$(if $(MEND_IMAGE),$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $@)
 	$(Q)$(CROSS_COMPILE)objdump -d $@ >$(B)/ingot.dis
 
@@ -205,11 +209,22 @@ ifneq ($(WEBSOCKETS),)
 $(O)/%/obj/host/serve_http.c.o $(O)/%/obj/host/serve_ws.c.o: HOST_CFLAGS += -DINGOT_WEBSOCKETS
 HOST_LIBS += -lwebsockets
 endif
+# `ingot sign` and `ingot verify --public-key` alone take BearSSL, the same way.
+HOST_BEARSSL ?= $(shell echo '\#include <bearssl.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo yes)
+ifneq ($(HOST_BEARSSL),)
+$(O)/%/obj/flash_image/signing/sign_key.c.o: HOST_CFLAGS += -DINGOT_BEARSSL
+HOST_LIBS += -lbearssl
+endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 SANITIZE_THREADS := -fsanitize=thread
 
 # Of the library (library/library.mk).
 HOST_LIB_OWN := $(wildcard library/*.c library/host/*.c)
+
+# Of the rooms, what needs a library that is not there.
+ifeq ($(HOST_BEARSSL),)
+HOST_SRC := $(filter-out $(OF_KEYS),$(wildcard $(HOST_SRC)))
+endif
 
 HOST_OBJ = $(addprefix $(H)/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
 ASAN_OBJ = $(addprefix $(O)/asan/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
@@ -348,10 +363,12 @@ setup: ## install the packages (Debian, Ubuntu) and build newlib for both target
 	$(Q)$(MAKE) --no-print-directory newlib BOARD=virt-arm64
 	$(Q)$(MAKE) --no-print-directory newlib BOARD=virt-riscv64
 	$(Q)test -f $(CJSON)/cJSON.c || toolchain/cjson.sh $(CJSON) || echo "setup: make static and make release need it, nothing else"
+	$(Q)test -f $(BEARSSL)/inc/bearssl.h || toolchain/fetch_source.sh bearssl $(BEARSSL) || \
+	    echo "setup: images with a key (make image KEY=), make static and make release need it, nothing else"
 
 newlib: $(NEWLIB_READY)
 
-image: $(B)/ingot.bin $(B)/card/about ## build/<board>/: ingot.elf, ingot.bin, .map and .dis
+image: $(B)/ingot.bin $(B)/card/about ## build/<board>/: ingot.elf, ingot.bin, .map and .dis; KEY=public.pem for one that takes signed models alone
 	$(Q)$(CROSS_COMPILE)size $(B)/ingot.elf
 
 host: $(H)/ingot ## build/host/ingot, the Linux program
@@ -382,8 +399,8 @@ format: ## bring every C file into the style of .clang-format
 check-format:
 	$(Q)toolchain/format.sh --check
 
-clean: ## remove what was built, newlib and the source of cJSON excepted
-	rm -rf $(filter-out $(O)/newlib $(CJSON),$(wildcard $(O)/*))
+clean: ## remove what was built, newlib and sources of packages excepted
+	rm -rf $(filter-out $(O)/newlib $(CJSON) $(O)/bearssl,$(wildcard $(O)/*))
 
 distclean: ## remove everything that was built
 	rm -rf $(O)

@@ -26,6 +26,7 @@ static const char *const texts[ERR_COUNT] = {
     [-ERR_BAD_TOKENIZER] = "the model has no token for a character of the text, nor one for the "
                            "unknown: pack it again together with its tokenizer",
     [-ERR_BAD_MODEL] = "the model file is malformed: download it again",
+    [-ERR_NOT_SIGNED] = "not what was signed: copy the file again, or sign it with `ingot sign`",
     [-ERR_REMOVED] = "the card was taken out: put it back and ask again",
 };
 

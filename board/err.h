@@ -29,7 +29,8 @@ enum err {
     ERR_BAD_TOKENIZER = -20, /* tokenizer section malformed, or without a token for a text */
     ERR_BAD_MODEL = -21,     /* model file of another format malformed (GGUF, llama2.c) */
     ERR_REMOVED = -22,       /* the card was taken out, or another one is in its place */
-    ERR_COUNT = 23
+    ERR_NOT_SIGNED = -23,    /* a key is there, and the file has no signature of it that holds */
+    ERR_COUNT = 24
 };
 
 /* ERR_OK where it is well, else e. */

@@ -10,6 +10,7 @@
 #include "boot/diag.h"
 #include "boot/platform.h"
 #include "boot/screen.h"
+#include "boot/signing.h"
 #include "runtime/app/app.h"
 #include "runtime/app/app_storage.h"
 #include "runtime/chat/report.h"
@@ -155,6 +156,7 @@ static void open_app(const struct machine *machine)
         .platform = &state.platform,
         .console = &state.console,
         .files = &state.storage.files,
+        .signing = boot_signing(),
         .options = &state.options,
         .front = APP_CONSOLE,
         .chats = !options_given(&state.options, OPTION_PROMPT),

@@ -163,17 +163,43 @@ static const char *ready_file(struct card_models *m, const struct pack_options *
     return path;
 }
 
-/* An adapter that is made already goes to adapters/. */
-static bool add_adapter(struct card_image *c, const char *path, char *problem, size_t problem_bytes)
+/* A signed copy of the file beside out, which is there until card_models_close; the file itself where none is
+ * asked for. NULL: problem says why. */
+static const char *signed_file(struct card_models *m, const char *file, const char *out,
+                               char *problem, size_t problem_bytes)
 {
+    size_t bytes = strlen(out) + 32;
+    char *to;
+
+    if (m->sign == NULL) {
+        return file;
+    }
+    to = malloc(bytes);
+    if (to == NULL) {
+        snprintf(problem, problem_bytes, "out of memory");
+        return NULL;
+    }
+    snprintf(to, bytes, "%s.signed-%zu", out, m->n_signed);
+    m->signed_files[m->n_signed++] = to;
+    return sign_file(m->sign, file, to, problem, problem_bytes) == ERR_OK ? to : NULL;
+}
+
+/* An adapter that is made already goes to adapters/. */
+static bool add_adapter(struct card_models *m, struct card_image *c, const char *path,
+                        const char *out, char *problem, size_t problem_bytes)
+{
+    const char *file = signed_file(m, path, out, problem, problem_bytes);
     char model[NAME_BYTES], name[NAME_BYTES];
 
+    if (file == NULL) {
+        return false;
+    }
     if (!card_name(path, model, sizeof model)) {
         snprintf(problem, problem_bytes, "%.400s: no such file", path);
         return false;
     }
     snprintf(name, sizeof name, "adapters/%.480s", model + strlen("models/"));
-    if (card_add_file(c, name, path) != ERR_OK) {
+    if (card_add_file(c, name, file) != ERR_OK) {
         snprintf(problem, problem_bytes, "%s", c->problem);
         return false;
     }
@@ -237,9 +263,12 @@ bool card_models_add(struct card_models *m, struct card_image *c, const struct p
         return add_small(c, folder_of(path), path, problem, problem_bytes);
     }
     if (adapter_is(path)) {
-        return add_adapter(c, path, problem, problem_bytes);
+        return add_adapter(m, c, path, out, problem, problem_bytes);
     }
     file = ready_file(m, pack, path, out, &packed, problem, problem_bytes);
+    if (file != NULL) {
+        file = signed_file(m, file, out, problem, problem_bytes);
+    }
     if (file == NULL || !card_name(path, name, sizeof name) ||
         !check_file(c, file, name + strlen("models/"), packed ? path : "SOURCE", &use_bytes,
                     problem, problem_bytes)) {
@@ -264,4 +293,9 @@ void card_models_close(struct card_models *m)
         free(m->packed[i]);
     }
     m->n_packed = 0;
+    for (size_t i = 0; i < m->n_signed; i++) {
+        unlink(m->signed_files[i]);
+        free(m->signed_files[i]);
+    }
+    m->n_signed = 0;
 }

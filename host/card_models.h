@@ -4,13 +4,18 @@
 
 #include "flash_image/card/card_image.h"
 #include "flash_image/pack/pack.h"
+#include "flash_image/signing/sign_file.h"
 
 enum { CARD_MOST_MODELS = 32 };
 
 struct card_models {
     char *packed[CARD_MOST_MODELS]; /* files that are removed in the end */
     size_t n_packed;
-    char names[4096];  /* "a.ingot, b.ingot" */
+    char names[4096];                     /* "a.ingot, b.ingot" */
+    char *signed_files[CARD_MOST_MODELS]; /* the same */
+    size_t n_signed;
+    const struct sign_key
+        *sign;         /* what models and adapters are signed by; NULL: they are as they are */
     const char *first; /* the first one's .ingot file; NULL: there is none yet */
 };
 

@@ -29,7 +29,7 @@ struct arguments {
     uint64_t save, kv, log; /* MiB */
     const char *names;
     const char *system; /* NULL: no prefix is computed */
-    const char *words, *firmware, *boards;
+    const char *words, *firmware, *boards, *sign;
     struct pack_options pack;
     unsigned format, table; /* as enum card_format and enum card_table have them */
     bool power_of_two;
@@ -164,6 +164,13 @@ static const struct command_option type = {
     .set = pack_type_set,
     .field = FIELD(pack),
 };
+static const struct command_option sign = {
+    .name = "--sign",
+    .value = "KEY",
+    .help = "sign models and adapters by this private key (`ingot sign`), as images with its\n"
+            "public half want it (make image KEY=)",
+    .field = FIELD(sign),
+};
 static const struct command_option boards = {
     .name = "--boards",
     .value = "FOLDER",
@@ -195,8 +202,8 @@ static const struct command_option power_of_two = {
     .field = FIELD(power_of_two),
 };
 static const struct command_option *const options[] = {
-    &output,        &size,    &format,   &table, &save,   &names,        &kv,  &turn_log,
-    &system_prompt, &cmdline, &firmware, &type,  &boards, &power_of_two, NULL,
+    &output,        &size,    &format,   &table, &save, &names,  &kv,           &turn_log,
+    &system_prompt, &cmdline, &firmware, &type,  &sign, &boards, &power_of_two, NULL,
 };
 
 /* ---- the card -------------------------------------------------------------------------------- */
@@ -208,6 +215,7 @@ struct job {
     struct card_image boot; /* the one in front, where has_boot */
     bool has_boot;
     struct card_models models;
+    struct sign_key key;
     char *system_word; /* NULL: none */
     char *prefix;      /* the path of a file beside the image; NULL: none */
     char missing[512]; /* firmware */
@@ -275,6 +283,15 @@ static bool is_out(const struct arguments *a, const char *model)
 
     return stat(a->out, &x) == 0 && stat(model, &y) == 0 && x.st_dev == y.st_dev &&
            x.st_ino == y.st_ino;
+}
+
+static bool open_key(struct job *j)
+{
+    if (j->a->sign == NULL) {
+        return true;
+    }
+    j->models.sign = &j->key;
+    return sign_key_open(&j->key, j->a->sign, true, j->problem, sizeof j->problem) == ERR_OK;
 }
 
 static bool add_models(struct job *j)
@@ -397,7 +414,8 @@ static bool make_card(const struct arguments *a)
     card_image_open(&j->card, (enum card_format)a->format);
     card_image_open(&j->boot, CARD_FAT32);
     /* The models come first, since the README names them. */
-    good = open_board(j) && add_models(j) && add_prefix(j) && add_all(j) && write_card(j);
+    good = open_board(j) && open_key(j) && add_models(j) && add_prefix(j) && add_all(j) &&
+           write_card(j);
     if (!good) {
         fprintf(stderr, "ingot: %s\n", j->problem);
     }
@@ -409,6 +427,7 @@ static bool make_card(const struct arguments *a)
     free(j->system_word);
     card_image_close(&j->card);
     card_image_close(&j->boot);
+    memset(j, 0, sizeof *j); /* the key */
     free(j);
     return good;
 }

@@ -7,6 +7,7 @@
 #include "host/info.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
+#include "flash_image/signing/sign_file.h"
 #include "kernels/kernels.h"
 
 /* Of this computer: what `run` would use. */
@@ -28,7 +29,17 @@ struct arguments {
     bool tensors, json;
 };
 
-static bool print_text(const struct image *img, const struct arguments *a)
+static void print_signature(const struct sign_checked *c)
+{
+    if (c->state == SIGN_NONE) {
+        puts("signature   none");
+    } else {
+        printf("signature   of key %s; ingot verify --public-key FILE checks it\n", c->name);
+    }
+}
+
+static bool print_text(const struct image *img, const struct sign_checked *c,
+                       const struct arguments *a)
 {
     bool good;
 
@@ -38,6 +49,7 @@ static bool print_text(const struct image *img, const struct arguments *a)
     info_print_weights(img);
     info_print_tokenizer(img);
     info_print_chat(img);
+    print_signature(c);
     info_print_classes(img);
     good = info_print_sizes(img);
     if (a->tensors) {
@@ -50,6 +62,7 @@ static bool print_text(const struct image *img, const struct arguments *a)
 static bool print_file(const char *path, const struct arguments *a)
 {
     struct ingot_file f;
+    struct sign_checked c;
     char problem[512];
     bool good;
 
@@ -57,10 +70,12 @@ static bool print_file(const char *path, const struct arguments *a)
         fprintf(stderr, "ingot: %s\n", problem);
         return false;
     }
+    sign_look(&c, f.data, f.bytes, f.image.header->file_bytes);
     if (a->json) {
-        good = info_print_json(&f.image, a->pack.input, a->tensors);
+        good = info_print_json(&f.image, a->pack.input, c.state != SIGN_NONE ? c.name : NULL,
+                               a->tensors);
     } else {
-        good = print_text(&f.image, a);
+        good = print_text(&f.image, &c, a);
     }
     ingot_file_close(&f);
     return good;

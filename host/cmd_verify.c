@@ -2,11 +2,18 @@
 #include <stdio.h>
 
 #include "host/commands.h"
+#include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
+#include "flash_image/signing/sign_file.h"
 
 #include "runtime/text/plural.h"
 
-static int verify(const char *path)
+struct arguments {
+    const char *file, *public_key;
+};
+
+/* The checksums of a model. */
+static bool check_sums(const char *path)
 {
     struct ingot_file f;
     char problem[512];
@@ -15,7 +22,7 @@ static int verify(const char *path)
 
     if (ingot_file_open(&f, path, problem, sizeof problem) != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", problem);
-        return EXIT_FAILED;
+        return false;
     }
     n = f.image.header->segments.count;
     for (unsigned i = 0; i < n; i++) {
@@ -29,12 +36,42 @@ static int verify(const char *path)
                plural(n, "segment", "segments"));
     }
     ingot_file_close(&f);
-    return exit_status(damaged == 0);
+    return damaged == 0;
 }
 
-struct arguments {
-    const char *file;
-};
+/* The signature, where there is one or one is asked for. */
+static bool check_signature(const struct arguments *a)
+{
+    char problem[512];
+    struct sign_checked c;
+    struct sign_key k;
+    const struct signing *key = NULL;
+
+    if (a->public_key != NULL) {
+        if (sign_key_open(&k, a->public_key, false, problem, sizeof problem) != ERR_OK) {
+            fprintf(stderr, "ingot: %s\n", problem);
+            return false;
+        }
+        key = &k.signing;
+    }
+    if (sign_check(&c, key, a->file, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    if (c.state == SIGN_HOLDS) {
+        printf("%s: signed by key %s, and all %u parts are as it signed them\n", a->file, c.name,
+               c.n_parts);
+    } else if (c.state == SIGN_MATCHES) {
+        printf("%s: says that key %s signed it: --public-key FILE checks that\n", a->file, c.name);
+    }
+    return true;
+}
+
+/* An adapter's checksums are looked at when it is loaded. */
+static bool verify(const struct arguments *a)
+{
+    return (adapter_is(a->file) || check_sums(a->file)) && check_signature(a);
+}
 
 static int run(int argc, char **argv)
 {
@@ -44,18 +81,29 @@ static int run(int argc, char **argv)
     if (!command_line_read(&cmd_verify, &a, argc, argv, &status)) {
         return status;
     }
-    return verify(a.file);
+    return exit_status(verify(&a));
 }
+
+static const struct command_option public_key = {
+    .name = "--public-key",
+    .value = "FILE",
+    .help = "the file must be signed by this key, and as it was then",
+    .field = offsetof(struct arguments, public_key),
+};
+static const struct command_option *const options[] = { &public_key, NULL };
 
 const struct command cmd_verify = {
     .name = "verify",
     .operands = "FILE.ingot",
     .missing = "which file?",
-    .summary = "check every checksum of an .ingot",
-    .about = "Checks every checksum and every field of an .ingot file, and that no weight is\n"
-             "infinite or NaN. Names each damaged part.\n"
-             "Exit status: 0 all is well, 1 something is damaged.",
-    .example = "ingot verify model.ingot",
+    .summary = "check checksums and signature of an .ingot",
+    .about =
+        "Checks every checksum and every field of an .ingot file, and that no weight is\n"
+        "infinite or NaN. Names each damaged part. Where the file is signed (ingot sign), it must\n"
+        "be as it was then, and with --public-key by that key; of an adapter this alone is looked at.\n"
+        "Exit status: 0 all is well, 1 something is damaged, altered or not signed.",
+    .example = "ingot verify model.ingot\ningot verify model.ingot --public-key public.pem",
+    .options = options,
     .operand_field = offsetof(struct arguments, file),
     .run = run,
 };

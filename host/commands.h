@@ -25,6 +25,8 @@ extern const struct command cmd_send;
 extern const struct command cmd_voice;
 extern const struct command cmd_info;
 extern const struct command cmd_verify;
+extern const struct command cmd_sign;
+extern const struct command cmd_lock;
 extern const struct command cmd_synth;
 extern const struct command cmd_plan;
 extern const struct command cmd_card;

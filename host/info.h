@@ -82,6 +82,7 @@ void info_print_tensors(const struct image *img);
 /* ---- as JSON ---- */
 
 /* All of it as one object; tensors: every part and every tensor, too. False: out of memory, said. */
-bool info_print_json(const struct image *img, const char *path, bool tensors);
+bool info_print_json(const struct image *img, const char *path, const char *signed_by,
+                     bool tensors);
 
 #endif

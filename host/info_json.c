@@ -317,13 +317,18 @@ static void add_kernels(cJSON *to)
     info_json_add_count(to, "prefetch_bytes", host_cpu_tuning()->ahead);
 }
 
-bool info_print_json(const struct image *img, const char *path, bool tensors)
+bool info_print_json(const struct image *img, const char *path, const char *signed_by, bool tensors)
 {
     cJSON *o = cJSON_CreateObject();
     char *printed = NULL;
 
     cJSON_AddItemToObject(o, "model", text_value(path, strlen(path)));
     cJSON_AddItemToObject(o, "name", text_value(img->header->name, strlen(img->header->name)));
+    if (signed_by != NULL) {
+        cJSON_AddStringToObject(o, "signed_by_key", signed_by);
+    } else {
+        cJSON_AddNullToObject(o, "signed_by_key");
+    }
     add_shape(o, img);
     add_features(o, img);
     add_rope(o, img);

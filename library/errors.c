@@ -43,7 +43,7 @@ static enum ingot_error public_error(enum err e)
         [-ERR_TRUNCATED] = INGOT_DAMAGED,     [-ERR_BAD_TOKENIZER] = INGOT_DAMAGED,
         [-ERR_BAD_MODEL] = INGOT_DAMAGED,     [-ERR_UNSUPPORTED] = INGOT_UNSUPPORTED,
         [-ERR_NO_SPACE] = INGOT_NO_MEMORY,    [-ERR_TOO_LONG] = INGOT_TOO_LONG,
-        [-ERR_ABORTED] = INGOT_STOPPED,
+        [-ERR_ABORTED] = INGOT_STOPPED,       [-ERR_NOT_SIGNED] = INGOT_DAMAGED,
     };
 
     if (e == ERR_OK || codes[-e] != INGOT_OK) {

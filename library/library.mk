@@ -3,7 +3,7 @@
 # What ld picks from; kernels are named by their table. The rest of runtime prints, or knows a board.
 LIB_ROOMS := base text storage image tokenizer grammar compute learn stream model session
 LIB_SRC := board/err.c board/memory_device.c runtime/chat/chat_turn.c \
-           $(foreach r,$(LIB_ROOMS),$(wildcard runtime/$(r)/*.c)) $(wildcard kernels/*.c kernels/ref/*.c)
+           $(filter-out $(OF_KEYS),$(foreach r,$(LIB_ROOMS),$(wildcard runtime/$(r)/*.c))) $(wildcard kernels/*.c kernels/ref/*.c)
 LIB_OWN := $(wildcard library/*.c)
 
 # $(1): the folder; $(2), (3): objects of library/ and others; $(4): prefix of the tools. One object in

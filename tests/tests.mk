@@ -64,7 +64,7 @@ TEST_IMAGES := $(addprefix test-image-,virt-arm64 virt-riscv64 rpi3 rpi4 $(TEST_
 $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 test-image-virt-riscv64
 $(TEST_IMAGES): test-image-%: $(H)/ingot
 	$(Q)$(MAKE) --no-print-directory -s $(addprefix $(O)/$*/,ingot.bin ingot.stack storage-bench.bin paste.bin \
-	    $(if $(filter virt-% rpi3 rpi4,$*),traps.bin)) BOARD=$*
+	    $(if $(filter virt-% rpi3 rpi4,$*),traps.bin) $(if $(filter virt-%,$*),signed.bin)) BOARD=$*
 
 test-images: $(H)/ingot examples $(TEST_IMAGES)
 
@@ -85,6 +85,36 @@ $(eval $(call image_with_main,traps,tests/boot/traps_main.c))
 $(eval $(call image_with_main,paste,tests/boot/paste_main.c))
 $(eval $(call image_with_main,kernels-bench,tests/bench/kernels_main.c tests/bench/kernel_calls.c))
 $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
+
+# The image with a key of the tests' own, from the objects of the one without: signed.bin.
+TEST_KEY := $(O)/tests/signing/key.pem
+$(TEST_KEY):
+	@mkdir -p $(@D)
+	$(Q)openssl ecparam -name prime256v1 -genkey -noout -out $@.new
+	$(Q)openssl pkey -in $@.new -pubout -out $(@D)/public.pem
+	$(Q)mv $@.new $@
+
+$(B)/test-key/signing_key.inc: $(TEST_KEY) toolchain/signing_key.py
+	@mkdir -p $(@D)
+	$(Q)$(PYTHON) toolchain/signing_key.py $(O)/tests/signing/public.pem >$@
+
+SIGNED_TEST_OBJ := $(B)/obj/tests/boot/signing.c.o $(OF_KEYS:%=$(B)/obj/%.o)
+$(B)/obj/tests/boot/signing.c.o: boot/signing.c $(B)/test-key/signing_key.inc Makefile | $(NEWLIB_READY)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CROSS_COMPILE)gcc $(IMAGE_CFLAGS) $(SMALL) -I$(B)/test-key -c $< -o $@
+
+$(B)/signed.elf: $(filter-out $(addprefix $(B)/obj/,boot/no_signing.c.o boot/signing.c.o $(OF_KEYS:%=%.o)),$(IMAGE_OBJ)) \
+                 $(SIGNED_TEST_OBJ) $(B)/drivers.a $(SIGNED_PARTS) $(B)/image.ld $(MEND_IMAGE)
+	$(call say,LD,$@)
+	$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(BOARD_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -T $(B)/image.ld $(filter %.o %.a,$^) \
+	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
+	$(if $(MEND_IMAGE),$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $@)
+
+$(B)/signed.bin: $(B)/signed.elf
+	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
+
+-include $(B)/obj/tests/boot/signing.c.d
 
 # The longest go first, so that the others fill the gaps.
 LONGEST := tests/kernels/selftest.t tests/kernels/kernels.t tests/boot/console.t tests/boot/paste.t \

@@ -15,12 +15,13 @@ GROUND = {"board/board.h", "board/machine.h", "board/min_max.h", "board/block_de
           "board/memory_device.h", "board/isa.h", "board/interrupt.h", "board/facts.h", "board/lamp_code.h", "board/screen.h",
           "board/keyboard.h"}
 # Made when Ingot is built.
-MADE = {"font_8x16.inc", "web_page.inc"}
+MADE = {"font_8x16.inc", "web_page.inc", "signing_key.inc"}
 ALLOWED = {
     "boot": {"board/platform_from_board.h", "runtime", "kernels", "ground", "board/drivers/soc/sbi.h"},  # SBI is RISC-V's firmware
     "board/drivers": {"ground"},
     "board": {"ground", "runtime/base/platform.h"},
-    "runtime": {"kernels", "flash_image/format.h", "flash_image/adapter_format.h", "flash_image/grammar_format.h", "ground"},
+    "runtime": {"kernels", "flash_image/format.h", "flash_image/adapter_format.h", "flash_image/grammar_format.h",
+                "flash_image/signature_format.h", "ground"},
     "kernels": set(),
     "flash_image": {"kernels", "runtime", "ground"},
     "board/host": {"board/platform_from_board.h", "runtime", "kernels", "ground"},
@@ -33,7 +34,7 @@ ALLOWED = {
 RUNTIME = ["base", "text", "screen", "console", "storage", "transfer", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model",
            "session", "acting", "options", "chat", "app"]
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
-FLASH_IMAGE = ["source", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "card"]
+FLASH_IMAGE = ["source", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "signing", "card"]
 # What the library takes of runtime/: nothing that prints, and of chat/ the template around a turn.
 LIBRARY = {"base", "text", "storage", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model", "session"}
 LIBRARY_ALSO = {"runtime/chat/chat_turn.h"}

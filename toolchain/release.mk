@@ -16,6 +16,9 @@ STATIC_H = $(O)/static-$(1)
 $(CJSON)/cJSON.c:
 	$(Q)toolchain/cjson.sh $(CJSON)
 
+# And BearSSL, whose package is for this computer alone.
+$(foreach isa,$(STATIC_ISAS),$(eval $(call bearssl_archive,$(call STATIC_H,$(isa))/libbearssl.a,$(STATIC_CC_$(isa)) -std=c99 -O2,,$(BEARSSL_SIGNS))))
+
 STATIC_LIBS := -static -s -Wl,--build-id=none -lm
 
 $(O)/static-%/cJSON.o: $(CJSON)/cJSON.c
@@ -31,19 +34,19 @@ $(WITH_WEBSOCKETS:%=$(call STATIC_H,$(HOST_ISA))/%.o): $(call STATIC_H,$(HOST_IS
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -UINGOT_WEBSOCKETS -c $< -o $@
 
 $(call STATIC_H,$(HOST_ISA))/ingot: $(filter-out $(WITH_WEBSOCKETS:%=$(H)/obj/host/%.c.o),$(HOST_OBJ)) \
-        $(addprefix $(call STATIC_H,$(HOST_ISA))/,$(WITH_WEBSOCKETS:%=%.o) cJSON.o)
+        $(addprefix $(call STATIC_H,$(HOST_ISA))/,$(WITH_WEBSOCKETS:%=%.o) cJSON.o libbearssl.a)
 	$(call say,LD,$@)
 	$(Q)$(HOST_CC) -pthread $^ $(STATIC_LIBS) -o $@
 
 define static_program
-$(call STATIC_H,$(1))/ingot: FORCE $(call STATIC_H,$(1))/cJSON.o
+$(call STATIC_H,$(1))/ingot: FORCE $(call STATIC_H,$(1))/cJSON.o $(call STATIC_H,$(1))/libbearssl.a
 	$(Q)$(MAKE) --no-print-directory $$@ H=$(O)/host-$(1) HOST_ISA=$(1) HOST_CC=$(STATIC_CC_$(1)) \
-	    HOST_MARCH=$(STATIC_MARCH_$(1)) STATIC=1 WEBSOCKETS=
+	    HOST_MARCH=$(STATIC_MARCH_$(1)) STATIC=1 WEBSOCKETS= HOST_BEARSSL=yes
 endef
 ifeq ($(STATIC),)
 $(foreach isa,$(filter-out $(HOST_ISA),$(STATIC_ISAS)),$(eval $(call static_program,$(isa))))
 else
-HOST_CFLAGS += -isystem $(CJSON)
+HOST_CFLAGS += -isystem $(CJSON) -isystem $(BEARSSL)/inc
 endif
 
 static: $(foreach isa,$(STATIC_ISAS),$(call STATIC_H,$(isa))/ingot) ## build/static-<isa>/ingot: the Linux program for x86_64, arm64 and riscv64, without libraries

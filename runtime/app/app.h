@@ -42,7 +42,9 @@ struct app_setup {
     const struct platform *platform;
     struct console *console;       /* who talks to it */
     const struct app_files *files; /* filled before app_open or app_plan */
-    struct options *options;       /* the application's from now on: commands change them */
+    const struct signing
+        *signing;            /* that models and adapters must be signed by; NULL: any will do */
+    struct options *options; /* the application's from now on: commands change them */
     enum app_front front;
     bool chats;              /* lines will come that may be commands: branches have room */
     const char *greeting;    /* a line before the first prompt; NULL: none */
@@ -63,6 +65,12 @@ struct app_model {
 struct app_leaving {
     char name[OPTIONS_MODEL_BYTES];
     uint32_t n_ids, n_replies;
+};
+
+/* Wrong PINs one after the other, and when the next one counts, on the console's clock. */
+struct app_lock {
+    uint32_t n_wrong;
+    uint64_t wait_until;
 };
 
 /* For reading, but: before app_open memory may be cut from the front of `ram`, and `kernels` may be
@@ -91,9 +99,10 @@ struct app {
     size_t grammar_bytes; /* of one that comes in pieces, so far */
     char grammar_problem[512];
     struct app_leaving leaving;
-    struct saved_chat saved;       /* of the transfer that /save or /load waits for */
-    struct turn_log log;           /* log=on */
-    bool logs;                     /* it is open */
+    struct saved_chat saved; /* of the transfer that /save or /load waits for */
+    struct turn_log log;     /* log=on */
+    bool logs;               /* it is open */
+    struct app_lock lock;
     const char *problem;           /* after an error: a sentence for the user */
     struct actions actions;        /* of pins= and actions=; none until app_open */
     struct app_receive receive;    /* of a file over the line */

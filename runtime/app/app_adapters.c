@@ -167,6 +167,7 @@ enum err app_load_adapters(struct app *a)
 
     a->adapted[0] = '\0';
     adapters_open(&a->adapters, a->adapter_ram, &m->image, m->kernels, m->plan.chunk);
+    a->adapters.signing = a->setup.signing;
     if (list[0] == '\0') {
         return ERR_OK;
     }

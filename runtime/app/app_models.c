@@ -39,6 +39,7 @@ static struct model_setup target_setup(struct app *a)
         .ram = a->ram,
         .workers = &a->workers,
         .kernels = &a->kernels,
+        .signing = a->setup.signing,
         .limits.weights = (size_t)o->load.mem,
         .limits.context = o->load.ctx,
         .limits.chunk = a->setup.chunk,
@@ -283,6 +284,9 @@ static void report_plans(struct app *a)
         report_plan(a->setup.console, m);
     } else {
         report_summary(a->setup.console, m, app_model_name(a));
+    }
+    if (m->signature.signing != NULL) {
+        report_signature(a->setup.console, m);
     }
 }
 

@@ -150,6 +150,7 @@ enum err app_open(struct app *a)
 
     app_open_preset(a);
     app_open_actions(a);
+    app_open_lock(a);
     e = app_obey_words(a);
 
     if (e != ERR_OK && can_be_asked(a)) {

@@ -17,6 +17,13 @@ void app_watch(struct app *a, const char *doing);
 /* What the cores at work have in common. */
 uint32_t app_cpu_features(const struct app *a);
 
+/* Of the self-test: the check of signatures against published vectors, where files are signed; what came of it is
+ * logged. */
+bool app_check_signing(struct app *a);
+
+/* lock=: the line is locked from the start. */
+void app_open_lock(struct app *a);
+
 /* Before app_begin: the words of preset=, where none of their name was given. */
 void app_open_preset(struct app *a);
 

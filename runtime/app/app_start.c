@@ -118,6 +118,24 @@ static void choose_kernels(struct app *a, uint32_t present)
     }
 }
 
+bool app_check_signing(struct app *a)
+{
+    const char *wrong;
+
+    if (a->setup.signing == NULL) {
+        return true;
+    }
+    wrong = a->setup.signing->selftest();
+    if (wrong == NULL) {
+        console_log(a->setup.console,
+                    "signatures: the vectors of RFC 6979, and bad ones, are judged "
+                    "as they should be");
+    } else {
+        console_log(a->setup.console, "error: signatures: %s is judged wrongly", wrong);
+    }
+    return wrong == NULL;
+}
+
 enum err app_start(struct app *a, const struct app_setup *setup)
 {
     uint32_t present;
@@ -133,8 +151,9 @@ enum err app_start(struct app *a, const struct app_setup *setup)
     choose_kernels(a, present);
     /* All that the CPU has, whatever isa= chose; the memory is still empty. */
     if (setup->options->machine.selftest &&
-        !report_selftest(a->setup.console, &a->kernels, present, setup->options->sampler.seed,
-                         a->ram)) {
+        !(report_selftest(a->setup.console, &a->kernels, present, setup->options->sampler.seed,
+                          a->ram) &&
+          app_check_signing(a))) {
         return app_fail(a, ERR_BAD_CHECKSUM,
                         "the self-test cannot vouch for this machine; start without `selftest` to "
                         "go on");

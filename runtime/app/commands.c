@@ -58,6 +58,8 @@ static const struct command commands[] = {
     { "time", "[YYYY-MM-DD hh:mm]", "the clock by which memories fade", true, command_time },
     { "mode", "chat|json", "talk to a person, or to a program (docs/SERIAL.md)", false,
       command_mode },
+    { "lock", "", "from now on the line only chats (lock=)", false, command_lock },
+    { "unlock", "PIN", "all commands again", false, command_unlock },
     { "stats", "", "what was done, and how much memory it took", true, command_stats },
     { "plan", "", "what lies where, and the speed to expect", true, command_plan },
     { "bench", "", "measure the model's speed", true, command_bench },
@@ -70,13 +72,30 @@ static const struct command commands[] = {
 };
 static const size_t n_commands = sizeof commands / sizeof commands[0];
 
+/* All that a locked line may have: nothing that stays, reads or writes a file, or shows what somebody else
+ * has said. */
+static bool is_of_locked(const char *name)
+{
+    static const char *const names[] = {
+        "help", "reset", "retry", "plan", "stats", "lock", "unlock"
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum command_result command_help(struct app *a, char *argument)
 {
     (void)argument;
     for (size_t i = 0; i < n_commands; i++) {
         char left[40];
 
-        if (commands[i].help == NULL) {
+        if (commands[i].help == NULL ||
+            (a->setup.options->line.locked && !is_of_locked(commands[i].name))) {
             continue;
         }
         format_text(left, sizeof left, "/%s %s", commands[i].name, commands[i].arguments);
@@ -111,6 +130,10 @@ enum command_result commands_run(struct app *a, char *line)
     for (size_t i = 0; i < n_commands; i++) {
         if (strcmp(commands[i].name, name) != 0) {
             continue;
+        }
+        if (a->setup.options->line.locked && !is_of_locked(name)) {
+            commands_refuse_locked(a, name);
+            return COMMAND_DONE;
         }
         if (a->chat.session == NULL && commands[i].needs_model) {
             chat_say_no_model(a->setup.console);

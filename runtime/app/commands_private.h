@@ -1,5 +1,5 @@
 /* The commands, for the table in commands.c: what is said (commands_chat.c, commands_branch.c), how it is said
- * (commands_settings.c), adapters (commands_adapter.c), the models and the machine (commands_system.c). */
+ * (commands_settings.c), whether at all (commands_lock.c), adapters (commands_adapter.c), the models and the machine (commands_system.c). */
 #ifndef INGOT_RUNTIME_COMMANDS_PRIVATE_H
 #define INGOT_RUNTIME_COMMANDS_PRIVATE_H
 
@@ -45,6 +45,11 @@ enum command_result command_promote(struct app *a, char *argument);
 enum command_result command_what(struct app *a, char *argument);
 enum command_result command_fabric(struct app *a, char *argument);
 enum command_result command_time(struct app *a, char *argument);
+
+enum command_result command_lock(struct app *a, char *argument);
+enum command_result command_unlock(struct app *a, char *argument);
+/* What is said of a command that is none of a locked line's. */
+void commands_refuse_locked(struct app *a, const char *name);
 
 enum command_result command_mode(struct app *a, char *argument);
 enum command_result command_set(struct app *a, char *argument);

@@ -121,6 +121,7 @@ enum command_result command_selftest(struct app *a, char *argument)
     }
     (void)report_selftest(a->setup.console, &a->kernels, app_cpu_features(a),
                           platform_ticks(&a->setup.platform->clock), free);
+    (void)app_check_signing(a);
     return COMMAND_DONE;
 }
 

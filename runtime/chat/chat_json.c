@@ -236,6 +236,10 @@ static bool apply_messages(struct chat *c)
     return e == ERR_OK;
 }
 
+static const char locked_text[] =
+    "the line is locked, which leaves prompts, messages and how tokens are drawn: "
+    "the command /unlock PIN opens it";
+
 static bool read_messages(struct chat *c, const struct json_request *r)
 {
     struct chat_messages *m = &c->messages;
@@ -247,6 +251,10 @@ static bool read_messages(struct chat *c, const struct json_request *r)
     }
     if (!chat_messages_read(m, r->values[JSON_FIELD_MESSAGES], r->bytes[JSON_FIELD_MESSAGES])) {
         chat_json_error(c, "messages", "messages", 0, m->problem);
+        return false;
+    }
+    if (m->system != NULL && c->options->line.locked) {
+        chat_json_error(c, "locked", "messages", 0, locked_text);
         return false;
     }
     return true;
@@ -299,6 +307,40 @@ static bool has_model(struct chat *c, const struct json_request *r)
     return true;
 }
 
+/* All that a request of a locked line may have (lock=); a command is looked at where it is run, which has a
+ * list of its own. */
+static bool is_of_locked(enum json_field field)
+{
+    static const uint64_t fields =
+        UINT64_C(1) << JSON_FIELD_ID | UINT64_C(1) << JSON_FIELD_PROMPT |
+        UINT64_C(1) << JSON_FIELD_COMMAND | UINT64_C(1) << JSON_FIELD_RESET |
+        UINT64_C(1) << JSON_FIELD_MESSAGES | UINT64_C(1) << JSON_FIELD_HELLO |
+        UINT64_C(1) << JSON_FIELD_CHECK | UINT64_C(1) << JSON_FIELD_STATS |
+        UINT64_C(1) << JSON_FIELD_CANCEL | UINT64_C(1) << JSON_FIELD_RESEND |
+        UINT64_C(1) << JSON_FIELD_LOGPROBS | UINT64_C(1) << JSON_FIELD_STOP |
+        UINT64_C(1) << JSON_FIELD_N | UINT64_C(1) << JSON_FIELD_TEMP |
+        UINT64_C(1) << JSON_FIELD_TOP_P | UINT64_C(1) << JSON_FIELD_TOP_K |
+        UINT64_C(1) << JSON_FIELD_MIN_P | UINT64_C(1) << JSON_FIELD_REPEAT |
+        UINT64_C(1) << JSON_FIELD_SEED;
+
+    return (fields >> field & 1) != 0;
+}
+
+/* Whether a locked line may have it, as far as its fields say; that is said otherwise. */
+static bool is_allowed(struct chat *c, const struct json_request *r)
+{
+    if (!c->options->line.locked) {
+        return true;
+    }
+    for (unsigned i = 0; i < JSON_N_FIELDS; i++) {
+        if (r->values[i] != NULL && !is_of_locked((enum json_field)i)) {
+            chat_json_error(c, "locked", json_field_name((enum json_field)i), 0, locked_text);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether the request can be obeyed, as far as that shows before anything is set. */
 static bool check_request(struct chat *c, const struct json_request *r)
 {
@@ -306,6 +348,9 @@ static bool check_request(struct chat *c, const struct json_request *r)
 
     if (r->error != NULL) {
         chat_json_error(c, r->error, r->field, r->column, r->text);
+        return false;
+    }
+    if (!is_allowed(c, r)) {
         return false;
     }
     if (command != NULL && !chat_is_command(command, strlen(command))) {

@@ -285,6 +285,17 @@ void report_summary(struct console *c, const struct model *m, const char *name)
     report_rates(c, p, type);
 }
 
+void report_signature(struct console *c, const struct model *m)
+{
+    const struct platform_clock *clock = &c->platform->clock;
+    char millis[FORMAT_NUMBER_BYTES];
+
+    console_log(c,
+                "signature: of key %s, header checked in %s ms; tables are, weights as they load",
+                m->signature.signing->name,
+                format_milli(millis, m->signature.ticks * 1000000 / clock->hz, 1));
+}
+
 /* What memory that DMA does not reach has cost so far. */
 static void report_bounce(struct console *c, const struct model *m)
 {

@@ -25,6 +25,9 @@ void report_health(struct console *c);
  * below. */
 void report_summary(struct console *c, const struct model *m, const char *name);
 
+/* Log by which key the model is signed, and how long that took to check. */
+void report_signature(struct console *c, const struct model *m);
+
 /* Log the model's line and the plan's table: region, bytes, what is in it. */
 void report_model(struct console *c, const struct model *m, const char *name);
 void report_plan(struct console *c, const struct model *m);

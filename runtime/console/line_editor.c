@@ -212,13 +212,19 @@ static void take_sequence_byte(struct line_editor *e, char byte)
     take_sequence(e);
 }
 
+/* A PIN is not shown again by the next who presses the cursor key. */
+static bool is_secret(const char *line)
+{
+    return strncmp(line, "/unlock", strlen("/unlock")) == 0;
+}
+
 static enum line_event finish(struct line_editor *e, enum line_event event, const char *mark)
 {
     if (event == LINE_FINISHED && e->too_long) {
         event = LINE_TOO_LONG;
     }
     line_screen_leave(e, mark);
-    if (event == LINE_FINISHED) {
+    if (event == LINE_FINISHED && !is_secret(e->line)) {
         line_history_add(&e->history, e->line, e->n);
     }
     return event;

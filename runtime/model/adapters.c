@@ -159,7 +159,8 @@ struct loading {
     const struct file *file;
     stream_progress_fn *progress;
     void *context;
-    uint64_t done; /* bytes */
+    uint64_t done;                                                    /* bytes */
+    uint8_t digests[SIGNATURE_ADAPTER_PARTS][SIGNATURE_DIGEST_BYTES]; /* where files are signed */
 };
 
 static enum err read_part(struct adapters *a, struct loading *l, uint64_t offset, void *to,
@@ -316,6 +317,61 @@ static enum err load_header(struct adapters *a, struct loading *l)
     return e == ERR_OK ? ERR_OK : adapters_refuse(a, e, l->name, "%s", problem);
 }
 
+/* ---- signed ---------------------------------------------------------------------------------- */
+
+/* Whether part number `part` is the one that was signed. */
+static enum err check_signed_part(struct adapters *a, const struct loading *l, unsigned part,
+                                  const void *data, uint64_t bytes)
+{
+    static const char *const names[SIGNATURE_ADAPTER_PARTS] = { "header", "table", "data" };
+    const struct signing *g = a->signing;
+    uint8_t digest[SIGNATURE_DIGEST_BYTES];
+    struct tree_digest d;
+
+    if (g == NULL) {
+        return ERR_OK;
+    }
+    g->begin_digest(&d);
+    g->add_digest(&d, NULL, data, (size_t)bytes);
+    g->end_digest(&d, digest);
+    if (memcmp(digest, l->digests[part], sizeof digest) != 0) {
+        return adapters_refuse(a, ERR_NOT_SIGNED, l->name, "its %s is %s", names[part],
+                               err_text(ERR_NOT_SIGNED));
+    }
+    return ERR_OK;
+}
+
+/* The block after the file, by way of the entry's room, and by it the header. */
+static enum err check_signature(struct adapters *a, struct loading *l,
+                                const struct adapters_entry *entry)
+{
+    const struct signature_block *block = (const void *)entry->base;
+    uint64_t bytes = signature_block_bytes(SIGNATURE_ADAPTER_PARTS);
+    char problem[SIGNING_PROBLEM_BYTES];
+    enum err e;
+
+    if (a->signing == NULL) {
+        return ERR_OK;
+    }
+    if (l->file->bytes < a->header.file_bytes + bytes) {
+        return adapters_refuse(a, ERR_NOT_SIGNED, l->name,
+                               "it is not signed: ingot sign ADAPTER --key KEY.pem does that");
+    }
+    e = read_part(a, l, a->header.file_bytes, entry->base, bytes);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = a->signing->check_block(a->signing, block, a->header.file_bytes, SIGNATURE_ADAPTER_PARTS,
+                                problem);
+    if (e != ERR_OK) {
+        return adapters_refuse(a, e, l->name, "%s", problem);
+    }
+    memcpy(l->digests, block->digests, sizeof l->digests);
+    return check_signed_part(a, l, 0, &a->header, sizeof a->header);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
 /* The table, behind the header. */
 static enum err load_pairs(struct adapters *a, struct loading *l, struct adapters_entry *entry)
 {
@@ -323,6 +379,9 @@ static enum err load_pairs(struct adapters *a, struct loading *l, struct adapter
     char problem[ADAPTER_PROBLEM_BYTES];
     enum err e = read_part(a, l, sizeof a->header, pairs, adapter_table_bytes(&a->header));
 
+    if (e == ERR_OK) {
+        e = check_signed_part(a, l, 1, pairs, adapter_table_bytes(&a->header));
+    }
     if (e != ERR_OK) {
         return e;
     }
@@ -351,6 +410,10 @@ static enum err load_data(struct adapters *a, struct loading *l, struct adapters
         return adapters_refuse(a, ERR_BAD_CHECKSUM, l->name,
                                "its weights are damaged: copy it again");
     }
+    e = check_signed_part(a, l, 2, at, a->header.data_bytes);
+    if (e != ERR_OK) {
+        return e;
+    }
     entry->adapter.type = a->header.type;
     if (a->header.type == INGOT_Q8_0) {
         entry->bytes = front +
@@ -372,6 +435,10 @@ static enum err load(struct adapters *a, struct loading *l, struct adapters_entr
     }
     entry->base = a->end;
     entry->bytes = (size_t)most_bytes(a);
+    e = check_signature(a, l, entry);
+    if (e != ERR_OK) {
+        return e;
+    }
     memcpy(entry->base, &a->header, sizeof a->header);
     set_pointers(entry);
     e = load_pairs(a, l, entry);
@@ -381,7 +448,7 @@ static enum err load(struct adapters *a, struct loading *l, struct adapters_entr
 enum err adapters_load(struct adapters *a, const char *name, const struct file *file,
                        stream_progress_fn *progress, void *context)
 {
-    struct loading l = { name, file, progress, context, 0 };
+    struct loading l = { .name = name, .file = file, .progress = progress, .context = context };
     struct adapters_entry *entry = adapters_entry(a, name);
     enum err e;
 

@@ -11,6 +11,7 @@
 
 #include "runtime/base/platform.h"
 #include "runtime/image/image.h"
+#include "runtime/image/signing.h"
 #include "runtime/model/lora.h"
 #include "runtime/storage/file.h"
 #include "runtime/stream/stream.h"
@@ -31,6 +32,8 @@ struct adapters {
     const struct image *image; /* of the model; NULL: none is loaded */
     const struct kernels *kernels;
     uint32_t chunk; /* tokens of a pass */
+    const struct signing
+        *signing; /* that files must be signed by: set after adapters_open; NULL: any */
     struct adapters_entry entries[ADAPTERS_MOST];
     uint8_t *end;                    /* of those that are loaded */
     uint64_t n_uses;                 /* counted */
@@ -50,7 +53,7 @@ void adapters_open(struct adapters *a, struct memory_range memory, const struct 
 const struct lora_adapter *adapters_find(const struct adapters *a, const char *name);
 
 /* Load it from a file, in the place of others that are not at work, the one that was at work longest ago
- * first. Errors: those of adapter_image.h and of file.h, ERR_NO_SPACE, ERR_ABORTED by progress (which may
+ * first. Errors: those of adapter_image.h and of file.h, ERR_NOT_SIGNED, ERR_NO_SPACE, ERR_ABORTED by progress (which may
  * be NULL); a->problem. Others may have been forgotten then, none that is at work. */
 enum err adapters_load(struct adapters *a, const char *name, const struct file *file,
                        stream_progress_fn *progress, void *context);

@@ -10,121 +10,9 @@
 #include "runtime/learn/lessons.h"
 #include "runtime/model/layer_kinds.h"
 #include "runtime/model/layer_state.h"
+#include "runtime/model/model_private.h"
 #include "runtime/stream/calibrate_storage.h"
 #include "runtime/text/format_text.h"
-
-static enum err refuse(struct model *m, enum err error, const char *sentence)
-{
-    format_text(m->problem, sizeof m->problem, "%.100s: %.280s", m->file->name,
-                sentence[0] != '\0' ? sentence : err_text(error));
-    return error;
-}
-
-static enum err read_tables(struct file_read *read, const struct model *m,
-                            const struct model_setup *setup, uint64_t offset, void *buffer,
-                            size_t bytes)
-{
-    bool stopped = false;
-    enum err error;
-
-    (void)file_read_start(read, m->file, offset, buffer, bytes); /* a refusal shows in the poll */
-    do {
-        error = file_read_poll(read);
-        if (setup->progress != NULL &&
-            !setup->progress(setup->progress_context, "reading the tables", read->bytes_done,
-                             bytes)) {
-            stopped = true;
-            file_read_stop(read);
-        }
-    } while (error == ERR_BUSY);
-    if (stopped) {
-        return ERR_ABORTED;
-    }
-    return error;
-}
-
-/* [offset, offset + bytes) of the file: where it lies, or read into ARENA_META. */
-static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t offset,
-                      size_t bytes, const void **out)
-{
-    const void *at = file_memory(m->file, offset, bytes);
-    struct file_read *read = &m->stream.ring.slots[0].read; /* the stream is opened later */
-    char sentence[200] = "";
-    void *copy;
-    enum err error;
-
-    if (at != NULL) {
-        *out = at;
-        return ERR_OK;
-    }
-    copy = arena_take(&m->arena, ARENA_META, bytes);
-    error = read_tables(read, m, setup, offset, copy, bytes);
-    *out = copy;
-    if (error == ERR_IO || error == ERR_TIMEOUT) {
-        format_text(sentence, sizeof sentence, "header and tables, sector %lu of %s: %s",
-                    (unsigned long)read->failed_sector, m->file->device->name, err_text(error));
-    }
-    if (error != ERR_OK) {
-        return refuse(m, error, sentence);
-    }
-    return ERR_OK;
-}
-
-/* The header lies at the arena's start, the tables right after it. They are one region, whose
- * size is known only once the header is read: so it is cut twice with the same beginning. */
-static enum err open_header(struct model *m, const struct model_setup *setup)
-{
-    const void *at;
-    enum err error;
-
-    if (m->file->bytes < INGOT_PAGE) {
-        return refuse(m, ERR_TRUNCATED, "");
-    }
-    if (arena_reserve(&m->arena, ARENA_META, INGOT_PAGE) != ERR_OK) {
-        return refuse(m, ERR_NO_SPACE, "");
-    }
-    error = fetch(m, setup, 0, INGOT_PAGE, &at);
-    if (error != ERR_OK) {
-        return error;
-    }
-    error = image_check_header(&m->image, at, m->file->bytes);
-    if (error != ERR_OK) {
-        return refuse(m, error, m->image.problem);
-    }
-    return ERR_OK;
-}
-
-static enum err open_image(struct model *m, const struct model_setup *setup)
-{
-    const void *at;
-    uint64_t bytes;
-    enum err error = open_header(m, setup);
-
-    if (error != ERR_OK) {
-        return error;
-    }
-    bytes = image_meta_bytes(m->image.header);
-    arena_reset(&m->arena);
-    if (bytes + INGOT_PAGE > arena_left(&m->arena) ||
-        arena_reserve(&m->arena, ARENA_META, (size_t)bytes + INGOT_PAGE) != ERR_OK) {
-        return refuse(m, ERR_NO_SPACE, "");
-    }
-    if (file_memory(m->file, 0, INGOT_PAGE) == NULL) {
-        (void)arena_take(&m->arena, ARENA_META, INGOT_PAGE);
-    }
-    error = fetch(m, setup, INGOT_PAGE, (size_t)bytes, &at);
-    if (error != ERR_OK) {
-        return error;
-    }
-    error = image_check_meta(&m->image, at);
-    if (error == ERR_OK) {
-        error = layer_check(&m->image);
-    }
-    if (error != ERR_OK) {
-        return refuse(m, error, m->image.problem);
-    }
-    return ERR_OK;
-}
 
 /* A draft has a short chunk, and no more context than its model. */
 static void request_plan(struct plan_request *r, struct model *m, const struct model_setup *setup)
@@ -171,7 +59,7 @@ static enum err reserve_all(struct model *m)
         arena_reserve(&m->arena, ARENA_KV, p->memory.kv) != ERR_OK ||
         arena_reserve(&m->arena, ARENA_SCRATCH, p->memory.scratch) != ERR_OK ||
         arena_reserve(&m->arena, ARENA_LEARN, p->memory.learn) != ERR_OK) {
-        return refuse(m, ERR_NO_SPACE, "");
+        return model_refuse(m, ERR_NO_SPACE, "");
     }
     return ERR_OK;
 }
@@ -301,12 +189,12 @@ static enum err make_plan(struct model *m, const struct model_setup *setup)
     enum err error = plan_all(m, setup);
 
     if (error != ERR_OK) {
-        return refuse(m, error, m->plan.problem);
+        return model_refuse(m, error, m->plan.problem);
     }
     if (setup->draft && m->plan.residency == PLAN_STREAMED) {
-        return refuse(m, ERR_NO_SPACE,
-                      "a draft must lie in memory whole, and there is not enough: "
-                      "choose a smaller one, or a shorter ctx=");
+        return model_refuse(m, ERR_NO_SPACE,
+                            "a draft must lie in memory whole, and there is not enough: "
+                            "choose a smaller one, or a shorter ctx=");
     }
     error = check_kv_file(m, setup);
     if (error != ERR_OK) {
@@ -326,7 +214,7 @@ enum err model_open(struct model *m, const struct model_setup *setup)
     m->file = setup->file;
     m->kernels = setup->kernels;
     arena_init(&m->arena, setup->ram.base, setup->ram.bytes);
-    error = open_image(m, setup);
+    error = model_open_image(m, setup);
     if (error != ERR_OK) {
         return error;
     }
@@ -347,6 +235,10 @@ enum err model_load(struct model *m, const struct model_setup *setup)
     stream_open(&m->stream, m->file, &m->image, p, setup->workers, &m->arena);
     transformer_open(&m->transformer, &m->image, m->kernels, setup->workers, &m->stream, p,
                      &m->arena);
+    if (m->signature.signing != NULL) {
+        stream_sign(&m->stream, &m->signature, m->arena.regions[ARENA_KV].base,
+                    m->arena.regions[ARENA_KV].bytes);
+    }
     error = stream_load(&m->stream, setup->progress, setup->progress_context);
     if (error != ERR_OK) {
         format_text(m->problem, sizeof m->problem, "%s", m->stream.problem);

@@ -14,6 +14,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/compute/workers.h"
 #include "runtime/image/image.h"
+#include "runtime/image/signing.h"
 #include "runtime/model/transformer.h"
 #include "runtime/storage/file.h"
 #include "runtime/storage/io_core.h"
@@ -35,6 +36,7 @@ struct model_setup {
     const struct file *file; /* outlives the model; a core may leave for the device of an io_core */
     struct workers *workers; /* started */
     const struct kernels *kernels;
+    const struct signing *signing; /* that the file must be signed by; NULL: any will do */
     struct plan_limits limits;
     const struct file *kv_file;   /* for what spills; it takes writes. NULL: only planned */
     bool experts_ahead;           /* look for those of the next layer */
@@ -62,6 +64,7 @@ struct model {
     const struct file *file;
     const struct kernels *kernels;
     struct image image;
+    struct signature signature; /* of setup->signing */
     struct tokenizer tokenizer;
     struct plan_request request;  /* that the plan answers */
     struct plan_rates lent_rates; /* of request.rates.lent */
@@ -77,7 +80,7 @@ struct model {
 };
 
 /* Read and check the header and tables, and plan. Nothing else is read yet, so that the plan can
- * be shown first. Errors: those of image.h, file.h and plan.h, ERR_ABORTED by setup->progress;
+ * be shown first. Errors: those of image.h, file.h and plan.h, ERR_NOT_SIGNED before the tables are read, ERR_ABORTED by setup->progress;
  * m->problem says which. */
 enum err model_open(struct model *m, const struct model_setup *setup);
 

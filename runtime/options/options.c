@@ -105,6 +105,7 @@ const struct rule options_rules[OPTION_COUNT] = {
     [OPTION_BAUD] = { "baud", KIND_COUNT, FIELD(line.baud), 0, 300, 4000000,
                       "a rate from 300 to 4000000, such as baud=115200" },
     [OPTION_MODE] = { "mode", KIND_CHOICE, FIELD(line.mode), 0, 0, 0, "chat or json" },
+    [OPTION_LOCK] = { "lock", KIND_LOCK, FIELD(line.lock), 0, 0, 0, "what `ingot lock` prints" },
     [OPTION_FLOW] = { "flow", KIND_CHOICE, FIELD(line.flow), 0, 0, 0, "on or off" },
     [OPTION_TERM] = { "term", KIND_CHOICE, FIELD(line.term), 0, 0, 0, "auto, plain or vt" },
     [OPTION_WATCHDOG] = { "watchdog", KIND_COUNT, FIELD(machine.watchdog), 0, 0, 15,
@@ -387,6 +388,17 @@ static enum err add_stop(struct options *o, const char *value)
     return ERR_OK;
 }
 
+static enum err set_lock(struct options *o, const char *value)
+{
+    struct lock_word w;
+
+    if (!lock_word_read(&w, value)) {
+        return ERR_BAD_ARGUMENT;
+    }
+    o->line.lock = w;
+    return ERR_OK;
+}
+
 static enum err set_flag(struct options *o, const struct rule *rule, const char *value)
 {
     bool on = value == NULL || strcmp(value, "on") == 0;
@@ -436,6 +448,7 @@ enum err options_set_one(struct options *o, enum option which, const char *value
     case KIND_SIZE:
     case KIND_SEED: err = set_u64(o, rule, value); break;
     case KIND_NUMBER: err = set_number(o, rule, value); break;
+    case KIND_LOCK: err = set_lock(o, value); break;
     case KIND_STOP: err = add_stop(o, value); break;
     default: err = set_flag(o, rule, value); break;
     }

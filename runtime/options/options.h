@@ -9,6 +9,7 @@
 #include "board/err.h"
 #include "runtime/acting/pin_list.h"
 #include "runtime/options/adapter_list.h"
+#include "runtime/options/lock_word.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/speculative.h"
 
@@ -78,6 +79,7 @@ enum option {
     OPTION_BAUD,           /* baud=115200 */
     OPTION_TERM,           /* term=auto, plain or vt: what reads the serial line */
     OPTION_MODE,           /* mode=chat or json: who is at the serial line */
+    OPTION_LOCK,           /* lock=SALT:HASH of a PIN, without which the line only chats */
     OPTION_FLOW,           /* flow=on or off: XON/XOFF on the serial line */
     OPTION_WATCHDOG,       /* watchdog=SECONDS; 0: none */
     OPTION_VERBOSE,        /* verbose: all of the plan at start */
@@ -173,6 +175,8 @@ struct options_line {
     uint32_t mode; /* enum option_mode */
     uint32_t flow; /* enum option_flow */
     uint32_t term; /* enum console_terminal */
+    struct lock_word lock;
+    bool locked; /* now: commands change it */
 };
 
 /* What is printed beside replies. */

@@ -17,6 +17,7 @@ enum kind {
     KIND_SEED,
     KIND_NUMBER,
     KIND_STOP,
+    KIND_LOCK,
     KIND_FLAG
 };
 

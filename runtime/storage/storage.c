@@ -5,7 +5,7 @@
 
 #include "board/memory_device.h"
 #include "board/min_max.h"
-#include "flash_image/format.h"
+#include "flash_image/signature_format.h"
 #include "runtime/text/format_text.h"
 
 enum {
@@ -256,18 +256,20 @@ static const struct ingot_header *raw_header(struct storage *s, struct block_dev
     return (const void *)sector;
 }
 
-/* A raw .ingot begins with its magic; its header says how long it is. */
+/* A raw .ingot begins with its magic; its header says how long it is. A signature may follow. */
 static enum err open_raw(struct storage *s, struct block_device *device, struct file *out)
 {
     const struct ingot_header *h = raw_header(s, device);
     struct file_timeout t = storage_timeout(s);
+    uint64_t room = device->n_sectors * SECTOR_BYTES, bytes;
 
     if (h == NULL) {
         return storage_fail(s, ERR_BAD_MAGIC,
                             "%s holds no .ingot file: write one to its first byte", device->name);
     }
-    return file_open_device(out, device, min_u64(h->file_bytes, device->n_sectors * SECTOR_BYTES),
-                            &t);
+    bytes = min_u64(h->file_bytes, room);
+    bytes += min_u64(room - bytes, signature_block_bytes(SIGNATURE_MOST_PARTS));
+    return file_open_device(out, device, bytes, &t);
 }
 
 enum err storage_card_problem(struct storage *s, const struct block_device *device, enum err e)

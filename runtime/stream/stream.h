@@ -15,6 +15,7 @@
 #include "board/err.h"
 #include "runtime/base/arena.h"
 #include "runtime/image/image.h"
+#include "runtime/image/signing.h"
 #include "runtime/storage/io_core.h"
 #include "runtime/storage/file.h"
 #include "runtime/stream/plan.h"
@@ -160,6 +161,9 @@ struct stream {
     struct stream_tiles tiles;
     struct stream_card card;
     struct stream_guest guest;
+    const struct signature *signature; /* whose digests the weights must have; NULL: none */
+    uint8_t *spare; /* memory that is free while it loads, for what does not stay */
+    size_t spare_bytes;
     struct stream_stats stats;
     char label[40];                     /* of the progress while loading: "loading layer 3" */
     char problem[STREAM_PROBLEM_BYTES]; /* after an error: file, layer and sector */
@@ -170,9 +174,15 @@ struct stream {
 void stream_open(struct stream *s, const struct file *file, struct image *image,
                  const struct plan *plan, struct workers *workers, struct arena *arena);
 
+/* Before stream_load: all segments are to have the digests of a file that is signed, which outlives the
+ * stream. Those that do not stay are read through once, too, by way of `spare`, which is free until
+ * stream_load has returned; later reads are bound by their CRC alone. */
+void stream_sign(struct stream *s, const struct signature *signature, void *spare,
+                 size_t spare_bytes);
+
 /* Read the pinned segments, or check those used in place, and check every CRC; a streamed
  * embedding is read through once for its CRC. progress may be NULL.
- * ERR_BAD_CHECKSUM, ERR_IO, ERR_TIMEOUT, ERR_RANGE, ERR_ABORTED by progress: see s->problem. */
+ * ERR_NOT_SIGNED, ERR_BAD_CHECKSUM, ERR_IO, ERR_TIMEOUT, ERR_RANGE, ERR_ABORTED by progress: see s->problem. */
 enum err stream_load(struct stream *s, stream_progress_fn *progress, void *context);
 
 /* Begin a pass. Requests go out at once. */

@@ -48,11 +48,20 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
     }
 }
 
+void stream_sign(struct stream *s, const struct signature *signature, void *spare,
+                 size_t spare_bytes)
+{
+    s->signature = signature;
+    s->spare = spare;
+    s->spare_bytes = spare_bytes;
+}
+
 struct loading {
     stream_progress_fn *progress; /* may be NULL */
     void *context;
     uint64_t done;
     uint64_t total;
+    struct tree_digest digest; /* of the segment so far, where files are signed */
 };
 
 static bool goes_on(const struct stream *s, const struct loading *l, uint64_t arrived)
@@ -99,6 +108,39 @@ static enum err read_checked(struct stream *s, struct loading *l, unsigned segme
     return ERR_OK;
 }
 
+/* ---- digests, where files are signed --------------------------------------------------------- */
+
+static void begin_digest(const struct stream *s, struct loading *l)
+{
+    if (s->signature != NULL) {
+        s->signature->signing->begin_digest(&l->digest);
+    }
+}
+
+static void add_digest(const struct stream *s, struct loading *l, const void *data, size_t bytes)
+{
+    if (s->signature != NULL) {
+        s->signature->signing->add_digest(&l->digest, s->workers, data, bytes);
+    }
+}
+
+static enum err check_digest(struct stream *s, struct loading *l, unsigned segment)
+{
+    uint8_t digest[SIGNATURE_DIGEST_BYTES];
+
+    if (s->signature == NULL) {
+        return ERR_OK;
+    }
+    s->signature->signing->end_digest(&l->digest, digest);
+    if (memcmp(digest, s->signature->digests[SIGNATURE_FRONT_PARTS + segment], sizeof digest) !=
+        0) {
+        return stream_name_problem(s, segment, NULL, ERR_NOT_SIGNED);
+    }
+    return ERR_OK;
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
 static enum err check(struct stream *s, unsigned segment, uint32_t crc)
 {
     enum err e = image_check_segment(s->image, segment, crc);
@@ -143,6 +185,7 @@ static enum err check_in_place(struct stream *s, struct loading *l, unsigned seg
         size_t n = (size_t)min_u64(x->bytes - at, CHECK_STEP);
 
         crc = workers_crc32c(s->workers, crc, s->segments[segment] + at, n);
+        add_digest(s, l, s->segments[segment] + at, n);
         if (!goes_on(s, l, at + n)) {
             return stream_name_problem(s, segment, NULL, ERR_ABORTED);
         }
@@ -202,26 +245,41 @@ static void sum_rows(struct stream *s, uint64_t at, const uint8_t *data, size_t 
     }
 }
 
-/* The CRC of a segment that does not stay, part by part through a slot, or through the rows' memory
- * where there are no slots. */
+/* Memory for a part of a segment that does not stay: a slot, or the rows' memory where there are no slots; or
+ * what is free for it, where that is larger. */
+static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
+{
+    uint8_t *buffer = s->rows.memory;
+
+    *bytes = s->plan->rows.bytes;
+    if (s->plan->memory.n_slots != 0) {
+        buffer = s->ring.slots[0].buffer;
+        *bytes = s->plan->memory.slot;
+    }
+    if (s->spare_bytes > *bytes) {
+        buffer = s->spare;
+        *bytes = s->spare_bytes;
+    }
+    *bytes = *bytes / SECTOR_BYTES * SECTOR_BYTES;
+    return buffer;
+}
+
+/* The CRC of a segment that does not stay, part by part. */
 static enum err read_through_once(struct stream *s, struct loading *l, unsigned segment,
                                   uint32_t *crc)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
-    uint8_t *buffer = s->rows.memory;
-    size_t step = s->plan->rows.bytes;
+    size_t step;
+    uint8_t *buffer = part_buffer(s, &step);
     enum err e = ERR_OK;
 
-    if (s->plan->memory.n_slots != 0) {
-        buffer = s->ring.slots[0].buffer;
-        step = s->plan->memory.slot;
-    }
-    step = step / SECTOR_BYTES * SECTOR_BYTES;
     *crc = 0;
+    begin_digest(s, l);
     for (uint64_t at = 0; at < x->bytes && e == ERR_OK; at += step) {
         size_t n = (size_t)min_u64(x->bytes - at, step);
 
         e = read_checked(s, l, segment, x->offset + at, buffer, n, crc);
+        add_digest(s, l, buffer, e == ERR_OK ? n : 0);
         if (segment == image_embedding_segment(s->image) && s->rows.sums != NULL) {
             sum_rows(s, at, buffer, n);
         }
@@ -274,26 +332,80 @@ static enum err keep_before_matrix(struct stream *s)
     return ERR_OK;
 }
 
-/* Layers that stream are checked whenever they arrive. Embedding and head are checked now,
- * because passes read only parts of them. */
+/* Of a segment that is in memory: what is not, the experts of a layer, is read through for the digest. */
+static enum err digest_pinned(struct stream *s, struct loading *l, unsigned segment)
+{
+    const struct ingot_segment *x = &s->image->segments[segment];
+    uint64_t at = stream_segment_bytes(s, segment);
+    size_t step;
+    uint8_t *buffer = part_buffer(s, &step);
+    enum err e = ERR_OK;
+
+    begin_digest(s, l);
+    add_digest(s, l, s->segments[segment], (size_t)at);
+    for (; at < x->bytes && e == ERR_OK; at += step) {
+        size_t n = (size_t)min_u64(x->bytes - at, step);
+        uint32_t crc = 0;
+
+        e = read_checked(s, l, segment, x->offset + at, buffer, n, &crc);
+        add_digest(s, l, buffer, e == ERR_OK ? n : 0);
+    }
+    return e;
+}
+
+/* Layers that stream are checked whenever they arrive. Embedding and head are checked now, because passes
+ * read only parts of them; and everything where files are signed. */
 static bool is_loaded(const struct stream *s, uint32_t segment)
 {
     return s->segments[segment] != NULL || segment == image_embedding_segment(s->image) ||
-           segment == image_head_segment(s->image);
+           segment == image_head_segment(s->image) || s->signature != NULL;
 }
 
-static enum err load_segment(struct stream *s, struct loading *l, uint32_t segment)
+/* Bytes that loading reads of it. */
+static uint64_t loaded_bytes(const struct stream *s, uint32_t segment)
+{
+    if (!is_loaded(s, segment)) {
+        return 0;
+    }
+    return s->signature != NULL ? s->image->segments[segment].bytes
+                                : stream_segment_bytes(s, segment);
+}
+
+static enum err load_once(struct stream *s, struct loading *l, uint32_t segment)
 {
     bool in_place = s->plan->residency == PLAN_IN_PLACE;
+    enum err e;
 
     name_progress(s, in_place ? "checking" : "loading", segment);
     if (in_place) {
+        begin_digest(s, l);
         return check_in_place(s, l, segment);
     }
-    if (s->segments[segment] != NULL) {
-        return load_pinned(s, l, segment);
+    if (s->segments[segment] == NULL) {
+        return read_through(s, l, segment);
     }
-    return read_through(s, l, segment);
+    e = load_pinned(s, l, segment);
+    if (e == ERR_OK && s->signature != NULL) {
+        e = digest_pinned(s, l, segment);
+    }
+    return e;
+}
+
+/* Where only the digest is wrong once more, as a bit may flip on the way where no CRC looks. */
+static enum err load_segment(struct stream *s, struct loading *l, uint32_t segment)
+{
+    for (int tries = 0;; tries++) {
+        uint64_t done = l->done;
+        enum err e = load_once(s, l, segment);
+
+        if (e == ERR_OK) {
+            e = check_digest(s, l, segment);
+        }
+        if (e != ERR_NOT_SIGNED || tries == 1) {
+            return e;
+        }
+        l->done = done;
+    }
 }
 
 enum err stream_load(struct stream *s, stream_progress_fn *progress, void *context)
@@ -302,9 +414,7 @@ enum err stream_load(struct stream *s, stream_progress_fn *progress, void *conte
     uint32_t n = image_segment_count(s->image);
 
     for (uint32_t i = 0; i < n; i++) {
-        if (is_loaded(s, i)) {
-            l.total += stream_segment_bytes(s, i);
-        }
+        l.total += loaded_bytes(s, i);
     }
     for (uint32_t i = 0; i < n; i++) {
         enum err e = ERR_OK;

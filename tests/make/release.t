@@ -104,8 +104,8 @@ tap.ok(all(os.path.exists(os.path.join(documents, n)) for n in
 
 # ---- static programs ----------------------------------------------------------------------------
 
-HAS_CJSON = os.path.exists(os.path.join(BUILD, "cjson/cJSON.c"))
-if HAS_CJSON:
+HAS_SOURCES = all(os.path.exists(os.path.join(BUILD, f)) for f in ("cjson/cJSON.c", "bearssl/source/inc/bearssl.h"))
+if HAS_SOURCES:
     for isa in EMULATORS if LONG else [NATIVE]:
         program = os.path.join(BUILD, f"static-{isa}/ingot")
         status, text = make(os.path.relpath(program, ROOT))
@@ -119,18 +119,18 @@ if HAS_CJSON:
         elif shutil.which(emulator):
             check_program(f"{isa} in {emulator}", [shutil.which(emulator), program])
 else:
-    tap.skip("static programs", "make setup fetches the source of cJSON")
+    tap.skip("static programs", "make setup fetches the sources of cJSON and BearSSL")
 
 # ---- the release, twice -------------------------------------------------------------------------
 
 
 def release_elsewhere(name):
-    """make release in a copy of the sources, with newlib and cJSON of here; its folder."""
+    """make release in a copy of the sources, with newlib, cJSON and BearSSL of here; its folder."""
     folder = os.path.join(HERE, name)
     shutil.copytree(ROOT, folder, symlinks=True, ignore=shutil.ignore_patterns(
         "build", ".git", "__pycache__"))
     os.makedirs(os.path.join(folder, "build"))
-    for part in ("newlib", "cjson"):
+    for part in ("newlib", "cjson", "bearssl"):
         os.symlink(os.path.join(BUILD, part), os.path.join(folder, "build", part))
     status, text = make("release", cwd=folder, out="build", timeout=3000)
     tap.ok(status == 0, f"make release in {name}", text)
@@ -182,7 +182,7 @@ def check_archive(release):
            "boards and manual are in it")
 
 
-if LONG and HAS_CJSON:
+if LONG and HAS_SOURCES:
     status, text = make("release")
     tap.ok(status == 0, "make release", text)
     first, again = os.path.join(BUILD, "release"), release_elsewhere("again-with-a-longer-name")

@@ -38,6 +38,7 @@ static struct rig {
     struct file file;
     struct kernels kernels;
     struct workers *workers;
+    const struct signing *signing; /* of the next rig_open */
     struct model_setup setup;
     struct model model;
     struct session session;
@@ -168,6 +169,7 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
                                       .file = &rig.file,
                                       .workers = rig.workers,
                                       .kernels = &rig.kernels,
+                                      .signing = rig.signing,
                                       .limits.weights = limit,
                                       .limits.chunk = chunk,
                                       .limits.kv = rig.kv,

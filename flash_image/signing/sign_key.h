@@ -1,0 +1,23 @@
+/* Keys of files, and signatures with them: what needs BearSSL of the distribution (libbearssl-dev). Without it
+ * every function refuses with a sentence that says what to install. */
+#ifndef INGOT_FLASH_IMAGE_SIGN_KEY_H
+#define INGOT_FLASH_IMAGE_SIGN_KEY_H
+
+#include "flash_image/signing/pem_key.h"
+#include "runtime/image/signature.h"
+
+struct sign_key {
+    struct pem_key pem;              /* with its public half, which is a point of the curve */
+    char name[SIGNATURE_NAME_BYTES]; /* of that half */
+    struct signing signing;          /* what it signed is checked by this */
+};
+
+/* Read a key: private where it is to sign. Errors: ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT, ERR_UNSUPPORTED
+ * without the library; problem is a sentence with the path. k stays where it is. */
+enum err sign_key_open(struct sign_key *k, const char *path, bool to_sign, char *problem,
+                       size_t problem_bytes);
+
+/* Sign a digest (32): RFC 6979, equal digests get equal signatures. */
+void sign_key_sign(const struct sign_key *k, const uint8_t *digest, uint8_t signature[64]);
+
+#endif

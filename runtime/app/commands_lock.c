@@ -1,0 +1,86 @@
+/* /lock and /unlock: with lock= the line only chats until somebody knows the PIN. What a locked line may do is
+ * listed, in commands.c for commands and in chat/chat_json.c for fields of requests; nothing else is. */
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/app/app_private.h"
+#include "runtime/app/commands_private.h"
+#include "runtime/console/console.h"
+
+enum { MOST_DOUBLINGS = 6 /* of a second: 64 s between two guesses */ };
+
+/* A word that cannot be used locks as well: nothing opens it. */
+void app_open_lock(struct app *a)
+{
+    struct options *o = a->setup.options;
+
+    if (options_given(o, OPTION_LOCK) || options_refused(o, OPTION_LOCK)) {
+        o->line.locked = true;
+        console_log(a->setup.console, "locked: this line only chats; /unlock PIN opens it");
+    }
+}
+
+void commands_refuse_locked(struct app *a, const char *name)
+{
+    console_printf(a->setup.console,
+                   "error: /%.40s is refused while the line is locked: /unlock PIN opens it\n",
+                   name);
+}
+
+static void wrong_pin(struct app *a)
+{
+    uint64_t pause = UINT64_C(1000) << min_u32(a->lock.n_wrong++, MOST_DOUBLINGS);
+
+    a->lock.wait_until = console_millis(a->setup.console) + pause;
+    console_printf(a->setup.console, "error: that is not the PIN; the next try counts in %u s\n",
+                   (unsigned)(pause / 1000));
+}
+
+static void try_pin(struct app *a, const char *pin)
+{
+    const struct options *o = a->setup.options;
+    size_t n = strlen(pin);
+
+    if (!options_given(o, OPTION_LOCK)) {
+        console_printf(a->setup.console,
+                       "error: lock= cannot be used as it stands, so no PIN opens "
+                       "it: `ingot lock` makes the word\n");
+    } else if (n < LOCK_PIN_LEAST || n > LOCK_PIN_MOST || !lock_word_opens(&o->line.lock, pin, n)) {
+        wrong_pin(a);
+    } else {
+        a->setup.options->line.locked = false;
+        a->lock.n_wrong = 0;
+        console_printf(a->setup.console, "unlocked; /lock locks again\n");
+    }
+}
+
+enum command_result command_unlock(struct app *a, char *argument)
+{
+    uint64_t now = console_millis(a->setup.console);
+
+    if (!a->setup.options->line.locked) {
+        console_printf(a->setup.console, "the line is not locked\n");
+    } else if (argument[0] == '\0') {
+        console_printf(a->setup.console, "error: /unlock takes the PIN\n");
+    } else if (now < a->lock.wait_until) {
+        console_printf(a->setup.console,
+                       "error: too early after a wrong PIN: the next try counts in %u s\n",
+                       (unsigned)((a->lock.wait_until - now) / 1000 + 1));
+    } else {
+        try_pin(a, argument);
+    }
+    return COMMAND_DONE;
+}
+
+enum command_result command_lock(struct app *a, char *argument)
+{
+    (void)argument;
+    if (options_given(a->setup.options, OPTION_LOCK)) {
+        a->setup.options->line.locked = true;
+        console_printf(a->setup.console, "locked\n");
+    } else {
+        console_printf(a->setup.console, "error: there is no PIN: lock= of `ingot lock` at start "
+                                         "gives one\n");
+    }
+    return COMMAND_DONE;
+}

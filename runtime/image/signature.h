@@ -1,0 +1,24 @@
+/* The reader of signature blocks (flash_image/FORMAT.md, "Signatures") over memory. */
+#ifndef INGOT_RUNTIME_SIGNATURE_H
+#define INGOT_RUNTIME_SIGNATURE_H
+
+#include "runtime/image/signing.h"
+
+/* Check the block of a file of file_bytes bytes with n_parts parts: b has signature_block_bytes(n_parts)
+ * bytes, 8-byte aligned. It says that the digests are those that the owner of the key signed, and nothing
+ * yet of what they are of. ERR_NOT_SIGNED: problem (SIGNING_PROBLEM_BYTES) is a sentence. */
+enum err signature_check_block(const struct signing *g, const struct signature_block *b,
+                               uint64_t file_bytes, uint32_t n_parts, char *problem);
+
+/* What is signed: the head of the block, and the digests. */
+void signature_digest(uint8_t digest[SHA256_BYTES], const struct signature_block *b);
+
+/* The name of a public key, as 16 hexadecimal digits, NUL-terminated; and as bytes. */
+enum { SIGNATURE_NAME_BYTES = 2 * SIGNATURE_ID_BYTES + 1 };
+void signature_key_id(uint8_t id[SIGNATURE_ID_BYTES], const uint8_t *key);
+char *signature_id_text(char text[SIGNATURE_NAME_BYTES], const uint8_t *id);
+
+/* Whether a block with this beginning is one, as far as its first fields say; for programs that show it. */
+bool signature_is_block(const struct signature_block *b);
+
+#endif

@@ -1,0 +1,48 @@
+/* Signed files: what an image with a key, or a program that was given one, takes them by. The key and
+ * the functions are handed down in one struct, so that an image without a key has none of it; only
+ * who makes one names the functions. */
+#ifndef INGOT_RUNTIME_SIGNING_H
+#define INGOT_RUNTIME_SIGNING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "board/err.h"
+#include "flash_image/signature_format.h"
+#include "runtime/base/sha256.h"
+
+enum { SIGNING_PROBLEM_BYTES = 160 };
+
+struct workers;
+
+/* Of a part of the file so far (runtime/compute/tree_digest.h). */
+struct tree_digest {
+    struct sha256 whole; /* of the leaves' digests */
+    struct sha256 leaf;
+};
+
+struct signing {
+    const uint8_t *key; /* (SIGNATURE_KEY_BYTES) public */
+    const char *name;   /* of the key: signature_id_text */
+    /* ecdsa_p256_verify: whether signature (64) is the key's, of a digest. */
+    bool (*verify)(const uint8_t *key, const uint8_t *digest, const uint8_t *signature);
+    /* ecdsa_selftest: NULL, or what verify judges wrongly. */
+    const char *(*selftest)(void);
+    /* signature_check_block */
+    enum err (*check_block)(const struct signing *g, const struct signature_block *b,
+                            uint64_t file_bytes, uint32_t n_parts, char *problem);
+    /* tree_digest_begin, tree_digest_add, tree_digest_end */
+    void (*begin_digest)(struct tree_digest *d);
+    void (*add_digest)(struct tree_digest *d, struct workers *workers, const void *data,
+                       size_t bytes);
+    void (*end_digest)(struct tree_digest *d, uint8_t *digest);
+};
+
+/* What a file's block has: checked by check_block. */
+struct signature {
+    const struct signing *signing; /* NULL: files need none here */
+    const uint8_t (*digests)[SIGNATURE_DIGEST_BYTES];
+    uint64_t ticks; /* that the check took */
+};
+
+#endif

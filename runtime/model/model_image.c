@@ -1,0 +1,214 @@
+/* A model's header, signature and tables: read where they do not lie in memory, and checked. */
+#include <string.h>
+
+#include "runtime/model/layer_kinds.h"
+#include "runtime/model/model_private.h"
+#include "runtime/text/format_text.h"
+
+enum err model_refuse(struct model *m, enum err error, const char *sentence)
+{
+    format_text(m->problem, sizeof m->problem, "%.100s: %.280s", m->file->name,
+                sentence[0] != '\0' ? sentence : err_text(error));
+    return error;
+}
+
+static enum err read_tables(struct file_read *read, const struct model *m,
+                            const struct model_setup *setup, uint64_t offset, void *buffer,
+                            size_t bytes)
+{
+    bool stopped = false;
+    enum err error;
+
+    (void)file_read_start(read, m->file, offset, buffer, bytes); /* a refusal shows in the poll */
+    do {
+        error = file_read_poll(read);
+        if (setup->progress != NULL &&
+            !setup->progress(setup->progress_context, "reading the tables", read->bytes_done,
+                             bytes)) {
+            stopped = true;
+            file_read_stop(read);
+        }
+    } while (error == ERR_BUSY);
+    if (stopped) {
+        return ERR_ABORTED;
+    }
+    return error;
+}
+
+/* [offset, offset + bytes) of the file: where it lies, or read into ARENA_META. */
+static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t offset,
+                      size_t bytes, const void **out)
+{
+    const void *at = file_memory(m->file, offset, bytes);
+    struct file_read *read = &m->stream.ring.slots[0].read; /* the stream is opened later */
+    char sentence[200] = "";
+    void *copy;
+    enum err error;
+
+    if (at != NULL) {
+        *out = at;
+        return ERR_OK;
+    }
+    copy = arena_take(&m->arena, ARENA_META, bytes);
+    error = read_tables(read, m, setup, offset, copy, bytes);
+    *out = copy;
+    if (error == ERR_IO || error == ERR_TIMEOUT) {
+        format_text(sentence, sizeof sentence, "header and tables, sector %lu of %s: %s",
+                    (unsigned long)read->failed_sector, m->file->device->name, err_text(error));
+    }
+    if (error != ERR_OK) {
+        return model_refuse(m, error, sentence);
+    }
+    return ERR_OK;
+}
+
+/* The header lies at the arena's start, the tables right after it. They are one region, whose
+ * size is known only once the header is read: so it is cut twice with the same beginning. */
+static enum err open_header(struct model *m, const struct model_setup *setup)
+{
+    const void *at;
+    enum err error;
+
+    if (m->file->bytes < INGOT_PAGE) {
+        return model_refuse(m, ERR_TRUNCATED, "");
+    }
+    if (arena_reserve(&m->arena, ARENA_META, INGOT_PAGE) != ERR_OK) {
+        return model_refuse(m, ERR_NO_SPACE, "");
+    }
+    error = fetch(m, setup, 0, INGOT_PAGE, &at);
+    if (error != ERR_OK) {
+        return error;
+    }
+    error = image_check_header(&m->image, at, m->file->bytes);
+    if (error != ERR_OK) {
+        return model_refuse(m, error, m->image.problem);
+    }
+    return ERR_OK;
+}
+
+/* Cut the region anew, for so many bytes after the header. */
+static enum err reserve_tables(struct model *m, uint64_t bytes)
+{
+    arena_reset(&m->arena);
+    if (bytes + INGOT_PAGE > arena_left(&m->arena) ||
+        arena_reserve(&m->arena, ARENA_META, (size_t)bytes + INGOT_PAGE) != ERR_OK) {
+        return model_refuse(m, ERR_NO_SPACE, "");
+    }
+    if (file_memory(m->file, 0, INGOT_PAGE) == NULL) {
+        (void)arena_take(&m->arena, ARENA_META, INGOT_PAGE);
+    }
+    return ERR_OK;
+}
+
+/* ---- signed ---------------------------------------------------------------------------------- */
+
+static uint64_t ticks_of(const struct model *m)
+{
+    const struct platform *platform = m->file->timeout.platform;
+
+    return platform == NULL ? 0 : platform_ticks(&platform->clock);
+}
+
+/* Whether part number `part`, of which these are the bytes, is the one that was signed. */
+static enum err check_signed_part(struct model *m, const struct model_setup *setup, unsigned part,
+                                  const void *data, size_t bytes)
+{
+    const struct signing *g = setup->signing;
+    uint8_t digest[SIGNATURE_DIGEST_BYTES];
+    struct tree_digest d;
+
+    g->begin_digest(&d);
+    g->add_digest(&d, setup->workers, data, bytes);
+    g->end_digest(&d, digest);
+    if (memcmp(digest, m->signature.digests[part], sizeof digest) != 0) {
+        return model_refuse(m, ERR_NOT_SIGNED,
+                            part == 0 ? "its header is not the one that was signed: copy the model "
+                                        "again, or sign it"
+                                      : "its tables are not those that were signed: copy the model "
+                                        "again, or sign it");
+    }
+    return ERR_OK;
+}
+
+/* Before anything but the header's numbers is believed: the block, and by it the header. */
+static enum err check_signature(struct model *m, const struct model_setup *setup)
+{
+    const struct ingot_header *h = m->image.header;
+    uint32_t n_parts = SIGNATURE_FRONT_PARTS + h->segments.count;
+    uint64_t bytes = signature_block_bytes(n_parts), start = ticks_of(m);
+    char problem[SIGNING_PROBLEM_BYTES];
+    const struct signature_block *block;
+    const void *at;
+    enum err error;
+
+    if (m->file->bytes < h->file_bytes + bytes) {
+        return model_refuse(m, ERR_NOT_SIGNED,
+                            "it is not signed: ingot sign MODEL --key KEY.pem does that");
+    }
+    error = fetch(m, setup, h->file_bytes, (size_t)bytes, &at);
+    if (error != ERR_OK) {
+        return error;
+    }
+    block = at;
+    error = setup->signing->check_block(setup->signing, block, h->file_bytes, n_parts, problem);
+    if (error != ERR_OK) {
+        return model_refuse(m, error, problem);
+    }
+    m->signature.signing = setup->signing;
+    m->signature.digests = block->digests;
+    error = check_signed_part(m, setup, 0, h, sizeof *h);
+    m->signature.ticks = ticks_of(m) - start;
+    return error;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* Of a signature; 0 where none is wanted. */
+static uint64_t block_bytes(const struct model *m, const struct model_setup *setup)
+{
+    if (setup->signing == NULL) {
+        return 0;
+    }
+    return signature_block_bytes(SIGNATURE_FRONT_PARTS + m->image.header->segments.count);
+}
+
+/* The tables, once header and signature have passed. */
+static enum err open_tables(struct model *m, const struct model_setup *setup, size_t bytes)
+{
+    const void *at;
+    enum err error = fetch(m, setup, INGOT_PAGE, bytes, &at);
+
+    if (error == ERR_OK && setup->signing != NULL) {
+        error = check_signed_part(m, setup, 1, at, bytes);
+    }
+    if (error != ERR_OK) {
+        return error;
+    }
+    error = image_check_meta(&m->image, at);
+    if (error == ERR_OK) {
+        error = layer_check(&m->image);
+    }
+    if (error != ERR_OK) {
+        return model_refuse(m, error, m->image.problem);
+    }
+    return ERR_OK;
+}
+
+enum err model_open_image(struct model *m, const struct model_setup *setup)
+{
+    uint64_t bytes;
+    enum err error = open_header(m, setup);
+
+    if (error != ERR_OK) {
+        return error;
+    }
+    bytes = image_meta_bytes(m->image.header);
+    error = reserve_tables(m, bytes + block_bytes(m, setup));
+    if (error == ERR_OK && setup->signing != NULL) {
+        error = check_signature(m, setup);
+    }
+    if (error != ERR_OK) {
+        return error;
+    }
+    return open_tables(m, setup, (size_t)bytes);
+}

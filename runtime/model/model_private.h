@@ -1,0 +1,13 @@
+/* What model.c and model_image.c share; nobody else includes it. */
+#ifndef INGOT_RUNTIME_MODEL_PRIVATE_H
+#define INGOT_RUNTIME_MODEL_PRIVATE_H
+
+#include "runtime/model/model.h"
+
+/* m->problem becomes the file's name and the sentence, "": the error's. Returns error. */
+enum err model_refuse(struct model *m, enum err error, const char *sentence);
+
+/* Header, signature where setup wants one, and tables of m->file: m->image. Errors as model_open. */
+enum err model_open_image(struct model *m, const struct model_setup *setup);
+
+#endif

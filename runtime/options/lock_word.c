@@ -1,0 +1,88 @@
+#include "runtime/options/lock_word.h"
+
+#include <string.h>
+
+#include "runtime/base/sha256.h"
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    return -1;
+}
+
+/* n bytes of two digits each. Never beyond the first character that is none. */
+static bool read_bytes(uint8_t *bytes, size_t n, const char *text)
+{
+    for (size_t i = 0; i < n; i++) {
+        int high = digit_of(text[2 * i]);
+        int low = high < 0 ? -1 : digit_of(text[2 * i + 1]);
+
+        if (low < 0) {
+            return false;
+        }
+        bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+bool lock_word_read(struct lock_word *w, const char *text)
+{
+    return read_bytes(w->salt, sizeof w->salt, text) && text[2 * LOCK_SALT_BYTES] == ':' &&
+           read_bytes(w->hash, sizeof w->hash, text + 2 * LOCK_SALT_BYTES + 1) &&
+           text[LOCK_TEXT_BYTES - 1] == '\0';
+}
+
+static char *put_bytes(char *text, const uint8_t *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < n; i++) {
+        *text++ = digits[bytes[i] >> 4];
+        *text++ = digits[bytes[i] & 15];
+    }
+    return text;
+}
+
+void lock_word_text(char text[LOCK_TEXT_BYTES], const struct lock_word *w)
+{
+    char *at = put_bytes(text, w->salt, sizeof w->salt);
+
+    *at++ = ':';
+    *put_bytes(at, w->hash, sizeof w->hash) = '\0';
+}
+
+void lock_word_hash(struct lock_word *w, const char *pin, size_t n)
+{
+    uint8_t digest[SHA256_BYTES];
+    size_t before = 0; /* bytes of the digest before: none at first */
+
+    for (uint32_t i = 0; i <= LOCK_ROUNDS; i++) {
+        struct sha256 s;
+
+        sha256_begin(&s);
+        sha256_add(&s, digest, before);
+        sha256_add(&s, w->salt, sizeof w->salt);
+        sha256_add(&s, pin, n);
+        sha256_end(&s, digest);
+        before = sizeof digest;
+    }
+    memcpy(w->hash, digest, sizeof w->hash);
+}
+
+/* All bytes are compared: how long it takes tells nothing. */
+bool lock_word_opens(const struct lock_word *w, const char *pin, size_t n)
+{
+    struct lock_word guess = *w;
+    uint8_t differs = 0;
+
+    lock_word_hash(&guess, pin, n);
+    for (size_t i = 0; i < sizeof guess.hash; i++) {
+        differs |= guess.hash[i] ^ w->hash[i];
+    }
+    return differs == 0;
+}

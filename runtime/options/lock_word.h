@@ -1,0 +1,34 @@
+/* The value of lock=: what a PIN is compared with, SALT:HASH as hexadecimal digits (docs/SIGNING.md). */
+#ifndef INGOT_RUNTIME_LOCK_WORD_H
+#define INGOT_RUNTIME_LOCK_WORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    LOCK_SALT_BYTES = 8,
+    LOCK_HASH_BYTES = 16,
+    LOCK_TEXT_BYTES = 2 * (LOCK_SALT_BYTES + LOCK_HASH_BYTES) + 2, /* with the colon and the NUL */
+    LOCK_ROUNDS = 1 << 15, /* of SHA-256: tens of milliseconds of a board's core for each guess */
+    LOCK_PIN_LEAST = 4,
+    LOCK_PIN_MOST = 64,
+};
+
+struct lock_word {
+    uint8_t salt[LOCK_SALT_BYTES];
+    uint8_t hash[LOCK_HASH_BYTES];
+};
+
+/* False: the text is none; *w may have been written to. */
+bool lock_word_read(struct lock_word *w, const char *text);
+void lock_word_text(char text[LOCK_TEXT_BYTES], const struct lock_word *w);
+
+/* w->hash = that of a PIN of n bytes with w->salt: SHA-256 of salt and PIN, and LOCK_ROUNDS times that of the
+ * digest before, salt and PIN; the first bytes. */
+void lock_word_hash(struct lock_word *w, const char *pin, size_t n);
+
+/* Whether the PIN is the one. */
+bool lock_word_opens(const struct lock_word *w, const char *pin, size_t n);
+
+#endif

@@ -1,0 +1,251 @@
+#!/usr/bin/python3
+"""An image with a key: what is signed opens and computes what it did, what is not is refused by name and fast, at the start and at
+/model; the signature is one that openssl checks. And a line that is locked: what it may do, and nothing else."""
+
+import hashlib
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import (ARM64, BUILD, FLASH_BYTES, HOST, RISCV64, ROOT, WORK, Reply, Tap, card_arguments, flash_arguments, make_card, make_flash,
+                     run, segments)
+from talk import Console
+
+DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
+KEYS = os.path.join(BUILD, "tests/signing")
+FOLDER = os.path.join(WORK, "signing")
+BLOCK = struct.Struct("<8sIIQQII8s16s64s")
+REFUSED_MS = 50
+tap = Tap()
+os.makedirs(FOLDER, exist_ok=True)
+
+
+def host(*words):
+    done = subprocess.run([HOST, *words], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+def crc32c(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return crc ^ 0xffffffff
+
+
+def alter(data, at):
+    """Five bytes become others, and no CRC-32C sees it: they differ by a multiple of its polynomial."""
+    data[at:at + 5] = bytes(a ^ b for a, b in zip(data[at:at + 5], (1 | 0x82f63b78 << 1).to_bytes(5, "little")))
+
+
+def in_folder(name, data):
+    path = os.path.join(FOLDER, name)
+    with open(path, "wb") as f:
+        f.write(data)
+    return path
+
+
+# ---- files ----
+
+GOOD = os.path.join(FOLDER, "good.ingot")
+status, said = host("sign", DEMO, "--key", os.path.join(KEYS, "key.pem"), "-o", GOOD)
+tap.ok(status == 0 and re.search(r"signed by key [0-9a-f]{16}", said), "ingot sign", said)
+with open(GOOD, "rb") as f:
+    signed = f.read()
+with open(DEMO, "rb") as f:
+    plain = f.read()
+tap.ok(signed.startswith(plain) and len(signed) == len(plain) + 4096, "the model stays as it was, with a page behind it")
+
+# By openssl, from FORMAT.md alone: r and s as it wants them, over what they are of.
+magic, version, kind, file_bytes, block_bytes, parts, leaf, key_id, reserved, rs = BLOCK.unpack_from(signed, len(plain))
+digests = signed[len(plain) + 128:len(plain) + 128 + 32 * parts]
+
+
+def integer(n):
+    n = n.lstrip(b"\0")
+    n = (b"\0" if n[0] > 127 else b"") + n
+    return b"\2" + bytes([len(n)]) + n
+
+
+body = integer(rs[:32]) + integer(rs[32:])
+in_folder("rs.der", b"\x30" + bytes([len(body)]) + body)
+in_folder("what", signed[len(plain):len(plain) + 64] + digests)
+done = subprocess.run(["openssl", "dgst", "-sha256", "-verify", KEYS + "/public.pem", "-signature", FOLDER + "/rs.der", FOLDER + "/what"],
+                      capture_output=True, text=True, timeout=60)
+tap.ok("Verified OK" in done.stdout, "openssl checks the signature", done.stdout + done.stderr)
+
+
+def tree(data):
+    return hashlib.sha256(b"".join(hashlib.sha256(data[i:i + leaf]).digest() for i in range(0, len(data), leaf))).digest()
+
+
+ends = segments(DEMO)
+mine = [tree(plain[:4096]), tree(plain[4096:ends[0][0]])] + [tree(plain[at:at + n]) for at, n in ends]
+tap.ok(mine == [digests[i:i + 32] for i in range(0, len(digests), 32)] and parts == len(mine), "and the digests are those of FORMAT.md")
+
+bad = bytearray(signed)
+bad[24] ^= 1
+bad[12:16] = bytes(4)
+bad[12:16] = struct.pack("<I", crc32c(bad[:4096]))
+in_folder("header.ingot", bad)
+bad = bytearray(signed)
+offset, size = struct.unpack_from("<QQ", bad, 88 + 128 + 24)  # the template's last words
+alter(bad, offset + size - 5)
+in_folder("table.ingot", bad)
+bad = bytearray(signed)
+alter(bad, ends[3][0] + 1000)
+in_folder("weights.ingot", bad)
+in_folder("cut.ingot", signed[:-4096])
+subprocess.run(["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", FOLDER + "/other.pem"], check=True, timeout=60)
+subprocess.run(["openssl", "pkey", "-in", FOLDER + "/other.pem", "-pubout", "-out", FOLDER + "/other-public.pem"], check=True, timeout=60)
+host("sign", DEMO, "--key", FOLDER + "/other.pem", "-o", FOLDER + "/other.ingot")
+BAD = {"cut": "it is not signed: ingot sign", "header": "its header is not the one that was signed",
+       "table": "its tables are not those that were signed", "weights": "layer 2: not what was signed",
+       "other": "it is signed by the key [0-9a-f]{16}, and here [0-9a-f]{16} counts"}
+HOST_BAD = {**BAD, "cut": "it is not signed", "header": "header: not what was signed", "table": "tables: not what was signed"}
+for name, why in HOST_BAD.items():
+    status, said = host("verify", f"{FOLDER}/{name}.ingot", "--public-key", KEYS + "/public.pem")
+    tap.ok(status == 1 and re.search(why, said), f"ingot verify: {name}", said)
+status, said = host("verify", GOOD, "--public-key", KEYS + "/public.pem")
+tap.ok(status == 0 and f"all {parts} parts are as it signed them" in said, "ingot verify: a good one", said)
+status, said = host("verify", FOLDER + "/weights.ingot")
+tap.ok(status == 1 and "layer 2" in said, "ingot verify without a key sees what was altered", said)
+tap.ok("signature   of key" in host("info", GOOD)[1] and "signature   none" in host("info", DEMO)[1] and
+       json.loads(host("info", GOOD, "--json")[1])["signed_by_key"] == key_id.hex(), "ingot info")
+
+# An adapter of zeros for the embedding: from FORMAT.md, too.
+dim, layers, vocab = struct.unpack_from("<III", plain, 92)
+a_bytes, b_bytes = -(-vocab * 4 * 2 // 64) * 64, dim * 4 * 2
+data = bytes(-(-(a_bytes + b_bytes) // 4096) * 4096)
+table = struct.pack("<HHIIIfIQQ", 0, 0xffff, 4, dim, vocab, 1.0, 0, 0, a_bytes).ljust(4096, b"\0")
+head = b"INGOT\r\nA" + struct.pack("<IIQ", 1, 0, 8192 + len(data)) + b"zeros".ljust(64, b"\0") + b"demo".ljust(64, b"\0")
+head = (head + struct.pack("<IIIIIIIIIIQ", 1, dim, layers, vocab, 1, 1, 4, crc32c(table), crc32c(data), 0, len(data))).ljust(4096, b"\0")
+head = head[:12] + struct.pack("<I", crc32c(head)) + head[16:]
+in_folder("plain-adapter.ingot", head + table + data)
+status, said = host("sign", FOLDER + "/plain-adapter.ingot", "--key", KEYS + "/key.pem", "-o", FOLDER + "/good-adapter.ingot")
+tap.ok(status == 0 and host("verify", FOLDER + "/good-adapter.ingot", "--public-key", KEYS + "/public.pem")[0] == 0, "an adapter is signed and verified", said)
+with open(FOLDER + "/good-adapter.ingot", "rb") as f:
+    bad = bytearray(f.read())
+alter(bad, 8192 + 100)
+in_folder("bad-adapter.ingot", bad)
+ADAPTERS = [word for name in ("plain", "good", "bad") for word in ("--root", f"{FOLDER}/{name}-adapter.ingot:adapters/{name}.ingot")]
+
+# ---- boards ----
+
+card = make_card("signing.img", "--size", "48", *ADAPTERS, GOOD, *(f"{FOLDER}/{name}.ingot" for name in BAD))
+asked = 'prompt="What is 7 plus 8?" temp=0 n=8 ids'
+expected = Reply(run([HOST, "run", DEMO, "-p", "What is 7 plus 8?", "--temp", "0", "-n", "8", "--ids"])[1])
+
+
+def kernel(machine):
+    return os.path.join(BUILD, machine.board, "signed.bin")
+
+
+class Signed:
+    """A machine with the key."""
+
+    def __init__(self, machine):
+        self.machine, self.board = machine, machine.board
+
+    def command(self, words, cores=1, drives=()):
+        return self.machine.command(words, cores, drives, kernel(self.machine))
+
+
+for machine in (ARM64, RISCV64):
+    for words, cores in (("", 4), ("mem=900K", 1)):
+        status, out = machine.run(f"model=good.ingot {asked} {words}", cores, card_arguments(card), kernel(machine))
+        reply = Reply(out)
+        tap.ok(status == 0 and reply.hash == expected.hash and reply.ids == expected.ids and reply.hash,
+               f"{machine.board}, {cores} cores {words}: signed, the logits are those of the unsigned model", out)
+        tap.ok(re.search(rf"signature: of key {key_id.hex()}, header checked in [\d.]+ ms", out), f"{machine.board}: by which key", out)
+    with Console(Signed(machine), "model=good.ingot", card_arguments(card)) as c:
+        c.prompt()
+        for name, why in BAD.items():
+            out = c.change(f"{name}.ingot")
+            tap.ok(re.search(rf"error: {name}\.ingot: {why}", out.replace("\n", "")) and "back to the model before" in out,
+                   f"{machine.board}: {name} is refused, and the model before is back", out)
+        tap.ok("15" in c.say("What is 7 plus 8?"), f"{machine.board}: which talks", c.seen)
+        refused = [re.search(why, c.say("/adapter " + name).replace("\n", "")) for name, why in
+                   (("plain", "adapter plain: it is not signed"), ("bad", "adapter bad: its data is not what was signed"))]
+        tap.ok(all(refused) and "error" not in c.say("/adapter good"), f"{machine.board}: adapters, too", c.seen)
+    # 1 ns an instruction, and nothing else takes time.
+    for name in ("cut", "header", "table"):
+        command = machine.command(f"model={name}.ingot prompt=x", 1, card_arguments(card), kernel(machine))
+        status, out = run(command + ["-icount", "shift=0,sleep=off"], 120)
+        found = re.search(rf"\[ *(\d+\.\d+)\] storage: [^\n]*\n(?:\[[^\n]*\n)*?\[ *(\d+\.\d+)\] error: {name}\.ingot: {BAD[name]}", out)
+        ms = (float(found[2]) - float(found[1])) * 1000 if found else 0
+        tap.ok(found and ms < REFUSED_MS,
+               f"{machine.board}: {name} is refused {ms:.0f} ms after the card was found, at a billion instructions a second", out)
+
+for name, drives in (("flash", flash_arguments(make_flash(GOOD, FLASH_BYTES["virt-arm64"], "signing-flash.img"))), ("the initrd", ["-initrd", GOOD])):
+    status, out = ARM64.run(asked, 2, drives, kernel(ARM64))
+    tap.ok(status == 0 and Reply(out).hash == expected.hash and "signature: of key" in out, f"virt-arm64: signed, in place, from {name}", out)
+status, out = ARM64.run(asked, 2, ["-initrd", FOLDER + "/weights.ingot"], kernel(ARM64))
+tap.ok("layer 2: not what was signed" in out, "virt-arm64: in place, altered", out)
+
+status, out = ARM64.run("model=good.ingot prompt=x n=1 selftest isa=ref", 4, card_arguments(card), kernel(ARM64), timeout=300)
+tap.ok(status == 0 and "signatures: the vectors of RFC 6979" in out, "the self-test has the published vectors", out)
+status, out = ARM64.run(f"model=cut.ingot {asked}", 1, card_arguments(card))
+tap.ok(status == 0 and Reply(out).hash == expected.hash and "signature" not in out, "an image without a key takes any", out)
+
+# ---- a locked line ----
+
+WORD = host("lock", "2718")[1].strip()
+ALLOWED = {"help", "reset", "retry", "plan", "stats", "lock", "unlock"}
+with Console(ARM64, f"model=good.ingot temp=0 n=6 {WORD}", card_arguments(card)) as c:
+    out = c.prompt()
+    tap.ok("locked: this line only chats" in out, "lock= says so", out)
+    tap.ok("7 plus 8" in c.say("What is 7 plus 8?"), "it chats", c.seen)
+    listed = set(re.findall(r"^  /(\w+)", c.say("/help"), re.M))
+    tap.ok(listed == ALLOWED, "/help lists what is left", listed)
+    out = c.say("/unlock 2719")
+    tap.ok("that is not the PIN; the next try counts in 1 s" in out, "a wrong PIN", out)
+    tap.ok("too early" in c.say("/unlock 2718"), "the next try has to wait, also with the right one", c.seen)
+    while "too early" in c.say("/unlock 0000"):
+        pass
+    tap.ok("counts in 2 s" in c.seen, "and longer", c.seen)
+    while "too early" in c.say("/unlock 2718"):
+        pass
+    tap.ok("unlocked" in c.seen, "the PIN opens", c.seen)
+    every = set(re.findall(r"^  /(\w+)", c.say("/help"), re.M)) | {"exit", "quit"}
+    tap.ok("temp 0.500" in c.say("/set temp 0.5") and len(every) > 30, "all commands are there again", c.seen)
+    c.send("\x1b[A\x1b[A\x1b[A")
+    c.send("\r")
+    tap.ok("2718" not in c.prompt(), "no PIN is in the history", c.seen)
+    tap.ok("\nlocked" in c.say("/lock"), "/lock closes", c.seen)
+    kept = [name for name in sorted(every - ALLOWED) if "is refused while the line is locked" not in c.say(f"/{name} x")]
+    tap.ok(not kept, f"each of the {len(every - ALLOWED)} others is refused", kept)
+    tap.ok("/nothing; " in c.say("/nothing"), "one that is none, too", c.seen)
+with Console(ARM64, "model=good.ingot lock=2718", card_arguments(card)) as c:
+    out = c.prompt()
+    tap.ok("lock takes what `ingot lock` prints" in out.replace("\n", "") and "refused" in c.say("/set temp 1") and
+           "cannot be used as it stands" in c.say("/unlock 2718"), "a word that is none locks, and nothing opens it", out + c.seen)
+
+
+def ask(child, request):
+    child.send(json.dumps(request) + "\r")
+    child.expect(r'\{"event":"done"[^\n]*\n')
+    return child.seen
+
+
+with Console(ARM64, f"model=good.ingot temp=0 n=4 mode=json {WORD}", card_arguments(card)) as c:
+    c.expect(r'"event":"ready"[^\n]*\n')
+    ask(c, {"hello": 2})
+    tap.ok('"reason":"tokens"' in ask(c, {"prompt": "Hello", "temp": 0, "seed": 1, "n": 2, "stop": ["x"]}) or "locked" not in c.seen,
+           "json: a prompt and how tokens are drawn", c.seen)
+    tap.ok("locked" not in ask(c, {"messages": [{"role": "user", "content": "Hi"}]}), "json: messages", c.seen)
+    wrong = [list(r)[0] for r in ({"system": "x"}, {"raw": "x"}, {"ids": [1]}, {"grammar": "a|b"}, {"adapter": "off"}, {"load": "good.ingot"},
+                                  {"tokenize": "x"}, {"embedding": "x"}, {"conversation": "x"}, {"turns": 1}, {"overflow": "sinks"},
+                                  {"think": "off"}, {"models": True}) if '"locked"' not in ask(c, {**r, "prompt": "Hi"} if "turns" in r else r)]
+    tap.ok(not wrong, "json: every other field is refused", wrong)
+    tap.ok('"locked"' in ask(c, {"messages": [{"role": "system", "content": "Be bad"}, {"role": "user", "content": "Hi"}]}),
+           "json: a system message, too", c.seen)
+    tap.ok("is refused while the line is locked" in ask(c, {"command": "/mode chat"}), "json: a command", c.seen)
+    tap.ok("unlocked" in ask(c, {"command": "/unlock 2718"}) and "locked" not in ask(c, {"system": "Be brief.", "prompt": "Hi"}),
+           "json: the PIN opens", c.seen)
+tap.done()

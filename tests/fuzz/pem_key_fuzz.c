@@ -1,0 +1,25 @@
+/* Any text as a key: refused with a sentence, or a key whose public half begins as a point does. */
+#include <stdlib.h>
+
+#include "flash_image/signing/pem_key.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(bool condition)
+{
+    if (!condition) {
+        abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *problem = NULL;
+    struct pem_key key;
+    enum err e = pem_key_read(&key, (const char *)data, size, &problem);
+
+    must((e == ERR_OK) == (problem == NULL));
+    must(e != ERR_OK || key.is_private || key.has_public);
+    must(e != ERR_OK || !key.has_public || key.public[0] == 4);
+    return 0;
+}
