@@ -7,12 +7,13 @@
 #include "runtime/chat/json_settings.h"
 
 /* Fields that a request may have. */
-static const uint64_t known = 1u << JSON_FIELD_ID | 1u << JSON_FIELD_PROMPT |
-                              1u << JSON_FIELD_ADAPTER | 1u << JSON_FIELD_SYSTEM |
-                              1u << JSON_FIELD_THINK | 1u << JSON_FIELD_STOP | 1u << JSON_FIELD_N |
-                              1u << JSON_FIELD_TEMP | 1u << JSON_FIELD_TOP_P |
-                              1u << JSON_FIELD_TOP_K | 1u << JSON_FIELD_MIN_P |
-                              1u << JSON_FIELD_REPEAT | 1u << JSON_FIELD_SEED;
+static const uint64_t known = 1ull << JSON_FIELD_ID | 1ull << JSON_FIELD_PROMPT |
+                              1ull << JSON_FIELD_ADAPTER | 1ull << JSON_FIELD_SYSTEM |
+                              1ull << JSON_FIELD_THINK | 1ull << JSON_FIELD_STOP |
+                              1ull << JSON_FIELD_N | 1ull << JSON_FIELD_TEMP |
+                              1ull << JSON_FIELD_TOP_P | 1ull << JSON_FIELD_TOP_K |
+                              1ull << JSON_FIELD_MIN_P | 1ull << JSON_FIELD_REPEAT |
+                              1ull << JSON_FIELD_SEED;
 
 struct line {
     struct batch_file *file;

@@ -391,6 +391,10 @@ class Ingot:
         """Figures since the start, a dictionary."""
         return self._only("stats", {"stats": True})[0]
 
+    def plan(self):
+        """What of the model is in memory and what streams, a dictionary."""
+        return self._only("plan", {"plan": True})[0]
+
     def command(self, text):
         """A command of the chat, such as "/stats": the lines that it prints."""
         return [e["text"] for e in self._answer({"command": text}) if e["event"] == "text"]

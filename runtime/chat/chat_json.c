@@ -293,10 +293,10 @@ static bool check_ids(struct chat *c, const char *list)
 /* Whether the request needs a model that is there. */
 static bool has_model(struct chat *c, const struct json_request *r)
 {
-    static const enum json_field of_models[] = { JSON_FIELD_PROMPT,      JSON_FIELD_RAW,
-                                                 JSON_FIELD_MESSAGES,    JSON_FIELD_IDS,
-                                                 JSON_FIELD_TOKENIZE,    JSON_FIELD_EMBEDDING,
-                                                 JSON_FIELD_CONVERSATION };
+    static const enum json_field of_models[] = { JSON_FIELD_PROMPT,       JSON_FIELD_RAW,
+                                                 JSON_FIELD_MESSAGES,     JSON_FIELD_IDS,
+                                                 JSON_FIELD_TOKENIZE,     JSON_FIELD_EMBEDDING,
+                                                 JSON_FIELD_CONVERSATION, JSON_FIELD_PLAN };
 
     for (size_t i = 0; i < sizeof of_models / sizeof of_models[0]; i++) {
         if (r->values[of_models[i]] != NULL && c->session == NULL) {

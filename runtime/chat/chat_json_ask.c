@@ -200,6 +200,8 @@ bool chat_json_ask(struct chat *c, const struct json_request *r, const char **re
         *reason = load_model(c, r);
     } else if (r->values[JSON_FIELD_STATS] != NULL) {
         *reason = say_stats(c);
+    } else if (r->values[JSON_FIELD_PLAN] != NULL) {
+        chat_json_plan(c);
     } else if (r->values[JSON_FIELD_RESEND] != NULL) {
         *reason = resend(c, r);
     } else {

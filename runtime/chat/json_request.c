@@ -27,6 +27,7 @@ static const struct {
     [JSON_FIELD_MODELS] = { "models", JSON_TRUE },
     [JSON_FIELD_LOAD] = { "load", JSON_TEXT },
     [JSON_FIELD_STATS] = { "stats", JSON_TRUE },
+    [JSON_FIELD_PLAN] = { "plan", JSON_TRUE },
     [JSON_FIELD_CANCEL] = { "cancel", JSON_TRUE }, /* or an id */
     [JSON_FIELD_RESEND] = { "resend", JSON_NUMBER },
     [JSON_FIELD_CONVERSATION] = { "conversation", JSON_TEXT },
@@ -163,7 +164,8 @@ static void refuse_two(struct json_request *r)
     static const enum json_field asks[] = {
         JSON_FIELD_PROMPT, JSON_FIELD_MESSAGES, JSON_FIELD_RAW,       JSON_FIELD_COMMAND,
         JSON_FIELD_IDS,    JSON_FIELD_TOKENIZE, JSON_FIELD_EMBEDDING, JSON_FIELD_MODELS,
-        JSON_FIELD_LOAD,   JSON_FIELD_STATS,    JSON_FIELD_CANCEL,    JSON_FIELD_RESEND,
+        JSON_FIELD_LOAD,   JSON_FIELD_STATS,    JSON_FIELD_PLAN,      JSON_FIELD_CANCEL,
+        JSON_FIELD_RESEND,
     };
     const char *first = NULL;
 

@@ -190,6 +190,13 @@ def machine(c, k):
     c.ok(stats["turns"] >= 1 and 0 < stats["context_tokens"] < stats["context_limit_tokens"] == 512 and
          {m["name"] for m in stats["memory"]} >= {"weights", "kv"} and
          all(m["used_bytes"] <= m["bytes"] for m in stats["memory"]), "figures", stats)
+    plan = of(k.ask(plan=True), "plan")[0]
+    regions = {m["name"]: m["bytes"] for m in stats["memory"]}
+    parts = [plan[n] for n in ("layers_streamed", "slots", "slot_bytes", "read_bytes_per_pass")]
+    c.ok(all(parts) if plan["residency"] == "streamed" else parts == [0] * 4, "the plan: what streams", plan)
+    c.ok(plan["layers"] == 4 and 0 <= regions["weights"] - plan["weights_bytes"] < 4096 and 0 <= regions["kv"] - plan["kv_bytes"] < 4096 and
+         plan["taken_bytes"] == sum(regions.values()) <= plan["memory_bytes"] and plan["file_bytes"] == os.path.getsize(MODEL),
+         "its parts are the regions", (plan, stats))
     long = k.ask(id="long", prompt="x" * 9000)
     c.ok(long[-1].get("id") == "long" and of(long, "error")[0]["name"] == "line", "a line that is too long has its id", long)
     stop = k.ask(prompt=STORY, reset=True, stop=["nobody says this", " fox"], n=60)
