@@ -278,18 +278,26 @@ $(foreach to,$(B) $(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/runtime/scre
 
 web: $(O)/web/ingot.html ## the page as one file, to open in a browser: a board over Web Serial without any program
 
-$(O)/web/ingot.html: host/web/index.html
+WEB := toolchain/make_page.py $(wildcard host/web/*.html host/web/*.css host/web/*.js)
+# The terminal's package (host/web/package.json), where make setup has installed it.
+XTERM := $(wildcard host/web/node_modules/@xterm/xterm/package.json)
+
+$(O)/web/ingot.html: $(WEB) $(XTERM)
 	@mkdir -p $(@D)
-	$(Q)cp $< $@
+	$(Q)$(PYTHON) toolchain/make_page.py host/web/index.html $(if $(XTERM),--terminal host/web/node_modules) >$@
+	$(if $(XTERM),,$(Q)echo "$@ has no terminal: make setup installs xterm.js by npm")
 	$(Q)echo "$@: open it in Chromium, Chrome or Edge, or take the page of ingot serve"
 
-# The page of `ingot serve`, in the Linux program.
+# The page of `ingot serve`, in the Linux program: without the terminal, which is ten times as large as all else.
 PAGE := $(O)/gen/web_page.inc
 
-$(PAGE): toolchain/embed_page.py host/web/index.html
-	$(call say,PAGE,$@)
+$(O)/gen/page.html: $(WEB)
 	@mkdir -p $(@D)
-	$(Q)$(PYTHON) toolchain/embed_page.py host/web/index.html >$@
+	$(Q)$(PYTHON) toolchain/make_page.py host/web/index.html >$@
+
+$(PAGE): toolchain/embed_page.py $(O)/gen/page.html
+	$(call say,PAGE,$@)
+	$(Q)$(PYTHON) toolchain/embed_page.py $(O)/gen/page.html >$@
 
 $(foreach to,$(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/host/serve_page.c.o): $(PAGE)
 

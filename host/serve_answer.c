@@ -79,6 +79,39 @@ static void metric(struct serve_text *out, const char *name, const char *type, c
                          name, type, name, (unsigned long long)value);
 }
 
+/* name="value", where the value is somebody else's. */
+static void put_label(struct serve_text *out, const char *name, const char *value, const char *end)
+{
+    (void)serve_text_say(out, "%s=\"", name);
+    for (const char *c = value; *c != '\0'; c++) {
+        char plain = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
+
+        (void)serve_text_add(out, "\\", plain == '\\' || plain == '"');
+        (void)serve_text_add(out, &plain, 1);
+    }
+    (void)serve_text_say(out, "\"%s", end);
+}
+
+static void put_boards(struct serve_text *out, const struct serve_stats *s)
+{
+    (void)serve_text_say(out, "# HELP ingot_board Whether a board answers, and what it has.\n"
+                              "# TYPE ingot_board gauge\n");
+    for (uint32_t i = 0; i < s->boards; i++) {
+        (void)serve_text_say(out, "ingot_board{");
+        put_label(out, "line", s->board[i].line, ",");
+        put_label(out, "machine", s->board[i].machine, ",");
+        put_label(out, "model", s->board[i].model, "} ");
+        (void)serve_text_say(out, "%u\n", (unsigned)s->board[i].there);
+    }
+    (void)serve_text_say(out, "# HELP ingot_board_replies_total Requests that a board answered.\n"
+                              "# TYPE ingot_board_replies_total counter\n");
+    for (uint32_t i = 0; i < s->boards; i++) {
+        (void)serve_text_say(out, "ingot_board_replies_total{");
+        put_label(out, "line", s->board[i].line, "} ");
+        (void)serve_text_say(out, "%llu\n", (unsigned long long)s->board[i].replies);
+    }
+}
+
 void serve_answer_metrics(struct serve_text *out, const struct serve_stats *s)
 {
     metric(out, "requests_total", "counter", "Requests that ended.", s->requests);
@@ -95,6 +128,7 @@ void serve_answer_metrics(struct serve_text *out, const struct serve_stats *s)
     if (s->boards != 0) {
         metric(out, "boards", "gauge", "Boards that the server was given.", s->boards);
         metric(out, "boards_there", "gauge", "Those that answer.", s->boards_there);
+        put_boards(out, s);
     }
 }
 

@@ -8,7 +8,11 @@
 #include "host/serve_request.h"
 #include "runtime/session/generate.h"
 
-enum { SERVE_WAITING_MOST = 128 }; /* jobs in a queue, beside those at work */
+enum {
+    SERVE_WAITING_MOST = 128, /* jobs in a queue, beside those at work */
+    SERVE_BOARDS_MOST = 32,
+    SERVE_MACHINE_BYTES = 40, /* of a board's kind */
+};
 
 /* A request and what came of it so far. The server and the backend hold it once each. */
 struct serve_job {
@@ -30,12 +34,22 @@ struct serve_job *serve_job_new(void);
 void serve_job_hold(struct serve_job *j);
 void serve_job_release(struct serve_job *j);
 
+/* What is known of a board; the texts are its own words. */
+struct serve_board_state {
+    const char *line;                  /* as the command line names it */
+    char machine[SERVE_MACHINE_BYTES]; /* "": it has not answered */
+    char model[SERVE_MODEL_BYTES];     /* "": none */
+    bool there;                        /* it takes requests */
+    uint64_t replies;
+};
+
 struct serve_stats {
     uint64_t requests, failed,
         cancelled; /* that ended, of them with an error, or left by their caller */
     uint64_t prompt_tokens, cached_tokens, reply_tokens, passes;
     uint32_t running, waiting;
-    uint32_t boards, boards_there; /* 0, 0: the model is on this computer */
+    uint32_t boards, boards_there;                     /* 0, 0: the model is on this computer */
+    struct serve_board_state board[SERVE_BOARDS_MOST]; /* (boards) */
 };
 
 struct serve_backend {

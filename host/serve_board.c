@@ -88,6 +88,8 @@ static bool has_model(struct board *b, const struct board_event *e)
     bool good = e->model != NULL;
 
     pthread_mutex_lock(&serve_pool.lock);
+    snprintf(b->state.machine, sizeof b->state.machine, "%s", e->board != NULL ? e->board : "?");
+    snprintf(b->state.model, sizeof b->state.model, "%s", good ? e->model : "");
     if (good && serve_pool.model[0] == '\0') {
         snprintf(serve_pool.model, sizeof serve_pool.model, "%s", e->model);
     }
@@ -144,6 +146,7 @@ static void finish(struct board *b, const struct board_event *e)
     pthread_mutex_lock(&serve_pool.lock);
     serve_pool.stats.running--;
     serve_pool.stats.passes += e->passes;
+    b->state.replies += b->error.status == 0;
     board_past_add(&b->past, serve_text_shown(&w->job->text), w->job->text.n);
     if (b->error.status != 0) {
         b->past.n = 0;

@@ -70,6 +70,7 @@ bool board_event_read(struct board_event *e, const char *line, size_t bytes)
     e->text = text_of(e->root, "text");
     e->name = text_of(e->root, "name");
     e->model = text_of(e->root, "model");
+    e->board = text_of(e->root, "board");
     e->reason = text_of(e->root, "reason");
     e->prompt_tokens = count_of(e->root, "prompt_tokens");
     e->cached_tokens = count_of(e->root, "cached_tokens");

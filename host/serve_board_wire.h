@@ -21,7 +21,7 @@ struct board_event {
     struct cJSON *root;
     enum board_event_kind kind;
     uint64_t id; /* of the request that it answers; 0: none */
-    const char *text, *name, *model, *reason;
+    const char *text, *name, *model, *board, *reason;
     uint32_t prompt_tokens, cached_tokens, completion_tokens; /* of BOARD_USAGE */
     uint32_t passes;                                          /* of BOARD_DONE */
     uint32_t line_limit;                                      /* of BOARD_READY; 0: unknown */

@@ -214,7 +214,12 @@ static void stats(void *context, struct serve_stats *s)
     *s = serve_pool.stats;
     s->boards = serve_pool.n;
     for (uint32_t i = 0; i < serve_pool.n; i++) {
-        s->boards_there += serve_pool.boards[i].phase >= IDLE;
+        const struct board *board = &serve_pool.boards[i];
+
+        s->board[i] = board->state;
+        s->board[i].line = board->path;
+        s->board[i].there = board->phase >= IDLE;
+        s->boards_there += s->board[i].there;
     }
     pthread_mutex_unlock(&serve_pool.lock);
 }

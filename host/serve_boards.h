@@ -4,8 +4,6 @@
 
 #include "host/serve_backend.h"
 
-enum { SERVE_BOARDS_MOST = 32 };
-
 /* Whether a word of the command line names a board's line: a device, unix:PATH or tcp:HOST:PORT. */
 bool serve_boards_is_line(const char *word);
 

@@ -29,12 +29,13 @@ struct board {
     bool started;
     int wake; /* an eventfd: there may be something to do */
     struct serial_line line;
-    enum phase phase;       /* written by its thread, with the pool's lock */
-    struct board_past past; /* likewise */
-    uint64_t used;          /* likewise: when it took its latest job, counted in jobs */
-    struct waiting *work;   /* AT_WORK */
-    uint64_t id;            /* of its request */
-    uint32_t left;          /* answers that are to come */
+    enum phase phase;               /* written by its thread, with the pool's lock */
+    struct board_past past;         /* likewise */
+    uint64_t used;                  /* likewise: when it took its latest job, counted in jobs */
+    struct serve_board_state state; /* likewise, but for `line` and `there` */
+    struct waiting *work;           /* AT_WORK */
+    uint64_t id;                    /* of its request */
+    uint32_t left;                  /* answers that are to come */
     struct serve_error error;
     bool held;             /* the latest reply was held to a grammar */
     bool stopped;          /* Ctrl-C was sent */

@@ -34,8 +34,8 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self.call(domain + ".enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.size(width, height)
+        self.dark(dark)
 
     def message(self, seconds):
         late = time.monotonic() + seconds
@@ -88,11 +88,30 @@ class Browser:
     def type(self, text):
         self.call("Input.insertText", text=text)
 
+    def keys(self, text):
+        """Key by key, for what listens to keys."""
+        for c in text:
+            self.call("Input.dispatchKeyEvent", type="keyDown", key=c, text=c, unmodifiedText=c)
+            self.call("Input.dispatchKeyEvent", type="keyUp", key=c)
+
     def press(self, key, modifiers=0):
         more = {"text": "\r"} if key == "Enter" else {}
-        code = {"Enter": 13, "Tab": 9, "Escape": 27}[key]
+        code = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowRight": 39, "ArrowLeft": 37}[key]
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, modifiers=modifiers, **more)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code, modifiers=modifiers)
+
+    def choose(self, selector, path):
+        """A file, in a field for one."""
+        field = self.call("Runtime.evaluate", expression=f"document.querySelector({json.dumps(selector)})")["result"]["objectId"]
+        self.call("DOM.setFileInputFiles", objectId=field, files=[path])
+
+    def dark(self, on, still=False):
+        """As the person's system has it; still: without movement."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if on else "light"},
+                                                          {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}])
+
+    def size(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def picture(self, path):
         with open(path, "wb") as f:

@@ -1,0 +1,222 @@
+#!/usr/bin/python3
+"""The page with a board over Web Serial, whose stand-in carries bytes to one in QEMU (tests/web_serial.py): a conversation, memory and plan,
+another model, the terminal, files for its card, and what a person sees when nobody answers or the board is gone. The page is the file that
+`make web` makes. INGOT_PICTURES=FOLDER keeps what a person would see."""
+
+import atexit
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import browser
+from machine import BUILD, HOST, ROOT, WORK, Tap, make_card, run
+from web_serial import Board, Carrier
+
+MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
+OTHER = os.path.join(ROOT, "models/demo-q4_0.ingot")
+LILA = os.path.join(ROOT, "presets/lila.txt")
+MODULES = os.path.join(ROOT, "host/web/node_modules")
+PAGE = os.path.join(BUILD, "web/ingot.html")
+PICTURES = os.environ.get("INGOT_PICTURES")
+FOLDER = tempfile.mkdtemp(prefix="ingot-page-")
+ENV = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "MTOOLSRC": "/dev/null", "LC_ALL": "C.UTF-8"}
+os.makedirs(WORK, exist_ok=True)
+tap = Tap()
+if not browser.PROGRAM:
+    tap.skip("the page with a board", "chromium is not installed")
+    tap.done()
+    sys.exit(0)
+subprocess.run(["make", "-s", "--no-print-directory", "-C", ROOT, "O=" + BUILD, "web"], check=True, capture_output=True, timeout=60)
+atexit.register(shutil.rmtree, FOLDER, True)
+
+
+def picture(name):
+    if PICTURES:
+        window.picture(os.path.join(PICTURES, name + ".png"))
+
+
+def want(text, *options):
+    return run([HOST, "run", MODEL, "-p", text, "--temp", "0", "-q", *options])[1].strip()
+
+
+def state():
+    return window.value("document.getElementById('state').textContent")
+
+
+def said(n):
+    return f"document.querySelectorAll('.said.its:not(.busy):not(.error) p')[{n}]?.textContent"
+
+
+def body():
+    return window.value("document.body.innerText")
+
+
+def click(id_):
+    window.value(f"document.getElementById('{id_}').click()")
+
+
+def ask(text):
+    window.check("!busy")
+    window.value("document.getElementById('text').focus()")
+    window.type(text)
+    window.press("Enter")
+
+
+def volume():
+    out = os.path.join(FOLDER, "volume.img")
+    with open(card, "rb") as f, open(out, "wb") as to:
+        f.seek(1 << 20)
+        to.write(f.read())
+    return out
+
+
+def on_card(path):
+    out = os.path.join(FOLDER, "out")
+    subprocess.run(["mcopy", "-o", "-n", "-i", volume(), "::" + path, out], capture_output=True, env=ENV)
+    if not os.path.exists(out):
+        return None
+    with open(out, "rb") as f:
+        data = f.read()
+    os.unlink(out)
+    return data
+
+
+def content(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+card = make_card("page-card.img", "--size", "40", MODEL)
+board = Board(FOLDER, card, "temp=0 mem=900K")
+atexit.register(board.kill)
+carrier = Carrier(board.line)
+window = browser.Browser(1280, 800)
+atexit.register(window.end)
+
+# The file as it is opened, with nothing at the line: its policy holds, and it says what to do.
+window.go("file://" + PAGE)
+tap.ok("Connect a board" in window.value("document.getElementById('talk').innerText"), "a file that is opened says what to do")
+got = window.value(f"fetch('http://127.0.0.1:{carrier.server.server_address[1]}/').then(() => 'reached', () => 'refused')")
+tap.ok(got == "refused" and len(window.said) <= 2 and all("Content Security Policy" in s for s in window.said), "it reaches nothing elsewhere", (got, window.said))
+picture("1-open")
+window.said.clear()
+window.end()
+
+# The same with a board; the stand-in's own requests are what the policy would refuse.
+window = browser.Browser(1280, 800)
+atexit.register(window.end)
+window.call("Page.setBypassCSP", enabled=True)
+carrier.deaf.add("230400")
+window.go("file://" + PAGE, carrier.script())
+window.value("document.getElementById('temp').value = 0, document.getElementById('baud').value = '230400', Board.greetMs = 2500, Board.pieceBytes = 16384, 0")
+click("serial")
+tap.ok(window.check("document.querySelectorAll('.said.error').length === 1", 30) and "No board answers" in body() and "Is its TX at the adapter's RX" in body(), "at a wrong rate nobody answers, and what helps is said", body())
+picture("8-nobody")
+click("serial")
+window.check("document.getElementById('serial').textContent === 'Connect a board'")
+window.value("document.getElementById('baud').value = '115200', Board.greetMs = 12000")
+click("serial")
+tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q8_0.ingot'"), "a board that talked to people is connected", body())
+tap.ok(window.value("rates.join()") == "230400,115200", "at its rate", window.value("rates"))
+window.check("!document.getElementById('plan-box').hidden")
+picture("2-connected")
+ask("What is 7 plus 8?")
+tap.ok(window.check(said(0)) and window.value(said(0)) == want("What is 7 plus 8?"), "its reply", window.value(said(0)))
+window.check("!busy")
+side = window.value("document.getElementById('side').innerText")
+tap.ok("weights" in side and "free" in side and window.value("document.querySelectorAll('#models li').length") == 1, "its memory and its models", side)
+tap.ok("0 of 4" in side and "2 of 224 KiB" in side and "896 KiB" in side and window.value("document.querySelectorAll('#plan rect.streamed').length") == 4, "its plan: four layers that stream through two slots", side)
+ask("Tell me a story about a fox.")
+window.check("document.querySelector('.said.busy p')?.textContent.length > 20")
+window.press("Escape")
+tap.ok(window.check(said(1)) and len(window.value(said(1))) < len(want("Tell me a story about a fox.")) and "stopped" in window.value("[...document.querySelectorAll('.said.its small')].at(-1).textContent"),
+       "Escape stops a reply", window.value(said(1)))
+window.check("!busy")
+picture("3-talk")
+
+# The terminal: the board's own console, raw both ways, and back.
+if not os.path.isdir(MODULES):
+    tap.ok(window.value("document.getElementById('tabs').hidden"), "without its package there is no terminal")
+    tap.skip("the terminal", "xterm.js is not installed (make setup)")
+else:
+    click("tab-terminal")
+    tap.ok(window.check("terminal?.xterm.buffer.active.getLine(terminal.xterm.buffer.active.cursorY)?.translateToString().startsWith('> ')"), "the terminal has the board's prompt", body())
+    window.check("!busy")
+    shown = "[...Array(terminal.xterm.rows).keys()].map(i => terminal.xterm.buffer.active.getLine(i + terminal.xterm.buffer.active.viewportY)?.translateToString(true)).join('\\n')"
+    window.check("document.activeElement.classList.contains('xterm-helper-textarea')")
+    window.keys("What is 2 plus 2?")
+    window.press("Enter")
+    tap.ok(window.check(f"/tok\\/s[^]*> $/.test({shown}.trimEnd() + ' ')"), "one talks there as at a terminal", window.value(shown))
+    tap.ok(b"\r" in carrier.seen[-40:], "typed bytes go as they are", carrier.seen[-60:])
+    tap.ok(window.value("terminal.xterm.cols") > 80 and window.value("document.querySelector('.xterm-screen').getBoundingClientRect().right <= document.querySelector('#screen').getBoundingClientRect().right"), "it fits its place")
+    window.keys("/plan")
+    window.press("Enter")
+    window.check(f"{shown}.includes('scratch')")
+    picture("6-terminal")
+    window.press("Tab")
+    tap.ok(window.check("!document.activeElement.classList.contains('xterm-helper-textarea')"), "Tab leaves it")
+    window.value("terminal.focus()")
+    window.keys("half a line")
+    window.value("document.getElementById('tab-chat').focus()")
+    click("tab-chat")
+    tap.ok(window.check("!document.getElementById('chat').hidden && !busy") and state() == "virt-arm64, demo-q8_0.ingot", "and back to the chat, from half a line", body())
+    ask("What is 7 plus 8?")
+    tap.ok(window.check(said(2)) and "15" in window.value(said(2)), "which goes on", window.value(said(2)))
+    window.check("!busy")
+
+# A file for the card: cut in the middle, taken up again, loaded.
+wrong = os.path.join(FOLDER, "model.gguf")
+with open(wrong, "wb") as f:
+    f.write(b"GGUF" + bytes(100))
+window.choose("#file", wrong)
+tap.ok(window.check("document.getElementById('upload-note').textContent.includes('ingot pack')"), "what a card does not take is refused", window.value("document.getElementById('upload').innerText"))
+window.check("!busy")
+window.choose("#file", OTHER)
+tap.ok(window.check("document.getElementById('upload-bar').value > 35 && /kB.s, [0-9]+:[0-9]+ left/.test(document.getElementById('upload-rate').textContent)"), "a model is on its way, with the time left",
+       window.value("document.getElementById('upload').innerText"))
+window.value("document.getElementById('upload').scrollIntoView({ block: 'center' })")
+picture("5-upload")
+click("upload-stop")
+tap.ok(window.check("document.getElementById('upload-note').textContent.includes('Stopped at')"), "it can be stopped", window.value("document.getElementById('upload').innerText"))
+tap.ok(on_card("models/demo-q4_0.ingot") is None, "and leaves nothing under its name")
+window.check("!busy")
+ask("What is 7 plus 8?")
+n = window.value("document.querySelectorAll('.said.its:not(.busy):not(.error)').length")
+tap.ok(window.check("!busy && document.getElementById('stop').hidden") and "15" in window.value("[...document.querySelectorAll('.said.its p')].at(-1).textContent"), "the board talks as before", body())
+window.choose("#file", OTHER)
+tap.ok(window.check("document.getElementById('upload-note').textContent.includes('It is on the card')") and window.value("upload.toldResumed"), "the next try goes on where it was", window.value("document.getElementById('upload').innerText"))
+tap.ok(on_card("models/demo-q4_0.ingot") == content(OTHER) and on_card("models/demo-q8_0.ingot") == content(MODEL), "its bytes are on the card, and the other file's, too")
+window.check("!busy && document.querySelectorAll('#models li').length === 2")
+picture("5-uploaded")
+click("upload-go")
+tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q4_0.ingot' && !busy"), "it is loaded", state())
+ask("What is 7 plus 8?")
+tap.ok(window.check(said(0)) and window.value(said(0)) == run([HOST, "run", OTHER, "-p", "What is 7 plus 8?", "--temp", "0", "-q"])[1].strip(), "and answers as on this computer", window.value(said(0)))
+window.check("!busy")
+picture("4-model")
+window.choose("#file", LILA)
+tap.ok(window.check("document.getElementById('upload-note').textContent.includes('/preset lila')") and on_card("presets/lila.txt") == content(LILA), "a preset goes where it belongs", window.value("document.getElementById('upload').innerText"))
+window.check("!busy")
+window.value("document.querySelector('#models button').click()")
+tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q8_0.ingot' && !busy"), "another model, by a button", state())
+
+# Given back as it was found, and taken again; then it is unplugged.
+click("serial")
+tap.ok(window.check("document.getElementById('state').textContent === 'not connected'") and b'"/mode chat"' in carrier.seen[-200:], "a board that is left talks to people again", carrier.seen[-200:])
+click("serial")
+tap.ok(window.check("document.getElementById('state').textContent === 'virt-arm64, demo-q8_0.ingot' && !busy"), "and is connected again", body())
+window.type("Tell me a story about a fox.")
+window.press("Enter")
+window.check("document.querySelector('.said.busy p')?.textContent.length > 20")
+window.value("unplug()")
+tap.ok(window.check("document.querySelectorAll('.said.error').length === 1") and "Plug it in" in body() and state() == "the board is gone", "one that is unplugged in a reply is said, once", body())
+picture("8-unplugged")
+tap.ok(window.value("document.getElementById('stop').hidden && !document.getElementById('send').hidden && document.getElementById('memory-box').hidden"), "and nothing of it is left")
+tap.ok(window.said == [], "no error in the browser's log", window.said)
+board.kill()
+window.end()
+tap.done()
