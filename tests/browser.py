@@ -1,6 +1,7 @@
 """A browser without a window (Debian's chromium), driven over its debugging pipe: for what a person does with a page."""
 
 import base64
+import fcntl
 import json
 import os
 import select
@@ -12,12 +13,20 @@ import time
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+def above(ends):
+    """The ends of a pipe under numbers that are not those of the debugging pipe."""
+    higher = tuple(fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in ends)
+    for end in ends:
+        os.close(end)
+    return higher
+
+
 class Browser:
     """A window of that size; dark: as the person's system has it. check() waits for an expression to be true."""
 
     def __init__(self, width=1280, height=800, dark=False):
         self.folder = tempfile.mkdtemp(prefix="ingot-browser-")
-        to_read, to_write = os.pipe(), os.pipe()
+        to_read, to_write = above(os.pipe()), above(os.pipe())
 
         def pipes():
             os.dup2(to_write[0], 3)

@@ -39,13 +39,23 @@ add_backports() {
 # RUNLEVEL=1: the proxy is for a test, and is not started now.
 install() { $sudo env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -q --no-install-recommends "$@"; }
 
+# For the page's terminal alone, at the versions of host/web/package-lock.json: without it the page has none.
+install_web() {
+    web="$(dirname "$0")/../host/web"
+    cmp -s "$web/package-lock.json" "$web/node_modules/.from" && return
+    (cd "$web" && npm ci --ignore-scripts --no-audit --no-fund --silent && cp package-lock.json node_modules/.from) ||
+        echo "setup: npm has not brought xterm.js: the page of make web is without a terminal"
+}
+
 # shellcheck disable=SC2086 # lists of words on purpose
 need=$(missing $packages)
+command -v npm >/dev/null || need="$need npm"
 for p in $bench_packages; do
     [ -z "$(missing "$p")" ] || ! apt-cache show "$p" >/dev/null 2>&1 || need="$need $p"
 done
 if [ -z "$need" ] && ! qemu_is_old && [ -z "$(missing $qemu_packages)" ]; then
     echo "setup: all packages are installed"
+    install_web
     exit 0
 fi
 command -v apt-get >/dev/null || {
@@ -63,3 +73,4 @@ if qemu_is_old || [ -n "$(missing $qemu_packages)" ]; then
         install $qemu_packages
     fi
 fi
+install_web

@@ -100,6 +100,6 @@ function plan(p) {
   if (number(p.expert_cache_bytes)) shown.push(["Experts kept", bytes(p.expert_cache_bytes)]);
   if (number(p.kv_card_bytes)) shown.push(["Keys and values on the card", bytes(p.kv_card_bytes)]);
   if (number(p.context_limit_tokens)) shown.push(["Context", p.context_limit_tokens + " tokens"]);
-  if (number(p.decode_tokens_per_s)) shown.push(["Foretold", `${p.decode_tokens_per_s} tokens/s`]);
-  $("plan").replaceChildren(layers(Math.round(n), Math.round(streamed), slots), make("dl", {}, ...rows(shown)));
+  if (number(p.decode_tokens_per_s)) shown.push(["Speed foretold", `${p.decode_tokens_per_s} tokens/s`]);
+  $("plan").replaceChildren(layers(Math.round(n), Math.round(streamed), slots), ...(streamed ? [make("p", { class: "hint" }, "A dashed layer comes from the card for every token.")] : []), make("dl", {}, ...rows(shown)));
 }

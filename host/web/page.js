@@ -7,6 +7,7 @@ let board = null, busy = null, messages = [], shownModel = null;
 let terminal = null;
 
 const SUGGESTIONS = ["What can you do?", "Tell me a story.", "What is 7 plus 8?"];
+const STEPS = ["Put the card with a model into the board, and plug its serial adapter into this computer.", "Give it power.", "Press “Connect a board” above, and choose the adapter."];
 const NO_SERIAL = "This browser has no Web Serial: take Chromium, Chrome or Edge, or start `ingot serve /dev/ttyUSB0`.";
 const NOBODY = "Has it power and a card with a model? Is its TX at the adapter's RX, and the other way round? Is “Baud of the line” in the settings its rate? The Terminal shows what comes.";
 const UNPLUGGED = "Plug it in, wait until it has started, and press “Connect a board”.";
@@ -18,8 +19,10 @@ const party = () => board?.ready && !board.gone ? board : board ? null : server;
 
 function fresh() {
   messages = [];
-  const to = party(), how = to ? "Ask it something." : "serial" in navigator ? "Connect a board: its serial adapter at this computer's USB port." : NO_SERIAL;
-  empty(how, to ? SUGGESTIONS : [], ask);
+  const to = party();
+  if (to) empty([make("p", {}, "Ask it something.")], SUGGESTIONS, ask);
+  else if (!("serial" in navigator)) empty([make("p", {}, NO_SERIAL)], []);
+  else empty([make("ol", {}, ...STEPS.map(s => make("li", {}, s)))], []);
 }
 
 function working(on) {
@@ -135,9 +138,10 @@ const upload = new Upload(() => board, on => {
 function connected() {
   const there = board && !board.gone, model = there ? words(board.ready?.model) : "";
   $("serial").textContent = there ? "Disconnect" : "Connect a board";
+  $("serial").classList.toggle("main", !there && !server);
   $("tabs").hidden = !(there && hasTerminal);
   if (!there) for (const id of ["memory-box", "plan-box", "models-box"]) $(id).hidden = true;
-  if (there && board.ready) state(named(`${label(board.ready.board, 40)}, `, model || "no model"), Boolean(model));
+  if (there && board.ready) state(named(`${label(board.ready.board, 40) || "a board"}, `, model || "no model"), Boolean(model));
   if (there && board.ready && model !== shownModel) { shownModel = model; fresh(); }
 }
 
@@ -204,6 +208,7 @@ function tab(name) {
     $("tab-" + each).setAttribute("aria-selected", each === name);
     $("tab-" + each).tabIndex = each === name ? 0 : -1;
   }
+  $("fresh").hidden = name === "terminal";
 }
 
 async function choose(name) {
@@ -270,6 +275,7 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
 $("serial").hidden = !("serial" in navigator);
 for (const [kind, there] of [["server", server], ["serial", "serial" in navigator], ["speech", canSpeak]]) if (!there) document.querySelectorAll(".of-" + kind).forEach(e => { e.hidden = true; });
 listen($("mic"), heard => { text.value = heard; $("ask").requestSubmit(); });
+connected();
 fresh();
 // A question behind #ask= is asked at once, for bookmarks and scripts.
 const firstQuestion = new URLSearchParams(location.hash.slice(1)).get("ask");

@@ -44,11 +44,13 @@ function follow() {
   if (talk.scrollHeight - talk.scrollTop - talk.clientHeight < 240) talk.scrollTop = talk.scrollHeight;
 }
 
+const sentence = text => text && text[0].toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+
 /** A bubble; who: "mine", "its", "error". cure: what helps, below it. */
 function show(who, text, cure) {
   talk.querySelector(".empty")?.remove();
   const name = { mine: "You: ", error: "Error: " }[who] ?? "Model: ";
-  const box = make("div", { class: "said " + (who === "error" ? "its error" : who) }, make("span", { class: "hide" }, name), make("p", { dir: "auto" }, words(text)));
+  const box = make("div", { class: "said " + (who === "error" ? "its error" : who) }, make("span", { class: "hide" }, name), make("p", { dir: "auto" }, who === "error" ? sentence(words(text)) : words(text)));
   if (cure) box.append(make("small", {}, cure));
   if (who === "error") announce("Error: " + words(text) + " " + (cure ?? ""));
   talk.append(box);
@@ -65,7 +67,7 @@ function note(text) {
 
 /** An empty conversation: what this is, and what to do. */
 function empty(how, suggestions, ask) {
-  const box = make("div", { class: "empty" }, make("p", {}, make("strong", {}, "A language model on a board, without an operating system.")), make("p", { id: "how" }, how));
+  const box = make("div", { class: "empty" }, make("p", {}, make("strong", {}, "A language model on a board, without an operating system.")), ...how);
   for (const text of suggestions) {
     const button = make("button", { type: "button" }, text);
     button.onclick = () => ask(text);

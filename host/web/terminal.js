@@ -7,7 +7,7 @@ class Console {
   /** typed(text): what a person types, and what the terminal answers to the board's questions. */
   constructor(place, typed) {
     this.xterm = new window.Terminal({
-      fontSize: 14, fontFamily: "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace", scrollback: 5000, screenReaderMode: true,
+      fontSize: 14, lineHeight: 1.2, fontFamily: "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace", scrollback: 5000, screenReaderMode: true,
       cursorBlink: !matchMedia("(prefers-reduced-motion: reduce)").matches, minimumContrastRatio: 4.5,
       theme: { background: "#101316", foreground: "#e8e6e1", cursor: "#e08a4a", selectionBackground: "#3a5068" },
     });

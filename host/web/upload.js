@@ -46,7 +46,8 @@ class Upload {
     const percent = Math.floor(100 * t.acked / t.file.size), rate = (t.acked - t.resumed) * 1000 / (now - t.began + 1);
     $("upload-bar").value = percent;
     $("upload-rate").textContent = t.acked === t.file.size ? "The board compares what it has." : `${percent} %, ${bytes(t.acked)} of ${bytes(t.file.size)}, ${(rate / 1000).toFixed(1)} kB/s` + (rate > 0 ? `, ${timeLeft((t.file.size - t.acked) / rate)} left` : "");
-    if (t.resumed && !this.toldResumed) { this.toldResumed = true; this.say(`${bytes(t.resumed)} are there from an earlier try.`); }
+    if (!this.told) this.say(t.resumed ? `${bytes(t.resumed)} are there from an earlier try.` : "It is on its way.");
+    this.told = true;
   }
   async take(file) {
     const board = this.board();
@@ -58,7 +59,7 @@ class Upload {
     $("upload-stop").textContent = "Cancel";
     $("upload-name").textContent = label(file.name);
     $("upload-rate").textContent = "";
-    this.toldResumed = false;
+    this.told = false;
     this.say("The board looks at what it has.");
     let path = "", percent = 0;
     try {
@@ -76,7 +77,7 @@ class Upload {
     const kind = path.slice(0, path.indexOf("/")), go = $("upload-go");
     $("upload-bar").value = 100;
     $("upload-rate").textContent = "";
-    this.say(`It is on the card, ${bytes(file.size)}, compared byte by byte.` + (kind === "grammars" ? ` /grammar ${file.name.replace(/\.grammar$/, "")} holds replies to it.` : kind === "presets" ? ` /preset ${file.name.replace(/\.txt$/, "")} takes it.` : ""));
+    this.say(`It is on the card, ${bytes(file.size)}, read back and compared.` + (kind === "grammars" ? ` /grammar ${file.name.replace(/\.grammar$/, "")} holds replies to it.` : kind === "presets" ? ` /preset ${file.name.replace(/\.txt$/, "")} takes it.` : ""));
     go.hidden = kind !== "models" && kind !== "adapters";
     go.textContent = kind === "models" ? "Load it" : "Put it to work";
     go.onclick = () => { $("upload").hidden = true; this.act(file.name, kind); };

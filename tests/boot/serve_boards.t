@@ -122,6 +122,11 @@ want = {p: alone(p) for p in PROMPTS}
 status, first = server.ask(CHAT, chat(PROMPTS[0]))
 tap.ok(status == 200 and said(first) == want[PROMPTS[0]] and first["choices"][0]["finish_reason"] in ("stop", "length") and
        first["usage"]["prompt_tokens"] > 8 < first["usage"]["total_tokens"], "a reply is that of `ingot run`", first)
+text = server.ask("/metrics")[1]
+rows = re.findall(r'^ingot_board\{line="([^"]*)",machine="([^"]*)",model="([^"]*)"\} 1$', text, re.M)
+replies = re.findall(r'^ingot_board_replies_total\{line="([^"]*)"\} (\d+)$', text, re.M)
+tap.ok(rows == [(b.line, "virt-arm64", "demo-q8_0.ingot") for b in boards] and [line for line, _ in replies] == [b.line for b in boards] and
+       sorted(n for _, n in replies) == ["0", "0", "1"], "the metrics name the boards and what they have", text)
 status, text = server.ask(CHAT, chat(PROMPTS[1], stream=True, stream_options={"include_usage": True}))
 rows = [line[len("data: "):] for line in text.split("\n\n") if line]
 pieces = [json.loads(r) for r in rows[:-1]]
