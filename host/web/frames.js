@@ -168,10 +168,10 @@ class Transfer {
     }
   }
   lost() { return performance.now() - this.moved > Math.min(LOST_MOST_MS, Math.max(LOST_MS, 4 * this.slowest)); }
-  /** Up to four frames in one piece, within the window; where the next one begins. */
+  /** Up to eight frames in one piece, within the window; where the next one begins. */
   async more(next) {
     const all = [];
-    for (let i = 0; i < 4 && next < this.file.size && next - this.acked < this.window; i++) {
+    for (let i = 0; i < 8 && next < this.file.size && next - this.acked < this.window; i++) {
       const data = await this.read(next, this.frameBytes);
       all.push(...frame("d", next, data));
       next += data.length;

@@ -40,23 +40,47 @@ BOARD = """(() => {
     if (r.models) models.forEach(m => say({ ...m, id: r.id }));
     if (r.stats) say({ ...stats, id: r.id });
     if (r.plan) say({ ...plan_, id: r.id });
+    if (String(r.command).startsWith('/receive')) { receive(r); return; }
     if (r.prompt !== undefined && window.slow) { window.slow(r); return; }
     if (r.prompt !== undefined) pieces.forEach(text => say({ event: 'token', id: r.id, token: 1, text }));
     say({ ...(r.prompt === undefined ? { event: 'done', reason: 'command' } : done), id: r.id });
   };
+  // A file, whose bytes are in `file`; at a rate of `deaf` nothing gets through.
+  window.rates = [];
+  window.deaf = [];
+  window.receive = r => {
+    const bytes = +r.command.split(' ')[2], tell = (...f) => { if (!deaf.includes(rates.at(-1))) control.enqueue(frame(...f)); };
+    window.file = new Uint8Array(bytes);
+    window.at = 0;
+    window.transferring = new FrameReader(f => {
+      if (deaf.includes(rates.at(-1))) return;
+      if (f.kind === 'p') tell('p', f.n);
+      if (f.kind === 'q') tell('c', f.n, littleEndian(0, 4));
+      if (f.kind === 's') { at = f.n; tell('a', at); }
+      if (f.kind === 'd' && window.loses-- > 0) return;
+      if (f.kind === 'd' && f.n > at) { tell('n', at); return; }
+      if (f.kind === 'd') { file.set(f.data, f.n); at = f.n + f.data.length; tell('a', at); }
+      if (f.kind === 'e') tell('r', fromLittleEndian(f.data) === crc32c(0, file) ? 0 : 1);
+      if (f.kind === 'x') { transferring = null; setTimeout(() => { say({ event: 'text', id: r.id, text: 'it is there' }); say({ event: 'done', id: r.id, reason: 'command' }); }, 300); }
+    });
+    window.loses = 2;
+    say({ event: 'receive', id: r.id, bytes, frame_bytes: 2048, window_bytes: 32768, baud: +r.command.split(' ')[3] });
+  };
   Object.defineProperty(navigator, 'serial', { value: { requestPort: async () => ({
-    async open() {
+    async open({ baudRate }) {
+      rates.push(baudRate);
       this.readable = new ReadableStream({ start(c) { control = c; } });
       this.writable = new WritableStream({ write(b) {
+        if (window.transferring) { transferring.take(b); return; }
         rest += decoder.decode(b);
         const lines = rest.split('\\n');
         rest = lines.pop();
         for (const l of lines) if (l.startsWith('{')) obey(JSON.parse(l));
         if (rest.includes('\\x03')) { rest = ''; say(ready); }
       } });
-      setTimeout(() => say(ready), 10);
+      if (rates.length === 1) setTimeout(() => say(ready), 10);
     },
-    async close() {},
+    async close() { if (this.readable.locked || this.writable.locked) throw new TypeError('locked'); },
   }) } });
   window.heard = [];
   window.spoken = [];
@@ -190,6 +214,19 @@ window.press("Escape")
 tap.ok(window.value("spoken") == ["-"], "Escape ends that, too")
 window.value("recognition.onresult({ results: [] }), window.SpeechRecognition.prototype.start = () => { throw new Error('busy'); }, document.getElementById('mic').click(), document.getElementById('speak').click()")
 tap.ok(window.value("document.getElementById('mic').getAttribute('aria-pressed')") == "false" and window.said == [], "speech that breaks breaks nothing", window.said)
+
+# A file at a higher rate, for which the port is closed and opened; and where that rate does not get through.
+MAKE = "new File([new Uint8Array([73, 78, 71, 79, 84, 13, 10, 26]), new Uint8Array(150000).map((_, i) => i * i)], 'three.ingot')"
+window.value("window.transferring = null, rates.length = 1, 0")
+got = window.value(f"(async () => {{ await upload.take({MAKE}); return [rates.join(), document.getElementById('upload-note').textContent, file.length, crc32c(0, file) === crc32c(0, new Uint8Array(await {MAKE}.arrayBuffer())), board.baud]; }})()")
+tap.ok(got[0] == "115200,921600,115200" and "It is on the card" in got[1] and got[2:] == [150008, True, 115200], "a file at a higher rate, of which two frames were lost", got)
+rest()
+window.value("deaf.push(921600), rates.length = 1, 0")
+got = window.value(f"(async () => {{ await upload.take({MAKE}); return [rates.join(), document.getElementById('upload-note').textContent, file.length]; }})()")
+tap.ok(got[0] == "115200,921600,115200" and "It is on the card" in got[1], "where that does not get through, at the line's own", got)
+rest()
+known = window.value("[crc32c(0, new TextEncoder().encode('123456789')), [...frame('p', 0x7e0311)].join()]")
+tap.ok(known == [0xe3069283, known[1]] and known[1].startswith("126,112,125,49,125,35,125,94,0,0,0,0,0,"), "the check's published value, and what is sent as two bytes", known)
 
 # A model that writes markup, very long words, other directions, control characters.
 window.value("document.getElementById('fresh').click()")
