@@ -21,7 +21,7 @@ def hashed(kind, texts):
 
 
 def terminal(modules):
-    """xterm.js: its scripts, without the names of files that are not there, and its style, and its licence, which goes with it."""
+    """xterm.js: its scripts, without the names of files that are not there, its style, and its licence, which goes with it."""
     scripts = [re.sub(r"\n?//# sourceMappingURL=\S*", "", read(os.path.join(modules, f))) for f in XTERM]
     assert not any("</script" in s for s in scripts)
     return scripts, read(os.path.join(modules, "@xterm/xterm/css/xterm.css")), read(os.path.join(modules, "@xterm/xterm/LICENSE"))

@@ -104,6 +104,8 @@ got = window.value(f"fetch('http://127.0.0.1:{carrier.server.server_address[1]}/
 tap.ok(got == "refused" and len(window.said) <= 2 and all("Content Security Policy" in s for s in window.said), "it reaches nothing elsewhere", (got, window.said))
 picture("1-open")
 window.said.clear()
+window.go("file://" + os.path.join(ROOT, "host/web/index.html"))
+tap.ok("Connect a board" in body() and not window.value("hasTerminal") and window.said == [], "its parts are a page as they lie, without a terminal", (body(), window.said))
 window.end()
 
 # The same with a board; the stand-in's own requests are what the policy would refuse.
