@@ -284,7 +284,7 @@ XTERM := $(wildcard host/web/node_modules/@xterm/xterm/package.json)
 
 $(O)/web/ingot.html: $(WEB) $(XTERM)
 	@mkdir -p $(@D)
-	$(Q)$(PYTHON) toolchain/make_page.py host/web/index.html $(if $(XTERM),--terminal host/web/node_modules) >$@
+	$(Q)$(PYTHON) toolchain/make_page.py host/web/index.html $(if $(XTERM),--terminal host/web/node_modules) >$@.$$$$ && mv $@.$$$$ $@
 	$(if $(XTERM),,$(Q)echo "$@ has no terminal: make setup installs xterm.js by npm")
 	$(Q)echo "$@: open it in Chromium, Chrome or Edge, or take the page of ingot serve"
 

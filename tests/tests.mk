@@ -121,7 +121,7 @@ LONGEST := tests/kernels/selftest.t tests/kernels/kernels.t tests/boot/console.t
            tests/golden/boards.t tests/boot/io_core.t tests/boot/send.t tests/boot/sd.t tests/faults/stream.t \
            tests/golden/table.t tests/boot/serial.t $(O)/tests/unit/stream/kv_pages.t tests/make/build.t \
            tests/boot/power_cut.t tests/boot/riscv_boards.t $(O)/tests/unit/session/session.t \
-           tests/boot/rpi.t tests/faults/card.t tests/golden/speculative.t tests/fuzz/fuzz.t \
+           tests/boot/rpi.t tests/boot/page_board.t tests/faults/card.t tests/golden/speculative.t tests/fuzz/fuzz.t \
            tests/golden/demo.t tests/golden/machines.t tests/golden/kv_card.t \
            tests/golden/tokenizers.t
 SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
