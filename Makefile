@@ -280,7 +280,7 @@ web: $(O)/web/ingot.html ## the page as one file, to open in a browser: a board 
 
 WEB := toolchain/make_page.py $(wildcard host/web/*.html host/web/*.css host/web/*.js)
 # The terminal's package (host/web/package.json), where make setup has installed it.
-XTERM := $(wildcard host/web/node_modules/@xterm/xterm/package.json)
+XTERM := $(wildcard host/web/node_modules/.package-lock.json)
 
 $(O)/web/ingot.html: $(WEB) $(XTERM)
 	@mkdir -p $(@D)
