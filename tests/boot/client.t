@@ -84,7 +84,7 @@ def check(board, where):
     tap.ok(scored == r and len(scored.tokens) == scored.usage["completion_tokens"] and
            all(t[0] == t[3][0][0] and len(t[3]) == 2 and t[2] <= 0 for t in scored.tokens), f"{where}: scores", scored.tokens)
     tap.ok([m[0] for m in board.models() if m[2]] == [board.ready["model"]] and board.load(board.ready["model"])["model"] and
-           board.stats()["context_tokens"] == 0, f"{where}: models and figures", board.models())
+           board.stats()["context_tokens"] == 0 and board.plan()["layers"] == 4, f"{where}: models, figures and the plan", board.models())
     left = board.stream(STORY, temp=1, n=400, reset=True)
     next(left)
     left.close()
