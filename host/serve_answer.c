@@ -6,6 +6,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "host/serve_call.h"
 #include "runtime/text/format_float.h"
 
 /* The object goes into the text, and is gone; event: as one of a stream. */
@@ -144,8 +145,22 @@ static cJSON *usage_of(const struct serve_job *j)
     return usage;
 }
 
+/* The reply's call, and how much of the text is none. */
+static struct serve_call call_of(const struct serve_job *j)
+{
+    struct serve_call c = { .content = j->text.n };
+
+    if (j->request.may_call) {
+        serve_call_find(&c, serve_text_shown(&j->text), j->text.n, j->done);
+    }
+    return c;
+}
+
 static const char *reason_of(const struct serve_job *j)
 {
+    if (call_of(j).whole) {
+        return "tool_calls";
+    }
     return j->end == GENERATE_ENDED || j->end == GENERATE_STOP ? "stop" : "length";
 }
 
@@ -235,6 +250,64 @@ static void answer_vectors(struct serve_text *out, const struct serve_answer *a,
 
 /* ---- a reply --------------------------------------------------------------------------------- */
 
+/* Some of a text. */
+static cJSON *text_of(const char *bytes, size_t n)
+{
+    char *copy = malloc(n + 1);
+    cJSON *value;
+
+    if (copy == NULL) {
+        return NULL;
+    }
+    memcpy(copy, bytes, n);
+    copy[n] = '\0';
+    value = cJSON_CreateString(copy);
+    free(copy);
+    return value;
+}
+
+/* A list with the call, whole (at: NULL) or what was not said of it. */
+static cJSON *calls_of(const struct serve_answer *a, const struct serve_call *c,
+                       const struct serve_events *at)
+{
+    bool named = at == NULL || !at->called;
+    size_t from = at != NULL ? at->arguments : 0;
+    cJSON *list = cJSON_CreateArray(), *one = cJSON_CreateObject(), *function;
+    char id[48];
+
+    snprintf(id, sizeof id, "call_%llx_%llu", (unsigned long long)a->created,
+             (unsigned long long)a->number);
+    cJSON_AddItemToArray(list, one);
+    if (at != NULL) {
+        cJSON_AddNumberToObject(one, "index", 0);
+    }
+    if (named) {
+        cJSON_AddStringToObject(one, "id", id);
+        cJSON_AddStringToObject(one, "type", "function");
+    }
+    function = cJSON_AddObjectToObject(one, "function");
+    if (named) {
+        cJSON_AddItemToObject(function, "name", text_of(c->name, c->name_bytes));
+    }
+    cJSON_AddItemToObject(function, "arguments",
+                          text_of(c->arguments + from, c->arguments_bytes - from));
+    return list;
+}
+
+static void add_content(cJSON *message, const struct serve_answer *a, const struct serve_job *j)
+{
+    struct serve_call c = call_of(j);
+
+    if (c.found && c.content == 0) {
+        cJSON_AddNullToObject(message, "content");
+    } else {
+        cJSON_AddItemToObject(message, "content", text_of(serve_text_shown(&j->text), c.content));
+    }
+    if (c.found) {
+        cJSON_AddItemToObject(message, "tool_calls", calls_of(a, &c, NULL));
+    }
+}
+
 static void answer_reply(struct serve_text *out, const struct serve_answer *a,
                          const struct serve_job *j)
 {
@@ -245,7 +318,7 @@ static void answer_reply(struct serve_text *out, const struct serve_answer *a,
         cJSON *message = cJSON_AddObjectToObject(choice, "message");
 
         cJSON_AddStringToObject(message, "role", "assistant");
-        cJSON_AddStringToObject(message, "content", serve_text_shown(&j->text));
+        add_content(message, a, j);
         if (j->thoughts.n != 0) {
             cJSON_AddStringToObject(message, "reasoning_content", j->thoughts.bytes);
         }
@@ -270,9 +343,9 @@ void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
-/* One event; name: of the delta's member, NULL: none; reason: NULL before the end. */
+/* One event; name: of the delta's member, NULL: none; value is gone; reason: NULL before the end. */
 static void say(struct serve_text *out, const struct serve_answer *a, const char *name,
-                const char *text, const char *reason, bool role)
+                cJSON *value, const char *reason, bool role)
 {
     bool chat = a->kind == SERVE_CHAT;
     cJSON *choice, *root = envelope(a, chat ? "chat.completion.chunk" : "text_completion", &choice);
@@ -284,10 +357,10 @@ static void say(struct serve_text *out, const struct serve_answer *a, const char
             cJSON_AddStringToObject(delta, "role", "assistant");
         }
         if (name != NULL) {
-            cJSON_AddStringToObject(delta, name, text);
+            cJSON_AddItemToObject(delta, name, value);
         }
     } else {
-        cJSON_AddStringToObject(choice, "text", text);
+        cJSON_AddItemToObject(choice, "text", value != NULL ? value : cJSON_CreateString(""));
     }
     cJSON_AddNullToObject(choice, "logprobs");
     if (reason != NULL) {
@@ -316,7 +389,7 @@ static void end_events(struct serve_text *out, const struct serve_answer *a,
     if (j->error.status != 0) {
         put(out, error_of(&j->error), true);
     } else {
-        say(out, a, NULL, "", reason_of(j), false);
+        say(out, a, NULL, NULL, reason_of(j), false);
         if (j->request.stream_usage) {
             say_usage(out, a, j);
         }
@@ -324,24 +397,41 @@ static void end_events(struct serve_text *out, const struct serve_answer *a,
     (void)serve_text_say(out, "data: [DONE]\n\n");
 }
 
+/* What has come of a call. */
+static void say_call(struct serve_text *out, const struct serve_answer *a,
+                     const struct serve_call *c, struct serve_events *at)
+{
+    if (!c->found || (at->called && c->arguments_bytes == at->arguments)) {
+        return;
+    }
+    say(out, a, "tool_calls", calls_of(a, c, at), NULL, false);
+    at->called = true;
+    at->arguments = c->arguments_bytes;
+}
+
 void serve_answer_events(struct serve_text *out, const struct serve_answer *a,
                          const struct serve_job *j, struct serve_events *at)
 {
+    struct serve_call c = call_of(j);
+
     if (at->ended) {
         return;
     }
     if (!at->begun && a->kind == SERVE_CHAT) {
-        say(out, a, "content", "", NULL, true);
+        say(out, a, "content", cJSON_CreateString(""), NULL, true);
     }
     at->begun = true;
     if (j->thoughts.n > at->thoughts && a->kind == SERVE_CHAT) {
-        say(out, a, "reasoning_content", j->thoughts.bytes + at->thoughts, NULL, false);
+        say(out, a, "reasoning_content", cJSON_CreateString(j->thoughts.bytes + at->thoughts), NULL,
+            false);
         at->thoughts = j->thoughts.n;
     }
-    if (j->text.n > at->text) {
-        say(out, a, "content", j->text.bytes + at->text, NULL, false);
-        at->text = j->text.n;
+    if (c.content > at->text) {
+        say(out, a, "content", text_of(j->text.bytes + at->text, c.content - at->text), NULL,
+            false);
+        at->text = c.content;
     }
+    say_call(out, a, &c, at);
     if (j->done) {
         at->ended = true;
         end_events(out, a, j);

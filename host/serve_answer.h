@@ -27,7 +27,8 @@ void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
 /* How far the events of a reply are. */
 struct serve_events {
     bool begun, ended;
-    size_t text, thoughts; /* bytes that were said */
+    bool called;                      /* the call's name was said */
+    size_t text, thoughts, arguments; /* bytes that were said */
 };
 
 /* The events from there on, to the last one where the job is done. The caller has its lock. */

@@ -17,13 +17,14 @@ static const char any_object[] =
     "string ::= \"\\\"\" ( [^\"\\\\\\x00-\\x1f] | \"\\\\\" ( [\"\\\\/bfnrt] | \"u\" [0-9a-fA-F]{4} ) ){0,512} \"\\\"\"\n"
     "number ::= \"-\"? ( \"0\" | [1-9] [0-9]{0,14} ) ( \".\" [0-9]{1,15} )?\n";
 
-static bool set_gbnf(struct serve_request *q, const char *gbnf, const char *param,
-                     struct serve_error *e)
+bool serve_grammar_of_gbnf(struct serve_request *q, const char *gbnf, const char *param,
+                           struct serve_error *e)
 {
     char why[GRAMMAR_PROBLEM_BYTES] = "";
 
     if (q->grammar != NULL) {
-        return serve_refuse(e, 400, param, NULL, "a request has one grammar or response_format");
+        return serve_refuse(e, 400, param, NULL,
+                            "a request has one of grammar, response_format and tools");
     }
     if (grammar_compile_gbnf(gbnf, &q->grammar, &q->grammar_bytes, why) != ERR_OK) {
         q->grammar = NULL;
@@ -50,7 +51,7 @@ static bool set_schema(struct serve_request *q, const cJSON *schema, struct serv
     if (!good) {
         return serve_refuse(e, 400, "response_format", NULL, "%s", why);
     }
-    good = set_gbnf(q, gbnf, "response_format", e);
+    good = serve_grammar_of_gbnf(q, gbnf, "response_format", e);
     free(gbnf);
     return good;
 }
@@ -63,7 +64,7 @@ bool serve_grammar_of_format(struct serve_request *q, const cJSON *format, struc
         return true;
     }
     if (type != NULL && strcmp(type, "json_object") == 0) {
-        return set_gbnf(q, any_object, "response_format", e);
+        return serve_grammar_of_gbnf(q, any_object, "response_format", e);
     }
     if (type != NULL && strcmp(type, "json_schema") == 0) {
         const cJSON *outer = cJSON_GetObjectItemCaseSensitive(format, "json_schema");
@@ -103,7 +104,7 @@ bool serve_grammar_of_text(struct serve_request *q, const cJSON *grammar, struct
                             "grammar has to be a text: GBNF, or choices with bars between them");
     }
     if (strstr(text, "::=") != NULL) {
-        return set_gbnf(q, text, "grammar", e);
+        return serve_grammar_of_gbnf(q, text, "grammar", e);
     }
     if (!grammar_is_choices(text) || q->grammar != NULL) {
         return serve_refuse(e, 400, "grammar", NULL,

@@ -1,8 +1,6 @@
 /* A request from its body: its fields. What is said in it: serve_texts.c. */
 #include "host/serve_request_private.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,42 +14,6 @@ enum {
     BOTH = CHAT | CONTINUE,
     EMBED = 1 << SERVE_EMBED
 };
-
-/* What was cut in the middle of a character ends before it. */
-static void make_utf8(char *text)
-{
-    size_t n = strlen(text);
-
-    for (size_t at = 0; at < n;) {
-        int bytes = utf8_check((const uint8_t *)text + at, n - at);
-
-        if (bytes < 1) {
-            text[at] = '\0';
-            return;
-        }
-        at += (size_t)bytes;
-    }
-}
-
-bool serve_refuse(struct serve_error *e, int status, const char *param, const char *code,
-                  const char *format, ...)
-{
-    va_list list;
-
-    e->status = status;
-    e->code = code;
-    snprintf(e->param, sizeof e->param, "%s", param != NULL ? param : "");
-    va_start(list, format);
-    vsnprintf(e->text, sizeof e->text, format, list);
-    va_end(list);
-    make_utf8(e->text);
-    return false;
-}
-
-bool serve_no_memory(struct serve_reader *r)
-{
-    return serve_refuse(r->e, 500, NULL, NULL, "out of memory");
-}
 
 /* ---- numbers and words ----------------------------------------------------------------------- */
 
@@ -125,6 +87,21 @@ static bool pass_over(struct serve_reader *r, const struct serve_field *f, const
     (void)r;
     (void)f;
     (void)v;
+    return true;
+}
+
+/* Tools are read once all other fields are. */
+static bool read_tools(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    (void)f;
+    r->tools = v;
+    return true;
+}
+
+static bool read_tool_choice(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    (void)f;
+    r->tool_choice = v;
     return true;
 }
 
@@ -276,8 +253,8 @@ static const struct serve_field fields[] = {
     { .name = "top_logprobs", .kinds = CHAT, .read = read_nothing },
     { .name = "echo", .kinds = CONTINUE, .read = read_nothing },
     { .name = "suffix", .kinds = CONTINUE, .read = read_nothing },
-    { .name = "tools", .kinds = CHAT, .read = read_nothing },
-    { .name = "tool_choice", .kinds = CHAT, .read = read_nothing },
+    { .name = "tools", .kinds = CHAT, .read = read_tools },
+    { .name = "tool_choice", .kinds = CHAT, .read = read_tool_choice },
     { .name = "parallel_tool_calls", .kinds = CHAT, .read = pass_over },
     { .name = "user", .kinds = BOTH | EMBED, .read = pass_over },
     { .name = "metadata", .kinds = BOTH, .read = pass_over },
@@ -343,7 +320,7 @@ static bool is_text(const char *body, size_t bytes)
 bool serve_request_read(struct serve_request *q, enum serve_kind kind, const char *body,
                         size_t bytes, const struct serve_defaults *d, struct serve_error *e)
 {
-    struct serve_reader r = { q, d, e };
+    struct serve_reader r = { .q = q, .d = d, .e = e };
     cJSON *root;
     bool good;
 
@@ -360,11 +337,14 @@ bool serve_request_read(struct serve_request *q, enum serve_kind kind, const cha
         return serve_refuse(e, 400, NULL, NULL, "the body is not JSON");
     }
     good = read_fields(&r, root);
-    cJSON_Delete(root);
     if (good && kind == SERVE_CHAT && !q->has_system && d->system != NULL) {
         q->has_system = true;
         good = serve_text_add(&q->system, d->system, strlen(d->system)) || serve_no_memory(&r);
     }
+    if (good && kind == SERVE_CHAT) {
+        good = serve_tools_use(&r, r.tools, r.tool_choice);
+    }
+    cJSON_Delete(root);
     return good;
 }
 

@@ -51,6 +51,7 @@ struct serve_request {
     struct serve_text system;
     bool has_system;
     bool stream, stream_usage, no_thinking;
+    bool may_call; /* the reply may be a call of a function (serve_call.h) */
     bool seeded;
     bool base64; /* SERVE_EMBED: numbers as bytes of f32, and not as text */
     uint32_t n;  /* tokens at most; 0: until the model ends */
@@ -79,6 +80,9 @@ struct cJSON;
 bool serve_grammar_of_format(struct serve_request *q, const struct cJSON *response_format,
                              struct serve_error *e);
 bool serve_grammar_of_text(struct serve_request *q, const struct cJSON *grammar,
+                           struct serve_error *e);
+/* param: the field that it was made of. */
+bool serve_grammar_of_gbnf(struct serve_request *q, const char *gbnf, const char *param,
                            struct serve_error *e);
 
 #endif

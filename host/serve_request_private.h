@@ -10,6 +10,8 @@ struct serve_reader {
     struct serve_request *q;
     const struct serve_defaults *d;
     struct serve_error *e;
+    const cJSON *tools, *tool_choice; /* of the body; NULL: absent */
+    const cJSON *calls; /* those of the message before, which tools answer; NULL: none */
 };
 
 struct serve_field {
@@ -27,5 +29,8 @@ bool serve_no_memory(struct serve_reader *r);
 bool serve_read_messages(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
 bool serve_read_prompt(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
 bool serve_read_input(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
+
+/* serve_tools.c: the fields tools and tool_choice (NULL: absent), once all others are read. False: r->e. */
+bool serve_tools_use(struct serve_reader *r, const cJSON *tools, const cJSON *tool_choice);
 
 #endif

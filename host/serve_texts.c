@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/serve_call.h"
 #include "host/serve_request_private.h"
 
 static struct serve_turn *add_turn(struct serve_reader *r)
@@ -82,8 +83,38 @@ static bool add_user(struct serve_reader *r, const cJSON *content)
     return t != NULL && read_content(r, content, &t->user, more);
 }
 
-static bool add_reply(struct serve_reader *r, const cJSON *content)
+/* The calls of an assistant's message, in the form in which a model says them. */
+static bool add_calls(struct serve_reader *r, const cJSON *calls, struct serve_text *to)
 {
+    const cJSON *call;
+
+    cJSON_ArrayForEach(call, calls)
+    {
+        const cJSON *function = cJSON_GetObjectItemCaseSensitive(call, "function");
+        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(function, "name")),
+                   *arguments = cJSON_GetStringValue(
+                       cJSON_GetObjectItemCaseSensitive(function, "arguments"));
+        cJSON *object = arguments != NULL ? cJSON_ParseWithOpts(arguments, NULL, true) : NULL;
+        bool good = name != NULL && cJSON_IsObject(object);
+
+        cJSON_Delete(object);
+        if (!good) {
+            return serve_refuse(r->e, 400, "messages", NULL,
+                                "a call has to have function.name, and function.arguments that are "
+                                "an object as a text of JSON");
+        }
+        if (!add_text(r, to, to->n != 0 ? "\n" : "", false) ||
+            !(serve_call_add(to, name, arguments) || serve_no_memory(r))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_reply(struct serve_reader *r, const cJSON *m, const cJSON *content)
+{
+    const cJSON *calls = cJSON_GetObjectItemCaseSensitive(m, "tool_calls");
+    bool calling = cJSON_IsArray(calls) && calls->child != NULL;
     struct serve_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
     bool more = t != NULL && t->replied;
 
@@ -92,7 +123,49 @@ static bool add_reply(struct serve_reader *r, const cJSON *content)
                             "an assistant's message has to come after a user's");
     }
     t->replied = true;
-    return read_content(r, content, &t->reply, more);
+    r->calls = calling ? calls : NULL;
+    if (calling && (content == NULL || cJSON_IsNull(content))) {
+        return add_text(r, &t->reply, "", more) && add_calls(r, calls, &t->reply);
+    }
+    return read_content(r, content, &t->reply, more) &&
+           (!calling || add_calls(r, calls, &t->reply));
+}
+
+static bool is_called(const cJSON *calls, const char *id)
+{
+    const cJSON *call;
+
+    cJSON_ArrayForEach(call, calls)
+    {
+        const char *own = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(call, "id"));
+
+        if (id != NULL && own != NULL && strcmp(own, id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a call gave: the user's place in the conversation. */
+static bool add_result(struct serve_reader *r, const cJSON *m, const cJSON *content)
+{
+    struct serve_turn *t;
+    bool more;
+
+    if (!is_called(r->calls,
+                   cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(m, "tool_call_id")))) {
+        return serve_refuse(r->e, 400, "messages", NULL,
+                            "a tool's message has to come after an assistant's whose tool_calls "
+                            "have its tool_call_id");
+    }
+    t = &r->q->turns[r->q->n_turns - 1];
+    more = !t->replied;
+    if (!more) {
+        t = add_turn(r);
+    }
+    return t != NULL && add_text(r, &t->user, "<tool_response>\n", more) &&
+           read_content(r, content, &t->user, false) &&
+           add_text(r, &t->user, "\n</tool_response>", false);
 }
 
 static bool add_message(struct serve_reader *r, const cJSON *m)
@@ -104,13 +177,17 @@ static bool add_message(struct serve_reader *r, const cJSON *m)
         return add_system(r, content);
     }
     if (role != NULL && strcmp(role, "user") == 0) {
+        r->calls = NULL;
         return add_user(r, content);
     }
     if (role != NULL && strcmp(role, "assistant") == 0) {
-        return add_reply(r, content);
+        return add_reply(r, m, content);
+    }
+    if (role != NULL && strcmp(role, "tool") == 0) {
+        return add_result(r, m, content);
     }
     return serve_refuse(r->e, 400, "messages", NULL,
-                        "a message's role has to be system, developer, user or assistant");
+                        "a message's role has to be system, developer, user, assistant or tool");
 }
 
 bool serve_read_messages(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
@@ -127,7 +204,8 @@ bool serve_read_messages(struct serve_reader *r, const struct serve_field *f, co
         }
     }
     if (r->q->n_turns == 0 || r->q->turns[r->q->n_turns - 1].replied) {
-        return serve_refuse(r->e, 400, f->name, NULL, "the last message has to be the user's");
+        return serve_refuse(r->e, 400, f->name, NULL,
+                            "the last message has to be the user's, or a tool's");
     }
     return true;
 }

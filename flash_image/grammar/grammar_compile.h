@@ -37,4 +37,9 @@ enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
 enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
                                 char problem[GRAMMAR_PROBLEM_BYTES]);
 
+/* The rules of several (n) after `first`, which is any GBNF or "": r and rules[i] is the name of that of schemas[i]; root is the
+ * caller's to write. Otherwise the same. */
+enum err grammar_gbnf_of_schemas(const char *first, const char *const *schemas, unsigned n,
+                                 unsigned *rules, char **gbnf, char problem[GRAMMAR_PROBLEM_BYTES]);
+
 #endif

@@ -443,29 +443,44 @@ static unsigned make_schema(struct maker *m, const cJSON *schema)
     return rule;
 }
 
-enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
-                                char problem[GRAMMAR_PROBLEM_BYTES])
+/* The rules of one schema; its own is m->n_rules before. */
+static void make_root(struct maker *m, const char *schema)
 {
-    struct maker *m = calloc(1, sizeof *m);
     cJSON *root = cJSON_ParseWithOpts(schema, NULL, true);
 
-    *gbnf = NULL;
-    problem[0] = '\0';
-    if (m == NULL || root == NULL) {
-        snprintf(problem, GRAMMAR_PROBLEM_BYTES, "the schema is no JSON");
-    } else {
-        m->root = root;
-        m->problem = problem;
-        text_put(&m->out, "root ::= r0\n");
-        m->refs[m->n_refs++] = (struct referred){ root, 0 };
-        (void)make_schema(m, root);
-        text_shared(&m->out, m->any);
-        if (m->out.failed && problem[0] == '\0') {
-            snprintf(problem, GRAMMAR_PROBLEM_BYTES, "the schema is too long");
-        }
-        *gbnf = m->out.s;
+    if (root == NULL) {
+        fail(m, "the schema is no JSON");
+        return;
     }
+    m->root = root;
+    m->n_refs = 0;
+    m->refs[m->n_refs++] = (struct referred){ root, m->n_rules };
+    (void)make_schema(m, root);
     cJSON_Delete(root);
+}
+
+enum err grammar_gbnf_of_schemas(const char *first, const char *const *schemas, unsigned n,
+                                 unsigned *rules, char **gbnf, char problem[GRAMMAR_PROBLEM_BYTES])
+{
+    struct maker *m = calloc(1, sizeof *m);
+
+    *gbnf = NULL;
+    snprintf(problem, GRAMMAR_PROBLEM_BYTES, "there is no memory for the schema");
+    if (m == NULL) {
+        return ERR_BAD_ARGUMENT;
+    }
+    problem[0] = '\0';
+    m->problem = problem;
+    text_put(&m->out, first);
+    for (unsigned i = 0; i < n && !failed(m); i++) {
+        rules[i] = m->n_rules;
+        make_root(m, schemas[i]);
+    }
+    text_shared(&m->out, m->any);
+    if (m->out.failed) {
+        fail(m, "the schema is too long");
+    }
+    *gbnf = m->out.s;
     free(m);
     if (problem[0] != '\0') {
         free(*gbnf);
@@ -473,4 +488,12 @@ enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
         return ERR_BAD_ARGUMENT;
     }
     return ERR_OK;
+}
+
+enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
+                                char problem[GRAMMAR_PROBLEM_BYTES])
+{
+    unsigned rule; /* 0 */
+
+    return grammar_gbnf_of_schemas("root ::= r0\n", &schema, 1, &rule, gbnf, problem);
 }

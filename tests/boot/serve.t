@@ -156,6 +156,60 @@ tap.ok(status == 200 and said(a).startswith("{") and (a["choices"][0]["finish_re
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[3], grammar="fourteen|fifteen|15"))[1]) in ("fourteen", "fifteen", "15") and
        said(server.ask(CHAT, chat("x", grammar='root ::= "ab" "c"+ "d"'))[1])[:3] == "abc", "choices, and GBNF")
 
+# Functions: a call by construction, whole and streamed; what it gave goes back.
+LAMP = {"type": "function", "function": {"name": "lamp", "description": "A lamp", "strict": True, "parameters": {
+    "type": "object", "properties": {"colour": {"enum": ["red", "blue"]}, "level": {"type": "integer", "minimum": 0, "maximum": 9}}, "required": ["colour", "level"]}}}
+TOOLS = [LAMP, {"type": "function", "function": {"name": "now"}}]
+NOW = {"type": "function", "function": {"name": "now"}}
+
+
+def is_call(answer, names=("lamp", "now")):
+    """Whether a reply is one call, with arguments that its schema allows."""
+    choice = answer["choices"][0]
+    calls = choice["message"].get("tool_calls", [])
+    if len(calls) != 1 or choice["finish_reason"] != "tool_calls" or calls[0]["type"] != "function" or not calls[0]["id"].startswith("call_"):
+        return False
+    f = calls[0]["function"]
+    got = json.loads(f["arguments"])
+    fits = got == {} if f["name"] == "now" else set(got) == {"colour", "level"} and got["colour"] in ("red", "blue") and got["level"] in range(10)
+    return fits and f["name"] in names
+
+
+def calls_in(rows):
+    """The message that the deltas of a stream make."""
+    deltas = [c["delta"] for r in rows for c in r["choices"]]
+    pieces = [p for d in deltas for p in d.get("tool_calls", [])]
+    return {"content": "".join(d.get("content") or "" for d in deltas), "id": pieces[0]["id"] if pieces else None, "n": len(pieces),
+            "name": pieces[0]["function"]["name"] if pieces else None, "arguments": "".join(p["function"]["arguments"] for p in pieces)}
+
+
+must = [server.ask(CHAT, chat("Set the light.", temperature=1.5, seed=s, max_tokens=200, tools=TOOLS, tool_choice="required"))[1] for s in range(6)]
+tap.ok(all(is_call(a) and a["choices"][0]["message"]["content"] is None for a in must) and len({a["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] for a in must}) > 1,
+       "a call that has to come does, at temperature 1.5", must)
+one = server.ask(CHAT, chat("Set the light.", max_tokens=200, tools=TOOLS, tool_choice=NOW, parallel_tool_calls=False))[1]
+tap.ok(is_call(one, ("now",)) and one["usage"]["completion_tokens"] > 5, "one that is named", one)
+for choice, seed in (("required", 3), (NOW, 0), ("auto", 1)):
+    body = chat("Set the light.", temperature=1.2, seed=seed, max_tokens=200, tools=TOOLS, tool_choice=choice)
+    whole_call = server.ask(CHAT, body)[1]["choices"][0]
+    rows, last = events(server.ask(CHAT, {**body, "stream": True})[1])
+    made = calls_in(rows)
+    message = whole_call["message"]
+    f = message["tool_calls"][0]["function"] if "tool_calls" in message else {"name": None, "arguments": ""}
+    tap.ok(last == "[DONE]" and made["content"] == (message["content"] or "") and (made["name"], made["arguments"]) == (f["name"], f["arguments"]) and
+           rows[-1]["choices"][0]["finish_reason"] == whole_call["finish_reason"] and (made["name"] is None or made["n"] >= 2 and made["id"].startswith("call_")),
+           f"a stream has what the whole reply has: {choice if isinstance(choice, str) else 'named'}", (made, whole_call))
+free = [server.ask(CHAT, chat(PROMPTS[s], temperature=1, seed=s, tools=TOOLS))[1]["choices"][0] for s in range(4)]
+tap.ok(all(c["finish_reason"] in ("stop", "length") and c["message"]["content"] and "<tool" not in c["message"]["content"] or "tool_calls" in c["message"] for c in free),
+       "prose or a call, where the model may choose", free)
+cut = server.ask(CHAT, chat("Set the light.", max_tokens=30, tools=TOOLS, tool_choice="required"))[1]["choices"][0]
+tap.ok(cut["finish_reason"] == "length" and "<tool" not in (cut["message"]["content"] or ""), "a call that max_tokens cuts is none", cut)
+talk = [{"role": "user", "content": "Set the light."}, must[0]["choices"][0]["message"],
+        {"role": "tool", "tool_call_id": must[0]["choices"][0]["message"]["tool_calls"][0]["id"], "content": "It is on."}]
+status, after_call = server.ask(CHAT, chat("", messages=talk, tools=TOOLS, temperature=1.5, seed=0))
+tap.ok(status == 200 and after_call["usage"]["prompt_tokens_details"]["cached_tokens"] >= must[0]["usage"]["prompt_tokens"],
+       "what a call gave goes on from where the call is", after_call)
+tap.ok(said(server.ask(CHAT, chat(PROMPTS[0], tools=TOOLS, tool_choice="none"))[1]) == want[PROMPTS[0]], "none may be called")
+
 # Embeddings: the same bits in any company, as text and as bytes; replies beside them are what they were.
 EMBED = "/v1/embeddings"
 status, both = server.ask(EMBED, {"input": ["a cat", "a dog"], "model": "demo-q8_0"})

@@ -164,6 +164,8 @@ tap.ok([h[2]["content"].strip() for h in histories] == fresh and all(c > 10 for 
 # What is refused, by name.
 tap.ok(server.ask(CHAT, chat("x", grammar="a|b"))[0] == 400 and "grammar=on" in server.ask(CHAT, chat("x", grammar="a|b"))[1]["error"]["message"],
        "a grammar, where the boards keep no memory for one", server.ask(CHAT, chat("x", grammar="a|b")))
+calling = server.ask(CHAT, chat("x", tools=[{"type": "function", "function": {"name": "now"}}]))
+tap.ok(calling[0] == 400 and "grammar=on" in calling[1]["error"]["message"], "functions likewise", calling)
 for body, param, what in ((chat("long " * 3000), "messages", "more than a line takes"),
                           (chat("x", temperature=-1), "temperature", "a value")):
     status, a = server.ask(CHAT, body)
@@ -231,12 +233,18 @@ bodies = [chat("Set the light.", max_tokens=90, response_format={"type": "json_s
           chat("Set the light.", response_format={"type": "json_object"}), chat(PROMPTS[3], grammar="fourteen|fifteen|15"), chat(PROMPTS[3]),
           chat("Set the light.", response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": wide}}),
           chat("x", temperature=1.5, seed=4, grammar='root ::= "ab" ("c" | "d"){5,9}'), chat(PROMPTS[2])]
+LAMP = {"type": "function", "function": {"name": "lamp", "parameters": {"type": "object", "properties": {"colour": {"enum": ["red", "blue"]}}, "required": ["colour"]}}}
+bodies += [chat("Set the light.", max_tokens=90, tools=[LAMP], tool_choice=choice) for choice in ("required", "auto")]
 held = Board("held", "mode=json grammar=on")
 server, here = Server(held.line), Server(DEMO)
 tap.ok(server.boards(1), "a board with memory for grammars")
-replies, wanted = [[s.ask(CHAT, b)[1] for b in bodies] for s in (server, here)]
-tap.ok([said(r) for r in replies] == [said(w) for w in wanted], "replies that are held to grammars, and those between them that are not", (replies, wanted))
-tap.ok(set(json.loads(said(replies[0]))) == {"light", "on"} and said(replies[2]) in ("fourteen", "fifteen", "15") and set(said(replies[5])) <= set("abcd"), "and held they are", replies)
+replies, wanted = ([s.ask(CHAT, b)[1] for b in bodies] for s in (server, here))
+for answer in [*replies, *wanted]:
+    for call in answer["choices"][0]["message"].get("tool_calls", []) if "choices" in answer else []:
+        call["id"] = ""
+tap.ok([r["choices"] for r in replies] == [w["choices"] for w in wanted], "replies that are held to grammars, and those between them that are not", (replies, wanted))
+tap.ok(set(json.loads(said(replies[0]))) == {"light", "on"} and said(replies[2]) in ("fourteen", "fifteen", "15") and set(said(replies[5])) <= set("abcd") and
+       json.loads(replies[7]["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"])["colour"] in ("red", "blue"), "and held they are", replies)
 held.kill()
 server.end()
 here.end()

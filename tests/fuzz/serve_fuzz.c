@@ -1,11 +1,13 @@
 /* Bodies of any bytes as requests of `ingot serve`; the first byte says of which page. Each is taken with values
- * within their bounds, or refused by a sentence, which the answer has as JSON. */
+ * within their bounds, or refused by a sentence, which the answer has as JSON. Or texts of any bytes as replies that may be calls: what
+ * a stream says of them is what the whole answer has. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
 
 #include "host/serve_answer.h"
+#include "host/serve_call.h"
 #include "runtime/grammar/grammar.h"
 #include "runtime/text/utf8.h"
 
@@ -29,6 +31,7 @@ static void check(const struct serve_request *q)
         must(!q->turns[i].replied || q->turns[i].reply.bytes != NULL);
     }
     must(!q->has_system || q->system.bytes != NULL);
+    must(!q->may_call || (q->kind == SERVE_CHAT && q->has_system && q->grammar != NULL));
     must(q->n <= 1 << 20 && q->n_stops <= REPLY_TEXT_STOPS);
     for (uint32_t i = 0; i < q->n_stops; i++) {
         must(q->stops[i][0] != '\0' && memchr(q->stops[i], '\0', sizeof q->stops[i]) != NULL);
@@ -64,6 +67,102 @@ static void check_error(const struct serve_error *e)
     serve_text_free(&out);
 }
 
+static const struct serve_answer as_chat = { .kind = SERVE_CHAT, .number = 1, .model = "m" };
+
+static const cJSON *choice_of(const cJSON *root, const char *name)
+{
+    const cJSON *choices = cJSON_GetObjectItemCaseSensitive(root, "choices");
+
+    return cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(choices, 0), name);
+}
+
+static void add_member(struct serve_text *to, const cJSON *object, const char *name)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+
+    if (text != NULL) {
+        (void)serve_text_add(to, text, strlen(text));
+    }
+}
+
+/* What a message or a delta has of content, name and arguments. */
+static void add_parts(struct serve_text said[3], const cJSON *message)
+{
+    const cJSON *calls = cJSON_GetObjectItemCaseSensitive(message, "tool_calls");
+    const cJSON *f = cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(calls, 0), "function");
+
+    add_member(&said[0], message, "content");
+    add_member(&said[1], f, "name");
+    add_member(&said[2], f, "arguments");
+}
+
+static void add_events(struct serve_text said[3], const char *text)
+{
+    const char *event = text;
+
+    while ((event = strstr(event, "data: {")) != NULL) {
+        cJSON *root = cJSON_Parse(event + strlen("data: "));
+
+        must(root != NULL);
+        add_parts(said, choice_of(root, "delta"));
+        cJSON_Delete(root);
+        event++;
+    }
+}
+
+/* A reply that comes byte by byte. */
+static void check_reply(const char *text, size_t n)
+{
+    struct serve_job *j = serve_job_new();
+    struct serve_text out = { .n = 0 }, said[3] = { { .n = 0 } }, wanted[3] = { { .n = 0 } };
+    struct serve_events at = { .begun = false };
+    struct serve_call before = { .content = 0 }, c;
+    cJSON *root;
+
+    must(j != NULL);
+    j->request.kind = SERVE_CHAT;
+    j->request.may_call = true;
+    for (size_t i = 0; i <= n; i++) {
+        j->done = i == n;
+        must(serve_text_add(&j->text, text + i, i < n ? 1 : 0));
+        serve_call_find(&c, j->text.bytes, j->text.n, j->done);
+        must(c.content >= before.content && c.content <= j->text.n && c.found >= before.found);
+        must(c.whole >= before.whole && c.arguments_bytes >= before.arguments_bytes);
+        must(!before.whole || c.arguments_bytes == before.arguments_bytes);
+        before = c;
+        serve_answer_events(&out, &as_chat, j, &at);
+    }
+    add_events(said, serve_text_shown(&out));
+    out.n = 0;
+    serve_answer_whole(&out, &as_chat, j);
+    root = cJSON_Parse(out.bytes);
+    must(root != NULL);
+    add_parts(wanted, choice_of(root, "message"));
+    must((strcmp(choice_of(root, "finish_reason")->valuestring, "tool_calls") == 0) == c.whole);
+    cJSON_Delete(root);
+    for (int i = 0; i < 3; i++) {
+        must(strcmp(serve_text_shown(&said[i]), serve_text_shown(&wanted[i])) == 0);
+        serve_text_free(&said[i]);
+        serve_text_free(&wanted[i]);
+    }
+    serve_text_free(&out);
+    serve_job_release(j);
+}
+
+/* Without a NUL, which no text has, nor characters that are not whole. */
+static void take_reply(const uint8_t *data, size_t size)
+{
+    char text[256];
+    size_t n = 0;
+
+    for (size_t i = 0; i < size && n < sizeof text; i++) {
+        if (data[i] >= 0x0a && data[i] < 0x7f) {
+            text[n++] = (char)data[i];
+        }
+    }
+    check_reply(text, n);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct serve_defaults d = { .model = "demo.ingot" };
@@ -74,12 +173,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1 || size > SERVE_BODY_BYTES) {
         return 0;
     }
+    if (data[0] % (SERVE_N_KINDS + 1) == SERVE_N_KINDS) {
+        take_reply(data + 1, size - 1);
+        return 0;
+    }
     sampler_params_default(&d.sampler);
     body = malloc(size);
     must(body != NULL);
     memcpy(body, data + 1, size - 1);
     body[size - 1] = '\0';
-    if (serve_request_read(&q, (enum serve_kind)(data[0] % SERVE_N_KINDS), body, size - 1, &d,
+    if (serve_request_read(&q, (enum serve_kind)(data[0] % (SERVE_N_KINDS + 1)), body, size - 1, &d,
                            &e)) {
         check(&q);
     } else {

@@ -4,6 +4,9 @@ import json
 import sys
 
 LIGHT = {"type": "object", "properties": {"light": {"enum": ["red", "blue"]}, "n": {"type": "integer", "maximum": 9}}, "required": ["light"]}
+TOOLS = [{"type": "function", "function": {"name": "set_light", "description": "x", "strict": True, "parameters": LIGHT}}, {"type": "function", "function": {"name": "now"}},
+         {"type": "function", "function": {"name": "tree", "parameters": {"type": "object", "properties": {"t": {"$ref": "#/$defs/t"}}, "$defs": {"t": {"type": "object", "properties": {"t": {"$ref": "#/$defs/t"}}}}}}}]
+CALL = {"id": "c1", "type": "function", "function": {"name": "set_light", "arguments": "{\"light\": \"red\"}"}}
 SEEDS = [
     b"0" + json.dumps({"model": "demo", "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"},
                        {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "\u00e9"}]}], "stream": True, "stream_options": {"include_usage": True},
@@ -13,6 +16,12 @@ SEEDS = [
     b"0" + json.dumps({"messages": [{"role": "user", "content": "x"}], "response_format": {"type": "json_schema", "json_schema": {"name": "l", "schema": LIGHT}}}).encode(),
     b"0" + json.dumps({"messages": [{"role": "developer", "content": "x"}, {"role": "user", "content": "y"}, {"role": "user", "content": "z"}], "response_format": {"type": "json_object"}}).encode(),
     b"1" + json.dumps({"prompt": "x", "grammar": "root ::= [a-z]+ | \"yes\""}).encode(),
+    b"0" + json.dumps({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": None, "tool_calls": [CALL]}, {"role": "tool", "tool_call_id": "c1", "content": "done"}],
+                       "tools": TOOLS, "tool_choice": "auto", "parallel_tool_calls": False}).encode(),
+    b"0" + json.dumps({"tool_choice": {"type": "function", "function": {"name": "now"}}, "tools": TOOLS, "messages": [{"role": "user", "content": "x"}]}).encode(),
+    b"0" + json.dumps({"tool_choice": "required", "tools": TOOLS[2:], "messages": [{"role": "user", "content": "x"}]}).encode(),
+    b"3I look. <tool_call>\n{\"name\": \"set_light\", \"arguments\": {\"light\": \"r\\\"}d\", \"n\": [4]}}\n</tool_call>",
+    b"3a <tool <t<tool_call>\n{\"name\": \"now\", \"arguments\": {",
 ]
 for i, seed in enumerate(SEEDS):
     with open(sys.argv[1] + (f"-{i}" if i else ""), "wb") as f:

@@ -1,0 +1,43 @@
+/* Why a request has no answer. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/serve_request_private.h"
+#include "runtime/text/utf8.h"
+
+/* What was cut in the middle of a character ends before it. */
+static void make_utf8(char *text)
+{
+    size_t n = strlen(text);
+
+    for (size_t at = 0; at < n;) {
+        int bytes = utf8_check((const uint8_t *)text + at, n - at);
+
+        if (bytes < 1) {
+            text[at] = '\0';
+            return;
+        }
+        at += (size_t)bytes;
+    }
+}
+
+bool serve_refuse(struct serve_error *e, int status, const char *param, const char *code,
+                  const char *format, ...)
+{
+    va_list list;
+
+    e->status = status;
+    e->code = code;
+    snprintf(e->param, sizeof e->param, "%s", param != NULL ? param : "");
+    va_start(list, format);
+    vsnprintf(e->text, sizeof e->text, format, list);
+    va_end(list);
+    make_utf8(e->text);
+    return false;
+}
+
+bool serve_no_memory(struct serve_reader *r)
+{
+    return serve_refuse(r->e, 500, NULL, NULL, "out of memory");
+}
