@@ -133,15 +133,20 @@ void serve_answer_metrics(struct serve_text *out, const struct serve_stats *s)
     }
 }
 
-static cJSON *usage_of(const struct serve_job *j)
+/* A prompt counts once. */
+static cJSON *usage_of(struct serve_job *const *jobs, uint32_t n)
 {
     cJSON *usage = cJSON_CreateObject(), *details;
+    double prompt = jobs[0]->prompt_tokens, reply = 0;
 
-    cJSON_AddNumberToObject(usage, "prompt_tokens", j->prompt_tokens);
-    cJSON_AddNumberToObject(usage, "completion_tokens", j->reply_tokens);
-    cJSON_AddNumberToObject(usage, "total_tokens", (double)j->prompt_tokens + j->reply_tokens);
+    for (uint32_t i = 0; i < n; i++) {
+        reply += jobs[i]->reply_tokens;
+    }
+    cJSON_AddNumberToObject(usage, "prompt_tokens", prompt);
+    cJSON_AddNumberToObject(usage, "completion_tokens", reply);
+    cJSON_AddNumberToObject(usage, "total_tokens", prompt + reply);
     details = cJSON_AddObjectToObject(usage, "prompt_tokens_details");
-    cJSON_AddNumberToObject(details, "cached_tokens", j->cached_tokens);
+    cJSON_AddNumberToObject(details, "cached_tokens", jobs[0]->cached_tokens);
     return usage;
 }
 
@@ -164,8 +169,8 @@ static const char *reason_of(const struct serve_job *j)
     return j->end == GENERATE_ENDED || j->end == GENERATE_STOP ? "stop" : "length";
 }
 
-/* id, object, created, model and the first choice, which is *choice. */
-static cJSON *envelope(const struct serve_answer *a, const char *object, cJSON **choice)
+/* id, object, created, model and *choices, a list. */
+static cJSON *envelope(const struct serve_answer *a, const char *object, cJSON **choices)
 {
     cJSON *root = cJSON_CreateObject();
     char id[40];
@@ -176,10 +181,17 @@ static cJSON *envelope(const struct serve_answer *a, const char *object, cJSON *
     cJSON_AddStringToObject(root, "object", object);
     cJSON_AddNumberToObject(root, "created", (double)a->created);
     cJSON_AddStringToObject(root, "model", a->model);
-    *choice = cJSON_CreateObject();
-    cJSON_AddItemToArray(cJSON_AddArrayToObject(root, "choices"), *choice);
-    cJSON_AddNumberToObject(*choice, "index", 0);
+    *choices = cJSON_AddArrayToObject(root, "choices");
     return root;
+}
+
+static cJSON *add_choice(cJSON *choices, uint32_t index)
+{
+    cJSON *choice = cJSON_CreateObject();
+
+    cJSON_AddItemToArray(choices, choice);
+    cJSON_AddNumberToObject(choice, "index", index);
+    return choice;
 }
 
 /* ---- embeddings ------------------------------------------------------------------------------ */
@@ -266,17 +278,17 @@ static cJSON *text_of(const char *bytes, size_t n)
     return value;
 }
 
-/* A list with the call, whole (at: NULL) or what was not said of it. */
-static cJSON *calls_of(const struct serve_answer *a, const struct serve_call *c,
+/* A list with the call of a reply, whole (at: NULL) or what was not said of it. */
+static cJSON *calls_of(const struct serve_answer *a, uint32_t index, const struct serve_call *c,
                        const struct serve_events *at)
 {
     bool named = at == NULL || !at->called;
     size_t from = at != NULL ? at->arguments : 0;
     cJSON *list = cJSON_CreateArray(), *one = cJSON_CreateObject(), *function;
-    char id[48];
+    char id[64];
 
-    snprintf(id, sizeof id, "call_%llx_%llu", (unsigned long long)a->created,
-             (unsigned long long)a->number);
+    snprintf(id, sizeof id, "call_%llx_%llu_%u", (unsigned long long)a->created,
+             (unsigned long long)a->number, (unsigned)index);
     cJSON_AddItemToArray(list, one);
     if (at != NULL) {
         cJSON_AddNumberToObject(one, "index", 0);
@@ -294,7 +306,8 @@ static cJSON *calls_of(const struct serve_answer *a, const struct serve_call *c,
     return list;
 }
 
-static void add_content(cJSON *message, const struct serve_answer *a, const struct serve_job *j)
+static void add_content(cJSON *message, const struct serve_answer *a, uint32_t index,
+                        const struct serve_job *j)
 {
     struct serve_call c = call_of(j);
 
@@ -304,56 +317,71 @@ static void add_content(cJSON *message, const struct serve_answer *a, const stru
         cJSON_AddItemToObject(message, "content", text_of(serve_text_shown(&j->text), c.content));
     }
     if (c.found) {
-        cJSON_AddItemToObject(message, "tool_calls", calls_of(a, &c, NULL));
+        cJSON_AddItemToObject(message, "tool_calls", calls_of(a, index, &c, NULL));
     }
 }
 
-static void answer_reply(struct serve_text *out, const struct serve_answer *a,
-                         const struct serve_job *j)
+static void add_reply(cJSON *choices, const struct serve_answer *a, uint32_t index,
+                      const struct serve_job *j)
 {
-    bool chat = a->kind == SERVE_CHAT;
-    cJSON *choice, *root = envelope(a, chat ? "chat.completion" : "text_completion", &choice);
+    cJSON *choice = add_choice(choices, index);
+    struct serve_scores_at at = { .bytes = 0 };
 
-    if (chat) {
+    if (a->kind == SERVE_CHAT) {
         cJSON *message = cJSON_AddObjectToObject(choice, "message");
 
         cJSON_AddStringToObject(message, "role", "assistant");
-        add_content(message, a, j);
+        add_content(message, a, index, j);
         if (j->thoughts.n != 0) {
             cJSON_AddStringToObject(message, "reasoning_content", j->thoughts.bytes);
         }
     } else {
         cJSON_AddStringToObject(choice, "text", serve_text_shown(&j->text));
     }
-    cJSON_AddNullToObject(choice, "logprobs");
+    cJSON_AddItemToObject(choice, "logprobs", serve_scores_answer(a->kind, &j->scores, &at));
     cJSON_AddStringToObject(choice, "finish_reason", reason_of(j));
-    cJSON_AddItemToObject(root, "usage", usage_of(j));
-    put(out, root, false);
 }
 
 void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
-                        const struct serve_job *j)
+                        struct serve_job *const *jobs, uint32_t n)
 {
+    bool chat = a->kind == SERVE_CHAT;
+    cJSON *choices, *root;
+
     if (a->kind == SERVE_EMBED) {
-        answer_vectors(out, a, j);
-    } else {
-        answer_reply(out, a, j);
+        answer_vectors(out, a, jobs[0]);
+        return;
     }
+    root = envelope(a, chat ? "chat.completion" : "text_completion", &choices);
+    for (uint32_t i = 0; i < n; i++) {
+        add_reply(choices, a, i, jobs[i]);
+    }
+    cJSON_AddItemToObject(root, "usage", usage_of(jobs, n));
+    put(out, root, false);
 }
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
-/* One event; name: of the delta's member, NULL: none; value is gone; reason: NULL before the end. */
-static void say(struct serve_text *out, const struct serve_answer *a, const char *name,
-                cJSON *value, const char *reason, bool role)
-{
-    bool chat = a->kind == SERVE_CHAT;
-    cJSON *choice, *root = envelope(a, chat ? "chat.completion.chunk" : "text_completion", &choice);
+struct event_stream {
+    struct serve_text *out;
+    const struct serve_answer *a;
+    const struct serve_job *j;
+    struct serve_events *at;
+};
 
+/* One event, with the scores that were not said; name: of the delta's member, NULL: none; value is gone; reason: NULL before the
+ * end. */
+static void say(const struct event_stream *s, const char *name, cJSON *value, const char *reason)
+{
+    bool chat = s->a->kind == SERVE_CHAT;
+    cJSON *choices, *choice,
+        *root = envelope(s->a, chat ? "chat.completion.chunk" : "text_completion", &choices);
+
+    choice = add_choice(choices, s->at->index);
     if (chat) {
         cJSON *delta = cJSON_AddObjectToObject(choice, "delta");
 
-        if (role) {
+        if (!s->at->begun) {
             cJSON_AddStringToObject(delta, "role", "assistant");
         }
         if (name != NULL) {
@@ -362,78 +390,77 @@ static void say(struct serve_text *out, const struct serve_answer *a, const char
     } else {
         cJSON_AddItemToObject(choice, "text", value != NULL ? value : cJSON_CreateString(""));
     }
-    cJSON_AddNullToObject(choice, "logprobs");
+    cJSON_AddItemToObject(choice, "logprobs",
+                          s->at->begun
+                              ? serve_scores_answer(s->a->kind, &s->j->scores, &s->at->scores)
+                              : cJSON_CreateNull());
     if (reason != NULL) {
         cJSON_AddStringToObject(choice, "finish_reason", reason);
     } else {
         cJSON_AddNullToObject(choice, "finish_reason");
     }
-    put(out, root, true);
+    put(s->out, root, true);
 }
 
 static void say_usage(struct serve_text *out, const struct serve_answer *a,
-                      const struct serve_job *j)
+                      struct serve_job *const *jobs, uint32_t n)
 {
     bool chat = a->kind == SERVE_CHAT;
-    cJSON *choice, *root = envelope(a, chat ? "chat.completion.chunk" : "text_completion", &choice);
+    cJSON *none, *root = envelope(a, chat ? "chat.completion.chunk" : "text_completion", &none);
 
-    cJSON_DeleteItemFromObject(root, "choices");
-    cJSON_AddArrayToObject(root, "choices");
-    cJSON_AddItemToObject(root, "usage", usage_of(j));
+    cJSON_AddItemToObject(root, "usage", usage_of(jobs, n));
     put(out, root, true);
 }
 
-static void end_events(struct serve_text *out, const struct serve_answer *a,
-                       const struct serve_job *j)
-{
-    if (j->error.status != 0) {
-        put(out, error_of(&j->error), true);
-    } else {
-        say(out, a, NULL, NULL, reason_of(j), false);
-        if (j->request.stream_usage) {
-            say_usage(out, a, j);
-        }
-    }
-    (void)serve_text_say(out, "data: [DONE]\n\n");
-}
-
 /* What has come of a call. */
-static void say_call(struct serve_text *out, const struct serve_answer *a,
-                     const struct serve_call *c, struct serve_events *at)
+static void say_call(const struct event_stream *s, const struct serve_call *c)
 {
-    if (!c->found || (at->called && c->arguments_bytes == at->arguments)) {
+    if (!c->found || (s->at->called && c->arguments_bytes == s->at->arguments)) {
         return;
     }
-    say(out, a, "tool_calls", calls_of(a, c, at), NULL, false);
-    at->called = true;
-    at->arguments = c->arguments_bytes;
+    say(s, "tool_calls", calls_of(s->a, s->at->index, c, s->at), NULL);
+    s->at->called = true;
+    s->at->arguments = c->arguments_bytes;
 }
 
 void serve_answer_events(struct serve_text *out, const struct serve_answer *a,
                          const struct serve_job *j, struct serve_events *at)
 {
+    const struct event_stream s = { out, a, j, at };
     struct serve_call c = call_of(j);
 
     if (at->ended) {
         return;
     }
     if (!at->begun && a->kind == SERVE_CHAT) {
-        say(out, a, "content", cJSON_CreateString(""), NULL, true);
+        say(&s, "content", cJSON_CreateString(""), NULL);
     }
     at->begun = true;
     if (j->thoughts.n > at->thoughts && a->kind == SERVE_CHAT) {
-        say(out, a, "reasoning_content", cJSON_CreateString(j->thoughts.bytes + at->thoughts), NULL,
-            false);
+        say(&s, "reasoning_content", cJSON_CreateString(j->thoughts.bytes + at->thoughts), NULL);
         at->thoughts = j->thoughts.n;
     }
     if (c.content > at->text) {
-        say(out, a, "content", text_of(j->text.bytes + at->text, c.content - at->text), NULL,
-            false);
+        say(&s, "content", text_of(j->text.bytes + at->text, c.content - at->text), NULL);
         at->text = c.content;
     }
-    say_call(out, a, &c, at);
-    if (j->done) {
-        at->ended = true;
-        end_events(out, a, j);
+    say_call(&s, &c);
+    if (!j->done) {
+        return;
     }
+    at->ended = true;
+    if (j->error.status != 0) {
+        put(out, error_of(&j->error), true);
+    } else {
+        say(&s, NULL, NULL, reason_of(j));
+    }
+}
+
+void serve_answer_end(struct serve_text *out, const struct serve_answer *a,
+                      struct serve_job *const *jobs, uint32_t n)
+{
+    if (n != 0 && jobs[0]->request.stream_usage) {
+        say_usage(out, a, jobs, n);
+    }
+    (void)serve_text_say(out, "data: [DONE]\n\n");
 }

@@ -3,6 +3,7 @@
 #define INGOT_HOST_SERVE_ANSWER_H
 
 #include "host/serve_backend.h"
+#include "host/serve_scores.h"
 
 /* Of one request. */
 struct serve_answer {
@@ -20,19 +21,25 @@ void serve_answer_models(struct serve_text *out, const char *model, int64_t crea
 /* The metrics of Prometheus. */
 void serve_answer_metrics(struct serve_text *out, const struct serve_stats *s);
 
-/* The whole reply of a job that is done, without an error. The caller has its lock. */
+/* The whole replies of jobs (n >= 1) that are done, without an error. */
 void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
-                        const struct serve_job *j);
+                        struct serve_job *const *jobs, uint32_t n);
 
 /* How far the events of a reply are. */
 struct serve_events {
+    uint32_t index; /* of the reply among those to the request */
     bool begun, ended;
     bool called;                      /* the call's name was said */
     size_t text, thoughts, arguments; /* bytes that were said */
+    struct serve_scores_at scores;
 };
 
 /* The events from there on, to the last one where the job is done. The caller has its lock. */
 void serve_answer_events(struct serve_text *out, const struct serve_answer *a,
                          const struct serve_job *j, struct serve_events *at);
+
+/* The end of the stream of jobs (n) that are done; n 0: of one that failed. */
+void serve_answer_end(struct serve_text *out, const struct serve_answer *a,
+                      struct serve_job *const *jobs, uint32_t n);
 
 #endif

@@ -25,6 +25,7 @@ struct serve_job {
     struct serve_error error;         /* once done: why there is no reply, or no more of it */
     enum generate_end end;            /* once done without an error */
     struct serve_text text, thoughts; /* whole characters */
+    struct serve_text scores;         /* of serve_scores.h, where they are wanted */
     struct serve_text vectors;        /* SERVE_EMBED: (n_turns, dim) f32 */
     uint32_t prompt_tokens, cached_tokens, reply_tokens;
 };

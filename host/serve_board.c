@@ -58,6 +58,7 @@ static void leave_work(struct board *b)
     seen = w->job->request.stream && w->job->text.n != 0;
     if (!seen) {
         serve_text_free(&w->job->text);
+        serve_text_free(&w->job->scores);
         serve_text_free(&w->job->vectors);
         w->job->prompt_tokens = 0;
     }
@@ -190,6 +191,7 @@ static void take_reply(struct board *b, const struct board_event *e)
     pthread_mutex_lock(&j->lock);
     if (e->kind == BOARD_TOKEN && e->text != NULL) {
         (void)serve_text_add(&j->text, e->text, strlen(e->text));
+        board_scores_read(&j->scores, e);
     } else if (e->kind == BOARD_USAGE) {
         j->prompt_tokens = e->prompt_tokens;
         j->cached_tokens = e->cached_tokens;

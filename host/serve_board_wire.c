@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "host/serve_scores.h"
 #include "runtime/text/base64.h"
 
 /* ---- from the board -------------------------------------------------------------------------- */
@@ -103,6 +104,43 @@ bool board_vector_read(struct serve_text *out, const struct board_event *event)
         }
     }
     return true;
+}
+
+/* Of an object with token, logprob and text. False: it is none. */
+static bool score_of(const cJSON *object, struct serve_score *s)
+{
+    const cJSON *id = cJSON_GetObjectItemCaseSensitive(object, "token"),
+                *logprob = cJSON_GetObjectItemCaseSensitive(object, "logprob");
+    const char *text = text_of(object, "text");
+
+    if (!cJSON_IsNumber(id) || text == NULL) {
+        return false;
+    }
+    *s = (struct serve_score){ .id = count_of(object, "token"),
+                               .logprob = cJSON_IsNumber(logprob) ? logprob->valuedouble
+                                                                  : (double)__builtin_nanf(""),
+                               .text = text,
+                               .bytes = strlen(text) };
+    return true;
+}
+
+void board_scores_read(struct serve_text *out, const struct board_event *event)
+{
+    struct serve_score taken, likeliest[SERVE_SCORES_MOST];
+    const cJSON *one;
+    uint32_t n = 0;
+
+    if (cJSON_GetObjectItemCaseSensitive(event->root, "logprob") == NULL ||
+        !score_of(event->root, &taken)) {
+        return;
+    }
+    cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(event->root, "top_logprobs"))
+    {
+        if (n != SERVE_SCORES_MOST && score_of(one, &likeliest[n])) {
+            n++;
+        }
+    }
+    serve_scores_add(out, &taken, likeliest, n);
 }
 
 void board_error_read(struct serve_error *e, const struct board_event *event)
@@ -258,6 +296,9 @@ void board_request_write(struct serve_text *out, const struct serve_request *q, 
         return;
     }
     root = request_of(id);
+    if (q->wants_scores) {
+        cJSON_AddNumberToObject(root, "logprobs", q->n_likeliest);
+    }
     add_settings(root, q);
     add_stops(root, q);
     if (q->kind == SERVE_CHAT) {

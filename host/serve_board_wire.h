@@ -45,6 +45,9 @@ uint32_t board_grammar_write(struct serve_text *out, const struct serve_request 
 /* The numbers of an event of BOARD_EMBEDDING, f32, added to out. False: there are none, or others. */
 bool board_vector_read(struct serve_text *out, const struct board_event *event);
 
+/* What an event of BOARD_TOKEN says of the token's score, if it does, added to out. */
+void board_scores_read(struct serve_text *out, const struct board_event *event);
+
 /* Why an event of BOARD_ERROR ends a request. */
 void board_error_read(struct serve_error *e, const struct board_event *event);
 

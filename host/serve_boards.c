@@ -61,7 +61,7 @@ void serve_pool_end(struct waiting *w, const struct serve_error *e)
     pthread_mutex_lock(&j->lock);
     if (e != NULL) {
         j->error = *e;
-    } else if (j->text.failed) {
+    } else if (j->text.failed || j->scores.failed) {
         (void)serve_refuse(&j->error, 500, NULL, NULL, "out of memory");
     }
     j->done = true;

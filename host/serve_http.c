@@ -11,7 +11,7 @@
 
 #include <libwebsockets.h>
 
-#include "host/serve_answer.h"
+#include "host/serve_choices.h"
 #include "host/serve_guard.h"
 #include "host/serve_page.h"
 #include "host/serve_ws.h"
@@ -32,9 +32,7 @@ struct connection {
     struct serve_text body, out;
     size_t left; /* of a body that is passed over */
     struct serve_error error;
-    struct serve_job *job;
-    struct serve_answer answer;
-    struct serve_events events;
+    struct serve_choices choices;
     int status;
     const char *type;
     const char *policy; /* of the page; NULL: another answer */
@@ -53,10 +51,7 @@ static struct server {
 
 static void forget(struct connection *c)
 {
-    if (c->job != NULL) {
-        server.setup->backend->cancel(server.setup->backend->context, c->job);
-        serve_job_release(c->job);
-    }
+    serve_choices_leave(&c->choices, server.setup->backend);
     serve_text_free(&c->body);
     serve_text_free(&c->out);
     memset(c, 0, sizeof *c);
@@ -144,38 +139,28 @@ static int write_answer(struct lws *wsi, struct connection *c)
     return 0;
 }
 
-/* The job has something to say. */
-static int write_job(struct lws *wsi, struct connection *c)
+/* The jobs may have something to say. */
+static int write_choices(struct lws *wsi, struct connection *c)
 {
-    struct serve_job *j = c->job;
-    bool done;
-
-    pthread_mutex_lock(&j->lock);
-    done = j->done;
-    if (done && j->error.status != 0 && !c->headers_out) {
-        c->error = j->error;
-    } else if (j->request.stream && (c->headers_out || done || j->text.n + j->thoughts.n != 0)) {
-        if (c->headers_out) {
-            serve_answer_events(&c->out, &c->answer, j, &c->events);
+    if (!c->headers_out) {
+        if (!serve_choices_begun(&c->choices, &c->error)) {
+            return 0;
         }
-    } else if (done) {
-        serve_answer_whole(&c->out, &c->answer, j);
-    } else {
-        pthread_mutex_unlock(&j->lock);
-        return 0;
+        if (c->error.status != 0) {
+            serve_choices_leave(&c->choices, server.setup->backend);
+            return answer_error(wsi, c);
+        }
     }
-    pthread_mutex_unlock(&j->lock);
-    if (c->error.status != 0 && !c->headers_out) {
-        return answer_error(wsi, c);
-    }
-    if (!j->request.stream) {
+    if (!c->choices.streams) {
+        serve_choices_say(&c->choices, &c->out);
         return answer(wsi, c, 200, "application/json");
     }
     if (!c->headers_out) {
         lws_callback_on_writable(wsi);
         return write_headers(wsi, c, 200, "text/event-stream", LWS_ILLEGAL_HTTP_CONTENT_LEN);
     }
-    return c->out.n != 0 || c->events.ended ? write_out(wsi, c, c->events.ended) : 0;
+    serve_choices_say(&c->choices, &c->out);
+    return c->out.n != 0 || c->choices.ended ? write_out(wsi, c, c->choices.ended) : 0;
 }
 
 static int write_more(struct lws *wsi, struct connection *c)
@@ -183,7 +168,7 @@ static int write_more(struct lws *wsi, struct connection *c)
     if (c->phase == PHASE_ANSWERS) {
         return write_answer(wsi, c);
     }
-    return c->phase == PHASE_WAITS && c->job != NULL ? write_job(wsi, c) : 0;
+    return c->phase == PHASE_WAITS && c->choices.n != 0 ? write_choices(wsi, c) : 0;
 }
 
 /* ---- who may ask ----------------------------------------------------------------------------- */
@@ -211,28 +196,16 @@ static bool may_ask(struct lws *wsi, const char *path, struct serve_error *e)
 
 static int submit(struct lws *wsi, struct connection *c)
 {
-    struct serve_backend *b = server.setup->backend;
-    struct serve_job *j = serve_job_new();
-    bool good;
+    const struct serve_answer as = { c->kind, ++server.n_requests, (int64_t)time(NULL),
+                                     server.setup->defaults.model };
+    bool good = serve_choices_ask(&c->choices, server.setup->backend, &as, &c->body,
+                                  &server.setup->defaults, &c->error);
 
-    if (j == NULL) {
-        (void)serve_refuse(&c->error, 500, NULL, NULL, "out of memory");
-        return answer_error(wsi, c);
-    }
-    good = serve_request_read(&j->request, c->kind, serve_text_shown(&c->body), c->body.n,
-                              &server.setup->defaults, &c->error);
     serve_text_free(&c->body);
-    if (good && !b->submit(b->context, j)) {
-        good = serve_refuse(&c->error, 429, NULL, "queue_full", "too many requests wait");
-    }
     if (!good) {
-        serve_job_release(j);
         return answer_error(wsi, c);
     }
-    c->job = j;
     c->phase = PHASE_WAITS;
-    c->answer = (struct serve_answer){ c->kind, ++server.n_requests, (int64_t)time(NULL),
-                                       server.setup->defaults.model };
     lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
     lws_callback_on_writable(wsi); /* it may be done by now */
     return 0;

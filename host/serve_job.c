@@ -34,6 +34,7 @@ void serve_job_release(struct serve_job *j)
     serve_request_free(&j->request);
     serve_text_free(&j->text);
     serve_text_free(&j->thoughts);
+    serve_text_free(&j->scores);
     serve_text_free(&j->vectors);
     free(j);
 }

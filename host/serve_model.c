@@ -6,6 +6,7 @@
 
 #include "board/host/host_board.h"
 #include "host/serve_prompt.h"
+#include "host/serve_scores.h"
 #include "runtime/base/arena.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/session/replies.h"
@@ -65,13 +66,40 @@ static void take_think(void *context, bool begins)
     p->thinks = begins;
 }
 
+/* Of a token that comes after the last one there is. */
+static struct serve_score score_of(const struct session *s, const struct token_score *t)
+{
+    uint32_t previous = s->n_ids != 0 ? s->ids[s->n_ids - 1] : INGOT_NO_TOKEN;
+    struct serve_score score = { .id = t->id, .logprob = t->log_share, .exact = true };
+
+    score.text = tokenizer_piece(&s->model->tokenizer, t->id, previous, &score.bytes);
+    return score;
+}
+
+/* Thoughts are no part of the answer. */
+static void take_scores(void *context, const struct token_scores *scores)
+{
+    struct place *p = context;
+    struct serve_score taken = score_of(p->session, &scores->taken), likeliest[TOKEN_SCORES_MOST];
+
+    if (p->thinks) {
+        return;
+    }
+    for (uint32_t i = 0; i < scores->n; i++) {
+        likeliest[i] = score_of(p->session, &scores->likeliest[i]);
+    }
+    pthread_mutex_lock(&p->job->lock);
+    serve_scores_add(&p->job->scores, &taken, likeliest, scores->n);
+    pthread_mutex_unlock(&p->job->lock);
+}
+
 /* The job ends, and is the server's alone. */
 static void end_job(struct serve_model *m, struct serve_job *j, const struct serve_error *e)
 {
     pthread_mutex_lock(&j->lock);
     if (e != NULL) {
         j->error = *e;
-    } else if (j->text.failed || j->thoughts.failed || j->vectors.failed) {
+    } else if (j->text.failed || j->thoughts.failed || j->scores.failed || j->vectors.failed) {
         (void)serve_refuse(&j->error, 500, NULL, NULL, "out of memory");
     }
     j->done = true;
@@ -122,10 +150,15 @@ static void set_params(struct serve_model *m, struct place *p)
     const struct serve_request *q = &p->job->request;
 
     p->thinks = false;
-    p->sink = (struct generate_sink){ .context = p, .text = take_text, .think = take_think };
-    p->params = (struct generate_params){
-        .limit = q->n, .stops.n = q->n_stops, .end_ids = chat->stops, .n_end_ids = chat->n_stops
+    p->sink = (struct generate_sink){
+        .context = p, .text = take_text, .think = take_think, .scores = take_scores
     };
+    p->params = (struct generate_params){ .limit = q->n,
+                                          .wants_scores = q->wants_scores,
+                                          .n_likeliest = q->n_likeliest,
+                                          .stops.n = q->n_stops,
+                                          .end_ids = chat->stops,
+                                          .n_end_ids = chat->n_stops };
     for (uint32_t i = 0; i < q->n_stops; i++) {
         p->params.stops.text[i] = q->stops[i];
     }

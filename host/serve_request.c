@@ -1,5 +1,6 @@
 /* A request from its body: its fields. What is said in it: serve_texts.c. */
 #include "host/serve_request_private.h"
+#include "host/serve_scores.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,45 @@ static bool pass_over(struct serve_reader *r, const struct serve_field *f, const
     return true;
 }
 
+static bool read_bool(struct serve_reader *r, const char *name, const cJSON *v, bool *out)
+{
+    *out = cJSON_IsTrue(v);
+    return cJSON_IsBool(v) || v == NULL ||
+           serve_refuse(r->e, 400, name, NULL, "%s has to be true or false", name);
+}
+
+/* Whether scores are wanted, of a chat; of a text how many others are told. */
+static bool read_logprobs(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    if (r->q->kind == SERVE_CHAT || cJSON_IsFalse(v)) {
+        return read_bool(r, f->name, v, &r->q->wants_scores);
+    }
+    if (!is_whole(f, v)) {
+        return wants_number(r, f);
+    }
+    r->q->wants_scores = true;
+    r->q->n_likeliest = (uint32_t)v->valuedouble;
+    return true;
+}
+
+static bool read_choices(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    if (!is_whole(f, v)) {
+        return wants_number(r, f);
+    }
+    r->q->n_choices = (uint32_t)v->valuedouble;
+    return true;
+}
+
+static bool read_top_logprobs(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    if (!is_whole(f, v)) {
+        return wants_number(r, f);
+    }
+    r->q->n_likeliest = (uint32_t)v->valuedouble;
+    return true;
+}
+
 /* Tools are read once all other fields are. */
 static bool read_tools(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
@@ -103,13 +143,6 @@ static bool read_tool_choice(struct serve_reader *r, const struct serve_field *f
     (void)f;
     r->tool_choice = v;
     return true;
-}
-
-static bool read_bool(struct serve_reader *r, const char *name, const cJSON *v, bool *out)
-{
-    *out = cJSON_IsTrue(v);
-    return cJSON_IsBool(v) || v == NULL ||
-           serve_refuse(r->e, 400, name, NULL, "%s has to be true or false", name);
 }
 
 static bool read_stream(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
@@ -244,13 +277,13 @@ static const struct serve_field fields[] = {
     { .name = "response_format", .kinds = BOTH, .read = read_format },
     { .name = "grammar", .kinds = BOTH, .read = read_grammar },
     { .name = "think", .kinds = CHAT, .read = read_think },
-    { .name = "n", .kinds = BOTH, .read = read_nothing, .least = 1, .most = 1 },
+    { .name = "n", .kinds = BOTH, .read = read_choices, .least = 1, .most = SERVE_CHOICES_MOST },
     { .name = "best_of", .kinds = CONTINUE, .read = read_nothing, .least = 1, .most = 1 },
     { .name = "presence_penalty", .kinds = BOTH, .read = read_nothing },
     { .name = "frequency_penalty", .kinds = BOTH, .read = read_nothing },
     { .name = "logit_bias", .kinds = BOTH, .read = read_nothing },
-    { .name = "logprobs", .kinds = BOTH, .read = read_nothing },
-    { .name = "top_logprobs", .kinds = CHAT, .read = read_nothing },
+    { .name = "logprobs", .kinds = BOTH, .read = read_logprobs, .most = SERVE_SCORES_MOST },
+    { .name = "top_logprobs", .kinds = CHAT, .read = read_top_logprobs, .most = SERVE_SCORES_MOST },
     { .name = "echo", .kinds = CONTINUE, .read = read_nothing },
     { .name = "suffix", .kinds = CONTINUE, .read = read_nothing },
     { .name = "tools", .kinds = CHAT, .read = read_tools },
@@ -289,6 +322,9 @@ static bool read_fields(struct serve_reader *r, const cJSON *root)
         if (!read_field(r, member)) {
             return false;
         }
+    }
+    if (r->q->n_likeliest != 0 && !r->q->wants_scores) {
+        return serve_refuse(r->e, 400, "top_logprobs", NULL, "top_logprobs wants logprobs");
     }
     if (r->q->n_turns == 0) {
         static const char *const names[SERVE_N_KINDS] = { "messages", "prompt", "input" };

@@ -13,6 +13,7 @@
 enum {
     SERVE_BODY_BYTES = 1 << 20, /* of a request at most */
     SERVE_INPUTS_MOST = 256,    /* texts of a request for embeddings */
+    SERVE_CHOICES_MOST = 8,     /* replies to one */
     SERVE_MODEL_BYTES = 128,    /* of a model's name */
     SERVE_PARAM_BYTES = 64,
     SERVE_SENTENCE_BYTES = 400
@@ -51,7 +52,10 @@ struct serve_request {
     struct serve_text system;
     bool has_system;
     bool stream, stream_usage, no_thinking;
-    bool may_call; /* the reply may be a call of a function (serve_call.h) */
+    uint32_t n_choices;   /* replies; 0: one */
+    bool wants_scores;    /* of each token, and of ... */
+    uint32_t n_likeliest; /* ... so many others */
+    bool may_call;        /* the reply may be a call of a function (serve_call.h) */
     bool seeded;
     bool base64; /* SERVE_EMBED: numbers as bytes of f32, and not as text */
     uint32_t n;  /* tokens at most; 0: until the model ends */

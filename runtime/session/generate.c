@@ -26,32 +26,11 @@ static enum err make_room(struct run *run)
     return run->reply.sink->make_room(run->reply.sink->context, &run->reply.result->first_new);
 }
 
-static void read_scores(struct run *run)
-{
-    const struct session *s = run->g->session;
-
-    if (run->reply.params->wants_scores) {
-        token_scores_read(&run->scores, run->reply.params->n_likeliest, s->logits,
-                          s->model->image.header->params.vocab, s->model->kernels);
-    }
-}
-
-/* The sink hears of the token that it gets next. */
-static void say_scores(struct run *run, uint32_t id)
-{
-    const struct generate_sink *sink = run->reply.sink;
-
-    if (run->reply.params->wants_scores && sink->scores != NULL) {
-        token_scores_take(&run->scores, id, reply_tokens_logit(&run->reply, id, run->g->sampler));
-        sink->scores(sink->context, &run->scores);
-    }
-}
-
 static enum err pick(struct run *run, uint32_t *id)
 {
     struct session *s = run->g->session;
 
-    read_scores(run);
+    reply_tokens_read_scores(&run->reply, &run->scores, s->logits);
     reply_tokens_keep(&run->reply, s->logits);
     *id = speculative_pick(run->g->speculative, run->g->sampler);
     if (*id == SAMPLER_NO_TOKEN) {
@@ -101,7 +80,7 @@ static enum err step(struct run *run, bool *more)
         r->end = GENERATE_ENDED;
         return ERR_OK;
     }
-    say_scores(run, id);
+    reply_tokens_say_scores(&run->reply, &run->scores, id, run->g->sampler);
     reply_tokens_take(&run->reply, id);
     guessed = session_put_next(s, id);
     if (reply_tokens_end_here(&run->reply, s->ids + s->n_ids - 1)) {

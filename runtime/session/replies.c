@@ -53,11 +53,12 @@ uint32_t replies_busy(const struct replies *r)
     return n;
 }
 
-static uint32_t pick(struct reply_place *p)
+static uint32_t pick(struct reply_place *p, struct token_scores *scores)
 {
     struct session *s = p->session;
     uint32_t vocab = s->model->image.header->params.vocab;
 
+    reply_tokens_read_scores(&p->tokens, scores, s->logits);
     reply_tokens_keep(&p->tokens, s->logits);
     return sampler_pick(&p->sampler, s->logits, vocab, s->ids, s->n_ids, s->model->kernels,
                         s->scratch.memory);
@@ -67,6 +68,7 @@ static uint32_t pick(struct reply_place *p)
 static bool go_on(struct reply_place *p)
 {
     struct session *s = p->session;
+    struct token_scores scores;
     uint32_t id;
 
     if (!p->begun) {
@@ -79,7 +81,7 @@ static bool go_on(struct reply_place *p)
         end(p, GENERATE_CONTEXT);
         return true;
     }
-    id = pick(p);
+    id = pick(p, &scores);
     if (id == SAMPLER_NO_TOKEN) {
         return false;
     }
@@ -92,6 +94,7 @@ static bool go_on(struct reply_place *p)
         end(p, GENERATE_ENDED);
         return true;
     }
+    reply_tokens_say_scores(&p->tokens, &scores, id, &p->sampler);
     reply_tokens_take(&p->tokens, id);
     (void)session_put(s, &id, 1); /* there was room */
     if (reply_tokens_end_here(&p->tokens, s->ids + s->n_ids - 1)) {

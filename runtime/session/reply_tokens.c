@@ -108,12 +108,33 @@ uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler 
     return id;
 }
 
-float reply_tokens_logit(const struct reply_tokens *r, uint32_t id, const struct sampler *sampler)
+void reply_tokens_read_scores(const struct reply_tokens *r, struct token_scores *s,
+                              const float *logits)
+{
+    const struct model *m = r->session->model;
+
+    if (r->params->wants_scores) {
+        token_scores_read(s, r->params->n_likeliest, logits, m->image.header->params.vocab,
+                          m->kernels);
+    }
+}
+
+/* The logit that id had before the sampler. */
+static float logit_of(const struct reply_tokens *r, uint32_t id, const struct sampler *sampler)
 {
     const struct constraint *c = constraint_of(r);
     const struct session *s = r->session;
 
     return c != NULL ? c->logits[id] : sampler_logit(sampler, id, s->ids, s->n_ids);
+}
+
+void reply_tokens_say_scores(const struct reply_tokens *r, struct token_scores *s, uint32_t id,
+                             const struct sampler *sampler)
+{
+    if (r->params->wants_scores && r->sink->scores != NULL) {
+        token_scores_take(s, id, logit_of(r, id, sampler));
+        r->sink->scores(r->sink->context, s);
+    }
 }
 
 void reply_tokens_take(struct reply_tokens *r, uint32_t id)

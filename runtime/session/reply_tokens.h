@@ -31,8 +31,12 @@ void reply_tokens_keep(struct reply_tokens *r, const float *logits);
 uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler *sampler,
                             float *logits);
 
-/* The logit that id, which that gave, had before the sampler. */
-float reply_tokens_logit(const struct reply_tokens *r, uint32_t id, const struct sampler *sampler);
+/* Where the params want scores: from the logits before the sampler destroys them; and of the token id that was picked, for the sink,
+ * which gets that next. */
+void reply_tokens_read_scores(const struct reply_tokens *r, struct token_scores *s,
+                              const float *logits);
+void reply_tokens_say_scores(const struct reply_tokens *r, struct token_scores *s, uint32_t id,
+                             const struct sampler *sampler);
 
 /* id is the reply's next token: it is counted, and its text goes to the sink. */
 void reply_tokens_take(struct reply_tokens *r, uint32_t id);

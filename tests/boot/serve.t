@@ -210,6 +210,46 @@ tap.ok(status == 200 and after_call["usage"]["prompt_tokens_details"]["cached_to
        "what a call gave goes on from where the call is", after_call)
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[0], tools=TOOLS, tool_choice="none"))[1]) == want[PROMPTS[0]], "none may be called")
 
+# What the model gave each token: the numbers of a board's line.
+line = json.dumps({"prompt": PROMPTS[0], "temp": 0, "n": 40, "logprobs": 2}).encode() + b"\n"
+rows = [json.loads(r) for r in run([HOST, "chat", DEMO, "--json", "-q", "--spec", "off"], stdin=line)[1].split("\n") if r.startswith('{"event":"token"')]
+told = [(r["id"], r["logprob"], [(t["token"], t["logprob"], t["text"]) for t in r["top_logprobs"]]) for r in rows]
+
+
+def scores(entries):
+    return [(e["id"], e["logprob"], [(t["id"], t["logprob"], t["token"]) for t in e["top_logprobs"]]) for e in entries]
+
+
+scored = server.ask(CHAT, chat(PROMPTS[0], logprobs=True, top_logprobs=2))[1]["choices"][0]
+entries = scored["logprobs"]["content"]
+tap.ok(len(told) > 4 and scores(entries) == told and b"".join(bytes(e["bytes"]) for e in entries).decode() == scored["message"]["content"] and
+       all(e["logprob"] <= 0 and e["token"].encode() == bytes(e["bytes"]) for e in entries), "the shares of tokens, which a board's line has as well", (scored, told))
+rows, last = events(server.ask(CHAT, chat(PROMPTS[0], logprobs=True, top_logprobs=2, stream=True))[1])
+tap.ok([e for r in rows for e in (r["choices"][0]["logprobs"] or {"content": []})["content"]] == entries, "and in a stream", rows)
+held = server.ask(CHAT, chat(PROMPTS[3], logprobs=True, grammar="fourteen|fifteen|15"))[1]["choices"][0]
+tap.ok("".join(e["token"] for e in held["logprobs"]["content"]) == held["message"]["content"] and held["logprobs"]["content"][0]["top_logprobs"] == [] and
+       server.ask(CHAT, chat("x", logprobs=False))[1]["choices"][0]["logprobs"] is None, "of a reply that a grammar holds; none where none are wanted", held)
+for n in (0, 3):
+    a = server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 9, "temperature": 0, "logprobs": n})[1]["choices"][0]
+    rows, last = events(server.ask(TEXT, {"prompt": "Once upon a time", "max_tokens": 9, "temperature": 0, "logprobs": n, "stream": True})[1])
+    p = a["logprobs"]
+    pieces = [r["choices"][0]["logprobs"] for r in rows if r["choices"][0]["logprobs"]]
+    tap.ok("".join(p["tokens"]) == a["text"] and len(p["token_logprobs"]) == 9 == len(p["top_logprobs"]) and all(len(t) <= n for t in p["top_logprobs"]) and
+           all(a["text"][o:].startswith(t) for o, t in zip(p["text_offset"], p["tokens"])) and all(sum((q[k] for q in pieces), []) == p[k] for k in p),
+           f"of a text that goes on, with {n} others", (a, pieces))
+
+# Several replies to one request have the seeds that follow.
+three = server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=5, n=3))[1]
+single = [server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=s))[1] for s in (5, 6, 7)]
+tap.ok([c["message"]["content"] for c in three["choices"]] == [a["choices"][0]["message"]["content"] for a in single] and [c["index"] for c in three["choices"]] == [0, 1, 2] and
+       len({said(a) for a in single}) == 3 and three["usage"]["completion_tokens"] == sum(a["usage"]["completion_tokens"] for a in single), "three replies to one request", three)
+rows, last = events(server.ask(CHAT, chat(PROMPTS[1], temperature=1.2, seed=5, n=3, stream=True, stream_options={"include_usage": True}))[1])
+streamed = ["".join(c["delta"].get("content", "") for r in rows for c in r["choices"] if c["index"] == i) for i in range(3)]
+tap.ok(last == "[DONE]" and streamed == [c["message"]["content"] for c in three["choices"]] and rows[-1]["usage"] == {**three["usage"], "prompt_tokens_details": rows[-1]["usage"]["prompt_tokens_details"]},
+       "and streamed", rows[-2:])
+tap.ok(len({c["text"] for c in server.ask(TEXT, {"prompt": "Once upon", "n": 4, "temperature": 2, "max_tokens": 9, "min_p": 0, "top_k": 0, "top_p": 1})[1]["choices"]}) > 1,
+       "without a seed they differ")
+
 # Embeddings: the same bits in any company, as text and as bytes; replies beside them are what they were.
 EMBED = "/v1/embeddings"
 status, both = server.ask(EMBED, {"input": ["a cat", "a dog"], "model": "demo-q8_0"})
@@ -236,7 +276,9 @@ tap.ok(server.ask(EMBED, {"input": "long " * 3000})[1]["error"]["code"] == "cont
 for path, body, want_status, param in (
         (CHAT, "{", 400, None), (CHAT, "[]", 400, None), (CHAT, {}, 400, "messages"), (TEXT, {}, 400, "prompt"), (TEXT, {"prompt": ""}, 400, "prompt"),
         (CHAT, chat("x", temperature="hot"), 400, "temperature"), (CHAT, chat("x", temperature=-1), 400, "temperature"),
-        (CHAT, chat("x", top_p=0), 400, "top_p"), (CHAT, chat("x", max_tokens=1.5), 400, "max_tokens"), (CHAT, chat("x", n=2), 400, "n"),
+        (CHAT, chat("x", top_p=0), 400, "top_p"), (CHAT, chat("x", max_tokens=1.5), 400, "max_tokens"), (CHAT, chat("x", n=9), 400, "n"), (CHAT, chat("x", n=0), 400, "n"),
+        (CHAT, chat("x", logprobs=3), 400, "logprobs"), (CHAT, chat("x", top_logprobs=2), 400, "top_logprobs"), (CHAT, chat("x", logprobs=True, top_logprobs=6), 400, "top_logprobs"),
+        (TEXT, {"prompt": "x", "logprobs": 6}, 400, "logprobs"),
         (CHAT, chat("x", stop=["a", "b", "c", "d", "e"]), 400, "stop"), (CHAT, chat("x", stop=""), 400, "stop"), (CHAT, chat("x", nonsense=1), 400, "nonsense"),
         (CHAT, chat("x", tools=[{"type": "function"}]), 400, "tools"), (CHAT, chat("x", model="gpt-4"), 404, "model"),
         (CHAT, chat("x", messages=[{"role": "assistant", "content": "x"}]), 400, "messages"), (CHAT, chat("x", messages=[]), 400, "messages"),

@@ -234,6 +234,7 @@ bodies = [chat("Set the light.", max_tokens=90, response_format={"type": "json_s
           chat("Set the light.", response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": wide}}),
           chat("x", temperature=1.5, seed=4, grammar='root ::= "ab" ("c" | "d"){5,9}'), chat(PROMPTS[2])]
 LAMP = {"type": "function", "function": {"name": "lamp", "parameters": {"type": "object", "properties": {"colour": {"enum": ["red", "blue"]}}, "required": ["colour"]}}}
+bodies += [chat(PROMPTS[3], logprobs=True, top_logprobs=3), chat(PROMPTS[1], n=3, temperature=1.3, seed=2)]
 bodies += [chat("Set the light.", max_tokens=90, tools=[LAMP], tool_choice=choice) for choice in ("required", "auto")]
 held = Board("held", "mode=json grammar=on")
 server, here = Server(held.line), Server(DEMO)
@@ -242,9 +243,12 @@ replies, wanted = ([s.ask(CHAT, b)[1] for b in bodies] for s in (server, here))
 for answer in [*replies, *wanted]:
     for call in answer["choices"][0]["message"].get("tool_calls", []) if "choices" in answer else []:
         call["id"] = ""
+    for one in ((answer["choices"][0].get("logprobs") or {}).get("content") or []) if "choices" in answer else []:
+        for t in [one, *one["top_logprobs"]]:  # the line has whole characters, and no bytes
+            t["bytes"] = None
 tap.ok([r["choices"] for r in replies] == [w["choices"] for w in wanted], "replies that are held to grammars, and those between them that are not", (replies, wanted))
-tap.ok(set(json.loads(said(replies[0]))) == {"light", "on"} and said(replies[2]) in ("fourteen", "fifteen", "15") and set(said(replies[5])) <= set("abcd") and
-       json.loads(replies[7]["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"])["colour"] in ("red", "blue"), "and held they are", replies)
+tap.ok(set(json.loads(said(replies[0]))) == {"light", "on"} and said(replies[2]) in ("fourteen", "fifteen", "15") and set(said(replies[5])) <= set("abcd") and len(replies[7]["choices"][0]["logprobs"]["content"][0]["top_logprobs"]) == 3 and len(replies[8]["choices"]) == 3 and
+       json.loads(replies[9]["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"])["colour"] in ("red", "blue"), "and held they are", replies)
 held.kill()
 server.end()
 here.end()

@@ -134,7 +134,7 @@ static void check_reply(const char *text, size_t n)
     }
     add_events(said, serve_text_shown(&out));
     out.n = 0;
-    serve_answer_whole(&out, &as_chat, j);
+    serve_answer_whole(&out, &as_chat, &j, 1);
     root = cJSON_Parse(out.bytes);
     must(root != NULL);
     add_parts(wanted, choice_of(root, "message"));

@@ -1,0 +1,30 @@
+/* The replies to one request of an HTTP connection: `n` jobs, whose choices are one answer. */
+#ifndef INGOT_HOST_SERVE_CHOICES_H
+#define INGOT_HOST_SERVE_CHOICES_H
+
+#include "host/serve_answer.h"
+
+/* Zeroed: none. */
+struct serve_choices {
+    struct serve_job *jobs[SERVE_CHOICES_MOST];
+    struct serve_events at[SERVE_CHOICES_MOST];
+    uint32_t n;
+    bool streams, ended; /* as events; all of them were said */
+    struct serve_answer answer;
+};
+
+/* A body of this kind is read, and its jobs submitted. False: *e says why not. */
+bool serve_choices_ask(struct serve_choices *c, const struct serve_backend *b,
+                       const struct serve_answer *answer, const struct serve_text *body,
+                       const struct serve_defaults *d, struct serve_error *e);
+
+/* Whether there is something to say: of a stream a first piece, else all of it. One that failed before is all there is to say: e. */
+bool serve_choices_begun(const struct serve_choices *c, struct serve_error *e);
+
+/* Say what was not said: events, or the whole answer. */
+void serve_choices_say(struct serve_choices *c, struct serve_text *out);
+
+/* Nobody waits for them any more. */
+void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b);
+
+#endif
