@@ -12,6 +12,8 @@ enum {
     ASK_MS = 1500, /* between two questions whether the board is there */
     QUIET_MS =
         700, /* before one: a board that starts would take it as a wish not to load its model */
+    START_MS = 8000,    /* the same while it starts, whose progress is said every 5 s */
+    LOAD_MS = 120000,   /* for a model that it is told to load */
     RETRY_MS = 500,     /* between two attempts to open its line */
     SILENT_MS = 300000, /* in a reply: then the board is given up */
     TRIES = 3,          /* of a request, at boards that go away */
@@ -82,10 +84,21 @@ static void greet(struct board *b)
     serve_pool_set_phase(b, GREETING);
 }
 
+/* A board without a model, as somebody pressed a key at its start, loads that of the others. */
+static void load(struct board *b, const char *model)
+{
+    struct serve_text line = { .n = 0 };
+
+    board_load_write(&line, model);
+    (void)serial_send(&b->line, serve_text_shown(&line), line.n);
+    b->patient_ms = serial_millis() + LOAD_MS;
+    serve_text_free(&line);
+}
+
 /* Whether the model is everybody's; the first board decides. */
 static bool has_model(struct board *b, const struct board_event *e)
 {
-    char why[SERVE_MODEL_BYTES * 2 + 80];
+    char why[SERVE_MODEL_BYTES * 2 + 80], model[SERVE_MODEL_BYTES];
     bool good = e->model != NULL;
 
     pthread_mutex_lock(&serve_pool.lock);
@@ -95,18 +108,27 @@ static bool has_model(struct board *b, const struct board_event *e)
         snprintf(serve_pool.model, sizeof serve_pool.model, "%s", e->model);
     }
     good = good && strncmp(serve_pool.model, e->model, sizeof serve_pool.model - 1) == 0;
-    snprintf(why, sizeof why, "it has %.127s, and not %s: it gets nothing to do",
-             e->model != NULL ? e->model : "no model", serve_pool.model);
+    memcpy(model, serve_pool.model, sizeof model);
     pthread_mutex_unlock(&serve_pool.lock);
+    if (e->model == NULL && model[0] == '\0') {
+        return false; /* others may say what to load */
+    }
+    snprintf(why, sizeof why, "it has %.127s, and not %s: %s",
+             e->model != NULL ? e->model : "no model", model,
+             e->model != NULL ? "it gets nothing to do" : "it is told to load that");
     if (!good && !b->other) {
         say(b, why);
     }
     b->other = !good;
+    if (e->model == NULL) {
+        load(b, model);
+    }
     return good;
 }
 
 static void take_ready(struct board *b, const struct board_event *e)
 {
+    b->patient_ms = 0;
     b->line_limit = e->line_limit != 0 ? e->line_limit : LINE_LIMIT;
     if (b->phase == AT_WORK) { /* it began anew, or dropped a request that Ctrl-C met on its way */
         leave_work(b);
@@ -212,8 +234,10 @@ static void take_line(void *context, char *line, size_t bytes)
     struct board_event e;
 
     if (!board_event_read(&e, line, bytes)) {
-        return; /* firmware's, or a board's that talks to people */
+        b->starts = true; /* firmware's, or a board's that talks to people */
+        return;
     }
+    b->starts = e.kind == BOARD_OTHER;
     if (e.kind == BOARD_READY) {
         take_ready(b, &e);
     } else if (b->phase == GREETING && e.kind == BOARD_DONE && e.id == 0) {
@@ -295,6 +319,15 @@ static void ask_again(struct board *b)
     (void)serial_send(&b->line, mode, sizeof mode - 1);
 }
 
+/* Whether a question would meet nothing that it could stop. */
+static bool may_ask(const struct board *b, uint64_t now)
+{
+    bool starts = b->starts && strstr(b->line.in, "> ") == NULL;
+
+    return now >= b->patient_ms && now - b->asked_ms > ASK_MS &&
+           now - b->line.heard_ms > (starts ? START_MS : QUIET_MS);
+}
+
 /* What is due without an event. */
 static void look_after(struct board *b)
 {
@@ -309,8 +342,7 @@ static void look_after(struct board *b)
         b->lost = true;
     } else if (b->phase == GREETING && now - b->asked_ms > SILENT_MS) {
         b->lost = true;
-    } else if (b->phase == ASKING && now - b->asked_ms > ASK_MS &&
-               now - b->line.heard_ms > QUIET_MS) {
+    } else if (b->phase == ASKING && may_ask(b, now)) {
         ask_again(b);
     }
 }
@@ -318,7 +350,8 @@ static void look_after(struct board *b)
 static void talk(struct board *b)
 {
     serve_pool_set_phase(b, ASKING);
-    b->asked_ms = 0;
+    b->asked_ms = b->patient_ms = 0;
+    b->starts = false;
     while (!serve_pool_is_closing() && !b->lost) {
         bool woken = false;
         uint64_t times;

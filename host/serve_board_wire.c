@@ -256,6 +256,15 @@ static void write_texts(struct serve_text *out, const struct serve_request *q, u
     }
 }
 
+void board_load_write(struct serve_text *out, const char *model)
+{
+    cJSON *root = cJSON_CreateObject();
+    size_t longest = 0;
+
+    cJSON_AddStringToObject(root, "load", model);
+    put(out, root, &longest);
+}
+
 uint32_t board_grammar_write(struct serve_text *out, const struct serve_request *q, uint64_t id)
 {
     enum { PIECE_BYTES = 4500 }; /* as text 6000 of a line's 8191 */

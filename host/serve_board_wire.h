@@ -38,6 +38,9 @@ void board_event_free(struct board_event *e);
 void board_request_write(struct serve_text *out, const struct serve_request *q, uint64_t id,
                          size_t *longest);
 
+/* A line that has the board load a model. */
+void board_load_write(struct serve_text *out, const char *model);
+
 /* Lines before it, which have the board hold the reply to the request's grammar, or to none; how many. The board was started
  * with grammar=on, or says that it was not. */
 uint32_t board_grammar_write(struct serve_text *out, const struct serve_request *q, uint64_t id);

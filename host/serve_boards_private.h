@@ -41,7 +41,8 @@ struct board {
     bool stopped;          /* Ctrl-C was sent */
     bool lost;             /* it began anew, or is silent for too long */
     bool was_there, other; /* it has answered; it has another model, or none, which is said */
-    uint64_t asked_ms;
+    bool starts;           /* what it said last is of a start, in which nobody should press a key */
+    uint64_t asked_ms, patient_ms; /* until then nothing is asked */
     uint32_t line_limit;
 };
 
