@@ -7,6 +7,7 @@ packages="build-essential git perl clang-format python3 python3-pexpect python3-
     xfonts-terminus
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross
     gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-riscv64-unknown-elf newlib-source"
+command -v npm >/dev/null || packages="$packages nodejs npm"
 # For `make bench-kernels` alone: skipped where a release has none.
 bench_packages="llvm-19"
 qemu_packages="qemu-system-arm qemu-system-misc qemu-user"
@@ -39,23 +40,33 @@ add_backports() {
 # RUNLEVEL=1: the proxy is for a test, and is not started now.
 install() { $sudo env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -q --no-install-recommends "$@"; }
 
-# For the page's terminal alone, at the versions of host/web/package-lock.json: without it the page has none.
-install_web() {
-    web="$(dirname "$0")/../host/web"
-    cmp -s "$web/package-lock.json" "$web/node_modules/.from" && return
-    (cd "$web" && npm ci --ignore-scripts --no-audit --no-fund --silent && cp package-lock.json node_modules/.from) ||
-        echo "setup: npm has not brought xterm.js: the page of make web is without a terminal"
+# FROM TO WITHOUT: npm packages at the versions and checksums of FROM/package-lock.json, into TO/node_modules; what is not to be had
+# without them.
+install_npm() {
+    cmp -s "$1/package-lock.json" "$2/node_modules/.from" && return 0
+    mkdir -p "$2"
+    [ "$1" = "$2" ] || cp "$1/package.json" "$1/package-lock.json" "$2/"
+    if (cd "$2" && npm ci --ignore-scripts --no-audit --no-fund --silent); then
+        cp "$1/package-lock.json" "$2/node_modules/.from"
+    else
+        echo "setup: npm has brought nothing: $3"
+    fi
+}
+
+install_all_npm() {
+    cd "$(dirname "$0")/.."
+    install_npm host/web host/web "the page of make web is without a terminal"
+    install_npm tests/clients "${O:-build}/clients" "tests/boot/openai.t is skipped"
 }
 
 # shellcheck disable=SC2086 # lists of words on purpose
 need=$(missing $packages)
-command -v npm >/dev/null || need="$need npm"
 for p in $bench_packages; do
     [ -z "$(missing "$p")" ] || ! apt-cache show "$p" >/dev/null 2>&1 || need="$need $p"
 done
 if [ -z "$need" ] && ! qemu_is_old && [ -z "$(missing $qemu_packages)" ]; then
     echo "setup: all packages are installed"
-    install_web
+    install_all_npm
     exit 0
 fi
 command -v apt-get >/dev/null || {
@@ -73,4 +84,4 @@ if qemu_is_old || [ -n "$(missing $qemu_packages)" ]; then
         install $qemu_packages
     fi
 fi
-install_web
+install_all_npm
