@@ -34,6 +34,9 @@ struct serve_job {
 struct serve_job *serve_job_new(void);
 void serve_job_hold(struct serve_job *j);
 void serve_job_release(struct serve_job *j);
+/* Nobody waits for it. */
+void serve_job_cancel(struct serve_job *j);
+bool serve_job_is_cancelled(struct serve_job *j);
 
 /* What is known of a board; the texts are its own words. */
 struct serve_board_state {

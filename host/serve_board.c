@@ -20,16 +20,6 @@ enum {
     LINE_LIMIT = 8191,  /* of a board that does not say */
 };
 
-static bool is_cancelled(struct serve_job *j)
-{
-    bool cancelled;
-
-    pthread_mutex_lock(&j->lock);
-    cancelled = j->cancelled;
-    pthread_mutex_unlock(&j->lock);
-    return cancelled;
-}
-
 /* ---- a board --------------------------------------------------------------------------------- */
 
 static void stop_reply(struct board *b)
@@ -294,7 +284,7 @@ static void begin_work(struct board *b)
     b->left = w->job->request.kind == SERVE_EMBED ? w->job->request.n_turns : 1;
     b->stopped = false;
     b->error = e;
-    if (!is_cancelled(w->job) && write_request(b, &e)) {
+    if (!serve_job_is_cancelled(w->job) && write_request(b, &e)) {
         return;
     }
     b->work = NULL;
@@ -335,7 +325,7 @@ static void look_after(struct board *b)
 
     if (b->phase == IDLE) {
         begin_work(b);
-    } else if (b->phase == AT_WORK && !b->stopped && is_cancelled(b->work->job)) {
+    } else if (b->phase == AT_WORK && !b->stopped && serve_job_is_cancelled(b->work->job)) {
         b->stopped = true;
         stop_reply(b);
     } else if (b->phase == AT_WORK && now - b->line.heard_ms > SILENT_MS) {

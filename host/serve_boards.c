@@ -198,12 +198,35 @@ static bool submit(void *context, struct serve_job *j)
     return room;
 }
 
+/* Out of the queue. NULL: it is not there. */
+static struct waiting *take_job(const struct serve_job *j)
+{
+    struct waiting **at = &serve_pool.first, *w;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    while (*at != NULL && (*at)->job != j) {
+        at = &(*at)->next;
+    }
+    w = *at;
+    if (w != NULL) {
+        *at = w->next;
+        serve_pool.stats.waiting--;
+    }
+    pthread_mutex_unlock(&serve_pool.lock);
+    return w;
+}
+
+/* What waits makes room for others at once; what is at work is its board's to stop. */
 static void cancel(void *context, struct serve_job *j)
 {
+    struct waiting *w;
+
     (void)context;
-    pthread_mutex_lock(&j->lock);
-    j->cancelled = true;
-    pthread_mutex_unlock(&j->lock);
+    serve_job_cancel(j);
+    w = take_job(j);
+    if (w != NULL) {
+        serve_pool_end(w, NULL);
+    }
     wake_all();
 }
 

@@ -20,7 +20,8 @@ enum {
     DRAINED_BYTES = 64 << 20, /* of a body that is too long, before its answer */
     HEADER_BYTES = 2048,
     NAME_BYTES = 300,
-    CONNECTION_SECONDS = 30, /* for headers and a body to come */
+    CONNECTION_SECONDS = 30, /* for headers, and between two pieces of a body */
+    BODY_SECONDS = 120,      /* for all of it */
 };
 
 enum phase { PHASE_NONE, PHASE_BODY, PHASE_WAITS, PHASE_ANSWERS };
@@ -30,7 +31,8 @@ struct connection {
     enum phase phase;
     enum serve_kind kind;
     struct serve_text body, out;
-    size_t left; /* of a body that is passed over */
+    size_t left;  /* of a body that is passed over */
+    time_t since; /* a body comes */
     struct serve_error error;
     struct serve_choices choices;
     int status;
@@ -122,8 +124,9 @@ static int write_out(struct lws *wsi, struct connection *c, bool last)
     if (!last) {
         return 0;
     }
+    sent = c->status == 411 ? -1 : 0; /* where that body ends nobody knows */
     forget(c);
-    return lws_http_transaction_completed(wsi) != 0 ? -1 : 0;
+    return sent != 0 || lws_http_transaction_completed(wsi) != 0 ? -1 : 0;
 }
 
 /* An answer whose length is known: headers, then all of it. */
@@ -221,7 +224,10 @@ static int complete(struct lws *wsi, struct connection *c)
 
 static int take_body(struct connection *c, const char *bytes, size_t n)
 {
-    if (c->phase != PHASE_BODY) {
+    if (c->phase == PHASE_ANSWERS && c->status == 411) {
+        return 0;
+    }
+    if (c->phase != PHASE_BODY || time(NULL) - c->since > BODY_SECONDS) {
         return -1;
     }
     if (c->error.status != 0) {
@@ -274,6 +280,7 @@ static int post(struct lws *wsi, struct connection *c)
     }
     bytes = strtoull(text, NULL, 10);
     c->left = DRAINED_BYTES;
+    c->since = time(NULL);
     if (bytes > SERVE_BODY_BYTES && c->error.status == 0) {
         (void)serve_refuse(&c->error, 413, NULL, NULL, "the body is longer than %d bytes",
                            SERVE_BODY_BYTES);

@@ -38,3 +38,20 @@ void serve_job_release(struct serve_job *j)
     serve_text_free(&j->vectors);
     free(j);
 }
+
+void serve_job_cancel(struct serve_job *j)
+{
+    pthread_mutex_lock(&j->lock);
+    j->cancelled = true;
+    pthread_mutex_unlock(&j->lock);
+}
+
+bool serve_job_is_cancelled(struct serve_job *j)
+{
+    bool cancelled;
+
+    pthread_mutex_lock(&j->lock);
+    cancelled = j->cancelled;
+    pthread_mutex_unlock(&j->lock);
+    return cancelled;
+}

@@ -66,30 +66,15 @@ static void take_think(void *context, bool begins)
     p->thinks = begins;
 }
 
-/* Of a token that comes after the last one there is. */
-static struct serve_score score_of(const struct session *s, const struct token_score *t)
-{
-    uint32_t previous = s->n_ids != 0 ? s->ids[s->n_ids - 1] : INGOT_NO_TOKEN;
-    struct serve_score score = { .id = t->id, .logprob = t->log_share, .exact = true };
-
-    score.text = tokenizer_piece(&s->model->tokenizer, t->id, previous, &score.bytes);
-    return score;
-}
-
 /* Thoughts are no part of the answer. */
 static void take_scores(void *context, const struct token_scores *scores)
 {
     struct place *p = context;
-    struct serve_score taken = score_of(p->session, &scores->taken), likeliest[TOKEN_SCORES_MOST];
 
-    if (p->thinks) {
-        return;
-    }
-    for (uint32_t i = 0; i < scores->n; i++) {
-        likeliest[i] = score_of(p->session, &scores->likeliest[i]);
-    }
     pthread_mutex_lock(&p->job->lock);
-    serve_scores_add(&p->job->scores, &taken, likeliest, scores->n);
+    if (!p->thinks) {
+        serve_scores_take(&p->job->scores, p->session, scores);
+    }
     pthread_mutex_unlock(&p->job->lock);
 }
 
@@ -283,20 +268,10 @@ static void finish(struct serve_model *m, uint32_t i, const struct serve_error *
     end_job(m, j, e);
 }
 
-static bool is_cancelled(struct serve_job *j)
-{
-    bool cancelled;
-
-    pthread_mutex_lock(&j->lock);
-    cancelled = j->cancelled;
-    pthread_mutex_unlock(&j->lock);
-    return cancelled;
-}
-
 static void leave_cancelled(struct serve_model *m)
 {
     for (uint32_t i = 0; i < m->replies.n; i++) {
-        if (m->places[i].job != NULL && is_cancelled(m->places[i].job)) {
+        if (m->places[i].job != NULL && serve_job_is_cancelled(m->places[i].job)) {
             replies_leave(&m->replies, i);
             finish(m, i, NULL);
         }
@@ -364,7 +339,7 @@ static void *work(void *context)
     while (!closing) {
         struct serve_job *j = take(m, &closing);
 
-        if (j != NULL && !closing && !is_cancelled(j)) {
+        if (j != NULL && !closing && !serve_job_is_cancelled(j)) {
             (j->request.kind == SERVE_EMBED ? embed : begin)(m, j);
         } else if (j != NULL) {
             struct serve_error e = { .status = 0 };
@@ -411,12 +386,36 @@ static bool submit(void *context, struct serve_job *j)
     return room;
 }
 
+/* Out of the queue. False: it is not there. */
+static bool take_out(struct serve_model *m, const struct serve_job *j)
+{
+    struct serve_job **at = &m->first, *before = NULL;
+    bool found;
+
+    pthread_mutex_lock(&m->lock);
+    while (*at != NULL && *at != j) {
+        before = *at;
+        at = &before->next;
+    }
+    found = *at != NULL;
+    if (found) {
+        *at = j->next;
+        m->last = m->last == j ? before : m->last;
+        m->stats.waiting--;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return found;
+}
+
+/* What waits makes room for others at once; what is at work ends with the next pass. */
 static void cancel(void *context, struct serve_job *j)
 {
-    (void)context;
-    pthread_mutex_lock(&j->lock);
-    j->cancelled = true;
-    pthread_mutex_unlock(&j->lock);
+    struct serve_model *m = context;
+
+    serve_job_cancel(j);
+    if (take_out(m, j)) {
+        end_job(m, j, NULL);
+    }
 }
 
 static void stats(void *context, struct serve_stats *s)

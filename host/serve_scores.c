@@ -66,6 +66,26 @@ void serve_scores_add(struct serve_text *scores, const struct serve_score *taken
     free(text);
 }
 
+static struct serve_score score_in(const struct session *s, const struct token_score *t)
+{
+    uint32_t previous = s->n_ids != 0 ? s->ids[s->n_ids - 1] : INGOT_NO_TOKEN;
+    struct serve_score score = { .id = t->id, .logprob = t->log_share, .exact = true };
+
+    score.text = tokenizer_piece(&s->model->tokenizer, t->id, previous, &score.bytes);
+    return score;
+}
+
+void serve_scores_take(struct serve_text *scores, const struct session *s,
+                       const struct token_scores *t)
+{
+    struct serve_score taken = score_in(s, &t->taken), likeliest[TOKEN_SCORES_MOST];
+
+    for (uint32_t i = 0; i < t->n; i++) {
+        likeliest[i] = score_in(s, &t->likeliest[i]);
+    }
+    serve_scores_add(scores, &taken, likeliest, t->n);
+}
+
 /* ---- answered -------------------------------------------------------------------------------- */
 
 static const cJSON *get(const cJSON *object, const char *name)

@@ -3,8 +3,10 @@
 #define INGOT_HOST_SERVE_SCORES_H
 
 #include "host/serve_request.h"
+#include "runtime/session/session.h"
+#include "runtime/session/token_scores.h"
 
-enum { SERVE_SCORES_MOST = 5 /* likeliest tokens, as a board tells */ };
+enum { SERVE_SCORES_MOST = TOKEN_SCORES_MOST /* likeliest tokens */ };
 
 struct serve_score {
     uint32_t id;
@@ -17,6 +19,10 @@ struct serve_score {
 /* One more token, and those that were likeliest (n). */
 void serve_scores_add(struct serve_text *scores, const struct serve_score *taken,
                       const struct serve_score *likeliest, uint32_t n);
+
+/* The same of a session's next token. */
+void serve_scores_take(struct serve_text *scores, const struct session *s,
+                       const struct token_scores *t);
 
 /* How much of them was answered. */
 struct serve_scores_at {

@@ -57,10 +57,14 @@ static void take(struct serve_ws *s, const struct serve_setup *setup)
     serve_line_done(&s->out, &s->line, "command");
 }
 
+/* A caller that asks and does not listen is let go before its answers take the memory. */
+enum { UNHEARD_BYTES = 1 << 18 };
+
 static int receive(struct lws *wsi, struct serve_ws *s, const void *in, size_t n,
                    const struct serve_setup *setup)
 {
-    if (s->in.n + n > SERVE_BODY_BYTES || !serve_text_add(&s->in, in, n)) {
+    if (s->out.n > UNHEARD_BYTES || s->in.n + n > SERVE_BODY_BYTES ||
+        !serve_text_add(&s->in, in, n)) {
         return -1;
     }
     if (lws_is_final_fragment(wsi) && lws_remaining_packet_payload(wsi) == 0) {

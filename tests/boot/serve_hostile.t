@@ -1,0 +1,178 @@
+#!/usr/bin/python3
+"""`ingot serve` and callers that mean no good, or break: pages of other sites with requests that need no leave, bodies that come slowly, never or
+without end, hundreds of idle connections, sockets that ask and never listen, a queue filled by callers that have gone. The others are answered,
+and the memory stays."""
+
+import atexit
+import base64
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import HOST, LONG, ROOT, Tap
+
+DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
+CHAT, TEXT, EMBED = "/v1/chat/completions", "/v1/completions", "/v1/embeddings"
+BODIES = {CHAT: {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 2}, TEXT: {"prompt": "Once", "max_tokens": 2}, EMBED: {"input": "a cat"}}
+ENDLESS = {"prompt": "Once upon a time", "max_tokens": 480, "temperature": 2, "top_k": 0, "top_p": 1, "min_p": 0}
+tap = Tap()
+
+
+class Server:
+    def __init__(self, *options):
+        self.process = subprocess.Popen([HOST, "serve", DEMO, "--port", "0", "-q", *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        atexit.register(self.process.kill)
+        found = re.search(r"http://127.0.0.1:(\d+)", self.process.stdout.readline())
+        self.port = int(found.group(1)) if found else 0
+
+    def ask(self, path, body=None, headers=None):
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        c.request("POST" if body is not None else "GET", path, json.dumps(body) if body is not None else None, headers or {})
+        r = c.getresponse()
+        text = r.read().decode()
+        c.close()
+        return r.status, text
+
+    def answers(self):
+        begin = time.monotonic()
+        return self.ask(CHAT, BODIES[CHAT])[0] == 200 and time.monotonic() - begin < 20
+
+    def metrics(self):
+        return {name: int(value) for name, value in re.findall(r"^ingot_(\w+) (\d+)$", self.ask("/metrics")[1], re.M)}
+
+    def wait_for(self, good, seconds=60):
+        late = time.monotonic() + seconds
+        while not good(self.metrics()) and time.monotonic() < late:
+            time.sleep(0.02)
+        return good(self.metrics())
+
+    def resident(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as f:
+            return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
+
+    def open(self, text=b""):
+        s = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        s.sendall(text)
+        return s
+
+
+def head(path, **headers):
+    return (f"POST {path} HTTP/1.1\r\nHost: localhost\r\n" + "".join(f"{k.replace('_', '-')}: {v}\r\n" for k, v in headers.items()) + "\r\n").encode()
+
+
+def answer(s):
+    """All that comes until the server closes, or a status line."""
+    data = b""
+    try:
+        while b"\r\n\r\n" not in data:
+            piece = s.recv(65536)
+            if not piece:
+                break
+            data += piece
+    except OSError:
+        pass
+    s.close()
+    return data
+
+
+server = Server()
+if server.port == 0:
+    tap.skip("hostile callers", "libwebsockets-dev is not installed")
+    tap.done()
+    sys.exit(0)
+
+# Requests that a page of another site may send without asking: simple ones, of a form or as text/plain.
+before = server.metrics()["requests_total"]
+for path, body in BODIES.items():
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+        for more in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}, {"Origin": "https://localhost"}, {"Host": ""}, {"Origin": ""}):
+            status = server.ask(path, body, {"Content-Type": kind, **more})[0]
+            if status != 403 and more != {"Origin": ""}:
+                tap.ok(False, f"{path} {kind} {more}", status)
+tap.ok(server.metrics()["requests_total"] - before <= 9, "what pages of other sites send is no request", server.metrics())
+tap.ok(server.ask("/health", None, {"Origin": "http://evil.example"})[0] == 403 == server.ask("/", None, {"Host": "evil.example"})[0], "nor have they the page")
+
+# Bodies: too long, without a length, cut, two lengths.
+whole = json.dumps(BODIES[CHAT]).encode()
+got = [answer(server.open(head(CHAT, Content_Length=1 << 40)))[:20], answer(server.open(head(CHAT, Transfer_Encoding="chunked") + b"5\r\n{\"a\":\r\n"))[:12],
+       answer(server.open(head(CHAT, Content_Length="many") + whole))[:12], answer(server.open(head(CHAT, Content_Length=-1) + whole))[:12]]
+tap.ok(got[0] == b"" and got[1] == b"HTTP/1.1 411" and all(not g or g[:10] == b"HTTP/1.1 4" for g in got[2:]) and server.answers(), "lengths that are none", got)
+for n in (0, 1, len(whole) - 1):
+    server.open(head(CHAT, Content_Length=len(whole)) + whole[:n]).close()
+tap.ok(server.answers(), "bodies that are cut")
+start = server.resident()
+big = [server.open(head(CHAT, Content_Length=50 << 20) + b" " * 200000) for _ in range(40)]
+tap.ok(server.answers() and server.resident() - start < 8192, "40 bodies of 50 MB take no memory", server.resident() - start)
+for s in big:
+    s.close()
+
+# Hundreds that are idle, or slow.
+idle = [server.open() for _ in range(150)] + [server.open(b"POST /v1/chat") for _ in range(150)] + [server.open(head(CHAT, Content_Length=9999) + b"{") for _ in range(150)]
+tap.ok(server.answers(), "450 connections that say nothing, or not all")
+if LONG:
+    time.sleep(75)
+    for s in idle:
+        s.settimeout(1)
+    tap.ok(all(answer(s)[:1] in (b"", b"H") for s in idle) and len(os.listdir(f"/proc/{server.process.pid}/fd")) < 40, "they are closed after a while")
+    slow = server.open(head(CHAT, Content_Length=9999))
+    begin, sent = time.monotonic(), True
+    while sent and time.monotonic() - begin < 200:
+        try:
+            slow.sendall(b" ")
+            time.sleep(5)
+        except OSError:
+            sent = False
+    tap.ok(not sent and time.monotonic() - begin > 60, "and so is a body that comes by one byte in five seconds", time.monotonic() - begin)
+for s in idle:
+    s.close()
+
+# Sockets that ask and never listen.
+upgrade = (f"GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+           f"{base64.b64encode(b'0123456789abcdef').decode()}\r\n\r\n").encode()
+hello = b'{"hello":2}'
+frame = b"\x81" + bytes([0x80 | len(hello)]) + bytes(4) + hello
+start, open_still = server.resident(), 0
+for _ in range(4):
+    deaf = socket.socket()
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    deaf.connect(("127.0.0.1", server.port))
+    deaf.settimeout(5)
+    try:
+        deaf.sendall(upgrade)
+        for _ in range(4000):
+            deaf.sendall(frame * 100)
+        open_still += 1
+    except OSError:
+        pass
+    deaf.close()
+grown = server.resident() - start
+tap.ok(open_still == 0 and grown < 16384 and server.answers(), f"WebSockets that ask 400,000 times and never listen are closed; {grown} KiB", (open_still, grown))
+before = server.metrics()
+deaf = [server.open(head(TEXT, Content_Length=len(json.dumps({**ENDLESS, "stream": True}))) + json.dumps({**ENDLESS, "stream": True}).encode()) for _ in range(8)]
+tap.ok(server.answers() and server.wait_for(lambda m: m["requests_running"] == 0), "nor do eight that ask for streams hold up the others", server.metrics())
+for s in deaf:
+    s.close()
+
+# A queue that is full, of callers that then go.
+one = Server("--together", "1")
+body = json.dumps({"prompt": "x", "grammar": "root ::= [a-z]{400,480}"}).encode()
+full = [one.open(head(TEXT, Content_Length=len(body)) + body) for _ in range(160)]
+filled = one.wait_for(lambda m: m["requests_waiting"] == 128, 10)
+status, text = one.ask(CHAT, BODIES[CHAT])
+for s in full:
+    s.close()
+emptied = one.wait_for(lambda m: m["requests_waiting"] == 0 and m["requests_running"] == 0, 20)
+after = one.metrics()
+tap.ok(filled and status == 429 and "queue_full" in text, "a full queue says so", (filled, status, text))
+tap.ok(emptied and one.answers() and after["requests_cancelled_total"] > 100 and after["reply_tokens_total"] < 20000, "and is empty as soon as its callers are gone", after)
+for s in (server, one):
+    s.process.send_signal(signal.SIGTERM)
+tap.ok(server.process.wait(20) == 0 == one.process.wait(20), "the servers end")
+tap.done()
