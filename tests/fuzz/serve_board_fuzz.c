@@ -7,6 +7,7 @@
 
 #include "host/serve_board_past.h"
 #include "host/serve_board_wire.h"
+#include "host/serve_scores.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,6 +21,8 @@ static void must(bool condition)
 static void take_event(const char *line, size_t bytes)
 {
     struct serve_error error = { .status = 0 };
+    struct serve_text scores = { .n = 0 };
+    struct serve_scores_at at = { .bytes = 0 };
     struct board_event e;
 
     if (!board_event_read(&e, line, bytes)) {
@@ -30,6 +33,10 @@ static void take_event(const char *line, size_t bytes)
     must(e.text == NULL || strlen(e.text) <= bytes);
     board_error_read(&error, &e);
     must(error.status == 400 || error.status == 500);
+    board_scores_read(&scores, &e);
+    cJSON_Delete(serve_scores_answer(SERVE_CONTINUE, &scores, &at));
+    must(!scores.failed && at.bytes == scores.n);
+    serve_text_free(&scores);
     board_event_free(&e);
 }
 

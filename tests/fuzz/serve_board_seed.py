@@ -4,7 +4,8 @@ import json
 import sys
 
 EVENTS = [{"event": "ready", "protocol": 1, "model": "demo-q8_0.ingot", "line_limit_bytes": 8191},
-          {"event": "token", "id": 4, "token": 58, "text": "7 \u00e9"}, {"event": "error", "id": 3, "name": "line", "column": 9, "text": "too long"},
+          {"event": "token", "id": 4, "token": 58, "text": "7 \u00e9"}, {"event": "token", "id": 4, "token": 9, "logprob": -0.5, "top_logprobs": [{"token": 9, "logprob": -0.5, "text": "a"}, {"token": 7, "logprob": None, "text": "\u00e9"}], "text": "a"},
+          {"event": "error", "id": 3, "name": "line", "column": 9, "text": "too long"},
           {"event": "usage", "id": 4, "finish_reason": "stop", "prompt_tokens": 43, "cached_tokens": 24, "completion_tokens": 8},
           {"event": "done", "id": 4, "reason": "end", "decode_passes": 8}]
 BODIES = [b"1" + json.dumps({"messages": [{"role": "system", "content": "Be \x7f brief."}, {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"},
