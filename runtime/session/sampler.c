@@ -12,7 +12,8 @@
 #include "board/min_max.h"
 
 enum {
-    BLOCK = 64,       /* logits */
+    BLOCK = 64, /* logits */
+    BLOCKS_AT_ONCE = 32,
     BLOCKS_MOST = 128 /* of those that may hold one of the best, so top_k is below */
 };
 
@@ -58,19 +59,6 @@ static float next_random(struct sampler *s)
     return (float)((s->state * 0x2545f4914f6cdd1du) >> 40) * 0x1p-24f;
 }
 
-/* 0 times a number is 0, times infinity or NaN it is NaN. Four sums: an addition takes cycles. */
-static bool block_is_finite(const float *x)
-{
-    float sum[4] = { 0 };
-
-    for (size_t i = 0; i < BLOCK; i += 4) {
-        for (size_t lane = 0; lane < 4; lane++) {
-            sum[lane] += x[i + lane] * 0.0f;
-        }
-    }
-    return sum[0] + sum[1] + sum[2] + sum[3] == 0;
-}
-
 /* NaN becomes minus infinity, which no step picks; plus infinity the largest number, so that
  * differences stay defined. */
 static void clean_block(struct sampler *s, float *logits, size_t n)
@@ -85,15 +73,25 @@ static void clean_block(struct sampler *s, float *logits, size_t n)
     }
 }
 
-static void clean_logits(struct sampler *s, float *logits, uint32_t vocab)
+/* 0 times a number is 0, times infinity or NaN it is NaN: a product with zeros, which the kernel of
+ * a matrix does faster than a loop here, tells which blocks want a closer look. */
+static void clean_logits(struct sampler *s, float *logits, uint32_t vocab, const struct kernels *k)
 {
-    for (uint32_t i = 0; i < vocab; i += BLOCK) {
-        size_t n = min_size(BLOCK, vocab - i);
+    static const _Alignas(64) float zeros[BLOCK] = { 0 };
+    float sums[BLOCKS_AT_ONCE];
+    size_t n_blocks = vocab / BLOCK, n;
 
-        if (n < BLOCK || !block_is_finite(&logits[i])) {
-            clean_block(s, &logits[i], n);
+    assert((uintptr_t)logits % 64 == 0);
+    for (size_t first = 0; first < n_blocks; first += n) {
+        n = min_size(BLOCKS_AT_ONCE, n_blocks - first);
+        k->gemv_f32_f32_f32(sums, logits + first * BLOCK, zeros, n, BLOCK, 0);
+        for (size_t i = 0; i < n; i++) {
+            if (sums[i] != 0) {
+                clean_block(s, logits + (first + i) * BLOCK, BLOCK);
+            }
         }
     }
+    clean_block(s, logits + n_blocks * BLOCK, vocab % BLOCK);
 }
 
 /* Each token of the window counts once, however often it stands there. */
@@ -133,18 +131,29 @@ float sampler_logit(const struct sampler *s, uint32_t id, const uint32_t *recent
     return s->logit;
 }
 
+/* The first of the largest logits: it is in the first block that has the largest maximum. */
 static uint32_t pick_greedy(struct sampler *s, const float *logits, uint32_t vocab,
                             const struct kernels *k)
 {
-    float max = k->max_f32(logits, vocab);
+    float max = -__builtin_inff();
+    uint32_t at = 0;
 
-    s->logit = max;
-    for (uint32_t i = 0; i < vocab && max >= -FLT_MAX; i++) {
-        if (logits[i] == max) {
-            return i;
+    for (uint32_t i = 0; i < vocab; i += BLOCK) {
+        float most = k->max_f32(&logits[i], min_size(BLOCK, vocab - i));
+
+        if (most > max) {
+            max = most;
+            at = i;
         }
     }
-    return SAMPLER_NO_TOKEN;
+    s->logit = max;
+    if (max < -FLT_MAX) {
+        return SAMPLER_NO_TOKEN;
+    }
+    while (logits[at] != max) {
+        at++;
+    }
+    return at;
 }
 
 /* A total order, so that every way of sorting gives the same sequence. */
@@ -332,10 +341,10 @@ static uint32_t pick_choice(struct sampler *s, const struct choice *c)
 }
 
 static void prepare_logits(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
-                           size_t n_recent)
+                           size_t n_recent, const struct kernels *k)
 {
     penalize_repeats(s, logits, vocab, recent, n_recent);
-    clean_logits(s, logits, vocab); /* after, since a penalty below 1 can overflow */
+    clean_logits(s, logits, vocab, k); /* after, since a penalty below 1 can overflow */
 }
 
 uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
@@ -343,7 +352,7 @@ uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const ui
 {
     struct choice c;
 
-    prepare_logits(s, logits, vocab, recent, n_recent);
+    prepare_logits(s, logits, vocab, recent, n_recent, k);
     if (!(s->params.temp > 0)) {
         return pick_greedy(s, logits, vocab, k);
     }
@@ -358,7 +367,7 @@ uint32_t sampler_guess(struct sampler *s, float *logits, uint32_t vocab, const u
     struct sampler_params p = s->params;
     struct choice c;
 
-    prepare_logits(s, logits, vocab, recent, n_recent);
+    prepare_logits(s, logits, vocab, recent, n_recent, k);
     g->n = 0;
     if (!(p.temp > 0)) {
         return pick_greedy(s, logits, vocab, k);
@@ -412,7 +421,7 @@ uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const u
     if (g->n == 0 || !(s->params.temp > 0)) {
         return sampler_pick(s, logits, vocab, recent, n_recent, k, scratch);
     }
-    prepare_logits(s, logits, vocab, recent, n_recent);
+    prepare_logits(s, logits, vocab, recent, n_recent, k);
     c = choose(s, &s->params, logits, vocab, k, scratch);
     if (c.n == 0) {
         return SAMPLER_NO_TOKEN;

@@ -39,7 +39,7 @@ void sampler_init(struct sampler *s, const struct sampler_params *params);
 /* Bytes of scratch for sampler_pick: vocab (logit, id) pairs. */
 size_t sampler_scratch_bytes(uint32_t vocab);
 
-/* The next token. logits (vocab) f32, 16-byte aligned, destroyed. recent (n_recent): the tokens
+/* The next token. logits (vocab) f32, 64-byte aligned, destroyed. recent (n_recent): the tokens
  * before, oldest first, of which the last 64 count for `repeat`. scratch:
  * sampler_scratch_bytes(vocab), 8-byte aligned; unused at temp 0.
  * Order: repeat, top_k, top_p, min_p, temp, as llama.cpp's default chain. Equal logits: the

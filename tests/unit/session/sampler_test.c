@@ -10,8 +10,8 @@
 enum { VOCAB = 512, DRAWS = 5000, MANY = 8192 + 5, TOP_K = 40 };
 
 static struct kernels kernels;
-static _Alignas(16) float logits[VOCAB];
-static _Alignas(16) float work[VOCAB];
+static _Alignas(64) float logits[VOCAB];
+static _Alignas(64) float work[VOCAB];
 static _Alignas(8) unsigned char scratch[VOCAB * 8];
 
 static uint32_t pick(struct sampler *s, const float *from, uint32_t vocab, const uint32_t *recent,
@@ -301,7 +301,7 @@ static void test_exact_share(void)
     OK(others > 50, "and both for a little more");
 }
 
-static _Alignas(16) float many[MANY], many_work[MANY];
+static _Alignas(64) float many[MANY], many_work[MANY];
 static _Alignas(8) unsigned char many_scratch[MANY * 8];
 static uint32_t order[MANY];
 

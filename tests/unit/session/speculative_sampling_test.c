@@ -66,7 +66,7 @@ static void make_logits(float *p, float *q, uint32_t *random)
 static uint32_t draw(struct sampler *s, const float *p, const float *q, const uint32_t *recent,
                      enum rule rule)
 {
-    static _Alignas(16) float logits[16];
+    static _Alignas(64) float logits[16];
     static _Alignas(16) uint64_t scratch[64];
     const struct kernels *k = &rig.kernels;
     struct sampler_guess g;
@@ -97,7 +97,7 @@ static double test_rule(const struct sampler_params *params, enum rule rule, dou
     double worst = 0;
 
     for (int round = 0; round < 3; round++) {
-        static _Alignas(16) float logits[16];
+        static _Alignas(64) float logits[16];
         static _Alignas(16) uint64_t scratch[64];
         unsigned count[SMALL] = { 0 };
         double share[SMALL] = { 0 };
