@@ -6,8 +6,9 @@
 #include "runtime/model/layer_embedding.h"
 
 /* As many rows as a gemm of RVV takes at once, and few enough between two looks at the card: a
- * large matrix takes longer than the requests in flight. */
-enum { POLL_ROWS = 128, PADDED_COLS = 32 };
+ * large matrix takes longer than the requests in flight. A narrow one takes more rows, up to
+ * POLL_PRODUCTS in all, as each beginning costs as much as a row or two. */
+enum { POLL_ROWS = 128, POLL_PRODUCTS = 1 << 19, PADDED_COLS = 32 };
 
 /* The norms of a block: of its input, and of its result where there is one. */
 struct block_norms {
@@ -70,15 +71,22 @@ void layer_enter(struct transformer *t, uint32_t layer)
 
 /* ---- what blocks are made of ------------------------------------------------------------------ */
 
+static size_t rows_between_polls(const struct ingot_tensor *w, const struct linear_input *in)
+{
+    size_t rows = POLL_PRODUCTS / ((size_t)w->cols_padded * in->n_tokens);
+
+    return max_size(rows / POLL_ROWS, 1) * POLL_ROWS;
+}
+
 void layer_multiply(const struct transformer *t, unsigned core, const struct ingot_tensor *w,
                     const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
                     size_t y_stride)
 {
-    size_t first, last;
+    size_t first, last, step = rows_between_polls(w, in);
 
     workers_share(t->workers, core, n_rows, ROW_STEP, &first, &last);
-    for (size_t r = first; r < last; r += POLL_ROWS) {
-        size_t n = min_size(last - r, POLL_ROWS);
+    for (size_t r = first; r < last; r += step) {
+        size_t n = min_size(last - r, step);
 
         linear_rows(t->kernels, &t->act, w, rows, in, y, y_stride, r, n);
         layer_expand(t, w, r, n, y, y_stride, in);
