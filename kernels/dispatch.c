@@ -10,13 +10,15 @@ const struct kernel_row kernel_rows[] = {
 
 const size_t kernel_n_rows = sizeof kernel_rows / sizeof kernel_rows[0];
 
-_Static_assert(sizeof(struct kernels) == 2 * sizeof(size_t) + KERNEL_N_OPS * sizeof(void (*)(void)),
+_Static_assert(sizeof(struct kernels) == 3 * sizeof(size_t) + KERNEL_N_OPS * sizeof(void (*)(void)),
                "a function by name and by number is the same");
 
 void kernels_select(struct kernels *k, uint32_t features)
 {
     k->ahead = 0;
     k->gemm_tokens = (features & CPU_RV64_V) != 0 ? 2 : 4;
+    k->gemm_pairs = (features & CPU_ARM64_NEON) != 0 &&
+                    (features & (CPU_ARM64_SVE | CPU_ARM64_I8MM)) == 0;
     for (size_t i = 0; i < kernel_n_rows; i++) {
         if ((kernel_rows[i].features & ~features) == 0) {
             k->function[kernel_rows[i].op] = kernel_rows[i].function;

@@ -364,10 +364,12 @@ enum kernel_op {
 };
 
 /* One function per op, how far a gemv prefetches on this core, in bytes, and how many tokens a gemm
- * computes together: fewer cost it as much. */
+ * computes together: fewer cost it as much. gemm_pairs: but two do not where weights are Q4_0 or Q8_0,
+ * and of other quantized types two gemvs cost less than a gemm of four. */
 struct kernels {
     size_t ahead;
     size_t gemm_tokens;
+    size_t gemm_pairs;
     union {
         struct {
 #define KERNEL_MEMBER(op, ret, args) op##_fn *op;

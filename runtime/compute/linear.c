@@ -212,11 +212,44 @@ static struct vector vector_of(const struct activations *a, const struct linear_
     return v;
 }
 
-/* Whether one token is left over when a gemm has computed the others. It would cost it as much as
- * four, and goes by gemv for half of that or less; of a gemm of pairs it would not. */
-static bool leaves_one(const struct kernels *k, const struct linear_input *in)
+/* Whether the gemm of this type has a loop for two tokens (kernels.h). */
+static bool has_pair(const struct kernels *k, uint8_t type)
 {
-    return in->n_tokens == 1 || (k->gemm_tokens > 2 && in->n_tokens % k->gemm_tokens == 1);
+    return k->gemm_pairs && (type == INGOT_Q4_0 || type == INGOT_Q8_0);
+}
+
+/* How many tokens are left over when a gemm has computed the others. One would cost it as much as
+ * four, and goes by gemv for half of that or less; of a gemm of pairs it would not. Where gemms have
+ * pairs two go as one, and of three alone the third by gemv; two of another type go by gemv, but for
+ * Q6_K, whose gemv is dear (docs/EXPERIMENTS.md, "Two to eight tokens"). */
+static size_t left_over(const struct kernels *k, uint8_t type, size_t n_tokens)
+{
+    size_t left = k->gemm_tokens > 2 ? n_tokens % k->gemm_tokens : 0;
+    bool pair = has_pair(k, type);
+
+    if (n_tokens == 1 || left == 1) {
+        return 1;
+    }
+    if (!k->gemm_pairs || type <= INGOT_F16 || type == INGOT_Q6_K) {
+        return 0;
+    }
+    return n_tokens == 2 || (pair && (left == 2 || n_tokens == 3)) ? left : 0;
+}
+
+/* Tokens `first` and `first` + 1, which lie in one group of activations. */
+static void multiply_two(const struct kernels *k, const struct activations *a,
+                         const struct ingot_tensor *w, const void *rows,
+                         const struct linear_input *in, size_t first, float *y, size_t y_stride,
+                         size_t n)
+{
+    const struct block_q8x4 *x = a->q8x4 + first / LINEAR_GROUP * (in->stride / Q8_COLS);
+    struct gemm_shape shape = { n, w->cols_padded, 2, y_stride, in->stride };
+
+    if (w->type == INGOT_Q8_0) {
+        k->gemm_f32_q8x8_q8x4(y, rows, x, &shape);
+    } else {
+        k->gemm_f32_q4x8_q8x4(y, rows, x, &shape);
+    }
 }
 
 /* n rows. */
@@ -224,26 +257,32 @@ static void multiply(const struct kernels *k, const struct activations *a,
                      const struct ingot_tensor *w, const void *rows, const struct linear_input *in,
                      float *y, size_t y_stride, size_t n)
 {
-    bool alone = leaves_one(k, in);
-    size_t together = in->n_tokens - alone;
+    size_t t = in->n_tokens - left_over(k, w->type, in->n_tokens);
 
-    if (together != 0) {
-        struct gemm_shape shape = { n, w->cols_padded, together, y_stride, in->stride };
+    if (t != 0) {
+        struct gemm_shape shape = { n, w->cols_padded, t, y_stride, in->stride };
 
         gemm(k, a, w, rows, in->x, y, &shape);
     }
-    if (alone) {
-        struct vector v = vector_of(a, in, together);
+    if (in->n_tokens - t >= 2 && has_pair(k, w->type)) {
+        multiply_two(k, a, w, rows, in, t, y + t * y_stride, y_stride, n);
+        t += 2;
+    }
+    for (; t < in->n_tokens; t++) {
+        struct vector v = vector_of(a, in, t);
 
-        gemv(k, w, rows, &v, y + together * y_stride, n);
+        gemv(k, w, rows, &v, y + t * y_stride, n);
     }
 }
 
-/* Where a gemm and a gemv read the same rows, so few at a time that they stay in the cache. */
-static size_t rows_at_once(const struct kernels *k, const struct linear_input *in, size_t row_bytes,
-                           size_t n)
+/* Where several kernels read the same rows, so few at a time that they stay in the cache. */
+static size_t rows_at_once(const struct kernels *k, const struct linear_input *in, uint8_t type,
+                           size_t row_bytes, size_t n)
 {
-    if (in->n_tokens == 1 || !leaves_one(k, in)) {
+    size_t left = left_over(k, type, in->n_tokens);
+    bool alone = left == in->n_tokens && (left == 1 || (left == 2 && has_pair(k, type)));
+
+    if (left == 0 || alone) {
         return n;
     }
     return max_size(CACHED_BYTES / row_bytes / ROW_GROUP, 1) * ROW_GROUP;
@@ -254,7 +293,7 @@ void linear_rows(const struct kernels *k, const struct activations *a, const str
                  size_t first, size_t n)
 {
     size_t row_bytes = image_type_row_bytes(w->type, w->cols_padded);
-    size_t step = rows_at_once(k, in, row_bytes, n);
+    size_t step = rows_at_once(k, in, w->type, row_bytes, n);
 
     assert(in->n_tokens == 1 || in->stride == w->cols_padded || w->type <= INGOT_F16);
     for (size_t r = first; r < first + n; r += step) {

@@ -89,11 +89,12 @@ static void test_near(const struct ingot_tensor *w)
        (double)alone[0][8], dot);
 }
 
-static void test_counts(const struct ingot_tensor *w, size_t gemm_tokens)
+static void test_counts(const struct ingot_tensor *w, size_t gemm_tokens, bool pairs)
 {
     uint32_t n = 1;
 
     kernels.gemm_tokens = gemm_tokens;
+    kernels.gemm_pairs = pairs;
     for (; n <= TOKENS; n++) {
         memset(together, 0x11, sizeof together);
         multiply(w, inputs, n, together[0]);
@@ -101,8 +102,9 @@ static void test_counts(const struct ingot_tensor *w, size_t gemm_tokens)
             break;
         }
     }
-    OK(n > TOKENS, "type %u, a gemm of %zu tokens: of 1 to %d each gets what it gets alone (%u)",
-       (unsigned)w->type, gemm_tokens, TOKENS, (unsigned)n);
+    OK(n > TOKENS, "type %u, a gemm of %zu tokens%s: of 1 to %d each gets what it gets alone (%u)",
+       (unsigned)w->type, gemm_tokens, pairs ? " and of pairs" : "", TOKENS, (unsigned)n);
+    kernels.gemm_pairs = false;
 }
 
 /* All inputs are put aside in two shares; then they come back to front, five at a time. */
@@ -145,8 +147,9 @@ static void test_type(uint8_t type, uint32_t n_cols, size_t group_bytes, size_t 
     kernels.gemm_tokens = 4;
     multiply_alone(&w);
     test_near(&w);
-    test_counts(&w, 4);
-    test_counts(&w, 2);
+    test_counts(&w, 4, false);
+    test_counts(&w, 4, true);
+    test_counts(&w, 2, false);
     kernels.gemm_tokens = 4;
     test_kept(&w);
 }

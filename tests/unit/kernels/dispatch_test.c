@@ -77,9 +77,12 @@ static void test_select(void)
     k.ahead = 64;
     kernels_select(&k, CPU_ANY);
     OK(k.ahead == 0, "no prefetch unless it is asked for");
-    OK(k.gemm_tokens == 4, "the references' gemms take tokens by four");
+    OK(k.gemm_tokens == 4 && !k.gemm_pairs, "the references' gemms take tokens by four");
     kernels_select(&k, UINT32_MAX);
     OK(k.gemm_tokens == 2, "those of RVV take them by two");
+    OK(!k.gemm_pairs, "i8mm and SVE have no loop for two tokens");
+    kernels_select(&k, CPU_ARM64_NEON | CPU_ARM64_DOTPROD);
+    OK(k.gemm_pairs, "NEON with or without the dot product does");
     kernels_select(&k, CPU_ANY);
 #define CHECK_REFERENCE(op, ret, args) \
     OK(k.op == op##_ref, #op " without features is its reference");
