@@ -86,7 +86,9 @@ void speculative_open(struct speculative *s, struct session *session, struct ses
     s->draft = draft;
     s->on = model_most_guesses(session->model) != 0;
     s->timed = speculative_room(p) == MODEL_GUESSES_IF_STREAMED;
-    s->cost = s->timed ? FIRST_COST : ASKED_COST;
+    for (uint32_t n = 0; n <= SPECULATIVE_MOST; n++) {
+        s->cost[n] = -1;
+    }
     for (uint32_t i = 0; i <= NGRAM_LONGEST; i++) {
         s->rate[i] = FIRST_RATE;
     }
@@ -180,34 +182,63 @@ static void learn_rate(struct speculative *s)
     }
 }
 
-/* A round of n guesses took `ticks`. */
-static void learn_cost(struct speculative *s, uint32_t n, uint64_t ticks)
+/* What n guesses cost, in passes over one token: as measured, else in proportion to the nearest number
+ * that was. */
+static float cost_of(const struct speculative *s, uint32_t n)
 {
-    float t = (float)ticks, more;
+    if (!s->timed) {
+        return (float)n * ASKED_COST;
+    }
+    for (uint32_t away = 0; away < SPECULATIVE_MOST; away++) {
+        if (n > away && s->cost[n - away] >= 0) {
+            return s->cost[n - away] * (float)n / (float)(n - away);
+        }
+        if (n + away <= SPECULATIVE_MOST && s->cost[n + away] >= 0) {
+            return s->cost[n + away] * (float)n / (float)(n + away);
+        }
+    }
+    return (float)n * FIRST_COST;
+}
 
-    if (n == 0) {
-        s->plain_ticks += s->plain_ticks == 0 ? t : (t - s->plain_ticks) / 8;
-    } else if (s->timed) {
-        more = (t - s->plain_ticks) / ((float)n * s->plain_ticks);
-        s->cost += ((more > 0 ? more : 0) - s->cost) / 8;
+/* What was dear once is slowly forgotten while nothing is guessed: the next try may find it cheaper. */
+static void forget_costs(struct speculative *s)
+{
+    for (uint32_t n = 1; n <= SPECULATIVE_MOST; n++) {
+        if (s->cost[n] >= 0) {
+            s->cost[n] += ((float)n * FIRST_COST - s->cost[n]) / 256;
+        }
     }
 }
 
-/* The length with the most tokens for the time: 1 + a + a^2 ... + a^n of them in a pass that costs
- * 1 + n c. 0: guessing does not pay. */
-static uint32_t best_length(const struct speculative *s, float a)
+void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks)
 {
-    float tokens = 1 + a, power = a, best = 1;
+    float t = (float)ticks, more, before;
+
+    if (n == 0) {
+        s->plain_ticks += s->plain_ticks == 0 ? t : (t - s->plain_ticks) / 8;
+        forget_costs(s);
+    } else if (s->timed) {
+        more = (t - s->plain_ticks) / s->plain_ticks;
+        before = cost_of(s, n);
+        s->cost[n] = before + ((more > 0 ? more : 0) - before) / (s->cost[n] < 0 ? 2 : 8);
+    }
+}
+
+/* The number with the most tokens for the time: 1 + a + a^2 ... + a^n of them in a pass that costs
+ * 1 + cost_of(n). 0: guessing does not pay. */
+uint32_t speculative_length(const struct speculative *s, float rate)
+{
+    float tokens = 1, power = 1, best = 1;
     uint32_t length = 0;
 
     if (s->timed && s->plain_ticks == 0) {
         return 0;
     }
-    for (uint32_t n = SPECULATIVE_LEAST; n <= SPECULATIVE_MOST; n++) {
-        power *= a;
+    for (uint32_t n = 1; n <= SPECULATIVE_MOST; n++) {
+        power *= rate;
         tokens += power;
-        if (tokens > best * (1 + (float)n * s->cost)) {
-            best = tokens / (1 + (float)n * s->cost);
+        if ((s->timed || n >= SPECULATIVE_LEAST) && tokens > best * (1 + cost_of(s, n))) {
+            best = tokens / (1 + cost_of(s, n));
             length = n;
         }
     }
@@ -225,11 +256,11 @@ static uint32_t guess(struct speculative *s, struct sampler *sampler, uint32_t m
     most = min_u32(most, target->context - n);
     most = kv_tiers_limit(&target->kv, n - 1, most + 1) - 1; /* in the pass of the last token */
     if (s->draft != NULL) {
-        most = min_u32(most, best_length(s, s->rate[0]));
+        most = min_u32(most, speculative_length(s, s->rate[0]));
         return most == 0 ? 0 : guess_by_draft(s, sampler, n, most, w);
     }
     s->source = ngram_guess(target->ids, n, most);
-    return s->source == 0 ? 0 : min_u32(most, best_length(s, s->rate[s->source]));
+    return s->source == 0 ? 0 : min_u32(most, speculative_length(s, s->rate[s->source]));
 }
 
 uint32_t speculative_pick(struct speculative *s, struct sampler *sampler)
@@ -266,7 +297,7 @@ static enum err run_ahead(struct speculative *s, struct sampler *sampler, uint32
         s->n_guessed = 0;
         return e;
     }
-    learn_cost(s, s->n_guessed, now(s) - start);
+    speculative_learn_cost(s, s->n_guessed, now(s) - start);
     s->stats.guessed += s->n_guessed;
     return ERR_OK;
 }

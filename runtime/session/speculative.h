@@ -13,6 +13,7 @@
 #include "runtime/session/sampler.h"
 #include "runtime/session/session.h"
 
+/* The least number of guesses of those that the user asked for; a timed one may be alone. */
 enum { SPECULATIVE_LEAST = 2, SPECULATIVE_MOST = MODEL_MOST_GUESSES };
 
 struct speculative_stats {
@@ -30,8 +31,10 @@ struct speculative {
     uint32_t n_right;   /* ... how many came true */
     uint32_t source;    /* of its guesses: 0 the draft, else the tokens that stood earlier */
     float rate[NGRAM_LONGEST + 1]; /* probability that a guess of a source is right, measured */
-    float cost;                    /* of a guess, in passes over one token */
-    float plain_ticks;             /* of such a pass; 0: not known yet */
+    /* What a pass over so many guesses takes beyond one over a token, in such passes; below 0: not
+     * known yet. Not in proportion: kernels take tokens by two or four. */
+    float cost[SPECULATIVE_MOST + 1];
+    float plain_ticks; /* of a pass over one token; 0: not known yet */
     struct speculative_stats stats;
     struct sampler_guess guesses[SPECULATIVE_MOST]; /* the distributions of the last run's
                                                      * guesses */
@@ -64,6 +67,12 @@ enum err speculative_check(struct model *draft, const struct model *model);
 /* draft: of a model that guesses, or NULL. Both outlive s. p: as the session's model was set up. */
 void speculative_open(struct speculative *s, struct session *session, struct session *draft,
                       const struct speculative_params *p);
+
+/* A round of n guesses took `ticks`. */
+void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks);
+
+/* How many guesses are worth their time, of a source that is right with probability `rate`. */
+uint32_t speculative_length(const struct speculative *s, float rate);
 
 /* The prompt has been appended to the session: so it is to the draft. ERR_ABORTED and ERR_TOO_LONG
  * do no harm: the draft catches up when it can. */

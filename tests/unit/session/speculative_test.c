@@ -342,6 +342,48 @@ static void test_refusals(void)
        "the model gets what the draft leaves, %u KiB less", (unsigned)(model_bytes(&draft) >> 10));
 }
 
+/* ---- what a guess costs ----------------------------------------------------------------------- */
+
+static struct speculative timed;
+
+static void learn(uint32_t n, float passes)
+{
+    for (int i = 0; i < 40; i++) {
+        speculative_learn_cost(&timed, n, (uint64_t)(100000 * passes));
+    }
+}
+
+/* Passes of 2, 3 ... tokens as those of a core that takes them by two and by four. */
+static void test_costs(void)
+{
+    static const float passes[] = { 1, 1.55f, 2.7f, 2.9f, 4, 4.6f, 5.2f, 5.1f };
+    const struct speculative_params automatic = { SPECULATIVE_AUTO, false };
+
+    speculative_open(&timed, &rig.session, NULL, &automatic);
+    OK(speculative_length(&timed, 0.9f) == 0, "nothing before a pass over one token was timed");
+    learn(0, 1);
+    OK(speculative_length(&timed, 0.9f) == SPECULATIVE_MOST, "first a guess counts as cheap");
+    learn(3, 2.9f);
+    OK(speculative_length(&timed, 0.6f) == 0, "others are taken in proportion to the one known");
+    for (uint32_t n = 1; n < sizeof passes / sizeof passes[0]; n++) {
+        learn(n, passes[n]);
+    }
+    OK(speculative_length(&timed, 0.5f) == 0, "half of them right: none pays");
+    OK(speculative_length(&timed, 0.7f) == 1, "one, where two tokens cost less than two passes");
+    OK(speculative_length(&timed, 0.97f) == 7, "seven for two groups of four");
+    for (uint32_t n = 1; n <= SPECULATIVE_MOST; n++) {
+        learn(n, 9);
+    }
+    OK(speculative_length(&timed, 0.97f) == 0, "none where a guess costs passes");
+    for (int i = 0; i < 40; i++) {
+        learn(0, 1);
+    }
+    OK(speculative_length(&timed, 0.97f) != 0, "what was dear is tried again after a while");
+    timed.timed = false;
+    OK(speculative_length(&timed, 0.9f) == 8 && speculative_length(&timed, 0.01f) == 0,
+       "who asks for guesses has them by what they save alone");
+}
+
 int main(void)
 {
     static const struct sampler_params greedy = { .temp = 0, .top_p = 1, .repeat = 1 };
@@ -363,5 +405,6 @@ int main(void)
     test_conversations(&warm, NGRAM, "sampled");
     test_stop_tokens(&greedy);
     test_refusals();
+    test_costs();
     return tap_done();
 }
