@@ -3,14 +3,16 @@
  * instructions a weight that would else be a quarter of all, for each 8 rows. A gemm is that for each
  * token; TOKENS (1 or 4) is what x has.
  *
- * Who includes this defines pack_block: a record at to, which moves to the next, from the block of x at
+ * Who includes this may say what a block of x is (ACT_BYTES, ACT_COLS_LOG2; else Q8K) and how many make a
+ * segment, and defines pack_block: a record at to, which moves to the next, from the block of x at
  * from, which stays; of four tokens from is 4 bytes further for each before, and lane 2 for each. */
 #ifndef INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H
 #define INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H
 
 #include "kernels/riscv64/gemv_rv64gc.h"
 
-#if TOKENS == 4
+#ifdef ACT_BYTES
+#elif TOKENS == 4
 #define ACT_SUM Q8KX4_SUM
 #define ACT_SCALE Q8KX4_SCALE
 #define ACT_BYTES Q8KX4_BYTES
@@ -20,7 +22,10 @@
 #define ACT_BYTES Q8K_BYTES
 #endif
 
+#ifndef SEGMENT
+#define ACT_COLS_LOG2 COLS_K_LOG2
 #define SEGMENT 4
+#endif
 #define RECORDS_BYTES (SEGMENT * RECORD_BYTES)
 
 #define FRAME_RA 96
@@ -155,7 +160,7 @@
     sd act_start, FRAME_TOKEN_X(sp)
     .endif
     beqz rows_left, .Ldone
-    srli act_end, act_end, 8
+    srli act_end, act_end, ACT_COLS_LOG2
     li t0, \block_bytes
     mul t0, t0, act_end
     sd dst, FRAME_Y(sp)
