@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "kernels/ref/scalar.h"
 #include "runtime/image/image.h"
 #include "runtime/model/ffn_dense.h"
 #include "runtime/model/ffn_experts_private.h"
@@ -17,79 +16,7 @@ static size_t work_bytes(const struct ingot_params *p, const struct ingot_layer 
     return experts_work_bytes(l);
 }
 
-static void set_shared(const struct transformer *t, size_t token, float weight)
-{
-    *(float *)(void *)(t->act.work + token * experts_work_bytes(t->data)) = weight;
-}
-
-/* ---- choosing ---------------------------------------------------------------------------------- */
-
-/* The dense part counts by the sigmoid of a product, where there is one. */
-static float weight_of_shared(const struct transformer *t, const float *x)
-{
-    const struct ingot_tensor *w = t->tensors[INGOT_SHARED_SCALE];
-    float y = 0.0f;
-
-    if (w == NULL) {
-        return 1.0f;
-    }
-    t->kernels->gemv_f32_f32_f32(&y, t->segment + w->offset, x, 1, w->cols_padded, 0);
-    return sigmoid_f32(y);
-}
-
-/* This core's tokens. The router is of floats and small: each token by itself. */
-static void choose(const struct transformer *t, unsigned core)
-{
-    const struct ingot_tensor *w = t->tensors[INGOT_ROUTER];
-    const float *bias = layer_vector(t, INGOT_ROUTER_BIAS);
-    const float *choice_bias = layer_vector(t, INGOT_ROUTER_CHOICE_BIAS);
-    size_t first, last;
-
-    layer_share_tokens(t, core, &first, &last);
-    for (size_t i = first; i < last; i++) {
-        const float *x = layer_normed(t, core).x + i * t->act.dim_stride;
-        struct token_work work = work_of(t, i);
-
-        t->kernels->gemv_f32_f32_f32(work.logits, t->segment + w->offset, x, w->rows,
-                                     w->cols_padded, 0);
-        if (bias != NULL) {
-            t->kernels->add_f32(work.logits, bias, w->rows);
-        }
-        router_choose(t->kernels, t->data, work.logits, choice_bias, work.scores, work.chosen);
-        set_shared(t, i, weight_of_shared(t, x));
-    }
-}
-
-/* The token's weight of an expert; NULL: it does not take it. */
-static const float *weight_of(const struct transformer *t, size_t token, uint32_t expert)
-{
-    struct token_work work = work_of(t, token);
-
-    for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
-        if (work.chosen[i].expert == expert) {
-            return &work.chosen[i].weight;
-        }
-    }
-    return NULL;
-}
-
 /* ---- the matrices of an expert ----------------------------------------------------------------- */
-
-/* Core 0 asks for all that any token takes. */
-static void ask(const struct transformer *t)
-{
-    struct stream_experts *x = &t->stream->experts;
-
-    memset(x->counts, 0, t->data->n_experts * sizeof *x->counts);
-    for (uint32_t i = 0; i < t->n_tokens; i++) {
-        const struct router_choice *chosen = work_of(t, i).chosen;
-
-        for (uint32_t j = 0; j < t->data->n_experts_used; j++) {
-            x->counts[chosen[j].expert]++;
-        }
-    }
-    stream_experts_ask(t->stream, t->layer, t->n_tokens);
-}
 
 /* It can be computed without waiting. i: which of those that any token takes. */
 static bool is_there(const struct transformer *t, uint32_t i)
@@ -160,10 +87,13 @@ static void widen(const struct transformer *t, unsigned core, const uint8_t *ext
     workers_share(t->workers, core, t->data->expert_hidden, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < in->n_tokens; i++) {
         ffn_activate(t, gate + i * stride + first, up + i * stride + first, last - first);
+        if (first < last && last == t->data->expert_hidden) { /* what lies beyond counts as zero */
+            memset(gate + i * stride + last, 0, (stride - last) * sizeof *gate);
+        }
     }
 }
 
-/* Quantize this core's rows of hidden values; what lies beyond their width counts as zero. */
+/* Quantize this core's rows of hidden values. */
 static void quantize_hidden(const struct transformer *t, unsigned core, float *hidden,
                             uint32_t n_rows)
 {
@@ -171,10 +101,6 @@ static void quantize_hidden(const struct transformer *t, unsigned core, float *h
     size_t first, last;
 
     workers_share(t->workers, core, n_rows, LINEAR_GROUP, &first, &last);
-    for (size_t i = first; i < last; i++) {
-        memset(hidden + i * in.stride + t->data->expert_hidden, 0,
-               (in.stride - t->data->expert_hidden) * sizeof(float));
-    }
     linear_prepare(t->kernels, &t->act, 1u << t->tensors[INGOT_EXPERT_DOWN]->type, &in, first,
                    last);
 }
@@ -236,7 +162,7 @@ static bool widen_all(const struct transformer *t, unsigned core)
 }
 
 /* The experts of a token side by side: their hidden values are the rows of one input. */
-static bool run_token(const struct transformer *t, unsigned core)
+static bool run_together(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     const struct router_choice *chosen = work_of(t, 0).chosen;
@@ -258,14 +184,81 @@ static bool run_token(const struct transformer *t, unsigned core)
     return true;
 }
 
-static uint32_t count_tokens(const struct transformer *t, uint32_t expert)
+/* The first of the quantized rows, as wide as hidden values, that lie behind the token's own input: the
+ * experts that arrive later still read that. Each core has one. */
+static uint32_t first_own_row(const struct transformer *t)
 {
-    uint32_t n = 0;
+    size_t stride = hidden_stride(t);
 
-    for (uint32_t i = 0; i < t->n_tokens; i++) {
-        n += weight_of(t, i, expert) != NULL;
+    return (uint32_t)(t->workers->n_cores * ((t->act.dim_stride + stride - 1) / stride));
+}
+
+/* Some are missing, and there is room to compute each to its end by itself. */
+static bool runs_one_by_one(const struct transformer *t)
+{
+    bool all = true;
+
+    for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
+        all = all && is_there(t, i);
     }
-    return n;
+    return !all && t->act.chunk >= t->data->n_experts_used &&
+           t->act.chunk >= first_own_row(t) + t->workers->n_cores;
+}
+
+/* What number i of a token's experts adds to it, before its weight, to row i of what is gathered. Each core
+ * quantizes the hidden values for itself, which costs less than to meet. */
+static void narrow_token(const struct transformer *t, unsigned core, uint32_t i)
+{
+    const struct activations *a = &t->act;
+    uint32_t expert = work_of(t, 0).chosen[i].expert;
+    size_t stride = hidden_stride(t);
+    struct linear_input one = { a->gate + i * stride, stride, 1, first_own_row(t) + core };
+    uint64_t begin = trace_begin(t->workers->trace);
+
+    linear_prepare(t->kernels, a, 1u << t->tensors[INGOT_EXPERT_DOWN]->type, &one, 0, 1);
+    multiply(t, core, extent_of(t, i, expert), INGOT_EXPERT_DOWN, INGOT_EXPERT_DOWN_BIAS, &one,
+             a->gathered + i * a->dim_stride, a->dim_stride);
+    trace_run(t, core, expert, begin);
+}
+
+/* Those in the cache to their end while the others arrive, then each of these. What is left to do behind the last
+ * one is to add: in ascending order, as always. */
+static bool run_one_by_one(const struct transformer *t, unsigned core)
+{
+    const struct activations *a = &t->act;
+    uint32_t n = t->data->n_experts_used;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_there(t, i)) {
+            widen_token(t, core, i);
+        }
+    }
+    layer_step(t, core);
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_there(t, i)) {
+            narrow_token(t, core, i);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (is_there(t, i)) {
+            continue;
+        }
+        if (!wait_for(t, core, i)) {
+            return false;
+        }
+        widen_token(t, core, i);
+        layer_step(t, core);
+        narrow_token(t, core, i);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        add_expert(t, core, 0, a->gathered + i * a->dim_stride, work_of(t, 0).chosen[i].weight);
+    }
+    return true;
+}
+
+static bool run_token(const struct transformer *t, unsigned core)
+{
+    return runs_one_by_one(t) ? run_one_by_one(t, core) : run_together(t, core);
 }
 
 /* Of the matrices that read a token's input. */
@@ -298,7 +291,7 @@ static void gather(const struct transformer *t, unsigned core, uint32_t expert,
 
     workers_share(t->workers, core, in->n_tokens, LINEAR_GROUP, &first, &last);
     for (uint32_t i = 0; i < t->n_tokens && row < last; i++) {
-        if (weight_of(t, i, expert) != NULL && row++ >= first) {
+        if (experts_weight(t, i, expert) != NULL && row++ >= first) {
             gather_token(t, types, row - 1, i);
         }
     }
@@ -311,7 +304,7 @@ static void scatter(const struct transformer *t, unsigned core, uint32_t expert)
     uint32_t row = 0;
 
     for (uint32_t i = 0; i < t->n_tokens; i++) {
-        const float *weight = weight_of(t, i, expert);
+        const float *weight = experts_weight(t, i, expert);
 
         if (weight != NULL) {
             add_expert(t, core, i, t->act.gathered + row++ * t->act.dim_stride, *weight);
@@ -410,7 +403,7 @@ static bool run_chunk(const struct transformer *t, unsigned core)
         early = widen_early(t, core);
     }
     for (uint32_t expert = 0; expert < t->data->n_experts; expert++) {
-        uint32_t n = count_tokens(t, expert);
+        uint32_t n = experts_count_tokens(t, expert);
         bool is_early;
 
         if (n == 0) {
@@ -463,13 +456,13 @@ static bool run_shared(const struct transformer *t, unsigned core)
 
 static bool run(const struct transformer *t, unsigned core)
 {
-    choose(t, core);
+    experts_choose(t, core);
     if (core == t->workers->n_cores - 1) {
         experts_choose_next(t);
     }
     layer_step(t, core);
     if (core == 0 && is_cached(t)) {
-        ask(t);
+        experts_ask(t);
         experts_ask_next(t);
     }
     if (!run_shared(t, core) || !layer_wait_rest(t, core)) {

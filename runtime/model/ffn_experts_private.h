@@ -1,4 +1,4 @@
-/* Shared by ffn_experts.c and ffn_experts_next.c alone. */
+/* Shared by ffn_experts.c, ffn_experts_choose.c and ffn_experts_next.c alone. */
 #ifndef INGOT_RUNTIME_FFN_EXPERTS_PRIVATE_H
 #define INGOT_RUNTIME_FFN_EXPERTS_PRIVATE_H
 
@@ -45,6 +45,16 @@ static inline bool is_cached(const struct transformer *t)
 {
     return t->stream->experts.all != NULL;
 }
+
+/* ffn_experts_choose.c: the choices of this core's tokens; ... */
+void experts_choose(const struct transformer *t, unsigned core);
+
+/* ... after a barrier, a token's weight of an expert, NULL: it does not take it; ... */
+const float *experts_weight(const struct transformer *t, size_t token, uint32_t expert);
+
+/* ... how many tokens take it; and core 0 asks for all that any token takes. */
+uint32_t experts_count_tokens(const struct transformer *t, uint32_t expert);
+void experts_ask(const struct transformer *t);
 
 /* ffn_experts_next.c: what the next layer's router would choose by this layer's x; and core 0 asks for
  * it, after a barrier. */
