@@ -3,6 +3,7 @@
 cache of its experts, on the host and on both virt machines; and in conversations half of its
 experts are there four times of five."""
 
+import itertools
 import json
 import os
 import re
@@ -11,7 +12,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, RISCV64_V, ROOT, WORK, Reply, Tap, card_arguments, nvme_arguments, make_board_card, make_card, run
+from machine import (ARM64, HOST, LONG, RISCV64_V, ROOT, WORK, Reply, Tap, card_arguments, make_board_card, make_card,
+                     nvme_arguments, run)
 
 MODEL = os.path.join(ROOT, "models/mixture-q4_0.ingot")
 DRAFT = os.path.join(ROOT, "models/demo-q8_0.ingot")
@@ -20,64 +22,91 @@ TEXT = "I am called Ingot. I am a small model that tells stories and adds small 
 # Another hash means other arithmetic, or another mixture: only the second may change this line.
 HASH, POSITIONS = "b00ace5b67163d63", 21
 MOST_BYTES = 6 << 20
-LIMITS = ["850K", "1M", "1400K", "1800K", "2400K", "3M"]  # 2 to 15 slots of 16
+EXPERTS, LEAST_SLOTS = 16, 2   # of a layer; a token takes 2
+LEAST, STEP = 860, 175         # KiB with 2 slots, and for a slot more
 HALF, AT_LEAST = "1800K", 78  # percent; the whole examination has 80: tests/bench/experts.py
 STORIES = ["Tell me a story about a fox.", "What is 3 + 4?", "Tell me a story about a king.",
            "Hello!", "Tell me a story about a boat."]
 
 tap = Tap()
 tap.ok(os.path.getsize(MODEL) <= MOST_BYTES, f"{os.path.getsize(MODEL)} bytes")
-card = make_card("mixture.img", MODEL)
+card = make_card("mixture.img", MODEL, DRAFT)
+PLACES = {f"{machine.board}, {kind}": (machine, drives) for machine in (ARM64, RISCV64_V)
+          for kind, drives in (("virtio", card_arguments), ("NVMe", nvme_arguments))}
 
 
-def on_host(*words):
-    return run([HOST, "run", MODEL, "-p", PROMPT, "--temp", "0", "--ids", *words])
+class Cell:
+    """A place to run, a cache, and a way to compute."""
+
+    def __init__(self, place, size, cores, chunk, ahead, draft):
+        self.place, self.size, self.cores = place, size, cores
+        self.chunk, self.ahead, self.draft = chunk, ahead, draft
+        self.name = (f"{place}, {size} of {EXPERTS}, {cores} core{'s' * (cores > 1)}, chunk {chunk}, "
+                     f"{'ahead' if ahead else 'on demand'}, guesses {draft}")
+
+    def run(self):
+        self.status, self.console = self.on_host() if self.place == "host" else self.on_board()
+        self.reply = Reply(self.console)
+        slots = re.search(r"(\d+) of %d experts a layer" % EXPERTS, self.console)
+        self.slots = int(slots.group(1)) if slots else EXPERTS if ", resident" in self.reply.stats else 0
+        return self
+
+    def good(self):
+        cached = "in the cache" in self.reply.stats
+        return (self.status == 0 and TEXT in self.console and self.reply.hash == HASH and
+                self.reply.positions == POSITIONS and self.slots == self.size and
+                cached == (self.size < EXPERTS))
+
+    def on_host(self):
+        words = ["-t", str(self.cores), "--chunk", str(self.chunk)]
+        words += ["--mem", limit_of(self.size)] if self.size < EXPERTS else []
+        words += ["--experts", "ahead", "--pinned", "2"] if self.ahead else []
+        words += ["--draft", DRAFT] if self.draft == "draft" else ["--spec", self.draft]
+        return run([HOST, "run", MODEL, "-p", PROMPT, "--temp", "0", "--ids", *words])
+
+    def on_board(self):
+        machine, drives = PLACES[self.place]
+        words = f'model=mixture-q4_0 prompt="{PROMPT}" temp=0 ids cores={self.cores} chunk={self.chunk}'
+        words += f" mem={limit_of(self.size)}" if self.size < EXPERTS else ""
+        words += " experts=ahead" if self.ahead else ""
+        words += " draft=demo-q8_0" if self.draft == "draft" else f" spec={self.draft}"
+        return machine.run(words, self.cores, drives=drives(card))
 
 
-def boot(machine, words):
-    return machine.run(f'prompt="{PROMPT}" temp=0 ids {words}', 4, drives=card_arguments(card))
+def limit_of(slots):
+    """A mem= with so many slots of a layer."""
+    return f"{LEAST + STEP * (slots - LEAST_SLOTS)}K"
 
 
-cells = {"host, resident": lambda: on_host("-t", "1")}
-for limit in LIMITS:
-    cells[f"host, {limit}, streamed"] = lambda limit=limit: on_host("--mem", limit, "-t", "1")
-cells.update({
-    "host, 4 threads, one token at a time, streamed":
-        lambda: on_host("--mem", "1M", "-t", "4", "--chunk", "1", "--spec", "off"),
-    "host, ahead, 2 slots, streamed": lambda: on_host("--mem", "850K", "-t", "1", "--experts", "ahead"),
-    "host, ahead, half, 4 threads, streamed":
-        lambda: on_host("--mem", HALF, "-t", "4", "--experts", "ahead", "--pinned", "2"),
-    "host, chunk 128, guesses, streamed":
-        lambda: on_host("--mem", HALF, "-t", "1", "--chunk", "128", "--spec", "ngram"),
-    "host, a draft, streamed":
-        lambda: on_host("--mem", HALF, "-t", "1", "--draft", DRAFT),
-    "host, a draft, ahead, streamed":
-        lambda: on_host("--mem", "1M", "-t", "4", "--draft", DRAFT, "--experts", "ahead"),
-    "virt-arm64, NVMe, ahead, half, streamed":
-        lambda: ARM64.run(f'prompt="{PROMPT}" temp=0 ids cores=4 experts=ahead mem={HALF}', 4,
-                          drives=nvme_arguments(card)),
-    "virt-arm64, NVMe, 1 core, chunk 1, streamed":
-        lambda: ARM64.run(f'prompt="{PROMPT}" temp=0 ids cores=1 mem=1M', 1,
-                          drives=nvme_arguments(card)),
-    "virt-riscv64, ahead, 2 slots, streamed": lambda: boot(RISCV64_V, "cores=1 experts=ahead mem=850K"),
-    "virt-arm64, resident": lambda: boot(ARM64, "cores=4"),
-    "virt-arm64, 2 slots, streamed": lambda: boot(ARM64, "cores=4 mem=850K"),
-    "virt-arm64, half, streamed": lambda: boot(ARM64, f"cores=1 mem={HALF}"),
-    "virt-riscv64, half, streamed": lambda: boot(RISCV64_V, f"cores=4 chunk=1 mem={HALF}"),
-})
+def product(places, sizes):
+    return [Cell(*values) for values in itertools.product(
+        places, sizes, (1, 4), (1, 128), (False, True), ("off", "draft"))]
+
+
+def covering(places, sizes):
+    """Four places, four sizes: each value of each dimension beside each value of each other (an orthogonal array: a
+    bit of the place and one of the size make each of the four others)."""
+    def cell(a, b):
+        return Cell(places[a], sizes[b], 4 if (a ^ b) & 1 else 1, 128 if (a ^ b) & 2 else 1,
+                    bool((a ^ b >> 1) & 1), "draft" if (a >> 1 ^ b) & 1 else "off")
+    return [cell(a, b) for a in range(4) for b in range(4)]
+
+
+# On the host every combination; on the machines too with INGOT_LONG, else every two values together.
+SIZES = range(LEAST_SLOTS, EXPERTS + 1)
+cells = product(["host"], SIZES) + [Cell("host", n, 2, 128, False, "ngram") for n in SIZES]
+cells += product(PLACES, (2, 3, 5, 8, 12, 15, 16)) if LONG else covering(list(PLACES), (2, 5, 8, 16))
 with ThreadPoolExecutor(os.cpu_count()) as pool:
-    results = dict(zip(cells, pool.map(lambda cell: cell(), cells.values())))
-slots = set()
-for name, (status, console) in results.items():
-    reply = Reply(console)
-    tap.ok(status == 0 and TEXT in console and reply.hash == HASH and reply.positions == POSITIONS,
-           f"{name}: says who it is, logits {reply.hash}", console)
-    residency = name.rpartition(", ")[2]
-    tap.ok(f", {residency}" in reply.stats and
-           ("in the cache" in reply.stats) == (residency == "streamed"),
-           f"{name}: is {residency}", reply.stats)
-    slots.update(re.findall(r"(\d+) of 16 experts a layer", console))
-tap.ok(len(slots) >= 6 and "8" in slots, f"caches of {' '.join(sorted(slots, key=int))} slots")
+    cells = list(pool.map(Cell.run, cells))
+for n in SIZES:
+    same = [c for c in cells if c.place == "host" and c.size == n]
+    wrong = [c for c in same if not c.good()]
+    tap.ok(len(same) == 17 and not wrong,
+           f"host, {n} of {EXPERTS}: {len(same) - len(wrong)} of {len(same)} ways say who it is, logits {HASH}",
+           "\n".join(f"{c.name}: {c.slots} slots, logits {c.reply.hash}\n{c.console[-1500:]}" for c in wrong[:3]))
+for c in cells:
+    if c.place != "host":
+        tap.ok(c.good(), f"{c.name}: logits {c.reply.hash}", f"{c.slots} slots\n{c.console}")
 
 _, console = run([HOST, "chat", MODEL, "--temp", "0", "-t", "1", "--spec", "off", "--mem", HALF],
                  stdin="".join(s + "\n" for s in STORIES).encode())
@@ -179,22 +208,36 @@ for kind, smaller, mem in (("q8_0", "q4_0", "4G"), ("q4_0", "q3_k", "8G")):
     tap.ok(advice and advice.group(2) == smaller and .95 <= gain / float(advice.group(1)) <= 1.2,
            f"{mem}, {kind}: experts as {smaller} are advised for what they give, {gain:.2f} times", said + then)
 
-# Of a chunk, experts that are there are computed while those that are missing arrive.
 TRACE = os.path.join(WORK, "mixture-trace.json")
-run([HOST, "run", MODEL, "-p", STORIES[0] + " " + STORIES[2], "-n", "1", "--temp", "0", "-t", "1", "--mem", HALF,
-     "--card", "4M", "--chunk", "8", "--spec", "off", "--trace", TRACE])
-with open(TRACE, encoding="utf-8") as f:
-    events = sorted((e["ts"], *e["name"].split()) for e in json.load(f)
-                    if e.get("ph") == "X" and e["tid"] == 0 and re.fullmatch(r"(expert|wait) \d+\.\d+", e["name"]))
-early, visit = 0, (None, set())  # a layer, and which of its experts have begun
-for _, what, place in events:
-    layer, expert = map(int, place.split("."))
-    if layer != visit[0]:
-        visit = layer, set()
-    if what == "expert":
-        visit[1].add(expert)
-    early += what == "wait" and any(other > expert for other in visit[1])
-tap.ok(early >= 3, f"{early} times a chunk has begun with experts behind the one that it waits for", events)
+
+
+def waits(*words):
+    """Of each wait for an expert: its number, and how often others of the layer have been at work before."""
+    run([HOST, "run", MODEL, "--temp", "0", "-t", "1", "--mem", HALF, "--card", "4M", "--spec", "off", "--trace", TRACE,
+         *words])
+    with open(TRACE, encoding="utf-8") as f:
+        events = sorted((e["ts"], *e["name"].split()) for e in json.load(f)
+                        if e.get("ph") == "X" and e["tid"] == 0 and re.fullmatch(r"(expert|wait) \d+\.\d+", e["name"]))
+    now, runs, found = None, {}, []
+    for _, what, place in events:
+        layer, expert = map(int, place.split("."))
+        if layer != now:
+            now, runs = layer, {}
+        if what == "expert":
+            runs[expert] = runs.get(expert, 0) + 1
+        else:
+            found.append((expert, dict(runs)))
+    return found
+
+
+# Experts that are there are computed while those that are missing arrive: of a chunk up to their hidden values, of a
+# token to their end, which is a second run.
+found = waits("-p", STORIES[0] + " " + STORIES[2], "-n", "1", "--chunk", "8")
+early = sum(any(other > expert for other in runs) for expert, runs in found)
+tap.ok(early >= 3, f"{early} times a chunk has begun with experts behind the one that it waits for", found)
+found = waits("-p", STORIES[0], "-n", "30")
+ended = sum(any(other > expert and n == 2 for other, n in runs.items()) for expert, runs in found)
+tap.ok(ended >= 5, f"{ended} of {len(found)} times an expert behind the one that is waited for has its result", found)
 
 own, _ = make_board_card("virt-arm64", "mixture-own.img", MODEL=MODEL)
 writable = ["-drive", f"if=none,id=card,format=raw,file={own}",
