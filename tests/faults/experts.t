@@ -97,6 +97,27 @@ def stays(name, card, first, exact, machine=ARM64, faults=()):
     return row
 
 
+def ends(name, card):
+    """With prompt= there is nobody to ask: it says so and powers off."""
+    row = Row.__new__(Row)
+    row.name, row.told = name, []
+    row.session = Session(card, WORDS + FEW + " prompt=hello")
+    text = row.session.wait(r"power off") or row.session.seen
+    row.ok(names(text, FIRST, True) and "power off" in text, "it is named, and the power goes off", text)
+    return row
+
+
+def slow(name):
+    row = Row(name)
+    row.session.pace(400000)
+    text = row.right("the right text")
+    rates = [float(rate) for rate in re.findall(r"in all at ([\d.]+) MB/s", text)]
+    row.ok(rates and rates[-1] < 2, f"its rate is told: {rates} MB/s", text)
+    row.session.pace(0)
+    row.right("and fast again")
+    return row
+
+
 def back(session):
     session.swap("card")
     session.pace(0)
@@ -155,6 +176,8 @@ def rows():
     for machine in (ARM64, RISCV64_V):
         yield stays, f"{machine.board}: sectors that never read", CARD, FIRST, False, machine, rules(False)
     yield stays, "flipped bits", flipped, first, True
+    yield ends, "flipped bits, and a prompt by option", flipped
+    yield slow, "a card that becomes slow"
     for way, go, expected in (("silent", lambda s: s.pace(1), "did not answer"),
                               ("dead", lambda s: s.swap("dead"), "failed a transfer")):
         yield gone_in_prompt, f"{way} during a prompt", go, expected
