@@ -28,5 +28,6 @@ pack-demo: $(H)/ingot ## models/demo-q8_0.ingot and demo-q4_0.ingot from models/
 	    $(H)/ingot pack models/demo -o models/demo-$$t.ingot --type $$t -q || exit 1; done
 	$(Q)ls -l models/demo-*.ingot
 
-evaluate-demo: $(H)/ingot ## ask the demo model and the mixture 200 held-out prompts
+evaluate-demo: $(H)/ingot ## ask the demo model and the mixture 200 held-out prompts, and the demo model for 100 actions
 	$(Q)INGOT_BUILD=$(O) $(PYTHON) models/evaluate.py -v models/demo-q8_0.ingot models/demo-q4_0.ingot models/mixture-q4_0.ingot
+	$(Q)INGOT_BUILD=$(O) $(PYTHON) models/evaluate_acting.py -v models/demo-q8_0.ingot models/demo-q4_0.ingot

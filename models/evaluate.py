@@ -28,9 +28,11 @@ def lesson(line):
     return ("/remember " if line.split(" ")[0] in NAMESPACES else "/teach ") + line
 
 
-def answers(model, tokenizer, system, prompts):
-    """[(reply, its number of tokens)] of one conversation; the program says which ids it chose."""
-    command = [os.path.join(BUILD, "host/ingot"), "chat", model, "--temp", "0", "--ids", "-t", "1"]
+def answers(model, tokenizer, system, prompts, seed=None):
+    """[(reply, its number of tokens)] of one conversation; the program says which ids it chose.
+    Without a seed they are the likeliest, with one they are drawn with the usual settings."""
+    command = [os.path.join(BUILD, "host/ingot"), "chat", model, "--ids", "-t", "1"]
+    command += ["--temp", "0"] if seed is None else ["--seed", str(seed)]
     command += ["--system", system] if system else []
     command += LEARN
     typed = "".join(p + "\n" for p in TAUGHT + prompts).encode()

@@ -1,5 +1,6 @@
 """Whether a reply is right, by what the generator knows about the question."""
 
+import json
 import re
 
 import stories
@@ -51,12 +52,32 @@ def contains(reply, words_wanted):
     return any(w.lower() in reply.lower() for w in words_wanted.split("|"))
 
 
+def called(reply):
+    """The pin, or else the action, that a reply calls; "?" of a call that is none, None of prose."""
+    if not reply.lstrip().startswith("{"):
+        return None
+    try:
+        said = json.loads(reply)
+        return said.get("line", said["action"])
+    except (ValueError, KeyError, AttributeError):
+        return "?"
+
+
+def is_wrong_pin(exchange, reply):
+    """Whether something else is called than what was asked for."""
+    return called(reply) not in (None, exchange.wanted.get("pin"))
+
+
 def passes(exchange, reply, before):
     """exchange: what was asked; before: recall() of the story that it is about, if any."""
     check, wanted = exchange.check, exchange.wanted
     if check == "sum":
         said = re.findall(r"\d+", reply)
         return bool(said) and int(said[-1]) == wanted["total"]
+    if check == "action":
+        return reply.strip() == exchange.reply
+    if check == "says":
+        return called(reply) is None and all(contains(reply, must) for must in wanted["must"])
     if check == "exact":
         return reply.strip() == wanted["text"]
     if check == "story":

@@ -4,6 +4,7 @@ long conversation from its beginning. Two bytes an id; the top bit marks what is
 
 usage: rows.py FOLDER"""
 
+import functools
 import json
 import os
 import random
@@ -11,6 +12,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../generator"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import acting
+import acting_held_out
 import generator
 import held_out
 from tokenizer import END, START, Tokenizer, train
@@ -18,11 +21,18 @@ from tokenizer import END, START, Tokenizer, train
 VOCABULARY = 2048
 TOKENIZER_SEED, ROWS_SEED = 1, 2
 LEARNED = 0x8000
-# (file, ids a row beside the first, rows, parts)
-FILES = [("rows-128.bin", 128, 3200, generator.FIRST),
-         ("rows-256.bin", 256, 18000, generator.MIXED),
-         ("rows-512.bin", 512, 5200, generator.THEN),
-         ("rows-last.bin", 512, 3200, generator.LAST)]
+
+
+def of(shares):
+    return functools.partial(generator.conversation, shares=shares)
+
+
+# (file, ids a row beside the first, rows, what draws a conversation)
+FILES = [("rows-128.bin", 128, 3200, of(generator.FIRST)),
+         ("rows-256.bin", 256, 18000, of(generator.MIXED)),
+         ("rows-512.bin", 512, 5200, of(generator.THEN)),
+         ("rows-last.bin", 512, 3200, of(generator.LAST)),
+         ("rows-acting.bin", 512, 36000, acting.conversation)]
 
 
 def train_tokenizer(path):
@@ -50,12 +60,20 @@ def ids_of(tokenizer, system, exchanges):
     return out
 
 
-def row(rng, tokenizer, length, shares, banned):
+def allowed(exchanges, banned):
+    """Without the prompts that are held out, and without what came of a call that is gone."""
+    out, gone = [], False
+    for e in exchanges:
+        gone = e.user in banned or (gone and e.user.startswith("{"))
+        out += [] if gone else [e]
+    return out
+
+
+def row(rng, tokenizer, length, draw, banned):
     """One conversation that is at least so long, none of whose prompts is held out."""
     while True:
-        system, exchanges = generator.conversation(rng, length * 6, shares)
-        exchanges = [e for e in exchanges if e.user not in banned]
-        ids = ids_of(tokenizer, system, exchanges)
+        system, exchanges = draw(rng, length * 6)
+        ids = ids_of(tokenizer, system, allowed(exchanges, banned))
         if len(ids) > length:
             return ids[:length + 1]
 
@@ -70,12 +88,12 @@ def main(folder):
         train_tokenizer(merges)
     with open(merges, encoding="utf-8") as f:
         tokenizer = Tokenizer(json.load(f))
-    banned = held_out.first_prompts()
-    for name, length, count, shares in FILES:
+    banned = held_out.first_prompts() | acting_held_out.prompts()
+    for name, length, count, draw in FILES:
         rng = random.Random(ROWS_SEED + length)
         rows = numpy.empty((count, length + 1), numpy.uint16)
         for i in range(count):
-            rows[i] = row(rng, tokenizer, length, shares, banned)
+            rows[i] = row(rng, tokenizer, length, draw, banned)
             if i % 10000 == 0:
                 print(f"{name}: {i} of {count} rows", flush=True)
         rows.tofile(os.path.join(folder, name))

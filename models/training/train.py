@@ -19,15 +19,17 @@ from copying import lay_in
 from model import Demo
 from optimizer import Muon
 
-SEED = 7
+SEED = 8
 LEARNED = 0x8000
 # (rows, length, rows a step, steps, share of the full rate at the first and after the last, every
-# second step as Q4_0). The first stage can be made longer or shorter without touching the rest.
+# second step as Q4_0). The first stage can be made longer or shorter without touching the rest. The
+# last one has the actions, at the full rate again.
 STAGES = [("rows-128.bin", 128, 16, 200, 1.0, 1.0, False),
           ("rows-256.bin", 256, 8, 1400, 1.0, 1.0, False),
           ("rows-256.bin", 256, 8, 800, 1.0, 0.3, False),
           ("rows-512.bin", 512, 4, 900, 0.3, 0.0923, True),
-          ("rows-last.bin", 512, 4, 800, 0.2, 0.0, True)]
+          ("rows-last.bin", 512, 4, 800, 0.2, 0.0, True),
+          ("rows-acting.bin", 512, 8, 10000, 1.0, 0.0, True)]
 MUON_RATE, ADAM_RATE, WARM_UP, SAVE_EVERY = 0.008, 0.004, 50, 100
 
 

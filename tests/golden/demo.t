@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""The demo model: its files are what its sources make, its tokens are those it learned from, and it
-answers the prompts that it never saw, in all three types."""
+"""The demo model: its files are what its sources make, its tokens are those it learned from, it
+answers the prompts that it never saw, in all three types, and it acts on request."""
 
 import filecmp
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -13,6 +14,11 @@ sys.path.insert(0, os.path.join(HERE, ".."))
 sys.path.insert(0, os.path.join(HERE, "../../models"))
 from machine import HOST, ROOT, WORK, Tap
 import evaluate
+import evaluate_acting
+import acting
+import acting_held_out
+import asking
+import checks
 import generator
 import talk
 
@@ -85,6 +91,43 @@ def checks_can_fail():
            "the checks tell right from wrong")
 
 
+def requests_are_new():
+    """A hundred requests in sentences that nothing learned from has, and most of them for a pin that is there."""
+    of = acting_held_out.conversations()
+    requests = [e for _, exchanges in of for e in exchanges if acting_held_out.is_request(e)]
+    pins = [e for e in requests if e.reply.endswith(('"value":"on"}', '"value":"off"}'))]
+    learned, held = asking.LEARNED, acting_held_out.ASKED
+    plain = {re.sub(r"\W+", " ", p).strip().lower() for lists in (learned.said, learned.do) for kind in lists.values()
+             for p in kind}
+    new = {re.sub(r"\W+", " ", p).strip().lower() for kind in held.said.values() for p in kind}
+    tap.ok(len(requests) == 100 and len(pins) >= 60 and not plain & new and
+           acting_held_out.prompts() == {e.user for e in requests},
+           f"{len(requests)} requests are held out, {len(pins)} of them switch a pin")
+
+
+def acting_checks_can_fail():
+    """A call of another pin, with another value, of none, prose for a call, a result that is not so."""
+    asked = acting_held_out.asked_of(random.Random(2), [acting.switch])[1]
+    call, said = asked[0], asked[1]
+    pin = call.wanted["pin"]
+    other = call.reply.replace(pin, "pin")
+    turned = call.reply.replace('"on"', '"x"').replace('"off"', '"on"').replace('"x"', '"off"')
+    tap.ok(checks.passes(call, call.reply, None) and not checks.passes(call, other, None) and
+           not checks.passes(call, turned, None) and not checks.passes(call, "Done.", None) and
+           checks.is_wrong_pin(call, other) and checks.is_wrong_pin(call, '{"action":') and
+           not checks.is_wrong_pin(call, turned) and not checks.is_wrong_pin(call, "Done.") and
+           checks.passes(said, said.reply, None) and not checks.passes(said, said.reply.replace(pin, "pin"), None),
+           "the checks tell a right call from a wrong one", (call.reply, other, turned, said.reply))
+
+
+def acts(kind, model, tokenizer):
+    result = evaluate_acting.examine(model, tokenizer)
+    failures = "\n".join(str(f) for f in result.failures)
+    shares = {k: result.passed[k] / n for k, n in result.asked.items()}
+    tap.ok(result.asked["requests"] == 100 and min(shares.values()) >= AT_LEAST, f"{kind}: {result.line()}", failures)
+    tap.ok(not result.wrong, f"{kind}: no call of anything else than what was asked for", failures)
+
+
 def examined(kind, model, tokenizer):
     result = evaluate.examine(model, tokenizer)
     tap.ok(result.share() >= AT_LEAST, f"{kind}: {result.line()}",
@@ -101,6 +144,9 @@ packed_files(made)
 same_tokens(made["f32"], vocabulary)
 held_out_is_new()
 checks_can_fail()
+requests_are_new()
+acting_checks_can_fail()
 for name, path in made.items():
     examined(name, path, vocabulary)
+    acts(name, path, vocabulary)
 tap.done()
