@@ -2,10 +2,10 @@
 // A board at this computer's USB port, by Web Serial: bytes, lines, and the requests and events of docs/SERIAL.md, protocol 2. The line is one
 // of three things at a time: JSON lines ("json"), the board's console for a person ("terminal"), or frames of a file (sink).
 
-const CTRL_C = 3, XON = 17, XOFF = 19, NEWLINE = 10;
+const CTRL_C = 3, ENQ = 5, XON = 17, XOFF = 19, NEWLINE = 10;
 const HELD_MS = 10000; // an XON that noise has eaten is not waited for any longer
 const LINE_MOST = 1 << 20;
-const ASK_MS_BOARD = 1500, QUIET_MS = 700; // a board that starts takes a Ctrl-C as a wish not to load its model
+const ASK_MS_BOARD = 1500, QUIET_MS = 700, SILENT_MS = 8000;
 
 const pause = ms => new Promise(go => setTimeout(go, ms));
 
@@ -20,6 +20,7 @@ class Board {
     this.waits = null; // the request at work: { take(event), fail(error) }
     this.ready = null; // the latest event `ready`
     this.plan = null;
+    this.loading = this.unread = 0; // the latest word of a start; tokens that nobody asked for
     this.n = 0;
     this.wasToPeople = this.gone = this.held = this.stopping = this.changing = false;
     this.transfer = null; // the file on its way
@@ -121,6 +122,8 @@ class Board {
     if (plain) log(plain);
   }
   event(e) {
+    if (e.event === "log" || e.event === "progress") this.loading = this.heard;
+    if (e.event === "token" && !this.waits) this.unread++;
     if (e.event === "log" || e.event === "text") log(words(e.text));
     if (e.event === "ready" && (typeof e.model === "string" || e.model === null)) {
       this.ready = e;
@@ -156,24 +159,31 @@ class Board {
   // ---- who is there
 
   /** A prompt for people stands at the end of what came. */
-  atPrompt() { return /(^|[\r\n])> $/.test(new TextDecoder().decode(Uint8Array.from(this.line.slice(-200))).replace(/\x1b\[[0-9;?]*[A-Za-z]/g, "")); }
+  atPrompt() { return /(^|[\r\n]|> )> $/.test(new TextDecoder().decode(Uint8Array.from(this.line.slice(-200))).replace(/\x1b\[[0-9;?]*[A-Za-z]|\x1b[78]/g, "")); }
   async until(what, ms) {
     for (const late = performance.now() + ms; !what() && !this.gone && performance.now() < late;) await pause(20);
     return what();
   }
-  /** Until it says that it is ready for programs. A prompt for people is told so; silence is asked by a Ctrl-C. */
+  /** Until it says that it is ready for programs. A prompt for people is told so; silence is asked by an ENQ in a line of its own, which stops
+   *  nothing, such as loading; a Ctrl-C is left for what ENQ does not reach: replies that nobody reads, and boards that do not know it. */
   async greet() {
+    const start = performance.now(), over = () => performance.now() - Math.max(start, this.loading) > Board.greetMs;
     this.ready = null;
-    for (let asked = performance.now(), late = asked + Board.greetMs; !this.ready && !this.gone && performance.now() < late;) {
+    this.loading = this.unread = 0;
+    for (let asked = start; !this.ready && !this.gone && !over();) {
+      const quiet = () => performance.now() - this.heard;
       await this.until(() => this.ready, 100);
-      if (this.ready || performance.now() - asked < ASK_MS_BOARD || performance.now() - this.heard < QUIET_MS) continue;
+      if (this.ready || performance.now() - asked < ASK_MS_BOARD || (quiet() < QUIET_MS && !this.unread)) continue;
       asked = performance.now();
       if (this.atPrompt()) {
         this.wasToPeople = true;
         this.line = [];
         await this.type("/mode json\n");
-      } else {
+      } else if (this.unread || (quiet() > SILENT_MS && asked - start > SILENT_MS)) {
+        this.unread = 0;
         await this.interrupt();
+      } else {
+        await this.write(Uint8Array.of(ENQ, NEWLINE));
       }
     }
     if (!this.ready) throw new Error(this.gone ? "the board is gone" : "No board answers.");
