@@ -60,9 +60,9 @@ class Table:
 
 def source_of(location):
     """(path in the tree, line) of addr2line's answer; None for newlib and what has no lines."""
-    found = re.search(r"((?:runtime|boot|board|kernels|tests)/[^: ]*):(\d+)", location)
-    if found and os.path.exists(os.path.join(ROOT, found[1])):
-        return found[1], int(found[2])
+    for found in re.finditer(r"(?:^|(?<=/))(?=((?:runtime|boot|board|kernels|tests)/[^: ]*):(\d+))", location):
+        if os.path.exists(os.path.join(ROOT, found[1])):  # folders above the tree may have such names, too
+            return found[1], int(found[2])
     return None
 
 
