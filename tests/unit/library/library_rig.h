@@ -16,7 +16,7 @@ enum { RIG_MEMORY = 24 << 20, RIG_GUARD = 64, RIG_GUARD_BYTE = 0xa5 };
 /* What the demo model answers, with nothing left to chance (tests/golden/demo_boot.t). */
 #define RIG_QUESTION "Hello! Who are you?"
 #define RIG_ANSWER "I am Ingot, a very small language model that runs on this board."
-#define RIG_HASH 0xd8cca66ed3d5278bu
+#define RIG_HASH 0xee3816407064281cu
 #define RIG_POSITIONS 16
 
 /* One model with all that the caller gives for it. */
