@@ -206,6 +206,16 @@ static bool add_adapter(struct card_models *m, struct card_image *c, const char 
     return true;
 }
 
+/* Whether the file lies in a folder of that name. */
+static bool is_in(const char *path, const char *folder)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = strlen(folder), before = slash != NULL ? (size_t)(slash - path) : 0;
+
+    return before >= n && strncmp(slash - n, folder, n) == 0 &&
+           (before == n || slash[-(ptrdiff_t)n - 1] == '/');
+}
+
 /* Other files have a folder of their kind. NULL: it is none of these. */
 static const char *folder_of(const char *path)
 {
@@ -213,6 +223,10 @@ static const char *folder_of(const char *path)
         const char *end, *folder;
     } kinds[] = { { ".txt", "presets/" }, { ".grammar", "grammars/" } };
     size_t n = strlen(path);
+
+    if (is_in(path, "actions") && n > 4 && strcmp(path + n - 4, ".txt") == 0) {
+        return "actions/"; /* a preset ends likewise */
+    }
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t bytes = strlen(kinds[i].end);
