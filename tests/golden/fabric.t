@@ -139,5 +139,5 @@ right = sum(reply == fact.split(" = ")[1] for reply, (_, fact) in zip(replies, r
 tap.ok(len(replies) == len(rows) == 20 and right == 20, f"{right} of {len(rows)} facts in five namespaces are answered", said)
 done = subprocess.run([sys.executable, os.path.join(ROOT, "models/evaluate.py"), "--learn", "on", facts, MODEL], capture_output=True, text=True, timeout=300)
 found = re.search(r"(\d+) of 200 right", done.stdout)
-tap.ok(found and int(found[1]) >= 190, f"and {found and found[0]} of the held-out prompts (194 before)", done.stdout + done.stderr)
+tap.ok(found and int(found[1]) >= 190, f"and {found and found[0]} of the held-out prompts (193 before)", done.stdout + done.stderr)
 tap.done()
