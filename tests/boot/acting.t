@@ -184,7 +184,7 @@ heard = events({"prompt": "Go on.", "grammar": forced(call("lamp"))})
 tap.ok([e["result"] for e in heard if e["event"] == "action"] == ["there is no action 'lamp'"] * 4, "what is refused", heard[-3:])
 heard = events({"prompt": "Go on.", "grammar": forced(call("light", value="off"))}, options=("--dry",))
 tap.ok(all(e["dry"] for e in heard if e["event"] == "action"), "a dry run", heard[-3:])
-heard = events(*({"prompt": "Hello!", "reset": True, "seed": i, "temp": 3, "n": 12} for i in range(40)))
+heard = events(*({"prompt": "Hello!", "reset": True, "seed": i, "temp": 3, "top_k": 0, "top_p": 1, "min_p": 0, "n": 12} for i in range(40)))
 replies, text = [], ""
 for e in heard:
     if e["event"] == "token":
