@@ -29,7 +29,7 @@ VALUES = {"temp": ["0", "0.7", "much"], "top_p": ["0.5", "1", "2"], "top_k": ["0
           "colour": ["red"]}
 # Commands with steps of their own; what else /help lists is typed as it is.
 KNOWN = set("help models model system set reset undo retry save load stats plan bench selftest log "
-            "reboot off".split())
+            "receive reboot off".split())
 
 
 class Soak:
@@ -54,7 +54,7 @@ class Soak:
             (1, lambda: self.change("ab") + "\r\x03"),
             (2, lambda: "/log\r"), (1, lambda: "/help\r"), (1, lambda: "/models\r"),
             (1, lambda: "/plan\r"), (1, lambda: "/bench\r"), (1, lambda: "/bench\r\x03"),
-            (1, lambda: "/" + self.words() + "\r"), (1, self.restart),
+            (1, lambda: "/" + self.words() + "\r"), (1, self.receive), (1, self.restart),
         ]
         drives = sd_drive(self.board, own_copy(CARD, f"soak-{self.board}.img"))
         self.console = Console(machine, "n=8 seed=3 model=soak-a", drives,
@@ -79,6 +79,14 @@ class Soak:
         self.console.send(keys + "\r")
         self.expect(r"\r\n[^\r\n]{2}")
         return "\x03"
+
+    def receive(self):
+        """A file that nobody sends; what is typed meanwhile is taken for one."""
+        self.console.send("/receive\r")
+        self.expect("Ctrl-C ends this")
+        self.console.send("\x03")
+        self.expect(PROMPT)
+        return ""
 
     def restart(self):
         """What is typed while the board starts is lost."""

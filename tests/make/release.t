@@ -20,7 +20,7 @@ DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
 SOURCE = os.path.join(ROOT, "models/demo")
 NATIVE = os.uname().machine.replace("aarch64", "arm64")
 EMULATORS = {"x86_64": "qemu-x86_64", "arm64": "qemu-aarch64", "riscv64": "qemu-riscv64"}
-HELLO = "Hello! It is nice to hear from you."
+HELLO = "Hello! I am Ingot."
 shutil.rmtree(HERE, ignore_errors=True)
 os.makedirs(HERE)
 
