@@ -62,7 +62,8 @@ const struct command cmd_lock = {
         "Prints the boot argument lock= for a PIN of 4 to 64 characters, an argument or a line of\n"
         "standard input. With it a board's line only chats until somebody types /unlock PIN. Short\n"
         "PINs keep out people at the line, and nobody who can read the card (docs/SIGNING.md).",
-    .example = "ingot card rpi4 -o card.img model.gguf --cmdline \"$(ingot lock 2718)\"",
+    .example = "ingot lock 2718\n"
+               "ingot card rpi4 -o card.img model.gguf --cmdline \"$(ingot lock 2718)\"",
     .operand_field = offsetof(struct arguments, pin),
     .run = run,
 };

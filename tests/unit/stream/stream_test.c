@@ -272,7 +272,8 @@ static void test_stalls(size_t limit)
 
     rig_start(limit, 0, false);
     rig.pace = RIG_INSTANT;
-    rig.fake.dev.max_sectors = sectors_for_polls(12); /* more than the steps of a layer */
+    rig.fake.dev.max_sectors = sectors_for_polls(
+        6); /* no more than a layer has looks at the card */
     for (uint32_t i = 0; i < N_TOKENS; i++)
         equal = append(i) && equal;
     OK(equal && f->stalls <= 1 && f->stalls == f->first_stalls,
@@ -292,7 +293,7 @@ static void test_stalls(size_t limit)
 
     rig_start(limit, 0, false);
     rig.pace = RIG_SLOW;
-    rig.fake.dev.max_sectors = sectors_for_polls(12);
+    rig.fake.dev.max_sectors = sectors_for_polls(6);
     for (uint32_t i = 0; i < N_TOKENS; i++)
         equal = append(i) && equal;
     units = N_TOKENS * (rig.model.plan.layers.n_streamed + rig.model.plan.head.n_tiles);
