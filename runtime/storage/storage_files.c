@@ -171,29 +171,30 @@ enum err storage_read_grammar(struct storage *s, const char *name, const struct 
     return read_whole(s, path, ": `ingot grammar` makes one", table, memory);
 }
 
-enum err storage_read_preset(struct storage *s, const char *name, const struct file_table *table,
-                             struct storage_memory *memory)
+/* The text FOLDER/NAME.txt. rule: what a name that is none is answered. */
+static enum err read_text(struct storage *s, const char *folder, const char *name, const char *rule,
+                          const struct file_table *table, struct storage_memory *memory)
 {
     char path[64];
 
     if (!storage_is_plain_name(name)) {
-        return storage_fail(s, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
+        return storage_fail(s, ERR_BAD_ARGUMENT, "%s%s", storage_name_rule, rule);
     }
-    format_text(path, sizeof path, "presets/%s.txt", name);
+    format_text(path, sizeof path, "%s/%s.txt", folder, name);
     return read_whole(s, path, "", table, memory);
+}
+
+enum err storage_read_preset(struct storage *s, const char *name, const struct file_table *table,
+                             struct storage_memory *memory)
+{
+    return read_text(s, "presets", name, "", table, memory);
 }
 
 enum err storage_read_actions(struct storage *s, const char *name, const struct file_table *table,
                               struct storage_memory *memory)
 {
-    char path[64];
-
-    if (!storage_is_plain_name(name)) {
-        return storage_fail(s, ERR_BAD_ARGUMENT, "%s; lines are such as \"pulse light ms 1..5000\"",
-                            storage_name_rule);
-    }
-    format_text(path, sizeof path, "actions/%s.txt", name);
-    return read_whole(s, path, "", table, memory);
+    return read_text(s, "actions", name, "; lines are such as \"pulse light ms 1..5000\"", table,
+                     memory);
 }
 
 enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context)
