@@ -7,6 +7,7 @@
 #include <cjson/cJSON.h>
 
 #include "host/serve_call.h"
+#include "runtime/text/base64.h"
 #include "runtime/text/format_float.h"
 
 /* The object goes into the text, and is gone; event: as one of a stream. */
@@ -196,25 +197,14 @@ static cJSON *add_choice(cJSON *choices, uint32_t index)
 
 /* ---- embeddings ------------------------------------------------------------------------------ */
 
-/* RFC 4648, 4. */
 static cJSON *base64_of(const uint8_t *bytes, size_t n)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *text = malloc((n + 2) / 3 * 4 + 1), *at = text;
+    char *text = malloc(base64_length(n) + 1);
     cJSON *value;
 
-    for (size_t i = 0; i < n && text != NULL; i += 3) {
-        unsigned left = n - i < 3 ? (unsigned)(n - i) : 3, bits = (unsigned)bytes[i] << 16;
-
-        bits |= left > 1 ? (unsigned)bytes[i + 1] << 8 : 0;
-        bits |= left > 2 ? bytes[i + 2] : 0;
-        *at++ = digits[bits >> 18];
-        *at++ = digits[bits >> 12 & 63];
-        *at++ = left > 1 ? digits[bits >> 6 & 63] : '=';
-        *at++ = left > 2 ? digits[bits & 63] : '=';
-    }
     if (text != NULL) {
-        *at = '\0';
+        base64_put(text, bytes, n);
+        text[base64_length(n)] = '\0';
     }
     value = cJSON_CreateString(text);
     free(text);
