@@ -29,8 +29,9 @@ extern uint8_t image_device_tree_address[];
  * of core_init, MMU and caches on, only the image mapped. dtb as the firmware passed it. */
 void boot_start(const void *dtb) __attribute__((noreturn));
 
-/* The rest of the program. The machine is constant from now on. */
-void image_main(const struct machine *machine) __attribute__((noreturn));
+/* The rest of the program. The machine is constant from now on. Not inlined: from here on there is
+ * a line, and a symbol says where that is, in a trace of the program and to tests. */
+void image_main(const struct machine *machine) __attribute__((noreturn, noinline));
 
 /* ---- what each ISA provides besides board/isa.h ------------------------------------------- */
 
