@@ -298,6 +298,7 @@ void console_log(struct console *c, const char *format, ...)
     va_start(args, format);
     n = min_size(format_text_args(text, sizeof text, format, args), sizeof text - 1);
     va_end(args);
+    console_look_for_answer(c);
     begin_log_line(c);
     console_whole_lines(c, true);
     console_to_log(c, true);

@@ -21,7 +21,6 @@ enum {
     CONSOLE_LOG_BYTES = 8192,   /* log lines kept for console_repeat_log(), a power of two */
     CONSOLE_RING_BYTES = 8192,  /* input kept while nobody reads, a power of two */
     CONSOLE_ID_BYTES = 65,      /* of the id of a program's request, with its NUL */
-    CONSOLE_ANSWER_MS = 150,    /* a terminal's, at 115200 baud and behind a USB adapter */
     CONSOLE_NO_BYTE = -1,       /* from getc: nothing has arrived */
     CONSOLE_CLOSED = -2,        /* from getc: nothing will arrive any more */
 };
@@ -69,6 +68,7 @@ struct console_input {
     bool reading; /* console_read_line() takes Ctrl-C in its turn */
     bool aborted;
     bool closed;
+    bool asked; /* whether it is a terminal, which its answer may tell at any time */
     unsigned head, tail; /* counts of bytes taken and put; they differ by at most the size */
     uint8_t ring[CONSOLE_RING_BYTES];
     struct line_editor editor;
@@ -94,8 +94,8 @@ struct console {
 void console_open(struct console *c, const struct platform *platform,
                   const struct console_setup *setup);
 
-/* CONSOLE_AUTO asks how wide the terminal is, and waits for the answer, CONSOLE_ANSWER_MS at most.
- * What else arrives meanwhile is input. On a line of its own. */
+/* CONSOLE_AUTO asks how wide the terminal is, and waits for nothing: whenever the answer is there, it is
+ * a terminal from then on. What else arrives meanwhile is input. On a line of its own. */
 void console_find_terminal(struct console *c, enum console_terminal kind);
 
 bool console_is_terminal(const struct console *c);

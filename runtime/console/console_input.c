@@ -76,9 +76,16 @@ void console_poll(struct console *c)
         if (c->json.on && !in->reading && (byte == '\n' || byte == '\r')) {
             in->aborted |= console_line_cancels(c);
         }
-        if (byte == ANSWER_END && !in->reading && console_is_terminal(c)) {
-            (void)take_answer(c); /* the window is another one from here on */
+        if (byte == ANSWER_END && !in->reading && (console_is_terminal(c) || in->asked)) {
+            (void)take_answer(c); /* there is one, or the window is another one from here on */
         }
+    }
+}
+
+void console_look_for_answer(struct console *c)
+{
+    if (c->input.asked && !console_is_terminal(c)) {
+        console_poll(c);
     }
 }
 
@@ -105,18 +112,13 @@ bool console_has_input(struct console *c)
 
 void console_find_terminal(struct console *c, enum console_terminal kind)
 {
-    uint64_t start = console_millis(c);
-
     c->input.editor.plain = kind == CONSOLE_PLAIN;
     c->input.editor.terminal = kind == CONSOLE_VT;
-    if (kind != CONSOLE_AUTO || !c->input.editor.echo) {
-        return;
+    c->input.asked = kind == CONSOLE_AUTO && c->input.editor.echo;
+    if (c->input.asked) {
+        line_editor_ask_width(&c->input.editor);
+        console_put(c, "\r", 1); /* over the question, where the far end shows it */
     }
-    line_editor_ask_width(&c->input.editor);
-    do {
-        console_poll(c);
-    } while (!take_answer(c) && !c->input.closed && console_millis(c) - start < CONSOLE_ANSWER_MS);
-    console_put(c, "\r", 1); /* over the question, where the far end shows it */
 }
 
 /* The next byte, or CONSOLE_CLOSED. */

@@ -12,6 +12,9 @@ void console_put(struct console *c, const char *text, size_t bytes);
 /* The same of a control sequence that brings the cursor to the beginning of a row. */
 void console_put_sequence(struct console *c, const char *sequence);
 
+/* While it is not known whether a terminal is there: take up its answer, if it has come. */
+void console_look_for_answer(struct console *c);
+
 /* Have a display show what was written: now, or if it is time. */
 void console_refresh(const struct console *c, bool now);
 

@@ -126,6 +126,19 @@ static size_t word_after(const struct line_editor *e)
     return line_text_word_after(e->line, e->n, e->cursor);
 }
 
+static void ask_for_brackets(struct line_editor *e)
+{
+    line_screen_write(e, "\33[?2004h", 8); /* bracketed paste (xterm): one turn, not many */
+}
+
+/* From here on the line that is being edited is a terminal's. */
+static void find_terminal(struct line_editor *e)
+{
+    e->terminal = true;
+    ask_for_brackets(e);
+    line_screen_draw(e);
+}
+
 /* The first key that only a terminal has tells that there is one. */
 static void press(struct line_editor *e, enum line_key key)
 {
@@ -133,8 +146,7 @@ static void press(struct line_editor *e, enum line_key key)
         return;
     }
     if (!e->terminal) {
-        e->terminal = true;
-        line_screen_draw(e);
+        find_terminal(e);
     }
     switch (key) {
     case KEY_UP: show_line(e, line_history_older(&e->history)); break;
@@ -181,12 +193,15 @@ bool line_editor_take_answer(struct line_editor *e, const char *text)
 static void take_sequence(struct line_editor *e)
 {
     uint32_t columns = e->columns;
+    bool was_terminal = e->terminal;
 
     if (!line_editor_take_answer(e, e->sequence)) {
         take_key(e, line_keys_find(e->sequence));
         return;
     }
-    if (e->columns != columns && e->n != 0 && e->terminal) {
+    if (e->terminal && !was_terminal) {
+        find_terminal(e); /* before anybody has typed a row */
+    } else if (e->columns != columns && e->n != 0 && e->terminal) {
         line_screen_rewrap(e, columns);
     }
 }
@@ -316,7 +331,7 @@ void line_editor_begin(struct line_editor *e, const char *prompt, char *line, si
     e->last_row = 0;
     e->last_column = (uint32_t)strlen(prompt);
     if (e->terminal) {
-        line_screen_write(e, "\33[?2004h", 8); /* bracketed paste (xterm): one turn, not many */
+        ask_for_brackets(e);
     }
     line_screen_prompt(e);
 }

@@ -10,11 +10,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, BUILD, FLASH_BYTES, HOST, RISCV64_V, WORK, Machine, Reply, Tap,
-                     card_arguments, flash_arguments, make_card, make_flash, qemu_command,
+from machine import (ARM64, BUILD, FLASH_BYTES, HOST, RISCV64, RISCV64_V, ROOT, WORK, Machine, Reply,
+                     Tap, card_arguments, flash_arguments, make_card, make_flash, qemu_command,
                      sd_arguments)
 from screen import Screen
 
+COUNTED_LIMIT_MS = 100         # the same by the clock that counts instructions, a billion in a second
 PROMPT_LIMIT_MS = 2000         # guest time from entry to the prompt, loading excluded; at rest under 100, and
                                # QEMU keeps the time of a computer that others use
 IMAGE_LIMIT_BYTES = 512 * 1024  # as linker/image.ld.S; without weights, with the kernels of every CPU
@@ -230,4 +231,13 @@ for label, machine, more, drives, expect in SCREENS:
     status, console = machine.run("temp=0 verbose " + more, cores, drives, stdin=b"\n/off\n")
     tap.ok(status == 0 and re.search(r"\]   scratch +\d", console) and
            not re.search(r"\]   scratch +\d", text), f"{label}: the regions with verbose", console)
+
+# ---- the first start, by the clock that counts: nobody at the line answers the question to the terminal ----
+
+DEMO_CARD = make_card("boot-demo.img", os.path.join(ROOT, "models/demo-q8_0.ingot"))
+for machine in (ARM64, RISCV64_V, RISCV64):
+    status, console = machine.run("", 1, card_arguments(DEMO_CARD) + ["-icount", "shift=0,sleep=off"], stdin=b"\n/off\n")
+    took = time_to_prompt(console)
+    tap.ok(status == 0 and "\x1b[6n" in console and took is not None and took < COUNTED_LIMIT_MS,
+           f"{machine.label}: {took} M instructions from entry to the prompt, card and header read, under {COUNTED_LIMIT_MS}", console)
 tap.done()
