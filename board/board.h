@@ -68,6 +68,9 @@ struct board {
     /* Sleep until a byte may have arrived since getc had none. Returns at once if nothing would
      * end the sleep. NULL: never sleeps. */
     void (*idle)(void);
+    /* The same for some hundredths of a second at most, and only where a byte is known to end it: for those who wait
+     * for one with a clock in hand. NULL: never sleeps. */
+    void (*nap)(void);
     /* True once for every Ctrl-C that has arrived and that getc has not given; getc leaves it out
      * then. NULL: input arrives by getc alone. */
     bool (*interrupted)(void);

@@ -50,6 +50,12 @@ static void idle(void *context)
     board.idle();
 }
 
+static void nap(void *context)
+{
+    (void)context;
+    board.nap();
+}
+
 static bool interrupted(void *context)
 {
     (void)context;
@@ -207,6 +213,7 @@ void platform_from_board(struct platform *p, const struct machine *machine,
         .console = { .putc = console_putc,
                      .getc = console_getc,
                      .idle = IF_THERE(idle, idle),
+                     .nap = IF_THERE(nap, nap),
                      .interrupted = IF_THERE(interrupted, interrupted),
                      .lost = IF_THERE(lost, lost),
                      .flow_control = IF_THERE(flow_control, flow_control),

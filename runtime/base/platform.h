@@ -68,6 +68,7 @@ struct platform_console {
     void (*to_log)(void *context, bool on);
     int (*getc)(void *context);         /* the next byte that arrived, -1: none; never NULL */
     void (*idle)(void *context);        /* sleep until a byte may have arrived; or NULL */
+    void (*nap)(void *context);         /* some hundredths of a second of that at most; or NULL */
     bool (*interrupted)(void *context); /* once for each Ctrl-C that getc leaves out; or NULL */
     uint32_t (*lost)(void *context); /* bytes lost on the way in since it was last asked; or NULL */
     void (*flow_control)(void *context, bool on);   /* XON/XOFF, off at the start; or NULL */

@@ -36,11 +36,15 @@ void console_wire_end(struct console *c, bool flow)
 
 int console_wire_get(struct console *c, uint32_t ms)
 {
+    const struct platform_console *p = &c->platform->console;
     uint64_t start = console_millis(c);
 
     while (!console_has_input(c)) {
         if (console_is_closed(c) || console_millis(c) - start >= ms) {
             return CONSOLE_NO_BYTE;
+        }
+        if (p->nap != NULL) {
+            p->nap(p->context);
         }
         platform_yield(&c->platform->cores);
     }

@@ -275,6 +275,14 @@ void serial_idle(void)
     }
 }
 
+/* Without an interrupt that brings bytes a FIFO could be full before the timer ends the sleep, without a timer nothing
+ * else would. */
+void serial_nap(void)
+{
+    if (serial_line.driver != NULL && serial_line.naps && atomic_load(&serial_line.proven))
+        (void)sleep_without_input();
+}
+
 /* Bytes that wait are those that the caller of serial_getc has no room for: it does not come by. */
 bool serial_interrupted(void)
 {

@@ -153,6 +153,24 @@ static void test_no_timer(void)
     OK(!receive_on_interrupt(NULL) && !serial_line.proven, "nor after one that has brought none");
 }
 
+/* Who looks at a clock between naps comes back to it, and no byte is late. */
+static void test_nap(void)
+{
+    begin();
+    serial_nap();
+    OK(core.naps == 0, "no nap before a byte has come by the interrupt");
+    (void)serial_listen(UART_LINE);
+    arrive("a");
+    core_settle();
+    serial_nap();
+    OK(core.naps == 0 && reads("a"), "nor while one waits");
+    serial_nap();
+    OK(core.naps == 1, "then one, which the timer ends");
+    serial_line.naps = false;
+    serial_nap();
+    OK(core.naps == 1, "and none without a timer");
+}
+
 static void test_bounds(void)
 {
     uint64_t start;
@@ -175,6 +193,7 @@ int main(void)
     test_right_line();
     test_order();
     test_no_timer();
+    test_nap();
     test_bounds();
     return tap_done();
 }
