@@ -19,6 +19,7 @@ FIGURES = r"\[(\d+) prompt \+ (\d+) new tokens?, [^\]\r\n]*\]"
 # To its last byte: a strong one is read in two parts now and then.
 PROMPT = r"(?:^|\n)(?:\x1b[^\r\n> ]*)?(?:(?<!\x1b\[1m)> |\x1b\[1m> \x1b\[0m)$"
 WIDE = 250
+PATIENCE = 180  # seconds for what takes one or two where nothing else runs
 ROLE = {"user": len("user") + 1, "assistant": len("assistant") + 1}
 TURN = 1 + ROLE["user"] + 2 + 1 + ROLE["assistant"]  # tokens around what is said
 OPENING = 1 + ROLE["user"]  # of these, in front of it: kept from one conversation to the next
@@ -126,7 +127,7 @@ class Console:
         command = machine.command(words, cores, drives)
         if reboots:
             command.remove("-no-reboot")
-        self.child = pexpect.spawn(command[0], command[1:], timeout=60, echo=False,
+        self.child = pexpect.spawn(command[0], command[1:], timeout=PATIENCE, echo=False,
                                    maxread=65536, dimensions=(24, columns))
         self.child.delaybeforesend = None
         self.seen = self.raw = ""
@@ -149,7 +150,7 @@ class Console:
     def send(self, keys):
         self.child.send(keys)
 
-    def expect(self, pattern, timeout=60):
+    def expect(self, pattern, timeout=PATIENCE):
         """Up to and with the pattern; the match."""
         self.child.expect(pattern, timeout=timeout)
         before = self.child.before + (self.child.after if isinstance(self.child.after, bytes)
@@ -158,7 +159,7 @@ class Console:
         self.seen = self.raw.replace("\r", "")
         return self.child.match
 
-    def prompt(self, timeout=60):
+    def prompt(self, timeout=PATIENCE):
         """The text before the next prompt."""
         self.expect(PROMPT, timeout)
         if re.search(r"\x1b\[6n\x1b8[^\r\n]*$", self.seen):
@@ -168,12 +169,12 @@ class Console:
     def answer(self):
         self.send(f"\x1b[1;{self.columns}R")
 
-    def say(self, line, timeout=60):
+    def say(self, line, timeout=PATIENCE):
         """Send a line; what came back before the next prompt, its echo included."""
         self.send(line + "\r")
         return self.prompt(timeout)
 
-    def change(self, model, timeout=60):
+    def change(self, model, timeout=PATIENCE):
         """Another model, in place of a conversation that may end."""
         self.say("/reset", timeout)
         return self.say("/model " + model, timeout)
