@@ -5,6 +5,7 @@ import array
 import json
 import math
 import os
+import re
 import shutil
 import struct
 
@@ -84,14 +85,15 @@ def widened_gguf(g, multiple):
     return out
 
 
-def widened_folder(folder, to, multiple):
-    """The same of a Hugging Face folder with one file of floats, written to another folder."""
+def widened_folder(folder, to, multiple, layers=None):
+    """The same of a Hugging Face folder with one file of floats, written to another folder; or of its first layers."""
     os.makedirs(to, exist_ok=True)
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as f:
         c = json.load(f)
     w = Widths(c["hidden_size"], c["intermediate_size"], c["num_attention_heads"],
                c["num_key_value_heads"], multiple)
-    c.update(hidden_size=w.new["dim"], intermediate_size=w.new["hidden"],
+    layers = layers or c["num_hidden_layers"]
+    c.update(num_hidden_layers=layers, hidden_size=w.new["dim"], intermediate_size=w.new["hidden"],
              num_attention_heads=c["num_attention_heads"] * w.times,
              num_key_value_heads=c["num_key_value_heads"] * w.times,
              rms_norm_eps=c["rms_norm_eps"] / w.times)
@@ -103,6 +105,9 @@ def widened_folder(folder, to, multiple):
     table, data = {}, b""
     for name, (shape, values) in load_safetensors(os.path.join(folder,
                                                                "model.safetensors")).items():
+        layer = re.search(r"layers\.(\d+)\.", name)
+        if layer and int(layer[1]) >= layers:
+            continue
         shape, values = w.widen(name, shape, array.array("f", values))
         table[name] = {"dtype": "F32", "shape": shape,
                        "data_offsets": [len(data), len(data) + 4 * len(values)]}
