@@ -11,7 +11,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, RISCV64, RISCV64_V, ROOT, WORK, Tap, card_arguments, make_card, run
+from machine import ARM64, HOST, LONG, RISCV64, RISCV64_V, ROOT, WORK, Tap, card_arguments, make_card, run
 from talk import Console
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
@@ -67,10 +67,10 @@ def cell(key):
     machine, cores, mem = key
     with Console(machine, f"learn=on temp=0 ids cores={cores} model=demo-q8_0" + (f" mem={mem}" if mem else ""), card_arguments(card), cores) as k:
         k.prompt()
-        return "".join(k.say(line, 60) for line in lines_of(QUESTIONS[:5]))
+        return "".join(k.say(line) for line in lines_of(QUESTIONS[:5]))
 
 
-CELLS = [(ARM64, 1, 0), (ARM64, 4, 0), (RISCV64_V, 1, 0), (RISCV64, 4, 0)]
+CELLS = [(ARM64, 2, 0), (RISCV64_V, 1, 0)] + [(ARM64, 1, 0), (ARM64, 4, 0), (RISCV64, 4, 0)] * LONG
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     for (machine, cores, mem), said in zip(CELLS, pool.map(cell, CELLS)):
         said = said.replace("\r", "")
