@@ -68,9 +68,9 @@ card = make_card("policy-card.img", DEMO)
 
 
 def board(machine):
-    with Console(machine, "policy=explore temp=0.7 seed=3 n=16 ids model=demo-q4_0", card_arguments(card), 2) as k:
+    with Console(machine, "policy=explore temp=0.7 seed=3 n=16 ids model=demo-q4_0", card_arguments(card)) as k:
         k.prompt()
-        return "".join(k.say(line, 60) for line in FIRST + ["/learned"] + THEN)
+        return "".join(k.say(line) for line in FIRST + ["/learned"] + THEN)
 
 
 with ThreadPoolExecutor(os.cpu_count()) as pool:
