@@ -165,7 +165,7 @@ def decode_ticks(board, drives, words):
 def test_cost(board, drives):
     """By the count of instructions, of a model of 1.1 M parameters: others do more for each token. Screenfuls go by
     before, so that the rows of the reply scroll."""
-    words = 'prompt="tell me a story of a boat" temp=0 n=200 cores=1 ticks diag verbose screen='
+    words = 'prompt="tell me a story of a boat" temp=0 n=80 cores=1 ticks diag verbose screen='
     off, on = (decode_ticks(board, drives, words + word) for word in ("off", "on"))
     share = 100 * (on / off - 1) if off and on else 100
     tap.ok(-1 < share < 2, f"{board}: the display takes {share:.2f} % of a token", f"{off} {on}")
