@@ -18,7 +18,8 @@ import tty
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python"))
 sys.dont_write_bytecode = True
-from machine import ARM64, HOST, ROOT, WORK, Tap, listens, make_card, run
+from board_line import Board
+from machine import ARM64, HOST, ROOT, WORK, Tap, make_card, run
 import ingot
 from ingot import Ingot, IngotError
 
@@ -43,20 +44,6 @@ def named(name, work, *arguments, **more):
     except IngotError as error:
         return error.name == name, (error.name, str(error))
     return False, got
-
-
-class Board:
-    def __init__(self, name, words="mode=json", pace=0):
-        """pace: bytes a second that the card gives."""
-        self.line = f"unix:{FOLDER}/{name}"
-        slowly = f",throttling.bps-total={pace}" if pace else ""
-        drive = ["-drive", f"if=none,id=card,format=raw,readonly=on,file.locking=off,file={CARD}{slowly}", "-device", "virtio-blk-device,drive=card"]
-        self.process = subprocess.Popen(ARM64.command(words, 1, drive) + ["-serial", f"{self.line},server=on,wait=off"], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        atexit.register(self.process.kill)
-        late = time.monotonic() + 20
-        while not listens(self.line[5:]) and time.monotonic() < late:
-            time.sleep(0.02)
 
 
 def check(board, where):
@@ -103,7 +90,7 @@ except TypeError as error:
     b = str(error)
 tap.ok(b and b.startswith("colour"), "a setting that is none", b)
 
-board = Board("a")
+board = Board(ARM64, FOLDER, "a", CARD)
 with Ingot(board.line, wait=60) as b:
     tap.ok(b.ready["board"] == "virt-arm64" and b.ready["model"] == "demo-q8_0.ingot", "a board says what it is", b.ready)
     check(b, "a board")
@@ -149,7 +136,7 @@ class Noise:
                     return
 
 
-board = Board("noisy")
+board = Board(ARM64, FOLDER, "noisy", CARD)
 with Ingot(board.line):
     pass
 noise = Noise(board, 1000)
@@ -166,7 +153,7 @@ with Ingot(noise.name, check=True) as b:
 board.process.kill()
 
 # One that talks to people, at a terminal's end as an adapter is.
-board = Board("b", "")
+board = Board(ARM64, FOLDER, "b", CARD, "")
 master, slave = pty.openpty()
 tty.setraw(slave)
 tty.setraw(master)
@@ -204,12 +191,12 @@ done = subprocess.run([CLIENT, f"unix:{FOLDER}/nobody", "x"], capture_output=Tru
 tap.ok(done.returncode == 1 and "No such file" in done.stderr, "no such line", done)
 # A board that is loading when somebody comes goes on to load, whoever it talks to.
 for name, words in (("loads", "mode=json"), ("loads-people", "temp=0")):
-    slow = Board(name, words, 200000)
+    slow = Board(ARM64, FOLDER, name, CARD, words, pace=200000)
     time.sleep(2)
     with Ingot(slow.line) as board:
         tap.ok(board.ready["model"] == "demo-q8_0.ingot", f"{words}: a program that comes while the board loads does not end that", board.ready)
     slow.process.kill()
-slow = Board("loads-serial", pace=200000)
+slow = Board(ARM64, FOLDER, "loads-serial", CARD, pace=200000)
 time.sleep(2)
 done = subprocess.run([HOST, "serial", slow.line, "-p", "What is 7 plus 8?", "--temp", "0", "-q"], capture_output=True, text=True, timeout=60)
 tap.ok(done.returncode == 0 and done.stdout.strip() == alone("What is 7 plus 8?"), "nor does `ingot serial`", (done.stdout, done.stderr))

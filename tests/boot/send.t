@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Files over the line: `ingot send` to boards that run, cut in the middle and taken up again, by a host that dies, a board that dies and
 a line with noise; what a card refuses; YMODEM from lrzsz's sb. Each time the card is looked at by fsck.vfat and mtools, and
-the board loads what came without a restart."""
+the board loads what came without a restart. The emulated line is slow: so the models are of few KiB, and only what is
+cut is longer than two steps of 64 KiB, at which a transfer goes on."""
 
 import atexit
 import os
@@ -17,11 +18,14 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, RISCV64_V, ROOT, WORK, Tap, make_card
+import board_line
+from machine import ARM64, HOST, LONG, RISCV64_V, ROOT, WORK, Tap, make_card, run
+from talk import make_model
 
 os.makedirs(WORK, exist_ok=True)
-DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
-SMALL = os.path.join(ROOT, "models/demo-q4_0.ingot")
+STEP = 65536  # TRANSFER_STEP_BYTES
+ON_THE_WAY = 40000  # at the most: the window and what frames add to it, which a cut may lose
+FIRST, SMALL, OTHER = (make_model("send-" + name, seed, dim=32, layers=1) for name, seed in (("first", 1), ("small", 2), ("other", 3)))
 LILA = os.path.join(ROOT, "presets/lila.txt")
 FOLDER = tempfile.mkdtemp(prefix="ingot-send-")
 ENV = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "MTOOLSRC": "/dev/null", "LC_ALL": "C.UTF-8"}
@@ -29,28 +33,9 @@ tap = Tap()
 atexit.register(shutil.rmtree, FOLDER, True)
 
 
-class Board:
-    """A board with a card that takes writes, its line a socket."""
-
+class Board(board_line.Board):
     def __init__(self, machine, name, card, words="", cores=1):
-        self.machine, self.name, self.card, self.words, self.cores = machine, name, card, words, cores
-        self.line = f"unix:{FOLDER}/{name}"
-        self.start()
-
-    def start(self):
-        drive = ["-drive", f"if=none,id=card,format=raw,file.locking=off,file={self.card}", "-device", "virtio-blk-device,drive=card"]
-        command = self.machine.command(self.words, self.cores, drive) + ["-serial", f"{self.line},server=on,wait=off"]
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        atexit.register(self.process.kill)
-        late = time.monotonic() + 20
-        while not os.path.exists(self.line[5:]) and time.monotonic() < late:
-            time.sleep(0.02)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        if os.path.exists(self.line[5:]):
-            os.unlink(self.line[5:])
+        super().__init__(machine, FOLDER, name, card, words, cores, writes=True)
 
     def say(self, *words, timeout=120):
         done = subprocess.run([HOST, "serial", self.line, *words], capture_output=True, text=True, timeout=timeout)
@@ -62,33 +47,32 @@ def send(to, path, *words, timeout=200):
     return done.returncode, done.stdout + done.stderr
 
 
+def reply_of(model):
+    """Twelve tokens of this computer's, which are a board's to the bit."""
+    return run([HOST, "run", model, "-p", "What is 7 plus 8?", "--temp", "0", "-n", "12", "--spec", "off", "-q"])[1].strip()
+
+
+def answers(board, model):
+    said = board.say("-p", "What is 7 plus 8?", "--temp", "0", "-n", "12", "-q")
+    return len(said.strip()) > 4 and said.strip() == reply_of(model), said
+
+
 def card_of(name, *models):
     return make_card(name, "--size", "48", *models)
 
 
-def partition(card):
-    """A copy of the card's volume."""
-    out = os.path.join(FOLDER, "volume.img")
-    with open(card, "rb") as f, open(out, "wb") as to:
+def fsck(card):
+    volume = os.path.join(FOLDER, "volume.img")
+    with open(card, "rb") as f, open(volume, "wb") as to:
         f.seek(1 << 20)
         to.write(f.read())
-    return out
-
-
-def fsck(card):
-    done = subprocess.run(["fsck.vfat", "-n", partition(card)], capture_output=True, text=True, env=ENV)
+    done = subprocess.run(["fsck.vfat", "-n", volume], capture_output=True, text=True, env=ENV)
     return done.returncode == 0, done.stdout + done.stderr
 
 
 def on_card(card, path):
-    out = os.path.join(FOLDER, "out")
-    if os.path.exists(out):
-        os.unlink(out)
-    subprocess.run(["mcopy", "-n", "-i", partition(card), "::" + path, out], capture_output=True, env=ENV)
-    if not os.path.exists(out):
-        return None
-    with open(out, "rb") as f:
-        return f.read()
+    done = subprocess.run(["mcopy", "-n", "-i", card + "@@1M", "::" + path, "-"], capture_output=True, env=ENV)
+    return done.stdout if done.returncode == 0 else None
 
 
 def same(card, path, source):
@@ -97,10 +81,11 @@ def same(card, path, source):
 
 
 class Between:
-    """A socket in front of a board's, which may stop, or spoil bytes."""
+    """A socket in front of a board's, which may spoil bytes, stop, or call somebody once so many have gone by."""
 
-    def __init__(self, board, name, spoils=0, cuts_after=None):
+    def __init__(self, board, name, spoils=0, cuts_after=None, calls_after=None, calls=None):
         self.path, self.board, self.spoils, self.cuts_after = f"{FOLDER}/{name}", board, spoils, cuts_after
+        self.calls_after, self.calls = calls_after, calls
         self.n = self.n_spoilt = 0
         self.ends = False
         self.listener = socket.socket(socket.AF_UNIX)
@@ -112,18 +97,26 @@ class Between:
     def spoil(self, data):
         data = bytearray(data)
         for i in range(len(data)):
-            self.n += 1
-            if self.spoils and self.n > 2000 and self.n % self.spoils == 0 and data[i] not in (3, 0x11, 0x13):
+            at = self.n + i
+            if at > 2000 and at % self.spoils == 0 and data[i] not in (3, 0x11, 0x13):
                 turned = data[i] ^ 0x40
                 if turned not in (3, 0x11, 0x13):
                     data[i] = turned
                     self.n_spoilt += 1
         return bytes(data)
 
+    def carry(self, data):
+        data = self.spoil(data) if self.spoils else data
+        self.n += len(data)
+        if self.calls and self.n > self.calls_after:
+            self.calls()
+            self.calls = None
+        return data
+
     def run(self):
         ours, _ = self.listener.accept()
         its = socket.socket(socket.AF_UNIX)
-        its.connect(self.board.line[5:])
+        its.connect(self.board.path)
         late = time.monotonic() + 200
         while not self.ends and time.monotonic() < late:
             ready, _, _ = select.select([ours, its], [], [], 0.2)
@@ -132,7 +125,7 @@ class Between:
                 if not data:
                     self.ends = True
                 else:
-                    (its if s is ours else ours).sendall(self.spoil(data))
+                    (its if s is ours else ours).sendall(self.carry(data))
             if self.cuts_after is not None and self.n > self.cuts_after:
                 self.ends = True
         ours.close()
@@ -140,90 +133,124 @@ class Between:
         self.listener.close()
 
 
+def padded(name, model, size):
+    """The model, and bytes behind it that no free cluster has from before."""
+    out = os.path.join(FOLDER, name)
+    with open(model, "rb") as f, open(out, "wb") as to:
+        begin = f.read()
+        to.write(begin + random.Random(name).randbytes(size - len(begin)))
+    return out
+
+
 # A board that talks to people, and one that talks to programs; then it loads what came, without a restart.
-card = card_of("send-card.img", DEMO)
-board = Board(ARM64, "arm64", card)
+card = card_of("send-card.img", FIRST)
+board = Board(ARM64, "arm64", card, "n=12")
 status, text = send(board.line, SMALL, "--load")
-tap.ok(status == 0 and "demo-q4_0.ingot" in text and "is loaded" in text, "a model comes to a board that talks to people, and is loaded", text)
-tap.ok(same(card, "models/demo-q4_0.ingot", SMALL) and same(card, "models/demo-q8_0.ingot", DEMO) and fsck(card)[0],
+tap.ok(status == 0 and "send-small.ingot" in text and "is loaded" in text, "a model comes to a board that talks to people, and is loaded", text)
+tap.ok(same(card, "models/send-small.ingot", SMALL) and same(card, "models/send-first.ingot", FIRST) and fsck(card)[0],
        "it is on the card, and the other one, too", fsck(card))
 status, text = send(board.line, LILA)
 tap.ok(status == 0 and same(card, "presets/lila.txt", LILA) and fsck(card)[0], "a preset, in a folder that is made", (text, fsck(card)))
-status, text = send(board.line, DEMO, "--name", "demo-q4_0.ingot")
-tap.ok(status == 0 and same(card, "models/demo-q4_0.ingot", DEMO) and fsck(card)[0], "a file in place of the model at work", (text, fsck(card)))
-status, text = send(board.line, SMALL, "--name", "other.ingot")
+status, text = send(board.line, OTHER, "--name", "send-small.ingot")
+tap.ok(status == 0 and same(card, "models/send-small.ingot", OTHER) and fsck(card)[0], "a file in place of the model at work", (text, fsck(card)))
+status, text = send(board.line, SMALL, "--name", "more.ingot")
 tap.ok(status == 1 and "/model first" in text, "then the model is loaded first", text)
-status, text = send(board.line, DEMO, "--name", "demo-q4_0.ingot", "--load")
+status, text = send(board.line, OTHER, "--name", "send-small.ingot", "--load")
 tap.ok(status == 1, "whatever comes", text)
 board.kill()
 
 board = Board(ARM64, "json", card, "mode=json")
-reply = board.say("-p", "/model demo-q4_0", "-q") + board.say("-p", "What is 7 plus 8?", "--temp", "0", "-q")
-tap.ok("15" in reply, "which is the new one after a restart", reply)
+board.say("-p", "/model send-small", "-q")
+good, reply = answers(board, OTHER)
+tap.ok(good and reply_of(OTHER) != reply_of(SMALL), "which is the new one after a restart", reply)
 
 # What is refused, each by name, and the board is there afterwards.
 gguf, empty = os.path.join(FOLDER, "x.gguf"), os.path.join(FOLDER, "empty.ingot")
 with open(gguf, "wb") as f:
     f.write(b"GGUF" + bytes(100))
 open(empty, "wb").close()
-large = os.path.join(FOLDER, "large.ingot")
-with open(DEMO, "rb") as f, open(large, "wb") as to:
-    to.write(f.read())
-    to.truncate(60 << 20)
-rows = [((gguf,), "ingot pack"), ((empty,), "1 byte"), ((large,), "no room"), ((DEMO, "--name", "a b.ingot"), "letters, digits"),
-        ((DEMO, "--name", "x.bin"), "a card takes"), ((os.path.join(FOLDER, "none"),), "no such file")]
+large = shutil.copy(FIRST, os.path.join(FOLDER, "large.ingot"))
+os.truncate(large, 60 << 20)
+rows = [((gguf,), "ingot pack"), ((empty,), "1 byte"), ((large,), "no room"), ((SMALL, "--name", "a b.ingot"), "letters, digits"),
+        ((SMALL, "--name", "x.bin"), "a card takes"), ((os.path.join(FOLDER, "none"),), "no such file")]
 said = [send(board.line, *words) for words, _ in rows]
 tap.ok(all(s == 1 and want in t for (s, t), (_, want) in zip(said, rows)), "what a card does not take is refused by name", said)
-tap.ok("demo" in board.say("-p", "/models", "-q"), "and the board answers as before")
+tap.ok("send-first" in board.say("-p", "/models", "-q"), "and the board answers as before")
 tap.ok("PATH BYTES" in board.say("-p", "/receive x", "-q"), "a program that does not say how much is told what to say")
 
-# Cut: by a host that dies, by Ctrl-C, by a board that loses its power; each time the rest is sent.
-between = Between(board, "cut", cuts_after=500000)
-status, text = send("unix:" + between.path, DEMO, "--name", "cut.ingot")
-tap.ok(status == 1 and on_card(card, "models/cut.ingot") is None and fsck(card)[0], "a line that is cut leaves the card as it was", (text, fsck(card)))
-time.sleep(1)
-child = subprocess.Popen([HOST, "send", DEMO, "--to", board.line, "--name", "cut.ingot"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-text = child.communicate(timeout=200)[0]
-found = re.search(r"\((\d+\.\d+) MiB are there", text)
-tap.ok(child.returncode == 0 and found and 0.2 < float(found.group(1)) < 0.6 and same(card, "models/cut.ingot", DEMO), "the next try goes on where it was", text)
+# Cut: by a host that dies, by Ctrl-C, by a board that loses its power; each time the rest is sent. With LONG in each of the
+# steps of a longer file.
+LENGTH = 10 * STEP if LONG else 2 * STEP
+for cut in range(STEP + ON_THE_WAY, LENGTH, STEP):
+    source = padded(f"cut-{cut}.ingot", SMALL, LENGTH)
+    between = Between(board, f"between-{cut}", cuts_after=cut)
+    name = f"models/cut-{cut}.ingot"
+    status, text = send("unix:" + between.path, source)
+    tap.ok(status == 1 and on_card(card, name) is None and fsck(card)[0], f"a line that is cut after {cut} bytes leaves the card as it was", (text, fsck(card)))
+    status, text = send(board.line, source)
+    found = re.search(r"\((\d+\.\d+) MiB are there", text)
+    tap.ok(status == 0 and found and cut - ON_THE_WAY - STEP - 8192 < float(found.group(1)) * (1 << 20) < cut and same(card, name, source),
+           "the next try goes on where it was", text)
 
-between = Between(board, "power", cuts_after=700000)
-status, text = send("unix:" + between.path, DEMO, "--name", "power.ingot")
+power = padded("power.ingot", SMALL, 2 * STEP)
+between = Between(board, "power", cuts_after=STEP + ON_THE_WAY)
+status, text = send("unix:" + between.path, power)
 board.kill()
 tap.ok(status == 1 and fsck(card)[0], "a board without power leaves the card as it was", text)
 board.start()
-status, text = send(board.line, DEMO, "--name", "power.ingot")
-tap.ok(status == 0 and "are there" in text and same(card, "models/power.ingot", DEMO) and fsck(card)[0], "and goes on, too", (text, fsck(card)))
+status, text = send(board.line, power)
+tap.ok(status == 0 and "are there" in text and same(card, "models/power.ingot", power) and fsck(card)[0], "and goes on, too", (text, fsck(card)))
 
-noise = os.path.join(FOLDER, "noise.ingot") # bytes that no free cluster has from before
-with open(SMALL, "rb") as f, open(noise, "wb") as to:
-    to.write(f.read(4096) + random.Random(1).randbytes(700000))
+noise = padded("noise.ingot", SMALL, 700000 if LONG else 120000)
 between = Between(board, "noise", spoils=9973)
 status, text = send("unix:" + between.path, noise)
-tap.ok(status == 0 and between.n_spoilt > 50 and same(card, "models/noise.ingot", noise), f"over a line that spoilt {between.n_spoilt} bytes", text)
+tap.ok(status == 0 and between.n_spoilt > (50 if LONG else 10) and same(card, "models/noise.ingot", noise), f"over a line that spoilt {between.n_spoilt} bytes", text)
 
-child = subprocess.Popen([HOST, "send", DEMO, "--to", board.line, "--name", "stopped.ingot"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-time.sleep(1.5)
-child.send_signal(2)
+stopped = padded("stopped.ingot", SMALL, 2 * STEP)
+between = Between(board, "stopped", calls_after=STEP, calls=lambda: child.send_signal(2))
+child = subprocess.Popen([HOST, "send", stopped, "--to", "unix:" + between.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 text = child.communicate(timeout=60)[0]
-tap.ok((child.returncode == 1 and "goes on from here" in text) or child.returncode == 0, "Ctrl-C stops it", text)
-tap.ok("demo" in board.say("-p", "/models", "-q"), "and the board answers as before")
+tap.ok(child.returncode == 1 and "goes on from here" in text and on_card(card, "models/stopped.ingot") is None, "Ctrl-C stops it", text)
+tap.ok("send-first" in board.say("-p", "/models", "-q"), "and the board answers as before")
 board.kill()
 
 # RISC-V, and the same bits from what came as from what was there.
-card = card_of("send-riscv.img", DEMO)
+card = card_of("send-riscv.img", FIRST)
 board = Board(RISCV64_V, "riscv64", card, "mode=json", cores=2)
 status, text = send(board.line, SMALL, "--load")
-reply = board.say("-p", "What is 7 plus 8?", "--temp", "0", "-q")
-tap.ok(status == 0 and "15" in reply and same(card, "models/demo-q4_0.ingot", SMALL) and fsck(card)[0], "on RISC-V", (text, reply))
+good, reply = answers(board, SMALL)
+tap.ok(status == 0 and good and same(card, "models/send-small.ingot", SMALL) and fsck(card)[0], "on RISC-V", (text, reply))
 board.kill()
 
 
 # YMODEM, as a terminal program sends it.
+def run_between(command, line, wait):
+    """Its input and output are the line; (its status, what the line said meanwhile, of which it may read more than it needs)."""
+    ours, its = socket.socketpair()
+    child = subprocess.Popen(command, stdin=its, stdout=its, stderr=subprocess.DEVNULL)
+    its.close()
+    said, late = b"", time.monotonic() + wait
+    while time.monotonic() < late:
+        for s in select.select([line, ours], [], [], 0.2)[0]:
+            data = s.recv(4096)
+            if s is ours and not data:
+                return child.wait(60), said
+            if s is ours:
+                line.sendall(data)
+            else:
+                said += data
+                try:
+                    ours.sendall(data)
+                except OSError:
+                    pass  # it has ended
+    child.kill()
+    return None, said
+
+
 def ymodem(command, *files, program=("sb", "-q"), wait=60, keys=b""):
     """What the board says from the command on; sb has the line in between."""
     line = socket.socket(socket.AF_UNIX)
-    line.connect(board.line[5:])
+    line.connect(board.path)
     said = b""
 
     def hear(until, seconds):
@@ -241,7 +268,8 @@ def ymodem(command, *files, program=("sb", "-q"), wait=60, keys=b""):
     hear(rb"Ctrl-C ends this\)\r?\n|error", 20)
     status = None
     if files:
-        status = subprocess.run([*program, *files], stdin=line, stdout=line, stderr=subprocess.DEVNULL, timeout=wait).returncode
+        status, more = run_between([*program, *files], line, wait)
+        said += more
     line.sendall(keys)
     hear(rb"(loads it|bytes/s|error: [^\n]*)[^>]*> $", 60)
     line.close()
@@ -251,10 +279,10 @@ def ymodem(command, *files, program=("sb", "-q"), wait=60, keys=b""):
 if shutil.which("sb") is None:
     tap.skip("YMODEM by sb", "lrzsz is not installed")
 else:
-    card = card_of("send-ymodem.img", DEMO)
+    card = card_of("send-ymodem.img", FIRST)
     board = Board(ARM64, "ymodem", card)
     status, text = ymodem("/receive", SMALL)
-    tap.ok(status == 0 and "/model demo-q4_0.ingot loads it" in text and same(card, "models/demo-q4_0.ingot", SMALL) and fsck(card)[0],
+    tap.ok(status == 0 and "/model send-small.ingot loads it" in text and same(card, "models/send-small.ingot", SMALL) and fsck(card)[0],
            "sb sends a model", (status, text, fsck(card)))
     status, text = ymodem("/receive", LILA, program=("sb", "-q"))
     tap.ok(status == 0 and same(card, "presets/lila.txt", LILA), "and a preset, which goes where it belongs", (status, text))

@@ -16,6 +16,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from board_line import Board
 from machine import ARM64, HOST, LONG, ROOT, WORK, Tap, make_card, run
 
 DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
@@ -29,28 +30,6 @@ os.makedirs(WORK, exist_ok=True)
 CARD = make_card("boards-card.img", DEMO)
 tap = Tap()
 atexit.register(shutil.rmtree, FOLDER, True)
-
-
-class Board:
-    def __init__(self, name, words="mode=json"):
-        self.line = f"unix:{FOLDER}/{name}"
-        self.words = words
-        self.start()
-
-    def start(self):
-        drive = ["-drive", f"if=none,id=card,format=raw,readonly=on,file.locking=off,file={CARD}", "-device", "virtio-blk-device,drive=card"]
-        command = ARM64.command(self.words, 1, drive) + ["-serial", f"{self.line},server=on,wait=off"]
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        atexit.register(self.process.kill)
-        late = time.monotonic() + 20
-        while not os.path.exists(self.line[5:]) and time.monotonic() < late:
-            time.sleep(0.02)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        if os.path.exists(self.line[5:]):
-            os.unlink(self.line[5:])
 
 
 class Server:
@@ -112,8 +91,12 @@ tap.ok(status == 1 and "No such file" in text, "a socket that nobody has is said
 status, text = run([HOST, "serve", DEMO, f"unix:{FOLDER}/nobody"])
 tap.ok(status == 2 and "one word too many" in text, "a model or boards", text)
 
+def board_of(name, words="mode=json"):
+    return Board(ARM64, FOLDER, name, CARD, words)
+
+
 # The second talks to people when it is found.
-boards = [Board("a"), Board("b", ""), Board("c")]
+boards = [board_of("a"), board_of("b", ""), board_of("c")]
 server = Server(*(b.line for b in boards))
 tap.ok(server.port != 0 and "demo-q8_0.ingot" in server.line, "the model is the boards'", (server.line, server.said))
 tap.ok(server.boards(3), "three boards are there, one of which had to be told", server.metrics())
@@ -188,7 +171,7 @@ tap.ok(after["requests_total"] == before["requests_total"] + 6 and after["reques
        after["reply_tokens_total"] < before["reply_tokens_total"] + 6 * 400, "replies whose caller is gone end", (before, after))
 
 # A board without a model, as one is at whose start somebody pressed a key, is told to load that of the others.
-pair = [Board("even"), Board("odd", "mode=json model=nobody")]
+pair = [board_of("even"), board_of("odd", "mode=json model=nobody")]
 both = Server(pair[0].line, pair[1].line)
 tap.ok(both.port != 0 and both.boards(2) and any("has no model, and not demo-q8_0.ingot: it is told to load that" in text for text in both.said),
        "a board without a model is told to load one", (both.line, both.said))
@@ -246,7 +229,7 @@ bodies = [chat("Set the light.", max_tokens=90, response_format={"type": "json_s
 LAMP = {"type": "function", "function": {"name": "lamp", "parameters": {"type": "object", "properties": {"colour": {"enum": ["red", "blue"]}}, "required": ["colour"]}}}
 bodies += [chat(PROMPTS[3], logprobs=True, top_logprobs=3), chat(PROMPTS[1], n=3, temperature=1.3, seed=2)]
 bodies += [chat("Set the light.", max_tokens=90, tools=[LAMP], tool_choice=choice) for choice in ("required", "auto")]
-held = Board("held", "mode=json grammar=on")
+held = board_of("held", "mode=json grammar=on")
 server, here = Server(held.line), Server(DEMO)
 tap.ok(server.boards(1), "a board with memory for grammars")
 replies, wanted = ([s.ask(CHAT, b)[1] for b in bodies] for s in (server, here))

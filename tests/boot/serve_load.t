@@ -17,6 +17,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from board_line import Board
 from machine import ARM64, BUILD, HOST, LONG, RISCV64, ROOT, Tap, make_card, run
 
 DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
@@ -27,27 +28,6 @@ AT_ONCE, LENGTH, SECONDS = 100, 8, 300
 FOLDER = tempfile.mkdtemp(prefix="ingot-load-")
 tap = Tap()
 atexit.register(shutil.rmtree, FOLDER, True)
-
-
-class Board:
-    def __init__(self, name, machine):
-        self.line, self.machine = f"unix:{FOLDER}/{name}", machine
-        self.start()
-
-    def start(self):
-        drive = ["-drive", f"if=none,id=card,format=raw,readonly=on,file.locking=off,file={CARD}", "-device", "virtio-blk-device,drive=card"]
-        self.process = subprocess.Popen(self.machine.command("mode=json", 1, drive) + ["-serial", f"{self.line},server=on,wait=off"], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        atexit.register(self.process.kill)
-        late = time.monotonic() + 20
-        while not os.path.exists(self.line[5:]) and time.monotonic() < late:
-            time.sleep(0.02)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        if os.path.exists(self.line[5:]):
-            os.unlink(self.line[5:])
 
 
 class Server:
@@ -117,7 +97,7 @@ if "libwebsockets-dev" in run([HOST, "serve", f"unix:{FOLDER}/nobody"])[1]:
     tap.done()
     sys.exit(0)
 CARD = make_card("load-card.img", DEMO)
-boards = [Board("a", ARM64), Board("b", RISCV64), Board("c", ARM64)]
+boards = [Board(machine, FOLDER, name, CARD) for name, machine in (("a", ARM64), ("b", RISCV64), ("c", ARM64))]
 server = Server(HOST, *(b.line for b in boards), "-n", str(LENGTH))
 tap.ok(server.port != 0 and server.wait_for(lambda m: m["boards_there"] == 3), "three boards of two ISAs", (server.line, server.said))
 want = {p: alone(p) for p in PROMPTS}

@@ -15,7 +15,8 @@ import time
 import wave
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, ROOT, WORK, Tap, card_arguments, make_card, run
+from board_line import Board
+from machine import ARM64, HOST, ROOT, WORK, Tap, make_card, run
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 FOLDER = tempfile.mkdtemp(prefix="ingot-voice-test-")
@@ -114,14 +115,8 @@ tap.ok(float(rows[0][0]) < times["done"] - 0.5, "the first is spoken while the r
 tap.ok(requests == [{"system": "Be brief."}, {"n": 7}, {"prompt": "What is 7 plus 8?"}], "what the board is asked", requests)
 
 # A board in QEMU that talks to people until it is told.
-line = work("board")
-board = subprocess.Popen(ARM64.command("temp=0", 1, card_arguments(make_card("voice-card.img", MODEL))) + ["-serial", f"unix:{line},server=on,wait=off"],
-                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-atexit.register(board.kill)
-late = time.monotonic() + 20
-while not os.path.exists(line) and time.monotonic() < late:
-    time.sleep(0.02)
-status, out, err = voice(f"unix:{line}", "--input", work("one.wav"), "--output", work("out.wav"), "--stt", STT, "--tts", TTS)
+board = Board(ARM64, FOLDER, "board", make_card("voice-card.img", MODEL), "temp=0")
+status, out, err = voice(board.line, "--input", work("one.wav"), "--output", work("out.wav"), "--stt", STT, "--tts", TTS)
 alone = run([HOST, "run", MODEL, "-p", "What is 7 plus 8?", "--temp", "0", "-q"])[1].strip()
 tap.ok(status == 0 and alone in out, "a board", (status, out, err))
 board.kill()

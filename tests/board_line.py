@@ -1,0 +1,38 @@
+"""Boards in QEMU whose line is a socket: for what talks to them as `ingot send`, `ingot serve` and the clients do."""
+
+import atexit
+import os
+import subprocess
+import time
+
+from machine import listens
+
+
+class Board:
+    """A board that runs until it is killed; `line` is what a program calls its line."""
+
+    def __init__(self, machine, folder, name, card, words="mode=json", cores=1, writes=False, pace=0):
+        """folder: a socket's path has 107 bytes at most. writes: its card takes them. pace: bytes a second that the card gives."""
+        drive = f"if=none,id=card,format=raw,file.locking=off,file={card}"
+        drive += "" if writes else ",readonly=on"
+        drive += f",throttling.bps-total={pace}" if pace else ""
+        self.path = os.path.join(folder, name)
+        self.line = "unix:" + self.path
+        self.command = machine.command(words, cores, ["-drive", drive, "-device", "virtio-blk-device,drive=card"])
+        self.start()
+
+    def start(self):
+        """Until somebody can connect to the line."""
+        self.process = subprocess.Popen(self.command + ["-serial", self.line + ",server=on,wait=off"], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        atexit.register(self.process.kill)
+        late = time.monotonic() + 20
+        while not listens(self.path) and time.monotonic() < late:
+            time.sleep(0.02)
+
+    def kill(self):
+        """As the power goes: at once."""
+        self.process.kill()
+        self.process.wait()
+        if os.path.exists(self.path):
+            os.unlink(self.path)
