@@ -137,15 +137,40 @@ static uint64_t experts_taken(const struct ingot_layer *l, uint32_t n_tokens)
     return ((uint64_t)l->n_experts << 32) - left;
 }
 
-/* Experts from the cache are computed while the missing ones arrive, which are computed then:
+/* The chance, times 2^16, that a cache has all of a token's n experts, of which it lacks `missing` / 2^16 in
+ * the mean: each by itself. */
+static uint64_t chance_of_all(uint64_t missing, uint32_t n)
+{
+    uint64_t there = (1u << 16) - min_u64(missing / n, 1u << 16), all = 1u << 16;
+
+    for (uint32_t i = 0; i < n; i++) {
+        all = all * there >> 16;
+    }
+    return all;
+}
+
+/* From the router on: experts from the cache are computed while the missing ones arrive, and each of these when
+ * it is there. With `one` for computing an expert and `read` for reading it
  *
- *   now = max(now + hit * computing, there) + (1 - hit) * computing
+ *   max(computing, missing * read + one, read + missing * one)
  */
+static uint64_t experts_ns(const struct timeline *t, uint64_t ns, uint64_t taken, uint64_t missing,
+                           uint64_t expert_bytes)
+{
+    uint64_t one = (ns << 16) / taken, read = transfer_ns(t, expert_bytes);
+    uint64_t all_read = transfer_ns(t, missing * expert_bytes >> 16);
+    uint64_t behind = max_u64(t->card, t->now) - t->now;
+
+    return max_u64(ns, behind + max_u64(all_read + one, read + (missing * one >> 16)));
+}
+
+/* Of a chunk's experts some are always missing. A token's may all be there, and then it waits for nothing; so
+ * what is missing in the mean comes to the other tokens. */
 static void run_experts(struct timeline *t, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(t->image, layer);
     uint32_t slots = plan_experts_slots(t->image, layer, t->plan->experts.n_slots);
-    uint64_t missing, taken, ns, late;
+    uint64_t missing, taken, ns, all = 0, some;
 
     if (slots == 0) {
         return;
@@ -153,19 +178,20 @@ static void run_experts(struct timeline *t, uint32_t layer)
     if (t->n_tokens == 1) {
         missing = plan_experts_missing(t->plan->experts.use, t->image, layer, slots);
         taken = (uint64_t)l->n_experts_used << 16;
+        all = chance_of_all(missing, l->n_experts_used);
     } else { /* many tokens take nearly all, however they are used */
         taken = experts_taken(l, t->n_tokens) >> 16;
         missing = taken * (l->n_experts - slots) / l->n_experts;
     }
     ns = plan_matrices_ns(&t->plan->rates, t->image, layer, l->expert_offset, UINT64_MAX,
                           t->n_tokens);
-    late = ns * missing / taken;
-    if (missing != 0) {
-        t->card = max_u64(t->card, t->now) + transfer_ns(t, (missing * l->expert_bytes) >> 16);
-        t->now = max_u64(t->now + ns - late, t->card) + late;
-    } else {
+    if (missing == 0 || all == 1u << 16) {
         t->now += ns;
+        return;
     }
+    some = experts_ns(t, ns, taken, (missing << 16) / ((1u << 16) - all), l->expert_bytes);
+    t->card = max_u64(t->card, t->now) + transfer_ns(t, (missing * l->expert_bytes) >> 16);
+    t->now += (ns * all + some * ((1u << 16) - all)) >> 16;
 }
 
 /* A layer in memory waits for nothing. */
