@@ -157,8 +157,8 @@ static uint64_t chance_of_all(uint64_t missing, uint32_t n)
 static uint64_t experts_ns(const struct timeline *t, uint64_t ns, uint64_t taken, uint64_t missing,
                            uint64_t expert_bytes)
 {
-    uint64_t one = (ns << 16) / taken, read = transfer_ns(t, expert_bytes);
-    uint64_t all_read = transfer_ns(t, missing * expert_bytes >> 16);
+    uint64_t one = (ns << 16) / taken, all_read = transfer_ns(t, missing * expert_bytes >> 16);
+    uint64_t read = min_u64(transfer_ns(t, expert_bytes), all_read); /* a chunk may lack less */
     uint64_t behind = max_u64(t->card, t->now) - t->now;
 
     return max_u64(ns, behind + max_u64(all_read + one, read + (missing * one >> 16)));
