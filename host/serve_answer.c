@@ -74,66 +74,6 @@ void serve_answer_models(struct serve_text *out, const char *model, int64_t crea
     put(out, root, false);
 }
 
-static void metric(struct serve_text *out, const char *name, const char *type, const char *help,
-                   uint64_t value)
-{
-    (void)serve_text_say(out, "# HELP ingot_%s %s\n# TYPE ingot_%s %s\ningot_%s %llu\n", name, help,
-                         name, type, name, (unsigned long long)value);
-}
-
-/* name="value", where the value is somebody else's. */
-static void put_label(struct serve_text *out, const char *name, const char *value, const char *end)
-{
-    (void)serve_text_say(out, "%s=\"", name);
-    for (const char *c = value; *c != '\0'; c++) {
-        char plain = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
-
-        (void)serve_text_add(out, "\\", plain == '\\' || plain == '"');
-        (void)serve_text_add(out, &plain, 1);
-    }
-    (void)serve_text_say(out, "\"%s", end);
-}
-
-static void put_boards(struct serve_text *out, const struct serve_stats *s)
-{
-    (void)serve_text_say(out, "# HELP ingot_board Whether a board answers, and what it has.\n"
-                              "# TYPE ingot_board gauge\n");
-    for (uint32_t i = 0; i < s->boards; i++) {
-        (void)serve_text_say(out, "ingot_board{");
-        put_label(out, "line", s->board[i].line, ",");
-        put_label(out, "machine", s->board[i].machine, ",");
-        put_label(out, "model", s->board[i].model, "} ");
-        (void)serve_text_say(out, "%u\n", (unsigned)s->board[i].there);
-    }
-    (void)serve_text_say(out, "# HELP ingot_board_replies_total Requests that a board answered.\n"
-                              "# TYPE ingot_board_replies_total counter\n");
-    for (uint32_t i = 0; i < s->boards; i++) {
-        (void)serve_text_say(out, "ingot_board_replies_total{");
-        put_label(out, "line", s->board[i].line, "} ");
-        (void)serve_text_say(out, "%llu\n", (unsigned long long)s->board[i].replies);
-    }
-}
-
-void serve_answer_metrics(struct serve_text *out, const struct serve_stats *s)
-{
-    metric(out, "requests_total", "counter", "Requests that ended.", s->requests);
-    metric(out, "requests_failed_total", "counter", "Those that ended with an error.", s->failed);
-    metric(out, "requests_cancelled_total", "counter", "Those that their caller left.",
-           s->cancelled);
-    metric(out, "prompt_tokens_total", "counter", "Tokens of prompts.", s->prompt_tokens);
-    metric(out, "prompt_tokens_cached_total", "counter", "Those that were not computed again.",
-           s->cached_tokens);
-    metric(out, "reply_tokens_total", "counter", "Tokens of replies that ended.", s->reply_tokens);
-    metric(out, "passes_total", "counter", "Passes through the model.", s->passes);
-    metric(out, "requests_running", "gauge", "Requests in the passes.", s->running);
-    metric(out, "requests_waiting", "gauge", "Requests in the queue.", s->waiting);
-    if (s->boards != 0) {
-        metric(out, "boards", "gauge", "Boards that the server was given.", s->boards);
-        metric(out, "boards_there", "gauge", "Those that answer.", s->boards_there);
-        put_boards(out, s);
-    }
-}
-
 /* A prompt counts once. */
 static cJSON *usage_of(struct serve_job *const *jobs, uint32_t n)
 {
@@ -149,6 +89,20 @@ static cJSON *usage_of(struct serve_job *const *jobs, uint32_t n)
     details = cJSON_AddObjectToObject(usage, "prompt_tokens_details");
     cJSON_AddNumberToObject(details, "cached_tokens", jobs[0]->cached_tokens);
     return usage;
+}
+
+/* How the first reply was made, and where; beside what OpenAI's objects have. */
+static cJSON *figures_of(const struct serve_job *j)
+{
+    cJSON *figures = cJSON_CreateObject();
+
+    if (j->line != NULL) {
+        cJSON_AddStringToObject(figures, "line", j->line);
+    } else {
+        cJSON_AddNullToObject(figures, "line");
+    }
+    serve_figures_add(figures, &j->figures);
+    return figures;
 }
 
 /* The reply's call, and how much of the text is none. */
@@ -347,6 +301,7 @@ void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
         add_reply(choices, a, i, jobs[i]);
     }
     cJSON_AddItemToObject(root, "usage", usage_of(jobs, n));
+    cJSON_AddItemToObject(root, "figures", figures_of(jobs[0]));
     put(out, root, false);
 }
 
@@ -399,6 +354,7 @@ static void say_usage(struct serve_text *out, const struct serve_answer *a,
     cJSON *none, *root = envelope(a, chat ? "chat.completion.chunk" : "text_completion", &none);
 
     cJSON_AddItemToObject(root, "usage", usage_of(jobs, n));
+    cJSON_AddItemToObject(root, "figures", figures_of(jobs[0]));
     put(out, root, true);
 }
 

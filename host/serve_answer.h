@@ -18,9 +18,6 @@ void serve_answer_error(struct serve_text *out, const struct serve_error *e);
 /* {"object":"list",...} of /v1/models. */
 void serve_answer_models(struct serve_text *out, const char *model, int64_t created);
 
-/* The metrics of Prometheus. */
-void serve_answer_metrics(struct serve_text *out, const struct serve_stats *s);
-
 /* The whole replies of jobs (n >= 1) that are done, without an error. */
 void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
                         struct serve_job *const *jobs, uint32_t n);

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "host/serve_figures.h"
 #include "host/serve_request.h"
 #include "runtime/session/generate.h"
 
@@ -12,6 +13,7 @@ enum {
     SERVE_WAITING_MOST = 128, /* jobs in a queue, beside those at work */
     SERVE_BOARDS_MOST = 32,
     SERVE_MACHINE_BYTES = 40, /* of a board's kind */
+    SERVE_EVENT_BYTES = 2048, /* of what a board says of itself, with its NUL */
 };
 
 /* A request and what came of it so far. The server and the backend hold it once each. */
@@ -28,6 +30,8 @@ struct serve_job {
     struct serve_text scores;         /* of serve_scores.h, where they are wanted */
     struct serve_text vectors;        /* SERVE_EMBED: (n_turns, dim) f32 */
     uint32_t prompt_tokens, cached_tokens, reply_tokens;
+    struct serve_figures figures; /* once done without an error */
+    const char *line;             /* constant, of the board that answered; NULL: this computer */
 };
 
 /* Held by the caller alone; NULL: no memory. */
@@ -38,13 +42,20 @@ void serve_job_release(struct serve_job *j);
 void serve_job_cancel(struct serve_job *j);
 bool serve_job_is_cancelled(struct serve_job *j);
 
-/* What is known of a board; the texts are its own words. */
+/* What is known of a board, or of the model on this computer; the texts are its own words. */
 struct serve_board_state {
-    const char *line;                  /* as the command line names it */
+    const char *line;                  /* as the command line names it; NULL: this computer */
     char machine[SERVE_MACHINE_BYTES]; /* "": it has not answered */
     char model[SERVE_MODEL_BYTES];     /* "": none */
     bool there;                        /* it takes requests */
     uint64_t replies;
+    struct serve_figures figures; /* of its latest reply */
+};
+
+/* All of that, with the events `plan` and `stats` of its line (docs/SERIAL.md) as JSON; "": it has said none. */
+struct serve_look {
+    struct serve_board_state board;
+    char plan[SERVE_EVENT_BYTES], stats[SERVE_EVENT_BYTES];
 };
 
 struct serve_stats {
@@ -63,6 +74,8 @@ struct serve_backend {
     /* Its caller is gone: it ends soon, and its place is another's. */
     void (*cancel)(void *context, struct serve_job *j);
     void (*stats)(void *context, struct serve_stats *s);
+    /* Board i, or as 0 the model on this computer. False: there is none of that number. */
+    bool (*look)(void *context, uint32_t i, struct serve_look *l);
 };
 
 /* Called from the backend's thread when a job has more. */

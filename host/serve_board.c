@@ -116,10 +116,24 @@ static bool has_model(struct board *b, const struct board_event *e)
     return good;
 }
 
+/* What it said of itself was of another start or model. */
+static void begin_news(struct board *b, const struct board_event *e)
+{
+    struct serve_figures now;
+
+    serve_figures_read(&now, e->root);
+    pthread_mutex_lock(&serve_pool.lock);
+    b->context = now.context_limit_tokens;
+    b->plan[0] = b->stats[0] = '\0';
+    b->curious = true;
+    pthread_mutex_unlock(&serve_pool.lock);
+}
+
 static void take_ready(struct board *b, const struct board_event *e)
 {
     b->patient_ms = 0;
     b->line_limit = e->line_limit != 0 ? e->line_limit : LINE_LIMIT;
+    begin_news(b, e);
     if (b->phase == AT_WORK) { /* it began anew, or dropped a request that Ctrl-C met on its way */
         leave_work(b);
     }
@@ -160,6 +174,13 @@ static void finish(struct board *b, const struct board_event *e)
     serve_pool.stats.running--;
     serve_pool.stats.passes += e->passes;
     b->state.replies += b->error.status == 0;
+    serve_figures_read(&w->job->figures, e->root);
+    w->job->figures.context_limit_tokens = b->context;
+    w->job->line = b->path;
+    if (b->error.status == 0) {
+        b->state.figures = w->job->figures;
+    }
+    b->curious = true;
     board_past_add(&b->past, serve_text_shown(&w->job->text), w->job->text.n);
     if (b->error.status != 0) {
         b->past.n = 0;
@@ -218,6 +239,20 @@ static void take_reply(struct board *b, const struct board_event *e)
     serve_pool.wake.call(serve_pool.wake.context);
 }
 
+/* What it says of itself, whatever it does. */
+static void take_news(struct board *b, const struct board_event *e)
+{
+    struct serve_figures now;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    board_event_text(e->kind == BOARD_PLAN ? b->plan : b->stats, e);
+    if (e->kind == BOARD_STATS) {
+        serve_figures_read(&now, e->root);
+        b->state.figures.temperature_c = now.temperature_c;
+    }
+    pthread_mutex_unlock(&serve_pool.lock);
+}
+
 static void take_line(void *context, char *line, size_t bytes)
 {
     struct board *b = context;
@@ -236,6 +271,8 @@ static void take_line(void *context, char *line, size_t bytes)
         }
         b->was_there = true;
         serve_pool_set_phase(b, IDLE);
+    } else if (e.kind == BOARD_PLAN || e.kind == BOARD_STATS) {
+        take_news(b, &e);
     } else if (b->phase == AT_WORK) {
         take_reply(b, &e);
     } else if (b->phase == ASKING && e.kind == BOARD_TOKEN &&
@@ -296,6 +333,24 @@ static void begin_work(struct board *b)
     serve_pool_end(w, e.status != 0 ? &e : NULL);
 }
 
+/* A board that has nothing else to do says how it is; a request that comes meanwhile waits on its line for that. */
+static void ask_news(struct board *b)
+{
+    struct serve_text line = { .n = 0 };
+
+    pthread_mutex_lock(&serve_pool.lock);
+    if (b->curious) {
+        b->curious = false;
+        b->told_ms = serial_millis();
+        board_news_write(&line, ++serve_pool.next_id, b->plan[0] == '\0');
+    }
+    pthread_mutex_unlock(&serve_pool.lock);
+    if (line.n != 0 && !line.failed) {
+        (void)serial_send(&b->line, serve_text_shown(&line), line.n);
+    }
+    serve_text_free(&line);
+}
+
 /* Whether a board is there; one that talks to people is told to talk to programs, which it answers likewise. */
 static void ask_again(struct board *b)
 {
@@ -325,6 +380,9 @@ static void look_after(struct board *b)
 
     if (b->phase == IDLE) {
         begin_work(b);
+        if (b->phase == IDLE) {
+            ask_news(b);
+        }
     } else if (b->phase == AT_WORK && !b->stopped && serve_job_is_cancelled(b->work->job)) {
         b->stopped = true;
         stop_reply(b);

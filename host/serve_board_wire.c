@@ -42,7 +42,8 @@ static enum board_event_kind kind_of(const char *event)
         enum board_event_kind kind;
     } kinds[] = { { "ready", BOARD_READY },         { "token", BOARD_TOKEN },
                   { "error", BOARD_ERROR },         { "usage", BOARD_USAGE },
-                  { "embedding", BOARD_EMBEDDING }, { "done", BOARD_DONE } };
+                  { "embedding", BOARD_EMBEDDING }, { "done", BOARD_DONE },
+                  { "plan", BOARD_PLAN },           { "stats", BOARD_STATS } };
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(event, kinds[i].name) == 0) {
@@ -86,6 +87,13 @@ void board_event_free(struct board_event *e)
 {
     cJSON_Delete(e->root);
     memset(e, 0, sizeof *e);
+}
+
+void board_event_text(char text[SERVE_EVENT_BYTES], const struct board_event *e)
+{
+    if (!cJSON_PrintPreallocated(e->root, text, SERVE_EVENT_BYTES, false)) {
+        text[0] = '\0';
+    }
 }
 
 bool board_vector_read(struct serve_text *out, const struct board_event *event)
@@ -262,6 +270,21 @@ void board_load_write(struct serve_text *out, const char *model)
     size_t longest = 0;
 
     cJSON_AddStringToObject(root, "load", model);
+    put(out, root, &longest);
+}
+
+void board_news_write(struct serve_text *out, uint64_t id, bool plan)
+{
+    size_t longest = 0;
+    cJSON *root;
+
+    if (plan) {
+        root = request_of(id);
+        cJSON_AddTrueToObject(root, "plan");
+        put(out, root, &longest);
+    }
+    root = request_of(id);
+    cJSON_AddTrueToObject(root, "stats");
     put(out, root, &longest);
 }
 

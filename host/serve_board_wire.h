@@ -2,7 +2,7 @@
 #ifndef INGOT_HOST_SERVE_BOARD_WIRE_H
 #define INGOT_HOST_SERVE_BOARD_WIRE_H
 
-#include "host/serve_request.h"
+#include "host/serve_backend.h"
 
 enum board_event_kind {
     BOARD_OTHER, /* an event that does not matter here */
@@ -11,6 +11,8 @@ enum board_event_kind {
     BOARD_ERROR,
     BOARD_USAGE,
     BOARD_EMBEDDING,
+    BOARD_PLAN,
+    BOARD_STATS,
     BOARD_DONE,
 };
 
@@ -44,6 +46,12 @@ void board_load_write(struct serve_text *out, const char *model);
 /* Lines before it, which have the board hold the reply to the request's grammar, or to none; how many. The board was started
  * with grammar=on, or says that it was not. */
 uint32_t board_grammar_write(struct serve_text *out, const struct serve_request *q, uint64_t id);
+
+/* Lines that ask what is where in its memory (plan), and what was done with it. */
+void board_news_write(struct serve_text *out, uint64_t id, bool plan);
+
+/* An event as JSON on one line; "": it is longer than that. */
+void board_event_text(char text[SERVE_EVENT_BYTES], const struct board_event *e);
 
 /* The numbers of an event of BOARD_EMBEDDING, f32, added to out. False: there are none, or others. */
 bool board_vector_read(struct serve_text *out, const struct board_event *event);

@@ -13,6 +13,7 @@
 enum {
     FIRST_MS = 60000,  /* for the first board to answer */
     NOBODY_MS = 20000, /* that a request waits while no board is there */
+    NEWS_MS = 4000,    /* that what a board said of itself is new */
 };
 
 struct serve_pool serve_pool;
@@ -230,6 +231,12 @@ static void cancel(void *context, struct serve_job *j)
     wake_all();
 }
 
+/* Somebody looks: what the board said of itself is to be new when they look again. The lock is held. */
+static void want_news(struct board *b)
+{
+    b->curious = b->curious || serial_millis() - b->told_ms > NEWS_MS;
+}
+
 static void stats(void *context, struct serve_stats *s)
 {
     (void)context;
@@ -243,8 +250,28 @@ static void stats(void *context, struct serve_stats *s)
         s->board[i].line = board->path;
         s->board[i].there = board->phase >= IDLE;
         s->boards_there += s->board[i].there;
+        want_news(&serve_pool.boards[i]);
     }
     pthread_mutex_unlock(&serve_pool.lock);
+}
+
+static bool look(void *context, uint32_t i, struct serve_look *l)
+{
+    struct board *board = &serve_pool.boards[i];
+
+    (void)context;
+    if (i >= serve_pool.n) {
+        return false;
+    }
+    pthread_mutex_lock(&serve_pool.lock);
+    l->board = board->state;
+    l->board.line = board->path;
+    l->board.there = board->phase >= IDLE;
+    memcpy(l->plan, board->plan, sizeof l->plan);
+    memcpy(l->stats, board->stats, sizeof l->stats);
+    want_news(board);
+    pthread_mutex_unlock(&serve_pool.lock);
+    return true;
 }
 
 /* Until a board has said what model it has. */
@@ -281,11 +308,12 @@ bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32
     serve_pool.n = n;
     serve_pool.baud = baud;
     serve_pool.wake = wake;
-    *b = (struct serve_backend){ &serve_pool, submit, cancel, stats };
+    *b = (struct serve_backend){ &serve_pool, submit, cancel, stats, look };
     for (uint32_t i = 0; i < n; i++) {
         struct board *board = &serve_pool.boards[i];
 
         board->path = lines[i];
+        serve_figures_clear(&board->state.figures);
         board->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         good = good && board->wake >= 0;
     }

@@ -33,9 +33,12 @@ struct board {
     struct board_past past;         /* likewise */
     uint64_t used;                  /* likewise: when it took its latest job, counted in jobs */
     struct serve_board_state state; /* likewise, but for `line` and `there` */
-    struct waiting *work;           /* AT_WORK */
-    uint64_t id;                    /* of its request */
-    uint32_t left;                  /* answers that are to come */
+    char plan[SERVE_EVENT_BYTES], stats[SERVE_EVENT_BYTES]; /* likewise: what it said of itself */
+    uint64_t told_ms;     /* likewise: when it was asked for that */
+    bool curious;         /* with the lock: it is to be asked again */
+    struct waiting *work; /* AT_WORK */
+    uint64_t id;          /* of its request */
+    uint32_t left;        /* answers that are to come */
     struct serve_error error;
     bool held;             /* the latest reply was held to a grammar */
     bool stopped;          /* Ctrl-C was sent */
@@ -44,6 +47,7 @@ struct board {
     bool starts;           /* what it said last is of a start, in which nobody should press a key */
     uint64_t asked_ms, patient_ms; /* until then nothing is asked */
     uint32_t line_limit;
+    double context; /* tokens of it, as its `ready` says; NaN: it does not */
 };
 
 /* Of the process. */

@@ -14,6 +14,7 @@
 #include "host/serve_choices.h"
 #include "host/serve_guard.h"
 #include "host/serve_page.h"
+#include "host/serve_state.h"
 #include "host/serve_ws.h"
 
 enum {
@@ -257,9 +258,11 @@ static int get(struct lws *wsi, struct connection *c, const char *path)
         (void)serve_text_say(&c->out, "{\"status\":\"ok\"}\n");
     } else if (strcmp(path, "/v1/models") == 0) {
         serve_answer_models(&c->out, server.setup->defaults.model, (int64_t)time(NULL));
+    } else if (strcmp(path, "/boards") == 0) {
+        serve_state_boards(&c->out, b);
     } else if (strcmp(path, "/metrics") == 0) {
         b->stats(b->context, &s);
-        serve_answer_metrics(&c->out, &s);
+        serve_state_metrics(&c->out, &s);
         return answer(wsi, c, 200, "text/plain; version=0.0.4");
     } else {
         (void)serve_refuse(&c->error, 404, NULL, "not_found", "there is no such page");

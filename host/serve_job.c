@@ -9,6 +9,7 @@ struct serve_job *serve_job_new(void)
     if (j != NULL) {
         pthread_mutex_init(&j->lock, NULL);
         j->holders = 1;
+        serve_figures_clear(&j->figures);
     }
     return j;
 }

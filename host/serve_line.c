@@ -294,7 +294,7 @@ static const char *reason_of(const struct serve_job *j)
 
 static void say_end(struct serve_text *out, struct serve_line *l, const struct serve_job *j)
 {
-    cJSON *usage = event(l->id, "usage");
+    cJSON *usage = event(l->id, "usage"), *done;
 
     if (l->keeps) {
         add_message(l->history, "assistant", serve_text_shown(&j->text));
@@ -303,7 +303,11 @@ static void say_end(struct serve_text *out, struct serve_line *l, const struct s
     cJSON_AddNumberToObject(usage, "cached_tokens", j->cached_tokens);
     cJSON_AddNumberToObject(usage, "completion_tokens", j->reply_tokens);
     put(out, usage);
-    say_done(out, l->id, reason_of(j));
+    done = event(l->id, "done");
+    cJSON_AddStringToObject(done, "reason", reason_of(j));
+    cJSON_AddNumberToObject(done, "reply_tokens", j->reply_tokens);
+    serve_figures_add(done, &j->figures);
+    put(out, done);
 }
 
 void serve_line_events(struct serve_text *out, struct serve_line *l, const struct serve_job *j,

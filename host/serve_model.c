@@ -6,7 +6,9 @@
 
 #include "board/host/host_board.h"
 #include "host/serve_prompt.h"
+#include "host/serve_queue.h"
 #include "host/serve_scores.h"
+#include "host/serve_told.h"
 #include "runtime/base/arena.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/session/replies.h"
@@ -38,8 +40,9 @@ static struct serve_model {
     struct stop stop;
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t more;
-    struct serve_job *first, *last; /* that wait */
+    struct serve_queue queue;
     struct serve_stats stats;
+    struct serve_told told;
     bool closing;
 } serve_model;
 
@@ -259,13 +262,19 @@ static void finish(struct serve_model *m, uint32_t i, const struct serve_error *
     struct place *p = &m->places[i];
     struct serve_job *j = p->job;
     const struct generate_result *r = &m->replies.places[i].result;
+    struct serve_figures figures;
 
+    serve_told_figures(&m->told, p->session, r, &figures);
     pthread_mutex_lock(&j->lock);
     j->reply_tokens = r->new_tokens;
     j->end = r->end;
+    j->figures = figures;
     pthread_mutex_unlock(&j->lock);
     p->job = NULL;
     end_job(m, j, e);
+    pthread_mutex_lock(&m->lock);
+    serve_told_news(&m->told, &m->stats, p->session, e == NULL ? &figures : NULL);
+    pthread_mutex_unlock(&m->lock);
 }
 
 static void leave_cancelled(struct serve_model *m)
@@ -318,13 +327,11 @@ static struct serve_job *take(struct serve_model *m, bool *closing)
     pthread_mutex_lock(&m->lock);
     m->stats.running = busy;
     m->stats.passes = m->replies.group.n_passes;
-    while (!m->closing && m->first == NULL && busy == 0) {
+    while (!m->closing && m->queue.n == 0 && busy == 0) {
         pthread_cond_wait(&m->more, &m->lock);
     }
-    if (m->first != NULL && (busy < m->replies.n || m->closing)) {
-        j = m->first;
-        m->first = j->next;
-        m->stats.waiting--;
+    if (busy < m->replies.n || m->closing) {
+        j = serve_queue_take(&m->queue);
     }
     *closing = m->closing;
     pthread_mutex_unlock(&m->lock);
@@ -367,18 +374,8 @@ static bool submit(void *context, struct serve_job *j)
 
     serve_job_hold(j);
     pthread_mutex_lock(&m->lock);
-    room = m->stats.waiting < SERVE_WAITING_MOST;
-    if (room) {
-        j->next = NULL;
-        if (m->first == NULL) {
-            m->first = j;
-        } else {
-            m->last->next = j;
-        }
-        m->last = j;
-        m->stats.waiting++;
-        pthread_cond_signal(&m->more);
-    }
+    room = serve_queue_put(&m->queue, j);
+    pthread_cond_signal(&m->more);
     pthread_mutex_unlock(&m->lock);
     if (!room) {
         serve_job_release(j);
@@ -386,34 +383,17 @@ static bool submit(void *context, struct serve_job *j)
     return room;
 }
 
-/* Out of the queue. False: it is not there. */
-static bool take_out(struct serve_model *m, const struct serve_job *j)
-{
-    struct serve_job **at = &m->first, *before = NULL;
-    bool found;
-
-    pthread_mutex_lock(&m->lock);
-    while (*at != NULL && *at != j) {
-        before = *at;
-        at = &before->next;
-    }
-    found = *at != NULL;
-    if (found) {
-        *at = j->next;
-        m->last = m->last == j ? before : m->last;
-        m->stats.waiting--;
-    }
-    pthread_mutex_unlock(&m->lock);
-    return found;
-}
-
 /* What waits makes room for others at once; what is at work ends with the next pass. */
 static void cancel(void *context, struct serve_job *j)
 {
     struct serve_model *m = context;
+    bool waited;
 
     serve_job_cancel(j);
-    if (take_out(m, j)) {
+    pthread_mutex_lock(&m->lock);
+    waited = serve_queue_take_out(&m->queue, j);
+    pthread_mutex_unlock(&m->lock);
+    if (waited) {
         end_job(m, j, NULL);
     }
 }
@@ -424,7 +404,18 @@ static void stats(void *context, struct serve_stats *s)
 
     pthread_mutex_lock(&m->lock);
     *s = m->stats;
+    s->waiting = m->queue.n;
     pthread_mutex_unlock(&m->lock);
+}
+
+static bool look(void *context, uint32_t i, struct serve_look *l)
+{
+    struct serve_model *m = context;
+
+    pthread_mutex_lock(&m->lock);
+    *l = m->told.look;
+    pthread_mutex_unlock(&m->lock);
+    return i == 0;
 }
 
 static bool is_closing(void *context)
@@ -474,10 +465,11 @@ bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wak
     m->stop = (struct stop){ is_closing, m };
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->more, NULL);
-    *b = (struct serve_backend){ m, submit, cancel, stats };
+    *b = (struct serve_backend){ m, submit, cancel, stats, look };
     if (!open_places(m)) {
         return false;
     }
+    serve_told_open(&m->told, app);
     if (pthread_create(&m->thread, NULL, work, m) != 0) {
         fprintf(stderr, "ingot: no thread could be started\n");
         return false;

@@ -56,12 +56,13 @@ function bar(parts, all, y, height) {
   });
 }
 
-/** stats: the event `stats`; plan: the event `plan`, or null where the board knows none. */
-function memory(stats, plan) {
+/** stats: the event `stats`; plan: the event `plan`, or null where the board knows none; whose it is. */
+function memory(stats, plan, whose = "the board") {
   const regions = list(stats?.memory).map((m, i) => ({ name: label(m.name, 20), bytes: number(m.bytes) ?? 0, colour: "part" + i % 6 })).filter(m => m.bytes > 0).slice(0, 12);
   const taken = regions.reduce((sum, m) => sum + m.bytes, 0), all = Math.max(number(plan?.memory_bytes) ?? 0, taken);
   $("memory-box").hidden = !taken;
   if (!taken) return;
+  $("h-memory").textContent = "Memory of " + whose;
   const width = Math.max(1.5, WIDTH * taken / all), pictures = [];
   if (all > taken) { // the taken part of all memory, and that part enlarged below
     pictures.push(svg("rect", { x: 0, y: 0, width: WIDTH, height: 12, rx: 2, class: "free" }), svg("rect", { x: 0, y: 0, width: width.toFixed(2), height: 12, class: "part1" }));

@@ -10,6 +10,8 @@ const SUGGESTIONS = ["What can you do?", "Tell me a story.", "What is 7 plus 8?"
 const STEPS = ["Put the card with a model into the board, and plug its serial adapter into this computer.", "Give it power.", "Press “Connect a board” above, and choose the adapter."];
 const NO_SERIAL = "This browser has no Web Serial: take Chromium, Chrome or Edge, or start `ingot serve /dev/ttyUSB0`.";
 const NOBODY = "Has it power and a card with a model? Is its TX at the adapter's RX, and the other way round? Is “Baud of the line” in the settings its rate? The Terminal shows what comes.";
+const AWAY = "Plug it in and give it power: the server notices by itself.";
+const NEWS_MS = 1000, LOOK_MS = 4000; // after a reply; while nothing happens
 const UNPLUGGED = "Plug it in, wait until it has started, and press “Connect a board”.";
 
 const settings = () => ({ temp: +$("temp").value, top_p: +$("top_p").value, n: +$("n").value, system: $("system").value.trim() });
@@ -54,11 +56,11 @@ async function ask(question) {
       follow();
     }, settings(), first, messages);
     const cut = { length: ", cut at the limit", limit: ", cut at the limit", stopped: ", stopped", context: ", the context is full", circle: ", it repeated itself" }[f.end] ?? "";
-    box.append(make("small", {}, `${f.tokens ?? "–"} tokens${f.rate ? `, ${f.rate} tokens/s` : ""}${cut}`));
+    box.append(make("small", {}, `${f.tokens ?? "–"} tokens${f.rate ? `, ${f.rate} tokens/s` : ""}${f.by ? `, ${f.by}` : ""}${cut}`));
     figures(f);
   } catch (e) {
     if (e.name === "AbortError") box.append(make("small", {}, "stopped"));
-    else show("error", e.message, to.gone ? UNPLUGGED : undefined);
+    else show("error", e.message, to.gone ? UNPLUGGED : to === server && server.boards.length && !server.boards[0]?.there ? AWAY : undefined);
   }
   sentences.end();
   if (!said) { messages.pop(); box.remove(); }
@@ -68,6 +70,7 @@ async function ask(question) {
   working(false);
   text.focus();
   look();
+  if (to === server) setTimeout(look, NEWS_MS); // a board says how it is when it has nothing else to do
 }
 
 /** What is not of a reply: memory, plan, models; what a server counts. */
@@ -279,4 +282,5 @@ connected();
 fresh();
 // A question behind #ask= is asked at once, for bookmarks and scripts.
 const firstQuestion = new URLSearchParams(location.hash.slice(1)).get("ask");
+if (server) setInterval(() => { if (!document.hidden && !busy && !board) look(); }, LOOK_MS); // boards come and go
 if (server) server.open().then(() => firstQuestion ? ask(firstQuestion) : look()).catch(e => { state(e.message, false); show("error", e.message); });

@@ -11,12 +11,21 @@ class Server {
     if (r.status === 401) throw new Error("the server asks for its token: see the settings");
     if (!r.ok) throw new Error(`the server says ${r.status}`);
     this.model = words(list((await r.json()).data)[0]?.id);
-    state(named("", this.model), true);
+    this.boards = [];
+    this.say();
+  }
+  /** Who is there, in the line above. */
+  say() {
+    const n = this.boards.length, there = this.boards.filter(b => b.there);
+    if (!n || this.boards[0].line === null) state(named("", this.model), true);
+    else if (!there.length) state(named(n === 1 ? "its board is away, " : "no board is there, ", this.model), false);
+    else if (n === 1) state(named(`${label(there[0].machine, 40) || "a board"}, `, this.model), true);
+    else state(named(`${there.length === n ? n : `${there.length} of ${n}`} boards, `, this.model), true);
   }
 
   async reply(text, put, settings, first, messages) {
     const start = performance.now(), all = [...(settings.system ? [{ role: "system", content: settings.system }] : []), ...messages];
-    let began = 0, usage = {}, end = "";
+    let began = 0, usage = {}, made = {}, end = "";
     this.abort = new AbortController();
     const r = await fetch("v1/chat/completions", { method: "POST", headers: this.headers(), signal: this.abort.signal,
       body: JSON.stringify({ messages: all, temperature: settings.temp, top_p: settings.top_p, max_tokens: settings.n, stream: true, stream_options: { include_usage: true } }) })
@@ -28,10 +37,13 @@ class Server {
       if (piece) { began ||= performance.now(); put(piece); }
       end = words(choice?.finish_reason) || end;
       usage = e.usage ?? usage;
+      made = e.figures ?? made;
     }
-    const now = performance.now(), n = number(usage.completion_tokens) ?? 0;
-    return { tokens: n, rate: began && n > 1 && now - began > 20 ? +((n - 1) * 1000 / (now - began)).toFixed(1) : undefined, // a reply in one piece has no speed here
-      first: began ? +((began - start) / 1000).toFixed(2) : undefined, cached: number(usage.prompt_tokens_details?.cached_tokens), context: `${(number(usage.prompt_tokens) ?? 0) + n} tokens`, end };
+    this.shown = typeof made.line === "string" ? made.line : null;
+    const taken = number(made.context_tokens), limit = number(made.context_limit_tokens);
+    return { tokens: number(usage.completion_tokens), rate: number(made.decode_tokens_per_s), first: began ? +((began - start) / 1000).toFixed(2) : undefined, cached: number(usage.prompt_tokens_details?.cached_tokens),
+      card: number(made.card_mb_per_s), stalled: number(made.stalled_percent), warm: number(made.temperature_c), context: taken === undefined ? "" : limit ? `${taken} of ${limit}` : `${taken} tokens`, end,
+      by: this.boards.length > 1 ? this.name(this.boards.find(b => b.line === this.shown)) : "" };
   }
   /** The events of a stream. */
   async * events(response) {
@@ -46,31 +58,45 @@ class Server {
   }
   stop() { this.abort?.abort(); }
 
-  // ---- what it counts (/metrics)
+  // ---- what it counts (/metrics), and who answers behind it (/boards)
 
   async look() {
-    const r = await fetch("metrics", { headers: this.headers() }).catch(() => null);
-    if (!r?.ok) return;
-    const counts = new Map(), boards = [];
-    for (const row of (await r.text()).split("\n")) {
-      const [, name, labels, value] = /^ingot_(\w+)(?:\{(.*)\})? (\S+)$/.exec(row) ?? [];
-      if (name === "board") boards.push({ ...this.labels(labels), there: value === "1" });
-      else if (name === "board_replies_total") Object.assign(boards.find(b => b.line === this.labels(labels).line) ?? {}, { replies: +value });
-      else if (name) counts.set(name, +value);
+    const get = path => fetch(path, { headers: this.headers() }).catch(() => null), [metrics, boards] = await Promise.all([get("metrics"), get("boards")]);
+    if (!metrics) state("the server does not answer", false);
+    if (!metrics?.ok || !boards?.ok) return;
+    this.counts(await metrics.text());
+    this.boards = list((await boards.json()).boards).slice(0, 64);
+    if (board) return; // one at the USB port came meanwhile: the page is its
+    this.say();
+    this.show();
+  }
+  counts(text) {
+    const counts = new Map();
+    for (const row of text.split("\n")) {
+      const [, name, value] = /^ingot_(\w+) (\S+)$/.exec(row) ?? [];
+      if (name) counts.set(name, +value);
     }
     const shown = [["Requests", "requests_total"], ["At work", "requests_running"], ["Waiting", "requests_waiting"], ["Tokens of replies", "reply_tokens_total"], ["Tokens of prompts", "prompt_tokens_total"],
       ["Not computed again", "prompt_tokens_cached_total"], ["Failed", "requests_failed_total"]].filter(([, key]) => counts.has(key));
     $("server-box").hidden = !shown.length;
     $("server").replaceChildren(...rows([["Model", label(this.model)], ...shown.map(([name, key]) => [name, counts.get(key)])]));
-    $("boards").replaceChildren(...boards.slice(0, 64).map(b => this.board(b)));
   }
-  labels(text) {
-    const found = {};
-    for (const [, name, value] of (text ?? "").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)) found[name] = value.replace(/\\(.)/g, (_, c) => c === "n" ? "\n" : c);
-    return found;
+  /** Of a board: its kind, and where several are, its line's last word. */
+  name(b) { return b ? (label(b.machine, 40) || "a board") + (this.boards.length > 1 ? ` (${label(b.line, 200).split(/[/:]/).pop()})` : "") : ""; }
+  /** Memory and plan of the board that answered last, or that was chosen; else of the first that is there. */
+  show() {
+    const b = this.boards.find(each => each.line === this.shown && each.there) ?? this.boards.find(each => each.there);
+    memory(b?.stats, b?.plan, b?.line === null ? "this computer" : this.boards.length > 1 ? this.name(b) : "the board");
+    plan(b?.plan);
+    if (this.boards[0]?.line === null) return;
+    const at = [...$("boards").querySelectorAll("button")].indexOf(document.activeElement);
+    $("boards").replaceChildren(...this.boards.map(each => this.board(each, each === b)));
+    if (at >= 0) $("boards").querySelectorAll("button")[at]?.focus();
   }
-  board(b) {
-    return make("li", {}, make("span", {}, make("span", { class: "dot " + (b.there ? "on" : "off") }), label(b.machine || b.line, 40), b.model ? ", " + label(b.model, 60) : "", make("span", { class: "hide" }, b.there ? ", there" : ", away")),
-      make("small", {}, b.there ? `${b.replies ?? 0} replies` : "away"));
+  board(b, shown) {
+    const name = [make("span", { class: "dot " + (b.there ? "on" : "off") }), this.name(b), b.model && b.model !== this.model ? ", " + label(b.model, 60) : ""];
+    const choice = this.boards.length > 1 && b.there ? make("button", { "aria-pressed": shown, title: "Its memory and its plan" }, ...name) : make("span", {}, ...name);
+    choice.onclick = () => { this.shown = b.line; this.show(); };
+    return make("li", {}, choice, make("small", {}, b.there ? `${number(b.replies) ?? 0} replies` : "away"));
   }
 }

@@ -1,5 +1,5 @@
-/* The conversation in JSON lines (mode=json): docs/SERIAL.md is the protocol. Only chat.c and
- * chat_reply.c include it. */
+/* The conversation in JSON lines (mode=json): docs/SERIAL.md is the protocol. Beside the
+ * chat itself a server on a computer includes it, for what it says of its model. */
 #ifndef INGOT_RUNTIME_CHAT_JSON_H
 #define INGOT_RUNTIME_CHAT_JSON_H
 
@@ -8,6 +8,12 @@
 
 /* The last event of an answer: why it ended, and its stats; r NULL: there was no reply. */
 void chat_json_done(struct chat *c, const struct generate_result *r, const char *reason);
+
+/* What lies where in memory, and what streams, as `plan`. The console speaks JSON here and below. */
+void chat_json_plan(struct console *c, const struct model *m);
+
+/* What was done since the start, and how much memory it took, as `stats`. s NULL: there is no model. */
+void chat_json_stats(struct console *c, const struct chat_totals *totals, const struct session *s);
 
 /* A token's event begins, with what the model gave it and others; console_token_end() ends it. */
 void chat_json_scored_token(struct chat *c, const struct token_scores *scores);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/chat/chat_json.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
@@ -132,22 +133,21 @@ static const char *load_model(struct chat *c, const struct json_request *r)
     return "command";
 }
 
-static const char *say_stats(struct chat *c)
+void chat_json_stats(struct console *c, const struct chat_totals *totals, const struct session *s)
 {
     struct board_health health = { .temperature = BOARD_NO_TEMPERATURE };
-    const struct platform_health *p = &c->console->platform->health;
-    const struct session *s = c->session;
+    const struct platform_health *p = &c->platform->health;
     char warm[FORMAT_NUMBER_BYTES];
 
     if (p->read != NULL) {
         p->read(p->context, &health);
     }
     console_event_begin(
-        c->console,
+        c,
         "'stats','up_ms':%llu,'turns':%u,'prompt_tokens':%llu,'reply_tokens':%llu,"
         "'context_tokens':%u,'context_limit_tokens':%u,'streamed_bytes':%llu,'temperature_c':%s",
-        (unsigned long long)console_millis(c->console), (unsigned)c->totals.turns,
-        (unsigned long long)c->totals.prompt_tokens, (unsigned long long)c->totals.new_tokens,
+        (unsigned long long)console_millis(c), (unsigned)totals->turns,
+        (unsigned long long)totals->prompt_tokens, (unsigned long long)totals->new_tokens,
         s != NULL ? (unsigned)s->n_ids : 0, s != NULL ? (unsigned)s->context : 0,
         s != NULL ? (unsigned long long)s->model->stream.stats.bytes_streamed : 0,
         health.temperature == BOARD_NO_TEMPERATURE ? "null"
@@ -155,14 +155,13 @@ static const char *say_stats(struct chat *c)
     for (int i = 0; s != NULL && i < ARENA_N_REGIONS; i++) {
         const struct arena_region *region = &s->model->arena.regions[i];
 
-        console_event_more(c->console, "%s{'name':'%s','used_bytes':%llu,'bytes':%llu}%s",
+        console_event_more(c, "%s{'name':'%s','used_bytes':%llu,'bytes':%llu}%s",
                            i == 0 ? ",'memory':[" : ",",
                            arena_region_text((enum arena_region_name)i),
                            (unsigned long long)region->high_water,
                            (unsigned long long)region->bytes, i + 1 == ARENA_N_REGIONS ? "]" : "");
     }
-    console_event_end(c->console);
-    return "command";
+    console_event_end(c);
 }
 
 /* ---- events once more ---- */
@@ -199,9 +198,9 @@ bool chat_json_ask(struct chat *c, const struct json_request *r, const char **re
     } else if (r->values[JSON_FIELD_LOAD] != NULL) {
         *reason = load_model(c, r);
     } else if (r->values[JSON_FIELD_STATS] != NULL) {
-        *reason = say_stats(c);
+        chat_json_stats(c->console, &c->totals, c->session);
     } else if (r->values[JSON_FIELD_PLAN] != NULL) {
-        chat_json_plan(c);
+        chat_json_plan(c->console, c->session->model);
     } else if (r->values[JSON_FIELD_RESEND] != NULL) {
         *reason = resend(c, r);
     } else {

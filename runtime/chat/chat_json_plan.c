@@ -1,6 +1,5 @@
 /* The plan for programs: what of a model is in memory, what streams, and what was foretold of it. */
-#include "runtime/chat/chat_json_private.h"
-#include "runtime/chat/chat_private.h"
+#include "runtime/chat/chat_json.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
 #include "runtime/stream/plan.h"
@@ -36,19 +35,17 @@ static void say_foretold(struct console *c, const struct plan *p)
                        per_second(prefill, p->chunk, p->prediction.prefill_ns));
 }
 
-void chat_json_plan(struct chat *c)
+void chat_json_plan(struct console *c, const struct model *m)
 {
-    const struct model *m = c->session->model;
-
     console_event_begin(
-        c->console,
+        c,
         "'plan','residency':'%s','file_bytes':%llu,'memory_bytes':%llu,'taken_bytes':%llu,"
         "'weights_bytes':%llu,'kv_bytes':%llu,'context_limit_tokens':%u,'prompt_chunk_tokens':%u",
         plan_residency_text(m->plan.residency), (unsigned long long)m->image.header->file_bytes,
         (unsigned long long)m->arena.bytes, (unsigned long long)m->arena.reserved,
         (unsigned long long)m->plan.memory.pinned, (unsigned long long)m->plan.memory.kv,
         (unsigned)m->plan.context, (unsigned)m->plan.chunk);
-    say_streaming(c->console, m);
-    say_foretold(c->console, &m->plan);
-    console_event_end(c->console);
+    say_streaming(c, m);
+    say_foretold(c, &m->plan);
+    console_event_end(c);
 }

@@ -13,7 +13,4 @@ void chat_json_error(struct chat *c, const char *name, const char *field, size_t
  * more. False: it asks for none of these. *reason: of its `done`. */
 bool chat_json_ask(struct chat *c, const struct json_request *r, const char **reason);
 
-/* Say what lies where in memory, and what streams, as `plan`. A model is loaded. */
-void chat_json_plan(struct chat *c);
-
 #endif
