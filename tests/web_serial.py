@@ -1,7 +1,6 @@
-"""In the place of Web Serial: a script for the page whose port is a board's socket, over HTTP to a carrier here. The port can be
-closed and opened at another rate, unplugged, and have rates that do not get through."""
+"""In the place of Web Serial: a script for the page whose port is a board's socket, by way of a WebSocket to a carrier here, a new one each
+time that the port is opened. The port can be closed and opened at another rate, unplugged, and have rates that do not get through."""
 
-import http.server
 import os
 import select
 import socket
@@ -10,33 +9,34 @@ import threading
 import time
 
 from machine import ARM64
+from web_socket import BINARY, FINAL, Server
 
 SCRIPT = """(() => {
-  const at = 'http://127.0.0.1:%d/';
   window.rates = [];
   const port = {
     async open(o) {
-      if (port.closing) throw new DOMException('The port is already open.', 'InvalidStateError');
+      if (port.socket) throw new DOMException('The port is already open.', 'InvalidStateError');
+      const socket = new WebSocket('ws://127.0.0.1:%d/' + o.baudRate);
       let live = true;
-      const stop = new AbortController();
+      socket.binaryType = 'arraybuffer';
+      await new Promise((good, bad) => { socket.onopen = good; socket.onerror = () => bad(new DOMException('Failed to open serial port.', 'NetworkError')); });
       window.rates.push(o.baudRate);
+      port.socket = socket;
       port.readable = new ReadableStream({
-        start(c) { window.unplug = () => { live = false; stop.abort(); c.error(new DOMException('The device has been lost.', 'NetworkError')); }; },
-        async pull(c) {
-          while (live) {
-            const r = await fetch(at + o.baudRate, { signal: stop.signal }).catch(() => null), b = new Uint8Array(r ? await r.arrayBuffer().catch(() => new ArrayBuffer(0)) : 0);
-            if (b.length && live) { c.enqueue(b); return; }
-          }
+        start(c) {
+          socket.onmessage = e => { if (live) c.enqueue(new Uint8Array(e.data)); };
+          window.unplug = () => { live = false; socket.close(); c.error(new DOMException('The device has been lost.', 'NetworkError')); };
         },
-        cancel() { live = false; stop.abort(); },
+        cancel() { live = false; },
       });
-      port.writable = new WritableStream({ write: async b => { await fetch(at + o.baudRate, { method: 'POST', body: b }); } });
-      port.closing = async () => { live = false; port.readable = port.writable = null; };
+      port.writable = new WritableStream({ write(b) { socket.send(b); } });
     },
     async close() {
       if (port.readable?.locked || port.writable?.locked) throw new TypeError('Cannot cancel a locked stream');
-      await port.closing();
-      port.closing = null;
+      const socket = port.socket;
+      port.socket = port.readable = port.writable = null;
+      if (socket.readyState === WebSocket.CLOSED) return;
+      await new Promise(done => { socket.onclose = done; socket.close(); });
     },
   };
   Object.defineProperty(navigator, 'serial', { value: { requestPort: async () => port } });
@@ -66,45 +66,29 @@ class Carrier:
     """deaf: rates at which nothing gets through; seen: bytes that went to the board."""
 
     def __init__(self, line):
-        carrier = self
-        self.deaf, self.seen = set(), b""
+        self.line, self.deaf, self.seen = line, set(), b""
+        self.server = Server(self.carry)
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+    def carry(self, page, path):
+        """Both ways, while the port is open at that rate; nobody reads the board's line afterwards."""
+        rate, closed = path[1:], threading.Event()
+        outward = threading.Thread(target=self.from_board, args=(page, rate, closed), daemon=True)
+        outward.start()
+        while (message := page.message()) is not None:
+            if message[0] == BINARY and rate not in self.deaf:
+                self.seen = (self.seen + message[1])[-100000:]
+                self.line.sendall(message[1])
+        closed.set()
+        outward.join()
 
-            def log_message(self, *_):
-                pass
-
-            def answer(self, data):
-                self.send_response(200)
-                self.send_header("access-control-allow-origin", "*")
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def do_GET(self):
-                try:
-                    data = line.recv(4096) if select.select([line], [], [], 0.05)[0] else b""
-                except OSError:
-                    data = b""
-                self.answer(b"" if self.path[1:] in carrier.deaf else data)
-
-            def do_POST(self):
-                data = self.rfile.read(int(self.headers["content-length"]))
-                if self.path[1:] not in carrier.deaf:
-                    carrier.seen = (carrier.seen + data)[-100000:]
-                    line.sendall(data)
-                self.answer(b"")
-
-        class Quiet(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_):  # a page that goes away
-                pass
-
-        self.server = Quiet(("127.0.0.1", 0), Handler)
-        self.server.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def from_board(self, page, rate, closed):
+        while not closed.is_set():
+            try:
+                data = self.line.recv(4096) if select.select([self.line], [], [], 0.05)[0] else b""
+            except OSError:  # the board is no more
+                return
+            if data and rate not in self.deaf:
+                page.frame(data, FINAL | BINARY)
 
     def script(self):
-        return SCRIPT % self.server.server_address[1]
+        return SCRIPT % self.server.port

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The page with a board over Web Serial, whose stand-in carries bytes to one in QEMU (tests/web_serial.py): a conversation, memory and plan,
+"""The page with a board over Web Serial, whose stand-in carries bytes to one in QEMU over a WebSocket (tests/web_serial.py): a conversation, memory and plan,
 another model, the terminal, files for its card, and what a person sees when nobody answers or the board is gone. The page is the file that
 `make web` makes. INGOT_PICTURES=FOLDER keeps what a person would see."""
 
@@ -100,7 +100,7 @@ atexit.register(window.end)
 # The file as it is opened, with nothing at the line: its policy holds, and it says what to do.
 window.go("file://" + PAGE)
 tap.ok("Connect a board" in window.value("document.getElementById('talk').innerText"), "a file that is opened says what to do")
-got = window.value(f"fetch('http://127.0.0.1:{carrier.server.server_address[1]}/').then(() => 'reached', () => 'refused')")
+got = window.value(f"fetch('http://127.0.0.1:{carrier.server.port}/').then(() => 'reached', () => 'refused')")
 tap.ok(got == "refused" and len(window.said) <= 2 and all("Content Security Policy" in s for s in window.said), "it reaches nothing elsewhere", (got, window.said))
 picture("page-1-open")
 window.said.clear()
@@ -191,7 +191,7 @@ n = window.value("document.querySelectorAll('.said.its:not(.busy):not(.error)').
 tap.ok(window.check("!busy && document.getElementById('stop').hidden") and "15" in window.value("[...document.querySelectorAll('.said.its p')].at(-1).textContent"), "the board talks as before", body())
 window.value("Upload.prototype.progress = (f => function (t) { window.resumed = t.resumed; f.call(this, t); })(Upload.prototype.progress)")
 window.choose("#file", OTHER)
-tap.ok(window.check("document.getElementById('upload-note').textContent.includes('It is on the card')") and window.value("resumed > 0"), "the next try goes on where it was", window.value("document.getElementById('upload').innerText"))
+tap.ok(window.check("document.getElementById('upload-note').textContent.includes('It is on the card')", 120) and window.value("resumed > 0"), "the next try goes on where it was", window.value("document.getElementById('upload').innerText"))
 tap.ok(on_card("models/demo-q4_0.ingot") == content(OTHER) and on_card("models/demo-q8_0.ingot") == content(MODEL), "its bytes are on the card, and the other file's, too")
 window.check("!busy && document.querySelectorAll('#models li').length === 2")
 click("upload-go")

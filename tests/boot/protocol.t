@@ -12,6 +12,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from events import Events, of, text_of
 from machine import ARM64, HOST, RISCV64_V, ROOT, WORK, Tap, card_arguments, make_card
 
 os.makedirs(WORK, exist_ok=True)
@@ -31,7 +32,7 @@ def crc8(data):
     return value
 
 
-class Line:
+class Line(Events):
     """A program at a line: requests out, events in. framed: its lines have their check, and the events must."""
 
     def __init__(self, command):
@@ -69,24 +70,6 @@ class Line:
             assert line[-3:] == b"*%02x" % crc8(line[:-3]), line
             line = line[:-3]
         return json.loads(line)
-
-    def until(self, kind="done"):
-        events = []
-        while not events or (events[-1] is not None and events[-1]["event"] != kind):
-            events.append(self.event())
-        return events
-
-    def ask(self, **request):
-        self.put(**request)
-        return self.until()
-
-
-def of(events, kind):
-    return [e for e in events if e and e["event"] == kind]
-
-
-def text_of(events):
-    return "".join(e["text"] for e in of(events, "token"))
 
 
 class Checks:

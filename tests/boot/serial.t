@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from events import Events, of, text_of
 from machine import (ARM64, HOST, RISCV64_V, ROOT, WORK, Machine, Reply, Tap, card_arguments,
                      end, ended, make_card)
 from talk import foreign_controls, own_copy, sd_drive
@@ -45,7 +46,7 @@ def plain(prompt):
 SEEN = set()  # names of events and fields
 
 
-class Line:
+class Line(Events):
     """Somebody who speaks JSON, at the other end of two pipes."""
 
     def __init__(self, command):
@@ -66,10 +67,8 @@ class Line:
         self.child.stdin.write(data if isinstance(data, bytes) else data.encode())
         self.child.stdin.flush()
 
-    def ask(self, **request):
-        """The events that answer a request."""
+    def put(self, **request):
         self.send(json.dumps(request) + "\n")
-        return self.until("done")
 
     def line(self):
         """The next one without its end; None: there is none any more, or it takes too long."""
@@ -102,27 +101,12 @@ class Line:
             except (ValueError, KeyError, TypeError, AssertionError):
                 self.wrong.append(line)
 
-    def until(self, *kinds):
-        """Events up to and with the first of a kind; None at the end: it did not come."""
-        events = []
-        while not events or (events[-1] is not None and events[-1]["event"] not in kinds):
-            events.append(self.event())
-        return events
-
     def rest(self):
         """To the end of the output."""
         events = []
         while not events or events[-1] is not None:
             events.append(self.event())
         return events[:-1]
-
-
-def of(events, kind):
-    return [e for e in events if e is not None and e["event"] == kind]
-
-
-def text_of(events):
-    return "".join(e["text"] for e in of(events, "token"))
 
 
 def ids_of(events):

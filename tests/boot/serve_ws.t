@@ -3,21 +3,20 @@
 cancelled or left; pages of other sites get none."""
 
 import atexit
-import base64
 import http.client
 import json
 import os
 import re
 import signal
-import socket
-import struct
 import subprocess
 import sys
 import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from events import Events, text_of
 from machine import HOST, ROOT, Tap, run
+from web_socket import TEXT, Client
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 STORY = "Tell me a story about a fox."
@@ -37,74 +36,25 @@ class Server:
         return {name: int(value) for name, value in re.findall(r"^ingot_(\w+) (\d+)$", c.getresponse().read().decode(), re.M)}
 
 
-class Socket:
-    """RFC 6455, as far as a client needs it. status: of the answer, 101 where it is open, 0: none came."""
+class Socket(Client, Events):
+    """A program at /ws."""
 
     def __init__(self, server, path="/ws", **headers):
-        self.s = socket.create_connection(("127.0.0.1", server.port), timeout=60)
-        all_ = {"Host": f"127.0.0.1:{server.port}", "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
-                "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(), **headers}
-        self.s.sendall((f"GET {path} HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in all_.items()) + "\r\n").encode())
-        self.bytes = b""
-        while b"\r\n\r\n" not in self.bytes and self.more():
-            pass
-        head, _, self.bytes = self.bytes.partition(b"\r\n\r\n")
-        self.status = int(head.split()[1]) if head else 0
-
-    def more(self):
-        try:
-            data = self.s.recv(65536)
-        except OSError:
-            data = b""
-        self.bytes += data
-        return bool(data)
-
-    def take(self, n):
-        while len(self.bytes) < n:
-            if not self.more():
-                return None
-        data, self.bytes = self.bytes[:n], self.bytes[n:]
-        return data
-
-    def frame(self, data, first=0x81):
-        mask, n = os.urandom(4), len(data)
-        length = bytes([0x80 | n]) if n < 126 else b"\xfe" + struct.pack(">H", n) if n < 65536 else b"\xff" + struct.pack(">Q", n)
-        try:
-            self.s.sendall(bytes([first]) + length + mask + bytes(b ^ mask[i % 4] for i, b in enumerate(data)))
-        except OSError:
-            pass
+        super().__init__(server.port, path, **headers)
 
     def put(self, **request):
         self.frame(json.dumps(request).encode())
 
     def event(self):
         """None: the socket is closed."""
-        while True:
-            head = self.take(2)
-            if head is None:
-                return None
-            n = head[1] & 127
-            if n >= 126:
-                n = int.from_bytes(self.take(2 if n == 126 else 8), "big")
-            data = self.take(n)
-            if data is None or head[0] & 15 == 8:
-                return None
-            if head[0] & 15 == 1:
-                return json.loads(data)
-
-    def until(self, kind="done"):
-        events = []
-        while not events or (events[-1] is not None and events[-1]["event"] != kind):
-            events.append(self.event())
-        return events
-
-    def ask(self, **request):
-        self.put(**request)
-        return self.until()
+        while (message := self.message()) is not None:
+            if message[0] == TEXT:
+                return json.loads(message[1])
+        return None
 
 
-def text_of(events):
-    return "".join(e["text"] for e in events if e and e["event"] == "token").strip()
+def said(events):
+    return text_of(events).strip()
 
 
 def alone(text, *options):
@@ -120,24 +70,24 @@ w = Socket(server)
 ready = w.event()
 tap.ok(w.status == 101 and ready["event"] == "ready" and ready["model"] == "demo-q8_0.ingot" and ready["protocol"] == 2, "a socket, and who is there", (w.status, ready))
 one = w.ask(id="a", prompt="What is 3 plus 4?")
-tap.ok(text_of(one) == alone("What is 3 plus 4?") and all(e["id"] == "a" for e in one) and one[-1]["reason"] == "end" and one[-2]["completion_tokens"] > 3, "a reply, token by token", one)
+tap.ok(said(one) == alone("What is 3 plus 4?") and all(e["id"] == "a" for e in one) and one[-1]["reason"] == "end" and one[-2]["completion_tokens"] > 3, "a reply, token by token", one)
 two = w.ask(id=2, prompt="And what is 5 plus 5?")
 whole = w.ask(messages=[{"role": "user", "content": "What is 3 plus 4?"}, {"role": "assistant", "content": alone("What is 3 plus 4?")}, {"role": "user", "content": "And what is 5 plus 5?"}])
-tap.ok(two[-2]["cached_tokens"] > 10 and text_of(two) == text_of(whole) != "", "a conversation, kept by the socket or by the program", two + whole)
+tap.ok(two[-2]["cached_tokens"] > 10 and said(two) == said(whole) != "", "a conversation, kept by the socket or by the program", two + whole)
 fresh = w.ask(prompt="What is 3 plus 4?", reset=True)
-tap.ok(text_of(fresh) == text_of(one), "a new one", fresh)
+tap.ok(said(fresh) == said(one), "a new one", fresh)
 cat = w.ask(prompt="Who are you?", system="You are a cat.")
-tap.ok(text_of(cat) == alone("Who are you?", "--system", "You are a cat."), "a system prompt", cat)
+tap.ok(said(cat) == alone("Who are you?", "--system", "You are a cat."), "a system prompt", cat)
 few = w.ask(prompt=STORY, reset=True, n=5)
 stop = w.ask(prompt=STORY, reset=True, stop=[" fox"], n=60)
 raw = w.ask(raw="Once upon a time", n=6)
-tap.ok(few[-1]["reason"] == "limit" and stop[-1]["reason"] == "stop" and " fox" not in text_of(stop) and raw[-2]["completion_tokens"] == 6, "settings, stop strings, a text that goes on", few + stop + raw)
+tap.ok(few[-1]["reason"] == "limit" and stop[-1]["reason"] == "stop" and " fox" not in said(stop) and raw[-2]["completion_tokens"] == 6, "settings, stop strings, a text that goes on", few + stop + raw)
 bad = [w.ask(prompt="x", tmp=1, id=9), w.ask(prompt="x", temp=-1), w.ask(prompt="x", raw="y"), w.ask(id=[1], prompt="x"), w.ask(messages=[{"role": "cook", "content": "x"}])]
 w.frame(b"no JSON")
 bad.append(w.until())
 tap.ok([b[0]["event"] for b in bad] == ["error"] * 6 and [b[0].get("field") for b in bad][:2] == ["tmp", "temperature"] and bad[0][-1]["id"] == 9 and
        all(b[-1]["reason"] == "error" for b in bad), "what is wrong is said", bad)
-tap.ok(text_of(w.ask(prompt="What is 3 plus 4?", reset=True)) == text_of(one) and w.ask(hello=2)[-1]["reason"] == "command", "and changes nothing")
+tap.ok(said(w.ask(prompt="What is 3 plus 4?", reset=True)) == said(one) and w.ask(hello=2)[-1]["reason"] == "command", "and changes nothing")
 
 STOPPED = {("busy", "error"), ("c", "command"), ("long", "stopped")}
 for _ in range(10):  # on a loaded computer a reply may be through before the word that ends it
@@ -151,15 +101,15 @@ for _ in range(10):  # on a loaded computer a reply may be through before the wo
     if {(e.get("id"), e["reason"]) for e in ends} == STOPPED:
         break
 tap.ok({(e.get("id"), e["reason"]) for e in ends} == STOPPED, "a second request has to wait, and a reply is cancelled", ends)
-tap.ok(text_of(w.ask(prompt="What is 3 plus 4?", reset=True)) == text_of(one), "after which the socket is free")
+tap.ok(said(w.ask(prompt="What is 3 plus 4?", reset=True)) == said(one), "after which the socket is free")
 
 request = json.dumps({"prompt": "What is 3 plus 4?", "reset": True}).encode()
 w.frame(request[:10], 0x01)
 w.frame(request[10:20], 0x00)
 w.frame(request[20:], 0x80)
-tap.ok(text_of(w.until()) == text_of(one), "a message in parts")
+tap.ok(said(w.until()) == said(one), "a message in parts")
 w.frame(b"ping", 0x89)
-tap.ok(text_of(w.ask(prompt="What is 3 plus 4?", reset=True)) == text_of(one), "a ping between")
+tap.ok(said(w.ask(prompt="What is 3 plus 4?", reset=True)) == said(one), "a ping between")
 
 results = {}
 
@@ -167,7 +117,7 @@ results = {}
 def talk(i):
     s = Socket(server)
     s.event()
-    results[i] = [text_of(s.ask(prompt=p, reset=True)) for p in (STORY, "What is 3 plus 4?", "Who are you?")]
+    results[i] = [said(s.ask(prompt=p, reset=True)) for p in (STORY, "What is 3 plus 4?", "Who are you?")]
     s.s.close()
 
 

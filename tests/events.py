@@ -1,0 +1,25 @@
+"""Events of a board's line (docs/SERIAL.md), whatever carries them: pipes, a device's socket, a WebSocket."""
+
+
+class Events:
+    """For a class with put(**request) and event(), which gives None where there is none any more."""
+
+    def until(self, *kinds):
+        """Events up to and with the first of a kind, `done` if none is named; None at the end: it did not come."""
+        events = []
+        while not events or (events[-1] is not None and events[-1]["event"] not in (kinds or ("done",))):
+            events.append(self.event())
+        return events
+
+    def ask(self, **request):
+        """The events that answer a request."""
+        self.put(**request)
+        return self.until()
+
+
+def of(events, kind):
+    return [e for e in events if e is not None and e["event"] == kind]
+
+
+def text_of(events):
+    return "".join(e["text"] for e in of(events, "token"))
