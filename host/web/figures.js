@@ -19,13 +19,14 @@ const rows = pairs => pairs.flatMap(([name, value, colour]) =>
 function plot(name, values, unit) {
   const n = values.length, most = Math.max(...values, 1e-9), y = v => (38 - 34 * Math.max(0, v) / most).toFixed(2);
   const points = n < 2 ? `0,${y(values[0])} 100,${y(values[0])}` : values.map((v, i) => `${(i * 100 / (n - 1)).toFixed(2)},${y(v)}`).join(" ");
-  return [make("span", { class: "hint" }, `${name}: ${values[n - 1]} ${unit}`),
+  return [make("span", { class: "hint" }, `${name}: ${values[n - 1]} ${unit}${n > 1 ? `, at most ${Math.max(...values)}` : ""}`),
     svg("svg", { class: "plot", viewBox: "0 0 100 40", preserveAspectRatio: "none", role: "img", "aria-label": `${name} of the last ${n} replies: ${values.join(", ")} ${unit}` },
       svg("line", { x1: 0, y1: 39, x2: 100, y2: 39 }), svg("polyline", { points }))];
 }
 
-/** f: tokens, rate, first (s), cached, context, card (MB/s), warm (°C); what is no number is not known. */
-function figures(f) {
+/** f: tokens, rate, first (s), cached, context, card (MB/s), warm (°C); what is no number is not known. store: "card" or "disk". */
+function figures(f, store) {
+  const Store = store[0].toUpperCase() + store.slice(1);
   past = [...past, f].slice(-REPLIES_SHOWN);
   $("no-figures").hidden = true;
   $("figures").hidden = false;
@@ -33,12 +34,12 @@ function figures(f) {
   if (number(f.first) !== undefined) shown.push(["First token", f.first + " s"]);
   if (number(f.cached)) shown.push(["Not computed again", f.cached + " tokens"]);
   if (f.context) shown.push(["Context", f.context]);
-  if (number(f.card)) shown.push(["Card", f.card + " MB/s"]);
-  if (number(f.stalled)) shown.push(["Waiting for the card", f.stalled + " %"]);
+  if (number(f.card)) shown.push([Store, f.card + " MB/s"]);
+  if (number(f.stalled)) shown.push([`Waiting for the ${store}`, f.stalled + " %"]);
   if (number(f.warm) !== undefined) shown.push(["Temperature", f.warm + " °C"]);
   $("numbers").replaceChildren(...rows(shown));
   const of = key => past.map(p => number(p[key])).filter(v => v !== undefined);
-  $("plots").replaceChildren(...[["Speed", "rate", "tokens/s"], ["Card", "card", "MB/s"], ["Temperature", "warm", "°C"]].flatMap(([name, key, unit]) => of(key).length ? plot(name, of(key), unit) : []));
+  $("plots").replaceChildren(...[["Speed", "rate", "tokens/s"], [Store, "card", "MB/s"], ["Temperature", "warm", "°C"]].flatMap(([name, key, unit]) => of(key).length ? plot(name, of(key), unit) : []));
 }
 
 // ---- the board's memory
@@ -57,7 +58,7 @@ function bar(parts, all, y, height) {
 }
 
 /** stats: the event `stats`; plan: the event `plan`, or null where the board knows none; whose it is. */
-function memory(stats, plan, whose = "the board") {
+function memory(stats, plan, whose) {
   const regions = list(stats?.memory).map((m, i) => ({ name: label(m.name, 20), bytes: number(m.bytes) ?? 0, colour: "part" + i % 6 })).filter(m => m.bytes > 0).slice(0, 12);
   const taken = regions.reduce((sum, m) => sum + m.bytes, 0), all = Math.max(number(plan?.memory_bytes) ?? 0, taken);
   $("memory-box").hidden = !taken;
@@ -80,27 +81,28 @@ function memory(stats, plan, whose = "the board") {
 const LAYERS_SHOWN = 160;
 
 /** The layers as cells: full ones stay in memory, dashed ones come from the card for every token. */
-function layers(n, streamed, slots) {
+function layers(n, streamed, slots, store) {
   const shown = Math.min(n, LAYERS_SHOWN), per = Math.min(shown, Math.max(16, Math.ceil(shown / 4))), size = Math.min(22, WIDTH / per), lines = Math.ceil(shown / per), cells = [];
   for (let i = 0; i < shown; i++) {
     const resident = i < Math.round(shown * (n - streamed) / n), place = { x: (i % per * size + 1).toFixed(2), y: (Math.floor(i / per) * size + 1).toFixed(2), width: (size - 2).toFixed(2), height: (size - 2).toFixed(2), rx: 2 };
     cells.push(svg("rect", { ...place, class: resident ? "layer part1" : "layer streamed" }));
   }
-  const what = streamed ? `${n - streamed} of ${n} layers stay in memory, ${streamed} come from the card through ${slots} slots` : `all ${n} layers are there`;
+  const what = streamed ? `${n - streamed} of ${n} layers stay in memory, ${streamed} come from the ${store} through ${slots} slots` : `all ${n} layers are there`;
   return svg("svg", { class: "map", viewBox: `0 0 ${WIDTH} ${(lines * size).toFixed(2)}`, role: "img", "aria-label": what }, ...cells);
 }
 
-function plan(p) {
+/** store: "card" or "disk". */
+function plan(p, store) {
   const n = number(p?.layers), streamed = Math.min(n ?? 0, Math.max(0, number(p?.layers_streamed) ?? 0)), slots = number(p?.slots) ?? 0, read = number(p?.read_bytes_per_pass) ?? 0;
   $("plan-box").hidden = !(n > 0);
   if (!(n > 0)) return;
   const shown = [["Layers in memory", streamed ? `${n - streamed} of ${n}` : `all ${n}`]];
   if (streamed) shown.push(["Slots for the others", `${slots} of ${bytes(number(p.slot_bytes) ?? 0)}`]);
-  if (read) shown.push(["From the card for a token", bytes(read)]);
+  if (read) shown.push([`From the ${store} for a token`, bytes(read)]);
   if (p.residency === "in place") shown.push(["Used where it lies", bytes(number(p.file_bytes) ?? 0)]);
   if (number(p.expert_cache_bytes)) shown.push(["Experts kept", bytes(p.expert_cache_bytes)]);
-  if (number(p.kv_card_bytes)) shown.push(["Keys and values on the card", bytes(p.kv_card_bytes)]);
+  if (number(p.kv_card_bytes)) shown.push([`Keys and values on the ${store}`, bytes(p.kv_card_bytes)]);
   if (number(p.context_limit_tokens)) shown.push(["Context", p.context_limit_tokens + " tokens"]);
   if (number(p.decode_tokens_per_s)) shown.push(["Speed foretold", `${p.decode_tokens_per_s} tokens/s`]);
-  $("plan").replaceChildren(layers(Math.round(n), Math.round(streamed), slots), ...(streamed ? [make("p", { class: "hint" }, "A dashed layer comes from the card for every token.")] : []), make("dl", {}, ...rows(shown)));
+  $("plan").replaceChildren(layers(Math.round(n), Math.round(streamed), slots, store), ...(streamed ? [make("p", { class: "hint" }, `A dashed layer comes from the ${store} for every token.`)] : []), make("dl", {}, ...rows(shown)));
 }

@@ -6,6 +6,7 @@ const server = location.protocol.startsWith("http") ? new Server() : null;
 let board = null, busy = null, messages = [], shownModel = null;
 let terminal = null;
 
+const ON_A_BOARD = "A language model on a board, without an operating system.";
 const SUGGESTIONS = ["What can you do?", "Tell me a story.", "What is 7 plus 8?"];
 const STEPS = ["Put the card with a model into the board, and plug its serial adapter into this computer.", "Give it power.", "Press “Connect a board” above, and choose the adapter."];
 const NO_SERIAL = "This browser has no Web Serial: take Chromium, Chrome or Edge, or start `ingot serve /dev/ttyUSB0`.";
@@ -22,9 +23,9 @@ const party = () => board?.ready && !board.gone ? board : board ? null : server;
 function fresh() {
   messages = [];
   const to = party();
-  if (to) empty([make("p", {}, "Ask it something.")], SUGGESTIONS, ask);
-  else if (!("serial" in navigator)) empty([make("p", {}, NO_SERIAL)], []);
-  else empty([make("ol", {}, ...STEPS.map(s => make("li", {}, s)))], []);
+  if (to) empty(to === server ? server.what() : ON_A_BOARD, [make("p", {}, "Ask it something.")], SUGGESTIONS, ask);
+  else if (!("serial" in navigator)) empty(ON_A_BOARD, [make("p", {}, NO_SERIAL)], []);
+  else empty(ON_A_BOARD, [make("ol", {}, ...STEPS.map(s => make("li", {}, s)))], []);
 }
 
 function working(on) {
@@ -57,7 +58,7 @@ async function ask(question) {
     }, settings(), first, messages);
     const cut = { length: ", cut at the limit", limit: ", cut at the limit", stopped: ", stopped", context: ", the context is full", circle: ", it repeated itself" }[f.end] ?? "";
     box.append(make("small", {}, `${f.tokens ?? "–"} tokens${f.rate ? `, ${f.rate} tokens/s` : ""}${f.by ? `, ${f.by}` : ""}${cut}`));
-    figures(f);
+    figures(f, to === server ? server.store() : "card");
   } catch (e) {
     if (e.name === "AbortError") box.append(make("small", {}, "stopped"));
     else show("error", e.message, to.gone ? UNPLUGGED : to === server && server.boards.length && !server.boards[0]?.there ? AWAY : undefined);
@@ -81,8 +82,8 @@ async function look(models) {
     try {
       if (models) showModels(await to.models());
       const stats = await to.look();
-      if (stats) memory(stats, to.plan);
-      plan(to.plan);
+      if (stats) memory(stats, to.plan, "the board");
+      plan(to.plan, "card");
     } finally { busy = null; }
     if (waiting) { const q = waiting; waiting = null; ask(q); }
   } else if (!board && server) {
@@ -143,6 +144,7 @@ function connected() {
   $("serial").textContent = there ? "Disconnect" : "Connect a board";
   $("serial").classList.toggle("main", !there && !server);
   $("tabs").hidden = !(there && hasTerminal);
+  if (there) $("boards-box").hidden = true;
   if (!there) for (const id of ["memory-box", "plan-box", "models-box"]) $(id).hidden = true;
   if (there && board.ready) state(named(`${label(board.ready.board, 40) || "a board"}, `, model || "no model"), Boolean(model));
   if (there && board.ready && model !== shownModel) { shownModel = model; fresh(); }
@@ -243,11 +245,12 @@ text.addEventListener("input", () => { text.style.height = ""; text.style.height
 document.addEventListener("keydown", e => {
   if (e.key !== "Escape" || !$("terminal").hidden) return;
   quiet();
+  if (document.body.classList.contains("side")) { $("more").click(); $("more").focus(); return; }
   if (!$("stop").hidden) busy?.stop?.();
 });
 $("stop").onclick = () => { quiet(); busy?.stop?.(); text.focus(); };
 $("fresh").onclick = () => { quiet(); fresh(); text.focus(); };
-$("more").onclick = () => { const on = document.body.classList.toggle("side"); $("more").setAttribute("aria-expanded", on); $("more").textContent = on ? "Chat" : "Figures"; };
+$("more").onclick = () => { const on = document.body.classList.toggle("side"); $("more").setAttribute("aria-expanded", on); $("more").textContent = on ? "Back" : "Figures"; };
 $("serial").onclick = () => board && !board.gone ? disconnect() : connect();
 for (const [name, other, key] of [["chat", "terminal", "ArrowRight"], ["terminal", "chat", "ArrowLeft"]]) {
   $("tab-" + name).onclick = () => choose(name);
@@ -282,5 +285,5 @@ connected();
 fresh();
 // A question behind #ask= is asked at once, for bookmarks and scripts.
 const firstQuestion = new URLSearchParams(location.hash.slice(1)).get("ask");
-if (server) setInterval(() => { if (!document.hidden && !busy && !board) look(); }, LOOK_MS); // boards come and go
+if (server) setInterval(() => { if (!document.hidden && !busy && !board && server.model) look(); }, LOOK_MS); // boards come and go
 if (server) server.open().then(() => firstQuestion ? ask(firstQuestion) : look()).catch(e => { state(e.message, false); show("error", e.message); });

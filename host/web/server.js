@@ -2,22 +2,28 @@
 // `ingot serve`, where this page comes from: replies by OpenAI's API, and what the server counts.
 
 class Server {
+  boards = []; // of /boards, as it says them
+  shown = null; // the line of the one whose memory is drawn
+  away = false;
   headers() {
     const token = $("token").value;
     return { "Content-Type": "application/json", ...(token ? { Authorization: "Bearer " + token } : {}) };
   }
   async open() {
-    const r = await fetch("v1/models", { headers: this.headers() });
+    const r = await fetch("v1/models", { headers: this.headers() }).catch(() => { throw new Error("the server does not answer: does it still run?"); });
     if (r.status === 401) throw new Error("the server asks for its token: see the settings");
     if (!r.ok) throw new Error(`the server says ${r.status}`);
     this.model = words(list((await r.json()).data)[0]?.id);
-    this.boards = [];
     this.say();
   }
+  /** Whether the model is in the server itself, and not on boards. */
+  isHere() { return this.boards[0]?.line === null; }
+  store() { return this.isHere() ? "disk" : "card"; }
+  what() { return this.isHere() ? "A language model on the server's own computer." : this.boards.length ? ON_A_BOARD : "A language model."; }
   /** Who is there, in the line above. */
   say() {
     const n = this.boards.length, there = this.boards.filter(b => b.there);
-    if (!n || this.boards[0].line === null) state(named("", this.model), true);
+    if (!n || this.isHere()) state(named("", this.model), true);
     else if (!there.length) state(named(n === 1 ? "its board is away, " : "no board is there, ", this.model), false);
     else if (n === 1) state(named(`${label(there[0].machine, 40) || "a board"}, `, this.model), true);
     else state(named(`${there.length === n ? n : `${there.length} of ${n}`} boards, `, this.model), true);
@@ -62,13 +68,17 @@ class Server {
 
   async look() {
     const get = path => fetch(path, { headers: this.headers() }).catch(() => null), [metrics, boards] = await Promise.all([get("metrics"), get("boards")]);
+    if (board) return; // one at the USB port came meanwhile: the page is its
     if (!metrics) state("the server does not answer", false);
-    if (!metrics?.ok || !boards?.ok) return;
+    if (!metrics?.ok || !boards?.ok) { this.away = true; return; }
+    if (this.away) await this.open().catch(() => {}); // it may have another model now
+    const first = !this.boards.length;
+    this.away = false;
     this.counts(await metrics.text());
     this.boards = list((await boards.json()).boards).slice(0, 64);
-    if (board) return; // one at the USB port came meanwhile: the page is its
     this.say();
     this.show();
+    if (first && talk.querySelector(".empty")) fresh();
   }
   counts(text) {
     const counts = new Map();
@@ -86,9 +96,10 @@ class Server {
   /** Memory and plan of the board that answered last, or that was chosen; else of the first that is there. */
   show() {
     const b = this.boards.find(each => each.line === this.shown && each.there) ?? this.boards.find(each => each.there);
-    memory(b?.stats, b?.plan, b?.line === null ? "this computer" : this.boards.length > 1 ? this.name(b) : "the board");
-    plan(b?.plan);
-    if (this.boards[0]?.line === null) return;
+    memory(b?.stats, b?.plan, this.isHere() ? "the server" : this.boards.length > 1 ? this.name(b) : "the board");
+    plan(b?.plan, this.store());
+    $("boards-box").hidden = this.isHere() || !this.boards.length;
+    if (this.isHere()) return;
     const at = [...$("boards").querySelectorAll("button")].indexOf(document.activeElement);
     $("boards").replaceChildren(...this.boards.map(each => this.board(each, each === b)));
     if (at >= 0) $("boards").querySelectorAll("button")[at]?.focus();
@@ -97,6 +108,6 @@ class Server {
     const name = [make("span", { class: "dot " + (b.there ? "on" : "off") }), this.name(b), b.model && b.model !== this.model ? ", " + label(b.model, 60) : ""];
     const choice = this.boards.length > 1 && b.there ? make("button", { "aria-pressed": shown, title: "Its memory and its plan" }, ...name) : make("span", {}, ...name);
     choice.onclick = () => { this.shown = b.line; this.show(); };
-    return make("li", {}, choice, make("small", {}, b.there ? `${number(b.replies) ?? 0} replies` : "away"));
+    return make("li", {}, choice, make("small", {}, !b.there ? "away" : b.replies === 1 ? "1 reply" : `${number(b.replies) ?? 0} replies`));
   }
 }

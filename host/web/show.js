@@ -66,8 +66,8 @@ function note(text) {
 }
 
 /** An empty conversation: what this is, and what to do. */
-function empty(how, suggestions, ask) {
-  const box = make("div", { class: "empty" }, make("p", {}, make("strong", {}, "A language model on a board, without an operating system.")), ...how);
+function empty(what, how, suggestions, ask) {
+  const box = make("div", { class: "empty" }, make("p", {}, make("strong", {}, what)), ...how);
   for (const text of suggestions) {
     const button = make("button", { type: "button" }, text);
     button.onclick = () => ask(text);

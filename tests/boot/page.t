@@ -42,7 +42,7 @@ class Server:
         return r.status, dict(r.getheaders()), r.read()
 
 
-server = Server("--temp", "0")
+server = Server("--temp", "0", "--mem", "900K")
 if server.port == 0:
     tap.skip("the page", "libwebsockets-dev is not installed")
     tap.done()
@@ -94,6 +94,12 @@ second = json.loads(c.getresponse().read())["choices"][0]["message"]["content"].
 tap.ok(window.check(said(1)) and window.value(said(1)) == second, "a conversation goes on", (window.value(said(1)), second))
 tap.ok(window.check("document.getElementById('server').innerText.includes('Requests\\n2') || document.getElementById('server').innerText.includes('Requests\\n3')"), "what the server counts",
        window.value("document.getElementById('server').innerText"))
+text = window.value("document.getElementById('side').innerText")
+about = json.loads(server.get("/boards")[2])["boards"]
+tap.ok(len(about) == 1 and about[0]["line"] is None and about[0]["replies"] >= 2 and about[0]["plan"]["layers_streamed"] == 4 and "MEMORY OF THE SERVER" in text.upper() and "0 of 4" in text and "2 of 224 KiB" in text and
+       "from the disk" in text and window.value("document.querySelectorAll('#plan rect.streamed').length") == 4 and window.value("document.querySelectorAll('#memory svg rect').length") > 5, "memory and plan of a model in the server", (about, text))
+tap.ok(re.search(r"Tokens a second\n[\d.]+\n", text) and re.search(r"Context\n\d+ of 512", text) and re.search(r"Disk\n[\d.]+ MB/s", text) and "Speed:" in text and "Disk:" in text, "and its figures, with plots", text)
+tap.ok("on the server's own computer" in window.value("server.what()"), "it does not call that a board")
 tap.ok(window.value("document.querySelectorAll('#numbers dt').length") >= 4 and "tokens" in window.value("document.getElementById('numbers').innerText").lower(), "figures")
 window.type("Tell me a story about a fox.")
 window.press("Enter")
@@ -121,6 +127,11 @@ window.go(f"http://127.0.0.1:{guarded.port}/")
 tap.ok(window.check("document.getElementById('state').textContent.includes('token')"), "without its token it is asked for", window.value("document.body.innerText"))
 tap.ok(window.value("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 26)", "dark, as the system is")
 tap.ok(window.value("document.documentElement.scrollWidth <= innerWidth"), "as narrow as a telephone, without scrolling sideways")
+window.value("document.getElementById('more').focus()")
+window.press("Enter")
+tap.ok(window.value("document.body.classList.contains('side') && document.getElementById('more').getAttribute('aria-expanded')") == "true", "figures are a page of their own there")
+window.press("Escape")
+tap.ok(window.value("!document.body.classList.contains('side') && document.activeElement.id") == "more", "which Escape leaves")
 window.value("document.getElementById('more').click()")
 window.value("document.getElementById('token').value = 'secret', document.getElementById('token').dispatchEvent(new Event('change'))")
 tap.ok(window.check("document.getElementById('state').textContent === 'demo-q8_0.ingot'"), "with it the server answers")
@@ -149,10 +160,12 @@ got = window.value(f"""(async () => {{
   const out = [];
   for (const options of [{{}}, {{ method: 'POST', body: '{{"prompt":"x","max_tokens":1}}' }}, {{ method: 'POST', mode: 'no-cors', body: '{{"prompt":"x","max_tokens":1}}' }}])
     try {{ const r = await fetch('http://127.0.0.1:{victim.port}/v1/completions', options); out.push(r.type + r.status + await r.text()); }} catch (e) {{ out.push('refused'); }}
+  try {{ await fetch('http://127.0.0.1:{victim.port}/boards'); out.push('boards'); }} catch (e) {{ out.push('refused'); }}
+  out.push(await new Promise(told => {{ const s = new WebSocket('ws://127.0.0.1:{victim.port}/ws'); s.onopen = () => told('a socket'); s.onerror = () => told('refused'); }}));
   return out.join();
 }})()""")
 metrics = victim.get("/metrics")[2].decode()
-tap.ok(got in ("refused,refused,opaque0", "refused,refused,refused") and "ingot_requests_total 0" in metrics, "a hostile page reaches nothing", (got, metrics[:300]))
+tap.ok(got in ("refused,refused,opaque0,refused,refused", "refused,refused,refused,refused,refused") and "ingot_requests_total 0" in metrics, "a hostile page reaches nothing", (got, metrics[:300]))
 window.end()
 victim.process.kill()
 

@@ -1,5 +1,6 @@
 /* Lines of any bytes as a board's events for `ingot serve`, and bodies as requests that are written to a board: a line is an event with
  * texts and numbers within their types, or none; a request is lines of JSON that hold no control character. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,25 @@ static void must(bool condition)
     if (!condition) {
         abort();
     }
+}
+
+/* What is kept of it is JSON that says the same, on one line, or nothing; its figures are numbers, or not known. */
+static void take_news(const struct board_event *e)
+{
+    struct serve_figures figures;
+    char text[SERVE_EVENT_BYTES];
+    cJSON *again, *object = cJSON_CreateObject();
+
+    board_event_text(text, e);
+    must(strlen(text) < sizeof text && strchr(text, '\n') == NULL);
+    again = cJSON_Parse(text);
+    must(text[0] == '\0' || cJSON_IsObject(again));
+    cJSON_Delete(again);
+    serve_figures_read(&figures, e->root);
+    must(isnan(figures.temperature_c) || fabs(figures.temperature_c) <= 1e15);
+    serve_figures_add(object, &figures);
+    must(cJSON_GetArraySize(object) == 7);
+    cJSON_Delete(object);
 }
 
 static void take_event(const char *line, size_t bytes)
@@ -37,6 +57,7 @@ static void take_event(const char *line, size_t bytes)
     cJSON_Delete(serve_scores_answer(SERVE_CONTINUE, &scores, &at));
     must(!scores.failed && at.bytes == scores.n);
     serve_text_free(&scores);
+    take_news(&e);
     board_event_free(&e);
 }
 

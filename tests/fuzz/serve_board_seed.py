@@ -7,7 +7,9 @@ EVENTS = [{"event": "ready", "protocol": 1, "model": "demo-q8_0.ingot", "line_li
           {"event": "token", "id": 4, "token": 58, "text": "7 \u00e9"}, {"event": "token", "id": 4, "token": 9, "logprob": -0.5, "top_logprobs": [{"token": 9, "logprob": -0.5, "text": "a"}, {"token": 7, "logprob": None, "text": "\u00e9"}], "text": "a"},
           {"event": "error", "id": 3, "name": "line", "column": 9, "text": "too long"},
           {"event": "usage", "id": 4, "finish_reason": "stop", "prompt_tokens": 43, "cached_tokens": 24, "completion_tokens": 8},
-          {"event": "done", "id": 4, "reason": "end", "decode_passes": 8}]
+          {"event": "done", "id": 4, "reason": "end", "decode_passes": 8, "decode_tokens_per_s": 49.5, "first_token_ms": 222.655, "card_mb_per_s": None, "temperature_c": 48.3, "context_tokens": 24},
+          {"event": "plan", "id": 5, "residency": "streamed", "layers": 4, "layers_streamed": 4, "slots": 2, "memory_bytes": 531386368},
+          {"event": "stats", "id": 5, "temperature_c": 48.3, "memory": [{"name": "meta\u202e", "used_bytes": 81920, "bytes": 81920}]}]
 BODIES = [b"1" + json.dumps({"messages": [{"role": "system", "content": "Be \x7f brief."}, {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"},
                                           {"role": "user", "content": "a\n\u00e9"}], "max_tokens": 9, "temperature": 0.5, "top_p": 0.9, "min_p": 0.1, "repeat": 1.1,
                              "top_k": 7, "seed": 3, "stop": ["a", "b\n"], "think": False}).encode(),
