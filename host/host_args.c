@@ -401,6 +401,13 @@ const struct command_option host_options[HOST_OPTIONS] = {
                               .help = "actions a minute at the most (default: 30; 0: no limit)",
                               .set = host_args_set_word,
                               .word = "actions_minute" },
+    [HOST_ACTIONS_SAID] = { .name = "--actions-said",
+                            .value = "WHAT",
+                            .takes = "value, name or off",
+                            .help = "what a person must have said of a line before the model drives it:\n"
+                                    "its name and which way (default), its name, or nothing",
+                            .set = host_args_set_word,
+                            .word = "actions_said" },
     [HOST_MEM] = { .name = "--mem",
                    .value = "SIZE",
                    .takes = "a size such as 64M (K, M and G are known)",

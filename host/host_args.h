@@ -87,6 +87,7 @@ enum host_option {
     HOST_ACTIONS,
     HOST_DRY,
     HOST_ACTIONS_MINUTE,
+    HOST_ACTIONS_SAID,
     HOST_MEM,
     HOST_RAM,
     HOST_MMAP,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/acting/action_said.h"
 #include "runtime/text/format_text.h"
 
 /* One more; the caller has looked whether there is room. */
@@ -52,7 +53,7 @@ struct action *actions_find(struct actions *a, const char *name, size_t bytes)
 /* ---- a file of more -------------------------------------------------------------------------- */
 
 struct reader {
-    const struct actions *actions;
+    struct actions *actions;
     const char *at;
     char *problem; /* (ACTION_TEXT_BYTES) */
     unsigned line;
@@ -172,6 +173,40 @@ static bool read_pulse(struct reader *r, struct action *new)
     return next_word(r, &word) == 0 || fail(r, "nothing comes after the range");
 }
 
+/* The place that words are of; WORDS_NOT + 1: the word names none. */
+static unsigned words_of(const struct actions *a, const char *word, size_t bytes)
+{
+    unsigned i = pin_list_find(&a->pins.list, word, bytes);
+
+    if (i != PINS_MOST) {
+        return i;
+    }
+    if (is_word(word, bytes, "on")) {
+        return WORDS_ON;
+    }
+    if (is_word(word, bytes, "off")) {
+        return WORDS_OFF;
+    }
+    return is_word(word, bytes, "not") ? WORDS_NOT : WORDS_NOT + 1;
+}
+
+static bool read_words(struct reader *r)
+{
+    const char *word, *why;
+    size_t bytes = next_word(r, &word);
+    unsigned of = words_of(r->actions, word, bytes);
+
+    if (of > WORDS_NOT) {
+        return fail(r, "words takes a name of pins=, or on, off or not, such as words light lamp");
+    }
+    bytes = next_word(r, &word);
+    why = action_words_add(r->actions, of, word, bytes);
+    if (why != NULL) {
+        return fail(r, why);
+    }
+    return next_word(r, &word) == 0 || fail(r, "between words is a bar, such as lamp|bulb");
+}
+
 /* One line, up to its end; *new: what it adds, where its name is not empty. */
 static bool read_line(struct reader *r, struct action *new)
 {
@@ -186,13 +221,16 @@ static bool read_line(struct reader *r, struct action *new)
         r->at = word + strcspn(word, "\n");
         return true;
     }
+    if (is_word(word, bytes, "words")) {
+        return read_words(r);
+    }
     if (!is_word(word, bytes, "pulse")) {
-        return fail(r, "a line begins with pulse, or with # for a comment");
+        return fail(r, "a line begins with pulse or words, or with # for a comment");
     }
     return read_pulse(r, new);
 }
 
-const char *actions_read(struct actions *a, const char *text, char problem[ACTION_TEXT_BYTES])
+static const char *read_lines_of(struct actions *a, const char *text, char *problem)
 {
     struct reader r = { .actions = a, .at = text, .problem = problem, .line = 1 };
     struct action new, found = { .name = "" };
@@ -223,4 +261,15 @@ const char *actions_read(struct actions *a, const char *text, char problem[ACTIO
     }
     a->list[a->n++] = found;
     return NULL;
+}
+
+const char *actions_read(struct actions *a, const char *text, char problem[ACTION_TEXT_BYTES])
+{
+    unsigned n_words = a->n_words;
+    const char *why = read_lines_of(a, text, problem);
+
+    if (why != NULL) {
+        a->n_words = n_words;
+    }
+    return why;
 }

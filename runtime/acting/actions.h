@@ -20,6 +20,7 @@ enum {
     ACTIONS_PROMPT_BYTES = 1536,
     ACTION_TEXT_BYTES = 160, /* of a result or an error */
     ACTION_PULSE_MS = 60000, /* the longest */
+    ACTION_WORDS = 32,
 };
 
 enum action_kind { ACTION_OUTPUT, ACTION_INPUT, ACTION_TEMPERATURE, ACTION_UPTIME, ACTION_PULSE };
@@ -46,6 +47,15 @@ struct action {
     uint32_t done; /* how often, dry runs too */
 };
 
+/* What a person must have said before a call drives a line: its name and which way, its name, or nothing. */
+enum action_need { ACTION_NEEDS_VALUE, ACTION_NEEDS_NAME, ACTION_NEEDS_NOTHING };
+
+/* One more word for a pin, for on, for off or for not (action_said.h). */
+struct action_word {
+    char text[PIN_NAME_BYTES];
+    unsigned of;
+};
+
 struct actions {
     const struct platform *platform;
     struct pins pins;
@@ -54,6 +64,9 @@ struct actions {
     uint32_t a_minute; /* at the most; 0: no limit */
     uint32_t n_times;  /* that there have been, ever; the last of them, in ticks: */
     uint64_t times[ACTIONS_A_MINUTE];
+    enum action_need need; /* actions_open leaves ACTION_NEEDS_VALUE */
+    unsigned n_words;
+    struct action_word words[ACTION_WORDS];
 };
 
 struct action_call {
@@ -70,6 +83,7 @@ void actions_open(struct actions *a, const struct platform *platform, const stru
  *
  *   # a comment
  *   pulse light|fan ms 1..5000
+ *   words light lamp|desk_lamp
  *
  * Lines may also be parted by ";". NULL: they are in the table; else a sentence without a full stop, of
  * ACTION_TEXT_BYTES at most in `problem`, and the table is as it was. */

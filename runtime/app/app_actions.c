@@ -51,6 +51,7 @@ void app_open_actions(struct app *a)
     }
     actions_open(&a->actions, a->setup.platform, &pins, o->dry, o->a_minute, say_pin,
                  a->setup.console);
+    a->actions.need = (enum action_need)o->said;
     if (o->actions[0] != '\0') {
         add_lines(a, o->actions);
     }

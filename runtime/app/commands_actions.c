@@ -29,6 +29,11 @@ static void show_action(const struct app *a, const struct action *action)
 static void show(const struct app *a)
 {
     const struct actions *t = &a->actions;
+    static const char *const needs[] = {
+        [ACTION_NEEDS_VALUE] = "; an output is driven when somebody names it and says which way",
+        [ACTION_NEEDS_NAME] = "; an output is driven when somebody has named it",
+        [ACTION_NEEDS_NOTHING] = "",
+    };
     char limit[64] = "no limit";
 
     for (unsigned i = 0; i < t->n; i++) {
@@ -37,7 +42,7 @@ static void show(const struct app *a)
     if (t->a_minute != 0) {
         format_text(limit, sizeof limit, "%u a minute at the most", (unsigned)t->a_minute);
     }
-    console_printf(a->setup.console, "(%s%s)\n", limit,
+    console_printf(a->setup.console, "(%s%s%s)\n", limit, needs[t->need],
                    t->pins.dry ? "; a dry run: no line is touched; /actions live ends it" : "");
 }
 

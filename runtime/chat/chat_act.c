@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/acting/action_said.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
@@ -140,6 +141,23 @@ static void say_event(struct chat *c, const struct chat_call *k, bool done, cons
     console_event_end(c->console);
 }
 
+/* Whether a person of this conversation has asked for what the call drives. */
+static bool is_asked(const struct chat *c, const struct action_call *call, char *why)
+{
+    const struct turns *t = &c->turns;
+    unsigned question = chat_question(c);
+    struct action_heard heard = { .named = false };
+
+    for (unsigned i = 0; i <= question; i++) {
+        const char *text = t->text + t->list[i].text;
+
+        if (i == question || !action_is_answer(text, t->list[i].bytes)) {
+            action_hear(c->actions, call, text, t->list[i].bytes, i == question, &heard);
+        }
+    }
+    return action_is_asked(c->actions, call, &heard, why);
+}
+
 static bool is_stopped(void *context)
 {
     return console_aborted(context);
@@ -153,7 +171,7 @@ size_t chat_act(struct chat *c, const struct chat_call *k, char answer[ACTION_AN
     bool done = false;
 
     if (k->reply == ACTION_CALLED) {
-        done = actions_do(c->actions, &k->call, &stop, text);
+        done = is_asked(c, &k->call, text) && actions_do(c->actions, &k->call, &stop, text);
         result = text;
     }
     if (console_is_json(c->console)) {

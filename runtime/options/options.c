@@ -87,6 +87,8 @@ const struct rule options_rules[OPTION_COUNT] = {
     [OPTION_ACTIONS_MINUTE] = { "actions_minute", KIND_COUNT, FIELD(acting.a_minute), 0, 0,
                                 ACTIONS_A_MINUTE,
                                 "a count up to 120, such as actions_minute=30; 0: no limit" },
+    [OPTION_ACTIONS_SAID] = { "actions_said", KIND_CHOICE, FIELD(acting.said), 0, 0, 0,
+                              "value, name or off: what a person must have said of a line" },
     [OPTION_ADAPTERS] = { "adapters", KIND_SIZE, FIELD(load.adapters), 0, 0, 0,
                           "a size of at least 1, such as adapters=32M (K, M and G are known)" },
     [OPTION_MEM] = { "mem", KIND_SIZE, FIELD(load.mem), 0, 0, 0,
@@ -256,6 +258,9 @@ static const char *const log_names[] = { [LOG_OFF] = "off", [LOG_ON] = "on", NUL
 static const char *const experts_names[] = {
     [EXPERTS_DEMAND] = "demand", [EXPERTS_AHEAD] = "ahead", NULL
 };
+static const char *const said_names[] = {
+    [ACTION_NEEDS_VALUE] = "value", [ACTION_NEEDS_NAME] = "name", [ACTION_NEEDS_NOTHING] = "off", NULL
+};
 static const char *const term_names[] = {
     [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain", [CONSOLE_VT] = "vt", NULL
 };
@@ -269,7 +274,7 @@ static const char *const *const choices_of[OPTION_COUNT] = {
     [OPTION_MODE] = mode_names,         [OPTION_THINK] = think_names,
     [OPTION_OVERFLOW] = overflow_names, [OPTION_LOG] = log_names,
     [OPTION_KEYBOARD] = keyboard_names, [OPTION_POLICY] = policy_names,
-    [OPTION_EXPERTS] = experts_names,
+    [OPTION_EXPERTS] = experts_names,   [OPTION_ACTIONS_SAID] = said_names,
 };
 
 static enum err set_choice(struct options *o, const struct rule *rule, const char *value)

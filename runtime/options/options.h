@@ -67,6 +67,7 @@ enum option {
     OPTION_ACTIONS,        /* actions=NAME, a file of the card, or its lines: more that it may do */
     OPTION_DRY,            /* dry: what it does is said, and no line is touched */
     OPTION_ACTIONS_MINUTE, /* actions_minute=COUNT at the most; 0: no limit */
+    OPTION_ACTIONS_SAID,   /* actions_said=value, name or off: of a line, before it is driven */
     OPTION_ADAPTERS,       /* adapters=BYTES that they may take; K, M, G are powers of 1024 */
     OPTION_MEM,            /* mem=BYTES for weights; K, M, G are powers of 1024 */
     OPTION_CORES,          /* cores=1..8 */
@@ -141,6 +142,7 @@ struct options_acting {
     char actions[OPTIONS_ACTIONS_BYTES]; /* lines, where a space is in it; else a file's name */
     bool dry;
     uint32_t a_minute;
+    uint32_t said; /* enum action_need */
 };
 
 /* What a reply is given and where it ends. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/acting/action_said.h"
 #include "runtime/grammar/grammar.h"
 #include "tests/unit/acting/fake_lines.h"
 
@@ -30,6 +31,26 @@ static void check_table(void)
     must(grammar_open(&g, memory, bytes, &problem) == ERR_OK);
 }
 
+/* The bytes as what a person says of each pin: a call that is refused says why in ASCII's printable part, and what
+ * was heard is the same of the same text. */
+static void check_heard(const char *text, size_t bytes)
+{
+    char why[ACTION_TEXT_BYTES] = "";
+
+    for (unsigned i = 0; i < a.n; i++) {
+        struct action_call c = { .action = &a.list[i], .value = { 1, 500 } };
+        struct action_heard h = { .named = false }, more;
+
+        c.value[0] = a.list[i].kind != ACTION_PULSE;
+        action_hear(&a, &c, text, bytes, false, &h);
+        must(h.values == 0 && !h.has_number);
+        more = h;
+        action_hear(&a, &c, text, bytes, true, &more);
+        must(more.named == h.named && more.values <= (SAID_ON | SAID_OFF));
+        must(action_is_asked(&a, &c, &more, why) || strlen(why) > 10);
+    }
+}
+
 /* The first line is pins=, the rest the text. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -54,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         why = actions_read(&a, text, problem);
         must(why == NULL || (strlen(why) > 10 && strlen(why) < ACTION_TEXT_BYTES));
         check_table();
+        check_heard(text, rest);
         must((fake.touched & ~named) == 0 && (fake.touched & 1u << FAKE_UART) == 0);
     }
     free(pins);

@@ -64,7 +64,7 @@ static void test_file(void)
     static const struct {
         const char *text, *says;
     } bad[] = {
-        { "blink light ms 1..5", "line 1 of the actions: a line begins with pulse" },
+        { "blink light ms 1..5", "line 1 of the actions: a line begins with pulse or words" },
         { "\n# x\npuls light ms 1..5", "line 3 of" },
         { "pulse", "pulse takes names" },
         { "pulse ms 1..5", "pulse takes names" },
@@ -85,12 +85,22 @@ static void test_file(void)
         { "pulse light ms 1..60001", "milliseconds" },
         { "pulse light ms 1..99999999999", "milliseconds" },
         { "pulse light ms 1..5 x", "nothing comes" },
+        { "words", "words takes a name" },
+        { "words lamp bulb", "words takes a name" },
+        { "words light", "others for it" },
+        { "words light bulb|", "others for it" },
+        { "words light |bulb", "others for it" },
+        { "words light abcdefghijklmnopqrstuvwx", "23 bytes" },
+        { "words light bulb lamp", "a bar, such as" },
+        { "words on a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p|q|r|s|t|u|v|w|x|y|z|0|1|2|3|4|5|6", "32 words" },
+        { "words light lamp\nblink", "line 2 of" },
         { "pulse light ms 1..5\npulse fan ms 1..5", "one line of pulse" },
         { "pulse light ms 1..5;pulse fan ms 1..5", "one line of pulse" },
     };
     static const char *const good[] = { "",
                                         "#",
                                         " \t\r\n\n",
+                                        "words light lamp|desk_lamp;words on an;words off aus",
                                         PULSES,
                                         "pulse light ms 1..5;",
                                         "  pulse\tlight|fan|lights  ms  7..7  ; # x ; y" };
@@ -101,12 +111,12 @@ static void test_file(void)
 
         fake_open(&a, PINS, "", false);
         why = actions_read(&a, bad[i].text, problem);
-        OK(why != NULL && strstr(why, bad[i].says) != NULL && a.n == 6, "'%s': %s", bad[i].text,
+        OK(why != NULL && strstr(why, bad[i].says) != NULL && a.n == 6 && a.n_words == 0, "'%s': %s", bad[i].text,
            why != NULL ? why : "was taken");
     }
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         fake_open(&a, PINS, "", false);
-        OK(actions_read(&a, good[i], problem) == NULL && a.n == 6 + (i > 2), "'%s' is taken",
+        OK(actions_read(&a, good[i], problem) == NULL && a.n == 6 + (i > 3), "'%s' is taken",
            good[i]);
     }
     OK(actions_read(&a, "pulse fan ms 1..5", problem) != NULL && a.n == 7, "once");

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/acting/actions.h"
 #include "runtime/compute/kv_cache.h"
 #include "runtime/console/console.h"
 #include "runtime/options/options.h"
@@ -38,7 +39,7 @@ static void test_all_words(void)
     enum err err = parse(
         "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
-        "isa=neon kv=q8 experts=ahead pinned=3 pins=light:3,door:5:in:low actions=porch dry actions_minute=9 spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 lock=0123456789abcdef:00112233445566778899aabbccddeeff flow=off mode=json "
+        "isa=neon kv=q8 experts=ahead pinned=3 pins=light:3,door:5:in:low actions=porch dry actions_minute=9 actions_said=name spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 lock=0123456789abcdef:00112233445566778899aabbccddeeff flow=off mode=json "
         "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 keyboard=fr screen=off trace=1 system=\"Be brief.\" think=off "
         "overflow=sinks preset=lila turns=10 branches=2 beams=3 together=5 policy=explore learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
 
@@ -57,7 +58,7 @@ static void test_all_words(void)
            o.line.baud == 115200 && o.line.flow == FLOW_OFF && o.line.mode == MODE_JSON &&
            o.machine.watchdog == 9 && o.load.branches == 2 && o.load.learn == LEARN_ON &&
            o.load.log == LOG_ON && o.load.policy == POLICY_EXPLORE && o.load.beams == 3 &&
-           o.load.pinned == 3 && o.acting.a_minute == 9 && o.load.together == 5,
+           o.load.pinned == 3 && o.acting.a_minute == 9 && o.acting.said == ACTION_NEEDS_NAME && o.load.together == 5,
        "counts");
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
            near(o.sampler.repeat, 1.1f),
@@ -382,6 +383,11 @@ static void test_pins(void)
        "the later list counts");
     OK(parse("dry=off") == ERR_OK && !o.acting.dry && o.acting.a_minute == 30, "30 a minute");
     OK(parse("actions_minute=121") == ERR_BAD_ARGUMENT, "120 at the most");
+    OK(parse("actions_said=off") == ERR_OK && o.acting.said == ACTION_NEEDS_NOTHING &&
+           parse("") == ERR_OK && o.acting.said == ACTION_NEEDS_VALUE,
+       "what somebody must have said before a line is driven");
+    OK(parse("actions_said=no") == ERR_BAD_ARGUMENT && strstr(said, "value, name or off") != NULL,
+       "%s", said);
 }
 
 /* What was given before counts more, but each stop= of one text adds up; others are for a start. */
