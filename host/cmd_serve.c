@@ -219,8 +219,8 @@ const struct command cmd_serve = {
     .operands = "MODEL|DEVICE...",
     .summary = "answer programs over HTTP, as OpenAI's API does",
     .about =
-        "Listens on this computer for /v1/chat/completions, /v1/completions, /v1/models, /health and\n"
-        "/metrics; up to eight requests side by side, streamed or whole. The options for replies are what\n"
+        "Listens on this computer for /v1/chat/completions, /v1/completions, /v1/models, /health,\n"
+        "/boards and /metrics; up to eight requests side by side, streamed or whole. The options for replies are what\n"
         "a request gets that does not say. Ends with Ctrl-C.\n"
         "\n"
         "With serial devices in place of a model, or sockets (unix:PATH, tcp:HOST:PORT), boards\n"

@@ -38,13 +38,14 @@ function figures(f, store) {
   if (number(f.stalled)) shown.push([`Waiting for the ${store}`, f.stalled + " %"]);
   if (number(f.warm) !== undefined) shown.push(["Temperature", f.warm + " °C"]);
   $("numbers").replaceChildren(...rows(shown));
-  const of = key => past.map(p => number(p[key])).filter(v => v !== undefined);
+  const of = key => past.filter(p => p.by === f.by).map(p => number(p[key])).filter(v => v !== undefined); // of the same board
   $("plots").replaceChildren(...[["Speed", "rate", "tokens/s"], [Store, "card", "MB/s"], ["Temperature", "warm", "°C"]].flatMap(([name, key, unit]) => of(key).length ? plot(name, of(key), unit) : []));
 }
 
 // ---- the board's memory
 
 const REGION_TEXT = { meta: "tables, tokenizer", weights: "weights", io: "streaming", kv: "keys and values", scratch: "work space", learn: "what is learnt" };
+const REGIONS = Object.keys(REGION_TEXT); // each has a colour of its own
 const WIDTH = 300;
 
 /** A bar of parts [class, bytes]; the last takes what rounding leaves. */
@@ -59,7 +60,7 @@ function bar(parts, all, y, height) {
 
 /** stats: the event `stats`; plan: the event `plan`, or null where the board knows none; whose it is. */
 function memory(stats, plan, whose) {
-  const regions = list(stats?.memory).map((m, i) => ({ name: label(m.name, 20), bytes: number(m.bytes) ?? 0, colour: "part" + i % 6 })).filter(m => m.bytes > 0).slice(0, 12);
+  const regions = list(stats?.memory).map((m, i) => ({ name: label(m.name, 20), bytes: number(m.bytes) ?? 0, colour: "part" + (REGIONS.includes(m.name) ? REGIONS.indexOf(m.name) : i) % 6 })).filter(m => m.bytes > 0).slice(0, 12);
   const taken = regions.reduce((sum, m) => sum + m.bytes, 0), all = Math.max(number(plan?.memory_bytes) ?? 0, taken);
   $("memory-box").hidden = !taken;
   if (!taken) return;
