@@ -195,9 +195,12 @@ tap.ok(figure == {**figure, "temperature_celsius": "48.3", "card_bytes_per_secon
        f'ingot_board_temperature_celsius{{line="{board.line}"}}' not in metrics and f'ingot_board_card_bytes_per_second{{line="{board.line}"}}' in metrics, "the metrics have them, of boards that know them", metrics[-2500:])
 
 # Another is looked at, by keyboard alone.
-window.value("document.querySelectorAll('#boards button')[2].focus()")
-window.press("Enter")
-tap.ok(window.check("document.getElementById('h-memory').textContent.startsWith('Memory of script') && document.querySelectorAll('#plan rect.streamed').length === 20") and "8 of 28" in side() and
+chosen = []
+for i, name in enumerate(("virt-arm64 (kitchen)", "virt-arm64 (garden)", "script (attic)")):
+    window.value(f"document.querySelectorAll('#boards button')[{i}].focus()")
+    window.press("Enter")
+    chosen.append(window.check(f"document.getElementById('h-memory').textContent === 'Memory of {name}'", 5))
+tap.ok(chosen == [True] * 3 and window.check("document.getElementById('h-memory').textContent.startsWith('Memory of script') && document.querySelectorAll('#plan rect.streamed').length === 20") and "8 of 28" in side() and
        window.value("document.querySelectorAll('#boards [aria-pressed=true]').length === 1 && document.activeElement === document.querySelectorAll('#boards button')[2]"), "another board is chosen", side())
 window.value("document.getElementById('boards-box').scrollIntoView()")
 picture("page-10-boards")
