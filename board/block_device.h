@@ -30,7 +30,9 @@ enum block_kind { BLOCK_CARD, BLOCK_NVME, BLOCK_USB };
 struct block_device {
     const char *name;    /* for messages: "virtio-blk at 0xa003e00" */
     const char *problem; /* not NULL: a sentence why nothing can be read, "there is no card in the
-                          * slot"; then the fields below are zero */
+                          * slot"; then the fields below are zero, but for one that was unplugged */
+    bool
+        in_use; /* written by who uses it: files of it are open, so it must not become another one (usb.h) */
     enum block_kind kind;
     uint64_t n_sectors;
     uint64_t

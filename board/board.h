@@ -65,8 +65,8 @@ struct board {
 
     void (*putc)(char c); /* blocks while the transmitter is full */
     int (*getc)(void);    /* next received byte, or -1 when there is none */
-    /* Sleep until a byte may have arrived since getc had none. Returns at once if nothing would
-     * end the sleep. NULL: never sleeps. */
+    /* Sleep until a byte may have arrived since getc had none, and a quarter of a second at most where something else is
+     * to be looked for. Returns at once if nothing would end the sleep. NULL: never sleeps. */
     void (*idle)(void);
     /* The same for some hundredths of a second at most, and only where a byte is known to end it: for those who wait
      * for one with a clock in hand. NULL: never sleeps. */
@@ -118,6 +118,9 @@ struct board {
     /* Find storage: fill devices[], cards before flash, and return how many (0 ..
      * BOARD_MAX_BLOCK). Called once on core 0, after the MMU is on. */
     unsigned (*find_storage)(struct block_device *devices[BOARD_MAX_BLOCK]);
+    /* After find_storage, on core 0 at a prompt: storage that came or went (runtime/base/platform.h, look). NULL: none
+     * does, or the board does not see it. */
+    struct block_device *(*look_for_storage)(void);
     /* Before find_storage: let a core move the data of cards, instead of their DMA. NULL: the board
      * has no choice. */
     void (*use_pio)(void);

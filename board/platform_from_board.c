@@ -92,6 +92,12 @@ static unsigned find_storage(void *context, struct block_device *devices[BOARD_M
     return board.find_storage(devices);
 }
 
+static struct block_device *look_for_storage(void *context)
+{
+    (void)context;
+    return board.look_for_storage();
+}
+
 static void use_pio(void *context)
 {
     (void)context;
@@ -221,6 +227,7 @@ void platform_from_board(struct platform *p, const struct machine *machine,
                      .best_baud = IF_THERE(best_baud, best_baud),
                      .set_keyboard = IF_THERE(set_keyboard, set_keyboard) },
         .storage = { .find = find_storage,
+                     .look = IF_THERE(look_for_storage, look_for_storage),
                      .use_pio = IF_THERE(use_pio, use_pio),
                      .limit_dma = IF_THERE(limit_dma, limit_dma),
                      .set_pcie = IF_THERE(set_pcie, set_pcie),

@@ -45,6 +45,9 @@ static void idle(void *context)
     app_sleeps(state.app);
     board.idle();
     app_wakes(state.app);
+    if (app_storage_look(&state.storage, state.app)) {
+        console_resume_line(&state.console);
+    }
 }
 
 static void open_console(void)

@@ -166,6 +166,11 @@ class Console:
             self.answer()  # it takes this for a terminal, and asks how wide it is
         return self.seen
 
+    def prompt_with(self, typed, timeout=60):
+        """The same where something is typed after it."""
+        self.expect(PROMPT[:-1] + re.escape(typed) + "$", timeout)
+        return self.seen
+
     def answer(self):
         self.send(f"\x1b[1;{self.columns}R")
 

@@ -204,6 +204,7 @@ const struct board board = {
     .find_storage = rpi4_find_storage,
     .set_keyboard = usb_set_layout,
     .has_keyboard = usb_has_keyboard,
+    .look_for_storage = usb_look,
     .use_pio = raspberry_pi_use_pio,
     .limit_dma = raspberry_pi_limit_dma,
     .storage_needs_cpu = true,

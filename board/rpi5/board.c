@@ -202,11 +202,6 @@ static const struct board_pins lines = {
     .read = rpi5_line_read,
 };
 
-static bool rpi5_has_keyboard(void)
-{
-    return usb_has_keyboard() || rp1_usb_has_keyboard(&storage.rp1);
-}
-
 const struct board board = {
     .name = "rpi5",
     .early_init = rpi5_early_init,
@@ -217,7 +212,8 @@ const struct board board = {
     .wake = gic_wake,
     .find_storage = rpi5_find_storage,
     .set_keyboard = usb_set_layout,
-    .has_keyboard = rpi5_has_keyboard,
+    .has_keyboard = usb_has_keyboard,
+    .look_for_storage = usb_look,
     .set_pcie = rpi5_set_pcie,
     .activity = raspberry_pi_activity,
     .pins = &lines,

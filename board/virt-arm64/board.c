@@ -112,6 +112,7 @@ const struct board board = {
     .pins = &lines,
     .set_keyboard = usb_set_layout,
     .has_keyboard = usb_has_keyboard,
+    .look_for_storage = usb_look,
     .limit_dma = virt_limit_dma,
     .restart = virt_restart,
     .power_off = virt_power_off,

@@ -49,6 +49,7 @@ const struct board board = {
     .find_storage = virt_find_storage,
     .set_keyboard = usb_set_layout,
     .has_keyboard = usb_has_keyboard,
+    .look_for_storage = usb_look,
     .limit_dma = virt_limit_dma,
     .power_off = sbi_machine_power_off,
 };

@@ -197,5 +197,6 @@ const struct board board = {
     .pins = &lines,
     .set_keyboard = usb_set_layout,
     .has_keyboard = usb_has_keyboard,
+    .look_for_storage = usb_look,
     .power_off = sbi_machine_power_off,
 };

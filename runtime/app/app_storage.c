@@ -170,6 +170,26 @@ static enum err publish_file(void *context)
     return storage_new_publish(&s->storage, &s->new);
 }
 
+bool app_storage_look(struct app_storage *s, struct app *a)
+{
+    const struct file *files[APP_STORAGE_FILES + 2];
+    bool news;
+
+    if (s->files.context == NULL) {
+        return false;
+    }
+    for (int i = 0; i < APP_STORAGE_FILES; i++) {
+        files[i] = &s->file[i];
+    }
+    files[APP_STORAGE_FILES] = &s->log;
+    files[APP_STORAGE_FILES + 1] = &s->use;
+    news = storage_look(&s->storage, files, APP_STORAGE_FILES + 2);
+    if (news && a->chat.session == NULL) {
+        console_log(a->setup.console, "no model is loaded: /model NAME loads one");
+    }
+    return news;
+}
+
 static void log_line(void *context, const char *line)
 {
     console_log(context, "%s", line);

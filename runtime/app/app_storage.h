@@ -22,4 +22,8 @@ struct app_storage {
  * open: the tables of extents are cut from its memory. ERR_NO_SPACE. Once; s stays where it is. */
 enum err app_storage_open(struct app_storage *s, struct app *a);
 
+/* While somebody is at a prompt, again and again: storage_look, with the files that are at work; and what to do where no model
+ * is loaded. Returns whether lines were logged. */
+bool app_storage_look(struct app_storage *s, struct app *a);
+
 #endif

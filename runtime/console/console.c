@@ -282,6 +282,10 @@ static void begin_log_line(struct console *c)
     }
     shown_text_flush(&c->shown);
     console_progress_erase(c);
+    if (c->input.editing && !c->input.left) {
+        c->input.left = true;
+        line_editor_leave(&c->input.editor);
+    }
     if (c->in_line) {
         console_put(c, "\n", 1);
     }

@@ -66,6 +66,8 @@ struct console_wait {
 /* What has arrived, and the line that it makes (console_input.c). */
 struct console_input {
     bool reading; /* console_read_line() takes Ctrl-C in its turn */
+    bool editing; /* and a prompt is shown, with what was typed, ... */
+    bool left;    /* ... but for lines of the log below it */
     bool aborted;
     bool closed;
     bool asked; /* whether it is a terminal, which its answer may tell at any time */
@@ -132,6 +134,9 @@ __attribute__((format(printf, 2, 3))) void console_printf(struct console *c, con
 /* One log line: "[    0.123] " (seconds since start_ticks), the text, a newline. Starts on a
  * line of its own. */
 __attribute__((format(printf, 2, 3))) void console_log(struct console *c, const char *format, ...);
+
+/* Log lines came while a line was typed: prompt and line again, below them. */
+void console_resume_line(struct console *c);
 
 /* What is written from here on is none of the replies: it goes the way of log lines, where the platform
  * has one for them (on), or that of replies again. */

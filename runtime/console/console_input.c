@@ -213,6 +213,16 @@ static enum line_event collect_line(struct console *c)
     }
 }
 
+void console_resume_line(struct console *c)
+{
+    if (!c->input.left) {
+        return;
+    }
+    c->input.left = false;
+    line_editor_resume(&c->input.editor);
+    console_refresh(c, true);
+}
+
 bool console_is_closed(const struct console *c)
 {
     return c->input.closed;
@@ -237,7 +247,9 @@ enum err console_read_line(struct console *c, const char *prompt, char *line, si
             line_editor_ask_width(&c->input.editor); /* it may be another since the last line */
         }
         line_editor_begin(&c->input.editor, prompt, line, max);
+        c->input.editing = true;
         result = results[edit_line(c)];
+        c->input.editing = false;
     } else {
         c->input.editor.line = line;
         c->input.editor.max = max;

@@ -363,6 +363,22 @@ void line_editor_redraw(struct line_editor *e)
     line_screen_draw(e);
 }
 
+void line_editor_leave(struct line_editor *e)
+{
+    line_screen_leave(e, "");
+}
+
+void line_editor_resume(struct line_editor *e)
+{
+    e->row = 0;
+    if (e->terminal) {
+        line_screen_draw(e);
+        return;
+    }
+    line_screen_prompt(e);
+    line_screen_write(e, e->line, e->n);
+}
+
 /* Save the cursor, go far right, ask where it is, restore it (DECSC, CUF, DSR 6, DECRC). */
 void line_editor_ask_width(struct line_editor *e)
 {

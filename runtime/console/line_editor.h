@@ -73,6 +73,10 @@ enum line_event line_editor_close(struct line_editor *e);
 /* Ctrl-L: clear the terminal's screen, and write prompt and line anew; below, where there is none. */
 void line_editor_redraw(struct line_editor *e);
 
+/* Something else is to be written: go below the line. And prompt and line anew, at column 0. */
+void line_editor_leave(struct line_editor *e);
+void line_editor_resume(struct line_editor *e);
+
 /* Ask how wide the terminal is; the answer comes as input, and so does what tells that there is
  * one. */
 void line_editor_ask_width(struct line_editor *e);

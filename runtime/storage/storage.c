@@ -14,7 +14,7 @@ enum {
     LINE_BYTES = 256,
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct storage *s, const char *format, ...)
+void storage_say(struct storage *s, const char *format, ...)
 {
     char line[LINE_BYTES];
     va_list args;
@@ -36,81 +36,6 @@ enum err storage_fail(struct storage *s, enum err e, const char *format, ...)
     (void)format_text_args(s->problem, sizeof s->problem, format, args);
     va_end(args);
     return e;
-}
-
-static void log_device(struct storage *s, const struct block_device *d)
-{
-    char size[FORMAT_NUMBER_BYTES];
-
-    if (d->problem != NULL) {
-        say(s, "storage: %s: %s", d->name, d->problem);
-        return;
-    }
-    format_bytes(size, d->n_sectors * SECTOR_BYTES);
-    if (d->mode != NULL)
-        say(s, "storage: %s, %s, %s, %u bit%s at %u MHz", d->name, size, d->mode, d->bus_bits,
-            d->bus_bits == 1 ? "" : "s", (unsigned)(d->bus_hz / 1000000));
-    else
-        say(s, "storage: %s, %s%s", d->name, size, d->memory != NULL ? ", used in place" : "");
-}
-
-/* ---- memory that a device's DMA does not reach ------------------------------------------------- */
-
-/* RAM that nobody uses goes before that of models. */
-static uint8_t *take_in_reach(struct storage *s, uint64_t end)
-{
-    uint8_t *taken = NULL;
-
-    for (unsigned i = 0; i < BOARD_MAX_RAM - 1 && taken == NULL; i++) {
-        taken = bounce_take_memory(&s->spare[i], end);
-    }
-    if (taken == NULL) {
-        taken = bounce_take_memory(s->setup.memory, end);
-    }
-    return taken;
-}
-
-/* Whether models may lie where its DMA does not reach. */
-static bool needs_bounce(const struct storage *s, const struct block_device *d)
-{
-    const struct memory_range *m = s->setup.memory;
-
-    return d->problem == NULL && d->memory == NULL && d->dma_end != 0 && m != NULL &&
-           (uintptr_t)m->base + m->bytes > d->dma_end;
-}
-
-/* The device that all others use in place of d. */
-static struct block_device *open_bounce(struct storage *s, struct bounce *b, struct block_device *d)
-{
-    uint8_t *memory;
-
-    if (!needs_bounce(s, d)) {
-        return d;
-    }
-    memory = take_in_reach(s, d->dma_end);
-    if (memory == NULL) {
-        say(s,
-            "storage: its DMA ends at 0x%llx, and no memory below is free: the rest goes without DMA",
-            (unsigned long long)d->dma_end);
-        return d;
-    }
-    bounce_open(b, d, memory);
-    say(s,
-        "storage: its DMA ends at 0x%llx: what lies beyond goes through %u x %u KiB at 0x%llx, each byte "
-        "copied once",
-        (unsigned long long)d->dma_end, BOUNCE_HALVES, BOUNCE_HALF_BYTES / 1024,
-        (unsigned long long)(uintptr_t)memory);
-    return &b->device;
-}
-
-struct bounce *storage_bounce(struct block_device *device)
-{
-    struct io_core *c = io_core_of(device);
-
-    if (c != NULL) {
-        return bounce_of(c->inner);
-    }
-    return bounce_of(device);
 }
 
 /* ---- places ------------------------------------------------------------------------------------ */
@@ -143,7 +68,7 @@ static const struct place *place_of(const char *name)
     return NULL;
 }
 
-static unsigned rank_of(const struct block_device *d)
+unsigned storage_rank(const struct block_device *d)
 {
     if (storage_is_raw(d)) {
         return RANK_FLASH;
@@ -151,65 +76,23 @@ static unsigned rank_of(const struct block_device *d)
     return places[d->kind].rank;
 }
 
-/* Boards find their devices in an order of their own; equal ones keep it. */
-static void put_in_order(struct block_device **devices, unsigned n)
-{
-    for (unsigned i = 1; i < n; i++) {
-        struct block_device *d = devices[i];
-        unsigned at = i;
-
-        for (; at > 0 && rank_of(devices[at - 1]) > rank_of(d); at--) {
-            devices[at] = devices[at - 1];
-        }
-        devices[at] = d;
-    }
-}
-
-/* ---- devices ----------------------------------------------------------------------------------- */
-
-/* Whether a core moves the devices' data. */
-static bool needs_cpu(const struct storage_setup *setup)
-{
-    const struct platform_storage *storage = &setup->platform->storage;
-
-    return storage->needs_cpu && (storage->use_pio == NULL || setup->pio);
-}
-
-static void open_devices(struct storage *s)
-{
-    const struct platform *platform = s->setup.platform;
-
-    if (platform->storage.find == NULL) {
-        return;
-    }
-    memcpy(s->spare, platform->memory.spare, sizeof s->spare);
-    s->n_devices = platform->storage.find(platform->storage.context, s->devices);
-    put_in_order(s->devices, s->n_devices);
-    for (unsigned i = 0; i < s->n_devices; i++) {
-        struct block_device *d = s->devices[i];
-
-        log_device(s, d);
-        d = open_bounce(s, &s->bounces[i], d);
-        s->devices[i] = d;
-        if (needs_cpu(&s->setup) && d->problem == NULL && d->memory == NULL) {
-            io_core_open(&s->fronts[i], d, &platform->cores, s->setup.trace);
-            s->devices[i] = &s->fronts[i].device;
-        }
-    }
-}
-
 void storage_open(struct storage *s, const struct storage_setup *setup)
 {
     const struct memory_range *initrd = &setup->platform->memory.initrd;
+
+    char size[FORMAT_NUMBER_BYTES];
 
     memset(s, 0, sizeof *s);
     s->setup = *setup;
     if (initrd->bytes >= SECTOR_BYTES) {
         memory_device_open(&s->initrd, "initrd", initrd->base, initrd->bytes);
-        log_device(s, &s->initrd);
+        storage_say(s, "storage: initrd, %s, used in place",
+                    format_bytes(size, initrd->bytes / SECTOR_BYTES * SECTOR_BYTES));
     }
-    open_devices(s);
+    storage_open_devices(s);
 }
+
+/* ---- models --------------------------------------------------------------------------------- */
 
 struct file_timeout storage_timeout(const struct storage *s)
 {
@@ -286,11 +169,11 @@ static void log_models(struct storage *s, unsigned n)
 
     for (unsigned i = 0; i < n && n > 1 && i < LOGGED_MODELS; i++) {
         if (fat32_get_model(&s->fs, i, &s->entry) == ERR_OK) {
-            say(s, "  models/%.80s, %s", s->entry.name, format_bytes(size, s->entry.bytes));
+            storage_say(s, "  models/%.80s, %s", s->entry.name, format_bytes(size, s->entry.bytes));
         }
     }
     if (n > LOGGED_MODELS) {
-        say(s, "  and %u more: /models lists them", n - LOGGED_MODELS);
+        storage_say(s, "  and %u more: /models lists them", n - LOGGED_MODELS);
     }
 }
 
@@ -411,7 +294,7 @@ static enum err find_on_devices(struct storage *s, const struct place *place, co
             continue;
         }
         if (e != ERR_NO_DEVICE) {
-            say(s, "%s", s->problem); /* of the device before: the next one may have it */
+            storage_say(s, "%s", s->problem); /* of the device before: the next one may have it */
         }
         e = open_model(s, d, name, table, out);
     }

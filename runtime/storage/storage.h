@@ -25,13 +25,16 @@ struct storage_setup {
 
 struct storage {
     struct storage_setup setup;
-    struct block_device *devices[BOARD_MAX_BLOCK];
+    struct block_device *devices[BOARD_MAX_BLOCK]; /* in the order in which models are looked for */
     unsigned n_devices;
+    struct block_device *found[BOARD_MAX_BLOCK];   /* the drivers' own, and ... */
+    struct block_device *fronted[BOARD_MAX_BLOCK]; /* ... of the same numbers those for others */
     struct bounce
         bounces[BOARD_MAX_BLOCK]; /* where DMA does not reach; of the same number, as ... */
     struct memory_range spare[BOARD_MAX_RAM - 1]; /* the platform's, without what they took */
     struct io_core
         fronts[BOARD_MAX_BLOCK]; /* ... where a core moves the data; of the same number */
+    bool is_open;                /* all of `memory` is the models' from here on */
     struct block_device initrd;  /* memory, as a device */
     struct fat32 fs;             /* the card in use */
     struct fat32_entry entry;
@@ -41,6 +44,11 @@ struct storage {
 
 /* Find the platform's devices and log them. Once: s must not move after it. */
 void storage_open(struct storage *s, const struct storage_setup *setup);
+
+/* Where nobody waits for data, again and again: a device that came or went since the start, or the last look, is logged, and
+ * what models it has, and others see it from then on. files: n that are open, the device of each NULL where it is
+ * not; what they are of stays what it was, though it be away. Returns whether one did. Takes as long as a drive takes to get ready. */
+bool storage_look(struct storage *s, const struct file *const *files, unsigned n);
 
 /* Resolve a model to *out, its extents in the table, which is kept as long as *out is used. name:
  * "" the first there is (initrd, then NVMe drives, USB drives, cards, flash), "initrd", "flash", or a name or path on
@@ -61,7 +69,7 @@ struct bounce *storage_bounce(struct block_device *device);
 bool storage_is_initrd(const struct storage *s, const struct file *f);
 
 /* Visit the models of every drive and card, in their order, those of one sorted by name. Where there are several,
- * names begin with "nvme:", "usb:" or "card:". ERR_NO_DEVICE, and what the last of those gave that cannot be read:
+ * names begin with "nvme:", "usb:" or "card:"; with "nvme:" and "usb:" in any case. ERR_NO_DEVICE, and what the last of those gave that cannot be read:
  * s->problem. */
 typedef void storage_visit_fn(void *context, const char *name, uint64_t bytes);
 enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *context);

@@ -65,13 +65,36 @@ enum err storage_list_models(struct storage *s, storage_visit_fn *visit, void *c
     struct block_device *d;
 
     for (unsigned i = 0; n > 0 && (d = storage_mount_next(s, &i)) != NULL;) {
-        enum err e = visit_models(s, n > 1 ? storage_place(d->kind) : "", visit, context);
+        bool says_place = n > 1 || d->kind != BLOCK_CARD;
+        enum err e = visit_models(s, says_place ? storage_place(d->kind) : "", visit, context);
 
         if (e != ERR_OK) {
             last = storage_card_problem(s, d, e);
         }
     }
     return last;
+}
+
+enum err storage_list_device(struct storage *s, const struct block_device *device,
+                             storage_visit_fn *visit, void *context)
+{
+    struct file_timeout t = storage_timeout(s);
+    struct block_device *d = NULL;
+    enum err e;
+
+    for (unsigned i = 0; i < s->n_devices; i++) {
+        if (s->found[i] == device) {
+            d = s->fronted[i];
+        }
+    }
+    if (d == NULL) {
+        return storage_fail(s, ERR_NO_DEVICE, "%s is one device too many", device->name);
+    }
+    e = fat32_mount(&s->fs, d, &t);
+    if (e == ERR_OK) {
+        e = visit_models(s, storage_place(d->kind), visit, context);
+    }
+    return e == ERR_OK ? e : storage_card_problem(s, d, e);
 }
 
 const char storage_name_rule[] = "a name has up to 40 letters, digits, - and _ of ASCII";

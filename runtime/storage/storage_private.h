@@ -1,4 +1,4 @@
-/* Shared by storage.c, storage_files.c and storage_new.c alone. */
+/* Shared by storage*.c alone. */
 #ifndef INGOT_RUNTIME_STORAGE_PRIVATE_H
 #define INGOT_RUNTIME_STORAGE_PRIVATE_H
 
@@ -11,6 +11,9 @@ __attribute__((format(printf, 3, 4))) enum err storage_fail(struct storage *s, e
 /* The same of an error that the mounted card's file system gave. */
 enum err storage_card_problem(struct storage *s, const struct block_device *device, enum err e);
 
+/* A line for the log. */
+__attribute__((format(printf, 2, 3))) void storage_say(struct storage *s, const char *format, ...);
+
 struct file_timeout storage_timeout(const struct storage *s);
 
 /* A device without a file system: it holds one .ingot from its first byte on. */
@@ -22,5 +25,15 @@ struct block_device *storage_mount_next(struct storage *s, unsigned *i);
 
 /* "usb:", what names of models on such a device may begin with. */
 const char *storage_place(enum block_kind kind);
+
+/* The order in which models are looked for. */
+unsigned storage_rank(const struct block_device *d);
+
+/* storage_devices.c: find the platform's devices, log them, and put in front of each what it needs. */
+void storage_open_devices(struct storage *s);
+
+/* Visit the models of one of the drivers' devices, its place before each name. */
+enum err storage_list_device(struct storage *s, const struct block_device *device,
+                             storage_visit_fn *visit, void *context);
 
 #endif

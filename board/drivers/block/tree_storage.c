@@ -102,27 +102,30 @@ static void find_drives(struct tree_storage *s, struct pci_ecam *pci)
     }
 }
 
-/* A controller without drive and keyboard leaves its state to the next. */
+static void add_usb(struct tree_storage *s, struct usb *usb, uintptr_t mmio)
+{
+    struct xhci_setup setup = {
+        .mmio = mmio, .window = pci_window(s), .ticks = board.ticks, .ticks_hz = board.ticks_hz()
+    };
+
+    serial_join(usb_take, usb);
+    s->n_devices += usb_open(usb, &setup, &s->found[s->n_devices], BOARD_MAX_BLOCK - s->n_devices);
+}
+
 static void find_usb(struct tree_storage *s, struct pci_ecam *pci)
 {
     enum { CLASS_USB = 0x0c03, INTERFACE_XHCI = 0x30 }; /* base class 0Ch */
-    unsigned function = 0, n;
+    unsigned function = 0, n = 0;
 
-    for (; s->n_devices < BOARD_MAX_BLOCK && pci_ecam_next(pci, &function, CLASS_USB); function++) {
-        struct xhci_setup setup = { .window = pci_window(s),
-                                    .ticks = board.ticks,
-                                    .ticks_hz = board.ticks_hz() };
+    for (; n < TREE_STORAGE_USB && s->n_devices < BOARD_MAX_BLOCK &&
+           pci_ecam_next(pci, &function, CLASS_USB);
+         function++) {
+        uintptr_t mmio = 0;
 
-        if (pci_ecam_interface(pci, function) != INTERFACE_XHCI)
-            continue;
-        setup.mmio = pci_ecam_enable(pci, function);
-        if (setup.mmio == 0)
-            continue;
-        serial_join(usb_take, &s->usb);
-        n = usb_open(&s->usb, &setup, &s->found[s->n_devices], BOARD_MAX_BLOCK - s->n_devices);
-        s->n_devices += n;
-        if (n != 0 || s->usb.keyboard.device.slot != 0)
-            return;
+        if (pci_ecam_interface(pci, function) == INTERFACE_XHCI)
+            mmio = pci_ecam_enable(pci, function);
+        if (mmio != 0)
+            add_usb(s, &s->usb[n++], mmio);
     }
 }
 

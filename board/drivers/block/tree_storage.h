@@ -13,7 +13,7 @@
 #include "board/drivers/sd/sdhci.h"
 #include "board/drivers/usb/usb.h"
 
-enum { TREE_STORAGE_SLOTS = 2, TREE_STORAGE_DRIVES = 2 };
+enum { TREE_STORAGE_SLOTS = 2, TREE_STORAGE_DRIVES = 2, TREE_STORAGE_USB = 2 };
 
 struct tree_sd_slot {
     struct sdhci host;
@@ -24,7 +24,7 @@ struct tree_sd_slot {
 struct tree_storage {
     struct nvme drives[TREE_STORAGE_DRIVES];
     struct pci_kept drive_slots[TREE_STORAGE_DRIVES];
-    struct usb usb; /* of the first controller that has drives, or else of the last */
+    struct usb usb[TREE_STORAGE_USB];
     struct virtio_blk cards[BOARD_MAX_BLOCK];
     struct tree_sd_slot slots[TREE_STORAGE_SLOTS];
     struct cfi_flash banks[BOARD_MAX_BLOCK];

@@ -16,6 +16,9 @@ enum { MOST_TAKEN = 256 }; /* at once: more than any FIFO has */
  * not brought a byte yet, often enough for a FIFO of 16 at 115200 baud. */
 enum { NAPS_HZ_UNPROVEN = 1000, NAPS_HZ = 50, NAPS_HZ_JOINED = 125 };
 
+/* Where there are other ports, somebody wants to look at them so often a second (board.idle). */
+enum { LOOKS_HZ = 4 };
+
 /* Until the application gives a larger one: 0.3 s of 115200 baud, longer than it takes to get
  * there. */
 static uint8_t first_buffer[4096];
@@ -269,9 +272,13 @@ static bool sleep_without_input(void)
 
 void serial_idle(void)
 {
+    uint64_t start = board.ticks(), most = board.ticks_hz() / LOOKS_HZ;
+
     while (serial_line.driver != NULL && sleep_without_input()) {
         poll();
         take_keys();
+        if (serial_line.n_joined != 0 && board.ticks() - start > most)
+            return;
     }
 }
 

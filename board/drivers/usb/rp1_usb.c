@@ -38,8 +38,3 @@ unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void)
     }
     return n;
 }
-
-bool rp1_usb_has_keyboard(const struct rp1_usb *r)
-{
-    return r->usb[0].keyboard.device.slot != 0 || r->usb[1].keyboard.device.slot != 0;
-}

@@ -19,6 +19,4 @@ struct rp1_usb {
 unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void), uint64_t ticks_hz,
                       struct block_device **out, unsigned most);
 
-bool rp1_usb_has_keyboard(const struct rp1_usb *r);
-
 #endif

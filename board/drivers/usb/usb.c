@@ -4,41 +4,60 @@
 
 enum { LOOK_MS = 250, REST_MS = 5 }; /* between two looks at the ports; for what is under way */
 
-static unsigned layout; /* a machine has one person at it */
-static bool is_there;
+/* A machine has one person at it. */
+static struct usb_machine {
+    unsigned layout;
+    struct usb *controllers[USB_CONTROLLERS];
+    unsigned n_controllers;
+} usb_machine;
 
 void usb_set_layout(unsigned name)
 {
-    layout = name;
+    usb_machine.layout = name;
 }
 
 bool usb_has_keyboard(void)
 {
-    return is_there;
+    for (unsigned i = 0; i < usb_machine.n_controllers; i++)
+        if (usb_machine.controllers[i]->keyboard.device.slot != 0)
+            return true;
+    return false;
+}
+
+/* ---- keyboards ---- */
+
+static void find_keyboard_at(struct usb *u, uint32_t place, bool all)
+{
+    bool fresh, is_new;
+
+    if (!xhci_is_unused(&u->host, place, &fresh))
+        return;
+    is_new = u->host.news[place] & XHCI_NEW_TO_KEYBOARDS;
+    u->host.news[place] &= (uint8_t)~XHCI_NEW_TO_KEYBOARDS;
+    if ((all || is_new) && usb_keyboard_open(&u->keyboard, &u->host, place) == ERR_NO_DEVICE &&
+        is_new)
+        (void)xhci_hub_open(&u->host, place); /* a keyboard may be behind it */
 }
 
 /* One that came since its port was reset last, or all since the controller was started. */
 static void find_keyboard(struct usb *u)
 {
-    bool all = u->starts != u->host.starts, fresh;
+    bool all = u->starts != u->host.starts;
 
     u->starts = u->host.starts;
     xhci_hub_look(&u->host);
     for (uint32_t place = 1; place <= xhci_n_places(&u->host) && u->keyboard.device.slot == 0;
          place++)
-        if (xhci_is_unused(&u->host, place, &fresh) && (all || fresh) &&
-            usb_keyboard_open(&u->keyboard, &u->host, place) == ERR_NO_DEVICE && fresh)
-            (void)xhci_hub_open(&u->host, place); /* a keyboard may be behind it */
-    is_there = u->keyboard.device.slot != 0;
+        find_keyboard_at(u, place, all);
 }
 
-static bool is_due(struct usb *u)
+static bool is_due(struct usb *u, uint64_t *looked)
 {
     uint64_t now = u->host.setup.ticks();
 
-    if (now - u->looked < u->host.setup.ticks_hz / 1000 * LOOK_MS)
+    if (now - *looked < u->host.setup.ticks_hz / 1000 * LOOK_MS)
         return false;
-    u->looked = now;
+    *looked = now;
     return true;
 }
 
@@ -63,7 +82,7 @@ static void look(struct usb *u)
 {
     bool works = u->keyboard.device.slot == 0 || usb_keyboard_look(&u->keyboard, &u->host);
 
-    if (works && !is_due(u))
+    if (works && !is_due(u, &u->looked))
         return;
     if (u->keyboard.device.slot != 0 &&
         (!works || !xhci_is_connected(&u->host, &u->keyboard.device)) &&
@@ -77,11 +96,130 @@ int usb_take(void *usb)
 {
     struct usb *u = usb;
 
-    u->keyboard.keys.layout = layout;
+    u->keyboard.keys.layout = usb_machine.layout;
     if (u->host.running)
         look(u);
     return keyboard_keys_take(&u->keyboard.keys);
 }
+
+/* ---- drives that come and go ---- */
+
+static bool is_attached(const struct usb *u, unsigned drive)
+{
+    return u->drives[drive].device.slot != 0;
+}
+
+/* Where a drive goes that is new here: to one that never worked, to nobody's, or to one that is gone and that nobody
+ * counts on. USB_DRIVES: there is no such place. */
+static unsigned free_drive(const struct usb *u)
+{
+    for (unsigned i = 0; i < u->n_drives; i++)
+        if (!is_attached(u, i) && u->devices[i].n_sectors == 0 && !u->drives[i].dead)
+            return i;
+    if (u->n_drives < USB_DRIVES)
+        return u->n_drives;
+    for (unsigned i = 0; i < USB_DRIVES; i++)
+        if (!is_attached(u, i) && !u->devices[i].in_use && !u->drives[i].dead)
+            return i;
+    return USB_DRIVES;
+}
+
+/* ERR_NO_DEVICE: it is no drive that was here. */
+static enum err take_back(struct usb *u, uint32_t place)
+{
+    for (unsigned i = 0; i < u->n_drives; i++)
+        if (!is_attached(u, i) && u->devices[i].n_sectors != 0 &&
+            usb_storage_take(&u->drives[i], place, place) == ERR_OK)
+            return ERR_OK;
+    return ERR_NO_DEVICE;
+}
+
+/* A drive that is new here, and *out it, also where it cannot be used. ERR_NO_DEVICE: it is none. */
+static enum err take_new(struct usb *u, uint32_t place, struct block_device **out)
+{
+    unsigned at = free_drive(u);
+    enum err e;
+
+    if (at == USB_DRIVES) {
+        u->refused = (struct block_device){
+            .name = "USB controller",
+            .problem =
+                "what was plugged in is left alone: three drives are known, which is the most"
+        };
+        *out = &u->refused;
+        return ERR_OK;
+    }
+    e = usb_storage_open(&u->drives[at], &u->host, place, place, &u->devices[at]);
+    if (e != ERR_OK) {
+        u->devices[at].n_sectors = 0; /* whoever was there is forgotten */
+        return e;
+    }
+    if (at == u->n_drives)
+        u->n_drives++;
+    for (unsigned i = 0; i < u->n_drives; i++)
+        if (i != at)
+            usb_storage_compare(&u->drives[i], &u->drives[at]);
+    u->is_told[at] = is_attached(u, at);
+    *out = &u->devices[at];
+    return ERR_OK;
+}
+
+/* What came to the place by the look before, so that its contacts have settled. */
+static void take_drive(struct usb *u, uint32_t place, struct block_device **out)
+{
+    uint8_t *news = &u->host.news[place];
+    bool is_new = *news & XHCI_NEW_TO_DRIVES, fresh;
+
+    if (!xhci_is_unused(&u->host, place, &fresh) || !is_new)
+        return;
+    *news &= (uint8_t)~XHCI_NEW_TO_DRIVES;
+    if (take_back(u, place) == ERR_OK)
+        return;
+    if (u->keyboard.device.slot == 0)
+        find_keyboard_at(u, place, true);
+    if (xhci_is_unused(&u->host, place, &fresh) && take_new(u, place, out) == ERR_NO_DEVICE)
+        (void)xhci_hub_open(&u->host, place);
+}
+
+/* The first drive that is not as it was told of last. */
+static struct block_device *next_change(struct usb *u)
+{
+    for (unsigned i = 0; i < u->n_drives; i++) {
+        bool is_there = is_attached(u, i);
+
+        if (u->is_told[i] == is_there)
+            continue;
+        u->is_told[i] = is_there;
+        u->devices[i].problem = is_there ? NULL : "it was unplugged";
+        return &u->devices[i];
+    }
+    return NULL;
+}
+
+static struct block_device *look_for_drives(struct usb *u)
+{
+    struct block_device *out = next_change(u);
+
+    if (out != NULL || !u->host.running || !is_due(u, &u->looked_for_drives) || !all_rest(u))
+        return out;
+    xhci_hub_look(&u->host);
+    for (unsigned i = 0; i < u->n_drives; i++)
+        usb_storage_look(&u->drives[i]);
+    for (uint32_t place = 1; place <= xhci_n_places(&u->host) && out == NULL; place++)
+        take_drive(u, place, &out);
+    return out != NULL ? out : next_change(u);
+}
+
+struct block_device *usb_look(void)
+{
+    struct block_device *out = NULL;
+
+    for (unsigned i = 0; i < usb_machine.n_controllers && out == NULL; i++)
+        out = look_for_drives(usb_machine.controllers[i]);
+    return out;
+}
+
+/* ---- the start ---- */
 
 static unsigned complain(struct usb *u, struct block_device **out, const char *why)
 {
@@ -90,20 +228,40 @@ static unsigned complain(struct usb *u, struct block_device **out, const char *w
     return 1;
 }
 
+/* What is at the places up to the last was looked at. */
+static void note_looked(struct usb *u, uint32_t last)
+{
+    for (uint32_t place = 1; place <= last; place++)
+        u->host.news[place] &= (uint8_t)~XHCI_NEW_TO_DRIVES;
+}
+
 static unsigned find_drives(struct usb *u, struct block_device **out, unsigned most)
 {
+    uint32_t place = 1, last = xhci_n_places(&u->host);
     unsigned *n = &u->n_drives;
-    uint32_t place = 1;
 
     for (; *n < USB_DRIVES && *n < most; ++*n) {
-        if (usb_storage_open(&u->drives[*n], &u->host, place, &u->devices[*n]) != ERR_OK)
+        if (usb_storage_open(&u->drives[*n], &u->host, place, last, &u->devices[*n]) != ERR_OK) {
+            note_looked(u, last);
             break;
+        }
         place = u->drives[*n].place + 1;
+        note_looked(u, place - 1);
         for (unsigned i = 0; i < *n; i++)
             usb_storage_compare(&u->drives[i], &u->drives[*n]);
+        u->is_told[*n] = is_attached(u, *n);
         out[*n] = &u->devices[*n];
     }
     return *n;
+}
+
+static void keep_controller(struct usb *u)
+{
+    for (unsigned i = 0; i < usb_machine.n_controllers; i++)
+        if (usb_machine.controllers[i] == u)
+            return;
+    if (usb_machine.n_controllers < USB_CONTROLLERS)
+        usb_machine.controllers[usb_machine.n_controllers++] = u;
 }
 
 unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_device **out,
@@ -127,6 +285,7 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
         (void)xhci_stop(&u->host);
         return complain(u, out, u->host.why);
     }
+    keep_controller(u);
     n = find_drives(u, out, most);
     if (u->host.running)
         find_keyboard(u);

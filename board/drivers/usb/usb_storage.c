@@ -34,9 +34,9 @@ static enum err wait_ready(struct usb_storage *s)
         unsigned key = usb_storage_sense(s, &code);
 
         if (key == KEY_NOT_READY && code == NO_MEDIUM)
-            return refuse(s, "there is no card in the USB reader: put one in and restart");
+            return refuse(s, "there is no card in the USB reader: put one in and plug it in again");
         if (xhci_is_over(s->host, &d))
-            return refuse(s, "the USB drive does not get ready: unplug it and restart");
+            return refuse(s, "the USB drive does not get ready: plug it in again");
     }
     return o == USB_GOOD ? ERR_OK
                          : refuse(s, "the USB drive does not answer as it should: use another");
@@ -83,7 +83,7 @@ static enum err learn(struct usb_storage *s)
     if (e != ERR_OK)
         return e;
     if (before != 0 && before != s->n_sectors)
-        return refuse(s, "another USB drive is in its place: restart");
+        return refuse(s, "another USB drive is in its place");
     if (usb_storage_run(s, mode, sizeof mode, 4) ==
         USB_GOOD) /* SPC-4, 6.11: the header's third byte */
         s->read_only = s->answer[2] & 0x80;
@@ -174,8 +174,8 @@ static void set_name(struct usb_storage *s)
     *at = '\0';
 }
 
-/* Places before `first` are left out. */
-static enum err start(struct usb_storage *s, uint32_t first)
+/* At the places from `first` to `last`. */
+static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
 {
     struct xhci *x = s->host;
     enum err e = ERR_OK;
@@ -191,7 +191,7 @@ static enum err start(struct usb_storage *s, uint32_t first)
     }
     e = ERR_NO_DEVICE;
     xhci_hub_look(x);
-    for (uint32_t place = first; place <= xhci_n_places(x) && e != ERR_OK; place++) {
+    for (uint32_t place = first; place <= last && e != ERR_OK; place++) {
         if (!xhci_is_unused(x, place, &fresh))
             continue;
         e = try_place(s, place);
@@ -204,7 +204,7 @@ static enum err start(struct usb_storage *s, uint32_t first)
     set_name(s);
     e = learn(s);
     if (e != ERR_OK && s->why == NULL)
-        return refuse(s, "the USB drive does not answer as it should: unplug it and restart");
+        return refuse(s, "the USB drive does not answer as it should: plug it in again");
     return e;
 }
 
@@ -215,6 +215,15 @@ static void let_go(struct usb_storage *s)
     s->dead = xhci_detach(s->host, &s->device) != ERR_OK && xhci_stop(s->host) != ERR_OK;
     s->stopped = !s->dead;
     s->phase = USB_IDLE;
+}
+
+enum err usb_storage_take(struct usb_storage *s, uint32_t first, uint32_t last)
+{
+    enum err e = s->dead ? ERR_IO : start(s, first, last);
+
+    if (e != ERR_OK && !s->dead)
+        let_go(s);
+    return e;
 }
 
 /* ---- requests ---- */
@@ -368,10 +377,8 @@ static enum err usb_storage_submit(struct block_device *dev, struct block_reques
     if (!block_request_in_reach(dev, r) ||
         !dma_reaches(&s->host->setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES))
         return ERR_RANGE;
-    if (s->stopped && start(s, 1) != ERR_OK) { /* it may come back later */
-        let_go(s);
-        return ERR_IO;
-    }
+    if (s->stopped && usb_storage_take(s, 1, xhci_n_places(s->host)) != ERR_OK)
+        return ERR_IO; /* it may come back later */
     if (s->n_row == USB_STORAGE_DEPTH)
         return ERR_BUSY;
     r->done = false;
@@ -450,24 +457,25 @@ void usb_storage_compare(struct usb_storage *a, struct usb_storage *b)
         a->has_twin = b->has_twin = true;
 }
 
-enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first,
+void usb_storage_look(struct usb_storage *s)
+{
+    if (is_lost(s) || (s->device.slot != 0 && !xhci_is_connected(s->host, &s->device)))
+        (void)stop_all(s, ERR_IO);
+}
+
+enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first, uint32_t last,
                           struct block_device *out)
 {
     enum err e;
 
     memset(s, 0, sizeof *s);
-    memset(out, 0, sizeof *out);
     s->host = host;
     device_name_set(s->name, "USB drive at ", host->setup.mmio);
-    e = start(s, first);
-    if (e != ERR_OK)
-        let_go(s);
+    e = usb_storage_take(s, first, last);
     if (e == ERR_NO_DEVICE)
         return e;
-    out->name = s->name;
-    out->kind = BLOCK_USB;
-    out->driver = s;
-    out->problem = s->why;
+    *out =
+        (struct block_device){ .name = s->name, .kind = BLOCK_USB, .driver = s, .problem = s->why };
     if (e == ERR_OK)
         fill(s, out);
     return ERR_OK;

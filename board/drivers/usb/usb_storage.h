@@ -13,7 +13,7 @@ enum {
     USB_STORAGE_BLOCK = 4096, /* the largest that a drive may have */
 };
 
-/* All state of a drive; zeroed by usb_storage_open. */
+/* All state of a drive; zeroed by usb_storage_open. It is attached while device.slot is not 0. */
 struct usb_storage {
     struct xhci_device device;
     _Alignas(64) uint8_t command[64]; /* the wrappers, each in a cache line of its own */
@@ -43,10 +43,16 @@ struct usb_storage {
     char name[USB_STORAGE_NAME_BYTES];
 };
 
-/* Find the first drive at the places of a controller that was started, from `first` on, and fill out. Where it cannot be
- * used, out->problem says why. s->place has it. ERR_NO_DEVICE: there is none. */
-enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first,
+/* Find the first drive at the places from `first` to `last` of a controller that was started, and fill out. Where it
+ * cannot be used, out->problem says why. s->place has it. ERR_NO_DEVICE: there is none. */
+enum err usb_storage_open(struct usb_storage *s, struct xhci *host, uint32_t first, uint32_t last,
                           struct block_device *out);
+
+/* One that was let go of is looked for there, and taken again. ERR_NO_DEVICE: it is not there; otherwise s->why. */
+enum err usb_storage_take(struct usb_storage *s, uint32_t first, uint32_t last);
+
+/* Let go of it where it was pulled. */
+void usb_storage_look(struct usb_storage *s);
 
 /* Two drives of which each, once it is pulled and put back, could be taken for the other: then they are looked for where they
  * were. */

@@ -21,7 +21,11 @@ enum {
     XHCI_CONTROL = 1,  /* the control endpoint's number in contexts (4.5.1) */
     XHCI_HUBS = 4,
     XHCI_HUB_PORTS = 15, /* a route has four bits for each (8.9 of USB 3.2) */
+    XHCI_PLACES = 255 + XHCI_HUBS * XHCI_HUB_PORTS,
 };
+
+/* What came to a place was not looked at by ... */
+enum { XHCI_NEW_TO_KEYBOARDS = 1, XHCI_NEW_TO_DRIVES = 2 };
 
 enum {
     XHCI_SPEED_FULL = 1,
@@ -91,6 +95,9 @@ struct xhci {
     uint32_t context_words, n_ports;
     struct xhci_hub hubs[XHCI_HUBS];
     uint32_t starts; /* how often it was started */
+    uint8_t news
+        [XHCI_PLACES +
+         1]; /* by place: bits XHCI_NEW_TO; xhci_is_unused sets them, their readers clear them */
     bool running;
     const char *why; /* a sentence when the controller cannot be used, else NULL */
 };
@@ -110,7 +117,7 @@ enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place);
 enum err xhci_detach(struct xhci *x, struct xhci_device *d);
 bool xhci_is_connected(struct xhci *x, const struct xhci_device *d);
 
-/* Something is at the place that no device here is. *fresh: it came since the place was reset last. */
+/* Something is at the place that no device here is. *fresh: it came since the place was reset last, which x->news keeps. */
 bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh);
 
 /* Take what is at the port if it is a hub, and switch its ports on. ERR_NO_DEVICE: it is none, or there are too many. */

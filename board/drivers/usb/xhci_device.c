@@ -199,20 +199,31 @@ bool xhci_is_connected(struct xhci *x, const struct xhci_device *d)
     return xhci_hub_has(x, d->hub, d->route, true, &fresh) && !fresh;
 }
 
-bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh)
+static bool has_something(struct xhci *x, uint32_t place, bool *fresh)
 {
     struct xhci_hub *hub;
     uint32_t status, port;
 
-    for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++)
-        if (x->devices[slot] != NULL && x->devices[slot]->place == place)
-            return false;
     hub = xhci_hub_of(x, place, &port);
     if (hub != NULL)
         return xhci_hub_has(x, hub, port, false, fresh);
     status = xhci_read(x, port_register(x, place));
     *fresh = status & PORT_CONNECT_CHANGE;
     return status != UINT32_MAX && (status & PORT_CONNECTED);
+}
+
+bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh)
+{
+    for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++)
+        if (x->devices[slot] != NULL && x->devices[slot]->place == place)
+            return false;
+    if (!has_something(x, place, fresh)) {
+        x->news[place] = 0;
+        return false;
+    }
+    if (*fresh)
+        x->news[place] = XHCI_NEW_TO_KEYBOARDS | XHCI_NEW_TO_DRIVES;
+    return true;
 }
 
 /* 6.2.3.6: a power of two of 125 us. Fast devices tell its exponent, one more; others milliseconds. */

@@ -40,7 +40,7 @@ static enum err open_drive(void)
     };
     if (xhci_start(&host) != ERR_OK)
         return ERR_IO;
-    return usb_storage_open(&drive, &host, 1, &device);
+    return usb_storage_open(&drive, &host, 1, xhci_n_places(&host), &device);
 }
 
 static enum err move(uint64_t sector, uint32_t n, bool write)

@@ -1,0 +1,214 @@
+/* The devices that the platform has, at the start and later: what stands in front of each, their order, and what is said
+ * of them. */
+#include "runtime/storage/storage_private.h"
+
+#include <string.h>
+
+#include "runtime/text/format_text.h"
+
+static void log_device(struct storage *s, const struct block_device *d)
+{
+    char size[FORMAT_NUMBER_BYTES];
+
+    if (d->problem != NULL) {
+        storage_say(s, "storage: %s: %s", d->name, d->problem);
+        return;
+    }
+    format_bytes(size, d->n_sectors * SECTOR_BYTES);
+    if (d->mode != NULL)
+        storage_say(s, "storage: %s, %s, %s, %u bit%s at %u MHz", d->name, size, d->mode,
+                    d->bus_bits, d->bus_bits == 1 ? "" : "s", (unsigned)(d->bus_hz / 1000000));
+    else
+        storage_say(s, "storage: %s, %s%s", d->name, size,
+                    d->memory != NULL ? ", used in place" : "");
+}
+
+/* ---- memory that a device's DMA does not reach ------------------------------------------------- */
+
+/* RAM that nobody uses goes before that of models, which have all of theirs once the start is over. */
+static uint8_t *take_in_reach(struct storage *s, uint64_t end)
+{
+    uint8_t *taken = NULL;
+
+    for (unsigned i = 0; i < BOARD_MAX_RAM - 1 && taken == NULL; i++) {
+        taken = bounce_take_memory(&s->spare[i], end);
+    }
+    if (taken == NULL && !s->is_open) {
+        taken = bounce_take_memory(s->setup.memory, end);
+    }
+    return taken;
+}
+
+/* Whether models may lie where its DMA does not reach. */
+static bool needs_bounce(const struct storage *s, const struct block_device *d)
+{
+    const struct memory_range *m = s->setup.memory;
+
+    return d->problem == NULL && d->memory == NULL && d->dma_end != 0 && m != NULL &&
+           (uintptr_t)m->base + m->bytes > d->dma_end;
+}
+
+/* The device that all others use in place of d. Memory of a bounce is that of whatever comes to its place. */
+static struct block_device *open_bounce(struct storage *s, struct bounce *b, struct block_device *d)
+{
+    uint8_t *memory = b->memory;
+
+    if (!needs_bounce(s, d)) {
+        return d;
+    }
+    if (memory == NULL) {
+        memory = take_in_reach(s, d->dma_end);
+    }
+    if (memory == NULL) {
+        storage_say(
+            s,
+            "storage: its DMA ends at 0x%llx, and no memory below is free: the rest goes without DMA",
+            (unsigned long long)d->dma_end);
+        return d;
+    }
+    bounce_open(b, d, memory);
+    storage_say(
+        s,
+        "storage: its DMA ends at 0x%llx: what lies beyond goes through %u x %u KiB at 0x%llx, each byte "
+        "copied once",
+        (unsigned long long)d->dma_end, BOUNCE_HALVES, BOUNCE_HALF_BYTES / 1024,
+        (unsigned long long)(uintptr_t)memory);
+    return &b->device;
+}
+
+struct bounce *storage_bounce(struct block_device *device)
+{
+    struct io_core *c = io_core_of(device);
+
+    if (c != NULL) {
+        return bounce_of(c->inner);
+    }
+    return bounce_of(device);
+}
+
+/* ---- at the start ------------------------------------------------------------------------------ */
+
+/* Whether a core moves the devices' data. */
+static bool needs_cpu(const struct storage_setup *setup)
+{
+    const struct platform_storage *storage = &setup->platform->storage;
+
+    return storage->needs_cpu && (storage->use_pio == NULL || setup->pio);
+}
+
+/* The driver's device of this number, with what stands in front of it. */
+static void put_fronts(struct storage *s, unsigned i)
+{
+    struct block_device *d = open_bounce(s, &s->bounces[i], s->found[i]);
+
+    s->fronted[i] = d;
+    if (needs_cpu(&s->setup) && d->problem == NULL && d->memory == NULL) {
+        io_core_open(&s->fronts[i], d, &s->setup.platform->cores, s->setup.trace);
+        s->fronted[i] = &s->fronts[i].device;
+    }
+}
+
+/* Boards find their devices in an order of their own; equal ones keep it. */
+static void put_in_order(struct storage *s)
+{
+    for (unsigned i = 0; i < s->n_devices; i++) {
+        unsigned at = i;
+
+        for (; at > 0 && storage_rank(s->devices[at - 1]) > storage_rank(s->fronted[i]); at--) {
+            s->devices[at] = s->devices[at - 1];
+        }
+        s->devices[at] = s->fronted[i];
+    }
+}
+
+void storage_open_devices(struct storage *s)
+{
+    const struct platform *platform = s->setup.platform;
+
+    if (platform->storage.find == NULL) {
+        return;
+    }
+    memcpy(s->spare, platform->memory.spare, sizeof s->spare);
+    s->n_devices = platform->storage.find(platform->storage.context, s->found);
+    memcpy(s->fronted, s->found, sizeof s->fronted);
+    put_in_order(s);
+    memcpy(s->found, s->devices, sizeof s->found);
+    for (unsigned i = 0; i < s->n_devices; i++) {
+        log_device(s, s->found[i]);
+        put_fronts(s, i);
+    }
+    put_in_order(s);
+    s->is_open = true;
+}
+
+/* ---- later ------------------------------------------------------------------------------------- */
+
+/* So that the driver gives the place of no device away that somebody counts on. */
+static void mark_used(struct storage *s, const struct file *const *files, unsigned n)
+{
+    for (unsigned i = 0; i < s->n_devices; i++) {
+        s->found[i]->in_use = false;
+        for (unsigned f = 0; f < n; f++) {
+            s->found[i]->in_use |= files[f]->device == s->fronted[i];
+        }
+    }
+}
+
+/* Where it is among those that are known; n_devices: nowhere. */
+static unsigned number_of(const struct storage *s, const struct block_device *d)
+{
+    unsigned i = 0;
+
+    while (i < s->n_devices && s->found[i] != d) {
+        i++;
+    }
+    return i;
+}
+
+static void say_model(void *context, const char *name, uint64_t bytes)
+{
+    char size[FORMAT_NUMBER_BYTES];
+
+    storage_say(context, "  %.80s, %s", name, format_bytes(size, bytes));
+}
+
+/* It has other contents now, or none. */
+static void take_device(struct storage *s, struct block_device *d)
+{
+    unsigned i = number_of(s, d);
+    bool is_new = i == s->n_devices;
+
+    if (is_new && (i == BOARD_MAX_BLOCK || d->n_sectors == 0)) {
+        return; /* it is named, and of no use */
+    }
+    s->found[i] = d;
+    s->n_devices += is_new;
+    if (d->in_use || d->problem != NULL) {
+        s->fronted[i] = is_new ? d : s->fronted[i];
+        s->fronted[i]->problem = d->problem; /* whatever is on its way there stays */
+    } else {
+        put_fronts(s, i);
+    }
+    put_in_order(s);
+}
+
+bool storage_look(struct storage *s, const struct file *const *files, unsigned n)
+{
+    const struct platform_storage *p = &s->setup.platform->storage;
+    struct block_device *d;
+
+    if (p->look == NULL) {
+        return false;
+    }
+    mark_used(s, files, n);
+    d = p->look(p->context);
+    if (d == NULL) {
+        return false;
+    }
+    log_device(s, d);
+    take_device(s, d);
+    if (d->problem == NULL && storage_list_device(s, d, say_model, s) != ERR_OK) {
+        storage_say(s, "%s", s->problem);
+    }
+    return true;
+}

@@ -1,0 +1,156 @@
+#!/usr/bin/python3
+"""USB drives that come and go while the board runs: named at the prompt with the models they have, below what is being typed;
+taken by name, also where the board started without any model; told apart; pulled in the middle of a reply and put back; at hubs and
+at a second controller."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, HOST, RISCV64_V, WORK, Tap, make_card, segments
+from talk import Console, Monitor
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+SECONDS = 30
+LINE = "Hello there"
+
+
+def model(name, seed):
+    out = os.path.join(WORK, f"hotplug-{name}.ingot")
+    subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "--seed", str(seed), "-o", out], check=True,
+                   capture_output=True, timeout=60)
+    return out
+
+
+MODELS = {name: model(name, seed) for seed, name in enumerate(("one", "two"), 1)}
+CARDS = {name: make_card(f"hotplug-{name}.img", "--size", "64", path) for name, path in MODELS.items()}
+MEMORY = 2 * max(size for _, size in segments(MODELS["one"])[1:-1]) + 4 * 4096
+PACE = 2 << 20  # bytes a second: a reply takes two seconds
+
+
+def ids(text):
+    found = re.search(r"^ids: .*", text, re.M)
+    return found.group(0) if found else None
+
+
+class Board:
+    """A board with USB controllers, and the files of drives that are plugged in later."""
+
+    def __init__(self, machine, controllers=1, words=""):
+        path = os.path.join(WORK, f"hotplug-{machine.board}.qmp")
+        if os.path.exists(path):
+            os.unlink(path)
+        drives = ["-object", f"throttle-group,id=pace,x-bps-read={PACE}"]
+        for name, card in CARDS.items():
+            drives += ["-blockdev", f"driver=throttle,node-name={name},throttle-group=pace,file.driver=raw,"
+                       f"file.file.driver=file,file.file.locking=off,file.file.filename={card}"]
+        for number in range(controllers):
+            drives += ["-device", f"qemu-xhci,id=usb{number or ''}"]
+        drives += ["-qmp", f"unix:{path},server=on,wait=off"]
+        self.console = Console(machine, f"temp=0 n=16 ids spec=off mem={MEMORY} {words}", drives)
+        self.first = self.console.prompt()
+        self.monitor = Monitor(path)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *what):
+        self.monitor.close()
+        self.console.__exit__(*what)
+
+    def plug(self, node, bus="usb.0", serial=None, **where):
+        """QEMU keeps the file until the last read of the old drive has ended."""
+        late = time.monotonic() + SECONDS
+        while "return" not in (said := self.monitor.do("device_add", driver="usb-storage", id=f"stick-{node}", bus=bus,
+                                                       drive=node, serial=serial or node, **where)):
+            assert time.monotonic() < late, said
+            time.sleep(0.2)
+
+    def pull(self, node):
+        assert "return" in self.monitor.do("device_del", id=f"stick-{node}")
+
+
+def test_board(machine):
+    name = machine.board
+    with Board(machine) as b:
+        k = b.console
+        tap.ok("no model is loaded" in b.first, f"{name}: it starts without a model", b.first)
+        k.send("/mod")
+        b.plug("one")
+        said = k.prompt_with("/mod")
+        tap.ok(re.search(r"storage: USB drive at 0x\w+, port \d+, 64.0 MiB\n.*  usb:hotplug-one.ingot, .*\n.*no model is loaded: /model",
+                         said), f"{name}: a drive that is plugged in is named, with its models", said)
+        said = k.say("els")
+        tap.ok("usb:hotplug-one.ingot" in said, f"{name}: what was typed stays, and /models has it", said)
+        said = k.say("/model usb:hotplug-one")
+        unbroken = k.say(LINE)
+        tap.ok("error" not in said and ids(unbroken) and "streamed" in unbroken, f"{name}: and a reply by it", said + unbroken)
+
+        b.pull("one")
+        said = k.prompt()
+        tap.ok(re.search(r"storage: USB drive at 0x\w+, port \d+: it was unplugged", said), f"{name}: unplugged, it is named", said)
+        k.say("/reset")
+        said = k.say(LINE)
+        tap.ok("error:" in said and not ids(said), f"{name}: the next line says so", said)
+        b.plug("two")
+        said = k.prompt()
+        tap.ok("usb:hotplug-two.ingot" in said, f"{name}: another one", said)
+        k.say("/reset")
+        said = k.say(LINE)
+        tap.ok("error:" in said and not ids(said), f"{name}: is not taken for the first", said)
+        said = k.change("usb:hotplug-two")
+        other = k.say(LINE)
+        tap.ok("error" not in said and ids(other) and ids(other) != ids(unbroken), f"{name}: and loads by its name", said + other)
+
+        b.plug("one")
+        said = k.prompt()
+        tap.ok("usb:hotplug-one.ingot" in said, f"{name}: the first comes back beside it", said)
+        said = k.say("/models")
+        tap.ok("usb:hotplug-one.ingot" in said and "usb:hotplug-two.ingot" in said, f"{name}: /models has both", said)
+        k.say("/reset")
+        k.send(LINE + "\r")
+        time.sleep(0.8)
+        b.pull("two")
+        said = k.prompt()
+        tap.ok(re.search("error: .*USB drive at 0x", said) and ids(other).startswith(ids(said)) and
+               len(ids(said)) < len(ids(other)), f"{name}: pulled in the middle of a reply: named, and the prompt is back", said)
+        said = k.prompt()
+        tap.ok("it was unplugged" in said, f"{name}: and told at the prompt", said)
+        b.plug("two")
+        said = k.prompt()
+        tap.ok("usb:hotplug-two.ingot" in said, f"{name}: put back, it is told", said)
+        k.say("/reset")
+        said = k.say(LINE)
+        tap.ok(ids(said) == ids(other) and "error" not in said, f"{name}: and the same tokens", said)
+
+
+def test_hub(machine):
+    """A hub that comes with a drive, and a second controller."""
+    name = machine.board
+    with Board(machine, 2) as b:
+        k = b.console
+        assert "return" in b.monitor.do("device_add", driver="usb-hub", id="hub", bus="usb.0", port="2")
+        b.plug("one", port="2.3")
+        said = k.prompt()
+        tap.ok(re.search(r"USB drive at 0x\w+, port \d+\.3, .*\n.*usb:hotplug-one", said), f"{name}: a drive behind a hub that came", said)
+        b.plug("two", bus="usb1.0")
+        said = k.prompt()
+        tap.ok("usb:hotplug-two.ingot" in said, f"{name}: one at a second controller", said)
+        for model_name in MODELS:
+            said = k.change(f"usb:hotplug-{model_name}") + k.say(LINE)
+            tap.ok(ids(said) and "error" not in said, f"{name}: {model_name} answers", said)
+        assert "return" in b.monitor.do("device_del", id="hub")
+        said = k.prompt()
+        tap.ok("it was unplugged" in said, f"{name}: the hub is pulled with the drive", said)
+        said = k.say(LINE)
+        tap.ok(ids(said) and "error" not in said, f"{name}: and the other one goes on", said)
+
+
+for machine in (ARM64, RISCV64_V):
+    test_board(machine)
+    test_hub(machine)
+tap.done()
