@@ -14,6 +14,7 @@ from machine import ARM64, WORK, make_card, text_of
 
 SECONDS = 240  # for every wait; a machine at rest needs a few
 NUMBERS = itertools.count()
+CARD_DEVICE = ("-device", "virtio-blk-device,drive=paced")
 
 
 def card_of(path):
@@ -43,20 +44,20 @@ class Session:
 
     well = None
 
-    def __init__(self, card, words, rules=(), bps=0, machine=ARM64, start="card"):
+    def __init__(self, card, words, rules=(), bps=0, machine=ARM64, start="card", device=CARD_DEVICE, more=()):
+        """device: what has the drive `paced`; more: names of other faulty ones to swap to, and their rules."""
         self.monitor = os.path.join(WORK, f"stream-{os.getpid()}-{next(NUMBERS)}.sock")
         drives = ["-object", json.dumps({"qom-type": "throttle-group", "id": "pace",
                                          "limits": {"bps-read": bps, "bps-read-max": bps}})]
         for name, path, faults in (("card", card, rules), ("well", self.well, []),
-                                   ("dead", self.well, [rule(None, False)])):
+                                   ("dead", self.well, [rule(None, False)]), *((n, card, r) for n, r in more)):
             drives += ["-blockdev", json.dumps(
                 {"driver": "raw", "node-name": name, "read-only": True,
                  "file": {"driver": "blkdebug", "read-only": True,
                           "image": {"driver": "file", "filename": path, "read-only": True},
                           **({"inject-error": list(faults)} if faults else {})}})]
         drives += ["-blockdev", json.dumps(self.slot(start)),
-                   "-device", "virtio-blk-device,drive=paced",
-                   "-qmp", f"unix:{self.monitor},server=on,wait=off"]
+                   *device, "-qmp", f"unix:{self.monitor},server=on,wait=off"]
         self.raw = b""
         self.at = 0
         self.process = subprocess.Popen(machine.command(words, 1, drives), stdin=subprocess.PIPE,

@@ -30,11 +30,13 @@ static struct rig {
     struct fake_block fake;
     enum rig_pace pace;
     unsigned n_polls;
-    uint16_t *reads;       /* of each sector */
-    long flip_sector;      /* arrives with a flipped bit ... */
-    unsigned flip_times;   /* ... so often */
-    unsigned fail_percent; /* of requests fail, and as many arrive with a flipped bit */
-    uint32_t random;       /* which ones */
+    uint16_t *reads;             /* of each sector */
+    long flip_sector;            /* arrives with a flipped bit ... */
+    unsigned flip_times;         /* ... so often */
+    unsigned fail_percent;       /* of requests fail, and as many arrive with a flipped bit */
+    uint32_t random;             /* which ones */
+    struct block_device *device; /* of the next rig_open, in the place of the fake one; or NULL */
+    uint64_t patience;           /* looks until it counts as silent; 0: hardly ever */
     struct file file;
     struct kernels kernels;
     struct workers *workers;
@@ -145,7 +147,8 @@ static uint64_t rig_file_ticks(void *context)
 __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, bool in_place)
 {
     static const struct platform platform = { .clock = { .ticks = rig_file_ticks, .hz = 1000 } };
-    static const struct file_timeout timeout = { &platform, 1u << 30 };
+    struct file_timeout timeout = { &platform, rig.patience != 0 ? rig.patience : 1u << 30 };
+    struct block_device *device = rig.device != NULL ? rig.device : &rig.fake.dev;
 
     fake_init(&rig.fake, NULL, rig.packed_bytes / SECTOR_BYTES);
     rig.fake.make = rig_sector;
@@ -157,7 +160,7 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
     rig.fail_percent = 0;
     rig.pace = RIG_STEADY;
     memset(rig.reads, 0, RIG_MOST_BYTES / SECTOR_BYTES * sizeof *rig.reads);
-    if (file_open_device(&rig.file, &rig.fake.dev, rig.packed_bytes, &timeout) != ERR_OK)
+    if (file_open_device(&rig.file, device, rig.packed_bytes, &timeout) != ERR_OK)
         rig_die("the fake device does not open");
     file_set_name(&rig.file, "models/made-up.ingot");
     kernels_select(&rig.kernels, host_cpu_features());

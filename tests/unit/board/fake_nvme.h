@@ -12,7 +12,11 @@
 #include "tests/unit/board/dma_log.h"
 #include "tests/unit/tap.h"
 
-enum { DISK_BYTES = 1 << 18, BUFFER_BYTES = 1 << 17, FAKE_QUEUES = 2, FAKE_HELD = 64 };
+#ifndef FAKE_DISK_BYTES /* a test may have a larger drive */
+#define FAKE_DISK_BYTES (1 << 18)
+#endif
+
+enum { DISK_BYTES = FAKE_DISK_BYTES, BUFFER_BYTES = 1 << 17, FAKE_QUEUES = 2, FAKE_HELD = 64 };
 static const uint64_t bus_offset = 0x300000000;
 
 /* What the controller reaches: as cores have it, as it has it, and as it was fetched. */
@@ -21,6 +25,23 @@ static struct reach {
     _Alignas(4096) uint8_t buffer[BUFFER_BYTES];
 } cores, memory, fetched;
 static struct block_device device;
+
+/* Memory of a test's own, which it reaches as well; of a controller that is coherent. */
+static struct {
+    uint8_t *at;
+    size_t bytes;
+} beside;
+
+/* What goes wrong with transfers. */
+enum nvme_fault {
+    NVME_WELL,
+    NVME_READ_ERROR,   /* an unrecovered one */
+    NVME_ABORTED,      /* the controller gave it up */
+    NVME_NO_NAMESPACE, /* it was removed */
+    NVME_NO_ANSWER,
+    NVME_FATAL, /* and no answer */
+    NVME_STRAY, /* an answer to another command */
+};
 
 struct fake_queue {
     uint64_t commands, completions;
@@ -41,6 +62,8 @@ static struct fake_nvme {
     unsigned n_held;
     uint16_t status, extra_id; /* of completions of transfers */
     unsigned fail_once;        /* so many transfers fail */
+    enum nvme_fault fault;
+    unsigned times;  /* so many transfers go wrong so */
     bool pages_only; /* it fails transfers by address and length, whatever it told of them */
     unsigned n_whole;
     unsigned n_flushes, n_starts, n_commands, n_wrong, n_early, n_doorbells;
@@ -73,10 +96,20 @@ static inline uint8_t *on_bus(uint64_t address, uint64_t bytes, size_t *offset)
     return (uint8_t *)&memory + at;
 }
 
+static inline uint8_t *in_beside(uint64_t address, uint64_t bytes)
+{
+    uint64_t at = address - bus_offset - (uintptr_t)beside.at;
+
+    return f.coherent && at < beside.bytes && bytes <= beside.bytes - at ? beside.at + at : NULL;
+}
+
 static inline void read_bus(uint64_t address, void *to, size_t bytes)
 {
     size_t offset;
-    const uint8_t *from = on_bus(address, bytes, &offset);
+    const uint8_t *from = in_beside(address, bytes);
+
+    if (from == NULL)
+        from = on_bus(address, bytes, &offset);
 
     if (from != NULL)
         memcpy(to, from, bytes);
@@ -85,8 +118,13 @@ static inline void read_bus(uint64_t address, void *to, size_t bytes)
 static inline void write_bus(uint64_t address, const void *from, size_t bytes)
 {
     size_t offset;
-    uint8_t *to = on_bus(address, bytes, &offset);
+    uint8_t *to = in_beside(address, bytes);
 
+    if (to != NULL) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    to = on_bus(address, bytes, &offset);
     if (to == NULL)
         return;
     memcpy(to, from, bytes);
@@ -207,6 +245,27 @@ static inline void obey_io(const struct nvme_command *c)
     complete(1, c, status);
 }
 
+/* A transfer that goes wrong. False: this one does not. */
+static inline bool fail_io(const struct nvme_command *c)
+{
+    static const uint16_t statuses[] = {
+        [NVME_READ_ERROR] = 0x281, [NVME_ABORTED] = 0x007, [NVME_NO_NAMESPACE] = 0x00b
+    };
+    struct nvme_command other = *c;
+
+    if (f.times == 0 || f.fault == NVME_WELL)
+        return false;
+    f.times--;
+    if (f.fault < NVME_NO_ANSWER)
+        complete(1, c, statuses[f.fault]);
+    if (f.fault == NVME_FATAL)
+        f.csts |= CSTS_FATAL;
+    other.id ^= 0x300;
+    if (f.fault == NVME_STRAY)
+        complete(1, &other, 0);
+    return true;
+}
+
 static inline void fake_release(void)
 {
     for (unsigned i = 0; i < f.n_held; i++)
@@ -229,6 +288,8 @@ static inline void ring(unsigned queue, uint32_t tail)
             f.n_early++; /* the doorbell came before what it is for */
         if (queue == 0)
             obey_admin(&c);
+        else if (fail_io(&c))
+            continue;
         else if (f.silent && f.n_held < FAKE_HELD)
             f.held[f.n_held++] = c;
         else

@@ -10,7 +10,17 @@
 #include "board/drivers/usb/xhci_registers.h"
 #include "tests/unit/tap.h"
 
-enum { DISK_SECTORS = 256, FAKE_ENDS = 32, FAKE_UNITS = 6, FAKE_PORTS = 3, HUB_PORTS = 4 };
+#ifndef FAKE_DISK_SECTORS /* a test may have larger drives */
+#define FAKE_DISK_SECTORS 256
+#endif
+
+enum {
+    DISK_SECTORS = FAKE_DISK_SECTORS,
+    FAKE_ENDS = 32,
+    FAKE_UNITS = 6,
+    FAKE_PORTS = 3,
+    HUB_PORTS = 4
+};
 enum { BULK_IN = 3, BULK_OUT = 4, HUB_THINK = 2 };
 
 enum fault {
@@ -237,9 +247,11 @@ static inline uint32_t hub_port_status(const struct fake_unit *hub, uint32_t por
            (at->was_reset ? 1u << 20 : 0);
 }
 
-/* The device begins anew. */
+/* The device begins anew. A command that it was at has gone wrong, and counts. */
 static inline void reset_unit(struct fake_unit *u)
 {
+    if (u->has_command && moves_blocks(u))
+        u->times -= u->times != 0;
     u->enabled = u->was_reset = u->connected;
     u->has_command = u->halted_in = u->halted_out = u->skips = false;
     u->configured = u->deep = u->told = false;

@@ -1,0 +1,55 @@
+/* A session over a drive whose controller is a model: what goes wrong once is repeated, and nobody sees it in the logits; what
+ * does not end is named, with the file, the layer and the drive; and once its cause is gone the session goes on with the
+ * right bits. */
+#ifndef INGOT_TESTS_UNIT_DRIVE_SESSION_H
+#define INGOT_TESTS_UNIT_DRIVE_SESSION_H
+
+#include "tests/unit/rig_expected.h"
+
+enum { PATIENCE = 600, FOR_EVER = 1000000 };
+
+/* Of a fault: it is set for so many transfers; 0: its cause is gone. */
+typedef void drive_fault_fn(unsigned times);
+
+/* How a model stands on the drive: in the least memory that it can have. */
+static size_t drive_session_make(void)
+{
+    rig_alone();
+    rig_compute(false);
+    rig_make_model("tiny", INGOT_Q8_0);
+    set_expected();
+    return rig_limits().least;
+}
+
+/* The drive is open and well. */
+static void drive_session(const char *name, struct block_device *device, size_t limit,
+                          drive_fault_fn *set_fault)
+{
+    const char *problem;
+    enum err e;
+    uint32_t i = 0;
+
+    rig.device = device;
+    rig.patience = PATIENCE;
+    if (rig_start(limit, 0, false) != ERR_OK)
+        rig_die(rig.model.problem);
+    OK(append(i++) && append(i++), "%s: a session reads from it", name);
+    set_fault(1);
+    OK(append(i) && rig.model.stream.stats.retries != 0, "%s: once, and it is repeated", name);
+    i++;
+    set_fault(FOR_EVER);
+    e = rig_append(&ids[i], 1, NULL);
+    problem = rig.session.problem;
+    OK((e == ERR_IO || e == ERR_TIMEOUT) && strstr(problem, "made-up.ingot: ") != NULL &&
+           strstr(problem, device->name) != NULL && strstr(problem, "sector ") != NULL,
+       "%s: without an end it is named: %s", name, problem);
+    e = rig_append(&ids[i], 1, NULL);
+    OK(e == ERR_IO || e == ERR_TIMEOUT, "%s: and again", name);
+    set_fault(0);
+    OK(append(i), "%s: when its cause is gone, the session goes on", name);
+    OK(append(i + 1), "%s: with the right bits", name);
+    rig.device = NULL;
+    rig.patience = 0;
+}
+
+#endif
