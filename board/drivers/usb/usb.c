@@ -146,6 +146,7 @@ static enum err take_new(struct usb *u, uint32_t place, struct block_device **ou
             .problem =
                 "what was plugged in is left alone: three drives are known, which is the most"
         };
+        u->host.news[place] |= XHCI_LEFT_ALONE;
         *out = &u->refused;
         return ERR_OK;
     }
@@ -172,13 +173,11 @@ static void take_drive(struct usb *u, uint32_t place, struct block_device **out)
 
     if (!xhci_is_unused(&u->host, place, &fresh) || !is_new)
         return;
-    *news &= (uint8_t)~XHCI_NEW_TO_DRIVES;
-    if (take_back(u, place) == ERR_OK)
-        return;
-    if (u->keyboard.device.slot == 0)
+    if (take_back(u, place) != ERR_OK && u->keyboard.device.slot == 0)
         find_keyboard_at(u, place, true);
     if (xhci_is_unused(&u->host, place, &fresh) && take_new(u, place, out) == ERR_NO_DEVICE)
         (void)xhci_hub_open(&u->host, place);
+    *news &= (uint8_t)~XHCI_NEW_TO_DRIVES; /* whatever it is */
 }
 
 /* The first drive that is not as it was told of last. */

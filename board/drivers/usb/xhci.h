@@ -25,7 +25,7 @@ enum {
 };
 
 /* What came to a place was not looked at by ... */
-enum { XHCI_NEW_TO_KEYBOARDS = 1, XHCI_NEW_TO_DRIVES = 2 };
+enum { XHCI_NEW_TO_KEYBOARDS = 1, XHCI_NEW_TO_DRIVES = 2, XHCI_LEFT_ALONE = 4 /* for good */ };
 
 enum {
     XHCI_SPEED_FULL = 1,

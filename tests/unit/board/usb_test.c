@@ -208,8 +208,93 @@ static void test_hub(uint32_t hub_speed, uint32_t first, uint32_t second, const 
        "%s: and is back with both", name);
 }
 
+/* What the next looks tell, as its name's end and whether it can be used; NULL: nothing. Contacts settle between two of
+ * them. */
+static const struct block_device *looks(void)
+{
+    const struct block_device *d = NULL;
+
+    for (unsigned i = 0; i < 4 && d == NULL; i++) {
+        f.now += 300;
+        d = usb_look();
+    }
+    return d;
+}
+
+static bool tells(unsigned drive, const char *end, bool works)
+{
+    const struct block_device *d = looks();
+
+    return d == &usb.devices[drive] && has_name(d, end) && (d->problem == NULL) == works;
+}
+
+static void test_plugged(void)
+{
+    clear();
+    OK(open_all() == 0 && looks() == NULL, "nothing is there, and nothing comes");
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    f.units[0].number = '1';
+    OK(tells(0, ", port 1", true) && unit_read(&usb.devices[0]) == 0 && looks() == NULL,
+       "a drive comes, and is told once");
+    usb.devices[0].in_use = true;
+    pull(&f.units[0]);
+    OK(tells(0, ", port 1", false) && strcmp(usb.devices[0].problem, "it was unplugged") == 0,
+       "and goes");
+    put(1, FAKE_DRIVE, XHCI_SPEED_SUPER, 1, 0);
+    f.units[1].number = '2';
+    OK(tells(1, ", port 1", true) && unit_read(&usb.devices[1]) == 1 &&
+           unit_read(&usb.devices[0]) == -1,
+       "another one in its place is another device");
+    f.units[0].port = 3;
+    plug(&f.units[0]);
+    OK(tells(0, ", port 3", true) && unit_read(&usb.devices[0]) == 0,
+       "the first is back at another port");
+    pull(&f.units[0]);
+    put(2, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    f.units[2].number = '3';
+    OK(read_from(&usb.devices[0]) == ERR_IO && tells(0, ", port 3", false) &&
+           tells(2, ", port 2", true) && unit_read(&usb.devices[2]) == 2,
+       "one that a read in trouble has met is taken all the same");
+    pull(&f.units[2]);
+    put(3, FAKE_DRIVE, XHCI_SPEED_HIGH, 3, 0);
+    f.units[3].number = '4';
+    OK(tells(2, ", port 2", false) && tells(2, ", port 3", true) &&
+           unit_read(&usb.devices[2]) == 3 && n_wrong == 0,
+       "a fourth takes the place of one that nobody counts on");
+    usb.devices[2].in_use = usb.devices[1].in_use = true;
+    put(4, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
+    OK(looks() == &usb.refused && looks() == NULL, "and none where all are counted on");
+    f.units[3].unit = 1;
+    pull(&f.units[3]);
+    OK(tells(2, ", port 3", false), "one goes");
+    plug(&f.units[3]);
+    OK(looks() == &usb.refused && usb.devices[2].problem != NULL && n_wrong == 0,
+       "and is no use any more when it is back");
+}
+
+static void test_plugged_hub(void)
+{
+    clear();
+    (void)open_all();
+    put(0, FAKE_HUB, XHCI_SPEED_HIGH, 2, 0);
+    put(1, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 3);
+    OK(tells(0, ", port 2.3", true) && unit_read(&usb.devices[0]) == 1, "a hub comes with a drive");
+    put(2, FAKE_DRIVE, XHCI_SPEED_FULL, 2, 1);
+    f.units[2].number = '2';
+    OK(tells(1, ", port 2.1", true) && unit_read(&usb.devices[1]) == 2, "and gets another one");
+    pull(&f.units[0]);
+    OK(tells(0, ", port 2.3", false) && tells(1, ", port 2.1", false), "with the hub both go");
+    for (unsigned u = 0; u < 3; u++)
+        plug(&f.units[u]);
+    OK(tells(0, ", port 2.3", true) && tells(1, ", port 2.1", true) &&
+           unit_read(&usb.devices[1]) == 2 && n_wrong == 0,
+       "and come back");
+}
+
 int main(void)
 {
+    test_plugged();
+    test_plugged_hub();
     test_own_ports();
     test_trouble();
     test_exchanged();
