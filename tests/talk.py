@@ -166,7 +166,7 @@ class Console:
             self.answer()  # it takes this for a terminal, and asks how wide it is
         return self.seen
 
-    def prompt_with(self, typed, timeout=60):
+    def prompt_with(self, typed, timeout=PATIENCE):
         """The same where something is typed after it."""
         self.expect(PROMPT[:-1] + re.escape(typed) + "$", timeout)
         return self.seen

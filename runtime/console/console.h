@@ -70,7 +70,7 @@ struct console_input {
     bool left;    /* ... but for lines of the log below it */
     bool aborted;
     bool closed;
-    bool asked; /* whether it is a terminal, which its answer may tell at any time */
+    bool asked;          /* whether it is a terminal, which its answer may tell at any time */
     unsigned head, tail; /* counts of bytes taken and put; they differ by at most the size */
     uint8_t ring[CONSOLE_RING_BYTES];
     struct line_editor editor;
