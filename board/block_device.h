@@ -72,6 +72,9 @@ struct block_device {
     void (*facts)(const void *of, const struct facts *f);
     const void *facts_of;
 
+    /* Sectors of a request, where each one costs so much that small ones are slow. 0: any will do. */
+    uint32_t wanted_sectors;
+
     void *driver; /* the driver's own state */
 };
 

@@ -6,6 +6,8 @@
 
 enum {
     REQUEST_SECTORS = 512, /* 256 KiB: large for a card, and bytes_done moves in small steps */
+    LEAST_REQUESTS = 2,    /* of a read: a part of it is checked while the other one comes */
+    PART_SECTORS = 128,    /* of which a part is a multiple: 64 KiB */
     BACKOFF_POLLS = 1000,  /* before the first retry; each further one waits longer by the same */
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most this part of the limit */
     LEAST_LOOKS = 8192, /* of another core, before the device counts as silent: twice a full queue
@@ -116,6 +118,16 @@ static void file_retire(struct file_read *r)
     }
 }
 
+/* Of a request: what the device wants, but no more than a part of the read. */
+static uint32_t file_request_sectors(const struct file_read *r)
+{
+    const struct block_device *dev = r->file->device;
+    uint64_t parts = r->bytes / SECTOR_BYTES / LEAST_REQUESTS / PART_SECTORS + 1;
+    uint32_t wanted = (uint32_t)min_u64(dev->wanted_sectors, parts * PART_SECTORS);
+
+    return min_u32(dev->max_sectors, max_u32(wanted, REQUEST_SECTORS));
+}
+
 /* Cut the next request: inside one extent, no larger than the device takes. */
 static void file_issue_one(struct file_read *r)
 {
@@ -125,7 +137,7 @@ static void file_issue_one(struct file_read *r)
     uint64_t sectors = (r->bytes - r->bytes_issued) / SECTOR_BYTES;
 
     sectors = min_u64(sectors, x->n_sectors - r->extent_sector);
-    sectors = min_u64(sectors, min_u32(f->device->max_sectors, REQUEST_SECTORS));
+    sectors = min_u64(sectors, file_request_sectors(r));
     memset(slot, 0, sizeof *slot);
     slot->request.sector = x->sector + r->extent_sector;
     slot->request.n_sectors = (uint32_t)sectors;

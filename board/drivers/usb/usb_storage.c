@@ -264,6 +264,12 @@ static uint8_t *part_edge(struct usb_storage *s)
     return s->edge + (s->row[0]->sector + s->moved) % s->block_sectors * SECTOR_BYTES;
 }
 
+/* Of a command. Each costs three turns of the bus, which at SuperSpeed are as long as 256 KiB. */
+static uint32_t most_sectors(const struct usb_storage *s)
+{
+    return s->few || s->device.speed < XHCI_SPEED_SUPER ? USB_STORAGE_FEW : USB_STORAGE_SECTORS;
+}
+
 /* Whole blocks of the request as one command, or a block of which it has a part. */
 static void next_part(struct usb_storage *s)
 {
@@ -277,7 +283,7 @@ static void next_part(struct usb_storage *s)
         s->part = min_u32(s->block_sectors - skip, left);
         move_blocks(s, at / s->block_sectors, 1, s->edge, false);
     } else {
-        s->part = left - left % s->block_sectors;
+        s->part = min_u32(left - left % s->block_sectors, most_sectors(s));
         move_blocks(s, at / s->block_sectors, s->part / s->block_sectors, part_data(s), r->write);
     }
 }
@@ -341,6 +347,8 @@ static enum err advance(struct usb_storage *s)
 
     if (s->outcome == USB_FAILED && usb_storage_sense(s, &code) == KEY_ILLEGAL && s->flushing)
         status = ERR_OK; /* it knows no cache */
+    if (status != ERR_OK && s->part > USB_STORAGE_FEW && xhci_is_connected(s->host, &s->device))
+        s->few = true;
     if (s->outcome == USB_BROKEN)
         return stop_all(s, ERR_IO);
     if (status == ERR_OK && !s->flushing && go_to_next_part(s))
@@ -426,7 +434,10 @@ bool usb_storage_rests(struct usb_storage *s, uint32_t ms)
 
 static enum err usb_storage_reset(struct block_device *dev)
 {
-    return err_unless(stop_all(dev->driver, ERR_TIMEOUT) == ERR_OK, ERR_TIMEOUT);
+    struct usb_storage *s = dev->driver;
+
+    s->few = true; /* it may be the large command that it does not answer */
+    return err_unless(stop_all(s, ERR_TIMEOUT) == ERR_OK, ERR_TIMEOUT);
 }
 
 enum err usb_storage_stop(struct usb_storage *s)
@@ -440,7 +451,7 @@ static void fill(struct usb_storage *s, struct block_device *out)
 {
     out->n_sectors = s->n_sectors;
     out->block_bytes = s->block_sectors * SECTOR_BYTES;
-    out->max_sectors = USB_STORAGE_SECTORS;
+    out->max_sectors = out->wanted_sectors = USB_STORAGE_SECTORS;
     out->queue_depth = USB_STORAGE_DEPTH;
     out->writable = !s->read_only;
     out->dma_end = s->host->setup.window.end;

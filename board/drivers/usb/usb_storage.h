@@ -8,7 +8,8 @@
 
 enum {
     USB_STORAGE_DEPTH = 4,
-    USB_STORAGE_SECTORS = 1024, /* of a request: 512 KiB */
+    USB_STORAGE_SECTORS = 4096, /* of a request, and of a command at SuperSpeed: 2 MiB */
+    USB_STORAGE_FEW = 512, /* of a command at other speeds, or to a drive that failed with more */
     USB_STORAGE_NAME_BYTES = 56,
     USB_STORAGE_BLOCK = 4096, /* the largest that a drive may have */
 };
@@ -32,6 +33,7 @@ struct usb_storage {
     uint64_t n_sectors;
     uint32_t block_sectors; /* of one of the drive's blocks */
     uint32_t moved, part;   /* sectors of the first request: done, and of the command at work */
+    bool few; /* a large command has failed, or had no answer; the next ones are small */
     bool at_edge, has_read_edge; /* the command moves a block of which the request has a part */
     uint32_t place;              /* where it was found last */
     uint32_t identity,

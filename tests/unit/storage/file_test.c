@@ -93,6 +93,36 @@ static void test_orders(void)
     }
 }
 
+/* What a device wants of a request, and the largest one it takes; sectors of a read; requests that it becomes. */
+static void test_sizes(void)
+{
+    static const struct {
+        uint32_t wanted, most, sectors;
+        unsigned requests;
+    } rows[] = {
+        { 0, 8192, SECTORS, 8 },    /* 256 KiB each */
+        { 1024, 8192, SECTORS, 4 }, /* what it wants */
+        { 8192, 8192, SECTORS, 2 }, /* but two at least */
+        { 8192, 8192, 3000, 2 },    /* 1536, a bit more than half, in whole 64 KiB */
+        { 8192, 8192, 700, 2 },     /* no less than without a wish */
+        { 8192, 600, SECTORS, 7 },  /* no more than it takes */
+        { 256, 8192, SECTORS, 8 },  /* nor small ones */
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t bytes = (size_t)rows[i].sectors * SECTOR_BYTES;
+        enum err e;
+
+        start_over();
+        fake.dev.wanted_sectors = rows[i].wanted;
+        fake.dev.max_sectors = rows[i].most;
+        e = file_read_now(&read_a, &file, 0, buffer, bytes);
+        OK(e == ERR_OK && memcmp(buffer, disk, bytes) == 0 && fake.n_reads == rows[i].requests,
+           "%u sectors by %u of %u: %u requests, %u expected", (unsigned)rows[i].sectors,
+           (unsigned)rows[i].wanted, (unsigned)rows[i].most, fake.n_reads, rows[i].requests);
+    }
+}
+
 static void test_extents(void)
 {
     static const uint64_t ranges[][2] = { { 0, 300 },   { 0, 1 },   { 99, 3 },   { 100, 1 },
@@ -426,6 +456,7 @@ int main(void)
         disk[i] = (uint8_t)(random >> 24 | 1);
     }
     test_orders();
+    test_sizes();
     test_extents();
     test_ranges();
     test_failures();

@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+"""What a MiB from a drive costs, counted: its commands, and the registers that are written for them. Each is a wait on a bus, and a
+change of threads in an emulator, where seconds would be those of this computer. docs/EXPERIMENTS.md has the rates."""
+
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, BUILD, RISCV64_V, WORK, Tap, card_arguments, nvme_arguments, usb_arguments
+
+tap = Tap()
+os.makedirs(WORK, exist_ok=True)
+CARD = os.path.join(WORK, "drive-cost.img")
+MIB = 1 << 20
+READ = 8 * MIB  # by the image, in two pieces
+with open(CARD, "wb") as out:
+    for i in range(READ // 4):
+        out.write((i * 2654435761 & 0xffffffff).to_bytes(4, "little"))
+# Each controller's commands in QEMU's trace, and the bytes of one.
+TRACES = ["memory_region_ops_write", "virtio_blk_handle_read", "pci_nvme_read", "usb_msd_cmd_submit"]
+COMMAND = re.compile(r"virtio_blk_handle_read .* nsectors (\d+)|pci_nvme_read .* count (\d+) |usb_msd_cmd_submit .*data-len (\d+)")
+WRITTEN = re.compile(r"memory_region_ops_write .*name '(nvme|doorbell|runtime|operational|usb. port #\d+)'")
+LEAST = 64 << 10  # of a command that reads what was asked for; the rest is the start
+SLOW_USB = usb_arguments(CARD)
+SLOW_USB[SLOW_USB.index("qemu-xhci")] += ",p3=0"  # no port for SuperSpeed: 480 Mbit/s
+# The first half of the second piece cannot be read, once.
+FAILING = (f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,file.image.filename={CARD},"
+           "file.inject-error.0.event=read_aio,file.inject-error.0.errno=5,file.inject-error.0.once=on,"
+           f"file.inject-error.0.sector={READ // 2 // 512 + 8}")
+# name, drives, commands of READ bytes, the most registers a MiB
+ROWS = [
+    ("virtio-blk", card_arguments(CARD, ",file.locking=off"), [256 << 10] * 32, 0),  # its one is an eventfd, which no trace has
+    ("NVMe", nvme_arguments(CARD), [256 << 10] * 32, 8),
+    ("USB", usb_arguments(CARD), [2 * MIB] * 4, 2),
+    ("USB at 480 Mbit/s", SLOW_USB, [256 << 10] * 32, 14),
+    ("USB that failed", usb_arguments(CARD, FAILING), [2 * MIB] * 3 + [256 << 10] * 16, None),
+]
+
+
+def count(case):
+    """(sum, bytes of each command, registers written from the first to the last), or the console."""
+    machine, (name, drives, _, _) = case
+    log = os.path.join(WORK, f"drive-cost-{machine.board}-{name.replace(' ', '-').replace('/', '-')}.log")
+    command = machine.command("once", 1, drives, os.path.join(BUILD, machine.board, "storage-bench.bin")) + ["-D", log]
+    for trace in TRACES:
+        command += ["-trace", trace]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+    row = re.search(rb"^storage-bench: 0 (\d+) \d+ \d+ (\w+) ", done.stdout, re.M)
+    if done.returncode != 0 or not row or int(row.group(1)) != READ:
+        return None, done.stdout.decode("utf-8", "replace")[-2000:], 0
+    commands, written, before = [], 0, 0
+    with open(log, encoding="utf-8", errors="replace") as f:
+        for line in f:
+            found = COMMAND.search(line)
+            if found and int(found[found.lastindex]) * (512 if found.lastindex == 1 else 1) >= LEAST:
+                commands.append(int(found[found.lastindex]) * (512 if found.lastindex == 1 else 1))
+                before = written
+            written += bool(commands and WRITTEN.search(line))
+    os.unlink(log)
+    return row.group(2), commands, before
+
+
+cases = [(machine, row) for machine in (ARM64, RISCV64_V) for row in ROWS]
+with ThreadPoolExecutor(os.cpu_count()) as pool:
+    results = list(pool.map(count, cases))
+want = results[0][0]
+for (machine, (name, _, expected, most)), (sum_, commands, written) in zip(cases, results):
+    each = written / (sum(commands[:-1]) / MIB) if sum_ and len(commands) > 1 else 0
+    fine = sum_ is not None and sum_ == want and commands == expected
+    tap.ok(fine and (most is None or each <= most),
+           f"{machine.board}: {name}: {len(expected)} commands for {READ // MIB} MiB" +
+           ("" if most is None else f", {most} registers a MiB at the most ({each:.1f})"),
+           f"{sum_} for {want}, commands {commands}, {each:.2f} registers a MiB")
+
+tap.done()
