@@ -6,7 +6,7 @@
 
 enum {
     REQUEST_SECTORS = 512, /* 256 KiB: large for a card, and bytes_done moves in small steps */
-    LEAST_REQUESTS = 2,    /* of a read: a part of it is checked while the other one comes */
+    LEAST_REQUESTS = 4,    /* of a read: what has come is checked while the rest does */
     PART_SECTORS = 128,    /* of which a part is a multiple: 64 KiB */
     BACKOFF_POLLS = 1000,  /* before the first retry; each further one waits longer by the same */
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most this part of the limit */
@@ -122,8 +122,9 @@ static void file_retire(struct file_read *r)
 static uint32_t file_request_sectors(const struct file_read *r)
 {
     const struct block_device *dev = r->file->device;
-    uint64_t parts = r->bytes / SECTOR_BYTES / LEAST_REQUESTS / PART_SECTORS + 1;
-    uint32_t wanted = (uint32_t)min_u64(dev->wanted_sectors, parts * PART_SECTORS);
+    uint64_t parts = r->bytes / SECTOR_BYTES + LEAST_REQUESTS * PART_SECTORS - 1;
+    uint32_t wanted = (uint32_t)min_u64(dev->wanted_sectors,
+                                        parts / (LEAST_REQUESTS * PART_SECTORS) * PART_SECTORS);
 
     return min_u32(dev->max_sectors, max_u32(wanted, REQUEST_SECTORS));
 }

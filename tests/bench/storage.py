@@ -150,7 +150,7 @@ def drives(rows, words=()):
     for machine in boards:
         for name, arguments, least_paced, least_free in DRIVES:
             for throttle in [0] if "free" in words else THROTTLES + [0]:
-                bytes_ = (throttle or 400) * SECONDS * 1000000 >> 22 << 22
+                bytes_ = (throttle or 400) * SECONDS * 1000000 >> 23 << 23
                 mine, other = drive_share(machine, arguments, long_image(bytes_), bytes_, throttle)
                 share = mine / other
                 table.append([machine.board, name, f"{throttle} MB/s" if throttle else "none", f"{mine:.1f}",

@@ -4,7 +4,7 @@
  * told: "storage-busy: TICKS COMMANDS BYTES SMALL ELSEWHERE NAME", the time from a command's start
  * to its end, commands with data, their bytes, those of less than 64 KiB, and those whose data is
  * not where the reader wants it. Before them: "storage-buffer: ADDRESS BYTES". The boot argument
- * "once" is one pass over the first 8 MiB, "whole" one over all of the device. With "write" it writes instead, to the second MiB, a sector and then many,
+ * "once" is one pass over the first 8 MiB, "whole" one over all of the device in pieces of 8 MiB. With "write" it writes instead, to the second MiB, a sector and then many,
  * and reads back: "storage-write: BYTES CRC NAME". */
 #include <string.h>
 
@@ -19,6 +19,7 @@
 enum {
     PASSES = 3,
     PIECE_BYTES = 4 << 20,
+    LARGE_BYTES = 8 << 20, /* of "whole": as a layer of a model that is worth a drive */
     FIRST_BYTES = 8 << 20, /* of a device, unless all of it is read */
     TIMEOUT_SECONDS = 30,
     SMALL_BYTES = 64 << 10
@@ -31,6 +32,7 @@ static struct bench_state {
     struct file_read read;
     struct block_device *devices[BOARD_MAX_BLOCK];
     uint64_t most_bytes;
+    uint32_t piece_bytes;
     struct watch { /* on the host of the SD card that is read */
         const struct sd_host_ops *ops;
         struct sd_host_ops watched;
@@ -116,18 +118,18 @@ static void read_all(const struct block_device *device, unsigned pass, uint8_t *
     uint64_t ticks = 0;
     uint32_t crc = 0;
 
-    for (uint64_t at = 0; at < bytes; at += PIECE_BYTES) {
+    for (uint64_t at = 0; at < bytes; at += state.piece_bytes) {
         uint64_t start = board.ticks();
         enum err e;
 
         state.watch.next = buffer; /* every piece goes there */
-        e = file_read_now(&state.read, &state.file, at, buffer, PIECE_BYTES);
+        e = file_read_now(&state.read, &state.file, at, buffer, state.piece_bytes);
 
         ticks += board.ticks() - start;
         if (e != ERR_OK)
             give_up(device, e);
         if (at < FIRST_BYTES) /* what follows takes an emulated core long, and is zeros */
-            crc = crc32c(crc, buffer, PIECE_BYTES);
+            crc = crc32c(crc, buffer, state.piece_bytes);
     }
     console_printf(&state.console, "storage-bench: %u %llu %llu %llu %08x %s\n", pass,
                    (unsigned long long)bytes, (unsigned long long)ticks,
@@ -137,7 +139,7 @@ static void read_all(const struct block_device *device, unsigned pass, uint8_t *
 static void measure(struct block_device *device, unsigned pass, uint8_t *buffer)
 {
     struct file_timeout timeout = { &state.platform, TIMEOUT_SECONDS * state.platform.clock.hz };
-    uint64_t bytes = device->n_sectors * SECTOR_BYTES / PIECE_BYTES * PIECE_BYTES;
+    uint64_t bytes = device->n_sectors * SECTOR_BYTES / state.piece_bytes * state.piece_bytes;
     enum err e;
 
     if (device->problem != NULL || device->memory != NULL || bytes == 0)
@@ -188,10 +190,11 @@ void image_main(const struct machine *machine)
     unsigned n, passes = whole || strcmp(machine->args, "once") == 0 ? 1 : PASSES;
 
     state.most_bytes = whole ? UINT64_MAX : FIRST_BYTES;
+    state.piece_bytes = whole ? LARGE_BYTES : PIECE_BYTES;
     board_platform(&state.platform, machine);
     console_open(&state.console, &state.platform, &setup);
     console_printf(&state.console, "storage-buffer: %llx %x\n",
-                   (unsigned long long)(uintptr_t)buffer, (unsigned)PIECE_BYTES);
+                   (unsigned long long)(uintptr_t)buffer, (unsigned)state.piece_bytes);
     n = board.find_storage(state.devices);
     for (unsigned i = 0; writes && i < n; i++) {
         if (state.devices[i]->writable)

@@ -26,7 +26,7 @@ WRITTEN = re.compile(r"memory_region_ops_write .*name '(nvme|doorbell|runtime|op
 LEAST = 64 << 10  # of a command that reads what was asked for; the rest is the start
 SLOW_USB = usb_arguments(CARD)
 SLOW_USB[SLOW_USB.index("qemu-xhci")] += ",p3=0"  # no port for SuperSpeed: 480 Mbit/s
-# The first half of the second piece cannot be read, once.
+# The first quarter of the second piece cannot be read, once.
 FAILING = (f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,file.image.filename={CARD},"
            "file.inject-error.0.event=read_aio,file.inject-error.0.errno=5,file.inject-error.0.once=on,"
            f"file.inject-error.0.sector={READ // 2 // 512 + 8}")
@@ -34,9 +34,9 @@ FAILING = (f"file.driver=blkdebug,file.image.driver=file,file.image.locking=off,
 ROWS = [
     ("virtio-blk", card_arguments(CARD, ",file.locking=off"), [256 << 10] * 32, 0),  # its one is an eventfd, which no trace has
     ("NVMe", nvme_arguments(CARD), [256 << 10] * 32, 8),
-    ("USB", usb_arguments(CARD), [2 * MIB] * 4, 2),
+    ("USB", usb_arguments(CARD), [MIB] * 8, 3.1),
     ("USB at 480 Mbit/s", SLOW_USB, [256 << 10] * 32, 14),
-    ("USB that failed", usb_arguments(CARD, FAILING), [2 * MIB] * 3 + [256 << 10] * 16, None),
+    ("USB that failed", usb_arguments(CARD, FAILING), [MIB] * 5 + [256 << 10] * 16, None),
 ]
 
 

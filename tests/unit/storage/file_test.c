@@ -101,9 +101,9 @@ static void test_sizes(void)
         unsigned requests;
     } rows[] = {
         { 0, 8192, SECTORS, 8 },    /* 256 KiB each */
-        { 1024, 8192, SECTORS, 4 }, /* what it wants */
-        { 8192, 8192, SECTORS, 2 }, /* but two at least */
-        { 8192, 8192, 3000, 2 },    /* 1536, a bit more than half, in whole 64 KiB */
+        { 800, 8192, SECTORS, 6 },  /* what it wants */
+        { 8192, 8192, SECTORS, 4 }, /* but four at least */
+        { 8192, 8192, 3000, 4 },    /* 768, a bit more than a quarter, in whole 64 KiB */
         { 8192, 8192, 700, 2 },     /* no less than without a wish */
         { 8192, 600, SECTORS, 7 },  /* no more than it takes */
         { 256, 8192, SECTORS, 8 },  /* nor small ones */
