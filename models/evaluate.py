@@ -2,9 +2,9 @@
 """Examines a packed demo model: 200 prompts that it has not seen, answered greedily by the Linux
 program and judged by the generator's own checks.
 
-usage: evaluate.py [-v] [--learn on|loose FACTS] MODEL.ingot...
-Each conversation begins with /teach QUESTION = ANSWER for the lines of FACTS, or /remember for those
-that begin with a namespace.     INGOT_BUILD: where host/ingot is, default: build"""
+usage: evaluate.py [-v] [--every N] [--learn on|loose FACTS] MODEL.ingot...
+--every: one conversation of N. Each conversation begins with /teach QUESTION = ANSWER for the lines
+of FACTS, or /remember for those that begin with a namespace.     INGOT_BUILD: where host/ingot is, default: build"""
 
 import collections
 import os
@@ -90,9 +90,9 @@ class Result:
                 "plot granted")
 
 
-def examine(model, tokenizer):
+def examine(model, tokenizer, every=1):
     result = Result()
-    for system, exchanges in held_out.conversations():
+    for system, exchanges in list(held_out.conversations())[::every]:
         for outcome in converse(model, tokenizer, system, exchanges):
             result.add(*outcome)
     return result
@@ -106,9 +106,14 @@ def main(models):
         with open(models[at + 2]) as facts:
             TAUGHT.extend(lesson(line.rstrip("\n")) for line in facts)
         del models[at:at + 3]
+    every = 1
+    if "--every" in models:
+        at = models.index("--every")
+        every = int(models[at + 1])
+        del models[at:at + 2]
     tokenizer = read_tokenizer(os.path.join(HERE, "demo", "tokenizer.json"))
     for model in (m for m in models if m != "-v"):
-        result = examine(model, tokenizer)
+        result = examine(model, tokenizer, every)
         print(f"{model}: {result.line()}", flush=True)
         for failure in result.failures if verbose else []:
             print("  ", *failure, sep=" | ")

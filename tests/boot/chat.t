@@ -10,7 +10,7 @@ import sys
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, RISCV64_V, WORK, Tap, card_arguments, end, make_card
+from machine import ARM64, HOST, RISCV64_ANY, WORK, Tap, card_arguments, end, make_card
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -110,7 +110,7 @@ def stop(machine):
         end(console)
 
 
-for board in (ARM64, RISCV64_V):
+for board in (ARM64, RISCV64_ANY):
     talk(board)
     stop(board)
 tap.done()

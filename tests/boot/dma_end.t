@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, RISCV64_V, SD_ADMA2, WORK, Machine, Reply, Tap, card_arguments,
+from machine import (ARM64, HOST, RISCV64_ANY, SD_ADMA2, WORK, Machine, Reply, Tap, card_arguments,
                      make_card, run, sd_arguments, segments)
 from talk import Console, make_model, own_copy
 
@@ -33,7 +33,7 @@ RPI_SD = ["-drive", f"if=sd,format=raw,cache=unsafe,snapshot=on,file={card}"]
 # The first memory of all is the bounce's: with an end far up the log says where that is, and an end
 # right after it leaves models nothing within reach.
 END = {}
-for m, far in ((ARM64, 0x48000000), (RISCV64_V, 0x88000000)):
+for m, far in ((ARM64, 0x48000000), (RISCV64_ANY, 0x88000000)):
     status, console = m.run(WORDS + f" dmaend={far:#x}", 1, card_arguments(card), timeout=120)
     found = SAYS.search(console)
     tap.ok(found and int(found.group(1), 16) == far, f"{m.board}: the log says where DMA ends", console)
@@ -45,7 +45,7 @@ def end_word(machine):
 
 
 cases = []
-for m in (ARM64, RISCV64_V):
+for m in (ARM64, RISCV64_ANY):
     cases.append((m, "virtio-blk", WORDS + end_word(m), card_arguments(card)))
     cases.append((m, "virtio-blk, streamed", WORDS + STREAM + end_word(m), card_arguments(card)))
     cases.append((m, "SD, streamed", WORDS + STREAM + end_word(m), SD + ["-trace", "sdhci_adma_loop"]))
@@ -99,7 +99,7 @@ def talk(machine, more, drives):
 
 
 for m, drives in ((ARM64, sd_arguments(own_copy(card, "dma-end-arm64.img"))),
-                  (RISCV64_V, ["-drive", "if=none,id=card,format=raw,cache=unsafe,file=" +
+                  (RISCV64_ANY, ["-drive", "if=none,id=card,format=raw,cache=unsafe,file=" +
                                own_copy(card, "dma-end-riscv64.img"),
                                "-device", "virtio-blk-device,drive=card"])):
     saved, second, loaded, again, plan = talk(m, STREAM + end_word(m), drives)

@@ -11,7 +11,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from display import Display, Qmp, wrapped
-from machine import LONG, ROOT, WORK, Machine, Tap, make_card, segments, text_of, usb_arguments
+from machine import LONG, ROOT, WORK, Tap, machine_of, make_card, segments, text_of, usb_arguments
 from screen import Screen
 
 tap = Tap()
@@ -33,7 +33,7 @@ class Desk:
 
     def __init__(self, board, words, drives):
         self.qmp = Qmp(f"keyboard-{board}")
-        command = Machine(board).command("term=plain temp=0 n=20 " + words, 2, list(drives) + self.qmp.arguments())
+        command = machine_of(board).command("term=plain temp=0 n=20 " + words, 2, list(drives) + self.qmp.arguments())
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL)
         os.set_blocking(self.process.stdout.fileno(), False)

@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from events import Events, of, text_of
-from machine import ARM64, HOST, RISCV64_V, ROOT, WORK, Tap, card_arguments, make_card
+from machine import ARM64, HOST, RISCV64_ANY, ROOT, WORK, Tap, card_arguments, make_card
 
 os.makedirs(WORK, exist_ok=True)
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 CARD = make_card("protocol-card.img", MODEL)
-WAIT = 120
+WAIT = 300
 STORY = "Tell me a story about a fox."
 tap = Tap()
 
@@ -258,7 +258,7 @@ def everything(name, command):
 
 jobs = {"host": [HOST, "chat", MODEL, "--json", "-q"],
         "virt-arm64": ARM64.command("mode=json mem=900K", 2, card_arguments(CARD)),
-        "virt-riscv64": RISCV64_V.command("mode=json", 1, card_arguments(CARD))}
+        "virt-riscv64": RISCV64_ANY.command("mode=json", 1, card_arguments(CARD))}
 with ThreadPoolExecutor(2) as pool:
     done = list(pool.map(lambda job: everything(*job), jobs.items()))
 for c in done:

@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, RISCV64_V, WORK, Tap, make_card, segments
+from machine import ARM64, HOST, RISCV64_ANY, WORK, Tap, make_card, segments
 from slot import Slot
 from talk import Console
 
@@ -30,7 +30,7 @@ def ids(text):
     return found.group(0) if found else None
 
 
-for machine in (ARM64, RISCV64_V):
+for machine in (ARM64, RISCV64_ANY):
     slot = Slot(machine, "pulled")
     with Console(machine, f"temp=0 n=16 ids spec=off mem={MEMORY}", slot.arguments(NODE)) as k:
         k.prompt()

@@ -10,7 +10,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from display import BLACK, CYAN, DARK, GREY, Display, Qmp, wrapped, write_png
-from machine import BUILD, ROOT, WORK, Machine, Tap, make_card, run, text_of
+from machine import BUILD, ROOT, WORK, Machine, Tap, machine_of, make_card, run, text_of
 from screen import Screen
 
 tap = Tap()
@@ -31,7 +31,7 @@ class Talk:
 
     def __init__(self, board, words, drives, more=(), kernel=None):
         self.qmp = Qmp(f"screen-{board}")
-        command = Machine(board).command(words, 4, list(drives) + self.qmp.arguments() + list(more), kernel)
+        command = machine_of(board).command(words, 4, list(drives) + self.qmp.arguments() + list(more), kernel)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL)
         os.set_blocking(self.process.stdout.fileno(), False)

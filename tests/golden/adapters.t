@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from talk import Console
-from machine import ARM64, ASSETS, HOST, RISCV64, RISCV64_V, WORK, Reply, Tap, card_arguments, make_card, pack, run
+from machine import ARM64, ASSETS, HOST, RISCV64, RISCV64_WIDE, WORK, Reply, Tap, card_arguments, make_card, pack, run
 
 ARCH = os.path.join(ASSETS, "arch")
 FOLDER = os.path.join(WORK, "adapters-models")
@@ -227,7 +227,7 @@ for case_, list_ in CASES.items():
     cells[case_, "host, guessing"] = lambda l=list_: host(l, 1, 128, "--spec", "ngram")
     cells[case_, "virt-arm64, 4 cores"] = lambda l=list_: image(ARM64, l, 4)
     cells[case_, "virt-arm64, streamed"] = lambda l=list_: image(ARM64, l, 1, f"mem={size // 2}")
-    cells[case_, "virt-riscv64 V"] = lambda l=list_: image(RISCV64_V, l, 4)
+    cells[case_, "virt-riscv64 V"] = lambda l=list_: image(RISCV64_WIDE, l, 4)
     cells[case_, "virt-riscv64"] = lambda l=list_: image(RISCV64, l, 1)
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     replies = dict(zip(cells, pool.map(lambda cell: Reply(cell()[1]), cells.values())))
@@ -257,7 +257,7 @@ for where, done in (
            f"{where}: 20 swaps, two answers in turn", done[1])
 
 # By the guest's clock, where an instruction takes a nanosecond.
-for machine in (ARM64, RISCV64_V):
+for machine in (ARM64, RISCV64_WIDE):
     with Console(machine, "temp=0 n=2 ticks model=llama_gqa", card_arguments(card) + ["-icount", "shift=0"]) as c:
         c.prompt(200)
         said = [c.say("/adapter " + name, 200) for name in ("llama_gqa-qv", "off", "llama_gqa-all", "llama_gqa-qv",

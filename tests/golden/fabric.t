@@ -11,7 +11,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, LONG, RISCV64, RISCV64_V, ROOT, WORK, Tap, card_arguments, make_card, run
+from machine import ARM64, HOST, LONG, RISCV64, RISCV64_ANY, ROOT, WORK, Tap, card_arguments, make_card, run
 from talk import Console
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
@@ -70,7 +70,7 @@ def cell(key):
         return "".join(k.say(line) for line in lines_of(QUESTIONS[:5]))
 
 
-CELLS = [(ARM64, 2, 0), (RISCV64_V, 1, 0)] + [(ARM64, 1, 0), (ARM64, 4, 0), (RISCV64, 4, 0)] * LONG
+CELLS = [(ARM64, 2, 0), (RISCV64_ANY, 1, 0)] + [(ARM64, 1, 0), (ARM64, 4, 0), (RISCV64, 4, 0)] * LONG
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     for (machine, cores, mem), said in zip(CELLS, pool.map(cell, CELLS)):
         said = said.replace("\r", "")
@@ -137,7 +137,7 @@ said = talk(script, "--learn", "on")
 replies = [line for line in said.split("\n") if line and line[0] != "("]
 right = sum(reply == fact.split(" = ")[1] for reply, (_, fact) in zip(replies, rows))
 tap.ok(len(replies) == len(rows) == 20 and right == 20, f"{right} of {len(rows)} facts in five namespaces are answered", said)
-done = subprocess.run([sys.executable, os.path.join(ROOT, "models/evaluate.py"), "--learn", "on", facts, MODEL], capture_output=True, text=True, timeout=300)
-found = re.search(r"(\d+) of 200 right", done.stdout)
-tap.ok(found and int(found[1]) >= 190, f"and {found and found[0]} of the held-out prompts (193 before)", done.stdout + done.stderr)
+done = subprocess.run([sys.executable, os.path.join(ROOT, "models/evaluate.py"), "--every", "1" if LONG else "4", "--learn", "on", facts, MODEL], capture_output=True, text=True, timeout=300)
+found = re.search(r"(\d+) of (\d+) right", done.stdout)
+tap.ok(found and int(found[2]) >= (200 if LONG else 40) and int(found[1]) >= 0.95 * int(found[2]), f"and {found and found[0]} of the held-out prompts (193 of 200 before)", done.stdout + done.stderr)
 tap.done()

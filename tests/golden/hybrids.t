@@ -8,7 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, ASSETS, HOST, LONG, RISCV64, RISCV64_V, WORK, Reply, Tap, card_arguments,
+from machine import (ARM64, ASSETS, HOST, LONG, RISCV64, RISCV64_WIDE, WORK, Reply, Tap, card_arguments,
                      make_card, run, segments)
 
 PROMPT = "Once upon a time there was a time there was a"
@@ -20,9 +20,9 @@ CACHED = ("lfm2moe", "olmoe", "deepseek2_lite", "deepseek2_v3")  # their experts
 # machine, mode, cores, and words of its own
 CELLS = [("host", "resident", 1, ()), ("host", "streamed", 2, ("chunk=1",)),
          ("host", "resident", 2, ("spec=ngram",)), (ARM64, "resident", 4, ("spec=ngram",)),
-         (RISCV64_V, "streamed", 1, ()),
-         *([(ARM64, "streamed", 1, ()), (RISCV64_V, "resident", 1, ("chunk=1",)),
-            (RISCV64_V, "streamed", 4, ()), (RISCV64, "streamed", 2, ("spec=ngram",))] if LONG else [])]
+         (RISCV64_WIDE, "streamed", 1, ()),
+         *([(ARM64, "streamed", 1, ()), (RISCV64_WIDE, "resident", 1, ("chunk=1",)),
+            (RISCV64_WIDE, "streamed", 4, ()), (RISCV64, "streamed", 2, ("spec=ngram",))] if LONG else [])]
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)

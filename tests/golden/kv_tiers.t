@@ -7,7 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, ASSETS, HOST, LONG, RISCV64_V, Reply, Tap, card_arguments, make_card, pack, run
+from machine import ARM64, ASSETS, HOST, LONG, RISCV64_WIDE, Reply, Tap, card_arguments, make_card, pack, run
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 TEXT = os.path.join(ASSETS, "text/tinystories-eval-64K.txt")
@@ -59,7 +59,7 @@ for i, (case, words) in enumerate(CASES.items()):
     if LONG or i % 2 == 0: # without LONG each of them on one machine, and both have some of tiers, of types and of sinks
         cells[case, "virt-arm64, 4 cores"] = lambda w=words: image(ARM64, w, 4)
     if LONG or i % 2 == 1:
-        cells[case, "virt-riscv64, 1 core"] = lambda w=words: image(RISCV64_V, w, 1)
+        cells[case, "virt-riscv64, 1 core"] = lambda w=words: image(RISCV64_WIDE, w, 1)
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     replies = dict(zip(cells, pool.map(lambda cell: Reply(cell()[1]), cells.values())))
 for (case, where), reply in replies.items():

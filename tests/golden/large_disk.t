@@ -7,7 +7,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, LONG, RISCV64_V, WORK, Reply, Tap, make_disk, nvme_arguments, run, segments,
+from machine import (ARM64, HOST, LONG, RISCV64_ANY, WORK, Reply, Tap, make_disk, nvme_arguments, run, segments,
                      usb_arguments)
 
 SECONDS = 300
@@ -19,7 +19,7 @@ MODEL = os.path.join(WORK, "large-disk.ingot")
 DISK = os.path.join(WORK, "large-disk.img")
 CASES = [(ARM64, "NVMe", nvme_arguments, 2)]
 if LONG:
-    CASES = [(machine, name, drive, cores) for machine in (ARM64, RISCV64_V)
+    CASES = [(machine, name, drive, cores) for machine in (ARM64, RISCV64_ANY)
              for name, drive in (("NVMe", nvme_arguments), ("USB", usb_arguments)) for cores in (1, 4)]
 
 

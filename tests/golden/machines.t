@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from hf_files import FAMILIES, random_model
-from machine import (ARM64, HOST, LONG, RISCV64_V, WORK, Reply, Tap, card_arguments, segments, make_card,
+from machine import (ARM64, HOST, LONG, RISCV64_WIDE, WORK, Reply, Tap, card_arguments, segments, make_card,
                      run)
 
 PROMPT = "The cat sat on the mat and looked"
 N = 24
 KINDS = {"qwen2": "q8_0", "gemma2": "q4_0", "gpt2": "q8_0", "phi3": "f16"}  # the others F32
-CELLS = [("host", "resident", 1), ("host", "streamed", 2), (ARM64, "resident", 2), (RISCV64_V, "streamed", 2),
-         *([(ARM64, "streamed", 1), (RISCV64_V, "resident", 1)] if LONG else [])]
+CELLS = [("host", "resident", 1), ("host", "streamed", 2), (ARM64, "resident", 2), (RISCV64_WIDE, "streamed", 2),
+         *([(ARM64, "streamed", 1), (RISCV64_WIDE, "resident", 1)] if LONG else [])]
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)

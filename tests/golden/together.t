@@ -8,7 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, ASSETS, HOST, LONG, Machine, RISCV64, RISCV64_V, Tap, card_arguments, make_card, pack, run, segments
+from machine import ARM64, ASSETS, HOST, LONG, Machine, RISCV64, RISCV64_WIDE, Tap, card_arguments, make_card, pack, run, segments
 from talk import Console
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
@@ -39,9 +39,9 @@ def cell(key):
 
 CELLS = [("host", 4, 1, "resident"), ("host", 4, 3, "streamed"), ("host", 8, 2, "resident"), ("host", 2, 1, "streamed"),
          (ARM64, 4, 4, "resident"), (ARM64, 4, 1, "streamed"), (ARM64, 8, 2, "streamed"),
-         (RISCV64_V, 4, 1, "resident"), (RISCV64_V, 4, 4, "streamed"), (RISCV64, 2, 2, "resident")]
+         (RISCV64_WIDE, 4, 1, "resident"), (RISCV64_WIDE, 4, 4, "streamed"), (RISCV64, 2, 2, "resident")]
 if LONG:
-    CELLS += [(m, n, c, mode) for m in (ARM64, RISCV64_V, RISCV64) for n in (2, 8) for c in (1, 4) for mode in ("resident", "streamed")]
+    CELLS += [(m, n, c, mode) for m in (ARM64, RISCV64_WIDE, RISCV64) for n in (2, 8) for c in (1, 4) for mode in ("resident", "streamed")]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     texts = list(pool.map(cell, CELLS))
 want = sequences(run([HOST, "bench", model, "--together", "8", "--ids", "-c", "256", "--isa", "ref"])[1])
