@@ -39,7 +39,7 @@ class Desk:
         os.set_blocking(self.process.stdout.fileno(), False)
         self.raw = b""
 
-    def read_until(self, found, seconds=40):
+    def read_until(self, found, seconds=180):
         late = time.monotonic() + seconds
         while not found(text_of(self.raw)) and time.monotonic() < late and self.process.poll() is None:
             self.raw += self.process.stdout.read() or b""

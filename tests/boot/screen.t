@@ -37,7 +37,7 @@ class Talk:
         os.set_blocking(self.process.stdout.fileno(), False)
         self.raw = b""
 
-    def read_until(self, found, seconds=60):
+    def read_until(self, found, seconds=180):
         late = time.monotonic() + seconds
         while not found(text_of(self.raw)) and time.monotonic() < late:
             self.raw += self.process.stdout.read() or b""
