@@ -12,7 +12,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, RISCV64_V, ROOT, WORK, Reply, Tap, card_arguments, make_card, make_disk,
+from machine import (ARM64, HOST, RISCV64_ANY as RISCV64_V, ROOT, WORK, Reply, Tap, card_arguments, make_card, make_disk,
                      nvme_arguments, segments, usb_arguments)
 from talk import Console, make_model, own_copy
 

@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, RISCV64_V, WORK, Reply, Tap, card_arguments, make_card,
+from machine import (ARM64, HOST, RISCV64_ANY as RISCV64_V, WORK, Reply, Tap, card_arguments, make_card,
                      nvme_arguments, segments, written_sectors)
 from talk import Console, make_model, own_copy
 

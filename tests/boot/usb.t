@@ -8,7 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, RISCV64_V, WORK, Reply, Tap, card_arguments, make_card, segments,
+from machine import (ARM64, HOST, RISCV64_ANY as RISCV64_V, WORK, Reply, Tap, card_arguments, make_card, segments,
                      usb_arguments, written_sectors)
 
 tap = Tap()

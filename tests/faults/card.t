@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, RISCV64_V, SD_ADMA2, SD_PIO, SD_SDMA, WORK, Reply, Tap, end,
+from machine import (ARM64, HOST, RISCV64_ANY as RISCV64_V, SD_ADMA2, SD_PIO, SD_SDMA, WORK, Reply, Tap, end,
                      segments, make_card, sd_arguments)
 from talk import Monitor
 

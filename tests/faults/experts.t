@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from flaky_card import Session, card_of, ids_of, rule
-from machine import ARM64, RISCV64_V, ROOT, WORK, Tap, experts
+from machine import ARM64, RISCV64_ANY as RISCV64_V, ROOT, WORK, Tap, experts
 
 MODEL = os.path.join(ROOT, "models/mixture-q4_0.ingot")
 EXPERTS = experts(MODEL)

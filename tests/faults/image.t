@@ -13,7 +13,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, RISCV64_V, WORK, Tap, card_arguments, segments, make_card, text_of)
+from machine import (ARM64, HOST, RISCV64_ANY as RISCV64_V, WORK, Tap, card_arguments, segments, make_card, text_of)
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)

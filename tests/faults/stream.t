@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from flaky_card import Session, card_of, ids_of, rule
-from machine import ARM64, HOST, RISCV64_V, WORK, Tap, segments
+from machine import ARM64, HOST, RISCV64_ANY as RISCV64_V, WORK, Tap, segments
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
