@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, ASSETS, FLASH_BYTES, HOST, LONG, RISCV64, RISCV64_V, Reply, Tap,
+from machine import (ARM64, ASSETS, FLASH_BYTES, HOST, LONG, RISCV64, RISCV64_ANY, RISCV64_V, Reply, Tap,
                      card_arguments, digest, segments, flash_arguments, make_card, make_flash,
                      nvme_arguments, pack, run, usb_arguments)
 
@@ -81,7 +81,7 @@ ALL = [(c, mode) for c in (1, 4) for mode in MODES]
 keys = [(m, t, c, mode) for t in TYPES for m in ["host"] + MACHINES
         for c, mode in CORNERS.get(t, SLOW if m in (RISCV64, RISCV64_V) and not LONG else ALL)]
 # Two corners of each device, so that either machine has all of them; in test-long all of all.
-keys += [(m, t, c, f"{device} {mode}") for t in DEVICE_TYPES for m in (ARM64, RISCV64_V)
+keys += [(m, t, c, f"{device} {mode}") for t in DEVICE_TYPES for m in (ARM64, RISCV64_ANY)
          for device in DEVICES for c in (1, 4) for mode in ("resident", "streamed")
          if LONG or (c == 4) == (mode == "streamed")]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
