@@ -5,7 +5,7 @@ PROVE = tests/bounded.py --suite '$@' prove --timer --exec tests/bounded.py
 TEST_ENV = INGOT_BUILD=$(abspath $(O)) INGOT_ASSETS=$(abspath $(ASSETS)) PYTHON=$(PYTHON) \
            FUZZ_SECONDS=$(FUZZ_SECONDS) INGOT_LONG=$(LONG) \
            INGOT_TEST_SECONDS=$(TEST_SECONDS) INGOT_SUITE_SECONDS=$(SUITE_SECONDS)
-FUZZ_SECONDS ?= 1
+FUZZ_SECONDS ?= 0.5
 TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
 
@@ -174,7 +174,7 @@ check: ## the fast part of the tests, for every save: under 2 minutes on 2 cores
 	$(side_by_side) check-parts
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(filter $(LONGEST),$(UNIT)) $(CHECK) $(filter-out $(LONGEST),$(UNIT))
 
-test: ## all suites, 20 to 30 minutes on 2 cores
+test: ## all suites, about 15 minutes on 2 cores
 	$(side_by_side) test-parts layers
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(SUITES)
 
@@ -202,7 +202,7 @@ test-boot: test-images ## boards, CPUs, exception levels, cores, traps; a person
 test-faults: test-images $(O)/asan/ingot ## bad cards, bad images, bad words: each answered with a sentence
 	$(Q)$(TEST_ENV) $(PROVE) $(FAULTS)
 
-test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=1 each
+test-fuzz: $(FUZZ) $(H)/ingot ## parsers of outside data, FUZZ_SECONDS=0.5 each
 	$(Q)$(TEST_ENV) $(PROVE) tests/fuzz/fuzz.t
 
 # libFuzzer over the parsers of model files, FUZZ_SECONDS each, on top of the seeds and of

@@ -37,9 +37,8 @@ def lends(cores, console):
 
 # ---- one reply ---------------------------------------------------------------------------------
 
-ALONE = [(SIFIVE_U, "", 1), (RPI4, "pio", 1)] if LONG else []
-for machine, word, cores in (*ALONE, (SIFIVE_U, "", 2), (SIFIVE_U, "", 4), (RPI3, "pio", 2),
-                             (RPI4, "pio", 2)):
+MORE = [(SIFIVE_U, "", 1), (RPI4, "pio", 1), (SIFIVE_U, "", 4)] if LONG else []
+for machine, word, cores in (*MORE, (SIFIVE_U, "", 2), (RPI3, "pio", 2), (RPI4, "pio", 2)):
     words = (f'prompt="Hello" temp=0 n={TOKENS} ids trace=1 {word} cores={cores} mem={limit} '
              'model=card-core.ingot')
     for _ in range(TRIES):
