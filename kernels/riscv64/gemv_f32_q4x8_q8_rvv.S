@@ -3,7 +3,7 @@
  *                           size_t ahead)
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft1, every
- * vector register.
+ * vector register; 608 bytes of stack.
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows (low nibbles) and the 4 columns 16 further on
  * (high nibbles). The 4 activations of a chunk are one 32-bit word, broadcast over the 8 rows; the
@@ -13,10 +13,11 @@
  * and their lanes, four to a row, fold at once by narrowing shifts, first in int16 (30720), then
  * widening; the bias 8 of the nibbles is taken off as 8 * x.sum.
  *
- * A set is what fills 8 registers: at VLEN 128 two groups, each multiplied 32 bytes at a time; at
- * 256 four, each multiplied whole. Longer vectors and the last groups take one chunk and one group
- * at a time.
- * Instructions for 8 rows and 32 columns, in tiles of 8 groups: 37 at VLEN 128, 22 at 256;
+ * At VLEN 128 a group is multiplied 64 bytes at a time, two chunks at once; its dots go to the stack, as x
+ * fills half of the registers, and the groups of a tile are folded and added to y four at a time. At 256 a
+ * set of four groups fills 8 registers, each multiplied whole. Longer vectors and the last groups take one chunk
+ * and one group at a time.
+ * Instructions for 8 rows and 32 columns, in tiles of 8 groups: 29 at VLEN 128, 22 at 256;
  * a group alone: 68. */
 
 #define dst a0
@@ -39,12 +40,21 @@
 #define set_rows s1
 #define shift_up s2    /* 2^13 */
 #define set_at s3      /* a set's first group */
+#define spill_at n_sets /* VLEN 128: dots of a group */
+#define tile_rows set_rows
+#define tile_left sets_left /* rows */
+#define words_left s4  /* four scales each, of the tile's groups */
+#define tile_bytes s5  /* of its groups */
+#define set_bytes s6
+#define group_end s7
 #define scale_up ft0   /* 2^112 */
 #define act_scale ft1
 
 #define TILE 64        /* rows */
-#define SCALES_BYTES 32 /* offsets of a set's scales, then what is saved */
-#define FRAME_BYTES (SCALES_BYTES + 32)
+#define SCALES_BYTES 32 /* offsets of a set's scales, then what is saved, then dots of a tile's groups */
+#define DOTS_AT (SCALES_BYTES + 64)
+#define GROUP_DOTS 64
+#define FRAME_BYTES (DOTS_AT + TILE / GROUP_ROWS * GROUP_DOTS)
 
 #include "kernels/riscv64/gemv_rvv.h"
 
@@ -81,53 +91,57 @@
     slli bias, bias, 3
 .endm
 
-/* ---- VLEN 128, a set of two groups: x in v0-v15, dots in v16-v23 ---- */
+/* ---- VLEN 128: x in v0-v15, dots of a group in v16-v23 ---- */
 
-/* 64 bytes at \offset with the activations of its columns. At VLEN 128 a whole register group
- * of m4 is 64 bytes, one of m2 is 32. */
-.macro half_group_128 dots, offset, low0, low1, high0, high1, first
+/* The dots of a group, whose nibbles are at group, to spill_at. 128 bytes fill eight registers; x of two chunks
+ * fills four, and so does what is made of two chunks, low nibbles or high ones. The first product may lie over the
+ * upper half of its sums. */
+.macro group_128
+    vl8re8.v v24, (group)
     vsetvli temp, zero, e8, m4, ta, ma
-    addi temp, group, QUANTS + \offset
-    vle8.v v24, (temp)
-    vand.vi v28, v24, 15
+    add group, group, row_bytes
+    vand.vi v20, v24, 15
+    vwmulsu.vv v16, v0, v20
     vsrl.vi v24, v24, 4
-    vsetvli temp, zero, e8, m2, ta, ma
-    .ifnb \first
-    vwmulsu.vv \dots, \low0, v28
-    .else
-    vwmaccsu.vv \dots, \low0, v28
-    .endif
-    vwmaccsu.vv \dots, \low1, v30
-    vwmaccsu.vv \dots, \high0, v24
-    vwmaccsu.vv \dots, \high1, v26
-.endm
-
-.macro group_128 dots
-    half_group_128 \dots, 0, v0, v2, v8, v10, first
-    half_group_128 \dots, 64, v4, v6, v12, v14
-.endm
-
-/* y += (float)(dots - bias) * (scales * x.d) for the set at group; on to the next. */
-.macro set_128
-    group_128 v16
-    add group, group, row_bytes
-    group_128 v20
+    vwmaccsu.vv v16, v8, v24
+    vand.vi v24, v28, 15
+    vwmaccsu.vv v16, v4, v24
+    vsrl.vi v28, v28, 4
+    vwmaccsu.vv v16, v12, v28
     vsetvli temp, zero, e16, m4, ta, ma
-    vnsrl.wi v24, v16, 0               /* columns 0 and 2 */
-    vnsrl.wi v28, v16, 16              /* columns 1 and 3 */
-    sub temp, group, row_bytes
-    vl1re16.v v20, (temp)              /* 8 scales are 128 bits */
-    vl1re16.v v21, (group)
-    vadd.vv v24, v24, v28
-    vsetivli zero, 16, e16, m2, ta, ma
-    vnsrl.wi v16, v24, 0
-    vnsrl.wi v18, v24, 16
-    vwmul.vx v28, v20, shift_up        /* sign-extended and shifted left by 13 */
-    vwadd.vv v24, v16, v18
-    vsetvli zero, zero, e32, m4, ta, ma
-    finish v24, v28, v16
-    addi out, out, 64
-    add group, group, row_bytes
+    vadd.vv v16, v16, v20              /* two chunks to one */
+    vs4r.v v16, (spill_at)
+    addi spill_at, spill_at, GROUP_DOTS
+.endm
+
+/* y += (float)(dots - bias) * (scales * x.d) for a set of four groups, or what is left of the tile; on to the next.
+ * v0-v15 are free: x is done with. */
+.macro set_128
+    vsetvli temp, zero, e16, m4, ta, ma
+    vl8re16.v v0, (spill_at)
+    addi spill_at, spill_at, 2 * GROUP_DOTS
+    vl8re16.v v8, (spill_at)
+    addi spill_at, spill_at, 2 * GROUP_DOTS
+    vnsrl.wi v16, v0, 0                /* columns 0 and 2 */
+    vnsrl.wi v24, v0, 16               /* columns 1 and 3 */
+    vnsrl.wi v20, v8, 0
+    vnsrl.wi v28, v8, 16
+    vadd.vv v16, v16, v24
+    vadd.vv v20, v20, v28
+    vnsrl.wi v0, v16, 0
+    vnsrl.wi v4, v16, 16
+    vwadd.vv v8, v0, v4
+    vsetvli temp, words_left, e64, m4, ta, ma
+    vle32.v v16, (sp)
+    vluxei32.v v20, (set_at), v16      /* scales, four at a time */
+    vsetvli temp, zero, e16, m4, ta, ma
+    vwmul.vx v24, v20, shift_up        /* sign-extended and shifted left by 13 */
+    vsetvli temp, tile_left, e32, m8, ta, ma
+    finish v8, v24, v16
+    addi out, out, 128
+    add set_at, set_at, set_bytes
+    addi tile_left, tile_left, -32
+    addi words_left, words_left, -8
 .endm
 
 .macro finish dots, scales, sums
@@ -289,8 +303,72 @@
     j .Lset_\vlen
 .endm
 
+/* The same at VLEN 128: the dots of all groups of a tile, then y of up to 32 rows at once. The last tile, and the last
+ * group, have what rows are left. */
+.macro tiles_128
+    slli set_bytes, row_bytes, 2
+.Ltile_128:
+    beqz rows_left, .Ldone
+    li tile_rows, TILE
+    bleu tile_rows, rows_left, .Lwhole_tile_128
+    mv tile_rows, rows_left
+.Lwhole_tile_128:
+    addi tile_bytes, tile_rows, GROUP_ROWS - 1
+    srli tile_bytes, tile_bytes, 3
+    mul tile_bytes, tile_bytes, row_bytes
+    mv act, act_start
+    addi tile_block, next_group, QUANTS
+    mv out, dst
+    mv tile_left, tile_rows
+    vsetvli temp, zero, e32, m8, ta, ma
+    vmv.v.i v16, 0
+.Lclear_128:
+    vsetvli temp, tile_left, e32, m8, ta, ma
+    vse32.v v16, (out)
+    addi out, out, 128
+    sub tile_left, tile_left, temp
+    bnez tile_left, .Lclear_128
+    beq act, act_end, .Lnext_tile_128
+.Lblock_128:
+    take_act_m2
+    mv group, tile_block
+    add group_end, tile_block, tile_bytes
+    bnez ahead, .Lprefetch_128
+.Lgroups_128:
+    addi spill_at, sp, DOTS_AT
+.Lgroup_128:
+    group_128
+    bne group, group_end, .Lgroup_128
+    addi spill_at, sp, DOTS_AT
+    addi set_at, tile_block, -QUANTS
+    mv out, dst
+    mv tile_left, tile_rows
+    addi words_left, tile_rows, GROUP_ROWS - 1
+    srli words_left, words_left, 3
+    slli words_left, words_left, 1
+.Lset_128:
+    set_128
+    bgtz tile_left, .Lset_128
+    addi act, act, Q8_BYTES
+    addi tile_block, tile_block, Q4X8_BYTES
+    bne act, act_end, .Lblock_128
+.Lnext_tile_128:
+    sub rows_left, rows_left, tile_rows
+    slli temp, tile_rows, 2
+    add dst, dst, temp
+    add next_group, next_group, tile_bytes
+    j .Ltile_128
+
+.Lprefetch_128:
+    prefetch_lines group, ahead, Q4X8_BYTES, temp
+    add group, group, row_bytes
+    bne group, group_end, .Lprefetch_128
+    mv group, tile_block
+    j .Lgroups_128
+.endm
+
 func gemv_f32_q4x8_q8_rvv, v
-    push_at SCALES_BYTES, FRAME_BYTES, s0, s1, s2, s3
+    push_at SCALES_BYTES, FRAME_BYTES, s0, s1, s2, s3, s4, s5, s6, s7
     measure_rows COLS_LOG2, Q8_BYTES, Q4X8_BYTES
     li sign_bits, F16_SIGN_MAGNITUDE
     li shift_up, 1 << 13
@@ -302,7 +380,8 @@ func gemv_f32_q4x8_q8_rvv, v
     find_scales 8
     tiles 256, m1, 32
 .Ltiles_128:
-    tiles 128, m2, 16
+    find_scales 8
+    tiles_128
 
 .Lone_group:
     beqz rows_left, .Ldone
@@ -332,6 +411,6 @@ func gemv_f32_q4x8_q8_rvv, v
     sub rows_left, rows_left, temp
     j .Lone_group
 .Ldone:
-    pop_at SCALES_BYTES, FRAME_BYTES, s0, s1, s2, s3
+    pop_at SCALES_BYTES, FRAME_BYTES, s0, s1, s2, s3, s4, s5, s6, s7
     ret
 endfunc

@@ -27,13 +27,13 @@
 /* To the stack at sp: offsets of the scales of a set of groups, \parts of four each, from the first
  * group's on. */
 .macro find_scales parts
-    vsetivli zero, \parts, e32, m1, ta, ma
+    vsetivli zero, \parts, e32, m2, ta, ma
     vid.v v0
-    vand.vi v1, v0, 1
+    vand.vi v2, v0, 1
     vsrl.vi v0, v0, 1
-    vsll.vi v1, v1, 3
+    vsll.vi v2, v2, 3
     vmul.vx v0, v0, row_bytes
-    vadd.vv v0, v0, v1
+    vadd.vv v0, v0, v2
     vse32.v v0, (sp)
 .endm
 
