@@ -9,9 +9,9 @@
 #define act_end s0
 #define scratch s7     /* weights: [32][TILE] */
 
-.macro multiply_32
+.macro multiply_32 eight, at_once
     .irp first, 0, 4, 8, 12, 16, 20, 24, 28
-    four_columns \first
+    four_columns \first, \eight, \at_once
     .endr
 .endm
 
@@ -20,16 +20,43 @@
     flw act_scale, Q8X4_SCALE + \at(act)
 .endm
 
+/* \eight = the bytes of two columns of the scratch, four registers each or COLUMN_BYTES. */
+.macro measure_columns eight
+    csrr \eight, vlenb
+    slli \eight, \eight, 3
+    li temp, 2 * COLUMN_BYTES
+    at_most \eight, temp
+.endm
+
 .macro next_32
     addi act_block, act_block, Q8X4_BYTES
+.endm
+
+/* All pairs of tokens; \eight and \at_once as of four_columns. */
+.macro multiply_pairs element, multiply, load_scale, eight, at_once
+.Lpair\@:
+    mv column_at, scratch
+    vsetvli zero, rows, \element, m4, ta, ma
+    \multiply \eight, \at_once
+    \load_scale 0
+    finish_first
+    addi tokens_left, tokens_left, -2
+    bltz tokens_left, .Lnext_block     /* there is no second token */
+    \load_scale 4
+    finish_second
+    add out, out, y_stride
+    add act, act, step
+    sub step, group_bytes, step
+    bnez tokens_left, .Lpair\@
 .endm
 
 /* Body of a gemm after load_shape, with act_end. \element is what a column of the scratch has, e8 or e16. The
  * kernel defines the macros take_tile (rows of the next tile, its y = 0), decode_tile (weights and
  * scales of the block at group_at), start_constants, finish_first and finish_second (dots_a and
  * dots_b into y of their tokens, with act_scale; y of the first is at out, the second moves out
- * on). */
-.macro gemm_loops_32 block_bytes, element, multiply=multiply_32, load_scale=scale_32, next=next_32
+ * on). \eight, if not blank: the register that has the bytes of two columns of the scratch, which up to VLEN 256 are
+ * those of eight registers. */
+.macro gemm_loops_32 block_bytes, element, multiply=multiply_32, load_scale=scale_32, next=next_32, eight
     start_constants
     beqz rows_left, .Ldone
 .Ltile:
@@ -44,20 +71,17 @@
     mv tokens_left, n_tokens
     li step, 8
     blez tokens_left, .Lnext_block
-.Lpair:
-    mv column_at, scratch
-    vsetvli zero, rows, \element, m4, ta, ma
-    \multiply
-    \load_scale 0
-    finish_first
-    addi tokens_left, tokens_left, -2
-    bltz tokens_left, .Lnext_block     /* there is no second token */
-    \load_scale 4
-    finish_second
-    add out, out, y_stride
-    add act, act, step
-    sub step, group_bytes, step
-    bnez tokens_left, .Lpair
+    .ifnb \eight
+    csrr temp, vlenb
+    addi temp, temp, -32
+    blez temp, .Lwhole
+    .endif
+    multiply_pairs \element, \multiply, \load_scale
+    .ifnb \eight
+    j .Lnext_block
+.Lwhole:
+    multiply_pairs \element, \multiply, \load_scale, \eight, 2
+    .endif
 .Lnext_block:
     \next
     addi group_at, group_at, \block_bytes

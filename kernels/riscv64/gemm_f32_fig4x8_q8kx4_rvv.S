@@ -84,7 +84,7 @@
     bnez runs_left, .Lrun\@
 .endm
 
-.macro multiply_128
+.macro multiply_128 eight, at_once /* blank both */
     .irp first, 0, 16, 32, 48, 64, 80, 96, 112
     four_columns \first
     four_columns \first + 4

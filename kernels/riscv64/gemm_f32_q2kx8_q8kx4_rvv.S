@@ -64,19 +64,19 @@
     take_scales 1
 .endm
 
-.macro sixteen_columns c
-    vsetvli zero, rows, e8, m4, ta, ma
+.macro sixteen_columns c, eight, at_once
+    begin_columns \at_once
     .irp first, 0, 4, 8, 12
-    four_columns (\c) + \first
+    four_columns (\c) + \first, \eight, \at_once
     .endr
     addi out, scale_at, (\c) / 16 * 2 * TILE
     combine dots_a, v4, 0
     combine dots_b, v12, 1
 .endm
 
-.macro multiply_pair
-    sixteen_columns 0
-    sixteen_columns 16
+.macro multiply_pair eight, at_once
+    sixteen_columns 0, \eight, \at_once
+    sixteen_columns 16, \eight, \at_once
 .endm
 
 func gemm_f32_q2kx8_q8kx4_rvv, v
@@ -84,7 +84,7 @@ func gemm_f32_q2kx8_q8kx4_rvv, v
     scratch scale_at, SCALE_AT
     load_shape COLS_K_LOG2, Q2K_BYTES, Q8KX4_BYTES
     load_float scale_up, F32_2P112, temp
-    gemm_loops_k Q2K_BYTES
+    gemm_loops_k Q2K_BYTES, whole=1
     leave_frame LOCALS
     ret
 endfunc

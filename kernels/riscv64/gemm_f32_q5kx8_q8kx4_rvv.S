@@ -48,20 +48,20 @@
     take_scales 0
 .endm
 
-.macro eight_columns c
-    vsetvli zero, rows, e8, m4, ta, ma
-    four_columns \c
-    four_columns (\c) + 4
+.macro eight_columns c, eight, at_once
+    begin_columns \at_once
+    four_columns \c, \eight, \at_once
+    four_columns (\c) + 4, \eight, \at_once
     mv out, scale_at
     combine dots_a, v4, 0
     combine dots_b, v12, 1
 .endm
 
-.macro multiply_pair
-    eight_columns 0
-    eight_columns 8
-    eight_columns 16
-    eight_columns 24
+.macro multiply_pair eight, at_once
+    eight_columns 0, \eight, \at_once
+    eight_columns 8, \eight, \at_once
+    eight_columns 16, \eight, \at_once
+    eight_columns 24, \eight, \at_once
 .endm
 
 func gemm_f32_q5kx8_q8kx4_rvv, v
@@ -69,7 +69,7 @@ func gemm_f32_q5kx8_q8kx4_rvv, v
     scratch scale_at, SCALE_AT
     load_shape COLS_K_LOG2, Q5K_BYTES, Q8KX4_BYTES
     load_float scale_up, F32_2P112, temp
-    gemm_loops_k Q5K_BYTES
+    gemm_loops_k Q5K_BYTES, whole=1
     leave_frame LOCALS
     ret
 endfunc

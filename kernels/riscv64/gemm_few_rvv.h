@@ -61,7 +61,7 @@
     store_half
 .endm
 
-.macro multiply_pair
+.macro multiply_pair eight, at_once
     vsetvli zero, rows, e8, m4, ta, ma
     .irp first, 0, 4, 8, 12, 16, 20, 24, 28
     four_columns \first

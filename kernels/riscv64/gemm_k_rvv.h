@@ -64,14 +64,34 @@
     add chunk_out, chunk_out, y_stride
 .endm
 
+.macro begin_columns at_once
+    .ifc \at_once, 4
+    vsetvli zero, rows, e8, m2, ta, ma
+    .else
+    vsetvli zero, rows, e8, m4, ta, ma
+    .endif
+.endm
+
+/* One part of the chunk; \eight and \at_once as of four_columns. */
+.macro multiply_pairs sums_at, eight, at_once
+.Lpair\@:
+    mv column_at, sp
+    multiply_pair \eight, \at_once
+    addi acc, acc, 8 * TILE
+    next_pair \sums_at
+    addi tokens_left, tokens_left, -2
+    bgtz tokens_left, .Lpair\@
+.endm
+
 /* Body of a gemm after load_shape. \sums_at: where the scratch has the sums of activations through
  * which out then walks, 32 bytes a pair of tokens; none if the format needs none. The kernel
  * defines the macros decode_scales (of a block), begin_chunk (its int32 sums = 0), decode_part (32
  * columns of the tile, and their scales), multiply_pair (them by two tokens, into the int32 sums at
  * acc), second_half (temp = where the rows beyond rows_low begin) and finish_half (of the rows from
  * temp on, the sums of the block into y). With \parts below 8 all this is done for each \parts * 32
- * columns, from first_part on. */
-.macro gemm_loops_k block_bytes, sums_at, parts=8
+ * columns, from first_part on. \whole, if not blank: columns of the scratch are 64 bytes each, whole registers at VLEN
+ * 128 and 256, and multiply_pair takes \eight and \at_once. */
+.macro gemm_loops_k block_bytes, sums_at, parts=8, whole
     beqz rows_left, .Ldone
 .Ltile:
     take_tile
@@ -109,13 +129,23 @@
     .endif
     mv tokens_left, chunk_tokens
     li step, 8
-.Lpair:
-    mv column_at, sp
-    multiply_pair
-    addi acc, acc, 8 * TILE
-    next_pair \sums_at
-    addi tokens_left, tokens_left, -2
-    bgtz tokens_left, .Lpair
+    .ifnb \whole
+    csrr temp, vlenb
+    addi temp, temp, -16
+    beqz temp, .Lpairs_128
+    addi temp, temp, -16
+    beqz temp, .Lpairs_256
+    .endif
+    multiply_pairs \sums_at
+    .ifnb \whole
+    j .Lnext_part
+.Lpairs_128:
+    multiply_pairs \sums_at, 128, 2
+    j .Lnext_part
+.Lpairs_256:
+    multiply_pairs \sums_at, 256, 4
+.Lnext_part:
+    .endif
     addi part, part, 1
     .if \parts < 8
     addi temp, first_part, \parts

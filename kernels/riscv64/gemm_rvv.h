@@ -12,7 +12,8 @@
 
 /* A kernel that includes this has named TILE (rows), COLUMN_BYTES (of a tile's column in the
  * scratch), load_column (the instruction) and SUM_COLUMNS (how many are summed up in dots_a and
- * dots_b before they are folded). s0 and s6-s11 are its own. */
+ * dots_b before they are folded). s0 and s6-s11 are its own. Where columns fill whole registers, two or
+ * four are loaded by one instruction (loaded_columns). */
 #define dst a0         /* the tile's first row, token 0 */
 #define weights a1     /* the tile's first group, block 0 */
 #define act_start a2
@@ -93,22 +94,20 @@
 
 /* 8 rows of columns f, f + 4, f + 8, f + 12, for f = 0 to 3, to the scratch; temp is 4 * TILE, and
  * vtype has 4 elements of 64 bits. */
-.macro store_columns from0, from1, from2, from3
+.macro store_columns from0, from1, from2, from3, column_bytes=TILE
     vsse64.v \from0, (column_at), temp
-    addi column_at, column_at, TILE
+    add column_at, column_at, \column_bytes
     vsse64.v \from1, (column_at), temp
-    addi column_at, column_at, TILE
+    add column_at, column_at, \column_bytes
     vsse64.v \from2, (column_at), temp
-    addi column_at, column_at, TILE
+    add column_at, column_at, \column_bytes
     vsse64.v \from3, (column_at), temp
 .endm
 
-/* Column \c of the scratch, in \reg, times the activations of both tokens. */
-.macro column c, reg
-    load_column \reg, (column_at)
+/* Column \c, in \reg, times the activations of both tokens. */
+.macro multiply_column c, reg
     lb temp, (\c) / 4 * 16 + (\c) % 4(act)
     lb temp_1, (\c) / 4 * 16 + (\c) % 4 + 4(act)
-    addi column_at, column_at, COLUMN_BYTES
     .if (\c) % SUM_COLUMNS == 0
     vwmul.vx dots_a, \reg, temp
     vwmul.vx dots_b, \reg, temp_1
@@ -118,11 +117,42 @@
     .endif
 .endm
 
-.macro four_columns c
+.macro column c, reg
+    load_column \reg, (column_at)
+    addi column_at, column_at, COLUMN_BYTES
+    multiply_column \c, \reg
+.endm
+
+/* Eight registers, two columns of m4 or four of m2. */
+.macro load_columns eight
+    vl8re8.v column_0, (column_at)
+    add column_at, column_at, \eight
+.endm
+
+/* Columns \c to \c + 3. Where columns lie register after register, \eight is the bytes of eight registers and
+ * \at_once the columns in them: one load then takes so many. */
+.macro four_columns c, eight, at_once
+    .ifb \eight
     column (\c), column_0
     column (\c) + 1, column_1
     column (\c) + 2, column_0
     column (\c) + 3, column_1
+    .else
+    .ifc \at_once, 4
+    load_columns \eight
+    multiply_column (\c), v16
+    multiply_column (\c) + 1, v18
+    multiply_column (\c) + 2, v20
+    multiply_column (\c) + 3, v22
+    .else
+    load_columns \eight
+    multiply_column (\c), column_0
+    multiply_column (\c) + 1, column_1
+    load_columns \eight
+    multiply_column (\c) + 2, column_0
+    multiply_column (\c) + 3, column_1
+    .endif
+    .endif
 .endm
 
 /* Zeros, in the register group \zeros, to y of every token: out has the tile's y of the first one,

@@ -8,13 +8,15 @@
 #define TABLE_AT LOCALS
 #define TABLE_LOCALS (LOCALS + 32)
 
+#define column_bytes out /* while decoding */
+
 /* One column of the tile from bit \shift of its words, to \to, which moves on. */
 .macro nibble_column shift, to
     vnsrl.wi v16, v0, \shift
     vand.vi v16, v16, 15
     vrgather.vv v24, v20, v16
     vse16.v v24, (\to)
-    addi \to, \to, COLUMN_BYTES
+    add \to, \to, column_bytes
 .endm
 
 .macro decode_scales
@@ -38,8 +40,9 @@
     vsetivli zero, 16, e16, m4, ta, ma
     vle16.v v20, (temp)
     mv column_at, scratch
-    li temp, 16 * COLUMN_BYTES
-    add temp_1, column_at, temp
+    srli column_bytes, pair_bytes, 1
+    slli temp_1, pair_bytes, 3         /* 16 columns */
+    add temp_1, temp_1, column_at
     addi temp, group_at, QUANTS
     li tokens_left, 4                  /* chunks */
 .Lchunk\@:
@@ -71,7 +74,8 @@
     vse16.v v2, (temp)
     load_shape COLS_LOG2, Q4X8_BYTES, Q8X4_BYTES
     add act_end, act_start, group_bytes
-    gemm_loops_32 Q4X8_BYTES, e16
+    measure_columns pair_bytes
+    gemm_loops_32 Q4X8_BYTES, e16, eight=pair_bytes
     leave_frame TABLE_LOCALS
     ret
 .endm
