@@ -364,7 +364,7 @@ enum kernel_op {
 };
 
 /* One function per op, how far a gemv prefetches on this core, in bytes, and how many tokens a gemm
- * computes together: fewer cost it as much. gemm_pairs: but two do not where weights are Q4_0 or Q8_0,
+ * computes together: fewer cost it as much. gemm_pairs: but two or three do not where weights are Q4_0 or Q8_0,
  * and of other quantized types two gemvs cost less than a gemm of four. */
 struct kernels {
     size_t ahead;

@@ -11,8 +11,9 @@
 // operations to fold, scale and add, and 4 others: 46.
 // 74 cycles in the model of Cortex-A53, 35 in that of Cortex-A72 (llvm-mca 19), where 32 is the
 // floor, one multiplication a cycle.
-// Two tokens have a loop of their own, 122 instructions a block for both (gemm_pair_neon.h).
-#include "kernels/arm64/gemm_pair_neon.h"
+// Two tokens have a loop of their own, 122 instructions a block for both (gemm_pair_neon.h), and three,
+// 168 (gemm_three_neon.h).
+#include "kernels/arm64/gemm_three_neon.h"
 
 #define SLICE_BLOCKS 8
 #define SCRATCH_SCALES FRAME_SCRATCH
@@ -137,8 +138,55 @@
     b.ne    .Lblock\@
 .endm
 
+// Three: the same. Low nibbles by the next columns of x, high ones by those 16 further on.
+.macro three_chunk low, high, multiply
+    ld3r    {v0.4s, v1.4s, v2.4s}, [tile_acts], x_step
+    and     v28.16b, \low\().16b, mask.16b
+    and     v29.16b, \high\().16b, mask.16b
+    token_products v16, v17, v18, v19, v0, v28, v29, \multiply
+    ushr    \low\().16b, \low\().16b, #4
+    ushr    \high\().16b, \high\().16b, #4
+    token_products v20, v21, v22, v23, v1, v28, v29, \multiply
+    token_products v24, v25, v26, v27, v2, v28, v29, \multiply
+    ld3r    {v0.4s, v1.4s, v2.4s}, [later_acts], x_step
+    token_products v16, v17, v18, v19, v0, \low, \high, smlal
+    token_products v20, v21, v22, v23, v1, \low, \high, smlal
+    token_products v24, v25, v26, v27, v2, \low, \high, smlal
+.endm
+
+.macro three_blocks
+    add     later_acts, tile_acts, #64
+    movi    mask.16b, #15
+    movi    v9.4s, #8
+.Lblock\@:
+    ld1     {v31.8h}, [weights], #16
+    ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [weights], #64
+    prfm    pldl1strm, [weights, #PAIR_AHEAD]
+    three_chunk v4, v5, smull
+    three_chunk v6, v7, smlal
+    ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [weights], #64
+    prfm    pldl1strm, [weights, #PAIR_AHEAD]
+    three_chunk v4, v5, smlal
+    three_chunk v6, v7, smlal
+    ld1     {v0.4s, v1.4s}, [later_acts], #32 // d and sum
+    subs    blocks_left, blocks_left, #1
+    fold_three 8h
+    mov     tile_acts, later_acts
+    each_of_three saddlp, 8h
+    add     later_acts, later_acts, #64
+    mls     v16.4s, v9.4s, v1.s[0]
+    mls     v18.4s, v9.4s, v1.s[0]
+    mls     v20.4s, v9.4s, v1.s[1]
+    mls     v22.4s, v9.4s, v1.s[1]
+    mls     v24.4s, v9.4s, v1.s[2]
+    mls     v26.4s, v9.4s, v1.s[2]
+    add_three
+    b.ne    .Lblock\@
+.endm
+
 func gemm_f32_q4x8_q8x4_neon
     gemm_of_two pair_blocks
+    gemm_of_three three_blocks
     gemm_begin SCRATCH_BYTES, COLS_LOG2, Q8X4_BYTES
     gemm_loops decode, tile, Q8X4_BYTES, SLICE_BLOCKS
     gemm_end SCRATCH_BYTES

@@ -12,9 +12,10 @@
 // call and where there is one, every product is widened by itself.
 // A block and token take 32 multiplications, 16 widening adds, 8 operations to fold, scale and
 // add, and 6 others: 63. 99 cycles in the model of Cortex-A53, 38 in that of Cortex-A72 (llvm-mca
-// 19). Two tokens have a loop of their own, 135 instructions a block for both (gemm_pair_neon.h).
+// 19). Two tokens have a loop of their own, 135 instructions a block for both (gemm_pair_neon.h), and three,
+// 192 (gemm_three_neon.h).
 #include "kernels/arm64/gemm_int8_neon.h"
-#include "kernels/arm64/gemm_pair_neon.h"
+#include "kernels/arm64/gemm_three_neon.h"
 
 #define SLICE_BLOCKS 16
 #define least w14
@@ -116,8 +117,48 @@
     b.ne    .Lblock\@
 .endm
 
+// Three: two chunks, v6-v9 by x_first and x_second of a token, to its sums.
+.macro three_chunks pairwise, x_first, x_second, rows01, rows23, rows45, rows67
+    token_products v28, v29, v30, v31, \x_first, v6, v7, smull
+    token_products v28, v29, v30, v31, \x_second, v8, v9, smlal
+    \pairwise \rows01\().4s, v28.8h
+    \pairwise \rows23\().4s, v29.8h
+    \pairwise \rows45\().4s, v30.8h
+    \pairwise \rows67\().4s, v31.8h
+.endm
+
+.macro three_columns pairwise, step_to_next
+    ld1     {v6.16b, v7.16b, v8.16b, v9.16b}, [weights], \step_to_next
+    ld3r    {v0.4s, v1.4s, v2.4s}, [tile_acts], x_step
+    prfm    pldl1strm, [weights, #PAIR_AHEAD]
+    ld3r    {v3.4s, v4.4s, v5.4s}, [tile_acts], x_step
+    three_chunks \pairwise, v0, v3, v16, v17, v18, v19
+    three_chunks \pairwise, v1, v4, v20, v21, v22, v23
+    three_chunks \pairwise, v2, v5, v24, v25, v26, v27
+.endm
+
+.macro three_blocks
+    mov     scale_at, weights
+    add     weights, weights, #QUANTS
+    mov     block_step, #Q8X8_BYTES
+    mov     last_step, #64 + QUANTS
+.Lblock\@:
+    three_columns saddlp, #64
+    three_columns sadalp, #64
+    three_columns sadalp, #64
+    three_columns sadalp, last_step
+    ld1     {v0.4s, v1.4s}, [tile_acts], #32 // d and sum
+    ld1     {v31.8h}, [scale_at], block_step
+    subs    blocks_left, blocks_left, #1
+    fold_three 4s
+    add_three
+    b.ne    .Lblock\@
+    mov     weights, scale_at
+.endm
+
 func gemm_f32_q8x8_q8x4_neon
     gemm_of_two pair_blocks, refuse_least
+    gemm_of_three three_blocks, refuse_least
     gemm_begin 0, COLS_LOG2, Q8X4_BYTES
     add     count, tokens_left, #3
     lsr     count, count, #2

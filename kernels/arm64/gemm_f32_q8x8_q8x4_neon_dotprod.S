@@ -9,8 +9,8 @@
 // of 8 rows takes a token 16 sdot and 6 others in the vector pipes, 24.8 instructions in all: 11.3
 // cycles in the model of Neoverse N1, which stands for Cortex-A76 (llvm-mca 19), where 8 is the
 // floor, two sdot a cycle. Two tokens have a loop of their own, 58 instructions a block for both
-// (gemm_pair_neon_dotprod.h).
-#include "kernels/arm64/gemm_pair_neon_dotprod.h"
+// (gemm_pair_neon_dotprod.h), three and four as well, 84 and 106 (gemm_four_neon_dotprod.h).
+#include "kernels/arm64/gemm_four_neon_dotprod.h"
 #include "kernels/arm64/gemm_prepare_neon.h"
 
 // Two tokens, 8 columns of 8 rows: the next 64 bytes of a group, the last ones moving it by `step_to_next`.
@@ -39,6 +39,28 @@
     b.ne    .Lblock\@
 .endm
 
+// Three or four, 8 columns of 8 rows.
+.macro few_columns tokens, x_first, x_second, step_to_next
+    ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [first], \step_to_next
+    prfm    pldl1keep, [first, #PAIR_AHEAD]
+    few_dots \tokens, v0, v1, \x_first
+    few_dots \tokens, v2, v3, \x_second
+.endm
+
+.macro few_blocks tokens
+    ld1     {v7.4s}, [magics]
+.Lblock\@:
+    begin_few_block \tokens
+    few_columns \tokens, v8, v9, #64
+    few_columns \tokens, v10, v11, #64
+    few_columns \tokens, v12, v13, #64
+    few_columns \tokens, v14, v15, last_step_of_two
+    take_few_scales
+    subs    blocks_left, blocks_left, #1
+    add_few \tokens, v7, v7, v7, v7
+    b.ne    .Lblock\@
+.endm
+
 .macro block_q8
     dot_32_columns seeds, last_step
     ld1     {v8.4s, v9.4s, v10.4s}, [w_scale], #PREPARED_SCALES
@@ -62,5 +84,7 @@
 
 func gemm_f32_q8x8_q8x4_neon_dotprod, dotprod
     gemm_of_two pair_blocks, Q8X8_BYTES
+    gemm_of_few 3, few_blocks, Q8X8_BYTES
+    gemm_of_few 4, few_blocks, Q8X8_BYTES
     gemm_tiles prepare_q8, multiply_q8, COLS_LOG2, Q8X4_BYTES, Q8_SLICE, Q8_SCRATCH
 endfunc gemm_f32_q8x8_q8x4_neon_dotprod

@@ -24,15 +24,8 @@
 
 #define PAIR_AHEAD 768          // bytes to prefetch before their use
 
-// Go on behind it unless there are two tokens; `blocks` adds blocks_left >= 1 blocks from first, second and
-// x_block on to y.
-.macro gemm_of_two blocks, block_bytes
-    ldp     n_tokens, second_out, [shape, #SHAPE_TOKENS]
-    cmp     n_tokens, #2
-    b.ne    .Lmany\@
-    ldp     pair_rows, n_blocks, [shape, #SHAPE_ROWS]
-    cbz     pair_rows, .Lnothing\@
-    .cfi_remember_state
+// A frame with the magics, and what the loops keep, n_blocks and block_step among it.
+.macro open_pair block_bytes
     save_vectors
     sub     sp, sp, #64
     .cfi_adjust_cfa_offset 64
@@ -43,11 +36,29 @@
     mov     v2.16b, v0.16b
     mov     v3.16b, v0.16b
     st1     {v0.4s, v1.4s, v2.4s, v3.4s}, [magics]
-    add     second_out, out, second_out, lsl #2
     lsr     n_blocks, n_blocks, #COLS_LOG2
     mov     block_step, #\block_bytes
     mul     group_bytes, n_blocks, block_step
     mov     last_step_of_two, #64 + QUANTS  // over the scales of the next block
+.endm
+
+.macro close_pair
+    add     sp, sp, #64
+    .cfi_adjust_cfa_offset -64
+    restore_vectors
+.endm
+
+// Go on behind it unless there are two tokens; `blocks` adds blocks_left >= 1 blocks from first, second and
+// x_block on to y.
+.macro gemm_of_two blocks, block_bytes
+    ldp     n_tokens, second_out, [shape, #SHAPE_TOKENS]
+    cmp     n_tokens, #2
+    b.ne    .Lmany\@
+    ldp     pair_rows, n_blocks, [shape, #SHAPE_ROWS]
+    cbz     pair_rows, .Lnothing\@
+    .cfi_remember_state
+    add     second_out, out, second_out, lsl #2
+    open_pair \block_bytes
 .Lgroups\@:
     cmp     pair_rows, #8
     mov     first_scale, weights
@@ -80,9 +91,7 @@
 .Lbelow_eight\@:
     store_ragged v24, v25, out, pair_rows
     store_ragged v28, v29, second_out, pair_rows
-    add     sp, sp, #64
-    .cfi_adjust_cfa_offset -64
-    restore_vectors
+    close_pair
 .Lnothing\@:
     ret
     .cfi_restore_state

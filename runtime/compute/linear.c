@@ -212,7 +212,7 @@ static struct vector vector_of(const struct activations *a, const struct linear_
     return v;
 }
 
-/* Whether the gemm of this type has a loop for two tokens (kernels.h). */
+/* Whether the gemm of this type has loops for two and three tokens (kernels.h). */
 static bool has_pair(const struct kernels *k, uint8_t type)
 {
     return k->gemm_pairs && (type == INGOT_Q4_0 || type == INGOT_Q8_0);
@@ -220,12 +220,12 @@ static bool has_pair(const struct kernels *k, uint8_t type)
 
 /* How many tokens are left over when a gemm has computed the others. One would cost it as much as
  * four, and goes by gemv for half of that or less; of a gemm of pairs it would not. Where gemms have
- * pairs two go as one, and of three alone the third by gemv; two of another type go by gemv, but for
- * Q6_K, whose gemv is dear (docs/EXPERIMENTS.md, "Two to eight tokens"). */
+ * loops for two and three, two after others go as one, and three after four alone: after eight the gemm's own loop
+ * costs no more. Two of another type go by two gemvs, but for Q6_K, whose gemv is dear
+ * (docs/EXPERIMENTS.md, "Two to eight tokens"). */
 static size_t left_over(const struct kernels *k, uint8_t type, size_t n_tokens)
 {
     size_t left = k->gemm_tokens > 2 ? n_tokens % k->gemm_tokens : 0;
-    bool pair = has_pair(k, type);
 
     if (n_tokens == 1 || left == 1) {
         return 1;
@@ -233,17 +233,20 @@ static size_t left_over(const struct kernels *k, uint8_t type, size_t n_tokens)
     if (!k->gemm_pairs || type <= INGOT_F16 || type == INGOT_Q6_K) {
         return 0;
     }
-    return n_tokens == 2 || (pair && (left == 2 || n_tokens == 3)) ? left : 0;
+    if (!has_pair(k, type)) {
+        return n_tokens == 2 ? left : 0;
+    }
+    return left == 2 || n_tokens < 8 ? left : 0;
 }
 
-/* Tokens `first` and `first` + 1, which lie in one group of activations. */
-static void multiply_two(const struct kernels *k, const struct activations *a,
+/* `n` tokens, 2 or 3, from `first` on, which lie in one group of activations. */
+static void multiply_few(const struct kernels *k, const struct activations *a,
                          const struct ingot_tensor *w, const void *rows,
-                         const struct linear_input *in, size_t first, float *y, size_t y_stride,
-                         size_t n)
+                         const struct linear_input *in, size_t first, size_t n, float *y,
+                         size_t y_stride, size_t n_rows)
 {
     const struct block_q8x4 *x = a->q8x4 + first / LINEAR_GROUP * (in->stride / Q8_COLS);
-    struct gemm_shape shape = { n, w->cols_padded, 2, y_stride, in->stride };
+    struct gemm_shape shape = { n_rows, w->cols_padded, n, y_stride, in->stride };
 
     if (w->type == INGOT_Q8_0) {
         k->gemm_f32_q8x8_q8x4(y, rows, x, &shape);
@@ -265,8 +268,8 @@ static void multiply(const struct kernels *k, const struct activations *a,
         gemm(k, a, w, rows, in->x, y, &shape);
     }
     if (in->n_tokens - t >= 2 && has_pair(k, w->type)) {
-        multiply_two(k, a, w, rows, in, t, y + t * y_stride, y_stride, n);
-        t += 2;
+        multiply_few(k, a, w, rows, in, t, in->n_tokens - t, y + t * y_stride, y_stride, n);
+        return;
     }
     for (; t < in->n_tokens; t++) {
         struct vector v = vector_of(a, in, t);
@@ -280,7 +283,7 @@ static size_t rows_at_once(const struct kernels *k, const struct linear_input *i
                            size_t row_bytes, size_t n)
 {
     size_t left = left_over(k, type, in->n_tokens);
-    bool alone = left == in->n_tokens && (left == 1 || (left == 2 && has_pair(k, type)));
+    bool alone = left == in->n_tokens && (left == 1 || has_pair(k, type));
 
     if (left == 0 || alone) {
         return n;
