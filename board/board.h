@@ -50,6 +50,17 @@ struct board_pins {
     bool (*read)(unsigned line);
 };
 
+/* Buses that a person may wire sensors to, by numbers that the board's README has. Core 0. */
+struct board_i2c {
+    /* The bus is for sensors from here on, and its lines for nothing else. NULL: it is; else why not, a sentence
+     * without a full stop. Nothing is driven yet. The others are called for such buses alone. */
+    const char *(*claim)(unsigned bus);
+    /* One transfer of 1 to 16 bytes. ERR_NO_DEVICE: nobody answers at the address; ERR_TIMEOUT: somebody holds
+     * the bus; ERR_IO, ERR_UNSUPPORTED: it does not work. */
+    enum err (*write)(unsigned bus, unsigned address, const uint8_t *bytes, unsigned n);
+    enum err (*read)(unsigned bus, unsigned address, uint8_t *bytes, unsigned n);
+};
+
 /* A member may be NULL where its comment says so: the board has nothing of the kind then. */
 struct board {
     const char *name;
@@ -147,6 +158,7 @@ struct board {
     void (*activity)(bool active);
 
     const struct board_pins *pins; /* NULL: none that we know */
+    const struct board_i2c *i2c;   /* NULL: none that we know */
 
     /* Light the board's lamp, or put it out, for a panic that nobody can read. Core 0, at any time: also
      * before early_init, within it and within a trap, so that it maps what it needs itself. NULL: there is

@@ -194,6 +194,25 @@ static bool pin_read(void *context, unsigned line)
     return board.pins->read(line);
 }
 
+static const char *i2c_claim(void *context, unsigned bus)
+{
+    (void)context;
+    return board.i2c->claim(bus);
+}
+
+static enum err i2c_write(void *context, unsigned bus, unsigned address, const uint8_t *bytes,
+                          unsigned n)
+{
+    (void)context;
+    return board.i2c->write(bus, address, bytes, n);
+}
+
+static enum err i2c_read(void *context, unsigned bus, unsigned address, uint8_t *bytes, unsigned n)
+{
+    (void)context;
+    return board.i2c->read(bus, address, bytes, n);
+}
+
 /* Functions that the board lacks stay NULL. */
 #define IF_THERE(member, function) (board.member != NULL ? (function) : NULL)
 
@@ -244,6 +263,9 @@ void platform_from_board(struct platform *p, const struct machine *machine,
                   .setup = IF_THERE(pins, pin_setup),
                   .write = IF_THERE(pins, pin_write),
                   .read = IF_THERE(pins, pin_read) },
+        .i2c = { .claim = IF_THERE(i2c, i2c_claim),
+                 .write = IF_THERE(i2c, i2c_write),
+                 .read = IF_THERE(i2c, i2c_read) },
     };
     for (unsigned i = 1; i < machine->n_ram; i++)
         p->memory.spare[i - 1] = machine->ram[i];

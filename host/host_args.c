@@ -1,3 +1,4 @@
+/* Why this file is long: it has the one table of all options of the commands. */
 #include "host/host_args.h"
 
 #include <stdio.h>
@@ -383,6 +384,14 @@ const struct command_option host_options[HOST_OPTIONS] = {
                             "computer has none, so they are simulated (docs/ACTING.md)",
                     .set = host_args_set_word,
                     .word = "pins" },
+    [HOST_SENSORS] = { .name = "--sensors",
+                       .value = "LIST",
+                       .takes = "names and places, such as room:i2c1:0x48:tmp105",
+                       .help =
+                           "I2C sensors that the model may read, NAME:BUS:ADDRESS:KIND,...; this\n"
+                           "computer has no bus that Ingot reads, so that each is refused by name",
+                       .set = host_args_set_word,
+                       .word = "sensors" },
     [HOST_ACTIONS] = { .name = "--actions",
                        .value = "NAME",
                        .takes =
@@ -404,8 +413,9 @@ const struct command_option host_options[HOST_OPTIONS] = {
     [HOST_ACTIONS_SAID] = { .name = "--actions-said",
                             .value = "WHAT",
                             .takes = "value, name or off",
-                            .help = "what a person must have said of a line before the model drives it:\n"
-                                    "its name and which way (default), its name, or nothing",
+                            .help =
+                                "what a person must have said of a line before the model drives it:\n"
+                                "its name and which way (default), its name, or nothing",
                             .set = host_args_set_word,
                             .word = "actions_said" },
     [HOST_MEM] = { .name = "--mem",

@@ -84,6 +84,7 @@ enum host_option {
     HOST_ADAPTERS,
     HOST_GRAMMAR,
     HOST_PINS,
+    HOST_SENSORS,
     HOST_ACTIONS,
     HOST_DRY,
     HOST_ACTIONS_MINUTE,

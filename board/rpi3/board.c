@@ -2,6 +2,7 @@
 #include "board/board.h"
 
 #include "board/drivers/gpio/pi_lines.h"
+#include "board/drivers/i2c/pi_i2c.h"
 #include "board/drivers/irq/bcm_local.h"
 #include "board/drivers/sd/bcm_sd.h"
 #include "board/drivers/serial/serial.h"
@@ -68,6 +69,7 @@ static void rpi3_early_init(const void *dtb)
     (void)mmu_map(BOARD_LOCAL, BCM_LOCAL_BYTES, MAP_DEVICE);
     raspberry_pi_init(&pi, &places, dtb);
     pi_lines_open(BOARD_GPIO); /* mapped with the UART */
+    pi_i2c_open(BOARD_I2C1, BOARD_GPIO, &pi.mailbox);
     raspberry_pi_open_console(&pi);
     raspberry_pi_fetch_cores(&pi);
     if (mmu_map(BOARD_INTERRUPTS, BCM_INTERRUPTS_BYTES, MAP_DEVICE) == ERR_OK)
@@ -148,5 +150,6 @@ const struct board board = {
     .storage_needs_cpu = true,
     .activity = raspberry_pi_activity,
     .pins = &pi_lines,
+    .i2c = &pi_i2c,
     .lamp = rpi3_lamp,
 };

@@ -4,6 +4,7 @@
 #include "board/drivers/block/pcie_drive.h"
 #include "board/drivers/dma/tree_window.h"
 #include "board/drivers/gpio/pi_lines.h"
+#include "board/drivers/i2c/pi_i2c.h"
 #include "board/drivers/irq/gic.h"
 #include "board/drivers/sd/bcm_sd.h"
 #include "board/drivers/serial/serial.h"
@@ -60,6 +61,7 @@ static void rpi4_early_init(const void *dtb)
     (void)gic_init(&gic);
     raspberry_pi_init(&pi, &places, dtb);
     pi_lines_open(BOARD_GPIO); /* mapped with the UART */
+    pi_i2c_open(BOARD_I2C1, BOARD_GPIO, &pi.mailbox);
     raspberry_pi_open_console(&pi);
     raspberry_pi_fetch_cores(&pi);
     (void)serial_listen(LINE_UART); /* otherwise polled */
@@ -210,5 +212,6 @@ const struct board board = {
     .storage_needs_cpu = true,
     .activity = raspberry_pi_activity,
     .pins = &pi_lines,
+    .i2c = &pi_i2c,
     .lamp = rpi4_lamp,
 };

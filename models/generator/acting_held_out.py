@@ -1,6 +1,7 @@
 """The hundred requests that acting is examined on: with sentences that acting.py does not have, tables and results
-drawn with another seed."""
+drawn with another seed. Run, it prints those for a board as JSON: what is asked, and the call, or "" where nothing is to be called."""
 
+import json
 import random
 
 import acting
@@ -50,6 +51,17 @@ def asked_of(rng, kinds):
             return acting.system_of(rng, table), [e for k in kinds for e in k(rng, table, ASKED)]
 
 
+BOARD = acting.Table(["light", "fan", "radio", "door", "window"], ["door", "window"], ["temperature", "uptime"])
+
+
+def on_a_board():
+    """A hundred requests of the same kinds and sentences, one by one, for a board whose table stays as it is."""
+    rng = random.Random(SEED + 2)
+    kinds = [k for k, n in REQUESTS.items() for _ in range(n)]
+    rng.shuffle(kinds)
+    return [k(rng, BOARD, ASKED)[0] for k in kinds]
+
+
 def conversations():
     """[(system, exchanges)] with the hundred requests, and what the user says of the results."""
     rng = random.Random(SEED)
@@ -78,3 +90,7 @@ def is_request(exchange):
 def prompts():
     """What learning passes over."""
     return {e.user for _, exchanges in conversations() for e in exchanges if is_request(e)}
+
+
+if __name__ == "__main__":
+    print(json.dumps([[e.user, e.reply if e.check == "action" else ""] for e in on_a_board()]))

@@ -7,23 +7,22 @@
 /* ---- words ------------------------------------------------------------------------------------ */
 
 /* As people ask for it in English; a file of actions has others. */
-static const char *const on_words[] = { "start", "started", "starting", "run",    "running",
+static const char *const on_words[] = { "start", "started", "starting", "run",      "running",
                                         "open",  "opened",  "opening",  "activate", "enable",
                                         "use",   "need",    "power" };
-static const char *const off_words[] = { "stop",    "stopped", "stopping",   "close",   "closed",
-                                         "closing", "shut",    "deactivate", "disable", "down",
-                                         "cut",     "enough" };
-static const char *const not_words[] = { "not",    "no",   "never",   "nobody",
-                                         "none",   "dont", "without", "cannot" };
+static const char *const off_words[] = { "stop",    "stopped", "stopping", "close",
+                                         "closed",  "closing", "shut",     "deactivate",
+                                         "disable", "down",    "cut",      "enough" };
+static const char *const not_words[] = { "not",  "no",   "never",   "nobody",
+                                         "none", "dont", "without", "cannot" };
 /* After one of these "on" and "off" say how a line shall be that is named later: "turn on the lamp", not "sat
  * on the lamp". */
-static const char *const turn_words[] = { "turn", "turning", "switch", "switching", "put", "putting",
-                                          "set",  "power",   "keep",   "leave",     "go",  "back",
-                                          "shut", "it",      "them" };
+static const char *const turn_words[] = { "turn",    "turning", "switch", "switching", "put",
+                                          "putting", "set",     "power",  "keep",      "leave",
+                                          "go",      "back",    "shut",   "it",        "them" };
 /* Of a sentence that asks for nothing now. */
-static const char *const told_words[] = { "was", "were",     "went",      "did",
-                                          "who", "happens",  "yesterday", "tomorrow",
-                                          "should_i" };
+static const char *const told_words[] = { "was",     "were",      "went",     "did",     "who",
+                                          "happens", "yesterday", "tomorrow", "should_i" };
 /* Of a pulse: its line goes on for a while. */
 static const char *const pulse_words[] = { "pulse", "ms", "millisecond", "second" };
 
@@ -63,7 +62,8 @@ static size_t match(const struct ear *e, const char *word)
     const char *at = e->at;
 
     for (; *word != '\0'; word++, at++) {
-        if (at == e->end || (*word == '_' ? strchr(" _-", *at) == NULL : small(*at) != small(*word))) {
+        if (at == e->end ||
+            (*word == '_' ? strchr(" _-", *at) == NULL : small(*at) != small(*word))) {
             return 0;
         }
     }
@@ -226,7 +226,8 @@ static bool pass_word(struct ear *e)
 static void hear_sense(const struct actions *a, const struct ear *e, struct clause *c)
 {
     static const char *const asking[] = { "why", "if" };
-    bool is_not = match_list(e, not_words, COUNT(not_words)) != 0 || match_own(a, WORDS_NOT, e) != 0;
+    bool is_not = match_list(e, not_words, COUNT(not_words)) != 0 ||
+                  match_own(a, WORDS_NOT, e) != 0;
 
     c->is_not |= is_not && !c->asks;
     c->is_told |= match_list(e, told_words, COUNT(told_words)) != 0;

@@ -17,14 +17,49 @@ static struct action *add(struct actions *a, enum action_kind kind, const char *
     return new;
 }
 
-static_assert(ACTIONS_MOST >= PINS_MOST + 3, "pins, temperature, uptime and pulse have room");
+static_assert(ACTIONS_MOST >= PINS_MOST + SENSORS_MOST + 3,
+              "pins, sensors, temperature, uptime and pulse have room");
+
+static void add_sensor(struct actions *a, unsigned i)
+{
+    add(a, ACTION_SENSOR, a->sensors.list.sensor[i].name)->pin = i;
+}
+
+/* And the temperature, where models look for it: of a sensor of that name, or else of the machine. */
+static void add_sensors(struct actions *a, pins_say_fn *say, void *context)
+{
+    const struct sensor_list *l = &a->sensors.list;
+    char sentence[ACTION_TEXT_BYTES];
+    unsigned own = SENSORS_MOST;
+
+    for (unsigned i = 0; i < l->n; i++) {
+        const char *name = l->sensor[i].name;
+
+        if (strcmp(name, "temperature") == 0) {
+            own = i;
+        } else if (actions_find(a, name, strlen(name)) == NULL) {
+            add_sensor(a, i);
+        } else {
+            format_text(sentence, sizeof sentence, "%s of sensors= is not used: a pin has its name",
+                        name);
+            say(context, sentence);
+        }
+    }
+    if (own != SENSORS_MOST) {
+        add_sensor(a, own);
+    } else {
+        (void)add(a, ACTION_TEMPERATURE, "temperature");
+    }
+}
 
 void actions_open(struct actions *a, const struct platform *platform, const struct pin_list *pins,
-                  bool dry, uint32_t a_minute, pins_say_fn *say, void *context)
+                  const struct sensor_list *sensors, bool dry, uint32_t a_minute, pins_say_fn *say,
+                  void *context)
 {
     memset(a, 0, sizeof *a);
     a->platform = platform;
     a->a_minute = min_u32(a_minute, ACTIONS_A_MINUTE);
+    sensors_open(&a->sensors, &platform->i2c, sensors, say, context);
     pins_open(&a->pins, &platform->pins, pins, dry, say, context);
     for (unsigned i = 0; i < a->pins.list.n; i++) {
         const struct pin *pin = &a->pins.list.pin[i];
@@ -36,7 +71,7 @@ void actions_open(struct actions *a, const struct platform *platform, const stru
                                                                           .kind = ARGUMENT_SWITCH };
         }
     }
-    (void)add(a, ACTION_TEMPERATURE, "temperature");
+    add_sensors(a, say, context);
     (void)add(a, ACTION_UPTIME, "uptime");
 }
 

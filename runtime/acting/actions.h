@@ -10,11 +10,12 @@
 
 #include "board/err.h"
 #include "runtime/acting/pins.h"
+#include "runtime/acting/sensors.h"
 #include "runtime/base/platform.h"
 #include "runtime/base/stop.h"
 
 enum {
-    ACTIONS_MOST = PINS_MOST + 4,
+    ACTIONS_MOST = PINS_MOST + SENSORS_MOST + 4,
     ACTION_ARGUMENTS = 2,
     ACTIONS_A_MINUTE = 120, /* the highest limit that can be set */
     ACTIONS_PROMPT_BYTES = 1536,
@@ -23,7 +24,14 @@ enum {
     ACTION_WORDS = 32,
 };
 
-enum action_kind { ACTION_OUTPUT, ACTION_INPUT, ACTION_TEMPERATURE, ACTION_UPTIME, ACTION_PULSE };
+enum action_kind {
+    ACTION_OUTPUT,
+    ACTION_INPUT,
+    ACTION_SENSOR,
+    ACTION_TEMPERATURE,
+    ACTION_UPTIME,
+    ACTION_PULSE
+};
 
 enum argument_kind {
     ARGUMENT_SWITCH, /* on or off: 1 or 0 */
@@ -41,7 +49,7 @@ struct action_argument {
 struct action {
     char name[PIN_NAME_BYTES];
     enum action_kind kind;
-    unsigned pin; /* ACTION_OUTPUT, ACTION_INPUT */
+    unsigned pin; /* ACTION_OUTPUT, ACTION_INPUT; of ACTION_SENSOR its place among the sensors */
     unsigned n_arguments;
     struct action_argument argument[ACTION_ARGUMENTS];
     uint32_t done; /* how often, dry runs too */
@@ -59,6 +67,7 @@ struct action_word {
 struct actions {
     const struct platform *platform;
     struct pins pins;
+    struct sensors sensors;
     unsigned n; /* 0: there are none */
     struct action list[ACTIONS_MOST];
     uint32_t a_minute; /* at the most; 0: no limit */
@@ -74,10 +83,12 @@ struct action_call {
     uint32_t value[ACTION_ARGUMENTS];
 };
 
-/* The pins' actions, and `temperature` and `uptime`. Without a pin and without a file there are none.
+/* The pins' and sensors' actions, and `temperature` and `uptime`; a sensor of that name is in the place of the
+ * machine's own temperature. Without a pin, a sensor and a file there are none.
  * say as pins_open has it. */
 void actions_open(struct actions *a, const struct platform *platform, const struct pin_list *pins,
-                  bool dry, uint32_t a_minute, pins_say_fn *say, void *context);
+                  const struct sensor_list *sensors, bool dry, uint32_t a_minute, pins_say_fn *say,
+                  void *context);
 
 /* And those of a text, after actions_open:
  *

@@ -55,23 +55,41 @@ static bool do_input(struct actions *a, unsigned pin, char *result)
     return problem == NULL ? say_state(a, pin, on, result) : fail(result, problem);
 }
 
+static bool say_degrees(const char *name, int32_t milli, char *result)
+{
+    char number[FORMAT_NUMBER_BYTES];
+
+    format_milli(number, (uint64_t)(milli < 0 ? -(int64_t)milli : milli), 1);
+    format_text(result, ACTION_TEXT_BYTES, "%s is %s%s C", name, milli < 0 ? "-" : "", number);
+    return true;
+}
+
+static bool do_sensor(struct actions *a, unsigned i, char *result)
+{
+    char problem[SENSOR_PROBLEM_BYTES];
+    int32_t milli;
+
+    if (a->pins.dry) {
+        return fail(result, "a dry run reads no sensor");
+    }
+    if (!sensors_read(&a->sensors, i, &milli, problem)) {
+        return fail(result, problem);
+    }
+    return say_degrees(a->sensors.list.sensor[i].name, milli, result);
+}
+
 static bool do_temperature(const struct actions *a, char *result)
 {
     const struct platform_health *p = &a->platform->health;
     struct board_health health = { .temperature = BOARD_NO_TEMPERATURE };
-    char number[FORMAT_NUMBER_BYTES];
-    int32_t t;
 
     if (p->read != NULL) {
         p->read(p->context, &health);
     }
-    t = health.temperature;
-    if (t == BOARD_NO_TEMPERATURE) {
+    if (health.temperature == BOARD_NO_TEMPERATURE) {
         return fail(result, "this machine does not tell its temperature");
     }
-    format_milli(number, (uint64_t)(t < 0 ? -(int64_t)t : t), 1);
-    format_text(result, ACTION_TEXT_BYTES, "temperature is %s%s C", t < 0 ? "-" : "", number);
-    return true;
+    return say_degrees("temperature", health.temperature, result);
 }
 
 static bool do_uptime(const struct actions *a, char *result)
@@ -146,6 +164,7 @@ static bool act(struct actions *a, const struct action_call *call, const struct 
     switch (call->action->kind) {
     case ACTION_OUTPUT: return do_output(a, call->action->pin, call->value[0] != 0, result);
     case ACTION_INPUT: return do_input(a, call->action->pin, result);
+    case ACTION_SENSOR: return do_sensor(a, call->action->pin, result);
     case ACTION_TEMPERATURE: return do_temperature(a, result);
     case ACTION_UPTIME: return do_uptime(a, result);
     default: return do_pulse(a, call->value[0], call->value[1], stop, result);

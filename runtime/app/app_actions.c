@@ -42,14 +42,18 @@ void app_open_actions(struct app *a)
 {
     const struct options_acting *o = &a->setup.options->acting;
     struct pin_list pins = { .n = 0 };
+    struct sensor_list sensors = { .n = 0 };
 
-    if (o->pins[0] == '\0' && o->actions[0] == '\0') {
+    if (o->pins[0] == '\0' && o->sensors[0] == '\0' && o->actions[0] == '\0') {
         return;
+    }
+    if (o->sensors[0] != '\0') {
+        (void)sensor_list_read(&sensors, o->sensors);
     }
     if (o->pins[0] != '\0') {
         (void)pin_list_read(&pins, o->pins); /* the option took it */
     }
-    actions_open(&a->actions, a->setup.platform, &pins, o->dry, o->a_minute, say_pin,
+    actions_open(&a->actions, a->setup.platform, &pins, &sensors, o->dry, o->a_minute, say_pin,
                  a->setup.console);
     a->actions.need = (enum action_need)o->said;
     if (o->actions[0] != '\0') {
@@ -66,7 +70,7 @@ void app_tell_actions(struct app *a)
     if (!chat_has_template(a->chat.template)) {
         console_log(
             a->setup.console,
-            "warning: pins= and actions= have no effect, for the model has no chat template");
+            "warning: pins=, sensors= and actions= have no effect, for the model has no chat template");
         return;
     }
     a->chat.actions = &a->actions;

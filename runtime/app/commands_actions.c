@@ -18,6 +18,11 @@ static void show_action(const struct app *a, const struct action *action)
         format_text(what, sizeof what, "line %u, %s%s", (unsigned)pin->line,
                     pin->input ? "in" : "out", pin->low ? ", on when low" : "");
     }
+    if (action->kind == ACTION_SENSOR) {
+        const struct sensor *s = &a->actions.sensors.list.sensor[action->pin];
+
+        format_text(what, sizeof what, "%s at 0x%x on i2c%u", s->kind->name, s->address, s->bus);
+    }
     if (action->kind == ACTION_PULSE) {
         format_text(what, sizeof what, "%u..%u ms", (unsigned)action->argument[1].least,
                     (unsigned)action->argument[1].most);

@@ -143,6 +143,19 @@ struct platform_pins {
     bool (*read)(void *context, unsigned line);
 };
 
+/* I2C buses by the board's numbers. All three, or all NULL: there are none. Nothing but
+ * runtime/acting/sensors.c calls them. */
+struct platform_i2c {
+    void *context;
+    /* It is for sensors from here on; NULL: it is, else why not, a sentence without a full stop. */
+    const char *(*claim)(void *context, unsigned bus);
+    /* One transfer of 1 to 16 bytes with a device of a claimed bus. ERR_NO_DEVICE: nobody answers; ERR_TIMEOUT:
+     * somebody holds the bus. */
+    enum err (*write)(void *context, unsigned bus, unsigned address, const uint8_t *bytes,
+                      unsigned n);
+    enum err (*read)(void *context, unsigned bus, unsigned address, uint8_t *bytes, unsigned n);
+};
+
 struct platform {
     const char *name; /* of the board: "virt-arm64" */
     struct platform_clock clock;
@@ -154,6 +167,7 @@ struct platform {
     struct platform_power power;
     struct platform_health health;
     struct platform_pins pins;
+    struct platform_i2c i2c;
 };
 
 static inline uint64_t platform_ticks(const struct platform_clock *clock)

@@ -80,6 +80,8 @@ const struct rule options_rules[OPTION_COUNT] = {
                          "bytes" },
     [OPTION_PINS] = { "pins", KIND_PINS, FIELD(acting.pins), PIN_LIST_BYTES, 0, 0,
                       "names and lines, such as pins=light:3,door:5:in, with :in or :low" },
+    [OPTION_SENSORS] = { "sensors", KIND_SENSORS, FIELD(acting.sensors), SENSOR_LIST_BYTES, 0, 0,
+                         "names and places, such as sensors=room:i2c1:0x48:tmp105" },
     [OPTION_ACTIONS] = { "actions", KIND_TEXT, FIELD(acting.actions), OPTIONS_ACTIONS_BYTES, 0, 0,
                          "a name of actions/, or lines such as actions=\"pulse light ms 1..5000\", "
                          "up to 511 bytes" },
@@ -258,9 +260,10 @@ static const char *const log_names[] = { [LOG_OFF] = "off", [LOG_ON] = "on", NUL
 static const char *const experts_names[] = {
     [EXPERTS_DEMAND] = "demand", [EXPERTS_AHEAD] = "ahead", NULL
 };
-static const char *const said_names[] = {
-    [ACTION_NEEDS_VALUE] = "value", [ACTION_NEEDS_NAME] = "name", [ACTION_NEEDS_NOTHING] = "off", NULL
-};
+static const char *const said_names[] = { [ACTION_NEEDS_VALUE] = "value",
+                                          [ACTION_NEEDS_NAME] = "name",
+                                          [ACTION_NEEDS_NOTHING] = "off",
+                                          NULL };
 static const char *const term_names[] = {
     [CONSOLE_AUTO] = "auto", [CONSOLE_PLAIN] = "plain", [CONSOLE_VT] = "vt", NULL
 };
@@ -326,19 +329,22 @@ static enum err set_adapters(struct options *o, const char *value)
     return ERR_OK;
 }
 
-/* Says itself what is wrong. */
-static enum err set_pins(struct options *o, const char *value, const struct options_report *report)
+/* Of pins or of sensors. Says itself what is wrong. */
+static enum err set_list(struct options *o, const struct rule *rule, const char *value,
+                         const struct options_report *report)
 {
     char word[OPTIONS_SHOWN_BYTES];
-    struct pin_list list;
-    const char *problem = pin_list_read(&list, value);
+    struct pin_list pins;
+    struct sensor_list sensors;
+    const char *problem = rule->kind == KIND_PINS ? pin_list_read(&pins, value)
+                                                  : sensor_list_read(&sensors, value);
 
     if (problem != NULL) {
-        options_say(report, true, "pins=%s cannot be used: %s",
+        options_say(report, true, "%s=%s cannot be used: %s", rule->name,
                     options_shown(word, value, strlen(value)), problem);
         return ERR_BAD_ARGUMENT;
     }
-    memcpy(o->acting.pins, value, strlen(value) + 1);
+    memcpy((char *)o + rule->field, value, strlen(value) + 1);
     return ERR_OK;
 }
 
@@ -448,7 +454,13 @@ enum err options_set_one(struct options *o, enum option which, const char *value
     case KIND_KV: err = set_kv(o, value); break;
     case KIND_ADAPTERS: err = set_adapters(o, value); break;
     case KIND_CHOICE: err = set_choice(o, rule, value); break;
-    case KIND_PINS: err = set_pins(o, value, report); break;
+    case KIND_PINS:
+    case KIND_SENSORS:
+        err = set_list(o, rule, value, report);
+        if (err != ERR_OK) {
+            return err;
+        }
+        break;
     case KIND_COUNT: err = set_count(o, rule, value); break;
     case KIND_SIZE:
     case KIND_SEED: err = set_u64(o, rule, value); break;
@@ -458,7 +470,7 @@ enum err options_set_one(struct options *o, enum option which, const char *value
     default: err = set_flag(o, rule, value); break;
     }
     if (err != ERR_OK) {
-        return rule->kind == KIND_PINS ? err : options_report_value(rule, value, err, report);
+        return options_report_value(rule, value, err, report);
     }
     o->given |= UINT64_C(1) << which;
     o->refused &= ~(UINT64_C(1) << which);

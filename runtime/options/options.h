@@ -8,6 +8,7 @@
 
 #include "board/err.h"
 #include "runtime/acting/pin_list.h"
+#include "runtime/acting/sensor_list.h"
 #include "runtime/options/adapter_list.h"
 #include "runtime/options/lock_word.h"
 #include "runtime/session/sampler.h"
@@ -64,8 +65,9 @@ enum option {
     OPTION_GRAMMAR, /* grammar=NAME, a file of the card, or a list of choices: what replies are held to;
                       * on: room for those that /grammar names */
     OPTION_PINS, /* pins=light:3,door:5:in: the GPIO lines that a model may act on (pin_list.h) */
-    OPTION_ACTIONS,        /* actions=NAME, a file of the card, or its lines: more that it may do */
-    OPTION_DRY,            /* dry: what it does is said, and no line is touched */
+    OPTION_SENSORS, /* sensors=room:i2c1:0x48:tmp105: what it may read on I2C (sensor_list.h) */
+    OPTION_ACTIONS, /* actions=NAME, a file of the card, or its lines: more that it may do */
+    OPTION_DRY,     /* dry: what it does is said, and no line is touched */
     OPTION_ACTIONS_MINUTE, /* actions_minute=COUNT at the most; 0: no limit */
     OPTION_ACTIONS_SAID,   /* actions_said=value, name or off: of a line, before it is driven */
     OPTION_ADAPTERS,       /* adapters=BYTES that they may take; K, M, G are powers of 1024 */
@@ -139,6 +141,7 @@ struct options_load {
 /* What the model may do. */
 struct options_acting {
     char pins[PIN_LIST_BYTES];           /* a list that pin_list_read takes; "": none */
+    char sensors[SENSOR_LIST_BYTES];     /* the same of sensor_list_read */
     char actions[OPTIONS_ACTIONS_BYTES]; /* lines, where a space is in it; else a file's name */
     bool dry;
     uint32_t a_minute;

@@ -12,6 +12,7 @@ enum kind {
     KIND_KV,
     KIND_ADAPTERS,
     KIND_PINS,
+    KIND_SENSORS,
     KIND_COUNT,
     KIND_SIZE,
     KIND_SEED,

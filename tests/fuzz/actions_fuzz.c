@@ -1,4 +1,4 @@
-/* pins= and a text of actions, of any bytes: a sentence or a table, no line that was not named is touched, and the
+/* pins=, sensors= and a text of actions, of any bytes: a sentence or a table, no line that was not named is touched, and the
  * table's words and grammar have room and are sound. */
 #include <stdlib.h>
 #include <string.h>
@@ -51,19 +51,48 @@ static void check_heard(const char *text, size_t bytes)
     }
 }
 
-/* The first line is pins=, the rest the text. */
+/* A sentence, or sensors whose names, buses and addresses are as the actions want them. */
+static void check_sensors(const char *text)
+{
+    struct sensor_list l;
+    const char *why = sensor_list_read(&l, text);
+
+    must(why == NULL ? l.n != 0 : strlen(why) > 10);
+    for (unsigned i = 0; why == NULL && i < l.n; i++) {
+        const struct sensor *s = &l.sensor[i];
+
+        must(pin_is_name(s->name, strlen(s->name)) && s->bus < SENSOR_BUSES && s->kind != NULL);
+        must(s->address >= SENSOR_ADDRESS_LEAST && s->address <= SENSOR_ADDRESS_MOST);
+    }
+    fake_sensors = why == NULL ? text : "";
+}
+
+/* A line without its end, as a text; *at goes after it. */
+static char *take_line(const uint8_t **at, size_t *left)
+{
+    const uint8_t *end = *left != 0 ? memchr(*at, '\n', *left) : NULL;
+    size_t n = end != NULL ? (size_t)(end - *at) : *left;
+    char *text = calloc(1, n + 1);
+
+    must(text != NULL);
+    memcpy(text, *at, n);
+    *at += n + (end != NULL);
+    *left -= n + (end != NULL);
+    return text;
+}
+
+/* The first line is pins=, the second sensors=, the rest the text. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const uint8_t *end = size != 0 ? memchr(data, '\n', size) : NULL;
-    size_t n = end != NULL ? (size_t)(end - data) : size, rest = size - n;
-    char *pins = calloc(1, n + 1), *text = calloc(1, rest + 1), problem[ACTION_TEXT_BYTES];
+    char *pins = take_line(&data, &size), *sensors = take_line(&data, &size);
+    char *text = calloc(1, size + 1), problem[ACTION_TEXT_BYTES];
     struct pin_list list;
     const char *why;
     uint32_t named = 0;
 
-    must(pins != NULL && text != NULL);
-    memcpy(pins, data, n);
-    memcpy(text, data + n, rest);
+    must(text != NULL);
+    memcpy(text, data, size);
+    check_sensors(sensors);
     why = pin_list_read(&list, pins);
     must(why == NULL || strlen(why) > 10);
     if (why == NULL) {
@@ -75,10 +104,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         why = actions_read(&a, text, problem);
         must(why == NULL || (strlen(why) > 10 && strlen(why) < ACTION_TEXT_BYTES));
         check_table();
-        check_heard(text, rest);
+        check_heard(text, size);
         must((fake.touched & ~named) == 0 && (fake.touched & 1u << FAKE_UART) == 0);
     }
     free(pins);
+    free(sensors);
     free(text);
     return 0;
 }

@@ -2,13 +2,26 @@
 
 #include "board/drivers/soc/bcm_gpio.h"
 
-enum { LINES = 28, EEPROM_LAST = 1, UART_TRANSMIT = 14, UART_RECEIVE = 15 };
+enum {
+    LINES = 28,
+    EEPROM_LAST = 1,
+    I2C_DATA = 2,
+    I2C_CLOCK = 3,
+    UART_TRANSMIT = 14,
+    UART_RECEIVE = 15
+};
 
 static uintptr_t registers;
+static bool has_i2c;
 
 void pi_lines_open(uintptr_t gpio)
 {
     registers = gpio;
+}
+
+void pi_lines_take_i2c(void)
+{
+    has_i2c = true;
 }
 
 const char *pi_lines_problem(unsigned line)
@@ -24,6 +37,8 @@ static const char *soc_problem(unsigned line)
 {
     if (line == UART_TRANSMIT || line == UART_RECEIVE)
         return "lines 14 and 15 are the serial line's";
+    if (has_i2c && (line == I2C_DATA || line == I2C_CLOCK))
+        return "lines 2 and 3 are the I2C bus of sensors=";
     return pi_lines_problem(line);
 }
 

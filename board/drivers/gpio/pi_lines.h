@@ -7,6 +7,9 @@
 /* Where bcm_gpio's registers are, mapped. Before the lines are used. */
 void pi_lines_open(uintptr_t gpio);
 
+/* Lines 2 and 3 are the I2C bus's from here on. */
+void pi_lines_take_i2c(void);
+
 /* struct board's, on the SoC. Not the serial line's. */
 extern const struct board_pins pi_lines;
 

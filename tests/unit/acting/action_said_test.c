@@ -7,7 +7,8 @@
 #include "tests/unit/tap.h"
 
 #define PINS "light:3,fan:4,porch:5,porch_light:6,lights:7,door:8:in"
-#define FILE_TEXT "pulse light|fan ms 1..5000;words light lamp|desk_lamp|\303\244mpel;words on an;words off aus;words not nicht"
+#define FILE_TEXT \
+    "pulse light|fan ms 1..5000;words light lamp|desk_lamp|\303\244mpel;words on an;words off aus;words not nicht"
 
 static struct actions a;
 static char why[ACTION_TEXT_BYTES];
@@ -114,7 +115,8 @@ static void test_pulses(void)
     OK(pulses("Pulse the light for 200 ms", 200) && pulses("The light for 2 seconds.", 2000) &&
            pulses("200ms of light", 200) && pulses("pulse the light", 5),
        "a pulse, by its number where one is said");
-    OK(!pulses("Pulse the light for 200 ms", 2000) && strstr(why, "nobody has said 2000 ms") != NULL,
+    OK(!pulses("Pulse the light for 200 ms", 2000) &&
+           strstr(why, "nobody has said 2000 ms") != NULL,
        "another one: %s", why);
     OK(!pulses("Pulse the light for 99999999999999999999 ms", 1215752191), "too many digits");
     OK(!pulses("Pulse the fan for 200 ms", 200) && !pulses("Don't pulse the light", 5) &&

@@ -92,7 +92,8 @@ static void test_file(void)
         { "words light |bulb", "others for it" },
         { "words light abcdefghijklmnopqrstuvwx", "23 bytes" },
         { "words light bulb lamp", "a bar, such as" },
-        { "words on a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p|q|r|s|t|u|v|w|x|y|z|0|1|2|3|4|5|6", "32 words" },
+        { "words on a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p|q|r|s|t|u|v|w|x|y|z|0|1|2|3|4|5|6",
+          "32 words" },
         { "words light lamp\nblink", "line 2 of" },
         { "pulse light ms 1..5\npulse fan ms 1..5", "one line of pulse" },
         { "pulse light ms 1..5;pulse fan ms 1..5", "one line of pulse" },
@@ -111,8 +112,8 @@ static void test_file(void)
 
         fake_open(&a, PINS, "", false);
         why = actions_read(&a, bad[i].text, problem);
-        OK(why != NULL && strstr(why, bad[i].says) != NULL && a.n == 6 && a.n_words == 0, "'%s': %s", bad[i].text,
-           why != NULL ? why : "was taken");
+        OK(why != NULL && strstr(why, bad[i].says) != NULL && a.n == 6 && a.n_words == 0,
+           "'%s': %s", bad[i].text, why != NULL ? why : "was taken");
     }
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         fake_open(&a, PINS, "", false);
@@ -348,11 +349,12 @@ static void test_no_lines(void)
 {
     struct platform bare = fake_machine;
     struct pin_list list;
+    struct sensor_list none = { .n = 0 };
 
     memset(&bare.pins, 0, sizeof bare.pins);
     fake_said[0] = '\0';
     (void)pin_list_read(&list, "light:3");
-    actions_open(&a, &bare, &list, false, 30, fake_say, NULL);
+    actions_open(&a, &bare, &list, &none, false, 30, fake_say, NULL);
     OK(a.n == 2 && strstr(fake_said, "no lines that Ingot can drive") != NULL,
        "a machine without lines: %s", fake_said);
 }

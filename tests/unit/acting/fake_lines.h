@@ -13,7 +13,44 @@ static struct {
     unsigned n_writes, n_reads;
     uint64_t now, step;
     int32_t temperature;
+    /* One device on bus 1, whose registers are words; error: what the bus answers. */
+    uint16_t words[8];
+    uint8_t reg;
+    enum err error;
+    unsigned n_transfers;
 } fake;
+
+static const char *fake_sensors = ""; /* of fake_open */
+
+enum { FAKE_ADDRESS = 0x48 };
+
+static const char *fake_claim(void *context, unsigned bus)
+{
+    (void)context;
+    return bus == 1 ? NULL : "there is the bus i2c1";
+}
+
+static enum err fake_i2c_write(void *context, unsigned bus, unsigned address, const uint8_t *bytes,
+                               unsigned n)
+{
+    (void)context;
+    fake.n_transfers++;
+    if (bus != 1 || address != FAKE_ADDRESS || n != 1)
+        return ERR_NO_DEVICE;
+    fake.reg = bytes[0] & 7;
+    return fake.error;
+}
+
+static enum err fake_i2c_read(void *context, unsigned bus, unsigned address, uint8_t *bytes,
+                              unsigned n)
+{
+    (void)context;
+    (void)bus;
+    (void)address;
+    for (unsigned i = 0; i < n; i++)
+        bytes[i] = (uint8_t)(fake.words[fake.reg] >> (i == 0 ? 8 : 0));
+    return ERR_OK;
+}
 
 static const char *fake_problem(void *context, unsigned line)
 {
@@ -68,6 +105,7 @@ static const struct platform fake_machine = {
               .setup = fake_setup,
               .write = fake_write,
               .read = fake_read },
+    .i2c = { .claim = fake_claim, .write = fake_i2c_write, .read = fake_i2c_read },
 };
 
 static char fake_said[512];
@@ -82,6 +120,7 @@ static void fake_say(void *context, const char *sentence)
 static inline void fake_open(struct actions *a, const char *pins, const char *file, bool dry)
 {
     struct pin_list list = { .n = 0 };
+    struct sensor_list sensors = { .n = 0 };
     char problem[ACTION_TEXT_BYTES];
 
     memset(&fake, 0, sizeof fake);
@@ -89,7 +128,9 @@ static inline void fake_open(struct actions *a, const char *pins, const char *fi
     fake_said[0] = '\0';
     if (pins[0] != '\0')
         (void)pin_list_read(&list, pins);
-    actions_open(a, &fake_machine, &list, dry, 30, fake_say, NULL);
+    if (fake_sensors[0] != '\0')
+        (void)sensor_list_read(&sensors, fake_sensors);
+    actions_open(a, &fake_machine, &list, &sensors, dry, 30, fake_say, NULL);
     if (file[0] != '\0')
         (void)actions_read(a, file, problem);
     fake.n_writes = fake.n_reads = 0;

@@ -39,7 +39,7 @@ static void test_all_words(void)
     enum err err = parse(
         "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
         "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
-        "isa=neon kv=q8 experts=ahead pinned=3 pins=light:3,door:5:in:low actions=porch dry actions_minute=9 actions_said=name spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 lock=0123456789abcdef:00112233445566778899aabbccddeeff flow=off mode=json "
+        "isa=neon kv=q8 experts=ahead pinned=3 pins=light:3,door:5:in:low sensors=room:i2c1:0x48:tmp105 actions=porch dry actions_minute=9 actions_said=name spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 lock=0123456789abcdef:00112233445566778899aabbccddeeff flow=off mode=json "
         "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 keyboard=fr screen=off trace=1 system=\"Be brief.\" think=off "
         "overflow=sinks preset=lila turns=10 branches=2 beams=3 together=5 policy=explore learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
 
@@ -50,7 +50,8 @@ static void test_all_words(void)
            strcmp(o.load.adapter, "poet:0.5,tutor") == 0 && strcmp(o.load.grammar, "yes|no") == 0,
        "texts");
     OK(strcmp(o.acting.pins, "light:3,door:5:in:low") == 0 &&
-           strcmp(o.acting.actions, "porch") == 0,
+           strcmp(o.acting.actions, "porch") == 0 &&
+           strcmp(o.acting.sensors, "room:i2c1:0x48:tmp105") == 0,
        "what the model may do");
     OK(strcmp(o.load.preset, "lila") == 0 && o.reply.turns == 10, "a preset, and how many turns");
     OK(strcmp(o.reply.prompt, "Once upon") == 0 && o.reply.prompt_bytes == 9, "the prompt");
@@ -58,7 +59,8 @@ static void test_all_words(void)
            o.line.baud == 115200 && o.line.flow == FLOW_OFF && o.line.mode == MODE_JSON &&
            o.machine.watchdog == 9 && o.load.branches == 2 && o.load.learn == LEARN_ON &&
            o.load.log == LOG_ON && o.load.policy == POLICY_EXPLORE && o.load.beams == 3 &&
-           o.load.pinned == 3 && o.acting.a_minute == 9 && o.acting.said == ACTION_NEEDS_NAME && o.load.together == 5,
+           o.load.pinned == 3 && o.acting.a_minute == 9 && o.acting.said == ACTION_NEEDS_NAME &&
+           o.load.together == 5,
        "counts");
     OK(near(o.sampler.temp, 0) && near(o.sampler.top_p, 0.9f) && near(o.sampler.min_p, 0.1f) &&
            near(o.sampler.repeat, 1.1f),
@@ -379,6 +381,9 @@ static void test_pins(void)
     OK(parse("pins=light:3:up") == ERR_BAD_ARGUMENT && o.acting.pins[0] == '\0' && said[0] == '!' &&
            strstr(said, "in, out or low") != NULL && options_refused(&o, OPTION_PINS),
        "a bad list says what is wrong with it: %s", said);
+    OK(parse("sensors=room:i2c1:0x48:bmp280") == ERR_BAD_ARGUMENT && o.acting.sensors[0] == '\0' &&
+           strstr(said, "tmp102, tmp105, lm75") != NULL && options_refused(&o, OPTION_SENSORS),
+       "so does a bad list of sensors: %s", said);
     OK(parse("pins=light:3 pins=fan:4") == ERR_OK && strcmp(o.acting.pins, "fan:4") == 0,
        "the later list counts");
     OK(parse("dry=off") == ERR_OK && !o.acting.dry && o.acting.a_minute == 30, "30 a minute");

@@ -1,0 +1,15 @@
+/* The I2C bus of a Raspberry Pi's row of 40 pins up to a Pi 4: I2C1, which is BSC1 on GPIO 2 (data) and 3 (clock). */
+#ifndef INGOT_BOARD_DRIVERS_I2C_PI_I2C_H
+#define INGOT_BOARD_DRIVERS_I2C_PI_I2C_H
+
+#include "board/board.h"
+#include "board/drivers/soc/bcm_mailbox.h"
+
+/* Where the registers of BSC1 and bcm_gpio are, and who tells the core's clock. BSC1's are mapped and set once a
+ * sensor is asked for. Before the bus is used. */
+void pi_i2c_open(uintptr_t bsc1, uintptr_t gpio, struct bcm_mailbox *mailbox);
+
+/* struct board's. */
+extern const struct board_i2c pi_i2c;
+
+#endif
