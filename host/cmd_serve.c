@@ -220,8 +220,8 @@ const struct command cmd_serve = {
     .summary = "answer programs over HTTP, as OpenAI's API does",
     .about =
         "Listens on this computer for /v1/chat/completions, /v1/completions, /v1/models, /health,\n"
-        "/boards and /metrics; up to eight requests side by side, streamed or whole. The options for replies are what\n"
-        "a request gets that does not say. Ends with Ctrl-C.\n"
+        "/boards and /metrics; up to eight requests side by side, streamed or whole. The options for\n"
+        "replies are what a request gets that does not say. Ends with Ctrl-C.\n"
         "\n"
         "With serial devices in place of a model, or sockets (unix:PATH, tcp:HOST:PORT), boards\n"
         "answer, each one request at a time: they have their models, and these options are for\n"
