@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "runtime/base/crc32c.h"
+#include "runtime/base/sha256.h"
 
 #include "host/commands.h"
 #include "board/host/host_board.h"
@@ -69,6 +70,7 @@ int main(int argc, char **argv)
     shown_streams_open();
     kernels_select(&kernels, host_cpu_features());
     crc32c_use(&kernels);     /* of every file that a command reads or writes */
+    sha256_use(&kernels);
     signal(SIGPIPE, SIG_IGN); /* a write that fails says so */
     signal(SIGXFSZ, SIG_IGN);
     return close_output(run(argc, argv));

@@ -131,7 +131,9 @@ enum ingot_cpu {
     INGOT_CPU_AVX512 = 1 << 8,
     INGOT_CPU_VNNI = 1 << 9,
     INGOT_CPU_ARM_CRC = 1 << 10,
-    INGOT_CPU_ZBC = 1 << 11
+    INGOT_CPU_ZBC = 1 << 11,
+    INGOT_CPU_ARM_SHA2 = 1 << 12,
+    INGOT_CPU_ZBB = 1 << 13
 };
 
 /* How keys and values of the context are kept. */

@@ -39,9 +39,9 @@ void kernels_use_reference(struct kernels *k, enum kernel_op op)
  * in the middle (the A64FX has SVE and no dot product), so `allows` is no promise. */
 enum {
     ARM64_NEON = CPU_ARM64_NEON | CPU_ARM64_CRC,
-    ARM64_DOTPROD = ARM64_NEON | CPU_ARM64_DOTPROD,
+    ARM64_DOTPROD = ARM64_NEON | CPU_ARM64_SHA2 | CPU_ARM64_DOTPROD,
     ARM64_I8MM = ARM64_DOTPROD | CPU_ARM64_I8MM,
-    RV64_GC = CPU_RV64_GC | CPU_RV64_ZBC,
+    RV64_GC = CPU_RV64_GC | CPU_RV64_ZBC | CPU_RV64_ZBB,
     RV64_V = RV64_GC | CPU_RV64_V,
     X86_AVX512 = CPU_X86_AVX2 | CPU_X86_AVX512,
 };

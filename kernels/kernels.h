@@ -32,6 +32,8 @@ enum cpu_feature {
     CPU_X86_VNNI = 1 << 9,      /* AVX-512 VNNI */
     CPU_ARM64_CRC = 1 << 10,    /* crc32cb and its kin; goes with every name of kernels_force */
     CPU_RV64_ZBC = 1 << 11,     /* multiplication without carries; so does this */
+    CPU_RV64_ZBB = 1 << 13,     /* rotations; as ZBC */
+    CPU_ARM64_SHA2 = 1 << 12,   /* sha256h and its kin; goes with every name above "neon" */
 };
 
 /* OP(name, return type, arguments). In every gemv `ahead` is how many bytes of weights before
@@ -331,7 +333,10 @@ enum cpu_feature {
     OP(convert_f32_f16, void, (float *restrict y, const uint16_t *restrict x, size_t n)) \
     /* Carry the register of a CRC-32C (RFC 3720, 12.1; neither end inverted here) over data: any \
      * alignment, any n. */ \
-    OP(crc32c_u8, void, (uint32_t * crc, const void *data, size_t n))
+    OP(crc32c_u8, void, (uint32_t * crc, const void *data, size_t n)) \
+    /* Carry the eight words h of SHA-256 (FIPS 180-4, 6.2.2), 4-byte aligned, over n blocks of 64 bytes, \
+     * 8-byte aligned; n any. */ \
+    OP(sha256_u8, void, (uint32_t *restrict h, const void *restrict blocks, size_t n))
 
 /* Keys and values of a tile as int8; kv_cache.c writes them.
  *   keys    float scale[d/32][KV_TILE]; int8_t k[d/4][KV_TILE][4];   (dimension i of position j is

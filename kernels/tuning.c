@@ -100,6 +100,9 @@ uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1)
     if ((pfr0 >> 20 & 15) == 15) { /* AdvSIMD */
         return CPU_ANY;
     }
+    if (has_field(isar0, 12)) { /* SHA2 */
+        features |= CPU_ARM64_SHA2;
+    }
     if (has_field(isar0, 16)) { /* CRC32 */
         features |= CPU_ARM64_CRC;
     }

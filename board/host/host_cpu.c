@@ -37,6 +37,7 @@ const struct kernel_tuning *host_cpu_tuning(void)
 
 /* Bits of AT_HWCAP and AT_HWCAP2 (Linux Documentation/arch/arm64/elf_hwcaps.rst). */
 enum {
+    CAP_SHA2 = 1 << 6,
     CAP_CRC32 = 1 << 7,
     CAP_CPUID = 1 << 11,
     CAP_ASIMDDP = 1 << 20,
@@ -49,6 +50,9 @@ uint32_t host_cpu_features(void)
     unsigned long cap = getauxval(AT_HWCAP), cap2 = getauxval(AT_HWCAP2);
     uint32_t features = CPU_ARM64_NEON; /* every ARMv8-A Linux has it */
 
+    if (cap & CAP_SHA2) {
+        features |= CPU_ARM64_SHA2;
+    }
     if (cap & CAP_CRC32) {
         features |= CPU_ARM64_CRC;
     }

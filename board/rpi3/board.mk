@@ -4,7 +4,7 @@ QEMU_MACHINE ?= -M raspi3b -nographic -nic none
 # It takes no other; cores= for fewer.
 QEMU_SMP := 4
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
-KERNELS_WITHOUT := dotprod i8mm sve
+KERNELS_WITHOUT := sha2 dotprod i8mm sve
 CARD_IMAGE := kernel8.img
 CARD_FIRMWARE := bootcode.bin start.elf fixup.dat bcm2710-rpi-*.dtb
 CARD_LICENCE := LICENCE.broadcom

@@ -4,7 +4,7 @@ QEMU_MACHINE ?= -M raspi4b -nographic -nic none
 # It takes no other; cores= for fewer.
 QEMU_SMP := 4
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
-KERNELS_WITHOUT := dotprod i8mm sve
+KERNELS_WITHOUT := sha2 dotprod i8mm sve
 CARD_IMAGE := kernel8.img
 CARD_FIRMWARE := start4.elf fixup4.dat bcm2711-rpi-*.dtb
 CARD_LICENCE := LICENCE.broadcom

@@ -286,6 +286,8 @@ static uint32_t node_features(const struct device_tree *tree, const struct devic
 
     if (node_names(tree, node, "zbc"))
         features |= CPU_RV64_ZBC;
+    if (node_names(tree, node, "zbb"))
+        features |= CPU_RV64_ZBB;
     if (node_names(tree, node, "v")) {
         features |= CPU_RV64_V;
         if (node_names(tree, node, "zvfh") || node_names(tree, node, "zvfhmin"))
@@ -342,7 +344,7 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine)
     if (core_state.features & CPU_RV64_V)
         __asm__ volatile("csrr %0, 0xc22" : "=r"(vlen_bytes)); /* vlenb (V 1.0, 3.8) */
     if (vlen_bytes < MIN_VLEN_BYTES) {
-        core_state.features &= CPU_RV64_GC | CPU_RV64_ZBC;
+        core_state.features &= CPU_RV64_GC | CPU_RV64_ZBC | CPU_RV64_ZBB;
         vlen_bytes = 0;
     }
     core = machine->tuning->core;

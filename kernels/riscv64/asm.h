@@ -6,9 +6,9 @@
 
 #include "kernels/blocks.h"
 
-/* func name [extension]: own section (the linker drops functions without a call), CFI, and the
+/* func name [extension [, another]]: own section (the linker drops functions without a call), CFI, and the
  * extension (v) for the assembler inside this function only. */
-.macro func name, extension
+.macro func name, extension, also
     .macro endfunc
     .cfi_endproc
     .size \name, . - \name
@@ -22,6 +22,9 @@
     .option push
     .ifnb \extension
     .option arch, +\extension
+    .endif
+    .ifnb \also
+    .option arch, +\also
     .endif
     .cfi_startproc
 \name:

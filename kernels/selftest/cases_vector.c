@@ -321,6 +321,29 @@ static void test_crc32c(struct tester *t)
     }
 }
 
+/* Some numbers of blocks: none to a few, and a run of them. */
+static void test_sha256(struct tester *t)
+{
+    static const uint8_t blocks[] = { 0, 1, 2, 3, 4, 5, 1, 2, 16, 37 };
+
+    for (size_t i = 0; i < sizeof blocks; i++) {
+        size_t n = blocks[i];
+        struct tester_case c = {
+            .slot = { { TESTER_INOUT, TESTER_BYTES, 32, 4 }, { TESTER_IN, TESTER_BYTES, 64 * n, 8 } },
+            .n_slots = 2,
+            .pointer = { 0, 1 },
+            .n_pointers = 2,
+            .size = { n },
+            .n_sizes = 1,
+            .data = 0,
+        };
+
+        fill_random_bytes(t, 0, 32);
+        fill_random_bytes(t, 1, 64 * n);
+        tester_run(t, &c);
+    }
+}
+
 bool tester_run_vector(struct tester *t, enum kernel_op op)
 {
     switch ((int)op) {
@@ -349,6 +372,7 @@ bool tester_run_vector(struct tester *t, enum kernel_op op)
     case KERNEL_expand_f32_f32: test_expand(t, false); return true;
     case KERNEL_expand_f32_f16: test_expand(t, true); return true;
     case KERNEL_crc32c_u8: test_crc32c(t); return true;
+    case KERNEL_sha256_u8: test_sha256(t); return true;
     default: return false;
     }
 }

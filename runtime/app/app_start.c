@@ -5,6 +5,7 @@
 #include "kernels/tuning.h"
 #include "runtime/app/app_private.h"
 #include "runtime/base/crc32c.h"
+#include "runtime/base/sha256.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
@@ -112,6 +113,7 @@ static void choose_kernels(struct app *a, uint32_t present)
     kernels_select(&a->kernels, present); /* whatever isa= computes with, files are checked fast */
     crc32c_use(&a->kernels);
     kernels_select(&a->kernels, a->features);
+    sha256_use(&a->kernels);
     a->kernels.ahead = a->setup.platform->cores.tuning->ahead;
     if (a->setup.front == APP_CONSOLE) {
         report_kernels(a->setup.console, a->features, a->kernels.ahead);

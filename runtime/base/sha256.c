@@ -1,77 +1,27 @@
+/* SHA-256 by the kernel that the CPU has for it, else by the reference. */
 #include "runtime/base/sha256.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "board/min_max.h"
 
-static const uint32_t round_words[64] = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
-};
+/* NULL: the reference. Atomic as the choice of crc32c.c is, and as free. */
+static sha256_u8_fn *_Atomic chosen;
 
-static inline uint32_t rotate(uint32_t x, unsigned n)
+void sha256_use(const struct kernels *k)
 {
-    return x >> n | x << (32 - n);
+    atomic_store_explicit(&chosen, k->sha256_u8, memory_order_relaxed);
 }
 
-static uint32_t load_big(const uint8_t *p)
+static void take_blocks(struct sha256 *s, const void *blocks, size_t n)
 {
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
+    sha256_u8_fn *digest_blocks = atomic_load_explicit(&chosen, memory_order_relaxed);
 
-/* The message schedule in place: word i becomes word i + 16. */
-static inline void next_word(uint32_t w[16], unsigned i)
-{
-    uint32_t a = w[(i + 1) & 15], b = w[(i + 14) & 15];
-
-    w[i & 15] += w[(i + 9) & 15] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) +
-                 (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
-}
-
-/* One round of FIPS 180-4, 6.2.2; word: of the schedule and the round together. In place of moving its a to h
- * along, the next round has other names for them. */
-static inline void take_word(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e,
-                             uint32_t f, uint32_t g, uint32_t *h, uint32_t word)
-{
-    uint32_t t1 = *h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) + word;
-
-    *d += t1;
-    *h = t1 + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)));
-}
-
-static void take_block(uint32_t h[8], const uint8_t *block)
-{
-    uint32_t v[8], w[16];
-
-    memcpy(v, h, sizeof v);
-    for (unsigned i = 0; i < 16; i++) {
-        w[i] = load_big(block + 4 * i);
+    if (digest_blocks == NULL) {
+        digest_blocks = sha256_u8_ref;
     }
-    for (unsigned i = 0; i < 64; i += 8) {
-        const uint32_t *k = round_words + i;
-        uint32_t *x = w + (i & 8);
-
-        take_word(v[0], v[1], v[2], &v[3], v[4], v[5], v[6], &v[7], k[0] + x[0]);
-        take_word(v[7], v[0], v[1], &v[2], v[3], v[4], v[5], &v[6], k[1] + x[1]);
-        take_word(v[6], v[7], v[0], &v[1], v[2], v[3], v[4], &v[5], k[2] + x[2]);
-        take_word(v[5], v[6], v[7], &v[0], v[1], v[2], v[3], &v[4], k[3] + x[3]);
-        take_word(v[4], v[5], v[6], &v[7], v[0], v[1], v[2], &v[3], k[4] + x[4]);
-        take_word(v[3], v[4], v[5], &v[6], v[7], v[0], v[1], &v[2], k[5] + x[5]);
-        take_word(v[2], v[3], v[4], &v[5], v[6], v[7], v[0], &v[1], k[6] + x[6]);
-        take_word(v[1], v[2], v[3], &v[4], v[5], v[6], v[7], &v[0], k[7] + x[7]);
-        for (unsigned j = i; j < i + 8; j++) {
-            next_word(w, j); /* for the rounds after the next eight */
-        }
-    }
-    for (unsigned i = 0; i < 8; i++) {
-        h[i] += v[i];
-    }
+    digest_blocks(s->h, blocks, n);
 }
 
 void sha256_begin(struct sha256 *s)
@@ -90,12 +40,13 @@ void sha256_add(struct sha256 *s, const void *data, size_t bytes)
     while (bytes != 0) {
         size_t at = (size_t)(s->bytes % SHA256_BLOCK), n = min_size(bytes, SHA256_BLOCK - at);
 
-        if (n == SHA256_BLOCK) {
-            take_block(s->h, p); /* where it lies */
+        if (n == SHA256_BLOCK && (uintptr_t)p % SHA256_ALIGN == 0) {
+            n = bytes - bytes % SHA256_BLOCK;
+            take_blocks(s, p, n / SHA256_BLOCK); /* where they lie */
         } else {
             memcpy(s->block + at, p, n);
             if (at + n == SHA256_BLOCK) {
-                take_block(s->h, s->block);
+                take_blocks(s, s->block, 1);
             }
         }
         s->bytes += n;

@@ -5,12 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SHA256_BYTES = 32, SHA256_BLOCK = 64 };
+#include "kernels/kernels.h"
+
+enum { SHA256_BYTES = 32, SHA256_BLOCK = 64, SHA256_ALIGN = 8 /* of blocks, for a kernel */ };
 
 struct sha256 {
     uint32_t h[8];
     uint64_t bytes; /* so far */
-    uint8_t block[SHA256_BLOCK];
+    _Alignas(SHA256_ALIGN) uint8_t block[SHA256_BLOCK];
 };
 
 /* Begin, add `bytes` bytes of any alignment (data may be NULL if bytes is 0), and end: the digest of
@@ -21,5 +23,8 @@ void sha256_end(struct sha256 *s, uint8_t digest[SHA256_BYTES]);
 
 /* All three of data. */
 void sha256(uint8_t digest[SHA256_BYTES], const void *data, size_t bytes);
+
+/* From now on take blocks by this kernel; without a call, by the reference. As crc32c_use. */
+void sha256_use(const struct kernels *k);
 
 #endif

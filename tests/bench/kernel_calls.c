@@ -138,6 +138,7 @@ const struct kernel_call kernel_calls[] = {
     VECTOR(convert_f16_f32, DIM),
     VECTOR(convert_f32_f16, DIM),
     VECTOR(crc32c_u8, 65536),
+    VECTOR(sha256_u8, 65536),
 };
 const size_t kernel_n_calls = sizeof kernel_calls / sizeof kernel_calls[0];
 
@@ -560,6 +561,7 @@ void kernel_call_run(const struct kernel_call *call, void (*function)(void), siz
     case KERNEL_convert_f16_f32: AS(convert_f16_f32)((uint16_t *)y, x, n); return;
     case KERNEL_convert_f32_f16: AS(convert_f32_f16)(y, x, n); return;
     case KERNEL_crc32c_u8: AS(crc32c_u8)((uint32_t *)y, x, n); return;
+    case KERNEL_sha256_u8: AS(sha256_u8)((uint32_t *)y, x, n / 64); return;
     default: assert(!"every op has a call");
     }
 }

@@ -31,15 +31,16 @@ MACHINES = {"arm64": [arm64("cortex-a72", "cortex-a72"), arm64("cortex-a76", "co
             "riscv64": [("no V", RISCV64), riscv64(128), riscv64(256)]}
 # Name, suffix of the symbol, machine.
 COLUMNS = {"arm64": [("ref", "ref", "cortex-a72"), ("neon", "neon", "cortex-a72"),
-                     ("neon_crc", "neon_crc", "cortex-a72"),
+                     ("neon_crc", "neon_crc", "cortex-a72"), ("neon_sha2", "neon_sha2", "cortex-a72"),
                      ("neon_dotprod", "neon_dotprod", "cortex-a76"),
                      ("neon_i8mm", "neon_i8mm", "SVE 128"),
                      ("sve 128", "sve", "SVE 128"), ("sve 256", "sve", "SVE 256")],
            "riscv64": [("ref", "ref", "no V"), ("rv64gc", "rv64gc", "no V"),
                        ("rv64gc_zbc", "rv64gc_zbc", "no V"),
+                       ("rv64gc_zbb", "rv64gc_zbb", "no V"), ("rv64gc_zbb_zbc", "rv64gc_zbb_zbc", "no V"),
                        ("rvv 128", "rvv", "VLEN 128"), ("rvv_zvfh 128", "rvv_zvfh", "VLEN 128"),
                        ("rvv 256", "rvv", "VLEN 256"), ("rvv_zvfh 256", "rvv_zvfh", "VLEN 256")]}
-SUFFIX = re.compile(r"^(\w+?)_(ref|neon|neon_crc|neon_dotprod|neon_i8mm|sve|rv64gc|rv64gc_zbc|rvv|rvv_zvfh|avx2|"
+SUFFIX = re.compile(r"^(\w+?)_(ref|neon|neon_crc|neon_sha2|neon_dotprod|neon_i8mm|sve|rv64gc|rv64gc_zbc|rv64gc_zbb|rv64gc_zbb_zbc|rvv|rvv_zvfh|avx2|"
                     r"avx512|avx512_vnni)$")
 
 Call = namedtuple("Call", "rows cols tokens bytes")

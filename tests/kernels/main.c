@@ -49,8 +49,9 @@ static uint32_t cpu_features(void)
     unsigned long second = getauxval(AT_HWCAP2);
 
     return CPU_ARM64_NEON | /* every ARMv8-A Linux has it */
-           feature(first >> 7, CPU_ARM64_CRC) | feature(first >> 20, CPU_ARM64_DOTPROD) |
-           feature(first >> 22, CPU_ARM64_SVE) | feature(second >> 13, CPU_ARM64_I8MM);
+           feature(first >> 6, CPU_ARM64_SHA2) | feature(first >> 7, CPU_ARM64_CRC) |
+           feature(first >> 20, CPU_ARM64_DOTPROD) | feature(first >> 22, CPU_ARM64_SVE) |
+           feature(second >> 13, CPU_ARM64_I8MM);
 }
 #elif defined(__riscv)
 static void print_vector_length(uint32_t features)
@@ -76,7 +77,7 @@ static uint32_t cpu_features(void)
     if (syscall(SYS_HWPROBE, &probe, 1, 0, NULL, 0) != 0 || probe.key != KEY_IMA_EXT_0) {
         return features;
     }
-    features |= feature(probe.value >> 7, CPU_RV64_ZBC);
+    features |= feature(probe.value >> 7, CPU_RV64_ZBC) | feature(probe.value >> 4, CPU_RV64_ZBB);
     if (features & CPU_RV64_V) {
         features |= feature(probe.value >> 30 | probe.value >> 31,
                             CPU_RV64_ZVFH); /* Zvfh, Zvfhmin */

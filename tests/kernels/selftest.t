@@ -141,12 +141,12 @@ def check_reference(machine):
            f"{machine.label}: a damaged reference stops the machine", console)
 
 
-NEON = ["CPU_ARM64_NEON", "CPU_ARM64_CRC"]
+NEON = ["CPU_ARM64_NEON", "CPU_ARM64_CRC", "CPU_ARM64_SHA2"]
 SVE = NEON + ["CPU_ARM64_DOTPROD", "CPU_ARM64_I8MM", "CPU_ARM64_SVE"]
-RVV = ["CPU_RV64_GC", "CPU_RV64_ZBC", "CPU_RV64_V"]
+RVV = ["CPU_RV64_GC", "CPU_RV64_ZBC", "CPU_RV64_ZBB", "CPU_RV64_V"]
 MACHINES = [(ARM64, rows("arm64", NEON), "add_f32_neon"),
             (RISCV64_V, rows("riscv64", RVV), "add_f32_rvv" if LONG else None),
-            (RISCV64, rows("riscv64", RVV[:2]), None),
+            (RISCV64, rows("riscv64", RVV[:3]), None),
             (Machine("virt-arm64", "virt-arm64 neoverse-v1", ["-cpu", "neoverse-v1"]),
              rows("arm64", SVE), None),
             (Machine("virt-riscv64", "virt-riscv64 Zvfh",

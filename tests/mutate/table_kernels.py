@@ -33,6 +33,12 @@ ROWS = [
         A76 + "gemv_f32_q4x8_q8_neon_dotprod"),
     row("arm64 crc32c: the pieces' power", "kernels/arm64/crc32c_u8_neon_crc.S",
         "#define POWER 0xa3c88bd4", "#define POWER 0xa3c88bd5", A53 + "crc32c_u8_neon_crc"),
+    row("arm64 sha256: a rotation", "kernels/arm64/sha256_u8_neon.S",
+        "temp, temp, other, ror #13", "temp, temp, other, ror #12", A53 + "sha256_u8_neon"),
+    row("arm64 sha256: the last four words", "kernels/arm64/sha256_u8_neon_sha2.S",
+        "    four_rounds v31, v7\n", "    four_rounds v31, v6\n", A53 + "sha256_u8_neon_sha2"),
+    row("riscv64 sha256: a shift for a rotation", "kernels/riscv64/sha256_u8_rv64gc.S",
+        "    srli    spare, high, 35\n", "    srli    spare, half, 3\n", RV64 + "sha256_u8_rv64gc"),
     row("riscv64 add: one element less", "kernels/riscv64/add_f32_rvv.S",
         "    vfadd.vv total, total, addend\n",
         "    addi t1, taken, -1\n    vsetvli t1, t1, e32, m8, ta, ma\n"

@@ -44,6 +44,8 @@ static void test_force(void)
     check_force(V1, "neon", CPU_ARM64_NEON);
     check_force(V1, "dotprod", CPU_ARM64_NEON | CPU_ARM64_DOTPROD);
     check_force(V1, "i8mm", V1 & ~(uint32_t)CPU_ARM64_SVE);
+    check_force(V1 | CPU_ARM64_SHA2, "neon", CPU_ARM64_NEON);
+    check_force(V1 | CPU_ARM64_SHA2, "sve", V1 | CPU_ARM64_SHA2);
     check_force(V1, "sve", V1);
     check_force(A64FX, "sve", A64FX);
     check_force(RVA23, "rv64gc", CPU_RV64_GC);

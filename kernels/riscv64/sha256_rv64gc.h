@@ -1,0 +1,306 @@
+/* SHA-256's blocks for rv64gc, and with instructions for its sums of rotations. Who includes it has made
+ * these macros of its names:
+ *   big_sigma out, x, constant   the sum of three rotations of x in out, half or temp; destroys high and temp
+ *   small_begin x                what the next two need, in high and half
+ *   small_first                  temp = sigma0; keeps what small_second takes, destroys spare
+ *   small_first_only             the same without spare; destroys high and half
+ *   small_second                 temp = sigma1; destroys high and half
+ *   load_pair first, second, at  two words, big-endian, at `at` of the block; may take constant3, spare and w0
+ *   load_masks                   for that
+ *   load_constants               constant0 to constant2
+ *   load_constant3               if there is one, once the block is loaded
+ * Words have anything in their upper halves.
+ *
+ * The state is in s0-s7. Of the majority b ^ ((a ^ b) & (b ^ c)) the first difference is the second one of the
+ * next round. Of the schedule w[i] = w[i - 16] + sigma0(w[i - 15]) + w[i - 7] + sigma1(w[i - 2]) the first two
+ * are added when w[i - 15] is there, and wait on the stack for the others, so that both sigmas of a word begin
+ * together. The last eight words are in registers. */
+#ifndef INGOT_KERNELS_RISCV64_SHA256_RV64GC_H
+#define INGOT_KERNELS_RISCV64_SHA256_RV64GC_H
+
+#include "kernels/riscv64/asm.h"
+
+#define FRAME 192
+#define SAVED_AT 80                   /* of the frame; before it the schedule's 16 words, and */
+#define h_at 64(sp)
+#define left_at 72(sp)
+
+#define blocks a0
+#define words_at a1
+#define constant0 a2
+#define constant1 a3
+#define constant2 a4
+#define constant3 s11
+#define differ a5                     /* b ^ c, or of the next round */
+#define differ_next a6
+#define high t0
+#define half t1
+#define temp t2
+#define spare ra
+#define w0 a7
+#define w1 t3
+#define w2 t4
+#define w3 t5
+#define w4 t6
+#define w5 s8
+#define w6 s9
+#define w7 s10
+
+/* `bc` is b ^ c; leaves a ^ b in `ab`. */
+.macro round a, b, c, d, e, f, g, h, bc, ab, word, at
+    lw      half, \at(words_at)
+    xor     temp, \f, \g
+    add     \h, \h, \word
+    and     temp, temp, \e
+    add     \h, \h, half
+    xor     temp, temp, \g
+    add     \h, \h, temp
+    big_sigma half, \e, constant1
+    xor     \ab, \a, \b
+    add     \h, \h, half
+    and     \bc, \bc, \ab
+    add     \d, \d, \h
+    xor     \bc, \bc, \b
+    big_sigma half, \a, constant0
+    add     \h, \h, \bc
+    add     \h, \h, half
+.endm
+
+/* For the word 15 later: sigma0 of this one and the one before, to `at` of the stack. */
+.macro begin_word word, before, at
+    small_begin \word
+    small_first
+    add     temp, temp, \before
+    sw      temp, \at(sp)
+.endm
+
+.macro early_word word, before, at
+    small_begin \word
+    small_first_only
+    add     temp, temp, \before
+    sw      temp, \at(sp)
+.endm
+
+/* After small_begin of a word: the one two later, for which `at` of the stack has waited. */
+.macro end_word word, before_7, at
+    lw      \word, \at(sp)
+    small_second
+    add     \word, \word, \before_7
+    add     \word, \word, temp
+.endm
+
+.macro load_state from
+    lw      s0, 0(\from)
+    lw      s1, 4(\from)
+    lw      s2, 8(\from)
+    lw      s3, 12(\from)
+    lw      s4, 16(\from)
+    lw      s5, 20(\from)
+    lw      s6, 24(\from)
+    lw      s7, 28(\from)
+.endm
+
+.macro add_state word, to, at
+    lw      temp, \at(\to)
+    add     \word, \word, temp
+    sw      \word, \at(\to)
+.endm
+
+.macro sha256_blocks
+    beqz    a2, .Lnone\@
+    push_at SAVED_AT, FRAME, ra, ALL_SAVED
+    sd      a0, h_at
+    sd      a2, left_at
+    load_state a0
+    mv      blocks, a1
+    load_constants
+.Lblock\@:
+    load_masks
+    la      words_at, sha256_round_words
+    xor     differ, s1, s2
+    load_pair w2, w1, 0
+    round s0, s1, s2, s3, s4, s5, s6, s7, differ, differ_next, w2, 0
+    early_word w1, w2, 0
+    round s7, s0, s1, s2, s3, s4, s5, s6, differ_next, differ, w1, 4
+    load_pair w2, w3, 8
+    early_word w2, w1, 4
+    round s6, s7, s0, s1, s2, s3, s4, s5, differ, differ_next, w2, 8
+    early_word w3, w2, 8
+    round s5, s6, s7, s0, s1, s2, s3, s4, differ_next, differ, w3, 12
+    load_pair w4, w5, 16
+    early_word w4, w3, 12
+    round s4, s5, s6, s7, s0, s1, s2, s3, differ, differ_next, w4, 16
+    early_word w5, w4, 16
+    round s3, s4, s5, s6, s7, s0, s1, s2, differ_next, differ, w5, 20
+    load_pair w6, w7, 24
+    early_word w6, w5, 20
+    round s2, s3, s4, s5, s6, s7, s0, s1, differ, differ_next, w6, 24
+    early_word w7, w6, 24
+    round s1, s2, s3, s4, s5, s6, s7, s0, differ_next, differ, w7, 28
+    load_pair w2, w1, 32
+    early_word w2, w7, 28
+    round s0, s1, s2, s3, s4, s5, s6, s7, differ, differ_next, w2, 32
+    early_word w1, w2, 32
+    round s7, s0, s1, s2, s3, s4, s5, s6, differ_next, differ, w1, 36
+    load_pair w2, w3, 40
+    early_word w2, w1, 36
+    round s6, s7, s0, s1, s2, s3, s4, s5, differ, differ_next, w2, 40
+    early_word w3, w2, 40
+    round s5, s6, s7, s0, s1, s2, s3, s4, differ_next, differ, w3, 44
+    load_pair w4, w5, 48
+    early_word w4, w3, 44
+    round s4, s5, s6, s7, s0, s1, s2, s3, differ, differ_next, w4, 48
+    early_word w5, w4, 48
+    round s3, s4, s5, s6, s7, s0, s1, s2, differ_next, differ, w5, 52
+    load_pair w6, w7, 56
+    load_constant3
+    begin_word w6, w5, 52
+    end_word w0, w1, 0
+    round s2, s3, s4, s5, s6, s7, s0, s1, differ, differ_next, w6, 56
+    begin_word w7, w6, 56
+    end_word w1, w2, 4
+    round s1, s2, s3, s4, s5, s6, s7, s0, differ_next, differ, w7, 60
+.Lwords\@:
+    addi    words_at, words_at, 64
+    begin_word w0, w7, 60
+    end_word w2, w3, 8
+    round s0, s1, s2, s3, s4, s5, s6, s7, differ, differ_next, w0, 0
+    begin_word w1, w0, 0
+    end_word w3, w4, 12
+    round s7, s0, s1, s2, s3, s4, s5, s6, differ_next, differ, w1, 4
+    begin_word w2, w1, 4
+    end_word w4, w5, 16
+    round s6, s7, s0, s1, s2, s3, s4, s5, differ, differ_next, w2, 8
+    begin_word w3, w2, 8
+    end_word w5, w6, 20
+    round s5, s6, s7, s0, s1, s2, s3, s4, differ_next, differ, w3, 12
+    begin_word w4, w3, 12
+    end_word w6, w7, 24
+    round s4, s5, s6, s7, s0, s1, s2, s3, differ, differ_next, w4, 16
+    begin_word w5, w4, 16
+    end_word w7, w0, 28
+    round s3, s4, s5, s6, s7, s0, s1, s2, differ_next, differ, w5, 20
+    begin_word w6, w5, 20
+    end_word w0, w1, 32
+    round s2, s3, s4, s5, s6, s7, s0, s1, differ, differ_next, w6, 24
+    begin_word w7, w6, 24
+    end_word w1, w2, 36
+    round s1, s2, s3, s4, s5, s6, s7, s0, differ_next, differ, w7, 28
+    begin_word w0, w7, 28
+    end_word w2, w3, 40
+    round s0, s1, s2, s3, s4, s5, s6, s7, differ, differ_next, w0, 32
+    begin_word w1, w0, 32
+    end_word w3, w4, 44
+    round s7, s0, s1, s2, s3, s4, s5, s6, differ_next, differ, w1, 36
+    begin_word w2, w1, 36
+    end_word w4, w5, 48
+    round s6, s7, s0, s1, s2, s3, s4, s5, differ, differ_next, w2, 40
+    begin_word w3, w2, 40
+    end_word w5, w6, 52
+    round s5, s6, s7, s0, s1, s2, s3, s4, differ_next, differ, w3, 44
+    begin_word w4, w3, 44
+    end_word w6, w7, 56
+    round s4, s5, s6, s7, s0, s1, s2, s3, differ, differ_next, w4, 48
+    begin_word w5, w4, 48
+    end_word w7, w0, 60
+    round s3, s4, s5, s6, s7, s0, s1, s2, differ_next, differ, w5, 52
+    begin_word w6, w5, 52
+    end_word w0, w1, 0
+    round s2, s3, s4, s5, s6, s7, s0, s1, differ, differ_next, w6, 56
+    begin_word w7, w6, 56
+    end_word w1, w2, 4
+    round s1, s2, s3, s4, s5, s6, s7, s0, differ_next, differ, w7, 60
+    la      temp, sha256_round_words
+    sub     temp, words_at, temp
+    sltiu   temp, temp, 128
+    bnez    temp, .Lwords\@
+    addi    words_at, words_at, 64
+    begin_word w0, w7, 60
+    end_word w2, w3, 8
+    round s0, s1, s2, s3, s4, s5, s6, s7, differ, differ_next, w0, 0
+    small_begin w1
+    end_word w3, w4, 12
+    round s7, s0, s1, s2, s3, s4, s5, s6, differ_next, differ, w1, 4
+    small_begin w2
+    end_word w4, w5, 16
+    round s6, s7, s0, s1, s2, s3, s4, s5, differ, differ_next, w2, 8
+    small_begin w3
+    end_word w5, w6, 20
+    round s5, s6, s7, s0, s1, s2, s3, s4, differ_next, differ, w3, 12
+    small_begin w4
+    end_word w6, w7, 24
+    round s4, s5, s6, s7, s0, s1, s2, s3, differ, differ_next, w4, 16
+    small_begin w5
+    end_word w7, w0, 28
+    round s3, s4, s5, s6, s7, s0, s1, s2, differ_next, differ, w5, 20
+    small_begin w6
+    end_word w0, w1, 32
+    round s2, s3, s4, s5, s6, s7, s0, s1, differ, differ_next, w6, 24
+    small_begin w7
+    end_word w1, w2, 36
+    round s1, s2, s3, s4, s5, s6, s7, s0, differ_next, differ, w7, 28
+    small_begin w0
+    end_word w2, w3, 40
+    round s0, s1, s2, s3, s4, s5, s6, s7, differ, differ_next, w0, 32
+    small_begin w1
+    end_word w3, w4, 44
+    round s7, s0, s1, s2, s3, s4, s5, s6, differ_next, differ, w1, 36
+    small_begin w2
+    end_word w4, w5, 48
+    round s6, s7, s0, s1, s2, s3, s4, s5, differ, differ_next, w2, 40
+    small_begin w3
+    end_word w5, w6, 52
+    round s5, s6, s7, s0, s1, s2, s3, s4, differ_next, differ, w3, 44
+    small_begin w4
+    end_word w6, w7, 56
+    round s4, s5, s6, s7, s0, s1, s2, s3, differ, differ_next, w4, 48
+    small_begin w5
+    end_word w7, w0, 60
+    round s3, s4, s5, s6, s7, s0, s1, s2, differ_next, differ, w5, 52
+    round s2, s3, s4, s5, s6, s7, s0, s1, differ, differ_next, w6, 56
+    round s1, s2, s3, s4, s5, s6, s7, s0, differ_next, differ, w7, 60
+    ld      high, h_at
+    ld      half, left_at
+    addi    blocks, blocks, 64
+    add_state s0, high, 0
+    add_state s1, high, 4
+    add_state s2, high, 8
+    add_state s3, high, 12
+    add_state s4, high, 16
+    add_state s5, high, 20
+    add_state s6, high, 24
+    add_state s7, high, 28
+    addi    half, half, -1
+    sd      half, left_at
+    bnez    half, .Lblock\@
+    pop_at  SAVED_AT, FRAME, ra, ALL_SAVED
+.Lnone\@:
+    ret
+.endm
+
+/* FIPS 180-4, 4.2.2. One copy is kept, however many files have it. */
+    .section .rodata.sha256_round_words, "aG", @progbits, sha256_round_words, comdat
+    .balign 4
+    .weak   sha256_round_words
+    .hidden sha256_round_words
+    .type   sha256_round_words, @object
+sha256_round_words:
+    .word   0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5
+    .word   0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5
+    .word   0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3
+    .word   0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174
+    .word   0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc
+    .word   0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da
+    .word   0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7
+    .word   0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967
+    .word   0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13
+    .word   0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85
+    .word   0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3
+    .word   0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070
+    .word   0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5
+    .word   0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3
+    .word   0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208
+    .word   0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2
+    .size   sha256_round_words, . - sha256_round_words
+
+#endif
