@@ -316,6 +316,9 @@ enum err app_load_models(struct app *a)
     if (e != ERR_OK) {
         return e;
     }
+    if (a->target.model.measured_late && a->setup.front != APP_SILENT) {
+        report_rates(a->setup.console, &a->target.model);
+    }
     open_sequences(a);
     return app_load_adapters(a);
 }

@@ -230,10 +230,10 @@ static void log_prediction(struct console *c, const struct plan *p)
     }
 }
 
-/* What the plan reckoned with, and what comes of it. */
-static void report_rates(struct console *c, const struct plan *p, unsigned type)
+void report_rates(struct console *c, const struct model *m)
 {
-    uint32_t ps = p->rates.decode[type];
+    const struct plan *p = &m->plan;
+    uint32_t ps = p->rates.decode[image_main_type(&m->image)];
     char seconds[FORMAT_NUMBER_BYTES];
 
     if (ps != 0) {
@@ -282,7 +282,7 @@ void report_summary(struct console *c, const struct model *m, const char *name)
         kv_text(p, &m->image, text, sizeof text);
         console_log(c, "%s", text);
     }
-    report_rates(c, p, type);
+    report_rates(c, m);
 }
 
 void report_signature(struct console *c, const struct model *m)
@@ -341,7 +341,7 @@ void report_plan(struct console *c, const struct model *m)
     }
     format_text(text, sizeof text, "of %s", format_bytes(left, m->arena.bytes));
     row(c, "total", planned_memory(m), text);
-    report_rates(c, p, image_main_type(&m->image));
+    report_rates(c, m);
     report_bounce(c, m);
 }
 

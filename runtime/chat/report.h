@@ -32,6 +32,9 @@ void report_signature(struct console *c, const struct model *m);
 void report_model(struct console *c, const struct model *m, const char *name);
 void report_plan(struct console *c, const struct model *m);
 
+/* Of those what the plan reckoned with, and what comes of it: all that was measured. */
+void report_rates(struct console *c, const struct model *m);
+
 /* Log how long it took until the prompt, of which loading took load_ms, and the rate at which the
  * card gave the weights. since_ms: when /model was asked for; 0: the machine's start. */
 void report_ready(struct console *c, const struct model *m, uint64_t since_ms, uint64_t load_ms);

@@ -141,6 +141,43 @@ static void measure(struct model *m, const struct model_setup *setup)
     }
 }
 
+/* What is signed is checked before it is measured how fast it would be, so that a bad model is refused at once. Where
+ * weights stream the plan needs the rates, and they tell how long the check takes. */
+static bool measures_late(const struct model *m, const struct model_setup *setup)
+{
+    return setup->signing != NULL && setup->calibrate && !setup->draft &&
+           m->plan.residency != PLAN_STREAMED && m->plan.kv.n_spilled == 0;
+}
+
+/* In memory that the plan leaves, where it is enough. Passes of the measurement take the place of the model's
+ * own. */
+static void measure_late(struct model *m, const struct model_setup *setup)
+{
+    struct in_use {
+        struct transformer transformer;
+        struct stream stream;
+    } *kept = (struct in_use *)(void *)(m->arena.base + m->arena.reserved);
+    size_t bytes = arena_take_bytes(sizeof *kept), left = arena_left(&m->arena);
+
+    if (left < bytes) {
+        return;
+    }
+    kept->transformer = m->transformer;
+    kept->stream = m->stream;
+    memset(&m->transformer, 0, sizeof m->transformer);
+    memset(&m->stream, 0, sizeof m->stream);
+    workers_gather(setup->workers);
+    m->request.rates.cores = setup->workers->n_cores;
+    calibrate_compute(m, setup->workers,
+                      (struct memory_range){ m->arena.base + m->arena.reserved + bytes,
+                                             left - bytes });
+    m->transformer = kept->transformer;
+    m->stream = kept->stream;
+    m->plan.rates = m->request.rates;
+    plan_predict(&m->plan, &m->image);
+    m->measured_late = true;
+}
+
 /* Make room for guesses where weights stream, unless that makes the chunk shorter. */
 static enum err plan_guesses(struct model *m)
 {
@@ -173,7 +210,7 @@ static enum err plan_all(struct model *m, const struct model_setup *setup)
     request_plan(&m->request, m, setup);
     read_use(m, setup);
     error = plan_make(&m->plan, &m->request);
-    if (error == ERR_OK && setup->calibrate && !setup->draft) {
+    if (error == ERR_OK && setup->calibrate && !setup->draft && !measures_late(m, setup)) {
         measure(m, setup);
         error = plan_make(&m->plan, &m->request);
     }
@@ -250,6 +287,9 @@ enum err model_load(struct model *m, const struct model_setup *setup)
         stream_experts_pin(&m->stream, setup->pins);
     }
     m->stream.experts.looks_ahead = setup->experts_ahead;
+    if (measures_late(m, setup)) {
+        measure_late(m, setup);
+    }
     if ((p->prediction.lends_decode || p->prediction.lends_prefill) &&
         (p->kv.n_spilled == 0 || setup->kv_file->device == m->file->device)) {
         m->io_core = io_core_of(m->file->device);

@@ -68,6 +68,7 @@ struct model {
     struct tokenizer tokenizer;
     struct plan_request request;  /* that the plan answers */
     struct plan_rates lent_rates; /* of request.rates.lent */
+    bool measured_late;           /* the plan has rates since the weights are loaded */
     struct plan_use used;         /* of request.use */
     struct expert_use use;        /* of the transfer that a plan or /save waits for */
     enum err use_error;           /* of setup->use_file; its sentence is use.problem */

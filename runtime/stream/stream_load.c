@@ -61,7 +61,8 @@ struct loading {
     void *context;
     uint64_t done;
     uint64_t total;
-    struct tree_digest digest; /* of the segment so far, where files are signed */
+    struct tree_digest digest; /* of the segment so far, where files are signed, and ... */
+    bool digests;              /* ... of what is read from here on */
 };
 
 static bool goes_on(const struct stream *s, const struct loading *l, uint64_t arrived)
@@ -77,43 +78,13 @@ static void name_progress(struct stream *s, const char *doing, unsigned segment)
     format_text(s->label, sizeof s->label, "%s %s", doing, part);
 }
 
-/* Read [offset, offset + bytes) to buffer, carrying the CRC along with the transfer. */
-static enum err read_checked(struct stream *s, struct loading *l, unsigned segment, uint64_t offset,
-                             uint8_t *buffer, size_t bytes, uint32_t *crc)
-{
-    struct file_read *read = &s->ring.slots[0].read;
-    uint64_t checked = 0;
-    bool stopped = false;
-    enum err e;
-
-    (void)file_read_start(read, s->file, offset, buffer, bytes); /* a refusal shows in the poll */
-    do {
-        platform_yield(&s->workers->platform->cores);
-        e = file_read_poll(read);
-        *crc = crc32c(*crc, buffer + checked, (size_t)(read->bytes_done - checked));
-        checked = read->bytes_done;
-        if (!goes_on(s, l, checked)) {
-            stopped = true;
-            file_read_stop(read);
-        }
-    } while (e == ERR_BUSY);
-    s->stats.retries += read->n_retries;
-    l->done += bytes;
-    if (stopped) {
-        return stream_name_problem(s, segment, NULL, ERR_ABORTED);
-    }
-    if (e != ERR_OK) {
-        return stream_name_problem(s, segment, read, e);
-    }
-    return ERR_OK;
-}
-
 /* ---- digests, where files are signed --------------------------------------------------------- */
 
 static void begin_digest(const struct stream *s, struct loading *l)
 {
     if (s->signature != NULL) {
         s->signature->signing->begin_digest(&l->digest);
+        l->digests = true;
     }
 }
 
@@ -122,6 +93,20 @@ static void add_digest(const struct stream *s, struct loading *l, const void *da
     if (s->signature != NULL) {
         s->signature->signing->add_digest(&l->digest, s->workers, data, bytes);
     }
+}
+
+/* What has arrived since, while the rest does: a leaf at least, and two where there are cores to share them. */
+static void digest_arrived(const struct stream *s, struct loading *l, const uint8_t *buffer,
+                           uint64_t *digested, uint64_t arrived, bool more)
+{
+    size_t n = (size_t)(arrived - *digested);
+    size_t least = s->workers->n_cores > 1 ? 2 * (size_t)SIGNATURE_LEAF : SIGNATURE_LEAF;
+
+    if (!l->digests || (more && n < least)) {
+        return;
+    }
+    add_digest(s, l, buffer + *digested, n);
+    *digested += n;
 }
 
 static enum err check_digest(struct stream *s, struct loading *l, unsigned segment)
@@ -135,6 +120,41 @@ static enum err check_digest(struct stream *s, struct loading *l, unsigned segme
     if (memcmp(digest, s->signature->digests[SIGNATURE_FRONT_PARTS + segment], sizeof digest) !=
         0) {
         return stream_name_problem(s, segment, NULL, ERR_NOT_SIGNED);
+    }
+    return ERR_OK;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Read [offset, offset + bytes) to buffer, carrying the CRC along with the transfer, and a digest that has
+ * begun. */
+static enum err read_checked(struct stream *s, struct loading *l, unsigned segment, uint64_t offset,
+                             uint8_t *buffer, size_t bytes, uint32_t *crc)
+{
+    struct file_read *read = &s->ring.slots[0].read;
+    uint64_t checked = 0, digested = 0;
+    bool stopped = false;
+    enum err e;
+
+    (void)file_read_start(read, s->file, offset, buffer, bytes); /* a refusal shows in the poll */
+    do {
+        platform_yield(&s->workers->platform->cores);
+        e = file_read_poll(read);
+        *crc = crc32c(*crc, buffer + checked, (size_t)(read->bytes_done - checked));
+        checked = read->bytes_done;
+        digest_arrived(s, l, buffer, &digested, checked, e == ERR_BUSY);
+        if (!goes_on(s, l, checked)) {
+            stopped = true;
+            file_read_stop(read);
+        }
+    } while (e == ERR_BUSY);
+    s->stats.retries += read->n_retries;
+    l->done += bytes;
+    if (stopped) {
+        return stream_name_problem(s, segment, NULL, ERR_ABORTED);
+    }
+    if (e != ERR_OK) {
+        return stream_name_problem(s, segment, read, e);
     }
     return ERR_OK;
 }
@@ -161,8 +181,10 @@ static enum err load_pinned(struct stream *s, struct loading *l, unsigned segmen
 
     for (int tries = 0;; tries++) {
         uint32_t crc = 0;
-        enum err e = read_checked(s, l, segment, x->offset, memory, (size_t)bytes, &crc);
+        enum err e;
 
+        begin_digest(s, l);
+        e = read_checked(s, l, segment, x->offset, memory, (size_t)bytes, &crc);
         if (e != ERR_OK) {
             return e;
         }
@@ -279,7 +301,6 @@ static enum err read_through_once(struct stream *s, struct loading *l, unsigned 
         size_t n = (size_t)min_u64(x->bytes - at, step);
 
         e = read_checked(s, l, segment, x->offset + at, buffer, n, crc);
-        add_digest(s, l, buffer, e == ERR_OK ? n : 0);
         if (segment == image_embedding_segment(s->image) && s->rows.sums != NULL) {
             sum_rows(s, at, buffer, n);
         }
@@ -332,8 +353,8 @@ static enum err keep_before_matrix(struct stream *s)
     return ERR_OK;
 }
 
-/* Of a segment that is in memory: what is not, the experts of a layer, is read through for the digest. */
-static enum err digest_pinned(struct stream *s, struct loading *l, unsigned segment)
+/* Of a segment that is in memory and whose digest has begun: what is not, the experts of a layer, is read through. */
+static enum err digest_rest(struct stream *s, struct loading *l, unsigned segment)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
     uint64_t at = stream_segment_bytes(s, segment);
@@ -341,14 +362,11 @@ static enum err digest_pinned(struct stream *s, struct loading *l, unsigned segm
     uint8_t *buffer = part_buffer(s, &step);
     enum err e = ERR_OK;
 
-    begin_digest(s, l);
-    add_digest(s, l, s->segments[segment], (size_t)at);
     for (; at < x->bytes && e == ERR_OK; at += step) {
         size_t n = (size_t)min_u64(x->bytes - at, step);
         uint32_t crc = 0;
 
         e = read_checked(s, l, segment, x->offset + at, buffer, n, &crc);
-        add_digest(s, l, buffer, e == ERR_OK ? n : 0);
     }
     return e;
 }
@@ -386,12 +404,19 @@ static enum err load_once(struct stream *s, struct loading *l, uint32_t segment)
     }
     e = load_pinned(s, l, segment);
     if (e == ERR_OK && s->signature != NULL) {
-        e = digest_pinned(s, l, segment);
+        e = digest_rest(s, l, segment);
     }
     return e;
 }
 
-/* Where only the digest is wrong once more, as a bit may flip on the way where no CRC looks. */
+/* A digest is wrong where no CRC has looked, as of experts that do not stay: a bit may have flipped on the way. Where
+ * the CRC was right none has. */
+static bool may_have_flipped(const struct stream *s, uint32_t segment)
+{
+    return s->segments[segment] != NULL &&
+           stream_segment_bytes(s, segment) < s->image->segments[segment].bytes;
+}
+
 static enum err load_segment(struct stream *s, struct loading *l, uint32_t segment)
 {
     for (int tries = 0;; tries++) {
@@ -401,7 +426,7 @@ static enum err load_segment(struct stream *s, struct loading *l, uint32_t segme
         if (e == ERR_OK) {
             e = check_digest(s, l, segment);
         }
-        if (e != ERR_NOT_SIGNED || tries == 1) {
+        if (e != ERR_NOT_SIGNED || tries == 1 || !may_have_flipped(s, segment)) {
             return e;
         }
         l->done = done;
