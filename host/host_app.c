@@ -71,6 +71,22 @@ static void open_console(struct host_app *h, const struct host_args *args, bool 
     }
 }
 
+/* A model that it did not sign is refused as by a board that has it. False after a sentence. */
+static bool open_key(struct host_app *h, const char *path, const struct signing **signing)
+{
+    char problem[HOST_PROBLEM_BYTES];
+
+    if (path == NULL) {
+        return true;
+    }
+    if (sign_key_open(&h->key, path, false, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    *signing = &h->key.signing;
+    return true;
+}
+
 enum use { USE_LOG, USE_REPLY, USE_TALK };
 
 static bool start(struct host_app *h, struct host_args *args, enum use use)
@@ -87,7 +103,8 @@ static bool start(struct host_app *h, struct host_args *args, enum use use)
                                .predict = args->predict };
 
     memset(h, 0, sizeof *h);
-    if (!host_machine(&h->machine) || !check_args(args, &h->machine)) {
+    if (!host_machine(&h->machine) || !check_args(args, &h->machine) ||
+        !open_key(h, args->public_key, &setup.signing)) {
         return false;
     }
     if (args->predict) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "board/board.h"
+#include "flash_image/signing/sign_key.h"
 #include "host/host_args.h"
 #include "host/host_files.h"
 #include "runtime/app/app.h"
@@ -14,6 +15,7 @@ struct host_app {
     struct platform platform;
     struct console console;
     struct host_files files;
+    struct sign_key key; /* of --public-key */
     struct app app;
 };
 

@@ -315,6 +315,10 @@ const struct command_option host_options[HOST_OPTIONS] = {
                        .value = "FILE",
                        .help = "that file; it is there beforehand and keeps its size",
                        .field = FIELD(kv_file) },
+    [HOST_PUBLIC_KEY] = { .name = "--public-key",
+                          .value = "FILE",
+                          .help = "take only models and adapters that this key has signed",
+                          .field = FIELD(public_key) },
     [HOST_PREFIX] = { .name = "--prefix",
                       .value = "FILE",
                       .help =
