@@ -19,7 +19,9 @@ DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
 KEYS = os.path.join(BUILD, "tests/signing")
 FOLDER = os.path.join(WORK, "signing")
 BLOCK = struct.Struct("<8sIIQQII8s16s64s")
-REFUSED_MS = 50
+REFUSED_MS, TRIES = 50, 4
+# Without instructions for SHA-2, or for what RISC-V needs in their place.
+PLAIN = {"virt-arm64": (1, "isa=neon", [], REFUSED_MS), "virt-riscv64": (1, "", ["-cpu", "rv64,v=false,zbb=false,zbc=false"], 70)}
 tap = Tap()
 os.makedirs(FOLDER, exist_ok=True)
 
@@ -97,15 +99,17 @@ bad = bytearray(signed)
 offset, size = struct.unpack_from("<QQ", bad, 88 + 128 + 24)  # the template's last words
 alter(bad, offset + size - 5)
 in_folder("table.ingot", bad)
-bad = bytearray(signed)
-alter(bad, ends[3][0] + 1000)
-in_folder("weights.ingot", bad)
+for name, at in (("weights", ends[3][0] + 1000), ("first", ends[1][0] + 1000), ("last", ends[4][0] + ends[4][1] - 500)):
+    bad = bytearray(signed)
+    alter(bad, at)
+    in_folder(name + ".ingot", bad)
 in_folder("cut.ingot", signed[:-4096])
 subprocess.run(["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", FOLDER + "/other.pem"], check=True, timeout=60)
 subprocess.run(["openssl", "pkey", "-in", FOLDER + "/other.pem", "-pubout", "-out", FOLDER + "/other-public.pem"], check=True, timeout=60)
 host("sign", DEMO, "--key", FOLDER + "/other.pem", "-o", FOLDER + "/other.ingot")
 BAD = {"cut": "it is not signed: ingot sign", "header": "its header is not the one that was signed",
        "table": "its tables are not those that were signed", "weights": "layer 2: not what was signed",
+       "first": "layer 0: not what was signed", "last": "layer 3: not what was signed",
        "other": "it is signed by the key [0-9a-f]{16}, and here [0-9a-f]{16} counts"}
 HOST_BAD = {**BAD, "cut": "it is not signed", "header": "header: not what was signed", "table": "tables: not what was signed"}
 for name, why in HOST_BAD.items():
@@ -156,6 +160,13 @@ class Signed:
         return self.machine.command(words, cores, drives, kernel(self.machine))
 
 
+def refused_ms(machine, name, cores, words, cpu):
+    command = machine.command(f"model={name}.ingot prompt=x {words}", cores, card_arguments(card), kernel(machine))
+    status, out = run(command + cpu + ["-icount", "shift=0,sleep=off"], 120)
+    found = re.search(rf"\[ *(\d+\.\d+)\] storage: [^\n]*\n(?:\[[^\n]*\n)*?\[ *(\d+\.\d+)\] error: {name}\.ingot: {BAD[name]}", out)
+    return (float(found[2]) - float(found[1])) * 1000 if found else None, out
+
+
 for machine in (ARM64, RISCV64):
     for words, cores in (("", 4), ("mem=900K", 1)):
         status, out = machine.run(f"model=good.ingot {asked} {words}", cores, card_arguments(card), kernel(machine))
@@ -173,14 +184,19 @@ for machine in (ARM64, RISCV64):
         refused = [re.search(why, c.say("/adapter " + name).replace("\n", "")) for name, why in
                    (("plain", "adapter plain: it is not signed"), ("bad", "adapter bad: its data is not what was signed"))]
         tap.ok(all(refused) and "error" not in c.say("/adapter good"), f"{machine.board}: adapters, too", c.seen)
-    # 1 ns an instruction, and nothing else takes time.
-    for name in ("cut", "header", "table"):
-        command = machine.command(f"model={name}.ingot prompt=x", 1, card_arguments(card), kernel(machine))
-        status, out = run(command + ["-icount", "shift=0,sleep=off"], 120)
-        found = re.search(rf"\[ *(\d+\.\d+)\] storage: [^\n]*\n(?:\[[^\n]*\n)*?\[ *(\d+\.\d+)\] error: {name}\.ingot: {BAD[name]}", out)
-        ms = (float(found[2]) - float(found[1])) * 1000 if found else 0
-        tap.ok(found and ms < REFUSED_MS,
-               f"{machine.board}: {name} is refused {ms:.0f} ms after the card was found, at a billion instructions a second", out)
+    # 1 ns an instruction, on whichever core, and nothing else takes time. While the card is read the guest counts on, however
+    # long the host takes for that: where it was disturbed it is asked again.
+    for name in ("cut", "header", "table", "first", "last", "other"):
+        for cores, words, cpu, limit in ((1, "", [], REFUSED_MS), (4, "", [], REFUSED_MS), PLAIN[machine.board]):
+            if cpu + words.split() and name not in ("first", "last"):
+                continue
+            for _ in range(TRIES):
+                ms, out = refused_ms(machine, name, cores, words, cpu)
+                if ms is None or ms < limit:
+                    break
+            tap.ok(ms is not None and ms < limit,
+                   f"{machine.board}, {cores} cores {' '.join(cpu)}{words}: {name} is refused {ms or 0:.0f} ms after the card was found, "
+                   f"at a billion instructions a second, under {limit}", out)
 
 for name, drives in (("flash", flash_arguments(make_flash(GOOD, FLASH_BYTES["virt-arm64"], "signing-flash.img"))), ("the initrd", ["-initrd", GOOD])):
     status, out = ARM64.run(asked, 2, drives, kernel(ARM64))
@@ -190,6 +206,19 @@ tap.ok("layer 2: not what was signed" in out, "virt-arm64: in place, altered", o
 
 status, out = ARM64.run("model=good.ingot prompt=x n=1 selftest isa=ref", 4, card_arguments(card), kernel(ARM64), timeout=300)
 tap.ok(status == 0 and "signatures: the vectors of RFC 6979" in out, "the self-test has the published vectors", out)
+SIGNED_BY = ["--public-key", KEYS + "/public.pem"]
+status, out = host("run", GOOD, *SIGNED_BY, "-p", "What is 7 plus 8?", "--temp", "0", "-n", "8", "--ids")
+tap.ok(status == 0 and Reply(out).hash == expected.hash and f"signature: of key {key_id.hex()}" in out, "ingot run --public-key: a good one", out)
+for name, why in BAD.items():
+    status, out = host("run", f"{FOLDER}/{name}.ingot", *SIGNED_BY, "-p", "x", "-n", "1")
+    tap.ok(status == 1 and re.search(rf"{name}\.ingot: {why}", out.replace("\n", "")), f"ingot run --public-key: {name} is refused as by a board", out)
+status, out = host("run", GOOD, *SIGNED_BY, "--adapter", FOLDER + "/plain-adapter.ingot", "-p", "x", "-n", "1")
+tap.ok(status == 1 and "it is not signed" in out, "ingot run --public-key: an adapter, too", out)
+for words in (("chat",), ("serve", "--port", "0")):
+    status, out = host(*words, FOLDER + "/cut.ingot", *SIGNED_BY)
+    tap.ok(status == 1 and BAD["cut"] in out, f"ingot {words[0]} --public-key: refused", out)
+status, out = host("run", GOOD, "--public-key", DEMO, "-p", "x")
+tap.ok(status != 0 and "demo-q8_0" in out, "ingot run --public-key: a file that is no key", out)
 status, out = ARM64.run(f"model=cut.ingot {asked}", 1, card_arguments(card))
 tap.ok(status == 0 and Reply(out).hash == expected.hash and "signature" not in out, "an image without a key takes any", out)
 
