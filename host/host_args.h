@@ -16,15 +16,15 @@ struct host_args {
     const char *file;   /* -f, --file */
     const char *output; /* -o, --output */
     const char *tokenizer;
-    const char *template; /* --template; NULL: the model's */
-    const char *trace;    /* --trace: file for a Chrome trace of the reply; NULL: none */
-    const char *kv_file;  /* --kv-file: where keys and values spill to with --kv card */
-    const char *public_key; /* --public-key: of what signed the model and all that comes with it; NULL: any */
-    const char *prefix;   /* --prefix: the file of what conversations begin with; NULL: none */
-    const char *tokens;   /* --tokens: ids in place of a prompt */
-    uint64_t card_rate;   /* --card: read the file at this pace, bytes a second; 0: as it comes */
-    uint64_t ram;         /* --ram: bytes of the arena; 0: the computer's */
-    uint32_t chunk;       /* --chunk; 0: default */
+    const char *template;   /* --template; NULL: the model's */
+    const char *trace;      /* --trace: file for a Chrome trace of the reply; NULL: none */
+    const char *kv_file;    /* --kv-file: where keys and values spill to with --kv card */
+    const char *public_key; /* --public-key: file of what must have signed all; NULL: not given */
+    const char *prefix;     /* --prefix: the file of what conversations begin with; NULL: none */
+    const char *tokens;     /* --tokens: ids in place of a prompt */
+    uint64_t card_rate;     /* --card: read the file at this pace, bytes a second; 0: as it comes */
+    uint64_t ram;           /* --ram: bytes of the arena; 0: the computer's */
+    uint32_t chunk;         /* --chunk; 0: default */
     struct plan_rates rates; /* --mem-bw and --macs of another machine, for `ingot plan` */
     uint64_t memory_rate;    /* --mem-bw as it is; 0: not given */
     bool macs;               /* --macs was given */
@@ -124,9 +124,10 @@ extern const struct command_option host_options[HOST_OPTIONS];
 /* What every command that loads a model reads, in the order of the help: more about the model may stand
  * between the two. */
 #define HOST_ROWS_LOAD \
-    HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(PUBLIC_KEY), HOST_ROW(TOKENIZER), HOST_ROW(CTX), \
-        HOST_ROW(KV), HOST_ROW(KV_FILE), HOST_ROW(ADAPTER), HOST_ROW(ADAPTERS), HOST_ROW(MEM), HOST_ROW(RAM), \
-        HOST_ROW(EXPERTS), HOST_ROW(PINNED), HOST_ROW(MMAP), HOST_ROW(CARD), HOST_ROW(CHUNK)
+    HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(PUBLIC_KEY), HOST_ROW(TOKENIZER), \
+        HOST_ROW(CTX), HOST_ROW(KV), HOST_ROW(KV_FILE), HOST_ROW(ADAPTER), HOST_ROW(ADAPTERS), \
+        HOST_ROW(MEM), HOST_ROW(RAM), HOST_ROW(EXPERTS), HOST_ROW(PINNED), HOST_ROW(MMAP), \
+        HOST_ROW(CARD), HOST_ROW(CHUNK)
 #define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_ROW(THREADS), HOST_ROW(ISA)
 
 /* For more rows: a set that gives o->word, a boot argument's name, and value to args->options; one for

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 
     shown_streams_open();
     kernels_select(&kernels, host_cpu_features());
-    crc32c_use(&kernels);     /* of every file that a command reads or writes */
+    crc32c_use(&kernels); /* of every file that a command reads or writes */
     sha256_use(&kernels);
     signal(SIGPIPE, SIG_IGN); /* a write that fails says so */
     signal(SIGXFSZ, SIG_IGN);

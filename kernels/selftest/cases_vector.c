@@ -329,7 +329,8 @@ static void test_sha256(struct tester *t)
     for (size_t i = 0; i < sizeof blocks; i++) {
         size_t n = blocks[i];
         struct tester_case c = {
-            .slot = { { TESTER_INOUT, TESTER_BYTES, 32, 4 }, { TESTER_IN, TESTER_BYTES, 64 * n, 8 } },
+            .slot = { { TESTER_INOUT, TESTER_BYTES, 32, 4 },
+                      { TESTER_IN, TESTER_BYTES, 64 * n, 8 } },
             .n_slots = 2,
             .pointer = { 0, 1 },
             .n_pointers = 2,
