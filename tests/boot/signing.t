@@ -19,9 +19,9 @@ DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
 KEYS = os.path.join(BUILD, "tests/signing")
 FOLDER = os.path.join(WORK, "signing")
 BLOCK = struct.Struct("<8sIIQQII8s16s64s")
-REFUSED_MS, TRIES = 50, 4
+REFUSED_MS, TRIES = 50, 8
 # Without instructions for SHA-2, or for what RISC-V needs in their place.
-PLAIN = {"virt-arm64": (1, "isa=neon", [], REFUSED_MS), "virt-riscv64": (1, "", ["-cpu", "rv64,v=false,zbb=false,zbc=false"], 70)}
+PLAIN = {"virt-arm64": (1, "isa=neon", [], REFUSED_MS), "virt-riscv64": (1, "", ["-cpu", "rv64,v=false,zbb=false,zbc=false"], 80)}
 tap = Tap()
 os.makedirs(FOLDER, exist_ok=True)
 
