@@ -17,6 +17,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import browser
+from board_line import Board
 from machine import ARM64, HOST, ROOT, WORK, Tap, make_card, run
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
@@ -30,28 +31,6 @@ if not browser.PROGRAM:
     tap.done()
     sys.exit(0)
 CARD = make_card("page-boards-card.img", MODEL)
-
-
-class Board:
-    def __init__(self, name, words):
-        self.path, self.words = f"{FOLDER}/{name}", words
-        self.line = "unix:" + self.path
-        self.start()
-
-    def start(self):
-        drive = ["-drive", f"if=none,id=card,format=raw,readonly=on,file.locking=off,file={CARD}", "-device", "virtio-blk-device,drive=card"]
-        self.process = subprocess.Popen(ARM64.command(self.words, 1, drive) + ["-serial", f"unix:{self.path},server=on,wait=off"],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        atexit.register(self.process.kill)
-        late = time.monotonic() + 20
-        while not os.path.exists(self.path) and time.monotonic() < late:
-            time.sleep(0.02)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        if os.path.exists(self.path):
-            os.unlink(self.path)
 
 
 class Script:
@@ -153,7 +132,8 @@ def picture(name):
         window.picture(os.path.join(PICTURES, name + ".png"))
 
 
-board, other, script = Board("kitchen", "mode=json temp=0 mem=900K"), Board("garden", "mode=json temp=0"), Script("attic")
+board, other, script = (Board(ARM64, FOLDER, "kitchen", CARD, "mode=json temp=0 mem=900K"), Board(ARM64, FOLDER, "garden", CARD, "mode=json temp=0"),
+                        Script("attic"))
 server = subprocess.Popen([HOST, "serve", board.line, other.line, script.line, "--port", "0", "--temp", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 atexit.register(server.kill)
 found = re.search(r"http://127.0.0.1:(\d+)", server.stdout.readline())
