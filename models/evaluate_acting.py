@@ -38,14 +38,15 @@ def kind_of(exchange):
     return "requests" if acting_held_out.is_request(exchange) else "results"
 
 
-def examine(model, tokenizer, seed=None):
+def examine(model, tokenizer, seed=None, answers=evaluate.answers):
+    """answers: what this computer's program says, or a board."""
     result = Result()
     for system, exchanges in acting_held_out.conversations():
-        replies = evaluate.answers(model, tokenizer, system, [e.user for e in exchanges], seed)
+        replies = answers(model, tokenizer, system, [e.user for e in exchanges], seed)
         for e, (reply, _) in zip(exchanges, replies):
             result.add(kind_of(e), e, reply)
     for system, exchanges in acting_held_out.asides():
-        (reply, _), = evaluate.answers(model, tokenizer, system, [exchanges[0].user], seed)
+        (reply, _), = answers(model, tokenizer, system, [exchanges[0].user], seed)
         result.add("asides", exchanges[0], reply)
     return result
 

@@ -232,7 +232,10 @@ def run_between(command, line, wait):
     said, late = b"", time.monotonic() + wait
     while time.monotonic() < late:
         for s in select.select([line, ours], [], [], 0.2)[0]:
-            data = s.recv(4096)
+            try:
+                data = s.recv(4096)
+            except ConnectionResetError:  # it has ended before it read all
+                data = b""
             if s is ours and not data:
                 return child.wait(60), said
             if s is ours:

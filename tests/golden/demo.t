@@ -1,18 +1,24 @@
 #!/usr/bin/python3
 """The demo model: its files are what its sources make, its tokens are those it learned from, it
-answers the prompts that it never saw, in both types that are here (in test-long in F32, too), and it acts on request."""
+answers the prompts that it never saw, in both types that are here (in test-long in F32, too), and it acts on request (in
+test-long on virt-arm64, too)."""
 
 import filecmp
+import json
 import os
 import random
 import re
+import socket
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
 sys.path.insert(0, os.path.join(HERE, "../../models"))
-from machine import HOST, LONG, ROOT, WORK, Tap
+from board_line import Board
+from events import Events, of
+from machine import ARM64, HOST, LONG, ROOT, WORK, Tap, make_card
 import evaluate
 import evaluate_acting
 import acting
@@ -128,6 +134,45 @@ def acts(kind, model, tokenizer):
     tap.ok(not result.wrong, f"{kind}: no call of anything else than what was asked for", failures)
 
 
+class Line(Events):
+    """Of a board in QEMU, which asks what models/evaluate.py asks this computer's program."""
+
+    def __init__(self, board):
+        line = socket.socket(socket.AF_UNIX)
+        line.settimeout(120)
+        line.connect(board.path)
+        self.file = line.makefile("rwb")
+
+    def put(self, **request):
+        self.file.write(json.dumps(request).encode() + b"\n")
+        self.file.flush()
+
+    def event(self):
+        line = self.file.readline()
+        while line and not line.startswith(b'{"event":'):
+            line = self.file.readline()
+        return json.loads(line) if line else None
+
+    def answers(self, _model, tokenizer, system, prompts, _seed=None):
+        messages, out = [dict(role="system", content=system)], []
+        for prompt in prompts:
+            messages.append(dict(role="user", content=prompt))
+            ids = [e["id"] for e in of(self.ask(messages=messages), "token")]
+            out.append((tokenizer.decode(ids), len(ids)))
+            messages.append(dict(role="assistant", content=out[-1][0]))
+        return out
+
+
+def acts_on_a_board(model, tokenizer):
+    card = make_card("demo-acts.img", model)
+    with tempfile.TemporaryDirectory(prefix="ingot-demo-") as folder:
+        board = Board(ARM64, folder, "line", card, "mode=json temp=0")
+        result = evaluate_acting.examine(model, tokenizer, answers=Line(board).answers)
+        board.kill()
+    tap.ok(result.passed["requests"] >= 100 * AT_LEAST and not result.wrong, f"virt-arm64: {result.line()}",
+           "\n".join(str(f) for f in result.failures))
+
+
 def examined(kind, model, tokenizer):
     result = evaluate.examine(model, tokenizer)
     tap.ok(result.share() >= AT_LEAST, f"{kind}: {result.line()}",
@@ -149,4 +194,6 @@ acting_checks_can_fail()
 for name, path in made.items() if LONG else [("q8_0", made["q8_0"]), ("q4_0", made["q4_0"])]:  # those that people have
     examined(name, path, vocabulary)
     acts(name, path, vocabulary)
+if LONG:
+    acts_on_a_board(made["q8_0"], vocabulary)
 tap.done()
