@@ -386,7 +386,7 @@ static void test_swap(size_t limit)
     OK(equal && core.core == 2 && model_open(&rig.model, &rig.setup) == ERR_OK &&
            workers.n_cores == 3 && core.core == 0 && rig.model.io_core == NULL,
        "a model is opened with all cores");
-    for (int tries = 0; tries < 5;
+    for (int tries = 0; tries < 40;
          tries++) { /* the cores are measured, on a computer that others use */
         start_lent(limit, 3000u << 20);
         equal = append(0);
