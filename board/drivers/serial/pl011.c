@@ -14,6 +14,7 @@ enum {
     PL011_CR = 0x30,
     PL011_IFLS = 0x34,
     PL011_IMSC = 0x38,
+    PL011_RIS = 0x3c,
     PL011_ICR = 0x44,
 };
 
@@ -68,9 +69,10 @@ void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t 
     serial_keep(&pl011_serial, uart); /* QEMU forgets what came before the FIFOs were on */
     *reg(uart, PL011_LCR_H) = LCR_FIFO | LCR_8_BITS; /* latches the divisor, so after it */
     *reg(uart, PL011_CR) = CR_ENABLE | CR_TX | CR_RX;
-    /* The FIFO is empty now. QEMU, which held input back while it was full, goes on at a read. */
-    if (*reg(uart, PL011_FR) & FR_RX_EMPTY)
-        (void)*reg(uart, PL011_DR);
+    /* A byte that QEMU took in between is no longer in the FIFO, but still at DR, and its interrupt is set, which a
+     * read would have cleared. By that read QEMU goes on with the input, too. Elsewhere it is a byte of the FIFO. */
+    if (*reg(uart, PL011_RIS) & INT_RX)
+        serial_keep_byte((uint8_t)*reg(uart, PL011_DR));
     if (uart->listens)
         enable_interrupts(uart);
 }

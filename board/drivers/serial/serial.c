@@ -134,6 +134,11 @@ void serial_keep(const struct serial_uart *driver, void *uart)
     }
 }
 
+void serial_keep_byte(uint8_t byte)
+{
+    take_byte(byte);
+}
+
 /* One at a time: the ring has one producer. A core that finds another one at it (core 0's handler while
  * core 1 reports a trap) goes on; what has arrived is taken by the other. Bounded: a UART without a clock
  * can say for ever that it has a byte. */
