@@ -8,7 +8,7 @@
 // difference is the second one of the next round. Two words of the
 // rounds are loaded at once. A round is 19.5 instructions, a word of the schedule 9 more, a block 1,738: 27.2 a byte.
 #include "kernels/arm64/asm.h"
-#include "kernels/arm64/sha256_words.h"
+#include "kernels/sha256_words.inc"
 
 // In the frame, while their registers are needed.
 #define h_at sp, #96

@@ -7,7 +7,7 @@
 // the rounds stay in v16-v31. 102 instructions a block; each pair of sha256h and h2 waits for the one
 // before: 4 and 4 cycles of Cortex-A76 (its optimization guide).
 #include "kernels/arm64/asm.h"
-#include "kernels/arm64/sha256_words.h"
+#include "kernels/sha256_words.inc"
 
 #define h x0
 #define blocks x1
