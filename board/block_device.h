@@ -31,8 +31,8 @@ struct block_device {
     const char *name;    /* for messages: "virtio-blk at 0xa003e00" */
     const char *problem; /* not NULL: a sentence why nothing can be read, "there is no card in the
                           * slot"; then the fields below are zero, but for one that was unplugged */
-    bool
-        in_use; /* written by who uses it: files of it are open, so it must not become another one (usb.h) */
+    /* Written by who uses it: files of it are open, so it must not become another one (usb.h). */
+    bool in_use;
     enum block_kind kind;
     uint64_t n_sectors;
     uint64_t

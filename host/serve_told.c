@@ -1,8 +1,9 @@
 #include "host/serve_told.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <cjson/cJSON.h>
 
 #include "runtime/chat/chat_json.h"
 #include "runtime/console/console_json.h"
@@ -79,40 +80,17 @@ void serve_told_open(struct serve_told *t, struct app *app)
     serve_told_news(t, &nothing, app_sequence(app, 0), NULL);
 }
 
-/* To a tenth, as boards say it; NaN where there is no time. */
-static double rate(double n, uint64_t ticks, uint64_t hz)
-{
-    return ticks != 0 ? round(n * (double)hz / (double)ticks * 10) / 10 : (double)NAN;
-}
-
-void serve_told_figures(const struct serve_told *t, const struct session *s,
+void serve_told_figures(struct serve_told *t, const struct session *s,
                         const struct generate_result *r, struct serve_figures *f)
 {
-    const struct platform_health *health = &t->platform.health;
-    const struct stream_stats *now = &s->model->stream.stats, *before = &r->before;
-    struct board_health h = { .temperature = BOARD_NO_TEMPERATURE };
-    uint64_t hz = t->platform.clock.hz;
+    char event[SERVE_EVENT_BYTES];
+    cJSON *done;
 
-    serve_figures_clear(f);
-    if (health->read != NULL) {
-        health->read(health->context, &h);
-    }
-    if (h.temperature != BOARD_NO_TEMPERATURE) {
-        f->temperature_c = h.temperature / 1000.0;
-    }
-    f->context_tokens = s->n_ids;
+    begin(t, event);
+    chat_json_reply(&t->console, s, r, "end");
+    end(t);
+    done = cJSON_Parse(event);
+    serve_figures_read(f, done);
+    cJSON_Delete(done);
     f->context_limit_tokens = s->context;
-    if (r->first == 0) {
-        return;
-    }
-    f->first_token_ms = round((double)(r->first - r->start) * 1e6 / (double)hz) / 1000;
-    if (r->new_tokens > 1) {
-        f->decode_tokens_per_s = rate(r->new_tokens - 1, r->last - r->first, hz);
-    }
-    if (s->model->plan.residency == PLAN_STREAMED) {
-        f->card_mb_per_s = rate((double)(now->arrived - before->arrived) / 1e6,
-                                now->busy_ticks - before->busy_ticks, hz);
-        f->stalled_percent = rate((double)(now->stall_ticks - before->stall_ticks) * 100,
-                                  r->last - r->start, 1);
-    }
 }

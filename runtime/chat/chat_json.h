@@ -9,7 +9,11 @@
 /* The last event of an answer: why it ended, and its stats; r NULL: there was no reply. */
 void chat_json_done(struct chat *c, const struct generate_result *r, const char *reason);
 
-/* What lies where in memory, and what streams, as `plan`. The console speaks JSON here and below. */
+/* That event of a reply in the session, alone, with its figures. The console speaks JSON here and below. */
+void chat_json_reply(struct console *c, const struct session *s, const struct generate_result *r,
+                     const char *reason);
+
+/* What lies where in memory, and what streams, as `plan`. */
 void chat_json_plan(struct console *c, const struct model *m);
 
 /* What was done since the start, and how much memory it took, as `stats`. s NULL: there is no model. */

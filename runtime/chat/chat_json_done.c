@@ -20,9 +20,9 @@ static const char *ratio(struct number *n, uint64_t a, uint64_t b, unsigned deci
     return format_ratio(n->text, a, b, decimals);
 }
 
-static const char *temperature(const struct chat *c, struct number *n)
+static const char *temperature(const struct console *c, struct number *n)
 {
-    const struct platform_health *p = &c->console->platform->health;
+    const struct platform_health *p = &c->platform->health;
     struct board_health health = { .temperature = BOARD_NO_TEMPERATURE };
 
     if (p->read != NULL) {
@@ -41,14 +41,14 @@ struct reply_times {
         decoding; /* tokens after the first one, and their time; 0, 0: there are none */
 };
 
-static struct reply_times times_of(const struct chat *c, const struct generate_result *r)
+static struct reply_times times_of(const struct console *c, const struct generate_result *r)
 {
     struct reply_times t = { .prefill = r->first - r->start };
 
     if (r->first == 0) {
         return (struct reply_times){ .hz = 0 };
     }
-    t.hz = c->console->platform->clock.hz;
+    t.hz = c->platform->clock.hz;
     t.decode = r->last - r->first;
     t.all = r->last - r->start;
     if (r->new_tokens > 1) {
@@ -59,12 +59,12 @@ static struct reply_times times_of(const struct chat *c, const struct generate_r
 }
 
 /* What the card did meanwhile. */
-static void put_card(const struct chat *c, const struct generate_result *r,
-                     const struct reply_times *t, char *out, size_t bytes)
+static void put_card(const struct console *c, const struct model *m,
+                     const struct generate_result *r, const struct reply_times *t, char *out,
+                     size_t bytes)
 {
-    const struct model *m = c->session->model;
     const struct stream_stats *now = &m->stream.stats, *before = &r->before;
-    uint64_t hz = c->console->platform->clock.hz, planned = 0, all = 0;
+    uint64_t hz = c->platform->clock.hz, planned = 0, all = 0;
     uint64_t kept = now->experts_kept - before->experts_kept;
     struct number n[4];
 
@@ -87,15 +87,16 @@ static void put_card(const struct chat *c, const struct generate_result *r,
                 (unsigned long long)(now->expert_stalls - before->expert_stalls));
 }
 
-static void begin_reply(const struct chat *c, const struct generate_result *r, const char *reason)
+void chat_json_reply(struct console *c, const struct session *s, const struct generate_result *r,
+                     const char *reason)
 {
     struct reply_times t = times_of(c, r);
     char card[448];
     struct number n[5];
 
-    put_card(c, r, &t, card, sizeof card);
+    put_card(c, s->model, r, &t, card, sizeof card);
     console_event_begin(
-        c->console,
+        c,
         "'done','reason':'%s','prompt_tokens':%u,'reply_tokens':%u,'first_token_ms':%s,"
         "'decode_ms':%s,'prefill_tokens_per_s':%s,'decode_tokens_per_s':%s,'decode_passes':%u,"
         "'guessed_tokens':%u,'right_guesses':%u,%s,'temperature_c':%s,'context_tokens':%u",
@@ -103,7 +104,8 @@ static void begin_reply(const struct chat *c, const struct generate_result *r, c
         ratio(&n[0], t.prefill * 1000, t.hz, 3), ratio(&n[1], t.decode * 1000, t.hz, 3),
         ratio(&n[2], r->prompt_tokens * t.hz, t.prefill, 1),
         ratio(&n[3], t.decoded * t.hz, t.decoding, 1), (unsigned)r->passes, (unsigned)r->guessed,
-        (unsigned)r->right, card, temperature(c, &n[4]), (unsigned)c->session->n_ids);
+        (unsigned)r->right, card, temperature(c, &n[4]), (unsigned)s->n_ids);
+    console_event_end(c);
 }
 
 /* What programs for other services know. */
@@ -146,11 +148,11 @@ void chat_json_done(struct chat *c, const struct generate_result *r, const char 
         put_usage(c, r, reason);
     }
     if (r != NULL) {
-        begin_reply(c, r, reason);
+        chat_json_reply(c->console, c->session, r, reason);
     } else {
         console_event_begin(c->console, "'done','reason':'%s','context_tokens':%u", reason,
                             (unsigned)n_ids);
+        console_event_end(c->console);
     }
-    console_event_end(c->console);
     c->answered = true;
 }
