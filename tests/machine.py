@@ -19,6 +19,9 @@ HOST = os.path.join(BUILD, "host/ingot")
 WORK = os.path.join(BUILD, "tests/work")
 with open(os.path.join(ROOT, "VERSION"), encoding="utf-8") as _version:
     VERSION = _version.read().strip()
+
+# Settings of a request whose reply is long at any seed, as one is that somebody leaves, or that has to come in pieces.
+LONG_REPLY = {"temperature": 2, "max_tokens": 450, "grammar": "root ::= [a-z ]{400,480}"}
 LONG = os.environ.get("INGOT_LONG") == "1"  # make test-long: more of what a test repeats
 SECONDS_AT_MOST = float(os.environ.get("INGOT_TEST_SECONDS", "600"))
 

@@ -147,7 +147,7 @@ with Ingot(noise.name, check=True) as b:
         if r != quiet or r.figures["reply_tokens"] != r.usage["completion_tokens"]:
             break
     tap.ok(r == quiet and round == 4 and noise.spoilt > 5, f"five replies over a line whose noise spoilt {noise.spoilt} bytes", (round, r, noise.spoilt))
-    turns = [b.ask(STORY, reset=True, n=20), b.ask("And then?"), b.ask("And then?")]
+    turns = [b.ask(STORY, temp=0, reset=True, n=20), b.ask("And then?"), b.ask("And then?")]
     tap.ok(b.stats()["context_tokens"] == turns[-1].figures["context_tokens"] and all(t.usage["completion_tokens"] for t in turns),
            "no request is obeyed twice", turns)
 board.process.kill()

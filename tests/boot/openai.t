@@ -14,7 +14,7 @@ import time
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import BUILD, HOST, ROOT, Tap, run
+from machine import BUILD, HOST, LONG_REPLY, ROOT, Tap, run
 
 DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
 CLIENTS = os.path.join(BUILD, "clients")
@@ -40,15 +40,15 @@ def cancelled():
         return int(re.search(r"^ingot_requests_cancelled_total (\d+)$", answer.read().decode(), re.M).group(1))
 
 
-want = {"prompt": PROMPT, "reply": run([HOST, "run", DEMO, "-p", PROMPT, "--temp", "0", "--spec", "off", "-q"])[1].strip()}
+want = {"prompt": PROMPT, "long": {**LONG_REPLY, "n": 8}, "reply": run([HOST, "run", DEMO, "-p", PROMPT, "--temp", "0", "--spec", "off", "-q"])[1].strip()}
 done = subprocess.run(["node", os.path.join(ROOT, "tests/boot/openai.mjs"), CLIENTS, found.group(0) + "/v1", json.dumps(want)], capture_output=True, text=True, timeout=200)
 for line in done.stdout.splitlines():
     tap.ok(line.startswith("ok "), line.split(" ", 2 if line.startswith("not") else 1)[-1].split(":")[0], line)
 tap.ok(done.returncode == 0 and done.stdout.count("\n") == 13, "all checks ran", done.stderr[-2000:])
 late = time.monotonic() + 20
-while cancelled() != 1 and time.monotonic() < late:
+while cancelled() != 8 and time.monotonic() < late:
     time.sleep(0.05)
-tap.ok(cancelled() == 1, "the reply that was aborted is no longer at work", cancelled())
+tap.ok(cancelled() == 8, "the replies that were aborted are no longer at work", cancelled())
 server.send_signal(signal.SIGTERM)
 tap.ok(server.wait(20) == 0, "and the server ends")
 tap.done()

@@ -17,7 +17,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import HOST, ROOT, Tap, run
+from machine import HOST, LONG_REPLY, ROOT, Tap, run
 
 DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
 CHAT, TOKEN = "/v1/chat/completions", "a-token"
@@ -116,7 +116,7 @@ def check(language, command, extra=""):
 
     # Pieces of a stream come as they are made, not at its end.
     c = connection(port)
-    c.request("POST", CHAT, json.dumps(chat(PROMPTS[1], stream=True, max_tokens=200, temperature=2, top_k=0, top_p=1, min_p=0)), {"Authorization": "Bearer " + TOKEN})
+    c.request("POST", CHAT, json.dumps({**chat(PROMPTS[1]), **LONG_REPLY, "stream": True}), {"Authorization": "Bearer " + TOKEN})
     r = c.getresponse()
     times, text = [], b""
     while True:

@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from events import Events, text_of
-from machine import HOST, ROOT, Tap, run
+from machine import HOST, LONG_REPLY, ROOT, Tap, run
 from web_socket import TEXT, Client
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
@@ -132,7 +132,7 @@ tap.ok(len(results) == 12 and all(r == wanted for r in results.values()), "twelv
 before = server.metrics()["requests_cancelled_total"]
 left = Socket(server)
 left.event()
-left.put(prompt=STORY, n=100000, temp=2, top_k=0, top_p=1, min_p=0)
+left.put(prompt=STORY, n=450, temp=2, grammar=LONG_REPLY["grammar"])
 left.until("token")
 left.s.close()
 late = time.monotonic() + 20
