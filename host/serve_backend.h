@@ -56,6 +56,8 @@ struct serve_board_state {
 struct serve_look {
     struct serve_board_state board;
     char plan[SERVE_EVENT_BYTES], stats[SERVE_EVENT_BYTES];
+    char models
+        [SERVE_EVENT_BYTES]; /* on its card: a list of objects with name and bytes; "": unknown */
 };
 
 struct serve_stats {
@@ -76,6 +78,9 @@ struct serve_backend {
     void (*stats)(void *context, struct serve_stats *s);
     /* Board i, or as 0 the model on this computer. False: there is none of that number. */
     bool (*look)(void *context, uint32_t i, struct serve_look *l);
+    /* Every board is to have the model, by a name that one of them said; what waits ends with an error. NULL: a model on this
+     * computer, which stays. */
+    void (*load)(void *context, const char *model);
 };
 
 /* Called from the backend's thread when a job has more. */

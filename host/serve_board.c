@@ -13,7 +13,7 @@ enum {
     QUIET_MS =
         700, /* before one: a board that starts would take it as a wish not to load its model */
     START_MS = 8000,    /* the same while it starts, whose progress is said every 5 s */
-    LOAD_MS = 120000,   /* for a model that it is told to load */
+    REFUSED_MS = 5000,  /* after it said that it cannot */
     RETRY_MS = 500,     /* between two attempts to open its line */
     SILENT_MS = 300000, /* in a reply: then the board is given up */
     TRIES = 3,          /* of a request, at boards that go away */
@@ -25,11 +25,6 @@ enum {
 static void stop_reply(struct board *b)
 {
     (void)serial_send(&b->line, "\3", 1);
-}
-
-static void say(const struct board *b, const char *what)
-{
-    fprintf(stderr, "ingot: %s: %s\n", b->path, what);
 }
 
 /* Its request, if there is one, is another's where nobody has seen anything of the reply. */
@@ -74,48 +69,6 @@ static void greet(struct board *b)
     serve_pool_set_phase(b, GREETING);
 }
 
-/* A board without a model, as somebody pressed a key at its start, loads that of the others. */
-static void load(struct board *b, const char *model)
-{
-    struct serve_text line = { .n = 0 };
-
-    board_load_write(&line, model);
-    (void)serial_send(&b->line, serve_text_shown(&line), line.n);
-    b->patient_ms = serial_millis() + LOAD_MS;
-    serve_text_free(&line);
-}
-
-/* Whether the model is everybody's; the first board decides. */
-static bool has_model(struct board *b, const struct board_event *e)
-{
-    char why[SERVE_MODEL_BYTES * 2 + 80], model[SERVE_MODEL_BYTES];
-    bool good = e->model != NULL;
-
-    pthread_mutex_lock(&serve_pool.lock);
-    snprintf(b->state.machine, sizeof b->state.machine, "%s", e->board != NULL ? e->board : "?");
-    snprintf(b->state.model, sizeof b->state.model, "%s", good ? e->model : "");
-    if (good && serve_pool.model[0] == '\0') {
-        snprintf(serve_pool.model, sizeof serve_pool.model, "%s", e->model);
-    }
-    good = good && strncmp(serve_pool.model, e->model, sizeof serve_pool.model - 1) == 0;
-    memcpy(model, serve_pool.model, sizeof model);
-    pthread_mutex_unlock(&serve_pool.lock);
-    if (e->model == NULL && model[0] == '\0') {
-        return false; /* others may say what to load */
-    }
-    snprintf(why, sizeof why, "it has %.127s, and not %s: %s",
-             e->model != NULL ? e->model : "no model", model,
-             e->model != NULL ? "it gets nothing to do" : "it is told to load that");
-    if (!good && !b->other) {
-        say(b, why);
-    }
-    b->other = !good;
-    if (e->model == NULL) {
-        load(b, model);
-    }
-    return good;
-}
-
 /* What it said of itself was of another start or model. */
 static void begin_news(struct board *b, const struct board_event *e)
 {
@@ -124,23 +77,25 @@ static void begin_news(struct board *b, const struct board_event *e)
     serve_figures_read(&now, e->root);
     pthread_mutex_lock(&serve_pool.lock);
     b->context = now.context_limit_tokens;
-    b->plan[0] = b->stats[0] = '\0';
+    b->plan[0] = b->stats[0] = b->models[0] = '\0';
     b->curious = true;
     pthread_mutex_unlock(&serve_pool.lock);
 }
 
 static void take_ready(struct board *b, const struct board_event *e)
 {
-    b->patient_ms = 0;
+    serve_board_be_patient(b, 0);
     b->line_limit = e->line_limit != 0 ? e->line_limit : LINE_LIMIT;
     begin_news(b, e);
     if (b->phase == AT_WORK) { /* it began anew, or dropped a request that Ctrl-C met on its way */
         leave_work(b);
     }
-    if (b->phase != GREETING && has_model(b, e)) {
+    if (b->phase == GREETING) {
+        return;
+    }
+    serve_pool_set_phase(b, ASKING);
+    if (serve_board_has_model(b, e)) {
         greet(b);
-    } else if (b->phase != GREETING) {
-        serve_pool_set_phase(b, ASKING);
     }
 }
 
@@ -245,7 +200,11 @@ static void take_news(struct board *b, const struct board_event *e)
     struct serve_figures now;
 
     pthread_mutex_lock(&serve_pool.lock);
-    board_event_text(e->kind == BOARD_PLAN ? b->plan : b->stats, e);
+    if (e->kind == BOARD_MODEL) {
+        board_model_add(b->models, e);
+    } else {
+        board_event_text(e->kind == BOARD_PLAN ? b->plan : b->stats, e);
+    }
     if (e->kind == BOARD_STATS) {
         serve_figures_read(&now, e->root);
         b->state.figures.temperature_c = now.temperature_c;
@@ -267,12 +226,15 @@ static void take_line(void *context, char *line, size_t bytes)
         take_ready(b, &e);
     } else if (b->phase == GREETING && e.kind == BOARD_DONE && e.id == 0) {
         if (b->was_there) {
-            say(b, "the board is back");
+            serve_board_say(b, "the board is back");
         }
         b->was_there = true;
         serve_pool_set_phase(b, IDLE);
-    } else if (e.kind == BOARD_PLAN || e.kind == BOARD_STATS) {
+    } else if (e.kind == BOARD_PLAN || e.kind == BOARD_STATS || e.kind == BOARD_MODEL) {
         take_news(b, &e);
+    } else if (b->phase == ASKING && e.kind == BOARD_ERROR && e.id == b->load_id && e.id != 0) {
+        serve_board_say(b, e.text != NULL ? e.text : "it cannot load the model");
+        serve_board_be_patient(b, serial_millis() + REFUSED_MS);
     } else if (b->phase == AT_WORK) {
         take_reply(b, &e);
     } else if (b->phase == ASKING && e.kind == BOARD_TOKEN &&
@@ -379,6 +341,9 @@ static void look_after(struct board *b)
     uint64_t now = serial_millis();
 
     if (b->phase == IDLE) {
+        serve_board_load_chosen(b);
+    }
+    if (b->phase == IDLE) {
         begin_work(b);
         if (b->phase == IDLE) {
             ask_news(b);
@@ -398,7 +363,9 @@ static void look_after(struct board *b)
 static void talk(struct board *b)
 {
     serve_pool_set_phase(b, ASKING);
-    b->asked_ms = b->patient_ms = 0;
+    serve_board_be_patient(b, 0);
+    b->asked_ms = 0;
+    b->load_tried = 0;
     b->starts = false;
     while (!serve_pool_is_closing() && !b->lost) {
         bool woken = false;
@@ -418,7 +385,7 @@ static void talk(struct board *b)
         (void)serial_step(&b->line, STEP_MS, NULL, take_line, b);
     }
     if (!serve_pool_is_closing() && b->was_there) {
-        say(b, b->lost ? "the board is silent" : "the board is gone");
+        serve_board_say(b, b->lost ? "the board is silent" : "the board is gone");
     }
 }
 

@@ -43,7 +43,8 @@ static enum board_event_kind kind_of(const char *event)
     } kinds[] = { { "ready", BOARD_READY },         { "token", BOARD_TOKEN },
                   { "error", BOARD_ERROR },         { "usage", BOARD_USAGE },
                   { "embedding", BOARD_EMBEDDING }, { "done", BOARD_DONE },
-                  { "plan", BOARD_PLAN },           { "stats", BOARD_STATS } };
+                  { "plan", BOARD_PLAN },           { "stats", BOARD_STATS },
+                  { "model", BOARD_MODEL } };
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(event, kinds[i].name) == 0) {
@@ -94,6 +95,23 @@ void board_event_text(char text[SERVE_EVENT_BYTES], const struct board_event *e)
     if (!cJSON_PrintPreallocated(e->root, text, SERVE_EVENT_BYTES, false)) {
         text[0] = '\0';
     }
+}
+
+void board_model_add(char list[SERVE_EVENT_BYTES], const struct board_event *e)
+{
+    size_t n = list[0] != '\0' ? strlen(list) - 1 : 0; /* before the bracket that ends it */
+    cJSON *one = cJSON_CreateObject();
+    char text[SERVE_EVENT_BYTES];
+
+    cJSON_AddStringToObject(one, "name", e->model != NULL ? e->model : "");
+    cJSON_AddNumberToObject(one, "bytes", (double)number_of(e->root, "bytes"));
+    if (e->model != NULL && strlen(e->model) < SERVE_MODEL_BYTES &&
+        cJSON_PrintPreallocated(one, text, sizeof text, false) &&
+        n + strlen(text) + sizeof "[]" < SERVE_EVENT_BYTES) {
+        list[n] = n == 0 ? '[' : ',';
+        snprintf(list + n + 1, SERVE_EVENT_BYTES - n - 1, "%s]", text);
+    }
+    cJSON_Delete(one);
 }
 
 bool board_vector_read(struct serve_text *out, const struct board_event *event)
@@ -264,28 +282,26 @@ static void write_texts(struct serve_text *out, const struct serve_request *q, u
     }
 }
 
-void board_load_write(struct serve_text *out, const char *model)
+void board_load_write(struct serve_text *out, uint64_t id, const char *model)
 {
-    cJSON *root = cJSON_CreateObject();
+    cJSON *root = request_of(id);
     size_t longest = 0;
 
     cJSON_AddStringToObject(root, "load", model);
     put(out, root, &longest);
 }
 
-void board_news_write(struct serve_text *out, uint64_t id, bool plan)
+void board_news_write(struct serve_text *out, uint64_t id, bool anew)
 {
+    static const char *const fields[] = { "models", "plan", "stats" };
     size_t longest = 0;
-    cJSON *root;
 
-    if (plan) {
-        root = request_of(id);
-        cJSON_AddTrueToObject(root, "plan");
+    for (size_t i = anew ? 0 : 2; i < sizeof fields / sizeof fields[0]; i++) {
+        cJSON *root = request_of(id);
+
+        cJSON_AddTrueToObject(root, fields[i]);
         put(out, root, &longest);
     }
-    root = request_of(id);
-    cJSON_AddTrueToObject(root, "stats");
-    put(out, root, &longest);
 }
 
 uint32_t board_grammar_write(struct serve_text *out, const struct serve_request *q, uint64_t id)

@@ -13,6 +13,7 @@ enum board_event_kind {
     BOARD_EMBEDDING,
     BOARD_PLAN,
     BOARD_STATS,
+    BOARD_MODEL,
     BOARD_DONE,
 };
 
@@ -41,14 +42,18 @@ void board_request_write(struct serve_text *out, const struct serve_request *q, 
                          size_t *longest);
 
 /* A line that has the board load a model. */
-void board_load_write(struct serve_text *out, const char *model);
+void board_load_write(struct serve_text *out, uint64_t id, const char *model);
 
 /* Lines before it, which have the board hold the reply to the request's grammar, or to none; how many. The board was started
  * with grammar=on, or says that it was not. */
 uint32_t board_grammar_write(struct serve_text *out, const struct serve_request *q, uint64_t id);
 
-/* Lines that ask what is where in its memory (plan), and what was done with it. */
-void board_news_write(struct serve_text *out, uint64_t id, bool plan);
+/* Lines that ask what was done with its memory, and, where it has begun anew, what is where in it and which models there are. */
+void board_news_write(struct serve_text *out, uint64_t id, bool anew);
+
+/* An event of BOARD_MODEL goes to the end of a list of objects with name and bytes, JSON; "": the list is empty. One that has no
+ * room is left out. */
+void board_model_add(char list[SERVE_EVENT_BYTES], const struct board_event *e);
 
 /* An event as JSON on one line; "": it is longer than that. */
 void board_event_text(char text[SERVE_EVENT_BYTES], const struct board_event *e);

@@ -105,6 +105,11 @@ static bool is_best(const struct board *b, const struct board_past *wanted)
     return true;
 }
 
+bool serve_pool_differs(const struct board *b)
+{
+    return strncmp(serve_pool.model, b->state.model, sizeof serve_pool.model) != 0;
+}
+
 /* The first in the queue that is best done here, which is at work then. NULL: none. */
 struct waiting *serve_pool_take(struct board *b)
 {
@@ -114,7 +119,7 @@ struct waiting *serve_pool_take(struct board *b)
     while (*at != NULL && !is_best(b, &(*at)->past)) {
         at = &(*at)->next;
     }
-    if (*at != NULL) {
+    if (*at != NULL && !serve_pool_differs(b)) {
         w = *at;
         *at = w->next;
         serve_pool.stats.waiting--;
@@ -127,14 +132,28 @@ struct waiting *serve_pool_take(struct board *b)
     return w;
 }
 
+/* It was asked of a model that is no longer there. */
+static void end_outdated(struct waiting *w)
+{
+    serve_pool_end_with(w, 503, "another model was loaded meanwhile: ask again");
+}
+
 /* No board's any more: it waits again, in front of the others. */
 void serve_pool_put_back(struct waiting *w)
 {
+    bool outdated;
+
     pthread_mutex_lock(&serve_pool.lock);
-    w->next = serve_pool.first;
-    serve_pool.first = w;
-    serve_pool.stats.waiting++;
+    outdated = w->choice != serve_pool.choice;
+    if (!outdated) {
+        w->next = serve_pool.first;
+        serve_pool.first = w;
+        serve_pool.stats.waiting++;
+    }
     pthread_mutex_unlock(&serve_pool.lock);
+    if (outdated) {
+        end_outdated(w);
+    }
     wake_all();
 }
 
@@ -146,7 +165,8 @@ static struct waiting *take_hopeless(bool all)
 
     pthread_mutex_lock(&serve_pool.lock);
     for (uint32_t i = 0; i < serve_pool.n; i++) {
-        there = there || serve_pool.boards[i].phase >= IDLE;
+        there = there || serve_pool.boards[i].phase >= IDLE ||
+                serve_pool.boards[i].patient_ms > serial_millis();
     }
     if (serve_pool.first != NULL &&
         (all || (!there && serial_millis() - serve_pool.first->since_ms > NOBODY_MS))) {
@@ -182,6 +202,7 @@ static bool submit(void *context, struct serve_job *j)
         board_past_of(&w->past, &j->request);
         pthread_mutex_lock(&serve_pool.lock);
         room = serve_pool.stats.waiting < SERVE_WAITING_MOST;
+        w->choice = serve_pool.choice;
         while (room && *at != NULL) {
             at = &(*at)->next;
         }
@@ -197,6 +218,39 @@ static bool submit(void *context, struct serve_job *j)
     }
     wake_all();
     return room;
+}
+
+/* The first in the queue that was asked of another model. NULL: none. */
+static struct waiting *take_outdated(void)
+{
+    struct waiting *w;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    w = serve_pool.first; /* the queue is in the order in which they came */
+    if (w != NULL && w->choice != serve_pool.choice) {
+        serve_pool.first = w->next;
+        serve_pool.stats.waiting--;
+    } else {
+        w = NULL;
+    }
+    pthread_mutex_unlock(&serve_pool.lock);
+    return w;
+}
+
+/* Replies at work come to their end; then each board loads it. */
+static void load(void *context, const char *model)
+{
+    struct waiting *w;
+
+    (void)context;
+    pthread_mutex_lock(&serve_pool.lock);
+    snprintf(serve_pool.model, sizeof serve_pool.model, "%s", model);
+    serve_pool.choice++;
+    pthread_mutex_unlock(&serve_pool.lock);
+    while ((w = take_outdated()) != NULL) {
+        end_outdated(w);
+    }
+    wake_all();
 }
 
 /* Out of the queue. NULL: it is not there. */
@@ -269,6 +323,7 @@ static bool look(void *context, uint32_t i, struct serve_look *l)
     l->board.there = board->phase >= IDLE;
     memcpy(l->plan, board->plan, sizeof l->plan);
     memcpy(l->stats, board->stats, sizeof l->stats);
+    memcpy(l->models, board->models, sizeof l->models);
     want_news(board);
     pthread_mutex_unlock(&serve_pool.lock);
     return true;
@@ -308,7 +363,7 @@ bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32
     serve_pool.n = n;
     serve_pool.baud = baud;
     serve_pool.wake = wake;
-    *b = (struct serve_backend){ &serve_pool, submit, cancel, stats, look };
+    *b = (struct serve_backend){ &serve_pool, submit, cancel, stats, look, load };
     for (uint32_t i = 0; i < n; i++) {
         struct board *board = &serve_pool.boards[i];
 

@@ -19,6 +19,7 @@ struct waiting {
     struct serve_job *job;
     struct board_past past;
     uint64_t since_ms;
+    uint32_t choice; /* of the model, that was the latest when it came */
     unsigned tries;
     struct waiting *next;
 };
@@ -33,8 +34,10 @@ struct board {
     struct board_past past;         /* likewise */
     uint64_t used;                  /* likewise: when it took its latest job, counted in jobs */
     struct serve_board_state state; /* likewise, but for `line` and `there` */
-    char plan[SERVE_EVENT_BYTES], stats[SERVE_EVENT_BYTES]; /* likewise: what it said of itself */
-    uint64_t told_ms;     /* likewise: when it was asked for that */
+    char plan[SERVE_EVENT_BYTES], stats[SERVE_EVENT_BYTES],
+        models[SERVE_EVENT_BYTES]; /* likewise: what it said of itself, of the models on its card */
+    uint64_t told_ms;              /* likewise: when it was asked for that */
+    uint64_t patient_ms;  /* likewise: until then it loads a model, and is not asked anything */
     bool curious;         /* with the lock: it is to be asked again */
     struct waiting *work; /* AT_WORK */
     uint64_t id;          /* of its request */
@@ -45,7 +48,9 @@ struct board {
     bool lost;             /* it began anew, or is silent for too long */
     bool was_there, other; /* it has answered; it has another model, or none, which is said */
     bool starts;           /* what it said last is of a start, in which nobody should press a key */
-    uint64_t asked_ms, patient_ms; /* until then nothing is asked */
+    uint64_t asked_ms;
+    uint64_t load_id;    /* of the latest request to load a model */
+    uint32_t load_tried; /* the choice of a model that it was told to load; 0: none */
     uint32_t line_limit;
     double context; /* tokens of it, as its `ready` says; NaN: it does not */
 };
@@ -61,6 +66,7 @@ struct serve_pool {
     uint64_t n_taken;
     struct serve_stats stats;
     char model[SERVE_MODEL_BYTES]; /* of all; "": no board has answered */
+    uint32_t choice;               /* how often somebody chose it; 0: the first board did */
     bool closing;
 };
 
@@ -68,6 +74,9 @@ extern struct serve_pool serve_pool;
 
 bool serve_pool_is_closing(void);
 void serve_pool_set_phase(struct board *b, enum phase phase);
+
+/* Whether the board has another model than the others. The lock is held. */
+bool serve_pool_differs(const struct board *b);
 
 /* The first in the queue that is best done at this board, which is at work then. NULL: none. */
 struct waiting *serve_pool_take(struct board *b);
@@ -81,6 +90,19 @@ void serve_pool_end_with(struct waiting *w, int status, const char *text);
 
 /* End jobs that nobody will do: all of them, or those that have waited too long with no board there. */
 void serve_pool_end_hopeless(bool all);
+
+/* On standard error, with the board's line. */
+void serve_board_say(const struct board *b, const char *what);
+
+/* Until then it is not asked whether it is there. */
+void serve_board_be_patient(struct board *b, uint64_t until_ms);
+
+/* Whether the model of an event `ready` is everybody's; the first board decides. Where it is not, the board may be told to load it. */
+struct board_event;
+bool serve_board_has_model(struct board *b, const struct board_event *e);
+
+/* A board that has nothing to do loads what was chosen meanwhile. */
+void serve_board_load_chosen(struct board *b);
 
 /* The thread of a board; context is the board. */
 void *serve_board_work(void *context);

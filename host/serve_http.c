@@ -13,6 +13,7 @@
 
 #include "host/serve_choices.h"
 #include "host/serve_guard.h"
+#include "host/serve_load.h"
 #include "host/serve_page.h"
 #include "host/serve_state.h"
 #include "host/serve_ws.h"
@@ -31,6 +32,7 @@ enum phase { PHASE_NONE, PHASE_BODY, PHASE_WAITS, PHASE_ANSWERS };
 struct connection {
     enum phase phase;
     enum serve_kind kind;
+    bool loads; /* another model, in place of that kind of request */
     struct serve_text body, out;
     size_t left;  /* of a body that is passed over */
     time_t since; /* a body comes */
@@ -215,12 +217,24 @@ static int submit(struct lws *wsi, struct connection *c)
     return 0;
 }
 
+/* A model that is loaded is that of all requests that come from now on. */
+static int load(struct lws *wsi, struct connection *c)
+{
+    bool good = serve_load(&c->out, server.setup->backend, &c->body, server.setup->defaults.model,
+                           &c->error);
+
+    return good ? answer(wsi, c, 200, "application/json") : answer_error(wsi, c);
+}
+
 static int complete(struct lws *wsi, struct connection *c)
 {
     if (c->phase != PHASE_BODY) {
         return 0;
     }
-    return c->error.status != 0 ? answer_error(wsi, c) : submit(wsi, c);
+    if (c->error.status != 0) {
+        return answer_error(wsi, c);
+    }
+    return c->loads ? load(wsi, c) : submit(wsi, c);
 }
 
 static int take_body(struct connection *c, const char *bytes, size_t n)
@@ -258,6 +272,8 @@ static int get(struct lws *wsi, struct connection *c, const char *path)
         (void)serve_text_say(&c->out, "{\"status\":\"ok\"}\n");
     } else if (strcmp(path, "/v1/models") == 0) {
         serve_answer_models(&c->out, server.setup->defaults.model, (int64_t)time(NULL));
+    } else if (strcmp(path, "/models") == 0) {
+        serve_load_list(&c->out, b, server.setup->defaults.model);
     } else if (strcmp(path, "/boards") == 0) {
         serve_state_boards(&c->out, b);
     } else if (strcmp(path, "/metrics") == 0) {
@@ -319,7 +335,8 @@ static int begin(struct lws *wsi, struct connection *c, const char *path)
     bool known;
 
     forget(c);
-    known = is_asked(path, &c->kind);
+    c->loads = strcmp(path, "/models/load") == 0;
+    known = c->loads || is_asked(path, &c->kind);
     if (may_ask(wsi, path, &c->error) && posts && !known) {
         (void)serve_refuse(&c->error, 404, NULL, "not_found", "there is no such page");
     } else if (c->error.status == 0 && !posts &&

@@ -465,7 +465,7 @@ bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wak
     m->stop = (struct stop){ is_closing, m };
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->more, NULL);
-    *b = (struct serve_backend){ m, submit, cancel, stats, look };
+    *b = (struct serve_backend){ m, submit, cancel, stats, look, NULL };
     if (!open_places(m)) {
         return false;
     }

@@ -103,12 +103,15 @@ function submit(question) {
 // ---- models
 
 function showModels(models) {
-  $("models-box").hidden = false;
+  const at = [...$("models").querySelectorAll("button")].indexOf(document.activeElement);
+  $("models-box").hidden = !models.length;
+  $("put").hidden = !board; // a file goes over Web Serial
   $("models").replaceChildren(...models.map(m => {
     const button = make("button", { "aria-label": `Load ${label(m.name)}` }, "Load");
     button.onclick = () => load(m.name);
-    return make("li", m.loaded ? { "aria-current": "true" } : {}, make("span", {}, m.loaded ? make("b", {}, label(m.name)) : label(m.name)), make("small", {}, m.bytes === undefined ? "" : bytes(m.bytes)), m.loaded ? make("small", {}, "loaded") : button);
+    return make("li", m.loaded ? { "aria-current": "true" } : {}, make("span", {}, m.loaded ? make("b", {}, label(m.name)) : label(m.name)), make("small", {}, m.bytes === undefined ? "" : bytes(m.bytes)), m.loaded || m.loading ? make("small", {}, m.loaded ? "loaded" : "loading ...") : button);
   }));
+  if (at >= 0) $("models").querySelectorAll("button")[at]?.focus();
 }
 
 async function act(request, doing) {
@@ -124,7 +127,14 @@ async function act(request, doing) {
   text.focus();
   await look(true);
 }
-const load = name => act({ load: name }, `loading ${label(name)} ...`);
+const load = name => board ? act({ load: name }, `loading ${label(name)} ...`) : loadBehind(name);
+
+/** On the boards behind the server, or on one more of them. */
+async function loadBehind(name) {
+  if (busy) return;
+  try { await server.load(name); } catch (e) { show("error", e.message); }
+  await look();
+}
 
 const upload = new Upload(() => board, on => {
   if (on && (busy || !party())) return false;

@@ -63,19 +63,26 @@ class Server {
     }
   }
   stop() { this.abort?.abort(); }
+  /** Every board is to have it; they load it when they have nothing else to do. */
+  async load(name) {
+    const r = await fetch("models/load", { method: "POST", headers: this.headers(), body: JSON.stringify({ model: name }) }).catch(() => { throw new Error("the server does not answer: does it still run?"); });
+    if (!r.ok) throw new Error(words((await r.json().catch(() => ({}))).error?.message) || `the server says ${r.status}`);
+    this.model = name;
+  }
 
   // ---- what it counts (/metrics), and who answers behind it (/boards)
 
   async look() {
-    const get = path => fetch(path, { headers: this.headers() }).catch(() => null), [metrics, boards] = await Promise.all([get("metrics"), get("boards")]);
+    const get = path => fetch(path, { headers: this.headers() }).catch(() => null), [metrics, boards, models] = await Promise.all([get("metrics"), get("boards"), get("models")]);
     if (board) return; // one at the USB port came meanwhile: the page is its
     if (!metrics) state("the server does not answer", false);
-    if (!metrics?.ok || !boards?.ok) { this.away = true; return; }
+    if (!metrics?.ok || !boards?.ok || !models?.ok) { this.away = true; return; }
     if (this.away) await this.open().catch(() => {}); // it may have another model now
     const first = !this.boards.length;
     this.away = false;
     this.counts(await metrics.text());
     this.boards = list((await boards.json()).boards).slice(0, 64);
+    this.choices(list((await models.json()).data));
     this.say();
     this.show();
     if (first && talk.querySelector(".empty")) fresh();
@@ -90,6 +97,14 @@ class Server {
       ["Not computed again", "prompt_tokens_cached_total"], ["Failed", "requests_failed_total"]].filter(([, key]) => counts.has(key));
     $("server-box").hidden = !shown.length;
     $("server").replaceChildren(...rows([["Model", label(this.model)], ...shown.map(([name, key]) => [name, counts.get(key)])]));
+  }
+  /** The models on the boards' cards. Another one than before, that somebody else may have chosen, begins a new conversation. */
+  choices(models) {
+    const all = models.map(m => ({ name: words(m.id), bytes: number(m.bytes), loaded: m.status?.value === "loaded", loading: m.status?.value === "loading" })).filter(m => m.name).slice(0, 64);
+    const now = all.find(m => m.loaded || m.loading)?.name ?? this.model;
+    if (now !== shownModel) { this.model = now; if (shownModel !== null) fresh(); shownModel = now; }
+    if (this.isHere()) $("models-box").hidden = true;
+    else showModels(all);
   }
   /** Of a board: its kind, and where several are, its line's last word. */
   name(b) { return b ? (label(b.machine, 40) || "a board") + (this.boards.length > 1 ? ` (${label(b.line, 200).split(/[/:]/).pop()})` : "") : ""; }

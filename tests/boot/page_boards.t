@@ -30,7 +30,7 @@ if not browser.PROGRAM:
     tap.skip("the page with boards", "chromium is not installed")
     tap.done()
     sys.exit(0)
-CARD = make_card("page-boards-card.img", MODEL)
+CARD = make_card("page-boards-card.img", MODEL, os.path.join(ROOT, "models/demo-q4_0.ingot"))
 
 
 class Script:
@@ -39,6 +39,8 @@ class Script:
     plan = {"residency": "streamed", "layers": 28, "layers_streamed": 20, "slots": 2, "slot_bytes": 5000000, "memory_bytes": 8000000, "read_bytes_per_pass": 90000000}
     stats = {"temperature_c": 48.3, "memory": [{"name": "weights", "used_bytes": 1, "bytes": 1200128}, {"name": "kv", "used_bytes": 1, "bytes": 1048576}]}
     done = {"reason": "end", "decode_tokens_per_s": 4.5, "first_token_ms": 250, "context_tokens": 40, "temperature_c": 48.3, "card_mb_per_s": 21.5, "stalled_percent": 12.5}
+
+    model = "demo-q8_0.ingot"
 
     def __init__(self, name):
         self.listener = socket.socket(socket.AF_UNIX)
@@ -73,13 +75,19 @@ class Script:
         self.s.sendall(json.dumps({"event": event, **fields}).encode() + b"\r\n")
 
     def ready(self):
-        self.say("ready", protocol=1, board="script", model="demo-q8_0.ingot", context_limit_tokens=512, line_limit_bytes=8191)
+        self.say("ready", protocol=1, board="script", model=self.model, context_limit_tokens=512, line_limit_bytes=8191)
 
     def answer(self, request):
         id_ = {"id": request["id"]} if "id" in request else {}
         for kind in ("plan", "stats"):
             if kind in request:
                 self.say(kind, **id_, **getattr(self, kind))
+        if "models" in request:
+            for name in ("demo-q8_0.ingot", "demo-q4_0.ingot", "<b>bold</b>.ingot"):
+                self.say("model", **id_, bytes=1234567, loaded=name == self.model, model=name)
+        if "load" in request:
+            self.model = request["load"]
+            self.ready()
         if "messages" in request:
             self.say("token", **id_, token=1, text="A reply.")
             self.say("usage", **id_, prompt_tokens=30, cached_tokens=0, completion_tokens=10)
@@ -132,7 +140,7 @@ def picture(name):
         window.picture(os.path.join(PICTURES, name + ".png"))
 
 
-board, other, script = (Board(ARM64, FOLDER, "kitchen", CARD, "mode=json temp=0 mem=900K"), Board(ARM64, FOLDER, "garden", CARD, "mode=json temp=0"),
+board, other, script = (Board(ARM64, FOLDER, "kitchen", CARD, "mode=json temp=0 mem=900K model=demo-q8_0"), Board(ARM64, FOLDER, "garden", CARD, "mode=json temp=0 model=demo-q8_0"),
                         Script("attic"))
 server = subprocess.Popen([HOST, "serve", board.line, other.line, script.line, "--port", "0", "--temp", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 atexit.register(server.kill)
@@ -205,6 +213,20 @@ picture("page-11-away")
 other.start()
 tap.ok(window.check("document.getElementById('state').textContent === '3 boards, demo-q8_0.ingot' && !document.getElementById('boards').innerText.includes('away')"), "and when it is back", state())
 tap.ok(ask("What is 7 plus 8?") and window.value("document.querySelectorAll('.said.error').length") == 0, "and one goes on talking", window.value("document.body.innerText"))
+# Another model, by keyboard.
+def models():
+    return window.value("[...document.querySelectorAll('#models li')].map(li => li.innerText.replace(/\\s+/g, ' '))")
+
+
+tap.ok(window.check("document.querySelectorAll('#models li').length === 3") and models() == ["demo-q4_0.ingot 708 KiB Load", "demo-q8_0.ingot 1.22 MiB loaded", "<b>bold</b>.ingot 1.18 MiB Load"] and
+       window.value("document.getElementById('put').hidden"), "the models on the cards", models())
+window.value("document.querySelector('#models button').focus()")
+window.press("Enter")
+tap.ok(window.check("document.getElementById('state').textContent === '3 boards, demo-q4_0.ingot' && document.querySelectorAll('.said').length === 0") and
+       window.check("document.querySelectorAll('#models li')[0].innerText.includes('loaded')"), "another is loaded by all boards, and a new conversation begins", (side(), state()))
+ask("Who are you?")
+tap.ok(last(".said.its p") in (run([HOST, "run", os.path.join(ROOT, "models/demo-q4_0.ingot"), "-p", "Who are you?", "--temp", "0", "-q"])[1].strip(), "A reply.") and
+       all(about(b)["model"] == "demo-q4_0.ingot" for b in (board, other, script)), "and answers", last(".said.its p"))
 tap.ok(window.said == [], "no error in the browser's log", window.said)
 for path in ("/boards", "/metrics"):
     got = [get(path, **h)[0] for h in ({}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}, {"Origin": f"http://127.0.0.1:{port}"})]

@@ -1,4 +1,4 @@
-/* Lines of any bytes as a board's events for `ingot serve`, and bodies as requests that are written to a board: a line is an event with
+/* Lines of any bytes as a board's events for `ingot serve`, bodies as requests that are written to a board, and bodies that choose a model: a line is an event with
  * texts and numbers within their types, or none; a request is lines of JSON that hold no control character. */
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 
 #include "host/serve_board_past.h"
 #include "host/serve_board_wire.h"
+#include "host/serve_load.h"
 #include "host/serve_scores.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -38,6 +39,24 @@ static void take_news(const struct board_event *e)
     cJSON_Delete(object);
 }
 
+/* Models go to the end of a list, which stays one, until there is no room. */
+static void take_model(const struct board_event *e)
+{
+    char list[SERVE_EVENT_BYTES] = "";
+    int n = 0;
+
+    for (int i = 0; i < 200; i++) {
+        cJSON *again;
+
+        board_model_add(list, e);
+        must(strlen(list) < sizeof list && strchr(list, '\n') == NULL);
+        again = cJSON_Parse(list);
+        must(list[0] == '\0' || (cJSON_IsArray(again) && cJSON_GetArraySize(again) >= n));
+        n = cJSON_GetArraySize(again);
+        cJSON_Delete(again);
+    }
+}
+
 static void take_event(const char *line, size_t bytes)
 {
     struct serve_error error = { .status = 0 };
@@ -58,6 +77,9 @@ static void take_event(const char *line, size_t bytes)
     must(!scores.failed && at.bytes == scores.n);
     serve_text_free(&scores);
     take_news(&e);
+    if (e.kind == BOARD_MODEL) {
+        take_model(&e);
+    }
     board_event_free(&e);
 }
 
@@ -107,6 +129,43 @@ static void write_request(enum serve_kind kind, const char *body, size_t bytes)
     serve_request_free(&q);
 }
 
+static const char *loaded; /* the name that a body chose; NULL: none */
+
+static void load(void *context, const char *model)
+{
+    (void)context;
+    must(strcmp(model, "a.ingot") == 0 || strcmp(model, "b") == 0);
+    loaded = model;
+}
+
+/* One board, with two models. */
+static bool look(void *context, uint32_t i, struct serve_look *l)
+{
+    (void)context;
+    memset(l, 0, sizeof *l);
+    l->board.there = true;
+    strcpy(l->board.model, "a.ingot");
+    strcpy(l->models, "[{\"name\":\"a.ingot\",\"bytes\":5},{\"name\":\"b\",\"bytes\":5}]");
+    return i == 0;
+}
+
+/* A body that chooses a model: one of those that there are is loaded, or the error says why not. */
+static void choose(const char *body, size_t bytes)
+{
+    const struct serve_backend backend = { .look = look, .load = load };
+    struct serve_text in = { .n = 0 }, out = { .n = 0 };
+    struct serve_error e = { .status = 0 };
+    char model[SERVE_MODEL_BYTES];
+    bool good;
+
+    loaded = NULL;
+    must(serve_text_add(&in, body, bytes));
+    good = serve_load(&out, &backend, &in, model, &e);
+    must(good == (loaded != NULL) && good == (e.status == 0));
+    serve_text_free(&in);
+    serve_text_free(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text;
@@ -120,6 +179,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size - 1] = '\0';
     if (data[0] % 3 == 0) {
         take_event(text, size - 1);
+    } else if (data[0] == 254) {
+        choose(text, size - 1);
     } else {
         write_request((enum serve_kind)(data[0] / 3 % SERVE_N_KINDS), text, size - 1);
     }

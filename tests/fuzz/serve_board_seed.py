@@ -8,12 +8,13 @@ EVENTS = [{"event": "ready", "protocol": 1, "model": "demo-q8_0.ingot", "line_li
           {"event": "error", "id": 3, "name": "line", "column": 9, "text": "too long"},
           {"event": "usage", "id": 4, "finish_reason": "stop", "prompt_tokens": 43, "cached_tokens": 24, "completion_tokens": 8},
           {"event": "done", "id": 4, "reason": "end", "decode_passes": 8, "decode_tokens_per_s": 49.5, "first_token_ms": 222.655, "card_mb_per_s": None, "temperature_c": 48.3, "context_tokens": 24},
+          {"event": "model", "id": 5, "bytes": 1282048, "loaded": True, "model": "demo-q8_0.ingot"},
           {"event": "plan", "id": 5, "residency": "streamed", "layers": 4, "layers_streamed": 4, "slots": 2, "memory_bytes": 531386368},
           {"event": "stats", "id": 5, "temperature_c": 48.3, "memory": [{"name": "meta\u202e", "used_bytes": 81920, "bytes": 81920}]}]
 BODIES = [b"1" + json.dumps({"messages": [{"role": "system", "content": "Be \x7f brief."}, {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"},
                                           {"role": "user", "content": "a\n\u00e9"}], "max_tokens": 9, "temperature": 0.5, "top_p": 0.9, "min_p": 0.1, "repeat": 1.1,
                              "top_k": 7, "seed": 3, "stop": ["a", "b\n"], "think": False}).encode(),
-          b"2" + json.dumps({"prompt": "Once upon", "stop": "x"}).encode()]
+          b"2" + json.dumps({"prompt": "Once upon", "stop": "x"}).encode(), b"\xfe" + json.dumps({"model": "a"}).encode(), b"\xfe" + json.dumps({"model": "b"}).encode()]
 for i, seed in enumerate([b"0" + json.dumps(e).encode() for e in EVENTS] + BODIES):
     with open(sys.argv[1] + (f"-{i}" if i else ""), "wb") as f:
         f.write(seed)
