@@ -1,4 +1,4 @@
-/* Any bytes as what a USB drive, keyboard or hub says of itself: its configuration, a command's status, its size. What
+/* Any bytes as what a USB drive, keyboard or hub says of itself: its configuration, a command's status and sense, its size. What
  * is taken of them keeps to the limits that the driver counts on. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,6 +19,7 @@ static void check_answers(const uint8_t *data, size_t size)
     uint8_t answer[32] = { 0 };
     struct usb_hub_facts hub;
     uint32_t bytes, left;
+    unsigned code;
 
     memcpy(answer, data, size < sizeof answer ? size : sizeof answer);
     if (usb_read_capacity_10(answer, &bytes) == 0 ||
@@ -26,6 +27,9 @@ static void check_answers(const uint8_t *data, size_t size)
         abort();
     if (usb_read_hub(answer, USB_HUB, &hub) &&
         (answer[1] != USB_HUB || hub.n_ports == 0 || hub.think > 3 || hub.power_ms > 510))
+        abort();
+    if (usb_read_sense(answer, &code) > 15 || code > 255 ||
+        ((answer[0] & 0x7c) != 0x70 && (usb_read_sense(answer, &code) != 0 || code != 0)))
         abort();
     if (usb_read_status(answer, 7, &left) != USB_BROKEN &&
         (memcmp(answer, "USBS", 4) != 0 || answer[4] != 7 || answer[12] > 1))

@@ -110,6 +110,27 @@ enum usb_outcome usb_read_status(const uint8_t data[13], uint32_t tag, uint32_t 
     return data[12] == 0 ? USB_GOOD : USB_FAILED;
 }
 
+bool usb_is_disk(const uint8_t data[36])
+{
+    return data[0] == 0; /* qualifier, and type of device */
+}
+
+unsigned usb_read_sense(const uint8_t data[18], unsigned *code)
+{
+    unsigned form = data[0] & 0x7f;
+
+    *code = 0;
+    if (form == 0x70 || form == 0x71) { /* of this command, or of one before */
+        *code = data[12];
+        return data[2] & 15;
+    }
+    if (form == 0x72 || form == 0x73) { /* in descriptors, which nobody asked for */
+        *code = data[2];
+        return data[1] & 15;
+    }
+    return 0;
+}
+
 uint64_t usb_read_capacity_10(const uint8_t data[8], uint32_t *block_bytes)
 {
     *block_bytes = big(data + 4);

@@ -35,6 +35,12 @@ enum usb_outcome { USB_GOOD, USB_FAILED, USB_BROKEN };
 /* A command status wrapper (Bulk-Only Transport 1.0, 5.2). *left: bytes that were not moved. */
 enum usb_outcome usb_read_status(const uint8_t data[13], uint32_t tag, uint32_t *left);
 
+/* INQUIRY (SPC-4, 6.4.2): a disk, and it is there. */
+bool usb_is_disk(const uint8_t data[36]);
+
+/* REQUEST SENSE (SPC-4, 4.5.2, 4.5.3): the sense key, 0 where these are none, and what makes it more precise in *code. */
+unsigned usb_read_sense(const uint8_t data[18], unsigned *code);
+
 /* READ CAPACITY (10) and (16) (SBC-3, 5.15, 5.16): blocks, and the bytes of one. */
 uint64_t usb_read_capacity_10(const uint8_t data[8], uint32_t *block_bytes);
 uint64_t usb_read_capacity_16(const uint8_t data[32], uint32_t *block_bytes);

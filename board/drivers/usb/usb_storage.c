@@ -75,7 +75,7 @@ static enum err learn(struct usb_storage *s)
         return refuse(s, "the USB drive has several units: use one that has one only");
     if (e != ERR_OK && e != ERR_UNSUPPORTED)
         return e;
-    if (usb_storage_run(s, inquiry, sizeof inquiry, 36) != USB_GOOD || (s->answer[0] & 0xff) != 0)
+    if (usb_storage_run(s, inquiry, sizeof inquiry, 36) != USB_GOOD || !usb_is_disk(s->answer))
         return refuse(s, "the USB device is no disk: use a drive");
     e = wait_ready(s);
     if (e == ERR_OK)

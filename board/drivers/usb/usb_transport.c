@@ -128,7 +128,7 @@ enum usb_outcome usb_storage_run(struct usb_storage *s, const uint8_t *cdb, uint
     return s->outcome;
 }
 
-/* SPC-4, 6.37 and 4.5.3: why the last command failed, which also clears it. */
+/* SPC-4, 6.37: why the last command failed, which also clears it. */
 unsigned usb_storage_sense(struct usb_storage *s, unsigned *code)
 {
     static const uint8_t request[6] = { 0x03, 0, 0, 0, 18, 0 };
@@ -136,6 +136,5 @@ unsigned usb_storage_sense(struct usb_storage *s, unsigned *code)
     *code = 0;
     if (usb_storage_run(s, request, sizeof request, 18) != USB_GOOD)
         return 0;
-    *code = s->answer[12];
-    return s->answer[2] & 15;
+    return usb_read_sense(s->answer, code);
 }

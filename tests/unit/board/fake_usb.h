@@ -8,7 +8,6 @@
 
 #include "board/drivers/usb/xhci.h"
 #include "board/drivers/usb/xhci_registers.h"
-#include "tests/unit/tap.h"
 
 #ifndef FAKE_DISK_SECTORS /* a test may have larger drives */
 #define FAKE_DISK_SECTORS 256
@@ -66,7 +65,11 @@ struct fake_unit {
     bool ended; /* it gives no more data */
     bool skips; /* what is left of a transfer that ended short (4.10.1.1) */
     enum fault fault;
-    unsigned times; /* of reads that fail so */
+    unsigned times;                          /* of reads that fail so */
+    bool of_any;                             /* of other commands, too */
+    uint64_t first;                          /* the block that `disk` begins with */
+    void (*on_command)(struct fake_unit *u); /* a test's, which may choose a fault; or NULL */
+    void (*on_answer)(struct fake_unit *u);  /* and change an answer */
 };
 
 /* What the models count that must not happen. */
@@ -95,25 +98,57 @@ static inline uint32_t le32(const uint8_t *p)
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
+/* SBC-3: READ and WRITE (10), and (16). */
 static inline bool moves_blocks(const struct fake_unit *u)
 {
-    return u->cdb[0] == 0x28 || u->cdb[0] == 0x2a;
+    uint8_t c = u->cdb[0];
+
+    return c == 0x28 || c == 0x2a || c == 0x88 || c == 0x8a;
+}
+
+static inline uint8_t *command_blocks(struct fake_unit *u)
+{
+    bool is_long = u->cdb[0] >= 0x80;
+    uint64_t at = be32(u->cdb + 2);
+
+    if (is_long)
+        at = at << 32 | be32(u->cdb + 6);
+    at -= u->first;
+    if (at > DISK_SECTORS || u->wanted / 512 > DISK_SECTORS - at) {
+        wrong(true);
+        return u->disk;
+    }
+    return u->disk + at * 512;
+}
+
+static inline void answer_capacity(struct fake_unit *u)
+{
+    uint64_t last = u->first + DISK_SECTORS - 1;
+
+    if (u->cdb[0] == 0x25) {
+        put_be32(u->answer, last < UINT32_MAX ? (uint32_t)last : UINT32_MAX);
+        put_be32(u->answer + 4, 512);
+    } else {
+        put_be32(u->answer, (uint32_t)(last >> 32));
+        put_be32(u->answer + 4, (uint32_t)last);
+        put_be32(u->answer + 8, 512);
+    }
 }
 
 /* Where a command's data are. */
 static inline uint8_t *command_data(struct fake_unit *u)
 {
-    if (moves_blocks(u)) {
-        wrong(be32(u->cdb + 2) + u->wanted / 512 > DISK_SECTORS);
-        return u->disk + be32(u->cdb + 2) * 512u;
-    }
+    if (moves_blocks(u))
+        return command_blocks(u);
     memset(u->answer, 0, sizeof u->answer);
-    if (u->cdb[0] == 0x25) {
-        put_be32(u->answer, DISK_SECTORS - 1);
-        put_be32(u->answer + 4, 512);
-    }
-    if (u->cdb[0] == 0x03)
+    if (u->cdb[0] == 0x25 || (u->cdb[0] == 0x9e && (u->cdb[1] & 31) == 0x10))
+        answer_capacity(u);
+    if (u->cdb[0] == 0x03) {
+        u->answer[0] = 0x70;
         u->answer[2] = u->sense;
+    }
+    if (u->on_answer != NULL)
+        u->on_answer(u);
     return u->answer;
 }
 
@@ -127,11 +162,18 @@ static inline void take_command(struct fake_unit *u, const uint8_t *c, uint32_t 
     u->moved = 0;
     u->failed = u->ended = false;
     u->has_command = true;
+    if (u->on_command != NULL)
+        u->on_command(u);
+}
+
+static inline bool may_fail(const struct fake_unit *u)
+{
+    return u->of_any || moves_blocks(u);
 }
 
 static inline bool is_faulty(const struct fake_unit *u, enum fault fault)
 {
-    return u->times != 0 && u->fault == fault && moves_blocks(u);
+    return u->times != 0 && u->fault == fault && may_fail(u);
 }
 
 static inline void send_status(struct fake_unit *u, uint8_t *out)
@@ -143,7 +185,7 @@ static inline void send_status(struct fake_unit *u, uint8_t *out)
         out[8 + i] = (uint8_t)((u->wanted - u->moved) >> 8 * i);
     }
     out[12] = is_faulty(u, OUT_OF_STEP) ? 2 : u->failed;
-    if (moves_blocks(u))
+    if (may_fail(u))
         u->times -= u->times != 0;
     u->has_command = false;
 }
@@ -250,7 +292,7 @@ static inline uint32_t hub_port_status(const struct fake_unit *hub, uint32_t por
 /* The device begins anew. A command that it was at has gone wrong, and counts. */
 static inline void reset_unit(struct fake_unit *u)
 {
-    if (u->has_command && moves_blocks(u))
+    if (u->has_command && may_fail(u))
         u->times -= u->times != 0;
     u->enabled = u->was_reset = u->connected;
     u->has_command = u->halted_in = u->halted_out = u->skips = false;

@@ -3,6 +3,7 @@
 #include "board/drivers/usb/usb_storage.h"
 
 #include "tests/unit/board/fake_xhci.h"
+#include "tests/unit/tap.h"
 
 enum { POLLS = 20000 };
 
@@ -22,13 +23,14 @@ static uint8_t disk_byte(size_t at)
     return (uint8_t)(at * 7 + at / 512 * 13 + 1);
 }
 
-static enum err open_drive(void)
+static enum err open_drive_at(uint64_t first)
 {
     memset(&f, 0, sizeof f);
     memset(&host, 0, sizeof host);
     n_wrong = 0;
     u->speed = XHCI_SPEED_HIGH;
     u->port = 1;
+    u->first = first;
     plug(u);
     for (size_t i = 0; i < sizeof u->disk; i++)
         u->disk[i] = disk_byte(i);
@@ -43,6 +45,11 @@ static enum err open_drive(void)
     return usb_storage_open(&drive, &host, 1, xhci_n_places(&host), &device);
 }
 
+static enum err open_drive(void)
+{
+    return open_drive_at(0);
+}
+
 static enum err move(uint64_t sector, uint32_t n, bool write)
 {
     struct block_request r = { .sector = sector, .n_sectors = n, .buffer = buffer, .write = write };
@@ -53,15 +60,21 @@ static enum err move(uint64_t sector, uint32_t n, bool write)
     return e != ERR_OK ? e : r.done ? r.status : ERR_BUSY;
 }
 
-static bool reads(uint64_t sector, uint32_t n)
+/* What a drive has whose bytes begin with those of block `first`. */
+static bool reads_at(uint64_t first, uint64_t sector, uint32_t n)
 {
     memset(buffer, 0, BUFFER_BYTES);
     if (move(sector, n, false) != ERR_OK)
         return false;
     for (size_t i = 0; i < n * 512u; i++)
-        if (buffer[i] != disk_byte((size_t)sector * 512 + i))
+        if (buffer[i] != disk_byte((size_t)(sector - first) * 512 + i))
             return false;
     return true;
+}
+
+static bool reads(uint64_t sector, uint32_t n)
+{
+    return reads_at(0, sector, n);
 }
 
 static void test_well(void)
@@ -131,6 +144,23 @@ static void test_silent(void)
     OK(reads(5, 9) && n_wrong == 0, "and then it reads");
 }
 
+/* Beyond block 2^32 only READ, WRITE and READ CAPACITY (16) reach, and across it in one command, too. */
+static void test_far(void)
+{
+    const uint64_t border = 1ull << 32, first = border - DISK_SECTORS / 2;
+
+    OK(open_drive_at(first) == ERR_OK && device.problem == NULL &&
+           device.n_sectors == first + DISK_SECTORS,
+       "a drive of more than 2 TiB tells its size");
+    OK(reads_at(first, border - 9, 9) && u->cdb[0] == 0x28, "up to sector 2^32");
+    OK(reads_at(first, border - 1, 2) && u->cdb[0] == 0x88, "across it");
+    OK(reads_at(first, border, 9) && u->cdb[0] == 0x88, "beyond it");
+    memset(buffer, 0x5a, 512);
+    OK(move(border + 3, 1, true) == ERR_OK && u->disk[(border + 3 - first) * 512] == 0x5a &&
+           n_wrong == 0,
+       "and written there");
+}
+
 static void test_pulled(void)
 {
     (void)open_drive();
@@ -150,6 +180,7 @@ int main(void)
     buffer = area + BORDER - 4 * 512;
     test_faults("across 64 KiB");
     test_silent();
+    test_far();
     test_pulled();
     return tap_done();
 }

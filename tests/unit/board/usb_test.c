@@ -3,6 +3,7 @@
 #include "board/drivers/usb/usb.h"
 
 #include "tests/unit/board/fake_xhci.h"
+#include "tests/unit/tap.h"
 
 enum { POLLS = 20000, SECTORS = 9 };
 
