@@ -92,7 +92,7 @@ def in_replies(row):
     s.swap("well")
     row.right(s, "a layer, and the drive is well again")
     ways = [("dead", lambda: s.swap("dead"), "failed a transfer")]
-    if row.device == "nvme":  # QEMU stands still where a USB drive is reset in the middle of a read that does not end
+    if row.device == "nvme":  # QEMU stands still where its own USB drive is reset in the middle of a read: usb_wire.t has another
         ways.append(("silent", lambda: s.pace(1), "did not answer"))
     for name, go, words in ways:
         s.ask("/reset")
