@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -17,6 +18,7 @@ from usb_drive import UsbDrive
 
 FAULTS = ("stall", "short", "babble", "wire", "tag")
 LINE = "hello there"
+LOOKS = 0.7  # seconds; the ports are looked at four times in each
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 MODEL = os.path.join(WORK, "wire.ingot")
@@ -49,9 +51,15 @@ class Board:
         self.drive.plug()
         said = self.console.prompt()
         self.ok(re.search(f"storage: {PORT}, 64.0 MiB\n.*  usb:wire.ingot", said), "it comes, and is named", said)
+        self.drive.fail("babble")
+        said = self.console.say("/model usb:wire")
+        self.ok(re.search(f"error: {PORT}: .*failed a transfer", said), "it fails before anything is open: named", said)
+        self.drive.fail(None)
+        time.sleep(LOOKS)
         said = self.console.say("/model usb:wire") + self.console.say(LINE)
         self.want = ids(said)
-        self.ok(self.want and "streamed" in said and "error" not in said, "and a reply by it", said)
+        self.ok(self.want and "streamed" in said and "error" not in said and "unplugged" not in said,
+                "and a reply by it, which is still plugged in", said)
 
     def ask(self, fault, times=None):
         self.console.say("/reset")

@@ -180,11 +180,22 @@ static void take_drive(struct usb *u, uint32_t place, struct block_device **out)
     *news &= (uint8_t)~XHCI_NEW_TO_DRIVES; /* whatever it is */
 }
 
+/* One that was let go of, and that is still at its port, is taken again by whoever reads it next: what failed was a
+ * transfer. */
+static bool waits(struct usb *u, unsigned drive)
+{
+    const struct usb_storage *s = &u->drives[drive];
+    bool fresh;
+
+    return s->stopped && u->is_told[drive] &&
+           (!u->host.running || xhci_is_unused(&u->host, s->place, &fresh));
+}
+
 /* The first drive that is not as it was told of last. */
 static struct block_device *next_change(struct usb *u)
 {
     for (unsigned i = 0; i < u->n_drives; i++) {
-        bool is_there = is_attached(u, i);
+        bool is_there = is_attached(u, i) || waits(u, i);
 
         if (u->is_told[i] == is_there)
             continue;
@@ -197,10 +208,12 @@ static struct block_device *next_change(struct usb *u)
 
 static struct block_device *look_for_drives(struct usb *u)
 {
-    struct block_device *out = next_change(u);
+    struct block_device *out = NULL;
 
-    if (out != NULL || !u->host.running || !is_due(u, &u->looked_for_drives) || !all_rest(u))
-        return out;
+    if (!is_due(u, &u->looked_for_drives))
+        return NULL;
+    if (!u->host.running || !all_rest(u))
+        return next_change(u);
     xhci_hub_look(&u->host);
     for (unsigned i = 0; i < u->n_drives; i++)
         usb_storage_look(&u->drives[i]);

@@ -273,6 +273,27 @@ static void test_plugged(void)
        "and is no use any more when it is back");
 }
 
+/* One whose transfer failed for good is at its port as before, and nobody tells that it was pulled. */
+static void test_failed(void)
+{
+    clear();
+    put(0, FAKE_DRIVE, XHCI_SPEED_HIGH, 1, 0);
+    (void)open_all();
+    f.units[0].fault = BABBLING;
+    f.units[0].times = 1;
+    OK(read_from(&usb.devices[0]) == ERR_IO && looks() == NULL && usb.devices[0].problem == NULL,
+       "a drive that fails is not unplugged");
+    OK(unit_read(&usb.devices[0]) == 0 && looks() == NULL && n_wrong == 0, "and is read again");
+    f.units[0].times = 1;
+    (void)read_from(&usb.devices[0]);
+    pull(&f.units[0]);
+    OK(tells(0, ", port 1", false), "one that failed and is pulled then is");
+    f.units[0].number = '8';
+    plug(&f.units[0]);
+    OK(tells(1, ", port 1", true) && unit_read(&usb.devices[1]) == 0 && n_wrong == 0,
+       "and another one there is another device");
+}
+
 static void test_plugged_hub(void)
 {
     clear();
@@ -296,6 +317,7 @@ int main(void)
 {
     test_plugged();
     test_plugged_hub();
+    test_failed();
     test_own_ports();
     test_trouble();
     test_exchanged();
