@@ -18,36 +18,6 @@ static size_t work_bytes(const struct ingot_params *p, const struct ingot_layer 
 
 /* ---- the matrices of an expert ----------------------------------------------------------------- */
 
-/* It can be computed without waiting. i: which of those that any token takes. */
-static bool is_there(const struct transformer *t, uint32_t i)
-{
-    return !is_cached(t) || t->stream->experts.list[i].there;
-}
-
-/* A barrier, after which it is there. False: it will not come. */
-static bool wait_for(const struct transformer *t, unsigned core, uint32_t i)
-{
-    if (!is_cached(t)) {
-        return true;
-    }
-    if (core == 0) {
-        uint64_t begin = workers_wait_begin(t->workers);
-
-        stream_expert_need(t->stream, i);
-        workers_wait_end(t->workers, core, begin);
-    }
-    layer_step(t, core);
-    return !t->stream->experts.list[i].failed;
-}
-
-static const uint8_t *extent_of(const struct transformer *t, uint32_t i, uint32_t expert)
-{
-    if (is_cached(t)) {
-        return t->stream->experts.list[i].at;
-    }
-    return t->segment + t->data->expert_offset + expert * t->data->expert_bytes;
-}
-
 /* This core's rows of a matrix of an expert, with its bias. */
 static void multiply(const struct transformer *t, unsigned core, const uint8_t *extent,
                      enum ingot_role role, enum ingot_role bias, const struct linear_input *in,
@@ -135,7 +105,7 @@ static void widen_token(const struct transformer *t, unsigned core, uint32_t i)
     uint64_t begin = trace_begin(t->workers->trace);
     size_t at = i * hidden_stride(t);
 
-    widen(t, core, extent_of(t, i, expert), &normed, a->gate + at, a->up + at);
+    widen(t, core, expert_extent(t, i, expert), &normed, a->gate + at, a->up + at);
     trace_run(t, core, expert, begin);
 }
 
@@ -145,15 +115,15 @@ static bool widen_all(const struct transformer *t, unsigned core)
     uint32_t n = t->data->n_experts_used;
 
     for (uint32_t i = 0; i < n; i++) {
-        if (is_there(t, i)) {
+        if (expert_is_there(t, i)) {
             widen_token(t, core, i);
         }
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (is_there(t, i)) {
+        if (expert_is_there(t, i)) {
             continue;
         }
-        if (!wait_for(t, core, i)) {
+        if (!expert_wait(t, core, i)) {
             return false;
         }
         widen_token(t, core, i);
@@ -177,7 +147,7 @@ static bool run_together(const struct transformer *t, unsigned core)
     for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
         struct linear_input one = { a->gate + i * stride, stride, 1, i };
 
-        multiply(t, core, extent_of(t, i, chosen[i].expert), INGOT_EXPERT_DOWN,
+        multiply(t, core, expert_extent(t, i, chosen[i].expert), INGOT_EXPERT_DOWN,
                  INGOT_EXPERT_DOWN_BIAS, &one, a->gathered, a->dim_stride);
         add_expert(t, core, 0, a->gathered, chosen[i].weight);
     }
@@ -199,7 +169,7 @@ static bool runs_one_by_one(const struct transformer *t)
     bool all = true;
 
     for (uint32_t i = 0; i < t->data->n_experts_used; i++) {
-        all = all && is_there(t, i);
+        all = all && expert_is_there(t, i);
     }
     return !all && t->act.chunk >= t->data->n_experts_used &&
            t->act.chunk >= first_own_row(t) + t->workers->n_cores;
@@ -216,9 +186,28 @@ static void narrow_token(const struct transformer *t, unsigned core, uint32_t i)
     uint64_t begin = trace_begin(t->workers->trace);
 
     linear_prepare(t->kernels, a, 1u << t->tensors[INGOT_EXPERT_DOWN]->type, &one, 0, 1);
-    multiply(t, core, extent_of(t, i, expert), INGOT_EXPERT_DOWN, INGOT_EXPERT_DOWN_BIAS, &one,
+    multiply(t, core, expert_extent(t, i, expert), INGOT_EXPERT_DOWN, INGOT_EXPERT_DOWN_BIAS, &one,
              a->gathered + i * a->dim_stride, a->dim_stride);
     trace_run(t, core, expert, begin);
+}
+
+/* Number i of a token's experts was not there: its hidden values while its last matrix arrives. */
+static bool run_missing(const struct transformer *t, unsigned core, uint32_t i)
+{
+    if (!expert_wait_first(t, core, i)) {
+        return false;
+    }
+    widen_token(t, core, i);
+    layer_step(t, core); /* nobody reads what may have to be read once more */
+    if (!expert_wait(t, core, i)) {
+        return false;
+    }
+    if (t->stream->experts.list[i].again) { /* it was wrong */
+        widen_token(t, core, i);
+        layer_step(t, core);
+    }
+    narrow_token(t, core, i);
+    return true;
 }
 
 /* Those in the cache to their end while the others arrive, then each of these. What is left to do behind the last
@@ -229,26 +218,20 @@ static bool run_one_by_one(const struct transformer *t, unsigned core)
     uint32_t n = t->data->n_experts_used;
 
     for (uint32_t i = 0; i < n; i++) {
-        if (is_there(t, i)) {
+        if (expert_is_there(t, i)) {
             widen_token(t, core, i);
         }
     }
     layer_step(t, core);
     for (uint32_t i = 0; i < n; i++) {
-        if (is_there(t, i)) {
+        if (expert_is_there(t, i)) {
             narrow_token(t, core, i);
         }
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (is_there(t, i)) {
-            continue;
-        }
-        if (!wait_for(t, core, i)) {
+        if (!expert_is_there(t, i) && !run_missing(t, core, i)) {
             return false;
         }
-        widen_token(t, core, i);
-        layer_step(t, core);
-        narrow_token(t, core, i);
     }
     for (uint32_t i = 0; i < n; i++) {
         add_expert(t, core, 0, a->gathered + i * a->dim_stride, work_of(t, 0).chosen[i].weight);
@@ -409,14 +392,15 @@ static bool run_chunk(const struct transformer *t, unsigned core)
         if (n == 0) {
             continue;
         }
-        if (!wait_for(t, core, i)) {
+        if (!expert_wait(t, core, i)) {
             return false;
         }
-        is_early = i < early.end && is_there(t, i);
+        is_early = i < early.end && expert_is_there(t, i);
         if (!is_early) {
-            widen_chunk(t, core, expert, extent_of(t, i, expert), n, early.n_rows);
+            widen_chunk(t, core, expert, expert_extent(t, i, expert), n, early.n_rows);
         }
-        narrow_chunk(t, core, expert, extent_of(t, i, expert), n, is_early ? row : early.n_rows);
+        narrow_chunk(t, core, expert, expert_extent(t, i, expert), n,
+                     is_early ? row : early.n_rows);
         row += is_early ? n : 0;
         if (core == 0 && is_cached(t)) {
             stream_expert_done(t->stream, i);

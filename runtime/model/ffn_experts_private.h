@@ -1,4 +1,4 @@
-/* Shared by ffn_experts.c, ffn_experts_choose.c and ffn_experts_next.c alone. */
+/* Shared by ffn_experts.c, ffn_experts_choose.c, ffn_experts_next.c and ffn_experts_wait.c alone. */
 #ifndef INGOT_RUNTIME_FFN_EXPERTS_PRIVATE_H
 #define INGOT_RUNTIME_FFN_EXPERTS_PRIVATE_H
 
@@ -55,6 +55,18 @@ const float *experts_weight(const struct transformer *t, size_t token, uint32_t 
 /* ... how many tokens take it; and core 0 asks for all that any token takes. */
 uint32_t experts_count_tokens(const struct transformer *t, uint32_t expert);
 void experts_ask(const struct transformer *t);
+
+/* ffn_experts_wait.c; i: which of those that any token takes. It can be computed without waiting; ... */
+bool expert_is_there(const struct transformer *t, uint32_t i);
+
+/* ... where it lies, then or after ... */
+const uint8_t *expert_extent(const struct transformer *t, uint32_t i, uint32_t expert);
+
+/* ... a barrier, when all of it is there (false: it will not come), ... */
+bool expert_wait(const struct transformer *t, unsigned core, uint32_t i);
+
+/* ... or one when that is there, unchecked, which its hidden values need; only of one from the cache. */
+bool expert_wait_first(const struct transformer *t, unsigned core, uint32_t i);
 
 /* ffn_experts_next.c: what the next layer's router would choose by this layer's x; and core 0 asks for
  * it, after a barrier. */

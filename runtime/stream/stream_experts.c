@@ -54,7 +54,7 @@ void stream_experts_open(struct stream *s, struct arena *arena)
 
 /* ---- reads ------------------------------------------------------------------------------------- */
 
-static void start_read(const struct stream *s, struct stream_expert_read *r)
+static void start_read(struct stream *s, struct stream_expert_read *r)
 {
     const struct ingot_layer *l = image_layer(s->image, r->layer);
     uint64_t offset = s->image->segments[l->segment].offset + l->expert_offset +
@@ -63,6 +63,9 @@ static void start_read(const struct stream *s, struct stream_expert_read *r)
     r->crc = 0;
     r->crc_bytes = 0;
     r->stopped = false;
+    if (r->item != STREAM_NOT_LISTED) {
+        s->experts.list[r->item].again = s->experts.list[r->item].begun;
+    }
     /* A refusal shows in the poll. */
     (void)file_read_start(&r->read, s->file, offset, r->at, (size_t)l->expert_bytes);
 }

@@ -50,6 +50,11 @@ struct stream_expert_wanted {
     uint16_t expert;
     uint8_t state;     /* enum stream_expert_state */
     bool there;        /* it was in the cache when the list was made */
+    bool waited;       /* somebody has waited for it */
+    bool begun;        /* its first bytes are in use, before all of it is there */
+    bool again;        /* these have been read once more since */
+    bool first_failed; /* its first bytes will not come; a flag of its own, as core 0 may be at the
+                          rest before all have looked */
     bool failed;       /* it will not come */
     const uint8_t *at; /* its extent */
 };
@@ -108,6 +113,10 @@ void stream_experts_pin(struct stream *s, uint32_t n);
 /* Wait for number i of the list; all cores look at it after a barrier. An error sets its `failed`, and
  * stream_layer_check reports it. */
 void stream_expert_need(struct stream *s, uint32_t i);
+
+/* The same of its first bytes alone, whose checksum is not known yet: an error sets its `first_failed`. If,
+ * after stream_expert_need, its `again` is set, then what was computed from them must be computed again. */
+void stream_expert_need_first(struct stream *s, uint32_t i, uint64_t bytes);
 
 /* All cores are done with number i: it may lose its slot. */
 void stream_expert_done(struct stream *s, uint32_t i);

@@ -2,30 +2,61 @@
 #include "runtime/base/crc32c.h"
 #include "runtime/stream/stream_private.h"
 
-void stream_expert_need(struct stream *s, uint32_t i)
+#define ALL UINT64_MAX /* and its checksum is right */
+
+/* All of number i is there, or as many bytes as computing begins with. */
+static bool has_come(const struct stream_experts *x, uint32_t i, uint64_t bytes)
+{
+    if (x->list[i].state != STREAM_EXPERT_ARRIVING || bytes == ALL) {
+        return x->list[i].state == STREAM_EXPERT_READY;
+    }
+    for (uint32_t j = 0; j < STREAM_EXPERT_READS; j++) {
+        if (x->reads[j].used && x->reads[j].item == i) {
+            return !x->reads[j].stopped && x->reads[j].read.bytes_done >= bytes;
+        }
+    }
+    return false;
+}
+
+/* False: it will not come. */
+static bool wait_for(struct stream *s, uint32_t i, uint64_t bytes)
 {
     struct stream_expert_wanted *w = &s->experts.list[i];
     struct stream_experts_figures *f = &s->experts.figures[s->experts.layer];
     uint64_t start = stream_ticks(s), begin, ticks;
 
-    if (w->state == STREAM_EXPERT_READY) {
-        return;
+    if (has_come(&s->experts, i, bytes)) {
+        return true;
     }
     begin = trace_begin(s->workers->trace);
-    s->stats.expert_stalls++;
-    f->stalls++;
-    while (w->state != STREAM_EXPERT_READY && s->experts.failure == ERR_OK) {
+    s->stats.expert_stalls += !w->waited;
+    f->stalls += !w->waited;
+    w->waited = true;
+    while (!has_come(&s->experts, i, bytes) && s->experts.failure == ERR_OK) {
         if (w->state == STREAM_EXPERT_MISSING) {
             (void)stream_experts_ask_for(s, i, true);
         }
         stream_pump(s);
     }
-    w->failed = s->experts.failure != ERR_OK;
     ticks = stream_ticks(s) - start;
     s->stats.stall_ticks += ticks;
     f->stall_ticks += ticks;
     trace_end(s->workers->trace, TRACE_WAIT_EXPERT, trace_expert(s->experts.layer, w->expert), 0,
               begin);
+    return s->experts.failure == ERR_OK;
+}
+
+void stream_expert_need(struct stream *s, uint32_t i)
+{
+    s->experts.list[i].failed = !wait_for(s, i, ALL);
+}
+
+void stream_expert_need_first(struct stream *s, uint32_t i, uint64_t bytes)
+{
+    struct stream_expert_wanted *w = &s->experts.list[i];
+
+    w->first_failed = !wait_for(s, i, bytes);
+    w->begun = w->state != STREAM_EXPERT_READY;
 }
 
 /* The CRC of a layer's segment, from that of the bytes before its experts and from theirs in the

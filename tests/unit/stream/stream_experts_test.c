@@ -132,6 +132,9 @@ static void test_size(size_t limit, enum rig_pace pace, unsigned *read_before)
 
 /* ---- wrong and broken cards -------------------------------------------------------------------- */
 
+/* Of the runs that follow; 0: what the device takes. */
+static uint32_t request_sectors;
+
 /* An expert of the last layer that token 2 reads. */
 static uint32_t expert_of_token_2(size_t limit, uint32_t layer)
 {
@@ -154,6 +157,8 @@ static uint32_t expert_of_token_2(size_t limit, uint32_t layer)
 static enum err token_2_with(size_t limit, long flip, unsigned flips, long fails)
 {
     (void)rig_start(limit, 0, false);
+    if (request_sectors != 0)
+        rig.fake.dev.max_sectors = request_sectors;
     if (!append(0) || !append(1))
         rig_die("an undisturbed run fails");
     rig.flip_sector = flip;
@@ -193,6 +198,31 @@ static void test_faults(size_t limit, uint32_t layer)
     OK(token_2_with(limit, NO_SECTOR, 0, sector) == ERR_IO, "layer %u: a sector fails", layer);
     OK(strstr(said, words) != NULL, "it names the expert: %s", said);
     OK(is_well_again(), "and what follows is right");
+}
+
+/* Hidden values are computed while the last matrix arrives, and once more where the checksum then tells that
+ * the first ones were wrong. */
+static void test_early(size_t limit)
+{
+    const struct stream_experts *x = &rig.model.stream.experts;
+    uint32_t layer = rig.model.image.header->params.n_layers - 1, i = 0;
+    uint32_t expert = expert_of_token_2(limit, layer);
+    long sector = sector_of(layer, expert);
+    enum err e;
+
+    request_sectors = 1;
+    for (unsigned flips = 0; flips <= REREADS; flips += REREADS) {
+        e = token_2_with(limit, sector, flips, NO_SECTOR);
+        while (i < x->n && x->list[i].expert != expert)
+            i++;
+        OK(e == ERR_OK && i < x->n && x->list[i].begun && x->list[i].again == (flips != 0) &&
+               stats()->reread == flips &&
+               memcmp(rig.session.logits, expected[2], rig_logits_bytes()) == 0,
+           "an expert begins before it is whole: wrong %u times, and right", flips);
+    }
+    OK(token_2_with(limit, sector, REREADS + 1, NO_SECTOR) == ERR_BAD_CHECKSUM && is_well_again(),
+       "wrong %u times: an error, and what follows is right", REREADS + 1);
+    request_sectors = 0;
 }
 
 static void test_transient(size_t limit)
@@ -310,6 +340,7 @@ int main(void)
     test_faults(limits[3], 0);
     test_faults(limits[3], 2);
     test_faults(limits[5], 1);
+    test_early(limits[3]);
     test_transient(limits[4]);
     test_pins(limits[6]);
     rig.experts_ahead = true;

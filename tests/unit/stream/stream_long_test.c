@@ -1,6 +1,8 @@
 /* What takes long: loading, a long prompt at once, and long texts while the card errs. */
 #include "tests/unit/rig.h"
 
+enum { PARTS = 4 }; /* requests of an expert */
+
 static uint64_t progress_done, progress_total;
 static bool progress_good;
 static uint64_t stop_at; /* bytes; 0: never */
@@ -106,12 +108,16 @@ static bool set_expected_ids(const char *shape, unsigned n)
     return OK(decode(expected_ids, n, false), "%s: %u tokens from memory", shape, n);
 }
 
+static uint32_t request_sectors; /* 0: what the device takes */
+
 /* One request in a hundred fails, and as many arrive with a flipped bit. */
 static void test_errors(size_t limit, unsigned n)
 {
     const struct stream_stats *f = &rig.model.stream.stats;
 
     rig_start(limit, 0, false);
+    if (request_sectors != 0)
+        rig.fake.dev.max_sectors = request_sectors;
     rig.random = 1;
     rig.fail_percent = 1;
     OK(decode(expected_ids, n, true) && f->retries > n / 100 && f->reread > n / 100,
@@ -132,7 +138,8 @@ static size_t limit_of_slots(uint32_t n)
     return limit;
 }
 
-/* Layers pass through the ring and experts come one by one, on demand and ahead. */
+/* Layers pass through the ring and experts come one by one, each in parts, of which the first are used before the
+ * last is there; on demand and ahead. */
 static void test_experts(unsigned n)
 {
     size_t limit;
@@ -140,6 +147,8 @@ static void test_experts(unsigned n)
     if (!set_expected_ids("experts", n))
         return;
     limit = limit_of_slots(4);
+    request_sectors = (uint32_t)(image_layer(&rig.model.image, 0)->expert_bytes / SECTOR_BYTES /
+                                 PARTS);
     test_errors(limit, n);
     OK(rig.model.stream.stats.experts_read > n, "%u of the experts' reads",
        (unsigned)rig.model.stream.stats.experts_read);
@@ -148,6 +157,7 @@ static void test_experts(unsigned n)
     OK(rig.model.stream.stats.experts_ahead != 0, "and %u were ahead",
        (unsigned)rig.model.stream.stats.experts_ahead);
     rig.experts_ahead = false;
+    request_sectors = 0;
 }
 
 int main(void)
