@@ -72,7 +72,8 @@ class Replay:
         self.now += EXPERT * len(there)
         for due in sorted(self.card.due[what] for what in missing):
             self.card.idle_until(self.now)
-            self.now = max(self.now, due) + EXPERT
+            self.now = max(self.now, due - self.card.read / 3) + EXPERT * 2 / 3  # while its last matrix arrives
+            self.now = max(self.now, due) + EXPERT / 3
         self.card.idle_until(self.now)
         return len(missing)
 
