@@ -57,6 +57,10 @@ struct block_device {
      * ERR_OK, or ERR_TIMEOUT / ERR_IO when the device itself is dead. */
     enum err (*poll)(struct block_device *dev);
 
+    /* Sleep until a request is done that poll has not collected, and so many microseconds at most; returns at once where
+     * none is in flight. NULL: nothing here wakes whoever polls. */
+    void (*wait)(struct block_device *dev, uint32_t micros);
+
     /* Stop every transfer and start afresh: each request in flight is marked `done` with
      * ERR_TIMEOUT and its buffer is the caller's again. ERR_TIMEOUT: the device stays dead, the
      * transfers have stopped all the same. NULL where transfers cannot be stopped. */

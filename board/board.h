@@ -82,6 +82,9 @@ struct board {
     /* The same for some hundredths of a second at most, and only where a byte is known to end it: for those who wait
      * for one with a clock in hand. NULL: never sleeps. */
     void (*nap)(void);
+    /* Sleep for so many microseconds at most, for those who wait for a device that they poll; an interrupt ends it.
+     * Returns at once where no timer would. Core 0. NULL: never sleeps. */
+    void (*rest)(uint32_t micros);
     /* True once for every Ctrl-C that has arrived and that getc has not given; getc leaves it out
      * then. NULL: input arrives by getc alone. */
     bool (*interrupted)(void);

@@ -32,6 +32,12 @@ static void yield(void *context)
     board.yield();
 }
 
+static void rest(void *context, uint32_t micros)
+{
+    (void)context;
+    board.rest(micros);
+}
+
 static void console_putc(void *context, char c)
 {
     (void)context;
@@ -234,6 +240,7 @@ void platform_from_board(struct platform *p, const struct machine *machine,
                    .start = start_core,
                    .wait = wait,
                    .wake = wake,
+                   .rest = IF_THERE(rest, rest),
                    .yield = IF_THERE(yield, yield) },
         .console = { .putc = console_putc,
                      .getc = console_getc,

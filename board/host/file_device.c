@@ -121,6 +121,7 @@ static void *file_device_run(void *arg)
         pthread_mutex_lock(&d->lock);
         req->status = e; /* `done` is the poller's to set: it may look without the lock */
         d->finished++;
+        pthread_cond_signal(&d->done);
     }
     pthread_mutex_unlock(&d->lock);
     return NULL;
@@ -158,6 +159,19 @@ static enum err file_device_poll(struct block_device *dev)
     return ERR_OK;
 }
 
+static void file_device_wait(struct block_device *dev, uint32_t micros)
+{
+    struct file_device *d = dev->driver;
+    uint64_t until = now_ns() + micros * (uint64_t)1000;
+    struct timespec t = { (time_t)(until / NS_PER_S), (long)(until % NS_PER_S) };
+    int timed_out = 0;
+
+    pthread_mutex_lock(&d->lock);
+    while (d->finished == d->collected && d->submitted != d->collected && timed_out == 0)
+        timed_out = pthread_cond_timedwait(&d->done, &d->lock, &t);
+    pthread_mutex_unlock(&d->lock);
+}
+
 /* Open and size the file. */
 static enum err file_device_open_fd(struct file_device *d)
 {
@@ -185,14 +199,20 @@ static enum err file_device_open_fd(struct file_device *d)
 
 static enum err file_device_start(struct file_device *d)
 {
+    pthread_condattr_t clock;
     int failed;
 
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->work, NULL);
+    pthread_condattr_init(&clock);
+    (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&d->done, &clock);
+    pthread_condattr_destroy(&clock);
     failed = pthread_create(&d->thread, NULL, file_device_run, d);
     if (failed == 0)
         return ERR_OK;
     file_device_explain(d, "%.400s: cannot start its thread: %s", d->name, strerror(failed));
+    pthread_cond_destroy(&d->done);
     pthread_cond_destroy(&d->work);
     pthread_mutex_destroy(&d->lock);
     return ERR_IO;
@@ -229,6 +249,7 @@ static enum err file_device_open_as(struct file_device *state, const char *path,
     out->writable = writable;
     out->submit = file_device_submit;
     out->poll = file_device_poll;
+    out->wait = file_device_wait;
     out->driver = state;
     return ERR_OK;
 }
@@ -254,6 +275,7 @@ void file_device_close(struct file_device *state)
     pthread_cond_signal(&state->work);
     pthread_mutex_unlock(&state->lock);
     pthread_join(state->thread, NULL);
+    pthread_cond_destroy(&state->done);
     pthread_cond_destroy(&state->work);
     pthread_mutex_destroy(&state->lock);
     close(state->fd);

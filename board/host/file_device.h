@@ -23,7 +23,8 @@ struct file_device {
     uint64_t rate_bytes_per_s; /* pace of a slow card; 0: none */
     pthread_t thread;
     pthread_mutex_t lock; /* guards everything below */
-    pthread_cond_t work;
+    pthread_cond_t work;  /* there is a request, or it ends */
+    pthread_cond_t done;  /* a request is finished */
     bool stop;
     struct block_request *queue[FILE_DEVICE_DEPTH]; /* a ring: read by the thread, then */
     uint32_t submitted;                             /* ... marked done by poll, in order */

@@ -56,6 +56,8 @@ struct platform_cores {
     void (*wait)(void *context, const _Atomic uint32_t *word, uint32_t old);
     /* Any core: wake every core that waits on *word; called after *word was changed. */
     void (*wake)(void *context, const _Atomic uint32_t *word);
+    /* Sleep for so many microseconds at most, in a wait for a device that is polled. Or NULL. */
+    void (*rest)(void *context, uint32_t micros);
     /* Any core: let others have this processor, in a loop that waits. Or NULL. */
     void (*yield)(void *context);
 };

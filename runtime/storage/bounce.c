@@ -175,6 +175,7 @@ void bounce_open(struct bounce *b, struct block_device *inner, uint8_t *memory)
     b->device.dma_end = 0;
     b->device.submit = bounce_submit;
     b->device.poll = bounce_poll;
+    b->device.wait = NULL;
     b->device.reset = NULL;
     if (inner->reset != NULL) {
         b->device.reset = bounce_reset;

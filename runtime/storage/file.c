@@ -272,6 +272,15 @@ enum err file_read_poll(struct file_read *r)
     return r->status;
 }
 
+uint64_t file_read_awaited(const struct file_read *r)
+{
+    const struct file_slot *slot = &r->slots[r->first];
+
+    if (r->n_slots == 0 || slot->state != FILE_SLOT_IN_FLIGHT)
+        return 0;
+    return (uint64_t)slot->request.n_sectors * SECTOR_BYTES;
+}
+
 void file_read_stop(struct file_read *r)
 {
     if (r->status == ERR_BUSY)

@@ -95,6 +95,9 @@ enum err file_read_start(struct file_read *r, const struct file *f, uint64_t off
  * ERR_TIMEOUT only if the device has a reset, see block_device.h). Stable once ended. */
 enum err file_read_poll(struct file_read *r);
 
+/* Bytes of the request that is to come next; 0: none is in flight. */
+uint64_t file_read_awaited(const struct file_read *r);
+
 /* Send no more requests. Once those in flight are done, polls return ERR_ABORTED, unless the
  * read has ended already. */
 void file_read_stop(struct file_read *r);

@@ -263,6 +263,7 @@ void io_core_open(struct io_core *c, struct block_device *inner, const struct pl
     c->device.submit = io_core_submit;
     c->device.poll = io_core_poll;
     c->device.looks = io_core_looks;
+    c->device.wait = NULL;
     c->device.reset = NULL;
     if (inner->reset != NULL) {
         c->device.reset = io_core_reset;

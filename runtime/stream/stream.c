@@ -120,6 +120,7 @@ void stream_begin_count(struct stream *s)
 {
     if (s->card.polled_at == 0) {
         s->card.polled_at = stream_ticks(s);
+        s->card.moved_at = s->card.polled_at;
         s->card.arriving = s->card.guest + arrived_bytes(s);
     }
 }
@@ -222,6 +223,9 @@ static void poll_guest_and_count(struct stream *s)
         s->stats.busy_ticks += now - s->card.polled_at;
         s->stats.arrived += max_u64(bytes, s->card.arriving) - s->card.arriving;
     }
+    if (bytes > s->card.arriving) {
+        s->card.moved_at = now;
+    }
     s->card.polled_at = busy ? now : 0;
     s->card.arriving = bytes;
     s->card.guest = guest;
@@ -278,6 +282,7 @@ void stream_poll(struct stream *s)
 void stream_pump(struct stream *s)
 {
     platform_yield(&s->workers->platform->cores);
+    stream_rest(s);
     while (io_core_is_quiet(s->file->device, &s->card.watch, QUIET_WAITS)) {
     }
     poll_all(s, true);

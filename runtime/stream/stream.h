@@ -134,6 +134,7 @@ struct stream_card {
     uint64_t polled_at; /* ticks, while something arrives; else 0 */
     uint64_t arriving;  /* then: bytes of the segments that arrive, so far */
     uint64_t guest;     /* and of the guest's transfers, at the last poll */
+    uint64_t moved_at;  /* ticks when some of them came last, or were asked for */
 };
 
 /* Other transfers on the same device (runtime/stream/kv_pages.h), which are polled together with

@@ -237,6 +237,9 @@ static void poll_read(struct stream *s, struct stream_expert_read *r, bool check
     enum err e = file_read_poll(&r->read);
 
     s->stats.arrived += r->read.bytes_done - before;
+    if (r->read.bytes_done != before) {
+        s->card.moved_at = stream_ticks(s);
+    }
     if (e != ERR_BUSY && e != ERR_OK) {
         fail(s, r, e);
         return;

@@ -77,6 +77,9 @@ void stream_begin_count(struct stream *s);
 /* A poll while all cores wait. */
 void stream_pump(struct stream *s);
 
+/* Sleep until shortly before the next bytes come, if nothing is left to check. */
+void stream_rest(struct stream *s);
+
 /* The slot that holds segment `index` of this pass, or will; NULL: none. */
 struct stream_slot *stream_slot_of(struct stream *s, uint32_t index);
 

@@ -295,6 +295,20 @@ void serial_nap(void)
         (void)sleep_without_input();
 }
 
+/* Whoever computes looks at the line less often, so input is as safe as there. */
+void serial_rest(uint32_t micros)
+{
+    bool on;
+
+    if (!serial_line.naps)
+        return;
+    on = core_interrupts_mask();
+    core_timer_start(board.ticks_hz() * micros / 1000000);
+    core_idle();
+    core_timer_stop();
+    core_interrupts_restore(on);
+}
+
 /* Bytes that wait are those that the caller of serial_getc has no room for: it does not come by. */
 bool serial_interrupted(void)
 {

@@ -61,6 +61,7 @@ void serial_putc(char c);
 int serial_getc(void);
 void serial_idle(void);
 void serial_nap(void);
+void serial_rest(uint32_t micros);
 bool serial_interrupted(void);
 uint32_t serial_lost(void);
 void serial_flow_control(bool on);
@@ -69,7 +70,7 @@ enum err serial_set_input_buffer(uint8_t *memory, size_t bytes);
 /* These, as members of struct board. */
 #define SERIAL_CONSOLE \
     .putc = serial_putc, .getc = serial_getc, .idle = serial_idle, .nap = serial_nap, \
-    .interrupted = serial_interrupted, .lost = serial_lost, .flow_control = serial_flow_control, \
-    .set_input_buffer = serial_set_input_buffer
+    .rest = serial_rest, .interrupted = serial_interrupted, .lost = serial_lost, \
+    .flow_control = serial_flow_control, .set_input_buffer = serial_set_input_buffer
 
 #endif

@@ -1,0 +1,98 @@
+/* Core 0 asleep while all cores wait for the card.
+ *
+ * When the next request ends is known by the card's rate, as it was measured at start, and by when the
+ * one before ended. Of a device that nothing here hears of core 0 sleeps by a timer, and looks again from
+ * shortly before that time on:
+ *
+ *   due = last answer + 7/8 of the request's bytes / rate
+ *
+ * so that a card which is a little faster than measured does not wait for its next request. A device that
+ * wakes whoever waits (block_device.h) is left to do so. */
+#include "board/min_max.h"
+#include "runtime/stream/stream_private.h"
+
+enum {
+    LEAST_MICROS = 20, /* a sleep costs some of them: an interrupt, a trap to firmware */
+    MOST_MICROS = 1000,
+    MICROS = 1000000,
+    EARLY_PART = 8,
+};
+
+/* A core's own work would wait: the data that it moves, a checksum that it can carry along. */
+static bool has_work(const struct stream *s)
+{
+    const struct io_core *c = io_core_of(s->file->device);
+
+    if (c != NULL ? c->core == 0 : s->plan->rates.io_core != 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
+        const struct stream_slot *slot = &s->ring.slots[i];
+        bool arrives = slot->state == STREAM_LOADING || slot == s->now.early;
+
+        if (arrives && slot->segment.index < s->ring.n_layers &&
+            slot->crc_bytes < slot->read.bytes_done) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The bytes of `read`, if they are on their way and fewer. */
+static uint64_t less(uint64_t bytes, const struct file_read *read)
+{
+    uint64_t awaited = read->status == ERR_BUSY ? file_read_awaited(read) : 0;
+
+    return awaited == 0 ? bytes : min_u64(bytes, awaited);
+}
+
+/* Bytes of the request that comes next: the smallest of those that may. UINT64_MAX: none is on its way. */
+static uint64_t awaited(const struct stream *s)
+{
+    uint64_t bytes = UINT64_MAX;
+
+    for (uint32_t i = 0; i < s->plan->memory.n_slots; i++) {
+        const struct stream_slot *slot = &s->ring.slots[i];
+
+        if (slot->state == STREAM_LOADING || slot->state == STREAM_IN_USE) {
+            bytes = less(bytes, &slot->read);
+        }
+    }
+    for (uint32_t i = 0; i < STREAM_EXPERT_READS; i++) {
+        if (s->experts.reads[i].used) {
+            bytes = less(bytes, &s->experts.reads[i].read);
+        }
+    }
+    return bytes;
+}
+
+static void sleep_until(const struct stream *s, uint64_t due)
+{
+    const struct platform *platform = s->file->timeout.platform;
+    uint64_t now = stream_ticks(s), micros;
+
+    if (due <= now || platform->cores.rest == NULL) {
+        return;
+    }
+    micros = (due - now) * MICROS / platform->clock.hz;
+    if (micros >= LEAST_MICROS) {
+        platform->cores.rest(platform->cores.context, (uint32_t)min_u64(micros, MOST_MICROS));
+    }
+}
+
+void stream_rest(struct stream *s)
+{
+    const struct platform *platform = s->file->timeout.platform;
+    struct block_device *device = s->file->device;
+    uint64_t rate = s->plan->rates.card, bytes = awaited(s), ticks;
+
+    if (platform == NULL || rate == 0 || bytes == UINT64_MAX || has_work(s)) {
+        return;
+    }
+    ticks = bytes * platform->clock.hz / rate;
+    if (device->wait == NULL) {
+        sleep_until(s, s->card.moved_at + ticks - ticks / EARLY_PART);
+    } else if (bytes * MICROS / rate >= LEAST_MICROS) {
+        device->wait(device, MOST_MICROS);
+    }
+}
