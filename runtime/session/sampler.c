@@ -2,7 +2,8 @@
  * maximum of the block tells.
  *
  * All filters keep a prefix of the candidates in order of falling logits, so one walk down a
- * heap finds where the shortest of them ends, and no more is sorted than is kept. */
+ * heap finds where the shortest of them ends, and no more is sorted than is kept
+ * (sampler_candidates.c). */
 #include "runtime/session/sampler.h"
 
 #include <assert.h>
@@ -10,16 +11,12 @@
 #include <stdbool.h>
 
 #include "board/min_max.h"
+#include "runtime/session/sampler_candidates.h"
 
 enum {
-    BLOCK = 64, /* logits */
+    BLOCK = SAMPLER_BLOCK,
     BLOCKS_AT_ONCE = 32,
-    BLOCKS_MOST = 128 /* of those that may hold one of the best, so top_k is below */
-};
-
-struct candidate {
-    float logit;
-    uint32_t id;
+    SHARES = 16, /* exponents that are computed together */
 };
 
 void sampler_params_default(struct sampler_params *p)
@@ -156,127 +153,53 @@ static uint32_t pick_greedy(struct sampler *s, const float *logits, uint32_t voc
     return at;
 }
 
-/* A total order, so that every way of sorting gives the same sequence. */
-static bool candidate_before(const struct candidate *a, const struct candidate *b)
-{
-    return a->logit > b->logit || (a->logit == b->logit && a->id < b->id);
-}
-
-/* Put c where it belongs in heap[0 .. n), whose place i is free and else in order below i. */
-static void heap_sink(struct candidate *heap, size_t n, size_t i, struct candidate c)
-{
-    while (2 * i + 1 < n) {
-        size_t child = 2 * i + 1;
-
-        if (child + 1 < n && candidate_before(&heap[child + 1], &heap[child])) {
-            child++;
-        }
-        if (!candidate_before(&heap[child], &c)) {
-            break;
-        }
-        heap[i] = heap[child];
-        i = child;
-    }
-    heap[i] = c;
-}
-
-static void heap_build(struct candidate *heap, size_t n)
-{
-    for (size_t i = n / 2; i-- > 0;) {
-        heap_sink(heap, n, i, heap[i]);
-    }
-}
-
-/* Moves the best of heap[0 .. n) to heap[n - 1]; the rest is a heap of n - 1. */
-static struct candidate heap_take(struct candidate *heap, size_t n)
-{
-    struct candidate best = heap[0];
-
-    heap_sink(heap, n - 1, 0, heap[n - 1]);
-    heap[n - 1] = best;
-    return best;
-}
-
-static size_t collect_candidates(struct candidate *c, size_t n, const float *logits, uint32_t from,
-                                 uint32_t to, float least)
-{
-    for (uint32_t i = from; i < to; i++) {
-        if (logits[i] >= least) {
-            c[n++] = (struct candidate){ logits[i], i };
-        }
-    }
-    return n;
-}
-
-/* Number top_k + 1 of the blocks by their maxima bounds number top_k + 1 of the logits from below.
- * So what lies under it may go, and more than top_k stay: the filters see that some are cut, and
- * the sums are those over all candidates. Of equals the lower block goes first, as the lower id does.
- * 0: no such bound. */
-static size_t collect_best(struct candidate *c, const float *logits, uint32_t vocab, uint32_t top_k,
-                           const struct kernels *k)
-{
-    uint32_t blocks[BLOCKS_MOST];
-    size_t n = 0, n_blocks = (vocab + BLOCK - 1) / BLOCK;
-    float least = 0;
-
-    if (top_k == 0 || top_k >= BLOCKS_MOST || n_blocks < top_k + 2) {
-        return 0;
-    }
-    for (uint32_t i = 0; i < n_blocks; i++) {
-        size_t first = (size_t)i * BLOCK;
-
-        c[i] = (struct candidate){ k->max_f32(&logits[first], min_size(BLOCK, vocab - first)), i };
-    }
-    heap_build(c, n_blocks);
-    for (size_t i = 0; i <= top_k; i++) {
-        struct candidate best = heap_take(c, n_blocks - i);
-
-        blocks[i] = best.id;
-        least = best.logit;
-    }
-    if (least < -FLT_MAX) {
-        return 0;
-    }
-    for (size_t i = 0; i <= top_k; i++) {
-        uint32_t first = blocks[i] * BLOCK;
-
-        n = collect_candidates(c, n, logits, first, (uint32_t)min_size(first + BLOCK, vocab),
-                               least);
-    }
-    assert(n > top_k);
-    return n;
-}
-
 /* The mass of the candidates that top_k leaves: top_p is a share of it. They are taken off the
  * heap if top_k cuts some, else they stay in it. */
 static float mass_of_candidates(float *logits, struct candidate *c, size_t n, size_t kept,
                                 float max, const struct kernels *k)
 {
     for (size_t i = 0; i < kept; i++) {
-        logits[i] = kept < n ? heap_take(c, n - i).logit : c[i].logit;
+        logits[i] = kept < n ? candidates_take(c, n - i).logit : c[i].logit;
     }
     return k->exp_sum_f32(logits, kept, max);
 }
 
+/* Of the next best candidates from number `first` on, SHARES of them at most: e^(logit - max). They are taken off
+ * the heap if they are still in it. */
+static void take_shares(float *shares, struct candidate *c, size_t n, size_t first, size_t kept,
+                        float max, const struct kernels *k)
+{
+    size_t some = min_size(SHARES, kept - first);
+
+    for (size_t i = 0; i < some; i++) {
+        size_t at = first + i;
+
+        shares[i] = (kept < n ? c[n - 1 - at] : candidates_take(c, n - at)).logit;
+    }
+    k->exp_sum_f32(shares, some, max);
+}
+
 /* How many of the best candidates top_k, top_p and min_p leave, at least 1; they lie in c[n - 1],
- * c[n - 2] ... from the best down. n >= 1. Each filter keeps the candidate that crosses its
- * border, as llama.cpp does. */
+ * c[n - 2] ... from the best down. n >= 1. mass: 0 where it is that of those. Each filter keeps the
+ * candidate that crosses its border, as llama.cpp does. */
 static size_t filter_candidates(const struct sampler_params *p, float *logits, struct candidate *c,
-                                size_t n, const struct kernels *k)
+                                size_t n, float mass, const struct kernels *k)
 {
     size_t kept = p->top_k > 0 && p->top_k < n ? p->top_k : n;
-    float max = c[0].logit;
-    float mass = mass_of_candidates(logits, c, n, kept, max, k);
-    float sum = 0;
+    float max = c[0].logit, sum = 0;
+    _Alignas(64) float shares[SHARES];
 
+    if (!(mass > 0)) {
+        mass = mass_of_candidates(logits, c, n, kept, max, k);
+    }
     for (size_t i = 0; i < kept; i++) {
-        float share = (kept < n ? c[n - 1 - i] : heap_take(c, n - i)).logit;
-
-        k->exp_sum_f32(&share, 1, max);
-        if (i > 0 && share < p->min_p) { /* the best one has e^0 = 1 */
+        if (i % SHARES == 0) {
+            take_shares(shares, c, n, i, kept, max, k);
+        }
+        if (i > 0 && shares[i % SHARES] < p->min_p) { /* the best one has e^0 = 1 */
             return i;
         }
-        sum += share;
+        sum += shares[i % SHARES];
         if (p->top_p < 1.0f && sum >= p->top_p * mass) {
             return i + 1;
         }
@@ -297,17 +220,16 @@ static struct choice choose(struct sampler *s, const struct sampler_params *p, f
                             uint32_t vocab, const struct kernels *k, struct candidate *c)
 {
     struct choice choice = { .weights = logits };
-    size_t n = collect_best(c, logits, vocab, p->top_k, k);
+    float mass = 0;
+    size_t n;
 
     assert((uintptr_t)c % 8 == 0);
-    if (n == 0) {
-        n = collect_candidates(c, 0, logits, 0, vocab, -FLT_MAX);
-    }
+    n = candidates_collect(c, logits, vocab, p, &mass, k);
     if (n == 0) {
         return choice;
     }
-    heap_build(c, n);
-    choice.n = filter_candidates(p, logits, c, n, k);
+    candidates_build(c, n);
+    choice.n = filter_candidates(p, logits, c, n, mass, k);
     choice.best = c + n - 1;
     for (size_t i = 0; i < choice.n; i++) {
         logits[i] = (choice.best[-(ptrdiff_t)i].logit - choice.best->logit) / s->params.temp;

@@ -371,6 +371,60 @@ static void test_many(void)
     OK(wrong_of_many(4) == 0, "most blocks masked");
 }
 
+/* top_k beyond the vocabulary has all logits as candidates, and no top_k those that may be picked. */
+static unsigned differing(float top_p, float min_p, unsigned *others)
+{
+    struct sampler_params p;
+    struct sampler all, likely;
+    unsigned wrong = 0;
+
+    sampler_params_default(&p);
+    p.top_p = top_p;
+    p.min_p = min_p;
+    p.top_k = MANY + 1;
+    sampler_init(&all, &p);
+    p.top_k = 0;
+    sampler_init(&likely, &p);
+    *others = 0;
+    for (int i = 0; i < 200; i++) {
+        uint32_t a, b;
+
+        memcpy(many_work, many, sizeof many);
+        a = sampler_pick(&all, many_work, MANY, NULL, 0, &kernels, many_scratch);
+        memcpy(many_work, many, sizeof many);
+        b = sampler_pick(&likely, many_work, MANY, NULL, 0, &kernels, many_scratch);
+        wrong += a != b;
+        *others += a != 5000;
+    }
+    return wrong;
+}
+
+static void test_likely(void)
+{
+    static const float filters[][2] = { { 0.95f, 0.05f }, { 0.9f, 0 },  { 0.9999f, 0 },
+                                        { 1, 0.05f },     { 1, 1e-5f }, { 1, 0 },
+                                        { 0.5f, 1e-3f },  { 0, 0 },     { 0.99f, 1e-20f } };
+    uint32_t state = 11;
+    unsigned others;
+
+    for (uint32_t i = 0; i < MANY; i++) { /* one is likely, some are possible, most are far below */
+        state = state * 1664525u + 1013904223u;
+        many[i] = (float)(state >> 12) * 0x1p-16f - (i % 97 == 0 ? 4.0f : 14.0f);
+        many[i] = i % 3 == 0 ? -INFINITY : many[i];
+    }
+    many[5000] = 13.5f;
+    OK(differing(0.95f, 0, &others) == 0 && others != 0, "the largest is not the only one");
+    many[5000] = 1e9f; /* less 4 it is the same number */
+    OK(differing(0.9999f, 0, &others) == 0 && others == 0, "one is far above all others");
+    many[5000] = 13.5f;
+    for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
+        unsigned wrong = differing(filters[i][0], filters[i][1], &others);
+
+        OK(wrong == 0, "top_p %g, min_p %g without top_k: as of all logits (%u others)",
+           (double)filters[i][0], (double)filters[i][1], others);
+    }
+}
+
 int main(void)
 {
     uint32_t state = 12345;
@@ -391,5 +445,6 @@ int main(void)
     test_sequence();
     test_exact_share();
     test_many();
+    test_likely();
     return tap_done();
 }

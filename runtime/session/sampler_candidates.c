@@ -1,0 +1,230 @@
+/* Which logits may be picked, found without a look at most of them, and a heap that gives the best first. */
+#include "runtime/session/sampler_candidates.h"
+
+#include <assert.h>
+#include <float.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/compute/natural_log.h"
+
+enum {
+    BLOCK = SAMPLER_BLOCK,
+    BLOCKS_MOST = 128, /* of those that may hold one of the best, so top_k is below */
+    STEPS = 8          /* each LEAST_STEP further below the largest logit */
+};
+
+/* Without top_k: candidates are looked for in steps of LEAST_STEP below the largest logit. What lies FAR_BELOW
+ * it is nothing beside e^0, 250,000 times too. The slacks are far more than what an exponent and sums are off by. */
+static const float LEAST_STEP = 4.0f, FAR_BELOW = 32.0f, MIN_P_SLACK = 0.01f, MASS_SLACK = 1.001f;
+
+/* A total order, so that every way of sorting gives the same sequence. */
+static bool candidate_before(const struct candidate *a, const struct candidate *b)
+{
+    return a->logit > b->logit || (a->logit == b->logit && a->id < b->id);
+}
+
+/* Put c where it belongs in heap[0 .. n), whose place i is free and else in order below i. */
+static void heap_sink(struct candidate *heap, size_t n, size_t i, struct candidate c)
+{
+    while (2 * i + 1 < n) {
+        size_t child = 2 * i + 1;
+
+        if (child + 1 < n && candidate_before(&heap[child + 1], &heap[child])) {
+            child++;
+        }
+        if (!candidate_before(&heap[child], &c)) {
+            break;
+        }
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = c;
+}
+
+void candidates_build(struct candidate *heap, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;) {
+        heap_sink(heap, n, i, heap[i]);
+    }
+}
+
+struct candidate candidates_take(struct candidate *heap, size_t n)
+{
+    struct candidate best = heap[0];
+
+    heap_sink(heap, n - 1, 0, heap[n - 1]);
+    heap[n - 1] = best;
+    return best;
+}
+
+static size_t collect_all(struct candidate *c, size_t n, const float *logits, uint32_t from,
+                          uint32_t to, float least)
+{
+    for (uint32_t i = from; i < to; i++) {
+        if (logits[i] >= least) {
+            c[n++] = (struct candidate){ logits[i], i };
+        }
+    }
+    return n;
+}
+
+/* Number top_k + 1 of the blocks by their maxima bounds number top_k + 1 of the logits from below.
+ * So what lies under it may go, and more than top_k stay: the filters see that some are cut, and
+ * the sums are those over all candidates. Of equals the lower block goes first, as the lower id does.
+ * 0: no such bound. */
+static size_t collect_best(struct candidate *c, const float *logits, uint32_t vocab, uint32_t top_k,
+                           const struct kernels *k)
+{
+    uint32_t blocks[BLOCKS_MOST];
+    size_t n = 0, n_blocks = (vocab + BLOCK - 1) / BLOCK;
+    float least = 0;
+
+    if (top_k == 0 || top_k >= BLOCKS_MOST || n_blocks < top_k + 2) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < n_blocks; i++) {
+        size_t first = (size_t)i * BLOCK;
+
+        c[i] = (struct candidate){ k->max_f32(&logits[first], min_size(BLOCK, vocab - first)), i };
+    }
+    candidates_build(c, n_blocks);
+    for (size_t i = 0; i <= top_k; i++) {
+        struct candidate best = candidates_take(c, n_blocks - i);
+
+        blocks[i] = best.id;
+        least = best.logit;
+    }
+    if (least < -FLT_MAX) {
+        return 0;
+    }
+    for (size_t i = 0; i <= top_k; i++) {
+        uint32_t first = blocks[i] * BLOCK;
+
+        n = collect_all(c, n, logits, first, (uint32_t)min_size(first + BLOCK, vocab), least);
+    }
+    assert(n > top_k);
+    return n;
+}
+
+/* The maxima of all blocks, at the end of the scratch. Returns the largest. */
+static float take_maxima(struct candidate *blocks, const float *logits, uint32_t vocab,
+                         const struct kernels *k)
+{
+    float max = -__builtin_inff();
+
+    for (uint32_t i = 0; (size_t)i * BLOCK < vocab; i++) {
+        size_t first = (size_t)i * BLOCK;
+
+        blocks[i] = (struct candidate){ k->max_f32(&logits[first], min_size(BLOCK, vocab - first)),
+                                        i };
+        max = blocks[i].logit > max ? blocks[i].logit : max;
+    }
+    return max;
+}
+
+/* Of all logits, block by block. */
+static float mass_of_all(const struct candidate *blocks, const float *logits, uint32_t vocab,
+                         float max, const struct kernels *k)
+{
+    _Alignas(64) float block[BLOCK];
+    float mass = 0;
+
+    for (uint32_t i = 0; (size_t)i * BLOCK < vocab; i++) {
+        size_t first = (size_t)i * BLOCK, n = min_size(BLOCK, vocab - first);
+
+        if (blocks[i].logit >= max - FAR_BELOW) {
+            memcpy(block, &logits[first], n * sizeof *block);
+            mass += k->exp_sum_f32(block, n, max);
+        }
+    }
+    return mass;
+}
+
+static float mass_of(const struct candidate *c, size_t n, float max, const struct kernels *k)
+{
+    _Alignas(64) float block[BLOCK];
+    float mass = 0;
+
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t some = min_size(BLOCK, n - first);
+
+        for (size_t i = 0; i < some; i++) {
+            block[i] = c[first + i].logit;
+        }
+        mass += k->exp_sum_f32(block, some, max);
+    }
+    return mass;
+}
+
+/* The logits from `least` on; 0: more than `most`. */
+static size_t collect_from(struct candidate *c, size_t most, const struct candidate *blocks,
+                           const float *logits, uint32_t vocab, float least)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; (size_t)i * BLOCK < vocab; i++) {
+        uint32_t first = i * BLOCK;
+
+        if (blocks[i].logit < least) {
+            continue;
+        }
+        if (n + BLOCK > most) {
+            return 0;
+        }
+        n = collect_all(c, n, logits, first, (uint32_t)min_size(first + BLOCK, vocab), least);
+    }
+    return n;
+}
+
+/* Without top_k, min_p bounds the candidates by their logits, and top_p does once those from some logit on
+ * hold its share of the mass. *mass: of all logits, where top_p asks for it. 0: neither bounds them to half of the
+ * vocabulary. */
+static size_t collect_likely(struct candidate *c, const float *logits, uint32_t vocab,
+                             const struct sampler_params *p, float *mass, const struct kernels *k)
+{
+    size_t n_blocks = (vocab + BLOCK - 1) / BLOCK, most = vocab / 2 - min_size(n_blocks, vocab / 2);
+    struct candidate *blocks = c + vocab - n_blocks;
+    float max = take_maxima(blocks, logits, vocab, k), bound = max - FAR_BELOW;
+
+    if (max < -FLT_MAX || (p->min_p <= 0 && p->top_p >= 1.0f)) {
+        return 0;
+    }
+    if (p->top_p < 1.0f) {
+        *mass = mass_of_all(blocks, logits, vocab, max, k);
+    }
+    if (p->min_p > 0) {
+        float by_min_p = max + (float)natural_log((double)p->min_p) - MIN_P_SLACK;
+
+        bound = by_min_p > bound ? by_min_p : bound;
+    }
+    for (unsigned step = 1; step <= STEPS; step++) {
+        float least = max - (float)step * LEAST_STEP;
+        bool last = least <= bound && bound > max - FAR_BELOW;
+        size_t n = collect_from(c, most, blocks, logits, vocab, last ? bound : least);
+
+        if (n == 0 || last ||
+            (*mass > 0 && mass_of(c, n, max, k) >= p->top_p * *mass * MASS_SLACK)) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+size_t candidates_collect(struct candidate *c, const float *logits, uint32_t vocab,
+                          const struct sampler_params *p, float *mass, const struct kernels *k)
+{
+    size_t n;
+
+    *mass = 0;
+    if (p->top_k == 0) {
+        n = collect_likely(c, logits, vocab, p, mass, k);
+    } else {
+        n = collect_best(c, logits, vocab, p->top_k, k);
+    }
+    if (n == 0) {
+        n = collect_all(c, 0, logits, 0, vocab, -FLT_MAX);
+    }
+    return n;
+}

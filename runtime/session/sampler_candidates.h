@@ -1,0 +1,25 @@
+/* For sampler.c: the logits that its filters may leave, as candidates in a heap. */
+#ifndef INGOT_RUNTIME_SAMPLER_CANDIDATES_H
+#define INGOT_RUNTIME_SAMPLER_CANDIDATES_H
+
+#include "runtime/session/sampler.h"
+
+enum { SAMPLER_BLOCK = 64 }; /* logits that are looked at together */
+
+struct candidate {
+    float logit;
+    uint32_t id;
+};
+
+/* All logits that top_k, top_p and min_p may leave, in any order, into c (vocab); logits are clean. Returns how
+ * many; 0: there is no number. *mass: the sum of e^(logit - largest) over all logits; 0: it was not wanted. */
+size_t candidates_collect(struct candidate *c, const float *logits, uint32_t vocab,
+                          const struct sampler_params *p, float *mass, const struct kernels *k);
+
+/* c[0 .. n) becomes a heap, c[0] the best: the largest logit, of equals the lower id. */
+void candidates_build(struct candidate *c, size_t n);
+
+/* Moves the best of the heap c[0 .. n) to c[n - 1]; the rest is a heap of n - 1. Returns the best. */
+struct candidate candidates_take(struct candidate *c, size_t n);
+
+#endif
