@@ -10,7 +10,7 @@ TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
 
 .PHONY: check test test-long test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-pack bench-kv bench-images bench-storage fuzz-long
+        test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-attention bench-pack bench-kv bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
 GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
@@ -85,6 +85,7 @@ $(eval $(call image_with_main,traps,tests/boot/traps_main.c))
 $(eval $(call image_with_main,paste,tests/boot/paste_main.c))
 $(eval $(call image_with_main,kernels-bench,tests/bench/kernels_main.c tests/bench/kernel_calls.c))
 $(eval $(call image_with_main,passes-bench,tests/bench/passes_main.c))
+$(eval $(call image_with_main,attention-bench,tests/bench/attention_main.c))
 $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 
 # The image with a key of the tests' own, from the objects of the one without: signed.bin.
@@ -261,6 +262,11 @@ MIXER_BOARDS = $(filter-out host,$(BENCH_BOARDS))
 bench-passes: ## what a pass over 2 to 8 tokens costs the matrices, in passes over one; build/bench-passes.csv; a minute
 	$(Q)$(MAKE) --no-print-directory -s $(O)/virt-arm64/passes-bench.bin BOARD=virt-arm64
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/passes.py
+
+bench-attention: ## what a position costs a head at 2,048 positions, by how keys and values are stored; build/bench-attention.csv; a minute
+	$(Q)for b in virt-arm64 virt-riscv64; do \
+	    $(MAKE) --no-print-directory -s $(O)/$$b/attention-bench.bin BOARD=$$b || exit 1; done
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/attention.py $(KV_TYPES)
 
 bench-mixers: test-images ## hybrids and experts beside dense layers of as many bytes, PARTS=1 beside their own matrices; 20 minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/mixers.py $(if $(PARTS),--parts) $(MIXER_BOARDS)
