@@ -45,6 +45,32 @@
     .endif
 .endm
 
+/* What is widened once for many queries is kept in the stack, from sp on: rows of vl floats, of which
+ * no more than 64. Every page is touched, so that a guard page is not stepped over. */
+#define KEPT_BYTES 8192
+#define KEPT_LANES 64
+.macro push_kept temp
+    lui \temp, KEPT_BYTES / 2 / 4096
+    .rept 2
+    sub sp, sp, \temp
+    .cfi_adjust_cfa_offset KEPT_BYTES / 2
+    sd zero, 0(sp)
+    .endr
+.endm
+
+.macro pop_kept temp
+    lui \temp, KEPT_BYTES / 4096
+    add sp, sp, \temp
+    .cfi_adjust_cfa_offset -KEPT_BYTES
+.endm
+
+/* \depth = 64 rows of \row_bytes if they have room, else 32. */
+.macro kept_depth depth, row_bytes
+    sltiu \depth, \row_bytes, 4*KEPT_LANES/2 + 1
+    addi \depth, \depth, 1
+    slli \depth, \depth, 5
+.endm
+
 /* slow_wide = the vl halves at \at, whatever they are. Clobbers v0, slow_bits, \temp; needs mu. */
 .macro widen_any_halves at, temp
     vle16.v slow_half, (\at)

@@ -5,16 +5,16 @@
 
 /* \macro count[, \more] until \left, which it lowers, is 0; then to \done. */
 .macro by_threes macro, left, temp, done, more:vararg
-.Lthree:
+.Lthree\@:
     li \temp, 3
-    bltu \left, \temp, .Ltwo
+    bltu \left, \temp, .Ltwo\@
     \macro 3, \more
-    j .Lthree
-.Ltwo:
+    j .Lthree\@
+.Ltwo\@:
     li \temp, 2
-    bltu \left, \temp, .Lone
+    bltu \left, \temp, .Lone\@
     \macro 2, \more
-.Lone:
+.Lone\@:
     beqz \left, \done
     \macro 1, \more
 .endm
