@@ -1,170 +1,101 @@
 /* void accumulate_f32_f16_rv64gc(float *restrict o, const struct score_row *restrict s,
  *                                const uint16_t *restrict v, size_t n_q, size_t n, size_t d)
  *
- * a0 o, a1 s, a2 v, a3 n_q, a4 n, a5 d. Clobbers a0, a1, a3-a7, t0-t6, ft0-ft11, fa0-fa7, fflags;
- * keeps s0-s3 on the stack.
+ * a0 o and a2 v, at the strip, a1 s, a3 n_q, a4 n, a5 dimensions left; the rest as panel_rv64gc.h says.
+ * Clobbers a0, a2, a5-a7, t0-t6, ft0-ft11, fa0-fa7, fflags; keeps s0-s11 and fs0-fs11 on the stack, and
+ * takes 2.2 KiB of it.
  *
- * Four dimensions are widened once for three queries: 42 instructions for their 12 products. An
- * infinite or NaN value makes these 12 sums go the slow way. */
-#include "kernels/riscv64/f16_rv64gc.h"
-#include "kernels/riscv64/queries.h"
+ * A strip is 8 dimensions; what is left of them are lone ones. One position of three queries takes 78
+ * instructions, 24 of them products; of more than three queries 87 for the first three and 38 for three
+ * others. An infinite or NaN value makes its strip go the slow way. */
+#include "kernels/riscv64/panel_rv64gc.h"
 
-#define out a0         /* of the first of these queries */
-#define row a1
-#define values_at a2
-#define queries_left a3
-#define weight_bytes a4 /* first the argument n */
-#define out_bytes a5   /* first the argument d */
-#define value a6
-#define value_bytes a7
-#define weight t0
-#define temp t0        /* between queries */
-#define weight_end t1
-#define column s0      /* the first value of these dimensions */
-#define sums_at s1
-#define sums_end s2
-#define index s3
+#define positions a4
+#define dims_left a5
 
-.macro step count, lanes
-    widen_lanes \lanes, value
-    flw ft4, 0(weight)
-    .if \count > 1
-    flw ft5, SCORE_ROW_BYTES(weight)
-    .endif
-    .if \count > 2
-    flw ft6, 2*SCORE_ROW_BYTES(weight)
-    .endif
-    add value, value, value_bytes
-    addi weight, weight, 4
-    add_queries \count, \lanes
+.macro load_four at
+    load_four_halves \at
 .endm
 
-/* \at moves on to the next query. */
-.macro load_sums lanes, query, at, sum0, sum1, sum2, sum3
-    flw ft0, \query*SCORE_ROW_BYTES + SCORE_ROW_FACTOR(row)
-    flw \sum0, 0(\at)
-    fmul.s \sum0, \sum0, ft0
-    .if \lanes == 4
-    flw \sum1, 4(\at)
-    flw \sum2, 8(\at)
-    flw \sum3, 12(\at)
-    fmul.s \sum1, \sum1, ft0
-    fmul.s \sum2, \sum2, ft0
-    fmul.s \sum3, \sum3, ft0
-    .endif
-    add \at, \at, out_bytes
+.macro check_four
+    scale_four
 .endm
 
-.macro store_sums lanes, at, sum0, sum1, sum2, sum3
-    fsw \sum0, 0(\at)
-    .if \lanes == 4
-    fsw \sum1, 4(\at)
-    fsw \sum2, 8(\at)
-    fsw \sum3, 12(\at)
-    .endif
-    add \at, \at, out_bytes
-.endm
-
-/* The same sums once more, one at a time, from what is still in memory. */
-.macro slowly count, lanes
-    li index, 0
-.Lslow_\count\()_\lanes:
-    li weight, SCORE_ROW_BYTES               /* index counts sums: query, dimension */
-    srli weight_end, index, 2
-    mul weight, weight, weight_end
-    add weight, weight, row
-    mul weight_end, weight_end, out_bytes
-    flw ft5, SCORE_ROW_FACTOR(weight)
-    andi value, index, 3
-    slli bits0, value, 2
-    slli value, value, 1
-    add value, value, column
-    add bits3, weight_end, sums_at
-    add bits3, bits3, bits0
-    flw fa0, 0(bits3)
-    add weight_end, weight, weight_bytes
-    fmul.s fa0, fa0, ft5
-.Lslow_step_\count\()_\lanes:
-    widen_any value
-    flw ft4, 0(weight)
-    add value, value, value_bytes
-    addi weight, weight, 4
-    fmadd.s fa0, ft4, ft0, fa0
-    bne weight, weight_end, .Lslow_step_\count\()_\lanes
-    fsw fa0, 0(bits3)
-    addi index, index, 5 - \lanes      /* the next dimension, or query */
-    li weight, 4*\count
-    bne index, weight, .Lslow_\count\()_\lanes
-    j .Lnext_\count\()_\lanes
-.endm
-
-/* \lanes dimensions of \count queries. */
-.macro accumulate_lanes count, lanes
-    mv value, sums_at
-    load_sums \lanes, 0, value, fa0, fa1, fa2, fa3
-    .if \count > 1
-    load_sums \lanes, 1, value, fa4, fa5, fa6, fa7
-    .endif
-    .if \count > 2
-    load_sums \lanes, 2, value, ft8, ft9, ft10, ft11
-    .endif
-    mv value, column
-    mv weight, row
-    add weight_end, row, weight_bytes
+.macro begin_strip
     fsflagsi 0
-    beq weight, weight_end, .Lstore_\count\()_\lanes
-.Lstep_\count\()_\lanes:
-    step \count, \lanes
-    bne weight, weight_end, .Lstep_\count\()_\lanes
-    frflags weight
-    andi weight, weight, FLAG_OVERFLOW
-    beqz weight, .Lstore_\count\()_\lanes
-    slowly \count, \lanes
-.Lstore_\count\()_\lanes:
-    mv value, sums_at
-    store_sums \lanes, value, fa0, fa1, fa2, fa3
-    .if \count > 1
-    store_sums \lanes, value, fa4, fa5, fa6, fa7
-    .endif
-    .if \count > 2
-    store_sums \lanes, value, ft8, ft9, ft10, ft11
-    .endif
-.Lnext_\count\()_\lanes:
-    addi sums_at, sums_at, 4*\lanes
-    addi column, column, 2*\lanes
 .endm
 
-/* All dimensions of \count queries. */
-.macro accumulate_queries count
-    mv sums_at, out
-    add sums_end, out, out_bytes
-    mv column, values_at
-.Lfours_\count:
-    sub weight, sums_end, sums_at
-    li weight_end, 16
-    bltu weight, weight_end, .Lones_\count
-    accumulate_lanes \count, 4
-    j .Lfours_\count
-.Lones_\count:
-    beq sums_at, sums_end, .Lend_\count
-    accumulate_lanes \count, 1
-    j .Lones_\count
-.Lend_\count:
-    addi row, row, \count*SCORE_ROW_BYTES
-    .rept \count
-    add out, out, out_bytes
-    .endr
-    addi queries_left, queries_left, -\count
+.macro end_strip slow
+    check_overflow \slow
+.endm
+
+.macro keep_slowly
+    keep_halves_slowly
+.endm
+
+.macro load_mults count
+    load_score_mults \count
+.endm
+
+.macro steps_begin
+.endm
+
+.macro start_row row, factor, sums:vararg
+    start_row_of_factor \row, \factor, \sums
+.endm
+
+/* The dimension at out and source, for all rows. */
+.macro lone_dimension
+    mv rows_left, n_rows
+    mv out_row, out
+    mv mult_row, mult
+.Llone_row:
+    flw fa0, 0(out_row)
+    flw factor0, SCORE_ROW_FACTOR(mult_row)
+    fmul.s fa0, fa0, factor0
+    mv source_at, source
+    mv mult0, mult_row
+    add mult_end, mult0, depth_bytes
+    beq mult0, mult_end, .Llone_store
+.Llone_position:
+    widen_any source_at
+    flw factor0, 0(mult0)
+    add source_at, source_at, source_stride
+    addi mult0, mult0, 4
+    fmadd.s fa0, ft0, factor0, fa0
+    bne mult0, mult_end, .Llone_position
+.Llone_store:
+    fsw fa0, 0(out_row)
+    add out_row, out_row, out_stride
+    addi mult_row, mult_row, SCORE_ROW_BYTES
+    addi rows_left, rows_left, -1
+    bnez rows_left, .Llone_row
 .endm
 
 func accumulate_f32_f16_rv64gc
-    push 32, s0, s1, s2, s3
+    push_panel
     widen_start temp
-    slli value_bytes, out_bytes, 1
-    slli out_bytes, out_bytes, 2
-    slli weight_bytes, weight_bytes, 2
-    by_threes accumulate_queries, queries_left, temp, .Ldone
+    slli out_stride, dims_left, 2
+    slli source_stride, dims_left, 1
+    slli depth_bytes, positions, 2
+    li mult_stride, SCORE_ROW_BYTES
+    beqz n_rows, .Ldone
+.Lstrips:
+    li temp, 8
+    bltu dims_left, temp, .Llone
+    panel_rows
+    addi out, out, 32
+    addi source, source, 16
+    addi dims_left, dims_left, -8
+    j .Lstrips
+.Llone:
+    beqz dims_left, .Ldone
+    lone_dimension
+    addi out, out, 4
+    addi source, source, 2
+    addi dims_left, dims_left, -1
+    j .Llone
 .Ldone:
-    pop 32, s0, s1, s2, s3
+    pop_panel
     ret
 endfunc
