@@ -293,7 +293,8 @@ enum cpu_feature {
        (struct score_row *restrict s, const float *restrict q, const uint16_t *restrict k, \
         size_t n_q, size_t n, size_t d)) \
     /* The same over int8 keys, keys as below of d % 32 == 0: per block b of 32 dimensions \
-     * acc = fma((float)isum, scale[b][j] * q.d, acc). q (n_q, d/32 blocks), 8-byte aligned. */ \
+     * acc = fma((float)isum, scale[b][j] * q.d, acc). q (n_q, d/32 blocks), 8-byte aligned; no q is \
+     * -128. */ \
     OP(score_f32_q8, void, \
        (struct score_row *restrict s, const struct block_q8 *restrict q, const void *restrict k, \
         size_t n_q, size_t n, size_t d)) \
@@ -312,7 +313,7 @@ enum cpu_feature {
        (float *restrict o, const struct score_row *restrict s, const void *restrict v, size_t n_q, \
         size_t n, size_t d)) \
     /* score_f32_q8 over keys of four bits, as below, d % 32 == 0: acc = fma((float)isum * \
-     * scale[b][j], q.d, acc). No q is -128. */ \
+     * scale[b][j], q.d, acc). */ \
     OP(score_f32_q4, void, \
        (struct score_row *restrict s, const struct block_q8 *restrict q, const void *restrict k, \
         size_t n_q, size_t n, size_t d)) \

@@ -81,6 +81,8 @@ void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead);
 /* One block of activations as quantize makes it, and with -128 too. `last` is that of its row. */
 void fill_block_q8(struct tester *t, struct block_q8 *out, enum block_fill fill, bool last);
 void fill_block_q8k(struct tester *t, struct block_q8k *out, enum block_fill fill, bool last);
+/* The first alone: no -128. */
+void fill_quantized_q8(struct tester *t, struct block_q8 *out, enum block_fill fill);
 
 /* Lengths of the vector ops: 0 to 70, then a model's, then beside them. */
 enum { N_LENGTHS = 77 };

@@ -69,7 +69,7 @@ static void fill_queries(struct tester *t, const struct tile_format *tile, size_
         return;
     }
     for (size_t b = 0; b < n_q * (d / BLOCK_COLS); b++) {
-        fill_block_q8(t, &q[b], of_blocks, false);
+        fill_quantized_q8(t, &q[b], of_blocks);
     }
 }
 

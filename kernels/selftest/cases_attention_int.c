@@ -9,18 +9,12 @@ static const size_t widths[] = { 0, 32, 64, 96, 128, 160, 256 };
 static const size_t rows[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 17, 30 };
 enum { N_WIDTHS = sizeof widths / sizeof widths[0], N_ROWS = sizeof rows / sizeof rows[0] };
 
-/* Blocks as quantize_q8_f32 makes them: no -128. */
 static void fill_blocks(struct tester *t, size_t slot, size_t n, unsigned fill)
 {
     struct block_q8 *q = tester_source(slot);
 
     for (size_t b = 0; b < n; b++) {
-        fill_block_q8(t, &q[b], fill == FILL_EQUAL ? BLOCK_LEAST : BLOCK_RANDOM, false);
-        q[b].sum = 0;
-        for (size_t i = 0; i < BLOCK_COLS; i++) {
-            q[b].q[i] = q[b].q[i] < -127 ? -127 : q[b].q[i];
-            q[b].sum += q[b].q[i];
-        }
+        fill_quantized_q8(t, &q[b], fill == FILL_EQUAL ? BLOCK_LEAST : BLOCK_RANDOM);
     }
 }
 

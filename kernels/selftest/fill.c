@@ -461,6 +461,16 @@ void fill_block_q8(struct tester *t, struct block_q8 *out, enum block_fill fill,
     out->d = pick_activation_scale(t, fill);
 }
 
+void fill_quantized_q8(struct tester *t, struct block_q8 *out, enum block_fill fill)
+{
+    fill_block_q8(t, out, fill, false);
+    out->sum = 0;
+    for (size_t i = 0; i < 32; i++) {
+        out->q[i] = out->q[i] < -127 ? -127 : out->q[i];
+        out->sum += out->q[i];
+    }
+}
+
 void fill_block_q8k(struct tester *t, struct block_q8k *out, enum block_fill fill, bool last)
 {
     memset(out, 0, sizeof *out);
