@@ -6,6 +6,10 @@ STREAM, KV = "runtime/stream/stream.c", "runtime/stream/kv_pages.c"
 FILE, FAT, IO = "runtime/storage/file.c", "runtime/storage/fat32.c", "runtime/storage/io_core.c"
 
 ROWS = [
+    row("rest: core 0 sleeps longer than a request takes", "runtime/stream/stream_rest.c",
+        "ticks - ticks / EARLY_PART", "ticks + ticks / EARLY_PART", "unit/stream/stream_rest"),
+    row("rest: core 0 sleeps where it moves the data", "runtime/stream/stream_rest.c",
+        "s->plan->rates.io_core != 0)", "false)", "unit/stream/stream_rest"),
     row("stream: missing stays after a reset", STREAM,
         "    memset(s->now.missing, 0, sizeof s->now.missing);\n", "", "unit/stream/stream_error"),
     row("stream: the checksum begins where it stood", STREAM,

@@ -4,6 +4,7 @@ and texts, the line."""
 from row import row
 
 SAMPLER, SPECULATIVE = "runtime/session/sampler.c", "runtime/session/speculative.c"
+CANDIDATES = "runtime/session/sampler_candidates.c"
 SESSION, SAVED = "runtime/session/session.c", "runtime/chat/saved_chat.c"
 PAYLOAD = "runtime/chat/saved_chat_payload.c"
 MERGE, JSON = "runtime/tokenizer/tokenizer_merge.c", "runtime/text/json.c"
@@ -12,11 +13,15 @@ UNIGRAM = "runtime/tokenizer/tokenizer_unigram.c"
 ROWS = [
     row("sampler: top-p keeps one more at a tie", SAMPLER, "sum >= p->top_p * mass",
         "sum > p->top_p * mass", "unit/session/sampler"),
-    row("sampler: min-p drops the border", SAMPLER, "i > 0 && share < p->min_p",
-        "i > 0 && share <= p->min_p", "unit/session/sampler"),
-    row("sampler: equal logits in the order of the heap", SAMPLER,
+    row("sampler: min-p drops the border", SAMPLER, "shares[i % SHARES] < p->min_p",
+        "shares[i % SHARES] <= p->min_p", "unit/session/sampler"),
+    row("sampler: equal logits in the order of the heap", CANDIDATES,
         "a->logit > b->logit || (a->logit == b->logit && a->id < b->id)",
         "a->logit > b->logit || (a->logit == b->logit && a->id > b->id)", "unit/session/sampler"),
+    row("sampler: what min-p may leave is cut off", CANDIDATES, "MIN_P_SLACK = 0.01f",
+        "MIN_P_SLACK = -1.0f", "unit/session/sampler"),
+    row("sampler: too little of the mass is collected", CANDIDATES, "MASS_SLACK = 1.001f",
+        "MASS_SLACK = 0.7f", "unit/session/sampler"),
     row("sampler: a token counts as often as it stands there", SAMPLER,
         "seen = recent[j] == recent[i];", "seen = recent[j] > recent[i] && recent[j] >= vocab;",
         "unit/session/sampler"),
