@@ -4,6 +4,7 @@
 IN: questions, each a context as JSON, 0x1f, a template, 0x1e. OUT: answers in the same order, each
 "=" and the text or "!" and the error, then 0x1e. Exits with 77 where Python has no jinja2."""
 
+import functools
 import json
 import sys
 import time
@@ -38,16 +39,21 @@ def tojson(value, ensure_ascii=False, indent=None, separators=None, sort_keys=Fa
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
 
 
-def render(context, template):
+@functools.cache
+def compiled(template, day):
+    """Once for all contexts that it is asked about."""
     env = jinja2.sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True,
                                                        extensions=[Generation, jinja2.ext.loopcontrols])
     env.filters["tojson"] = tojson
     env.globals["raise_exception"] = refuse
-    values = json.loads(context)
-    day = values.pop("now", None)
     if day is not None:
         env.globals["strftime_now"] = lambda form: time.strftime(form, time.gmtime(day))
-    return env.from_string(template).render(**values)
+    return env.from_string(template)
+
+
+def render(context, template):
+    values = json.loads(context)
+    return compiled(template, values.pop("now", None)).render(**values)
 
 
 answers = []
