@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Tokenizer test files of the assets: the ids are those of the models' own tokenizers. Then speed on
-long texts, and what is refused. Every seventh text here, all in test-long: reading a vocabulary
+long texts, and what is refused. Every fifteenth text here, all in test-long: reading a vocabulary
 takes its time, and the unit test of the tokenizer has them all at one reading."""
 
 import glob
@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from machine import ASSETS, HOST, LONG, ROOT, WORK, Tap
 
 SEPARATOR = b"\n__ggml_vocab_test__\n"
-STEP = 1 if LONG else 7
+STEP = 1 if LONG else 15
 ONE_OF_A_KIND = ("-gpt-2.", "-llama-bpe.", "-llama-spm.")  # words of GPT-2, of Llama 3, no words
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -57,10 +57,14 @@ def test_speed(model, text):
     """Less the time of a text of one letter, which is reading the vocabulary. A computer at rest does
     more than 1 MB/s; one that others use has been seen to need half as long again."""
     name = os.path.basename(model)[len("ggml-vocab-"):-len(".gguf")]
-    start = min(seconds(model, b"x") for _ in range(3))
-    rate = len(text) / max(min(seconds(model, text) for _ in range(2)) - start, 0.001) / 1e6
-    short = min(seconds(model, b"a" * 65536) for _ in range(3)) - start
-    long = min(seconds(model, b"a" * 1048576) for _ in range(2)) - start
+    texts = dict(start=b"x", book=text, short=b"a" * 65536, long=b"a" * 1048576)
+    took = dict.fromkeys(texts, float("inf"))
+    for _ in range(4):  # the least of each, as long as they are too long
+        took = {what: min(took[what], seconds(model, t)) for what, t in texts.items()}
+        rate = len(text) / max(took["book"] - took["start"], 0.001) / 1e6
+        short, long = took["short"] - took["start"], took["long"] - took["start"]
+        if rate > 0.5 and long < 100 * max(short, 0.01):
+            break
     tap.note(f"{name:10} {rate:5.1f} MB/s; one letter: 64 KiB {short * 1e3:.0f} ms, 1 MiB "
              f"{long * 1e3:.0f} ms")
     tap.ok(rate > 0.5, f"{name}: 0.5 MB/s at least", rate)
