@@ -13,6 +13,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from crc32c import crc32c
 from machine import (ARM64, HOST, RISCV64_ANY as RISCV64_V, WORK, Tap, card_arguments, segments, make_card, text_of)
 
 tap = Tap()
@@ -22,21 +23,6 @@ subprocess.run([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", GOOD],
                capture_output=True, timeout=60)
 with open(GOOD, "rb") as f:
     BYTES = f.read()
-
-
-def crc32c(data):
-    table = crc32c.table
-    crc = 0xffffffff
-    for byte in data:
-        crc = table[(crc ^ byte) & 0xff] ^ (crc >> 8)
-    return crc ^ 0xffffffff
-
-
-crc32c.table = []
-for index in range(256):
-    for _ in range(8):
-        index = (index >> 1) ^ (0x82f63b78 if index & 1 else 0)
-    crc32c.table.append(index)
 
 
 def variant(name, change, fix_header=False):

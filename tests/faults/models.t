@@ -10,6 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from crc32c import crc32c
 from machine import WORK, Tap
 from gguf_files import BOOL, F32, I32, STRING, U32, text
 from hostile import HUGE, INGOT, NAN, SECONDS, SHAPES, check, good, pack
@@ -257,18 +258,6 @@ for key in ("general.name", "tokenizer.chat_template", "general.architecture", "
     check(tap, f"2 GB of {key}", [key] if key != "general.architecture" else [], status, said)
 
 # ---- .ingot -----------------------------------------------------------------------------------
-
-TABLE = [n >> 1 ^ (0x82f63b78 if n & 1 else 0) for n in range(256)]
-for _ in range(7):
-    TABLE = [n >> 1 ^ (0x82f63b78 if n & 1 else 0) for n in TABLE]
-
-
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc = TABLE[(crc ^ byte) & 0xff] ^ crc >> 8
-    return crc ^ 0xffffffff
-
 
 PACKED = os.path.join(WORK, "hostile-good.ingot")
 good().write(path := os.path.join(WORK, "hostile-good.gguf"))
