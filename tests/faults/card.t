@@ -140,6 +140,8 @@ def talk(machine, way, name):
         answer = monitor.do("blockdev-change-medium", device="card", filename=card, format="raw",
                             force=True)
         check("the card is put back", "return" in answer)
+        console.send("/set n 20\r")
+        prompt()
         console.send("Once more\r")
         console.expect(r"\[\d+ prompt \+ \d+ new tokens?, [^\]]*\]")
         check("the next reply is whole", re.search(rb"error:", console.before) is None)

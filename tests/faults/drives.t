@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from flaky_card import Session, card_of, ids_of, rule
-from machine import ARM64, HOST, RISCV64_V, WORK, Tap, segments
+from machine import ARM64, HOST, LONG, RISCV64_ANY, WORK, Tap, segments
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -92,7 +92,9 @@ def in_replies(row):
     s.swap("well")
     row.right(s, "a layer, and the drive is well again")
     ways = [("dead", lambda: s.swap("dead"), "failed a transfer")]
-    if row.device == "nvme":  # QEMU stands still where its own USB drive is reset in the middle of a read: usb_wire.t has another
+    # QEMU stands still where its own USB drive is reset in the middle of a read: usb_wire.t has another. A silence is waited
+    # for in real time, by the same code on both machines.
+    if row.device == "nvme" and (LONG or row.machine is ARM64):
         ways.append(("silent", lambda: s.pace(1), "did not answer"))
     for name, go, words in ways:
         s.ask("/reset")
@@ -121,7 +123,7 @@ s.wait(r"^> ")
 WANT = tuple(s.ask(line)[0] for line in ("hello there", "and again"))
 s.close()
 tap.ok(all(WANT) and len(WANT[0]) == 4, "a card without faults", s.seen)
-cases = [(part, Row(machine, device)) for part in (in_replies, at_start, once) for machine in (ARM64, RISCV64_V) for device in DEVICES]
+cases = [(part, Row(machine, device)) for part in (in_replies, at_start, once) for machine in (ARM64, RISCV64_ANY) for device in DEVICES]
 with ThreadPoolExecutor(2 * os.cpu_count()) as pool:
     for done in pool.map(run, cases):
         for told in done.told:
