@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../models/generator"))
 import generator
 from gguf_files import tinystories_656k
-from machine import ASSETS, HOST, ROOT, WORK, Tap, run
+from machine import ASSETS, HOST, LONG, ROOT, WORK, Tap, run
 from widened import read_gguf, widened_folder, widened_gguf
 
 TEXT = os.path.join(ASSETS, "text/tinystories-eval-64K.txt")
@@ -68,8 +68,9 @@ def sources():
         return out
     with open(TEXT, encoding="utf-8") as f:
         part = write_part("stories", f.read())
-    for name, model in (("stories260K", read_gguf(os.path.join(ASSETS, "gguf/stories260K.gguf"))),
-                        ("TinyStories-656K", tinystories_656k())):
+    models = [("stories260K", read_gguf(os.path.join(ASSETS, "gguf/stories260K.gguf")))]
+    models += [("TinyStories-656K", tinystories_656k())] * LONG  # a third one, of the same types
+    for name, model in models:
         plain, wider = wide[name] + "-as-it-is.gguf", wide[name] + ".gguf"
         model.write(plain)
         widened_gguf(model, COLUMNS).write(wider)

@@ -12,19 +12,19 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../bench")]
 from gguf_files import TYPES, Gguf
 from hf_files import random_model
-from machine import ASSETS, HOST, WORK, Reply, Tap, run
+from machine import ASSETS, HOST, LONG, WORK, Reply, Tap, run
 from pack_memory import MIXED, SMALL, SMALL_MIXTURE, measure
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 
-LAYERS = 32
+LAYERS = 32 if LONG else 16
 for shape, types in ((SMALL, ("q4_k_m",)), (SMALL_MIXTURE, MIXED)):
     few = {what: kilobytes for what, _, _, kilobytes, _, _ in measure(shape, *types)}
     for what, total, status, kilobytes, _, said in measure({**shape, "layers": LAYERS}, *types):
         tap.ok(status == 0 and kilobytes < few[what] + (total >> 10) // 16,
                f"{what}: {kilobytes >> 10} MiB for {total >> 20} MiB of weights, {few[what] >> 10} for "
-               "a quarter", said)
+               f"{SMALL['layers']} of {LAYERS} layers", said)
 
 # Every type that GGUF files have, one at a time in the place of attn_q: what becomes of it is said.
 BECOMES = {"Q4_1": "q4_k", "Q5_0": "q8_0", "Q5_1": "q8_0", "IQ4_XS": "iq4_nl", "MXFP4": "mxfp4",
@@ -127,7 +127,7 @@ for name, prompt, ref in (("stories260K.bin", SHOGGOTH, "stories260K.t0.n64.prom
 
 # Progress begins after a second of work: 135 million weights.
 master, slave = pty.openpty()
-child = subprocess.Popen([HOST, "synth", "--shape", "smol135", "--type", "q6_k", "-o", OUT],
+child = subprocess.Popen([HOST, "synth", "--shape", "smol135", "--type", "q8_0", "-o", OUT],
                          stderr=slave, stdout=slave, stdin=subprocess.DEVNULL)
 os.close(slave)
 shown = b""

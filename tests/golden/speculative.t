@@ -16,7 +16,7 @@ from machine import (ARM64, ASSETS, HOST, LONG, RISCV64_ANY, WORK, Reply, Tap, c
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 RANDOM = os.path.join(ASSETS, "synthetic/synthetic-llama-d256-F32.gguf")
-TOKENS = 128 if LONG else 64
+TOKENS = 128 if LONG else 40
 SPEC = {"plain": ["spec=off"], "auto": [], "ngram": ["spec=ngram"], "draft": ["draft=spec-draft"]}
 
 tap = Tap()

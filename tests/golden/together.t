@@ -38,7 +38,7 @@ def cell(key):
 
 
 CELLS = [("host", 4, 1, "resident"), ("host", 4, 3, "streamed"), ("host", 8, 2, "resident"), ("host", 2, 1, "streamed"),
-         (ARM64, 4, 4, "resident"), (ARM64, 4, 1, "streamed"), (ARM64, 8, 2, "streamed"),
+         (ARM64, 4, 4, "resident"), (ARM64, 8, 2, "streamed"),
          (RISCV64_WIDE, 4, 1, "resident"), (RISCV64_WIDE, 4, 4, "streamed"), (RISCV64, 2, 2, "resident")]
 if LONG:
     CELLS += [(m, n, c, mode) for m in (ARM64, RISCV64_WIDE, RISCV64) for n in (2, 8) for c in (1, 4) for mode in ("resident", "streamed")]
