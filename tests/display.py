@@ -38,7 +38,7 @@ class Qmp:
         return ["-qmp", f"unix:{self.path},server=on,wait=off"]
 
     def command(self, *commands):
-        """(name, arguments) each, in turn."""
+        """(name, arguments) each, in turn; what the last one returns."""
         with socket.socket(socket.AF_UNIX) as s:
             s.settimeout(60)
             s.connect(self.path)
@@ -52,6 +52,7 @@ class Qmp:
                     answer = json.loads(f.readline())
                 if "error" in answer:
                     raise RuntimeError(str(answer))
+            return answer["return"]
 
     def screendump(self):
         """The display as (width, height, RGB bytes)."""

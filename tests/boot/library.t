@@ -74,7 +74,7 @@ def check_cpp():
         f.write(CPP)
     said = output("g++", "-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", os.path.dirname(HEADER),
                   source, library("host"), "-o", program)
-    status, text = run([program], timeout=10) if said == "" else (None, said)
+    status, text = run([program], timeout=60) if said == "" else (None, said)
     tap.ok(status == 0 and "NULL" in text, f"a C++ program: {text.strip()}", text)
 
 

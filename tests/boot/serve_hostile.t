@@ -168,15 +168,15 @@ for s in deaf:
 one = Server("--together", "1")
 body = json.dumps({"prompt": "x", "grammar": "root ::= [a-z]{400,480}", "max_tokens": 450}).encode()
 full = [one.open(head(TEXT, Content_Length=len(body)) + body) for _ in range(170)]
-filled = one.wait_for(lambda m: m["requests_waiting"] > 100, 10)
-heard = [s.recv(4096) for s in select.select(full, [], [], 10)[0]]
+filled = one.wait_for(lambda m: m["requests_waiting"] > 100, 60)
+heard = [s.recv(4096) for s in select.select(full, [], [], 60)[0]]
 for s in full:
     s.close()
-emptied = one.wait_for(lambda m: m["requests_waiting"] == 0 and m["requests_running"] == 0, 30)
+emptied = one.wait_for(lambda m: m["requests_waiting"] == 0 and m["requests_running"] == 0, 60)
 after = one.metrics()
 tap.ok(filled and any(b" 429 " in h.split(b"\r\n")[0] for h in heard), "a full queue says so", (filled, heard[:3]))
 tap.ok(emptied and one.answers() and after["requests_cancelled_total"] > 60, "and is empty as soon as its callers are gone", after)
 for s in (server, one):
     s.process.send_signal(signal.SIGTERM)
-tap.ok(server.process.wait(20) == 0 == one.process.wait(20), "the servers end")
+tap.ok(server.process.wait(60) == 0 == one.process.wait(60), "the servers end")
 tap.done()

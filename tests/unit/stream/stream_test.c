@@ -397,17 +397,22 @@ static void test_model(const char *shape, enum ingot_type type)
 static void test_parts(const struct workers *workers, size_t limit)
 {
     const struct ingot_segment *x;
-    uint32_t first = 0, jobs;
+    uint32_t first = 0, jobs = 0, wanted;
     bool equal;
 
     rig_start(limit, 0, false);
     rig.pace = RIG_INSTANT;
+    wanted = rig.model.image.header->params.n_layers + 1 + rig.model.plan.layers.n_streamed;
     equal = append(0);
-    jobs = workers->job;
-    equal = append(1) && equal;
-    OK(equal && workers->job - jobs ==
-                    rig.model.image.header->params.n_layers + 1 + rig.model.plan.layers.n_streamed,
-       "%u cores: %u jobs a token", workers->n_cores, workers->job - jobs);
+    /* On a busy computer a core that leaves or comes back (crowd.h) takes a job of its own. */
+    for (int tries = 0; tries < 10 && equal && jobs != wanted; tries++) {
+        uint32_t before = workers->job;
+
+        (void)session_cut(&rig.session, 1);
+        equal = append(1);
+        jobs = workers->job - before;
+    }
+    OK(equal && jobs == wanted, "%u cores: %u jobs a token", workers->n_cores, jobs);
     while (rig.model.plan.pinned[first + 1])
         first++;
     x = &rig.model.image.segments[first + 1];
