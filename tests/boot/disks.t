@@ -12,7 +12,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, RISCV64_ANY as RISCV64_V, ROOT, WORK, Reply, Tap, card_arguments, make_card, make_disk,
+from machine import (ARM64, HOST, LONG, RISCV64_ANY as RISCV64_V, ROOT, WORK, Reply, Tap, card_arguments, make_card, make_disk,
                      nvme_arguments, segments, usb_arguments)
 from talk import Console, make_model, own_copy
 
@@ -77,7 +77,9 @@ def boot(case):
     return machine.run(WORDS + words, 2, drives, timeout=120)
 
 
-cases = [(machine, row) for machine in (ARM64, RISCV64_V) for row in ROWS]
+cases = [(ARM64, row) for row in ROWS]
+# The drivers are the same on both machines, and half of the rows tell of either what is its own.
+cases += [(RISCV64_V, row) for row in (ROWS if LONG else ROWS[::2])]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     results = list(pool.map(boot, cases))
 want = Reply(results[0][1])
@@ -152,7 +154,7 @@ for machine in (ARM64, RISCV64_V):
                                      timeout=120)[1]) for path in (MODEL, OTHER)}
     tap.ok(alone[MODEL].hash and alone[OTHER].hash and alone[MODEL].hash != alone[OTHER].hash,
            f"{machine.board}: two models differ")
-    for words, path, name in CHOICES:
+    for words, path, name in CHOICES if LONG or machine is ARM64 else CHOICES[3:4]:
         status, console = machine.run(WORDS + words, 1, SEVERAL, timeout=120)
         tap.ok(status == 0 and Reply(console).hash == alone[path].hash, f"{machine.board}: {name}", console)
     _, console = machine.run(WORDS + " model=usb:same", 1, virtio(CARD), timeout=120)

@@ -38,7 +38,7 @@ def lends(cores, console):
 # ---- one reply ---------------------------------------------------------------------------------
 
 MORE = [(SIFIVE_U, "", 1), (RPI4, "pio", 1), (SIFIVE_U, "", 4)] if LONG else []
-for machine, word, cores in (*MORE, (SIFIVE_U, "", 2), (RPI3, "pio", 2), (RPI4, "pio", 2)):
+for machine, word, cores in (*MORE, (SIFIVE_U, "", 2), (RPI4, "pio", 2), *([(RPI3, "pio", 2)] * LONG)):  # RPI3's driver is below
     words = (f'prompt="Hello" temp=0 n={TOKENS} ids trace=1 {word} cores={cores} mem={limit} '
              'model=card-core.ingot')
     for _ in range(TRIES):

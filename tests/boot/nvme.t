@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, HOST, RISCV64_ANY as RISCV64_V, WORK, Reply, Tap, card_arguments, make_card,
+from machine import (ARM64, HOST, LONG, RISCV64_ANY as RISCV64_V, WORK, Reply, Tap, card_arguments, make_card,
                      nvme_arguments, segments, written_sectors)
 from talk import Console, make_model, own_copy
 
@@ -71,7 +71,9 @@ def boot(case):
     return machine.run(words, 2, drives, timeout=120)
 
 
-cases = [(machine, row) for machine in (ARM64, RISCV64_V) for row in ROWS]
+cases = [(ARM64, row) for row in ROWS]
+# The drivers are the same on both machines, and half of the rows tell of either what is its own.
+cases += [(RISCV64_V, row) for row in (ROWS if LONG else ROWS[::2])]
 both = [*card_arguments(CARD, ",file.locking=off")[:-1], "virtio-blk-device,drive=card", "-drive",
         f"if=none,id=fast,format=raw,cache=unsafe,file.locking=off,file={CARD}", "-device",
         "nvme,serial=fast,drive=fast"]

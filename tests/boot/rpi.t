@@ -69,7 +69,7 @@ def cell(key):
 
 # ---- the same ids and logits as on virt-arm64 ------------------------------------------------
 
-CELLS = ((0, "resident", False), (1, "streamed", True), (1, "resident", True), (4, "streamed", False))
+CELLS = ((0, "resident", False), (1, "streamed", True), *(((1, "resident", True), (4, "streamed", False)) if LONG else ()))
 keys = [(m, b, c, mode, tree) for m in models for b in CORES for c, mode, tree in CELLS
         if LONG or m == "tiny" or not c]  # the tiny one is as large as its tokenizer
 keys += [(m, "virt-arm64", 1, "resident", False) for m in models]

@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, BUILD, FLASH_BYTES, HOST, RISCV64, ROOT, WORK, Reply, Tap, card_arguments, flash_arguments, make_card, make_flash,
+from crc32c import crc32c
+from machine import (ARM64, BUILD, FLASH_BYTES, HOST, LONG, RISCV64, ROOT, WORK, Reply, Tap, card_arguments, flash_arguments, make_card, make_flash,
                      run, segments)
 from talk import Console
 
@@ -29,15 +30,6 @@ os.makedirs(FOLDER, exist_ok=True)
 def host(*words):
     done = subprocess.run([HOST, *words], capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout + done.stderr
-
-
-def crc32c(data):
-    crc = 0xffffffff
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
-    return crc ^ 0xffffffff
 
 
 def alter(data, at):
@@ -184,11 +176,15 @@ for machine in (ARM64, RISCV64):
         refused = [re.search(why, c.say("/adapter " + name).replace("\n", "")) for name, why in
                    (("plain", "adapter plain: it is not signed"), ("bad", "adapter bad: its data is not what was signed"))]
         tap.ok(all(refused) and "error" not in c.say("/adapter good"), f"{machine.board}: adapters, too", c.seen)
+        c.send("/selftest\r")  # that of the kernels comes before, and is stopped
+        c.expect(r"ok, \d+ cases\r")
+        c.send("\x03")
+        tap.ok("signatures: the vectors of RFC 6979" in c.prompt(), f"{machine.board}: the self-test has the published vectors", c.seen)
     # 1 ns an instruction, on whichever core, and nothing else takes time. While the card is read the guest counts on, however
     # long the host takes for that: where it was disturbed it is asked again.
     for name in ("cut", "header", "table", "first", "last", "other"):
         for cores, words, cpu, limit in ((1, "", [], REFUSED_MS), (4, "", [], REFUSED_MS), PLAIN[machine.board]):
-            if cpu + words.split() and name not in ("first", "last"):
+            if (cpu + words.split() or cores > 1 and not LONG) and name not in ("first", "last"):
                 continue
             for _ in range(TRIES):
                 ms, out = refused_ms(machine, name, cores, words, cpu)
@@ -204,8 +200,9 @@ for name, drives in (("flash", flash_arguments(make_flash(GOOD, FLASH_BYTES["vir
 status, out = ARM64.run(asked, 2, ["-initrd", FOLDER + "/weights.ingot"], kernel(ARM64))
 tap.ok("layer 2: not what was signed" in out, "virt-arm64: in place, altered", out)
 
-status, out = ARM64.run("model=good.ingot prompt=x n=1 selftest isa=ref", 4, card_arguments(card), kernel(ARM64), timeout=300)
-tap.ok(status == 0 and "signatures: the vectors of RFC 6979" in out, "the self-test has the published vectors", out)
+if LONG:
+    status, out = ARM64.run("model=good.ingot prompt=x n=1 selftest isa=ref", 1, card_arguments(card), kernel(ARM64), timeout=300)
+    tap.ok(status == 0 and "signatures: the vectors of RFC 6979" in out, "at a start, too", out)
 SIGNED_BY = ["--public-key", KEYS + "/public.pem"]
 status, out = host("run", GOOD, *SIGNED_BY, "-p", "What is 7 plus 8?", "--temp", "0", "-n", "8", "--ids")
 tap.ok(status == 0 and Reply(out).hash == expected.hash and f"signature: of key {key_id.hex()}" in out, "ingot run --public-key: a good one", out)
