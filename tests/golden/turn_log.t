@@ -174,7 +174,7 @@ def train_style():
     path, folder, adapter = work("style.jsonl"), work("style"), work("pirate.ingot")
     with open(path, "w", encoding="utf-8") as f:
         f.writelines(json.dumps(row) + "\n" for row in style_rows())
-    status, out, err = run(sys.executable, LORA, FOLDER, path, "-o", folder, "--steps", "240", timeout=400)
+    status, out, err = run(sys.executable, LORA, FOLDER, path, "-o", folder, "--steps", "240" if LONG else "150", timeout=400)
     found = re.search(r"loss ([\d.]+) -> ([\d.]+)", out)
     tap.ok(status == 0 and found and float(found.group(2)) < float(found.group(1)) / 4,
            f"a style is learned from {len(TEACHERS)} stories: {found and found.group(0)}", out + err)

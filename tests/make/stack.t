@@ -2,12 +2,15 @@
 """How deep the stacks get is computed from the image, and what cannot be computed or does not fit is
 refused: a call that the table does not know, a circle, a stack or a guard that is too small."""
 
+import functools
 import os
 import re
-import subprocess
 import sys
+import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../toolchain")]
+import stack as program
 from machine import BUILD, ROOT, WORK, Tap
 
 CROSS = {"virt-arm64": "aarch64-linux-gnu-", "virt-riscv64": "riscv64-unknown-elf-"}
@@ -26,11 +29,33 @@ def changed(path, pattern, with_what):
     return out
 
 
+read_functions = functools.cache(program.read_functions)
+
+
 def stack(board, image="ingot", table=TABLE, stacks=STACKS):
-    done = subprocess.run([os.path.join(ROOT, "toolchain/stack.py"), CROSS[board],
-                           os.path.join(BUILD, board, image + ".elf"), table, stacks],
-                          capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stdout + done.stderr
+    """(exit status, what it says) of toolchain/stack.py in a process of its own, which begins with the instructions
+    of the image read: that takes the most time, and is the same for every table."""
+    elf = os.path.join(BUILD, board, image + ".elf")
+    read_functions(CROSS[board], elf, tuple(program.Table(table).vectors))
+    with tempfile.TemporaryFile("w+") as said:
+        child = os.fork()
+        if child == 0:
+            os.dup2(said.fileno(), 1)
+            os.dup2(said.fileno(), 2)
+            program.read_functions = lambda cross, path, vectors: read_functions(cross, path, tuple(vectors))
+            sys.argv = ["stack.py", CROSS[board], elf, table, stacks]
+            status = 2
+            try:
+                program.main()
+            except SystemExit as end:
+                status = end.code
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(status)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        said.seek(0)
+        return status, said.read()
 
 
 def refused(what, says, *arguments, **files):
