@@ -8,6 +8,9 @@ VENEER = re.compile(r"__erratum_\d+_veneer_\d+|e843419@")
 SUFFIX = re.compile(r"\.(lto_priv|constprop|isra|part|cold)(\.\d+)?")
 
 
+# What never returns: behind a call of it nothing is reached but by a jump.
+ENDS = ("__stack_chk_fail", "__assert_func", "abort", "panic", "panic_end")
+
 PADDING = ("nop", "c.nop", "unimp", "c.unimp", "udf", ".word", ".inst")
 
 
@@ -82,6 +85,7 @@ class Walker:
 
     def call(self, name):
         self.function.calls.append((name, self.depth))
+        self.falls = name not in ENDS
 
 
 PLACE = re.compile(r"\b([0-9a-f]+) <([^>+]+)(\+0x[0-9a-f]+)?>")
