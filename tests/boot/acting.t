@@ -15,7 +15,7 @@ import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, LONG, ROOT, WORK, Machine, Tap, card_arguments, make_card, run
+from machine import ARM64, HOST, LONG, ROOT, WORK, Machine, Tap, card_arguments, make_card, make_disk, run
 from talk import Console, Monitor, sd_drive
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
@@ -269,11 +269,10 @@ card = make_card("acting-file.img", MODEL, "--tree", tree)
 with Console(ARM64, "pins=light:3 actions=porch dry", card_arguments(card)) as c:
     c.prompt()
     tap.ok(re.search(r"pulse +1\.\.500 ms", c.say("/actions")) and "a dry run" in c.seen, "actions of a card's file", c.seen)
-made = os.path.join(WORK, "acting-made.img")
-status, out = run([HOST, "card", "virt-arm64", MODEL, os.path.join(tree, "actions/porch.txt"), "-o", made])
+made = make_disk("acting-made.img", MODEL, os.path.join(tree, "actions/porch.txt"))
 with Console(ARM64, "pins=light:3 actions=porch dry", card_arguments(made)) as c:
     c.prompt()
-    tap.ok(status == 0 and re.search(r"pulse +1\.\.500 ms", c.say("/actions")), "ingot card takes such a file from a folder actions", (out, c.seen))
+    tap.ok(re.search(r"pulse +1\.\.500 ms", c.say("/actions")), "ingot card takes such a file from a folder actions", c.seen)
 with Console(ARM64, "pins=light:3 actions=none", card_arguments(card)) as c:
     tap.ok("warning: actions= is not used: the card has no actions/none.txt" in c.prompt() and "light" in c.say("/actions"), "one that is not there", c.seen)
 

@@ -8,7 +8,7 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, HOST, ROOT, WORK, Tap, card_arguments, run
+from machine import ARM64, HOST, ROOT, WORK, Tap, card_arguments, make_disk, run
 from talk import Console
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
@@ -76,9 +76,7 @@ tap.ok(back.strip().split("\n")[-1] == straight.strip().split("\n")[-1] and len(
 tap.ok("no turn to look back at" in host(lines=["/reflect"]), "nothing to look back at")
 
 # On a board, from a card that `ingot card` made.
-card = os.path.join(WORK, "presets.img")
-status, text = run([HOST, "card", "virt-arm64", MODEL, SHORT, os.path.join(ROOT, "presets/lila.txt"), "-o", card])
-tap.ok(status == 0, "a card with presets", text)
+card = make_disk("presets.img", MODEL, SHORT, os.path.join(ROOT, "presets/lila.txt"))
 with Console(ARM64, "preset=short", card_arguments(card)) as c:
     c.prompt()
     tap.ok(plain.strip() in c.say("What is 7 plus 8?"), "preset= of a board")
