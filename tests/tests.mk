@@ -181,12 +181,9 @@ check: ## the fast part of the tests, for every save: under 2 minutes on 2 cores
 	$(side_by_side) check-parts
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(filter $(LONGEST),$(UNIT)) $(CHECK) $(filter-out $(LONGEST),$(UNIT))
 
-# One suite more than there are cores: a sixth of their time is waiting.
-AT_ONCE = $(shell expr $(JOBS) + 1)
-
 test: ## all suites, about 12 minutes on 2 cores
 	$(side_by_side) test-parts layers
-	$(Q)$(TEST_ENV) $(PROVE) -j$(AT_ONCE) $(SUITES)
+	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(SUITES)
 
 test-long: FUZZ_SECONDS = 60
 test-long: LONG = 1
