@@ -13,19 +13,9 @@
 /* The object goes into the text, and is gone; event: as one of a stream. */
 static void put(struct serve_text *out, cJSON *object, bool event)
 {
-    char *text = object != NULL ? cJSON_PrintUnformatted(object) : NULL;
-
-    cJSON_Delete(object);
-    if (text == NULL) {
-        out->failed = true;
-        return;
-    }
     (void)serve_text_say(out, "%s", event ? "data: " : "");
-    for (const char *c = text; *c != '\0'; c++) { /* U+007F is no control character to JSON */
-        (void)serve_text_add(out, *c == 0x7f ? "\\u007f" : c, *c == 0x7f ? 6 : 1);
-    }
+    serve_text_add_json(out, object);
     (void)serve_text_say(out, "%s", event ? "\n\n" : "\n");
-    free(text);
 }
 
 static const char *type_of(int status)

@@ -181,21 +181,12 @@ void board_error_read(struct serve_error *e, const struct board_event *event)
 
 /* ---- to the board ---------------------------------------------------------------------------- */
 
-/* The object is a line, and is gone. U+007F is a key on a line, and no control character to JSON. */
+/* The object is a line, and is gone. */
 static void put(struct serve_text *out, cJSON *object, size_t *longest)
 {
-    char *text = object != NULL ? cJSON_PrintUnformatted(object) : NULL;
     size_t before = out->n;
 
-    cJSON_Delete(object);
-    if (text == NULL) {
-        out->failed = true;
-        return;
-    }
-    for (const char *c = text; *c != '\0'; c++) {
-        (void)serve_text_add(out, *c == 0x7f ? "\\u007f" : c, *c == 0x7f ? 6 : 1);
-    }
-    free(text);
+    serve_text_add_json(out, object);
     if (out->n - before > *longest) {
         *longest = out->n - before;
     }

@@ -226,15 +226,8 @@ static cJSON *event(const char *id, const char *name)
 
 static void put(struct serve_text *out, cJSON *root)
 {
-    char *text = cJSON_PrintUnformatted(root);
-
-    cJSON_Delete(root);
-    if (text == NULL) {
-        out->failed = true;
-        return;
-    }
-    (void)serve_text_say(out, "%s\n", text);
-    free(text);
+    serve_text_add_json(out, root);
+    (void)serve_text_add(out, "\n", 1);
 }
 
 void serve_line_ready(struct serve_text *out, const char *model)

@@ -1,7 +1,6 @@
 #include "host/serve_load.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
@@ -95,16 +94,8 @@ static cJSON *models_of(const struct serve_backend *b, const char *model)
 /* root is deleted. */
 static void put(struct serve_text *out, cJSON *root)
 {
-    char *text = cJSON_PrintUnformatted(root);
-
-    cJSON_Delete(root);
-    if (text == NULL) {
-        out->failed = true;
-        return;
-    }
-    (void)serve_text_add(out, text, strlen(text));
+    serve_text_add_json(out, root);
     (void)serve_text_add(out, "\n", 1);
-    free(text);
 }
 
 void serve_load_list(struct serve_text *out, const struct serve_backend *b, const char *model)

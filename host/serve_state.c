@@ -154,18 +154,10 @@ void serve_state_boards(struct serve_text *out, const struct serve_backend *b)
 {
     cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "boards");
     struct serve_look l;
-    char *text;
 
     for (uint32_t i = 0; b->look(b->context, i, &l); i++) {
         cJSON_AddItemToArray(list, board_of(&l));
     }
-    text = cJSON_PrintUnformatted(root);
-    cJSON_Delete(root);
-    if (text == NULL) {
-        out->failed = true;
-        return;
-    }
-    (void)serve_text_add(out, text, strlen(text));
+    serve_text_add_json(out, root);
     (void)serve_text_add(out, "\n", 1);
-    free(text);
 }

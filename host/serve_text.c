@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <cjson/cJSON.h>
+
 static bool make_room(struct serve_text *t, size_t n)
 {
     size_t room = t->room != 0 ? t->room : 256;
@@ -50,6 +52,21 @@ bool serve_text_say(struct serve_text *t, const char *format, ...)
         return false;
     }
     return serve_text_add(t, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+}
+
+void serve_text_add_json(struct serve_text *t, struct cJSON *object)
+{
+    char *text = object != NULL ? cJSON_PrintUnformatted(object) : NULL;
+
+    cJSON_Delete(object);
+    if (text == NULL) {
+        t->failed = true;
+        return;
+    }
+    for (const char *c = text; *c != '\0'; c++) {
+        (void)serve_text_add(t, *c == 0x7f ? "\\u007f" : c, *c == 0x7f ? 6 : 1);
+    }
+    free(text);
 }
 
 void serve_text_free(struct serve_text *t)

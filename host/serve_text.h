@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct cJSON;
+
 struct serve_text {
     char *bytes; /* (n) and a NUL; NULL: nothing was added */
     size_t n, room;
@@ -15,6 +17,10 @@ struct serve_text {
 bool serve_text_add(struct serve_text *t, const char *bytes, size_t n);
 bool serve_text_say(struct serve_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The object without spaces, and it is gone: NULL, or no memory for its text, is t->failed. U+007F, a key on a line and no
+ * control character to JSON, is escaped. */
+void serve_text_add_json(struct serve_text *t, struct cJSON *object);
 
 /* Zero again. */
 void serve_text_free(struct serve_text *t);
