@@ -79,10 +79,7 @@ static void set_up(void)
     if (contents[0] == 0)
         make_contents();
     memcpy(u->disk, contents, sizeof contents);
-    host.setup = (struct xhci_setup){ .mmio = 0x10000000,
-                                      .window = { bus_offset, UINT64_MAX, true },
-                                      .ticks = fake_ticks,
-                                      .ticks_hz = 1000 };
+    host.setup = fake_setup();
 }
 
 static const uint8_t *right_bytes(const struct block_request *r)

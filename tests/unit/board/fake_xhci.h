@@ -470,4 +470,14 @@ void xhci_write(const struct xhci *x, unsigned reg, uint32_t value)
     }
 }
 
+/* What a driver is told of it. */
+static inline struct xhci_setup fake_setup(void)
+{
+    return (
+        struct xhci_setup){ .mmio = 0x10000000,
+                            .window = { .offset = bus_offset, .end = UINT64_MAX, .coherent = true },
+                            .ticks = fake_ticks,
+                            .ticks_hz = 1000 };
+}
+
 #endif

@@ -21,12 +21,7 @@ static void open_drive(void)
     u->port = 1;
     plug(u);
     memcpy(u->disk, rig.packed, rig.packed_bytes);
-    host.setup = (struct xhci_setup){
-        .mmio = 0x10000000,
-        .window = { .offset = bus_offset, .end = UINT64_MAX, .coherent = true },
-        .ticks = fake_ticks,
-        .ticks_hz = 1000
-    };
+    host.setup = fake_setup();
     if (xhci_start(&host) != ERR_OK ||
         usb_storage_open(&drive, &host, 1, xhci_n_places(&host), &device) != ERR_OK)
         rig_die("the drive does not open");

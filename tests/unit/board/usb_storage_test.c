@@ -34,12 +34,7 @@ static enum err open_drive_at(uint64_t first)
     plug(u);
     for (size_t i = 0; i < sizeof u->disk; i++)
         u->disk[i] = disk_byte(i);
-    host.setup = (struct xhci_setup){
-        .mmio = 0x10000000,
-        .window = { .offset = bus_offset, .end = UINT64_MAX, .coherent = true },
-        .ticks = fake_ticks,
-        .ticks_hz = 1000
-    };
+    host.setup = fake_setup();
     if (xhci_start(&host) != ERR_OK)
         return ERR_IO;
     return usb_storage_open(&drive, &host, 1, xhci_n_places(&host), &device);

@@ -38,12 +38,7 @@ static void put(unsigned unit, enum fake_kind kind, uint32_t speed, uint32_t por
 
 static unsigned open_all(void)
 {
-    const struct xhci_setup setup = {
-        .mmio = 0x10000000,
-        .window = { .offset = bus_offset, .end = UINT64_MAX, .coherent = true },
-        .ticks = fake_ticks,
-        .ticks_hz = 1000
-    };
+    const struct xhci_setup setup = fake_setup();
 
     memset(&usb, 0, sizeof usb);
     return usb_open(&usb, &setup, found, 8);
