@@ -97,8 +97,9 @@ void serve_board_say(const struct board *b, const char *what);
 /* Until then it is not asked whether it is there. */
 void serve_board_be_patient(struct board *b, uint64_t until_ms);
 
-/* Whether the model of an event `ready` is everybody's; the first board decides. Where it is not, the board may be told to load it. */
 struct board_event;
+
+/* Whether the model of an event `ready` is everybody's; the first board decides. Where it is not, the board may be told to load it. */
 bool serve_board_has_model(struct board *b, const struct board_event *e);
 
 /* A board that has nothing to do loads what was chosen meanwhile. */

@@ -15,6 +15,8 @@ struct serve_text {
 
 /* False: no memory. */
 bool serve_text_add(struct serve_text *t, const char *bytes, size_t n);
+
+/* The same by a format; what is longer than 511 bytes is cut. */
 bool serve_text_say(struct serve_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

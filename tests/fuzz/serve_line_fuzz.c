@@ -45,11 +45,14 @@ static void answer(struct serve_line *l, struct serve_job *j, unsigned how)
 {
     struct serve_events at = { .begun = true };
     struct serve_text out = { .n = 0 };
+    char piled_up[600];
 
     must(j->request.n_turns != 0);
-    (void)serve_text_add(&j->text, "a \"b\"\n", 6);
+    memset(piled_up, 'c', sizeof piled_up);
+    memcpy(piled_up, "a \"b\"\n", 6);
+    (void)serve_text_add(&j->text, piled_up, how % 2 != 0 ? sizeof piled_up : 6);
     serve_line_events(&out, l, j, &at);
-    must(at.text == 6 && !at.ended);
+    must(at.text == j->text.n && !at.ended);
     j->done = true;
     j->cancelled = how % 3 == 1;
     if (how % 3 == 2) {
