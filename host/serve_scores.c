@@ -50,20 +50,12 @@ void serve_scores_add(struct serve_text *scores, const struct serve_score *taken
                       const struct serve_score *likeliest, uint32_t n)
 {
     cJSON *one = score_of(taken), *list = cJSON_AddArrayToObject(one, "top_logprobs");
-    char *text;
 
     for (uint32_t i = 0; i < n; i++) {
         cJSON_AddItemToArray(list, score_of(&likeliest[i]));
     }
-    text = cJSON_PrintUnformatted(one);
-    cJSON_Delete(one);
-    if (text == NULL) {
-        scores->failed = true;
-        return;
-    }
     (void)serve_text_add(scores, ",", 1);
-    (void)serve_text_add(scores, text, strlen(text));
-    free(text);
+    serve_text_add_json(scores, one);
 }
 
 static struct serve_score score_in(const struct session *s, const struct token_score *t)
