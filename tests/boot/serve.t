@@ -188,16 +188,19 @@ tap.ok(all(is_call(a) and a["choices"][0]["message"]["content"] is None for a in
        "a call that has to come does, at temperature 1.5", must)
 one = server.ask(CHAT, chat("Set the light.", max_tokens=200, tools=TOOLS, tool_choice=NOW, parallel_tool_calls=False))[1]
 tap.ok(is_call(one, ("now",)) and one["usage"]["completion_tokens"] > 5, "one that is named", one)
+most_pieces = 0  # a call may come at once, where the server had no turn on a loaded computer
 for choice, seed in (("required", 3), (NOW, 0), ("auto", 1)):
     body = chat("Set the light.", temperature=1.2, seed=seed, max_tokens=200, tools=TOOLS, tool_choice=choice)
     whole_call = server.ask(CHAT, body)[1]["choices"][0]
     rows, last = events(server.ask(CHAT, {**body, "stream": True})[1])
     made = calls_in(rows)
+    most_pieces = max(most_pieces, made["n"])
     message = whole_call["message"]
     f = message["tool_calls"][0]["function"] if "tool_calls" in message else {"name": None, "arguments": ""}
     tap.ok(last == "[DONE]" and made["content"] == (message["content"] or "") and (made["name"], made["arguments"]) == (f["name"], f["arguments"]) and
-           rows[-1]["choices"][0]["finish_reason"] == whole_call["finish_reason"] and (made["name"] is None or made["n"] >= 2 and made["id"].startswith("call_")),
+           rows[-1]["choices"][0]["finish_reason"] == whole_call["finish_reason"] and (made["name"] is None or made["n"] >= 1 and made["id"].startswith("call_")),
            f"a stream has what the whole reply has: {choice if isinstance(choice, str) else 'named'}", (made, whole_call))
+tap.ok(most_pieces >= 2, "in pieces", most_pieces)
 free = [server.ask(CHAT, chat(PROMPTS[s], temperature=1, seed=s, tools=TOOLS))[1]["choices"][0] for s in range(4)]
 tap.ok(all(c["finish_reason"] in ("stop", "length") and c["message"]["content"] and "<tool" not in c["message"]["content"] or "tool_calls" in c["message"] for c in free),
        "prose or a call, where the model may choose", free)
