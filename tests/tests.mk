@@ -58,15 +58,19 @@ TEST_BOARDS := rpi5 visionfive2 sifive_u icicle versal template
 # Programs and images are built side by side, whether make was told so or not.
 side_by_side = $(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-# The virt machines first: with them each ISA's newlib is there for the others.
+# The virt machines first: with them each ISA's newlib is there for the others. What boards share is made before any of
+# them, and each board's parts by one make: two that make one file read it half written.
 TEST_IMAGES := $(addprefix test-image-,virt-arm64 virt-riscv64 rpi3 rpi4 $(TEST_BOARDS))
+TEST_KEY := $(O)/tests/signing/key.pem
+SHARED_BY_BOARDS := $(BEARSSL)/inc/bearssl.h $(GLYPHS) $(TEST_KEY)
 .PHONY: $(TEST_IMAGES)
 $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 test-image-virt-riscv64
-$(TEST_IMAGES): test-image-%: $(H)/ingot
+$(TEST_IMAGES): test-image-%: $(H)/ingot $(SHARED_BY_BOARDS)
 	$(Q)$(MAKE) --no-print-directory -s $(addprefix $(O)/$*/,ingot.bin ingot.stack storage-bench.bin paste.bin \
-	    $(if $(filter virt-% rpi3 rpi4,$*),traps.bin) $(if $(filter virt-%,$*),signed.bin)) BOARD=$*
+	    $(if $(filter virt-% rpi3 rpi4,$*),traps.bin) $(if $(filter virt-%,$*),signed.bin) \
+	    $(if $(filter $(FIRMWARE_BOARDS),$*),examples/firmware.elf)) BOARD=$*
 
-test-images: $(H)/ingot examples $(TEST_IMAGES)
+test-images: $(H)/ingot $(H)/examples/hello $(TEST_IMAGES)
 
 # The image of BOARD= with another image_main: $(1).bin from $(2), one or more sources.
 define image_with_main
@@ -89,7 +93,6 @@ $(eval $(call image_with_main,attention-bench,tests/bench/attention_main.c))
 $(eval $(call image_with_main,storage-bench,tests/bench/storage_main.c))
 
 # The image with a key of the tests' own, from the objects of the one without: signed.bin.
-TEST_KEY := $(O)/tests/signing/key.pem
 $(TEST_KEY):
 	@mkdir -p $(@D)
 	$(Q)openssl ecparam -name prime256v1 -genkey -noout -out $@.new
@@ -172,7 +175,7 @@ CHECK := $(addprefix tests/golden/,demo_boot.t families.t gguf_families.t perple
 
 CHECK_IMAGES := check-image-virt-arm64 check-image-virt-riscv64
 .PHONY: $(CHECK_IMAGES) check-parts
-$(CHECK_IMAGES): check-image-%: $(H)/ingot
+$(CHECK_IMAGES): check-image-%: $(H)/ingot $(SHARED_BY_BOARDS)
 	$(Q)$(MAKE) --no-print-directory -s $(O)/$*/ingot.bin $(O)/$*/ingot.stack BOARD=$*
 
 check-parts: layers $(CHECK_IMAGES) $(UNIT)

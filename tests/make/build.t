@@ -3,6 +3,7 @@
 image stays small, and the commands that people call exist."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,8 +17,8 @@ os.makedirs(WORK, exist_ok=True)
 
 # A whole image is built here, by a computer that may be slow: five minutes were too few for one.
 def make(*words, cwd=ROOT, timeout=900):
-    done = subprocess.run(["make", "--no-print-directory", *words], cwd=cwd, capture_output=True,
-                          text=True, timeout=timeout)
+    done = subprocess.run(["make", "--no-print-directory", *words], cwd=cwd, capture_output=True, text=True,
+                          timeout=timeout, env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"})
     return done.returncode, done.stdout + done.stderr
 
 
@@ -76,6 +77,19 @@ out = BUILD.removeprefix(ROOT + os.sep)  # as the Makefile spells it
 for what in ("host/ingot", "asan/libingot.a", "virt-riscv64/ingot.elf"):
     status, text = make("-n", "-W", header, "O=" + BUILD, "BOARD=virt-riscv64", f"{out}/{what}")
     tap.ok(status == 0 and f"-c {source} " in text, f"{what} is made anew when {header} changes", text[-2000:])
+
+# With -j the makes of two boards run at once: a file that both would make is made before either, or by the virt
+# machine of its ISA, which goes first.
+before, boards, told = set(), {}, 0
+_, text = make("-n", "--trace", "-j1", "O=" + os.path.join(WORK, "nothing-yet"), "test-images")
+for name in re.findall(r"target '([^']+)' (?:due|does)", text):
+    told += name.startswith("test-image-")
+    if not told:
+        before.add(name)
+    elif not name.startswith("test-image-"):
+        boards.setdefault(name, set()).add(told)
+twice = [name for name, by in boards.items() if len(by) > 1 and name not in before and not name.endswith("/lib/libc.a")]
+tap.ok(told > 2 and len(boards) > 1000 and not twice, f"no file of {len(boards)} is made by the makes of two boards at once", twice)
 
 status, text = make("layers")
 tap.ok(status == 0, "make layers: includes point one way", text)
