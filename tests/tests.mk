@@ -10,7 +10,7 @@ TEST_SECONDS ?= 600
 SUITE_SECONDS ?= 3600
 
 .PHONY: check test test-long test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
-        test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-attention bench-pack bench-kv bench-images bench-storage fuzz-long
+        test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-threads bench-attention bench-pack bench-kv bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
 GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
@@ -266,6 +266,9 @@ bench: test-images ## figures as a table and as build/bench.csv; BOARD= takes on
 
 bench-gate: check-image-virt-arm64 check-image-virt-riscv64 ## 12 counted figures against tests/bench/gate.csv, 2 %; ACCEPT=1 writes that; about a minute
 	$(Q)$(TEST_ENV) tests/bench/gate $(if $(ACCEPT),--accept)
+
+bench-threads: $(H)/ingot $(NATIVE) ## one thread and two, and a prompt's share of this computer's multipliers; OLDER=PROGRAM beside it; minutes, at rest
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/threads.py $(OLDER)
 
 MIXER_BOARDS = $(filter-out host,$(BENCH_BOARDS))
 bench-passes: ## what a pass over 2 to 8 tokens costs the matrices, in passes over one; build/bench-passes.csv; a minute

@@ -1,0 +1,120 @@
+#!/usr/bin/python3
+"""What a second thread is worth on this computer, and what share of its multipliers a whole prompt uses:
+tokens per second of the Linux program, x86-64.
+
+usage: threads.py [OLDER_PROGRAM]
+
+Runs with one and with two threads take turns, and a ratio is of two runs that stood side by side: the median of
+THREADS_RUNS=9. Then the same while a loop without end holds one of two processors. Beside the ratios stands what two threads
+read and multiply over one, measured before and after. A prompt's share of the multipliers is its tokens per
+second times the weights of its layers, over the most multiply-adds per second that this run's vpdpbusd did: attention,
+norms and all else count as nothing. OLDER_PROGRAM is another build of `ingot`, whose prefill stands beside this one's with one
+thread, by turns. On a computer at rest, or it says what the others left."""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+from figures import print_table
+from machine import BUILD, HOST, WORK, run
+from tokens import cpu_name, make_models, make_prompt
+
+NATIVE = os.path.join(BUILD, "tests/bench/native")
+MODELS = [("smol135", "q4_0"), ("smol135", "q8_0"), ("tl2", "q4_k_m")]
+# Weights that a token of a prompt multiplies: the matrices of the layers; the head is the last token's alone.
+LAYER_WEIGHTS = {"smol135": 30 * (2 * 576 * 576 + 2 * 576 * 192 + 3 * 576 * 1536),
+                 "tl2": 2 * (2 * 2048 * 2048 + 2 * 2048 * 256 + 3 * 2048 * 5632)}
+PROMPT, TOKENS = 256, 96
+RUNS = int(os.environ.get("THREADS_RUNS", "9"))
+
+
+def tell(program, model, prompt, threads):
+    """(tokens per second of prefill, of decode)"""
+    status, said = run([program, "run", model, "-p", prompt, "-n", str(TOKENS), "--temp", "0", "-t", str(threads),
+                        "--spec", "off"], 120)
+    found = re.search(r"prefill ([\d.]+) tok/s, decode ([\d.]+) tok/s", said)
+    if status != 0 or not found:
+        sys.exit(f"{program} {model}: status {status}\n{said[-2000:]}")
+    return float(found.group(1)), float(found.group(2))
+
+
+def limits(threads):
+    """Bytes a second read; multiply-adds a second of the best instruction there is."""
+    status, said = run([NATIVE, "--threads", str(threads), "--row", "nothing of that name"], 120)
+    read = re.search(r"^read ([\d.e+]+)$", said, re.M)
+    peaks = [float(rate) for rate in re.findall(r"^peak .* ([\d.e+]+)$", said, re.M)]
+    if status != 0 or not read or not peaks:
+        sys.exit(f"{NATIVE}: status {status}\n{said[-2000:]}")
+    return float(read.group(1)), max(peaks)
+
+
+def older_model(program, shape, kind):
+    """The same shape as that program packs it: its files are another version of the format."""
+    path = os.path.join(WORK, f"bench-older-{shape}-{kind}.ingot")
+    status, said = run([program, "synth", "--shape", shape, "--type", kind, "-o", path], 120)
+    if status != 0:
+        sys.exit(f"{program} synth: status {status}\n{said[-2000:]}")
+    return path
+
+
+def side_by_side(first, second, n):
+    """n pairs by turns, of two calls that give (prefill, decode)."""
+    return [(first(), second()) for _ in range(n)]
+
+
+def ratio_of(pairs, which):
+    return statistics.median(second[which] / first[which] for first, second in pairs)
+
+
+def threads_rows(name, model, prompt):
+    """The pairs of one and two threads, on all processors and beside a loop that holds the first of them."""
+    one, two = (lambda n=n: tell(HOST, model.path, prompt, n) for n in (1, 2))
+    quiet = side_by_side(one, two, RUNS)
+    with subprocess.Popen(["taskset", "-c", "0", "sh", "-c", "while :; do :; done"]) as loop:
+        try:
+            beside = side_by_side(one, two, RUNS)
+        finally:
+            loop.kill()
+    row = [name]
+    for pairs in (quiet, beside):
+        for which in (1, 0):
+            row += [f"{statistics.median(p[0][which] for p in pairs):.0f}", f"{ratio_of(pairs, which):.2f}"]
+    return row, statistics.median(p[0][0] for p in quiet)
+
+
+def main():
+    older = sys.argv[1] if len(sys.argv) > 1 else None
+    if not os.path.exists(NATIVE):
+        sys.exit("this computer's peak is known for x86-64 alone")
+    before = [limits(n) for n in (1, 2)]
+    rows, shares = [], []
+    for (shape, kind), model in zip(MODELS, make_models(MODELS, [])):
+        prompt = make_prompt(model.path, PROMPT)
+        row, prefill = threads_rows(model.name, model, prompt)
+        rows.append(row)
+        shares.append((model, prompt, prefill, LAYER_WEIGHTS[shape], older and older_model(older, shape, kind)))
+    after = [limits(n) for n in (1, 2)]
+    print_table(f"Tokens per second with one thread and what two are of it ({cpu_name()}), medians of {RUNS} by turns",
+                ["model", "decode", "2 / 1", "prefill", "2 / 1", "decode beside a loop", "2 / 1",
+                 "prefill beside a loop", "2 / 1"], rows)
+    print_table("What this computer gives, before and after", ["threads", "GB/s read", "G multiply-adds/s"],
+                [[n, f"{b[0] / 1e9:.1f}, {a[0] / 1e9:.1f}", f"{b[1] / 1e9:.0f}, {a[1] / 1e9:.0f}"]
+                 for n, b, a in zip((1, 2), before, after)])
+    peak = statistics.median([before[0][1], after[0][1]])
+    table = []
+    for model, prompt, prefill, weights, before_it in shares:
+        more = ""
+        if older:
+            pairs = side_by_side(lambda m=before_it, p=prompt: tell(older, m, p, 1),
+                                 lambda m=model, p=prompt: tell(HOST, m.path, p, 1), RUNS)
+            more = f"{ratio_of(pairs, 0):.2f}"
+        table.append([model.name, f"{prefill:.0f}", f"{100 * prefill * weights / peak:.0f} %", more])
+    print_table("Prefill with one thread", ["model", "tok/s", "of the multipliers", "over the older program"], table)
+
+
+if __name__ == "__main__":
+    main()
