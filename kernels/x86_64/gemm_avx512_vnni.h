@@ -1,82 +1,237 @@
-// The gemm of Q4_0 and Q8_0 by AVX-512 VNNI: 16 rows by 8 tokens, and by 4 where no more are left.
+// The gemm of Q4_0 and Q8_0 by AVX-512 VNNI: 32 rows by 4 tokens.
 //
-// rdi y  rsi w  rdx x  rcx shape, then what to prefetch: with the last tokens the next 16 rows
-// r8 rows left  r9 blocks of a row  r10 bytes from one row of y to the next
-// rbx group a  rbp group b: where the loop over blocks is in w
-// r11 y of the tokens at work  r12 x of four tokens  r13 x of the four after them
-// r14 tokens left  r15 blocks left  rax scratch
-// zmm0-zmm7 y of 16 rows by 8 tokens  zmm8-zmm15 integer sums  zmm16-zmm23 weights of a block
-// zmm24 their scales  zmm25, zmm26 scratch  zmm27 mask or flip  zmm28 zero  k1 rows to store
-// Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm28, k1.
+// rdi y  rsi w  rdx x  rcx shape, then the block at work in the panel
+// r8 rows left  r9 the frame, aligned  r10 bytes from one row of y to the next
+// rbx, rbp two groups of 8 rows, then what is fetched with the last tokens  r13 bytes of a group
+// r11 y of the tokens at work  r12 x of the block at work  r14 tokens left  r15 blocks left
+// rax scratch
+// zmm0-zmm3 y of the first 16 rows by 4 tokens, zmm4-zmm7 of the others  zmm8-zmm15 integer sums of a
+// block, zmm16-zmm23 of the next, or the weights that are unpacked  zmm24, zmm25 weights of a chunk, or scales
+// zmm26, zmm29 scratch, x of a token  zmm27 mask or flip  zmm28 zero  k1, k2 rows to store
+// Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm29, k1, k2.
 //
-// Per block, 16 rows and token: 8 vpdpbusd, a multiplication and an fma of float, and 2 others; the
-// weights of a block are unpacked once for 8 tokens. The first ten share one 512-bit multiplier on
-// Zen 4: 80 % of its peak is the limit, and reached. While the last tokens of 16 rows are at work,
-// the weights of the next 16 are prefetched.
+// PANEL blocks of 32 rows are unpacked once for all tokens, to bytes and their scales to floats; they
+// stay in the first cache while y waits in memory. Four bytes of x are broadcast once for two
+// multiplications, because a core that multiplies 512 bits twice in a cycle loads no more often; the sums of two
+// blocks are under way together, because one's eight would wait for each other. Per block, 16 rows and token
+// that leaves 8 vpdpbusd, three others on their ports and six loads.
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 
 #include "kernels/x86_64/avx512_vnni.h"
 
-#define later rcx
-#define x_first r12
-#define x_second r13
+#undef n_blocks // has no register here
+#define at_block rcx
+#define frame r9
+#define x_block r12
+#define group_stride r13
 
-// The frame: what each token's integer sum begins with, then the shape.
-#define SUMS 0
-#define SHAPE 32
-#define FRAME 56
+// The frame: the panel's blocks, each the 8 chunks and the scales of 16 rows, what the integer sums of the four
+// tokens at work begin with, and chunks and scales of the other 16 rows; then words.
+#define PANEL 8
+#define SCALES 512
+#define START 576
+#define HALF 640
+#define UNPACKED (2 * HALF)
+#define WORDS (PANEL * UNPACKED)
+#define SHAPE (WORDS + 0)
+#define N_BLOCKS (WORDS + 8) // of a row
+#define LEFT (WORDS + 16)     // of them, this panel's too
+#define PANEL_BLOCKS (WORDS + 24)
+#define PANEL_X (WORDS + 32)
+#define PANEL_W (WORDS + 40)
+#define FRAME (WORDS + 48 + 56)
 
-// Minus `bias` (a power of two, as a shift) times the sums of four tokens to the stack.
-.macro store_bias x, at, shift
-    vmovdqu32 xmm25, [\x + Q8X4_SUM]
-    vpslld  xmm25, xmm25, \shift
-    vpsubd  xmm25, xmm28, xmm25
-    vmovdqu32 [rsp + SUMS + \at], xmm25
+// ---- a panel ---------------------------------------------------------------------------------
+
+.macro store_unpacked reg, at
+    vmovdqa32 [at_block + \at], zmm\reg
 .endm
 
-.macro multiply_chunk sum, weight, x, at
-    vpdpbusd zmm\sum, zmm\weight, dword ptr [\x + \at]{1to16}
+// Of the blocks at group_a and group_b, to `half` of each block of the panel.
+.macro unpack_half load, block_bytes, half
+    lea     at_block, [frame + \half]
+    mov     blocks_left, [frame + PANEL_BLOCKS]
+.Lunpack\@:
+    \load   16, 27
+    load_scales 24, 26
+    .irp    chunk, 0, 1, 2, 3, 4, 5, 6, 7
+    store_unpacked %(16 + \chunk), (64 * \chunk)
+    .endr
+    store_unpacked 24, SCALES
+    add     group_a, \block_bytes
+    add     group_b, \block_bytes
+    add     at_block, UNPACKED
+    dec     blocks_left
+    jnz     .Lunpack\@
 .endm
 
-// Chunk number `chunk` of the block by the tokens of one group of four, whose sums begin at
-// zmm `sum`.
-.macro multiply_four sum, chunk, x
-    multiply_chunk %(\sum + 0), %(16 + \chunk), \x, (16 * \chunk + 0)
-    multiply_chunk %(\sum + 1), %(16 + \chunk), \x, (16 * \chunk + 4)
-    multiply_chunk %(\sum + 2), %(16 + \chunk), \x, (16 * \chunk + 8)
-    multiply_chunk %(\sum + 3), %(16 + \chunk), \x, (16 * \chunk + 12)
+// group_b = the group behind group_a, or group_a where no more than `rows` are left: what such lanes
+// give is not stored.
+.macro find_second rows
+    lea     group_b, [group_a + group_stride]
+    cmp     rows_left, \rows
+    cmovbe  group_b, group_a
 .endm
 
-.macro begin_sums sum, at
-    vpbroadcastd zmm\sum, dword ptr [rsp + SUMS + \at]
+.macro unpack_panel load, block_bytes
+    mov     group_a, [frame + PANEL_W]
+    find_second 8
+    unpack_half \load, \block_bytes, 0
+    mov     group_a, [frame + PANEL_W]
+    lea     rax, [group_a + 2*group_stride]
+    cmp     rows_left, 16
+    cmova   group_a, rax
+    find_second 24
+    unpack_half \load, \block_bytes, HALF
 .endm
 
-// One token's block into its y.
-.macro add_block y, sum, x, at
-    vmulps  zmm25, zmm24, dword ptr [\x + Q8X4_SCALE + \at]{1to16}
-    vcvtdq2ps zmm\sum, zmm\sum
-    vfmadd231ps zmm\y, zmm\sum, zmm25
-.endm
+// ---- four tokens -----------------------------------------------------------------------------
 
-.macro store_token y
-    vmovups [rax]{k1}, zmm\y
-    add     rax, y_stride
-.endm
-
-// y of the tokens left, at most `most`, from zmm0 on.
-.macro store_tokens most
+// y of the tokens left, at most 4, to or from zmm0-zmm7.
+.macro each_token action
     mov     rax, y_row
-    .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
-    .if \t < \most
+    .irp    t, 0, 1, 2, 3
     .if \t
     cmp     tokens_left, \t
-    jbe     .Lstored\@
+    jbe     .Lall\@
     .endif
-    store_token \t
+    \action \t, %(4 + \t)
+    add     rax, y_stride
+    .endr
+.Lall\@:
+.endm
+
+.macro store_token first, second
+    vmovups [rax]{k1}, zmm\first
+    vmovups [rax + 64]{k2}, zmm\second
+.endm
+
+.macro load_token first, second
+    vmovups zmm\first{k1}{z}, [rax]
+    vmovups zmm\second{k2}{z}, [rax + 64]
+.endm
+
+// What y is before this panel: nothing, or what those before it came to.
+.macro begin_tokens
+    .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
+    vpxord  zmm\t, zmm\t, zmm\t
+    .endr
+    mov     rax, [frame + LEFT]
+    cmp     rax, [frame + N_BLOCKS]
+    je      .Lbegun\@
+    each_token load_token
+.Lbegun\@:
+.endm
+
+.macro begin_sums first, second, at
+    vpbroadcastd zmm\first, dword ptr [at_block + \at]
+    vpbroadcastd zmm\second, dword ptr [at_block + \at]
+.endm
+
+.macro multiply_token first, second, at
+    vpbroadcastd zmm26, dword ptr [x_block + \at]
+    vpdpbusd zmm\first, zmm24, zmm26
+    vpdpbusd zmm\second, zmm25, zmm26
+.endm
+
+// Chunk number `chunk` of a block of 32 rows that lies `block` behind the one at work.
+.macro multiply_chunk sums, chunk, block
+    vmovdqa32 zmm24, [at_block + UNPACKED * \block + 64 * \chunk]
+    vmovdqa32 zmm25, [at_block + UNPACKED * \block + HALF + 64 * \chunk]
+    .irp    t, 0, 1, 2, 3
+    multiply_token %(\sums + \t), %(\sums + 4 + \t), (Q8X4_BYTES * \block + 16 * \chunk + 4 * \t)
+    .endr
+.endm
+
+// A token's sums of a block, zmm first and second, to its y.
+.macro add_token t, first, second, y_second, at
+    vbroadcastss zmm26, dword ptr [x_block + \at]
+    vmulps  zmm29, zmm24, zmm26
+    vmulps  zmm26, zmm25, zmm26
+    vcvtdq2ps zmm\first, zmm\first
+    vcvtdq2ps zmm\second, zmm\second
+    vfmadd231ps zmm\t, zmm\first, zmm29
+    vfmadd231ps zmm\y_second, zmm\second, zmm26
+.endm
+
+// What integer sums of four tokens begin with: minus the sums of their x, shifted, in every block of the panel,
+// before any of them is wanted.
+.macro begin_blocks shift
+    mov     at_block, frame
+    mov     rax, x_block
+.Lbegin\@:
+    vmovdqu32 xmm26, [rax + Q8X4_SUM]
+    vpslld  xmm26, xmm26, \shift
+    vpsubd  xmm26, xmm28, xmm26
+    vmovdqa32 [at_block + START], xmm26
+    add     rax, Q8X4_BYTES
+    add     at_block, UNPACKED
+    dec     blocks_left
+    jnz     .Lbegin\@
+.endm
+
+.macro begin_block sums, block
+    .irp    t, 0, 1, 2, 3
+    begin_sums %(\sums + \t), %(\sums + 4 + \t), (UNPACKED * \block + START + 4 * \t)
+    .endr
+.endm
+
+.macro add_block sums, block
+    vmovaps zmm24, [at_block + UNPACKED * \block + SCALES]
+    vmovaps zmm25, [at_block + UNPACKED * \block + HALF + SCALES]
+    .irp    t, 0, 1, 2, 3
+    add_token \t, %(\sums + \t), %(\sums + 4 + \t), %(4 + \t), (Q8X4_BYTES * \block + Q8X4_SCALE + 4 * \t)
+    .endr
+.endm
+
+// Blocks of the panel by four tokens: two, whose sums are under way together, or one.
+.macro multiply_blocks n
+    begin_block 8, 0
+    .if \n == 2
+    begin_block 16, 1
+    .endif
+    .irp    chunk, 0, 1, 2, 3, 4, 5, 6, 7
+    multiply_chunk 8, \chunk, 0
+    .if \n == 2
+    multiply_chunk 16, \chunk, 1
     .endif
     .endr
-.Lstored\@:
+    add_block 8, 0
+    .if \n == 2
+    add_block 16, 1
+    .endif
+    add     x_block, \n * Q8X4_BYTES
+    add     at_block, \n * UNPACKED
+.endm
+
+// As many bytes of the next panel, of each of the four groups of the same rows.
+.macro fetch_blocks bytes
+    .irp    line, 0, 1, 2, 3, 4, 5, 6, 7, 8
+    .if 64 * \line < \bytes
+    prefetcht0 [group_a + 64 * \line]
+    prefetcht0 [group_a + group_stride + 64 * \line]
+    prefetcht0 [group_b + 64 * \line]
+    prefetcht0 [group_b + group_stride + 64 * \line]
+    .endif
+    .endr
+    add     group_a, \bytes
+    add     group_b, \bytes
+.endm
+
+// ---- the loops over rows, panels, tokens and blocks ------------------------------------------
+
+// k1, k2 = the rows of y that are there, of 32. Destroys rax and rcx.
+.macro rows_to_store
+    mov     ecx, 32
+    cmp     rows_left, rcx
+    cmovb   rcx, rows_left
+    mov     eax, 1
+    shl     rax, cl
+    dec     rax
+    kmovw   k1, eax
+    shr     eax, 16
+    kmovw   k2, eax
 .endm
 
 // shift: 2 to the shift is what makes a weight unsigned; it comes off with the sums of x. constant:
@@ -85,107 +240,89 @@
 func \name
     push_saved rbx, rbp, r12, r13, r14, r15
     take_stack FRAME
-    mov     [rsp + SHAPE], shape
+    lea     frame, [rsp + 63]
+    and     frame, -64
+    mov     [frame + SHAPE], shape
     mov     rows_left, [shape + SHAPE_ROWS]
-    mov     n_blocks, [shape + SHAPE_COLS]
+    mov     rax, [shape + SHAPE_COLS]
     mov     y_stride, [shape + SHAPE_Y_STRIDE]
     shl     y_stride, 2
-    shr     n_blocks, 5
+    shr     rax, 5
+    mov     [frame + N_BLOCKS], rax
+    imul    group_stride, rax, \block_bytes
     mov     eax, \constant
     vpbroadcastd zmm27, eax
     vpxord  zmm28, zmm28, zmm28
     test    rows_left, rows_left
     jz      .Ldone\@
-.Lrows\@:                           // 16 rows, or the last 1 to 15
-    row_mask rows_left
-    mov     rax, [rsp + SHAPE]
+.Lrows\@:                           // 32 rows, or the last 1 to 31
+    rows_to_store
+    mov     [frame + PANEL_W], weights
+    mov     [frame + PANEL_X], tokens
+    mov     rax, [frame + N_BLOCKS]
+.Lpanel\@:                          // rax blocks are left
+    mov     [frame + LEFT], rax
+    mov     ecx, PANEL
+    cmp     rax, rcx
+    cmova   rax, rcx
+    mov     [frame + PANEL_BLOCKS], rax
+    test    rax, rax
+    jz      .Lunpacked\@
+    unpack_panel \load, \block_bytes
+.Lunpacked\@:
+    imul    rax, [frame + PANEL_BLOCKS], \block_bytes
+    add     [frame + PANEL_W], rax
+    mov     rax, [frame + SHAPE]
     mov     tokens_left, [rax + SHAPE_TOKENS]
     mov     y_row, out
-    mov     x_first, tokens
+    mov     x_block, [frame + PANEL_X]
     test    tokens_left, tokens_left
-    jz      .Lnext_rows\@
-.Leight_tokens\@:                   // 8 tokens, or the last 1 to 4
-    find_groups \block_bytes
-    mov     blocks_left, n_blocks
-    imul    rax, n_blocks, Q8X4_BYTES
-    lea     x_second, [x_first + rax]
-    imul    rax, n_blocks, 2 * \block_bytes
-    add     rax, weights
-    mov     later, weights
-    cmp     tokens_left, 8
-    cmovbe  later, rax              // the last tokens: the next rows
-    .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
-    vpxord  zmm\t, zmm\t, zmm\t
-    .endr
-    cmp     tokens_left, 4
-    jbe     .Lfour_tokens\@
+    jz      .Lnext_panel\@
+.Ltokens\@:                         // 4 tokens, or the last 1 to 3
+    begin_tokens
+    mov     blocks_left, [frame + PANEL_BLOCKS]
     test    blocks_left, blocks_left
     jz      .Lstore\@
-.Lblock\@:
-    .irp    line, 0, 1, 2, 3, 4, 5, 6, 7, 8
-    .if 64 * \line < 2 * \block_bytes
-    prefetcht0 [later + 64 * \line]
-    .endif
-    .endr
-    add     later, 2 * \block_bytes
-    store_bias x_first, 0, \shift
-    store_bias x_second, 16, \shift
-    \load   16, 27
-    load_scales 24, 26
-    .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
-    begin_sums %(8 + \t), (4 * \t)
-    .endr
-    .irp    chunk, 0, 1, 2, 3, 4, 5, 6, 7
-    multiply_four 8, \chunk, x_first
-    multiply_four 12, \chunk, x_second
-    .endr
-    .irp    t, 0, 1, 2, 3
-    add_block \t, %(8 + \t), x_first, (4 * \t)
-    .endr
-    .irp    t, 0, 1, 2, 3
-    add_block %(4 + \t), %(12 + \t), x_second, (4 * \t)
-    .endr
-    add     group_a, \block_bytes
-    add     group_b, \block_bytes
-    add     x_first, Q8X4_BYTES
-    add     x_second, Q8X4_BYTES
-    dec     blocks_left
-    jnz     .Lblock\@
+    begin_blocks \shift
+    mov     at_block, frame
+    mov     blocks_left, [frame + PANEL_BLOCKS]
+    cmp     tokens_left, 4
+    jbe     .Llast_tokens\@
+.Lpair\@:
+    sub     blocks_left, 2
+    jb      .Lodd\@
+    multiply_blocks 2
+    jmp     .Lpair\@
+.Llast_tokens\@:
+    mov     group_a, [frame + PANEL_W]
+    lea     group_b, [group_a + 2*group_stride]
+.Llast_pair\@:
+    sub     blocks_left, 2
+    jb      .Lodd\@
+    fetch_blocks (2 * \block_bytes)
+    multiply_blocks 2
+    jmp     .Llast_pair\@
+.Lodd\@:
+    cmp     blocks_left, -1
+    jne     .Lstore\@
+    multiply_blocks 1
 .Lstore\@:
-    store_tokens 8
-    mov     x_first, x_second
-    lea     y_row, [y_row + 8*y_stride]
-    sub     tokens_left, 8
-    ja      .Leight_tokens\@
-    jmp     .Lnext_rows\@
-.Lfour_tokens\@:                    // the last 1 to 4 tokens
-    test    blocks_left, blocks_left
-    jz      .Lstore_last\@
-.Llast_block\@:
-    store_bias x_first, 0, \shift
-    \load   16, 27
-    load_scales 24, 26
-    .irp    t, 0, 1, 2, 3
-    begin_sums %(8 + \t), (4 * \t)
-    .endr
-    .irp    chunk, 0, 1, 2, 3, 4, 5, 6, 7
-    multiply_four 8, \chunk, x_first
-    .endr
-    .irp    t, 0, 1, 2, 3
-    add_block \t, %(8 + \t), x_first, (4 * \t)
-    .endr
-    add     group_a, \block_bytes
-    add     group_b, \block_bytes
-    add     x_first, Q8X4_BYTES
-    dec     blocks_left
-    jnz     .Llast_block\@
-.Lstore_last\@:
-    store_tokens 4
-.Lnext_rows\@:
-    imul    rax, n_blocks, 2 * \block_bytes
-    add     weights, rax
-    add     out, 64
-    sub     rows_left, 16
+    each_token store_token
+    mov     rax, [frame + N_BLOCKS] // the same blocks of the next tokens
+    sub     rax, [frame + PANEL_BLOCKS]
+    imul    rax, rax, Q8X4_BYTES
+    add     x_block, rax
+    lea     y_row, [y_row + 4*y_stride]
+    sub     tokens_left, 4
+    ja      .Ltokens\@
+.Lnext_panel\@:
+    add     qword ptr [frame + PANEL_X], PANEL * Q8X4_BYTES
+    mov     rax, [frame + LEFT]
+    sub     rax, [frame + PANEL_BLOCKS]
+    ja      .Lpanel\@
+    lea     weights, [weights + 4*group_stride]
+    add     out, 128
+    sub     rows_left, 32
     ja      .Lrows\@
 .Ldone\@:
     give_stack FRAME
