@@ -45,6 +45,27 @@
     kmovw   k1, eax
 .endm
 
+// k1, k2 = the rows of y that are there, of 32. Destroys rax and rcx.
+.macro rows_to_store
+    mov     ecx, 32
+    cmp     rows_left, rcx
+    cmovb   rcx, rows_left
+    mov     eax, 1
+    shl     rax, cl
+    dec     rax
+    kmovw   k1, eax
+    shr     eax, 16
+    kmovw   k2, eax
+.endm
+
+// group_b = the group `stride` bytes behind group_a, or group_a where no more than `rows` are left: what
+// such lanes give is not stored.
+.macro find_second rows, stride
+    lea     group_b, [group_a + \stride]
+    cmp     rows_left, \rows
+    cmovbe  group_b, group_a
+.endm
+
 // zmm reg = 32 bytes at group_a + at, 32 bytes at group_b + at.
 .macro load_pair reg, at
     vmovdqu32 ymm\reg, [group_a + \at]

@@ -66,23 +66,15 @@
     jnz     .Lunpack\@
 .endm
 
-// group_b = the group behind group_a, or group_a where no more than `rows` are left: what such lanes
-// give is not stored.
-.macro find_second rows
-    lea     group_b, [group_a + group_stride]
-    cmp     rows_left, \rows
-    cmovbe  group_b, group_a
-.endm
-
 .macro unpack_panel load, block_bytes
     mov     group_a, [frame + PANEL_W]
-    find_second 8
+    find_second 8, group_stride
     unpack_half \load, \block_bytes, 0
     mov     group_a, [frame + PANEL_W]
     lea     rax, [group_a + 2*group_stride]
     cmp     rows_left, 16
     cmova   group_a, rax
-    find_second 24
+    find_second 24, group_stride
     unpack_half \load, \block_bytes, HALF
 .endm
 
@@ -220,19 +212,6 @@
 .endm
 
 // ---- the loops over rows, panels, tokens and blocks ------------------------------------------
-
-// k1, k2 = the rows of y that are there, of 32. Destroys rax and rcx.
-.macro rows_to_store
-    mov     ecx, 32
-    cmp     rows_left, rcx
-    cmovb   rcx, rows_left
-    mov     eax, 1
-    shl     rax, cl
-    dec     rax
-    kmovw   k1, eax
-    shr     eax, 16
-    kmovw   k2, eax
-.endm
 
 // shift: 2 to the shift is what makes a weight unsigned; it comes off with the sums of x. constant:
 // the mask or flip, as a word.

@@ -1,21 +1,20 @@
-// The gemm of Q4_K and Q6_K by AVX-512 VNNI: 16 rows by 4 tokens.
+// The gemm of the K formats by AVX-512 VNNI, 16 rows by 4 tokens: Q5_K, Q3_K and Q2_K, whose weights
+// gemm_k_bits_avx512_vnni.h unpacks; and of Q4_K and Q6_K, for gemm_k_panel_avx512_vnni.h, how scales, minimums and
+// sums of x become words on the stack.
 //
 // rdi y  rsi w  rdx x  rcx shape  r8 rows left  r9 blocks of a row
 // r10 bytes from one row of y to the next
 // rbx group a  rbp group b  r11 y of the tokens at work  r12 x of the block at work
 // r13 frame  r14 tokens left  r15 blocks left  rax scratch
-// zmm0-zmm3 y of 16 rows by 4 tokens  zmm4-zmm7 scaled sums of a block  zmm8-zmm15 (Q4_K) or
-// zmm8-zmm23 (Q6_K) sums of sub-blocks, four tokens each  zmm16-zmm19 sums of minimums (Q4_K)
-// zmm20-zmm29 (Q6_K: from zmm24) weights and scratch  zmm30, zmm31 masks  k1 rows to store
+// zmm0-zmm3 y of 16 rows by 4 tokens  zmm4-zmm7 scaled sums of a block  zmm8-zmm15 (Q5_K) or
+// zmm8-zmm23 sums of sub-blocks, four tokens each  zmm16-zmm19 sums of minimums (Q5_K)
+// zmm20-zmm29 weights and scratch  zmm30, zmm31 masks  k1 rows to store
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm31, k1.
 //
 // A sub-block's sum is vpdpbusd as in avx512_vnni.h; vpmulld by the sub-block's scale adds it to
-// the block's. What is loaded is unpacked for all sub-blocks that have a part in it, two of Q4_K
-// and four of Q6_K, whose sums are under way together. Scales of both groups lie on the stack as
-// bytes, those of even sub-blocks first, so that one vpmovzxbd fetches 16 rows of a sub-block.
-//
-// Per block and 4 tokens: 256 vpdpbusd, 32 (Q4_K) or 64 vpmulld, 16 vpdpwssd (Q4_K): at most 85
-// and 80 % of a core with one 512-bit multiplier; 76 and 63 % are reached.
+// the block's. What is loaded is unpacked for all sub-blocks that have a part in it, whose sums are under way
+// together. Scales of both groups lie on the stack as bytes, those of even sub-blocks first, so that one
+// vpmovzxbd fetches 16 rows of a sub-block.
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_K_AVX512_VNNI_H
 
@@ -136,27 +135,6 @@
     vpdpwssd zmm\sum, zmm25, dword ptr [frame + SUMS + \at]{1to16}
 .endm
 
-// Chunk c of sub-blocks 2p and 2p + 1.
-.macro chunk_q4k p, c, low, high
-    load_pair \low, (Q4K_QUANTS + 256 * \p + 32 * \c)
-    vpsrlw  zmm\high, zmm\low, 4
-    vpandd  zmm\low, zmm\low, low_nibbles
-    vpandd  zmm\high, zmm\high, low_nibbles
-    multiply_tokens 8, \low, (16 * \p + \c)
-    multiply_tokens 12, \high, (16 * \p + 8 + \c)
-.endm
-
-.macro sub_blocks_q4k p
-    clear   8, 9, 10, 11, 12, 13, 14, 15
-    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
-    chunk_q4k \p, \c, %(20 + \c % 2), %(22 + \c % 2)
-    .endr
-    vpmovzxbd zmm24, [frame + SCALES + 16 * \p]
-    vpmovzxbd zmm27, [frame + SCALES + 64 + 16 * \p]
-    scale_tokens 8, 24
-    scale_tokens 12, 27
-.endm
-
 .macro add_block_q4k t, sum, min
     vmulps  zmm27, zmm25, dword ptr [block + Q8KX4_SCALE + 4 * \t]{1to16}
     vmulps  zmm28, zmm26, dword ptr [block + Q8KX4_SCALE + 4 * \t]{1to16}
@@ -164,27 +142,6 @@
     vcvtdq2ps zmm\min, zmm\min
     vfmadd231ps zmm\t, zmm\sum, zmm27
     vfnmadd231ps zmm\t, zmm\min, zmm28
-.endm
-
-.macro block_q4k
-    prepare_weights_q4k
-    prepare_sums_q4k
-    clear   4, 5, 6, 7, 16, 17, 18, 19
-    .irp    p, 0, 1, 2, 3
-    sub_blocks_q4k \p
-    add_mins_q4k \p
-    .endr
-    vcvtph2ps ymm25, [group_a]
-    vcvtph2ps ymm26, [group_a + Q4K_DMIN]
-    vcvtph2ps ymm27, [group_b]
-    vcvtph2ps ymm28, [group_b + Q4K_DMIN]
-    vinsertf64x4 zmm25, zmm25, ymm27, 1
-    vinsertf64x4 zmm26, zmm26, ymm28, 1
-    .irp    t, 0, 1, 2, 3
-    add_block_q4k \t, %(4 + \t), %(16 + \t)
-    .endr
-    add     group_a, Q4K_BYTES
-    add     group_b, Q4K_BYTES
 .endm
 
 // ---- Q6_K -----------------------------------------------------------------------------------
@@ -209,79 +166,14 @@
     .endr
 .endm
 
-// zmm low: its low nibbles and bits 4 and 5 of zmm high; by chunk of each token.
-.macro join_q6k low, high, first, chunk
-    vpternlogd zmm\low, zmm\high, low_nibbles, 0xe4 // low nibbles from low, the others from high
-    vpandd  zmm\low, zmm\low, six_bits
-    multiply_tokens \first, \low, \chunk
-.endm
-
-// The next block's two lines number `line`, of both groups: a block is read at three places at
-// once, which the hardware's prefetching does not follow.
-.macro fetch_q6k line
-    prefetcht0 [group_a + Q6K_BYTES + 64 * (\line)]
-    prefetcht0 [group_a + Q6K_BYTES + 64 * (\line) + 64]
-    prefetcht0 [group_b + Q6K_BYTES + 64 * (\line)]
-    prefetcht0 [group_b + Q6K_BYTES + 64 * (\line) + 64]
-.endm
-
-// Chunk c (0 to 7) of the four times 32 columns of a half.
-.macro chunk_q6k half, c
-    fetch_q6k (16 * \half + 2 * \c)
-    load_pair 24, (Q6K_LOW + 512 * \half + 32 * \c)
-    load_pair 26, (Q6K_HIGH + 256 * \half + 32 * \c)
-    vpsrlw  zmm25, zmm24, 4
-    vpsllw  zmm27, zmm26, 4
-    vpsllw  zmm28, zmm26, 2
-    join_q6k 24, 27, 8, (32 * \half + \c)
-    join_q6k 25, 28, 12, (32 * \half + 8 + \c)
-    load_pair 24, (Q6K_LOW + 512 * \half + 256 + 32 * \c)
-    vpsrlw  zmm29, zmm26, 2
-    vpsrlw  zmm25, zmm24, 4
-    join_q6k 24, 26, 16, (32 * \half + 16 + \c)
-    join_q6k 25, 29, 20, (32 * \half + 24 + \c)
-.endm
-
 .macro begin_q6k sum, at
     vpbroadcastd zmm\sum, dword ptr [frame + SUMS + \at]
-.endm
-
-// Sub-blocks 8 half + odd and every second one after it, s = 0 to 3.
-.macro sub_blocks_q6k half, odd
-    .irp    s, 0, 1, 2, 3
-    .irp    t, 0, 1, 2, 3
-    begin_q6k %(8 + 4 * \s + \t), (16 * (8 * \half + 2 * \s + \odd) + 4 * \t)
-    .endr
-    .endr
-    .irp    c, 0, 1, 2, 3
-    chunk_q6k \half, %(4 * \odd + \c)
-    .endr
-    .irp    s, 0, 1, 2, 3
-    vpmovsxbd zmm24, [frame + SCALES + 128 * \half + 64 * \odd + 16 * \s]
-    scale_tokens %(8 + 4 * \s), 24
-    .endr
 .endm
 
 .macro add_block_q6k t, sum
     vmulps  zmm27, zmm25, dword ptr [block + Q8KX4_SCALE + 4 * \t]{1to16}
     vcvtdq2ps zmm\sum, zmm\sum
     vfmadd231ps zmm\t, zmm\sum, zmm27
-.endm
-
-.macro block_q6k
-    prepare_weights_q6k
-    prepare_sums_q6k
-    clear   4, 5, 6, 7
-    sub_blocks_q6k 0, 0
-    sub_blocks_q6k 0, 1
-    sub_blocks_q6k 1, 0
-    sub_blocks_q6k 1, 1
-    load_scales 25, 26
-    .irp    t, 0, 1, 2, 3
-    add_block_q6k \t, %(4 + \t)
-    .endr
-    add     group_a, Q6K_BYTES
-    add     group_b, Q6K_BYTES
 .endm
 
 // ---- the loops over rows, tokens and blocks -------------------------------------------------

@@ -1,5 +1,5 @@
-// The gemm of Q5_K, Q3_K and Q2_K by AVX-512 VNNI, whose weights are joined from planes of bits: as
-// gemm_k_avx512_vnni.h has Q4_K and Q6_K.
+// The gemm of Q5_K, Q3_K and Q2_K by AVX-512 VNNI, whose weights are joined from planes of bits:
+// registers and algorithm are those of gemm_k_avx512_vnni.h.
 //
 // Weights of Q3_K get 4 added, which makes them unsigned and comes off with the sums of x.
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_BITS_AVX512_VNNI_H
