@@ -1,74 +1,12 @@
-// The gemm of the K formats by AVX-512 VNNI, 16 rows by 4 tokens: Q5_K, Q3_K and Q2_K, whose weights
-// gemm_k_bits_avx512_vnni.h unpacks; and of Q4_K and Q6_K, for gemm_k_panel_avx512_vnni.h, how scales, minimums and
-// sums of x become words on the stack.
+// Q4_K and Q6_K for gemm_k_panel_avx512_vnni.h, which has the registers: how their blocks are unpacked and
+// multiplied; and what the formats that are joined from planes of bits have of both.
 //
-// rdi y  rsi w  rdx x  rcx shape  r8 rows left  r9 blocks of a row
-// r10 bytes from one row of y to the next
-// rbx group a  rbp group b  r11 y of the tokens at work  r12 x of the block at work
-// r13 frame  r14 tokens left  r15 blocks left  rax scratch
-// zmm0-zmm3 y of 16 rows by 4 tokens  zmm4-zmm7 scaled sums of a block  zmm8-zmm15 (Q5_K) or
-// zmm8-zmm23 sums of sub-blocks, four tokens each  zmm16-zmm19 sums of minimums (Q5_K)
-// zmm20-zmm29 weights and scratch  zmm30, zmm31 masks  k1 rows to store
-// Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm31, k1.
-//
-// A sub-block's sum is vpdpbusd as in avx512_vnni.h; vpmulld by the sub-block's scale adds it to
-// the block's. What is loaded is unpacked for all sub-blocks that have a part in it, whose sums are under way
-// together. Scales of both groups lie on the stack as bytes, those of even sub-blocks first, so that one
+// Scales of both groups lie on the stack as bytes, those of even sub-blocks first, so that one
 // vpmovzxbd fetches 16 rows of a sub-block.
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_K_AVX512_VNNI_H
 
-#include "kernels/x86_64/avx512_vnni.h"
-
-#define block r12
-#define frame r13
-#define low_nibbles zmm30
-#define six_bits zmm31
-
-// The frame, 64-byte aligned, as a store across two cache lines is not forwarded to loads: scales
-// (128 or 256 bytes), minimums (128), what a token's sums contribute (256), tokens.
-#define SCALES 0
-#define MINS 256
-#define SUMS 384
-#define N_TOKENS 640
-#define FRAME 712
-
-// Stack <- bytes of eight sub-blocks by 8 rows of zmm a and zmm b: even ones, then odd ones.
-.macro store_pairs at, a, b, other
-    vpunpcklqdq zmm\other, zmm\a, zmm\b
-    vpunpckhqdq zmm\a, zmm\a, zmm\b
-    vmovdqu32 [frame + \at], zmm\other
-    vmovdqu32 [frame + \at + 64], zmm\a
-.endm
-
-// Chunk `chunk` by each token, onto zmm `first` ... first + 3.
-.macro multiply_tokens first, weight, chunk
-    .irp    t, 0, 1, 2, 3
-    multiply_token %(\first + \t), \weight, (16 * (\chunk) + 4 * \t)
-    .endr
-.endm
-
-.macro multiply_token sum, weight, at
-    vpdpbusd zmm\sum, zmm\weight, dword ptr [block + \at]{1to16}
-.endm
-
-// The sums of a sub-block, zmm `first` ... first + 3, times zmm scale onto the block's.
-.macro scale_tokens first, scale
-    .irp    t, 0, 1, 2, 3
-    scale_token %(\first + \t), %(4 + \t), \scale
-    .endr
-.endm
-
-.macro scale_token sum, total, scale
-    vpmulld zmm\sum, zmm\sum, zmm\scale
-    vpaddd  zmm\total, zmm\total, zmm\sum
-.endm
-
-.macro clear regs:vararg
-    .irp    reg, \regs
-    vpxord  zmm\reg, zmm\reg, zmm\reg
-    .endr
-.endm
+#include "kernels/x86_64/gemm_k_panel_avx512_vnni.h"
 
 // ---- Q4_K -----------------------------------------------------------------------------------
 
@@ -121,27 +59,57 @@
     vmovdqu [frame + SUMS + 48], xmm15
 .endm
 
-.macro add_mins_q4k p
-    vpmovzxbd zmm25, [frame + MINS + 16 * \p]
-    vpmovzxbd zmm26, [frame + MINS + 64 + 16 * \p]
-    vpslld  zmm26, zmm26, 16
-    vpord   zmm25, zmm25, zmm26
-    .irp    t, 0, 1, 2, 3
-    add_min_q4k %(16 + \t), (16 * \p + 4 * \t)
+.macro unpack_chunk_q4k half, p, c
+    load_pair 20, (Q4K_QUANTS + 256 * \p + 32 * \c)
+    vpsrlw  zmm21, zmm20, 4
+    vpandd  zmm20, zmm20, low_nibbles
+    vpandd  zmm21, zmm21, low_nibbles
+    store_chunk 20, \half, (16 * \p + \c)
+    store_chunk 21, \half, (16 * \p + 8 + \c)
+.endm
+
+// Scales as `factor` leaves them, minimums, d and dmin.
+.macro unpack_scales_q4k half, factor
+    prepare_weights_q4k
+    .irp    j, 0, 1, 2, 3, 4, 5, 6, 7
+    \factor vpmovzxbd, (64 * (\j % 2) + 16 * (\j / 2)), \half, \j
+    .endr
+    .irp    p, 0, 1, 2, 3
+    unpack_mins (16 * \p), \half, \p
+    .endr
+    unpack_floats 0, D, \half
+    unpack_floats Q4K_DMIN, DMIN, \half
+.endm
+
+.macro unpack_q4k half
+    unpack_scales_q4k \half, unpack_float_factor
+    .irp    p, 0, 1, 2, 3
+    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
+    unpack_chunk_q4k \half, \p, \c
+    .endr
     .endr
 .endm
 
-.macro add_min_q4k sum, at
-    vpdpwssd zmm\sum, zmm25, dword ptr [frame + SUMS + \at]{1to16}
+.macro add_total t
+    vaddps  zmm\t, zmm\t, [frame + TOTALS + 64 * \t]
 .endm
 
-.macro add_block_q4k t, sum, min
-    vmulps  zmm27, zmm25, dword ptr [block + Q8KX4_SCALE + 4 * \t]{1to16}
-    vmulps  zmm28, zmm26, dword ptr [block + Q8KX4_SCALE + 4 * \t]{1to16}
-    vcvtdq2ps zmm\sum, zmm\sum
-    vcvtdq2ps zmm\min, zmm\min
-    vfmadd231ps zmm\t, zmm\sum, zmm27
-    vfnmadd231ps zmm\t, zmm\min, zmm28
+.macro tokens_q4k
+    prepare_sums_q4k
+    clear   0, 1, 2, 3, 4, 5, 6, 7
+    sub_blocks_of_32 0, scale_float
+    sub_blocks_of_32 1, scale_float
+    .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
+    store_frame \t, (TOTALS + 64 * \t)
+    .endr
+    clear   0, 1, 2, 3, 4, 5, 6, 7
+    sub_blocks_of_32 2, scale_float
+    sub_blocks_of_32 3, scale_float
+    .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
+    add_total \t
+    .endr
+    add_mins 0, 1, 2, 3
+    each_token add_token_with_mins
 .endm
 
 // ---- Q6_K -----------------------------------------------------------------------------------
@@ -155,88 +123,55 @@
     store_pairs (SCALES + 128), 18, 19, 20
 .endm
 
-// -32 times the sums of 16 columns: of sub-block j of token t at 16 j + 4 t.
-.macro prepare_sums_q6k
-    clear   9
-    .irp    i, 0, 1, 2, 3
-    vpmovsxwd zmm8, [block + Q8KX4_SUM + 32 * \i]
-    vpslld  zmm8, zmm8, 5
-    vpsubd  zmm8, zmm9, zmm8
-    vmovdqu32 [frame + SUMS + 64 * \i], zmm8
+// 16 scales as `factor` leaves them, and d.
+.macro unpack_scales_q6k half, factor
+    prepare_weights_q6k
+    .irp    part, 0, 1
+    .irp    j, 0, 1, 2, 3, 4, 5, 6, 7
+    \factor vpmovsxbd, (128 * \part + 64 * (\j % 2) + 16 * (\j / 2)), \half, (8 * \part + \j)
+    .endr
+    .endr
+    unpack_floats 0, D, \half
+.endm
+
+// zmm low: its low nibbles and bits 4 and 5 of zmm high, to chunk `chunk`.
+.macro store_joined low, high, half, chunk
+    vpternlogd zmm\low, zmm\high, low_nibbles, 0xe4 // low nibbles from low, the others from high
+    vpandd  zmm\low, zmm\low, six_bits
+    store_chunk \low, \half, (\chunk)
+.endm
+
+// Chunk c (0 to 7) of the four times 32 columns of part `part` of a block.
+.macro unpack_chunk_q6k half, part, c
+    load_pair 24, (Q6K_LOW + 512 * \part + 32 * \c)
+    load_pair 26, (Q6K_HIGH + 256 * \part + 32 * \c)
+    vpsrlw  zmm25, zmm24, 4
+    vpsllw  zmm27, zmm26, 4
+    vpsllw  zmm28, zmm26, 2
+    store_joined 24, 27, \half, (32 * \part + \c)
+    store_joined 25, 28, \half, (32 * \part + 8 + \c)
+    load_pair 24, (Q6K_LOW + 512 * \part + 256 + 32 * \c)
+    vpsrlw  zmm29, zmm26, 2
+    vpsrlw  zmm25, zmm24, 4
+    store_joined 24, 26, \half, (32 * \part + 16 + \c)
+    store_joined 25, 29, \half, (32 * \part + 24 + \c)
+.endm
+
+.macro unpack_q6k half
+    unpack_scales_q6k \half, unpack_factor
+    .irp    part, 0, 1
+    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
+    unpack_chunk_q6k \half, \part, \c
+    .endr
     .endr
 .endm
 
-.macro begin_q6k sum, at
-    vpbroadcastd zmm\sum, dword ptr [frame + SUMS + \at]
-.endm
-
-.macro add_block_q6k t, sum
-    vmulps  zmm27, zmm25, dword ptr [block + Q8KX4_SCALE + 4 * \t]{1to16}
-    vcvtdq2ps zmm\sum, zmm\sum
-    vfmadd231ps zmm\t, zmm\sum, zmm27
-.endm
-
-// ---- the loops over rows, tokens and blocks -------------------------------------------------
-
-.macro gemm_vnni_k name, body, block_bytes
-func \name
-    push_saved rbx, rbp, r12, r13, r14, r15
-    take_stack FRAME
-    mov     rows_left, [shape + SHAPE_ROWS]
-    mov     n_blocks, [shape + SHAPE_COLS]
-    lea     frame, [rsp + 63]
-    and     frame, -64
-    mov     rax, [shape + SHAPE_TOKENS]
-    mov     [frame + N_TOKENS], rax
-    mov     y_stride, [shape + SHAPE_Y_STRIDE]
-    shl     y_stride, 2
-    shr     n_blocks, 8
-    mov     eax, 0x0f0f0f0f
-    vpbroadcastd low_nibbles, eax
-    mov     eax, 0x3f3f3f3f
-    vpbroadcastd six_bits, eax
-    test    rows_left, rows_left
-    jz      .Ldone\@
-.Lrows\@:                           // 16 rows, or the last 1 to 15
-    row_mask rows_left
-    mov     tokens_left, [frame + N_TOKENS]
-    mov     y_row, out
-    mov     block, tokens
-    test    tokens_left, tokens_left
-    jz      .Lnext_rows\@
-.Ltokens\@:                         // 4 tokens, or the last 1 to 3
-    find_groups \block_bytes
-    mov     blocks_left, n_blocks
-    clear   0, 1, 2, 3
-    test    blocks_left, blocks_left
-    jz      .Lstore\@
-.Lblock\@:
-    \body
-    add     block, Q8KX4_BYTES
-    dec     blocks_left
-    jnz     .Lblock\@
-.Lstore\@:
-    .irp    t, 0, 1, 2, 3
-    .if \t
-    cmp     tokens_left, \t
-    jbe     .Lstored\@
-    .endif
-    vmovups [y_row]{k1}, zmm\t
-    add     y_row, y_stride
-    .endr
-.Lstored\@:
-    sub     tokens_left, 4
-    ja      .Ltokens\@
-.Lnext_rows\@:
-    imul    rax, n_blocks, 2 * \block_bytes
-    add     weights, rax
-    add     out, 64
-    sub     rows_left, 16
-    ja      .Lrows\@
-.Ldone\@:
-    give_stack FRAME
-    pop_saved r15, r14, r13, r12, rbp, rbx
-endfunc \name
+.macro tokens_q6k
+    prepare_begins 5                // a weight is 32 less than its bits
+    clear   0, 1, 2, 3, 4, 5, 6, 7
+    sub_blocks_of_16 scale_int, 1
+    totals_to_floats
+    each_token add_token
 .endm
 
 #endif

@@ -1,31 +1,41 @@
-// The gemm of Q4_K and Q6_K by AVX-512 VNNI: a block of 32 rows, unpacked once for all tokens, by 4 tokens at a time.
+// The gemm of the K formats by AVX-512 VNNI: a block of 32 rows, unpacked once for all tokens, by 4 tokens at a
+// time. Included by the headers that unpack.
 //
 // rdi y  rsi w  rdx x  rcx shape, then scratch
 // r8 rows left  r9 bytes of a group of 8 rows  r10 bytes from one row of y to the next
 // rbx, rbp two groups, then what is fetched with the last tokens
 // r11 y of the tokens at work  r12 their x  r13 frame  r14 tokens left  r15 blocks left  rax scratch
-// zmm0-zmm7 a block's scaled sums of 16 rows by 4 tokens, and of the other 16  zmm8-zmm15 sums of a sub-block,
-// zmm16-zmm23 of the next  zmm24, zmm25 weights of a chunk  zmm26 x of a token  zmm27-zmm29 scratch
+// zmm0-zmm7 a block's scaled sums of 16 rows by 4 tokens, and of the other 16  zmm8-zmm15 sums of a sub-block, or
+// of minimums, zmm16-zmm23 of the next  zmm24, zmm25 weights of a chunk  zmm26 x of a token  zmm27-zmm29 scratch
 // zmm30, zmm31 masks  k1, k2 rows to store
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm31, k1, k2.
 //
-// Four bytes of x are broadcast once for two multiplications. Q4_K's sums become floats before they are scaled, a
-// conversion and an fma instead of the three that vpmulld and vpaddd take: a sum is below 2^16, four times 63 of it are
-// below 2^24, and the two halves of a block are added in the end, so that all but this addition is
-// exact. Q6_K's scaled sums are too large for that.
+// A sub-block's sum is vpdpbusd as in avx512_vnni.h; four bytes of x are broadcast once for two of them. Where the sums
+// of a block are below 2^24 they become floats before they are scaled, a conversion and an fma in the place
+// of the three that vpmulld and vpaddd take, and all of it is exact: Q2_K (16 x 15 x 6,096), Q3_K (16 x 32 x 8,128), and half
+// a block of Q4_K (4 x 63 x 60,960), whose halves are added in the end, which rounds as one conversion would.
 //
-// Per block and 4 tokens by 16 rows: 256 vpdpbusd, 64 (Q4_K) or 192 (Q6_K) that scale, 16 (Q4_K) vpdpwssd.
+// Per block and 4 tokens by 16 rows: 256 vpdpbusd; 64 (Q4_K), 96 (Q5_K), 128 (Q2_K, Q3_K) or 192 (Q6_K) that scale;
+// 16 or 32 (Q2_K) vpdpwssd.
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_PANEL_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_K_PANEL_AVX512_VNNI_H
 
-#include "kernels/x86_64/gemm_k_avx512_vnni.h"
+#include "kernels/x86_64/avx512_vnni.h"
 
 #undef n_blocks // has no register here
 #define group_stride r9
+#define block r12
+#define frame r13
+#define low_nibbles zmm30
+#define six_bits zmm31
 
-// The frame goes on behind SUMS. Of each half of 16 rows: scales, d and dmin as floats (Q6_K: scales as int32),
-// minimums of two sub-blocks as pairs of int16, 64 chunks of bytes.
-#define TOTALS 640
+// The frame, 64-byte aligned. While a block is unpacked, bytes of scales and minimums; while tokens are at work, in
+// the same place, what their sums contribute and half a block's totals. Of each half of 16 rows: d and dmin, scales as floats or
+// int32, minimums of two sub-blocks as pairs of bytes, 64 chunks of bytes. Words.
+#define SCALES 0
+#define MINS 256
+#define SUMS 0
+#define TOTALS 256
 #define D (TOTALS + 512)
 #define DMIN (D + 128)
 #define FACTORS (DMIN + 128)
@@ -36,102 +46,57 @@
 #define N_BLOCKS (WORDS + 8) // of a row
 #define PANEL_X (WORDS + 16)
 #define PANEL_W (WORDS + 24)
-#undef FRAME
 #define FRAME (WORDS + 32 + 56)
 
-// ---- a panel ---------------------------------------------------------------------------------
+// ---- what unpacking shares: of the 16 rows at group_a and group_b, half 0 or 1 of the panel ------
 
 .macro store_frame reg, at
     vmovdqa32 [frame + \at], zmm\reg
 .endm
 
-// d of both groups, and what lies `at` behind it, as 16 floats.
-.macro unpack_floats at, to
+.macro store_chunk reg, half, chunk
+    store_frame \reg, (WEIGHTS + 4096 * \half + 64 * (\chunk))
+.endm
+
+// Stack <- bytes of eight sub-blocks by 8 rows of zmm a and zmm b: even ones, then odd ones.
+.macro store_pairs at, a, b, other
+    vpunpcklqdq zmm\other, zmm\a, zmm\b
+    vpunpckhqdq zmm\a, zmm\a, zmm\b
+    vmovdqu32 [frame + \at], zmm\other
+    vmovdqu32 [frame + \at + 64], zmm\a
+.endm
+
+// Scale j, a byte that store_pairs left at SCALES + `from`. extend: vpmovzxbd or vpmovsxbd.
+.macro unpack_factor extend, from, half, j
+    \extend zmm16, [frame + SCALES + \from]
+    store_frame 16, (FACTORS + 1024 * \half + 64 * (\j))
+.endm
+
+.macro unpack_float_factor extend, from, half, j
+    \extend zmm16, [frame + SCALES + \from]
+    vcvtdq2ps zmm16, zmm16
+    store_frame 16, (FACTORS + 1024 * \half + 64 * (\j))
+.endm
+
+// Minimums 2p and 2p + 1, bytes at MINS + `from` and 64 behind.
+.macro unpack_mins from, half, p
+    vmovdqu32 xmm16, [frame + MINS + \from]
+    vmovdqu32 xmm18, [frame + MINS + \from + 64]
+    vpunpcklbw xmm17, xmm16, xmm18
+    vpunpckhbw xmm16, xmm16, xmm18
+    vmovdqu32 [frame + MIN_PAIRS + 256 * \half + 32 * (\p)], xmm17
+    vmovdqu32 [frame + MIN_PAIRS + 256 * \half + 32 * (\p) + 16], xmm16
+.endm
+
+// fp16 at `at` of both groups, as 16 floats.
+.macro unpack_floats at, to, half
     vcvtph2ps ymm16, [group_a + \at]
     vcvtph2ps ymm17, [group_b + \at]
     vinsertf64x4 zmm16, zmm16, ymm17, 1
-    vmovaps [frame + \to], zmm16
+    store_frame 16, (\to + 64 * \half)
 .endm
 
-// Scale j of the 16 rows, of the bytes that store_pairs left.
-.macro unpack_factor_q4k half, j
-    vpmovzxbd zmm16, [frame + SCALES + 64 * (\j % 2) + 16 * (\j / 2)]
-    vcvtdq2ps zmm16, zmm16
-    store_frame 16, (FACTORS + 1024 * \half + 64 * \j)
-.endm
-
-.macro unpack_chunk_q4k at, p, c
-    load_pair 20, (Q4K_QUANTS + 256 * \p + 32 * \c)
-    vpsrlw  zmm21, zmm20, 4
-    vpandd  zmm20, zmm20, low_nibbles
-    vpandd  zmm21, zmm21, low_nibbles
-    store_frame 20, (\at + 64 * (16 * \p + \c))
-    store_frame 21, (\at + 64 * (16 * \p + 8 + \c))
-.endm
-
-.macro unpack_min_q4k half, p
-    vpmovzxbd zmm16, [frame + MINS + 16 * \p]
-    vpmovzxbd zmm17, [frame + MINS + 64 + 16 * \p]
-    vpslld  zmm17, zmm17, 16
-    vpord   zmm16, zmm16, zmm17
-    store_frame 16, (MIN_PAIRS + 256 * \half + 64 * \p)
-.endm
-
-.macro unpack_q4k half
-    prepare_weights_q4k
-    .irp    j, 0, 1, 2, 3, 4, 5, 6, 7
-    unpack_factor_q4k \half, \j
-    .endr
-    .irp    p, 0, 1, 2, 3
-    unpack_min_q4k \half, \p
-    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
-    unpack_chunk_q4k (WEIGHTS + 4096 * \half), \p, \c
-    .endr
-    .endr
-    unpack_floats 0, (D + 64 * \half)
-    unpack_floats Q4K_DMIN, (DMIN + 64 * \half)
-.endm
-
-// zmm low: its low nibbles and bits 4 and 5 of zmm high, to chunk `chunk`.
-.macro store_joined low, high, at, chunk
-    vpternlogd zmm\low, zmm\high, low_nibbles, 0xe4 // low nibbles from low, the others from high
-    vpandd  zmm\low, zmm\low, six_bits
-    store_frame \low, (\at + 64 * (\chunk))
-.endm
-
-// Chunk c (0 to 7) of the four times 32 columns of part `part` of a block.
-.macro unpack_chunk_q6k at, part, c
-    load_pair 24, (Q6K_LOW + 512 * \part + 32 * \c)
-    load_pair 26, (Q6K_HIGH + 256 * \part + 32 * \c)
-    vpsrlw  zmm25, zmm24, 4
-    vpsllw  zmm27, zmm26, 4
-    vpsllw  zmm28, zmm26, 2
-    store_joined 24, 27, \at, (32 * \part + \c)
-    store_joined 25, 28, \at, (32 * \part + 8 + \c)
-    load_pair 24, (Q6K_LOW + 512 * \part + 256 + 32 * \c)
-    vpsrlw  zmm29, zmm26, 2
-    vpsrlw  zmm25, zmm24, 4
-    store_joined 24, 26, \at, (32 * \part + 16 + \c)
-    store_joined 25, 29, \at, (32 * \part + 24 + \c)
-.endm
-
-// Scale j of part `part`.
-.macro unpack_factor_q6k half, part, j
-    vpmovsxbd zmm16, [frame + SCALES + 128 * \part + 64 * (\j % 2) + 16 * (\j / 2)]
-    store_frame 16, (FACTORS + 1024 * \half + 64 * (8 * \part + \j))
-.endm
-
-.macro unpack_q6k half
-    prepare_weights_q6k
-    .irp    part, 0, 1
-    .irp    j, 0, 1, 2, 3, 4, 5, 6, 7
-    unpack_factor_q6k \half, \part, \j
-    unpack_chunk_q6k (WEIGHTS + 4096 * \half), \part, \j
-    .endr
-    .endr
-    unpack_floats 0, (D + 64 * \half)
-.endm
-
+// Both halves, by `unpack half`.
 .macro unpack_panel unpack
     mov     group_a, [frame + PANEL_W]
     find_second 8, group_stride
@@ -146,22 +111,46 @@
 
 // ---- four tokens -----------------------------------------------------------------------------
 
-// Line `line` of the next block and the six behind it, of the same rows' four groups.
-.macro fetch_lines line
-    .irp    i, 0, 1, 2, 3, 4, 5, 6
-    prefetcht0 [group_a + 64 * (\line + \i)]
-    prefetcht0 [group_a + group_stride + 64 * (\line + \i)]
-    prefetcht0 [group_b + 64 * (\line + \i)]
-    prefetcht0 [group_b + group_stride + 64 * (\line + \i)]
+.macro clear regs:vararg
+    .irp    reg, \regs
+    vpxord  zmm\reg, zmm\reg, zmm\reg
     .endr
 .endm
 
-// A quarter of it, with the last tokens.
-.macro fetch_quarter p
+// Lines 7 q to 7 q + 6 of the next block, of the same rows' four groups, with the last tokens.
+.macro fetch_quarter q
     cmp     tokens_left, 4
     ja      .Lfetched\@
-    fetch_lines (7 * \p)
+    .irp    i, 0, 1, 2, 3, 4, 5, 6
+    prefetcht0 [group_a + 64 * (7 * \q + \i)]
+    prefetcht0 [group_a + group_stride + 64 * (7 * \q + \i)]
+    prefetcht0 [group_b + 64 * (7 * \q + \i)]
+    prefetcht0 [group_b + group_stride + 64 * (7 * \q + \i)]
+    .endr
 .Lfetched\@:
+.endm
+
+// -2^shift times the sums of 16 columns, as int32: of sub-block j of token t at 16 j + 4 t.
+.macro prepare_begins shift
+    clear   9
+    .irp    i, 0, 1, 2, 3
+    vpmovsxwd zmm8, [block + Q8KX4_SUM + 32 * \i]
+    vpslld  zmm8, zmm8, \shift
+    vpsubd  zmm8, zmm9, zmm8
+    store_frame 8, (SUMS + 64 * \i)
+    .endr
+.endm
+
+.macro begin_halves first, second, at
+    vpbroadcastd zmm\first, dword ptr [frame + SUMS + \at]
+    vmovdqa32 zmm\second, zmm\first
+.endm
+
+// The sums of sub-block j, from zmm `sums` on, with what prepare_begins left.
+.macro begin_sub_block sums, j
+    .irp    t, 0, 1, 2, 3
+    begin_halves %(\sums + \t), %(\sums + 4 + \t), (16 * (\j) + 4 * \t)
+    .endr
 .endm
 
 .macro multiply_halves first, second, at
@@ -179,13 +168,6 @@
     .endr
 .endm
 
-.macro each_sum action, sums, j
-    .irp    t, 0, 1, 2, 3
-    \action %(\sums + \t), \t, (FACTORS + 64 * (\j))
-    \action %(\sums + 4 + \t), %(4 + \t), (FACTORS + 1024 + 64 * (\j))
-    .endr
-.endm
-
 .macro scale_float sum, total, at
     vcvtdq2ps zmm\sum, zmm\sum
     vfmadd231ps zmm\total, zmm\sum, [frame + \at]
@@ -196,19 +178,51 @@
     vpaddd  zmm\total, zmm\total, zmm\sum
 .endm
 
-.macro sub_blocks_q4k p
+// The sums of sub-block j, from zmm `sums` on, by their scales onto the totals.
+.macro scale_sub_block scale, sums, j
+    .irp    t, 0, 1, 2, 3
+    \scale  %(\sums + \t), \t, (FACTORS + 64 * (\j))
+    \scale  %(\sums + 4 + \t), %(4 + \t), (FACTORS + 1024 + 64 * (\j))
+    .endr
+.endm
+
+// Sub-blocks 2p and 2p + 1, of 8 chunks each.
+.macro sub_blocks_of_32 p, scale
     fetch_quarter \p
     clear   8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23
     .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
     multiply_chunk 8, (16 * \p + \c)
     multiply_chunk 16, (16 * \p + 8 + \c)
     .endr
-    each_sum scale_float, 8, (2 * \p)
-    each_sum scale_float, 16, (2 * \p + 1)
+    scale_sub_block \scale, 8, (2 * \p)
+    scale_sub_block \scale, 16, (2 * \p + 1)
 .endm
 
-.macro add_total t
-    vaddps  zmm\t, zmm\t, [frame + TOTALS + 64 * \t]
+// All 16 sub-blocks of 4 chunks. begins: 1 where prepare_begins was before it.
+.macro sub_blocks_of_16 scale, begins
+    .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
+    .if \p % 2 == 0
+    fetch_quarter %(\p / 2)
+    .endif
+    .if \begins
+    begin_sub_block 8, (2 * \p)
+    begin_sub_block 16, (2 * \p + 1)
+    .else
+    clear   8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23
+    .endif
+    .irp    c, 0, 1, 2, 3
+    multiply_chunk 8, (8 * \p + \c)
+    multiply_chunk 16, (8 * \p + 4 + \c)
+    .endr
+    scale_sub_block \scale, 8, (2 * \p)
+    scale_sub_block \scale, 16, (2 * \p + 1)
+    .endr
+.endm
+
+.macro totals_to_floats
+    .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
+    vcvtdq2ps zmm\t, zmm\t
+    .endr
 .endm
 
 .macro add_min_halves first, second, at
@@ -217,100 +231,46 @@
     vpdpwssd zmm\second, zmm25, zmm26
 .endm
 
-.macro add_mins_q4k_halves p
-    vmovdqa32 zmm24, [frame + MIN_PAIRS + 64 * \p]
-    vmovdqa32 zmm25, [frame + MIN_PAIRS + 256 + 64 * \p]
+.macro add_min_pair p
+    vpmovzxbw zmm24, [frame + MIN_PAIRS + 32 * \p]
+    vpmovzxbw zmm25, [frame + MIN_PAIRS + 256 + 32 * \p]
     .irp    t, 0, 1, 2, 3
     add_min_halves %(8 + \t), %(12 + \t), (16 * \p + 4 * \t)
     .endr
 .endm
 
-// y at rax + at += total d x - min dmin x.
-.macro add_half_q4k total, min, half, mask
+// zmm8-zmm15 = the minimums of these pairs of sub-blocks times their sums of x, pairs of int16 at SUMS.
+.macro add_mins pairs:vararg
+    clear   8, 9, 10, 11, 12, 13, 14, 15
+    .irp    p, \pairs
+    add_min_pair \p
+    .endr
+.endm
+
+// y at rax += total d x, for 16 of the rows, and with_mins: -= min dmin x.
+.macro add_half total, min, half, mask
     vmovups zmm24{\mask}{z}, [rax + 64 * \half]
     vmulps  zmm27, zmm26, [frame + D + 64 * \half]
+    vfmadd231ps zmm24, zmm\total, zmm27
+    .ifnb \min
     vmulps  zmm28, zmm26, [frame + DMIN + 64 * \half]
     vcvtdq2ps zmm\min, zmm\min
-    vfmadd231ps zmm24, zmm\total, zmm27
     vfnmadd231ps zmm24, zmm\min, zmm28
-    vmovups [rax + 64 * \half]{\mask}, zmm24
-.endm
-
-.macro add_token_q4k t, second, min, second_min
-    add_half_q4k \t, \min, 0, k1
-    add_half_q4k \second, \second_min, 1, k2
-.endm
-
-.macro tokens_q4k
-    prepare_sums_q4k
-    clear   0, 1, 2, 3, 4, 5, 6, 7
-    sub_blocks_q4k 0
-    sub_blocks_q4k 1
-    .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
-    store_frame \t, (TOTALS + 64 * \t)
-    .endr
-    clear   0, 1, 2, 3, 4, 5, 6, 7
-    sub_blocks_q4k 2
-    sub_blocks_q4k 3
-    .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
-    add_total \t
-    .endr
-    clear   8, 9, 10, 11, 12, 13, 14, 15
-    .irp    p, 0, 1, 2, 3
-    add_mins_q4k_halves \p
-    .endr
-    each_token add_token_q4k
-.endm
-
-.macro begin_halves first, second, at
-    vpbroadcastd zmm\first, dword ptr [frame + SUMS + \at]
-    vmovdqa32 zmm\second, zmm\first
-.endm
-
-// Sub-block j from zmm `sums` on.
-.macro begin_sub_block sums, j
-    .irp    t, 0, 1, 2, 3
-    begin_halves %(\sums + \t), %(\sums + 4 + \t), (16 * (\j) + 4 * \t)
-    .endr
-.endm
-
-.macro sub_blocks_q6k_halves p
-    begin_sub_block 8, (2 * \p)
-    begin_sub_block 16, (2 * \p + 1)
-    .irp    c, 0, 1, 2, 3
-    multiply_chunk 8, (8 * \p + \c)
-    multiply_chunk 16, (8 * \p + 4 + \c)
-    .endr
-    each_sum scale_int, 8, (2 * \p)
-    each_sum scale_int, 16, (2 * \p + 1)
-.endm
-
-.macro add_half_q6k total, half, mask
-    vmovups zmm24{\mask}{z}, [rax + 64 * \half]
-    vmulps  zmm27, zmm26, [frame + D + 64 * \half]
-    vcvtdq2ps zmm\total, zmm\total
-    vfmadd231ps zmm24, zmm\total, zmm27
-    vmovups [rax + 64 * \half]{\mask}, zmm24
-.endm
-
-.macro add_token_q6k t, second, min, second_min
-    add_half_q6k \t, 0, k1
-    add_half_q6k \second, 1, k2
-.endm
-
-.macro tokens_q6k
-    prepare_sums_q6k
-    clear   0, 1, 2, 3, 4, 5, 6, 7
-    .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
-    .if \p % 2 == 0
-    fetch_quarter %(\p / 2)
     .endif
-    sub_blocks_q6k_halves \p
-    .endr
-    each_token add_token_q6k
+    vmovups [rax + 64 * \half]{\mask}, zmm24
 .endm
 
-// By the tokens left, at most 4; zmm26 = the scale of a token's x.
+.macro add_token t, second, mins:vararg
+    add_half \t, , 0, k1
+    add_half \second, , 1, k2
+.endm
+
+.macro add_token_with_mins t, second, min, second_min
+    add_half \t, \min, 0, k1
+    add_half \second, \second_min, 1, k2
+.endm
+
+// To y of the tokens left, at most 4; zmm26 = the scale of a token's x.
 .macro each_token action
     mov     rax, y_row
     .irp    t, 0, 1, 2, 3
@@ -344,7 +304,7 @@
 .Lcleared\@:
 .endm
 
-.macro gemm_vnni_k_panel name, unpack, multiply, block_bytes
+.macro gemm_vnni_k name, unpack, multiply, block_bytes
 func \name
     push_saved rbx, rbp, r12, r13, r14, r15
     take_stack FRAME
