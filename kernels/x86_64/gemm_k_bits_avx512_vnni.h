@@ -80,7 +80,7 @@
 .endm
 
 .macro unpack_q3k half
-    unpack_scales_q6k \half, unpack_float_factor
+    unpack_scales_q6k \half, unpack_narrow_factor
     mask_bytes 28, 0x03030303
     mask_bytes 29, 0x07070707
     .irp    part, 0, 1
@@ -93,7 +93,8 @@
 .macro tokens_q3k
     prepare_begins 2
     clear   0, 1, 2, 3, 4, 5, 6, 7
-    sub_blocks_of_16 scale_float, 1
+    sub_blocks_of_16 scale_narrow, 1
+    totals_to_floats
     each_token add_token
 .endm
 
@@ -140,7 +141,7 @@
 // Scales and minimums of sub-blocks 8 part + j.
 .macro unpack_scales_q2k half, part
     .irp    j, 0, 1, 2, 3, 4, 5, 6, 7
-    unpack_float_factor vpmovzxbd, (128 * \part + 64 * (\j % 2) + 16 * (\j / 2)), \half, (8 * \part + \j)
+    unpack_factor vpmovzxbd, (128 * \part + 64 * (\j % 2) + 16 * (\j / 2)), \half, (8 * \part + \j)
     .endr
     .irp    p, 0, 1, 2, 3
     unpack_mins (128 * \part + 16 * \p), \half, (4 * \part + \p)
@@ -164,7 +165,8 @@
 .macro tokens_q2k
     prepare_sums_q2k
     clear   0, 1, 2, 3, 4, 5, 6, 7
-    sub_blocks_of_16 scale_float, 0
+    sub_blocks_of_16 scale_narrow, 0
+    totals_to_floats
     add_mins 0, 1, 2, 3, 4, 5, 6, 7
     each_token add_token_with_mins
 .endm

@@ -10,13 +10,13 @@
 // zmm30, zmm31 masks  k1, k2 rows to store
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm31, k1, k2.
 //
-// A sub-block's sum is vpdpbusd as in avx512_vnni.h; four bytes of x are broadcast once for two of them. Where the sums
-// of a block are below 2^24 they become floats before they are scaled, a conversion and an fma in the place
-// of the three that vpmulld and vpaddd take, and all of it is exact: Q2_K (16 x 15 x 6,096), Q3_K (16 x 32 x 8,128), and half
-// a block of Q4_K (4 x 63 x 60,960), whose halves are added in the end, which rounds as one conversion would.
+// A sub-block's sum is vpdpbusd as in avx512_vnni.h; four bytes of x are broadcast once for two of them. Where it fits an
+// int16 (Q2_K 6,096, Q3_K 8,128) one vpdpwssd scales and adds it, as the upper half of the scale's lane is zero. Where four
+// scaled ones stay below 2^24 (Q4_K, 4 x 63 x 60,960) they are floats, a conversion and an fma in the place of the
+// three that vpmulld and vpaddd take, and exact; two halves of a block are added in the end, which rounds as one conversion would.
 //
-// Per block and 4 tokens by 16 rows: 256 vpdpbusd; 64 (Q4_K), 96 (Q5_K), 128 (Q2_K, Q3_K) or 192 (Q6_K) that scale;
-// 16 or 32 (Q2_K) vpdpwssd.
+// Per block and 4 tokens by 16 rows: 256 vpdpbusd; 64 (Q2_K, Q3_K, Q4_K), 96 (Q5_K) or 192 (Q6_K) that scale; 16 or 32
+// (Q2_K) vpdpwssd.
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_PANEL_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_K_PANEL_AVX512_VNNI_H
 
@@ -69,6 +69,14 @@
 // Scale j, a byte that store_pairs left at SCALES + `from`. extend: vpmovzxbd or vpmovsxbd.
 .macro unpack_factor extend, from, half, j
     \extend zmm16, [frame + SCALES + \from]
+    store_frame 16, (FACTORS + 1024 * \half + 64 * (\j))
+.endm
+
+// With an upper half of zero, for scale_narrow.
+.macro unpack_narrow_factor extend, from, half, j
+    \extend zmm16, [frame + SCALES + \from]
+    vpslld  zmm16, zmm16, 16
+    vpsrld  zmm16, zmm16, 16
     store_frame 16, (FACTORS + 1024 * \half + 64 * (\j))
 .endm
 
@@ -171,6 +179,10 @@
 .macro scale_float sum, total, at
     vcvtdq2ps zmm\sum, zmm\sum
     vfmadd231ps zmm\total, zmm\sum, [frame + \at]
+.endm
+
+.macro scale_narrow sum, total, at
+    vpdpwssd zmm\total, zmm\sum, [frame + \at]
 .endm
 
 .macro scale_int sum, total, at
