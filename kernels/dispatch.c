@@ -43,7 +43,8 @@ enum {
     ARM64_I8MM = ARM64_DOTPROD | CPU_ARM64_I8MM,
     RV64_GC = CPU_RV64_GC | CPU_RV64_ZBC | CPU_RV64_ZBB,
     RV64_V = RV64_GC | CPU_RV64_V,
-    X86_AVX512 = CPU_X86_AVX2 | CPU_X86_AVX512,
+    X86_AVX_VNNI = CPU_X86_AVX2 | CPU_X86_AVX_VNNI,
+    X86_AVX512 = X86_AVX_VNNI | CPU_X86_AVX512,
 };
 
 static const struct feature_name {
@@ -59,6 +60,7 @@ static const struct feature_name {
     { "rvv", CPU_RV64_V, RV64_V },
     { "zvfh", CPU_RV64_ZVFH, RV64_V | CPU_RV64_ZVFH },
     { "avx2", CPU_X86_AVX2, CPU_X86_AVX2 },
+    { "avxvnni", CPU_X86_AVX_VNNI, X86_AVX_VNNI },
     { "avx512", CPU_X86_AVX512, X86_AVX512 },
     { "vnni", CPU_X86_VNNI, X86_AVX512 | CPU_X86_VNNI },
 };
@@ -73,7 +75,7 @@ const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t featur
         if ((features & names[i].bit) == 0) {
             continue;
         }
-        assert(at + bytes + 2 <= KERNELS_TEXT_BYTES); /* all of them take 59 */
+        assert(at + bytes + 2 <= KERNELS_TEXT_BYTES); /* all of them take 67 */
         if (at > 0) {
             text[at++] = ' ';
         }

@@ -34,6 +34,7 @@ enum cpu_feature {
     CPU_RV64_ZBC = 1 << 11,     /* multiplication without carries; so does this */
     CPU_RV64_ZBB = 1 << 13,     /* rotations; as ZBC */
     CPU_ARM64_SHA2 = 1 << 12,   /* sha256h and its kin; goes with every name above "neon" */
+    CPU_X86_AVX_VNNI = 1 << 14, /* vpdpbusd and its kin with VEX coding, without AVX-512 */
 };
 
 /* OP(name, return type, arguments). In every gemv `ahead` is how many bytes of weights before
@@ -412,8 +413,8 @@ enum { KERNELS_TEXT_BYTES = 80 };
 const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t features);
 
 /* Restrict `present` to the features that `isa=name` allows: "ref" none; "neon", "dotprod",
- * "i8mm", "sve", "rv64gc", "rvv", "zvfh", "avx2", "avx512", "vnni" that and below. Returns 0 and
- * leaves *out alone for an unknown or absent one. */
+ * "i8mm", "sve", "rv64gc", "rvv", "zvfh", "avx2", "avxvnni", "avx512", "vnni" that and below.
+ * Returns 0 and leaves *out alone for an unknown or absent one. */
 int kernels_force(uint32_t present, const char *name, uint32_t *out);
 
 #endif

@@ -1,8 +1,9 @@
-// The gemvs and gemms of TQ2_0, Q2_0 and Q1_0 by AVX2 or, with FEW_VNNI, AVX-512 VNNI on vectors of
-// 256 bits. A kernel that includes this has defined PARTS, of a block with a scale each.
+// The gemvs and gemms of TQ2_0, Q2_0 and Q1_0 by AVX2 or, with FEW_VNNI, by VNNI: with FEW_VEX as well as
+// processors without AVX-512 have it, else by AVX-512 VNNI on vectors of 256 bits. A kernel that includes
+// this has defined PARTS, of a block with a scale each.
 //
 // gemv: registers of the loops: gemv_rows.h; ymm2-ymm5 sums, of two bits a field of 64 columns each,
-// of one bit a part; ymm6 weights; ymm7, ymm8 scratch; ymm14 ones; ymm15 mask
+// of one bit ymm2 and ymm4 the first part, ymm3 and ymm5 the second; ymm6 weights; ymm7, ymm8 scratch; ymm14 ones; ymm15 mask
 // gemm: registers of the loops: tiles_avx2.h; ymm5-ymm8 sums of four tokens; ymm9-ymm12 integers of
 // TQ2_0; ymm13 weights; ymm14 scratch; ymm15 mask
 // Clobbers what the loops do, ymm2-ymm15; 32 bytes of red zone: sums of x.
@@ -19,7 +20,10 @@
 
 // sum += weights by 4 columns of x.
 .macro few_multiply sum, weight, at
-#ifdef FEW_VNNI
+#ifdef FEW_VEX
+    vpbroadcastd ymm8, dword ptr [block + \at]
+    {vex} vpdpbusd \sum, \weight, ymm8
+#elif defined FEW_VNNI
     vpdpbusd \sum, \weight, dword ptr [block + \at]{1to8}
 #else
     vpbroadcastd ymm8, dword ptr [block + \at]
@@ -55,12 +59,14 @@
 
 .macro few_chunk_one c
     vmovdqu ymm6, [weights + QUANTS_AT + 32*(\c)]
-    .irp    k, 0, 1, 2, 3
-    few_bit ymm2, \c, \k
-    .endr
-    .irp    k, 4, 5, 6, 7
-    few_bit ymm3, \c, \k
-    .endr
+    few_bit ymm2, \c, 0
+    few_bit ymm4, \c, 1
+    few_bit ymm2, \c, 2
+    few_bit ymm4, \c, 3
+    few_bit ymm3, \c, 4
+    few_bit ymm5, \c, 5
+    few_bit ymm3, \c, 6
+    few_bit ymm5, \c, 7
 .endm
 
 // Sums of x in the red zone: of 64 columns at 0, 4, 16, 20; of 128 at 0 and 16; of 256 at 0.
@@ -77,6 +83,15 @@
     vpaddd  xmm6, xmm6, xmm7
     .endif
     vmovdqu [rsp - 32], ymm6
+.endm
+
+// sum += other, before they are folded.
+.macro few_join sum, other
+#ifdef FEW_VNNI
+    vpaddd  \sum, \sum, \other
+#else
+    vpaddw  \sum, \sum, \other
+#endif
 .endm
 
 // Integers of 8 rows.
@@ -138,6 +153,8 @@
     .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
     few_chunk_one \c
     .endr
+    few_join ymm2, ymm4
+    few_join ymm3, ymm5
     few_fold ymm2
     few_fold ymm3
     vpaddd  ymm2, ymm2, ymm2
@@ -156,7 +173,10 @@ endfunc \name
 // ---- gemm --------------------------------------------------------------------------------------
 
 .macro few_token sum, at:vararg
-#ifdef FEW_VNNI
+#ifdef FEW_VEX
+    vpbroadcastd ymm14, dword ptr [\at]
+    {vex} vpdpbusd \sum, ymm13, ymm14
+#elif defined FEW_VNNI
     vpdpbusd \sum, ymm13, dword ptr [\at]{1to8}
 #else
     vpbroadcastd ymm14, dword ptr [\at]

@@ -1,16 +1,17 @@
-// Q4_K and Q6_K by AVX2: 8 rows by 4 tokens (gemm) or by 1 (gemv), from one body.
+// Q4_K and Q6_K by AVX2 or, with AVX_VNNI as in tiles_avx2.h, AVX-VNNI: 8 rows by 4 tokens (gemm)
+// or by 1 (gemv), from one body.
 //
 // Registers and loops: tiles_avx2.h; r15 sums.
-// ymm4-ymm7 scaled sums of a block  ymm8-ymm11 sums of a sub-block in int16, then those of minimums
+// ymm4-ymm7 scaled sums of a block  ymm8-ymm11 sums of a sub-block, in int16 by AVX2, then those of
+// minimums
 // ymm12 weights  ymm13 scales of a sub-block  ymm14 scratch  ymm15 low nibbles, then scratch
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
 //
-// Weights stay unsigned for vpmaddubsw. An int16 collects the 8 chunks of a sub-block of Q4_K. A
-// pair of six bits lies within 16128: an int16 collects two of the four chunks of Q6_K's: 32256.
-// vpmaddwd by the sub-block's scale in both halves of a lane makes them 32 bits. What the
-// minimums, or the 32 that unsigned weights have too much, come to is one vpmaddwd for two
-// sub-blocks. Per block and 4 tokens: 262 (Q4_K) or 373 cycles; by one token 104 and 163,
-// as fast as memory delivers.
+// Weights stay unsigned for vpmaddubsw and vpdpbusd. An int16 collects the 8 chunks of a sub-block of
+// Q4_K and two of the four of Q6_K's; vpmaddwd by the sub-block's scale in both halves of a lane makes
+// them 32 bits. What the minimums, or the 32 that unsigned weights have too much, come to is one
+// vpmaddwd for two sub-blocks. AVX2, per block and 4 tokens: 262 (Q4_K) or 373 cycles; by one token
+// 104 and 163, as fast as memory delivers.
 #ifndef INGOT_KERNELS_X86_64_K_AVX2_H
 #define INGOT_KERNELS_X86_64_K_AVX2_H
 
@@ -20,8 +21,13 @@
 #define low_nibbles ymm15
 
 // The frame: sums of pairs of sub-blocks, a dword each, 32-byte aligned: a store across two cache
-// lines is not forwarded to loads.
-#define FRAME 160
+// lines is not forwarded to loads. k_pairs_avx2_vnni.h has y of four tokens behind them.
+#define Y_SAVED 128
+#ifdef AVX_VNNI
+#define FRAME (Y_SAVED + 128 + 31)
+#else
+#define FRAME (Y_SAVED + 32)
+#endif
 
 // Patterns of vpshufb: 128 is a zero byte. A lane of 128 bits is 4 rows.
     .section .rodata.kernels_avx2_k, "aG", @progbits, kernels_avx2_k, comdat
@@ -46,6 +52,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .fill   32, 1, 63
     .fill   32, 1, 3
     .fill   32, 1, 0x30
+    .fill   8, 4, 0xffff
     .size   kernels_avx2_k, . - kernels_avx2_k
 
 #define SPREAD [rip + kernels_avx2_k]
@@ -56,6 +63,109 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 #define SIX_BITS [rip + kernels_avx2_k + 160]
 #define TWO_BITS [rip + kernels_avx2_k + 192]
 #define BITS_4_5 [rip + kernels_avx2_k + 224]
+#define LOW_HALVES [rip + kernels_avx2_k + 256]
+
+// ---- products: a sum of a sub-block is 32 bits by vpdpbusd, and scaled once ------------------
+
+#ifdef AVX_VNNI
+
+// Chunks of 4 columns that a sum collects: those of a sub-block.
+#define Q4K_CHUNKS 4
+#define Q5K_CHUNKS 8
+#define Q6K_CHUNKS 4
+
+// ymm reg = the scales of 8 rows at `at` of the group, bytes, as scale_token wants them.
+.macro load_scales reg, at, mask:vararg
+    vpmovzxbd ymm\reg, qword ptr [group + \at]
+    vpand   ymm\reg, ymm\reg, \mask
+.endm
+
+.macro load_signed_scales reg, at
+    vpmovsxbd ymm\reg, qword ptr [group + \at]
+.endm
+
+// Those of which the upper int16 of a lane must be zero.
+.macro load_short_scales reg, at
+    load_signed_scales \reg, \at
+    vpand   ymm\reg, ymm\reg, LOW_HALVES
+.endm
+
+// The sum of a sub-block times its scale onto the block's. Destroys it.
+.macro scale_token sum, total, scale, begin
+    .if \begin
+    vpmulld ymm\total, ymm\sum, ymm\scale
+    .else
+    vpmulld ymm\sum, ymm\sum, ymm\scale
+    vpaddd  ymm\total, ymm\total, ymm\sum
+    .endif
+.endm
+
+// The same of a sum that fits an int16: the lower half of its lane has all of it. vpmulld and an addition are
+// two or three times the work, and their latency comes on top of a chain twice as long.
+.macro scale_short_token sum, total, scale, begin
+    .if \begin
+    vpmaddwd ymm\total, ymm\sum, ymm\scale
+    .else
+    {vex} vpdpwssd ymm\total, ymm\sum, ymm\scale
+    .endif
+.endm
+
+// Pairs of int16 at `at` by those of ymm13.
+.macro multiply_pairs sum, begin, at:vararg
+    vpbroadcastd ymm14, dword ptr [\at]
+    .if \begin
+    vpmaddwd ymm\sum, ymm13, ymm14
+    .else
+    {vex} vpdpwssd ymm\sum, ymm13, ymm14
+    .endif
+.endm
+
+#else
+
+// Chunks of 4 columns that an int16 collects: of weights below 32 within 4 * 2 * 31 * 128 = 31744, of
+// weights below 64 within 2 * 2 * 63 * 128 = 32256.
+#define Q4K_CHUNKS 8
+#define Q5K_CHUNKS 4
+#define Q6K_CHUNKS 2
+
+// ymm reg = the scales of 8 rows at `at` of the group, bytes, as scale_token wants them.
+.macro load_scales reg, at, mask:vararg
+    vpbroadcastq ymm\reg, [group + \at]
+    vpand   ymm\reg, ymm\reg, \mask
+    vpshufb ymm\reg, ymm\reg, SPREAD
+.endm
+
+.macro load_signed_scales reg, at
+    vpbroadcastq ymm\reg, [group + \at]
+    vpshufb ymm\reg, ymm\reg, SPREAD_SIGNED
+    vpsraw  ymm\reg, ymm\reg, 8
+.endm
+
+// The sum of a sub-block times its scale onto the block's. Destroys it.
+.macro scale_token sum, total, scale, begin
+    .if \begin
+    vpmaddwd ymm\total, ymm\sum, ymm\scale
+    .else
+    vpmaddwd ymm\sum, ymm\sum, ymm\scale
+    vpaddd  ymm\total, ymm\total, ymm\sum
+    .endif
+.endm
+
+#define load_short_scales load_signed_scales
+#define scale_short_token scale_token
+
+// Pairs of int16 at `at` by those of ymm13.
+.macro multiply_pairs sum, begin, at:vararg
+    vpbroadcastd ymm14, dword ptr [\at]
+    .if \begin
+    vpmaddwd ymm\sum, ymm13, ymm14
+    .else
+    vpmaddwd ymm14, ymm13, ymm14
+    vpaddd  ymm\sum, ymm\sum, ymm14
+    .endif
+.endm
+
+#endif
 
 // Chunk `chunk` of the block by each token. Tokens are 4 bytes apart, chunks 4 for one token and
 // 16 for four.
@@ -67,20 +177,11 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endr
 .endm
 
-.macro scale_token sum, total, begin
-    .if \begin
-    vpmaddwd ymm\total, ymm\sum, ymm13
-    .else
-    vpmaddwd ymm\sum, ymm\sum, ymm13
-    vpaddd  ymm\total, ymm\total, ymm\sum
-    .endif
-.endm
-
-// The sums in int16 times ymm13 onto the block's.
-.macro scale_tokens n, begin
+// The sums times ymm13 onto the block's.
+.macro scale_tokens n, begin, scale=scale_token
     .irp    t, 0, 1, 2, 3
     .if \t < \n
-    scale_token %(8 + \t), %(4 + \t), \begin
+    \scale %(8 + \t), %(4 + \t), 13, \begin
     .endif
     .endr
 .endm
@@ -89,19 +190,9 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 .macro multiply_sums n, p, from, begin
     .irp    t, 0, 1, 2, 3
     .if \t < \n
-    multiply_sum %(8 + \t), (4 * (\p) * \n + 4 * \t), <\from>, \begin
+    multiply_pairs %(8 + \t), \begin, \from + (4 * (\p) * \n + 4 * \t)
     .endif
     .endr
-.endm
-
-.macro multiply_sum sum, at, from, begin
-    vpbroadcastd ymm14, dword ptr [\from + \at]
-    .if \begin
-    vpmaddwd ymm\sum, ymm13, ymm14
-    .else
-    vpmaddwd ymm14, ymm13, ymm14
-    vpaddd  ymm\sum, ymm\sum, ymm14
-    .endif
 .endm
 
 // ---- Q4_K -----------------------------------------------------------------------------------
@@ -135,17 +226,17 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vpsrlw  ymm12, ymm12, 4
     .endif
     vpand   ymm12, ymm12, low_nibbles
-    multiply_tokens \n, (16 * \p + 8 * \high + \c), (\c == 0)
+    multiply_tokens \n, (16 * \p + 8 * \high + \c), (\c % Q4K_CHUNKS == 0)
 .endm
 
 .macro sub_block_q4k n, p, high
+    load_scales 13, (Q4K_SCALES + 16 * \p + 8 * \high), SIX_BITS
     .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
     chunk_q4k \n, \p, \high, \c
+    .if (\c + 1) % Q4K_CHUNKS == 0
+    scale_tokens \n, (\p + \high + \c / Q4K_CHUNKS == 0), scale_short_token
+    .endif
     .endr
-    vpbroadcastq ymm13, [group + Q4K_SCALES + 16 * \p + 8 * \high]
-    vpand   ymm13, ymm13, SIX_BITS
-    vpshufb ymm13, ymm13, SPREAD
-    scale_tokens \n, (\p + \high == 0)
 .endm
 
 .macro mins_q4k n, p
@@ -221,22 +312,18 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vpand   ymm12, ymm12, low_nibbles
     vpand   ymm14, ymm14, BITS_4_5
     vpor    ymm12, ymm12, ymm14
-    multiply_tokens 4, (32 * \half + 8 * \s + \c), (\c % 2 == 0)
+    multiply_tokens 4, (32 * \half + 8 * \s + \c), (\c % Q6K_CHUNKS == 0)
 .endm
 
-// Sub-block 2 (4 half + s) + odd, two chunks at a time.
+// Sub-block 2 (4 half + s) + odd.
 .macro sub_block_q6k half, s, odd
-    vpbroadcastq ymm13, [group + Q6K_SCALES + 64 * \half + 16 * \s + 8 * \odd]
-    vpshufb ymm13, ymm13, SPREAD_SIGNED
-    vpsraw  ymm13, ymm13, 8
-    .irp    c, 0, 1
+    load_signed_scales 13, (Q6K_SCALES + 64 * \half + 16 * \s + 8 * \odd)
+    .irp    c, 0, 1, 2, 3
     chunk_q6k \half, \s, %(4 * \odd + \c)
+    .if (\c + 1) % Q6K_CHUNKS == 0
+    scale_tokens 4, (\half + \s + \odd + \c / Q6K_CHUNKS == 0)
+    .endif
     .endr
-    scale_tokens 4, (\half + \s + \odd == 0)
-    .irp    c, 2, 3
-    chunk_q6k \half, \s, %(4 * \odd + \c)
-    .endr
-    scale_tokens 4, 0
 .endm
 
 // One token has registers to spare: what is loaded is unpacked for all four times 32 columns of a
@@ -259,7 +346,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vpand   ymm3, ymm3, ymm13
     .endif
     vpor    ymm2, ymm2, ymm3
-    multiply_token %(8 + \s), 2, (4 * (32 * \half + 8 * \s + \c)), (\c % 2 == 0)
+    multiply_token %(8 + \s), 2, (4 * (32 * \half + 8 * \s + \c)), (\c % Q6K_CHUNKS == 0)
 .endm
 
 // Chunk c, and two lines of a later block, without which memory is half as fast:
@@ -274,30 +361,24 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 .endm
 
 .macro scale_one_q6k half, s, odd, sum, total, begin
-    vpbroadcastq ymm2, [group + Q6K_SCALES + 64 * \half + 16 * \s + 8 * \odd]
-    vpshufb ymm2, ymm2, SPREAD_SIGNED
-    vpsraw  ymm2, ymm2, 8
-    vpmaddwd ymm\sum, ymm\sum, ymm2
-    .if \begin
-    vmovdqa ymm\total, ymm\sum
-    .else
-    vpaddd  ymm\total, ymm\total, ymm\sum
-    .endif
+    load_signed_scales 2, (Q6K_SCALES + 64 * \half + 16 * \s + 8 * \odd)
+    scale_token \sum, \total, 2, \begin
 .endm
 
-.macro two_chunks_q6k half, c
+.macro scaled_chunk_q6k half, c
     chunk_one_q6k \half, \c
-    chunk_one_q6k \half, %(\c + 1)
+    .if (\c + 1) % Q6K_CHUNKS == 0
     .irp    s, 0, 1, 2, 3
-    scale_one_q6k \half, \s, %(\c / 4), %(8 + \s), %(4 + \s), (\half + \c == 0)
+    scale_one_q6k \half, \s, %(\c / 4), %(8 + \s), %(4 + \s), (\half + \c / Q6K_CHUNKS == 0)
     .endr
+    .endif
 .endm
 
 .macro block_one_q6k
     vmovdqu ymm13, BITS_4_5
     .irp    half, 0, 1
-    .irp    c, 0, 2, 4, 6
-    two_chunks_q6k \half, \c
+    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
+    scaled_chunk_q6k \half, \c
     .endr
     .endr
     vpaddd  ymm4, ymm4, ymm5
@@ -338,6 +419,10 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endr
     .endr
     .endif
+    finish_q6k \n, \scale
+.endm
+
+.macro finish_q6k n, scale
     .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
     biases_q6k \n, \p
     .endr

@@ -1,8 +1,7 @@
-// Q5_K, Q3_K and Q2_K by AVX2, whose weights are joined from planes of bits: as k_avx2.h has Q4_K and
-// Q6_K.
+// Q5_K, Q3_K and Q2_K by AVX2 or, with AVX_VNNI, AVX-VNNI, whose weights are joined from planes of bits: as k_avx2.h has
+// Q4_K and Q6_K.
 //
-// An int16 collects four chunks of a sub-block: of Q5_K within 4 * 2 * 31 * 128 = 31744. Weights of
-// Q3_K get 4 added, which makes them unsigned and comes off with the sums of x.
+// Weights of Q3_K get 4 added, which makes them unsigned and comes off with the sums of x.
 #ifndef INGOT_KERNELS_X86_64_K_BITS_AVX2_H
 #define INGOT_KERNELS_X86_64_K_BITS_AVX2_H
 
@@ -44,21 +43,17 @@ kernels_avx2_k_bits:
     vpand   ymm12, ymm12, low_nibbles
     vpand   ymm14, ymm14, BIT_4
     vpor    ymm12, ymm12, ymm14
-    multiply_tokens \n, (16 * \p + 8 * \high + \c), (\c % 4 == 0)
+    multiply_tokens \n, (16 * \p + 8 * \high + \c), (\c % Q5K_CHUNKS == 0)
 .endm
 
 .macro sub_block_q5k n, p, high
-    vpbroadcastq ymm13, [group + Q4K_SCALES + 16 * \p + 8 * \high]
-    vpand   ymm13, ymm13, SIX_BITS
-    vpshufb ymm13, ymm13, SPREAD
-    .irp    c, 0, 1, 2, 3
+    load_scales 13, (Q4K_SCALES + 16 * \p + 8 * \high), SIX_BITS
+    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
     chunk_q5k \n, \p, \high, \c
+    .if (\c + 1) % Q5K_CHUNKS == 0
+    scale_tokens \n, (\p + \high + \c / Q5K_CHUNKS == 0)
+    .endif
     .endr
-    scale_tokens \n, (\p + \high == 0)
-    .irp    c, 4, 5, 6, 7
-    chunk_q5k \n, \p, \high, \c
-    .endr
-    scale_tokens \n, 0
 .endm
 
 .macro block_q5k n, scale
@@ -104,10 +99,8 @@ kernels_avx2_k_bits:
     .irp    c, 0, 1, 2, 3
     chunk_q3k \n, \half, \s, %(4 * \odd + \c)
     .endr
-    vpbroadcastq ymm13, [group + Q3K_SCALES + 64 * \half + 16 * \s + 8 * \odd]
-    vpshufb ymm13, ymm13, SPREAD_SIGNED
-    vpsraw  ymm13, ymm13, 8
-    scale_tokens \n, (\half + \s + \odd == 0)
+    load_short_scales 13, (Q3K_SCALES + 64 * \half + 16 * \s + 8 * \odd)
+    scale_tokens \n, (\half + \s + \odd == 0), scale_short_token
 .endm
 
 .macro add_block_q3k t, sum, bias, scale
@@ -153,10 +146,8 @@ kernels_avx2_k_bits:
     .irp    c, 0, 1, 2, 3
     chunk_q2k \n, \half, \s, %(4 * \odd + \c)
     .endr
-    vpbroadcastq ymm13, [group + Q2K_SCALES + 64 * \half + 16 * \s + 8 * \odd]
-    vpand   ymm13, ymm13, low_nibbles
-    vpshufb ymm13, ymm13, SPREAD
-    scale_tokens \n, (\half + \s + \odd == 0)
+    load_scales 13, (Q2K_SCALES + 64 * \half + 16 * \s + 8 * \odd), low_nibbles
+    scale_tokens \n, (\half + \s + \odd == 0), scale_short_token
 .endm
 
 .macro mins_q2k n, p

@@ -9,9 +9,14 @@
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm4, ymm14 and what the body does.
 //
 // 32 bytes of weights are 8 rows by 4 columns, so that a lane of 32 bits is a row and 4 columns of
-// a token are broadcast to it. All tokens by 8 rows, then by the next 8. vpmaddubsw takes unsigned
-// by signed bytes and adds pairs, which saturate at 16 bits: a nibble by any x gives a pair within
-// 2 * 15 * 128 = 3840, so that an int16 collects 8 of them: 30720.
+// a token are broadcast to it. All tokens by 8 rows, then by the next 8.
+//
+// vpmaddubsw takes unsigned by signed bytes and adds pairs, which saturate at 16 bits: a nibble by any x
+// gives a pair within 2 * 15 * 128 = 3840, so that an int16 collects 8 of them: 30720.
+//
+// A kernel that defines AVX_VNNI before it includes this has vpdpbusd with VEX coding, as processors
+// without AVX-512 have it: four products added to 32 bits, of which nothing overflows. Of {vex} the
+// assembler must be told: else it takes the coding of AVX-512. That has no broadcast in an operand.
 #ifndef INGOT_KERNELS_X86_64_TILES_AVX2_H
 #define INGOT_KERNELS_X86_64_TILES_AVX2_H
 
@@ -39,12 +44,19 @@
 // Sum of one token += ymm weight by its 4 columns at `at`, or the sum begins with it.
 .macro multiply_token sum, weight, at, begin
     vpbroadcastd ymm14, dword ptr [block + \at]
+#ifdef AVX_VNNI
+    .if \begin
+    vpxor   xmm\sum, xmm\sum, xmm\sum
+    .endif
+    {vex} vpdpbusd ymm\sum, ymm\weight, ymm14
+#else
     .if \begin
     vpmaddubsw ymm\sum, ymm\weight, ymm14
     .else
     vpmaddubsw ymm14, ymm\weight, ymm14
     vpaddw  ymm\sum, ymm\sum, ymm14
     .endif
+#endif
 .endm
 
 // frame_bytes of stack, 31 of which may go to begin at a multiple of 32.

@@ -40,7 +40,7 @@ COLUMNS = {"arm64": [("ref", "ref", "cortex-a72"), ("neon", "neon", "cortex-a72"
                        ("rv64gc_zbb", "rv64gc_zbb", "no V"), ("rv64gc_zbb_zbc", "rv64gc_zbb_zbc", "no V"),
                        ("rvv 128", "rvv", "VLEN 128"), ("rvv_zvfh 128", "rvv_zvfh", "VLEN 128"),
                        ("rvv 256", "rvv", "VLEN 256"), ("rvv_zvfh 256", "rvv_zvfh", "VLEN 256")]}
-SUFFIX = re.compile(r"^(\w+?)_(ref|neon|neon_crc|neon_sha2|neon_dotprod|neon_i8mm|sve|rv64gc|rv64gc_zbc|rv64gc_zbb|rv64gc_zbb_zbc|rvv|rvv_zvfh|avx2|"
+SUFFIX = re.compile(r"^(\w+?)_(ref|neon|neon_crc|neon_sha2|neon_dotprod|neon_i8mm|sve|rv64gc|rv64gc_zbc|rv64gc_zbb|rv64gc_zbb_zbc|rvv|rvv_zvfh|avx2|avx2_vnni|"
                     r"avx512|avx512_vnni)$")
 
 Call = namedtuple("Call", "rows cols tokens bytes")

@@ -6,7 +6,7 @@
  * N threads do the same at once, each with memory of its own; TEXT: only rows whose symbols contain
  * it. A line a figure on stdout:
  *     read BYTES_PER_SECOND
- *     peak ISA MULTIPLY_ADDS_PER_SECOND
+ *     peak ISA MULTIPLY_ADDS_PER_SECOND (avx2; avxvnni and vnni where there are)
  *     gemv SYMBOL ROWS COLS BYTES_PER_SECOND PERCENT
  *     gemm SYMBOL ROWS COLS MULTIPLY_ADDS_PER_SECOND PERCENT */
 #include <pthread.h>
@@ -32,11 +32,12 @@ enum {
     GEMM_MACS = 1 << 27,
     PEAK_TURNS = 1 << 17,
     MAX_THREADS = 8,
-    MAX_JOBS = 64,
+    MAX_JOBS = 96,
 };
 
 void bench_read(const void *from, size_t bytes);
 void bench_peak_avx512_vnni(size_t turns);
+void bench_peak_avx2_vnni(size_t turns);
 void bench_peak_avx2(size_t turns);
 
 typedef void gemv_function(float *y, const void *w, const void *x, size_t rows, size_t cols,
@@ -84,7 +85,7 @@ struct job {
     double work;         /* of one turn: bytes or multiply-adds */
     double rates[TURNS]; /* work per second, of all threads, ascending in the end */
 };
-enum { READ, PEAK_AVX2, PEAK_VNNI, FIRST_ROW }; /* of state.jobs */
+enum { READ, PEAK_AVX2, PEAK_AVX_VNNI, PEAK_VNNI, FIRST_ROW }; /* of state.jobs */
 
 static struct native_state {
     unsigned n_threads;
@@ -169,6 +170,12 @@ static void run_peak_avx2(unsigned thread)
 {
     (void)thread;
     bench_peak_avx2(PEAK_TURNS);
+}
+
+static void run_peak_avx_vnni(unsigned thread)
+{
+    (void)thread;
+    bench_peak_avx2_vnni(PEAK_TURNS);
 }
 
 static void run_peak_vnni(unsigned thread)
@@ -262,6 +269,9 @@ static void add_jobs(uint32_t features)
 {
     add_job((struct job){ .function = run_read, .work = READ_BYTES });
     add_job((struct job){ .function = run_peak_avx2, .work = 8.0 * 32 * PEAK_TURNS });
+    add_job(
+        (struct job){ .function = features & CPU_X86_AVX_VNNI ? run_peak_avx_vnni : run_peak_avx2,
+                      .work = (features & CPU_X86_AVX_VNNI ? 12.0 * 32 : 8.0 * 32) * PEAK_TURNS });
     add_job((struct job){ .function = features & CPU_X86_VNNI ? run_peak_vnni : run_peak_avx2,
                           .work = (features & CPU_X86_VNNI ? 16.0 * 64 : 8.0 * 32) * PEAK_TURNS });
     for (size_t i = 0; i < kernel_n_rows; i++) {
@@ -282,19 +292,28 @@ static double counted(size_t job)
     return state.jobs[job].rates[COUNTED];
 }
 
+/* What the products of this row are made of. */
+static size_t peak_of(const struct kernel_row *row)
+{
+    return row->features & CPU_X86_VNNI       ? PEAK_VNNI
+           : row->features & CPU_X86_AVX_VNNI ? PEAK_AVX_VNNI
+                                              : PEAK_AVX2;
+}
+
 static void print_jobs(uint32_t features)
 {
     printf("read %.0f\npeak avx2 %.0f\n", counted(READ), counted(PEAK_AVX2));
+    if (features & CPU_X86_AVX_VNNI) {
+        printf("peak avxvnni %.0f\n", counted(PEAK_AVX_VNNI));
+    }
     if (features & CPU_X86_VNNI) {
         printf("peak vnni %.0f\n", counted(PEAK_VNNI));
     }
     for (size_t i = FIRST_ROW; i < state.n_jobs; i++) {
         const struct job *job = &state.jobs[i];
-        size_t peak = job->row->features & CPU_X86_VNNI ? PEAK_VNNI : PEAK_AVX2;
-
         printf("%s %s %zu %zu %.0f %.1f\n", is_gemm(job) ? "gemm" : "gemv", job->row->symbol,
                job->size.rows, job->size.cols, counted(i),
-               100 * counted(i) / counted(is_gemm(job) ? peak : READ));
+               100 * counted(i) / counted(is_gemm(job) ? peak_of(job->row) : READ));
     }
 }
 

@@ -29,6 +29,17 @@ func bench_peak_avx512_vnni
     jnz     1b
 endfunc bench_peak_avx512_vnni
 
+// void bench_peak_avx2_vnni(size_t turns)
+// The same of 32 multiply-adds each, with VEX coding and all registers that has.
+func bench_peak_avx2_vnni
+1:
+    .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+    {vex} vpdpbusd ymm\n, ymm14, ymm15
+    .endr
+    dec     rdi
+    jnz     1b
+endfunc bench_peak_avx2_vnni
+
 // void bench_peak_avx2(size_t turns)
 // 8 times a turn 32 products to 8 sums of 32 bits: vpmaddubsw, vpmaddwd by ones, vpaddd.
 func bench_peak_avx2

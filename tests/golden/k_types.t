@@ -37,7 +37,7 @@ def nmse(ours, theirs):
 
 
 def isas():
-    return [name for name in ("ref", "neon", "dotprod", "i8mm", "rv64gc", "rvv", "avx2", "vnni")
+    return [name for name in ("ref", "neon", "dotprod", "i8mm", "rv64gc", "rvv", "avx2", "avxvnni", "vnni")
             if logits([1], "--isa", name)[0]]
 
 

@@ -33,8 +33,8 @@ def nmse(ours, theirs):
 
 
 def isas():
-    found = [name for name in ("ref", "neon", "dotprod", "rv64gc", "rvv", "avx2", "avx512", "vnni")
-             if run([HOST, "logits", MODEL, "--tokens", "1", "-n", "0", "-o", OUT, "-q", "--isa",
+    found = [name for name in ("ref", "neon", "dotprod", "rv64gc", "rvv", "avx2", "avxvnni", "avx512",
+                              "vnni") if run([HOST, "logits", MODEL, "--tokens", "1", "-n", "0", "-o", OUT, "-q", "--isa",
                      name])[0] == 0]
     return found
 

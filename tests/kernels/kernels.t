@@ -23,6 +23,7 @@ my @sve = $long ? (16, 32, 64, 256) : (16, 32, 256); # bytes; neoverse-v1 has 32
 my @runs = (
     ['x86_64', 'x86-64', '', ''],
     ['x86_64', 'x86-64 without AVX-512', '', '--features avx2'], # other registers to poison
+    ['x86_64', 'x86-64 with AVX-VNNI', '', '--features avxvnni --row _avx2_vnni'],
     arm64('cortex-a53', ''),
     ($long ? arm64('cortex-a72', $kernels) : ()),
     arm64('cortex-a76', $newer),
@@ -124,4 +125,20 @@ for my $run (@runs) {
     finish_oldest() if @waiting == 2;
 }
 finish_oldest();
+
+# A CPU with AVX2 or AVX-VNNI may lack AVX-512, whose instructions begin with 0x62 and which ours has: vpdpbusd
+# is coded so where the assembler is not told otherwise.
+sub check_codings {
+    my $program = "$dir/kernels_test.x86_64";
+    my $why = missing($program, 'objdump');
+    return result(1, "codings # SKIP $why") if $why;
+    my ($symbol, $seen, %bad) = ('', 0);
+    for (`objdump -d $program`) {
+        ($symbol, $seen) = ($1, $seen + ($1 ne '')) if /^\w+ <(\w+_avx2(?:_vnni)?|).*>:/;
+        $bad{$symbol} = 1 if $symbol && /^ *\w+:\t62 /;
+    }
+    result($seen > 90 && !%bad, "$seen kernels of AVX2 and AVX-VNNI have no instruction of AVX-512" .
+        join '', map { " ($_)" } sort keys %bad);
+}
+check_codings();
 print "1..$n\n";

@@ -2,6 +2,9 @@
  *     kernels_test [--seed N] [--features all|NAME] [--row TEXT] [--rows all|kernels]
  * NAME as isa= takes it; TEXT: only rows whose symbols contain it; kernels: without references.
  * With either the broken kernels are left out. */
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +95,15 @@ static void print_vector_length(uint32_t features)
     }
 }
 
+/* CPUID.(EAX=7, ECX=1):EAX bit 4; a CPU without this subleaf answers 0. */
+static uint32_t avx_vnni(void)
+{
+    unsigned a = 0, b, c, d;
+
+    (void)__get_cpuid_count(7, 1, &a, &b, &c, &d);
+    return feature(a >> 4, CPU_X86_AVX_VNNI);
+}
+
 /* These ask the operating system too. */
 static uint32_t cpu_features(void)
 {
@@ -101,9 +113,9 @@ static uint32_t cpu_features(void)
     }
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
         !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) {
-        return CPU_X86_AVX2;
+        return CPU_X86_AVX2 | avx_vnni();
     }
-    return CPU_X86_AVX2 | CPU_X86_AVX512 |
+    return CPU_X86_AVX2 | avx_vnni() | CPU_X86_AVX512 |
            feature(__builtin_cpu_supports("avx512vnni") != 0, CPU_X86_VNNI);
 }
 #endif

@@ -10,8 +10,10 @@ enum {
     V1 = CPU_ARM64_NEON | CPU_ARM64_DOTPROD | CPU_ARM64_I8MM | CPU_ARM64_SVE,
     A64FX = CPU_ARM64_NEON | CPU_ARM64_SVE,
     ZEN4 = CPU_X86_AVX2 | CPU_X86_AVX512 | CPU_X86_VNNI,
+    ALDER_LAKE = CPU_X86_AVX2 | CPU_X86_AVX_VNNI,
+    SAPPHIRE_RAPIDS = ZEN4 | ALDER_LAKE,
     RVA23 = CPU_RV64_GC | CPU_RV64_V | CPU_RV64_ZVFH,
-    EVERYTHING = V1 | ZEN4 | RVA23,
+    EVERYTHING = V1 | SAPPHIRE_RAPIDS | RVA23,
 };
 
 static void test_text(void)
@@ -22,6 +24,7 @@ static void test_text(void)
     OK(strcmp(kernels_features_text(text, V1), "neon dotprod i8mm sve") == 0, "arm64: %s", text);
     OK(strcmp(kernels_features_text(text, RVA23), "rv64gc rvv zvfh") == 0, "riscv64: %s", text);
     OK(strcmp(kernels_features_text(text, ZEN4), "avx2 avx512 vnni") == 0, "x86-64: %s", text);
+    OK(strcmp(kernels_features_text(text, ALDER_LAKE), "avx2 avxvnni") == 0, "x86-64: %s", text);
     OK(strlen(kernels_features_text(text, EVERYTHING)) < sizeof text, "all fit: %s", text);
 }
 
@@ -54,6 +57,10 @@ static void test_force(void)
     check_force(ZEN4, "avx2", CPU_X86_AVX2);
     check_force(ZEN4, "avx512", CPU_X86_AVX2 | CPU_X86_AVX512);
     check_force(ZEN4, "vnni", ZEN4);
+    check_force(ALDER_LAKE, "avx2", CPU_X86_AVX2);
+    check_force(ALDER_LAKE, "avxvnni", ALDER_LAKE);
+    check_force(SAPPHIRE_RAPIDS, "avxvnni", ALDER_LAKE);
+    check_force(SAPPHIRE_RAPIDS, "vnni", SAPPHIRE_RAPIDS);
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         OK(!kernels_force(A64FX, unknown[i], &out) && out == 4711, "\"%s\" is not available there",
            unknown[i]);
