@@ -10,7 +10,7 @@
 //
 // A load widens the bytes of scales and minima to words. 8 rows x 32 columns take 8 sdot, 8 to part
 // the nibbles and 36 instructions in all at 256 bits: 13.4 cycles in the model of Neoverse V1
-// (llvm-mca 19); the kernel with the dot product takes 50 and 12.
+// (llvm-mca 19); the kernel with the dot product takes 50 and 12, and is taken there.
 #include "kernels/arm64/gemv_sve.h"
 
 #define at_32 x11
@@ -129,5 +129,5 @@
 .endm
 
 func gemv_f32_q4kx8_q8k_sve, sve
-    gemv_sve_pairs gemv_f32_q4kx8_q8k_neon_dotprod, blocks_q4k, COLS_K_LOG2, Q4K_BYTES
+    gemv_sve_pairs gemv_f32_q4kx8_q8k_neon_dotprod, blocks_q4k, COLS_K_LOG2, Q4K_BYTES, 64
 endfunc gemv_f32_q4kx8_q8k_sve

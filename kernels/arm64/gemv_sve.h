@@ -1,6 +1,7 @@
 // Shared by the quantized gemvs with SVE: the loop over pairs of groups of 8 rows, as in
 // gemv_neon_dotprod.h. 4 columns of 8 rows are 32 bytes: one vector at 256 bits and the low part of
-// one beyond that. At 128 bits a Z register is a V register and the NEON kernel takes over; rows of
+// one beyond that. At 128 bits a Z register is a V register and the NEON kernel takes over, as it does
+// for a format where a kernel says that it is the faster one at 256; rows of
 // kernels.inc that name these kernels ask for the dot product of both.
 #ifndef INGOT_KERNELS_ARM64_GEMV_SVE_H
 #define INGOT_KERNELS_ARM64_GEMV_SVE_H
@@ -15,10 +16,10 @@
 #define all_words p1
 #define row_words p2
 
-// Body of a gemv, as gemv_pairs.
-.macro gemv_sve_pairs neon_kernel, blocks, block_bits, block_bytes
+// Body of a gemv, as gemv_pairs. least: bytes of the shortest vectors that the NEON kernel is not as fast with.
+.macro gemv_sve_pairs neon_kernel, blocks, block_bits, block_bytes, least=32
     cntb    vector_bytes
-    cmp     vector_bytes, #32
+    cmp     vector_bytes, #\least
     b.lo    \neon_kernel
     cbz     rows_left, .Ldone\@
     save_vectors

@@ -19,12 +19,17 @@ CURE = (f"static cycles need llvm-mca {LLVM} or newer: `make setup` installs it 
 # the A76: cortex-a76 is scheduled as an A57, so that neoverse-n1, the same core for servers, is
 # the better guess.
 TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "aarch64",
-           ("cortex-a53", "cortex-a55", "cortex-a72", "cortex-a76", "neoverse-n1", "neoverse-v1")),
+           ("cortex-a53", "cortex-a55", "cortex-a72", "cortex-a76", "neoverse-n1", "neoverse-v1",
+            "cortex-a510", "neoverse-n2", "neoverse-v2")),
           (Machine("virt-riscv64", "virt-riscv64 V", ["-cpu", "rv64,v=true,vlen=128,zvfh=true"]),
            "riscv64", ("sifive-p670",))]
 FEATURES = {"aarch64": "--mattr=+all", "riscv64": "--mattr=+m,+a,+f,+d,+c,+v,+zvfh,+zicbop"}
 ASSEMBLY = re.compile(r"_(?:neon|sve|rvv)(?:_\w+)?$") # none of these cores lacks V
-SHARED = "panel_f16_neon" # counts for the kernel that called it
+# Cores whose SVE has 128 bits: the products between which kernels/arm64 chooses there. What SVE does is traced at
+# 256 bits. cortex-a710 and cortex-x2 are scheduled as neoverse-n2, cortex-x4 as neoverse-v2.
+SVE_128 = ("cortex-a510", "neoverse-n2", "neoverse-v2")
+CHOSEN = re.compile(r"^gem[vm]_f32_q(?:4|8|4k|6k)x8_\w+_(?:dotprod|i8mm)$")
+SHARED = "panel_f16_neon" # counts for the kernel that called it, as one does that a kernel goes on to
 
 
 def tools():
@@ -67,7 +72,8 @@ def trace(machine, kernels):
             if line.startswith("Trace"):
                 address = int(line.split("/")[1], 16)
                 at = kernels[bisect.bisect_right(starts, address) - 1][2]
-                symbol = symbol if at == SHARED else at
+                if at != SHARED and not executed[at]: # each runs once; who comes again was gone on to
+                    symbol = at
                 executed[symbol].append(address)
     os.remove(log)
     return executed, console
@@ -93,6 +99,10 @@ def cycles(mca, triple, core, code):
     return int(total.group(1)) if total else None
 
 
+def is_wanted(core, symbol):
+    return core not in SVE_128 or CHOSEN.match(symbol) is not None
+
+
 def measure(mca, objdump, parse):
     """Yields (symbol, call, instructions, {core: cycles}) of every assembly row, without cores that
     lack one of its instructions. parse: console to [(symbol, call, numbers)]."""
@@ -102,9 +112,9 @@ def measure(mca, objdump, parse):
         text = disassemble(objdump, elf, triple)
         calls = [(symbol, call, ".Lthere:\n" + "\n".join(text[at] for at in executed[symbol][:-1]))
                  for symbol, call, _ in parse(console) if symbol in executed] # but for the return
-        jobs = [(core, code) for _, _, code in calls for core in cores]
+        jobs = [(core, code) for symbol, _, code in calls for core in cores if is_wanted(core, symbol)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             totals = iter(list(pool.map(lambda job: cycles(mca, triple, *job), jobs)))
         for symbol, call, _ in calls:
-            found = {core: next(totals) for core in cores}
+            found = {core: next(totals) for core in cores if is_wanted(core, symbol)}
             yield symbol, call, len(executed[symbol]), {c: n for c, n in found.items() if n}

@@ -141,4 +141,33 @@ sub check_codings {
         join '', map { " ($_)" } sort keys %bad);
 }
 check_codings();
+
+# Which integer kernels of SVE go on to the dot product's at a length of vectors in bytes: what QEMU translates.
+sub went_on {
+    my ($program, $bytes, @symbols) = @_;
+    my $log = "$dir/sve-$bytes.log";
+    my @found;
+    for my $symbol (@symbols) {
+        my $out = `timeout 60 qemu-aarch64 -cpu max,sve-default-vector-length=$bytes -d in_asm -D $log $program --seed 1 --row $symbol`;
+        my $text = do { local (@ARGV, $/) = $log; <> };
+        push @found, 'failed' if $? || $out !~ /^ok/m || $text !~ /^IN: $symbol$/m;
+        push @found, $symbol =~ s/_sve$//r if $text =~ /^IN: \w+_neon_dotprod$/m;
+    }
+    unlink $log;
+    return "@found";
+}
+
+sub check_choice {
+    my $program = "$dir/kernels_test.arm64";
+    my $why = missing($program, 'qemu-aarch64');
+    return result(1, "the choice at a vector length # SKIP $why") if $why;
+    my @gemv = map { "gemv_f32_$_" } qw(q4kx8_q8k q4x8_q8 q6kx8_q8k q8x8_q8);
+    my @gemm = map { "gemm_f32_$_" } qw(q4kx8_q8kx4 q4x8_q8x4 q6kx8_q8kx4 q8x8_q8x4);
+    my %expected = (16 => "@gemv @gemm", 32 => "@gemv[0, 1]", 64 => '');
+    for my $bytes (sort { $a <=> $b } keys %expected) {
+        my $found = went_on($program, $bytes, map { $_ . '_sve' } @gemv, @gemm);
+        result($found eq $expected{$bytes}, "SVE of $bytes bytes goes on to the dot product: " . ($found || 'never'));
+    }
+}
+check_choice();
 print "1..$n\n";
