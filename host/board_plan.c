@@ -4,6 +4,7 @@
 #include "runtime/base/arena.h"
 #include "runtime/model/layer_kinds.h"
 #include "runtime/session/session.h"
+#include "runtime/text/format_text.h"
 
 enum { LEAST_CONTEXT = 256 };
 
@@ -87,6 +88,20 @@ uint64_t board_plan_read(const struct plan *plan, const struct image *img)
         plan_embedding_range(img, 0, &offset, &row);
     }
     return plan->layers.read + plan->head.read + plan->table.bytes + row;
+}
+
+const char *board_plan_head(const struct plan *plan, const struct image *img,
+                            char text[BOARD_PLAN_HEAD_BYTES])
+{
+    unsigned percent = plan_head_percent(plan, img);
+
+    text[0] = '\0';
+    if (percent == 100) {
+        format_text(text, BOARD_PLAN_HEAD_BYTES, ", and the head");
+    } else if (percent != 0) {
+        format_text(text, BOARD_PLAN_HEAD_BYTES, ", and %u %% of the head", percent);
+    }
+    return text;
 }
 
 unsigned board_rate_decimals(uint64_t decode_ns)

@@ -23,6 +23,11 @@ enum err board_plan(struct plan *plan, const struct board_request *r);
 /* Bytes of memory that the plan takes beside firmware and program. */
 uint64_t board_plan_memory(const struct plan *plan, const struct image *img);
 
+/* ", and the head", ", and 41 % of the head", or "": none of it stays. */
+enum { BOARD_PLAN_HEAD_BYTES = 32 };
+const char *board_plan_head(const struct plan *plan, const struct image *img,
+                            char text[BOARD_PLAN_HEAD_BYTES]);
+
 /* Bytes read from the card for a token; 0: resident. */
 uint64_t board_plan_read(const struct plan *plan, const struct image *img);
 

@@ -13,7 +13,7 @@ static void print_board(struct plan *plan, const struct image *img, const struct
     const struct board_request r = { .image = img, .board = b, .ram = (uint64_t)ram_mib << 20 };
     uint32_t n = img->header->params.n_layers;
     char size[FORMAT_NUMBER_BYTES], read[FORMAT_NUMBER_BYTES] = "-",
-                                    rate[FORMAT_NUMBER_BYTES] = "-";
+                                    rate[FORMAT_NUMBER_BYTES] = "-", head[BOARD_PLAN_HEAD_BYTES];
 
     printf("%-12s %10s", b->name, format_bytes(size, r.ram));
     if (board_plan(plan, &r) != ERR_OK) {
@@ -31,7 +31,7 @@ static void print_board(struct plan *plan, const struct image *img, const struct
            format_bytes(size, board_plan_memory(plan, img)), read, rate);
     if (plan->residency == PLAN_STREAMED) {
         printf("  %u of %u %s stay%s", plan->layers.n_pinned, n, plural(n, "layer", "layers"),
-               plan->head.tiled ? "" : ", and the head");
+               board_plan_head(plan, img, head));
     }
     putchar('\n');
 }

@@ -51,6 +51,7 @@ static cJSON *board_value(struct plan *plan, const struct image *img, const stru
     if (plan->residency == PLAN_STREAMED) {
         info_json_add_count(o, "layers_that_stay", plan->layers.n_pinned);
         cJSON_AddBoolToObject(o, "head_stays", !plan->head.tiled);
+        info_json_add_count(o, "head_percent_that_stays", plan_head_percent(plan, img));
     }
     return o;
 }

@@ -119,7 +119,7 @@ static void print_board(const struct board_request *r)
 
 static void print_plan(const struct plan *plan, const struct board_request *r)
 {
-    char text[192];
+    char text[192], head[BOARD_PLAN_HEAD_BYTES];
     char bytes[FORMAT_NUMBER_BYTES], rate[FORMAT_NUMBER_BYTES];
 
     printf("weights     %s, context %u, %s of memory in all\n",
@@ -128,7 +128,7 @@ static void print_plan(const struct plan *plan, const struct board_request *r)
     if (plan->residency == PLAN_STREAMED) {
         printf("            %u of %u layers stay%s; %s read for each token\n",
                plan->layers.n_pinned, r->image->header->params.n_layers,
-               plan->head.tiled ? "" : ", and the head",
+               board_plan_head(plan, r->image, head),
                format_bytes(bytes, board_plan_read(plan, r->image)));
     }
     if (plan->experts.n_slots != 0) {

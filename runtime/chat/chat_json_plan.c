@@ -15,13 +15,14 @@ static void say_streaming(struct console *c, const struct model *m)
 {
     const struct plan *p = &m->plan;
 
-    console_event_more(c,
-                       ",'layers':%u,'layers_streamed':%u,'head_streamed':%s,'slots':%u,"
-                       "'slot_bytes':%llu,'read_bytes_per_pass':%llu",
-                       (unsigned)m->image.header->params.n_layers, (unsigned)p->layers.n_streamed,
-                       p->head.tiled ? "true" : "false", (unsigned)p->memory.n_slots,
-                       (unsigned long long)p->memory.slot,
-                       (unsigned long long)model_planned_bytes(m));
+    console_event_more(
+        c,
+        ",'layers':%u,'layers_streamed':%u,'head_streamed':%s,'head_pinned_percent':%u,'slots':%u,"
+        "'slot_bytes':%llu,'read_bytes_per_pass':%llu",
+        (unsigned)m->image.header->params.n_layers, (unsigned)p->layers.n_streamed,
+        p->head.tiled ? "true" : "false", plan_head_percent(p, &m->image),
+        (unsigned)p->memory.n_slots, (unsigned long long)p->memory.slot,
+        (unsigned long long)model_planned_bytes(m));
     console_event_more(c, ",'expert_cache_bytes':%llu,'kv_card_bytes':%llu",
                        (unsigned long long)p->experts.bytes, (unsigned long long)p->kv.card);
 }

@@ -68,10 +68,25 @@ static void experts_text(const struct model *m, char *text, size_t bytes)
     }
 }
 
+/* ", head", or ", 41 % of the head", or nothing of it. */
+static const char *head_text(const struct model *m, char *text, size_t bytes)
+{
+    unsigned percent = plan_head_percent(&m->plan, &m->image);
+
+    text[0] = '\0';
+    if (percent == 100) {
+        format_text(text, bytes, ", head");
+    } else if (percent != 0) {
+        format_text(text, bytes, ", %u %% of the head", percent);
+    }
+    return text;
+}
+
 static void weights_text(const struct model *m, char *text, size_t bytes)
 {
     const struct plan *p = &m->plan;
     uint32_t n = m->image.header->params.n_layers;
+    char head[32];
 
     if (p->residency == PLAN_RESIDENT) {
         format_text(text, bytes, "resident: all %u %s, embedding and head, read once", (unsigned)n,
@@ -82,7 +97,7 @@ static void weights_text(const struct model *m, char *text, size_t bytes)
     } else {
         format_text(text, bytes, "streamed: pinned %u of %u %s%s%s", (unsigned)p->layers.n_pinned,
                     (unsigned)n, plural((unsigned)n, "layer", "layers"),
-                    p->pinned[0] ? ", embedding" : "", p->head.tiled ? "" : ", head");
+                    p->pinned[0] ? ", embedding" : "", head_text(m, head, sizeof head));
         experts_text(m, text, bytes);
     }
 }
@@ -90,6 +105,8 @@ static void weights_text(const struct model *m, char *text, size_t bytes)
 static void io_text(const struct model *m, char *text, size_t bytes)
 {
     const struct plan *p = &m->plan;
+    const char *rest = p->head.first_row != 0 ? " and the rest of the head in tiles"
+                                              : " and the head in tiles";
     char slot[FORMAT_NUMBER_BYTES];
     char pass[FORMAT_NUMBER_BYTES];
 
@@ -101,8 +118,7 @@ static void io_text(const struct model *m, char *text, size_t bytes)
                 (unsigned)p->memory.n_slots, plural((unsigned)p->memory.n_slots, "slot", "slots"),
                 format_bytes(slot, p->memory.slot), (unsigned)p->layers.n_streamed,
                 plural((unsigned)p->layers.n_streamed, "layer", "layers"),
-                p->head.tiled ? " and the head in tiles" : "",
-                format_bytes(pass, model_planned_bytes(m)));
+                p->head.tiled ? rest : "", format_bytes(pass, model_planned_bytes(m)));
 }
 
 /* It is no region: its bytes lie on the card. */

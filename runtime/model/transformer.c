@@ -313,7 +313,7 @@ static void output_norm(const struct transformer *t, float *y, const float *x)
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
     const struct ingot_tensor *b = image_tensor(t->image, INGOT_OUTPUT_NORM_BIAS, INGOT_NO_LAYER);
     const uint8_t *segment = t->stream->segments[w->segment];
-    const uint8_t *at = segment != NULL ? segment + w->offset : t->stream->output_norm;
+    const uint8_t *at = segment != NULL ? segment + w->offset : t->stream->head + w->offset;
     const float *weights = (const void *)at;
 
     if (b != NULL) {
@@ -325,36 +325,47 @@ static void output_norm(const struct transformer *t, float *y, const float *x)
     }
 }
 
+static void run_rows(struct transformer *t, const uint8_t *rows, uint32_t first, uint32_t n)
+{
+    t->rows = rows;
+    t->first_row = first;
+    t->n_rows = n;
+    workers_run(t->workers, head_work, t);
+}
+
 static enum err run_tiles(struct transformer *t)
 {
-    for (uint32_t i = 0; i < t->stream->plan->head.n_tiles; i++) {
-        struct plan_tile tile;
-        enum err e = stream_tile(t->stream, i, &tile, &t->rows);
+    enum err e = ERR_OK;
 
-        if (e != ERR_OK) {
-            return e;
+    for (uint32_t i = 0; i < t->stream->plan->head.n_tiles && e == ERR_OK; i++) {
+        struct plan_share share = plan_head_share(t->stream->plan, i);
+        struct plan_tile tile;
+        const uint8_t *rows;
+
+        if (share.n_rows != 0) {
+            rows = stream_head_row(t->stream, share.first_row);
+            run_rows(t, rows, share.first_row, share.n_rows);
         }
-        t->first_row = tile.first_row;
-        t->n_rows = tile.n_rows;
-        workers_run(t->workers, head_work, t);
-        stream_tile_done(t->stream, i);
+        e = stream_tile(t->stream, i, &tile, &rows);
+        if (e == ERR_OK) {
+            run_rows(t, rows, tile.first_row, tile.n_rows);
+            stream_tile_done(t->stream, i);
+        }
     }
-    return ERR_OK;
+    return e;
 }
 
 static enum err tiled_head(struct transformer *t)
 {
-    bool again;
-    enum err e;
+    bool again = true;
+    enum err e = ERR_OK;
 
-    do {
-        again = false;
+    while (again && e == ERR_OK) {
         e = run_tiles(t);
-        if (e != ERR_OK) {
-            return e;
+        if (e == ERR_OK) {
+            e = stream_head_check(t->stream, &again);
         }
-        e = stream_head_check(t->stream, &again);
-    } while (again);
+    }
     return e;
 }
 
@@ -400,10 +411,7 @@ static enum err compute_head(struct transformer *t, uint32_t n, float **logits)
             return e;
         }
     } else {
-        t->rows = t->stream->segments[w->segment] + w->offset;
-        t->first_row = 0;
-        t->n_rows = w->rows;
-        workers_run(t->workers, head_work, t);
+        run_rows(t, t->stream->segments[w->segment] + w->offset, 0, w->rows);
     }
     for (uint32_t i = 0; i < n; i++) {
         finish_logits(t, a->logits + i * a->logits_stride, w->rows);
@@ -448,10 +456,8 @@ static void take_hidden(struct transformer *t, uint32_t i, uint32_t token)
 
 const float *transformer_hidden(struct transformer *t, uint32_t token)
 {
-    const struct activations *a = &t->act;
-
-    output_norm(t, a->norm, a->x + token * a->dim_stride);
-    return a->norm;
+    output_norm(t, t->act.norm, t->act.x + token * t->act.dim_stride);
+    return t->act.norm;
 }
 
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits)

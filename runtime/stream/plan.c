@@ -19,44 +19,11 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    FASTER_PERCENT = 3
-}; /* a plan is preferred for its predicted time only if it is faster by this: rates are measured to
-    * a few percent */
-
-/* ---- the head in tiles ---------------------------------------------------------------------- */
-
-/* Cut the output matrix into tiles of one slot at most, whole groups of rows.
- *
- *   tile_rows = group_rows * floor((slot - slack) / group_bytes)
- *   n_tiles   = ceil(rows / tile_rows)
- *
- * The slack is for sectors at both ends that a tile shares with its neighbours. Every pass reads
- * these sectors twice, so head->read is a little more than the matrix. */
-static void plan_tiles(struct plan *plan, const struct plan_weights *w)
-{
-    const struct ingot_tensor *t = image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER);
-    const struct ingot_segment *s = &w->image->segments[t->segment];
-    struct plan_head *head = &plan->head;
-    uint64_t groups;
-
-    *head = (struct plan_head){ .tiled = true,
-                                .group_rows = t->interleave,
-                                .base = s->offset + t->offset,
-                                .end = s->offset + s->bytes };
-    if (t->interleave == 1) { /* F32 and F16 have no groups; any matrix is multiplied by 8 rows */
-        head->group_rows = 8;
-    }
-    head->group_bytes = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)head->group_rows;
-    groups = (plan->memory.slot - PLAN_TILE_SLACK) / head->group_bytes;
-    head->tile_rows = (uint32_t)min_u64(groups, t->rows) * head->group_rows;
-    head->n_tiles = (t->rows + head->tile_rows - 1) / head->tile_rows;
-    for (uint32_t i = 0; i < head->n_tiles; i++) {
-        struct plan_tile tile;
-
-        plan_head_tile(plan, w->image, i, &tile);
-        head->read += tile.bytes;
-    }
-}
+    FASTER_PERCENT = 3, /* a plan is preferred for its predicted time only if it is faster by this:
+                         * rates are measured to a few percent */
+    REGAIN_TOKENS = 16, /* a reply has more, mostly: so many make up for a slower prompt */
+    HEAD_PARTS = 4,     /* of the room for layers and head, those that are tried for the head */
+};
 
 /* ---- what stays ----------------------------------------------------------------------------- */
 
@@ -79,29 +46,27 @@ static void pin_segment(struct plan *plan, const struct plan_weights *w, uint32_
  *
  *   place(i) = i * (L - 1) / (n - 1)
  */
-static uint64_t streamed_place(const struct plan *plan, const struct plan_weights *w, uint64_t i,
-                               uint64_t n)
+static uint64_t streamed_place(const struct plan_weights *w, uint64_t head, uint64_t i, uint64_t n)
 {
-    uint64_t layers = w->n_layers * w->largest_layer, pass = layers;
+    uint64_t layers = w->n_layers * w->largest_layer, pass = layers + head;
 
-    if (!plan->head.tiled) {
-        pass += image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER)->bytes;
-    }
     if ((n - 1) * pass > (layers - w->largest_layer) * n) {
         return i * (w->n_layers - 1) / (n - 1);
     }
     return i * pass / (n * w->largest_layer);
 }
 
-/* Pin all layers but n, of which number `found` streams once its place is reached. */
-static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t pinned)
+/* Pin all layers but n, of which number `found` streams once its place is reached. head: its
+ * bytes where it is pinned. */
+static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t pinned,
+                       uint64_t head)
 {
     uint32_t n = w->n_layers - pinned, found = 0;
 
     for (uint32_t i = 0; i < w->n_layers; i++) {
         uint32_t segment = image_layer_segment(w->image, i);
 
-        if (found == n || i < streamed_place(plan, w, found, n)) {
+        if (found == n || i < streamed_place(w, head, found, n)) {
             pin_segment(plan, w, segment);
         } else {
             plan->layers.read += plan_segment_bytes(w, segment);
@@ -122,7 +87,7 @@ static bool try_resident(struct plan *plan, const struct plan_weights *w, uint64
     if (!whole && (w->tied || w->by_rows > limit)) {
         return false;
     }
-    pin_layers(plan, w, w->n_layers);
+    pin_layers(plan, w, w->n_layers, 0);
     pin_segment(plan, w, image_head_segment(w->image));
     if (whole) {
         plan->residency = PLAN_RESIDENT;
@@ -134,66 +99,115 @@ static bool try_resident(struct plan *plan, const struct plan_weights *w, uint64
     return true;
 }
 
-/* The slots, the head or its norm, then as many layers as fit. Every streamed byte costs the same
- * per token, so bytes alone decide which segments are pinned:
+/* The slots, the head or what lies before it, then as many layers as fit. Every streamed byte costs
+ * the same per token, so bytes alone decide which segments are pinned:
  *
  *   limit >= streamed[form] + pinned layers * largest layer
  *
- * At least one layer streams: otherwise the weights would be resident. */
-static void stream_with(struct plan *plan, const struct plan_weights *w, uint64_t limit,
-                        enum plan_head_form form)
+ * At least one layer streams beside a whole head: otherwise the weights would be resident. */
+static void stream_whole(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
-    uint64_t room = (limit - w->streamed[form]) / w->largest_layer;
-    bool tiled = form == PLAN_HEAD_TILED;
+    uint64_t room = (limit - w->streamed[PLAN_HEAD_WHOLE]) / w->largest_layer;
 
-    plan->residency = PLAN_STREAMED;
-    plan->memory.n_slots = PLAN_SLOTS;
-    plan->memory.slot = (size_t)w->slot[form];
-    if (tiled) {
-        plan_tiles(plan, w);
-    }
-    if (tiled || !w->tied) { /* a tied embedding in tiles is not in memory either */
+    plan->memory.slot = (size_t)w->slot[PLAN_HEAD_WHOLE];
+    if (!w->tied) {
         plan->rows.bytes = (size_t)w->row;
     } else {
         pin_segment(plan, w, image_embedding_segment(w->image));
     }
-    if (tiled && !w->tied) {
-        plan->memory.pinned += (size_t)w->norm;
-    } else {
-        pin_segment(plan, w, image_head_segment(w->image));
-    }
-    pin_layers(plan, w, (uint32_t)min_u64(room, w->n_layers - 1));
+    pin_segment(plan, w, image_head_segment(w->image));
+    pin_layers(plan, w, (uint32_t)min_u64(room, w->n_layers - 1),
+               image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER)->bytes);
 }
 
-/* A token takes less time, by more than the error of the rates, and a prompt not much more. */
+/* The same of a head in tiles. Its first rows stay in the memory that layers leave, and in `parts` of
+ * HEAD_PARTS of the room that they have together. A tied embedding is not in memory either. */
+static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64_t limit,
+                         enum plan_head_form form, uint64_t parts)
+{
+    uint64_t matrix = image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER)->bytes;
+    uint64_t room = limit - w->streamed[form], head = min_u64(room / HEAD_PARTS * parts, matrix);
+    uint32_t layers = w->n_layers;
+    uint64_t used;
+
+    plan->memory.slot = (size_t)w->slot[form];
+    plan->rows.bytes = (size_t)w->row;
+    if (w->tied) {
+        pin_segment(plan, w, image_head_segment(w->image));
+    }
+    if (form == PLAN_HEAD_TILED) {
+        layers = (uint32_t)min_u64((room - head) / w->largest_layer, w->n_layers);
+    }
+    pin_layers(plan, w, layers, 0);
+    used = plan->memory.pinned + w->before + PLAN_SLOTS * plan->memory.slot + w->row_sums +
+           PLAN_MOST_ROWS * w->row;
+    plan_tiles(plan, w, max_u64(limit, used) - used);
+    plan->memory.pinned += plan_head_bytes(plan);
+}
+
+/* A token takes less time, by more than the error of the rates; and a chunk of a prompt not much more, or
+ * no more than a short reply regains. */
 static bool is_faster(const struct plan_prediction *other, const struct plan_prediction *than)
 {
-    return than->decode_ns != 0 &&
-           other->decode_ns * (100 + FASTER_PERCENT) < than->decode_ns * 100 &&
-           other->prefill_ns * 100 <= than->prefill_ns * (100 + FASTER_PERCENT);
+    if (than->decode_ns == 0 ||
+        other->decode_ns * (100 + FASTER_PERCENT) >= than->decode_ns * 100) {
+        return false;
+    }
+    return other->prefill_ns * 100 <= than->prefill_ns * (100 + FASTER_PERCENT) ||
+           other->prefill_ns - than->prefill_ns <=
+               REGAIN_TOKENS * (than->decode_ns - other->decode_ns);
+}
+
+/* One way to stream, with its prediction. */
+static void stream_with(struct plan *plan, const struct plan_weights *w, uint64_t limit,
+                        enum plan_head_form form, uint64_t parts)
+{
+    plan->residency = PLAN_STREAMED;
+    plan->memory.n_slots = PLAN_SLOTS;
+    if (form == PLAN_HEAD_WHOLE) {
+        stream_whole(plan, w, limit);
+    } else {
+        stream_tiled(plan, w, limit, form, parts);
+    }
+    plan_predict(plan, w->image);
+}
+
+/* Another way, if it is faster. */
+static void try_faster(struct plan *plan, const struct plan *start, const struct plan_weights *w,
+                       uint64_t limit, enum plan_head_form form, uint64_t parts)
+{
+    struct plan other = *start;
+
+    if (w->streamed[form] > limit) {
+        return;
+    }
+    stream_with(&other, w, limit, form, parts);
+    if (is_faster(&other.prediction, &plan->prediction)) {
+        *plan = other;
+    }
 }
 
 /* A pinned head saves reading its tiles, and the card runs ahead while the head is computed. If
- * that takes longer than filling the slots, the card waits: then the head in tiles, and layers in
- * its place, may be faster. Both plans are made and their times compared; without rates there are
- * no times, and a head that fits stays whole. */
+ * that takes longer than filling the slots, the card waits: then a part of the head in tiles, and layers
+ * in its place, may be faster. Where all layers stay, the slots need not be as large as these. So
+ * plans are made and their times compared; without rates there are no times, and a head that fits stays
+ * whole. */
 static bool try_streamed(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
-    struct plan tiled = *plan;
-    bool whole_fits = w->streamed[PLAN_HEAD_WHOLE] <= limit;
+    const struct plan start = *plan;
+    bool whole = w->streamed[PLAN_HEAD_WHOLE] <= limit;
 
-    if (whole_fits) {
-        stream_with(plan, w, limit, PLAN_HEAD_WHOLE);
-        plan_predict(plan, w->image);
+    if (!whole && w->streamed[PLAN_HEAD_TILED] > limit) {
+        return false;
     }
-    if (w->streamed[PLAN_HEAD_TILED] > limit) {
-        return whole_fits;
+    stream_with(plan, w, limit, whole ? PLAN_HEAD_WHOLE : PLAN_HEAD_TILED, 0);
+    if (plan->prediction.decode_ns == 0) {
+        return true;
     }
-    stream_with(&tiled, w, limit, PLAN_HEAD_TILED);
-    plan_predict(&tiled, w->image);
-    if (!whole_fits || is_faster(&tiled.prediction, &plan->prediction)) {
-        *plan = tiled;
+    for (uint64_t parts = 0; parts <= HEAD_PARTS; parts++) {
+        try_faster(plan, &start, w, limit, PLAN_HEAD_TILED, parts);
     }
+    try_faster(plan, &start, w, limit, PLAN_HEAD_ALONE, 0);
     return true;
 }
 
@@ -358,6 +372,16 @@ static enum err plan_with_chunk(struct plan *plan, const struct plan_request *r,
     return e;
 }
 
+/* With plan->chunk every weight may stay: a quick look, as a plan that streams is made of many. */
+static bool may_stay(const struct plan *plan, const struct plan_request *r,
+                     const struct plan_weights *w)
+{
+    struct plan_layout l;
+
+    plan_lay_out(&l, plan, r, plan->context);
+    return r->limits.kv_card || r->in_place || w->total <= l.limit;
+}
+
 /* Halve the chunk, again and again, if it keeps the model from running at all, or from having
  * every weight in memory, which is worth more. */
 static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
@@ -370,6 +394,9 @@ static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
 
         other = *start;
         other.chunk = chunk;
+        if (e == ERR_OK && !may_stay(&other, r, w)) {
+            continue;
+        }
         found = plan_with_chunk(&other, r, w);
         if (found == ERR_OK && (e != ERR_OK || other.residency != PLAN_STREAMED)) {
             *plan = other;

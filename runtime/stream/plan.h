@@ -107,19 +107,23 @@ struct plan_experts {
 
 /* The output matrix. */
 struct plan_head {
-    bool tiled;         /* it passes in row tiles through the slots; else all below but read is 0 */
+    bool
+        tiled; /* it passes in row tiles through the slots, from first_row on; else all below is 0 */
+    uint32_t first_row; /* of the first tile, a multiple of 8: those before it stay */
     uint32_t tile_rows; /* of a full tile, a multiple of 8 */
     uint32_t n_tiles;
     uint32_t group_rows;
     uint64_t group_bytes; /* of `group_rows` rows */
-    uint64_t base;        /* file offset of the matrix */
-    uint64_t end;         /* file offset of the end of its segment */
-    uint64_t read;        /* bytes, in passes that need logits */
+    uint64_t stays; /* bytes of its segment that stay: all before first_row, a norm among them. They
+                     * take whole pages */
+    uint64_t base;  /* file offset of first_row */
+    uint64_t end;   /* file offset of the end of its segment */
+    uint64_t read;  /* bytes, in passes that need logits */
 };
 
 /* Bytes of the regions, and how io is cut. */
 struct plan_memory {
-    size_t pinned;    /* region weights: segments read once, the norm of a head in tiles */
+    size_t pinned;    /* region weights: segments read once, what stays of a head in tiles */
     size_t io;        /* region io: slots, embedding rows and their checksums */
     size_t kv;        /* region kv: keys and values, states */
     size_t scratch;   /* region scratch */
@@ -211,10 +215,6 @@ uint64_t plan_bytes_as(const struct image *image, unsigned type);
 /* "resident", "in place", "streamed". */
 const char *plan_residency_text(enum plan_residency r);
 
-/* The bytes before the output matrix in the segment of an untied head: the final norm, and its
- * bias where there is one. */
-size_t plan_output_norm_bytes(const struct image *image);
-
 /* The embedding row of `token` of a streamed embedding: sector-aligned file range. */
 void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *offset,
                           size_t *bytes);
@@ -223,6 +223,12 @@ void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *o
  * these groups. */
 size_t plan_row_group_bytes(const struct image *image);
 uint32_t plan_row_groups(const struct image *image);
+
+/* Whole pages, in memory and in the file, that hold what stays of a head in tiles. */
+size_t plan_head_bytes(const struct plan *plan);
+
+/* In percent, what of the head stays: 100 where it is not in tiles. */
+unsigned plan_head_percent(const struct plan *plan, const struct image *image);
 
 /* Head tile number i: its rows, and the sector-aligned file range that holds them; *skip bytes
  * of it lie before the first row. */
@@ -235,5 +241,14 @@ struct plan_tile {
 };
 void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
                     struct plan_tile *tile);
+
+/* Of the rows that stay, those that are computed just before tile number i: then there is always
+ * something to do while the next tiles arrive, and a slot for them. Whole groups, and none for some
+ * tiles where few stay. */
+struct plan_share {
+    uint32_t first_row;
+    uint32_t n_rows;
+};
+struct plan_share plan_head_share(const struct plan *plan, uint32_t i);
 
 #endif

@@ -12,13 +12,8 @@
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/plan_private.h"
 
-size_t plan_output_norm_bytes(const struct image *image)
-{
-    const struct ingot_tensor *norm = image_tensor(image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
-    const struct ingot_tensor *head = image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER);
-
-    return (size_t)(head->offset - norm->offset);
-}
+/* Of a slot for tiles alone: the requests that a read keeps in flight, shared by both slots. */
+enum { ALONE_SLOT = 512 * 1024 };
 
 static uint64_t embedding_row_bytes(const struct image *image)
 {
@@ -46,14 +41,15 @@ static uint64_t least_tile_bytes(const struct image *image)
     return plan_page_up(image_type_row_bytes(t->type, t->cols_padded) * 8u + PLAN_TILE_SLACK);
 }
 
-/* The bytes for streaming with no layer pinned:
+/* The bytes for streaming with no layer pinned, and with all of them:
  *
  *                    tied                                  untied
  *   head whole       slots + head's page + embedding       slots + head + row
  *   head in tiles    slots + head's page + row             slots + norm + row
+ *   tiles alone      the same, and all layers              the same, and all layers
  *
  * A tied embedding is the output matrix. The final norm lies in the head's segment, which is just a
- * page where the embedding is tied; of an untied head in tiles only the norm stays (stream_load.c).
+ * page where the embedding is tied; of an untied head in tiles it stays (stream_load.c).
  * A row of an embedding that streams has checksums of all groups of rows beside it. */
 static void weigh_streamed(struct plan_weights *w)
 {
@@ -62,14 +58,16 @@ static void weigh_streamed(struct plan_weights *w)
     uint64_t rows = w->row + w->row_sums;
 
     w->streamed[PLAN_HEAD_WHOLE] = PLAN_SLOTS * w->slot[PLAN_HEAD_WHOLE] + head;
-    w->streamed[PLAN_HEAD_TILED] = PLAN_SLOTS * w->slot[PLAN_HEAD_TILED] + rows;
+    w->streamed[PLAN_HEAD_TILED] = PLAN_SLOTS * w->slot[PLAN_HEAD_TILED] + rows + w->before;
     if (w->tied) {
         w->streamed[PLAN_HEAD_WHOLE] += embedding;
         w->streamed[PLAN_HEAD_TILED] += head;
     } else {
         w->streamed[PLAN_HEAD_WHOLE] += rows;
-        w->streamed[PLAN_HEAD_TILED] += w->norm;
     }
+    w->streamed[PLAN_HEAD_ALONE] = w->streamed[PLAN_HEAD_TILED] + w->layers -
+                                   PLAN_SLOTS *
+                                       (w->slot[PLAN_HEAD_TILED] - w->slot[PLAN_HEAD_ALONE]);
 }
 
 uint64_t plan_segment_bytes(const struct plan_weights *w, uint32_t segment)
@@ -99,6 +97,7 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
         }
         w->total += plan_segment_bytes(w, i);
         if (s->kind == INGOT_SEGMENT_LAYER) {
+            w->layers += plan_segment_bytes(w, i);
             w->largest_layer = max_u64(w->largest_layer, plan_segment_bytes(w, i));
         }
     }
@@ -107,9 +106,11 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
     w->row_sums = plan_row_groups(image) * sizeof(uint32_t);
     w->by_rows = w->total - image->segments[image_embedding_segment(image)].bytes + w->row +
                  w->row_sums;
-    w->norm = plan_page_up(plan_output_norm_bytes(image));
+    w->before = plan_page_up(image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER)->offset);
     w->slot[PLAN_HEAD_WHOLE] = w->largest_layer;
     w->slot[PLAN_HEAD_TILED] = max_u64(least_tile_bytes(image), w->largest_layer);
+    w->slot[PLAN_HEAD_ALONE] = min_u64(w->slot[PLAN_HEAD_TILED],
+                                       max_u64(least_tile_bytes(image), ALONE_SLOT));
     weigh_streamed(w);
 }
 

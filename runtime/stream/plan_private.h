@@ -10,7 +10,8 @@
  * its segment. */
 enum { PLAN_TILE_SLACK = 2 * SECTOR_BYTES + INGOT_PAGE };
 
-enum plan_head_form { PLAN_HEAD_WHOLE, PLAN_HEAD_TILED, PLAN_HEAD_FORMS };
+/* Whole in memory, in tiles like layers, or in tiles where all layers stay. */
+enum plan_head_form { PLAN_HEAD_WHOLE, PLAN_HEAD_TILED, PLAN_HEAD_ALONE, PLAN_HEAD_FORMS };
 
 /* Sizes of a model's weights, in bytes, computed once. Everything is 64 bits wide and the reader
  * bounds each dimension, so no product of them wraps. */
@@ -21,12 +22,14 @@ struct plan_weights {
     bool cached;            /* layers are counted without their experts */
     uint64_t total;         /* all segments */
     uint64_t by_rows;       /* all, where an untied embedding is read by rows */
-    uint64_t largest_layer; /* segment */
+    uint64_t layers;        /* the segments of all of them, */
+    uint64_t largest_layer; /* and of the largest */
     uint64_t row, row_sums; /* one embedding row as it is read; and checksums of all its groups */
     uint64_t table;         /* the table per layer, in none of the above, ... */
     uint64_t table_row;     /* ... and the rows of a token as they are read */
-    uint64_t norm;          /* the part of an untied head in tiles that stays, whole pages */
-    /* By the form of the head: the least slot, and the bytes for streaming with no layer pinned. */
+    uint64_t before;        /* what lies before the output matrix in its segment, whole pages: it
+                             * stays where the matrix passes in tiles */
+    /* By the form of the head: the least slot, and the least bytes. */
     uint64_t slot[PLAN_HEAD_FORMS];
     uint64_t streamed[PLAN_HEAD_FORMS];
 };
@@ -45,6 +48,9 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached);
 
 /* Bytes of a segment; of a layer without its experts where w->cached. */
 uint64_t plan_segment_bytes(const struct plan_weights *w, uint32_t segment);
+
+/* plan_head.c: plan->head in tiles, of which as much stays as fits in `room` bytes beside w->before. */
+void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room);
 
 /* plan_experts.c: bytes of the smallest cache of experts, and of all weights with it; UINT64_MAX: the
  * model has none. */

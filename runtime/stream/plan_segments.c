@@ -1,4 +1,4 @@
-/* Where rows of the embedding and tiles of the head lie in the file, and how many bytes all
+/* Where rows of the embedding lie in the file, and how many bytes all
  * segments would have in another type. */
 #include "board/block_device.h"
 #include "board/min_max.h"
@@ -41,25 +41,6 @@ void plan_embedding_range(const struct image *image, uint32_t token, uint64_t *o
 
     *offset = first / SECTOR_BYTES * SECTOR_BYTES; /* the group begins somewhere in this sector */
     *bytes = embedding_row_bytes(image);
-}
-
-void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
-                    struct plan_tile *tile)
-{
-    const struct plan_head *head = &plan->head;
-    uint32_t group = head->group_rows;
-    uint64_t first, last;
-
-    tile->first_row = i * head->tile_rows;
-    tile->n_rows = min_u32(image->header->params.vocab - tile->first_row, head->tile_rows);
-    first = head->base + tile->first_row / group * head->group_bytes;
-    last = first + (tile->n_rows + group - 1) / group * head->group_bytes;
-    if (i == head->n_tiles - 1) {
-        last = head->end; /* the padding too: the segment's CRC covers it */
-    }
-    tile->offset = first / SECTOR_BYTES * SECTOR_BYTES;
-    tile->skip = (size_t)(first - tile->offset);
-    tile->bytes = (size_t)((last + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES - tile->offset);
 }
 
 uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached)

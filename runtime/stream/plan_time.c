@@ -242,8 +242,13 @@ static void run_layer(struct timeline *t, uint32_t layer)
     run_experts(t, layer);
 }
 
-/* The head computes the logits of one token, also after a chunk. A tile must be there as a
- * whole, as all cores check it before they multiply. */
+static uint64_t share_bytes(const struct plan *plan, uint32_t tile)
+{
+    return plan_head_share(plan, tile).n_rows / plan->head.group_rows * plan->head.group_bytes;
+}
+
+/* The head computes the logits of one token, also after a chunk. What stays of it is computed in shares
+ * between the tiles. A tile must be there as a whole, as all cores check it before they multiply. */
 static void run_head(struct timeline *t)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
@@ -255,6 +260,7 @@ static void run_head(struct timeline *t)
     for (uint32_t i = 0; i < t->plan->head.n_tiles; i++) {
         struct plan_tile tile;
 
+        t->now += compute_ns(&t->plan->rates, w->type, share_bytes(t->plan, i), 1);
         plan_head_tile(t->plan, t->image, i, &tile);
         (void)arrive(t, tile.bytes);
         t->now = max_u64(t->now, t->card) + check_ns(t, tile.bytes) +

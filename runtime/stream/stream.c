@@ -324,9 +324,6 @@ void stream_begin(struct stream *s, bool want_head)
     s->ring.want_head = want_head && s->plan->head.tiled;
     s->tiles.again = 0;
     stream_begin_tiles(s);
-    if (s->ring.n_layers == 0) {
-        return;
-    }
     if (s->ring.next.pass < s->ring.pass) {
         s->ring.next.pass = s->ring.pass;
         s->ring.next.index = 0;

@@ -124,7 +124,7 @@ struct stream_table {
 struct stream_tiles {
     uint32_t crc;        /* of the output matrix's segment so far in this pass */
     uint64_t crc_end;    /* file offset up to which */
-    uint32_t crc_before; /* of the bytes before the matrix in its segment */
+    uint32_t crc_before; /* of what stays of it */
     uint32_t again;      /* times that this pass has read them again */
 };
 
@@ -153,7 +153,8 @@ struct stream {
     const struct plan *plan;
     struct workers *workers;
     const uint8_t *segments[INGOT_MAX_SEGMENTS]; /* where each lies; NULL: streamed */
-    const uint8_t *output_norm;                  /* kept apart when the head is tiled */
+    uint8_t *head;                               /* what stays of a head in tiles: the first
+                                                  * plan->head.stays bytes of its segment */
     struct stream_ring ring;
     struct stream_now now;
     struct stream_rows rows;
@@ -204,6 +205,9 @@ void stream_need(struct stream *s, unsigned phase, uint64_t bytes);
  * *again: the bytes were wrong, were read once more and are right now, so compute the layer
  * again. Errors as above. */
 enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again);
+
+/* Of a tiled head a row that stays, the first of a group, and those after it that do. */
+const uint8_t *stream_head_row(const struct stream *s, uint32_t row);
 
 /* Tile number i of a tiled head: *rows points at row tile->first_row. */
 enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const uint8_t **rows);

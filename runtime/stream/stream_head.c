@@ -4,9 +4,12 @@
 #include "runtime/compute/workers_crc32c.h"
 #include "runtime/stream/stream_private.h"
 
-static uint32_t tile_segment(const struct stream *s)
+const uint8_t *stream_head_row(const struct stream *s, uint32_t row)
 {
-    return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->segment;
+    const struct plan_head *head = &s->plan->head;
+
+    return s->head + image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->offset +
+           row / head->group_rows * head->group_bytes;
 }
 
 enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const uint8_t **rows)
@@ -21,7 +24,7 @@ enum err stream_tile(struct stream *s, uint32_t i, struct plan_tile *tile, const
     slot->state = STREAM_IN_USE;
     s->stats.retries += slot->read.n_retries;
     if (e != ERR_OK) {
-        return stream_fail(s, tile_segment(s), slot, e);
+        return stream_fail(s, stream_tiles_segment(s), slot, e);
     }
     end = tile->offset + tile->bytes;
     if (i + 1 == s->plan->head.n_tiles) {
@@ -42,7 +45,7 @@ void stream_tile_done(struct stream *s, uint32_t i)
 
 enum err stream_head_check(struct stream *s, bool *again)
 {
-    enum err e = image_check_segment(s->image, tile_segment(s), s->tiles.crc);
+    enum err e = image_check_segment(s->image, stream_tiles_segment(s), s->tiles.crc);
 
     *again = e != ERR_OK && s->tiles.again < STREAM_REREADS;
     if (*again) {
@@ -53,7 +56,7 @@ enum err stream_head_check(struct stream *s, bool *again)
         return ERR_OK;
     }
     if (e != ERR_OK) {
-        (void)stream_name_problem(s, tile_segment(s), NULL, e);
+        (void)stream_name_problem(s, stream_tiles_segment(s), NULL, e);
         stream_reset(s);
     }
     return e;

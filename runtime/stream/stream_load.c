@@ -31,9 +31,8 @@ void stream_open(struct stream *s, const struct file *file, struct image *image,
             s->segments[i] = arena_take(arena, ARENA_WEIGHTS, (size_t)stream_segment_bytes(s, i));
         }
     }
-    if (s->segments[image_head_segment(image)] ==
-        NULL) { /* an untied head in tiles: only its norm stays */
-        s->output_norm = arena_take(arena, ARENA_WEIGHTS, plan_output_norm_bytes(image));
+    if (plan->head.stays != 0) {
+        s->head = arena_take(arena, ARENA_WEIGHTS, plan_head_bytes(plan));
     }
     stream_experts_open(s, arena);
     for (uint32_t i = 0; i < plan->memory.n_slots; i++) {
@@ -286,20 +285,31 @@ static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
     return buffer;
 }
 
-/* The CRC of a segment that does not stay, part by part. */
+/* Of a head in tiles what stays goes there, in whole pages; *bytes: how many. NULL: nothing does. */
+static uint8_t *part_that_stays(const struct stream *s, unsigned segment, size_t *bytes)
+{
+    bool head = s->head != NULL && segment == stream_tiles_segment(s);
+
+    *bytes = plan_head_bytes(s->plan);
+    return head ? s->head : NULL;
+}
+
+/* The CRC of a segment that does not stay, or not all of it, part by part. */
 static enum err read_through_once(struct stream *s, struct loading *l, unsigned segment,
                                   uint32_t *crc)
 {
     const struct ingot_segment *x = &s->image->segments[segment];
-    size_t step;
-    uint8_t *buffer = part_buffer(s, &step);
+    size_t n;
+    uint8_t *buffer = part_that_stays(s, segment, &n);
     enum err e = ERR_OK;
 
     *crc = 0;
     begin_digest(s, l);
-    for (uint64_t at = 0; at < x->bytes && e == ERR_OK; at += step) {
-        size_t n = (size_t)min_u64(x->bytes - at, step);
-
+    for (uint64_t at = 0; at < x->bytes && e == ERR_OK; at += n) {
+        if (at != 0 || buffer == NULL) {
+            buffer = part_buffer(s, &n);
+        }
+        n = (size_t)min_u64(x->bytes - at, n);
         e = read_checked(s, l, segment, x->offset + at, buffer, n, crc);
         if (segment == image_embedding_segment(s->image) && s->rows.sums != NULL) {
             sum_rows(s, at, buffer, n);
@@ -323,34 +333,6 @@ static enum err read_through(struct stream *s, struct loading *l, unsigned segme
         return e;
     }
     return check(s, segment, crc);
-}
-
-/* A head in tiles: remember the CRC of the bytes before the matrix in its segment, which are in
- * no tile. In an untied head they are the final norm, which stays. Called after the whole was
- * checked. */
-static enum err keep_before_matrix(struct stream *s)
-{
-    const struct ingot_tensor *norm = image_tensor(s->image, INGOT_OUTPUT_NORM, INGOT_NO_LAYER);
-    const struct ingot_tensor *head = image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER);
-    uint64_t before = (head->offset + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES;
-    struct loading unseen = { 0 };
-    uint32_t crc = 0;
-    enum err e;
-
-    if (before > s->plan->memory.slot) { /* a gap that no packer leaves */
-        return stream_name_problem(s, head->segment, NULL, ERR_BAD_HEADER);
-    }
-    e = read_checked(s, &unseen, head->segment, s->image->segments[head->segment].offset,
-                     s->ring.slots[0].buffer, (size_t)before, &crc);
-    if (e != ERR_OK) {
-        return e;
-    }
-    s->tiles.crc_before = crc32c(0, s->ring.slots[0].buffer, (size_t)head->offset);
-    if (s->output_norm != NULL) { /* and its bias, which follows it */
-        memcpy((uint8_t *)(uintptr_t)s->output_norm, s->ring.slots[0].buffer + norm->offset,
-               (size_t)(head->offset - norm->offset));
-    }
-    return ERR_OK;
 }
 
 /* Of a segment that is in memory and whose digest has begun: what is not, the experts of a layer, is read through. */
@@ -451,8 +433,8 @@ enum err stream_load(struct stream *s, stream_progress_fn *progress, void *conte
             return e;
         }
     }
-    if (s->plan->head.tiled) {
-        return keep_before_matrix(s);
+    if (s->head != NULL) { /* the tiles' checksum goes on from there */
+        s->tiles.crc_before = workers_crc32c(s->workers, 0, s->head, (size_t)s->plan->head.stays);
     }
     return ERR_OK;
 }

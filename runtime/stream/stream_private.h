@@ -36,6 +36,12 @@ static inline uint64_t stream_segment_bytes(const struct stream *s, uint32_t seg
 /* The CRC of the whole segment, where that of stream_segment_bytes() is `crc`. */
 uint32_t stream_layer_crc(const struct stream *s, uint32_t segment, uint32_t crc);
 
+/* Of the output matrix, which may pass in tiles. */
+static inline uint32_t stream_tiles_segment(const struct stream *s)
+{
+    return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->segment;
+}
+
 /* stream_experts.c, called by the ring. The arena's region of weights is reserved. */
 void stream_experts_open(struct stream *s, struct arena *arena);
 

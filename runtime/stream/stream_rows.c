@@ -64,6 +64,11 @@ enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **grou
         *group = s->segments[t->segment] + first;
         return ERR_OK;
     }
+    if (t->segment == stream_tiles_segment(s) && token < s->plan->head.first_row) {
+        s->stats.rows_kept++;
+        *group = s->head + first;
+        return ERR_OK;
+    }
     plan_embedding_range(s->image, token, &offset, &bytes);
     skip = (size_t)(s->image->segments[t->segment].offset + first - offset);
     at = find_row(s, offset, bytes, token / t->interleave, skip, &e);

@@ -175,8 +175,10 @@ def machine(c, k):
          all(m["used_bytes"] <= m["bytes"] for m in stats["memory"]), "figures", stats)
     plan = of(k.ask(plan=True), "plan")[0]
     regions = {m["name"]: m["bytes"] for m in stats["memory"]}
-    parts = [plan[n] for n in ("layers_streamed", "slots", "slot_bytes", "read_bytes_per_pass")]
-    c.ok(all(parts) if plan["residency"] == "streamed" else parts == [0] * 4, "the plan: what streams", plan)
+    parts = [plan[n] for n in ("slots", "slot_bytes", "read_bytes_per_pass", "layers_streamed")]
+    c.ok(all(parts[:3]) and (parts[3] or plan["head_streamed"]) if plan["residency"] == "streamed" else parts == [0] * 4,
+         "the plan: what streams", plan)
+    c.ok(plan["head_pinned_percent"] < 100 if plan["head_streamed"] else plan["head_pinned_percent"] == 100, "how much of the head stays", plan)
     c.ok(plan["layers"] == 4 and 0 <= regions["weights"] - plan["weights_bytes"] < 4096 and 0 <= regions["kv"] - plan["kv_bytes"] < 4096 and
          plan["taken_bytes"] == sum(regions.values()) <= plan["memory_bytes"] and plan["file_bytes"] == os.path.getsize(MODEL),
          "its parts are the regions", (plan, stats))

@@ -218,6 +218,7 @@ __attribute__((unused)) static enum err rig_append(const uint32_t *ids, size_t n
 /* The limits at which a plan takes each of its forms. */
 struct rig_limits {
     size_t least;   /* two slots, all else streams, the head in tiles */
+    size_t part;    /* as much of it stays as ever beside tiles */
     size_t untiled; /* two slots and the head */
     size_t all;     /* everything */
 };
@@ -225,12 +226,17 @@ struct rig_limits {
 __attribute__((unused)) static struct rig_limits rig_limits(void)
 {
     struct rig_limits l = { 0 };
+    uint32_t rows = 0;
 
     for (size_t limit = SECTOR_BYTES; l.all == 0; limit += SECTOR_BYTES) {
         if (rig_open(limit, 0, false) != ERR_OK)
             continue;
         if (l.least == 0)
             l.least = limit;
+        if (rig.model.plan.head.first_row > rows) {
+            rows = rig.model.plan.head.first_row;
+            l.part = limit;
+        }
         if (l.untiled == 0 && !rig.model.plan.head.tiled)
             l.untiled = limit;
         if (rig.model.plan.residency == PLAN_RESIDENT)

@@ -36,8 +36,10 @@ static inline unsigned streamed_places(struct place *places)
             p->sector = (long)(p->flips ? flip : first / SECTOR_BYTES);
             count++;
         } else if (!s->model->plan.pinned[i]) {
-            uint64_t middle = s->model->image.segments[i].offset +
-                              s->model->image.segments[i].bytes / 2;
+            const struct ingot_segment *x = &s->model->image.segments[i];
+            uint64_t first = tiles ? s->model->plan.head.base
+                                   : x->offset; /* what stays is before it */
+            uint64_t middle = first + (x->offset + x->bytes - first) / 2;
 
             p->sector = (long)(middle / SECTOR_BYTES);
             p->flips = true;

@@ -371,14 +371,15 @@ static void test_early(size_t limit, const char *form)
 static void test_model(const char *shape, enum ingot_type type)
 {
     struct rig_limits l;
-    static const char *const forms[] = { "least", "head pinned", "a sector short", "resident" };
+    static const char *const forms[] = { "least", "a part of the head", "head pinned",
+                                         "a sector short", "resident" };
 
     printf("# %s, %s\n", shape, image_type_name(type));
     rig_make_model(shape, type);
     l = rig_limits();
     set_expected();
-    for (int i = 0; i < 4; i++) {
-        size_t limits[] = { l.least, l.untiled, l.all - SECTOR_BYTES, l.all };
+    for (int i = 0; i < 5; i++) {
+        size_t limits[] = { l.least, l.part, l.untiled, l.all - SECTOR_BYTES, l.all };
 
         test_figures(limits[i], forms[i]);
         test_failures(limits[i], forms[i]);

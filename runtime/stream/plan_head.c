@@ -1,0 +1,115 @@
+/* The output matrix in tiles of rows, of which a part may stay in memory. */
+#include "board/min_max.h"
+#include "runtime/stream/plan_private.h"
+
+/* After so many groups of rows a tile begins at the same place of a sector again. Tiles are whole
+ * steps, and so is what stays: then a head of which more stays never has more sectors that two tiles
+ * share. */
+static uint64_t step_groups(uint64_t group_bytes)
+{
+    uint64_t step = SECTOR_BYTES;
+
+    while (step > 1 && group_bytes % 2 == 0) {
+        group_bytes /= 2;
+        step /= 2;
+    }
+    return step;
+}
+
+/* In whole steps, or as it is where it is less than one. */
+static uint64_t whole_steps(uint64_t groups, uint64_t step)
+{
+    return groups < step ? groups : groups / step * step;
+}
+
+/* The groups that stay, but never all of them: then the head would be whole.
+ *
+ *   page_up(offset + groups * group_bytes) <= before + room
+ */
+static uint64_t groups_that_stay(const struct plan_head *head, const struct ingot_tensor *t,
+                                 const struct plan_weights *w, uint64_t room)
+{
+    uint64_t step = step_groups(head->group_bytes);
+    uint64_t all = (t->rows + head->group_rows - 1) / head->group_rows;
+    uint64_t pages = (w->before + room) / INGOT_PAGE * INGOT_PAGE;
+
+    return min_u64((pages - t->offset) / head->group_bytes, all - 1) / step * step;
+}
+
+/* Cut the output matrix, after what stays of it, into tiles of one slot at most, whole groups of rows.
+ *
+ *   tile_rows = group_rows * floor((slot - slack) / group_bytes), in whole steps
+ *   n_tiles   = ceil(rows that pass / tile_rows)
+ *
+ * The slack is for sectors at both ends that a tile shares with its neighbours. Every pass reads
+ * these sectors twice, so head->read may be a little more than the matrix. */
+void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room)
+{
+    const struct ingot_tensor *t = image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER);
+    const struct ingot_segment *s = &w->image->segments[t->segment];
+    struct plan_head *head = &plan->head;
+    uint64_t groups, stay;
+
+    *head = (struct plan_head){ .tiled = true,
+                                .group_rows = t->interleave,
+                                .end = s->offset + s->bytes };
+    if (t->interleave == 1) { /* F32 and F16 have no groups; any matrix is multiplied by 8 rows */
+        head->group_rows = 8;
+    }
+    head->group_bytes = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)head->group_rows;
+    stay = groups_that_stay(head, t, w, room);
+    head->first_row = (uint32_t)stay * head->group_rows;
+    head->stays = t->offset + stay * head->group_bytes;
+    head->base = s->offset + head->stays;
+    groups = whole_steps((plan->memory.slot - PLAN_TILE_SLACK) / head->group_bytes,
+                         step_groups(head->group_bytes));
+    head->tile_rows = (uint32_t)min_u64(groups, t->rows) * head->group_rows;
+    head->n_tiles = (t->rows - head->first_row + head->tile_rows - 1) / head->tile_rows;
+    for (uint32_t i = 0; i < head->n_tiles; i++) {
+        struct plan_tile tile;
+
+        plan_head_tile(plan, w->image, i, &tile);
+        head->read += tile.bytes;
+    }
+}
+
+void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
+                    struct plan_tile *tile)
+{
+    const struct plan_head *head = &plan->head;
+    uint32_t group = head->group_rows, row = i * head->tile_rows;
+    uint64_t first = head->base + row / group * head->group_bytes, last;
+
+    tile->first_row = head->first_row + row;
+    tile->n_rows = min_u32(image->header->params.vocab - tile->first_row, head->tile_rows);
+    last = first + (tile->n_rows + group - 1) / group * head->group_bytes;
+    if (i == head->n_tiles - 1) {
+        last = head->end; /* the padding too: the segment's CRC covers it */
+    }
+    tile->offset = first / SECTOR_BYTES * SECTOR_BYTES;
+    tile->skip = (size_t)(first - tile->offset);
+    tile->bytes = (size_t)((last + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES - tile->offset);
+}
+
+struct plan_share plan_head_share(const struct plan *plan, uint32_t i)
+{
+    const struct plan_head *head = &plan->head;
+    uint64_t groups = head->first_row / head->group_rows;
+    uint32_t first = (uint32_t)(groups * i / head->n_tiles);
+    uint32_t end = (uint32_t)(groups * (i + 1) / head->n_tiles);
+
+    return (struct plan_share){ first * head->group_rows, (end - first) * head->group_rows };
+}
+
+size_t plan_head_bytes(const struct plan *plan)
+{
+    return (size_t)plan_page_up(plan->head.stays);
+}
+
+unsigned plan_head_percent(const struct plan *plan, const struct image *image)
+{
+    if (!plan->head.tiled) {
+        return 100;
+    }
+    return (unsigned)(plan->head.first_row * 100ull / image->header->params.vocab);
+}
