@@ -96,7 +96,7 @@ NEWLIB_LIBS := $(NEWLIB)/lib/libm.a $(NEWLIB)/lib/libc.a
 endif
 
 # KERNELS_WITHOUT of a board.mk: features that no core of the board has (without dotprod or rvv also
-# those that build on it: sve, zvfh). kernels/<isa>/kernels.inc leaves their rows out, and the files
+# those that build on it: sve, zvfh, zvknha). kernels/<isa>/kernels.inc leaves their rows out, and the files
 # whose names end in them are not linked.
 KERNEL_FLAGS := $(addprefix -DKERNELS_WITHOUT_,$(shell echo $(KERNELS_WITHOUT) | tr a-z A-Z))
 

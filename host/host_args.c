@@ -455,10 +455,12 @@ const struct command_option host_options[HOST_OPTIONS] = {
                        .word = "cores" },
     [HOST_ISA] = { .name = "--isa",
                    .value = "NAME",
-                   .choices = "ref neon dotprod i8mm sve rv64gc rvv zvfh avx2 avxvnni avx512 vnni",
+                   .choices =
+                       "ref neon dotprod i8mm sve rv64gc rvv zvfh zvknha avx2 avxvnni avx512 vnni",
                    .takes = "one of the names in `ingot help run`",
-                   .help = "that and what is below it of ref, then neon, dotprod, i8mm, sve;\n"
-                           "rv64gc, rvv, zvfh; avx2, avxvnni, avx512, vnni (default: the best)",
+                   .help =
+                       "that and what is below it of ref, then neon, dotprod, i8mm, sve;\n"
+                       "rv64gc, rvv, zvfh, zvknha; avx2, avxvnni, avx512, vnni (default: the best)",
                    .set = host_args_set_word,
                    .word = "isa" },
     [HOST_SELFTEST] = { .name = "--selftest",

@@ -134,7 +134,8 @@ enum ingot_cpu {
     INGOT_CPU_ZBC = 1 << 11,
     INGOT_CPU_ARM_SHA2 = 1 << 12,
     INGOT_CPU_ZBB = 1 << 13,
-    INGOT_CPU_AVX_VNNI = 1 << 14 /* VNNI with VEX coding; INGOT_CPU_VNNI is that of AVX-512 */
+    INGOT_CPU_AVX_VNNI = 1 << 14, /* VNNI with VEX coding; INGOT_CPU_VNNI is that of AVX-512 */
+    INGOT_CPU_ZVKNHA = 1 << 15    /* Zvknhb is enough */
 };
 
 /* How keys and values of the context are kept. */

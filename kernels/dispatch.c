@@ -43,6 +43,7 @@ enum {
     ARM64_I8MM = ARM64_DOTPROD | CPU_ARM64_I8MM,
     RV64_GC = CPU_RV64_GC | CPU_RV64_ZBC | CPU_RV64_ZBB,
     RV64_V = RV64_GC | CPU_RV64_V,
+    RV64_ZVFH = RV64_V | CPU_RV64_ZVFH,
     X86_AVX_VNNI = CPU_X86_AVX2 | CPU_X86_AVX_VNNI,
     X86_AVX512 = X86_AVX_VNNI | CPU_X86_AVX512,
 };
@@ -58,7 +59,8 @@ static const struct feature_name {
     { "sve", CPU_ARM64_SVE, ARM64_I8MM | CPU_ARM64_SVE },
     { "rv64gc", CPU_RV64_GC, RV64_GC },
     { "rvv", CPU_RV64_V, RV64_V },
-    { "zvfh", CPU_RV64_ZVFH, RV64_V | CPU_RV64_ZVFH },
+    { "zvfh", CPU_RV64_ZVFH, RV64_ZVFH },
+    { "zvknha", CPU_RV64_ZVKNHA, RV64_ZVFH | CPU_RV64_ZVKNHA },
     { "avx2", CPU_X86_AVX2, CPU_X86_AVX2 },
     { "avxvnni", CPU_X86_AVX_VNNI, X86_AVX_VNNI },
     { "avx512", CPU_X86_AVX512, X86_AVX512 },
@@ -75,7 +77,7 @@ const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t featur
         if ((features & names[i].bit) == 0) {
             continue;
         }
-        assert(at + bytes + 2 <= KERNELS_TEXT_BYTES); /* all of them take 67 */
+        assert(at + bytes + 2 <= KERNELS_TEXT_BYTES); /* all of them take 74 */
         if (at > 0) {
             text[at++] = ' ';
         }

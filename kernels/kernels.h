@@ -35,6 +35,7 @@ enum cpu_feature {
     CPU_RV64_ZBB = 1 << 13,     /* rotations; as ZBC */
     CPU_ARM64_SHA2 = 1 << 12,   /* sha256h and its kin; goes with every name above "neon" */
     CPU_X86_AVX_VNNI = 1 << 14, /* vpdpbusd and its kin with VEX coding, without AVX-512 */
+    CPU_RV64_ZVKNHA = 1 << 15,  /* SHA-256 in vectors, which Zvknhb includes */
 };
 
 /* OP(name, return type, arguments). In every gemv `ahead` is how many bytes of weights before
@@ -413,8 +414,8 @@ enum { KERNELS_TEXT_BYTES = 80 };
 const char *kernels_features_text(char text[KERNELS_TEXT_BYTES], uint32_t features);
 
 /* Restrict `present` to the features that `isa=name` allows: "ref" none; "neon", "dotprod",
- * "i8mm", "sve", "rv64gc", "rvv", "zvfh", "avx2", "avxvnni", "avx512", "vnni" that and below.
- * Returns 0 and leaves *out alone for an unknown or absent one. */
+ * "i8mm", "sve", "rv64gc", "rvv", "zvfh", "zvknha", "avx2", "avxvnni", "avx512", "vnni" that and
+ * below. Returns 0 and leaves *out alone for an unknown or absent one. */
 int kernels_force(uint32_t present, const char *name, uint32_t *out);
 
 #endif

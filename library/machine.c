@@ -20,7 +20,9 @@ _Static_assert(
         (int)INGOT_CPU_ZVFH == (int)CPU_RV64_ZVFH && (int)INGOT_CPU_AVX512 == (int)CPU_X86_AVX512 &&
         (int)INGOT_CPU_VNNI == (int)CPU_X86_VNNI && (int)INGOT_CPU_ARM_CRC == (int)CPU_ARM64_CRC &&
         (int)INGOT_CPU_ZBC == (int)CPU_RV64_ZBC && (int)INGOT_CPU_ARM_SHA2 == (int)CPU_ARM64_SHA2 &&
-        (int)INGOT_CPU_ZBB == (int)CPU_RV64_ZBB && (int)INGOT_CPU_AVX_VNNI == (int)CPU_X86_AVX_VNNI,
+        (int)INGOT_CPU_ZBB == (int)CPU_RV64_ZBB &&
+        (int)INGOT_CPU_AVX_VNNI == (int)CPU_X86_AVX_VNNI &&
+        (int)INGOT_CPU_ZVKNHA == (int)CPU_RV64_ZVKNHA,
     "the bits of enum ingot_cpu are those of enum cpu_feature");
 
 enum { LINE_BYTES = 256 };

@@ -19,7 +19,7 @@ _Static_assert((int)INGOT_MOST_TEXT == (int)SESSION_TEXT_BYTES,
 enum {
     HANDLE_ALIGN = 64,
     LEAST_FILE_BYTES = 4096,
-    KNOWN_CPU = 2 * INGOT_CPU_AVX_VNNI - 1, /* all bits of features */
+    KNOWN_CPU = 2 * INGOT_CPU_ZVKNHA - 1, /* all bits of features */
 };
 
 static size_t round_up(size_t n, size_t to)

@@ -96,6 +96,10 @@ const struct kernel_tuning *host_cpu_tuning(void)
 /* riscv_hwprobe, since Linux 6.4 (Documentation/arch/riscv/hwprobe.rst). */
 enum { HWPROBE = 258, KEY_IMA_EXT_0 = 4 };
 #define EXT_V ((uint64_t)1 << 2)
+#define EXT_ZBB ((uint64_t)1 << 4)
+#define EXT_ZBC ((uint64_t)1 << 7)
+#define EXT_ZVKNHA ((uint64_t)1 << 22)
+#define EXT_ZVKNHB ((uint64_t)1 << 23)
 #define EXT_ZVFH ((uint64_t)1 << 30)
 #define EXT_ZVFHMIN ((uint64_t)1 << 31)
 
@@ -110,10 +114,19 @@ uint32_t host_cpu_features(void)
     if (syscall(HWPROBE, &pair, (size_t)1, (size_t)0, NULL, 0u) != 0 || pair.key < 0) {
         return CPU_RV64_GC; /* an older system does not say whether its V is 1.0 */
     }
+    if (pair.value & EXT_ZBB) {
+        features |= CPU_RV64_ZBB;
+    }
+    if (pair.value & EXT_ZBC) {
+        features |= CPU_RV64_ZBC;
+    }
     if (pair.value & EXT_V) {
         features |= CPU_RV64_V;
         if (pair.value & (EXT_ZVFH | EXT_ZVFHMIN)) {
             features |= CPU_RV64_ZVFH;
+        }
+        if (pair.value & (EXT_ZVKNHA | EXT_ZVKNHB)) {
+            features |= CPU_RV64_ZVKNHA;
         }
     }
     return features;

@@ -1,6 +1,6 @@
 ISA := riscv64
 # A U54 has neither vectors nor carry-less products.
-KERNELS_WITHOUT := rvv zvfh zbb zbc
+KERNELS_WITHOUT := rvv zvfh zvknha zbb zbc
 CARD_IMAGE := ingot.bin
 QEMU ?= qemu-system-riscv64
 # QEMU makes no device tree for this machine. HSS has MMUART0, the console is MMUART1.

@@ -1,6 +1,6 @@
 ISA := riscv64
 # A U54 has neither vectors nor carry-less products.
-KERNELS_WITHOUT := rvv zvfh zbb zbc
+KERNELS_WITHOUT := rvv zvfh zvknha zbb zbc
 QEMU ?= qemu-system-riscv64
 QEMU_MACHINE ?= -M sifive_u -m 512M -nographic -nic none
 # The E51, which does not work for us, is one more.

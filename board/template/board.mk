@@ -1,6 +1,6 @@
 # arm64 or riscv64.
 ISA := riscv64
-# Kernels that no core of the board can run: `rvv zvfh`, `dotprod i8mm sve`.
+# Kernels that no core of the board can run: `rvv zvfh zvknha`, `dotprod i8mm sve`.
 KERNELS_WITHOUT :=
 # The command of `make run`, if an emulator has the board, and how it takes a card image.
 QEMU ?= qemu-system-riscv64

@@ -1,6 +1,6 @@
 ISA := riscv64
 # A U74 has neither vectors nor carry-less products.
-KERNELS_WITHOUT := rvv zvfh zbc
+KERNELS_WITHOUT := rvv zvfh zvknha zbc
 CARD_IMAGE := ingot.bin
 # No emulator has a JH7110.
 QEMU = @echo 'visionfive2 has no emulator: write build/visionfive2/card.img to a card' >&2; false

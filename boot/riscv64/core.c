@@ -292,6 +292,8 @@ static uint32_t node_features(const struct device_tree *tree, const struct devic
         features |= CPU_RV64_V;
         if (node_names(tree, node, "zvfh") || node_names(tree, node, "zvfhmin"))
             features |= CPU_RV64_ZVFH;
+        if (node_names(tree, node, "zvknha") || node_names(tree, node, "zvknhb"))
+            features |= CPU_RV64_ZVKNHA;
     }
     return features & ~node_tuning(tree, node)->without;
 }

@@ -22,7 +22,7 @@ def arm64(name, cpu):
 
 def riscv64(vlen):
     return f"VLEN {vlen}", Machine("virt-riscv64", f"virt-riscv64 VLEN {vlen}",
-                                   ["-cpu", f"rv64,v=true,vlen={vlen},zvfh=true"])
+                                   ["-cpu", f"rv64,v=true,vlen={vlen},zvfh=true,zvknha=true"])
 
 
 MACHINES = {"arm64": [arm64("cortex-a72", "cortex-a72"), arm64("cortex-a76", "cortex-a76"),
@@ -39,8 +39,9 @@ COLUMNS = {"arm64": [("ref", "ref", "cortex-a72"), ("neon", "neon", "cortex-a72"
                        ("rv64gc_zbc", "rv64gc_zbc", "no V"),
                        ("rv64gc_zbb", "rv64gc_zbb", "no V"), ("rv64gc_zbb_zbc", "rv64gc_zbb_zbc", "no V"),
                        ("rvv 128", "rvv", "VLEN 128"), ("rvv_zvfh 128", "rvv_zvfh", "VLEN 128"),
+                       ("rvv_zvknha 128", "rvv_zvknha", "VLEN 128"),
                        ("rvv 256", "rvv", "VLEN 256"), ("rvv_zvfh 256", "rvv_zvfh", "VLEN 256")]}
-SUFFIX = re.compile(r"^(\w+?)_(ref|neon|neon_crc|neon_sha2|neon_dotprod|neon_i8mm|sve|rv64gc|rv64gc_zbc|rv64gc_zbb|rv64gc_zbb_zbc|rvv|rvv_zvfh|avx2|avx2_vnni|"
+SUFFIX = re.compile(r"^(\w+?)_(ref|neon|neon_crc|neon_sha2|neon_dotprod|neon_i8mm|sve|rv64gc|rv64gc_zbc|rv64gc_zbb|rv64gc_zbb_zbc|rvv|rvv_zvfh|rvv_zvknha|avx2|avx2_vnni|"
                     r"avx512|avx512_vnni)$")
 
 Call = namedtuple("Call", "rows cols tokens bytes")

@@ -21,9 +21,9 @@ CURE = (f"static cycles need llvm-mca {LLVM} or newer: `make setup` installs it 
 TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "aarch64",
            ("cortex-a53", "cortex-a55", "cortex-a72", "cortex-a76", "neoverse-n1", "neoverse-v1",
             "cortex-a510", "neoverse-n2", "neoverse-v2")),
-          (Machine("virt-riscv64", "virt-riscv64 V", ["-cpu", "rv64,v=true,vlen=128,zvfh=true"]),
+          (Machine("virt-riscv64", "virt-riscv64 V", ["-cpu", "rv64,v=true,vlen=128,zvfh=true,zvknha=true"]),
            "riscv64", ("sifive-p670",))]
-FEATURES = {"aarch64": "--mattr=+all", "riscv64": "--mattr=+m,+a,+f,+d,+c,+v,+zvfh,+zicbop"}
+FEATURES = {"aarch64": "--mattr=+all", "riscv64": "--mattr=+m,+a,+f,+d,+c,+v,+zvfh,+zvknha,+zicbop"}
 ASSEMBLY = re.compile(r"_(?:neon|sve|rvv)(?:_\w+)?$") # none of these cores lacks V
 # Cores whose SVE has 128 bits: the products between which kernels/arm64 chooses there. What SVE does is traced at
 # 256 bits. cortex-a710 and cortex-x2 are scheduled as neoverse-n2, cortex-x4 as neoverse-v2.

@@ -111,21 +111,22 @@ machines += [riscv64(f"VLEN {n}", 4, ["-cpu", f"rv64,v=true,vlen={n}"], f"rv64gc
 machines += [
     riscv64("no V", 8, ["-cpu", "rv64,v=false"], "rv64gc", "rv64gc"),
     riscv64("4 GiB", 1, ["-m", "4G"]),
-    riscv64("Zvfh", 2, ["-cpu", "rv64,v=true,vlen=256,zvfh=true"], "rv64gcv, VLEN 256",
-            "rv64gc rvv zvfh"),
+    riscv64("Zvfh, Zvknha", 2, ["-cpu", "rv64,v=true,vlen=256,zvfh=true,zvknha=true"], "rv64gcv, VLEN 256",
+            "rv64gc rvv zvfh zvknha"),
 ]
-ZVFH = "rv64,v=true,vlen=128,zvfh=true"
+ZVFH = "rv64,v=true,vlen=128,zvfh=true,zvknhb=true"
 NO_LIST = (b"\0riscv,isa-extensions\0", b"\0riscv,isa-extensionz\0")
-NO_STRING = [(b"rv64imafdcvh_", b"rv64imafdch__"), (b"_zvfh_zvfhmin_", b"_zvfq_zvfhmiq_")]
+NO_STRING = [(b"rv64imafdcvh_", b"rv64imafdch__"), (b"_zvfh_zvfhmin_zvknhb_", b"_zvfq_zvfhmiq_zvknhq_")]
 machines += [
-    riscv64("Zvfh by riscv,isa", 2, device_tree("isa.dtb", ZVFH, 2, [NO_LIST]),
-            kernels="rv64gc rvv zvfh"),
-    riscv64("Zvfh by riscv,isa-extensions", 2, device_tree("list.dtb", ZVFH, 2, NO_STRING),
-            kernels="rv64gc rvv zvfh"),
-    riscv64("Zvfh unsaid", 2, device_tree("unsaid.dtb", ZVFH, 2, [NO_LIST, NO_STRING[1]])),
+    riscv64("Zvfh and Zvknhb by riscv,isa", 2, device_tree("isa.dtb", ZVFH, 2, [NO_LIST]),
+            kernels="rv64gc rvv zvfh zvknha"),
+    riscv64("Zvfh and Zvknhb by riscv,isa-extensions", 2, device_tree("list.dtb", ZVFH, 2, NO_STRING),
+            kernels="rv64gc rvv zvfh zvknha"),
+    riscv64("Zvfh and Zvknhb unsaid", 2, device_tree("unsaid.dtb", ZVFH, 2, [NO_LIST, NO_STRING[1]])),
     riscv64("V unsaid", 2, device_tree("none.dtb", ZVFH, 2, [NO_LIST, NO_STRING[0]]), "rv64gc",
             "rv64gc"),
-    riscv64("unequal cores", 4, device_tree("unequal.dtb", ZVFH, 4, [], (1024, 1024, 341, 341)), kernels="rv64gc rvv zvfh"),
+    riscv64("unequal cores", 4, device_tree("unequal.dtb", ZVFH, 4, [], (1024, 1024, 341, 341)),
+            kernels="rv64gc rvv zvfh zvknha"),
 ]
 
 

@@ -35,6 +35,8 @@ my @runs = (
     (map { riscv64($_, 'zvfh=false,zvfhmin=false', $longer) } @longer),
     (map { riscv64($_, 'zvfh=false,zvfhmin=true', $halves) } 128, 256, $long ? (512, 1024) : ()),
     riscv64(256, 'zvfh=true', $halves),
+    riscv64(128, 'zvknha=true', '--row _zvknha'),
+    riscv64(256, 'zvknhb=true', '--row _zvknha'),
 );
 
 sub arm64 {
@@ -46,7 +48,8 @@ sub arm64 {
 sub riscv64 {
     my ($vlen, $halves, $options) = @_;
     my $name = "rv64gcv vlen $vlen" .
-        ($halves =~ /zvfh=true/ ? ' zvfh' : $halves =~ /zvfhmin=true/ ? ' zvfhmin' : '');
+        ($halves =~ /zvfh=true/ ? ' zvfh' : $halves =~ /zvfhmin=true/ ? ' zvfhmin' : '') .
+        ($halves =~ /(zvkn\w+)/ ? " $1" : '');
     return ['riscv64', $name, "qemu-riscv64 -cpu rv64,v=true,vlen=$vlen,elen=64,$halves", $options];
 }
 

@@ -84,6 +84,8 @@ static uint32_t cpu_features(void)
     if (features & CPU_RV64_V) {
         features |= feature(probe.value >> 30 | probe.value >> 31,
                             CPU_RV64_ZVFH); /* Zvfh, Zvfhmin */
+        features |= feature(probe.value >> 22 | probe.value >> 23,
+                            CPU_RV64_ZVKNHA); /* Zvknhb, too */
     }
     return features;
 }

@@ -149,9 +149,9 @@ MACHINES = [(ARM64, rows("arm64", NEON), "add_f32_neon"),
             (RISCV64, rows("riscv64", RVV[:3]), None),
             (Machine("virt-arm64", "virt-arm64 neoverse-v1", ["-cpu", "neoverse-v1"]),
              rows("arm64", SVE), None),
-            (Machine("virt-riscv64", "virt-riscv64 Zvfh",
-                     ["-cpu", "rv64,v=true,vlen=256,zvfh=true"]),
-             rows("riscv64", RVV + ["CPU_RV64_ZVFH"]), None)]
+            (Machine("virt-riscv64", "virt-riscv64 Zvfh, Zvknha",
+                     ["-cpu", "rv64,v=true,vlen=256,zvfh=true,zvknha=true"]),
+             rows("riscv64", RVV + ["CPU_RV64_ZVFH", "CPU_RV64_ZVKNHA"]), None)]
 REFERENCES = [symbol for symbol in rows("arm64", []) if symbol.endswith("_ref")]
 first = None
 for machine, expected, damaged in MACHINES if LONG else MACHINES[:2]: # kernels.t has those CPUs

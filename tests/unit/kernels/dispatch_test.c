@@ -13,7 +13,8 @@ enum {
     ALDER_LAKE = CPU_X86_AVX2 | CPU_X86_AVX_VNNI,
     SAPPHIRE_RAPIDS = ZEN4 | ALDER_LAKE,
     RVA23 = CPU_RV64_GC | CPU_RV64_V | CPU_RV64_ZVFH,
-    EVERYTHING = V1 | SAPPHIRE_RAPIDS | RVA23,
+    ZVKNHA = RVA23 | CPU_RV64_ZVKNHA,
+    EVERYTHING = V1 | SAPPHIRE_RAPIDS | ZVKNHA,
 };
 
 static void test_text(void)
@@ -23,6 +24,8 @@ static void test_text(void)
     OK(strcmp(kernels_features_text(text, CPU_ANY), "ref") == 0, "none is ref");
     OK(strcmp(kernels_features_text(text, V1), "neon dotprod i8mm sve") == 0, "arm64: %s", text);
     OK(strcmp(kernels_features_text(text, RVA23), "rv64gc rvv zvfh") == 0, "riscv64: %s", text);
+    OK(strcmp(kernels_features_text(text, ZVKNHA), "rv64gc rvv zvfh zvknha") == 0, "riscv64: %s",
+       text);
     OK(strcmp(kernels_features_text(text, ZEN4), "avx2 avx512 vnni") == 0, "x86-64: %s", text);
     OK(strcmp(kernels_features_text(text, ALDER_LAKE), "avx2 avxvnni") == 0, "x86-64: %s", text);
     OK(strlen(kernels_features_text(text, EVERYTHING)) < sizeof text, "all fit: %s", text);
@@ -54,6 +57,9 @@ static void test_force(void)
     check_force(RVA23, "rv64gc", CPU_RV64_GC);
     check_force(RVA23, "rvv", CPU_RV64_GC | CPU_RV64_V);
     check_force(RVA23, "zvfh", RVA23);
+    check_force(ZVKNHA, "zvfh", RVA23);
+    check_force(ZVKNHA, "zvknha", ZVKNHA);
+    check_force(ZVKNHA & ~(uint32_t)CPU_RV64_ZVFH, "zvknha", ZVKNHA & ~(uint32_t)CPU_RV64_ZVFH);
     check_force(ZEN4, "avx2", CPU_X86_AVX2);
     check_force(ZEN4, "avx512", CPU_X86_AVX2 | CPU_X86_AVX512);
     check_force(ZEN4, "vnni", ZEN4);
