@@ -5,7 +5,8 @@
  * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft1, every vector register; 7.7 KiB
  * of stack.
  *
- * As gemm_f32_q6kx8_q8kx4_rvv, with the weights as they are: 16 products of -4 .. 3 sum in int16. */
+ * As gemm_rvv.h says, with tiles of 64 rows, 32 columns (two sub-blocks) at a time. 16 products of -4 .. 3 sum in int16,
+ * before they go with the sub-block's scale into the int32 sums of 16 tokens, which wait in the scratch. */
 #define TILE 64           /* rows */
 #define COLUMN_BYTES TILE
 #define load_column vle8.v
@@ -36,6 +37,24 @@
     li temp, 4
     vnmsac.vx v16, temp, v24
     store_half
+.endm
+
+/* Weights of 32 columns of the tile, and the scales of their two sub-blocks as int16. */
+.macro decode_part
+    locate_part
+    decode_weights
+    slli temp_1, part, 7               /* 2 * TILE */
+    scratch temp, SCALES_AT
+    add temp_1, temp_1, temp
+    vsetvli zero, rows, e16, m8, ta, ma
+    vle8.v v0, (temp_1)
+    addi temp_1, temp_1, TILE
+    vle8.v v4, (temp_1)
+    vsext.vf2 v8, v0
+    vsext.vf2 v16, v4
+    vse16.v v8, (scale_at)
+    addi temp, scale_at, 2 * TILE
+    vse16.v v16, (temp)
 .endm
 
 .macro sixteen_columns c, eight, at_once

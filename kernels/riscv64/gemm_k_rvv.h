@@ -1,4 +1,4 @@
-/* Shared by the RVV gemms of blocks of 256 columns: tokens in chunks of 16, whose int32 sums over a block
+/* Shared by the RVV gemms of blocks of 256 columns: tokens in chunks of 16 or so, whose int32 sums over a block
  * wait in the scratch. The scratch, from sp on: columns, int8 [32][TILE]; the sums; what the kernel
  * has besides. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K_RVV_H
@@ -26,6 +26,21 @@
     add \reg, \reg, sp
 .endm
 
+/* How many tokens a chunk has at most, from one token's sums to the next's, and acc on to the next token. */
+#ifndef SUMS_BY_VLEN /* else the kernel has these three */
+.macro most_tokens to
+    li \to, TOKENS
+.endm
+
+.macro sums_stride to
+    li \to, 4 * TILE
+.endm
+
+.macro next_sums tokens
+    addi acc, acc, 4 * TILE * \tokens
+.endm
+#endif
+
 /* Zeros to the chunk's int32 sums. */
 .macro clear_sums
     li temp, TILE
@@ -33,7 +48,8 @@
     vmv.v.i v0, 0
     slli temp, temp, 2
     scratch out, ACC_AT
-    li tokens_left, 4 * TILE * TOKENS
+    sums_stride tokens_left
+    mul tokens_left, tokens_left, chunk_tokens
 .Lvector\@:
     vse32.v v0, (out)
     add out, out, temp
@@ -60,7 +76,7 @@
     second_half
     finish_half \token, rows_high
 .Lfinished\@:
-    addi acc, acc, 4 * TILE
+    next_sums 1
     add chunk_out, chunk_out, y_stride
 .endm
 
@@ -77,7 +93,7 @@
 .Lpair\@:
     mv column_at, sp
     multiply_pair \eight, \at_once
-    addi acc, acc, 8 * TILE
+    next_sums 2
     next_pair \sums_at
     addi tokens_left, tokens_left, -2
     bgtz tokens_left, .Lpair\@
@@ -109,7 +125,7 @@
     mv chunk_out, dst
     mv chunk_left, n_tokens
 .Lchunk:
-    li chunk_tokens, TOKENS
+    most_tokens chunk_tokens
     at_most chunk_tokens, chunk_left
     begin_chunk
     .if \parts < 8
@@ -168,7 +184,7 @@
     finish 1
     next_pair \sums_at
     bnez tokens_left, .Lfinish_pair
-    li temp, TOKENS / 4
+    srli temp, chunk_tokens, 2         /* of a whole chunk: else there is no next one */
     mul temp, temp, group_bytes
     add chunk_act, chunk_act, temp
     sub chunk_left, chunk_left, chunk_tokens

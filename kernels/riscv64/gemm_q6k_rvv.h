@@ -1,6 +1,5 @@
-/* Shared by the RVV gemms of Q6_K and Q3_K. A kernel that includes this defines locate_part (act =
- * the bytes of the 32 columns number `part` of group_at, act + step the other bits of them),
- * decode_half (16 columns from there, of one group to column_at) and multiply_pair. */
+/* Shared by the RVV gemms of Q6_K and Q3_K. A kernel that includes this defines decode_part,
+ * decode_half (16 columns from act, of one group to column_at) and multiply_pair. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_Q6K_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_Q6K_RVV_H
 
@@ -28,24 +27,6 @@
     add act, act, row_bytes
     addi tokens_left, tokens_left, -8
     bgtz tokens_left, .Lgroup\@
-.endm
-
-/* Weights of 32 columns of the tile, and the scales of their two sub-blocks as int16. */
-.macro decode_part
-    locate_part
-    decode_weights
-    slli temp_1, part, 7               /* 2 * TILE */
-    scratch temp, SCALES_AT
-    add temp_1, temp_1, temp
-    vsetvli zero, rows, e16, m8, ta, ma
-    vle8.v v0, (temp_1)
-    addi temp_1, temp_1, TILE
-    vle8.v v4, (temp_1)
-    vsext.vf2 v8, v0
-    vsext.vf2 v16, v4
-    vse16.v v8, (scale_at)
-    addi temp, scale_at, 2 * TILE
-    vse16.v v16, (temp)
 .endm
 
 #endif

@@ -10,6 +10,10 @@
 
 #include "kernels/riscv64/asm.h"
 
+#ifndef ROWS_LOG2
+#define ROWS_LOG2 2    /* of a tile's rows to the bytes of a register: as int16 in 8 registers */
+#endif
+
 /* A kernel that includes this has named TILE (rows), COLUMN_BYTES (of a tile's column in the
  * scratch), load_column (the instruction) and SUM_COLUMNS (how many are summed up in dots_a and
  * dots_b before they are folded). s0 and s6-s11 are its own. Where columns fill whole registers, two or
@@ -176,7 +180,7 @@
 /* The rows of the next tile. */
 .macro take_tile_rows
     csrr rows_low, vlenb
-    slli rows, rows_low, 2             /* as int16 in 8 registers */
+    slli rows, rows_low, ROWS_LOG2
     slli rows_low, rows_low, 1
     li temp, TILE
     at_most rows, temp
