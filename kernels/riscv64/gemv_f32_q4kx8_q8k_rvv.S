@@ -18,7 +18,7 @@
  * VLEN 128 takes one chunk a step, longer vectors two, lanes 32 and up hold the next chunk. At VLEN
  * 256 the broadcasts of 64 columns fit 16 registers and serve up to 8 groups, whose integer sums
  * wait on the stack.
- * Instructions per 8 rows and 32 columns: 53 at VLEN 128 for 16 rows or more, 32 at 256 in tiles of
+ * Instructions per 8 rows and 32 columns: 52 at VLEN 128 for 16 rows or more, 31 at 256 in tiles of
  * 8 groups, else 44. */
 
 #define dst a0
@@ -165,9 +165,39 @@
     vrgather.vv v12, v0, v4
 .endm
 
+/* The upper halves onto the lower: 32 lanes of v16 to 8, 16 of \isum to 8 in v20. Lanes of VLEN 128 and 256 fill
+ * registers, so that none has to move. */
+.macro add_halves_128 isum, isum_high
+    vsetivli zero, 16, e32, m4, ta, ma
+    vadd.vv v16, v16, v20
+    vsetivli zero, 8, e32, m2, ta, ma
+    vadd.vv v20, \isum, \isum_high
+    vadd.vv v16, v16, v18
+.endm
+
+.macro add_halves_256 isum, isum_high
+    vsetivli zero, 16, e32, m2, ta, ma
+    vadd.vv v16, v16, v18
+    vsetivli zero, 8, e32, m1, ta, ma
+    vadd.vv v20, \isum, \isum_high
+    vadd.vv v16, v16, v17
+.endm
+
+.macro add_halves_any isum, isum_high
+    vsetivli zero, 16, e32, m8, ta, ma
+    vslidedown.vi v0, v16, 16
+    vadd.vv v16, v16, v0
+    vsetivli zero, 8, e32, m4, ta, ma
+    vslidedown.vi v0, v16, 8
+    vslidedown.vi v4, \isum, 8
+    vadd.vv v16, v16, v0
+    vadd.vv v20, \isum, v4
+.endm
+
 /* The end of a block: y = fma(-imin, dmin * x.d, fma(isum, d * x.d, y)), 8
- * rows if there are two groups, `rows` of one. \mins points to the group's mins. */
-.macro finish isum, mins, y, groups
+ * rows if there are two groups, `rows` of one. \mins points to the group's mins; \vlen 128, 256 or any, for which
+ * \isum_high has lanes 8 to 15 and \dmin those of v0. */
+.macro finish isum, mins, y, groups, vlen, isum_high, dmin
     addi temp, \mins, Q4K_SCALES - Q4K_MINS
     vsetvli zero, join_vl, e8, m2, ta, ma
     vle8.v v0, (temp)
@@ -187,14 +217,7 @@
     vzext.vf2 v0, v2
     vwmul.vv v16, v4, v8
     vwmacc.vv v16, v0, v12
-    vsetivli zero, 16, e32, m8, ta, ma
-    vslidedown.vi v0, v16, 16
-    vadd.vv v16, v16, v0
-    vsetivli zero, 8, e32, m4, ta, ma
-    vslidedown.vi v0, v16, 8
-    vslidedown.vi v4, \isum, 8
-    vadd.vv v16, v16, v0
-    vadd.vv v20, \isum, v4
+    add_halves_\vlen \isum, \isum_high
     addi temp, \mins, -Q4K_MINS
     vsetivli zero, 16, e16, m2, ta, ma
     vle16.v v4, (temp)                 /* d and dmin */
@@ -205,8 +228,12 @@
     vand.vx v0, v0, temp
     vfmul.vf v0, v0, scale_up
     vfmul.vf v0, v0, act_scale
-    vslidedown.vi v4, v0, 8
-    .if \groups == 2
+    .ifc \vlen, any
+    vslidedown.vi \dmin, v0, 8
+    .endif
+    .ifc \vlen, 256
+    vsetivli zero, 8, e32, m1, ta, ma
+    .elseif \groups == 2
     vsetivli zero, 8, e32, m2, ta, ma
     .else
     vsetvli zero, single_rows, e32, m2, ta, ma
@@ -215,8 +242,16 @@
     vfcvt.f.x.v v20, v20
     vfcvt.f.x.v v16, v16
     vfmacc.vv v6, v20, v0
-    vfnmsac.vv v6, v16, v4
+    vfnmsac.vv v6, v16, \dmin
     vse32.v v6, (\y)
+.endm
+
+.macro finish_1 isum, mins, y, groups, isum_high
+    finish \isum, \mins, \y, \groups, 128, \isum_high, v2
+.endm
+
+.macro finish_2 isum, mins, y, groups, isum_high
+    finish \isum, \mins, \y, \groups, any, , v4
 .endm
 
 /* One block of 256 columns of one or two groups. */
@@ -254,12 +289,12 @@
     bnez parts_left, .Lpart_\chunks\()_\groups
     flw act_scale, Q8K_SCALE - Q8K_SUM(act)
     spread_sums
-    finish isum0, scales0, dst, \groups
+    finish_\chunks isum0, scales0, dst, \groups, v26
     addi scales0, quants0, Q4K_SCALES  /* quants point to the next block */
     addi quants0, quants0, Q4K_QUANTS
     .if \groups == 2
     addi dst, dst, 32
-    finish isum1, scales1, dst, \groups
+    finish_\chunks isum1, scales1, dst, \groups, v30
     addi dst, dst, -32
     addi scales1, quants1, Q4K_SCALES
     addi quants1, quants1, Q4K_QUANTS
@@ -351,7 +386,7 @@
     vsetivli zero, 16, e32, m4, ta, ma
     vle32.v isum0, (isum_at)
     addi mins_at, group_at, Q4K_MINS
-    finish isum0, mins_at, y_at, 2
+    finish isum0, mins_at, y_at, 2, 256, v25, v1
     addi y_at, y_at, 32
     addi isum_at, isum_at, 64
     add group_at, group_at, row_bytes

@@ -3,23 +3,21 @@
  *                             size_t ahead)
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft1, every
- * vector register; 576 bytes of stack.
+ * vector register; 576 bytes of stack, 3.8 KiB at VLEN 128.
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows in its low nibbles and the 4 columns 32 further
- * on in the high ones; two chunks are completed by their upper bits at a time, as 32 - q: -31 to
- * 32, of which 8 products with -128 .. 127 lie in -32768 .. 32512, where q - 32 would overflow
- * int16 by one. The scales are negated in return, which changes no bit: y is never -0. The 4
- * activations of a chunk are one 32-bit word, broadcast over the 8 rows.
+ * on in the high ones; two chunks are completed by their upper bits at a time. A sub-block has 16 columns, 4
+ * chunks. Those of the low and of the high nibbles are put after each other, so that one fold by narrowing shifts serves
+ * both: first in int16, 8 products, then times the sub-blocks' scales, widening.
  *
- * A sub-block has 16 columns, 4 chunks. Those of the low and of the high nibbles are put after
- * each other, so that one fold by narrowing shifts serves both: first in int16, then times the
- * sub-blocks' scales, widening.
+ * 8 products of q - 32 and x = -128 would overflow int16 by one. VLEN 128 multiplies q as it is, with sums that begin
+ * 32 times x and 2 below 0, and adds 4 scales in return. What they begin with and each word of x, 4 columns, for the 8
+ * rows lie on the stack, spread once for a tile of 16 groups; the int32 sums of a group stay in registers, y in memory.
  *
- * VLEN 128 takes one chunk a register group, longer vectors two, lanes 32 and up hold the next; one
- * group of rows at a time: with two, only one chunk at once can be completed, and that costs more
- * than a second broadcast. VLEN 256 has the registers to multiply four chunks whole, and 8
+ * Longer vectors take 32 - q: -31 to 32; the scales are negated in return, which changes no bit: y is never -0. Lanes 32
+ * and up hold the next chunk, words of x are broadcast. VLEN 256 has the registers to multiply four chunks whole, and 8
  * broadcasts serve up to 8 groups, whose integer sums wait on the stack, and the others in y.
- * Instructions per 8 rows and 32 columns: 76 at VLEN 128, 50 at 256 in tiles of 8 groups, else
+ * Instructions per 8 rows and 32 columns: 64 at VLEN 128, 47 at 256 in tiles of 8 groups, else
  * 64. */
 
 #define dst a0
@@ -38,9 +36,9 @@
 #define thirty_two t4  /* also the int16 lanes of a sub-block once joined */
 #define temp t5
 #define temp_1 t6
-#define two_steps_vl s0
+#define four s0
 #define upper_bits s1  /* 0x30 */
-#define scales_stride s2 /* 16: from one row of scales to the next but one */
+#define sixteen s2     /* also from one row of scales to the next but one */
 #define scale_up ft0   /* -2^112 */
 #define act_scale ft1
 
@@ -73,44 +71,42 @@
 #include "kernels/riscv64/gemv_k_rvv.h"
 
 /* Words \k and 8 + \k of x to \low and \high. */
-.macro take_act_1 k, low, high
+.macro take_act k, low, high
     lw temp, 4*(\k)(act)
     lw temp_1, 32 + 4*(\k)(act)
     vmv.v.x \low, temp
     vmv.v.x \high, temp_1
 .endm
 
-.macro take_acts_1 k
-    vsetivli zero, 8, e32, m2, ta, ma
-    take_act_1 \k, act_low, act_high
-    take_act_1 \k + 1, act_low_1, act_high_1
-.endm
-
-/* The same for two words each, the second in lanes 8-15. */
-.macro take_acts_2 k
+/* The same of two chunks of two steps, the second chunk in lanes 8-15. */
+.macro take_acts k
     vsetivli zero, 16, e32, m2, ta, ma
-    take_act_1 \k + 1, act_low, act_high
-    take_act_1 \k + 3, act_low_1, act_high_1
+    take_act \k + 1, act_low, act_high
+    take_act \k + 3, act_low_1, act_high_1
     vsetivli zero, 8, e32, m2, tu, ma
-    take_act_1 \k, act_low, act_high
-    take_act_1 \k + 2, act_low_1, act_high_1
+    take_act \k, act_low, act_high
+    take_act \k + 2, act_low_1, act_high_1
 .endm
 
-/* packed and values from packed and upper; \part even or odd 64 columns. */
+/* packed and values = q, from packed and upper; \part even or odd 64 columns. */
 .macro combine_bits part
     vand.vi values, packed, 15
     vsrl.vi packed, packed, 4
     .if \part == 0
-    vsll.vi shifted, upper, 4
-    vsll.vi upper, upper, 2
-    vand.vx shifted, shifted, upper_bits
+    vand.vi shifted, upper, 3
+    vand.vi upper, upper, 12
+    vmacc.vx values, sixteen, shifted
+    vmacc.vx packed, four, upper
     .else
     vand.vx shifted, upper, upper_bits
-    vsrl.vi upper, upper, 2
-    .endif
-    vand.vx upper, upper, upper_bits
+    vsrl.vi upper, upper, 6
     vor.vv values, values, shifted
-    vor.vv packed, packed, upper
+    vmacc.vx packed, sixteen, upper
+    .endif
+.endm
+
+/* packed and values = 32 - q. */
+.macro negate_bits
     vrsub.vx values, values, thirty_two
     vrsub.vx packed, packed, thirty_two
 .endm
@@ -118,42 +114,33 @@
 /* The bytes of two steps. */
 .macro complete part, k
     addi temp, low_at, 256*\part + 32*(\k)
-    vsetvli zero, two_steps_vl, e8, m4, ta, ma
+    li temp_1, 128
+    vsetvli zero, temp_1, e8, m4, ta, ma
     vle8.v packed, (temp)
     addi temp, high_at, 32*(\k)
     vle8.v upper, (temp)
     combine_bits \part
+    negate_bits
 .endm
 
-/* Two steps from chunk \k on. */
-.macro two_steps chunks, part, k, first
+/* A sub-block of the low nibbles and one of the high ones, from chunk \k on. */
+.macro two_steps part, k
     complete \part, \k
-    .if \chunks == 2
     beqz long_vectors, .Lin_place\@    /* the second step begins a register */
     vsetvli zero, step_vl, e8, m2, ta, ma
     vslidedown.vx values_1, values, step_vl
     vslidedown.vx packed_1, packed, step_vl
 .Lin_place\@:
-    .endif
-    take_acts_\chunks 16*\part + \k
+    take_acts 16*\part + \k
     vsetvli zero, step_vl, e8, m2, ta, ma
-    .ifnb \first
     vwmul.vv dots_low, act_low, values
     vwmul.vv dots_high, act_high, packed
-    .else
-    vwmacc.vv dots_low, act_low, values
-    vwmacc.vv dots_high, act_high, packed
-    .endif
     vwmacc.vv dots_low, act_low_1, values_1
     vwmacc.vv dots_high, act_high_1, packed_1
 .endm
 
-/* Dots of both sub-blocks side by side, 32 lanes each. At VLEN 128 they are, in m8. */
-.macro join_1
-    vsetvli zero, thirty_two, e16, m4, ta, ma
-.endm
-
-.macro join_2
+/* Dots of both sub-blocks side by side, 32 lanes each, as they are at VLEN 128 in m8. */
+.macro join
     vsetvli zero, thirty_two, e16, m4, ta, ma
     vslidedown.vx v16, dots_low, thirty_two /* the second chunk's half */
     vslidedown.vx v20, dots_high, thirty_two
@@ -164,15 +151,14 @@
     vsetvli zero, thirty_two, e16, m4, ta, ma
 .endm
 
-/* isum += scales * dots, of sub-blocks 4 * \part + \half and 2 after it. */
-.macro fold chunks, part, half
-    join_\chunks
+/* isum += scales * dots, of sub-blocks 4 * \part + \half and 2 after it, whose 64 dots are joined. */
+.macro fold part, half
     vnsrl.wi v16, dots_low, 0          /* columns 0 and 2 */
     vnsrl.wi v20, dots_low, 16         /* columns 1 and 3 */
     vadd.vv v16, v16, v20
     addi temp, scales_at, 32*\part + 8*\half
     vsetivli zero, 2, e64, m1, ta, ma
-    vlse64.v v20, (temp), scales_stride
+    vlse64.v v20, (temp), sixteen
     vsetivli zero, 16, e16, m2, ta, ma
     vsext.vf2 v22, v20
     vnsrl.wi v20, v16, 16
@@ -181,14 +167,10 @@
     vwmacc.vv isum, v16, v22
 .endm
 
-.macro sub_blocks chunks, part, half
-    .if \chunks == 1
-    two_steps 1, \part, 4*\half, first
-    two_steps 1, \part, 4*\half + 2
-    .else
-    two_steps 2, \part, 4*\half, first
-    .endif
-    fold \chunks, \part, \half
+.macro sub_blocks part, half
+    two_steps \part, 4*\half
+    join
+    fold \part, \half
 .endm
 
 /* sums = fma((float)isum, d * x.d, sums), d being 8 halves. */
@@ -206,27 +188,27 @@
 .endm
 
 /* One block of a group alone. */
-.macro block chunks
+.macro block
     addi low_at, group, Q6K_LOW
     addi high_at, group, Q6K_HIGH
     addi scales_at, group, Q6K_SCALES
     vsetivli zero, 16, e32, m4, ta, ma
     vmv.v.i isum, 0
-.Lhalf_\chunks:
-    beqz ahead, .Lno_prefetch_\chunks
+.Lhalf_alone:
+    beqz ahead, .Lno_prefetch_alone
     prefetch_lines low_at, ahead, 512, temp
     prefetch_lines high_at, ahead, 256, temp
-.Lno_prefetch_\chunks:
-    sub_blocks \chunks, 0, 0
-    sub_blocks \chunks, 0, 1
-    sub_blocks \chunks, 1, 0
-    sub_blocks \chunks, 1, 1
+.Lno_prefetch_alone:
+    sub_blocks 0, 0
+    sub_blocks 0, 1
+    sub_blocks 1, 0
+    sub_blocks 1, 1
     addi low_at, low_at, 512
     addi high_at, high_at, 256
     addi scales_at, scales_at, 64
     addi act, act, 128
     addi temp, group, Q6K_HIGH         /* where the low bits end */
-    bne low_at, temp, .Lhalf_\chunks
+    bne low_at, temp, .Lhalf_alone
     flw act_scale, Q8K_SCALE - Q8K_SUM(act)
     vsetivli zero, 8, e32, m4, ta, ma
     vslidedown.vi v0, isum, 8
@@ -237,25 +219,25 @@
     addi act, act, Q8K_BYTES - Q8K_SUM
 .endm
 
-.macro all_rows chunks
-.Lgroup_\chunks:
+.macro all_rows
+.Lgroup_alone:
     mv act, act_start
     vsetivli zero, 8, e32, m4, ta, ma
     vmv.v.i sums, 0
-    beq act, act_end, .Lstore_\chunks
-.Lblock_\chunks:
-    block \chunks
-    bne act, act_end, .Lblock_\chunks
-.Lstore_\chunks:
+    beq act, act_end, .Lstore_alone
+.Lblock_alone:
+    block
+    bne act, act_end, .Lblock_alone
+.Lstore_alone:
     li temp, 8
-    bgeu rows_left, temp, .Lrows_\chunks
+    bgeu rows_left, temp, .Lrows_alone
     mv temp, rows_left
-.Lrows_\chunks:
+.Lrows_alone:
     vsetvli zero, temp, e32, m4, ta, ma
     vse32.v sums, (dst)
     addi dst, dst, 32
     sub rows_left, rows_left, temp
-    bnez rows_left, .Lgroup_\chunks
+    bnez rows_left, .Lgroup_alone
 .endm
 
 /* ---- VLEN 256, up to 8 groups: x in v0-v7 ---- */
@@ -295,6 +277,7 @@
 .Lhigh_ahead\@:
     .endif
     combine_bits \part
+    negate_bits
     vwmul.vv v16, values, v0
     vwmul.vv v24, packed, v4
     add temp, group_at, scales_from
@@ -308,7 +291,7 @@
     vnsrl.wi v22, v16, 16              /* columns 1 and 3 */
     vadd.vv v20, v20, v22
     vsetivli zero, 2, e64, m1, ta, ma
-    vlse64.v v24, (temp), scales_stride
+    vlse64.v v24, (temp), sixteen
     vsetivli zero, 16, e16, m1, ta, ma
     vsext.vf2 v25, v24
     vle32.v v28, (isum_at)
@@ -373,34 +356,223 @@
     addi tile_block, tile_block, Q6K_BYTES
 .endm
 
+/* ---- VLEN 128, tiles of up to 16 groups: x of a block lies spread on the stack ---- */
+
+#define TILE_128 128
+#define tile_rows a4
+#define x_at t3
+#define bias_at t4
+#define left s3
+#define y_at s6
+#define group_at_128 s7
+#define biases v0      /* m8, as dots_low and dots_high */
+#define x_low v20      /* m4: of two steps */
+#define x_high v28
+
+/* The frame from sp on: each word of x, 4 columns, 8 times; what the dots of two sub-blocks begin with, as they are
+ * folded; the same of a row, sub-blocks in order. */
+#define SPREAD_AT 0
+#define BIAS_AT 2048
+#define ROW_BIAS_AT (BIAS_AT + 1024)
+#define SPREAD_BYTES (ROW_BIAS_AT + 128)
+
+.macro spread_x
+    vsetvli temp, zero, e32, m8, ta, ma
+    vid.v v0
+    vsrl.vi v0, v0, 3
+    vsll.vi v0, v0, 2                  /* four words to 8 lanes each */
+    mv x_at, sp
+    mv temp, act
+    addi temp_1, act, 256
+.Lspread:
+    vluxei32.v v8, (temp), v0
+    addi temp, temp, 16
+    vse32.v v8, (x_at)
+    addi x_at, x_at, 128
+    bne temp, temp_1, .Lspread
+.endm
+
+/* -32 times the sums of a column of a sub-block's four chunks, and 2 less for columns 0 and 2: sums of 8
+ * products of q - 32 and x then lie in -32514 .. 32766. */
+.macro find_biases
+    vsetivli zero, 16, e32, m4, ta, ma
+    vlse32.v v0, (act), sixteen        /* chunk 0 of all 16 sub-blocks */
+    addi temp, act, 4
+    vlse32.v v4, (temp), sixteen
+    addi temp, act, 8
+    vlse32.v v8, (temp), sixteen
+    addi temp, act, 12
+    vlse32.v v12, (temp), sixteen
+    vsetvli temp, zero, e8, m4, ta, ma
+    vwadd.vv v16, v0, v4
+    vwadd.vv v24, v8, v12
+    vsetvli zero, zero, e16, m8, ta, ma
+    vid.v v0
+    vadd.vv v16, v16, v24
+    vand.vi v0, v0, 1
+    vadd.vi v0, v0, -1
+    vsll.vi v16, v16, 5
+    vadd.vv v0, v0, v0
+    li temp, ROW_BIAS_AT
+    vsub.vv v16, v0, v16
+    add temp, temp, sp
+    vse16.v v16, (temp)
+    vsetivli zero, 16, e16, m2, ta, ma
+    vid.v v16
+    vsrl.vi v16, v16, 3
+    vsll.vi v16, v16, 4                /* a sub-block and the next but one, 8 rows each */
+    vsetvli zero, zero, e64, m8, ta, ma
+    .irp sub_block, 0, 1, 4, 5, 8, 9, 12, 13
+    addi temp_1, temp, 8 * \sub_block
+    vluxei16.v v0, (temp_1), v16
+    vse64.v v0, (x_at)
+    addi x_at, x_at, 128
+    .endr
+.endm
+
+/* Two steps from chunk \k on. */
+.macro two_spread part, k
+    addi temp, low_at, 256*\part + 32*(\k)
+    vsetvli temp_1, zero, e8, m4, ta, ma
+    vle8.v packed, (temp)
+    addi temp, high_at, 32*(\k)
+    vle8.v upper, (temp)
+    combine_bits \part
+    addi temp, x_at, 32*(16*\part + \k)
+    vle8.v x_low, (temp)
+    addi temp, x_at, 32*(16*\part + \k + 8)
+    vle8.v x_high, (temp)
+    vsetvli temp_1, zero, e8, m2, ta, ma
+    vwmaccsu.vv dots_low, x_low, values
+    vwmaccsu.vv dots_high, x_high, packed
+    vwmaccsu.vv dots_low, v22, values_1
+    vwmaccsu.vv dots_high, v30, packed_1
+.endm
+
+.macro sub_blocks_128 part, half
+    vsetvli temp, zero, e16, m8, ta, ma
+    vle16.v biases, (bias_at)
+    addi bias_at, bias_at, 128
+    two_spread \part, 4*\half
+    two_spread \part, 4*\half + 2
+    vsetvli temp_1, zero, e16, m4, ta, ma
+    fold \part, \half
+    vwmacc.vx isum, four, v22          /* what the biases were too low */
+.endm
+
+.macro group_128
+    addi low_at, group_at_128, Q6K_LOW
+    addi high_at, group_at_128, Q6K_HIGH
+    addi scales_at, group_at_128, Q6K_SCALES
+    mv x_at, sp
+    li bias_at, BIAS_AT
+    add bias_at, bias_at, sp
+    vsetivli zero, 16, e32, m4, ta, ma
+    vmv.v.i isum, 0
+.Lhalf_128:
+    beqz ahead, .Lno_prefetch_128
+    prefetch_lines low_at, ahead, 512, temp
+    prefetch_lines high_at, ahead, 256, temp
+.Lno_prefetch_128:
+    sub_blocks_128 0, 0
+    sub_blocks_128 0, 1
+    sub_blocks_128 1, 0
+    sub_blocks_128 1, 1
+    addi low_at, low_at, 512
+    addi high_at, high_at, 256
+    addi scales_at, scales_at, 64
+    addi x_at, x_at, 1024
+    addi temp, group_at_128, Q6K_HIGH  /* where the low bits end */
+    bne low_at, temp, .Lhalf_128
+    li temp, 8
+    bgeu left, temp, .Lwhole_group
+    mv temp, left
+.Lwhole_group:
+    vsetvli zero, temp, e32, m2, ta, ma
+    vle32.v sums, (y_at)
+    vadd.vv isum, isum, v26            /* sub-blocks of the high nibbles: lanes 8-15 */
+    vle16.v v4, (group_at_128)
+    finish_rows isum, v4, v0, sums, m1, m2
+    vse32.v sums, (y_at)
+.endm
+
+.macro tiles_128
+    li temp, SPREAD_BYTES
+    sub sp, sp, temp
+    .cfi_adjust_cfa_offset SPREAD_BYTES
+.Ltile_128:
+    li tile_rows, TILE_128
+    bltu tile_rows, rows_left, .Lsome_rows
+    mv tile_rows, rows_left
+.Lsome_rows:
+    mv act, act_start
+    mv tile_block, group
+    mv y_at, dst
+    mv left, tile_rows
+.Lclear_128:
+    vsetvli temp, left, e32, m8, ta, ma
+    vmv.v.i v0, 0
+    sub left, left, temp
+    vse32.v v0, (y_at)
+    slli temp, temp, 2
+    add y_at, y_at, temp
+    bnez left, .Lclear_128
+    beq act, act_end, .Lnext_128
+.Lblock_128:
+    spread_x
+    find_biases
+    flw act_scale, Q8K_SCALE(act)
+    mv group_at_128, tile_block
+    mv y_at, dst
+    mv left, tile_rows
+.Lgroup_128:
+    group_128
+    add group_at_128, group_at_128, row_bytes
+    addi y_at, y_at, 32
+    addi left, left, -8
+    bgtz left, .Lgroup_128
+    addi tile_block, tile_block, Q6K_BYTES
+    addi act, act, Q8K_BYTES
+    bne act, act_end, .Lblock_128
+.Lnext_128:
+    slli temp, row_bytes, 4            /* TILE_128 / 8 groups, or what is not needed any more */
+    add group, group, temp
+    slli temp, tile_rows, 2
+    add dst, dst, temp
+    sub rows_left, rows_left, tile_rows
+    bnez rows_left, .Ltile_128
+    li temp, SPREAD_BYTES
+    add sp, sp, temp
+    .cfi_adjust_cfa_offset -(SPREAD_BYTES)
+.endm
+
 func gemv_f32_q6kx8_q8k_rvv, v
     enter_frame
     srli temp_1, cols, 8               /* blocks of a row */
     li act_end, Q8K_BYTES
     mul act_end, act_end, temp_1
     add act_end, act_end, act_start
-    load_float scale_up, F32_MINUS_2P112, temp
     li upper_bits, 0x30
-    li scales_stride, 16
+    li sixteen, 16
+    li four, 4
     li thirty_two, 32
+    li row_bytes, Q6K_BYTES
+    mul row_bytes, row_bytes, temp_1
     beqz rows_left, .Ldone
     csrr temp, vlenb
     bltu temp, thirty_two, .Lnarrow
+    load_float scale_up, F32_MINUS_2P112, temp_1
     sltu long_vectors, thirty_two, temp
     bnez long_vectors, .Lwide
-    li row_bytes, Q6K_BYTES
-    mul row_bytes, row_bytes, temp_1
     tiles_256 group, temp
     beqz rows_left, .Ldone
 .Lwide:
     li step_vl, 64
-    li two_steps_vl, 128
-    all_rows 2
+    all_rows
     j .Ldone
 .Lnarrow:
-    li step_vl, 32
-    li two_steps_vl, 64
-    all_rows 1
+    load_float scale_up, F32_2P112, temp
+    tiles_128
 .Ldone:
     leave_frame
     ret
