@@ -14,11 +14,16 @@
 #define FRAME_SEGMENT_W 336 /* of this segment, first rows */
 #define FRAME_GROUP 344     /* of these rows */
 #define FRAME_LATER 352     /* 0 in the first segment */
+#ifndef FRAME_BYTES
 #define FRAME_BYTES 368
+#endif
 
 #include "kernels/riscv64/gemm_rv64gc.h"
 
 #define RECORDS_BYTES (SEGMENT * RECORD_BYTES)
+#ifndef RECORD_STEP
+#define RECORD_STEP RECORD_BYTES /* to the next from where a block leaves act */
+#endif
 
 #define from a4
 #define to a5
@@ -141,7 +146,7 @@
 .Lblock:
     \block_macro
     addi block, block, \block_bytes
-    addi act, act, RECORD_BYTES
+    addi act, act, RECORD_STEP
     ld temp, FRAME_X_END(sp)
     bne act, temp, .Lblock
 .Lstore:

@@ -4,13 +4,6 @@
 
 #include "kernels/riscv64/k_rv64gc.h"
 
-.macro sum_activations out, token, index
-    lh word, Q8KX4_SUM + 16*\index + 2*\token(act)
-    lh \out, Q8KX4_SUM + 16*\index + 8 + 2*\token(act)
-    add \out, \out, word
-    sw \out, FRAME_ACT_SUMS + 16*\index + 4*\token(sp)
-.endm
-
 .macro load_min out, row, index
     lbu \out, Q4K_SCALES + 8*\index + \row(block)
     lbu word, Q4K_MINS + 8*(\index % 4) + \row(block)
@@ -37,7 +30,7 @@
 
 /* One sub-block's part of the mins of two rows, which add up in a4 and a5. */
 .macro add_min index, token, min0, min1
-    lw word, FRAME_ACT_SUMS + 16*\index + 4*\token(sp)
+    lw word, SUB_BLOCK_BYTES*\index + SUB_BLOCK_SUMS - RECORD_MIDDLE + 4*\token(act)
     mul product0, word, \min0
     mul product1, word, \min1
     .if \index == 0
@@ -65,12 +58,6 @@
     load_mins \row, dots00, dots01, dots02, dots03, dots10, dots11, dots12, dots13
     load_mins \row + 1, dots20, dots21, dots22, dots23, dots30, dots31, dots32, dots33
     of_rows add_imin, \row, \scale0, \scale1
-.endm
-
-.macro sum_all_activations
-    .irp index, 0, 1, 2, 3, 4, 5, 6, 7
-    of_tokens sum_activations, \index
-    .endr
 .endm
 
 /* sum = fma(-imin, dmin x.d, sum), all rows and tokens. */

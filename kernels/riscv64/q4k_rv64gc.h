@@ -3,9 +3,18 @@
  * A sub-block of 32 columns gives what a block of Q4_0 gives in gemm_f32_q4x8_q8x4_rv64gc.S:
  * the negated dots of nibble - 8, int16, two rows in one register. From 8 times the sum of the
  * activations they are taken off, which leaves the dots of the nibbles; these times their scales
- * add up in the frame over the 8 sub-blocks. The mins follow at the end of a block. */
+ * add up in the frame over the 8 sub-blocks. The mins follow at the end of a block. A record has four starts, 256 bytes
+ * of pairs and four sums of x for each sub-block. */
 #ifndef INGOT_KERNELS_RISCV64_Q4K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q4K_RV64GC_H
+
+#define SUB_BLOCK_BYTES 304
+#define SUB_BLOCK_SUMS 288
+#define RECORD_BYTES (8 * SUB_BLOCK_BYTES + 16)
+#define RECORD_MIDDLE 1216     /* from where a block's end reaches all */
+#define RECORD_D (8 * SUB_BLOCK_BYTES - RECORD_MIDDLE)
+#define RECORD_STEP (RECORD_BYTES - RECORD_MIDDLE)
+#define SEGMENT 4
 
 #include "kernels/riscv64/mins_rv64gc.h"
 
@@ -17,13 +26,45 @@
     li mask, 0x000f000f000f000f
 .endm
 
+#define from_sums a7
+
+.macro pack_block
+    li start_factor, 0x0008000800080000
+    li start_of_dots, (1 << 47) + (1 << 32) + (1 << 15)
+    mv from_chunk, from
+    addi from_sums, from, Q8KX4_SUM
+    li s1, 8
+.Lpack_sub_block:
+    .irp token, 0, 1, 2, 3
+    lh t0, 2*\token(from_sums)
+    lh t4, 2*\token + 8(from_sums)
+    add t4, t4, t0
+    sw t4, SUB_BLOCK_SUMS + 4*\token(to)
+    pack_start \token, 0
+    .endr
+    addi from_sums, from_sums, 16
+    li s2, 8
+.Lpack_chunk:
+    .irp token, 0, 1, 2, 3
+    pack_pairs \token, 0, 32
+    .endr
+    addi from_chunk, from_chunk, CHUNK
+    addi to, to, PAIRS
+    addi s2, s2, -1
+    bnez s2, .Lpack_chunk
+    addi to, to, SUB_BLOCK_BYTES - 8*PAIRS
+    addi s1, s1, -1
+    bnez s1, .Lpack_sub_block
+    pack_d
+.endm
+
 .macro load_act_sum out, token
-    lw \out, 4*\token(word)
+    lw \out, 4*\token(act)
     slli \out, \out, 3
 .endm
 
 .macro part chunk, act_chunk, odd, shift
-    of_tokens act_pair, CHUNK*(\act_chunk) + \odd
+    of_tokens load_pair, PAIRS*(\act_chunk) + 16*\odd
     .irp pair, 0, 1, 2, 3
     ld word, Q4K_QUANTS + 32*\chunk + 8*\pair(block)
     .if \shift
@@ -63,11 +104,8 @@
 
 /* The low (\high = 0) or high nibbles of 64 columns; block and act move on by 8 chunks. */
 .macro sub_block high
-    ld word, FRAME_SUMS_AT(sp)
-    li product0, 0x0001000100010000
-    li product1, (1 << 47) + (1 << 32) + (1 << 15)
-    of_tokens load_act_sum
-    of_tokens start_dots
+    of_tokens load_start, 0
+    addi act, act, 32
     of_pairs set_dots, act0, act1, act2, act3
     begin_chunks .Lchunks_\high, 8/CHUNKS
     .irp chunk, 0, 1, 2, 3
@@ -76,12 +114,10 @@
     part \chunk, \chunk, 1, 4*\high + 8
     .endif
     .endr
-    next_chunks .Lchunks_\high, 32*CHUNKS, CHUNKS*CHUNK
-    ld word, FRAME_SUMS_AT(sp)
+    next_chunks .Lchunks_\high, 32*CHUNKS, CHUNKS*PAIRS
     ld product2, FRAME_SCALES_AT(sp)
     of_tokens load_act_sum
-    addi word, word, 16
-    sd word, FRAME_SUMS_AT(sp)
+    addi act, act, 16
     of_pair 0, scale_pair, 0
     of_pair 1, scale_pair, 2
     of_pair 2, scale_pair, 4
@@ -91,12 +127,9 @@
 .endm
 
 .macro q4k_block
-    sum_all_activations
     clear_isum
-    addi temp, sp, FRAME_ACT_SUMS
     addi temp_1, block, Q4K_SCALES
     li temp_2, 4
-    sd temp, FRAME_SUMS_AT(sp)
     sd temp_1, FRAME_SCALES_AT(sp)
     sd temp_2, FRAME_LEFT(sp)
 .Lcolumns:
@@ -108,7 +141,7 @@
     sd temp, FRAME_LEFT(sp)
     bnez temp, .Lcolumns
     addi block, block, Q4K_QUANTS - Q4K_BYTES
-    addi act, act, -64*CHUNK
+    addi act, act, -RECORD_MIDDLE
     add_isums
     subtract_all_mins
 .endm

@@ -2,9 +2,16 @@
  *
  * As in q4k_rv64gc.h, but 8 columns at a time: -sum (q - 32) x of 8 columns is an int16, at most
  * 32 * 127 * 8 = 32512 and at least -32768, and the by-product at 1 is within 63 * 128 * 4 = 32256.
- * The start has 32 times the sum of these 8 activations. */
+ * The start has 32 times the sum of these 8 activations. A record has 64 bytes of pairs and four starts for each 8
+ * columns. */
 #ifndef INGOT_KERNELS_RISCV64_Q6K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q6K_RV64GC_H
+
+#define UNIT_BYTES 96
+#define RECORD_D 0             /* from the last unit on, where a block leaves act */
+#define RECORD_BYTES (32 * UNIT_BYTES + 16)
+#define RECORD_STEP 16
+#define SEGMENT 3
 
 #include "kernels/riscv64/k_rv64gc.h"
 
@@ -16,13 +23,24 @@
     li mask_high, 0x0030003000300030
 .endm
 
-/* The sum of 8 columns of x. */
-.macro sum_eight out, token
-    lb \out, 4*\token(act)
-    .irp offset, 1, 2, 3, CHUNK, CHUNK + 1, CHUNK + 2, CHUNK + 3
-    lb word, 4*\token + \offset(act)
-    add \out, \out, word
+.macro pack_block
+    li start_factor, 0x0020002000200000
+    li start_of_dots, (1 << 47) + (1 << 32) + (1 << 15)
+    mv from_chunk, from
+    li s1, 32
+.Lpack_unit:
+    .irp token, 0, 1, 2, 3
+    pack_pairs \token, 0, 0
+    mv t5, t4
+    pack_pairs \token, 1, PAIRS
+    add t4, t4, t5
+    pack_start \token, 64
     .endr
+    addi from_chunk, from_chunk, 2*CHUNK
+    addi to, to, UNIT_BYTES
+    addi s1, s1, -1
+    bnez s1, .Lpack_unit
+    pack_d
 .endm
 
 .macro products_6 dots0, dots1, dots2, dots3
@@ -47,7 +65,7 @@
 
 /* Bytes \odd and \odd + 2 of a chunk: 4 bits from \low_shift on, 2 from \high_shift on. */
 .macro part chunk, odd, low_shift, high_shift
-    of_tokens act_pair, CHUNK*\chunk + \odd
+    of_tokens load_pair, PAIRS*\chunk + 16*\odd
     .irp pair, 0, 1, 2, 3
     ld word, 32*\chunk + 8*\pair(block)
     ld product0, 32*\chunk + 8*\pair(spare)
@@ -85,10 +103,7 @@
 
 /* 8 columns: two chunks at block, their high bits at FRAME_HIGH_AT; both move on, as does act. */
 .macro unit low_shift, high_shift
-    of_tokens sum_eight
-    li product0, 0x0020002000200000
-    li product1, (1 << 47) + (1 << 32) + (1 << 15)
-    of_tokens start_dots
+    of_tokens load_start, 64
     of_pairs set_dots, act0, act1, act2, act3
     ld spare, FRAME_HIGH_AT(sp)
     part 0, 0, \low_shift, \high_shift
@@ -106,7 +121,7 @@
     of_pair 2, scale_pair, 4
     of_pair 3, scale_pair, 6
     addi block, block, 64
-    addi act, act, 2*CHUNK
+    addi act, act, UNIT_BYTES
 .endm
 
 /* 32 columns; then block moves by \low_next and the high bits by \high_next more. */
@@ -146,7 +161,6 @@
     addi temp_2, temp_2, -1
     bnez temp_2, .Lhalf
     addi block, block, -Q6K_HIGH
-    addi act, act, -64*CHUNK
     add_isums
 .endm
 
