@@ -12,6 +12,7 @@
  *   value at      bytes = the 8 values of two rows, a byte each, or all that even_mask leaves of them
  *   scale to, row the scale of a row
  *   next_place    to the next 32 columns
+ * With PLACES, a number, value has its code for each of as many 32 columns: place is which, from 0 on, and so next_place.
  * segments_rv64gc.h has the loops. A record has of each unit the pairs x2 + x0 B and x3 + x1 B, the
  * start and the sum of x; then d. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_K_RV64GC_H
@@ -147,17 +148,21 @@
 
 .macro unit
     ld dots0, UNIT_PAIRS(act)
+    .if UNIT > 8
     addi unit_end, act, UNIT_PAIRS
+    .endif
     mv dots1, dots0
     mv dots2, dots0
     mv dots3, dots0
-.Lchunks:
+.Lchunks\@:
     chunk 0
     chunk 1
     addi act, act, 16
     addi low_at, low_at, 64
     addi high_at, high_at, 64
-    bne act, unit_end, .Lchunks
+    .if UNIT > 8
+    bne act, unit_end, .Lchunks\@
+    .endif
     .if WITH_OFFSET
     ld part, 8(act)
     slli part, part, WITH_OFFSET
@@ -181,6 +186,16 @@
     .endif
 .endm
 
+/* 32 columns. */
+.macro place_units
+    addi part, act, 32/UNIT*UNIT_BYTES
+    sd part, FRAME_PLACE_END(sp)
+.Lunit\@:
+    unit
+    ld part, FRAME_PLACE_END(sp)
+    bne act, part, .Lunit\@
+.endm
+
 .macro k_block mins, block_bytes
     sd dst, FRAME_DST(sp)
     sd rows_left, FRAME_ROWS_LEFT(sp)
@@ -194,18 +209,25 @@
     addi scales_at, block, SCALES
     addi high_at, block, HIGH
     addi low_at, block, LOW
+#ifdef PLACES
+.Lplaces:
+    .set place, 0
+    .rept PLACES
+    place_units
+    next_place
+    .set place, place + 1
+    .endr
+    ld part, FRAME_BLOCK_END(sp)
+    bne act, part, .Lplaces
+#else
     li low_shift, 0
     li high_shift, 0
 .Lplace:
-    addi part, act, 32/UNIT*UNIT_BYTES
-    sd part, FRAME_PLACE_END(sp)
-.Lunit:
-    unit
-    ld part, FRAME_PLACE_END(sp)
-    bne act, part, .Lunit
+    place_units
     ld part, FRAME_BLOCK_END(sp)
     next_place
     bne act, part, .Lplace
+#endif
     ld block, FRAME_BLOCK(sp)
     flw act_scale, 0(act)
     finish_rows 0, isum0, isum1, isum2, isum3, fa0, fa1, fa2, fa3, t0, t1, t2, t3
