@@ -3,7 +3,7 @@
 // rdi y  rsi x  rdx n; all are used up  rax scratch
 // ymm or zmm: 0 y  8 factor of scale, zeros of relu2  4 x and 1-3, 5-7 scratch of gelu and silu
 // masks as vectors.h says
-// Clobbers rax, rdx, rsi, rdi, ymm0-ymm8, ymm13, ymm15 (AVX2), zmm0-zmm8, k1 (AVX-512).
+// Clobbers rax, rdx, rsi, rdi, ymm0-ymm8, ymm13, ymm15 (AVX2), zmm0-zmm8, k1, k7 (AVX-512).
 //
 // A step reads before it writes, so that y may be x. Steps do not depend on each other and overlap
 // in the core: gelu takes 26 cycles for 8 elements (AVX2) and 30 for 16 (AVX-512).

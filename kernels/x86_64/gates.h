@@ -2,7 +2,7 @@
 //
 // rdi y  rsi gate  rdx up  rcx n; all are used up  rax scratch
 // ymm or zmm: 0 y  4 gate  1-3 and 5-7 scratch  8-10 constants of some  masks as vectors.h says
-// Clobbers rax, rcx, rdx, rsi, rdi, ymm0-ymm10, ymm13, ymm15 (AVX2), zmm0-zmm10, k1 (AVX-512).
+// Clobbers rax, rcx, rdx, rsi, rdi, ymm0-ymm10, ymm13, ymm15 (AVX2), zmm0-zmm10, k1, k7 (AVX-512).
 //
 // A step reads before it writes, so that y may be gate or up. Steps do not depend on each other and
 // overlap in the core: silu_mul takes 14 cycles for 8 elements and 15 for 16, gelu_mul 28 and 31.
