@@ -4,6 +4,7 @@ import base64
 import fcntl
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -19,6 +20,15 @@ def above(ends):
     for end in ends:
         os.close(end)
     return higher
+
+
+def shows_a_plan_that_streams(window, side, store, layers):
+    """Whether the side of the page tells the plan of a model of so many layers of which some stream through two slots: which and how
+    much of the output matrix stays goes by measured rates, so the parts are held against each other."""
+    found = re.search(r"Layers in memory\n(\d+) of (\d+)\nSlots for the others\n2 of \d+ KiB\n"
+                      rf"(?:Of the output matrix in memory\n\d+ %\n)?From the {store} for a token\n\d+ KiB\n", side)
+    streamed = window.value("document.querySelectorAll('#plan rect.streamed').length")
+    return found is not None and streamed > 0 and int(found[1]) + streamed == int(found[2]) == layers
 
 
 class Browser:

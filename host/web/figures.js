@@ -98,7 +98,8 @@ function plan(p, store) {
   $("plan-box").hidden = !(n > 0);
   if (!(n > 0)) return;
   const shown = [["Layers in memory", streamed ? `${n - streamed} of ${n}` : `all ${n}`]];
-  if (streamed) shown.push(["Slots for the others", `${slots} of ${bytes(number(p.slot_bytes) ?? 0)}`]);
+  if (streamed || p.head_streamed) shown.push(["Slots for the others", `${slots} of ${bytes(number(p.slot_bytes) ?? 0)}`]);
+  if (p.head_streamed) shown.push(["Of the output matrix in memory", `${number(p.head_pinned_percent) ?? 0} %`]);
   if (read) shown.push([`From the ${store} for a token`, bytes(read)]);
   if (p.residency === "in place") shown.push(["Used where it lies", bytes(number(p.file_bytes) ?? 0)]);
   if (number(p.expert_cache_bytes)) shown.push(["Experts kept", bytes(p.expert_cache_bytes)]);

@@ -131,7 +131,7 @@ tap.ok(window.check(said(0)) and window.value(said(0)) == want("What is 7 plus 8
 window.check("!busy")
 side = window.value("document.getElementById('side').innerText")
 tap.ok("weights" in side and "free" in side and window.value("document.querySelectorAll('#models li').length") == 1, "its memory and its models", side)
-tap.ok("0 of 4" in side and "2 of 224 KiB" in side and "896 KiB" in side and window.value("document.querySelectorAll('#plan rect.streamed').length") == 4, "its plan: four layers that stream through two slots", side)
+tap.ok(browser.shows_a_plan_that_streams(window, side, "card", 4), "its plan: layers of four that stream through two slots", side)
 ask("Tell me a story about a fox.")
 window.check("document.querySelector('.said.busy p')?.textContent.length > 20")
 window.press("Escape")

