@@ -53,7 +53,7 @@ static void test_setups(struct rig *r)
     REFUSED(clock.hz, 0, INGOT_BAD_ARGUMENT);
     REFUSED(cores.n, 2, INGOT_BAD_ARGUMENT);
     REFUSED(cores.n, INGOT_MOST_CORES + 1, INGOT_BAD_ARGUMENT);
-    REFUSED(cpu, 1u << 15, INGOT_BAD_ARGUMENT);
+    REFUSED(cpu, 1u << 28, INGOT_BAD_ARGUMENT);
     REFUSED(cpu, INGOT_CPU_DETECT | INGOT_CPU_AVX2, INGOT_BAD_ARGUMENT);
     REFUSED(kv, (enum ingot_kv)3, INGOT_BAD_ARGUMENT);
     REFUSED(cores, ((struct ingot_cores){ .n = 2, .start = no_start }), INGOT_BAD_ARGUMENT);
