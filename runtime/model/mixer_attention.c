@@ -130,12 +130,19 @@ static size_t blocks_of_part(const struct transformer *t, const struct attention
     return (size_t)t->data->n_kv_heads * s->head_blocks * s->token_blocks;
 }
 
+/* Which block of tokens comes nth: the first, the last, the second and so on, as a later one attends more
+ * positions: so whoever gets a run of them gets about as much work as the others. */
+static uint32_t token_block(const struct attention_split *s, uint32_t nth)
+{
+    return nth % 2 == 0 ? nth / 2 : s->token_blocks - 1 - nth / 2;
+}
+
 /* Block number `item` of a sequence. */
 static void attend_item(const struct transformer *t, unsigned core,
                         const struct transformer_part *p, const struct attention_split *s,
                         size_t item)
 {
-    uint32_t token = (uint32_t)(item % s->token_blocks) * s->tokens;
+    uint32_t token = token_block(s, (uint32_t)(item % s->token_blocks)) * s->tokens;
     uint32_t block = (uint32_t)(item / s->token_blocks);
     uint32_t within = block % s->head_blocks * s->heads;
     uint32_t heads = min_u32(s->group - within, s->heads);
