@@ -117,6 +117,9 @@ struct board {
      * its own; 0 if they share. */
     uint32_t spin_micros;
     void (*yield)(void); /* between looks: other programs may run; NULL: there are none */
+    /* Thousandths of a processor, of all together, that nobody used since it was last asked; -1: not known.
+     * Core 0. NULL: there are no other programs. */
+    int (*idle_processors)(void);
 
     /* Sleep until *word may differ from `old` (WFE, WFI, futex). May return early. */
     void (*wait)(const _Atomic uint32_t *word, uint32_t old);

@@ -32,6 +32,12 @@ static void yield(void *context)
     board.yield();
 }
 
+static int idle_processors(void *context)
+{
+    (void)context;
+    return board.idle_processors();
+}
+
 static void rest(void *context, uint32_t micros)
 {
     (void)context;
@@ -241,7 +247,8 @@ void platform_from_board(struct platform *p, const struct machine *machine,
                    .wait = wait,
                    .wake = wake,
                    .rest = IF_THERE(rest, rest),
-                   .yield = IF_THERE(yield, yield) },
+                   .yield = IF_THERE(yield, yield),
+                   .idle_processors = IF_THERE(idle_processors, idle_processors) },
         .console = { .putc = console_putc,
                      .getc = console_getc,
                      .idle = IF_THERE(idle, idle),

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "board/host/host_cpu.h"
+#include "board/host/host_idle.h"
 #include "board/host/host_pins.h"
 #include "board/host/host_terminal.h"
 #include "board/min_max.h"
@@ -268,6 +269,7 @@ const struct board board = {
     .start_core = host_start_core,
     .spin_micros = 50,
     .yield = host_yield,
+    .idle_processors = host_idle_processors,
     .wait = host_wait,
     .wake = host_wake,
     .find_storage = host_find_storage,

@@ -60,6 +60,9 @@ struct platform_cores {
     void (*rest)(void *context, uint32_t micros);
     /* Any core: let others have this processor, in a loop that waits. Or NULL. */
     void (*yield)(void *context);
+    /* Thousandths of a processor, of all together, that no program used since it was last asked; negative: not
+     * known. Or NULL. */
+    int (*idle_processors)(void *context);
 };
 
 struct platform_console {

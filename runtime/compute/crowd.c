@@ -5,6 +5,9 @@ enum {
     WINDOW_HZ = 50,        /* 20 ms of jobs */
     FIRST_PAUSE_HZ = 5,    /* 0.2 s, twice as long each time, ... */
     LONGEST_PAUSE_SEC = 2, /* ... up to this: then trying costs a hundredth */
+    LOOK_HZ = 5,           /* how often it is asked meanwhile what others leave */
+    LITTLE_IDLE = 250,     /* of a processor: less than this is not worth a try, ... */
+    MUCH_IDLE = 900,       /* ... and this is one for the core */
 };
 
 void crowd_open(struct crowd *c, uint64_t hz)
@@ -21,7 +24,7 @@ int crowd_job(struct crowd *c, uint64_t ticks, uint64_t now)
 {
     c->worked += ticks;
     c->n_jobs++;
-    return c->until != 0 ? now >= c->until : c->worked > c->hz / WINDOW_HZ;
+    return c->until != 0 ? now >= c->look : c->worked > c->hz / WINDOW_HZ;
 }
 
 /* As much is lost as the last core adds where memory is the bound, and few jobs lose it. Where every job waits, a core is slow,
@@ -31,14 +34,31 @@ static int is_crowded(const struct crowd *c, const struct crowd_stalls *most, un
     return n_cores > 1 && most->ticks * 3 * n_cores > c->worked && most->n < c->n_jobs / 2;
 }
 
+/* What others leave decides where it is known, else time alone. */
+static int may_return(const struct crowd *c, int idle, uint64_t now)
+{
+    return idle >= MUCH_IDLE || (now >= c->until && (idle < 0 || idle >= LITTLE_IDLE));
+}
+
+/* In a moment, and when the pause is over. */
+static uint64_t next_look(const struct crowd *c, uint64_t now)
+{
+    uint64_t look = now + c->hz / LOOK_HZ;
+
+    return now < c->until && c->until < look ? c->until : look;
+}
+
 enum crowd_advice crowd_judge(struct crowd *c, const struct crowd_stalls *most, unsigned n_cores,
-                              uint64_t now)
+                              int idle, uint64_t now)
 {
     enum crowd_advice advice = CROWD_STAY;
 
-    if (c->until != 0) {
+    c->look = next_look(c, now);
+    if (c->until != 0 && may_return(c, idle, now)) {
         c->until = 0;
         advice = CROWD_RETURN;
+    } else if (c->until != 0) {
+        return CROWD_STAY;
     } else if (is_crowded(c, most, n_cores)) {
         c->until = now + c->pause;
         c->pause = c->pause * 2 < c->hz * LONGEST_PAUSE_SEC ? c->pause * 2

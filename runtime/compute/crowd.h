@@ -24,6 +24,7 @@ struct crowd {
     uint32_t n_jobs;
     uint64_t pause; /* ticks for which it leaves next time */
     uint64_t until; /* 0: it is here */
+    uint64_t look;  /* while it is away: when crowd_judge is asked next */
 };
 
 void crowd_open(struct crowd *c, uint64_t hz);
@@ -34,8 +35,9 @@ uint64_t crowd_stall_ticks(const struct crowd *c);
 /* A job of `ticks` has ended `now`. True: a window is over, and crowd_judge is to be asked. */
 int crowd_job(struct crowd *c, uint64_t ticks, uint64_t now);
 
-/* most: of the core that was stalled longest since the window began. n_cores: now at work. */
+/* most: of the core that was stalled longest since the window began. n_cores: now at work. idle: thousandths of a
+ * processor that nobody used since the last time, counted while a core is away; negative: not known. */
 enum crowd_advice crowd_judge(struct crowd *c, const struct crowd_stalls *most, unsigned n_cores,
-                              uint64_t now);
+                              int idle, uint64_t now);
 
 #endif

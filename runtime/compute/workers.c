@@ -272,15 +272,25 @@ static struct crowd_stalls take_stalls(struct workers *workers)
     return most;
 }
 
+/* Of the time since it was last asked; while all cores are here nobody asks. */
+static int idle_processors(const struct workers *workers)
+{
+    const struct platform_cores *cores = &workers->platform->cores;
+
+    return cores->idle_processors != NULL ? cores->idle_processors(cores->context) : -1;
+}
+
 /* Between jobs: the last core leaves for a while, or comes back. */
 static void heed_crowd(struct workers *workers, uint64_t now)
 {
     struct crowd_stalls most = take_stalls(workers);
-    enum crowd_advice advice = crowd_judge(&workers->crowd, &most, workers->n_cores, now);
+    int idle = workers->rests ? idle_processors(workers) : -1;
+    enum crowd_advice advice = crowd_judge(&workers->crowd, &most, workers->n_cores, idle, now);
 
     if (advice == CROWD_LEAVE) {
         workers_lend(workers, rest, rest, NULL);
         workers->rests = true;
+        (void)idle_processors(workers); /* from now on */
     } else if (advice == CROWD_RETURN && workers->rests) {
         workers_take_back(workers);
     }

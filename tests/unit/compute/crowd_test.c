@@ -1,9 +1,12 @@
-/* When the last core leaves: where few jobs lose much time, and for longer each time. */
+/* When the last core leaves: where few jobs lose much time, and for longer each time, or until others leave a
+ * processor to it. */
 #include "runtime/compute/crowd.h"
 
 #include "tests/unit/tap.h"
 
 enum { HZ = 1000000, JOB = 60, SLICE = 3000 };
+
+static int idle = -1; /* what others leave, of thousandths */
 
 /* Jobs of two cores, of which one in `each` takes a slice more; 0: none. Ticks until the advice differs
  * from "stay", 0: it does not within a second. */
@@ -24,7 +27,7 @@ static uint64_t run_jobs(struct crowd *c, uint32_t each, uint64_t *now, enum cro
         if (!crowd_job(c, ticks, *now)) {
             continue;
         }
-        *advice = crowd_judge(c, &stalls, c->until != 0 ? 1 : 2, *now);
+        *advice = crowd_judge(c, &stalls, c->until != 0 ? 1 : 2, idle, *now);
         stalls = (struct crowd_stalls){ 0, 0 };
         if (*advice != CROWD_STAY) {
             return *now - begin;
@@ -69,9 +72,43 @@ static void test_crowded(void)
        "on a machine that is quiet again it stays, and forgets");
 }
 
+/* Away from a crowd, `idle` as given: ticks until it returns. */
+static uint64_t away_with(struct crowd *c, uint64_t *now, int left)
+{
+    enum crowd_advice advice = CROWD_STAY;
+    uint64_t away;
+
+    idle = left;
+    away = run_jobs(c, 50, now, &advice);
+    OK(away == 0 || advice == CROWD_RETURN, "%u us away with %d thousandths idle", (unsigned)away,
+       left);
+    return away;
+}
+
+static void test_idle(void)
+{
+    struct crowd c;
+    enum crowd_advice advice = CROWD_STAY;
+    uint64_t now = 0;
+
+    crowd_open(&c, HZ);
+    (void)run_jobs(&c, 50, &now, &advice);
+    OK(advice == CROWD_LEAVE && away_with(&c, &now, 100) == 0,
+       "where others leave nothing, it never tries");
+    OK(away_with(&c, &now, 950) <= HZ / 5 + 2 * JOB, "a processor is free: it is back in 0.2 s");
+    (void)run_jobs(&c, 50, &now, &advice);
+    OK(away_with(&c, &now, 500) >= HZ * 2 / 5,
+       "half of one is left: it tries as if nothing were known");
+    (void)run_jobs(&c, 50, &now, &advice);
+    OK(away_with(&c, &now, 950) <= HZ / 5 + 2 * JOB,
+       "and need not wait for the longer pause either");
+    idle = -1;
+}
+
 int main(void)
 {
     test_quiet();
     test_crowded();
+    test_idle();
     return tap_done();
 }

@@ -1,0 +1,19 @@
+/* What this program and all others leave of the processors. */
+#ifndef INGOT_BOARD_HOST_IDLE_H
+#define INGOT_BOARD_HOST_IDLE_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Thousandths of a processor, of all together that this process may run on, that nobody used since it was last
+ * asked, to about ten milliseconds; -1: not known, as the first time. One thread alone may ask. */
+int host_idle_processors(void);
+
+/* Ticks (sysconf(_SC_CLK_TCK) a second) that the processors of `set` have been idle or have waited for a disk, by
+ * /proc/stat. False: one of them is not told of, or not in numbers.
+ * Source: proc(5). */
+bool host_idle_ticks(FILE *stat, const cpu_set_t *set, uint64_t *ticks);
+
+#endif
