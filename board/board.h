@@ -30,6 +30,7 @@ struct machine {
     /* What each does in a time beside the others, as the tree says; [0] is 0: it says nothing of it. */
     uint32_t core_capacity[BOARD_MAX_CORES];
     uint32_t cpu_features;              /* of core 0: bits of enum cpu_feature (kernels/) */
+    size_t cache_bytes;                 /* of core 0's second level, shared or not; 0: not known */
     const char *cpu_name;               /* "Cortex-A72", "rv64gcv, VLEN 128" */
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
     struct memory_range initrd;         /* bytes == 0: none */

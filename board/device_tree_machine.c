@@ -142,6 +142,20 @@ void device_tree_capacities(const struct device_tree *tree, const uint64_t *ids,
     }
 }
 
+size_t device_tree_cache(const struct device_tree *tree)
+{
+    struct device_tree_node node;
+    uint64_t level, bytes;
+
+    device_tree_begin(&node);
+    while (device_tree_next(tree, &node)) {
+        if (device_tree_number(tree, &node, "cache-level", &level) && level == 2 &&
+            device_tree_number(tree, &node, "cache-size", &bytes) && bytes <= SIZE_MAX)
+            return (size_t)bytes;
+    }
+    return 0;
+}
+
 uint64_t device_tree_timebase(const struct device_tree *tree)
 {
     struct device_tree_node node;

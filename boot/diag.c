@@ -79,6 +79,7 @@ static void say_machine(const struct facts *f, const struct machine *machine)
         fact_number(f, name, FACT_HEX, machine->core_ids[i]);
     }
     fact_text(f, "core 0", machine->cpu_name);
+    fact_number(f, "second-level cache", FACT_BYTES, machine->cache_bytes);
 }
 
 static void say_strays(const struct facts *f)

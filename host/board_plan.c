@@ -46,6 +46,7 @@ static enum err plan_once(struct plan *plan, const struct board_request *r, uint
         ram = r->ram - min_u64(r->ram, (uint64_t)BOARD_RESERVED_MIB << 20);
     }
     p.limits.context = context;
+    p.cache_bytes = r->board != NULL ? (size_t)r->board->cache_kib << 10 : 0;
     p.arena_bytes = (size_t)(max_u64(ram, taken) - taken);
     set_rates(&p.rates, r);
     return plan_make(plan, &p);

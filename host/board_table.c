@@ -14,6 +14,8 @@
  *               starfive,jh7110-dmc.yaml; 2, 4 and 8 GB: wiki.gentoo.org/wiki/StarFive_VisionFive_2
  *   icicle      2 GB LPDDR4 x 32: Microchip, PolarFire SoC Icicle Kit, 1.1; 1600 Mbps: PolarFire Family
  *               Memory Controller User Guide, 2.9.1.1
+ * Caches, kilobytes of a core's second level: rpi3 512, rpi4 1024, shared by four (raspberrypi.com, processors: BCM2837,
+ * BCM2711), rpi5 512, a core's own (BCM2712); visionfive2 and icicle 2048, shared (JH7110 and PolarFire SoC data sheets).
  * Cards are SD buses of 4 bits (SD Physical Layer Simplified Specification, 4.3.10 and 3.6 of its bus
  * speed modes): high speed, 50 MHz, 25 MB/s; DDR50 50 MB/s, which needs signals of 1.8 V, and of these
  * boards the Pi 4 alone switches them here (board/rpi4/board.c). */
@@ -22,6 +24,7 @@ static const struct board_facts boards[] = {
       "Raspberry Pi 3 (512 MiB: Zero 2 W, 3A+)",
       { 512, 1024 },
       1024,
+      512,
       3600,
       "LPDDR2-900, 32 bits",
       25000,
@@ -30,6 +33,7 @@ static const struct board_facts boards[] = {
       "Raspberry Pi 4",
       { 1024, 2048, 4096, 8192 },
       4096,
+      1024,
       12800,
       "LPDDR4-3200, 32 bits",
       50000,
@@ -38,6 +42,7 @@ static const struct board_facts boards[] = {
       "Raspberry Pi 5",
       { 2048, 4096, 8192, 16384 },
       4096,
+      512,
       17068,
       "LPDDR4X-4267, 32 bits",
       25000,
@@ -46,6 +51,7 @@ static const struct board_facts boards[] = {
       "StarFive VisionFive 2",
       { 2048, 4096, 8192 },
       4096,
+      2048,
       11200,
       "LPDDR4-2800, 32 bits",
       25000,
@@ -54,14 +60,15 @@ static const struct board_facts boards[] = {
       "PolarFire SoC Icicle Kit",
       { 2048 },
       2048,
+      2048,
       6400,
       "LPDDR4-1600, 32 bits",
       25000,
       "SD high speed" },
-    { "sifive_u", "QEMU's sifive_u", { 512 }, 512, 0, NULL, 0, NULL },
-    { "versal", "QEMU's xlnx-versal-virt", { 2048 }, 2048, 0, NULL, 0, NULL },
-    { "virt-arm64", "QEMU's virt, ARM64", { 512 }, 512, 0, NULL, 0, NULL },
-    { "virt-riscv64", "QEMU's virt, RISC-V", { 512 }, 512, 0, NULL, 0, NULL },
+    { "sifive_u", "QEMU's sifive_u", { 512 }, 512, 0, 0, NULL, 0, NULL },
+    { "versal", "QEMU's xlnx-versal-virt", { 2048 }, 2048, 0, 0, NULL, 0, NULL },
+    { "virt-arm64", "QEMU's virt, ARM64", { 512 }, 512, 0, 0, NULL, 0, NULL },
+    { "virt-riscv64", "QEMU's virt, RISC-V", { 512 }, 512, 0, 0, NULL, 0, NULL },
 };
 
 enum { N_BOARDS = sizeof boards / sizeof boards[0] };

@@ -15,6 +15,8 @@ struct board_facts {
     uint32_t ram_mib[BOARD_MOST_SIZES]; /* as it is sold, rising; 0 ends. Of QEMU's machines what
                                          * `make run` gives them, and any other size will do */
     uint32_t usual_mib;                 /* taken where nobody says which */
+    uint32_t
+        cache_kib; /* of a core's second level, shared or not; 0: an emulator's, as it is told */
     uint32_t memory_mb; /* megabytes a second: transfers a second, times the width of the bus; 0: an
                            * emulator's, of which nothing is published */
     const char *memory; /* what that is */

@@ -117,3 +117,20 @@ uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1)
     }
     return features;
 }
+
+/* Arm ARM, DDI 0487, D19.2.24 and 25: a level's kind in three bits, 2 to 4 where it holds data; sets and ways less one, a line's
+ * bytes as a power of two less four; with CCIDX both counts have more bits. */
+size_t kernel_cache_arm64(uint64_t clidr, uint64_t mmfr2, uint64_t ccsidr)
+{
+    uint64_t kind = clidr >> 3 & 7;
+    uint64_t ways = (ccsidr >> 3 & 0x3ff) + 1, sets = (ccsidr >> 13 & 0x7fff) + 1;
+
+    if (kind < 2 || kind > 4) {
+        return 0;
+    }
+    if ((mmfr2 >> 20 & 15) != 0) {
+        ways = (ccsidr >> 3 & 0x1fffff) + 1;
+        sets = (ccsidr >> 32 & 0xffffff) + 1;
+    }
+    return (size_t)(ways * sets << ((ccsidr & 7) + 4));
+}

@@ -282,7 +282,7 @@ const struct board board = {
 
 bool host_machine(struct machine *m)
 {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN), cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
     size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
     void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -296,6 +296,7 @@ bool host_machine(struct machine *m)
     m->ram[0].base = base;
     m->ram[0].bytes = bytes;
     m->n_ram = 1;
+    m->cache_bytes = cache > 0 ? (size_t)cache : 0;
     m->ram_bytes = bytes;
     m->n_cores = 1;
     if (cores > 1)

@@ -262,6 +262,17 @@ static void name_make(const char *core, uint64_t midr, unsigned vector_bits)
     }
 }
 
+static size_t read_cache(void)
+{
+    uint64_t clidr, mmfr2, ccsidr;
+
+    __asm__ volatile("msr csselr_el1, %0\n\tisb" : : "r"((uint64_t)KERNEL_CACHE_ARM64));
+    __asm__ volatile("mrs %0, ccsidr_el1" : "=r"(ccsidr));
+    __asm__ volatile("mrs %0, clidr_el1" : "=r"(clidr));
+    __asm__ volatile("mrs %0, id_aa64mmfr2_el1" : "=r"(mmfr2));
+    return kernel_cache_arm64(clidr, mmfr2, ccsidr);
+}
+
 void cpu_detect(const struct device_tree *tree, struct machine *machine)
 {
     uint64_t midr;
@@ -271,6 +282,7 @@ void cpu_detect(const struct device_tree *tree, struct machine *machine)
     features_note();
     machine->cpu_features = core_state.cpus[0].features;
     machine->tuning = kernel_tuning_arm64(midr);
+    machine->cache_bytes = read_cache();
     name_make(machine->tuning->core, midr, (unsigned)(8 * core_state.cpus[0].vector_bytes));
     machine->cpu_name = core_state.name;
 }

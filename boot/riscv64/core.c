@@ -313,6 +313,7 @@ static void read_tree(const struct device_tree *tree, struct machine *machine)
     }
     if (common != UINT32_MAX)
         core_state.features = common;
+    machine->cache_bytes = device_tree_cache(tree);
 }
 
 /* "rv64gc", "rv64gcv, VLEN 128", "SpacemiT X60, VLEN 256". */

@@ -45,6 +45,7 @@ struct platform_cores {
     const char *name; /* "Cortex-A72", for messages */
     const uint32_t *
         capacity; /* (n) what a core does in a time beside the others, at least 1; NULL: not known */
+    size_t cache_bytes;                 /* of core 0's second level, shared or not; 0: not known */
     const struct kernel_tuning *tuning; /* of core 0 (kernels/tuning.h); never NULL */
     /* Bits of enum cpu_feature that cores 0 .. n - 1 have in common; all of them run by then.
      * Never NULL. */

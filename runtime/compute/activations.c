@@ -48,10 +48,16 @@ static void *take(struct taker *t, size_t count, size_t item_bytes)
     return at;
 }
 
+/* Columns of the widest matrix, padded. */
+static size_t widest_input(const struct activations *a, const struct activations_request *r)
+{
+    return max_size(max_size(a->dim_stride, a->q_stride),
+                    max_size(a->hidden_stride, round_up(r->inner_dim, PADDING)));
+}
+
 static void take_blocks(struct activations *a, const struct activations_request *r, struct taker *t)
 {
-    size_t widest = max_size(max_size(a->dim_stride, a->q_stride),
-                             max_size(a->hidden_stride, round_up(r->inner_dim, PADDING)));
+    size_t widest = widest_input(a, r);
     size_t tokens = max_size(a->chunk, r->experts);
     size_t groups = round_up(tokens, GROUP) / GROUP;
 
@@ -134,6 +140,23 @@ size_t activations_bytes(const struct activations_request *r)
     set_strides(&a, r);
     take_all(&a, r, &t);
     return t.total;
+}
+
+/* A model in a quantized type has matrices of floats, too, which are few. */
+size_t activations_input_bytes(const struct activations_request *r)
+{
+    struct activations a;
+    size_t widest, bytes = 0;
+
+    set_strides(&a, r);
+    widest = widest_input(&a, r);
+    if (r->types & ACTIVATIONS_Q8) {
+        bytes = widest / PADDING * (sizeof *a.q8x4 / GROUP);
+    }
+    if (r->types & ACTIVATIONS_Q8K) {
+        bytes = max_size(bytes, round_up(widest, K_COLS) / K_COLS * (sizeof *a.q8kx4 / GROUP));
+    }
+    return bytes != 0 ? bytes : widest * sizeof(float);
 }
 
 void activations_take(struct activations *a, const struct activations_request *r,

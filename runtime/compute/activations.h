@@ -76,6 +76,9 @@ struct activations_request {
  * so nothing overflows 64 bits. */
 size_t activations_bytes(const struct activations_request *r);
 
+/* Bytes of a token's widest input of a matrix, as a gemm reads it. */
+size_t activations_input_bytes(const struct activations_request *r);
+
 /* Take and zero them. */
 void activations_take(struct activations *a, const struct activations_request *r,
                       struct arena *arena);

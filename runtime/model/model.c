@@ -21,6 +21,7 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
 
     *r = (struct plan_request){ .image = &m->image,
                                 .arena_bytes = arena_left(&m->arena),
+                                .cache_bytes = setup->workers->platform->cores.cache_bytes,
                                 .limits = setup->limits,
                                 .rates = setup->rates };
     r->in_place = file_memory(m->file, 0, h->file_bytes) != NULL;

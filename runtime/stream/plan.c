@@ -2,7 +2,8 @@
  * candidates; the sizes of each are computed once (plan_private.h).
  *
  *   chunk      the request's, or 128, 64, 32, 16: the first that keeps all weights in memory, else
- *              the first that fits
+ *              the first that fits; where nothing streams, the first down to 32 whose inputs stay in
+ *              a core's second-level cache
  *   keys and   all in memory, or (kv=card) as many layers as weights leave room for
  *   values
  *   weights    in place, resident, with a cache of experts, streamed with a whole head, or streamed
@@ -406,6 +407,25 @@ static enum err shrink_chunk(struct plan *plan, const struct plan_request *r,
     return e;
 }
 
+/* For each few rows of weights all of the chunk's inputs are read again: from the cache, if they fit beside
+ * the weights, as an eighth is left for. A chunk that reads a card is as long as can be. */
+static void fit_cache(struct plan *plan, const struct plan_request *r, const struct plan_weights *w,
+                      const struct plan *start)
+{
+    size_t room = r->cache_bytes - r->cache_bytes / 8, each = plan_input_bytes(plan, r);
+    struct plan other = *start;
+
+    other.chunk = plan->chunk;
+    while (other.chunk / 2 >= max_u32(PLAN_CACHED_CHUNK, plan->sequences) &&
+           other.chunk * each > room) {
+        other.chunk /= 2;
+    }
+    if (other.chunk != plan->chunk && plan_with_chunk(&other, r, w) == ERR_OK &&
+        other.residency == plan->residency) {
+        *plan = other;
+    }
+}
+
 /* ---- the request ---------------------------------------------------------------------------- */
 
 static enum err check_request(struct plan *plan, const struct plan_request *r)
@@ -457,10 +477,16 @@ enum err plan_make(struct plan *plan, const struct plan_request *r)
     choose_shape(plan, r);
     start = *plan;
     e = plan_with_chunk(plan, r, &w);
-    if (r->limits.chunk != 0 || (e == ERR_OK && plan->residency != PLAN_STREAMED)) {
+    if (r->limits.chunk != 0) {
         return e;
     }
-    return shrink_chunk(plan, r, &w, &start, e);
+    if (e != ERR_OK || plan->residency == PLAN_STREAMED) {
+        e = shrink_chunk(plan, r, &w, &start, e);
+    }
+    if (e == ERR_OK && plan->residency != PLAN_STREAMED && r->cache_bytes != 0) {
+        fit_cache(plan, r, &w, &start);
+    }
+    return e;
 }
 
 const char *plan_residency_text(enum plan_residency r)

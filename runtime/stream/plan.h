@@ -19,7 +19,8 @@ enum {
     PLAN_TABLE_ROWS = 32,        /* tokens whose rows of the table per layer are kept */
     PLAN_DEFAULT_CHUNK = 128,    /* prompt tokens that pass the layers together */
     PLAN_DEFAULT_CONTEXT = 4096, /* at most, when ctx= is not given */
-    PLAN_LEAST_CHUNK = 16,       /* the chunk shrinks that far where memory is short */
+    PLAN_LEAST_CHUNK = 16,       /* the chunk shrinks that far where memory is short ... */
+    PLAN_CACHED_CHUNK = 32,      /* ... and that far to fit the cache */
     PLAN_PROBLEM_BYTES = 256,
     PLAN_ADVICE_BYTES = 320,
 };
@@ -81,6 +82,7 @@ struct plan_request {
     const struct image *image;
     size_t arena_bytes; /* left for everything below */
     bool in_place;      /* the whole file is addressable */
+    size_t cache_bytes; /* of a core's second level; 0: not known */
     struct plan_limits limits;
     struct plan_work work;
     struct plan_rates rates;

@@ -114,14 +114,27 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
     weigh_streamed(w);
 }
 
+static struct activations_request activations_of(const struct plan *plan,
+                                                 const struct plan_request *r)
+{
+    return (struct activations_request){ &r->image->header->params, plan->chunk,
+                                         image_types(r->image),     plan->logits_rows,
+                                         r->work.work_bytes,        image_most_experts(r->image),
+                                         image_inner_dim(r->image), image_queries(r->image) };
+}
+
+size_t plan_input_bytes(const struct plan *plan, const struct plan_request *r)
+{
+    struct activations_request a = activations_of(plan, r);
+
+    return activations_input_bytes(&a);
+}
+
 /* Activations of a chunk; the ids of the whole context and the work space of each session. */
 static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request *r,
                               uint32_t context)
 {
-    struct activations_request a = { &r->image->header->params, plan->chunk,
-                                     image_types(r->image),     plan->logits_rows,
-                                     r->work.work_bytes,        image_most_experts(r->image),
-                                     image_inner_dim(r->image), image_queries(r->image) };
+    struct activations_request a = activations_of(plan, r);
 
     return activations_bytes(&a) +
            plan->sequences *

@@ -53,6 +53,7 @@ SD = {"card kind": "SD", "card cid": re.compile("aa585951 454d5521 01deadbe ef[0
 
 facts = expect("virt-arm64", {
     **ARM, "entered at exception level": "1", "cores": "3", "core 0 id": "0x0", "core 2 id": "0x2",
+    "second-level cache": "1.00 MiB",
     "counter": re.compile(r"\d+ Hz"), "ram": "512.0 MiB", "storage": re.compile("SD card at .*"),
     "controller capabilities": f"{SD_ADMA2:08x} 00000000", **SD}, cores=3, drives=sd_arguments(CARD))
 ranges = [[int(at, 16) for at in facts[name][0].split(" to ")] for name in ("image", "free ram 0")]

@@ -93,6 +93,14 @@ static void make_tree(struct writer *w)
     hart(w, "cpu@5", 5, "riscv,none");
     hart(w, "cpu@6", 6, "riscv,sv39");
     end(w);
+    begin(w, "cache-controller@1");
+    CELLS(w, "cache-level", 1);
+    CELLS(w, "cache-size", 0x8000);
+    end(w);
+    begin(w, "cache-controller@2");
+    CELLS(w, "cache-level", 2);
+    CELLS(w, "cache-size", 0x200000);
+    end(w);
     make_soc(w);
     end(w);
     finish(w, 100);
@@ -128,7 +136,8 @@ static void test_nodes(const struct device_tree *tree)
     device_tree_begin(&node);
     while (device_tree_next(tree, &node))
         n++;
-    OK(n == 16, "16 nodes walked (%u)", n);
+    OK(n == 18, "18 nodes walked (%u)", n);
+    OK(device_tree_cache(tree) == 0x200000, "the cache of the second level");
     OK(!device_tree_next(tree, &node), "the end stays the end");
     OK(device_tree_find(tree, &node, "/") && node.depth == 0, "/ is the root");
     OK(device_tree_find(tree, &node, "/memory") && strcmp(node.name, "memory@40000000") == 0,

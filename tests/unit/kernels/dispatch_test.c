@@ -129,6 +129,19 @@ static void test_tuning(void)
     OK(kernel_tuning_x86_64()->ahead == 0, "no prefetch on x86-64");
 }
 
+static void test_cache(void)
+{
+    enum { BOTH_THEN_UNIFIED = 0x0a200023, CCIDX = 1 << 20 };
+
+    OK(kernel_cache_arm64(BOTH_THEN_UNIFIED, 0, 0x70ffe07a) == 2 << 20,
+       "2048 sets of 16 lines of 64 bytes");
+    OK(kernel_cache_arm64(BOTH_THEN_UNIFIED, 0, 0x707fe03a) == 512 << 10, "1024 of 8");
+    OK(kernel_cache_arm64(BOTH_THEN_UNIFIED, CCIDX, 1023ull << 32 | 7 << 3 | 2) == 512 << 10,
+       "the same as CCIDX writes it");
+    OK(kernel_cache_arm64(0x3, 0, 0x707fe03a) == 0, "no second level");
+    OK(kernel_cache_arm64(1 << 3 | 3, 0, 0x707fe03a) == 0, "one for instructions alone");
+}
+
 int main(void)
 {
     test_text();
@@ -136,5 +149,6 @@ int main(void)
     test_select();
     test_best();
     test_tuning();
+    test_cache();
     return tap_done();
 }

@@ -299,6 +299,38 @@ static void test_context(void)
     OK(plan_with(0) == ERR_OK && plan.context == 7 && plan.chunk == 7, "a short model's is kept");
 }
 
+static uint32_t chunk_with(size_t cache)
+{
+    request.cache_bytes = cache;
+    return plan_with(0) == ERR_OK ? plan.chunk : 0;
+}
+
+/* A token's widest input: 5,632 columns, 22 blocks of 292 bytes. */
+static void test_cache(void)
+{
+    set_params(2048, 5632, 2, 32, 4, 32000, 2048, false);
+    make_image(INGOT_Q4_K, 0);
+    OK(chunk_with(0) == PLAN_DEFAULT_CHUNK && chunk_with(2 << 20) == 128 &&
+           chunk_with(1 << 20) == 128,
+       "a chunk's inputs fit a large cache");
+    other = plan;
+    OK(chunk_with(512 << 10) == 64 && chunk_with(256 << 10) == 32 &&
+           plan.memory.scratch < other.memory.scratch,
+       "or fewer tokens pass together");
+    OK(chunk_with(1 << 10) == PLAN_CACHED_CHUNK, "but %u at least", plan.chunk);
+    request.work.sequences = 40;
+    OK(chunk_with(256 << 10) == 64, "and one of each sequence");
+    request.work.sequences = 0;
+    request.limits.chunk = 128;
+    OK(chunk_with(256 << 10) == 128, "unless it is asked for");
+    request.limits.chunk = 0;
+    OK(plan_with(total_bytes() / 2) == ERR_OK && plan.residency == PLAN_STREAMED &&
+           plan.chunk == 128,
+       "or a card is read for each chunk");
+    make_image(INGOT_F32, 0);
+    OK(chunk_with(1 << 20) == 32, "floats take four times as much");
+}
+
 /* The largest of everything: the sums in 128 bits are those that the plan has in 64. */
 static void test_bounds(void)
 {
@@ -457,6 +489,7 @@ int main(void)
     test_tiles();
     test_arena();
     test_context();
+    test_cache();
     test_bounds();
     test_spread(512);
     test_spread(1500);
