@@ -16,34 +16,12 @@
 #define tokens rdx
 #define shape rcx
 #define rows_left r8
-#define n_blocks r9
 #define y_stride r10
 #define y_row r11
 #define tokens_left r14
 #define blocks_left r15
 #define group_a rbx
 #define group_b rbp
-
-// The two groups of 8 rows at weights. Where there is no second one it is the first: what its
-// lanes give is not stored. Destroys rax.
-.macro find_groups block_bytes
-    imul    rax, n_blocks, \block_bytes
-    mov     group_a, weights
-    lea     group_b, [weights + rax]
-    cmp     rows_left, 8
-    cmovbe  group_b, group_a
-.endm
-
-// k1 = the first min(count, 16) of 16 lanes. Destroys eax and ecx; count is not ecx.
-.macro row_mask count
-    mov     ecx, 16
-    cmp     \count, rcx
-    cmovb   rcx, \count
-    mov     eax, 1
-    shl     eax, cl
-    dec     eax
-    kmovw   k1, eax
-.endm
 
 // k1, k2 = the rows of y that are there, of 32. Destroys rax and rcx.
 .macro rows_to_store
@@ -64,6 +42,41 @@
     lea     group_b, [group_a + \stride]
     cmp     rows_left, \rows
     cmovbe  group_b, group_a
+.endm
+
+// The loops over panels of 32 rows begin and end. Who includes this has defined group_stride, frame, its FRAME bytes, and
+// SHAPE, N_BLOCKS and PANEL_W, words in it. columns: of a block, as a shift.
+.macro enter_panels columns, block_bytes
+    push_saved rbx, rbp, r12, r13, r14, r15
+    take_stack FRAME
+    lea     frame, [rsp + 63]
+    and     frame, -64
+    mov     [frame + SHAPE], shape
+    mov     rows_left, [shape + SHAPE_ROWS]
+    mov     rax, [shape + SHAPE_COLS]
+    mov     y_stride, [shape + SHAPE_Y_STRIDE]
+    shl     y_stride, 2
+    shr     rax, \columns
+    mov     [frame + N_BLOCKS], rax
+    imul    group_stride, rax, \block_bytes
+.endm
+
+.macro leave_panels
+    give_stack FRAME
+    pop_saved r15, r14, r13, r12, rbp, rbx
+.endm
+
+// Both halves of a panel of 32 rows, by `unpack half`.
+.macro unpack_panel unpack
+    mov     group_a, [frame + PANEL_W]
+    find_second 8, group_stride
+    \unpack 0
+    mov     group_a, [frame + PANEL_W]
+    lea     rax, [group_a + 2*group_stride]
+    cmp     rows_left, 16
+    cmova   group_a, rax
+    find_second 24, group_stride
+    \unpack 1
 .endm
 
 // zmm reg = 32 bytes at group_a + at, 32 bytes at group_b + at.

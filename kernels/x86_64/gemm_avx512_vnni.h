@@ -18,9 +18,8 @@
 #ifndef INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_AVX512_VNNI_H
 
-#include "kernels/x86_64/avx512_vnni.h"
+#include "kernels/blocks.h"
 
-#undef n_blocks // has no register here
 #define at_block rcx
 #define frame r9
 #define x_block r12
@@ -42,15 +41,17 @@
 #define PANEL_W (WORDS + 40)
 #define FRAME (WORDS + 48 + 56)
 
+#include "kernels/x86_64/avx512_vnni.h"
+
 // ---- a panel ---------------------------------------------------------------------------------
 
 .macro store_unpacked reg, at
     vmovdqa32 [at_block + \at], zmm\reg
 .endm
 
-// Of the blocks at group_a and group_b, to `half` of each block of the panel.
+// Of the blocks at group_a and group_b, to half 0 or 1 of each block of the panel.
 .macro unpack_half load, block_bytes, half
-    lea     at_block, [frame + \half]
+    lea     at_block, [frame + HALF * \half]
     mov     blocks_left, [frame + PANEL_BLOCKS]
 .Lunpack\@:
     \load   16, 27
@@ -64,18 +65,6 @@
     add     at_block, UNPACKED
     dec     blocks_left
     jnz     .Lunpack\@
-.endm
-
-.macro unpack_panel load, block_bytes
-    mov     group_a, [frame + PANEL_W]
-    find_second 8, group_stride
-    unpack_half \load, \block_bytes, 0
-    mov     group_a, [frame + PANEL_W]
-    lea     rax, [group_a + 2*group_stride]
-    cmp     rows_left, 16
-    cmova   group_a, rax
-    find_second 24, group_stride
-    unpack_half \load, \block_bytes, HALF
 .endm
 
 // ---- four tokens -----------------------------------------------------------------------------
@@ -217,18 +206,7 @@
 // the mask or flip, as a word.
 .macro gemm_vnni name, load, block_bytes, shift, constant
 func \name
-    push_saved rbx, rbp, r12, r13, r14, r15
-    take_stack FRAME
-    lea     frame, [rsp + 63]
-    and     frame, -64
-    mov     [frame + SHAPE], shape
-    mov     rows_left, [shape + SHAPE_ROWS]
-    mov     rax, [shape + SHAPE_COLS]
-    mov     y_stride, [shape + SHAPE_Y_STRIDE]
-    shl     y_stride, 2
-    shr     rax, 5
-    mov     [frame + N_BLOCKS], rax
-    imul    group_stride, rax, \block_bytes
+    enter_panels 5, \block_bytes
     mov     eax, \constant
     vpbroadcastd zmm27, eax
     vpxord  zmm28, zmm28, zmm28
@@ -247,7 +225,7 @@ func \name
     mov     [frame + PANEL_BLOCKS], rax
     test    rax, rax
     jz      .Lunpacked\@
-    unpack_panel \load, \block_bytes
+    unpack_panel <unpack_half \load, \block_bytes,>
 .Lunpacked\@:
     imul    rax, [frame + PANEL_BLOCKS], \block_bytes
     add     [frame + PANEL_W], rax
@@ -304,8 +282,7 @@ func \name
     sub     rows_left, 32
     ja      .Lrows\@
 .Ldone\@:
-    give_stack FRAME
-    pop_saved r15, r14, r13, r12, rbp, rbx
+    leave_panels
 endfunc \name
 .endm
 

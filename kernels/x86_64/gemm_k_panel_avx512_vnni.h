@@ -20,9 +20,8 @@
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_PANEL_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_K_PANEL_AVX512_VNNI_H
 
-#include "kernels/x86_64/avx512_vnni.h"
+#include "kernels/blocks.h"
 
-#undef n_blocks // has no register here
 #define group_stride r9
 #define block r12
 #define frame r13
@@ -47,6 +46,8 @@
 #define PANEL_X (WORDS + 16)
 #define PANEL_W (WORDS + 24)
 #define FRAME (WORDS + 32 + 56)
+
+#include "kernels/x86_64/avx512_vnni.h"
 
 // ---- what unpacking shares: of the 16 rows at group_a and group_b, half 0 or 1 of the panel ------
 
@@ -102,19 +103,6 @@
     vcvtph2ps ymm17, [group_b + \at]
     vinsertf64x4 zmm16, zmm16, ymm17, 1
     store_frame 16, (\to + 64 * \half)
-.endm
-
-// Both halves, by `unpack half`.
-.macro unpack_panel unpack
-    mov     group_a, [frame + PANEL_W]
-    find_second 8, group_stride
-    \unpack 0
-    mov     group_a, [frame + PANEL_W]
-    lea     rax, [group_a + 2*group_stride]
-    cmp     rows_left, 16
-    cmova   group_a, rax
-    find_second 24, group_stride
-    \unpack 1
 .endm
 
 // ---- four tokens -----------------------------------------------------------------------------
@@ -318,18 +306,7 @@
 
 .macro gemm_vnni_k name, unpack, multiply, block_bytes
 func \name
-    push_saved rbx, rbp, r12, r13, r14, r15
-    take_stack FRAME
-    lea     frame, [rsp + 63]
-    and     frame, -64
-    mov     [frame + SHAPE], shape
-    mov     rows_left, [shape + SHAPE_ROWS]
-    mov     rax, [shape + SHAPE_COLS]
-    mov     y_stride, [shape + SHAPE_Y_STRIDE]
-    shl     y_stride, 2
-    shr     rax, 8
-    mov     [frame + N_BLOCKS], rax
-    imul    group_stride, rax, \block_bytes
+    enter_panels 8, \block_bytes
     mov     eax, 0x0f0f0f0f
     vpbroadcastd low_nibbles, eax
     mov     eax, 0x3f3f3f3f
@@ -372,8 +349,7 @@ func \name
     sub     rows_left, 32
     ja      .Lrows\@
 .Ldone\@:
-    give_stack FRAME
-    pop_saved r15, r14, r13, r12, rbp, rbx
+    leave_panels
 endfunc \name
 .endm
 

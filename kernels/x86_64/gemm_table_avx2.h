@@ -11,14 +11,12 @@
 #define INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_H
 
 #include "kernels/x86_64/gemm_avx2.h"
+#include "kernels/x86_64/gemm_table.h"
 
 #define TOTALS 64                   // int32 of 8 rows by four tokens
 #define X_SUMS (TOTALS + 128)       // of four tokens, times 128
 #define X_SCALES (X_SUMS + 16)
 #define FRAME (X_SCALES + 16 + 31)
-
-#define n_blocks_32 r9d
-#define blocks_left_32 r13d
 
 // To the frame, low halves of the values + 128, then high ones; x_at and w_at as before the call.
 .macro place_tables
@@ -71,13 +69,6 @@
     add_run QUANTS, 0
 .endm
 
-// eax = 0 or 1, the half of x's block that this one takes.
-.macro half_of_block
-    mov     eax, n_blocks_32
-    sub     eax, blocks_left_32
-    and     eax, 1
-.endm
-
 .macro collect_token t, sum, high
     finish_q8 \sum, \high
     vpaddd  ymm\sum, ymm\sum, [frame + TOTALS + 32 * \t]
@@ -92,17 +83,9 @@
     .endr
 .endm
 
-// What the four tokens have beside their columns to the frame, as the sums of a token fit an int16:
-// 128 * 128. Then block is at their half.
+// What the four tokens have beside their columns to the frame. Then block is at their half.
 .macro begin_fig4
-    half_of_block
-    shl     eax, 6
-    vmovdqu ymm12, [block + rax + Q8KX4_SUM]
-    vpaddw  ymm12, ymm12, [block + rax + Q8KX4_SUM + 32]
-    vextracti128 xmm13, ymm12, 1
-    vpaddw  xmm12, xmm12, xmm13
-    vpsrldq xmm13, xmm12, 8
-    vpaddw  xmm12, xmm12, xmm13
+    sum_half_of_x
     vpmovsxwd xmm12, xmm12
     vpslld  xmm12, xmm12, 7
     vmovups xmm13, [block + Q8KX4_SCALE]
@@ -115,7 +98,7 @@
     lea     block, [block + 8 * rax]
 .endm
 
-.macro add_totals t
+.macro finish_token t
     vmovdqa ymm13, [frame + TOTALS + 32 * \t]
     vpbroadcastd ymm14, dword ptr [frame + X_SUMS + 4 * \t]
     vbroadcastss ymm15, dword ptr [frame + X_SCALES + 4 * \t]
@@ -123,26 +106,6 @@
     vmulps  ymm15, ymm12, ymm15
     vcvtdq2ps ymm13, ymm13
     vfmadd231ps ymm\t, ymm13, ymm15
-.endm
-
-.macro block_fig4
-    begin_fig4
-    collect_run QUANTS, 0
-    collect_run (QUANTS + 128), 128
-    collect_run (QUANTS + 256), 256
-    collect_run (QUANTS + 384), 384
-    vcvtph2ps ymm12, [group]
-    .irp    t, 0, 1, 2, 3
-    add_totals \t
-    .endr
-    half_of_block
-    jnz     .Lsecond_half\@
-    cmp     blocks_left, 1
-    jne     .Lnext\@
-    add     block, 4 * FIG4_COLS    // of an odd number of blocks x has a half that none takes
-.Lsecond_half\@:
-    add     block, Q8KX4_BYTES - 4 * FIG4_COLS
-.Lnext\@:
 .endm
 
 .macro gemm_table name, body, columns, block_bytes, x_bytes

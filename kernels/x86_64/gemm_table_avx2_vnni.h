@@ -10,14 +10,13 @@
 #define INGOT_KERNELS_X86_64_GEMM_TABLE_AVX2_VNNI_H
 
 #include "kernels/x86_64/gemm_avx2_vnni.h"
+#include "kernels/x86_64/gemm_table.h"
 
 #define SCALES (BEGIN + 16)         // of four tokens
 #define LOW_NIBBLES (SCALES + 16)       // 32 bytes of low nibbles
 #define TABLE_FRAME (LOW_NIBBLES + 32 + 31)
 
 #define table_at r8
-#define n_blocks_32 r9d
-#define blocks_left_32 r13d
 
 .macro place_table
     broadcast_word 15, 0x0f0f0f0f
@@ -50,24 +49,9 @@
     block_vnni <collect_run QUANTS, 0>, 7
 .endm
 
-// eax = 0 or 1, the half of x's block that this one takes.
-.macro half_of_block
-    mov     eax, n_blocks_32
-    sub     eax, blocks_left_32
-    and     eax, 1
-.endm
-
-// What the four tokens have beside their columns, as the sums of a token fit an int16: 128 * 128.
-// Then block is at their half.
+// What the four tokens have beside their columns. Then block is at their half.
 .macro begin_fig4
-    half_of_block
-    shl     eax, 6
-    vmovdqu ymm12, [block + rax + Q8KX4_SUM]
-    vpaddw  ymm12, ymm12, [block + rax + Q8KX4_SUM + 32]
-    vextracti128 xmm13, ymm12, 1
-    vpaddw  xmm12, xmm12, xmm13
-    vpsrldq xmm13, xmm12, 8
-    vpaddw  xmm12, xmm12, xmm13
+    sum_half_of_x
     vmovups xmm13, [block + Q8KX4_SCALE]
     vpmovsxwd xmm12, xmm12
     vmovaps [frame + SCALES], xmm13
@@ -75,24 +59,8 @@
     lea     block, [block + 8 * rax]
 .endm
 
-.macro block_fig4
-    begin_fig4
-    collect_run QUANTS, 0
-    collect_run (QUANTS + 128), 128
-    collect_run (QUANTS + 256), 256
-    collect_run (QUANTS + 384), 384
-    vcvtph2ps ymm12, [group]
-    .irp    t, 0, 1, 2, 3
+.macro finish_token t
     add_token \t, %(4 + \t), %(8 + \t), frame + SCALES + 4 * \t
-    .endr
-    half_of_block
-    jnz     .Lsecond_half\@
-    cmp     blocks_left, 1
-    jne     .Lnext\@
-    add     block, 4 * FIG4_COLS    // of an odd number of blocks x has a half that none takes
-.Lsecond_half\@:
-    add     block, Q8KX4_BYTES - 4 * FIG4_COLS
-.Lnext\@:
 .endm
 
 .macro gemm_table name, body, columns, block_bytes, x_bytes

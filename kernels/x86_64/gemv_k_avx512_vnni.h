@@ -67,22 +67,7 @@
     vpdpwssd ymm2, ymm16, dword ptr [sums + 4 * \p]{1to8}
 .endm
 
-.macro block_q4k
-    vmovdqu xmm4, [block + Q8K_SUM]
-    vphaddw xmm4, xmm4, [block + Q8K_SUM + 16]
-    vmovdqu [sums], xmm4            // of 8 sub-blocks
-    vpxor   xmm1, xmm1, xmm1
-    vpxor   xmm2, xmm2, xmm2
-    .irp    p, 0, 1, 2, 3
-    vpxor   xmm4, xmm4, xmm4
-    vpxor   xmm5, xmm5, xmm5
-    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
-    chunk_q4k \p, \c, %(16 + \c % 4), %(20 + \c % 4)
-    .endr
-    scale_q4k (2 * \p), 4
-    scale_q4k (2 * \p + 1), 5
-    mins_q4k \p
-    .endr
+.macro finish_mins
     vbroadcastss ymm16, dword ptr [block + Q8K_SCALE]
     vcvtph2ps ymm17, [weights]
     vcvtph2ps ymm18, [weights + Q4K_DMIN]
@@ -92,6 +77,30 @@
     vcvtdq2ps ymm2, ymm2
     vfmadd231ps ymm0, ymm1, ymm17
     vfnmadd231ps ymm0, ymm2, ymm18
+.endm
+
+// chunk: what unpacks and multiplies a chunk of two sub-blocks.
+.macro block_with_mins chunk
+    vmovdqu xmm4, [block + Q8K_SUM]
+    vphaddw xmm4, xmm4, [block + Q8K_SUM + 16]
+    vmovdqu [sums], xmm4            // of 8 sub-blocks
+    vpxor   xmm1, xmm1, xmm1
+    vpxor   xmm2, xmm2, xmm2
+    .irp    p, 0, 1, 2, 3
+    vpxor   xmm4, xmm4, xmm4
+    vpxor   xmm5, xmm5, xmm5
+    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
+    \chunk \p, \c, %(16 + \c % 4), %(20 + \c % 4)
+    .endr
+    scale_q4k (2 * \p), 4
+    scale_q4k (2 * \p + 1), 5
+    mins_q4k \p
+    .endr
+    finish_mins
+.endm
+
+.macro block_q4k
+    block_with_mins chunk_q4k
 .endm
 
 // ---- Q6_K -----------------------------------------------------------------------------------
@@ -126,12 +135,12 @@
 .endm
 
 // Sub-blocks 8 half + odd and every second one after it, four chunks each.
-.macro sub_blocks_q6k half, odd
+.macro sub_blocks_q6k chunk, half, odd
     .irp    s, 0, 1, 2, 3
     begin_q6k %(4 + \s), (8 * \half + 2 * \s + \odd)
     .endr
     .irp    c, 0, 1, 2, 3
-    chunk_q6k \half, %(4 * \odd + \c)
+    \chunk \half, %(4 * \odd + \c)
     .endr
     .irp    s, 0, 1, 2, 3
     scale_q6k %(4 + \s), (8 * \half + 2 * \s + \odd)
@@ -147,20 +156,25 @@
     add_scaled \sum
 .endm
 
-.macro block_q6k
+// shift: 2 to the shift is what makes a weight unsigned; it comes off with the sums of x.
+.macro block_with_begins chunk, shift
     vpxor   xmm1, xmm1, xmm1
     vpmovsxwd zmm4, [block + Q8K_SUM]
-    vpslld  zmm4, zmm4, 5
+    vpslld  zmm4, zmm4, \shift
     vpsubd  zmm4, zmm1, zmm4
-    vmovdqu32 [sums], zmm4          // -32 times those of 16 sub-blocks
-    sub_blocks_q6k 0, 0
-    sub_blocks_q6k 0, 1
-    sub_blocks_q6k 1, 0
-    sub_blocks_q6k 1, 1
+    vmovdqu32 [sums], zmm4          // -2^shift times those of 16 sub-blocks
+    sub_blocks_q6k \chunk, 0, 0
+    sub_blocks_q6k \chunk, 0, 1
+    sub_blocks_q6k \chunk, 1, 0
+    sub_blocks_q6k \chunk, 1, 1
     vcvtph2ps ymm16, [weights]
     vmulps  ymm16, ymm16, dword ptr [block + Q8K_SCALE]{1to8}
     vcvtdq2ps ymm1, ymm1
     vfmadd231ps ymm0, ymm1, ymm16
+.endm
+
+.macro block_q6k
+    block_with_begins chunk_q6k, 5
 .endm
 
 // ---- the kernel -----------------------------------------------------------------------------

@@ -40,34 +40,7 @@
 
 .macro block_q5k
     mask_bytes 30, 0x1f1f1f1f
-    vmovdqu xmm4, [block + Q8K_SUM]
-    vphaddw xmm4, xmm4, [block + Q8K_SUM + 16]
-    vmovdqu [sums], xmm4            // of 8 sub-blocks
-    vpxor   xmm1, xmm1, xmm1
-    vpxor   xmm2, xmm2, xmm2
-    .irp    p, 0, 1, 2, 3
-    vpxor   xmm4, xmm4, xmm4
-    vpxor   xmm5, xmm5, xmm5
-    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
-    chunk_q5k \p, \c, %(16 + \c % 4), %(20 + \c % 4)
-    .endr
-    scale_q4k (2 * \p), 4
-    scale_q4k (2 * \p + 1), 5
-    mins_q4k \p
-    .endr
-    finish_mins
-.endm
-
-.macro finish_mins
-    vbroadcastss ymm16, dword ptr [block + Q8K_SCALE]
-    vcvtph2ps ymm17, [weights]
-    vcvtph2ps ymm18, [weights + Q4K_DMIN]
-    vmulps  ymm17, ymm17, ymm16
-    vmulps  ymm18, ymm18, ymm16
-    vcvtdq2ps ymm1, ymm1
-    vcvtdq2ps ymm2, ymm2
-    vfmadd231ps ymm0, ymm1, ymm17
-    vfnmadd231ps ymm0, ymm2, ymm18
+    block_with_mins chunk_q5k
 .endm
 
 // ---- Q3_K -----------------------------------------------------------------------------------
@@ -89,34 +62,10 @@
     .endr
 .endm
 
-.macro sub_blocks_q3k half, odd
-    .irp    s, 0, 1, 2, 3
-    begin_q6k %(4 + \s), (8 * \half + 2 * \s + \odd)
-    .endr
-    .irp    c, 0, 1, 2, 3
-    chunk_q3k \half, %(4 * \odd + \c)
-    .endr
-    .irp    s, 0, 1, 2, 3
-    scale_q6k %(4 + \s), (8 * \half + 2 * \s + \odd)
-    .endr
-.endm
-
 .macro block_q3k
     mask_bytes 30, 0x07070707
     mask_bytes 31, 0x03030303
-    vpxor   xmm1, xmm1, xmm1
-    vpmovsxwd zmm4, [block + Q8K_SUM]
-    vpslld  zmm4, zmm4, 2
-    vpsubd  zmm4, zmm1, zmm4
-    vmovdqu32 [sums], zmm4          // -4 times those of 16 sub-blocks
-    sub_blocks_q3k 0, 0
-    sub_blocks_q3k 0, 1
-    sub_blocks_q3k 1, 0
-    sub_blocks_q3k 1, 1
-    vcvtph2ps ymm16, [weights]
-    vmulps  ymm16, ymm16, dword ptr [block + Q8K_SCALE]{1to8}
-    vcvtdq2ps ymm1, ymm1
-    vfmadd231ps ymm0, ymm1, ymm16
+    block_with_begins chunk_q3k, 2
 .endm
 
 // ---- Q2_K -----------------------------------------------------------------------------------

@@ -12,11 +12,8 @@
 #ifndef INGOT_KERNELS_X86_64_GEMV_TABLE_AVX2_H
 #define INGOT_KERNELS_X86_64_GEMV_TABLE_AVX2_H
 
-#include "kernels/x86_64/gemv_rows.h"
+#include "kernels/x86_64/gemv_table.h"
 
-#define table_at r9
-#define n_blocks_32 r8d
-#define blocks_left_32 r11d
 #define acc ymm0
 #define sums_low ymm1
 #define sums_high ymm2
@@ -83,13 +80,6 @@
     add_run QUANTS, 0
 .endm
 
-// eax = 0 or 1, the half of x's block that this one takes.
-.macro half_of_block
-    mov     eax, n_blocks_32
-    sub     eax, blocks_left_32
-    and     eax, 1
-.endm
-
 // dots += 32 columns.
 .macro collect_run w_at, x_at
     multiply_run \w_at, \x_at
@@ -97,9 +87,8 @@
     vpaddd  dots, dots, sums_high
 .endm
 
-.macro block_fig4
-    half_of_block
-    shl     eax, 4
+// eax: 16 for the second half of x's block.
+.macro begin_fig4
     vbroadcasti128 dots, [block + rax + Q8K_SUM]
     vbroadcastss scales, dword ptr [block + Q8K_SCALE]
     lea     block, [block + 8 * rax]
@@ -111,15 +100,11 @@
     vpslld  dots, dots, 7
     vpxor   xmm3, xmm3, xmm3
     vpsubd  dots, ymm3, dots
-    collect_run QUANTS, 0
-    collect_run (QUANTS + 128), 32
-    collect_run (QUANTS + 256), 64
-    collect_run (QUANTS + 384), 96
+.endm
+
+.macro add_sums
     vcvtdq2ps dots, dots
-    half_of_block
-    imul    eax, eax, Q8K_BYTES - FIG4_COLS
     vfmadd231ps acc, dots, scales
-    add     block, rax
 .endm
 
 .macro gemv_table body, columns, block_bytes, x_bytes

@@ -9,11 +9,7 @@
 #ifndef INGOT_KERNELS_X86_64_GEMV_TABLE_AVX2_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_TABLE_AVX2_VNNI_H
 
-#include "kernels/x86_64/gemv_rows.h"
-
-#define table_at r9
-#define n_blocks_32 r8d
-#define blocks_left_32 r11d
+#include "kernels/x86_64/gemv_table.h"
 
 .macro chunk w_at, x_at
     vmovdqu ymm3, [weights + \w_at]
@@ -59,16 +55,8 @@
     add_sums
 .endm
 
-// eax = 0 or 1, the half of x's block that this one takes.
-.macro half_of_block
-    mov     eax, n_blocks_32
-    sub     eax, blocks_left_32
-    and     eax, 1
-.endm
-
-.macro block_fig4
-    half_of_block
-    shl     eax, 4
+// eax: 16 for the second half of x's block.
+.macro begin_fig4
     vpxor   xmm1, xmm1, xmm1
     vbroadcasti128 ymm2, [block + rax + Q8K_SUM]
     vpmaddwd ymm2, ymm2, ymm13      // -128 * sums of x, in four lanes
@@ -76,14 +64,6 @@
     lea     block, [block + 8 * rax]
     vphaddd ymm2, ymm2, ymm2
     vphaddd ymm2, ymm2, ymm2
-    collect_run QUANTS, 0
-    collect_run (QUANTS + 128), 32
-    collect_run (QUANTS + 256), 64
-    collect_run (QUANTS + 384), 96
-    half_of_block
-    imul    eax, eax, Q8K_BYTES - FIG4_COLS
-    add_sums
-    add     block, rax
 .endm
 
 .macro gemv_table body, columns, block_bytes, x_bytes

@@ -9,11 +9,7 @@
 #ifndef INGOT_KERNELS_X86_64_GEMV_TABLE_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_TABLE_AVX512_VNNI_H
 
-#include "kernels/x86_64/gemv_rows.h"
-
-#define table_at r9
-#define n_blocks_32 r8d
-#define blocks_left_32 r11d
+#include "kernels/x86_64/gemv_table.h"
 
 .macro chunk w_at, x_at
     vmovdqu32 ymm16, [weights + \w_at]
@@ -26,34 +22,6 @@
     vpdpbusd ymm2, ymm17, dword ptr [block + 16 + \x_at]{1to8}
 .endm
 
-// y += 32 columns at `w_at` by x at `x_at`.
-.macro add_run w_at, x_at
-    vpbroadcastd ymm25, dword ptr [block + \x_at + Q8_SUM]
-    vpxor   xmm1, xmm1, xmm1
-    vpslld  ymm25, ymm25, 7
-    vmulps  ymm26, ymm24, dword ptr [block + \x_at + Q8_SCALE]{1to8}
-    vpsubd  ymm2, ymm1, ymm25
-    chunk   \w_at, \x_at
-    chunk   (\w_at + 32), (\x_at + 4)
-    chunk   (\w_at + 64), (\x_at + 8)
-    chunk   (\w_at + 96), (\x_at + 12)
-    vpaddd  ymm1, ymm1, ymm2
-    vcvtdq2ps ymm1, ymm1
-    vfmadd231ps ymm0, ymm1, ymm26
-.endm
-
-.macro block_t4
-    vcvtph2ps ymm24, [weights]
-    add_run QUANTS, 0
-.endm
-
-// eax = 0 or 1, the half of x's block that this one takes.
-.macro half_of_block
-    mov     eax, n_blocks_32
-    sub     eax, blocks_left_32
-    and     eax, 1
-.endm
-
 // ymm1 and ymm2 += 32 columns.
 .macro collect_run w_at, x_at
     chunk   \w_at, \x_at
@@ -62,9 +30,26 @@
     chunk   (\w_at + 96), (\x_at + 12)
 .endm
 
-.macro block_fig4
-    half_of_block
-    shl     eax, 4
+// y += the sums by ymm26, scales of the rows and of x.
+.macro add_sums
+    vpaddd  ymm1, ymm1, ymm2
+    vcvtdq2ps ymm1, ymm1
+    vfmadd231ps ymm0, ymm1, ymm26
+.endm
+
+.macro block_t4
+    vcvtph2ps ymm24, [weights]
+    vpbroadcastd ymm25, dword ptr [block + Q8_SUM]
+    vpxor   xmm1, xmm1, xmm1
+    vpslld  ymm25, ymm25, 7
+    vmulps  ymm26, ymm24, dword ptr [block + Q8_SCALE]{1to8}
+    vpsubd  ymm2, ymm1, ymm25
+    collect_run QUANTS, 0
+    add_sums
+.endm
+
+// eax: 16 for the second half of x's block.
+.macro begin_fig4
     vpxor   xmm1, xmm1, xmm1
     vpxor   xmm2, xmm2, xmm2
     vbroadcasti32x4 ymm25, [block + rax + Q8K_SUM]
@@ -74,16 +59,6 @@
     lea     block, [block + 8 * rax]
     vphaddd ymm2, ymm2, ymm2
     vphaddd ymm2, ymm2, ymm2
-    collect_run QUANTS, 0
-    collect_run (QUANTS + 128), 32
-    collect_run (QUANTS + 256), 64
-    collect_run (QUANTS + 384), 96
-    half_of_block
-    imul    eax, eax, Q8K_BYTES - FIG4_COLS
-    vpaddd  ymm1, ymm1, ymm2
-    vcvtdq2ps ymm1, ymm1
-    vfmadd231ps ymm0, ymm1, ymm26
-    add     block, rax
 .endm
 
 .macro gemv_table body, columns, block_bytes, x_bytes

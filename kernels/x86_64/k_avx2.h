@@ -254,7 +254,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     multiply_sums \n, \p, <sums>, (\p == 0)
 .endm
 
-.macro add_block_q4k t, sum, min, scale
+.macro add_block_mins t, sum, min, scale
     vbroadcastss ymm14, dword ptr [block + \scale + 4 * \t]
     vcvtdq2ps ymm\sum, ymm\sum
     vcvtdq2ps ymm\min, ymm\min
@@ -264,6 +264,23 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vfnmadd231ps ymm\t, ymm\min, ymm14
 .endm
 
+.macro finish_mins n, scale
+    vcvtph2ps ymm12, [group]
+    vcvtph2ps ymm13, [group + Q4K_DMIN]
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    add_block_mins \t, %(4 + \t), %(8 + \t), \scale
+    .endif
+    .endr
+.endm
+
+.macro finish_q4k n, scale
+    .irp    p, 0, 1, 2, 3
+    mins_q4k \n, \p
+    .endr
+    finish_mins \n, \scale
+.endm
+
 .macro block_q4k n, scale
     broadcast_word 15, 0x0f0f0f0f
     prepare_sums_q4k \n
@@ -271,16 +288,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     sub_block_q4k \n, \p, 0
     sub_block_q4k \n, \p, 1
     .endr
-    .irp    p, 0, 1, 2, 3
-    mins_q4k \n, \p
-    .endr
-    vcvtph2ps ymm12, [group]
-    vcvtph2ps ymm13, [group + Q4K_DMIN]
-    .irp    t, 0, 1, 2, 3
-    .if \t < \n
-    add_block_q4k \t, %(4 + \t), %(8 + \t), \scale
-    .endif
-    .endr
+    finish_q4k \n, \scale
 .endm
 
 // ---- Q6_K -----------------------------------------------------------------------------------
@@ -397,8 +405,8 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endif
 .endm
 
-.macro add_block_q6k t, sum, bias, scale
-    vpslld  ymm\bias, ymm\bias, 5
+.macro add_block_biases t, sum, bias, scale, shift
+    vpslld  ymm\bias, ymm\bias, \shift
     vpsubd  ymm\sum, ymm\sum, ymm\bias
     vbroadcastss ymm14, dword ptr [block + \scale + 4 * \t]
     vcvtdq2ps ymm\sum, ymm\sum
@@ -419,17 +427,18 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endr
     .endr
     .endif
-    finish_q6k \n, \scale
+    finish_biases \n, \scale, 5
 .endm
 
-.macro finish_q6k n, scale
+// shift: 2 to the shift is what makes a weight unsigned.
+.macro finish_biases n, scale, shift
     .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
     biases_q6k \n, \p
     .endr
     vcvtph2ps ymm12, [group]
     .irp    t, 0, 1, 2, 3
     .if \t < \n
-    add_block_q6k \t, %(4 + \t), %(8 + \t), \scale
+    add_block_biases \t, %(4 + \t), %(8 + \t), \scale, \shift
     .endif
     .endr
 .endm

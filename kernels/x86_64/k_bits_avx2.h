@@ -63,20 +63,7 @@ kernels_avx2_k_bits:
     sub_block_q5k \n, \p, 0
     sub_block_q5k \n, \p, 1
     .endr
-    .irp    p, 0, 1, 2, 3
-    mins_q4k \n, \p
-    .endr
-    finish_mins \n, \scale
-.endm
-
-.macro finish_mins n, scale
-    vcvtph2ps ymm12, [group]
-    vcvtph2ps ymm13, [group + Q4K_DMIN]
-    .irp    t, 0, 1, 2, 3
-    .if \t < \n
-    add_block_q4k \t, %(4 + \t), %(8 + \t), \scale
-    .endif
-    .endr
+    finish_q4k \n, \scale
 .endm
 
 // ---- Q3_K -----------------------------------------------------------------------------------
@@ -103,15 +90,6 @@ kernels_avx2_k_bits:
     scale_tokens \n, (\half + \s + \odd == 0), scale_short_token
 .endm
 
-.macro add_block_q3k t, sum, bias, scale
-    vpslld  ymm\bias, ymm\bias, 2
-    vpsubd  ymm\sum, ymm\sum, ymm\bias
-    vbroadcastss ymm14, dword ptr [block + \scale + 4 * \t]
-    vcvtdq2ps ymm\sum, ymm\sum
-    vmulps  ymm14, ymm12, ymm14
-    vfmadd231ps ymm\t, ymm\sum, ymm14
-.endm
-
 .macro block_q3k n, scale
     prepare_sums_q6k \n
     .irp    half, 0, 1
@@ -120,15 +98,7 @@ kernels_avx2_k_bits:
     sub_block_q3k \n, \half, \s, 1
     .endr
     .endr
-    .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
-    biases_q6k \n, \p
-    .endr
-    vcvtph2ps ymm12, [group]
-    .irp    t, 0, 1, 2, 3
-    .if \t < \n
-    add_block_q3k \t, %(4 + \t), %(8 + \t), \scale
-    .endif
-    .endr
+    finish_biases \n, \scale, 2
 .endm
 
 // ---- Q2_K -----------------------------------------------------------------------------------

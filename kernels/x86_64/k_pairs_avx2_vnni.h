@@ -94,10 +94,7 @@
     sub_blocks_q5k \n, \p
     .endr
     take_y  \n
-    .irp    p, 0, 1, 2, 3
-    mins_q4k \n, \p
-    .endr
-    finish_mins \n, \scale
+    finish_q4k \n, \scale
 .endm
 
 // ---- Q6_K -----------------------------------------------------------------------------------
@@ -141,7 +138,7 @@
     .endr
     .endr
     take_y  \n
-    finish_q6k \n, \scale
+    finish_biases \n, \scale, 5
 .endm
 
 #endif

@@ -1,9 +1,7 @@
 // void score_f32_f16_avx2(struct score_row *s, const float *q, const uint16_t *k, size_t n_q,
 //                         size_t n, size_t d)
 //
-// rdi s  rsi q  rdx k  rcx n_q  r8 n, then bytes of fp16  r9 d, then bytes of a query
-// rax bytes of fp16 into a row of k  r10 k  r11 q  rbx end of the first query
-// rbp bytes of the tile  r12-r14 multiples of r9
+// Registers: score_f16.h.
 // ymm0-ymm7 16 scores of four queries, ymm8 and ymm9 keys, ymm10 one dimension of a query
 // Clobbers rax, rcx, rdi, rsi, r8-r11, ymm0-ymm10.
 //
@@ -13,19 +11,7 @@
 // this one usually follows it, so its lines are asked for on the way, which brings decode from 270
 // to 325 tokens a second after 400 (Zen 4, SmolLM2-135M in Q4_0). Fetching this one in advance
 // brings nothing.
-#include "kernels/x86_64/attention.h"
-
-#define scores rdi
-#define queries rsi
-#define keys rdx
-#define n_queries rcx
-#define n_bytes r8
-#define position rax
-#define position_32 eax
-#define key r10
-#define query r11
-#define query_end rbx
-#define tile_bytes rbp
+#include "kernels/x86_64/score_f16.h"
 
 .macro zero_pair a, low, high
     vxorps  xmm\low, xmm\low, xmm\low

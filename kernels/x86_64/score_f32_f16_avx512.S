@@ -1,9 +1,7 @@
 // void score_f32_f16_avx512(struct score_row *s, const float *q, const uint16_t *k, size_t n_q,
 //                           size_t n, size_t d)
 //
-// rdi s  rsi q  rdx k  rcx n_q  r8 n, then bytes of fp16  r9 d, then bytes of a query
-// rax bytes of fp16 into a row of k  r10 k  r11 q  rbx end of the first query
-// rbp bytes of the tile  r12-r14 multiples of r9
+// Registers: score_f16.h.
 // zmm0-zmm15 scores, zmm16-zmm19 keys
 // Clobbers rax, rcx, rdi, rsi, r8-r11, zmm0-zmm19.
 //
@@ -11,19 +9,7 @@
 // prompt and a single token want it: 16 chains of fma. What is computed beyond n is not stored.
 // One fma a cycle, all that Zen 4 has. The next tile is asked for on the way, as in
 // score_f32_f16_avx2.S.
-#include "kernels/x86_64/attention.h"
-
-#define scores rdi
-#define queries rsi
-#define keys rdx
-#define n_queries rcx
-#define n_bytes r8
-#define position rax
-#define position_32 eax
-#define key r10
-#define query r11
-#define query_end rbx
-#define tile_bytes rbp
+#include "kernels/x86_64/score_f16.h"
 
 .macro zero acc
     vpxord  zmm\acc, zmm\acc, zmm\acc

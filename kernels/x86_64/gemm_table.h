@@ -1,0 +1,53 @@
+// What the gemms whose nibbles go through a table share: FIG4, two blocks of which take one of x. The header that
+// includes this has, by its instructions,
+//   begin_fig4         what is before the columns, with sum_half_of_x
+//   collect_run w, x   32 columns at `w` of the group by x at `x` of the block
+//   finish_token t     the sums of token t into its y; ymm12: scales of the rows
+// and the registers of tiles_avx2.h.
+#ifndef INGOT_KERNELS_X86_64_GEMM_TABLE_H
+#define INGOT_KERNELS_X86_64_GEMM_TABLE_H
+
+#define n_blocks_32 r9d
+#define blocks_left_32 r13d
+
+// eax = 0 or 1, the half of x's block that this one takes.
+.macro half_of_block
+    mov     eax, n_blocks_32
+    sub     eax, blocks_left_32
+    and     eax, 1
+.endm
+
+// The first four int16 of xmm12 = sums of x of four tokens over this half, which fit: 128 * 128. rax: 64 for the
+// second half. Destroys ymm13.
+.macro sum_half_of_x
+    half_of_block
+    shl     eax, 6
+    vmovdqu ymm12, [block + rax + Q8KX4_SUM]
+    vpaddw  ymm12, ymm12, [block + rax + Q8KX4_SUM + 32]
+    vextracti128 xmm13, ymm12, 1
+    vpaddw  xmm12, xmm12, xmm13
+    vpsrldq xmm13, xmm12, 8
+    vpaddw  xmm12, xmm12, xmm13
+.endm
+
+.macro block_fig4
+    begin_fig4
+    collect_run QUANTS, 0
+    collect_run (QUANTS + 128), 128
+    collect_run (QUANTS + 256), 256
+    collect_run (QUANTS + 384), 384
+    vcvtph2ps ymm12, [group]
+    .irp    t, 0, 1, 2, 3
+    finish_token \t
+    .endr
+    half_of_block
+    jnz     .Lsecond_half\@
+    cmp     blocks_left, 1
+    jne     .Lnext\@
+    add     block, 4 * FIG4_COLS    // of an odd number of blocks x has a half that none takes
+.Lsecond_half\@:
+    add     block, Q8KX4_BYTES - 4 * FIG4_COLS
+.Lnext\@:
+.endm
+
+#endif
