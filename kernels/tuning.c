@@ -78,12 +78,13 @@ const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible)
     return &other;
 }
 
-/* The prefetchers of these cores need no hint: gemv lost 5 to 30 % with one at any distance. */
-const struct kernel_tuning *kernel_tuning_x86_64(void)
+/* Of Intel a Xeon (model 207) was measured: its gemvs take 24 to 60 % more with lines of 8 KiB ahead in the second cache. The prefetchers
+ * of Zen 4 need no hint: gemv lost 5 to 30 % with one at any distance. */
+const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor)
 {
-    static const struct kernel_tuning any = { NULL, 0, 0 };
+    static const struct kernel_tuning intel = { NULL, 8192, 0 }, any = { NULL, 0, 0 };
 
-    return &any;
+    return strcmp(vendor, "GenuineIntel") == 0 ? &intel : &any;
 }
 
 /* Fields of the ID registers are 4 bits that count up from 0, absent; only AdvSIMD has 15 for it

@@ -12,10 +12,10 @@ struct kernel_tuning {
 };
 
 /* By MIDR_EL1 (implementer and part number), by the first word of `compatible` of the core's node
- * in the device tree ("spacemit,x60"; may be NULL), and for an x86-64 core. Never NULL. */
+ * in the device tree ("spacemit,x60"; may be NULL), and by the vendor that CPUID names for an x86-64 core. Never NULL. */
 const struct kernel_tuning *kernel_tuning_arm64(uint64_t midr);
 const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible);
-const struct kernel_tuning *kernel_tuning_x86_64(void);
+const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor);
 
 /* Bits of enum cpu_feature that ID_AA64PFR0_EL1, ID_AA64ISAR0_EL1 and ID_AA64ISAR1_EL1 tell. */
 uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1);

@@ -41,9 +41,13 @@ uint32_t host_cpu_features(void)
     return features;
 }
 
+/* CPUID.(EAX=0): the name in ebx, edx and ecx. */
 const struct kernel_tuning *host_cpu_tuning(void)
 {
-    return kernel_tuning_x86_64();
+    unsigned most, name[4] = { 0, 0, 0, 0 };
+
+    (void)__get_cpuid(0, &most, &name[0], &name[2], &name[1]);
+    return kernel_tuning_x86_64((const char *)name);
 }
 
 #elif defined(__aarch64__)

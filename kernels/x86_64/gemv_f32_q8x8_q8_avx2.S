@@ -1,10 +1,10 @@
 // void gemv_f32_q8x8_q8_avx2(float *y, const void *w, const struct block_q8 *x, size_t rows,
 //                            size_t cols, size_t ahead)
 //
-// Registers of the loops: gemv_rows.h; r9 h and l of a block.
+// Registers of the loops: gemv_rows.h; rax h and l of a block.
 // ymm1-ymm3 sums in int16  ymm4-ymm7 weights, x and scratch  ymm11 16 in every int16  ymm12 ones
 // ymm13 sign of bytes  ymm14 eights  ymm15 low nibbles
-// Clobbers what gemv_rows.h does, r9, ymm2-ymm7, ymm11-ymm15; 127 bytes of red zone.
+// Clobbers what gemv_rows.h does, ymm2-ymm7, ymm11-ymm15; 127 bytes of red zone.
 //
 // vpmaddubsw takes unsigned by signed bytes and saturates at 16 bits, which 255 * 127 twice would
 // pass. So w becomes w + 128, unsigned, and x = 16 h + l is split, h in -8..7 and l in 0..15:
@@ -27,7 +27,7 @@
 #define eights ymm14
 #define nibble ymm15
 
-#define split r9
+#define split rax
 #define x_low split
 #define x_high split + 32
 
@@ -83,12 +83,12 @@
 .endm
 
 func gemv_f32_q8x8_q8_avx2
-    lea     split, [rsp - 64]
-    and     split, -64
     broadcast_word 15, 0x0f0f0f0f
     broadcast_word 14, 0x08080808
     broadcast_word 13, 0x80808080
     broadcast_word 12, 0x00010001
     vpsllw  sixteens, ones, 4
+    lea     split, [rsp - 64]
+    and     split, -64
     gemv_rows block_q8, 5, Q8X8_BYTES, Q8_BYTES
 endfunc gemv_f32_q8x8_q8_avx2

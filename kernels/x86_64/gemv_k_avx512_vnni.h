@@ -1,9 +1,9 @@
 // The gemv of Q4_K and Q6_K by AVX-512 VNNI on vectors of 256 bits, 8 rows at a time.
 //
-// Registers of the loops: gemv_rows.h; r9 sums.
+// Registers of the loops: gemv_rows.h; rax sums.
 // ymm1 scaled sum of a block  ymm2 sum of minimums  ymm4-ymm7 sums of sub-blocks  ymm16-ymm23
 // weights and scratch  ymm27-ymm29 masks
-// Clobbers what gemv_rows.h does, r9, ymm2, zmm4, ymm5-ymm7, ymm16-ymm23, ymm27-ymm29; 127 bytes of
+// Clobbers what gemv_rows.h does, ymm2, zmm4, ymm5-ymm7, ymm16-ymm23, ymm27-ymm29; 127 bytes of
 // red zone: what the sums of x contribute, in one cache line.
 //
 // Weights stay unsigned for vpdpbusd, whose sum of a sub-block vpmulld scales. What is loaded is
@@ -15,7 +15,7 @@
 
     .altmacro                       // %(register number) in the arguments of macros
 
-#define sums r9
+#define sums rax
 #define low_nibbles ymm27
 #define six_bits ymm28
 #define six_bits_128 xmm28
@@ -184,13 +184,15 @@
     vpbroadcastd ymm\reg, eax
 .endm
 
-.macro gemv_vnni_k name, body, block_bytes
+// masks: what the body has beside these, a macro.
+.macro gemv_vnni_k name, body, block_bytes, masks
 func \name
-    lea     sums, [rsp - 64]
-    and     sums, -64
     mask_bytes 27, 0x0f0f0f0f
     mask_bytes 28, 0x3f3f3f3f
     mask_bytes 29, 0x03030303
+    \masks
+    lea     sums, [rsp - 64]
+    and     sums, -64
     gemv_rows \body, 8, \block_bytes, Q8K_BYTES
 endfunc \name
 .endm

@@ -38,8 +38,11 @@
     multiply 5, \high, (16 * \p + 8 + \c)
 .endm
 
-.macro block_q5k
+.macro masks_q5k
     mask_bytes 30, 0x1f1f1f1f
+.endm
+
+.macro block_q5k
     block_with_mins chunk_q5k
 .endm
 
@@ -62,9 +65,12 @@
     .endr
 .endm
 
-.macro block_q3k
+.macro masks_q3k
     mask_bytes 30, 0x07070707
     mask_bytes 31, 0x03030303
+.endm
+
+.macro block_q3k
     block_with_begins chunk_q3k, 2
 .endm
 
@@ -112,8 +118,11 @@
     vpdpwssd ymm2, ymm16, dword ptr [block + Q8K_SUM + 4 * \p]{1to8}
 .endm
 
-.macro block_q2k
+.macro masks_q2k
     mask_bytes 31, 0x03030303
+.endm
+
+.macro block_q2k
     vpxor   xmm1, xmm1, xmm1
     vpxor   xmm2, xmm2, xmm2
     sub_blocks_q2k 0, 0

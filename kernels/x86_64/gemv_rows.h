@@ -1,16 +1,16 @@
 // The loops over rows and blocks of the gemv of integers, 8 rows at a time.
 //
-// rdi y  rsi w  rdx x  rcx rows left  r8 columns, then blocks of a row  r9 `ahead`, free for the
-// body  r10 block of x  r11 blocks left  rax scratch
+// rdi y  rsi w  rdx x  rcx rows left  r8 columns, then blocks of a row  r9 `ahead`
+// r10 block of x, free before the loops  r11 blocks left  rax free for the body
 // ymm0 y of 8 rows  ymm1 mask of the last 1 to 7
 // Clobbers rax, rcx, rsi, rdi, r8, r10, r11, ymm0, ymm1 and what the body does.
 //
 // w is read as one stream from end to end. More rows at a time, which the registers would hold,
 // are as many streams of a few kilobytes each, at which the hardware's prefetching falls behind:
 // half the speed on Zen 4 (docs/EXPERIMENTS.md). Blocks do not depend on each other but for their
-// last fma, so that several are under way at once and memory is what one waits for. Prefetching by
-// instruction has cost 5 to 30 % where the weights are one stream, so no kernel of this folder
-// uses `ahead`; Q6_K, whose blocks are read at three places at once, has a distance of its own.
+// last fma, so that several are under way at once and memory is what one waits for. There a hint costs 5 to 30 %
+// where the weights are one stream. On a Xeon a core has too few lines under way without: hints to the second
+// cache, all lines of a block together, bring a half more. So there is a loop without for `ahead` 0 (kernels/tuning.c).
 #ifndef INGOT_KERNELS_X86_64_GEMV_ROWS_H
 #define INGOT_KERNELS_X86_64_GEMV_ROWS_H
 
@@ -22,8 +22,25 @@
 #define blocks rdx
 #define rows_left rcx
 #define n_blocks r8
+#define ahead r9
 #define block r10
 #define blocks_left r11
+
+// The lines of a block that is worked on later.
+.macro fetch_ahead block_bytes
+    .set    line_at, 0
+    .rept   (\block_bytes + 63) / 64
+    prefetcht1 [weights + ahead + line_at]
+    .set    line_at, line_at + 64
+    .endr
+.endm
+
+// Z when it was the last one of the row.
+.macro next_block block_bytes, x_bytes
+    add     weights, \block_bytes
+    add     block, \x_bytes
+    dec     blocks_left
+.endm
 
 // body: a block of 8 rows at weights by the one at block, onto ymm0. columns: of a block, as a
 // shift.
@@ -37,11 +54,17 @@
     mov     blocks_left, n_blocks
     test    blocks_left, blocks_left
     jz      .Lstore\@
+    test    ahead, ahead
+    jz      .Lblock\@
+.Lblock_ahead\@:
+    fetch_ahead \block_bytes
+    \body
+    next_block \block_bytes, \x_bytes
+    jnz     .Lblock_ahead\@
+    jmp     .Lstore\@
 .Lblock\@:
     \body
-    add     weights, \block_bytes
-    add     block, \x_bytes
-    dec     blocks_left
+    next_block \block_bytes, \x_bytes
     jnz     .Lblock\@
 .Lstore\@:
     sub     rows_left, 8

@@ -8,7 +8,7 @@
 
 #include "kernels/x86_64/gemv_rows.h"
 
-#define table_at r9
+#define table_at r10 // before the loops
 #define n_blocks_32 r8d
 #define blocks_left_32 r11d
 

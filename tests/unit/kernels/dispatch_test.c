@@ -126,7 +126,8 @@ static void test_tuning(void)
     check_tuning(kernel_tuning_riscv64(NULL), NULL);
     OK(kernel_tuning_riscv64("thead,c910")->without & CPU_RV64_V, "the V of a C910 is a draft");
     OK(kernel_tuning_riscv64("thead,c906")->ahead == 0, "no prefetch without Zicbop");
-    OK(kernel_tuning_x86_64()->ahead == 0, "no prefetch on x86-64");
+    OK(kernel_tuning_x86_64("AuthenticAMD")->ahead == 0, "no prefetch on AMD's cores");
+    OK(kernel_tuning_x86_64("GenuineIntel")->ahead == 8192, "two pages ahead on Intel's");
 }
 
 static void test_cache(void)
