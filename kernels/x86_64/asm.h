@@ -161,4 +161,13 @@ kernels_lane_masks:
 
     .section .note.GNU-stack, "", @progbits
 
+// `bytes` at `at`, to the second cache: of a gemv's block that is worked on later.
+.macro fetch_lines at, bytes
+    .set    line_at, 0
+    .rept   (\bytes + 63) / 64
+    prefetcht1 [\at + line_at]
+    .set    line_at, line_at + 64
+    .endr
+.endm
+
 #endif

@@ -26,15 +26,6 @@
 #define block r10
 #define blocks_left r11
 
-// The lines of a block that is worked on later.
-.macro fetch_ahead block_bytes
-    .set    line_at, 0
-    .rept   (\block_bytes + 63) / 64
-    prefetcht1 [weights + ahead + line_at]
-    .set    line_at, line_at + 64
-    .endr
-.endm
-
 // Z when it was the last one of the row.
 .macro next_block block_bytes, x_bytes
     add     weights, \block_bytes
@@ -57,7 +48,7 @@
     test    ahead, ahead
     jz      .Lblock\@
 .Lblock_ahead\@:
-    fetch_ahead \block_bytes
+    fetch_lines weights + ahead, \block_bytes
     \body
     next_block \block_bytes, \x_bytes
     jnz     .Lblock_ahead\@

@@ -449,15 +449,27 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     gemm_tiles \name, <\body 4, Q8KX4_SCALE>, 8, \block_bytes, Q8KX4_BYTES, FRAME
 .endm
 
-// One token is a gemm of one. `ahead` is not used: gemv_rows.h.
+#define ahead y_stride // of a gemv, whose y has no next row
+
+// One token, and where gemv_rows.h says a later block of weights.
+.macro block_of_one body, block_bytes
+    test    ahead, ahead
+    jz      .Lnone\@
+    fetch_lines group + ahead, \block_bytes
+.Lnone\@:
+    \body 1, Q8K_SCALE
+.endm
+
+// One token is a gemm of one.
 .macro gemv_k name, body, block_bytes
 func \name
     enter_tiles FRAME
     mov     n_tokens, 1
+    mov     ahead, r9               // r9 will be the blocks
     mov     n_blocks, r8            // columns; r8 will be the rows
     mov     rows_left, rcx
     shr     n_blocks, 8
-    multiply_tiles 1, <\body 1, Q8K_SCALE>, \block_bytes, Q8K_BYTES
+    multiply_tiles 1, <block_of_one \body, \block_bytes>, \block_bytes, Q8K_BYTES
     leave_tiles FRAME
 endfunc \name
 .endm
