@@ -79,8 +79,18 @@ struct block_device {
     /* Sectors of a request, where each one costs so much that small ones are slow. 0: any will do. */
     uint32_t wanted_sectors;
 
+    /* Requests that one read keeps in flight, where the device works them off while nobody looks. 0: it begins one
+     * when it is looked at, so that two are enough, one at work and the next. */
+    uint32_t wanted_requests;
+
     void *driver; /* the driver's own state */
 };
+
+/* What one read may take of a queue: a quarter is left to reads beside it. */
+static inline uint32_t block_device_wanted(uint32_t queue_depth)
+{
+    return queue_depth - queue_depth / 4;
+}
 
 /* Sectors of one of the device's own blocks. */
 static inline uint32_t block_device_block_sectors(const struct block_device *dev)

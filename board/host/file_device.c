@@ -246,6 +246,7 @@ static enum err file_device_open_as(struct file_device *state, const char *path,
     out->n_sectors = (state->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
     out->max_sectors = FILE_DEVICE_MAX_SECTORS;
     out->queue_depth = FILE_DEVICE_DEPTH;
+    out->wanted_requests = block_device_wanted(FILE_DEVICE_DEPTH);
     out->writable = writable;
     out->submit = file_device_submit;
     out->poll = file_device_poll;

@@ -7,6 +7,7 @@
 enum {
     REQUEST_SECTORS = 512, /* 256 KiB: large for a card, and bytes_done moves in small steps */
     LEAST_REQUESTS = 4,    /* of a read: what has come is checked while the rest does */
+    FEW_IN_FLIGHT = 2,     /* of a device that has no wish: one at work, and the next */
     PART_SECTORS = 128,    /* of which a part is a multiple: 64 KiB */
     BACKOFF_POLLS = 1000,  /* before the first retry; each further one waits longer by the same */
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most this part of the limit */
@@ -73,7 +74,7 @@ static void file_slot_retry(struct file_read *r, struct file_slot *slot, enum er
     }
     slot->tries++;
     r->n_retries++;
-    slot->backoff = BACKOFF_POLLS * slot->tries;
+    slot->backoff = (uint16_t)(BACKOFF_POLLS * slot->tries);
     slot->state = FILE_SLOT_WAITING;
 }
 
@@ -118,6 +119,16 @@ static void file_retire(struct file_read *r)
     }
 }
 
+/* Requests in flight. */
+static uint32_t file_depth(const struct file_read *r)
+{
+    uint32_t wanted = r->file->device->wanted_requests;
+
+    if (wanted == 0)
+        return FEW_IN_FLIGHT;
+    return min_u32(wanted, FILE_READ_DEPTH);
+}
+
 /* Of a request: what the device wants, but no more than a part of the read. */
 static uint32_t file_request_sectors(const struct file_read *r)
 {
@@ -157,7 +168,7 @@ static void file_issue_one(struct file_read *r)
 
 static void file_issue(struct file_read *r)
 {
-    while (r->failure == ERR_OK && r->n_slots < FILE_READ_DEPTH && r->bytes_issued < r->bytes) {
+    while (r->failure == ERR_OK && r->n_slots < file_depth(r) && r->bytes_issued < r->bytes) {
         if (r->extent >= r->file->n_extents) {
             file_fail(r, ERR_RANGE, 0); /* extents that do not cover the file */
             return;

@@ -14,7 +14,7 @@ enum {
     FILE_MAX_EXTENTS = 2048, /* of a table that a card's files are resolved to */
     FILE_FEW_EXTENTS = 4,    /* that need no table */
     FILE_NAME_BYTES = 256,
-    FILE_READ_DEPTH = 4,   /* requests that one read keeps in flight */
+    FILE_READ_DEPTH = 12,  /* requests that one read keeps in flight at most: 3 MiB */
     FILE_READ_RETRIES = 3, /* of one request, before the read fails */
 };
 
@@ -55,8 +55,8 @@ enum file_slot_state { FILE_SLOT_FREE, FILE_SLOT_WAITING, FILE_SLOT_IN_FLIGHT, F
 struct file_slot {
     struct block_request request;
     enum file_slot_state state;
-    uint32_t tries;   /* failures so far */
-    uint32_t backoff; /* polls to wait before the next try */
+    uint16_t tries;   /* failures so far */
+    uint16_t backoff; /* polls to wait before the next try */
 };
 
 /* One read in progress. Its fields are for reading; r must stay in place until it ends. */

@@ -263,6 +263,7 @@ void io_core_open(struct io_core *c, struct block_device *inner, const struct pl
     c->device.submit = io_core_submit;
     c->device.poll = io_core_poll;
     c->device.looks = io_core_looks;
+    c->device.wanted_requests = block_device_wanted(IO_CORE_DEPTH);
     c->device.wait = NULL;
     c->device.reset = NULL;
     if (inner->reset != NULL) {

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """What a MiB from a drive costs, counted: its commands, and the registers that are written for them. Each is a wait on a bus, and a
-change of threads in an emulator, where seconds would be those of this computer. docs/EXPERIMENTS.md has the rates."""
+change of threads in an emulator, where seconds would be those of this computer. docs/EXPERIMENTS.md has the rates. Of slow drives: how
+many commands are in flight at a time."""
 
 import os
 import re
@@ -39,33 +40,61 @@ ROWS = [
     ("USB that failed", usb_arguments(CARD, FAILING), [MIB] * 5 + [256 << 10] * 16, None),
 ]
 
+# Behind a throttle all that may be in flight is: how many commands, and the lines of the trace that one begins and ends with.
+PACE = f"file.locking=off,file={CARD},throttling.bps-read=4000000"
+IN_FLIGHT = [
+    ("virtio-blk", card_arguments(CARD, ",file.locking=off,throttling.bps-read=4000000"), 12, "virtio_blk_handle_read",
+     "virtio_blk_req_complete"),
+    ("NVMe", nvme_arguments(CARD, PACE), 12, "pci_nvme_read", "pci_nvme_rw_complete_cb"),
+]
+
+
+def run(machine, label, drives, traces):
+    """Its console, and the trace's lines."""
+    log = os.path.join(WORK, f"drive-cost-{machine.board}-{label.replace(' ', '-').replace('/', '-')}.log")
+    command = machine.command("once", 1, drives, os.path.join(BUILD, machine.board, "storage-bench.bin")) + ["-D", log]
+    for trace in traces:
+        command += ["-trace", trace]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+    with open(log, encoding="utf-8", errors="replace") as f:
+        lines = f.readlines()
+    os.unlink(log)
+    return done, lines
+
+
+def most_in_flight(case):
+    machine, (name, drives, _, begin, end) = case
+    done, lines = run(machine, name + "-slow", drives, [begin, end])
+    now = most = 0
+    for line in lines:
+        now += line.startswith(begin) or f" {begin} " in line
+        now -= line.startswith(end) or f" {end} " in line
+        most = max(most, now)
+    return done.returncode, most, now
+
 
 def count(case):
     """(sum, bytes of each command, registers written from the first to the last), or the console."""
     machine, (name, drives, _, _) = case
-    log = os.path.join(WORK, f"drive-cost-{machine.board}-{name.replace(' ', '-').replace('/', '-')}.log")
-    command = machine.command("once", 1, drives, os.path.join(BUILD, machine.board, "storage-bench.bin")) + ["-D", log]
-    for trace in TRACES:
-        command += ["-trace", trace]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+    done, lines = run(machine, name, drives, TRACES)
     row = re.search(rb"^storage-bench: 0 (\d+) \d+ \d+ (\w+) ", done.stdout, re.M)
     if done.returncode != 0 or not row or int(row.group(1)) != READ:
         return None, done.stdout.decode("utf-8", "replace")[-2000:], 0
     commands, written, before = [], 0, 0
-    with open(log, encoding="utf-8", errors="replace") as f:
-        for line in f:
-            found = COMMAND.search(line)
-            if found and int(found[found.lastindex]) * (512 if found.lastindex == 1 else 1) >= LEAST:
-                commands.append(int(found[found.lastindex]) * (512 if found.lastindex == 1 else 1))
-                before = written
-            written += bool(commands and WRITTEN.search(line))
-    os.unlink(log)
+    for line in lines:
+        found = COMMAND.search(line)
+        if found and int(found[found.lastindex]) * (512 if found.lastindex == 1 else 1) >= LEAST:
+            commands.append(int(found[found.lastindex]) * (512 if found.lastindex == 1 else 1))
+            before = written
+        written += bool(commands and WRITTEN.search(line))
     return row.group(2), commands, before
 
 
 cases = [(machine, row) for machine in (ARM64, RISCV64_ANY) for row in ROWS]
+slow = [(machine, row) for machine in (ARM64, RISCV64_ANY) for row in IN_FLIGHT]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     results = list(pool.map(count, cases))
+    in_flight = list(pool.map(most_in_flight, slow))
 want = results[0][0]
 for (machine, (name, _, expected, most)), (sum_, commands, written) in zip(cases, results):
     each = written / (sum(commands[:-1]) / MIB) if sum_ and len(commands) > 1 else 0
@@ -74,5 +103,8 @@ for (machine, (name, _, expected, most)), (sum_, commands, written) in zip(cases
            f"{machine.board}: {name}: {len(expected)} commands for {READ // MIB} MiB" +
            ("" if most is None else f", {most} registers a MiB at the most ({each:.1f})"),
            f"{sum_} for {want}, commands {commands}, {each:.2f} registers a MiB")
+for (machine, (name, _, expected, _, _)), (status, most, left) in zip(slow, in_flight):
+    tap.ok(status == 0 and most == expected and left == 0, f"{machine.board}: {name}, slow: {expected} commands in flight at the most",
+           f"status {status}, {most} in flight, {left} left")
 
 tap.done()

@@ -354,6 +354,7 @@ static void fill(struct nvme *n, struct block_device *out)
     out->block_bytes = n->facts.block_bytes;
     out->max_sectors = bytes / SECTOR_BYTES;
     out->queue_depth = n->depth;
+    out->wanted_requests = block_device_wanted(n->depth);
     out->writable = !n->facts.read_only;
     out->dma_end = n->setup.window.end;
     if (out->dma_end == UINT64_MAX)

@@ -12,7 +12,7 @@
 #include "board/err.h"
 
 enum {
-    NVME_DEPTH = 8,    /* requests in flight at most */
+    NVME_DEPTH = 16,   /* requests in flight at most */
     NVME_ENTRIES = 64, /* of the queues for transfers */
     NVME_ADMIN = 16,   /* of the admin queues: one command at a time */
     NVME_PAGE = 4096,  /* CC.MPS = 0 */

@@ -322,6 +322,7 @@ static void virtio_blk_fill(struct virtio_blk *v, struct block_device *out)
     out->n_sectors = virtio_read_capacity(v);
     out->max_sectors = sectors < VIRTIO_BLK_MAX_SECTORS ? sectors : VIRTIO_BLK_MAX_SECTORS;
     out->queue_depth = v->depth;
+    out->wanted_requests = block_device_wanted(v->depth);
     out->writable = !v->read_only;
     out->submit = virtio_blk_submit;
     out->poll = virtio_blk_poll;

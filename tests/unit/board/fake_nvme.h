@@ -295,6 +295,7 @@ static inline void ring(unsigned queue, uint32_t tail)
         else
             obey_io(&c);
     }
+    f.n_wrong += queue != 0 && f.n_held >= q->entries; /* more than the queue holds */
 }
 
 /* ---- registers ---- */

@@ -1,5 +1,6 @@
 /* The NVMe driver: order of memory and doorbells, phases, lists of pages, blocks that a request covers
  * in part, and controllers that do not as they should. */
+#include "runtime/storage/file.h"
 #include "tests/unit/board/fake_nvme.h"
 
 enum { POLLS = 1000, MANY = 70000 };
@@ -331,6 +332,34 @@ static void test_short_queues(void)
     OK(fine && is_well(), "go round");
 }
 
+/* A file's reads over a drive whose blocks are 4 KiB: each request is three commands, and as many as the drive wants
+ * are in flight, never more than the queue holds. */
+static void test_depth(uint32_t entries, uint32_t in_flight)
+{
+    static struct file file;
+    static struct file_read r;
+    uint32_t n = 15 * 16 - 2;
+    unsigned most = 0, polls = 0;
+    enum err e;
+
+    power_up(true, 12);
+    f.cap[0] = 1u << 24 | (entries - 1);
+    f.controller[77] = 1; /* 8 KiB a transfer: 15 requests */
+    (void)fake_open();
+    f.silent = true;
+    (void)file_open_device(&file, &device, 0, NULL);
+    (void)file_read_start(&r, &file, 3 * 512, cores.buffer, n * 512);
+    for (e = ERR_BUSY; e == ERR_BUSY && polls < POLLS; polls++) {
+        most = most > f.n_held ? most : f.n_held;
+        fake_release();
+        e = file_read_poll(&r);
+    }
+    OK(e == ERR_OK && holds(3, n, 0) && is_well() && most == 3 * in_flight &&
+           cores.driver.most_in_flight == in_flight,
+       "%u entries: %u requests in flight, %u commands", (unsigned)entries,
+       (unsigned)cores.driver.most_in_flight, most);
+}
+
 int main(void)
 {
     for (int coherent = 0; coherent < 2; coherent++) {
@@ -348,5 +377,8 @@ int main(void)
     test_reset_fails();
     test_refused();
     test_short_queues();
+    test_depth(8, 2);
+    test_depth(20, 5);
+    test_depth(64, 12);
     return tap_done();
 }

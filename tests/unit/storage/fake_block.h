@@ -8,14 +8,14 @@
 
 #include "board/block_device.h"
 
-enum { FAKE_DEPTH = 8, NO_SECTOR = -1 };
+enum { FAKE_MOST = 64, FAKE_DEPTH = 8, FAKE_WANTED = 4, NO_SECTOR = -1 };
 
 struct fake_block {
     struct block_device dev;
     const uint8_t *data;
     uint8_t *written; /* where writes go; the device is writable when it is set */
     void (*make)(uint64_t sector, uint8_t *out); /* instead of data: contents by rule */
-    struct block_request *pending[FAKE_DEPTH];
+    struct block_request *pending[FAKE_MOST];
     unsigned n_pending;
     unsigned most_pending;
     unsigned n_submits;
@@ -147,6 +147,7 @@ static inline void fake_init(struct fake_block *f, const uint8_t *data, uint64_t
     f->dev.n_sectors = n_sectors;
     f->dev.max_sectors = 64;
     f->dev.queue_depth = FAKE_DEPTH;
+    f->dev.wanted_requests = FAKE_WANTED;
     f->dev.submit = fake_submit;
     f->dev.poll = fake_poll;
     f->dev.reset = fake_reset;

@@ -88,7 +88,7 @@ static void test_orders(void)
         OK(poll_all(&read_a, disk, &prefix_true) == ERR_OK && prefix_true,
            "it arrives, its prefix true all the time, %s first", newest ? "newest" : "oldest");
         OK(memcmp(buffer, disk, BYTES) == 0 && read_a.bytes_done == BYTES, "all bytes are equal");
-        OK(fake.most_pending == FILE_READ_DEPTH, "%u requests were in flight", fake.most_pending);
+        OK(fake.most_pending == FAKE_WANTED, "%u requests were in flight", fake.most_pending);
         OK(file_read_poll(&read_a) == ERR_OK, "a further poll says so again");
     }
 }

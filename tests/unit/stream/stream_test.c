@@ -259,7 +259,7 @@ static void test_load(size_t limit, const char *form)
 /* The largest request that makes a layer take n polls even of a card that answers at once. */
 static uint32_t sectors_for_polls(uint64_t n)
 {
-    uint64_t sectors = rig.model.image.segments[1].bytes / SECTOR_BYTES / FILE_READ_DEPTH / n;
+    uint64_t sectors = rig.model.image.segments[1].bytes / SECTOR_BYTES / FAKE_WANTED / n;
 
     return sectors > 0 ? (uint32_t)sectors : 1;
 }
