@@ -40,6 +40,8 @@ static const struct synth_shape shapes[] = {
     { "tiny", INGOT_LLAMA, 64, 172, 4, 8, 4, 512, 256, 1, 0, 0, false, NULL }, /* ragged hidden */
     { "untied", INGOT_LLAMA, 96, 256, 3, 6, 2, 640, 256, 0, 0, 0, false,
       NULL }, /* an output of its own */
+    { "headed", INGOT_LLAMA, 64, 56, 3, 8, 1, 2048, 256, 1, 0, 0, false,
+      NULL }, /* its head is most of it */
     { "experts", INGOT_OLMOE, 96, 0, 3, 6, 2, 512, 256, 0, 0, 0, false, &few },
     /* Small layers, to stream a few of; most layers, fewest bytes; and its head takes longest. */
     { "deep", INGOT_LLAMA, 128, 352, 200, 4, 4, 2048, 256, 1, 0, 0, false, NULL },
