@@ -132,22 +132,24 @@ static void test_stop(void)
     }
 }
 
-/* Of two reads at a time the second gets what the first one leaves: there is no turn without it. */
+/* Of two reads at a time the second gets what the first one leaves, and need not wait until that has asked for all. */
 static void test_beside(void)
 {
     static struct file_read second;
-    uint32_t wanted = block_device_wanted(16);
+    uint32_t wanted = block_device_wanted(8);
     unsigned polls = 0;
 
-    start_over(16, wanted);
+    start_over(8, wanted);
     (void)file_read_start(&reading, &file, 0, buffer, BYTES / 2);
     (void)file_read_start(&second, &file, BYTES / 2, buffer + BYTES / 2, 4 * PIECE * SECTOR_BYTES);
     while (second.status == ERR_BUSY && polls++ < 1000) {
         (void)file_read_poll(&reading);
+        fake.silent = true; /* whatever becomes free does so while the large one looks */
         (void)file_read_poll(&second);
+        fake.silent = false;
     }
-    OK(second.status == ERR_OK && reading.status == ERR_BUSY && fake.most_pending == 16,
-       "a small read comes while a large one goes on: %u of %u wanted", (unsigned)wanted, 16u);
+    OK(second.status == ERR_OK && reading.status == ERR_BUSY && fake.most_pending == 8,
+       "a small read comes while a large one goes on: %u of %u wanted", (unsigned)wanted, 8u);
     while (file_read_poll(&reading) == ERR_BUSY)
         ;
     OK(memcmp(buffer, disk, BYTES / 2 + 4 * PIECE * SECTOR_BYTES) == 0, "both are right");

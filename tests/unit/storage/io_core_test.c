@@ -105,6 +105,22 @@ static void test_reads(bool comes_and_goes, unsigned busy_every, bool newest_fir
        moves, wrong);
 }
 
+/* The serving core goes on while core 0 computes: a read keeps as many requests with it as it takes, but for those
+ * that are left to other reads. */
+static void test_depth(void)
+{
+    struct file_read r;
+    unsigned asked;
+
+    open_device(5000);
+    (void)file_read_start(&r, &file, 0, buffers[0], MOST_SECTORS * SECTOR_BYTES);
+    asked = core.next - core.collected;
+    while (file_read_poll(&r) == ERR_BUSY)
+        ;
+    OK(same(&r, contents) && asked == IO_CORE_DEPTH - IO_CORE_DEPTH / 4, "%u requests are with it",
+       asked);
+}
+
 static void test_writes(void)
 {
     struct file_read r;
@@ -424,6 +440,7 @@ int main(void)
     test_reads(false, 3, true);
     test_reads(true, 0, true);
     test_reads(true, 3, false);
+    test_depth();
     test_writes();
     test_refusals();
     for (unsigned times = 1; times <= FILE_READ_RETRIES + 1; times += FILE_READ_RETRIES)
