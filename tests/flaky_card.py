@@ -15,6 +15,7 @@ from machine import ARM64, WORK, make_card, text_of
 SECONDS = 240  # for every wait; a machine at rest needs a few
 NUMBERS = itertools.count()
 CARD_DEVICE = ("-device", "virtio-blk-device,drive=paced")
+SHORT = ("-icount", "shift=5,sleep=off")  # 32 ns an instruction, which takes QEMU two or three
 
 
 def card_of(path):
@@ -44,8 +45,9 @@ class Session:
 
     well = None
 
-    def __init__(self, card, words, rules=(), bps=0, machine=ARM64, start="card", device=CARD_DEVICE, more=()):
-        """device: what has the drive `paced`; more: names of other faulty ones to swap to, and their rules."""
+    def __init__(self, card, words, rules=(), bps=0, machine=ARM64, start="card", device=CARD_DEVICE, more=(), short=False):
+        """device: what has the drive `paced`; more: names of other faulty ones to swap to, and their rules; short: the
+        board's clock goes by its instructions and fast, so that what it waits for in vain is soon over."""
         self.monitor = os.path.join(WORK, f"stream-{os.getpid()}-{next(NUMBERS)}.sock")
         drives = ["-object", json.dumps({"qom-type": "throttle-group", "id": "pace",
                                          "limits": {"bps-read": bps, "bps-read-max": bps}})]
@@ -56,7 +58,7 @@ class Session:
                  "file": {"driver": "blkdebug", "read-only": True,
                           "image": {"driver": "file", "filename": path, "read-only": True},
                           **({"inject-error": list(faults)} if faults else {})}})]
-        drives += ["-blockdev", json.dumps(self.slot(start)),
+        drives += ["-blockdev", json.dumps(self.slot(start)), *(SHORT if short else ()),
                    *device, "-qmp", f"unix:{self.monitor},server=on,wait=off"]
         self.raw = b""
         self.at = 0

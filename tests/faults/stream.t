@@ -142,12 +142,16 @@ def back(session):
     session.pace(0)
 
 
-WAYS = (("silent", lambda session: session.pace(1), "did not answer"),
+def fall_silent(session):
+    session.pace(1)
+
+
+WAYS = (("silent", fall_silent, "did not answer"),
         ("dead", lambda session: session.swap("dead"), "failed a transfer"))
 
 
 def gone_in_prompt(row, name, go, expected):
-    session = Session(CARD, WORDS + STREAM)
+    session = Session(CARD, WORDS + STREAM, short=go is fall_silent)
     if row.starts(session, name):
         go(session)
         row.refused(session, "hello there", [expected], name)
@@ -157,7 +161,7 @@ def gone_in_prompt(row, name, go, expected):
 
 
 def gone_between(row, name, go, expected):
-    session = Session(CARD, WORDS + STREAM)
+    session = Session(CARD, WORDS + STREAM, short=go is fall_silent)
     if row.starts(session, name):
         first, text = session.ask("hello there")
         row.ok(first is not None and first == RIGHT, f"{name}: the first reply", text)
@@ -172,7 +176,7 @@ def gone_between(row, name, go, expected):
 
 def gone_in_reply(row, name, go, expected):
     """What was said stays said: it goes on as a conversation does whose reply had ended there."""
-    session = Session(CARD, WORDS.replace("n=4", "n=60") + STREAM)
+    session = Session(CARD, WORDS.replace("n=4", "n=60") + STREAM, short=go is fall_silent)
     if row.starts(session, name):
         session.pace(1000000)  # four passes a second
         session.send("hello there")
@@ -217,7 +221,7 @@ def model_stays(row, session, name, expected):
 
 
 def gone_in_load(row, name, go, expected):
-    session = Session(CARD, WORDS, bps=50000)
+    session = Session(CARD, WORDS, bps=50000, short=go is fall_silent)
     session.wait(r"predicted: ")
     go(session)
     nobody(row, session, session.wait(r"^> ") or session.seen, name, 1, [expected])
