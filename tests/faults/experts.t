@@ -124,8 +124,12 @@ def back(session):
     session.pace(0)
 
 
+def fall_silent(session):
+    session.pace(1)
+
+
 def gone_in_prompt(name, go, expected):
-    row = Row(name)
+    row = Row(name, short=go is fall_silent)
     go(row.session)
     row.refused(LINES[0], expected, lambda text: "error: " in text and expected in text)
     back(row.session)
@@ -134,7 +138,7 @@ def gone_in_prompt(name, go, expected):
 
 
 def gone_between(name, go, expected):
-    row = Row(name)
+    row = Row(name, short=go is fall_silent)
     first = row.session.ask(LINES[0])
     row.ok(first[0] == RIGHT[0], "the first reply", first[1])
     go(row.session)
@@ -147,7 +151,7 @@ def gone_between(name, go, expected):
 
 def gone_in_reply(name, go, expected):
     """What was said stays said, and was right."""
-    row = Row(name, words=WORDS.replace("n=8", "n=60") + FEW)
+    row = Row(name, words=WORDS.replace("n=8", "n=60") + FEW, short=go is fall_silent)
     row.session.pace(1000000)  # some tokens a second
     row.session.send(LINES[0])
     row.session.wait(re.escape(LINES[0]) + r"\n[^\n]{3}")
@@ -179,7 +183,7 @@ def rows():
     yield stays, "flipped bits", flipped, first, True
     yield ends, "flipped bits, and a prompt by option", flipped
     yield slow, "a card that becomes slow"
-    for way, go, expected in (("silent", lambda s: s.pace(1), "did not answer"),
+    for way, go, expected in (("silent", fall_silent, "did not answer"),
                               ("dead", lambda s: s.swap("dead"), "failed a transfer")):
         # A silent card is waited for in real time, by a core that looks on: once is enough.
         if EVERYTHING or way != "silent":
