@@ -20,7 +20,7 @@ TOKENS = 16 if LONG else 6  # each reads the card once
 SAID = 8 if LONG else 3     # in a conversation
 tap = Tap()
 
-model, other = make_model("card-core", 5), make_model("card-core-other", 6)
+model, other = make_model("card-core", 5, dim=32), make_model("card-core-other", 6, dim=32)
 limit = 2 * max(size for _, size in segments(model)[1:-1]) + 4 * 4096
 card = make_card("card-core.img", "--power-of-two", "--save", "1", model, other)
 expected = Reply(run([HOST, "run", model, "-p", "Hello", "-n", str(TOKENS), "--temp", "0", "--ids"])[1])
