@@ -25,9 +25,18 @@ CORNERS = {"f16": [(1, "resident"), (4, "streamed")], "q4_k_m": [(1, "resident")
 # Models on other devices than virtio's card: of one type, of all in test-long.
 DEVICES = {"NVMe": nvme_arguments, "USB": usb_arguments}
 DEVICE_TYPES = TYPES if LONG else ["q8_0"]
-# Of one type all six on arm64 and three on riscv64, whose emulator is slowest; of the others three and two; the rest in
-# test-long.
+# Of one type all six on arm64 and three on riscv64, whose emulator is slowest; of the others three on arm64, one on
+# riscv64 with vectors and another without; the rest in test-long.
 FEW = [(1, "resident"), (4, "streamed"), (4, "in place")]
+
+
+def cells_of(machine, kind):
+    if LONG or machine == "host" or (machine, kind) == (ARM64, "q8_0"):
+        return CORNERS.get(kind, ALL)
+    if machine is ARM64 or kind == "q8_0":
+        return CORNERS.get(kind, FEW)
+    return FEW[1:2] if machine is RISCV64_V else FEW[:1]
+
 
 tap = Tap()
 for path in (STORIES, RANDOM):
@@ -80,8 +89,7 @@ def cell(key):
 
 ALL = [(c, mode) for c in (1, 4) for mode in MODES]
 keys = [(m, t, c, mode) for t in TYPES for m in ["host"] + MACHINES
-        for c, mode in CORNERS.get(t, ALL if LONG or m == "host" or (m, t) == (ARM64, "q8_0")
-                                   else FEW if m is ARM64 or t == "q8_0" else FEW[:2])]
+        for c, mode in cells_of(m, t)]
 # Two corners of each device, so that either machine has all of them; in test-long all of all.
 keys += [(m, t, c, f"{device} {mode}") for t in DEVICE_TYPES for m in (ARM64, RISCV64_ANY)
          for device in DEVICES for c in (1, 4) for mode in ("resident", "streamed")
