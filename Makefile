@@ -257,7 +257,7 @@ $(O)/tsan/ingot: $(TSAN_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(HOST_CC) -pthread $(SANITIZE_THREADS) $^ $(HOST_LIBS) -o $@
 
--include $(HOST_OBJ:.o=.d) $(ASAN_OBJ:.o=.d)
+-include $(HOST_OBJ:.o=.d)
 
 # ---- the screen's glyphs ---------------------------------------------------------------------
 
@@ -349,8 +349,13 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/as
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< tests/fuzz/driver.c $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
--include $(ASAN_LIB_OBJ:.o=.d) $(TSAN_LIB_OBJ:.o=.d) \
+# Whoever wants a card, the page or a command line needs no program of the tests: reading what those are made of takes make half of its
+# time, and the suites call it a hundred times.
+FOR_TESTS := $(filter-out card qemu-command run web,$(or $(MAKECMDGOALS),all))
+ifneq ($(FOR_TESTS),)
+-include $(ASAN_OBJ:.o=.d) $(ASAN_LIB_OBJ:.o=.d) $(TSAN_LIB_OBJ:.o=.d) \
          $(UNIT:.t=.d) $(UNIT:$(O)/tests/unit/%.t=$(O)/tests/tsan/%.d) $(FUZZ:%=%.d)
+endif
 
 include tests/tests.mk
 include models/demo.mk

@@ -166,7 +166,7 @@ $(ORDER)/%.c.o: %.c tests/tests.mk
 $(ORDER_TEST): $(ORDER_OBJ)
 	$(Q)$(HOST_CC) $^ -o $@
 
--include $(ORDER_OBJ:.o=.d)
+-include $(if $(FOR_TESTS),$(ORDER_OBJ:.o=.d))
 
 # What all suites need.
 test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot $(O)/tsan/ingot \
@@ -241,7 +241,7 @@ $(LF)/%: tests/fuzz/%_fuzz.c $(LF)/libingot.a
 	$(call say,FUZZ,$<)
 	$(Q)$(FUZZ_CC) $(LF_CFLAGS) -fsanitize=fuzzer $< $(LF)/libingot.a $(HOST_LIBS) -pthread -o $@
 
--include $(LF_OBJ:.o=.d)
+-include $(if $(FOR_TESTS),$(LF_OBJ:.o=.d))
 
 fuzz-long: $(LF_TARGETS:%=$(LF)/%) $(H)/ingot ## libFuzzer over every parser of model files, FUZZ_SECONDS=600 each
 	$(Q)$(TEST_ENV) tests/fuzz/libfuzzer.py $(LF) $(LF_TARGETS)
@@ -336,7 +336,7 @@ $(NATIVE_KERNELS): $(NATIVE_KERNELS_OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) -pthread $^ -lm -o $@
 
--include $(NATIVE_KERNELS_OBJ:.o=.d)
+-include $(if $(FOR_TESTS),$(NATIVE_KERNELS_OBJ:.o=.d))
 
 bench-kernels: bench-images $(NATIVE_KERNELS) ## every kernel: instructions, llvm-mca's cycles, native time; build/bench-kernels.csv
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/kernels.py
