@@ -185,7 +185,7 @@ static void catch_traps(void)
 static int usage(void)
 {
     fputs("usage: kernels_test [--seed N] [--features all|NAME] [--row TEXT] "
-          "[--rows all|kernels]\n",
+          "[--rows all|kernels|broken]\n",
           stderr);
     return 2;
 }
@@ -196,6 +196,7 @@ struct arguments {
     uint64_t seed;
     const char *row;   /* NULL: all */
     bool kernels_only; /* no references */
+    bool broken_only;  /* no rows but those that must be caught */
 };
 
 static bool read_arguments(struct arguments *a, int argc, char **argv)
@@ -210,6 +211,7 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
             a->row = argv[i + 1];
         } else if (strcmp(argv[i], "--rows") == 0) {
             a->kernels_only = strcmp(argv[i + 1], "kernels") == 0;
+            a->broken_only = strcmp(argv[i + 1], "broken") == 0;
         } else if (strcmp(argv[i], "--features") == 0) {
             a->wanted = argv[i + 1];
         } else {
@@ -221,7 +223,7 @@ static bool read_arguments(struct arguments *a, int argc, char **argv)
 
 static bool is_wanted(const struct arguments *a, const struct kernel_row *row)
 {
-    return (a->row == NULL || strstr(row->symbol, a->row) != NULL) &&
+    return !a->broken_only && (a->row == NULL || strstr(row->symbol, a->row) != NULL) &&
            !(a->kernels_only && row->features == CPU_ANY);
 }
 
