@@ -207,7 +207,7 @@ for limit in ("1400K", "2200K"):
 
 def plan_with(kib):
     """The rate that is foretold, and what would make it better: (times, KiB more)."""
-    said = run([HOST, "plan", COPY, "--mem", f"{kib}K", "--card", "4M"])[1]
+    said = run([HOST, "plan", COPY, "--mem", f"{kib}K", "--card", "4M", "--mem-bw", "2G"])[1]
     more = re.search(r"; ([\d.]+) times as fast with (\d+) KiB more", said)
     return (float(re.search(r"decode ([\d.]+) tok/s", said).group(1)),
             more and (float(more.group(1)), int(more.group(2))))
