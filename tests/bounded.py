@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -IS
 """Runs a command, and ends it with all that it started once its time is up, saying its name: for
 prove, which waits for ever. Whatever the command leaves behind when it ends is ended, too.
 
@@ -9,7 +9,6 @@ INGOT_SUITE_SECONDS (3600). INGOT_TEST_TIMES=FILE has a line for every program a
 with all that it started and waited for, of wall time, its name; prove --timer cannot tell programs side
 by side apart."""
 
-import ctypes
 import os
 import resource
 import signal
@@ -24,6 +23,7 @@ PROGRAM_GRACE, SUITE_GRACE = 2, 10       # seconds; programs of a suite end befo
 def fixed_addresses():
     """For what is started from now on, where it is allowed: the ThreadSanitizer of gcc 12 knows fewer
     layouts of memory than a kernel draws by lot."""
+    import ctypes  # for a few programs
     ctypes.CDLL(None).personality(0x0040000)  # ADDR_NO_RANDOMIZE
 
 
