@@ -187,7 +187,7 @@ check: ## the fast part of the tests, for every save: under 2 minutes on 2 cores
 	$(side_by_side) check-parts
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(filter $(LONGEST),$(UNIT)) $(CHECK) $(filter-out $(LONGEST),$(UNIT))
 
-test: ## all suites, about 15 minutes on 2 cores
+test: ## all suites, about 11 minutes on 2 cores
 	$(side_by_side) test-parts layers
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) $(SUITES)
 
