@@ -353,9 +353,9 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/as
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< tests/fuzz/driver.c $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
-# Whoever wants a card, the page or a command line needs no program of the tests: reading what those are made of
+# Whoever wants an image, a card, the page or a command line needs no program of the tests: reading what those are made of
 # takes make half of its time, and the suites call it a hundred times.
-FOR_TESTS := $(filter-out card qemu-command run web,$(or $(MAKECMDGOALS),all))
+FOR_TESTS := $(filter-out card qemu-command run web $(B)/%,$(or $(MAKECMDGOALS),all))
 ifneq ($(FOR_TESTS),)
 -include $(ASAN_OBJ:.o=.d) $(ASAN_LIB_OBJ:.o=.d) $(TSAN_LIB_OBJ:.o=.d) \
          $(UNIT:.t=.d) $(UNIT:$(O)/tests/unit/%.t=$(O)/tests/tsan/%.d) $(FUZZ:%=%.d)
