@@ -59,6 +59,26 @@
     .cfi_restore \second
 .endm
 
+// `bytes` of the stack and back. Every page is touched, so that a guard page is not stepped over.
+.macro take_stack bytes
+.rept (\bytes) / 4096
+    sub     sp, sp, #4096
+    .cfi_adjust_cfa_offset 4096
+    str     xzr, [sp]
+.endr
+    sub     sp, sp, #(\bytes) % 4096
+    .cfi_adjust_cfa_offset (\bytes) % 4096
+.endm
+
+.macro give_stack bytes
+    add     sp, sp, #(\bytes) % 4096
+    .cfi_adjust_cfa_offset -((\bytes) % 4096)
+.rept (\bytes) / 4096
+    add     sp, sp, #4096
+    .cfi_adjust_cfa_offset -4096
+.endr
+.endm
+
 // The halves of v8-v15 that the caller owns.
 .macro save_vectors
     sub     sp, sp, #64

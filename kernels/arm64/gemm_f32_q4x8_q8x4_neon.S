@@ -1,97 +1,21 @@
 // void gemm_f32_q4x8_q8x4_neon(float *y, const void *w, const struct block_q8x4 *x,
 //                              const struct gemm_shape *shape)
 //
-// x0-x17 as named in gemm_neon.h. In a tile: v0-v3 4 columns of 4 tokens, each four times over;
-// v4-v7 weights; v8-v15 y, 8 rows of a token in two; v16-v31 sums in int16.
-// Clobbers x0-x17, v0-v7, v16-v31; d8-d15 are saved. 4.4 KiB of stack.
+// x0-x17, x19-x26 as named in gemm_wide_neon.h. In a tile: v0-v7 pairs of columns of 4 tokens, each eight
+// times over; v8-v15 weights, then scales and y; v16-v31 sums in int16, 16 rows of a token in four.
+// Clobbers x0-x17, v0-v7, v16-v31; x19-x26 and d8-d15 are saved. 10.8 KiB of stack.
 //
-// Nibbles are centred and spread to int8 once for 64 tokens, 256 columns at a time. Their
-// products with x lie within 8 * 128 = 1024, 8 of them fall to an int16 lane in a block and 16
-// to a lane after the pairwise add: 16384. A block and token take 32 multiplications, 10
-// operations to fold, scale and add, and 4 others: 46.
-// 74 cycles in the model of Cortex-A53, 35 in that of Cortex-A72 (llvm-mca 19), where 32 is the
+// Nibbles are centred and spread to int8 once for all tokens, 576 columns at a time. Their
+// products with x lie within 8 * 128 = 1024, and 16 of them fall to an int16 lane in a block: 16384. A
+// block and token take 32 multiplications, 8 operations to fold, scale and add, and 4.5 others: 44.5.
+// The loop takes 66 cycles in the model of Cortex-A53, 36 in that of Cortex-A72 (llvm-mca 19), where 32 is the
 // floor, one multiplication a cycle.
 // Two tokens have a loop of their own, 122 instructions a block for both (gemm_pair_neon.h), and three,
 // 168 (gemm_three_neon.h).
 #include "kernels/arm64/gemm_three_neon.h"
-
-#define SLICE_BLOCKS 8
-#define SCRATCH_SCALES FRAME_SCRATCH
-#define SCRATCH_WEIGHTS (SCRATCH_SCALES + SLICE_BLOCKS * 32)
-#define SCRATCH_BYTES (SLICE_BLOCKS * (256 + 32))
+#include "kernels/arm64/gemm_wide_neon.h"
 
 #define mask v30
-#define eight v31
-
-// v24-v27 from the nibbles at hand to tile_weights
-.macro centre
-    sub     v24.16b, v24.16b, eight.16b
-    sub     v25.16b, v25.16b, eight.16b
-    sub     v26.16b, v26.16b, eight.16b
-    sub     v27.16b, v27.16b, eight.16b
-    st1     {v24.16b, v25.16b, v26.16b, v27.16b}, [tile_weights], #64
-.endm
-
-.macro low_nibbles first, second, third, fourth
-    and     v24.16b, \first\().16b, mask.16b
-    and     v25.16b, \second\().16b, mask.16b
-    and     v26.16b, \third\().16b, mask.16b
-    and     v27.16b, \fourth\().16b, mask.16b
-    centre
-.endm
-
-.macro high_nibbles first, second, third, fourth
-    ushr    v24.16b, \first\().16b, #4
-    ushr    v25.16b, \second\().16b, #4
-    ushr    v26.16b, \third\().16b, #4
-    ushr    v27.16b, \fourth\().16b, #4
-    centre
-.endm
-
-.macro decode
-    mov     count, slice
-    add     tile_scales, sp, #SCRATCH_SCALES
-    add     tile_weights, sp, #SCRATCH_WEIGHTS
-    movi    mask.16b, #15
-    movi    eight.16b, #8
-.Lblock\@:
-    ld1     {v0.8h}, [weights], #16
-    ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
-    ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
-    subs    count, count, #1
-    fcvtl   v2.4s, v0.4h
-    fcvtl2  v3.4s, v0.8h
-    low_nibbles v16, v17, v18, v19
-    low_nibbles v20, v21, v22, v23
-    high_nibbles v16, v17, v18, v19
-    high_nibbles v20, v21, v22, v23
-    st1     {v2.4s, v3.4s}, [tile_scales], #32
-    b.ne    .Lblock\@
-.endm
-
-.macro tile
-    ld1     {v8.4s, v9.4s, v10.4s, v11.4s}, [tile_out], #64
-    ld1     {v12.4s, v13.4s, v14.4s, v15.4s}, [tile_out]
-    mov     count, slice
-    add     tile_scales, sp, #SCRATCH_SCALES
-    add     tile_weights, sp, #SCRATCH_WEIGHTS
-    sub     tile_out, tile_out, #64
-.Lblock\@:
-    two_chunk_products smull
-    two_chunk_products smlal
-    two_chunk_products smlal
-    two_chunk_products smlal
-    ld1     {v0.4s, v1.4s}, [tile_acts], #32 // d, and sum, which centred nibbles do not need
-    ld1     {v4.4s, v5.4s}, [tile_scales], #32
-    subs    count, count, #1
-    fold_sums
-    scale_tokens v4, v5, v0
-    each_sum scvtf, 4s
-    add_tokens fmla, v8, v9, v10, v11, v12, v13, v14, v15
-    b.ne    .Lblock\@
-    st1     {v8.4s, v9.4s, v10.4s, v11.4s}, [tile_out], #64
-    st1     {v12.4s, v13.4s, v14.4s, v15.4s}, [tile_out], #64
-.endm
 
 // Two tokens: nibbles stay unsigned, and 8 times the sum of x comes off in the end.
 .macro pair_chunk low, high, x_first, x_second, multiply
@@ -187,7 +111,5 @@
 func gemm_f32_q4x8_q8x4_neon
     gemm_of_two pair_blocks
     gemm_of_three three_blocks
-    gemm_begin SCRATCH_BYTES, COLS_LOG2, Q8X4_BYTES
-    gemm_loops decode, tile, Q8X4_BYTES, SLICE_BLOCKS
-    gemm_end SCRATCH_BYTES
+    gemm_wide
 endfunc gemm_f32_q4x8_q8x4_neon

@@ -49,7 +49,6 @@
 #define FRAME_SCRATCH 320
 #define FRAME_SAVED 128
 
-// Every page is touched, so that a guard page is not stepped over.
 .macro open_frame scratch
     push_pair x19, x20, FRAME_SAVED
     save_pair x21, x22, 16
@@ -59,13 +58,7 @@
     save_pair d10, d11, 80
     save_pair d12, d13, 96
     save_pair d14, d15, 112
-.rept (FRAME_SCRATCH + \scratch) / 4096
-    sub     sp, sp, #4096
-    .cfi_adjust_cfa_offset 4096
-    str     xzr, [sp]
-.endr
-    sub     sp, sp, #(FRAME_SCRATCH + \scratch) % 4096
-    .cfi_adjust_cfa_offset (FRAME_SCRATCH + \scratch) % 4096
+    take_stack FRAME_SCRATCH + \scratch
     mov     zeros, sp
     stp     xzr, xzr, [zeros]
     stp     xzr, xzr, [zeros, #16]
@@ -74,12 +67,7 @@
 .endm
 
 .macro close_frame scratch
-    add     sp, sp, #(FRAME_SCRATCH + \scratch) % 4096
-    .cfi_adjust_cfa_offset -((FRAME_SCRATCH + \scratch) % 4096)
-.rept (FRAME_SCRATCH + \scratch) / 4096
-    add     sp, sp, #4096
-    .cfi_adjust_cfa_offset -4096
-.endr
+    give_stack FRAME_SCRATCH + \scratch
     restore_pair x21, x22, 16
     restore_pair x23, x24, 32
     restore_pair x25, x26, 48
