@@ -134,7 +134,7 @@ NOT_FOR_riscv64 := $(addprefix board/drivers/,irq/bcm_local.c irq/gic_v2.c irq/g
 DRIVER_OBJ = $(patsubst %,$(B)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard board/drivers/*/*.c)))
 
 # What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
-IMAGE_FAST := kernels/ref/sha256.c $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c linear.c rope_table.c workers.c) \
+IMAGE_FAST := kernels/ref/sha256.c $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c kv_format.c linear.c rope_table.c workers.c) \
               image/image_roles.c learn/ewc.c learn/vector.c model/layer.c screen/screen_draw.c session/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
 

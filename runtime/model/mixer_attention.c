@@ -6,6 +6,8 @@
 #include "runtime/model/attention_heads.h"
 #include "runtime/model/state_kv.h"
 
+enum { TOKEN_STEP = 8 };
+
 static const struct kv_cache *cache(const struct transformer *t, const struct transformer_part *p)
 {
     return p->states[t->layer].self;
@@ -66,6 +68,13 @@ static uint32_t blocks_of(uint32_t n, uint32_t step)
     return (n + step - 1) / step;
 }
 
+/* Tokens of a block that has room for `n`. Scores are computed for 16 positions at a time up to those that the
+ * last token sees, so blocks end where they do. */
+static uint32_t whole_tokens(uint32_t n)
+{
+    return n > TOKEN_STEP ? n / TOKEN_STEP * TOKEN_STEP : n;
+}
+
 /* With latent keys each head multiplies with matrices of its own, and tokens share what it reads.
  * Smaller blocks if there were fewer than cores otherwise; no bit depends on which rows share a
  * block. */
@@ -79,7 +88,7 @@ static struct attention_split split_attention(const struct transformer *t,
         s.heads = min_u32(s.group, ATTENTION_ROWS / s.tokens);
     } else {
         s.heads = min_u32(s.group, ATTENTION_ROWS);
-        s.tokens = min_u32(ATTENTION_ROWS / s.heads, p->n);
+        s.tokens = min_u32(whole_tokens(ATTENTION_ROWS / s.heads), p->n);
     }
     s.token_blocks = blocks_of(p->n, s.tokens);
     while (s.heads > 1 &&
