@@ -12,6 +12,12 @@
 #define n_blocks_32 r8d
 #define blocks_left_32 r11d
 
+// The last argument is the table, which has `ahead`.
+.macro take_table
+    mov     table_at, r9
+    mov     ahead, [table_at + TABLE_AHEAD]
+.endm
+
 // eax = 0 or 1, the half of x's block that this one takes.
 .macro half_of_block
     mov     eax, n_blocks_32

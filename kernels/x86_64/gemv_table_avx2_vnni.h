@@ -67,6 +67,7 @@
 .endm
 
 .macro gemv_table body, columns, block_bytes, x_bytes
+    take_table
     broadcast_word 15, 0x0f0f0f0f
     broadcast_word 3, 0x80808080
     vpsraw  ymm13, ymm3, 8

@@ -62,6 +62,7 @@
 .endm
 
 .macro gemv_table body, columns, block_bytes, x_bytes
+    take_table
     mov     eax, 0x0f0f0f0f
     vpbroadcastd ymm27, eax
     mov     eax, 0x80808080
