@@ -14,6 +14,15 @@
 #include "runtime/stream/calibrate_storage.h"
 #include "runtime/text/format_text.h"
 
+/* Who plans before there are workers does not know. */
+static size_t cache_bytes(const struct workers *workers)
+{
+    if (workers == NULL || workers->platform == NULL) {
+        return 0;
+    }
+    return workers->platform->cores.cache_bytes;
+}
+
 /* A draft has a short chunk, and no more context than its model. */
 static void request_plan(struct plan_request *r, struct model *m, const struct model_setup *setup)
 {
@@ -21,7 +30,7 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
 
     *r = (struct plan_request){ .image = &m->image,
                                 .arena_bytes = arena_left(&m->arena),
-                                .cache_bytes = setup->workers->platform->cores.cache_bytes,
+                                .cache_bytes = cache_bytes(setup->workers),
                                 .limits = setup->limits,
                                 .rates = setup->rates };
     r->in_place = file_memory(m->file, 0, h->file_bytes) != NULL;

@@ -40,7 +40,7 @@ for machine in (ARM64, RISCV64_ANY) if LONG else (ARM64,):  # slots and their dr
         k.expect(LINE + r"[\r\n]+(?:\[[^\n]*\n)*[^\r\n\[]")  # its first letter, after lines of progress
         slot.pull()
         said = k.prompt(60)
-        tap.ok(re.search("error: .*layer.*NVMe drive at 0x", said) and ids(unbroken).startswith(ids(said)) and
+        tap.ok(re.search("error: .*(?:layer|embedding|head).*NVMe drive at 0x", said) and ids(unbroken).startswith(ids(said)) and
                len(ids(said)) < len(ids(unbroken)),
                f"{machine.board}: pulled in the middle of a reply: named, and the prompt is back", said)
         said = k.say(LINE)
