@@ -187,28 +187,33 @@
     vfmacc.vv \sums, \isum, \scales
 .endm
 
-/* One block of a group alone. */
-.macro block
-    addi low_at, group, Q6K_LOW
-    addi high_at, group, Q6K_HIGH
-    addi scales_at, group, Q6K_SCALES
+/* isum = both halves of the block at `at`, whose sub-blocks `products` adds; x moves on by `bytes` each. */
+.macro halves at, products, x, bytes
+    addi low_at, \at, Q6K_LOW
+    addi high_at, \at, Q6K_HIGH
+    addi scales_at, \at, Q6K_SCALES
     vsetivli zero, 16, e32, m4, ta, ma
     vmv.v.i isum, 0
-.Lhalf_alone:
-    beqz ahead, .Lno_prefetch_alone
+.Lhalf\@:
+    beqz ahead, .Lno_prefetch\@
     prefetch_lines low_at, ahead, 512, temp
     prefetch_lines high_at, ahead, 256, temp
-.Lno_prefetch_alone:
-    sub_blocks 0, 0
-    sub_blocks 0, 1
-    sub_blocks 1, 0
-    sub_blocks 1, 1
+.Lno_prefetch\@:
+    \products 0, 0
+    \products 0, 1
+    \products 1, 0
+    \products 1, 1
     addi low_at, low_at, 512
     addi high_at, high_at, 256
     addi scales_at, scales_at, 64
-    addi act, act, 128
-    addi temp, group, Q6K_HIGH         /* where the low bits end */
-    bne low_at, temp, .Lhalf_alone
+    addi \x, \x, \bytes
+    addi temp, \at, Q6K_HIGH            /* where the low bits end */
+    bne low_at, temp, .Lhalf\@
+.endm
+
+/* One block of a group alone. */
+.macro block
+    halves group, sub_blocks, act, 128
     flw act_scale, Q8K_SCALE - Q8K_SUM(act)
     vsetivli zero, 8, e32, m4, ta, ma
     vslidedown.vi v0, isum, 8

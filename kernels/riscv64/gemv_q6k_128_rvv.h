@@ -108,29 +108,10 @@
 .endm
 
 .macro group_128
-    addi low_at, group_at_128, Q6K_LOW
-    addi high_at, group_at_128, Q6K_HIGH
-    addi scales_at, group_at_128, Q6K_SCALES
     mv x_at, sp
     li bias_at, BIAS_AT
     add bias_at, bias_at, sp
-    vsetivli zero, 16, e32, m4, ta, ma
-    vmv.v.i isum, 0
-.Lhalf_128:
-    beqz ahead, .Lno_prefetch_128
-    prefetch_lines low_at, ahead, 512, temp
-    prefetch_lines high_at, ahead, 256, temp
-.Lno_prefetch_128:
-    sub_blocks_128 0, 0
-    sub_blocks_128 0, 1
-    sub_blocks_128 1, 0
-    sub_blocks_128 1, 1
-    addi low_at, low_at, 512
-    addi high_at, high_at, 256
-    addi scales_at, scales_at, 64
-    addi x_at, x_at, 1024
-    addi temp, group_at_128, Q6K_HIGH  /* where the low bits end */
-    bne low_at, temp, .Lhalf_128
+    halves group_at_128, sub_blocks_128, x_at, 1024
     li temp, 8
     bgeu left, temp, .Lwhole_group
     mv temp, left
