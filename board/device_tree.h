@@ -125,7 +125,7 @@ void device_tree_capacities(const struct device_tree *tree, const uint64_t *ids,
                             uint32_t *capacity);
 
 /* cache-size of the first node whose cache-level is 2, bytes; 0: there is none, or it is above SIZE_MAX.
- * Source: Devicetree Specification 0.4, 3.8. */
+ * Source: Devicetree Specification, "Multi-level and Shared Cache Nodes". */
 size_t device_tree_cache(const struct device_tree *tree);
 
 /* timebase-frequency of /cpus or of the first cpu node that has one; 0: none. */

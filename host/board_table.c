@@ -14,7 +14,7 @@
  *               starfive,jh7110-dmc.yaml; 2, 4 and 8 GB: wiki.gentoo.org/wiki/StarFive_VisionFive_2
  *   icicle      2 GB LPDDR4 x 32: Microchip, PolarFire SoC Icicle Kit, 1.1; 1600 Mbps: PolarFire Family
  *               Memory Controller User Guide, 2.9.1.1
- * Caches, kilobytes of a core's second level: rpi3 512, rpi4 1024, shared by four (raspberrypi.com, processors: BCM2837,
+ * Caches, KiB of a core's second level: rpi3 512, rpi4 1024, shared by four (raspberrypi.com, processors: BCM2837,
  * BCM2711), rpi5 512, a core's own (BCM2712); visionfive2 and icicle 2048, shared (JH7110 and PolarFire SoC data sheets).
  * Cards are SD buses of 4 bits (SD Physical Layer Simplified Specification, 4.3.10 and 3.6 of its bus
  * speed modes): high speed, 50 MHz, 25 MB/s; DDR50 50 MB/s, which needs signals of 1.8 V, and of these

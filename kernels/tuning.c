@@ -119,7 +119,7 @@ uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1)
     return features;
 }
 
-/* Arm ARM, DDI 0487, D19.2.24 and 25: a level's kind in three bits, 2 to 4 where it holds data; sets and ways less one, a line's
+/* A level's kind in three bits, 2 to 4 where it holds data; sets and ways less one, a line's
  * bytes as a power of two less four; with CCIDX both counts have more bits. */
 size_t kernel_cache_arm64(uint64_t clidr, uint64_t mmfr2, uint64_t ccsidr)
 {

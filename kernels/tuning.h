@@ -21,7 +21,8 @@ const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor);
 uint32_t kernel_features_arm64(uint64_t pfr0, uint64_t isar0, uint64_t isar1);
 
 /* Bytes of the cache of data of the second level; 0: there is none. clidr: CLIDR_EL1; mmfr2: ID_AA64MMFR2_EL1, which
- * says how ccsidr is written; ccsidr: CCSIDR_EL1 while KERNEL_CACHE_ARM64 is in CSSELR_EL1. */
+ * says how ccsidr is written; ccsidr: CCSIDR_EL1 while KERNEL_CACHE_ARM64 is in CSSELR_EL1.
+ * Source: Arm ARM, DDI 0487, these registers. */
 enum { KERNEL_CACHE_ARM64 = 1 << 1 };
 size_t kernel_cache_arm64(uint64_t clidr, uint64_t mmfr2, uint64_t ccsidr);
 

@@ -1,6 +1,6 @@
 /* What this program and all others leave of the processors. */
-#ifndef INGOT_BOARD_HOST_IDLE_H
-#define INGOT_BOARD_HOST_IDLE_H
+#ifndef INGOT_BOARD_HOST_HOST_IDLE_H
+#define INGOT_BOARD_HOST_HOST_IDLE_H
 
 #include <sched.h>
 #include <stdbool.h>
