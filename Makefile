@@ -366,6 +366,7 @@ include models/demo.mk
 include library/library.mk
 include flash_image/card/card.mk
 include toolchain/release.mk
+include toolchain/develop.mk
 
 # ---- what people call ------------------------------------------------------------------------
 

@@ -1,0 +1,19 @@
+# What an editor and a debugger need.
+
+.PHONY: gdb
+
+# Asked anew each time: it takes make seconds, and what the commands depend on is every makefile and the list of files.
+compile_commands.json: FORCE ## how each C file is compiled, for clangd: the Linux program, the tests, the images
+	$(Q)$(PYTHON) toolchain/compile_commands.py '$(MAKE)' $(O) $@
+
+# The image without optimization at link time, which takes the program's state apart so that gdb cannot show it.
+$(eval $(call image_with_main,debug,boot/main.c))
+
+GDB ?= $(firstword $(foreach gdb,gdb-multiarch gdb,$(shell command -v $(gdb))))
+# The first C function of the image: before it there is no stack.
+GDB_STOP ?= boot_start
+
+gdb: $(B)/debug.bin $(B)/card.img $(QEMU_NEEDS) ## boot BOARD= in QEMU under gdb, stopped at its first C function; GDB_STOP=name stops elsewhere
+	$(if $(GDB),,$(error make gdb needs gdb for the board's processor: apt-get install gdb-multiarch))
+	$(Q)$(PYTHON) toolchain/gdb/run.py --gdb $(GDB) --elf $(B)/debug.elf --stop $(GDB_STOP) $(if $(GDB_COMMANDS),--commands $(call quote,$(GDB_COMMANDS))) \
+	    -- $(subst $(B)/ingot.bin,$(B)/debug.bin,$(qemu_with_card))
