@@ -1,6 +1,8 @@
 """Hugging Face folders for the suites: tokenizers and weights as the usual tools write them."""
 
+import bisect
 import json
+import math
 import os
 import random
 import shutil
@@ -157,6 +159,23 @@ def safetensors(path, tensors):
         f.write(struct.pack("<Q", len(text)) + text)
         for _, _, raw in tensors.values():
             f.write(raw)
+
+
+# ---- F8 (E4M3) ----------------------------------------------------------------------------------
+
+F8_CODES = sorted((math.ldexp(8 + (c & 7), (c >> 3) - 10) if c >> 3 else math.ldexp(c, -9), c)
+               for c in range(127))
+F8_SIZES = [size for size, _ in F8_CODES]
+
+
+def f8_code(x):
+    at = min(bisect.bisect_left(F8_SIZES, abs(x)), 126)
+    return F8_CODES[at][1] | (128 if x < 0 else 0)
+
+
+def f8_value(code):
+    size = F8_CODES[code & 127][0]
+    return -size if code & 128 else size
 
 
 # ---- models with random weights ---------------------------------------------------------------

@@ -1,95 +1,23 @@
 /* An adapter in a folder of PEFT: adapter_config.json, and adapter_model.safetensors with
  * base_model.model.MODULE.lora_A.weight (rank, in) and lora_B.weight (out, rank); of an embedding
  * lora_embedding_A (rank, vocab) and lora_embedding_B (dim, rank). */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "flash_image/adapter/adapter_config.h"
 #include "flash_image/adapter/adapter_private.h"
-#include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_names.h"
 #include "flash_image/hf/safetensors.h"
 #include "flash_image/source/map_file.h"
 
 enum { PATH_BYTES = 1024 };
 
-/* The configuration, and what it says of all modules. */
+/* The folder at work. */
 struct peft {
     struct adapter_build *b;
-    cJSON *config;
-    float alpha;
-    bool rslora, transposed;
+    struct adapter_config config;
 };
-
-/* ---- the configuration ----------------------------------------------------------------------- */
-
-static enum err refuse_field(struct peft *p, const char *field, const char *what)
-{
-    return source_refuse(p->b->s, ERR_UNSUPPORTED, "the field \"%s\" %s", field, what);
-}
-
-static enum err check_config(struct peft *p)
-{
-    const char *bias = hf_json_string(hf_json_get(p->config, "bias"));
-
-    if (!hf_json_is(p->config, "peft_type", "LORA")) {
-        return refuse_field(p, "peft_type", "is not LORA, which alone can be read");
-    }
-    if (hf_json_is_true(p->config, "use_dora", false)) {
-        return refuse_field(p, "use_dora",
-                            "is true: DoRA changes lengths of rows too; merge it into its base");
-    }
-    if (bias != NULL && strcmp(bias, "none") != 0) {
-        return refuse_field(p, "bias", "is not none: biases of adapters cannot be read; merge it");
-    }
-    return ERR_OK;
-}
-
-static enum err read_config(struct peft *p, const uint8_t *text, size_t bytes)
-{
-    struct hf_json j = { p->b->s, NULL, ERR_OK };
-    enum err e;
-
-    p->config = hf_json_parse(p->b->s, text, bytes, &e);
-    if (p->config == NULL) {
-        return e;
-    }
-    e = check_config(p);
-    j.object = p->config;
-    p->alpha = hf_json_float(&j, "lora_alpha", 8.0f); /* as PEFT has it where it is not given */
-    p->rslora = hf_json_bool(&j, "use_rslora", false);
-    p->transposed = hf_json_bool(&j, "fan_in_fan_out", false);
-    return e == ERR_OK ? j.e : e;
-}
-
-/* A key of alpha_pattern is the end of a module's name; PEFT takes it as a regular expression. */
-static bool names_module(const char *key, const char *module)
-{
-    size_t n = strlen(key), m = strlen(module);
-
-    return n <= m && strcmp(module + m - n, key) == 0 && (n == m || module[m - n - 1] == '.');
-}
-
-/* What a module's own row of a pattern says, else `otherwise`. */
-static enum err find_pattern(struct peft *p, const char *field, const char *module, float *value)
-{
-    const cJSON *pattern = hf_json_get(p->config, field), *entry;
-
-    cJSON_ArrayForEach(entry, pattern)
-    {
-        if (entry->string == NULL || !cJSON_IsNumber(entry)) {
-            return refuse_field(p, field, "has an entry that is no number of a module");
-        }
-        if (strpbrk(entry->string, "^$*+?()[]{}|\\") != NULL) {
-            return refuse_field(p, field, "has a regular expression for a name: merge the adapter");
-        }
-        if (names_module(entry->string, module)) {
-            *value = (float)entry->valuedouble;
-        }
-    }
-    return ERR_OK;
-}
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -118,6 +46,37 @@ static size_t find_half(const char *name, size_t *bytes)
         }
     }
     return N_HALVES;
+}
+
+/* "NAME.lora_B.bias", perhaps with the adapter's own name before it. */
+static bool is_bias(const char *name)
+{
+    static const char end[] = ".bias";
+    size_t n = strlen(name), m = sizeof end - 1;
+
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* What PEFT calls a tensor that is not half of a pair, for a sentence. */
+static const char *other_of(const char *name)
+{
+    static const struct {
+        const char *part, *what;
+    } others[] = {
+        { ".lora_magnitude_vector", " but of DoRA (\"use_dora\")" },
+        { ".modules_to_save", " but a whole matrix (\"modules_to_save\")" },
+        { ".base_layer", " but of the base, which was changed" },
+        { ".trainable_tokens", " but rows of the embedding (\"trainable_token_indices\")" },
+        { "embed_tokens.weight", " but a whole embedding" },
+        { "lm_head.weight", " but a whole output matrix" },
+    };
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (strstr(name, others[i].part) != NULL) {
+            return others[i].what;
+        }
+    }
+    return "";
 }
 
 /* A module's name without what stands before the layers. */
@@ -160,11 +119,15 @@ static enum err take_tensor(struct peft *p, const struct safetensors_tensor *fro
     enum err e;
 
     if (which == N_HALVES || bytes >= sizeof raw->name) {
-        return source_refuse(
-            s, ERR_UNSUPPORTED,
-            "the tensor %.120s is no half of a LoRA pair: merge the adapter into its "
-            "base (PEFT: merge_and_unload)",
-            from->name);
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the tensor %.120s is not a half of a LoRA pair%s: " ADAPTER_MERGE,
+                             from->name, other_of(from->name));
+    }
+    if (is_bias(from->name)) {
+        return source_refuse(s, ERR_UNSUPPORTED,
+                             "the tensor %.120s is a bias (\"lora_bias\"), which cannot be added "
+                             "here: " ADAPTER_MERGE,
+                             from->name);
     }
     e = safetensors_as_source(s, from, &t);
     if (e != ERR_OK) {
@@ -190,10 +153,10 @@ static enum err take_tensor(struct peft *p, const struct safetensors_tensor *fro
 /* fan_in_fan_out is about the base's matrix; but where both halves lie the other way, they are turned. */
 static void turn(const struct peft *p, struct adapter_raw *raw)
 {
-    if (p->transposed && raw->a.rows == raw->b.cols) {
+    if (p->config.transposed && raw->a.rows == raw->b.cols) {
         return;
     }
-    if (p->transposed && raw->a.cols == raw->b.rows && raw->a.stride == 0) {
+    if (p->config.transposed && raw->a.cols == raw->b.rows && raw->a.stride == 0) {
         transpose(&raw->a);
         transpose(&raw->b);
     }
@@ -214,13 +177,22 @@ static enum err place_raw(struct peft *p, struct adapter_raw *raw)
         return source_refuse(b->s, ERR_UNSUPPORTED, "the module %s cannot have an adapter here",
                              raw->name);
     }
-    raw->alpha = p->alpha;
-    raw->rslora = p->rslora;
-    e = find_pattern(p, "alpha_pattern", raw->name, &raw->alpha);
+    if (p->config.ties && (rule->role == INGOT_TOKEN_EMBEDDING || rule->role == INGOT_OUTPUT)) {
+        return source_refuse(
+            b->s, ERR_UNSUPPORTED,
+            "the field \"ensure_weight_tying\" is true, and the module %.120s has an "
+            "adapter, which two matrices share: " ADAPTER_MERGE,
+            raw->name);
+    }
+    turn(p, raw);
+    raw->rslora = p->config.rslora;
+    if (raw->a.data == NULL || raw->b.data == NULL) {
+        return source_refuse(b->s, ERR_BAD_MODEL, "%s has one half of a pair alone", raw->name);
+    }
+    e = adapter_config_module(b->s, &p->config, raw->name, raw->b.cols, &raw->alpha);
     if (e != ERR_OK) {
         return e;
     }
-    turn(p, raw);
     place.role = rule->role;
     place.n = rule->parts;
     if (rule->parts > 1) {
@@ -288,7 +260,7 @@ enum err adapter_read_peft(struct adapter_build *b, const char *folder)
     b->peft = true;
     take_name(b, folder);
     if (e == ERR_OK) {
-        e = read_config(&p, config.data, config.bytes);
+        e = adapter_config_read(b->s, config.data, config.bytes, &p.config);
     }
     if (e == ERR_OK) {
         e = open_file(b, folder, "adapter_model.safetensors", path, &weights);
@@ -297,7 +269,7 @@ enum err adapter_read_peft(struct adapter_build *b, const char *folder)
         e = read_tensors(&p, &weights);
     }
     b->s->path = b->o->input;
-    cJSON_Delete(p.config);
+    adapter_config_free(&p.config);
     unmap_file(&config);
     unmap_file(&weights);
     return e;

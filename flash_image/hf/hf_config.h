@@ -25,6 +25,7 @@ struct hf_config {
     bool vision;            /* a model of several parts: the tensors of pictures are passed over */
     struct hf_memory *memory; /* of tensors that no file holds as they are packed */
     enum hf_quantized quantized;
+    bool activation_scales; /* the files have some, which are passed over */
     struct hf_multipliers multipliers;
     uint32_t tile_height, tile_width; /* HF_F8: of weights with one scale; 0: all of a matrix */
     float *weight_scales; /* of ternary matrices, by slots; 0: has none; NULL: none has */

@@ -5,18 +5,181 @@
 
 #include "runtime/image/image.h"
 
-bool hf_is_tile_scale(const struct hf_config *c, const char *name, char *bare, size_t bytes)
-{
-    static const char ending[] = ".weight_scale_inv", kept[] = ".weight";
-    size_t n = strlen(name), m = sizeof ending - 1;
+enum { MODELOPT_BLOCK = 128 };
 
-    if (c->quantized != HF_F8 || n < m || strcmp(name + n - m, ending) != 0 ||
-        n - m + sizeof kept > bytes) {
+/* ---- config.json ------------------------------------------------------------------------------- */
+
+static void refuse_config(struct hf_json *j, enum err e, const char *field, const char *what)
+{
+    j->e = source_refuse(j->s, e, "the field \"%s\" of \"quantization_config\" %s", field, what);
+}
+
+/* A pair of sizes into the tiles of all matrices. False: it is another value. */
+static bool read_tile(struct hf_config *c, const cJSON *size)
+{
+    const cJSON *height = cJSON_GetArrayItem(size, 0), *width = cJSON_GetArrayItem(size, 1);
+
+    if (cJSON_GetArraySize(size) != 2 || !hf_json_whole(height, UINT16_MAX) ||
+        !hf_json_whole(width, UINT16_MAX) || height->valuedouble < 1 || width->valuedouble < 1) {
         return false;
     }
-    snprintf(bare, bytes, "%.*s", (int)(n - m + sizeof kept - 1), name);
+    c->tile_height = (uint32_t)height->valuedouble;
+    c->tile_width = (uint32_t)width->valuedouble;
     return true;
 }
+
+/* Transformers ("fp8", "fbgemm_fp8"): tiles of two numbers; without them a scale is of a whole matrix or
+ * of a row. */
+static void read_transformers(struct hf_json *j, struct hf_config *c, const cJSON *config)
+{
+    const cJSON *size = hf_json_list(hf_json_get(config, "weight_block_size"));
+
+    c->quantized = HF_F8;
+    if (size != NULL && !read_tile(c, size)) {
+        refuse_config(j, ERR_BAD_MODEL, "weight_block_size", "is not a pair of sizes");
+    }
+}
+
+/* ModelOpt: shapes of the scales say the rest. FP8_PB_WO has blocks of 128 by 128. */
+static void read_modelopt(struct hf_json *j, struct hf_config *c, const cJSON *config)
+{
+    const char *algo = hf_json_string(hf_json_get(config, "quant_algo"));
+
+    if (algo == NULL || strncmp(algo, "FP8", 3) != 0) {
+        j->e =
+            source_refuse(j->s, ERR_UNSUPPORTED,
+                          "the field \"quant_algo\" of \"quantization_config\" is %.40s; FP8 can "
+                          "be packed: take the model before it was quantized",
+                          algo == NULL ? "missing" : algo);
+        return;
+    }
+    c->quantized = HF_F8;
+    if (strncmp(algo, "FP8_PB", 6) == 0) {
+        c->tile_height = c->tile_width = MODELOPT_BLOCK;
+    }
+}
+
+/* One group of compressed-tensors: floats of 8 bits, with one scale for a matrix, a row or a block. */
+static void read_group(struct hf_json *j, struct hf_config *c, const cJSON *weights)
+{
+    const cJSON *bits = hf_json_get(weights, "num_bits");
+    const cJSON *block = hf_json_get(weights, "block_structure");
+
+    if (!hf_json_is(weights, "type", "float") || !cJSON_IsNumber(bits) || bits->valuedouble != 8) {
+        refuse_config(j, ERR_UNSUPPORTED, "config_groups",
+                      "has weights that are not floats of 8 bits: take the model before it was "
+                      "quantized");
+    } else if (hf_json_is(weights, "strategy", "block")) {
+        if (!read_tile(c, hf_json_list(block))) {
+            refuse_config(j, ERR_BAD_MODEL, "block_structure", "is not a pair of sizes");
+        }
+    } else if (!hf_json_is(weights, "strategy", "tensor") &&
+               !hf_json_is(weights, "strategy", "channel")) {
+        refuse_config(j, ERR_UNSUPPORTED, "strategy", "is none of tensor, channel and block");
+    }
+}
+
+static bool has_members(const cJSON *value)
+{
+    return value != NULL && value->child != NULL;
+}
+
+static void read_compressed(struct hf_json *j, struct hf_config *c, const cJSON *config)
+{
+    const cJSON *sparsity = hf_json_get(config, "sparsity_config"), *group;
+
+    c->quantized = HF_F8;
+    if (has_members(sparsity) && !hf_json_is(sparsity, "format", "dense")) {
+        refuse_config(j, ERR_UNSUPPORTED, "sparsity_config", "is set: take the dense model");
+    } else if (has_members(hf_json_get(config, "transform_config"))) {
+        refuse_config(j, ERR_UNSUPPORTED, "transform_config",
+                      "is set: the model multiplies activations by more matrices as it runs");
+    }
+    cJSON_ArrayForEach(group, hf_json_get(config, "config_groups"))
+    {
+        if (j->e == ERR_OK && hf_json_get(group, "weights") != NULL) {
+            read_group(j, c, hf_json_get(group, "weights"));
+        }
+    }
+}
+
+bool hf_f8_read_config(struct hf_json *j, struct hf_config *c, const cJSON *config)
+{
+    static const struct {
+        const char *method;
+        void (*read)(struct hf_json *j, struct hf_config *c, const cJSON *config);
+    } methods[] = { { "fp8", read_transformers },
+                    { "fbgemm_fp8", read_transformers },
+                    { "modelopt", read_modelopt },
+                    { "compressed-tensors", read_compressed } };
+
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        if (hf_json_is(config, "quant_method", methods[i].method)) {
+            methods[i].read(j, c, config);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- names --------------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* A folder whose config.json says nothing may still have matrices of F8 (older ModelOpt). */
+static bool may_have_f8(const struct hf_config *c)
+{
+    return c->quantized == HF_F8 || c->quantized == HF_NOT_QUANTIZED;
+}
+
+bool hf_is_tile_scale(const struct hf_config *c, const char *name, char *bare, size_t bytes)
+{
+    static const char *const endings[] = { ".weight_scale_inv", ".weight_scale" };
+    static const char kept[] = ".weight";
+
+    for (size_t i = 0; may_have_f8(c) && i < sizeof endings / sizeof endings[0]; i++) {
+        size_t n = strlen(name), m = strlen(endings[i]);
+
+        if (ends_with(name, endings[i]) && n - m + sizeof kept <= bytes) {
+            snprintf(bare, bytes, "%.*s", (int)(n - m + sizeof kept - 1), name);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_zero(const struct safetensors_tensor *t)
+{
+    for (uint64_t i = t->first; i < t->end; i++) {
+        if (t->data[i - t->first] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_tensor *t,
+                            const char *name)
+{
+    static const char *const endings[] = {
+        ".input_scale", ".activation_scale", ".input_scale_ub", ".output_scale", ".k_scale",
+        ".v_scale",     ".q_scale",          ".kv_scale",       ".prob_scale",
+    };
+
+    for (size_t i = 0; may_have_f8(c) && i < sizeof endings / sizeof endings[0]; i++) {
+        if (ends_with(name, endings[i])) {
+            return true;
+        }
+    }
+    return c->quantized == HF_F8 && ends_with(name, ".weight_zero_point") && is_zero(t);
+}
+
+/* ---- scales -------------------------------------------------------------------------------------- */
 
 /* Where the tiles of a tensor are kept until all is there: in its slot, or in the first of its parts. */
 static struct source_tensor *keeper_of(struct source *s, struct hf_config *c,
@@ -39,12 +202,44 @@ static struct source_tiles *take_tiles(struct source *s, struct hf_config *c,
     return keeper == NULL ? NULL : (struct source_tiles *)(uintptr_t)keeper->tiles;
 }
 
+/* (rows, 1, cols, 1), as ModelOpt has scales of blocks, as (rows, cols). */
+static struct safetensors_tensor flat_shape(const struct safetensors_tensor *from)
+{
+    struct safetensors_tensor flat = *from;
+
+    if (from->n_dims == 4 && from->dims[1] == 1 && from->dims[3] == 1) {
+        flat.n_dims = 2;
+        flat.dims[1] = from->dims[2];
+    }
+    return flat;
+}
+
+/* When both the matrix and its scales are known: by config.json the size of a tile. Without one there is
+ * one scale of all, or one of each row. */
+static void set_tile_size(const struct hf_config *c, struct source_tiles *t)
+{
+    if (t->scales == NULL || t->base == NULL) {
+        return;
+    }
+    t->height = c->tile_height != 0 ? c->tile_height : t->rows;
+    t->width = c->tile_width != 0 ? c->tile_width : t->cols;
+    if (c->tile_height != 0 || (uint64_t)t->scale_rows * t->scale_cols != t->rows) {
+        return;
+    }
+    if (t->scale_rows == 1 || t->scale_cols == 1) { /* (rows), (1, rows) or (rows, 1) */
+        t->height = 1;
+        t->scale_rows = t->rows;
+        t->scale_cols = 1;
+    }
+}
+
 enum err hf_place_tile_scale(struct source *s, struct hf_config *c, const struct hf_placed *t,
                              enum ingot_role role)
 {
+    struct safetensors_tensor flat = flat_shape(t->from);
     struct source_tiles *tiles;
     struct source_tensor one;
-    enum err e = safetensors_as_source(s, t->from, &one);
+    enum err e = safetensors_as_source(s, &flat, &one);
 
     if (e != ERR_OK) {
         return e;
@@ -61,6 +256,7 @@ enum err hf_place_tile_scale(struct source *s, struct hf_config *c, const struct
     tiles->scale_rows = one.rows;
     tiles->scale_cols = one.cols;
     tiles->type = one.type;
+    set_tile_size(c, tiles);
     return ERR_OK;
 }
 
@@ -69,7 +265,7 @@ const struct source_tiles *hf_tiles_of(struct source *s, struct hf_config *c,
 {
     struct source_tiles *tiles;
 
-    if (c->quantized != HF_F8 || !image_role_is_matrix(role) || t->from->n_dims != 2) {
+    if (!may_have_f8(c) || !image_role_is_matrix(role) || t->from->n_dims != 2) {
         (void)source_refuse(
             s, ERR_UNSUPPORTED,
             "the tensor %.120s is %s; F32, F16 and BF16 can be packed: take the model "
@@ -83,8 +279,7 @@ const struct source_tiles *hf_tiles_of(struct source *s, struct hf_config *c,
         tiles->rows =
             (uint32_t)t->from->dims[0]; /* safetensors_as_source() refuses what is beyond */
         tiles->cols = (uint32_t)t->from->dims[1];
-        tiles->height = c->tile_height != 0 ? c->tile_height : tiles->rows;
-        tiles->width = c->tile_width != 0 ? c->tile_width : tiles->cols;
+        set_tile_size(c, tiles);
     }
     return tiles;
 }
@@ -117,7 +312,7 @@ enum err hf_check_tiles(struct source *s, const struct hf_config *c)
     enum err e = ERR_OK;
 
     for (struct source_slot at = source_first_slot;
-         c->quantized == HF_F8 && e == ERR_OK && at.role < INGOT_N_ROLES;
+         may_have_f8(c) && e == ERR_OK && at.role < INGOT_N_ROLES;
          source_next_slot(&s->params, &at)) {
         const struct source_tensor *t = source_tensor(s, at.role, at.layer);
 

@@ -1,13 +1,23 @@
-/* Matrices of F8 (E4M3), as DeepSeek and others publish them: a scale for each tile, in a tensor of its
- * own that ends in "weight_scale_inv" and multiplies. */
+/* Matrices of F8 (E4M3), as DeepSeek, Transformers, compressed-tensors and ModelOpt publish them. A weight is
+ * its F8 value times a scale: of the whole matrix, of its row, or of its tile. Scales are a tensor of their
+ * own, "weight_scale_inv" or "weight_scale"; both multiply. */
 #ifndef INGOT_FLASH_IMAGE_HF_F8_H
 #define INGOT_FLASH_IMAGE_HF_F8_H
 
 #include "flash_image/hf/hf_config.h"
+#include "flash_image/hf/hf_json.h"
 #include "flash_image/hf/hf_stacks.h"
 
-/* "NAME.weight_scale_inv" to "NAME.weight" in bare (bytes long); false: it is no such name. */
+/* "quantization_config" of a model in F8 into c, or j->e. False: it is of another method. */
+bool hf_f8_read_config(struct hf_json *j, struct hf_config *c, const cJSON *config);
+
+/* "NAME.weight_scale_inv" or "NAME.weight_scale" to "NAME.weight" in bare (bytes long); false: it is not
+ * such a name. */
 bool hf_is_tile_scale(const struct hf_config *c, const char *name, char *bare, size_t bytes);
+
+/* A scale of activations, keys or values, or zero points that are all 0: nothing that enters a weight. */
+bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_tensor *t,
+                            const char *name);
 
 /* The scales of a matrix, before it or after it. Errors: ERR_BAD_MODEL, ERR_NO_SPACE. */
 enum err hf_place_tile_scale(struct source *s, struct hf_config *c, const struct hf_placed *t,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "flash_image/hf/hf_f8.h"
 #include "flash_image/quantize/source_rows.h"
 #include "flash_image/source/map_file.h"
 #include "runtime/image/image.h"
@@ -64,26 +65,6 @@ static void read_weight_bits(struct hf_json *j, struct hf_config *c)
     }
 }
 
-/* Tiles of two numbers; without them a scale is of a whole matrix. */
-static void read_f8(struct hf_json *j, struct hf_config *c, const cJSON *config)
-{
-    const cJSON *size = hf_json_list(hf_json_get(config, "weight_block_size"));
-    const cJSON *height = cJSON_GetArrayItem(size, 0), *width = cJSON_GetArrayItem(size, 1);
-
-    c->quantized = HF_F8;
-    if (size == NULL) {
-        return;
-    }
-    if (cJSON_GetArraySize(size) != 2 || !hf_json_whole(height, UINT16_MAX) ||
-        !hf_json_whole(width, UINT16_MAX) || height->valuedouble < 1 || width->valuedouble < 1) {
-        j->e = source_refuse(j->s, ERR_BAD_MODEL,
-                             "the field \"weight_block_size\" is no pair of sizes");
-        return;
-    }
-    c->tile_height = (uint32_t)height->valuedouble;
-    c->tile_width = (uint32_t)width->valuedouble;
-}
-
 void hf_quantized_read(struct hf_json *j, struct hf_config *c)
 {
     static const struct {
@@ -100,8 +81,7 @@ void hf_quantized_read(struct hf_json *j, struct hf_config *c)
         read_weight_bits(j, c);
         return;
     }
-    if (method != NULL && strcmp(method, "fp8") == 0) {
-        read_f8(j, c, config);
+    if (hf_f8_read_config(j, c, config)) {
         return;
     }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

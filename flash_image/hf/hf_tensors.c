@@ -328,6 +328,10 @@ static enum err place_named(struct source *s, struct hf_config *c,
     if (placed.rule != NULL) {
         return place_tensor(s, c, &placed);
     }
+    if (hf_is_activation_scale(c, t, name)) {
+        c->activation_scales = true;
+        return ERR_OK;
+    }
     return hf_is_needless(name) ? ERR_OK : refuse_tensor(s, t->name);
 }
 
@@ -390,6 +394,10 @@ enum err hf_finish_tensors(struct source *s, struct hf_config *c)
     }
     if (e == ERR_OK) {
         e = hf_finish_quantized(s, c);
+    }
+    if (c->activation_scales) {
+        source_note(
+            s, "scales of activations are passed over: activations are not rounded to F8 here");
     }
     return e == ERR_OK ? hf_multipliers_fold(s, c) : e;
 }

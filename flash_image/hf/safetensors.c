@@ -209,21 +209,22 @@ static bool source_type_of(const char *dtype, enum source_type *type)
 enum err safetensors_as_source(struct source *s, const struct safetensors_tensor *from,
                                struct source_tensor *t)
 {
-    uint64_t rows = 1, cols = from->dims[0];
+    uint64_t rows = 1, cols = 1;
     enum source_type type;
 
+    if (from->n_dims >= 1) {
+        cols = from->dims[from->n_dims - 1];
+    }
     if (from->n_dims == 2) {
         rows = from->dims[0];
-        cols = from->dims[1];
     }
-
     if (!source_type_of(from->dtype, &type)) {
         return source_refuse(s, ERR_UNSUPPORTED,
                              "the tensor %.120s is %s; F32, F16 and BF16 can "
                              "be packed: take the model before it was quantized",
                              from->name, from->dtype);
     }
-    if (from->n_dims < 1 || from->n_dims > 2 || rows > INGOT_MAX_VOCAB || cols > INGOT_MAX_VOCAB) {
+    if (from->n_dims > 2 || rows > INGOT_MAX_VOCAB || cols > INGOT_MAX_VOCAB) {
         return refuse(s, from->name, "has impossible dimensions in \"shape\"");
     }
     *t = (struct source_tensor){

@@ -31,7 +31,7 @@ enum err safetensors_parse(struct source *s, const uint8_t *data, size_t bytes,
                            struct safetensors *out);
 void safetensors_free(struct safetensors *f);
 
-/* The tensor as a matrix, or as a vector of one row; *t is else untouched. Errors: ERR_UNSUPPORTED
+/* The tensor as a matrix, as a vector of one row, or, without dimensions, as one number; *t is else untouched. Errors: ERR_UNSUPPORTED
  * (neither F32, F16 nor BF16), ERR_BAD_MODEL (more than two dimensions, or too large ones). */
 enum err safetensors_as_source(struct source *s, const struct safetensors_tensor *from,
                                struct source_tensor *t);

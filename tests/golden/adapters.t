@@ -193,7 +193,7 @@ make(peft, model("llama_gqa"), "rslora", "--type", "f32")
 got, more = logits(model("llama_gqa"), case["ids"], "--adapter", "rslora")
 tap.ok(nmse(got, case["logits"]) < NMSE, f"rslora: NMSE {nmse(got, case['logits']):.2g}", more)
 for words, why in (({"use_dora": True}, "DoRA"), ({"bias": "all"}, "biases"), ({"peft_type": "IA3"}, "LORA"),
-                   ({"alpha_pattern": {"^q.*": 4}}, "regular expression")):
+                   ({"alpha_pattern": {"(?i)q.*": 4}}, "regular expression")):
     make_peft(peft, os.path.join(ARCH, "lora_llama_gqa_qv.gguf"), head, **words)
     status, text = make(peft, model("llama_gqa"), "never")
     tap.ok(status != 0 and why in text and text.count("\n") == 1, f"{list(words)[0]}: {text.strip()}")

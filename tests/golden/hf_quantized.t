@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from gguf_files import LLAMA_NAMES, Gguf, gguf_name, set_params
-from hf_files import folder, read_safetensors, safetensors, write_json
+from hf_files import f8_code, f8_value, folder, read_safetensors, safetensors, write_json
 from hf_from_gguf import make_folder
 from machine import ASSETS, HOST, WORK, Tap, run
 
@@ -330,21 +330,6 @@ else:
 # ---- F8 with tiles ----------------------------------------------------------------------------
 
 F8 = {"quant_method": "fp8", "activation_scheme": "dynamic", "weight_block_size": [16, 8]}
-CODES = sorted((math.ldexp(8 + (c & 7), (c >> 3) - 10) if c >> 3 else math.ldexp(c, -9), c)
-               for c in range(127))
-SIZES = [size for size, _ in CODES]
-
-
-def f8_code(x):
-    at = min(bisect.bisect_left(SIZES, abs(x)), 126)
-    return CODES[at][1] | (128 if x < 0 else 0)
-
-
-def f8_value(code):
-    size = CODES[code & 127][0]
-    return -size if code & 128 else size
-
-
 def f8_tensors(rows, cols, values, form):
     """Codes and scales of the matrix, and the floats that they are."""
     high, wide = F8["weight_block_size"] if form != "whole" else (rows, cols)

@@ -1,0 +1,30 @@
+/* adapter_config.json of PEFT: which of its fields change what an adapter does. */
+#ifndef INGOT_FLASH_IMAGE_ADAPTER_CONFIG_H
+#define INGOT_FLASH_IMAGE_ADAPTER_CONFIG_H
+
+#include <cjson/cJSON.h>
+
+#include "flash_image/source/source.h"
+
+/* The cure for an adapter that cannot be read: PEFT itself makes a whole model of it. */
+#define ADAPTER_MERGE "merge the adapter into its base (PEFT: merge_and_unload) and pack that model"
+
+struct adapter_config {
+    cJSON *root;
+    bool rslora;     /* the scale is lora_alpha / sqrt(r) */
+    bool transposed; /* fan_in_fan_out */
+    bool ties;       /* ensure_weight_tying */
+};
+
+/* Every field is obeyed, known as harmless, or refused by its name; s->problem is about s->path. To be
+ * freed on errors as well. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE. */
+enum err adapter_config_read(struct source *s, const uint8_t *text, size_t bytes,
+                             struct adapter_config *c);
+void adapter_config_free(struct adapter_config *c);
+
+/* lora_alpha of a module (as the file of weights names it), whose matrices have this rank. Refused: a module
+ * that the configuration leaves out, and a rank other than its r. Errors as above. */
+enum err adapter_config_module(struct source *s, const struct adapter_config *c, const char *module,
+                               uint32_t rank, float *alpha);
+
+#endif
