@@ -5,6 +5,7 @@
 #include "host/commands.h"
 #include "board/host/host_cpu.h"
 #include "host/info.h"
+#include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
 #include "flash_image/signing/sign_file.h"
@@ -88,6 +89,9 @@ static bool print_any(const struct arguments *a)
     enum err e;
     bool good;
 
+    if (adapter_is(a->pack.input)) {
+        return info_print_adapter(a->pack.input, a->json);
+    }
     if (pack_is_ingot(a->pack.input, &e)) {
         return print_file(a->pack.input, a);
     }
@@ -146,7 +150,7 @@ const struct command cmd_info = {
     .about =
         "What a model is, how large its parts are and which boards it fits. FILE is an .ingot,\n"
         "or a GGUF or llama2.c file or Hugging Face folder, which is packed into a temporary\n"
-        "file first.",
+        "file first; or an adapter: which model it is for, its matrices, ranks and type.",
     .example = "ingot info model.ingot --tensors\ningot info model.ingot --json",
     .options = options,
     .operand_field = FIELD(pack.input),

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "flash_image/adapter/adapter.h"
 #include "host/host_files.h"
 
 int host_folder_bytes(const char *beside)
@@ -87,12 +88,14 @@ static int scan(const char *beside, char *path, struct dirent ***names)
     return scandir(path, names, is_model, by_name);
 }
 
-enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, void *context,
-                                 char *problem, size_t bytes)
+/* All files that are named as models, or without those that are adapters. */
+static enum err list_files(const char *beside, bool adapters, storage_visit_fn *visit,
+                           void *context, char *problem, size_t bytes)
 {
     struct dirent **names;
     char folder[HOST_PATH_BYTES], path[HOST_PATH_BYTES];
     struct stat st;
+    unsigned found = 0;
     int n = scan(beside, folder, &names);
 
     if (n < 0) {
@@ -100,17 +103,25 @@ enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, vo
         return ERR_IO;
     }
     for (int i = 0; i < n; i++) {
-        if (host_folder_path(beside, path, names[i]->d_name, "") && is_file(path, &st)) {
+        if (host_folder_path(beside, path, names[i]->d_name, "") && is_file(path, &st) &&
+            (adapters || !adapter_is(path))) {
             visit(context, names[i]->d_name, (uint64_t)st.st_size);
+            found++;
         }
         free(names[i]);
     }
     free(names);
-    if (n == 0) {
+    if (found == 0) {
         snprintf(problem, bytes, "%.400s has no model: no .ingot and no .gguf file", folder);
         return ERR_NOT_FOUND;
     }
     return ERR_OK;
+}
+
+enum err host_folder_list_models(const char *beside, storage_visit_fn *visit, void *context,
+                                 char *problem, size_t bytes)
+{
+    return list_files(beside, false, visit, context, problem, bytes);
 }
 
 /* FOLDER/NAME + end beside the model, or a path as it stands. */
@@ -149,7 +160,7 @@ void host_folder_list_adapters(const char *beside, storage_visit_fn *visit, void
 
     if (snprintf(folder, sizeof folder, "%.*sadapters/", host_folder_bytes(beside), beside) <
         HOST_PATH_BYTES) {
-        (void)host_folder_list_models(folder, visit, context, problem, sizeof problem);
+        (void)list_files(folder, true, visit, context, problem, sizeof problem);
     }
 }
 

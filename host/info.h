@@ -79,6 +79,12 @@ void info_print_weights(const struct image *img);
 void info_print_classes(const struct image *img);
 void info_print_tensors(const struct image *img);
 
+/* ---- an adapter ---- */
+
+/* The adapter's name, base, matrices and type, as text or as JSON. False: it is damaged, or out of memory,
+ * said. */
+bool info_print_adapter(const char *path, bool json);
+
 /* ---- as JSON ---- */
 
 /* All of it as one object; tensors: every part and every tensor, too. False: out of memory, said. */

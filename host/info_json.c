@@ -48,13 +48,17 @@ static cJSON *text_value(const char *text, size_t bytes)
     return value;
 }
 
-/* The shortest decimal number that is the same f32. */
-static void add_float(cJSON *to, const char *key, float value)
+void info_json_add_float(cJSON *to, const char *key, float value)
 {
     char text[32];
 
     snprintf(text, sizeof text, "%.7g", (double)value);
     cJSON_AddNumberToObject(to, key, strtod(text, NULL));
+}
+
+void info_json_add_text(cJSON *to, const char *key, const char *text)
+{
+    cJSON_AddItemToObject(to, key, text_value(text, strlen(text)));
 }
 
 void info_json_add_count(cJSON *to, const char *key, uint64_t count)
@@ -106,9 +110,9 @@ static void add_rope(cJSON *to, const struct image *img)
     o = cJSON_AddObjectToObject(to, "rope");
     cJSON_AddStringToObject(o, "kind", rope->kind == INGOT_ROPE_PAIRS ? "pairs" : "halves");
     info_json_add_count(o, "dimensions", rope->dims);
-    add_float(o, "base", rope->base);
-    add_float(o, "base_in_local_layers", local->base);
-    add_float(o, "magnitude", rope->magnitude);
+    info_json_add_float(o, "base", rope->base);
+    info_json_add_float(o, "base_in_local_layers", local->base);
+    info_json_add_float(o, "magnitude", rope->magnitude);
     info_json_add_count(o, "long_factors_beyond", rope->long_context);
     cJSON_AddBoolToObject(o, "factors", img->header->rope.count != 0);
 }
@@ -322,8 +326,8 @@ bool info_print_json(const struct image *img, const char *path, const char *sign
     cJSON *o = cJSON_CreateObject();
     char *printed = NULL;
 
-    cJSON_AddItemToObject(o, "model", text_value(path, strlen(path)));
-    cJSON_AddItemToObject(o, "name", text_value(img->header->name, strlen(img->header->name)));
+    info_json_add_text(o, "model", path);
+    info_json_add_text(o, "name", img->header->name);
     if (signed_by != NULL) {
         cJSON_AddStringToObject(o, "signed_by_key", signed_by);
     } else {

@@ -10,6 +10,12 @@
 
 void info_json_add_count(cJSON *to, const char *key, uint64_t count);
 
+/* The shortest decimal number that is the same f32. */
+void info_json_add_float(cJSON *to, const char *key, float value);
+
+/* A text of a file's: bytes that are not UTF-8 become U+FFFD. */
+void info_json_add_text(cJSON *to, const char *key, const char *text);
+
 /* Sizes in memory, and a row for each board. False: out of memory. */
 bool info_json_add_sizes(cJSON *to, const struct image *img);
 

@@ -77,16 +77,20 @@ static bool is_folder(const char *path)
 
 static enum err read_file(struct adapter_build *b, struct mapping *m)
 {
-    char why[160];
+    char why[320];
     enum err e = mapping_open(m, b->o->input, why, sizeof why);
 
     if (e != ERR_OK) {
         return source_refuse(b->s, e, "%s", why);
     }
+    if (!file_kind_suits(PLACE_ADAPTER, m->data, m->bytes, why, sizeof why)) {
+        return source_refuse(b->s, ERR_UNSUPPORTED, "%s", why);
+    }
     if (!gguf_is(m->data, m->bytes)) {
-        return source_refuse(b->s, ERR_UNSUPPORTED,
-                             "is no adapter that can be read: give a GGUF, or a PEFT folder with "
-                             "adapter_config.json and adapter_model.safetensors");
+        return source_refuse(
+            b->s, ERR_UNSUPPORTED,
+            "is not an adapter that can be read: give a GGUF, or a PEFT folder with "
+            "adapter_config.json and adapter_model.safetensors");
     }
     return adapter_read_gguf(b, m->data, m->bytes);
 }

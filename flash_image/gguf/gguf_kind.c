@@ -7,8 +7,8 @@ static const struct {
     const char *what, *cure;
 } kinds[] = {
     { "adapter", NULL, "an adapter (LoRA), not a model",
-      "merge it into its base model: llama-export-lora -m BASE.gguf --lora ADAPTER.gguf -o "
-      "MERGED.gguf" },
+      "`ingot adapter` makes one for a packed model of it; or merge it into its base: "
+      "llama-export-lora -m BASE.gguf --lora ADAPTER.gguf -o MERGED.gguf" },
     { "mmproj", NULL, "the image part (mmproj) of a vision-language model",
       "give the GGUF of its text model" },
     { NULL, "clip", "the image part (mmproj) of a vision-language model",

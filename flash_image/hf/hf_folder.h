@@ -5,7 +5,7 @@
 #include "flash_image/source/source.h"
 
 #define HF_MERGE_ADAPTER \
-    "merge it into its base model first (PEFT: merge_and_unload, save_pretrained)"
+    "`ingot adapter` makes one for a packed model of it; or merge it into its base model (PEFT: merge_and_unload, save_pretrained)"
 
 /* folder: its path with a slash after it, or "" for the working folder. s->path is left as it is. */
 

@@ -1,11 +1,12 @@
 #include "flash_image/source/file_kind.h"
 
-#include "runtime/text/plural.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "flash_image/adapter_format.h"
+#include "flash_image/signature_format.h"
+#include "runtime/text/plural.h"
 #include "runtime/text/utf8.h"
 
 enum {
@@ -130,6 +131,17 @@ static bool is_pickle(const uint8_t *data, size_t bytes)
     return bytes > 3 && data[0] == 0x80 && data[1] >= 2 && data[1] <= 5 && data[2] != 0;
 }
 
+/* A sector without anything in it. */
+static bool is_zeros(const uint8_t *data, size_t bytes)
+{
+    for (size_t i = 0; i < LOOK_BYTES; i++) {
+        if (i >= bytes || data[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* The first row that fits tells. n bytes of magic at `at`, where n is not 0, and then `is`, where it
@@ -142,6 +154,19 @@ static const struct {
     const char *what, *cure;
 } rules[] = {
     { FILE_INGOT, 0, 8, INGOT_MAGIC, NULL, "an .ingot file", "give it to ingot run as the model" },
+    { FILE_OWN, 0, 8, ADAPTER_MAGIC, NULL, "an adapter", "give its model, and --adapter FILE" },
+    { FILE_OWN, 0, 4, "GRLG", NULL, "a compiled grammar", "give a model, and --grammar FILE" },
+    { FILE_OWN, 0, 8, SIGNATURE_MAGIC, NULL, "a signature", "give the file that it is of" },
+    { FILE_OWN, 0, 8, "INGOTSAV", NULL, "a saved conversation",
+      "give its model, and /load it there" },
+    { FILE_OWN, 0, 8, "INGOTPRE", NULL, "a saved prefix", "it lies beside its model: give that" },
+    { FILE_OWN, 0, 8, "INGOTLRN", NULL, "saved lessons", "they lie beside their model: give that" },
+    { FILE_OWN, 0, 8, "INGOTPOL", NULL, "a saved policy", "it lies beside its model: give that" },
+    { FILE_OWN, 0, 8, "INGOTFAB", NULL, "a saved memory fabric",
+      "it lies beside its model: give that" },
+    { FILE_OWN, 0, 8, "INGOTREC", NULL, "a log of turns", "`ingot log` shows it" },
+    { FILE_OWN, 0, 8, "INGOTUSE", NULL, "a record of how experts are used",
+      "it lies beside its model: give that" },
     { FILE_GGUF, 0, 4, "GGUF", NULL, "a GGUF file",
       "a GGUF is a whole model: give it in the place of the model" },
     { FILE_SAFETENSORS, 0, 0, NULL, is_safetensors, "a safetensors file",
@@ -175,6 +200,8 @@ static const struct {
     { FILE_TAR, 257, 5, "ustar", NULL, "a tar archive", UNPACK },
     { FILE_PDF, 0, 5, "%PDF-", NULL, "a PDF document", "fetch the file itself" },
     { FILE_PIECES, 0, 0, NULL, is_pieces, "a SentencePiece tokenizer", FOLDER },
+    { FILE_ZEROS, 0, 0, NULL, is_zeros, "a file of zeros",
+      "nothing was saved in it, or it did not arrive: fetch it again" },
     { FILE_TEXT, 0, 0, NULL, is_text, NULL, "fetch the file again" },
 };
 
@@ -198,6 +225,9 @@ static const struct {
     [PLACE_TOKENIZER] = { "a llama2.c tokenizer", 0, NULL },
     [PLACE_TEMPLATE] = { "a chat template", TAKES(FILE_TEXT) | TAKES(FILE_JSON), ITS_NAME },
     [PLACE_INGOT] = { "an .ingot file", TAKES(FILE_INGOT), "ingot pack makes one of a model" },
+    [PLACE_ADAPTER] = { "an adapter", TAKES(FILE_GGUF),
+                        "give a GGUF, or a PEFT folder with adapter_config.json and "
+                        "adapter_model.safetensors" },
 };
 
 static size_t find_rule(const uint8_t *data, size_t bytes)
@@ -227,7 +257,7 @@ enum file_kind file_kind_of(const uint8_t *data, size_t bytes)
 
 static const char *cure_of(size_t rule, enum file_place place)
 {
-    if (rules[rule].kind <= FILE_PIECES && places[place].cure != NULL) {
+    if ((rules[rule].kind <= FILE_PIECES || place == PLACE_ADAPTER) && places[place].cure != NULL) {
         return places[place].cure;
     }
     return rules[rule].cure;
@@ -247,6 +277,11 @@ static void describe(size_t rule, enum file_place place, const uint8_t *data, si
     }
     if (rules[rule].kind == FILE_HTML) {
         snprintf(text, text_bytes, "%s, not the file", rules[rule].what);
+        return;
+    }
+    if (rules[rule].kind == FILE_OWN) {
+        snprintf(text, text_bytes, "%s%s", rules[rule].what,
+                 place == PLACE_ADAPTER ? " of Ingot already" : "");
         return;
     }
     if (rules[rule].kind != FILE_TEXT) {
@@ -270,11 +305,13 @@ bool file_kind_suits(enum file_place place, const uint8_t *data, size_t bytes, c
 {
     size_t rule = find_rule(data, bytes);
     char what[160];
+    bool own;
 
     if (rule == N_RULES || (places[place].takes & TAKES(rules[rule].kind)) != 0) {
         return true;
     }
+    own = rules[rule].kind == FILE_OWN;
     describe(rule, place, data, bytes, what, sizeof what);
-    snprintf(problem, problem_bytes, "is %s; %s", what, cure_of(rule, place));
+    snprintf(problem, problem_bytes, own ? "is %s: %s" : "is %s; %s", what, cure_of(rule, place));
     return false;
 }

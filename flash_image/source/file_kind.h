@@ -27,7 +27,9 @@ enum file_kind {
     FILE_COMPRESSED, /* by xz, zstd, bzip2 or 7-Zip */
     FILE_TAR,
     FILE_PDF,
-    FILE_TEXT, /* any other without control characters */
+    FILE_OWN,   /* Ingot's own but for models: an adapter, a grammar, what a board saves */
+    FILE_ZEROS, /* a file that a card was given room for, or that was not filled */
+    FILE_TEXT,  /* any other without control characters */
     FILE_KINDS
 };
 
@@ -42,6 +44,7 @@ enum file_place {
     PLACE_TOKENIZER,   /* --tokenizer, and what lies beside a llama2.c checkpoint */
     PLACE_TEMPLATE,    /* chat_template.jinja */
     PLACE_INGOT,       /* of commands that take an .ingot file alone */
+    PLACE_ADAPTER,     /* of `ingot adapter`: the file that an adapter is made of */
     FILE_PLACES
 };
 

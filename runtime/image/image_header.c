@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "flash_image/adapter_format.h"
 #include "runtime/image/image_check.h"
 #include "runtime/base/crc32c.h"
 
@@ -248,6 +249,9 @@ static enum err check_sections(struct image *img, const struct ingot_header *h)
 
 static enum err check_identity(struct image *img, const struct ingot_header *h)
 {
+    if (memcmp(h->magic, ADAPTER_MAGIC, sizeof h->magic) == 0) {
+        return REFUSE(img, ERR_BAD_MAGIC, "it is an adapter: name its model, and adapter=FILE");
+    }
     if (memcmp(h->magic, INGOT_MAGIC, sizeof h->magic) != 0) {
         return REFUSE(img, ERR_BAD_MAGIC,
                       "not an .ingot file (its magic is another): make one with `ingot pack`");

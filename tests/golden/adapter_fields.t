@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Every field of adapter_config.json (LoraConfig of PEFT) is obeyed, harmless, or refused by its name. Without assets."""
 
+import json
 import os
 import random
 import struct
@@ -131,4 +132,33 @@ scales, console = make({**pairs(), **EMBEDDING}, target_modules=["q_proj", "k_pr
 tap.ok(scales is not None and len(scales) == 5, "an embedding's pair", console)
 scales, console = make({**pairs(), **EMBEDDING}, target_modules=["q_proj", "k_proj", "embed_tokens"], ensure_weight_tying=True)
 tap.ok(scales is None and "ensure_weight_tying" in console, "refused: the same for two matrices at once", console)
+
+# ---- an adapter where a model is wanted
+
+make()
+where = folder("lora-kinds")
+adapter = os.path.join(where, "a.ingot")
+os.replace(os.path.join(WORK, "lora-fields.ingot"), adapter)
+status, console = run([HOST, "info", adapter])
+tap.ok(status == 0 and all(w in console for w in ("adapter", "lora-base", "llama", "4 of rank 4", "scale 2", "f32")), "info describes it", console)
+status, console = run([HOST, "info", adapter, "--json"])
+tap.ok(status == 0 and json.loads(console)["matrices"] == 4 and json.loads(console)["type"] == "f32", "info --json too", console)
+with open(adapter, "r+b") as f:
+    f.seek(4100)
+    f.write(b"\xff")
+status, console = run([HOST, "info", adapter])
+tap.ok(status != 0 and "damaged" in console, "info of a damaged one", console)
+for words in (["run", "-p", "x"], ["chat"], ["serve", "--port", "0"], ["bench"], ["plan"], ["tokenize", "-p", "x"], ["logits", "--tokens", "1", "-o", os.path.join(where, "x")],
+              ["perplexity", "-f", __file__], ["pack", "-o", os.path.join(where, "x")]):
+    status, console = run([HOST, words[0], adapter, *words[1:]])
+    tap.ok(status != 0 and adapter + ": is an adapter: give its model, and --adapter FILE" in console, f"{words[0]}: {console.strip()[-120:]}")
+run([HOST, "pack", BASE, "-o", os.path.join(where, "b.ingot"), "-q"])
+status, listed = run([HOST, "chat", os.path.join(where, "b.ingot")], stdin=b"/models\n")
+tap.ok(status == 0 and "b.ingot" in listed and "a.ingot" not in listed, "an adapter is not listed as a model", listed)
+status, console = run([HOST, "run", os.path.join(where, "b.ingot"), "-p", "x", "-n", "1", "--draft", adapter])
+tap.ok(status != 0 and "is an adapter" in console, "nor is it a draft", console)
+status, console = run([HOST, "adapter", PACKED, "--base", BASE, "-o", os.path.join(where, "x")])
+tap.ok(status != 0 and "not an adapter; give a GGUF" in console, "a model in place of an adapter", console)
+status, console = run([HOST, "adapter", adapter, "--base", BASE, "-o", os.path.join(where, "x")])
+tap.ok(status != 0 and "adapter of Ingot already" in console, "an adapter that is made already", console)
 tap.done()

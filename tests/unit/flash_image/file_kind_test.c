@@ -2,6 +2,8 @@
  * and headers of llama2.c, which have no magic and must be taken for nothing else. */
 #include <string.h>
 
+#include "flash_image/adapter_format.h"
+#include "flash_image/signature_format.h"
 #include "flash_image/source/file_kind.h"
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"
@@ -27,6 +29,7 @@ static bool suits(enum file_place place, const void *data, size_t bytes)
 
 static void test_kinds(void)
 {
+    static const char zeros[513] = { 0 };
     static const struct {
         const char *data;
         size_t bytes;
@@ -65,6 +68,18 @@ static void test_kinds(void)
         ROW("\x28\xb5\x2f\xfd\0", FILE_COMPRESSED, "compressed by zstd"),
         ROW("BZh9", FILE_COMPRESSED, "compressed by bzip2"),
         ROW("7z\xbc\xaf\x27\x1c", FILE_COMPRESSED, "a 7-Zip archive"),
+        ROW(ADAPTER_MAGIC "\1\0\0\0", FILE_OWN,
+            "is an adapter: give its model, and --adapter FILE"),
+        ROW("GRLG\1\0\0\0", FILE_OWN, "is a compiled grammar: give a model, and --grammar FILE"),
+        ROW(SIGNATURE_MAGIC "\1\0\0\0", FILE_OWN, "is a signature"),
+        ROW("INGOTSAV\1\0\0\0", FILE_OWN, "is a saved conversation: give its model"),
+        ROW("INGOTPRE\1\0\0\0", FILE_OWN, "is a saved prefix"),
+        ROW("INGOTLRN\1\0\0\0", FILE_OWN, "is saved lessons"),
+        ROW("INGOTPOL\1\0\0\0", FILE_OWN, "is a saved policy"),
+        ROW("INGOTFAB\1\0\0\0", FILE_OWN, "is a saved memory fabric"),
+        ROW("INGOTREC\1\0\0\0", FILE_OWN, "is a log of turns"),
+        ROW("INGOTUSE\1\0\0\0", FILE_OWN, "is a record of how experts"),
+        ROW(zeros, FILE_ZEROS, "is a file of zeros"),
         ROW("%PDF-1.7\n%\0", FILE_PDF, "a PDF document"),
         ROW("  Entry not found\r\n", FILE_TEXT, "a text file (\"Entry not found\"), not a model"),
         ROW("\xc3\xa9t\xc3\xa9\n", FILE_TEXT, "a text file (\"\xc3\xa9t\xc3\xa9\")"),
@@ -134,6 +149,12 @@ static void test_places(void)
        "%s", problem);
     OK(!suits(PLACE_TOKENIZER, json, sizeof json - 1) &&
            strstr(problem, "not a llama2.c tokenizer; it is a part") != NULL,
+       "%s", problem);
+    OK(!suits(PLACE_ADAPTER, INGOT_MAGIC, 8) &&
+           strstr(problem, "an .ingot file, not an adapter; give a GGUF, or a PEFT") != NULL,
+       "%s", problem);
+    OK(!suits(PLACE_ADAPTER, ADAPTER_MAGIC, 8) &&
+           strstr(problem, "an adapter of Ingot already: give a GGUF, or a PEFT") != NULL,
        "%s", problem);
     OK(!suits(PLACE_INGOT, gguf, sizeof gguf) && strstr(problem, "ingot pack makes one") != NULL,
        "%s", problem);
