@@ -418,8 +418,8 @@ format: ## bring every C file into the style of .clang-format
 check-format:
 	$(Q)toolchain/format.sh --check
 
-clean: ## remove what was built, newlib and sources of packages excepted
-	rm -rf $(filter-out $(O)/newlib $(CJSON) $(O)/bearssl,$(wildcard $(O)/*))
+clean: ## remove what was built, except newlib, sources of packages and published models
+	rm -rf $(filter-out $(O)/newlib $(CJSON) $(O)/bearssl $(O)/models,$(wildcard $(O)/*)) $(filter-out $(O)/models/published,$(wildcard $(O)/models/*))
 
 distclean: ## remove everything that was built
 	rm -rf $(O)

@@ -7,6 +7,9 @@ DEMO := $(firstword $(wildcard models/demo-q8_0.ingot models/demo.ingot))
 SMALLEST := $(wildcard $(ASSETS)/gguf/stories260K.gguf)
 MADE_UP := $(O)/models/made-up.ingot
 MODEL ?= $(or $(DEMO),$(SMALLEST),$(MADE_UP))
+# Or the name of a published model (models/published.ini), unless a file has that name.
+PUBLISHED_NAMES := $(shell sed -n 's/^\[\(.*\)\]$$/\1/p' models/published.ini)
+PUBLISHED := $(if $(wildcard $(MODEL)),,$(filter $(PUBLISHED_NAMES),$(MODEL)))
 # What else the card of BOARD= carries, from its board.mk: CARD_IMAGE, the image's name on it (none: the
 # card has models only), CARD_FIRMWARE, patterns of the firmware files it needs beside,
 # CARD_LICENCE, of that firmware, CARD_TABLE := mbr where its loader reads no GPT.
@@ -61,6 +64,8 @@ $(error CMDLINE= is more than one line, and boot arguments are one line)
 endif
 ifeq ($(MODEL),$(MADE_UP))
 MODEL_KIND := copy
+else ifneq ($(PUBLISHED),)
+MODEL_KIND := published
 else
 MODEL_KIND := $(shell flash_image/card/check_model.sh $(call quote,$(MODEL)))
 endif
@@ -81,6 +86,9 @@ PACKED := $(O)/models/$(word 2,$(MODEL_KIND))
 MODEL_NAME := $(shell basename -- "$$(realpath -- $(call quote,$(MODEL)))" | sed 's/\.gguf$$//; s/\.bin$$//')
 MODEL_FILE := $(PACKED)/$(MODEL_NAME).ingot
 MODEL_READY := $(PACKED)/packed
+else ifneq ($(PUBLISHED),)
+MODEL_FILE := $(O)/models/published/$(PUBLISHED).ingot
+MODEL_READY := $(MODEL_FILE)
 else
 MODEL_FILE := $(MODEL)
 MODEL_READY := $(if $(subst $(MADE_UP),,$(MODEL)),,$(MODEL))
@@ -102,6 +110,23 @@ $(O)/models/%/packed: $(O)/models/%/source $(H)/ingot
 	$(Q)rm -f $(@D)/*.ingot
 	$(Q)$(H)/ingot pack $(call quote,$(MODEL)) -o $(call quote,$(MODEL_FILE))
 	@touch $@
+
+ifneq ($(filter model,$(MAKECMDGOALS)),)
+ifneq ($(filter-out $(PUBLISHED_NAMES),$(NAME)),)
+$(error NAME=$(NAME) is not a published model; there are: $(PUBLISHED_NAMES))
+endif
+endif
+
+$(O)/models/published/%.gguf:
+	@mkdir -p $(@D)
+	$(Q)$(PYTHON) toolchain/published.py fetch $* $@
+
+$(O)/models/published/%.ingot: $(O)/models/published/%.gguf $(H)/ingot
+	$(Q)$(H)/ingot pack $< -o $@
+
+.PHONY: model
+model: $(if $(NAME),$(O)/models/published/$(NAME).ingot) ## fetch and pack a published model by NAME=, for MODEL=NAME of run and card; without NAME= the list
+	$(if $(NAME),@echo '$(O)/models/published/$(NAME).ingot: make run MODEL=$(NAME)',$(Q)$(PYTHON) toolchain/published.py list)
 
 # Neither a demo model nor assets: random weights boot all the same, and talk nonsense.
 $(MADE_UP): $(H)/ingot
