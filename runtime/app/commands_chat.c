@@ -39,7 +39,7 @@ enum command_result command_retry(struct app *a, char *argument)
     const char *kept = NULL;
 
     (void)argument;
-    if (a->chat.turns.n != 0) {
+    if (a->chat.turns.n != 0 && !a->setup.options->line.locked) { /* it may drop another branch */
         kept = chat_branch_retried(&a->chat);
     }
     if (chat_retry(&a->chat) == ERR_NOT_FOUND) {

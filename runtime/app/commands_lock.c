@@ -72,12 +72,17 @@ enum command_result command_unlock(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
+/* On a line that is locked already it is for the next visitor. */
 enum command_result command_lock(struct app *a, char *argument)
 {
+    struct options *o = a->setup.options;
+
     (void)argument;
-    if (options_given(a->setup.options, OPTION_LOCK)) {
-        a->setup.options->line.locked = true;
-        console_printf(a->setup.console, "locked\n");
+    if (options_given(o, OPTION_LOCK) || o->line.locked) {
+        o->line.locked = true;
+        chat_forget(&a->chat);
+        console_forget(a->setup.console);
+        console_printf(a->setup.console, "locked: a new conversation\n");
     } else {
         console_printf(a->setup.console, "error: there is no PIN: lock= of `ingot lock` at start "
                                          "gives one\n");

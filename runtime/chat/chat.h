@@ -135,6 +135,9 @@ void chat_say_no_model(struct console *c);
 /* Forget the conversation, if there is one. */
 void chat_clear(struct chat *c);
 
+/* The same where somebody else takes over the line: a system message of a request goes with it. */
+void chat_forget(struct chat *c);
+
 /* The model computes with other weights (adapters): what was said stays and is computed again with the
  * next line. */
 void chat_weights_changed(struct chat *c);

@@ -367,7 +367,7 @@ static void obey(struct chat *c, const struct memory_operation *o)
 
 void chat_fabric_obey(struct chat *c, const struct memory_tags *tags)
 {
-    if (!c->learns) {
+    if (!c->learns || c->options->line.locked) { /* a locked line changes nothing that stays */
         return;
     }
     console_to_log(c->console, true);

@@ -23,6 +23,13 @@ void chat_clear(struct chat *c)
     chat_policy_clear(c);
 }
 
+void chat_forget(struct chat *c)
+{
+    c->messages.system = NULL;
+    chat_messages_set_system(c, &c->messages);
+    chat_clear(c);
+}
+
 void chat_weights_changed(struct chat *c)
 {
     session_weights_changed(c->session);
@@ -156,8 +163,14 @@ bool chat_drop_oldest(struct chat *c, unsigned keep)
     if (c->options->reply.overflow == OVERFLOW_SINKS && drop_middle(c, keep)) {
         return true;
     }
-    if (n == 0) {
+    if (n == 0 && (keep != 0 || c->session->n_ids == 0)) {
         return false;
+    }
+    if (n == 0) { /* tokens of no turn: a text without a template, or what overflow=sinks left */
+        console_log(c->console, "the context of %u tokens is full: a new conversation begins",
+                    (unsigned)c->session->context);
+        chat_clear(c);
+        return true;
     }
     console_log(c->console,
                 "the context of %u tokens is full: the oldest %s of the conversation %s dropped",

@@ -321,6 +321,25 @@ void console_log(struct console *c, const char *format, ...)
     console_refresh(c, true);
 }
 
+void console_forget(struct console *c)
+{
+    static const char erase[] =
+        "\33[H\33[2J\33[3J"; /* CUP, ED; 3: the scrollback, as xterm has it */
+
+    console_event_end(c);
+    console_progress_erase(c);
+    line_history_clear(&c->input.editor.history);
+    console_frames_forget(&c->json.frames);
+    if (console_is_terminal(c) && !c->json.on) {
+        console_put_sequence(c, erase);
+    } else {
+        for (const char *at = erase; *at != '\0'; at++) {
+            show_char(c, *at);
+        }
+    }
+    console_refresh(c, true);
+}
+
 void console_repeat_log(struct console *c)
 {
     size_t at = max_size(c->log_end, CONSOLE_LOG_BYTES) - CONSOLE_LOG_BYTES;

@@ -142,6 +142,10 @@ void console_resume_line(struct console *c);
  * has one for them (on), or that of replies again. */
 void console_to_log(struct console *c, bool on);
 
+/* Somebody else takes over: forget the lines that were typed and the events that can be sent again, and erase what a
+ * terminal (with its scrollback) and a display show. Between two lines. */
+void console_forget(struct console *c);
+
 /* Write the last CONSOLE_LOG_BYTES of log lines again, whole ones. */
 void console_repeat_log(struct console *c);
 

@@ -25,7 +25,14 @@ void console_frames_set(struct console_frames *f, bool on)
 {
     f->on = on;
     f->latest = 0;
+    console_frames_forget(f);
+}
+
+void console_frames_forget(struct console_frames *f)
+{
+    f->oldest = f->latest + 1;
     f->end = 0;
+    memset(f->kept, 0, sizeof f->kept);
 }
 
 static void keep(struct console_frames *f, const char *text, size_t bytes)
@@ -96,7 +103,7 @@ bool console_frames_find(const struct console_frames *f, uint32_t first,
     size_t least = max_size(f->end, CONSOLE_FRAMES_KEPT) - CONSOLE_FRAMES_KEPT, at = f->end;
     size_t from, bytes;
 
-    if (first == 0 || first > f->latest) {
+    if (first == 0 || first < f->oldest || first > f->latest) {
         return false;
     }
     for (uint32_t left = f->latest - first + 1; at > least;

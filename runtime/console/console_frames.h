@@ -17,6 +17,7 @@ struct console_frames {
     bool on;
     uint8_t crc;     /* of the event that is written */
     uint32_t latest; /* number of the event that began last; the first is 1 */
+    uint32_t oldest; /* number of the first event that may be sent again */
     size_t end;      /* bytes kept so far, of which the last CONSOLE_FRAMES_KEPT are there */
     char kept[CONSOLE_FRAMES_KEPT];
 };
@@ -26,6 +27,9 @@ uint8_t console_frames_crc(uint8_t crc, const char *text, size_t bytes);
 
 /* Off: events are as without frames; their numbers begin anew, and none is kept. */
 void console_frames_set(struct console_frames *f, bool on);
+
+/* Between two events: those so far are not sent again. Numbers go on. */
+void console_frames_forget(struct console_frames *f);
 
 /* Of an event: it begins, has these bytes, and ends. Returns how many bytes of `end`, with a newline, follow
  * it. */

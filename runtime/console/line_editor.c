@@ -227,10 +227,11 @@ static void take_sequence_byte(struct line_editor *e, char byte)
     take_sequence(e);
 }
 
-/* A PIN is not shown again by the next who presses the cursor key. */
+/* A PIN is not shown again by the next who presses the cursor key, also where /unlock was mistyped. */
 static bool is_secret(const char *line)
 {
-    return strncmp(line, "/unlock", strlen("/unlock")) == 0;
+    line += strspn(line, " ");
+    return strncmp(line, "/u", 2) == 0 && strncmp(line, "/undo", 5) != 0;
 }
 
 static enum line_event finish(struct line_editor *e, enum line_event event, const char *mark)

@@ -46,6 +46,11 @@ void line_history_add(struct line_history *h, const char *line, size_t n)
     h->bytes += bytes;
 }
 
+void line_history_clear(struct line_history *h)
+{
+    memset(h, 0, sizeof *h);
+}
+
 void line_history_rewind(struct line_history *h)
 {
     h->shown = h->bytes;

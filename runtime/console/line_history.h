@@ -17,6 +17,9 @@ struct line_history {
  * the same line twice in a row and one longer than all the room are not kept. */
 void line_history_add(struct line_history *h, const char *line, size_t n);
 
+/* Forget all lines. */
+void line_history_clear(struct line_history *h);
+
 /* The one being typed is shown. */
 void line_history_rewind(struct line_history *h);
 

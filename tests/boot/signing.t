@@ -243,7 +243,13 @@ with Console(ARM64, f"model=good.ingot temp=0 n=6 {WORD}", card_arguments(card))
     c.send("\x1b[A\x1b[A\x1b[A")
     c.send("\r")
     tap.ok("2718" not in c.prompt(), "no PIN is in the history", c.seen)
-    tap.ok("\nlocked" in c.say("/lock"), "/lock closes", c.seen)
+    c.say("My word is TULIP93")
+    tap.ok("TULIP93" in c.seen and "locked: " in c.say("/lock") and "\x1b[2J\x1b[3J" in c.seen, "/lock closes, and erases the screen", c.seen)
+    c.send("\x1b[A" * 4 + "\x15")
+    tap.ok("no turn" in c.say("/retry") and "TULIP" not in c.seen, "what was typed before is not in the history, and no answer to give again", c.seen)
+    c.say("Which words do you know?")
+    shown = [c.seen for line in ("/retry", "/stats", "/help", "/plan") if "TULIP" in c.say(line) or "/switch" in c.seen]
+    tap.ok(not shown, "no command of a locked line shows anything of it", shown)
     kept = [name for name in sorted(every - ALLOWED) if "is refused while the line is locked" not in c.say(f"/{name} x")]
     tap.ok(not kept, f"each of the {len(every - ALLOWED)} others is refused", kept)
     tap.ok("/nothing; " in c.say("/nothing"), "one that is none, too", c.seen)
@@ -274,4 +280,34 @@ with Console(ARM64, f"model=good.ingot temp=0 n=4 mode=json {WORD}", card_argume
     tap.ok("is refused while the line is locked" in ask(c, {"command": "/mode chat"}), "json: a command", c.seen)
     tap.ok("unlocked" in ask(c, {"command": "/unlock 2718"}) and "locked" not in ask(c, {"system": "Be brief.", "prompt": "Hi"}),
            "json: the PIN opens", c.seen)
+
+with Console(ARM64, f"model=good.ingot temp=0 n=4 mode=json {WORD}", card_arguments(card)) as c:
+    c.expect(r'"event":"ready"[^\n]*\n')
+
+    def checked(request):
+        """Asked with its check; every event that came, without the echo of a pty."""
+        line, crc = json.dumps(request), 0
+        for byte in line.encode():
+            crc ^= byte
+            for _ in range(8):
+                crc = (crc << 1 ^ (7 if crc & 128 else 0)) & 255
+        c.send(f"{line}*{crc:02x}\r")
+        c.expect(r'\{"event":"done"[^\n]*\n')
+        return [e for e in c.seen.split("\n") if e.startswith('{"event"')]
+
+    ask(c, {"hello": 2, "check": True})
+    checked({"command": "/unlock 2718"})
+    told = checked({"messages": [{"role": "system", "content": "TULIP93"}, {"role": "user", "content": "Hi"}]})
+    first = int(re.search(r'"seq":(\d+)', told[0]).group(1))
+    checked({"resend": first})  # with its old `done`
+    tap.ok(re.search(r'"event":"token","seq":%d' % first, c.seen), "json: what was said comes again", c.seen)
+    c.expect(r'\{"event":"done"[^\n]*\n')
+    checked({"command": "/lock"})
+    wrong = [e for seq in range(1, first + len(told)) for e in checked({"resend": seq}) if '"event":"token"' in e]
+    tap.ok(not wrong, "json: not on the line that is locked since", wrong)
+    checked({"prompt": "Hi", "temp": 0})
+    plain = c.seen
+    checked({"reset": True})
+    tap.ok(re.findall(r'"text":"[^"]*"', plain) == re.findall(r'"text":"[^"]*"', "\n".join(checked({"prompt": "Hi"}))),
+           "json: the system message of a request is gone with it", plain)
 tap.done()

@@ -157,6 +157,44 @@ static void test_commands(void)
     OK(cache_is_true(), "/bench leaves the conversation alone");
 }
 
+static void lock_with_pin(void)
+{
+    options.given |= (uint64_t)1 << OPTION_LOCK;
+    (void)answers("/lock", "locked");
+}
+
+/* What was said before /lock is nowhere: not in the conversation, not for /retry, not in a system message of a request. */
+static void test_lock(void)
+{
+    struct session *s = &rig.session;
+
+    open_app();
+    (void)chat_branches_open(&app.chat, rig.lines, 0);
+    OK(answers("/lock", "there is no PIN"), "/lock without a PIN");
+    reply("my word is tulip");
+    OK(app.chat.turns.n == 1, "it locks nothing, and the conversation stays");
+    app.chat.messages.system = "tulip";
+    chat_messages_set_system(&app.chat, &app.chat.messages);
+    lock_with_pin();
+    OK(options.line.locked && app.chat.turns.n == 0 && app.chat.turns.text_bytes == 0 &&
+           s->n_ids == 0 && !app.chat.started,
+       "/lock: a new conversation");
+    OK(!options_given(&options, OPTION_SYSTEM) && options.reply.system_bytes == 0,
+       "not under the system message of a request before");
+    OK(answers("/retry", "no turn to answer again"), "/retry has nothing to answer again");
+    reply("bade");
+    OK(answers("/retry", "prompt + ") && strstr(text, "/switch") == NULL && app.chat.turns.n == 1,
+       "on a locked line /retry keeps no branch, and names none");
+    for (uint32_t i = 0; i < app.chat.branches.n; i++)
+        OK(app.chat.branches.list[i]->name[0] == '\0', "branch %u is free", (unsigned)i);
+    OK(answers("/lock", "locked") && app.chat.turns.n == 0, "/lock again is for the next visitor");
+    OK(answers("/branches", "is refused") && answers("/switch main", "is refused") &&
+           answers("/undo", "is refused") && answers("/log", "is refused") &&
+           answers("/what", "is refused") && answers("/system", "is refused"),
+       "what shows what others said is refused");
+    options.line.locked = false;
+}
+
 int main(void)
 {
     rig_alone();
@@ -164,5 +202,6 @@ int main(void)
     rig_make_model("tiny", INGOT_Q8_0);
     put_template(test_template);
     test_commands();
+    test_lock();
     return tap_done();
 }

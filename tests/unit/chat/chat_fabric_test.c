@@ -175,6 +175,7 @@ static void test_tags(void)
         "<|mem_forget|>personal<|mem_end|><|mem_forget|>nothing<|mem_end|>";
     struct chat_lesson lesson;
     struct memory_tags tags;
+    uint32_t notes;
 
     open_learning(true);
     (void)remember_fact(0, &lesson);
@@ -193,6 +194,13 @@ static void test_tags(void)
            strstr(text, "(forgotten: all of personal)") != NULL &&
            strstr(text, "(1 memory tag of the reply could not be followed)") != NULL,
        "and each is said: %s", text);
+    notes = chat.fabric.n_notes;
+    options.line.locked = true;
+    text_bytes = 0;
+    chat_fabric_obey(&chat, &tags);
+    OK(notes != 0 && chat.fabric.n_notes == notes && text_bytes == 0,
+       "a locked line changes no memory");
+    options.line.locked = false;
     chat.learns = false;
     chat_fabric_clear(&chat);
     chat_fabric_obey(&chat, &tags);

@@ -96,9 +96,32 @@ static void test_past(void)
     OK(!console_frames_find(&f, 1, &past), "without frames none is kept");
 }
 
+/* As /lock does: what was said so far is not sent again, what comes is. */
+static void test_forget(void)
+{
+    struct console_frames_past past;
+    bool kept = false;
+
+    console_frames_set(&f, true);
+    event("{secret}");
+    event("{2}");
+    console_frames_forget(&f);
+    OK(!console_frames_find(&f, 1, &past) && !console_frames_find(&f, 2, &past) &&
+           !console_frames_find(&f, 0, &past) && !console_frames_find(&f, 3, &past),
+       "events that are forgotten are not sent again");
+    for (size_t i = 0; i + 6 <= sizeof f.kept; i++) {
+        kept = kept || memcmp(f.kept + i, "secret", 6) == 0;
+    }
+    OK(!kept, "and no byte of them is left");
+    event("{3}");
+    OK(f.latest == 3 && found(3, "{3}*39\n") && !console_frames_find(&f, 2, &past),
+       "what comes afterwards is kept, under the next number");
+}
+
 int main(void)
 {
     test_check();
     test_past();
+    test_forget();
     return tap_done();
 }

@@ -171,11 +171,49 @@ static void test_typed_ahead(void)
     OK(is(next_line(64), "no"), "a slow typist");
 }
 
+/* Whether cursor up brings back anything after the line. */
+static bool forgets(const char *line)
+{
+    char in[200];
+    int bytes = snprintf(in, sizeof in, "%s\n\33[A\33[Anow\n", line);
+
+    plug_in(in, (size_t)bytes, 64, true);
+    console_find_terminal(&console, CONSOLE_VT);
+    (void)next_line(64);
+    return is(next_line(64), "now");
+}
+
+/* Whoever is at the line next gets nothing of what was typed and shown before. */
+static void test_forgotten(void)
+{
+    static const char in[] = "secret\nmore\n\33[A\33[Anow\n\33[Aagain\n";
+    size_t before;
+
+    plug_in(in, sizeof in - 1, 64, true);
+    console_find_terminal(&console, CONSOLE_VT);
+    OK(is(next_line(64), "secret") && is(next_line(64), "more"), "two lines");
+    before = terminal.out_bytes;
+    console_forget(&console);
+    OK(memmem(terminal.out + before, terminal.out_bytes - before, "\33[2J\33[3J", 8) != NULL,
+       "are forgotten: the screen is erased, and what has scrolled off it");
+    OK(is(next_line(64), "now"), "the cursor keys do not bring them back");
+    OK(is(next_line(64), "nowagain"), "but what was typed since");
+    OK(forgets("/unlock 2718") && forgets(" /unlock 2718") && forgets("/unlok 2718") &&
+           forgets("/ulock 2718"),
+       "a PIN is not remembered, nor is one behind a mistyped word");
+    OK(!forgets("/undo") && !forgets("unlock"), "other lines are");
+    plug_in("", 0, 0, true);
+    console_find_terminal(&console, CONSOLE_PLAIN);
+    console_forget(&console);
+    OK(wrote(""), "where no terminal is known no control sequence is sent");
+}
+
 int main(void)
 {
     test_lines();
     test_editing();
     test_long_lines();
     test_typed_ahead();
+    test_forgotten();
     return tap_done();
 }
