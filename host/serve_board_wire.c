@@ -173,10 +173,10 @@ void board_error_read(struct serve_error *e, const struct board_event *event)
 {
     const char *name = event->name != NULL ? event->name : "";
     bool failed = strcmp(name, "failed") == 0 || name[0] == '\0';
+    bool too_long = strcmp(name, "line") == 0 || strcmp(name, "context") == 0;
 
-    (void)serve_refuse(e, failed ? 500 : 400, NULL,
-                       strcmp(name, "line") == 0 ? "context_length_exceeded" : NULL, "%s",
-                       event->text != NULL ? event->text : "the board says that it failed");
+    (void)serve_refuse(e, failed ? 500 : 400, NULL, too_long ? "context_length_exceeded" : NULL,
+                       "%s", event->text != NULL ? event->text : "the board says that it failed");
 }
 
 /* ---- to the board ---------------------------------------------------------------------------- */

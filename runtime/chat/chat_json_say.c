@@ -3,6 +3,7 @@
 
 #include "runtime/chat/chat_json.h"
 #include "runtime/chat/chat_json_private.h"
+#include "runtime/chat/chat_private.h"
 #include "runtime/console/console_json.h"
 #include "runtime/text/format_float.h"
 
@@ -17,6 +18,20 @@ void chat_json_error(struct chat *c, const char *name, const char *field, size_t
     console_event_more(c->console, ",'text':'");
     console_write(c->console, text, strlen(text));
     console_event_end(c->console);
+}
+
+void chat_say_too_long(struct chat *c, const char *field)
+{
+    const char *problem = c->session->problem;
+
+    if (problem[0] == '\0') {
+        problem = "the prompt does not fit the context: shorten it, or raise ctx=";
+    }
+    if (console_is_json(c->console)) {
+        chat_json_error(c, "context", field, 0, problem);
+    } else {
+        console_printf(c->console, "error: %s\n", problem);
+    }
 }
 
 void chat_json_scored_token(struct chat *c, const struct token_scores *scores)

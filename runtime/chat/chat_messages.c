@@ -5,6 +5,7 @@
 #include "runtime/chat/chat.h"
 #include "runtime/chat/chat_policy.h"
 #include "runtime/chat/chat_private.h"
+#include "runtime/console/console.h"
 #include "runtime/text/json.h"
 
 /* ---- as they come --------------------------------------------------------------------------- */
@@ -170,7 +171,22 @@ static bool make_room(struct put *p)
     return true;
 }
 
-/* A turn and its reply, as later turns have them. */
+/* Neither that turn nor any before it has room. */
+static void leave_out(struct put *p)
+{
+    struct chat *c = p->chat;
+
+    console_log(
+        c->console,
+        "the context of %u tokens has no room for a turn of the messages: it and those before "
+        "it are left out",
+        (unsigned)c->session->context);
+    chat_clear(c);
+    p->at = 0;
+    p->diverged = true;
+}
+
+/* A turn and its reply, as later turns have them. ERR_TOO_LONG: they do not fit an empty context. */
 static enum err put_pair(struct put *p, const struct chat_message *said,
                          const struct chat_message *reply)
 {
@@ -217,6 +233,10 @@ enum err chat_messages_put(struct chat *c, const struct chat_messages *m)
     chat_policy_clear(c);
     for (unsigned i = 0; i + 1 < m->n && e == ERR_OK; i += 2) {
         e = put_pair(&p, &m->list[i], &m->list[i + 1]);
+        if (e == ERR_TOO_LONG) {
+            leave_out(&p);
+            e = ERR_OK;
+        }
     }
     if (p.at == 0) {
         chat_clear(c);

@@ -40,8 +40,8 @@ bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes);
 void chat_messages_set_system(struct chat *c, struct chat_messages *m);
 
 /* All but the last become the conversation, of a model with a template. The oldest turns give way where
- * they do not fit. Errors of tokenizer_encode_parts; ERR_TOO_LONG: one of them alone does not fit. The
- * conversation is what fitted then. */
+ * they do not fit, also a turn that alone does not. Errors of tokenizer_encode_parts but ERR_TOO_LONG; the conversation is
+ * what was put then. */
 enum err chat_messages_put(struct chat *c, const struct chat_messages *m);
 
 #endif

@@ -14,6 +14,20 @@ enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_tur
 enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool first, uint32_t *ids,
                           uint32_t room, size_t *n);
 
+/* What is to be answered. */
+struct chat_said {
+    const char *text;
+    size_t bytes;
+    bool as_turn;       /* in the model's template */
+    const char *system; /* NULL: the system prompt is as the options say */
+    size_t system_bytes;
+    size_t kept; /* tokens in front of it that stay; 0: it can begin a conversation */
+};
+
+/* Whether it fits the context with room for a token of its reply, once all of the conversation that can give way is gone.
+ * Nothing is changed. ERR_TOO_LONG: session->problem has the counts. ERR_NO_SPACE: it has more bytes than can be encoded. */
+enum err chat_check_fits(struct chat *c, const struct chat_said *said);
+
 /* The tokens that every conversation begins with, as it is told now: at most SESSION_PREFIX_TOKENS, in
  * c->opening. 0: there are none, or too many. */
 size_t chat_encode_opening(struct chat *c);
@@ -23,6 +37,9 @@ size_t chat_encode_opening(struct chat *c);
  * more as the policy has it. */
 enum err chat_put_turn(struct chat *c, const char *text, size_t bytes, unsigned keep,
                        uint32_t *own);
+
+/* The sentence of chat_check_fits as an error; field: of a request, NULL: of none. */
+void chat_say_too_long(struct chat *c, const char *field);
 
 /* A text, or a list of tokens (json_ids.h), as it stands, from an empty context. */
 enum err chat_put_text(struct chat *c, const char *text, size_t bytes);

@@ -1,10 +1,12 @@
 /* A prompt: its tokens, and the wait until they are computed. */
 #include "runtime/chat/chat_private.h"
 
+#include "board/min_max.h"
 #include "runtime/chat/chat_act.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 static enum err encode(struct chat *c, const struct tokenizer_part *parts, size_t n_parts,
                        bool first, uint32_t *ids, uint32_t room, size_t *n)
@@ -16,19 +18,28 @@ static enum err encode(struct chat *c, const struct tokenizer_part *parts, size_
                                   s->scratch.memory, s->scratch.bytes);
 }
 
+/* system NULL: the template's own. */
+static struct chat_turn turn_under(struct chat *c, const char *system, size_t system_bytes,
+                                   const char *text, size_t bytes, bool first)
+{
+    struct chat_turn turn = { .text = text,
+                              .bytes = bytes,
+                              .system = system,
+                              .system_bytes = system_bytes,
+                              .first = first,
+                              .no_thinking = c->options->reply.think == THINK_OFF };
+
+    chat_tell_actions(c, &turn.system, &turn.system_bytes);
+    return turn;
+}
+
 static struct chat_turn turn_of(struct chat *c, const char *text, size_t bytes, bool first)
 {
     const struct options *o = c->options;
-    struct chat_turn turn = {
-        .text = text, .bytes = bytes, .first = first, .no_thinking = o->reply.think == THINK_OFF
-    };
+    bool given = options_given(o, OPTION_SYSTEM);
 
-    if (options_given(o, OPTION_SYSTEM)) {
-        turn.system = o->reply.system;
-        turn.system_bytes = o->reply.system_bytes;
-    }
-    chat_tell_actions(c, &turn.system, &turn.system_bytes);
-    return turn;
+    return turn_under(c, given ? o->reply.system : NULL, given ? o->reply.system_bytes : 0, text,
+                      bytes, first);
 }
 
 enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_turn, bool first,
@@ -52,6 +63,50 @@ enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool f
 
     turn.past = (c->template->flags & INGOT_CHAT_KEEPS_THOUGHTS) == 0;
     return encode(c, parts, chat_turn_parts(c->template, &turn, parts), first, ids, room, n);
+}
+
+/* Tokens of the text in front of a reply, what belongs around it included. */
+static enum err count(struct chat *c, const struct chat_said *said, const char *text, size_t bytes,
+                      size_t *n)
+{
+    const struct options *o = c->options;
+    struct session *s = c->session;
+    bool given = said->system == NULL && options_given(o, OPTION_SYSTEM);
+    const char *system = given ? o->reply.system : said->system;
+    size_t system_bytes = given ? o->reply.system_bytes : said->system_bytes;
+    struct chat_turn turn = turn_under(c, system, system_bytes, text, bytes, said->kept == 0);
+    struct tokenizer_part parts[CHAT_TURN_PARTS] = { { text, bytes, false } };
+    size_t n_parts = said->as_turn ? chat_turn_parts(c->template, &turn, parts) : 1;
+
+    return tokenizer_count_parts(&s->model->tokenizer, parts, n_parts,
+                                 said->kept == 0 ? TOKENIZER_BOS : TOKENIZER_CONTINUE, n,
+                                 s->scratch.memory, s->scratch.bytes);
+}
+
+enum err chat_check_fits(struct chat *c, const struct chat_said *said)
+{
+    struct session *s = c->session;
+    bool drops = c->options->reply.overflow == OVERFLOW_SINKS; /* also of the prompt itself */
+    size_t most = s->context - !drops, whole, around, room;
+    enum err e = count(c, said, said->text, said->bytes, &whole);
+
+    if (e != ERR_OK || said->kept + whole <= most) {
+        return e;
+    }
+    e = count(c, said, "", 0, &around);
+    if (e != ERR_OK) {
+        return e;
+    }
+    around = min_size(around, whole);
+    room = most - min_size(most, said->kept + around);
+    format_text(s->problem, sizeof s->problem,
+                "the prompt does not fit the context: it has %lu %s, and there is room for %lu of "
+                "%u%s; %s, or raise ctx=",
+                (unsigned long)(whole - around),
+                plural((unsigned long)(whole - around), "token", "tokens"), (unsigned long)room,
+                (unsigned)s->context, said->as_turn ? " beside the system prompt" : "",
+                room != 0 ? "shorten it" : "shorten the system prompt");
+    return ERR_TOO_LONG;
 }
 
 size_t chat_encode_opening(struct chat *c)

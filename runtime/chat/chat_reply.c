@@ -367,12 +367,7 @@ static void close_reply(struct reply *r, enum err error)
 static enum err refuse_prompt(struct chat *c, enum err error)
 {
     if (error == ERR_TOO_LONG) {
-        console_printf(c->console,
-                       "error: the prompt does not fit the context: room for %u of %u %s; "
-                       "shorten it, or raise ctx=\n",
-                       (unsigned)(c->session->context - c->session->n_ids),
-                       (unsigned)c->session->context,
-                       plural((unsigned)c->session->context, "token", "tokens"));
+        chat_say_too_long(c, NULL);
     } else if (error == ERR_NO_SPACE) {
         console_printf(c->console, "error: the prompt is longer than %u bytes: shorten it\n",
                        (unsigned)SESSION_TEXT_BYTES);
@@ -392,10 +387,29 @@ void chat_say_no_model(struct console *c)
     console_printf(c, "error: no model is loaded: /model NAME loads one, /models lists them\n");
 }
 
+/* Before anything gives way for it. */
+static enum err check_fits(const struct reply *r)
+{
+    struct chat *c = r->chat;
+    struct chat_said said = { .text = r->text, .bytes = r->bytes, .as_turn = r->as_turn };
+
+    if (r->n_acts != 0) { /* the turn that it is the result of stays */
+        said.kept = c->session->n_ids - c->turns.list[c->turns.n - 1].start +
+                    max_size(chat_encode_opening(c), 1);
+    }
+    return chat_check_fits(c, &said);
+}
+
 static enum err put(struct reply *r)
 {
+    enum err e;
+
     if (r->ids != NULL) {
         return chat_put_list(r->chat, r->ids);
+    }
+    e = check_fits(r);
+    if (e != ERR_OK) {
+        return e;
     }
     if (r->as_turn) {
         chat_settle_reply(r->chat);

@@ -85,7 +85,12 @@ enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenize
                                 size_t n_parts, unsigned flags, uint32_t *ids, size_t max_ids,
                                 size_t *n_ids, void *scratch, size_t scratch_bytes);
 
-/* The same for one untrusted text. */
+/* How many ids that gives, without writing them; ERR_TOO_LONG as there, only of a text beyond what can be encoded. */
+enum err tokenizer_count_parts(const struct tokenizer *t, const struct tokenizer_part *parts,
+                               size_t n_parts, unsigned flags, size_t *n_ids, void *scratch,
+                               size_t scratch_bytes);
+
+/* tokenizer_encode_parts for one untrusted text. */
 enum err tokenizer_encode(const struct tokenizer *t, const char *text, size_t bytes, unsigned flags,
                           uint32_t *ids, size_t max_ids, size_t *n_ids, void *scratch,
                           size_t scratch_bytes);

@@ -6,7 +6,10 @@ static enum err append_id(struct encoder *e, uint32_t id)
     if (e->n_ids == e->max_ids) {
         return ERR_TOO_LONG;
     }
-    e->ids[e->n_ids++] = id;
+    if (e->ids != NULL) {
+        e->ids[e->n_ids] = id;
+    }
+    e->n_ids++;
     return ERR_OK;
 }
 

@@ -291,11 +291,10 @@ static enum err encode_all(struct encoder *e, const struct tokenizer_part *parts
     return err;
 }
 
-enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenizer_part *parts,
-                                size_t n_parts, unsigned flags, uint32_t *ids, size_t max_ids,
-                                size_t *n_ids, void *scratch, size_t scratch_bytes)
+static enum err encode_to(struct encoder *e, const struct tokenizer_part *parts, size_t n_parts,
+                          unsigned flags, size_t *n_ids, void *scratch, size_t scratch_bytes)
 {
-    struct encoder e = { .t = t, .ids = ids, .max_ids = max_ids };
+    const struct ingot_tokenizer *head = e->t->head;
     size_t total = total_bytes(parts, n_parts);
     enum err err;
 
@@ -307,15 +306,33 @@ enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenize
     if (scratch_bytes < tokenizer_scratch_bytes(total)) {
         return ERR_NO_SPACE;
     }
-    encoder_place(&e, scratch, total);
-    e.add_space = (t->head->flags & INGOT_ADD_SPACE_PREFIX) != 0 && !(flags & TOKENIZER_CONTINUE);
-    e.add_bos = (flags & TOKENIZER_BOS) && (t->head->flags & INGOT_ADD_BOS) &&
-                t->head->bos != INGOT_NO_TOKEN;
-    err = encode_all(&e, parts, n_parts, flags);
+    encoder_place(e, scratch, total);
+    e->add_space = (head->flags & INGOT_ADD_SPACE_PREFIX) != 0 && !(flags & TOKENIZER_CONTINUE);
+    e->add_bos = (flags & TOKENIZER_BOS) && (head->flags & INGOT_ADD_BOS) &&
+                 head->bos != INGOT_NO_TOKEN;
+    err = encode_all(e, parts, n_parts, flags);
     if (err == ERR_OK) {
-        *n_ids = e.n_ids;
+        *n_ids = e->n_ids;
     }
     return err;
+}
+
+enum err tokenizer_encode_parts(const struct tokenizer *t, const struct tokenizer_part *parts,
+                                size_t n_parts, unsigned flags, uint32_t *ids, size_t max_ids,
+                                size_t *n_ids, void *scratch, size_t scratch_bytes)
+{
+    struct encoder e = { .t = t, .ids = ids, .max_ids = max_ids };
+
+    return encode_to(&e, parts, n_parts, flags, n_ids, scratch, scratch_bytes);
+}
+
+enum err tokenizer_count_parts(const struct tokenizer *t, const struct tokenizer_part *parts,
+                               size_t n_parts, unsigned flags, size_t *n_ids, void *scratch,
+                               size_t scratch_bytes)
+{
+    struct encoder e = { .t = t, .max_ids = SIZE_MAX };
+
+    return encode_to(&e, parts, n_parts, flags, n_ids, scratch, scratch_bytes);
 }
 
 enum err tokenizer_encode(const struct tokenizer *t, const char *text, size_t bytes, unsigned flags,

@@ -28,7 +28,7 @@ struct encoder {
     bool skip_space; /* white space that comes next belongs to the token before */
     bool add_bos;    /* still to come, unless the text has its own */
     bool after_unk;  /* the id before stands for an unknown character of the same run */
-    uint32_t *ids;
+    uint32_t *ids;   /* NULL: they are counted alone */
     size_t n_ids, max_ids;
 };
 

@@ -6,6 +6,7 @@ same words to a model on this computer and to boards: all numbers that are the m
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -191,6 +192,31 @@ def machine(c, k):
     c.ok([e["field"] for e in of(bad, "error")] == ["stop"] * 2, "lists of others, or of too many", bad)
 
 
+def too_long(c, k):
+    """A text of more tokens than the context is refused before anything gives way for it, or is begun anew."""
+    k.ask(prompt="What is 3 plus 4?", reset=True, temp=0)
+    before = k.ask(stats=True)[-1]["context_tokens"]
+    long = "Aa1 " * 700
+    requests = [{"prompt": long}, {"raw": long}, {"prompt": long, "reset": True}, {"prompt": long, "system": "Be brief."},
+                {"messages": [{"role": "user", "content": long}]}, {"prompt": long, "conversation": "elsewhere"},
+                {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}, {"role": "user", "content": long}]},
+                {"prompt": "Hi", "system": "Aa1 " * 500}]
+    for request in requests:
+        bad = k.ask(**request)
+        error = (of(bad, "error") or [{}])[0]
+        counts = re.search(r"it has (\d+) tokens?, and there is room for (\d+) of 512", error.get("text", ""))
+        c.ok(error.get("name") == "context" and error.get("field") in request and counts and int(counts.group(1)) > int(counts.group(2)) and
+             not of(bad, "log") and bad[-1]["reason"] == "error" and bad[-1]["context_tokens"] == before,
+             f"{list(request)} of more tokens than the context is refused, and the conversation stays", bad)
+    after = k.ask(prompt="And what is 5 plus 5?")
+    straight = [k.ask(prompt="What is 3 plus 4?", reset=True), k.ask(prompt="And what is 5 plus 5?")]
+    c.ok(text_of(after) == text_of(straight[1]) and after[-1]["context_tokens"] == straight[1][-1]["context_tokens"], "and goes on", after)
+    left = k.ask(messages=[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": long},
+                           {"role": "user", "content": "What is 3 plus 4?"}])
+    c.ok(text_of(left) == text_of(straight[0]) and "are left out" in of(left, "log")[0]["text"],
+         "an old turn that is too long is left out of messages", left)
+
+
 def cancelled(c, k):
     """Requests at work, ones that wait, and what is none."""
     k.put(id="a", prompt=STORY, reset=True, n=400, temp=1, seed=1)
@@ -251,7 +277,7 @@ def everything(name, command):
         with Line(command) as k:
             k.until("ready")
             k.ask(hello=2)
-            for part in (scores, tokens, embeddings, conversations, machine, cancelled, framed):
+            for part in (scores, tokens, embeddings, conversations, machine, too_long, cancelled, framed):
                 part(c, k)
     except (OSError, TypeError, KeyError, IndexError, ValueError, AssertionError) as error:
         c.ok(False, f"goes on ({error!r})", k.lines[-5:])

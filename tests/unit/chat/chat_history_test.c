@@ -166,6 +166,69 @@ static void test_overflow_in_reply(void)
     OK(!strstr(text, "error"), "which is no error");
 }
 
+/* The counts in the sentence about a prompt that is too long. */
+static bool counted(unsigned *has, unsigned *room)
+{
+    const char *at = strstr(text, "it has ");
+
+    return at != NULL &&
+           sscanf(at, "it has %u tokens, and there is room for %u of", has, room) == 2;
+}
+
+/* A prompt that cannot fit is refused before anything gives way for it: the conversation goes on. */
+static void check_refused(const char *what)
+{
+    static char line[2000];
+    static uint32_t ids[4096];
+    struct session *s = &rig.session;
+    uint32_t n = s->n_ids;
+    unsigned turns = chat.turns.n, has = 0, room = 0, most;
+
+    memcpy(ids, s->ids, n * sizeof *ids);
+    memset(line, '$', sizeof line - 1);
+    OK(say(line, true) == ERR_TOO_LONG && strstr(text, "dropped") == NULL && counted(&has, &room) &&
+           has > room && room > 0 && room < s->context,
+       "%s: %u tokens are refused, there is room for %u of %u", what, has, room,
+       (unsigned)s->context);
+    OK(chat.turns.n == turns && s->n_ids >= n && memcmp(ids, s->ids, n * sizeof *ids) == 0,
+       "%s: the conversation of %u turns stays", what, turns);
+    OK(say(line, false) == ERR_TOO_LONG && counted(&has, &most) && chat.turns.n == turns &&
+           memcmp(ids, s->ids, n * sizeof *ids) == 0,
+       "%s: also where it is no turn", what);
+    OK(say("gogo", true) == ERR_OK && chat.turns.n != 0, "%s: and it goes on", what);
+    memset(line, '\0', sizeof line);
+    memset(line, '$', room); /* a token each */
+    OK(say(line, true) == ERR_OK, "%s: one of %u tokens fits, once the others have gone", what,
+       room);
+    (void)counted(&has, &most);
+    memset(line, '$', room + 1);
+    OK(say(line, true) == ERR_TOO_LONG && counted(&has, &most) && has == room + 1 && most == room,
+       "%s: one of a token more does not", what);
+}
+
+static void test_too_long(void)
+{
+    start_over(4);
+    say("bade gogo", true);
+    say("fine", true);
+    check_refused("turns");
+    start_over(4);
+    options.reply.turns = 2;
+    say("bade gogo", true);
+    say("fine", true);
+    check_refused("turns=2");
+    start_over(4);
+    (void)options_set(&options, "overflow", "sinks", NULL);
+    for (int i = 0; i < 12; i++)
+        say("bade gogo fine", true);
+    check_refused("sinks");
+    start_over(4);
+    (void)options_set_quoted(&options, "system", "fine fine fine fine", NULL);
+    say("bade gogo", true);
+    (void)chat_branch(&chat, "other");
+    check_refused("a branch under a system prompt");
+}
+
 int main(void)
 {
     rig_alone();
@@ -177,5 +240,6 @@ int main(void)
     test_undo();
     test_overflow();
     test_overflow_in_reply();
+    test_too_long();
     return tap_done();
 }

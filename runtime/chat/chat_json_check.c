@@ -1,0 +1,216 @@
+/* Whether a request of mode=json can be obeyed, before anything is changed for it. */
+#include "runtime/chat/chat_json_private.h"
+
+#include <string.h>
+
+#include "runtime/chat/chat_messages.h"
+#include "runtime/chat/chat_private.h"
+#include "runtime/chat/chat_turn.h"
+#include "runtime/chat/json_ids.h"
+#include "runtime/console/console.h"
+#include "runtime/session/token_scores.h"
+
+/* Whether the conversation that a request names can be entered; that is said otherwise. */
+static bool can_enter(struct chat *c, const char *name)
+{
+    switch (chat_branch_place(c, name)) {
+    case ERR_OK: return true;
+    case ERR_NO_SPACE:
+        chat_json_error(
+            c, "value", "conversation", 0,
+            "there is no room for another conversation: /drop NAME frees one, /branches "
+            "lists them, branches=8 makes room for more");
+        return false;
+    default:
+        chat_json_error(c, "value", "conversation", 0,
+                        "a conversation has a name of up to 23 letters, digits, '-', '_' and '.'");
+        return false;
+    }
+}
+
+static const char locked_text[] =
+    "the line is locked, which leaves prompts, messages and how tokens are drawn: "
+    "the command /unlock PIN opens it";
+
+static bool read_messages(struct chat *c, const struct json_request *r)
+{
+    struct chat_messages *m = &c->messages;
+
+    if (!chat_has_template(c->template)) {
+        chat_json_error(c, "value", "messages", 0,
+                        "the model has no chat template for messages: raw continues a text");
+        return false;
+    }
+    if (!chat_messages_read(m, r->values[JSON_FIELD_MESSAGES], r->bytes[JSON_FIELD_MESSAGES])) {
+        chat_json_error(c, "messages", "messages", 0, m->problem);
+        return false;
+    }
+    if (m->system != NULL && c->options->line.locked) {
+        chat_json_error(c, "locked", "messages", 0, locked_text);
+        return false;
+    }
+    return true;
+}
+
+static bool read_logprobs(struct chat *c, const char *value)
+{
+    c->wants_scores = value != NULL;
+    c->n_likeliest = 0;
+    if (value == NULL) {
+        return true;
+    }
+    if (value[0] < '0' || value[0] > '0' + TOKEN_SCORES_MOST || value[1] != '\0') {
+        chat_json_error(c, "value", "logprobs", 0,
+                        "logprobs is how many of the likeliest tokens are wanted: 0 to 5");
+        return false;
+    }
+    c->n_likeliest = (uint32_t)(value[0] - '0');
+    return true;
+}
+
+static bool check_ids(struct chat *c, const char *list)
+{
+    const struct session *s = c->session;
+    uint32_t n;
+    const char *problem = list == NULL ? NULL
+                                       : json_ids_check(list, s->model->image.header->params.vocab,
+                                                        s->context, &n);
+
+    if (problem != NULL) {
+        chat_json_error(c, "value", "ids", 0, problem);
+    }
+    return problem == NULL;
+}
+
+/* Whether the request needs a model that is there. */
+static bool has_model(struct chat *c, const struct json_request *r)
+{
+    static const enum json_field of_models[] = { JSON_FIELD_PROMPT,       JSON_FIELD_RAW,
+                                                 JSON_FIELD_MESSAGES,     JSON_FIELD_IDS,
+                                                 JSON_FIELD_TOKENIZE,     JSON_FIELD_EMBEDDING,
+                                                 JSON_FIELD_CONVERSATION, JSON_FIELD_PLAN };
+
+    for (size_t i = 0; i < sizeof of_models / sizeof of_models[0]; i++) {
+        if (r->values[of_models[i]] != NULL && c->session == NULL) {
+            chat_say_no_model(c->console);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* All that a request of a locked line may have (lock=); a command is looked at where it is run, which has a
+ * list of its own. */
+static bool is_of_locked(enum json_field field)
+{
+    static const uint64_t fields =
+        UINT64_C(1) << JSON_FIELD_ID | UINT64_C(1) << JSON_FIELD_PROMPT |
+        UINT64_C(1) << JSON_FIELD_COMMAND | UINT64_C(1) << JSON_FIELD_RESET |
+        UINT64_C(1) << JSON_FIELD_MESSAGES | UINT64_C(1) << JSON_FIELD_HELLO |
+        UINT64_C(1) << JSON_FIELD_CHECK | UINT64_C(1) << JSON_FIELD_STATS |
+        UINT64_C(1) << JSON_FIELD_CANCEL | UINT64_C(1) << JSON_FIELD_RESEND |
+        UINT64_C(1) << JSON_FIELD_LOGPROBS | UINT64_C(1) << JSON_FIELD_STOP |
+        UINT64_C(1) << JSON_FIELD_N | UINT64_C(1) << JSON_FIELD_TEMP |
+        UINT64_C(1) << JSON_FIELD_TOP_P | UINT64_C(1) << JSON_FIELD_TOP_K |
+        UINT64_C(1) << JSON_FIELD_MIN_P | UINT64_C(1) << JSON_FIELD_REPEAT |
+        UINT64_C(1) << JSON_FIELD_SEED;
+
+    return (fields >> field & 1) != 0;
+}
+
+/* Whether a locked line may have it, as far as its fields say; that is said otherwise. */
+static bool is_allowed(struct chat *c, const struct json_request *r)
+{
+    if (!c->options->line.locked) {
+        return true;
+    }
+    for (unsigned i = 0; i < JSON_N_FIELDS; i++) {
+        if (r->values[i] != NULL && !is_of_locked((enum json_field)i)) {
+            chat_json_error(c, "locked", json_field_name((enum json_field)i), 0, locked_text);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The text in a field that wants a reply, as it would be put. */
+static struct chat_said said_of(const struct chat *c, const struct json_request *r,
+                                enum json_field field)
+{
+    const struct chat_messages *m = &c->messages;
+
+    if (field == JSON_FIELD_MESSAGES) {
+        const struct chat_message *last = &m->list[m->n - 1];
+
+        return (struct chat_said){ .text = last->text,
+                                   .bytes = last->bytes,
+                                   .as_turn = true,
+                                   .system = m->system,
+                                   .system_bytes = m->system != NULL ? strlen(m->system) : 0 };
+    }
+    return (struct chat_said){ .text = r->values[field],
+                               .bytes = r->bytes[field],
+                               .as_turn = field == JSON_FIELD_PROMPT &&
+                                          chat_has_template(c->template),
+                               .system = r->values[JSON_FIELD_SYSTEM],
+                               .system_bytes = r->bytes[JSON_FIELD_SYSTEM] };
+}
+
+/* Before a conversation gives way for it, or is begun anew. */
+static bool fits(struct chat *c, const struct json_request *r)
+{
+    static const enum json_field fields[] = { JSON_FIELD_PROMPT, JSON_FIELD_RAW,
+                                              JSON_FIELD_MESSAGES };
+
+    if (r->values[JSON_FIELD_MESSAGES] != NULL && c->messages.system == NULL) {
+        chat_messages_set_system(c, &c->messages); /* that of an earlier request goes */
+    }
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        struct chat_said said;
+
+        if (r->values[fields[i]] == NULL) {
+            continue;
+        }
+        said = said_of(c, r, fields[i]);
+        if (chat_check_fits(c, &said) == ERR_TOO_LONG) { /* other errors are said when it is put */
+            chat_say_too_long(c, json_field_name(fields[i]));
+            return false;
+        }
+    }
+    return true;
+}
+
+bool chat_json_check(struct chat *c, const struct json_request *r)
+{
+    const char *command = r->values[JSON_FIELD_COMMAND];
+
+    if (r->error != NULL) {
+        chat_json_error(c, r->error, r->field, r->column, r->text);
+        return false;
+    }
+    if (!is_allowed(c, r)) {
+        return false;
+    }
+    if (command != NULL && !chat_is_command(command, strlen(command))) {
+        chat_json_error(c, "value", "command", 0, "a command begins with a slash, as /help does");
+        return false;
+    }
+    if (r->values[JSON_FIELD_CHECK] != NULL && r->values[JSON_FIELD_HELLO] == NULL) {
+        chat_json_error(c, "field", "check", 0, "check is part of hello");
+        return false;
+    }
+    if (!has_model(c, r)) {
+        return false;
+    }
+    if (r->values[JSON_FIELD_SYSTEM] != NULL && c->session != NULL &&
+        !chat_has_template(c->template)) {
+        chat_json_error(c, "value", "system", 0, "the model has no chat template for it");
+        return false;
+    }
+    return (r->values[JSON_FIELD_MESSAGES] == NULL || read_messages(c, r)) &&
+           check_ids(c, r->values[JSON_FIELD_IDS]) &&
+           read_logprobs(c, r->values[JSON_FIELD_LOGPROBS]) &&
+           (r->values[JSON_FIELD_CONVERSATION] == NULL ||
+            can_enter(c, r->values[JSON_FIELD_CONVERSATION])) &&
+           fits(c, r);
+}
