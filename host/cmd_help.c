@@ -1,10 +1,11 @@
 /* `ingot help`: what there is, one command, or all of it for man and for the shell. */
+#include "host/boot_options.h"
 #include "host/commands.h"
 #include "host/manual.h"
 
 struct arguments {
     const char *command;
-    bool man, completion;
+    bool man, completion, boot_options;
 };
 
 static int run(int argc, char **argv)
@@ -20,6 +21,8 @@ static int run(int argc, char **argv)
         manual_print_page(stdout);
     } else if (a.completion) {
         manual_print_completion(stdout);
+    } else if (a.boot_options) {
+        boot_options_print(stdout);
     } else if (a.command == NULL) {
         command_list(stdout);
     } else {
@@ -42,7 +45,12 @@ static const struct command_option completion = {
     .help = "a script that completes commands and options in bash",
     .field = offsetof(struct arguments, completion),
 };
-static const struct command_option *const options[] = { &man, &completion, NULL };
+static const struct command_option boot_options = {
+    .name = "--boot-options",
+    .help = "the options that a board reads when it starts, as the page docs/OPTIONS.md",
+    .field = offsetof(struct arguments, boot_options),
+};
+static const struct command_option *const options[] = { &man, &completion, &boot_options, NULL };
 
 const struct command cmd_help = {
     .name = "help",

@@ -268,6 +268,10 @@ enum err options_set_quoted(struct options *o, const char *name, const char *val
 /* The option of a name; OPTION_COUNT: none. */
 enum option options_of_name(const char *name);
 
+/* What stands in front of an option's "=", and what it takes, as the end of a sentence "NAME takes ...". Both last. */
+const char *options_name(enum option which);
+const char *options_accepts(enum option which);
+
 /* Decimal, such as 12, -0.125 or 1e-3, as the nearest f64 (up to 15 digits and 10^22; a few ulp
  * of f64 beyond) rounded to f32. False: not a number, or beyond f32; *value is left alone. */
 bool options_read_float(const char *text, float *value);

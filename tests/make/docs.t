@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+"""What README and the documents say can be done: every link leads somewhere, every target of make and every command and option
+of `ingot` that they name exists, and pages that a program prints are as it prints them today."""
+
+import glob
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import BUILD, ROOT, Tap
+
+INGOT = os.path.join(BUILD, "host/ingot")
+tap = Tap()
+tracked = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+PAGES = tracked or [os.path.relpath(p, ROOT) for p in glob.glob(ROOT + "/**/*.md", recursive=True)
+                    if "/build/" not in p and "/node_modules/" not in p]
+TEXT = {page: open(os.path.join(ROOT, page), encoding="utf-8").read() for page in PAGES}
+
+
+def run(*words):
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout
+
+
+# ---- links ----
+
+def anchors(text):
+    """As forges make them of headings: small letters, hyphens for spaces, without other signs."""
+    found = {}
+    for heading in re.findall(r"(?m)^#+ +(.+?)\s*$", re.sub(r"(?ms)^```.*?^```", "", text)):
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+        found[name] = found.get(name, -1) + 1
+        if found[name]:
+            found[f"{name}-{found[name]}"] = 0
+    return found
+
+
+def broken_links(page):
+    text = re.sub(r"(?ms)^```.*?^```", "", TEXT[page])
+    text = re.sub(r"`[^`\n]*`", "", text)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+        if not os.path.exists(os.path.join(ROOT, file)):
+            yield f"{page}: {target}"
+        elif anchor and file in TEXT and anchor not in anchors(TEXT[file]):
+            yield f"{page}: {target} has no such heading"
+
+
+links = [line for page in PAGES for line in broken_links(page)]
+tap.ok(len(PAGES) > 40 and not links, f"the links of {len(PAGES)} pages lead somewhere", "\n".join(links))
+
+# ---- commands ----
+BLOCKS = {page: re.findall(r"(?ms)^```(?:sh|shell|bash)?\n(.*?)^```", text) for page, text in TEXT.items()}
+# Old commands stand in these on purpose.
+HISTORY = ("CHANGELOG.md", "docs/EXPERIMENTS.md")
+database = run("make", "-npq", "O=" + BUILD)
+targets = set(re.findall(r"(?m)^([A-Za-z][\w./-]*):(?!=)", database))
+
+
+def code(page):
+    """Lines of code blocks, and what stands between back quotes."""
+    for block in BLOCKS[page]:
+        yield from block.replace("\\\n", " ").split("\n")
+    yield from re.findall(r"`([^`\n]+)`", re.sub(r"(?ms)^```.*?^```", "", TEXT[page]))
+
+
+def unknown_targets(page):
+    for line in code(page):
+        for words in re.findall(r"(?:^|[;&(] ?|^ *[A-Z_]+=\S+ +)make((?: +[^\s;&|)#>]+)+)", re.sub(r"\[[^]]*\]", "", line)):
+            for word in words.split():
+                if re.fullmatch(r"[a-z][a-z-]+", word) and word not in targets and f"{word}:" not in database:
+                    yield f"{page}: make {word}"
+
+
+lost = [line for page in PAGES if page not in HISTORY for line in unknown_targets(page)]
+tap.ok(len(targets) > 50 and not lost, f"each target of make that they name exists ({len(targets)} are known)", "\n".join(lost))
+
+help_of = {}
+
+
+def help_text(command):
+    if command not in help_of:
+        help_of[command] = run(INGOT, "help", command)
+    return help_of[command]
+
+
+commands = set(re.findall(r"(?m)^  ([a-z]+) +\S", run(INGOT, "help")))
+
+
+def unknown_words(page):
+    for line in code(page):
+        for command, words in re.findall(r"(?:^|[ /(`;&|])ingot +([a-z]+)((?: +[^;&|`]+)*)", line.split(" #")[0]):
+            if command not in commands:
+                if re.match(r"(?:build/host/|bin/|\$ |\./)?ingot [a-z]+( --?[a-z]|$)", line.strip()):
+                    yield f"{page}: ingot {command}"
+                continue
+            for option in re.findall(r"(?:^| )(--[a-z][a-z-]*)", words):
+                if option not in ("--help", "--version") and not re.search(rf"{option}\b(?!-)", help_text(command)):
+                    yield f"{page}: ingot {command} {option}"
+
+
+lost = [line for page in PAGES if page not in HISTORY for line in unknown_words(page)]
+tap.ok(len(commands) > 20 and not lost, f"each command and option of ingot that they name exists ({len(commands)} commands)", "\n".join(lost))
+
+# ---- generated pages ----
+tap.ok(run(INGOT, "help", "--boot-options") == TEXT["docs/OPTIONS.md"], "docs/OPTIONS.md is what ingot help --boot-options prints",
+       "write it anew: build/host/ingot help --boot-options >docs/OPTIONS.md")
+rules = re.findall(r'\[OPTION_\w+\] = \{ "(\w+)"', open(os.path.join(ROOT, "runtime/options/options.c"), encoding="utf-8").read())
+listed = re.findall(r"(?m)^\| `(\w+)` \|", TEXT["docs/OPTIONS.md"])
+tap.ok(len(rules) > 50 and sorted(rules) == sorted(listed), f"each of {len(rules)} boot options stands there once",
+       sorted(set(rules) ^ set(listed)))
+tap.done()
