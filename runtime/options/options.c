@@ -131,16 +131,6 @@ static_assert(ACTIONS_A_MINUTE == 120, "the sentence of actions_minute= says so"
 static_assert(OPTION_COUNT < 64, "options.given has a bit for each");
 static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sentences say so");
 
-const char *options_name(enum option which)
-{
-    return options_rules[which].name;
-}
-
-const char *options_accepts(enum option which)
-{
-    return options_rules[which].accepts;
-}
-
 void options_init(struct options *o)
 {
     memset(o, 0, sizeof *o);

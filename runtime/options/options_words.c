@@ -238,3 +238,13 @@ enum err options_set_quoted(struct options *o, const char *name, const char *val
     }
     return apply_word(o, &w, report);
 }
+
+const char *options_name(enum option which)
+{
+    return options_rules[which].name;
+}
+
+const char *options_accepts(enum option which)
+{
+    return options_rules[which].accepts;
+}
