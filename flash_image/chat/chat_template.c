@@ -6,13 +6,8 @@
 #include <time.h>
 
 #include "flash_image/chat/chat_derive.h"
-
-/* ---- the vocabulary -------------------------------------------------------------------------- */
-
-struct text {
-    const char *data;
-    size_t bytes;
-};
+#include "flash_image/chat/chat_vocabulary.h"
+#include "flash_image/source/special_names.h"
 
 /* Empty for NULL. */
 static struct text text_of(const char *s)
@@ -21,48 +16,6 @@ static struct text text_of(const char *s)
         return (struct text){ "", 0 };
     }
     return (struct text){ s, strlen(s) };
-}
-
-static const struct ingot_tokenizer *head_of(const uint8_t *tokenizer)
-{
-    return (const void *)tokenizer;
-}
-
-/* Empty for INGOT_NO_TOKEN. */
-static struct text token_text(const uint8_t *tokenizer, uint32_t id)
-{
-    const struct ingot_tokenizer *head = head_of(tokenizer);
-    const uint32_t *offsets = (const void *)(tokenizer + head->text_offsets);
-    struct text t = { "", 0 };
-
-    if (id < head->n_tokens) {
-        t.data = (const char *)tokenizer + head->text + offsets[id];
-        t.bytes = offsets[id + 1] - offsets[id];
-    }
-    return t;
-}
-
-static unsigned token_type(const uint8_t *tokenizer, uint32_t id)
-{
-    return tokenizer[head_of(tokenizer)->types + id] & INGOT_TOKEN_TYPE;
-}
-
-/* The control or USER token with this text, or INGOT_NO_TOKEN. */
-static uint32_t find_special(const uint8_t *tokenizer, const char *text, size_t bytes)
-{
-    for (uint32_t id = 0; id < head_of(tokenizer)->n_tokens; id++) {
-        unsigned type = token_type(tokenizer, id);
-        struct text t;
-
-        if (type != INGOT_TOKEN_CONTROL && type != INGOT_TOKEN_USER) {
-            continue;
-        }
-        t = token_text(tokenizer, id);
-        if (t.bytes == bytes && memcmp(t.data, text, bytes) == 0) {
-            return id;
-        }
-    }
-    return INGOT_NO_TOKEN;
 }
 
 /* ---- the section ----------------------------------------------------------------------------- */
@@ -109,9 +62,9 @@ static size_t spell(const uint8_t *tokenizer, const char *s, char *out, size_t r
         struct text one = { t.data + i, 1 };
 
         if (t.data[i] == CHAT_BOS[0]) {
-            one = token_text(tokenizer, head->bos);
+            one = chat_token_text(tokenizer, head->bos);
         } else if (t.data[i] == CHAT_EOS[0]) {
-            one = token_text(tokenizer, head->eos);
+            one = chat_token_text(tokenizer, head->eos);
         }
         for (size_t k = 0; k < one.bytes && n < room; k++) {
             out[n++] = one.data[k];
@@ -264,8 +217,8 @@ static enum err put_own(struct build *b, const struct source_text *text,
         snprintf(sentence, CHAT_SENTENCE_BYTES, "out of memory");
         return ERR_NO_SPACE;
     }
-    p->bos = as_jinja(token_text(b->tokenizer, head->bos));
-    p->eos = as_jinja(token_text(b->tokenizer, head->eos));
+    p->bos = as_jinja(chat_token_text(b->tokenizer, head->bos));
+    p->eos = as_jinja(chat_token_text(b->tokenizer, head->eos));
     p->now = given ? now : NULL;
     if (!probe_open(p, text->data, text->bytes)) {
         e = refuse_own(b, sentence, p->problem);
@@ -304,32 +257,21 @@ static void put_stop(struct build *b, uint32_t id)
     }
 }
 
-/* The families' names for the end of a turn or of everything. */
+/* The families' names for the end of a turn or of everything, and what the template itself writes at the
+ * end of a reply. */
 static void put_stops(struct build *b, const struct chat_request *r)
 {
-    static const char *const ends[] = {
-        "<|im_end|>",
-        "<|eot_id|>",
-        "<|eom_id|>",
-        "<end_of_turn>",
-        "<|end|>",
-        "<|endoftext|>",
-        "<|end_of_text|>",
-        "<|eot|>",
-        "<|end_of_turn|>",
-        "<end_of_utterance>",
-        "<\xef\xbd\x9c"
-        "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>",
-    };
     const struct ingot_tokenizer *head = head_of(b->tokenizer);
+    const char *end;
 
     put_stop(b, head->eos);
     put_stop(b, head->eot);
     for (uint32_t i = 0; i < r->n_stops; i++) {
         put_stop(b, r->stops[i]);
     }
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        put_stop(b, find_special(b->tokenizer, ends[i], strlen(ends[i])));
+    put_stop(b, chat_end_of_turn((const uint8_t *)b->head, b->tokenizer));
+    for (size_t i = 0; (end = special_end_name(i)) != NULL; i++) {
+        put_stop(b, chat_find_special(b->tokenizer, end, strlen(end)));
     }
 }
 
@@ -375,99 +317,4 @@ enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_
     put_stops(&b, r);
     *bytes = sizeof *b.head + b.bytes;
     return e;
-}
-
-/* ---- claims on the vocabulary ---------------------------------------------------------------- */
-
-/* The strings that mark turns follow each other. */
-static struct text markers_of(const uint8_t *chat)
-{
-    const struct ingot_chat *head = (const void *)chat;
-    struct text t = { (const char *)(head + 1) + head->bytes[INGOT_CHAT_NAME], 0 };
-
-    for (unsigned i = INGOT_CHAT_OPENING; i <= INGOT_CHAT_REPLY_SUFFIX; i++) {
-        t.bytes += head->bytes[i];
-    }
-    return t;
-}
-
-/* With the block that stands where no system prompt is given. */
-static struct text own_block_of(const uint8_t *chat)
-{
-    const struct ingot_chat *head = (const void *)chat;
-    struct text t = { (const char *)(head + 1), 0 };
-
-    for (unsigned i = 0; i < INGOT_CHAT_SYSTEM; i++) {
-        t.data += head->bytes[i];
-    }
-    if ((head->flags & INGOT_CHAT_SYSTEM_WHOLE) != 0) {
-        t.bytes = head->bytes[INGOT_CHAT_SYSTEM];
-    }
-    return t;
-}
-
-static bool is_marker(struct text token, struct text markers)
-{
-    return token.bytes >= 3 && (token.data[0] == '<' || token.data[0] == '[') &&
-           (token.data[token.bytes - 1] == '>' || token.data[token.bytes - 1] == ']') &&
-           memmem(markers.data, markers.bytes, token.data, token.bytes) != NULL;
-}
-
-static void make_control(uint8_t *tokenizer, uint32_t id)
-{
-    struct ingot_tokenizer *head = (void *)tokenizer;
-    uint32_t *sorted = (void *)(tokenizer + head->sorted);
-    uint8_t *type = tokenizer + head->types + id;
-
-    *type = (uint8_t)((*type & ~INGOT_TOKEN_TYPE) | INGOT_TOKEN_CONTROL);
-    for (uint32_t i = 0; i < head->n_sorted; i++) {
-        if (sorted[i] == id) {
-            memmove(sorted + i, sorted + i + 1, (head->n_sorted - i - 1) * sizeof *sorted);
-            sorted[--head->n_sorted] = 0;
-            return;
-        }
-    }
-}
-
-/* The control token that a reply's suffix begins with, but for spaces. */
-static uint32_t end_of_turn(const uint8_t *chat, const uint8_t *tokenizer)
-{
-    const struct ingot_chat *head = (const void *)chat;
-    struct text markers = markers_of(chat);
-    const char *s = markers.data + markers.bytes - head->bytes[INGOT_CHAT_REPLY_SUFFIX];
-    const char *end = markers.data + markers.bytes;
-    size_t bytes = 0;
-
-    while (s < end && *s == ' ') {
-        s++;
-    }
-    while (s + bytes < end && s[bytes] != '>') {
-        bytes++;
-    }
-    if (s + bytes == end) {
-        return INGOT_NO_TOKEN;
-    }
-    return find_special(tokenizer, s, bytes + 1);
-}
-
-void chat_template_claim(const uint8_t *chat, uint8_t *tokenizer)
-{
-    struct ingot_tokenizer *head = (void *)tokenizer;
-    struct text markers = markers_of(chat), block = own_block_of(chat);
-
-    if (head->eot == INGOT_NO_TOKEN) {
-        uint32_t id = end_of_turn(chat, tokenizer);
-
-        if (id != head->eos) {
-            head->eot = id;
-        }
-    }
-    for (uint32_t id = 0; id < head->n_tokens; id++) {
-        struct text token = token_text(tokenizer, id);
-
-        if (token_type(tokenizer, id) == INGOT_TOKEN_USER &&
-            (is_marker(token, markers) || is_marker(token, block))) {
-            make_control(tokenizer, id);
-        }
-    }
 }

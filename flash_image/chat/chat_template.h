@@ -30,7 +30,8 @@ enum err chat_template_build(const struct chat_request *r, uint8_t section[CHAT_
 
 /* In a tokenizer section under construction: the token that ends a turn, where the vocabulary
  * names none, and the markers of the chat section's strings made control tokens where the
- * vocabulary has them as USER ones, which users' text could form. */
+ * vocabulary has them as USER or NORMAL ones, which users' text could form. Merges that give one are left
+ * out; NORMAL tokens that mark thoughts become USER ones. */
 void chat_template_claim(const uint8_t *chat, uint8_t *tokenizer);
 
 #endif

@@ -49,6 +49,7 @@ static const char *const numbers[N_NUMBERS] = {
     [N_EOS] = "tokenizer.ggml.eos_token_id",
     [N_UNK] = "tokenizer.ggml.unknown_token_id",
     [N_EOT] = "tokenizer.ggml.eot_token_id",
+    [N_EOM] = "tokenizer.ggml.eom_token_id",
     [N_ADD_BOS] = "tokenizer.ggml.add_bos_token",
     [N_ADD_EOS] = "tokenizer.ggml.add_eos_token",
     [N_ADD_SPACE] = "tokenizer.ggml.add_space_prefix",

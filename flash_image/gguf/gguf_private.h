@@ -86,6 +86,7 @@ enum gguf_number {
     N_EOS,
     N_UNK,
     N_EOT,
+    N_EOM,
     N_ADD_BOS,
     N_ADD_EOS,
     N_ADD_SPACE,

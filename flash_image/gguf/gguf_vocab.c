@@ -92,6 +92,9 @@ static void read_common(struct gguf *g, bool add_bos)
     v->eos = token_id(g, N_EOS);
     v->unk = token_id(g, N_UNK);
     v->eot = token_id(g, N_EOT);
+    if (token_id(g, N_EOM) != INGOT_NO_TOKEN) { /* the end of a message, as to a tool */
+        v->stops[v->n_stops++] = token_id(g, N_EOM);
+    }
     if (v->bos != INGOT_NO_TOKEN) {
         v->flags |= flag_of(g, N_ADD_BOS, add_bos, INGOT_ADD_BOS);
     }

@@ -118,6 +118,38 @@ static enum err take_buffers(struct writer *w, uint64_t tokenizer_bytes, uint8_t
     return ERR_OK;
 }
 
+/* Say which tokens the file types as text and the model uses as markers: a fault of the conversion. */
+static void remark_types(const struct source *s, const uint8_t *tokenizer)
+{
+    const struct ingot_tokenizer *head = (const void *)tokenizer;
+    struct source_cursor c = { NULL, 0 };
+    struct source_token t;
+    char names[160] = "";
+    size_t used = 0;
+    uint32_t n = 0;
+
+    while (source_next_token(&s->vocab, &c, &t)) {
+        unsigned type = tokenizer[head->types + c.id - 1] & INGOT_TOKEN_TYPE;
+        size_t room = sizeof names - used;
+
+        if (type == INGOT_TOKEN_CONTROL && t.type == INGOT_TOKEN_NORMAL && t.bytes > 0) {
+            n++;
+            if (t.bytes + 3 < room) {
+                used += (size_t)snprintf(names + used, room, "%s%.*s", used > 0 ? ", " : "",
+                                         (int)t.bytes, (const char *)t.text);
+            }
+        }
+    }
+    if (n > 0) {
+        fprintf(
+            stderr,
+            "%s: %u %s that the file types as normal text %s taken as %s (%s): the conversion is "
+            "at fault\n",
+            s->path, n, plural(n, "token", "tokens"), plural(n, "is", "are"),
+            plural(n, "a marker", "markers"), names);
+    }
+}
+
 enum err pack_chat(struct source *s, const struct pack_options *o, uint8_t *tokenizer,
                    uint8_t chat[CHAT_MOST_BYTES], size_t *bytes)
 {
@@ -136,6 +168,9 @@ enum err pack_chat(struct source *s, const struct pack_options *o, uint8_t *toke
         fprintf(stderr, "%s: %s\n", s->path, sentence);
     }
     chat_template_claim(chat, tokenizer);
+    if (!o->quiet && s->vocab.layout == SOURCE_GGUF_VOCAB) {
+        remark_types(s, tokenizer);
+    }
     return ERR_OK;
 }
 

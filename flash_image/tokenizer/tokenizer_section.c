@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "flash_image/source/special_names.h"
 #include "flash_image/tokenizer/tokenizer_build.h"
 #include "kernels/ref/scalar.h"
 
@@ -74,33 +75,27 @@ static int byte_of(const uint8_t *text, uint32_t bytes)
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
-static bool is_between(const struct source_token *t, const char *start, const char *end)
+/* A token that ends a reply by its number, and is written as a marker is: not a line feed or a word. */
+static bool is_stop(const struct source_vocab *v, uint32_t id, const struct source_token *t)
 {
-    size_t a = strlen(start), b = strlen(end);
+    uint8_t first = t->bytes >= 3 ? t->text[0] : 0;
 
-    return t->bytes > a + b && memcmp(t->text, start, a) == 0 &&
-           memcmp(t->text + t->bytes - b, end, b) == 0;
+    for (uint32_t i = 0; (first == '<' || first == '[') && i < v->n_stops; i++) {
+        if (v->stops[i] == id) {
+            return true;
+        }
+    }
+    return false;
 }
 
-static bool is_text(const struct source_token *t, const char *text)
-{
-    return t->bytes == strlen(text) && memcmp(t->text, text, t->bytes) == 0;
-}
-
-/* Written like a separator of turns, in the families that have one. */
-static bool looks_like_control(const struct source_token *t)
-{
-    return is_between(t, "<|", "|>") || is_between(t, "<\xef\xbd\x9c", "\xef\xbd\x9c>") ||
-           is_text(t, "<start_of_turn>") || is_text(t, "<end_of_turn>") || is_text(t, "[INST]") ||
-           is_text(t, "[/INST]");
-}
-
-/* Converters have marked these tokens as user-defined, which any text may form. But the end of a
- * turn or a text must be a control token. */
+/* Converters have typed markers as user-defined or as normal tokens, which any text may form. They are
+ * control tokens, and so are the ends of a turn and of a text. */
 static uint32_t token_type(const struct source_vocab *v, uint32_t id, const struct source_token *t)
 {
+    bool plain = t->type == 0 || t->type == INGOT_TOKEN_NORMAL || t->type == INGOT_TOKEN_USER;
+
     if (id == v->bos || id == v->eos || id == v->eot ||
-        (t->type == INGOT_TOKEN_USER && looks_like_control(t))) {
+        (plain && (special_name_is_marker((const char *)t->text, t->bytes) || is_stop(v, id, t)))) {
         return INGOT_TOKEN_CONTROL;
     }
     if (t->type == 0) { /* GGUF's "undefined" */

@@ -1,0 +1,31 @@
+/* A vocabulary as the chat section needs it: texts of tokens, and which of them are markers of turns. Shared by
+ * the files of the chat section alone. */
+#ifndef INGOT_FLASH_IMAGE_CHAT_VOCABULARY_H
+#define INGOT_FLASH_IMAGE_CHAT_VOCABULARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flash_image/format.h"
+
+struct text {
+    const char *data;
+    size_t bytes;
+};
+
+static inline const struct ingot_tokenizer *head_of(const uint8_t *tokenizer)
+{
+    return (const void *)tokenizer;
+}
+
+/* Empty for INGOT_NO_TOKEN. */
+struct text chat_token_text(const uint8_t *tokenizer, uint32_t id);
+
+/* The control or USER token with this text, or INGOT_NO_TOKEN. */
+uint32_t chat_find_special(const uint8_t *tokenizer, const char *text, size_t bytes);
+
+/* The token that the suffix of a reply begins with, but for spaces: a special one, or one that is written as
+ * markers are and that the file does not type so. INGOT_NO_TOKEN: it begins with none. */
+uint32_t chat_end_of_turn(const uint8_t *chat, const uint8_t *tokenizer);
+
+#endif
