@@ -13,6 +13,9 @@ const NO_SERIAL = "This browser has no Web Serial: take Chromium, Chrome or Edge
 const NOBODY = "Has it power and a card with a model? Is its TX at the adapter's RX, and the other way round? Is “Baud of the line” in the settings its rate? The Terminal shows what comes.";
 const AWAY = "Plug it in and give it power: the server notices by itself.";
 const NEWS_MS = 1000, LOOK_MS = 4000; // after a reply; while nothing happens
+const FORGOTTEN = "The conversation is longer than the model can take: what stands above this line is not told to it any more.";
+const FROM_LINK = "The message came with a link. It is sent when you press Send.";
+const LINK_MOST = 2000; // characters
 const UNPLUGGED = "Plug it in, wait until it has started, and press “Connect a board”.";
 
 const settings = () => ({ temp: +$("temp").value, top_p: +$("top_p").value, n: +$("n").value, system: $("system").value.trim() });
@@ -20,12 +23,49 @@ const party = () => board?.ready && !board.gone ? board : board ? null : server;
 
 // ---- a conversation
 
-function fresh() {
-  messages = [];
+function welcome() {
   const to = party();
   if (to) empty(to === server ? server.what() : ON_A_BOARD, [make("p", {}, "Ask it something.")], SUGGESTIONS, ask);
   else if (!("serial" in navigator)) empty(ON_A_BOARD, [make("p", {}, NO_SERIAL)], []);
   else empty(ON_A_BOARD, [make("ol", {}, ...STEPS.map(s => make("li", {}, s)))], []);
+}
+
+function fresh() {
+  messages = [];
+  keepTalk(party());
+  welcome();
+}
+
+// ---- a conversation stays in its tab when the page is loaded again, for the same model
+
+const TALK = "ingot.talk";
+const holder = to => to instanceof Board ? { by: "board", model: words(to.ready?.model) } : { by: "server", model: server?.model ?? "" };
+
+function keepTalk(to) {
+  try {
+    if (messages.length) sessionStorage.setItem(TALK, JSON.stringify({ ...holder(to), messages }));
+    else sessionStorage.removeItem(TALK);
+  } catch { /* it goes with the page */ }
+}
+
+/** The conversation that was kept; null: there is none. */
+function keptTalk() {
+  let t = null;
+  try { t = JSON.parse(sessionStorage.getItem(TALK)); } catch { /* there is none */ }
+  const all = list(t?.messages).map(m => ({ role: m.role === "user" ? "user" : "assistant", content: words(m.content) }));
+  return all.length ? { by: t.by, model: t.model, messages: all } : null;
+}
+
+/** It goes on. A question whose reply was on its way is in the field again. False: none was kept, or it was had with another. */
+function takeUpTalk(to) {
+  const t = keptTalk(), now = holder(to);
+  if (!t || messages.length || t.by !== now.by || t.model !== now.model) return false;
+  const open = t.messages.at(-1).role === "user" ? t.messages.pop() : null;
+  messages = t.messages;
+  if (!talk.querySelector(".said")) for (const m of messages) show(m.role === "user" ? "mine" : "its", m.content);
+  if (open && !text.value) fill(open.content);
+  keepTalk(to);
+  return true;
 }
 
 function working(on) {
@@ -46,6 +86,7 @@ async function ask(question) {
   let said = "";
   box.querySelector("p").append(line);
   messages.push({ role: "user", content: question });
+  keepTalk(to);
   busy = to;
   working(true);
   try {
@@ -56,16 +97,22 @@ async function ask(question) {
       sentences.take(more);
       follow();
     }, settings(), first, messages);
+    messages.splice(0, f.forgotten ?? 0);
+    if (f.forgotten) talk.insertBefore(make("div", { class: "note" }, FORGOTTEN), box.previousElementSibling);
     const cut = { length: ", cut at the limit", limit: ", cut at the limit", stopped: ", stopped", context: ", the context is full", circle: ", it repeated itself" }[f.end] ?? "";
     box.append(make("small", {}, `${f.tokens ?? "–"} tokens${f.rate ? `, ${f.rate} tokens/s` : ""}${f.by ? `, ${f.by}` : ""}${cut}`));
     figures(f, to === server ? server.store() : "card");
   } catch (e) {
     if (e.name === "AbortError") box.append(make("small", {}, "stopped"));
-    else show("error", e.message, to.gone ? UNPLUGGED : to === server && server.boards.length && !server.boards[0]?.there ? AWAY : undefined);
+    else {
+      show("error", e.message, to.gone ? UNPLUGGED : to === server && server.boards.length && !server.boards[0]?.there ? AWAY : undefined);
+      if (!said && !text.value) fill(question); // to be shortened, or sent again
+    }
   }
   sentences.end();
   if (!said) { messages.pop(); box.remove(); }
   else messages.push({ role: "assistant", content: said });
+  keepTalk(to);
   box.classList.remove("busy");
   busy = null;
   working(false);
@@ -91,6 +138,11 @@ async function look(models) {
   }
 }
 let waiting = null; // a question that came while the figures were asked for
+
+function fill(question) {
+  text.value = question;
+  fit();
+}
 
 function submit(question) {
   if (!question) return;
@@ -157,7 +209,7 @@ function connected() {
   if (there) $("boards-box").hidden = true;
   if (!there) for (const id of ["memory-box", "plan-box", "models-box"]) $(id).hidden = true;
   if (there && board.ready) state(named(`${label(board.ready.board, 40) || "a board"}, `, model || "no model"), Boolean(model));
-  if (there && board.ready && model !== shownModel) { shownModel = model; fresh(); }
+  if (there && board.ready && model !== shownModel) { shownModel = model; takeUpTalk(board) || fresh(); }
 }
 
 async function connect() {
@@ -250,8 +302,10 @@ async function choose(name) {
 // ---- what is pressed
 
 $("ask").addEventListener("submit", e => { e.preventDefault(); submit(text.value.trim()); });
-text.addEventListener("keydown", e => { if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); $("ask").requestSubmit(); } });
-text.addEventListener("input", () => { text.style.height = ""; text.style.height = text.scrollHeight + 2 + "px"; });
+// A key that is held since before this page was there (repeat) sends nothing.
+text.addEventListener("keydown", e => { if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); if (!e.repeat) $("ask").requestSubmit(); } });
+function fit() { text.style.height = ""; text.style.height = text.scrollHeight + 2 + "px"; }
+text.addEventListener("input", fit);
 document.addEventListener("keydown", e => {
   if (e.key !== "Escape" || !$("terminal").hidden) return;
   quiet();
@@ -277,7 +331,7 @@ for (const id of ["temp", "top_p", "n", "system", "baud", "fast"]) {
 }
 $("speak").checked = kept.get("speak") === "1";
 $("speak").addEventListener("change", () => { kept.set("speak", $("speak").checked ? "1" : ""); if (!$("speak").checked) quiet(); });
-$("token").addEventListener("change", () => server?.open().then(() => look(), e => state(e.message, false)));
+$("token").addEventListener("change", () => server && openServer().catch(e => state(e.message, false)));
 
 for (const kind of ["dragover", "dragleave", "drop"]) {
   document.addEventListener(kind, e => {
@@ -291,9 +345,21 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
 $("serial").hidden = !("serial" in navigator);
 for (const [kind, there] of [["server", server], ["serial", "serial" in navigator], ["speech", canSpeak]]) if (!there) document.querySelectorAll(".of-" + kind).forEach(e => { e.hidden = true; });
 listen($("mic"), heard => { text.value = heard; $("ask").requestSubmit(); });
+
+/** #ask=TEXT behind the address fills the field. Any site can link here, so nothing is sent: a person reads it and presses Send. The address
+ * is looked at once, when the page is loaded: who opened the page can change its address later, while somebody types. */
+function fillFromAddress() {
+  const linked = words(new URLSearchParams(location.hash.slice(1)).get("ask")).trim().replace(/\s*\n\s*/g, "\n").slice(0, LINK_MOST);
+  if (!linked) return;
+  try { history.replaceState(null, "", location.pathname + location.search); } catch { /* then a reload fills the field again */ }
+  fill(linked);
+  announce(FROM_LINK);
+}
+
+const openServer = () => server.open().then(() => { takeUpTalk(server); return look(); });
 connected();
-fresh();
-// A question behind #ask= is asked at once, for bookmarks and scripts.
-const firstQuestion = new URLSearchParams(location.hash.slice(1)).get("ask");
+welcome();
+if (!server) for (const m of keptTalk()?.messages ?? []) show(m.role === "user" ? "mine" : "its", m.content); // it goes on when its board is connected
+fillFromAddress();
 if (server) setInterval(() => { if (!document.hidden && !busy && !board && server.model) look(); }, LOOK_MS); // boards come and go
-if (server) server.open().then(() => firstQuestion ? ask(firstQuestion) : look()).catch(e => { state(e.message, false); show("error", e.message); });
+if (server) openServer().catch(e => { state(e.message, false); show("error", e.message); });

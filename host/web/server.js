@@ -1,7 +1,11 @@
 "use strict";
 // `ingot serve`, where this page comes from: replies by OpenAI's API, and what the server counts.
 
+const FULL = 0.75; // of the context: the next reply would have little room
+const half = n => Math.max(2, n >> 2 << 1); // of n messages, questions with their replies
+
 class Server {
+  full = false;
   boards = []; // of /boards, as it says them
   shown = null; // the line of the one whose memory is drawn
   away = false;
@@ -29,14 +33,25 @@ class Server {
     else state(named(`${there.length === n ? n : `${there.length} of ${n}`} boards, `, this.model), true);
   }
 
+  /** The answer to messages, without any that are too many: the older half is left out, and again, until the server takes the rest. */
+  async post(settings, messages) {
+    const system = settings.system ? [{ role: "system", content: settings.system }] : [];
+    for (let forgotten = this.full && messages.length > 2 ? half(messages.length) : 0, first = null; ;) {
+      const r = await fetch("v1/chat/completions", { method: "POST", headers: this.headers(), signal: this.abort.signal,
+        body: JSON.stringify({ messages: [...system, ...messages.slice(forgotten)], temperature: settings.temp, top_p: settings.top_p, max_tokens: settings.n, stream: true, stream_options: { include_usage: true } }) })
+        .catch(e => { throw e.name === "AbortError" ? e : new Error("the server does not answer: does it still run?"); });
+      if (r.ok) return { r, forgotten };
+      first ??= words((await r.json().catch(() => ({}))).error?.message) || `the server says ${r.status}`;
+      if (messages.length - forgotten < 3 || (r.status !== 400 && r.status !== 413)) throw new Error(first);
+      forgotten += half(messages.length - forgotten);
+    }
+  }
+  /** forgotten: how many of the first messages are not told to the model any more. */
   async reply(text, put, settings, first, messages) {
-    const start = performance.now(), all = [...(settings.system ? [{ role: "system", content: settings.system }] : []), ...messages];
+    const start = performance.now();
     let began = 0, usage = {}, made = {}, end = "";
     this.abort = new AbortController();
-    const r = await fetch("v1/chat/completions", { method: "POST", headers: this.headers(), signal: this.abort.signal,
-      body: JSON.stringify({ messages: all, temperature: settings.temp, top_p: settings.top_p, max_tokens: settings.n, stream: true, stream_options: { include_usage: true } }) })
-      .catch(e => { throw e.name === "AbortError" ? e : new Error("the server does not answer: does it still run?"); });
-    if (!r.ok) throw new Error(words((await r.json().catch(() => ({}))).error?.message) || `the server says ${r.status}`);
+    const { r, forgotten } = await this.post(settings, messages);
     for await (const e of this.events(r)) {
       if (e.error) throw new Error(words(e.error.message) || "the server says that it failed");
       const choice = list(e.choices)[0], piece = words(choice?.delta?.content);
@@ -47,7 +62,8 @@ class Server {
     }
     this.shown = typeof made.line === "string" ? made.line : null;
     const taken = number(made.context_tokens), limit = number(made.context_limit_tokens);
-    return { tokens: number(usage.completion_tokens), rate: number(made.decode_tokens_per_s), first: began ? +((began - start) / 1000).toFixed(2) : undefined, cached: number(usage.prompt_tokens_details?.cached_tokens),
+    this.full = taken > FULL * limit;
+    return { forgotten, tokens: number(usage.completion_tokens), rate: number(made.decode_tokens_per_s), first: began ? +((began - start) / 1000).toFixed(2) : undefined, cached: number(usage.prompt_tokens_details?.cached_tokens),
       card: number(made.card_mb_per_s), stalled: number(made.stalled_percent), warm: number(made.temperature_c), context: taken === undefined ? "" : limit ? `${taken} of ${limit}` : `${taken} tokens`, end,
       by: this.boards.length > 1 ? this.name(this.boards.find(b => b.line === this.shown)) : "" };
   }

@@ -150,6 +150,65 @@ class Elsewhere(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b"<!doctype html><title>elsewhere</title>")
 
 
+# A link fills the field, and whoever made it sends nothing.
+def asked(of):
+    """How many requests the server has ended, and has at work."""
+    counts = dict(re.findall(r"^ingot_(requests_\w+) (\d+)$", of.get("/metrics")[2].decode(), re.M))
+    return sum(int(counts[k]) for k in ("requests_total", "requests_running", "requests_waiting"))
+
+
+linked = Server("--temp", "0", "--ctx", "160")
+address = f"http://127.0.0.1:{linked.port}/"
+field = "document.getElementById('text').value"
+window = browser.Browser()
+atexit.register(window.end)
+window.go(address + "#ask=What%20is%207%20plus%208%3F%0A%0A%0Ax%E2%80%AEy")
+tap.ok(window.check("server.boards.length === 1") and window.value(field) == "What is 7 plus 8?\nx\ufffdy", "#ask= fills the field", window.value(field))
+window.value("location.hash = '#ask=Another', new Promise(go => setTimeout(go, 500))")
+tap.ok(asked(linked) == 0 and window.value("document.querySelectorAll('.said').length") == 0 and "Another" not in window.value(field), "and sends nothing, nor does an address that changes later",
+       (asked(linked), window.value("document.body.innerText")))
+window.value("dispatchEvent(new MessageEvent('message', { data: 'Hello', origin: 'http://evil.example' })), name = 'Hello', dispatchEvent(new StorageEvent('storage', { key: 'ingot.talk', newValue: 'Hello' })),"
+             "dispatchEvent(new HashChangeEvent('hashchange')), dispatchEvent(new PopStateEvent('popstate', { state: 'Hello' })), text.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', repeat: true, bubbles: true })),"
+             "new Promise(go => setTimeout(go, 300))")
+tap.ok(asked(linked) == 0, "nor do messages, names, storage, and a key that was held before", asked(linked))
+window.value("document.getElementById('text').value = ''")
+window.go(address + "#ask=What%20is%207%20plus%208%3F")
+window.go(address + "?ask=Hello&prompt=Hello#ask=What%20is%207%20plus%208%3F")
+window.value("document.getElementById('temp').value = 0")
+tap.ok(window.check("server.boards.length === 1") and window.value(field) == "What is 7 plus 8?" and asked(linked) == 0, "only what stands behind # is looked at", window.value(field))
+window.press("Enter")
+tap.ok(window.check(said(0)) and window.value(said(0)) == want("What is 7 plus 8?", "--ctx", "160") and asked(linked) == 1, "Enter sends it", window.value(said(0)))
+
+# The context is full: the page goes on, and loaded again it has the conversation.
+for i in range(9):
+    window.check("!busy")
+    window.type(f"Tell me a story about a dog and {i} cats.")
+    window.press("Enter")
+    if not window.check(f"{said(i + 1)} && !busy"):
+        break
+errors = window.value("document.querySelectorAll('.said.error').length")
+told = window.value("messages.length")
+tap.ok(errors == 0 and window.value("document.querySelectorAll('.said.its').length") == 10 and told < 20 and "not told to it any more" in window.value("document.getElementById('talk').innerText"),
+       "a conversation that is longer than the context goes on", (errors, told, window.value("document.body.innerText")))
+window.type("word " * 400)
+window.press("Enter")
+tap.ok(window.check("document.querySelectorAll('.said.error').length === 1 && !busy") and window.value(field).startswith("word word"), "a message that is too long is in the field again", window.value(field)[:40])
+window.value("document.getElementById('text').value = ''")
+before = window.value("[messages.length, messages.at(-1).content]")
+window.call("Page.reload")
+tap.ok(window.check("document.readyState === 'complete' && typeof server === 'object' && server.boards.length === 1 && messages.length > 0") and window.value("[messages.length, messages.at(-1).content]") == before and
+       window.value("document.querySelectorAll('.said').length") == before[0], "the page loaded again has the conversation", (before, window.value("document.body.innerText")))
+window.type("What is 7 plus 8?")
+window.press("Enter")
+tap.ok(window.check("messages.length > 1 && !busy && document.querySelectorAll('.said.error').length === 0 && messages.at(-1).role === 'assistant' && messages.at(-2).content === 'What is 7 plus 8?'"), "and goes on with it",
+       window.value("document.body.innerText"))
+window.value("document.getElementById('fresh').click()")
+window.call("Page.reload")
+tap.ok(window.check("document.readyState === 'complete' && typeof server === 'object' && server.boards.length === 1") and window.value("document.querySelectorAll('.said').length") == 0, "a new conversation forgets it")
+tap.ok(all("400" in s for s in window.said), "no other error in the browser's log", window.said)
+window.end()
+linked.process.kill()
+
 other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
 threading.Thread(target=other.serve_forever, daemon=True).start()
 victim = Server("--temp", "0")
@@ -166,6 +225,16 @@ got = window.value(f"""(async () => {{
 }})()""")
 metrics = victim.get("/metrics")[2].decode()
 tap.ok(got in ("refused,refused,opaque0,refused,refused", "refused,refused,refused,refused,refused") and "ingot_requests_total 0" in metrics, "a hostile page reaches nothing", (got, metrics[:300]))
+got = window.value(f"""(async () => {{
+  const w = window.open('http://127.0.0.1:{victim.port}/#ask=Hello', 'Hello');
+  for (let i = 0; i < 20; i++) {{
+    await new Promise(go => setTimeout(go, 100));
+    for (const data of ['Hello', {{ ask: 'Hello' }}, {{ prompt: 'Hello' }}]) w?.postMessage(data, '*');
+    if (w && i > 10) w.location = 'http://127.0.0.1:{victim.port}/#ask=' + i;
+  }}
+  return !!w;
+}})()""")
+tap.ok(got and asked(victim) == 0, "nor does it through a window of the page that it opens", (got, asked(victim)))
 window.end()
 victim.process.kill()
 
