@@ -67,7 +67,8 @@ static bool reply_to(struct host_app *h, const struct host_args *args, const str
     if (args->trace != NULL) {
         trace_start(trace);
     }
-    e = chat_reply(&h->app.chat, prompt->bytes, prompt->n_bytes, true);
+    e = chat_reply_said(&h->app.chat, prompt->bytes, prompt->n_bytes, true,
+                        host_prompt_is_read(args) ? 0 : prompt->n_bytes);
     if (args->trace != NULL && !write_trace(h, args, trace)) {
         return false;
     }

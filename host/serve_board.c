@@ -64,6 +64,7 @@ static void greet(struct board *b)
     static const char hello[] = "{\"hello\":2}\n";
 
     (void)serial_send(&b->line, hello, sizeof hello - 1);
+    b->knows_said = false;
     b->held = true; /* by whoever was there before: it is told anew */
     b->asked_ms = serial_millis();
     serve_pool_set_phase(b, GREETING);
@@ -224,6 +225,8 @@ static void take_line(void *context, char *line, size_t bytes)
     b->starts = e.kind == BOARD_OTHER;
     if (e.kind == BOARD_READY) {
         take_ready(b, &e);
+    } else if (b->phase == GREETING && e.kind == BOARD_HELLO) {
+        b->knows_said = e.knows_said;
     } else if (b->phase == GREETING && e.kind == BOARD_DONE && e.id == 0) {
         if (b->was_there) {
             serve_board_say(b, "the board is back");
@@ -249,10 +252,12 @@ static void take_line(void *context, char *line, size_t bytes)
 static bool write_request(struct board *b, struct serve_error *e)
 {
     const struct serve_request *q = &b->work->job->request;
+    struct serve_request request = *q; /* its texts are those of the job */
     struct serve_text out = { .n = 0 };
     size_t longest;
     bool good = true;
 
+    request.unmarked = !b->knows_said;
     pthread_mutex_lock(&serve_pool.lock);
     b->id = ++serve_pool.next_id;
     pthread_mutex_unlock(&serve_pool.lock);
@@ -260,7 +265,7 @@ static bool write_request(struct board *b, struct serve_error *e)
         b->left += board_grammar_write(&out, q, b->id);
         b->held = q->grammar != NULL;
     }
-    board_request_write(&out, q, b->id, &longest);
+    board_request_write(&out, &request, b->id, &longest);
     if (longest > b->line_limit) {
         good = serve_refuse(e, 400, "messages", "context_length_exceeded",
                             "it is longer than the board's line takes: shorten it");

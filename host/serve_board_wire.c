@@ -44,7 +44,7 @@ static enum board_event_kind kind_of(const char *event)
                   { "error", BOARD_ERROR },         { "usage", BOARD_USAGE },
                   { "embedding", BOARD_EMBEDDING }, { "done", BOARD_DONE },
                   { "plan", BOARD_PLAN },           { "stats", BOARD_STATS },
-                  { "model", BOARD_MODEL } };
+                  { "model", BOARD_MODEL },         { "hello", BOARD_HELLO } };
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(event, kinds[i].name) == 0) {
@@ -81,6 +81,7 @@ bool board_event_read(struct board_event *e, const char *line, size_t bytes)
     e->passes = count_of(e->root, "decode_passes");
     e->line_limit = count_of(e->root, "line_limit_bytes");
     e->tokens = count_of(e->root, "tokens");
+    e->knows_said = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e->root, "said"));
     return true;
 }
 
@@ -201,12 +202,16 @@ static cJSON *request_of(uint64_t id)
     return root;
 }
 
-static void add_message(cJSON *list, const char *role, const char *content)
+/* said: bytes at its end that are a person's words, 0: nothing is known of that. */
+static void add_message(cJSON *list, const char *role, const char *content, size_t said)
 {
     cJSON *one = cJSON_CreateObject();
 
     cJSON_AddStringToObject(one, "role", role);
     cJSON_AddStringToObject(one, "content", content);
+    if (said != 0) {
+        cJSON_AddNumberToObject(one, "said", (double)said);
+    }
     cJSON_AddItemToArray(list, one);
 }
 
@@ -215,12 +220,13 @@ static void add_messages(cJSON *root, const struct serve_request *q)
     cJSON *list = cJSON_AddArrayToObject(root, "messages");
 
     if (q->has_system) {
-        add_message(list, "system", serve_text_shown(&q->system));
+        add_message(list, "system", serve_text_shown(&q->system), 0);
     }
     for (uint32_t i = 0; i < q->n_turns; i++) {
-        add_message(list, "user", serve_text_shown(&q->turns[i].user));
+        add_message(list, "user", serve_text_shown(&q->turns[i].user),
+                    q->unmarked ? 0 : q->turns[i].said);
         if (q->turns[i].replied) {
-            add_message(list, "assistant", serve_text_shown(&q->turns[i].reply));
+            add_message(list, "assistant", serve_text_shown(&q->turns[i].reply), 0);
         }
     }
 }

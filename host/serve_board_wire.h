@@ -14,6 +14,7 @@ enum board_event_kind {
     BOARD_PLAN,
     BOARD_STATS,
     BOARD_MODEL,
+    BOARD_HELLO,
     BOARD_DONE,
 };
 
@@ -29,6 +30,7 @@ struct board_event {
     uint32_t passes;                                          /* of BOARD_DONE */
     uint32_t line_limit;                                      /* of BOARD_READY; 0: unknown */
     uint32_t tokens;                                          /* of BOARD_EMBEDDING */
+    bool knows_said; /* of BOARD_HELLO: messages may be marked so (docs/SERIAL.md) */
 };
 
 /* False: the line is no event, and there is nothing to free. */

@@ -43,6 +43,7 @@ struct board {
     uint64_t id;          /* of its request */
     uint32_t left;        /* answers that are to come */
     struct serve_error error;
+    bool knows_said;       /* its messages may say which words are a person's */
     bool held;             /* the latest reply was held to a grammar */
     bool stopped;          /* Ctrl-C was sent */
     bool lost;             /* it began anew, or is silent for too long */

@@ -31,6 +31,8 @@ struct serve_error {
 
 struct serve_turn {
     struct serve_text user, reply;
+    size_t
+        said; /* bytes at the end of `user` that are the request's last message of the role user */
     bool replied; /* the last turn alone is not */
 };
 
@@ -55,6 +57,7 @@ struct serve_request {
     uint32_t n_choices;   /* replies; 0: one */
     bool wants_scores;    /* of each token, and of ... */
     uint32_t n_likeliest; /* ... so many others */
+    bool unmarked;        /* for a board that does not know what `said` is */
     bool may_call;        /* the reply may be a call of a function (serve_call.h) */
     bool seeded;
     bool base64; /* SERVE_EMBED: numbers as bytes of f32, and not as text */

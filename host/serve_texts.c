@@ -72,15 +72,28 @@ static bool add_system(struct serve_reader *r, const cJSON *content)
     return read_content(r, content, &r->q->system, more);
 }
 
+/* Only the last message of a user is what a person asks for now. */
 static bool add_user(struct serve_reader *r, const cJSON *content)
 {
     struct serve_turn *t = r->q->n_turns != 0 ? &r->q->turns[r->q->n_turns - 1] : NULL;
     bool more = t != NULL && !t->replied;
+    size_t before;
 
+    for (uint32_t i = 0; i < r->q->n_turns; i++) {
+        r->q->turns[i].said = 0;
+    }
     if (!more) {
         t = add_turn(r);
     }
-    return t != NULL && read_content(r, content, &t->user, more);
+    if (t == NULL || (more && !add_text(r, &t->user, "", true))) {
+        return false;
+    }
+    before = t->user.n;
+    if (!read_content(r, content, &t->user, false)) {
+        return false;
+    }
+    t->said = t->user.n - before;
+    return true;
 }
 
 /* The calls of an assistant's message, in the form in which a model says them. */
@@ -162,6 +175,8 @@ static bool add_result(struct serve_reader *r, const cJSON *m, const cJSON *cont
     more = !t->replied;
     if (!more) {
         t = add_turn(r);
+    } else {
+        t->said = 0; /* it does not end the turn any more */
     }
     return t != NULL && add_text(r, &t->user, "<tool_response>\n", more) &&
            read_content(r, content, &t->user, false) &&

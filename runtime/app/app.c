@@ -65,7 +65,8 @@ enum err app_run(struct app *a)
     app_watch(a, "talking");
     if (options_given(o, OPTION_PROMPT)) {
         a->chat.talks = true; /* waits show how long they take */
-        e = chat_reply(&a->chat, o->reply.prompt, o->reply.prompt_bytes, true);
+        e = chat_reply_said(&a->chat, o->reply.prompt, o->reply.prompt_bytes, true,
+                            a->prompt_of_file ? 0 : o->reply.prompt_bytes);
     } else {
         app_talk(a);
     }

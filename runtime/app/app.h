@@ -93,6 +93,7 @@ struct app {
     char adapted[ADAPTER_LIST_BYTES];      /* the list of those at work */
     struct adapter_list adapter_lists[ADAPTERS_SETS]; /* while sets go to work */
     enum option at_fault; /* the word that the last error is about; OPTION_COUNT: none */
+    bool prompt_of_file;  /* prompt= is a preset's, so nobody has said it here */
     bool gave_up;         /* a boot word, to come to a model without it */
     bool talks;           /* somebody is at the line: Ctrl-C stops what takes long */
     struct chat chat;     /* its session is NULL while no model is loaded */

@@ -66,7 +66,9 @@ void app_open_preset(struct app *a)
                     a->problem);
         return;
     }
-    (void)options_parse_preset(o, text, UINT64_MAX, &report);
+    a->prompt_of_file = !options_given(o, OPTION_PROMPT);
+    (void)options_parse_preset(o, text, UINT64_MAX,
+                               &report); /* words of the boot line go before its own */
 }
 
 /* Those of the preset in place of what there is. */

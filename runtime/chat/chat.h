@@ -125,6 +125,10 @@ void chat_close(struct chat *c);
  * system prompt are dropped, and a line says so. */
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn);
 
+/* The same of a text of which only the last `said` bytes are a person's words, 0: none. chat_reply takes all of its text for
+ * them. An action (docs/ACTING.md) is done only where such words ask for it. */
+enum err chat_reply_said(struct chat *c, const char *text, size_t bytes, bool as_turn, size_t said);
+
 /* The same of a list of token ids as they stand, whose text json_ids_next() reads: all of the
  * vocabulary, and as many as fit the context. */
 enum err chat_reply_ids(struct chat *c, const char *ids);

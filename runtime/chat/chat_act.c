@@ -141,19 +141,22 @@ static void say_event(struct chat *c, const struct chat_call *k, bool done, cons
     console_event_end(c->console);
 }
 
-/* Whether a person of this conversation has asked for what the call drives. */
+/* Whether a person of this conversation has asked for what the call drives. Only words that are known to be a person's are
+ * heard: not what tools, actions, files and other programs have put into turns. The last of them are the question. */
 static bool is_asked(const struct chat *c, const struct action_call *call, char *why)
 {
     const struct turns *t = &c->turns;
-    unsigned question = chat_question(c);
     struct action_heard heard = { .named = false };
+    unsigned question = 0;
 
-    for (unsigned i = 0; i <= question; i++) {
-        const char *text = t->text + t->list[i].text;
+    for (unsigned i = 0; i < t->n; i++) {
+        question = t->said[i] != 0 ? i : question;
+    }
+    for (unsigned i = 0; i < t->n; i++) {
+        const struct turn *turn = &t->list[i];
 
-        if (i == question || !action_is_answer(text, t->list[i].bytes)) {
-            action_hear(c->actions, call, text, t->list[i].bytes, i == question, &heard);
-        }
+        action_hear(c->actions, call, t->text + turn->text + (turn->bytes - t->said[i]), t->said[i],
+                    i == question, &heard);
     }
     return action_is_asked(c->actions, call, &heard, why);
 }

@@ -80,6 +80,7 @@ static void keep(struct chat *c, struct chat_branch *b, const char *name, bool r
     b->started = c->started;
     b->reply_start = c->reply_start;
     b->turns = c->turns;
+    turns_forget_said(&b->turns);
     session_line_keep(c->session, &b->line);
 }
 
@@ -109,6 +110,7 @@ enum err chat_branch(struct chat *c, const char *name)
         return ERR_NO_SPACE;
     }
     keep(c, b, c->branches.current, false);
+    turns_forget_said(&c->turns);
     set_name(c->branches.current, name);
     return ERR_OK;
 }
@@ -173,6 +175,7 @@ enum err chat_switch(struct chat *c, const char *name, uint32_t *pending)
     }
     session_line_swap(c->session, &b->line);
     *pending = c->session->n_ids - c->session->n_cached;
+    turns_forget_said(&c->turns); /* what was asked for in one conversation is not in another */
     swap_bytes(&c->turns, &b->turns, sizeof b->turns);
     swap_bytes(&c->started, &b->started, sizeof b->started);
     swap_bytes(&c->reply_start, &b->reply_start, sizeof b->reply_start);

@@ -196,7 +196,8 @@ static bool says_hello(struct chat *c, const struct json_request *r)
     }
     c->protocol = (uint32_t)(wanted[0] - '0');
     console_frames_set(&c->console->json.frames, r->values[JSON_FIELD_CHECK] != NULL);
-    console_event_begin(c->console, "'hello','protocol':%u,'protocols':2,'messages_limit':%u",
+    console_event_begin(c->console,
+                        "'hello','protocol':%u,'protocols':2,'messages_limit':%u,'said':true",
                         (unsigned)c->protocol, (unsigned)CHAT_MESSAGES);
     console_event_end(c->console);
     return true;
@@ -226,7 +227,7 @@ static void reply(struct chat *c, const struct json_request *r)
     } else if (r->values[JSON_FIELD_MESSAGES] != NULL) {
         const struct chat_message *last = &c->messages.list[c->messages.n - 1];
 
-        (void)chat_reply(c, last->text, last->bytes, true);
+        (void)chat_reply_said(c, last->text, last->bytes, true, last->said);
     }
 }
 

@@ -16,9 +16,12 @@ static bool refuse(struct chat_messages *m, const char *problem)
     return false;
 }
 
-/* Role and content of one. */
-static bool read_members(struct chat_messages *m, struct json_value *object,
-                         struct json_value *role, struct json_value *content)
+struct members {
+    struct json_value role, content, said;
+};
+
+/* Of one message. */
+static bool read_members(struct chat_messages *m, struct json_value *object, struct members *all)
 {
     struct json j;
     struct json_value v;
@@ -29,22 +32,42 @@ static bool read_members(struct chat_messages *m, struct json_value *object,
             return refuse(m, j.problem);
         }
         if (strcmp(v.key, "role") == 0) {
-            *role = v;
+            all->role = v;
         } else if (strcmp(v.key, "content") == 0) {
-            *content = v;
+            all->content = v;
+        } else if (strcmp(v.key, "said") == 0) {
+            all->said = v;
         } else if (strncmp(v.key, "x_", 2) != 0) {
-            return refuse(m, "a message has role and content, and nothing else");
+            return refuse(m, "a message has role, content and said, and nothing else");
         }
     }
-    if (role->kind != JSON_TEXT || content->kind != JSON_TEXT) {
+    if (all->role.kind != JSON_TEXT || all->content.kind != JSON_TEXT) {
         return refuse(m, "a message has a text for its role, and one for its content");
     }
     return true;
 }
 
-static bool add(struct chat_messages *m, const struct json_value *role,
-                const struct json_value *content, bool first)
+/* True: all of the content is a person's words; a number: so many bytes at its end. */
+static bool read_said(struct chat_messages *m, const struct members *all, uint32_t *said)
 {
+    const struct json_value *v = &all->said;
+    size_t most = all->content.bytes, n = 0;
+    const char *digit = v->kind == JSON_NUMBER ? v->text : "";
+    bool good = v->kind == JSON_NUMBER || v->kind == JSON_TRUE || v->kind == JSON_FALSE ||
+                v->kind == JSON_NULL;
+
+    for (; good && *digit != '\0'; digit++) {
+        n = n * 10 + (size_t)(*digit - '0');
+        good = *digit >= '0' && *digit <= '9' && n <= most;
+    }
+    *said = (uint32_t)(v->kind == JSON_TRUE ? most : n);
+    return good || refuse(m, "said is true, or how many bytes at the end of the content");
+}
+
+static bool add(struct chat_messages *m, const struct members *all, bool first)
+{
+    const struct json_value *role = &all->role, *content = &all->content;
+    uint32_t said;
     bool is_reply = strcmp(role->text, "assistant") == 0;
 
     if (strcmp(role->text, "system") == 0) {
@@ -63,7 +86,11 @@ static bool add(struct chat_messages *m, const struct json_value *role,
     if (is_reply != (m->n % 2 == 1)) {
         return refuse(m, "messages of user and assistant take turns, and the user begins");
     }
-    m->list[m->n++] = (struct chat_message){ content->text, (uint32_t)content->bytes, is_reply };
+    if (!read_said(m, all, &said)) {
+        return false;
+    }
+    m->list[m->n++] = (struct chat_message){ content->text, (uint32_t)content->bytes,
+                                             is_reply ? 0 : said, is_reply };
     return true;
 }
 
@@ -77,7 +104,9 @@ bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes)
     m->n = 0;
     json_open(&j, json, bytes);
     while (json_item(&j, &v) != JSON_END) {
-        struct json_value role = { .kind = JSON_NULL }, content = { .kind = JSON_NULL };
+        struct members all = { { .kind = JSON_NULL },
+                               { .kind = JSON_NULL },
+                               { .kind = JSON_NULL } };
 
         if (v.kind == JSON_BAD) {
             return refuse(m, j.problem);
@@ -85,7 +114,7 @@ bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes)
         if (v.kind != JSON_OBJECT) {
             return refuse(m, "a message is an object with role and content");
         }
-        if (!read_members(m, &v, &role, &content) || !add(m, &role, &content, first)) {
+        if (!read_members(m, &v, &all) || !add(m, &all, first)) {
             return false;
         }
         first = false;
@@ -211,6 +240,7 @@ static enum err put_pair(struct put *p, const struct chat_message *said,
             return e;
         }
         turns_push(&c->turns, p->at, p->at + (uint32_t)n, said->text, said->bytes);
+        turns_mark_said(&c->turns, said->said);
         c->reply_start = p->at + (uint32_t)n;
         c->started = true;
         e = join(p, ids, n + more);

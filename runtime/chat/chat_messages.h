@@ -18,6 +18,8 @@ enum { CHAT_MESSAGES = 64 };
 struct chat_message {
     const char *text;
     uint32_t bytes;
+    uint32_t
+        said; /* bytes at the end of the text that the request marks as a person's words; 0: none */
     bool is_reply; /* of the assistant; else the user's */
 };
 
@@ -32,7 +34,7 @@ struct chat_messages {
     size_t before_bytes;
 };
 
-/* A list of {"role":...,"content":...} as JSON (bytes, and a NUL behind them), which is overwritten and keeps the
+/* A list of {"role":...,"content":...,"said":...} as JSON (bytes, and a NUL behind them), which is overwritten and keeps the
  * texts. False: m->problem says why not. */
 bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes);
 

@@ -26,6 +26,7 @@ struct reply {
     struct chat *chat;
     const char *text; /* (bytes) what was said */
     size_t bytes;
+    size_t said;                       /* so many bytes at its end by a person */
     const char *ids;                   /* in its place: a list of tokens (json_ids.h) */
     const struct token_scores *scores; /* of the token that comes next; NULL: they are not wanted */
     bool as_turn;
@@ -51,6 +52,7 @@ static void reply_begin(void *context)
     c->reply_start = r->result.first_new;
     if (r->as_turn) {
         turns_push(&c->turns, r->own, r->result.first_new, r->text, r->bytes);
+        turns_mark_said(&c->turns, r->said);
     }
     chat_log_begin(c, r->text, r->bytes);
     console_style(c->console, CONSOLE_REPLY);
@@ -448,7 +450,14 @@ static enum err answer(struct reply *r)
 
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn)
 {
-    struct reply r = { .chat = c, .text = text, .bytes = bytes, .as_turn = as_turn, .acts = true };
+    return chat_reply_said(c, text, bytes, as_turn, bytes);
+}
+
+enum err chat_reply_said(struct chat *c, const char *text, size_t bytes, bool as_turn, size_t said)
+{
+    struct reply r = {
+        .chat = c, .text = text, .bytes = bytes, .said = said, .as_turn = as_turn, .acts = true
+    };
     char result[ACTION_ANSWER_BYTES];
     enum err e = answer(&r);
 

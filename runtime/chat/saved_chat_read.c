@@ -214,6 +214,7 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     state->started = h->started != 0;
     state->turns->n = h->n_turns;
     state->turns->text_bytes = h->text_bytes;
+    turns_forget_said(state->turns); /* a file does not show who wrote it */
     return ERR_OK;
 }
 

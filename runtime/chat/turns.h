@@ -21,11 +21,20 @@ struct turns {
     struct turn list[TURNS_MOST]; /* the oldest first */
     char text[TURNS_TEXT_BYTES];
     uint32_t text_bytes;
+    /* Bytes at the end of the text of list[i] that are known to be a person's words, said in this conversation since it
+     * began here; 0: none are. What somebody must have asked for (chat_act.c) is looked for in them alone. */
+    uint32_t said[TURNS_MOST];
 };
 
 /* Add a turn. The oldest are forgotten where there is no room: their tokens then count as the
  * next one's, except that dropping that one drops them. text is at most TURNS_TEXT_BYTES. */
 void turns_push(struct turns *t, uint32_t start, uint32_t reply, const char *text, size_t bytes);
+
+/* The last `bytes` bytes of the newest turn's text are a person's words; turns_push has none of it. t->n > 0. */
+void turns_mark_said(struct turns *t, size_t bytes);
+
+/* Of no turn it is known any more who said it. */
+void turns_forget_said(struct turns *t);
 
 /* Forget the newest one; t->n > 0. */
 void turns_pop(struct turns *t);
