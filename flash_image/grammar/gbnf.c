@@ -8,8 +8,12 @@
 #include "flash_image/grammar/grammar_private.h"
 #include "runtime/text/utf8.h"
 
+enum { NAME_SLOTS = 2 * GRAMMAR_RULES_MOST }; /* a power of two */
+
 struct parser {
     struct grammar_tree *tree;
+    uint16_t *
+        names; /* (NAME_SLOTS) a rule's number + 1 where its name's hash points, or behind it; 0: free */
     const char *at;
     uint32_t line;
     uint32_t nest;
@@ -99,22 +103,40 @@ static bool at_rule(const struct parser *p)
     return n != 0 && strncmp(ahead.at, "::=", 3) == 0;
 }
 
+/* Where a name is among them, or would be. */
+static uint16_t *slot_of(const struct parser *p, const char *name, size_t n)
+{
+    uint32_t at = 2166136261u;
+
+    for (size_t i = 0; i < n; i++) {
+        at = (at ^ (uint8_t)name[i]) * 16777619u;
+    }
+    for (;; at++) {
+        uint16_t *slot = &p->names[at % NAME_SLOTS];
+
+        if (*slot == 0 || (strncmp(p->tree->rules[*slot - 1].name, name, n) == 0 &&
+                           p->tree->rules[*slot - 1].name[n] == '\0')) {
+            return slot;
+        }
+    }
+}
+
 /* The rule of a name, made where it is new. */
 static uint32_t rule_named(struct parser *p, size_t n)
 {
     struct grammar_tree *t = p->tree;
+    uint16_t *slot;
 
     if (n >= GRAMMAR_NAME_MOST) {
         return fail(p, "a rule's name is longer than 63 characters");
     }
-    for (uint32_t i = 0; i < t->n_rules; i++) {
-        if (strlen(t->rules[i].name) == n && memcmp(t->rules[i].name, p->at, n) == 0) {
-            return i;
-        }
+    if (*(slot = slot_of(p, p->at, n)) != 0) {
+        return *slot - 1u;
     }
     if (t->n_rules == GRAMMAR_RULES_MOST) {
         return fail(p, "there are more than 2,048 rules");
     }
+    *slot = (uint16_t)(t->n_rules + 1);
     memset(&t->rules[t->n_rules], 0, sizeof t->rules[0]);
     memcpy(t->rules[t->n_rules].name, p->at, n);
     t->rules[t->n_rules].body = GRAMMAR_NO_BODY;
@@ -416,7 +438,9 @@ static void read_rule(struct parser *p)
     p->at += name_bytes(p->at);
     skip_space(p);
     p->at += 3;
+    p->tree->rules[rule].first = p->tree->n_nodes;
     p->tree->rules[rule].body = read_either(p);
+    p->tree->rules[rule].end = p->tree->n_nodes;
     if (*p->at == ')') {
         (void)fail(p, "a parenthesis closes nothing");
     }
@@ -449,13 +473,16 @@ enum err grammar_parse(struct grammar_tree *t, const char *text,
     problem[0] = '\0';
     memset(t, 0, sizeof *t);
     t->rules = calloc(GRAMMAR_RULES_MOST, sizeof *t->rules);
-    t->full = t->rules == NULL;
+    p.names = calloc(NAME_SLOTS, sizeof *p.names);
+    t->full = t->rules == NULL || p.names == NULL;
     (void)grammar_node(t, NODE_EMPTY, 0, 0, 0, 0);
     for (skip_space(&p); *p.at != '\0' && !failed(&p) && !t->full; skip_space(&p)) {
         read_rule(&p);
     }
+    free(p.names);
     if (t->full) {
-        snprintf(problem, GRAMMAR_PROBLEM_BYTES, "the grammar is too large");
+        snprintf(problem, GRAMMAR_PROBLEM_BYTES,
+                 "the grammar is too large: it has more than %d items", GRAMMAR_NODES_MOST / 2);
         return ERR_TOO_LONG;
     }
     find_root(&p);
@@ -466,5 +493,7 @@ void grammar_tree_free(struct grammar_tree *t)
 {
     free(t->nodes);
     free(t->rules);
+    free(t->empty);
+    free(t->sizes);
     memset(t, 0, sizeof *t);
 }

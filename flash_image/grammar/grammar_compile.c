@@ -7,18 +7,17 @@
 #include "flash_image/grammar/grammar_private.h"
 #include "runtime/base/crc32c.h"
 
-enum { PARTS_MOST = 1024 };
-
 /* The automata of all parts, one after the other, in the form of the file. */
 struct made {
     struct ingot_grammar_state *states;
     struct ingot_grammar_edge *edges;
     struct ingot_grammar_call *calls;
+    uint16_t *slots; /* (SLOTS) a call's number + 1 where its hash points, or behind it; 0: free */
     uint32_t n_states, n_edges, n_calls;
     bool full;
 };
 
-enum { ENTRIES_MOST = INGOT_GRAMMAR_BYTES / 4 };
+enum { ENTRIES_MOST = INGOT_GRAMMAR_BYTES / 4, SLOTS = 2 * ENTRIES_MOST /* a power of two */ };
 
 /* A call's start is its part until all parts are there. */
 static uint16_t call_of(struct made *m, const struct edge *e, uint32_t first)
@@ -26,17 +25,21 @@ static uint16_t call_of(struct made *m, const struct edge *e, uint32_t first)
     struct ingot_grammar_call c = { (uint16_t)e->part, (uint16_t)(first + e->to), (uint16_t)e->low,
                                     (uint16_t)e->high };
 
-    for (uint32_t i = 0; i < m->n_calls; i++) {
-        if (memcmp(&m->calls[i], &c, sizeof c) == 0) {
-            return (uint16_t)i;
+    uint32_t at = crc32c(0, &c, sizeof c) % SLOTS;
+
+    while (m->slots[at] != 0) {
+        if (memcmp(&m->calls[m->slots[at] - 1], &c, sizeof c) == 0) {
+            return (uint16_t)(m->slots[at] - 1);
         }
+        at = (at + 1) % SLOTS;
     }
     if (m->n_calls == ENTRIES_MOST) {
         m->full = true;
         return 0;
     }
     m->calls[m->n_calls] = c;
-    return (uint16_t)m->n_calls++;
+    m->slots[at] = (uint16_t)++m->n_calls;
+    return (uint16_t)(m->n_calls - 1);
 }
 
 static void add_automaton(struct made *m, const struct automaton *a)
@@ -67,14 +70,15 @@ static void add_automaton(struct made *m, const struct automaton *a)
     }
 }
 
-static void make_parts(const struct grammar_tree *t, struct part_list *parts, struct made *m)
+static void make_parts(const struct grammar_tree *t, struct part_list *parts,
+                       struct grammar_budget *budget, struct made *m)
 {
     for (uint32_t i = 0; i < parts->n && !m->full; i++) {
-        struct automaton a = { 0 }, smallest;
+        struct automaton a = { .budget = budget }, smallest;
 
         parts->parts[i].start = m->n_states;
         grammar_make_part(t, parts->parts[i].node, &a, parts);
-        if (parts->n <= PARTS_MOST && automaton_determinize(&a, &smallest)) {
+        if (parts->n <= GRAMMAR_PARTS_MOST && automaton_determinize(&a, &smallest)) {
             add_automaton(m, &smallest);
             automaton_free(&smallest);
         } else {
@@ -120,18 +124,29 @@ static enum err compile(const struct grammar_tree *t, void **grammar, size_t *by
     struct part_list parts = { .parts = calloc(1, sizeof *parts.parts), .n = 1, .room = 1 };
     struct made m = { .states = calloc(ENTRIES_MOST, sizeof *m.states),
                       .edges = calloc(ENTRIES_MOST, sizeof *m.edges),
-                      .calls = calloc(ENTRIES_MOST, sizeof *m.calls) };
+                      .calls = calloc(ENTRIES_MOST, sizeof *m.calls),
+                      .slots = calloc(SLOTS, sizeof *m.slots) };
+    struct grammar_budget budget = { 0 };
 
     *grammar = NULL;
-    if (parts.parts != NULL && m.states != NULL && m.edges != NULL && m.calls != NULL) {
+    if (parts.parts != NULL && m.states != NULL && m.edges != NULL && m.calls != NULL &&
+        m.slots != NULL) {
         parts.parts[0] = (struct part){ t->rules[t->root].body, t->root, 0 };
-        make_parts(t, &parts, &m);
+        make_parts(t, &parts, &budget, &m);
         *grammar = write_grammar(&m, bytes);
     }
     free(parts.parts);
     free(m.states);
     free(m.edges);
     free(m.calls);
+    free(m.slots);
+    if (budget.spent) {
+        snprintf(problem, GRAMMAR_PROBLEM_BYTES,
+                 "the grammar takes more than the limit of %d million steps to compile: repeat "
+                 "less, or let items differ where they begin",
+                 GRAMMAR_STEPS_MOST / 1000000);
+        return ERR_TOO_LONG;
+    }
     if (*grammar == NULL) {
         snprintf(problem, GRAMMAR_PROBLEM_BYTES,
                  "the grammar is too large: a board takes 64 KiB of it, compiled");

@@ -18,7 +18,10 @@
 #include "board/err.h"
 #include "flash_image/grammar_format.h"
 
-enum { GRAMMAR_PROBLEM_BYTES = 256 };
+enum {
+    GRAMMAR_PROBLEM_BYTES = 256,
+    GRAMMAR_STEPS_MOST = 20000000, /* of a compile: a tenth of a second, half of one under ASan */
+};
 
 /* What a schema leaves open. */
 enum {
@@ -29,7 +32,8 @@ enum {
 };
 
 /* text: GBNF, NUL-terminated. *grammar (*bytes): the caller frees it. ERR_BAD_ARGUMENT: problem says
- * what is wrong and in which line; ERR_TOO_LONG: it is beyond INGOT_GRAMMAR_BYTES. */
+ * what is wrong and in which line; ERR_TOO_LONG: it is beyond INGOT_GRAMMAR_BYTES, or beyond GRAMMAR_STEPS_MOST, which bounds
+ * the time whatever the text is. About 100 MB of memory at most. */
 enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
                               char problem[GRAMMAR_PROBLEM_BYTES]);
 

@@ -6,16 +6,32 @@
 #include "flash_image/grammar/grammar_private.h"
 #include "runtime/text/utf8.h"
 
-enum { UNROLL_MOST = 48 /* nodes of a repetition, times counted */ };
+enum {
+    UNROLL_MOST = 48, /* nodes of a repetition, times counted */
+    STATES_MOST = 1 << 18,
+    EDGES_MOST = 1 << 20,
+};
+
+bool grammar_spend(struct grammar_budget *b, size_t steps)
+{
+    if (b->spent || steps > GRAMMAR_STEPS_MOST - b->steps) {
+        b->spent = true;
+        return false;
+    }
+    b->steps += (uint32_t)steps;
+    return true;
+}
 
 uint32_t automaton_state(struct automaton *a)
 {
+    a->full = a->full || !grammar_spend(a->budget, 1);
     if (a->n_states == a->states_room) {
         uint32_t room = a->states_room == 0 ? 64 : 2 * a->states_room;
-        struct state *grown = a->full ? NULL : realloc(a->states, room * sizeof *grown);
+        struct state *grown = a->full || room > STATES_MOST
+                                  ? NULL
+                                  : realloc(a->states, room * sizeof *grown);
 
-        if (grown == NULL || room > 1u << 20) {
-            a->states = grown != NULL ? grown : a->states;
+        if (grown == NULL) {
             a->full = true;
             return 0;
         }
@@ -31,7 +47,8 @@ void automaton_edge(struct automaton *a, uint32_t from, struct edge e)
 {
     struct state *s = &a->states[from];
 
-    if (a->full) {
+    if (a->full || !grammar_spend(a->budget, 1)) {
+        a->full = true;
         return;
     }
     if (s->n_edges == s->room) {
@@ -39,7 +56,7 @@ void automaton_edge(struct automaton *a, uint32_t from, struct edge e)
 
         if (need > a->edges_room) {
             uint32_t all = need > 2 * a->edges_room ? need : 2 * a->edges_room;
-            struct edge *grown = all <= 1u << 22 ? realloc(a->edges, all * sizeof *grown) : NULL;
+            struct edge *grown = all <= EDGES_MOST ? realloc(a->edges, all * sizeof *grown) : NULL;
 
             if (grown == NULL) {
                 a->full = true;
@@ -79,7 +96,9 @@ static uint32_t part_of(struct part_list *parts, uint32_t node, uint32_t rule)
     }
     if (parts->n == parts->room) {
         uint32_t room = parts->room == 0 ? 32 : 2 * parts->room;
-        struct part *grown = realloc(parts->parts, room * sizeof *grown);
+        struct part *grown = room <= 2 * GRAMMAR_PARTS_MOST
+                                 ? realloc(parts->parts, room * sizeof *grown)
+                                 : NULL;
 
         if (grown == NULL) {
             return UINT32_MAX;
@@ -91,10 +110,17 @@ static uint32_t part_of(struct part_list *parts, uint32_t node, uint32_t rule)
     return parts->n++;
 }
 
+/* What comes after the first item of a sequence, or of several ways. */
+struct rest {
+    uint32_t node, from, to;
+};
+
 struct maker {
     const struct grammar_tree *t;
     struct automaton *a;
     struct part_list *parts;
+    struct rest *rests; /* those of all sequences that are at work */
+    uint32_t n_rests, room;
 };
 
 static void make(struct maker *m, uint32_t node, uint32_t from, uint32_t to);
@@ -111,12 +137,40 @@ static void call(struct maker *m, uint32_t node, uint32_t rule, uint32_t low, ui
     automaton_edge(m->a, from, (struct edge){ to, (int32_t)part, low, high });
 }
 
-/* What is empty is nothing when it is repeated, so that a call may take its emptiness for no call. */
-static void make_times(struct maker *m, const struct node *n, uint32_t from, uint32_t to)
+static uint64_t times_of(uint32_t low, uint32_t high)
 {
+    return high == GRAMMAR_NO_END ? low : high;
+}
+
+/* Some number of times up to h, up to n times, is the same up to h * n times: then it can be called. Small ones stay as they
+ * stand. */
+static struct node flat_times(const struct grammar_tree *t, const struct node *times)
+{
+    struct node n = *times;
+
+    while (t->nodes[n.left].kind == NODE_TIMES && t->nodes[n.left].low == 0 &&
+           times_of(0, n.high) * grammar_size(t, n.left) > UNROLL_MOST) {
+        const struct node *inner = &t->nodes[n.left];
+        uint64_t high = GRAMMAR_NO_END;
+
+        if (n.high != GRAMMAR_NO_END && inner->high != GRAMMAR_NO_END) {
+            high = (uint64_t)n.high * inner->high;
+        }
+        if (high != GRAMMAR_NO_END && high > GRAMMAR_TIMES_MOST) {
+            break;
+        }
+        n = (struct node){ NODE_TIMES, inner->left, 0, 0, (uint32_t)high };
+    }
+    return n;
+}
+
+/* What is empty is nothing when it is repeated, so that a call may take its emptiness for no call. */
+static void make_times(struct maker *m, const struct node *as_written, uint32_t from, uint32_t to)
+{
+    const struct node flat = flat_times(m->t, as_written), *n = &flat;
     bool empty = grammar_may_be_empty(m->t, n->left);
     uint32_t low = empty ? 0 : n->low, size = grammar_size(m->t, n->left), at = from, next;
-    uint64_t times = n->high == GRAMMAR_NO_END ? low : n->high;
+    uint64_t times = times_of(low, n->high);
 
     if (times * size > UNROLL_MOST && times > 2 && !empty) {
         if (n->high == GRAMMAR_NO_END) {
@@ -148,26 +202,26 @@ static void make_times(struct maker *m, const struct node *n, uint32_t from, uin
     skip(m->a, at, to);
 }
 
-static void make(struct maker *m, uint32_t node, uint32_t from, uint32_t to)
+static void push_rest(struct maker *m, uint32_t node, uint32_t from, uint32_t to)
 {
-    const struct node *n = &m->t->nodes[node];
-    uint32_t middle;
+    if (m->n_rests == m->room) {
+        uint32_t room = m->room == 0 ? 64 : 2 * m->room;
+        struct rest *grown = realloc(m->rests, room * sizeof *grown);
 
-    if (m->a->full) {
-        return;
+        if (grown == NULL) {
+            m->a->full = true;
+            return;
+        }
+        m->rests = grown;
+        m->room = room;
     }
+    m->rests[m->n_rests++] = (struct rest){ node, from, to };
+}
+
+static void make_item(struct maker *m, const struct node *n, uint32_t from, uint32_t to)
+{
     switch (n->kind) {
-    case NODE_EMPTY: skip(m->a, from, to); break;
     case NODE_RANGE: automaton_characters(m->a, from, to, n->low, n->high); break;
-    case NODE_PAIR:
-        middle = automaton_state(m->a);
-        make(m, n->left, from, middle);
-        make(m, n->right, middle, to);
-        break;
-    case NODE_EITHER:
-        make(m, n->left, from, to);
-        make(m, n->right, from, to);
-        break;
     case NODE_TIMES: make_times(m, n, from, to); break;
     case NODE_RULE:
         if (grammar_goes_inline(m->t, n->low)) {
@@ -176,16 +230,42 @@ static void make(struct maker *m, uint32_t node, uint32_t from, uint32_t to)
             call(m, m->t->rules[n->low].body, n->low, 1, 1, from, to);
         }
         break;
+    default: skip(m->a, from, to); break;
     }
+}
+
+/* A sequence leans to the left and may be as long as the grammar: it is gone down, not called down. */
+static void make(struct maker *m, uint32_t node, uint32_t from, uint32_t to)
+{
+    const struct node *n = &m->t->nodes[node];
+    uint32_t n_before = m->n_rests;
+
+    while ((n->kind == NODE_PAIR || n->kind == NODE_EITHER) && !m->a->full) {
+        uint32_t middle = n->kind == NODE_PAIR ? automaton_state(m->a) : from;
+
+        push_rest(m, n->right, middle, to);
+        to = n->kind == NODE_PAIR ? middle : to;
+        n = &m->t->nodes[n->left];
+    }
+    if (!m->a->full) {
+        make_item(m, n, from, to);
+    }
+    while (m->n_rests > n_before && !m->a->full) {
+        struct rest r = m->rests[--m->n_rests];
+
+        make(m, r.node, r.from, r.to);
+    }
+    m->n_rests = n_before;
 }
 
 void grammar_make_part(const struct grammar_tree *t, uint32_t node, struct automaton *a,
                        struct part_list *parts)
 {
-    struct maker m = { t, a, parts };
+    struct maker m = { .t = t, .a = a, .parts = parts };
     uint32_t start = automaton_state(a), end = automaton_state(a);
 
     make(&m, node, start, end);
+    free(m.rests);
     if (!a->full) {
         a->states[end].accepts = true;
     }

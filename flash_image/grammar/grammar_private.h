@@ -7,12 +7,23 @@
 
 #include "flash_image/grammar/grammar_compile.h"
 
+/* Steps that a compile has taken. A grammar of a few bytes can want any number of them, so each loop whose length the
+ * grammar decides counts its rounds here. */
+struct grammar_budget {
+    uint32_t steps;
+    bool spent; /* there were more than GRAMMAR_STEPS_MOST */
+};
+
+/* So many more. False: they are too many, and the compile ends. */
+bool grammar_spend(struct grammar_budget *b, size_t steps);
+
 enum {
     GRAMMAR_NODES_MOST = 1 << 14,
     GRAMMAR_RULES_MOST = 2048,
     GRAMMAR_NEST_MOST = 64, /* groups in groups */
     GRAMMAR_NAME_MOST = 64,
     GRAMMAR_TIMES_MOST = 60000,
+    GRAMMAR_PARTS_MOST = 1024,
 };
 #define GRAMMAR_NO_END UINT32_MAX
 
@@ -35,9 +46,11 @@ struct rule {
     char name[GRAMMAR_NAME_MOST];
     uint32_t body; /* node; NO_BODY: it was named, and is not there */
     uint32_t line; /* where it was named first */
+    uint32_t first,
+        end; /* nodes first .. end - 1 are those of the body, and some that are in no tree */
     uint32_t uses;
-    bool calls_itself, may_be_empty;
-    uint32_t size; /* nodes, with those of rules that are laid out in it; 0: not counted yet */
+    bool calls_itself;
+    uint32_t size; /* of its body, as in sizes; 0: it calls itself */
 };
 #define GRAMMAR_NO_BODY UINT32_MAX
 
@@ -45,20 +58,21 @@ struct grammar_tree {
     struct node *nodes;
     struct rule *rules;
     uint32_t n_nodes, room, n_rules, root;
-    bool full; /* there was no room for a node */
-    const bool
-        *names; /* (n_rules, n_rules) whether a rule names another, while rules are looked at */
+    bool full;       /* there was no room for a node */
+    bool *empty;     /* (n_nodes) after grammar_look_at_rules: whether it may be empty */
+    uint32_t *sizes; /* (n_nodes) after it: nodes, with those of rules that are laid out in it */
 };
 
-/* ERR_OK: every rule that is named is there; the caller calls grammar_tree_free in any case. */
+/* A node's parts are made before it, and each is part of one node alone: so a loop over them that goes up sees parts first.
+ * ERR_OK: every rule that is named is there; the caller calls grammar_tree_free in any case. */
 enum err grammar_parse(struct grammar_tree *t, const char *text,
                        char problem[GRAMMAR_PROBLEM_BYTES]);
 void grammar_tree_free(struct grammar_tree *t);
 uint32_t grammar_node(struct grammar_tree *t, enum node_kind kind, uint32_t left, uint32_t right,
                       uint32_t low, uint32_t high);
 
-/* uses, calls_itself, may_be_empty and size of all rules. ERR_BAD_ARGUMENT: a rule's first item is the rule
- * itself. */
+/* uses, calls_itself and size of all rules, empty and sizes of all nodes, in time that grows as the nodes do.
+ * ERR_BAD_ARGUMENT: a rule's first item is the rule itself. */
 enum err grammar_look_at_rules(struct grammar_tree *t, char problem[GRAMMAR_PROBLEM_BYTES]);
 /* A rule is laid out where it is used, in place of a call; nodes of a tree. */
 bool grammar_goes_inline(const struct grammar_tree *t, uint32_t rule);
@@ -90,6 +104,7 @@ struct automaton {
     struct edge *edges;
     uint32_t n_states, n_edges, states_room, edges_room;
     bool full;
+    struct grammar_budget *budget;
 };
 
 uint32_t automaton_state(struct automaton *a);
@@ -106,8 +121,32 @@ void grammar_make_part(const struct grammar_tree *t, uint32_t node, struct autom
                        struct part_list *parts);
 
 /* The same language, each byte and each call leading to one state, as few states as can be; state 0 is the
- * start. False: it is too large. */
+ * start. False: it is too large, or the budget is spent. */
 bool automaton_determinize(const struct automaton *a, struct automaton *out);
+
+/* ---- with one way for each byte -------------------------------------------------------------- */
+
+enum { GRAMMAR_WIDE_MOST = 8192 };
+
+struct call_out {
+    int32_t part;
+    uint32_t low, high, to;
+};
+
+/* A state of it: where each byte leads (NOWHERE: nowhere), and its calls. */
+struct wide_state {
+    uint16_t next[256];
+    struct call_out calls[48];
+    uint32_t n_calls;
+    bool accepts;
+    uint32_t set, n_set; /* of the states that it stands for */
+};
+#define NOWHERE UINT16_MAX
+
+/* group[i]: the number of the states that are like state i, which nothing tells apart; first[g]: the first of group g. Groups are
+ * numbered in the order of those. *n_groups. False: the budget is spent, or there is no memory. */
+bool grammar_find_alike(const struct wide_state *states, uint32_t n, struct grammar_budget *budget,
+                        uint16_t *group, uint16_t *first, uint32_t *n_groups);
 
 /* The bytes of the characters low .. high between two states. */
 void automaton_characters(struct automaton *a, uint32_t from, uint32_t to, uint32_t low,

@@ -1,85 +1,185 @@
-/* What rules are among each other: used how often, calling themselves, empty. */
+/* What rules are among each other: used how often, calling themselves, empty. Each loop here goes once over the nodes, or over
+ * what names what: the time grows as the grammar does. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "flash_image/grammar/grammar_private.h"
 
-/* Nodes are made after those that they are made of, so a loop over them goes from the leaves up; only rules
- * point anywhere. */
 bool grammar_may_be_empty(const struct grammar_tree *t, uint32_t node)
 {
-    const struct node *n = &t->nodes[node];
+    return t->empty[node];
+}
 
-    switch (n->kind) {
-    case NODE_EMPTY: return true;
-    case NODE_RANGE: return false;
-    case NODE_PAIR: return grammar_may_be_empty(t, n->left) && grammar_may_be_empty(t, n->right);
-    case NODE_EITHER: return grammar_may_be_empty(t, n->left) || grammar_may_be_empty(t, n->right);
-    case NODE_TIMES: return n->low == 0 || grammar_may_be_empty(t, n->left);
-    default: return t->rules[n->low].may_be_empty;
+uint32_t grammar_size(const struct grammar_tree *t, uint32_t node)
+{
+    return t->sizes[node];
+}
+
+#define NONE UINT32_MAX
+
+/* Rules and which of them each names: those of rule a are to[first[a]] .. to[first[a + 1] - 1]. */
+struct graph {
+    uint32_t *first, *to; /* (n_rules + 1), (n_nodes) */
+    uint32_t *seen,
+        *low; /* (n_rules) when a rule was reached, 0: not yet; the earliest that is reached from it */
+    uint32_t *stack; /* (n_rules) of rules whose circle is not complete */
+    uint32_t n_stack, n_seen;
+    uint32_t *order; /* (n_rules) what a rule names comes before it, but for circles */
+    uint32_t n_order;
+    bool *circles; /* (n_rules) whether it names itself, over any number of rules */
+};
+
+struct look {
+    struct grammar_tree *t;
+    uint8_t *marks;     /* (n_nodes) of enum below */
+    uint32_t *parent;   /* (n_nodes) the node that it is part of, NONE: of none */
+    uint32_t *next_use; /* (n_nodes) of a NODE_RULE: another one that names the same rule */
+    uint32_t *uses;     /* (n_rules) the first of them */
+    uint32_t *body_of;  /* (n_nodes) the rule whose body it is, NONE: of none */
+    uint32_t *stack;    /* (n_nodes) */
+    uint32_t n_stack;
+    struct graph names, begins;
+};
+
+enum { IN_TREE = 1, MAY_BE_FIRST = 2 };
+
+/* ---- what may be empty ---------------------------------------------------------------------- */
+
+static void find_parents(struct look *l)
+{
+    const struct grammar_tree *t = l->t;
+
+    memset(l->parent, 0xff, t->n_nodes * sizeof *l->parent);
+    memset(l->body_of, 0xff, t->n_nodes * sizeof *l->body_of);
+    memset(l->uses, 0xff, t->n_rules * sizeof *l->uses);
+    for (uint32_t i = 0; i < t->n_nodes; i++) {
+        const struct node *n = &t->nodes[i];
+
+        if (n->kind == NODE_PAIR || n->kind == NODE_EITHER) {
+            l->parent[n->left] = l->parent[n->right] = i;
+        } else if (n->kind == NODE_TIMES) {
+            l->parent[n->left] = i;
+        } else if (n->kind == NODE_RULE) {
+            l->next_use[i] = l->uses[n->low];
+            l->uses[n->low] = i;
+        }
+    }
+    for (uint32_t i = 0; i < t->n_rules; i++) {
+        l->body_of[t->rules[i].body] = i;
     }
 }
 
-static void find_empty(struct grammar_tree *t)
+static void note_empty(struct look *l, uint32_t node)
 {
-    bool changed = true;
+    if (!l->t->empty[node]) {
+        l->t->empty[node] = true;
+        l->stack[l->n_stack++] = node;
+    }
+}
 
-    while (changed) {
-        changed = false;
-        for (uint32_t i = 0; i < t->n_rules; i++) {
-            if (!t->rules[i].may_be_empty && grammar_may_be_empty(t, t->rules[i].body)) {
-                t->rules[i].may_be_empty = changed = true;
+/* From what is empty by itself to all that is so by its parts. */
+static void find_empty(struct look *l)
+{
+    const struct grammar_tree *t = l->t;
+
+    for (uint32_t i = 0; i < t->n_nodes; i++) {
+        const struct node *n = &t->nodes[i];
+
+        if (n->kind == NODE_EMPTY || (n->kind == NODE_TIMES && n->low == 0)) {
+            note_empty(l, i);
+        }
+    }
+    while (l->n_stack != 0) {
+        uint32_t node = l->stack[--l->n_stack], up = l->parent[node];
+
+        if (up != NONE && (t->nodes[up].kind != NODE_PAIR ||
+                           (t->empty[t->nodes[up].left] && t->empty[t->nodes[up].right]))) {
+            note_empty(l, up);
+        }
+        if (l->body_of[node] != NONE) {
+            for (uint32_t i = l->uses[l->body_of[node]]; i != NONE; i = l->next_use[i]) {
+                note_empty(l, i);
             }
         }
     }
 }
 
-/* Rules that a node names are marked; `first`: only those that can be its first item. */
-static void mark(const struct grammar_tree *t, uint32_t node, bool first, bool *marks,
-                 uint32_t *uses)
-{
-    const struct node *n = &t->nodes[node];
+/* ---- what names what ------------------------------------------------------------------------ */
 
-    switch (n->kind) {
-    case NODE_PAIR:
-        mark(t, n->left, first, marks, uses);
-        if (!first || grammar_may_be_empty(t, n->left)) {
-            mark(t, n->right, first, marks, uses);
+/* From a rule's body down. */
+static void mark_rule(struct look *l, const struct rule *r)
+{
+    const struct grammar_tree *t = l->t;
+
+    l->marks[r->body] = IN_TREE | MAY_BE_FIRST;
+    for (uint32_t i = r->end; i-- > r->first;) {
+        const struct node *n = &t->nodes[i];
+        uint8_t mark = l->marks[i];
+
+        if (n->kind == NODE_TIMES || n->kind == NODE_PAIR || n->kind == NODE_EITHER) {
+            l->marks[n->left] |= mark;
         }
-        break;
-    case NODE_EITHER:
-        mark(t, n->left, first, marks, uses);
-        mark(t, n->right, first, marks, uses);
-        break;
-    case NODE_TIMES: mark(t, n->left, first, marks, uses); break;
-    case NODE_RULE:
-        marks[n->low] = true;
-        if (uses != NULL) {
-            uses[n->low]++;
+        if (n->kind == NODE_PAIR && !t->empty[n->left]) {
+            l->marks[n->right] |= mark & IN_TREE;
+        } else if (n->kind == NODE_PAIR || n->kind == NODE_EITHER) {
+            l->marks[n->right] |= mark;
         }
-        break;
-    default: break;
     }
 }
 
-/* reached[b]: from rule a's marks on, over any number of rules, rule b is reached. */
-static void close_marks(const struct grammar_tree *t, const bool *marks, uint32_t a, bool *reached,
-                        uint32_t *stack)
+/* Nodes with a mark as the ways of a graph. */
+static void draw(const struct look *l, struct graph *g, uint8_t mark)
 {
+    const struct grammar_tree *t = l->t;
     uint32_t n = 0;
 
-    for (uint32_t b = 0; b < t->n_rules; b++) {
-        reached[b] = false;
-    }
-    stack[n++] = a;
-    while (n != 0) {
-        const bool *row = &marks[(size_t)stack[--n] * t->n_rules];
-
-        for (uint32_t b = 0; b < t->n_rules; b++) {
-            if (row[b] && !reached[b]) {
-                reached[b] = true;
-                stack[n++] = b;
+    for (uint32_t i = 0; i < t->n_rules; i++) {
+        g->first[i] = n;
+        for (uint32_t j = t->rules[i].first; j < t->rules[i].end; j++) {
+            if (t->nodes[j].kind == NODE_RULE && (l->marks[j] & mark) != 0) {
+                g->to[n++] = t->nodes[j].low;
             }
+        }
+    }
+    g->first[t->n_rules] = n;
+}
+
+/* A rule and all that it names, the way by which R. E. Tarjan finds strongly connected components (SIAM Journal on Computing 1,
+ * 1972). Rules are at most 2,048, and so is the depth. */
+static void walk(struct graph *g, uint32_t a)
+{
+    uint32_t b;
+
+    g->seen[a] = g->low[a] = ++g->n_seen;
+    g->stack[g->n_stack++] = a;
+    for (uint32_t i = g->first[a]; i < g->first[a + 1]; i++) {
+        b = g->to[i];
+        g->circles[a] = g->circles[a] || a == b;
+        if (g->seen[b] == 0) {
+            walk(g, b);
+        }
+        if (g->low[b] < g->low[a]) {
+            g->low[a] = g->low[b];
+        }
+    }
+    if (g->low[a] != g->seen[a]) {
+        return;
+    }
+    g->circles[a] = g->circles[a] || g->stack[g->n_stack - 1] != a;
+    do {
+        b = g->stack[--g->n_stack];
+        g->circles[b] = g->circles[b] || g->circles[a];
+        g->low[b] = NONE; /* its circle is complete */
+        g->order[g->n_order++] = b;
+    } while (b != a);
+}
+
+static void find_circles(const struct grammar_tree *t, struct graph *g)
+{
+    for (uint32_t i = 0; i < t->n_rules; i++) {
+        if (g->seen[i] == 0) {
+            walk(g, i);
         }
     }
 }
@@ -91,21 +191,6 @@ enum {
     SIZE_MOST = 1 << 20,
 };
 
-uint32_t grammar_size(const struct grammar_tree *t, uint32_t node)
-{
-    const struct node *n = &t->nodes[node];
-    uint32_t size;
-
-    switch (n->kind) {
-    case NODE_PAIR:
-    case NODE_EITHER: size = 1 + grammar_size(t, n->left) + grammar_size(t, n->right); break;
-    case NODE_TIMES: size = 1 + grammar_size(t, n->left); break;
-    case NODE_RULE: size = grammar_goes_inline(t, n->low) ? t->rules[n->low].size : 1; break;
-    default: size = 1; break;
-    }
-    return size < SIZE_MOST ? size : SIZE_MOST;
-}
-
 bool grammar_goes_inline(const struct grammar_tree *t, uint32_t rule)
 {
     const struct rule *r = &t->rules[rule];
@@ -113,60 +198,136 @@ bool grammar_goes_inline(const struct grammar_tree *t, uint32_t rule)
     return !r->calls_itself && (r->uses <= 1 || r->size <= INLINE_MOST);
 }
 
-/* Those first that a rule names: there is no circle among rules that do not call themselves. */
-static void count_sizes(struct grammar_tree *t, uint32_t rule)
+static uint32_t size_of(const struct grammar_tree *t, const struct node *n)
 {
-    if (t->rules[rule].size != 0 || t->rules[rule].calls_itself) {
-        return;
+    uint32_t size = 1;
+
+    if (n->kind == NODE_PAIR || n->kind == NODE_EITHER) {
+        size = 1 + t->sizes[n->left] + t->sizes[n->right];
+    } else if (n->kind == NODE_TIMES) {
+        size = 1 + t->sizes[n->left];
+    } else if (n->kind == NODE_RULE && grammar_goes_inline(t, n->low)) {
+        size = t->rules[n->low].size;
     }
-    for (uint32_t i = 0; i < t->n_rules; i++) {
-        if (i != rule && t->names[(size_t)rule * t->n_rules + i]) {
-            count_sizes(t, i);
-        }
-    }
-    t->rules[rule].size = grammar_size(t, t->rules[rule].body);
+    return size < SIZE_MOST ? size : SIZE_MOST;
 }
 
-enum err grammar_look_at_rules(struct grammar_tree *t, char problem[GRAMMAR_PROBLEM_BYTES])
+/* Those first that a rule names: there is no circle among rules that do not call themselves. */
+static void count_sizes(struct grammar_tree *t, const struct graph *names)
 {
-    size_t cells = (size_t)t->n_rules * t->n_rules;
-    bool *marks = calloc(cells, 1), *firsts = calloc(cells, 1), *reached = malloc(t->n_rules);
-    uint32_t *uses = calloc(t->n_rules, sizeof *uses),
-             *stack = calloc(t->n_rules + 1, sizeof *stack);
-    enum err e = ERR_OK;
+    for (uint32_t i = 0; i < names->n_order; i++) {
+        struct rule *r = &t->rules[names->order[i]];
 
-    if (marks == NULL || firsts == NULL || reached == NULL || uses == NULL || stack == NULL) {
-        snprintf(problem, GRAMMAR_PROBLEM_BYTES, "there is no memory for the grammar");
-        e = ERR_NO_SPACE;
-    } else {
-        find_empty(t);
+        for (uint32_t j = r->first; j < r->end; j++) {
+            t->sizes[j] = size_of(t, &t->nodes[j]);
+        }
+        r->size = r->calls_itself ? 0 : t->sizes[r->body];
     }
-    for (uint32_t i = 0; e == ERR_OK && i < t->n_rules; i++) {
-        mark(t, t->rules[i].body, false, &marks[(size_t)i * t->n_rules], uses);
-        mark(t, t->rules[i].body, true, &firsts[(size_t)i * t->n_rules], NULL);
-    }
-    for (uint32_t i = 0; e == ERR_OK && i < t->n_rules; i++) {
-        t->rules[i].uses = uses[i];
-        close_marks(t, marks, i, reached, stack);
-        t->rules[i].calls_itself = reached[i];
-        close_marks(t, firsts, i, reached, stack);
-        if (reached[i]) {
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static bool open_graph(struct graph *g, const struct grammar_tree *t)
+{
+    g->first = calloc(t->n_rules + 1, sizeof *g->first);
+    g->to = calloc(t->n_nodes, sizeof *g->to);
+    g->seen = calloc(t->n_rules, sizeof *g->seen);
+    g->low = calloc(t->n_rules, sizeof *g->low);
+    g->stack = calloc(t->n_rules, sizeof *g->stack);
+    g->order = calloc(t->n_rules, sizeof *g->order);
+    g->circles = calloc(t->n_rules, sizeof *g->circles);
+    return g->first != NULL && g->to != NULL && g->seen != NULL && g->low != NULL &&
+           g->stack != NULL && g->order != NULL && g->circles != NULL;
+}
+
+static void close_graph(struct graph *g)
+{
+    free(g->first);
+    free(g->to);
+    free(g->seen);
+    free(g->low);
+    free(g->stack);
+    free(g->order);
+    free(g->circles);
+}
+
+static bool open_look(struct look *l, struct grammar_tree *t)
+{
+    l->t = t;
+    l->marks = calloc(t->n_nodes, sizeof *l->marks);
+    l->parent = calloc(t->n_nodes, sizeof *l->parent);
+    l->next_use = calloc(t->n_nodes, sizeof *l->next_use);
+    l->body_of = calloc(t->n_nodes, sizeof *l->body_of);
+    l->stack = calloc(t->n_nodes, sizeof *l->stack);
+    l->uses = calloc(t->n_rules, sizeof *l->uses);
+    t->empty = calloc(t->n_nodes, sizeof *t->empty);
+    t->sizes = calloc(t->n_nodes, sizeof *t->sizes);
+    return open_graph(&l->names, t) && open_graph(&l->begins, t) && l->marks != NULL &&
+           l->parent != NULL && l->next_use != NULL && l->body_of != NULL && l->stack != NULL &&
+           l->uses != NULL && t->empty != NULL && t->sizes != NULL;
+}
+
+static void close_look(struct look *l)
+{
+    close_graph(&l->names);
+    close_graph(&l->begins);
+    free(l->marks);
+    free(l->parent);
+    free(l->next_use);
+    free(l->body_of);
+    free(l->stack);
+    free(l->uses);
+}
+
+/* False: the rule begins with itself. */
+static bool all_begin(const struct grammar_tree *t, const struct graph *begins, char *problem)
+{
+    for (uint32_t i = 0; i < t->n_rules; i++) {
+        if (begins->circles[i]) {
             snprintf(problem, GRAMMAR_PROBLEM_BYTES,
                      "line %u: rule %s begins with itself, which never ends: put what comes first "
                      "before it",
                      (unsigned)t->rules[i].line, t->rules[i].name);
-            e = ERR_BAD_ARGUMENT;
+            return false;
         }
     }
-    t->names = marks;
-    for (uint32_t i = 0; e == ERR_OK && i < t->n_rules; i++) {
-        count_sizes(t, i);
+    return true;
+}
+
+static void look_at(struct look *l)
+{
+    struct grammar_tree *t = l->t;
+
+    find_parents(l);
+    find_empty(l);
+    for (uint32_t i = 0; i < t->n_rules; i++) {
+        mark_rule(l, &t->rules[i]);
     }
-    t->names = NULL;
-    free(marks);
-    free(firsts);
-    free(reached);
-    free(uses);
-    free(stack);
+    draw(l, &l->names, IN_TREE);
+    draw(l, &l->begins, MAY_BE_FIRST);
+    for (uint32_t i = 0; i < l->names.first[t->n_rules]; i++) {
+        t->rules[l->names.to[i]].uses++;
+    }
+    find_circles(t, &l->names);
+    find_circles(t, &l->begins);
+    for (uint32_t i = 0; i < t->n_rules; i++) {
+        t->rules[i].calls_itself = l->names.circles[i];
+    }
+    count_sizes(t, &l->names);
+}
+
+enum err grammar_look_at_rules(struct grammar_tree *t, char problem[GRAMMAR_PROBLEM_BYTES])
+{
+    struct look l = { .t = t };
+    enum err e = ERR_OK;
+
+    if (open_look(&l, t)) {
+        look_at(&l);
+        e = all_begin(t, &l.begins, problem) ? ERR_OK : ERR_BAD_ARGUMENT;
+    } else {
+        snprintf(problem, GRAMMAR_PROBLEM_BYTES, "there is no memory for the grammar");
+        e = ERR_NO_SPACE;
+    }
+    close_look(&l);
     return e;
 }

@@ -1,26 +1,14 @@
-/* An automaton with one way for each byte (subset construction), then with the fewest states (Moore:
- * states are alike until something tells them apart). */
+/* An automaton with one way for each byte (subset construction), then with the fewest states (grammar_alike.c). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "flash_image/grammar/grammar_private.h"
 
-enum { STATES_MOST = 8192, CALLS_MOST = 48 };
-
-struct call_out {
-    int32_t part;
-    uint32_t low, high, to;
+enum {
+    CALLS_MOST = 48,
+    SETS_MOST = 1 << 23, /* states of all sets together: 32 MB */
+    SLOTS = 2 * GRAMMAR_WIDE_MOST,
 };
-
-/* A state of the result: where each byte leads (NOWHERE: nowhere), and its calls. */
-struct wide_state {
-    uint16_t next[256];
-    struct call_out calls[CALLS_MOST];
-    uint32_t n_calls;
-    bool accepts;
-    uint32_t set, n_set; /* of the states that it stands for */
-};
-#define NOWHERE UINT16_MAX
 
 struct work {
     const struct automaton *from;
@@ -28,8 +16,11 @@ struct work {
     uint32_t n, room;
     uint32_t *sets; /* ascending states, set after set */
     uint32_t n_sets, sets_room;
-    uint32_t *stack;
-    uint8_t *in; /* (from->n_states) */
+    uint32_t *marked; /* (from->n_states) the states that are marked */
+    uint32_t n_marked;
+    uint8_t *in; /* (from->n_states) whether it is */
+    uint16_t *
+        slots; /* (SLOTS) a state's number + 1 where the hash of its set points, or behind it; 0: free */
     bool full;
 };
 
@@ -37,7 +28,7 @@ static bool room_for_set(struct work *w, uint32_t n)
 {
     if (w->n_sets + n > w->sets_room) {
         uint32_t room = 2 * (w->n_sets + n);
-        uint32_t *grown = room <= 1u << 26 ? realloc(w->sets, room * sizeof *grown) : NULL;
+        uint32_t *grown = room <= SETS_MOST ? realloc(w->sets, room * sizeof *grown) : NULL;
 
         if (grown == NULL) {
             w->full = true;
@@ -49,67 +40,132 @@ static bool room_for_set(struct work *w, uint32_t n)
     return true;
 }
 
+static void mark(struct work *w, uint32_t state)
+{
+    if (!w->in[state]) {
+        w->in[state] = 1;
+        w->marked[w->n_marked++] = state;
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* All that the marked states reach without a byte is marked, too. */
+static void close_marks(struct work *w)
+{
+    const struct automaton *a = w->from;
+    size_t steps = 0;
+
+    for (uint32_t at = 0; at < w->n_marked; at++) {
+        const struct state *s = &a->states[w->marked[at]];
+
+        for (uint32_t i = s->edges; i < s->edges + s->n_edges; i++) {
+            if (a->edges[i].part == -2) {
+                mark(w, a->edges[i].to);
+            }
+        }
+        steps += 2 + s->n_edges;
+    }
+    w->full = w->full || !grammar_spend(a->budget, steps);
+}
+
+/* The marked states in their order, at the end of the sets; the marks are gone. */
+static uint32_t *take_marks(struct work *w, uint32_t n)
+{
+    uint32_t *set = &w->sets[w->n_sets], most = w->from->n_states;
+
+    if (n > most / 16) {
+        uint32_t at = 0;
+
+        for (uint32_t i = 0; i < most; i++) {
+            if (w->in[i]) {
+                set[at++] = i;
+            }
+        }
+        memset(w->in, 0, most);
+    } else {
+        memcpy(set, w->marked, n * sizeof *set);
+        qsort(set, n, sizeof *set, compare);
+        for (uint32_t i = 0; i < n; i++) {
+            w->in[set[i]] = 0;
+        }
+    }
+    w->n_marked = 0;
+    return set;
+}
+
+static bool is_set(const struct work *w, const struct wide_state *s, const uint32_t *set,
+                   uint32_t n)
+{
+    return s->n_set == n && memcmp(&w->sets[s->set], set, n * sizeof *set) == 0;
+}
+
+static uint16_t *slot_of(const struct work *w, const uint32_t *set, uint32_t n)
+{
+    uint32_t at = 2166136261u;
+
+    for (uint32_t i = 0; i < n; i++) {
+        at = (at ^ set[i]) * 16777619u;
+        at ^= at >> 15;
+    }
+    for (;; at++) {
+        uint16_t *slot = &w->slots[at % SLOTS];
+
+        if (*slot == 0 || is_set(w, &w->states[*slot - 1], set, n)) {
+            return slot;
+        }
+    }
+}
+
+static bool room_for_state(struct work *w)
+{
+    if (w->n == GRAMMAR_WIDE_MOST) {
+        w->full = true;
+    } else if (w->n == w->room) {
+        uint32_t room = w->room == 0 ? 64 : 2 * w->room;
+        struct wide_state *grown = realloc(w->states, room * sizeof *grown);
+
+        w->full = grown == NULL;
+        w->states = grown != NULL ? grown : w->states;
+        w->room = grown != NULL ? room : w->room;
+    }
+    return !w->full;
+}
+
 /* Of the marked states and all that they reach without a byte, the state of the result, NOWHERE: of none.
  * The marks are gone. */
 static uint32_t state_of_marks(struct work *w)
 {
-    const struct automaton *a = w->from;
-    uint32_t n = 0, top = 0, at;
+    uint32_t n, *set;
+    uint16_t *slot;
 
-    for (uint32_t i = 0; i < a->n_states; i++) {
-        if (w->in[i]) {
-            w->stack[top++] = i;
-        }
-    }
-    while (top != 0) {
-        const struct state *s = &a->states[w->stack[--top]];
-
-        for (uint32_t i = s->edges; i < s->edges + s->n_edges; i++) {
-            if (a->edges[i].part == -2 && !w->in[a->edges[i].to]) {
-                w->in[a->edges[i].to] = 1;
-                w->stack[top++] = a->edges[i].to;
-            }
-        }
-    }
-    if (!room_for_set(w, a->n_states)) {
+    if (w->n_marked == 0) {
         return NOWHERE;
     }
-    for (uint32_t i = 0; i < a->n_states; i++) {
-        if (w->in[i]) {
-            w->sets[w->n_sets + n++] = i;
-            w->in[i] = 0;
-        }
-    }
-    if (n == 0) {
+    close_marks(w);
+    n = w->n_marked;
+    if (w->full || !room_for_set(w, n)) {
         return NOWHERE;
     }
-    for (at = 0; at < w->n; at++) {
-        if (w->states[at].n_set == n &&
-            memcmp(&w->sets[w->states[at].set], &w->sets[w->n_sets], n * sizeof *w->sets) == 0) {
-            return at;
-        }
+    set = take_marks(w, n);
+    slot = slot_of(w, set, n);
+    if (*slot != 0) {
+        return *slot - 1u;
     }
-    if (w->n == STATES_MOST) {
-        w->full = true;
+    if (!room_for_state(w)) {
         return NOWHERE;
     }
-    if (w->n == w->room) {
-        uint32_t room = w->room == 0 ? 64 : 2 * w->room;
-        struct wide_state *grown = realloc(w->states, room * sizeof *grown);
-
-        if (grown == NULL) {
-            w->full = true;
-            return NOWHERE;
-        }
-        w->states = grown;
-        w->room = room;
-    }
-    memset(&w->states[at], 0, sizeof w->states[at]);
-    w->states[at].set = w->n_sets;
-    w->states[at].n_set = n;
+    memset(&w->states[w->n], 0, sizeof w->states[0]);
+    w->states[w->n].set = w->n_sets;
+    w->states[w->n].n_set = n;
     w->n_sets += n;
-    w->n++;
-    return at;
+    *slot = (uint16_t)(w->n + 1);
+    return w->n++;
 }
 
 /* Whether an edge of a set's state takes the byte or makes the call. */
@@ -124,16 +180,19 @@ static bool takes(const struct edge *e, const struct call_out *c, uint32_t byte)
 static uint32_t follow(struct work *w, uint32_t at, const struct call_out *c, uint32_t byte)
 {
     const struct automaton *a = w->from;
+    size_t steps = 0;
 
     for (uint32_t i = 0; i < w->states[at].n_set; i++) {
         const struct state *s = &a->states[w->sets[w->states[at].set + i]];
 
         for (uint32_t j = s->edges; j < s->edges + s->n_edges; j++) {
             if (takes(&a->edges[j], c, byte)) {
-                w->in[a->edges[j].to] = 1;
+                mark(w, a->edges[j].to);
             }
         }
+        steps += 1 + s->n_edges;
     }
+    w->full = w->full || !grammar_spend(a->budget, steps);
     return state_of_marks(w);
 }
 
@@ -198,56 +257,6 @@ static void expand(struct work *w, uint32_t at)
 
 /* ---- fewest states -------------------------------------------------------------------------- */
 
-static bool are_alike(const struct work *w, const uint16_t *group, uint32_t a, uint32_t b)
-{
-    const struct wide_state *x = &w->states[a], *y = &w->states[b];
-
-    if (group[a] != group[b] || x->accepts != y->accepts || x->n_calls != y->n_calls) {
-        return false;
-    }
-    for (unsigned i = 0; i < 256; i++) {
-        uint16_t p = x->next[i], q = y->next[i];
-
-        if ((p == NOWHERE) != (q == NOWHERE) || (p != NOWHERE && group[p] != group[q])) {
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < x->n_calls; i++) {
-        const struct call_out *p = &x->calls[i], *q = &y->calls[i];
-
-        if (p->part != q->part || p->low != q->low || p->high != q->high ||
-            group[p->to] != group[q->to]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* group[i]: the number of the states that are like i; first[g]: one of group g. Returns how many. */
-static uint32_t find_groups(const struct work *w, uint16_t *group, uint16_t *next, uint16_t *first)
-{
-    uint32_t n = 1, before = 0;
-
-    memset(group, 0, w->n * sizeof *group);
-    while (n != before) {
-        before = n;
-        n = 0;
-        for (uint32_t i = 0; i < w->n; i++) {
-            uint32_t g = 0;
-
-            while (g < n && !are_alike(w, group, i, first[g])) {
-                g++;
-            }
-            next[i] = (uint16_t)g;
-            if (g == n) {
-                first[n++] = (uint16_t)i;
-            }
-        }
-        memcpy(group, next, w->n * sizeof *group);
-    }
-    return n;
-}
-
 static void write_state(const struct work *w, const uint16_t *group, uint32_t at, uint32_t g,
                         struct automaton *out)
 {
@@ -275,19 +284,16 @@ static void write_state(const struct work *w, const uint16_t *group, uint32_t at
 
 static void write_smallest(struct work *w, struct automaton *out)
 {
-    uint16_t *group = malloc(3 * w->n * sizeof *group);
-    uint32_t n;
+    uint16_t *group = malloc(2 * w->n * sizeof *group), *first = group + w->n;
+    uint32_t n = 0;
 
-    if (group == NULL) {
-        w->full = true;
-        return;
-    }
-    n = find_groups(w, group, group + w->n, group + 2 * w->n);
-    for (uint32_t g = 0; g < n; g++) {
+    w->full = group == NULL ||
+              !grammar_find_alike(w->states, w->n, w->from->budget, group, first, &n);
+    for (uint32_t g = 0; g < n && !w->full; g++) {
         (void)automaton_state(out);
     }
-    for (uint32_t g = 0; g < n && !out->full; g++) { /* the start is the first of group 0 */
-        write_state(w, group, group[2 * w->n + g], g, out);
+    for (uint32_t g = 0; g < n && !w->full && !out->full; g++) { /* the start is of group 0 */
+        write_state(w, group, first[g], g, out);
     }
     free(group);
 }
@@ -296,14 +302,15 @@ bool automaton_determinize(const struct automaton *a, struct automaton *out)
 {
     struct work w = { .from = a, .full = a->full };
 
-    *out = (struct automaton){ 0 };
-    w.stack = malloc((a->n_states + 1) * sizeof *w.stack);
+    *out = (struct automaton){ .budget = a->budget };
+    w.marked = malloc((a->n_states + 1) * sizeof *w.marked);
     w.in = calloc(a->n_states + 1, 1);
-    if (w.stack == NULL || w.in == NULL) {
+    w.slots = calloc(SLOTS, sizeof *w.slots);
+    if (w.marked == NULL || w.in == NULL || w.slots == NULL) {
         w.full = true;
     }
     if (!w.full) {
-        w.in[0] = 1;
+        mark(&w, 0);
         (void)state_of_marks(&w);
     }
     for (uint32_t i = 0; i < w.n && !w.full; i++) {
@@ -314,7 +321,8 @@ bool automaton_determinize(const struct automaton *a, struct automaton *out)
     }
     free(w.states);
     free(w.sets);
-    free(w.stack);
+    free(w.marked);
     free(w.in);
+    free(w.slots);
     return !w.full && !out->full;
 }

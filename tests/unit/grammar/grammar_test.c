@@ -1,5 +1,7 @@
 /* Grammars: what GBNF and JSON Schema allow, what they refuse by name, and compiled ones that are
  * damaged. */
+#include <time.h>
+
 #include <cjson/cJSON.h>
 
 #include "runtime/base/crc32c.h"
@@ -63,6 +65,132 @@ static void test_long(void)
     text[500] = 'a';
     text[501] = ')';
     OK(walk(text, 502, &complete) == 502 && complete, "but 500");
+}
+
+/* A count of something that may be empty is one of its own. */
+static void test_flat(void)
+{
+    static char text[4002];
+    bool complete;
+
+    OK(compile_gbnf("root ::= (\"a\"?){4000}") && compiled_bytes < 200,
+       "4000 times what may be empty takes %zu bytes", compiled_bytes);
+    memset(text, 'a', sizeof text - 1);
+    OK(walk(text, 4001, &complete) == 4000 && complete, "and allows 4000 of it");
+    OK(matches("") && matches("a"), "or fewer");
+    test_texts("of several", compile_gbnf("root ::= (((\"ab\"{0,7}){3})*){9} \"c\""),
+               TEXTS("c", "ababababababababababababababababc", NULL, "a", "abac"));
+    OK(compile_gbnf("root ::= (\"b\"{0,50}){0,20}") &&
+           walk(memset(text, 'b', 1001), 1001, &complete) == 1000,
+       "1000 in two counts");
+}
+
+/* ---- grammars that take long --------------------------------------------------------------- */
+
+static char hostile[1 << 20];
+
+/* before, n times each with %u, after. */
+static const char *repeated(const char *before, unsigned n, const char *each, const char *after)
+{
+    size_t at = (size_t)snprintf(hostile, sizeof hostile, "%s", before);
+
+    for (unsigned i = 0; i < n; i++) {
+        const char *hole = strstr(each, "%u");
+        int head = hole != NULL ? (int)(hole - each) : (int)strlen(each);
+
+        at += (size_t)snprintf(hostile + at, sizeof hostile - at, "%.*s", head, each);
+        if (hole != NULL) {
+            at += (size_t)snprintf(hostile + at, sizeof hostile - at, "%u%s", i, hole + 2);
+        }
+    }
+    (void)snprintf(hostile + at, sizeof hostile - at, "%s", after);
+    return hostile;
+}
+
+/* Whether it is compiled or refused with a sentence in a bounded time of the CPU, of ASan's program on a slow computer. */
+static bool is_quick(const char *text, bool is_schema)
+{
+    char *gbnf = NULL;
+    clock_t begin = clock();
+    bool good = true;
+
+    compiled_problem[0] = '\0';
+    if (is_schema) {
+        good = grammar_gbnf_of_schema(text, &gbnf, compiled_problem) == ERR_OK;
+    }
+    good = good && compile_gbnf(gbnf != NULL ? gbnf : text);
+    free(gbnf);
+    printf("# %.2f s, %s\n", (double)(clock() - begin) / CLOCKS_PER_SEC,
+           good ? "compiled" : compiled_problem);
+    return clock() - begin < 2 * CLOCKS_PER_SEC && (good || compiled_problem[0] != '\0');
+}
+
+static void test_hostile_gbnf(void)
+{
+    static const char *const texts[] = {
+        "root ::= (\"a\"? \"b\"?){4000}",
+        "root ::= (\"a\"? \"b\"?){60000}",
+        "root ::= (\"a\"{0,1000}){1000}",
+        "root ::= (\"a\" | \"b\")* \"a\" (\"a\" | \"b\"){20}",
+        "root ::= ((([a-z]* [0-9]?){0,60}){0,60}){0,60}",
+        "root ::= (((((((\"a\"+)+)+)+)+)+)+ | (((\"b\"{2}){2}){2}){2}){40}",
+        "root ::= ([a-f]? [b-g]? [c-h]? [d-i]? .?){900}",
+        "root ::= (\"a\" | \"a\" \"a\"?){0,40} (\"a\" | \"aa\" | \"aaa\"?){0,40} (.? .? .?){300}",
+        "root ::= [\\u0000-\\uffff]? ([^a] [^b] [^c])? ([\\u0100-\\u0fff]? [\\U00010000-\\U000fffff]?){2000}",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        OK(is_quick(texts[i], false), "in bounded time: %s", texts[i]);
+    }
+    OK(is_quick(repeated("root ::= r0\n", 2046, "r%u ::= \"x\" r1 r2 r3 | ", "\"y\""), false),
+       "rules that are not there");
+    OK(is_quick(repeated("root ::= \"(\" ", 600, "(\"a%u\" root)? ", "\")\""), false),
+       "calls of one rule");
+    OK(is_quick(repeated("root ::= \"", 8000, "ab", "\""), false), "a long text");
+    OK(is_quick(repeated("root ::= \"x\"", 12000, "+", ""), false), "12,000 times +");
+    OK(is_quick(repeated("root ::= \"x\"", 12000, "?", ""), false), "12,000 times ?");
+    OK(is_quick(repeated("root ::= \"\" ", 4000, "| \"%u\" ", ""), false), "4,000 choices");
+    OK(is_quick(repeated("root ::= ", 2500, "\"a\"? [b-z]? ", "\"!\""), false),
+       "5,000 items that may be left out");
+    OK(is_quick(repeated("root ::= \"a\" # ", 200000, "#", ""), false), "a long remark");
+}
+
+/* Every rule names the next ones, in both orders. */
+static void test_hostile_rules(void)
+{
+    size_t at = (size_t)snprintf(hostile, sizeof hostile, "root ::= r0 | s0\n");
+
+    for (unsigned i = 0; i < 1000; i++) {
+        at += (size_t)snprintf(hostile + at, sizeof hostile - at,
+                               "r%u ::= r%u r%u?\ns%u ::= \"a\"? s%u \"b\"\n", i, i + 1, i + 1,
+                               999 - i, 1000 - i);
+    }
+    (void)snprintf(hostile + at, sizeof hostile - at, "r1000 ::= \"x\"?\ns1000 ::= \"y\" root?\n");
+    OK(is_quick(hostile, false), "2,000 rules that name each other");
+}
+
+static void test_hostile_schemas(void)
+{
+    OK(is_quick(repeated("{\"enum\":[", 4000, "\"%u-a-choice\",", "\"x\"]}"), true),
+       "an enum of 4,000");
+    OK(is_quick(repeated("{\"type\":\"object\",\"properties\":{", 600,
+                         "\"p%u\":{\"type\":\"string\"},", "\"x\":{\"type\":\"null\"}}}"),
+                true),
+       "an object of 600 that may be left out");
+    (void)repeated("", 60, "{\"type\":\"array\",\"maxItems\":60,\"items\":", "{\"type\":\"null\"}");
+    for (unsigned i = 0; i < 60; i++) {
+        (void)strcat(hostile, "}");
+    }
+    OK(is_quick(hostile, true), "arrays of arrays");
+    OK(is_quick(repeated("{\"anyOf\":[", 500,
+                         "{\"type\":\"array\",\"items\":{\"type\":\"integer\",\"minimum\":%u}},",
+                         "{\"type\":\"null\"}]}"),
+                true),
+       "500 arrays that begin alike");
+    OK(is_quick(
+           "{\"type\":\"array\",\"minItems\":50000,\"maxItems\":60000,\"items\":{\"type\":[\"string\",\"integer\"],\"maxLength\":60000}}",
+           true),
+       "counts in counts");
 }
 
 static void test_gbnf_problems(void)
@@ -314,6 +442,10 @@ int main(void)
 {
     test_gbnf();
     test_long();
+    test_flat();
+    test_hostile_gbnf();
+    test_hostile_rules();
+    test_hostile_schemas();
     test_gbnf_problems();
     test_schema();
     test_integers();
