@@ -17,3 +17,9 @@ gdb: $(B)/debug.bin $(B)/card.img $(QEMU_NEEDS) ## boot BOARD= in QEMU under gdb
 	$(if $(GDB),,$(error make gdb needs gdb for the board's processor: apt-get install gdb-multiarch))
 	$(Q)$(PYTHON) toolchain/gdb/run.py --gdb $(GDB) --elf $(B)/debug.elf --stop $(GDB_STOP) $(if $(GDB_COMMANDS),--commands $(call quote,$(GDB_COMMANDS))) \
 	    -- $(subst $(B)/ingot.bin,$(B)/debug.bin,$(qemu_with_card))
+
+# README's recording, with a real model; minutes, on a computer at rest.
+.PHONY: recording
+RECORDED := 'What is the capital of France?' 'Name three colors of the rainbow.'
+recording: $(B)/ingot.bin $(B)/card.img ## docs/session.svg: README's recording, a session in QEMU; MODEL=smollm2-135m CMDLINE='temp=0 term=plain'
+	$(Q)$(PYTHON) toolchain/record.py docs/session.svg 'Ingot in QEMU with $(notdir $(basename $(MODEL_FILE)))' $(RECORDED) -- $(qemu_with_card)
