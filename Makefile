@@ -115,6 +115,8 @@ IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none
 
 # Types of keys and values for measurements with the Linux program.
 NOT_IN_IMAGE := $(wildcard runtime/compute/kv_formats_c*.c)
+# And the server's side of HTTP, until a board has a network.
+NOT_IN_IMAGE += $(wildcard runtime/http/*.c)
 # And what checks signatures, of an image without a key (docs/SIGNING.md).
 OF_KEYS := runtime/image/ecdsa_p256.c runtime/image/ecdsa_selftest.c
 
@@ -203,18 +205,14 @@ HOST_SRC = $(wildcard board/*.c board/host/*.c host/*.c flash_image/*.c flash_im
            kernels/$(HOST_ISA)/*.S)
 HOST_CFLAGS = $(COMMON) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
 HOST_LIBS := -lcjson -lm
-# `ingot serve` alone takes libwebsockets: without it the program says what to install.
-WEBSOCKETS ?= $(shell echo '\#include <libwebsockets.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo yes)
-ifneq ($(WEBSOCKETS),)
-$(O)/%/obj/host/serve_http.c.o $(O)/%/obj/host/serve_ws.c.o: HOST_CFLAGS += -DINGOT_WEBSOCKETS
-HOST_LIBS += -lwebsockets
-endif
 # `ingot sign` and `ingot verify --public-key` alone take BearSSL, the same way.
 HOST_BEARSSL ?= $(shell echo '\#include <bearssl.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo yes)
 ifneq ($(HOST_BEARSSL),)
 $(O)/%/obj/flash_image/signing/sign_key.c.o: HOST_CFLAGS += -DINGOT_BEARSSL
 HOST_LIBS += -lbearssl
 endif
+include toolchain/http.mk
+
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 SANITIZE_THREADS := -fsanitize=thread
 
@@ -226,8 +224,12 @@ ifeq ($(HOST_BEARSSL),)
 HOST_SRC := $(filter-out $(OF_KEYS),$(wildcard $(HOST_SRC)))
 endif
 
-HOST_OBJ = $(addprefix $(H)/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
-ASAN_OBJ = $(addprefix $(O)/asan/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC))))
+ifeq ($(HTTP),)
+HOST_SRC := $(filter-out runtime/http/%,$(wildcard $(HOST_SRC)))
+endif
+
+HOST_OBJ = $(addprefix $(H)/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC)) $(LLHTTP_OBJ)))
+ASAN_OBJ = $(addprefix $(O)/asan/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC)) $(LLHTTP_OBJ)))
 TSAN_OBJ = $(ASAN_OBJ:$(O)/asan/%=$(O)/tsan/%)
 
 $(H)/obj/%.o: % Makefile VERSION
@@ -248,6 +250,12 @@ $(O)/tsan/obj/%.o: % Makefile
 	$(call say,TSAN,$<)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE_THREADS) -c $< -o $@
+
+ifneq ($(HTTP),)
+$(eval $(call llhttp_rule,$(O)/host,))
+$(eval $(call llhttp_rule,$(O)/asan,$(SANITIZE)))
+$(eval $(call llhttp_rule,$(O)/tsan,$(SANITIZE_THREADS)))
+endif
 
 $(H)/ingot: $(HOST_OBJ)
 	$(call say,LD,$@)

@@ -7,19 +7,16 @@
 #include "host/host_app.h"
 #include "host/serve_boards.h"
 #include "host/serve_http.h"
+#include "host/serve_listen.h"
 #include "host/serve_model.h"
 
 struct arguments {
     struct host_args host; /* first: the shared rows set it */
     const char *address, *token, *port, *baud;
+    struct serve_guard guard;             /* what --allow-origin and --allow-host name */
     const char *lines[SERVE_BOARDS_MOST]; /* of boards */
     uint32_t n_lines;
 };
-
-static bool is_loopback(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0;
-}
 
 /* False: said, *status is what to exit with. */
 static bool read_setup(const struct arguments *a, struct serve_setup *s, int *status)
@@ -38,8 +35,14 @@ static bool read_setup(const struct arguments *a, struct serve_setup *s, int *st
     }
     s->port = (int)port;
     s->address = a->address != NULL ? a->address : "127.0.0.1";
-    s->token = a->token;
-    if (!is_loopback(s->address) && s->token == NULL) {
+    s->guard = a->guard;
+    s->guard.token = a->token;
+    if (a->token == NULL && serve_is_allowed("https://any.example", &s->guard)) {
+        (void)command_refuse(&cmd_serve, "--allow-origin",
+                             "* lets every page ask: give a --token, too");
+        return false;
+    }
+    if (!serve_listen_is_loopback(s->address) && a->token == NULL) {
         (void)command_refuse(&cmd_serve, "--address",
                              "others than this computer could ask: give a --token, too");
         return false;
@@ -164,6 +167,24 @@ static int run(int argc, char **argv)
     return exit_status(serve(&h, &setup));
 }
 
+static enum option_result take_origin(void *arguments, const struct command_option *o,
+                                      const char *value)
+{
+    struct arguments *a = arguments;
+
+    (void)o;
+    return serve_allow_origin(&a->guard, value) ? OPTION_TAKEN : OPTION_REFUSED;
+}
+
+static enum option_result take_host(void *arguments, const struct command_option *o,
+                                    const char *value)
+{
+    struct arguments *a = arguments;
+
+    (void)o;
+    return serve_allow_host(&a->guard, value) ? OPTION_TAKEN : OPTION_REFUSED;
+}
+
 static const struct command_option title = { .help = "the server" };
 static const struct command_option port = {
     .name = "--port",
@@ -174,7 +195,8 @@ static const struct command_option port = {
 static const struct command_option address = {
     .name = "--address",
     .value = "ADDRESS",
-    .help = "of a network card (default 127.0.0.1: this computer alone); takes a --token, too",
+    .help = "to listen at: a number of IPv4 or IPv6, or a network card\n"
+            "(default 127.0.0.1: this computer alone); others take a --token, too",
     .field = offsetof(struct arguments, address),
 };
 static const struct command_option token = {
@@ -182,6 +204,26 @@ static const struct command_option token = {
     .value = "TEXT",
     .help = "that requests have to bring: Authorization: Bearer TEXT",
     .field = offsetof(struct arguments, token),
+};
+static const struct command_option allow_origin = {
+    .name = "--allow-origin",
+    .also = "--origin",
+    .value = "ORIGIN",
+    .takes =
+        "the origin of a page, such as http://localhost:3000, without a path; up to 16 of them",
+    .help =
+        "a page of another site that may ask, such as http://localhost:3000; may be given again;\n"
+        "*: every page, with a --token",
+    .set = take_origin,
+};
+static const struct command_option allow_host = {
+    .name = "--allow-host",
+    .also = "--host",
+    .value = "NAME",
+    .takes = "a name of this computer, such as host.docker.internal; up to 16 of them",
+    .help = "one more name by which this computer may be asked, such as host.docker.internal;\n"
+            "may be given again",
+    .set = take_host,
 };
 static const struct command_option baud_row = {
     .name = "--baud",
@@ -194,6 +236,8 @@ static const struct command_option *const options[] = {
     &port,
     &address,
     &token,
+    &allow_origin,
+    &allow_host,
     &baud_row,
     HOST_ROW(TITLE_REPLY),
     HOST_ROW(TOGETHER),

@@ -1,406 +1,435 @@
+#ifdef INGOT_HTTP
+
 #include "host/serve_http.h"
 
-#include <stdio.h>
-
-#ifdef INGOT_WEBSOCKETS
-
 #include <signal.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include <libwebsockets.h>
-
-#include "host/serve_choices.h"
-#include "host/serve_guard.h"
+#include "host/serve_answer_head.h"
+#include "host/serve_asked.h"
 #include "host/serve_load.h"
 #include "host/serve_page.h"
-#include "host/serve_state.h"
+#include "host/serve_pages.h"
+#include "host/serve_socket.h"
+#include "host/serve_worker.h"
 #include "host/serve_ws.h"
 
-enum {
-    DRAINED_BYTES = 64 << 20, /* of a body that is too long, before its answer */
-    HEADER_BYTES = 2048,
-    NAME_BYTES = 300,
-    CONNECTION_SECONDS = 30, /* for headers, and between two pieces of a body */
-    BODY_SECONDS = 120,      /* for all of it */
-};
+enum { NAME_BYTES = 300 };
 
-enum phase { PHASE_NONE, PHASE_BODY, PHASE_WAITS, PHASE_ANSWERS };
-
-/* What libwebsockets keeps for each connection; requests come one after the other. */
-struct connection {
-    enum phase phase;
-    enum serve_kind kind;
-    bool loads; /* another model, in place of that kind of request */
+/* What is kept for each connection; requests come one after the other. */
+struct exchange {
+    struct http_connection *c;
+    bool few; /* the server is full: only /health is answered */
+    const struct serve_page_row *page;
     struct serve_text body, out;
-    size_t left;  /* of a body that is passed over */
-    time_t since; /* a body comes */
+    size_t said;               /* bytes of out that are out */
+    struct serve_asked *asked; /* being read; NULL: not */
     struct serve_error error;
     struct serve_choices choices;
-    int status;
-    const char *type;
-    const char *policy; /* of the page; NULL: another answer */
-    bool headers_out;
-    struct serve_ws socket; /* in place of all of it, once it is one */
+    struct serve_ws *socket;         /* once it is one */
+    char fields[SERVE_FIELDS_BYTES]; /* of the answer, beside those of its body */
 };
 
 static struct server {
     struct serve_setup *setup;
-    struct lws_context *context;
     uint64_t n_requests;
-    volatile sig_atomic_t ends;
+    uint64_t n_left; /* whose caller was gone before they were read */
 } server;
 
 /* ---- what goes out --------------------------------------------------------------------------- */
 
-static void forget(struct connection *c)
+static void forget(struct exchange *x)
 {
-    serve_choices_leave(&c->choices, server.setup->backend);
-    serve_text_free(&c->body);
-    serve_text_free(&c->out);
-    memset(c, 0, sizeof *c);
-}
-
-/* c->out is all of the answer. */
-static int answer(struct lws *wsi, struct connection *c, int status, const char *type)
-{
-    c->phase = PHASE_ANSWERS;
-    c->status = status;
-    c->type = type;
-    lws_callback_on_writable(wsi);
-    return 0;
-}
-
-static int answer_error(struct lws *wsi, struct connection *c)
-{
-    serve_text_free(&c->out);
-    serve_answer_error(&c->out, &c->error);
-    return answer(wsi, c, c->error.status, "application/json");
-}
-
-static int add_header(struct lws *wsi, const char *name, const char *value, unsigned char **p,
-                      unsigned char *end)
-{
-    return lws_add_http_header_by_name(wsi, (const unsigned char *)name,
-                                       (const unsigned char *)value, (int)strlen(value), p, end);
-}
-
-static int write_headers(struct lws *wsi, struct connection *c, int status, const char *type,
-                         lws_filepos_t bytes)
-{
-    unsigned char room[LWS_PRE + HEADER_BYTES], *start = room + LWS_PRE, *p = start,
-                                                *end = room + sizeof room - 1;
-
-    c->headers_out = true;
-    if (lws_add_http_common_headers(wsi, (unsigned)status, type, bytes, &p, end) != 0 ||
-        add_header(wsi, "cache-control:", "no-store", &p, end) != 0 ||
-        add_header(wsi, "x-content-type-options:", "nosniff", &p, end) != 0 ||
-        (c->policy != NULL &&
-         add_header(wsi, "content-security-policy:", c->policy, &p, end) != 0) ||
-        (status == 401 && add_header(wsi, "www-authenticate:", "Bearer", &p, end) != 0)) {
-        return -1;
+    serve_choices_leave(&x->choices, server.setup->backend);
+    if (x->asked != NULL) {
+        server.n_left += serve_asked_leave(x->asked);
+        x->asked = NULL;
     }
-    return lws_finalize_write_http_header(wsi, start, &p, end) != 0 ? -1 : 0;
+    serve_text_free(&x->body);
+    serve_text_free(&x->out);
+    x->said = 0;
+    x->error.status = 0;
+    x->fields[0] = '\0';
 }
 
-/* What it cannot send at once libwebsockets keeps. */
-static int write_out(struct lws *wsi, struct connection *c, bool last)
+/* x->out is all of the answer. */
+static void answer(struct exchange *x, int status, const char *type)
 {
-    size_t n = c->out.n;
-    unsigned char *room = malloc(LWS_PRE + n + 1);
-    int sent;
+    const struct http_answer a = {
+        .status = status,
+        .type = type,
+        .fields = x->fields,
+        .bytes = x->out.n,
+        .closes = x->out.failed || x->few || status == 408 || status == 413 ||
+                  x->c->request.body_bytes > SERVE_BODY_BYTES,
+    };
 
-    if (room == NULL || c->out.failed) {
-        free(room);
-        return -1;
-    }
+    http_connection_answer(x->c, &a);
+}
+
+static void answer_error(struct exchange *x)
+{
+    serve_text_free(&x->out);
+    serve_answer_error(&x->out, &x->error);
+    serve_head_add_status(x->fields, x->error.status,
+                          x->page != NULL && x->page->posts ? "POST, OPTIONS"
+                                                            : "GET, HEAD, OPTIONS");
+    answer(x, x->error.status, "application/json");
+}
+
+static size_t copy_out(struct exchange *x, char *to, size_t room)
+{
+    size_t n = x->out.n - x->said;
+
+    n = n < room ? n : room;
     if (n != 0) {
-        memcpy(room + LWS_PRE, c->out.bytes, n);
+        memcpy(to, x->out.bytes + x->said, n);
     }
-    c->out.n = 0;
-    sent = lws_write(wsi, room + LWS_PRE, n, last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP);
-    free(room);
-    if (sent < 0) {
-        return -1;
+    x->said += n;
+    if (x->said == x->out.n) {
+        x->out.n = x->said = 0;
     }
-    if (!last) {
-        return 0;
-    }
-    sent = c->status == 411 ? -1 : 0; /* where that body ends nobody knows */
-    forget(c);
-    return sent != 0 || lws_http_transaction_completed(wsi) != 0 ? -1 : 0;
+    return n;
 }
 
-/* An answer whose length is known: headers, then all of it. */
-static int write_answer(struct lws *wsi, struct connection *c)
+static size_t write_more(void *user, char *to, size_t room, bool *last, bool *failed)
 {
-    if (c->headers_out) {
-        return write_out(wsi, c, true);
+    struct exchange *x = user;
+    size_t n;
+
+    if (x->choices.n != 0 && x->choices.streams && x->out.n == 0) {
+        serve_choices_say(&x->choices, &x->out);
     }
-    if (write_headers(wsi, c, c->status, c->type, (lws_filepos_t)c->out.n) != 0) {
-        return -1;
-    }
-    lws_callback_on_writable(wsi);
-    return 0;
+    n = copy_out(x, to, room);
+    *last = x->out.n == 0 && (x->choices.n == 0 || x->choices.ended);
+    *failed = x->out.failed;
+    return n;
 }
 
 /* The jobs may have something to say. */
-static int write_choices(struct lws *wsi, struct connection *c)
+static void answer_choices(struct exchange *x)
 {
-    if (!c->headers_out) {
-        if (!serve_choices_begun(&c->choices, &c->error)) {
-            return 0;
-        }
-        if (c->error.status != 0) {
-            serve_choices_leave(&c->choices, server.setup->backend);
-            return answer_error(wsi, c);
-        }
+    const struct http_answer stream = {
+        .status = 200, .type = "text/event-stream", .fields = x->fields, .streams = true
+    };
+
+    if (x->c->answered || !serve_choices_begun(&x->choices, &x->error)) {
+        return;
     }
-    if (!c->choices.streams) {
-        serve_choices_say(&c->choices, &c->out);
-        return answer(wsi, c, 200, "application/json");
+    if (x->error.status != 0) {
+        serve_choices_leave(&x->choices, server.setup->backend);
+        answer_error(x);
+    } else if (x->choices.streams) {
+        http_connection_answer(x->c, &stream);
+    } else {
+        serve_choices_say(&x->choices, &x->out);
+        answer(x, 200, "application/json");
     }
-    if (!c->headers_out) {
-        lws_callback_on_writable(wsi);
-        return write_headers(wsi, c, 200, "text/event-stream", LWS_ILLEGAL_HTTP_CONTENT_LEN);
-    }
-    serve_choices_say(&c->choices, &c->out);
-    return c->out.n != 0 || c->choices.ended ? write_out(wsi, c, c->choices.ended) : 0;
 }
 
-static int write_more(struct lws *wsi, struct connection *c)
+/* ---- a request is read, and asked ------------------------------------------------------------ */
+
+static void submit(struct exchange *x)
 {
-    if (c->phase == PHASE_ANSWERS) {
-        return write_answer(wsi, c);
+    const struct serve_answer as = { x->page->kind, ++server.n_requests, (int64_t)time(NULL),
+                                     server.setup->defaults.model };
+
+    x->asked = serve_asked_begin(server.setup->backend, &as, &x->body, &server.setup->defaults);
+    if (x->asked == NULL) {
+        (void)serve_refuse(&x->error, 500, NULL, NULL, "out of memory");
+        answer_error(x);
     }
-    return c->phase == PHASE_WAITS && c->choices.n != 0 ? write_choices(wsi, c) : 0;
 }
 
-/* ---- who may ask ----------------------------------------------------------------------------- */
-
-/* The header's value to text (NAME_BYTES), "" where there is none, or it is too long. False then. */
-static bool header(struct lws *wsi, enum lws_token_indexes which, char text[NAME_BYTES])
+/* It may have been read. */
+static void take_asked(struct exchange *x)
 {
-    text[0] = '\0';
-    return lws_hdr_total_length(wsi, which) > 0 && lws_hdr_copy(wsi, text, NAME_BYTES, which) > 0;
+    if (!serve_asked_take(x->asked, &x->choices, &x->error)) {
+        return;
+    }
+    x->asked = NULL;
+    if (x->error.status != 0) {
+        answer_error(x);
+    }
 }
 
-static bool may_ask(struct lws *wsi, const char *path, struct serve_error *e)
+/* A model that is loaded is that of all requests that come from now on. */
+static void load(struct exchange *x)
 {
-    char host[NAME_BYTES], origin[NAME_BYTES], authorization[NAME_BYTES];
-    struct serve_caller caller = { .path = path, .host = host, .authorization = authorization };
-
-    (void)header(wsi, WSI_TOKEN_HOST, host);
-    (void)header(wsi, WSI_TOKEN_HTTP_AUTHORIZATION, authorization);
-    (void)header(wsi, WSI_TOKEN_ORIGIN, origin);
-    caller.origin = lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0 ? origin : NULL;
-    return serve_may_ask(&caller, server.setup->token, e);
+    if (serve_load(&x->out, server.setup->backend, &x->body, server.setup->defaults.model,
+                   &x->error)) {
+        answer(x, 200, "application/json");
+    } else {
+        answer_error(x);
+    }
 }
 
 /* ---- what comes in --------------------------------------------------------------------------- */
 
-static int submit(struct lws *wsi, struct connection *c)
+/* The field's value to text (NAME_BYTES), "" where there is none, or it is too long. False: there is none. */
+static bool field(const struct exchange *x, const char *name, char text[NAME_BYTES])
 {
-    const struct serve_answer as = { c->kind, ++server.n_requests, (int64_t)time(NULL),
-                                     server.setup->defaults.model };
-    bool good = serve_choices_ask(&c->choices, server.setup->backend, &as, &c->body,
-                                  &server.setup->defaults, &c->error);
+    size_t n;
+    const char *value = http_connection_field(x->c, name, &n);
 
-    serve_text_free(&c->body);
-    if (!good) {
-        return answer_error(wsi, c);
+    text[0] = '\0';
+    if (value != NULL && n < NAME_BYTES) {
+        memcpy(text, value, n);
+        text[n] = '\0';
     }
-    c->phase = PHASE_WAITS;
-    lws_set_timeout(wsi, NO_PENDING_TIMEOUT, 0);
-    lws_callback_on_writable(wsi); /* it may be done by now */
-    return 0;
+    return value != NULL;
 }
 
-/* A model that is loaded is that of all requests that come from now on. */
-static int load(struct lws *wsi, struct connection *c)
+static bool may_ask(struct exchange *x, const struct http_request *r)
 {
-    bool good = serve_load(&c->out, server.setup->backend, &c->body, server.setup->defaults.model,
-                           &c->error);
+    char host[NAME_BYTES] = "", origin[NAME_BYTES], authorization[NAME_BYTES];
+    struct serve_caller caller = { .path = x->page->path,
+                                   .host = host,
+                                   .authorization = authorization,
+                                   .preflight = r->method == HTTP_IS_OPTIONS };
 
-    return good ? answer(wsi, c, 200, "application/json") : answer_error(wsi, c);
+    if (r->authority_bytes < sizeof host) {
+        memcpy(host, r->authority, r->authority_bytes);
+        host[r->authority_bytes] = '\0';
+    }
+    (void)field(x, "authorization", authorization);
+    caller.origin = field(x, "origin", origin) ? origin : NULL;
+    if (caller.origin != NULL && serve_is_allowed(origin, &server.setup->guard)) {
+        serve_head_add_origin(x->fields, origin);
+    }
+    return serve_may_ask(&caller, &server.setup->guard, &x->error);
 }
 
-static int complete(struct lws *wsi, struct connection *c)
+/* What a browser asks before a page of another site may ask: the method, and fields. */
+static void answer_options(struct exchange *x)
 {
-    if (c->phase != PHASE_BODY) {
-        return 0;
+    const struct http_answer a = { .status = 204, .fields = x->fields };
+    char fields[NAME_BYTES], unused[NAME_BYTES];
+
+    serve_head_add_status(x->fields, 405, x->page->posts ? "POST, OPTIONS" : "GET, HEAD, OPTIONS");
+    if (field(x, "origin", unused) && field(x, "access-control-request-method", unused)) {
+        (void)field(x, "access-control-request-headers", fields);
+        serve_head_add_preflight(x->fields, fields,
+                                 field(x, "access-control-request-private-network", unused));
     }
-    if (c->error.status != 0) {
-        return answer_error(wsi, c);
-    }
-    return c->loads ? load(wsi, c) : submit(wsi, c);
+    http_connection_answer(x->c, &a);
 }
 
-static int take_body(struct connection *c, const char *bytes, size_t n)
+static void get(struct exchange *x)
 {
-    if (c->phase == PHASE_ANSWERS && c->status == 411) {
-        return 0;
+    const char *type = serve_page_write(&x->out, x->page->page, server.setup->backend,
+                                        server.setup->defaults.model, server.n_left);
+
+    if (x->page->page == SERVE_PAGE_HOME) {
+        serve_head_add(x->fields, "content-security-policy", serve_page_policy());
     }
-    if (c->phase != PHASE_BODY || time(NULL) - c->since > BODY_SECONDS) {
-        return -1;
-    }
-    if (c->error.status != 0) {
-        c->left -= n < c->left ? n : c->left;
-        return c->left == 0 ? -1 : 0;
-    }
-    if (c->body.n + n > SERVE_BODY_BYTES || !serve_text_add(&c->body, bytes, n)) {
-        return -1; /* more than its headers said */
-    }
-    return 0;
+    answer(x, 200, type);
 }
 
-static int get(struct lws *wsi, struct connection *c, const char *path)
+static void upgrade(struct exchange *x)
 {
-    struct serve_backend *b = server.setup->backend;
-    struct serve_stats s;
+    const char *problem;
+    int status = http_connection_upgrade(x->c, &problem);
 
-    if (strcmp(path, "/") == 0) {
-        size_t bytes;
-        const char *page = serve_page(&bytes);
-
-        (void)serve_text_add(&c->out, page, bytes);
-        c->policy = serve_page_policy();
-        return answer(wsi, c, 200, "text/html; charset=utf-8");
+    if (status != 0) {
+        (void)serve_refuse(&x->error, status, NULL, NULL, "%s", problem);
+        answer_error(x);
     }
-    if (strcmp(path, "/health") == 0) {
-        (void)serve_text_say(&c->out, "{\"status\":\"ok\"}\n");
-    } else if (strcmp(path, "/v1/models") == 0) {
-        serve_answer_models(&c->out, server.setup->defaults.model, (int64_t)time(NULL));
-    } else if (strcmp(path, "/models") == 0) {
-        serve_load_list(&c->out, b, server.setup->defaults.model);
-    } else if (strcmp(path, "/boards") == 0) {
-        serve_state_boards(&c->out, b);
-    } else if (strcmp(path, "/metrics") == 0) {
-        b->stats(b->context, &s);
-        serve_state_metrics(&c->out, &s);
-        return answer(wsi, c, 200, "text/plain; version=0.0.4");
-    } else {
-        (void)serve_refuse(&c->error, 404, NULL, "not_found", "there is no such page");
-        return answer_error(wsi, c);
-    }
-    return answer(wsi, c, 200, "application/json");
 }
 
-/* The body has to say its length, and is read to its end even where the answer is an error. */
-static int post(struct lws *wsi, struct connection *c)
+/* Why a request cannot have an answer of its page; the error is in x->error. */
+static bool is_refused(struct exchange *x, const struct http_request *r)
 {
-    char text[NAME_BYTES];
-    unsigned long long bytes = 0;
+    bool reads = r->method == HTTP_IS_GET || r->method == HTTP_IS_HEAD;
 
-    if (!header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text)) {
-        (void)serve_refuse(&c->error, 411, NULL, NULL, "the Content-Length header is missing");
-        return answer_error(wsi, c);
+    if (!may_ask(x, r)) {
+        return true;
     }
-    bytes = strtoull(text, NULL, 10);
-    c->left = DRAINED_BYTES;
-    c->since = time(NULL);
-    if (bytes > SERVE_BODY_BYTES && c->error.status == 0) {
-        (void)serve_refuse(&c->error, 413, NULL, NULL, "the body is longer than %d bytes",
+    if (x->few && x->page->page != SERVE_PAGE_HEALTH) {
+        (void)serve_refuse(&x->error, 503, NULL, "full", "too many connections: try again");
+    } else if (x->page->page == SERVE_PAGE_NONE) {
+        (void)serve_page_refuse(&x->error, r->path);
+    } else if (r->method == HTTP_IS_OPTIONS) {
+        return false;
+    } else if (x->page->posts ? r->method != HTTP_IS_POST : !reads) {
+        (void)serve_refuse(&x->error, 405, NULL, NULL, "the page %s takes the method %s",
+                           x->page->path, x->page->posts ? "POST" : "GET");
+    } else if (r->body_bytes > SERVE_BODY_BYTES) {
+        (void)serve_refuse(&x->error, 413, NULL, NULL, "the body is longer than %d bytes",
                            SERVE_BODY_BYTES);
     }
-    c->phase = PHASE_BODY;
-    if (bytes > DRAINED_BYTES) {
-        return -1;
-    }
-    return 0;
+    return x->error.status != 0;
 }
 
-/* Whether a page takes requests, and of what kind. */
-static bool is_asked(const char *path, enum serve_kind *kind)
+static void take_head(void *user, const struct http_request *r)
 {
-    static const char *const paths[SERVE_N_KINDS] = {
-        [SERVE_CHAT] = "/v1/chat/completions",
-        [SERVE_CONTINUE] = "/v1/completions",
-        [SERVE_EMBED] = "/v1/embeddings",
-    };
+    struct exchange *x = user;
 
-    for (int i = 0; i < SERVE_N_KINDS; i++) {
-        if (strcmp(path, paths[i]) == 0) {
-            *kind = (enum serve_kind)i;
-            return true;
+    forget(x);
+    serve_head_begin(x->fields);
+    x->page = serve_page_find(strcmp(r->path, "*") == 0 ? "/" : r->path);
+    if (is_refused(x, r)) {
+        answer_error(x);
+    } else if (r->method == HTTP_IS_OPTIONS) {
+        answer_options(x);
+    } else if (x->page->page == SERVE_PAGE_SOCKET) {
+        upgrade(x);
+    } else if (!x->page->posts) {
+        get(x);
+    }
+}
+
+static bool take_body(void *user, const char *bytes, size_t n)
+{
+    struct exchange *x = user;
+
+    if (x->body.n + n <= SERVE_BODY_BYTES) {
+        return serve_text_add(&x->body, bytes, n);
+    }
+    serve_text_free(&x->body);
+    (void)serve_refuse(&x->error, 413, NULL, NULL, "the body is longer than %d bytes",
+                       SERVE_BODY_BYTES);
+    answer_error(x);
+    return true;
+}
+
+static void take_whole(void *user)
+{
+    struct exchange *x = user;
+
+    if (x->page->page == SERVE_PAGE_LOAD) {
+        load(x);
+    } else {
+        submit(x);
+    }
+}
+
+static void take_wrong(void *user, int status, const char *problem)
+{
+    struct exchange *x = user;
+
+    forget(x);
+    serve_head_begin(x->fields);
+    (void)serve_refuse(&x->error, status, NULL, NULL, "%s", problem);
+    answer_error(x);
+}
+
+static void end_late(void *user)
+{
+    take_wrong(user, 408, "the request takes too long to come");
+}
+
+static void end_answer(void *user)
+{
+    forget(user);
+}
+
+/* ---- a WebSocket ----------------------------------------------------------------------------- */
+
+static void open_socket(void *user)
+{
+    struct exchange *x = user;
+
+    x->socket = serve_ws_open(server.setup);
+    if (x->socket == NULL) {
+        http_frames_end(&x->c->frames, HTTP_CLOSE_FAILED);
+    }
+}
+
+static uint16_t take_message(void *user, const char *bytes, size_t n, bool last, bool text)
+{
+    struct exchange *x = user;
+    uint16_t code = x->socket != NULL ? serve_ws_take(x->socket, bytes, n, last, text)
+                                      : HTTP_CLOSE_FAILED;
+
+    x->c->held = x->socket != NULL && serve_ws_is_reading(x->socket);
+    return code;
+}
+
+static const char *say_message(void *user, size_t *n)
+{
+    struct exchange *x = user;
+
+    *n = 0;
+    return x->socket != NULL ? serve_ws_say(x->socket, n) : NULL;
+}
+
+static void end_message(void *user)
+{
+    struct exchange *x = user;
+
+    serve_ws_said(x->socket);
+}
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+static void open_exchange(void *user, struct http_connection *c, bool few)
+{
+    struct exchange *x = user;
+
+    x->c = c;
+    x->few = few;
+}
+
+static void close_exchange(void *user)
+{
+    struct exchange *x = user;
+
+    forget(x);
+    if (x->socket != NULL) {
+        serve_ws_leave(x->socket);
+        x->socket = NULL;
+    }
+}
+
+static void wake_exchange(void *user)
+{
+    struct exchange *x = user;
+
+    if (x->socket != NULL) {
+        if (!serve_ws_woken(x->socket)) {
+            http_frames_end(&x->c->frames, HTTP_CLOSE_FAILED);
         }
+        x->c->held = serve_ws_is_reading(x->socket);
+        return;
     }
-    return false;
+    if (x->asked != NULL) {
+        take_asked(x);
+    }
+    if (x->asked == NULL && x->choices.n != 0) {
+        answer_choices(x);
+    }
 }
 
-static int begin(struct lws *wsi, struct connection *c, const char *path)
+static bool is_busy(const void *user)
 {
-    bool posts = lws_hdr_total_length(wsi, WSI_TOKEN_POST_URI) > 0;
-    bool known;
+    const struct exchange *x = user;
 
-    forget(c);
-    c->loads = strcmp(path, "/models/load") == 0;
-    known = c->loads || is_asked(path, &c->kind);
-    if (may_ask(wsi, path, &c->error) && posts && !known) {
-        (void)serve_refuse(&c->error, 404, NULL, "not_found", "there is no such page");
-    } else if (c->error.status == 0 && !posts &&
-               (known || lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)) {
-        (void)serve_refuse(&c->error, 405, NULL, NULL, "%s takes another method",
-                           known ? "this page" : "this server");
-    }
-    if (posts) {
-        return post(wsi, c);
-    }
-    return c->error.status != 0 ? answer_error(wsi, c) : get(wsi, c, path);
-}
-
-/* Before a connection becomes a WebSocket. */
-static int may_upgrade(struct lws *wsi)
-{
-    struct serve_error e = { .status = 0 };
-    char path[NAME_BYTES];
-
-    return header(wsi, WSI_TOKEN_GET_URI, path) && strcmp(path, "/ws") == 0 &&
-                   may_ask(wsi, path, &e)
-               ? 0
-               : -1;
-}
-
-static int take_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
-                      size_t n)
-{
-    struct connection *c = user;
-
-    switch (reason) {
-    case LWS_CALLBACK_HTTP: return begin(wsi, c, in);
-    case LWS_CALLBACK_HTTP_BODY: return take_body(c, in, n);
-    case LWS_CALLBACK_HTTP_BODY_COMPLETION: return complete(wsi, c);
-    case LWS_CALLBACK_HTTP_WRITEABLE: return write_more(wsi, c);
-    case LWS_CALLBACK_CLOSED_HTTP:
-        if (c != NULL) {
-            forget(c);
-        }
-        return 0;
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return may_upgrade(wsi);
-    case LWS_CALLBACK_ESTABLISHED:
-    case LWS_CALLBACK_RECEIVE:
-    case LWS_CALLBACK_SERVER_WRITEABLE:
-    case LWS_CALLBACK_CLOSED: return serve_ws_event(wsi, reason, &c->socket, in, n, server.setup);
-    case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
-        lws_callback_on_writable_all_protocol(lws_get_context(wsi), lws_get_protocol(wsi));
-        return 0;
-    default: return lws_callback_http_dummy(wsi, reason, user, in, n);
-    }
+    return x->asked != NULL || x->choices.n != 0 ||
+           (x->socket != NULL && serve_ws_is_busy(x->socket));
 }
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
-static const struct lws_protocols protocols[] = {
-    { .name = "http", .callback = take_event, .per_session_data_size = sizeof(struct connection) },
-    { .name = NULL },
+static const struct http_site site = {
+    .head = take_head,
+    .body = take_body,
+    .whole = take_whole,
+    .wrong = take_wrong,
+    .more = write_more,
+    .over = end_answer,
+    .opened = open_socket,
+    .message = take_message,
+    .say = say_message,
+    .said = end_message,
 };
 
 static void end_serving(int number)
 {
     (void)number;
-    server.ends = 1;
-    lws_cancel_service(server.context);
+    serve_sockets_end();
 }
 
 bool serve_http_is_built(void)
@@ -410,87 +439,52 @@ bool serve_http_is_built(void)
 
 bool serve_http_open(struct serve_setup *setup)
 {
-    struct lws_context_creation_info info = {
+    const struct serve_sockets_setup sockets = {
+        .address = setup->address,
         .port = setup->port,
-        .iface = setup->address,
-        .protocols = protocols,
-        .gid = -1,
-        .uid = -1,
-        .timeout_secs = CONNECTION_SECONDS,
-        .keepalive_timeout = CONNECTION_SECONDS,
-        .vhost_name = "ingot",
-        .options = LWS_SERVER_OPTION_DISABLE_IPV6,
+        .site = &site,
+        .user_bytes = sizeof(struct exchange),
+        .opened = open_exchange,
+        .closed = close_exchange,
+        .woken = wake_exchange,
+        .is_busy = is_busy,
+        .late = end_late,
     };
 
-    lws_set_log_level(0, NULL);
     server.setup = setup;
-    server.context = lws_create_context(&info);
-    if (server.context == NULL) {
-        fprintf(stderr, "ingot: cannot listen at %s, port %d: is another program there?\n",
-                setup->address, setup->port);
-    }
-    return server.context != NULL;
+    return serve_sockets_open(&sockets);
 }
 
 void serve_http_wake(void *unused)
 {
     (void)unused;
-    lws_cancel_service(server.context);
+    serve_sockets_wake();
 }
 
 bool serve_http_run(void)
 {
-    struct lws_vhost *vhost = lws_get_vhost_by_name(server.context, "ingot");
+    const struct serve_wake wake = { NULL, serve_http_wake };
     struct sigaction action = { .sa_handler = end_serving };
-    int n = 0;
+    char url[128];
+    bool good;
 
+    if (!serve_workers_open(wake)) {
+        fprintf(stderr, "ingot: no thread could be started\n");
+        return false;
+    }
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    printf("serving %s at http://%s:%d\n", server.setup->defaults.model, server.setup->address,
-           lws_get_vhost_listen_port(vhost));
+    serve_sockets_url(url, sizeof url);
+    printf("serving %s at %s\n", server.setup->defaults.model, url);
     fflush(stdout);
-    while (n >= 0 && !server.ends) {
-        n = lws_service(server.context, 0);
-    }
-    if (!server.ends) {
-        fprintf(stderr, "ingot: the server's sockets failed\n");
-    }
-    return server.ends != 0;
+    good = serve_sockets_run();
+    serve_workers_close();
+    return good;
 }
 
 void serve_http_close(void)
 {
-    lws_context_destroy(server.context);
-}
-
-#else
-
-bool serve_http_is_built(void)
-{
-    fprintf(stderr,
-            "ingot: this program was built without libwebsockets, which `ingot serve` needs: "
-            "install libwebsockets-dev (Debian, Ubuntu) and build it again\n");
-    return false;
-}
-
-bool serve_http_open(struct serve_setup *setup)
-{
-    (void)setup;
-    return serve_http_is_built();
-}
-
-void serve_http_wake(void *unused)
-{
-    (void)unused;
-}
-
-bool serve_http_run(void)
-{
-    return false;
-}
-
-void serve_http_close(void)
-{
+    serve_sockets_close();
 }
 
 #endif

@@ -33,7 +33,9 @@ bool serve_text_add(struct serve_text *t, const char *bytes, size_t n)
     if (!make_room(t, n)) {
         return false;
     }
-    memcpy(t->bytes + t->n, bytes, n);
+    if (n != 0) { /* bytes may be NULL then */
+        memcpy(t->bytes + t->n, bytes, n);
+    }
     t->n += n;
     t->bytes[t->n] = '\0';
     return true;

@@ -1,25 +1,47 @@
-#ifdef INGOT_WEBSOCKETS
+#ifdef INGOT_HTTP
 
 #include "host/serve_ws.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void leave_job(struct serve_ws *s, const struct serve_setup *setup)
+#include "host/serve_line.h"
+#include "host/serve_worker.h"
+#include "runtime/http/http_frames.h"
+#include "runtime/text/utf8.h"
+
+struct serve_ws {
+    struct serve_task task; /* a message that is read; all below is its thread's meanwhile */
+    bool reads; /* a message is read: the server's own, so that it need not ask the task */
+    const struct serve_setup *setup;
+    struct serve_defaults defaults; /* when the message came */
+    struct serve_line line;
+    struct serve_text in, out; /* a message that comes, and lines that go, each of which is one */
+    size_t said;               /* bytes of out that are out */
+    struct serve_job *job;     /* at work; NULL: none */
+    struct serve_events events;
+};
+
+static void leave_job(struct serve_ws *s)
 {
+    struct serve_backend *b = s->setup->backend;
+
     if (s->job != NULL) {
-        setup->backend->cancel(setup->backend->context, s->job);
+        b->cancel(b->context, s->job);
         serve_job_release(s->job);
         s->job = NULL;
     }
 }
 
+/* ---- in a worker's thread -------------------------------------------------------------------- */
+
 /* A reply is asked for; j: the request. */
-static void submit(struct serve_ws *s, struct serve_job *j, const struct serve_setup *setup)
+static void submit(struct serve_ws *s, struct serve_job *j)
 {
+    struct serve_backend *b = s->setup->backend;
     struct serve_error e = { .status = 0 };
 
-    if (setup->backend->submit(setup->backend->context, j)) {
+    if (b->submit(b->context, j)) {
         s->job = j;
         s->events = (struct serve_events){ .begun = true };
         return;
@@ -30,8 +52,10 @@ static void submit(struct serve_ws *s, struct serve_job *j, const struct serve_s
 }
 
 /* A whole message. */
-static void take(struct serve_ws *s, const struct serve_setup *setup)
+static void read_message(struct serve_task *t)
 {
+    struct serve_ws *s = (struct serve_ws *)t;
+    struct serve_backend *b = s->setup->backend;
     struct serve_error e = { .status = 0 };
     struct serve_job *j = serve_job_new();
     enum serve_line_kind kind;
@@ -41,9 +65,9 @@ static void take(struct serve_ws *s, const struct serve_setup *setup)
         return;
     }
     kind = serve_line_take(&s->line, serve_text_shown(&s->in), s->in.n, s->job != NULL, &j->request,
-                           &setup->defaults, &e);
+                           &s->defaults, &e);
     if (kind == SERVE_LINE_REPLY) {
-        submit(s, j, setup);
+        submit(s, j);
         return;
     }
     serve_job_release(j);
@@ -52,89 +76,137 @@ static void take(struct serve_ws *s, const struct serve_setup *setup)
         return;
     }
     if (kind == SERVE_LINE_CANCEL && s->job != NULL) {
-        setup->backend->cancel(setup->backend->context, s->job);
+        b->cancel(b->context, s->job);
     }
     serve_line_done(&s->out, &s->line, "command");
+}
+
+static void drop(struct serve_task *t)
+{
+    struct serve_ws *s = (struct serve_ws *)t;
+
+    leave_job(s);
+    serve_line_free(&s->line);
+    serve_text_free(&s->in);
+    serve_text_free(&s->out);
+    free(s);
+}
+
+/* ---- in the server's ------------------------------------------------------------------------- */
+
+struct serve_ws *serve_ws_open(const struct serve_setup *setup)
+{
+    struct serve_ws *s = calloc(1, sizeof *s);
+
+    if (s != NULL) {
+        s->task = (struct serve_task){ .run = read_message, .drop = drop };
+        s->setup = setup;
+        serve_line_ready(&s->out, setup->defaults.model);
+    }
+    return s;
+}
+
+void serve_ws_leave(struct serve_ws *s)
+{
+    (void)serve_worker_leave(&s->task);
+}
+
+static bool is_utf8(const struct serve_text *t)
+{
+    for (size_t at = 0; at < t->n;) {
+        int bytes = utf8_check((const uint8_t *)t->bytes + at, t->n - at);
+
+        if (bytes < 1) {
+            return false;
+        }
+        at += (size_t)bytes;
+    }
+    return true;
 }
 
 /* A caller that asks and does not listen is let go before its answers take the memory. */
 enum { UNHEARD_BYTES = 1 << 18 };
 
-static int receive(struct lws *wsi, struct serve_ws *s, const void *in, size_t n,
-                   const struct serve_setup *setup)
+uint16_t serve_ws_take(struct serve_ws *s, const char *bytes, size_t n, bool last, bool text)
 {
-    if (s->out.n > UNHEARD_BYTES || s->in.n + n > SERVE_BODY_BYTES ||
-        !serve_text_add(&s->in, in, n)) {
-        return -1;
+    if (s->out.n - s->said > UNHEARD_BYTES) {
+        return HTTP_CLOSE_AT_ONCE;
     }
-    if (lws_is_final_fragment(wsi) && lws_remaining_packet_payload(wsi) == 0) {
-        take(s, setup);
-        s->in.n = 0;
-        lws_callback_on_writable(wsi);
+    if (s->in.n + n > SERVE_BODY_BYTES) {
+        return HTTP_CLOSE_TOO_LONG;
     }
+    if (!serve_text_add(&s->in, bytes, n)) {
+        return HTTP_CLOSE_FAILED;
+    }
+    if (!last) {
+        return 0;
+    }
+    if (text && !is_utf8(&s->in)) {
+        return HTTP_CLOSE_NOT_TEXT;
+    }
+    s->defaults = s->setup->defaults;
+    s->reads = true;
+    serve_worker_put(&s->task);
     return 0;
 }
 
-/* The first line of what goes, as a message. */
-static int write_line(struct lws *wsi, struct serve_text *out)
+bool serve_ws_is_busy(const struct serve_ws *s)
 {
-    char *end = memchr(out->bytes, '\n', out->n);
-    size_t n = (size_t)(end - out->bytes);
-    unsigned char *room = malloc(LWS_PRE + n + 1);
-    int sent;
-
-    if (room == NULL) {
-        return -1;
-    }
-    memcpy(room + LWS_PRE, out->bytes, n);
-    sent = lws_write(wsi, room + LWS_PRE, n, LWS_WRITE_TEXT);
-    free(room);
-    out->n -= n + 1;
-    memmove(out->bytes, end + 1, out->n);
-    return sent < (int)n ? -1 : 0;
+    return s->reads || s->job != NULL;
 }
 
-static int write_more(struct lws *wsi, struct serve_ws *s)
+bool serve_ws_is_reading(const struct serve_ws *s)
 {
-    struct serve_job *j = s->job;
+    return s->reads;
+}
 
+bool serve_ws_woken(struct serve_ws *s)
+{
+    struct serve_job *j;
+
+    if (s->reads) {
+        if (!serve_worker_take(&s->task)) {
+            return true;
+        }
+        s->in.n = 0;
+        s->reads = false;
+    }
+    j = s->job;
     if (j != NULL) {
         pthread_mutex_lock(&j->lock);
         serve_line_events(&s->out, &s->line, j, &s->events);
         pthread_mutex_unlock(&j->lock);
     }
-    if (s->events.ended && j != NULL) {
+    if (j != NULL && s->events.ended) {
         serve_job_release(j);
         s->job = NULL;
     }
-    if (s->out.failed || (s->out.n != 0 && write_line(wsi, &s->out) != 0)) {
-        return -1;
-    }
-    if (s->out.n != 0) {
-        lws_callback_on_writable(wsi);
-    }
-    return 0;
+    return !s->out.failed;
 }
 
-int serve_ws_event(struct lws *wsi, enum lws_callback_reasons reason, struct serve_ws *s,
-                   const void *in, size_t n, const struct serve_setup *setup)
+const char *serve_ws_say(struct serve_ws *s, size_t *n)
 {
-    switch (reason) {
-    case LWS_CALLBACK_ESTABLISHED:
-        memset(s, 0, sizeof *s);
-        serve_line_ready(&s->out, setup->defaults.model);
-        lws_callback_on_writable(wsi);
-        return 0;
-    case LWS_CALLBACK_RECEIVE: return receive(wsi, s, in, n, setup);
-    case LWS_CALLBACK_SERVER_WRITEABLE: return write_more(wsi, s);
-    case LWS_CALLBACK_CLOSED:
-        leave_job(s, setup);
-        serve_line_free(&s->line);
-        serve_text_free(&s->in);
-        serve_text_free(&s->out);
-        return 0;
-    default: return 0;
+    const char *line, *end;
+
+    *n = 0;
+    if (s->reads || s->said == s->out.n) {
+        return NULL;
     }
+    line = s->out.bytes + s->said;
+    end = memchr(line, '\n', s->out.n - s->said);
+    *n = end != NULL ? (size_t)(end - line) : s->out.n - s->said;
+    return line;
 }
 
+void serve_ws_said(struct serve_ws *s)
+{
+    const char *end = memchr(s->out.bytes + s->said, '\n', s->out.n - s->said);
+
+    s->said = end != NULL ? (size_t)(end + 1 - s->out.bytes) : s->out.n;
+    if (s->said == s->out.n || s->said > UNHEARD_BYTES / 4) {
+        memmove(s->out.bytes, s->out.bytes + s->said, s->out.n - s->said);
+        s->out.n -= s->said;
+        s->said = 0;
+    }
+}
 #endif

@@ -27,21 +27,21 @@ $(O)/static-%/cJSON.o: $(CJSON)/cJSON.c
 
 # This computer's is the program's objects linked once more. The others come from the same rules with
 # another compiler, in another folder (STATIC=1).
-# Without libwebsockets, which has libraries of its own.
-WITH_WEBSOCKETS := serve_http serve_ws
-$(WITH_WEBSOCKETS:%=$(call STATIC_H,$(HOST_ISA))/%.o): $(call STATIC_H,$(HOST_ISA))/%.o: host/%.c Makefile
+# Without the server of HTTP: wslay's package has no static library.
+WITH_HTTP := serve_http serve_http_missing serve_ws serve_socket serve_room
+$(WITH_HTTP:%=$(call STATIC_H,$(HOST_ISA))/%.o): $(call STATIC_H,$(HOST_ISA))/%.o: host/%.c Makefile
 	@mkdir -p $(@D)
-	$(Q)$(HOST_CC) $(HOST_CFLAGS) -UINGOT_WEBSOCKETS -c $< -o $@
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -UINGOT_HTTP -c $< -o $@
 
-$(call STATIC_H,$(HOST_ISA))/ingot: $(filter-out $(WITH_WEBSOCKETS:%=$(H)/obj/host/%.c.o),$(HOST_OBJ)) \
-        $(addprefix $(call STATIC_H,$(HOST_ISA))/,$(WITH_WEBSOCKETS:%=%.o) cJSON.o libbearssl.a)
+$(call STATIC_H,$(HOST_ISA))/ingot: $(filter-out $(WITH_HTTP:%=$(H)/obj/host/%.c.o) $(LLHTTP_OBJ:%=$(H)/obj/%.o) $(H)/obj/runtime/http/%,$(HOST_OBJ)) \
+        $(addprefix $(call STATIC_H,$(HOST_ISA))/,$(WITH_HTTP:%=%.o) cJSON.o libbearssl.a)
 	$(call say,LD,$@)
 	$(Q)$(HOST_CC) -pthread $^ $(STATIC_LIBS) -o $@
 
 define static_program
 $(call STATIC_H,$(1))/ingot: FORCE $(call STATIC_H,$(1))/cJSON.o $(call STATIC_H,$(1))/libbearssl.a
 	$(Q)$(MAKE) --no-print-directory $$@ H=$(O)/host-$(1) HOST_ISA=$(1) HOST_CC=$(STATIC_CC_$(1)) \
-	    HOST_MARCH=$(STATIC_MARCH_$(1)) STATIC=1 WEBSOCKETS= HOST_BEARSSL=yes
+	    HOST_MARCH=$(STATIC_MARCH_$(1)) STATIC=1 HTTP= HOST_BEARSSL=yes
 endef
 ifeq ($(STATIC),)
 $(foreach isa,$(filter-out $(HOST_ISA),$(STATIC_ISAS)),$(eval $(call static_program,$(isa))))

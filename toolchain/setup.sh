@@ -3,7 +3,7 @@
 # Packages that are there already cost one second.
 set -eu
 
-packages="build-essential git perl clang-format python3 python3-pexpect python3-jinja2 python3-numpy libopenblas0-pthread mtools dosfstools exfatprogs gdisk xz-utils lz4 libcjson-dev libbearssl-dev openssl libwebsockets-dev curl python3-serial haproxy nginx-light lrzsz espeak-ng pocketsphinx pocketsphinx-en-us chromium
+packages="build-essential git perl clang-format python3 python3-pexpect python3-jinja2 python3-numpy libopenblas0-pthread mtools dosfstools exfatprogs gdisk xz-utils lz4 libcjson-dev libbearssl-dev openssl node-llhttp libwslay-dev curl python3-serial haproxy nginx-light lrzsz espeak-ng pocketsphinx pocketsphinx-en-us chromium
     xfonts-terminus
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross
     gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-riscv64-unknown-elf newlib-source"

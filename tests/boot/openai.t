@@ -29,7 +29,7 @@ server = subprocess.Popen([HOST, "serve", DEMO, "--port", "0", "--token", "secre
 atexit.register(server.kill)
 found = re.search(r"http://127.0.0.1:(\d+)", server.stdout.readline())
 if not found:
-    tap.skip("the OpenAI client", "libwebsockets-dev is not installed")
+    tap.skip("the OpenAI client", "node-llhttp or libwslay-dev is not installed")
     tap.done()
     sys.exit(0)
 

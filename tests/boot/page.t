@@ -44,7 +44,7 @@ class Server:
 
 server = Server("--temp", "0", "--mem", "900K")
 if server.port == 0:
-    tap.skip("the page", "libwebsockets-dev is not installed")
+    tap.skip("the page", "node-llhttp or libwslay-dev is not installed")
     tap.done()
     sys.exit(0)
 status, headers, page = server.get("/")

@@ -146,7 +146,7 @@ server = subprocess.Popen([HOST, "serve", board.line, other.line, script.line, "
 atexit.register(server.kill)
 found = re.search(r"http://127.0.0.1:(\d+)", server.stdout.readline())
 if not found:
-    tap.skip("the page with boards", "libwebsockets-dev is not installed")
+    tap.skip("the page with boards", "node-llhttp or libwslay-dev is not installed")
     tap.done()
     sys.exit(0)
 port = int(found.group(1))

@@ -182,7 +182,7 @@ def check(language, command, extra=""):
 
 
 if not Server().line.startswith("serving"):
-    tap.skip("several servers", "libwebsockets-dev is not installed")
+    tap.skip("several servers", "node-llhttp or libwslay-dev is not installed")
     tap.done()
     sys.exit(0)
 check("haproxy", ["haproxy", "-db", "-f", "FILE"])

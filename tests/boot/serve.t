@@ -72,7 +72,7 @@ tap.ok(status == 2 and "--token" in text, "other computers only with a token", t
 server = Server()
 if server.port == 0:
     status, text = run([HOST, "serve", DEMO])
-    tap.ok(status == 1 and "libwebsockets-dev" in text, "without the library it says what to install", text)
+    tap.ok(status == 1 and "libwslay-dev" in text, "without the library it says what to install", text)
     tap.done()
     sys.exit(0)
 

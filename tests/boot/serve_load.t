@@ -92,8 +92,8 @@ def alone(text):
 
 # ---- boards ----------------------------------------------------------------------------------------
 
-if "libwebsockets-dev" in run([HOST, "serve", f"unix:{FOLDER}/nobody"])[1]:
-    tap.skip("serve under load", "libwebsockets-dev is not installed")
+if "libwslay-dev" in run([HOST, "serve", f"unix:{FOLDER}/nobody"])[1]:
+    tap.skip("serve under load", "node-llhttp or libwslay-dev is not installed")
     tap.done()
     sys.exit(0)
 CARD = make_card("load-card.img", DEMO)

@@ -73,7 +73,7 @@ def alone(model):
 
 here = Server(Q8)
 if not here.port:
-    tap.skip("another model behind serve", "libwebsockets-dev is not installed")
+    tap.skip("another model behind serve", "node-llhttp or libwslay-dev is not installed")
     tap.done()
     sys.exit(0)
 status, answer = here.load("demo-q4_0")

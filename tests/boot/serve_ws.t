@@ -63,7 +63,7 @@ def alone(text, *options):
 
 server = Server("--temp", "0")
 if server.port == 0:
-    tap.skip("the WebSocket", "libwebsockets-dev is not installed")
+    tap.skip("the WebSocket", "node-llhttp or libwslay-dev is not installed")
     tap.done()
     sys.exit(0)
 w = Socket(server)

@@ -1,0 +1,24 @@
+/* The socket at which `ingot serve` listens. */
+#ifndef INGOT_HOST_SERVE_LISTEN_H
+#define INGOT_HOST_SERVE_LISTEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+/* At an address (a number of either family, or the name of a network card) and port (0: a free one). -1: said on standard
+ * error. */
+int serve_listen(const char *address, int port);
+
+/* "http://127.0.0.1:8080", "http://[::1]:8080" to text (bytes). */
+void serve_listen_url(int fd, char *text, size_t bytes);
+
+/* Whether nobody but this computer reaches an address: 127.0.0.0/8, ::1, localhost. */
+bool serve_listen_is_loopback(const char *address);
+
+/* Bytes of the address without the port that tell one caller from another: an IPv4 address, the first 64 bits of an IPv6 one. */
+enum { SERVE_CALLER_BYTES = 16 };
+void serve_listen_caller(const struct sockaddr_storage *a,
+                         unsigned char caller[SERVE_CALLER_BYTES]);
+
+#endif

@@ -1,0 +1,97 @@
+#include "host/serve_pages.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "host/serve_answer.h"
+#include "host/serve_load.h"
+#include "host/serve_page.h"
+#include "host/serve_state.h"
+
+static const struct serve_page_row rows[] = {
+    { "/", SERVE_PAGE_HOME, false, false, SERVE_CHAT },
+    { "/health", SERVE_PAGE_HEALTH, false, false, SERVE_CHAT },
+    { "/models", SERVE_PAGE_MODELS, true, false, SERVE_CHAT },
+    { "/models", SERVE_PAGE_CARDS, false, false, SERVE_CHAT },
+    { "/models/load", SERVE_PAGE_LOAD, false, true, SERVE_CHAT },
+    { "/boards", SERVE_PAGE_BOARDS, false, false, SERVE_CHAT },
+    { "/metrics", SERVE_PAGE_METRICS, false, false, SERVE_CHAT },
+    { "/ws", SERVE_PAGE_SOCKET, false, false, SERVE_CHAT },
+    { "/chat/completions", SERVE_PAGE_ASK, false, true, SERVE_CHAT },
+    { "/completions", SERVE_PAGE_ASK, false, true, SERVE_CONTINUE },
+    { "/embeddings", SERVE_PAGE_ASK, false, true, SERVE_EMBED },
+};
+
+static const struct serve_page_row none = { "", SERVE_PAGE_NONE, false, false, SERVE_CHAT };
+
+/* Pages that /v1 in front leads to as well: those of OpenAI's API, and what looks after it. */
+static bool has_v1(const struct serve_page_row *row)
+{
+    return row->v1 || row->page == SERVE_PAGE_ASK || row->page == SERVE_PAGE_HEALTH;
+}
+
+const struct serve_page_row *serve_page_find(const char *path)
+{
+    bool v1 = strncmp(path, "/v1/", 4) == 0;
+    size_t n;
+
+    path += v1 ? 3 : 0;
+    n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') {
+        n--;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strlen(rows[i].path) == n && strncmp(rows[i].path, path, n) == 0 &&
+            (v1 ? has_v1(&rows[i]) : !rows[i].v1)) {
+            return &rows[i];
+        }
+    }
+    return &none;
+}
+
+bool serve_page_refuse(struct serve_error *e, const char *path)
+{
+    size_t n = strlen(path);
+
+    if (strstr(path, "/responses") != NULL) {
+        return serve_refuse(e, 404, NULL, "not_found",
+                            "there is no page %.200s: set the client to chat completions "
+                            "(/v1/chat/completions), which this server has",
+                            path);
+    }
+    return serve_refuse(
+        e, 404, NULL, "not_found",
+        "there is no page %.200s%s: programs that speak OpenAI's API take /v1 as their "
+        "base address",
+        path, n > 200 ? "..." : "");
+}
+
+static void write_metrics(struct serve_text *out, struct serve_backend *b, uint64_t n_left)
+{
+    struct serve_stats s;
+
+    b->stats(b->context, &s);
+    s.requests += n_left;
+    s.cancelled += n_left;
+    serve_state_metrics(out, &s);
+}
+
+const char *serve_page_write(struct serve_text *out, enum serve_page_kind page,
+                             struct serve_backend *b, const char *model, uint64_t n_left)
+{
+    const char *text;
+    size_t bytes;
+
+    switch (page) {
+    case SERVE_PAGE_HOME:
+        text = serve_page(&bytes);
+        (void)serve_text_add(out, text, bytes);
+        return "text/html; charset=utf-8";
+    case SERVE_PAGE_METRICS: write_metrics(out, b, n_left); return "text/plain; version=0.0.4";
+    case SERVE_PAGE_MODELS: serve_answer_models(out, model, (int64_t)time(NULL)); break;
+    case SERVE_PAGE_CARDS: serve_load_list(out, b, model); break;
+    case SERVE_PAGE_BOARDS: serve_state_boards(out, b); break;
+    default: (void)serve_text_say(out, "{\"status\":\"ok\"}\n"); break;
+    }
+    return "application/json";
+}

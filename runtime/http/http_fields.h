@@ -1,0 +1,30 @@
+/* Parts of a request's head. Source: RFC 9110, sections 5 and 7.8; RFC 9112, sections 2 to 5. */
+#ifndef INGOT_RUNTIME_HTTP_FIELDS_H
+#define INGOT_RUNTIME_HTTP_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether a (n bytes) equals the text b, letters of both cases being the same. */
+bool http_same(const char *a, size_t n, const char *b);
+
+/* A line without its CRLF is a request line: a method, a target, a version, one space between them. */
+bool http_is_request_line(const char *line, size_t n);
+
+/* A line without its CRLF is a field: a name, a colon, a value without control characters. */
+bool http_is_field(const char *line, size_t n);
+
+/* Field `which` (0: the first) of that name in a head (n bytes, whole lines), without the white space around its value. NULL: there
+ * are not so many; *bytes is 0 then. */
+const char *http_field(const char *head, size_t n, const char *name, unsigned which, size_t *bytes);
+
+/* Whether a comma-separated list (n bytes), or all lists of that name, have the item, without regard to case and to what follows
+ * "/" or ";". */
+bool http_list_has(const char *list, size_t n, const char *item);
+bool http_field_has(const char *head, size_t n, const char *name, const char *item);
+
+/* The target's path, percent signs decoded, without the query, to path (room bytes with its NUL). False: it does not fit, or is not
+ * a path: a bad escape, a control character. */
+bool http_decode_path(const char *target, size_t n, char *path, size_t room);
+
+#endif

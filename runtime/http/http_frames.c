@@ -1,0 +1,247 @@
+#include "runtime/http/http_frames.h"
+
+#include <string.h>
+
+#include "runtime/text/utf8.h"
+
+/* ---- frames that come ------------------------------------------------------------------------ */
+
+static ssize_t give_wslay(uint8_t *to, size_t room, int flags, void *user)
+{
+    struct http_frames *f = user;
+    size_t n = f->in_bytes < room ? f->in_bytes : room;
+
+    (void)flags;
+    if (n == 0) {
+        return -1;
+    }
+    memcpy(to, f->in, n);
+    f->in += n;
+    f->in_bytes -= n;
+    return (ssize_t)n;
+}
+
+bool http_frames_open(struct http_frames *f)
+{
+    const struct wslay_frame_callbacks callbacks = { .recv_callback = give_wslay };
+
+    memset(f, 0, sizeof *f);
+    return wslay_frame_context_init(&f->wslay, &callbacks, f) == 0;
+}
+
+void http_frames_close(struct http_frames *f)
+{
+    if (f->wslay != NULL) {
+        wslay_frame_context_free(f->wslay);
+        f->wslay = NULL;
+    }
+}
+
+void http_frames_give(struct http_frames *f, const char *bytes, size_t n)
+{
+    f->in = bytes;
+    f->in_bytes = n;
+}
+
+void http_frames_end(struct http_frames *f, uint16_t code)
+{
+    f->ended = true;
+    if (f->code == 0) {
+        f->code = code;
+    }
+}
+
+static enum http_frames_event break_off(struct http_frames *f, uint16_t code)
+{
+    http_frames_end(f, code);
+    return HTTP_FRAMES_END;
+}
+
+/* A frame's head is in io. False: it breaks a rule. */
+static bool begin_frame(struct http_frames *f, const struct wslay_frame_iocb *io)
+{
+    bool control = wslay_is_ctrl_frame(io->opcode);
+
+    if (!io->mask || io->rsv != 0 || io->opcode > WSLAY_PONG ||
+        (!control && io->opcode > WSLAY_BINARY_FRAME)) {
+        return false;
+    }
+    f->in_frame = true;
+    f->left = io->payload_length;
+    f->opcode = io->opcode;
+    if (control) {
+        f->control_bytes = 0;
+        return io->fin && io->payload_length <= HTTP_CONTROL_BYTES;
+    }
+    if ((io->opcode == WSLAY_CONTINUATION_FRAME) != f->inside) {
+        return false;
+    }
+    if (!f->inside) {
+        f->is_text = io->opcode == WSLAY_TEXT_FRAME;
+    }
+    f->inside = true;
+    f->final = io->fin;
+    return true;
+}
+
+static bool is_utf8(const uint8_t *text, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        int bytes = utf8_check(text + at, n - at);
+
+        if (bytes < 1) {
+            return false;
+        }
+        at += (size_t)bytes;
+    }
+    return true;
+}
+
+/* RFC 6455, section 7.4: what may stand in an end frame. */
+static bool is_code(unsigned code)
+{
+    return (code >= 1000 && code <= 1014 && code != 1004 && code != 1005 && code != 1006) ||
+           (code >= 3000 && code <= 4999);
+}
+
+/* A control frame is whole. */
+static enum http_frames_event take_control(struct http_frames *f)
+{
+    unsigned code = HTTP_CLOSE_NORMAL;
+
+    if (f->opcode == WSLAY_PING) {
+        memcpy(f->pong, f->control, f->control_bytes);
+        f->pong_bytes = (uint8_t)f->control_bytes;
+        f->pongs = true;
+    }
+    if (f->opcode != WSLAY_CONNECTION_CLOSE) {
+        return HTTP_FRAMES_WANT;
+    }
+    if (f->control_bytes >= 2) {
+        code = (unsigned)f->control[0] << 8 | f->control[1];
+    }
+    if (f->control_bytes == 1 || !is_code(code)) {
+        return break_off(f, HTTP_CLOSE_PROTOCOL);
+    }
+    if (f->control_bytes > 2 && !is_utf8(f->control + 2, f->control_bytes - 2)) {
+        return break_off(f, HTTP_CLOSE_NOT_TEXT);
+    }
+    return break_off(f, (uint16_t)code);
+}
+
+enum http_frames_event http_frames_next(struct http_frames *f, const char **piece, size_t *n,
+                                        bool *last, bool *text)
+{
+    while (!f->ended) {
+        struct wslay_frame_iocb io = { 0 };
+        ssize_t got = wslay_frame_recv(f->wslay, &io);
+
+        if (got == WSLAY_ERR_WANT_READ) {
+            return HTTP_FRAMES_WANT;
+        }
+        if (got < 0 || (!f->in_frame && !begin_frame(f, &io)) || io.data_length > f->left) {
+            return break_off(f, HTTP_CLOSE_PROTOCOL);
+        }
+        f->left -= io.data_length;
+        f->in_frame = f->left != 0;
+        if (!wslay_is_ctrl_frame(f->opcode)) {
+            *piece = io.data_length != 0 ? (const char *)io.data : "";
+            *n = io.data_length;
+            *last = f->final && f->left == 0;
+            *text = f->is_text;
+            f->inside = !*last;
+            return HTTP_FRAMES_DATA;
+        }
+        if (io.data_length != 0) {
+            memcpy(f->control + f->control_bytes, io.data, io.data_length);
+            f->control_bytes += io.data_length;
+        }
+        if (f->left == 0 && take_control(f) == HTTP_FRAMES_END) {
+            return HTTP_FRAMES_END;
+        }
+    }
+    return HTTP_FRAMES_END;
+}
+
+/* ---- frames that go -------------------------------------------------------------------------- */
+
+/* A server's frames have no mask. Returns the bytes of the head. */
+static uint8_t put_head(uint8_t *to, unsigned opcode, size_t n)
+{
+    uint8_t at = 2;
+
+    to[0] = (uint8_t)(0x80 | opcode);
+    if (n < 126) {
+        to[1] = (uint8_t)n;
+        return at;
+    }
+    to[1] = n < 65536 ? 126 : 127;
+    for (int shift = n < 65536 ? 8 : 56; shift >= 0; shift -= 8) {
+        to[at++] = (uint8_t)((uint64_t)n >> shift);
+    }
+    return at;
+}
+
+static size_t put_control(char *to, unsigned opcode, const uint8_t *bytes, size_t n)
+{
+    uint8_t head[10];
+    size_t head_bytes = put_head(head, opcode, n);
+
+    memcpy(to, head, head_bytes);
+    if (n != 0) {
+        memcpy(to + head_bytes, bytes, n);
+    }
+    return head_bytes + n;
+}
+
+/* One control frame that waits. 0: none does. */
+static size_t fill_control(struct http_frames *f, char *to)
+{
+    if (f->pongs) {
+        f->pongs = false;
+        return put_control(to, WSLAY_PONG, f->pong, f->pong_bytes);
+    }
+    if (f->pings && !f->ended) {
+        f->pings = false;
+        return put_control(to, WSLAY_PING, NULL, 0);
+    }
+    if (f->ended && !f->end_sent) {
+        uint8_t code[2] = { (uint8_t)(f->code >> 8), (uint8_t)f->code };
+
+        f->end_sent = true;
+        return put_control(to, WSLAY_CONNECTION_CLOSE, code, sizeof code);
+    }
+    return 0;
+}
+
+size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, char *to, size_t room,
+                        bool *sent)
+{
+    size_t at = 0, more;
+
+    *sent = false;
+    if (f->sends && message == NULL) { /* its other half comes later */
+        return 0;
+    }
+    if (!f->sends) {
+        at = fill_control(f, to);
+        if (at != 0 || f->ended || message == NULL) {
+            return at;
+        }
+        f->head_bytes = put_head(f->head, WSLAY_TEXT_FRAME, n);
+        f->head_at = 0;
+        f->sent_bytes = 0;
+        f->sends = true;
+    }
+    while (at < room && f->head_at < f->head_bytes) {
+        to[at++] = (char)f->head[f->head_at++];
+    }
+    more = n - f->sent_bytes < room - at ? n - f->sent_bytes : room - at;
+    if (more != 0) {
+        memcpy(to + at, message + f->sent_bytes, more);
+    }
+    f->sent_bytes += more;
+    *sent = f->head_at == f->head_bytes && f->sent_bytes == n;
+    f->sends = !*sent;
+    return at + more;
+}

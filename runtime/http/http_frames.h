@@ -1,0 +1,70 @@
+/* WebSocket messages over bytes that come in any pieces: wslay reads the frames; fragments, pings and the end are here. Source:
+ * RFC 6455, sections 5 to 7. */
+#ifndef INGOT_RUNTIME_HTTP_FRAMES_H
+#define INGOT_RUNTIME_HTTP_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <wslay/wslay.h>
+
+enum {
+    HTTP_CONTROL_BYTES = 125,
+    HTTP_CLOSE_AT_ONCE = 1, /* no code: the connection breaks */
+    HTTP_CLOSE_NORMAL = 1000,
+    HTTP_CLOSE_PROTOCOL = 1002,
+    HTTP_CLOSE_NOT_TEXT = 1007,
+    HTTP_CLOSE_TOO_LONG = 1009,
+    HTTP_CLOSE_FAILED = 1011,
+};
+
+enum http_frames_event {
+    HTTP_FRAMES_WANT, /* more bytes */
+    HTTP_FRAMES_DATA, /* a piece of a message */
+    HTTP_FRAMES_END, /* the other side closed, or broke a rule: an end frame goes out, and nothing comes in any more */
+};
+
+struct http_frames {
+    struct wslay_frame_context *wslay; /* NULL: none */
+    const char *in;                    /* (in_bytes) that wslay has not taken */
+    size_t in_bytes;
+    uint64_t left; /* of the frame that comes; its kind, and whether it is a message's last: */
+    uint8_t opcode;
+    bool final, inside; /* inside: a message has begun and not ended */
+    bool in_frame, is_text;
+    uint8_t control[HTTP_CONTROL_BYTES]; /* (control_bytes) of a control frame that comes */
+    size_t control_bytes;
+    bool ended; /* no frame is read any more */
+    /* What goes out: control frames between messages. */
+    uint8_t pong[HTTP_CONTROL_BYTES];
+    uint8_t pong_bytes;
+    bool pongs, pings;
+    uint16_t code; /* of the end frame; 0: none */
+    bool end_sent;
+    uint8_t head[10]; /* (head_bytes) of a message's frame that goes out; then left_out bytes */
+    uint8_t head_bytes, head_at;
+    bool sends; /* a message is on its way out: sent_bytes of it are out */
+    size_t sent_bytes;
+};
+
+/* False: no memory. http_frames_close in any case. */
+bool http_frames_open(struct http_frames *f);
+void http_frames_close(struct http_frames *f);
+
+/* Bytes (n) come in, all of which are taken before http_frames_next says HTTP_FRAMES_WANT. They stay until then. */
+void http_frames_give(struct http_frames *f, const char *bytes, size_t n);
+
+/* HTTP_FRAMES_DATA: *piece (*n, may be 0) until the next call; *last: the message ends with it; *text: it says that it is UTF-8. */
+enum http_frames_event http_frames_next(struct http_frames *f, const char **piece, size_t *n,
+                                        bool *last, bool *text);
+
+/* An end frame with that code goes out next, and then nothing. */
+void http_frames_end(struct http_frames *f, uint16_t code);
+
+/* Bytes to send, to `to` (room >= 160): control frames, then the message (n bytes; NULL: none) as a frame. *sent: the message is out
+ * whole. Returns how many; 0: there is nothing. A message that was begun is given again, unchanged. */
+size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, char *to, size_t room,
+                        bool *sent);
+
+#endif
