@@ -46,8 +46,10 @@ quote = '$(subst ','\'',$(1))'
 
 WARNINGS := -Wall -Wextra -Wshadow -Wundef -Wvla -Wmissing-prototypes -Wstrict-prototypes \
             -Wconversion -Werror
+# Lines at the least (-g1), for traces, sanitizers and toolchain/stack.py.
+DEBUG ?= -g
 # No contraction and no fast-math: the numerical contract. Paths stay out of the objects.
-COMMON := -std=c11 -O2 -g $(WARNINGS) -ffp-contract=off -fno-math-errno -fno-strict-aliasing \
+COMMON := -std=c11 -O2 $(DEBUG) $(WARNINGS) -ffp-contract=off -fno-math-errno -fno-strict-aliasing \
           -fno-omit-frame-pointer -I. -I$(O)/gen -ffile-prefix-map=$(CURDIR)/= \
           -DINGOT_VERSION_TEXT='"$(VERSION)"' -MMD -MP
 
@@ -65,7 +67,6 @@ QEMU_CARD ?= -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device vi
 
 ifeq ($(ISA),arm64)
 CROSS_COMPILE ?= aarch64-linux-gnu-
-NEWLIB_TARGET := aarch64-none-elf
 NEWLIB_CFLAGS := -mno-outline-atomics
 # small: an address is two instructions, and the image may grow. The Cortex-A53 of the Raspberry Pi 3
 # gets some of those pairs wrong at the end of a page, so that the linker moves them. Floating-point
@@ -75,7 +76,6 @@ ISA_CFLAGS := -march=armv8-a -mno-outline-atomics -mstrict-align -mno-omit-leaf-
 SMALL := -Os -fno-shrink-wrap -fno-move-loop-invariants
 else ifeq ($(ISA),riscv64)
 CROSS_COMPILE ?= riscv64-unknown-elf-
-NEWLIB_TARGET := riscv64-unknown-elf
 NEWLIB_CFLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany
 ISA_CFLAGS := $(NEWLIB_CFLAGS)
 SMALL := -Os
@@ -102,9 +102,15 @@ KERNEL_FLAGS := $(addprefix -DKERNELS_WITHOUT_,$(shell echo $(KERNELS_WITHOUT) |
 
 # Never the host's folder: a rule for objects of an image would take those of the Linux program.
 B := $(O)/$(if $(filter host,$(BOARD)),no-board,$(BOARD))
+# Objects that boards of an ISA share: their flags are the same. A board with flags of its own has them all for itself.
+S := $(if $(strip $(ISA)),$(if $(strip $(BOARD_CFLAGS)),$(B),$(O)/$(ISA)),$(B))
+# And those that know the board: its folder's headers, or which kernels it leaves out (KERNEL(...) rows become a table in
+# dispatch.c alone). A file outside of this list that included memory.h would not compile.
+OF_BOARD := board/$(BOARD)/% kernels/dispatch.c boot/signing.c runtime/image/ecdsa_%
+image_obj = $(foreach f,$(1),$(if $(filter $(OF_BOARD),$(f)),$(B),$(S))/obj/$(f).o)
 IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
                -fstack-protector-strong -fno-common -ffunction-sections -fdata-sections \
-               -DINGOT_FREESTANDING=1 -Iboard/$(BOARD) $(KERNEL_FLAGS) $(BOARD_CFLAGS) \
+               -DINGOT_FREESTANDING=1 $(BOARD_CFLAGS) \
                $(LTO) -ffat-lto-objects
 # The image is optimised as a whole when it is linked: 13 KB less (docs/EXPERIMENTS.md); the other
 # images of tests/tests.mk link the same objects as they are, in a tenth of the time. Warnings are the
@@ -127,55 +133,65 @@ IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c) $(i
             $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
             $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S), \
                          $(wildcard kernels/$(ISA)/*.S kernels/$(ISA)/*.c))
-IMAGE_OBJ = $(addprefix $(B)/obj/,$(addsuffix .o,$(IMAGE_SRC)))
+IMAGE_OBJ = $(call image_obj,$(IMAGE_SRC))
+# Every object that any board of the ISA takes from $(S): what a make of several boards makes first.
+SHARED_OBJ = $(call image_obj,$(filter-out $(OF_BOARD) $(NOT_IN_IMAGE),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c runtime/*/*.c \
+             kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S kernels/$(ISA)/*.S kernels/$(ISA)/*.c)))
 
 # Every driver that the ISA can have, in an archive: the linker takes those that board.c refers to,
 # directly or through others. These are in the other ISA's assembly.
 NOT_FOR_arm64 := $(addprefix board/drivers/soc/,riscv_timer.c sbi.c semihosting.c)
 NOT_FOR_riscv64 := $(addprefix board/drivers/,irq/bcm_local.c irq/gic_v2.c irq/gic_v3.c soc/generic_timer.c soc/psci.c)
-DRIVER_OBJ = $(patsubst %,$(B)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard board/drivers/*/*.c)))
+DRIVER_OBJ = $(patsubst %,$(S)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard board/drivers/*/*.c)))
 
 # What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
 IMAGE_FAST := kernels/ref/sha256.c $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c kv_format.c linear.c rope_table.c workers.c) \
               image/image_roles.c learn/ewc.c learn/vector.c model/layer.c screen/screen_draw.c session/sampler.c)
-$(filter-out $(IMAGE_FAST:%=$(B)/obj/%.o),$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
+$(filter-out $(IMAGE_FAST:%=$(S)/obj/%.o),$(sort $(IMAGE_OBJ) $(SHARED_OBJ))) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
 
 # A loop of these functions is not to become a call of itself.
-$(B)/obj/boot/strings.c.o: IMAGE_CFLAGS += -fno-builtin -fno-tree-loop-distribute-patterns -fno-lto
+$(S)/obj/boot/strings.c.o: IMAGE_CFLAGS += -fno-builtin -fno-tree-loop-distribute-patterns -fno-lto
 
 # Interrupt handlers are among them: a register that they do not save may not be used. The compiler
 # for riscv64 has no such option; tests/boot/paste.t looks.
-$(filter $(B)/obj/board/%.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
+$(filter $(B)/obj/board/%.c.o $(S)/obj/board/%.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
 # What newlib and the compiler itself call is called by nobody whom the optimiser sees; inner loops that it puts into their
 # callers lose registers there.
-$(B)/obj/boot/syscalls.c.o $(B)/obj/boot/canary.c.o $(IMAGE_FAST:%=$(B)/obj/%.o): IMAGE_CFLAGS += -fno-lto
+$(S)/obj/boot/syscalls.c.o $(S)/obj/boot/canary.c.o $(IMAGE_FAST:%=$(S)/obj/%.o): IMAGE_CFLAGS += -fno-lto
 
-$(B)/obj/%.c.o: %.c Makefile VERSION | $(NEWLIB_READY)
-	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CROSS_COMPILE)gcc $(IMAGE_CFLAGS) -c $< -o $@
+# $(1): a folder of objects, $(2): flags that they have beside the others'.
+define image_rules
+$(1)/obj/%.c.o: %.c Makefile VERSION | $(NEWLIB_READY)
+	$$(call say,CC,$$<)
+	@mkdir -p $$(@D)
+	$$(Q)$(CROSS_COMPILE)gcc $$(IMAGE_CFLAGS) $(2) -c $$< -o $$@
 
-$(B)/obj/%.S.o: %.S Makefile VERSION | $(NEWLIB_READY)
-	$(call say,AS,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CROSS_COMPILE)gcc $(IMAGE_CFLAGS) -c $< -o $@
+$(1)/obj/%.S.o: %.S Makefile VERSION | $(NEWLIB_READY)
+	$$(call say,AS,$$<)
+	@mkdir -p $$(@D)
+	$$(Q)$(CROSS_COMPILE)gcc $$(IMAGE_CFLAGS) $(2) -c $$< -o $$@
+endef
+$(eval $(call image_rules,$(B),-Iboard/$(BOARD) $(KERNEL_FLAGS)))
+$(if $(filter-out $(B),$(S)),$(eval $(call image_rules,$(S),)))
 
 $(B)/image.ld: linker/image.ld.S $(wildcard board/$(BOARD)/memory.h) | $(NEWLIB_READY)
 	@mkdir -p $(@D)
 	$(Q)$(CROSS_COMPILE)gcc -E -P -x assembler-with-cpp -D__LINKER__ -I. -Iboard/$(BOARD) -MMD -MP -MT $@ -MF $@.d $< -o $@
 
-$(B)/drivers.a: $(DRIVER_OBJ)
+$(S)/drivers.a: $(DRIVER_OBJ)
 	$(Q)rm -f $@
 	$(Q)$(CROSS_COMPILE)gcc-ar rcsD $@ $^
 
 # MEND_IMAGE of a board: a program that is given the linked file.
-$(B)/ingot.elf: $(IMAGE_OBJ) $(B)/drivers.a $(B)/image.ld $(MEND_IMAGE) $(B)/key.made-of $(if $(KEY),$(SIGNED_PARTS))
+$(B)/ingot.elf: $(IMAGE_OBJ) $(S)/drivers.a $(B)/image.ld $(MEND_IMAGE) $(B)/key.made-of $(if $(KEY),$(SIGNED_PARTS))
 	$(call say,LD,$@)
 	$(Q)$(CROSS_COMPILE)gcc $(filter-out -W%,$(IMAGE_CFLAGS)) $(SMALL) -Werror $(IMAGE_LDFLAGS) -T $(B)/image.ld -Wl,-Map,$(B)/ingot.map \
-	    $(IMAGE_OBJ) $(B)/drivers.a $(if $(KEY),$(SIGNED_PARTS)) -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
+	    $(IMAGE_OBJ) $(S)/drivers.a $(if $(KEY),$(SIGNED_PARTS)) -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
 	$(if $(MEND_IMAGE),$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $@)
-	$(Q)$(CROSS_COMPILE)objdump -d $@ >$(B)/ingot.dis
+
+$(B)/ingot.dis: $(B)/ingot.elf
+	$(Q)$(CROSS_COMPILE)objdump -d $< >$@
 
 $(B)/ingot.raw: $(B)/ingot.elf
 	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
@@ -192,9 +208,12 @@ $(B)/ingot.stack: $(B)/ingot.elf $(STACK_MADE_OF)
 	$(Q)$(PYTHON) toolchain/stack.py $(CROSS_COMPILE) $< toolchain/indirect_calls.txt boot/stacks.h >$@
 
 $(O)/newlib/%/lib/libc.a:
-	$(Q)toolchain/newlib.sh $(NEWLIB_TARGET) $(CROSS_COMPILE) "$(NEWLIB_CFLAGS)" $(O)/newlib/$*
+	$(Q)toolchain/newlib.sh $* $(CROSS_COMPILE) "$(NEWLIB_CFLAGS)" $(O)/newlib/$*
 
--include $(IMAGE_OBJ:.o=.d) $(DRIVER_OBJ:.o=.d) $(B)/image.ld.d
+.PHONY: shared-objects
+shared-objects: $(SHARED_OBJ) $(S)/drivers.a
+
+-include $(sort $(IMAGE_OBJ:.o=.d) $(if $(filter shared-objects,$(MAKECMDGOALS)),$(SHARED_OBJ:.o=.d))) $(DRIVER_OBJ:.o=.d) $(B)/image.ld.d
 
 # ---- the Linux program -----------------------------------------------------------------------
 
@@ -286,9 +305,9 @@ $(GLYPHS): toolchain/make_font.py $(FONT)
 	$(Q)$(PYTHON) toolchain/make_font.py $(FONT) >$@
 
 # Whoever compiles the file that includes it: boards, the Linux program, sanitizers, fuzzers.
-$(foreach to,$(B) $(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/runtime/screen/glyphs.c.o): $(GLYPHS)
+$(foreach to,$(sort $(B) $(S)) $(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/runtime/screen/glyphs.c.o): $(GLYPHS)
 
-web: $(O)/web/ingot.html ## the page as one file, to open in a browser: a board over Web Serial without any program
+web: $(O)/web/ingot.html ##* the page as one file, to open in a browser: a board over Web Serial without any program
 
 WEB := toolchain/make_page.py $(wildcard host/web/*.html host/web/*.css host/web/*.js)
 # The terminal's package (host/web/package.json), where make setup has installed it.
@@ -363,7 +382,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/as
 
 # Whoever wants an image, a card, the page or a command line needs no program of the tests: reading what those are made of
 # takes make half of its time, and the suites call it a hundred times.
-FOR_TESTS := $(filter-out card qemu-command run web $(B)/%,$(or $(MAKECMDGOALS),all))
+FOR_TESTS := $(filter-out card qemu-command run web image newlib help help-all setup setup-tests setup-bench shared-objects $(B)/% $(S)/%,$(or $(MAKECMDGOALS),all))
 ifneq ($(FOR_TESTS),)
 -include $(ASAN_OBJ:.o=.d) $(ASAN_LIB_OBJ:.o=.d) $(TSAN_LIB_OBJ:.o=.d) \
          $(UNIT:.t=.d) $(UNIT:$(O)/tests/unit/%.t=$(O)/tests/tsan/%.d) $(FUZZ:%=%.d)
@@ -378,27 +397,42 @@ include toolchain/develop.mk
 
 # ---- what people call ------------------------------------------------------------------------
 
-.PHONY: help setup web newlib image host all size stack layers structure format check-format disasm clean distclean
+.PHONY: help help-all setup setup-tests setup-bench web newlib image host all size stack layers structure format check-format disasm clean distclean
 
-help: ## this list
+# $(1): the mark of the lines to show. `##*` is for the ten that most people call.
+list_targets = sed -n 's/^\([a-z][a-z-]*\):.*$(1) \(.*\)/\1|\2/p' $(filter-out %.d,$(MAKEFILE_LIST)) | \
+    awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
+
+help: ## the ten that most people call
 	@echo "make TARGET [BOARD=$(BOARD)] [O=build] [V=1]; boards: $(BOARDS)"
-	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1|\2/p' $(filter-out %.d,$(MAKEFILE_LIST)) | \
-	    awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
+	@$(call list_targets,##\*)
+	@echo "make help-all lists the others"
 
-setup: ## install the packages (Debian, Ubuntu) and build newlib for both targets, once
+help-all: ## every target
+	@echo "make TARGET [BOARD=$(BOARD)] [O=build] [V=1]; boards: $(BOARDS)"
+	@$(call list_targets,##\**)
+
+setup: ##* install what the first prompt needs (Debian, Ubuntu; docs/INSTALL.md has others) and compile newlib
 	$(Q)toolchain/setup.sh
 	$(Q)$(MAKE) --no-print-directory newlib BOARD=virt-arm64
 	$(Q)$(MAKE) --no-print-directory newlib BOARD=virt-riscv64
-	$(Q)test -f $(CJSON)/cJSON.c || toolchain/cjson.sh $(CJSON) || echo "setup: make static and make release need it, nothing else"
+
+setup-tests: ## install what the tests need beside; make test calls it
+	$(Q)O=$(O) toolchain/setup.sh tests
 	$(Q)test -f $(BEARSSL)/inc/bearssl.h || toolchain/fetch_source.sh bearssl $(BEARSSL) || \
-	    echo "setup: images with a key (make image KEY=), make static and make release need it, nothing else"
+	    echo "setup: tests of images with a key are skipped; make image KEY=, make static and make release need it, too"
+	$(Q)test -f $(CJSON)/cJSON.c || toolchain/cjson.sh $(CJSON) || \
+	    echo "setup: tests of static programs are skipped; make static and make release need it, too"
+
+setup-bench: ## install what make bench-kernels needs beside
+	$(Q)toolchain/setup.sh bench
 
 newlib: $(NEWLIB_READY)
 
-image: $(B)/ingot.bin $(B)/card/about ## build/<board>/: ingot.elf, ingot.bin, .map and .dis; KEY=public.pem for one that takes signed models alone
+image: $(B)/ingot.bin $(B)/ingot.dis $(B)/card/about ##* build/<board>/: ingot.elf, ingot.bin, .map and .dis; KEY=public.pem for one that takes signed models alone
 	$(Q)$(CROSS_COMPILE)size $(B)/ingot.elf
 
-host: $(H)/ingot ## build/host/ingot, the Linux program
+host: $(H)/ingot ##* build/host/ingot, the Linux program
 
 all: host ## the Linux program and the images of every board
 	$(Q)for b in $(BOARDS); do $(MAKE) --no-print-directory image BOARD=$$b || exit 1; done
@@ -426,7 +460,7 @@ format: ## bring every C file into the style of .clang-format
 check-format:
 	$(Q)toolchain/format.sh --check
 
-clean: ## remove what was built, except newlib, sources of packages and published models
+clean: ##* remove what was built, except newlib, sources of packages and published models
 	rm -rf $(filter-out $(O)/newlib $(CJSON) $(O)/bearssl $(O)/models,$(wildcard $(O)/*)) $(filter-out $(O)/models/published,$(wildcard $(O)/models/*))
 
 distclean: ## remove everything that was built

@@ -31,10 +31,10 @@ $(eval $(call library_archive,$(H),$(HOST_LIB_OWN:%=$(H)/obj/%.o),$(HOST_LIB_SRC
 # The objects are the image's. arm64 and riscv64 have what AUTO means in a folder each.
 ifneq ($(ISA),)
 BOARD_LIB_OWN := $(LIB_OWN) $(wildcard library/bare/*.c library/$(ISA)/*.c)
-BOARD_LIB_OBJ := $(BOARD_LIB_OWN:%=$(B)/obj/%.o)
+BOARD_LIB_OBJ := $(call image_obj,$(BOARD_LIB_OWN))
 BOARD_LIB_SRC := $(LIB_SRC) $(filter kernels/$(ISA)/%,$(IMAGE_SRC))
 $(BOARD_LIB_OBJ): IMAGE_CFLAGS += $(SMALL)
-$(eval $(call library_archive,$(B),$(BOARD_LIB_OBJ),$(BOARD_LIB_SRC:%=$(B)/obj/%.o),$(CROSS_COMPILE)))
+$(eval $(call library_archive,$(B),$(BOARD_LIB_OBJ),$(call image_obj,$(BOARD_LIB_SRC)),$(CROSS_COMPILE)))
 -include $(BOARD_LIB_OBJ:.o=.d)
 endif
 

@@ -65,19 +65,21 @@ side_by_side = $(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS
 # them, and each board's parts by one make: two that make one file read it half written.
 TEST_IMAGES := $(addprefix test-image-,virt-arm64 virt-riscv64 rpi3 rpi4 $(TEST_BOARDS))
 TEST_KEY := $(O)/tests/signing/key.pem
-SHARED_BY_BOARDS := $(BEARSSL)/inc/bearssl.h $(GLYPHS) $(TEST_KEY)
+# Images with a key want BearSSL's source, which may not be to be had (make setup-tests).
+SIGNED_TESTS := $(wildcard $(BEARSSL)/inc/bearssl.h)
+SHARED_BY_BOARDS := $(GLYPHS) $(if $(SIGNED_TESTS),$(TEST_KEY))
 .PHONY: $(TEST_IMAGES)
 $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 test-image-virt-riscv64
-$(TEST_IMAGES): test-image-%: $(H)/ingot $(SHARED_BY_BOARDS)
-	$(Q)$(MAKE) --no-print-directory -s $(addprefix $(O)/$*/,ingot.bin ingot.stack storage-bench.bin paste.bin \
-	    $(if $(filter virt-% rpi3 rpi4,$*),traps.bin) $(if $(filter virt-%,$*),signed.bin) \
+$(TEST_IMAGES): test-image-%: $(SHARED_BY_BOARDS)
+	$(Q)$(MAKE) --no-print-directory $(if $(filter virt-%,$*),shared-objects) $(addprefix $(O)/$*/,ingot.bin ingot.stack storage-bench.bin paste.bin \
+	    $(if $(filter virt-% rpi3 rpi4,$*),traps.bin) $(if $(SIGNED_TESTS),$(if $(filter virt-%,$*),signed.bin)) \
 	    $(if $(filter $(FIRMWARE_BOARDS),$*),examples/firmware.elf)) BOARD=$*
 
 test-images: $(H)/ingot $(H)/examples/hello $(TEST_IMAGES)
 
 # The image of BOARD= with another image_main: $(1).bin from $(2), one or more sources.
 define image_with_main
-$(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(2:%=$(B)/obj/%.o) $(B)/drivers.a $(B)/image.ld $(MEND_IMAGE)
+$(B)/$(1).elf: $(filter-out %/boot/main.c.o,$(IMAGE_OBJ)) $(2:%=$(B)/obj/%.o) $(S)/drivers.a $(B)/image.ld $(MEND_IMAGE)
 	$$(call say,LD,$$@)
 	$$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(BOARD_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -T $(B)/image.ld $$(filter %.o %.a,$$^) \
 	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $$@
@@ -112,8 +114,8 @@ $(B)/obj/tests/boot/signing.c.o: boot/signing.c $(B)/test-key/signing_key.inc Ma
 	@mkdir -p $(@D)
 	$(Q)$(CROSS_COMPILE)gcc $(IMAGE_CFLAGS) $(SMALL) -I$(B)/test-key -c $< -o $@
 
-$(B)/signed.elf: $(filter-out $(addprefix $(B)/obj/,boot/no_signing.c.o boot/signing.c.o $(OF_KEYS:%=%.o)),$(IMAGE_OBJ)) \
-                 $(SIGNED_TEST_OBJ) $(B)/drivers.a $(SIGNED_PARTS) $(B)/image.ld $(MEND_IMAGE)
+$(B)/signed.elf: $(filter-out $(call image_obj,boot/no_signing.c boot/signing.c $(OF_KEYS)),$(IMAGE_OBJ)) \
+                 $(SIGNED_TEST_OBJ) $(S)/drivers.a $(SIGNED_PARTS) $(B)/image.ld $(MEND_IMAGE)
 	$(call say,LD,$@)
 	$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(BOARD_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -T $(B)/image.ld $(filter %.o %.a,$^) \
 	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
@@ -178,16 +180,16 @@ CHECK := $(addprefix tests/golden/,demo_boot.t families.t gguf_families.t perple
 
 CHECK_IMAGES := check-image-virt-arm64 check-image-virt-riscv64
 .PHONY: $(CHECK_IMAGES) check-parts
-$(CHECK_IMAGES): check-image-%: $(H)/ingot $(SHARED_BY_BOARDS)
-	$(Q)$(MAKE) --no-print-directory -s $(O)/$*/ingot.bin $(O)/$*/ingot.stack BOARD=$*
+$(CHECK_IMAGES): check-image-%: $(GLYPHS)
+	$(Q)$(MAKE) --no-print-directory $(O)/$*/ingot.bin $(O)/$*/ingot.stack BOARD=$*
 
-check-parts: layers $(CHECK_IMAGES) $(UNIT)
+check-parts: layers $(H)/ingot $(CHECK_IMAGES) $(UNIT)
 
-check: ## the fast part of the tests, for every save: under 2 minutes on 2 cores
+check: ##* the fast part of the tests, for every save: under 2 minutes on 2 cores
 	$(side_by_side) check-parts
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(filter $(LONGEST),$(UNIT)) $(CHECK) $(filter-out $(LONGEST),$(UNIT))
 
-test: ## all suites, about 11 minutes on 2 cores
+test: setup-tests ##* all suites; installs what they need and says so (make setup-tests)
 	$(side_by_side) test-parts layers
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) $(SUITES)
 
@@ -195,7 +197,7 @@ test-long: FUZZ_SECONDS = 60
 test-long: LONG = 1
 test-long: TEST_SECONDS = 7200
 test-long: SUITE_SECONDS = 28800
-test-long: ## the same with more repetitions, a minute for each fuzz target, a model of 4 GiB
+test-long: setup-tests ## the same with more repetitions, a minute for each fuzz target, a model of 4 GiB
 	$(side_by_side) test-parts $(TSAN_LONG) layers
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) tests/golden/large.t $(TSAN_LONG) $(SUITES)
 

@@ -1,87 +1,128 @@
 #!/bin/sh
-# Install what building and testing need on Debian 12 or Ubuntu. Run by `make setup`.
-# Packages that are there already cost one second.
+# Install packages on Debian or Ubuntu. usage: setup.sh [tests|bench]
+#   (nothing)  what the first prompt needs: compilers, QEMU, newlib's source (make setup)
+#   tests      what `make test` needs beside (make setup-tests, which `make test` calls)
+#   bench      what `make bench-kernels` needs beside (make setup-bench)
+# Packages that are there already cost less than a second. docs/INSTALL.md has other systems.
 set -eu
+cd "$(dirname "$0")/.."
 
-packages="build-essential git perl clang-format python3 python3-pexpect python3-jinja2 python3-numpy libopenblas0-pthread mtools dosfstools exfatprogs gdisk xz-utils lz4 libcjson-dev libbearssl-dev openssl node-llhttp libwslay-dev curl python3-serial haproxy nginx-light lrzsz espeak-ng pocketsphinx pocketsphinx-en-us chromium
-    xfonts-terminus
-    gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-    gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-riscv64-unknown-elf newlib-source"
-command -v npm >/dev/null || packages="$packages nodejs npm"
-# For `make bench-kernels` alone: skipped where a release has none.
-bench_packages="llvm-19"
-qemu_packages="qemu-system-arm qemu-system-misc qemu-user"
+# One line a group: what it is for: its packages.
+prompt_groups="the image: make gcc libc6-dev python3 xz-utils lz4 xfonts-terminus newlib-source gcc-aarch64-linux-gnu gcc-riscv64-unknown-elf
+the program of this computer (make host): libcjson-dev libbearssl-dev node-llhttp libwslay-dev"
+tests_groups="suites and their runner: git perl python3-pexpect python3-numpy libopenblas0-pthread python3-jinja2 python3-serial
+the check of the format: clang-format
+the compilers of C++ and of other Linux programs: g++ libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
+cards and disks as others make and check them: mtools dosfstools exfatprogs gdisk
+keys that sign models, and the sources of BearSSL and cJSON: openssl dpkg-dev
+the server behind proxies: curl haproxy nginx-light
+files sent by YMODEM: lrzsz
+speech: espeak-ng pocketsphinx pocketsphinx-en-us
+the page in a browser: chromium"
+command -v npm >/dev/null || tests_groups="$tests_groups
+clients of npm, and the terminal of the page: nodejs npm"
+bench_groups="cycles counted by llvm-mca: llvm-19"
+prompt_qemu="qemu-system-arm qemu-system-misc"
+tests_qemu="qemu-user"
+
+what=${1:-prompt}
+case $what in
+    prompt) groups=$prompt_groups qemu=$prompt_qemu ;;
+    tests) groups=$tests_groups qemu=$tests_qemu ;;
+    bench) groups=$bench_groups qemu= ;;
+    *) echo "setup: takes nothing, tests or bench, not '$what'" >&2; exit 1 ;;
+esac
 
 sudo=
 [ "$(id -u)" = 0 ] || sudo=sudo
 
+# Those of the named packages that are not installed.
 missing() {
-    for p in "$@"; do
-        dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || printf '%s ' "$p"
+    # shellcheck disable=SC2086 # a list of words on purpose
+    there=" $(dpkg-query -W -f='${db:Status-Status}=${Package} ' $1 2>/dev/null | tr ' ' '\n' | sed -n 's/^installed=//p' | tr '\n' ' ')"
+    for p in $1; do
+        case $there in *" $p "*) ;; *) printf '%s ' "$p" ;; esac
     done
 }
 
 # QEMU 8 has no trustworthy RVV; Debian 12 carries 10 in its backports.
 qemu_is_old() {
-    version=$(qemu-system-riscv64 --version 2>/dev/null |
-        sed -n 's/^QEMU emulator version \([0-9]*\).*/\1/p')
+    version=$(qemu-system-riscv64 --version 2>/dev/null | sed -n 's/^QEMU emulator version \([0-9]*\).*/\1/p')
     [ "${version:-0}" -lt 9 ]
 }
 
-add_backports() {
+is_bookworm() {
     . /etc/os-release
-    [ "${VERSION_CODENAME:-}" = bookworm ] || return 0
+    [ "${VERSION_CODENAME:-}" = bookworm ]
+}
+
+add_backports() {
     grep -rqs bookworm-backports /etc/apt/sources.list /etc/apt/sources.list.d && return 0
     echo "setup: adding bookworm-backports for QEMU 10"
     echo "deb http://deb.debian.org/debian bookworm-backports main" |
         $sudo tee /etc/apt/sources.list.d/bookworm-backports.list >/dev/null
 }
 
-# RUNLEVEL=1: the proxy is for a test, and is not started now.
-install() { $sudo env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -q --no-install-recommends "$@"; }
+# RUNLEVEL=1: the proxies are for tests, and are not started now.
+install() {
+    $sudo env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -q --no-install-recommends "$@"
+}
 
-# FROM TO WITHOUT: npm packages at the versions and checksums of FROM/package-lock.json, into TO/node_modules; what is not to be had
-# without them.
+install_qemu() {
+    # shellcheck disable=SC2086
+    if is_bookworm; then
+        install -t bookworm-backports $1
+    else
+        install $1
+    fi
+}
+
+# FROM TO WITHOUT: npm packages at the versions and checksums of FROM/package-lock.json, into TO/node_modules; what is
+# not to be had without them.
 install_npm() {
     cmp -s "$1/package-lock.json" "$2/node_modules/.from" && return 0
+    echo "setup: npm fetches $(basename "$1")/package-lock.json"
     mkdir -p "$2"
     [ "$1" = "$2" ] || cp "$1/package.json" "$1/package-lock.json" "$2/"
-    if (cd "$2" && npm ci --ignore-scripts --no-audit --no-fund --silent); then
+    if (cd "$2" && timeout 120 npm ci --ignore-scripts --no-audit --no-fund --silent); then
         cp "$1/package-lock.json" "$2/node_modules/.from"
     else
         echo "setup: npm has brought nothing: $3"
     fi
 }
 
-install_all_npm() {
-    cd "$(dirname "$0")/.."
+# ---- what is missing, and why it is wanted ----
+need=$(echo "$groups" | while IFS= read -r line; do
+    packages=$(missing "${line##*: }")
+    [ -z "$packages" ] || { echo "setup: for ${line%: *}: $packages" >&2; printf '%s' "$packages"; }
+done)
+need_qemu=$(missing "$qemu")
+[ "$what" != prompt ] || ! qemu_is_old || need_qemu=$qemu
+[ -z "$need_qemu" ] || echo "setup: for emulated boards: $need_qemu"
+
+if [ -n "$need$need_qemu" ]; then
+    command -v apt-get >/dev/null || {
+        echo "setup: there is no apt-get here; docs/INSTALL.md says what to install by hand" >&2
+        [ "$what" != prompt ] || exit 1
+        exit 0
+    }
+    [ -z "$need_qemu" ] || ! is_bookworm || add_backports
+    $sudo apt-get update -q || echo "setup: apt-get update failed; trying with the lists that there are" >&2
+    # All at once is fastest. Where that fails, what can be had is installed one by one.
+    # shellcheck disable=SC2086
+    [ -z "$need" ] || install $need || for p in $need; do
+        install "$p" || {
+            echo "setup: $p cannot be had" >&2
+            [ "$what" != prompt ] || exit 1
+        }
+    done
+    [ -z "$need_qemu" ] || install_qemu "$need_qemu" || {
+        echo "setup: QEMU cannot be had" >&2
+        [ "$what" != prompt ] || exit 1
+    }
+fi
+if [ "$what" = tests ]; then
     install_npm host/web host/web "the page of make web is without a terminal"
     install_npm tests/clients "${O:-build}/clients" "tests/boot/openai.t is skipped"
-}
-
-# shellcheck disable=SC2086 # lists of words on purpose
-need=$(missing $packages)
-for p in $bench_packages; do
-    [ -z "$(missing "$p")" ] || ! apt-cache show "$p" >/dev/null 2>&1 || need="$need $p"
-done
-if [ -z "$need" ] && ! qemu_is_old && [ -z "$(missing $qemu_packages)" ]; then
-    echo "setup: all packages are installed"
-    install_all_npm
-    exit 0
 fi
-command -v apt-get >/dev/null || {
-    echo "setup: no apt-get here; install by hand: $packages $qemu_packages (QEMU 9 or newer)" >&2
-    exit 1
-}
-add_backports
-$sudo apt-get update -q
-[ -z "$need" ] || install $need
-if qemu_is_old || [ -n "$(missing $qemu_packages)" ]; then
-    . /etc/os-release
-    if [ "${VERSION_CODENAME:-}" = bookworm ]; then
-        install -t bookworm-backports $qemu_packages
-    else
-        install $qemu_packages
-    fi
-fi
-install_all_npm
+[ -n "$need$need_qemu" ] || echo "setup: every package for '$what' is installed"

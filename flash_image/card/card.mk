@@ -163,17 +163,30 @@ card_made_of = printf '%s\n' $(CARD_OPTIONS) $(call quote,$(MODEL_FILE)) \
 $(B)/card.made-of: FORCE
 	$(call write_if_changed,$(card_made_of))
 
-$(B)/card.img: $(MODEL_READY) $(H)/ingot $(B)/card/about $(B)/card.made-of $(if $(CARD_IMAGE),$(B)/ingot.bin)
-	$(Q)$(H)/ingot card $(BOARD) -o $@ $(CARD_OPTIONS) --boards $(O) -- $(call quote,$(MODEL_FILE))
+# The first card needs no program: first_card writes the same bytes where a model as it is, and nothing else, goes onto a
+# card without an image, which is what `make run` asks for as long as nobody says more.
+SAYS_MORE := $(strip $(if $(filter-out $(DEMO),$(MODEL)),yes) $(CARD_IMAGE) $(NAMES) $(SYSTEM) $(SIGN) $(filter-out 0,$(KV) $(LOG)) \
+             $(filter-out fat32,$(FORMAT)) $(filter-out mbr,$(TABLE)))
+FIRST_CARD := $(O)/first_card
+FIRST_CARD_SRC := host/first_card/first_card.c $(wildcard flash_image/card/*.c) board/err.c $(addprefix runtime/,text/format_text.c text/utf8.c storage/partitions.c)
+CARD_MAKER := $(if $(SAYS_MORE),$(H)/ingot,$(FIRST_CARD))
 
-card: $(B)/card.img ## build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, FORMAT=exfat for models of 4 GiB and more, TABLE=gpt, SYSTEM='text' for a system prompt that no start computes, SIGN=key.pem signs the models
+$(FIRST_CARD): $(FIRST_CARD_SRC) $(wildcard flash_image/card/*.h) VERSION
+	$(call say,HOSTCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(filter-out -MMD -MP,$(HOST_CFLAGS)) -O1 -Wno-format-truncation -ffunction-sections -Wl,--gc-sections $(FIRST_CARD_SRC) -o $@
+
+$(B)/card.img: $(MODEL_READY) $(CARD_MAKER) $(B)/card/about $(B)/card.made-of $(if $(CARD_IMAGE),$(B)/ingot.bin)
+	$(Q)$(if $(SAYS_MORE),$(H)/ingot card $(BOARD) -o $@ $(CARD_OPTIONS) --boards $(O) -- $(call quote,$(MODEL_FILE)),$(FIRST_CARD) $(BOARD) $(call quote,$(MODEL_FILE)) $(O) $@ $(SAVE) $(CARD_WORDS) $(CARD_SIZE))
+
+card: $(B)/card.img ##* build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, FORMAT=exfat for models of 4 GiB and more, TABLE=gpt, SYSTEM='text' for a system prompt that no start computes, SIGN=key.pem signs the models
 
 # SCREEN=1: QEMU's window shows the display, and the line stays on this terminal.
 qemu_machine = $(if $(filter 1,$(SCREEN)),$(subst -nographic,-serial mon:stdio $(QEMU_SCREEN),$(QEMU_MACHINE)),$(QEMU_MACHINE))
 qemu = $(QEMU) $(qemu_machine) -smp $(QEMU_SMP)
 qemu_with_card = $(qemu) -no-reboot -kernel $(B)/ingot.bin -append $(WORDS) $(call QEMU_CARD,$(B)/card.img)
 
-run: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS) ## boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments, SCREEN=1 a window with the board's display; leave with Ctrl-A X
+run: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS) ##* boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments, SCREEN=1 a window with the board's display; leave with Ctrl-A X
 	$(Q)$(qemu_with_card)
 
 # For the tests: what `run` would start, without what differs from run to run.

@@ -106,6 +106,20 @@ one, other = synth("one.ingot", "q8_0"), synth("other folder/it's other.ingot", 
 demo = os.path.join(ROOT, "models/demo")
 html = write(os.path.join(HERE, "page.gguf"), b"<!DOCTYPE html><html><body>Not found" * 9)
 
+# ---- the first card -----------------------------------------------------------------------------
+
+status, text = make("-n", "run", f"BOARD={PLAIN}", out=os.path.join(WORK, "card-nothing-yet"))
+tap.ok(status == 0 and "first_card" in text and "/host/obj/" not in text and "ingot pack" not in text,
+       "the first make run compiles no program for this computer but the maker of the card", text[-2000:])
+for variables in ({}, {"CMDLINE": "temp=0 n='5'"}, {"SAVE": "0"}):
+    with alone_with(PLAIN):
+        status, text = make(f"BOARD={PLAIN}", *(f"{k}={v}" for k, v in variables.items()), "card")
+        mine, its = image_of(PLAIN), os.path.join(HERE, "its.img")
+        words = ["--cmdline", variables["CMDLINE"]] if "CMDLINE" in variables else []
+        subprocess.run([HOST, "card", PLAIN, "-o", its, "--save", variables.get("SAVE", "8"), *words, "--boards", BUILD,
+                        os.path.join(ROOT, "models/demo-q8_0.ingot")], check=True, capture_output=True, timeout=60)
+        tap.ok(status == 0 and bytes_of(mine) == bytes_of(its), f"the first card has the bytes of `ingot card` ({variables})", text)
+
 # ---- another model, other sizes -----------------------------------------------------------------
 
 with alone_with(PLAIN):
