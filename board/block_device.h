@@ -4,6 +4,7 @@
 #define INGOT_BOARD_BLOCK_DEVICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "board/err.h"
@@ -31,6 +32,8 @@ struct block_device {
     const char *name;    /* for messages: "virtio-blk at 0xa003e00" */
     const char *problem; /* not NULL: a sentence why nothing can be read, "there is no card in the
                           * slot"; then the fields below are zero, but for one that was unplugged */
+    const char *
+        reason; /* why the last request failed, in the words of a system below it; NULL: err_text() says it */
     /* Written by who uses it: files of it are open, so it must not become another one (usb.h). */
     bool in_use;
     enum block_kind kind;
@@ -85,6 +88,12 @@ struct block_device {
 
     void *driver; /* the driver's own state */
 };
+
+/* The sentence for a request that failed. */
+static inline const char *block_device_reason(const struct block_device *dev, enum err e)
+{
+    return e == ERR_IO && dev->reason != NULL ? dev->reason : err_text(e);
+}
 
 /* What one read may take of a queue: a quarter is left to reads beside it. */
 static inline uint32_t block_device_wanted(uint32_t queue_depth)

@@ -1,14 +1,17 @@
 #include "host/calibrate.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "board/host/host_board.h"
+#include "flash_image/output/temporary.h"
 #include "host/host_app.h"
 #include "host/perplexity.h"
 
@@ -176,6 +179,8 @@ static bool run_apart(const char *path, const char *text, bool counts)
     fflush(stderr);
     child = fork();
     if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG,
+                    SIGKILL); /* a signal that ends this process alone ends it, too */
         _exit(run_model(path, text, counts) ? 0 : 1);
     }
     if (child < 0 || waitpid(child, &status, 0) != child) {
@@ -287,7 +292,7 @@ bool calibrate_run(struct calibration *c, const struct pack_options *o, const ch
     if (good) {
         c->perplexity = run.result->perplexity;
     }
-    unlink(path);
+    temporary_remove(path);
     return good;
 }
 

@@ -1,5 +1,6 @@
 #include "host/card_models.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "flash_image/adapter/adapter.h"
+#include "flash_image/output/temporary.h"
 #include "flash_image/pack/ingot_file.h"
 #include "runtime/stream/expert_use.h"
 #include "runtime/text/format_text.h"
@@ -98,22 +100,34 @@ static bool card_name(const char *path, char *name, size_t bytes)
     return true;
 }
 
-/* Pack into a new file beside out, whose path is m's. NULL: problem says why. */
+/* A new file beside out, which is there until card_models_close; its path is the list's. NULL: problem says why. */
+static const char *file_beside(char **list, size_t *n, const char *out, char *problem,
+                               size_t problem_bytes)
+{
+    size_t bytes = strlen(out) + 64;
+    char *to = malloc(bytes);
+    int fd = to != NULL ? temporary_file(out, to, bytes) : -1;
+
+    if (fd < 0) {
+        snprintf(problem, problem_bytes, "%.400s: no file can be made beside it: %s", out,
+                 strerror(errno));
+        free(to);
+        return NULL;
+    }
+    close(fd);
+    list[(*n)++] = to;
+    return to;
+}
+
+/* Pack into a new file beside out. NULL: problem says why. */
 static const char *pack_beside(struct card_models *m, const struct pack_options *pack,
                                const char *out, char *problem, size_t problem_bytes)
 {
     struct pack_options o = *pack;
-    size_t bytes = strlen(out) + 32;
-    char *to = malloc(bytes);
+    const char *to = file_beside(m->packed, &m->n_packed, out, problem, problem_bytes);
 
-    if (to == NULL) {
-        snprintf(problem, problem_bytes, "out of memory");
-        return NULL;
-    }
-    snprintf(to, bytes, "%s.packed-%zu", out, m->n_packed);
-    m->packed[m->n_packed++] = to;
     o.output = to;
-    return pack_file(&o, problem, problem_bytes) == ERR_OK ? to : NULL;
+    return to != NULL && pack_file(&o, problem, problem_bytes) == ERR_OK ? to : NULL;
 }
 
 /* Whether the .ingot file is in order up to its tables, and short enough. *use_bytes: of NAME.use. */
@@ -168,20 +182,13 @@ static const char *ready_file(struct card_models *m, const struct pack_options *
 static const char *signed_file(struct card_models *m, const char *file, const char *out,
                                char *problem, size_t problem_bytes)
 {
-    size_t bytes = strlen(out) + 32;
-    char *to;
+    const char *to;
 
     if (m->sign == NULL) {
         return file;
     }
-    to = malloc(bytes);
-    if (to == NULL) {
-        snprintf(problem, problem_bytes, "out of memory");
-        return NULL;
-    }
-    snprintf(to, bytes, "%s.signed-%zu", out, m->n_signed);
-    m->signed_files[m->n_signed++] = to;
-    return sign_file(m->sign, file, to, problem, problem_bytes) == ERR_OK ? to : NULL;
+    to = file_beside(m->signed_files, &m->n_signed, out, problem, problem_bytes);
+    return to != NULL && sign_file(m->sign, file, to, problem, problem_bytes) == ERR_OK ? to : NULL;
 }
 
 /* An adapter that is made already goes to adapters/. */
@@ -303,12 +310,12 @@ bool card_models_add(struct card_models *m, struct card_image *c, const struct p
 void card_models_close(struct card_models *m)
 {
     for (size_t i = 0; i < m->n_packed; i++) {
-        unlink(m->packed[i]);
+        temporary_remove(m->packed[i]);
         free(m->packed[i]);
     }
     m->n_packed = 0;
     for (size_t i = 0; i < m->n_signed; i++) {
-        unlink(m->signed_files[i]);
+        temporary_remove(m->signed_files[i]);
         free(m->signed_files[i]);
     }
     m->n_signed = 0;

@@ -1,9 +1,12 @@
 #include "host/card_prefix.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "flash_image/output/temporary.h"
 #include "host/host_app.h"
 
 char *card_prefix_word(const char *system)
@@ -86,4 +89,19 @@ bool card_prefix_make(const char *model, const char *words, const char *system, 
         return false;
     }
     return true;
+}
+
+char *card_prefix_file(const char *out, char *problem, size_t bytes)
+{
+    size_t room = strlen(out) + 64;
+    char *path = malloc(room);
+    int fd = path != NULL ? temporary_file(out, path, room) : -1;
+
+    if (fd < 0) {
+        snprintf(problem, bytes, "%.400s: no file can be made beside it: %s", out, strerror(errno));
+        free(path);
+        return NULL;
+    }
+    close(fd);
+    return path;
 }

@@ -13,4 +13,7 @@ char *card_prefix_word(const char *system);
 bool card_prefix_make(const char *model, const char *words, const char *system, const char *out,
                       char *problem, size_t bytes);
 
+/* A new file beside `out`, for that state: temporary_remove() removes it, the caller frees its path. NULL: problem says why. */
+char *card_prefix_file(const char *out, char *problem, size_t bytes);
+
 #endif

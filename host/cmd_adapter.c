@@ -1,11 +1,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "host/commands.h"
 #include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
+#include "flash_image/output/temporary.h"
 #include "flash_image/pack/pack.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
@@ -77,7 +77,7 @@ static int make_for_any(struct arguments *a)
     }
     a->make.order = is_folder(a->base) ? ADAPTER_ORDER_HF : ADAPTER_ORDER_GGUF;
     status = make(&a->make, path);
-    unlink(path);
+    temporary_remove(path);
     return status;
 }
 

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "flash_image/card/card_board.h"
+#include "flash_image/output/output_file.h"
+#include "flash_image/output/temporary.h"
 #include "host/board_table.h"
 #include "host/card_boards.h"
 #include "host/card_models.h"
@@ -285,6 +287,14 @@ static bool is_out(const struct arguments *a, const char *model)
            x.st_ino == y.st_ino;
 }
 
+static bool check_output(struct job *j)
+{
+    const struct output_wish wish = { .path = j->a->out,
+                                      .instead = "write the image to a card with dd" };
+
+    return output_check(&wish, j->problem, sizeof j->problem) == ERR_OK;
+}
+
 static bool open_key(struct job *j)
 {
     if (j->a->sign == NULL) {
@@ -335,24 +345,22 @@ static bool add_saves(struct job *j)
     return true;
 }
 
-/* --system: the boot argument, and the file of the state. Its path is kept to be removed. */
+/* --system: the boot argument, and the file of the state. */
 static bool add_prefix(struct job *j)
 {
     const struct arguments *a = j->a;
-    size_t bytes = strlen(a->out) + sizeof ".prefix";
 
     if (a->system == NULL) {
         return true;
     }
     j->system_word = card_prefix_word(a->system);
-    j->prefix = malloc(bytes);
-    if (j->system_word == NULL || j->prefix == NULL) {
+    if (j->system_word == NULL) {
         snprintf(j->problem, sizeof j->problem, "out of memory");
         return false;
     }
-    snprintf(j->prefix, bytes, "%s.prefix", a->out);
-    unlink(j->prefix);
-    return card_prefix_make(j->models.first, a->words, a->system, j->prefix, j->problem,
+    j->prefix = card_prefix_file(a->out, j->problem, sizeof j->problem);
+    return j->prefix != NULL &&
+           card_prefix_make(j->models.first, a->words, a->system, j->prefix, j->problem,
                             sizeof j->problem) &&
            fine(j, card_add_file(&j->card, "ingot.prefix", j->prefix));
 }
@@ -414,15 +422,13 @@ static bool make_card(const struct arguments *a)
     card_image_open(&j->card, (enum card_format)a->format);
     card_image_open(&j->boot, CARD_FAT32);
     /* The models come first, since the README names them. */
-    good = open_board(j) && open_key(j) && add_models(j) && add_prefix(j) && add_all(j) &&
-           write_card(j);
+    good = open_board(j) && check_output(j) && open_key(j) && add_models(j) && add_prefix(j) &&
+           add_all(j) && write_card(j);
     if (!good) {
         fprintf(stderr, "ingot: %s\n", j->problem);
     }
     card_models_close(&j->models);
-    if (j->prefix != NULL) {
-        unlink(j->prefix);
-    }
+    temporary_remove(j->prefix);
     free(j->prefix);
     free(j->system_word);
     card_image_close(&j->card);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flash_image/output/output_file.h"
 #include "host/commands.h"
 #include "host/host_grammar.h"
 #include "runtime/grammar/grammar.h"
@@ -18,25 +19,14 @@ static int fail(const char *problem)
     return EXIT_FAILED;
 }
 
-static bool write_file(const char *path, const void *data, size_t bytes)
-{
-    FILE *f = fopen(path, "wb");
-    bool good = f != NULL && fwrite(data, 1, bytes, f) == bytes;
-
-    if (f != NULL) {
-        good = fclose(f) == 0 && good;
-    }
-    return good;
-}
-
 static int write_grammar(const struct arguments *a, const void *grammar, size_t bytes)
 {
     const struct ingot_grammar *head = grammar;
-    char size[FORMAT_NUMBER_BYTES];
+    const struct output_wish wish = { .path = a->output, .input = a->input };
+    char size[FORMAT_NUMBER_BYTES], problem[512];
 
-    if (!write_file(a->output, grammar, bytes)) {
-        perror(a->output);
-        return EXIT_FAILED;
+    if (output_write(&wish, grammar, bytes, problem, sizeof problem) != ERR_OK) {
+        return fail(problem);
     }
     printf("%s: %u states, %u ways between them, %u calls, %s\n", a->output, head->n_states,
            head->n_edges, head->n_calls, format_bytes(size, bytes));

@@ -1,12 +1,12 @@
 #include <stdbool.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "host/commands.h"
 #include "board/host/host_cpu.h"
 #include "host/info.h"
 #include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
+#include "flash_image/output/temporary.h"
 #include "flash_image/pack/pack.h"
 #include "flash_image/signing/sign_file.h"
 #include "kernels/kernels.h"
@@ -100,7 +100,7 @@ static bool print_any(const struct arguments *a)
         return false;
     }
     good = print_file(path, a);
-    unlink(path);
+    temporary_remove(path);
     return good;
 }
 

@@ -5,6 +5,7 @@
 
 #include "host/commands.h"
 #include "board/host/file_device.h"
+#include "flash_image/output/output_file.h"
 #include "host/record_list.h"
 #include "runtime/storage/fat32.h"
 #include "runtime/text/plural.h"
@@ -73,30 +74,40 @@ static bool read_file(struct job *j)
     return e == ERR_OK || fail(j, err_text(e));
 }
 
-static bool write_lines(const struct job *j, const struct record_list *l)
+/* False: said. */
+static bool keep_lines(const struct job *j, const struct record_list *l)
 {
-    FILE *out = stdout;
-    bool good;
+    const struct output_wish wish = { .path = j->a->out, .input = j->a->source };
+    struct output_file out;
+    char problem[512];
+    bool good = output_open(&out, &wish, problem, sizeof problem) == ERR_OK;
 
-    if (j->a->out != NULL) {
-        out = fopen(j->a->out, "w");
-        if (out == NULL) {
-            fprintf(stderr, "ingot: %s: cannot be written\n", j->a->out);
-            return false;
-        }
+    for (size_t i = 0; good && i < l->n && out.error == 0; i++) {
+        (void)output_put(&out, l->list[i].text, l->list[i].bytes);
     }
-    for (size_t i = 0; i < l->n; i++) {
-        fwrite(l->list[i].text, 1, l->list[i].bytes, out);
-    }
-    good = fflush(out) == 0 && !ferror(out);
-    if (out != stdout) {
-        good = fclose(out) == 0 && good;
+    if (good) {
+        good = (out.error == 0 ? output_keep(&out, problem, sizeof problem)
+                               : output_fail(&out, problem, sizeof problem)) == ERR_OK;
     }
     if (!good) {
-        fprintf(stderr, "ingot: %s: cannot be written\n",
-                j->a->out != NULL ? j->a->out : "the output");
+        fprintf(stderr, "ingot: %s\n", problem);
     }
     return good;
+}
+
+static bool write_lines(const struct job *j, const struct record_list *l)
+{
+    if (j->a->out != NULL) {
+        return keep_lines(j, l);
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        fwrite(l->list[i].text, 1, l->list[i].bytes, stdout);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        fputs("ingot: the output: cannot be written\n", stderr);
+        return false;
+    }
+    return true;
 }
 
 static void say_how_many(const struct job *j, const struct record_list *l)

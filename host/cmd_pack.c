@@ -5,6 +5,7 @@
 #include "host/commands.h"
 #include "host/host_args.h"
 #include "host/pack_type.h"
+#include "flash_image/output/output_file.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
 #include "runtime/text/format_text.h"
@@ -79,12 +80,30 @@ static int pack(const struct pack_options *o)
     return EXIT_FINE;
 }
 
+/* What is known before minutes of work. */
+static bool check_output(const struct pack_options *o)
+{
+    const struct output_wish wish = { .path = o->output,
+                                      .input = o->input,
+                                      .instead = "name a new one, such as model.ingot" };
+    char problem[512];
+    bool good = output_check(&wish, problem, sizeof problem) == ERR_OK;
+
+    if (!good) {
+        fprintf(stderr, "ingot: %s\n", problem);
+    }
+    return good;
+}
+
 static int pack_calibrated(struct arguments *w)
 {
-    struct calibration c;
+    struct calibration c = { .columns = NULL };
     double after;
     int status = EXIT_FAILED;
 
+    if (!check_output(&w->pack)) {
+        return status;
+    }
     if (calibrate_run(&c, &w->pack, w->text)) {
         w->pack.importance = calibrate_importance;
         w->pack.importance_context = &c;

@@ -1,10 +1,10 @@
 /* `ingot run` and `ingot chat`. */
-#include <errno.h>
-#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "flash_image/output/output_file.h"
 #include "host/commands.h"
 #include "board/host/host_board.h"
 #include "host/host_app.h"
@@ -34,32 +34,64 @@ static int no_input(void *file)
     return CONSOLE_CLOSED;
 }
 
-/* The trace of the reply to args->trace, by a console that writes to the file. */
-static bool write_trace(const struct host_app *h, const struct host_args *args, struct trace *trace)
+/* Keep the file, or drop it after an error. False: said. */
+static bool end_output(struct output_file *o, bool good)
 {
-    static const struct console_setup setup;
-    static struct console console;
-    struct platform platform = h->platform;
-    FILE *to = fopen(args->trace, "we");
-    bool failed;
+    char problem[512];
+    enum err e = ERR_IO;
 
-    if (to == NULL) {
-        fprintf(stderr, "ingot: %s: cannot be written: %s\n", args->trace, strerror(errno));
+    if (o->error != 0) {
+        (void)output_fail(o, problem, sizeof problem);
+    } else if (good) {
+        e = output_keep(o, problem, sizeof problem);
+    } else {
+        output_drop(o);
         return false;
     }
-    platform.console = (struct platform_console){ to, .putc = put_to_file, .getc = no_input };
-    console_open(&console, &platform, &setup);
-    trace_print(&console, trace);
-    failed = ferror(to) != 0;
-    if (fclose(to) != 0 || failed) {
-        fprintf(stderr, "ingot: %s: could not be written completely\n", args->trace);
+    if (e != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+    }
+    return e == ERR_OK;
+}
+
+/* False: said. */
+static bool begin_output(struct output_file *o, const char *path, const struct host_args *args)
+{
+    const struct output_wish wish = { .path = path, .input = args->model, .other = args->file };
+    char problem[512];
+
+    if (output_open(o, &wish, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
         return false;
     }
     return true;
 }
 
-/* The reply to a prompt that was read; false: said. */
-static bool reply_to(struct host_app *h, const struct host_args *args, const struct text *prompt)
+/* The trace of the reply to args->trace, by a console that writes to the file. */
+static bool write_trace(const struct host_app *h, const struct host_args *args, struct trace *trace)
+{
+    static const struct console_setup setup;
+    static struct console console;
+    static struct output_file out;
+    struct platform platform = h->platform;
+    FILE *to;
+
+    if (!begin_output(&out, args->trace, args)) {
+        return false;
+    }
+    to = output_stream(&out);
+    if (to != NULL) {
+        platform.console = (struct platform_console){ to, .putc = put_to_file, .getc = no_input };
+        console_open(&console, &platform, &setup);
+        trace_print(&console, trace);
+        (void)fflush(to);
+    }
+    return end_output(&out, to != NULL);
+}
+
+/* The reply to a prompt that was read; false: said. *stopped: by Ctrl-C. */
+static bool reply_to(struct host_app *h, const struct host_args *args, const struct text *prompt,
+                     bool *stopped)
 {
     struct trace *trace = &h->app.trace;
     enum err e;
@@ -72,66 +104,49 @@ static bool reply_to(struct host_app *h, const struct host_args *args, const str
     if (args->trace != NULL && !write_trace(h, args, trace)) {
         return false;
     }
-    return e == ERR_OK || e == ERR_ABORTED;
+    *stopped = e == ERR_ABORTED;
+    return e == ERR_OK || *stopped;
 }
 
-/* -o: replies go there from now on. It keeps what it has until the model is loaded. */
-static bool open_output(const char *path, int *fd)
+/* Ctrl-C ends the program as it does a program that has no handler. */
+static void end_by_interrupt(void)
 {
-    *fd = 1;
-    if (path == NULL) {
-        return true;
-    }
-    *fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (*fd < 0) {
-        fprintf(stderr, "ingot: %s: cannot be written: %s\n", path, strerror(errno));
-        return false;
-    }
-    host_console_replies_to(*fd);
-    return true;
+    signal(SIGINT, SIG_DFL);
+    raise(SIGINT);
 }
 
-/* A device or a pipe has nothing to cut. */
-static void empty_output(int fd)
+static bool run_without_output(struct host_app *h, struct host_args *args,
+                               const struct text *prompt)
 {
-    if (fd != 1 && ftruncate(fd, 0) != 0) {
-        return;
-    }
+    bool stopped;
+
+    return host_app_open(h, args, false) && reply_to(h, args, prompt, &stopped);
 }
 
-static bool close_output(const char *path, int fd)
-{
-    int error;
-
-    if (path == NULL) {
-        return true;
-    }
-    host_console_flush();
-    error = host_console_error();
-    host_console_replies_to(1);
-    if (close(fd) != 0 && error == 0) {
-        error = errno;
-    }
-    if (error != 0) {
-        fprintf(stderr, "ingot: %s: %s\n", path, strerror(error));
-    }
-    return error == 0;
-}
-
+/* -o: an old file stays what it is until the whole reply is there. */
 static bool run_prompt(struct host_app *h, struct host_args *args, const struct text *prompt)
 {
-    bool good;
-    int fd;
+    static struct output_file out;
+    bool stopped = false, good;
 
-    if (!open_output(args->output, &fd)) {
+    host_streams_take_interrupts();
+    if (args->output == NULL) {
+        return run_without_output(h, args, prompt);
+    }
+    if (!begin_output(&out, args->output, args)) {
         return false;
     }
-    good = host_app_open(h, args, false);
-    if (good) {
-        empty_output(fd);
-        good = reply_to(h, args, prompt);
+    host_console_replies_to(out.fd);
+    good = host_app_open(h, args, false) && reply_to(h, args, prompt, &stopped);
+    host_console_flush();
+    out.error = host_console_error();
+    host_console_replies_to(1);
+    stopped = stopped && out.error == 0; /* a write that failed stops a reply as well */
+    good = end_output(&out, good && !stopped);
+    if (stopped) {
+        end_by_interrupt();
     }
-    return close_output(args->output, fd) && good;
+    return good;
 }
 
 /* The prompt; false: said, and *status is what to exit with. Nobody types one for a model that is not
@@ -208,6 +223,7 @@ static int run_chat(int argc, char **argv)
         return status;
     }
     choose_seed(&args);
+    host_streams_take_interrupts();
     if (!choose_model(&args) || !host_app_open(&host, &args, true)) {
         return EXIT_FAILED;
     }

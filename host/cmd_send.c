@@ -1,17 +1,15 @@
 /* `ingot send`: a file over the serial line onto the card of a board that runs. */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cjson/cJSON.h>
 
 #include "flash_image/adapter_format.h"
 #include "flash_image/format.h"
+#include "flash_image/source/map_file.h"
 #include "host/board_talk.h"
 #include "host/commands.h"
 #include "host/send_frames.h"
@@ -53,26 +51,17 @@ static bool fail(const char *what, const char *why)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static bool map_file(struct sending *s)
+static bool map_it(struct sending *s)
 {
-    int fd = open(s->a.file, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    void *at;
+    struct mapping m;
+    char why[160];
 
-    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        return fail(s->a.file, "no such file");
+    if (mapping_open(&m, s->a.file, why, sizeof why) != ERR_OK) {
+        return fail(s->a.file, why);
     }
-    if (st.st_size == 0 || st.st_size > UINT32_MAX) {
-        return fail(s->a.file, "a file of FAT32 has 1 byte to 4 GiB");
-    }
-    at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (at == MAP_FAILED) {
-        return fail(s->a.file, "it cannot be read");
-    }
-    s->bytes = at;
-    s->n = (size_t)st.st_size;
-    return true;
+    s->bytes = m.data;
+    s->n = m.bytes;
+    return s->n <= UINT32_MAX || fail(s->a.file, "a file of FAT32 has 1 byte to 4 GiB");
 }
 
 static bool begins_with(const struct sending *s, const char *magic, size_t bytes)
@@ -206,7 +195,7 @@ static int run(int argc, char **argv)
     if (s->a.to == NULL) {
         return command_refuse(&cmd_send, "--to", "which device? such as --to /dev/ttyUSB0");
     }
-    if (!map_file(s) || !choose_path(s)) {
+    if (!map_it(s) || !choose_path(s)) {
         return EXIT_FAILED;
     }
     if (!serial_open(&s->line, s->a.to, s->a.baud)) {

@@ -326,7 +326,6 @@ static void talk(void)
 static int run(int argc, char **argv)
 {
     struct sigaction action = { .sa_handler = on_interrupt };
-    bool csv_failed;
     int status;
 
     serial_args_init(&serial.args);
@@ -345,9 +344,7 @@ static int run(int argc, char **argv)
     sigaction(SIGINT, &action, NULL);
     shown_streams_wrap();
     talk();
-    csv_failed = serial.events.csv != NULL && ferror(serial.events.csv);
-    if (serial.events.csv != NULL && (fclose(serial.events.csv) != 0 || csv_failed)) {
-        fprintf(stderr, "ingot: %s: could not be written completely\n", serial.args.csv);
+    if (!serial_csv_close(&serial.events)) {
         return EXIT_FAILED;
     }
     return serial.status;

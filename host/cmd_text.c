@@ -10,6 +10,7 @@
 #include "host/host_prompt.h"
 #include "host/host_text.h"
 #include "host/perplexity.h"
+#include "flash_image/output/output_file.h"
 #include "flash_image/pack/pack.h"
 #include "runtime/image/image.h"
 #include "runtime/text/plural.h"
@@ -223,9 +224,8 @@ const struct command cmd_perplexity = {
 /* ---- logits -------------------------------------------------------------------------------- */
 
 struct dump {
-    FILE *out;
+    struct output_file out;
     uint32_t vocab;
-    bool failed;
 };
 
 static void dump_position(void *context, uint32_t position, const float *logits)
@@ -233,7 +233,7 @@ static void dump_position(void *context, uint32_t position, const float *logits)
     struct dump *d = context;
 
     (void)position;
-    d->failed = d->failed || fwrite(logits, sizeof *logits, d->vocab, d->out) != d->vocab;
+    (void)output_put(&d->out, logits, sizeof *logits * d->vocab);
 }
 
 static uint32_t likeliest(const float *logits, uint32_t n)
@@ -251,9 +251,16 @@ static uint32_t likeliest(const float *logits, uint32_t n)
 static bool dump_all(const struct host_args *args, const struct text *t, struct dump *d)
 {
     struct session *s = &host.app.target.session;
-    enum err error = session_append_visit(s, t->ids, t->n_ids, dump_position, d);
+    enum err error;
 
-    for (uint32_t i = 0; i < args->options.reply.n && error == ERR_OK; i++) {
+    if (t->n_ids == 0) {
+        fputs("ingot: the prompt has no token, so there are no logits: give -p TEXT or --tokens\n",
+              stderr);
+        return false;
+    }
+    error = session_append_visit(s, t->ids, t->n_ids, dump_position, d);
+
+    for (uint32_t i = 0; i < args->options.reply.n && error == ERR_OK && d->out.error == 0; i++) {
         uint32_t next = likeliest(s->logits, d->vocab);
 
         error = session_append_visit(s, &next, 1, dump_position, d);
@@ -261,7 +268,7 @@ static bool dump_all(const struct host_args *args, const struct text *t, struct 
     if (error != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", s->problem);
     }
-    return error == ERR_OK;
+    return error == ERR_OK && d->out.error == 0;
 }
 
 /* Ids of --tokens, apart by spaces or commas. */
@@ -283,26 +290,47 @@ static bool text_read_ids(struct text *t, const char *ids, uint32_t vocab)
     return t->ids != NULL;
 }
 
+static bool read_ids(const struct host_args *args, struct text *t, uint32_t vocab)
+{
+    if (args->tokens != NULL) {
+        return text_read_ids(t, args->tokens, vocab);
+    }
+    return text_tokenize(t, &host.app.target.model.tokenizer, edge_flags(args, TOKENIZER_BOS));
+}
+
+/* Keep the file, or drop it after an error. False: said. */
+static bool end_dump(struct dump *d, bool good)
+{
+    char problem[512];
+    enum err e = ERR_IO;
+
+    if (d->out.error != 0) {
+        (void)output_fail(&d->out, problem, sizeof problem);
+    } else if (good) {
+        e = output_keep(&d->out, problem, sizeof problem);
+    } else {
+        output_drop(&d->out);
+        return false;
+    }
+    if (e != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+    }
+    return e == ERR_OK;
+}
+
 static bool logits_of(const struct host_args *args, const struct text *prompt)
 {
+    static struct dump d;
+    const struct output_wish wish = { .path = args->output, .input = args->model };
     struct text t = *prompt;
-    struct dump d = { .out = fopen(args->output, "wb") };
-    bool good = d.out != NULL;
+    char problem[512];
+    bool good = output_open(&d.out, &wish, problem, sizeof problem) == ERR_OK;
 
     if (!good) {
-        fprintf(stderr, "ingot: %s: cannot be written\n", args->output);
-    }
-    d.vocab = host.app.target.model.image.header->params.vocab;
-    if (args->tokens != NULL) {
-        good = good && text_read_ids(&t, args->tokens, d.vocab);
+        fprintf(stderr, "ingot: %s\n", problem);
     } else {
-        good = good &&
-               text_tokenize(&t, &host.app.target.model.tokenizer, edge_flags(args, TOKENIZER_BOS));
-    }
-    good = good && dump_all(args, &t, &d);
-    if (d.out != NULL && (fclose(d.out) != 0 || d.failed)) {
-        fprintf(stderr, "ingot: %s: could not be written completely\n", args->output);
-        good = false;
+        d.vocab = host.app.target.model.image.header->params.vocab;
+        good = end_dump(&d, read_ids(args, &t, d.vocab) && dump_all(args, &t, &d));
     }
     if (good) {
         printf("%u %s of %u f32 in %s\n", (unsigned)host.app.target.session.n_ids,

@@ -5,6 +5,7 @@
 #include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/signing/sign_file.h"
+#include "flash_image/source/map_file.h"
 
 #include "runtime/text/plural.h"
 
@@ -30,6 +31,10 @@ static bool check_sums(const char *path)
             fprintf(stderr, "ingot: %s: %s\n", path, f.image.problem);
             damaged++;
         }
+    }
+    if (mapping_check(problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        damaged++;
     }
     if (damaged == 0) {
         printf("%s: header, 6 sections and %u %s are as they were written\n", path, n,

@@ -1,5 +1,6 @@
 /* `ingot voice`: a spoken conversation with a board, or with a model on this computer. What is heard becomes text by one
  * program, a reply becomes sound by another. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "flash_image/output/temporary.h"
 #include "host/board_talk.h"
 #include "host/commands.h"
 #include "host/serve_boards.h"
 #include "host/voice_listen.h"
 #include "host/voice_speak.h"
+
+enum { PATH_BYTES = 480, PROBLEM_BYTES = 512 };
 
 static const char stt[] = "pocketsphinx_continuous -infile {} -logfn /dev/null",
                   tts[] = "espeak-ng --stdin -w {}", player[] = "aplay -q {}",
@@ -30,7 +34,7 @@ static struct voice {
     struct voice_listen listen;
     struct voice_speak speak;
     pid_t model; /* 0: at the other end is a board */
-    char folder[64];
+    char folder[PATH_BYTES];
 } voice;
 
 static bool fail(const char *what, const char *why)
@@ -124,11 +128,15 @@ static void trim(struct serve_text *t)
 static bool answer(struct voice *v)
 {
     struct serve_text text = { .n = 0 };
-    char path[128];
+    char path[PATH_BYTES + 16], problem[PROBLEM_BYTES];
     bool good;
 
     snprintf(path, sizeof path, "%s/heard.wav", v->folder);
-    good = voice_wav_save(&v->listen.said, path) && voice_run(v->a.stt, path, "", 0, &text);
+    if (!voice_wav_save(&v->listen.said, path, NULL, problem, sizeof problem)) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    good = voice_run(v->a.stt, path, "", 0, &text);
     unlink(path);
     if (!good) {
         serve_text_free(&text);
@@ -236,14 +244,37 @@ static bool talk(struct voice *v)
 
 static bool save_spoken(struct voice *v)
 {
+    char problem[PROBLEM_BYTES];
+
     if (v->a.output == NULL) {
         return true;
     }
     if (v->speak.spoken.rate == 0) {
         v->speak.spoken.rate = VOICE_RATE;
     }
-    return voice_wav_save(&v->speak.spoken, v->a.output) ||
-           fail(v->a.output, "it could not be written");
+    if (!voice_wav_save(&v->speak.spoken, v->a.output, v->a.input, problem, sizeof problem)) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    return true;
+}
+
+/* Where sound is given to other programs; nothing of it stays. False: said. */
+static bool make_folder(struct voice *v)
+{
+    static const char *const names[] = { "heard.wav", "spoken.wav" };
+    char path[PATH_BYTES + 16];
+
+    if (!temporary_folder(v->folder, sizeof v->folder)) {
+        return fail("no folder for sound (TMPDIR names where)", strerror(errno));
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", v->folder, names[i]);
+        if (!temporary_expect(path)) {
+            return fail("voice", "out of memory");
+        }
+    }
+    return true;
 }
 
 static int run(int argc, char **argv)
@@ -259,8 +290,8 @@ static int run(int argc, char **argv)
     if (v->a.play == NULL) {
         v->a.play = v->a.output != NULL ? "" : player;
     }
-    snprintf(v->folder, sizeof v->folder, "/tmp/ingot-voice-XXXXXX");
-    if (!has_programs(&v->a) || mkdtemp(v->folder) == NULL || !connect_to(v)) {
+    if (!has_programs(&v->a) || !make_folder(v) || !connect_to(v)) {
+        temporary_remove(v->folder);
         return EXIT_FAILED;
     }
     v->speak.tts = v->a.tts;
@@ -277,7 +308,7 @@ static int run(int argc, char **argv)
     if (v->model > 0) {
         (void)waitpid(v->model, NULL, 0);
     }
-    rmdir(v->folder);
+    temporary_remove(v->folder);
     return exit_status(good);
 }
 

@@ -2,22 +2,30 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "board/host/host_board.h"
 #include "board/host/host_platform.h"
 #include "board/host/host_terminal.h"
 #include "board/min_max.h"
+#include "flash_image/pack/pack.h"
 #include "host/host_words.h"
+#include "runtime/text/format_text.h"
 
 static bool said_fine(const struct host_app *h, enum err e)
 {
-    char problem[HOST_PROBLEM_BYTES];
+    char problem[HOST_PROBLEM_BYTES], bytes[FORMAT_NUMBER_BYTES];
     size_t n;
 
     if (e != ERR_OK) {
         n = host_words_rewrite(h->app.problem, strlen(h->app.problem), problem, sizeof problem);
-        fprintf(stderr, "ingot: %.*s\n", (int)n, problem);
+        fprintf(stderr, "ingot: %.*s", (int)n, problem);
+        if (e == ERR_NO_SPACE && h->memory.limit != NULL) {
+            fprintf(stderr, " (%s leaves this program %s of memory)", h->memory.limit,
+                    format_bytes(bytes, h->memory.bytes));
+        }
+        fputc('\n', stderr);
     }
     return e == ERR_OK;
 }
@@ -87,6 +95,19 @@ static bool open_key(struct host_app *h, const char *path, const struct signing 
     return true;
 }
 
+/* A file that is mapped, or packed on the way, which maps it. */
+static uint64_t mapped_bytes(const struct host_args *args)
+{
+    struct stat st;
+    enum err e;
+
+    if (args->model == NULL || stat(args->model, &st) != 0 ||
+        (!args->in_place && pack_is_ingot(args->model, &e))) {
+        return 0;
+    }
+    return (uint64_t)st.st_size;
+}
+
 enum use { USE_LOG, USE_REPLY, USE_TALK };
 
 static bool start(struct host_app *h, struct host_args *args, enum use use)
@@ -103,7 +124,10 @@ static bool start(struct host_app *h, struct host_args *args, enum use use)
                                .predict = args->predict };
 
     memset(h, 0, sizeof *h);
-    if (!host_machine(&h->machine) || !check_args(args, &h->machine) ||
+    h->memory = (struct host_memory){ .most = args->ram,
+                                      .mapped = mapped_bytes(args),
+                                      .threads = args->options.machine.cores };
+    if (!host_machine(&h->machine, &h->memory) || !check_args(args, &h->machine) ||
         !open_key(h, args->public_key, &setup.signing)) {
         return false;
     }

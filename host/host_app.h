@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "board/host/host_memory.h"
 #include "board/board.h"
 #include "flash_image/signing/sign_key.h"
 #include "host/host_args.h"
@@ -12,6 +13,7 @@
 
 struct host_app {
     struct machine machine;
+    struct host_memory memory; /* of the machine, and what limits it */
     struct platform platform;
     struct console console;
     struct host_files files;

@@ -11,17 +11,16 @@
 
 #include "board/host/host_board.h"
 #include "board/memory_device.h"
+#include "flash_image/output/temporary.h"
 #include "flash_image/pack/pack.h"
 #include "host/host_folder.h"
 #include "host/host_grammar.h"
+#include "host/host_saves.h"
 #include "host/host_template.h"
-
-enum { LOG_BYTES = 1 << 20 };
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 4))) static enum err fail(struct host_files *h, enum err e,
-                                                           const char *format, ...)
+enum err host_files_fail(struct host_files *h, enum err e, const char *format, ...)
 {
     va_list args;
 
@@ -31,7 +30,7 @@ __attribute__((format(printf, 3, 4))) static enum err fail(struct host_files *h,
     return e;
 }
 
-static struct file_timeout timeout_of(const struct host_files *h)
+struct file_timeout host_files_timeout(const struct host_files *h)
 {
     return (struct file_timeout){ h->platform, 30 * h->platform->clock.hz };
 }
@@ -43,11 +42,11 @@ static enum err map_model(struct host_files *h, struct host_file *f, const char 
     enum err e = mapping_open(&f->mapping, path, problem, sizeof problem);
 
     if (e != ERR_OK) {
-        return fail(h, e, "%s: %s", path, problem);
+        return host_files_fail(h, e, "%s: %s", path, problem);
     }
     if (f->mapping.bytes < SECTOR_BYTES) {
         unmap_file(&f->mapping);
-        return fail(h, ERR_TRUNCATED, "%s: too short to be an .ingot file", path);
+        return host_files_fail(h, ERR_TRUNCATED, "%s: too short to be an .ingot file", path);
     }
     memory_device_open(&f->device, "mapped file", f->mapping.data, f->mapping.bytes);
     return ERR_OK;
@@ -62,7 +61,7 @@ static enum err open_device(struct host_files *h, struct host_file *f, const cha
     }
     e = file_device_open(&f->device_state, path, h->args->card_rate, &f->device);
     if (e != ERR_OK) {
-        return fail(h, e, "%s", f->device_state.why);
+        return host_files_fail(h, e, "%s", f->device_state.why);
     }
     return ERR_OK;
 }
@@ -71,7 +70,7 @@ static enum err open_device(struct host_files *h, struct host_file *f, const cha
 static enum err open_file(struct host_files *h, struct host_file *f, const char *path,
                           const char *name)
 {
-    struct file_timeout timeout = timeout_of(h);
+    struct file_timeout timeout = host_files_timeout(h);
     struct stat st;
     enum err e = open_device(h, f, path);
 
@@ -80,17 +79,17 @@ static enum err open_file(struct host_files *h, struct host_file *f, const char 
     }
     f->open = true;
     if (stat(path, &st) != 0) {
-        return fail(h, ERR_IO, "%s: cannot be read", path);
+        return host_files_fail(h, ERR_IO, "%s: cannot be read", path);
     }
     e = file_open_device(&f->file, &f->device, (uint64_t)st.st_size, &timeout);
     snprintf(f->file.name, sizeof f->file.name, "%.*s", (int)sizeof f->file.name - 1, name);
     if (e != ERR_OK) {
-        return fail(h, e, "%s: %s", path, err_text(e));
+        return host_files_fail(h, e, "%s: %s", path, err_text(e));
     }
     return ERR_OK;
 }
 
-static void close_file(struct host_file *f)
+void host_files_close(struct host_file *f)
 {
     if (f->open && f->mapping.data == NULL) {
         file_device_close(&f->device_state);
@@ -110,10 +109,10 @@ static enum err open_packed(struct host_files *h, struct host_file *f, const cha
     enum err e = pack_temporary(&pack, path, sizeof path, problem, sizeof problem);
 
     if (e != ERR_OK) {
-        return fail(h, e, "%s", problem);
+        return host_files_fail(h, e, "%s", problem);
     }
     e = open_file(h, f, path, name);
-    unlink(path);
+    temporary_remove(path);
     return e;
 }
 
@@ -121,15 +120,15 @@ static enum err open_any(struct host_files *h, struct host_file *f, const char *
 {
     enum err e = ERR_OK;
 
-    close_file(f);
+    host_files_close(f);
     if (pack_is_ingot(name, &e)) {
         return open_file(h, f, name, name);
     }
     if (e == ERR_NOT_FOUND) {
-        return fail(h, e, "%s: no such file", name);
+        return host_files_fail(h, e, "%s: no such file", name);
     }
     if (e != ERR_OK) {
-        return fail(h, e, "%s: %s", name, err_text(e));
+        return host_files_fail(h, e, "%s: %s", name, err_text(e));
     }
     return open_packed(h, f, name);
 }
@@ -155,8 +154,9 @@ static void swap_paths(struct host_files *h)
 
 static enum err no_model(struct host_files *h, const char *name)
 {
-    return fail(h, ERR_NOT_FOUND, "there is no model %s: /models lists what is beside %s", name,
-                h->path + host_folder_bytes(h->path));
+    return host_files_fail(h, ERR_NOT_FOUND,
+                           "there is no model %s: /models lists what is beside %s", name,
+                           h->path + host_folder_bytes(h->path));
 }
 
 static enum err check_model(void *context, const char *name)
@@ -207,178 +207,23 @@ static enum err list_models(void *context, storage_visit_fn *visit, void *visit_
     return host_folder_list_models(h->path, visit, visit_context, h->problem, sizeof h->problem);
 }
 
-/* --kv-file, which is there beforehand and keeps its size. */
-static enum err find_kv(void *context, const struct file **file)
-{
-    struct host_files *h = context;
-    struct host_file *f = &h->kv;
-    struct file_timeout timeout = timeout_of(h);
-    const char *path = h->args->kv_file;
-    enum err e;
-
-    *file = NULL;
-    if (path == NULL) {
-        return ERR_OK;
-    }
-    *file = &f->file;
-    if (f->open) {
-        return ERR_OK;
-    }
-    e = file_device_open_writable(&f->device_state, path, h->args->card_rate, &f->device);
-    if (e != ERR_OK) {
-        return fail(h, e, "%s; `truncate -s 64M FILE` makes one", f->device_state.why);
-    }
-    f->open = true;
-    e = file_open_device(&f->file, &f->device, f->device_state.bytes, &timeout);
-    if (e != ERR_OK) {
-        return fail(h, e, "%s: has no bytes: `truncate -s 64M FILE` makes it large", path);
-    }
-    file_set_name(&f->file, path);
-    return ERR_OK;
-}
-
-static enum err open_save(struct host_files *h, const char *path, bool writes)
-{
-    struct host_file *f = &h->save;
-    struct file_timeout timeout = timeout_of(h);
-    enum err e;
-
-    if (writes) {
-        e = file_device_open_writable(&f->device_state, path, 0, &f->device);
-    } else {
-        e = file_device_open(&f->device_state, path, 0, &f->device);
-    }
-    if (e != ERR_OK) {
-        return fail(h, e, "%s", f->device_state.why);
-    }
-    f->device_state.forgets = true; /* what /save reads back is on the disk */
-    f->open = true;
-    e = file_open_device(&f->file, &f->device, 0, &timeout);
-    if (e != ERR_OK) {
-        return fail(h, e, "%.400s holds nothing", path);
-    }
-    file_set_name(&f->file, path);
-    return ERR_OK;
-}
-
-/* NAME.sav beside the model. */
-static enum err find_save(void *context, const char *name, uint64_t bytes, const struct file **file)
-{
-    struct host_files *h = context;
-    char path[HOST_PATH_BYTES];
-
-    *file = &h->save.file;
-    if (!storage_is_plain_name(name) || !host_folder_path(h->path, path, name, ".sav")) {
-        return fail(h, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
-    }
-    close_file(&h->save);
-    if (bytes != 0 && !host_folder_make_file(path, bytes)) {
-        return fail(h, ERR_IO, "%.400s: %s", path, strerror(errno));
-    }
-    return open_save(h, path, bytes != 0);
-}
-
-/* --prefix, which is made when it is saved. */
-static enum err find_prefix(void *context, uint64_t bytes, const struct file **file)
-{
-    struct host_files *h = context;
-    const char *path = h->args->prefix;
-
-    *file = NULL;
-    if (path == NULL && bytes != 0) {
-        return fail(h, ERR_BAD_ARGUMENT, "name a file for it with --prefix");
-    }
-    if (path == NULL || (bytes == 0 && access(path, F_OK) != 0)) {
-        return ERR_OK;
-    }
-    close_file(&h->save);
-    if (bytes != 0 && !host_folder_make_file(path, bytes)) {
-        return fail(h, ERR_IO, "%.400s: %s", path, strerror(errno));
-    }
-    *file = &h->save.file;
-    return open_save(h, path, bytes != 0);
-}
-
 /* The device of a file beside the model is there, or why not. */
-static enum err begin_file(struct host_files *h, struct host_file *f, const char *path,
-                           enum err opened)
+enum err host_files_begin(struct host_files *h, struct host_file *f, const char *path,
+                          enum err opened)
 {
-    struct file_timeout timeout = timeout_of(h);
+    struct file_timeout timeout = host_files_timeout(h);
     enum err e;
 
     if (opened != ERR_OK) {
-        return fail(h, opened, "%s", f->device_state.why);
+        return host_files_fail(h, opened, "%s", f->device_state.why);
     }
     f->open = true;
     e = file_open_device(&f->file, &f->device, f->device_state.bytes, &timeout);
     if (e != ERR_OK) {
-        return fail(h, e, "%.400s holds nothing", path);
+        return host_files_fail(h, e, "%.400s holds nothing", path);
     }
     file_set_name(&f->file, path);
     return ERR_OK;
-}
-
-/* ingot.log beside the model, made where there is none. */
-static enum err find_log(void *context, const struct file **file)
-{
-    struct host_files *h = context;
-    struct host_file *f = &h->log;
-    char path[HOST_PATH_BYTES];
-
-    if (!host_folder_path(h->path, path, "ingot", ".log") ||
-        (access(path, F_OK) != 0 && !host_folder_make_file(path, LOG_BYTES))) {
-        return fail(h, ERR_IO, "%.400s: %s", path, strerror(errno));
-    }
-    close_file(f);
-    *file = &f->file;
-    return begin_file(h, f, path, file_device_open_writable(&f->device_state, path, 0, &f->device));
-}
-
-/* NAME.use beside the model NAME.ingot. False: too long. */
-static bool use_path(const char *model, char path[HOST_PATH_BYTES])
-{
-    const char *name = model + host_folder_bytes(model);
-    const char *end = strrchr(name, '.');
-    int n = end == NULL || end == name ? (int)strlen(model) : (int)(end - model);
-
-    return snprintf(path, HOST_PATH_BYTES, "%.*s.use", n, model) < HOST_PATH_BYTES;
-}
-
-static enum err find_use(void *context, uint64_t bytes, const struct file **file)
-{
-    struct host_files *h = context;
-    struct host_file *f = &h->use;
-    char path[HOST_PATH_BYTES];
-
-    if (!use_path(h->path, path) || (bytes == 0 && access(path, F_OK) != 0)) {
-        return fail(h, ERR_NOT_FOUND, "there is no file of use beside %.400s", h->path);
-    }
-    close_file(f);
-    if (bytes != 0 && !host_folder_make_file(path, bytes)) {
-        return fail(h, ERR_IO, "%.400s: %s", path, strerror(errno));
-    }
-    *file = &f->file;
-    return begin_file(h, f, path,
-                      bytes != 0 ? file_device_open_writable(&f->device_state, path, 0, &f->device)
-                                 : file_device_open(&f->device_state, path, 0, &f->device));
-}
-
-bool host_files_read_use(const char *model, const struct image *image, struct plan_use *use)
-{
-    static struct expert_use transfer;
-    struct host_file f = { .open = false };
-    struct file_timeout timeout = { NULL, 0 };
-    char path[HOST_PATH_BYTES];
-    bool good;
-
-    if (!use_path(model, path) || access(path, F_OK) != 0 ||
-        file_device_open(&f.device_state, path, 0, &f.device) != ERR_OK) {
-        return false;
-    }
-    good = file_open_device(&f.file, &f.device, f.device_state.bytes, &timeout) == ERR_OK &&
-           expert_use_read(&transfer, &f.file, image, use, NULL) == ERR_OK;
-    file_device_close(&f.device_state);
-    return good;
 }
 
 static enum err find_adapter(void *context, const char *name, const struct file **file)
@@ -388,15 +233,15 @@ static enum err find_adapter(void *context, const char *name, const struct file 
     char path[HOST_PATH_BYTES];
 
     if (!host_folder_find_adapter(h->path, name, path)) {
-        return fail(
+        return host_files_fail(
             h, ERR_NOT_FOUND,
             "there is no adapter %s: /adapters lists those beside %s, `ingot adapter` makes "
             "one",
             name, h->path + host_folder_bytes(h->path));
     }
-    close_file(f);
+    host_files_close(f);
     *file = &f->file;
-    return begin_file(h, f, path, file_device_open(&f->device_state, path, 0, &f->device));
+    return host_files_begin(h, f, path, file_device_open(&f->device_state, path, 0, &f->device));
 }
 
 static enum err list_adapters(void *context, storage_visit_fn *visit, void *visit_context)
@@ -415,7 +260,7 @@ static enum err read_grammar(void *context, const char *name, void *memory, size
     enum err e;
 
     if (!host_folder_find_grammar(h->path, name, path)) {
-        return fail(
+        return host_files_fail(
             h, ERR_NOT_FOUND,
             "there is no grammar %s: name a file of GBNF or JSON Schema, or one of grammars/ "
             "beside the model",
@@ -438,7 +283,8 @@ static enum err read_text(struct host_files *h, const char *folder, const char *
     FILE *in;
 
     if (!host_folder_find_text(h->path, folder, name, path)) {
-        return fail(h, ERR_NOT_FOUND, "there is no %s %s, by a path or in %s/", what, name, folder);
+        return host_files_fail(h, ERR_NOT_FOUND, "there is no %s %s, by a path or in %s/", what,
+                               name, folder);
     }
     in = fopen(path, "rb");
     if (in != NULL) {
@@ -446,7 +292,8 @@ static enum err read_text(struct host_files *h, const char *folder, const char *
         fclose(in);
     }
     if (n == room) {
-        return fail(h, ERR_IO, "%s is no file, or longer than %zu bytes", path, room - 1);
+        return host_files_fail(h, ERR_IO, "%s is no file, or longer than %zu bytes", path,
+                               room - 1);
     }
     text[n] = '\0';
     return ERR_OK;
@@ -491,10 +338,11 @@ void host_files_open(struct host_files *h, const struct host_args *args,
                                    .read_grammar = read_grammar,
                                    .read_preset = read_preset,
                                    .read_actions = read_actions,
-                                   .find_save = find_save,
-                                   .find_kv = find_kv,
-                                   .find_prefix = find_prefix,
-                                   .find_use = find_use,
-                                   .find_log = find_log,
+                                   .find_save = host_saves_find,
+                                   .find_kv = host_saves_find_kv,
+                                   .find_prefix = host_saves_find_prefix,
+                                   .find_use = host_saves_find_use,
+                                   .find_log = host_saves_find_log,
+                                   .end_save = host_saves_end,
                                    .choose_chat = choose_chat };
 }

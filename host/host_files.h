@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "board/host/file_device.h"
+#include "flash_image/output/output_file.h"
 #include "flash_image/source/map_file.h"
 #include "host/host_args.h"
 #include "runtime/app/app_files.h"
@@ -28,6 +29,8 @@ struct host_files {
     const struct host_args *args;
     const struct platform *platform; /* that waits for them */
     struct host_file model, draft, kv, save, adapter, log, use;
+    struct output_file made;      /* a file for `save` or `use` that is not there yet ... */
+    bool makes;                   /* ... where this says so */
     char path[HOST_PATH_BYTES];   /* of the model ... */
     char before[HOST_PATH_BYTES]; /* ... and of the one before it */
     uint8_t *vocabulary;          /* a copy, where --template changes it */
@@ -41,5 +44,16 @@ void host_files_open(struct host_files *h, const struct host_args *args,
 /* Read how the experts of the .ingot file at `model` were used, from the file beside it. False: nothing is
  * known. */
 bool host_files_read_use(const char *model, const struct image *image, struct plan_use *use);
+
+/* ---- for host_saves.c ---- */
+
+__attribute__((format(printf, 3, 4))) enum err host_files_fail(struct host_files *h, enum err e,
+                                                               const char *format, ...);
+struct file_timeout host_files_timeout(const struct host_files *h);
+
+/* The device of a file was opened, or why not: the file on it, by its path in messages. */
+enum err host_files_begin(struct host_files *h, struct host_file *f, const char *path,
+                          enum err opened);
+void host_files_close(struct host_file *f);
 
 #endif

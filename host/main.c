@@ -8,6 +8,7 @@
 #include "runtime/base/sha256.h"
 
 #include "host/commands.h"
+#include "host/host_faults.h"
 #include "board/host/host_board.h"
 #include "board/host/host_cpu.h"
 #include "board/host/host_terminal.h"
@@ -68,6 +69,7 @@ int main(int argc, char **argv)
     static struct kernels kernels;
 
     shown_streams_open();
+    host_faults_watch();
     kernels_select(&kernels, host_cpu_features());
     crc32c_use(&kernels); /* of every file that a command reads or writes */
     sha256_use(&kernels);

@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "flash_image/pack/ingot_file.h"
+#include "flash_image/output/temporary.h"
 #include "flash_image/pack/pack.h"
 #include "host/board_plan.h"
 #include "host/host_files.h"
@@ -198,7 +198,7 @@ static int print_model(const struct host_args *args, struct board_request *r)
         return EXIT_FAILED;
     }
     status = print_file(path, r);
-    unlink(path);
+    temporary_remove(path);
     return status;
 }
 

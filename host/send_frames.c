@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "flash_image/source/map_file.h"
 #include "runtime/base/crc32c.h"
 
 enum {
@@ -248,6 +249,9 @@ static bool send_bytes(struct send_frames *s)
 
     s->moved_ms = serial_millis();
     while (s->acked < s->n) {
+        if (mapping_check(s->problem, sizeof s->problem) != ERR_OK) {
+            return false;
+        }
         next = fill(s, next);
         if (!step(s)) {
             return false;
@@ -289,6 +293,9 @@ static bool finish(struct send_frames *s)
     uint64_t asked = 0;
     uint8_t crc[4];
 
+    if (mapping_check(s->problem, sizeof s->problem) != ERR_OK) {
+        return false;
+    }
     transfer_put_number(crc, crc32c(0, s->bytes, (size_t)s->n), sizeof crc);
     while (!s->has_result) {
         uint64_t now = serial_millis();

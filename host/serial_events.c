@@ -1,6 +1,5 @@
 #include "host/serial_events.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -114,16 +113,27 @@ static bool read_event(struct event *e, char *line, size_t bytes)
     return e->values[EVENT] != NULL;
 }
 
+enum { ROW_BYTES = 1 << 16 };
+
 /* ---- the CSV (RFC 4180) -------------------------------------------------------------------- */
 
 bool serial_csv_open(struct serial_events *e, const char *path)
 {
-    e->csv = fopen(path, "a");
-    if (e->csv == NULL || fseek(e->csv, 0, SEEK_END) != 0) {
-        fprintf(stderr, "ingot: %s: cannot be written: %s\n", path, strerror(errno));
+    char problem[512];
+    bool is_new;
+
+    if (output_open_rows(&e->file, path, &is_new, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
         return false;
     }
-    if (ftell(e->csv) != 0) {
+    e->csv = output_stream(&e->file);
+    if (e->csv == NULL) {
+        output_drop(&e->file);
+        fprintf(stderr, "ingot: out of memory\n");
+        return false;
+    }
+    (void)setvbuf(e->csv, NULL, _IOFBF, ROW_BYTES); /* a row is one write */
+    if (!is_new) {
         return true;
     }
     fprintf(e->csv, "time,board,model");
@@ -132,6 +142,21 @@ bool serial_csv_open(struct serial_events *e, const char *path)
     }
     fprintf(e->csv, "\n");
     fflush(e->csv);
+    return true;
+}
+
+bool serial_csv_close(struct serial_events *e)
+{
+    char problem[512];
+
+    if (e->csv == NULL) {
+        return true;
+    }
+    e->csv = NULL;
+    if (output_keep(&e->file, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
     return true;
 }
 

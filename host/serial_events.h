@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "flash_image/output/output_file.h"
+
 enum serial_kind {
     SERIAL_NOT_JSON, /* no event: firmware, or a board that talks to people */
     SERIAL_OTHER,    /* an event that is shown, and no more */
@@ -20,17 +22,21 @@ enum serial_kind {
 enum { SERIAL_NAME_BYTES = 128 };
 
 struct serial_events {
-    bool quiet;         /* no log, no progress, no figures */
-    FILE *csv;          /* a row a reply; NULL: none */
-    bool in_line;       /* a reply has begun, and no newline has ended it */
-    int progress_width; /* bytes of its line on the terminal; 0: there is none */
-    uint64_t ms;        /* the board's clock in the latest log line */
-    unsigned errors;    /* since it was set to 0 */
+    bool quiet;              /* no log, no progress, no figures */
+    FILE *csv;               /* a row a reply; NULL: none */
+    struct output_file file; /* its */
+    bool in_line;            /* a reply has begun, and no newline has ended it */
+    int progress_width;      /* bytes of its line on the terminal; 0: there is none */
+    uint64_t ms;             /* the board's clock in the latest log line */
+    unsigned errors;         /* since it was set to 0 */
     char board[SERIAL_NAME_BYTES], model[SERIAL_NAME_BYTES]; /* of the latest ready */
 };
 
 /* Open path for rows after those that it has; an empty file gets the header. False: said. */
 bool serial_csv_open(struct serial_events *e, const char *path);
+
+/* Does nothing where none is open. False: a row could not be written, which is said; the rows before it stay. */
+bool serial_csv_close(struct serial_events *e);
 
 /* Show a line: replies and texts on standard output, the rest on standard error. It is
  * overwritten. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flash_image/output/output_file.h"
+
 enum {
     HEADER = 44, /* of a file that we write */
     CHUNK = 8,   /* name and length before a chunk's bytes */
@@ -184,27 +186,31 @@ static void put32(uint8_t *p, uint32_t v)
     }
 }
 
-bool voice_wav_save(const struct voice_sound *s, const char *path)
+bool voice_wav_save(const struct voice_sound *s, const char *path, const char *input, char *problem,
+                    size_t problem_bytes)
 {
+    const struct output_wish wish = { .path = path, .input = input };
     uint8_t header[HEADER] = { 'R', 'I', 'F', 'F', 0, 0, 0,   0, 'W', 'A', 'V', 'E', 'f', 'm',
                                't', ' ', 16,  0,   0, 0, PCM, 0, 1,   0,   0,   0,   0,   0,
                                0,   0,   0,   0,   2, 0, 16,  0, 'd', 'a', 't', 'a' };
-    FILE *out = fopen(path, "wb");
     uint32_t bytes = (uint32_t)(s->n * 2);
-    bool good;
+    uint8_t *file = malloc(HEADER + (size_t)bytes);
+    enum err e;
 
-    if (out == NULL) {
+    if (file == NULL) {
+        snprintf(problem, problem_bytes, "out of memory");
         return false;
     }
     put32(header + 4, bytes + HEADER - CHUNK);
     put32(header + 24, s->rate);
     put32(header + 28, s->rate * 2);
     put32(header + 40, bytes);
-    good = fwrite(header, 1, HEADER, out) == HEADER;
-    for (size_t i = 0; i < s->n && good; i++) {
-        uint8_t two[2] = { (uint8_t)s->samples[i], (uint8_t)((uint16_t)s->samples[i] >> 8) };
-
-        good = fwrite(two, 1, 2, out) == 2;
+    memcpy(file, header, HEADER);
+    for (size_t i = 0; i < s->n; i++) {
+        file[HEADER + 2 * i] = (uint8_t)s->samples[i];
+        file[HEADER + 2 * i + 1] = (uint8_t)((uint16_t)s->samples[i] >> 8);
     }
-    return (fclose(out) == 0) & good;
+    e = output_write(&wish, file, HEADER + (size_t)bytes, problem, problem_bytes);
+    free(file);
+    return e == ERR_OK;
 }

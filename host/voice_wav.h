@@ -25,8 +25,9 @@ const char *voice_wav_read(struct voice_sound *s, const uint8_t *file, size_t by
 /* The same of a file by its path. False: *problem, errno where that is NULL. */
 bool voice_wav_load(struct voice_sound *s, const char *path, const char **problem);
 
-/* False: errno. */
-bool voice_wav_save(const struct voice_sound *s, const char *path);
+/* Write a WAV file, which is not `input` (NULL: none is read). False: problem (bytes) has a sentence. */
+bool voice_wav_save(const struct voice_sound *s, const char *path, const char *input, char *problem,
+                    size_t problem_bytes);
 
 /* At another rate, by straight lines between samples. False: no memory. */
 bool voice_sound_resample(struct voice_sound *s, uint32_t rate);

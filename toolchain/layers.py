@@ -34,7 +34,7 @@ ALLOWED = {
 RUNTIME = ["base", "text", "http", "screen", "console", "storage", "transfer", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model",
            "session", "acting", "options", "chat", "app"]
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
-FLASH_IMAGE = ["source", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "signing", "card"]
+FLASH_IMAGE = ["source", "output", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "signing", "card"]
 # What the library takes of runtime/: nothing that prints, and of chat/ the template around a turn.
 LIBRARY = {"base", "text", "storage", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model", "session"}
 LIBRARY_ALSO = {"runtime/chat/chat_turn.h"}

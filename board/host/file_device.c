@@ -45,6 +45,13 @@ static void file_device_pace(struct file_device *d, uint64_t bytes)
         ;
 }
 
+/* error: errno, 0: a read came to the end too early. */
+static enum err file_device_fail(struct file_device *d, int error)
+{
+    d->device->reason = error != 0 ? strerrordesc_np(error) : "the file has become shorter";
+    return ERR_IO;
+}
+
 /* Read all of the request; bytes beyond the file's last one are zeros. A file that has become
  * shorter since it was opened fails. */
 static enum err file_device_read(struct file_device *d, const struct block_request *req)
@@ -59,10 +66,7 @@ static enum err file_device_read(struct file_device *d, const struct block_reque
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            file_device_explain(d, "%.400s: cannot read at byte %llu: %s", d->name,
-                                (unsigned long long)(offset + at),
-                                n < 0 ? strerror(errno) : "the file has become shorter");
-            return ERR_IO;
+            return file_device_fail(d, n < 0 ? errno : 0);
         }
         at += (size_t)n;
     }
@@ -85,14 +89,12 @@ static enum err file_device_write(struct file_device *d, const struct block_requ
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            file_device_explain(d, "%.400s: cannot write at byte %llu: %s", d->name,
-                                (unsigned long long)(offset + at), strerror(errno));
-            return ERR_IO;
+            return file_device_fail(d, n < 0 ? errno : ENOSPC);
         }
         at += (size_t)n;
     }
     if (fdatasync(d->fd) != 0)
-        return ERR_IO;
+        return file_device_fail(d, errno);
     if (d->forgets)
         (void)posix_fadvise(d->fd, (off_t)offset, (off_t)wanted, POSIX_FADV_DONTNEED);
     return ERR_OK;
@@ -224,6 +226,8 @@ static enum err file_device_open_as(struct file_device *state, const char *path,
     enum err e = ERR_OK;
 
     memset(state, 0, sizeof *state);
+    memset(out, 0, sizeof *out);
+    state->device = out;
     state->fd = -1;
     state->writable = writable;
     state->rate_bytes_per_s = rate_bytes_per_s;
@@ -241,7 +245,6 @@ static enum err file_device_open_as(struct file_device *state, const char *path,
         state->fd = -1;
         return e;
     }
-    memset(out, 0, sizeof *out);
     out->name = state->name;
     out->n_sectors = (state->bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
     out->max_sectors = FILE_DEVICE_MAX_SECTORS;

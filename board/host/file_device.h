@@ -30,6 +30,7 @@ struct file_device {
     uint32_t submitted;                             /* ... marked done by poll, in order */
     _Atomic uint32_t finished;
     uint32_t collected;
+    struct block_device *device; /* whose reason is set when a request fails */
     uint64_t due_ns;             /* when the paced card is free again */
     char name[FILE_DEVICE_TEXT]; /* the path */
     char why[FILE_DEVICE_TEXT];  /* after an error: a sentence with the path, else empty */

@@ -35,6 +35,7 @@ static struct host_state {
     bool terminal; /* byte by byte, with the line editor of a board */
     bool closed;
     volatile sig_atomic_t interrupted;
+    struct sigaction before; /* of SIGINT */
 } host = { .replies = 1 };
 
 /* ---- console ------------------------------------------------------------------------------- */
@@ -164,10 +165,10 @@ static void host_idle(void)
 
 static void on_interrupt(int number)
 {
-    (void)number;
-    if (host.interrupted) {
+    if (host.interrupted) { /* a second Ctrl-C while the first is unanswered */
         host_terminal_close();
-        _exit(130); /* a second Ctrl-C while the first is unanswered */
+        sigaction(number, &host.before, NULL);
+        raise(number);
     }
     host.interrupted = 1;
 }
@@ -187,12 +188,16 @@ static uint64_t host_ticks_hz(void)
 
 bool host_streams_open(bool interactive)
 {
-    struct sigaction action = { .sa_handler = on_interrupt };
-
     host.interactive = interactive;
     host.terminal = interactive && host_terminal_open();
-    sigaction(SIGINT, &action, NULL);
     return host.terminal;
+}
+
+void host_streams_take_interrupts(void)
+{
+    struct sigaction action = { .sa_handler = on_interrupt };
+
+    sigaction(SIGINT, &action, &host.before);
 }
 
 /* ---- cores --------------------------------------------------------------------------------- */
@@ -280,27 +285,29 @@ const struct board board = {
 
 /* ---- the machine --------------------------------------------------------------------------- */
 
-bool host_machine(struct machine *m)
+bool host_machine(struct machine *m, struct host_memory *memory)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN), cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     memset(m, 0, sizeof *m);
-    if (base == MAP_FAILED) {
-        fprintf(stderr, "ingot: cannot reserve %zu bytes of memory: %s\n", bytes, strerror(errno));
-        return false;
-    }
-    (void)madvise(base, bytes, MADV_HUGEPAGE); /* pages of 2 MiB: fewer walks; may be refused */
-    m->ram[0].base = base;
-    m->ram[0].bytes = bytes;
-    m->n_ram = 1;
-    m->cache_bytes = cache > 0 ? (size_t)cache : 0;
-    m->ram_bytes = bytes;
     m->n_cores = 1;
     if (cores > 1)
         m->n_cores = (unsigned)min_u64((uint64_t)cores, BOARD_MAX_CORES);
+    if (memory->threads == 0) {
+        memory->threads = m->n_cores;
+    }
+    if (!host_memory_reserve(memory)) {
+        fprintf(stderr, "ingot: %s leaves no memory for a model\n",
+                memory->limit != NULL ? memory->limit : "the system");
+        return false;
+    }
+    (void)madvise(memory->base, memory->bytes,
+                  MADV_HUGEPAGE); /* pages of 2 MiB: fewer walks; may be refused */
+    m->ram[0].base = memory->base;
+    m->ram[0].bytes = memory->bytes;
+    m->n_ram = 1;
+    m->cache_bytes = cache > 0 ? (size_t)cache : 0;
+    m->ram_bytes = memory->bytes;
     m->cpu_features = host_cpu_features();
     m->tuning = host_cpu_tuning();
     m->cpu_name = m->tuning->core != NULL ? m->tuning->core : "host CPU";

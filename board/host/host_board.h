@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "board/board.h"
+#include "board/host/host_memory.h"
 
 /* What is put from now on is log lines, for standard error (on), or replies. */
 void host_console_to_log(bool on);
@@ -27,12 +28,16 @@ void host_console_flush(void);
 /* What getc gives beside bytes, as runtime/console/console.h has them. */
 enum { HOST_NO_BYTE = -1, HOST_CLOSED = -2 };
 
-/* Ctrl-C is a byte of the input from now on. interactive: standard input is read, too. True: it
- * is a terminal, whose lines are edited as on a board (board/host/host_terminal.h). */
+/* interactive: standard input is read, too. True: it is a terminal, whose lines are edited as on a board
+ * (board/host/host_terminal.h). */
 bool host_streams_open(bool interactive);
 
-/* Fill *m with this computer: cores online, features, all RAM as address space that costs
- * nothing until it is touched. False: no memory (said on standard error). */
-bool host_machine(struct machine *m);
+/* Ctrl-C is a byte of the input from now on, which stops a reply; a second one that comes before it was read does what SIGINT
+ * did before this call. */
+void host_streams_take_interrupts(void);
+
+/* Fill *m with this computer: cores online, features, and RAM as address space that costs nothing until it is touched, as
+ * much as `memory` asks for and gets. False: no memory (said on standard error). */
+bool host_machine(struct machine *m, struct host_memory *memory);
 
 #endif

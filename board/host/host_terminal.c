@@ -36,11 +36,30 @@ void host_terminal_close(void)
     }
 }
 
-static void on_end(int number)
+/* What the signals did before, by number. */
+static struct sigaction before[SIGTERM + 1];
+
+static bool is_fault(int number)
 {
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
+}
+
+/* The handler that was there before does the rest; after a fault it gets the address, since the fault comes again. */
+static void on_end(int number, siginfo_t *info, void *context)
+{
+    (void)context;
     host_terminal_close();
-    signal(number, SIG_DFL);
-    raise(number);
+    sigaction(number, &before[number], NULL);
+    if (!is_fault(number) || info->si_code <= 0) {
+        raise(number);
+    }
+}
+
+static void catch_end(int number)
+{
+    struct sigaction action = { .sa_sigaction = on_end, .sa_flags = SA_RESTART | SA_SIGINFO };
+
+    sigaction(number, &action, &before[number]);
 }
 
 static void on_resize(int number)
@@ -92,7 +111,7 @@ bool host_terminal_open(void)
     terminal.raw.c_cc[VTIME] = 0;
     atexit(host_terminal_close);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        catch (ends[i], on_end);
+        catch_end(ends[i]);
     }
     catch (SIGWINCH, on_resize);
     catch (SIGTSTP, on_stop);

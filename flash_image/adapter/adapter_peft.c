@@ -268,6 +268,9 @@ enum err adapter_read_peft(struct adapter_build *b, const char *folder)
     if (e == ERR_OK) {
         e = read_tensors(&p, &weights);
     }
+    if (e == ERR_OK) {
+        e = mapping_check(b->s->problem, sizeof b->s->problem);
+    }
     b->s->path = b->o->input;
     adapter_config_free(&p.config);
     unmap_file(&config);

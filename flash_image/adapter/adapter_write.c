@@ -1,11 +1,10 @@
 /* The file of an adapter: numbers in the file's type, tables, checksums. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "flash_image/adapter/adapter_private.h"
+#include "flash_image/output/output_file.h"
 #include "kernels/ref/scalar.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/image/adapter_image.h"
@@ -165,27 +164,16 @@ static enum err fill_data(struct adapter_build *b, const struct file *f)
 
 static enum err write_all(struct adapter_build *b, const struct file *f)
 {
-    const char *path = b->o->output;
-    char temporary[1024];
-    FILE *out;
-    bool good;
+    const struct output_wish wish = { .path = b->o->output,
+                                      .input = b->o->input,
+                                      .instead = "name a new one, such as adapter.ingot" };
+    char problem[sizeof b->s->problem];
+    enum err e = output_write(&wish, f->header, (size_t)f->bytes, problem, sizeof problem);
 
-    if (snprintf(temporary, sizeof temporary, "%s.tmp", path) >= (int)sizeof temporary) {
-        return source_refuse(b->s, ERR_TOO_LONG, "the path %.200s is too long", path);
+    if (e != ERR_OK) {
+        memcpy(b->s->problem, problem, sizeof problem);
     }
-    out = fopen(temporary, "wb");
-    if (out == NULL) {
-        return source_refuse(b->s, ERR_IO, "%.400s: %s", temporary, strerror(errno));
-    }
-    good = fwrite(f->header, 1, (size_t)f->bytes, out) == f->bytes;
-    good = fclose(out) == 0 && good;
-    if (!good || rename(temporary, path) != 0) {
-        int why = errno;
-
-        (void)remove(temporary);
-        return source_refuse(b->s, ERR_IO, "%.400s: %s", path, strerror(why));
-    }
-    return ERR_OK;
+    return e;
 }
 
 /* By the reader of boards. */

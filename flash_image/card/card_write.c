@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "flash_image/card/card_writer.h"
+#include "flash_image/output/output_file.h"
 
 enum { FS_INFO = 1, BACKUP = 6, PIECE = 1 << 20 };
 
@@ -294,54 +295,37 @@ static enum err put_all(struct card_writer *w, const struct job *j)
 
 /* ---- the image's file ------------------------------------------------------------------------ */
 
-/* Write `part`, and call it `out` when it is whole. */
-static enum err write_and_rename(struct card_writer *w, const struct job *j, const char *part,
-                                 const char *out)
+static enum err write_and_keep(struct card_writer *w, const struct job *j,
+                               const struct output_wish *wish)
 {
-    enum err e;
+    struct output_file out;
+    enum err e = output_open(&out, wish, w->report->problem, sizeof w->report->problem);
 
-    w->fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (w->fd < 0) {
-        return card_refuse(w, "%.500s: %s", part, strerror(errno));
-    }
-    e = put_all(w, j);
-    if (close(w->fd) != 0 && e == ERR_OK) {
-        e = card_refuse(w, "%.500s: %s", part, strerror(errno));
-    }
-    if (e == ERR_OK && rename(part, out) != 0) {
-        e = card_refuse(w, "%.500s: %s", out, strerror(errno));
-    }
     if (e != ERR_OK) {
-        unlink(part);
+        return e;
     }
-    return e;
+    w->fd = out.fd;
+    e = put_all(w, j);
+    if (e != ERR_OK) {
+        output_drop(&out);
+        return e;
+    }
+    return output_keep(&out, w->report->problem, sizeof w->report->problem);
 }
 
 enum err card_image_write(struct card_image *c, const struct card_options *o, const char *out,
                           struct card_layout *layout)
 {
+    const struct output_wish wish = { .path = out, .instead = "write the image to a card with dd" };
     struct card_writer w = { .report = c, .time = o->time, .path = out };
     struct job job = { .options = o, .layout = layout };
-    size_t bytes = strlen(out) + sizeof ".part";
-    struct stat about;
-    char *part;
     enum err e = card_lay_out(c, o, layout, &job.boot);
 
     if (e != ERR_OK) {
         return e;
     }
-    if (stat(out, &about) == 0 && !S_ISREG(about.st_mode)) {
-        return card_refuse(&w, "%.500s: is no file; write the image to a card with dd", out);
-    }
-    part = malloc(bytes);
     w.piece = malloc(PIECE);
-    if (part == NULL || w.piece == NULL) {
-        e = card_refuse(&w, "out of memory");
-    } else {
-        snprintf(part, bytes, "%s.part", out);
-        e = write_and_rename(&w, &job, part, out);
-    }
+    e = w.piece == NULL ? card_refuse(&w, "out of memory") : write_and_keep(&w, &job, &wish);
     free(w.piece);
-    free(part);
     return e;
 }

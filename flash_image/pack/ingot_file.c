@@ -152,13 +152,8 @@ enum err ingot_file_check_finite(struct ingot_file *f, unsigned segment)
 
 void ingot_file_close(struct ingot_file *f)
 {
-    union {
-        const uint8_t *in;
-        void *out;
-    } data = { .in = f->data };
+    struct mapping m = { (uint8_t *)(uintptr_t)f->data, f->bytes };
 
-    if (f->data != NULL) {
-        munmap(data.out, f->bytes);
-    }
+    unmap_file(&m);
     f->data = NULL;
 }

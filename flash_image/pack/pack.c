@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "flash_image/gguf/gguf.h"
 #include "flash_image/hf/hf.h"
 #include "flash_image/llama2c/llama2c.h"
+#include "flash_image/output/output_file.h"
+#include "flash_image/output/temporary.h"
 #include "flash_image/source/map_file.h"
 #include "flash_image/pack/pack_write.h"
 #include "flash_image/source/source.h"
@@ -25,14 +26,6 @@ struct job {
     struct hf_model *hf;     /* NULL: another format, as the next one */
     struct gguf_files *gguf; /* the model's other parts */
 };
-
-static const char *reason(int error)
-{
-    if (error == ENOENT) {
-        return "no such file";
-    }
-    return strerror(error);
-}
 
 /* "DIR/of/input/NAME" into path; false: too long. */
 static bool beside(const char *input, const char *name, char *path, size_t path_bytes)
@@ -231,75 +224,25 @@ static void close_job(struct job *j)
     free(j->source);
 }
 
-/* Write into path, which fd (or -1, and then errno) has open, and close it; unlink on an error. */
-static enum err write_and_close(struct source *s, const struct pack_options *o, int fd,
-                                const char *path, char *problem, size_t problem_bytes)
-{
-    enum err e;
-
-    if (fd < 0) {
-        snprintf(problem, problem_bytes, "%s: cannot be written: %s", path, reason(errno));
-        return ERR_IO;
-    }
-    e = pack_write(s, o, fd, path);
-    if (e != ERR_OK) {
-        snprintf(problem, problem_bytes, "%s", s->problem);
-    }
-    if (close(fd) != 0 && e == ERR_OK) {
-        snprintf(problem, problem_bytes, "%s: %s", path, reason(errno));
-        e = ERR_IO;
-    }
-    if (e != ERR_OK) {
-        unlink(path);
-    }
-    return e;
-}
-
-/* The output is renamed into place, which must not put away a device, a folder or the input. */
-static enum err check_output(const struct pack_options *o, char *problem, size_t problem_bytes)
-{
-    struct stat out, in;
-
-    if (stat(o->output, &out) != 0) {
-        return ERR_OK; /* there is none yet */
-    }
-    if (!S_ISREG(out.st_mode)) {
-        snprintf(problem, problem_bytes,
-                 "%s: cannot be written: it is no ordinary file; name a "
-                 "new one, such as model.ingot",
-                 o->output);
-        return ERR_BAD_ARGUMENT;
-    }
-    if (o->input != NULL && stat(o->input, &in) == 0 && in.st_dev == out.st_dev &&
-        in.st_ino == out.st_ino) {
-        snprintf(problem, problem_bytes, "%s: cannot be written: it is the input", o->output);
-        return ERR_BAD_ARGUMENT;
-    }
-    return ERR_OK;
-}
-
 enum err pack_source(struct source *s, const struct pack_options *o, char *problem,
                      size_t problem_bytes)
 {
-    char temporary[1024];
-    enum err e = check_output(o, problem, problem_bytes);
-    int fd;
+    const struct output_wish wish = { .path = o->output,
+                                      .input = o->input,
+                                      .instead = "name a new one, such as model.ingot" };
+    struct output_file out;
+    enum err e = output_open(&out, &wish, problem, problem_bytes);
 
     if (e != ERR_OK) {
         return e;
     }
-    if (snprintf(temporary, sizeof temporary, "%s.tmp", o->output) >= (int)sizeof temporary) {
-        snprintf(problem, problem_bytes, "the name of the output is too long");
-        return ERR_TOO_LONG;
+    e = pack_write(s, o, out.fd, o->output);
+    if (e != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s", s->problem);
+        output_drop(&out);
+        return e;
     }
-    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    e = write_and_close(s, o, fd, temporary, problem, problem_bytes);
-    if (e == ERR_OK && rename(temporary, o->output) != 0) {
-        snprintf(problem, problem_bytes, "%s: cannot be written: %s", o->output, reason(errno));
-        unlink(temporary);
-        e = ERR_IO;
-    }
-    return e;
+    return output_keep(&out, problem, problem_bytes);
 }
 
 enum err pack_file(const struct pack_options *o, char *problem, size_t problem_bytes)
@@ -314,23 +257,43 @@ enum err pack_file(const struct pack_options *o, char *problem, size_t problem_b
     return e;
 }
 
+/* Into path, which is open as fd. */
+static enum err write_temporary(struct source *s, const struct pack_options *o, int fd,
+                                const char *path, char *problem, size_t problem_bytes)
+{
+    enum err e = pack_write(s, o, fd, path);
+
+    if (e != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s", s->problem);
+    } else {
+        e = mapping_check(problem, problem_bytes);
+    }
+    if (close(fd) != 0 && e == ERR_OK) {
+        snprintf(problem, problem_bytes, "%s: %s", path, strerror(errno));
+        e = ERR_IO;
+    }
+    if (e != ERR_OK) {
+        temporary_remove(path);
+    }
+    return e;
+}
+
 enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes, char *problem,
                         size_t problem_bytes)
 {
-    const char *folder = getenv("TMPDIR");
     struct job j;
-    enum err e;
+    int fd;
+    enum err e = open_job(&j, o, false, problem, problem_bytes);
 
-    if (folder == NULL || folder[0] == '\0') {
-        folder = "/tmp";
-    }
-    if (snprintf(path, path_bytes, "%s/ingot-XXXXXX", folder) >= (int)path_bytes) {
-        snprintf(problem, problem_bytes, "the name in TMPDIR is too long");
-        return ERR_TOO_LONG;
-    }
-    e = open_job(&j, o, false, problem, problem_bytes);
     if (e == ERR_OK) {
-        e = write_and_close(j.source, o, mkstemp(path), path, problem, problem_bytes);
+        fd = temporary_file(NULL, path, path_bytes);
+        if (fd < 0) {
+            snprintf(problem, problem_bytes, "no temporary file (TMPDIR names its folder): %s",
+                     strerror(errno));
+            e = ERR_IO;
+        } else {
+            e = write_temporary(j.source, o, fd, path, problem, problem_bytes);
+        }
     }
     close_job(&j);
     return e;

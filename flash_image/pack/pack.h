@@ -11,7 +11,7 @@
 
 struct pack_options {
     const char *input;     /* .gguf or llama2.c .bin, told apart by content */
-    const char *output;    /* written as OUTPUT.tmp, renamed when complete */
+    const char *output;    /* see output_file.h */
     const char *tokenizer; /* llama2.c tokenizer, NULL: tok<vocab>.bin or tokenizer.bin beside */
     const char *template;  /* chat template by name, "none", or NULL: as the model's */
     enum ingot_type type;  /* of all matrices where type_given; norms are F32 always */
@@ -48,7 +48,7 @@ enum err pack_synth(const struct pack_options *o, uint32_t seed, char *problem,
                     size_t problem_bytes);
 
 /* The same into a new file under $TMPDIR (or /tmp), whose name goes to path; o->output is not
- * looked at. The caller opens path and unlinks it; on an error there is no file. */
+ * looked at. The caller opens path and removes it (temporary.h); on an error there is no file. */
 enum err pack_temporary(const struct pack_options *o, char *path, size_t path_bytes, char *problem,
                         size_t problem_bytes);
 

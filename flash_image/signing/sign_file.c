@@ -1,6 +1,8 @@
 #include "flash_image/signing/sign_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +10,7 @@
 #include <unistd.h>
 
 #include "flash_image/adapter/adapter.h"
+#include "flash_image/output/output_file.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/source/map_file.h"
 #include "runtime/compute/tree_digest.h"
@@ -167,6 +170,9 @@ static bool write_all(int fd, const void *data, uint64_t bytes)
     while (bytes != 0) {
         ssize_t n = write(fd, at, bytes < COPY_BYTES ? (size_t)bytes : COPY_BYTES);
 
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
         if (n <= 0) {
             return false;
         }
@@ -176,41 +182,90 @@ static bool write_all(int fd, const void *data, uint64_t bytes)
     return true;
 }
 
-static bool write_copy(const struct parts *p, const struct signature_block *b, const char *out)
+static enum err write_copy(const struct parts *p, const struct signature_block *b, const char *out,
+                           char *problem, size_t problem_bytes)
 {
-    char path[PATH_BYTES];
-    bool good;
-    int fd;
+    const struct output_wish wish = { .path = out,
+                                      .instead = "name a new one, such as signed.ingot" };
+    struct output_file o;
+    enum err e = output_open(&o, &wish, problem, problem_bytes);
 
-    if (snprintf(path, sizeof path, "%s.tmp", out) >= (int)sizeof path) {
-        return false;
+    if (e != ERR_OK) {
+        return e;
     }
-    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        return false;
+    if (!output_put(&o, p->data, (size_t)p->file_bytes) ||
+        !output_put(&o, b, (size_t)b->block_bytes)) {
+        return output_fail(&o, problem, problem_bytes);
     }
-    good = write_all(fd, p->data, p->file_bytes) && write_all(fd, b, b->block_bytes);
-    good = fsync(fd) == 0 && good;
-    good = close(fd) == 0 && good;
-    good = good && rename(path, out) == 0;
-    if (!good) {
-        unlink(path);
-    }
-    return good;
+    return output_keep(&o, problem, problem_bytes);
 }
 
-static bool write_behind(const struct parts *p, const struct signature_block *b, const char *path)
+/* What fd had from file_bytes on, if anything. */
+struct tail {
+    uint8_t *bytes;
+    size_t n;
+};
+
+static bool read_tail(struct tail *t, const struct parts *p)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    t->n = p->bytes - (size_t)p->file_bytes;
+    t->bytes = malloc(t->n + 1);
+    if (t->bytes != NULL) {
+        memcpy(t->bytes, p->data + p->file_bytes, t->n);
+    }
+    return t->bytes != NULL;
+}
+
+/* After the disk became full, the file is again what it was. */
+static void put_back(int fd, const struct parts *p, const struct tail *t)
+{
+    if (lseek(fd, (off_t)p->file_bytes, SEEK_SET) == (off_t)p->file_bytes) {
+        (void)write_all(fd, t->bytes, t->n);
+        (void)!ftruncate(fd, (off_t)p->bytes);
+    }
+}
+
+/* No signal ends the program while the block is half written. */
+static bool write_tail(int fd, const struct parts *p, const struct signature_block *b)
+{
+    sigset_t ends, before;
     bool good;
 
-    if (fd < 0) {
-        return false;
-    }
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ends, &before);
     good = lseek(fd, (off_t)p->file_bytes, SEEK_SET) == (off_t)p->file_bytes &&
            write_all(fd, b, b->block_bytes) &&
            ftruncate(fd, (off_t)(p->file_bytes + b->block_bytes)) == 0 && fsync(fd) == 0;
-    return close(fd) == 0 && good;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return good;
+}
+
+static enum err write_behind(const struct parts *p, const struct signature_block *b,
+                             const char *path, char *problem, size_t problem_bytes)
+{
+    struct tail tail = { NULL, 0 };
+    int fd = open(path, O_WRONLY | O_CLOEXEC), error = 0;
+    bool good = fd >= 0 && read_tail(&tail, p) && write_tail(fd, p, b);
+
+    if (!good) {
+        error = errno;
+    }
+    if (!good && tail.bytes != NULL) {
+        put_back(fd, p, &tail);
+    }
+    free(tail.bytes);
+    if (fd >= 0 && close(fd) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    if (good) {
+        return ERR_OK;
+    }
+    snprintf(problem, problem_bytes, "%.400s: cannot be written: %s", path, strerror(error));
+    return ERR_IO;
 }
 
 /* Whether they are one file: then it is signed in place, or its mapping would lose its bytes. */
@@ -226,7 +281,6 @@ enum err sign_file(const struct sign_key *k, const char *in, const char *out, ch
 {
     struct signature_block *b;
     struct parts p;
-    bool written;
     enum err e = open_parts(&p, in, problem, problem_bytes);
 
     if (e != ERR_OK) {
@@ -236,12 +290,11 @@ enum err sign_file(const struct sign_key *k, const char *in, const char *out, ch
     if (b == NULL) {
         e = fail(problem, problem_bytes, ERR_NO_SPACE, in, "out of memory");
     } else {
-        bool in_place = out == NULL || is_same(in, out);
-
-        written = in_place ? write_behind(&p, b, in) : write_copy(&p, b, out);
-        if (!written) {
-            e = fail(problem, problem_bytes, ERR_IO, in_place ? in : out, "cannot be written");
-        }
+        e = mapping_check(problem, problem_bytes);
+    }
+    if (e == ERR_OK) {
+        e = out == NULL || is_same(in, out) ? write_behind(&p, b, in, problem, problem_bytes)
+                                            : write_copy(&p, b, out, problem, problem_bytes);
     }
     free(b);
     close_parts(&p);
@@ -337,6 +390,9 @@ enum err sign_check(struct sign_checked *c, const struct signing *key, const cha
         return e;
     }
     e = check(c, key, &p, path, problem, problem_bytes);
+    if (e == ERR_OK) {
+        e = mapping_check(problem, problem_bytes);
+    }
     close_parts(&p);
     return e;
 }

@@ -2,13 +2,108 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { RELEASE_BYTES = 32 << 20 };
+
+/* ---- what is mapped -------------------------------------------------------------------------- */
+
+/* The list only grows, so that a signal handler can go through it at any time; an entry that is free is used again. */
+struct mapped {
+    struct mapped *next;
+    _Atomic(const uint8_t *) data; /* NULL: free */
+    size_t bytes;
+    dev_t device;
+    ino_t inode;
+    char path[PATH_MAX];
+};
+
+static _Atomic(struct mapped *) list;
+
+static struct mapped *find(const uint8_t *data)
+{
+    struct mapped *m = atomic_load(&list);
+
+    while (m != NULL && atomic_load(&m->data) != data) {
+        m = m->next;
+    }
+    return m;
+}
+
+/* Without memory for it the file is mapped all the same, and is nobody's in a message. */
+static void remember(const struct mapping *map, const char *path, const struct stat *st)
+{
+    struct mapped *m = find(NULL);
+
+    if (m == NULL) {
+        m = calloc(1, sizeof *m);
+        if (m == NULL) {
+            return;
+        }
+        m->next = atomic_load(&list);
+        atomic_store(&list, m);
+    }
+    m->bytes = map->bytes;
+    m->device = st->st_dev;
+    m->inode = st->st_ino;
+    snprintf(m->path, sizeof m->path, "%s", path);
+    atomic_store(&m->data, map->data);
+}
+
+/* A file that was replaced keeps its bytes for who has mapped it. */
+static bool is_shorter(const struct mapped *m)
+{
+    struct stat st;
+
+    return stat(m->path, &st) == 0 && st.st_dev == m->device && st.st_ino == m->inode &&
+           (size_t)st.st_size < m->bytes;
+}
+
+enum err mapping_check(char *problem, size_t problem_bytes)
+{
+    for (const struct mapped *m = atomic_load(&list); m != NULL; m = m->next) {
+        if (atomic_load(&m->data) != NULL && is_shorter(m)) {
+            snprintf(problem, problem_bytes, "%.400s: became shorter while it was read: %s",
+                     m->path, "wait until it is whole, then try again");
+            return ERR_TRUNCATED;
+        }
+    }
+    return ERR_OK;
+}
+
+bool mapping_has(dev_t device, ino_t inode)
+{
+    for (const struct mapped *m = atomic_load(&list); m != NULL; m = m->next) {
+        if (atomic_load(&m->data) != NULL && m->device == device && m->inode == inode) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *mapping_at(const void *at, bool *shorter)
+{
+    uintptr_t address = (uintptr_t)at;
+
+    for (const struct mapped *m = atomic_load(&list); m != NULL; m = m->next) {
+        uintptr_t data = (uintptr_t)atomic_load(&m->data);
+
+        if (data != 0 && address >= data && address - data < m->bytes) {
+            *shorter = is_shorter(m);
+            return m->path;
+        }
+    }
+    return NULL;
+}
+
+/* ---- one file -------------------------------------------------------------------------------- */
 
 /* What errno says. */
 static enum err refuse_open(char *problem, size_t problem_bytes)
@@ -21,7 +116,8 @@ static enum err refuse_open(char *problem, size_t problem_bytes)
     return ERR_IO;
 }
 
-static enum err map_open(struct mapping *m, int fd, char *problem, size_t problem_bytes)
+static enum err map_open(struct mapping *m, const char *path, int fd, char *problem,
+                         size_t problem_bytes)
 {
     struct stat st;
 
@@ -47,6 +143,7 @@ static enum err map_open(struct mapping *m, int fd, char *problem, size_t proble
         snprintf(problem, problem_bytes, "cannot be mapped: %s", strerror(errno));
         return ERR_IO;
     }
+    remember(m, path, &st);
     return ERR_OK;
 }
 
@@ -56,7 +153,7 @@ enum err mapping_open(struct mapping *m, const char *path, char *problem, size_t
     enum err e;
 
     m->data = NULL;
-    e = map_open(m, fd, problem, problem_bytes);
+    e = map_open(m, path, fd, problem, problem_bytes);
     if (fd >= 0) {
         close(fd);
     }
@@ -65,6 +162,11 @@ enum err mapping_open(struct mapping *m, const char *path, char *problem, size_t
 
 void unmap_file(struct mapping *m)
 {
+    struct mapped *known = m->data != NULL ? find(m->data) : NULL;
+
+    if (known != NULL) {
+        atomic_store(&known->data, NULL);
+    }
     if (m->data != NULL) {
         munmap(m->data, m->bytes);
         m->data = NULL;

@@ -1,6 +1,9 @@
-/* A file of the caller's, mapped for reading. */
+/* A file of the caller's, mapped for reading. Those that are mapped are known by name, since a file that becomes shorter
+ * meanwhile ends the program at the first byte that is gone (SIGBUS). */
 #ifndef INGOT_FLASH_IMAGE_MAP_FILE_H
 #define INGOT_FLASH_IMAGE_MAP_FILE_H
+
+#include <sys/types.h>
 
 #include "flash_image/source/file_kind.h"
 
@@ -23,5 +26,15 @@ void unmap_file(struct mapping *m);
 /* Let go of a mapping's pages from *from to `to`, in steps of 32 MiB unless these are the last, so
  * that a model larger than memory does not push everything else out. *from moves along. */
 void map_release(const uint8_t **from, const uint8_t *to, bool last);
+
+/* ERR_TRUNCATED and a sentence with the path: a file that is mapped became shorter. Bytes that are gone and lie in the last
+ * page read as zeros, so what was made of them is wrong. */
+enum err mapping_check(char *problem, size_t problem_bytes);
+
+/* Whether this file is mapped. */
+bool mapping_has(dev_t device, ino_t inode);
+
+/* For a signal handler: the path of what is mapped at `at`, NULL: nothing; *shorter: whether the file has lost bytes. */
+const char *mapping_at(const void *at, bool *shorter);
 
 #endif

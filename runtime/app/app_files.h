@@ -67,6 +67,10 @@ struct app_files {
      * many, 0 to read. NULL: there never is. */
     enum err (*find_use)(void *context, uint64_t bytes, const struct file **file);
 
+    /* What find_save, find_prefix or find_use gave to save in is written, or (good false) stays as it was. ERR_IO: it is not
+     * kept, and problem() says why. NULL: there is nothing to do. */
+    enum err (*end_save)(void *context, bool good);
+
     /* The file that turns are logged in. NULL: there never is. */
     enum err (*find_log)(void *context, const struct file **file);
 

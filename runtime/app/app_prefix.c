@@ -14,6 +14,13 @@ static uint64_t with_room(uint64_t bytes)
     return (bytes + bytes / 4 + WHOLE_BYTES - 1) / WHOLE_BYTES * WHOLE_BYTES;
 }
 
+bool app_end_save(struct app *a, enum err e)
+{
+    const struct app_files *files = a->setup.files;
+
+    return files->end_save == NULL || files->end_save(files->context, e == ERR_OK) == ERR_OK;
+}
+
 enum err app_save_prefix(struct app *a, const struct file **file)
 {
     const struct app_files *files = a->setup.files;
@@ -35,6 +42,9 @@ enum err app_save_prefix(struct app *a, const struct file **file)
     }
     e = chat_prefix_save(&a->chat, &a->saved, *file, console_progress_step, a->setup.console);
     console_progress_end(a->setup.console);
+    if (!app_end_save(a, e) && e == ERR_OK) {
+        return app_fail(a, ERR_IO, files->problem(files->context));
+    }
     return app_fail(a, e, a->saved.problem);
 }
 

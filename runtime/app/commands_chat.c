@@ -152,13 +152,18 @@ const struct file *commands_find_save(struct app *a, const char *name, uint64_t 
 
 bool commands_was_saved(struct app *a, const struct file *file, enum err e)
 {
+    const struct app_files *files = a->setup.files;
+    bool kept = app_end_save(a, e);
+
     console_progress_end(a->setup.console);
     if (e == ERR_ABORTED) {
         console_printf(a->setup.console, "(stopped: %s is as it was)\n", file->name);
     } else if (e != ERR_OK) {
         console_printf(a->setup.console, "error: %s\n", a->saved.problem);
+    } else if (!kept) {
+        console_printf(a->setup.console, "error: %s\n", files->problem(files->context));
     }
-    return e == ERR_OK;
+    return e == ERR_OK && kept;
 }
 
 static enum command_result save_chat(struct app *a, char *argument)
@@ -185,6 +190,7 @@ static void save_use(struct app *a)
     struct model *m = &a->target.model;
     const struct file *file;
     enum err e;
+    bool kept;
 
     if (m->stream.experts.all == NULL) {
         console_printf(a->setup.console, "error: no experts of this model are in a cache\n");
@@ -199,8 +205,10 @@ static void save_use(struct app *a)
         return;
     }
     e = expert_use_write(&m->use, file, &m->image, m->stream.experts.all);
-    if (e != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", m->use.problem);
+    kept = app_end_save(a, e);
+    if (e != ERR_OK || !kept) {
+        console_printf(a->setup.console, "error: %s\n",
+                       e != ERR_OK ? m->use.problem : files->problem(files->context));
         return;
     }
     console_printf(a->setup.console,

@@ -130,7 +130,8 @@ enum err saved_chat_io_problem(struct saved_chat *s, enum err e, bool writes)
     if (e != ERR_OK) {
         format_text(s->problem, sizeof s->problem, "%s: cannot %s at sector %llu of %s: %s",
                     s->file->name, writes ? "write" : "read",
-                    (unsigned long long)s->io.failed_sector, s->file->device->name, err_text(e));
+                    (unsigned long long)s->io.failed_sector, s->file->device->name,
+                    block_device_reason(s->file->device, e));
     }
     return e;
 }

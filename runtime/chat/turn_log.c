@@ -71,7 +71,7 @@ static enum err append(struct turn_log *l)
     } else if (e != ERR_OK) {
         format_text(l->problem, sizeof l->problem, "%s: cannot write at sector %llu of %s: %s",
                     l->ring.file->name, (unsigned long long)l->ring.io.failed_sector,
-                    l->ring.file->device->name, err_text(e));
+                    l->ring.file->device->name, block_device_reason(l->ring.file->device, e));
     }
     return e;
 }
@@ -92,7 +92,7 @@ enum err turn_log_open(struct turn_log *l, const struct file *file)
     if (e != ERR_OK) {
         format_text(l->problem, sizeof l->problem, "%s: cannot read at sector %llu of %s: %s",
                     file->name, (unsigned long long)l->ring.io.failed_sector, file->device->name,
-                    err_text(e));
+                    block_device_reason(file->device, e));
     }
     return e;
 }

@@ -186,7 +186,7 @@ static enum err read_part(struct adapters *a, struct loading *l, uint64_t offset
     if (e != ERR_OK) {
         return adapters_refuse(a, e, l->name, "sector %lu of %s: %s",
                                (unsigned long)a->read.failed_sector, l->file->device->name,
-                               err_text(e));
+                               block_device_reason(l->file->device, e));
     }
     return ERR_OK;
 }

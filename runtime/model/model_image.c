@@ -54,7 +54,8 @@ static enum err fetch(struct model *m, const struct model_setup *setup, uint64_t
     *out = copy;
     if (error == ERR_IO || error == ERR_TIMEOUT) {
         format_text(sentence, sizeof sentence, "header and tables, sector %lu of %s: %s",
-                    (unsigned long)read->failed_sector, m->file->device->name, err_text(error));
+                    (unsigned long)read->failed_sector, m->file->device->name,
+                    block_device_reason(m->file->device, error));
     }
     if (error != ERR_OK) {
         return model_refuse(m, error, sentence);

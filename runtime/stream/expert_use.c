@@ -63,7 +63,7 @@ static enum err io_problem(struct expert_use *u, const struct file *file, enum e
     if (e != ERR_OK) {
         format_text(u->problem, sizeof u->problem, "%s: cannot %s at sector %llu of %s: %s",
                     file->name, writes ? "write" : "read", (unsigned long long)u->io.failed_sector,
-                    file->device->name, err_text(e));
+                    file->device->name, block_device_reason(file->device, e));
     }
     return e;
 }

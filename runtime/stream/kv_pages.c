@@ -270,7 +270,7 @@ void kv_pages_open(struct kv_pages *s, struct kv_cache *kv, const struct image *
 static enum err fail(struct kv_pages *s, uint32_t layer, uint32_t page,
                      const struct file_read *read, enum err e)
 {
-    const char *why = err_text(e);
+    const char *why = block_device_reason(s->file->device, e);
     char part[64];
 
     if (e == ERR_BAD_CHECKSUM) {

@@ -27,7 +27,7 @@ void stream_name_expert(struct stream *s, uint32_t layer, uint32_t expert,
         (void)format_text(part + n, sizeof part - n, ", sector %lu of %s",
                           (unsigned long)file_sector(s->file, read->offset), s->file->device->name);
     }
-    (void)stream_name_part(s, s->file, part, read, e, err_text(e));
+    (void)stream_name_part(s, s->file, part, read, e, block_device_reason(s->file->device, e));
 }
 
 enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
@@ -36,5 +36,5 @@ enum err stream_name_problem(struct stream *s, unsigned segment, const struct fi
     char part[32];
 
     image_segment_name(s->image, segment, part, sizeof part);
-    return stream_name_part(s, s->file, part, read, e, err_text(e));
+    return stream_name_part(s, s->file, part, read, e, block_device_reason(s->file->device, e));
 }

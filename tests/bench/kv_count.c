@@ -46,11 +46,12 @@ static void put(const struct kernels *k, struct kv_types t)
 int main(int argc, char **argv)
 {
     struct kv_queries q = { queries, q8 };
+    struct host_memory memory = { .most = 0 };
     struct machine machine;
     struct kernels k;
     struct kv_types t;
 
-    if (argc != 3 || !kv_types_parse(argv[1], &t) || !host_machine(&machine)) {
+    if (argc != 3 || !kv_types_parse(argv[1], &t) || !host_machine(&machine, &memory)) {
         fputs("usage: kv_count KEYS,VALUES TIMES\n", stderr);
         return 1;
     }

@@ -22,7 +22,8 @@ MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 FOLDER = tempfile.mkdtemp(prefix="ingot-voice-test-")
 atexit.register(shutil.rmtree, FOLDER, True)
 os.makedirs(WORK, exist_ok=True)
-BEFORE = {f for f in os.listdir("/tmp") if f.startswith("ingot-voice-")}
+os.mkdir(os.path.join(FOLDER, "tmp"))
+os.environ["TMPDIR"] = os.path.join(FOLDER, "tmp")
 tap = Tap()
 
 
@@ -134,7 +135,7 @@ status, out, err = voice(work("nobody.ingot"), "--input", work("one.wav"), "--ou
 tap.ok(status == 1 and "no such" in err.lower(), "a model that is not there", (status, err))
 tap.ok(voice(MODEL, "--input", work("one.wav"), "--output", work("x.wav"), "--stt", "true {}", "--tts", TTS)[2].count("nothing was understood") == 1,
        "what nobody understands is not asked")
-tap.ok({f for f in os.listdir("/tmp") if f.startswith("ingot-voice-") and not f.startswith("ingot-voice-test")} <= BEFORE, "no file stays")
+tap.ok(os.listdir(os.environ["TMPDIR"]) == [], "no file stays", os.listdir(os.environ["TMPDIR"]))
 
 # The programs of the distribution.
 if shutil.which("espeak-ng") and shutil.which("pocketsphinx_continuous"):

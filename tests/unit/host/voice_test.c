@@ -103,6 +103,7 @@ static void test_files(void)
     struct voice_sound s = { .rate = 22050 }, again;
     const char *problem;
     uint8_t file[8192];
+    char why[128];
     bool same;
     size_t n;
     FILE *in;
@@ -112,7 +113,8 @@ static void test_files(void)
 
         (void)voice_sound_add(&s, &value, 1);
     }
-    OK(voice_wav_save(&s, path) && voice_wav_load(&again, path, &problem), "a file");
+    OK(voice_wav_save(&s, path, NULL, why, sizeof why) && voice_wav_load(&again, path, &problem),
+       "a file");
     same = again.n == s.n && again.rate == 22050 && memcmp(again.samples, s.samples, s.n * 2) == 0;
     OK(same, "comes back");
     OK(voice_sound_resample(&again, 44100) && again.n == 2000 &&

@@ -1,0 +1,179 @@
+#include "board/host/host_memory.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "board/min_max.h"
+
+#define OTHERS \
+    ((uint64_t)64 << 20) /* what the rest of the program takes: buffers, tables, libraries */
+#define USUAL_STACK ((uint64_t)8 << 20) /* of a thread where stacks have no limit */
+#define LEAST ((uint64_t)1 << 20)       /* with less there is no use in trying */
+
+static void limit_to(struct host_memory *m, uint64_t *bytes, uint64_t limit, const char *name)
+{
+    if (limit < *bytes) {
+        *bytes = limit;
+        m->limit = name;
+    }
+}
+
+/* ---- limits of a process --------------------------------------------------------------------- */
+
+/* Pages of /proc/self/statm: 0 the address space, 5 data and stack. */
+static uint64_t used_bytes(unsigned column)
+{
+    FILE *in = fopen("/proc/self/statm", "re");
+    unsigned long long pages[7] = { 0 };
+    int n = 0;
+
+    if (in != NULL) {
+        n = fscanf(in, "%llu %llu %llu %llu %llu %llu %llu", &pages[0], &pages[1], &pages[2],
+                   &pages[3], &pages[4], &pages[5], &pages[6]);
+        fclose(in);
+    }
+    return n == 7 ? pages[column] * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static uint64_t stack_bytes(void)
+{
+    struct rlimit stack;
+
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur == RLIM_INFINITY) {
+        return USUAL_STACK;
+    }
+    return stack.rlim_cur;
+}
+
+/* What a limit leaves beside what is used, and what the program takes later. */
+static void obey_limit(struct host_memory *m, uint64_t *bytes, int which, const char *name,
+                       uint64_t used, uint64_t later)
+{
+    struct rlimit limit;
+    uint64_t left;
+
+    if (getrlimit((__rlimit_resource_t)which, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return;
+    }
+    left = limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+    limit_to(m, bytes, left - min_u64(later, left / 2), name);
+}
+
+/* ---- limits of a group of processes (cgroups 1 and 2) ---------------------------------------- */
+
+static uint64_t read_number(const char *path)
+{
+    FILE *in = fopen(path, "re");
+    unsigned long long number = UINT64_MAX;
+
+    if (in != NULL) {
+        if (fscanf(in, "%llu", &number) != 1) { /* "max" */
+            number = UINT64_MAX;
+        }
+        fclose(in);
+    }
+    return number;
+}
+
+/* The group's own and those of the groups around it. */
+static void obey_folders(struct host_memory *m, uint64_t *bytes, const char *root, char *group,
+                         const char *file)
+{
+    char path[1024];
+
+    for (;;) {
+        char *slash = strrchr(group, '/');
+
+        if (snprintf(path, sizeof path, "%s%s/%s", root, group, file) < (int)sizeof path) {
+            limit_to(m, bytes, read_number(path), "the control group (cgroup)");
+        }
+        if (slash == NULL) {
+            return;
+        }
+        *slash = '\0';
+    }
+}
+
+/* A line of /proc/self/cgroup: "0::/a/b" of version 2, "9:memory:/a/b" of version 1. */
+static void obey_group(struct host_memory *m, uint64_t *bytes, char *line)
+{
+    char *names = strchr(line, ':'), *group = names != NULL ? strchr(names + 1, ':') : NULL;
+
+    if (group == NULL) {
+        return;
+    }
+    *group++ = '\0';
+    group[strcspn(group, "\n")] = '\0';
+    if (names[1] == '\0') {
+        obey_folders(m, bytes, "/sys/fs/cgroup", group, "memory.max");
+    } else if (strcmp(names + 1, "memory") == 0) {
+        obey_folders(m, bytes, "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
+    }
+}
+
+static void obey_groups(struct host_memory *m, uint64_t *bytes)
+{
+    FILE *in = fopen("/proc/self/cgroup", "re");
+    char line[512];
+
+    while (in != NULL && fgets(line, sizeof line, in) != NULL) {
+        obey_group(m, bytes, line);
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+}
+
+/* ---- what there is --------------------------------------------------------------------------- */
+
+static void *map(uint64_t bytes)
+{
+    void *base = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return base == MAP_FAILED ? NULL : base;
+}
+
+/* Where the system counts every page that is reserved (vm.overcommit_memory=2), nothing says how many it has left: an eighth
+ * less each time, and an eighth of what there is stays for the rest of the program. */
+static uint64_t find_most(struct host_memory *m, uint64_t bytes)
+{
+    void *base = map(bytes);
+
+    if (base != NULL) {
+        munmap(base, (size_t)bytes);
+        return bytes;
+    }
+    m->limit = "the system (vm.overcommit_memory)";
+    while (base == NULL && bytes >= LEAST) {
+        bytes -= bytes / 8;
+        base = map(bytes);
+    }
+    if (base == NULL) {
+        return 0;
+    }
+    munmap(base, (size_t)bytes);
+    return bytes - bytes / 8;
+}
+
+bool host_memory_reserve(struct host_memory *m)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * page;
+    uint64_t later = OTHERS + (m->threads + 2) * stack_bytes();
+
+    m->limit = NULL;
+    obey_groups(m, &bytes);
+    obey_limit(m, &bytes, RLIMIT_DATA, "ulimit -d", used_bytes(5), later);
+    obey_limit(m, &bytes, RLIMIT_AS, "ulimit -v", used_bytes(0), later + m->mapped);
+    if (m->most != 0) {
+        limit_to(m, &bytes, m->most, NULL);
+    }
+    bytes = find_most(m, bytes / page * page) / page * page;
+    m->base = bytes != 0 ? map(bytes) : NULL;
+    m->bytes = (size_t)bytes;
+    return m->base != NULL;
+}
