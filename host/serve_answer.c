@@ -1,5 +1,6 @@
 #include "host/serve_answer.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,28 +51,42 @@ void serve_answer_error(struct serve_text *out, const struct serve_error *e)
     put(out, error_of(e), false);
 }
 
-void serve_answer_models(struct serve_text *out, const char *model, int64_t created)
+static cJSON *model_object(const char *model, int64_t created)
 {
-    cJSON *root = cJSON_CreateObject(), *data, *one = cJSON_CreateObject();
+    cJSON *one = cJSON_CreateObject();
 
-    cJSON_AddStringToObject(root, "object", "list");
-    data = cJSON_AddArrayToObject(root, "data");
     cJSON_AddStringToObject(one, "id", model);
     cJSON_AddStringToObject(one, "object", "model");
     cJSON_AddNumberToObject(one, "created", (double)created);
     cJSON_AddStringToObject(one, "owned_by", "ingot");
-    cJSON_AddItemToArray(data, one);
+    return one;
+}
+
+void serve_answer_models(struct serve_text *out, const char *model, int64_t created)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "object", "list");
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(root, "data"), model_object(model, created));
     put(out, root, false);
 }
 
-/* A prompt counts once. */
+void serve_answer_model(struct serve_text *out, const char *model, int64_t created)
+{
+    put(out, model_object(model, created), false);
+}
+
+/* A prompt counts once, however many replies it has; tokens of replies that were refused count, too. */
 static cJSON *usage_of(struct serve_job *const *jobs, uint32_t n)
 {
     cJSON *usage = cJSON_CreateObject(), *details;
-    double prompt = jobs[0]->prompt_tokens, reply = 0;
+    double prompt = 0, reply = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        reply += jobs[i]->reply_tokens;
+        reply += jobs[i]->reply_tokens + jobs[i]->spent_tokens;
+        if (i == 0 || jobs[i]->request.prompt != jobs[i - 1]->request.prompt) {
+            prompt += jobs[i]->prompt_tokens;
+        }
     }
     cJSON_AddNumberToObject(usage, "prompt_tokens", prompt);
     cJSON_AddNumberToObject(usage, "completion_tokens", reply);
@@ -112,6 +127,21 @@ static const char *reason_of(const struct serve_job *j)
         return "tool_calls";
     }
     return j->end == GENERATE_ENDED || j->end == GENERATE_STOP ? "stop" : "length";
+}
+
+/* What the request's schemas have and nobody holds, or only looks at afterwards. */
+static void add_warnings(cJSON *root, const struct serve_request *q)
+{
+    struct serve_text list = { .n = 0 };
+
+    if (q->warnings.n == 0) {
+        return;
+    }
+    (void)serve_text_say(&list, "[");
+    (void)serve_text_add(&list, q->warnings.bytes, q->warnings.n);
+    (void)serve_text_say(&list, "]");
+    cJSON_AddRawToObject(root, "warnings", serve_text_shown(&list));
+    serve_text_free(&list);
 }
 
 /* id, object, created, model and *choices, a list. */
@@ -169,22 +199,49 @@ static cJSON *numbers_of(const uint8_t *bytes, size_t n)
     return list;
 }
 
+/* The first of a vector's numbers (bytes), as a vector of the length 1. */
+static void to_length_one(uint8_t *bytes, size_t n)
+{
+    double sum = 0;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < n; i += sizeof(float)) {
+            float value;
+
+            memcpy(&value, bytes + i, sizeof value);
+            if (pass == 0) {
+                sum += (double)value * (double)value;
+            } else if (sum > 0) {
+                value = (float)((double)value / sqrt(sum));
+                memcpy(bytes + i, &value, sizeof value);
+            }
+        }
+    }
+}
+
 static void answer_vectors(struct serve_text *out, const struct serve_answer *a,
                            const struct serve_job *j)
 {
     cJSON *root = cJSON_CreateObject(), *data, *usage;
-    size_t bytes = j->vectors.n / j->request.n_turns;
+    size_t bytes = j->vectors.n / j->request.n_turns, own = bytes;
+
+    if (j->request.dimensions != 0 && j->request.dimensions * sizeof(float) < bytes) {
+        own = j->request.dimensions * sizeof(float);
+    }
 
     cJSON_AddStringToObject(root, "object", "list");
     data = cJSON_AddArrayToObject(root, "data");
     for (uint32_t i = 0; i < j->request.n_turns; i++) {
-        const uint8_t *from = (const uint8_t *)j->vectors.bytes + i * bytes;
+        uint8_t *from = (uint8_t *)j->vectors.bytes + i * bytes;
         cJSON *one = cJSON_CreateObject();
 
         cJSON_AddStringToObject(one, "object", "embedding");
         cJSON_AddNumberToObject(one, "index", i);
+        if (own != bytes) {
+            to_length_one(from, own);
+        }
         cJSON_AddItemToObject(one, "embedding",
-                              j->request.base64 ? base64_of(from, bytes) : numbers_of(from, bytes));
+                              j->request.base64 ? base64_of(from, own) : numbers_of(from, own));
         cJSON_AddItemToArray(data, one);
     }
     cJSON_AddStringToObject(root, "model", a->model);
@@ -212,20 +269,20 @@ static cJSON *text_of(const char *bytes, size_t n)
     return value;
 }
 
-/* A list with the call of a reply, whole (at: NULL) or what was not said of it. */
-static cJSON *calls_of(const struct serve_answer *a, uint32_t index, const struct serve_call *c,
-                       const struct serve_events *at)
+/* A call, whole (at: NULL) or what was not said of it; i: which one of the reply. */
+static cJSON *call_object(const struct serve_answer *a, uint32_t index, const struct serve_call *c,
+                          const struct serve_events *at, uint32_t i)
 {
     bool named = at == NULL || !at->called;
     size_t from = at != NULL ? at->arguments : 0;
-    cJSON *list = cJSON_CreateArray(), *one = cJSON_CreateObject(), *function;
+    cJSON *one = cJSON_CreateObject(), *function;
     char id[64];
 
-    snprintf(id, sizeof id, "call_%llx_%llu_%u", (unsigned long long)a->created,
-             (unsigned long long)a->number, (unsigned)index);
-    cJSON_AddItemToArray(list, one);
+    snprintf(id, sizeof id, i == 0 ? "call_%llx_%llu_%u" : "call_%llx_%llu_%u_%u",
+             (unsigned long long)a->created, (unsigned long long)a->number, (unsigned)index,
+             (unsigned)i);
     if (at != NULL) {
-        cJSON_AddNumberToObject(one, "index", 0);
+        cJSON_AddNumberToObject(one, "index", i);
     }
     if (named) {
         cJSON_AddStringToObject(one, "id", id);
@@ -237,6 +294,19 @@ static cJSON *calls_of(const struct serve_answer *a, uint32_t index, const struc
     }
     cJSON_AddItemToObject(function, "arguments",
                           text_of(c->arguments + from, c->arguments_bytes - from));
+    return one;
+}
+
+/* All of them, from the first on. */
+static cJSON *calls_of(const struct serve_answer *a, uint32_t index, const struct serve_job *j,
+                       struct serve_call c)
+{
+    cJSON *list = cJSON_CreateArray();
+    uint32_t i = 0;
+
+    do {
+        cJSON_AddItemToArray(list, call_object(a, index, &c, NULL, i++));
+    } while (c.whole && serve_call_next(&c, serve_text_shown(&j->text), j->text.n));
     return list;
 }
 
@@ -251,7 +321,7 @@ static void add_content(cJSON *message, const struct serve_answer *a, uint32_t i
         cJSON_AddItemToObject(message, "content", text_of(serve_text_shown(&j->text), c.content));
     }
     if (c.found) {
-        cJSON_AddItemToObject(message, "tool_calls", calls_of(a, index, &c, NULL));
+        cJSON_AddItemToObject(message, "tool_calls", calls_of(a, index, j, c));
     }
 }
 
@@ -292,6 +362,7 @@ void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
     }
     cJSON_AddItemToObject(root, "usage", usage_of(jobs, n));
     cJSON_AddItemToObject(root, "figures", figures_of(jobs[0]));
+    add_warnings(root, &jobs[0]->request);
     put(out, root, false);
 }
 
@@ -331,6 +402,9 @@ static void say(const struct event_stream *s, const char *name, cJSON *value, co
                               : cJSON_CreateNull());
     if (reason != NULL) {
         cJSON_AddStringToObject(choice, "finish_reason", reason);
+        if (s->at->index == 0) {
+            add_warnings(root, &s->j->request);
+        }
     } else {
         cJSON_AddNullToObject(choice, "finish_reason");
     }
@@ -351,12 +425,37 @@ static void say_usage(struct serve_text *out, const struct serve_answer *a,
 /* What has come of a call. */
 static void say_call(const struct event_stream *s, const struct serve_call *c)
 {
-    if (!c->found || (s->at->called && c->arguments_bytes == s->at->arguments)) {
+    cJSON *list;
+
+    if (s->at->called && c->arguments_bytes == s->at->arguments) {
         return;
     }
-    say(s, "tool_calls", calls_of(s->a, s->at->index, c, s->at), NULL);
+    list = cJSON_CreateArray();
+    cJSON_AddItemToArray(list, call_object(s->a, s->at->index, c, s->at, s->at->calls));
+    say(s, "tool_calls", list, NULL);
     s->at->called = true;
     s->at->arguments = c->arguments_bytes;
+}
+
+/* Of the calls of a reply those that were not said to their end. */
+static void say_calls(const struct event_stream *s, struct serve_call c)
+{
+    const char *text = serve_text_shown(&s->j->text);
+
+    for (uint32_t i = 0; c.found; i++) {
+        if (i == s->at->calls) {
+            say_call(s, &c);
+            if (!c.whole) {
+                return;
+            }
+            s->at->calls++;
+            s->at->called = false;
+            s->at->arguments = 0;
+        }
+        if (!serve_call_next(&c, text, s->j->text.n)) {
+            return;
+        }
+    }
 }
 
 void serve_answer_events(struct serve_text *out, const struct serve_answer *a,
@@ -380,7 +479,7 @@ void serve_answer_events(struct serve_text *out, const struct serve_answer *a,
         say(&s, "content", text_of(j->text.bytes + at->text, c.content - at->text), NULL);
         at->text = c.content;
     }
-    say_call(&s, &c);
+    say_calls(&s, c);
     if (!j->done) {
         return;
     }

@@ -17,6 +17,8 @@ void serve_answer_error(struct serve_text *out, const struct serve_error *e);
 
 /* {"object":"list",...} of /v1/models. */
 void serve_answer_models(struct serve_text *out, const char *model, int64_t created);
+/* {"id":...,"object":"model",...} of /v1/models/NAME. */
+void serve_answer_model(struct serve_text *out, const char *model, int64_t created);
 
 /* The whole replies of jobs (n >= 1) that are done, without an error. */
 void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
@@ -26,7 +28,8 @@ void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
 struct serve_events {
     uint32_t index; /* of the reply among those to the request */
     bool begun, ended;
-    bool called;                      /* the call's name was said */
+    uint32_t calls;                   /* that were said to their end */
+    bool called;                      /* the next one's name was said */
     size_t text, thoughts, arguments; /* bytes that were said */
     struct serve_scores_at scores;
 };

@@ -30,6 +30,7 @@ struct serve_job {
     struct serve_text scores;         /* of serve_scores.h, where they are wanted */
     struct serve_text vectors;        /* SERVE_EMBED: (n_turns, dim) f32 */
     uint32_t prompt_tokens, cached_tokens, reply_tokens;
+    uint32_t spent_tokens;        /* of replies before it that were refused and made again */
     struct serve_figures figures; /* once done without an error */
     const char *line;             /* constant, of the board that answered; NULL: this computer */
 };

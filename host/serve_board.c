@@ -257,6 +257,12 @@ static bool write_request(struct board *b, struct serve_error *e)
     size_t longest;
     bool good = true;
 
+    for (uint32_t i = 0; i < q->n_turns; i++) {
+        if (q->turns[i].tokens.n != 0) {
+            return serve_refuse(e, 400, q->kind == SERVE_EMBED ? "input" : "prompt", NULL,
+                                "a board takes texts, and no numbers of tokens");
+        }
+    }
     request.unmarked = !b->knows_said;
     pthread_mutex_lock(&serve_pool.lock);
     b->id = ++serve_pool.next_id;

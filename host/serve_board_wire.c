@@ -215,6 +215,25 @@ static void add_message(cJSON *list, const char *role, const char *content, size
     cJSON_AddItemToArray(list, one);
 }
 
+/* A board has one system prompt: instructions that come later are a paragraph before what the person says. */
+static void add_turn(cJSON *list, const struct serve_turn *t, bool unmarked)
+{
+    struct serve_text both = { .n = 0 };
+
+    if (t->instructed) {
+        (void)serve_text_add(&both, serve_text_shown(&t->system), t->system.n);
+        (void)serve_text_add(&both, "\n\n", t->user.n != 0 ? 2 : 0);
+    }
+    (void)serve_text_add(&both, serve_text_shown(&t->user), t->user.n);
+    if (t->spoken || t->instructed) {
+        add_message(list, "user", serve_text_shown(&both), unmarked ? 0 : t->said);
+    }
+    serve_text_free(&both);
+    if (t->replied) {
+        add_message(list, "assistant", serve_text_shown(&t->reply), 0);
+    }
+}
+
 static void add_messages(cJSON *root, const struct serve_request *q)
 {
     cJSON *list = cJSON_AddArrayToObject(root, "messages");
@@ -223,11 +242,7 @@ static void add_messages(cJSON *root, const struct serve_request *q)
         add_message(list, "system", serve_text_shown(&q->system), 0);
     }
     for (uint32_t i = 0; i < q->n_turns; i++) {
-        add_message(list, "user", serve_text_shown(&q->turns[i].user),
-                    q->unmarked ? 0 : q->turns[i].said);
-        if (q->turns[i].replied) {
-            add_message(list, "assistant", serve_text_shown(&q->turns[i].reply), 0);
-        }
+        add_turn(list, &q->turns[i], q->unmarked);
     }
 }
 
@@ -350,7 +365,7 @@ void board_request_write(struct serve_text *out, const struct serve_request *q, 
         add_messages(root, q);
     } else {
         cJSON_AddTrueToObject(root, "reset");
-        cJSON_AddStringToObject(root, "raw", serve_text_shown(&q->turns[0].user));
+        cJSON_AddStringToObject(root, "raw", serve_text_shown(&q->turns[q->prompt].user));
     }
     put(out, root, longest);
 }

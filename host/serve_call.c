@@ -77,19 +77,9 @@ static bool pass(const char **at, const char *end, const char *fixed)
     return true;
 }
 
-void serve_call_find(struct serve_call *c, const char *text, size_t bytes, bool done)
+/* at: the mark. */
+static void read_call(struct serve_call *c, const char *at, const char *end)
 {
-    size_t mark = find_mark(text, bytes);
-    const char *at = text + mark, *end = text + bytes;
-
-    *c = (struct serve_call){ .content = bytes };
-    if (mark == bytes) {
-        if (!done) {
-            c->content = without_space(text, bytes - held_bytes(text, bytes));
-        }
-        return;
-    }
-    c->content = without_space(text, mark);
     if (!pass(&at, end, SERVE_CALL_MARK) || !pass(&at, end, SERVE_CALL_NAME)) {
         return;
     }
@@ -101,6 +91,33 @@ void serve_call_find(struct serve_call *c, const char *text, size_t bytes, bool 
     c->found = pass(&at, end, SERVE_CALL_ARGUMENTS) && at != end;
     c->arguments = at;
     c->whole = c->found && object_bytes(at, (size_t)(end - at), &c->arguments_bytes);
+}
+
+bool serve_call_next(struct serve_call *c, const char *text, size_t bytes)
+{
+    size_t from = (size_t)(c->arguments - text) + c->arguments_bytes, mark;
+
+    mark = from + find_mark(text + from, bytes - from);
+    *c = (struct serve_call){ .content = c->content };
+    if (mark != bytes) {
+        read_call(c, text + mark, text + bytes);
+    }
+    return c->found;
+}
+
+void serve_call_find(struct serve_call *c, const char *text, size_t bytes, bool done)
+{
+    size_t mark = find_mark(text, bytes);
+
+    *c = (struct serve_call){ .content = bytes };
+    if (mark == bytes) {
+        if (!done) {
+            c->content = without_space(text, bytes - held_bytes(text, bytes));
+        }
+        return;
+    }
+    c->content = without_space(text, mark);
+    read_call(c, text + mark, text + bytes);
 }
 
 bool serve_call_add(struct serve_text *out, const char *name, const char *arguments)

@@ -23,6 +23,9 @@ struct serve_call {
 /* done: the reply has ended. Until then bytes that may be the beginning of a call are not content. */
 void serve_call_find(struct serve_call *c, const char *text, size_t bytes, bool done);
 
+/* The call after that of *c, which was found and is whole; its content stays. False: there is none yet. */
+bool serve_call_next(struct serve_call *c, const char *text, size_t bytes);
+
 /* A call that was. False: no memory. */
 bool serve_call_add(struct serve_text *out, const char *name, const char *arguments);
 

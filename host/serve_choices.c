@@ -2,28 +2,60 @@
 
 #include <string.h>
 
+#include "host/serve_hold.h"
+
 /* ---- asked ----------------------------------------------------------------------------------- */
 
-/* One more job; those after the first have seeds of their own. */
-static bool add_job(struct serve_choices *c, const struct serve_backend *b,
-                    const struct serve_text *body, const struct serve_defaults *d,
-                    struct serve_error *e)
-{
-    struct serve_job *j = serve_job_new();
+/* A reply that is made again is another one, also where the likeliest token is always taken. */
+#define AGAIN_TEMPERATURE 0.7f
 
-    if (j == NULL) {
-        return serve_refuse(e, 500, NULL, NULL, "out of memory");
-    }
-    if (!serve_request_read(&j->request, c->answer.kind, serve_text_shown(body), body->n, d, e)) {
-        serve_job_release(j);
-        return false;
-    }
-    j->request.sampler.seed += c->n;
-    if (!b->submit(b->context, j)) {
+enum { TRIES_MOST = 4 };
+
+static bool submit(struct serve_choices *c, struct serve_job *j, uint32_t i, struct serve_error *e)
+{
+    if (!c->backend->submit(c->backend->context, j)) {
         serve_job_release(j);
         return serve_refuse(e, 429, NULL, "queue_full", "too many requests wait");
     }
-    c->jobs[c->n++] = j;
+    c->jobs[i] = j;
+    return true;
+}
+
+/* Reply i of the request, which is another prompt's after each n of them; those after the first have seeds of their own. */
+static bool add_job(struct serve_choices *c, const struct serve_request *q, struct serve_error *e)
+{
+    struct serve_job *j = serve_job_new();
+    uint32_t n = q->n_choices != 0 ? q->n_choices : 1;
+
+    if (j == NULL || !serve_request_copy(&j->request, q)) {
+        if (j != NULL) {
+            serve_job_release(j);
+        }
+        return serve_refuse(e, 500, NULL, NULL, "out of memory");
+    }
+    j->request.sampler.seed += c->n;
+    j->request.prompt = c->n / n;
+    if (!submit(c, j, c->n, e)) {
+        return false;
+    }
+    c->n++;
+    return true;
+}
+
+static bool add_jobs(struct serve_choices *c, const struct serve_request *q, struct serve_error *e)
+{
+    uint32_t n = q->n_choices != 0 ? q->n_choices : 1;
+
+    n *= q->kind == SERVE_CONTINUE ? q->n_turns : 1;
+    if (n > SERVE_REPLIES_MOST) {
+        return serve_refuse(e, 400, "n", NULL, "n replies to each prompt are %u: a request has %d",
+                            (unsigned)n, SERVE_REPLIES_MOST);
+    }
+    while (c->n < n) {
+        if (!add_job(c, q, e)) {
+            return false;
+        }
+    }
     return true;
 }
 
@@ -31,13 +63,14 @@ bool serve_choices_ask(struct serve_choices *c, const struct serve_backend *b,
                        const struct serve_answer *answer, const struct serve_text *body,
                        const struct serve_defaults *d, struct serve_error *e)
 {
+    struct serve_request q = { .n_turns = 0 };
     bool good;
 
     c->answer = *answer;
-    good = add_job(c, b, body, d, e);
-    while (good && c->n < c->jobs[0]->request.n_choices) {
-        good = add_job(c, b, body, d, e);
-    }
+    c->backend = b;
+    good = serve_request_read(&q, answer->kind, serve_text_shown(body), body->n, d, e) &&
+           add_jobs(c, &q, e);
+    serve_request_free(&q);
     if (!good) {
         serve_choices_leave(c, b);
         return false;
@@ -60,18 +93,95 @@ void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b)
 
 /* ---- said ------------------------------------------------------------------------------------ */
 
-bool serve_choices_begun(const struct serve_choices *c, struct serve_error *e)
+/* The job's place goes to another try, which does not begin where the likeliest token led. */
+static bool ask_again(struct serve_choices *c, uint32_t i, struct serve_error *e)
+{
+    struct serve_job *j = serve_job_new(), *old = c->jobs[i];
+
+    if (j == NULL || !serve_request_copy(&j->request, &old->request)) {
+        if (j != NULL) {
+            serve_job_release(j);
+        }
+        return serve_refuse(e, 500, NULL, NULL, "out of memory");
+    }
+    j->request.sampler.seed += SERVE_REPLIES_MOST;
+    if (j->request.sampler.temp < AGAIN_TEMPERATURE) {
+        j->request.sampler.temp = AGAIN_TEMPERATURE;
+    }
+    j->spent_tokens = old->spent_tokens + old->reply_tokens;
+    if (!submit(c, j, i, e)) {
+        return false;
+    }
+    serve_job_release(old);
+    return true;
+}
+
+/* A reply that is done: *e where it is refused for good. False: it is made again. */
+static bool check_job(struct serve_choices *c, uint32_t i, struct serve_error *e)
+{
+    struct serve_job *j = c->jobs[i];
+    bool ended = j->end == GENERATE_ENDED || j->end == GENERATE_STOP;
+    char problem[SERVE_SENTENCE_BYTES - 100];
+
+    if (c->checked[i] || j->error.status != 0 || !ended ||
+        serve_check_reply(&j->request, &j->text, problem, sizeof problem)) {
+        c->checked[i] = true;
+        return true;
+    }
+    if (++c->tries[i] < TRIES_MOST) {
+        return !ask_again(c, i, e);
+    }
+    (void)serve_refuse(&j->error, 500, NULL, "schema_not_satisfied",
+                       "after %d tries no reply is what the schema allows: %s", TRIES_MOST,
+                       problem);
+    return true;
+}
+
+/* Vectors are cut to the dimensions that are wanted, where there are so many. */
+static void check_dimensions(struct serve_job *j)
+{
+    size_t width = j->vectors.n / sizeof(float) /
+                   (j->request.n_turns != 0 ? j->request.n_turns : 1);
+
+    if (j->request.dimensions > width && j->error.status == 0 && j->vectors.n != 0) {
+        (void)serve_refuse(&j->error, 400, "dimensions", NULL,
+                           "dimensions is %u: the model's embeddings have %zu",
+                           (unsigned)j->request.dimensions, width);
+    }
+}
+
+/* Only the server's thread changes what a job that is done has. */
+static void check_done(struct serve_choices *c, struct serve_error *e)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        struct serve_job *j = c->jobs[i];
+        bool done;
+
+        pthread_mutex_lock(&j->lock);
+        done = j->done;
+        pthread_mutex_unlock(&j->lock);
+        if (done && j->request.kind == SERVE_EMBED) {
+            check_dimensions(j);
+        }
+        if (done) {
+            (void)check_job(c, i, e);
+        }
+    }
+}
+
+bool serve_choices_begun(struct serve_choices *c, struct serve_error *e)
 {
     uint32_t n_done = 0;
     bool some = false;
 
+    check_done(c, e);
     for (uint32_t i = 0; i < c->n; i++) {
         struct serve_job *j = c->jobs[i];
 
         pthread_mutex_lock(&j->lock);
-        n_done += j->done;
-        some = some || j->text.n + j->thoughts.n != 0;
-        if (j->done && j->error.status != 0) {
+        n_done += c->checked[i];
+        some = some || (j->request.n_checked == 0 && j->text.n + j->thoughts.n != 0);
+        if (c->checked[i] && j->error.status != 0) {
             *e = j->error;
         }
         pthread_mutex_unlock(&j->lock);
@@ -81,14 +191,22 @@ bool serve_choices_begun(const struct serve_choices *c, struct serve_error *e)
 
 static void say_events(struct serve_choices *c, struct serve_text *out)
 {
+    struct serve_error e = { .status = 0 };
     uint32_t n_ended = 0;
     bool failed = false;
+
+    check_done(c, &e);
+    if (e.status != 0) { /* another try found no place */
+        c->jobs[0]->error = e;
+    }
 
     for (uint32_t i = 0; i < c->n && !failed; i++) {
         struct serve_job *j = c->jobs[i];
 
         pthread_mutex_lock(&j->lock);
-        serve_answer_events(out, &c->answer, j, &c->at[i]);
+        if (j->request.n_checked == 0 || c->checked[i]) {
+            serve_answer_events(out, &c->answer, j, &c->at[i]);
+        }
         failed = j->done && j->error.status != 0;
         pthread_mutex_unlock(&j->lock);
         n_ended += c->at[i].ended;

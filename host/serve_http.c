@@ -251,6 +251,10 @@ static bool is_refused(struct exchange *x, const struct http_request *r)
         (void)serve_refuse(&x->error, 503, NULL, "full", "too many connections: try again");
     } else if (x->page->page == SERVE_PAGE_NONE) {
         (void)serve_page_refuse(&x->error, r->path);
+    } else if (x->page->page == SERVE_PAGE_MODEL && reads &&
+               !serve_page_names(r->path, server.setup->defaults.model)) {
+        (void)serve_refuse(&x->error, 404, "model", "model_not_found",
+                           "there is no such model here; /v1/models lists what there is");
     } else if (r->method == HTTP_IS_OPTIONS) {
         return false;
     } else if (x->page->posts ? r->method != HTTP_IS_POST : !reads) {

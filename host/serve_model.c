@@ -172,7 +172,7 @@ static bool use_grammar(struct place *p, struct serve_error *e)
 
 /* Between two passes of the others, in the memory of a free place, whose tokens are computed again when they
  * are wanted again. */
-static bool embed_text(struct serve_model *m, struct serve_job *j, const struct serve_text *text,
+static bool embed_text(struct serve_model *m, struct serve_job *j, const struct serve_turn *input,
                        struct serve_error *e)
 {
     struct session *s = m->places[best_place(m)].session;
@@ -181,7 +181,7 @@ static bool embed_text(struct serve_model *m, struct serve_job *j, const struct 
     uint32_t room;
     enum err error;
 
-    if (!serve_prompt_encode_text(model_of(m), text, s->context, m->prompt.ids, &m->prompt.n, e)) {
+    if (!serve_prompt_encode_text(model_of(m), input, s->context, m->prompt.ids, &m->prompt.n, e)) {
         return false;
     }
     if (m->prompt.n > s->context - s->n_ids) {
@@ -208,7 +208,7 @@ static void embed(struct serve_model *m, struct serve_job *j)
 
     m->prompt.n = 0; /* which place has most of it does not matter */
     for (uint32_t i = 0; i < j->request.n_turns && good; i++) {
-        good = embed_text(m, j, &j->request.turns[i].user, &e);
+        good = embed_text(m, j, &j->request.turns[i], &e);
     }
     pthread_mutex_lock(&m->lock);
     m->stats.prompt_tokens += j->prompt_tokens;

@@ -22,6 +22,8 @@ static const struct serve_page_row rows[] = {
     { "/embeddings", SERVE_PAGE_ASK, false, true, SERVE_EMBED },
 };
 
+static const struct serve_page_row one_model = { "/models/NAME", SERVE_PAGE_MODEL, true, false,
+                                                 SERVE_CHAT };
 static const struct serve_page_row none = { "", SERVE_PAGE_NONE, false, false, SERVE_CHAT };
 
 /* Pages that /v1 in front leads to as well: those of OpenAI's API, and what looks after it. */
@@ -46,7 +48,46 @@ const struct serve_page_row *serve_page_find(const char *path)
             return &rows[i];
         }
     }
-    return &none;
+    return v1 && strncmp(path, "/models/", 8) == 0 && n > 8 ? &one_model : &none;
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The name in a path, without percent encoding and a slash at its end. */
+static void read_name(char name[SERVE_MODEL_BYTES], const char *path)
+{
+    size_t n = 0;
+
+    for (; *path != '\0' && n + 1 < SERVE_MODEL_BYTES; path++) {
+        if (path[0] == '%' && hex_value(path[1]) >= 0 && hex_value(path[2]) >= 0) {
+            name[n++] = (char)(hex_value(path[1]) * 16 + hex_value(path[2]));
+            path += 2;
+        } else {
+            name[n++] = *path;
+        }
+    }
+    while (n != 0 && name[n - 1] == '/') {
+        n--;
+    }
+    name[n] = '\0';
+}
+
+bool serve_page_names(const char *path, const char *model)
+{
+    size_t n = strlen(model), ending = strlen(".ingot");
+    char name[SERVE_MODEL_BYTES];
+
+    read_name(name, path + strlen("/v1/models/"));
+    return strcmp(name, model) == 0 ||
+           (n > ending && strcmp(model + n - ending, ".ingot") == 0 && strlen(name) == n - ending &&
+            memcmp(name, model, n - ending) == 0);
 }
 
 bool serve_page_refuse(struct serve_error *e, const char *path)
@@ -89,6 +130,7 @@ const char *serve_page_write(struct serve_text *out, enum serve_page_kind page,
         return "text/html; charset=utf-8";
     case SERVE_PAGE_METRICS: write_metrics(out, b, n_left); return "text/plain; version=0.0.4";
     case SERVE_PAGE_MODELS: serve_answer_models(out, model, (int64_t)time(NULL)); break;
+    case SERVE_PAGE_MODEL: serve_answer_model(out, model, (int64_t)time(NULL)); break;
     case SERVE_PAGE_CARDS: serve_load_list(out, b, model); break;
     case SERVE_PAGE_BOARDS: serve_state_boards(out, b); break;
     default: (void)serve_text_say(out, "{\"status\":\"ok\"}\n"); break;

@@ -12,6 +12,7 @@ enum serve_page_kind {
     SERVE_PAGE_HOME,
     SERVE_PAGE_HEALTH,
     SERVE_PAGE_MODELS, /* OpenAI's list */
+    SERVE_PAGE_MODEL,  /* one of it, by its name */
     SERVE_PAGE_CARDS,  /* the models on the boards' cards */
     SERVE_PAGE_LOAD,
     SERVE_PAGE_BOARDS,
@@ -36,6 +37,9 @@ const struct serve_page_row *serve_page_find(const char *path);
  * media type. */
 const char *serve_page_write(struct serve_text *out, enum serve_page_kind page,
                              struct serve_backend *b, const char *model, uint64_t n_left);
+
+/* Whether the path (of SERVE_PAGE_MODEL) names the model, with or without .ingot. */
+bool serve_page_names(const char *path, const char *model);
 
 /* Fill *e: there is no page of that path, and what to do about it. Returns false. */
 bool serve_page_refuse(struct serve_error *e, const char *path);

@@ -13,11 +13,16 @@ static struct chat_turn turn_of(const struct ingot_chat *chat, const struct serv
         .text = serve_text_shown(&t->user),
         .bytes = t->user.n,
         .first = i == 0,
+        .instructed = t->instructed,
+        .unspoken = !t->spoken && q->kind == SERVE_CHAT,
         .no_thinking = q->no_thinking,
         .past = t->replied && (chat->flags & INGOT_CHAT_KEEPS_THOUGHTS) == 0,
     };
 
-    if (q->has_system) {
+    if (t->instructed) {
+        turn.system = serve_text_shown(&t->system);
+        turn.system_bytes = t->system.n;
+    } else if (q->has_system) {
         turn.system = serve_text_shown(&q->system);
         turn.system_bytes = q->system.n;
     }
@@ -31,7 +36,9 @@ static size_t parts_of(const struct ingot_chat *chat, const struct serve_request
     size_t n = 0;
 
     if (q->kind == SERVE_CONTINUE) {
-        parts[0] = (struct tokenizer_part){ q->turns[0].user.bytes, q->turns[0].user.n, false };
+        const struct serve_text *text = &q->turns[q->prompt].user;
+
+        parts[0] = (struct tokenizer_part){ text->bytes, text->n, false };
         return 1;
     }
     for (uint32_t i = 0; i < q->n_turns; i++) {
@@ -47,6 +54,12 @@ static size_t parts_of(const struct ingot_chat *chat, const struct serve_request
         }
     }
     return n;
+}
+
+static bool refuse_long(struct serve_error *e, uint32_t context)
+{
+    return serve_refuse(e, 400, NULL, "context_length_exceeded",
+                        "the prompt is too long for the context of %u tokens", (unsigned)context);
 }
 
 static bool encode_parts(const struct model *m, const struct tokenizer_part *parts, size_t n_parts,
@@ -68,12 +81,32 @@ static bool encode_parts(const struct model *m, const struct tokenizer_part *par
                                    scratch, bytes);
     free(scratch);
     if (error == ERR_TOO_LONG || (error == ERR_OK && *n >= context)) {
-        return serve_refuse(e, 400, NULL, "context_length_exceeded",
-                            "the prompt is too long for the context of %u tokens",
-                            (unsigned)context);
+        return refuse_long(e, context);
     }
     if (error != ERR_OK || *n == 0) {
         return serve_refuse(e, 400, NULL, NULL, "the prompt has no tokens: %s", err_text(error));
+    }
+    return true;
+}
+
+/* Numbers of tokens as they are. */
+static bool take_tokens(const struct model *m, const struct serve_text *tokens, const char *field,
+                        uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e)
+{
+    uint32_t vocab = m->image.header->params.vocab;
+
+    *n = tokens->n / sizeof *ids;
+    if (*n >= context) {
+        return refuse_long(e, context);
+    }
+    memcpy(ids, tokens->bytes, tokens->n);
+    for (size_t i = 0; i < *n; i++) {
+        if (ids[i] >= vocab) {
+            return serve_refuse(e, 400, field, NULL,
+                                "%s: the model has no token %u, but %u tokens "
+                                "from 0 on",
+                                field, (unsigned)ids[i], (unsigned)vocab);
+        }
     }
     return true;
 }
@@ -89,6 +122,9 @@ bool serve_prompt_encode(const struct model *m, const struct serve_request *q, u
         return serve_refuse(e, 400, NULL, "no_template",
                             "the model has no chat template: use /v1/completions");
     }
+    if (q->kind == SERVE_CONTINUE && q->turns[q->prompt].tokens.n != 0) {
+        return take_tokens(m, &q->turns[q->prompt].tokens, "prompt", context, ids, n, e);
+    }
     parts = malloc(q->n_turns * (CHAT_TURN_PARTS + 1) * sizeof *parts);
     if (parts == NULL) {
         return serve_refuse(e, 500, NULL, NULL, "out of memory");
@@ -98,10 +134,13 @@ bool serve_prompt_encode(const struct model *m, const struct serve_request *q, u
     return good;
 }
 
-bool serve_prompt_encode_text(const struct model *m, const struct serve_text *text,
+bool serve_prompt_encode_text(const struct model *m, const struct serve_turn *input,
                               uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e)
 {
-    const struct tokenizer_part part = { text->bytes, text->n, false };
+    const struct tokenizer_part part = { input->user.bytes, input->user.n, false };
 
+    if (input->tokens.n != 0) {
+        return take_tokens(m, &input->tokens, "input", context, ids, n, e);
+    }
     return encode_parts(m, &part, 1, context, ids, n, e);
 }

@@ -9,8 +9,8 @@
 bool serve_prompt_encode(const struct model *m, const struct serve_request *q, uint32_t context,
                          uint32_t *ids, size_t *n, struct serve_error *e);
 
-/* The same of one text of a request for embeddings. */
-bool serve_prompt_encode_text(const struct model *m, const struct serve_text *text,
+/* The same of one input of a request for embeddings, a text or numbers of tokens. */
+bool serve_prompt_encode_text(const struct model *m, const struct serve_turn *input,
                               uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e);
 
 #endif

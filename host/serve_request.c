@@ -2,12 +2,11 @@
 #include "host/serve_request_private.h"
 #include "host/serve_scores.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cjson/cJSON.h>
-
-#include "runtime/text/utf8.h"
 
 enum {
     CHAT = 1 << SERVE_CHAT,
@@ -20,8 +19,8 @@ enum {
 
 static bool wants_number(struct serve_reader *r, const struct serve_field *f)
 {
-    return serve_refuse(r->e, 400, f->name, NULL, "%s has to be a number from %g to %.15g", f->name,
-                        f->least, f->most);
+    return serve_refuse(r->e, 400, f->name, NULL, "%s has to be a %snumber from %.10g to %.16g",
+                        f->name, f->whole ? "whole " : "", f->least, f->most);
 }
 
 static bool is_within(const struct serve_field *f, const cJSON *v)
@@ -43,31 +42,50 @@ static bool read_float(struct serve_reader *r, const struct serve_field *f, cons
     return true;
 }
 
+/* At its lower end it is off: so is a value that is below. */
+static bool read_top_p(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    if (!is_within(f, v)) {
+        return wants_number(r, f);
+    }
+    r->q->sampler.top_p = v->valuedouble < 1e-6 ? 1e-6f : (float)v->valuedouble;
+    return true;
+}
+
 static bool read_top_k(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     if (!is_whole(f, v)) {
         return wants_number(r, f);
     }
-    r->q->sampler.top_k = (uint32_t)v->valuedouble;
+    r->q->sampler.top_k = v->valuedouble > 0 ? (uint32_t)v->valuedouble : 0;
     return true;
 }
 
+/* An integer of 64 bits; -1 is any. */
 static bool read_seed(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
-    if (!is_whole(f, v)) {
-        return wants_number(r, f);
+    double value = cJSON_IsNumber(v) ? v->valuedouble : 0.5;
+
+    if (value != floor(value) || value < -9223372036854775808.0 || value > 18446744073709551616.0) {
+        return serve_refuse(r->e, 400, f->name, NULL, "%s has to be a whole number of 64 bits",
+                            f->name);
     }
-    r->q->sampler.seed = (uint64_t)v->valuedouble;
-    r->q->seeded = true;
+    if (value < 0) {
+        r->q->sampler.seed = (uint64_t)(int64_t)value;
+    } else {
+        r->q->sampler.seed = value < 18446744073709551616.0 ? (uint64_t)value : UINT64_MAX;
+    }
+    r->q->seeded = value > -1 || value < -1;
     return true;
 }
 
+/* -1: until the model ends. */
 static bool read_most(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
-    if (!is_whole(f, v)) {
+    if (!is_whole(f, v) || v->valuedouble == 0) {
         return wants_number(r, f);
     }
-    r->q->n = (uint32_t)v->valuedouble;
+    r->q->n = v->valuedouble > 0 ? (uint32_t)v->valuedouble : 0;
     return true;
 }
 
@@ -94,7 +112,7 @@ static bool pass_over(struct serve_reader *r, const struct serve_field *f, const
 static bool read_bool(struct serve_reader *r, const char *name, const cJSON *v, bool *out)
 {
     *out = cJSON_IsTrue(v);
-    return cJSON_IsBool(v) || v == NULL ||
+    return cJSON_IsBool(v) || v == NULL || cJSON_IsNull(v) ||
            serve_refuse(r->e, 400, name, NULL, "%s has to be true or false", name);
 }
 
@@ -130,19 +148,16 @@ static bool read_top_logprobs(struct serve_reader *r, const struct serve_field *
     return true;
 }
 
-/* Tools are read once all other fields are. */
-static bool read_tools(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+/* What a reply is held to is read once all other fields are. */
+static bool keep(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
-    (void)f;
-    r->tools = v;
+    *(const cJSON **)((char *)r + f->at) = v;
     return true;
 }
 
-static bool read_tool_choice(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+static bool read_parallel(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
-    (void)f;
-    r->tool_choice = v;
-    return true;
+    return read_bool(r, f->name, v, &r->parallel);
 }
 
 static bool read_stream(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
@@ -152,11 +167,15 @@ static bool read_stream(struct serve_reader *r, const struct serve_field *f, con
 
 static bool read_stream_options(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
+    static const char *const known[] = { "include_usage", "include_obfuscation",
+                                         "continuous_usage_stats", NULL };
+
     if (!cJSON_IsObject(v)) {
         return serve_refuse(r->e, 400, f->name, NULL, "%s has to be an object", f->name);
     }
-    return read_bool(r, f->name, cJSON_GetObjectItemCaseSensitive(v, "include_usage"),
-                     &r->q->stream_usage);
+    return serve_members_known(r, v, f->name, known) &&
+           read_bool(r, "stream_options.include_usage",
+                     cJSON_GetObjectItemCaseSensitive(v, "include_usage"), &r->q->stream_usage);
 }
 
 static bool read_think(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
@@ -170,21 +189,10 @@ static bool read_think(struct serve_reader *r, const struct serve_field *f, cons
     return true;
 }
 
+/* One model is loaded: whatever name a client has for it is its. */
 static bool read_model(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
-    const char *own = r->d->model, *name = cJSON_GetStringValue(v);
-    size_t n = strlen(own), ending = strlen(".ingot");
-
-    if (name == NULL) {
-        return serve_refuse(r->e, 400, f->name, NULL, "model has to be a text");
-    }
-    if (strcmp(name, own) == 0 ||
-        (n > ending && strcmp(own + n - ending, ".ingot") == 0 && strlen(name) == n - ending &&
-         memcmp(name, own, n - ending) == 0)) {
-        return true;
-    }
-    return serve_refuse(r->e, 404, f->name, "model_not_found",
-                        "there is no such model here; /v1/models lists what there is");
+    return cJSON_IsString(v) || serve_refuse(r->e, 400, f->name, NULL, "model has to be a text");
 }
 
 static bool add_stop(struct serve_reader *r, const char *text)
@@ -227,21 +235,73 @@ static bool read_encoding(struct serve_reader *r, const struct serve_field *f, c
     return true;
 }
 
-static bool read_format(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+static bool read_dimensions(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
-    (void)f;
-    return serve_grammar_of_format(r->q, v, r->e);
+    if (!is_whole(f, v)) {
+        return wants_number(r, f);
+    }
+    r->q->dimensions = (uint32_t)v->valuedouble;
+    return true;
 }
 
-static bool read_grammar(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+/* none: without thoughts. How many others mean no template says here. */
+static bool read_effort(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
-    (void)f;
-    return serve_grammar_of_text(r->q, v, r->e);
+    const char *word = cJSON_GetStringValue(v);
+
+    if (word == NULL) {
+        return serve_refuse(r->e, 400, f->name, NULL,
+                            "%s has to be none, minimal, low, medium or high", f->name);
+    }
+    if (strcmp(word, "none") == 0) {
+        r->q->no_thinking = true;
+    }
+    return true;
+}
+
+static bool read_modalities(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    const cJSON *one;
+
+    cJSON_ArrayForEach(one, v)
+    {
+        if (!cJSON_IsString(one) || strcmp(one->valuestring, "text") != 0) {
+            return serve_refuse(r->e, 400, f->name, "unsupported_parameter",
+                                "%s: this server answers with text alone", f->name);
+        }
+    }
+    return true;
+}
+
+/* {"enable_thinking":false}: what is passed to a template elsewhere. */
+static bool read_template(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    const cJSON *think = cJSON_GetObjectItemCaseSensitive(v, "enable_thinking");
+
+    if (!cJSON_IsObject(v)) {
+        return serve_refuse(r->e, 400, f->name, NULL, "%s has to be an object", f->name);
+    }
+    if (cJSON_IsBool(think)) {
+        r->q->no_thinking = cJSON_IsFalse(think);
+    }
+    return true;
 }
 
 /* ---- the body -------------------------------------------------------------------------------- */
 
 #define SAMPLER(member) offsetof(struct sampler_params, member)
+#define WHOLE(field, of, reader, low, high) \
+    { \
+        .name = field, .kinds = of, .read = reader, .least = low, .most = high, .whole = true \
+    }
+#define REPEAT(field) \
+    { \
+        .name = field, .kinds = BOTH, .read = read_float, .at = SAMPLER(repeat), .least = 0.01, \
+        .most = 100 \
+    }
+
+#define MEMBER(member) offsetof(struct serve_reader, member)
+#define TOKENS_MOST 2147483647.0
 
 static const struct serve_field fields[] = {
     { .name = "model", .kinds = BOTH | EMBED, .read = read_model },
@@ -249,49 +309,69 @@ static const struct serve_field fields[] = {
     { .name = "prompt", .kinds = CONTINUE, .read = serve_read_prompt },
     { .name = "input", .kinds = EMBED, .read = serve_read_input },
     { .name = "encoding_format", .kinds = EMBED, .read = read_encoding },
+    { .name = "dimensions",
+      .kinds = EMBED,
+      .read = read_dimensions,
+      .least = 1,
+      .most = 1 << 20,
+      .whole = true },
     { .name = "stream", .kinds = BOTH, .read = read_stream },
     { .name = "stream_options", .kinds = BOTH, .read = read_stream_options },
-    { .name = "max_tokens", .kinds = BOTH, .read = read_most, .least = 1, .most = 1 << 20 },
-    { .name = "max_completion_tokens",
-      .kinds = CHAT,
-      .read = read_most,
-      .least = 1,
-      .most = 1 << 20 },
+    WHOLE("max_tokens", BOTH, read_most, -1, TOKENS_MOST),
+    WHOLE("max_completion_tokens", CHAT, read_most, -1, TOKENS_MOST),
+    WHOLE("n_predict", BOTH, read_most, -1, TOKENS_MOST),
     { .name = "temperature", .kinds = BOTH, .read = read_float, .at = SAMPLER(temp), .most = 100 },
-    { .name = "top_p",
-      .kinds = BOTH,
-      .read = read_float,
-      .at = SAMPLER(top_p),
-      .least = 1e-6,
-      .most = 1 },
+    { .name = "top_p", .kinds = BOTH, .read = read_top_p, .most = 1 },
     { .name = "min_p", .kinds = BOTH, .read = read_float, .at = SAMPLER(min_p), .most = 1 },
-    { .name = "repeat",
-      .kinds = BOTH,
-      .read = read_float,
-      .at = SAMPLER(repeat),
-      .least = 0.01,
-      .most = 100 },
-    { .name = "top_k", .kinds = BOTH, .read = read_top_k, .most = 1 << 20 },
-    { .name = "seed", .kinds = BOTH, .read = read_seed, .most = 9007199254740991.0 },
+    REPEAT("repeat"),
+    REPEAT("repeat_penalty"),
+    REPEAT("repetition_penalty"),
+    WHOLE("top_k", BOTH, read_top_k, -1, TOKENS_MOST),
+    { .name = "seed", .kinds = BOTH, .read = read_seed },
     { .name = "stop", .kinds = BOTH, .read = read_stop },
-    { .name = "response_format", .kinds = BOTH, .read = read_format },
-    { .name = "grammar", .kinds = BOTH, .read = read_grammar },
+    { .name = "response_format", .kinds = BOTH, .read = keep, .at = MEMBER(format) },
+    { .name = "json_schema", .kinds = BOTH, .read = keep, .at = MEMBER(json_schema) },
+    { .name = "grammar", .kinds = BOTH, .read = keep, .at = MEMBER(grammar) },
     { .name = "think", .kinds = CHAT, .read = read_think },
-    { .name = "n", .kinds = BOTH, .read = read_choices, .least = 1, .most = SERVE_CHOICES_MOST },
+    { .name = "reasoning_effort", .kinds = CHAT, .read = read_effort },
+    { .name = "chat_template_kwargs", .kinds = CHAT, .read = read_template },
+    WHOLE("n", BOTH, read_choices, 1, SERVE_CHOICES_MOST),
     { .name = "best_of", .kinds = CONTINUE, .read = read_nothing, .least = 1, .most = 1 },
     { .name = "presence_penalty", .kinds = BOTH, .read = read_nothing },
     { .name = "frequency_penalty", .kinds = BOTH, .read = read_nothing },
     { .name = "logit_bias", .kinds = BOTH, .read = read_nothing },
-    { .name = "logprobs", .kinds = BOTH, .read = read_logprobs, .most = SERVE_SCORES_MOST },
-    { .name = "top_logprobs", .kinds = CHAT, .read = read_top_logprobs, .most = SERVE_SCORES_MOST },
+    WHOLE("logprobs", BOTH, read_logprobs, 0, SERVE_SCORES_MOST),
+    WHOLE("top_logprobs", CHAT, read_top_logprobs, 0, SERVE_SCORES_MOST),
     { .name = "echo", .kinds = CONTINUE, .read = read_nothing },
     { .name = "suffix", .kinds = CONTINUE, .read = read_nothing },
-    { .name = "tools", .kinds = CHAT, .read = read_tools },
-    { .name = "tool_choice", .kinds = CHAT, .read = read_tool_choice },
-    { .name = "parallel_tool_calls", .kinds = CHAT, .read = pass_over },
-    { .name = "user", .kinds = BOTH | EMBED, .read = pass_over },
-    { .name = "metadata", .kinds = BOTH, .read = pass_over },
-    { .name = "store", .kinds = BOTH, .read = pass_over },
+    { .name = "tools", .kinds = CHAT, .read = keep, .at = MEMBER(tools) },
+    { .name = "tool_choice", .kinds = CHAT, .read = keep, .at = MEMBER(tool_choice) },
+    { .name = "parallel_tool_calls", .kinds = CHAT, .read = read_parallel },
+    { .name = "functions", .kinds = CHAT, .read = read_nothing },
+    { .name = "function_call", .kinds = CHAT, .read = read_nothing },
+    { .name = "modalities", .kinds = CHAT, .read = read_modalities },
+    { .name = "audio", .kinds = CHAT, .read = read_nothing },
+    { .name = "prediction", .kinds = CHAT, .read = pass_over },
+    { .name = "web_search_options", .kinds = CHAT, .read = read_nothing },
+};
+
+/* Hints to other services, which change no reply. */
+static const char *const hints[] = {
+    "user",
+    "metadata",
+    "store",
+    "service_tier",
+    "verbosity",
+    "safety_identifier",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "cache_prompt",
+    "keep_alive",
+    "id_slot",
+    "timings_per_token",
+    "return_tokens",
+    "input_type",
+    "truncate",
 };
 
 static bool read_field(struct serve_reader *r, const cJSON *member)
@@ -305,9 +385,15 @@ static bool read_field(struct serve_reader *r, const cJSON *member)
             return fields[i].read(r, &fields[i], member);
         }
     }
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+        if (strcmp(hints[i], member->string) == 0) {
+            return true;
+        }
+    }
     return serve_refuse(r->e, 400,
                         strlen(member->string) < SERVE_PARAM_BYTES ? member->string : NULL,
-                        "unknown_parameter", "this server does not know the field");
+                        "unknown_parameter", "this server does not know the field %.100s",
+                        member->string);
 }
 
 static bool read_fields(struct serve_reader *r, const cJSON *root)
@@ -335,24 +421,6 @@ static bool read_fields(struct serve_reader *r, const cJSON *root)
     return true;
 }
 
-/* UTF-8, and no \u0000, which would end a text before its end. */
-static bool is_text(const char *body, size_t bytes)
-{
-    for (size_t at = 0; at < bytes;) {
-        int n = utf8_check((const uint8_t *)body + at, bytes - at);
-
-        if (n < 1 || body[at] == '\0') {
-            return false;
-        }
-        if (body[at] == '\\' && bytes - at >= 6 && memcmp(body + at, "\\u0000", 6) == 0) {
-            return false;
-        }
-        at += body[at] == '\\' && bytes - at > 1 ? 2
-                                                 : (size_t)n; /* a second backslash is no escape */
-    }
-    return true;
-}
-
 bool serve_request_read(struct serve_request *q, enum serve_kind kind, const char *body,
                         size_t bytes, const struct serve_defaults *d, struct serve_error *e)
 {
@@ -365,33 +433,18 @@ bool serve_request_read(struct serve_request *q, enum serve_kind kind, const cha
     q->seeded = d->seeded;
     q->n = d->n;
     q->no_thinking = d->no_thinking;
-    if (!is_text(body, bytes)) {
-        return serve_refuse(e, 400, NULL, NULL, "the body is not UTF-8 without \\u0000");
-    }
-    root = cJSON_ParseWithOpts(body, NULL, 1);
+    root = serve_body_parse(body, bytes, e);
     if (root == NULL) {
-        return serve_refuse(e, 400, NULL, NULL, "the body is not JSON");
+        return false;
     }
     good = read_fields(&r, root);
     if (good && kind == SERVE_CHAT && !q->has_system && d->system != NULL) {
         q->has_system = true;
         good = serve_text_add(&q->system, d->system, strlen(d->system)) || serve_no_memory(&r);
     }
-    if (good && kind == SERVE_CHAT) {
-        good = serve_tools_use(&r, r.tools, r.tool_choice);
+    if (good && kind != SERVE_EMBED) {
+        good = serve_tools_use(&r);
     }
     cJSON_Delete(root);
     return good;
-}
-
-void serve_request_free(struct serve_request *q)
-{
-    for (uint32_t i = 0; i < q->n_turns; i++) {
-        serve_text_free(&q->turns[i].user);
-        serve_text_free(&q->turns[i].reply);
-    }
-    free(q->turns);
-    serve_text_free(&q->system);
-    free(q->grammar);
-    memset(q, 0, sizeof *q);
 }

@@ -13,7 +13,8 @@
 enum {
     SERVE_BODY_BYTES = 1 << 20, /* of a request at most */
     SERVE_INPUTS_MOST = 256,    /* texts of a request for embeddings */
-    SERVE_CHOICES_MOST = 8,     /* replies to one */
+    SERVE_CHOICES_MOST = 8,     /* replies to one prompt */
+    SERVE_REPLIES_MOST = 64,    /* to all prompts of a request */
     SERVE_MODEL_BYTES = 128,    /* of a model's name */
     SERVE_PARAM_BYTES = 64,
     SERVE_SENTENCE_BYTES = 400
@@ -33,7 +34,16 @@ struct serve_turn {
     struct serve_text user, reply;
     size_t
         said; /* bytes at the end of `user` that are the request's last message of the role user */
-    bool replied; /* the last turn alone is not */
+    struct serve_text system; /* instructions that come in the middle */
+    struct serve_text tokens; /* uint32_t each, in place of a text, of a prompt or an input */
+    bool spoken;              /* somebody, or a tool, says something in it */
+    bool instructed;          /* it has instructions */
+    bool replied;             /* the last turn alone is not */
+};
+
+/* A schema that a finished reply is looked at with: of a function's arguments, or (tool NULL) of the content. */
+struct serve_checked {
+    char *tool, *schema;
 };
 
 /* What a request does not say. */
@@ -48,9 +58,11 @@ struct serve_defaults {
 
 struct serve_request {
     enum serve_kind kind;
-    struct serve_turn *turns; /* (n_turns), one at least; SERVE_CONTINUE: one, a text to continue;
+    struct serve_turn
+        *turns; /* (n_turns), one at least; SERVE_CONTINUE: texts to continue, one a reply;
                                * SERVE_EMBED: a text each */
     uint32_t n_turns;
+    uint32_t prompt; /* SERVE_CONTINUE: which of them this reply continues */
     struct serve_text system;
     bool has_system;
     bool stream, stream_usage, no_thinking;
@@ -60,13 +72,17 @@ struct serve_request {
     bool unmarked;        /* for a board that does not know what `said` is */
     bool may_call;        /* the reply may be a call of a function (serve_call.h) */
     bool seeded;
-    bool base64; /* SERVE_EMBED: numbers as bytes of f32, and not as text */
-    uint32_t n;  /* tokens at most; 0: until the model ends */
+    bool base64;         /* SERVE_EMBED: numbers as bytes of f32, and not as text */
+    uint32_t dimensions; /* SERVE_EMBED: of each vector; 0: all */
+    uint32_t n;          /* tokens at most; 0: until the model ends */
     char stops[REPLY_TEXT_STOPS][REPLY_TEXT_STOP_BYTES];
     uint32_t n_stops;
     struct sampler_params sampler;
     void *grammar; /* (grammar_bytes) compiled; NULL: none */
     size_t grammar_bytes;
+    struct serve_checked *checked; /* (n_checked) */
+    uint32_t n_checked;
+    struct serve_text warnings; /* for the answer: texts of JSON with commas between them */
 };
 
 /* A body (bytes, then a NUL); *q was zero. False: *e says why. serve_request_free in any case. */
@@ -75,21 +91,11 @@ bool serve_request_read(struct serve_request *q, enum serve_kind kind, const cha
 
 void serve_request_free(struct serve_request *q);
 
+/* The same once more; *to was zero. False: no memory. */
+bool serve_request_copy(struct serve_request *to, const struct serve_request *from);
+
 /* Fill *e. Returns false. param: NULL or a field. */
 bool serve_refuse(struct serve_error *e, int status, const char *param, const char *code,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-/* ---- serve_grammar.c ---- */
-
-struct cJSON;
-
-/* The grammars that the fields ask for, compiled. False: *e. */
-bool serve_grammar_of_format(struct serve_request *q, const struct cJSON *response_format,
-                             struct serve_error *e);
-bool serve_grammar_of_text(struct serve_request *q, const struct cJSON *grammar,
-                           struct serve_error *e);
-/* param: the field that it was made of. */
-bool serve_grammar_of_gbnf(struct serve_request *q, const char *gbnf, const char *param,
-                           struct serve_error *e);
 
 #endif

@@ -10,27 +10,55 @@ struct serve_reader {
     struct serve_request *q;
     const struct serve_defaults *d;
     struct serve_error *e;
-    const cJSON *tools, *tool_choice; /* of the body; NULL: absent */
+    /* Members of the body that are read once all others are; NULL: absent. */
+    const cJSON *tools, *tool_choice, *format, *json_schema, *grammar;
+    bool parallel;      /* a reply may have several calls */
+    unsigned message;   /* which one of messages is read, for errors */
     const cJSON *calls; /* those of the message before, which tools answer; NULL: none */
+    bool called;        /* there were calls, with numbers or without */
 };
 
 struct serve_field {
     const char *name;
     unsigned kinds;
     bool (*read)(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
-    size_t at;          /* of a float in struct sampler_params */
+    size_t at; /* of a float in struct sampler_params; of what is kept in struct serve_reader */
     double least, most; /* of a number */
+    bool whole;         /* it has no fraction */
 };
+
+/* The body (bytes, then a NUL) as JSON, which the caller deletes. NULL: *e says what is wrong. */
+cJSON *serve_body_parse(const char *body, size_t bytes, struct serve_error *e);
 
 /* False, and r->e says that there is no memory. */
 bool serve_no_memory(struct serve_reader *r);
+
+/* An object's members are in `names`, null, or begin with x_. False: one is not, and the error names it. */
+bool serve_members_known(struct serve_reader *r, const cJSON *object, const char *where,
+                         const char *const *names);
+
+/* "messages[3]: ..." */
+bool serve_refuse_message(struct serve_reader *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* One more turn, or text of a request for embeddings; NULL: no memory, and r->e says so. */
+struct serve_turn *serve_add_turn(struct serve_reader *r);
 
 /* The fields messages, prompt and input. False: r->e says why not. */
 bool serve_read_messages(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
 bool serve_read_prompt(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
 bool serve_read_input(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
 
-/* serve_tools.c: the fields tools and tool_choice (NULL: absent), once all others are read. False: r->e. */
-bool serve_tools_use(struct serve_reader *r, const cJSON *tools, const cJSON *tool_choice);
+/* serve_tools.c: what the reply is held to, once all fields are read. False: r->e. */
+bool serve_tools_use(struct serve_reader *r);
+
+/* serve_grammar.c: response_format, or json_schema. schema: the caller frees it; NULL: any object. */
+struct serve_format {
+    bool wanted, strict;
+    char *schema;
+};
+bool serve_format_read(struct serve_reader *r, struct serve_format *f);
+bool serve_format_use(struct serve_reader *r, const struct serve_format *f);
+bool serve_grammar_use(struct serve_reader *r, const cJSON *grammar);
 
 #endif

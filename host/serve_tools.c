@@ -4,29 +4,26 @@
 
 #include <cjson/cJSON.h>
 
-#include "flash_image/grammar/grammar_compile.h"
 #include "host/serve_call.h"
-#include "host/serve_request_private.h"
+#include "host/serve_hold.h"
 
-enum { TOOLS_MOST = 128, NAME_MOST = 64 };
+enum { TOOLS_MOST = SERVE_HELD_MOST - 1, NAME_MOST = 64 };
 
 /* What is read of one. */
 struct tool {
     const cJSON *function;
     const char *name;
     char *schema; /* of its parameters */
+    bool strict;
+    bool allowed; /* by tool_choice */
 };
 
 struct tools {
     struct serve_reader *r;
     struct tool list[TOOLS_MOST];
     unsigned n;
+    struct serve_format format;
 };
-
-/* Any text in which no call begins. */
-static const char prose[] =
-    "prose ::= ([^<] | \"<\" (\"<\" | \"t<\" | \"to<\" | \"too<\")* ([^<t] | \"t\" [^<o] | "
-    "\"to\" [^<o] | \"too\" [^<l]))*\n";
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
@@ -38,15 +35,15 @@ static const cJSON *get(const cJSON *object, const char *name)
 static bool is_name(const char *name)
 {
     size_t n = name != NULL ? strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                           "0123456789_-")
+                                           "0123456789_-.:")
                             : 0;
 
     return n != 0 && n <= NAME_MOST && name[n] == '\0';
 }
 
-static const struct tool *tool_named(const struct tools *t, const char *name)
+static struct tool *tool_named(struct tools *t, const char *name)
 {
-    for (unsigned i = 0; i < t->n; i++) {
+    for (unsigned i = 0; i < t->n && name != NULL; i++) {
         if (strcmp(t->list[i].name, name) == 0) {
             return &t->list[i];
         }
@@ -54,40 +51,74 @@ static const struct tool *tool_named(const struct tools *t, const char *name)
     return NULL;
 }
 
-/* Arguments are an object. Without parameters it is empty. */
+static bool is_object_type(const cJSON *type)
+{
+    const cJSON *one;
+
+    if (type == NULL || cJSON_IsNull(type)) {
+        return true;
+    }
+    cJSON_ArrayForEach(one, type)
+    {
+        if (cJSON_IsString(one) && strcmp(one->valuestring, "object") == 0) {
+            return true;
+        }
+    }
+    return cJSON_IsString(type) && strcmp(type->valuestring, "object") == 0;
+}
+
+/* Arguments are an object, whether the schema says so or not. Without parameters it is empty. */
 static bool read_parameters(struct tools *t, struct tool *one, const cJSON *parameters)
 {
-    const char *type = cJSON_GetStringValue(get(parameters, "type"));
-
     if (parameters == NULL || cJSON_IsNull(parameters) ||
         (cJSON_IsObject(parameters) && parameters->child == NULL)) {
         one->schema = strdup("{\"type\":\"object\",\"properties\":{}}");
-    } else if (cJSON_IsObject(parameters) && type != NULL && strcmp(type, "object") == 0) {
+    } else if (cJSON_IsObject(parameters) && is_object_type(get(parameters, "type"))) {
         one->schema = cJSON_PrintUnformatted(parameters);
     } else {
         return serve_refuse(t->r->e, 400, "tools", NULL,
-                            "tools: the parameters of %s have to be a schema of the type object",
+                            "tools, function %s: its parameters have to be a schema of the type "
+                            "object",
                             one->name);
     }
     return one->schema != NULL || serve_no_memory(t->r);
 }
 
+/* {"type":"function","function":{"name",...}}, or the function's members beside the type. */
 static bool add_tool(struct tools *t, const cJSON *v)
 {
+    static const char
+        *const outer[] = { "type", "function", "id", "cache_control", "strict", NULL },
+               *const inner[] = { "name",        "description",  "parameters",  "strict",
+                                  "type",        "title",        "annotations", "cache_control",
+                                  "inputSchema", "outputSchema", "return",      NULL };
     const char *type = cJSON_GetStringValue(get(v, "type"));
     struct tool *one = &t->list[t->n];
+    bool flat = get(v, "function") == NULL;
 
-    one->function = get(v, "function");
-    one->name = cJSON_GetStringValue(get(one->function, "name"));
-    if (type == NULL || strcmp(type, "function") != 0 || !is_name(one->name)) {
+    if (type == NULL || strcmp(type, "function") != 0) {
         return serve_refuse(t->r->e, 400, "tools", NULL,
-                            "tools have to be of the type function, with a function.name of 1 to "
-                            "%d letters, digits, _ and -",
-                            NAME_MOST);
+                            "tools[%u] is of the type %.40s: tools have to be of the type function",
+                            t->n, type != NULL ? type : "(none)");
+    }
+    one->function = flat ? v : get(v, "function");
+    one->name = cJSON_GetStringValue(get(one->function, "name"));
+    if (!is_name(one->name)) {
+        return serve_refuse(
+            t->r->e, 400, "tools", NULL,
+            "tools[%u] has to have a function.name of 1 to %d letters, digits, _, -, "
+            ". and :",
+            t->n, NAME_MOST);
     }
     if (tool_named(t, one->name) != NULL) {
         return serve_refuse(t->r->e, 400, "tools", NULL, "tools: there are two %s", one->name);
     }
+    if ((!flat && !serve_members_known(t->r, v, "tools", outer)) ||
+        !serve_members_known(t->r, one->function, "tools", inner)) {
+        return false;
+    }
+    one->strict = cJSON_IsTrue(get(one->function, "strict"));
+    one->allowed = true;
     t->n++;
     return read_parameters(t, one, get(one->function, "parameters"));
 }
@@ -116,31 +147,101 @@ static bool read_list(struct tools *t, const cJSON *list)
 
 enum choice { MAY, MUST_NOT, MUST };
 
-/* *one: the only one that may be; NULL: any. */
-static bool read_choice(const struct tools *t, const cJSON *v, enum choice *choice,
-                        const struct tool **one)
+static bool refuse_choice(struct tools *t)
 {
-    static const char *const words[] = { [MAY] = "auto", [MUST_NOT] = "none", [MUST] = "required" };
-    const char *word = cJSON_GetStringValue(v), *type = cJSON_GetStringValue(get(v, "type")),
-               *name = cJSON_GetStringValue(get(get(v, "function"), "name"));
+    return serve_refuse(t->r->e, 400, "tool_choice", NULL,
+                        "tool_choice has to be auto, none, required, a function of the tools, or "
+                        "allowed_tools");
+}
 
-    *one = NULL;
-    *choice = v == NULL ? MAY : MUST;
-    for (int i = 0; i < 3 && word != NULL; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            *choice = (enum choice)i;
-            if (t->n == 0 && i == MUST) {
-                return serve_refuse(t->r->e, 400, "tool_choice", NULL, "there are no tools");
-            }
-            return true;
+/* auto, none, required; any is what others call the last. */
+static bool read_word(struct tools *t, const char *word, enum choice *choice)
+{
+    static const struct {
+        const char *word;
+        enum choice choice;
+    } words[] = { { "auto", MAY }, { "none", MUST_NOT }, { "required", MUST }, { "any", MUST } };
+
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(word, words[i].word) == 0) {
+            *choice = words[i].choice;
+            return t->n != 0 || *choice != MUST ||
+                   serve_refuse(t->r->e, 400, "tool_choice", NULL,
+                                "tool_choice is %s, and there are no tools", word);
         }
     }
-    if (type != NULL && strcmp(type, "function") == 0 && name != NULL) {
-        *one = tool_named(t, name);
+    return refuse_choice(t);
+}
+
+static void allow(struct tools *t, bool all)
+{
+    for (unsigned i = 0; i < t->n; i++) {
+        t->list[i].allowed = all;
     }
-    return v == NULL || *one != NULL ||
-           serve_refuse(t->r->e, 400, "tool_choice", NULL,
-                        "tool_choice has to be auto, none, required, or a function of the tools");
+}
+
+/* The name in {"function":{"name"}} or {"name"}. */
+static bool allow_one(struct tools *t, const cJSON *v)
+{
+    const cJSON *function = get(v, "function");
+    const char *name = cJSON_GetStringValue(get(function != NULL ? function : v, "name"));
+    struct tool *one = tool_named(t, name);
+
+    if (one == NULL) {
+        return serve_refuse(t->r->e, 400, "tool_choice", NULL,
+                            "tool_choice: the function %.64s is not among the tools",
+                            name != NULL ? name : "(without a name)");
+    }
+    one->allowed = true;
+    return true;
+}
+
+/* {"type":"allowed_tools","allowed_tools":{"mode","tools"}}, or mode and tools beside the type. */
+static bool read_allowed(struct tools *t, const cJSON *v, enum choice *choice)
+{
+    const cJSON *inner = get(v, "allowed_tools"), *one, *list;
+    const char *mode;
+
+    inner = inner != NULL ? inner : v;
+    list = get(inner, "tools");
+    mode = cJSON_GetStringValue(get(inner, "mode"));
+    if (!cJSON_IsArray(list) || list->child == NULL) {
+        return serve_refuse(t->r->e, 400, "tool_choice", NULL,
+                            "tool_choice.allowed_tools has to have a list of tools");
+    }
+    allow(t, false);
+    cJSON_ArrayForEach(one, list)
+    {
+        if (!allow_one(t, one)) {
+            return false;
+        }
+    }
+    return read_word(t, mode != NULL ? mode : "auto", choice);
+}
+
+static bool read_choice(struct tools *t, const cJSON *v, enum choice *choice)
+{
+    const char *word = cJSON_GetStringValue(v), *type = cJSON_GetStringValue(get(v, "type"));
+
+    *choice = MAY;
+    if (v == NULL) {
+        return true;
+    }
+    if (word != NULL) {
+        return read_word(t, word, choice);
+    }
+    if (type == NULL && get(v, "function") == NULL) {
+        return refuse_choice(t);
+    }
+    if (type != NULL && strcmp(type, "allowed_tools") == 0) {
+        return read_allowed(t, v, choice);
+    }
+    if (type == NULL || strcmp(type, "function") == 0 || strcmp(type, "tool") == 0) {
+        *choice = MUST;
+        allow(t, false);
+        return allow_one(t, v);
+    }
+    return read_word(t, type, choice);
 }
 
 /* ---- how the model is told ------------------------------------------------------------------- */
@@ -186,83 +287,56 @@ static bool tell(struct tools *t)
 
 /* ---- the grammar ----------------------------------------------------------------------------- */
 
-/* A text of GBNF. */
-static void put_literal(struct serve_text *out, const char *text)
+/* A call, or the answer of response_format, which a call that has to come leaves no room for. */
+static bool hold(struct tools *t, bool must)
 {
-    (void)serve_text_add(out, "\"", 1);
-    for (; *text != '\0'; text++) {
-        if (*text == '\n' || *text == '"') {
-            (void)serve_text_add(out, "\\", 1);
-        }
-        (void)serve_text_add(out, *text == '\n' ? "n" : text, 1);
-    }
-    (void)serve_text_add(out, "\"", 1);
-}
-
-/* root, after the rules of the parameters. */
-static void put_root(const struct tools *t, struct serve_text *out, const unsigned *rules,
-                     const struct tool *only, bool must)
-{
-    const char *bar = "";
-
-    (void)serve_text_say(out, "%sroot ::= %s call\ncall ::= ", must ? "" : prose,
-                         must ? "[ \\n]{0,3}" : "prose | prose");
-    put_literal(out, SERVE_CALL_MARK SERVE_CALL_NAME);
-    (void)serve_text_say(out, " (");
-    for (unsigned i = 0; i < t->n; i++) {
-        if (only == NULL || only == &t->list[i]) {
-            (void)serve_text_say(out, "%s", bar);
-            put_literal(out, t->list[i].name);
-            (void)serve_text_say(out, " ");
-            put_literal(out, SERVE_CALL_ARGUMENTS);
-            (void)serve_text_say(out, " r%u", rules[i]);
-            bar = " | ";
-        }
-    }
-    (void)serve_text_say(out, ") ");
-    put_literal(out, SERVE_CALL_END);
-    (void)serve_text_say(out, "\n");
-}
-
-static bool compile(const struct tools *t, const struct tool *only, bool must)
-{
-    char why[GRAMMAR_PROBLEM_BYTES] = "", *made = NULL;
-    const char *schemas[TOOLS_MOST];
-    unsigned rules[TOOLS_MOST];
-    struct serve_text gbnf = { .n = 0 };
-    bool good;
+    struct serve_held list[SERVE_HELD_MOST] = { { .name = NULL } };
+    unsigned n = 0;
 
     for (unsigned i = 0; i < t->n; i++) {
-        schemas[i] = t->list[i].schema;
+        if (t->list[i].allowed) {
+            list[n++] = (struct serve_held){ .name = t->list[i].name,
+                                             .schema = t->list[i].schema,
+                                             .strict = t->list[i].strict };
+        }
     }
-    if (grammar_gbnf_of_schemas("", schemas, t->n, rules, &made, why) != ERR_OK) {
-        return serve_refuse(t->r->e, 400, "tools", NULL, "tools: %s", why);
+    if (t->format.wanted && !must) {
+        list[n++] = (struct serve_held){ .schema = t->format.schema != NULL
+                                                       ? t->format.schema
+                                                       : "{\"type\":\"object\"}",
+                                         .strict = t->format.strict };
     }
-    (void)serve_text_add(&gbnf, made, strlen(made));
-    free(made);
-    put_root(t, &gbnf, rules, only, must);
-    good = gbnf.failed ? serve_no_memory(t->r)
-                       : serve_grammar_of_gbnf(t->r->q, gbnf.bytes, "tools", t->r->e);
-    serve_text_free(&gbnf);
-    return good;
+    return serve_hold(t->r, list, n, must, t->r->parallel ? SERVE_CALLS_MOST : 1);
 }
 
-static bool use(struct tools *t, const cJSON *list, const cJSON *choice_value)
+static bool use(struct tools *t)
 {
-    const struct tool *only;
+    struct serve_reader *r = t->r;
     enum choice choice;
+    bool callable;
 
-    if (!read_list(t, list) || !read_choice(t, choice_value, &choice, &only)) {
+    if (!read_list(t, r->tools) || !read_choice(t, r->tool_choice, &choice) ||
+        !serve_format_read(r, &t->format)) {
         return false;
     }
-    if (t->n == 0 || choice == MUST_NOT) {
-        return true;
+    callable = t->n != 0 && choice != MUST_NOT;
+    if (r->grammar != NULL && (callable || t->format.wanted)) {
+        return serve_refuse(
+            r->e, 400, callable ? "tools" : "response_format", NULL,
+            "a request with a grammar has no response_format, and no tools that may "
+            "be called");
     }
-    t->r->q->may_call = true;
-    return compile(t, only, choice == MUST) && tell(t);
+    if (r->grammar != NULL) {
+        return serve_grammar_use(r, r->grammar);
+    }
+    if (!callable) {
+        return serve_format_use(r, &t->format);
+    }
+    r->q->may_call = true;
+    return hold(t, choice == MUST) && tell(t);
 }
 
-bool serve_tools_use(struct serve_reader *r, const cJSON *list, const cJSON *choice)
+bool serve_tools_use(struct serve_reader *r)
 {
     struct tools *t = calloc(1, sizeof *t);
     bool good;
@@ -271,10 +345,11 @@ bool serve_tools_use(struct serve_reader *r, const cJSON *list, const cJSON *cho
         return serve_no_memory(r);
     }
     t->r = r;
-    good = use(t, list, choice);
+    good = use(t);
     for (unsigned i = 0; i < t->n; i++) {
         free(t->list[i].schema);
     }
+    free(t->format.schema);
     free(t);
     return good;
 }

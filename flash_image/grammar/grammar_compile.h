@@ -4,14 +4,13 @@
  * GBNF is llama.cpp's: rules `name ::= ...` of "texts", [classes], ., groups, names, |, and ? * + {m,n}
  * after an item; `root` is what a reply is. A rule may call itself, but not as its first item.
  *
- * JSON Schema becomes GBNF first. Known are: type (also a list of them), enum, const, anyOf and oneOf,
- * properties with required (in the order of properties; nothing else may be in the object), items with
- * minItems and maxItems, minLength and maxLength, minimum and maximum of integers, $ref into the same
- * schema, and the keywords that describe and restrict nothing. Every other keyword is an error, as it would
- * not be obeyed. Strings, arrays, numbers and depth have an end, so that a reply has one. */
+ * JSON Schema becomes GBNF first (schema.h). All keywords of a schema hold together. What a grammar cannot hold is told in
+ * notes (struct grammar_notes): such a reply is checked when it is finished. Strings, arrays, numbers and depth have an end, so that a
+ * reply has one. */
 #ifndef INGOT_FLASH_IMAGE_GRAMMAR_COMPILE_H
 #define INGOT_FLASH_IMAGE_GRAMMAR_COMPILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,7 +27,8 @@ enum {
     GRAMMAR_STRING_MOST = 512, /* characters */
     GRAMMAR_ITEMS_MOST = 64,   /* of an array */
     GRAMMAR_DIGITS_MOST = 15,
-    GRAMMAR_ANY_DEPTH = 4 /* of a value of any type */
+    GRAMMAR_TIMES_LIMIT = 60000, /* of a repetition */
+    GRAMMAR_ANY_DEPTH = 4        /* of a value of any type */
 };
 
 /* text: GBNF, NUL-terminated. *grammar (*bytes): the caller frees it. ERR_BAD_ARGUMENT: problem says
@@ -37,13 +37,43 @@ enum {
 enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
                               char problem[GRAMMAR_PROBLEM_BYTES]);
 
-/* The GBNF of a JSON Schema, NUL-terminated, which the caller frees. ERR_BAD_ARGUMENT: problem. */
+/* A schema; arguments: of a function, which are an object whatever it says. */
+struct grammar_schema {
+    const char *text;
+    bool arguments;
+};
+
+enum { GRAMMAR_NOTES_MOST = 64, GRAMMAR_WHERE_BYTES = 160 };
+
+/* A keyword that the grammar does not hold: of which schema, and where in it (a JSON Pointer). checked:
+ * grammar_check_value() looks at it; otherwise nobody does. */
+struct grammar_note {
+    unsigned schema;
+    bool checked;
+    char where[GRAMMAR_WHERE_BYTES];
+};
+
+struct grammar_notes {
+    struct grammar_note list[GRAMMAR_NOTES_MOST];
+    unsigned n, more; /* more: those that found no room */
+};
+
+/* The GBNF of a JSON Schema, NUL-terminated, which the caller frees. ERR_BAD_ARGUMENT: problem, which names the first keyword that a
+ * grammar cannot hold. */
 enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
                                 char problem[GRAMMAR_PROBLEM_BYTES]);
 
-/* The rules of several (n) after `first`, which is any GBNF or "": r and rules[i] is the name of that of schemas[i]; root is the
- * caller's to write. Otherwise the same. */
-enum err grammar_gbnf_of_schemas(const char *first, const char *const *schemas, unsigned n,
-                                 unsigned *rules, char **gbnf, char problem[GRAMMAR_PROBLEM_BYTES]);
+/* The rules of several (n) after `first`, which is any GBNF or "": r and rules[i] is the name of that of schemas[i]
+ * (GRAMMAR_NO_RULE: no value satisfies that one); root is the caller's to write. What is not held is in *notes, and no error.
+ * Otherwise the same. */
+#define GRAMMAR_NO_RULE UINT32_MAX
+enum err grammar_gbnf_of_schemas(const char *first, const struct grammar_schema *schemas,
+                                 unsigned n, unsigned *rules, struct grammar_notes *notes,
+                                 char **gbnf, char problem[GRAMMAR_PROBLEM_BYTES]);
+
+/* Whether a text of JSON (bytes) satisfies a schema. False: problem says why, with the place in the schema. A check that takes too many
+ * steps counts as satisfied. */
+bool grammar_check_value(const char *schema, const char *value, size_t bytes,
+                         char problem[GRAMMAR_PROBLEM_BYTES]);
 
 #endif

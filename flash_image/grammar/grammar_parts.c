@@ -115,12 +115,19 @@ struct rest {
     uint32_t node, from, to;
 };
 
+/* Where a rule that joins was laid out, and where it goes on. */
+struct join {
+    uint32_t rule, start, to;
+};
+
 struct maker {
     const struct grammar_tree *t;
     struct automaton *a;
     struct part_list *parts;
     struct rest *rests; /* those of all sequences that are at work */
     uint32_t n_rests, room;
+    struct join *joins;
+    uint32_t n_joins, joins_room;
 };
 
 static void make(struct maker *m, uint32_t node, uint32_t from, uint32_t to);
@@ -202,6 +209,58 @@ static void make_times(struct maker *m, const struct node *as_written, uint32_t 
     skip(m->a, at, to);
 }
 
+static void add_join(struct maker *m, uint32_t rule, uint32_t start, uint32_t to)
+{
+    if (m->n_joins == m->joins_room) {
+        uint32_t room = m->joins_room == 0 ? 32 : 2 * m->joins_room;
+        struct join *grown = realloc(m->joins, room * sizeof *grown);
+
+        if (grown == NULL) {
+            m->a->full = true;
+            return;
+        }
+        m->joins = grown;
+        m->joins_room = room;
+    }
+    m->joins[m->n_joins++] = (struct join){ rule, start, to };
+}
+
+/* Laid out once for all that go on at the same state; a large one that goes on elsewhere, too, is called there. */
+static void make_joined(struct maker *m, uint32_t rule, uint32_t from, uint32_t to)
+{
+    bool elsewhere = false;
+    uint32_t start;
+
+    for (uint32_t i = 0; i < m->n_joins; i++) {
+        if (m->joins[i].rule == rule && m->joins[i].to == to) {
+            skip(m->a, from, m->joins[i].start);
+            return;
+        }
+        elsewhere = elsewhere || m->joins[i].rule == rule;
+    }
+    if (elsewhere && !grammar_is_small(m->t, rule)) {
+        call(m, m->t->rules[rule].body, rule, 1, 1, from, to);
+        return;
+    }
+    start = automaton_state(m->a);
+    add_join(m, rule, start, to);
+    skip(m->a, from, start);
+    make(m, m->t->rules[rule].body, start, to);
+}
+
+static void make_rule(struct maker *m, uint32_t rule, uint32_t from, uint32_t to)
+{
+    const struct rule *r = &m->t->rules[rule];
+
+    if (r->joins) {
+        make_joined(m, rule, from, to);
+    } else if (grammar_goes_inline(m->t, rule)) {
+        make(m, r->body, from, to);
+    } else {
+        call(m, r->body, rule, 1, 1, from, to);
+    }
+}
+
 static void push_rest(struct maker *m, uint32_t node, uint32_t from, uint32_t to)
 {
     if (m->n_rests == m->room) {
@@ -223,13 +282,7 @@ static void make_item(struct maker *m, const struct node *n, uint32_t from, uint
     switch (n->kind) {
     case NODE_RANGE: automaton_characters(m->a, from, to, n->low, n->high); break;
     case NODE_TIMES: make_times(m, n, from, to); break;
-    case NODE_RULE:
-        if (grammar_goes_inline(m->t, n->low)) {
-            make(m, m->t->rules[n->low].body, from, to);
-        } else {
-            call(m, m->t->rules[n->low].body, n->low, 1, 1, from, to);
-        }
-        break;
+    case NODE_RULE: make_rule(m, n->low, from, to); break;
     default: skip(m->a, from, to); break;
     }
 }
@@ -264,8 +317,14 @@ void grammar_make_part(const struct grammar_tree *t, uint32_t node, struct autom
     struct maker m = { .t = t, .a = a, .parts = parts };
     uint32_t start = automaton_state(a), end = automaton_state(a);
 
+    for (uint32_t i = 0; i < t->n_rules; i++) {
+        if (t->rules[i].joins && t->rules[i].body == node) {
+            add_join(&m, i, start, end);
+        }
+    }
     make(&m, node, start, end);
     free(m.rests);
+    free(m.joins);
     if (!a->full) {
         a->states[end].accepts = true;
     }

@@ -22,7 +22,7 @@ enum {
     GRAMMAR_RULES_MOST = 2048,
     GRAMMAR_NEST_MOST = 64, /* groups in groups */
     GRAMMAR_NAME_MOST = 64,
-    GRAMMAR_TIMES_MOST = 60000,
+    GRAMMAR_TIMES_MOST = GRAMMAR_TIMES_LIMIT,
     GRAMMAR_PARTS_MOST = 1024,
 };
 #define GRAMMAR_NO_END UINT32_MAX
@@ -50,6 +50,7 @@ struct rule {
         end; /* nodes first .. end - 1 are those of the body, and some that are in no tree */
     uint32_t uses;
     bool calls_itself;
+    bool joins;    /* it ends what names it, so that it is laid out there, once (grammar_tails.c) */
     uint32_t size; /* of its body, as in sizes; 0: it calls itself */
 };
 #define GRAMMAR_NO_BODY UINT32_MAX
@@ -77,6 +78,10 @@ enum err grammar_look_at_rules(struct grammar_tree *t, char problem[GRAMMAR_PROB
 /* A rule is laid out where it is used, in place of a call; nodes of a tree. */
 bool grammar_goes_inline(const struct grammar_tree *t, uint32_t rule);
 uint32_t grammar_size(const struct grammar_tree *t, uint32_t node);
+bool grammar_is_small(const struct grammar_tree *t, uint32_t rule);
+/* Once calls_itself and uses of all rules are known: joins; what only calls itself as a loop does not count as calling itself any
+ * more. False: no memory. */
+bool grammar_find_tails(struct grammar_tree *t);
 bool grammar_may_be_empty(const struct grammar_tree *t, uint32_t node);
 
 /* ---- automata ------------------------------------------------------------------------------- */

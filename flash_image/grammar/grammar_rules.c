@@ -195,7 +195,12 @@ bool grammar_goes_inline(const struct grammar_tree *t, uint32_t rule)
 {
     const struct rule *r = &t->rules[rule];
 
-    return !r->calls_itself && (r->uses <= 1 || r->size <= INLINE_MOST);
+    return !r->calls_itself && !r->joins && (r->uses <= 1 || r->size <= INLINE_MOST);
+}
+
+bool grammar_is_small(const struct grammar_tree *t, uint32_t rule)
+{
+    return t->rules[rule].size <= INLINE_MOST;
 }
 
 static uint32_t size_of(const struct grammar_tree *t, const struct node *n)
@@ -206,7 +211,7 @@ static uint32_t size_of(const struct grammar_tree *t, const struct node *n)
         size = 1 + t->sizes[n->left] + t->sizes[n->right];
     } else if (n->kind == NODE_TIMES) {
         size = 1 + t->sizes[n->left];
-    } else if (n->kind == NODE_RULE && grammar_goes_inline(t, n->low)) {
+    } else if (n->kind == NODE_RULE && (grammar_goes_inline(t, n->low) || t->rules[n->low].joins)) {
         size = t->rules[n->low].size;
     }
     return size < SIZE_MOST ? size : SIZE_MOST;
@@ -294,7 +299,8 @@ static bool all_begin(const struct grammar_tree *t, const struct graph *begins, 
     return true;
 }
 
-static void look_at(struct look *l)
+/* False: no memory. */
+static bool look_at(struct look *l)
 {
     struct grammar_tree *t = l->t;
 
@@ -313,7 +319,11 @@ static void look_at(struct look *l)
     for (uint32_t i = 0; i < t->n_rules; i++) {
         t->rules[i].calls_itself = l->names.circles[i];
     }
+    if (!grammar_find_tails(t)) {
+        return false;
+    }
     count_sizes(t, &l->names);
+    return true;
 }
 
 enum err grammar_look_at_rules(struct grammar_tree *t, char problem[GRAMMAR_PROBLEM_BYTES])
@@ -321,8 +331,7 @@ enum err grammar_look_at_rules(struct grammar_tree *t, char problem[GRAMMAR_PROB
     struct look l = { .t = t };
     enum err e = ERR_OK;
 
-    if (open_look(&l, t)) {
-        look_at(&l);
+    if (open_look(&l, t) && look_at(&l)) {
         e = all_begin(t, &l.begins, problem) ? ERR_OK : ERR_BAD_ARGUMENT;
     } else {
         snprintf(problem, GRAMMAR_PROBLEM_BYTES, "there is no memory for the grammar");

@@ -92,7 +92,7 @@ static void put_positive(struct text *t, int64_t low, int64_t high)
         int64_t end = 9;
 
         while (end < low) {
-            end = end * 10 + 9;
+            end = end > (INT64_MAX - 9) / 10 ? high : end * 10 + 9;
         }
         end = end < high ? end : high;
         snprintf(from, sizeof from, "%" PRId64, low);

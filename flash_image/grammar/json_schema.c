@@ -1,499 +1,239 @@
-/* JSON Schema into GBNF: a rule for each schema. Inside an object and an array a space may stand after
- * a comma and a colon, as models write them, and nowhere else. */
-#include <cjson/cJSON.h>
-
-#include <math.h>
-#include <stdarg.h>
+/* JSON Schema into GBNF: a rule for each set of schemas that hold together at a place. Inside an object and an array a space may stand
+ * after a comma and a colon, as models write them, and nowhere else. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "flash_image/grammar/grammar_compile.h"
-#include "flash_image/grammar/json_schema_private.h"
+#include "flash_image/grammar/schema.h"
 
-enum { REFS_MOST = 256, NEST_MOST = 64, NUMBER_MOST_DIGITS = 15 };
-#define NUMBER_MOST 999999999999999.0
-
-/* A schema that something refers to, and its rule. */
-struct referred {
-    const cJSON *schema;
-    unsigned rule;
-};
-
-struct maker {
-    const cJSON *root;
-    struct text out;
-    unsigned n_rules, nest;
-    struct referred refs[REFS_MOST];
-    unsigned n_refs;
-    bool any;
-    char *problem;
-};
-
-static bool failed(const struct maker *m)
+static int compare_parts(const void *a, const void *b)
 {
-    return m->problem[0] != '\0' || m->out.failed;
+    const cJSON *const *x = a, *const *y = b;
+
+    return *x < *y ? -1 : *x > *y;
 }
 
-__attribute__((format(printf, 2, 3))) static void fail(struct maker *m, const char *format, ...)
+static struct schema_memo *find_memo(struct schema_maker *m, const struct conj *key)
 {
-    va_list args;
-
-    if (m->problem[0] == '\0') {
-        va_start(args, format);
-        vsnprintf(m->problem, GRAMMAR_PROBLEM_BYTES, format, args);
-        va_end(args);
-    }
-}
-
-/* ---- text ----------------------------------------------------------------------------------- */
-
-/* As a text of GBNF. */
-static void put_literal(struct text *t, const char *s)
-{
-    text_put(t, "\"");
-    for (; *s != '\0'; s++) {
-        if (*s == '"' || *s == '\\') {
-            text_put(t, "\\");
-        }
-        text_add(t, s, 1);
-    }
-    text_put(t, "\"");
-}
-
-/* A value as JSON writes it. */
-static void put_value(struct maker *m, struct text *t, const cJSON *value)
-{
-    char *printed = cJSON_PrintUnformatted(value);
-
-    if (printed == NULL) {
-        fail(m, "there is no memory for the schema");
-        return;
-    }
-    put_literal(t, printed);
-    cJSON_free(printed);
-}
-
-/* ---- keywords ------------------------------------------------------------------------------- */
-
-static const char *const known[] = { "type",      "enum",        "const",    "anyOf",
-                                     "oneOf",     "properties",  "required", "additionalProperties",
-                                     "items",     "minItems",    "maxItems", "minLength",
-                                     "maxLength", "minimum",     "maximum",  "$ref",
-                                     "$defs",     "definitions", "title",    "description",
-                                     "default",   "examples",    "$schema",  "$id",
-                                     "$comment",  "deprecated",  "readOnly", "writeOnly",
-                                     "strict",    "name" };
-
-static void check_keywords(struct maker *m, const cJSON *schema)
-{
-    const cJSON *item;
-
-    cJSON_ArrayForEach(item, schema)
-    {
-        bool found = false;
-
-        for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++) {
-            found = found || strcmp(known[i], item->string) == 0;
-        }
-        if (!found) {
-            fail(m, "the schema's %.60s is not known here, and would not be obeyed", item->string);
-        }
-        if (strcmp(item->string, "additionalProperties") == 0 && !cJSON_IsBool(item)) {
-            fail(m, "additionalProperties is true or false here");
+    for (unsigned i = 0; i < m->n_memos; i++) {
+        if (m->memos[i].c.n == key->n &&
+            memcmp(m->memos[i].c.parts, key->parts, key->n * sizeof key->parts[0]) == 0) {
+            return &m->memos[i];
         }
     }
+    return NULL;
 }
 
-static const cJSON *get(const cJSON *schema, const char *name)
+/* The index of a new one; UINT_MAX: it has failed. */
+static unsigned add_memo(struct schema_maker *m, const struct conj *key)
 {
-    return cJSON_GetObjectItemCaseSensitive(schema, name);
+    if (m->n_memos == m->memos_room) {
+        unsigned room = m->memos_room == 0 ? 64 : 2 * m->memos_room;
+        struct schema_memo *grown = realloc(m->memos, room * sizeof *grown);
+
+        if (grown == NULL) {
+            schema_fail(m, "there is no memory for the schema");
+            return UINT_MAX;
+        }
+        m->memos = grown;
+        m->memos_room = room;
+    }
+    m->memos[m->n_memos] = (struct schema_memo){ .c = *key, .rule = m->n_rules++ };
+    return m->n_memos++;
 }
 
-/* A whole number of a keyword, or what is meant without it. */
-static double get_number(struct maker *m, const cJSON *schema, const char *name, double otherwise)
-{
-    const cJSON *item = get(schema, name);
+/* ---- rules ----------------------------------------------------------------------------------- */
 
-    if (item == NULL) {
-        return otherwise;
-    }
-    if (!cJSON_IsNumber(item) || fabs(item->valuedouble) > NUMBER_MOST ||
-        item->valuedouble != floor(item->valuedouble)) {
-        fail(m, "the schema's %s is not a whole number of at most 15 digits", name);
-        return otherwise;
-    }
-    return item->valuedouble;
+static void put_rule(struct schema_maker *m, const struct schema_memo *memo, const char *body)
+{
+    text_format(&m->out, "r%u ::= ", memo->rule);
+    text_put(&m->out, body);
+    text_put(&m->out, "\n");
 }
 
-static unsigned get_count(struct maker *m, const cJSON *schema, const char *name,
-                          unsigned otherwise)
+/* A name of a shared rule stands for itself. */
+static bool is_brief(const struct text *body)
 {
-    double value = get_number(m, schema, name, otherwise);
-
-    if (value < 0 || value > 60000) {
-        fail(m, "the schema's %s is beyond 60,000, or negative", name);
-        return otherwise;
-    }
-    return (unsigned)value;
+    return body->n < sizeof((struct schema_memo *)NULL)->brief &&
+           strspn(body->s, "abcdefghijklmnopqrstuvwxyz0") == body->n;
 }
 
-/* ---- kinds of values ------------------------------------------------------------------------ */
-
-static unsigned make_schema(struct maker *m, const cJSON *schema);
-
-static void put_string(struct maker *m, struct text *t, const cJSON *schema)
+static void make_rule(struct schema_maker *m, unsigned at, const struct conj *c, bool root)
 {
-    unsigned least = get_count(m, schema, "minLength", 0);
-    unsigned most = get_count(m, schema, "maxLength",
-                              least > GRAMMAR_STRING_MOST ? least : GRAMMAR_STRING_MOST);
+    struct text body = { 0 };
+    bool some = schema_put_alternatives(m, &body, c);
+    struct schema_memo *memo = &m->memos[at];
 
-    if (most < least) {
-        fail(m, "the schema's maxLength is below its minLength");
-    }
-    text_format(t, "\"\\\"\" char{%u,%u} \"\\\"\"", least, most);
-}
-
-static void put_integer(struct maker *m, struct text *t, const cJSON *schema)
-{
-    bool bounded = get(schema, "minimum") != NULL || get(schema, "maximum") != NULL;
-    double low = get_number(m, schema, "minimum", -NUMBER_MOST);
-    double high = get_number(m, schema, "maximum", NUMBER_MOST);
-
-    if (!bounded) {
-        text_put(t, "integer");
-    } else if (high < low) {
-        fail(m, "the schema's maximum is below its minimum");
-    } else if (!failed(m)) {
-        text_integers(t, (int64_t)low, (int64_t)high);
-    }
-}
-
-static void put_array(struct maker *m, struct text *t, const cJSON *schema)
-{
-    const cJSON *items = get(schema, "items");
-    unsigned least = get_count(m, schema, "minItems", 0), rule;
-    unsigned most = get_count(m, schema, "maxItems",
-                              least > GRAMMAR_ITEMS_MOST ? least : GRAMMAR_ITEMS_MOST);
-
-    if (most < least) {
-        fail(m, "the schema's maxItems is below its minItems");
-        return;
-    }
-    if (most == 0) {
-        text_put(t, "\"[]\"");
-        return;
-    }
-    text_put(t, "\"[\" ");
-    if (items == NULL) {
-        m->any = true;
-        text_format(t, "(any0 (comma any0){%u,%u})", least != 0 ? least - 1 : 0, most - 1);
+    m->out.failed = m->out.failed || body.failed;
+    if (schema_failed(m)) {
+        some = false;
+    } else if (!some) {
+        if (memo->used) { /* a NUL is in no text */
+            put_rule(m, memo, "\"\\x00\"");
+        }
+    } else if (is_brief(&body) && !root && !memo->used) {
+        snprintf(memo->brief, sizeof memo->brief, "%s", body.s);
     } else {
-        rule = make_schema(m, items);
-        text_format(t, "(r%u (comma r%u){%u,%u})", rule, rule, least != 0 ? least - 1 : 0,
-                    most - 1);
+        put_rule(m, memo, body.s);
     }
-    text_put(t, least == 0 ? "? \"]\"" : " \"]\"");
+    memo->rule = some ? memo->rule : SCHEMA_NEVER;
+    free(body.s);
 }
 
-static bool is_required(const cJSON *schema, const char *name)
+static bool put_memo(struct text *t, struct schema_memo *memo)
 {
-    const cJSON *item;
-
-    cJSON_ArrayForEach(item, get(schema, "required"))
-    {
-        if (cJSON_IsString(item) && strcmp(item->valuestring, name) == 0) {
-            return true;
-        }
+    memo->used = true;
+    if (memo->rule == SCHEMA_NEVER) {
+        return false;
     }
-    return false;
-}
-
-static void check_required(struct maker *m, const cJSON *schema)
-{
-    const cJSON *item;
-
-    cJSON_ArrayForEach(item, get(schema, "required"))
-    {
-        if (!cJSON_IsString(item) || get(get(schema, "properties"), item->valuestring) == NULL) {
-            fail(m, "the schema requires a property that it does not describe");
-        }
-    }
-}
-
-/* "name": value */
-static void put_property(struct maker *m, struct text *t, const cJSON *property, unsigned rule)
-{
-    cJSON *name = cJSON_CreateString(property->string);
-    char *printed = name != NULL ? cJSON_PrintUnformatted(name) : NULL;
-
-    if (printed == NULL) {
-        fail(m, "there is no memory for the schema");
+    if (memo->brief[0] != '\0') {
+        text_put(t, memo->brief);
     } else {
-        put_literal(t, printed);
-        text_format(t, " colon r%u", rule);
+        text_format(t, "r%u", memo->rule);
     }
-    cJSON_free(printed);
-    cJSON_Delete(name);
+    return true;
 }
 
-/* Which one comes first is one of those up to the first that is required; all after it have a comma. */
-static void put_object(struct maker *m, struct text *t, const cJSON *schema)
+static bool put_set(struct schema_maker *m, struct text *t, const struct conj *c, bool root)
 {
-    const cJSON *properties = get(schema, "properties"), *first, *p;
-    unsigned *rules, n = 0, i = 0, at;
-    bool some = false;
+    struct conj key = *c;
+    struct schema_memo *memo;
+    unsigned at;
 
-    check_required(m, schema);
-    if (properties == NULL || properties->child == NULL) {
-        m->any = m->any || properties == NULL;
-        text_put(t, properties == NULL ? "object0" : "\"{}\"");
-        return;
+    qsort(key.parts, key.n, sizeof key.parts[0], compare_parts);
+    memo = find_memo(m, &key);
+    if (memo != NULL) {
+        return put_memo(t, memo);
     }
-    rules = calloc((size_t)cJSON_GetArraySize(properties), sizeof *rules);
-    if (rules == NULL) {
-        fail(m, "there is no memory for the schema");
-        return;
+    if (m->nest == SCHEMA_NEST_MOST || m->n_rules + m->n_extra > SCHEMA_RULES_MOST ||
+        m->steps++ > SCHEMA_STEPS_MOST) {
+        schema_fail(m, "the schema is too deep, or too long");
+        return false;
     }
-    cJSON_ArrayForEach(p, properties)
-    {
-        rules[n++] = failed(m) ? 0 : make_schema(m, p);
+    at = add_memo(m, &key);
+    if (at == UINT_MAX) {
+        return false;
     }
-    text_put(t, "\"{\" (");
-    cJSON_ArrayForEach(first, properties)
-    {
-        text_put(t, i == 0 ? "" : " | ");
-        put_property(m, t, first, rules[i]);
-        at = ++i;
-        for (p = first->next; p != NULL && !failed(m); p = p->next, at++) {
-            text_put(t, " (comma ");
-            put_property(m, t, p, rules[at]);
-            text_put(t, is_required(schema, p->string) ? ")" : ")?");
-        }
-        some = is_required(schema, first->string);
-        if (some) {
-            break;
-        }
-    }
-    text_put(t, some ? ") \"}\"" : ")? \"}\"");
-    free(rules);
-}
-
-static void put_type(struct maker *m, struct text *t, const cJSON *schema, const char *type)
-{
-    if (strcmp(type, "string") == 0) {
-        put_string(m, t, schema);
-    } else if (strcmp(type, "integer") == 0) {
-        put_integer(m, t, schema);
-    } else if (strcmp(type, "number") == 0) {
-        if (get(schema, "minimum") != NULL || get(schema, "maximum") != NULL) {
-            fail(m, "minimum and maximum are known of integers only: type integer");
-        }
-        text_put(t, "number");
-    } else if (strcmp(type, "boolean") == 0) {
-        text_put(t, "(\"true\" | \"false\")");
-    } else if (strcmp(type, "null") == 0) {
-        text_put(t, "\"null\"");
-    } else if (strcmp(type, "array") == 0) {
-        put_array(m, t, schema);
-    } else if (strcmp(type, "object") == 0) {
-        put_object(m, t, schema);
-    } else {
-        fail(m, "no type of JSON is called %.40s", type);
-    }
-}
-
-static void put_types(struct maker *m, struct text *t, const cJSON *schema, const cJSON *types)
-{
-    const cJSON *type;
-
-    if (cJSON_IsString(types)) {
-        put_type(m, t, schema, types->valuestring);
-        return;
-    }
-    if (!cJSON_IsArray(types) || types->child == NULL) {
-        fail(m, "a schema's type is a text or a list of texts");
-        return;
-    }
-    cJSON_ArrayForEach(type, types)
-    {
-        if (!cJSON_IsString(type)) {
-            fail(m, "a schema's type is a text or a list of texts");
-            return;
-        }
-        text_put(t, type == types->child ? "" : " | ");
-        put_type(m, t, schema, type->valuestring);
-    }
-}
-
-/* ---- schemas -------------------------------------------------------------------------------- */
-
-static void put_each(struct maker *m, struct text *t, const cJSON *list, bool schemas)
-{
-    const cJSON *item;
-
-    if (!cJSON_IsArray(list) || list->child == NULL) {
-        fail(m, "enum, anyOf and oneOf are lists that are not empty");
-        return;
-    }
-    cJSON_ArrayForEach(item, list)
-    {
-        text_put(t, item == list->child ? "" : " | ");
-        if (schemas) {
-            text_format(t, "r%u", failed(m) ? 0 : make_schema(m, item));
-        } else {
-            put_value(m, t, item);
-        }
-    }
-}
-
-/* "#/$defs/name" and the like: the schema there. */
-static const cJSON *resolve(const struct maker *m, const char *ref)
-{
-    const cJSON *at = m->root;
-    char name[128];
-
-    if (ref[0] != '#') {
-        return NULL;
-    }
-    for (ref++; *ref == '/' && at != NULL;) {
-        size_t n = strcspn(++ref, "/");
-
-        if (n >= sizeof name) {
-            return NULL;
-        }
-        memcpy(name, ref, n);
-        name[n] = '\0';
-        at = get(at, name);
-        ref += n;
-    }
-    return *ref == '\0' ? at : NULL;
-}
-
-static unsigned make_ref(struct maker *m, const cJSON *ref)
-{
-    const cJSON *schema = cJSON_IsString(ref) ? resolve(m, ref->valuestring) : NULL;
-
-    if (schema == NULL) {
-        fail(m, "a $ref of the schema leads nowhere: it is \"#/$defs/NAME\" here");
-        return 0;
-    }
-    for (unsigned i = 0; i < m->n_refs; i++) {
-        if (m->refs[i].schema == schema) {
-            return m->refs[i].rule;
-        }
-    }
-    if (m->n_refs == REFS_MOST) {
-        fail(m, "more than 256 parts of the schema are referred to");
-        return 0;
-    }
-    m->refs[m->n_refs++] = (struct referred){ schema, m->n_rules };
-    return make_schema(m, schema);
-}
-
-static void put_schema(struct maker *m, struct text *t, const cJSON *schema)
-{
-    const cJSON *item;
-
-    if (cJSON_IsTrue(schema)) {
-        m->any = true;
-        text_put(t, "any0");
-        return;
-    }
-    if (!cJSON_IsObject(schema)) {
-        fail(m, "a schema is an object of JSON");
-        return;
-    }
-    check_keywords(m, schema);
-    if ((item = get(schema, "$ref")) != NULL) {
-        text_format(t, "r%u", make_ref(m, item));
-    } else if ((item = get(schema, "const")) != NULL) {
-        put_value(m, t, item);
-    } else if ((item = get(schema, "enum")) != NULL) {
-        put_each(m, t, item, false);
-    } else if ((item = get(schema, "anyOf")) != NULL || (item = get(schema, "oneOf")) != NULL) {
-        put_each(m, t, item, true);
-    } else if ((item = get(schema, "type")) != NULL) {
-        put_types(m, t, schema, item);
-    } else if (get(schema, "properties") != NULL) {
-        put_object(m, t, schema);
-    } else {
-        m->any = true;
-        text_put(t, "any0");
-    }
-}
-
-/* The rule of a schema, written after those that it needs. */
-static unsigned make_schema(struct maker *m, const cJSON *schema)
-{
-    unsigned rule = m->n_rules++;
-    struct text t = { 0 };
-
-    if (m->nest++ == NEST_MOST || rule > 1000) {
-        fail(m, "the schema is too deep, or too long");
-    } else {
-        put_schema(m, &t, schema);
-        text_format(&m->out, "r%u ::= ", rule);
-        text_put(&m->out, t.s != NULL ? t.s : "");
-        text_put(&m->out, "\n");
-        m->out.failed = m->out.failed || t.failed;
-    }
+    m->nest++;
+    make_rule(m, at, c, root);
     m->nest--;
-    free(t.s);
+    return put_memo(t, &m->memos[at]);
+}
+
+static bool put_value(struct schema_maker *m, struct text *t, const struct conj *c)
+{
+    if (schema_failed(m)) {
+        return false;
+    }
+    if (c->n == 0) {
+        m->any = true;
+        text_put(t, "any0");
+        return true;
+    }
+    return put_set(m, t, c, false);
+}
+
+/* ---- whole schemas ----------------------------------------------------------------------------- */
+
+/* What is too large for a grammar, or no schema, is looked at when the value is finished. */
+static void make_free(struct schema_maker *m, size_t before, unsigned rule, bool arguments)
+{
+    m->problem[0] = '\0';
+    m->out.n = before;
+    if (m->out.s != NULL) {
+        m->out.s[before] = '\0';
+    }
+    m->any = true;
+    text_format(&m->out, "r%u ::= %s\n", rule, arguments ? "object0" : "any0");
+    schema_note(m, m->root, "", true);
+}
+
+/* Returns the rule. */
+static unsigned make_root(struct schema_maker *m)
+{
+    static cJSON type = { .type = cJSON_String,
+                          .valuestring = (char *)"object",
+                          .string = (char *)"type" };
+    static const cJSON object = { .type = cJSON_Object, .child = &type };
+    bool arguments = m->schema->arguments, some;
+    struct conj all = { .n = 0 };
+    struct text name = { 0 };
+    size_t before = m->out.n;
+    unsigned rule;
+
+    some = schema_add(m, &all, m->root) && (!arguments || schema_add_part(m, &all, &object));
+    rule = m->n_rules;
+    if (some && all.n == 0) {
+        m->any = true;
+        m->n_rules++;
+        text_format(&m->out, "r%u ::= any0\n", rule);
+    } else if (some) {
+        some = put_set(m, &name, &all, true);
+    }
+    free(name.s);
+    if (schema_failed(m) && !m->out.failed && m->notes != NULL) {
+        rule = m->n_rules++;
+        make_free(m, before, rule, arguments);
+        return rule;
+    }
+    return some ? rule : GRAMMAR_NO_RULE;
+}
+
+static unsigned make_schema(struct schema_maker *m)
+{
+    cJSON *root = cJSON_ParseWithOpts(m->schema->text, NULL, true);
+    unsigned rule;
+
+    if (root == NULL) {
+        schema_fail(m, "the schema is no JSON");
+        return GRAMMAR_NO_RULE;
+    }
+    m->root = root;
+    m->n_memos = 0;
+    rule = make_root(m);
+    cJSON_Delete(root);
     return rule;
 }
 
-/* The rules of one schema; its own is m->n_rules before. */
-static void make_root(struct maker *m, const char *schema)
+enum err grammar_gbnf_of_schemas(const char *first, const struct grammar_schema *schemas,
+                                 unsigned n, unsigned *rules, struct grammar_notes *notes,
+                                 char **gbnf, char problem[GRAMMAR_PROBLEM_BYTES])
 {
-    cJSON *root = cJSON_ParseWithOpts(schema, NULL, true);
-
-    if (root == NULL) {
-        fail(m, "the schema is no JSON");
-        return;
-    }
-    m->root = root;
-    m->n_refs = 0;
-    m->refs[m->n_refs++] = (struct referred){ root, m->n_rules };
-    (void)make_schema(m, root);
-    cJSON_Delete(root);
-}
-
-enum err grammar_gbnf_of_schemas(const char *first, const char *const *schemas, unsigned n,
-                                 unsigned *rules, char **gbnf, char problem[GRAMMAR_PROBLEM_BYTES])
-{
-    struct maker *m = calloc(1, sizeof *m);
+    struct schema_maker m = { .problem = problem, .notes = notes, .put_value = put_value };
 
     *gbnf = NULL;
-    snprintf(problem, GRAMMAR_PROBLEM_BYTES, "there is no memory for the schema");
-    if (m == NULL) {
-        return ERR_BAD_ARGUMENT;
-    }
     problem[0] = '\0';
-    m->problem = problem;
-    text_put(&m->out, first);
-    for (unsigned i = 0; i < n && !failed(m); i++) {
-        rules[i] = m->n_rules;
-        make_root(m, schemas[i]);
+    text_put(&m.out, first);
+    for (unsigned i = 0; i < n && !schema_failed(&m); i++) {
+        m.index = i;
+        m.schema = &schemas[i];
+        rules[i] = make_schema(&m);
     }
-    text_shared(&m->out, m->any);
-    if (m->out.failed) {
-        fail(m, "the schema is too long");
+    text_shared(&m.out, m.any);
+    if (m.out.failed) {
+        schema_fail(&m, "the schema is too long");
     }
-    *gbnf = m->out.s;
-    free(m);
+    free(m.memos);
     if (problem[0] != '\0') {
-        free(*gbnf);
-        *gbnf = NULL;
+        free(m.out.s);
         return ERR_BAD_ARGUMENT;
     }
+    *gbnf = m.out.s;
     return ERR_OK;
 }
 
 enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
                                 char problem[GRAMMAR_PROBLEM_BYTES])
 {
+    const struct grammar_schema one = { .text = schema };
     unsigned rule; /* 0 */
+    enum err e = grammar_gbnf_of_schemas("root ::= r0\n", &one, 1, &rule, NULL, gbnf, problem);
 
-    return grammar_gbnf_of_schemas("root ::= r0\n", &schema, 1, &rule, gbnf, problem);
+    if (e == ERR_OK && rule == GRAMMAR_NO_RULE) {
+        free(*gbnf);
+        *gbnf = NULL;
+        snprintf(problem, GRAMMAR_PROBLEM_BYTES, "no value satisfies the schema");
+        e = ERR_BAD_ARGUMENT;
+    }
+    return e;
 }

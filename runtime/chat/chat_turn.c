@@ -45,6 +45,9 @@ static bool has_system(const struct ingot_chat *chat, const struct chat_turn *tu
     if (((chat->flags & INGOT_CHAT_SYSTEM_IN_USER) != 0) != inside) {
         return false;
     }
+    if (turn->instructed && !turn->first) {
+        return true;
+    }
     return (chat->flags & INGOT_CHAT_SYSTEM_LAST) != 0 ? !turn->past : turn->first;
 }
 
@@ -95,6 +98,9 @@ static void put_opening(struct parts *p, const struct chat_turn *turn)
     if (has_system(p->chat, turn, false)) {
         put_system(p, turn);
     }
+    if (turn->unspoken && !has_system(p->chat, turn, true)) {
+        return;
+    }
     put_string(p, INGOT_CHAT_USER_PREFIX);
     if (has_system(p->chat, turn, true)) {
         put_system(p, turn);
@@ -116,8 +122,10 @@ size_t chat_turn_parts(const struct ingot_chat *chat, const struct chat_turn *tu
     struct parts p = { chat, parts, 0 };
 
     put_opening(&p, turn);
-    put_plain(&p, turn->text, turn->bytes, INGOT_CHAT_TRIM_USER);
-    put_string(&p, INGOT_CHAT_USER_SUFFIX);
+    if (!turn->unspoken || has_system(chat, turn, true)) {
+        put_plain(&p, turn->text, turn->bytes, INGOT_CHAT_TRIM_USER);
+        put_string(&p, INGOT_CHAT_USER_SUFFIX);
+    }
     put_string(&p, INGOT_CHAT_REPLY_PREFIX);
     if (turn->past) {
         put_string(&p, INGOT_CHAT_PAST_START);

@@ -17,7 +17,10 @@ struct chat_turn {
     bool no_thinking;   /* where the template can say so */
     const char *system; /* (system_bytes) of the first turn; NULL: the template's own prompt */
     size_t system_bytes;
-    bool past; /* its reply is there already, without its thoughts */
+    bool
+        instructed; /* it has the system prompt although it is not the first, where a template has a place for one */
+    bool unspoken; /* a reply follows nothing that a person said */
+    bool past;     /* its reply is there already, without its thoughts */
 };
 
 /* Whether the section has a template at all. */

@@ -92,7 +92,9 @@ const checks = {
   async "errors as the package's own"() {
     const e = await refused("BadRequestError", 400, () => client.chat.completions.create(chat("x", { temperature: -1 })));
     must(e.param === "temperature" && e.type === "invalid_request_error", e);
-    await refused("NotFoundError", 404, () => client.chat.completions.create(chat("x", { model: "gpt-4" })));
+    await refused("NotFoundError", 404, () => client.models.retrieve("gpt-4"));
+    must((await client.models.retrieve(model)).id === `${model}.ingot` && (await client.models.retrieve(`${model}.ingot`)).object === "model", model);
+    must((await client.chat.completions.create(chat("x", { model: "gpt-4", max_tokens: 1 }))).model === `${model}.ingot`, "any name is the one model's");
     await refused("BadRequestError", 400, () => client.chat.completions.create(chat("x", { tools: [{ type: "function", function: { name: "a b" } }] })));
     await refused("AuthenticationError", 401, () => new OpenAI({ baseURL, apiKey: "wrong", maxRetries: 0 }).models.list());
   },

@@ -271,7 +271,7 @@ for t in threads:
 tap.ok(all(c == vectors[0] for c in company) and all(s == 200 and said(a) == want[PROMPTS[i % 10]] for i, (s, a) in results.items()),
        "embeddings between replies change none", results)
 tap.ok(server.ask(EMBED, {"input": "long " * 3000})[1]["error"]["code"] == "context_length_exceeded" and
-       all(server.ask(EMBED, b)[1]["error"]["param"] == p for b, p in (({}, "input"), ({"input": ""}, "input"), ({"input": [1, 2]}, "input"),
+       all(server.ask(EMBED, b)[1]["error"]["param"] == p for b, p in (({}, "input"), ({"input": ""}, "input"), ({"input": [1, 1 << 30]}, "input"), ({"input": [1, "a"]}, "input"), ({"input": "x", "dimensions": 1 << 16}, "dimensions"),
            ({"input": ["x"] * 300}, "input"), ({"input": "x", "encoding_format": "hex"}, "encoding_format"), ({"input": "x", "stream": True}, "stream"))),
        "what is no text to embed")
 
@@ -279,15 +279,15 @@ tap.ok(server.ask(EMBED, {"input": "long " * 3000})[1]["error"]["code"] == "cont
 for path, body, want_status, param in (
         (CHAT, "{", 400, None), (CHAT, "[]", 400, None), (CHAT, {}, 400, "messages"), (TEXT, {}, 400, "prompt"), (TEXT, {"prompt": ""}, 400, "prompt"),
         (CHAT, chat("x", temperature="hot"), 400, "temperature"), (CHAT, chat("x", temperature=-1), 400, "temperature"),
-        (CHAT, chat("x", top_p=0), 400, "top_p"), (CHAT, chat("x", max_tokens=1.5), 400, "max_tokens"), (CHAT, chat("x", n=9), 400, "n"), (CHAT, chat("x", n=0), 400, "n"),
+        (CHAT, chat("x", top_p=2), 400, "top_p"), (CHAT, chat("x", max_tokens=1.5), 400, "max_tokens"), (CHAT, chat("x", n=9), 400, "n"), (CHAT, chat("x", n=0), 400, "n"),
         (CHAT, chat("x", logprobs=3), 400, "logprobs"), (CHAT, chat("x", top_logprobs=2), 400, "top_logprobs"), (CHAT, chat("x", logprobs=True, top_logprobs=6), 400, "top_logprobs"),
         (TEXT, {"prompt": "x", "logprobs": 6}, 400, "logprobs"),
         (CHAT, chat("x", stop=["a", "b", "c", "d", "e"]), 400, "stop"), (CHAT, chat("x", stop=""), 400, "stop"), (CHAT, chat("x", nonsense=1), 400, "nonsense"),
-        (CHAT, chat("x", tools=[{"type": "function"}]), 400, "tools"), (CHAT, chat("x", model="gpt-4"), 404, "model"),
+        (CHAT, chat("x", tools=[{"type": "function"}]), 400, "tools"), (CHAT, chat("x", model=4), 400, "model"),
         (CHAT, chat("x", messages=[{"role": "assistant", "content": "x"}]), 400, "messages"), (CHAT, chat("x", messages=[]), 400, "messages"),
         (CHAT, chat("x", messages=[{"role": "user", "content": [{"type": "image_url"}]}]), 400, "messages"),
         (CHAT, chat("x", response_format={"type": "xml"}), 400, "response_format"), (CHAT, chat("x", grammar="root ::= ("), 400, "grammar"),
-        (CHAT, chat("x", response_format={"type": "json_schema", "json_schema": {"schema": {"type": "object", "magic": 1}}}), 400, "response_format"),
+        (CHAT, chat("x", response_format={"type": "json_schema", "json_schema": {"strict": True, "schema": {"type": "string", "pattern": "(?<=a)b"}}}), 400, "response_format"),
         (CHAT, chat("long " * 3000), 400, None), (CHAT, chat("long " * 3000, stream=True), 400, None), (CHAT, '{"messages":[{"role":"user","content":"a\\u0000b"}]}', 400, None),
         (CHAT, b'{"messages":[{"role":"user","content":"\xff"}]}', 400, None), (CHAT, " " * (1 << 20) + "{}", 413, None), ("/nosuch", "{}", 404, None)):
     status, a = server.ask(path, body)
@@ -296,6 +296,43 @@ for path, body, want_status, param in (
 tap.ok(server.ask(CHAT, " ")[0] == 400 and server.ask("/nosuch")[0] == 404 and server.ask(CHAT)[0] == 405 and server.ask("/health", "x")[0] in (404, 405),
        "no body, no such page, another method")
 tap.ok(server.ask(CHAT, chat("x", x_note=[1], user="me", presence_penalty=0, logprobs=False, seed=None, max_tokens=1))[0] == 200, "fields that ask for nothing")
+
+# What a schema has and the grammar does not hold is checked, and made again; what never comes is an error.
+def held(schema, **more):
+    return server.ask(CHAT, chat("Set the light.", response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}, **more))
+
+
+odd = {"type": "array", "items": {"enum": [1, 2, 3]}, "minItems": 2, "maxItems": 2, "uniqueItems": True}
+got = [held(odd, temperature=1.5, seed=i) for i in range(12)]
+tap.ok(all(s == 200 and len(set(json.loads(said(a)))) == 2 and "/uniqueItems" in a["warnings"][0] or s == 500 and a["error"]["code"] == "schema_not_satisfied" for s, a in got) and
+       sum(s == 200 for s, a in got) > 8, "a reply that its schema refuses is made again", got)
+status, a = held({"type": "integer", "minimum": 0, "maximum": 9, "not": {"minimum": 0}}, temperature=0)
+tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied" and "/not of its schema" in a["error"]["message"] and "4 tries" in a["error"]["message"], "what never comes is an error", a)
+rows, last = events(held(odd, temperature=1.5, seed=5, stream=True)[1])
+streamed = "".join(r["choices"][0]["delta"].get("content", "") for r in rows if r.get("choices"))
+tap.ok(last == "[DONE]" and len(set(json.loads(streamed))) == 2 and "/uniqueItems" in rows[-1]["warnings"][0], "and so in a stream", rows)
+calls = [{"type": "function", "function": {"name": n, "parameters": {"type": "object", "properties": {"v": {"enum": [1, 2]}}, "required": ["v"]}}} for n in ("one", "two")]
+rows, last = events(server.ask(CHAT, chat("Light, please.", tools=calls, tool_choice="required", parallel_tool_calls=True, temperature=1.5, seed=3, max_tokens=150, stream=True))[1])
+parts = [c for r in rows if r.get("choices") for c in r["choices"][0]["delta"].get("tool_calls", [])]
+whole = {i: "".join(p["function"].get("arguments", "") for p in parts if p["index"] == i) for i in {p["index"] for p in parts}}
+tap.ok(len(whole) > 1 and all(json.loads(w)["v"] in (1, 2) for w in list(whole.values())[:-1]) and len({p["id"] for p in parts if "id" in p}) == len(whole), "several calls in a stream", rows)
+
+# Several prompts, tokens, dimensions.
+status, a = server.ask(TEXT, {"prompt": ["Once upon", "The sun"], "max_tokens": 4, "temperature": 0, "n": 2})
+alone = [server.ask(TEXT, {"prompt": p, "max_tokens": 4, "temperature": 0})[1] for p in ("Once upon", "The sun")]
+tap.ok(status == 200 and [c["index"] for c in a["choices"]] == [0, 1, 2, 3] and [c["text"] for c in a["choices"]] == [alone[i // 2]["choices"][0]["text"] for i in range(4)] and
+       a["usage"]["prompt_tokens"] == sum(b["usage"]["prompt_tokens"] for b in alone) and a["usage"]["completion_tokens"] == 16, "a choice for each prompt and each n", a)
+status, a = server.ask(TEXT, {"prompt": [[5, 9], [7, 8, 9]], "max_tokens": 2, "temperature": 0})
+tap.ok(status == 200 and len(a["choices"]) == 2 and a["usage"]["prompt_tokens"] == 5 and server.ask(TEXT, {"prompt": [5, 9], "max_tokens": 2})[1]["usage"]["prompt_tokens"] == 2, "prompts of tokens", a)
+status, a = server.ask(TEXT, {"prompt": [5, 1 << 20], "max_tokens": 2})
+tap.ok(status == 400 and a["error"]["param"] == "prompt" and "1048576" in a["error"]["message"], "a token that the model has not got", a)
+status, a = server.ask(EMBED, {"input": [[5, 9], [7]], "dimensions": 8})
+whole = server.ask(EMBED, {"input": [5, 9]})[1]["data"][0]["embedding"]
+scale = sum(x * x for x in whole[:8]) ** 0.5
+tap.ok(status == 200 and [len(d["embedding"]) for d in a["data"]] == [8, 8] and all(abs(x - y / scale) < 1e-5 for x, y in zip(a["data"][0]["embedding"], whole)),
+       "embeddings of tokens, cut to the length 1", a)
+tap.ok(server.ask("/v1/models/" + os.path.basename(DEMO))[1]["object"] == "model" and server.ask("/v1/models/" + os.path.basename(DEMO)[:-6])[1]["owned_by"] == "ingot" and
+       server.ask("/v1/models/gpt-4")[1]["error"]["code"] == "model_not_found", "one model by its name")
 
 # Pages of other sites, and names that were turned to this computer.
 own = f"127.0.0.1:{server.port}"

@@ -3,6 +3,7 @@
 #include <cjson/cJSON.h>
 
 #include "host/serve_call.h"
+#include "host/serve_hold.h"
 #include "host/serve_request.h"
 #include "tests/unit/grammar/compiled.h"
 
@@ -28,7 +29,7 @@ static bool ask(const char *messages, const char *more)
 {
     static const struct serve_defaults defaults = { .model = "m", .sampler = { .repeat = 1 } };
     const char *why = "";
-    char body[4096];
+    char body[8192];
 
     serve_request_free(&request);
     problem = (struct serve_error){ .status = 0 };
@@ -119,9 +120,9 @@ static void check_refused(void)
                    "{\"type\":\"string\"}}}]",
                    "tools") &&
            refused(USER,
-                   "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"a\",\"parameters\":"
-                   "{\"type\":\"object\",\"magic\":1}}}]",
-                   "tools"),
+                   "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"a\",\"magic\":1}}]",
+                   "tools") &&
+           strstr(problem.text, "magic") != NULL,
        "functions that are none");
     OK(refused(USER, "\"tool_choice\":\"required\"", "tool_choice") &&
            refused(USER, "\"tools\":" TOOLS ",\"tool_choice\":\"sometimes\"", "tool_choice") &&
@@ -131,8 +132,8 @@ static void check_refused(void)
                    "tool_choice"),
        "choices that are none");
     OK(refused(USER, "\"tools\":" TOOLS ",\"grammar\":\"a|b\"", "tools") &&
-           refused(USER, "\"response_format\":{\"type\":\"json_object\"},\"tools\":" TOOLS,
-                   "tools"),
+           refused(USER, "\"response_format\":{\"type\":\"json_object\"},\"grammar\":\"a|b\"",
+                   "response_format"),
        "another grammar");
     snprintf(messages, sizeof messages, "%s%s", called,
              "{\"role\":\"tool\",\"tool_call_id\":\"z\",\"content\":\"x\"}");
@@ -140,10 +141,231 @@ static void check_refused(void)
            refused("{\"role\":\"tool\",\"tool_call_id\":\"a\",\"content\":\"x\"}", "\"n\":1",
                    "messages"),
        "what no call gave");
-    OK(refused(USER ",{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":"
-                    "\"now\",\"arguments\":\"noon\"}}]}," USER,
-               "\"n\":1", "messages"),
-       "arguments that are no JSON");
+}
+
+#define NUMBER \
+    "{\"type\":\"object\",\"properties\":{\"sum\":{\"type\":\"integer\"}},\"required\":[\"sum\"]," \
+    "\"additionalProperties\":false}"
+#define FORMAT \
+    "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\",\"schema\":" NUMBER \
+    "}}"
+
+/* A call or the answer, and never anything else. */
+static void check_formats(void)
+{
+    OK(ask(USER, FORMAT ",\"tools\":" TOOLS) && request.may_call && matches("{\"sum\":4}") &&
+           matches(CALL("now", "{}")) && !matches("Hello") && !matches("") &&
+           !matches("{\"sum\":4}" CALL("now", "{}")),
+       "functions beside a format");
+    OK(ask(USER, FORMAT ",\"tools\":" TOOLS ",\"tool_choice\":\"required\"") &&
+           !matches("{\"sum\":4}") && matches(CALL("now", "{}")),
+       "a call that has to come leaves no room for the format");
+    OK(ask(USER, FORMAT ",\"tools\":" TOOLS ",\"tool_choice\":\"none\"") && !request.may_call &&
+           matches("{\"sum\":4}") && !matches(CALL("now", "{}")),
+       "without calls the format alone");
+    OK(ask(USER, "\"response_format\":{\"type\":\"json_object\"},\"tools\":" TOOLS) &&
+           matches("{\"a\":[1]}") && matches(CALL("now", "{}")) && !matches("x"),
+       "any object, or a call");
+    OK(ask(USER, "\"response_format\":{\"type\":\"json_object\",\"schema\":" NUMBER "}") &&
+           matches("{\"sum\":4}") && !matches("{\"a\":1}"),
+       "json_object with a schema");
+    OK(ask(USER, "\"response_format\":{\"type\":\"json_schema\",\"schema\":" NUMBER "}") &&
+           matches("{\"sum\":4}") && !matches("{\"a\":1}") &&
+           ask(USER, "\"json_schema\":" NUMBER) && matches("{\"sum\":4}") && !matches("{\"a\":1}"),
+       "a schema beside the type, and a field of its own");
+    OK(ask(USER, "\"response_format\":{\"type\":\"text\"}") && request.grammar == NULL &&
+           refused(USER, "\"response_format\":{\"type\":\"json_object\",\"schema_\":{}}",
+                   "response_format") &&
+           strstr(problem.text, "schema_") != NULL &&
+           refused(USER, "\"response_format\":{\"type\":\"json_schema\"}", "response_format"),
+       "members that nobody knows");
+}
+
+static void check_choices(void)
+{
+    OK(ask(USER,
+           "\"tools\":" TOOLS ",\"tool_choice\":{\"type\":\"allowed_tools\",\"allowed_tools\":"
+           "{\"mode\":\"required\",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":"
+           "\"now\"}},{\"type\":\"function\",\"name\":\"level\"}]}}") &&
+           matches(CALL("now", "{}")) && matches(CALL("level", "{\"to\":1}")) &&
+           !matches(CALL("light", "{\"on\":true}")) && !matches("x"),
+       "allowed_tools that are required");
+    OK(ask(USER,
+           "\"tools\":" TOOLS ",\"tool_choice\":{\"type\":\"allowed_tools\",\"mode\":\"auto\","
+           "\"tools\":[{\"type\":\"function\",\"name\":\"now\"}]}") &&
+           matches(CALL("now", "{}")) && !matches(CALL("level", "{\"to\":1}")) && matches("x"),
+       "allowed_tools that may be called");
+    OK(ask(USER, "\"tools\":" TOOLS ",\"tool_choice\":{\"type\":\"function\",\"name\":\"now\"}") &&
+           matches(CALL("now", "{}")) && !matches("x") &&
+           ask(USER, "\"tools\":" TOOLS ",\"tool_choice\":\"any\"") && !matches("x") &&
+           ask(USER, "\"tools\":" TOOLS ",\"tool_choice\":{\"type\":\"required\"}") &&
+           !matches("x"),
+       "other forms of the same");
+    OK(ask(USER, "\"tools\":" TOOLS ",\"parallel_tool_calls\":true") &&
+           matches(CALL("now", "{}") "\n" CALL("level", "{\"to\":1}")) &&
+           ask(USER, "\"tools\":" TOOLS ",\"parallel_tool_calls\":false") &&
+           !matches(CALL("now", "{}") "\n" CALL("now", "{}")),
+       "several calls where they are asked for");
+    OK(ask(USER,
+           "\"tools\":[{\"type\":\"function\",\"name\":\"flat\",\"parameters\":{\"properties\":"
+           "{\"a\":{\"type\":\"null\"}}}}]") &&
+           matches(CALL("flat", "{\"a\":null}")) && !matches(CALL("flat", "{\"a\":1}")),
+       "a function's members beside its type; parameters without a type");
+}
+
+/* One keyword of one function refuses nothing. */
+static void check_keywords(void)
+{
+    static const char tools[] =
+        "\"tools\":[" NOW
+        ",{\"type\":\"function\",\"function\":{\"name\":\"search\",\"parameters\":{"
+        "\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\",\"exclusiveMinimum\":0},\"f\":{"
+        "\"type\":\"object\",\"properties\":{\"id\":{\"not\":{\"type\":\"null\"}}}},\"p\":{\"type\":"
+        "\"string\",\"pattern\":\"(?<=a)b\"}}}}},{\"type\":\"function\",\"function\":{\"name\":\"never\","
+        "\"parameters\":{\"type\":\"object\",\"properties\":{\"a\":false},\"required\":[\"a\"]}}}]";
+    static const struct serve_text good = { .bytes = (char *)CALL("search", "{\"f\":{\"id\":1}}"),
+                                            .n = sizeof CALL("search", "{\"f\":{\"id\":1}}") - 1 },
+                                   bad = { .bytes = (char *)CALL("search", "{\"f\":{\"id\":null}}"),
+                                           .n = sizeof CALL("search", "{\"f\":{\"id\":null}}") -
+                                                1 };
+    char why[200];
+
+    OK(ask(USER, tools) && matches(CALL("now", "{}")) && matches(CALL("search", "{\"n\":1}")) &&
+           !matches(CALL("search", "{\"n\":0}")) && !matches(CALL("never", "{}")),
+       "what a grammar holds is held");
+    OK(strstr(serve_text_shown(&request.warnings),
+              "\"tools, function search: /properties/f/properties/id/not is not held by the "
+              "grammar; the finished reply is checked against it\"") != NULL &&
+           strstr(request.warnings.bytes,
+                  "function search: /properties/p/pattern is not held by the grammar, and not "
+                  "checked either") != NULL &&
+           strstr(request.warnings.bytes, "function never: no arguments") != NULL,
+       "the rest is named: %s", serve_text_shown(&request.warnings));
+    OK(serve_check_reply(&request, &good, why, sizeof why) &&
+           !serve_check_reply(&request, &bad, why, sizeof why) &&
+           strcmp(why, "the call of search: /properties/f/properties/id/not of its schema does not "
+                       "hold") == 0,
+       "and checked: %s", why);
+    OK(ask(USER,
+           "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\",\"schema\":"
+           "{\"type\":\"string\",\"pattern\":\"(?<=a)b\"}}}") &&
+           request.warnings.n != 0 &&
+           refused(
+               USER,
+               "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\","
+               "\"strict\":true,\"schema\":{\"properties\":{\"x\":{\"type\":\"string\",\"pattern\":"
+               "\"(?<=a)b\"}}}}}",
+               "response_format") &&
+           strstr(problem.text, "/properties/x/pattern") != NULL,
+       "strict: %s", problem.text);
+}
+
+/* Forty functions with twenty numbers each: more than a grammar has room for. */
+static void check_many(void)
+{
+    struct serve_text body = { .n = 0 };
+    const struct serve_defaults defaults = { .model = "m", .sampler = { .repeat = 1 } };
+
+    (void)serve_text_say(&body, "{\"messages\":[" USER "],\"tools\":[");
+    for (unsigned i = 0; i < 40; i++) {
+        (void)serve_text_say(
+            &body,
+            "%s{\"type\":\"function\",\"function\":{\"name\":\"f%u\",\"parameters\":{"
+            "\"type\":\"object\",\"properties\":{",
+            i != 0 ? "," : "", i);
+        for (unsigned j = 0; j < 20; j++) {
+            (void)serve_text_say(&body, "%s\"long_name_%u_%u\":{\"type\":\"number\"}",
+                                 j != 0 ? "," : "", i, j);
+        }
+        (void)serve_text_say(&body, "}}}}");
+    }
+    (void)serve_text_say(&body, "]}");
+    serve_request_free(&request);
+    problem = (struct serve_error){ .status = 0 };
+    OK(serve_request_read(&request, SERVE_CHAT, body.bytes, body.n, &defaults, &problem) &&
+           request.n_checked != 0 && request.n_checked < 40 && request.warnings.n != 0,
+       "functions too large for one grammar: %u are checked afterwards %s", request.n_checked,
+       problem.text);
+    serve_text_free(&body);
+}
+
+/* Histories that other servers and models made. */
+static void check_histories(void)
+{
+    static const char *const arguments[][2] = { { "\"\"", "{}" },
+                                                { "null", "{}" },
+                                                { "\"{\\\"a\\\": 7, \\\"b\"", "{\"a\": 7, \"b" },
+                                                { "\"null\"", "null" },
+                                                { "\"noon\"", "noon" },
+                                                { "{\"a\":1}", "{\"a\":1}" } };
+    char messages[600], want[200];
+
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) {
+        snprintf(
+            messages, sizeof messages,
+            USER
+            ",{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"a\",\"type\":"
+            "\"function\",\"function\":{\"name\":\"now\",\"arguments\":%s}}]},{\"role\":\"tool\","
+            "\"tool_call_id\":\"a\",\"content\":null}",
+            arguments[i][0]);
+        snprintf(want, sizeof want,
+                 SERVE_CALL_MARK SERVE_CALL_NAME "now" SERVE_CALL_ARGUMENTS "%s" SERVE_CALL_END,
+                 arguments[i][1]);
+        OK(ask(messages, "\"n\":1") && strcmp(request.turns[0].reply.bytes, want) == 0,
+           "arguments %s", arguments[i][0]);
+    }
+    OK(ask(USER
+           ",{\"role\":\"assistant\",\"content\":\"a\"},{\"role\":\"developer\",\"content\":\"Be short.\"}," USER,
+           "\"n\":1") &&
+           request.n_turns == 2 && request.turns[1].instructed &&
+           strcmp(request.turns[1].system.bytes, "Be short.") == 0 && !request.has_system,
+       "instructions in the middle");
+    OK(ask("{\"role\":\"assistant\",\"content\":\"Hi!\"}," USER, "\"n\":1") &&
+           request.n_turns == 2 && !request.turns[0].spoken && request.turns[1].spoken,
+       "a greeting before anybody asks");
+    OK(ask(USER ",{\"role\":\"assistant\",\"content\":null,\"refusal\":\"No.\"}," USER,
+           "\"n\":1") &&
+           strcmp(request.turns[0].reply.bytes, "No.") == 0 &&
+           ask(USER
+               ",{\"role\":\"assistant\",\"content\":[{\"type\":\"refusal\",\"refusal\":\"No.\"}]}," USER,
+               "\"n\":1") &&
+           strcmp(request.turns[0].reply.bytes, "No.") == 0,
+       "a refusal is what the assistant said");
+    OK(ask("{\"role\":\"user\",\"content\":\"cut \\udc4d, \\ud83d, \\ud83d\\ude00 \\\\ud83d\"}",
+           "\"n\":1") &&
+           strcmp(request.turns[0].user.bytes,
+                  "cut \xef\xbf\xbd, \xef\xbf\xbd, \xf0\x9f\x98\x80 \\ud83d") == 0,
+       "halves of surrogate pairs");
+    OK(refused(USER ",{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":{}}]}",
+               "\"n\":1", "messages") &&
+           strstr(problem.text, "messages[1]") != NULL && strstr(problem.text, "image_url") != NULL,
+       "which message is wrong: %s", problem.text);
+}
+
+static void check_fields(void)
+{
+    OK(ask(USER,
+           "\"service_tier\":\"auto\",\"verbosity\":\"low\",\"safety_identifier\":\"u\",\"modalities\":"
+           "[\"text\"],\"prompt_cache_key\":\"k\",\"cache_prompt\":true,\"function_call\":\"none\","
+           "\"reasoning_effort\":\"low\",\"stream_options\":{\"include_obfuscation\":false}") &&
+           !request.no_thinking && ask(USER, "\"reasoning_effort\":\"none\"") &&
+           request.no_thinking,
+       "hints");
+    OK(ask(USER, "\"seed\":-1") && !request.seeded && ask(USER, "\"seed\":-7") && request.seeded &&
+           request.sampler.seed == (uint64_t)-7 && ask(USER, "\"seed\":9223372036854775807") &&
+           ask(USER, "\"seed\":18446744073709551615") && request.seeded &&
+           refused(USER, "\"seed\":1.5", "seed") &&
+           strcmp(problem.text, "seed has to be a whole number of 64 bits") == 0,
+       "seeds of 64 bits: %s", problem.text);
+    OK(ask(USER,
+           "\"top_p\":0,\"top_k\":-1,\"repetition_penalty\":1,\"max_tokens\":-1,\"min_p\":0") &&
+           request.n == 0 && request.sampler.top_k == 0 &&
+           refused(USER, "\"max_tokens\":0", "max_tokens") &&
+           refused(USER, "\"unheard_of\":1", "unheard_of") &&
+           strstr(problem.text, "unheard_of") != NULL &&
+           refused(USER, "\"stream_options\":{\"odd\":1}", "stream_options") &&
+           strstr(problem.text, "odd") != NULL,
+       "values that are neutral, and names in errors: %s", problem.text);
 }
 
 static void check_found(void)
@@ -162,6 +384,14 @@ static void check_found(void)
     OK(!c.found && c.content == 2, "what may begin a call waits");
     serve_call_find(&c, "Hi <tool", 8, true);
     OK(!c.found && c.content == 8, "until the reply has ended");
+    {
+        static const char two[] = "A " CALL("now", "{}") "\n" CALL("level", "{\"to\": 1}");
+
+        serve_call_find(&c, two, strlen(two), true);
+        OK(c.whole && serve_call_next(&c, two, strlen(two)) && c.name_bytes == 5 && c.whole &&
+               c.content == 1 && !serve_call_next(&c, two, strlen(two)),
+           "one call after the other");
+    }
 }
 
 int main(void)
@@ -169,6 +399,12 @@ int main(void)
     check_texts();
     check_prompt();
     check_refused();
+    check_formats();
+    check_choices();
+    check_keywords();
+    check_many();
+    check_histories();
+    check_fields();
     check_found();
     serve_request_free(&request);
     return tap_done();

@@ -1,0 +1,220 @@
+/* Between the files that make GBNF of a JSON Schema, and that check finished JSON against one. Host only.
+ *
+ * A value has to satisfy a set of schemas at once: that of its place and all that it refers to, or that allOf names. struct
+ * conj is such a set. Each set becomes one rule. */
+#ifndef INGOT_FLASH_IMAGE_SCHEMA_H
+#define INGOT_FLASH_IMAGE_SCHEMA_H
+
+#include <limits.h>
+
+#include <cjson/cJSON.h>
+
+#include "flash_image/grammar/grammar_compile.h"
+#include "flash_image/grammar/json_schema_private.h"
+
+enum {
+    SCHEMA_PARTS_MOST = 32,  /* schemas that hold together */
+    SCHEMA_NEST_MOST = 64,   /* values in values */
+    SCHEMA_LEAVES_MOST = 96, /* alternatives of one place, after all anyOf and oneOf */
+    SCHEMA_STEPS_MOST = 20000,
+    SCHEMA_RULES_MOST = 1200,
+};
+#define SCHEMA_NEVER UINT_MAX
+
+enum {
+    TYPE_NULL = 1,
+    TYPE_BOOLEAN = 2,
+    TYPE_FRACTION = 4, /* numbers that are not whole */
+    TYPE_INTEGER = 8,
+    TYPE_STRING = 16,
+    TYPE_ARRAY = 32,
+    TYPE_OBJECT = 64,
+    TYPE_ALL = 127
+};
+
+struct conj {
+    const cJSON *parts[SCHEMA_PARTS_MOST];
+    unsigned n;
+};
+
+struct schema_memo {
+    struct conj c;  /* in the order of their addresses */
+    unsigned rule;  /* SCHEMA_NEVER: no value satisfies it */
+    char brief[24]; /* in place of the rule; "": the rule */
+    bool used;      /* while it is made */
+};
+
+struct schema_maker {
+    const cJSON *root;
+    const struct grammar_schema *schema;
+    unsigned index;                         /* of that among the caller's */
+    struct text out;                        /* rules that are finished */
+    unsigned n_rules, n_extra, nest, steps; /* n_extra: rules that are parts of others' */
+    struct schema_memo *memos;              /* of this root */
+    unsigned n_memos, memos_room;
+    bool any;
+    char *problem;
+    struct grammar_notes *notes;
+    /* What a value that satisfies all of c looks like: a rule's name, or a short expression, into t. False: no value does; t is
+     * as it was. */
+    bool (*put_value)(struct schema_maker *m, struct text *t, const struct conj *c);
+};
+
+/* ---- schema_sets.c ---- */
+
+static inline const cJSON *schema_get(const cJSON *schema, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(schema, name);
+}
+
+bool schema_failed(const struct schema_maker *m);
+__attribute__((format(printf, 2, 3))) void schema_fail(struct schema_maker *m, const char *format,
+                                                       ...);
+/* The grammar does not hold a keyword of a schema. checked: schema_accepts() looks at it. */
+void schema_note(struct schema_maker *m, const cJSON *schema, const char *keyword, bool checked);
+
+/* A keyword that is not what it has to be; where notes are wanted one of them, else an error. */
+void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *keyword,
+                       const char *problem);
+/* Whether a keyword restricts by itself, and is no choice among schemas. */
+bool schema_restricts(const char *keyword);
+
+/* Add a schema, with what it refers to; true and {} add nothing. False: it is false, or there is no room. */
+bool schema_add(struct schema_maker *m, struct conj *c, const cJSON *schema);
+/* The schema itself, once. False: there is no room. */
+bool schema_add_part(struct schema_maker *m, struct conj *c, const cJSON *schema);
+
+/* The types that all of c allow. */
+unsigned schema_types(struct schema_maker *m, const struct conj *c);
+
+/* ---- schema_choices.c, schema_shape.c, schema_strings.c, schema_numbers.c, schema_arrays.c, schema_objects.c ---- */
+
+/* The alternatives of a set. False: there are none. */
+bool schema_put_alternatives(struct schema_maker *m, struct text *t, const struct conj *c);
+/* The same without its anyOf, oneOf and if. */
+bool schema_put_plain(struct schema_maker *m, struct text *t, const struct conj *c);
+/* Whether no value that the grammar writes satisfies both. */
+bool schema_are_disjoint(struct schema_maker *m, const struct conj *a, const struct conj *b);
+
+bool schema_put_string(struct schema_maker *m, struct text *t, const struct conj *c);
+/* A member's name with its quotes: none of `names` (n), and one that satisfies c. patterns (n_patterns): each matches, or
+ * does not where absent[i]. */
+struct schema_names {
+    const char *const *names;
+    unsigned n;
+    const char *const *patterns;
+    const bool *absent;
+    unsigned n_patterns;
+};
+bool schema_put_name(struct schema_maker *m, struct text *t, const struct conj *c,
+                     const struct schema_names *names);
+bool schema_put_number(struct schema_maker *m, struct text *t, const struct conj *c,
+                       unsigned types);
+/* ---- schema_decimals.c ---- */
+
+enum { DECIMAL_DIGITS = 15 /* after the point */ };
+#define DECIMAL_WHOLE_MOST 999999999999999.0 /* of GRAMMAR_DIGITS_MOST digits */
+
+/* A bound from 0 on: digits before and after the point. */
+struct decimal {
+    double whole;
+    char digits[DECIMAL_DIGITS + 1]; /* without zeros at the end */
+};
+
+/* False: the value, from 0 on, has more digits than are written here, or is too large. */
+bool decimal_of(double value, struct decimal *d);
+
+/* The numbers low .. high (low <= high) without a sign, with up to `most` digits after the point; above and below: the bounds themselves
+ * are out. False: there are none. */
+bool decimal_put(struct text *t, const struct decimal *low, bool above, const struct decimal *high,
+                 bool below, unsigned most);
+
+/* ---- schema_arrays.c, schema_objects.c ---- */
+
+bool schema_put_array(struct schema_maker *m, struct text *t, const struct conj *c);
+bool schema_put_object(struct schema_maker *m, struct text *t, const struct conj *c);
+/* What a member of that name has to satisfy. False: it cannot be there. */
+bool schema_member(struct schema_maker *m, const struct conj *c, const char *name,
+                   struct conj *value);
+/* Whether an object of the grammar may have the member, or has it always. */
+bool schema_writes_member(const struct conj *c, const char *name);
+bool schema_requires_member(const struct conj *c, const char *name);
+/* The values of enum and const; NULL: any. *one: it is a const, and no list. */
+const cJSON *schema_values(const struct conj *c, bool *one);
+
+/* ---- schema_others.c ---- */
+
+/* The schema of members that neither properties nor patternProperties describe; NULL: any. */
+const cJSON *schema_others(const cJSON *schema);
+/* propertyNames and the name. */
+bool schema_may_be_named(struct schema_maker *m, const struct conj *c, const char *name);
+struct schema_others {
+    struct text members; /* "name" colon value, with bars; empty: there are none */
+    bool some;
+};
+/* Those of c that are none of taken (n_taken); o->members: the caller frees it. */
+void schema_put_others(struct schema_maker *m, struct schema_others *o, const struct conj *c,
+                       const char *const *taken, unsigned n_taken);
+
+/* ---- schema_strings.c ---- */
+
+/* The largest of a count (minLength and the like) or the smallest (maxLength); `otherwise` where no part has it. */
+unsigned schema_most(struct schema_maker *m, const struct conj *c, const char *name,
+                     unsigned otherwise);
+unsigned schema_least(struct schema_maker *m, const struct conj *c, const char *name,
+                      unsigned otherwise);
+
+/* A value, or a text, as JSON writes it, as a text of GBNF. */
+void schema_put_literal(struct schema_maker *m, struct text *t, const cJSON *value);
+void schema_put_text(struct schema_maker *m, struct text *t, const char *s);
+
+/* ---- schema_ref.c ---- */
+
+/* What a $ref (or $dynamicRef) of the schema `from` leads to; NULL: nowhere in this document. */
+const cJSON *schema_resolve(const cJSON *root, const cJSON *from, const char *ref);
+/* The JSON Pointer of a value of the document. */
+void schema_put_path(const cJSON *root, const cJSON *at, struct text *out);
+
+/* ---- schema_pattern.c: regular expressions of ECMA-262 ---- */
+
+struct pattern;
+
+/* NULL: it has what is not known here (references back, looking behind, properties of characters), or is too large. */
+struct pattern *pattern_new(const char *text);
+void pattern_free(struct pattern *p);
+/* Whether it is found in a text of UTF-8. */
+bool pattern_matches(const struct pattern *p, const char *text);
+
+/* Strings of several limits at once, as rules whose first is the expression in t. */
+enum { STRING_LIMITS_MOST = 12 };
+struct string_limits {
+    const struct pattern *patterns[STRING_LIMITS_MOST];
+    bool absent[STRING_LIMITS_MOST]; /* it is not found */
+    unsigned n, least, most;         /* characters; most UINT_MAX: any number */
+};
+enum string_result { STRING_PUT, STRING_NEVER, STRING_TOO_LARGE };
+/* rules: gets rules; their names are "s" and numbers from *n_extra on. */
+enum string_result string_put(struct text *t, struct text *rules, unsigned *n_extra,
+                              const struct string_limits *l);
+
+/* ---- schema_check.c ---- */
+
+struct schema_check {
+    const cJSON *root;
+    unsigned steps, depth;
+    bool gave_up;        /* after so many steps: the answer means nothing */
+    const cJSON *failed; /* the schema whose keyword refused first; NULL: a false schema */
+    const char *keyword;
+};
+bool schema_accepts(struct schema_check *k, const cJSON *schema, const cJSON *value);
+bool schema_check_array(struct schema_check *k, const cJSON *schema, const cJSON *value);
+bool schema_check_object(struct schema_check *k, const cJSON *schema, const cJSON *value);
+bool schema_check_refuse(struct schema_check *k, const cJSON *schema, const char *keyword);
+/* Whether a text matches; a pattern that is not known here matches. */
+bool schema_check_pattern(struct schema_check *k, const char *pattern, const char *text);
+bool schema_values_equal(const cJSON *a, const cJSON *b);
+/* Bits of TYPE_ that a keyword `type` allows; 0: it is none. */
+unsigned schema_types_of(const cJSON *type);
+unsigned schema_type_of_value(const cJSON *value);
+
+#endif

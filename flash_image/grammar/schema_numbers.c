@@ -1,0 +1,320 @@
+/* Numbers: bounds, and multiples. A whole number of a range is digits (integer_range.c); of one with a point the digits before it
+ * come first, then those after it, of which the bounds say something as long as they are equal to a bound's own. Numbers that have
+ * bounds are written without an exponent. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flash_image/grammar/schema.h"
+
+#define WHOLE_MOST DECIMAL_WHOLE_MOST
+
+enum { MULTIPLES_MOST = 200, RESIDUES_MOST = 40 };
+
+struct bounds {
+    double low, high;  /* -INFINITY, INFINITY: none */
+    bool above, below; /* low, high themselves are out */
+};
+
+static void raise_low(struct bounds *b, double value, bool out)
+{
+    if (value > b->low || (value == b->low && out)) {
+        b->low = value;
+        b->above = out;
+    }
+}
+
+static void lower_high(struct bounds *b, double value, bool out)
+{
+    if (value < b->high || (value == b->high && out)) {
+        b->high = value;
+        b->below = out;
+    }
+}
+
+/* A number of a keyword; draft 4 has booleans as exclusiveMinimum, which say how minimum is meant. */
+static bool get(struct schema_maker *m, const cJSON *schema, const char *name, double *value)
+{
+    const cJSON *item = schema_get(schema, name);
+
+    if (item == NULL || cJSON_IsBool(item)) {
+        return false;
+    }
+    if (!cJSON_IsNumber(item)) {
+        schema_note(m, schema, name, false);
+        return false;
+    }
+    *value = item->valuedouble;
+    return true;
+}
+
+static struct bounds bounds_of(struct schema_maker *m, const struct conj *c)
+{
+    struct bounds b = { -INFINITY, INFINITY, false, false };
+    double value;
+
+    for (unsigned i = 0; i < c->n; i++) {
+        const cJSON *s = c->parts[i];
+
+        if (get(m, s, "minimum", &value)) {
+            raise_low(&b, value, cJSON_IsTrue(schema_get(s, "exclusiveMinimum")));
+        }
+        if (get(m, s, "exclusiveMinimum", &value)) {
+            raise_low(&b, value, true);
+        }
+        if (get(m, s, "maximum", &value)) {
+            lower_high(&b, value, cJSON_IsTrue(schema_get(s, "exclusiveMaximum")));
+        }
+        if (get(m, s, "exclusiveMaximum", &value)) {
+            lower_high(&b, value, true);
+        }
+    }
+    return b;
+}
+
+/* ---- whole numbers ---------------------------------------------------------------------------- */
+
+/* What multipleOf leaves of whole numbers: their common multiple; 0: more than can be held. */
+static double multiple_of(struct schema_maker *m, const struct conj *c)
+{
+    double all = 1, value;
+
+    for (unsigned i = 0; i < c->n; i++) {
+        double a, b;
+
+        if (!get(m, c->parts[i], "multipleOf", &value)) {
+            continue;
+        }
+        if (!(value > 0)) {
+            schema_note(m, c->parts[i], "multipleOf", false);
+            continue;
+        }
+        if (value < 1 && fabs(1 / value - round(1 / value)) < 1e-12 / value) {
+            continue; /* every whole number is one */
+        }
+        if (value != floor(value) || value > 1e9 || all == 0) {
+            schema_note(m, c->parts[i], "multipleOf", true);
+            all = 0;
+            continue;
+        }
+        for (a = all, b = value; b != 0;) {
+            double rest = fmod(a, b);
+
+            a = b;
+            b = rest;
+        }
+        all = all / a * value;
+        if (all > 1e15) {
+            schema_note(m, c->parts[i], "multipleOf", true);
+            all = 0;
+        }
+    }
+    return all;
+}
+
+static void note_all(struct schema_maker *m, const struct conj *c, const char *keyword)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        if (schema_get(c->parts[i], keyword) != NULL) {
+            schema_note(m, c->parts[i], keyword, true);
+        }
+    }
+}
+
+/* Digits whose number leaves no rest: a rule for each rest. */
+static void put_residues(struct schema_maker *m, struct text *t, unsigned of, bool negative)
+{
+    unsigned first = m->n_extra;
+
+    m->n_extra += of;
+    for (unsigned rest = 0; rest < of; rest++) {
+        text_format(&m->out, "s%u ::= %s", first + rest, rest == 0 ? "\"\"" : "");
+        for (unsigned digit = 0; digit < 10; digit++) {
+            text_format(&m->out, "%s\"%u\" s%u", rest == 0 || digit != 0 ? " | " : "", digit,
+                        first + (rest * 10 + digit) % of);
+        }
+        text_put(&m->out, "\n");
+    }
+    text_format(t, "(\"0\" | %s(", negative ? "\"-\"? " : "");
+    for (unsigned digit = 1; digit < 10; digit++) {
+        text_format(t, "%s\"%u\" s%u", digit != 1 ? " | " : "", digit, first + digit % of);
+    }
+    text_put(t, "))");
+}
+
+static bool put_multiples(struct schema_maker *m, struct text *t, const struct conj *c, double low,
+                          double high, double of)
+{
+    double first = ceil(low / of) * of, n = floor((high - first) / of) + 1;
+    bool bounded = low > -WHOLE_MOST || high < WHOLE_MOST;
+
+    if (n < 1) {
+        return false;
+    }
+    if (n <= MULTIPLES_MOST) {
+        text_put(t, "(");
+        for (double i = 0; i < n; i++) {
+            text_format(t, "%s\"%.0f\"", i != 0 ? " | " : "", first + i * of + 0.0);
+        }
+        text_put(t, ")");
+        return true;
+    }
+    if (of <= RESIDUES_MOST && high >= WHOLE_MOST && (low <= -WHOLE_MOST || low == 0)) {
+        put_residues(m, t, (unsigned)of, low < 0);
+        return true;
+    }
+    note_all(m, c, "multipleOf");
+    if (bounded) {
+        text_integers(t, (int64_t)low, (int64_t)high);
+    } else {
+        text_put(t, "integer");
+    }
+    return true;
+}
+
+static double to_int64(double value)
+{
+    return value >= 9223372036854774784.0
+               ? 9223372036854774784.0
+               : (value <= -9223372036854774784.0 ? -9223372036854774784.0 : value);
+}
+
+/* Bounds beyond the digits that are written limit nothing; a range that lies there has them all the same. */
+static bool put_whole(struct schema_maker *m, struct text *t, const struct conj *c, struct bounds b)
+{
+    double low = ceil(b.low) + (b.above && ceil(b.low) == b.low ? 1 : 0);
+    double high = floor(b.high) - (b.below && floor(b.high) == b.high ? 1 : 0);
+    double of = multiple_of(m, c);
+
+    if (low <= WHOLE_MOST && high >= -WHOLE_MOST) {
+        low = low < -WHOLE_MOST ? -WHOLE_MOST : low;
+        high = high > WHOLE_MOST ? WHOLE_MOST : high;
+    }
+    if (low > high) {
+        return false;
+    }
+    if (of > 1) {
+        return put_multiples(m, t, c, low, high, of);
+    }
+    if (low <= -WHOLE_MOST && high >= WHOLE_MOST) {
+        text_put(t, "integer");
+    } else if (low == high) {
+        text_format(t, "\"%.0f\"", low + 0.0);
+    } else {
+        text_integers(t, (int64_t)to_int64(low), (int64_t)to_int64(high));
+    }
+    return true;
+}
+
+static double within(double value)
+{
+    return value > WHOLE_MOST ? WHOLE_MOST : (value < -WHOLE_MOST ? -WHOLE_MOST : value);
+}
+
+/* Without a sign, and with one; 0 is written without. False: there is none. *known: the bounds have digits. */
+static bool put_bounded(struct text *t, struct bounds b, unsigned most, bool *known)
+{
+    struct text minus = { 0 }, plus = { 0 };
+    struct decimal low, high;
+    bool some = false;
+
+    b.low = within(b.low);
+    b.high = within(b.high);
+    *known = true;
+    if (b.low > b.high || (b.low == b.high && (b.above || b.below))) {
+        return false;
+    }
+    if (b.low < 0) {
+        bool to_zero = b.high >= 0;
+
+        *known = decimal_of(to_zero ? 0 : -b.high, &low) && decimal_of(-b.low, &high);
+        if (*known && decimal_put(&minus, &low, to_zero || b.below, &high, b.above, most)) {
+            text_format(t, "\"-\" (");
+            text_put(t, minus.s);
+            text_put(t, ")");
+            some = true;
+        }
+    }
+    if (b.high >= 0 && *known) {
+        *known = decimal_of(b.low > 0 ? b.low : 0, &low) && decimal_of(b.high, &high);
+        if (*known && decimal_put(&plus, &low, b.low >= 0 && b.above, &high, b.below, most)) {
+            text_put(t, some ? " | " : "");
+            text_put(t, plus.s);
+            some = true;
+        }
+    }
+    free(minus.s);
+    free(plus.s);
+    return some;
+}
+
+/* Digits after the point that multipleOf leaves; what is not a power of 10 is looked at afterwards. */
+static unsigned places_of(struct schema_maker *m, const struct conj *c)
+{
+    unsigned places = DECIMAL_DIGITS;
+    double value;
+
+    for (unsigned i = 0; i < c->n; i++) {
+        double power = 1;
+        unsigned n = 0;
+
+        if (!get(m, c->parts[i], "multipleOf", &value) || !(value > 0)) {
+            continue;
+        }
+        while (n < 9 && fabs(value * power - round(value * power)) > 1e-9) {
+            power *= 10;
+            n++;
+        }
+        if (n == 9 || round(value * power) != 1) {
+            schema_note(m, c->parts[i], "multipleOf", true);
+        }
+        places = n < places ? n : places;
+    }
+    return places;
+}
+
+static bool has_whole_multiple(const struct conj *c)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        const cJSON *of = schema_get(c->parts[i], "multipleOf");
+
+        if (cJSON_IsNumber(of) && of->valuedouble >= 1 &&
+            of->valuedouble == floor(of->valuedouble)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool schema_put_number(struct schema_maker *m, struct text *t, const struct conj *c, unsigned types)
+{
+    struct bounds b = bounds_of(m, c);
+    bool bounded = b.low > -INFINITY || b.high < INFINITY, known, some;
+    struct text own = { 0 };
+    unsigned places;
+
+    if ((types & TYPE_FRACTION) == 0 || has_whole_multiple(c)) {
+        return put_whole(m, t, c, b);
+    }
+    places = places_of(m, c);
+    if (!bounded && places == DECIMAL_DIGITS) {
+        text_put(t, "number");
+        return true;
+    }
+    text_put(&own, "(");
+    some = put_bounded(&own, b, places, &known);
+    text_put(&own, ")");
+    if (!known) { /* bounds that no digits say, as 1e-30 */
+        static const char *const names[] = { "minimum", "maximum", "exclusiveMinimum",
+                                             "exclusiveMaximum" };
+
+        for (unsigned i = 0; i < 4; i++) {
+            note_all(m, c, names[i]);
+        }
+        text_put(t, "number");
+    } else if (some) {
+        text_put(t, own.s);
+    }
+    free(own.s);
+    return some || !known;
+}

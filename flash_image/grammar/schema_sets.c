@@ -1,0 +1,349 @@
+/* Sets of schemas that hold together: how they are put together, and what types they leave. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flash_image/grammar/schema.h"
+
+enum { REFS_MOST = 64 };
+
+bool schema_failed(const struct schema_maker *m)
+{
+    return m->problem[0] != '\0' || m->out.failed;
+}
+
+void schema_fail(struct schema_maker *m, const char *format, ...)
+{
+    va_list args;
+
+    if (m->problem[0] == '\0') {
+        va_start(args, format);
+        vsnprintf(m->problem, GRAMMAR_PROBLEM_BYTES, format, args);
+        va_end(args);
+    }
+}
+
+/* "/properties/a/not" of the schema and its keyword; "": the keyword is the schema's own place. */
+static void put_where(const struct schema_maker *m, const cJSON *schema, const char *keyword,
+                      char where[GRAMMAR_WHERE_BYTES])
+{
+    struct text path = { 0 };
+
+    schema_put_path(m->root, schema, &path);
+    snprintf(where, GRAMMAR_WHERE_BYTES, "%.120s/%.30s", path.s != NULL ? path.s : "", keyword);
+    free(path.s);
+}
+
+void schema_note(struct schema_maker *m, const cJSON *schema, const char *keyword, bool checked)
+{
+    struct grammar_note note = { .schema = m->index, .checked = checked };
+    struct grammar_notes *all = m->notes;
+
+    put_where(m, schema, keyword, note.where);
+    if (all == NULL) {
+        schema_fail(m, "%s of the schema: a grammar cannot hold it, and it would not be obeyed",
+                    note.where);
+        return;
+    }
+    for (unsigned i = 0; i < all->n; i++) {
+        if (all->list[i].schema == note.schema && strcmp(all->list[i].where, note.where) == 0) {
+            return;
+        }
+    }
+    if (all->n == GRAMMAR_NOTES_MOST) {
+        all->more++;
+        return;
+    }
+    all->list[all->n++] = note;
+}
+
+void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *keyword,
+                       const char *problem)
+{
+    if (m->notes != NULL) {
+        schema_note(m, schema, keyword, false);
+    } else {
+        schema_fail(m, "%s", problem);
+    }
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void put_quoted(struct text *t, const char *s)
+{
+    text_put(t, "\"");
+    for (; *s != '\0'; s++) {
+        if (*s == '"' || *s == '\\') {
+            text_put(t, "\\");
+        }
+        text_add(t, s, 1);
+    }
+    text_put(t, "\"");
+}
+
+void schema_put_literal(struct schema_maker *m, struct text *t, const cJSON *value)
+{
+    char *printed = cJSON_PrintUnformatted(value);
+
+    if (printed == NULL) {
+        schema_fail(m, "there is no memory for the schema");
+        return;
+    }
+    put_quoted(t, printed);
+    cJSON_free(printed);
+}
+
+void schema_put_text(struct schema_maker *m, struct text *t, const char *s)
+{
+    cJSON *value = cJSON_CreateString(s);
+
+    if (value == NULL) {
+        schema_fail(m, "there is no memory for the schema");
+        return;
+    }
+    schema_put_literal(m, t, value);
+    cJSON_Delete(value);
+}
+
+/* ---- sets ------------------------------------------------------------------------------------ */
+
+/* Keywords that describe, or that are looked at while a set is put together: a schema of these alone adds nothing else. */
+static bool says_nothing(const char *keyword)
+{
+    static const char *const names[] = { "$ref",
+                                         "$dynamicRef",
+                                         "$recursiveRef",
+                                         "allOf",
+                                         "$defs",
+                                         "definitions",
+                                         "title",
+                                         "description",
+                                         "default",
+                                         "examples",
+                                         "example",
+                                         "$schema",
+                                         "$id",
+                                         "$anchor",
+                                         "$dynamicAnchor",
+                                         "$comment",
+                                         "$vocabulary",
+                                         "deprecated",
+                                         "readOnly",
+                                         "writeOnly",
+                                         "strict",
+                                         "name",
+                                         "nullable",
+                                         "discriminator",
+                                         "contentEncoding",
+                                         "contentMediaType",
+                                         "contentSchema",
+                                         "$recursiveAnchor",
+                                         "id" };
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], keyword) == 0) {
+            return true;
+        }
+    }
+    return strncmp(keyword, "x-", 2) == 0;
+}
+
+bool schema_restricts(const char *keyword)
+{
+    static const char *const names[] = { "anyOf", "oneOf", "if", "then", "else" };
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], keyword) == 0) {
+            return false;
+        }
+    }
+    return !says_nothing(keyword);
+}
+
+static bool has_part(const struct conj *c, const cJSON *schema)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        if (c->parts[i] == schema) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add(struct schema_maker *m, struct conj *c, const cJSON *schema, unsigned depth);
+
+static bool add_reference(struct schema_maker *m, struct conj *c, const cJSON *schema,
+                          const cJSON *ref, unsigned depth)
+{
+    const char *text = cJSON_GetStringValue(ref);
+    const cJSON *to = text != NULL ? schema_resolve(m->root, schema, text) : NULL;
+
+    if (to != NULL) {
+        return add(m, c, to, depth + 1);
+    }
+    if (m->notes != NULL) {
+        schema_note(m, schema, ref->string, false);
+    } else if (text != NULL && text[0] != '#') {
+        schema_fail(m, "a $ref of the schema leads to another document: %.120s", text);
+    } else {
+        schema_fail(m, "a $ref of the schema leads nowhere: it is \"#/$defs/NAME\" here");
+    }
+    return true;
+}
+
+bool schema_add_part(struct schema_maker *m, struct conj *c, const cJSON *schema)
+{
+    if (!has_part(c, schema)) {
+        if (c->n == SCHEMA_PARTS_MOST) {
+            schema_fail(m, "more than %d schemas hold at one place", SCHEMA_PARTS_MOST);
+            return false;
+        }
+        c->parts[c->n++] = schema;
+    }
+    return true;
+}
+
+static bool add_members(struct schema_maker *m, struct conj *c, const cJSON *schema, unsigned depth)
+{
+    const cJSON *item, *one;
+    bool possible = true;
+
+    cJSON_ArrayForEach(item, schema)
+    {
+        if (strcmp(item->string, "$ref") == 0 || strcmp(item->string, "$dynamicRef") == 0 ||
+            strcmp(item->string, "$recursiveRef") == 0) {
+            possible = add_reference(m, c, schema, item, depth) && possible;
+        } else if (strcmp(item->string, "allOf") == 0) {
+            cJSON_ArrayForEach(one, item)
+            {
+                possible = add(m, c, one, depth + 1) && possible;
+            }
+        } else if (!says_nothing(item->string)) {
+            possible = schema_add_part(m, c, schema) && possible;
+        }
+    }
+    return possible;
+}
+
+static bool add(struct schema_maker *m, struct conj *c, const cJSON *schema, unsigned depth)
+{
+    if (depth == REFS_MOST) {
+        schema_fail(m, "a $ref of the schema leads back to itself");
+        return true;
+    }
+    if (cJSON_IsBool(schema)) {
+        return cJSON_IsTrue(schema);
+    }
+    if (!cJSON_IsObject(schema)) {
+        schema_fail(m, "a schema is an object of JSON");
+        return true;
+    }
+    return has_part(c, schema) || add_members(m, c, schema, depth);
+}
+
+bool schema_add(struct schema_maker *m, struct conj *c, const cJSON *schema)
+{
+    return add(m, c, schema, 0) && !schema_failed(m);
+}
+
+/* ---- types ------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    unsigned types;
+} type_names[] = {
+    { "null", TYPE_NULL },       { "boolean", TYPE_BOOLEAN },
+    { "integer", TYPE_INTEGER }, { "number", TYPE_INTEGER | TYPE_FRACTION },
+    { "string", TYPE_STRING },   { "array", TYPE_ARRAY },
+    { "object", TYPE_OBJECT },
+};
+
+static unsigned type_named(const char *name)
+{
+    for (unsigned i = 0; name != NULL && i < sizeof type_names / sizeof type_names[0]; i++) {
+        if (strcmp(type_names[i].name, name) == 0) {
+            return type_names[i].types;
+        }
+    }
+    return 0;
+}
+
+unsigned schema_types_of(const cJSON *type)
+{
+    unsigned all = 0;
+    const cJSON *one;
+
+    if (cJSON_IsString(type)) {
+        return type_named(type->valuestring);
+    }
+    cJSON_ArrayForEach(one, type)
+    {
+        unsigned own = type_named(cJSON_GetStringValue(one));
+
+        if (own == 0) {
+            return 0;
+        }
+        all |= own;
+    }
+    return cJSON_IsArray(type) ? all : 0;
+}
+
+/* {"type": ...} alone in a `not`. */
+static unsigned types_ruled_out(const cJSON * not )
+{
+    const cJSON *type = schema_get(not, "type");
+    unsigned types = type != NULL && not ->child->next == NULL ? schema_types_of(type) : 0;
+
+    /* Not a number: 1.0 is an integer, and a fraction is not. */
+    return types;
+}
+
+/* An object is meant where properties are described and no type is. */
+static bool means_object(const struct conj *c)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        const cJSON *properties = schema_get(c->parts[i], "properties");
+
+        if (cJSON_IsObject(properties) && properties->child != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_type(struct schema_maker *m, const cJSON *schema, const cJSON *type)
+{
+    char problem[96];
+
+    if (cJSON_IsString(type)) {
+        snprintf(problem, sizeof problem, "no type of JSON is called %.40s", type->valuestring);
+    } else {
+        snprintf(problem, sizeof problem, "a schema's type is a text or a list of texts");
+    }
+    schema_note_wrong(m, schema, "type", problem);
+}
+
+unsigned schema_types(struct schema_maker *m, const struct conj *c)
+{
+    unsigned all = TYPE_ALL;
+    bool typed = false;
+
+    for (unsigned i = 0; i < c->n; i++) {
+        const cJSON *type = schema_get(c->parts[i], "type"), *not = schema_get(c->parts[i], "not");
+
+        if (type != NULL && schema_types_of(type) != 0) {
+            all &= schema_types_of(type);
+            typed = true;
+        } else if (type != NULL) {
+            note_type(m, c->parts[i], type);
+        }
+        if (cJSON_IsObject(not ) && not ->child != NULL) {
+            all &= ~types_ruled_out(not );
+        }
+    }
+    if (!typed && means_object(c)) {
+        all &= TYPE_OBJECT;
+    }
+    return all;
+}

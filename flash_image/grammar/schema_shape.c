@@ -1,0 +1,273 @@
+/* A set of schemas without alternatives: its types, its values, and whether two of them can have a value in common. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flash_image/grammar/schema.h"
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+const cJSON *schema_values(const struct conj *c, bool *one)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        const cJSON *value = schema_get(c->parts[i], "const"),
+                    *list = schema_get(c->parts[i], "enum");
+
+        *one = value != NULL;
+        if (value != NULL || cJSON_IsArray(list)) {
+            return value != NULL ? value : list;
+        }
+    }
+    return NULL;
+}
+
+static bool is_good(struct schema_maker *m, const struct conj *c, const cJSON *value)
+{
+    struct schema_check k = { .root = m->root };
+
+    for (unsigned i = 0; i < c->n; i++) {
+        if (!schema_accepts(&k, c->parts[i], value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool put_value(struct schema_maker *m, struct text *t, const struct conj *c,
+                      const cJSON *value, bool bar)
+{
+    if (!is_good(m, c, value)) {
+        return bar;
+    }
+    text_put(t, bar ? " | " : "");
+    schema_put_literal(m, t, value);
+    return true;
+}
+
+static bool put_values(struct schema_maker *m, struct text *t, const struct conj *c)
+{
+    const cJSON *list, *value;
+    bool one, bar = false;
+
+    list = schema_values(c, &one);
+    if (one) {
+        return put_value(m, t, c, list, false);
+    }
+    cJSON_ArrayForEach(value, list)
+    {
+        bar = put_value(m, t, c, value, bar);
+    }
+    return bar;
+}
+
+/* ---- types ------------------------------------------------------------------------------------- */
+
+static bool put_type(struct schema_maker *m, struct text *t, const struct conj *c, unsigned type)
+{
+    switch (type) {
+    case TYPE_NULL: text_put(t, "\"null\""); return true;
+    case TYPE_BOOLEAN: text_put(t, "\"true\" | \"false\""); return true;
+    case TYPE_STRING: return schema_put_string(m, t, c);
+    case TYPE_ARRAY: return schema_put_array(m, t, c);
+    case TYPE_OBJECT: return schema_put_object(m, t, c);
+    default: return schema_put_number(m, t, c, type);
+    }
+}
+
+/* Whether a keyword restricts, beside those that schema_types() knows. */
+static bool restricts(const struct conj *c)
+{
+    static const char *const names[] = { "minLength",        "maxLength",
+                                         "pattern",          "format",
+                                         "minimum",          "maximum",
+                                         "exclusiveMinimum", "exclusiveMaximum",
+                                         "multipleOf",       "items",
+                                         "prefixItems",      "additionalItems",
+                                         "minItems",         "maxItems",
+                                         "uniqueItems",      "contains",
+                                         "properties",       "patternProperties",
+                                         "required",         "additionalProperties",
+                                         "propertyNames",    "minProperties",
+                                         "maxProperties",    "unevaluatedItems",
+                                         "dependencies",     "dependentRequired",
+                                         "dependentSchemas", "unevaluatedProperties" };
+
+    for (unsigned i = 0; i < c->n; i++) {
+        for (unsigned j = 0; j < sizeof names / sizeof names[0]; j++) {
+            if (schema_get(c->parts[i], names[j]) != NULL) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Types in the order in which a schema lists them do not matter: JSON tells them apart by their first character. */
+static bool put_shape(struct schema_maker *m, struct text *t, const struct conj *c)
+{
+    static const unsigned order[] = { TYPE_OBJECT,  TYPE_ARRAY, TYPE_STRING,
+                                      TYPE_BOOLEAN, TYPE_NULL,  TYPE_INTEGER | TYPE_FRACTION };
+    unsigned types = schema_types(m, c);
+    bool some = false;
+
+    if (types == TYPE_ALL && !restricts(c)) {
+        m->any = true;
+        text_put(t, "any0");
+        return true;
+    }
+    for (unsigned i = 0; i < sizeof order / sizeof order[0] && !schema_failed(m); i++) {
+        unsigned own = types & order[i];
+        size_t before = t->n;
+
+        if (own == 0) {
+            continue;
+        }
+        text_put(t, some ? " | " : "");
+        if (put_type(m, t, c, own)) {
+            some = true;
+        } else if (t->s != NULL) {
+            t->n = before;
+            t->s[before] = '\0';
+        }
+    }
+    return some;
+}
+
+/* False: what a `not` rules out is everything. */
+static bool note_not(struct schema_maker *m, const struct conj *c)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        const cJSON *not = schema_get(c->parts[i], "not");
+
+        if (cJSON_IsTrue(not ) || (cJSON_IsObject(not ) && not ->child == NULL)) {
+            return false;
+        }
+        if (not != NULL && !cJSON_IsFalse(not )) {
+            schema_note(m, c->parts[i], "not", true);
+        }
+    }
+    return true;
+}
+
+bool schema_put_plain(struct schema_maker *m, struct text *t, const struct conj *c)
+{
+    bool one;
+
+    for (unsigned i = 0; i < c->n; i++) {
+        const cJSON *list = schema_get(c->parts[i], "enum");
+
+        if (list != NULL && (!cJSON_IsArray(list) || list->child == NULL)) {
+            schema_note_wrong(m, c->parts[i], "enum",
+                              "enum, anyOf and oneOf are lists that are not empty");
+        }
+    }
+    if (schema_values(c, &one) != NULL) {
+        return put_values(m, t, c);
+    }
+    return note_not(m, c) && put_shape(m, t, c);
+}
+
+/* ---- common values ----------------------------------------------------------------------------- */
+
+static bool has_value(const cJSON *values, bool one, const cJSON *wanted)
+{
+    const cJSON *value;
+
+    if (one) {
+        return schema_values_equal(values, wanted);
+    }
+    cJSON_ArrayForEach(value, values)
+    {
+        if (schema_values_equal(value, wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool values_are_disjoint(const struct conj *a, const struct conj *b)
+{
+    bool one_a, one_b;
+    const cJSON *x = schema_values(a, &one_a), *y = schema_values(b, &one_b), *value;
+
+    if (x == NULL || y == NULL) {
+        return false;
+    }
+    if (one_a) {
+        return !has_value(y, one_b, x);
+    }
+    cJSON_ArrayForEach(value, x)
+    {
+        if (has_value(y, one_b, value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Types of a set; where it has values alone, theirs. */
+static unsigned types_of_set(struct schema_maker *m, const struct conj *c)
+{
+    unsigned types = schema_types(m, c), all = 0;
+    bool one;
+    const cJSON *values = schema_values(c, &one), *value;
+
+    if (values == NULL) {
+        return types;
+    }
+    if (one) {
+        return types & schema_type_of_value(values);
+    }
+    cJSON_ArrayForEach(value, values)
+    {
+        all |= schema_type_of_value(value);
+    }
+    return types & all;
+}
+
+/* A member that one of them always has tells it from the other. */
+static bool is_told_by(struct schema_maker *m, const struct conj *a, const struct conj *b,
+                       const char *name)
+{
+    struct conj x = { .n = 0 }, y = { .n = 0 };
+
+    if (!schema_requires_member(a, name)) {
+        return false;
+    }
+    if (!schema_writes_member(b, name) || !schema_member(m, b, name, &y)) {
+        return true;
+    }
+    if (!schema_requires_member(b, name) || !schema_member(m, a, name, &x)) {
+        return false;
+    }
+    return (types_of_set(m, &x) & types_of_set(m, &y)) == 0 || values_are_disjoint(&x, &y);
+}
+
+static bool is_told(struct schema_maker *m, const struct conj *a, const struct conj *b)
+{
+    for (unsigned i = 0; i < a->n; i++) {
+        const cJSON *name;
+
+        cJSON_ArrayForEach(name, schema_get(a->parts[i], "required"))
+        {
+            if (cJSON_IsString(name) && is_told_by(m, a, b, name->valuestring)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* An object of a that lacks what b requires is not one of b, and the other way round. */
+bool schema_are_disjoint(struct schema_maker *m, const struct conj *a, const struct conj *b)
+{
+    unsigned types = types_of_set(m, a) & types_of_set(m, b);
+
+    if (types == 0 || values_are_disjoint(a, b)) {
+        return true;
+    }
+    if (types != TYPE_OBJECT) {
+        return false;
+    }
+    return is_told(m, a, b) && is_told(m, b, a);
+}

@@ -1,0 +1,96 @@
+/* A body as JSON, whatever clients cut out of texts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/serve_request_private.h"
+#include "runtime/text/utf8.h"
+
+/* UTF-8, and no \u0000, which would end a text before its end. */
+static bool is_text(const char *body, size_t bytes)
+{
+    for (size_t at = 0; at < bytes;) {
+        int n = utf8_check((const uint8_t *)body + at, bytes - at);
+
+        if (n < 1 || body[at] == '\0') {
+            return false;
+        }
+        if (body[at] == '\\' && bytes - at >= 6 && memcmp(body + at, "\\u0000", 6) == 0) {
+            return false;
+        }
+        at += body[at] == '\\' && bytes - at > 1 ? 2
+                                                 : (size_t)n; /* a second backslash is no escape */
+    }
+    return true;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The unit of UTF-16 that \uXXXX is; -1: it is none. */
+static int unit_at(const char *s)
+{
+    int value = 0;
+
+    if (s[0] != '\\' || s[1] != 'u') {
+        return -1;
+    }
+    for (int i = 2; i < 6; i++) {
+        if (hex_digit(s[i]) < 0) {
+            return -1;
+        }
+        value = value * 16 + hex_digit(s[i]);
+    }
+    return value;
+}
+
+/* Half of a surrogate pair, which clients leave that cut a text inside a character, becomes U+FFFD. */
+static void mend_halves(char *body)
+{
+    for (char *at = body; *at != '\0';) {
+        int unit = unit_at(at), next;
+
+        if (unit < 0) {
+            at += *at == '\\' && at[1] != '\0' ? 2 : 1;
+            continue;
+        }
+        next = unit >= 0xd800 && unit < 0xdc00 ? unit_at(at + 6) : -1;
+        if (next >= 0xdc00 && next < 0xe000) {
+            at += 6;
+        } else if (unit >= 0xd800 && unit < 0xe000) {
+            memcpy(at, "\\ufffd", 6);
+        }
+        at += 6;
+    }
+}
+
+/* NULL: *e says why there is none. */
+cJSON *serve_body_parse(const char *body, size_t bytes, struct serve_error *e)
+{
+    const char *end = body;
+    char *text;
+    cJSON *root;
+
+    if (!is_text(body, bytes)) {
+        (void)serve_refuse(e, 400, NULL, NULL, "the body is not UTF-8 without \\u0000");
+        return NULL;
+    }
+    text = strdup(body);
+    if (text == NULL) {
+        (void)serve_refuse(e, 500, NULL, NULL, "out of memory");
+        return NULL;
+    }
+    mend_halves(text);
+    root = cJSON_ParseWithOpts(text, &end, 1);
+    if (root == NULL) {
+        (void)serve_refuse(e, 400, NULL, NULL, "the body is not JSON: byte %zu is wrong",
+                           end >= text ? (size_t)(end - text) : 0);
+    }
+    free(text);
+    return root;
+}
