@@ -110,19 +110,29 @@ static enum err close_file(struct app *a)
     return ERR_OK;
 }
 
-static void say_received(struct app *a, uint64_t bytes)
+/* The file at work has come. */
+static struct app_received received(const struct app *a)
 {
-    uint64_t ms = console_millis(a->setup.console) - a->receive.started_ms;
-    char size[FORMAT_NUMBER_BYTES];
-    const char *name = strchr(a->receive.path, '/') + 1;
+    const struct app_receive *r = &a->receive;
+    struct app_received one = { .bytes = r->bytes,
+                                .ms = console_millis(a->setup.console) - r->started_ms };
 
-    console_printf(a->setup.console, "(%s: %s in %llu.%llu s, %llu bytes/s%s%s%s)\n",
-                   a->receive.path, format_bytes(size, a->receive.bytes),
-                   (unsigned long long)(ms / 1000), (unsigned long long)(ms % 1000 / 100),
-                   (unsigned long long)(bytes * 1000 / (ms + (ms == 0))),
-                   strncmp(a->receive.path, "models/", 7) == 0 ? "; /model " : "",
-                   strncmp(a->receive.path, "models/", 7) == 0 ? name : "",
-                   strncmp(a->receive.path, "models/", 7) == 0 ? " loads it" : "");
+    memcpy(one.path, r->path, sizeof one.path);
+    return one;
+}
+
+/* bytes: of it, that were sent. */
+static void say_received(struct app *a, const struct app_received *one, uint64_t bytes)
+{
+    bool is_model = strncmp(one->path, "models/", 7) == 0;
+    char size[FORMAT_NUMBER_BYTES];
+    const char *name = strchr(one->path, '/') + 1;
+
+    console_printf(a->setup.console, "(%s: %s in %llu.%llu s, %llu bytes/s%s%s%s)\n", one->path,
+                   format_bytes(size, one->bytes), (unsigned long long)(one->ms / 1000),
+                   (unsigned long long)(one->ms % 1000 / 100),
+                   (unsigned long long)(bytes * 1000 / (one->ms + (one->ms == 0))),
+                   is_model ? "; /model " : "", is_model ? name : "", is_model ? " loads it" : "");
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */
@@ -135,6 +145,7 @@ static const char *frames_problem(struct app *a, enum err e)
     case ERR_TIMEOUT:
         return "nothing came for half a minute: what came is still there, the next try goes on";
     case ERR_BAD_CHECKSUM: return "the card gave back other bytes than were sent: try once more";
+    case ERR_RANGE: return "more bytes came than were said to come: it is not kept";
     default: return a->receive.problem[0] != '\0' ? a->receive.problem : err_text(e);
     }
 }
@@ -176,7 +187,9 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
     if (problem != NULL) {
         console_printf(a->setup.console, "error: %s: %s\n", path, problem);
     } else {
-        say_received(a, bytes - r->transfer.resumed_at);
+        struct app_received one = received(a);
+
+        say_received(a, &one, bytes - r->transfer.resumed_at);
     }
 }
 
@@ -188,27 +201,66 @@ static enum err ymodem_open(void *context, const char *name, uint64_t bytes,
     struct app *a = context;
     const char *slash = strrchr(name, '/'), *base = slash == NULL ? name : slash + 1;
     const char *folder = a->receive.folder != NULL ? a->receive.folder : storage_new_folder(base);
-    char path[96];
+    char path[RECEIVE_PATH_BYTES];
 
     format_text(path, sizeof path, "%s/%s", folder == NULL ? "models" : folder, base);
+    if (a->receive.n_came == RECEIVE_BATCH) {
+        format_text(a->receive.path, sizeof a->receive.path, "%s", path);
+        return refuse(a, ERR_NO_SPACE,
+                      "one batch may have 32 files: send the others in another one");
+    }
     return open_file(a, path, bytes, file);
 }
 
 static enum err ymodem_close(void *context)
 {
-    return close_file(context);
+    struct app *a = context;
+    enum err e = close_file(a);
+
+    if (e == ERR_OK) {
+        a->receive.came[a->receive.n_came++] = received(a);
+        a->receive.path[0] = '\0';
+    }
+    return e;
 }
 
-static const char *ymodem_problem(struct app *a, enum err e)
+/* What ended it in the middle of a file; the card has none of that one. */
+static const char *file_problem(const struct ymodem *y, enum err e)
 {
-    if (a->receive.problem[0] != '\0') {
-        return a->receive.problem;
-    }
     switch (e) {
-    case ERR_TIMEOUT: return "nobody sent: start YMODEM in the terminal program, such as `sb FILE`";
-    case ERR_ABORTED: return "the sender stopped";
-    case ERR_UNSUPPORTED: return "the sender does not say how long the file is: use YMODEM";
+    case ERR_TIMEOUT: return "nothing came any more: is the sender still there?";
+    case ERR_ABORTED: return y->stopped ? "stopped by Ctrl-C" : "the sender stopped";
+    case ERR_RANGE: return "the sender sent more bytes than it had declared";
+    case ERR_TRUNCATED: return "the sender ended before all bytes that it had declared came";
+    case ERR_BAD_CHECKSUM:
+        return "blocks are missing, or came damaged ten times: check the line, or send slower";
     default: return err_text(e);
+    }
+}
+
+static const char *batch_problem(const struct ymodem *y, enum err e)
+{
+    if (e == ERR_TIMEOUT && y->n_files == 0) {
+        return "nobody sent: start YMODEM in the terminal program, such as `sb FILE`";
+    }
+    if (e == ERR_UNSUPPORTED) {
+        return "the sender does not say how long the file is: use YMODEM";
+    }
+    return file_problem(y, e);
+}
+
+static void say_ymodem_problem(struct app *a, enum err e)
+{
+    const struct app_receive *r = &a->receive;
+    const char *problem = r->problem;
+
+    if (problem[0] == '\0') {
+        problem = r->ymodem.begun ? file_problem(&r->ymodem, e) : batch_problem(&r->ymodem, e);
+    }
+    if (r->path[0] == '\0') {
+        console_printf(a->setup.console, "error: %s\n", problem);
+    } else {
+        console_printf(a->setup.console, "error: %s: %s\n", r->path, problem);
     }
 }
 
@@ -218,7 +270,8 @@ void app_receive_ymodem(struct app *a, const char *folder)
     const struct transfer_wire wire = { a, wire_get, wire_put, wire_millis, NULL };
     enum err e;
 
-    r->problem[0] = '\0';
+    r->problem[0] = r->path[0] = '\0';
+    r->n_came = 0;
     r->folder = folder[0] != '\0' ? folder : NULL;
     console_printf(a->setup.console,
                    "(send a file by YMODEM now, such as `sb FILE`; Ctrl-C ends this)\n");
@@ -229,10 +282,10 @@ void app_receive_ymodem(struct app *a, const char *folder)
     console_wire_begin(a->setup.console, true);
     e = ymodem_receive(&r->ymodem);
     console_wire_end(a->setup.console, a->setup.options->line.flow == FLOW_ON);
-    if (r->ymodem.n_files != 0) {
-        say_received(a, r->bytes);
+    for (unsigned i = 0; i < r->n_came; i++) {
+        say_received(a, &r->came[i], r->came[i].bytes);
     }
     if (e != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", ymodem_problem(a, e));
+        say_ymodem_problem(a, e);
     }
 }

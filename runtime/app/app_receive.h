@@ -8,14 +8,25 @@
 
 struct app;
 
+enum { RECEIVE_BATCH = 32 /* files of one YMODEM batch */, RECEIVE_PATH_BYTES = 96 };
+
+/* One that came. */
+struct app_received {
+    char path[RECEIVE_PATH_BYTES];
+    uint64_t bytes, ms;
+};
+
 struct app_receive {
     union {
         struct transfer transfer;
         struct ymodem ymodem;
     };
-    char path[96], problem[320]; /* of the file at work */
-    const char *folder;          /* for YMODEM; NULL: by the file's name */
+    char path[RECEIVE_PATH_BYTES], problem[320]; /* of the file at work */
+    const char *folder;                          /* for YMODEM; NULL: by the file's name */
     uint64_t bytes, started_ms;
+    struct app_received
+        came[RECEIVE_BATCH]; /* of YMODEM; the line is the sender's until the batch ends */
+    unsigned n_came;
     bool replaced_model; /* the one at work reads clusters that are free by now */
 };
 

@@ -7,13 +7,17 @@
 enum { SOH = 1, STX = 2, CTRL_C = 3, EOT = 4, ACK = 6, NAK = 21, CAN = 24, ASK = 'C' };
 enum {
     BEGIN_MS = 3000, /* between two requests to begin ... */
-    BEGINS = 20,     /* ... so many */
+    BEGINS = 20,     /* ... so many, and ... */
+    BEGINS_MORE = 5, /* ... after a file that came */
     BLOCK_MS = 10000,
+    SILENCES = 3, /* so many of these in a row: nobody sends any more */
     BYTE_MS = 1000,
-    TRIES = 10, /* of one block */
+    TRIES = 10,      /* of one block */
+    KEYS_MS = 500,   /* of silence after a Ctrl-C: it is a person's */
+    KEYS_TO_STOP = 2 /* in a file, where one may be noise */
 };
 
-enum got { BLOCK, DAMAGED, END, CANCELLED, NOTHING };
+enum got { BLOCK, DAMAGED, END, CANCELLED, STOPPED, NOTHING };
 
 static int get(const struct ymodem *y, uint32_t ms)
 {
@@ -60,24 +64,38 @@ static enum got read_block(struct ymodem *y, size_t n, uint8_t *number)
     return BLOCK;
 }
 
+/* A byte between blocks, or behind a damaged one. Ctrl-C is none of a sender's: one with silence behind it is a person's, and
+ * enough of them since the last block end the transfer. Returns whether they do; *byte is what came next. */
+static bool is_stopped(struct ymodem *y, int *byte)
+{
+    while (*byte == CTRL_C) {
+        y->n_keys++;
+        *byte = get(y, KEYS_MS);
+    }
+    return *byte == TRANSFER_NO_BYTE && y->n_keys >= y->keys_to_stop;
+}
+
 /* The next thing that the sender says; noise before it is passed over. */
 static enum got read_next(struct ymodem *y, uint32_t ms, size_t *n, uint8_t *number)
 {
     for (unsigned i = 0; i < 2 * YMODEM_BLOCK_BYTES; i++) {
         int byte = get(y, ms);
+        bool typed = byte == CTRL_C;
 
+        if (is_stopped(y, &byte)) {
+            return STOPPED;
+        }
         switch (byte) {
-        case TRANSFER_NO_BYTE: return NOTHING;
+        case TRANSFER_NO_BYTE:
+            if (!typed) {
+                return NOTHING;
+            }
+            break;
         case SOH: *n = 128; return read_block(y, *n, number);
         case STX: *n = YMODEM_BLOCK_BYTES; return read_block(y, *n, number);
         case EOT: return END;
         case CAN:
             if (get(y, BYTE_MS) == CAN) {
-                return CANCELLED;
-            }
-            break;
-        case CTRL_C:
-            if (ms == BEGIN_MS && y->n_files == 0) { /* nobody sends: somebody types */
                 return CANCELLED;
             }
             break;
@@ -87,11 +105,20 @@ static enum got read_next(struct ymodem *y, uint32_t ms, size_t *n, uint8_t *num
     return DAMAGED;
 }
 
-/* Until the line is quiet: what is left of a block that came wrong. */
-static void drain(struct ymodem *y)
+/* Until the line is quiet: what is left of a block that came wrong. True: somebody has stopped the transfer. */
+static bool drain(struct ymodem *y)
 {
-    for (unsigned i = 0; i < 4 * YMODEM_BLOCK_BYTES && get(y, BYTE_MS) != TRANSFER_NO_BYTE; i++) {
+    for (unsigned i = 0; i < 4 * YMODEM_BLOCK_BYTES; i++) {
+        int byte = get(y, BYTE_MS);
+
+        if (is_stopped(y, &byte)) {
+            return true;
+        }
+        if (byte == TRANSFER_NO_BYTE) {
+            break;
+        }
     }
+    return false;
 }
 
 static enum err give_up(struct ymodem *y, enum err e)
@@ -99,8 +126,15 @@ static enum err give_up(struct ymodem *y, enum err e)
     for (int i = 0; i < 5; i++) {
         put(y, CAN);
     }
-    drain(y);
+    (void)drain(y);
     return e;
+}
+
+/* A person has enough: the sender hears of it. */
+static enum err stop(struct ymodem *y)
+{
+    y->stopped = true;
+    return give_up(y, ERR_ABORTED);
 }
 
 /* "name\0" and the size in decimal digits, in a block of n bytes. False: no size. */
@@ -122,16 +156,25 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
 {
     const struct file *file = NULL;
     enum got got = NOTHING;
+    unsigned begins = y->n_files == 0 ? BEGINS : BEGINS_MORE;
     uint8_t number = 1;
     size_t n = 0;
     enum err e;
 
     *more = false;
-    for (unsigned i = 0; i < BEGINS && (got == NOTHING || got == DAMAGED || number != 0); i++) {
+    y->n_keys = 0;
+    y->keys_to_stop = y->n_files == 0 ? 1 : KEYS_TO_STOP; /* nobody sends: somebody types */
+    for (unsigned i = 0; i < begins && (got != BLOCK || number != 0); i++) {
         put(y, ASK);
         got = read_next(y, BEGIN_MS, &n, &number);
-        if (got == CANCELLED || got == END) {
+        if (got == STOPPED) {
+            return stop(y);
+        }
+        if (got == CANCELLED || (got == END && y->n_files == 0)) {
             return ERR_ABORTED;
+        }
+        if (got == END) { /* of the file before: the answer was lost */
+            put(y, ACK);
         }
     }
     if (got != BLOCK || number != 0) {
@@ -156,51 +199,113 @@ static enum err begin(struct ymodem *y, uint64_t *left, bool *more)
     return ERR_OK;
 }
 
-/* The blocks of a file, to its end. */
+/* A file at work. */
+struct blocks {
+    uint64_t left;  /* bytes of it that are to come */
+    uint8_t number; /* of the block that comes next */
+    bool begun;     /* one has come */
+    unsigned ends;  /* EOTs in a row */
+    unsigned tries, silences;
+};
+
+/* A block that came whole. Errors of the sink; ERR_RANGE: it is one more than the file has. */
+static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t number)
+{
+    size_t bytes = (size_t)min_u64(n, b->left);
+    enum err e;
+
+    b->ends = b->tries = b->silences = 0;
+    y->n_keys = 0;
+    if (!b->begun && number == 0) { /* the header once more: its answer was lost */
+        put(y, ACK);
+        put(y, ASK);
+        return ERR_OK;
+    }
+    if (number == (uint8_t)(b->number - 1)) { /* likewise */
+        put(y, ACK);
+        return ERR_OK;
+    }
+    if (number != b->number) {
+        return ERR_BAD_CHECKSUM; /* blocks between them are lost for good */
+    }
+    if (b->left == 0) { /* padding ends with the last block */
+        return ERR_RANGE;
+    }
+    e = transfer_sink_put(&y->sink, y->block, bytes);
+    if (e != ERR_OK) {
+        return e;
+    }
+    b->left -= bytes;
+    b->number++;
+    b->begun = true;
+    put(y, ACK);
+    return ERR_OK;
+}
+
+/* What came was no block. ERR_OK: it is asked for again. */
+static enum err ask_again(struct ymodem *y, struct blocks *b, enum got got)
+{
+    b->ends = 0;
+    b->silences = got == NOTHING ? b->silences + 1 : 0;
+    if (b->silences == SILENCES) {
+        return ERR_TIMEOUT;
+    }
+    if (got != NOTHING && ++b->tries == TRIES) {
+        return ERR_BAD_CHECKSUM;
+    }
+    if (got != NOTHING && drain(y)) {
+        y->stopped = true;
+        return ERR_ABORTED;
+    }
+    put(y, NAK);
+    return ERR_OK;
+}
+
+/* All is there, and gets its name, before the sender hears that it has arrived. */
+static enum err end_file(struct ymodem *y, const struct blocks *b)
+{
+    enum err e = b->left == 0 ? transfer_sink_flush(&y->sink) : ERR_TRUNCATED;
+
+    if (e == ERR_OK) {
+        e = y->close(y->context);
+    }
+    if (e == ERR_OK) {
+        put(y, ACK);
+    }
+    return e;
+}
+
+/* The blocks of a file, to its end. After an error but ERR_ABORTED of the sender's, that is told to stop. */
 static enum err read_file(struct ymodem *y, uint64_t left)
 {
-    unsigned tries = 0, ends = 0;
-    uint8_t expected = 1;
+    struct blocks b = { .left = left, .number = 1 };
+    enum err e = ERR_OK;
 
-    while (tries < TRIES && ends < 2) {
+    y->n_keys = 0;
+    y->keys_to_stop = KEYS_TO_STOP;
+    while (e == ERR_OK) {
         uint8_t number = 0;
         size_t n = 0;
         enum got got = read_next(y, BLOCK_MS, &n, &number);
-        enum err e = ERR_OK;
 
         if (got == CANCELLED) {
             return ERR_ABORTED;
         }
-        if (got == END) { /* one may be noise: the sender says it again */
-            put(y, ++ends < 2 ? NAK : ACK);
-            continue;
+        if (got == STOPPED) {
+            return stop(y);
         }
-        if (got != BLOCK) {
-            tries++;
-            drain(y);
+        if (got == BLOCK) {
+            e = take_block(y, &b, n, number);
+        } else if (got == END && ++b.ends == 2) {
+            e = end_file(y, &b);
+            return e == ERR_OK ? e : give_up(y, e);
+        } else if (got == END) { /* one may be noise: the sender says it again */
             put(y, NAK);
-            continue;
+        } else {
+            e = ask_again(y, &b, got);
         }
-        if (number != expected && number != (uint8_t)(expected - 1)) {
-            return give_up(y, ERR_BAD_CHECKSUM); /* blocks between them are lost for good */
-        }
-        if (number == expected) {
-            size_t bytes = (size_t)min_u64(n, left);
-
-            e = transfer_sink_put(&y->sink, y->block, bytes);
-            left -= bytes;
-            expected++;
-            tries = 0;
-        }
-        if (e != ERR_OK) {
-            return give_up(y, e);
-        }
-        put(y, ACK);
     }
-    if (ends < 2) {
-        return give_up(y, ERR_BAD_CHECKSUM);
-    }
-    return left == 0 ? transfer_sink_flush(&y->sink) : ERR_TRUNCATED;
+    return give_up(y, e);
 }
 
 enum err ymodem_receive(struct ymodem *y)
@@ -209,20 +314,16 @@ enum err ymodem_receive(struct ymodem *y)
     enum err e = ERR_OK;
 
     y->n_files = 0;
+    y->begun = y->stopped = false;
     while (e == ERR_OK && more) {
         uint64_t left;
 
+        y->begun = false;
         e = begin(y, &left, &more);
-        if (e != ERR_OK || !more) {
-            break;
-        }
-        e = read_file(y, left);
-        if (e == ERR_OK) {
-            e = y->close(y->context);
-        }
-        y->n_files += e == ERR_OK;
-        if (e != ERR_OK && e != ERR_ABORTED) {
-            (void)give_up(y, e);
+        if (e == ERR_OK && more) {
+            y->begun = true;
+            e = read_file(y, left);
+            y->n_files += e == ERR_OK;
         }
     }
     return e;

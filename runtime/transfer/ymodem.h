@@ -3,6 +3,7 @@
 #ifndef INGOT_RUNTIME_YMODEM_H
 #define INGOT_RUNTIME_YMODEM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "board/err.h"
@@ -17,16 +18,20 @@ struct ymodem {
     void *context;
     /* A file begins: *file is where it goes. On an error the sender is told to stop. */
     enum err (*open)(void *context, const char *name, uint64_t bytes, const struct file **file);
-    /* All of it is there. */
+    /* All of it is there. On an error the sender is told to stop. */
     enum err (*close)(void *context);
-    unsigned n_files; /* that came */
+    unsigned n_files;              /* that came */
+    bool begun;                    /* the last one that was named: its blocks were awaited */
+    bool stopped;                  /* by a Ctrl-C, and not by the sender */
+    unsigned n_keys, keys_to_stop; /* Ctrl-C since the last block, and how many end the transfer */
     struct transfer_sink sink;
     uint8_t block[YMODEM_BLOCK_BYTES + 2];
 };
 
 /* Receive files until the sender has no more. ERR_TIMEOUT: nobody sends, or not any more. ERR_ABORTED: the sender gave up, or
- * a Ctrl-C before it began. ERR_BAD_CHECKSUM: a block never came whole. ERR_TRUNCATED: bytes are missing.
- * ERR_UNSUPPORTED: it does not say how long the file is. Those of open, close and the file. */
+ * y->stopped: a Ctrl-C before it began, two of them later. ERR_BAD_CHECKSUM: a block never came whole, or is missing.
+ * ERR_TRUNCATED: the file ended too early; ERR_RANGE: it goes on beyond its length. ERR_UNSUPPORTED: it does not say how long
+ * the file is. Those of open, close and the file. */
 enum err ymodem_receive(struct ymodem *y);
 
 #endif

@@ -292,6 +292,92 @@ else:
     status, text = ymodem("/receive", gguf)
     tap.ok("a card takes" in text and fsck(card)[0], "what is none of them is refused", (status, text))
     status, text = ymodem("/receive", keys=b"\3")
-    tap.ok("error: the sender stopped" in text, "Ctrl-C ends the wait", text)
+    tap.ok("error: stopped by Ctrl-C" in text, "Ctrl-C ends the wait", text)
+    status, text = ymodem("/receive", SMALL, LILA, gguf)
+    tap.ok(re.search(r"\(models/send-small\.ingot: [^\n]*\n\(presets/lila\.txt: [^\n]*\nerror: models/x\.gguf: [^\n]*a card takes", text.replace("\r", "")) and
+           fsck(card)[0], "each file of a batch is told, and the one that is refused by its name", (status, text, fsck(card)))
     board.kill()
+
+
+# YMODEM by hand: senders that contradict themselves, stop or are gone.
+class Sender:
+    def __init__(self, board):
+        self.line, self.seen = socket.socket(socket.AF_UNIX), b""
+        self.line.connect(board.path)
+        self.line.sendall(b"\r")
+        self.hear(rb"> $", 60)
+        self.line.sendall(b"/receive\r")
+        self.hear(rb"ends this\).*?C", 20)
+
+    def hear(self, until, seconds):
+        late = time.monotonic() + seconds
+        while not (found := re.search(until, self.seen, re.S)) and time.monotonic() < late:
+            if select.select([self.line], [], [], 0.1)[0]:
+                self.seen += self.line.recv(4096)
+        said, self.seen = (self.seen[:found.end()], self.seen[found.end():]) if found else (b"", self.seen)
+        return said
+
+    def block(self, number, data, size=1024):
+        data, crc = data.ljust(size, b"\0"), 0
+        for byte in data:
+            crc ^= byte << 8
+            for _ in range(8):
+                crc = (crc << 1 ^ (0x1021 if crc & 0x8000 else 0)) & 0xffff
+        self.line.sendall(bytes((2 if size == 1024 else 1, number, 255 - number)) + data + crc.to_bytes(2, "big"))
+
+    def name(self, name, length):
+        self.block(0, name.encode() + b"\0" + str(length).encode() + b" 0 100644", 128)
+        return self.hear(rb"\x06C|\x18\x18", 10)
+
+    def data(self, data):
+        for i in range(0, len(data), 1024):
+            self.block(i // 1024 + 1, data[i:i + 1024])
+            if not self.hear(rb"\x06", 10):
+                return
+        self.line.sendall(b"\4")
+        self.hear(rb"\x15", 10)
+        self.line.sendall(b"\4")
+
+    def end(self, seconds=20):
+        """What the board says to people then."""
+        said = self.hear(rb"(bytes/s|error:)[^\n]*\n[^>]*> (\x1b\[0m)?$", seconds).decode("utf-8", "replace").replace("\r", "")
+        self.line.close()
+        return said
+
+
+card = card_of("send-hand.img", FIRST)
+board = Board(ARM64, "hand", card)
+DATA = random.Random(1).randbytes(2560)
+sender = Sender(board)
+sender.name("old.ingot", len(DATA))
+sender.data(DATA)
+sender.hear(rb"\x06C", 10)
+sender.block(0, b"", 128)
+text = sender.end()
+tap.ok("(models/old.ingot: 2.50 KiB" in text and on_card(card, "models/old.ingot") == DATA, "YMODEM by hand", text)
+sender = Sender(board)
+sender.name("old.ingot", 1000)
+sender.data(bytes(2560))
+text = sender.end()
+tap.ok("error: models/old.ingot: the sender sent more bytes than it had declared" in text and on_card(card, "models/old.ingot") == DATA and
+       fsck(card)[0], "a file that is longer than declared is refused, and the old one stays", (text, fsck(card)))
+sender = Sender(board)
+sender.name("one.ingot", len(DATA))
+sender.data(DATA)
+sender.hear(rb"\x06C", 10)
+sender.name("two.ingot", len(DATA))
+sender.line.sendall(b"\x18\x18\x18")
+text = sender.end()
+tap.ok("(models/one.ingot: 2.50 KiB" in text and "(models/two" not in text and "error: models/two.ingot: the sender stopped" in text and
+       on_card(card, "models/two.ingot") is None, "of two files the first came, and the second was cancelled", text)
+sender = Sender(board)
+sender.name("stop.ingot", len(DATA))
+sender.block(1, DATA[:1024])
+sender.hear(rb"\x06", 10)
+start = time.monotonic()
+sender.line.sendall(b"\3\3")
+text = sender.end()
+tap.ok("error: models/stop.ingot: stopped by Ctrl-C" in text and on_card(card, "models/stop.ingot") is None,
+       f"Ctrl-C in the middle of a file: {time.monotonic() - start:.1f} s to the prompt", text)
+board.kill()
 tap.done()

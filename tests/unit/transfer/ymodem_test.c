@@ -130,14 +130,26 @@ static void test_files(void)
        "two files in a row");
 }
 
+/* A sender whose block is spoilt each time. */
+static void send_spoilt(void)
+{
+    static unsigned answered;
+
+    if (n_said[21] != answered) {
+        answered = n_said[21];
+        send_block(1, sent, 1024, 1024, true);
+    }
+}
+
 static void test_noise(void)
 {
     begin();
     send_name("a", "2000");
     send_block(1, sent, 1024, 1024, true);
-    OK(ymodem_receive(&ymodem) == ERR_BAD_CHECKSUM && n_closed == 0 && n_said[21] >= 10 &&
+    fake_wire.idle = send_spoilt;
+    OK(ymodem_receive(&ymodem) == ERR_BAD_CHECKSUM && n_closed == 0 && n_said[21] == 9 &&
            n_said[24] >= 2,
-       "a block that never comes whole is asked for ten times");
+       "a block that never comes whole is tried ten times");
     begin();
     send_name("a", "1500");
     send_block(1, sent, 1024, 1024, false);
@@ -161,6 +173,117 @@ static void test_noise(void)
     send_byte(4);
     send_byte(4);
     OK(ymodem_receive(&ymodem) == ERR_TRUNCATED && n_closed == 0, "too few bytes");
+}
+
+/* Files whose length is not what the header says. */
+static void test_lengths(void)
+{
+    begin();
+    send_name("a", "1000");
+    for (uint8_t i = 1; i <= 3; i++)
+        send_block(i, sent, 1024, 1024, false);
+    send_byte(4);
+    send_byte(4);
+    OK(ymodem_receive(&ymodem) == ERR_RANGE && n_closed == 0 && n_said[24] >= 2,
+       "a block more than the header declares: the file gets no name");
+    begin();
+    send_name("a", "1025");
+    send_block(1, sent, 1024, 1024, false);
+    send_block(2, sent + 1024, 1, 1024, false);
+    send_byte(4);
+    send_byte(4);
+    send_name("", "");
+    OK(ymodem_receive(&ymodem) == ERR_OK && n_closed == 1 && memcmp(disk, sent, 1025) == 0 &&
+           disk[1025] == 0,
+       "what pads the last block is passed over");
+    begin();
+    send_name("a", "1024");
+    send_block(1, sent, 1024, 1024, false);
+    send_block(2, sent, 128, 128, false);
+    OK(ymodem_receive(&ymodem) == ERR_RANGE && n_closed == 0, "a short block is one more, too");
+    begin();
+    send_file("one", 1024);
+    send_name("two", "2000");
+    send_block(1, sent, 1024, 1024, false);
+    send_byte(4);
+    send_byte(4);
+    OK(ymodem_receive(&ymodem) == ERR_TRUNCATED && n_closed == 1 && ymodem.n_files == 1 &&
+           ymodem.begun && n_said[6] == 5 + 1 + 1 + 2 && n_said[24] >= 2,
+       "the second of two ends too early: the sender is not told that it arrived");
+}
+
+/* The answer to what the sender said was lost, so it says it again. */
+static void test_repeated(void)
+{
+    begin();
+    send_name("a", "1000 0 0");
+    send_name("a", "1000 0 0");
+    send_block(1, sent, 1000, 1024, false);
+    send_byte(4);
+    send_byte(4);
+    send_byte(4);
+    send_name("b", "100 0 0");
+    send_name("b", "100 0 0");
+    send_block(1, sent, 100, 128, false);
+    send_byte(4);
+    send_byte(4);
+    send_name("", "");
+    OK(ymodem_receive(&ymodem) == ERR_OK && n_closed == 2 && ymodem.n_files == 2,
+       "headers and an end that come twice");
+    OK(n_said['C'] == 1 + 2 + 2 + 2 + 1, "each header is answered by a request to go on: %u",
+       n_said['C']);
+}
+
+/* What a person types in the middle of a file, and a sender that is gone. */
+static void test_person(void)
+{
+    begin();
+    send_name("a", "5000");
+    send_block(1, sent, 1024, 1024, false);
+    send_byte(3);
+    send_byte(3);
+    OK(ymodem_receive(&ymodem) == ERR_ABORTED && ymodem.stopped && n_said[24] >= 2 &&
+           n_closed == 0 && fake_wire.now < 3000,
+       "two Ctrl-C with silence behind them stop a file, after %u ms", (unsigned)fake_wire.now);
+    begin();
+    send_name("a", "1500");
+    send_byte(3);
+    send_block(1, sent, 1024, 1024, false);
+    send_byte(3);
+    send_byte(3);
+    send_block(2, sent + 1024, 476, 1024, false);
+    send_byte(4);
+    send_byte(4);
+    send_name("", "");
+    OK(ymodem_receive(&ymodem) == ERR_OK && memcmp(disk, sent, 1500) == 0,
+       "in front of a block they are noise");
+    begin();
+    memset(sent, 3, 1500);
+    send_name("a", "1500");
+    send_block(1, sent, 1024, 1024, false);
+    send_block(2, sent + 1024, 476, 1024, false);
+    send_byte(4);
+    send_byte(4);
+    send_name("", "");
+    OK(ymodem_receive(&ymodem) == ERR_OK && memcmp(disk, sent, 1500) == 0, "and in one data");
+    begin();
+    send_name("a", "5000");
+    send_block(1, sent, 1024, 1024, false);
+    fake_wire_send((const uint8_t *)"\2\2\375half a block", 15);
+    fake_wire.idle = NULL;
+    OK(ymodem_receive(&ymodem) == ERR_TIMEOUT && !ymodem.stopped && n_said[24] >= 2 &&
+           fake_wire.now > 20000 && fake_wire.now < 45000,
+       "a sender that is gone is noticed after %u s", (unsigned)fake_wire.now / 1000);
+    begin();
+    send_file("one", 1024);
+    OK(ymodem_receive(&ymodem) == ERR_TIMEOUT && ymodem.n_files == 1 && !ymodem.begun &&
+           fake_wire.now < 45000,
+       "also between two files, and the first one counts");
+    begin();
+    send_name("a", "5000");
+    send_byte(24);
+    send_byte(24);
+    OK(ymodem_receive(&ymodem) == ERR_ABORTED && !ymodem.stopped, "a sender that gives up is none");
 }
 
 static void test_ends(void)
@@ -193,6 +316,9 @@ int main(void)
 {
     test_files();
     test_noise();
+    test_lengths();
+    test_repeated();
+    test_person();
     test_ends();
     return tap_done();
 }
