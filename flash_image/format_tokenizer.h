@@ -23,7 +23,8 @@ enum ingot_tokenizer_flags {
     INGOT_SQUEEZE_SPACES = 64, /* spaces at both ends are left out, several are one */
     INGOT_PREFIX_ONCE = 128,   /* no space is put in front of a text that begins with one */
     INGOT_PREFIX_FIRST = 256,  /* nor after a token that is found in the text */
-    INGOT_ALL_TOKENIZER_FLAGS = 511
+    INGOT_NFC = 512,           /* texts are brought to Unicode's normalization form C first */
+    INGOT_ALL_TOKENIZER_FLAGS = 1023
 };
 enum ingot_token_type { /* the numbers of GGUF's tokenizer.ggml.token_type */
                         INGOT_TOKEN_NORMAL = 1,

@@ -42,10 +42,10 @@ bool text_copy(struct text *t, const char *from)
 
 bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned flags)
 {
-    size_t scratch_bytes = tokenizer_scratch_bytes(t->n_bytes);
+    size_t scratch_bytes = tokenizer_scratch_bytes(tokenizer_most_bytes(tokenizer, t->n_bytes));
     void *scratch = scratch_bytes != SIZE_MAX ? malloc(scratch_bytes) : NULL;
     /* A token stands for a byte at least, a space may come after a special one; BOS, EOS. */
-    size_t most = 2 * t->n_bytes + 3;
+    size_t most = 2 * tokenizer_most_bytes(tokenizer, t->n_bytes) + 3;
     enum err e = ERR_NO_SPACE;
 
     t->ids = malloc(most * sizeof *t->ids);

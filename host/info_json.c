@@ -261,6 +261,7 @@ static void add_tokenizer(cJSON *to, const struct image *img)
     if (t.head->kind == INGOT_TOKENIZER_BPE) {
         cJSON_AddStringToObject(o, "words", pre_tokenizer_name((enum ingot_pre)t.merges->pre));
     }
+    cJSON_AddBoolToObject(o, "texts_in_nfc", (t.head->flags & INGOT_NFC) != 0);
     cJSON_AddBoolToObject(o, "bos_in_front", (t.head->flags & INGOT_ADD_BOS) != 0);
     cJSON_AddBoolToObject(o, "eos_at_the_end", (t.head->flags & INGOT_ADD_EOS) != 0);
     cJSON_AddBoolToObject(o, "space_in_front", (t.head->flags & INGOT_ADD_SPACE_PREFIX) != 0);

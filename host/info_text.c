@@ -92,6 +92,7 @@ void info_print_tokenizer(const struct image *img)
     if (t.head->kind == INGOT_TOKENIZER_BPE) {
         printf(", words as %s", pre_tokenizer_name((enum ingot_pre)t.merges->pre));
     }
+    print_if(flags & INGOT_NFC, ", texts in NFC");
     print_if(flags & INGOT_ADD_BOS, ", bos in front");
     print_if(flags & INGOT_ADD_EOS, ", eos at the end");
     print_if(flags & INGOT_ADD_SPACE_PREFIX, ", a space in front");

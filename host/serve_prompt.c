@@ -72,7 +72,7 @@ static bool encode_parts(const struct model *m, const struct tokenizer_part *par
     for (size_t i = 0; i < n_parts; i++) {
         bytes += parts[i].bytes;
     }
-    bytes = tokenizer_scratch_bytes(bytes);
+    bytes = tokenizer_scratch_bytes(tokenizer_most_bytes(&m->tokenizer, bytes));
     scratch = malloc(bytes);
     if (scratch == NULL) {
         return serve_refuse(e, 500, NULL, NULL, "out of memory");

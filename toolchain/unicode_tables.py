@@ -1,13 +1,15 @@
 #!/usr/bin/python3
-"""Write runtime/text/unicode_table.c, the general categories that tokenizers tell apart, from the
-distribution's Unicode data (Debian's package unicode-data). The result is committed: building
-needs neither. usage: unicode_tables.py [FOLDER of UnicodeData.txt and PropList.txt] > OUT"""
+"""Write runtime/text/unicode_table.c, the general categories that tokenizers tell apart, or, with --nfc,
+runtime/text/nfc_table.c, canonical decompositions and combining classes, from the distribution's
+Unicode data (Debian's package unicode-data). The results are committed: building needs neither.
+usage: unicode_tables.py [--nfc] [FOLDER of UnicodeData.txt and PropList.txt] > OUT"""
 
 import os
 import re
 import sys
 
-FOLDER = sys.argv[1] if len(sys.argv) > 1 else "/usr/share/unicode"
+WORDS = [word for word in sys.argv[1:] if word != "--nfc"]
+FOLDER = WORDS[0] if WORDS else "/usr/share/unicode"
 STEP = 16  # runs between two entries of the index
 # In the order of enum unicode_class.
 CLASSES = {"Lu": 2, "Ll": 3, "Lt": 4, "Lm": 5, "Lo": 6, "M": 7, "N": 8, "P": 9, "S": 10}
@@ -89,15 +91,16 @@ def show(kind, name, values):
     print(line + "\n};")
 
 
-table = classes()
-stream, starts, offsets, code = b"", [], [], 0
-for i, (length, kind) in enumerate(alternating(list(runs(table)))):
-    if i % STEP == 0:
-        starts.append(code)
-        offsets.append(len(stream))
-    stream += packed(length, kind)
-    code += length
-print(f"""/* Unicode {version()}, general categories; toolchain/unicode_tables.py writes this.
+def write_classes():
+    table = classes()
+    stream, starts, offsets, code = b"", [], [], 0
+    for i, (length, kind) in enumerate(alternating(list(runs(table)))):
+        if i % STEP == 0:
+            starts.append(code)
+            offsets.append(len(stream))
+        stream += packed(length, kind)
+        code += length
+    print(f"""/* Unicode {version()}, general categories; toolchain/unicode_tables.py writes this.
  * unicode_runs: runs of code points of one class from U+0000 to U+10FFFF, the class in the high
  * nibble of a byte. The low one: 0 to {SHORT - 1}, the length less 1; {BYTE}: a byte follows, the length less
  * {SHORT + 1}; {LONG}: three bytes follow, the length. Class {UPPER_FIRST}: upper and lower letters in turn, {LOWER_FIRST}: lower and
@@ -105,7 +108,89 @@ print(f"""/* Unicode {version()}, general categories; toolchain/unicode_tables.p
 #include "runtime/text/unicode_table.h"
 
 const unsigned unicode_n_starts = {len(starts)};""")
-show("uint8_t", "unicode_ascii", table[:128])
-show("uint32_t", "unicode_starts", starts)
-show("uint16_t", "unicode_offsets", offsets)
-show("uint8_t", "unicode_runs", stream)
+    show("uint8_t", "unicode_ascii", table[:128])
+    show("uint32_t", "unicode_starts", starts)
+    show("uint16_t", "unicode_offsets", offsets)
+    show("uint8_t", "unicode_runs", stream)
+
+
+# ---- canonical composition ---------------------------------------------------------------------
+
+def nfc_facts():
+    """Combining classes, decompositions into one and into two code points, and those that nothing composes."""
+    marks, single, pairs, excluded = {}, {}, {}, set()
+    for line in lines("UnicodeData.txt"):
+        fields = line.split(";")
+        code, parts = int(fields[0], 16), fields[5].split()
+        if int(fields[3]):
+            marks[code] = int(fields[3])
+        if parts and not parts[0].startswith("<"):
+            parts = [int(part, 16) for part in parts]
+            (single if len(parts) == 1 else pairs)[code] = parts[0] if len(parts) == 1 else tuple(parts)
+    for line in lines("CompositionExclusions.txt"):
+        found = re.match(r"([0-9A-F]{4,6})\b", line)
+        if found:
+            excluded.add(int(found[1], 16))
+    # and what begins with a mark, or is one
+    excluded |= {code for code, (first, _) in pairs.items() if code in marks or first in marks}
+    return marks, single, pairs, excluded
+
+
+def ranges_of(codes):
+    """(first, length) of neighbours."""
+    out = []
+    for code in sorted(codes):
+        if out and code == out[-1][0] + out[-1][1]:
+            out[-1][1] += 1
+        else:
+            out.append([code, 1])
+    return out
+
+
+def show_ranges(name, ranges):
+    """By the first code point: the number of the first entry. One more ends the last range."""
+    starts, at = [], 0
+    for _, length in ranges:
+        starts.append(at)
+        at += length
+    show("uint32_t", name + "_first", [first for first, _ in ranges])
+    show("uint16_t", name + "_entry", starts + [at])
+
+
+def write_nfc():
+    marks, single, pairs, excluded = nfc_facts()
+    seconds = sorted({second for _, second in pairs.values()})
+    firsts = sorted({first for first, _ in pairs.values()})
+    assert len(seconds) < 128
+    runs = []
+    for code in sorted(marks):
+        if runs and code == runs[-1][0] + runs[-1][1] and marks[code] == runs[-1][2] and runs[-1][1] < 255:
+            runs[-1][1] += 1
+        else:
+            runs.append([code, 1, marks[code]])
+    print(f"""/* Unicode {version()}, canonical composition; toolchain/unicode_tables.py --nfc writes this. Hangul syllables
+ * are computed and not here. nfc_table.h says what each table holds. */
+#include "runtime/text/nfc_table.h"
+
+const unsigned nfc_n_marks = {len(runs)};
+const unsigned nfc_n_single = {len(ranges_of(single))};
+const unsigned nfc_n_pairs = {len(ranges_of(pairs))};
+const unsigned nfc_n_seconds = {len(seconds)};""")
+    show("uint32_t", "nfc_mark_first", [first for first, _, _ in runs])
+    show("uint8_t", "nfc_mark_length", [length for _, length, _ in runs])
+    show("uint8_t", "nfc_mark_class", [kind for _, _, kind in runs])
+    show_ranges("nfc_single", ranges_of(single))
+    show("uint16_t", "nfc_single_low", [single[code] & 0xffff for code in sorted(single)])
+    show("uint8_t", "nfc_single_high", [single[code] >> 16 for code in sorted(single)])
+    show_ranges("nfc_pair", ranges_of(pairs))
+    show("uint16_t", "nfc_pair_a", [pairs[code][0] & 0xffff for code in sorted(pairs)])
+    show("uint8_t", "nfc_pair_b", [seconds.index(pairs[code][1]) | 128 * (code in excluded) for code in sorted(pairs)])
+    show("uint32_t", "nfc_seconds", seconds)
+    # the upper bits of a pair's first part are those of the pair
+    assert all(first >> 16 == code >> 16 for code, (first, _) in pairs.items()), firsts
+
+
+if "--nfc" in sys.argv:
+    write_nfc()
+else:
+    write_classes()

@@ -5,12 +5,58 @@
 enum { DEFAULT_ALIGNMENT = 32 };
 
 static const char *const ggml_types[] = {
-    "F32",     "F16",   "Q4_0",   "Q4_1",  "Q4_2",  "Q4_3",   "Q5_0", "Q5_1",    "Q8_0",
-    "Q8_1",    "Q2_K",  "Q3_K",   "Q4_K",  "Q5_K",  "Q6_K",   "Q8_K", "IQ2_XXS", "IQ2_XS",
-    "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S", "IQ2_S", "IQ4_XS", "I8",   "I16",     "I32",
-    "I64",     "F64",   "IQ1_M",  "BF16",  NULL,    NULL,     NULL,   "TQ1_0",   "TQ2_0",
-    NULL,      NULL,    NULL,     "MXFP4", "NVFP4", "Q1_0",   "Q2_0",
+    "F32",   "F16",        "Q4_0",       "Q4_1",       "Q4_2",     "Q4_3",     "Q5_0",
+    "Q5_1",  "Q8_0",       "Q8_1",       "Q2_K",       "Q3_K",     "Q4_K",     "Q5_K",
+    "Q6_K",  "Q8_K",       "IQ2_XXS",    "IQ2_XS",     "IQ3_XXS",  "IQ1_S",    "IQ4_NL",
+    "IQ3_S", "IQ2_S",      "IQ4_XS",     "I8",         "I16",      "I32",      "I64",
+    "F64",   "IQ1_M",      "BF16",       "Q4_0_4_4",   "Q4_0_4_8", "Q4_0_8_8", "TQ1_0",
+    "TQ2_0", "IQ4_NL_4_4", "IQ4_NL_4_8", "IQ4_NL_8_8", "MXFP4",    "NVFP4",    "Q1_0",
+    "Q2_0",
 };
+
+enum { FIRST_OF_FORKS = 97 /* ik_llama.cpp numbers its own types from here */ };
+
+/* What to take in the place of a file with a type that cannot be read: by the first letters of its name. */
+static const char *cure_of_type(const char *name)
+{
+    static const struct {
+        const char *start, *cure;
+    } cures[] = {
+        { "IQ1", "take the Q2_K file of the same model" },
+        { "IQ2", "take the Q2_K file of the same model" },
+        { "IQ3", "take the Q3_K_M or IQ4_XS file of the same model" },
+        { "IQ4_NL_", "take the IQ4_NL file of the same model: rows are interleaved here anyway" },
+        { "Q4_0_", "take the Q4_0 file of the same model: rows are interleaved here anyway" },
+        { "Q4_", "take the Q4_0 or Q4_K_M file of the same model" },
+        { "Q8_", "take the Q8_0 file of the same model" },
+        { "NVFP4", "take the MXFP4 or Q4_K_M file of the same model" },
+        { "F64", "convert the model again, with --outtype f32" },
+        { "I", "weights are not whole numbers: convert the model again" },
+    };
+
+    for (size_t i = 0; name != NULL && i < sizeof cures / sizeof cures[0]; i++) {
+        if (strncmp(name, cures[i].start, strlen(cures[i].start)) == 0) {
+            return cures[i].cure;
+        }
+    }
+    return "take the Q8_0 or Q4_K_M file of the same model, or its F16 file and `ingot pack --type`";
+}
+
+static enum err refuse_type(struct gguf *g, struct source_text tensor, uint32_t type)
+{
+    const char *name = type < sizeof ggml_types / sizeof ggml_types[0] ? ggml_types[type] : NULL;
+    const char *what = name;
+
+    if (name == NULL) {
+        what = type >= FIRST_OF_FORKS ? "a type of a fork of llama.cpp" : "a type newer than this";
+    }
+    return source_refuse(
+        g->s, ERR_UNSUPPORTED,
+        "the tensor %.*s is %s (type %u), which is not supported: %s; supported are "
+        "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS, "
+        "TQ1_0, TQ2_0, Q1_0, Q2_0, MXFP4",
+        SOURCE_SHOW(tensor), what, type, cure_of_type(name));
+}
 
 static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t type,
                                enum source_type *out)
@@ -25,7 +71,6 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
         { 20, SOURCE_IQ4_NL }, { 23, SOURCE_IQ4_XS }, { 30, SOURCE_BF16 }, { 34, SOURCE_TQ1_0 },
         { 35, SOURCE_TQ2_0 },  { 39, SOURCE_MXFP4 },  { 41, SOURCE_Q1_0 }, { 42, SOURCE_Q2_0 },
     };
-    bool known = type < sizeof ggml_types / sizeof ggml_types[0] && ggml_types[type] != NULL;
 
     for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++) {
         if (readable[i].type == type) {
@@ -33,11 +78,7 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
             return ERR_OK;
         }
     }
-    return source_refuse(g->s, ERR_UNSUPPORTED,
-                         "the tensor %.*s is %s (type %u), which is not supported; supported: F32, "
-                         "F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS, "
-                         "TQ1_0, TQ2_0, Q1_0, Q2_0, MXFP4",
-                         SOURCE_SHOW(name), known ? ggml_types[type] : "unknown", type);
+    return refuse_type(g, name, type);
 }
 
 /* Where factors of rotation go; NULL: the tensor is something else. */

@@ -227,7 +227,7 @@ static enum err read_bpe(struct gguf *g)
     v->kind = INGOT_TOKENIZER_BPE;
     v->n_merges = (uint32_t)g->merges.count;
     v->merges = g->merges.data.data;
-    v->flags = flags & INGOT_IGNORE_MERGES;
+    v->flags = flags & (uint32_t)(INGOT_IGNORE_MERGES | INGOT_NFC);
     read_common(g, (flags & INGOT_ADD_BOS) != 0);
     return ERR_OK;
 }

@@ -8,7 +8,7 @@
 
 struct spaces {
     bool replaced, prefixed;
-    uint32_t flags;    /* INGOT_SPLIT_SPACES, INGOT_PREFIX_ONCE, INGOT_PREFIX_FIRST */
+    uint32_t flags;    /* INGOT_SPLIT_SPACES, INGOT_PREFIX_ONCE, INGOT_PREFIX_FIRST, INGOT_NFC */
     const char *other; /* the type of a step that is not known here; NULL: none */
 };
 
@@ -37,7 +37,9 @@ static void read_step(const cJSON *step, struct spaces *spaces)
     const cJSON *pattern = hf_json_get(step, "pattern");
     const char *type = hf_json_string(hf_json_get(step, "type"));
 
-    if (hf_json_is(step, "type", "Prepend") && hf_json_is(step, "prepend", SPACE)) {
+    if (hf_json_is(step, "type", "NFC")) {
+        spaces->flags |= INGOT_NFC;
+    } else if (hf_json_is(step, "type", "Prepend") && hf_json_is(step, "prepend", SPACE)) {
         spaces->prefixed = true;
     } else if (hf_json_is(step, "type", "Replace") && hf_json_is(pattern, "String", " ") &&
                hf_json_is(step, "content", SPACE)) {

@@ -260,34 +260,50 @@ static enum err read_merges(struct source *s, struct hf_tokenizer *t, const cJSO
 
 /* ---- byte-level BPE -------------------------------------------------------------------------- */
 
-/* NFC, or a sequence of it, perhaps of nothing at all (DeepSeek). */
-static bool is_nfc(const cJSON *normalizer)
+/* The type of a step that is not NFC, of one or a sequence of them, perhaps of none at all (DeepSeek); NULL: there
+ * is none. */
+static const char *other_step(const cJSON *normalizer, bool *nfc)
 {
-    const cJSON *step;
+    const cJSON *steps = hf_json_get(normalizer, "normalizers"), *step;
+    const char *other = NULL;
 
     if (!hf_json_is(normalizer, "type", "Sequence")) {
-        return hf_json_is(normalizer, "type", "NFC");
+        *nfc = *nfc || hf_json_is(normalizer, "type", "NFC");
+        other = hf_json_string(hf_json_get(normalizer, "type"));
+        return *nfc ? NULL : (other != NULL ? other : "one without a type");
     }
-    cJSON_ArrayForEach(step, hf_json_get(normalizer, "normalizers"))
+    cJSON_ArrayForEach(step, steps)
     {
-        if (!hf_json_is(step, "type", "NFC")) {
-            return false;
+        if (hf_json_is(step, "type", "NFC")) {
+            *nfc = true;
+        } else if (other == NULL) {
+            other = hf_json_string(hf_json_get(step, "type"));
+            other = other != NULL ? other : "one without a type";
         }
     }
-    return true;
+    return other;
 }
 
-/* Unicode normalization of the text is left out, as llama.cpp leaves it out. */
 static enum err read_byte_level(struct source *s, const cJSON *root)
 {
     const cJSON *normalizer = hf_json_get(root, "normalizer");
+    const char *other = NULL;
+    bool nfc = false;
 
-    if (normalizer != NULL && !is_nfc(normalizer)) {
-        return refuse(s, ERR_UNSUPPORTED, "normalizer",
-                      "is none that is known with a byte-level "
-                      "tokenizer: NFC");
+    if (normalizer != NULL) {
+        other = other_step(normalizer, &nfc);
+    }
+    if (other != NULL) {
+        return source_refuse(
+            s, ERR_UNSUPPORTED,
+            "the field \"normalizer\" has the step %.40s, which changes texts and is "
+            "not supported with a byte-level tokenizer; NFC is",
+            other);
     }
     s->vocab.kind = INGOT_TOKENIZER_BPE;
+    if (nfc) {
+        s->vocab.flags |= INGOT_NFC;
+    }
     return hf_pre_tokenizer_find(s, hf_json_get(root, "pre_tokenizer"), &s->vocab.pre);
 }
 

@@ -25,7 +25,7 @@ struct pre_tokenizer {
     struct {
         const char *name;
         uint32_t flags; /* of models with that name unless the file says otherwise: INGOT_ADD_BOS,
-                           INGOT_IGNORE_MERGES */
+                           INGOT_IGNORE_MERGES, INGOT_NFC */
     } names[PRE_TOKENIZER_MOST_NAMES]; /* of GGUF, up to NULL; the first one is shown */
 };
 

@@ -14,8 +14,8 @@ enum { MODEL_COMMAND_BYTES = 256 };
 
 /* ---- a text's tokens ---- */
 
-/* At session_room(). False: that was said. */
-static bool encode(struct chat *c, const struct json_request *r, enum json_field field, bool first,
+/* At session_room(); bos: behind BOS, where the model wants one. False: what is wrong was said. */
+static bool encode(struct chat *c, const struct json_request *r, enum json_field field, bool bos,
                    size_t *n)
 {
     uint32_t room, *ids;
@@ -24,7 +24,11 @@ static bool encode(struct chat *c, const struct json_request *r, enum json_field
     session_forget_guesses(c->session);
     ids = session_room(c->session, &room);
     *n = 0;
-    e = chat_encode(c, r->values[field], r->bytes[field], false, first, ids, room, n);
+    if (bos) {
+        e = chat_encode(c, r->values[field], r->bytes[field], false, true, ids, room, n);
+    } else {
+        e = chat_encode_alone(c, r->values[field], r->bytes[field], ids, room, n);
+    }
     if (e == ERR_TOO_LONG) {
         chat_json_error(c, "value", json_field_name(field), 0,
                         "the text has more tokens than the context has room for: shorten it, "

@@ -9,6 +9,10 @@
 enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_turn, bool first,
                      uint32_t *ids, uint32_t room, size_t *n);
 
+/* The tokens of a text by itself, without BOS: with the space in front that a tokenizer puts there. */
+enum err chat_encode_alone(struct chat *c, const char *text, size_t bytes, uint32_t *ids,
+                           uint32_t room, size_t *n);
+
 /* The same of a turn whose reply is there already: as later turns have it, without what only a reply
  * to come begins with. */
 enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool first, uint32_t *ids,

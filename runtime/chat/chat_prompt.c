@@ -55,6 +55,15 @@ enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_tur
     return encode(c, parts, n_parts, first, ids, room, n);
 }
 
+enum err chat_encode_alone(struct chat *c, const char *text, size_t bytes, uint32_t *ids,
+                           uint32_t room, size_t *n)
+{
+    struct session *s = c->session;
+
+    return tokenizer_encode(&s->model->tokenizer, text, bytes, TOKENIZER_PLAIN, ids, room, n,
+                            s->scratch.memory, s->scratch.bytes);
+}
+
 enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool first, uint32_t *ids,
                           uint32_t room, size_t *n)
 {

@@ -71,6 +71,10 @@ void tokenizer_open(struct tokenizer *t, const uint8_t *section);
  * text_bytes is beyond what can be encoded (1 GiB). */
 size_t tokenizer_scratch_bytes(size_t text_bytes);
 
+/* The most bytes that a text of text_bytes takes once it is normalized: give tokenizer_scratch_bytes() of that.
+ * With less a text that grows is ERR_NO_SPACE; texts that are in the tokenizer's form do not grow. */
+size_t tokenizer_most_bytes(const struct tokenizer *t, size_t text_bytes);
+
 /* How many bytes of text scratch_bytes of scratch suffice for. */
 size_t tokenizer_text_limit(size_t scratch_bytes);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/text/nfc.h"
 #include "runtime/text/unicode_class.h"
 #include "runtime/tokenizer/tokenizer_encode.h"
 #include "runtime/tokenizer/tokenizer_split.h"
@@ -77,14 +78,38 @@ static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t en
     return ERR_OK;
 }
 
+/* The run in form C. What stands before it is not needed any more, so the result is written from [1] on: *start
+ * and *end become its bounds. ERR_NO_SPACE: it grows by more than there is room. */
+static enum err normalize_run(struct encoder *e, uint32_t *start, uint32_t *end)
+{
+    uint8_t *text = (uint8_t *)e->text;
+    size_t bytes;
+
+    if ((e->t->head->flags & INGOT_NFC) == 0 || !nfc_may_change(text + *start, *end - *start)) {
+        return ERR_OK;
+    }
+    bytes = nfc_normalize(text + *start, *end - *start, text + 1, *end - 1);
+    if (bytes == SIZE_MAX) {
+        return ERR_NO_SPACE;
+    }
+    *start = 1;
+    *end = 1 + (uint32_t)bytes;
+    return ERR_OK;
+}
+
 /* The text from run_start to end as ids. The byte before run_start is free: it is [0], or the
  * last one of a special token that has been emitted. */
 static enum err encode_run(struct encoder *e, uint32_t end)
 {
     uint32_t start = e->run_start, flags = e->t->head->flags;
+    enum err err = ERR_OK;
 
     if (start == end) {
         return ERR_OK;
+    }
+    err = normalize_run(e, &start, &end);
+    if (err != ERR_OK) {
+        return err;
     }
     if (e->add_space && !((flags & INGOT_PREFIX_ONCE) && e->text[start] == ' ')) {
         e->text[--start] = ' ';
@@ -126,7 +151,7 @@ static uint32_t before_spaces(const struct encoder *e, uint32_t end)
 static void append_byte(struct encoder *e, char c)
 {
     if (c == ' ' && (e->t->head->flags & INGOT_SQUEEZE_SPACES) &&
-        (e->end == 1 || e->text[e->end - 1] == ' ')) {
+        (e->end == e->first || e->text[e->end - 1] == ' ')) {
         return;
     }
     e->text[e->end++] = c;
@@ -238,9 +263,23 @@ size_t tokenizer_text_limit(size_t scratch_bytes)
     return min_size(whole - 2, TEXT_LIMIT);
 }
 
-static void encoder_place(struct encoder *e, void *scratch, size_t text_bytes)
+size_t tokenizer_most_bytes(const struct tokenizer *t, size_t text_bytes)
 {
-    size_t n = positions(text_bytes);
+    if ((t->head->flags & INGOT_NFC) == 0 || text_bytes > TEXT_LIMIT / NFC_MOST_GROWTH) {
+        return text_bytes;
+    }
+    return text_bytes * NFC_MOST_GROWTH;
+}
+
+/* A text that is normalized lies at the end of all the room that the scratch has. */
+static void encoder_place(struct encoder *e, void *scratch, size_t scratch_bytes, size_t text_bytes)
+{
+    size_t room = text_bytes, n;
+
+    if ((e->t->head->flags & INGOT_NFC) != 0) {
+        room = tokenizer_text_limit(scratch_bytes);
+    }
+    n = positions(room);
 
     e->text = scratch;
     e->next = (uint32_t *)(void *)(e->text + n);
@@ -248,7 +287,8 @@ static void encoder_place(struct encoder *e, void *scratch, size_t text_bytes)
     e->id = e->prev + n;
     e->heap = (struct pair *)(void *)(e->id + n);
     e->best = (double *)(void *)e->heap;
-    e->end = e->run_start = 1;
+    e->first = 1 + (uint32_t)(room - text_bytes);
+    e->end = e->run_start = e->first;
 }
 
 /* The bytes of all parts; SIZE_MAX: beyond what can be encoded. */
@@ -306,7 +346,7 @@ static enum err encode_to(struct encoder *e, const struct tokenizer_part *parts,
     if (scratch_bytes < tokenizer_scratch_bytes(total)) {
         return ERR_NO_SPACE;
     }
-    encoder_place(e, scratch, total);
+    encoder_place(e, scratch, scratch_bytes, total);
     e->add_space = (head->flags & INGOT_ADD_SPACE_PREFIX) != 0 && !(flags & TOKENIZER_CONTINUE);
     e->add_bos = (flags & TOKENIZER_BOS) && (head->flags & INGOT_ADD_BOS) &&
                  head->bos != INGOT_NO_TOKEN;

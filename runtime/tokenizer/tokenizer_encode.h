@@ -15,8 +15,9 @@ struct pair {
 
 struct encoder {
     const struct tokenizer *t;
-    char *text;         /* [0] is room for the space in front, the parts follow */
-    uint32_t end;       /* of the text so far */
+    char *text;     /* the parts, from [first] on; the byte before is room for a space in front */
+    uint32_t first; /* 1, or behind the room that a normalized run may take more than it took */
+    uint32_t end;   /* of the text so far */
     uint32_t run_start; /* text before it has become ids */
     uint32_t *next;     /* by position in the run at work: the next piece, 0 for a dead one */
     uint32_t *prev;

@@ -126,4 +126,16 @@ write_json(where, "generation_config.json", {"eos_token_id": [50, 51]})
 model, console = info(where)
 tap.ok(model is not None and {50, 51} <= {t["id"] for t in model["stops_at"]} and names(model["tokenizer"]["control"]["first"]) == {"<s>", "<over>"},
        "an end by its number in generation_config.json", console)
+
+# ---- tokens of a text over JSON are those of the command line
+
+for kind in ("llama", "gpt2"):
+    path = gguf(kind, ["<|im_end|>"], template("<|im_start|>ROLE\n", "<|im_end|>"))
+    for words in ("ab", " ab", "a b", "\u00e9", ""):
+        said = run([HOST, "chat", path, "--mode", "json"], stdin=(json.dumps({"tokenize": words}) + "\n").encode())[1]
+        line = run([HOST, "tokenize", path, "-p", words, "--ids", "--no-bos"])[1]
+        events = [json.loads(row) for row in said.split("\n") if row.startswith("{")]
+        rows = [row for row in line.split("\n") if row.replace(" ", "").isdigit()]
+        ids = next((e["ids"] for e in events if e.get("event") == "tokens"), None)
+        tap.ok(ids == [int(i) for i in " ".join(rows).split()], f"{kind}: tokens of {words!a} over JSON", f"{ids} for {line} {said}")
 tap.done()
