@@ -13,6 +13,7 @@ static struct jinja_value look_up(struct jinja_run *r, struct jinja_text name)
         const struct jinja_value *found = jinja_get_name(&s->names, name);
 
         jinja_step(r->j);
+        jinja_look_through(r->j, s->names.n * 8);
         if (found != NULL) {
             return *found;
         }

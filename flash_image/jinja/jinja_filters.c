@@ -290,6 +290,7 @@ struct jinja_value jinja_filter(struct jinja *j, struct jinja_text name, struct 
 {
     bool found;
 
+    jinja_walk_through(j, v);
     for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
         if (jinja_text_is(name, filters[i].name)) {
             return filters[i].run(j, v, args);

@@ -23,6 +23,7 @@ void jinja_free(struct jinja *j)
     }
     j->memory = j->left = 0;
     j->steps = 0;
+    j->looked = 0;
     j->depth = 0;
 }
 
@@ -78,6 +79,15 @@ void jinja_step(struct jinja *j)
     if (++j->steps > JINJA_MOST_STEPS) {
         jinja_fail(j, "the template takes more than %u steps", (unsigned)JINJA_MOST_STEPS);
     }
+}
+
+void jinja_look_through(struct jinja *j, size_t bytes)
+{
+    if (bytes > JINJA_MOST_LOOKED - j->looked) {
+        jinja_fail(j, "the template looks through more than %u MB of text and lists",
+                   (unsigned)JINJA_MOST_LOOKED >> 20);
+    }
+    j->looked += bytes;
 }
 
 void jinja_enter(struct jinja *j)

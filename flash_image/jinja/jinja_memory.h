@@ -12,6 +12,8 @@ enum {
     JINJA_MOST_STEPS = 1 << 19,
     JINJA_MOST_DEPTH = 500, /* of expressions, blocks and macros inside each other */
     JINJA_MOST_TEXT = 1 << 20,
+    JINJA_MOST_LOOKED =
+        64 << 20, /* bytes that are looked through: a step may look through a long text */
     JINJA_PROBLEM_BYTES = 200,
 };
 
@@ -22,6 +24,7 @@ struct jinja {
     size_t memory, left;
     unsigned char *next;
     uint32_t steps;
+    size_t looked;
     unsigned depth, line; /* line: of the template, what is read or run */
     jmp_buf escape;       /* set by who calls reader or runner */
     char problem[JINJA_PROBLEM_BYTES];
@@ -38,6 +41,9 @@ void *jinja_grow(struct jinja *j, const void *old, size_t bytes, size_t more);
 
 /* Count a step, so that every template ends. */
 void jinja_step(struct jinja *j);
+
+/* So many bytes are looked through. */
+void jinja_look_through(struct jinja *j, size_t bytes);
 
 /* One more level inside, and out again. */
 void jinja_enter(struct jinja *j);

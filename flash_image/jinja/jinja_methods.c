@@ -155,6 +155,10 @@ bool jinja_has_method(struct jinja_value of, struct jinja_text name)
 struct jinja_value jinja_call_method(struct jinja *j, const struct jinja_method *m,
                                      const struct jinja_args *args)
 {
+    jinja_walk_through(j, m->of);
+    for (size_t i = 0; i < args->list.n; i++) {
+        jinja_walk_through(j, args->list.item[i]);
+    }
     if (m->of.kind == JINJA_STRING) {
         return jinja_call_text_method(j, m->of.text, m->name, args);
     }
@@ -191,6 +195,7 @@ struct jinja_value jinja_attribute(struct jinja *j, struct jinja_value of, struc
     if (jinja_has_method(of, name)) {
         return method(j, of, name);
     }
+    jinja_walk_through(j, of);
     found = named(of, name);
     return found != NULL ? *found : jinja_undefined(name);
 }

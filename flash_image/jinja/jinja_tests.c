@@ -142,6 +142,7 @@ bool jinja_test(struct jinja *j, struct jinja_text name, struct jinja_value v,
 {
     enum answer answer = test_kind(name, v);
 
+    jinja_walk_through(j, v);
     if (answer == UNKNOWN) {
         answer = test_case(j, name, v);
     }

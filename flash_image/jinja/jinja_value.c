@@ -9,6 +9,20 @@ struct jinja_text jinja_text(const char *s)
     return (struct jinja_text){ s, strlen(s) };
 }
 
+enum { ENTRY_BYTES = 8 }; /* of text, that an entry takes as long as */
+
+void jinja_walk_through(struct jinja *j, struct jinja_value v)
+{
+    switch (v.kind) {
+    case JINJA_STRING: jinja_look_through(j, v.text.bytes); break;
+    case JINJA_LIST:
+    case JINJA_TUPLE: jinja_look_through(j, v.list->n * ENTRY_BYTES); break;
+    case JINJA_DICT:
+    case JINJA_NAMESPACE: jinja_look_through(j, v.dict->n * ENTRY_BYTES); break;
+    default: break;
+    }
+}
+
 bool jinja_text_equal(struct jinja_text a, struct jinja_text b)
 {
     return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.data, b.data, a.bytes) == 0);
@@ -170,6 +184,7 @@ static bool equal_lists(struct jinja *j, const struct jinja_list *a, const struc
         return false;
     }
     for (size_t i = 0; i < a->n; i++) {
+        jinja_look_through(j, ENTRY_BYTES);
         if (!jinja_equal(j, a->item[i], b->item[i])) {
             return false;
         }
@@ -197,7 +212,9 @@ static bool equal_same_kind(struct jinja *j, struct jinja_value a, struct jinja_
     switch (a.kind) {
     case JINJA_UNDEFINED:
     case JINJA_NONE: return true;
-    case JINJA_STRING: return jinja_text_equal(a.text, b.text);
+    case JINJA_STRING:
+        jinja_look_through(j, a.text.bytes == b.text.bytes ? a.text.bytes : 0);
+        return jinja_text_equal(a.text, b.text);
     case JINJA_LIST:
     case JINJA_TUPLE: return equal_lists(j, a.list, b.list);
     case JINJA_DICT: return equal_dicts(j, a.dict, b.dict);
@@ -234,6 +251,7 @@ static int sign(bool below, bool above)
 static int compare_lists(struct jinja *j, const struct jinja_list *a, const struct jinja_list *b)
 {
     for (size_t i = 0; i < a->n && i < b->n; i++) {
+        jinja_look_through(j, ENTRY_BYTES);
         if (!jinja_equal(j, a->item[i], b->item[i])) {
             return jinja_compare(j, a->item[i], b->item[i]);
         }
@@ -258,6 +276,7 @@ int jinja_compare(struct jinja *j, struct jinja_value a, struct jinja_value b)
         size_t n = a.text.bytes < b.text.bytes ? a.text.bytes : b.text.bytes;
         int first = n != 0 ? memcmp(a.text.data, b.text.data, n) : 0;
 
+        jinja_look_through(j, n);
         return first != 0 ? first : sign(a.text.bytes<b.text.bytes, a.text.bytes> b.text.bytes);
     }
     if (a.kind != b.kind || !jinja_is_list(a)) {
@@ -288,6 +307,7 @@ bool jinja_contains(struct jinja *j, struct jinja_value in, struct jinja_value v
             jinja_must_be_defined(j, v);
             jinja_fail(j, "'in <string>' takes a string, not a %s", jinja_kind_name(v));
         }
+        jinja_walk_through(j, in);
         return jinja_find(in.text, v.text, 0) != SIZE_MAX;
     case JINJA_LIST:
     case JINJA_TUPLE: return list_contains(j, in.list, v);
@@ -301,7 +321,7 @@ size_t jinja_length(struct jinja *j, struct jinja_value v)
 {
     switch (v.kind) {
     case JINJA_UNDEFINED: return 0;
-    case JINJA_STRING: return jinja_characters(v.text);
+    case JINJA_STRING: jinja_walk_through(j, v); return jinja_characters(v.text);
     case JINJA_LIST:
     case JINJA_TUPLE: return v.list->n;
     case JINJA_DICT: return v.dict->n;

@@ -113,6 +113,9 @@ struct jinja_list *jinja_items(struct jinja *j, struct jinja_value v);
 const char *jinja_kind_name(struct jinja_value v);
 
 /* What is undefined fails, naming itself. */
+/* Count what a walk through it takes (jinja_look_through): a text by its bytes, a list or a dict by its entries. */
+void jinja_walk_through(struct jinja *j, struct jinja_value v);
+
 void jinja_must_be_defined(struct jinja *j, struct jinja_value v);
 
 #endif

@@ -2,6 +2,7 @@
  * templates over conversations with tools. Where Jinja fails, the interpreter must fail too. */
 #include <cjson/cJSON.h>
 #include <glob.h>
+#include <time.h>
 
 #include "flash_image/jinja/jinja.h"
 #include "tests/unit/jinja/jinja_snippets.h"
@@ -145,9 +146,43 @@ static void test_bounds(void)
     }
 }
 
+/* A step may look through a long text, or a long list: all of them together are bounded. */
+static void test_long(void)
+{
+    static const char *const each[] = {
+        "'y' in t",        "t == u",        "t < u",           "t | length",
+        "t.count('y')",    "t.find('y')",   "t is upper",      "t[899999]",
+        "t.startswith(u)", "l == m",        "l < m",           "t != u",
+        "l.count(-1)",     "t | wordcount", "t.endswith('y')", "namespace(a=1).a is in l",
+        "t | int",         "t.isdigit()",   "(l | max) > 0",   "d.k",
+    };
+
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        struct jinja_template t = { 0 };
+        struct jinja_request r = { fill, NULL, NULL };
+        struct jinja_text out;
+        char text[400];
+        clock_t begin = clock();
+        bool good;
+
+        snprintf(
+            text, sizeof text,
+            "{%% set t = 'x' * 900000 %%}{%% set u = 'x' * 900000 %%}{%% set l = range(9000) | list %%}"
+            "{%% set m = range(9000) | list %%}{%% set d = {'a': 1} %%}{%% for a in range(300) %%}{%% for b in range(300) %%}"
+            "{%% if %s %%}{%% endif %%}{%% endfor %%}{%% endfor %%}",
+            each[i]);
+        good = !jinja_read(&t, text, strlen(text)) || jinja_execute(&t, &r, &out);
+        OK(clock() - begin < 2 * CLOCKS_PER_SEC &&
+               (good || strstr(t.run.problem, "more than") != NULL),
+           "%s, 90,000 times, in bounded time: %s", each[i], good ? "done" : t.run.problem);
+        jinja_close(&t);
+    }
+}
+
 int main(void)
 {
     test_bounds();
+    test_long();
     reference_open();
     for (size_t i = 0; i < sizeof snippets / sizeof snippets[0]; i++)
         ask(snippets[i], CONTEXT, snippets[i], strlen(snippets[i]));
