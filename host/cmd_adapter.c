@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "host/commands.h"
+#include "host/shown_streams.h"
 #include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/output/temporary.h"
@@ -29,9 +30,9 @@ static void print_made(const struct adapter_options *o, const struct adapter_res
     if (r->least_rank != r->most_rank) {
         snprintf(ranks, sizeof ranks, "ranks %u to %u", r->least_rank, r->most_rank);
     }
-    printf("%s: for %s, %u %s of %s, %s, %s\n", o->output, o->base->header->name, r->n_pairs,
-           plural(r->n_pairs, "matrix", "matrices"), ranks, image_type_name(o->type),
-           format_bytes(size, r->bytes));
+    printf("%s: for %s, %u %s of %s, %s, %s\n", name_shown(o->output),
+           name_shown(o->base->header->name), r->n_pairs, plural(r->n_pairs, "matrix", "matrices"),
+           ranks, image_type_name(o->type), format_bytes(size, r->bytes));
 }
 
 /* With the base's tables; path: of its .ingot. */

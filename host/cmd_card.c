@@ -16,6 +16,7 @@
 #include "host/card_prefix.h"
 #include "host/commands.h"
 #include "host/pack_type.h"
+#include "host/shown_streams.h"
 #include "runtime/options/options.h"
 #include "runtime/text/format_text.h"
 
@@ -398,8 +399,9 @@ static bool write_card(struct job *j)
     if (!fine(j, card_image_write(&j->card, &o, j->a->out, &layout))) {
         return false;
     }
-    printf("%s: %s for %s with %s\n", j->a->out, format_bytes(bytes, layout.sectors * CARD_SECTOR),
-           j->a->board, j->models.names);
+    printf("%s: %s for %s with %s\n", name_shown(j->a->out),
+           format_bytes(bytes, layout.sectors * CARD_SECTOR), j->a->board,
+           name_shown(j->models.names));
     if (j->missing[0] != '\0') {
         fprintf(stderr,
                 "ingot: no firmware of the board's maker on it, so it starts in QEMU only; "

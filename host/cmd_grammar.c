@@ -5,6 +5,7 @@
 #include "flash_image/output/output_file.h"
 #include "host/commands.h"
 #include "host/host_grammar.h"
+#include "host/shown_streams.h"
 #include "runtime/grammar/grammar.h"
 #include "runtime/text/format_text.h"
 
@@ -28,8 +29,8 @@ static int write_grammar(const struct arguments *a, const void *grammar, size_t 
     if (output_write(&wish, grammar, bytes, problem, sizeof problem) != ERR_OK) {
         return fail(problem);
     }
-    printf("%s: %u states, %u ways between them, %u calls, %s\n", a->output, head->n_states,
-           head->n_edges, head->n_calls, format_bytes(size, bytes));
+    printf("%s: %u states, %u ways between them, %u calls, %s\n", name_shown(a->output),
+           head->n_states, head->n_edges, head->n_calls, format_bytes(size, bytes));
     return EXIT_FINE;
 }
 

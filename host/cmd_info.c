@@ -4,6 +4,7 @@
 #include "host/commands.h"
 #include "board/host/host_cpu.h"
 #include "host/info.h"
+#include "host/shown_streams.h"
 #include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/output/temporary.h"
@@ -35,7 +36,8 @@ static void print_signature(const struct sign_checked *c)
     if (c->state == SIGN_NONE) {
         puts("signature   none");
     } else {
-        printf("signature   of key %s; ingot verify --public-key FILE checks it\n", c->name);
+        printf("signature   of key %s; ingot verify --public-key FILE checks it\n",
+               name_shown(c->name));
     }
 }
 
@@ -44,7 +46,8 @@ static bool print_text(const struct image *img, const struct sign_checked *c,
 {
     bool good;
 
-    printf("model       %s\nname        %s\n", a->pack.input, img->header->name);
+    printf("model       %s\nname        %s\n", name_shown(a->pack.input),
+           name_shown(img->header->name));
     info_print_params(img);
     puts(img->header->rope.count != 0 ? ", with factors" : "");
     info_print_weights(img);

@@ -7,6 +7,7 @@
 #include "board/host/file_device.h"
 #include "flash_image/output/output_file.h"
 #include "host/record_list.h"
+#include "host/shown_streams.h"
 #include "runtime/storage/fat32.h"
 #include "runtime/text/plural.h"
 
@@ -118,7 +119,7 @@ static void say_how_many(const struct job *j, const struct record_list *l)
             "ingot: %s: nothing is logged there yet: log=on, at the start of a board, does it\n",
             j->a->source);
     } else if (j->a->out != NULL) {
-        printf("%s: %zu %s, %llu to %llu\n", j->a->out, l->n,
+        printf("%s: %zu %s, %llu to %llu\n", name_shown(j->a->out), l->n,
                plural((unsigned)l->n, "line", "lines"), (unsigned long long)l->list[0].sequence,
                (unsigned long long)l->list[l->n - 1].sequence);
     }

@@ -5,6 +5,7 @@
 #include "host/commands.h"
 #include "host/host_args.h"
 #include "host/pack_type.h"
+#include "host/shown_streams.h"
 #include "flash_image/output/output_file.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
@@ -58,8 +59,8 @@ static void print_packed(const struct pack_options *o)
     if (ingot_file_open(&f, o->output, problem, sizeof problem) != ERR_OK) {
         return; /* a device that cannot be read back */
     }
-    printf("%s: %s, %u %s, %s, %s\n", o->output, image_family_name(f.image.header->params.family),
-           f.image.header->params.n_layers,
+    printf("%s: %s, %u %s, %s, %s\n", name_shown(o->output),
+           image_family_name(f.image.header->params.family), f.image.header->params.n_layers,
            plural(f.image.header->params.n_layers, "layer", "layers"),
            image_type_name(image_main_type(&f.image)),
            format_bytes(size, f.image.header->file_bytes));
@@ -113,8 +114,8 @@ static int pack_calibrated(struct arguments *w)
         status = exit_status(calibrate_perplexity(w->pack.output, w->text, &after));
     }
     if (status == EXIT_FINE) {
-        printf("perplexity on %s: %.4f before, %.4f after (%+.2f %%)\n", w->text, c.perplexity,
-               after, 100 * (after / c.perplexity - 1));
+        printf("perplexity on %s: %.4f before, %.4f after (%+.2f %%)\n", name_shown(w->text),
+               c.perplexity, after, 100 * (after / c.perplexity - 1));
     }
     calibrate_free(&c);
     return status;

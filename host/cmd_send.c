@@ -13,6 +13,7 @@
 #include "host/board_talk.h"
 #include "host/commands.h"
 #include "host/send_frames.h"
+#include "host/shown_streams.h"
 #include "runtime/storage/fat32_write.h"
 #include "runtime/storage/storage_new.h"
 
@@ -118,7 +119,7 @@ static void take_event(void *context, const struct board_event *e)
         s->frames.frame = number_of(e, "frame_bytes");
         s->frames.baud = number_of(e, "baud");
     } else if (kind != NULL && strcmp(kind, "text") == 0 && e->text != NULL) {
-        printf("%s\n", e->text);
+        printf("%s\n", name_shown(e->text));
     }
 }
 
@@ -177,7 +178,7 @@ static bool load(struct sending *s)
     if (!board_talk_ask(&s->talk, "load", name, strlen(name)) || s->talk.failed) {
         return false;
     }
-    printf("(%s is loaded)\n", name);
+    printf("(%s is loaded)\n", name_shown(name));
     return true;
 }
 

@@ -9,6 +9,7 @@
 #include "host/serve_http.h"
 #include "host/serve_listen.h"
 #include "host/serve_model.h"
+#include "runtime/text/shown_text.h"
 
 struct arguments {
     struct host_args host; /* first: the shared rows set it */
@@ -52,7 +53,7 @@ static bool read_setup(const struct arguments *a, struct serve_setup *s, int *st
 
 static void set_defaults(struct serve_defaults *d, const struct options *o, const char *model)
 {
-    snprintf(d->model, sizeof d->model, "%s", model);
+    (void)shown_name(d->model, sizeof d->model, model);
     d->system = options_given(o, OPTION_SYSTEM) ? o->reply.system : NULL;
     d->sampler = o->sampler;
     d->seeded = options_given(o, OPTION_SEED);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "host/commands.h"
+#include "host/shown_streams.h"
 #include "flash_image/signing/sign_file.h"
 
 struct arguments {
@@ -17,7 +18,8 @@ static bool sign(const struct arguments *a)
                 sign_file(&k, a->file, a->output, problem, sizeof problem) == ERR_OK;
 
     if (good) {
-        printf("%s: signed by key %s\n", a->output != NULL ? a->output : a->file, k.name);
+        printf("%s: signed by key %s\n", name_shown(a->output != NULL ? a->output : a->file),
+               name_shown(k.name));
     } else {
         fprintf(stderr, "ingot: %s\n", problem);
     }

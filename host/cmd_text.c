@@ -10,6 +10,7 @@
 #include "host/host_prompt.h"
 #include "host/host_text.h"
 #include "host/perplexity.h"
+#include "host/shown_streams.h"
 #include "flash_image/output/output_file.h"
 #include "flash_image/pack/pack.h"
 #include "runtime/image/image.h"
@@ -335,7 +336,7 @@ static bool logits_of(const struct host_args *args, const struct text *prompt)
     if (good) {
         printf("%u %s of %u f32 in %s\n", (unsigned)host.app.target.session.n_ids,
                plural((unsigned)host.app.target.session.n_ids, "row", "rows"), (unsigned)d.vocab,
-               args->output);
+               name_shown(args->output));
     }
     text_free(&t);
     return good;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "host/commands.h"
+#include "host/shown_streams.h"
 #include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/signing/sign_file.h"
@@ -37,7 +38,7 @@ static bool check_sums(const char *path)
         damaged++;
     }
     if (damaged == 0) {
-        printf("%s: header, 6 sections and %u %s are as they were written\n", path, n,
+        printf("%s: header, 6 sections and %u %s are as they were written\n", name_shown(path), n,
                plural(n, "segment", "segments"));
     }
     ingot_file_close(&f);
@@ -64,10 +65,11 @@ static bool check_signature(const struct arguments *a)
         return false;
     }
     if (c.state == SIGN_HOLDS) {
-        printf("%s: signed by key %s, and all %u parts are as it signed them\n", a->file, c.name,
-               c.n_parts);
+        printf("%s: signed by key %s, and all %u parts are as it signed them\n",
+               name_shown(a->file), name_shown(c.name), c.n_parts);
     } else if (c.state == SIGN_MATCHES) {
-        printf("%s: says that key %s signed it: --public-key FILE checks that\n", a->file, c.name);
+        printf("%s: says that key %s signed it: --public-key FILE checks that\n",
+               name_shown(a->file), name_shown(c.name));
     }
     return true;
 }

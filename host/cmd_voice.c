@@ -12,6 +12,7 @@
 #include "host/board_talk.h"
 #include "host/commands.h"
 #include "host/serve_boards.h"
+#include "host/shown_streams.h"
 #include "host/voice_listen.h"
 #include "host/voice_speak.h"
 
@@ -147,7 +148,7 @@ static bool answer(struct voice *v)
         fprintf(stderr, "(nothing was understood)\n");
         return true;
     }
-    printf("> %s\n", text.bytes);
+    printf("> %s\n", name_shown(text.bytes));
     fflush(stdout);
     good = board_talk_ask(&v->talk, "prompt", text.bytes, text.n);
     serve_text_free(&text);

@@ -5,6 +5,7 @@
 #include "flash_image/source/map_file.h"
 #include "host/info.h"
 #include "host/info_json.h"
+#include "host/shown_streams.h"
 #include "runtime/image/adapter_image.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
@@ -37,7 +38,8 @@ static void print_text(const char *path, const struct adapter_header *h, const s
     char size[FORMAT_NUMBER_BYTES];
 
     printf("adapter     %s\nname        %s\nfor         %s: %s, %u layers, width %u, %u tokens\n",
-           path, h->name, h->base, image_family_name(h->family), h->n_layers, h->dim, h->vocab);
+           name_shown(path), name_shown(h->name), name_shown(h->base), image_family_name(h->family),
+           h->n_layers, h->dim, h->vocab);
     printf("matrices    %u of rank %u", h->n_pairs, sum->least_rank);
     if (sum->least_rank != sum->most_rank) {
         printf(" to %u", sum->most_rank);
@@ -48,7 +50,7 @@ static void print_text(const char *path, const struct adapter_header *h, const s
     }
     printf(", %s\nsize        %s, %llu numbers\n", image_type_name(h->type),
            format_bytes(size, h->file_bytes), (unsigned long long)sum->numbers);
-    printf("use         ingot chat MODEL --adapter %s\n", path);
+    printf("use         ingot chat MODEL --adapter %s\n", name_shown(path));
 }
 
 static bool print_json(const char *path, const struct adapter_header *h, const struct summary *sum)

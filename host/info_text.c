@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "host/info.h"
+#include "host/shown_streams.h"
 #include "flash_image/source/pre_tokenizer.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/text/plural.h"
@@ -136,8 +137,10 @@ static void print_template(const struct image *img)
 {
     uint32_t flags = img->chat->flags, bytes;
     const char *name = image_chat_string(img, INGOT_CHAT_NAME, &bytes);
+    char text[200];
 
-    printf("template    %.*s", (int)bytes, name);
+    snprintf(text, sizeof text, "%.*s", (int)bytes, name);
+    printf("template    %s", name_shown(text));
     print_if((flags & INGOT_CHAT_SYSTEM_IN_USER) != 0 && (flags & INGOT_CHAT_SYSTEM_LAST) == 0,
              ", system prompt inside the first turn");
     print_if(flags & INGOT_CHAT_SYSTEM_LAST, ", system prompt inside the last turn");

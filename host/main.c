@@ -24,7 +24,9 @@ static int run(int argc, char **argv)
     const struct command *command;
 
     if (argc < 2) {
+        shown_streams_lines(true);
         command_list(stderr);
+        shown_streams_lines(false);
         return EXIT_USAGE;
     }
     if (is_one_of(argv[1], "--help", "-h")) {

@@ -15,6 +15,7 @@
 #include "host/serve_socket.h"
 #include "host/serve_worker.h"
 #include "host/serve_ws.h"
+#include "host/shown_streams.h"
 
 enum { NAME_BYTES = 300 };
 
@@ -479,7 +480,7 @@ bool serve_http_run(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     serve_sockets_url(url, sizeof url);
-    printf("serving %s at %s\n", server.setup->defaults.model, url);
+    printf("serving %s at %s\n", name_shown(server.setup->defaults.model), url);
     fflush(stdout);
     good = serve_sockets_run();
     serve_workers_close();

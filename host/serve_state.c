@@ -1,4 +1,5 @@
 #include "host/serve_state.h"
+#include "runtime/text/shown_text.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -24,12 +25,12 @@ static void metric(struct serve_text *out, const char *name, const char *type, c
 /* name="value", where the value is somebody else's. */
 static void put_label(struct serve_text *out, const char *name, const char *value, const char *end)
 {
-    (void)serve_text_say(out, "%s=\"", name);
-    for (const char *c = value; *c != '\0'; c++) {
-        char plain = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
+    char shown[1024];
 
-        (void)serve_text_add(out, "\\", plain == '\\' || plain == '"');
-        (void)serve_text_add(out, &plain, 1);
+    (void)serve_text_say(out, "%s=\"", name);
+    for (const char *c = shown_name(shown, sizeof shown, value); *c != '\0'; c++) {
+        (void)serve_text_add(out, "\\", *c == '\\' || *c == '"');
+        (void)serve_text_add(out, c, 1);
     }
     (void)serve_text_say(out, "\"%s", end);
 }

@@ -17,12 +17,14 @@ struct stream {
     struct shown_text text;
     struct word_wrap wrap;
     bool wraps;
+    bool is_line; /* what a call of fprintf writes is one line */
     char out[OUT_BYTES];
     size_t n;
     bool failed; /* with errno */
 };
 
-static struct stream streams[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
+static struct stream streams[] = { { .fd = STDOUT_FILENO },
+                                   { .fd = STDERR_FILENO, .is_line = true } };
 
 static void send(struct stream *s)
 {
@@ -62,6 +64,25 @@ static uint32_t columns_of(const struct stream *s)
     return s->wraps ? host_terminal_columns() : 0;
 }
 
+/* What breaks a name, before the last byte, does not come from a format. bytes is NUL-terminated nowhere. */
+static void put_line(struct stream *s, const char *bytes, size_t n)
+{
+    size_t from = 0;
+
+    for (size_t i = 0; i + 1 < n; i++) {
+        char three[4] = { bytes[i], bytes[i + 1], i + 2 < n ? bytes[i + 2] : '\0' };
+        size_t broken = shown_breaks_name(three);
+
+        if (broken != 0) {
+            shown_text_put(&s->text, bytes + from, i - from);
+            shown_text_put(&s->text, UTF8_REPLACEMENT, sizeof UTF8_REPLACEMENT - 1);
+            i += broken - 1;
+            from = i + 1;
+        }
+    }
+    shown_text_put(&s->text, bytes + from, n - from);
+}
+
 /* One call of fprintf where the stream has no buffer (standard error), else a full buffer or a line. */
 static ssize_t write_shown(void *stream, const char *bytes, size_t n)
 {
@@ -73,7 +94,11 @@ static ssize_t write_shown(void *stream, const char *bytes, size_t n)
     if (redraws) {
         keep(s, "\r", 1);
     }
-    shown_text_put(&s->text, bytes + redraws, n - redraws);
+    if (s->is_line) {
+        put_line(s, bytes + redraws, n - redraws);
+    } else {
+        shown_text_put(&s->text, bytes + redraws, n - redraws);
+    }
     send(s);
     return s->failed ? 0 : (ssize_t)n;
 }
@@ -97,6 +122,20 @@ void shown_streams_open(void)
 {
     stdout = open_stream(&streams[0], stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
     stderr = open_stream(&streams[1], stderr, _IONBF);
+}
+
+void shown_streams_lines(bool on)
+{
+    streams[1].is_line = !on;
+}
+
+const char *name_shown(const char *name)
+{
+    enum { COPIES = 8, BYTES = 4096 };
+    static _Thread_local char copies[COPIES][BYTES];
+    static _Thread_local unsigned next;
+
+    return shown_name(copies[next++ % COPIES], BYTES, name);
 }
 
 void shown_streams_wrap(void)

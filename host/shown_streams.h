@@ -5,9 +5,19 @@
 #ifndef INGOT_HOST_SHOWN_STREAMS_H
 #define INGOT_HOST_SHOWN_STREAMS_H
 
+#include <stdbool.h>
+
 /* Replace stdout and stderr; before anything is printed. What a CR begins on standard error is a progress
  * line, drawn over itself: the CR that a call of fprintf begins with is our own. */
 void shown_streams_open(void);
+
+/* What one call of fprintf has for standard error is one line: a line feed before its end, or what else breaks a name
+ * (shown_breaks_name), becomes U+FFFD, too. on: not for what comes now, which are several lines of our own. */
+void shown_streams_lines(bool on);
+
+/* A name of somebody else's as a piece of a line of standard output, by shown_name(): a copy that stays until the thread has
+ * asked for seven more. */
+const char *name_shown(const char *name);
 
 /* From now on rows of standard output end between words (runtime/text/word_wrap.h) where it is a terminal.
  * What a person types there moves the cursor: say so when it begins a row. */

@@ -195,6 +195,17 @@ static enum err parse(struct job *j, bool vocab_only)
 }
 
 /* Everything that can be known before a byte is written. The one allocation of the source. */
+/* A call of fprintf for each line: what a program prints to standard error at once is one (host/shown_streams.h). */
+static void print_notes(const char *notes)
+{
+    while (*notes != '\0') {
+        size_t n = strcspn(notes, "\n");
+
+        fprintf(stderr, "%.*s\n", (int)n, notes);
+        notes += n + (notes[n] == '\n');
+    }
+}
+
 static enum err open_job(struct job *j, const struct pack_options *o, bool vocab_only,
                          char *problem, size_t problem_bytes)
 {
@@ -210,7 +221,7 @@ static enum err open_job(struct job *j, const struct pack_options *o, bool vocab
     if (e != ERR_OK) {
         snprintf(problem, problem_bytes, "%s", j->source->problem);
     } else if (!o->quiet) {
-        fputs(j->source->notes, stderr);
+        print_notes(j->source->notes);
     }
     return e;
 }

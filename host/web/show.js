@@ -21,12 +21,13 @@ const kept = {
 // ---- what others say
 
 // Control characters, and marks that turn the direction of what stands around them.
-const NOT_SHOWN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb]/g;
+const NOT_SHOWN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb]/g;
+const UNSEEN = /[\u200b\u2060-\u2064\ufeff]/g; // without any width: two names with and without one look alike
 
 /** A text of somebody else's, harmless; "" for what is none. */
 const words = value => typeof value === "string" ? value.replace(/\r/g, "").replace(NOT_SHOWN, "\ufffd") : "";
 /** On one line, and not longer than that. */
-const label = (value, most = 80) => { const w = words(value).replace(/\s+/g, " "); return w.length > most ? w.slice(0, most - 1) + "…" : w; };
+const label = (value, most = 80) => { const w = words(value).replace(UNSEEN, "\ufffd").replace(/\s+/g, " "); return w.length > most ? w.slice(0, most - 1) + "…" : w; };
 /** A number that can be shown; undefined for what is none. */
 const number = value => typeof value === "number" && Number.isFinite(value) && value >= -1e15 && value <= 1e15 ? value : undefined;
 const list = value => Array.isArray(value) ? value.filter(v => v !== null && typeof v === "object") : [];

@@ -227,7 +227,7 @@ __attribute__((format(printf, 2, 0))) static void print_args(struct console *c, 
                                                              va_list args)
 {
     char text[CONSOLE_PRINT_BYTES];
-    size_t length = min_size(format_text_args(text, sizeof text, format, args), sizeof text - 1);
+    size_t length = min_size(format_line_args(text, sizeof text, format, args), sizeof text - 1);
     enum console_style style = c->style, look = style_of(text, length, style);
     bool is_log = look == CONSOLE_ERROR || look == CONSOLE_STRONG;
 
@@ -300,7 +300,7 @@ void console_log(struct console *c, const char *format, ...)
     size_t n;
 
     va_start(args, format);
-    n = min_size(format_text_args(text, sizeof text, format, args), sizeof text - 1);
+    n = min_size(format_line_args(text, sizeof text, format, args), sizeof text - 1);
     va_end(args);
     console_look_for_answer(c);
     begin_log_line(c);

@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/text/shown_text.h"
 
 struct output {
     char *buffer;
     size_t bytes;
     size_t length; /* of the whole text, may be beyond bytes */
+    bool is_line;  /* texts that are put in end none */
 };
 
 struct conversion {
@@ -50,6 +52,13 @@ static void pad_right(struct output *o, const struct conversion *c, size_t lengt
     }
 }
 
+static void put_replacement(struct output *o)
+{
+    for (const char *c = UTF8_REPLACEMENT; *c != '\0'; c++) {
+        put_char(o, *c);
+    }
+}
+
 static void put_text(struct output *o, const struct conversion *c, const char *s)
 {
     size_t n = 0;
@@ -59,7 +68,14 @@ static void put_text(struct output *o, const struct conversion *c, const char *s
     }
     pad_left(o, c, n);
     for (size_t i = 0; i < n; i++) {
-        put_char(o, s[i]);
+        size_t broken = o->is_line ? shown_breaks_name(s + i) : 0;
+
+        if (broken != 0 && i + broken <= n) {
+            put_replacement(o);
+            i += broken - 1;
+        } else {
+            put_char(o, s[i]);
+        }
     }
     pad_right(o, c, n);
 }
@@ -230,9 +246,9 @@ static bool put_conversion(struct output *o, const char **at, struct arguments *
     return true;
 }
 
-size_t format_text_args(char *buffer, size_t bytes, const char *format, va_list list)
+static size_t format_args(struct output *to, const char *format, va_list list)
 {
-    struct output o = { buffer, bytes, 0 };
+    struct output o = *to;
     struct arguments args;
 
     va_copy(args.list, list);
@@ -248,10 +264,24 @@ size_t format_text_args(char *buffer, size_t bytes, const char *format, va_list 
         }
     }
     va_end(args.list);
-    if (bytes > 0) {
-        buffer[min_size(o.length, bytes - 1)] = '\0';
+    if (o.bytes > 0) {
+        o.buffer[min_size(o.length, o.bytes - 1)] = '\0';
     }
     return o.length;
+}
+
+size_t format_text_args(char *buffer, size_t bytes, const char *format, va_list list)
+{
+    struct output o = { .buffer = buffer, .bytes = bytes };
+
+    return format_args(&o, format, list);
+}
+
+size_t format_line_args(char *buffer, size_t bytes, const char *format, va_list list)
+{
+    struct output o = { .buffer = buffer, .bytes = bytes, .is_line = true };
+
+    return format_args(&o, format, list);
 }
 
 size_t format_text(char *buffer, size_t bytes, const char *format, ...)

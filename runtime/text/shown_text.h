@@ -16,6 +16,14 @@
  * and marks). */
 bool char_is_control(uint32_t code);
 
+/* Bytes of the character at s, which is NUL-terminated, where a name may not have it although a text may: what ends a line, a
+ * tab, and what has no width, so that two names with and without it look alike (joiners stay, which scripts need). 0: it may. */
+size_t shown_breaks_name(const char *s);
+
+/* A name (of a file, a model, a part of a request) as a piece of a line, to out (room bytes, with its NUL): all of that becomes
+ * U+FFFD. What has no room is cut between characters. Returns out. */
+const char *shown_name(char *out, size_t room, const char *name);
+
 /* Passes text on without them. Set write and context, zero the rest. write gets one whole character at a
  * time, valid UTF-8; it may be another function from one call to the next. */
 struct shown_text {

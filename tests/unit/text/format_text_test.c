@@ -103,10 +103,31 @@ static void test_figures(void)
     OK(size(UINT64_MAX, "16.0 EiB") && size(UINT64_C(5) << 40, "5.00 TiB"), "large sizes");
 }
 
+__attribute__((format(printf, 1, 2))) static const char *line(const char *format, ...)
+{
+    static char text[80];
+    va_list args;
+
+    va_start(args, format);
+    (void)format_line_args(text, sizeof text, format, args);
+    va_end(args);
+    return text;
+}
+
+static void test_line(void)
+{
+    OK(strcmp(line("%s: %u\n", "one\ntwo\tthree", 7), "one\xef\xbf\xbdtwo\xef\xbf\xbdthree: 7\n") ==
+           0,
+       "only the format ends a line");
+    OK(strcmp(line("%.3s%c|", "a\342\200\250", '\n'), "a\342\200\xef\xbf\xbd|") == 0,
+       "nor does a character, nor a part of one");
+}
+
 int main(void)
 {
     test_against_snprintf();
     test_unknown();
     test_figures();
+    test_line();
     return tap_done();
 }

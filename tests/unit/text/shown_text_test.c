@@ -108,10 +108,35 @@ static void test_every_character(void)
     OK(wrong == 0 && passed == 0x3000 - 30 - 33 - 12, "all below U+3000: %u pass", passed);
 }
 
+static bool names(const char *name, size_t room, const char *want)
+{
+    char is[64];
+
+    memset(is, 'x', sizeof is);
+    return strcmp(shown_name(is, room, name), want) == 0 && is[room] == 'x';
+}
+
+static void test_names(void)
+{
+    OK(names("a\nb\r\nc\td", 60, "a" FFFD "b" FFFD FFFD "c" FFFD "d"), "a name is one line");
+    OK(names("\33[2J\302\205\342\200\256x\377", 60, FFFD "[2J" FFFD FFFD "x" FFFD),
+       "and obeys nothing");
+    OK(names("a\342\200\250b\342\200\251c\342\200\213d\342\201\240e\357\273\277f", 60,
+             "a" FFFD "b" FFFD "c" FFFD "d" FFFD "e" FFFD "f"),
+       "separators, and what has no width");
+    OK(names("\342\200\215 \342\200\234M\303\274ller\342\200\235 \347\214\253", 60,
+             "\342\200\215 \342\200\234M\303\274ller\342\200\235 \347\214\253"),
+       "letters of any script, and joiners, stay");
+    OK(names("M\303\274ller", 3, "M") && names("M\303\274ller", 4, "M\303\274") &&
+           names("", 1, "") && names("a\nb", 4, "a"),
+       "it is cut between characters");
+}
+
 int main(void)
 {
     test_attacks();
     test_text();
     test_every_character();
+    test_names();
     return tap_done();
 }
