@@ -12,6 +12,8 @@ enum {
     QUIET_MS = 700,  /* before one */
     WAIT_MS = 60000,
     REPLY_MS = 300000, /* without a sign */
+    LEAVE_MS = 5000,
+    LEAVE_ID = 1, /* of the last request: no other has one */
     REQUEST_BYTES = 16384,
 };
 
@@ -35,6 +37,7 @@ static void take_line(void *context, char *line, size_t bytes)
         fprintf(stderr, "error: %s\n", e.text != NULL ? e.text : "it says that it failed");
     }
     t->done = t->done || e.kind == BOARD_DONE;
+    t->left = t->left || (e.kind == BOARD_DONE && e.id == LEAVE_ID);
     if (t->take != NULL) {
         t->take(t->context, &e);
     }
@@ -44,9 +47,11 @@ static void take_line(void *context, char *line, size_t bytes)
 /* Nothing is heard for a while: is it ready? A prompt is told to be none. */
 static void ask_whether_there(struct board_talk *t)
 {
+    char mode[32];
+
     if (strstr(t->line->in, "> ") != NULL) {
         t->was_to_people = true;
-        (void)serial_send(t->line, "/mode json\n", 11);
+        (void)serial_send(t->line, mode, serial_mode_line(mode, t->silence_s, t->n_mode++));
     } else {
         serial_ask(t->line);
     }
@@ -61,6 +66,9 @@ static bool wait_for(struct board_talk *t, const bool *flag, const bool *other, 
     while (!*flag && !*other) {
         uint64_t now = serial_millis();
 
+        if (t->stopped != NULL && *t->stopped != 0) {
+            return fail(t, "stopped");
+        }
         if (!serial_step(t->line, STEP_MS, NULL, take_line, t)) {
             return fail(t, t->is_program ? "the model ended" : t->line->problem);
         }
@@ -94,6 +102,36 @@ bool board_talk_send(struct board_talk *t, const char *line)
         return fail(t, "it takes nothing any more");
     }
     return board_talk_wait(t, &t->done);
+}
+
+bool board_talk_leave(struct board_talk *t)
+{
+    static const char chat[] = "{\"id\":1,\"command\":\"/mode chat\"}\n";
+    uint64_t start = serial_millis();
+
+    if (!t->was_to_people) {
+        return true;
+    }
+    t->left = false;
+    if (!t->done) { /* it is at a request, or has begun to read one */
+        (void)serial_send(t->line, "\3", 1);
+    }
+    (void)serial_send(t->line, chat, sizeof chat - 1);
+    while (!t->left && serial_millis() - start < LEAVE_MS) {
+        if (!serial_step(t->line, STEP_MS, NULL, take_line, t)) {
+            return false;
+        }
+    }
+    return t->left || fail(t, "the board has not said that it talks to people again");
+}
+
+void board_talk_stay(struct board_talk *t)
+{
+    if (t->was_to_people && serial_millis() - t->stayed_ms >= SERIAL_STAY_MS) {
+        t->stayed_ms = serial_millis();
+        (void)serial_send(t->line, "\n", 1);
+    }
+    (void)serial_step(t->line, 0, NULL, take_line, t);
 }
 
 bool board_talk_ask(struct board_talk *t, const char *key, const char *text, size_t bytes)

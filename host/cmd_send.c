@@ -1,5 +1,4 @@
 /* `ingot send`: a file over the serial line onto the card of a board that runs. */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +11,17 @@
 #include "flash_image/source/map_file.h"
 #include "host/board_talk.h"
 #include "host/commands.h"
+#include "host/ending_signals.h"
 #include "host/send_frames.h"
 #include "host/shown_streams.h"
 #include "runtime/storage/fat32_write.h"
 #include "runtime/storage/storage_new.h"
 
-enum { USUAL_BAUD = 115200, FAST_BAUD = 921600 };
+enum {
+    USUAL_BAUD = 115200,
+    FAST_BAUD = 921600,
+    SILENCE_S = 20 /* between two requests: it is gone */
+};
 
 struct arguments {
     const char *file, *to, *name;
@@ -37,12 +41,6 @@ static struct sending {
 } sending;
 
 static volatile int stopped;
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    stopped = 1;
-}
 
 static bool fail(const char *what, const char *why)
 {
@@ -162,7 +160,7 @@ static bool deliver(struct sending *s)
         return false;
     }
     if (!transfer(s)) {
-        (void)(s->frames.has_result && board_talk_send(&s->talk, NULL));
+        (void)(s->frames.has_result && stopped == 0 && board_talk_send(&s->talk, NULL));
         return false;
     }
     return board_talk_send(&s->talk, NULL) && !s->talk.failed;
@@ -185,8 +183,7 @@ static bool load(struct sending *s)
 static int run(int argc, char **argv)
 {
     struct sending *s = &sending;
-    struct sigaction action = { .sa_handler = on_interrupt };
-    bool good;
+    bool good, left;
     int status;
 
     s->a = (struct arguments){ .baud = USUAL_BAUD, .fast = FAST_BAUD };
@@ -203,19 +200,21 @@ static int run(int argc, char **argv)
         fprintf(stderr, "ingot: %s\n", s->line.problem);
         return EXIT_FAILED;
     }
-    sigaction(SIGINT, &action, NULL);
-    s->talk =
-        (struct board_talk){ .line = &s->line, .name = s->a.to, .take = take_event, .context = s };
+    ending_signals_note(&stopped);
+    s->talk = (struct board_talk){ .line = &s->line,
+                                   .name = s->a.to,
+                                   .silence_s = SILENCE_S,
+                                   .stopped = &stopped,
+                                   .take = take_event,
+                                   .context = s };
     good = board_talk_greet(&s->talk);
-    s->talk.done = s->talk.failed = false;
-    good = good && deliver(s) && load(s);
-    if (s->talk.was_to_people && (good || s->frames.has_result || !s->begins)) {
-        bool mode = board_talk_ask(&s->talk, "command", "/mode chat", strlen("/mode chat"));
-
-        good = good && mode;
+    if (good) {
+        s->talk.done = s->talk.failed = false;
+        good = deliver(s) && load(s);
     }
+    left = (s->begins && !s->frames.has_result) || board_talk_leave(&s->talk);
     close(s->line.fd);
-    return exit_status(good);
+    return exit_status(good && left);
 }
 
 #define FIELD(member) offsetof(struct arguments, member)

@@ -12,7 +12,14 @@
 #include "host/serial_line.h"
 #include "host/shown_streams.h"
 
-enum { CTRL_C = 3, STEP_MS = 100, ASK_MS = 2000, SILENCE_MS = 500, REQUEST_BYTES = 16384 };
+enum {
+    CTRL_C = 3,
+    STEP_MS = 100,
+    ASK_MS = 2000,
+    SILENCE_MS = 500,
+    REQUEST_BYTES = 16384,
+    LEAVE_MS = 3000
+};
 
 enum phase { CONNECTING, IDLE, WAITING, OVER };
 
@@ -23,17 +30,36 @@ static struct {
     enum phase phase;
     int status;
     uint64_t since_ms, asked_ms;
+    uint64_t stayed_ms; /* when a board that was told to talk to a program heard of us */
+    unsigned n_mode;    /* how often it was */
+    bool left;          /* it talks to people again */
     char typed[REQUEST_BYTES];
     size_t n_typed;
     bool at_end; /* of standard input */
 } serial;
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, ended;
 
-static void on_interrupt(int number)
+static void on_signal(int number)
 {
-    (void)number;
-    interrupted++;
+    if (number == SIGINT) {
+        interrupted++;
+    } else {
+        ended = 1;
+    }
+}
+
+/* Those that the caller ignores (nohup) stay ignored. */
+static void note_signals(void)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    struct sigaction action = { .sa_handler = on_signal }, before;
+
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+            sigaction(signals[i], &action, NULL);
+        }
+    }
 }
 
 static void end(int status)
@@ -151,19 +177,49 @@ static void strip(char *line)
     *out = '\0';
 }
 
-static void say_mode(void)
+enum {
+    MODES = 2 /* times that a board is told to talk to a program: an older one knows no limit */
+};
+
+/* A board that talks to people shows its prompt: it talks to a program from here on, and to people again at the end, or when it
+ * has heard nothing for a minute. */
+static void take_prompt(void)
 {
-    fail("this board talks to people: put mode=json among its boot arguments (cmdline.txt on its "
-         "card) and start it again");
+    char mode[32];
+
+    if (serial.n_mode == MODES) {
+        fail(
+            "this board talks to people and does not take /mode json: unlock its line, or put mode=json among its "
+            "boot arguments (cmdline.txt on its card) and start it again");
+        return;
+    }
+    if (serial.n_mode == 0 && !serial.events.quiet) {
+        fprintf(stderr, "(this board talks to people: /mode json until this program ends)\n");
+    }
+    serial.line.n_in = 0;
+    serial.line.in[0] = '\0';
+    serial.asked_ms = serial.stayed_ms = serial_millis();
+    send(mode, serial_mode_line(mode, SERIAL_SILENCE_S, serial.n_mode++));
 }
 
-/* A line that is no event: of firmware, of a trap's report, or of a board that talks to people. */
+static void look_for_board(void)
+{
+    serial.events.errors += serial.phase == WAITING; /* nothing answers any more */
+    serial.phase = CONNECTING;
+    serial.n_mode = 0;
+}
+
+/* A line that is no event: of firmware, of a trap's report, or of a board that talks to people, also since it began anew. */
 static void take_text(char *line)
 {
     strip(line);
-    if (is_log_line(line)) {
-        say_mode();
-    } else if (!serial.events.quiet && line[0] != '\0') {
+    if (serial.phase == CONNECTING && serial.n_mode != 0) {
+        return; /* what a person would see of /mode json */
+    }
+    if (is_log_line(line) && serial.phase != CONNECTING) {
+        look_for_board();
+    }
+    if (!serial.events.quiet && line[0] != '\0') {
         fprintf(stderr, "| %s\n", line);
     }
 }
@@ -185,8 +241,7 @@ static void take_line(void *context, char *line, size_t bytes)
     if (kind == SERIAL_NOT_JSON) {
         take_text(line);
     } else if (kind == SERIAL_RESTART) {
-        serial.events.errors += serial.phase == WAITING; /* nothing answers any more */
-        serial.phase = CONNECTING;
+        look_for_board();
     } else if (kind == SERIAL_TOKEN && serial.phase == CONNECTING && is_time_to_ask()) {
         stop_reply(); /* nobody reads it any more */
     } else if ((kind == SERIAL_READY && serial.phase == CONNECTING) ||
@@ -195,16 +250,23 @@ static void take_line(void *context, char *line, size_t bytes)
     }
 }
 
-/* Nothing is asked yet, and the board may be starting, or be in the middle of a reply. */
-static void wait_for_board(void)
+/* Whether the latest of the line is a prompt for people. */
+static bool is_at_prompt(void)
 {
-    uint64_t now = serial_millis(), silent = now - serial.line.heard_ms;
     char waiting[128];
 
     snprintf(waiting, sizeof waiting, "%.127s", serial.line.in);
     strip(waiting);
-    if (silent > SILENCE_MS && strcmp(waiting, "> ") == 0) {
-        say_mode();
+    return serial_millis() - serial.line.heard_ms > SILENCE_MS && strcmp(waiting, "> ") == 0;
+}
+
+/* Nothing is asked yet, and the board may be starting, or be in the middle of a reply. */
+static void wait_for_board(void)
+{
+    uint64_t now = serial_millis(), silent = now - serial.line.heard_ms;
+
+    if (is_at_prompt()) {
+        take_prompt();
     } else if (silent >= serial.args.wait_s * 1000u &&
                now - serial.since_ms >= serial.args.wait_s * 1000u) {
         fail("nothing is heard: has the board power, is TX at RX, and is --baud its rate?");
@@ -280,6 +342,17 @@ static void obey_interrupt(void)
     }
 }
 
+/* The board is to know that somebody is there, and may have given up after a silence that it took for an end. */
+static void stay(void)
+{
+    if (serial.phase == IDLE && is_at_prompt()) {
+        look_for_board();
+    } else if (serial_millis() - serial.stayed_ms >= SERIAL_STAY_MS) {
+        serial.stayed_ms = serial_millis();
+        send("\n", 1);
+    }
+}
+
 /* Wait for the line, and for standard input where it is listened to. */
 static void step(void)
 {
@@ -297,6 +370,31 @@ static void step(void)
     }
     if (serial.phase == CONNECTING) {
         wait_for_board();
+    } else if (serial.n_mode != 0) {
+        stay();
+    }
+}
+
+static void take_last(void *context, char *line, size_t bytes)
+{
+    (void)context;
+    serial.left = serial.left || (bytes != 0 && line[0] == '{' && strstr(line, "\"id\":\"left\"") &&
+                                  strstr(line, "\"done\""));
+}
+
+/* A board that was told to talk to a program talks to people again. */
+static void leave(void)
+{
+    static const char chat[] = "{\"id\":\"left\",\"command\":\"/mode chat\"}\n";
+    uint64_t start = serial_millis();
+
+    if (serial.n_mode == 0) {
+        return;
+    }
+    (void)serial_send(&serial.line, "\3", 1); /* it may be at a reply */
+    (void)serial_send(&serial.line, chat, sizeof chat - 1);
+    while (!serial.left && serial_millis() - start < LEAVE_MS &&
+           serial_step(&serial.line, STEP_MS, NULL, take_last, NULL)) {
     }
 }
 
@@ -307,7 +405,9 @@ static void talk(void)
     serial.since_ms = serial.asked_ms = serial_millis();
     serial_ask(&serial.line);
     while (serial.phase != OVER) {
-        if (interrupted > answered) {
+        if (ended != 0) {
+            end(EXIT_FAILED);
+        } else if (interrupted > answered) {
             obey_interrupt();
         }
         answered = interrupted;
@@ -325,7 +425,6 @@ static void talk(void)
 
 static int run(int argc, char **argv)
 {
-    struct sigaction action = { .sa_handler = on_interrupt };
     int status;
 
     serial_args_init(&serial.args);
@@ -341,9 +440,10 @@ static int run(int argc, char **argv)
     if (serial.args.csv != NULL && !serial_csv_open(&serial.events, serial.args.csv)) {
         return EXIT_FAILED;
     }
-    sigaction(SIGINT, &action, NULL);
+    note_signals();
     shown_streams_wrap();
     talk();
+    leave();
     if (!serial_csv_close(&serial.events)) {
         return EXIT_FAILED;
     }
@@ -356,8 +456,9 @@ const struct command cmd_serial = {
     .missing = "which device? such as /dev/ttyUSB0;",
     .summary = "talk to a board over its serial line",
     .about =
-        "Talks to a board that has mode=json among its boot arguments (docs/SERIAL.md). A line goes\n"
-        "to the model, one that begins with a slash is a command, /help lists them. Ctrl-C stops a\n"
+        "Talks to a board by events in JSON (docs/SERIAL.md): a board that talks to people does so with\n"
+        "/mode json until the program ends, one with mode=json among its boot arguments always. A line\n"
+        "goes to the model, one that begins with a slash is a command, /help lists them. Ctrl-C stops a\n"
         "reply, and ends the program where there is none; so does Ctrl-D. Replies go to standard\n"
         "output, figures and the board's log to standard error.",
     .example = "ingot serial /dev/ttyUSB0 --csv figures.csv",

@@ -11,6 +11,7 @@
 #include "flash_image/output/temporary.h"
 #include "host/board_talk.h"
 #include "host/commands.h"
+#include "host/ending_signals.h"
 #include "host/serve_boards.h"
 #include "host/shown_streams.h"
 #include "host/voice_listen.h"
@@ -37,6 +38,8 @@ static struct voice {
     pid_t model; /* 0: at the other end is a board */
     char folder[PATH_BYTES];
 } voice;
+
+static volatile int stopped;
 
 static bool fail(const char *what, const char *why)
 {
@@ -100,6 +103,8 @@ static bool greet(struct voice *v)
                                    .name = v->a.with,
                                    .is_program = v->model != 0,
                                    .needs_model = true,
+                                   .silence_s = SERIAL_SILENCE_S,
+                                   .stopped = &stopped,
                                    .take = take_event,
                                    .context = v };
     snprintf(n, sizeof n, "{\"n\":%u}\n", (unsigned)v->a.n);
@@ -168,7 +173,7 @@ static bool listen_to_file(struct voice *v)
         return fail(v->a.input, problem != NULL ? problem : "it cannot be read");
     }
     good = voice_sound_resample(&in, VOICE_RATE);
-    for (size_t at = 0; good && in.n - at >= VOICE_FRAME; at += VOICE_FRAME) {
+    for (size_t at = 0; good && stopped == 0 && in.n - at >= VOICE_FRAME; at += VOICE_FRAME) {
         if (voice_listen_take(&v->listen, in.samples + at)) {
             good = answer(v);
             voice_listen_begin(&v->listen);
@@ -188,12 +193,17 @@ static bool listen_once(struct voice *v, bool *more)
     int16_t frame[VOICE_FRAME];
     bool heard = false;
 
-    while (in != NULL && !heard && fread(frame, sizeof *frame, VOICE_FRAME, in) == VOICE_FRAME) {
+    while (in != NULL && !heard && stopped == 0 &&
+           fread(frame, sizeof *frame, VOICE_FRAME, in) == VOICE_FRAME) {
+        board_talk_stay(&v->talk);
         heard = voice_listen_take(&v->listen, frame);
     }
     *more = heard;
     if (in != NULL) {
         pclose(in);
+    }
+    if (stopped != 0) {
+        return false;
     }
     if (!heard) {
         return fail(v->a.record, "it gives no sound: is a microphone there?");
@@ -300,7 +310,9 @@ static int run(int argc, char **argv)
     v->speak.folder = v->folder;
     v->speak.keeps = v->a.output != NULL;
     good = voice_speak_open(&v->speak);
+    ending_signals_note(&stopped);
     good = good && talk(v);
+    good = (v->model != 0 || board_talk_leave(&v->talk)) && good;
     voice_speak_wait(&v->speak);
     good = save_spoken(v) && good && !v->speak.failed;
     voice_speak_close(&v->speak);

@@ -221,6 +221,16 @@ void serial_ask(struct serial_line *s)
     }
 }
 
+size_t serial_mode_line(char *out, uint32_t silence_s, unsigned tried)
+{
+    enum { BYTES = 32 };
+    int n = silence_s != 0 && tried % 2 == 0
+                ? snprintf(out, BYTES, "/mode json %u\n", (unsigned)silence_s)
+                : snprintf(out, BYTES, "/mode json\n");
+
+    return (size_t)n;
+}
+
 bool serial_step(struct serial_line *s, int timeout_ms, bool *typed,
                  void (*take)(void *context, char *line, size_t bytes), void *context)
 {

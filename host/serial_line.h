@@ -35,6 +35,12 @@ bool serial_send(struct serial_line *s, const char *bytes, size_t n);
 enum { SERIAL_DEAF_MS = 10000 };
 void serial_ask(struct serial_line *s);
 
+/* A board that talks to people is told to talk to a program by this line, which goes to out (at least 32 bytes); returns its
+ * length. It does until it hears nothing for silence_s (0: for good); a program that has nothing to ask for sends an empty
+ * line every SERIAL_STAY_MS. tried: how often it was told before: an older board knows no limit. */
+enum { SERIAL_SILENCE_S = 60, SERIAL_STAY_MS = 15000 };
+size_t serial_mode_line(char *out, uint32_t silence_s, unsigned tried);
+
 /* Send and receive for up to timeout_ms, or until s->watched has something where typed is not NULL
  * (*typed then). take gets each whole line, without CR and LF, which it may overwrite. False: the
  * device is gone: s->problem. */

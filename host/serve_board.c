@@ -16,8 +16,9 @@ enum {
     REFUSED_MS = 5000,  /* after it said that it cannot */
     RETRY_MS = 500,     /* between two attempts to open its line */
     SILENT_MS = 300000, /* in a reply: then the board is given up */
-    TRIES = 3,          /* of a request, at boards that go away */
-    LINE_LIMIT = 8191,  /* of a board that does not say */
+    LEAVE_MS = 2000,
+    TRIES = 3,         /* of a request, at boards that go away */
+    LINE_LIMIT = 8191, /* of a board that does not say */
 };
 
 /* ---- a board --------------------------------------------------------------------------------- */
@@ -327,14 +328,14 @@ static void ask_news(struct board *b)
 /* Whether a board is there; one that talks to people is told to talk to programs, which it answers likewise. */
 static void ask_again(struct board *b)
 {
-    static const char mode[] = "/mode json\n";
+    char mode[32];
 
-    b->asked_ms = serial_millis();
+    b->asked_ms = b->stayed_ms = serial_millis();
     if (strstr(b->line.in, "> ") == NULL) {
         serial_ask(&b->line);
         return;
     }
-    (void)serial_send(&b->line, mode, sizeof mode - 1);
+    (void)serial_send(&b->line, mode, serial_mode_line(mode, SERIAL_SILENCE_S, b->n_mode++));
 }
 
 /* Whether a question would meet nothing that it could stop. */
@@ -344,6 +345,41 @@ static bool may_ask(const struct board *b, uint64_t now)
 
     return now >= b->patient_ms && now - b->asked_ms > ASK_MS &&
            now - b->line.heard_ms > (starts ? START_MS : QUIET_MS);
+}
+
+/* A board that was told to talk to a program hears now and then that there is one. Where it took a silence, such as of a computer
+ * that slept, for an end, it is told anew. */
+static void stay(struct board *b)
+{
+    uint64_t now = serial_millis();
+
+    if (b->n_mode == 0) {
+        return;
+    }
+    if (b->phase == IDLE && strncmp(b->line.in, "> ", 2) == 0) {
+        b->lost = true;
+    } else if (now - b->stayed_ms >= SERIAL_STAY_MS) {
+        b->stayed_ms = now;
+        (void)serial_send(&b->line, "\n", 1);
+    }
+}
+
+/* The server ends: what the board is at is stopped, and it talks to people again, if it did when it was found. */
+static void leave(struct board *b)
+{
+    static const char chat[] = "{\"command\":\"/mode chat\"}\n";
+    uint64_t start = serial_millis();
+
+    if (b->phase == AT_WORK || b->n_mode != 0) {
+        stop_reply(b);
+    }
+    if (b->n_mode != 0) {
+        (void)serial_send(&b->line, chat, sizeof chat - 1);
+    }
+    while (b->line.n_out != 0 && serial_millis() - start < LEAVE_MS &&
+           serial_step(&b->line, STEP_MS, NULL, take_line, b)) {
+    }
+    (void)serial_step(&b->line, STEP_MS, NULL, take_line, b);
 }
 
 /* What is due without an event. */
@@ -389,11 +425,10 @@ static void talk(struct board *b)
             (void)!read(b->wake, &times, sizeof times);
         }
         look_after(b);
+        stay(b);
     }
-    if (serve_pool_is_closing() && b->phase == AT_WORK) { /* it need not go on for nobody */
-        stop_reply(b);
-        (void)serial_step(&b->line, 0, NULL, take_line, b);
-        (void)serial_step(&b->line, STEP_MS, NULL, take_line, b);
+    if (serve_pool_is_closing()) {
+        leave(b);
     }
     if (!serve_pool_is_closing() && b->was_there) {
         serve_board_say(b, b->lost ? "the board is silent" : "the board is gone");

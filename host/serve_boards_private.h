@@ -50,6 +50,8 @@ struct board {
     bool was_there, other; /* it has answered; it has another model, or none, which is said */
     bool starts;           /* what it said last is of a start, in which nobody should press a key */
     uint64_t asked_ms;
+    uint64_t stayed_ms;  /* when a board that was told to talk to a program heard of us */
+    unsigned n_mode;     /* how often it was; 0: it does so by itself */
     uint64_t load_id;    /* of the latest request to load a model */
     uint32_t load_tried; /* the choice of a model that it was told to load; 0: none */
     uint32_t line_limit;

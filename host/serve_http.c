@@ -479,6 +479,9 @@ bool serve_http_run(void)
     }
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (signal(SIGHUP, SIG_IGN) != SIG_IGN) { /* else under nohup */
+        sigaction(SIGHUP, &action, NULL);
+    }
     serve_sockets_url(url, sizeof url);
     printf("serving %s at %s\n", name_shown(server.setup->defaults.model), url);
     fflush(stdout);

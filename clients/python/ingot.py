@@ -159,6 +159,7 @@ class Ingot:
         self.silence, self.on_event, self.ready = silence, on_event, None
         self._bytes, self._id, self._heard = b"", 0, time.monotonic()
         self._checks, self._next, self._gap = False, 1, False  # the number of the next event; whether it is known to be lost
+        self._told = False  # the board talked to people, and was told to talk to programs
         self._asked = 0.0  # when lost ones were asked for
         self._line = _open(line, baud)
         try:
@@ -175,6 +176,12 @@ class Ingot:
         self.close()
 
     def close(self):
+        """The board talks to people again, if it did when it was found."""
+        if self._told and self.ready is not None:
+            try:
+                self._put({"command": "/mode chat"})
+            except OSError:
+                pass  # it is gone
         self._line.close()
 
     # ---- events
@@ -234,7 +241,9 @@ class Ingot:
             if now > late:
                 raise IngotError("timeout", "no board answers: has it power, is TX at RX, and is baud its rate?")
             if asks and now - asked > ASK_SECONDS and now - self._heard > QUIET_SECONDS:
-                self._line.write(b"/mode json\n" if b"> " in self._bytes[-20:] else ENQUIRY if now - self._heard < DEAF_SECONDS else CTRL_C)
+                prompt = b"> " in self._bytes[-20:]
+                self._told = self._told or prompt
+                self._line.write(b"/mode json\n" if prompt else ENQUIRY if now - self._heard < DEAF_SECONDS else CTRL_C)
                 asked = now
             self._event(0.1)
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/app/app_private.h"
+#include "runtime/chat/chat_json.h"
 #include "runtime/console/console_json.h"
 #include "runtime/console/console_wire.h"
 #include "runtime/storage/storage_new.h"
@@ -179,7 +180,10 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
         e = close_file(a);
     }
     problem = frames_problem(a, e);
-    transfer_conclude(&r->transfer, problem);
+    if (!transfer_conclude(&r->transfer, problem) && problem != NULL &&
+        a->setup.options->line.silence_s != 0) {
+        chat_json_leave(&a->chat); /* a sender that is gone takes its mode with it */
+    }
     if (baud != 0) {
         wire_slow(a);
     }

@@ -185,14 +185,44 @@ enum command_result command_set(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
+enum { SILENCE_LEAST = 5, SILENCE_MOST = 3600 }; /* seconds of /mode json SECONDS */
+
+/* "", or the seconds. False: neither. */
+static bool read_silence(const char *text, uint32_t *seconds)
+{
+    bool none = *text == '\0';
+
+    *seconds = 0;
+    for (; *text >= '0' && *text <= '9' && *seconds <= SILENCE_MOST; text++) {
+        *seconds = 10 * *seconds + (uint32_t)(*text - '0');
+    }
+    return none || (*text == '\0' && *seconds >= SILENCE_LEAST && *seconds <= SILENCE_MOST);
+}
+
 enum command_result command_mode(struct app *a, char *argument)
 {
     struct options *o = a->setup.options;
+    uint32_t silence_s;
+    char *seconds;
 
-    if (strcmp(argument, "json") == 0) {
+    argument = commands_cut_word(argument, &seconds);
+    if (strcmp(argument, "json") == 0 && read_silence(seconds, &silence_s)) {
+        if (o->line.mode != MODE_JSON) {
+            console_printf(
+                a->setup.console,
+                "(JSON from here on, for programs: docs/SERIAL.md; /mode chat goes back)\n");
+        }
         o->line.mode = MODE_JSON; /* from the next line on */
-    } else if (strcmp(argument, "chat") == 0) {
+        o->line.silence_s = silence_s;
+    } else if (strcmp(argument, "chat") == 0 && seconds[0] == '\0') {
         o->line.mode = MODE_CHAT;
+        o->line.silence_s = 0;
+    } else if (strcmp(argument, "json") == 0) {
+        console_printf(
+            a->setup.console,
+            "error: /mode json takes %u to %u seconds of silence after which it ends, or "
+            "nothing\n",
+            (unsigned)SILENCE_LEAST, (unsigned)SILENCE_MOST);
     } else {
         console_printf(a->setup.console, "error: /mode takes chat or json; it is %s\n",
                        o->line.mode == MODE_JSON ? "json" : "chat");

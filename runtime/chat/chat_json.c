@@ -269,6 +269,20 @@ static bool answer(struct chat *c, struct json_request *r, const char **reason)
     return false;
 }
 
+/* A person who has come to a line of programs types what goes back. */
+static bool is_way_back(const struct chat *c)
+{
+    return !c->console->json.frames.on && strcmp(c->line, "/mode chat") == 0;
+}
+
+static bool take_way_back(struct chat *c)
+{
+    bool ends = c->commands->run(c->commands->context, c->line);
+
+    chat_json_done(c, NULL, "command");
+    return ends;
+}
+
 /* A line is answered. True: the conversation ends here. */
 static bool take_line(struct chat *c, enum err error, size_t bytes)
 {
@@ -286,6 +300,9 @@ static bool take_line(struct chat *c, enum err error, size_t bytes)
                         "the line is not as it was sent, or has no *hh: send it again");
     } else {
         c->line[bytes] = '\0';
+        if (error == ERR_OK && is_way_back(c)) {
+            return take_way_back(c);
+        }
         json_request_read(&r, c->line, bytes);
         console_request_id(c->console, r.values[JSON_FIELD_ID], r.id_is_text);
         if (error == ERR_TOO_LONG) {
@@ -302,11 +319,22 @@ static bool take_line(struct chat *c, enum err error, size_t bytes)
     return ends;
 }
 
+/* The program that asked for the mode is gone: people find a prompt again. */
+void chat_json_leave(struct chat *c)
+{
+    c->options->line.mode = MODE_CHAT;
+    c->options->line.silence_s = 0;
+}
+
 /* What came in the place of a request. True: the conversation ends here. */
 static bool take_end(struct chat *c, enum err error)
 {
     if (error == ERR_NO_DEVICE) {
         return chat_input_ends(c);
+    }
+    if (error == ERR_TIMEOUT) {
+        chat_json_leave(c);
+        return false;
     }
     console_frames_set(&c->console->json.frames, false); /* who asks does not know of them */
     say_ready(c); /* Ctrl-C with nothing to stop: it asks whether we are there */
@@ -324,12 +352,14 @@ bool chat_json_loop(struct chat *c, const struct chat_commands *commands)
 
         c->talks = true;
         c->commands = commands; /* /model opens the chat anew */
+        console_set_silence(c->console, 1000 * c->options->line.silence_s);
         error = console_read_line(c->console, NULL, c->line, sizeof c->line, &bytes);
-        if (error == ERR_NO_DEVICE || error == ERR_ABORTED) {
+        if (error == ERR_NO_DEVICE || error == ERR_ABORTED || error == ERR_TIMEOUT) {
             ends = take_end(c, error);
         } else {
             ends = take_line(c, error, bytes);
         }
     } while (!ends && c->options->line.mode == MODE_JSON);
+    console_set_silence(c->console, 0);
     return ends;
 }

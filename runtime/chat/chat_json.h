@@ -22,6 +22,9 @@ void chat_json_stats(struct console *c, const struct chat_totals *totals, const 
 /* A token's event begins, with what the model gave it and others; console_token_end() ends it. */
 void chat_json_scored_token(struct chat *c, const struct token_scores *scores);
 
+/* After the request at work a person is at the line again: the program that asked for the mode with a limit of silence is gone. */
+void chat_json_leave(struct chat *c);
+
 /* As chat_loop(), with requests for lines. False: the conversation goes on with a person (/mode chat). */
 bool chat_json_loop(struct chat *c, const struct chat_commands *commands);
 

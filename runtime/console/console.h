@@ -70,6 +70,7 @@ struct console_input {
     bool left;    /* ... but for lines of the log below it */
     bool aborted;
     bool closed;
+    uint32_t silence_ms; /* of a program, that ends the wait for its line; 0: none does */
     bool asked;          /* whether it is a terminal, which its answer may tell at any time */
     unsigned head, tail; /* counts of bytes taken and put; they differ by at most the size */
     uint8_t ring[CONSOLE_RING_BYTES];
@@ -187,6 +188,10 @@ bool console_is_closed(const struct console *c);
 /* True when a byte waits in the ring. */
 bool console_has_input(struct console *c);
 
+/* A program that sends no byte for so long while its line is awaited is gone; 0: never. A platform that can only sleep until
+ * a byte comes does not notice. */
+void console_set_silence(struct console *c, uint32_t ms);
+
 /* Write the prompt (ASCII, on a line of its own) and read one line into line (max bytes, max >= 1),
  * NUL-terminated, *bytes without the NUL, valid UTF-8, edited as line_editor.h says. CR, LF and CR
  * LF end a line; a bracketed paste may contain LF.
@@ -194,7 +199,7 @@ bool console_has_input(struct console *c);
  * of input: Ctrl-D on an empty line, or the port is closed).
  *
  * prompt NULL: a program is at the other end. No prompt, no echo, no editing, the bytes as they
- * came; empty lines are passed over. */
+ * came; empty lines are passed over. ERR_TIMEOUT: not a byte came for as long as console_set_silence() says. */
 enum err console_read_line(struct console *c, const char *prompt, char *line, size_t max,
                            size_t *bytes);
 

@@ -121,19 +121,31 @@ void console_find_terminal(struct console *c, enum console_terminal kind)
     }
 }
 
-/* The next byte, or CONSOLE_CLOSED. */
-static int wait_byte(struct console *c)
+static void sleep_a_while(const struct console *c)
 {
     const struct platform_console *p = &c->platform->console;
+
+    if (c->input.silence_ms != 0 && p->nap != NULL) {
+        p->nap(p->context);
+    } else if (p->idle != NULL) {
+        p->idle(p->context);
+    }
+}
+
+/* The next byte; CONSOLE_CLOSED; CONSOLE_NO_BYTE: none within silence_ms. */
+static int wait_byte(struct console *c)
+{
+    uint64_t start = console_millis(c);
 
     while (!console_has_input(c)) {
         if (c->input.closed) {
             return CONSOLE_CLOSED;
         }
-        console_refresh(c, true);
-        if (p->idle != NULL) {
-            p->idle(p->context);
+        if (c->input.silence_ms != 0 && console_millis(c) - start >= c->input.silence_ms) {
+            return CONSOLE_NO_BYTE;
         }
+        console_refresh(c, true);
+        sleep_a_while(c);
     }
     return c->input.ring[c->input.head++ % CONSOLE_RING_BYTES];
 }
@@ -195,6 +207,9 @@ static enum line_event collect_line(struct console *c)
     for (;;) {
         int byte = wait_byte(c);
 
+        if (byte == CONSOLE_NO_BYTE) {
+            return LINE_SILENT;
+        }
         if (byte == CTRL_C) {
             return LINE_ABORTED;
         }
@@ -223,6 +238,11 @@ void console_resume_line(struct console *c)
     console_refresh(c, true);
 }
 
+void console_set_silence(struct console *c, uint32_t ms)
+{
+    c->input.silence_ms = ms;
+}
+
 bool console_is_closed(const struct console *c)
 {
     return c->input.closed;
@@ -232,10 +252,8 @@ enum err console_read_line(struct console *c, const char *prompt, char *line, si
                            size_t *bytes)
 {
     static const enum err results[] = {
-        [LINE_FINISHED] = ERR_OK,
-        [LINE_TOO_LONG] = ERR_TOO_LONG,
-        [LINE_ABORTED] = ERR_ABORTED,
-        [LINE_END] = ERR_NO_DEVICE,
+        [LINE_FINISHED] = ERR_OK,   [LINE_TOO_LONG] = ERR_TOO_LONG, [LINE_ABORTED] = ERR_ABORTED,
+        [LINE_END] = ERR_NO_DEVICE, [LINE_SILENT] = ERR_TIMEOUT,
     };
     enum err result;
 

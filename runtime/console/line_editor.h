@@ -26,6 +26,7 @@ enum line_event {
     LINE_TOO_LONG, /* Enter, after more than fits: the line is its beginning */
     LINE_ABORTED,  /* Ctrl-C */
     LINE_END,      /* Ctrl-D on an empty line */
+    LINE_SILENT,   /* nothing came for too long; never of line_editor_take() */
 };
 
 struct line_editor {

@@ -182,6 +182,8 @@ struct options_line {
     uint32_t term; /* enum console_terminal */
     struct lock_word lock;
     bool locked; /* now: commands change it */
+    uint32_t
+        silence_s; /* after which mode=json ends, as /mode json SECONDS asked for; 0: it stays */
 };
 
 /* What is printed beside replies. */

@@ -201,7 +201,7 @@ enum err transfer_receive(struct transfer *t, const struct transfer_wire *wire,
     return e;
 }
 
-void transfer_conclude(struct transfer *t, const char *problem)
+bool transfer_conclude(struct transfer *t, const char *problem)
 {
     size_t bytes = problem == NULL ? 0 : min_size(strlen(problem), TRANSFER_DATA_BYTES);
     uint64_t start = now(t), told = 0;
@@ -221,4 +221,5 @@ void transfer_conclude(struct transfer *t, const char *problem)
                 transfer_take(&t->decoder, (uint8_t)byte, &f) == TRANSFER_WHOLE &&
                 f.kind == TRANSFER_BYE;
     }
+    return heard;
 }

@@ -180,9 +180,9 @@ with Ingot(os.ttyname(slave)) as b:
 with_termios = ingot._open_termios(os.ttyname(slave), 115200)
 with_termios.write(b"\x03")
 late, heard = time.monotonic() + 20, b""
-while b"ready" not in heard and time.monotonic() < late:
+while b"^C\r\n> " not in heard and time.monotonic() < late:
     heard += with_termios.read(0.5)
-tap.ok(b"ready" in heard, "and without pyserial", heard)
+tap.ok(b"^C\r\n> " in heard and b'"ready"' not in heard, "which talks to people again; and without pyserial", heard)
 with_termios.close()
 board.process.kill()
 good, got = named("timeout", Ingot, os.ttyname(slave), wait=3)

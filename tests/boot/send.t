@@ -10,6 +10,7 @@ import random
 import re
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -297,6 +298,57 @@ else:
     tap.ok(re.search(r"\(models/send-small\.ingot: [^\n]*\n\(presets/lila\.txt: [^\n]*\nerror: models/x\.gguf: [^\n]*a card takes", text.replace("\r", "")) and
            fsck(card)[0], "each file of a batch is told, and the one that is refused by its name", (status, text, fsck(card)))
     board.kill()
+
+
+# A board that talks to people does so again, however `ingot send` ends.
+def person(board, keys, until, seconds):
+    """What somebody at the line sees after these keys."""
+    line, said = socket.socket(socket.AF_UNIX), b""
+    line.connect(board.path)
+    late = time.monotonic() + seconds
+    line.sendall(keys)
+    while not re.search(until, said) and time.monotonic() < late:
+        if select.select([line], [], [], 0.2)[0]:
+            said += line.recv(4096)
+    line.close()
+    return said
+
+
+PERSON = rb"> (\x1b\[0m)?$"
+card = card_of("send-left.img", FIRST)
+board = Board(ARM64, "left", card)
+left = padded("left.ingot", SMALL, 2 * STEP)
+for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+    between = Between(board, f"left-{number}", calls_after=STEP, calls=lambda: child.send_signal(number))
+    child = subprocess.Popen([HOST, "send", left, "--to", "unix:" + between.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    text = child.communicate(timeout=60)[0]
+    said = person(board, b"\r", PERSON, 10)
+    tap.ok(child.returncode == 1 and "goes on from here" in text and said.endswith((b"> ", b"> \x1b[0m")) and b'"event"' not in said,
+           f"{signal.Signals(number).name}: a person has the prompt again", (child.returncode, text, said))
+between = Between(board, "left-killed", calls_after=STEP, calls=lambda: child.kill())
+child = subprocess.Popen([HOST, "send", left, "--to", "unix:" + between.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+child.communicate(timeout=60)
+said = person(board, b"\3", PERSON, 20)
+tap.ok(child.returncode == -9 and re.search(PERSON, said), "SIGKILL: after a Ctrl-C at the line, too", said)
+start = time.monotonic()
+line = socket.socket(socket.AF_UNIX)
+line.connect(board.path)
+line.sendall(b"/mode json 5\r")
+for _ in range(4):
+    line.sendall(b"\n")
+    time.sleep(2)
+line.sendall(b'{"command":"/stats"}\n')
+said = b""
+while b'"done"' not in said and time.monotonic() < start + 30:
+    said += line.recv(4096) if select.select([line], [], [], 0.2)[0] else b""
+tap.ok(b'"event":"done","reason":"command"' in said, "/mode json 5 lasts as long as something comes", said)
+while not re.search(PERSON, said) and time.monotonic() < start + 30:
+    said += line.recv(4096) if select.select([line], [], [], 0.2)[0] else b""
+tap.ok(re.search(PERSON, said) and 12 < time.monotonic() - start < 20, f"and ends after 5 s of silence: {time.monotonic() - start:.1f} s", said)
+line.close()
+said = person(board, b"/mode json\r/mode chat\r", rb"/mode chat goes back(?s:.*)\"ready\"(?s:.*)" + PERSON, 10)
+tap.ok(re.search(rb"\"done\"(?s:.*)" + PERSON, said), "a person who typed /mode json gets back by /mode chat", said)
+board.kill()
 
 
 # YMODEM by hand: senders that contradict themselves, stop or are gone.

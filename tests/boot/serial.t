@@ -413,15 +413,58 @@ def hostile_board():
     return c.results
 
 
+def at_prompt(peer):
+    """What a person gets who presses Enter."""
+    fd = os.open(peer.device, os.O_RDWR | os.O_NOCTTY)
+    os.write(fd, b"\r")
+    said, late = b"", time.monotonic() + 10
+    while b"> " not in said and time.monotonic() < late:
+        if select.select([fd], [], [], 0.2)[0]:
+            said += os.read(fd, 4096)
+    os.close(fd)
+    return said
+
+
+def refuses_mode():
+    """What `ingot serial` says of a board whose line is locked."""
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    child = subprocess.Popen([HOST, "serial", os.ttyname(slave), "-p", "x"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True)
+    late = time.monotonic() + 30
+    while child.poll() is None and time.monotonic() < late:
+        if select.select([master], [], [], 0.2)[0] and b"\n" in os.read(master, 4096):
+            os.write(master, b"error: /mode is refused while the line is locked\r\n> ")
+    child.kill()
+    said = child.communicate()[1]
+    os.close(master)
+    os.close(slave)
+    return said
+
+
 def serial_errors():
     c = Checks("ingot serial")
     with Peer() as peer:
-        people = serial(peer.device, "-p", "x")
-        time.sleep(0.1)
-        later = serial(peer.device, "-p", "x")  # at its prompt
-    for name, done in (("starts", people), ("waits", later)):
-        c.ok(done.returncode == 1 and "put mode=json among its boot arguments" in done.stderr and
-             done.stderr.count("ingot:") == 1, f"a board that talks to people, and {name}", done)
+        people = serial(peer.device, "-p", PROMPT)
+        later = serial(peer.device, "-p", PROMPT)  # at its prompt
+        for name, done in (("starts", people), ("waits", later)):
+            c.ok(done.returncode == 0 and done.stdout == plain(PROMPT).text + "\n" and "/mode json until this program ends" in done.stderr,
+                 f"a board that talks to people, and {name}, talks to a program meanwhile", done)
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            gone = subprocess.Popen([HOST, "serial", peer.device, "-n", "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                    stderr=subprocess.DEVNULL)
+            gone.stdin.write(b"/stats\n")
+            gone.stdin.flush()
+            while b" of the context are taken" not in gone.stdout.readline():
+                pass
+            gone.send_signal(number)
+            status = gone.wait(WAIT)
+            said = at_prompt(peer)
+            c.ok(status == (0 if number == signal.SIGINT else 1) and b"> " in said and b'"event"' not in said,
+                 f"and to people again after {number.name}", (status, said))
+            gone.stdin.close()
+            gone.stdout.close()
+    c.ok("does not take /mode json" in refuses_mode(), "one that does not take it says why")
     with Peer("--json") as peer:
         serial(peer.device, "-p", "/stats")  # it is up
         gone = subprocess.Popen([HOST, "serial", peer.device], stdin=subprocess.PIPE,

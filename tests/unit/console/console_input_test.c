@@ -171,6 +171,36 @@ static void test_typed_ahead(void)
     OK(is(next_line(64), "no"), "a slow typist");
 }
 
+static void pass_time(void *context)
+{
+    (void)context;
+    terminal.ticks += 20000;
+    if (terminal.ticks % 1000000 == 500000)
+        terminal.arrived++;
+}
+
+/* A program that is gone says nothing more. */
+static void test_silence(void)
+{
+    char line[64];
+    size_t bytes;
+
+    plug_in("one\ntwo\n", 8, 1, false);
+    terminal.closes = false;
+    console_platform.console.nap = pass_time;
+    console_set_silence(&console, 3000);
+    OK(console_read_line(&console, NULL, line, sizeof line, &bytes) == ERR_OK &&
+           strcmp(line, "one") == 0,
+       "a line of a byte a second, where three may go by");
+    OK(console_read_line(&console, NULL, line, sizeof line, &bytes) == ERR_OK &&
+           console_read_line(&console, NULL, line, sizeof line, &bytes) == ERR_TIMEOUT &&
+           bytes == 0,
+       "then silence ends the wait");
+    OK(terminal.ticks > 500000 + 9900000 && terminal.ticks < 500000 + 10500000,
+       "after three seconds");
+    console_platform.console.nap = NULL;
+}
+
 /* Whether cursor up brings back anything after the line. */
 static bool forgets(const char *line)
 {
@@ -214,6 +244,7 @@ int main(void)
     test_editing();
     test_long_lines();
     test_typed_ahead();
+    test_silence();
     test_forgotten();
     return tap_done();
 }
