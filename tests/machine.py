@@ -355,7 +355,12 @@ class Tap:
         return good
 
     def skip(self, what, why):
+        """why: what is missing; how to get it is added for what the tests' set-up or a folder of models brings."""
         self.n += 1
+        if "INGOT_ASSETS" in why or ASSETS in why:
+            why += ": tests/README.md lists these models"
+        elif "installed" in why and "make" not in why and "apt-get" not in why:
+            why += ": make setup-tests"
         print(f"ok {self.n} - {what} # SKIP {why}", flush=True)
 
     def note(self, text):

@@ -348,8 +348,11 @@ bench-storage: test-images ## what reading a card costs on every way of an SD co
 
 # ---- mutants ---------------------------------------------------------------------------------
 
-.PHONY: seeds mutate
-seeds: test-images $(UNIT) $(FUZZ) ## what the founding documents ask for: a command and a figure each; docs/SEEDS.md; some minutes
+.PHONY: seeds seeds-parts mutate
+# What its rows run. Images and unit tests are built side by side, and what a row lacks is skipped by name.
+seeds-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(NATIVE_KERNELS) $(O)/asan/ingot
+seeds: setup-tests ## what the founding documents ask for: a command and a figure each; docs/SEEDS.md; some minutes
+	$(side_by_side) seeds-parts
 	$(Q)$(TEST_ENV) $(PYTHON) tests/seeds.py -o docs/SEEDS.md
 
 mutate: ## small changes in a copy of the tree, each to be seen by a test; MUTATE=pattern picks some, AGAIN=1 forgets results; an hour

@@ -12,7 +12,7 @@ mkdir -p "$dest/share/man/man1" "$dest/share/bash-completion/completions" "$doc/
 "$build/host/ingot" help --bash-completion >"$dest/share/bash-completion/completions/ingot"
 
 cp README.md CHANGELOG.md VERSION "$doc"
-cp docs/* "$doc/docs"
+cp -R docs/. "$doc/docs"
 cp flash_image/FORMAT.md "$doc"
 mkdir -p "$doc/models" && cp models/README.md "$doc/models"
 for model in models/demo-*.ingot; do

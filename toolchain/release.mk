@@ -78,4 +78,4 @@ endif
 release: $(H)/ingot static ##* build/release/: cards of every board, ingot-VERSION.tar.xz, SHA256SUMS; FIRMWARE=folder with its licence goes onto the cards
 	$(Q)for b in $(RELEASE_BOARDS); do \
 	    $(MAKE) --no-print-directory -s $(O)/$$b/ingot.bin $(O)/$$b/card/about BOARD=$$b || exit 1; done
-	$(Q)toolchain/release.sh $(RELEASE) $(O) $(VERSION) $(call quote,$(RELEASE_FIRMWARE)) $(RELEASE_BOARDS)
+	$(Q)MAKE='$(MAKE)' toolchain/release.sh $(RELEASE) $(O) $(VERSION) $(call quote,$(RELEASE_FIRMWARE)) $(RELEASE_BOARDS)

@@ -26,6 +26,14 @@ install -m 755 "$top/toolchain/pick_program.sh" "$stage/$name/bin/ingot"
 rm -rf "$stage/boards" && mv "$stage/$name/share/ingot/boards" "$stage/boards"
 mkdir "$stage/$name/share/ingot/boards"
 for board in "$@"; do mv "$stage/boards/$board" "$stage/$name/share/ingot/boards"; done
+# What try-qemu.sh starts is what `make run` starts.
+for board in virt-arm64 virt-riscv64; do
+    command=$("${MAKE:-make}" -C "$top" --no-print-directory -s qemu-command "BOARD=$board")
+    printf "    %s) command='%s' ;;\n" "$board" "$command"
+done >"$stage/machines"
+sed -e "/^@MACHINES@\$/{r $stage/machines" -e 'd}' "$top/toolchain/try_qemu.sh" >"$stage/$name/try-qemu.sh"
+chmod 755 "$stage/$name/try-qemu.sh"
+python3 "$top/toolchain/notice.py" "$build" "$stage/$name/NOTICE" "$@"
 tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
     --mode='u+rw,go+r-w,a+X' -C "$stage" -cf "$out/$name.tar" "$name"
 xz -T1 -9 "$out/$name.tar"

@@ -181,18 +181,18 @@ static enum err add_licence(struct card_image *c, const struct card_board *b, co
     return card_add_file(c, b->licence, path);
 }
 
-/* The paragraph of the README on files that are not there; "" where none is missing. */
+/* The first line of the README, on files that are not there, and how to have them copied; "" where none is missing. */
 static void missing_text(const char *missing, char *text, size_t bytes)
 {
     text[0] = '\0';
     if (missing[0] != '\0') {
-        snprintf(text, bytes,
-                 "\nFIRMWARE IS MISSING, so this card starts no board yet. Copy these files of the "
-                 "board's maker\nnext to this one: %s\n"
-                 "(Debian has them in the package raspi-firmware, the maker in "
-                 "github.com/raspberrypi/firmware, folder\nboot; ingot card --firmware FOLDER and "
-                 "make card FIRMWARE=FOLDER copy them.)",
-                 missing);
+        snprintf(
+            text, bytes,
+            "FIRMWARE IS MISSING, so this card starts no board yet: copy %s next to this file, "
+            "from Debian's package raspi-firmware or from github.com/raspberrypi/firmware, "
+            "folder boot.\n(ingot card --firmware FOLDER and make card FIRMWARE=FOLDER copy "
+            "them.)\n",
+            missing);
     }
 }
 

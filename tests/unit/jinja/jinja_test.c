@@ -112,7 +112,8 @@ static void compare(void)
         written += want[0] == '=';
         refused += want[0] == '!';
     }
-    OK(written > 150 && refused > 10, "%u texts, %u refusals", written, refused);
+    /* Templates of models, which are assets, add to the snippets. */
+    OK(written > reference.n / 2 && refused > 10, "%u texts, %u refusals", written, refused);
 }
 
 /* What is no question to Jinja: bounds. */
