@@ -85,9 +85,8 @@ static enum err find_prefix(void *context, uint64_t bytes, const struct file **f
 {
     struct app_storage *s = context;
 
-    (void)bytes;
     *file = &s->file[APP_STORAGE_SAVE];
-    return storage_find_prefix(&s->storage, &s->tables[APP_STORAGE_SAVE],
+    return storage_find_prefix(&s->storage, bytes, &s->tables[APP_STORAGE_SAVE],
                                &s->file[APP_STORAGE_SAVE]);
 }
 
@@ -95,9 +94,8 @@ static enum err find_use(void *context, uint64_t bytes, const struct file **file
 {
     struct app_storage *s = context;
 
-    (void)bytes;
     *file = &s->use;
-    return storage_find_use(&s->storage, s->file[APP_STORAGE_MODEL].name, &s->use);
+    return storage_find_use(&s->storage, s->file[APP_STORAGE_MODEL].name, bytes, &s->use);
 }
 
 static enum err find_log(void *context, const struct file **file)
@@ -172,18 +170,12 @@ static enum err publish_file(void *context)
 
 bool app_storage_look(struct app_storage *s, struct app *a)
 {
-    const struct file *files[APP_STORAGE_FILES + 2];
     bool news;
 
     if (s->files.context == NULL) {
         return false;
     }
-    for (int i = 0; i < APP_STORAGE_FILES; i++) {
-        files[i] = &s->file[i];
-    }
-    files[APP_STORAGE_FILES] = &s->log;
-    files[APP_STORAGE_FILES + 1] = &s->use;
-    news = storage_look(&s->storage, files, APP_STORAGE_FILES + 2);
+    news = storage_look(&s->storage, s->open, APP_STORAGE_OPEN);
     if (news && a->chat.session == NULL) {
         console_log(a->setup.console, "no model is loaded: /model NAME loads one");
     }
@@ -193,6 +185,20 @@ bool app_storage_look(struct app_storage *s, struct app *a)
 static void log_line(void *context, const char *line)
 {
     console_log(context, "%s", line);
+}
+
+/* What is saved, and an adapter, are read or written at once: they come last, and are not at work afterwards. */
+static void put_open(struct app_storage *s)
+{
+    const struct file *const files[APP_STORAGE_OPEN] = { &s->file[APP_STORAGE_MODEL],
+                                                         &s->file[APP_STORAGE_DRAFT],
+                                                         &s->file[APP_STORAGE_KV],
+                                                         &s->log,
+                                                         &s->use,
+                                                         &s->file[APP_STORAGE_SAVE] };
+
+    memcpy(s->open, files, sizeof s->open);
+    storage_know_open(&s->storage, s->open, APP_STORAGE_OPEN - 1);
 }
 
 enum err app_storage_open(struct app_storage *s, struct app *a)
@@ -230,5 +236,6 @@ enum err app_storage_open(struct app_storage *s, struct app *a)
         }
     }
     storage_open(&s->storage, &setup);
+    put_open(s);
     return ERR_OK;
 }

@@ -8,6 +8,9 @@
 
 /* The files that are in use at a time, each with a table of its extents. */
 enum { APP_STORAGE_MODEL, APP_STORAGE_DRAFT, APP_STORAGE_SAVE, APP_STORAGE_KV, APP_STORAGE_FILES };
+enum {
+    APP_STORAGE_OPEN = APP_STORAGE_FILES + 2
+}; /* and the log and the use, which need no table */
 
 struct app_storage {
     struct app_files files; /* whose context this is */
@@ -15,7 +18,8 @@ struct app_storage {
     struct file file[APP_STORAGE_FILES];
     struct file_table tables[APP_STORAGE_FILES];
     struct storage_new new;
-    struct file log, use; /* in few pieces: they have no table */
+    struct file log, use;                      /* in few pieces: they have no table */
+    const struct file *open[APP_STORAGE_OPEN]; /* all of these */
 };
 
 /* Find the platform's devices and log them, and fill s->files. The application is started, and not

@@ -32,7 +32,8 @@ enum {
     REGION_CHECKED = 11, /* sectors; the next one repeats their checksum ... */
     REGION_SECTORS = 12, /* ... and then the copy follows */
 };
-static const uint32_t COUNT_MAX = 0xfffffff5; /* clusters */
+static const uint32_t COUNT_MAX = 0xfffffff5;    /* clusters */
+static const uint64_t MOST_SECTORS = 1ull << 57; /* of a volume: it is counted in sectors of 512 */
 
 bool exfat_is_boot_sector(const uint8_t *boot)
 {
@@ -113,14 +114,18 @@ static enum err lay_out(struct fat32 *fs, const uint8_t *boot, uint64_t volume)
 
     if (fat < 2 * REGION_SECTORS || length == 0 || fat + length * boot[N_FATS] > heap)
         return bad(fs, "exFAT: FatOffset, FatLength and ClusterHeapOffset overlap");
+    if (fat32_u64(boot + VOLUME_LENGTH) > MOST_SECTORS)
+        return bad(fs, "exFAT: VolumeLength is out of bounds");
     if (count == 0 || count > COUNT_MAX ||
         heap + (count << boot[CLUSTER_SHIFT]) > fat32_u64(boot + VOLUME_LENGTH))
         return bad(fs, "exFAT: ClusterCount is out of bounds");
     if (count + 2 > length << (boot[SECTOR_SHIFT] - 2))
         return bad(fs, "exFAT: FatLength is too small for ClusterCount");
     fs->is_exfat = true;
+    fs->n_sectors = fat32_u64(boot + VOLUME_LENGTH) << more;
     fs->entry_mask = fs->chain_end = UINT32_MAX;
     fs->first_sector = volume;
+    fs->active_fat = active;
     fs->fat_sector = volume + ((fat + active * length) << more);
     fs->data_sector = volume + (heap << more);
     fs->n_clusters = (uint32_t)count;

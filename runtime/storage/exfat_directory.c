@@ -6,7 +6,14 @@
 #include "runtime/storage/fat32.h"
 #include "runtime/storage/fat32_volume.h"
 
-enum { TYPE_END = 0x00, TYPE_FILE = 0x85, TYPE_STREAM = 0xc0, TYPE_NAME = 0xc1 };
+enum {
+    TYPE_END = 0x00,
+    TYPE_BITMAP = 0x81,
+    TYPE_UPCASE = 0x82,
+    TYPE_FILE = 0x85,
+    TYPE_STREAM = 0xc0,
+    TYPE_NAME = 0xc1
+};
 
 enum { /* byte offsets: of a file's entry ... */
        FILE_N_SECONDARY = 1,
@@ -20,9 +27,12 @@ enum { /* byte offsets: of a file's entry ... */
        STREAM_BYTES = 24,
        /* ... and of a piece of its name */
        NAME_UNITS = 2,
+       /* of the bitmap's entry: which of two it is */
+       BITMAP_FLAGS = 1,
 };
 
 enum {
+    ATTRIBUTE_READ_ONLY = 0x01,
     ATTRIBUTE_DIRECTORY = 0x10,
     FLAG_CONTIGUOUS = 0x02, /* NoFatChain */
     LEAST_SECONDARY = 2,
@@ -50,6 +60,7 @@ static void begin_set(struct entry_set *set, const uint8_t *raw, struct fat32_en
 {
     memset(out, 0, sizeof *out);
     out->is_directory = (raw[FILE_ATTRIBUTES] & ATTRIBUTE_DIRECTORY) != 0;
+    out->read_only = (raw[FILE_ATTRIBUTES] & ATTRIBUTE_READ_ONLY) != 0;
     set->n_secondary = raw[FILE_N_SECONDARY];
     set->checksum = (uint16_t)fat32_u16(raw + FILE_CHECKSUM);
     set->sum = add_entry(0, raw, true);
@@ -116,8 +127,10 @@ enum err exfat_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
             return e;
         if (raw == NULL || raw[0] == TYPE_END)
             break;
-        if (raw[0] != TYPE_FILE)
+        if (raw[0] != TYPE_FILE) { /* what belongs to a file, without one: its entry is damaged */
+            dir->damaged = dir->damaged || raw[0] >= TYPE_STREAM;
             continue;
+        }
         begin_set(&set, raw, out);
         after = *dir;
         e = read_set(dir, &set, out);
@@ -128,4 +141,24 @@ enum err exfat_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
     }
     dir->ended = true;
     return ERR_NOT_FOUND;
+}
+
+enum err exfat_find_tables(struct fat32 *fs, struct exfat_tables *out)
+{
+    struct fat32_directory root;
+    const uint8_t *raw;
+    enum err e = fat32_open_directory(fs, "", &root);
+
+    memset(out, 0, sizeof *out);
+    while (e == ERR_OK && (e = fat32_next_raw(&root, &raw)) == ERR_OK && raw != NULL &&
+           raw[0] != TYPE_END) {
+        if (raw[0] == TYPE_BITMAP && (raw[BITMAP_FLAGS] & 1) == fs->active_fat) {
+            out->bitmap_cluster = fat32_u32(raw + STREAM_CLUSTER);
+            out->bitmap_bytes = fat32_u64(raw + STREAM_BYTES);
+        } else if (raw[0] == TYPE_UPCASE) {
+            out->upcase_cluster = fat32_u32(raw + STREAM_CLUSTER);
+            out->upcase_bytes = fat32_u64(raw + STREAM_BYTES);
+        }
+    }
+    return e == ERR_OK ? err_unless(out->bitmap_cluster != 0, ERR_NOT_FOUND) : e;
 }

@@ -24,6 +24,7 @@ enum { /* boot sector and BPB, byte offsets */
        BPB_FS_VER = 42,
        BPB_ROOT_CLUS = 44,
        BPB_FS_INFO = 48,
+       BPB_BK_BOOT_SEC = 50,
        BS_SIGNATURE = 510,
 };
 
@@ -45,6 +46,7 @@ static enum err fat32_read_sectors(struct fat32 *fs, uint64_t sector, uint64_t n
     enum err e;
 
     fs->buffer_sectors = 0;
+    fs->n_reads++;
     e = file_read_now(&fs->read, &fs->device, sector * SECTOR_BYTES, fs->buffer,
                       (size_t)n * SECTOR_BYTES);
     if (e != ERR_OK)
@@ -54,15 +56,43 @@ static enum err fat32_read_sectors(struct fat32 *fs, uint64_t sector, uint64_t n
     return ERR_OK;
 }
 
+static const char longer[] =
+    "the file system is longer than its partition, so that no file can be made: copy its files to a "
+    "computer and format the partition anew";
+static const char cut[] =
+    "the card ends before its file system does, so that no file can be made: write the card again";
+
+/* Of a file that lies beyond the end. */
+static enum err fat32_ends(struct fat32 *fs)
+{
+    return fat32_fail(fs, ERR_TRUNCATED,
+                      fs->end_sector == fs->device.device->n_sectors
+                          ? "the card ends before the file does: write the card again"
+                          : "the partition ends before the file does: format it anew");
+}
+
+void fat32_seal(struct fat32 *fs, bool has_length)
+{
+    if (fs->first_sector + fs->n_sectors <= fs->end_sector)
+        fs->sealed = has_length ? NULL
+                                : "the partition table gives its partition no length, so that no "
+                                  "file can be made: partition the card anew";
+    else
+        fs->sealed = fs->end_sector == fs->device.device->n_sectors ? cut : longer;
+}
+
 enum err fat32_fetch_sector(struct fat32 *fs, uint64_t sector, const uint8_t **out)
 {
-    uint64_t end = fs->device.device->n_sectors;
+    uint64_t end = fs->end_sector;
     uint64_t first = sector / FAT32_BUFFER_SECTORS * FAT32_BUFFER_SECTORS;
     uint64_t n = min_u64(end - first, FAT32_BUFFER_SECTORS);
     enum err e = ERR_OK;
 
     if (sector >= end)
-        return fat32_fail(fs, ERR_TRUNCATED, "the card ends before its file system does");
+        return fat32_fail(fs, ERR_TRUNCATED,
+                          end == fs->device.device->n_sectors
+                              ? "the card ends before its file system does: write the card again"
+                              : "the partition ends before its file system does: format it anew");
     if (sector < fs->buffer_sector || sector - fs->buffer_sector >= fs->buffer_sectors) {
         e = fat32_read_sectors(fs, first, n);
         if (e != ERR_OK && e != ERR_TIMEOUT) /* a bad neighbour must not hide a good one */
@@ -164,6 +194,17 @@ static enum err fat32_check_fields(struct fat32 *fs, const uint8_t *boot)
     return ERR_OK;
 }
 
+/* The sector on the device that a field names, in front of the FATs; 0: it names none there. */
+static uint64_t fat32_reserved_sector(const struct fat32 *fs, const uint8_t *boot, unsigned field)
+{
+    uint32_t scale = fat32_u16(boot + BPB_BYTES_PER_SEC) / SECTOR_BYTES;
+    uint32_t sector = fat32_u16(boot + field);
+
+    if (sector == 0 || sector >= fat32_u16(boot + BPB_RSVD_SEC_CNT))
+        return 0;
+    return fs->first_sector + sector * (uint64_t)scale;
+}
+
 /* Where the FAT and the clusters are, in sectors of 512; the volume's own may be larger. Every sum fits 64 bits
  * as the fields have 32 at most. */
 static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
@@ -193,10 +234,10 @@ static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
     fs->fat_sector = fs->first_sector + reserved + active * fat_sectors;
     fs->data_sector = fs->first_sector + meta;
     fs->fat_sectors = fat_sectors;
+    fs->n_sectors = total;
     fs->n_mirrors = flags & 0x80 ? 0 : boot[BPB_NUM_FATS] - 1u;
-    fs->info_sector = fat32_u16(boot + BPB_FS_INFO) == 0
-                          ? 0
-                          : fs->first_sector + fat32_u16(boot + BPB_FS_INFO) * (uint64_t)scale;
+    fs->info_sector = fat32_reserved_sector(fs, boot, BPB_FS_INFO);
+    fs->copy_sector = fat32_reserved_sector(fs, boot, BPB_BK_BOOT_SEC);
     if (!fat32_is_cluster(fs, fs->root_cluster))
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BPB_RootClus is outside the volume");
     return ERR_OK;
@@ -268,8 +309,8 @@ static enum err fat32_add_cluster(struct fat32 *fs, struct fat32_chain *chain, u
 
     if (e != ERR_OK)
         return e;
-    if (end > fs->device.device->n_sectors)
-        return fat32_fail(fs, ERR_TRUNCATED, "the card ends before the file does");
+    if (end > fs->end_sector)
+        return fat32_ends(fs);
     return ERR_OK;
 }
 
@@ -305,8 +346,8 @@ static enum err fat32_take_run(struct fat32 *fs, struct fat32_chain *chain, uint
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "the file lies outside the volume");
     run.sector = fat32_cluster_sector(fs, cluster);
     run.n_sectors = n_clusters * fs->cluster_sectors;
-    if (run.sector + run.n_sectors > fs->device.device->n_sectors)
-        return fat32_fail(fs, ERR_TRUNCATED, "the card ends before the file does");
+    if (run.sector + run.n_sectors > fs->end_sector)
+        return fat32_ends(fs);
     chain->extents[chain->file->n_extents++] = run;
     return ERR_OK;
 }

@@ -11,30 +11,38 @@
 #include "runtime/storage/file.h"
 
 enum {
-    FAT32_NAME_BYTES = 768,    /* 255 UTF-16 units in UTF-8, and a NUL */
-    FAT32_NAME_UNITS = 260,    /* 20 directory entries of 13 UTF-16 units */
+    FAT32_NAME_BYTES = 768, /* 255 UTF-16 units in UTF-8, and a NUL */
+    FAT32_NAME_UNITS = 260, /* 20 directory entries of 13 UTF-16 units */
+    FAT32_TEXT_BYTES = 224,
     FAT32_BUFFER_SECTORS = 32, /* of the FAT, read at once: 4096 clusters */
 };
 
 struct fat32 {
     const char *why;       /* after an error: what is wrong, one sentence; else NULL */
     uint64_t first_sector; /* of the volume */
-    uint64_t fat_sector;   /* of the FAT in use */
-    uint64_t data_sector;  /* of cluster 2 */
-    uint64_t fat_sectors;  /* of one FAT */
-    uint32_t n_mirrors;    /* FATs after the one in use that are kept alike; FAT32 */
-    uint64_t info_sector;  /* FSInfo; 0: none */
-    uint32_t n_clusters;   /* valid clusters are 2 .. n_clusters + 1 */
+    uint64_t n_sectors;    /* that the volume says it has */
+    uint64_t
+        end_sector; /* of the partition, and of the device: nothing is read or written from there on */
+    const char *sealed;   /* why no file may be made, though files are read; NULL: they may */
+    uint64_t fat_sector;  /* of the FAT in use */
+    uint64_t data_sector; /* of cluster 2 */
+    uint64_t fat_sectors; /* of one FAT */
+    uint32_t n_mirrors;   /* FATs after the one in use that are kept alike; FAT32 */
+    uint64_t info_sector; /* FSInfo; 0: none */
+    uint64_t copy_sector; /* the boot sector's copy; 0: none; FAT32 */
+    uint32_t n_clusters;  /* valid clusters are 2 .. n_clusters + 1 */
     uint32_t cluster_sectors;
     uint32_t root_cluster;
     uint32_t entry_mask; /* of the FAT's entries, the bits that count */
     uint32_t chain_end;  /* and from which on one ends a chain */
     bool is_exfat;
-    int64_t taken;      /* clusters, since fat32_forget_free(); less than 0: freed */
-    struct file device; /* the whole device, for reading sectors of it */
+    unsigned active_fat; /* exFAT: the FAT and bitmap in use, 0 or 1 */
+    struct file device;  /* the whole device, for reading sectors of it */
     struct file_read read;
     uint64_t buffer_sector;               /* first sector that buffer holds */
     uint32_t buffer_sectors;              /* how many; 0: none */
+    uint32_t n_reads;                     /* from the device so far */
+    char text[FAT32_TEXT_BYTES];          /* of `why`, where it is put together */
     uint16_t long_name[FAT32_NAME_UNITS]; /* of the directory entry being read */
     _Alignas(64) uint8_t buffer[FAT32_BUFFER_SECTORS * SECTOR_BYTES];
 };
@@ -43,6 +51,7 @@ struct fat32_entry {
     char name[FAT32_NAME_BYTES]; /* long name where there is one, else the short name; UTF-8 */
     char short_name[13];         /* "MODEL~1.ING"; "" on exFAT */
     bool is_directory;
+    bool read_only;   /* the attribute: nobody writes or replaces it */
     bool contiguous;  /* exFAT: it lies in one piece, and the FAT says nothing of it */
     bool unwritten;   /* exFAT: space was set aside that nobody wrote yet */
     uint32_t cluster; /* first, 0 for an empty file */
@@ -62,8 +71,8 @@ struct fat32_directory {
 };
 
 /* Mount the first FAT32 or exFAT volume of device that has a folder "models", else the first: a partition of its
- * GPT, a primary MBR partition of type 0x07, 0x0B or 0x0C, or a volume that starts at sector 0. timeout may be
- * NULL. fs and fs->why live on.
+ * GPT, a primary MBR partition of any type, or a volume that starts at sector 0. A volume ends where its partition
+ * does, whatever it says of itself. timeout may be NULL. fs and fs->why live on.
  * ERR_NO_FILESYSTEM: none. ERR_BAD_FILESYSTEM: damaged. ERR_UNSUPPORTED: NTFS, FAT16, sectors
  * that have not 512 to 4096 bytes. ERR_IO, ERR_TIMEOUT: the device. */
 enum err fat32_mount(struct fat32 *fs, struct block_device *device,

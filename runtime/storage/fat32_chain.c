@@ -14,7 +14,10 @@ enum {
     FSI_FREE_COUNT = 488,
     FSI_STRUCT_SIG = 484,
     FSI_STRUCT = 0x61417272,
+    FSI_TRAIL_SIG = 508,
+    MOST_COUNTED = 1 << 23, /* clusters whose FAT is read to count what is free: 32 MiB */
 };
+static const uint32_t FSI_TRAIL = 0xaa550000;
 
 static const uint64_t most_bytes = UINT32_MAX; /* DIR_FileSize */
 
@@ -98,24 +101,23 @@ static enum err come_to(struct fat_edit *edit, uint32_t cluster, uint64_t *secto
 static enum err set_entry(struct fat_edit *edit, uint32_t cluster, uint32_t value)
 {
     uint64_t sector;
-    uint32_t before;
     uint8_t *entry;
     enum err e = come_to(edit, cluster, &sector, &entry);
 
     if (e != ERR_OK)
         return e;
-    before = fat32_u32(entry) & edit->fs->entry_mask;
-    edit->fs->taken += (value != 0) - (before != 0);
     put_u32(entry, (fat32_u32(entry) & ~edit->fs->entry_mask) | value);
     edit->first = edit->end == 0 ? sector : min_u64(edit->first, sector);
     edit->end = sector >= edit->end ? sector + 1 : edit->end;
     return ERR_OK;
 }
 
-static enum err is_free(struct fat32 *fs, uint32_t cluster, bool *free)
+/* By one of the FATs; 0: the one in use. */
+static enum err is_free_in(struct fat32 *fs, uint32_t fat, uint32_t cluster, bool *free)
 {
+    uint64_t first = fs->fat_sector + fat * fs->fat_sectors;
     const uint8_t *sector;
-    enum err e = fat32_fetch_sector(fs, fs->fat_sector + cluster / FAT32_SECTOR_CLUSTERS, &sector);
+    enum err e = fat32_fetch_sector(fs, first + cluster / FAT32_SECTOR_CLUSTERS, &sector);
 
     if (e == ERR_OK)
         *free = (fat32_u32(sector + cluster % FAT32_SECTOR_CLUSTERS * 4) & fs->entry_mask) == 0;
@@ -124,18 +126,21 @@ static enum err is_free(struct fat32 *fs, uint32_t cluster, bool *free)
 
 /* ---- free clusters --------------------------------------------------------------------------- */
 
-/* The next run of free clusters from *at on, up to `most` of them; *n 0: there is none. *at is after it. */
-static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t most, uint32_t *first,
-                         uint64_t *n)
+/* By one of the FATs: the next run of free clusters from *at on, up to `most` of them; *n 0: there is none. *at is after
+ * it. */
+static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64_t most,
+                            uint32_t *first, uint64_t *n)
 {
-    uint64_t reach = (fs->device.device->n_sectors - fs->data_sector) / fs->cluster_sectors;
+    uint64_t reach = fs->end_sector <= fs->data_sector
+                         ? 0
+                         : (fs->end_sector - fs->data_sector) / fs->cluster_sectors;
     uint32_t end = (uint32_t)min_u64(fs->n_clusters, reach) + 2;
     bool free = true;
     enum err e = ERR_OK;
 
     *n = 0;
     while (e == ERR_OK && *at < end && *n < most && (free || *n == 0)) {
-        e = is_free(fs, *at, &free);
+        e = is_free_in(fs, fat, *at, &free);
         if (free) {
             *first = *n == 0 ? *at : *first;
             ++*n;
@@ -143,6 +148,45 @@ static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t most, uint32_t
         ++*at;
     }
     return e;
+}
+
+/* *n = how many of these clusters, from the first on, the other FATs call free as well. */
+static enum err agree(struct fat32 *fs, uint32_t first, uint64_t *n)
+{
+    bool free = true;
+    enum err e = ERR_OK;
+
+    for (uint32_t fat = 1; fat <= fs->n_mirrors; fat++) {
+        for (uint64_t i = 0; e == ERR_OK && i < *n; i++) {
+            e = is_free_in(fs, fat, first + (uint32_t)i, &free);
+            if (!free)
+                *n = i;
+            free = true;
+        }
+    }
+    return e;
+}
+
+/* The same where all FATs agree. One that is damaged, or was written in part, calls clusters of files free. */
+static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t most, uint32_t *first,
+                         uint64_t *n)
+{
+    enum err e;
+
+    for (;;) {
+        uint64_t found;
+
+        e = next_run_in(fs, 0, at, most, first, n);
+        found = *n;
+        if (e == ERR_OK)
+            e = agree(fs, *first, n);
+        if (e != ERR_OK || *n == found)
+            return e;
+        *at = *first + (uint32_t)*n;
+        if (*n != 0)
+            return e;
+        ++*at;
+    }
 }
 
 enum err fat32_find_free(struct fat32 *fs, uint32_t *cluster)
@@ -213,8 +257,10 @@ enum err fat32_reserve(struct fat32 *fs, uint64_t bytes, const struct file_table
             "the file on a computer");
     if (!fs->device.device->writable)
         return fat32_fail(fs, ERR_UNSUPPORTED, "it takes no writes");
+    if (fs->sealed != NULL)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, fs->sealed);
     if (bytes == 0 || bytes > most_bytes)
-        return fat32_fail(fs, ERR_RANGE, "a file of FAT32 has 1 byte to 4 GiB");
+        return fat32_fail(fs, ERR_RANGE, "a file on FAT32 has 1 to 4294967295 bytes");
     out->device = fs->device.device;
     out->timeout = fs->device.timeout;
     out->bytes = bytes;
@@ -237,11 +283,31 @@ uint32_t fat32_first_cluster(const struct fat32 *fs, const struct file *file)
     return cluster_of(fs, file_extents(file)[0].sector);
 }
 
+/* Whether the clusters of a file that is to be linked are still free. */
+static enum err check_free(struct fat32 *fs, const struct file *file)
+{
+    const struct file_extent *x = file_extents(file);
+    bool free = true;
+    enum err e = ERR_OK;
+
+    for (uint32_t i = 0; i < file->n_extents; i++) {
+        uint32_t at = cluster_of(fs, x[i].sector);
+        uint32_t end = at + (uint32_t)(x[i].n_sectors / fs->cluster_sectors);
+
+        for (; e == ERR_OK && free && at < end; at++)
+            e = is_free_in(fs, 0, at, &free);
+    }
+    if (e == ERR_OK && !free)
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM,
+                          "this is another card than the file was written to: send it again");
+    return e;
+}
+
 enum err fat32_link_file(struct fat32 *fs, const struct file *file)
 {
     const struct file_extent *x = file_extents(file);
     struct fat_edit edit = { fs, 0, 0 };
-    enum err e = ERR_OK;
+    enum err e = check_free(fs, file);
 
     for (uint32_t i = 0; i < file->n_extents; i++) {
         uint32_t at = cluster_of(fs, x[i].sector);
@@ -264,6 +330,22 @@ enum err fat32_link_cluster(struct fat32 *fs, uint32_t before, uint32_t cluster)
     if (e == ERR_OK && before != 0)
         e = set_entry(&edit, before, cluster);
     return e == ERR_OK ? flush(&edit) : e;
+}
+
+enum err fat32_check_length(struct fat32 *fs, uint32_t cluster, uint64_t bytes)
+{
+    uint64_t cluster_bytes = (uint64_t)fs->cluster_sectors * SECTOR_BYTES;
+    uint64_t n = (bytes + cluster_bytes - 1) / cluster_bytes;
+    enum err e = ERR_OK;
+
+    for (; e == ERR_OK && n > 0 && cluster != 0; n--)
+        e = fat32_next_cluster(fs, cluster, &cluster);
+    if (e == ERR_OK && (n != 0 || cluster != 0))
+        return fat32_fail(
+            fs, ERR_BAD_FILESYSTEM,
+            "the cluster chain of the file that is to be replaced has not its length: "
+            "repair the card on a computer with fsck.vfat -a");
+    return e;
 }
 
 enum err fat32_free_chain(struct fat32 *fs, uint32_t cluster)
@@ -289,37 +371,44 @@ enum err fat32_free_chain(struct fat32 *fs, uint32_t cluster)
 
 /* ---- FSInfo ---------------------------------------------------------------------------------- */
 
-static enum err put_free(struct fat32 *fs, uint32_t free, uint32_t *before)
+/* A sector without the three signatures is none. */
+static bool is_info(const uint8_t *sector)
+{
+    return fat32_u32(sector) == FSI_LEAD && fat32_u32(sector + FSI_STRUCT_SIG) == FSI_STRUCT &&
+           fat32_u32(sector + FSI_TRAIL_SIG) == FSI_TRAIL;
+}
+
+static enum err put_free(struct fat32 *fs, uint32_t free)
 {
     const uint8_t *sector;
     enum err e;
 
-    *before = UINT32_MAX;
     if (fs->info_sector == 0)
         return ERR_OK;
     e = fat32_fetch_sector(fs, fs->info_sector, &sector);
-    if (e != ERR_OK || fat32_u32(sector) != FSI_LEAD ||
-        fat32_u32(sector + FSI_STRUCT_SIG) != FSI_STRUCT)
+    if (e != ERR_OK || !is_info(sector))
         return e;
-    *before = fat32_u32(sector + FSI_FREE_COUNT);
     put_u32(fs->buffer + (fs->info_sector - fs->buffer_sector) * SECTOR_BYTES + FSI_FREE_COUNT,
             free);
     return fat32_put_sectors(fs, fs->info_sector, 1);
 }
 
-enum err fat32_forget_free(struct fat32 *fs, uint32_t *free)
+enum err fat32_forget_free(struct fat32 *fs)
 {
-    enum err e = put_free(fs, UINT32_MAX, free);
-
-    fs->taken = 0;
-    if (*free > fs->n_clusters)
-        *free = UINT32_MAX;
-    return e;
+    return put_free(fs, UINT32_MAX);
 }
 
-enum err fat32_tell_free(struct fat32 *fs, uint32_t free)
+enum err fat32_tell_free(struct fat32 *fs)
 {
-    uint32_t before;
+    uint32_t n = 0;
+    bool free = false;
+    enum err e = ERR_OK;
 
-    return put_free(fs, free, &before);
+    if (fs->info_sector == 0 || fs->n_clusters > MOST_COUNTED)
+        return ERR_OK;
+    for (uint32_t i = 0; e == ERR_OK && i < fs->n_clusters; i++) {
+        e = is_free_in(fs, 0, i + 2, &free);
+        n += free;
+    }
+    return e == ERR_OK ? put_free(fs, n) : e;
 }

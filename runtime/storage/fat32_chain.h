@@ -16,20 +16,24 @@ enum err fat32_clear_cluster(struct fat32 *fs, uint32_t cluster, const uint8_t *
 /* *cluster = a free one. ERR_NO_SPACE. */
 enum err fat32_find_free(struct fat32 *fs, uint32_t *cluster);
 
-/* Chain the clusters of a file that fat32_reserve gave. */
+/* Chain the clusters of a file that fat32_reserve gave. ERR_BAD_FILESYSTEM: they are not free any more, so this is
+ * another card. */
 enum err fat32_link_file(struct fat32 *fs, const struct file *file);
 
 /* `cluster` ends a chain; where `before` is not 0, after it: the end is written first. */
 enum err fat32_link_cluster(struct fat32 *fs, uint32_t before, uint32_t cluster);
 
-/* Free a chain. One that is damaged is freed up to there. */
+/* Whether the chain of a file has as many clusters as the file. ERR_BAD_FILESYSTEM: it has not, and must not be freed. */
+enum err fat32_check_length(struct fat32 *fs, uint32_t cluster, uint64_t bytes);
+
+/* Free a chain that was found to be one file's alone. */
 enum err fat32_free_chain(struct fat32 *fs, uint32_t cluster);
 
-/* FSInfo's count of free clusters, which others may rely on: unknown before the FAT changes ... *free is what it was,
- * UINT32_MAX: unknown. */
-enum err fat32_forget_free(struct fat32 *fs, uint32_t *free);
-/* ... and told again after; fs->taken counts what changed. */
-enum err fat32_tell_free(struct fat32 *fs, uint32_t free);
+/* FSInfo's count of free clusters, which others may rely on: unknown before the FAT changes ... */
+enum err fat32_forget_free(struct fat32 *fs);
+/* ... and told again after. It is counted in the FAT, because the number that was there may be anything; of a FAT that
+ * takes long to read it stays unknown. */
+enum err fat32_tell_free(struct fat32 *fs);
 
 /* The first cluster of a file. */
 uint32_t fat32_first_cluster(const struct fat32 *fs, const struct file *file);

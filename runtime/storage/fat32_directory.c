@@ -180,6 +180,7 @@ static void fat32_take_entry(struct fat32 *fs, const struct long_name *name, con
     else
         memcpy(out->name, out->short_name, sizeof out->short_name);
     out->is_directory = (raw[DIR_ATTR] & ATTR_DIRECTORY) != 0;
+    out->read_only = (raw[DIR_ATTR] & ATTR_READ_ONLY) != 0;
     out->cluster = (fat32_u16(raw + DIR_CLUSTER_HIGH) << 16 | fat32_u16(raw + DIR_CLUSTER_LOW)) &
                    0x0fffffff;
     if (!out->is_directory)
@@ -268,9 +269,8 @@ static enum err fat32_at_end(const struct fat32_directory *dir)
                       "exFAT: an entry of the folder is damaged: repair it by fsck.exfat");
 }
 
-/* The folder of an entry; NULL: the root. */
-static enum err fat32_start_directory(struct fat32 *fs, const struct fat32_entry *entry,
-                                      struct fat32_directory *out)
+enum err fat32_start_directory(struct fat32 *fs, const struct fat32_entry *entry,
+                               struct fat32_directory *out)
 {
     uint64_t cluster_bytes = (uint64_t)fs->cluster_sectors * SECTOR_BYTES;
 

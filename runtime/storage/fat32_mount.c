@@ -5,10 +5,11 @@
 #include "runtime/storage/fat32.h"
 #include "runtime/storage/fat32_volume.h"
 #include "runtime/storage/partitions.h"
+#include "runtime/text/format_text.h"
 
 enum { OEM_NAME = 3, SIGNATURE = 510 }; /* of a boot sector */
 
-static enum err fat32_mount_volume(struct fat32 *fs, uint64_t sector)
+static enum err fat32_mount_volume(struct fat32 *fs, uint64_t sector, bool has_length)
 {
     const uint8_t *boot;
     enum err e = fat32_fetch_sector(fs, sector, &boot);
@@ -17,7 +18,9 @@ static enum err fat32_mount_volume(struct fat32 *fs, uint64_t sector)
     fs->is_exfat = false;
     if (e != ERR_OK)
         return e;
-    return exfat_is_boot_sector(boot) ? exfat_mount(fs, sector) : fat32_mount_fat(fs, boot);
+    e = exfat_is_boot_sector(boot) ? exfat_mount(fs, sector) : fat32_mount_fat(fs, boot);
+    fat32_seal(fs, has_length);
+    return e;
 }
 
 /* A partition that the table does not call FAT32 may hold anything: what it begins with tells. */
@@ -29,15 +32,16 @@ static enum err fat32_mount_partition(struct fat32 *fs, const struct partition *
     if (p->sector == 0)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM,
                           "the FAT32 or exFAT partition starts beyond the end of the card");
+    fs->end_sector = p->end;
     if (p->is_fat32)
-        return fat32_mount_volume(fs, p->sector);
+        return fat32_mount_volume(fs, p->sector, p->has_length);
     e = fat32_fetch_sector(fs, p->sector, &boot);
     if (e != ERR_OK)
         return e;
     if (!fat32_is_boot_sector(boot) && !exfat_is_boot_sector(boot) &&
         memcmp(boot + OEM_NAME, "NTFS    ", 8) != 0)
         return fat32_fail(fs, ERR_NO_FILESYSTEM, NULL);
-    return fat32_mount_volume(fs, p->sector);
+    return fat32_mount_volume(fs, p->sector, p->has_length);
 }
 
 static bool fat32_has_models(struct fat32 *fs)
@@ -45,6 +49,21 @@ static bool fat32_has_models(struct fat32 *fs)
     struct fat32_directory dir;
 
     return fat32_open_directory(fs, "models", &dir) == ERR_OK;
+}
+
+/* The sentence for a table without FAT32 and exFAT: it names the types, so that a person sees which disk this is. */
+static const char *fat32_none(struct fat32 *fs, const struct partitions *found)
+{
+    size_t n = format_text(fs->text, sizeof fs->text,
+                           "the card has no FAT32 partition and no exFAT: its table has %s",
+                           found->n_types == 0 ? "no partition" : "the types");
+
+    for (unsigned i = 0; i < found->n_types; i++)
+        n += format_text(fs->text + n, sizeof fs->text - n, "%s 0x%02x", i == 0 ? "" : ",",
+                         (unsigned)found->types[i]);
+    format_text(fs->text + n, sizeof fs->text - n,
+                "; write it with `make card`, or format a partition as FAT32 or exFAT");
+    return fs->text;
 }
 
 /* The first partition with a folder of models, as a board's loader may want one of its own in front; else the
@@ -61,7 +80,7 @@ static enum err fat32_mount_table(struct fat32 *fs)
         return first;
     if (first == ERR_OK) {
         first = ERR_NO_FILESYSTEM;
-        why = "the card has no FAT32 partition and no exFAT";
+        why = fat32_none(fs, &found);
     }
     for (unsigned i = 0; i < found.n; i++) {
         enum err e = fat32_mount_partition(fs, &found.list[i]);
@@ -91,13 +110,17 @@ enum err fat32_mount(struct fat32 *fs, struct block_device *device,
     e = file_open_device(&fs->device, device, 0, timeout);
     if (e != ERR_OK)
         return fat32_fail(fs, e, "the card is empty");
+    fs->end_sector = device->n_sectors;
     e = fat32_fetch_sector(fs, 0, &sector);
     if (e != ERR_OK)
         return e;
     if (sector[SIGNATURE] != 0x55 || sector[SIGNATURE + 1] != 0xaa)
-        return fat32_fail(fs, ERR_NO_FILESYSTEM, "the card has neither an MBR nor a file system");
+        return fat32_fail(
+            fs, ERR_NO_FILESYSTEM,
+            "the card has neither an MBR nor a file system, so no FAT32 partition: write it with "
+            "`make card`, or format it as FAT32 or exFAT");
     if (fat32_is_boot_sector(sector) || exfat_is_boot_sector(sector))
-        e = fat32_mount_volume(fs, 0);
+        e = fat32_mount_volume(fs, 0, true);
     else
         e = fat32_mount_table(fs);
     if (e == ERR_OK)

@@ -25,6 +25,7 @@ enum { /* a short entry, byte offsets */
        DIR_FILE_SIZE = 28,
 };
 enum {
+    ATTR_READ_ONLY = 0x01,
     ATTR_VOLUME = 0x08,
     ATTR_DIRECTORY = 0x10,
     ATTR_ARCHIVE = 0x20,
@@ -48,8 +49,11 @@ uint8_t fat32_name_checksum(const uint8_t *short_name);
 /* fs->why = why; returns e. */
 enum err fat32_fail(struct fat32 *fs, enum err e, const char *why);
 
+/* Of a volume that is mounted: fs->sealed, by its length and that of its partition, if the table has_length. */
+void fat32_seal(struct fat32 *fs, bool has_length);
+
 /* *out = the 512 bytes of a sector of the device; they stay until the next call.
- * ERR_TRUNCATED: beyond the device. ERR_IO, ERR_TIMEOUT. */
+ * ERR_TRUNCATED: beyond the partition or the device. ERR_IO, ERR_TIMEOUT. */
 enum err fat32_fetch_sector(struct fat32 *fs, uint64_t sector, const uint8_t **out);
 
 /* *next = the cluster after `cluster`, 0 at the end of the chain. ERR_BAD_FILESYSTEM: cluster or
@@ -60,6 +64,10 @@ enum err fat32_next_cluster(struct fat32 *fs, uint32_t cluster, uint32_t *next);
 uint64_t fat32_cluster_sector(const struct fat32 *fs, uint32_t cluster);
 
 bool fat32_is_cluster(const struct fat32 *fs, uint32_t cluster);
+
+/* The folder of an entry; NULL: the root. ERR_BAD_FILESYSTEM: it begins outside the volume. */
+enum err fat32_start_directory(struct fat32 *fs, const struct fat32_entry *entry,
+                               struct fat32_directory *out);
 
 /* *out = the next 32 bytes of the directory, or NULL at its end. */
 enum err fat32_next_raw(struct fat32_directory *dir, const uint8_t **out);

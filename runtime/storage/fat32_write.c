@@ -318,17 +318,19 @@ static enum err find_entry(struct fat32 *fs, const char *folder, const char *nam
     return e;
 }
 
-/* The entry's clusters are others from the write of this one sector on. */
-static enum err replace(struct fat32 *fs, uint64_t sector, unsigned index, uint32_t cluster,
-                        uint32_t bytes)
+/* The entry's clusters and attributes are others from the write of this one sector on. */
+static enum err replace(struct fat32 *fs, uint64_t sector, unsigned index,
+                        const struct new_entry *new)
 {
     const uint8_t *found;
+    uint8_t *raw;
     enum err e = fat32_fetch_sector(fs, sector, &found);
 
     if (e != ERR_OK)
         return e;
-    put_place(fs->buffer + (sector - fs->buffer_sector) * SECTOR_BYTES + index * FAT32_ENTRY_BYTES,
-              cluster, bytes);
+    raw = fs->buffer + (sector - fs->buffer_sector) * SECTOR_BYTES + index * FAT32_ENTRY_BYTES;
+    put_place(raw, new->cluster, new->bytes);
+    raw[DIR_ATTR] = new->attributes;
     return fat32_put_sectors(fs, sector, 1);
 }
 
@@ -346,10 +348,17 @@ static enum err name_file(struct fat32 *fs, const char *folder, const char *name
 
     if (e == ERR_OK && old.is_directory)
         return fat32_fail(fs, ERR_BAD_ARGUMENT, "a folder has that name");
+    if (e == ERR_OK && old.read_only)
+        return fat32_fail(
+            fs, ERR_UNSUPPORTED,
+            "the file of that name has the attribute read-only, so that it is not replaced: "
+            "take the attribute away on a computer");
     if (e == ERR_NOT_FOUND)
         return add_entry(fs, folder, &new);
     if (e == ERR_OK)
-        e = replace(fs, sector, index, new.cluster, new.bytes);
+        e = fat32_check_length(fs, old.cluster, old.bytes);
+    if (e == ERR_OK)
+        e = replace(fs, sector, index, &new);
     return e == ERR_OK ? fat32_free_chain(fs, old.cluster) : e;
 }
 
@@ -369,17 +378,14 @@ static enum err publish(struct fat32 *fs, const char *folder, const char *name,
 enum err fat32_publish(struct fat32 *fs, const char *folder, const char *name,
                        const struct file *file)
 {
-    uint32_t free;
     enum err e;
 
     fs->why = NULL;
     if (!fat32_is_new_name(folder) || !fat32_is_new_name(name) || file->n_extents == 0)
         return fat32_fail(fs, ERR_BAD_ARGUMENT,
                           "a name has up to 63 letters, digits, '-', '_' and '.' of ASCII");
-    e = fat32_forget_free(fs, &free);
+    e = fat32_forget_free(fs);
     if (e == ERR_OK)
         e = publish(fs, folder, name, file);
-    if (e != ERR_OK || free == UINT32_MAX)
-        return e;
-    return fat32_tell_free(fs, (uint32_t)(free - fs->taken));
+    return e == ERR_OK ? fat32_tell_free(fs) : e;
 }

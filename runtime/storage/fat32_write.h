@@ -22,12 +22,14 @@ bool fat32_is_new_name(const char *name);
 /* *out = free clusters for `bytes`, 1 to 4 GiB - 1, as a file to write to; nothing on the volume has changed. The
  * same volume and size give the same clusters, so that what was written before a cut is still there. In one
  * piece where there is one, else in the first pieces. ERR_RANGE: another size. ERR_NO_SPACE: not so many are free.
- * ERR_TOO_FRAGMENTED: the table is too small. ERR_UNSUPPORTED: exFAT, or it takes no writes. */
+ * ERR_TOO_FRAGMENTED: the table is too small. ERR_BAD_FILESYSTEM: fs->sealed. ERR_UNSUPPORTED: exFAT, or it takes no writes. */
 enum err fat32_reserve(struct fat32 *fs, uint64_t bytes, const struct file_table *table,
                        struct file *out);
 
 /* What fat32_reserve gave becomes folder/name (a folder of the root, made where it is not there), in place of a file that has the
- * name. ERR_BAD_ARGUMENT: no such name may be, or a folder has it. ERR_NO_SPACE: the folder could not grow, or its
+ * name. ERR_BAD_ARGUMENT: no such name may be, or a folder has it. ERR_UNSUPPORTED: the file there has the
+ * attribute read-only. ERR_BAD_FILESYSTEM: its chain is longer or shorter than it, or the clusters are not free any more. The caller
+ * has proved by fat32_prove_new that what is freed and changed is nobody else's. ERR_NO_SPACE: the folder could not grow, or its
  * short names are used up. Those of the device. */
 enum err fat32_publish(struct fat32 *fs, const char *folder, const char *name,
                        const struct file *file);

@@ -13,6 +13,7 @@ enum {
     MBR_ENTRIES = 4,
     MBR_TYPE = 4,
     MBR_START = 8,
+    MBR_SECTORS = 12,
     TYPE_FAT32_CHS = 0x0b,
     TYPE_FAT32_LBA = 0x0c,
     TYPE_EXFAT = 0x07, /* and NTFS */
@@ -35,6 +36,7 @@ enum {
     GPT_ENTRY_LEAST = 128, /* 128 * 2^n; here at most a sector, so that none lies in two */
     GPT_ENTRIES_MOST = 1024,
     GPT_FIRST_LBA = 32, /* in an entry */
+    GPT_LAST_LBA = 40,
     BIG_BLOCK = 4096 / SECTOR_BYTES,
 };
 
@@ -68,6 +70,33 @@ static uint64_t lba_sector(const struct fat32 *fs, uint64_t lba, uint32_t block)
     if (lba >= fs->device.device->n_sectors / block)
         return 0;
     return lba * block;
+}
+
+/* Where a table puts a partition: n LBAs from the first on. */
+static struct partition place(const struct fat32 *fs, uint64_t first, uint64_t n, uint32_t block)
+{
+    uint64_t device = fs->device.device->n_sectors;
+    struct partition p = { .sector = lba_sector(fs, first, block), .end = device };
+
+    p.has_length = n != 0;
+    if (p.has_length && n < (device - p.sector + block - 1) / block)
+        p.end = p.sector + n * block;
+    return p;
+}
+
+/* No partition reaches into one that begins after it, and of two lengths the shorter one counts. */
+static void bound(struct partitions *all, const struct partition *other)
+{
+    for (unsigned i = 0; i < all->n; i++) {
+        struct partition *p = &all->list[i];
+
+        if (p->is_guess != other->is_guess || p->sector == 0)
+            continue;
+        if (other->sector > p->sector && other->sector < p->end)
+            p->end = other->sector;
+        if (other->sector == p->sector && other->has_length && other->end < p->end)
+            p->end = other->end;
+    }
 }
 
 /* ---- GPT ----------------------------------------------------------------------------------- */
@@ -183,41 +212,101 @@ static bool is_zero(const uint8_t *p, unsigned bytes)
     return any == 0;
 }
 
+/* An entry of the table; NULL: it is not used. */
+static enum err gpt_entry(struct fat32 *fs, const struct gpt *g, uint32_t nth, const uint8_t **out)
+{
+    uint32_t at = nth * g->entry_bytes;
+    enum err e = fat32_fetch_sector(fs, g->sector + at / SECTOR_BYTES, out);
+
+    if (e != ERR_OK)
+        return e;
+    *out += at % SECTOR_BYTES;
+    if (is_zero(*out, 16)) /* its type */
+        *out = NULL;
+    return ERR_OK;
+}
+
+static struct partition gpt_partition(const struct fat32 *fs, const struct gpt *g,
+                                      const uint8_t *entry)
+{
+    uint64_t first = fat32_u64(entry + GPT_FIRST_LBA), last = fat32_u64(entry + GPT_LAST_LBA);
+
+    return place(fs, first, last >= first ? last - first + 1 : 0, g->block);
+}
+
 static enum err gpt_list(struct fat32 *fs, struct partitions *out)
 {
     struct gpt g = { 0 };
+    const uint8_t *entry;
     enum err e = gpt_find(fs, &g);
 
     for (uint32_t i = 0; e == ERR_OK && i < g.n_entries && out->n < PARTITIONS_MOST; i++) {
-        uint32_t at = i * g.entry_bytes;
-        const uint8_t *entry;
+        e = gpt_entry(fs, &g, i, &entry);
+        if (e == ERR_OK && entry != NULL)
+            out->list[out->n++] = gpt_partition(fs, &g, entry);
+    }
+    for (uint32_t i = 0; e == ERR_OK && i < g.n_entries; i++) {
+        e = gpt_entry(fs, &g, i, &entry);
+        if (e == ERR_OK && entry != NULL) {
+            struct partition other = gpt_partition(fs, &g, entry);
 
-        e = fat32_fetch_sector(fs, g.sector + at / SECTOR_BYTES, &entry);
-        if (e != ERR_OK)
-            break;
-        entry += at % SECTOR_BYTES;
-        if (!is_zero(entry, 16)) /* its type; zeros: the entry is not used */
-            out->list[out->n++] = (struct partition){
-                lba_sector(fs, fat32_u64(entry + GPT_FIRST_LBA), g.block), false
-            };
+            bound(out, &other);
+        }
     }
     return e;
 }
 
 /* ---- MBR ----------------------------------------------------------------------------------- */
 
-/* Entries whose LBAs count in blocks of so many sectors. */
+static bool is_fat32_type(uint8_t type)
+{
+    return type == TYPE_FAT32_CHS || type == TYPE_FAT32_LBA;
+}
+
+/* A type that FAT32 or exFAT usually has; only then is a partition worth a message where nothing is in it. */
+static bool is_usual_type(uint8_t type)
+{
+    return is_fat32_type(type) || type == TYPE_EXFAT;
+}
+
+/* An entry whose LBAs count in blocks of so many sectors. False: it is not used. */
+static bool mbr_partition(const struct fat32 *fs, const uint8_t *entry, uint32_t block,
+                          bool is_guess, struct partition *out)
+{
+    uint32_t start = fat32_u32(entry + MBR_START);
+    uint8_t type = entry[MBR_TYPE];
+
+    *out = place(fs, start, fat32_u32(entry + MBR_SECTORS), block);
+    out->is_guess = is_guess;
+    out->is_fat32 = is_fat32_type(type) && !is_guess;
+    if (type == TYPE_GPT || (type == 0 && start == 0))
+        return false;
+    return out->sector != 0 || (is_usual_type(type) && !is_guess);
+}
+
+/* What usually is FAT32 or exFAT before the rest. */
 static void mbr_list(const struct fat32 *fs, const uint8_t table[MBR_ENTRIES * MBR_ENTRY],
                      uint32_t block, bool is_guess, struct partitions *out)
 {
-    for (unsigned i = 0; i < MBR_ENTRIES && out->n < PARTITIONS_MOST; i++) {
-        const uint8_t *entry = table + i * MBR_ENTRY;
-        bool is_fat32 = entry[MBR_TYPE] == TYPE_FAT32_CHS || entry[MBR_TYPE] == TYPE_FAT32_LBA;
-        uint64_t sector = lba_sector(fs, fat32_u32(entry + MBR_START), block);
+    struct partition p;
 
-        if ((is_fat32 || entry[MBR_TYPE] == TYPE_EXFAT) && (sector != 0 || !is_guess))
-            out->list[out->n++] = (struct partition){ sector, is_fat32 && !is_guess };
+    for (unsigned i = 0; i < 2 * MBR_ENTRIES && out->n < PARTITIONS_MOST; i++) {
+        const uint8_t *entry = table + i % MBR_ENTRIES * MBR_ENTRY;
+
+        if (is_usual_type(entry[MBR_TYPE]) == (i < MBR_ENTRIES) &&
+            mbr_partition(fs, entry, block, is_guess, &p))
+            out->list[out->n++] = p;
     }
+    for (unsigned i = 0; i < MBR_ENTRIES; i++)
+        if (mbr_partition(fs, table + i * MBR_ENTRY, block, is_guess, &p))
+            bound(out, &p);
+}
+
+static void note_types(const uint8_t table[MBR_ENTRIES * MBR_ENTRY], struct partitions *out)
+{
+    for (unsigned i = 0; i < MBR_ENTRIES; i++)
+        if (table[i * MBR_ENTRY + MBR_TYPE] != 0)
+            out->types[out->n_types++] = table[i * MBR_ENTRY + MBR_TYPE];
 }
 
 enum err partitions_find(struct fat32 *fs, struct partitions *out)
@@ -232,8 +321,9 @@ enum err partitions_find(struct fat32 *fs, struct partitions *out)
     if (e != ERR_OK)
         return e;
     memcpy(table, sector + MBR_TABLE, sizeof table); /* the buffer moves on */
-    for (unsigned i = 0; i < MBR_ENTRIES; i++)
-        has_gpt = has_gpt || table[i * MBR_ENTRY + MBR_TYPE] == TYPE_GPT;
+    note_types(table, out);
+    for (unsigned i = 0; i < out->n_types; i++)
+        has_gpt = has_gpt || out->types[i] == TYPE_GPT;
     if (has_gpt)
         e = gpt_list(fs, out);
     /* A hybrid MBR names some of the partitions once more, and may outlive a damaged GPT. Nothing in an MBR

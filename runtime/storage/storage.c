@@ -155,12 +155,82 @@ static enum err open_raw(struct storage *s, struct block_device *device, struct 
     return file_open_device(out, device, bytes, &t);
 }
 
+static bool contains(const char *text, const char *part)
+{
+    while (*text != '\0' && strncmp(text, part, strlen(part)) != 0) {
+        text++;
+    }
+    return *text != '\0';
+}
+
+/* What is wrong with a file system, without what to do. */
+static bool lacks_cure(const char *why)
+{
+    static const char *const cures[] = { "fsck", "format", "partition the", "write the card",
+                                         "again" };
+
+    for (size_t i = 0; i < sizeof cures / sizeof cures[0]; i++) {
+        if (contains(why, cures[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The sentence of the file system is the cause. The error's own text follows only where it is what the device said. */
 enum err storage_card_problem(struct storage *s, const struct block_device *device, enum err e)
 {
-    if (s->fs.why == NULL) {
+    const char *why = s->fs.why;
+
+    if (why == NULL) {
         return storage_fail(s, e, "%s: %s", device->name, err_text(e));
     }
-    return storage_fail(s, e, "%s: %s: %s", device->name, s->fs.why, err_text(e));
+    if (e == ERR_IO || e == ERR_TIMEOUT || e == ERR_REMOVED) {
+        return storage_fail(s, e, "%s: %s: %s", device->name, why, err_text(e));
+    }
+    if (e == ERR_BAD_FILESYSTEM && lacks_cure(why)) {
+        return storage_fail(s, e, "%s: %s: check it with %s, or write the card again", device->name,
+                            why, s->fs.is_exfat ? "fsck.exfat" : "fsck.vfat");
+    }
+    return storage_fail(s, e, "%s: %s", device->name, why);
+}
+
+void storage_know_open(struct storage *s, const struct file *const *files, unsigned n)
+{
+    s->open = files;
+    s->n_open = n;
+}
+
+static bool overlap(const struct file *a, const struct file *b)
+{
+    for (uint32_t i = 0; i < a->n_extents; i++) {
+        const struct file_extent *x = &file_extents(a)[i];
+
+        for (uint32_t j = 0; j < b->n_extents; j++) {
+            const struct file_extent *y = &file_extents(b)[j];
+
+            if (x->sector < y->sector + y->n_sectors && y->sector < x->sector + x->n_sectors) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+enum err storage_check_apart(struct storage *s, const struct file *f)
+{
+    for (unsigned i = 0; i < s->n_open; i++) {
+        const struct file *other = s->open[i];
+
+        if (other != f && other->device == f->device && overlap(f, other)) {
+            return storage_fail(
+                s, ERR_BAD_FILESYSTEM,
+                "%.80s and %.80s, which is in use, have the same clusters, so that nothing is written: load "
+                "it anew, or repair the card on a computer with fsck.vfat -a",
+                f->name, other->name);
+        }
+    }
+    return ERR_OK;
 }
 
 static void log_models(struct storage *s, unsigned n)

@@ -7,6 +7,7 @@
 #include "runtime/base/platform.h"
 #include "runtime/storage/bounce.h"
 #include "runtime/storage/fat32.h"
+#include "runtime/storage/fat32_proof.h"
 #include "runtime/storage/file.h"
 #include "runtime/storage/io_core.h"
 
@@ -38,12 +39,19 @@ struct storage {
     struct block_device initrd;  /* memory, as a device */
     struct fat32 fs;             /* the card in use */
     struct fat32_entry entry;
+    struct fat32_proof proof;       /* that what is written is one file's alone */
+    const struct file *const *open; /* (n_open) files that may be at work: storage_know_open */
+    unsigned n_open;
     uint8_t sector[SECTOR_BYTES] __attribute__((aligned(64))); /* the first of a flash */
     char problem[STORAGE_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
 };
 
 /* Find the platform's devices and log them. Once: s must not move after it. */
 void storage_open(struct storage *s, const struct storage_setup *setup);
+
+/* The files of this storage's user that may be at work, the device of each NULL where it is not: what is written never
+ * lies in their clusters. They and the list stay where they are. */
+void storage_know_open(struct storage *s, const struct file *const *files, unsigned n);
 
 /* Where nobody waits for data, again and again: a device that came or went since the start, or the last look, is logged, and
  * what models it has, and others see it from then on. files: n that are open, the device of each NULL where it is
@@ -101,17 +109,19 @@ bool storage_is_plain_name(const char *name);
 extern const char storage_name_rule[];
 
 /* Resolve saves/NAME.sav of the first drive or card that has it to *out. name: "chat". bytes: that are to be saved, 0 to
- * load; a card without the file is answered with the command that makes one. Errors as above;
- * ERR_BAD_ARGUMENT: a name with characters that do not belong into one. */
+ * load; a card without the file is answered with the command that makes one. What is to be written was proved to be
+ * the file's alone (fat32_proof.h), here and below. Errors as above; ERR_BAD_ARGUMENT: a name with characters that do not
+ * belong into one. ERR_UNSUPPORTED: the file has the attribute read-only. ERR_BAD_FILESYSTEM: the card is damaged. */
 enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
                            const struct file_table *table, struct file *out);
 
-/* The same of ingot.prefix, what conversations begin with. */
-enum err storage_find_prefix(struct storage *s, const struct file_table *table, struct file *out);
+/* The same of ingot.prefix, what conversations begin with; bytes: to save, 0 to load. */
+enum err storage_find_prefix(struct storage *s, uint64_t bytes, const struct file_table *table,
+                             struct file *out);
 
 /* The same of models/NAME.use, how the experts of models/NAME.ingot are used (runtime/stream/expert_use.h);
- * model: the name of its file. ERR_TOO_FRAGMENTED as below. */
-enum err storage_find_use(struct storage *s, const char *model, struct file *out);
+ * model: the name of its file; bytes: to save, 0 to read. ERR_TOO_FRAGMENTED as below. */
+enum err storage_find_use(struct storage *s, const char *model, uint64_t bytes, struct file *out);
 
 /* The same of ingot.log, for turns (runtime/chat/turn_log.h); ERR_TOO_FRAGMENTED: in many pieces. */
 enum err storage_find_log(struct storage *s, struct file *out);

@@ -8,6 +8,14 @@
 
 enum { MIB = 1 << 20 };
 
+/* What a file is found for. One that is written is proved to be alone in its clusters. */
+enum file_use { FILE_READ, FILE_WRITTEN };
+
+static enum file_use use_of(uint64_t bytes)
+{
+    return bytes == 0 ? FILE_READ : FILE_WRITTEN;
+}
+
 struct block_device *storage_mount_next(struct storage *s, unsigned *i)
 {
     struct file_timeout t = storage_timeout(s);
@@ -112,9 +120,9 @@ bool storage_is_plain_name(const char *name)
     return name[0] != '\0';
 }
 
-/* A file for writing, of the first device that has it. ERR_NOT_FOUND is for the caller to explain. */
-static enum err find_reserved(struct storage *s, const char *path, const struct file_table *table,
-                              struct file *out)
+/* A file of the first device that has it. ERR_NOT_FOUND is for the caller to explain. */
+static enum err find_reserved(struct storage *s, const char *path, enum file_use use,
+                              const struct file_table *table, struct file *out)
 {
     enum err first = ERR_NO_DEVICE;
     struct block_device *d;
@@ -126,9 +134,12 @@ static enum err find_reserved(struct storage *s, const char *path, const struct 
         if (e == ERR_OK) {
             e = fat32_open_file(&s->fs, &s->entry, table, out);
         }
+        if (e == ERR_OK && use == FILE_WRITTEN) {
+            e = fat32_prove_file(&s->proof, &s->fs, &s->entry, out);
+        }
         if (e == ERR_OK) {
             file_set_name(out, path);
-            return e;
+            return use == FILE_WRITTEN ? storage_check_apart(s, out) : e;
         }
         if (e != ERR_NOT_FOUND || first == ERR_NO_DEVICE) {
             first = storage_card_problem(s, d, e);
@@ -147,7 +158,7 @@ enum err storage_find_adapter(struct storage *s, const char *name, const struct 
         return storage_fail(s, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
     }
     format_text(path, sizeof path, "adapters/%s.ingot", name);
-    e = find_reserved(s, path, table, out);
+    e = find_reserved(s, path, FILE_READ, table, out);
     if (e == ERR_NOT_FOUND) {
         return storage_fail(s, e,
                             "the card has no %s: `ingot adapter` makes one, /adapters lists them",
@@ -162,7 +173,7 @@ static enum err read_whole(struct storage *s, const char *path, const char *make
 {
     struct file_read read;
     struct file file;
-    enum err e = find_reserved(s, path, table, &file);
+    enum err e = find_reserved(s, path, FILE_READ, table, &file);
 
     if (e == ERR_NOT_FOUND) {
         return storage_fail(s, e, "the card has no %s%s", path, maker);
@@ -241,7 +252,7 @@ enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void 
 
 enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out)
 {
-    enum err e = find_reserved(s, "ingot.kv", table, out);
+    enum err e = find_reserved(s, "ingot.kv", FILE_WRITTEN, table, out);
 
     if (e == ERR_NOT_FOUND) {
         return storage_fail(
@@ -256,15 +267,16 @@ enum err storage_find_kv(struct storage *s, const struct file_table *table, stru
     return e;
 }
 
-enum err storage_find_prefix(struct storage *s, const struct file_table *table, struct file *out)
+enum err storage_find_prefix(struct storage *s, uint64_t bytes, const struct file_table *table,
+                             struct file *out)
 {
     static const char none[] = "the card has no ingot.prefix: `make card SYSTEM=TEXT` makes it";
-    enum err e = find_reserved(s, "ingot.prefix", table, out);
+    enum err e = find_reserved(s, "ingot.prefix", use_of(bytes), table, out);
 
     return e == ERR_NOT_FOUND ? storage_fail(s, e, none) : e;
 }
 
-enum err storage_find_use(struct storage *s, const char *model, struct file *out)
+enum err storage_find_use(struct storage *s, const char *model, uint64_t bytes, struct file *out)
 {
     const char *slash = strrchr(model, '/');
     const char *name = slash == NULL ? model : slash + 1;
@@ -274,7 +286,7 @@ enum err storage_find_use(struct storage *s, const char *model, struct file *out
 
     format_text(path, sizeof path, "models/%.*s.use",
                 end == NULL ? (int)strlen(name) : (int)(end - name), name);
-    e = find_reserved(s, path, NULL, out);
+    e = find_reserved(s, path, use_of(bytes), NULL, out);
     if (e == ERR_NOT_FOUND) {
         return storage_fail(
             s, e,
@@ -287,7 +299,7 @@ enum err storage_find_use(struct storage *s, const char *model, struct file *out
 
 enum err storage_find_log(struct storage *s, struct file *out)
 {
-    enum err e = find_reserved(s, "ingot.log", NULL, out);
+    enum err e = find_reserved(s, "ingot.log", FILE_WRITTEN, NULL, out);
 
     if (e == ERR_NOT_FOUND) {
         return storage_fail(s, e,
@@ -325,7 +337,7 @@ enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
         return storage_fail(s, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
     }
     format_text(path, sizeof path, "saves/%s.sav", name);
-    e = find_reserved(s, path, table, out);
+    e = find_reserved(s, path, use_of(bytes), table, out);
     if (e == ERR_NOT_FOUND) {
         return no_save(s, path, name, bytes);
     }

@@ -53,6 +53,19 @@ static bool split(const char *path, struct storage_new *new)
     return false;
 }
 
+/* On the mounted card. That there is room is asked before the card is walked over, and again after, as the table is in
+ * use meanwhile. */
+static enum err reserve(struct storage *s, struct storage_new *new, uint64_t bytes,
+                        const struct file_table *table)
+{
+    enum err e = fat32_reserve(&s->fs, bytes, table, &new->file);
+
+    if (e == ERR_OK) {
+        e = fat32_prove_new(&s->proof, &s->fs, new->folder, new->name, table);
+    }
+    return e == ERR_OK ? fat32_reserve(&s->fs, bytes, table, &new->file) : e;
+}
+
 enum err storage_new_open(struct storage *s, const char *path, uint64_t bytes,
                           const struct file_table *table, struct storage_new *new)
 {
@@ -68,14 +81,14 @@ enum err storage_new_open(struct storage *s, const char *path, uint64_t bytes,
     }
     (void)storage_fail(s, e, "there is no card");
     for (unsigned i = 0; e != ERR_OK && (d = storage_mount_next(s, &i)) != NULL;) {
-        e = fat32_reserve(&s->fs, bytes, table, &new->file);
+        e = reserve(s, new, bytes, table);
         new->device = d;
         if (e != ERR_OK) {
             (void)storage_card_problem(s, d, e);
         }
     }
     file_set_name(&new->file, path);
-    return e;
+    return e == ERR_OK ? storage_check_apart(s, &new->file) : e;
 }
 
 enum err storage_new_publish(struct storage *s, const struct storage_new *new)

@@ -11,6 +11,9 @@ __attribute__((format(printf, 3, 4))) enum err storage_fail(struct storage *s, e
 /* The same of an error that the mounted card's file system gave. */
 enum err storage_card_problem(struct storage *s, const struct block_device *device, enum err e);
 
+/* Whether a file has no clusters of one that is at work (storage_know_open). ERR_BAD_FILESYSTEM: s->problem. */
+enum err storage_check_apart(struct storage *s, const struct file *f);
+
 /* A line for the log. */
 __attribute__((format(printf, 2, 3))) void storage_say(struct storage *s, const char *format, ...);
 

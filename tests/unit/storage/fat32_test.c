@@ -113,7 +113,9 @@ static void test_tables(void)
        "%s", fs.why);
     OK(mount_table(&(uint8_t[4]){ 0x07 }, (uint32_t[4]){ 8 }) == ERR_OK,
        "type 0x07 with FAT32 in it");
-    OK(mount_table(&(uint8_t[4]){ 0x83 }, (uint32_t[4]){ 8 }) == ERR_NO_FILESYSTEM, "%s", fs.why);
+    OK(mount_table(&(uint8_t[4]){ 0x83, 0xef }, (uint32_t[4]){ 3, 5 }) == ERR_NO_FILESYSTEM &&
+           why_has("0x83, 0xef;"),
+       "%s", fs.why);
 }
 
 /* ---- chains -------------------------------------------------------------------------------- */

@@ -1,0 +1,211 @@
+/* Partition tables over a FAT32 volume made by hand: every type in an MBR, and lengths that stand in two places, of which the
+ * careless one is not believed. */
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/storage/fat32_write.h"
+#include "runtime/storage/partitions.h"
+#include "tests/unit/storage/fake_block.h"
+#include "tests/unit/storage/fat32_volume.h"
+#include "tests/unit/tap.h"
+
+enum { START = 64, BEHIND = 300, DISK_SECTORS = START + VOLUME_SECTORS + BEHIND, TABLE = 2 };
+
+static uint8_t disk[DISK_SECTORS * 512];
+static struct fake_block fake;
+static struct fat32 fs;
+static struct fat32_entry entry;
+static struct file file;
+static struct file_extent extents[FILE_MAX_EXTENTS];
+static const struct file_table table = { extents, FILE_MAX_EXTENTS };
+
+static bool why_has(const char *text)
+{
+    return fs.why != NULL && strstr(fs.why, text) != NULL;
+}
+
+/* The volume at START, its models/near.ingot in front and models/far.ingot in its last clusters. */
+static void make_disk(void)
+{
+    uint8_t *folder = volume_cluster(3);
+
+    volume_format();
+    volume_add("MODELS     ", 0x10, 3, 0);
+    volume_link(3, VOLUME_END);
+    memset(folder, 0, 512);
+    memcpy(folder, "NEAR    ING", 11);
+    put_le(folder + 26, 10, 2);
+    put_le(folder + 28, 1024, 4);
+    volume_chain(10, 2);
+    memcpy(folder + 32, "FAR     ING", 11);
+    put_le(folder + 32 + 26, VOLUME_CLUSTERS, 2);
+    put_le(folder + 32 + 28, 1024, 4);
+    volume_chain(VOLUME_CLUSTERS, 2);
+    memset(disk, 0, sizeof disk);
+    memcpy(disk + START * 512, volume, sizeof volume);
+    disk[510] = 0x55;
+    disk[511] = 0xaa;
+}
+
+static void put_entry(int nth, uint8_t type, uint32_t start, uint32_t n)
+{
+    disk[446 + 16 * nth + 4] = type;
+    put_le(disk + 446 + 16 * nth + 8, start, 4);
+    put_le(disk + 446 + 16 * nth + 12, n, 4);
+}
+
+static enum err mount(void)
+{
+    fake_init(&fake, disk, DISK_SECTORS);
+    fake.written = disk;
+    fake.dev.writable = true;
+    return fat32_mount(&fs, &fake.dev, NULL);
+}
+
+static enum err open_file(const char *path)
+{
+    enum err e = fat32_find(&fs, path, &entry);
+
+    return e == ERR_OK ? fat32_open_file(&fs, &entry, &table, &file) : e;
+}
+
+static void test_types(void)
+{
+    unsigned n = 0;
+
+    for (unsigned type = 0; type < 256; type++) {
+        make_disk();
+        put_entry(1, (uint8_t)type, START, VOLUME_SECTORS);
+        n += type == 0xee || (mount() == ERR_OK && fs.first_sector == START && fs.sealed == NULL &&
+                              open_file("models/far.ing") == ERR_OK);
+    }
+    OK(n == 256, "a FAT32 volume is found in a partition of any type: %u of 256", n);
+    make_disk();
+    memset(disk + START * 512, 0, 512);
+    put_entry(0, 0x83, START, 100);
+    put_entry(3, 0xa5, START + 100, 100);
+    OK(mount() == ERR_NO_FILESYSTEM && why_has("the types 0x83, 0xa5;"), "%s", fs.why);
+    memset(disk + 446, 0, 64);
+    OK(mount() == ERR_NO_FILESYSTEM && why_has("no partition"), "%s", fs.why);
+}
+
+/* What is free from sector `end` on is another's: no file is made, and none that lies there is read. */
+static void check_shorter(const char *what, uint64_t end)
+{
+    enum err e = mount();
+
+    OK(e == ERR_OK && fs.end_sector == end && open_file("models/near.ing") == ERR_OK &&
+           open_file("models/far.ing") == ERR_TRUNCATED &&
+           why_has("partition ends before the file"),
+       "%s: %s", what, fs.why != NULL ? fs.why : "read");
+    OK(fat32_reserve(&fs, 512, &table, &file) == ERR_BAD_FILESYSTEM &&
+           why_has("longer than its partition"),
+       "%s: %s", what, fs.why != NULL ? fs.why : "made");
+}
+
+static void test_lengths(void)
+{
+    make_disk();
+    put_entry(0, 0x0c, START, VOLUME_SECTORS);
+    OK(mount() == ERR_OK && fat32_reserve(&fs, 512, &table, &file) == ERR_OK,
+       "a volume of its partition's length");
+    put_entry(0, 0x0c, START, VOLUME_SECTORS - 1);
+    OK(mount() == ERR_OK && open_file("models/far.ing") == ERR_TRUNCATED, "one sector less: %s",
+       fs.why);
+    put_entry(0, 0x0c, START, 5000);
+    check_shorter("a shorter partition", START + 5000);
+    put_entry(0, 0x0c, START, 0xffffffff);
+    put_entry(1, 0x83, START + 4000, 100);
+    check_shorter("a partition begins in this one", START + 4000);
+    put_entry(0, 0x0c, START, 5000);
+    check_shorter("and the shorter of both", START + 4000);
+    put_entry(1, 0, 0, 0);
+    put_entry(2, 0x0c, START, 3000);
+    check_shorter("two entries for it", START + 3000);
+    put_entry(2, 0, 0, 0);
+    put_entry(0, 0x0c, START, 0);
+    OK(mount() == ERR_OK && open_file("models/far.ing") == ERR_OK &&
+           fat32_reserve(&fs, 512, &table, &file) == ERR_BAD_FILESYSTEM && why_has("no length"),
+       "an entry without a length: %s", fs.why);
+    put_entry(0, 0x0c, START, VOLUME_SECTORS);
+    fake_init(&fake, disk, START + VOLUME_SECTORS - 100);
+    fake.dev.writable = true;
+    OK(fat32_mount(&fs, &fake.dev, NULL) == ERR_OK &&
+           fat32_reserve(&fs, 512, &table, &file) == ERR_BAD_FILESYSTEM && why_has("card ends"),
+       "a card that is shorter than both: %s", fs.why);
+}
+
+/* ---- GPT ------------------------------------------------------------------------------------- */
+
+static void put_gpt_entry(unsigned nth, uint64_t first, uint64_t last)
+{
+    uint8_t *e = disk + TABLE * 512 + nth * 128;
+
+    memset(e, 0x5a, 16);
+    put_le(e + 32, first, 8);
+    put_le(e + 40, last, 8);
+}
+
+static void sign_gpt(void)
+{
+    uint8_t *h = disk + 512;
+
+    memset(h, 0, 512);
+    memcpy(h, "EFI PART", 8);
+    put_le(h + 8, 0x10000, 4);
+    put_le(h + 12, 92, 4);
+    put_le(h + 24, 1, 8);
+    put_le(h + 72, TABLE, 8);
+    put_le(h + 80, 8, 4);
+    put_le(h + 84, 128, 4);
+    put_le(h + 88, partitions_crc32(0, disk + TABLE * 512, 8 * 128), 4);
+    put_le(h + 16, partitions_crc32(0, h, 92), 4);
+    put_entry(0, 0xee, 1, DISK_SECTORS - 1);
+}
+
+static void test_gpt(void)
+{
+    make_disk();
+    put_gpt_entry(0, START, START + VOLUME_SECTORS - 1);
+    sign_gpt();
+    OK(mount() == ERR_OK && fs.end_sector == START + VOLUME_SECTORS && fs.sealed == NULL,
+       "a GPT whose entry has the volume's length: %s", fs.why != NULL ? fs.why : "");
+    put_gpt_entry(0, START, START + 5999);
+    sign_gpt();
+    check_shorter("GPT: a shorter partition", START + 6000);
+    put_gpt_entry(0, START, DISK_SECTORS - 1);
+    put_gpt_entry(7, START + 4500, START + 4600);
+    sign_gpt();
+    check_shorter("GPT: its last entry begins in this one", START + 4500);
+    put_gpt_entry(7, DISK_SECTORS - 2, DISK_SECTORS - 1);
+    sign_gpt();
+    put_entry(1, 0x0c, START, 3500);
+    check_shorter("a hybrid MBR says less", START + 3500);
+    put_entry(1, 0, 0, 0);
+    put_gpt_entry(0, START, START - 1);
+    sign_gpt();
+    OK(mount() == ERR_OK && fat32_reserve(&fs, 512, &table, &file) == ERR_BAD_FILESYSTEM &&
+           why_has("no length"),
+       "an entry that ends before it begins: %s", fs.why);
+}
+
+/* Large lengths come from the disk and overflow nothing. */
+static void test_large(void)
+{
+    make_disk();
+    put_gpt_entry(0, START, UINT64_MAX);
+    sign_gpt();
+    OK(mount() == ERR_OK && fs.end_sector == DISK_SECTORS, "a last LBA of 2^64 - 1");
+    put_gpt_entry(0, 0, UINT64_MAX);
+    sign_gpt();
+    OK(mount() != ERR_OK, "and a first one of 0: %s", fs.why);
+}
+
+int main(void)
+{
+    test_types();
+    test_lengths();
+    test_gpt();
+    test_large();
+    return tap_done();
+}
