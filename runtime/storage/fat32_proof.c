@@ -27,10 +27,10 @@ enum {
 
 /* ---- the volume ---------------------------------------------------------------------------- */
 
-static enum err fat_entry(struct fat32 *fs, uint32_t nth, uint32_t *out)
+static enum err fat_entry(struct fat32 *fs, uint32_t fat, uint32_t nth, uint32_t *out)
 {
     const uint8_t *sector;
-    enum err e = fat32_fetch_sector(fs, fs->fat_sector, &sector);
+    enum err e = fat32_fetch_sector(fs, fs->fat_sector + fat * fs->fat_sectors, &sector);
 
     if (e == ERR_OK)
         *out = fat32_u32(sector + 4 * nth) & fs->entry_mask;
@@ -41,17 +41,24 @@ static enum err fat_entry(struct fat32 *fs, uint32_t nth, uint32_t *out)
  * tools leave. */
 static enum err check_fat(struct fat32_proof *p, uint8_t media)
 {
-    uint32_t first = 0, second = 0;
-    enum err e = fat_entry(p->fs, 0, &first);
+    uint32_t first = 0, second = 0, other = 0;
+    enum err e = fat_entry(p->fs, 0, 0, &first);
 
     if (e == ERR_OK)
-        e = fat_entry(p->fs, 1, &second);
+        e = fat_entry(p->fs, 0, 1, &second);
     if (e != ERR_OK || (first == 0 && second == 0))
         return e;
     p->is_dirty = (second & FAT_CLEAN) == 0;
     second |= FAT_CLEAN | FAT_NO_ERRORS;
     if (first != (0x0fffff00u | media) || second < p->fs->chain_end)
         return fat32_damaged(p->fs, "the FAT does not begin as one does");
+    for (uint32_t fat = 1; fat <= p->fs->n_mirrors; fat++) {
+        e = fat_entry(p->fs, fat, 0, &other);
+        if (e != ERR_OK)
+            return e;
+        if (other != first)
+            return fat32_damaged(p->fs, "the FATs do not begin alike");
+    }
     return ERR_OK;
 }
 
@@ -69,9 +76,8 @@ static enum err check_fat32(struct fat32_proof *p)
         e = fat32_fetch_sector(fs, fs->copy_sector, &at);
         if (e != ERR_OK)
             return e;
-        if (fat32_is_boot_sector(at) &&
-            (memcmp(at + BPB_BEGIN, boot + BPB_BEGIN, BPB_DISK - BPB_BEGIN) != 0 ||
-             memcmp(at + BPB_DISK_END, boot + BPB_DISK_END, BPB_END - BPB_DISK_END) != 0))
+        if (memcmp(at + BPB_BEGIN, boot + BPB_BEGIN, BPB_DISK - BPB_BEGIN) != 0 ||
+            memcmp(at + BPB_DISK_END, boot + BPB_DISK_END, BPB_END - BPB_DISK_END) != 0)
             return fat32_damaged(fs, "the boot sector and its copy differ");
     }
     return check_fat(p, boot[BPB_MEDIA]);
@@ -277,6 +283,7 @@ enum err fat32_prove_new(struct fat32_proof *p, struct fat32 *fs, const char *fo
 
     fs->why = NULL;
     begin(p, fs);
+    p->is_strict = true;
     e = claim_old(p, folder, name, table);
     if (e == ERR_OK)
         e = find_folder(p, folder, parent);

@@ -37,6 +37,7 @@ struct fat32_proof {
     uint32_t last_read; /* fs->n_reads at which the walk ends */
     bool is_dirty;      /* the volume was in use when it was last removed */
     bool gave_up;
+    bool is_strict; /* folders without "." and ".." are damage */
     unsigned depth;
     struct fat32_directory stack[FAT32_MOST_DEPTH];
     uint32_t firsts[FAT32_MOST_DEPTH]; /* clusters of these folders; 0: the root, as ".." has it */

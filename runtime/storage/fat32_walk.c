@@ -137,6 +137,8 @@ static enum err check_dots(struct fat32_proof *p, struct fat32_directory *dir, u
     const uint8_t *raw;
     enum err e = fat32_next_raw(dir, &raw);
 
+    if (e == ERR_OK && p->is_strict && (raw == NULL || raw[0] != '.'))
+        return fat32_damaged(p->fs, "a folder does not begin as one does");
     if (e != ERR_OK || raw == NULL || raw[0] != '.') {
         dir->index = 0;
         dir->n_entries = 0;
@@ -172,21 +174,52 @@ static enum err enter(struct fat32_proof *p, const struct fat32_entry *folder)
     return e;
 }
 
-/* The next entry that has clusters; ERR_NOT_FOUND: no more. Entries that have some, and are of a kind that has none, were
- * files whose attributes are damaged. */
+/* Entries that have clusters, and are of a kind that has none, were files whose attributes are damaged. */
+static bool is_odd(const uint8_t *raw, bool is_long)
+{
+    if (is_long)
+        return fat32_u16(raw + RAW_CLUSTER_LOW) != 0;
+    return raw[0] == '.' || ((raw[DIR_ATTR] & ATTR_VOLUME) && raw_cluster(raw) != 0);
+}
+
+/* From the end of a folder on nobody reads, and some leave old bytes there. What has a file's form and leads to clusters that
+ * are in use is a file, hidden by an end that is damage: a new entry would go over it. */
+static enum err check_behind(struct fat32_proof *p, struct fat32_directory *dir, const uint8_t *raw)
+{
+    enum err e = ERR_OK;
+
+    while (e == ERR_OK && raw != NULL) {
+        uint32_t cluster = raw_cluster(raw), next = 0;
+        bool is_file = raw[0] != NAME_DELETED && (raw[DIR_ATTR] & ~ATTR_LONG_MASK) == 0 &&
+                       (raw[DIR_ATTR] & ATTR_VOLUME) == 0;
+
+        if (is_file && fat32_is_cluster(p->fs, cluster)) {
+            e = fat32_next_cluster(p->fs, cluster, &next);
+            if (e == ERR_OK)
+                return fat32_damaged(p->fs, "entries of files lie behind the end of a folder");
+            e = e == ERR_BAD_FILESYSTEM ? ERR_OK : e;
+        }
+        if (e == ERR_OK)
+            e = fat32_next_raw(dir, &raw);
+    }
+    return e == ERR_OK ? ERR_NOT_FOUND : e;
+}
+
+/* The next entry that has clusters; ERR_NOT_FOUND: no more. */
 static enum err next_fat_entry(struct fat32_proof *p, struct fat32_directory *dir)
 {
     const uint8_t *raw;
     enum err e;
 
     memset(&p->entry, 0, sizeof p->entry);
-    while ((e = fat32_next_raw(dir, &raw)) == ERR_OK && raw != NULL && raw[0] != NAME_END) {
+    while ((e = fat32_next_raw(dir, &raw)) == ERR_OK && raw != NULL) {
         bool is_long = (raw[DIR_ATTR] & ATTR_LONG_MASK) == ATTR_LONG_NAME;
 
+        if (raw[0] == NAME_END)
+            return check_behind(p, dir, raw);
         if (raw[0] == NAME_DELETED)
             continue;
-        if (raw[0] == '.' || (is_long && fat32_u16(raw + RAW_CLUSTER_LOW) != 0) ||
-            (!is_long && (raw[DIR_ATTR] & ATTR_VOLUME) && raw_cluster(raw) != 0))
+        if (is_odd(raw, is_long))
             return fat32_damaged(p->fs, "an entry of a folder is of no kind that there is");
         if (is_long || (raw[DIR_ATTR] & ATTR_VOLUME))
             continue;

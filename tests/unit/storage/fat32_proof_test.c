@@ -199,6 +199,17 @@ static void copy_differs(void)
     put_le(volume + 6 * 512 + 14, VOLUME_RESERVED - 1, 2);
 }
 
+static void copy_is_lost(void)
+{
+    memset(volume + 6 * 512, 0, 512);
+}
+
+/* An entry whose first byte is zero ends the folder, and behind it is another that leads to clusters in use. */
+static void early_end(void)
+{
+    volume_cluster(SAVES)[96] = 0;
+}
+
 static void fat_begin(void)
 {
     volume_link(0, 5);
@@ -230,6 +241,8 @@ static const struct {
     { "a folder is in itself", folder_is_parent, "another folder", false },
     { "a folder's chain is a circle", folder_circle, "circle", false },
     { "the boot sector's copy differs", copy_differs, "copy differ", false },
+    { "the boot sector's copy is lost", copy_is_lost, "copy differ", false },
+    { "a folder ends before its last entry", early_end, "behind the end", false },
     { "the FAT begins with something else", fat_begin, "does not begin", false },
 };
 
@@ -265,6 +278,9 @@ static void test_new(void)
     put_le(volume_cluster(DEEP) + 64 + 26, 2, 2);
     OK(prove_new("presets", "new.txt") == ERR_BAD_FILESYSTEM,
        "so is the root, to which a folder is added: %s", fs.why);
+    make_volume();
+    memset(volume_cluster(DEEP), 0, 512);
+    OK(prove_new("presets", "new.txt") == ERR_BAD_FILESYSTEM, "a folder of zeros: %s", fs.why);
     make_volume();
     OK(prove_new("saves", "deep") == ERR_BAD_ARGUMENT, "%s", fs.why);
     OK(prove_new("other.bin", "x.txt") == ERR_BAD_ARGUMENT, "%s", fs.why);
@@ -303,7 +319,7 @@ static void test_whole(void)
     check_whole("a folder whose parent has the root's number");
     volume_link(1, 0x03ffffff);
     check_whole("a volume that was not unmounted");
-    memset(volume + 6 * 512, 0, 512);
+    put_le(volume + 50, 0, 2);
     check_whole("no copy of the boot sector");
     volume_link(SAVE + 3, 800);
     volume_link(800, SAVE + 5);
