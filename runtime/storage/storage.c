@@ -1,6 +1,5 @@
 #include "runtime/storage/storage_private.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "board/memory_device.h"
@@ -10,33 +9,7 @@
 
 enum {
     TIMEOUT_SECONDS = 5, /* of silence; a healthy card answers within 0.25 s */
-    LOGGED_MODELS = 4,   /* at start, so that they fit the first screen */
-    LINE_BYTES = 256,
 };
-
-void storage_say(struct storage *s, const char *format, ...)
-{
-    char line[LINE_BYTES];
-    va_list args;
-
-    if (s->setup.log == NULL) {
-        return;
-    }
-    va_start(args, format);
-    (void)format_text_args(line, sizeof line, format, args);
-    va_end(args);
-    s->setup.log(s->setup.context, line);
-}
-
-enum err storage_fail(struct storage *s, enum err e, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    (void)format_text_args(s->problem, sizeof s->problem, format, args);
-    va_end(args);
-    return e;
-}
 
 /* ---- places ------------------------------------------------------------------------------------ */
 
@@ -155,46 +128,6 @@ static enum err open_raw(struct storage *s, struct block_device *device, struct 
     return file_open_device(out, device, bytes, &t);
 }
 
-static bool contains(const char *text, const char *part)
-{
-    while (*text != '\0' && strncmp(text, part, strlen(part)) != 0) {
-        text++;
-    }
-    return *text != '\0';
-}
-
-/* What is wrong with a file system, without what to do. */
-static bool lacks_cure(const char *why)
-{
-    static const char *const cures[] = { "fsck", "format", "partition the", "write the card",
-                                         "again" };
-
-    for (size_t i = 0; i < sizeof cures / sizeof cures[0]; i++) {
-        if (contains(why, cures[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The sentence of the file system is the cause. The error's own text follows only where it is what the device said. */
-enum err storage_card_problem(struct storage *s, const struct block_device *device, enum err e)
-{
-    const char *why = s->fs.why;
-
-    if (why == NULL) {
-        return storage_fail(s, e, "%s: %s", device->name, err_text(e));
-    }
-    if (e == ERR_IO || e == ERR_TIMEOUT || e == ERR_REMOVED) {
-        return storage_fail(s, e, "%s: %s: %s", device->name, why, err_text(e));
-    }
-    if (e == ERR_BAD_FILESYSTEM && lacks_cure(why)) {
-        return storage_fail(s, e, "%s: %s: check it with %s, or write the card again", device->name,
-                            why, s->fs.is_exfat ? "fsck.exfat" : "fsck.vfat");
-    }
-    return storage_fail(s, e, "%s: %s", device->name, why);
-}
-
 void storage_know_open(struct storage *s, const struct file *const *files, unsigned n)
 {
     s->open = files;
@@ -233,53 +166,28 @@ enum err storage_check_apart(struct storage *s, const struct file *f)
     return ERR_OK;
 }
 
-static void log_models(struct storage *s, unsigned n)
+/* A model of the card that is mounted here; "": its first. */
+static enum err open_mounted(struct storage *s, const char *name, const struct file_table *table,
+                             struct file *out)
 {
-    char size[FORMAT_NUMBER_BYTES];
+    enum err e;
 
-    for (unsigned i = 0; i < n && n > 1 && i < LOGGED_MODELS; i++) {
-        if (fat32_get_model(&s->fs, i, &s->entry) == ERR_OK) {
-            storage_say(s, "  models/%.80s, %s", s->entry.name, format_bytes(size, s->entry.bytes));
-        }
-    }
-    if (n > LOGGED_MODELS) {
-        storage_say(s, "  and %u more: /models lists them", n - LOGGED_MODELS);
-    }
-}
-
-/* The first model of the mounted card to s->entry. */
-static enum err find_first(struct storage *s)
-{
-    unsigned n = 0;
-    enum err e = fat32_count_models(&s->fs, &n);
-
-    if (e != ERR_OK) {
-        return e;
-    }
-    log_models(s, n);
-    return fat32_get_model(&s->fs, 0, &s->entry);
-}
-
-/* The entry of a model, on a card that is mounted here. */
-static enum err find_on_card(struct storage *s, struct block_device *device, const char *name)
-{
-    struct file_timeout t = storage_timeout(s);
-    enum err e = fat32_mount(&s->fs, device, &t);
-
-    if (e != ERR_OK) {
-        return e;
-    }
     if (name[0] == '\0') {
-        return find_first(s);
+        return storage_find_first(s, table, out);
     }
-    return fat32_find_model(&s->fs, name, &s->entry);
+    e = fat32_find_model(&s->fs, name, &s->entry);
+    return e == ERR_OK ? fat32_open_file(&s->fs, &s->entry, table, out) : e;
 }
 
 static enum err open_on_card(struct storage *s, struct block_device *device, const char *name,
                              const struct file_table *table, struct file *out)
 {
-    enum err e = find_on_card(s, device, name);
+    struct file_timeout t = storage_timeout(s);
+    enum err e = fat32_mount(&s->fs, device, &t);
 
+    if (e == ERR_OK) {
+        e = open_mounted(s, name, table, out);
+    }
     if (e == ERR_NOT_FOUND && name[0] != '\0') {
         return storage_fail(s, e, "the %s has no model %.100s; /models lists what it has",
                             places[device->kind].what, name);
@@ -288,13 +196,10 @@ static enum err open_on_card(struct storage *s, struct block_device *device, con
         return storage_fail(s, e, "the %s has no model: put an .ingot file into its folder models/",
                             places[device->kind].what);
     }
-    if (e == ERR_OK) {
-        e = fat32_open_file(&s->fs, &s->entry, table, out);
+    if (e == ERR_OK || e == ERR_BAD_MAGIC) { /* what the file is has been said */
+        return e;
     }
-    if (e != ERR_OK) {
-        return storage_card_problem(s, device, e);
-    }
-    return ERR_OK;
+    return storage_card_problem(s, device, e);
 }
 
 /* Erased flash does not count as flash unless its name was given, and an empty slot not as a

@@ -61,7 +61,8 @@ bool storage_look(struct storage *s, const struct file *const *files, unsigned n
 /* Resolve a model to *out, its extents in the table, which is kept as long as *out is used. name:
  * "" the first there is (initrd, then NVMe drives, USB drives, cards, flash), "initrd", "flash", or a name or path on
  * a drive or card, of which the first that has it is taken; "nvme:", "usb:" or "card:" before it looks on those
- * alone, and stands before out->name then. The first model of a card is the first by name; the others are logged.
+ * alone, and stands before out->name then. The first model of a card is the first by name that is one; the others are logged,
+ * and what is not a model with what to do.
  * ERR_NO_DEVICE: nothing attached. ERR_NOT_FOUND, and the errors of fat32.h: s->problem. */
 enum err storage_find_model(struct storage *s, const char *name, const struct file_table *table,
                             struct file *out);

@@ -1,0 +1,171 @@
+/* The model that a card has where none is named: the first by name. What is not a model does not hide one behind it. */
+#include "runtime/storage/storage_private.h"
+
+#include <string.h>
+
+#include "flash_image/adapter_format.h"
+#include "flash_image/format.h"
+#include "flash_image/grammar_format.h"
+#include "runtime/text/format_text.h"
+
+enum {
+    LOGGED_MODELS = 4, /* at start, so that they fit the first screen */
+    NAMED_FILES = 4,   /* that are not models, the same */
+    MAGIC_BYTES = 8,
+};
+
+/* Files of Ingot's own, and of others, that lie where models do: by their first bytes. */
+static const struct kind {
+    const char *magic; /* (MAGIC_BYTES), or shorter */
+    const char *what, *cure;
+} kinds[] = {
+    { ADAPTER_MAGIC, "an adapter", "move it to adapters/, where /adapter finds it" },
+    { "INGOTSAV", "a saved conversation", "move it to saves/ as NAME.sav, where /load finds it" },
+    { "INGOTPRE", "a saved system prompt", "move it to the card's root as ingot.prefix" },
+    { "INGOTLRN", "a file of lessons", "move it to saves/ as learn.sav" },
+    { "INGOTPOL", "a file of a policy", "move it to saves/ as policy.sav" },
+    { "INGOTFAB", "a file of memories", "move it to saves/ as fabric.sav" },
+    { "INGOTREC", "a log of turns", "move it to the card's root as ingot.log" },
+    { "INGOTUSE", "a count of experts", "name it like its model, with .use" },
+    { "GRLG", "a compiled grammar", "move it to grammars/ as NAME.grammar" },
+    { "GGUF", "a GGUF file", "make an .ingot file of it with `ingot pack`" },
+};
+static const struct kind unknown = { "", "not an .ingot file", "make one with `ingot pack`" };
+
+static const struct kind *kind_of(const uint8_t *begin)
+{
+    if (memcmp(begin, INGOT_MAGIC, MAGIC_BYTES) == 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (memcmp(begin, kinds[i].magic, strlen(kinds[i].magic)) == 0) {
+            return &kinds[i];
+        }
+    }
+    return &unknown;
+}
+
+/* *kind = what the file is, where it is not a model. */
+static enum err look_at(struct storage *s, const struct file *f, const struct kind **kind)
+{
+    struct file_read read;
+    enum err e;
+
+    *kind = &unknown;
+    if (f->bytes < MAGIC_BYTES) {
+        return ERR_OK;
+    }
+    e = file_read_now(&read, f, 0, s->sector, SECTOR_BYTES);
+    if (e == ERR_OK) {
+        *kind = kind_of(s->sector);
+    }
+    return e;
+}
+
+static void log_models(struct storage *s, unsigned n)
+{
+    char size[FORMAT_NUMBER_BYTES];
+
+    for (unsigned i = 0; i < n && n > 1 && i < LOGGED_MODELS; i++) {
+        if (fat32_get_model(&s->fs, i, &s->entry) == ERR_OK) {
+            storage_say(s, "  models/%.80s, %s", s->entry.name, format_bytes(size, s->entry.bytes));
+        }
+    }
+    if (n > LOGGED_MODELS) {
+        storage_say(s, "  and %u more: /models lists them", n - LOGGED_MODELS);
+    }
+}
+
+/* ".gguf", of either case. */
+static bool is_gguf(const char *name)
+{
+    static const char end[] = ".gguf";
+    size_t n = strlen(name), m = sizeof end - 1;
+
+    for (size_t i = 0; n > m && i < m; i++) {
+        char c = name[n - m + i];
+
+        if ((c >= 'A' && c <= 'Z' ? c + 0x20 : c) != end[i]) {
+            return false;
+        }
+    }
+    return n > m;
+}
+
+/* Files of a folder that are models for other programs. Returns whether there are any; the first one is s->problem. */
+static bool name_others(struct storage *s, const char *folder)
+{
+    struct fat32_directory dir;
+    enum err e = fat32_open_directory(&s->fs, folder, &dir);
+    unsigned n = 0;
+
+    while (e == ERR_OK && n < NAMED_FILES && (e = fat32_next_entry(&dir, &s->entry)) == ERR_OK) {
+        if (s->entry.is_directory || !is_gguf(s->entry.name)) {
+            continue;
+        }
+        if (n++ == 0) {
+            (void)storage_fail(
+                s, ERR_NOT_FOUND,
+                "%s%s%.80s is a GGUF file, which a board does not read: make an .ingot file of "
+                "it with `ingot pack` and copy that to models/",
+                folder, folder[0] == '\0' ? "" : "/", s->entry.name);
+            storage_say(s, "storage: %s", s->problem);
+        }
+    }
+    return n != 0;
+}
+
+/* The card's first by name, which is not a model, and nor is any other. What it is says the sentence here; of a file that is of no
+ * known kind the reader of models says more. */
+static enum err none_is(struct storage *s, const struct kind *kind, const struct file_table *table,
+                        struct file *out)
+{
+    enum err e = fat32_get_model(&s->fs, 0, &s->entry);
+
+    if (e == ERR_OK && kind != &unknown) {
+        return storage_fail(s, ERR_BAD_MAGIC, "models/%.80s is %s: %s", s->entry.name, kind->what,
+                            kind->cure);
+    }
+    return e == ERR_OK ? fat32_open_file(&s->fs, &s->entry, table, out) : e;
+}
+
+/* The next model after a name, opened. */
+static enum err open_after(struct storage *s, const char *after, const struct file_table *table,
+                           struct file *out)
+{
+    enum err e = fat32_image_after(&s->fs, "models", after, &s->entry);
+
+    return e == ERR_OK ? fat32_open_file(&s->fs, &s->entry, table, out) : e;
+}
+
+enum err storage_find_first(struct storage *s, const struct file_table *table, struct file *out)
+{
+    const struct kind *kind = NULL, *first = NULL;
+    char after[FAT32_NAME_BYTES] = "";
+    unsigned n = 0;
+    enum err e = fat32_count_models(&s->fs, &n);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    log_models(s, n);
+    if ((name_others(s, "models") || (n == 0 && name_others(s, ""))) && n == 0) {
+        return ERR_BAD_MAGIC;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        e = open_after(s, after, table, out);
+        if (e == ERR_OK) {
+            memcpy(after, s->entry.name, sizeof after);
+            e = look_at(s, out, &kind);
+        }
+        if (e != ERR_OK || kind == NULL) {
+            return e;
+        }
+        first = i == 0 ? kind : first;
+        if (i < NAMED_FILES && n > 1) {
+            storage_say(s, "storage: models/%.80s is %s and is passed over: %s", after, kind->what,
+                        kind->cure);
+        }
+    }
+    return n == 0 ? ERR_NOT_FOUND : none_is(s, first, table, out);
+}

@@ -1,0 +1,62 @@
+/* The model of a card where none is named: what is not a model hides none behind it, and is named with what to do. */
+#include "tests/unit/storage/storage_rig.h"
+
+/* A file's first bytes. */
+static void put_begin(uint32_t cluster, const char *bytes, size_t n)
+{
+    memset(volume_cluster(cluster), 0, 512);
+    memcpy(volume_cluster(cluster), bytes, n);
+}
+
+static bool logged(const char *a, const char *b)
+{
+    return strstr(console, a) != NULL && strstr(console, b) != NULL;
+}
+
+static void test_first(void)
+{
+    static const struct {
+        const char *begin, *what, *cure;
+    } kinds[] = { { "INGOT\r\nA", "a.ingot is an adapter", "adapters/" },
+                  { "INGOTSAV", "a.ingot is a saved conversation", "saves/" },
+                  { "INGOTPRE", "a.ingot is a saved system prompt", "ingot.prefix" },
+                  { "INGOTREC", "a.ingot is a log", "ingot.log" },
+                  { "GRLG\1\2\3", "a.ingot is a compiled grammar", "grammars/" },
+                  { "GGUF\3", "a.ingot is a GGUF file", "ingot pack" },
+                  { "any text", "a.ingot is not an .ingot file", "ingot pack" } };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        start_over();
+        attach(&card.dev);
+        put_begin(100, kinds[i].begin, strlen(kinds[i].begin));
+        put_begin(200, INGOT_MAGIC, 8);
+        OK(find("") == ERR_OK && file_is(200, 4096) && logged(kinds[i].what, kinds[i].cure),
+           "the first file %s: the second one is the model: %s", kinds[i].what, storage.problem);
+        put_begin(200, "INGOTSAV", 8);
+        OK(i + 1 == sizeof kinds / sizeof kinds[0] ||
+               (find("") == ERR_BAD_MAGIC && says(kinds[i].what, kinds[i].cure)),
+           "both are not: %s", storage.problem);
+    }
+    OK(find("a") == ERR_OK && file_is(100, MODEL_BYTES), "by its name it is opened all the same");
+    start_over();
+    attach(&card.dev);
+    put_begin(100, INGOT_MAGIC, 8);
+    OK(find("") == ERR_OK && file_is(100, MODEL_BYTES) && !logged("passed over", ""),
+       "a model is not passed over");
+    put_card(false);
+    {
+        static const uint16_t name[] = { 'm', '.', 'G', 'G', 'U', 'F' };
+
+        volume_entries = 2; /* after notes and models */
+        volume_add_long(name, 6, volume_checksum("M       GGU"));
+        volume_add("M       GGU", 0x20, 100, 512);
+    }
+    OK(find("") == ERR_BAD_MAGIC && says("m.GGUF is a GGUF file", "ingot pack"), "%s",
+       storage.problem);
+}
+
+int main(void)
+{
+    test_first();
+    return tap_done();
+}
