@@ -18,7 +18,8 @@ keys that sign models, and the sources of BearSSL and cJSON: openssl dpkg-dev
 the server behind proxies: curl haproxy nginx-light
 files sent by YMODEM: lrzsz
 speech: espeak-ng pocketsphinx pocketsphinx-en-us
-the page in a browser: chromium"
+the page in a browser: chromium
+the JSON-Schema-Test-Suite of PyPI: python3-pip"
 command -v npm >/dev/null || tests_groups="$tests_groups
 clients of npm, and the terminal of the page: nodejs npm"
 bench_groups="cycles counted by llvm-mca: llvm-19"
@@ -91,6 +92,26 @@ install_npm() {
     fi
 }
 
+# TO: the JSON-Schema-Test-Suite, which the source of the package jsonschema has, at the version and checksum of
+# tests/clients/json-schema-test-suite.txt, into TO/json-schema-test-suite.
+install_suite() {
+    cmp -s tests/clients/json-schema-test-suite.txt "$1/json-schema-test-suite/.from" && return 0
+    echo "setup: pip fetches tests/clients/json-schema-test-suite.txt"
+    mkdir -p "$1"
+    aside=$(mktemp -d "$1/suite.XXXXXX")
+    if timeout 180 python3 -m pip download -q --no-deps --no-binary jsonschema --require-hashes -d "$aside" \
+        -r tests/clients/json-schema-test-suite.txt &&
+        tar xzf "$aside"/jsonschema-*.tar.gz -C "$aside" --strip-components=3 --wildcards \
+            '*/json/tests/draft7' '*/json/tests/draft2020-12'; then
+        cp tests/clients/json-schema-test-suite.txt "$aside/.from"
+        rm -rf "$aside"/jsonschema-*.tar.gz "$1/json-schema-test-suite"
+        mv "$aside" "$1/json-schema-test-suite"
+    else
+        rm -rf "$aside"
+        echo "setup: pip has brought nothing: unit/grammar/schema_suite is skipped"
+    fi
+}
+
 # ---- what is missing, and why it is wanted ----
 need=$(echo "$groups" | while IFS= read -r line; do
     packages=$(missing "${line##*: }")
@@ -124,5 +145,6 @@ fi
 if [ "$what" = tests ]; then
     install_npm host/web host/web "the page of make web is without a terminal"
     install_npm tests/clients "${O:-build}/clients" "tests/boot/openai.t is skipped"
+    install_suite "${O:-build}/clients"
 fi
 [ -n "$need$need_qemu" ] || echo "setup: every package for '$what' is installed"

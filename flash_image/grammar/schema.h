@@ -76,6 +76,8 @@ void schema_note(struct schema_maker *m, const cJSON *schema, const char *keywor
 /* A keyword that is not what it has to be; where notes are wanted one of them, else an error. */
 void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *keyword,
                        const char *problem);
+/* unevaluatedProperties and unevaluatedItems are held where all other schemas of the set are what theirs refers to, or are inside it; else a note. */
+void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const char *keyword);
 /* Whether a keyword restricts by itself, and is no choice among schemas. */
 bool schema_restricts(const char *keyword);
 

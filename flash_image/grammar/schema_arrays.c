@@ -62,6 +62,7 @@ static bool item_of(struct schema_maker *m, const struct conj *c, unsigned i, bo
 
 static void note_items(struct schema_maker *m, const struct conj *c, unsigned most)
 {
+    schema_note_unevaluated(m, c, "unevaluatedItems");
     for (unsigned i = 0; i < c->n; i++) {
         const cJSON *least = schema_get(c->parts[i], "minContains");
         bool none = cJSON_IsNumber(least) && least->valuedouble == 0;

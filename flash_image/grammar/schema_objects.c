@@ -282,6 +282,7 @@ static void note_rest(struct schema_maker *m, const struct conj *c)
     for (unsigned i = 0; i < 3; i++) {
         note_each(m, c, names[i]);
     }
+    schema_note_unevaluated(m, c, "unevaluatedProperties");
 }
 
 /* Counts of members that the expression does not hold by itself. False: there can be none. */

@@ -173,6 +173,29 @@ static bool has_part(const struct conj *c, const cJSON *schema)
 
 static bool add(struct schema_maker *m, struct conj *c, const cJSON *schema, unsigned depth);
 
+/* How many schemas have this name for references whose goal depends on the way to them: one, and it is a plain reference. */
+static unsigned count_dynamic(const cJSON *at, const char *name, unsigned depth)
+{
+    const char *own = cJSON_GetStringValue(schema_get(at, "$dynamicAnchor"));
+    unsigned n = own != NULL && strcmp(own, name) == 0;
+    const cJSON *child;
+
+    for (child = at->child; child != NULL && depth < REFS_MOST; child = child->next) {
+        n += count_dynamic(child, name, depth + 1);
+    }
+    return n;
+}
+
+static void note_dynamic(struct schema_maker *m, const cJSON *schema, const cJSON *ref)
+{
+    const char *text = cJSON_GetStringValue(ref), *name = text != NULL ? strchr(text, '#') : NULL;
+
+    if (strcmp(ref->string, "$dynamicRef") == 0 && name != NULL &&
+        count_dynamic(m->root, name + 1, 0) > 1) {
+        schema_note(m, schema, "$dynamicRef", false);
+    }
+}
+
 static bool add_reference(struct schema_maker *m, struct conj *c, const cJSON *schema,
                           const cJSON *ref, unsigned depth)
 {
@@ -180,6 +203,7 @@ static bool add_reference(struct schema_maker *m, struct conj *c, const cJSON *s
     const cJSON *to = text != NULL ? schema_resolve(m->root, schema, text) : NULL;
 
     if (to != NULL) {
+        note_dynamic(m, schema, ref);
         return add(m, c, to, depth + 1);
     }
     if (m->notes != NULL) {
@@ -245,6 +269,37 @@ static bool add(struct schema_maker *m, struct conj *c, const cJSON *schema, uns
 bool schema_add(struct schema_maker *m, struct conj *c, const cJSON *schema)
 {
     return add(m, c, schema, 0) && !schema_failed(m);
+}
+
+/* Whether a value is inside another one of the document. */
+static bool is_inside(const cJSON *outer, const cJSON *value, unsigned depth)
+{
+    const cJSON *child;
+
+    for (child = outer->child; child != NULL && depth < REFS_MOST; child = child->next) {
+        if (child == value || is_inside(child, value, depth + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const char *keyword)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        struct conj own = { .n = 0 };
+
+        if (schema_get(c->parts[i], keyword) == NULL) {
+            continue;
+        }
+        (void)schema_add(m, &own, c->parts[i]);
+        for (unsigned j = 0; j < c->n; j++) {
+            if (!has_part(&own, c->parts[j]) && !is_inside(c->parts[i], c->parts[j], 0)) {
+                schema_note(m, c->parts[i], keyword, false);
+                break;
+            }
+        }
+    }
 }
 
 /* ---- types ------------------------------------------------------------------------------------- */

@@ -1,0 +1,23 @@
+#!/usr/bin/env python3
+"""Writes what is left of the JSON-Schema-Test-Suite into docs/GRAMMARS.md. usage: schema_table.py [BUILD]
+
+BUILD/tests/unit/grammar/schema_suite.t has to be there (make BUILD/tests/unit/grammar/schema_suite.t), and the suite (make setup-tests)."""
+
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "build"))
+PAGE = os.path.join(ROOT, "docs/GRAMMARS.md")
+
+table = subprocess.run([os.path.join(BUILD, "tests/unit/grammar/schema_suite.t"), "--table"], env={**os.environ, "INGOT_BUILD": BUILD},
+                       capture_output=True, text=True, check=True).stdout
+if not table.startswith("| file"):
+    sys.exit(table.strip())
+with open(PAGE) as f:
+    page = f.read()
+page = re.sub(r"(<!-- schema_table.py -->\n).*?(<!-- end -->)", lambda m: m[1] + table + m[2], page, flags=re.S)
+with open(PAGE, "w") as f:
+    f.write(page)
