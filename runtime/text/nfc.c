@@ -272,7 +272,7 @@ size_t nfc_normalize(const uint8_t *text, size_t n, uint8_t *out, size_t room)
         uint32_t code = bytes > 0 ? utf8_decode(text + i, bytes) : text[i];
 
         i += bytes > 0 ? (size_t)bytes : 1;
-        if (overlaps && (size_t)(text - out) + i < room) {
+        if (overlaps && (size_t)(text - out) + i <= room) {
             c.end = out + (text - out) + i;
         }
         if (bytes > 0) {
