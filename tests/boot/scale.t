@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """docs/SCALE.md: its configurations of HAProxy and nginx, in front of two `ingot serve`s: replies of `ingot run`, streams piece by piece,
-a server that is killed while requests come, and put back. Where a program is not installed its part is skipped."""
+a server that is killed while requests come, and put back; the page and WebSockets through TLS. Where a program is not installed its part is skipped."""
 
 import atexit
 import http.client
@@ -11,6 +11,7 @@ import random
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -181,11 +182,78 @@ def check(language, command, extra=""):
         s.kill()
 
 
+def certificate():
+    """A certificate for this computer, signed by itself, and its key: the files that the proxies want."""
+    path = os.path.join(FOLDER, "tls")
+    done = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                           "subjectAltName=DNS:localhost", "-keyout", path + ".key", "-out", path + ".crt"], capture_output=True, timeout=60)
+    if done.returncode == 0:
+        with open(path + ".pem", "wb") as out:
+            for part in (".crt", ".key"):
+                with open(path + part, "rb") as f:
+                    out.write(f.read())
+    return path if done.returncode == 0 else None
+
+
+def check_tls(language, command, extra=""):
+    """The same with TLS, as the document says it: the server's own page over https may ask, pages of other sites may not, WebSockets pass."""
+    program = shutil.which(command[0], path=os.environ["PATH"] + ":/usr/sbin")
+    tls = certificate() if program and shutil.which("openssl") else None
+    if tls is None:
+        tap.skip(f"{language} with TLS", f"{command[0]} or openssl is not installed")
+        return
+    servers, port = [Server(), Server()], free_port()
+    text = configuration(language, port, servers)
+    text = text.replace(f"bind 127.0.0.1:{port}", f"bind 127.0.0.1:{port} ssl crt {tls}.pem")
+    text = text.replace(f"listen 127.0.0.1:{port};", f"listen 127.0.0.1:{port} ssl; ssl_certificate {tls}.crt; ssl_certificate_key {tls}.key;")
+    path = os.path.join(FOLDER, language + "-tls.conf")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(extra + text)
+    proxy = subprocess.Popen([program] + [w.replace("FILE", path) for w in command[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    atexit.register(proxy.kill)
+    trusts = ssl.create_default_context(cafile=tls + ".crt")
+
+    def ask_tls(method, path, body=None, **headers):
+        c = http.client.HTTPSConnection("localhost", port, timeout=60, context=trusts)
+        c.request(method, path, json.dumps(body) if body is not None else None, {"Authorization": "Bearer " + TOKEN, **headers})
+        r = c.getresponse()
+        text = r.read()
+        c.close()
+        return r.status, text
+
+    late = time.monotonic() + 60
+    status = 0
+    while status != 200 and time.monotonic() < late:
+        try:
+            status, page = ask_tls("GET", "/")
+        except OSError:
+            time.sleep(0.05)
+    own = f"https://localhost:{port}"
+    got = [ask_tls("POST", CHAT, chat(PROMPTS[0]), Origin=o)[0] for o in (own, own.upper().replace("HTTPS", "https"), "https://evil.example", f"https://localhost:{port + 1}", "null")]
+    tap.ok(b"<html" in page and got == [200, 200, 403, 403, 403], f"{language} with TLS: the server's own page may ask, others may not", got)
+    status, text = ask_tls("POST", CHAT, chat(PROMPTS[1], stream=True), Origin=own)
+    tap.ok(status == 200 and text.rstrip().endswith(b"[DONE]"), f"{language} with TLS: a stream", text[-100:])
+    s = trusts.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=60), server_hostname="localhost")
+    s.sendall((f"GET /ws HTTP/1.1\r\nHost: localhost:{port}\r\nOrigin: {own}\r\nAuthorization: Bearer {TOKEN}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+               "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n").encode())
+    data = b""
+    while b'"ready"' not in data and (piece := s.recv(65536)):
+        data += piece
+    s.close()
+    tap.ok(data.startswith(b"HTTP/1.1 101") and b'"ready"' in data, f"{language} with TLS: a WebSocket", data[:300])
+    proxy.kill()
+    proxy.wait()
+    for server in servers:
+        server.kill()
+
+
 if not Server().line.startswith("serving"):
     tap.skip("several servers", "node-llhttp or libwslay-dev is not installed")
     tap.done()
     sys.exit(0)
-check("haproxy", ["haproxy", "-db", "-f", "FILE"])
-check("nginx", ["nginx", "-c", "FILE", "-p", FOLDER, "-e", "stderr", "-g", "daemon off; master_process off;"],
-      f"pid {FOLDER}/nginx.pid;\n")
+PROXIES = (("haproxy", ["haproxy", "-db", "-f", "FILE"], ""),
+           ("nginx", ["nginx", "-c", "FILE", "-p", FOLDER, "-e", "stderr", "-g", "daemon off; master_process off;"], f"pid {FOLDER}/nginx.pid;\n"))
+for proxy_of in PROXIES:
+    check(*proxy_of)
+    check_tls(*proxy_of)
 tap.done()
