@@ -1,0 +1,320 @@
+/* One connection: answers in the order of their requests, with a length, in chunks or to the end; what is said before a body has come;
+ * WebSockets, whose key is RFC 6455's. The site here answers when it is told to. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/http/http_accept.h"
+#include "runtime/http/http_connection.h"
+#include "tests/unit/tap.h"
+
+enum { OUT_BYTES = 1 << 16 };
+
+static struct http_connection c;
+static char out[OUT_BYTES];
+static size_t n_out;
+
+static struct answers {
+    struct http_answer next; /* status 0: later */
+    bool at_head;            /* before the body */
+    size_t left, body_bytes, n_messages;
+    bool fails, has_memory;
+    unsigned n_over;
+    char message[64];
+    const char *says;
+} site_;
+
+static void answer(void)
+{
+    site_.left = site_.next.streams ? 3000 : (size_t)site_.next.bytes;
+    http_connection_answer(&c, &site_.next);
+}
+
+static void on_head(void *user, const struct http_request *r)
+{
+    const char *problem = NULL;
+    int status;
+
+    (void)user;
+    if (strcmp(r->path, "/ws") == 0) {
+        status = http_connection_upgrade(&c, &problem);
+        if (status != 0) {
+            site_.next = (struct http_answer){ .status = status };
+            answer();
+        }
+    } else if (site_.at_head) {
+        answer();
+    }
+}
+
+static bool on_body(void *user, const char *bytes, size_t n)
+{
+    (void)user;
+    (void)bytes;
+    site_.body_bytes += n;
+    return site_.has_memory;
+}
+
+static void on_whole(void *user)
+{
+    (void)user;
+    if (site_.next.status != 0) {
+        answer();
+    }
+}
+
+static void on_wrong(void *user, int status, const char *problem)
+{
+    (void)user;
+    (void)problem;
+    site_.next = (struct http_answer){ .status = status, .closes = true };
+    answer();
+}
+
+static size_t on_more(void *user, char *to, size_t room, bool *last, bool *failed)
+{
+    size_t n = site_.left < room ? site_.left : room;
+
+    (void)user;
+    memset(to, 'x', n);
+    site_.left -= n;
+    *last = site_.left == 0;
+    *failed = site_.fails;
+    return n;
+}
+
+static void on_over(void *user)
+{
+    (void)user;
+    site_.n_over++;
+}
+
+static void on_opened(void *user)
+{
+    (void)user;
+}
+
+static uint16_t on_message(void *user, const char *bytes, size_t n, bool last, bool text)
+{
+    size_t at = strlen(site_.message);
+
+    (void)user;
+    (void)text;
+    snprintf(site_.message + at, sizeof site_.message - at, "%.*s%s", (int)n, bytes,
+             last ? "|" : "");
+    site_.n_messages += last;
+    c.held = last && strcmp(site_.message, "hold|") == 0;
+    return strncmp(site_.message, "break", 5) == 0 ? HTTP_CLOSE_AT_ONCE : 0;
+}
+
+static const char *on_say(void *user, size_t *n)
+{
+    (void)user;
+    *n = site_.says != NULL ? strlen(site_.says) : 0;
+    return site_.says;
+}
+
+static void on_said(void *user)
+{
+    (void)user;
+    site_.says = NULL;
+}
+
+static const struct http_site site = { on_head, on_body,   on_whole,   on_wrong, on_more,
+                                       on_over, on_opened, on_message, on_say,   on_said };
+
+static void begin(struct http_answer next, bool at_head)
+{
+    http_connection_close(&c);
+    site_ = (struct answers){ .next = next, .at_head = at_head, .has_memory = true };
+    n_out = 0;
+    http_connection_open(&c, &site, NULL);
+}
+
+/* All that goes out now, by pieces of the least room. */
+static const char *drain(void)
+{
+    enum http_stage stage;
+    size_t n;
+
+    do {
+        stage = c.stage;
+        n = http_connection_fill(&c, out + n_out, HTTP_FILL_BYTES);
+        n_out += n;
+    } while (n != 0 || c.stage != stage);
+    out[n_out] = '\0';
+    return out;
+}
+
+static size_t take(const char *text)
+{
+    return http_connection_take(&c, text, strlen(text));
+}
+
+static bool has(const char *text)
+{
+    return strstr(out, text) != NULL;
+}
+
+#define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define OK200 \
+    { \
+        .status = 200, .type = "text/plain", .bytes = 1000 \
+    }
+
+static void check_answers(void)
+{
+    begin((struct http_answer)OK200, false);
+    OK(take(GET GET) == strlen(GET), "the second of two requests waits for the first's answer");
+    drain();
+    OK(has("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 1000\r\n\r\nxxx") &&
+           site_.n_over == 1 && c.stage == HTTP_READS && http_connection_wants(&c) &&
+           take(GET) == strlen(GET),
+       "an answer with a length, and the next request");
+    begin((struct http_answer)OK200, false);
+    (void)take("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
+    drain();
+    OK(has("content-length: 1000\r\n") && strcmp(out + n_out - 4, "\r\n\r\n") == 0 &&
+           site_.left == 1000 && c.stage == HTTP_READS,
+       "HEAD has the length and no body");
+    begin((struct http_answer){ .status = 200, .streams = true }, false);
+    (void)take(GET);
+    drain();
+    OK(has("transfer-encoding: chunked\r\n") && has("\r\n\r\n01f3\r\nxxx") &&
+           strcmp(out + n_out - 7, "\r\n0\r\n\r\n") == 0 && c.stage == HTTP_READS,
+       "a stream in chunks");
+    begin((struct http_answer){ .status = 200, .streams = true }, false);
+    (void)take("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    drain();
+    OK(!has("chunked") && has("connection: close\r\n") && out[n_out - 1] == 'x' &&
+           c.stage == HTTP_CLOSES,
+       "to HTTP/1.0 it goes to the end of the connection");
+    begin((struct http_answer)OK200, false);
+    (void)take("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" GET);
+    drain();
+    OK(has("connection: close\r\n") && c.stage == HTTP_CLOSES && site_.n_over == 1,
+       "Connection: close");
+    begin((struct http_answer)OK200, false);
+    site_.fails = true;
+    (void)take(GET);
+    drain();
+    OK(c.stage == HTTP_BROKEN, "a body that cannot be had breaks the connection");
+    begin((struct http_answer){ .status = 0 }, false);
+    (void)take(GET);
+    OK(c.stage == HTTP_WORKS && n_out == 0 && strcmp(drain(), "") == 0,
+       "an answer that comes later");
+    http_connection_probe(&c);
+    drain();
+    site_.next = (struct http_answer)OK200;
+    answer();
+    drain();
+    OK(strncmp(out, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n", 42) == 0,
+       "after an interim one");
+}
+
+#define POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n"
+
+static void check_bodies(void)
+{
+    static char large[HTTP_DROPPED_BYTES + 4096];
+
+    begin((struct http_answer)OK200, false);
+    (void)take(POST "Expect: 100-continue\r\n\r\n");
+    OK(strcmp(drain(), "HTTP/1.1 100 Continue\r\n\r\n") == 0 && site_.n_over == 0,
+       "a body that is waited for");
+    (void)take("hello");
+    drain();
+    OK(has("200 OK") && site_.body_bytes == 5, "and then comes");
+    begin((struct http_answer){ .status = 404 }, true);
+    (void)take(POST "Expect: 100-continue\r\n\r\n");
+    drain();
+    OK(strncmp(out, "HTTP/1.1 404", 12) == 0 && c.stage == HTTP_CLOSES,
+       "one that is not asked for ends the connection");
+    begin((struct http_answer){ .status = 404 }, true);
+    (void)take(POST "\r\nhe");
+    OK(strcmp(drain(), "") == 0, "an answer before the body waits for its end");
+    (void)take("llo" GET);
+    drain();
+    OK(has("404 Not Found") && c.stage == HTTP_READS && site_.body_bytes == 0,
+       "and the connection stays");
+    begin((struct http_answer){ .status = 404 }, true);
+    (void)take("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n");
+    (void)http_connection_take(&c, large, sizeof large);
+    drain();
+    OK(has("404 Not Found") && c.stage == HTTP_CLOSES, "but not for a body without end");
+    begin((struct http_answer)OK200, false);
+    site_.has_memory = false;
+    (void)take(POST "\r\nhello");
+    OK(c.stage == HTTP_BROKEN, "a body that there is no memory for");
+    begin((struct http_answer)OK200, false);
+    (void)take(GET "x\r\n\r\n");
+    drain();
+    (void)take("x\r\n\r\n");
+    drain();
+    OK(has("200 OK") && has("400 Bad Request") && c.stage == HTTP_CLOSES,
+       "an error after an answer");
+}
+
+#define SHAKE \
+    "GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: WebSocket\r\nConnection: x, upgrade\r\nSec-WebSocket-Version: 13\r\n"
+#define KEY "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+#define MASK "\1\1\1\1" /* letters' neighbours: 'h' ^ 1 = 'i' */
+
+static void check_sockets(void)
+{
+    char accept[HTTP_ACCEPT_BYTES];
+
+    http_accept_key("dGhlIHNhbXBsZSBub25jZQ==", accept);
+    OK(strcmp(accept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") == 0, "the key of RFC 6455's section 1.3: %s",
+       accept);
+    OK(http_is_key("dGhlIHNhbXBsZSBub25jZQ==", 24) && !http_is_key("dGhlIHNhbXBsZSBub25jZQ=", 23) &&
+           !http_is_key("dGhlIHNhbXBsZSBub25jZQ-=", 24) &&
+           !http_is_key("dGhlIHNhbXBsZSBub25j*Q==", 24),
+       "what a key is");
+    begin((struct http_answer){ .status = 0 }, false);
+    site_.says = "first";
+    (void)take(SHAKE KEY "\r\n\x81\x82" MASK "hj");
+    drain();
+    OK(has("101 Switching Protocols") && has("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") &&
+           has("\r\n\r\n\x81\x05"
+               "first") &&
+           strcmp(site_.message, "ik|") == 0,
+       "a handshake with the first frame behind it: %s", site_.message);
+    n_out = 0;
+    (void)http_connection_take(&c, "\x89\x81\0\0\0\0p\x88\x82\0\0\0\0\x03\xe8\x81\x80\0\0\0\0", 21);
+    drain();
+    OK(n_out == 7 && memcmp(out, "\x8a\x01p\x88\x02\x03\xe8", 7) == 0 && c.stage == HTTP_CLOSES &&
+           site_.n_messages == 1,
+       "a ping, the end, and nothing after it");
+    begin((struct http_answer){ .status = 0 }, false);
+    (void)take(SHAKE KEY "\r\n");
+    drain();
+    (void)http_connection_take(&c, "\x81\x84\0\0\0\0hold\x81\x81\0\0\0\0z", 17);
+    OK(strcmp(site_.message, "hold|") == 0 && !http_connection_wants(&c),
+       "a site that holds messages back");
+    c.held = false;
+    (void)http_connection_take(&c, "", 0);
+    OK(strcmp(site_.message, "hold|z|") == 0, "has them later: %s", site_.message);
+    begin((struct http_answer){ .status = 0 }, false);
+    (void)take(SHAKE KEY "\r\n");
+    (void)http_connection_take(&c, "\x81\x85\0\0\0\0break", 11);
+    OK(c.stage == HTTP_BROKEN, "or breaks off");
+    begin((struct http_answer){ .status = 0 }, false);
+    (void)take(
+        "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nSec-WebSocket-Version: 13\r\n" KEY
+        "\r\n");
+    drain();
+    OK(has("426 Upgrade Required") && c.stage == HTTP_READS, "no upgrade was asked for");
+    begin((struct http_answer){ .status = 0 }, false);
+    (void)take(SHAKE "Content-Length: 3\r\n" KEY "\r\nabc");
+    drain();
+    OK(has("400 Bad Request"), "a handshake has no body");
+    http_connection_close(&c);
+}
+
+int main(void)
+{
+    check_answers();
+    check_bodies();
+    check_sockets();
+    return tap_done();
+}
