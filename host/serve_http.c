@@ -17,7 +17,10 @@
 #include "host/serve_ws.h"
 #include "host/shown_streams.h"
 
-enum { NAME_BYTES = 300 };
+enum {
+    NAME_BYTES = 300,
+    BODIES_BYTES = 256 << 20, /* of all bodies at once */
+};
 
 /* What is kept for each connection; requests come one after the other. */
 struct exchange {
@@ -25,6 +28,7 @@ struct exchange {
     bool few; /* the server is full: only /health is answered */
     const struct serve_page_row *page;
     struct serve_text body, out;
+    size_t body_bytes;         /* of it, as server.body_bytes has them */
     size_t said;               /* bytes of out that are out */
     struct serve_asked *asked; /* being read; NULL: not */
     struct serve_error error;
@@ -36,18 +40,23 @@ struct exchange {
 static struct server {
     struct serve_setup *setup;
     uint64_t n_requests;
-    uint64_t n_left; /* whose caller was gone before they were read */
+    size_t body_bytes; /* of all requests whose answer is not out */
+    uint64_t n_left;   /* whose caller was gone before they were read */
 } server;
 
 /* ---- what goes out --------------------------------------------------------------------------- */
 
-static void forget(struct exchange *x)
+static void forget(void *user)
 {
+    struct exchange *x = user;
+
     serve_choices_leave(&x->choices, server.setup->backend);
     if (x->asked != NULL) {
         server.n_left += serve_asked_leave(x->asked);
         x->asked = NULL;
     }
+    server.body_bytes -= x->body_bytes;
+    x->body_bytes = 0;
     serve_text_free(&x->body);
     serve_text_free(&x->out);
     x->said = 0;
@@ -290,12 +299,17 @@ static bool take_body(void *user, const char *bytes, size_t n)
 {
     struct exchange *x = user;
 
-    if (x->body.n + n <= SERVE_BODY_BYTES) {
+    if (x->body.n + n > SERVE_BODY_BYTES) {
+        (void)serve_refuse(&x->error, 413, NULL, NULL, "the body is longer than %d bytes",
+                           SERVE_BODY_BYTES);
+    } else if (server.body_bytes + n > BODIES_BYTES) {
+        (void)serve_refuse(&x->error, 503, NULL, "full", "too many bodies at once: try again");
+    } else {
+        server.body_bytes += n;
+        x->body_bytes += n;
         return serve_text_add(&x->body, bytes, n);
     }
     serve_text_free(&x->body);
-    (void)serve_refuse(&x->error, 413, NULL, NULL, "the body is longer than %d bytes",
-                       SERVE_BODY_BYTES);
     answer_error(x);
     return true;
 }
@@ -326,12 +340,7 @@ static void end_late(void *user)
     take_wrong(user, 408, "the request takes too long to come");
 }
 
-static void end_answer(void *user)
-{
-    forget(user);
-}
-
-/* ---- a WebSocket ----------------------------------------------------------------------------- */
+/* ---- WebSockets, and connections -------------------------------------------------------------- */
 
 static void open_socket(void *user)
 {
@@ -367,8 +376,6 @@ static void end_message(void *user)
 
     serve_ws_said(x->socket);
 }
-
-/* ---- connections ----------------------------------------------------------------------------- */
 
 static void open_exchange(void *user, struct http_connection *c, bool few)
 {
@@ -424,7 +431,7 @@ static const struct http_site site = {
     .whole = take_whole,
     .wrong = take_wrong,
     .more = write_more,
-    .over = end_answer,
+    .over = forget,
     .opened = open_socket,
     .message = take_message,
     .say = say_message,
@@ -494,5 +501,5 @@ void serve_http_close(void)
 {
     serve_sockets_close();
 }
-
 #endif
+

@@ -51,31 +51,16 @@ const struct serve_page_row *serve_page_find(const char *path)
     return v1 && strncmp(path, "/models/", 8) == 0 && n > 8 ? &one_model : &none;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* The name in a path, without percent encoding and a slash at its end. */
+/* The name in a path, which is decoded already, without a slash at its end. */
 static void read_name(char name[SERVE_MODEL_BYTES], const char *path)
 {
-    size_t n = 0;
+    size_t n = strlen(path);
 
-    for (; *path != '\0' && n + 1 < SERVE_MODEL_BYTES; path++) {
-        if (path[0] == '%' && hex_value(path[1]) >= 0 && hex_value(path[2]) >= 0) {
-            name[n++] = (char)(hex_value(path[1]) * 16 + hex_value(path[2]));
-            path += 2;
-        } else {
-            name[n++] = *path;
-        }
-    }
-    while (n != 0 && name[n - 1] == '/') {
+    while (n != 0 && path[n - 1] == '/') {
         n--;
     }
+    n = n < SERVE_MODEL_BYTES ? n : 0; /* too long for any */
+    memcpy(name, path, n);
     name[n] = '\0';
 }
 
