@@ -27,22 +27,21 @@ static const char *type_of(int status)
     return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
+static void add_text(cJSON *object, const char *name, const char *text)
+{
+    bool some = text != NULL && text[0] != '\0';
+
+    cJSON_AddItemToObject(object, name, some ? cJSON_CreateString(text) : cJSON_CreateNull());
+}
+
 static cJSON *error_of(const struct serve_error *e)
 {
     cJSON *root = cJSON_CreateObject(), *error = cJSON_AddObjectToObject(root, "error");
 
     cJSON_AddStringToObject(error, "message", e->text);
     cJSON_AddStringToObject(error, "type", type_of(e->status));
-    if (e->param[0] != '\0') {
-        cJSON_AddStringToObject(error, "param", e->param);
-    } else {
-        cJSON_AddNullToObject(error, "param");
-    }
-    if (e->code != NULL) {
-        cJSON_AddStringToObject(error, "code", e->code);
-    } else {
-        cJSON_AddNullToObject(error, "code");
-    }
+    add_text(error, "param", e->param);
+    add_text(error, "code", e->code);
     return root;
 }
 

@@ -392,7 +392,6 @@ static void close_exchange(void *user)
     forget(x);
     if (x->socket != NULL) {
         serve_ws_leave(x->socket);
-        x->socket = NULL;
     }
 }
 
@@ -502,4 +501,3 @@ void serve_http_close(void)
     serve_sockets_close();
 }
 #endif
-
