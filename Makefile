@@ -310,13 +310,13 @@ $(foreach to,$(sort $(B) $(S)) $(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj
 web: $(O)/web/ingot.html ##* the page as one file, to open in a browser: a board over Web Serial without any program
 
 WEB := toolchain/make_page.py $(wildcard host/web/*.html host/web/*.css host/web/*.js)
-# The terminal's package (host/web/package.json), where make setup has installed it.
+# The terminal's package (host/web/package.json), where make setup-tests has installed it.
 XTERM := $(wildcard host/web/node_modules/.package-lock.json)
 
 $(O)/web/ingot.html: $(WEB) $(XTERM)
 	@mkdir -p $(@D)
 	$(Q)$(PYTHON) toolchain/make_page.py host/web/index.html $(if $(XTERM),--terminal host/web/node_modules) >$@.$$$$ && mv $@.$$$$ $@
-	$(if $(XTERM),,$(Q)echo "$@ has no terminal: make setup installs xterm.js by npm")
+	$(if $(XTERM),,$(Q)echo "$@ has no terminal: make setup-tests installs xterm.js by npm")
 	$(Q)echo "$@: open it in Chromium, Chrome or Edge, or take the page of ingot serve"
 
 # The page of `ingot serve`, in the Linux program: without the terminal, which is ten times as large as all else.

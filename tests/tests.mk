@@ -12,7 +12,7 @@ SUITE_SECONDS ?= 3600
 # On two cores that takes a quarter of the time away; three times as many would take no more.
 TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
 
-.PHONY: check test test-long test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
+.PHONY: check test test-long test-without-assets test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
         test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-threads bench-attention bench-pack bench-kv bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
@@ -193,6 +193,16 @@ test: setup-tests ##* all suites; installs what they need and says so (make setu
 	$(side_by_side) test-parts layers
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) $(SUITES)
 
+# What reads published models, once more where there are none: it passes, and says by name what it skips. Found by their
+# text; a suite of C reads them through test_assets() or the variable.
+READS_ASSETS = $(shell grep -lsw ASSETS tests/*/*.t) \
+               $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(shell grep -lsE 'INGOT_ASSETS|test_assets|listed_vocabulary|vocabulary\.h' tests/unit/*/*_test.c))
+test-without-assets: ASSETS := $(O)/no-assets
+test-without-assets: SUITE_SECONDS = 900
+test-without-assets: setup-tests ## the suites that read published models, without them; minutes
+	$(side_by_side) test-images $(filter $(O)/%,$(READS_ASSETS)) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot
+	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) $(READS_ASSETS)
+
 test-long: FUZZ_SECONDS = 60
 test-long: LONG = 1
 test-long: TEST_SECONDS = 7200
@@ -269,7 +279,7 @@ bench: $(if $(filter x86_64,$(HOST_ISA)),$(NATIVE))
 bench: test-images ## figures as a table and as build/bench.csv; BOARD= takes one, host too; minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/tokens.py $(BENCH_BOARDS)
 
-bench-gate: check-image-virt-arm64 check-image-virt-riscv64 ## 12 counted figures against tests/bench/gate.csv, 2 %; ACCEPT=1 writes that; about a minute
+bench-gate: $(H)/ingot check-image-virt-arm64 check-image-virt-riscv64 ## 12 counted figures against tests/bench/gate.csv, 2 %; ACCEPT=1 writes that; about a minute
 	$(Q)$(TEST_ENV) tests/bench/gate $(if $(ACCEPT),--accept)
 
 bench-threads: $(H)/ingot $(NATIVE) ## one thread and two, and a prompt's share of this computer's multipliers; OLDER=PROGRAM beside it; minutes, at rest

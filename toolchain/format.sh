@@ -7,7 +7,7 @@ files() {
     git ls-files -z -co --exclude-standard '*.c' '*.h' ':!kernels/arm64' ':!kernels/riscv64' ':!kernels/x86_64' ':!boot/asm.h' \
         ':!boot/stacks.h' ':!boot/*/trap_frame.h'
 }
-command -v clang-format >/dev/null || { echo "format: no clang-format here; make setup installs it" >&2; exit 1; }
+command -v clang-format >/dev/null || { echo "format: no clang-format here; make setup-tests installs it" >&2; exit 1; }
 if [ "${1:-}" = --check ]; then
     files | xargs -0 clang-format --dry-run --Werror || {
         echo "format: run make format" >&2

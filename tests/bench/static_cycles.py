@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from machine import BUILD, Machine
 
 LLVM = 19  # before it llvm-mca knows neither all cores nor vsetvli's meaning
-CURE = (f"static cycles need llvm-mca {LLVM} or newer: `make setup` installs it where the release "
+CURE = (f"static cycles need llvm-mca {LLVM} or newer: `make setup-bench` installs it where the release "
         f"has it, else `apt-get install llvm-{LLVM}` from apt.llvm.org")
 
 # What runs each row once, and llvm's name and models of the cores. LLVM has no model of its own of

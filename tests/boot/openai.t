@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`ingot serve` and a client that was not written for it: the OpenAI package of npm, in the version of tests/clients, which `make setup`
+"""`ingot serve` and a client that was not written for it: the OpenAI package of npm, in the version of tests/clients, which `make setup-tests`
 installs. openai.mjs has the checks."""
 
 import atexit
@@ -22,7 +22,7 @@ PROMPT = "What is 3 plus 4?"
 tap = Tap()
 
 if not os.path.isdir(os.path.join(CLIENTS, "node_modules/openai")) or not shutil.which("node"):
-    tap.skip("the OpenAI client", "node, or npm's openai in build/clients, is not installed: make setup")
+    tap.skip("the OpenAI client", "node, or npm's openai in build/clients, is not installed: make setup-tests")
     tap.done()
     sys.exit(0)
 server = subprocess.Popen([HOST, "serve", DEMO, "--port", "0", "--token", "secret", "-q"], stdout=subprocess.PIPE, text=True)

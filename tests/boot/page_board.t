@@ -143,7 +143,7 @@ picture("page-4-talk")
 # The terminal: the board's own console, raw both ways, and back.
 if not os.path.isdir(MODULES):
     tap.ok(window.value("document.getElementById('tabs').hidden"), "without its package there is no terminal")
-    tap.skip("the terminal", "xterm.js is not installed (make setup)")
+    tap.skip("the terminal", "xterm.js is not installed (make setup-tests)")
 else:
     click("tab-terminal")
     tap.ok(window.check("terminal?.xterm.buffer.active.getLine(terminal.xterm.buffer.active.cursorY)?.translateToString().startsWith('> ')"), "the terminal has the board's prompt", body())

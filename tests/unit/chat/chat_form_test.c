@@ -212,7 +212,8 @@ int main(void)
     snprintf(folder, sizeof folder, "%s/templates", test_assets());
     read_templates(more != NULL ? more : folder);
     if (!reference_answer()) {
-        OK(true, "templates beside Jinja # SKIP Python has no jinja2: make setup installs it");
+        OK(true,
+           "templates beside Jinja # SKIP Python has no jinja2: make setup-tests installs it");
     } else if (n_list == 0) {
         OK(true, "templates beside Jinja # SKIP no templates in %s", folder);
     } else {

@@ -191,7 +191,7 @@ int main(void)
     if (reference_answer())
         compare();
     else
-        OK(true, "snippets beside Jinja # SKIP Python has no jinja2: make setup installs it");
+        OK(true, "snippets beside Jinja # SKIP Python has no jinja2: make setup-tests installs it");
     for (size_t i = 0; i < reference.n; i++)
         free(own[i].text);
     reference_close();
