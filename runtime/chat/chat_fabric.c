@@ -123,8 +123,10 @@ static enum err learn(struct chat *c, enum fabric_name space, struct chat_lesson
     lesson->apart = fabric_make_gates(&c->fabric);
     for (lesson->rounds = 0; e == ERR_OK && !lesson->wins && lesson->rounds < CHAT_LEARN_ROUNDS;
          lesson->rounds++) {
+        chat_learn_tell(c, "rounds of practice", lesson->rounds, CHAT_LEARN_ROUNDS);
         e = practise(c, space, lesson);
     }
+    console_progress_end(c->console);
     fabric_leave(&c->fabric);
     for (uint32_t i = 0; i < c->fabric.n_notes && lesson->wins; i++) {
         struct fabric_note *n = &c->fabric.notes[i];
@@ -155,6 +157,8 @@ static enum err look_around(struct chat *c)
         for (uint32_t k = 0; k < BACKGROUND_TOKENS && e == ERR_OK && s->n_ids < s->context; k++) {
             uint32_t id = chat_learn_draw(c, s->logits, &seed);
 
+            chat_learn_tell(c, "before the first memory", i * BACKGROUND_TOKENS + k,
+                            FABRIC_BACKGROUND * BACKGROUND_TOKENS);
             e = console_aborted(c->console) ? ERR_ABORTED : session_append(s, &id, 1, NULL);
         }
         fabric_add_background(&c->fabric);

@@ -32,6 +32,13 @@ bool chat_learn_open(struct chat *c)
     return true;
 }
 
+void chat_learn_tell(struct chat *c, const char *label, uint32_t done, uint32_t total)
+{
+    if (c->talks) {
+        console_progress_share(c->console, label, done, total);
+    }
+}
+
 /* ---- a step --------------------------------------------------------------------------------- */
 
 void chat_learn_make_error(struct chat *c, const struct micro_lora_choice *choice)
@@ -154,6 +161,7 @@ static enum err feel_itself(struct chat *c)
     for (uint32_t i = 0; i < CHAT_LEARN_FELT && e == ERR_OK; i++) {
         uint32_t id;
 
+        chat_learn_tell(c, "before the first lesson", i, CHAT_LEARN_FELT);
         if (s->n_ids == 0) {
             size_t n;
 
@@ -273,6 +281,7 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
     e = session_append_visit(c->session, ids, n, visit_learn, &k);
     lesson->tokens = (uint32_t)n - 1;
     while (e == ERR_OK && !lesson->wins && lesson->rounds < CHAT_LEARN_ROUNDS) {
+        chat_learn_tell(c, "rounds of practice", lesson->rounds, CHAT_LEARN_ROUNDS);
         e = practise(c, &lesson->wins);
         lesson->rounds++;
     }
@@ -314,6 +323,7 @@ enum err chat_learn_teach(struct chat *c, const char *question, size_t question_
     if (e == ERR_OK) {
         e = teach(c, question, question_bytes, answer, answer_bytes, lesson);
     }
+    console_progress_end(c->console);
     session_take_back(s, c->kept_ids, n_ids, &hash);
     return e;
 }

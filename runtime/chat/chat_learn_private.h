@@ -20,4 +20,7 @@ enum err chat_learn_put_answer(struct chat *c, const char *question, size_t ques
 /* What comes after an answer: the token that ends a turn. */
 uint32_t chat_learn_end(const struct chat *c);
 
+/* A lesson is so far; who waits at the line is told. label is constant. console_progress_end() ends the wait. */
+void chat_learn_tell(struct chat *c, const char *label, uint32_t done, uint32_t total);
+
 #endif

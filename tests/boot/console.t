@@ -166,11 +166,12 @@ def turns(c):
 def commands(c):
     with c.console() as k:
         k.prompt()
-        shown = k.say("/help")
+        short, shown = k.say("/help"), k.say("/help all")
         names = re.findall(r"^  /(\w+)", shown, re.M)
         c.ok(len(names) >= 17 and all(n in names for n in
              "models model system set stats plan reset undo retry save load bench selftest log "
-             "reboot off help".split()), "/help lists the commands", shown)
+             "reboot off help".split()), "/help all lists the commands", shown)
+        c.ok(5 < short.count("\n  ") < 12 and all(f"/{n}" in short for n in names), "/help lists them by groups", short)
         out = k.say("/models")
         c.ok("console-a.ingot" in out and "console-b.ingot" in out, "/models", out)
         _, _, greeting = k.stats("Hello")

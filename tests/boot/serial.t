@@ -244,7 +244,7 @@ def commands(c, k):
     bad = k.ask(command="/undoo") + k.ask(command="stats") + k.ask(command="/set temp 1000")
     c.ok([e["name"] for e in of(bad, "error")] == ["failed", "value", "failed"] and
          "/undo?" in bad[0]["text"], "commands that are none", bad)
-    c.ok(len(of(k.ask(command="/help"), "text")) > 10, "/help")
+    c.ok(len(of(k.ask(command="/help all"), "text")) > 30, "/help all")
     c.ok("/stats" in "".join(e["text"] for e in of(k.ask(command="/log") +
          k.ask(command="/help"), "text")), "/log, and a command behind it")
 

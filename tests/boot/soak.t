@@ -96,7 +96,7 @@ class Soak:
         return ""
 
     def others(self):
-        self.console.send("/help\r/listed\r")
+        self.console.send("/help all\r/listed\r")
         self.expect("there is no /listed")
         names = re.findall(r"^  /(\w+)", self.console.seen, re.M)
         self.ok(len(KNOWN - set(names)) == 0, "/help lists the commands", self.console.seen)

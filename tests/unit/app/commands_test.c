@@ -71,6 +71,14 @@ static void test_commands(void)
         const char *line, *expected;
     } cases[] = {
         { "/help", "/undo" },
+        { "/help", "  the conversation     /preset /reflect /system" },
+        { "/help save", "  /save [NAME] " },
+        { "/help /save", "  /save [NAME] " },
+        { "/help learn=on", "  /teach QUESTION = ANSWER " },
+        { "/help kernel", "  /selftest " },
+        { "/help mode", "/mode chat goes back" },
+        { "/help xyzzy", "error: no command has to do with xyzzy" },
+        { "/help all", "  /off " },
         { "/hlep", "did you mean /help?" },
         { "/sve", "did you mean /save?" },
         { "/xyzzy", "/help lists" },
