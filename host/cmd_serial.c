@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "host/commands.h"
+#include "host/ending_signals.h"
 #include "host/serial_args.h"
 #include "host/serial_events.h"
 #include "host/serial_line.h"
@@ -46,19 +47,6 @@ static void on_signal(int number)
         interrupted++;
     } else {
         ended = 1;
-    }
-}
-
-/* Those that the caller ignores (nohup) stay ignored. */
-static void note_signals(void)
-{
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-    struct sigaction action = { .sa_handler = on_signal }, before;
-
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
-            sigaction(signals[i], &action, NULL);
-        }
     }
 }
 
@@ -440,7 +428,7 @@ static int run(int argc, char **argv)
     if (serial.args.csv != NULL && !serial_csv_open(&serial.events, serial.args.csv)) {
         return EXIT_FAILED;
     }
-    note_signals();
+    ending_signals_take(on_signal);
     shown_streams_wrap();
     talk();
     leave();

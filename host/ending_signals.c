@@ -15,14 +15,19 @@ static void note(int number)
     }
 }
 
-void ending_signals_note(volatile int *n)
+void ending_signals_take(void (*handler)(int number))
 {
-    struct sigaction action = { .sa_handler = note }, before;
+    struct sigaction action = { .sa_handler = handler }, before;
 
-    count = n;
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
             sigaction(signals[i], &action, NULL);
         }
     }
+}
+
+void ending_signals_note(volatile int *n)
+{
+    count = n;
+    ending_signals_take(note);
 }

@@ -6,4 +6,7 @@
  * the third one the next ends the process at once. */
 void ending_signals_note(volatile int *n);
 
+/* The same, with a handler of the caller's. */
+void ending_signals_take(void (*handler)(int number));
+
 #endif

@@ -1,8 +1,8 @@
 #ifdef INGOT_HTTP
 
+#include "host/ending_signals.h"
 #include "host/serve_http.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -475,7 +475,6 @@ void serve_http_wake(void *unused)
 bool serve_http_run(void)
 {
     const struct serve_wake wake = { NULL, serve_http_wake };
-    struct sigaction action = { .sa_handler = end_serving };
     char url[128];
     bool good;
 
@@ -483,11 +482,7 @@ bool serve_http_run(void)
         fprintf(stderr, "ingot: no thread could be started\n");
         return false;
     }
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    if (signal(SIGHUP, SIG_IGN) != SIG_IGN) { /* else under nohup */
-        sigaction(SIGHUP, &action, NULL);
-    }
+    ending_signals_take(end_serving);
     serve_sockets_url(url, sizeof url);
     printf("serving %s at %s\n", name_shown(server.setup->defaults.model), url);
     fflush(stdout);
