@@ -3,35 +3,35 @@
 #include <string.h>
 #include <time.h>
 #include "ingot.h"
-
-static bool read_file(void *file, uint64_t offset, void *buffer, size_t bytes)
+static bool read_file(void *context, uint64_t offset, void *buffer, size_t bytes)
 {
-    return fseek(file, (long)offset, SEEK_SET) == 0 && fread(buffer, 1, bytes, file) == bytes;
+    FILE *f = (FILE *)context;
+    return fseek(f, (long)offset, SEEK_SET) == 0 && fread(buffer, 1, bytes, f) == bytes;
 }
 
 static uint64_t ticks(void *context)
 {
-    (void)context;
-    return (uint64_t)clock();
+    return (void)context, (uint64_t)clock();
 }
 
 static bool print(void *to, const char *text, size_t bytes)
 {
-    return fwrite(text, 1, bytes, to) == bytes;
+    return fwrite(text, 1, bytes, (FILE *)to) == bytes;
 }
 
 int main(int argc, char **argv)
 {
     static char memory[256 << 20]; /* costs nothing where it is not touched */
-    struct ingot_setup setup = { memory, sizeof memory, .clock = { NULL, ticks, CLOCKS_PER_SEC } };
-    struct ingot_turn turn = { .text = argv[argc - 1], .text_bytes = strlen(argv[argc - 1]) };
+    static struct ingot_setup setup;
+    struct ingot_turn turn = { argv[argc - 1], strlen(argv[argc - 1]), NULL, 0, false };
     struct ingot_model *model = NULL;
     struct ingot_session *session;
     FILE *file = argc == 3 ? fopen(argv[1], "rb") : NULL;
-
     if (file == NULL || fseek(file, 0, SEEK_END) != 0)
         return fprintf(stderr, "usage: hello model.ingot \"A question\"\n"), 2;
-    setup.source = (struct ingot_source){ argv[1], (uint64_t)ftell(file), NULL, file, read_file };
+    setup.memory = memory, setup.memory_bytes = sizeof memory, setup.source.read = read_file;
+    setup.clock.ticks = ticks, setup.clock.hz = CLOCKS_PER_SEC, setup.source.context = file;
+    setup.source.name = argv[1], setup.source.bytes = (uint64_t)ftell(file);
     if (ingot_open(&setup, &model) || ingot_load(model) || ingot_session_begin(model, &session) ||
         ingot_prompt_turn(session, &turn) || ingot_generate(session, NULL, print, stdout, NULL))
         return fprintf(stderr, "hello: %s\n", ingot_problem(model)), 1;

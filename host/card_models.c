@@ -11,6 +11,8 @@
 #include "flash_image/adapter/adapter.h"
 #include "flash_image/output/temporary.h"
 #include "flash_image/pack/ingot_file.h"
+#include "host/board_plan.h"
+#include "host/retyped.h"
 #include "runtime/stream/expert_use.h"
 #include "runtime/text/format_text.h"
 
@@ -18,42 +20,47 @@ enum { NAME_BYTES = 512 };
 
 /* ---- a model that is too long ---------------------------------------------------------------- */
 
-/* Types from the best to the smallest; thousandths of bits that a weight takes with its scales, and
- * of q4_k_m with the matrices that it keeps in Q6_K. */
-static const struct {
-    const char *name;
-    uint64_t milli_bits;
-} types[] = { { "q8_0", 8500 }, { "q6_k", 6563 }, { "q4_k_m", 5000 }, { "q4_0", 4500 } };
-
-static uint64_t count_weights(const struct image *img)
+/* The planner's answer for the board, with the boot arguments of the card. */
+static enum err plan_for_board(struct plan *plan, const struct card_models *m,
+                               const struct image *img)
 {
-    uint32_t n = img->header->tensors.count - (img->header->params.tied != 0);
-    uint64_t weights = 0;
+    struct board_request r = { .image = img,
+                               .board = m->board,
+                               .ram = (uint64_t)m->board->usual_mib << 20,
+                               .limits = m->limits };
 
-    for (uint32_t i = 0; i < n; i++) {
-        weights += (uint64_t)img->tensors[i].rows * img->tensors[i].cols;
-    }
-    return weights;
+    return board_plan(plan, &r);
 }
 
-/* The best type with which so many weights fit, when they take `bytes` now; NULL: none. */
-static const char *type_that_fits(uint64_t weights, uint64_t bytes)
+/* The best type with which the file is short enough and the board takes the model, when it has `bytes` now; NULL: none. */
+static const char *type_that_fits(const struct card_models *m, const struct image *img,
+                                  uint64_t bytes)
 {
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        uint64_t would = weights / 8000 * types[i].milli_bits;
+    static const char *const types[] = { "q8_0", "q6_k", "q4_k_m", "q4_0", "q3_k_m" };
+    struct plan *plan = calloc(1, sizeof *plan);
+    const char *found = NULL;
+    struct retyped r;
+    bool good = retyped_open(&r, img) && plan != NULL;
 
-        /* a hundredth for norms, padding and the vocabulary */
-        if (would + would / 100 < CARD_MOST_FILE_BYTES && would < bytes) {
-            return types[i].name;
+    for (size_t i = 0; good && found == NULL && i < sizeof types / sizeof types[0]; i++) {
+        struct pack_options o = { 0 };
+
+        good = pack_parse_type(types[i], &o);
+        retype(&r, img, &o);
+        if (retyped_file_bytes(&r) <= CARD_MOST_FILE_BYTES && retyped_file_bytes(&r) < bytes &&
+            (m->board == NULL || plan_for_board(plan, m, &r.image) == ERR_OK)) {
+            found = types[i];
         }
     }
-    return NULL;
+    retyped_close(&r);
+    free(plan);
+    return found;
 }
 
-static void say_too_long(const struct image *img, uint64_t bytes, const char *name,
-                         const char *source, char *problem, size_t problem_bytes)
+static void say_too_long(const struct card_models *m, const struct image *img, uint64_t bytes,
+                         const char *name, const char *source, char *problem, size_t problem_bytes)
 {
-    const char *type = type_that_fits(count_weights(img), bytes);
+    const char *type = type_that_fits(m, img, bytes);
     char size[FORMAT_NUMBER_BYTES];
 
     format_bytes(size, bytes);
@@ -69,6 +76,46 @@ static void say_too_long(const struct image *img, uint64_t bytes, const char *na
         "%.400s takes %s, and a file on FAT32 is shorter than 4 GiB; --format exfat has room for "
         "it, or smaller weights help: ingot pack %.400s -o %.400s --type %s",
         name, size, source, name, type);
+}
+
+/* ---- how fast it will be --------------------------------------------------------------------- */
+
+static void say_slow(const struct card_models *m, const char *name, const char *rate,
+                     const struct plan *plan)
+{
+    fprintf(
+        stderr,
+        "ingot: warning: %s makes at most %s tokens a second on %s with %u MiB%s: take a smaller model, "
+        "or fewer bits (--type); `ingot plan FILE --board %s` says more\n",
+        name, rate, m->board->name, (unsigned)m->board->usual_mib,
+        plan->residency == PLAN_STREAMED ? ", since its weights do not fit and come from the card"
+                                         : "",
+        m->board->name);
+}
+
+/* By the published rates of the board; of an emulator there are none. */
+static void say_rate(const struct card_models *m, const struct image *img, const char *name)
+{
+    struct plan *plan = calloc(1, sizeof *plan);
+    char rate[FORMAT_NUMBER_BYTES];
+
+    if (plan == NULL || m->board == NULL) {
+        free(plan);
+        return;
+    }
+    if (plan_for_board(plan, m, img) != ERR_OK) {
+        fprintf(stderr, "ingot: warning: %s does not fit %s with %u MiB: %s\n", name,
+                m->board->name, (unsigned)m->board->usual_mib, plan->problem);
+    } else if (plan->prediction.decode_ns != 0) {
+        format_ratio(rate, 1000000000u, plan->prediction.decode_ns,
+                     board_rate_decimals(plan->prediction.decode_ns));
+        printf("%s: at most %s tok/s predicted on %s with %u MiB\n", name, rate, m->board->name,
+               (unsigned)m->board->usual_mib);
+        if (plan->prediction.decode_ns > 1000000000u) {
+            say_slow(m, name, rate, plan);
+        }
+    }
+    free(plan);
 }
 
 /* ---- one model ------------------------------------------------------------------------------- */
@@ -131,8 +178,9 @@ static const char *pack_beside(struct card_models *m, const struct pack_options 
 }
 
 /* Whether the .ingot file is in order up to its tables, and short enough. *use_bytes: of NAME.use. */
-static bool check_file(const struct card_image *c, const char *file, const char *name,
-                       const char *source, uint64_t *use_bytes, char *problem, size_t problem_bytes)
+static bool check_file(const struct card_models *m, const struct card_image *c, const char *file,
+                       const char *name, const char *source, uint64_t *use_bytes, char *problem,
+                       size_t problem_bytes)
 {
     struct ingot_file f;
     bool good;
@@ -143,7 +191,9 @@ static bool check_file(const struct card_image *c, const char *file, const char 
     good = c->format == CARD_EXFAT || f.bytes <= CARD_MOST_FILE_BYTES;
     *use_bytes = expert_use_bytes(&f.image);
     if (!good) {
-        say_too_long(&f.image, f.bytes, name, source, problem, problem_bytes);
+        say_too_long(m, &f.image, f.bytes, name, source, problem, problem_bytes);
+    } else {
+        say_rate(m, &f.image, name);
     }
     ingot_file_close(&f);
     return good;
@@ -291,7 +341,7 @@ bool card_models_add(struct card_models *m, struct card_image *c, const struct p
         file = signed_file(m, file, out, problem, problem_bytes);
     }
     if (file == NULL || !card_name(path, name, sizeof name) ||
-        !check_file(c, file, name + strlen("models/"), packed ? path : "SOURCE", &use_bytes,
+        !check_file(m, c, file, name + strlen("models/"), packed ? path : "SOURCE", &use_bytes,
                     problem, problem_bytes)) {
         return false;
     }

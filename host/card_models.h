@@ -5,6 +5,8 @@
 #include "flash_image/card/card_image.h"
 #include "flash_image/pack/pack.h"
 #include "flash_image/signing/sign_file.h"
+#include "host/board_table.h"
+#include "runtime/stream/plan.h"
 
 enum { CARD_MOST_MODELS = 32 };
 
@@ -15,8 +17,11 @@ struct card_models {
     char *signed_files[CARD_MOST_MODELS]; /* the same */
     size_t n_signed;
     const struct sign_key
-        *sign;         /* what models and adapters are signed by; NULL: they are as they are */
-    const char *first; /* the first one's .ingot file; NULL: there is none yet */
+        *sign; /* what models and adapters are signed by; NULL: they are as they are */
+    const struct board_facts
+        *board; /* how fast it will be on this one is said; NULL: nothing is known of it */
+    struct plan_limits limits; /* by the boot arguments */
+    const char *first;         /* the first one's .ingot file; NULL: there is none yet */
 };
 
 /* Put the model at path into models/ of the card, or the adapter, which is an .ingot, into adapters/. What is no .ingot is packed as *pack says, into a

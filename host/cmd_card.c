@@ -305,8 +305,25 @@ static bool open_key(struct job *j)
     return sign_key_open(&j->key, j->a->sign, true, j->problem, sizeof j->problem) == ERR_OK;
 }
 
+/* What the boot arguments say about memory. A word that is wrong is the board's to answer. */
+static void take_limits(struct job *j)
+{
+    static struct options all;
+
+    options_init(&all);
+    if (j->a->words != NULL) {
+        (void)options_parse(&all, j->a->words, NULL);
+    }
+    j->models.board = board_facts_find(j->a->board);
+    j->models.limits = (struct plan_limits){ .weights = (size_t)all.load.mem,
+                                             .context = all.load.ctx,
+                                             .kv = all.load.kv.types,
+                                             .kv_card = all.load.kv.card };
+}
+
 static bool add_models(struct job *j)
 {
+    take_limits(j);
     for (size_t i = 0; i < j->a->n_models; i++) {
         if (is_out(j->a, j->a->models[i])) {
             snprintf(j->problem, sizeof j->problem, "-o %.400s is the model itself", j->a->out);

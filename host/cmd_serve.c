@@ -216,6 +216,7 @@ static const struct command_option allow_origin = {
         "a page of another site that may ask, such as http://localhost:3000; may be given again;\n"
         "*: every page, with a --token",
     .set = take_origin,
+    .is_list = true,
 };
 static const struct command_option allow_host = {
     .name = "--allow-host",
@@ -225,6 +226,7 @@ static const struct command_option allow_host = {
     .help = "one more name by which this computer may be asked, such as host.docker.internal;\n"
             "may be given again",
     .set = take_host,
+    .is_list = true,
 };
 static const struct command_option baud_row = {
     .name = "--baud",

@@ -8,7 +8,7 @@
 #include "board/min_max.h"
 #include "runtime/text/nearest.h"
 
-enum { NAME_BYTES = 64 };
+enum { NAME_BYTES = 64, MOST_OPTIONS = 128 };
 
 struct reader {
     const struct command *command;
@@ -16,6 +16,7 @@ struct reader {
     char **word; /* the one to read next; NULL ends */
     bool operands_only;
     bool has_operand;
+    bool given[MOST_OPTIONS]; /* of the command's list */
 };
 
 enum option_result command_take_number(void *arguments, const struct command_option *o,
@@ -147,8 +148,25 @@ static enum option_result store(void *arguments, const struct command_option *o,
     return OPTION_TAKEN;
 }
 
+/* The last of two values would count and the first would be lost without a word. False: said. */
+static bool is_first(struct reader *r, const struct command_option *o, const char *word)
+{
+    size_t i = 0;
+
+    while (r->command->options[i] != o) {
+        i++;
+    }
+    if (i < MOST_OPTIONS && !r->given[i]) {
+        r->given[i] = !o->is_list;
+        return true;
+    }
+    fprintf(stderr, "ingot %s: %s is given twice: %s; see `ingot %s --help`\n", r->command->name,
+            word, o->twice != NULL ? o->twice : "give it once", r->command->name);
+    return false;
+}
+
 /* word: as it was typed, without its value. */
-static enum option_result set_option(const struct reader *r, const struct command_option *o,
+static enum option_result set_option(struct reader *r, const struct command_option *o,
                                      const char *word, const char *value)
 {
     const char *name = r->command->name;
@@ -157,6 +175,9 @@ static enum option_result set_option(const struct reader *r, const struct comman
     if (o == &command_help_option) {
         command_help(r->command, stdout);
         return OPTION_ANSWERED;
+    }
+    if (!is_first(r, o, word)) {
+        return OPTION_REFUSED;
     }
     result = store(r->arguments, o, value);
     if (result == OPTION_REFUSED && value != NULL) {

@@ -29,6 +29,9 @@ struct command_option {
     enum option_result (*set)(void *arguments, const struct command_option *o, const char *value);
     size_t field;
     const char *word; /* for set: what the option is called elsewhere */
+    const char *
+        twice; /* what to do instead of giving it twice: "name both, as in poet,tutor"; NULL: to give it once */
+    bool is_list; /* it may be given again: each time one more */
 };
 
 struct command {

@@ -179,7 +179,8 @@ const struct command_option host_options[HOST_OPTIONS] = {
                     .takes = "a text of up to 63 bytes, four times at most",
                     .help = "ends the reply before this text; up to four times",
                     .set = host_args_set_word,
-                    .word = "stop" },
+                    .word = "stop",
+                    .is_list = true },
     [HOST_N] = { .name = "--predict",
                  .letter = "-n",
                  .also = "--n-predict",
@@ -363,6 +364,7 @@ const struct command_option host_options[HOST_OPTIONS] = {
                        .help =
                            "adapters/NAME.ingot beside the model, or a path: an adapter (LoRA) at\n"
                            "work; NAME:SCALE, several with commas",
+                       .twice = "name several with commas, as in poet:0.5,tutor",
                        .set = host_args_set_word,
                        .word = "adapter" },
     [HOST_ADAPTERS] = { .name = "--adapters",

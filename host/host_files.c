@@ -17,6 +17,7 @@
 #include "host/host_grammar.h"
 #include "host/host_saves.h"
 #include "host/host_template.h"
+#include "runtime/text/utf8.h"
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
@@ -116,11 +117,28 @@ static enum err open_packed(struct host_files *h, struct host_file *f, const cha
     return e;
 }
 
+/* `chat` alone chooses one of them. */
+static enum err refuse_folder(struct host_files *h, const char *name)
+{
+    char first[HOST_PATH_BYTES], why[HOST_PROBLEM_BYTES];
+    unsigned count;
+
+    if (!host_folder_first_model(name, first, &count, why, sizeof why)) {
+        return host_files_fail(h, ERR_BAD_ARGUMENT, "%.400s is a folder: %.400s", name, why);
+    }
+    return host_files_fail(h, ERR_BAD_ARGUMENT,
+                           "%.400s is a folder: give one of the models in it (%u), such as %.400s",
+                           name, count, first);
+}
+
 static enum err open_any(struct host_files *h, struct host_file *f, const char *name)
 {
     enum err e = ERR_OK;
 
     host_files_close(f);
+    if (host_folder_is_of_models(name)) {
+        return refuse_folder(h, name);
+    }
     if (pack_is_ingot(name, &e)) {
         return open_file(h, f, name, name);
     }
@@ -279,7 +297,7 @@ static enum err read_text(struct host_files *h, const char *folder, const char *
                           const char *name, char *text, size_t room)
 {
     char path[HOST_PATH_BYTES];
-    size_t n = room;
+    size_t n = room, mark;
     FILE *in;
 
     if (!host_folder_find_text(h->path, folder, name, path)) {
@@ -295,7 +313,9 @@ static enum err read_text(struct host_files *h, const char *folder, const char *
         return host_files_fail(h, ERR_IO, "%s is no file, or longer than %zu bytes", path,
                                room - 1);
     }
-    text[n] = '\0';
+    mark = utf8_mark_bytes(text, n);
+    memmove(text, text + mark, n - mark);
+    text[n - mark] = '\0';
     return ERR_OK;
 }
 

@@ -7,8 +7,18 @@
 
 #include "flash_image/grammar/grammar_compile.h"
 #include "runtime/grammar/grammar.h"
+#include "runtime/text/utf8.h"
 
 enum { TEXT_MOST = 4 << 20 };
+
+/* The bytes that are gone from the front: a mark, which is no text. */
+static size_t skip_mark(char *text, size_t bytes)
+{
+    size_t mark = utf8_mark_bytes(text, bytes);
+
+    memmove(text, text + mark, bytes - mark);
+    return mark;
+}
 
 /* NUL-terminated; NULL: errno. */
 static char *read_file(const char *path, size_t *bytes)
@@ -18,6 +28,7 @@ static char *read_file(const char *path, size_t *bytes)
 
     if (text != NULL) {
         *bytes = fread(text, 1, TEXT_MOST, f);
+        *bytes -= skip_mark(text, *bytes);
         text[*bytes] = '\0';
         if (ferror(f)) {
             free(text);

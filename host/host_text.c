@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/text/utf8.h"
+
 void text_free(struct text *t)
 {
     free(t->bytes);
@@ -25,6 +27,10 @@ bool text_read(struct text *t, FILE *in, const char *name)
     if (t->bytes == NULL || ferror(in)) {
         fprintf(stderr, "ingot: %s: cannot be read\n", name);
         return false;
+    }
+    if (utf8_mark_bytes(t->bytes, t->n_bytes) != 0) {
+        t->n_bytes -= UTF8_MARK_BYTES;
+        memmove(t->bytes, t->bytes + UTF8_MARK_BYTES, t->n_bytes);
     }
     return true;
 }

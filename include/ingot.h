@@ -14,7 +14,7 @@
  * Threads: the calls of one model, its session's included, must not overlap; any thread may make them.
  * Models share nothing: each may have a thread of its own. Callbacks come from within a call, on the
  * thread that made it, where nothing else is said. A callback may ask for constant things
- * (ingot_model_info, ingot_token_text, ingot_problem); other calls of its model are answered
+ * (ingot_model_describe, ingot_token_text, ingot_problem); other calls of its model are answered
  * INGOT_WRONG_ORDER.
  *
  * Errors: every call that can fail returns an enum ingot_error. NULL where a pointer is needed, a size
@@ -220,7 +220,11 @@ struct ingot_model_info {
 };
 
 /* After ingot_open. */
-enum ingot_error ingot_model_info(const struct ingot_model *model, struct ingot_model_info *info);
+enum ingot_error ingot_model_describe(const struct ingot_model *model,
+                                      struct ingot_model_info *info);
+
+/* Its first name, which C++ takes for the structure's. */
+#define ingot_model_info(model, info) ingot_model_describe(model, info)
 
 /* ---- a session: one sequence of tokens ------------------------------------------------------ */
 

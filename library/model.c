@@ -279,7 +279,7 @@ enum ingot_error ingot_close(struct ingot_model *m)
 
 /* ---- what it is ----------------------------------------------------------------------------- */
 
-enum ingot_error ingot_model_info(const struct ingot_model *m, struct ingot_model_info *info)
+enum ingot_error ingot_model_describe(const struct ingot_model *m, struct ingot_model_info *info)
 {
     const struct image *image;
 

@@ -41,13 +41,15 @@ static bool put_reply(void *context, const char *text, size_t bytes)
 
 static enum ingot_error answer(struct ingot_model *model)
 {
-    struct ingot_turn turn = { .text = QUESTION, .text_bytes = sizeof QUESTION - 1 };
+    static struct ingot_turn turn;
     struct ingot_generate_params params;
     struct ingot_session *session;
     enum ingot_error e = ingot_session_begin(model, &session);
     uint64_t hash;
     uint32_t positions;
 
+    turn.text = QUESTION;
+    turn.text_bytes = sizeof QUESTION - 1;
     if (e == INGOT_OK) {
         e = ingot_prompt_turn(session, &turn);
     }
@@ -68,19 +70,20 @@ static enum ingot_error answer(struct ingot_model *model)
 
 int main(void)
 {
-    struct ingot_setup setup = {
-        .memory = memory_start,
-        .memory_bytes = (size_t)(memory_end - memory_start),
-        .source = { .name = "demo",
-                    .bytes = (uint64_t)(model_end - model_start),
-                    .data = model_start },
-        .clock = { .ticks = machine_ticks, .hz = machine_hz() },
-        .cpu = INGOT_CPU_DETECT,
-        .log = put_line,
-    };
+    static struct ingot_setup setup;
     struct ingot_model *model;
-    enum ingot_error e = ingot_open(&setup, &model);
+    enum ingot_error e;
 
+    setup.memory = memory_start;
+    setup.memory_bytes = (size_t)(memory_end - memory_start);
+    setup.source.name = "demo";
+    setup.source.bytes = (uint64_t)(model_end - model_start);
+    setup.source.data = model_start;
+    setup.clock.ticks = machine_ticks;
+    setup.clock.hz = machine_hz();
+    setup.cpu = INGOT_CPU_DETECT;
+    setup.log = put_line;
+    e = ingot_open(&setup, &model);
     if (e == INGOT_OK) {
         e = ingot_load(model);
     }

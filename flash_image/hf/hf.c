@@ -9,6 +9,7 @@
 #include "flash_image/hf/hf_folder.h"
 #include "flash_image/hf/hf_private.h"
 #include "flash_image/source/map_file.h"
+#include "runtime/text/utf8.h"
 
 #define ENDING ".safetensors"
 
@@ -206,7 +207,9 @@ static enum err read_template_file(struct hf_model *m)
     }
     e = map_file(m->s, m->path, PLACE_TEMPLATE, map);
     if (e == ERR_OK) {
-        m->s->chat_template = (struct source_text){ map->data, map->bytes };
+        size_t mark = utf8_mark_bytes(map->data, map->bytes);
+
+        m->s->chat_template = (struct source_text){ map->data + mark, map->bytes - mark };
     }
     return e;
 }

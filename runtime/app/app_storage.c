@@ -5,6 +5,7 @@
 #include "flash_image/grammar_format.h"
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
+#include "runtime/text/utf8.h"
 
 static const char *problem(void *context)
 {
@@ -132,6 +133,15 @@ static enum err read_grammar(void *context, const char *name, void *memory, size
     return e;
 }
 
+/* A text that was read is ended, without a byte order mark. */
+static void end_text(char *text, size_t bytes)
+{
+    size_t mark = utf8_mark_bytes(text, bytes);
+
+    memmove(text, text + mark, bytes - mark);
+    text[bytes - mark] = '\0';
+}
+
 /* The last sector is for the end of the text. */
 static enum err read_preset(void *context, const char *name, char *text, size_t room)
 {
@@ -139,7 +149,7 @@ static enum err read_preset(void *context, const char *name, char *text, size_t 
     struct storage_memory to = { text, room - SECTOR_BYTES, 0 };
     enum err e = storage_read_preset(&s->storage, name, &s->tables[APP_STORAGE_SAVE], &to);
 
-    text[to.bytes] = '\0';
+    end_text(text, to.bytes);
     return e;
 }
 
@@ -149,7 +159,7 @@ static enum err read_actions(void *context, const char *name, char *text, size_t
     struct storage_memory to = { text, room - SECTOR_BYTES, 0 };
     enum err e = storage_read_actions(&s->storage, name, &s->tables[APP_STORAGE_SAVE], &to);
 
-    text[to.bytes] = '\0';
+    end_text(text, to.bytes);
     return e;
 }
 

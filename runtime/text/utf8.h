@@ -8,6 +8,18 @@
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
+/* The byte order mark that programs put in front of a text file, U+FEFF; it is not part of the text (RFC 3629, section 6).
+ * Returns its bytes, or 0 where the text has none. */
+enum { UTF8_MARK_BYTES = 3 };
+static inline size_t utf8_mark_bytes(const void *text, size_t bytes)
+{
+    const uint8_t *b = (const uint8_t *)text;
+
+    return bytes >= UTF8_MARK_BYTES && b[0] == 0xef && b[1] == 0xbb && b[2] == 0xbf
+               ? UTF8_MARK_BYTES
+               : 0;
+}
+
 /* How s (n >= 1 bytes) begins. 1 .. 4: with a character of this number of bytes; 0: with the
  * beginning of a character whose rest is missing; -1: with bytes that are not UTF-8. */
 int utf8_check(const uint8_t *s, size_t n);

@@ -37,7 +37,7 @@ def library(board):
 def declared():
     with open(HEADER, encoding="utf-8") as f:
         code = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
-    code = re.sub(r"^typedef.*$", "", code, flags=re.M)
+    code = re.sub(r"^(typedef|#define).*$", "", code, flags=re.M)
     return set(re.findall(r"\b(ingot_\w+)\(", code))
 
 
@@ -86,6 +86,20 @@ def check_c():
         tap.ok(said == "", f"ingot.h with {' '.join(flags)}", said)
 
 
+def check_examples():
+    """Both are C and C++, of any standard that has what the header needs, without a warning."""
+    for name in ("hello.c", "firmware/main.c"):
+        for compiler, standard in (("gcc", "c11"), ("gcc", "c2x"), ("g++", "c++11"), ("g++", "c++17"), ("g++", "c++20")):
+            said = output(compiler, "-x", "c" if compiler == "gcc" else "c++", f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow",
+                          "-Werror", "-fsyntax-only", "-I", os.path.dirname(HEADER), "-I", os.path.join(ROOT, "examples/firmware"),
+                          os.path.join(ROOT, "examples", name))
+            tap.ok(said == "", f"examples/{name} as {standard}", said)
+    source, program = os.path.join(ROOT, "examples/hello.c"), os.path.join(WORK, "hello-cpp")
+    said = output("g++", "-x", "c++", "-I", os.path.dirname(HEADER), source, "-x", "none", library("host"), "-o", program)
+    status, text = run([program, MODEL, QUESTION], timeout=60) if said == "" else (None, said)
+    tap.ok(status == 0 and "Ingot" in text, f"hello.c as a C++ program: {text.strip()}", text)
+
+
 def check_hello():
     hello = os.path.join(BUILD, "host/examples/hello")
     status, said = run([hello, MODEL, QUESTION], timeout=60)
@@ -129,6 +143,7 @@ status, console = run([HOST, "run", MODEL, "-p", QUESTION, "--temp", "0", "--ids
 reply = Reply(console)
 answer = reply.text.strip()
 tap.ok(status == 0 and reply.hash is not None and answer != "", f"ingot run: {answer}", console)
+check_examples()
 check_hello()
 check_page()
 with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -59,6 +59,18 @@ static const struct row rows[] = {
     { &cmd_run, { "m", "n" }, "ingot run: n: one word too many: it takes MODEL; see" },
     { &cmd_run, { "m", "-m", "n" }, "-m n: takes the model, which is named already" },
     { &cmd_run, { "-n", "4" }, "ingot run: which model? usage: ingot run MODEL [options]\n" },
+    { &cmd_run,
+      { "m", "--adapter", "a", "--adapter=b" },
+      "ingot run: --adapter is given twice: name several with commas" },
+    { &cmd_run, { "m", "--lora", "a", "--adapter", "b" }, "--adapter is given twice" },
+    { &cmd_run,
+      { "m", "-n", "1", "--predict", "2" },
+      "--predict is given twice: give it once; see" },
+    { &cmd_run, { "m", "-p", "a", "-p", "b" }, "-p is given twice" },
+    { &cmd_run, { "m", "-q", "-q" }, "-q is given twice" },
+    { &cmd_run, { "m", "--stop", "a", "--stop", "b" }, NULL },
+    { &cmd_pack, { "m", "-o", "a", "-o", "b" }, "-o is given twice" },
+    { &cmd_serial, { "d", "--temp", "1", "--temp", "2" }, "--temp is given twice" },
     { &cmd_serial, { "d", "--baud", "0" }, "ingot serial: --baud 0: takes a whole number" },
     { &cmd_serial, { "d", "--temp", "x" }, "ingot serial: --temp x: takes a number" },
     { &cmd_serial, { "d", "--ctx", "3" }, "--ctx is not an option of serial; see" },
@@ -113,6 +125,43 @@ static void check_values(void)
     OK(a.options.reply.n_stops == 2, "two --stop");
     for (int i = 0; i < 11; i++) {
         free(words[i]);
+    }
+}
+
+/* An option as a flag of a command that has no other: whether its row says that it may be given again. */
+static bool refuses_twice(const struct command_option *o, FILE *file)
+{
+    struct command_option flag = { .name = o->name, .is_list = o->is_list };
+    const struct command_option *list[] = { &flag, NULL };
+    const struct command c = { .name = "any", .operands = "", .options = list };
+    char *argv[] = { strdup("any"), strdup(o->name), strdup(o->name), NULL };
+    char room[16] = { 0 };
+    int status = -1;
+    bool taken = freopen(NULL, "w+", file) == NULL || command_line_read(&c, room, 3, argv, &status);
+
+    for (int i = 0; i < 3; i++) {
+        free(argv[i]);
+    }
+    return !taken;
+}
+
+static void check_twice(FILE *file)
+{
+    static const char lists[] = " --stop --allow-origin --allow-host ";
+
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        bool good = true;
+
+        for (size_t k = 0; commands[i]->options != NULL && commands[i]->options[k] != NULL; k++) {
+            const struct command_option *o = commands[i]->options[k];
+            char name[64];
+
+            if (o->name != NULL) {
+                snprintf(name, sizeof name, " %s ", o->name);
+                good = good && refuses_twice(o, file) == (strstr(lists, name) == NULL);
+            }
+        }
+        OK(good, "%s: an option given twice is a list or refused", commands[i]->name);
     }
 }
 
@@ -205,6 +254,7 @@ int main(void)
         check_row(&rows[i], stderr);
     }
     check_values();
+    check_twice(stderr);
     for (size_t i = 0; commands[i] != NULL; i++) {
         check_command(commands[i], stderr);
     }

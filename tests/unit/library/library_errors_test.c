@@ -69,7 +69,7 @@ static bool fails(struct rig *r, enum ingot_error error)
     size_t bytes;
     bool good = ingot_open(&r->setup, &r->model) == error && r->model != NULL &&
                 ingot_problem(r->model)[0] != '\0' && ingot_load(r->model) == INGOT_WRONG_ORDER &&
-                ingot_model_info(r->model, &info) == INGOT_WRONG_ORDER &&
+                ingot_model_describe(r->model, &info) == INGOT_WRONG_ORDER &&
                 ingot_token_text(r->model, 1, 1, &bytes)[0] == '\0';
 
     printf("# %s\n", ingot_problem(r->model));
@@ -248,7 +248,7 @@ static bool call_again(void *context, const char *text, size_t bytes)
     inner.n_wrong += ingot_tokenize(r->session, text, bytes, true, &id, 1, &n) != INGOT_WRONG_ORDER;
     inner.n_wrong += ingot_session_clear(r->session) != INGOT_WRONG_ORDER;
     inner.n_wrong += ingot_close(r->model) != INGOT_WRONG_ORDER;
-    inner.n_wrong += ingot_model_info(r->model, &info) != INGOT_OK;
+    inner.n_wrong += ingot_model_describe(r->model, &info) != INGOT_OK;
     inner.n++;
     return rig_say(r, text, bytes);
 }
@@ -281,8 +281,8 @@ static void test_nulls(struct rig *r)
     enum ingot_error e[] = {
         ingot_load(NULL),
         ingot_close(NULL),
-        ingot_model_info(NULL, &info),
-        ingot_model_info(r->model, NULL),
+        ingot_model_describe(NULL, &info),
+        ingot_model_describe(r->model, NULL),
         ingot_session_begin(NULL, &session),
         ingot_session_begin(r->model, NULL),
         ingot_session_clear(NULL),
@@ -386,7 +386,7 @@ static void test_closed(struct rig *r)
 
     OK(ingot_close(r->model) == INGOT_OK && ingot_close(r->model) == INGOT_WRONG_ORDER &&
            ingot_load(r->model) == INGOT_WRONG_ORDER &&
-           ingot_model_info(r->model, &info) == INGOT_WRONG_ORDER &&
+           ingot_model_describe(r->model, &info) == INGOT_WRONG_ORDER &&
            ingot_session_begin(r->model, &r->session) == INGOT_WRONG_ORDER &&
            ingot_problem(r->model)[0] == '\0',
        "a closed model");

@@ -35,8 +35,9 @@ static void test_ways(void)
         r.setup.weight_bytes = ways[i].weight_bytes;
         r.setup.cpu = ways[i].cpu;
         OK(rig_start(&r) == INGOT_OK && rig_answers(&r), "%s: %s", ways[i].name, r.said);
-        OK(ingot_model_info(r.model, &info) == INGOT_OK && info.residency == ways[i].residency &&
-               info.n_cores == 1 && info.has_template && info.context == 512 &&
+        OK(ingot_model_describe(r.model, &info) == INGOT_OK &&
+               info.residency == ways[i].residency && info.n_cores == 1 && info.has_template &&
+               info.context == 512 &&
                (info.bytes_a_token != 0) == (info.residency == INGOT_STREAMED) &&
                info.memory_bytes <= RIG_MEMORY,
            "%s: %s, %zu bytes of memory, kernels %s", ways[i].name, info.family, info.memory_bytes,
@@ -64,7 +65,7 @@ static void test_memory(void)
     rig_memory(&r, needed.least);
     OK(rig_start(&r) == INGOT_OK && rig_answers(&r) && rig_guarded(&r),
        "with the least it answers");
-    (void)ingot_model_info(r.model, &info);
+    (void)ingot_model_describe(r.model, &info);
     OK(info.residency == INGOT_STREAMED, "and its weights stream");
     (void)ingot_close(r.model);
     rig_memory(&r, needed.least - slack);
@@ -72,7 +73,7 @@ static void test_memory(void)
        "with %zu bytes less it does not open: %s", slack, ingot_problem(r.model));
     (void)ingot_close(r.model);
     rig_memory(&r, needed.all);
-    OK(rig_start(&r) == INGOT_OK && ingot_model_info(r.model, &info) == INGOT_OK &&
+    OK(rig_start(&r) == INGOT_OK && ingot_model_describe(r.model, &info) == INGOT_OK &&
            info.residency == INGOT_RESIDENT,
        "with all of it no weight is read twice");
     rig_end(&r);
@@ -197,7 +198,7 @@ static void test_tokens(struct rig *r)
     (void)rig_answers(r);
     (void)ingot_tokens(r->session, &ids, &n_reply);
     memcpy(again, ids + n, (n_reply - n) * sizeof *ids);
-    (void)ingot_model_info(r->model, &info);
+    (void)ingot_model_describe(r->model, &info);
     OK(ingot_cut(r->session, n) == INGOT_OK && rig_length(r) == n, "cut back to the question");
     for (size_t i = 0; i < n_reply - n; i++) {
         uint32_t id;
@@ -320,7 +321,7 @@ static void test_threads(unsigned asked, unsigned start)
     r.setup.cores = (struct ingot_cores){ NULL, asked, 20, team_start, team_wait, team_wake };
     OK(rig_start(&r) == INGOT_OK && rig_answers(&r), "%u cores, of which %u start: %s", asked,
        start, r.said);
-    (void)ingot_model_info(r.model, &info);
+    (void)ingot_model_describe(r.model, &info);
     OK(info.n_cores == start + 1, "%u at work", info.n_cores);
     OK(ingot_close(r.model) == INGOT_OK, "closed");
     for (unsigned core = 1; core <= crew.n_started; core++)

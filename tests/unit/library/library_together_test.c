@@ -151,7 +151,7 @@ static void test_together(uint64_t weight_bytes)
     OK(together(sessions) == INGOT_OK, "together: %s", ingot_problem(r.model));
     for (unsigned i = 0; i < N; i++)
         n += same(i);
-    OK(n == N && ingot_model_info(r.model, &info) == INGOT_OK &&
+    OK(n == N && ingot_model_describe(r.model, &info) == INGOT_OK &&
            (info.residency == INGOT_STREAMED) == (weight_bytes != 0) && rig_guarded(&r),
        "%s: %u of %d as alone", weight_bytes != 0 ? "streamed" : "resident", n, N);
     OK(beside[0].inside == INGOT_WRONG_ORDER, "a call from a callback is refused");

@@ -1,0 +1,29 @@
+/* The tables of a model as the packer would write them in another type: what the planner says of it, without packing. */
+#ifndef INGOT_HOST_RETYPED_H
+#define INGOT_HOST_RETYPED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "flash_image/pack/pack.h"
+#include "runtime/image/image.h"
+
+struct retyped {
+    struct image image;
+    struct ingot_tensor *tensors;
+    struct ingot_segment *segments;
+    struct ingot_layer *layers;
+    uint64_t bytes; /* of all segments */
+};
+
+/* Memory for the tables of an image. False: there is none. Close it in either case. */
+bool retyped_open(struct retyped *r, const struct image *image);
+void retyped_close(struct retyped *r);
+
+/* The tables of image in the types that o asks for, to r->image. */
+void retype(struct retyped *r, const struct image *image, const struct pack_options *o);
+
+/* Bytes of the file after retype(). */
+uint64_t retyped_file_bytes(const struct retyped *r);
+
+#endif
