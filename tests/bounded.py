@@ -56,6 +56,42 @@ def note_times(start, name):
             out.write(f"{used.ru_utime + used.ru_stime:8.1f} {time.monotonic() - start:8.1f} {name}\n")
 
 
+# What whole programs cannot do without, and the package of each; what parts of one lack they skip themselves.
+MODULES = {"pexpect": "python3-pexpect", "serial": "python3-serial", "numpy": "python3-numpy"}
+COMMANDS = {"mkfs.fat": "dosfstools", "mcopy": "mtools", "mformat": "mtools", "sgdisk": "gdisk"}
+
+
+def words_of(path, seen):
+    """The modules and the commands between quotes that a program in Python, and what it imports of tests/, names."""
+    import re
+    if path in seen or not os.path.isfile(path):
+        return set()
+    seen.add(path)
+    with open(path, "rb") as f:
+        if not path.endswith(".py") and b"python3" not in f.readline(80):
+            return set()
+        text = f.read().decode("utf-8", "replace")
+    imported = re.findall(r"^(?:import|from) (\w+)", text, re.M)
+    found = {name for name in imported if name in MODULES} | {name for name in COMMANDS if f'"{name}"' in text}
+    tests = os.path.dirname(os.path.abspath(__file__))
+    for name in imported:
+        found |= words_of(os.path.join(tests, name + ".py"), seen)
+    return found
+
+
+def missing_packages(path):
+    """Those that the program needs and this computer has not, sorted."""
+    places = os.environ.get("PATH", "").split(os.pathsep) + ["/usr/sbin", "/sbin"]
+    missing = set()
+    for name in words_of(path, set()):
+        if name in MODULES:
+            if subprocess.run([os.environ.get("PYTHON", "python3"), "-c", "import " + name], capture_output=True, check=False).returncode:
+                missing.add(MODULES[name])
+        elif not any(os.access(os.path.join(place, name), os.X_OK) for place in places):
+            missing.add(COMMANDS[name])
+    return sorted(missing)
+
+
 def interrupted(number, frame):
     raise KeyboardInterrupt
 
@@ -67,6 +103,10 @@ def main():
         name, command, grace = command[1], command[2:], SUITE_GRACE
         seconds = float(os.environ.get("INGOT_SUITE_SECONDS", "3600"))
     signal.signal(signal.SIGTERM, interrupted)
+    missing = missing_packages(command[-1]) if name is None else []
+    if missing:
+        print(f"1..0 # SKIP {', '.join(missing)} not installed: make setup-tests", flush=True)
+        return
     if "/tsan/" in command[-1]:
         fixed_addresses()
     start = time.monotonic()

@@ -102,6 +102,14 @@ shell = write("hangs_shell.t", SHELL.format(note))
 hangs(shell, f"# {shell} hung: ended after 3 s", "one without an alarm is ended from outside")
 started_is_gone("with what it had started")
 
+# Two packages that nobody has: a module that cannot be imported, and no folder of programs.
+os.makedirs(os.path.join(FOLDER, "absent/pexpect"), exist_ok=True)
+write("absent/pexpect/__init__.py", "raise ImportError\n")
+needy = write("needs.t", "#!/usr/bin/python3\nimport sys\n\nimport pexpect\nsys.exit(1)\n")
+status, text, _ = prove(60, needy, PYTHONPATH=os.path.join(FOLDER, "absent"))
+tap.ok(status == 0 and "skipped: python3-pexpect not installed: make setup-tests" in text,
+       "one whose package is not there is skipped, and names it", text)
+
 good = write("good.t", GOOD)
 status, text, _ = prove(60, good)
 tap.ok(status == 0 and "Result: PASS" in text and "hung" not in text, "one that ends, passes", text)
