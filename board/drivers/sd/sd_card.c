@@ -314,13 +314,24 @@ static enum err sd_card_stored(struct sd_card *card)
     return ERR_BUSY; /* so that the caller can go on */
 }
 
+/* What failed while the card stored the blocks of a write is told by the answer to CMD12, and cleared with it (4.10.1): CMD13
+ * would not have it any more. In a read it may be about blocks after the last one that was asked for. */
+static enum err sd_card_stopped(struct sd_card *card)
+{
+    bool spi = (card->host->abilities & SD_IS_SPI) != 0;
+
+    if (!spi && sd_card_request(card)->write && (card->command.reply[0] & STATUS_FAILED) != 0)
+        return ERR_IO;
+    return sd_card_conclude(card);
+}
+
 /* The command in progress ended well. */
 static enum err sd_card_advance(struct sd_card *card)
 {
     if (card->state == SD_CARD_MOVE)
         return sd_card_moved(card);
     if (card->state == SD_CARD_STOP)
-        return sd_card_conclude(card);
+        return sd_card_stopped(card);
     return sd_card_stored(card);
 }
 

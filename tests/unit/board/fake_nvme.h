@@ -66,6 +66,7 @@ static struct fake_nvme {
     unsigned times;  /* so many transfers go wrong so */
     bool pages_only; /* it fails transfers by address and length, whatever it told of them */
     unsigned n_whole;
+    unsigned n_unflushed; /* writes since the last flush: they are in the drive's cache alone */
     unsigned n_flushes, n_starts, n_commands, n_wrong, n_early, n_doorbells;
     uint64_t now;
 } f;
@@ -234,8 +235,13 @@ static inline void obey_io(const struct nvme_command *c)
     f.n_commands++;
     f.n_wrong += c->namespace_id != 1;
     f.fail_once -= f.fail_once > 0;
-    if (c->opcode == IO_FLUSH)
+    f.n_unflushed += c->opcode == IO_WRITE;
+    if (c->opcode == IO_FLUSH) {
         f.n_flushes++;
+        f.n_unflushed = 0;
+    }
+    if (c->opcode == IO_FLUSH)
+        status = 0;
     else if (at > DISK_BYTES || bytes > DISK_BYTES - at || c->opcode > IO_READ)
         f.n_wrong++;
     else if (status == 0 && c->flags == FLAG_SGL)

@@ -26,6 +26,7 @@ struct fake_sd {
     unsigned garbled;     /* transfers whose data get a wrong CRC */
     unsigned late;        /* transfers that never deliver */
     unsigned ecc;         /* transfers that end with CARD_ECC_FAILED in the response */
+    unsigned unstored;    /* writes whose blocks do not get stored: the next answer says so, once */
     unsigned programming; /* CMD13 after a write that answer "not ready" */
     uint32_t serial;      /* in the CID */
     uint64_t n_sectors;
@@ -35,6 +36,7 @@ struct fake_sd {
     uint8_t ext_csd[512];   /* eMMC */
     bool is_app;
     uint32_t counted; /* by CMD23 */
+    uint32_t latched; /* errors of the card status, until they are read */
     unsigned n_log;
     uint8_t log[FAKE_SD_LOG];               /* commands; those behind CMD55 with bit 7 */
     uint8_t written[FAKE_SD_WRITTEN * 512]; /* the first sectors, once something is written */
@@ -183,12 +185,18 @@ static inline bool fake_sd_command(struct fake_sd *c, unsigned index, uint32_t a
         if (argument >> 31 && c->modes >> (argument & 15) & 1)
             c->mode = argument & 15;
         return !c->is_version_1;
-    case 12: c->state = FAKE_TRANSFER; return true;
+    case 12:
+        c->state = FAKE_TRANSFER;
+        reply[0] |= c->latched;
+        c->latched = 0;
+        return true;
     case 13:
         if (c->programming > 0) {
             c->programming--;
             reply[0] = 7 << 9;
         }
+        reply[0] |= c->latched;
+        c->latched = 0;
         return true;
     case 16: return argument == 512;
     case 23: c->counted = argument; return c->knows_count;
@@ -223,6 +231,11 @@ static inline enum sd_fault fake_sd_data(struct fake_sd *c, unsigned index, uint
     if (c->garbled > 0) {
         c->garbled--;
         return SD_FAULT_DATA;
+    }
+    if ((index == 24 || index == 25) && c->unstored > 0) {
+        c->unstored--;
+        c->latched = 1u << 19; /* ERROR */
+        return SD_FAULT_NONE;
     }
     if (index == 24 || index == 25) {
         memcpy(c->written + sector * 512, data, bytes);

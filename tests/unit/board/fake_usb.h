@@ -41,6 +41,7 @@ struct fake_ring {
     uint64_t at;
     uint32_t cycle;
     bool halted;
+    uint32_t before; /* control of the TRB before */
 };
 
 enum fake_kind { FAKE_DRIVE, FAKE_HUB };

@@ -102,9 +102,12 @@ static inline bool fetch(struct fake_ring *r, struct xhci_trb *out, uint64_t *at
         *at = r->at;
         r->at += sizeof t;
         if ((t.control >> 10 & 63) != TRB_LINK) {
+            r->before = t.control;
             *out = t;
             return true;
         }
+        wrong(((r->before ^ t.control) & TRB_CHAIN) !=
+              0); /* 4.11.7: within a TD the link is a part of it */
         r->at = t.data;
         r->cycle ^= (t.control & TRB_TOGGLE) != 0;
     }
@@ -151,6 +154,8 @@ static inline void bulk_in(struct fake_unit *u, const struct xhci_trb *t, uint64
             n /= 2;
         memcpy(memory_at(t->data), command_data(u) + u->moved, n);
         u->moved += n;
+        wrong(!(t->control & TRB_CHAIN) != (u->moved == u->wanted) &&
+              !u->ended); /* one TD a command */
         u->skips = u->ended && (t->control & TRB_CHAIN);
         if (t->control & TRB_TELL)
             report(u, BULK_IN, at, u->ended ? CODE_SHORT : CODE_SUCCESS, (t->status & 0x1ffff) - n);
@@ -181,6 +186,7 @@ static inline void bulk_out(struct fake_unit *u, const struct xhci_trb *t, uint6
     }
     memcpy(command_data(u) + u->moved, memory_at(t->data), n);
     u->moved += n;
+    wrong(!(t->control & TRB_CHAIN) != (u->moved == u->wanted));
     if (t->control & TRB_TELL)
         report(u, BULK_OUT, at, CODE_SUCCESS, 0);
 }
@@ -284,7 +290,7 @@ static inline void take_endpoints(struct fake_unit *u, const uint32_t *input)
             const uint32_t *c = input + 8 * (id + 1);
             uint64_t at = c[2] | (uint64_t)c[3] << 32;
 
-            u->ends[id] = (struct fake_ring){ at & ~(uint64_t)15, at & 1, false };
+            u->ends[id] = (struct fake_ring){ at & ~(uint64_t)15, at & 1, false, 0 };
             wrong(id != XHCI_CONTROL && c[1] >> 16 != bulk_packet(u));
         }
 }
@@ -343,7 +349,7 @@ static inline uint32_t obey_device(struct fake_unit *u, const struct xhci_trb *t
         end->halted = false;
         break;
     case TRB_SET_DEQUEUE:
-        *end = (struct fake_ring){ t->data & ~(uint64_t)15, t->data & 1, false };
+        *end = (struct fake_ring){ t->data & ~(uint64_t)15, t->data & 1, false, 0 };
         break;
     default: break;
     }
@@ -434,7 +440,7 @@ static inline void run_or_reset(uint32_t command)
         f.n_events = table[2];
         f.next_event = 0;
         f.event_cycle = 1;
-        f.commands = (struct fake_ring){ ring & ~(uint64_t)63, ring & 1, false };
+        f.commands = (struct fake_ring){ ring & ~(uint64_t)63, ring & 1, false, 0 };
     }
 }
 

@@ -87,6 +87,36 @@ static void test_transfers(bool coherent)
     OK(is_well(), "and nothing out of order");
 }
 
+/* A write is done once a flush that came after its data is, whatever else is on its way. */
+static void test_flush(bool backwards)
+{
+    struct block_request reads[4], w = request(100, 40, 0, true);
+    bool fine = true;
+
+    power_up(true, 9);
+    (void)fake_open();
+    f.silent = true;
+    f.backwards = backwards;
+    memset(cores.buffer, 0xc3, 40 * 512);
+    for (unsigned i = 0; i < 4; i++)
+        reads[i] = request(300 + i, 1, 32768 + i * 512, false);
+    fine = device.submit(&device, &reads[0]) == ERR_OK && device.submit(&device, &w) == ERR_OK &&
+           device.submit(&device, &reads[1]) == ERR_OK;
+    fake_release();
+    (void)finish(&reads[1], POLLS);
+    OK(fine && !w.done && f.n_flushes == 0 && f.n_held == 1 && f.held[0].opcode == IO_FLUSH,
+       "its data are written, and a flush is on its way: %u held", f.n_held);
+    fine = device.submit(&device, &reads[2]) == ERR_OK &&
+           device.submit(&device, &reads[3]) == ERR_OK;
+    (void)device.poll(&device);
+    OK(fine && !w.done, "reads that come meanwhile do not end it");
+    fake_release();
+    OK(finish(&w, POLLS) == ERR_OK && f.n_flushes == 1 && f.n_unflushed == 0 &&
+           finish(&reads[2], POLLS) == ERR_OK && finish(&reads[3], POLLS) == ERR_OK &&
+           holds(303, 1, 32768 + 3 * 512) && is_well(),
+       "the flush does, %s", backwards ? "after them" : "before them");
+}
+
 /* Round the queues several times, forwards and backwards, with all that may be in flight. */
 static void test_many(bool coherent, bool backwards)
 {
@@ -365,6 +395,8 @@ int main(void)
     for (int coherent = 0; coherent < 2; coherent++) {
         test_open(coherent);
         test_transfers(coherent);
+        test_flush(false);
+        test_flush(true);
         test_many(coherent, false);
         test_many(coherent, true);
         test_parts(coherent);

@@ -222,6 +222,34 @@ static void test_writes(void)
     OK(!device.writable && device.submit(&device, &r) == ERR_UNSUPPORTED, "locked: refused");
 }
 
+/* The card takes the data, and says in a later answer that it could not store them: CMD13's after CMD24 and after a counted
+ * CMD25, CMD12's where it does not know CMD23. */
+static void test_unstored(void)
+{
+    static const struct {
+        const char *what;
+        uint32_t n;
+        bool knows_count;
+    } rows[] = { { "CMD24", 1, true },
+                 { "a counted CMD25", 4, true },
+                 { "CMD25 and CMD12", 4, false } };
+    struct block_request r = { .sector = 8, .buffer = buffer, .write = true };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        set_up(PLAIN);
+        fake.knows_count = rows[i].knows_count;
+        open_card();
+        memset(buffer, 0x6b, sizeof buffer);
+        fake.unstored = 1;
+        r.n_sectors = rows[i].n;
+        OK(transfer(&r) == ERR_OK && card.n_errors == 1 &&
+               memcmp(fake.written + 8 * 512, buffer, rows[i].n * (size_t)512) == 0,
+           "%s: what was not stored is written again", rows[i].what);
+        fake.unstored = 100;
+        OK(transfer(&r) == ERR_IO, "%s: and where it never is, that is an error", rows[i].what);
+    }
+}
+
 static void test_retries(void)
 {
     set_up(PLAIN);
@@ -301,6 +329,7 @@ int main(void)
     test_reads();
     test_queue();
     test_writes();
+    test_unstored();
     test_retries();
     test_removal();
     test_reset();

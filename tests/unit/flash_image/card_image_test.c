@@ -7,6 +7,7 @@
 
 #include "board/host/file_device.h"
 #include "flash_image/card/card_image.h"
+#include "runtime/storage/fat32_proof.h"
 #include "tests/unit/storage/fat32_rig.h"
 
 static char folder[256];
@@ -103,6 +104,8 @@ static bool opens(const char *name)
            fat32_open_file(&fs, &entry, &table, &file) == ERR_OK && file.n_extents == 1;
 }
 
+static struct fat32_proof proof;
+
 static void check_reader(const char *image)
 {
     static struct file_device state;
@@ -116,6 +119,11 @@ static void check_reader(const char *image)
     OK(opens("a") && reads_as("a", ""), "a model in one piece, its bytes are equal");
     OK(opens("GRÖßE 模型 𝄞 long name") && reads_as("b", ""), "one with a long name: %s",
        entry.name);
+    OK(opens("a") && fat32_prove_file(&proof, &fs, &entry, &file) == ERR_OK &&
+           opens("GRÖßE 模型 𝄞 long name") &&
+           fat32_prove_file(&proof, &fs, &entry, &file) == ERR_OK && opens("model-number-199") &&
+           fat32_prove_file(&proof, &fs, &entry, &file) == ERR_OK,
+       "whose clusters are their own, by the bitmap too: %s", fs.why != NULL ? fs.why : "all");
     OK(opens("model-number-199") && reads_as("", "models/model-number-199.ingot"),
        "the last of many: %s is %s", entry.name, entry.short_name);
     OK(opens("boot/deep/more notes.txt") && reads_as("", "more\n"), "a path");
