@@ -24,6 +24,9 @@ void serve_answer_model(struct serve_text *out, const char *model, int64_t creat
 void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
                         struct serve_job *const *jobs, uint32_t n);
 
+/* serve_vectors.c: the answer to a request for embeddings that is done, cut to its dimensions. */
+struct cJSON *serve_vectors_answer(const char *model, const struct serve_job *j);
+
 /* How far the events of a reply are. */
 struct serve_events {
     uint32_t index; /* of the reply among those to the request */

@@ -7,6 +7,8 @@
 #include "flash_image/grammar/grammar_private.h"
 #include "runtime/base/crc32c.h"
 
+enum { INLINE_MOST = 96, INLINE_LEAST = 6 }; /* nodes */
+
 /* The automata of all parts, one after the other, in the form of the file. */
 struct made {
     struct ingot_grammar_state *states;
@@ -155,13 +157,13 @@ static enum err compile(const struct grammar_tree *t, void **grammar, size_t *by
     return ERR_OK;
 }
 
-enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
-                              char problem[GRAMMAR_PROBLEM_BYTES])
+static enum err try_once(const char *text, uint32_t inline_most, void **grammar, size_t *bytes,
+                         char *problem)
 {
     struct grammar_tree t;
     enum err e = grammar_parse(&t, text, problem);
 
-    *grammar = NULL;
+    t.inline_most = inline_most;
     if (e == ERR_OK) {
         e = grammar_look_at_rules(&t, problem);
     }
@@ -169,5 +171,20 @@ enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
         e = compile(&t, grammar, bytes, problem);
     }
     grammar_tree_free(&t);
+    return e;
+}
+
+/* What lies in one automaton is read in one way, so rules that are not large are laid out where they are used; what is too large so is
+ * tried with calls in place of all but the smallest. */
+enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
+                              char problem[GRAMMAR_PROBLEM_BYTES])
+{
+    enum err e;
+
+    *grammar = NULL;
+    e = try_once(text, INLINE_MOST, grammar, bytes, problem);
+    if (e == ERR_TOO_LONG) {
+        e = try_once(text, INLINE_LEAST, grammar, bytes, problem);
+    }
     return e;
 }

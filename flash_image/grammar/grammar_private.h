@@ -62,6 +62,7 @@ struct grammar_tree {
     bool full;       /* there was no room for a node */
     bool *empty;     /* (n_nodes) after grammar_look_at_rules: whether it may be empty */
     uint32_t *sizes; /* (n_nodes) after it: nodes, with those of rules that are laid out in it */
+    uint32_t inline_most; /* nodes of a rule that is used in several places and laid out in each */
 };
 
 /* A node's parts are made before it, and each is part of one node alone: so a loop over them that goes up sees parts first.
@@ -72,7 +73,7 @@ void grammar_tree_free(struct grammar_tree *t);
 uint32_t grammar_node(struct grammar_tree *t, enum node_kind kind, uint32_t left, uint32_t right,
                       uint32_t low, uint32_t high);
 
-/* uses, calls_itself and size of all rules, empty and sizes of all nodes, in time that grows as the nodes do.
+/* After inline_most is set: uses, calls_itself and size of all rules, empty and sizes of all nodes, in time that grows as the nodes do.
  * ERR_BAD_ARGUMENT: a rule's first item is the rule itself. */
 enum err grammar_look_at_rules(struct grammar_tree *t, char problem[GRAMMAR_PROBLEM_BYTES]);
 /* A rule is laid out where it is used, in place of a call; nodes of a tree. */

@@ -187,7 +187,6 @@ static void find_circles(const struct grammar_tree *t, struct graph *g)
 /* ---- what is laid out where ----------------------------------------------------------------- */
 
 enum {
-    INLINE_MOST = 96, /* nodes of a rule that is used in several places */
     SIZE_MOST = 1 << 20,
 };
 
@@ -195,12 +194,12 @@ bool grammar_goes_inline(const struct grammar_tree *t, uint32_t rule)
 {
     const struct rule *r = &t->rules[rule];
 
-    return !r->calls_itself && !r->joins && (r->uses <= 1 || r->size <= INLINE_MOST);
+    return !r->calls_itself && !r->joins && (r->uses <= 1 || r->size <= t->inline_most);
 }
 
 bool grammar_is_small(const struct grammar_tree *t, uint32_t rule)
 {
-    return t->rules[rule].size <= INLINE_MOST;
+    return t->rules[rule].size <= t->inline_most;
 }
 
 static uint32_t size_of(const struct grammar_tree *t, const struct node *n)
