@@ -156,14 +156,25 @@ static void list_group(struct app *a, enum group group)
     }
 }
 
+/* Not strstr(): the C library's calls itself, which a bounded stack does not allow. */
+static bool contains(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    while (*text != '\0' && strncmp(text, word, n) != 0) {
+        text++;
+    }
+    return strncmp(text, word, n) == 0;
+}
+
 /* Whether a word is all of a command's name, or is found in what is said of it. */
 static bool concerns(const struct command *c, const char *word, bool by_name)
 {
     if (by_name) {
         return strcmp(c->name, word) == 0;
     }
-    return strstr(c->name, word) != NULL || strstr(c->arguments, word) != NULL ||
-           strstr(c->help, word) != NULL || strstr(group_names[c->group], word) != NULL;
+    return contains(c->name, word) || contains(c->arguments, word) || contains(c->help, word) ||
+           contains(group_names[c->group], word);
 }
 
 /* How many commands were explained. */
