@@ -189,6 +189,7 @@ static unsigned make_schema(struct schema_maker *m)
         return GRAMMAR_NO_RULE;
     }
     m->root = root;
+    m->n_nodes = 0;
     m->n_memos = 0;
     rule = make_root(m);
     cJSON_Delete(root);

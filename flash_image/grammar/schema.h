@@ -17,6 +17,8 @@ enum {
     SCHEMA_NEST_MOST = 64,   /* values in values */
     SCHEMA_LEAVES_MOST = 96, /* alternatives of one place, after all anyOf and oneOf */
     SCHEMA_STEPS_MOST = 20000,
+    SCHEMA_LOOKS_MOST = 300000, /* at schemas that are named: twice by each of n are 2^n */
+    SCHEMA_NODES_A_LOOK = 50,   /* of a document that is searched */
     SCHEMA_RULES_MOST = 1200,
 };
 #define SCHEMA_NEVER UINT_MAX
@@ -50,6 +52,8 @@ struct schema_maker {
     unsigned index;                         /* of that among the caller's */
     struct text out;                        /* rules that are finished */
     unsigned n_rules, n_extra, nest, steps; /* n_extra: rules that are parts of others' */
+    unsigned looks;                         /* at schemas that others name */
+    unsigned n_nodes;                       /* of root's document; 0: not counted yet */
     struct schema_memo *memos;              /* of this root */
     unsigned n_memos, memos_room;
     bool any;

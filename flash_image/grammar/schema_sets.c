@@ -196,12 +196,32 @@ static void note_dynamic(struct schema_maker *m, const cJSON *schema, const cJSO
     }
 }
 
+static unsigned count_nodes(const cJSON *at)
+{
+    unsigned n = 1;
+
+    for (const cJSON *child = at->child; child != NULL; child = child->next) {
+        n += count_nodes(child);
+    }
+    return n;
+}
+
+/* What a reference names may be looked for in all of the document. */
+static void count_search(struct schema_maker *m)
+{
+    if (m->n_nodes == 0) {
+        m->n_nodes = count_nodes(m->root);
+    }
+    m->looks += m->n_nodes / SCHEMA_NODES_A_LOOK;
+}
+
 static bool add_reference(struct schema_maker *m, struct conj *c, const cJSON *schema,
                           const cJSON *ref, unsigned depth)
 {
     const char *text = cJSON_GetStringValue(ref);
     const cJSON *to = text != NULL ? schema_resolve(m->root, schema, text) : NULL;
 
+    count_search(m);
     if (to != NULL) {
         note_dynamic(m, schema, ref);
         return add(m, c, to, depth + 1);
@@ -254,6 +274,13 @@ static bool add(struct schema_maker *m, struct conj *c, const cJSON *schema, uns
 {
     if (depth == REFS_MOST) {
         schema_fail(m, "a $ref of the schema leads back to itself");
+        return true;
+    }
+    if (schema_failed(m) || m->looks++ > SCHEMA_LOOKS_MOST) {
+        schema_fail(
+            m,
+            "the schema takes more than the limit of %d steps: name fewer schemas by $ref and allOf",
+            SCHEMA_LOOKS_MOST);
         return true;
     }
     if (cJSON_IsBool(schema)) {

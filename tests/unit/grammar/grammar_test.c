@@ -171,6 +171,23 @@ static void test_hostile_rules(void)
 
 static void test_hostile_schemas(void)
 {
+    {
+        size_t at = (size_t)snprintf(hostile, sizeof hostile,
+                                     "{\"$ref\":\"#/$defs/a0\",\"$defs\":{");
+
+        for (unsigned i = 0; i < 30; i++) {
+            at += (size_t)snprintf(
+                hostile + at, sizeof hostile - at,
+                "\"a%u\":{\"allOf\":[{\"$ref\":\"#/$defs/a%u\"},{\"$ref\":\"#/$defs/a%u\"}]},", i,
+                i + 1, i + 1);
+        }
+        (void)snprintf(hostile + at, sizeof hostile - at, "\"a30\":{\"type\":\"null\"}}}");
+        OK(is_quick(hostile, true), "each of 30 schemas names the next one twice");
+    }
+    OK(is_quick(repeated("{\"$defs\":{\"x\":{}},\"allOf\":[", 8000,
+                         "{\"$ref\":\"#/allOf/%u/title\",\"title\":{}},", "true]}"),
+                true),
+       "8,000 references into a long schema");
     OK(is_quick(repeated("{\"enum\":[", 4000, "\"%u-a-choice\",", "\"x\"]}"), true),
        "an enum of 4,000");
     OK(is_quick(repeated("{\"type\":\"object\",\"properties\":{", 600,
