@@ -312,7 +312,15 @@ static void run_pass(struct serve_model *m)
     }
     for (uint32_t i = 0; i < m->replies.n; i++) {
         if (m->places[i].job != NULL && !m->replies.places[i].busy) {
-            finish(m, i, NULL);
+            struct serve_error slow = { .status = 0 };
+
+            if (m->places[i].params.constraint != NULL && m->places[i].constraint.spent) {
+                (void)serve_refuse(
+                    &slow, 400, "grammar", NULL,
+                    "the grammar takes more than the limit of %d million steps for a token",
+                    GRAMMAR_STEPS / 1000000);
+            }
+            finish(m, i, slow.status != 0 ? &slow : NULL);
         }
     }
     m->wake.call(m->wake.context);

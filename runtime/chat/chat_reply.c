@@ -267,8 +267,11 @@ static void print_end(const struct reply *r)
         console_printf(c, "(stopped: %u actions for one question)\n", (unsigned)CHAT_CALLS);
     }
     if (r->result.end == GENERATE_NO_WAY_ON) {
-        console_printf(c,
-                       "(stopped: the model has no token that goes on as the grammar wants it)\n");
+        console_printf(
+            c, "%s\n",
+            r->chat->constraint.spent
+                ? "(stopped: the grammar takes too many steps for a token)"
+                : "(stopped: the model has no token that goes on as the grammar wants it)");
     }
     console_to_log(c, false);
 }

@@ -48,6 +48,7 @@ static void reach(struct reach *r, unsigned state, unsigned frame)
 {
     struct grammar_way way = { (uint16_t)state, (uint16_t)frame };
 
+    r->m->steps += r->n;
     if (r->n < REACHED && !has_way(r->m, r->ways, r->n, way)) {
         r->ways[r->n++] = way;
     }
@@ -95,6 +96,7 @@ static void reach_all(struct reach *r, struct grammar_machine *m, unsigned level
         struct grammar_way way = r->ways[i];
         const struct ingot_grammar_state *s = &g->states[way.state];
 
+        m->steps += 1u + s->n_edges;
         for (unsigned j = s->edges; j < s->edges + s->n_edges; j++) {
             const struct ingot_grammar_edge *e = &g->edges[j];
 
@@ -121,6 +123,7 @@ static void add_way(struct grammar_machine *m, struct grammar_level *to, struct 
 void grammar_begin(struct grammar_machine *m, const struct grammar *g)
 {
     m->grammar = g;
+    m->steps = 0;
     m->levels[0].n_ways = 1;
     m->levels[0].n_frames = 1; /* 0 is no frame */
     m->levels[0].ways[0] = (struct grammar_way){ g->head->start, 0 };
@@ -133,11 +136,15 @@ bool grammar_push(struct grammar_machine *m, unsigned level, uint8_t byte)
     struct reach r;
 
     assert(level < GRAMMAR_LEVELS);
-    reach_all(&r, m, level);
     to->n_ways = 0;
+    if (grammar_is_spent(m)) {
+        return false;
+    }
+    reach_all(&r, m, level);
     for (unsigned i = 0; i < r.n; i++) {
         const struct ingot_grammar_state *s = &g->states[r.ways[i].state];
 
+        m->steps += s->n_edges;
         for (unsigned j = s->edges; j < s->edges + s->n_edges; j++) {
             const struct ingot_grammar_edge *e = &g->edges[j];
 

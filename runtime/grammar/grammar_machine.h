@@ -10,9 +10,11 @@
 #include "runtime/grammar/grammar.h"
 
 enum {
-    GRAMMAR_WAYS = 24,    /* in which the text so far can be read */
-    GRAMMAR_LEVELS = 256, /* bytes of a token at most: longer ones are never allowed */
-    GRAMMAR_FRAMES = 4096 /* open calls of all ways at all levels */
+    GRAMMAR_WAYS = 24,     /* in which the text so far can be read */
+    GRAMMAR_LEVELS = 256,  /* bytes of a token at most: longer ones are never allowed */
+    GRAMMAR_FRAMES = 4096, /* open calls of all ways at all levels */
+    GRAMMAR_STEPS =
+        1 << 27 /* of one token, or of one look at all of a vocabulary: below a second on a PC */
 };
 
 /* An open call: ways that begin alike share theirs. */
@@ -35,6 +37,8 @@ struct grammar_level {
 /* About 68 KiB. */
 struct grammar_machine {
     const struct grammar *grammar;
+    uint32_t
+        steps; /* since grammar_count_steps; beyond GRAMMAR_STEPS no byte is allowed, the same everywhere */
     struct grammar_level levels[GRAMMAR_LEVELS + 1];
     struct grammar_frame frames[GRAMMAR_FRAMES];
     uint16_t moved[GRAMMAR_FRAMES]; /* where frames go, while a text is settled */
@@ -42,6 +46,18 @@ struct grammar_machine {
 
 /* Before the first byte of a text. g stays. */
 void grammar_begin(struct grammar_machine *m, const struct grammar *g);
+
+/* Steps are counted anew: a token, or a look at all of them, begins. */
+static inline void grammar_count_steps(struct grammar_machine *m)
+{
+    m->steps = 0;
+}
+
+/* Whether they were too many, so that more may be allowed than was found. */
+static inline bool grammar_is_spent(const struct grammar_machine *m)
+{
+    return m->steps > GRAMMAR_STEPS;
+}
 
 /* One byte after those of `level` (below GRAMMAR_LEVELS), whose result is level + 1. False: it is not
  * allowed there. */

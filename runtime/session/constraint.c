@@ -72,6 +72,7 @@ void constraint_begin(struct constraint *c, const uint32_t *end_ids, uint32_t n)
 {
     c->end_ids = end_ids;
     c->n_end_ids = n;
+    c->spent = false;
     grammar_begin(c->machine, &c->grammar);
 }
 
@@ -94,6 +95,7 @@ bool constraint_takes(struct constraint *c, uint32_t id)
 {
     unsigned level;
 
+    grammar_count_steps(c->machine);
     if (is_end(c, id)) {
         return grammar_accepts(c->machine, 0);
     }
@@ -147,7 +149,12 @@ uint32_t constraint_mask(struct constraint *c, float *logits, uint32_t *only)
     for (uint32_t i = 0; i < c->vocab; i++) {
         logits[i] = -__builtin_inff();
     }
+    grammar_count_steps(c->machine);
     grammar_visit_tokens(c->machine, c->tokenizer, allow_text, &m);
+    c->spent = grammar_is_spent(c->machine);
+    if (c->spent) {
+        return 0;
+    }
     if (grammar_accepts(c->machine, 0)) {
         allow_ends(&m);
     }

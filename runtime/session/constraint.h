@@ -19,6 +19,8 @@ struct constraint {
     const struct tokenizer *tokenizer;
     uint32_t vocab;
     bool on; /* a grammar is at work */
+    bool
+        spent; /* it took more than GRAMMAR_STEPS for a token of the reply at work, which ended there */
     struct grammar grammar;
     void *memory;                    /* (INGOT_GRAMMAR_BYTES) of it */
     struct grammar_machine *machine; /* NULL: there is no room for grammars */
@@ -59,7 +61,7 @@ void constraint_keep(struct constraint *c, const float *logits);
 /* Whether the token may come next, and if it does, it has. */
 bool constraint_takes(struct constraint *c, uint32_t id);
 /* logits (vocab) are the kept ones, minus infinity where a token may not come next. How many may; *only
- * is one of them. */
+ * is one of them. 0 as well where finding that out took too long. */
 uint32_t constraint_mask(struct constraint *c, float *logits, uint32_t *only);
 /* Whether the text is complete and nothing can come after it. */
 bool constraint_is_complete(struct constraint *c);

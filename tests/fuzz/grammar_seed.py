@@ -15,6 +15,9 @@ def compiled(states, edges, calls):
 
 SEEDS = ((0, b'root ::= "a" [b-z]* | list\nlist ::= "[" (root ("," root){0,9})? "]" # end\n'),
          (0, b'root ::= [^"\\\\\\x00-\\x1f]{3,400} . \\u00e4\n'), (0, b'root ::= ("ab"? "\\U0001F600"){40,}'),
+         (0, b'root ::= ("a"?){4000} (a | "b")* "a" [ab]{19}\na ::= ("c"? "d"?){900} | ((a "x"+)+)+\n'),
+         (1, b'{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"},{"$ref":"#/$defs/b"}]},"b":{"allOf":[{"$ref":"#/$defs/c"},{"$ref":"#/$defs/c"}]},'
+             b'"c":{"pattern":"^(a?){400}$"}}}'),
          (1, b'{"type":"object","properties":{"a":{"type":"integer","minimum":-5,"maximum":120},"b":{"$ref":"#/$defs/t"}},'
              b'"required":["a"],"$defs":{"t":{"type":["array","null"],"items":{"enum":["x",1]},"maxItems":3}}}'),
          (1, b'{"anyOf":[{"type":"string","maxLength":9},{"const":{"a":[1,"\\"]"]}},{}]}'),

@@ -210,6 +210,29 @@ static void test_hostile_schemas(void)
        "counts in counts");
 }
 
+/* A token, or a look at all of them, takes so many steps and no more. */
+static void test_steps(void)
+{
+    unsigned pushed = 0;
+
+    (void)compile_gbnf(
+        "root ::= (a | b | c)*\na ::= \"x\" a? \"y\"?\nb ::= \"x\" b? \"z\"?\nc ::= [x] (a | c)?\n");
+    grammar_begin(&machine, &compiled);
+    for (unsigned level = 0; level < 12; level++) {
+        (void)grammar_push(&machine, level, 'x');
+    }
+    OK(machine.steps > 1000 && !grammar_is_spent(&machine), "12 bytes took %u steps",
+       (unsigned)machine.steps);
+    machine.steps = GRAMMAR_STEPS - 2000;
+    while (pushed < 1000 && grammar_push(&machine, 11, 'x')) {
+        pushed++;
+    }
+    OK(pushed > 0 && pushed < 100 && grammar_is_spent(&machine),
+       "after too many no byte is allowed: %u more were", pushed);
+    grammar_count_steps(&machine);
+    OK(grammar_push(&machine, 11, 'x'), "the next token begins anew");
+}
+
 static void test_gbnf_problems(void)
 {
     static const char *const wrong[][2] = {
@@ -455,6 +478,7 @@ int main(void)
     test_gbnf();
     test_long();
     test_flat();
+    test_steps();
     test_hostile_gbnf();
     test_hostile_rules();
     test_hostile_schemas();
