@@ -414,6 +414,7 @@ help-all: ## every target
 
 setup: ##* install what the first prompt needs (Debian, Ubuntu; docs/INSTALL.md has others) and compile newlib
 	$(Q)toolchain/setup.sh
+	$(if $(PUBLISHED),$(Q)toolchain/setup.sh published)
 	$(Q)$(MAKE) --no-print-directory newlib BOARD=virt-arm64
 	$(Q)$(MAKE) --no-print-directory newlib BOARD=virt-riscv64
 

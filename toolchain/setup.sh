@@ -1,8 +1,9 @@
 #!/bin/sh
-# Install packages on Debian or Ubuntu. usage: setup.sh [tests|bench]
+# Install packages on Debian or Ubuntu. usage: setup.sh [tests|bench|published]
 #   (nothing)  what the first prompt needs: compilers, QEMU, newlib's source (make setup)
 #   tests      what `make test` needs beside (make setup-tests, which `make test` calls)
 #   bench      what `make bench-kernels` needs beside (make setup-bench)
+#   published  what fetches a published model by its name (make setup MODEL=NAME)
 # Packages that are there already cost less than a second. docs/INSTALL.md has other systems.
 set -eu
 cd "$(dirname "$0")/.."
@@ -22,6 +23,7 @@ the page in a browser: chromium
 the JSON-Schema-Test-Suite of PyPI: python3-pip"
 command -v npm >/dev/null || tests_groups="$tests_groups
 clients of npm, and the terminal of the page: nodejs npm"
+published_groups="published models by name: python3-pip"
 bench_groups="cycles counted by llvm-mca: llvm-19"
 prompt_qemu="qemu-system-arm qemu-system-misc"
 tests_qemu="qemu-user"
@@ -31,7 +33,8 @@ case $what in
     prompt) groups=$prompt_groups qemu=$prompt_qemu ;;
     tests) groups=$tests_groups qemu=$tests_qemu ;;
     bench) groups=$bench_groups qemu= ;;
-    *) echo "setup: takes nothing, tests or bench, not '$what'" >&2; exit 1 ;;
+    published) groups=$published_groups qemu= ;;
+    *) echo "setup: takes nothing, tests, bench or published, not '$what'" >&2; exit 1 ;;
 esac
 
 sudo=
