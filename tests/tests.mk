@@ -171,7 +171,7 @@ $(ORDER_TEST): $(ORDER_OBJ)
 -include $(if $(FOR_TESTS),$(ORDER_OBJ:.o=.d))
 
 # What all suites need.
-test-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot $(O)/tsan/ingot \
+test-parts: test-images $(O)/first_card $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot $(O)/tsan/ingot \
             $(TSAN_TESTS) $(ORDER_TEST)
 
 # For every save: what takes seconds, and between it a part of every room. No sanitized program, no
@@ -183,7 +183,7 @@ CHECK_IMAGES := check-image-virt-arm64 check-image-virt-riscv64
 $(CHECK_IMAGES): check-image-%: $(GLYPHS)
 	$(Q)$(MAKE) --no-print-directory $(O)/$*/ingot.bin $(O)/$*/ingot.stack BOARD=$*
 
-check-parts: layers $(H)/ingot $(CHECK_IMAGES) $(UNIT)
+check-parts: layers $(H)/ingot $(O)/first_card $(CHECK_IMAGES) $(UNIT)
 
 check: setup-tests ##* the fast part of the tests, for every save: under 90 seconds on 2 cores after a first build
 	$(side_by_side) check-parts

@@ -168,10 +168,12 @@ $(B)/card.made-of: FORCE
 SAYS_MORE := $(strip $(if $(filter-out $(DEMO),$(MODEL)),yes) $(CARD_IMAGE) $(NAMES) $(SYSTEM) $(SIGN) $(filter-out 0,$(KV) $(LOG)) \
              $(filter-out fat32,$(FORMAT)) $(filter-out mbr,$(TABLE)))
 FIRST_CARD := $(O)/first_card
-FIRST_CARD_SRC := host/first_card/first_card.c $(wildcard flash_image/card/*.c) board/err.c $(addprefix runtime/,text/format_text.c text/utf8.c storage/partitions.c)
+# Files of which the linker takes a few functions: whole folders, so that a new file in one is there.
+FIRST_CARD_SRC := host/first_card/first_card.c $(wildcard flash_image/card/*.c flash_image/output/*.c runtime/text/*.c) \
+                  flash_image/source/map_file.c runtime/storage/partitions.c board/err.c
 CARD_MAKER := $(if $(SAYS_MORE),$(H)/ingot,$(FIRST_CARD))
 
-$(FIRST_CARD): $(FIRST_CARD_SRC) $(wildcard flash_image/card/*.h) VERSION
+$(FIRST_CARD): $(FIRST_CARD_SRC) $(wildcard flash_image/card/*.h flash_image/output/*.h) VERSION
 	$(call say,HOSTCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(filter-out -MMD -MP,$(HOST_CFLAGS)) -O1 -Wno-format-truncation -ffunction-sections -Wl,--gc-sections $(FIRST_CARD_SRC) -o $@
