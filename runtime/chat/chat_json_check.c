@@ -54,17 +54,23 @@ static bool read_messages(struct chat *c, const struct json_request *r)
 
 static bool read_logprobs(struct chat *c, const char *value)
 {
+    uint32_t n = 0;
+    size_t at = 0;
+
     c->wants_scores = value != NULL;
     c->n_likeliest = 0;
     if (value == NULL) {
         return true;
     }
-    if (value[0] < '0' || value[0] > '0' + TOKEN_SCORES_MOST || value[1] != '\0') {
+    for (; at < 2 && value[at] >= '0' && value[at] <= '9'; at++) {
+        n = 10 * n + (uint32_t)(value[at] - '0');
+    }
+    if (at == 0 || value[at] != '\0' || n > TOKEN_SCORES_MOST) {
         chat_json_error(c, "value", "logprobs", 0,
-                        "logprobs is how many of the likeliest tokens are wanted: 0 to 5");
+                        "logprobs is how many of the likeliest tokens are wanted: 0 to 20");
         return false;
     }
-    c->n_likeliest = (uint32_t)(value[0] - '0');
+    c->n_likeliest = n;
     return true;
 }
 

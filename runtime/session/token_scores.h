@@ -8,7 +8,7 @@
 
 #include "kernels/kernels.h"
 
-enum { TOKEN_SCORES_MOST = 5 };
+enum { TOKEN_SCORES_MOST = 20 };
 
 struct token_score {
     uint32_t id;
