@@ -342,6 +342,10 @@ $(foreach to,$(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/host/serve_page.c
 
 UNIT := $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(wildcard tests/unit/*/*_test.c))
 FUZZ := $(patsubst tests/fuzz/%_fuzz.c,$(O)/tests/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
+ifeq ($(HTTP),)
+UNIT := $(filter-out $(HTTP_TESTS),$(UNIT))
+FUZZ := $(filter-out $(HTTP_TESTS),$(FUZZ))
+endif
 # Everything but main() of the program, so that a test can reach any room.
 ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/main.c.o,$(ASAN_OBJ)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(HOST_LIB_OWN)) \

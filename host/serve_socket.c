@@ -245,7 +245,7 @@ static void check_time(struct connection *k)
     bool busy = sockets.setup.is_busy(k->user);
 
     if (k->lingers) {
-        k->broken = k->broken || passed(k->heard, LINGER_MS) || passed(k->began, BODY_MS);
+        k->broken = k->broken || passed(k->heard, LINGER_MS) || passed(k->began, QUIET_MS);
     } else if (k->out_at < k->out_bytes) {
         k->broken = k->broken || passed(k->wrote, STALL_MS);
     } else if (k->http.stage == HTTP_READS) {
