@@ -65,7 +65,7 @@ enum ingot_error {
 /* One line for a user, without a full stop. Never NULL, whatever the value. Any thread. */
 const char *ingot_error_text(enum ingot_error error);
 
-/* "0.1". Any thread. */
+/* "0.2.0". Any thread. */
 const char *ingot_version(void);
 
 /* ---- what you give -------------------------------------------------------------------------- */

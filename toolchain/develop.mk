@@ -20,6 +20,6 @@ gdb: $(B)/debug.bin $(B)/card.img $(QEMU_NEEDS) ## boot BOARD= in QEMU under gdb
 
 # README's recording, with a real model; minutes, on a computer at rest.
 .PHONY: recording
-RECORDED := 'What is the capital of France?' 'Name three colors of the rainbow.'
+RECORDED := 'Write one sentence about a lighthouse.' 'Now one about the sea.'
 recording: $(B)/ingot.bin $(B)/card.img ## docs/session.svg: README's recording, a session in QEMU; MODEL=smollm2-135m CMDLINE='temp=0 term=plain'
 	$(Q)$(PYTHON) toolchain/record.py docs/session.svg 'Ingot in QEMU with $(notdir $(basename $(MODEL_FILE)))' $(RECORDED) -- $(qemu_with_card)

@@ -90,8 +90,13 @@ def rows_of(pieces):
         if " layer " in text and "left" in text:
             return
         kind = kind_of(text)
-        for start in range(0, max(1, len(line)), COLUMNS):
-            rows.append((kind, line[start:start + COLUMNS]))
+        rest = line
+        while len(rest) > COLUMNS:
+            # At the last space that fits; a row without one is cut.
+            end = max((n + 1 for n in range(COLUMNS) if rest[n][1] == " "), default=COLUMNS)
+            rows.append((kind, rest[:end]))
+            rest = rest[end:]
+        rows.append((kind, rest))
 
     for at, char in characters(pieces):
         if char == "\n":

@@ -108,6 +108,17 @@ def unknown_words(page):
 lost = [line for page in PAGES if page not in HISTORY for line in unknown_words(page)]
 tap.ok(len(commands) > 20 and not lost, f"each command and option of ingot that they name exists ({len(commands)} commands)", "\n".join(lost))
 
+# ---- figures that have a source ----
+VERSION = open(os.path.join(ROOT, "VERSION"), encoding="utf-8").read().strip()
+others = [f"{page}: {found}" for page, text in TEXT.items() if page not in HISTORY
+          for found in re.findall(r"(?:Ingot |ingot-|\"version\":\")(\d+\.\d+(?:\.\d+)?)", text) if found != VERSION]
+tap.ok(not others, f"pages show version {VERSION}", "\n".join(others))
+changes = re.split(r"(?m)^## ", TEXT["CHANGELOG.md"])[1:]
+tap.ok(changes[0].startswith(VERSION + " (") and all(entry.count("\n") <= 60 for entry in changes),
+       "CHANGELOG.md begins with it, and no version has more than 60 lines", [entry.split("\n")[0] for entry in changes])
+screen = open(os.path.join(ROOT, "README.md"), encoding="utf-8").read().split("## Bring your model")[0]
+tap.ok(len(screen.split("\n")) < 30 and "docs/session.svg" in screen, "README's first screen has the recording and the first command", screen)
+
 # ---- generated pages ----
 tap.ok(run(INGOT, "help", "--boot-options") == TEXT["docs/OPTIONS.md"], "docs/OPTIONS.md is what ingot help --boot-options prints",
        "write it anew: build/host/ingot help --boot-options >docs/OPTIONS.md")
