@@ -73,25 +73,6 @@ static enum option_result set_mib(void *arguments, const struct command_option *
     return options_read_u64(value, false, mib) && *mib <= MOST_MIB ? OPTION_TAKEN : OPTION_REFUSED;
 }
 
-/* Which of the words that it takes, from 0. */
-static enum option_result set_choice(void *arguments, const struct command_option *o,
-                                     const char *value)
-{
-    unsigned *choice = (unsigned *)(void *)((char *)arguments + o->field);
-    const char *word = o->choices;
-
-    for (unsigned i = 0; *word != '\0'; i++) {
-        size_t n = strcspn(word, " ");
-
-        if (n == strlen(value) && memcmp(word, value, n) == 0) {
-            *choice = i;
-            return OPTION_TAKEN;
-        }
-        word += n + (word[n] == ' ');
-    }
-    return OPTION_REFUSED;
-}
-
 #define FIELD(member) offsetof(struct arguments, member)
 
 static const struct command_option output = {
@@ -187,7 +168,7 @@ static const struct command_option format = {
     .takes = "fat32 or exfat",
     .help = "of the partition with the models: fat32 (default), or exfat for files of 4 GiB\n"
             "and more, behind one of FAT32 with what the board starts from",
-    .set = set_choice,
+    .set = command_take_choice,
     .field = FIELD(format),
 };
 static const struct command_option table = {
@@ -196,7 +177,7 @@ static const struct command_option table = {
     .choices = "mbr gpt",
     .takes = "mbr or gpt",
     .help = "of partitions: mbr (default), which every board's loader reads, or gpt",
-    .set = set_choice,
+    .set = command_take_choice,
     .field = FIELD(table),
 };
 static const struct command_option power_of_two = {

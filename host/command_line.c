@@ -289,3 +289,21 @@ bool command_line_read(const struct command *c, void *arguments, int argc, char 
     }
     return true;
 }
+
+enum option_result command_take_choice(void *arguments, const struct command_option *o,
+                                       const char *value)
+{
+    unsigned *choice = (unsigned *)(void *)((char *)arguments + o->field);
+    const char *word = o->choices;
+
+    for (unsigned i = 0; *word != '\0'; i++) {
+        size_t n = strcspn(word, " ");
+
+        if (n == strlen(value) && memcmp(word, value, n) == 0) {
+            *choice = i;
+            return OPTION_TAKEN;
+        }
+        word += n + (word[n] == ' ');
+    }
+    return OPTION_REFUSED;
+}

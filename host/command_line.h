@@ -59,6 +59,10 @@ extern const struct command *const commands[];
 bool command_line_read(const struct command *c, void *arguments, int argc, char **argv,
                        int *status);
 
+/* For an option's `set`: the number of the word among its choices, counted from 0, into the unsigned at `field`. */
+enum option_result command_take_choice(void *arguments, const struct command_option *o,
+                                       const char *value);
+
 /* A `set` for rows whose value is a number from 0 to 10,000,000, to the uint32_t at `field`. */
 enum option_result command_take_number(void *arguments, const struct command_option *o,
                                        const char *value);
