@@ -199,7 +199,7 @@ def write(form, kind="f32"):
     status, console = run([HOST, "pack", path, "-o", path + ".ingot", "--type", kind, "-q"])
     tap.ok(status == 0, f"{form}: packed as {kind}", console)
     if form == "apart" and kind == "f32":
-        status, console = run([HOST, "pack", path, "-o", os.devnull, "--type", "q8_0", "-q",
+        status, console = run([HOST, "pack", path, "-o", path + ".ingot", "--type", "q8_0", "-q",
                                "--calibrate", __file__])
         tap.ok(status != 0 and "layer 0 has not" in console, "not calibrated, by name", console)
     os.remove(path)
