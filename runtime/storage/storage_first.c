@@ -45,21 +45,19 @@ static const struct kind *kind_of(const uint8_t *begin)
     return &unknown;
 }
 
-/* *kind = what the file is, where it is not a model. */
-static enum err look_at(struct storage *s, const struct file *f, const struct kind **kind)
+/* What the file is; NULL: a model. A file whose first sector cannot be read is taken for one: the reader of models names it, and
+ * the part that is missing. */
+static const struct kind *look_at(struct storage *s, const struct file *f)
 {
     struct file_read read;
-    enum err e;
 
-    *kind = &unknown;
     if (f->bytes < MAGIC_BYTES) {
-        return ERR_OK;
+        return &unknown;
     }
-    e = file_read_now(&read, f, 0, s->sector, SECTOR_BYTES);
-    if (e == ERR_OK) {
-        *kind = kind_of(s->sector);
+    if (file_read_now(&read, f, 0, s->sector, SECTOR_BYTES) != ERR_OK) {
+        return NULL;
     }
-    return e;
+    return kind_of(s->sector);
 }
 
 static void log_models(struct storage *s, unsigned n)
@@ -156,7 +154,7 @@ enum err storage_find_first(struct storage *s, const struct file_table *table, s
         e = open_after(s, after, table, out);
         if (e == ERR_OK) {
             memcpy(after, s->entry.name, sizeof after);
-            e = look_at(s, out, &kind);
+            kind = look_at(s, out);
         }
         if (e != ERR_OK || kind == NULL) {
             return e;

@@ -225,7 +225,7 @@ for label, machine, more, drives, expect in SCREENS:
            "/help" in shown[-2] and shown[-1] == "> ",
            f"first screen, {label}: {len(shown)} rows of {SCREEN_ROWS}", console)
     tap.ok(all(re.search(what, console) for what in
-               (r"Ingot \d\.\d on \S+: \d x \S+.*, \S+ [MG]iB RAM", r"\] cores: \d of \d",
+               (r"Ingot \d+(?:\.\d+)+ on \S+: \d x \S+.*, \S+ [MG]iB RAM", r"\] cores: \d of \d",
                 r"\] kernels: \w+", r"\] storage: ", r"\] model \S+: ", r"\] ready: ", expect)) and
            (more == "mem=160K" or "flash" in label or re.search(r"loading.* at [\d.]+ MB/s", console)),
            f"first screen, {label}: board, cores, RAM, card and rate, model and plan", text)

@@ -89,7 +89,7 @@ def test_chat(board, drives, width, height):
         tap.ok(f"screen: {width // 8} x {height // 16} characters" in console, f"{board}: the log names the screen", console)
         console = talk.ask("a fox and an owl")
         before = len(console)
-        talk.send("/help\r")  # screenfuls, for which nothing is computed
+        talk.send("/help all\r")  # screenfuls, for which nothing is computed
         talk.read_until(lambda text: PROMPT.search(text, before))
         console = talk.ask("tell me a story of a boat")
         display = talk.display()

@@ -172,7 +172,7 @@ with open(gguf, "wb") as f:
 open(empty, "wb").close()
 large = shutil.copy(FIRST, os.path.join(FOLDER, "large.ingot"))
 os.truncate(large, 60 << 20)
-rows = [((gguf,), "ingot pack"), ((empty,), "1 byte"), ((large,), "no room"), ((SMALL, "--name", "a b.ingot"), "letters, digits"),
+rows = [((gguf,), "ingot pack"), ((empty,), "is empty"), ((large,), "no room"), ((SMALL, "--name", "a b.ingot"), "letters, digits"),
         ((SMALL, "--name", "x.bin"), "a card takes"), ((os.path.join(FOLDER, "none"),), "no such file")]
 said = [send(board.line, *words) for words, _ in rows]
 tap.ok(all(s == 1 and want in t for (s, t), (_, want) in zip(said, rows)), "what a card does not take is refused by name", said)

@@ -271,7 +271,7 @@ def without_model(row, program, name, events, reasons):
     row.ok(len(ready) == 1 and ready[0]["model"] is None and ready[0]["weights"] is None and
            "error" in told[:told.index("ready")] and all(r in " ".join(errors) for r in reasons),
            f"{name}: {', '.join(reasons)}, and `ready` without a model", program.seen)
-    answers = [program.ask(prompt="hello there"), program.ask(command="/help"),
+    answers = [program.ask(prompt="hello there"), program.ask(command="/help all"),
                program.ask(reset=True, temp=0)]
     lines = kinds(answers[1])
     row.ok(kinds(answers[0]) == ["error", "done"] and "/model" in answers[0][0]["text"] and

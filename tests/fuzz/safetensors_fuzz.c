@@ -87,10 +87,12 @@ static void place_quantized(const struct safetensors *f, enum ingot_family famil
     if (e != ERR_OK && source.problem[0] == '\0') {
         abort(); /* every refusal has a sentence */
     }
-    /* F8 has no values before its scales are there and have their shape. */
-    for (size_t i = 0; (quantized != HF_F8 || e == ERR_OK) && i < SOURCE_MAX_TENSORS; i++) {
-        read_ends(&source.tensors[i]);
-        read_experts(&source.tensors[i]);
+    /* F8, which a folder may have under any name of a method, has no values before its scales are there and have their shape. */
+    for (size_t i = 0; i < SOURCE_MAX_TENSORS; i++) {
+        if (e == ERR_OK || source.tensors[i].type != SOURCE_F8) {
+            read_ends(&source.tensors[i]);
+            read_experts(&source.tensors[i]);
+        }
     }
     hf_config_free(&config);
 }

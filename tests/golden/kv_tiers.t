@@ -41,8 +41,8 @@ def said(words):
 
 
 def host(words, cores, chunk):
-    options = [a for name, value in words.items() for a in (f"--{name}" if name != "n" else "-n", str(value))]
-    return run([HOST, "run", model, "-p", said(words), "--temp", "0", "--ids", "--threads", str(cores),
+    options = [a for name, value in {"temp": 0, **words}.items() for a in (f"--{name}" if name != "n" else "-n", str(value))]
+    return run([HOST, "run", model, "-p", said(words), "--ids", "--threads", str(cores),
                 "--chunk", str(chunk)] + options)
 
 

@@ -192,7 +192,7 @@ with alone_with(PI5):
          b"MISSING" not in f["README.txt"], MODEL=one, FIRMWARE=five)
     shutil.rmtree(os.path.join(five, "overlays"))
     card(PI5, "rpi5: an overlay that is not there is named", lambda f:
-         b"one: overlays/bcm2712d0.dtbo" in f["README.txt"] and trees[0] in f, MODEL=one,
+         b"copy overlays/bcm2712d0.dtbo next" in f["README.txt"] and trees[0] in f, MODEL=one,
          FIRMWARE=five)
     os.unlink(image_of(PI5))
 with alone_with(WITH_IMAGE):
@@ -235,9 +235,9 @@ with alone_with(WITH_IMAGE):
     status, text = ingot(*words, "card.img")
     again = ingot(*words, "again.img")[0]
     image = os.path.join(HERE, "card.img")
-    tap.ok(status == 0 and text.count("\n") == 1 and again == 0 and
+    tap.ok(status == 0 and text.count("\n") == 3 and text.count(" predicted on ") == 2 and again == 0 and
            bytes_of(image) == bytes_of(os.path.join(HERE, "again.img")),
-           "ingot card: one line, and equal bytes twice", text)
+           "ingot card: a line for each model and one for the card, and equal bytes twice", text)
     os.replace(image, image_of(WITH_IMAGE))
     files = on_card(WITH_IMAGE)
     tap.ok(files.get("models/one.ingot") == bytes_of(one) and

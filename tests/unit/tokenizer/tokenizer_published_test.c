@@ -5,6 +5,7 @@
 
 #include "flash_image/pack/pack.h"
 #include "runtime/image/image.h"
+#include "runtime/text/nfc.h"
 #include "runtime/tokenizer/tokenizer.h"
 #include "tests/unit/tap.h"
 
@@ -111,6 +112,14 @@ static bool comes_back(const char *text, size_t n)
         }
         memcpy(back + at, piece, bytes);
         at += bytes;
+    }
+    if ((t.head->flags & INGOT_NFC) != 0) { /* in the form that it was tokenized in */
+        uint8_t form[MOST_TEXT * NFC_MOST_GROWTH];
+        size_t bytes = n <= MOST_TEXT ? nfc_normalize((const uint8_t *)text, n, form, sizeof form)
+                                      : n;
+
+        return n > MOST_TEXT ? at == n && memcmp(back, text, n) == 0
+                             : at == bytes && memcmp(back, form, bytes) == 0;
     }
     return at == n && memcmp(back, text, n) == 0;
 }
