@@ -26,7 +26,8 @@ def ids(text):
 
 
 def on_host(lines, *more):
-    status, text = run([HOST, "chat", MODEL, "--temp", "0", "-n", "16", "--ids", *more],
+    length = () if "-n" in more else ("-n", "16")
+    status, text = run([HOST, "chat", MODEL, "--temp", "0", *length, "--ids", *more],
                        stdin="".join(line + "\n" for line in lines).encode())
     return text if status == 0 else f"{status} {text}"
 
