@@ -127,7 +127,7 @@ void grammar_make_part(const struct grammar_tree *t, uint32_t node, struct autom
                        struct part_list *parts);
 
 /* The same language, each byte and each call leading to one state, as few states as can be; state 0 is the
- * start. False: it is too large, or the budget is spent. */
+ * start. False: it is too large, or the budget is spent; there is nothing in *out to free then. */
 bool automaton_determinize(const struct automaton *a, struct automaton *out);
 
 /* ---- with one way for each byte -------------------------------------------------------------- */

@@ -324,5 +324,9 @@ bool automaton_determinize(const struct automaton *a, struct automaton *out)
     free(w.marked);
     free(w.in);
     free(w.slots);
-    return !w.full && !out->full;
+    if (w.full || out->full) {
+        automaton_free(out);
+        return false;
+    }
+    return true;
 }

@@ -110,6 +110,9 @@ static bool put_set(struct schema_maker *m, struct text *t, const struct conj *c
         schema_fail(m, "the schema is too deep, or too long");
         return false;
     }
+    if (!schema_spend(m, 1 + schema_width(c) / 2)) { /* some hundred keywords are asked for */
+        return false;
+    }
     at = add_memo(m, &key);
     if (at == UINT_MAX) {
         return false;

@@ -17,8 +17,10 @@ enum {
     SCHEMA_NEST_MOST = 64,   /* values in values */
     SCHEMA_LEAVES_MOST = 96, /* alternatives of one place, after all anyOf and oneOf */
     SCHEMA_STEPS_MOST = 20000,
-    SCHEMA_LOOKS_MOST = 300000, /* at schemas that are named: twice by each of n are 2^n */
-    SCHEMA_NODES_A_LOOK = 50,   /* of a document that is searched */
+    SCHEMA_LOOKS_MOST =
+        300000, /* of about a microsecond: schemas that are named twice by each of n are 2^n */
+    SCHEMA_NODES_A_LOOK = 50,  /* of a document that is searched */
+    SCHEMA_NAMES_A_LOOK = 200, /* texts that are compared */
     SCHEMA_RULES_MOST = 1200,
 };
 #define SCHEMA_NEVER UINT_MAX
@@ -52,7 +54,8 @@ struct schema_maker {
     unsigned index;                         /* of that among the caller's */
     struct text out;                        /* rules that are finished */
     unsigned n_rules, n_extra, nest, steps; /* n_extra: rules that are parts of others' */
-    unsigned looks;                         /* at schemas that others name */
+    unsigned looks;                         /* of SCHEMA_LOOKS_MOST */
+    unsigned string_steps;                  /* of STRING_STEPS_MOST */
     unsigned n_nodes;                       /* of root's document; 0: not counted yet */
     struct schema_memo *memos;              /* of this root */
     unsigned n_memos, memos_room;
@@ -74,6 +77,13 @@ static inline const cJSON *schema_get(const cJSON *schema, const char *name)
 bool schema_failed(const struct schema_maker *m);
 __attribute__((format(printf, 2, 3))) void schema_fail(struct schema_maker *m, const char *format,
                                                        ...);
+/* Take so many of SCHEMA_LOOKS_MOST. False: there are not so many left, and m has failed. Loops whose length a schema decides, and
+ * that no other limit ends, count their rounds so. */
+bool schema_spend(struct schema_maker *m, size_t looks);
+/* Members of all parts: how long it takes to find that a keyword is absent. */
+size_t schema_width(const struct conj *c);
+/* Values of a document, itself included. */
+unsigned schema_count_nodes(const cJSON *at);
 /* The grammar does not hold a keyword of a schema. checked: schema_accepts() looks at it. */
 void schema_note(struct schema_maker *m, const cJSON *schema, const char *keyword, bool checked);
 
@@ -190,6 +200,8 @@ struct pattern *pattern_new(const char *text);
 void pattern_free(struct pattern *p);
 /* Whether it is found in a text of UTF-8. */
 bool pattern_matches(const struct pattern *p, const char *text);
+/* Microseconds that this takes, roughly. */
+size_t pattern_steps(const struct pattern *p, const char *text);
 
 /* Strings of several limits at once, as rules whose first is the expression in t. */
 enum { STRING_LIMITS_MOST = 12 };
@@ -197,7 +209,9 @@ struct string_limits {
     const struct pattern *patterns[STRING_LIMITS_MOST];
     bool absent[STRING_LIMITS_MOST]; /* it is not found */
     unsigned n, least, most;         /* characters; most UINT_MAX: any number */
+    unsigned *steps;                 /* that the strings of a compile have taken */
 };
+enum { STRING_STEPS_MOST = 1500000 }; /* of half a microsecond */
 enum string_result { STRING_PUT, STRING_NEVER, STRING_TOO_LARGE };
 /* rules: gets rules; their names are "s" and numbers from *n_extra on. */
 enum string_result string_put(struct text *t, struct text *rules, unsigned *n_extra,
@@ -207,6 +221,7 @@ enum string_result string_put(struct text *t, struct text *rules, unsigned *n_ex
 
 struct schema_check {
     const cJSON *root;
+    unsigned n_nodes; /* of root's document; 0: not counted yet */
     unsigned steps, depth;
     bool gave_up;        /* after so many steps: the answer means nothing */
     const cJSON *failed; /* the schema whose keyword refused first; NULL: a false schema */
@@ -216,9 +231,13 @@ bool schema_accepts(struct schema_check *k, const cJSON *schema, const cJSON *va
 bool schema_check_array(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_object(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_refuse(struct schema_check *k, const cJSON *schema, const char *keyword);
+/* Take so many steps of about a microsecond. False: they are too many, and the check gives up. */
+bool schema_check_spend(struct schema_check *k, size_t steps);
 /* Whether a text matches; a pattern that is not known here matches. */
 bool schema_check_pattern(struct schema_check *k, const char *pattern, const char *text);
 bool schema_values_equal(const cJSON *a, const cJSON *b);
+/* Steps that it takes to compare a value with n others. */
+size_t schema_equal_steps(const cJSON *value, size_t n);
 /* Bits of TYPE_ that a keyword `type` allows; 0: it is none. */
 unsigned schema_types_of(const cJSON *type);
 unsigned schema_type_of_value(const cJSON *value);

@@ -34,6 +34,16 @@ unsigned schema_type_of_value(const cJSON *value)
     return cJSON_IsBool(value) ? TYPE_BOOLEAN : TYPE_NULL;
 }
 
+bool schema_check_spend(struct schema_check *k, size_t steps)
+{
+    if (k->gave_up || steps > STEPS_MOST - k->steps) {
+        k->gave_up = true;
+        return false;
+    }
+    k->steps += (unsigned)steps;
+    return true;
+}
+
 static bool equal(const cJSON *a, const cJSON *b, unsigned depth);
 
 static bool members_equal(const cJSON *a, const cJSON *b, unsigned depth)
@@ -89,6 +99,14 @@ bool schema_values_equal(const cJSON *a, const cJSON *b)
     return equal(a, b, 0);
 }
 
+/* Each member of an object is looked for among those of the other. */
+size_t schema_equal_steps(const cJSON *value, size_t n)
+{
+    size_t width = (size_t)cJSON_GetArraySize(value);
+
+    return n * (1 + (cJSON_IsObject(value) ? width * width : width)) / SCHEMA_NAMES_A_LOOK;
+}
+
 /* ---- numbers and strings ----------------------------------------------------------------------- */
 
 static bool is_multiple(double value, double of)
@@ -138,10 +156,11 @@ static bool check_number(struct schema_check *k, const cJSON *s, const cJSON *va
 
 bool schema_check_pattern(struct schema_check *k, const char *pattern, const char *text)
 {
-    struct pattern *p = pattern_new(pattern);
-    bool matches = p == NULL || pattern_matches(p, text);
+    struct pattern *p = schema_check_spend(k, 50 + strlen(pattern) / 16) ? pattern_new(pattern)
+                                                                         : NULL;
+    bool matches = p == NULL || !schema_check_spend(k, pattern_steps(p, text)) ||
+                   pattern_matches(p, text);
 
-    k->steps += (unsigned)strlen(text) / 16 + 50;
     pattern_free(p);
     return matches;
 }
@@ -180,6 +199,9 @@ static bool check_values(struct schema_check *k, const cJSON *s, const cJSON *va
 {
     const cJSON *one = schema_get(s, "const"), *list = schema_get(s, "enum"), *item;
 
+    if (!schema_check_spend(k, schema_equal_steps(value, (size_t)cJSON_GetArraySize(list) + 1))) {
+        return true;
+    }
     if (one != NULL && !schema_values_equal(one, value)) {
         return schema_check_refuse(k, s, "const");
     }
@@ -260,13 +282,22 @@ static bool check_combined(struct schema_check *k, const cJSON *s, const cJSON *
     return check_if(k, s, value);
 }
 
+/* What a reference names may be looked for in all of the document. */
+static bool may_search(struct schema_check *k)
+{
+    if (k->n_nodes == 0) {
+        k->n_nodes = schema_count_nodes(k->root);
+    }
+    return schema_check_spend(k, k->n_nodes / SCHEMA_NODES_A_LOOK);
+}
+
 static bool check_references(struct schema_check *k, const cJSON *s, const cJSON *value)
 {
     static const char *const names[] = { "$ref", "$dynamicRef", "$recursiveRef" };
 
     for (unsigned i = 0; i < 3; i++) {
         const char *ref = cJSON_GetStringValue(schema_get(s, names[i]));
-        const cJSON *to = ref != NULL ? schema_resolve(k->root, s, ref) : NULL;
+        const cJSON *to = ref != NULL && may_search(k) ? schema_resolve(k->root, s, ref) : NULL;
 
         if (to != NULL && !schema_accepts(k, to, value)) {
             return false;
@@ -305,8 +336,10 @@ bool schema_accepts(struct schema_check *k, const cJSON *schema, const cJSON *va
     if (!cJSON_IsObject(schema)) {
         return true;
     }
-    if (k->depth == DEPTH_MOST || k->steps++ > STEPS_MOST) {
+    if (k->depth == DEPTH_MOST) {
         k->gave_up = true;
+    }
+    if (!schema_check_spend(k, 1 + (size_t)cJSON_GetArraySize(schema) / 8)) {
         return true;
     }
     k->depth++;

@@ -32,8 +32,12 @@ static bool check_unique(struct schema_check *k, const cJSON *s, const cJSON *va
 
     cJSON_ArrayForEach(one, value)
     {
+        size_t steps = schema_equal_steps(one, 1);
+
         for (other = one->next; other != NULL; other = other->next) {
-            k->steps++;
+            if (!schema_check_spend(k, 1 + steps)) {
+                return true;
+            }
             if (schema_values_equal(one, other)) {
                 return schema_check_refuse(k, s, "uniqueItems");
             }
@@ -100,8 +104,12 @@ bool schema_check_array(struct schema_check *k, const cJSON *s, const cJSON *val
 static bool check_required(struct schema_check *k, const cJSON *s, const cJSON *list,
                            const cJSON *value, const char *keyword)
 {
+    size_t compared = (size_t)cJSON_GetArraySize(list) * (size_t)cJSON_GetArraySize(value);
     const cJSON *name;
 
+    if (!schema_check_spend(k, compared / SCHEMA_NAMES_A_LOOK)) {
+        return true;
+    }
     cJSON_ArrayForEach(name, list)
     {
         if (cJSON_IsString(name) && schema_get(value, name->valuestring) == NULL) {
@@ -172,11 +180,27 @@ static bool check_dependent(struct schema_check *k, const cJSON *s, const cJSON 
     return true;
 }
 
+/* Names that are compared: each member of the value with what the schema says of members. */
+static size_t lookups(const cJSON *s, const cJSON *value)
+{
+    static const char *const names[] = { "properties", "dependentRequired", "dependentSchemas",
+                                         "dependencies", "patternProperties" };
+    size_t n = 0;
+
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        n += (size_t)cJSON_GetArraySize(schema_get(s, names[i]));
+    }
+    return n * (size_t)cJSON_GetArraySize(value);
+}
+
 bool schema_check_object(struct schema_check *k, const cJSON *s, const cJSON *value)
 {
     double n = cJSON_GetArraySize(value);
     const cJSON *member;
 
+    if (!schema_check_spend(k, lookups(s, value) / SCHEMA_NAMES_A_LOOK)) {
+        return true;
+    }
     if (is_fewer(schema_get(s, "minProperties"), n)) {
         return schema_check_refuse(k, s, "minProperties");
     }

@@ -170,7 +170,7 @@ static void choose(struct choosing *a, const struct conj *c, const struct chosen
     const cJSON *schema, *list;
     const char *name = next_choice(c, d, &schema);
 
-    if (schema_failed(a->m)) {
+    if (schema_failed(a->m) || !schema_spend(a->m, 1 + schema_width(c) / 64)) {
         return;
     }
     if (name == NULL) {

@@ -142,6 +142,30 @@ static void put_residues(struct schema_maker *m, struct text *t, unsigned of, bo
     text_put(t, "))");
 }
 
+#define INTEGER_MOST 9223372036854774784.0 /* the largest double of 64 bits with a sign */
+
+static int64_t to_int64(double value)
+{
+    value = value > INTEGER_MOST ? INTEGER_MOST : value;
+    return (int64_t)(value < -INTEGER_MOST ? -INTEGER_MOST : value);
+}
+
+/* A whole number; 0 has no sign. */
+static void put_one(struct text *t, double value)
+{
+    text_format(t, fabs(value) <= INTEGER_MOST ? "\"%.0f\"" : "\"%.17g\"", value + 0.0);
+}
+
+/* Whole numbers low .. high. Of those beyond 64 bits the one that is nearest to 0 stands for all. */
+static void put_integers(struct text *t, double low, double high)
+{
+    if (low > INTEGER_MOST || high < -INTEGER_MOST) {
+        put_one(t, low > 0 ? low : high);
+    } else {
+        text_integers(t, to_int64(low), to_int64(high));
+    }
+}
+
 static bool put_multiples(struct schema_maker *m, struct text *t, const struct conj *c, double low,
                           double high, double of)
 {
@@ -154,7 +178,8 @@ static bool put_multiples(struct schema_maker *m, struct text *t, const struct c
     if (n <= MULTIPLES_MOST) {
         text_put(t, "(");
         for (double i = 0; i < n; i++) {
-            text_format(t, "%s\"%.0f\"", i != 0 ? " | " : "", first + i * of + 0.0);
+            text_put(t, i != 0 ? " | " : "");
+            put_one(t, first + i * of);
         }
         text_put(t, ")");
         return true;
@@ -165,18 +190,11 @@ static bool put_multiples(struct schema_maker *m, struct text *t, const struct c
     }
     note_all(m, c, "multipleOf");
     if (bounded) {
-        text_integers(t, (int64_t)low, (int64_t)high);
+        put_integers(t, low, high);
     } else {
         text_put(t, "integer");
     }
     return true;
-}
-
-static double to_int64(double value)
-{
-    return value >= 9223372036854774784.0
-               ? 9223372036854774784.0
-               : (value <= -9223372036854774784.0 ? -9223372036854774784.0 : value);
 }
 
 /* Bounds beyond the digits that are written limit nothing; a range that lies there has them all the same. */
@@ -199,9 +217,9 @@ static bool put_whole(struct schema_maker *m, struct text *t, const struct conj 
     if (low <= -WHOLE_MOST && high >= WHOLE_MOST) {
         text_put(t, "integer");
     } else if (low == high) {
-        text_format(t, "\"%.0f\"", low + 0.0);
+        put_one(t, low);
     } else {
-        text_integers(t, (int64_t)to_int64(low), (int64_t)to_int64(high));
+        put_integers(t, low, high);
     }
     return true;
 }
@@ -293,7 +311,9 @@ bool schema_put_number(struct schema_maker *m, struct text *t, const struct conj
     struct text own = { 0 };
     unsigned places;
 
-    if ((types & TYPE_FRACTION) == 0 || has_whole_multiple(c)) {
+    /* Beyond the digits that are written there is no room for a fraction. */
+    if ((types & TYPE_FRACTION) == 0 || has_whole_multiple(c) || b.low > WHOLE_MOST ||
+        b.high < -WHOLE_MOST) {
         return put_whole(m, t, c, b);
     }
     places = places_of(m, c);

@@ -55,7 +55,15 @@ static void add_name(struct schema_maker *m, struct members *all, const struct c
 static void find_names(struct schema_maker *m, struct members *all, const struct conj *c)
 {
     const cJSON *item;
+    size_t n = 0;
 
+    for (unsigned i = 0; i < c->n; i++) {
+        n += (size_t)cJSON_GetArraySize(schema_get(c->parts[i], "properties")) +
+             (size_t)cJSON_GetArraySize(schema_get(c->parts[i], "required"));
+    }
+    if (!schema_spend(m, n * (n < NAMES_MOST ? n : NAMES_MOST) / SCHEMA_NAMES_A_LOOK)) {
+        return;
+    }
     for (unsigned i = 0; i < c->n; i++) {
         cJSON_ArrayForEach(item, schema_get(c->parts[i], "properties"))
         {
@@ -75,14 +83,18 @@ static void find_names(struct schema_maker *m, struct members *all, const struct
 static bool name_matches(struct schema_maker *m, const cJSON *schema, const char *pattern,
                          const char *name)
 {
-    struct pattern *p = pattern_new(pattern);
+    struct pattern *p;
     bool matches;
 
+    if (!schema_spend(m, 50)) {
+        return false;
+    }
+    p = pattern_new(pattern);
     if (p == NULL) {
         schema_note(m, schema, "patternProperties", false);
         return false;
     }
-    matches = pattern_matches(p, name);
+    matches = schema_spend(m, pattern_steps(p, name)) && pattern_matches(p, name);
     pattern_free(p);
     return matches;
 }

@@ -23,11 +23,11 @@ static bool is_empty_object(const cJSON *schema)
 /* propertyNames and the name. */
 bool schema_may_be_named(struct schema_maker *m, const struct conj *c, const char *name)
 {
-    bool good = true;
+    bool good = !schema_failed(m);
 
     for (unsigned i = 0; i < c->n && good; i++) {
         const cJSON *names = schema_get(c->parts[i], "propertyNames");
-        struct schema_check check = { .root = m->root };
+        struct schema_check check = { .root = m->root, .n_nodes = m->n_nodes };
         cJSON *text;
 
         if (names == NULL) {
@@ -36,6 +36,7 @@ bool schema_may_be_named(struct schema_maker *m, const struct conj *c, const cha
         text = cJSON_CreateString(name);
         good = text != NULL && schema_accepts(&check, names, text);
         cJSON_Delete(text);
+        good = schema_spend(m, check.steps) && good;
     }
     return good;
 }

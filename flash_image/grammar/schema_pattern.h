@@ -19,7 +19,7 @@ struct pattern_range {
 
 enum pattern_kind { PATTERN_CLASS, PATTERN_SPLIT, PATTERN_BEGIN, PATTERN_END, PATTERN_FOUND };
 
-/* PATTERN_CLASS reads a character of ranges first .. first + n and goes to next; PATTERN_SPLIT goes to next and other;
+/* PATTERN_CLASS reads a character of ranges first .. first + n, which ascend and have nothing in common, and goes to next; PATTERN_SPLIT goes to next and other;
  * PATTERN_BEGIN and PATTERN_END go to next at the text's begin and end. */
 struct pattern_state {
     enum pattern_kind kind;

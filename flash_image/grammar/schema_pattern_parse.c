@@ -53,6 +53,26 @@ static int compare_ranges(const void *a, const void *b)
     return x->low < y->low ? -1 : x->low > y->low;
 }
 
+/* The ranges from `first` on ascend then, and have nothing in common. */
+static void sort_ranges(struct pattern *p, uint32_t first)
+{
+    struct pattern_range *all = p->ranges + first;
+    uint32_t n = p->n_ranges - first, kept = 0;
+
+    if (n < 2) {
+        return;
+    }
+    qsort(all, n, sizeof *all, compare_ranges);
+    for (uint32_t i = 1; i < n; i++) {
+        if (all[i].low > all[kept].high) {
+            all[++kept] = all[i];
+        } else if (all[i].high > all[kept].high) {
+            all[kept].high = all[i].high;
+        }
+    }
+    p->n_ranges = first + kept + 1;
+}
+
 /* The ranges from `first` on become those between them. */
 static void invert(struct pattern_parser *r, uint32_t first)
 {
@@ -251,6 +271,7 @@ static uint32_t read_class(struct pattern_parser *r)
     if (inverted) {
         invert(r, first);
     }
+    sort_ranges(r->p, first);
     return node(r, CLASS, 0, 0, first, r->p->n_ranges - first);
 }
 

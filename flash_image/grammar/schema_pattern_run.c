@@ -47,10 +47,19 @@ void pattern_begin(const struct pattern *p, uint64_t *set)
     settle(p, set);
 }
 
+/* Ranges of a class ascend. */
 static bool reads(const struct pattern *p, const struct pattern_state *s, uint32_t c)
 {
-    for (uint32_t i = s->first; i < s->first + s->n; i++) {
-        if (p->ranges[i].low <= c && c <= p->ranges[i].high) {
+    uint32_t first = s->first, end = s->first + s->n;
+
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+
+        if (c < p->ranges[middle].low) {
+            end = middle;
+        } else if (c > p->ranges[middle].high) {
+            first = middle + 1;
+        } else {
             return true;
         }
     }
@@ -111,6 +120,16 @@ static bool one_matches(const struct pattern *p, const char *text)
         at += n > 0 ? (size_t)n : 1;
     }
     return pattern_ends(p, sets[now]);
+}
+
+size_t pattern_steps(const struct pattern *p, const char *text)
+{
+    size_t n = 0;
+
+    for (; p != NULL; p = p->also) {
+        n += (strlen(text) + 1) * (p->n_states / 64 + 1);
+    }
+    return n;
 }
 
 bool pattern_matches(const struct pattern *p, const char *text)

@@ -10,7 +10,6 @@ enum {
     SETS_MOST = 1500, /* of one pattern */
     CUTS_MOST = 1200,
     INLINE_DEPTH = 10,
-    STEPS_MOST = 400000,
     NOWHERE = UINT16_MAX
 };
 
@@ -34,7 +33,7 @@ struct product {
     uint16_t *next;               /* (STATES_MOST, n_cuts) */
     unsigned n;
     uint32_t cuts[CUTS_MOST]; /* characters from one to below the next are alike */
-    unsigned n_cuts, steps;
+    unsigned n_cuts;
     bool full;
     struct text *rules;
     unsigned *n_extra;
@@ -164,9 +163,9 @@ static uint16_t step(struct product *m, unsigned from, uint32_t c)
 
         pattern_step(sets->p, sets->sets + (size_t)m->states[from].at[i] * sets->p->words, c, set);
         s.at[i] = intern(m, &m->sets[i], set);
-        m->steps += sets->p->n_states / 64 + 1;
+        *m->limits->steps += sets->p->n_states / 64 + 1 + (sets->n + m->n) / 64;
     }
-    m->full = m->full || m->steps > STEPS_MOST;
+    m->full = m->full || *m->limits->steps > STRING_STEPS_MOST;
     return m->full ? NOWHERE : state_of(m, &s);
 }
 
@@ -384,8 +383,8 @@ enum string_result string_put(struct text *t, struct text *rules, unsigned *n_ex
     if ((l->most == UINT_MAX || l->most < STATES_MOST) && l->least < STATES_MOST &&
         open_product(m, l)) {
         explore(m);
-        find_useful(m);
-        if (!m->full) {
+        if (!m->full) { /* else some states have no ways yet */
+            find_useful(m);
             result = m->states[0].useful ? STRING_PUT : STRING_NEVER;
         }
         if (result == STRING_PUT) {

@@ -24,15 +24,72 @@ void schema_fail(struct schema_maker *m, const char *format, ...)
     }
 }
 
+bool schema_spend(struct schema_maker *m, size_t looks)
+{
+    if (m->looks > SCHEMA_LOOKS_MOST || looks > SCHEMA_LOOKS_MOST - m->looks) {
+        m->looks = SCHEMA_LOOKS_MOST + 1;
+        schema_fail(
+            m,
+            "the schema takes more than the limit of %d steps: name fewer schemas by $ref and allOf",
+            SCHEMA_LOOKS_MOST);
+        return false;
+    }
+    m->looks += (unsigned)looks;
+    return true;
+}
+
+size_t schema_width(const struct conj *c)
+{
+    size_t n = 0;
+
+    for (unsigned i = 0; i < c->n; i++) {
+        n += (size_t)cJSON_GetArraySize(c->parts[i]);
+    }
+    return n;
+}
+
+/* Bytes of a text up to `most`, without a part of a character. */
+static int whole_characters(const char *s, int most)
+{
+    int n = (int)strnlen(s, (size_t)most + 1);
+
+    if (n > most) {
+        for (n = most; n > 0 && ((uint8_t)s[n] & 0xc0) == 0x80; n--) {
+        }
+    }
+    return n;
+}
+
 /* "/properties/a/not" of the schema and its keyword; "": the keyword is the schema's own place. */
 static void put_where(const struct schema_maker *m, const cJSON *schema, const char *keyword,
                       char where[GRAMMAR_WHERE_BYTES])
 {
     struct text path = { 0 };
+    const char *shown;
 
     schema_put_path(m->root, schema, &path);
-    snprintf(where, GRAMMAR_WHERE_BYTES, "%.120s/%.30s", path.s != NULL ? path.s : "", keyword);
+    shown = path.s != NULL ? path.s : "";
+    snprintf(where, GRAMMAR_WHERE_BYTES, "%.*s/%.30s", whole_characters(shown, 120), shown,
+             keyword);
     free(path.s);
+}
+
+unsigned schema_count_nodes(const cJSON *at)
+{
+    unsigned n = 1;
+
+    for (const cJSON *child = at->child; child != NULL; child = child->next) {
+        n += schema_count_nodes(child);
+    }
+    return n;
+}
+
+static unsigned schema_nodes(struct schema_maker *m)
+{
+    if (m->n_nodes == 0) {
+        m->n_nodes = schema_count_nodes(m->root);
+    }
+    return m->n_nodes;
 }
 
 void schema_note(struct schema_maker *m, const cJSON *schema, const char *keyword, bool checked)
@@ -40,6 +97,9 @@ void schema_note(struct schema_maker *m, const cJSON *schema, const char *keywor
     struct grammar_note note = { .schema = m->index, .checked = checked };
     struct grammar_notes *all = m->notes;
 
+    if (schema != m->root && !schema_spend(m, 1 + schema_nodes(m) / SCHEMA_NODES_A_LOOK)) {
+        return;
+    }
     put_where(m, schema, keyword, note.where);
     if (all == NULL) {
         schema_fail(m, "%s of the schema: a grammar cannot hold it, and it would not be obeyed",
@@ -196,32 +256,17 @@ static void note_dynamic(struct schema_maker *m, const cJSON *schema, const cJSO
     }
 }
 
-static unsigned count_nodes(const cJSON *at)
-{
-    unsigned n = 1;
-
-    for (const cJSON *child = at->child; child != NULL; child = child->next) {
-        n += count_nodes(child);
-    }
-    return n;
-}
-
-/* What a reference names may be looked for in all of the document. */
-static void count_search(struct schema_maker *m)
-{
-    if (m->n_nodes == 0) {
-        m->n_nodes = count_nodes(m->root);
-    }
-    m->looks += m->n_nodes / SCHEMA_NODES_A_LOOK;
-}
-
 static bool add_reference(struct schema_maker *m, struct conj *c, const cJSON *schema,
                           const cJSON *ref, unsigned depth)
 {
     const char *text = cJSON_GetStringValue(ref);
-    const cJSON *to = text != NULL ? schema_resolve(m->root, schema, text) : NULL;
+    const cJSON *to;
 
-    count_search(m);
+    /* what it names may be looked for in all of the document */
+    if (!schema_spend(m, schema_nodes(m) / SCHEMA_NODES_A_LOOK)) {
+        return true;
+    }
+    to = text != NULL ? schema_resolve(m->root, schema, text) : NULL;
     if (to != NULL) {
         note_dynamic(m, schema, ref);
         return add(m, c, to, depth + 1);
@@ -276,11 +321,7 @@ static bool add(struct schema_maker *m, struct conj *c, const cJSON *schema, uns
         schema_fail(m, "a $ref of the schema leads back to itself");
         return true;
     }
-    if (schema_failed(m) || m->looks++ > SCHEMA_LOOKS_MOST) {
-        schema_fail(
-            m,
-            "the schema takes more than the limit of %d steps: name fewer schemas by $ref and allOf",
-            SCHEMA_LOOKS_MOST);
+    if (schema_failed(m) || !schema_spend(m, 1 + (size_t)cJSON_GetArraySize(schema) / 8)) {
         return true;
     }
     if (cJSON_IsBool(schema)) {
@@ -321,7 +362,9 @@ void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const
         }
         (void)schema_add(m, &own, c->parts[i]);
         for (unsigned j = 0; j < c->n; j++) {
-            if (!has_part(&own, c->parts[j]) && !is_inside(c->parts[i], c->parts[j], 0)) {
+            if (!has_part(&own, c->parts[j]) &&
+                schema_spend(m, schema_nodes(m) / SCHEMA_NODES_A_LOOK) &&
+                !is_inside(c->parts[i], c->parts[j], 0)) {
                 schema_note(m, c->parts[i], keyword, false);
                 break;
             }

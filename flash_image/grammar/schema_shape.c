@@ -23,20 +23,19 @@ const cJSON *schema_values(const struct conj *c, bool *one)
 
 static bool is_good(struct schema_maker *m, const struct conj *c, const cJSON *value)
 {
-    struct schema_check k = { .root = m->root };
+    struct schema_check k = { .root = m->root, .n_nodes = m->n_nodes };
+    bool good = true;
 
-    for (unsigned i = 0; i < c->n; i++) {
-        if (!schema_accepts(&k, c->parts[i], value)) {
-            return false;
-        }
+    for (unsigned i = 0; i < c->n && good; i++) {
+        good = schema_accepts(&k, c->parts[i], value);
     }
-    return true;
+    return schema_spend(m, k.steps) && good;
 }
 
 static bool put_value(struct schema_maker *m, struct text *t, const struct conj *c,
                       const cJSON *value, bool bar)
 {
-    if (!is_good(m, c, value)) {
+    if (schema_failed(m) || !is_good(m, c, value)) {
         return bar;
     }
     text_put(t, bar ? " | " : "");
@@ -185,12 +184,18 @@ static bool has_value(const cJSON *values, bool one, const cJSON *wanted)
     return false;
 }
 
-static bool values_are_disjoint(const struct conj *a, const struct conj *b)
+static size_t count_values(const cJSON *values, bool one)
+{
+    return one ? 1 : (size_t)cJSON_GetArraySize(values);
+}
+
+static bool values_are_disjoint(struct schema_maker *m, const struct conj *a, const struct conj *b)
 {
     bool one_a, one_b;
     const cJSON *x = schema_values(a, &one_a), *y = schema_values(b, &one_b), *value;
 
-    if (x == NULL || y == NULL) {
+    if (x == NULL || y == NULL ||
+        !schema_spend(m, count_values(x, one_a) * count_values(y, one_b) / SCHEMA_NAMES_A_LOOK)) {
         return false;
     }
     if (one_a) {
@@ -218,6 +223,7 @@ static unsigned types_of_set(struct schema_maker *m, const struct conj *c)
     if (one) {
         return types & schema_type_of_value(values);
     }
+    (void)schema_spend(m, (size_t)cJSON_GetArraySize(values) / SCHEMA_NAMES_A_LOOK);
     cJSON_ArrayForEach(value, values)
     {
         all |= schema_type_of_value(value);
@@ -240,16 +246,31 @@ static bool is_told_by(struct schema_maker *m, const struct conj *a, const struc
     if (!schema_requires_member(b, name) || !schema_member(m, a, name, &x)) {
         return false;
     }
-    return (types_of_set(m, &x) & types_of_set(m, &y)) == 0 || values_are_disjoint(&x, &y);
+    return (types_of_set(m, &x) & types_of_set(m, &y)) == 0 || values_are_disjoint(m, &x, &y);
+}
+
+static size_t count_required(const struct conj *c)
+{
+    size_t n = 0;
+
+    for (unsigned i = 0; i < c->n; i++) {
+        n += (size_t)cJSON_GetArraySize(schema_get(c->parts[i], "required"));
+    }
+    return n;
 }
 
 static bool is_told(struct schema_maker *m, const struct conj *a, const struct conj *b)
 {
+    size_t names = count_required(a) + count_required(b);
+
     for (unsigned i = 0; i < a->n; i++) {
         const cJSON *name;
 
         cJSON_ArrayForEach(name, schema_get(a->parts[i], "required"))
         {
+            if (!schema_spend(m, 1 + names / SCHEMA_NAMES_A_LOOK)) {
+                return false;
+            }
             if (cJSON_IsString(name) && is_told_by(m, a, b, name->valuestring)) {
                 return true;
             }
@@ -263,7 +284,7 @@ bool schema_are_disjoint(struct schema_maker *m, const struct conj *a, const str
 {
     unsigned types = types_of_set(m, a) & types_of_set(m, b);
 
-    if (types == 0 || values_are_disjoint(a, b)) {
+    if (types == 0 || values_are_disjoint(m, a, b)) {
         return true;
     }
     if (types != TYPE_OBJECT) {

@@ -198,7 +198,8 @@ static bool put_limited(struct schema_maker *m, struct text *t, const struct con
 bool schema_put_string(struct schema_maker *m, struct text *t, const struct conj *c)
 {
     struct string_limits l = { .least = schema_most(m, c, "minLength", 0),
-                               .most = schema_least(m, c, "maxLength", UINT_MAX) };
+                               .most = schema_least(m, c, "maxLength", UINT_MAX),
+                               .steps = &m->string_steps };
     struct own o = { .n = 0 };
     bool some = true;
 
@@ -243,7 +244,8 @@ bool schema_put_name(struct schema_maker *m, struct text *t, const struct conj *
                      const struct schema_names *names)
 {
     struct string_limits l = { .least = schema_most(m, c, "minLength", 0),
-                               .most = schema_least(m, c, "maxLength", UINT_MAX) };
+                               .most = schema_least(m, c, "maxLength", UINT_MAX),
+                               .steps = &m->string_steps };
     struct own o = { .n = 0 };
     struct text all = { 0 };
     bool some = true, good = true;
