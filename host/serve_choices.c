@@ -197,7 +197,9 @@ static void say_events(struct serve_choices *c, struct serve_text *out)
 
     check_done(c, &e);
     if (e.status != 0) { /* another try found no place */
+        pthread_mutex_lock(&c->jobs[0]->lock);
         c->jobs[0]->error = e;
+        pthread_mutex_unlock(&c->jobs[0]->lock);
     }
 
     for (uint32_t i = 0; i < c->n && !failed; i++) {

@@ -328,9 +328,13 @@ static void take_whole(void *user)
 static void take_wrong(void *user, int status, const char *problem)
 {
     struct exchange *x = user;
+    char headed = x->fields[0]; /* the head was right: a page that is allowed may read this, too */
 
     forget(x);
-    serve_head_begin(x->fields);
+    x->fields[0] = headed;
+    if (headed == '\0') {
+        serve_head_begin(x->fields);
+    }
     (void)serve_refuse(&x->error, status, NULL, NULL, "%s", problem);
     answer_error(x);
 }
@@ -364,17 +368,14 @@ static uint16_t take_message(void *user, const char *bytes, size_t n, bool last,
 
 static const char *say_message(void *user, size_t *n)
 {
-    struct exchange *x = user;
+    const struct exchange *x = user;
 
-    *n = 0;
     return x->socket != NULL ? serve_ws_say(x->socket, n) : NULL;
 }
 
 static void end_message(void *user)
 {
-    struct exchange *x = user;
-
-    serve_ws_said(x->socket);
+    serve_ws_said(((struct exchange *)user)->socket);
 }
 
 static void open_exchange(void *user, struct http_connection *c, bool few)

@@ -73,6 +73,9 @@ static bool give(struct connection *k)
         k->begun = true;
         k->began = sockets.now;
     }
+    if (k->http.stage == HTTP_SOCKET && !k->http.frames.inside) { /* the next message's clock */
+        k->began = sockets.now;
+    }
     return used != 0 || k->http.stage != stage;
 }
 
@@ -255,7 +258,8 @@ static void check_time(struct connection *k)
             end_late_request(k);
         }
     } else if (k->http.stage == HTTP_SOCKET && !busy) {
-        if (passed(k->heard, 2 * QUIET_MS)) {
+        if (passed(k->heard, 2 * QUIET_MS) ||
+            (k->http.frames.inside && passed(k->began, BODY_MS))) {
             k->broken = true;
         } else if (passed(k->heard, QUIET_MS) && !k->pinged) {
             k->pinged = k->http.frames.pings = true;

@@ -18,7 +18,7 @@ enum {
     /* Milliseconds. */
     TICK_MS = 500,
     QUIET_MS = 30000,  /* without a byte; and for all of a head */
-    BODY_MS = 120000,  /* for all of a body */
+    BODY_MS = 120000,  /* for all of a body, or of a message of a WebSocket */
     STALL_MS = 60000,  /* of an answer that nobody reads */
     UNREAD_MS = 10000, /* of one that makes room for others */
     LINGER_MS = 5000,

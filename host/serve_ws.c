@@ -94,6 +94,12 @@ static void drop(struct serve_task *t)
 
 /* ---- in the server's ------------------------------------------------------------------------- */
 
+enum { MESSAGES_BYTES = 64 << 20 /* of all sockets, that come or are read */ };
+
+static struct {
+    size_t bytes; /* of all messages */
+} kept;
+
 struct serve_ws *serve_ws_open(const struct serve_setup *setup)
 {
     struct serve_ws *s = calloc(1, sizeof *s);
@@ -106,8 +112,16 @@ struct serve_ws *serve_ws_open(const struct serve_setup *setup)
     return s;
 }
 
+/* A message is kept no more: most sockets say little, and their memory is others'. */
+static void forget_message(struct serve_ws *s)
+{
+    kept.bytes -= s->in.n;
+    serve_text_free(&s->in);
+}
+
 void serve_ws_leave(struct serve_ws *s)
 {
+    kept.bytes -= s->in.n; /* which a worker may still read */
     (void)serve_worker_leave(&s->task);
 }
 
@@ -135,9 +149,13 @@ uint16_t serve_ws_take(struct serve_ws *s, const char *bytes, size_t n, bool las
     if (s->in.n + n > SERVE_BODY_BYTES) {
         return HTTP_CLOSE_TOO_LONG;
     }
+    if (kept.bytes + n > MESSAGES_BYTES) {
+        return HTTP_CLOSE_FULL;
+    }
     if (!serve_text_add(&s->in, bytes, n)) {
         return HTTP_CLOSE_FAILED;
     }
+    kept.bytes += n;
     if (!last) {
         return 0;
     }
@@ -168,7 +186,7 @@ bool serve_ws_woken(struct serve_ws *s)
         if (!serve_worker_take(&s->task)) {
             return true;
         }
-        s->in.n = 0;
+        forget_message(s);
         s->reads = false;
     }
     j = s->job;

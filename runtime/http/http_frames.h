@@ -17,6 +17,7 @@ enum {
     HTTP_CLOSE_NOT_TEXT = 1007,
     HTTP_CLOSE_TOO_LONG = 1009,
     HTTP_CLOSE_FAILED = 1011,
+    HTTP_CLOSE_FULL = 1013, /* try again later */
 };
 
 enum http_frames_event {

@@ -265,6 +265,11 @@ tap.ok(status == 204 and fields["access-control-allow-origin"] == "http://localh
 got = [opened.ask("POST", CHAT, b, Origin=o) for b in (ASK, b"{", json.dumps({**json.loads(ASK), "stream": True}).encode()) for o in ("http://localhost:3000", "vscode-webview://abc")]
 tap.ok([g[0] for g in got] == [200, 200, 400, 400, 200, 200] and [g[1]["access-control-allow-origin"] for g in got] == ["http://localhost:3000", "vscode-webview://abc"] * 3,
        "and may read each answer, errors and streams", [(g[0], dict(g[1])) for g in got])
+cut = opened.open(f"POST {CHAT} HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost:3000\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n".encode())
+told = b""
+while more := cut.recv(65536):
+    told += more
+tap.ok(told.startswith(b"HTTP/1.1 400 ") and b"access-control-allow-origin: http://localhost:3000\r\n" in told, "also that of a body that breaks off", told)
 shut = [opened.ask("OPTIONS", CHAT, None, Origin="http://localhost:3001", Access_Control_Request_Method="POST"), opened.ask("GET", "/health", None, Host="other.example"),
         opened.ask("GET", "/health", None, Host="host.docker.internal:1"), server.ask("GET", "/health", None, Host="host.docker.internal")]
 tap.ok([g[0] for g in shut] == [403, 403, 200, 403] and "--allow-origin" in shut[0][2] and "--allow-host" in shut[1][2] and shut[0][1]["access-control-allow-origin"] is None,

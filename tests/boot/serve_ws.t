@@ -144,6 +144,28 @@ big = Socket(server)
 big.event()
 big.frame(b" " * (1 << 20) + b'{"prompt":"x"}')
 tap.ok(big.event() is None, "a message of more than 1 MiB closes it")
+
+
+def half():
+    """A socket with a message of 1 MiB that does not end."""
+    s = Socket(server)
+    s.event()
+    try:
+        s.s.sendall(b"\x01\xff" + (1 << 20).to_bytes(8, "big") + bytes(4) + b" " * (1 << 20))
+    except OSError:
+        pass
+    return s
+
+
+halves = [half() for _ in range(66)]
+closed = halves[65].take(4)
+tap.ok(closed == b"\x88\x02\x03\xf5", "66 MiB of messages that do not end: the last is told to try later", closed)
+for h in halves:
+    h.s.close()
+late = time.monotonic() + 20
+while (free := said(Socket(server).ask(prompt="What is 3 plus 4?"))) != said(one) and time.monotonic() < late:
+    time.sleep(0.05)
+tap.ok(free == said(one), "their room is free when they are gone", free)
 for what, path, headers in (("a page of another site", "/ws", {"Origin": "http://evil.example"}), ("another name of this computer", "/ws", {"Host": "evil.example"}), ("another path", "/v1/ws", {})):
     tap.ok(Socket(server, path, **headers).status != 101, f"not {what}")
 tap.ok(Socket(server, Origin=f"http://127.0.0.1:{server.port}").status == 101, "but this server's own page")
