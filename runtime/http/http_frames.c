@@ -194,8 +194,8 @@ static size_t put_control(char *to, unsigned opcode, const uint8_t *bytes, size_
     return head_bytes + n;
 }
 
-/* One control frame that waits. 0: none does. */
-static size_t fill_control(struct http_frames *f, char *to)
+/* One control frame that waits; the end only where all was said (last). 0: none does. */
+static size_t fill_control(struct http_frames *f, char *to, bool last)
 {
     if (f->pongs) {
         f->pongs = false;
@@ -205,7 +205,7 @@ static size_t fill_control(struct http_frames *f, char *to)
         f->pings = false;
         return put_control(to, WSLAY_PING, NULL, 0);
     }
-    if (f->ended && !f->end_sent) {
+    if (f->ended && !f->end_sent && last) {
         uint8_t code[2] = { (uint8_t)(f->code >> 8), (uint8_t)f->code };
 
         f->end_sent = true;
@@ -224,8 +224,8 @@ size_t http_frames_fill(struct http_frames *f, const char *message, size_t n, ch
         return 0;
     }
     if (!f->sends) {
-        at = fill_control(f, to);
-        if (at != 0 || f->ended || message == NULL) {
+        at = fill_control(f, to, message == NULL);
+        if (at != 0 || f->end_sent || message == NULL) {
             return at;
         }
         f->head_bytes = put_head(f->head, WSLAY_TEXT_FRAME, n);
