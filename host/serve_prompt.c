@@ -56,14 +56,25 @@ static size_t parts_of(const struct ingot_chat *chat, const struct serve_request
     return n;
 }
 
-static bool refuse_long(struct serve_error *e, uint32_t context)
+/* what: the prompt or the input; n: its tokens, 0: they could not be counted. One place is the reply's. */
+static bool refuse_long(struct serve_error *e, const char *what, size_t n, uint32_t context)
 {
+    unsigned room = (unsigned)context - 1;
+
+    if (n == 0) {
+        return serve_refuse(e, 400, NULL, "context_length_exceeded",
+                            "the %s has more tokens than the %u that fit into the context of %u: "
+                            "shorten it",
+                            what, room, (unsigned)context);
+    }
     return serve_refuse(e, 400, NULL, "context_length_exceeded",
-                        "the prompt is too long for the context of %u tokens", (unsigned)context);
+                        "the %s has %zu tokens, and %u fit into the context of %u: shorten it",
+                        what, n, room, (unsigned)context);
 }
 
 static bool encode_parts(const struct model *m, const struct tokenizer_part *parts, size_t n_parts,
-                         uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e)
+                         const char *what, uint32_t context, uint32_t *ids, size_t *n,
+                         struct serve_error *e)
 {
     size_t bytes = 0;
     void *scratch;
@@ -79,12 +90,17 @@ static bool encode_parts(const struct model *m, const struct tokenizer_part *par
     }
     error = tokenizer_encode_parts(&m->tokenizer, parts, n_parts, TOKENIZER_BOS, ids, context, n,
                                    scratch, bytes);
+    if (error == ERR_TOO_LONG) {
+        /* *n is 0 where that fails, too */
+        (void)tokenizer_count_parts(&m->tokenizer, parts, n_parts, TOKENIZER_BOS, n, scratch,
+                                    bytes);
+    }
     free(scratch);
     if (error == ERR_TOO_LONG || (error == ERR_OK && *n >= context)) {
-        return refuse_long(e, context);
+        return refuse_long(e, what, *n, context);
     }
     if (error != ERR_OK || *n == 0) {
-        return serve_refuse(e, 400, NULL, NULL, "the prompt has no tokens: %s", err_text(error));
+        return serve_refuse(e, 400, NULL, NULL, "the %s has no tokens: %s", what, err_text(error));
     }
     return true;
 }
@@ -97,7 +113,7 @@ static bool take_tokens(const struct model *m, const struct serve_text *tokens, 
 
     *n = tokens->n / sizeof *ids;
     if (*n >= context) {
-        return refuse_long(e, context);
+        return refuse_long(e, field, *n, context);
     }
     memcpy(ids, tokens->bytes, tokens->n);
     for (size_t i = 0; i < *n; i++) {
@@ -129,7 +145,7 @@ bool serve_prompt_encode(const struct model *m, const struct serve_request *q, u
     if (parts == NULL) {
         return serve_refuse(e, 500, NULL, NULL, "out of memory");
     }
-    good = encode_parts(m, parts, parts_of(chat, q, parts), context, ids, n, e);
+    good = encode_parts(m, parts, parts_of(chat, q, parts), "prompt", context, ids, n, e);
     free(parts);
     return good;
 }
@@ -142,5 +158,5 @@ bool serve_prompt_encode_text(const struct model *m, const struct serve_turn *in
     if (input->tokens.n != 0) {
         return take_tokens(m, &input->tokens, "input", context, ids, n, e);
     }
-    return encode_parts(m, &part, 1, context, ids, n, e);
+    return encode_parts(m, &part, 1, "input", context, ids, n, e);
 }

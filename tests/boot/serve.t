@@ -297,6 +297,22 @@ tap.ok(server.ask(CHAT, " ")[0] == 400 and server.ask("/nosuch")[0] == 404 and s
        "no body, no such page, another method")
 tap.ok(server.ask(CHAT, chat("x", x_note=[1], user="me", presence_penalty=0, logprobs=False, seed=None, max_tokens=1))[0] == 200, "fields that ask for nothing")
 
+# A prompt that is too long: how many tokens it has, and how many fit.
+def too_long(path, body):
+    status, a = server.ask(path, body)
+    found = re.fullmatch(r"the (prompt|input) has (\d+) tokens, and (\d+) fit into the context of (\d+): shorten it", a.get("error", {}).get("message", ""))
+    return (status, a["error"]["code"], found.group(1), *map(int, found.groups()[1:])) if found else (status, a)
+
+
+short = [server.ask(CHAT, chat("long " * n, max_tokens=1))[1] for n in (10, 20)]
+ten, twenty = (a["usage"]["prompt_tokens"] for a in short)
+limit = short[0]["figures"]["context_limit_tokens"]
+for what, path, body, name, count in (("a message", CHAT, chat("long " * 3000), "prompt", ten + 299 * (twenty - ten)), ("in a stream", CHAT, chat("long " * 3000, stream=True), "prompt", ten + 299 * (twenty - ten)),
+                                      ("numbers of tokens", TEXT, {"prompt": [5] * limit, "max_tokens": 1}, "prompt", limit), ("an input", EMBED, {"input": [5] * (limit + 3)}, "input", limit + 3)):
+    a = too_long(path, body)
+    tap.ok(a == (400, "context_length_exceeded", name, count, limit - 1, limit), f"{what} that is too long: its tokens, and how many fit", a)
+tap.ok(server.ask(TEXT, {"prompt": [5] * (limit - 1), "max_tokens": 1})[0] == 200, "and so many fit")
+
 # What a schema has and the grammar does not hold is checked, and made again; what never comes is an error.
 def held(schema, **more):
     return server.ask(CHAT, chat("Set the light.", response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}, **more))
