@@ -309,22 +309,88 @@ enum err storage_find_log(struct storage *s, struct file *out)
     return e;
 }
 
-/* What makes the file that a conversation of so many bytes needs. */
+/* Conversations that a card has files for. */
+struct saves {
+    char names[128]; /* with a comma after each */
+    size_t n;        /* bytes of the names */
+    uint64_t bytes;  /* of the largest file */
+};
+
+static bool is_save(const struct fat32_entry *entry, size_t stem)
+{
+    static const char suffix[] = ".sav";
+    const char *end = entry->name + stem;
+
+    for (size_t i = 0; i < sizeof suffix; i++) {
+        bool upper = end[i] >= 'A' && end[i] <= 'Z';
+
+        if ((upper ? end[i] - 'A' + 'a' : end[i]) != suffix[i]) {
+            return false;
+        }
+    }
+    return !entry->is_directory;
+}
+
+/* A name that does not fit any more is told by dots. */
+static void add_save(struct saves *v, const char *name, uint64_t bytes)
+{
+    static const char dots[] = "...,";
+    size_t room = sizeof v->names - sizeof dots + 1;
+
+    v->bytes = v->bytes > bytes ? v->bytes : bytes;
+    if (v->n + strlen(name) + 2 <= room) {
+        v->n += format_text(v->names + v->n, room - v->n, "%s,", name);
+    } else if (v->n < 4 || strcmp(v->names + v->n - 4, dots) != 0) {
+        v->n += format_text(v->names + v->n, sizeof v->names - v->n, "%s", dots);
+    }
+}
+
+/* Those of the first drive or card that has any. An error ends the list. */
+static void list_saves(struct storage *s, struct saves *v)
+{
+    *v = (struct saves){ .n = 0 };
+    for (unsigned i = 0; v->n == 0 && storage_mount_next(s, &i) != NULL;) {
+        struct fat32_directory dir;
+        enum err e = fat32_open_directory(&s->fs, "saves", &dir);
+
+        while (e == ERR_OK && (e = fat32_next_entry(&dir, &s->entry)) == ERR_OK) {
+            char *end = strrchr(s->entry.name, '.');
+
+            if (end == NULL || !is_save(&s->entry, (size_t)(end - s->entry.name))) {
+                continue;
+            }
+            *end = '\0';
+            if (storage_is_plain_name(s->entry.name)) {
+                add_save(v, s->entry.name, s->entry.bytes);
+            }
+        }
+    }
+}
+
+/* What makes the file that a conversation of so many bytes needs, beside those that the card has: a card made anew has only the files
+ * that are named, all of one size. */
 static enum err no_save(struct storage *s, const char *path, const char *name, uint64_t bytes)
 {
-    unsigned mib = (unsigned)((bytes + MIB - 1) / MIB);
+    unsigned mib = (unsigned)((bytes + MIB - 1) / MIB), most;
     const char *board = s->setup.platform->name;
     bool is_default = strcmp(name, "chat") == 0;
+    struct saves v;
 
     if (bytes == 0) {
         return storage_fail(s, ERR_NOT_FOUND, "the card has no %s: nothing was saved as %s", path,
                             name);
     }
+    list_saves(s, &v);
+    if (v.n == 0 && !is_default) {
+        add_save(&v, "chat", 0);
+    }
+    most = (unsigned)((v.bytes + MIB - 1) / MIB);
     return storage_fail(
         s, ERR_NOT_FOUND,
-        "the card has no %s: `make card BOARD=%s SAVE=%u%s%s` makes a card with it, or copy "
+        "the card has no %s: `make card BOARD=%s SAVE=%u%s%s%s` makes a card with it, or copy "
         "a file of %u MiB of zeros there",
-        path, board, mib, is_default ? "" : " NAMES=chat,", is_default ? "" : name, mib);
+        path, board, mib > most ? mib : most, v.n == 0 ? "" : " NAMES=", v.names,
+        v.n == 0 ? "" : name, mib);
 }
 
 enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,

@@ -210,19 +210,60 @@ static enum err find_save(const char *name, uint64_t bytes)
     return storage_find_save(&storage, name, bytes, &table, &file);
 }
 
+/* A file of saves/, entry number i of it. name83: as the directory has it; lower: it is shown in small letters. */
+static void put_save(unsigned i, const char *name83, bool lower, uint32_t bytes)
+{
+    uint8_t *entry = volume_cluster(30) + (size_t)i * 32;
+
+    memcpy(entry, name83, 11);
+    entry[12] = lower ? 0x18 : 0;
+    put_le(entry + 26, 300, 2);
+    put_le(entry + 28, bytes, 4);
+}
+
 /* A card whose saves/ holds chat.sav of 1 KiB. */
 static void put_saves(void)
 {
-    uint8_t *directory = volume_cluster(30);
-
     volume_entries = 2; /* after notes and models */
     volume_add("SAVES      ", 0x10, 30, 0);
     volume_link(30, VOLUME_END);
-    memset(directory, 0, 512);
-    memcpy(directory, "CHAT    SAV", 11);
-    put_le(directory + 26, 300, 2);
-    put_le(directory + 28, 1024, 4);
+    memset(volume_cluster(30), 0, 512);
+    put_save(0, "CHAT    SAV", true, 1024);
     volume_chain(300, 2);
+}
+
+/* The card that is advised has all conversations that this one has, and room for the largest. */
+static void test_advised_names(void)
+{
+    char name83[24];
+
+    start_over();
+    attach(&card.dev);
+    OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND &&
+           says("SAVE=5 NAMES=chat,trip` makes a card with it", ""),
+       "no saves at all: %s", storage.problem);
+    put_saves();
+    put_save(1, "LEARN   SAV", true, (40 << 20) + 1);
+    put_save(2, "NOTES   TXT", true, 1024);
+    put_save(3, "SAV        ", true, 1024);
+    put_save(4, "DIARY   SAV", false, 1024);
+    put_save(5, "MY TRIP SAV", true, 1024);
+    OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND &&
+           says("SAVE=41 NAMES=chat,learn,DIARY,mytrip,trip` makes a card with it", "") &&
+           says("a file of 5 MiB of zeros there", ""),
+       "all names, and the new one: %s", storage.problem);
+    put_save(0, "TRIP    SAV", true, 1024);
+    put_save(1, "SAVES   TXT", true, 0);
+    volume_cluster(30)[64] = 0;
+    OK(find_save("chat", 5 << 20) == ERR_NOT_FOUND && says("SAVE=5 NAMES=trip,chat`", ""),
+       "chat is the new one: %s", storage.problem);
+    for (unsigned i = 0; i < 16; i++) {
+        snprintf(name83, sizeof name83, "SAVE%04uSAV", i);
+        put_save(i, name83, true, 1024);
+    }
+    OK(find_save("trip", 5 << 20) == ERR_NOT_FOUND && says("NAMES=save0000,save0001,", "") &&
+           says("save0012,...,trip` makes a card with it", "zeros there"),
+       "more names than the sentence has room for: %s", storage.problem);
 }
 
 static void test_saves(void)
@@ -350,6 +391,7 @@ int main(void)
     test_several();
     test_places();
     test_saves();
+    test_advised_names();
     test_bounce();
     test_no_bounce();
     return tap_done();
