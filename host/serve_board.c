@@ -214,6 +214,23 @@ static void take_news(struct board *b, const struct board_event *e)
     pthread_mutex_unlock(&serve_pool.lock);
 }
 
+/* It takes requests. That its check of actions hears too much is said once, and not each time that it is back. */
+static void end_greeting(struct board *b)
+{
+    if (b->was_there) {
+        serve_board_say(b, "the board is back");
+    }
+    b->was_there = true;
+    if (!b->knows_said && !b->said_old) {
+        b->said_old = true;
+        serve_board_say(
+            b,
+            "its version of Ingot is older than this one: it takes every message for a person's words, results "
+            "of tools too. Update it before you give it pins= or actions=");
+    }
+    serve_pool_set_phase(b, IDLE);
+}
+
 static void take_line(void *context, char *line, size_t bytes)
 {
     struct board *b = context;
@@ -229,11 +246,7 @@ static void take_line(void *context, char *line, size_t bytes)
     } else if (b->phase == GREETING && e.kind == BOARD_HELLO) {
         b->knows_said = e.knows_said;
     } else if (b->phase == GREETING && e.kind == BOARD_DONE && e.id == 0) {
-        if (b->was_there) {
-            serve_board_say(b, "the board is back");
-        }
-        b->was_there = true;
-        serve_pool_set_phase(b, IDLE);
+        end_greeting(b);
     } else if (e.kind == BOARD_PLAN || e.kind == BOARD_STATS || e.kind == BOARD_MODEL) {
         take_news(b, &e);
     } else if (b->phase == ASKING && e.kind == BOARD_ERROR && e.id == b->load_id && e.id != 0) {

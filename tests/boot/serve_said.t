@@ -108,8 +108,9 @@ started, seen = [], []
 atexit.register(lambda: [p.kill() for p in started])
 
 
-def pump(line, out):
+def pump(line, out, older):
     for event in out:
+        event = event.replace(b',"said":true', b"") if older else event
         if b'"event":"action"' in event:
             seen.append(json.loads(event))
         try:
@@ -118,17 +119,18 @@ def pump(line, out):
             return
 
 
-def board(listener):
-    """Each connection of the server gets a board of its own."""
+def board(listener, lines, older=False):
+    """Each connection of the server gets a board of its own, which is added to lines. older: one whose version knows no marks."""
     while True:
         line = listener.accept()[0]
+        lines.append(line)
         started.append(subprocess.Popen([HOST, "chat", MODEL, "--json", *OPTIONS], stdin=line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL))
-        threading.Thread(target=pump, args=(line, started[-1].stdout), daemon=True).start()
+        threading.Thread(target=pump, args=(line, started[-1].stdout, older), daemon=True).start()
 
 
 path = os.path.join(tempfile.mkdtemp(), "line")
 listener = socket.create_server(path, family=socket.AF_UNIX)
-threading.Thread(target=board, args=(listener,), daemon=True).start()
+threading.Thread(target=board, args=(listener, []), daemon=True).start()
 server = subprocess.Popen([HOST, "serve", "unix:" + path, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 started.append(server)
 found = re.search(r"http://\S+", server.stdout.readline())
@@ -160,4 +162,35 @@ for want, what, said in SERVED:
     except OSError as e:
         seen.append({"event": "failed", "why": str(e)})
     tap.ok(driven(seen) == want and any(e["event"] == "action" for e in seen), f"serve: {what}: {'done' if want else 'not done'}", seen)
+
+
+def warnings(older):
+    """What `ingot serve` says on standard error of a board that went away and came back, and whether it came back."""
+    path, lines = os.path.join(tempfile.mkdtemp(), "line"), []
+    listener = socket.create_server(path, family=socket.AF_UNIX)
+    threading.Thread(target=board, args=(listener, lines, older), daemon=True).start()
+    server = subprocess.Popen([HOST, "serve", "unix:" + path, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    started.append(server)
+    url, told = re.search(r"http://\S+", server.stdout.readline()).group(0), []
+    ask(url)  # the first board has been greeted
+    for line in lines[:]:
+        line.shutdown(socket.SHUT_RDWR)
+    for line in server.stderr:
+        told.append(line)
+        if "the board is back" in line:
+            break
+    ask(url)
+    server.terminate()
+    return told + server.stderr.readlines()
+
+
+def ask(url):
+    body = json.dumps({"messages": [user(HELLO)], "max_tokens": 1}).encode()
+    urllib.request.urlopen(url + "/v1/chat/completions", body, timeout=60).read()
+
+
+for older in (True, False):
+    told = warnings(older)
+    n = sum("takes every message for a person's words" in line and "pins=" in line for line in told)
+    tap.ok(n == older and any("the board is back" in line for line in told), f"a board of {'an earlier' if older else 'this'} version that was away and is back is warned of {'once' if older else 'never'}", told)
 tap.done()
