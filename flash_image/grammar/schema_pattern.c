@@ -56,6 +56,7 @@ static uint32_t build(struct pattern_parser *r, uint32_t at, uint32_t next)
 {
     const struct pattern_node *n = &r->nodes[at];
 
+    r->failed = r->failed || r->n_builds++ == PATTERN_BUILDS_MOST;
     if (r->failed) {
         return 0;
     }

@@ -8,6 +8,7 @@ enum {
     PATTERN_STATES_MOST = 3000,
     PATTERN_NODES_MOST = 4000,
     PATTERN_RANGES_MOST = 4000,
+    PATTERN_BUILDS_MOST = 200000, /* of nodes: times of times of what has no states */
     PATTERN_NEST_MOST = 40,
     PATTERN_WORDS_MOST = (PATTERN_STATES_MOST + 63) / 64
 };
@@ -52,7 +53,7 @@ struct pattern_parser {
     struct pattern *p;
     const char *at;
     struct pattern_node *nodes;
-    uint32_t n_nodes;
+    uint32_t n_nodes, n_builds;
     unsigned nest;
     bool failed;
 };

@@ -4,6 +4,7 @@
 
 #include "flash_image/grammar/grammar_private.h"
 #include "flash_image/grammar/json_schema_private.h"
+#include "flash_image/grammar/schema.h"
 #include "runtime/text/utf8.h"
 #include "tests/unit/grammar/samples.h"
 
@@ -279,9 +280,25 @@ static void test_places(void)
     OK(good, "a long place of other letters is cut between two of them");
 }
 
+/* Nothing, a thousand million times, has no states that could be counted. */
+static void test_nothing_often(void)
+{
+    clock_t begin = clock();
+    struct pattern *often = pattern_new("(((){1000}){1000}){1000}"),
+                   *seldom = pattern_new("^(((){10}){10}){10}a{3}$");
+
+    OK(clock() - begin < CLOCKS_PER_SEC, "times of times of nothing are bounded");
+    OK(often == NULL && seldom != NULL && pattern_matches(seldom, "aaa") &&
+           !pattern_matches(seldom, "aa"),
+       "too many of them are not known, and few change nothing");
+    pattern_free(often);
+    pattern_free(seldom);
+}
+
 int main(void)
 {
     test_bounds();
+    test_nothing_often();
     test_no_leak();
     test_numbers();
     test_places();
