@@ -127,10 +127,19 @@ static inline void halt(struct fake_unit *u, uint32_t id, uint64_t at, uint32_t 
 
 /* ---- transfers of a drive ---- */
 
+/* 6.4.1.1: the data of a TRB lie within 64 KiB of the bus. */
+static inline bool crosses(const struct xhci_trb *t)
+{
+    uint32_t n = t->status & 0x1ffff;
+
+    return n != 0 && t->data >> 16 != (t->data + n - 1) >> 16;
+}
+
 static inline void bulk_in(struct fake_unit *u, const struct xhci_trb *t, uint64_t at)
 {
     uint32_t n = t->status & 0x1ffff;
 
+    wrong(crosses(t));
     if (u->skips) {
         u->skips = t->control & TRB_CHAIN;
         if (t->control & TRB_TELL)
@@ -174,6 +183,7 @@ static inline void bulk_out(struct fake_unit *u, const struct xhci_trb *t, uint6
 {
     uint32_t n = t->status & 0x1ffff;
 
+    wrong(crosses(t));
     if (!u->has_command) {
         take_command(u, memory_at(t->data), n);
         return;

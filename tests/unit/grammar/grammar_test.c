@@ -244,6 +244,9 @@ static void test_gbnf_problems(void)
         { "\nroot ::= b", "line 2: there is no rule b" },
         { "a ::= root\nroot ::= a \"x\" | \"y\"", "line 1: rule a begins with itself, which never "
                                                   "ends: put what comes first before it" },
+        { "root ::= \"x\"? root \"y\"",
+          "line 1: rule root begins with itself, which never ends: put what comes first before "
+          "it" },
         { "root ::= [z-a]", "line 1: a range of a class ends before it begins" },
         { "root ::= []", "line 1: a class allows no character" },
         { "root ::= (\"a\"", "line 1: a group has no closing parenthesis" },

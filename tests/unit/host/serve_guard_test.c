@@ -95,7 +95,8 @@ static void check_origins(void)
            serve_is_allowed("https://app.example:443", &g) &&
            serve_is_allowed("chrome-extension://abcd", &g) &&
            !serve_is_allowed("http://app.example", &g) &&
-           !serve_is_allowed("http://app.example:3001", &g) && !serve_is_allowed("null", &g) &&
+           !serve_is_allowed("http://app.example:3001", &g) &&
+           !serve_is_allowed("https://app.example:3000", &g) && !serve_is_allowed("null", &g) &&
            !serve_is_allowed("chrome-extension://abce", &g),
        "origins that the owner allows");
     OK(!serve_allow_origin(&g, "app.example") && !serve_allow_origin(&g, "http://a/b") &&

@@ -17,7 +17,7 @@ static struct answers {
     struct http_answer next; /* status 0: later */
     bool at_head;            /* before the body */
     size_t left, body_bytes, n_messages;
-    bool fails, has_memory;
+    bool fails, has_memory, waits; /* waits: the body has nothing for now */
     unsigned n_over;
     char message[64];
     const char *says;
@@ -72,7 +72,7 @@ static void on_wrong(void *user, int status, const char *problem)
 
 static size_t on_more(void *user, char *to, size_t room, bool *last, bool *failed)
 {
-    size_t n = site_.left < room ? site_.left : room;
+    size_t n = site_.waits ? 0 : site_.left < room ? site_.left : room;
 
     (void)user;
     memset(to, 'x', n);
@@ -183,6 +183,12 @@ static void check_answers(void)
            strcmp(out + n_out - 7, "\r\n0\r\n\r\n") == 0 && c.stage == HTTP_READS,
        "a stream in chunks");
     begin((struct http_answer){ .status = 200, .streams = true }, false);
+    site_.waits = true;
+    (void)take(GET);
+    drain();
+    OK(strcmp(out + n_out - 4, "\r\n\r\n") == 0 && !has("0\r\n\r\n") && c.stage == HTTP_ANSWERS,
+       "a stream that has nothing for now does not end");
+    begin((struct http_answer){ .status = 200, .streams = true }, false);
     (void)take("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     drain();
     OK(!has("chunked") && has("connection: close\r\n") && out[n_out - 1] == 'x' &&
@@ -241,6 +247,21 @@ static void check_bodies(void)
     (void)http_connection_take(&c, large, sizeof large);
     drain();
     OK(has("404 Not Found") && c.stage == HTTP_CLOSES, "but not for a body without end");
+    begin((struct http_answer){ .status = 404 }, true);
+    for (unsigned i = 0; i < 3; i++) {
+        (void)take("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1500000\r\n\r\n");
+        (void)http_connection_take(&c, large, 1500000);
+        drain();
+    }
+    OK(site_.n_over == 3 && c.stage == HTTP_READS, "each body is measured by itself");
+    begin((struct http_answer){ .status = 404 }, true);
+    (void)take("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nno\r\n");
+    drain();
+    OK(has("404 Not Found") && !has("400") && c.stage == HTTP_CLOSES,
+       "an early answer, and then a body that is wrong");
+    begin((struct http_answer)OK200, false);
+    (void)take("POST / HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+    OK(strcmp(drain(), "") == 0, "HTTP/1.0 has no interim answers");
     begin((struct http_answer)OK200, false);
     site_.has_memory = false;
     (void)take(POST "\r\nhello");
@@ -304,6 +325,17 @@ static void check_sockets(void)
         "\r\n");
     drain();
     OK(has("426 Upgrade Required") && c.stage == HTTP_READS, "no upgrade was asked for");
+    begin((struct http_answer){ .status = 0 }, false);
+    (void)take(
+        "GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" KEY
+        "\r\n");
+    drain();
+    OK(has("426 Upgrade Required"), "nor by Connection");
+    begin((struct http_answer){ .status = 0 }, false);
+    (void)take("GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: upgrade\r\n"
+               "Sec-WebSocket-Version: 8\r\n" KEY "\r\n");
+    drain();
+    OK(has("426 Upgrade Required"), "an old version");
     begin((struct http_answer){ .status = 0 }, false);
     (void)take(SHAKE "Content-Length: 3\r\n" KEY "\r\nabc");
     drain();

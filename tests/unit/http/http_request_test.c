@@ -242,12 +242,42 @@ static void check_limits(void)
     }
     run(text, n, NULL, 0, log);
     OK(strcmp(log + strlen(log) - 3, "400") == 0, "trailers without end: %s", log);
+    n = (size_t)snprintf(text, most, POST "Transfer-Encoding: chunked\r\n\r\n");
+    for (unsigned i = 0; i < 3000; i++) { /* 27 bytes each of what is counted between two pieces */
+        memcpy(text + n, "1;an-extension-of-a-line\r\nx\r\n", 29);
+        n += 29;
+    }
+    memcpy(text + n, "0\r\n\r\n", 5);
+    run(text, n + 5, NULL, 0, log);
+    OK(strlen(log) == 3000 + strlen("POST /a [] keeps\n"), "extensions beside pieces of a body");
     for (n = 0; n < 200; n++) {
         memcpy(text + 2 * n, "\r\n", 2);
     }
     run(text, 2 * n, NULL, 0, log);
     OK(strcmp(log, "400") == 0, "empty lines without end: %s", log);
     free(text);
+}
+
+/* The host that a whole address names counts, not that of Host. */
+static void check_authority(void)
+{
+    static const char *const targets[][2] = { { "http://x.example:80/p", "x.example:80" },
+                                              { "http://x.example", "x.example" },
+                                              { "/p", "a" } };
+
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        char text[100];
+        const char *piece;
+        size_t used, piece_bytes;
+        int n = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\n" HOST "\r\n", targets[i][0]);
+
+        http_request_reset(&request);
+        OK(http_request_take(&request, text, (size_t)n, &used, &piece, &piece_bytes) ==
+                   HTTP_GOT_HEAD &&
+               request.authority_bytes == strlen(targets[i][1]) &&
+               memcmp(request.authority, targets[i][1], request.authority_bytes) == 0,
+           "the host of %s", targets[i][0]);
+    }
 }
 
 static void check_fields(void)
@@ -259,7 +289,8 @@ static void check_fields(void)
     OK(http_field(head, n, "LIST", 1, &bytes) != NULL && bytes == 1, "the second field of a name");
     OK(http_field(head, n, "empty", 0, &bytes) != NULL && bytes == 0, "one without a value");
     OK(http_field(head, n, "on", 0, &bytes) == NULL &&
-           http_field(head, n, "list", 2, &bytes) == NULL,
+           http_field(head, n, "list", 2, &bytes) == NULL &&
+           http_field(head, n, "lists", 0, &bytes) == NULL,
        "fields that are not there");
     OK(http_field_has(head, n, "list", "b") && http_field_has(head, n, "list", "C") &&
            http_field_has(head, n, "list", "d") && !http_field_has(head, n, "list", "e") &&
@@ -277,6 +308,7 @@ int main(void)
     check_good();
     check_bad();
     check_limits();
+    check_authority();
     check_fields();
     return tap_done();
 }

@@ -37,10 +37,12 @@ static void test_forms(void)
         { "a mark of two", "\u0344", "\u0308\u0301", false },
         { "vowels of Bengali", "\u0995\u09c7\u09be", "\u0995\u09cb", false },
         { "beyond 16 bits", "\U00011099\U000110ba", "\U0001109a", false },
+        { "parts alike in 16 bits", "\u1099\U000110ba", "\u1099\U000110ba", false },
         { "Hangul of three", "\u1112\u1161\u11ab", "\ud55c", false },
         { "Hangul of two", "\u1100\u1161", "\uac00", false },
         { "a syllable and its end", "\uac00\u11a8", "\uac01", false },
         { "a syllable that has an end", "\uac01\u11a8", "\uac01\u11a8", false },
+        { "a syllable and no end", "\uac00\u11a7", "\uac00\u11a7", true },
         { "a mark in front", "\u0301e", "\u0301e", false },
         { "an unequal sign", "<\u0338", "\u226e", false },
         { "bytes that are not UTF-8", "e\xff\u0301\xc3", "e\xff\u0301\xc3", false },
@@ -85,6 +87,9 @@ static void test_room(void)
        "in front of itself, in what has been read");
     memcpy(text, "\u0958\u0958", 6);
     OK(nfc_normalize(text, 6, text, 6) == SIZE_MAX, "a text that grows does not fit its own place");
+    memcpy(text, "\u0958abc", 6);
+    OK(nfc_normalize(text, 6, text, sizeof text) == SIZE_MAX,
+       "nor is what is not read written over");
     memcpy(text, "e\u0301e\u0301", 6);
     OK(nfc_normalize(text, 6, text, 6) == 4 && memcmp(text, "\u00e9\u00e9", 4) == 0,
        "one that shrinks does");

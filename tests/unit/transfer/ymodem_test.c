@@ -234,6 +234,36 @@ static void test_repeated(void)
        n_said['C']);
 }
 
+/* A sender that says the next thing only after silence. */
+static unsigned n_asked;
+
+static void send_slowly(void)
+{
+    switch (n_asked++) {
+    case 0: /* a Ctrl-C, and silence behind it */
+    case 6: send_byte(3); break;
+    case 4: send_block(1, sent, 1024, 1024, false); break;
+    case 8: send_block(2, sent + 1024, 476, 1024, false); break;
+    case 9:
+        send_byte(4);
+        send_byte(4);
+        send_name("", "");
+        break;
+    default: break;
+    }
+}
+
+/* What is counted, counts since the last block. */
+static void test_counts(void)
+{
+    begin();
+    n_asked = 0;
+    send_name("a", "1500");
+    fake_wire.idle = send_slowly;
+    OK(ymodem_receive(&ymodem) == ERR_OK && memcmp(disk, sent, 1500) == 0,
+       "a Ctrl-C and two silences before a block, one of each after it: %u NAKs", n_said[21]);
+}
+
 /* What a person types in the middle of a file, and a sender that is gone. */
 static void test_person(void)
 {
@@ -318,6 +348,7 @@ int main(void)
     test_noise();
     test_lengths();
     test_repeated();
+    test_counts();
     test_person();
     test_ends();
     return tap_done();

@@ -1,0 +1,74 @@
+/* The check of a finished reply against its schema (flash_image/grammar/schema_check.c), keyword by keyword. */
+#include <string.h>
+
+#include "flash_image/grammar/schema.h"
+#include "tests/unit/tap.h"
+
+static void test_check(void)
+{
+    static const struct {
+        const char *schema, *value, *problem; /* NULL: it satisfies */
+    } samples[] = {
+        { "{\"not\":{\"const\":1}}", "2", NULL },
+        { "{\"properties\":{\"a\":{\"not\":{\"const\":1}}}}", "{\"a\":1}",
+          "/properties/a/not of its schema does not hold" },
+        { "{\"uniqueItems\":true}", "[1,{\"a\":1,\"b\":2},1.0]",
+          "/uniqueItems of its schema does not hold" },
+        { "{\"uniqueItems\":true}", "[1,\"1\",true,[1],{}]", NULL },
+        { "{\"contains\":{\"type\":\"string\"},\"minContains\":2}", "[1,\"a\"]",
+          "/contains of its schema does not hold" },
+        { "{\"oneOf\":[{\"minimum\":1},{\"maximum\":5}]}", "3",
+          "/oneOf of its schema does not hold" },
+        { "{\"oneOf\":[{\"minimum\":1},{\"maximum\":5}]}", "7", NULL },
+        { "{\"if\":{\"minimum\":5},\"then\":{\"multipleOf\":2},\"else\":{\"const\":1}}", "7",
+          "/then/multipleOf of its schema does not hold" },
+        { "{\"if\":{\"minimum\":5},\"then\":{\"multipleOf\":2},\"else\":{\"const\":1}}", "8",
+          NULL },
+        { "{\"dependentRequired\":{\"a\":[\"b\"]}}", "{\"a\":1}",
+          "/dependentRequired of its schema does not hold" },
+        { "{\"dependencies\":{\"a\":{\"required\":[\"b\"]}}}", "{\"a\":1}",
+          "/dependencies/a/required of its schema does not hold" },
+        { "{\"propertyNames\":{\"maxLength\":1}}", "{\"ab\":1}",
+          "/propertyNames/maxLength of its schema does not hold" },
+        { "{\"pattern\":\"^a\"}", "\"ba\"", "/pattern of its schema does not hold" },
+        { "{\"multipleOf\":0.01}", "4.35", NULL },
+        { "{\"enum\":[[1],{\"a\":null}]}", "{\"a\":null}", NULL },
+        { "{\"type\":\"integer\"}", "1.0", NULL },
+        { "{\"minimum\":5,\"exclusiveMinimum\":true}", "5",
+          "/minimum of its schema does not hold" },
+        { "{\"minimum\":5,\"exclusiveMinimum\":true}", "5.5", NULL },
+        { "{\"maxLength\":2}", "\"\u00e9\u00e9\"", NULL },
+        { "{\"contains\":{\"const\":1},\"maxContains\":1}", "[1,2,1]",
+          "/maxContains of its schema does not hold" },
+        { "{\"contains\":{\"const\":1},\"maxContains\":1}", "[2,1]", NULL },
+        { "{\"prefixItems\":[{\"const\":1},{\"const\":2}],\"items\":{\"const\":3}}", "[1,2,3,3]",
+          NULL },
+        { "{\"prefixItems\":[{\"const\":1},{\"const\":2}],\"items\":{\"const\":3}}", "[1,2,2]",
+          "/items/const of its schema does not hold" },
+        { "{\"items\":[{\"const\":1}],\"additionalItems\":false}", "[1,1]",
+          "/additionalItems/ of its schema does not hold" },
+        { "{\"properties\":{\"a\":{}},\"patternProperties\":{\"^b\":{\"const\":1}},"
+          "\"additionalProperties\":false}",
+          "{\"a\":0,\"b\":1}", NULL },
+        { "{\"properties\":{\"a\":{}},\"patternProperties\":{\"^b\":{\"const\":1}},"
+          "\"additionalProperties\":false}",
+          "{\"a\":0,\"c\":1}", "/additionalProperties of its schema does not hold" },
+        { "{}", "{\"a\":", "it is not JSON" },
+    };
+
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        char problem[GRAMMAR_PROBLEM_BYTES];
+        bool good = grammar_check_value(samples[i].schema, samples[i].value,
+                                        strlen(samples[i].value), problem);
+
+        OK(good == (samples[i].problem == NULL) &&
+               (good || strcmp(problem, samples[i].problem) == 0),
+           "%s: %s %s", samples[i].schema, samples[i].value, problem);
+    }
+}
+
+int main(void)
+{
+    test_check();
+    return tap_done();
+}
