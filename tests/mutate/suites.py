@@ -16,16 +16,19 @@ BUILD_SECONDS, SECONDS, BOOT_SECONDS = 1800, 150, 600  # by the clock
 CPU_SECONDS = 20  # of a unit test: a busy computer does not make a mutant hang
 LONGER = {"unit/session/session": 200, "unit/stream/kv_pages": 200, "unit/stream/stream": 100,
           "unit/stream/stream_long": 60, "unit/stream/kv_pages_saved": 60,
-          "unit/session/speculative": 60, "unit/model/recurrent_mixers": 120}
+          "unit/storage/card_walk": 150, "unit/grammar/grammar": 60, "unit/session/speculative": 60, "unit/model/recurrent_mixers": 120}
 EMULATORS = {"arm64": "qemu-aarch64", "riscv64": "qemu-riscv64"}
 
 # The images that each program boots; none where it is all on the host.
 PROGRAMS = {
     "boot/traps.t": [("virt-arm64", "traps.bin"), ("virt-riscv64", "traps.bin")],
+    "faults/outputs.t": [],
+    "golden/adapter_fields.t": [],
     "golden/demo_boot.t": [("virt-arm64", "ingot.bin"), ("virt-riscv64", "ingot.bin")],
     "golden/hf_families.t": [],
     "golden/kv_shared.t": [],
     "golden/latent.t": [],
+    "golden/marker_types.t": [],
 }
 
 

@@ -3,6 +3,7 @@
 import table_board
 import table_boot
 import table_compute
+import table_faults
 import table_host
 import table_kernels
 import table_layers
@@ -10,5 +11,5 @@ import table_stream
 import table_talk
 
 ROWS = (table_stream.ROWS + table_talk.ROWS + table_compute.ROWS + table_layers.ROWS +
-        table_host.ROWS + table_board.ROWS + table_boot.ROWS + table_kernels.ROWS)
+        table_host.ROWS + table_board.ROWS + table_boot.ROWS + table_kernels.ROWS + table_faults.ROWS)
 assert len({row.name for row in ROWS}) == len(ROWS), "a row's name is its own"

@@ -6,9 +6,9 @@ WORKERS, ATTENTION = "runtime/compute/workers.c", "runtime/compute/attention.c"
 SEGMENTS, TOKENIZER = "runtime/image/image_segments.c", "runtime/image/image_tokenizer.c"
 
 ROWS = [
-    row("workers: a core shares with one more", WORKERS,
-        "steps * (core + 1) / workers->n_cores * step", "steps * core / workers->n_cores * step",
-        "unit/compute/workers"),
+    row("workers: a core's part has nothing", "runtime/compute/shares.c",
+        "steps * s->before[core + 1] / whole * step", "steps * s->before[core] / whole * step",
+        "unit/compute/shares unit/compute/workers"),
     row("workers: sleepers are not counted", WORKERS,
         "    atomic_fetch_add(&workers->sleepers, 1);\n",
         "    atomic_fetch_add(&workers->sleepers, 0);\n",
@@ -24,11 +24,11 @@ ROWS = [
         "b->first_position + t + 2;", "unit/compute/attention"),
     row("attention: rows that see nothing are scaled away", ATTENTION, "rows[r].factor = 1.0f;",
         "rows[r].factor = 0.0f;", "unit/compute/attention"),
-    row("kv cache: a value in its neighbour's place", "runtime/compute/kv_cache.c",
-        "k->convert_f16_f32(values + (size_t)j * c->head_dim, value, c->head_dim);",
-        "k->convert_f16_f32(values + (size_t)(j ^ 1) * c->head_dim, value, c->head_dim);",
+    row("kv cache: a value in its neighbour's place", "runtime/compute/kv_format.c",
+        "k->convert_f16_f32((uint16_t *)tile + (size_t)j * d, x, d);",
+        "k->convert_f16_f32((uint16_t *)tile + (size_t)(j ^ 1) * d, x, d);",
         "unit/compute/attention"),
-    row("kv cache: the scale of another block", "runtime/compute/kv_cache.c",
+    row("kv cache: the scale of another block", "runtime/compute/kv_format.c",
         "scales[(size_t)b * KV_TILE + j] = block.d;", "scales[(size_t)b * KV_TILE] = block.d;",
         "unit/compute/attention"),
     row("rope: a term less", "runtime/compute/rope_table.c", "for (int k = 20; k >= 2; k -= 2)",

@@ -2,6 +2,7 @@
 
 from row import row
 
+INTERLEAVE = "flash_image/quantize/interleave.c"
 QUANTIZE, FEW = "flash_image/quantize/quantize.c", "flash_image/quantize/quantize_few.c"
 TABLE, STACKS = "flash_image/quantize/quantize_table.c", "flash_image/hf/hf_stacks.c"
 JINJA, DERIVE = "flash_image/jinja/", "flash_image/chat/chat_derive.c"
@@ -11,16 +12,16 @@ ROWS = [
         "(best.q[i] + 8) | (best.q[i + 16] + 8) << 4",
         "(best.q[i + 16] + 8) | (best.q[i] + 8) << 4",
         "unit/flash_image/quantize"),
-    row("quantize: a padding row is not zero", QUANTIZE, "blocks[r][2 + c] : 0x88;",
+    row("quantize: a padding row is not zero", INTERLEAVE, "blocks[r][2 + c] : 0x88;",
         "blocks[r][2 + c] : 0x77;", "unit/flash_image/quantize unit/flash_image/pack"),
     row("quantize: a scale beyond fp16", QUANTIZE, "fabsf(extreme) / 7.0f > FIT_F16_MOST",
         "fabsf(extreme) / 70.0f > FIT_F16_MOST", "unit/flash_image/quantize"),
-    row("quantize: the bits of a min are lost", QUANTIZE,
+    row("quantize: the bits of a min are lost", INTERLEAVE,
         "(s[j + 4] >> 2 & 15) | min >> 2 << 4", "(s[j + 4] >> 2 & 15) | min >> 3 << 4",
         "unit/flash_image/quantize_k unit/flash_image/quantize unit/flash_image/dequantize"),
     row("pack: the last eighth is not sensitive", "flash_image/pack/pack_types.c",
         "layer >= 7 * n / 8", "layer > 7 * n / 8", "unit/flash_image/pack_types"),
-    row("pack: short groups in blocks of 32", "flash_image/pack/pack_types.c",
+    row("pack: short groups in blocks of 32", "flash_image/pack/pack_own_type.c",
         "t->group % 32 == 0", "t->group % 16 == 0",
         "unit/flash_image/pack_types unit/flash_image/pack"),
     row("quantize: a quarter of a byte in its neighbour's place", FEW,
