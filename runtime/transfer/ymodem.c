@@ -64,20 +64,28 @@ static enum got read_block(struct ymodem *y, size_t n, uint8_t *number)
     return BLOCK;
 }
 
-/* A byte between blocks, or behind a damaged one. Ctrl-C is none of a sender's: one with silence behind it is a person's, and
- * enough of them since the last block end the transfer. Returns whether they do; *byte is what came next. */
+/* A byte between blocks, or behind a damaged one. A sender sends no Ctrl-C there, but a damaged block may have such bytes of
+ * data: only those with silence behind them are a person's, and enough of them since the last block end the transfer. Returns
+ * whether they do; *byte is what came next. */
 static bool is_stopped(struct ymodem *y, int *byte)
 {
+    unsigned keys = 0;
+
     while (*byte == CTRL_C) {
-        y->n_keys++;
+        keys++;
         *byte = get(y, KEYS_MS);
     }
-    return *byte == TRANSFER_NO_BYTE && y->n_keys >= y->keys_to_stop;
+    if (keys == 0 || *byte != TRANSFER_NO_BYTE) {
+        return false;
+    }
+    y->n_keys += keys;
+    return y->n_keys >= y->keys_to_stop;
 }
 
-/* The next thing that the sender says; noise before it is passed over. */
+/* The next thing that the sender says; noise before it is passed over, and y->noise tells of it. */
 static enum got read_next(struct ymodem *y, uint32_t ms, size_t *n, uint8_t *number)
 {
+    y->noise = false;
     for (unsigned i = 0; i < 2 * YMODEM_BLOCK_BYTES; i++) {
         int byte = get(y, ms);
         bool typed = byte == CTRL_C;
@@ -98,8 +106,9 @@ static enum got read_next(struct ymodem *y, uint32_t ms, size_t *n, uint8_t *num
             if (get(y, BYTE_MS) == CAN) {
                 return CANCELLED;
             }
+            y->noise = true;
             break;
-        default: break;
+        default: y->noise = true; break;
         }
     }
     return DAMAGED;
@@ -288,6 +297,9 @@ static enum err read_file(struct ymodem *y, uint64_t left)
         size_t n = 0;
         enum got got = read_next(y, BLOCK_MS, &n, &number);
 
+        if (y->noise && (got == END || got == CANCELLED)) {
+            got = DAMAGED; /* data of a block whose first byte was lost */
+        }
         if (got == CANCELLED) {
             return ERR_ABORTED;
         }

@@ -23,6 +23,7 @@ struct ymodem {
     unsigned n_files;              /* that came */
     bool begun;                    /* the last one that was named: its blocks were awaited */
     bool stopped;                  /* by a Ctrl-C, and not by the sender */
+    bool noise;                    /* before what was read last */
     unsigned n_keys, keys_to_stop; /* Ctrl-C since the last block, and how many end the transfer */
     struct transfer_sink sink;
     uint8_t block[YMODEM_BLOCK_BYTES + 2];

@@ -264,6 +264,44 @@ static void test_counts(void)
        "a Ctrl-C and two silences before a block, one of each after it: %u NAKs", n_said[21]);
 }
 
+enum { LAST = 5, LAST_AT = (LAST - 1) * 1024 }; /* block of a file of BYTES */
+
+/* It is asked for again. */
+static void send_last(void)
+{
+    if (n_said[21] == 1) {
+        fake_wire.idle = NULL;
+        send_block(LAST, sent + LAST_AT, BYTES - LAST_AT, 1024, false);
+        send_byte(4);
+        send_byte(4);
+        send_name("", "");
+    }
+}
+
+/* The first byte of a block is lost on the way, so that its data stands between blocks. */
+static void test_lost_begin(void)
+{
+    static const uint8_t bytes[] = { 3, 4, 24 };
+
+    for (size_t k = 0; k < sizeof bytes; k++) {
+        unsigned at;
+
+        begin();
+        for (size_t i = LAST_AT; i < BYTES; i++)
+            sent[i] = i % 100 < 90 ? bytes[k] : 'a';
+        send_name("a", "5000");
+        for (uint8_t i = 1; i < LAST; i++)
+            send_block(i, sent + (i - 1) * 1024, 1024, 1024, false);
+        at = fake_wire.tail;
+        send_block(LAST, sent + LAST_AT, BYTES - LAST_AT, 1024, false);
+        fake_wire.in[at] = 'x';
+        fake_wire.idle = send_last;
+        OK(ymodem_receive(&ymodem) == ERR_OK && !ymodem.stopped && memcmp(disk, sent, BYTES) == 0 &&
+               n_said[21] == 2,
+           "bytes %u of a block that lost its first one: it is asked for again", bytes[k]);
+    }
+}
+
 /* What a person types in the middle of a file, and a sender that is gone. */
 static void test_person(void)
 {
@@ -349,6 +387,7 @@ int main(void)
     test_lengths();
     test_repeated();
     test_counts();
+    test_lost_begin();
     test_person();
     test_ends();
     return tap_done();
