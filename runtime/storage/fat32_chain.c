@@ -150,42 +150,52 @@ static enum err next_run_in(struct fat32 *fs, uint32_t fat, uint32_t *at, uint64
     return e;
 }
 
-/* *n = how many of these clusters, from the first on, the other FATs call free as well. */
-static enum err agree(struct fat32 *fs, uint32_t first, uint64_t *n)
+/* *n = how many of these clusters, from the first on, the other FATs call free as well; *used = how many after them one does
+ * not. */
+static enum err agree(struct fat32 *fs, uint32_t first, uint64_t *n, uint64_t *used)
 {
-    bool free = true;
-    enum err e = ERR_OK;
-
+    *used = 0;
     for (uint32_t fat = 1; fat <= fs->n_mirrors; fat++) {
-        for (uint64_t i = 0; e == ERR_OK && i < *n; i++) {
-            e = is_free_in(fs, fat, first + (uint32_t)i, &free);
-            if (!free)
+        uint64_t all = *n, bad = 0;
+
+        for (uint64_t i = 0; i < all; i++) {
+            bool free = true;
+            enum err e = is_free_in(fs, fat, first + (uint32_t)i, &free);
+
+            if (e != ERR_OK)
+                return e;
+            if (free && bad != 0)
+                break;
+            if (!free && bad++ == 0)
                 *n = i;
-            free = true;
         }
+        *used = bad != 0 ? bad : *used;
     }
-    return e;
+    return ERR_OK;
 }
 
-/* The same where all FATs agree. One that is damaged, or was written in part, calls clusters of files free. */
-static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t most, uint32_t *first,
-                         uint64_t *n)
+/* The same where all FATs agree. One that is damaged, or was written in part, calls clusters of files free. Runs of fewer
+ * than `least` are not compared: to go from one FAT to the other for each of many short runs takes long. */
+static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t least, uint64_t most,
+                         uint32_t *first, uint64_t *n)
 {
     enum err e;
 
     for (;;) {
-        uint64_t found;
+        uint64_t found, used;
 
         e = next_run_in(fs, 0, at, most, first, n);
         found = *n;
-        if (e == ERR_OK)
-            e = agree(fs, *first, n);
+        if (e != ERR_OK || found == 0)
+            return e;
+        if (found < least)
+            continue;
+        e = agree(fs, *first, n, &used);
         if (e != ERR_OK || *n == found)
             return e;
-        *at = *first + (uint32_t)*n;
+        *at = *first + (uint32_t)(*n + used);
         if (*n != 0)
             return e;
-        ++*at;
     }
 }
 
@@ -193,7 +203,7 @@ enum err fat32_find_free(struct fat32 *fs, uint32_t *cluster)
 {
     uint32_t at = 2;
     uint64_t n = 0;
-    enum err e = next_run(fs, &at, 1, cluster, &n);
+    enum err e = next_run(fs, &at, 1, 1, cluster, &n);
 
     return e == ERR_OK && n == 0 ? fat32_fail(fs, ERR_NO_SPACE, "the card is full") : e;
 }
@@ -205,7 +215,7 @@ static enum err find_whole(struct fat32 *fs, uint64_t wanted, uint32_t *first, u
     enum err e;
 
     do
-        e = next_run(fs, &at, wanted, first, n);
+        e = next_run(fs, &at, wanted, wanted, first, n);
     while (e == ERR_OK && *n != 0 && *n < wanted);
     return e;
 }
@@ -232,7 +242,7 @@ static enum err reserve(struct fat32 *fs, uint64_t wanted, const struct file_tab
     if (e != ERR_OK || n == wanted)
         return e == ERR_OK ? add_run(fs, table, out, first, n) : e;
     while (e == ERR_OK && wanted != 0) {
-        e = next_run(fs, &at, wanted, &first, &n);
+        e = next_run(fs, &at, 1, wanted, &first, &n);
         if (e == ERR_OK && n == 0)
             return fat32_fail(fs, ERR_NO_SPACE, "the card has no room for it: delete files");
         if (e == ERR_OK)
@@ -283,17 +293,26 @@ uint32_t fat32_first_cluster(const struct fat32 *fs, const struct file *file)
     return cluster_of(fs, file_extents(file)[0].sector);
 }
 
-/* Whether the clusters of a file that is to be linked are still free. */
-static enum err check_free(struct fat32 *fs, const struct file *file)
+/* Whether an extent is of whole clusters of this volume; another card may have come. */
+static bool has_extent(const struct fat32 *fs, const struct file_extent *x)
+{
+    uint64_t at = x->sector - fs->data_sector, n = fs->cluster_sectors;
+
+    return x->sector >= fs->data_sector && at % n == 0 && x->n_sectors % n == 0 &&
+           at / n + x->n_sectors / n <= fs->n_clusters;
+}
+
+enum err fat32_check_free(struct fat32 *fs, const struct file *file)
 {
     const struct file_extent *x = file_extents(file);
-    bool free = true;
+    bool free = !fs->is_exfat && fs->sealed == NULL;
     enum err e = ERR_OK;
 
-    for (uint32_t i = 0; i < file->n_extents; i++) {
+    for (uint32_t i = 0; i < file->n_extents && free; i++) {
         uint32_t at = cluster_of(fs, x[i].sector);
         uint32_t end = at + (uint32_t)(x[i].n_sectors / fs->cluster_sectors);
 
+        free = has_extent(fs, &x[i]);
         for (; e == ERR_OK && free && at < end; at++)
             e = is_free_in(fs, 0, at, &free);
     }
@@ -307,7 +326,7 @@ enum err fat32_link_file(struct fat32 *fs, const struct file *file)
 {
     const struct file_extent *x = file_extents(file);
     struct fat_edit edit = { fs, 0, 0 };
-    enum err e = check_free(fs, file);
+    enum err e = ERR_OK;
 
     for (uint32_t i = 0; i < file->n_extents; i++) {
         uint32_t at = cluster_of(fs, x[i].sector);

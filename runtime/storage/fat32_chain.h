@@ -16,8 +16,11 @@ enum err fat32_clear_cluster(struct fat32 *fs, uint32_t cluster, const uint8_t *
 /* *cluster = a free one. ERR_NO_SPACE. */
 enum err fat32_find_free(struct fat32 *fs, uint32_t *cluster);
 
-/* Chain the clusters of a file that fat32_reserve gave. ERR_BAD_FILESYSTEM: they are not free any more, so this is
- * another card. */
+/* Whether clusters that fat32_reserve gave are free on this volume, before anything is written. ERR_BAD_FILESYSTEM: they are
+ * not, or it has no such clusters, so this is another card. */
+enum err fat32_check_free(struct fat32 *fs, const struct file *file);
+
+/* Chain the clusters of a file that fat32_check_free passes. */
 enum err fat32_link_file(struct fat32 *fs, const struct file *file);
 
 /* `cluster` ends a chain; where `before` is not 0, after it: the end is written first. */

@@ -155,6 +155,7 @@ static void begin(struct fat32_proof *p, struct fat32 *fs)
 {
     memset(p, 0, sizeof *p);
     p->fs = fs;
+    p->first_read = fs->n_reads;
     p->last_read = fs->n_reads + LEAST_READS + fs->n_clusters / CLUSTERS_A_READ;
 }
 

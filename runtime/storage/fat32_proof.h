@@ -34,8 +34,9 @@ struct fat32_proof {
     uint64_t
         clusters;    /* in all chains so far: more than the volume has means that some are shared */
     uint64_t length; /* of the chain that was followed last */
-    uint32_t last_read; /* fs->n_reads at which the walk ends */
-    bool is_dirty;      /* the volume was in use when it was last removed */
+    uint64_t visits; /* entries of folders so far */
+    uint32_t first_read, last_read; /* fs->n_reads at which it began, and at which the walk ends */
+    bool is_dirty;                  /* the volume was in use when it was last removed */
     bool gave_up;
     bool is_strict; /* folders without "." and ".." are damage */
     unsigned depth;

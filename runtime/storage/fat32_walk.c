@@ -96,6 +96,8 @@ enum err fat32_visit_chain(struct fat32_proof *p, const struct fat32_entry *x)
     uint64_t needed = fat32_clusters_of(p->fs, x->bytes);
     enum err e;
 
+    if (x->is_directory && needed == 0)
+        needed = 1; /* exFAT: its first cluster is read whatever its length says */
     p->length = 0;
     if (x->cluster == 0 && x->bytes == 0 && !x->is_directory)
         return ERR_OK;
@@ -183,12 +185,13 @@ static bool is_odd(const uint8_t *raw, bool is_long)
 }
 
 /* From the end of a folder on nobody reads, and some leave old bytes there. What has a file's form and leads to clusters that
- * are in use is a file, hidden by an end that is damage: a new entry would go over it. */
+ * are in use is a file, hidden by an end that is damage: a new entry would go over it. Each one may take two reads, so
+ * that the walk may end here. */
 static enum err check_behind(struct fat32_proof *p, struct fat32_directory *dir, const uint8_t *raw)
 {
     enum err e = ERR_OK;
 
-    while (e == ERR_OK && raw != NULL) {
+    while (e == ERR_OK && raw != NULL && p->fs->n_reads < p->last_read) {
         uint32_t cluster = raw_cluster(raw), next = 0;
         bool is_file = raw[0] != NAME_DELETED && (raw[DIR_ATTR] & ~ATTR_LONG_MASK) == 0 &&
                        (raw[DIR_ATTR] & ATTR_VOLUME) == 0;
@@ -254,6 +257,15 @@ static enum err visit_entry(struct fat32_proof *p)
     return p->entry.is_directory ? enter(p, &p->entry) : fat32_visit_chain(p, &p->entry);
 }
 
+/* Of whole folders each entry is read once, and each end. Folders of which many entries lead to the same one would be read
+ * again and again from the buffer, which no bound on reads ends. */
+static uint64_t most_visits(const struct fat32_proof *p)
+{
+    uint64_t reads = p->fs->n_reads - p->first_read + 1u;
+
+    return 2 * reads * FAT32_BUFFER_SECTORS * FAT32_SECTOR_ENTRIES;
+}
+
 enum err fat32_walk(struct fat32_proof *p)
 {
     struct fat32_entry *root = &p->entry;
@@ -265,7 +277,7 @@ enum err fat32_walk(struct fat32_proof *p)
     e = enter(p, root);
     while (e == ERR_OK && p->depth > 0 && !p->gave_up) {
         p->gave_up = p->fs->n_reads >= p->last_read;
-        e = visit_entry(p);
+        e = ++p->visits > most_visits(p) ? fat32_damaged(p->fs, shared) : visit_entry(p);
     }
     if (e == ERR_OK && p->gave_up && p->is_dirty)
         return fat32_damaged(p->fs, "it was not unmounted, and is too large to be checked here");

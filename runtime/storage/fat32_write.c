@@ -26,8 +26,8 @@ struct new_entry {
     uint8_t raw[(MOST_PARTS + 1) * FAT32_ENTRY_BYTES];
 };
 
-/* Where entries go: the sector that makes them visible, and, where they do not fit what it has free, another one
- * behind it that is written first. */
+/* Where entries go: one sector, so that one write makes them visible. Where they do not fit what it has free, the one after
+ * it becomes the folder's end first. */
 struct place {
     uint64_t sector;  /* 0: its clusters are full */
     unsigned index;   /* of the first entry that is free there */
@@ -200,45 +200,47 @@ static enum err find_place(struct fat32 *fs, const char *folder, unsigned n, str
     return e;
 }
 
-/* A new cluster at the end of the folder that begins with these entries. */
-static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t last)
+/* A new cluster at the end of the folder that begins with these entries; NULL: with its end. */
+static enum err grow(struct fat32 *fs, const struct new_entry *new, uint32_t last,
+                     uint32_t *cluster)
 {
     uint8_t first[SECTOR_BYTES] = { 0 };
-    uint32_t cluster = 0;
-    enum err e = fat32_find_free(fs, &cluster);
+    enum err e;
 
-    memcpy(first, new->raw, new->n *(size_t)FAT32_ENTRY_BYTES);
+    *cluster = 0;
+    e = fat32_find_free(fs, cluster);
+    if (new != NULL)
+        memcpy(first, new->raw, new->n *(size_t)FAT32_ENTRY_BYTES);
     if (e == ERR_OK)
-        e = fat32_clear_cluster(fs, cluster, first);
-    return e == ERR_OK ? fat32_link_cluster(fs, last, cluster) : e;
+        e = fat32_clear_cluster(fs, *cluster, first);
+    return e == ERR_OK ? fat32_link_cluster(fs, last, *cluster) : e;
 }
 
-/* The entries to the sector after this one, where nobody looks yet. */
-static enum err put_behind(struct fat32 *fs, const struct new_entry *new, const struct place *place)
+/* The end of the folder again in the sector after this one, *next, where nobody looks yet. No entry is put there before this
+ * sector leads to it: after a cut it would lie behind the end, where a file that damage has hidden lies, too. */
+static enum err end_behind(struct fat32 *fs, const struct place *place, struct place *next)
 {
-    uint64_t next = place->sector + 1;
     const uint8_t *found;
-    uint32_t cluster = place->cluster;
-    uint8_t *at;
     enum err e = ERR_OK;
 
-    if (next == fat32_cluster_sector(fs, cluster) + fs->cluster_sectors) {
-        e = fat32_next_cluster(fs, cluster, &cluster);
-        if (e == ERR_OK && cluster == 0)
-            return grow(fs, new, place->cluster);
-        next = fat32_cluster_sector(fs, cluster);
+    *next = (struct place){
+        .sector = place->sector + 1, .cluster = place->cluster, .at_end = true, .fits = true
+    };
+    if (next->sector == fat32_cluster_sector(fs, place->cluster) + fs->cluster_sectors) {
+        e = fat32_next_cluster(fs, place->cluster, &next->cluster);
+        if (e == ERR_OK && next->cluster == 0)
+            e = grow(fs, NULL, place->cluster, &next->cluster);
+        next->sector = fat32_cluster_sector(fs, next->cluster);
     }
     if (e == ERR_OK)
-        e = fat32_fetch_sector(fs, next, &found);
+        e = fat32_fetch_sector(fs, next->sector, &found);
     if (e != ERR_OK)
         return e;
-    at = fs->buffer + (next - fs->buffer_sector) * SECTOR_BYTES;
-    memset(at, 0, SECTOR_BYTES);
-    memcpy(at, new->raw, new->n *(size_t)FAT32_ENTRY_BYTES);
-    return fat32_put_sectors(fs, next, 1);
+    memset(fs->buffer + (next->sector - fs->buffer_sector) * SECTOR_BYTES, 0, SECTOR_BYTES);
+    return fat32_put_sectors(fs, next->sector, 1);
 }
 
-/* The last write of one sector makes the entries visible. */
+/* One sector is written: the entries are visible, or, where they do not fit, the folder goes on in the next sector. */
 static enum err put_here(struct fat32 *fs, const struct new_entry *new, const struct place *place)
 {
     const uint8_t *found;
@@ -262,7 +264,7 @@ static enum err put_here(struct fat32 *fs, const struct new_entry *new, const st
 
 static enum err add_entry(struct fat32 *fs, const char *folder, struct new_entry *new)
 {
-    struct place place;
+    struct place place, next;
     enum err e = choose_short_name(fs, folder, new);
 
     if (e != ERR_OK)
@@ -272,9 +274,13 @@ static enum err add_entry(struct fat32 *fs, const char *folder, struct new_entry
     if (e != ERR_OK)
         return e;
     if (place.sector == 0)
-        return grow(fs, new, place.cluster);
-    if (!place.fits)
-        e = put_behind(fs, new, &place);
+        return grow(fs, new, place.cluster, &place.cluster);
+    if (!place.fits) {
+        e = end_behind(fs, &place, &next);
+        if (e == ERR_OK)
+            e = put_here(fs, new, &place);
+        place = next;
+    }
     return e == ERR_OK ? put_here(fs, new, &place) : e;
 }
 
@@ -384,7 +390,9 @@ enum err fat32_publish(struct fat32 *fs, const char *folder, const char *name,
     if (!fat32_is_new_name(folder) || !fat32_is_new_name(name) || file->n_extents == 0)
         return fat32_fail(fs, ERR_BAD_ARGUMENT,
                           "a name has up to 63 letters, digits, '-', '_' and '.' of ASCII");
-    e = fat32_forget_free(fs);
+    e = fat32_check_free(fs, file);
+    if (e == ERR_OK)
+        e = fat32_forget_free(fs);
     if (e == ERR_OK)
         e = publish(fs, folder, name, file);
     return e == ERR_OK ? fat32_tell_free(fs) : e;

@@ -12,6 +12,7 @@ enum {
     LOGGED_MODELS = 4, /* at start, so that they fit the first screen */
     NAMED_FILES = 4,   /* that are not models, the same */
     MAGIC_BYTES = 8,
+    MOST_READS = 16384, /* of the card, while files are looked at; then no more are */
 };
 
 /* Files of Ingot's own, and of others, that lie where models do: by their first bytes. */
@@ -141,6 +142,7 @@ enum err storage_find_first(struct storage *s, const struct file_table *table, s
     const struct kind *kind = NULL, *first = NULL;
     char after[FAT32_NAME_BYTES] = "";
     unsigned n = 0;
+    uint32_t last_read;
     enum err e = fat32_count_models(&s->fs, &n);
 
     if (e != ERR_OK) {
@@ -150,7 +152,8 @@ enum err storage_find_first(struct storage *s, const struct file_table *table, s
     if ((name_others(s, "models") || (n == 0 && name_others(s, ""))) && n == 0) {
         return ERR_BAD_MAGIC;
     }
-    for (unsigned i = 0; i < n; i++) {
+    last_read = s->fs.n_reads + MOST_READS;
+    for (unsigned i = 0; i < n && s->fs.n_reads < last_read; i++) {
         e = open_after(s, after, table, out);
         if (e == ERR_OK) {
             memcpy(after, s->entry.name, sizeof after);

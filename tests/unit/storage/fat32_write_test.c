@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/storage/fat32_proof.h"
 #include "runtime/storage/fat32_write.h"
 #include "tests/unit/storage/fake_block.h" /* first: the rig has a buffer */
 
@@ -17,6 +18,7 @@ static uint8_t before[MOST_VOLUME], volume[MOST_VOLUME], new_bytes[NEW_BYTES + 5
 static size_t volume_bytes;
 static struct fake_block fake;
 static struct file reserved;
+static struct fat32_proof proof;
 
 /* Run a shell command in the folder. */
 static int shell(const char *command)
@@ -137,6 +139,14 @@ struct row {
     bool replaces, spoilt;
 };
 
+/* What a cut leaves is not taken for damage: the same file can be made again without fsck.vfat. */
+static bool is_proved(const struct row *row)
+{
+    fake.sectors_left = -1;
+    return fat32_mount(&fs, &fake.dev, NULL) == ERR_OK &&
+           fat32_prove_new(&proof, &fs, row->into, row->name, &table) == ERR_OK;
+}
+
 static bool is_mended(void)
 {
     return shell("fsck.vfat -a after.img") <= 1 && shell("fsck.vfat -n after.img") == 0;
@@ -158,8 +168,8 @@ static void test_cuts(const struct row *row)
         ends = make(row->into, row->name, NEW_BYTES) == ERR_OK;
         if (n_cuts * SECTOR_BYTES + 8 * SECTOR_BYTES < NEW_BYTES && !ends)
             continue; /* clusters of nobody's: the same again and again */
-        good = write_volume() && (row->spoilt ? ends_where_it_ends() : is_mended()) &&
-               shell(row->others) == 0;
+        good = is_proved(row) && write_volume() &&
+               (row->spoilt ? ends_where_it_ends() : is_mended()) && shell(row->others) == 0;
         there = is_new(row->into, row->name);
         if (row->replaces && !there)
             good = good && shell("mcopy -n -i after.img ::models/b.ingot got && cmp got b") == 0;

@@ -55,8 +55,32 @@ static void test_first(void)
        storage.problem);
 }
 
+/* A folder of thousands of files that are not models; to go from one name to the next takes a look at all of it. */
+static void test_many(void)
+{
+    start_over();
+    attach(&card.dev);
+    for (unsigned i = 0; i < 7000; i++) {
+        uint16_t name[11] = { 0 };
+        char text[16];
+
+        snprintf(text, sizeof text, "%05u.ingot", i);
+        for (unsigned k = 0; k < 11; k++)
+            name[k] = (uint8_t)text[k];
+        snprintf(text, sizeof text, "%05u~1 ING", i);
+        volume_add_long(name, 11, volume_checksum(text));
+        volume_add(text, 0x20, 300, 512);
+    }
+    volume_link(300, VOLUME_END);
+    put_le(volume_cluster(2) + 32 + 26, 9001, 2); /* models/ is what the root goes on with */
+    OK(find("") == ERR_OK && card.n_reads < 60000 && logged("passed over", "ingot pack"),
+       "thousands of other files: after %u reads the first one is opened: %s", card.n_reads,
+       storage.problem);
+}
+
 int main(void)
 {
     test_first();
+    test_many();
     return tap_done();
 }
