@@ -59,6 +59,14 @@ static void put_replacement(struct output *o)
     }
 }
 
+/* As shown_breaks_name() of n bytes, after which there may be none. */
+static size_t breaks_line(const char *s, size_t n)
+{
+    char three[4] = { s[0], n > 1 ? s[1] : '\0', n > 2 ? s[2] : '\0', '\0' };
+
+    return shown_breaks_name(three);
+}
+
 static void put_text(struct output *o, const struct conversion *c, const char *s)
 {
     size_t n = 0;
@@ -68,9 +76,9 @@ static void put_text(struct output *o, const struct conversion *c, const char *s
     }
     pad_left(o, c, n);
     for (size_t i = 0; i < n; i++) {
-        size_t broken = o->is_line ? shown_breaks_name(s + i) : 0;
+        size_t broken = o->is_line ? breaks_line(s + i, n - i) : 0;
 
-        if (broken != 0 && i + broken <= n) {
+        if (broken != 0) {
             put_replacement(o);
             i += broken - 1;
         } else {

@@ -116,11 +116,14 @@ __attribute__((format(printf, 1, 2))) static const char *line(const char *format
 
 static void test_line(void)
 {
+    char two[2] = { 'a', '\342' }; /* as a buffer without a NUL ends in the middle of a character */
+
     OK(strcmp(line("%s: %u\n", "one\ntwo\tthree", 7), "one\xef\xbf\xbdtwo\xef\xbf\xbdthree: 7\n") ==
            0,
        "only the format ends a line");
     OK(strcmp(line("%.3s%c|", "a\342\200\250", '\n'), "a\342\200\xef\xbf\xbd|") == 0,
        "nor does a character, nor a part of one");
+    OK(strcmp(line("%.*s|", 2, two), "a\342|") == 0, "nothing is read after the precision");
 }
 
 int main(void)
