@@ -2,8 +2,8 @@
 #ifndef INGOT_HOST_HOST_FAULTS_H
 #define INGOT_HOST_HOST_FAULTS_H
 
-/* Before anything else: INT, TERM and HUP remove files that were made for a while, and end the program as they would. A byte that a
- * mapped file has lost (SIGBUS) ends it with a message that names the file, and status 1. */
+/* Before anything else: signals that end a program (temporary.h) remove files that were made for a while, and end it as they
+ * would. A byte that a mapped file has lost (SIGBUS) ends it with a message that names the file, and status 1. */
 void host_faults_watch(void);
 
 #endif

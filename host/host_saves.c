@@ -45,6 +45,13 @@ enum err host_saves_find_kv(void *context, const struct file **file)
 
 /* ---- what is made when it is saved ----------------------------------------------------------- */
 
+static bool is_model(const struct host_files *h, const struct stat *st)
+{
+    struct stat model;
+
+    return stat(h->path, &model) == 0 && model.st_dev == st->st_dev && model.st_ino == st->st_ino;
+}
+
 /* A file that is there and large enough keeps its place, since what was saved in it before is overwritten last. Another one is
  * written aside: it gets its name in host_saves_end. *at: what is to be opened (HOST_PATH_BYTES). */
 static enum err make_room(struct host_files *h, const char *path, uint64_t bytes, char *at)
@@ -58,7 +65,11 @@ static enum err make_room(struct host_files *h, const char *path, uint64_t bytes
     host_saves_drop(h);
     snprintf(at, HOST_PATH_BYTES, "%s", path);
     if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= bytes) {
-        return ERR_OK;
+        return is_model(h, &st) ? host_files_fail(h, ERR_BAD_ARGUMENT,
+                                                  "%.400s: cannot be written: it is the model; "
+                                                  "name another file",
+                                                  path)
+                                : ERR_OK;
     }
     e = output_open(&h->made, &wish, h->problem, sizeof h->problem);
     if (e != ERR_OK) {
@@ -82,33 +93,41 @@ void host_saves_drop(struct host_files *h)
     h->makes = false;
 }
 
-/* Whether the contents of a file that is too small got another name, PATH~; an empty one has none. False: errno. */
-static bool keep_old(const char *path)
+enum { OLD_BYTES = PATH_MAX + 1 };
+
+/* The contents of a file that is too small get another name, PATH~, to old; "": there are none. False: errno. */
+static bool keep_old(const char *path, char old[OLD_BYTES])
 {
-    char old[PATH_MAX + 1];
     struct stat st;
 
+    old[0] = '\0';
     if (stat(path, &st) != 0 || st.st_size == 0) {
         return true;
     }
-    snprintf(old, sizeof old, "%s~", path);
+    snprintf(old, OLD_BYTES, "%s~", path);
     return rename(path, old) == 0;
 }
 
 enum err host_saves_end(void *context, bool good)
 {
     struct host_files *h = context;
+    char old[OLD_BYTES];
+    enum err e;
 
     if (!good || !h->makes) {
         host_saves_drop(h);
         return ERR_OK;
     }
     h->makes = false;
-    if (!keep_old(h->made.target)) {
+    if (!keep_old(h->made.target, old)) {
         h->made.error = errno;
         return output_fail(&h->made, h->problem, sizeof h->problem);
     }
-    return output_keep(&h->made, h->problem, sizeof h->problem);
+    e = output_keep(&h->made, h->problem, sizeof h->problem);
+    if (e != ERR_OK && old[0] != '\0') {
+        (void)!rename(old, h->made.target); /* as before */
+    }
+    return e;
 }
 
 /* path: for messages; bytes: to write so many, 0 to read. */

@@ -218,7 +218,7 @@ enum err output_open_rows(struct output_file *o, const char *path, bool *is_new,
     if (S_ISREG(st.st_mode)) {
         o->whole = st.st_size;
     }
-    *is_new = o->whole == 0;
+    *is_new = o->whole <= 0; /* a pipe or a device keeps nothing that was there */
     return ERR_OK;
 }
 

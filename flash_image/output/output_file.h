@@ -41,7 +41,7 @@ enum err output_open(struct output_file *o, const struct output_wish *wish, char
 /* Whether it could be opened, before the work begins. Errors as above. */
 enum err output_check(const struct output_wish *wish, char *problem, size_t bytes);
 
-/* Open it to add rows to what it has, in place; one that does not exist is made. *is_new: it was empty. Errors as above. */
+/* Open it to add rows to what it has, in place; one that does not exist is made. *is_new: it was empty, or is not a file. Errors as above. */
 enum err output_open_rows(struct output_file *o, const char *path, bool *is_new, char *problem,
                           size_t bytes);
 

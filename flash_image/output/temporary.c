@@ -57,7 +57,7 @@ static void on_signal(int number)
 
 void temporary_watch_signals(void)
 {
-    static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+    static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU };
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, before;
 
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {

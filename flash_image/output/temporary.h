@@ -25,8 +25,8 @@ void temporary_forget(const char *path);
 /* Remove what this process made, from a signal handler or in front of _exit(). */
 void temporary_remove_all(void);
 
-/* From now on SIGINT, SIGTERM and SIGHUP remove what is left, then end the program as they would without this. A
- * signal that is ignored, as after nohup, stays so. */
+/* From now on SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGXCPU (ulimit -t) remove what is left, then end the program as they would
+ * without this. A signal that is ignored, as after nohup, stays so. */
 void temporary_watch_signals(void);
 
 #endif

@@ -5,6 +5,7 @@ beside it, two commands at once, and signals; inputs that become shorter; saves 
 import atexit
 import json
 import os
+import resource
 import shutil
 import signal
 import stat
@@ -23,6 +24,7 @@ MODEL = os.path.join(ROOT, "models/demo-q4_0.ingot")
 FOLDER = tempfile.mkdtemp(prefix="ingot-outputs-")
 atexit.register(shutil.rmtree, FOLDER, True)
 tap = Tap()
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # SIGQUIT and SIGXCPU would leave one
 
 
 def path(*names):
@@ -248,7 +250,7 @@ def appears(folder, seconds=20):
 
 
 for name, words in SLOW.items():
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, *((signal.SIGQUIT, signal.SIGXCPU) if name == "synth" else ())):
         folder, env = fresh()
         out = write(os.path.join(folder, "out"), "old")
         p = subprocess.Popen([HOST, *[w if w != "OUT" else out for w in words]], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
