@@ -182,7 +182,7 @@ static enum err next_run(struct fat32 *fs, uint32_t *at, uint64_t least, uint64_
     enum err e;
 
     for (;;) {
-        uint64_t found, used;
+        uint64_t found, used = 0;
 
         e = next_run_in(fs, 0, at, most, first, n);
         found = *n;
