@@ -67,7 +67,7 @@ def rows_of(path, vocab):
 def logits(model, tokens, vocab, *options):
     out = os.path.join(WORK, "families.logits")
     status, console = run([HOST, "logits", model, "--tokens", " ".join(map(str, tokens)), "-o",
-                           out, "-q", *(options or ("--kv", "f32"))])
+                           out, "-q", *(() if "--kv" in options else ("--kv", "f32")), *options])
     if status != 0:
         return None, console
     return rows_of(out, vocab), console
