@@ -165,7 +165,7 @@ static bool part_is_right(uint32_t skip, uint32_t n, bool write)
 
 static void test_parts(bool coherent)
 {
-    struct block_request a, b;
+    struct block_request a, b, whole;
 
     power_up(coherent, 12);
     OK(fake_open() == ERR_OK && device.n_sectors == DISK_BYTES / 512, "blocks of 4 KiB");
@@ -180,6 +180,8 @@ static void test_parts(bool coherent)
     b = request(11, 8, 8192, true);
     OK(device.submit(&device, &a) == ERR_OK && device.submit(&device, &b) == ERR_BUSY,
        "a write with parts of blocks goes alone");
+    whole = request(8, 8, 16384, true); /* the block that the first one has a part of */
+    OK(device.submit(&device, &whole) == ERR_BUSY, "also before one of whole blocks");
     for (unsigned i = 0; i < 3; i++) {
         fake_release();
         (void)device.poll(&device);
