@@ -20,7 +20,8 @@
 enum {
     USUAL_BAUD = 115200,
     FAST_BAUD = 921600,
-    SILENCE_S = 20 /* between two requests: it is gone */
+    SILENCE_S = 20,
+    ANSWER_S = 3 /* between two requests: it is gone */
 };
 
 struct arguments {
@@ -160,7 +161,12 @@ static bool deliver(struct sending *s)
         return false;
     }
     if (!transfer(s)) {
-        (void)(s->frames.has_result && stopped == 0 && board_talk_send(&s->talk, NULL));
+        if (stopped !=
+            0) { /* the board still answers, and whoever asks next would take that for his answer */
+            s->talk.stopped = NULL;
+            s->talk.silence_s = ANSWER_S;
+        }
+        (void)(s->frames.has_result && board_talk_send(&s->talk, NULL));
         return false;
     }
     return board_talk_send(&s->talk, NULL) && !s->talk.failed;

@@ -212,7 +212,8 @@ between = Between(board, "stopped", calls_after=STEP, calls=lambda: child.send_s
 child = subprocess.Popen([HOST, "send", stopped, "--to", "unix:" + between.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 text = child.communicate(timeout=60)[0]
 tap.ok(child.returncode == 1 and "goes on from here" in text and on_card(card, "models/stopped.ingot") is None, "Ctrl-C stops it", text)
-tap.ok("send-first" in board.say("-p", "/models", "-q"), "and the board answers as before")
+answer = board.say("-p", "/models", "-q")
+tap.ok("send-first" in answer, "and the board answers as before", answer)
 board.kill()
 
 # RISC-V, and the same bits from what came as from what was there.
