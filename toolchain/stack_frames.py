@@ -11,7 +11,13 @@ SUFFIX = re.compile(r"\.(lto_priv|constprop|isra|part|cold)(\.\d+)?")
 # What never returns: behind a call of it nothing is reached but by a jump.
 ENDS = ("__stack_chk_fail", "__assert_func", "abort", "panic", "panic_end")
 
-PADDING = ("nop", "c.nop", "unimp", "c.unimp", "udf", ".word", ".inst")
+PADDING = ("nop", "c.nop", "unimp", "c.unimp", "udf")
+
+
+def is_padding(op):
+    """No instruction of the function's own: the space up to the next one, or data, which objdump writes as
+    .word, .short, .byte or .inst."""
+    return op in PADDING or op.startswith(".")
 
 
 class Function:
@@ -37,7 +43,7 @@ class Walker:
     def take(self, address, op, args):
         known = self.at.get(address)
         if not self.falls:
-            if known is None and op in PADDING:
+            if known is None and is_padding(op):
                 return
             otherwise = 0 if self.fresh else self.function.frame
             self.depth = known if known is not None else otherwise
@@ -47,7 +53,7 @@ class Walker:
         self.reached = self.falls or known is not None
         self.falls = True
         self.step(address, op, args)
-        if op not in PADDING:
+        if not is_padding(op):
             self.ends_in_call = op in ("bl", "blr", "jal", "jalr")  # of what does not return
         self.function.frame = max(self.function.frame, self.depth)
 

@@ -5,6 +5,7 @@ refused: a call that the table does not know, a circle, a stack or a guard that 
 import functools
 import os
 import re
+import subprocess
 import sys
 import tempfile
 
@@ -72,8 +73,23 @@ def suffices(board):
            300 < int(found["traps-and-interrupts"]) < 4096, f"{board}: all stacks suffice: {found}", text)
 
 
+def data_between(directive):
+    """Data behind a function's end is not run, so the function does not run into the next one, which calls it."""
+    source, elf = os.path.join(WORK, "stack-data.s"), os.path.join(WORK, "stack-data.elf")
+    with open(source, "w", encoding="ascii") as f:
+        f.write(f".globl _start\n_start: bl first\nret\n.type first, %function\nfirst: ret\n{directive} 1\n"
+                ".balign 4\n.type second, %function\nsecond: bl first\nret\n")
+    subprocess.run([CROSS["virt-arm64"] + "gcc", "-nostdlib", "-static", "-o", elf, source], check=True)
+    called = {name: [c for c, _ in f.calls] for name, f in read_functions(CROSS["virt-arm64"], elf, ()).items()}
+    read_functions.cache_clear()
+    tap.ok(called == {"_start": ["first"], "first": [], "second": ["first"]},
+           f"{directive} behind a function is data", str(called))
+
+
 for board in CROSS:
     suffices(board)
+for directive in (".word", ".short", ".byte", ".inst"):
+    data_between(directive)
 board = "virt-arm64"
 refused("a stack that is too small", r"other-cores may take \d+ bytes of stack, and STACK_OTHER "
         r"is 8192: core_start > member_main > do_part > layer_work > layer_run > run_block > ", board,
