@@ -27,6 +27,13 @@ def fixed_addresses():
     ctypes.CDLL(None).personality(0x0040000)  # ADDR_NO_RANDOMIZE
 
 
+def hear_signals():
+    """In the child: nohup, and a shell that runs make in the background, hand down that signals are ignored, and a
+    program under test would never hear those that its test sends."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def signal_all(child, number):
     """True: somebody was there to hear it."""
     try:
@@ -110,7 +117,7 @@ def main():
     if "/tsan/" in command[-1]:
         fixed_addresses()
     start = time.monotonic()
-    child = subprocess.Popen(command, start_new_session=True)
+    child = subprocess.Popen(command, start_new_session=True, preexec_fn=hear_signals)
     try:
         status = child.wait(seconds)
     except subprocess.TimeoutExpired:

@@ -207,7 +207,7 @@ between = Between(board, "noise", spoils=9973)
 status, text = send("unix:" + between.path, noise)
 tap.ok(status == 0 and between.n_spoilt > (50 if LONG else 10) and same(card, "models/noise.ingot", noise), f"over a line that spoilt {between.n_spoilt} bytes", text)
 
-stopped = padded("stopped.ingot", SMALL, 2 * STEP)
+stopped = padded("stopped.ingot", SMALL, 8 * STEP)  # so long that the rest is not on its way already
 between = Between(board, "stopped", calls_after=STEP, calls=lambda: child.send_signal(2))
 child = subprocess.Popen([HOST, "send", stopped, "--to", "unix:" + between.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 text = child.communicate(timeout=60)[0]

@@ -122,4 +122,11 @@ status, text, took = prove(60, shell, before=[BOUNDED, "--suite", "test-of-hangs
 tap.ok(status != 0 and "# test-of-hangs hung: ended after 1 s" in text and took < 30,
        "a suite beyond its time is ended and named", text)
 started_is_gone("with what its programs had started")
+
+# `nohup make test` and a shell's background job hand down ignored signals, which tests send to the programs under test.
+for name in ("HUP", "INT", "QUIT"):
+    script = write(f"hears-{name}.sh", f"#!/bin/sh\nkill -{name} $$\necho 1..0\n")
+    done = subprocess.run(["sh", "-c", f"trap '' {name}; exec {BOUNDED} {script}"], capture_output=True, text=True, timeout=60)
+    tap.ok(done.returncode > 128 and "1..0" not in done.stdout, f"a program hears SIG{name}, though make was started without",
+           f"{done.returncode} {done.stdout}{done.stderr}")
 tap.done()
