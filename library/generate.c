@@ -6,7 +6,7 @@
 #include "runtime/chat/chat_turn.h"
 #include "runtime/session/generate.h"
 
-_Static_assert((int)INGOT_MOST_STOPS == (int)REPLY_TEXT_STOPS &&
+_Static_assert((int)INGOT_MOST_STOPS <= (int)REPLY_TEXT_STOPS &&
                    (int)INGOT_STOP_BYTES == (int)REPLY_TEXT_STOP_BYTES,
                "what a reply can look for");
 
@@ -107,7 +107,13 @@ void library_set_params(const struct ingot_session *s, const struct ingot_genera
 
 struct sampler_params library_sampler(const struct ingot_generate_params *p)
 {
-    return (struct sampler_params){ p->temp, p->top_p, p->min_p, p->repeat, p->top_k, p->seed };
+    return (struct sampler_params){ .temp = p->temp,
+                                    .top_p = p->top_p,
+                                    .min_p = p->min_p,
+                                    .repeat = p->repeat,
+                                    .top_k = p->top_k,
+                                    .seed = p->seed,
+                                    .repeat_last = SAMPLER_REPEAT_LAST };
 }
 
 /* Guesses are for one session at a time. */

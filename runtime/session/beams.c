@@ -131,12 +131,18 @@ static double log_of_sum(struct search *b, float max)
 static enum err collect(struct search *b, uint32_t beam)
 {
     struct candidate own[CANDIDATES_MOST];
-    uint32_t n = likeliest(b, beam, own);
+    struct session *s = b->s;
     double log_sum;
+    uint32_t n;
     float max;
 
+    if (b->job->sampler != NULL) {
+        sampler_adjust(b->job->sampler, s->logits, s->model->image.header->params.vocab, s->ids,
+                       s->n_ids, s->scratch.memory);
+    }
+    n = likeliest(b, beam, own);
     if (n == 0) {
-        format_text(b->s->problem, sizeof b->s->problem,
+        format_text(s->problem, sizeof s->problem,
                     "the model gave no usable logits: check it with `ingot verify`");
         return ERR_BAD_MODEL;
     }

@@ -9,6 +9,7 @@
 
 #include "board/err.h"
 #include "runtime/base/stop.h"
+#include "runtime/session/sampler.h"
 #include "runtime/session/session_line.h"
 
 enum { BEAMS_MOST = 4 };
@@ -28,6 +29,8 @@ struct beams_job {
     bool (*settled)(void *context, const uint32_t *ids, uint32_t n, uint32_t *taken);
     uint32_t limit; /* new tokens at most; 0: as many as the context has room for */
     const struct stop *stop;
+    /* Its biases and penalties count, and nothing else of it; its reply begins with the first new token. NULL: none. */
+    const struct sampler *sampler;
 };
 
 enum beams_end { BEAMS_ENDED, BEAMS_LIMIT, BEAMS_CONTEXT, BEAMS_CUT };

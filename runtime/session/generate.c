@@ -20,10 +20,14 @@ static uint64_t now(const struct run *run)
 
 static enum err make_room(struct run *run)
 {
+    enum err e;
+
     if (run->reply.sink->make_room == NULL) {
         return ERR_NO_SPACE;
     }
-    return run->reply.sink->make_room(run->reply.sink->context, &run->reply.result->first_new);
+    e = run->reply.sink->make_room(run->reply.sink->context, &run->reply.result->first_new);
+    run->g->sampler->reply = run->reply.result->first_new;
+    return e;
 }
 
 static enum err pick(struct run *run, uint32_t *id)
@@ -162,8 +166,12 @@ static enum err decode_beams(struct run *run)
     };
     struct session *s = run->g->session;
     struct generate_result *r = run->reply.result;
-    struct beams_job job = { run, beams_is_end, beams_settled, run->reply.params->limit,
-                             run->reply.params->stop };
+    struct beams_job job = { run,
+                             beams_is_end,
+                             beams_settled,
+                             run->reply.params->limit,
+                             run->reply.params->stop,
+                             run->g->sampler };
     struct stream_stats before = s->model->stream.stats;
     struct beams_result found;
     enum err e = beams_search(run->g->beams, s, &job, &found);
@@ -192,6 +200,7 @@ static enum err compute_prompt(struct run *run)
     r->prompt_tokens = s->n_ids - s->n_cached;
     r->before = s->model->stream.stats;
     r->first_new = s->n_ids;
+    run->g->sampler->reply = s->n_ids;
     r->start = now(run);
     r->speculates = run->g->speculative->on && !has_beams(run);
     run->g->speculative->stats = (struct speculative_stats){ 0 };

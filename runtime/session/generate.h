@@ -22,8 +22,9 @@ struct generator {
     struct session *session;
     struct speculative *speculative;
     struct sampler *sampler;
-    struct beams
-        *beams; /* NULL, or n < 2: tokens are sampled; else neither sampler nor guesses are asked */
+    struct beams *
+        beams; /* NULL, or n < 2: tokens are sampled; else guesses are not asked, and of the sampler its biases and
+                 * penalties alone */
 };
 
 struct generate_params {

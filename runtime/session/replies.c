@@ -24,6 +24,7 @@ void replies_begin(struct replies *r, uint32_t place, const struct generate_para
     p->tokens =
         (struct reply_tokens){ .session = s, .params = params, .sink = sink, .result = &p->result };
     sampler_init(&p->sampler, sampler);
+    p->sampler.reply = s->n_ids;
     session_mark(s);
 }
 

@@ -22,7 +22,12 @@ enum {
 void sampler_params_default(struct sampler_params *p)
 {
     *p = (struct sampler_params){
-        .temp = 0.8f, .top_p = 0.95f, .min_p = 0.05f, .repeat = 1.0f, .top_k = 40, .seed = 0
+        .temp = 0.8f,
+        .top_p = 0.95f,
+        .min_p = 0.05f,
+        .repeat = 1.0f,
+        .top_k = 40,
+        .repeat_last = SAMPLER_REPEAT_LAST,
     };
 }
 
@@ -89,43 +94,6 @@ static void clean_logits(struct sampler *s, float *logits, uint32_t vocab, const
         }
     }
     clean_block(s, logits + n_blocks * BLOCK, vocab % BLOCK);
-}
-
-/* Each token of the window counts once, however often it stands there. */
-static void penalize_repeats(const struct sampler *s, float *logits, uint32_t vocab,
-                             const uint32_t *recent, size_t n)
-{
-    if (s->params.repeat == 1.0f) {
-        return;
-    }
-    if (n > SAMPLER_REPEAT_WINDOW) {
-        recent += n - SAMPLER_REPEAT_WINDOW;
-        n = SAMPLER_REPEAT_WINDOW;
-    }
-    for (size_t i = 0; i < n; i++) {
-        bool seen = recent[i] >= vocab;
-
-        for (size_t j = 0; j < i && !seen; j++) {
-            seen = recent[j] == recent[i];
-        }
-        if (!seen) {
-            float *logit = &logits[recent[i]];
-
-            *logit = *logit > 0 ? *logit / s->params.repeat : *logit * s->params.repeat;
-        }
-    }
-}
-
-float sampler_logit(const struct sampler *s, uint32_t id, const uint32_t *recent, size_t n_recent)
-{
-    size_t n = min_size(n_recent, SAMPLER_REPEAT_WINDOW);
-
-    for (size_t i = n_recent - n; i < n_recent; i++) {
-        if (recent[i] == id) {
-            return s->logit > 0 ? s->logit * s->params.repeat : s->logit / s->params.repeat;
-        }
-    }
-    return s->logit;
 }
 
 /* The first of the largest logits: it is in the first block that has the largest maximum. */
@@ -263,9 +231,9 @@ static uint32_t pick_choice(struct sampler *s, const struct choice *c)
 }
 
 static void prepare_logits(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
-                           size_t n_recent, const struct kernels *k)
+                           size_t n_recent, const struct kernels *k, void *scratch)
 {
-    penalize_repeats(s, logits, vocab, recent, n_recent);
+    sampler_adjust(s, logits, vocab, recent, n_recent, scratch);
     clean_logits(s, logits, vocab, k); /* after, since a penalty below 1 can overflow */
 }
 
@@ -274,7 +242,7 @@ uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const ui
 {
     struct choice c;
 
-    prepare_logits(s, logits, vocab, recent, n_recent, k);
+    prepare_logits(s, logits, vocab, recent, n_recent, k, scratch);
     if (!(s->params.temp > 0)) {
         return pick_greedy(s, logits, vocab, k);
     }
@@ -289,7 +257,7 @@ uint32_t sampler_guess(struct sampler *s, float *logits, uint32_t vocab, const u
     struct sampler_params p = s->params;
     struct choice c;
 
-    prepare_logits(s, logits, vocab, recent, n_recent, k);
+    prepare_logits(s, logits, vocab, recent, n_recent, k, scratch);
     g->n = 0;
     if (!(p.temp > 0)) {
         return pick_greedy(s, logits, vocab, k);
@@ -343,7 +311,7 @@ uint32_t sampler_judge(struct sampler *s, float *logits, uint32_t vocab, const u
     if (g->n == 0 || !(s->params.temp > 0)) {
         return sampler_pick(s, logits, vocab, recent, n_recent, k, scratch);
     }
-    prepare_logits(s, logits, vocab, recent, n_recent, k);
+    prepare_logits(s, logits, vocab, recent, n_recent, k, scratch);
     c = choose(s, &s->params, logits, vocab, k, scratch);
     if (c.n == 0) {
         return SAMPLER_NO_TOKEN;

@@ -9,28 +9,45 @@
 #include "kernels/kernels.h"
 
 enum {
-    SAMPLER_REPEAT_WINDOW = 64,
-    SAMPLER_GUESS_MOST = 64, /* candidates that a guess is drawn from */
+    SAMPLER_REPEAT_LAST = 64, /* tokens that `repeat` looks back at, unless something else is set */
+    SAMPLER_GUESS_MOST = 64,  /* candidates that a guess is drawn from */
+    SAMPLER_BIASES_MOST = 300,
 };
 #define SAMPLER_NO_TOKEN 0xffffffffu
+
+/* What is added to the logit of a token that is banned: it comes only where no other token may. */
+#define SAMPLER_BAN (-1e30f)
+
+struct sampler_bias {
+    uint32_t id;
+    float add; /* SAMPLER_BAN, or -100 to 100 */
+};
 
 struct sampler_params {
     float temp;     /* 0: greedy, the other filters unused */
     float top_p;    /* keep the likeliest that hold this mass; 1: off */
     float min_p;    /* drop candidates below min_p times the likeliest; 0: off */
-    float repeat;   /* penalty on tokens of the last 64; 1: off; > 0 */
+    float repeat;   /* penalty on the last tokens, the prompt's included; 1: off; > 0 */
     uint32_t top_k; /* keep the k likeliest; 0: off */
     uint64_t seed;
+    uint32_t repeat_last; /* how many of the last tokens; more than there are: all of them */
+    float presence;  /* taken off the logit of each token that the reply has; -2 to 2, 0: off */
+    float frequency; /* the same, as often as the reply has it */
+    const struct sampler_bias *biases; /* (n_biases) added to the model's logits, in this order */
+    uint32_t n_biases;
 };
 
 struct sampler {
     struct sampler_params params;
     uint64_t state; /* xorshift64*, never 0 */
     uint64_t n_nan; /* NaN logits passed over since sampler_init; worth a report when not 0 */
-    float logit;    /* of the last pick, after the penalty */
+    float logit;    /* of the last pick, after penalties and biases */
+    size_t
+        reply; /* where the reply begins among the recent tokens; sampler_init: 0, at the first */
 };
 
-/* temp 0.8, top_p 0.95, min_p 0.05, repeat 1, top_k 40, seed 0 (the caller sets one). */
+/* temp 0.8, top_p 0.95, min_p 0.05, repeat 1 over 64 tokens, top_k 40, seed 0 (the caller sets one), no other
+ * penalty and no bias. */
 void sampler_params_default(struct sampler_params *p);
 
 /* Equal params give equal picks from equal logits. Any seed, 0 too. */
@@ -40,15 +57,19 @@ void sampler_init(struct sampler *s, const struct sampler_params *params);
 size_t sampler_scratch_bytes(uint32_t vocab);
 
 /* The next token. logits (vocab) f32, 64-byte aligned, destroyed. recent (n_recent): the tokens
- * before, oldest first, of which the last 64 count for `repeat`. scratch:
- * sampler_scratch_bytes(vocab), 8-byte aligned; unused at temp 0.
- * Order: repeat, top_k, top_p, min_p, temp, as llama.cpp's default chain. Equal logits: the
+ * before, oldest first: the last repeat_last count for `repeat`, those from s->reply on for the other
+ * penalties. scratch: sampler_scratch_bytes(vocab), 8-byte aligned.
+ * Order: biases, repeat, frequency and presence, top_k, top_p, min_p, temp, as llama.cpp's default chain. Equal logits: the
  * lower id first. NaN is passed over and counted, infinity counts as the largest finite number.
  * SAMPLER_NO_TOKEN when every logit is NaN or minus infinity: the model is damaged. */
 uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                       size_t n_recent, const struct kernels *k, void *scratch);
 
-/* The logit that the last pick had before the penalty, but for rounding: it was id, after these tokens. */
+/* Biases and penalties alone, as a pick begins with them. Arguments as of sampler_pick. */
+void sampler_adjust(const struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
+                    size_t n_recent, void *scratch);
+
+/* The logit that the last pick had before biases and penalties, but for rounding: it was id, after these tokens. */
 float sampler_logit(const struct sampler *s, uint32_t id, const uint32_t *recent, size_t n_recent);
 
 /* The distribution that a guess was drawn from: q in speculative decoding (arXiv 2211.17192). */

@@ -4,7 +4,7 @@ and texts, the line."""
 from row import row
 
 SAMPLER, SPECULATIVE = "runtime/session/sampler.c", "runtime/session/speculative.c"
-CANDIDATES = "runtime/session/sampler_candidates.c"
+CANDIDATES, ADJUST = "runtime/session/sampler_candidates.c", "runtime/session/sampler_adjust.c"
 SESSION, SAVED = "runtime/session/session.c", "runtime/chat/saved_chat.c"
 PAYLOAD = "runtime/chat/saved_chat_payload.c"
 MERGE, JSON = "runtime/tokenizer/tokenizer_merge.c", "runtime/text/json.c"
@@ -22,12 +22,11 @@ ROWS = [
         "MIN_P_SLACK = -1.0f", "unit/session/sampler"),
     row("sampler: too little of the mass is collected", CANDIDATES, "MASS_SLACK = 1.001f",
         "MASS_SLACK = 0.7f", "unit/session/sampler"),
-    row("sampler: a token counts as often as it stands there", SAMPLER,
-        "seen = recent[j] == recent[i];", "seen = recent[j] > recent[i] && recent[j] >= vocab;",
-        "unit/session/sampler"),
-    row("sampler: a negative logit is raised", SAMPLER,
-        "*logit > 0 ? *logit / s->params.repeat : *logit * s->params.repeat",
-        "*logit / s->params.repeat", "unit/session/sampler"),
+    row("sampler: a token counts as often as it stands there", ADJUST, "        counts[id] = 0;\n    }\n    return n;",
+        "        counts[id]--;\n    }\n    return n;", "unit/session/sampler unit/session/sampler_adjust"),
+    row("sampler: a negative logit is raised", ADJUST, "logit > 0 ? logit / p->repeat : logit * p->repeat;\n}",
+        "logit / p->repeat;\n}", "unit/session/sampler"),
+    row("sampler: the prompt counts for presence", ADJUST, "min_size(n, s->reply)", "min_size(0, s->reply)", "unit/session/sampler_adjust"),
     row("sampler: greedy takes the last of equals", SAMPLER, "if (most > max) {",
         "if (most >= max) {", "unit/session/sampler"),
     row("sampler: a guess is judged by itself", SAMPLER,

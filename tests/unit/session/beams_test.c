@@ -29,6 +29,8 @@ static bool take(void *context, const uint32_t *ids, uint32_t n, uint32_t *taken
     return n_settled != stop_at;
 }
 
+static const struct sampler *sampler; /* NULL: none */
+
 static void prompt(void)
 {
     uint32_t ids[PROMPT_MOST];
@@ -41,7 +43,7 @@ static void prompt(void)
 
 static enum err search(uint32_t n, uint32_t limit, struct beams_result *r)
 {
-    struct beams_job job = { NULL, ends, take, limit, NULL };
+    struct beams_job job = { NULL, ends, take, limit, NULL, sampler };
 
     prompt();
     n_settled = 0;
@@ -58,6 +60,24 @@ struct reply {
 
 static double logits[4096];
 
+/* Biases, then the counts of the reply, as their definitions have them. */
+static void adjust(const struct reply *r)
+{
+    for (uint32_t i = 0; i < sampler->params.n_biases; i++)
+        rig.session.logits[sampler->params.biases[i].id] += sampler->params.biases[i].add;
+    for (uint32_t i = 0; i < r->n; i++) {
+        uint32_t before = 0, all = 0;
+
+        for (uint32_t j = 0; j < r->n; j++) {
+            before += j < i && r->ids[j] == r->ids[i];
+            all += r->ids[j] == r->ids[i];
+        }
+        if (before == 0)
+            rig.session.logits[r->ids[i]] -= (float)all * sampler->params.frequency +
+                                             sampler->params.presence;
+    }
+}
+
 /* ln of each token's probability after the reply. */
 static void probabilities(const struct reply *r)
 {
@@ -68,6 +88,8 @@ static void probabilities(const struct reply *r)
     for (uint32_t i = 0; i < r->n; i++)
         if (session_append(&rig.session, r->ids + i, 1, NULL) != ERR_OK)
             rig_die("a token");
+    if (sampler != NULL)
+        adjust(r);
     for (uint32_t i = 0; i < vocab; i++) {
         logits[i] = (double)rig.session.logits[i];
         max = fmax(max, logits[i]);
@@ -165,8 +187,36 @@ static void against_reference(uint32_t n, uint32_t limit)
        "... as the search without sharing finds (%u tokens, score %.4f)", want.n, want.score);
     want.ids[want.n++] = 5;
     probabilities(&want);
-    OK(memcmp(&after, &rig.session.logits[11], sizeof after) == 0,
+    OK(memcmp(&after, &rig.session.logits[11], sizeof after) == 0 || sampler != NULL,
        "... and what follows is computed as after the reply alone");
+}
+
+static void with_penalties(void)
+{
+    struct beams_result r;
+    struct sampler penalties;
+    struct sampler_params p;
+    struct sampler_bias bias[2];
+    uint32_t before[MOST], n;
+
+    OK(search(3, 12, &r) == ERR_OK, "without penalties: %u tokens", n_settled);
+    n = n_settled;
+    memcpy(before, settled, sizeof before);
+    bias[0] = (struct sampler_bias){ before[0], SAMPLER_BAN };
+    bias[1] = (struct sampler_bias){ 12, 1.5f };
+    sampler_params_default(&p);
+    p.presence = 1.5f;
+    p.frequency = 0.5f;
+    p.biases = bias;
+    p.n_biases = 2;
+    sampler_init(&penalties, &p);
+    penalties.reply = n_prompt;
+    sampler = &penalties;
+    against_reference(2, 12);
+    against_reference(3, 12);
+    OK(n_settled != n || memcmp(before, settled, n * sizeof *before) != 0,
+       "... and they change the reply");
+    sampler = NULL;
 }
 
 static void ends_in_the_middle(void)
@@ -186,7 +236,7 @@ static void ends_in_the_middle(void)
 static void context_is_full(void)
 {
     struct session *s = &rig.session;
-    struct beams_job job = { NULL, ends, take, 0, NULL };
+    struct beams_job job = { NULL, ends, take, 0, NULL, NULL };
     struct beams_result r;
     uint32_t room, *next;
 
@@ -218,7 +268,7 @@ static void logarithm(void)
 
 static bool nan_logits(void)
 {
-    struct beams_job job = { NULL, ends, take, 3, NULL };
+    struct beams_job job = { NULL, ends, take, 3, NULL, NULL };
     struct beams_result r;
 
     prompt();
@@ -246,6 +296,7 @@ int main(void)
         against_reference(n, 1);
         against_reference(n, 12);
     }
+    with_penalties();
     ends_in_the_middle();
     context_is_full();
     OK(nan_logits(), "logits that are no numbers are an error, and the prompt stays");

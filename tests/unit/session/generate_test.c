@@ -10,7 +10,7 @@
 enum { MOST = 300, N_PROMPT = 5 };
 
 /* All that a sink is told, in order. */
-static struct {
+static struct said {
     uint32_t ids[MOST];
     unsigned n_ids, n_begins, n_open, n_wrong, n_thoughts, n_rooms;
     char text[8192];
@@ -76,6 +76,8 @@ static struct generate_result result;
 
 enum form { PLAIN, NGRAM, DRAFT };
 
+static float own_presence;
+
 /* A reply to the same prompt. */
 static enum err reply(enum form form, float temp, const struct generate_params *params)
 {
@@ -100,12 +102,63 @@ static enum err reply(enum form form, float temp, const struct generate_params *
     sampler_params_default(&sampling);
     sampling.temp = temp;
     sampling.seed = 11;
+    sampling.presence = own_presence;
     sampler_init(&sampler, &sampling);
     rig_ids(ids, N_PROMPT);
     memset(&said, 0, sizeof said);
     own.stop = &stop;
     (void)session_put(&rig.session, ids, N_PROMPT);
     return generate(&generator, &own, &sink, &result);
+}
+
+/* The likeliest token after the first n of the session's ids, less what the reply has of it. */
+static uint32_t penalized(uint32_t n, float presence)
+{
+    const struct session *s = &rig.session;
+    uint32_t best = 0, vocab = s->model->image.header->params.vocab;
+
+    for (uint32_t id = 0; id < vocab; id++)
+        for (uint32_t i = N_PROMPT, had = 0; i < n && had == 0; i++)
+            if (said.ids[i - N_PROMPT] == id) {
+                s->logits[id] -= presence;
+                had = 1;
+            }
+    for (uint32_t id = 1; id < vocab; id++)
+        if (s->logits[id] > s->logits[best])
+            best = id;
+    return best;
+}
+
+/* The penalty counts what the reply has, and not the prompt, in each way to make one. */
+static void test_penalty(void)
+{
+    static const enum form forms[] = { PLAIN, NGRAM, DRAFT };
+    const struct generate_params params = { .limit = 20 };
+    static struct said plain, want;
+    uint32_t ids[N_PROMPT], right = 0;
+
+    (void)reply(PLAIN, 0, &params);
+    plain = said;
+    own_presence = 1.5f;
+    for (size_t i = 0; i < 3; i++) {
+        OK(reply(forms[i], 0, &params) == ERR_OK && said.n_ids == 20, "with a penalty");
+        if (i == 0)
+            want = said;
+        OK(memcmp(want.ids, said.ids, 20 * sizeof *want.ids) == 0, "... the same in each form");
+    }
+    own_presence = 0;
+    OK(memcmp(plain.ids, want.ids, 20 * sizeof *want.ids) != 0, "... another reply than without");
+    said = want;
+    rig_ids(ids, N_PROMPT);
+    session_clear(&rig.session);
+    if (session_append(&rig.session, ids, N_PROMPT, NULL) != ERR_OK)
+        rig_die("the prompt");
+    for (uint32_t i = 0; i < 20; i++) {
+        right += penalized(N_PROMPT + i, 1.5f) == want.ids[i];
+        if (session_append(&rig.session, &want.ids[i], 1, NULL) != ERR_OK)
+            rig_die("a token");
+    }
+    OK(right == 20, "... that of its definition (%u of 20 tokens)", right);
 }
 
 static void test_ends(void)
@@ -254,6 +307,7 @@ int main(void)
     rig_compute(false);
     make_models();
     test_ends();
+    test_penalty();
     test_stop();
     test_constraint(0);
     test_constraint(1);

@@ -86,6 +86,8 @@ static void make_constraint(void)
         rig_die(why);
 }
 
+static const struct sampler_bias biases[] = { { 40, 3.0f }, { 41, SAMPLER_BAN } };
+
 static void make_requests(void)
 {
     uint32_t ids[N_REPLIES * MOST_PROMPT];
@@ -101,6 +103,12 @@ static void make_requests(void)
         sampler_params_default(&q->sampler);
         q->sampler.temp = i % 2 == 0 ? 0.0f : 0.9f;
         q->sampler.seed = i;
+        if (i % 3 == 1) {
+            q->sampler.presence = 0.8f;
+            q->sampler.frequency = 0.4f;
+            q->sampler.biases = biases;
+            q->sampler.n_biases = 2;
+        }
     }
     requests[2].params.inside_thoughts = true;
     requests[5].params.limit = 0; /* until it is full, or goes round in circles */

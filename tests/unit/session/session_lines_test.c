@@ -132,7 +132,7 @@ static bool never(void *context, uint32_t id)
 
 static void search(void)
 {
-    struct beams_job job = { NULL, never, NULL, 1 + draw(6), NULL };
+    struct beams_job job = { NULL, never, NULL, 1 + draw(6), NULL, NULL };
     struct beams_result r;
 
     if (beams.n == 0 || rig.session.logits == NULL)

@@ -128,7 +128,13 @@ static void test_distributions(void)
     static const struct sampler_params all[] = {
         { .temp = 1, .top_p = 1, .repeat = 1, .seed = 1 },
         { .temp = 0.7f, .top_p = 0.9f, .min_p = 0.05f, .repeat = 1, .top_k = 8, .seed = 2 },
-        { .temp = 1.5f, .top_p = 1, .repeat = 1.4f, .top_k = 5, .seed = 3 },
+        { .temp = 1.5f,
+          .top_p = 1,
+          .repeat = 1.4f,
+          .repeat_last = 64,
+          .top_k = 5,
+          .seed = 3,
+          .presence = 0.3f },
     };
 
     for (size_t i = 0; i < 3; i++) {
@@ -207,7 +213,7 @@ static int run_path(const struct tree *tree, struct speculative *s, struct sampl
 static void test_model(void)
 {
     static const struct sampler_params params = {
-        .temp = 1, .top_p = 1, .repeat = 1.2f, .top_k = WIDTH, .seed = 5
+        .temp = 1, .top_p = 1, .repeat = 1.2f, .repeat_last = 64, .top_k = WIDTH, .seed = 5
     };
     static const uint32_t front[] = { 1, 300, 17 };
     static struct speculative s;

@@ -387,10 +387,23 @@ static void test_costs(void)
 int main(void)
 {
     static const struct sampler_params greedy = { .temp = 0, .top_p = 1, .repeat = 1 };
-    static const struct sampler_params greedy_penalty = { .temp = 0, .top_p = 1, .repeat = 1.3f };
-    static const struct sampler_params warm = {
-        .temp = 0.3f, .top_p = 0.95f, .repeat = 1.05f, .top_k = 4, .min_p = 0.05f, .seed = 11
-    };
+    static const struct sampler_bias biases[] = { { 40, 2.0f }, { 41, SAMPLER_BAN } };
+    static const struct sampler_params greedy_penalty = { .temp = 0,
+                                                          .top_p = 1,
+                                                          .repeat = 1.3f,
+                                                          .repeat_last = 64,
+                                                          .presence = 0.5f,
+                                                          .frequency = 0.3f,
+                                                          .biases = biases,
+                                                          .n_biases = 2 };
+    static const struct sampler_params warm = { .temp = 0.3f,
+                                                .top_p = 0.95f,
+                                                .repeat = 1.05f,
+                                                .top_k = 4,
+                                                .seed = 11,
+                                                .repeat_last = 64,
+                                                .frequency = 0.2f,
+                                                .min_p = 0.05f };
     struct rig_limits limits;
 
     rig_compute(false);
