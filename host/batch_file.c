@@ -13,7 +13,8 @@ static const uint64_t known = 1ull << JSON_FIELD_ID | 1ull << JSON_FIELD_PROMPT 
                               1ull << JSON_FIELD_N | 1ull << JSON_FIELD_TEMP |
                               1ull << JSON_FIELD_TOP_P | 1ull << JSON_FIELD_TOP_K |
                               1ull << JSON_FIELD_MIN_P | 1ull << JSON_FIELD_REPEAT |
-                              1ull << JSON_FIELD_SEED;
+                              1ull << JSON_FIELD_REPEAT_LAST | 1ull << JSON_FIELD_PRESENCE |
+                              1ull << JSON_FIELD_FREQUENCY | 1ull << JSON_FIELD_SEED;
 
 struct line {
     struct batch_file *file;

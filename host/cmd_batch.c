@@ -365,11 +365,29 @@ static const struct command_option file = {
     .field = offsetof(struct host_args, file),
 };
 static const struct command_option *const options[] = {
-    HOST_ROW(TITLE_REPLY),  &file,           HOST_ROW(TOGETHER), HOST_ROW(SYSTEM),
-    HOST_ROW(THINK),        HOST_ROW(STOP),  HOST_ROW(N),        HOST_ROW(TITLE_SAMPLING),
-    HOST_ROW(TEMP),         HOST_ROW(TOP_P), HOST_ROW(TOP_K),    HOST_ROW(MIN_P),
-    HOST_ROW(REPEAT),       HOST_ROW(SEED),  HOST_ROWS_LOAD,     HOST_ROWS_COMPUTER,
-    HOST_ROW(TITLE_OUTPUT), HOST_ROW(IDS),   HOST_ROW(QUIET),    NULL,
+    HOST_ROW(TITLE_REPLY),
+    &file,
+    HOST_ROW(TOGETHER),
+    HOST_ROW(SYSTEM),
+    HOST_ROW(THINK),
+    HOST_ROW(STOP),
+    HOST_ROW(N),
+    HOST_ROW(TITLE_SAMPLING),
+    HOST_ROW(TEMP),
+    HOST_ROW(TOP_P),
+    HOST_ROW(TOP_K),
+    HOST_ROW(MIN_P),
+    HOST_ROW(REPEAT),
+    HOST_ROW(REPEAT_LAST),
+    HOST_ROW(PRESENCE),
+    HOST_ROW(FREQUENCY),
+    HOST_ROW(SEED),
+    HOST_ROWS_LOAD,
+    HOST_ROWS_COMPUTER,
+    HOST_ROW(TITLE_OUTPUT),
+    HOST_ROW(IDS),
+    HOST_ROW(QUIET),
+    NULL,
 };
 
 const struct command cmd_batch = {
@@ -379,7 +397,8 @@ const struct command cmd_batch = {
     .summary = "answer many prompts side by side",
     .about =
         "Reads requests, a line of JSON each, such as {\"id\":1,\"prompt\":\"Hello\",\"n\":20}, with\n"
-        "system, think, stop, temp, top_p, top_k, min_p, repeat, seed and adapter where these differ\n"
+        "system, think, stop, temp, top_p, top_k, min_p, repeat, repeat_last_n,\n"
+        "presence_penalty, frequency_penalty, seed and adapter where these differ\n"
         "from the options, and prints a line of JSON for each reply as it ends. A pass reads the weights once for all\n"
         "that run side by side; a reply is what the request alone would get.",
     .example = "ingot batch model.ingot -f requests.jsonl -n 64 --temp 0",

@@ -61,6 +61,9 @@ enum host_option {
     HOST_TOP_K,
     HOST_MIN_P,
     HOST_REPEAT,
+    HOST_REPEAT_LAST,
+    HOST_PRESENCE,
+    HOST_FREQUENCY,
     HOST_SEED,
     /* the model and its memory */
     HOST_MODEL,

@@ -100,6 +100,24 @@ static const struct command_option rows[] = {
       .help = "above 1: what was said lately is less likely",
       .set = add_setting,
       .word = "repeat" },
+    { .name = "--repeat-last-n",
+      .value = "N",
+      .takes = "a number",
+      .help = "so far --repeat looks back",
+      .set = add_setting,
+      .word = "repeat_last_n" },
+    { .name = "--presence-penalty",
+      .value = "P",
+      .takes = "a number",
+      .help = "above 0: what the reply has is less likely",
+      .set = add_setting,
+      .word = "presence_penalty" },
+    { .name = "--frequency-penalty",
+      .value = "P",
+      .takes = "a number",
+      .help = "the same, as often as the reply has it",
+      .set = add_setting,
+      .word = "frequency_penalty" },
     { .name = "--seed",
       .letter = "-s",
       .value = "S",
@@ -110,8 +128,8 @@ static const struct command_option rows[] = {
 };
 
 const struct command_option *const serial_options[] = {
-    &rows[0], &rows[1], &rows[2],  &rows[3],  &rows[4],  &rows[5],  &rows[6], &rows[7],
-    &rows[8], &rows[9], &rows[10], &rows[11], &rows[12], &rows[13], NULL,
+    &rows[0], &rows[1],  &rows[2],  &rows[3],  &rows[4],  &rows[5],  &rows[6],  &rows[7],  &rows[8],
+    &rows[9], &rows[10], &rows[11], &rows[12], &rows[13], &rows[14], &rows[15], &rows[16], NULL,
 };
 
 void serial_args_init(struct serial_args *a)

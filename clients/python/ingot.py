@@ -31,7 +31,7 @@ GAP_SECONDS = 0.3  # ... and after what is known to have been
 CTRL_C = b"\x03"
 ENQUIRY = b"\x05\n"  # a board answers when it has nothing else to do: with ready, or with a new prompt
 XON, XOFF = 0x11, 0x13
-SETTINGS = {"n", "temp", "top_p", "top_k", "min_p", "repeat", "seed", "stop", "think", "grammar", "adapter", "overflow", "system", "reset",
+SETTINGS = {"n", "temp", "top_p", "top_k", "min_p", "repeat", "repeat_last_n", "presence_penalty", "frequency_penalty", "logit_bias", "seed", "stop", "think", "grammar", "adapter", "overflow", "system", "reset",
             "conversation", "logprobs"}
 
 
@@ -322,7 +322,8 @@ class Ingot:
 
     def stream(self, prompt=None, *, messages=None, raw=None, ids=None, **settings):
         """Pieces of the reply to one of: prompt, the next turn of the conversation; messages, a whole conversation; raw, a text that
-        goes on; ids, tokens that go on. Settings are docs/SERIAL.md's: n, temp, top_p, top_k, min_p, repeat, seed, stop, think, grammar,
+        goes on; ids, tokens that go on. Settings are docs/SERIAL.md's: n, temp, top_p, top_k, min_p, repeat, repeat_last_n, presence_penalty,
+        frequency_penalty, logit_bias, seed, stop, think, grammar,
         system, reset, conversation, logprobs. Returns the Reply when it ends; close the generator, and the reply is stopped."""
         what = {k: v for k, v in (("prompt", prompt), ("messages", messages), ("raw", raw), ("ids", ids)) if v is not None}
         if len(what) != 1:

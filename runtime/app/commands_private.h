@@ -7,7 +7,8 @@
 
 /* What /set knows. */
 #define COMMANDS_SETTINGS \
-    "temp, top_p, top_k, min_p, repeat, seed, n, think, overflow, turns, quiet or stop"
+    "temp, top_p, top_k, min_p, repeat, repeat_last_n, presence_penalty, frequency_penalty, seed, n, think, " \
+    "overflow, turns, quiet or stop"
 
 /* Where sentences of options.h go: to the console. */
 struct options_report commands_report(struct app *a);

@@ -43,8 +43,11 @@ static void show_stops(struct console *out, const struct options *o)
 static void show_number(struct console *out, const char *name, float number)
 {
     char text[FORMAT_NUMBER_BYTES];
+    const char *sign = number < 0 ? "-" : "";
 
-    console_printf(out, "%s %s", name, format_milli(text, (uint64_t)(number * 1000.0f + 0.5f), 3));
+    number = number < 0 ? -number : number;
+    console_printf(out, "%s %s%s", name, sign,
+                   format_milli(text, (uint64_t)(number * 1000.0f + 0.5f), 3));
 }
 
 static void show_setting(struct console *out, const struct options *o, const char *name)
@@ -56,6 +59,11 @@ static void show_setting(struct console *out, const struct options *o, const cha
     case OPTION_TOP_P: show_number(out, name, p->top_p); break;
     case OPTION_MIN_P: show_number(out, name, p->min_p); break;
     case OPTION_REPEAT: show_number(out, name, p->repeat); break;
+    case OPTION_PRESENCE: show_number(out, name, p->presence); break;
+    case OPTION_FREQUENCY: show_number(out, name, p->frequency); break;
+    case OPTION_REPEAT_LAST:
+        console_printf(out, "repeat_last_n %u", (unsigned)p->repeat_last);
+        break;
     case OPTION_TOP_K: console_printf(out, "top_k %u", (unsigned)p->top_k); break;
     case OPTION_SEED: console_printf(out, "seed %llu", (unsigned long long)p->seed); break;
     case OPTION_N: console_printf(out, "n %u", (unsigned)o->reply.n); break;
@@ -69,8 +77,21 @@ static void show_setting(struct console *out, const struct options *o, const cha
     }
 }
 
-static const char *const settings[] = { "temp", "top_p", "top_k",    "min_p", "repeat", "seed",
-                                        "n",    "think", "overflow", "turns", "quiet",  "stop" };
+static const char *const settings[] = { "temp",
+                                        "top_p",
+                                        "top_k",
+                                        "min_p",
+                                        "repeat",
+                                        "repeat_last_n",
+                                        "presence_penalty",
+                                        "frequency_penalty",
+                                        "seed",
+                                        "n",
+                                        "think",
+                                        "overflow",
+                                        "turns",
+                                        "quiet",
+                                        "stop" };
 enum { N_SETTINGS = sizeof settings / sizeof settings[0] };
 
 static void show_all(struct app *a)
@@ -103,6 +124,9 @@ static enum err set_stop(struct app *a, const char *value)
 
 static bool is_setting(const char *name)
 {
+    if (options_of_name(name) == OPTION_REPEAT) {
+        return true; /* by its other name, too */
+    }
     for (size_t i = 0; i < N_SETTINGS; i++) {
         if (strcmp(settings[i], name) == 0) {
             return true;

@@ -10,6 +10,7 @@
 #include "runtime/acting/actions.h"
 #include "runtime/chat/chat_branches.h"
 #include "runtime/chat/chat_messages.h"
+#include "runtime/chat/json_biases.h"
 #include "runtime/chat/turn_log.h"
 #include "runtime/chat/turns.h"
 #include "runtime/console/console.h"
@@ -85,8 +86,9 @@ struct chat {
     uint32_t protocol;    /* mode=json: what the program asked for, 1 or 2; 0: it did not, 1 */
     bool wants_scores;    /* mode=json: the request at work does, and ... */
     uint32_t n_likeliest; /* ... of so many others */
-    bool talks;           /* somebody waits at the line: long prompts show their progress */
-    const char *wait;     /* what somebody waits for ... */
+    struct json_biases biases; /* mode=json: of the request at work */
+    bool talks;                /* somebody waits at the line: long prompts show their progress */
+    const char *wait;          /* what somebody waits for ... */
     uint32_t wait_start, wait_tokens; /* ... where its tokens begin in the session, how many */
     char label[40];                   /* of its progress */
     char line[CHAT_LINE_BYTES];

@@ -151,8 +151,10 @@ static void enter(struct chat *c, const char *name)
 static void begin(struct chat *c, const struct json_request *r)
 {
     c->sampler.params = c->options->sampler;
+    c->sampler.params.biases = c->biases.list;
+    c->sampler.params.n_biases = c->biases.n;
     if (r->values[JSON_FIELD_SEED] != NULL) {
-        sampler_init(&c->sampler, &c->options->sampler);
+        sampler_init(&c->sampler, &c->sampler.params);
     }
     if (r->values[JSON_FIELD_SYSTEM] != NULL) {
         c->messages.changed_system = false;
@@ -197,7 +199,8 @@ static bool says_hello(struct chat *c, const struct json_request *r)
     c->protocol = (uint32_t)(wanted[0] - '0');
     console_frames_set(&c->console->json.frames, r->values[JSON_FIELD_CHECK] != NULL);
     console_event_begin(c->console,
-                        "'hello','protocol':%u,'protocols':2,'messages_limit':%u,'said':true",
+                        "'hello','protocol':%u,'protocols':2,'messages_limit':%u,'said':true,"
+                        "'penalties':true",
                         (unsigned)c->protocol, (unsigned)CHAT_MESSAGES);
     console_event_end(c->console);
     return true;
@@ -309,6 +312,7 @@ static bool take_line(struct chat *c, enum err error, size_t bytes)
             chat_json_error(c, "line", NULL, 0, "it is longer than line_limit_bytes: shorten it");
         } else {
             ends = answer(c, &r, &reason);
+            c->sampler.params.n_biases = 0; /* they were for this request alone */
         }
     }
     announce(c); /* another model */

@@ -74,6 +74,26 @@ static bool read_logprobs(struct chat *c, const char *value)
     return true;
 }
 
+static bool read_biases(struct chat *c, const struct json_request *r)
+{
+    char *list = r->values[JSON_FIELD_LOGIT_BIAS];
+    const char *problem;
+
+    c->biases.n = 0;
+    if (list == NULL) {
+        return true;
+    }
+    if (c->session == NULL) {
+        chat_say_no_model(c->console);
+        return false;
+    }
+    problem = json_biases_read(&c->biases, list, r->bytes[JSON_FIELD_LOGIT_BIAS], c->session);
+    if (problem != NULL) {
+        chat_json_error(c, "value", "logit_bias", 0, problem);
+    }
+    return problem == NULL;
+}
+
 static bool check_ids(struct chat *c, const char *list)
 {
     const struct session *s = c->session;
@@ -117,6 +137,8 @@ static bool is_of_locked(enum json_field field)
         UINT64_C(1) << JSON_FIELD_CANCEL | UINT64_C(1) << JSON_FIELD_RESEND |
         UINT64_C(1) << JSON_FIELD_LOGPROBS | UINT64_C(1) << JSON_FIELD_STOP |
         UINT64_C(1) << JSON_FIELD_N | UINT64_C(1) << JSON_FIELD_TEMP |
+        UINT64_C(1) << JSON_FIELD_REPEAT_LAST | UINT64_C(1) << JSON_FIELD_PRESENCE |
+        UINT64_C(1) << JSON_FIELD_FREQUENCY | UINT64_C(1) << JSON_FIELD_LOGIT_BIAS |
         UINT64_C(1) << JSON_FIELD_TOP_P | UINT64_C(1) << JSON_FIELD_TOP_K |
         UINT64_C(1) << JSON_FIELD_MIN_P | UINT64_C(1) << JSON_FIELD_REPEAT |
         UINT64_C(1) << JSON_FIELD_SEED;
@@ -215,7 +237,7 @@ bool chat_json_check(struct chat *c, const struct json_request *r)
     }
     return (r->values[JSON_FIELD_MESSAGES] == NULL || read_messages(c, r)) &&
            check_ids(c, r->values[JSON_FIELD_IDS]) &&
-           read_logprobs(c, r->values[JSON_FIELD_LOGPROBS]) &&
+           read_logprobs(c, r->values[JSON_FIELD_LOGPROBS]) && read_biases(c, r) &&
            (r->values[JSON_FIELD_CONVERSATION] == NULL ||
             can_enter(c, r->values[JSON_FIELD_CONVERSATION])) &&
            fits(c, r);

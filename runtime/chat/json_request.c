@@ -8,7 +8,7 @@
 #include "runtime/text/nearest.h"
 
 static const struct {
-    char name[13];
+    char name[18];
     enum json_kind kind;
 } fields[JSON_N_FIELDS] = {
     [JSON_FIELD_ID] = { "id", JSON_TEXT }, /* or a whole number */
@@ -32,6 +32,7 @@ static const struct {
     [JSON_FIELD_RESEND] = { "resend", JSON_NUMBER },
     [JSON_FIELD_CONVERSATION] = { "conversation", JSON_TEXT },
     [JSON_FIELD_LOGPROBS] = { "logprobs", JSON_NUMBER },
+    [JSON_FIELD_LOGIT_BIAS] = { "logit_bias", JSON_LIST },
     [JSON_FIELD_SYSTEM] = { "system", JSON_TEXT },
     [JSON_FIELD_THINK] = { "think", JSON_TEXT },
     [JSON_FIELD_STOP] = { "stop", JSON_TEXT }, /* or a list */
@@ -41,6 +42,9 @@ static const struct {
     [JSON_FIELD_TOP_K] = { "top_k", JSON_NUMBER },
     [JSON_FIELD_MIN_P] = { "min_p", JSON_NUMBER },
     [JSON_FIELD_REPEAT] = { "repeat", JSON_NUMBER },
+    [JSON_FIELD_REPEAT_LAST] = { "repeat_last_n", JSON_NUMBER },
+    [JSON_FIELD_PRESENCE] = { "presence_penalty", JSON_NUMBER },
+    [JSON_FIELD_FREQUENCY] = { "frequency_penalty", JSON_NUMBER },
     [JSON_FIELD_OVERFLOW] = { "overflow", JSON_TEXT },
     [JSON_FIELD_TURNS] = { "turns", JSON_NUMBER },
     [JSON_FIELD_SEED] = { "seed", JSON_NUMBER },

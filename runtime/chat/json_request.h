@@ -27,6 +27,7 @@ enum json_field {
     JSON_FIELD_RESEND,
     JSON_FIELD_CONVERSATION,
     JSON_FIELD_LOGPROBS,
+    JSON_FIELD_LOGIT_BIAS,
     JSON_FIELD_SYSTEM, /* it and what follows are options under these names */
     JSON_FIELD_THINK,
     JSON_FIELD_OVERFLOW,
@@ -38,6 +39,9 @@ enum json_field {
     JSON_FIELD_TOP_K,
     JSON_FIELD_MIN_P,
     JSON_FIELD_REPEAT,
+    JSON_FIELD_REPEAT_LAST,
+    JSON_FIELD_PRESENCE,
+    JSON_FIELD_FREQUENCY,
     JSON_FIELD_SEED,
     JSON_N_FIELDS
 };

@@ -1,3 +1,4 @@
+/* Why this file is long: it has the one table of all options. */
 #include "runtime/options/options_private.h"
 
 #include <stdarg.h>
@@ -47,6 +48,13 @@ const struct rule options_rules[OPTION_COUNT] = {
                        "a number from 0 to 1, such as min_p=0.05; 0 turns it off" },
     [OPTION_REPEAT] = { "repeat", KIND_NUMBER, FIELD(sampler.repeat), 0, 0.01, 100,
                         "a number from 0.01 to 100, such as repeat=1.1; 1 turns it off" },
+    [OPTION_REPEAT_LAST] = { "repeat_last_n", KIND_COUNT, FIELD(sampler.repeat_last), 0, -1,
+                             INGOT_MAX_CONTEXT,
+                             "a count of tokens up to 1048576, such as repeat_last_n=64; -1: all" },
+    [OPTION_PRESENCE] = { "presence_penalty", KIND_NUMBER, FIELD(sampler.presence), 0, -2, 2,
+                          "a number from -2 to 2, such as presence_penalty=0.5; 0 turns it off" },
+    [OPTION_FREQUENCY] = { "frequency_penalty", KIND_NUMBER, FIELD(sampler.frequency), 0, -2, 2,
+                           "a number from -2 to 2, such as frequency_penalty=0.5; 0 turns it off" },
     [OPTION_SEED] = { "seed", KIND_SEED, FIELD(sampler.seed), 0, 0, 0,
                       "a whole number of up to 64 bits, such as seed=42" },
     [OPTION_CTX] = { "ctx", KIND_COUNT, FIELD(load.ctx), 0, 1, INGOT_MAX_CONTEXT,
@@ -175,6 +183,11 @@ const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *word, si
 
 enum option options_find(const char *name, size_t bytes)
 {
+    static const char repeat[] = "repeat_penalty"; /* as other programs call it */
+
+    if (bytes == sizeof repeat - 1 && memcmp(repeat, name, bytes) == 0) {
+        return OPTION_REPEAT;
+    }
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
         if (strlen(options_rules[i].name) == bytes &&
             memcmp(options_rules[i].name, name, bytes) == 0) {
@@ -350,10 +363,12 @@ static enum err set_list(struct options *o, const struct rule *rule, const char 
 
 static enum err set_count(struct options *o, const struct rule *rule, const char *value)
 {
-    uint64_t n;
+    uint64_t n = (uint64_t)rule->most;
     uint32_t n32;
+    bool all = rule->least < 0 && strcmp(value, "-1") == 0;
 
-    if (!options_read_u64(value, false, &n) || (double)n < rule->least || (double)n > rule->most) {
+    if ((!all && !options_read_u64(value, false, &n)) || (double)n < rule->least ||
+        (double)n > rule->most) {
         return ERR_BAD_ARGUMENT;
     }
     n32 = (uint32_t)n;

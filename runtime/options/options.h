@@ -46,22 +46,25 @@ enum option {
     OPTION_TOP_P,    /* top_p=0.95 */
     OPTION_TOP_K,    /* top_k=40 */
     OPTION_MIN_P,    /* min_p=0.05 */
-    OPTION_REPEAT,   /* repeat=1.0 */
-    OPTION_SEED,     /* seed=NUMBER, 64 bits */
-    OPTION_CTX,      /* ctx=TOKENS */
-    OPTION_BEAMS,    /* beams=COUNT of replies that are searched at once */
-    OPTION_TOGETHER, /* together=COUNT of sequences that can run side by side */
-    OPTION_LEARN,    /* learn=on or loose: /good, /bad and /teach change what the model says */
-    OPTION_POLICY,   /* policy=watch, on or explore: how turns are answered is learnt */
-    OPTION_LOG,      /* log=on: turns go to ingot.log on the card */
-    OPTION_BRANCHES, /* branches=COUNT that /branch and /retry can keep */
-    OPTION_KV,       /* kv=f16 or another type of kv_format.h, or kv=KEYS,VALUES; kv=card and
+    OPTION_REPEAT,   /* repeat=1.0, or repeat_penalty=1.0 */
+    OPTION_REPEAT_LAST, /* repeat_last_n=64 */
+    OPTION_PRESENCE,    /* presence_penalty=0 */
+    OPTION_FREQUENCY,   /* frequency_penalty=0 */
+    OPTION_SEED,        /* seed=NUMBER, 64 bits */
+    OPTION_CTX,         /* ctx=TOKENS */
+    OPTION_BEAMS,       /* beams=COUNT of replies that are searched at once */
+    OPTION_TOGETHER,    /* together=COUNT of sequences that can run side by side */
+    OPTION_LEARN,       /* learn=on or loose: /good, /bad and /teach change what the model says */
+    OPTION_POLICY,      /* policy=watch, on or explore: how turns are answered is learnt */
+    OPTION_LOG,         /* log=on: turns go to ingot.log on the card */
+    OPTION_BRANCHES,    /* branches=COUNT that /branch and /retry can keep */
+    OPTION_KV,          /* kv=f16 or another type of kv_format.h, or kv=KEYS,VALUES; kv=card and
                       * card,TYPES: they may spill to a file of the card */
-    OPTION_EXPERTS,  /* experts=demand or ahead: when those that are not in the cache are read */
-    OPTION_PINNED,   /* pinned=COUNT of a layer's experts that stay in the cache */
-    OPTION_SPEC,     /* spec=auto, off or ngram: tokens guessed ahead of a pass */
-    OPTION_DRAFT,    /* draft=PATH, a small model that guesses them */
-    OPTION_ADAPTER,  /* adapter=NAME, NAME:SCALE, several with commas: adapters (LoRA) at work */
+    OPTION_EXPERTS,     /* experts=demand or ahead: when those that are not in the cache are read */
+    OPTION_PINNED,      /* pinned=COUNT of a layer's experts that stay in the cache */
+    OPTION_SPEC,        /* spec=auto, off or ngram: tokens guessed ahead of a pass */
+    OPTION_DRAFT,       /* draft=PATH, a small model that guesses them */
+    OPTION_ADAPTER,     /* adapter=NAME, NAME:SCALE, several with commas: adapters (LoRA) at work */
     OPTION_GRAMMAR, /* grammar=NAME, a file of the card, or a list of choices: what replies are held to;
                       * on: room for those that /grammar names */
     OPTION_PINS, /* pins=light:3,door:5:in: the GPIO lines that a model may act on (pin_list.h) */

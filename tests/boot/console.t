@@ -201,7 +201,8 @@ def commands(c):
         c.ok(n == TURN + 5 - kept, "and nothing where there is none", out)
         for name, value, shown in (("temp", "0.5", "temp 0.500"), ("top_p", "0.9", "top_p 0.900"),
                                    ("top_k", "7", "top_k 7"), ("min_p", "0.1", "min_p 0.100"),
-                                   ("repeat", "1.1", "repeat 1.100"), ("seed", "5", "seed 5"),
+                                   ("repeat", "1.1", "repeat 1.100"), ("repeat_penalty", "1.2", "repeat 1.200"), ("repeat_last_n", "-1", "repeat_last_n 1048576"),
+                                   ("presence_penalty", "-0.5", "presence_penalty -0.500"), ("frequency_penalty", "0.25", "frequency_penalty 0.250"), ("seed", "5", "seed 5"),
                                    ("n", "3", "n 3")):
             c.ok(shown in k.say(f"/set {name} {value}"), f"/set {name}", k.seen)
         k.say("/reset")
@@ -218,7 +219,8 @@ def commands(c):
         c.ok('stop "x"' in k.say("/set stop x") and "stop" not in
              k.say('/set stop ""').split("quiet")[1], '/set stop ""', k.seen)
         k.say("/set temp 0")
-        k.say("/set repeat 1")
+        for words in ("repeat 1", "repeat_last_n 64", "presence_penalty 0", "frequency_penalty 0"):
+            k.say(f"/set {words}")
         k.say("/set n 8")
         replies(c, k)
         c.ok("plan: resident" in k.say("/plan"), "/plan", k.seen)

@@ -101,6 +101,30 @@ def scores(c, k):
     k.ask(temp=0, repeat=1, top_k=40, top_p=0.95, min_p=0.05, n=0)
 
 
+def penalties(c, k):
+    def ids(**more):
+        return [e["id"] for e in of(k.ask(prompt="What is 7 plus 8?", reset=True, **more), "token") if "id" in e]
+    plain = ids(temp=0, n=8)
+    word = next(e["text"] for e in of(k.ask(prompt="What is 7 plus 8?", reset=True), "token") if e["text"].strip().isalpha())
+    banned = ids(logit_bias=[[plain[0], False]])
+    texts = [e["text"] for e in of(k.ask(prompt="What is 7 plus 8?", reset=True, logit_bias=[[word, False]]), "token")]
+    c.ok(banned and plain[0] not in banned and texts and word not in texts, "a token that is banned does not come, by number and by text", [plain, banned, texts])
+    forced = ids(logit_bias=[[plain[1], 100]])
+    c.ok(set(forced) == {plain[1]} and len(forced) == 8 and ids() == plain, "one that is raised does, in that reply alone", [forced, plain])
+    both = ids(logit_bias=[[plain[1], 100], [plain[2], 100]], frequency_penalty=2, presence_penalty=2)
+    c.ok(set(both) == {plain[1], plain[2]}, "penalties change which is the likeliest", both)
+    c.ok(ids(logit_bias=[[plain[1], 100], [plain[2], 100]], frequency_penalty=2, presence_penalty=2, logprobs=0) == both, "with scores, too", both)
+    bad = [k.ask(prompt="x", logit_bias=b) for b in ([[99999, 1]], [["", 1]], [[1, 101]], [1], [[1]], [[1, True]], [[1, 2, 3]], [[-1, 1]], [[1, 1]] * 301)]
+    bad += [k.ask(prompt="x", **{f: 3}) for f in ("presence_penalty", "frequency_penalty")]
+    c.ok([[e["field"] for e in of(b, "error")] for b in bad] == [["logit_bias"]] * 9 + [["presence_penalty"], ["frequency_penalty"]],
+         "what is none is refused by its name", bad)
+    k.ask(presence_penalty=0, frequency_penalty=0)
+    k.ask(repeat_last_n=0, repeat=1.5)
+    c.ok(ids() == plain, "repeat over no token changes nothing", plain)
+    k.ask(repeat_last_n=64, repeat=1, n=0)
+    c.model["penalties"] = [plain, banned, both]
+
+
 def tokens(c, k):
     said = k.ask(tokenize="What is 7 plus 8? \u00e9\U0001f600")
     ids = of(said, "tokens")[0]["ids"]
@@ -277,7 +301,7 @@ def everything(name, command):
         with Line(command) as k:
             k.until("ready")
             k.ask(hello=2)
-            for part in (scores, tokens, embeddings, conversations, machine, too_long, cancelled, framed):
+            for part in (scores, penalties, tokens, embeddings, conversations, machine, too_long, cancelled, framed):
                 part(c, k)
     except (OSError, TypeError, KeyError, IndexError, ValueError, AssertionError) as error:
         c.ok(False, f"goes on ({error!r})", k.lines[-5:])
@@ -293,7 +317,7 @@ for c in done:
     for good, what, detail in c.results:
         tap.ok(good, what, detail)
 for c in done[1:]:
-    for part in ("scores", "tokens", "embeddings"):
+    for part in ("scores", "penalties", "tokens", "embeddings"):
         tap.ok(part in c.model and c.model[part] == done[0].model.get(part), f"{c.name}: {part} are the host's, to the character",
                (c.model.get(part), done[0].model.get(part)))
 tap.done()

@@ -24,7 +24,7 @@ SECONDS = 300
 MODELS = make_model("soak-a", 1), make_model("soak-b", 2, dim=96, context=256)
 CARD = make_card("soak-card.img", "--power-of-two", "--save", "4", *MODELS)
 VALUES = {"temp": ["0", "0.7", "much"], "top_p": ["0.5", "1", "2"], "top_k": ["0", "7", "-1"],
-          "min_p": ["0", "0.1"], "repeat": ["1", "1.2"], "seed": ["3", "4"], "n": ["1", "8", "12"],
+          "min_p": ["0", "0.1"], "repeat": ["1", "1.2"], "presence_penalty": ["0", "0.5", "3"], "repeat_last_n": ["64", "0"], "seed": ["3", "4"], "n": ["1", "8", "12"],
           "think": ["show", "hide", "dim"], "overflow": ["turns", "sinks"], "quiet": ["on", "off"], "stop": ["zq", "off", '"'],
           "colour": ["red"]}
 # Commands with steps of their own; what else /help lists is typed as it is.

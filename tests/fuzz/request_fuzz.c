@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/chat/json_biases.h"
 #include "runtime/chat/json_ids.h"
 #include "runtime/chat/json_settings.h"
 #include "runtime/console/console.h"
@@ -65,6 +66,28 @@ static void check_ids(const char *list)
     must(problem != NULL || (count == n && list == NULL));
 }
 
+/* Pairs with numbers of tokens: texts need a tokenizer. The list is overwritten. */
+static void check_biases(char *list, size_t bytes)
+{
+    static struct ingot_header header = { .params.vocab = 1000 };
+    static struct model model = { .image.header = &header };
+    static const struct session session = { .model = &model };
+    static struct json_biases biases;
+    const char *problem;
+
+    if (memchr(list, '"', bytes) != NULL) {
+        return;
+    }
+    problem = json_biases_read(&biases, list, bytes, &session);
+    must(problem == NULL || problem[0] != '\0');
+    must(biases.n <= SAMPLER_BIASES_MOST);
+    for (uint32_t i = 0; i < biases.n; i++) {
+        float add = biases.list[i].add;
+
+        must(biases.list[i].id < 1000 && ((add >= -100 && add <= 100) || add == SAMPLER_BAN));
+    }
+}
+
 static void check_request(char *line, size_t n)
 {
     const struct options_report report = { say, NULL };
@@ -81,6 +104,9 @@ static void check_request(char *line, size_t n)
         must(strlen(value) <= n && strlen(value) >= r.bytes[i]);
         if (i == JSON_FIELD_IDS) {
             check_ids(value);
+        }
+        if (i == JSON_FIELD_LOGIT_BIAS) {
+            check_biases(r.values[i], r.bytes[i]);
         }
         if (i >= JSON_FIELD_SYSTEM && r.error == NULL) {
             (void)json_request_set(&r, (enum json_field)i, &options, &report);

@@ -11,6 +11,7 @@ from ingot import crc8
 SEEDS = [
     b'{"id":"a","prompt":"x","stop":["User:","\\n"],"temp":0.5,"logprobs":5,"conversation":"b"}\n{"cancel":"a"}\n',
     b'{"id":7,"ids":[1, 2,300],"seed":3,"top_k":40}\n{"id":8,"cancel":7}\n{"cancel":true}\n',
+    b'{"prompt":"x","logit_bias":[[5,-100],[6,false], [7, 1.5e1]],"presence_penalty":-1,"repeat_last_n":-1}',
     b'{"hello":2,"check":true}\n{"resend":12}\n{"tokenize":"a"}{"embedding":"b","system":""}',
 ]
 SEEDS.append(b"".join(line + b"*%02x\n" % crc8(line) for line in SEEDS[1].split(b"\n") if line))

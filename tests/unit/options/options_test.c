@@ -38,7 +38,7 @@ static void test_all_words(void)
 {
     enum err err = parse(
         "model=models/a.ingot prompt=\"Once upon\" n=32 temp=0 top_p=0.9 top_k=7\n"
-        "\tmin_p=.1 repeat=1.1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
+        "\tmin_p=.1 repeat=1.1 repeat_last_n=7 presence_penalty=1 frequency_penalty=-1 seed=18446744073709551615 ctx=512 mem=64M cores=4 "
         "isa=neon kv=q8 experts=ahead pinned=3 pins=light:3,door:5:in:low sensors=room:i2c1:0x48:tmp105 actions=porch dry actions_minute=9 actions_said=name spec=ngram draft=small.ingot adapter=poet:0.5,tutor adapters=2M grammar=\"yes|no\" baud=115200 lock=0123456789abcdef:00112233445566778899aabbccddeeff flow=off mode=json "
         "term=vt watchdog=9 verbose selftest diag ids ticks pio dmaend=1152M pcie=gen3 keyboard=fr screen=off trace=1 system=\"Be brief.\" think=off "
         "overflow=sinks preset=lila turns=10 branches=2 beams=3 together=5 policy=explore learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
@@ -136,6 +136,17 @@ static void test_defaults(void)
     OK(near(o.sampler.temp, 0.8f) && near(o.sampler.top_p, 0.95f) && o.sampler.top_k == 40 &&
            near(o.sampler.min_p, 0.05f) && near(o.sampler.repeat, 1),
        "the defaults");
+    OK(o.sampler.repeat_last == 64 && near(o.sampler.presence, 0) && near(o.sampler.frequency, 0) &&
+           o.sampler.n_biases == 0,
+       "no penalty");
+    OK(parse("repeat_penalty=1.2 repeat_last_n=-1 presence_penalty=-2 frequency_penalty=0.5") ==
+               ERR_OK &&
+           near(o.sampler.repeat, 1.2f) && o.sampler.repeat_last == INGOT_MAX_CONTEXT &&
+           near(o.sampler.presence, -2) && near(o.sampler.frequency, 0.5f),
+       "penalties under the names of other programs; -1 is all");
+    OK(parse("presence_penalty=2.1") == ERR_BAD_ARGUMENT &&
+           parse("repeat_last_n=-2") == ERR_BAD_ARGUMENT && parse("n=-1") == ERR_BAD_ARGUMENT,
+       "and within their bounds");
     OK(parse(" \t\r\n ") == ERR_OK && o.given == 0, "white space is nothing");
     OK(parse("n=1 n=2") == ERR_OK && o.reply.n == 2, "the later word counts");
 }
