@@ -240,6 +240,26 @@ static void add_content(cJSON *message, const struct serve_answer *a, uint32_t i
     }
 }
 
+/* The prompt that the reply continues. */
+static const char *prompt_of(const struct serve_job *j)
+{
+    return serve_text_shown(&j->request.turns[j->request.prompt].user);
+}
+
+/* The text with what comes of it, or that alone. */
+static cJSON *continued(const struct serve_job *j)
+{
+    const char *prompt = j->request.echo ? prompt_of(j) : "";
+    struct serve_text both = { .n = 0 };
+    cJSON *value;
+
+    (void)serve_text_add(&both, prompt, strlen(prompt));
+    (void)serve_text_add(&both, j->text.bytes, j->text.n);
+    value = cJSON_CreateString(serve_text_shown(&both));
+    serve_text_free(&both);
+    return value;
+}
+
 static void add_reply(cJSON *choices, const struct serve_answer *a, uint32_t index,
                       const struct serve_job *j)
 {
@@ -255,7 +275,7 @@ static void add_reply(cJSON *choices, const struct serve_answer *a, uint32_t ind
             cJSON_AddStringToObject(message, "reasoning_content", j->thoughts.bytes);
         }
     } else {
-        cJSON_AddStringToObject(choice, "text", serve_text_shown(&j->text));
+        cJSON_AddItemToObject(choice, "text", continued(j));
     }
     cJSON_AddItemToObject(choice, "logprobs", serve_scores_answer(a->kind, &j->scores, &at));
     cJSON_AddStringToObject(choice, "finish_reason", reason_of(j));
@@ -384,6 +404,9 @@ void serve_answer_events(struct serve_text *out, const struct serve_answer *a,
     }
     if (!at->begun && a->kind == SERVE_CHAT) {
         say(&s, "content", cJSON_CreateString(""), NULL);
+    }
+    if (!at->begun && j->request.echo) {
+        say(&s, "content", cJSON_CreateString(prompt_of(j)), NULL);
     }
     at->begun = true;
     if (j->thoughts.n > at->thoughts && a->kind == SERVE_CHAT) {

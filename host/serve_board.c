@@ -6,6 +6,7 @@
 
 #include "host/serve_board_wire.h"
 #include "host/serve_boards_private.h"
+#include "runtime/options/options.h"
 
 enum {
     STEP_MS = 200,
@@ -66,6 +67,7 @@ static void greet(struct board *b)
 
     (void)serial_send(&b->line, hello, sizeof hello - 1);
     b->knows_said = false;
+    b->knows_penalties = false;
     b->held = true; /* by whoever was there before: it is told anew */
     b->asked_ms = serial_millis();
     serve_pool_set_phase(b, GREETING);
@@ -245,6 +247,7 @@ static void take_line(void *context, char *line, size_t bytes)
         take_ready(b, &e);
     } else if (b->phase == GREETING && e.kind == BOARD_HELLO) {
         b->knows_said = e.knows_said;
+        b->knows_penalties = e.knows_penalties;
     } else if (b->phase == GREETING && e.kind == BOARD_DONE && e.id == 0) {
         end_greeting(b);
     } else if (e.kind == BOARD_PLAN || e.kind == BOARD_STATS || e.kind == BOARD_MODEL) {
@@ -262,6 +265,29 @@ static void take_line(void *context, char *line, size_t bytes)
     board_event_free(&e);
 }
 
+/* Whether the board knows what the request asks for. */
+static bool can_take(const struct board *b, const struct serve_request *q, struct serve_error *e)
+{
+    const char *penalty = board_penalty_of(q);
+
+    for (uint32_t i = 0; i < q->n_turns; i++) {
+        if (q->turns[i].tokens.n != 0) {
+            return serve_refuse(e, 400, q->kind == SERVE_EMBED ? "input" : "prompt", NULL,
+                                "a board takes texts, and no numbers of tokens");
+        }
+    }
+    if (q->n_stops > OPTIONS_STOPS) {
+        return serve_refuse(e, 400, "stop", NULL, "stop has %u texts: a board takes %d",
+                            (unsigned)q->n_stops, OPTIONS_STOPS);
+    }
+    if (penalty != NULL && !b->knows_penalties) {
+        return serve_refuse(e, 400, penalty, NULL,
+                            "%s: the board's version of Ingot does not know it: update the board",
+                            penalty);
+    }
+    return true;
+}
+
 /* Write the request of b->work. False: *e says why it cannot be. */
 static bool write_request(struct board *b, struct serve_error *e)
 {
@@ -271,13 +297,11 @@ static bool write_request(struct board *b, struct serve_error *e)
     size_t longest;
     bool good = true;
 
-    for (uint32_t i = 0; i < q->n_turns; i++) {
-        if (q->turns[i].tokens.n != 0) {
-            return serve_refuse(e, 400, q->kind == SERVE_EMBED ? "input" : "prompt", NULL,
-                                "a board takes texts, and no numbers of tokens");
-        }
+    if (!can_take(b, q, e)) {
+        return false;
     }
     request.unmarked = !b->knows_said;
+    request.plain_sampler = !b->knows_penalties;
     pthread_mutex_lock(&serve_pool.lock);
     b->id = ++serve_pool.next_id;
     pthread_mutex_unlock(&serve_pool.lock);

@@ -81,6 +81,7 @@ bool board_event_read(struct board_event *e, const char *line, size_t bytes)
     e->passes = count_of(e->root, "decode_passes");
     e->line_limit = count_of(e->root, "line_limit_bytes");
     e->tokens = count_of(e->root, "tokens");
+    e->knows_penalties = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e->root, "penalties"));
     e->knows_said = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e->root, "said"));
     return true;
 }
@@ -176,8 +177,13 @@ void board_error_read(struct serve_error *e, const struct board_event *event)
     bool failed = strcmp(name, "failed") == 0 || name[0] == '\0';
     bool too_long = strcmp(name, "line") == 0 || strcmp(name, "context") == 0;
 
-    (void)serve_refuse(e, failed ? 500 : 400, NULL, too_long ? "context_length_exceeded" : NULL,
-                       "%s", event->text != NULL ? event->text : "the board says that it failed");
+    const char *field = text_of(event->root, "field");
+    bool biased = field != NULL &&
+                  strcmp(field, "logit_bias") == 0; /* others have other names here */
+
+    (void)serve_refuse(e, failed ? 500 : 400, biased ? field : NULL,
+                       too_long ? "context_length_exceeded" : NULL, "%s",
+                       event->text != NULL ? event->text : "the board says that it failed");
 }
 
 /* ---- to the board ---------------------------------------------------------------------------- */
@@ -270,6 +276,14 @@ static void add_settings(cJSON *root, const struct serve_request *q)
     add_decimal(root, "top_p", (double)q->sampler.top_p);
     add_decimal(root, "min_p", (double)q->sampler.min_p);
     add_decimal(root, "repeat", (double)q->sampler.repeat);
+    if (!q->plain_sampler) {
+        cJSON_AddNumberToObject(root, "repeat_last_n", q->sampler.repeat_last);
+        add_decimal(root, "presence_penalty", (double)q->sampler.presence);
+        add_decimal(root, "frequency_penalty", (double)q->sampler.frequency);
+    }
+    if (!q->plain_sampler && q->biases.n != 0) {
+        cJSON_AddRawToObject(root, "logit_bias", serve_text_shown(&q->biases));
+    }
     cJSON_AddNumberToObject(root, "top_k", q->sampler.top_k);
     cJSON_AddStringToObject(root, "think", q->no_thinking ? "off" : "hide");
 }
@@ -292,6 +306,22 @@ static void write_texts(struct serve_text *out, const struct serve_request *q, u
         cJSON_AddStringToObject(root, "embedding", serve_text_shown(&q->turns[i].user));
         put(out, root, longest);
     }
+}
+
+const char *board_penalty_of(const struct serve_request *q)
+{
+    const struct sampler_params *s = &q->sampler;
+
+    if (s->presence != 0) {
+        return "presence_penalty";
+    }
+    if (s->frequency != 0) {
+        return "frequency_penalty";
+    }
+    if (s->repeat != 1.0f && s->repeat_last != SAMPLER_REPEAT_LAST) {
+        return "repeat_last_n";
+    }
+    return q->biases.n != 0 ? "logit_bias" : NULL;
 }
 
 void board_load_write(struct serve_text *out, uint64_t id, const char *model)

@@ -30,7 +30,8 @@ struct board_event {
     uint32_t passes;                                          /* of BOARD_DONE */
     uint32_t line_limit;                                      /* of BOARD_READY; 0: unknown */
     uint32_t tokens;                                          /* of BOARD_EMBEDDING */
-    bool knows_said; /* of BOARD_HELLO: messages may be marked so (docs/SERIAL.md) */
+    bool knows_penalties; /* likewise: requests may have penalties and biases */
+    bool knows_said;      /* of BOARD_HELLO: messages may be marked so (docs/SERIAL.md) */
 };
 
 /* False: the line is no event, and there is nothing to free. */
@@ -42,6 +43,9 @@ void board_event_free(struct board_event *e);
  * out->failed. */
 void board_request_write(struct serve_text *out, const struct serve_request *q, uint64_t id,
                          size_t *longest);
+
+/* The field of a request that a board needs to know penalties and biases for; NULL: none. */
+const char *board_penalty_of(const struct serve_request *q);
 
 /* A line that has the board load a model. */
 void board_load_write(struct serve_text *out, uint64_t id, const char *model);

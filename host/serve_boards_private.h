@@ -44,6 +44,7 @@ struct board {
     uint32_t left;        /* answers that are to come */
     struct serve_error error;
     bool knows_said;       /* its messages may say which words are a person's */
+    bool knows_penalties;  /* its requests may have penalties and biases */
     bool said_old;         /* somebody was told that it does not know that */
     bool held;             /* the latest reply was held to a grammar */
     bool stopped;          /* Ctrl-C was sent */

@@ -69,6 +69,58 @@ static void mend_halves(char *body)
     }
 }
 
+/* at: behind the quote that begins a text. Returns what is behind the one that ends it. */
+static const char *skip_text(const char *at)
+{
+    while (*at != '"' && *at != '\0') {
+        at += *at == '\\' && at[1] != '\0' ? 2 : 1;
+    }
+    return *at == '"' ? at + 1 : at;
+}
+
+/* The number behind a key. False: there is none. */
+static bool take_number(const char *at, char *text, size_t room)
+{
+    static const char blank[] = " \t\r\n";
+    size_t n;
+
+    at += strspn(at, blank);
+    if (*at != ':') {
+        return false;
+    }
+    at += 1 + strspn(at + 1, blank);
+    n = strspn(at, "+-0123456789.eE");
+    if (n == 0 || n >= room) {
+        return false;
+    }
+    memcpy(text, at, n);
+    text[n] = '\0';
+    return true;
+}
+
+bool serve_body_number(const char *body, const char *name, char *text, size_t room)
+{
+    size_t length = strlen(name);
+    bool found = false;
+    int depth = 0;
+
+    while (*body != '\0') {
+        const char *key = body + 1;
+
+        if (*body != '"') {
+            depth += (*body == '{' || *body == '[') - (*body == '}' || *body == ']');
+            body++;
+            continue;
+        }
+        body = skip_text(key);
+        if (depth == 1 && (size_t)(body - key) == length + 1 && memcmp(key, name, length) == 0 &&
+            take_number(body, text, room)) {
+            found = true; /* of two the last counts */
+        }
+    }
+    return found;
+}
+
 /* NULL: *e says why there is none. */
 cJSON *serve_body_parse(const char *body, size_t bytes, struct serve_error *e)
 {

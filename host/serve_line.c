@@ -33,9 +33,19 @@ static const char *name_of_body(const char *name)
 {
     static const struct {
         const char *line, *body;
-    } names[] = { { "temp", "temperature" }, { "n", "max_tokens" }, { "top_p", "top_p" },
-                  { "top_k", "top_k" },      { "min_p", "min_p" },  { "repeat", "repeat" },
-                  { "seed", "seed" },        { "stop", "stop" },    { "grammar", "grammar" } };
+    } names[] = { { "temp", "temperature" },
+                  { "n", "max_tokens" },
+                  { "top_p", "top_p" },
+                  { "top_k", "top_k" },
+                  { "min_p", "min_p" },
+                  { "repeat", "repeat" },
+                  { "repeat_last_n", "repeat_last_n" },
+                  { "presence_penalty", "presence_penalty" },
+                  { "frequency_penalty", "frequency_penalty" },
+                  { "logit_bias", "logit_bias" },
+                  { "seed", "seed" },
+                  { "stop", "stop" },
+                  { "grammar", "grammar" } };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i].line, name) == 0) {

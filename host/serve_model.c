@@ -9,7 +9,6 @@
 #include "host/serve_queue.h"
 #include "host/serve_scores.h"
 #include "host/serve_told.h"
-#include "runtime/base/arena.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/session/replies.h"
 
@@ -20,6 +19,7 @@ struct place {
     struct generate_params params;
     struct generate_sink sink;
     struct constraint constraint;
+    struct json_biases biases;
     bool thinks; /* what comes is thoughts */
 };
 
@@ -232,7 +232,8 @@ static void begin(struct serve_model *m, struct serve_job *j)
     p = &m->places[i];
     p->job = j;
     set_params(m, p);
-    if (!use_grammar(p, &e)) {
+    if (!use_grammar(p, &e) ||
+        !serve_prompt_biases(p->session, &p->job->request, &p->biases, &sampler, &e)) {
         p->job = NULL;
         end_job(m, j, &e);
         return;

@@ -160,3 +160,27 @@ bool serve_prompt_encode_text(const struct model *m, const struct serve_turn *in
     }
     return encode_parts(m, &part, 1, "input", context, ids, n, e);
 }
+
+bool serve_prompt_biases(const struct session *s, const struct serve_request *q,
+                         struct json_biases *biases, struct sampler_params *sampler,
+                         struct serve_error *e)
+{
+    const char *problem;
+    char *copy;
+
+    if (q->biases.n == 0) {
+        return true;
+    }
+    copy = strdup(q->biases.bytes); /* reading overwrites it */
+    if (copy == NULL) {
+        return serve_refuse(e, 500, NULL, NULL, "out of memory");
+    }
+    problem = json_biases_read(biases, copy, q->biases.n, s);
+    sampler->biases = biases->list;
+    sampler->n_biases = biases->n;
+    if (problem != NULL) {
+        (void)serve_refuse(e, 400, "logit_bias", NULL, "%s", problem);
+    }
+    free(copy);
+    return problem == NULL;
+}

@@ -3,6 +3,7 @@
 #define INGOT_HOST_SERVE_PROMPT_H
 
 #include "host/serve_request.h"
+#include "runtime/chat/json_biases.h"
 #include "runtime/model/model.h"
 
 /* ids (context) get *n < context tokens. False: e says why not. */
@@ -12,5 +13,10 @@ bool serve_prompt_encode(const struct model *m, const struct serve_request *q, u
 /* The same of one input of a request for embeddings, a text or numbers of tokens. */
 bool serve_prompt_encode_text(const struct model *m, const struct serve_turn *input,
                               uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e);
+
+/* What the request adds to logits, as tokens of the session's model, into *biases, which the sampler then has. */
+bool serve_prompt_biases(const struct session *s, const struct serve_request *q,
+                         struct json_biases *biases, struct sampler_params *sampler,
+                         struct serve_error *e);
 
 #endif

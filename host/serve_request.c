@@ -1,5 +1,6 @@
 /* A request from its body: its fields. What is said in it: serve_texts.c. */
 #include "host/serve_request_private.h"
+#include "flash_image/format.h"
 #include "host/serve_scores.h"
 
 #include <math.h>
@@ -61,16 +62,33 @@ static bool read_top_k(struct serve_reader *r, const struct serve_field *f, cons
     return true;
 }
 
-/* An integer of 64 bits; -1 is any. */
+/* -1: all there are. */
+static bool read_repeat_last(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    if (!is_whole(f, v)) {
+        return wants_number(r, f);
+    }
+    r->q->sampler.repeat_last = v->valuedouble >= 0 && v->valuedouble < INGOT_MAX_CONTEXT
+                                    ? (uint32_t)v->valuedouble
+                                    : INGOT_MAX_CONTEXT;
+    return true;
+}
+
+/* An integer of 64 bits, all of which count: not as a double; -1 is any. */
 static bool read_seed(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     double value = cJSON_IsNumber(v) ? v->valuedouble : 0.5;
+    char text[24] = "";
 
     if (value != floor(value) || value < -9223372036854775808.0 || value > 18446744073709551616.0) {
         return serve_refuse(r->e, 400, f->name, NULL, "%s has to be a whole number of 64 bits",
                             f->name);
     }
-    if (value < 0) {
+    if (serve_body_number(r->body, f->name, text, sizeof text) &&
+        text[strspn(text, "-0123456789")] == '\0') {
+        r->q->sampler.seed = text[0] == '-' ? (uint64_t)strtoll(text, NULL, 10)
+                                            : strtoull(text, NULL, 10);
+    } else if (value < 0) {
         r->q->sampler.seed = (uint64_t)(int64_t)value;
     } else {
         r->q->sampler.seed = value < 18446744073709551616.0 ? (uint64_t)value : UINT64_MAX;
@@ -99,14 +117,6 @@ static bool read_nothing(struct serve_reader *r, const struct serve_field *f, co
 
     return empty || serve_refuse(r->e, 400, f->name, "unsupported_parameter",
                                  "%s is not supported by this server", f->name);
-}
-
-static bool pass_over(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
-{
-    (void)r;
-    (void)f;
-    (void)v;
-    return true;
 }
 
 static bool read_bool(struct serve_reader *r, const char *name, const cJSON *v, bool *out)
@@ -160,6 +170,11 @@ static bool read_parallel(struct serve_reader *r, const struct serve_field *f, c
     return read_bool(r, f->name, v, &r->parallel);
 }
 
+static bool read_echo(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
+{
+    return read_bool(r, f->name, v, &r->q->echo);
+}
+
 static bool read_stream(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     return read_bool(r, f->name, v, &r->q->stream);
@@ -197,10 +212,13 @@ static bool read_model(struct serve_reader *r, const struct serve_field *f, cons
 
 static bool add_stop(struct serve_reader *r, const char *text)
 {
-    size_t n = text != NULL ? strlen(text) : 0;
+    size_t n = text != NULL ? strlen(text) : REPLY_TEXT_STOP_BYTES;
 
-    if (n == 0 || n >= REPLY_TEXT_STOP_BYTES || r->q->n_stops == REPLY_TEXT_STOPS) {
-        return serve_refuse(r->e, 400, "stop", NULL, "stop takes up to %d texts of 1 to %d bytes",
+    if (n == 0) {
+        return true; /* it would end nothing */
+    }
+    if (n >= REPLY_TEXT_STOP_BYTES || r->q->n_stops == REPLY_TEXT_STOPS) {
+        return serve_refuse(r->e, 400, "stop", NULL, "stop takes up to %d texts of up to %d bytes",
                             REPLY_TEXT_STOPS, REPLY_TEXT_STOP_BYTES - 1);
     }
     memcpy(r->q->stops[r->q->n_stops++], text, n + 1);
@@ -263,6 +281,9 @@ static bool read_modalities(struct serve_reader *r, const struct serve_field *f,
 {
     const cJSON *one;
 
+    if (!cJSON_IsArray(v)) {
+        return serve_refuse(r->e, 400, f->name, NULL, "%s has to be a list", f->name);
+    }
     cJSON_ArrayForEach(one, v)
     {
         if (!cJSON_IsString(one) || strcmp(one->valuestring, "text") != 0) {
@@ -300,6 +321,12 @@ static bool read_template(struct serve_reader *r, const struct serve_field *f, c
         .most = 100 \
     }
 
+#define PENALTY(field, member) \
+    { \
+        .name = field, .kinds = BOTH, .read = read_float, .at = SAMPLER(member), .least = -2, \
+        .most = 2 \
+    }
+
 #define MEMBER(member) offsetof(struct serve_reader, member)
 #define TOKENS_MOST 2147483647.0
 
@@ -326,6 +353,10 @@ static const struct serve_field fields[] = {
     REPEAT("repeat"),
     REPEAT("repeat_penalty"),
     REPEAT("repetition_penalty"),
+    WHOLE("repeat_last_n", BOTH, read_repeat_last, -1, TOKENS_MOST),
+    PENALTY("presence_penalty", presence),
+    PENALTY("frequency_penalty", frequency),
+    { .name = "logit_bias", .kinds = BOTH, .read = serve_read_bias },
     WHOLE("top_k", BOTH, read_top_k, -1, TOKENS_MOST),
     { .name = "seed", .kinds = BOTH, .read = read_seed },
     { .name = "stop", .kinds = BOTH, .read = read_stop },
@@ -336,13 +367,10 @@ static const struct serve_field fields[] = {
     { .name = "reasoning_effort", .kinds = CHAT, .read = read_effort },
     { .name = "chat_template_kwargs", .kinds = CHAT, .read = read_template },
     WHOLE("n", BOTH, read_choices, 1, SERVE_CHOICES_MOST),
-    { .name = "best_of", .kinds = CONTINUE, .read = read_nothing, .least = 1, .most = 1 },
-    { .name = "presence_penalty", .kinds = BOTH, .read = read_nothing },
-    { .name = "frequency_penalty", .kinds = BOTH, .read = read_nothing },
-    { .name = "logit_bias", .kinds = BOTH, .read = read_nothing },
+    { .name = "best_of", .kinds = CONTINUE, .read = keep, .at = MEMBER(best_of) },
     WHOLE("logprobs", BOTH, read_logprobs, 0, SERVE_SCORES_MOST),
     WHOLE("top_logprobs", CHAT, read_top_logprobs, 0, SERVE_SCORES_MOST),
-    { .name = "echo", .kinds = CONTINUE, .read = read_nothing },
+    { .name = "echo", .kinds = CONTINUE, .read = read_echo },
     { .name = "suffix", .kinds = CONTINUE, .read = read_nothing },
     { .name = "tools", .kinds = CHAT, .read = keep, .at = MEMBER(tools) },
     { .name = "tool_choice", .kinds = CHAT, .read = keep, .at = MEMBER(tool_choice) },
@@ -351,31 +379,13 @@ static const struct serve_field fields[] = {
     { .name = "function_call", .kinds = CHAT, .read = read_nothing },
     { .name = "modalities", .kinds = CHAT, .read = read_modalities },
     { .name = "audio", .kinds = CHAT, .read = read_nothing },
-    { .name = "prediction", .kinds = CHAT, .read = pass_over },
     { .name = "web_search_options", .kinds = CHAT, .read = read_nothing },
-};
-
-/* Hints to other services, which change no reply. */
-static const char *const hints[] = {
-    "user",
-    "metadata",
-    "store",
-    "service_tier",
-    "verbosity",
-    "safety_identifier",
-    "prompt_cache_key",
-    "prompt_cache_retention",
-    "cache_prompt",
-    "keep_alive",
-    "id_slot",
-    "timings_per_token",
-    "return_tokens",
-    "input_type",
-    "truncate",
 };
 
 static bool read_field(struct serve_reader *r, const cJSON *member)
 {
+    bool good;
+
     if (cJSON_IsNull(member) || strncmp(member->string, "x_", 2) == 0) {
         return true;
     }
@@ -385,15 +395,42 @@ static bool read_field(struct serve_reader *r, const cJSON *member)
             return fields[i].read(r, &fields[i], member);
         }
     }
-    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
-        if (strcmp(hints[i], member->string) == 0) {
-            return true;
-        }
+    if (serve_hint_read(r, member, &good)) {
+        return good;
     }
     return serve_refuse(r->e, 400,
                         strlen(member->string) < SERVE_PARAM_BYTES ? member->string : NULL,
                         "unknown_parameter", "this server does not know the field %.100s",
                         member->string);
+}
+
+/* Fields that depend on others. */
+static bool check_fields(struct serve_reader *r)
+{
+    const struct serve_request *q = r->q;
+    uint32_t n = q->n_choices != 0 ? q->n_choices : 1;
+
+    if (q->n_likeliest != 0 && !q->wants_scores) {
+        return serve_refuse(r->e, 400, "top_logprobs", NULL, "top_logprobs wants logprobs");
+    }
+    if (r->best_of != NULL && !(cJSON_IsNumber(r->best_of) && r->best_of->valuedouble == n)) {
+        return serve_refuse(r->e, 400, "best_of", "unsupported_parameter",
+                            "best_of has to be n, which is %u: this server makes no reply that "
+                            "it does not give",
+                            (unsigned)n);
+    }
+    if (q->echo && q->wants_scores) {
+        return serve_refuse(r->e, 400, "echo", "unsupported_parameter",
+                            "echo does not go together with logprobs: this server has none of a "
+                            "prompt");
+    }
+    for (uint32_t i = 0; i < q->n_turns && q->echo; i++) {
+        if (q->turns[i].tokens.n != 0) {
+            return serve_refuse(r->e, 400, "echo", "unsupported_parameter",
+                                "echo wants prompts that are texts, and not numbers of tokens");
+        }
+    }
+    return true;
 }
 
 static bool read_fields(struct serve_reader *r, const cJSON *root)
@@ -409,22 +446,19 @@ static bool read_fields(struct serve_reader *r, const cJSON *root)
             return false;
         }
     }
-    if (r->q->n_likeliest != 0 && !r->q->wants_scores) {
-        return serve_refuse(r->e, 400, "top_logprobs", NULL, "top_logprobs wants logprobs");
-    }
     if (r->q->n_turns == 0) {
         static const char *const names[SERVE_N_KINDS] = { "messages", "prompt", "input" };
         const char *name = names[r->q->kind];
 
         return serve_refuse(r->e, 400, name, NULL, "the field %s is missing", name);
     }
-    return true;
+    return check_fields(r);
 }
 
 bool serve_request_read(struct serve_request *q, enum serve_kind kind, const char *body,
                         size_t bytes, const struct serve_defaults *d, struct serve_error *e)
 {
-    struct serve_reader r = { .q = q, .d = d, .e = e };
+    struct serve_reader r = { .q = q, .d = d, .e = e, .body = body };
     cJSON *root;
     bool good;
 

@@ -66,10 +66,12 @@ struct serve_request {
     struct serve_text system;
     bool has_system;
     bool stream, stream_usage, no_thinking;
+    bool echo;            /* SERVE_CONTINUE: the answer begins with the prompt */
     uint32_t n_choices;   /* replies; 0: one */
     bool wants_scores;    /* of each token, and of ... */
     uint32_t n_likeliest; /* ... so many others */
     bool unmarked;        /* for a board that does not know what `said` is */
+    bool plain_sampler;   /* for one that knows no penalties and biases */
     bool may_call;        /* the reply may be a call of a function (serve_call.h) */
     bool seeded;
     bool base64;         /* SERVE_EMBED: numbers as bytes of f32, and not as text */
@@ -77,8 +79,9 @@ struct serve_request {
     uint32_t n;          /* tokens at most; 0: until the model ends */
     char stops[REPLY_TEXT_STOPS][REPLY_TEXT_STOP_BYTES];
     uint32_t n_stops;
-    struct sampler_params sampler;
-    void *grammar; /* (grammar_bytes) compiled; NULL: none */
+    struct sampler_params sampler; /* without its biases, which are: */
+    struct serve_text biases;      /* a list that json_biases.h reads; n 0: none */
+    void *grammar;                 /* (grammar_bytes) compiled; NULL: none */
     size_t grammar_bytes;
     struct serve_checked *checked; /* (n_checked) */
     uint32_t n_checked;

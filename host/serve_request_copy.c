@@ -20,6 +20,7 @@ void serve_request_free(struct serve_request *q)
     free(q->checked);
     serve_text_free(&q->system);
     serve_text_free(&q->warnings);
+    serve_text_free(&q->biases);
     free(q->grammar);
     memset(q, 0, sizeof *q);
 }
@@ -81,7 +82,7 @@ bool serve_request_copy(struct serve_request *to, const struct serve_request *fr
     to->checked = NULL;
     to->grammar = NULL;
     to->n_turns = to->n_checked = 0;
-    to->system = to->warnings = (struct serve_text){ .n = 0 };
+    to->system = to->warnings = to->biases = (struct serve_text){ .n = 0 };
     if (from->grammar != NULL) {
         to->grammar = malloc(from->grammar_bytes);
         if (to->grammar == NULL) {
@@ -90,5 +91,6 @@ bool serve_request_copy(struct serve_request *to, const struct serve_request *fr
         memcpy(to->grammar, from->grammar, from->grammar_bytes);
     }
     return copy_turns(to, from) && copy_checked(to, from) &&
-           copy_text(&to->system, &from->system) && copy_text(&to->warnings, &from->warnings);
+           copy_text(&to->biases, &from->biases) && copy_text(&to->system, &from->system) &&
+           copy_text(&to->warnings, &from->warnings);
 }

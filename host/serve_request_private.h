@@ -11,7 +11,8 @@ struct serve_reader {
     const struct serve_defaults *d;
     struct serve_error *e;
     /* Members of the body that are read once all others are; NULL: absent. */
-    const cJSON *tools, *tool_choice, *format, *json_schema, *grammar;
+    const cJSON *tools, *tool_choice, *format, *json_schema, *grammar, *best_of;
+    const char *body;   /* as it came */
     bool parallel;      /* a reply may have several calls */
     unsigned message;   /* which one of messages is read, for errors */
     const cJSON *calls; /* those of the message before, which tools answer; NULL: none */
@@ -30,6 +31,13 @@ struct serve_field {
 /* The body (bytes, then a NUL) as JSON, which the caller deletes. NULL: *e says what is wrong. */
 cJSON *serve_body_parse(const char *body, size_t bytes, struct serve_error *e);
 
+/* The number that a member of the body's object has, as it stands there; the body is JSON. False: there is none of less
+ * than `room` characters. */
+bool serve_body_number(const char *body, const char *name, char *text, size_t room);
+
+/* serve_hints.c: whether the field changes no reply. *good: with this value; else r->e says why not. */
+bool serve_hint_read(struct serve_reader *r, const cJSON *v, bool *good);
+
 /* False, and r->e says that there is no memory. */
 bool serve_no_memory(struct serve_reader *r);
 
@@ -44,9 +52,10 @@ bool serve_refuse_message(struct serve_reader *r, const char *format, ...)
 /* One more turn, or text of a request for embeddings; NULL: no memory, and r->e says so. */
 struct serve_turn *serve_add_turn(struct serve_reader *r);
 
-/* The fields messages, prompt and input. False: r->e says why not. */
+/* The fields messages, prompt, input and logit_bias. False: r->e says why not. */
 bool serve_read_messages(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
 bool serve_read_prompt(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
+bool serve_read_bias(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
 bool serve_read_input(struct serve_reader *r, const struct serve_field *f, const cJSON *value);
 
 /* serve_tools.c: what the reply is held to, once all fields are read. False: r->e. */

@@ -18,7 +18,7 @@
 #include "runtime/session/generate.h"
 #include "runtime/text/plural.h"
 
-static_assert((int)OPTIONS_STOPS == (int)REPLY_TEXT_STOPS &&
+static_assert((int)OPTIONS_STOPS <= (int)REPLY_TEXT_STOPS &&
                   (int)OPTIONS_STOP_BYTES == (int)REPLY_TEXT_STOP_BYTES,
               "what stop= takes a reply can look for");
 

@@ -15,7 +15,7 @@
 #include "runtime/text/utf8.h"
 
 enum {
-    REPLY_TEXT_STOPS = 4,       /* stop strings at most */
+    REPLY_TEXT_STOPS = 16,      /* stop strings at most */
     REPLY_TEXT_STOP_BYTES = 64, /* of one, with its NUL */
 };
 

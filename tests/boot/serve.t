@@ -282,7 +282,7 @@ for path, body, want_status, param in (
         (CHAT, chat("x", top_p=2), 400, "top_p"), (CHAT, chat("x", max_tokens=1.5), 400, "max_tokens"), (CHAT, chat("x", n=9), 400, "n"), (CHAT, chat("x", n=0), 400, "n"),
         (CHAT, chat("x", logprobs=3), 400, "logprobs"), (CHAT, chat("x", top_logprobs=2), 400, "top_logprobs"), (CHAT, chat("x", logprobs=True, top_logprobs=21), 400, "top_logprobs"),
         (TEXT, {"prompt": "x", "logprobs": 21}, 400, "logprobs"),
-        (CHAT, chat("x", stop=["a", "b", "c", "d", "e"]), 400, "stop"), (CHAT, chat("x", stop=""), 400, "stop"), (CHAT, chat("x", nonsense=1), 400, "nonsense"),
+        (CHAT, chat("x", stop=["a"] * 17), 400, "stop"), (CHAT, chat("x", stop=["a", 5]), 400, "stop"), (CHAT, chat("x", nonsense=1), 400, "nonsense"),
         (CHAT, chat("x", tools=[{"type": "function"}]), 400, "tools"), (CHAT, chat("x", model=4), 400, "model"),
         (CHAT, chat("x", messages=[{"role": "assistant", "content": "x"}]), 400, "messages"), (CHAT, chat("x", messages=[]), 400, "messages"),
         (CHAT, chat("x", messages=[{"role": "user", "content": [{"type": "image_url"}]}]), 400, "messages"),

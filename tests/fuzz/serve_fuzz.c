@@ -20,22 +20,50 @@ static void must(bool condition)
     }
 }
 
+/* What a request's logit_bias became is a list of pairs that a model's side reads. */
+static void check_biases(const struct serve_request *q)
+{
+    cJSON *list;
+    const cJSON *pair;
+
+    if (q->biases.n == 0) {
+        return;
+    }
+    list = cJSON_ParseWithOpts(serve_text_shown(&q->biases), NULL, 1);
+    must(cJSON_IsArray(list) && cJSON_GetArraySize(list) <= SAMPLER_BIASES_MOST);
+    cJSON_ArrayForEach(pair, list)
+    {
+        const cJSON *what = cJSON_GetArrayItem(pair, 0), *value = cJSON_GetArrayItem(pair, 1);
+
+        must(cJSON_GetArraySize(pair) == 2 && (cJSON_IsNumber(what) || cJSON_IsString(what)));
+        must(cJSON_IsFalse(value) ||
+             (value->valuedouble >= -100 && value->valuedouble <= 100 && cJSON_IsNumber(value)));
+    }
+    cJSON_Delete(list);
+}
+
 static void check(const struct serve_request *q)
 {
     const struct sampler_params *s = &q->sampler;
 
-    must(q->n_turns != 0 && (q->kind != SERVE_CONTINUE || q->n_turns == 1));
+    must(q->n_turns != 0 && (q->kind != SERVE_CONTINUE || q->n_turns <= SERVE_REPLIES_MOST));
     must(q->kind != SERVE_EMBED || q->n_turns <= SERVE_INPUTS_MOST);
     for (uint32_t i = 0; i < q->n_turns; i++) {
-        must(q->turns[i].user.bytes != NULL && q->turns[i].replied == (i + 1 < q->n_turns));
+        bool chat = q->kind == SERVE_CHAT;
+
+        must(chat || q->turns[i].user.n != 0 || q->turns[i].tokens.n != 0);
+        must(!chat || i + 1 == q->n_turns || q->turns[i].replied);
         must(!q->turns[i].replied || q->turns[i].reply.bytes != NULL);
     }
     must(!q->has_system || q->system.bytes != NULL);
     must(!q->may_call || (q->kind == SERVE_CHAT && q->has_system && q->grammar != NULL));
-    must(q->n <= 1 << 20 && q->n_stops <= REPLY_TEXT_STOPS);
+    must(q->n <= INT32_MAX && q->n_stops <= REPLY_TEXT_STOPS);
     for (uint32_t i = 0; i < q->n_stops; i++) {
         must(q->stops[i][0] != '\0' && memchr(q->stops[i], '\0', sizeof q->stops[i]) != NULL);
     }
+    must(s->presence >= -2 && s->presence <= 2 && s->frequency >= -2 && s->frequency <= 2);
+    must(s->repeat_last <= 1 << 20 && s->n_biases == 0);
+    check_biases(q);
     must(s->temp >= 0 && s->temp <= 100 && s->repeat > 0 && s->repeat <= 100);
     must(s->top_p > 0 && s->top_p <= 1 && s->min_p >= 0 && s->min_p <= 1);
     if (q->grammar != NULL) {

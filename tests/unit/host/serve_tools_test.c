@@ -368,6 +368,33 @@ static void check_fields(void)
        "values that are neutral, and names in errors: %s", problem.text);
 }
 
+static void check_sampling(void)
+{
+    OK(ask(USER, "\"seed\":9007199254740993") && request.sampler.seed == 9007199254740993u &&
+           ask(USER, "\"metadata\":{\"seed\":\"4\"},\"seed\" : -9223372036854775808") &&
+           request.sampler.seed == (uint64_t)1 << 63 &&
+           ask(USER, "\"seed\":18446744073709551614") && request.sampler.seed == UINT64_MAX - 1 &&
+           ask(USER, "\"seed\":4e3") && request.sampler.seed == 4000,
+       "each bit of a seed counts");
+    OK(ask(USER, "\"presence_penalty\":-2,\"frequency_penalty\":0.5,\"repeat_last_n\":-1") &&
+           request.sampler.presence == -2 && request.sampler.frequency == 0.5f &&
+           request.sampler.repeat_last == 1 << 20 &&
+           refused(USER, "\"presence_penalty\":2.5", "presence_penalty"),
+       "penalties");
+    OK(ask(USER, "\"logit_bias\":{\"5\":-100,\"a b\":1.5,\"7\":false}") &&
+           strcmp(request.biases.bytes, "[[5,-100],[\"a b\",1.5],[7,false]]") == 0 &&
+           ask(USER, "\"logit_bias\":[[5,1],[\"x\",false]]") &&
+           strcmp(request.biases.bytes, "[[5,1],[\"x\",false]]") == 0 &&
+           ask(USER, "\"logit_bias\":{}") && request.biases.n == 0 &&
+           refused(USER, "\"logit_bias\":{\"5\":101}", "logit_bias") &&
+           strstr(problem.text, "logit_bias[5]") != NULL,
+       "biases: %s", problem.text);
+    OK(ask(USER, "\"typical_p\":1,\"prediction\":{},\"dry_base\":2") &&
+           refused(USER, "\"typical_p\":0.9", "typical_p") && refused(USER, "\"user\":5", "user") &&
+           strcmp(problem.text, "user has to be a text") == 0,
+       "values of other samplers, and types of hints: %s", problem.text);
+}
+
 static void check_found(void)
 {
     static const char text[] = "Well. " CALL("light", "{\"a\": \"}\\\"]\", \"b\": [1, {}]}");
@@ -405,6 +432,7 @@ int main(void)
     check_many();
     check_histories();
     check_fields();
+    check_sampling();
     check_found();
     serve_request_free(&request);
     return tap_done();
