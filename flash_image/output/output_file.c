@@ -224,6 +224,15 @@ enum err output_open_rows(struct output_file *o, const char *path, bool *is_new,
 
 /* ---- what is written ------------------------------------------------------------------------- */
 
+/* The data lie in a mapped input that has become shorter, which write() tells by EFAULT. To read them here gives
+ * SIGBUS, whose handler names that file (host/host_faults.h). */
+static void read_again(const char *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        (void)*(const volatile char *)(at + i);
+    }
+}
+
 bool output_put(struct output_file *o, const void *data, size_t bytes)
 {
     const char *at = data;
@@ -234,6 +243,9 @@ bool output_put(struct output_file *o, const void *data, size_t bytes)
 
         if (n < 0 && errno == EINTR) {
             continue;
+        }
+        if (n < 0 && errno == EFAULT) {
+            read_again(at, bytes);
         }
         if (n <= 0) {
             o->error = n < 0 ? errno : ENOSPC;
