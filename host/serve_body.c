@@ -3,33 +3,25 @@
 #include <string.h>
 
 #include "host/serve_request_private.h"
+#include "runtime/text/hex_digit.h"
 #include "runtime/text/utf8.h"
 
 /* UTF-8, and no \u0000, which would end a text before its end. */
 static bool is_text(const char *body, size_t bytes)
 {
-    for (size_t at = 0; at < bytes;) {
-        int n = utf8_check((const uint8_t *)body + at, bytes - at);
-
-        if (n < 1 || body[at] == '\0') {
+    if (utf8_whole_bytes(body, bytes) != bytes || memchr(body, '\0', bytes) != NULL) {
+        return false;
+    }
+    for (size_t at = 0; at < bytes; at++) {
+        if (body[at] != '\\') {
+            continue;
+        }
+        if (bytes - at >= 6 && memcmp(body + at, "\\u0000", 6) == 0) {
             return false;
         }
-        if (body[at] == '\\' && bytes - at >= 6 && memcmp(body + at, "\\u0000", 6) == 0) {
-            return false;
-        }
-        at += body[at] == '\\' && bytes - at > 1 ? 2
-                                                 : (size_t)n; /* a second backslash is no escape */
+        at++; /* a second backslash is no escape */
     }
     return true;
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* The unit of UTF-16 that \uXXXX is; -1: it is none. */

@@ -6,22 +6,6 @@
 #include "host/serve_request_private.h"
 #include "runtime/text/utf8.h"
 
-/* What was cut in the middle of a character ends before it. */
-static void make_utf8(char *text)
-{
-    size_t n = strlen(text);
-
-    for (size_t at = 0; at < n;) {
-        int bytes = utf8_check((const uint8_t *)text + at, n - at);
-
-        if (bytes < 1) {
-            text[at] = '\0';
-            return;
-        }
-        at += (size_t)bytes;
-    }
-}
-
 bool serve_refuse(struct serve_error *e, int status, const char *param, const char *code,
                   const char *format, ...)
 {
@@ -33,7 +17,8 @@ bool serve_refuse(struct serve_error *e, int status, const char *param, const ch
     va_start(list, format);
     vsnprintf(e->text, sizeof e->text, format, list);
     va_end(list);
-    make_utf8(e->text);
+    e->text[utf8_whole_bytes(e->text, strlen(e->text))] =
+        '\0'; /* it may be cut inside a character */
     return false;
 }
 

@@ -4,19 +4,11 @@
 #include <string.h>
 
 #include "flash_image/grammar/schema.h"
+#include "runtime/text/hex_digit.h"
 
 enum { URI_BYTES = 512, DEPTH_MOST = 128 };
 
 /* ---- URIs -------------------------------------------------------------------------------- */
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* %41 is A. In place. */
 static void decode_percent(char *s)
@@ -24,8 +16,8 @@ static void decode_percent(char *s)
     char *to = s;
 
     while (*s != '\0') {
-        if (s[0] == '%' && hex_value(s[1]) >= 0 && hex_value(s[2]) >= 0) {
-            *to++ = (char)(hex_value(s[1]) * 16 + hex_value(s[2]));
+        if (s[0] == '%' && hex_digit(s[1]) >= 0 && hex_digit(s[2]) >= 0) {
+            *to++ = (char)(hex_digit(s[1]) * 16 + hex_digit(s[2]));
             s += 3;
         } else {
             *to++ = *s++;

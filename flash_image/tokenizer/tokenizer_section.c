@@ -5,6 +5,7 @@
 #include "flash_image/source/special_names.h"
 #include "flash_image/tokenizer/tokenizer_build.h"
 #include "kernels/ref/scalar.h"
+#include "runtime/text/hex_digit.h"
 
 enum { MOST_TEXT_BYTES = 1 << 28 };
 
@@ -45,18 +46,6 @@ static uint32_t copy_text(enum ingot_tokenizer_kind kind, const struct source_to
     return t->bytes;
 }
 
-static int hex_value(uint8_t c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c |= 32;
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return -1;
-}
-
 /* The byte of "<0xXX>", or -1. */
 static int byte_of(const uint8_t *text, uint32_t bytes)
 {
@@ -65,8 +54,8 @@ static int byte_of(const uint8_t *text, uint32_t bytes)
     if (bytes != 6 || memcmp(text, "<0x", 3) != 0 || text[5] != '>') {
         return -1;
     }
-    high = hex_value(text[3]);
-    low = hex_value(text[4]);
+    high = hex_digit((char)text[3]);
+    low = hex_digit((char)text[4]);
     if (high < 0 || low < 0) {
         return -1;
     }

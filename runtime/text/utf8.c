@@ -47,6 +47,22 @@ int utf8_check(const uint8_t *s, size_t n)
     return length;
 }
 
+size_t utf8_whole_bytes(const void *text, size_t n)
+{
+    const uint8_t *s = text;
+    size_t at = 0;
+
+    while (at < n) {
+        int bytes = utf8_check(s + at, n - at);
+
+        if (bytes < 1) {
+            break;
+        }
+        at += (size_t)bytes;
+    }
+    return at;
+}
+
 uint32_t utf8_decode(const uint8_t *s, int bytes)
 {
     uint32_t code = s[0];

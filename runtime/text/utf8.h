@@ -24,6 +24,9 @@ static inline size_t utf8_mark_bytes(const void *text, size_t bytes)
  * beginning of a character whose rest is missing; -1: with bytes that are not UTF-8. */
 int utf8_check(const uint8_t *s, size_t n);
 
+/* Bytes of the whole characters that a text (n bytes) begins with: n where all of it is UTF-8. */
+size_t utf8_whole_bytes(const void *text, size_t n);
+
 /* The code point of a character that utf8_check() found to have `bytes` bytes. */
 uint32_t utf8_decode(const uint8_t *s, int bytes);
 
