@@ -142,6 +142,7 @@ static bool put_value(struct schema_maker *m, struct text *t, const struct conj 
 static void make_free(struct schema_maker *m, size_t before, unsigned rule, bool arguments)
 {
     m->problem[0] = '\0';
+    m->out.failed = false;
     m->out.n = before;
     if (m->out.s != NULL) {
         m->out.s[before] = '\0';
@@ -174,7 +175,7 @@ static unsigned make_root(struct schema_maker *m)
         some = put_set(m, &name, &all, true);
     }
     free(name.s);
-    if (schema_failed(m) && !m->out.failed && m->notes != NULL) {
+    if (schema_failed(m) && m->notes != NULL) {
         rule = m->n_rules++;
         make_free(m, before, rule, arguments);
         return rule;

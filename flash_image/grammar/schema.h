@@ -87,6 +87,9 @@ unsigned schema_count_nodes(const cJSON *at);
 /* The grammar does not hold a keyword of a schema. checked: schema_accepts() looks at it. */
 void schema_note(struct schema_maker *m, const cJSON *schema, const char *keyword, bool checked);
 
+/* Notes, checked, for all schemas of a set that have the keyword. */
+void schema_note_each(struct schema_maker *m, const struct conj *c, const char *keyword);
+
 /* A keyword that is not what it has to be; where notes are wanted one of them, else an error. */
 void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *keyword,
                        const char *problem);
@@ -228,6 +231,8 @@ struct schema_check {
     const char *keyword;
 };
 bool schema_accepts(struct schema_check *k, const cJSON *schema, const cJSON *value);
+/* The same, where being refused is no refusal yet: k->failed stays. */
+bool schema_accepts_quietly(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_array(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_object(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_refuse(struct schema_check *k, const cJSON *schema, const char *keyword);

@@ -217,23 +217,7 @@ static bool check_values(struct schema_check *k, const cJSON *s, const cJSON *va
     return schema_check_refuse(k, s, "enum");
 }
 
-/* How many of a list accept it; what they refuse is no refusal yet. */
-static unsigned count_accepting(struct schema_check *k, const cJSON *list, const cJSON *value)
-{
-    const cJSON *failed = k->failed, *one;
-    const char *keyword = k->keyword;
-    unsigned n = 0;
-
-    cJSON_ArrayForEach(one, list)
-    {
-        n += schema_accepts(k, one, value);
-        k->failed = failed;
-        k->keyword = keyword;
-    }
-    return n;
-}
-
-static bool accepts_quietly(struct schema_check *k, const cJSON *schema, const cJSON *value)
+bool schema_accepts_quietly(struct schema_check *k, const cJSON *schema, const cJSON *value)
 {
     const cJSON *failed = k->failed;
     const char *keyword = k->keyword;
@@ -244,6 +228,18 @@ static bool accepts_quietly(struct schema_check *k, const cJSON *schema, const c
     return accepted;
 }
 
+static unsigned count_accepting(struct schema_check *k, const cJSON *list, const cJSON *value)
+{
+    const cJSON *one;
+    unsigned n = 0;
+
+    cJSON_ArrayForEach(one, list)
+    {
+        n += schema_accepts_quietly(k, one, value);
+    }
+    return n;
+}
+
 static bool check_if(struct schema_check *k, const cJSON *s, const cJSON *value)
 {
     const cJSON *condition = schema_get(s, "if"), *then = schema_get(s, "then"),
@@ -252,7 +248,7 @@ static bool check_if(struct schema_check *k, const cJSON *s, const cJSON *value)
     if (condition == NULL || (then == NULL && otherwise == NULL)) {
         return true;
     }
-    if (accepts_quietly(k, condition, value)) {
+    if (schema_accepts_quietly(k, condition, value)) {
         return then == NULL || schema_accepts(k, then, value);
     }
     return otherwise == NULL || schema_accepts(k, otherwise, value);
@@ -276,7 +272,7 @@ static bool check_combined(struct schema_check *k, const cJSON *s, const cJSON *
     if (cJSON_IsArray(list) && count_accepting(k, list, value) != 1) {
         return schema_check_refuse(k, s, "oneOf");
     }
-    if (not != NULL && accepts_quietly(k, not, value)) {
+    if (not != NULL && schema_accepts_quietly(k, not, value)) {
         return schema_check_refuse(k, s, "not");
     }
     return check_if(k, s, value);

@@ -13,17 +13,6 @@ static bool is_more(const cJSON *limit, double n)
     return cJSON_IsNumber(limit) && n > limit->valuedouble;
 }
 
-static bool accepts_quietly(struct schema_check *k, const cJSON *schema, const cJSON *value)
-{
-    const cJSON *failed = k->failed;
-    const char *keyword = k->keyword;
-    bool accepted = schema_accepts(k, schema, value);
-
-    k->failed = failed;
-    k->keyword = keyword;
-    return accepted;
-}
-
 /* ---- arrays ------------------------------------------------------------------------------------ */
 
 static bool check_unique(struct schema_check *k, const cJSON *s, const cJSON *value)
@@ -56,7 +45,7 @@ static bool check_contains(struct schema_check *k, const cJSON *s, const cJSON *
     }
     cJSON_ArrayForEach(one, value)
     {
-        n += accepts_quietly(k, contains, one);
+        n += schema_accepts_quietly(k, contains, one);
     }
     if (least != NULL ? is_fewer(least, n) : n == 0) {
         return schema_check_refuse(k, s, "contains");

@@ -112,15 +112,6 @@ static double multiple_of(struct schema_maker *m, const struct conj *c)
     return all;
 }
 
-static void note_all(struct schema_maker *m, const struct conj *c, const char *keyword)
-{
-    for (unsigned i = 0; i < c->n; i++) {
-        if (schema_get(c->parts[i], keyword) != NULL) {
-            schema_note(m, c->parts[i], keyword, true);
-        }
-    }
-}
-
 /* Digits whose number leaves no rest: a rule for each rest. */
 static void put_residues(struct schema_maker *m, struct text *t, unsigned of, bool negative)
 {
@@ -188,7 +179,7 @@ static bool put_multiples(struct schema_maker *m, struct text *t, const struct c
         put_residues(m, t, (unsigned)of, low < 0);
         return true;
     }
-    note_all(m, c, "multipleOf");
+    schema_note_each(m, c, "multipleOf");
     if (bounded) {
         put_integers(t, low, high);
     } else {
@@ -329,7 +320,7 @@ bool schema_put_number(struct schema_maker *m, struct text *t, const struct conj
                                              "exclusiveMaximum" };
 
         for (unsigned i = 0; i < 4; i++) {
-            note_all(m, c, names[i]);
+            schema_note_each(m, c, names[i]);
         }
         text_put(t, "number");
     } else if (some) {

@@ -278,21 +278,12 @@ static unsigned count_required(const struct members *all)
     return n;
 }
 
-static void note_each(struct schema_maker *m, const struct conj *c, const char *keyword)
-{
-    for (unsigned i = 0; i < c->n; i++) {
-        if (schema_get(c->parts[i], keyword) != NULL) {
-            schema_note(m, c->parts[i], keyword, true);
-        }
-    }
-}
-
 static void note_rest(struct schema_maker *m, const struct conj *c)
 {
     static const char *const names[] = { "dependentRequired", "dependentSchemas", "dependencies" };
 
     for (unsigned i = 0; i < 3; i++) {
-        note_each(m, c, names[i]);
+        schema_note_each(m, c, names[i]);
     }
     schema_note_unevaluated(m, c, "unevaluatedProperties");
 }
@@ -307,10 +298,10 @@ static bool check_counts(struct schema_maker *m, const struct conj *c, const str
         return false;
     }
     if (least > required && (all->n != 0 || least > 1)) {
-        note_each(m, c, "minProperties");
+        schema_note_each(m, c, "minProperties");
     }
     if (most != UINT_MAX && (all->n != 0 && (all->n > most || others))) {
-        note_each(m, c, "maxProperties");
+        schema_note_each(m, c, "maxProperties");
     }
     return true;
 }

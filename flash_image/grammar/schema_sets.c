@@ -118,6 +118,15 @@ void schema_note(struct schema_maker *m, const cJSON *schema, const char *keywor
     all->list[all->n++] = note;
 }
 
+void schema_note_each(struct schema_maker *m, const struct conj *c, const char *keyword)
+{
+    for (unsigned i = 0; i < c->n; i++) {
+        if (schema_get(c->parts[i], keyword) != NULL) {
+            schema_note(m, c->parts[i], keyword, true);
+        }
+    }
+}
+
 void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *keyword,
                        const char *problem)
 {

@@ -147,18 +147,20 @@ static void add_formats(const struct conj *c, struct string_limits *l, struct ow
     }
 }
 
-static void note_each(struct schema_maker *m, const struct conj *c, const char *keyword)
+/* Any characters, at most GRAMMAR_STRING_MOST or `least` where the schema names no end (most UINT_MAX). A repetition counts to
+ * GRAMMAR_TIMES_LIMIT: a text that has to be longer is checked when it is finished. */
+static void put_any_text(struct schema_maker *m, struct text *t, const struct conj *c,
+                         unsigned least, unsigned most)
 {
-    for (unsigned i = 0; i < c->n; i++) {
-        if (schema_get(c->parts[i], keyword) != NULL) {
-            schema_note(m, c->parts[i], keyword, true);
-        }
+    if (least > GRAMMAR_TIMES_LIMIT) {
+        schema_note_each(m, c, "minLength");
+        schema_note_each(m, c, "maxLength");
+        text_format(t, "\"\\\"\" char{%d,} \"\\\"\"", GRAMMAR_TIMES_LIMIT);
+        return;
     }
-}
-
-static void put_any_text(struct text *t, unsigned least, unsigned most)
-{
-    least = least > GRAMMAR_TIMES_LIMIT ? GRAMMAR_TIMES_LIMIT : least;
+    if (most == UINT_MAX) {
+        most = least > GRAMMAR_STRING_MOST ? least : GRAMMAR_STRING_MOST;
+    }
     most = most > GRAMMAR_TIMES_LIMIT ? GRAMMAR_TIMES_LIMIT : most;
     text_format(t, "\"\\\"\" char{%u,%u} \"\\\"\"", least, most);
 }
@@ -176,8 +178,8 @@ static bool put_limited(struct schema_maker *m, struct text *t, const struct con
         l->most = UINT_MAX;
         r = string_put(&body, &m->out, &m->n_extra, l);
         if (r == STRING_PUT) {
-            note_each(m, c, "minLength");
-            note_each(m, c, "maxLength");
+            schema_note_each(m, c, "minLength");
+            schema_note_each(m, c, "maxLength");
         }
     }
     if (r == STRING_PUT) {
@@ -185,11 +187,8 @@ static bool put_limited(struct schema_maker *m, struct text *t, const struct con
         text_put(t, body.s);
         text_put(t, ") \"\\\"\"");
     } else if (r == STRING_TOO_LARGE) {
-        note_each(m, c, "pattern");
-        put_any_text(t, least,
-                     most != UINT_MAX
-                         ? most
-                         : (least > GRAMMAR_STRING_MOST ? least : GRAMMAR_STRING_MOST));
+        schema_note_each(m, c, "pattern");
+        put_any_text(m, t, c, least, most);
     }
     free(body.s);
     return r != STRING_NEVER;
@@ -213,10 +212,7 @@ bool schema_put_string(struct schema_maker *m, struct text *t, const struct conj
     } else if (l.least == 0 && l.most == UINT_MAX) {
         text_put(t, "string");
     } else {
-        put_any_text(t, l.least,
-                     l.most != UINT_MAX
-                         ? l.most
-                         : (l.least > GRAMMAR_STRING_MOST ? l.least : GRAMMAR_STRING_MOST));
+        put_any_text(m, t, c, l.least, l.most);
     }
     free_own(&o);
     return some;
@@ -263,7 +259,7 @@ bool schema_put_name(struct schema_maker *m, struct text *t, const struct conj *
         good = !all.failed && add_pattern(&l, &o, all.s, true) && good;
     }
     if (!good) {
-        note_each(m, c, "patternProperties");
+        schema_note_each(m, c, "patternProperties");
     }
     if (l.n == 0 && l.least == 0 && l.most == UINT_MAX) {
         text_put(t, "string");

@@ -427,6 +427,11 @@ static void test_notes(void)
         { "{\"type\":\"object\",\"properties\":{\"a\":{\"minLength\":\"3\"}}}",
           "/properties/a/minLength", false },
         { "{\"type\":\"number\",\"multipleOf\":2.5}", "/multipleOf", true },
+        { "{\"type\":\"string\",\"minLength\":60001}", "/minLength", true },
+        { "{\"type\":\"string\",\"minLength\":60001,\"maxLength\":70000}", "/maxLength", true },
+        { "{\"items\":{\"minLength\":2000000000}}", "/items/minLength", true },
+        { "{\"pattern\":\"^a\",\"minLength\":60001}", "/minLength", true },
+        { "{\"propertyNames\":{\"minLength\":60001}}", "/propertyNames/minLength", true },
         { "{\"type\":\"string\",\"pattern\":\"^(a|b|ab)*c(a|b){300}$\",\"maxLength\":900}",
           "/maxLength", true },
     };
