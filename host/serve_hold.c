@@ -42,6 +42,25 @@ static void put_literal(struct serve_text *out, const char *text)
     (void)serve_text_add(out, "\"", 1);
 }
 
+/* What a grammar is tried with. */
+struct hold {
+    bool must;
+    unsigned most;
+    bool any_name; /* a call may name any function: which there are is left to the check */
+};
+
+/* A call of any name, of which each has the same rule of arguments. */
+static void put_any_call(struct serve_text *out, unsigned rule)
+{
+    (void)serve_text_say(out, "call ::= ");
+    put_literal(out, SERVE_CALL_MARK SERVE_CALL_NAME);
+    (void)serve_text_say(out, " [a-zA-Z0-9_.:-]{1,64} ");
+    put_literal(out, SERVE_CALL_ARGUMENTS);
+    (void)serve_text_say(out, " r%u ", rule);
+    put_literal(out, SERVE_CALL_END);
+    (void)serve_text_say(out, "\n");
+}
+
 /* How many functions can be called. */
 static unsigned put_call(struct serve_text *out, const struct serve_held *list, unsigned n,
                          const unsigned *rules)
@@ -68,7 +87,7 @@ static unsigned put_call(struct serve_text *out, const struct serve_held *list, 
 }
 
 static bool put_root(struct serve_reader *r, struct serve_text *out, const struct serve_held *list,
-                     unsigned n, const unsigned *rules, bool must, unsigned most)
+                     unsigned n, const unsigned *rules, const struct hold *h)
 {
     unsigned answer = n != 0 && list[n - 1].name == NULL ? rules[n - 1] : GRAMMAR_NO_RULE;
     bool answers = n != 0 && list[n - 1].name == NULL;
@@ -79,12 +98,14 @@ static bool put_root(struct serve_reader *r, struct serve_text *out, const struc
                serve_refuse(r->e, 400, "response_format", NULL,
                             "response_format: no value satisfies the schema");
     }
-    if (put_call(out, list, n, rules) == 0) {
+    if (h->any_name) { /* all schemas are left to the check, and the first is a function's */
+        put_any_call(out, rules[0]);
+    } else if (put_call(out, list, n, rules) == 0) {
         return serve_refuse(r->e, 400, "tools", NULL,
                             "tools: no arguments satisfy the parameters of any function");
     }
-    (void)serve_text_say(out, "calls ::= call (\"\\n\" call){0,%u}\n", most - 1);
-    if (must) {
+    (void)serve_text_say(out, "calls ::= call (\"\\n\" call){0,%u}\n", h->most - 1);
+    if (h->must) {
         (void)serve_text_say(out, "root ::= [ \\n]{0,3} calls\n");
     } else if (answers && answer != GRAMMAR_NO_RULE) {
         (void)serve_text_say(out, "root ::= calls | r%u\n", answer);
@@ -193,7 +214,7 @@ static void warn_impossible(struct serve_reader *r, const struct serve_held *lis
 
 /* The text of a try; NULL: it has failed, r->e or *too_large. */
 static char *write_gbnf(struct serve_reader *r, const struct serve_held *list, unsigned n,
-                        bool must, unsigned most, struct grammar_notes *notes, unsigned *rules)
+                        const struct hold *h, struct grammar_notes *notes, unsigned *rules)
 {
     struct grammar_schema schemas[SERVE_HELD_MOST];
     char why[GRAMMAR_PROBLEM_BYTES] = "", *made = NULL;
@@ -213,7 +234,7 @@ static char *write_gbnf(struct serve_reader *r, const struct serve_held *list, u
     }
     (void)serve_text_add(&gbnf, made, strlen(made));
     free(made);
-    if (!put_root(r, &gbnf, list, n, rules, must, most) || gbnf.failed) {
+    if (!put_root(r, &gbnf, list, n, rules, h) || gbnf.failed) {
         if (gbnf.failed) {
             (void)serve_no_memory(r);
         }
@@ -223,8 +244,9 @@ static char *write_gbnf(struct serve_reader *r, const struct serve_held *list, u
     return gbnf.bytes;
 }
 
-/* The longest schemas that are held are left to the check: half of them. False: there is none left. */
-static bool loosen(struct serve_held *list, unsigned n)
+/* Less is held: the longest schemas that are held are left to the check, half of them; after the last one the functions' names. False:
+ * nothing is left. */
+static bool loosen(struct serve_held *list, unsigned n, struct hold *h)
 {
     unsigned held = 0;
 
@@ -242,13 +264,21 @@ static bool loosen(struct serve_held *list, unsigned n)
         }
         longest->loose = true;
     }
-    return held != 0;
+    if (held != 0) {
+        return true;
+    }
+    if (h->any_name || n == 0 || list[0].name == NULL) {
+        return false;
+    }
+    h->any_name = true;
+    return true;
 }
 
 bool serve_hold(struct serve_reader *r, struct serve_held *list, unsigned n, bool must,
                 unsigned most)
 {
     struct grammar_notes *notes = calloc(1, sizeof *notes);
+    struct hold h = { .must = must, .most = most };
     unsigned rules[SERVE_HELD_MOST];
     bool good = notes != NULL, done = false;
 
@@ -257,7 +287,7 @@ bool serve_hold(struct serve_reader *r, struct serve_held *list, unsigned n, boo
         enum err e;
 
         memset(notes, 0, sizeof *notes);
-        gbnf = write_gbnf(r, list, n, must, most, notes, rules);
+        gbnf = write_gbnf(r, list, n, &h, notes, rules);
         good = gbnf != NULL;
         if (!good) {
             break;
@@ -265,7 +295,7 @@ bool serve_hold(struct serve_reader *r, struct serve_held *list, unsigned n, boo
         e = grammar_compile_gbnf(gbnf, &r->q->grammar, &r->q->grammar_bytes, why);
         free(gbnf);
         done = e == ERR_OK;
-        if (!done && (e != ERR_TOO_LONG || !loosen(list, n))) {
+        if (!done && (e != ERR_TOO_LONG || !loosen(list, n, &h))) {
             good = serve_refuse(r->e, 400,
                                 n == 1 && list[0].name == NULL ? "response_format" : "tools", NULL,
                                 "%s", why);
@@ -275,6 +305,11 @@ bool serve_hold(struct serve_reader *r, struct serve_held *list, unsigned n, boo
         r->q->grammar = NULL;
     }
     good = good && take_notes(r, list, notes) && take_loose(r, list, n);
+    r->q->checks_names = h.any_name;
+    if (good && h.any_name) {
+        serve_warn(r->q, "tools: the names are too long for one grammar; those of the finished "
+                         "reply are checked");
+    }
     if (good) {
         warn_impossible(r, list, n, rules);
     }
@@ -329,6 +364,11 @@ bool serve_check_reply(const struct serve_request *q, const struct serve_text *r
         return check(schema_of(q, NULL, 0), text, reply->n, "", 0, problem, bytes);
     }
     do {
+        if (c.whole && q->checks_names && schema_of(q, c.name, c.name_bytes) == NULL) {
+            snprintf(problem, bytes, "the call of %.*s: the request has no such function",
+                     (int)c.name_bytes, c.name);
+            return false;
+        }
         if (c.whole && !check(schema_of(q, c.name, c.name_bytes), c.arguments, c.arguments_bytes,
                               c.name, c.name_bytes, problem, bytes)) {
             return false;

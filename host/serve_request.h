@@ -73,6 +73,7 @@ struct serve_request {
     bool unmarked;        /* for a board that does not know what `said` is */
     bool plain_sampler;   /* for one that knows no penalties and biases */
     bool may_call;        /* the reply may be a call of a function (serve_call.h) */
+    bool checks_names;    /* whether there is the function is checked when the reply is finished */
     bool seeded;
     bool base64;         /* SERVE_EMBED: numbers as bytes of f32, and not as text */
     uint32_t dimensions; /* SERVE_EMBED: of each vector; 0: all */

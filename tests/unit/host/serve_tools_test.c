@@ -260,19 +260,20 @@ static void check_keywords(void)
        "strict: %s", problem.text);
 }
 
-/* Forty functions with twenty numbers each: more than a grammar has room for. */
-static void check_many(void)
+/* Functions (n) of twenty numbers each, whose names have so many characters, at least. True: they are taken. */
+static bool ask_many(unsigned n, int name)
 {
     struct serve_text body = { .n = 0 };
     const struct serve_defaults defaults = { .model = "m", .sampler = { .repeat = 1 } };
+    bool good;
 
     (void)serve_text_say(&body, "{\"messages\":[" USER "],\"tools\":[");
-    for (unsigned i = 0; i < 40; i++) {
+    for (unsigned i = 0; i < n; i++) {
         (void)serve_text_say(
             &body,
-            "%s{\"type\":\"function\",\"function\":{\"name\":\"f%u\",\"parameters\":{"
+            "%s{\"type\":\"function\",\"function\":{\"name\":\"f%0*u\",\"parameters\":{"
             "\"type\":\"object\",\"properties\":{",
-            i != 0 ? "," : "", i);
+            i != 0 ? "," : "", name - 1, (i + 1) * 2654435761u);
         for (unsigned j = 0; j < 20; j++) {
             (void)serve_text_say(&body, "%s\"long_name_%u_%u\":{\"type\":\"number\"}",
                                  j != 0 ? "," : "", i, j);
@@ -282,11 +283,44 @@ static void check_many(void)
     (void)serve_text_say(&body, "]}");
     serve_request_free(&request);
     problem = (struct serve_error){ .status = 0 };
-    OK(serve_request_read(&request, SERVE_CHAT, body.bytes, body.n, &defaults, &problem) &&
-           request.n_checked != 0 && request.n_checked < 40 && request.warnings.n != 0,
+    good = serve_request_read(&request, SERVE_CHAT, body.bytes, body.n, &defaults, &problem);
+    serve_text_free(&body);
+    return good;
+}
+
+/* 53 of them. */
+#define ZEROS "00000000000000000000000000000000000000000000000000000"
+
+/* The grammar and the check let it pass. */
+static bool reply_is_good(const char *text)
+{
+    struct serve_text reply = { .n = 0 };
+    const char *why = "";
+    char said[200];
+    bool good;
+
+    (void)serve_text_add(&reply, text, strlen(text));
+    good = grammar_open(&compiled, request.grammar, request.grammar_bytes, &why) == ERR_OK &&
+           matches(text) && serve_check_reply(&request, &reply, said, sizeof said);
+    serve_text_free(&reply);
+    return good;
+}
+
+static void check_many(void)
+{
+    OK(ask_many(40, 1) && request.n_checked != 0 && request.n_checked < 40 &&
+           request.warnings.n != 0,
        "functions too large for one grammar: %u are checked afterwards %s", request.n_checked,
        problem.text);
-    serve_text_free(&body);
+    OK(ask_many(128, 1) && request.n_checked != 0, "as many as there may be: %u %s",
+       request.n_checked, problem.text);
+    OK(ask_many(128, 64) && request.n_checked == 128, "with the longest names: %u %s",
+       request.n_checked, problem.text);
+    OK(reply_is_good(CALL("f" ZEROS "2654435761", "{\"long_name_0_0\":1}")) &&
+           !reply_is_good(CALL("f" ZEROS "2654435761", "{\"long_name_0_0\":true}")) &&
+           !reply_is_good(CALL("f" ZEROS "2654435762", "{\"long_name_0_0\":1}")) &&
+           reply_is_good("Hello."),
+       "whose names are checked afterwards, too");
 }
 
 /* Histories that other servers and models made. */
