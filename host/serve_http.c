@@ -83,9 +83,7 @@ static void answer_error(struct exchange *x)
 {
     serve_text_free(&x->out);
     serve_answer_error(&x->out, &x->error);
-    serve_head_add_status(x->fields, x->error.status,
-                          x->page != NULL && x->page->posts ? "POST, OPTIONS"
-                                                            : "GET, HEAD, OPTIONS");
+    serve_head_add_status(x->fields, x->error.status, serve_page_methods(x->page));
     answer(x, x->error.status, "application/json");
 }
 
@@ -218,7 +216,7 @@ static void answer_options(struct exchange *x)
     const struct http_answer a = { .status = 204, .fields = x->fields };
     char fields[NAME_BYTES], unused[NAME_BYTES];
 
-    serve_head_add_status(x->fields, 405, x->page->posts ? "POST, OPTIONS" : "GET, HEAD, OPTIONS");
+    serve_head_add_status(x->fields, 405, serve_page_methods(x->page));
     if (field(x, "origin", unused) && field(x, "access-control-request-method", unused)) {
         (void)field(x, "access-control-request-headers", fields);
         serve_head_add_preflight(x->fields, fields,

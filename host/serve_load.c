@@ -5,6 +5,8 @@
 
 #include <cjson/cJSON.h>
 
+enum { LOAD_BODY_BYTES = 16384 };
+
 static const char *text_of(const cJSON *root, const char *name)
 {
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, name));
@@ -145,9 +147,15 @@ static bool read_body(const cJSON *root, const struct serve_backend *b, char *mo
 bool serve_load(struct serve_text *out, const struct serve_backend *b,
                 const struct serve_text *body, char *model, struct serve_error *e)
 {
-    cJSON *root = cJSON_ParseWithLength(serve_text_shown(body), body->n);
-    bool good = read_body(root, b, model, e);
+    cJSON *root;
+    bool good;
 
+    if (body->n > LOAD_BODY_BYTES) { /* it is read in the server's own thread */
+        return serve_refuse(e, 413, NULL, NULL, "the body is longer than %d bytes",
+                            LOAD_BODY_BYTES);
+    }
+    root = cJSON_ParseWithLength(serve_text_shown(body), body->n);
+    good = read_body(root, b, model, e);
     cJSON_Delete(root);
     if (!good) {
         return false;

@@ -102,6 +102,11 @@ static void write_metrics(struct serve_text *out, struct serve_backend *b, uint6
     serve_state_metrics(out, &s);
 }
 
+const char *serve_page_methods(const struct serve_page_row *row)
+{
+    return row != NULL && row->posts ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
+}
+
 const char *serve_page_write(struct serve_text *out, enum serve_page_kind page,
                              struct serve_backend *b, const char *model, uint64_t n_left)
 {

@@ -33,6 +33,9 @@ struct serve_page_row {
  * where there is none. */
 const struct serve_page_row *serve_page_find(const char *path);
 
+/* The methods of a page, as Allow names them. NULL: a request whose page is not known. */
+const char *serve_page_methods(const struct serve_page_row *row);
+
 /* The page (not SERVE_PAGE_ASK, _LOAD or _SOCKET) to out; model: its name; n_left: requests that no backend has counted. Returns its
  * media type. */
 const char *serve_page_write(struct serve_text *out, enum serve_page_kind page,

@@ -14,6 +14,31 @@ size_t serve_room_count(const struct sockets *s, const unsigned char caller[SERV
     return n;
 }
 
+/* Connections of each group; of all, or of those that are not broken. */
+static void count_groups(struct sockets *s, bool broken)
+{
+    memset(s->counts, 0, s->most * sizeof *s->counts);
+    for (size_t i = 0; i < s->n; i++) {
+        s->counts[s->all[i]->group] += broken || !s->all[i]->broken;
+    }
+}
+
+size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALLER_BYTES])
+{
+    size_t group = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (memcmp(s->all[i]->caller, caller, SERVE_CALLER_BYTES) == 0) {
+            return s->all[i]->group;
+        }
+    }
+    count_groups(s, true);
+    while (s->counts[group] != 0) {
+        group++;
+    }
+    return group;
+}
+
 /* How gladly a connection is given up; 0: not at all. One whose request is at work stays; one that has asked nothing yet goes before
  * one that has, and in each kind the one that was quiet for longest. */
 static int64_t spare(const struct sockets *s, const struct connection *k)
@@ -27,7 +52,10 @@ static int64_t spare(const struct sockets *s, const struct connection *k)
         return quiet + 3 * SPARE_STEP;
     }
     if (k->out_at < k->out_bytes) {
-        return s->now - k->wrote > UNREAD_MS ? quiet + SPARE_STEP : 0;
+        return serve_pace_delay(&k->pace, s->now) > UNREAD_MS ? quiet + SPARE_STEP : 0;
+    }
+    if (k->http.stage == HTTP_DROPS) {
+        return quiet + 2 * SPARE_STEP;
     }
     if (k->http.stage != HTTP_READS && k->http.stage != HTTP_SOCKET) {
         return 0;
@@ -44,18 +72,14 @@ bool serve_room_make(struct sockets *s, const unsigned char *caller)
     int64_t best_spare = 0;
     size_t best_count = 0;
 
+    count_groups(s, false);
     for (size_t i = 0; i < s->n; i++) {
         struct connection *k = s->all[i];
         int64_t its = spare(s, k);
-        size_t count = 0;
+        size_t count = caller == NULL ? s->counts[k->group] : 0;
 
         if (its == 0 || (caller != NULL && memcmp(k->caller, caller, SERVE_CALLER_BYTES) != 0)) {
             continue;
-        }
-        if (caller == NULL) {
-            count = best != NULL && memcmp(best->caller, k->caller, SERVE_CALLER_BYTES) == 0
-                        ? best_count
-                        : serve_room_count(s, k->caller);
         }
         if (best == NULL || count > best_count || (count == best_count && its > best_spare)) {
             best = k;

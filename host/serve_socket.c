@@ -59,7 +59,7 @@ static void close_connection(struct connection *k)
 static bool give(struct connection *k)
 {
     enum http_stage stage = k->http.stage;
-    size_t used = 0;
+    size_t used;
 
     if (!http_connection_wants(&k->http)) {
         return false;
@@ -68,6 +68,9 @@ static bool give(struct connection *k)
     k->in_at += used;
     if (k->in_at == k->in_bytes) {
         k->in_at = k->in_bytes = 0;
+    }
+    if (stage == HTTP_DROPS && k->http.stage != HTTP_DROPS) { /* the next request's clock */
+        k->begun = false;
     }
     if (used != 0 && !k->begun && http_connection_begun(&k->http)) {
         k->begun = true;
@@ -91,15 +94,15 @@ static bool send_some(struct connection *k)
         if (k->out_bytes == 0) {
             return k->http.stage != stage;
         }
-        k->wrote = sockets.now; /* the clock of a reader who does not read begins */
+        serve_pace_wait(&k->pace, sockets.now);
     }
     sent = send(k->fd, k->out + k->out_at, k->out_bytes - k->out_at, MSG_NOSIGNAL);
     if (sent < 0) {
         k->broken = errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR;
         return false;
     }
-    k->wrote = sockets.now;
     k->out_at += (size_t)sent;
+    serve_pace_take(&k->pace, sockets.now, (size_t)sent, k->out_at == k->out_bytes);
     return sent != 0;
 }
 
@@ -115,6 +118,15 @@ static void begin_lingering(struct connection *k)
     }
 }
 
+/* An answer is out. The clock of what still comes of its request's body begins, or none runs. */
+static void end_answer(struct connection *k)
+{
+    k->begun = k->http.stage == HTTP_DROPS;
+    k->served = true;
+    k->probed = false;
+    k->heard = k->began = sockets.now;
+}
+
 /* Until nothing more can be done now. */
 static void advance(struct connection *k)
 {
@@ -125,11 +137,9 @@ static void advance(struct connection *k)
 
         more = give(k);
         more = send_some(k) || more;
-        if (before != HTTP_READS && k->http.stage == HTTP_READS) { /* an answer is out */
-            k->begun = false;
-            k->served = true;
-            k->probed = false;
-            k->heard = sockets.now;
+        if (before == HTTP_ANSWERS &&
+            (k->http.stage == HTTP_READS || k->http.stage == HTTP_DROPS)) {
+            end_answer(k);
         }
         if (k->http.stage == HTTP_BROKEN) {
             k->broken = true;
@@ -250,12 +260,16 @@ static void check_time(struct connection *k)
     if (k->lingers) {
         k->broken = k->broken || passed(k->heard, LINGER_MS) || passed(k->began, QUIET_MS);
     } else if (k->out_at < k->out_bytes) {
-        k->broken = k->broken || passed(k->wrote, STALL_MS);
+        k->broken = k->broken || serve_pace_delay(&k->pace, sockets.now) > STALL_MS;
     } else if (k->http.stage == HTTP_READS) {
         if (passed(k->heard, QUIET_MS) ||
             (k->begun &&
              passed(k->began, k->http.request.at == HTTP_AT_HEAD ? QUIET_MS : BODY_MS))) {
             end_late_request(k);
+        }
+    } else if (k->http.stage == HTTP_DROPS) {
+        if (passed(k->heard, QUIET_MS) || passed(k->began, BODY_MS)) {
+            begin_lingering(k);
         }
     } else if (k->http.stage == HTTP_SOCKET && !busy) {
         if (passed(k->heard, 2 * QUIET_MS) ||
@@ -317,9 +331,10 @@ static void take_caller(int fd, const struct sockaddr_storage *a)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     k->fd = fd;
-    k->heard = k->wrote = sockets.now;
+    k->heard = sockets.now;
     k->user = k + 1;
     memcpy(k->caller, caller, sizeof caller);
+    k->group = serve_room_group(&sockets, caller);
     http_connection_open(&k->http, sockets.setup.site, k->user);
     sockets.setup.opened(k->user, &k->http, few);
     sockets.all[sockets.n++] = k;
@@ -427,8 +442,9 @@ bool serve_sockets_open(const struct serve_sockets_setup *setup)
     sockets.setup = *setup;
     sockets.most = most_connections();
     sockets.all = calloc(sockets.most, sizeof *sockets.all);
+    sockets.counts = calloc(sockets.most, sizeof *sockets.counts);
     sockets.polled = calloc(sockets.most + 2, sizeof *sockets.polled);
-    if (sockets.all == NULL || sockets.polled == NULL ||
+    if (sockets.all == NULL || sockets.counts == NULL || sockets.polled == NULL ||
         pipe2(sockets.wake, O_NONBLOCK | O_CLOEXEC) != 0) {
         fprintf(stderr, "ingot: out of memory or files\n");
         return false;
@@ -467,6 +483,7 @@ void serve_sockets_close(void)
     close(sockets.wake[0]);
     close(sockets.wake[1]);
     free(sockets.all);
+    free(sockets.counts);
     free(sockets.polled);
 }
 #endif

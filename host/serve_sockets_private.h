@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "host/serve_listen.h"
+#include "host/serve_pace.h"
 #include "host/serve_socket.h"
 
 enum {
@@ -19,8 +20,8 @@ enum {
     TICK_MS = 500,
     QUIET_MS = 30000,  /* without a byte; and for all of a head */
     BODY_MS = 120000,  /* for all of a body, or of a message of a WebSocket */
-    STALL_MS = 60000,  /* of an answer that nobody reads */
-    UNREAD_MS = 10000, /* of one that makes room for others */
+    STALL_MS = 60000,  /* of delay with an answer, see serve_pace.h */
+    UNREAD_MS = 10000, /* of delay, where others need the room */
     LINGER_MS = 5000,
 };
 
@@ -30,6 +31,7 @@ enum {
 struct connection {
     int fd;
     unsigned char caller[SERVE_CALLER_BYTES];
+    size_t group; /* connections of the same caller have the same, below sockets.most */
     bool begun;   /* a request comes, since `began` */
     bool served;  /* an answer is out */
     bool ended;   /* the other side sends nothing more */
@@ -37,7 +39,8 @@ struct connection {
     bool lingers; /* all is said */
     bool broken;  /* it is closed in this turn */
     bool pinged;
-    int64_t heard, wrote, began; /* ms */
+    int64_t heard, began; /* ms */
+    struct serve_pace pace;
     size_t wasted;
     char in[4096];   /* bytes in_at to in_bytes were not taken */
     char out[16384]; /* bytes out_at to out_bytes were not sent */
@@ -54,8 +57,12 @@ struct sockets {
     int64_t now, checked;
     size_t n, most;
     struct connection **all; /* (most), n of them */
+    size_t *counts;          /* (most) of serve_room.c: connections of each group */
     struct pollfd *polled;   /* (most + 2) */
 };
+
+/* The group of a caller: that of its other connections, or one that no connection has. There is one while n < most. */
+size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALLER_BYTES]);
 
 /* Connections of a caller that are not broken. */
 size_t serve_room_count(const struct sockets *s, const unsigned char caller[SERVE_CALLER_BYTES]);

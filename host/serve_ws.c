@@ -17,6 +17,7 @@ struct serve_ws {
     struct serve_defaults defaults; /* when the message came */
     struct serve_line line;
     struct serve_text in, out; /* a message that comes, and lines that go, each of which is one */
+    size_t in_whole;           /* bytes of in that are known to be whole characters */
     size_t said;               /* bytes of out that are out */
     struct serve_job *job;     /* at work; NULL: none */
     struct serve_events events;
@@ -116,6 +117,7 @@ struct serve_ws *serve_ws_open(const struct serve_setup *setup)
 static void forget_message(struct serve_ws *s)
 {
     kept.bytes -= s->in.n;
+    s->in_whole = 0;
     serve_text_free(&s->in);
 }
 
@@ -125,17 +127,14 @@ void serve_ws_leave(struct serve_ws *s)
     (void)serve_worker_leave(&s->task);
 }
 
-static bool is_utf8(const struct serve_text *t)
+/* Whether what has come of a text is UTF-8; before the last piece its end may be a part of a character. */
+static bool is_utf8(struct serve_ws *s, bool last)
 {
-    for (size_t at = 0; at < t->n;) {
-        int bytes = utf8_check((const uint8_t *)t->bytes + at, t->n - at);
+    const char *rest = s->in.bytes + s->in_whole;
+    size_t n = s->in.n - s->in_whole, whole = utf8_whole_bytes(rest, n);
 
-        if (bytes < 1) {
-            return false;
-        }
-        at += (size_t)bytes;
-    }
-    return true;
+    s->in_whole += whole;
+    return whole == n || (!last && utf8_check((const uint8_t *)rest + whole, n - whole) == 0);
 }
 
 /* A caller that asks and does not listen is let go before its answers take the memory. */
@@ -156,11 +155,11 @@ uint16_t serve_ws_take(struct serve_ws *s, const char *bytes, size_t n, bool las
         return HTTP_CLOSE_FAILED;
     }
     kept.bytes += n;
+    if (text && s->in.n != 0 && !is_utf8(s, last)) {
+        return HTTP_CLOSE_NOT_TEXT;
+    }
     if (!last) {
         return 0;
-    }
-    if (text && !is_utf8(&s->in)) {
-        return HTTP_CLOSE_NOT_TEXT;
     }
     s->defaults = s->setup->defaults;
     s->reads = true;

@@ -12,7 +12,7 @@ enum { CHUNK_HEAD = 6, CHUNK_END = 2, LAST_CHUNK = 5 };
 static void next_request(struct http_connection *c)
 {
     http_request_reset(&c->request);
-    c->answered = c->upgrades = false;
+    c->answered = c->drains = c->upgrades = false;
     c->dropped = 0;
     c->stage = HTTP_READS;
 }
@@ -33,9 +33,16 @@ void http_connection_close(struct http_connection *c)
     c->stage = HTTP_BROKEN;
 }
 
+/* Bytes that come are the request's. */
+static bool reads_request(const struct http_connection *c)
+{
+    return c->stage == HTTP_READS || c->stage == HTTP_DROPS ||
+           (c->stage == HTTP_ANSWERS && c->drains);
+}
+
 bool http_connection_wants(const struct http_connection *c)
 {
-    return c->stage == HTTP_READS || (c->stage == HTTP_SOCKET && !c->held && !c->frames.ended);
+    return reads_request(c) || (c->stage == HTTP_SOCKET && !c->held && !c->frames.ended);
 }
 
 bool http_connection_begun(const struct http_connection *c)
@@ -50,17 +57,26 @@ static bool may_have_body(const struct http_connection *c, int status)
     return c->request.method != HTTP_IS_HEAD && status != 204 && status >= 200;
 }
 
-/* An answer before the request has ended: the rest is read and dropped, where that is short and the caller sends it in any case. */
-static bool reads_on(const struct http_connection *c, const struct http_answer *a)
+/* The request's end has not come, and can be read. */
+static bool is_unread(const struct http_connection *c)
 {
-    return c->stage == HTTP_READS && c->request.at != HTTP_AT_ERROR && !a->closes &&
-           !c->request.expects_continue;
+    return c->stage == HTTP_READS && c->request.at != HTTP_AT_END && c->request.at != HTTP_AT_ERROR;
+}
+
+/* Whether an answer ends its connection. An answer that comes before the body says so where the body is too long to be dropped, and
+ * where the caller waits for 100 Continue: it may send the body or not, so nobody knows where the next request begins. */
+static bool ends_after(const struct http_connection *c, const struct http_answer *a)
+{
+    const struct http_request *r = &c->request;
+
+    if (a->closes || !r->keeps || (a->streams && r->is_1_0) || r->at == HTTP_AT_ERROR) {
+        return true;
+    }
+    return is_unread(c) && (r->expects_continue || r->body_bytes > HTTP_DROPPED_BYTES);
 }
 
 void http_connection_answer(struct http_connection *c, const struct http_answer *a)
 {
-    bool unread = c->stage == HTTP_READS && c->request.at != HTTP_AT_END;
-
     if (c->answered || (c->stage != HTTP_READS && c->stage != HTTP_WORKS)) {
         return;
     }
@@ -70,11 +86,9 @@ void http_connection_answer(struct http_connection *c, const struct http_answer 
     c->chunked = a->streams && !c->request.is_1_0;
     c->left = a->bytes;
     c->last_out = false;
-    c->ends_after = a->closes || !c->request.keeps || (a->streams && c->request.is_1_0) ||
-                    c->request.at == HTTP_AT_ERROR || (unread && c->request.expects_continue);
-    if (!reads_on(c, a)) {
-        c->stage = HTTP_ANSWERS;
-    }
+    c->ends_after = ends_after(c, a);
+    c->drains = is_unread(c);
+    c->stage = HTTP_ANSWERS;
     http_answer_write(c, a);
 }
 
@@ -96,6 +110,11 @@ int http_connection_upgrade(struct http_connection *c, const char **problem)
         !http_field_has(head, n, "connection", "upgrade")) {
         *problem = "this page is a WebSocket: the request has to ask for one";
         return 426;
+    }
+    if (http_field(head, n, "sec-websocket-version", 1, &bytes) != NULL ||
+        http_field(head, n, "sec-websocket-key", 1, &bytes) != NULL) {
+        *problem = "a request has one Sec-WebSocket-Version and one Sec-WebSocket-Key";
+        return 400;
     }
     value = http_field(head, n, "sec-websocket-version", 0, &bytes);
     if (value == NULL || !http_same(value, bytes, "13")) {
@@ -120,13 +139,18 @@ int http_connection_upgrade(struct http_connection *c, const char **problem)
     return 0;
 }
 
+/* An interim answer, where the head's room is not in use. */
+static void put_continue(struct http_connection *c)
+{
+    if (!c->request.is_1_0 && c->head_bytes == 0) {
+        c->head_bytes = format_text(c->head, sizeof c->head, "HTTP/1.1 100 Continue\r\n\r\n");
+    }
+}
+
 void http_connection_probe(struct http_connection *c)
 {
-    static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
-
-    if (c->stage == HTTP_WORKS && !c->request.is_1_0 && c->head_bytes == 0) {
-        memcpy(c->head, interim, sizeof interim - 1);
-        c->head_bytes = sizeof interim - 1;
+    if (c->stage == HTTP_WORKS) {
+        put_continue(c);
     }
 }
 
@@ -134,19 +158,28 @@ void http_connection_probe(struct http_connection *c)
 
 static void begin(struct http_connection *c)
 {
-    static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
-
     c->site->head(c->user, &c->request);
     if (!c->answered && c->request.expects_continue && c->request.at != HTTP_AT_END) {
-        memcpy(c->head + c->head_bytes, interim, sizeof interim - 1);
-        c->head_bytes += sizeof interim - 1;
+        put_continue(c);
+    }
+}
+
+/* The rest of a request that has its answer is not read. */
+static void stop_draining(struct http_connection *c)
+{
+    c->drains = false;
+    c->ends_after = true;
+    if (c->stage == HTTP_DROPS) {
+        c->stage = HTTP_CLOSES;
     }
 }
 
 static void end(struct http_connection *c)
 {
-    if (c->answered) {
-        c->stage = HTTP_ANSWERS;
+    if (c->stage == HTTP_DROPS) {
+        next_request(c);
+    } else if (c->answered) {
+        c->drains = false;
     } else if (c->upgrades) {
         c->stage = HTTP_SOCKET;
         c->site->opened(c->user);
@@ -156,7 +189,7 @@ static void end(struct http_connection *c)
     }
 }
 
-/* What is sent after its answer is known is dropped, a bounded part of it. */
+/* A bounded part of what comes after the answer is dropped. */
 static void take_piece(struct http_connection *c, const char *piece, size_t n)
 {
     if (!c->answered) {
@@ -165,8 +198,7 @@ static void take_piece(struct http_connection *c, const char *piece, size_t n)
     }
     c->dropped += n;
     if (c->dropped > HTTP_DROPPED_BYTES) {
-        c->ends_after = true;
-        c->stage = HTTP_ANSWERS;
+        stop_draining(c);
     }
 }
 
@@ -181,9 +213,8 @@ static bool step(struct http_connection *c, const char *bytes, size_t n, size_t 
     case HTTP_GOT_BODY: take_piece(c, piece, piece_bytes); break;
     case HTTP_GOT_ALL: end(c); break;
     case HTTP_GOT_ERROR:
-        if (c->answered) { /* one that is on its way already */
-            c->ends_after = true;
-            c->stage = HTTP_ANSWERS;
+        if (c->answered) {
+            stop_draining(c);
         } else {
             c->site->wrong(c->user, c->request.status, c->request.problem);
         }
@@ -221,7 +252,7 @@ size_t http_connection_take(struct http_connection *c, const char *bytes, size_t
 {
     size_t at = 0;
 
-    while (c->stage == HTTP_READS) {
+    while (reads_request(c)) {
         size_t used;
         bool more = step(c, bytes + at, n - at, &used);
 
@@ -259,6 +290,10 @@ static void finish(struct http_connection *c)
     bool ends = c->ends_after;
 
     c->site->over(c->user);
+    if (c->drains && !ends) {
+        c->stage = HTTP_DROPS;
+        return;
+    }
     next_request(c);
     if (ends) {
         c->stage = HTTP_CLOSES;
@@ -334,7 +369,7 @@ size_t http_connection_fill(struct http_connection *c, char *to, size_t room)
     if (c->stage == HTTP_BROKEN) {
         return 0;
     }
-    if (c->head_bytes != 0 && (c->stage != HTTP_READS || !c->answered)) {
+    if (c->head_bytes != 0) {
         return fill_head(c, to, room);
     }
     if (c->stage == HTTP_ANSWERS) {

@@ -9,7 +9,7 @@
 
 enum {
     HTTP_ANSWER_BYTES = 4096,     /* of an answer's head */
-    HTTP_DROPPED_BYTES = 2 << 20, /* of a body whose answer is known */
+    HTTP_DROPPED_BYTES = 2 << 20, /* of a body that comes after its answer */
     HTTP_FILL_BYTES = 512,        /* room for http_connection_fill at least, and 65535 at most */
 };
 
@@ -55,6 +55,7 @@ enum http_stage {
     HTTP_READS,   /* a request, or waits for one */
     HTTP_WORKS,   /* the site has the request, and has not answered */
     HTTP_ANSWERS, /* the answer goes out */
+    HTTP_DROPS,   /* the answer is out; the rest of its request's body is read and dropped */
     HTTP_SOCKET,  /* a WebSocket */
     HTTP_CLOSES,  /* what was written goes out, then the connection ends */
     HTTP_BROKEN,  /* it ends now */
@@ -64,12 +65,13 @@ struct http_connection {
     const struct http_site *site;
     void *user;
     enum http_stage stage;
-    bool held;     /* the site takes nothing more of a WebSocket for now */
-    bool answered; /* before the request's end */
+    bool held; /* the site takes nothing more of a WebSocket for now */
+    bool answered;
+    bool drains;   /* the request is answered before its end: the rest of it is read and dropped */
     bool upgrades; /* a WebSocket once the request has ended */
     bool has_body, streams, chunked, ends_after; /* of the answer */
     bool last_out;                               /* of one that streams */
-    size_t dropped;                              /* of a body that is answered already */
+    size_t dropped;                              /* bytes of a body that came after the answer */
     uint64_t left;                               /* of its body, where the length is known */
     char head[HTTP_ANSWER_BYTES]; /* (head_bytes) that goes out first; head_at of them are out */
     size_t head_bytes, head_at;
@@ -93,7 +95,8 @@ bool http_connection_begun(const struct http_connection *c);
 /* Bytes to send, to `to` (room: HTTP_FILL_BYTES or more). 0: there are none for now. */
 size_t http_connection_fill(struct http_connection *c, char *to, size_t room);
 
-/* For the site, from any of its functions or between them: the answer to the request at hand. */
+/* For the site, from any of its functions or between them: the answer to the request at hand. It goes out at once, also where the
+ * request's body has not come; that is dropped then, up to HTTP_DROPPED_BYTES, or the connection ends after the answer. */
 void http_connection_answer(struct http_connection *c, const struct http_answer *a);
 
 /* For the site, from its `head`: the request becomes a WebSocket. Returns 0, or the status of the error that it has to answer, and

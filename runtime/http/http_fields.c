@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "runtime/text/hex_digit.h"
+
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -19,10 +21,14 @@ bool http_same(const char *a, size_t n, const char *b)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
+static bool is_alphanumeric(char c)
+{
+    return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z');
+}
+
 static bool is_token(char c)
 {
-    return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') ||
-           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+    return is_alphanumeric(c) || (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
 }
 
 static bool is_control(char c)
@@ -92,24 +98,33 @@ static const char *trim(const char *text, size_t *n)
     return text;
 }
 
-const char *http_field(const char *head, size_t n, const char *name, unsigned which, size_t *bytes)
+/* The value of the next field of that name from *at on, which goes behind it. NULL: there are no more. */
+static const char *next_field(const char **at, const char *end, const char *name, size_t *bytes)
 {
-    const char *end = head + n;
-
-    *bytes = 0;
-    while (head < end) {
-        const char *line_end = memchr(head, '\r', (size_t)(end - head));
+    while (*at < end) {
+        const char *line = *at, *line_end = memchr(line, '\r', (size_t)(end - line));
         const char *colon;
 
         line_end = line_end != NULL ? line_end : end;
-        colon = memchr(head, ':', (size_t)(line_end - head));
-        if (colon != NULL && http_same(head, (size_t)(colon - head), name) && which-- == 0) {
+        *at = end - line_end > 2 ? line_end + 2 : end; /* CRLF */
+        colon = memchr(line, ':', (size_t)(line_end - line));
+        if (colon != NULL && http_same(line, (size_t)(colon - line), name)) {
             *bytes = (size_t)(line_end - colon) - 1;
             return trim(colon + 1, bytes);
         }
-        head = line_end + 2; /* CRLF */
     }
+    *bytes = 0;
     return NULL;
+}
+
+const char *http_field(const char *head, size_t n, const char *name, unsigned which, size_t *bytes)
+{
+    const char *end = head + n, *value = next_field(&head, end, name, bytes);
+
+    for (; which != 0 && value != NULL; which--) {
+        value = next_field(&head, end, name, bytes);
+    }
+    return value;
 }
 
 bool http_list_has(const char *list, size_t n, const char *item)
@@ -135,10 +150,10 @@ bool http_list_has(const char *list, size_t n, const char *item)
 
 bool http_field_has(const char *head, size_t n, const char *name, const char *item)
 {
+    const char *end = head + n, *list;
     size_t bytes;
-    const char *list;
 
-    for (unsigned i = 0; (list = http_field(head, n, name, i, &bytes)) != NULL; i++) {
+    while ((list = next_field(&head, end, name, &bytes)) != NULL) {
         if (http_list_has(list, bytes, item)) {
             return true;
         }
@@ -148,36 +163,77 @@ bool http_field_has(const char *head, size_t n, const char *name, const char *it
 
 /* ---- the target ------------------------------------------------------------------------------ */
 
-static int hex(char c)
+/* In brackets: an IPv6 address, or what is to come after it. Bytes of it with the brackets; 0: it is none. */
+static size_t literal_bytes(const char *text, size_t n)
 {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
+    size_t at = 1;
+
+    while (at < n && (hex_digit(text[at]) >= 0 || text[at] == ':' || text[at] == '.')) {
+        at++;
     }
-    return lower(c) >= 'a' && lower(c) <= 'f' ? lower(c) - 'a' + 10 : -1;
+    return at > 1 && at < n && text[at] == ']' ? at + 1 : 0;
 }
 
-bool http_decode_path(const char *target, size_t n, char *path, size_t room)
+/* Bytes of a name: letters, digits, marks, and escapes. */
+static size_t name_bytes(const char *text, size_t n)
 {
-    size_t out = 0;
+    size_t at = 0;
 
-    for (size_t at = 0; at < n && target[at] != '?' && target[at] != '#'; at++) {
+    while (at < n && (is_alphanumeric(text[at]) ||
+                      (text[at] != '\0' && strchr("-._~!$&'()*+,;=", text[at]) != NULL) ||
+                      (text[at] == '%' && n - at > 2 && hex_digit(text[at + 1]) >= 0 &&
+                       hex_digit(text[at + 2]) >= 0))) {
+        at++;
+    }
+    return at;
+}
+
+bool http_is_authority(const char *text, size_t n)
+{
+    bool literal = n != 0 && text[0] == '[';
+    size_t at = literal ? literal_bytes(text, n) : name_bytes(text, n);
+
+    if (literal && at == 0) {
+        return false;
+    }
+    if (at < n && text[at] == ':') {
+        at++;
+        while (at < n && text[at] >= '0' && text[at] <= '9') {
+            at++;
+        }
+    }
+    return at == n;
+}
+
+enum http_path http_decode_path(const char *target, size_t n, char *path, size_t room)
+{
+    bool fits = true;
+    size_t out = 0, at = 0;
+
+    for (; at < n && target[at] != '?'; at++) {
         char c = target[at];
 
         if (c == '%') {
-            int high = n - at > 2 ? hex(target[at + 1]) : -1,
-                low = n - at > 2 ? hex(target[at + 2]) : -1;
+            int high = n - at > 2 ? hex_digit(target[at + 1]) : -1,
+                low = n - at > 2 ? hex_digit(target[at + 2]) : -1;
 
             if (high < 0 || low < 0) {
-                return false;
+                return HTTP_PATH_WRONG;
             }
             c = (char)(high * 16 + low);
             at += 2;
         }
-        if (is_control(c) || out + 1 == room) {
-            return false;
+        if (is_control(c) || target[at] == '#') {
+            return HTTP_PATH_WRONG;
         }
-        path[out++] = c;
+        fits = fits && out + 1 < room;
+        if (fits) {
+            path[out++] = c;
+        }
     }
     path[out] = '\0';
-    return true;
+    if (memchr(target + at, '#', n - at) != NULL) {
+        return HTTP_PATH_WRONG;
+    }
+    return fits ? HTTP_PATH_GOOD : HTTP_PATH_LONG;
 }

@@ -23,8 +23,13 @@ const char *http_field(const char *head, size_t n, const char *name, unsigned wh
 bool http_list_has(const char *list, size_t n, const char *item);
 bool http_field_has(const char *head, size_t n, const char *name, const char *item);
 
-/* The target's path, percent signs decoded, without the query, to path (room bytes with its NUL). False: it does not fit, or is not
- * a path: a bad escape, a control character. */
-bool http_decode_path(const char *target, size_t n, char *path, size_t room);
+/* Whether a text (n bytes) is a host and perhaps a port: RFC 3986, section 3.2, without a user, which RFC 9110, section 4.2.4, has
+ * refused. The host may be empty. */
+bool http_is_authority(const char *text, size_t n);
+
+/* The target's path, percent signs decoded, without the query, to path (room bytes with its NUL). HTTP_PATH_WRONG: a bad
+ * escape, a control character, a fragment. */
+enum http_path { HTTP_PATH_GOOD, HTTP_PATH_LONG, HTTP_PATH_WRONG };
+enum http_path http_decode_path(const char *target, size_t n, char *path, size_t room);
 
 #endif

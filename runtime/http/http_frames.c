@@ -57,44 +57,34 @@ static enum http_frames_event break_off(struct http_frames *f, uint16_t code)
     return HTTP_FRAMES_END;
 }
 
-/* A frame's head is in io. False: it breaks a rule. */
-static bool begin_frame(struct http_frames *f, const struct wslay_frame_iocb *io)
+/* A frame's head is in io. 0, or the code of the rule that it breaks. */
+static uint16_t begin_frame(struct http_frames *f, const struct wslay_frame_iocb *io)
 {
     bool control = wslay_is_ctrl_frame(io->opcode);
 
     if (!io->mask || io->rsv != 0 || io->opcode > WSLAY_PONG ||
         (!control && io->opcode > WSLAY_BINARY_FRAME)) {
-        return false;
+        return HTTP_CLOSE_PROTOCOL;
     }
     f->in_frame = true;
     f->left = io->payload_length;
     f->opcode = io->opcode;
     if (control) {
         f->control_bytes = 0;
-        return io->fin && io->payload_length <= HTTP_CONTROL_BYTES;
+        return io->fin && io->payload_length <= HTTP_CONTROL_BYTES ? 0 : HTTP_CLOSE_PROTOCOL;
     }
     if ((io->opcode == WSLAY_CONTINUATION_FRAME) != f->inside) {
-        return false;
+        return HTTP_CLOSE_PROTOCOL;
+    }
+    if (io->payload_length > HTTP_FRAME_BYTES) {
+        return HTTP_CLOSE_TOO_LONG;
     }
     if (!f->inside) {
         f->is_text = io->opcode == WSLAY_TEXT_FRAME;
     }
     f->inside = true;
     f->final = io->fin;
-    return true;
-}
-
-static bool is_utf8(const uint8_t *text, size_t n)
-{
-    for (size_t at = 0; at < n;) {
-        int bytes = utf8_check(text + at, n - at);
-
-        if (bytes < 1) {
-            return false;
-        }
-        at += (size_t)bytes;
-    }
-    return true;
+    return 0;
 }
 
 /* RFC 6455, section 7.4: what may stand in an end frame. */
@@ -123,7 +113,8 @@ static enum http_frames_event take_control(struct http_frames *f)
     if (f->control_bytes == 1 || !is_code(code)) {
         return break_off(f, HTTP_CLOSE_PROTOCOL);
     }
-    if (f->control_bytes > 2 && !is_utf8(f->control + 2, f->control_bytes - 2)) {
+    if (f->control_bytes > 2 &&
+        utf8_whole_bytes(f->control + 2, f->control_bytes - 2) != f->control_bytes - 2) {
         return break_off(f, HTTP_CLOSE_NOT_TEXT);
     }
     return break_off(f, (uint16_t)code);
@@ -135,12 +126,14 @@ enum http_frames_event http_frames_next(struct http_frames *f, const char **piec
     while (!f->ended) {
         struct wslay_frame_iocb io = { 0 };
         ssize_t got = wslay_frame_recv(f->wslay, &io);
+        uint16_t code;
 
         if (got == WSLAY_ERR_WANT_READ) {
             return HTTP_FRAMES_WANT;
         }
-        if (got < 0 || (!f->in_frame && !begin_frame(f, &io)) || io.data_length > f->left) {
-            return break_off(f, HTTP_CLOSE_PROTOCOL);
+        code = got < 0 ? HTTP_CLOSE_PROTOCOL : f->in_frame ? 0 : begin_frame(f, &io);
+        if (code != 0 || io.data_length > f->left) {
+            return break_off(f, code != 0 ? code : HTTP_CLOSE_PROTOCOL);
         }
         f->left -= io.data_length;
         f->in_frame = f->left != 0;

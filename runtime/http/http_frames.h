@@ -11,6 +11,8 @@
 
 enum {
     HTTP_CONTROL_BYTES = 125,
+    HTTP_FRAME_BYTES =
+        16 << 20,           /* of a frame; one that is announced as longer ends the connection */
     HTTP_CLOSE_AT_ONCE = 1, /* no code: the connection breaks */
     HTTP_CLOSE_NORMAL = 1000,
     HTTP_CLOSE_PROTOCOL = 1002,

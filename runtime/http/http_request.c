@@ -128,6 +128,9 @@ static bool read_host(struct http_request *r, const char *fields, size_t n)
     if (http_field(fields, n, "host", 1, &more) != NULL) {
         return refuse(r, 400, "a request has one Host header"), false;
     }
+    if (r->authority != NULL && !http_is_authority(r->authority, r->authority_bytes)) {
+        return refuse(r, 400, "the Host header is not a host and a port"), false;
+    }
     r->authority = r->authority != NULL ? r->authority : "";
     return true;
 }
@@ -141,6 +144,43 @@ static size_t scheme_bytes(const char *target, size_t n)
     return n > 8 && http_same(target, 8, "https://") ? 8 : 0;
 }
 
+/* The host of a whole address, from begin to end; its name counts, not that of Host (RFC 9112, section 3.2.2). Returns where its path
+ * begins; NULL: the address names no host. */
+static const char *read_address(struct http_request *r, const char *begin, const char *end)
+{
+    r->authority = begin;
+    while (begin < end && *begin != '/' && *begin != '?' && *begin != '#') {
+        begin++;
+    }
+    r->authority_bytes = (size_t)(begin - r->authority);
+    if (r->authority_bytes == 0 || r->authority[0] == ':' ||
+        !http_is_authority(r->authority, r->authority_bytes)) {
+        refuse(r, 400, "the target of the request has to name a host, a port and no user");
+        return NULL;
+    }
+    return begin;
+}
+
+/* begin to end: "/path?query" ("?query" after a host), or "*" of OPTIONS. */
+static bool read_path(struct http_request *r, const char *begin, const char *end)
+{
+    bool is_star = *begin == '*' && begin + 1 == end;
+
+    if (*begin != '/' && !is_star) {
+        return refuse(r, 400, "the target of a request begins with /"), false;
+    }
+    if (is_star && r->method != HTTP_IS_OPTIONS) {
+        return refuse(r, 400, "the target * goes with the method OPTIONS only"), false;
+    }
+    switch (http_decode_path(begin, (size_t)(end - begin), r->path, sizeof r->path)) {
+    case HTTP_PATH_GOOD: return true;
+    case HTTP_PATH_LONG:
+        return refuse(r, 414, "the path of the request is longer than 511 bytes"), false;
+    case HTTP_PATH_WRONG:
+    default: return refuse(r, 400, "the path of the request is not well formed"), false;
+    }
+}
+
 /* RFC 9112, section 3.2: a path, the whole address as for a proxy, or a star. */
 static bool read_target(struct http_request *r)
 {
@@ -148,24 +188,23 @@ static bool read_target(struct http_request *r)
     size_t scheme;
 
     begin++;
-    end = memchr(begin, ' ', r->n);
+    end = memchr(begin, ' ', r->n - (size_t)(begin - r->text));
     scheme = scheme_bytes(begin, (size_t)(end - begin));
-    if (scheme != 0) { /* its name counts, not that of Host */
-        r->authority = begin += scheme;
-        while (begin < end && *begin != '/' && *begin != '?') {
-            begin++;
-        }
-        r->authority_bytes = (size_t)(begin - r->authority);
-        if (begin == end || *begin == '?') {
-            memcpy(r->path, "/", 2);
-            return true;
-        }
+    if (scheme == 0) {
+        return read_path(r, begin, end);
     }
-    if (*begin != '/' && !(*begin == '*' && begin + 1 == end)) {
-        return refuse(r, 400, "the target of a request begins with /"), false;
+    begin = read_address(r, begin + scheme, end);
+    if (begin == NULL) {
+        return false;
     }
-    return http_decode_path(begin, (size_t)(end - begin), r->path, sizeof r->path) ||
-           (refuse(r, 400, "the path of the request is too long, or not well formed"), false);
+    if (begin < end && *begin == '/') {
+        return read_path(r, begin, end);
+    }
+    if (memchr(begin, '#', (size_t)(end - begin)) != NULL) {
+        return refuse(r, 400, "the path of the request is not well formed"), false;
+    }
+    memcpy(r->path, "/", 2);
+    return true;
 }
 
 static enum http_method read_method(const char *text)
@@ -220,12 +259,14 @@ static enum http_event say_wrong(struct http_request *r, enum llhttp_errno error
     return refuse(r, 400, "the request is not HTTP");
 }
 
-/* The version is one that is spoken here: 0: it is, else the status of the error. */
-static int check_version(const char *line, size_t n)
+/* The version at the end of the first line. 0, or the status of the error. A later minor version is read as 1.1 (RFC 9110,
+ * section 2.5), for the parser, too. */
+static int check_version(char *line, size_t n)
 {
-    const char *version = line + n - 3;
+    char *version = line + n - 3;
 
-    if (version[0] == '1' && (version[2] == '0' || version[2] == '1')) {
+    if (version[0] == '1' && version[2] >= '0' && version[2] <= '9') {
+        version[2] = version[2] == '0' ? '0' : '1';
         return 0;
     }
     return version[0] >= '0' && version[0] <= '9' && version[2] >= '0' && version[2] <= '9' ? 505
@@ -233,7 +274,7 @@ static int check_version(const char *line, size_t n)
 }
 
 /* A line of the head without its CRLF. */
-static enum http_event check_head_line(struct http_request *r, const char *line, size_t n)
+static enum http_event check_head_line(struct http_request *r, char *line, size_t n)
 {
     int status;
 
@@ -277,7 +318,12 @@ static enum http_event take_size(struct http_request *r, const char *line, size_
     if (size == 0 || give(r, line, size) == HTTP_GOT_ERROR) {
         return refuse(r, 400, "the size of a chunk of the body is not a hexadecimal number");
     }
-    return give(r, "\r\n", 2);
+    if (give(r, "\r\n", 2) == HTTP_GOT_ERROR) {
+        return HTTP_GOT_ERROR;
+    }
+    return r->left <= HTTP_CHUNK_BYTES
+               ? HTTP_GOT_PART
+               : refuse(r, 413, "a chunk of the body is longer than a gigabyte");
 }
 
 /* A line without its CRLF between pieces of a chunked body: the end of a chunk, the size of the next, or of the trailer, which is read
@@ -303,7 +349,7 @@ static enum http_event take_body_line(struct http_request *r, const char *line, 
 /* The line that begins at r->line is whole. */
 static enum http_event take_line(struct http_request *r)
 {
-    const char *line = r->text + r->line;
+    char *line = r->text + r->line;
     size_t n = r->n - r->line;
     bool head = r->at == HTTP_AT_HEAD;
 
@@ -346,6 +392,9 @@ static enum http_event gather_line(struct http_request *r, const char *bytes, si
     bool head = r->at == HTTP_AT_HEAD;
 
     if (more > (head ? HTTP_HEAD_BYTES : HTTP_LINE_BYTES) - r->n) {
+        if (head && r->line == 0) {
+            return refuse(r, 414, "the first line of the request is longer than 16 KiB");
+        }
         return head ? refuse(r, 431, "the head of the request is longer than 16 KiB")
                     : refuse(r, 400, "a line between chunks is longer than 1 KiB");
     }

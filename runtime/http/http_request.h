@@ -13,8 +13,9 @@ enum {
     HTTP_HEAD_BYTES = 16384, /* of a request line and its fields */
     HTTP_LINE_BYTES = 1024,  /* of a chunk's size with its extensions */
     HTTP_REST_BYTES = 65536, /* of all such lines between two pieces of a body, and of trailers */
-    HTTP_BLANKS = 8,         /* empty lines before a request */
-    HTTP_PATH_BYTES = 512,   /* of a decoded path, with its NUL */
+    HTTP_CHUNK_BYTES = 1 << 30, /* of a chunk; one that is announced as longer is refused */
+    HTTP_BLANKS = 8,            /* empty lines before a request */
+    HTTP_PATH_BYTES = 512,      /* of a decoded path, with its NUL */
 };
 
 enum http_method { HTTP_IS_GET, HTTP_IS_HEAD, HTTP_IS_POST, HTTP_IS_OPTIONS, HTTP_IS_OTHER };

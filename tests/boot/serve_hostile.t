@@ -134,6 +134,20 @@ if LONG:
         except OSError:
             sent = False
     tap.ok(not sent and time.monotonic() - begin > 60, "and so is a body that comes by one byte in five seconds", time.monotonic() - begin)
+    before_drip = len(os.listdir(f"/proc/{server.process.pid}/fd"))
+    # Answers of which a byte is taken in nine seconds.
+    drip = socket.socket()
+    drip.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    drip.connect(("127.0.0.1", server.port))
+    drip.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
+    begin, taken = time.monotonic(), 0
+    while time.monotonic() - begin < 150 and len(os.listdir(f"/proc/{server.process.pid}/fd")) > before_drip:
+        time.sleep(9)
+        try:
+            taken += len(drip.recv(1))
+        except OSError:
+            break
+    tap.ok(50 < time.monotonic() - begin < 150 and taken > 4, "an answer that is taken by a byte in nine seconds ends", (time.monotonic() - begin, taken))
 for s in idle:
     s.close()
 

@@ -208,6 +208,35 @@ got += [a.next()[0]]
 tap.ok(got == [100, 200], "Expect: 100-continue", got)
 a = Answers(server.open(request("POST", "/nosuch", ASK, "Expect: 100-continue")[:-len(ASK)]))
 tap.ok(a.next()[0] == 404 and a.ended(), "a body that is not wanted is not asked for")
+
+
+def told(srv, head, body=b""):
+    """The answer to a head whose body has not come, and the one after the body and another request."""
+    s = srv.open(head)
+    s.settimeout(10)
+    a = Answers(s)
+    got = [a.next()[0]]
+    try:
+        s.sendall(body + request("GET", "/health"))
+    except OSError:
+        pass
+    return got + [a.next()[0]]
+
+
+guarded = Server("--token", "abc", "--allow-origin", "*")
+LONG_BODY = b" " * 900000
+LENGTH, HUGE = f"Content-Length: {len(LONG_BODY)}", "Content-Length: 1000000000000"
+for srv, method, path, field, body, want in (
+        (server, "POST", "/nosuch", LENGTH, LONG_BODY, [404, 200]), (server, "PUT", CHAT, LENGTH, LONG_BODY, [405, 200]), (guarded, "POST", CHAT, LENGTH, LONG_BODY, [401, 200]),
+        (server, "GET", "/health", LENGTH, LONG_BODY, [200, 200]), (server, "POST", "/nosuch", "Transfer-Encoding: chunked", chunked(LONG_BODY, 65536), [404, 200]),
+        (server, "POST", CHAT, HUGE, LONG_BODY, [413, 0]), (server, "POST", "/nosuch", HUGE, LONG_BODY, [404, 0]), (guarded, "POST", CHAT, HUGE, LONG_BODY, [401, 0]),
+        (server, "POST", "/nosuch", "Transfer-Encoding: chunked", chunked(LONG_BODY * 4, 65536), [404, 0]), (guarded, "POST", CHAT, LENGTH + "\r\nExpect: 100-continue", b"", [401, 0])):
+    got = told(srv, request(method, path, None, field), body)
+    if got != want:
+        tap.ok(False, f"{method} {path}, {field}: told at once", got)
+tap.ok(True, "what the head decides is told before the body comes; a short body is passed over, and a long one ends the connection")
+a = Answers(server.open(CHUNKS + b"ffffffffffffffff\r\n"))
+tap.ok(a.next()[0] == 413 and a.ended(), "a chunk that is announced as too long is not waited for")
 N = str(len(ASK))
 for lines in (["Content-Length: " + N, "Transfer-Encoding: chunked"], ["Content-Length: +" + N], [f"Content-Length: {N}, {N}"], [f"Content-Length: {N}"] * 2,
               ["Content-Length: 5", "Content-Length: " + N], ["Content-Length:"], ["Content-Length: 0x10"], ["Transfer-Encoding: gzip, chunked"], ["Transfer-Encoding: identity"],
@@ -240,11 +269,15 @@ for path in ("/", "/health", "/v1/models", "/models", "/boards", "/metrics"):
 tap.ok(True, "HEAD is GET without the body, for each page")
 got = [server.ask("POST", p, ASK)[0] for p in (CHAT, CHAT + "/", "/chat/completions", "/chat/completions//")] + [server.ask("GET", p)[0] for p in ("/v1/models/", "/health/", "/v1/health")]
 tap.ok(got == [200] * 7, "with and without /v1, and with a slash at the end", got)
+lines = {"GET *": 400, "HEAD *": 400, "OPTIONS *": 204, "OPTIONS http://localhost": 204, "GET http://localhost/health": 200, "GET HTTP://LOCALHOST:1/health?x": 200, "GET http://evil.example/health": 403,
+         "GET http://localhost": 200, "GET http://u@localhost/health": 400, "GET http:///health": 400, "GET localhost:80": 400, "GET ftp://localhost/health": 400, "CONNECT localhost:80": 405,
+         "GET /health#a": 400, "GET /" + "a" * 600: 414}
+got = {line: Answers(server.open(f"{line} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())).next("HEAD")[0] for line in lines}
+tap.ok(got == lines, "targets: a path, a whole address, whose host counts, a star for OPTIONS alone", got)
 lost = [json.loads(server.ask("POST", p, b"{}")[2])["error"]["message"] for p in ("/v1/responses", "/v1/chat/completion", "/%3Cb%3E%E2%82%AC")]
 tap.ok("/v1/responses" in lost[0] and "chat completions" in lost[0] and "/v1/chat/completion" in lost[1] and "<b>\u20ac" in lost[2], "the error names the page that was asked for", lost)
 status, fields, _ = server.ask("GET", CHAT)
 tap.ok(status == 405 and "POST" in fields["allow"], "another method", (status, dict(fields)))
-guarded = Server("--token", "abc", "--allow-origin", "*")
 got = [guarded.ask("GET", "/v1/models", None, Authorization=h)[0] for h in ("bearer abc", "BEARER abc", "Bearer   abc", "Bearer abcd", "Bearerabc", "Basic abc", "bearer")]
 tap.ok(got == [200] * 3 + [401] * 4, "the scheme of Authorization has no case", got)
 
@@ -338,12 +371,17 @@ CLOSE = frame(struct.pack(">H", 1000), 0x88)
 hello = b'{"hello":2}'
 got = socket_says(frame(hello) + frame(b"\xc3\xa9", 0x89) + CLOSE)
 tap.ok(isinstance(got, list) and got[0][0] == 0x81 and b"ready" in got[0][1] and (0x8a, b"\xc3\xa9") in got and got[-1] == (0x88, struct.pack(">H", 1000)), "a WebSocket, a ping, its end", got)
+hello = b'{"hello":2,"x_note":"\xe2\x82\xac"}'
+got = socket_says(frame(hello[:22], 0x01) + frame(hello[22:23], 0x00) + frame(hello[23:], 0x80) + CLOSE)
+tap.ok(isinstance(got, list) and b'"done"' in b"".join(g[1] for g in got), "a character in three fragments", got)
+hello = b'{"hello":2}'
 whole = frame(hello[:3], 0x01) + frame(b"x", 0x89) + frame(b"", 0x00) + frame(hello[3:], 0x80) + frame(b'{"prompt":"x"' + b" " * 300 + b',"n":1}') + CLOSE
 got = socket_says(*[bytes([b]) for b in whole])
 tap.ok(isinstance(got, list) and (0x8a, b"x") in got and b'"done"' in b"".join(g[1] for g in got), "messages in fragments, byte by byte, with a ping between", got)
 BROKEN = {"a frame without a mask": (frame(hello, masked=False), 1002), "a reserved bit": (frame(hello, 0xC1), 1002), "an unknown kind": (frame(hello, 0x83), 1002), "a fragment of nothing": (frame(hello, 0x80), 1002),
           "a message within another": (frame(hello, 0x01) + frame(hello), 1002), "a ping in fragments": (frame(b"x", 0x09), 1002), "a ping that is too long": (frame(b"x" * 126, 0x89), 1002),
-          "text that is not UTF-8": (frame(b"\xff\xfe"), 1007), "an end of one byte": (frame(b"x", 0x88), 1002), "an end with a code that is none": (frame(struct.pack(">H", 1005), 0x88), 1002)}
+          "text that is not UTF-8": (frame(b"\xff\xfe"), 1007), "a first fragment that is not UTF-8": (frame(b"\xe2\x82x", 0x01), 1007), "half of a character at the end": (frame(b"\xe2", 0x01) + frame(b"\x82", 0x80), 1007),
+          "a frame that is announced as too long": (b"\x81\xff" + struct.pack(">Q", (1 << 63) - 1) + bytes(5), 1009), "an end of one byte": (frame(b"x", 0x88), 1002), "an end with a code that is none": (frame(struct.pack(">H", 1005), 0x88), 1002)}
 bad = {what: got for what, (sent, code) in BROKEN.items() for got in [socket_says(sent)] if not isinstance(got, list) or got[-1] != (0x88, struct.pack(">H", code))}
 tap.ok(not bad, "what breaks the rules of frames ends the socket with a code", bad)
 got = {bad: Answers(server.open(request("GET", "/ws", None, *[f for f in SHAKE if bad not in f], *more))).next()[0]

@@ -221,8 +221,6 @@ static void check_answers(void)
 
 static void check_bodies(void)
 {
-    static char large[HTTP_DROPPED_BYTES + 4096];
-
     begin((struct http_answer)OK200, false);
     (void)take(POST "Expect: 100-continue\r\n\r\n");
     OK(strcmp(drain(), "HTTP/1.1 100 Continue\r\n\r\n") == 0 && site_.n_over == 0,
@@ -235,37 +233,13 @@ static void check_bodies(void)
     drain();
     OK(strncmp(out, "HTTP/1.1 404", 12) == 0 && c.stage == HTTP_CLOSES,
        "one that is not asked for ends the connection");
-    begin((struct http_answer){ .status = 404 }, true);
-    (void)take(POST "\r\nhe");
-    OK(strcmp(drain(), "") == 0, "an answer before the body waits for its end");
-    (void)take("llo" GET);
-    drain();
-    OK(has("404 Not Found") && c.stage == HTTP_READS && site_.body_bytes == 0,
-       "and the connection stays");
-    begin((struct http_answer){ .status = 404 }, true);
-    (void)take("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n");
-    (void)http_connection_take(&c, large, sizeof large);
-    drain();
-    OK(has("404 Not Found") && c.stage == HTTP_CLOSES, "but not for a body without end");
-    begin((struct http_answer){ .status = 404 }, true);
-    for (unsigned i = 0; i < 3; i++) {
-        (void)take("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1500000\r\n\r\n");
-        (void)http_connection_take(&c, large, 1500000);
-        drain();
-    }
-    OK(site_.n_over == 3 && c.stage == HTTP_READS, "each body is measured by itself");
-    begin((struct http_answer){ .status = 404 }, true);
-    (void)take("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nno\r\n");
-    drain();
-    OK(has("404 Not Found") && !has("400") && c.stage == HTTP_CLOSES,
-       "an early answer, and then a body that is wrong");
-    begin((struct http_answer)OK200, false);
-    (void)take("POST / HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
-    OK(strcmp(drain(), "") == 0, "HTTP/1.0 has no interim answers");
     begin((struct http_answer)OK200, false);
     site_.has_memory = false;
     (void)take(POST "\r\nhello");
     OK(c.stage == HTTP_BROKEN, "a body that there is no memory for");
+    begin((struct http_answer)OK200, false);
+    (void)take("POST / HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+    OK(strcmp(drain(), "") == 0, "HTTP/1.0 has no interim answers");
     begin((struct http_answer)OK200, false);
     (void)take(GET "x\r\n\r\n");
     drain();
@@ -273,6 +247,64 @@ static void check_bodies(void)
     drain();
     OK(has("200 OK") && has("400 Bad Request") && c.stage == HTTP_CLOSES,
        "an error after an answer");
+}
+
+#define CHUNKED "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+/* Answers that are known from the head. */
+static void check_early(void)
+{
+    static char large[HTTP_DROPPED_BYTES + 4096];
+
+    begin((struct http_answer){ .status = 404, .bytes = 9 }, true);
+    (void)take(POST "\r\nhe");
+    drain();
+    OK(has("404 Not Found") && has("xxxxxxxxx") && !has("connection: close") && site_.n_over == 1 &&
+           http_connection_wants(&c),
+       "an early answer goes out before its body is there");
+    (void)take("llo" GET);
+    drain();
+    OK(site_.n_over == 2 && c.stage == HTTP_READS && site_.body_bytes == 0,
+       "and the connection stays");
+    begin((struct http_answer){ .status = 404 }, true);
+    (void)take(POST "\r\nhello" GET);
+    drain();
+    OK(site_.n_over == 1 && c.stage == HTTP_READS && take(GET) == strlen(GET),
+       "or after it, where both come at once");
+    begin((struct http_answer){ .status = 404 }, true);
+    (void)take("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n");
+    drain();
+    OK(has("404 Not Found") && has("connection: close\r\n") && c.stage == HTTP_CLOSES,
+       "a body that is too long to be dropped ends the connection, and the answer says so");
+    begin((struct http_answer){ .status = 404 }, true);
+    (void)take(CHUNKED "300000\r\n");
+    drain();
+    OK(has("404 Not Found") && http_connection_wants(&c), "chunks may be short");
+    (void)http_connection_take(&c, large, sizeof large);
+    OK(c.stage == HTTP_CLOSES, "and the connection ends where they are not");
+    begin((struct http_answer){ .status = 404 }, true);
+    for (unsigned i = 0; i < 3; i++) {
+        (void)take("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1500000\r\n\r\n");
+        drain();
+        (void)http_connection_take(&c, large, 1500000);
+    }
+    OK(site_.n_over == 3 && c.stage == HTTP_READS, "each body is measured by itself");
+    begin((struct http_answer){ .status = 404 }, true);
+    (void)take(CHUNKED);
+    drain();
+    (void)take("no\r\n" GET);
+    drain();
+    OK(has("404 Not Found") && !has("400") && site_.n_over == 1 && c.stage == HTTP_CLOSES,
+       "an early answer, and then a body that is wrong");
+    begin((struct http_answer){ .status = 413, .closes = true }, true);
+    (void)take(POST "\r\n");
+    OK(strncmp(drain(), "HTTP/1.1 413", 12) == 0 && c.stage == HTTP_CLOSES,
+       "one that ends the connection does not wait either");
+    begin((struct http_answer){ .status = 404 }, true);
+    (void)take(POST "Expect: 100-continue\r\n\r\nhello" GET);
+    drain();
+    OK(has("connection: close\r\n") && site_.n_over == 1 && c.stage == HTTP_CLOSES,
+       "the body of a caller that was to wait for 100 Continue is not taken for a request");
 }
 
 #define SHAKE \
@@ -337,6 +369,14 @@ static void check_sockets(void)
     drain();
     OK(has("426 Upgrade Required"), "an old version");
     begin((struct http_answer){ .status = 0 }, false);
+    (void)take(SHAKE KEY KEY "\r\n");
+    drain();
+    OK(has("400 Bad Request"), "two keys");
+    begin((struct http_answer){ .status = 0 }, false);
+    (void)take(SHAKE "Sec-WebSocket-Version: 8\r\n" KEY "\r\n");
+    drain();
+    OK(has("400 Bad Request"), "two versions");
+    begin((struct http_answer){ .status = 0 }, false);
     (void)take(SHAKE "Content-Length: 3\r\n" KEY "\r\nabc");
     drain();
     OK(has("400 Bad Request"), "a handshake has no body");
@@ -347,6 +387,7 @@ int main(void)
 {
     check_answers();
     check_bodies();
+    check_early();
     check_sockets();
     return tap_done();
 }

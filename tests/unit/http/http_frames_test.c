@@ -124,6 +124,15 @@ static void test_rules(void)
         begin();
         OK(strcmp(hear(rows[i].bytes, rows[i].n), "END 1002") == 0, "%s: %s", rows[i].what, log_);
     }
+    begin();
+    OK(strcmp(hear("\x81\xff\x80\0\0\0\0\0\0\0\0\0\0\0", 14), "END 1002") == 0,
+       "a length of 2^63: %s", log_);
+    begin();
+    OK(strcmp(hear("\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0x", 15), "END 1009") == 0,
+       "one below it, which nobody waits for: %s", log_);
+    begin();
+    OK(strcmp(hear("\x81\xff\0\0\0\0\1\0\0\1\0\0\0\0x", 15), "END 1009") == 0,
+       "a byte more than a frame may have: %s", log_);
 }
 
 /* Section 7.4: what an end says is said back; what it may not say breaks a rule. */

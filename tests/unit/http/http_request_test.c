@@ -2,6 +2,7 @@
  * read in another way first of all (RFC 9112, sections 6 and 11.2). */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "runtime/http/http_fields.h"
 #include "runtime/http/http_request.h"
@@ -108,6 +109,18 @@ static void check_good(void)
           "Content-Length: 2\r\n\r\nhiPUT /b HTTP/1.1\r\n" HOST
           "Upgrade: h2c\r\nConnection: upgrade\r\n\r\n",
           "POST /a [hi] keeps\nOTHER /b [] keeps\n" },
+        { "hosts: none, a port without a number, numbers in brackets, escapes",
+          "GET /a HTTP/1.1\r\nHost:\r\n\r\nGET /b HTTP/1.1\r\nHost: a_b:\r\n\r\n"
+          "GET /c HTTP/1.1\r\nHost: [2001:db8::192.0.2.1]:8080\r\n\r\n"
+          "GET /d HTTP/1.1\r\nHost: a%20b.example\r\n\r\n",
+          "GET /a [] keeps\nGET /b [] keeps\nGET /c [] keeps\nGET /d [] keeps\n" },
+        { "a later minor version is read as 1.1",
+          "GET /a HTTP/1.2\r\n" HOST "\r\nGET /b HTTP/1.9\r\n" HOST "Connection: close\r\n\r\n",
+          "GET /a [] keeps\nGET /b [] closes\n" },
+        { "targets: a whole address without a path, of any case",
+          "OPTIONS HTTP://a.example HTTP/1.1\r\n" HOST "\r\nGET http://a?b HTTP/1.1\r\n" HOST
+          "\r\nGET https://[::1]:8/p HTTP/1.1\r\n" HOST "\r\n",
+          "OPTIONS / [] keeps\nGET / [] keeps\nGET /p [] keeps\n" },
         { "targets: a whole address, a star",
           "GET http://x.example:80/p?q HTTP/1.1\r\n" HOST "\r\nOPTIONS * HTTP/1.1\r\n" HOST
           "\r\nGET https://x.example HTTP/1.1\r\n" HOST "\r\n",
@@ -175,6 +188,31 @@ static void check_bad(void)
         { "400", "GET /%zz HTTP/1.1\r\n" HOST "\r\n" },
         { "400", "GET /%00 HTTP/1.1\r\n" HOST "\r\n" },
         { "400", "GET /% HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET * HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "POST * HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n" },
+        { "400", "HEAD * HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "OPTIONS *?a HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "OPTIONS ** HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET a:80 HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET //a@b:c/ HTTP/1.1\r\nHost: a@b\r\n\r\n" },
+        { "400", "GET ftp://a/ HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET http:///a HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET http:// HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET http://:80/a HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET http://b@a/ HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET http://a:b/ HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET http://[::1/ HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET http://a/ HTTP/1.1\r\n\r\n" },
+        { "400", "GET /a#b HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET /a?b#c HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET http://a#b HTTP/1.1\r\n" HOST "\r\n" },
+        { "400", "GET / HTTP/1.1\r\nHost: a b\r\n\r\n" },
+        { "400", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n" },
+        { "400", "GET / HTTP/1.1\r\nHost: a, b\r\n\r\n" },
+        { "400", "GET / HTTP/1.1\r\nHost: a:80:80\r\n\r\n" },
+        { "400", "GET / HTTP/1.1\r\nHost: [::1\r\n\r\n" },
+        { "400", "GET / HTTP/1.1\r\nHost: []\r\n\r\n" },
+        { "400", "GET / HTTP/1.1\r\nHost: a%2\r\n\r\n" },
         { "405", "CONNECT a:80 HTTP/1.1\r\n" HOST "\r\n" },
         { "501", "BREW / HTTP/1.1\r\n" HOST "\r\n" },
         { "505", "GET / HTTP/2.0\r\n" HOST "\r\n" },
@@ -226,6 +264,15 @@ static void check_limits(void)
     memcpy(text + n + HTTP_HEAD_BYTES, "\r\n\r\n", 4);
     run(text, n + HTTP_HEAD_BYTES + 4, NULL, 0, log);
     OK(strcmp(log, "431") == 0, "a head that is too long: %s", log);
+    memset(text, 'x', HTTP_HEAD_BYTES + 1);
+    memcpy(text, "GET /", 5);
+    run(text, HTTP_HEAD_BYTES + 1, NULL, 0, log);
+    OK(strcmp(log, "414") == 0, "a target that is as long: %s", log);
+    n = (size_t)snprintf(text, most, "GET /%0*d HTTP/1.1\r\n" HOST "\r\n", HTTP_PATH_BYTES, 0);
+    run(text, n, NULL, 0, log);
+    OK(strcmp(log, "414") == 0, "a path that is too long: %s", log);
+    n = (size_t)snprintf(text, most, "GET / HTTP/1.1\r\n" HOST "X: ");
+    memset(text + n, 'x', HTTP_HEAD_BYTES);
     memcpy(text + HTTP_HEAD_BYTES - 4, "\r\n\r\n", 4);
     run(text, HTTP_HEAD_BYTES, NULL, 0, log);
     OK(strcmp(log, "GET / [] keeps\n") == 0, "the longest one: %s", log);
@@ -255,7 +302,30 @@ static void check_limits(void)
     }
     run(text, 2 * n, NULL, 0, log);
     OK(strcmp(log, "400") == 0, "empty lines without end: %s", log);
+    n = (size_t)snprintf(text, most, POST "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n");
+    run(text, n, NULL, 0, log);
+    OK(strcmp(log, "POST /a [413") == 0, "a chunk that is announced as too long: %s", log);
     free(text);
+}
+
+/* Lists in as many fields as a head has room for are looked through once. */
+static void check_many_fields(void)
+{
+    static char head[HTTP_HEAD_BYTES];
+    clock_t begin;
+    size_t n = 0;
+
+    while (n + 5 <= sizeof head) {
+        memcpy(head + n, "a:b\r\n", 5);
+        n += 5;
+    }
+    begin = clock();
+    for (unsigned i = 0; i < 20; i++) {
+        (void)http_field_has(head, n, "a", "c");
+    }
+    begin = clock() - begin;
+    OK(!http_field_has(head, n, "a", "c") && begin < CLOCKS_PER_SEC / 2,
+       "%zu fields of a name: %.2f ms", n / 5, (double)begin * 1000 / CLOCKS_PER_SEC / 20);
 }
 
 /* The host that a whole address names counts, not that of Host. */
@@ -296,10 +366,11 @@ static void check_fields(void)
            http_field_has(head, n, "list", "d") && !http_field_has(head, n, "list", "e") &&
            !http_field_has(head, n, "list", ""),
        "items of lists");
-    OK(http_decode_path("/abcdef", 7, path, sizeof path) &&
-           !http_decode_path("/abcdefg", 8, path, sizeof path) &&
-           !http_decode_path("/a%1", 4, path, sizeof path) &&
-           !http_decode_path("/%7f", 4, path, sizeof path),
+    OK(http_decode_path("/abcdef", 7, path, sizeof path) == HTTP_PATH_GOOD &&
+           http_decode_path("/abcdefg", 8, path, sizeof path) == HTTP_PATH_LONG &&
+           http_decode_path("/abcdefg%", 9, path, sizeof path) == HTTP_PATH_WRONG &&
+           http_decode_path("/a%1", 4, path, sizeof path) == HTTP_PATH_WRONG &&
+           http_decode_path("/%7f", 4, path, sizeof path) == HTTP_PATH_WRONG,
        "paths");
 }
 
@@ -309,6 +380,7 @@ int main(void)
     check_bad();
     check_limits();
     check_authority();
+    check_many_fields();
     check_fields();
     return tap_done();
 }
