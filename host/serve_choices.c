@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "host/serve_hold.h"
-
 /* ---- asked ----------------------------------------------------------------------------------- */
 
 /* A reply that is made again is another one, also where the likeliest token is always taken. */
@@ -87,6 +85,9 @@ void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b)
     for (uint32_t i = 0; i < c->n; i++) {
         b->cancel(b->context, c->jobs[i]);
         serve_job_release(c->jobs[i]);
+        if (c->checks[i] != NULL) {
+            serve_check_leave(c->checks[i]);
+        }
     }
     memset(c, 0, sizeof *c);
 }
@@ -116,25 +117,54 @@ static bool ask_again(struct serve_choices *c, uint32_t i, struct serve_error *e
     return true;
 }
 
-/* A reply that is done: *e where it is refused for good. False: it is made again. */
-static bool check_job(struct serve_choices *c, uint32_t i, struct serve_error *e)
+/* A reply that has ended by itself, and whose grammar does not hold all of its schemas. */
+static bool needs_check(const struct serve_job *j)
+{
+    return j->request.n_checked != 0 && j->error.status == 0 &&
+           (j->end == GENERATE_ENDED || j->end == GENERATE_STOP);
+}
+
+/* What the check of reply i says. False: it goes on. */
+static bool take_check(struct serve_choices *c, uint32_t i, bool *good,
+                       char problem[SERVE_PROBLEM_BYTES])
 {
     struct serve_job *j = c->jobs[i];
-    bool ended = j->end == GENERATE_ENDED || j->end == GENERATE_STOP;
-    char problem[SERVE_SENTENCE_BYTES - 100];
 
-    if (c->checked[i] || j->error.status != 0 || !ended ||
-        serve_check_reply(&j->request, &j->text, problem, sizeof problem)) {
-        c->checked[i] = true;
-        return true;
+    if (c->checks[i] == NULL) {
+        c->checks[i] = serve_check_begin(j);
+        if (c->checks[i] == NULL) {
+            (void)serve_refuse(&j->error, 500, NULL, NULL, "out of memory");
+            *good = true;
+            return true;
+        }
     }
-    if (++c->tries[i] < TRIES_MOST) {
-        return !ask_again(c, i, e);
+    if (!serve_check_take(c->checks[i], good, problem)) {
+        return false;
     }
-    (void)serve_refuse(&j->error, 500, NULL, "schema_not_satisfied",
-                       "after %d tries no reply is what the schema allows: %s", TRIES_MOST,
-                       problem);
+    c->checks[i] = NULL;
     return true;
+}
+
+/* Reply i is done: it is checked, and made again where it is refused. *e: another try found no place. */
+static void check_job(struct serve_choices *c, uint32_t i, struct serve_error *e)
+{
+    struct serve_job *j = c->jobs[i];
+    char problem[SERVE_PROBLEM_BYTES];
+    bool good = true;
+
+    if (c->checked[i] || (needs_check(j) && !take_check(c, i, &good, problem))) {
+        return;
+    }
+    if (!good && ++c->tries[i] < TRIES_MOST) {
+        (void)ask_again(c, i, e);
+        return;
+    }
+    if (!good) {
+        (void)serve_refuse(&j->error, 500, NULL, "schema_not_satisfied",
+                           "after %d tries no reply is what the schema allows: %s", TRIES_MOST,
+                           problem);
+    }
+    c->checked[i] = true;
 }
 
 /* Vectors are cut to the dimensions that are wanted, where there are so many. */
@@ -164,7 +194,7 @@ static void check_done(struct serve_choices *c, struct serve_error *e)
             check_dimensions(j);
         }
         if (done) {
-            (void)check_job(c, i, e);
+            check_job(c, i, e);
         }
     }
 }

@@ -4,6 +4,7 @@
 #define INGOT_HOST_SERVE_CHOICES_H
 
 #include "host/serve_answer.h"
+#include "host/serve_check.h"
 
 /* Zeroed: none. */
 struct serve_choices {
@@ -11,6 +12,7 @@ struct serve_choices {
     struct serve_events at[SERVE_REPLIES_MOST];
     uint8_t tries[SERVE_REPLIES_MOST]; /* replies that were refused */
     bool checked[SERVE_REPLIES_MOST];
+    struct serve_check *checks[SERVE_REPLIES_MOST]; /* at work; NULL: none */
     uint32_t n;
     const struct serve_backend *backend;
     bool streams, ended; /* as events; all of them were said */

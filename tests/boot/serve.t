@@ -324,6 +324,20 @@ tap.ok(all(s == 200 and len(set(json.loads(said(a)))) == 2 and "/uniqueItems" in
        sum(s == 200 for s, a in got) > 8, "a reply that its schema refuses is made again", got)
 status, a = held({"type": "integer", "minimum": 0, "maximum": 9, "not": {"minimum": 0}}, temperature=0)
 tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied" and "/not of its schema" in a["error"]["message"] and "4 tries" in a["error"]["message"], "what never comes is an error", a)
+
+# A check may take long, since each of these schemas names the next one twice. Others are answered meanwhile.
+twice = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(30)}
+slow = {"type": "integer", "minimum": 0, "maximum": 9, "not": {"allOf": [{"$ref": "#/$defs/a0"}, {"minimum": 100}]}, "$defs": {**twice, "a30": {"minimum": 0}}}
+checked = []
+asker = threading.Thread(target=lambda: checked.append(held(slow, n=8)))
+asker.start()
+waits, begin = [], time.monotonic()
+while asker.is_alive():
+    waits.append(-time.monotonic())
+    server.ask("/health")
+    waits[-1] += time.monotonic()
+    time.sleep(0.005)
+tap.ok(checked[0][0] == 200 and time.monotonic() - begin > 0.2 and max(waits) < 0.75, f"checks of {time.monotonic() - begin:.1f} s, and others wait {max(waits) * 1000:.0f} ms at most", checked[0][1])
 rows, last = events(held(odd, temperature=1.5, seed=5, stream=True)[1])
 streamed = "".join(r["choices"][0]["delta"].get("content", "") for r in rows if r.get("choices"))
 tap.ok(last == "[DONE]" and len(set(json.loads(streamed))) == 2 and "/uniqueItems" in rows[-1]["warnings"][0], "and so in a stream", rows)
