@@ -1,13 +1,9 @@
 #include "host/serve_answer.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
-#include "host/serve_call.h"
-#include "runtime/text/format_float.h"
+#include "host/serve_dialect.h"
 
 /* The object goes into the text, and is gone; event: as one of a stream. */
 static void put(struct serve_text *out, cJSON *object, bool event)
@@ -73,6 +69,13 @@ void serve_answer_model(struct serve_text *out, const char *model, int64_t creat
     put(out, model_object(model, created), false);
 }
 
+static const char *reason_of(const struct serve_job *j)
+{
+    static const char *const words[] = { "stop", "length", "tool_calls" };
+
+    return words[serve_stream_reason(j)];
+}
+
 /* A prompt counts once, however many replies it has; tokens of replies that were refused count, too. */
 static cJSON *usage_of(struct serve_job *const *jobs, uint32_t n)
 {
@@ -80,7 +83,7 @@ static cJSON *usage_of(struct serve_job *const *jobs, uint32_t n)
     double prompt = 0, reply = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        reply += jobs[i]->reply_tokens + jobs[i]->spent_tokens;
+        reply += serve_stream_tokens(jobs[i]);
         if (i == 0 || jobs[i]->request.prompt != jobs[i - 1]->request.prompt) {
             prompt += jobs[i]->prompt_tokens;
         }
@@ -91,54 +94,6 @@ static cJSON *usage_of(struct serve_job *const *jobs, uint32_t n)
     details = cJSON_AddObjectToObject(usage, "prompt_tokens_details");
     cJSON_AddNumberToObject(details, "cached_tokens", jobs[0]->cached_tokens);
     return usage;
-}
-
-/* How the first reply was made, and where; beside what OpenAI's objects have. */
-static cJSON *figures_of(const struct serve_job *j)
-{
-    cJSON *figures = cJSON_CreateObject();
-
-    if (j->line != NULL) {
-        cJSON_AddStringToObject(figures, "line", j->line);
-    } else {
-        cJSON_AddNullToObject(figures, "line");
-    }
-    serve_figures_add(figures, &j->figures);
-    return figures;
-}
-
-/* The reply's call, and how much of the text is none. */
-static struct serve_call call_of(const struct serve_job *j)
-{
-    struct serve_call c = { .content = j->text.n };
-
-    if (j->request.may_call) {
-        serve_call_find(&c, serve_text_shown(&j->text), j->text.n, j->done);
-    }
-    return c;
-}
-
-static const char *reason_of(const struct serve_job *j)
-{
-    if (call_of(j).whole) {
-        return "tool_calls";
-    }
-    return j->end == GENERATE_ENDED || j->end == GENERATE_STOP ? "stop" : "length";
-}
-
-/* What the request's schemas have and nobody holds, or only looks at afterwards. */
-static void add_warnings(cJSON *root, const struct serve_request *q)
-{
-    struct serve_text list = { .n = 0 };
-
-    if (q->warnings.n == 0) {
-        return;
-    }
-    (void)serve_text_say(&list, "[");
-    (void)serve_text_add(&list, q->warnings.bytes, q->warnings.n);
-    (void)serve_text_say(&list, "]");
-    cJSON_AddRawToObject(root, "warnings", serve_text_shown(&list));
-    serve_text_free(&list);
 }
 
 /* id, object, created, model and *choices, a list. */
@@ -168,47 +123,26 @@ static cJSON *add_choice(cJSON *choices, uint32_t index)
 
 /* ---- a reply --------------------------------------------------------------------------------- */
 
-/* Some of a text. */
-static cJSON *text_of(const char *bytes, size_t n)
-{
-    char *copy = malloc(n + 1);
-    cJSON *value;
-
-    if (copy == NULL) {
-        return NULL;
-    }
-    memcpy(copy, bytes, n);
-    copy[n] = '\0';
-    value = cJSON_CreateString(copy);
-    free(copy);
-    return value;
-}
-
-/* A call, whole (at: NULL) or what was not said of it; i: which one of the reply. */
+/* Call i of a reply; of a stream the arguments that are new, and first: its name. */
 static cJSON *call_object(const struct serve_answer *a, uint32_t index, const struct serve_call *c,
-                          const struct serve_events *at, uint32_t i)
+                          cJSON *arguments, bool first, bool streams, uint32_t i)
 {
-    bool named = at == NULL || !at->called;
-    size_t from = at != NULL ? at->arguments : 0;
     cJSON *one = cJSON_CreateObject(), *function;
-    char id[64];
+    char id[SERVE_ID_BYTES];
 
-    snprintf(id, sizeof id, i == 0 ? "call_%llx_%llu_%u" : "call_%llx_%llu_%u_%u",
-             (unsigned long long)a->created, (unsigned long long)a->number, (unsigned)index,
-             (unsigned)i);
-    if (at != NULL) {
+    serve_stream_id(id, "call", a, index, i);
+    if (streams) {
         cJSON_AddNumberToObject(one, "index", i);
     }
-    if (named) {
+    if (first) {
         cJSON_AddStringToObject(one, "id", id);
         cJSON_AddStringToObject(one, "type", "function");
     }
     function = cJSON_AddObjectToObject(one, "function");
-    if (named) {
-        cJSON_AddItemToObject(function, "name", text_of(c->name, c->name_bytes));
+    if (first) {
+        cJSON_AddItemToObject(function, "name", serve_stream_text(c->name, c->name_bytes));
     }
-    cJSON_AddItemToObject(function, "arguments",
-                          text_of(c->arguments + from, c->arguments_bytes - from));
+    cJSON_AddItemToObject(function, "arguments", arguments);
     return one;
 }
 
@@ -220,7 +154,9 @@ static cJSON *calls_of(const struct serve_answer *a, uint32_t index, const struc
     uint32_t i = 0;
 
     do {
-        cJSON_AddItemToArray(list, call_object(a, index, &c, NULL, i++));
+        cJSON *arguments = serve_stream_text(c.arguments, c.arguments_bytes);
+
+        cJSON_AddItemToArray(list, call_object(a, index, &c, arguments, true, false, i++));
     } while (c.whole && serve_call_next(&c, serve_text_shown(&j->text), j->text.n));
     return list;
 }
@@ -228,12 +164,13 @@ static cJSON *calls_of(const struct serve_answer *a, uint32_t index, const struc
 static void add_content(cJSON *message, const struct serve_answer *a, uint32_t index,
                         const struct serve_job *j)
 {
-    struct serve_call c = call_of(j);
+    struct serve_call c = serve_stream_call(j);
 
     if (c.found && c.content == 0) {
         cJSON_AddNullToObject(message, "content");
     } else {
-        cJSON_AddItemToObject(message, "content", text_of(serve_text_shown(&j->text), c.content));
+        cJSON_AddItemToObject(message, "content",
+                              serve_stream_text(serve_text_shown(&j->text), c.content));
     }
     if (c.found) {
         cJSON_AddItemToObject(message, "tool_calls", calls_of(a, index, j, c));
@@ -296,23 +233,16 @@ void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
         add_reply(choices, a, i, jobs[i]);
     }
     cJSON_AddItemToObject(root, "usage", usage_of(jobs, n));
-    cJSON_AddItemToObject(root, "figures", figures_of(jobs[0]));
-    add_warnings(root, &jobs[0]->request);
+    cJSON_AddItemToObject(root, "figures", serve_stream_figures(jobs[0]));
+    serve_stream_warnings(root, &jobs[0]->request);
     put(out, root, false);
 }
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
-struct event_stream {
-    struct serve_text *out;
-    const struct serve_answer *a;
-    const struct serve_job *j;
-    struct serve_events *at;
-};
-
 /* One event, with the scores that were not said; name: of the delta's member, NULL: none; value is gone; reason: NULL before the
  * end. */
-static void say(const struct event_stream *s, const char *name, cJSON *value, const char *reason)
+static void say(const struct serve_stream *s, const char *name, cJSON *value, const char *reason)
 {
     bool chat = s->a->kind == SERVE_CHAT;
     cJSON *choices, *choice,
@@ -338,7 +268,7 @@ static void say(const struct event_stream *s, const char *name, cJSON *value, co
     if (reason != NULL) {
         cJSON_AddStringToObject(choice, "finish_reason", reason);
         if (s->at->index == 0) {
-            add_warnings(root, &s->j->request);
+            serve_stream_warnings(root, &s->j->request);
         }
     } else {
         cJSON_AddNullToObject(choice, "finish_reason");
@@ -353,87 +283,60 @@ static void say_usage(struct serve_text *out, const struct serve_answer *a,
     cJSON *none, *root = envelope(a, chat ? "chat.completion.chunk" : "text_completion", &none);
 
     cJSON_AddItemToObject(root, "usage", usage_of(jobs, n));
-    cJSON_AddItemToObject(root, "figures", figures_of(jobs[0]));
+    cJSON_AddItemToObject(root, "figures", serve_stream_figures(jobs[0]));
     put(out, root, true);
 }
 
-/* What has come of a call. */
-static void say_call(const struct event_stream *s, const struct serve_call *c)
+/* A name with the arguments that came with it, or more of these. */
+static void say_call(const struct serve_stream *s, const struct serve_piece *p)
 {
-    cJSON *list;
+    cJSON *list = cJSON_CreateArray();
 
-    if (s->at->called && c->arguments_bytes == s->at->arguments) {
-        return;
-    }
-    list = cJSON_CreateArray();
-    cJSON_AddItemToArray(list, call_object(s->a, s->at->index, c, s->at, s->at->calls));
+    cJSON_AddItemToArray(list,
+                         call_object(s->a, s->at->index, p->call, serve_stream_text(p->bytes, p->n),
+                                     p->step == SERVE_OPENS, true, p->call_number));
     say(s, "tool_calls", list, NULL);
-    s->at->called = true;
-    s->at->arguments = c->arguments_bytes;
 }
 
-/* Of the calls of a reply those that were not said to their end. */
-static void say_calls(const struct event_stream *s, struct serve_call c)
+static void say_piece(const struct serve_stream *s, const struct serve_piece *p)
 {
-    const char *text = serve_text_shown(&s->j->text);
-
-    for (uint32_t i = 0; c.found; i++) {
-        if (i == s->at->calls) {
-            say_call(s, &c);
-            if (!c.whole) {
-                return;
-            }
-            s->at->calls++;
-            s->at->called = false;
-            s->at->arguments = 0;
-        }
-        if (!serve_call_next(&c, text, s->j->text.n)) {
-            return;
-        }
+    if (p->step == SERVE_BEGINS && (s->a->kind == SERVE_CHAT || s->j->request.echo)) {
+        say(s, "content", cJSON_CreateString(s->j->request.echo ? prompt_of(s->j) : ""), NULL);
+    } else if (p->step == SERVE_FAILS) {
+        put(s->out, error_of(&s->j->error), true);
+    } else if (p->step == SERVE_ENDS) {
+        say(s, NULL, NULL, reason_of(s->j));
+    } else if (p->step != SERVE_OPENS && p->step != SERVE_GROWS) {
+        return;
+    } else if (p->item == SERVE_CALL_ITEM) {
+        say_call(s, p);
+    } else if (p->n != 0) {
+        say(s, p->item == SERVE_TEXT_ITEM ? "content" : "reasoning_content",
+            serve_stream_text(p->bytes, p->n), NULL);
     }
 }
 
 void serve_answer_events(struct serve_text *out, const struct serve_answer *a,
                          const struct serve_job *j, struct serve_events *at)
 {
-    const struct event_stream s = { out, a, j, at };
-    struct serve_call c = call_of(j);
+    const struct serve_stream s = { .out = out, .a = a, .j = j, .at = at };
 
-    if (at->ended) {
-        return;
-    }
-    if (!at->begun && a->kind == SERVE_CHAT) {
-        say(&s, "content", cJSON_CreateString(""), NULL);
-    }
-    if (!at->begun && j->request.echo) {
-        say(&s, "content", cJSON_CreateString(prompt_of(j)), NULL);
-    }
-    at->begun = true;
-    if (j->thoughts.n > at->thoughts && a->kind == SERVE_CHAT) {
-        say(&s, "reasoning_content", cJSON_CreateString(j->thoughts.bytes + at->thoughts), NULL);
-        at->thoughts = j->thoughts.n;
-    }
-    if (c.content > at->text) {
-        say(&s, "content", text_of(j->text.bytes + at->text, c.content - at->text), NULL);
-        at->text = c.content;
-    }
-    say_calls(&s, c);
-    if (!j->done) {
-        return;
-    }
-    at->ended = true;
-    if (j->error.status != 0) {
-        put(out, error_of(&j->error), true);
-    } else {
-        say(&s, NULL, NULL, reason_of(j));
-    }
+    serve_stream_walk(&s, say_piece);
 }
 
-void serve_answer_end(struct serve_text *out, const struct serve_answer *a,
-                      struct serve_job *const *jobs, uint32_t n)
+static void say_end(struct serve_text *out, const struct serve_answer *a,
+                    struct serve_job *const *jobs, uint32_t n)
 {
     if (n != 0 && jobs[0]->request.stream_usage) {
         say_usage(out, a, jobs, n);
     }
     (void)serve_text_say(out, "data: [DONE]\n\n");
 }
+
+const struct serve_writer serve_chat_writer = {
+    .stream_type = "text/event-stream",
+    .say = say_piece,
+    .end = say_end,
+    .whole = serve_answer_whole,
+    .error = serve_answer_error,
+};

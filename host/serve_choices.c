@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "host/serve_dialect.h"
+
 /* ---- asked ----------------------------------------------------------------------------------- */
 
 /* A reply that is made again is another one, also where the likeliest token is always taken. */
@@ -57,6 +59,22 @@ static bool add_jobs(struct serve_choices *c, const struct serve_request *q, str
     return true;
 }
 
+/* There is nothing to reply to: the reply is empty, and there already. */
+static bool add_empty_job(struct serve_choices *c, struct serve_request *q, struct serve_error *e)
+{
+    struct serve_job *j = serve_job_new();
+
+    if (j == NULL) {
+        return serve_refuse(e, 500, NULL, NULL, "out of memory");
+    }
+    j->request = *q;
+    memset(q, 0, sizeof *q);
+    j->done = true;
+    j->end = GENERATE_ENDED;
+    c->jobs[c->n++] = j;
+    return true;
+}
+
 bool serve_choices_ask(struct serve_choices *c, const struct serve_backend *b,
                        const struct serve_answer *answer, const struct serve_text *body,
                        const struct serve_defaults *d, struct serve_error *e)
@@ -66,8 +84,8 @@ bool serve_choices_ask(struct serve_choices *c, const struct serve_backend *b,
 
     c->answer = *answer;
     c->backend = b;
-    good = serve_request_read(&q, answer->kind, serve_text_shown(body), body->n, d, e) &&
-           add_jobs(c, &q, e);
+    good = serve_dialect_read(&q, &c->answer, &c->echo, serve_text_shown(body), body->n, d, e) &&
+           (c->answer.loads ? add_empty_job(c, &q, e) : add_jobs(c, &q, e));
     serve_request_free(&q);
     if (!good) {
         serve_choices_leave(c, b);
@@ -89,6 +107,7 @@ void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b)
             serve_check_leave(c->checks[i]);
         }
     }
+    serve_text_free(&c->echo);
     memset(c, 0, sizeof *c);
 }
 
@@ -221,6 +240,7 @@ bool serve_choices_begun(struct serve_choices *c, struct serve_error *e)
 
 static void say_events(struct serve_choices *c, struct serve_text *out)
 {
+    const struct serve_writer *w = serve_writer_of(c->answer.dialect);
     struct serve_error e = { .status = 0 };
     uint32_t n_ended = 0;
     bool failed = false;
@@ -237,15 +257,17 @@ static void say_events(struct serve_choices *c, struct serve_text *out)
 
         pthread_mutex_lock(&j->lock);
         if (j->request.n_checked == 0 || c->checked[i]) {
-            serve_answer_events(out, &c->answer, j, &c->at[i]);
+            const struct serve_stream s = { out, &c->answer, j, &c->at[i], NULL };
+
+            serve_stream_walk(&s, w->say);
         }
         failed = j->done && j->error.status != 0;
         pthread_mutex_unlock(&j->lock);
         n_ended += c->at[i].ended;
     }
     c->ended = n_ended == c->n || failed;
-    if (c->ended) { /* one that failed ends them all */
-        serve_answer_end(out, &c->answer, c->jobs, failed ? 0 : c->n);
+    if (c->ended && w->end != NULL) { /* one that failed ends them all */
+        w->end(out, &c->answer, c->jobs, failed ? 0 : c->n);
     }
 }
 
@@ -259,5 +281,5 @@ void serve_choices_say(struct serve_choices *c, struct serve_text *out)
         return;
     }
     c->ended = true;
-    serve_answer_whole(out, &c->answer, c->jobs, c->n);
+    serve_writer_of(c->answer.dialect)->whole(out, &c->answer, c->jobs, c->n);
 }

@@ -17,6 +17,7 @@ struct serve_choices {
     const struct serve_backend *backend;
     bool streams, ended; /* as events; all of them were said */
     struct serve_answer answer;
+    struct serve_text echo; /* answer.echo */
 };
 
 /* A body of this kind is read, and its jobs submitted. False: *e says why not. */

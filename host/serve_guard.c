@@ -213,6 +213,8 @@ bool serve_may_ask(const struct serve_caller *c, const struct serve_guard *g, st
         return true;
     }
     return has_token(c->authorization, g->token) ||
+           (c->key != NULL && c->key[0] != '\0' && is_token(c->key, g->token)) ||
            serve_refuse(e, 401, NULL, "invalid_api_key",
-                        "the Authorization header has to be Bearer and the token");
+                        "the Authorization header has to be Bearer and the token, or x-api-key the "
+                        "token");
 }

@@ -18,6 +18,7 @@ struct serve_guard {
 /* Headers of a request; "": absent, or too long. */
 struct serve_caller {
     const char *path, *host, *authorization;
+    const char *key;    /* of x-api-key, as Anthropic's clients send the token; NULL: absent */
     const char *origin; /* NULL: absent */
     bool preflight;     /* a browser asks whether it may ask: without the token */
 };

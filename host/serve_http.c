@@ -9,7 +9,7 @@
 
 #include "host/serve_answer_head.h"
 #include "host/serve_asked.h"
-#include "host/serve_load.h"
+#include "host/serve_dialect.h"
 #include "host/serve_page.h"
 #include "host/serve_pages.h"
 #include "host/serve_socket.h"
@@ -81,25 +81,12 @@ static void answer(struct exchange *x, int status, const char *type)
 
 static void answer_error(struct exchange *x)
 {
+    enum serve_dialect dialect = x->page != NULL ? x->page->dialect : SERVE_COMPLETIONS;
+
     serve_text_free(&x->out);
-    serve_answer_error(&x->out, &x->error);
+    serve_writer_of(dialect)->error(&x->out, &x->error);
     serve_head_add_status(x->fields, x->error.status, serve_page_methods(x->page));
     answer(x, x->error.status, "application/json");
-}
-
-static size_t copy_out(struct exchange *x, char *to, size_t room)
-{
-    size_t n = x->out.n - x->said;
-
-    n = n < room ? n : room;
-    if (n != 0) {
-        memcpy(to, x->out.bytes + x->said, n);
-    }
-    x->said += n;
-    if (x->said == x->out.n) {
-        x->out.n = x->said = 0;
-    }
-    return n;
 }
 
 static size_t write_more(void *user, char *to, size_t room, bool *last, bool *failed)
@@ -110,7 +97,14 @@ static size_t write_more(void *user, char *to, size_t room, bool *last, bool *fa
     if (x->choices.n != 0 && x->choices.streams && x->out.n == 0) {
         serve_choices_say(&x->choices, &x->out);
     }
-    n = copy_out(x, to, room);
+    n = x->out.n - x->said < room ? x->out.n - x->said : room;
+    if (n != 0) {
+        memcpy(to, x->out.bytes + x->said, n);
+    }
+    x->said += n;
+    if (x->said == x->out.n) {
+        x->out.n = x->said = 0;
+    }
     *last = x->out.n == 0 && (x->choices.n == 0 || x->choices.ended);
     *failed = x->out.failed;
     return n;
@@ -119,8 +113,9 @@ static size_t write_more(void *user, char *to, size_t room, bool *last, bool *fa
 /* The jobs may have something to say. */
 static void answer_choices(struct exchange *x)
 {
+    const struct serve_writer *w = serve_writer_of(x->choices.answer.dialect);
     const struct http_answer stream = {
-        .status = 200, .type = "text/event-stream", .fields = x->fields, .streams = true
+        .status = 200, .type = w->stream_type, .fields = x->fields, .streams = true
     };
 
     if (x->c->answered || !serve_choices_begun(&x->choices, &x->error)) {
@@ -141,8 +136,11 @@ static void answer_choices(struct exchange *x)
 
 static void submit(struct exchange *x)
 {
-    const struct serve_answer as = { x->page->kind, ++server.n_requests, (int64_t)time(NULL),
-                                     server.setup->defaults.model };
+    const struct serve_answer as = { .kind = x->page->kind,
+                                     .number = ++server.n_requests,
+                                     .created = (int64_t)time(NULL),
+                                     .model = server.setup->defaults.model,
+                                     .dialect = x->page->dialect };
 
     x->asked = serve_asked_begin(server.setup->backend, &as, &x->body, &server.setup->defaults);
     if (x->asked == NULL) {
@@ -163,11 +161,11 @@ static void take_asked(struct exchange *x)
     }
 }
 
-/* A model that is loaded is that of all requests that come from now on. */
-static void load(struct exchange *x)
+/* An answer at once. A model that is loaded is that of all requests that come from now on. */
+static void post(struct exchange *x)
 {
-    if (serve_load(&x->out, server.setup->backend, &x->body, server.setup->defaults.model,
-                   &x->error)) {
+    if (serve_page_post(&x->out, x->page->page, server.setup->backend, &x->body,
+                        server.setup->defaults.model, &x->error)) {
         answer(x, 200, "application/json");
     } else {
         answer_error(x);
@@ -192,10 +190,11 @@ static bool field(const struct exchange *x, const char *name, char text[NAME_BYT
 
 static bool may_ask(struct exchange *x, const struct http_request *r)
 {
-    char host[NAME_BYTES] = "", origin[NAME_BYTES], authorization[NAME_BYTES];
+    char host[NAME_BYTES] = "", origin[NAME_BYTES], authorization[NAME_BYTES], key[NAME_BYTES];
     struct serve_caller caller = { .path = x->page->path,
                                    .host = host,
                                    .authorization = authorization,
+                                   .key = key,
                                    .preflight = r->method == HTTP_IS_OPTIONS };
 
     if (r->authority_bytes < sizeof host) {
@@ -203,6 +202,7 @@ static bool may_ask(struct exchange *x, const struct http_request *r)
         host[r->authority_bytes] = '\0';
     }
     (void)field(x, "authorization", authorization);
+    (void)field(x, "x-api-key", key);
     caller.origin = field(x, "origin", origin) ? origin : NULL;
     if (caller.origin != NULL && serve_is_allowed(origin, &server.setup->guard)) {
         serve_head_add_origin(x->fields, origin);
@@ -225,14 +225,20 @@ static void answer_options(struct exchange *x)
     http_connection_answer(x->c, &a);
 }
 
+/* Ollama's clients look at / whether it is there; for others it is the page to talk in. */
 static void get(struct exchange *x)
 {
-    const char *type = serve_page_write(&x->out, x->page->page, server.setup->backend,
-                                        server.setup->defaults.model, server.n_left);
+    bool home = x->page->page == SERVE_PAGE_HOME;
+    char agent[NAME_BYTES];
+    const char *type;
 
-    if (x->page->page == SERVE_PAGE_HOME) {
+    if (home && field(x, "user-agent", agent) && strncmp(agent, "ollama", 6) == 0) {
+        x->page = &serve_page_heartbeat;
+    } else if (home) {
         serve_head_add(x->fields, "content-security-policy", serve_page_policy());
     }
+    type = serve_page_write(&x->out, x->page->page, server.setup->backend,
+                            server.setup->defaults.model, server.n_left);
     answer(x, 200, type);
 }
 
@@ -257,18 +263,10 @@ static bool is_refused(struct exchange *x, const struct http_request *r)
     }
     if (x->few && x->page->page != SERVE_PAGE_HEALTH) {
         (void)serve_refuse(&x->error, 503, NULL, "full", "too many connections: try again");
-    } else if (x->page->page == SERVE_PAGE_NONE) {
-        (void)serve_page_refuse(&x->error, r->path);
-    } else if (x->page->page == SERVE_PAGE_MODEL && reads &&
-               !serve_page_names(r->path, server.setup->defaults.model)) {
-        (void)serve_refuse(&x->error, 404, "model", "model_not_found",
-                           "there is no such model here; /v1/models lists what there is");
-    } else if (r->method == HTTP_IS_OPTIONS) {
-        return false;
-    } else if (x->page->posts ? r->method != HTTP_IS_POST : !reads) {
-        (void)serve_refuse(&x->error, 405, NULL, NULL, "the page %s takes the method %s",
-                           x->page->path, x->page->posts ? "POST" : "GET");
-    } else if (r->body_bytes > SERVE_BODY_BYTES) {
+    } else if (serve_page_takes(x->page, r->path, server.setup->defaults.model, reads,
+                                r->method == HTTP_IS_POST, r->method == HTTP_IS_OPTIONS,
+                                &x->error) &&
+               r->method != HTTP_IS_OPTIONS && r->body_bytes > SERVE_BODY_BYTES) {
         (void)serve_refuse(&x->error, 413, NULL, NULL, "the body is longer than %d bytes",
                            SERVE_BODY_BYTES);
     }
@@ -316,10 +314,10 @@ static void take_whole(void *user)
 {
     struct exchange *x = user;
 
-    if (x->page->page == SERVE_PAGE_LOAD) {
-        load(x);
-    } else {
+    if (x->page->page == SERVE_PAGE_ASK) {
         submit(x);
+    } else {
+        post(x);
     }
 }
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "host/serve_backend.h"
+#include "host/serve_answer.h"
 
 enum serve_page_kind {
     SERVE_PAGE_NONE,
@@ -18,6 +18,12 @@ enum serve_page_kind {
     SERVE_PAGE_BOARDS,
     SERVE_PAGE_METRICS,
     SERVE_PAGE_SOCKET,
+    /* Ollama's: */
+    SERVE_PAGE_HEARTBEAT,
+    SERVE_PAGE_VERSION,
+    SERVE_PAGE_TAGS,    /* models that there are */
+    SERVE_PAGE_RUNNING, /* models that are loaded */
+    SERVE_PAGE_SHOW,
     SERVE_PAGE_ASK, /* for a reply: */
 };
 
@@ -27,24 +33,36 @@ struct serve_page_row {
     bool v1;              /* there is no page of this path without /v1 */
     bool posts;           /* else it is read */
     enum serve_kind kind; /* of SERVE_PAGE_ASK */
+    enum serve_dialect dialect;
 };
+
+/* What Ollama's clients get for "/". */
+extern const struct serve_page_row serve_page_heartbeat;
 
 /* The page of a path; a slash at its end and /v1 in front change nothing, but where both are pages. The row of SERVE_PAGE_NONE
  * where there is none. */
 const struct serve_page_row *serve_page_find(const char *path);
 
-/* The methods of a page, as Allow names them. NULL: a request whose page is not known. */
-const char *serve_page_methods(const struct serve_page_row *row);
-
-/* The page (not SERVE_PAGE_ASK, _LOAD or _SOCKET) to out; model: its name; n_left: requests that no backend has counted. Returns its
+/* The page (one that is read, and not SERVE_PAGE_SOCKET) to out; model: its name; n_left: requests that no backend has counted. Returns its
  * media type. */
 const char *serve_page_write(struct serve_text *out, enum serve_page_kind page,
                              struct serve_backend *b, const char *model, uint64_t n_left);
 
-/* Whether the path (of SERVE_PAGE_MODEL) names the model, with or without .ingot. */
-bool serve_page_names(const char *path, const char *model);
+/* The answer to a body for SERVE_PAGE_LOAD, which may change the model's name, or SERVE_PAGE_SHOW. False: *e. */
+bool serve_page_post(struct serve_text *out, enum serve_page_kind page, struct serve_backend *b,
+                     const struct serve_text *body, char *model, struct serve_error *e);
 
-/* Fill *e: there is no page of that path, and what to do about it. Returns false. */
-bool serve_page_refuse(struct serve_error *e, const char *path);
+/* serve_ollama_pages.c: the pages VERSION, TAGS and RUNNING; SHOW. */
+void serve_ollama_page(struct serve_text *out, enum serve_page_kind page,
+                       const struct serve_backend *b, const char *model, int64_t now);
+void serve_ollama_show(struct serve_text *out, const struct serve_backend *b, int64_t now);
+
+/* The methods that a page takes, as the field Allow has them; NULL: no page. */
+const char *serve_page_methods(const struct serve_page_row *row);
+
+/* Whether there is a page of that path, of a model that is there, which takes the method: it reads, posts or only asks what is allowed.
+ * False: *e says why not. */
+bool serve_page_takes(const struct serve_page_row *row, const char *path, const char *model,
+                      bool reads, bool posts, bool asks, struct serve_error *e);
 
 #endif

@@ -455,30 +455,38 @@ static bool read_fields(struct serve_reader *r, const cJSON *root)
     return check_fields(r);
 }
 
-bool serve_request_read(struct serve_request *q, enum serve_kind kind, const char *body,
-                        size_t bytes, const struct serve_defaults *d, struct serve_error *e)
+bool serve_request_read_json(struct serve_request *q, enum serve_kind kind, const cJSON *root,
+                             const char *body, const struct serve_defaults *d,
+                             struct serve_error *e)
 {
     struct serve_reader r = { .q = q, .d = d, .e = e, .body = body };
-    cJSON *root;
-    bool good;
 
     q->kind = kind;
     q->sampler = d->sampler;
     q->seeded = d->seeded;
     q->n = d->n;
     q->no_thinking = d->no_thinking;
-    root = serve_body_parse(body, bytes, e);
-    if (root == NULL) {
+    if (!read_fields(&r, root)) {
         return false;
     }
-    good = read_fields(&r, root);
-    if (good && kind == SERVE_CHAT && !q->has_system && d->system != NULL) {
+    if (kind == SERVE_CHAT && !q->has_system && d->system != NULL) {
         q->has_system = true;
-        good = serve_text_add(&q->system, d->system, strlen(d->system)) || serve_no_memory(&r);
+        if (!serve_text_add(&q->system, d->system, strlen(d->system))) {
+            return serve_no_memory(&r);
+        }
     }
-    if (good && kind != SERVE_EMBED) {
-        good = serve_tools_use(&r);
-    }
+    return kind == SERVE_EMBED || serve_tools_use(&r);
+}
+
+bool serve_request_read(struct serve_request *q, enum serve_kind kind, const char *body,
+                        size_t bytes, const struct serve_defaults *d, struct serve_error *e)
+{
+    cJSON *root;
+    bool good;
+
+    q->kind = kind;
+    root = serve_body_parse(body, bytes, e);
+    good = root != NULL && serve_request_read_json(q, kind, root, body, d, e);
     cJSON_Delete(root);
     return good;
 }

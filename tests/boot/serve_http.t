@@ -274,8 +274,8 @@ lines = {"GET *": 400, "HEAD *": 400, "OPTIONS *": 204, "OPTIONS http://localhos
          "GET /health#a": 400, "GET /" + "a" * 600: 414}
 got = {line: Answers(server.open(f"{line} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())).next("HEAD")[0] for line in lines}
 tap.ok(got == lines, "targets: a path, a whole address, whose host counts, a star for OPTIONS alone", got)
-lost = [json.loads(server.ask("POST", p, b"{}")[2])["error"]["message"] for p in ("/v1/responses", "/v1/chat/completion", "/%3Cb%3E%E2%82%AC")]
-tap.ok("/v1/responses" in lost[0] and "chat completions" in lost[0] and "/v1/chat/completion" in lost[1] and "<b>\u20ac" in lost[2], "the error names the page that was asked for", lost)
+lost = [json.loads(server.ask("POST", p, b"{}")[2])["error"]["message"] for p in ("/v1/responses/resp_1", "/v1/chat/completion", "/%3Cb%3E%E2%82%AC")]
+tap.ok("/v1/responses/resp_1" in lost[0] and "keeps no responses" in lost[0] and "/v1/chat/completion" in lost[1] and "<b>\u20ac" in lost[2], "the error names the page that was asked for", lost)
 status, fields, _ = server.ask("GET", CHAT)
 tap.ok(status == 405 and "POST" in fields["allow"], "another method", (status, dict(fields)))
 got = [guarded.ask("GET", "/v1/models", None, Authorization=h)[0] for h in ("bearer abc", "BEARER abc", "Bearer   abc", "Bearer abcd", "Bearerabc", "Basic abc", "bearer")]

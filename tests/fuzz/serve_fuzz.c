@@ -1,13 +1,16 @@
-/* Bodies of any bytes as requests of `ingot serve`; the first byte says of which page. Each is taken with values
- * within their bounds, or refused by a sentence, which the answer has as JSON. Or texts of any bytes as replies that may be calls: what
- * a stream says of them is what the whole answer has. */
+/* Bodies of any bytes as requests of `ingot serve`; the first byte says of which page: a digit of OpenAI's chat completions and their
+ * like, a letter of another API (serve_dialect.h). Each is taken, within a second, with values within their bounds, or refused by a
+ * sentence, which the answer has as JSON. Or texts of any bytes as replies that may be calls: what a stream says of them is what the
+ * whole answer has, and every API's writer says JSON. */
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cjson/cJSON.h>
 
-#include "host/serve_answer.h"
-#include "host/serve_call.h"
+#include "host/serve_dialect.h"
 #include "runtime/grammar/grammar.h"
 #include "runtime/text/utf8.h"
 
@@ -76,13 +79,13 @@ static void check(const struct serve_request *q)
 }
 
 /* The error's own JSON is JSON, in UTF-8. */
-static void check_error(const struct serve_error *e)
+static void check_error(const struct serve_error *e, enum serve_dialect dialect)
 {
     struct serve_text out = { .n = 0 };
     cJSON *root;
 
     must(e->status >= 400 && e->status < 600 && e->text[0] != '\0');
-    serve_answer_error(&out, e);
+    serve_writer_of(dialect)->error(&out, e);
     root = cJSON_ParseWithOpts(serve_text_shown(&out), NULL, 1);
     must(root != NULL);
     cJSON_Delete(root);
@@ -177,6 +180,85 @@ static void check_reply(const char *text, size_t n)
     serve_job_release(j);
 }
 
+/* ---- every API's writer ------------------------------------------------------------------------ */
+
+/* What the pieces of a reply said. */
+struct pieces {
+    struct serve_text open; /* bytes of the item at work */
+    uint32_t items;
+    bool begun, ended, opened;
+};
+
+static void take_piece(const struct serve_stream *s, const struct serve_piece *p)
+{
+    struct pieces *all = s->context;
+
+    must(!all->ended && all->begun == (p->step != SERVE_BEGINS));
+    all->begun = true;
+    if (p->step == SERVE_OPENS || p->step == SERVE_GROWS) {
+        must(all->opened == (p->step == SERVE_GROWS) && p->number == all->items);
+        all->opened = true;
+        (void)serve_text_add(&all->open, p->bytes, p->n);
+    } else if (p->step == SERVE_CLOSES) {
+        must(all->opened && p->number == all->items++);
+        must(all->open.n == p->n && memcmp(all->open.bytes, p->bytes, p->n) == 0);
+        all->open.n = 0;
+        all->opened = false;
+    } else if (p->step == SERVE_ENDS) {
+        must(!all->opened && all->items != 0);
+        all->ended = true;
+    }
+}
+
+/* Each line that begins as an object, behind "data: " or not, is one. */
+static void check_lines(const char *text)
+{
+    while (*text != '\0') {
+        size_t n = strcspn(text, "\n");
+        const char *from = strncmp(text, "data: ", 6) == 0 ? text + 6 : text;
+
+        if (*from == '{') {
+            const char *end;
+            cJSON *root = cJSON_ParseWithOpts(from, &end, 0);
+
+            must(root != NULL && end == text + n);
+            cJSON_Delete(root);
+        }
+        text += n + (text[n] != '\0');
+    }
+}
+
+static void check_dialects(const char *text, size_t n, bool thinks)
+{
+    for (int d = 0; d <= SERVE_N_DIALECTS; d++) {
+        struct serve_job *j = serve_job_new();
+        const struct serve_answer a = { .kind = SERVE_CHAT,
+                                        .model = "m",
+                                        .dialect = d < SERVE_N_DIALECTS ? d : 0 };
+        const struct serve_writer *w = serve_writer_of(a.dialect);
+        struct serve_text out = { .n = 0 };
+        struct serve_events at = { .index = 0 };
+        struct pieces all = { .items = 0 };
+        const struct serve_stream s = { &out, &a, j, &at, &all };
+
+        must(j != NULL);
+        j->request.may_call = true;
+        for (size_t i = 0; i <= n; i++) {
+            struct serve_text *to = thinks && i < n / 2 ? &j->thoughts : &j->text;
+
+            j->done = i == n;
+            must(serve_text_add(to, text + i, i < n ? 1 : 0));
+            serve_stream_walk(&s, d == SERVE_N_DIALECTS ? take_piece : w->say);
+        }
+        must(d != SERVE_N_DIALECTS || all.ended);
+        w->whole(&out, &a, &j, 1);
+        check_lines(out.bytes);
+        serve_text_free(&out);
+        serve_text_free(&all.open);
+        serve_job_release(j);
+    }
+}
+
 /* Without a NUL, which no text has, nor characters that are not whole. */
 static void take_reply(const uint8_t *data, size_t size)
 {
@@ -189,34 +271,59 @@ static void take_reply(const uint8_t *data, size_t size)
         }
     }
     check_reply(text, n);
+    check_dialects(text, n, false);
+    check_dialects(text, n, true);
+}
+
+/* ---- bodies ------------------------------------------------------------------------------------ */
+
+static void take_body(const char *body, size_t n, enum serve_kind kind, enum serve_dialect dialect)
+{
+    struct serve_defaults d = { .model = "demo.ingot" };
+    struct serve_answer a = { .kind = kind, .model = d.model, .dialect = dialect };
+    struct serve_request q = { .n = 0 };
+    struct serve_error e = { .status = 0 };
+    struct serve_text echo = { .n = 0 };
+    clock_t begin = clock();
+    bool good;
+
+    sampler_params_default(&d.sampler);
+    good = serve_dialect_read(&q, &a, &echo, body, n, &d, &e);
+    if (clock() - begin > CLOCKS_PER_SEC) {
+        fprintf(stderr, "it took %.1f s\n", (double)(clock() - begin) / CLOCKS_PER_SEC);
+        abort();
+    }
+    if (!good) {
+        check_error(&e, dialect);
+    } else if (!a.loads) {
+        check(&q);
+    }
+    serve_text_free(&echo);
+    serve_request_free(&q);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct serve_defaults d = { .model = "demo.ingot" };
-    struct serve_request q = { .n = 0 };
-    struct serve_error e = { .status = 0 };
+    enum serve_dialect dialect = SERVE_COMPLETIONS;
+    enum serve_kind kind = SERVE_CHAT;
     char *body;
 
     if (size < 1 || size > SERVE_BODY_BYTES) {
         return 0;
     }
-    if (data[0] % (SERVE_N_KINDS + 1) == SERVE_N_KINDS) {
+    if (isalpha(data[0])) {
+        dialect = SERVE_COMPLETIONS + 1 + ((data[0] & 31) - 1) % (SERVE_N_DIALECTS - 1);
+    } else if (data[0] % (SERVE_N_KINDS + 1) == SERVE_N_KINDS) {
         take_reply(data + 1, size - 1);
         return 0;
+    } else {
+        kind = (enum serve_kind)(data[0] % (SERVE_N_KINDS + 1));
     }
-    sampler_params_default(&d.sampler);
     body = malloc(size);
     must(body != NULL);
     memcpy(body, data + 1, size - 1);
     body[size - 1] = '\0';
-    if (serve_request_read(&q, (enum serve_kind)(data[0] % (SERVE_N_KINDS + 1)), body, size - 1, &d,
-                           &e)) {
-        check(&q);
-    } else {
-        check_error(&e);
-    }
-    serve_request_free(&q);
+    take_body(body, size - 1, kind, dialect);
     free(body);
     return 0;
 }

@@ -125,6 +125,15 @@ static void check_tokens(void)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         OK(status_of(&g, "any.example", NULL, bad[i]) == 401, "not the token: %s", bad[i]);
     }
+    for (int i = 0; i < 4; i++) {
+        static const char *const keys[] = { "abc", "", "ab", "abcd" };
+        const struct serve_caller c = {
+            .path = "/messages", .host = "any.example", .authorization = "", .key = keys[i]
+        };
+        struct serve_error e = { .status = 0 };
+
+        OK(serve_may_ask(&c, &g, &e) == (i == 0), "as x-api-key: %s", keys[i]);
+    }
 }
 
 static void check_pages(void)
@@ -149,6 +158,13 @@ static void check_pages(void)
         { "/v1/v1/models", SERVE_PAGE_NONE },
         { "/healthy", SERVE_PAGE_NONE },
         { "/v1/metrics", SERVE_PAGE_NONE },
+        { "/responses/", SERVE_PAGE_ASK },
+        { "/v1/messages", SERVE_PAGE_ASK },
+        { "/v1/messages/batches", SERVE_PAGE_NONE },
+        { "/api/chat/", SERVE_PAGE_ASK },
+        { "/api/tags", SERVE_PAGE_TAGS },
+        { "/api/pull", SERVE_PAGE_NONE },
+        { "/v1/api/chat", SERVE_PAGE_NONE },
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
