@@ -280,7 +280,7 @@ struct ingot_rope {
     float magnitude;       /* cosines and sines are multiplied by it; usually 1 */
     uint32_t factors;      /* entry of the rope section with the first of dims / 2 factors, or
                               INGOT_NO_FACTORS: 1 throughout */
-    uint32_t long_factors; /* the same for a session whose context is beyond long_context */
+    uint32_t long_factors; /* the same for a sequence of more than long_context tokens */
     uint32_t long_context; /* tokens; 0: there are no long factors */
     uint32_t reserved;     /* zero */
 };

@@ -70,7 +70,7 @@ def softcap(x, cap):
     return cap * math.tanh(x / cap) if cap else x
 
 
-def frequencies(config, dims, base, context, scaled):
+def frequencies(config, dims, base, length, scaled):
     """Of each pair of dimensions, and what cosines and sines are multiplied by."""
     plain = [base ** (-2 * i / dims) for i in range(dims // 2)]
     s = (config.get("rope_scaling") or {}) if scaled else {}
@@ -93,7 +93,7 @@ def frequencies(config, dims, base, context, scaled):
                 out.append((1 - smooth) * f / s["factor"] + smooth * f)
         return out, 1.0
     if kind == "longrope":
-        factors = s["long_factor" if context > trained else "short_factor"]
+        factors = s["long_factor" if length > trained else "short_factor"]
         ratio = config["max_position_embeddings"] / trained
         return ([f / g for f, g in zip(plain, factors)],
                 math.sqrt(1 + math.log(ratio) / math.log(trained)))
@@ -157,13 +157,13 @@ class Model:
         self.eps = c.get("rms_norm_eps", c.get("layer_norm_epsilon",
                          1e-5 if self.family in ("phi3", "gpt2") else 1e-6))
 
-    def forward(self, tokens, context=None):
-        """Logits of every position; context: what was set up, for longrope."""
-        context = context or self.config.get("max_position_embeddings", 0)
+    def forward(self, tokens):
+        """Logits of every position. longrope: the whole sequence's length chooses the factors of each."""
+        length = len(tokens)
         run = self.gpt2_layer if self.family == "gpt2" else self.layer
         xs = [self.embed(token, i) for i, token in enumerate(tokens)]
         for layer in range(self.n_layers):
-            xs = run(layer, xs, context)
+            xs = run(layer, xs, length)
         return [self.head(x) for x in xs]
 
     def embed(self, token, position):
@@ -215,7 +215,7 @@ class Model:
     def cap(self, name, usual):
         return self.config.get(name, usual if self.family == "gemma2" else None)
 
-    def layer(self, layer, xs, context):
+    def layer(self, layer, xs, length):
         c, at = self.config, f"model.layers.{layer}."
         n_kv = c["num_key_value_heads"]
         head_dim = c.get("head_dim", self.dim // self.n_heads)
@@ -224,7 +224,7 @@ class Model:
         own = local and self.family == "gemma3"
         base = c.get("rope_local_base_freq", 1e4) if own else base
         dims = int(head_dim * c.get("partial_rotary_factor", 1.0))
-        freqs, magnitude = frequencies(c, dims, base, context, not own)
+        freqs, magnitude = frequencies(c, dims, base, length, not own)
         scale = c.get("query_pre_attn_scalar",
                       256 if self.family in ("gemma2", "gemma3") else head_dim) ** -0.5
         queries, keys, values = [], [], []

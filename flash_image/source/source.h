@@ -149,7 +149,7 @@ struct source_params {
     float rope_magnitude;  /* cosines and sines are multiplied by it */
     bool rope_local_plain; /* local layers take neither it nor a scaling of their factors */
     uint32_t rope_dims;    /* of each head, the first ones */
-    uint32_t rope_context; /* contexts beyond it take the long factors; 0: there are none */
+    uint32_t rope_context; /* longer sequences take the long factors; 0: there are none */
     uint32_t window;       /* positions that a local layer sees, its own included; 0: all */
     uint32_t global_every; /* of this many layers the last one is global; 0: none is */
     float norm_eps;

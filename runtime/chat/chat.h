@@ -171,7 +171,9 @@ bool chat_input_ends(struct chat *c);
 /* Prompt, read, reply, or hand on a command, until the input ends or a command ends it. */
 void chat_loop(struct chat *c, const struct chat_commands *commands);
 
-/* A wait for n tokens that the session computes begins; what: "prompt". While somebody talks to the
+enum { CHAT_WAIT_PENDING = 0 };
+
+/* A wait for n tokens that the session computes begins, or for those that are pending; what: "prompt". While somebody talks to the
  * chat, asking chat_wait_stop shows how far it is; its context is the chat. console_progress_end()
  * ends the wait. */
 void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens);

@@ -5,6 +5,7 @@
 #include "runtime/chat/chat_act.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
+#include "runtime/session/session_rope.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
@@ -132,9 +133,11 @@ size_t chat_encode_opening(struct chat *c)
 
 void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens)
 {
+    session_rope_settle(c->session); /* now: what is cached only grows while it waits */
     c->wait = what;
     c->wait_start = c->session->n_cached;
-    c->wait_tokens = n_tokens;
+    c->wait_tokens = n_tokens == CHAT_WAIT_PENDING ? c->session->n_ids - c->session->n_cached
+                                                   : n_tokens;
 }
 
 /* Asked before every layer. */

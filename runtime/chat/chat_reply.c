@@ -196,7 +196,7 @@ static enum err compute(struct reply *r)
     if (c->options->show.trace != 0) {
         trace_start(c->session->model->transformer.workers->trace);
     }
-    chat_wait_begin(c, "prompt", c->session->n_ids - c->session->n_cached);
+    chat_wait_begin(c, "prompt", CHAT_WAIT_PENDING);
     if (r->as_turn) {
         chat_fabric_begin(c, r->own);
     }

@@ -4,6 +4,7 @@
 #include "runtime/base/crc32c.h"
 #include "runtime/chat/saved_chat_private.h"
 #include "runtime/chat/saved_learnt.h"
+#include "runtime/session/session_rope.h"
 #include "runtime/text/format_text.h"
 
 enum { MAGIC_BYTES = 8 };
@@ -52,12 +53,19 @@ static void describe_chat(const struct saved_chat_state *state, struct saved_cha
     h->text_bytes = state->turns->text_bytes;
 }
 
+uint32_t saved_chat_model_crc(const struct session *session, enum saved_kind kind)
+{
+    uint32_t crc = session_model_crc(session);
+
+    return saved_learnt_is(kind) ? crc : crc ^ session_rope_crc(session);
+}
+
 void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat_header *h)
 {
     memset(h, 0, sizeof *h);
     memcpy(h->magic, magic[state->kind], MAGIC_BYTES);
     h->version = SAVED_CHAT_VERSION;
-    h->model_crc = session_model_crc(state->session);
+    h->model_crc = saved_chat_model_crc(state->session, state->kind);
     if (saved_learnt_is(state->kind)) {
         saved_learnt_describe(state, h);
     } else {

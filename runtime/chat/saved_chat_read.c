@@ -38,13 +38,13 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     s->file->name, (unsigned)h->version);
         return ERR_BAD_MODEL;
     }
-    if (h->model_crc != session_model_crc(session) && s->kind == SAVED_PREFIX) {
+    if (h->model_crc != saved_chat_model_crc(session, s->kind) && s->kind == SAVED_PREFIX) {
         format_text(problem, room,
                     "%s belongs to another model or adapter: /save prefix writes it anew",
                     s->file->name);
         return ERR_BAD_MODEL;
     }
-    if (h->model_crc != session_model_crc(session)) {
+    if (h->model_crc != saved_chat_model_crc(session, s->kind)) {
         format_text(problem, room,
                     "%s belongs to another model or adapter: /model NAME or /adapter NAME loads it",
                     s->file->name);

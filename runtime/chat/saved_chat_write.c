@@ -3,6 +3,7 @@
 
 #include "runtime/chat/saved_chat_private.h"
 #include "runtime/chat/saved_learnt.h"
+#include "runtime/session/session_rope.h"
 #include "runtime/text/format_text.h"
 
 enum { MIB = 1 << 20 };
@@ -181,6 +182,7 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
         return e;
     }
     session_forget_guesses(state->session);
+    session_rope_settle(state->session);
     saved_chat_describe(state, &new);
     saved_chat_expect(s, &new); /* to be written, and to be read */
     saved_chat_expect(s, &new);

@@ -91,6 +91,9 @@ uint32_t image_inner_dim(const struct image *img);
 /* The most numbers that the heads of a layer have together: of a token's queries, or attended. */
 uint32_t image_queries(const struct image *img);
 
+/* The most tokens of a sequence that LongRoPE's short factors are for; 0: the model has none. */
+uint32_t image_long_context(const struct image *img);
+
 /* The types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
 

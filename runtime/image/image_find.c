@@ -90,6 +90,16 @@ uint32_t image_inner_dim(const struct image *img)
     return most;
 }
 
+uint32_t image_long_context(const struct image *img)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < img->header->params.n_ropes; i++) {
+        most = max_u32(most, img->header->ropes[i].long_context);
+    }
+    return most;
+}
+
 /* What goes into ATTN_Q of latent keys is kept where heads are. */
 static uint32_t queries_of(const struct ingot_layer *l)
 {

@@ -144,12 +144,19 @@ static enum err check_rope(struct image *img, const struct ingot_rope *r, uint32
 enum err image_check_ropes(struct image *img, const struct ingot_rope *ropes, uint32_t n,
                            uint32_t n_factors)
 {
+    uint32_t limit = 0;
+
     for (uint32_t i = 0; i < n; i++) {
         enum err e = check_rope(img, &ropes[i], n_factors);
 
         if (e != ERR_OK) {
             return e;
         }
+        if (limit != 0 && ropes[i].long_context != 0 && ropes[i].long_context != limit) {
+            return REFUSE(img, ERR_BAD_HEADER, "header: rope_context is %u, and %u of another rope",
+                          ropes[i].long_context, limit);
+        }
+        limit = max_u32(limit, ropes[i].long_context);
     }
     if (!image_all_zero(&ropes[n], (INGOT_MAX_ROPES - n) * sizeof ropes[0])) {
         return REFUSE(img, ERR_BAD_HEADER, "header: ropes beyond n_ropes are not zero");

@@ -66,7 +66,7 @@ static void move_keys(const struct turn *r, struct kv_tile to, struct kv_tile fr
 }
 
 /* Where positions stood less by n: the angle of n back. NULL: the layer has none. */
-static const float *row_back(const struct transformer *t, uint32_t rope, uint32_t n)
+static const float *row_back(const struct transformer *t, uint32_t rope, uint32_t n, bool is_long)
 {
     float *row;
 
@@ -74,7 +74,7 @@ static const float *row_back(const struct transformer *t, uint32_t rope, uint32_
         return NULL;
     }
     row = t->act.cos_sin[rope];
-    transformer_rope_row(t, rope, n, row);
+    transformer_rope_row(t, rope, n, is_long, row);
     for (uint32_t i = 1; i < t->image->header->ropes[rope].dims; i += 2) {
         row[i] = -row[i];
     }
@@ -95,11 +95,11 @@ static void move_tile(const struct turn *r, const struct kv_cache *c, uint32_t l
 }
 
 void kv_drop(const struct transformer *t, const struct kv_cache *c, uint32_t from, uint32_t n,
-             uint32_t end)
+             uint32_t end, bool is_long)
 {
     for (uint32_t i = 0; i < c->n_layers; i++) {
         const struct ingot_layer *l = image_layer(t->image, i);
-        struct turn r = { t, l, kv_cache_key_rotation(c, i), row_back(t, l->rope, n) };
+        struct turn r = { t, l, kv_cache_key_rotation(c, i), row_back(t, l->rope, n, is_long) };
 
         for (uint32_t at = from; at < end - n && c->layers[i].own; at += KV_TILE) {
             move_tile(&r, c, i, at / KV_TILE, (at + n) / KV_TILE, min_u32(KV_TILE, end - n - at));

@@ -15,6 +15,6 @@ const char *kv_drop_problem(const struct image *image, const struct kv_cache *c)
  * through its type once more; a value keeps its bytes. Core 0 only, between passes. Source: the
  * rotation of ALGORITHMS' rope composed with itself; sinks are those of arXiv 2309.17453. */
 void kv_drop(const struct transformer *t, const struct kv_cache *c, uint32_t from, uint32_t n,
-             uint32_t end);
+             uint32_t end, bool is_long);
 
 #endif

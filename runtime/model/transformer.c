@@ -22,7 +22,6 @@ void transformer_open(struct transformer *t, const struct image *image,
     t->kernels = kernels;
     t->workers = workers;
     t->stream = stream;
-    t->context = plan->context;
     t->n_states = layer_state_count(image);
     activations_take(&t->act,
                      &(struct activations_request){
@@ -81,14 +80,13 @@ static float scale_of(const struct transformer *t, uint32_t rope)
     return image_layer(t->image, layer)->attn_scale;
 }
 
-/* The long factors belong to the context that was set up, not to the position: a conversation
- * keeps its own throughout. NULL: 1 throughout. */
-static const float *factors_of(const struct transformer *t, const struct ingot_rope *rope)
+/* All keys of a sequence have the same factors, whatever their positions. NULL: 1 throughout. */
+static const float *factors_of(const struct transformer *t, const struct ingot_rope *rope,
+                               bool is_long)
 {
-    bool is_long = rope->long_context != 0 && t->context > rope->long_context;
     uint32_t first = rope->factors;
 
-    if (is_long) {
+    if (is_long && rope->long_context != 0) {
         first = rope->long_factors;
     }
     if (first == INGOT_NO_FACTORS) {
@@ -98,11 +96,11 @@ static const float *factors_of(const struct transformer *t, const struct ingot_r
 }
 
 void transformer_rope_row(const struct transformer *t, uint32_t number, uint32_t position,
-                          float *row)
+                          bool is_long, float *row)
 {
     const struct ingot_rope *rope = &t->image->header->ropes[number];
 
-    rope_table_row(row, position, rope->dims, rope->base, factors_of(t, rope));
+    rope_table_row(row, position, rope->dims, rope->base, factors_of(t, rope, is_long));
 }
 
 static void make_rope_table(const struct transformer *t, uint32_t number)
@@ -113,7 +111,8 @@ static void make_rope_table(const struct transformer *t, uint32_t number)
     size_t n = t->n_tokens * stride;
 
     for (uint32_t i = 0; i < t->n_tokens; i++) {
-        transformer_rope_row(t, number, layer_position(t, i), table + i * stride);
+        transformer_rope_row(t, number, layer_position(t, i), part_of(t, i)->is_long,
+                             table + i * stride);
     }
     if (rope->magnitude != 1.0f) {
         t->kernels->scale_f32(table, table, n, rope->magnitude);
@@ -439,7 +438,7 @@ static void add_head_row(struct transformer *t, uint32_t i, struct lora *lora)
         t->head_parts[n - 1].n++;
     } else {
         assert(t->n_head_parts < TRANSFORMER_PARTS);
-        t->head_parts[t->n_head_parts++] = (struct transformer_part){ i, 1, 0, NULL, lora };
+        t->head_parts[t->n_head_parts++] = (struct transformer_part){ i, 1, 0, NULL, lora, false };
     }
 }
 

@@ -30,6 +30,7 @@ struct transformer_part {
     uint32_t position;          /* of the first one: this many tokens are in each state */
     struct layer_state *states; /* see layer_kinds.h */
     struct lora *lora;          /* adapters at work on it; NULL: none */
+    bool is_long;               /* all its keys are rotated by the long factors of LongRoPE */
 };
 
 struct transformer {
@@ -43,7 +44,6 @@ struct transformer {
     struct experience
         *experience; /* that sees the last hidden states of a pass of one sequence; NULL: none */
     struct fabric *fabric; /* the same, and it adapts them before lessons; NULL: none */
-    uint32_t context;      /* positions that the plan has room for */
     uint32_t n_states;     /* of a sequence, see layer_kinds.h */
 
     /* The data of the layer at work; core 0 sets it before the workers start. */
@@ -71,9 +71,9 @@ void transformer_open(struct transformer *t, const struct image *image,
                       const struct plan *plan, struct arena *arena);
 
 /* Cosines and sines of a position, by which rotation number `rope` turns heads of length 1: row (dims of
- * it), without its magnitude. */
+ * it), without its magnitude. is_long: by the long factors, if the rotation has any. */
 void transformer_rope_row(const struct transformer *t, uint32_t rope, uint32_t position,
-                          float *row);
+                          bool is_long, float *row);
 
 struct transformer_pass {
     const uint32_t *tokens; /* (n), ids below vocab */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/session/reply_tokens.h"
+#include "runtime/session/session_rope.h"
 #include "runtime/text/format_text.h"
 
 struct run {
@@ -197,6 +198,7 @@ static enum err compute_prompt(struct run *run)
     struct generate_result *r = run->reply.result;
     enum err e;
 
+    session_rope_settle(s);
     r->prompt_tokens = s->n_ids - s->n_cached;
     r->before = s->model->stream.stats;
     r->first_new = s->n_ids;

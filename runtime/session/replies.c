@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/session/session_rope.h"
+
 static uint64_t now(const struct session *s)
 {
     return platform_ticks(&s->model->transformer.workers->platform->clock);
@@ -14,6 +16,7 @@ void replies_begin(struct replies *r, uint32_t place, const struct generate_para
     struct reply_place *p = &r->places[place];
     struct session *s = p->session;
 
+    session_rope_settle(s);
     assert(!p->busy && s->n_ids > s->n_cached);
     p->busy = true;
     p->begun = false;

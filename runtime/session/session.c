@@ -8,6 +8,7 @@
 #include "runtime/model/layer_kinds.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/session_private.h"
+#include "runtime/session/session_rope.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
@@ -86,6 +87,7 @@ void session_open(struct session *s, struct model *m, const struct model_setup *
     memset(s, 0, sizeof *s);
     s->model = m;
     s->context = m->plan.context;
+    s->long_context = image_long_context(&m->image);
     s->hash.on = true;
     open_kv(s, setup);
     open_states(s);
@@ -250,7 +252,7 @@ void session_pass_begin(struct session *s, uint32_t n)
 
 enum err session_run_layers(struct session *s, uint32_t n, bool want_head, const struct stop *stop)
 {
-    struct transformer_part part = { 0, n, s->n_cached, s->states, session_lora(s) };
+    struct transformer_part part = session_part(s, 0, n);
     struct transformer_pass pass = { s->ids + s->n_cached, n, &part, 1, want_head };
     enum err e;
 
@@ -282,6 +284,7 @@ uint32_t session_pass_limit(const struct session *s, uint32_t n)
 /* Compute pending tokens in whole chunks, until `last` of them remain. */
 static enum err run_chunks(struct session *s, uint32_t last, const struct stop *stop)
 {
+    session_rope_settle(s);
     session_prefix_settle(s);
     while (s->n_ids - s->n_cached > last) {
         uint32_t pending = s->n_ids - s->n_cached;
@@ -308,6 +311,7 @@ enum err session_run(struct session *s, const struct stop *stop)
     enum err e;
 
     session_forget_guesses(s);
+    session_rope_settle(s);
     if (s->n_cached == s->n_ids) {
         format_text(s->problem, sizeof s->problem,
                     "%.100s: an empty text, and the model has no BOS to begin with",
@@ -332,12 +336,14 @@ enum err session_append(struct session *s, const uint32_t *ids, size_t n, const 
     return session_run(s, stop);
 }
 
-/* A pass over the next n tokens, and the logits of each. */
-static enum err visit_chunk(struct session *s, uint32_t n, session_visit_fn *visit, void *context)
+/* A pass over the next n tokens, and the logits of each from number `first` of the sequence on. */
+static enum err visit_chunk(struct session *s, uint32_t n, uint32_t first, session_visit_fn *visit,
+                            void *context)
 {
-    enum err e = session_run_layers(s, n, true, NULL);
+    uint32_t known = min_u32(n, max_u32(first, s->n_cached) - s->n_cached);
+    enum err e = session_run_layers(s, n, known < n, NULL);
 
-    for (uint32_t i = 0; i < n && e == ERR_OK; i++) {
+    for (uint32_t i = known; i < n && e == ERR_OK; i++) {
         e = run_head(s, i, 1);
         if (e == ERR_OK) {
             session_hash_logits(s);
@@ -355,11 +361,14 @@ enum err session_append_visit(struct session *s, const uint32_t *ids, size_t n,
 {
     uint32_t chunk = s->model->plan.head.tiled ? 1 : s->model->plan.chunk;
     enum err e = session_put(s, ids, n);
+    uint32_t first;
 
     session_prefix_settle(s);
+    first = s->n_cached; /* tokens before it may be computed again, and are not visited again */
+    session_rope_settle(s);
     while (e == ERR_OK && s->n_cached < s->n_ids) {
-        e = visit_chunk(s, session_pass_limit(s, min_u32(s->n_ids - s->n_cached, chunk)), visit,
-                        context);
+        e = visit_chunk(s, session_pass_limit(s, min_u32(s->n_ids - s->n_cached, chunk)), first,
+                        visit, context);
     }
     return e;
 }
@@ -370,7 +379,7 @@ enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *s
 {
     enum err e = check_room(s, n);
 
-    assert(n <= model_most_guesses(s->model) && s->n_cached < s->n_ids);
+    assert(n <= session_rope_limit(s, model_most_guesses(s->model)) && s->n_cached < s->n_ids);
     s->n_ahead = 0;
     if (e == ERR_OK) {
         e = run_chunks(s, 1, stop);
@@ -471,6 +480,7 @@ enum err session_restore(struct session *s, uint32_t n_ids, uint32_t n_cached)
     }
     s->n_ids = n_ids;
     s->n_cached = n_cached;
+    s->is_long = session_rope_is_long(s);
     session_prefix_find_again(s);
     return ERR_OK;
 }

@@ -53,7 +53,9 @@ struct session {
     uint32_t n_cached;
     uint32_t n_ids;
     uint32_t n_ahead;
-    float *logits; /* (vocab) after the last token, all being cached; NULL: not known */
+    uint32_t long_context; /* of LongRoPE (session_rope.h); 0: the model has none */
+    bool is_long;          /* the states' keys have its long factors */
+    float *logits;         /* (vocab) after the last token, all being cached; NULL: not known */
     struct session_prefix *prefix; /* NULL: none is kept */
 
     struct session_hash hash;
@@ -137,7 +139,7 @@ enum err session_embed(struct session *s, uint32_t n, const struct stop *stop, c
 /* Bytes that session_move moves, of n_ids tokens of which n_cached are cached. */
 uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached);
 
-/* No guesses may be in the states. Move n_ids tokens and the states of the first n_cached through io: all of the session, when it
+/* No guesses may be in the states, and what is saved is settled (session_rope.h). Move n_ids tokens and the states of the first n_cached through io: all of the session, when it
  * is saved. io->loads: the session is empty until session_restore. Errors of io->move and of the
  * states; s->problem is empty where it is io's own. */
 enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,

@@ -5,6 +5,7 @@
 
 #include "board/min_max.h"
 #include "runtime/session/session_private.h"
+#include "runtime/session/session_rope.h"
 
 static void reverse(uint32_t *ids, uint32_t n)
 {
@@ -59,6 +60,7 @@ enum err session_embed(struct session *s, uint32_t n, const struct stop *stop, c
     session_clear(s);
     session_prefix_settle(s);
     s->n_ids = n;
+    session_rope_settle(s);
     while (s->n_cached < n && e == ERR_OK) {
         uint32_t chunk = min_u32(n - s->n_cached, s->model->plan.chunk);
 

@@ -4,6 +4,7 @@
 
 #include "board/min_max.h"
 #include "runtime/session/session_private.h"
+#include "runtime/session/session_rope.h"
 
 static uint32_t pending(const struct session *s)
 {
@@ -15,8 +16,7 @@ static void join(struct session_group *g, struct session *s, uint32_t n, uint32_
 {
     memcpy(g->tokens + *at, s->ids + s->n_cached, n * sizeof *s->ids);
     g->of_part[g->n_parts] = s;
-    g->parts[g->n_parts++] = (struct transformer_part){ *at, n, s->n_cached, s->states,
-                                                        session_lora(s) };
+    g->parts[g->n_parts++] = session_part(s, *at, n);
     *at += n;
     session_pass_begin(s, n);
 }
@@ -32,6 +32,7 @@ static uint32_t fill(struct session_group *g)
         struct session *s = g->sessions[i];
 
         session_forget_guesses(s);
+        session_rope_settle(s);
         session_prefix_settle(s);
         s->logits = NULL;
         waiting += pending(s) != 0;

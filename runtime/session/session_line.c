@@ -58,6 +58,7 @@ void session_line_keep(struct session *s, struct session_line *l)
     l->n_ids = s->n_ids;
     l->n_cached = s->n_cached;
     l->hash = s->hash;
+    l->is_long = s->is_long;
     memcpy(l->ids, s->ids, s->n_ids * sizeof *s->ids);
     if (l->table != NULL) {
         kv_table_share(s->kv.pool, l->table, s->kv.table, s->n_cached);
@@ -84,22 +85,28 @@ static void swap_words(uint32_t *a, uint32_t *b, uint32_t n)
     }
 }
 
-/* Places lost to others come back where both sequences are the same. */
+/* Places lost to others come back where both sequences are the same, and their keys have the same factors. */
 static void swap_tables(struct session *s, struct session_line *l, uint32_t same)
 {
     uint32_t shared = min_u32(same, s->n_cached);
     struct kv_table *table = l->table;
+    bool is_long = s->is_long;
 
     if (table->n == 0) {
         l->n_cached = 0;
     }
-    if (l->n_cached < shared) {
+    if (l->n_cached == 0) {
+        l->is_long = is_long;
+    }
+    if (l->n_cached < shared && l->is_long == is_long) {
         kv_table_share(s->kv.pool, table, s->kv.table, shared);
         l->n_cached = shared;
     }
     l->table = s->kv.table;
     s->kv.table = table;
     swap_words(&s->n_cached, &l->n_cached, 1);
+    s->is_long = l->is_long;
+    l->is_long = is_long;
 }
 
 void session_line_swap(struct session *s, struct session_line *l)

@@ -11,6 +11,7 @@ struct session_line {
     uint32_t *ids; /* (context) */
     uint32_t n_ids, n_cached;
     struct session_hash hash;
+    bool is_long;           /* as the session's, of its own keys */
     struct kv_table *table; /* NULL: it has no keys and values */
 };
 

@@ -156,6 +156,16 @@ void session_prefix_settle(struct session *s)
     (void)session_cut_states(s, n);
 }
 
+void session_prefix_again(struct session *s)
+{
+    struct session_prefix *p = s->prefix;
+
+    if (p != NULL) {
+        p->wanted = max_u32(p->wanted, p->n);
+        p->n = 0;
+    }
+}
+
 uint32_t session_prefix_limit(const struct session *s, uint32_t n)
 {
     const struct session_prefix *p = s->prefix;

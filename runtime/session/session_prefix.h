@@ -54,6 +54,9 @@ void session_prefix_adopt(struct session *s);
 /* Before a pass: the states are those of the sequence's first tokens. */
 void session_prefix_settle(struct session *s);
 
+/* All states are about to be computed again: the prefix is kept anew when they are. */
+void session_prefix_again(struct session *s);
+
 /* Tokens that the next pass of n may have, so that it ends where a state must be copied; and the pass
  * is over. */
 uint32_t session_prefix_limit(const struct session *s, uint32_t n);

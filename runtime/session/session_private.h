@@ -23,6 +23,14 @@ static inline struct lora *session_lora(const struct session *s)
     return s->lora != NULL ? s->lora : s->model->transformer.lora;
 }
 
+/* The n tokens after the cached ones as a part of a pass, of whose tokens the first is number `first`. */
+static inline struct transformer_part session_part(const struct session *s, uint32_t first,
+                                                   uint32_t n)
+{
+    return (
+        struct transformer_part){ first, n, s->n_cached, s->states, session_lora(s), s->is_long };
+}
+
 /* s->logits enter the hash. */
 void session_hash_logits(struct session *s);
 

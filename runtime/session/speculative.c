@@ -5,6 +5,7 @@
 
 #include "board/min_max.h"
 #include "runtime/session/ngram.h"
+#include "runtime/session/session_rope.h"
 #include "runtime/text/format_text.h"
 
 /* Before anything is measured. A speculation that was asked for saves passes of a slow card, beside
@@ -254,6 +255,7 @@ static uint32_t guess(struct speculative *s, struct sampler *sampler, uint32_t m
 
     most = min_u32(most, model_most_guesses(target->model));
     most = min_u32(most, target->context - n);
+    most = session_rope_limit(target, most);
     most = kv_tiers_limit(&target->kv, n - 1, most + 1) - 1; /* in the pass of the last token */
     if (s->draft != NULL) {
         most = min_u32(most, speculative_length(s, s->rate[0]));

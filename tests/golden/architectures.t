@@ -16,7 +16,7 @@ FOLDER = os.path.join(ASSETS, "arch")
 WORST, WORST_RECURRENT = 1e-8, 1e-7
 RECURRENT = ("qwen35", "qwen35moe", "granitehybrid", "falcon-h1", "nemotron_h")
 REFUSED = ()
-CONTEXT = "256"           # the reference's: within the short factors of one model, beyond another's
+CONTEXT = "256"           # the reference's
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
@@ -51,7 +51,23 @@ def nmse(raw, expected):
     return (sum((a - b) ** 2 for a, b in zip(ours, theirs)) / sum(b * b for b in theirs))
 
 
+def with_limit(path, limit):
+    """A copy of phi3_long whose long factors begin beyond `limit` tokens: llama.cpp took them for the reference
+    because the run's context was longer than the file's limit. Here the sequence must be, as in
+    Transformers."""
+    key = b"phi3.rope.scaling.original_context_length"
+    copy = os.path.join(WORK, "architecture-" + os.path.basename(path))
+    with open(path, "rb") as f:
+        raw = bytearray(f.read())
+    struct.pack_into("<I", raw, raw.index(key) + len(key) + 4, limit)
+    with open(copy, "wb") as f:
+        f.write(raw)
+    return copy
+
+
 def test_model(name, path, reference):
+    if name == "phi3_long":
+        path = with_limit(path, len(reference["ids"]) - 1)
     model = os.path.join(WORK, f"architecture-{name}.ingot")
     status, console = run([HOST, "pack", path, "-o", model, "--type", "f32", "-q"])
     if not tap.ok(status == 0, f"{name}: packed", console):

@@ -149,7 +149,6 @@ LINEAR = {"rope_type": "linear", "factor": 4.0}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
 FULL, LOCAL = "full_attention", "sliding_attention"
 CASES = [(family, "", {}, []) for family in FAMILIES] + [
-    ("phi3", "in a short context", {}, ["--ctx", "16"]),
     ("llama", "with linear scaling", {"rope_scaling": LINEAR}, []),
     ("gemma3", "with linear scaling", {"rope_scaling": LINEAR}, []),
     ("mistral", "with yarn", {"rope_scaling": YARN}, []),
@@ -179,14 +178,45 @@ CASES = [(family, "", {}, []) for family in FAMILIES] + [
     ("llama", "with yarn by the contexts alone", {
         "rope_scaling": {k: v for k, v in YARN.items() if k != "factor"}}, []),
 ]
+TRAINED = 16  # tokens that phi3's short factors are for
 for family, what, changes, options in CASES:
     folder = random_model(family, "oracle-", **changes)
-    tokens = TOKENS[:16] if options else TOKENS
-    expected = Model(folder).forward(tokens, int(options[1]) if options else None)
+    tokens = TOKENS
+    expected = Model(folder).forward(tokens)
     rows, console = logits(folder, tokens, len(expected[0]), *options)
     scale = max(abs(a) for x in expected for a in x)
     worst = (max(abs(a - b) for x, y in zip(rows, expected) for a, b in zip(x, y))
              if rows and len(rows) == len(expected) else float("nan"))
     tap.ok(worst <= 1e-5 * scale, f"{family} {what}: made up, logits within {worst:.2g} of the "
            f"oracle's, the largest being {scale:.2g}", console)
+
+
+def test_longrope():
+    """The factors follow from the length of the sequence, whatever context the session has. A reply
+    that grows beyond the limit is what a prompt of that length gives."""
+    folder = random_model("phi3", "oracle-longrope-")
+    model = Model(folder)
+    for n in (TRAINED - 1, TRAINED, TRAINED + 1):
+        expected = model.forward(TOKENS[:n])
+        scale = max(abs(a) for x in expected for a in x)
+        for context in sorted({max(n, TRAINED), 64}):
+            rows, console = logits(folder, TOKENS[:n], len(expected[0]), "--ctx", str(context))
+            worst = (max(abs(a - b) for x, y in zip(rows, expected) for a, b in zip(x, y))
+                     if rows and len(rows) == n else float("nan"))
+            tap.ok(worst <= 1e-5 * scale, f"phi3: {n} tokens of {TRAINED} in a context of {context}: "
+                   f"within {worst:.2g} of the oracle's", console)
+    prompt, more = TOKENS[:TRAINED - 2], 5
+    rows, console = logits(folder, prompt, 96, "-n", str(more))
+    ids, worst = list(prompt), 0.0
+    for i in range(more if rows and len(rows) == len(prompt) + more else 0):
+        ids.append(max(range(96), key=rows[len(ids) - 1].__getitem__))
+        expected = model.forward(ids)[-1]
+        worst = max([worst] + [abs(a - b) for a, b in zip(rows[len(ids) - 1], expected)])
+    tap.ok(len(ids) == TRAINED + 3 and worst <= 1e-5 * scale, f"phi3: a reply that grows beyond {TRAINED} "
+           f"tokens: each row within {worst:.2g} of the oracle's", console)
+    short, long = model.forward(TOKENS[:TRAINED])[-2], model.forward(TOKENS[:TRAINED + 1])[-3]
+    tap.ok(max(abs(a - b) for a, b in zip(short, long)) > 0.01 * scale, "the factors make a difference")
+
+
+test_longrope()
 tap.done()

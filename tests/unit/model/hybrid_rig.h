@@ -19,21 +19,22 @@ struct hybrid {
     uint32_t conv_taps, n_groups, inner_heads, state_dim, inner_dim;
     uint32_t attends; /* bit i: layer i does; 0: number 1 alone. Number 3 has one head of keys */
     bool latent;      /* with latent keys, which rotate */
+    uint32_t long_context; /* LongRoPE's, where heads rotate by it; 0: they do not */
 };
 
 static const struct hybrid hybrids[] = {
-    { "gated delta net", INGOT_MIXER_DELTA, 0, false, false, 4, 2, 4, 12, 40, 0, false },
+    { "gated delta net", INGOT_MIXER_DELTA, 0, false, false, 4, 2, 4, 12, 40, 0, false, 0 },
     { "gated delta net, groups in turn", INGOT_MIXER_DELTA, 0, true, true, 3, 2, 6, 10, 108, 0x3a,
-      false },
-    { "short convolution", INGOT_MIXER_SHORTCONV, 0, false, false, 3, 0, 0, 0, 56, 0, false },
-    { "Mamba2", INGOT_MIXER_MAMBA2, 0, false, true, 4, 2, 4, 16, 72, 0, false },
-    { "Mamba2 without its norm", INGOT_MIXER_MAMBA2, 0, false, false, 2, 1, 3, 8, 99, 0, false },
+      false, 0 },
+    { "short convolution", INGOT_MIXER_SHORTCONV, 0, false, false, 3, 0, 0, 0, 56, 0, false, 0 },
+    { "Mamba2", INGOT_MIXER_MAMBA2, 0, false, true, 4, 2, 4, 16, 72, 0, false, 0 },
+    { "Mamba2 without its norm", INGOT_MIXER_MAMBA2, 0, false, false, 2, 1, 3, 8, 99, 0, false, 0 },
     { "Mamba2 beside attention", INGOT_MIXER_ATTENTION, INGOT_MIXER_MAMBA2, false, true, 4, 1, 4,
-      20, 64, 0, false },
+      20, 64, 0, false, 0 },
 };
 /* Not among those whose formulas are here: tests/golden/latent.t has them. */
 static const struct hybrid hybrid_latent = {
-    "latent keys", INGOT_MIXER_DELTA, 0, false, false, 3, 2, 4, 8, 40, 0x3a, true
+    "latent keys", INGOT_MIXER_DELTA, 0, false, false, 3, 2, 4, 8, 40, 0x3a, true, 0
 };
 enum { N_HYBRIDS = sizeof hybrids / sizeof hybrids[0] };
 
@@ -113,6 +114,24 @@ static inline void hybrid_set_latent(struct source_params *p)
     source_latent_params(p, 8);
 }
 
+/* Factors that turn heads another way from the second position on. */
+static inline void hybrid_set_long(struct source *s, uint32_t context)
+{
+    uint32_t pairs = H_HEAD_DIM / 2;
+
+    s->params.rope = INGOT_ROPE_HALVES;
+    s->params.rope_base = 10000.0f;
+    s->params.rope_dims = H_HEAD_DIM;
+    s->params.rope_context = context;
+    s->params.rope_magnitude = 1.2f;
+    s->rope = s->factors;
+    for (uint32_t i = 0; i < pairs; i++) {
+        s->factors[SOURCE_ROPE_GLOBAL * pairs + i] = 1.0f + 0.1f * (float)i;
+        s->factors[SOURCE_ROPE_LONG * pairs + i] = 1.5f + (float)i;
+        s->factors[SOURCE_ROPE_LOCAL * pairs + i] = 1.0f;
+    }
+}
+
 static inline void hybrid_fill(const struct hybrid *h)
 {
     struct source *s = &hybrid_source;
@@ -134,6 +153,8 @@ static inline void hybrid_fill(const struct hybrid *h)
     source_default_params(&s->params);
     if (h->latent)
         hybrid_set_latent(&s->params);
+    if (h->long_context != 0)
+        hybrid_set_long(s, h->long_context);
     s->params.features = h->tiled ? SOURCE_TILED_GROUPS : 0;
     s->params.recurrent.conv_taps = h->conv_taps;
     s->params.recurrent.n_groups = h->n_groups;

@@ -39,13 +39,14 @@ static struct ingot_header header = {
     .ropes = { { INGOT_ROPE_PAIRS, 64, 10000.0f, 1.0f, INGOT_NO_FACTORS, 0, 0, 0 },
                { INGOT_ROPE_HALVES, 16, 1000000.0f, 1.0f, INGOT_NO_FACTORS, 0, 0, 0 },
                { INGOT_ROPE_PAIRS, 8, 10000.0f, 1.0f, INGOT_NO_FACTORS, 0, 0, 0 },
-               { INGOT_ROPE_HALVES, 128, 500000.0f, 1.25f, 0, 0, 0, 0 } },
+               { INGOT_ROPE_HALVES, 128, 500000.0f, 1.25f, 0, MOST / 2, 100, 0 } },
 };
-static float factors[MOST / 2];
+static float factors[MOST];
 static struct image image = { .header = &header, .layers = layers, .factors = factors };
 
 static struct kernels k;
-static struct transformer t = { .image = &image, .kernels = &k, .context = CONTEXT };
+static struct transformer t = { .image = &image, .kernels = &k };
+static bool is_long; /* keys have the long factors of LongRoPE */
 static struct kv_cache cache;
 static uint8_t *memory, *before;
 static _Alignas(64) float row[MOST], work[MOST], head[MOST];
@@ -69,7 +70,7 @@ static void rotate(const struct ingot_layer *l, float *x, uint32_t position)
         return;
     }
     rope = &header.ropes[l->rope];
-    transformer_rope_row(&t, l->rope, position, row);
+    transformer_rope_row(&t, l->rope, position, is_long, row);
     k.scale_f32(row, row, rope->dims, rope->magnitude);
     (rope->kind == INGOT_ROPE_PAIRS ? k.rope_f32_pairs : k.rope_f32_halves)(x + l->kv_rank, row,
                                                                             rope->dims);
@@ -156,13 +157,13 @@ static void test_type(enum kv_type type, double most)
     double worst = 0;
 
     fill(kv_both(type), first.end);
-    kv_drop(&t, &cache, first.from, first.n, first.end);
+    kv_drop(&t, &cache, first.from, first.n, first.end, is_long);
     worst = check(first, &wrong);
     fill(kv_both(type), whole.end);
-    kv_drop(&t, &cache, whole.from, whole.n, whole.end);
+    kv_drop(&t, &cache, whole.from, whole.n, whole.end, is_long);
     worst = fmax(worst, check(whole, &wrong));
     fill(kv_both(type), none.end);
-    kv_drop(&t, &cache, none.from, none.n, none.end);
+    kv_drop(&t, &cache, none.from, none.n, none.end, is_long);
     wrong += memcmp(memory, before, CACHE_BYTES) != 0;
     OK(worst > 0 && worst < most && wrong == 0,
        "%s: keys off by %.2g at most, %u tiles that are not what they were", kv_formats[type].name,
@@ -194,6 +195,7 @@ int main(void)
     }
     for (uint32_t i = 0; i < MOST / 2; i++) {
         factors[i] = 1.0f + (float)i / 7;
+        factors[MOST / 2 + i] = 2.0f + (float)i / 3;
     }
     for (uint32_t i = 0; i < header.params.n_ropes; i++) {
         t.act.cos_sin[i] = aligned_alloc(64, sizeof row);
@@ -206,6 +208,8 @@ int main(void)
     test_type(KV_ROT_Q4, .7);
     test_type(KV_UNIFORM_4B, .3);
     test_type(KV_MIXED_4B8, .4);
+    is_long = true;
+    test_type(KV_F32, 1e-6);
     test_problems();
     free(memory);
     free(before);

@@ -3,7 +3,8 @@
  * every sequence's tokens; what is cached is held against the same tokens computed afresh. */
 #include "runtime/compute/kv_tiers.h"
 #include "runtime/session/beams.h"
-#include "tests/unit/rig.h"
+#include "runtime/session/session_rope.h"
+#include "tests/unit/model/hybrid_rig.h"
 
 enum { LINES = 3, CONTEXT = 256, SAVED_BYTES = 4 << 20, STEPS = 10000, VOCAB_LEAST = 4 };
 
@@ -107,6 +108,7 @@ static void save(void)
 
     at = 0;
     of_save = now;
+    session_rope_settle(&rig.session); /* as whoever saves does */
     saved_cached = rig.session.n_cached;
     failed += session_move(&rig.session, now.n, saved_cached, &io) != ERR_OK;
 }
@@ -253,6 +255,8 @@ static void test_random(const char *types, unsigned steps)
 
 int main(void)
 {
+    static const struct hybrid by_length = { "LongRoPE", INGOT_MIXER_ATTENTION, .attends = 0x3f,
+                                             .long_context = 120 };
     static struct workers crew;
 
     workers_start(&crew, rig_platform(), 1);
@@ -263,5 +267,7 @@ int main(void)
     test_random("f16", STEPS);
     test_random("rot_q8,rot_q4", STEPS / 8);
     test_random("tiers:64,64,kivi", STEPS / 8);
+    hybrid_make(&by_length, INGOT_Q8_0);
+    test_random("f16", STEPS / 2);
     return tap_done();
 }

@@ -217,6 +217,9 @@ int main(void)
     static const struct hybrid plain = { "attention alone", INGOT_MIXER_ATTENTION,
                                          .attends = 0x3f };
 
+    static const struct hybrid by_length = { "LongRoPE", INGOT_MIXER_ATTENTION, .attends = 0x3f,
+                                             .long_context = 33 };
+
     rig_compute(false);
     rig_alone();
     for (size_t i = 0; i < N_HYBRIDS; i++) {
@@ -227,5 +230,7 @@ int main(void)
     test_all(hybrid_latent.name);
     hybrid_make(&plain, INGOT_Q8_0);
     test_all(plain.name);
+    hybrid_make(&by_length, INGOT_Q8_0);
+    test_all(by_length.name);
     return tap_done();
 }
