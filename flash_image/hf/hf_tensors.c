@@ -281,7 +281,7 @@ static enum err refuse_tensor(struct source *s, const char *name)
             name);
     }
     return source_refuse(s, ERR_UNSUPPORTED,
-                         "the tensor %.120s is none of the models that can be packed", name);
+                         "the tensor %.120s is not part of a model that can be packed", name);
 }
 
 /* The name without what stands before the layers; NULL: the tensor is passed over. */

@@ -74,6 +74,7 @@ ROWS = [
      ["per_layer_dim"]),
     ("qwen35moe", "4 billion experts", whole("expert_count", 4000000000),
      ["expert_count is 4000000000"]),
+    ("qwen35moe", "513 experts", whole("expert_count", 513), ["expert_count is 513", "at most 512"]),
     ("qwen35moe", "no expert used", whole("expert_used_count", 0), [".expert_used_count 0"]),
     ("qwen35moe", "more used than there are", whole("expert_used_count", 3),
      [".expert_used_count 3"]),

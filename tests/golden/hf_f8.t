@@ -132,6 +132,10 @@ def refused(what, words, form="[]", quantization=None, change=None):
 
 
 refused("a scale too many", ["attn_q of layer 1", "shape"], change=lambda t: t.update({Q + PLAIN: ("F32", (2,), bytes(8))}))
+refused("floats of 8 bits of the other kind", [Q, "F8_E5M2", "F8_E4M3"],
+        change=lambda t: t.update({Q: ("F8_E5M2", *t[Q][1:])}))
+refused("scales that are powers of two in a byte", [Q + PLAIN, "F8_E8M0"], change=lambda t: t.update({Q + PLAIN: ("F8_E8M0", (), b"\x7f")}))
+refused("a second scale, of 4 bits", [Q + "_scale_2", "not part of a model"], change=lambda t: t.update({Q + "_scale_2": ("F32", (), bytes(4))}))
 refused("no scale", ["attn_q of layer 1", "missing"], change=lambda t: t.pop(Q + PLAIN))
 refused("scales of the other axis", ["shape"], change=lambda t: t.update({Q + PLAIN: ("F32", (1, 40), bytes(160))}))
 refused("both names", ["twice"], change=lambda t: t.update({Q + INV: ("F32", (), bytes(4))}))

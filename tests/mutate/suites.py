@@ -23,6 +23,7 @@ EMULATORS = {"arm64": "qemu-aarch64", "riscv64": "qemu-riscv64"}
 PROGRAMS = {
     "boot/traps.t": [("virt-arm64", "traps.bin"), ("virt-riscv64", "traps.bin")],
     "faults/outputs.t": [],
+    "faults/signed_adapters.t": [],
     "golden/adapter_fields.t": [],
     "golden/demo_boot.t": [("virt-arm64", "ingot.bin"), ("virt-riscv64", "ingot.bin")],
     "golden/hf_families.t": [],

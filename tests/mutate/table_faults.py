@@ -13,6 +13,9 @@ CHECK, CHECK_PARTS = "flash_image/grammar/schema_check.c", "flash_image/grammar/
 STRINGS, HOLD, CALL = "flash_image/grammar/schema_strings.c", "host/serve_hold.c", "host/serve_call.c"
 ADAPTER, OUTPUT = "flash_image/adapter/adapter_config.c", "flash_image/output/output_file.c"
 VOCABULARY, NAMES = "flash_image/chat/chat_vocabulary.c", "flash_image/source/special_names.c"
+ROPE, LINE_OF, HF_ROPE = "runtime/session/session_rope.c", "runtime/session/session_line.c", "flash_image/hf/hf_rope.c"
+SESSION, BEAMS, EXFAT = "runtime/session/session.c", "runtime/session/beams.c", "flash_image/card/card_exfat.c"
+ADAPTERS, USB, TRANSPORT = "runtime/model/adapters.c", "board/drivers/usb/usb_storage.c", "board/drivers/usb/usb_transport.c"
 SD, NVME, XHCI = "board/drivers/sd/sd_card.c", "board/drivers/block/nvme.c", "board/drivers/usb/xhci.c"
 
 HTTP = [
@@ -353,4 +356,76 @@ DRIVERS = [
         "", "unit/board/usb_storage unit/board/usb_session"),
 ]
 
-ROWS = HTTP + STORAGE + TALK + GRAMMAR + PACKER + HOST + DRIVERS
+# What a device, a specification or a reference says.
+REFERENCE = [
+    row("usb: data of a read stay as the cache has them", USB,
+        "    if (!r->write)\n        dma_sync(&s", "    if (false)\n        dma_sync(&s", "unit/board/usb_cache"),
+    row("usb: the block at an edge stays as the cache has it", USB,
+        "        dma_sync(&s->host->setup.window, s->edge, sizeof s->edge);\n", "", "unit/board/usb_cache"),
+    row("usb: a buffer that shares a line", USB,
+        "        !dma_reaches(&s->host->setup.window, r->buffer, (size_t)r->n_sectors * SECTOR_BYTES))",
+        "        false)", "unit/board/usb_cache"),
+    row("usb: the status stays as the cache has it", TRANSPORT,
+        "        dma_sync(&s->host->setup.window, s->status, sizeof s->status);\n", "", "unit/board/usb_cache"),
+    row("xhci: dirty lines under the data", XHCI,
+        "    dma_sync(&x->setup.window, data, bytes);\n", "", "unit/board/usb_cache"),
+    row("xhci: the doorbell before the first TRB", XHCI,
+        "    dma_sync(&x->setup.window, ring->first, sizeof *ring->first); /*", "    /*", "unit/board/usb_cache"),
+    row("nvme: a write ends before its flush", NVME, "s->request->write && n->facts.cached) {", "false) {",
+        "unit/board/nvme"),
+    row("ymodem: eleven bad blocks", YMODEM, "TRIES = 10, ", "TRIES = 11, ", "unit/transfer/ymodem"),
+    row("transfer: a silence of a minute", "runtime/transfer/transfer_receive.c", "SILENCE_MS = 30000,",
+        "SILENCE_MS = 60000,", "unit/transfer/transfer"),
+    row("beams: lines stay after a search", BEAMS, "        session_line_drop(s, &b->lines[i]);",
+        "        (void)i;", "unit/session/beams"),
+    row("longrope: long factors one token too early", ROPE, "s->n_ids > s->long_context", "s->n_ids >= s->long_context",
+        "unit/session/session_rope"),
+    row("longrope: cut back it keeps the long factors", ROPE, "s->is_long == is_long) {", "s->is_long || !is_long) {",
+        "unit/session/session_rope"),
+    row("longrope: guesses beyond the limit", ROPE, "    return min_u32(n, s->long_context - s->n_ids);", "    return n;",
+        "unit/session/session_rope"),
+    row("longrope: a loaded sequence has the short factors", SESSION, "    s->is_long = session_rope_is_long(s);",
+        "    s->is_long = false;", "unit/session/session_rope"),
+    row("longrope: tokens are visited again", SESSION, "min_u32(n, max_u32(first, s->n_cached) - s->n_cached)",
+        "min_u32(n, first - first)", "unit/session/session_rope"),
+    row("longrope: keys of other factors are shared", LINE_OF, " && l->is_long == is_long) {", ") {",
+        "unit/session/session_lines"),
+    row("longrope: a line forgets its factors", LINE_OF, "    l->is_long = s->is_long;\n    memcpy", "    memcpy",
+        "unit/session/session_lines"),
+    row("longrope: a prefix of other factors stays", "runtime/session/session_prefix.c",
+        "        p->wanted = max_u32(p->wanted, p->n);\n        p->n = 0;\n", "", "unit/session/session_prefix"),
+    row("longrope: keys move up by the short factors", "runtime/model/kv_drop.c",
+        "transformer_rope_row(t, rope, n, is_long, row);", "transformer_rope_row(t, rope, n, false, row);",
+        "unit/model/kv_drop"),
+    row("yarn: one mscale counts alone", HF_ROPE, "mscale != 0.0 && all != 0.0", "mscale != 0.0 || all != 0.0",
+        "unit/flash_image/hf_config"),
+    row("yarn: the scores are scaled once", HF_ROPE, "(float)(scores * scores)", "(float)scores",
+        "unit/flash_image/hf_config"),
+    row("yarn: growth by a ninth", HF_ROPE, "log(fmax(factor, 1.0)) / 10;", "log(fmax(factor, 1.0)) / 9;",
+        "unit/flash_image/hf_config"),
+    row("yarn: a magnitude without its one", "flash_image/source/rope_factors.c", "0.1 * log(factor) + 1.0",
+        "0.1 * log(factor)", "unit/flash_image/hf_config"),
+    row("exfat: one cluster more is marked", EXFAT, "(1u << w->layout->n_used % 8) - 1", "(2u << w->layout->n_used % 8) - 1",
+        "unit/flash_image/card_bitmap"),
+    row("exfat: the last byte of the bitmap", EXFAT, "    if (w->layout->n_used % 8 != 0) {", "    if (false) {",
+        "unit/flash_image/card_bitmap"),
+    row("adapter: the signed header is not compared", ADAPTERS,
+        "    return check_signed_part(a, l, 0, &a->header, sizeof a->header);", "    return ERR_OK;",
+        "faults/signed_adapters.t"),
+    row("adapter: the signed table is not compared", ADAPTERS,
+        "        e = check_signed_part(a, l, 1, pairs, adapter_table_bytes(&a->header));\n", "        e = ERR_OK;\n",
+        "faults/signed_adapters.t"),
+    row("adapter: the last signed part is not compared", ADAPTERS,
+        "    e = check_signed_part(a, l, 2, at, a->header.data_bytes);\n", "", "faults/signed_adapters.t"),
+    row("adapter: the end of the last signed part", ADAPTERS,
+        "    e = check_signed_part(a, l, 2, at, a->header.data_bytes);\n",
+        "    e = check_signed_part(a, l, 2, at, a->header.data_bytes - 4096);\n", "faults/signed_adapters.t"),
+    row("verify: the last part is not compared", "flash_image/signing/sign_file.c",
+        "    for (uint32_t i = 0; i < p->n; i++) {\n        uint8_t digest[SHA256_BYTES];\n        char name",
+        "    for (uint32_t i = 0; i + 1 < p->n; i++) {\n        uint8_t digest[SHA256_BYTES];\n        char name",
+        "faults/signed_adapters.t"),
+    row("layers: 513 experts", "runtime/image/image_layers.c", "any, any * INGOT_MAX_EXPERTS }",
+        "any, any * 600 }", "unit/flash_image/hf_config"),
+]
+
+ROWS = HTTP + STORAGE + TALK + GRAMMAR + PACKER + HOST + DRIVERS + REFERENCE

@@ -99,6 +99,21 @@ static inline void dma_log_evict(size_t at, size_t bytes)
             memcpy(dma_log.memory + line, dma_log.cores + line, DMA_LOG_LINE);
 }
 
+/* After the master is the worst time for it. */
+static inline void dma_log_evict_all(void)
+{
+    if (dma_log.cores != NULL)
+        dma_log_evict(0, dma_log.bytes);
+}
+
+/* Where the master finds a byte that cores have at `at`. */
+static inline void *dma_log_seen(uintptr_t at)
+{
+    if (dma_log.cores != NULL && at - (uintptr_t)dma_log.cores < dma_log.bytes)
+        return dma_log.memory + (at - (uintptr_t)dma_log.cores);
+    return (void *)at;
+}
+
 /* ---- questions ---- */
 
 /* Whether a range among events [from, to), to <= dma_log.n, has all lines of these bytes, and the

@@ -69,6 +69,7 @@ struct fake_unit {
     unsigned times;                          /* of reads that fail so */
     bool of_any;                             /* of other commands, too */
     uint64_t first;                          /* the block that `disk` begins with */
+    uint32_t block_bytes;                    /* of a block; 0: 512 */
     void (*on_command)(struct fake_unit *u); /* a test's, which may choose a fault; or NULL */
     void (*on_answer)(struct fake_unit *u);  /* and change an answer */
 };
@@ -107,32 +108,38 @@ static inline bool moves_blocks(const struct fake_unit *u)
     return c == 0x28 || c == 0x2a || c == 0x88 || c == 0x8a;
 }
 
+static inline uint32_t block_bytes(const struct fake_unit *u)
+{
+    return u->block_bytes != 0 ? u->block_bytes : 512;
+}
+
 static inline uint8_t *command_blocks(struct fake_unit *u)
 {
+    uint32_t blocks = DISK_SECTORS * 512 / block_bytes(u);
     bool is_long = u->cdb[0] >= 0x80;
     uint64_t at = be32(u->cdb + 2);
 
     if (is_long)
         at = at << 32 | be32(u->cdb + 6);
     at -= u->first;
-    if (at > DISK_SECTORS || u->wanted / 512 > DISK_SECTORS - at) {
+    if (at > blocks || u->wanted / block_bytes(u) > blocks - at) {
         wrong(true);
         return u->disk;
     }
-    return u->disk + at * 512;
+    return u->disk + at * block_bytes(u);
 }
 
 static inline void answer_capacity(struct fake_unit *u)
 {
-    uint64_t last = u->first + DISK_SECTORS - 1;
+    uint64_t last = u->first + DISK_SECTORS * 512 / block_bytes(u) - 1;
 
     if (u->cdb[0] == 0x25) {
         put_be32(u->answer, last < UINT32_MAX ? (uint32_t)last : UINT32_MAX);
-        put_be32(u->answer + 4, 512);
+        put_be32(u->answer + 4, block_bytes(u));
     } else {
         put_be32(u->answer, (uint32_t)(last >> 32));
         put_be32(u->answer + 4, (uint32_t)last);
-        put_be32(u->answer + 8, 512);
+        put_be32(u->answer + 8, block_bytes(u));
     }
 }
 

@@ -31,7 +31,7 @@ static inline uint64_t fake_ticks(void)
 static inline void *memory_at(uint64_t bus)
 {
     wrong(bus < bus_offset);
-    return (void *)(uintptr_t)(bus - bus_offset);
+    return dma_log_seen((uintptr_t)(bus - bus_offset));
 }
 
 static inline uint64_t pair_at(unsigned reg)
@@ -484,6 +484,7 @@ void xhci_write(const struct xhci *x, unsigned reg, uint32_t value)
     } else if (reg > DOORBELLS && reg <= DOORBELLS + 4 * XHCI_SLOTS) {
         ring_device((reg - DOORBELLS) / 4, value);
     }
+    dma_log_evict_all();
 }
 
 /* What a driver is told of it. */

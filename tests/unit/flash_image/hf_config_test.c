@@ -313,6 +313,75 @@ static void test_scaling(void)
        "yarn %s", source.problem);
 }
 
+/* YaRN's magnitude of cosines and sines, and DeepSeek's scale of the scores: 0.1 ln(factor) + 1 (arXiv 2309.00071, 3.4),
+ * each with its mscale, as numbers that were worked out elsewhere. */
+static void test_yarn_magnitude(void)
+{
+    static const struct {
+        const char *scaling;
+        double magnitude;
+    } rows[] = {
+        { "\"type\":\"yarn\",\"factor\":32,\"original_max_position_embeddings\":16",
+          1.3465735902799727 },
+        { "\"type\":\"yarn\",\"factor\":4,\"original_max_position_embeddings\":16",
+          1.138629436111989 },
+        { "\"type\":\"yarn\",\"factor\":1,\"original_max_position_embeddings\":64", 1.0 },
+        { "\"type\":\"yarn\",\"factor\":32,\"original_max_position_embeddings\":16,"
+          "\"attention_factor\":0.75",
+          0.75 },
+        { "\"type\":\"yarn\",\"factor\":40,\"original_max_position_embeddings\":16,\"mscale\":1.0,"
+          "\"mscale_all_dim\":0.5",
+          1.1557219901962608 }, /* 1.3688879454 / 1.1844439727 */
+        { "\"type\":\"yarn\",\"factor\":40,\"original_max_position_embeddings\":16,\"mscale\":0.707",
+          1.3688879454113936 }, /* one alone counts for nothing */
+    };
+    const struct source_params *p = &source.params;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char more[512];
+
+        snprintf(more, sizeof more, "\"rope_scaling\":{%s}", rows[i].scaling);
+        OK(read_more(more) == ERR_OK && near(p->rope_magnitude, rows[i].magnitude),
+           "yarn %s: %g is %g %s", rows[i].scaling, (double)p->rope_magnitude, rows[i].magnitude,
+           source.problem);
+    }
+}
+
+#define DEEPSEEK(scaling) \
+    FAMILY("DeepseekV2") \
+    ",\"kv_lora_rank\":16,\"qk_nope_head_dim\":128,\"qk_rope_head_dim\":64,\"v_head_dim\":16," \
+    "\"n_routed_experts\":null,\"max_position_embeddings\":163840," SCALING( \
+        "\"type\":\"yarn\",\"factor\":40,\"original_max_position_embeddings\":4096," \
+        "\"beta_fast\":32,\"beta_slow\":1," scaling)
+
+/* Heads of 192: 192^-1/2 times the square of 1 + mscale_all_dim 0.1 ln 40. */
+static void test_yarn_of_deepseek(void)
+{
+    const struct source_params *p = &source.params;
+
+    OK(read_more(DEEPSEEK("\"mscale\":0.707,\"mscale_all_dim\":0.707")) == ERR_OK &&
+           near(p->attn_scale, 0.11472138679292612) && near(p->rope_magnitude, 1.0),
+       "DeepSeek-V2-Lite: scores times %g, cosines times %g %s", (double)p->attn_scale,
+       (double)p->rope_magnitude, source.problem);
+    OK(read_more(DEEPSEEK("\"mscale\":1.0,\"mscale_all_dim\":1.0")) == ERR_OK &&
+           near(p->attn_scale, 0.1352337788608801) && near(p->rope_magnitude, 1.0),
+       "DeepSeek-V3's: scores times %g, cosines times %g %s", (double)p->attn_scale,
+       (double)p->rope_magnitude, source.problem);
+    OK(read_more(DEEPSEEK("\"mscale\":1.0,\"mscale_all_dim\":0")) == ERR_OK &&
+           near(p->attn_scale, 0.07216878364870322) && near(p->rope_magnitude, 1.3688879454113936),
+       "without mscale_all_dim the scores stay, and cosines have all of it: %g, %g %s",
+       (double)p->attn_scale, (double)p->rope_magnitude, source.problem);
+}
+
+static void test_most_experts(void)
+{
+    OK(read_more(FAMILY("Olmoe") ",\"num_experts\":512,\"num_experts_per_tok\":512") == ERR_OK &&
+           source.params.experts.n == 512 && source.params.experts.used == 512,
+       "512 experts, all of them taken %s", source.problem);
+    refuse_config(FAMILY("Olmoe") ",\"num_experts\":513,\"num_experts_per_tok\":8", ERR_UNSUPPORTED,
+                  "n_experts is 513");
+}
+
 #define MAMBA \
     FAMILY("NemotronH") \
     ",\"hybrid_override_pattern\":\"M*-M\"," \
@@ -413,6 +482,9 @@ int main(void)
     test_scaling_refused();
     test_families();
     test_scaling();
+    test_yarn_magnitude();
+    test_yarn_of_deepseek();
+    test_most_experts();
     test_time_steps();
     test_published();
     return tap_done();

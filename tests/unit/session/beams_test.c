@@ -233,6 +233,25 @@ static void ends_in_the_middle(void)
     stop_at = MOST;
 }
 
+/* What a search leaves behind is in no later one. */
+static void comes_twice(void)
+{
+    struct beams_result first, again;
+    struct session_hash hash;
+    uint32_t all[MOST], n;
+
+    OK(search(4, 12, &first) == ERR_OK, "a reply of %u tokens", n_settled);
+    memcpy(all, settled, sizeof all);
+    n = n_settled;
+    hash = rig.session.hash;
+    (void)search(3, 7, &again);
+    (void)search(2, 1, &again);
+    OK(search(4, 12, &again) == ERR_OK && n_settled == n && first.end == again.end &&
+           first.passes == again.passes && memcmp(all, settled, n * sizeof *all) == 0 &&
+           hash.rows == rig.session.hash.rows && hash.value == rig.session.hash.value,
+       "the same search after others gives the same reply by the same %u passes", again.passes);
+}
+
 static void context_is_full(void)
 {
     struct session *s = &rig.session;
@@ -298,6 +317,7 @@ int main(void)
     }
     with_penalties();
     ends_in_the_middle();
+    comes_twice();
     context_is_full();
     OK(nan_logits(), "logits that are no numbers are an error, and the prompt stays");
     n_prompt = PROMPT_MOST;
