@@ -24,6 +24,7 @@ enum { /* card status, table 4-42 */
        STATUS_OUT_OF_RANGE = 3u << 30,                                       /* and ADDRESS_ERROR */
        STATUS_FAILED = 1u << 29 | 1u << 26 | 1u << 21 | 1u << 20 | 1u << 19, /* length, write
                               * protection, ECC, controller, general */
+       STATUS_UNSTORED = STATUS_OUT_OF_RANGE | STATUS_FAILED, /* after the data of a write */
 };
 
 enum {
@@ -302,7 +303,7 @@ static enum err sd_card_stored(struct sd_card *card)
     bool spi = (card->host->abilities & SD_IS_SPI) != 0; /* R2: it is 0, or an error (7.3.2.3) */
     enum err e;
 
-    if (spi ? status != 0 : (status & STATUS_FAILED) != 0)
+    if (spi ? status != 0 : (status & STATUS_UNSTORED) != 0)
         return ERR_IO;
     if (spi || (status & (STATUS_STATE | STATUS_READY)) == done) {
         sd_card_finish(card, ERR_OK);
@@ -320,7 +321,7 @@ static enum err sd_card_stopped(struct sd_card *card)
 {
     bool spi = (card->host->abilities & SD_IS_SPI) != 0;
 
-    if (!spi && sd_card_request(card)->write && (card->command.reply[0] & STATUS_FAILED) != 0)
+    if (!spi && sd_card_request(card)->write && (card->command.reply[0] & STATUS_UNSTORED) != 0)
         return ERR_IO;
     return sd_card_conclude(card);
 }

@@ -27,6 +27,7 @@ struct fake_sd {
     unsigned late;        /* transfers that never deliver */
     unsigned ecc;         /* transfers that end with CARD_ECC_FAILED in the response */
     unsigned unstored;    /* writes whose blocks do not get stored: the next answer says so, once */
+    uint32_t why;         /* ... by this bit of the card status; 0: by ERROR */
     unsigned programming; /* CMD13 after a write that answer "not ready" */
     uint32_t serial;      /* in the CID */
     uint64_t n_sectors;
@@ -234,7 +235,7 @@ static inline enum sd_fault fake_sd_data(struct fake_sd *c, unsigned index, uint
     }
     if ((index == 24 || index == 25) && c->unstored > 0) {
         c->unstored--;
-        c->latched = 1u << 19; /* ERROR */
+        c->latched = c->why != 0 ? c->why : 1u << 19; /* ERROR */
         return SD_FAULT_NONE;
     }
     if (index == 24 || index == 25) {

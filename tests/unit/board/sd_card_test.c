@@ -236,9 +236,13 @@ static void test_unstored(void)
     } rows[] = { { "CMD24", 1, true },
                  { "a counted CMD25", 4, true },
                  { "CMD25 and CMD12", 4, false } };
+    /* Table 4-42: out of range, address, length, write protection, ECC, controller, general */
+    static const uint8_t bits[] = { 31, 30, 29, 26, 21, 20, 19 };
     struct block_request r = { .sector = 8, .buffer = buffer, .write = true };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        unsigned told = 0;
+
         set_up(PLAIN);
         fake.knows_count = rows[i].knows_count;
         if (!rows[i].knows_count) /* nor has the controller a CMD12 of its own */
@@ -252,6 +256,12 @@ static void test_unstored(void)
            "%s: what was not stored is written again", rows[i].what);
         fake.unstored = 100;
         OK(transfer(&r) == ERR_IO, "%s: and where it never is, that is an error", rows[i].what);
+        for (size_t b = 0; b < sizeof bits; b++) {
+            fake.unstored = 100;
+            fake.why = 1u << bits[b];
+            told += transfer(&r) == ERR_IO;
+        }
+        OK(told == sizeof bits, "%s: whatever bit says so: %u", rows[i].what, told);
     }
 }
 
