@@ -287,6 +287,66 @@ static void test_saved(void)
         good += play(true, n, cached) && add(n, n + 1) == ERR_OK && is(n + 1);
     }
     OK(good == 3, "saved after a cut and loaded, on both sides of the limit: %u of 3", good);
+    session_clear(s);
+    (void)add(0, LIMIT + 1);
+    good = play(false, LIMIT + 1, LIMIT + 1);
+    start(16);
+    good += play(true, LIMIT + 1, LIMIT + 1);
+    session_rope_settle(s);
+    OK(good == 2 && s->n_cached == LIMIT + 1, "a loaded sequence keeps its keys");
+    (void)session_cut(s, LIMIT - 3);
+    OK(add(LIMIT - 3, LIMIT - 2) == ERR_OK && is(LIMIT - 2),
+       "which are computed again where it is cut back below the limit");
+}
+
+/* ---- lines beside it -------------------------------------------------------------------------- */
+
+static struct session_line line;
+
+static void start_with_line(void)
+{
+    struct session_line *all[] = { &line };
+
+    rig.lines = 1;
+    start(16);
+    session_lines_open(&rig.session, all, 1);
+    OK(line.table != NULL, "a line that shares places");
+    rig.lines = 0;
+}
+
+/* A line has the keys of a part of its tokens, by the short factors; the sequence at work has all, by the long ones. */
+static void test_line_of_short(void)
+{
+    struct session *s = &rig.session;
+
+    start_with_line();
+    (void)add(0, 10);
+    (void)session_put(s, ids + 10, 20);
+    session_line_keep(s, &line);
+    OK(session_run(s, NULL) == ERR_OK && is(30) && add(30, LIMIT + 5) == ERR_OK && is(LIMIT + 5),
+       "the sequence grows beyond the limit");
+    session_line_swap(s, &line);
+    OK(session_run(s, NULL) == ERR_OK && is(30), "the line does not take keys of other factors");
+    session_line_swap(s, &line);
+    OK(add(LIMIT + 5, LIMIT + 6) == ERR_OK && is(LIMIT + 6),
+       "nor does the sequence when it is back");
+}
+
+static void test_line_of_long(void)
+{
+    struct session *s = &rig.session;
+
+    start_with_line();
+    (void)add(0, LIMIT + 5);
+    session_line_keep(s, &line);
+    (void)session_cut(s, 0);
+    OK(add(3, 20) == ERR_OK, "another sequence is at work");
+    session_line_swap(s, &line);
+    session_rope_settle(s);
+    OK(s->n_cached == LIMIT + 5, "a long line keeps its keys");
+    (void)session_cut(s, LIMIT - 3);
+    OK(add(LIMIT - 3, LIMIT - 2) == ERR_OK && is(LIMIT - 2),
+       "until it is cut back below the limit");
 }
 
 static void test_header(void)
@@ -318,5 +378,7 @@ int main(void)
     test_group();
     test_embed();
     test_saved();
+    test_line_of_short();
+    test_line_of_long();
     return tap_done();
 }
