@@ -57,7 +57,10 @@ enum ingot_type {
     INGOT_Q1_0 = 12,
     INGOT_MXFP4 = 13,
     INGOT_Q2_K = 14,
-    INGOT_N_TYPES = 15
+    INGOT_Q4_1 = 15, /* the types that files have where rows are not multiples of 256 */
+    INGOT_Q5_0 = 16,
+    INGOT_Q5_1 = 17,
+    INGOT_N_TYPES = 18
 };
 enum ingot_family { /* for a person to read: the parameters alone say what to compute */
                     INGOT_LLAMA = 1,

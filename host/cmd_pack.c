@@ -152,8 +152,8 @@ static const struct command_option type = {
     .value = "TYPE",
     .choices = PACK_TYPES,
     .takes = PACK_TYPES_TAKEN,
-    .help = "of the weights: f32, f16, q8_0, q4_0, q3_k, q4_k, q5_k, q6_k, iq4_nl,\n"
-            "mxfp4, fig4 (with a table for each matrix); or q2_k, q3_k_m, q4_k_m,\n"
+    .help = "of the weights: f32, f16, q8_0, q4_0, q4_1, q5_0, q5_1, q3_k, q4_k, q5_k,\n"
+            "q6_k, iq4_nl, mxfp4, fig4 (with a table for each matrix); or q2_k, q3_k_m, q4_k_m,\n"
             "q5_k_m, q2_0, tq2_0, q1_0, with more bits where they matter most\n"
             "(default: as in IN)",
     .set = pack_type_set,

@@ -5,7 +5,7 @@
 #ifndef INGOT_KERNELS_BLOCKS_H
 #define INGOT_KERNELS_BLOCKS_H
 
-/* Columns of a block: of the plain formats (Q8_0, Q4_0), of the K formats (Q2_K to Q6_K). */
+/* Columns of a block: of the plain formats (Q8_0, Q4_0, Q4_1, Q5_0, Q5_1), of the K formats (Q2_K to Q6_K). */
 #define COLS_LOG2 5
 #define COLS_K_LOG2 8
 #define BLOCK_COLS (1 << COLS_LOG2)
@@ -26,6 +26,16 @@
 #define Q4X8_BYTES 144
 #define QUANTS 16 /* of both, and of FIG4 */
 #define FIG4_BYTES 528
+#define Q41_BYTES 160
+#define Q41_MINS 16
+#define Q41_QUANTS 32
+#define Q50_BYTES 176
+#define Q50_HIGH 16
+#define Q50_QUANTS 48
+#define Q51_BYTES 192
+#define Q51_MINS 16
+#define Q51_HIGH 32
+#define Q51_QUANTS 64
 #define Q4K_BYTES 1152
 #define Q4K_DMIN 16
 #define Q4K_SCALES 32
@@ -131,6 +141,39 @@ struct block_q4x8 {
 };
 LAYOUT_BYTES(block_q4x8, Q4X8_BYTES);
 LAYOUT_AT(block_q4x8, q, QUANTS);
+
+/* Q4_1, 32 columns. value (r, c) = d[r] * nibble + m[r], the nibble as in block_q4x8. */
+struct block_q41x8 {
+    uint16_t d[GROUP_ROWS];
+    uint16_t m[GROUP_ROWS];
+    uint8_t q[GROUP_ROWS * BLOCK_COLS / 2];
+};
+LAYOUT_BYTES(block_q41x8, Q41_BYTES);
+LAYOUT_AT(block_q41x8, m, Q41_MINS);
+LAYOUT_AT(block_q41x8, q, Q41_QUANTS);
+
+/* Q5_0, 32 columns. value (r, c) = d[r] * (q - 16), q of 5 bits: the low 4 are the nibble of
+ * block_q4x8, the fifth is bit c / 4 of high[block_place(r, c % 4)]. */
+struct block_q50x8 {
+    uint16_t d[GROUP_ROWS];
+    uint8_t high[GROUP_ROWS * BLOCK_COLS / 8];
+    uint8_t q[GROUP_ROWS * BLOCK_COLS / 2];
+};
+LAYOUT_BYTES(block_q50x8, Q50_BYTES);
+LAYOUT_AT(block_q50x8, high, Q50_HIGH);
+LAYOUT_AT(block_q50x8, q, Q50_QUANTS);
+
+/* Q5_1, 32 columns. value (r, c) = d[r] * q + m[r], with q of 5 bits as in block_q50x8. */
+struct block_q51x8 {
+    uint16_t d[GROUP_ROWS];
+    uint16_t m[GROUP_ROWS];
+    uint8_t high[GROUP_ROWS * BLOCK_COLS / 8];
+    uint8_t q[GROUP_ROWS * BLOCK_COLS / 2];
+};
+LAYOUT_BYTES(block_q51x8, Q51_BYTES);
+LAYOUT_AT(block_q51x8, m, Q51_MINS);
+LAYOUT_AT(block_q51x8, high, Q51_HIGH);
+LAYOUT_AT(block_q51x8, q, Q51_QUANTS);
 
 /* IQ4_NL and MXFP4 lie in block_q4x8, too: value (r, c) = d[r] * values[nibble], with the table of
  * the type. FIG4, 128 columns: the same with one scale for four runs of 32 columns, and a table of

@@ -62,6 +62,19 @@ enum cpu_feature {
     OP(gemv_f32_q4x8_q8, void, \
        (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows, \
         size_t cols, size_t ahead)) \
+    /* Over struct block_q41x8: isum = sum nibble x.q; acc = fma((float)isum, d * x.d, acc), then \
+     * acc = fma(m, (float)x.sum * x.d, acc). */ \
+    OP(gemv_f32_q41x8_q8, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows, \
+        size_t cols, size_t ahead)) \
+    /* Over struct block_q50x8: isum = sum q x.q - 16 * x.sum, q of 5 bits. */ \
+    OP(gemv_f32_q50x8_q8, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows, \
+        size_t cols, size_t ahead)) \
+    /* Over struct block_q51x8 as over block_q41x8, with q of 5 bits. */ \
+    OP(gemv_f32_q51x8_q8, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8 *restrict x, size_t rows, \
+        size_t cols, size_t ahead)) \
     /* Over struct block_q4x8 whose nibbles go through a table, 8-byte aligned, which also says       \
      * `ahead`: isum = sum values[nibble] x.q. */ \
     OP(gemv_f32_t4x8_q8, void, \
@@ -123,6 +136,15 @@ enum cpu_feature {
     OP(gemm_f32_q4x8_q8x4, void, \
        (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x, \
         const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_q41x8_q8x4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_q50x8_q8x4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
+    OP(gemm_f32_q51x8_q8x4, void, \
+       (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x, \
+        const struct gemm_shape *restrict shape)) \
     OP(gemm_f32_t4x8_q8x4, void, \
        (float *restrict y, const void *restrict w, const struct block_q8x4 *restrict x, \
         const struct gemm_shape *restrict shape, const struct nibble_table *restrict table)) \
@@ -159,6 +181,12 @@ enum cpu_feature {
     OP(dequantize_f32_q8x8, void, \
        (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
     OP(dequantize_f32_q4x8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    OP(dequantize_f32_q41x8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    OP(dequantize_f32_q50x8, void, \
+       (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
+    OP(dequantize_f32_q51x8, void, \
        (float *restrict y, const void *restrict w, size_t row, size_t cols)) \
     OP(dequantize_f32_t4x8, void, \
        (float *restrict y, const void *restrict w, size_t row, size_t cols, \

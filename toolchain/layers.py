@@ -46,7 +46,7 @@ LOUD = [(r"\b(?:v?s?n?printf|puts|putchar|putc|fputs|fwrite)\s*\(", "prints"), (
         (r"\bboard\.\w+|\bextern const struct board\b|\"board/board\.h\"", "knows the board")]
 ISAS = {"ref", "neon", "sve", "rvv", "rv64gc", "avx2", "avx512"}
 FEATURES = {"dotprod", "i8mm", "zvfh", "vnni", "crc", "sha2", "zbb", "zbc", "zvknha"}
-TYPES = {"u8", "f32", "f16", "q8", "q8k", "q8x4", "q8kx4", "q8x8", "q4x8", "q4kx8", "q6kx8", "q5kx8",
+TYPES = {"u8", "f32", "f16", "q8", "q8k", "q8x4", "q8kx4", "q8x8", "q4x8", "q41x8", "q50x8", "q51x8", "q4kx8", "q6kx8", "q5kx8",
          "q3kx8", "q2kx8", "tq2x8", "q2x8", "q1x8"}
 
 

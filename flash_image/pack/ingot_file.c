@@ -103,6 +103,9 @@ static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
         [INGOT_Q1_0] = { sizeof(struct block_q1x8), 16, 2 },
         [INGOT_IQ4_NL] = { sizeof(struct block_q4x8), 8, 2 },
         [INGOT_MXFP4] = { sizeof(struct block_q4x8), 8, 2 },
+        [INGOT_Q4_1] = { sizeof(struct block_q41x8), 16, 2 },
+        [INGOT_Q5_0] = { sizeof(struct block_q50x8), 8, 2 },
+        [INGOT_Q5_1] = { sizeof(struct block_q51x8), 16, 2 },
         [INGOT_FIG4] = { sizeof(struct block_fig4x8), 8, 2 },
     };
 

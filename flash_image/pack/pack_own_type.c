@@ -194,7 +194,9 @@ enum ingot_type pack_own_type(const struct source_tensor *t)
     case SOURCE_ROUNDED_BF16: return type_of_rounded(t);
     case SOURCE_F8: return type_of_f8(t);
     case SOURCE_Q4_0: return INGOT_Q4_0;
-    case SOURCE_Q4_1: /* NMSE 1.6e-4 of its own; Q5_1 in Q8_0 3e-5, Q5_0 and IQ4_NL without loss */
+    case SOURCE_Q4_1: return INGOT_Q4_1;
+    case SOURCE_Q5_0: return INGOT_Q5_0;
+    case SOURCE_Q5_1: return INGOT_Q5_1;
     case SOURCE_Q4_K: return INGOT_Q4_K;
     case SOURCE_Q6_K: return INGOT_Q6_K;
     case SOURCE_Q5_K: return INGOT_Q5_K;

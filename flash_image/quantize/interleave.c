@@ -38,6 +38,76 @@ void interleave_q4(const uint8_t *const blocks[8], void *group)
     }
 }
 
+/* The 16 bytes of nibbles of a row, low ones first, as Q4_0 and the next ones have them. */
+static void interleave_nibbles(const uint8_t *from, size_t r, uint8_t *q)
+{
+    for (size_t c = 0; c < 16; c++) {
+        q[block_place(r, c)] = from[c];
+    }
+}
+
+/* GGML has the fifth bits of 32 columns in order; a byte of the group has those of every fourth. */
+static void interleave_fifths(const uint8_t *from, size_t r, uint8_t *high)
+{
+    for (size_t c = 0; c < 32; c++) {
+        uint8_t *to = &high[block_place(r, c % 4)];
+
+        *to = (uint8_t)(*to | (from[c / 8] >> c % 8 & 1) << c / 4);
+    }
+}
+
+void interleave_q41(const uint8_t *const blocks[8], void *group)
+{
+    struct block_q41x8 *g = group;
+
+    memset(g, 0, sizeof *g); /* what a padding row is */
+    for (size_t r = 0; r < 8; r++) {
+        const uint8_t *b = blocks[r];
+
+        if (b == NULL) {
+            continue;
+        }
+        g->d[r] = block_scale(b);
+        g->m[r] = block_scale(b + 2);
+        interleave_nibbles(b + 4, r, g->q);
+    }
+}
+
+void interleave_q50(const uint8_t *const blocks[8], void *group)
+{
+    struct block_q50x8 *g = group;
+
+    memset(g, 0, sizeof *g); /* what a padding row is: q of -16, times scales of 0 */
+    for (size_t r = 0; r < 8; r++) {
+        const uint8_t *b = blocks[r];
+
+        if (b == NULL) {
+            continue;
+        }
+        g->d[r] = block_scale(b);
+        interleave_fifths(b + 2, r, g->high);
+        interleave_nibbles(b + 6, r, g->q);
+    }
+}
+
+void interleave_q51(const uint8_t *const blocks[8], void *group)
+{
+    struct block_q51x8 *g = group;
+
+    memset(g, 0, sizeof *g); /* what a padding row is */
+    for (size_t r = 0; r < 8; r++) {
+        const uint8_t *b = blocks[r];
+
+        if (b == NULL) {
+            continue;
+        }
+        g->d[r] = block_scale(b);
+        g->m[r] = block_scale(b + 2);
+        interleave_fifths(b + 4, r, g->high);
+        interleave_nibbles(b + 8, r, g->q);
+    }
+}
+
 /* Scales and mins of Q4_K and Q5_K out of GGML's 12 bytes (the group has the min's bits apart). */
 static void interleave_scales(const uint8_t *s, size_t r, uint8_t scales[8][8], uint8_t mins[4][8])
 {

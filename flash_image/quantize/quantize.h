@@ -9,7 +9,9 @@
 #include "flash_image/format.h"
 
 /* 32 finite floats to one GGML block: q8 is fp16 d and int8 q[32] (34 bytes), q4 is fp16 d and
- * u8 q[16] (18 bytes), elements 0-15 in the low nibbles. 256 floats: q4k is fp16 d and dmin,
+ * u8 q[16] (18 bytes), elements 0-15 in the low nibbles; q41
+ * is the same with fp16 m after d (20 bytes), q50 with u8 high[4] after d (22), q51 with both (24).
+ * 256 floats: q4k is fp16 d and dmin,
  * u8 scales[12], u8 q[128] (144 bytes), q5k the same with u8 high[32] before q (176), q6k
  * u8 low[128], u8 high[64], int8 scales[16], fp16 d (210), q3k u8 high[32], u8 low[64],
  * u8 scales[12], fp16 d (110), q2k u8 scales[16], u8 q[64], fp16 d and dmin (84). False: a scale exceeds fp16.
@@ -23,6 +25,7 @@
 typedef bool quantize_block_fn(const float *w, const float *h, uint8_t *block);
 quantize_block_fn quantize_block_q8, quantize_block_q4, quantize_block_q4k, quantize_block_q6k,
     quantize_block_q5k, quantize_block_q3k, quantize_block_q2k;
+quantize_block_fn quantize_block_q41, quantize_block_q50, quantize_block_q51;
 quantize_block_fn quantize_block_tq2, quantize_block_q2, quantize_block_q1;
 
 /* GGML blocks into the group of eight rows: blocks[r] is the block of row r at this column
@@ -30,6 +33,9 @@ quantize_block_fn quantize_block_tq2, quantize_block_q2, quantize_block_q1;
  * q4x8 and so on. */
 void interleave_q8(const uint8_t *const blocks[8], void *group);
 void interleave_q4(const uint8_t *const blocks[8], void *group);
+void interleave_q41(const uint8_t *const blocks[8], void *group);
+void interleave_q50(const uint8_t *const blocks[8], void *group);
+void interleave_q51(const uint8_t *const blocks[8], void *group);
 void interleave_q4k(const uint8_t *const blocks[8], void *group);
 void interleave_q6k(const uint8_t *const blocks[8], void *group);
 void interleave_q5k(const uint8_t *const blocks[8], void *group);

@@ -98,6 +98,65 @@ static inline float add_q4(float acc, const struct block_q4x8 *w, const struct b
     return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
 }
 
+/* Column c (< 32) of row r of nibbles laid out as in Q4_0, and the fifth bit of Q5_0 and Q5_1. */
+static inline int32_t nibble_32(const uint8_t *q, size_t r, size_t c)
+{
+    uint8_t byte = q[block_place(r, c % 16)];
+
+    return c < 16 ? byte & 15 : byte >> 4;
+}
+
+static inline int32_t fifth_32(const uint8_t *high, size_t r, size_t c)
+{
+    return (high[block_place(r, c % 4)] >> (c / 4) & 1) << 4;
+}
+
+/* Q4_1: w = d n + m, so sum_c w x = d sx sum_c n x + m sx sum_c x. The first sum is at most
+ * 32 * 15 * 128 < 2^16, the second 2^12: both are exact as floats. The products enter the
+ * accumulator first, then the minimum, by the sum of x as a float times the scale of x, rounded
+ * once. */
+static inline float add_with_min(float acc, int32_t sum, uint16_t d, uint16_t m,
+                                 const struct block_q8 *x)
+{
+    acc = fmaf((float)sum, f32_from_f16(d) * x->d, acc);
+    return fmaf(f32_from_f16(m), (float)x->sum * x->d, acc);
+}
+
+static inline float add_q41(float acc, const struct block_q41x8 *w, const struct block_q8 *x,
+                            size_t r)
+{
+    int32_t sum = 0;
+
+    for (size_t c = 0; c < 32; c++) {
+        sum += nibble_32(w->q, r, c) * x->q[c];
+    }
+    return add_with_min(acc, sum, w->d[r], w->m[r], x);
+}
+
+/* Q5_0: as Q4_0, with q of 0 .. 31 and a bias of 16. */
+static inline float add_q50(float acc, const struct block_q50x8 *w, const struct block_q8 *x,
+                            size_t r)
+{
+    int32_t sum = -16 * x->sum;
+
+    for (size_t c = 0; c < 32; c++) {
+        sum += (nibble_32(w->q, r, c) | fifth_32(w->high, r, c)) * x->q[c];
+    }
+    return fmaf((float)sum, f32_from_f16(w->d[r]) * x->d, acc);
+}
+
+/* Q5_1: as Q4_1, with q of 0 .. 31. */
+static inline float add_q51(float acc, const struct block_q51x8 *w, const struct block_q8 *x,
+                            size_t r)
+{
+    int32_t sum = 0;
+
+    for (size_t c = 0; c < 32; c++) {
+        sum += (nibble_32(w->q, r, c) | fifth_32(w->high, r, c)) * x->q[c];
+    }
+    return add_with_min(acc, sum, w->d[r], w->m[r], x);
+}
+
 /* Q4_K: w = d scale_j n - dmin min_j in sub-block j of 32 columns, so
  *     sum_c w x = d sx sum_j scale_j (sum_c n x) - dmin sx sum_j min_j (sum_c x).
  * Both sums over j are integers, at most 8 * 63 * 32 * 15 * 128 < 2^25 and 2^21. (float)sum may

@@ -56,6 +56,9 @@ void gemm_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
 
 GEMM_BLOCKS(gemm_f32_q8x8_q8x4_ref, block_q8x8, block_q8x4, block_q8, token_q8, add_q8, 32)
 GEMM_BLOCKS(gemm_f32_q4x8_q8x4_ref, block_q4x8, block_q8x4, block_q8, token_q8, add_q4, 32)
+GEMM_BLOCKS(gemm_f32_q41x8_q8x4_ref, block_q41x8, block_q8x4, block_q8, token_q8, add_q41, 32)
+GEMM_BLOCKS(gemm_f32_q50x8_q8x4_ref, block_q50x8, block_q8x4, block_q8, token_q8, add_q50, 32)
+GEMM_BLOCKS(gemm_f32_q51x8_q8x4_ref, block_q51x8, block_q8x4, block_q8, token_q8, add_q51, 32)
 GEMM_BLOCKS(gemm_f32_q4kx8_q8kx4_ref, block_q4kx8, block_q8kx4, block_q8k, token_q8k, add_q4k, 256)
 GEMM_BLOCKS(gemm_f32_q6kx8_q8kx4_ref, block_q6kx8, block_q8kx4, block_q8k, token_q8k, add_q6k, 256)
 GEMM_BLOCKS(gemm_f32_q5kx8_q8kx4_ref, block_q5kx8, block_q8kx4, block_q8k, token_q8k, add_q5k, 256)

@@ -68,6 +68,9 @@ void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
 
 GEMV_BLOCKS(gemv_f32_q8x8_q8_ref, block_q8x8, block_q8, add_q8, 32)
 GEMV_BLOCKS(gemv_f32_q4x8_q8_ref, block_q4x8, block_q8, add_q4, 32)
+GEMV_BLOCKS(gemv_f32_q41x8_q8_ref, block_q41x8, block_q8, add_q41, 32)
+GEMV_BLOCKS(gemv_f32_q50x8_q8_ref, block_q50x8, block_q8, add_q50, 32)
+GEMV_BLOCKS(gemv_f32_q51x8_q8_ref, block_q51x8, block_q8, add_q51, 32)
 GEMV_BLOCKS(gemv_f32_q4kx8_q8k_ref, block_q4kx8, block_q8k, add_q4k, 256)
 GEMV_BLOCKS(gemv_f32_q6kx8_q8k_ref, block_q6kx8, block_q8k, add_q6k, 256)
 GEMV_BLOCKS(gemv_f32_q5kx8_q8k_ref, block_q5kx8, block_q8k, add_q5k, 256)

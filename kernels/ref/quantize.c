@@ -38,6 +38,51 @@ void dequantize_f32_q4x8_ref(float *restrict y, const void *restrict w, size_t r
     }
 }
 
+/* Q4_1: y = d n + m, rounded once. */
+void dequantize_f32_q41x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
+{
+    const struct block_q41x8 *block = (const struct block_q41x8 *)w + row / 8 * (cols / 32);
+    size_t r = row % 8;
+
+    assert(cols % 32 == 0);
+    for (size_t c = 0; c < cols; c++) {
+        const struct block_q41x8 *b = &block[c / 32];
+
+        y[c] = fmaf((float)nibble_32(b->q, r, c % 32), f32_from_f16(b->d[r]),
+                    f32_from_f16(b->m[r]));
+    }
+}
+
+/* Q5_0: y = d (q - 16). */
+void dequantize_f32_q50x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
+{
+    const struct block_q50x8 *block = (const struct block_q50x8 *)w + row / 8 * (cols / 32);
+    size_t r = row % 8;
+
+    assert(cols % 32 == 0);
+    for (size_t c = 0; c < cols; c++) {
+        const struct block_q50x8 *b = &block[c / 32];
+        int32_t q = nibble_32(b->q, r, c % 32) | fifth_32(b->high, r, c % 32);
+
+        y[c] = f32_from_f16(b->d[r]) * (float)(q - 16);
+    }
+}
+
+/* Q5_1: as Q4_1. */
+void dequantize_f32_q51x8_ref(float *restrict y, const void *restrict w, size_t row, size_t cols)
+{
+    const struct block_q51x8 *block = (const struct block_q51x8 *)w + row / 8 * (cols / 32);
+    size_t r = row % 8;
+
+    assert(cols % 32 == 0);
+    for (size_t c = 0; c < cols; c++) {
+        const struct block_q51x8 *b = &block[c / 32];
+        int32_t q = nibble_32(b->q, r, c % 32) | fifth_32(b->high, r, c % 32);
+
+        y[c] = fmaf((float)q, f32_from_f16(b->d[r]), f32_from_f16(b->m[r]));
+    }
+}
+
 /* Q4_K: y = d (scale n) - dmin min. scale n is an integer of at most 63 * 15, and exact. dmin min
  * is rounded, then the fma rounds once more: this order is the contract's, as the other one would
  * give other bits. */

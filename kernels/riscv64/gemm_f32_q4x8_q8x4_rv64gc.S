@@ -1,118 +1,12 @@
 /* void gemm_f32_q4x8_q8x4_rv64gc(float *restrict y, const void *restrict w,
- *                                const struct block_q8x4 *restrict x,
- *                                const struct gemm_shape *restrict shape)
+ *                               const struct block_q8x4 *restrict x,
+ *                               const struct gemm_shape *restrict shape)
  *
- * a0 y, a1 w, a2 x, a3 shape. Clobbers a0-a7, t0-t6, ft0-ft11, fa0-fa5, fa7; keeps s0-s11 in a
- * frame of 9328 bytes.
- *
- * One multiplication makes four products, as in the gemv: (a0 + a2 B + b0 B^2 + b2 B^3) times
- * (x2 + x0 B), B = 2^16, has the dots of rows a and b at B and B^3. All 16 products of a pair of
- * rows and a token are subtracted from one register, which starts with 8 x.sum in B, B^2 and B^3:
- * there it then has -sum (nibble - 8) x, at most 8 * 127 * 32 = 32512 and at least -32768, an
- * int16. 2^15 keeps the part below B positive (15 * 128 * 16 = 30720), 2^47 + 2^32 the part below
- * B^3. Nibbles are masked once for four tokens. The pairs x2 + x0 B lie ready for 512 columns
- * (gemm_packed_rv64gc.h), which would else be a fifth of all. Instructions per 32 weights and token: 34. */
-#define SEGMENT 16
-
-/* A block of 4 tokens of x: 4 chunks of 4 parts of 4 pairs, the starts of the dots, d. */
-#define RECORD_STARTS 512
-#define RECORD_SCALES 544
-#define RECORD_BYTES 560
-
-#include "kernels/riscv64/gemm_packed_rv64gc.h"
-
-.macro start
-    load_float scale_up, F32_2P112, temp
-    li mask, 0x000f000f000f000f
-.endm
-
-/* x2 + x0 B, or x3 + x1 B, of a token: bytes \offset and \offset + 2 of 8 chunks. */
-.macro pack_pair place, offset
-    lb t0, \offset(a6)
-    lb t1, \offset + 2(a6)
-    slli t0, t0, 16
-    add t0, t0, t1
-    sd t0, 8*(\place)(to)
-.endm
-
-.macro pack_block
-    mv a6, from
-    li s1, 4
-.Lpack_chunk:
-    .irp token, 0, 1, 2, 3
-    pack_pair \token, 4*\token
-    pack_pair \token + 4, 4*\token + 1
-    pack_pair \token + 8, 4*\token + 64
-    pack_pair \token + 12, 4*\token + 65
-    .endr
-    addi a6, a6, 16
-    addi to, to, 128
-    addi s1, s1, -1
-    bnez s1, .Lpack_chunk
-    li t1, 0x0001000100010000
-    li t2, (1 << 47) + (1 << 32) + (1 << 15)
-    .irp token, 0, 1, 2, 3
-    lw t0, Q8X4_SUM + 4*\token(from)
-    lw t3, Q8X4_SCALE + 4*\token(from)
-    slli t0, t0, 3
-    mul t0, t0, t1
-    add t0, t0, t2
-    sd t0, RECORD_STARTS - 512 + 8*\token(to)
-    sw t3, RECORD_SCALES - 512 + 4*\token(to)
-    .endr
-    addi to, to, RECORD_BYTES - 512
-.endm
-
-.macro load_pairs offset
-    ld act0, \offset(act)
-    ld act1, \offset + 8(act)
-    ld act2, \offset + 16(act)
-    ld act3, \offset + 24(act)
-.endm
-
-/* The nibbles \shift and every 16 bits further up, of 4 bytes of each row: \chunk of the weights
- * with pairs at \pairs of the record. */
-.macro part chunk, pairs, shift
-    load_pairs \pairs
-    .irp pair, 0, 1, 2, 3
-    ld word, QUANTS + 32*\chunk + 8*\pair(block)
-    .if \shift
-    srli word, word, \shift
-    .endif
-    and word, word, mask
-    of_pair \pair, four_tokens, sub
-    .endr
-.endm
-
-.macro finish dots, row, scale0, scale1, token
-    sraiw word, \dots, 16
-    srai \dots, \dots, 48
-    finish_pair fnmsub.s, word, \dots, \row, \scale0, \scale1, \token
-.endm
-
-.macro q4_block
-    load_pairs RECORD_STARTS
-    of_pairs set_dots, act0, act1, act2, act3
-    begin_chunks .Lchunks, 2
-    .irp chunk, 0, 1
-    part \chunk, 128*\chunk, 0
-    part \chunk, 128*\chunk + 32, 8
-    part \chunk, 128*\chunk + 64, 4
-    part \chunk, 128*\chunk + 96, 12
-    .endr
-    next_chunks .Lchunks, 64, 256
-    addi block, block, -128
-    addi act, act, -512
-    load_row_scales 0, product0
-    .irp token, 0, 1, 2, 3
-    flw fa\token, RECORD_SCALES + 4*\token(act)
-    .endr
-    finish_rows finish
-.endm
+ * Registers and algorithm: gemm_nibbles_rv64gc.h. Instructions per 32 weights and token: 34. */
+#define BLOCK_BYTES Q4X8_BYTES
+#define QUANTS_AT QUANTS
+#include "kernels/riscv64/gemm_nibbles_rv64gc.h"
 
 func gemm_f32_q4x8_q8x4_rv64gc
-    open_packed_frame
-    packed_loops q4_block, Q4X8_BYTES, Q8X4_BYTES, COLS_LOG2
-    close_packed_frame
-    ret
+    gemm_nibbles
 endfunc

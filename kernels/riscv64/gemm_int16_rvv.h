@@ -1,6 +1,6 @@
 /* Shared by the RVV gemms of int8 weights, of Q8_0 and of nibbles through a table: the scratch holds
  * int16 and a block sums in int32, in tiles of 32 rows at VLEN 128 and 64 above. A kernel has
- * decode_tile. */
+ * decode_tile, and finish_mins where it has named FINISH_MINS. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_INT16_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_INT16_RVV_H
 
@@ -48,6 +48,9 @@
     vfcvt.f.x.v \dots, \dots
     vfmul.vf products, products, act_scale
     vfmacc.vv sums, \dots, products
+#ifdef FINISH_MINS
+    finish_mins
+#endif
     vse32.v sums, (out)
 .endm
 

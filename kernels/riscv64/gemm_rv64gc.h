@@ -163,6 +163,26 @@
     fsw ft11, 32*\token + 4*\row + 4(sp)
 .endm
 
+/* sum += m * (x.sum * x.d) for 8 rows, whose m are at \offset(block), and four tokens, fa0-fa3. */
+.macro add_minima offset
+    load_row_scales \offset, product0
+    .irp token, 0, 1, 2, 3
+    add_two_minima \token, 0, 1
+    add_two_minima \token, 2, 3
+    add_two_minima \token, 4, 5
+    add_two_minima \token, 6, 7
+    .endr
+.endm
+
+.macro add_two_minima token, row, next
+    flw ft10, 32*\token + 4*\row(sp)
+    flw ft11, 32*\token + 4*\row + 4(sp)
+    fmadd.s ft10, ft\row, fa\token, ft10
+    fmadd.s ft11, ft\next, fa\token, ft11
+    fsw ft10, 32*\token + 4*\row(sp)
+    fsw ft11, 32*\token + 4*\row + 4(sp)
+.endm
+
 /* All rows by 8 and tokens by 4; \block_macro takes one block of each to the sums. a0-a3: the
  * arguments of a gemm; \block_macro finds block and act, and may clobber all but sp and mask. */
 .macro gemm_loops block_macro, block_bytes, act_bytes, cols_shift

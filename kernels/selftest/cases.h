@@ -28,6 +28,9 @@ enum block_fill {
 enum weights {
     WEIGHTS_Q8,
     WEIGHTS_Q4,
+    WEIGHTS_Q41,
+    WEIGHTS_Q50,
+    WEIGHTS_Q51,
     WEIGHTS_Q4K,
     WEIGHTS_Q6K,
     WEIGHTS_Q5K,

@@ -377,6 +377,9 @@ bool tester_run_matrix(struct tester *t, enum kernel_op op)
     case KERNEL_gemv_f32_f16_f32: test_gemv(t, WEIGHTS_F16); return true;
     case KERNEL_gemv_f32_q8x8_q8: test_gemv(t, WEIGHTS_Q8); return true;
     case KERNEL_gemv_f32_q4x8_q8: test_gemv(t, WEIGHTS_Q4); return true;
+    case KERNEL_gemv_f32_q41x8_q8: test_gemv(t, WEIGHTS_Q41); return true;
+    case KERNEL_gemv_f32_q50x8_q8: test_gemv(t, WEIGHTS_Q50); return true;
+    case KERNEL_gemv_f32_q51x8_q8: test_gemv(t, WEIGHTS_Q51); return true;
     case KERNEL_gemv_f32_t4x8_q8: test_gemv(t, WEIGHTS_T4); return true;
     case KERNEL_gemv_f32_fig4x8_q8k: test_gemv(t, WEIGHTS_FIG4); return true;
     case KERNEL_gemv_f32_q4kx8_q8k: test_gemv(t, WEIGHTS_Q4K); return true;
@@ -394,6 +397,9 @@ bool tester_run_matrix(struct tester *t, enum kernel_op op)
     case KERNEL_gemm_f32_f16_f32: test_gemm(t, WEIGHTS_F16); return true;
     case KERNEL_gemm_f32_q8x8_q8x4: test_gemm(t, WEIGHTS_Q8); return true;
     case KERNEL_gemm_f32_q4x8_q8x4: test_gemm(t, WEIGHTS_Q4); return true;
+    case KERNEL_gemm_f32_q41x8_q8x4: test_gemm(t, WEIGHTS_Q41); return true;
+    case KERNEL_gemm_f32_q50x8_q8x4: test_gemm(t, WEIGHTS_Q50); return true;
+    case KERNEL_gemm_f32_q51x8_q8x4: test_gemm(t, WEIGHTS_Q51); return true;
     case KERNEL_gemm_f32_t4x8_q8x4: test_gemm(t, WEIGHTS_T4); return true;
     case KERNEL_gemm_f32_fig4x8_q8kx4: test_gemm(t, WEIGHTS_FIG4); return true;
     case KERNEL_gemm_f32_q4kx8_q8kx4: test_gemm(t, WEIGHTS_Q4K); return true;

@@ -205,6 +205,9 @@ bool tester_run_quantize(struct tester *t, enum kernel_op op)
     switch ((int)op) {
     case KERNEL_dequantize_f32_q8x8: test_dequantize(t, WEIGHTS_Q8); return true;
     case KERNEL_dequantize_f32_q4x8: test_dequantize(t, WEIGHTS_Q4); return true;
+    case KERNEL_dequantize_f32_q41x8: test_dequantize(t, WEIGHTS_Q41); return true;
+    case KERNEL_dequantize_f32_q50x8: test_dequantize(t, WEIGHTS_Q50); return true;
+    case KERNEL_dequantize_f32_q51x8: test_dequantize(t, WEIGHTS_Q51); return true;
     case KERNEL_dequantize_f32_t4x8: test_dequantize(t, WEIGHTS_T4); return true;
     case KERNEL_dequantize_f32_fig4x8: test_dequantize(t, WEIGHTS_FIG4); return true;
     case KERNEL_dequantize_f32_q4kx8: test_dequantize(t, WEIGHTS_Q4K); return true;

@@ -47,21 +47,20 @@ enum {
     N_HALVES_FINITE = N_ODD_HALVES - 4,
 };
 
+/* Blocks of 32 columns, which take those of Q8_0 as activations. */
+#define FORMAT_OF_32(block) \
+    { \
+        .cols = BLOCK_COLS, .bytes = sizeof(struct block), .align = 16, \
+        .x_bytes = sizeof(struct block_q8), .x4_bytes = sizeof(struct block_q8x4), .x_align = 8, \
+        .fills = BLOCK_KINDS \
+    }
+
 static const struct weights_format formats[] = {
-    [WEIGHTS_Q8] = { .cols = BLOCK_COLS,
-                     .bytes = sizeof(struct block_q8x8),
-                     .align = 16,
-                     .x_bytes = sizeof(struct block_q8),
-                     .x4_bytes = sizeof(struct block_q8x4),
-                     .x_align = 8,
-                     .fills = BLOCK_KINDS },
-    [WEIGHTS_Q4] = { .cols = BLOCK_COLS,
-                     .bytes = sizeof(struct block_q4x8),
-                     .align = 16,
-                     .x_bytes = sizeof(struct block_q8),
-                     .x4_bytes = sizeof(struct block_q8x4),
-                     .x_align = 8,
-                     .fills = BLOCK_KINDS },
+    [WEIGHTS_Q8] = FORMAT_OF_32(block_q8x8),
+    [WEIGHTS_Q4] = FORMAT_OF_32(block_q4x8),
+    [WEIGHTS_Q41] = FORMAT_OF_32(block_q41x8),
+    [WEIGHTS_Q50] = FORMAT_OF_32(block_q50x8),
+    [WEIGHTS_Q51] = FORMAT_OF_32(block_q51x8),
     [WEIGHTS_T4] = { .cols = BLOCK_COLS,
                      .bytes = sizeof(struct block_q4x8),
                      .align = 16,
@@ -334,6 +333,7 @@ static void fill_group(struct tester *t, void *out, enum weights type, enum bloc
 {
     struct block_q8x8 *q8 = out;
     struct block_q4x8 *q4 = out;
+    struct block_q50x8 *q50 = out;
     struct block_tq2x8 *tq2 = out;
     struct block_q2x8 *q2 = out;
     struct block_q1x8 *q1 = out;
@@ -353,6 +353,13 @@ static void fill_group(struct tester *t, void *out, enum weights type, enum bloc
         fill_scales(t, q4->d, fill);
         fill_packed(t, q4->q, sizeof q4->q, fill);
         return;
+    case WEIGHTS_Q50:
+        fill_scales(t, q50->d, fill);
+        fill_packed(t, q50->high, sizeof q50->high, fill);
+        fill_packed(t, q50->q, sizeof q50->q, fill);
+        return;
+    case WEIGHTS_Q41:
+    case WEIGHTS_Q51:
     case WEIGHTS_Q4K:
     case WEIGHTS_Q5K:
     case WEIGHTS_Q2K: fill_with_mins(t, out, type, fill); return;

@@ -16,7 +16,8 @@ enum { ACTIVATIONS_SAVED = 9 }; /* tokens: one, and a draft of eight */
 
 /* The types whose matrices take each kind of quantized input: bits 1 << enum ingot_type. */
 #define ACTIVATIONS_Q8 \
-    (1u << INGOT_Q8_0 | 1u << INGOT_Q4_0 | 1u << INGOT_IQ4_NL | 1u << INGOT_MXFP4)
+    (1u << INGOT_Q8_0 | 1u << INGOT_Q4_0 | 1u << INGOT_IQ4_NL | 1u << INGOT_MXFP4 | \
+     1u << INGOT_Q4_1 | 1u << INGOT_Q5_0 | 1u << INGOT_Q5_1)
 #define ACTIVATIONS_Q8K \
     (1u << INGOT_Q4_K | 1u << INGOT_Q6_K | 1u << INGOT_Q5_K | 1u << INGOT_Q3_K | \
      1u << INGOT_Q2_K | 1u << INGOT_Q2_0 | 1u << INGOT_TQ2_0 | 1u << INGOT_Q1_0 | \

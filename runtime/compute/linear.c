@@ -160,6 +160,9 @@ static void gemv(const struct kernels *k, const struct ingot_tensor *w, const vo
     case INGOT_F16: k->gemv_f32_f16_f32(y, rows, v->x, n, cols, k->ahead); return;
     case INGOT_Q8_0: k->gemv_f32_q8x8_q8(y, rows, q8, n, cols, k->ahead); return;
     case INGOT_Q4_0: k->gemv_f32_q4x8_q8(y, rows, q8, n, cols, k->ahead); return;
+    case INGOT_Q4_1: k->gemv_f32_q41x8_q8(y, rows, q8, n, cols, k->ahead); return;
+    case INGOT_Q5_0: k->gemv_f32_q50x8_q8(y, rows, q8, n, cols, k->ahead); return;
+    case INGOT_Q5_1: k->gemv_f32_q51x8_q8(y, rows, q8, n, cols, k->ahead); return;
     case INGOT_Q4_K: k->gemv_f32_q4kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
     case INGOT_Q6_K: k->gemv_f32_q6kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
     case INGOT_Q5_K: k->gemv_f32_q5kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
@@ -183,6 +186,9 @@ static void gemm(const struct kernels *k, const struct activations *a, const str
     case INGOT_F16: k->gemm_f32_f16_f32(y, rows, x, shape); return;
     case INGOT_Q8_0: k->gemm_f32_q8x8_q8x4(y, rows, a->q8x4, shape); return;
     case INGOT_Q4_0: k->gemm_f32_q4x8_q8x4(y, rows, a->q8x4, shape); return;
+    case INGOT_Q4_1: k->gemm_f32_q41x8_q8x4(y, rows, a->q8x4, shape); return;
+    case INGOT_Q5_0: k->gemm_f32_q50x8_q8x4(y, rows, a->q8x4, shape); return;
+    case INGOT_Q5_1: k->gemm_f32_q51x8_q8x4(y, rows, a->q8x4, shape); return;
     case INGOT_Q4_K: k->gemm_f32_q4kx8_q8kx4(y, rows, a->q8kx4, shape); return;
     case INGOT_Q6_K: k->gemm_f32_q6kx8_q8kx4(y, rows, a->q8kx4, shape); return;
     case INGOT_Q5_K: k->gemm_f32_q5kx8_q8kx4(y, rows, a->q8kx4, shape); return;
@@ -326,6 +332,9 @@ void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x,
     case INGOT_F16: k->convert_f32_f16(x, (const uint16_t *)rows + row * cols, w->cols); return;
     case INGOT_Q8_0: k->dequantize_f32_q8x8(x, rows, row, cols); return;
     case INGOT_Q4_0: k->dequantize_f32_q4x8(x, rows, row, cols); return;
+    case INGOT_Q4_1: k->dequantize_f32_q41x8(x, rows, row, cols); return;
+    case INGOT_Q5_0: k->dequantize_f32_q50x8(x, rows, row, cols); return;
+    case INGOT_Q5_1: k->dequantize_f32_q51x8(x, rows, row, cols); return;
     case INGOT_Q4_K: k->dequantize_f32_q4kx8(x, rows, row, cols); return;
     case INGOT_Q6_K: k->dequantize_f32_q6kx8(x, rows, row, cols); return;
     case INGOT_Q5_K: k->dequantize_f32_q5kx8(x, rows, row, cols); return;

@@ -26,6 +26,9 @@ static const struct type_rule {
     [INGOT_IQ4_NL] = { "iq4_nl", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q4X8_BYTES / GROUP_ROWS,
                        true },
     [INGOT_MXFP4] = { "mxfp4", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q4X8_BYTES / GROUP_ROWS, true },
+    [INGOT_Q4_1] = { "q4_1", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q41_BYTES / GROUP_ROWS, true },
+    [INGOT_Q5_0] = { "q5_0", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q50_BYTES / GROUP_ROWS, true },
+    [INGOT_Q5_1] = { "q5_1", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q51_BYTES / GROUP_ROWS, true },
     [INGOT_FIG4] = { "fig4", GROUP_ROWS, CHUNK_COLS, FIG4_COLS, FIG4_BYTES / GROUP_ROWS, true },
 };
 

@@ -57,6 +57,9 @@ const struct kernel_call kernel_calls[] = {
     MATRIX(gemv_f32_f16_f32, DIM, DIM),
     MATRIX(gemv_f32_f16_f32, 8, DIM), /* an adapter's A: the first half of what expand ends */
     MATRIX(gemv_f32_q4x8_q8, DIM, HIDDEN),
+    MATRIX(gemv_f32_q41x8_q8, DIM, HIDDEN),
+    MATRIX(gemv_f32_q50x8_q8, DIM, HIDDEN),
+    MATRIX(gemv_f32_q51x8_q8, DIM, HIDDEN),
     MATRIX(gemv_f32_t4x8_q8, DIM, HIDDEN),
     MATRIX(gemv_f32_fig4x8_q8k, DIM, HIDDEN),
     MATRIX(gemv_f32_q8x8_q8, DIM, HIDDEN),
@@ -71,6 +74,9 @@ const struct kernel_call kernel_calls[] = {
     CHUNK(gemm_f32_f32_f32, DIM),
     CHUNK(gemm_f32_f16_f32, DIM),
     CHUNK(gemm_f32_q4x8_q8x4, DIM),
+    CHUNK(gemm_f32_q41x8_q8x4, DIM),
+    CHUNK(gemm_f32_q50x8_q8x4, DIM),
+    CHUNK(gemm_f32_q51x8_q8x4, DIM),
     CHUNK(gemm_f32_t4x8_q8x4, DIM),
     CHUNK(gemm_f32_fig4x8_q8kx4, GEMM_K_COLS),
     CHUNK(gemm_f32_q8x8_q8x4, DIM),
@@ -95,6 +101,9 @@ const struct kernel_call kernel_calls[] = {
     { KERNEL_interleave_q8x4_q8, 1, DIM, TOKENS },
     { KERNEL_interleave_q8kx4_q8k, 1, GEMM_K_COLS, TOKENS },
     VECTOR(dequantize_f32_q4x8, DIM),
+    VECTOR(dequantize_f32_q41x8, DIM),
+    VECTOR(dequantize_f32_q50x8, DIM),
+    VECTOR(dequantize_f32_q51x8, DIM),
     VECTOR(dequantize_f32_t4x8, DIM),
     VECTOR(dequantize_f32_fig4x8, HIDDEN),
     VECTOR(dequantize_f32_q8x8, DIM),
@@ -157,6 +166,15 @@ static struct weights weights_of(enum kernel_op op)
     case KERNEL_gemv_f32_q4x8_q8:
     case KERNEL_gemm_f32_q4x8_q8x4:
     case KERNEL_dequantize_f32_q4x8:
+    case KERNEL_gemv_f32_q41x8_q8:
+    case KERNEL_gemm_f32_q41x8_q8x4:
+    case KERNEL_dequantize_f32_q41x8: return (struct weights){ 32, 160, 16 };
+    case KERNEL_gemv_f32_q50x8_q8:
+    case KERNEL_gemm_f32_q50x8_q8x4:
+    case KERNEL_dequantize_f32_q50x8: return (struct weights){ 32, 176, 8 };
+    case KERNEL_gemv_f32_q51x8_q8:
+    case KERNEL_gemm_f32_q51x8_q8x4:
+    case KERNEL_dequantize_f32_q51x8: return (struct weights){ 32, 192, 16 };
     case KERNEL_gemv_f32_t4x8_q8:
     case KERNEL_gemm_f32_t4x8_q8x4:
     case KERNEL_dequantize_f32_t4x8: return (struct weights){ 32, 144, 8 };
@@ -420,6 +438,9 @@ static bool run_product(const struct kernel_call *call, void (*function)(void), 
         GEMV(gemv_f32_f16_f32);
         GEMV(gemv_f32_q8x8_q8);
         GEMV(gemv_f32_q4x8_q8);
+        GEMV(gemv_f32_q41x8_q8);
+        GEMV(gemv_f32_q50x8_q8);
+        GEMV(gemv_f32_q51x8_q8);
         GEMV_TABLE(gemv_f32_t4x8_q8);
         GEMV_TABLE(gemv_f32_fig4x8_q8k);
         GEMV(gemv_f32_q4kx8_q8k);
@@ -437,6 +458,9 @@ static bool run_product(const struct kernel_call *call, void (*function)(void), 
         GEMM(gemm_f32_f16_f32);
         GEMM(gemm_f32_q8x8_q8x4);
         GEMM(gemm_f32_q4x8_q8x4);
+        GEMM(gemm_f32_q41x8_q8x4);
+        GEMM(gemm_f32_q50x8_q8x4);
+        GEMM(gemm_f32_q51x8_q8x4);
         GEMM_TABLE(gemm_f32_t4x8_q8x4);
         GEMM_TABLE(gemm_f32_fig4x8_q8kx4);
         GEMM(gemm_f32_q4kx8_q8kx4);
@@ -531,6 +555,9 @@ void kernel_call_run(const struct kernel_call *call, void (*function)(void), siz
     switch ((int)call->op) {
     case KERNEL_dequantize_f32_q8x8: AS(dequantize_f32_q8x8)(y, w, 0, n); return;
     case KERNEL_dequantize_f32_q4x8: AS(dequantize_f32_q4x8)(y, w, 0, n); return;
+    case KERNEL_dequantize_f32_q41x8: AS(dequantize_f32_q41x8)(y, w, 0, n); return;
+    case KERNEL_dequantize_f32_q50x8: AS(dequantize_f32_q50x8)(y, w, 0, n); return;
+    case KERNEL_dequantize_f32_q51x8: AS(dequantize_f32_q51x8)(y, w, 0, n); return;
     case KERNEL_dequantize_f32_t4x8: AS(dequantize_f32_t4x8)(y, w, 0, n, &state.table); return;
     case KERNEL_dequantize_f32_fig4x8: AS(dequantize_f32_fig4x8)(y, w, 0, n, &state.table); return;
     case KERNEL_dequantize_f32_q4kx8: AS(dequantize_f32_q4kx8)(y, w, 0, n); return;

@@ -27,8 +27,7 @@ for shape, types in ((SMALL, ("q4_k_m",)), (SMALL_MIXTURE, MIXED)):
                f"{SMALL['layers']} of {LAYERS} layers", said)
 
 # Every type that GGUF files have, one at a time in the place of attn_q: what becomes of it is said.
-BECOMES = {"Q4_1": "q4_k", "Q5_0": "q8_0", "Q5_1": "q8_0", "IQ4_XS": "iq4_nl", "MXFP4": "mxfp4",
-           "TQ1_0": "tq2_0"}
+BECOMES = {"IQ4_XS": "iq4_nl", "MXFP4": "mxfp4", "TQ1_0": "tq2_0"}
 BLOCKS = {"F32": (1, 4), "F16": (1, 2), "BF16": (1, 2), "Q4_0": (32, 18), "Q4_1": (32, 20),
           "Q5_0": (32, 22), "Q5_1": (32, 24), "Q8_0": (32, 34), "Q2_K": (256, 84),
           "Q3_K": (256, 110), "Q4_K": (256, 144), "Q5_K": (256, 176), "Q6_K": (256, 210),

@@ -14,7 +14,7 @@ from machine import ASSETS, HOST, ROOT, WORK, Tap, run
 from widened import read_gguf, widened_folder
 
 LINE = re.compile(r"^(\S+) +(\w+) +(\d+) x (\d+) +(\S+) +(\w+) +([\d.]+) +(\S+) +([\d.e-]+)(?:  (.*))?$", re.M)
-BITS = {"f32": 32, "f16": 16, "q8_0": 8.5, "q4_0": 4.5, "q4_k": 4.5, "q6_k": 6.5625, "q5_k": 5.5,
+BITS = {"f32": 32, "f16": 16, "q8_0": 8.5, "q4_0": 4.5, "q4_1": 5, "q5_0": 5.5, "q5_1": 6, "q4_k": 4.5, "q6_k": 6.5625, "q5_k": 5.5,
         "q3_k": 3.5625, "q2_k": 2.625, "iq4_nl": 4.5, "mxfp4": 4.5, "fig4": 4.125, "q2_0": 2.25,
         "tq2_0": 2.0625, "q1_0": 1.125}
 
@@ -101,7 +101,7 @@ remarks("IQ4_XS", os.path.join(ASSETS, "arch/lowbit_iq4_xs.gguf"), [],
 remarks("TQ1_0", os.path.join(ASSETS, "arch/lowbit_tq1_0.gguf"), [],
         {"attn_q": ("tq2_0", "the same values in more bits")})
 remarks("Q5_0", os.path.join(ASSETS, "arch/lowbit_q5_0.gguf"), [],
-        {"attn_q": ("q8_0", "the same values in more bits")})
+        {"attn_q": ("q5_0", "copied")})
 remarks("MXFP4, experts", os.path.join(ASSETS, "arch/gptoss_mxfp4.gguf"), ["--type", "fig4"],
         {"expert_gate": ("iq4_nl", "fig4 takes multiples of 128 columns")})
 tap.done()

@@ -92,6 +92,12 @@ TEST(gemm_f32_q8x8_q8x4, gemv_f32_q8x8_q8, sizeof(struct block_q8x8), 2, 8, data
      data.q8[t])
 TEST(gemm_f32_q4x8_q8x4, gemv_f32_q4x8_q8, sizeof(struct block_q4x8), 2, 8, data.q8x4[0],
      data.q8[t])
+TEST(gemm_f32_q41x8_q8x4, gemv_f32_q41x8_q8, sizeof(struct block_q41x8), 2, 16, data.q8x4[0],
+     data.q8[t])
+TEST(gemm_f32_q50x8_q8x4, gemv_f32_q50x8_q8, sizeof(struct block_q50x8), 2, 8, data.q8x4[0],
+     data.q8[t])
+TEST(gemm_f32_q51x8_q8x4, gemv_f32_q51x8_q8, sizeof(struct block_q51x8), 2, 16, data.q8x4[0],
+     data.q8[t])
 TEST(gemm_f32_q4kx8_q8kx4, gemv_f32_q4kx8_q8k, sizeof(struct block_q4kx8), 2, 16, data.q8kx4[0],
      data.q8k[t])
 TEST(gemm_f32_q6kx8_q8kx4, gemv_f32_q6kx8_q8k, sizeof(struct block_q6kx8), 2, 8, data.q8kx4[0],
@@ -116,6 +122,9 @@ int main(void)
     test_gemm_f32_f16_f32();
     test_gemm_f32_q8x8_q8x4();
     test_gemm_f32_q4x8_q8x4();
+    test_gemm_f32_q41x8_q8x4();
+    test_gemm_f32_q50x8_q8x4();
+    test_gemm_f32_q51x8_q8x4();
     test_gemm_f32_q4kx8_q8kx4();
     test_gemm_f32_q6kx8_q8kx4();
     test_gemm_f32_q5kx8_q8kx4();

@@ -62,6 +62,8 @@ static void unpack_row(const struct ingot_file *f, const struct ingot_tensor *t,
         [INGOT_Q5_K] = dequantize_f32_q5kx8_ref,  [INGOT_Q3_K] = dequantize_f32_q3kx8_ref,
         [INGOT_Q2_K] = dequantize_f32_q2kx8_ref,  [INGOT_Q2_0] = dequantize_f32_q2x8_ref,
         [INGOT_TQ2_0] = dequantize_f32_tq2x8_ref, [INGOT_Q1_0] = dequantize_f32_q1x8_ref,
+        [INGOT_Q4_1] = dequantize_f32_q41x8_ref,  [INGOT_Q5_0] = dequantize_f32_q50x8_ref,
+        [INGOT_Q5_1] = dequantize_f32_q51x8_ref,
     };
     const uint8_t *w = f->data + f->image.segments[t->segment].offset + t->offset;
     size_t cols = t->cols_padded;

@@ -222,7 +222,9 @@ static void test_own_types(void)
                   { SOURCE_Q8_0, INGOT_Q8_0 }, { SOURCE_Q4_0, INGOT_Q4_0 },
                   { SOURCE_Q4_K, INGOT_Q4_K }, { SOURCE_Q6_K, INGOT_Q6_K },
                   { SOURCE_Q5_K, INGOT_Q5_K }, { SOURCE_Q3_K, INGOT_Q3_K },
-                  { SOURCE_Q2_K, INGOT_Q2_K }, { SOURCE_IQ4_NL, INGOT_IQ4_NL } };
+                  { SOURCE_Q2_K, INGOT_Q2_K }, { SOURCE_IQ4_NL, INGOT_IQ4_NL },
+                  { SOURCE_Q4_1, INGOT_Q4_1 }, { SOURCE_Q5_0, INGOT_Q5_0 },
+                  { SOURCE_Q5_1, INGOT_Q5_1 } };
     bool equal = true;
 
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {

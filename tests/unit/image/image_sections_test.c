@@ -94,7 +94,8 @@ static void test_tensor_table(void)
     refuse(&good, q + TENSOR(type), "\4", 1, ERR_BAD_HEADER,
            "attn_q: cols is 24, q4_k demands a multiple of 256");
     refuse(&good, q + TENSOR(type), "\5", 1, ERR_BAD_HEADER, "q6_k demands a multiple of 256");
-    refuse(&good, q + TENSOR(type), "\17", 1, ERR_UNSUPPORTED, "attn_q: type is 15, this program");
+    refuse(&good, q + TENSOR(type), "\17", 1, ERR_BAD_HEADER, "q4_1 demands a multiple of 32");
+    refuse(&good, q + TENSOR(type), "\22", 1, ERR_UNSUPPORTED, "attn_q: type is 18, this program");
     refuse(&good, q + TENSOR(type), "\10", 1, ERR_BAD_HEADER, "iq4_nl demands a multiple of 32");
     refuse(&good, q + TENSOR(type), "\11", 1, ERR_BAD_HEADER, "fig4 demands a multiple of 128");
     refuse(&good, q + TENSOR(values) + 3, "\1", 1, ERR_BAD_HEADER,

@@ -94,6 +94,9 @@ static void check(const char *type)
 
 TEST(q8_0, gemv_f32_q8x8_q8, dequantize_f32_q8x8, q8, q8x8, 8)
 TEST(q4_0, gemv_f32_q4x8_q8, dequantize_f32_q4x8, q8, q4x8, 8)
+TEST(q4_1, gemv_f32_q41x8_q8, dequantize_f32_q41x8, q8, q41x8, 16)
+TEST(q5_0, gemv_f32_q50x8_q8, dequantize_f32_q50x8, q8, q50x8, 8)
+TEST(q5_1, gemv_f32_q51x8_q8, dequantize_f32_q51x8, q8, q51x8, 16)
 TEST(q4_k, gemv_f32_q4kx8_q8k, dequantize_f32_q4kx8, q8k, q4kx8, 16)
 TEST(q6_k, gemv_f32_q6kx8_q8k, dequantize_f32_q6kx8, q8k, q6kx8, 8)
 TEST(q5_k, gemv_f32_q5kx8_q8k, dequantize_f32_q5kx8, q8k, q5kx8, 16)
@@ -108,6 +111,9 @@ int main(void)
     fill_activations();
     test_q8_0();
     test_q4_0();
+    test_q4_1();
+    test_q5_0();
+    test_q5_1();
     test_q4_k();
     test_q6_k();
     test_q5_k();
