@@ -270,10 +270,10 @@ static bool can_take(const struct board *b, const struct serve_request *q, struc
 {
     const char *penalty = board_penalty_of(q);
 
-    for (uint32_t i = 0; i < q->n_turns; i++) {
+    for (uint32_t i = 0; i < q->n_turns && q->kind == SERVE_EMBED; i++) {
         if (q->turns[i].tokens.n != 0) {
-            return serve_refuse(e, 400, q->kind == SERVE_EMBED ? "input" : "prompt", NULL,
-                                "a board takes texts, and no numbers of tokens");
+            return serve_refuse(e, 400, "input", NULL,
+                                "input: a board embeds texts, and no numbers of tokens");
         }
     }
     if (q->n_stops > OPTIONS_STOPS) {

@@ -34,7 +34,7 @@ void board_past_of(struct board_past *p, const struct serve_request *q)
     p->marks[0] = mix(mix(basis, kind, 1), serve_text_shown(&q->system), q->system.n);
     p->n = 1;
     for (uint32_t i = 0; i < q->n_turns; i++) {
-        add(p, &q->turns[i].user);
+        add(p, q->turns[i].tokens.n != 0 ? &q->turns[i].tokens : &q->turns[i].user);
         if (q->turns[i].replied) {
             add(p, &q->turns[i].reply);
         }

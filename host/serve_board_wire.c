@@ -176,14 +176,16 @@ void board_error_read(struct serve_error *e, const struct board_event *event)
     const char *name = event->name != NULL ? event->name : "";
     bool failed = strcmp(name, "failed") == 0 || name[0] == '\0';
     bool too_long = strcmp(name, "line") == 0 || strcmp(name, "context") == 0;
-
     const char *field = text_of(event->root, "field");
-    bool biased = field != NULL &&
-                  strcmp(field, "logit_bias") == 0; /* others have other names here */
+    const char *param = NULL; /* most fields have other names here */
 
-    (void)serve_refuse(e, failed ? 500 : 400, biased ? field : NULL,
-                       too_long ? "context_length_exceeded" : NULL, "%s",
-                       event->text != NULL ? event->text : "the board says that it failed");
+    if (field != NULL && strcmp(field, "ids") == 0) {
+        param = "prompt";
+    } else if (field != NULL && strcmp(field, "logit_bias") == 0) {
+        param = field;
+    }
+    (void)serve_refuse(e, failed ? 500 : 400, param, too_long ? "context_length_exceeded" : NULL,
+                       "%s", event->text != NULL ? event->text : "the board says that it failed");
 }
 
 /* ---- to the board ---------------------------------------------------------------------------- */
@@ -297,6 +299,23 @@ static void add_stops(cJSON *root, const struct serve_request *q)
     }
 }
 
+/* A text that goes on, or the numbers of its tokens. */
+static void add_prompt(cJSON *root, const struct serve_turn *t)
+{
+    uint32_t id;
+    cJSON *ids;
+
+    if (t->tokens.n == 0) {
+        cJSON_AddStringToObject(root, "raw", serve_text_shown(&t->user));
+        return;
+    }
+    ids = cJSON_AddArrayToObject(root, "ids");
+    for (size_t at = 0; at < t->tokens.n; at += sizeof id) {
+        memcpy(&id, t->tokens.bytes + at, sizeof id);
+        cJSON_AddItemToArray(ids, cJSON_CreateNumber(id));
+    }
+}
+
 static void write_texts(struct serve_text *out, const struct serve_request *q, uint64_t id,
                         size_t *longest)
 {
@@ -395,7 +414,7 @@ void board_request_write(struct serve_text *out, const struct serve_request *q, 
         add_messages(root, q);
     } else {
         cJSON_AddTrueToObject(root, "reset");
-        cJSON_AddStringToObject(root, "raw", serve_text_shown(&q->turns[q->prompt].user));
+        add_prompt(root, &q->turns[q->prompt]);
     }
     put(out, root, longest);
 }
