@@ -392,7 +392,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/as
 
 # Whoever wants an image, a card, the page or a command line needs no program of the tests: reading what those are made of
 # takes make half of its time, and the suites call it a hundred times.
-FOR_TESTS := $(filter-out card qemu-command run web image newlib help help-all setup setup-tests setup-bench shared-objects $(B)/% $(S)/%,$(or $(MAKECMDGOALS),all))
+FOR_TESTS := $(filter-out card qemu-command run web image newlib help help-all setup setup-tests setup-clients setup-bench clients shared-objects $(B)/% $(S)/%,$(or $(MAKECMDGOALS),all))
 ifneq ($(FOR_TESTS),)
 -include $(ASAN_OBJ:.o=.d) $(ASAN_LIB_OBJ:.o=.d) $(TSAN_LIB_OBJ:.o=.d) \
          $(UNIT:.t=.d) $(UNIT:$(O)/tests/unit/%.t=$(O)/tests/tsan/%.d) $(FUZZ:%=%.d)
@@ -407,7 +407,7 @@ include toolchain/develop.mk
 
 # ---- what people call ------------------------------------------------------------------------
 
-.PHONY: help help-all setup setup-tests setup-bench web newlib image host all size stack layers structure format check-format disasm clean distclean
+.PHONY: help help-all setup setup-tests setup-clients setup-bench web newlib image host all size stack layers structure format check-format disasm clean distclean
 
 # $(1): the mark of the lines to show. `##*` is for the ten that most people call.
 list_targets = sed -n 's/^\([a-z][a-z-]*\):.*$(1) \(.*\)/\1|\2/p' $(filter-out %.d,$(MAKEFILE_LIST)) | \
@@ -434,6 +434,9 @@ setup-tests: ## install what the tests need beside; make test calls it
 	    echo "setup: tests of images with a key are skipped; make image KEY=, make static and make release need it, too"
 	$(Q)test -f $(CJSON)/cJSON.c || toolchain/cjson.sh $(CJSON) || \
 	    echo "setup: tests of static programs are skipped; make static and make release need it, too"
+
+setup-clients: ## install what make clients needs beside: every client, and compilers of Go, Rust and Java
+	$(Q)O=$(O) toolchain/setup.sh clients
 
 setup-bench: ## install what make bench-kernels needs beside
 	$(Q)toolchain/setup.sh bench

@@ -12,7 +12,7 @@ SUITE_SECONDS ?= 3600
 # On two cores that takes a quarter of the time away; three times as many would take no more.
 TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
 
-.PHONY: check test test-long test-without-assets test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
+.PHONY: check clients test test-long test-without-assets test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
         test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-threads bench-attention bench-pack bench-kv bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
@@ -210,6 +210,17 @@ test-long: SUITE_SECONDS = 28800
 test-long: setup-tests ## the same with more repetitions, a minute for each fuzz target, a model of 4 GiB
 	$(side_by_side) test-parts $(TSAN_LONG) layers
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) tests/golden/large.t $(TSAN_LONG) $(SUITES)
+	$(Q)$(MAKE) --no-print-directory clients
+
+# With SmolLM2, and with the demo model where it is not to be had.
+SMOLLM2 := $(O)/models/published/smollm2-135m.ingot
+clients: $(H)/ingot setup-clients ## every client of docs/SERVE.md's table against ingot serve, and tools of 11 MCP servers; test-long calls it
+	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: the demo model answers"
+	$(Q)failed=0; \
+	tests/clients/table.py $(O)/clients $(H)/ingot $$(test -f $(SMOLLM2) && echo $(SMOLLM2) || echo models/demo-q8_0.ingot) || failed=1; \
+	test ! -f $(O)/clients/python/.from-python.txt || \
+	    $(O)/clients/python/bin/python tests/clients/mcp.py $(O)/clients $(H)/ingot models/demo || failed=1; \
+	exit $$failed
 
 test-unit: ## unit tests, hosted, under ASan and UBSan
 	$(side_by_side) $(sort $(UNIT))

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Install packages on Debian or Ubuntu. usage: setup.sh [tests|bench|published]
+# Install packages on Debian or Ubuntu. usage: setup.sh [tests|clients|bench|published]
 #   (nothing)  what the first prompt needs: compilers, QEMU, newlib's source (make setup)
 #   tests      what `make test` needs beside (make setup-tests, which `make test` calls)
+#   clients    every client of docs/SERVE.md's table (make clients), and the compilers of those in Go, Rust and Java
 #   bench      what `make bench-kernels` needs beside (make setup-bench)
 #   published  what fetches a published model by its name (make setup MODEL=NAME)
 # Packages that are there already cost less than a second. docs/INSTALL.md has other systems.
@@ -20,11 +21,23 @@ the server behind proxies: curl haproxy nginx-light
 files sent by YMODEM: lrzsz
 speech: espeak-ng pocketsphinx pocketsphinx-en-us
 the page in a browser: chromium
-the JSON-Schema-Test-Suite of PyPI: python3-pip"
+the JSON-Schema-Test-Suite and the OpenAI package of PyPI: python3-pip python3-venv"
 command -v npm >/dev/null || tests_groups="$tests_groups
 clients of npm, and the terminal of the page: nodejs npm"
 published_groups="published models by name: python3-pip"
 bench_groups="cycles counted by llvm-mca: llvm-19"
+clients_groups="clients of PyPI: python3-pip python3-venv
+clients by themselves: curl"
+command -v npm >/dev/null || clients_groups="$clients_groups
+clients of npm: nodejs npm"
+command -v go >/dev/null || clients_groups="$clients_groups
+clients in Go: golang-go"
+command -v cargo >/dev/null || clients_groups="$clients_groups
+clients in Rust: cargo"
+command -v javac >/dev/null || clients_groups="$clients_groups
+clients in Java: default-jdk-headless"
+command -v mvn >/dev/null || clients_groups="$clients_groups
+packages of clients in Java: maven"
 prompt_qemu="qemu-system-arm qemu-system-misc"
 tests_qemu="qemu-user"
 
@@ -32,9 +45,10 @@ what=${1:-prompt}
 case $what in
     prompt) groups=$prompt_groups qemu=$prompt_qemu ;;
     tests) groups=$tests_groups qemu=$tests_qemu ;;
+    clients) groups=$clients_groups qemu= ;;
     bench) groups=$bench_groups qemu= ;;
     published) groups=$published_groups qemu= ;;
-    *) echo "setup: takes nothing, tests, bench or published, not '$what'" >&2; exit 1 ;;
+    *) echo "setup: takes nothing, tests, clients, bench or published, not '$what'" >&2; exit 1 ;;
 esac
 
 sudo=
@@ -95,6 +109,19 @@ install_npm() {
     fi
 }
 
+# FROM TO WITHOUT: PyPI's packages at the versions of the list FROM, which names all that they need, into the environment TO; what
+# is not to be had without them. An environment may take several lists.
+install_python() {
+    cmp -s "$1" "$2/.from-$(basename "$1")" && return 0
+    echo "setup: pip fetches $1"
+    if { [ -x "$2/bin/python" ] || python3 -m venv --without-pip "$2"; } &&
+        timeout 900 python3 -m pip --python "$2/bin/python" install -q --no-deps -r "$1"; then
+        cp "$1" "$2/.from-$(basename "$1")"
+    else
+        echo "setup: pip has brought nothing: $3"
+    fi
+}
+
 # TO: the JSON-Schema-Test-Suite, which the source of the package jsonschema has, at the version and checksum of
 # tests/clients/json-schema-test-suite.txt, into TO/json-schema-test-suite.
 install_suite() {
@@ -149,5 +176,12 @@ if [ "$what" = tests ]; then
     install_npm host/web host/web "the page of make web is without a terminal"
     install_npm tests/clients "${O:-build}/clients" "tests/boot/openai.t is skipped"
     install_suite "${O:-build}/clients"
+    install_python tests/clients/python-openai.txt "${O:-build}/clients/python" "tests/boot/clients.t is without the OpenAI package of PyPI"
+fi
+if [ "$what" = clients ]; then
+    mkdir -p "${O:-build}/clients"
+    install_python tests/clients/python.txt "${O:-build}/clients/python" "make clients is without Python's clients"
+    install_npm tests/clients/ai-sdk "${O:-build}/clients/ai-sdk" "make clients is without Node's clients"
+    install_npm tests/clients/mcp "${O:-build}/clients/mcp" "make clients is without the MCP servers of npm"
 fi
 [ -n "$need$need_qemu" ] || echo "setup: every package for '$what' is installed"

@@ -1,0 +1,82 @@
+"""What the Python programs of this folder share: a case runs at once and prints a line for table.py.
+
+A program is started as PROGRAM BASE: BASE is the server's address without /v1. Its lines are CELL, CASE and `ok` or what went
+wrong, with tabs between them. The cells are chat, stream, tools, structured and embeddings."""
+
+import asyncio
+import inspect
+import os
+import sys
+from datetime import date
+from typing import Literal, Optional, Union
+
+for telemetry in ("HAYSTACK_TELEMETRY_ENABLED", "LITELLM_TELEMETRY"):
+    os.environ[telemetry] = "False"
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it asks the network for one otherwise
+os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"
+
+from pydantic import BaseModel, Field  # noqa: E402: after the variables, which some packages read when they are imported
+
+BASE = sys.argv[1]
+V1 = BASE + "/v1"
+MODEL = "any-name"
+KEY = "secret"
+QUESTION = "What is the capital of France? Answer with one word."
+
+
+def must(good, why=""):
+    if not good:
+        raise AssertionError(str(why))
+
+
+def case(cell, name):
+    """Decorates a function without arguments, which may be a coroutine: it runs now, and its line is printed."""
+    def run(function):
+        try:
+            done = function()
+            if inspect.isawaitable(done):
+                asyncio.run(done)
+            why = "ok"
+        except Exception as error:  # whatever a client raises is the cell's answer
+            why = " ".join(f"{type(error).__name__}: {error}".split())[:600]
+        print(cell, name, why, sep="\t", flush=True)
+    return run
+
+
+# What programs ask for. Names of functions and members are short, since a small model writes them.
+
+class Party(BaseModel):
+    """Dates and maps."""
+    day: date
+    seats: dict[str, int] = Field(max_length=4)
+
+
+class Point(BaseModel):
+    """Tuples."""
+    at: tuple[int, int]
+    kind: Literal["corner", "middle"]
+
+
+class Score(BaseModel):
+    """A float in a range, any integer, and a null."""
+    share: float = Field(ge=0, le=1)
+    count: int
+    rank: Optional[Literal[1, 2, 3]] = None
+
+
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = Field(ge=1, le=9)
+
+
+class Dog(BaseModel):
+    kind: Literal["dog"]
+    loud: bool
+
+
+class Pet(BaseModel):
+    """A union with a discriminator."""
+    pet: Union[Cat, Dog] = Field(discriminator="kind")
+
+
+SHAPES = (("dates and maps", Party), ("tuples", Point), ("ranged float, any integer, null", Score), ("unions", Pet))
