@@ -1,8 +1,22 @@
 #ifdef INGOT_HTTP
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "host/serve_sockets_private.h"
+
+size_t serve_room_most(void)
+{
+    struct rlimit limit;
+    size_t most = CONNECTIONS_MOST;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur < most + FILES_RESERVED) {
+        most = limit.rlim_cur > 2 * FILES_RESERVED ? (size_t)limit.rlim_cur - FILES_RESERVED
+                                                   : FILES_RESERVED;
+    }
+    return most;
+}
 
 size_t serve_room_count(const struct sockets *s, const unsigned char caller[SERVE_CALLER_BYTES])
 {

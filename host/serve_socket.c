@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,28 +22,12 @@
 
 static struct sockets sockets;
 
-/* ---- the clock and the bounds ---------------------------------------------------------------- */
-
 static int64_t now_ms(void)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Below the limit of open files, with some in reserve for models, pages and boards. */
-static size_t most_connections(void)
-{
-    struct rlimit limit;
-    size_t most = CONNECTIONS_MOST;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur < most + FILES_RESERVED) {
-        most = limit.rlim_cur > 2 * FILES_RESERVED ? (size_t)limit.rlim_cur - FILES_RESERVED
-                                                   : FILES_RESERVED;
-    }
-    return most;
 }
 
 /* ---- one connection -------------------------------------------------------------------------- */
@@ -82,6 +67,19 @@ static bool give(struct connection *k)
     return used != 0 || k->http.stage != stage;
 }
 
+/* Bytes that the other side has taken since the last call. The system keeps some megabytes for it and asks for more only when a third
+ * of them is gone, so what is sent says nothing of a slow reader for minutes. */
+static size_t count_taken(struct connection *k)
+{
+    uint64_t before = k->taken;
+    int queued = 0;
+
+    if (ioctl(k->fd, SIOCOUTQ, &queued) == 0 && queued >= 0 && (uint64_t)queued <= k->sent) {
+        k->taken = k->sent - (uint64_t)queued;
+    }
+    return k->taken > before ? (size_t)(k->taken - before) : 0;
+}
+
 /* Fetch and send what there is. True: something went out. */
 static bool send_some(struct connection *k)
 {
@@ -102,7 +100,10 @@ static bool send_some(struct connection *k)
         return false;
     }
     k->out_at += (size_t)sent;
-    serve_pace_take(&k->pace, sockets.now, (size_t)sent, k->out_at == k->out_bytes);
+    k->sent += (uint64_t)sent;
+    if (k->out_at == k->out_bytes) {
+        serve_pace_take(&k->pace, sockets.now, count_taken(k), true);
+    }
     return sent != 0;
 }
 
@@ -260,6 +261,7 @@ static void check_time(struct connection *k)
     if (k->lingers) {
         k->broken = k->broken || passed(k->heard, LINGER_MS) || passed(k->began, QUIET_MS);
     } else if (k->out_at < k->out_bytes) {
+        serve_pace_take(&k->pace, sockets.now, count_taken(k), false);
         k->broken = k->broken || serve_pace_delay(&k->pace, sockets.now) > STALL_MS;
     } else if (k->http.stage == HTTP_READS) {
         if (passed(k->heard, QUIET_MS) ||
@@ -440,7 +442,7 @@ bool serve_sockets_run(void)
 bool serve_sockets_open(const struct serve_sockets_setup *setup)
 {
     sockets.setup = *setup;
-    sockets.most = most_connections();
+    sockets.most = serve_room_most();
     sockets.all = calloc(sockets.most, sizeof *sockets.all);
     sockets.counts = calloc(sockets.most, sizeof *sockets.counts);
     sockets.polled = calloc(sockets.most + 2, sizeof *sockets.polled);

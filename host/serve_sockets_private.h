@@ -41,6 +41,8 @@ struct connection {
     bool pinged;
     int64_t heard, began; /* ms */
     struct serve_pace pace;
+    uint64_t sent,
+        taken; /* bytes, to the system; of them those that the other side has acknowledged */
     size_t wasted;
     char in[4096];   /* bytes in_at to in_bytes were not taken */
     char out[16384]; /* bytes out_at to out_bytes were not sent */
@@ -60,6 +62,9 @@ struct sockets {
     size_t *counts;          /* (most) of serve_room.c: connections of each group */
     struct pollfd *polled;   /* (most + 2) */
 };
+
+/* Connections that there may be: below the limit of open files, with some in reserve for models, pages and boards. */
+size_t serve_room_most(void);
 
 /* The group of a caller: that of its other connections, or one that no connection has. There is one while n < most. */
 size_t serve_room_group(struct sockets *s, const unsigned char caller[SERVE_CALLER_BYTES]);

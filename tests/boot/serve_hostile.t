@@ -134,20 +134,24 @@ if LONG:
         except OSError:
             sent = False
     tap.ok(not sent and time.monotonic() - begin > 60, "and so is a body that comes by one byte in five seconds", time.monotonic() - begin)
-    before_drip = len(os.listdir(f"/proc/{server.process.pid}/fd"))
-    # Answers of which a byte is taken in nine seconds.
-    drip = socket.socket()
-    drip.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
-    drip.connect(("127.0.0.1", server.port))
-    drip.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
-    begin, taken = time.monotonic(), 0
-    while time.monotonic() - begin < 150 and len(os.listdir(f"/proc/{server.process.pid}/fd")) > before_drip:
-        time.sleep(9)
-        try:
-            taken += len(drip.recv(1))
-        except OSError:
-            break
-    tap.ok(50 < time.monotonic() - begin < 150 and taken > 4, "an answer that is taken by a byte in nine seconds ends", (time.monotonic() - begin, taken))
+    # Answers that are taken slowly: by a byte in nine seconds, and by 4 KB a second, which is slow and honest.
+    def take_slowly(pause, n, seconds):
+        """Seconds until the server gives the connection up, or `seconds`."""
+        before, begin = len(os.listdir(f"/proc/{server.process.pid}/fd")), time.monotonic()
+        s = socket.socket()
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        s.connect(("127.0.0.1", server.port))
+        s.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
+        time.sleep(0.5)
+        while time.monotonic() - begin < seconds and len(os.listdir(f"/proc/{server.process.pid}/fd")) > before:
+            time.sleep(pause)
+            s.recv(n)
+        s.close()
+        return time.monotonic() - begin
+    waited = take_slowly(9, 1, 150)
+    tap.ok(50 < waited < 150, "who takes a byte in nine seconds is given up", waited)
+    waited = take_slowly(0.25, 1000, 90)
+    tap.ok(waited >= 90, "who takes 4 KB a second is not", waited)
 for s in idle:
     s.close()
 
