@@ -115,7 +115,7 @@ static bool is_same(const struct stat *st, const char *path)
            other.st_ino == st->st_ino;
 }
 
-/* What is there already, if anything, will do. */
+/* Refuse an existing file that may not be replaced or written into. */
 static enum err check_old(const struct output_wish *w, const struct stat *st,
                           const struct sentence *s)
 {
@@ -143,13 +143,36 @@ static enum err open_in_place(struct output_file *o, const struct output_wish *w
     return o->fd < 0 ? refuse_errno(s) : ERR_OK;
 }
 
-static enum err open_aside(struct output_file *o, const struct sentence *s)
+/* The new file has the rights and, where that can be, the owner and the group of the old one, before it has contents: a
+ * file that only its owner may read is never open to others. Bits that give rights to a program go with its owner. */
+static bool keep_rights(int fd, const struct stat *old)
+{
+    mode_t rights = old->st_mode & 0777;
+    bool same_owner = fchown(fd, old->st_uid, old->st_gid) == 0;
+
+    if (!same_owner) {
+        same_owner = fchown(fd, (uid_t)-1, old->st_gid) == 0;
+    }
+    if (!same_owner) { /* what the old group had is not another group's */
+        rights &= ~(mode_t)070 | (rights << 3 & 070);
+    }
+    return fchmod(fd, rights) == 0 || errno == EPERM || errno == ENOTSUP;
+}
+
+/* old: what has the name already; NULL: nothing. With several hard links it keeps its contents under the other names. */
+static enum err open_aside(struct output_file *o, const struct stat *old, const struct sentence *s)
 {
     if (is_among_devices(o->target)) {
         return refuse(s, ERR_BAD_ARGUMENT, "there is no such device");
     }
     o->fd = temporary_file(o->target, o->path, sizeof o->path);
     o->aside = o->fd >= 0;
+    if (o->aside && old != NULL && !keep_rights(o->fd, old)) {
+        enum err e = refuse_errno(s);
+
+        output_drop(o);
+        return e;
+    }
     return o->aside ? ERR_OK : refuse_errno(s);
 }
 
@@ -177,7 +200,7 @@ enum err output_open(struct output_file *o, const struct output_wish *w, char *p
     if (!follow_links(w->path, o->target)) {
         return refuse_errno(&s);
     }
-    return open_aside(o, &s);
+    return open_aside(o, is_there ? &st : NULL, &s);
 }
 
 enum err output_check(const struct output_wish *w, char *problem, size_t bytes)
@@ -305,8 +328,32 @@ void output_drop(struct output_file *o)
 enum err output_fail(struct output_file *o, char *problem, size_t bytes)
 {
     output_drop(o);
+    /* A write of mapped bytes that are gone fails by this error. */
+    if (o->error == EFAULT && mapping_check(problem, bytes) != ERR_OK) {
+        return ERR_TRUNCATED;
+    }
     snprintf(problem, bytes, "%.400s: %s", o->name, strerror(o->error));
     return ERR_IO;
+}
+
+/* A name that is given counts after a power cut once its folder is on the disk. A folder that cannot be opened for reading, or a
+ * file system that keeps no such promise, has to do without. False: errno. */
+static bool flush_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX];
+    int fd, error;
+
+    snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash + 1 - path) : 1,
+             slash != NULL ? path : ".");
+    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return true;
+    }
+    error = fsync(fd) != 0 ? errno : 0;
+    close(fd);
+    errno = error;
+    return error != EIO && error != ENOSPC && error != EDQUOT;
 }
 
 enum err output_keep(struct output_file *o, char *problem, size_t bytes)
@@ -323,6 +370,7 @@ enum err output_keep(struct output_file *o, char *problem, size_t bytes)
     }
     if (o->aside && o->error == 0) {
         temporary_forget(o->path);
+        o->error = flush_folder(o->target) ? 0 : errno;
     } else if (o->aside) {
         temporary_remove(o->path);
     }

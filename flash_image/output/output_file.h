@@ -1,7 +1,8 @@
 /* A file that a command makes. It is written aside, under a name that nobody has, and gets its own when it is whole: whatever
  * goes wrong before, an old file of that name stays as it was and nothing else is left, after signals too
- * (temporary.h). A symbolic link is written through: the file that it leads to is replaced or made, the link stays.
- * A pipe or a device is written into and never replaced. */
+ * (temporary.h). The new file has the rights of the old one; without an old one the umask decides. A symbolic link is
+ * written through: the file that it leads to is replaced or made, the link stays. A hard link is not: other names of the
+ * old file keep its contents. A pipe or a device is written into and never replaced. */
 #ifndef INGOT_FLASH_IMAGE_OUTPUT_FILE_H
 #define INGOT_FLASH_IMAGE_OUTPUT_FILE_H
 
@@ -51,7 +52,7 @@ bool output_put(struct output_file *o, const void *data, size_t bytes);
 /* A stream that calls output_put; what closes o closes it. NULL: no memory. */
 FILE *output_stream(struct output_file *o);
 
-/* All was written: flush it to the disk and give it its name. On an error it is dropped, and problem (bytes) has a sentence.
+/* All was written: flush it to the disk, give it its name, and flush the folder. On an error it is dropped, and problem (bytes) has a sentence.
  * Errors: ERR_IO (a write failed, the disk is full), ERR_TRUNCATED (a mapped input became shorter). */
 enum err output_keep(struct output_file *o, char *problem, size_t bytes);
 

@@ -1,0 +1,221 @@
+/* The one writer of files at what a shell cannot arrange: the order in which data, name and folder come to the disk, a disk that
+ * fails at the very end, and what the new file keeps of the old one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "flash_image/output/output_file.h"
+#include "tests/unit/tap.h"
+
+enum { MOST_STEPS = 64 };
+
+static char folder[256], problem[512];
+static char steps[MOST_STEPS]; /* 'f' a file, 'd' a folder came to the disk, 'r' a name was given */
+static int file_error, folder_error; /* of the next fsync */
+
+static void note(char step)
+{
+    size_t n = strlen(steps);
+
+    if (n + 1 < sizeof steps)
+        steps[n] = step;
+}
+
+/* In the place of the C library's. */
+int fsync(int fd)
+{
+    struct stat st;
+    bool is_folder = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+    int error = is_folder ? folder_error : file_error;
+
+    note(is_folder ? 'd' : 'f');
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    return (int)syscall(SYS_fsync, fd);
+}
+
+int rename(const char *from, const char *to)
+{
+    note('r');
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+static const char *path(const char *name)
+{
+    static char text[4][512];
+    static unsigned nth;
+    char *to = text[nth++ % 4];
+
+    snprintf(to, sizeof text[0], "%s/%s", folder, name);
+    return to;
+}
+
+static bool put(const char *name, const char *text, mode_t mode)
+{
+    FILE *f = fopen(path(name), "w");
+
+    return f != NULL && fputs(text, f) >= 0 && fclose(f) == 0 && chmod(path(name), mode) == 0;
+}
+
+static bool holds(const char *name, const char *text)
+{
+    char found[256];
+    FILE *f = fopen(path(name), "r");
+    size_t n = f == NULL ? 0 : fread(found, 1, sizeof found - 1, f);
+
+    found[n] = '\0';
+    if (f != NULL)
+        fclose(f);
+    return f != NULL && strcmp(found, text) == 0;
+}
+
+static unsigned mode_of(const char *name)
+{
+    struct stat st;
+
+    return stat(path(name), &st) == 0 ? st.st_mode & 07777u : 0;
+}
+
+/* Whether nothing is left aside. */
+static bool is_tidy(void)
+{
+    char command[300];
+
+    snprintf(command, sizeof command, "ls -A %s | grep -q '^[.]ingot-'", folder);
+    return system(command) != 0;
+}
+
+static enum err make(const char *name, const char *text)
+{
+    const struct output_wish wish = { .path = path(name) };
+
+    memset(steps, 0, sizeof steps);
+    problem[0] = '\0';
+    return output_write(&wish, text, strlen(text), problem, sizeof problem);
+}
+
+static void test_order(void)
+{
+    char here[256];
+
+    OK(make("a", "new") == ERR_OK && strcmp(steps, "frd") == 0,
+       "data, then the name, then the folder: %s %s", steps, problem);
+    OK(getcwd(here, sizeof here) != NULL && chdir(folder) == 0, "in the folder itself");
+    {
+        const struct output_wish wish = { .path = "b" };
+
+        memset(steps, 0, sizeof steps);
+        OK(output_write(&wish, "new", 3, problem, sizeof problem) == ERR_OK &&
+               strcmp(steps, "frd") == 0 && holds("b", "new"),
+           "a name without a folder: %s %s", steps, problem);
+    }
+    OK(chdir(here) == 0, "and back");
+}
+
+static void test_failures(void)
+{
+    OK(put("a", "old", 0644), "an old file");
+    file_error = EIO;
+    OK(make("a", "new") == ERR_IO && holds("a", "old") && is_tidy() && strchr(steps, 'r') == NULL &&
+           strstr(problem, strerror(EIO)) != NULL,
+       "a disk that fails at the end leaves the old file: %s", problem);
+    file_error = ENOSPC;
+    OK(make("c", "new") == ERR_IO && access(path("c"), F_OK) != 0 && is_tidy(), "or none: %s",
+       problem);
+    file_error = 0;
+    folder_error = EIO;
+    OK(make("a", "new") == ERR_IO && strstr(problem, strerror(EIO)) != NULL && is_tidy(),
+       "a folder that does not come to the disk is told: %s", problem);
+    folder_error = EINVAL;
+    OK(make("a", "newer") == ERR_OK && holds("a", "newer"),
+       "a file system that cannot flush folders will do: %s", problem);
+    folder_error = 0;
+}
+
+static ssize_t take_some(void *file, const char *data, size_t bytes)
+{
+    (void)file;
+    (void)data;
+    return bytes > 1 ? (ssize_t)bytes - 1 : 0;
+}
+
+/* What a stream still has in its buffer fails as it is closed. */
+static void test_stream(void)
+{
+    const struct output_wish wish = { .path = path("s") };
+    struct output_file o;
+
+    OK(put("s", "old", 0644) && output_open(&o, &wish, problem, sizeof problem) == ERR_OK,
+       "a stream");
+    o.stream = fopencookie(&o, "w", (cookie_io_functions_t){ .write = take_some });
+    OK(o.stream != NULL && fputs("new", o.stream) >= 0 &&
+           output_keep(&o, problem, sizeof problem) == ERR_IO && holds("s", "old") && is_tidy(),
+       "whose last byte does not come to the disk leaves the old file: %s", problem);
+}
+
+static void test_rights(void)
+{
+    static const mode_t modes[] = { 0600, 0640, 0664, 0755, 0200 };
+    mode_t mask = umask(027);
+
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        OK(put("m", "old", modes[i]) && make("m", "new") == ERR_OK && mode_of("m") == modes[i],
+           "a file of mode %o keeps it: %o %s", (unsigned)modes[i], mode_of("m"), problem);
+    OK(put("m", "old", 04755) && make("m", "new") == ERR_OK && mode_of("m") == 0755,
+       "but does not run as its owner: %o", mode_of("m"));
+    OK(make("n", "new") == ERR_OK && mode_of("n") == 0640, "a new one has what umask leaves: %o",
+       mode_of("n"));
+    umask(mask);
+}
+
+/* A file that only its owner may read is not open to others while it is written. */
+static void test_secret(void)
+{
+    const struct output_wish wish = { .path = path("k") };
+    struct output_file o;
+    struct stat st;
+
+    OK(put("k", "old", 0600) && output_open(&o, &wish, problem, sizeof problem) == ERR_OK &&
+           fstat(o.fd, &st) == 0 && (st.st_mode & 0777) == 0600,
+       "what is written aside has the rights of the old file from its first byte on");
+    output_drop(&o);
+    OK(holds("k", "old") && mode_of("k") == 0600 && is_tidy(), "and is gone when it is dropped");
+}
+
+static void test_links(void)
+{
+    OK(put("h", "old", 0640) && link(path("h"), path("other")) == 0 && make("h", "new") == ERR_OK &&
+           holds("h", "new") && holds("other", "old") && mode_of("h") == 0640,
+       "the other name of a hard link keeps the old contents: %s", problem);
+    OK(put("there", "old", 0604) && symlink("there", path("to")) == 0 &&
+           make("to", "new") == ERR_OK && holds("there", "new") && mode_of("there") == 0604,
+       "a symbolic link is written through, and what it leads to keeps its rights: %s", problem);
+}
+
+int main(void)
+{
+    const char *base = getenv("TMPDIR");
+    char command[300];
+
+    snprintf(folder, sizeof folder, "%s/ingot-output-XXXXXX", base != NULL ? base : "/tmp");
+    if (mkdtemp(folder) == NULL) {
+        OK(false, "a scratch folder like %s can be made: set TMPDIR", folder);
+        return tap_done();
+    }
+    test_order();
+    test_failures();
+    test_stream();
+    test_rights();
+    test_secret();
+    test_links();
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    OK(system(command) == 0, "the folder is gone");
+    return tap_done();
+}
