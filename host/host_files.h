@@ -31,6 +31,7 @@ struct host_files {
     struct host_file model, draft, kv, save, adapter, log, use;
     struct output_file made;      /* a file for `save` or `use` that is not there yet ... */
     bool makes;                   /* ... where this says so */
+    bool made_blank;              /* the file that it replaces has no contents to keep */
     char path[HOST_PATH_BYTES];   /* of the model ... */
     char before[HOST_PATH_BYTES]; /* ... and of the one before it */
     uint8_t *vocabulary;          /* a copy, where --template changes it */

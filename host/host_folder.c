@@ -216,22 +216,19 @@ bool host_folder_first_model(const char *folder, char *path, unsigned *count, ch
 
 bool host_folder_make_file(const char *path, uint64_t bytes)
 {
-    char old[HOST_PATH_BYTES];
-    struct stat st;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     bool made;
-    int fd;
 
-    if (stat(path, &st) == 0 && (uint64_t)st.st_size >= bytes) {
-        return true;
-    }
-    if (snprintf(old, sizeof old, "%s~", path) >= HOST_PATH_BYTES ||
-        (rename(path, old) != 0 && errno != ENOENT)) {
-        return false;
-    }
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
         return false;
     }
     made = ftruncate(fd, (off_t)bytes) == 0;
-    return close(fd) == 0 && made;
+    if (close(fd) != 0 || !made) {
+        int error = errno;
+
+        unlink(path);
+        errno = error;
+        return false;
+    }
+    return true;
 }

@@ -44,8 +44,7 @@ bool host_folder_is_of_models(const char *path);
 bool host_folder_first_model(const char *folder, char *path, unsigned *count, char *problem,
                              size_t bytes);
 
-/* Make a file of so many bytes, of which the disk gives only what is written. One that is too small
- * keeps its contents under another name. False: errno. */
+/* Make a new file of so many bytes, of which the disk gives only what is written. False: errno; EEXIST where there is one. */
 bool host_folder_make_file(const char *path, uint64_t bytes);
 
 #endif

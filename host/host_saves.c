@@ -3,14 +3,23 @@
 #include "host/host_saves.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/host_folder.h"
+#include "host/host_own.h"
 
-enum { LOG_BYTES = 1 << 20 };
+enum { LOG_BYTES = 1 << 20, OLD_NAMES = 1000 };
+
+/* Whether what is at path may be overwritten; else h->problem says why not. */
+static enum err check_own(struct host_files *h, const char *path, enum host_own kind,
+                          bool *is_blank)
+{
+    return host_own_check(path, kind, is_blank, h->problem, sizeof h->problem);
+}
 
 /* --kv-file, which is there beforehand and keeps its size. */
 enum err host_saves_find_kv(void *context, const struct file **file)
@@ -19,6 +28,7 @@ enum err host_saves_find_kv(void *context, const struct file **file)
     struct host_file *f = &h->kv;
     struct file_timeout timeout = host_files_timeout(h);
     const char *path = h->args->kv_file;
+    bool is_blank;
     enum err e;
 
     *file = NULL;
@@ -28,6 +38,10 @@ enum err host_saves_find_kv(void *context, const struct file **file)
     *file = &f->file;
     if (f->open) {
         return ERR_OK;
+    }
+    e = check_own(h, path, HOST_OWN_KV, &is_blank);
+    if (e != ERR_OK) {
+        return e;
     }
     e = file_device_open_writable(&f->device_state, path, h->args->card_rate, &f->device);
     if (e != ERR_OK) {
@@ -52,24 +66,36 @@ static bool is_model(const struct host_files *h, const struct stat *st)
     return stat(h->path, &model) == 0 && model.st_dev == st->st_dev && model.st_ino == st->st_ino;
 }
 
-/* A file that is there and large enough keeps its place, since what was saved in it before is overwritten last. Another one is
- * written aside: it gets its name in host_saves_end. *at: what is to be opened (HOST_PATH_BYTES). */
-static enum err make_room(struct host_files *h, const char *path, uint64_t bytes, char *at)
+static enum err refuse_model(struct host_files *h, const char *path)
+{
+    return host_files_fail(h, ERR_BAD_ARGUMENT,
+                           "%.400s: cannot be written: it is the model; name another file", path);
+}
+
+/* An older save that is large enough is written in place, since its newer half is overwritten last. Any other file is written
+ * aside and gets its name in host_saves_end. A file that Ingot did not write is refused. *at: what is to be opened
+ * (HOST_PATH_BYTES). */
+static enum err make_room(struct host_files *h, const char *path, uint64_t bytes,
+                          enum host_own kind, char *at)
 {
     const struct output_wish wish = { .path = path,
                                       .input = h->path,
                                       .instead = "name one that can be made" };
     struct stat st;
+    bool is_there = stat(path, &st) == 0;
     enum err e;
 
     host_saves_drop(h);
+    if (is_there && is_model(h, &st)) {
+        return refuse_model(h, path);
+    }
+    e = check_own(h, path, kind, &h->made_blank);
+    if (e != ERR_OK) {
+        return e;
+    }
     snprintf(at, HOST_PATH_BYTES, "%s", path);
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= bytes) {
-        return is_model(h, &st) ? host_files_fail(h, ERR_BAD_ARGUMENT,
-                                                  "%.400s: cannot be written: it is the model; "
-                                                  "name another file",
-                                                  path)
-                                : ERR_OK;
+    if (is_there && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= bytes) {
+        return ERR_OK;
     }
     e = output_open(&h->made, &wish, h->problem, sizeof h->problem);
     if (e != ERR_OK) {
@@ -93,19 +119,44 @@ void host_saves_drop(struct host_files *h)
     h->makes = false;
 }
 
-enum { OLD_BYTES = PATH_MAX + 1 };
+enum { OLD_BYTES = PATH_MAX + 8 };
 
-/* The contents of a file that is too small get another name, PATH~, to old; "": there are none. False: errno. */
-static bool keep_old(const char *path, char old[OLD_BYTES])
+/* Never over another file. Some file systems have no such rename: there a name that is free a moment before has to do. */
+static bool rename_to_new(const char *from, const char *to)
+{
+    struct stat st;
+
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+        return true;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return false;
+    }
+    if (lstat(to, &st) == 0) {
+        errno = EEXIST;
+        return false;
+    }
+    return rename(from, to) == 0;
+}
+
+/* A save that is too small keeps its contents under another name, to old: PATH~, or PATH~2 and so on where a file has that name. "":
+ * there are no contents. False: errno. */
+static bool keep_old(const struct host_files *h, const char *path, char old[OLD_BYTES])
 {
     struct stat st;
 
     old[0] = '\0';
-    if (stat(path, &st) != 0 || st.st_size == 0) {
+    if (h->made_blank || stat(path, &st) != 0 || st.st_size == 0) {
         return true;
     }
     snprintf(old, OLD_BYTES, "%s~", path);
-    return rename(path, old) == 0;
+    for (unsigned i = 2; !rename_to_new(path, old); i++) {
+        if (errno != EEXIST || i == OLD_NAMES) {
+            return false;
+        }
+        snprintf(old, OLD_BYTES, "%s~%u", path, i);
+    }
+    return true;
 }
 
 enum err host_saves_end(void *context, bool good)
@@ -119,20 +170,20 @@ enum err host_saves_end(void *context, bool good)
         return ERR_OK;
     }
     h->makes = false;
-    if (!keep_old(h->made.target, old)) {
+    if (!keep_old(h, h->made.target, old)) {
         h->made.error = errno;
         return output_fail(&h->made, h->problem, sizeof h->problem);
     }
     e = output_keep(&h->made, h->problem, sizeof h->problem);
     if (e != ERR_OK && old[0] != '\0') {
-        (void)!rename(old, h->made.target); /* as before */
+        (void)!rename_to_new(old, h->made.target); /* as before */
     }
     return e;
 }
 
 /* path: for messages; bytes: to write so many, 0 to read. */
 static enum err open_save(struct host_files *h, struct host_file *f, const char *path,
-                          uint64_t bytes)
+                          uint64_t bytes, enum host_own kind)
 {
     char at[HOST_PATH_BYTES];
     enum err e = ERR_OK;
@@ -142,7 +193,7 @@ static enum err open_save(struct host_files *h, struct host_file *f, const char 
         return host_files_begin(h, f, path,
                                 file_device_open(&f->device_state, path, 0, &f->device));
     }
-    e = make_room(h, path, bytes, at);
+    e = make_room(h, path, bytes, kind, at);
     if (e != ERR_OK) {
         return e;
     }
@@ -166,7 +217,7 @@ enum err host_saves_find(void *context, const char *name, uint64_t bytes, const 
     if (!storage_is_plain_name(name) || !host_folder_path(h->path, path, name, ".sav")) {
         return host_files_fail(h, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
     }
-    return open_save(h, &h->save, path, bytes);
+    return open_save(h, &h->save, path, bytes, HOST_OWN_SAVE);
 }
 
 /* --prefix, which is made when it is saved. */
@@ -183,7 +234,7 @@ enum err host_saves_find_prefix(void *context, uint64_t bytes, const struct file
         return ERR_OK;
     }
     *file = &h->save.file;
-    return open_save(h, &h->save, path, bytes);
+    return open_save(h, &h->save, path, bytes, HOST_OWN_PREFIX);
 }
 
 /* ingot.log beside the model, made where there is none. */
@@ -192,10 +243,16 @@ enum err host_saves_find_log(void *context, const struct file **file)
     struct host_files *h = context;
     struct host_file *f = &h->log;
     char path[HOST_PATH_BYTES];
+    bool is_blank;
+    enum err e;
 
     if (!host_folder_path(h->path, path, "ingot", ".log") ||
         (access(path, F_OK) != 0 && !host_folder_make_file(path, LOG_BYTES))) {
         return host_files_fail(h, ERR_IO, "%.400s: %s", path, strerror(errno));
+    }
+    e = check_own(h, path, HOST_OWN_LOG, &is_blank);
+    if (e != ERR_OK) {
+        return e;
     }
     host_files_close(f);
     *file = &f->file;
@@ -223,7 +280,7 @@ enum err host_saves_find_use(void *context, uint64_t bytes, const struct file **
         return host_files_fail(h, ERR_NOT_FOUND, "there is no file of use beside %.400s", h->path);
     }
     *file = &f->file;
-    return open_save(h, f, path, bytes);
+    return open_save(h, f, path, bytes, HOST_OWN_USE);
 }
 
 bool host_files_read_use(const char *model, const struct image *image, struct plan_use *use)

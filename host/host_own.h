@@ -1,0 +1,24 @@
+/* Whether a file that is already there may be overwritten: a save, a prefix or a log writes into it in place, so it must be one
+ * that Ingot wrote, or one without contents. */
+#ifndef INGOT_HOST_HOST_OWN_H
+#define INGOT_HOST_HOST_OWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "board/err.h"
+
+enum host_own {
+    HOST_OWN_SAVE,   /* a conversation, lessons, a policy or memories */
+    HOST_OWN_PREFIX, /* of --prefix */
+    HOST_OWN_USE,    /* how often experts were used */
+    HOST_OWN_LOG,    /* turns */
+    HOST_OWN_KV, /* room for keys and values, whose bytes have no mark: files of a known kind are refused */
+};
+
+/* ERR_OK: the file at path is of that kind, holds zeros alone, or is not there. *is_blank: there is nothing in it to keep.
+ * Else problem (bytes) is a sentence that begins with the path. Errors: ERR_BAD_ARGUMENT (another file), ERR_IO. */
+enum err host_own_check(const char *path, enum host_own kind, bool *is_blank, char *problem,
+                        size_t bytes);
+
+#endif
