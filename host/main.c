@@ -7,6 +7,7 @@
 #include "runtime/base/crc32c.h"
 #include "runtime/base/sha256.h"
 
+#include "flash_image/source/map_file.h"
 #include "host/commands.h"
 #include "host/host_faults.h"
 #include "board/host/host_board.h"
@@ -44,7 +45,19 @@ static int run(int argc, char **argv)
     return command->run(argc - 1, argv + 1);
 }
 
-/* What was written is to be where it should: a full disk, or a reader that is gone, is a failure. */
+/* A file that was mapped and changed meanwhile has spoilt the result, whichever command read it. */
+static int check_inputs(int status)
+{
+    char problem[640];
+
+    if (status != EXIT_FINE || mapping_check_all(problem, sizeof problem) == ERR_OK) {
+        return status;
+    }
+    fprintf(stderr, "ingot: %s\n", problem);
+    return EXIT_FAILED;
+}
+
+/* Output that did not get to its place, because of a full disk or a reader that is gone, is a failure. */
 static int close_output(int status)
 {
     int error;
@@ -77,5 +90,5 @@ int main(int argc, char **argv)
     sha256_use(&kernels);
     signal(SIGPIPE, SIG_IGN); /* a write that fails says so */
     signal(SIGXFSZ, SIG_IGN);
-    return close_output(run(argc, argv));
+    return close_output(check_inputs(run(argc, argv)));
 }

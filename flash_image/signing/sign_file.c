@@ -200,7 +200,7 @@ static enum err write_copy(const struct parts *p, const struct signature_block *
     return output_keep(&o, problem, problem_bytes);
 }
 
-/* What fd had from file_bytes on, if anything. */
+/* The bytes that fd had from file_bytes on, if any. */
 struct tail {
     uint8_t *bytes;
     size_t n;
@@ -261,6 +261,7 @@ static enum err write_behind(const struct parts *p, const struct signature_block
         good = false;
         error = errno;
     }
+    mapping_renew(p->data);
     if (good) {
         return ERR_OK;
     }

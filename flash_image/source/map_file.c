@@ -20,12 +20,16 @@ struct mapped {
     struct mapped *next;
     _Atomic(const uint8_t *) data; /* NULL: free */
     size_t bytes;
+    size_t size; /* of the file: other than bytes once this program has signed it */
     dev_t device;
     ino_t inode;
+    struct timespec written;
     char path[PATH_MAX];
 };
 
 static _Atomic(struct mapped *) list;
+static char
+    ended[PATH_MAX + 128]; /* the sentence about a file that had changed when it was let go of */
 
 static struct mapped *find(const uint8_t *data)
 {
@@ -50,32 +54,86 @@ static void remember(const struct mapping *map, const char *path, const struct s
         m->next = atomic_load(&list);
         atomic_store(&list, m);
     }
-    m->bytes = map->bytes;
+    m->bytes = m->size = map->bytes;
     m->device = st->st_dev;
     m->inode = st->st_ino;
+    m->written = st->st_mtim;
     snprintf(m->path, sizeof m->path, "%s", path);
     atomic_store(&m->data, map->data);
 }
 
-/* A file that was replaced keeps its bytes for who has mapped it. */
+/* The file as it is now. False: it is another one, or gone: one that was replaced keeps its bytes for those that have mapped it. */
+static bool look_again(const struct mapped *m, struct stat *st)
+{
+    return stat(m->path, st) == 0 && st->st_dev == m->device && st->st_ino == m->inode;
+}
+
 static bool is_shorter(const struct mapped *m)
 {
     struct stat st;
 
-    return stat(m->path, &st) == 0 && st.st_dev == m->device && st.st_ino == m->inode &&
-           (size_t)st.st_size < m->bytes;
+    return look_again(m, &st) && (size_t)st.st_size < m->bytes;
+}
+
+/* The change of the file since it was mapped, in words; NULL: none. */
+static const char *change_of(const struct mapped *m)
+{
+    struct stat st;
+
+    if (!look_again(m, &st)) {
+        return NULL;
+    }
+    if ((size_t)st.st_size < m->bytes) {
+        return "became shorter";
+    }
+    if ((size_t)st.st_size != m->size || st.st_mtim.tv_sec != m->written.tv_sec ||
+        st.st_mtim.tv_nsec != m->written.tv_nsec) {
+        return "was changed";
+    }
+    return NULL;
+}
+
+static bool tell_change(const struct mapped *m, char *problem, size_t problem_bytes)
+{
+    const char *change = change_of(m);
+
+    if (change != NULL) {
+        snprintf(problem, problem_bytes,
+                 "%.400s: %s while it was read: wait until it is whole, then try again", m->path,
+                 change);
+    }
+    return change != NULL;
 }
 
 enum err mapping_check(char *problem, size_t problem_bytes)
 {
     for (const struct mapped *m = atomic_load(&list); m != NULL; m = m->next) {
-        if (atomic_load(&m->data) != NULL && is_shorter(m)) {
-            snprintf(problem, problem_bytes, "%.400s: became shorter while it was read: %s",
-                     m->path, "wait until it is whole, then try again");
+        if (atomic_load(&m->data) != NULL && tell_change(m, problem, problem_bytes)) {
             return ERR_TRUNCATED;
         }
     }
     return ERR_OK;
+}
+
+enum err mapping_check_all(char *problem, size_t problem_bytes)
+{
+    if (ended[0] != '\0') {
+        snprintf(problem, problem_bytes, "%s", ended);
+        return ERR_TRUNCATED;
+    }
+    return mapping_check(problem, problem_bytes);
+}
+
+void mapping_renew(const uint8_t *data)
+{
+    struct mapped *m = data != NULL ? find(data) : NULL;
+    struct stat st;
+
+    if (m != NULL && look_again(m, &st)) {
+        m->written = st.st_mtim;
+        m->size = (size_t)st.st_size;
+        m->bytes = m->size < m->bytes ? m->size : m->bytes;
+    }
 }
 
 bool mapping_has(dev_t device, ino_t inode)
@@ -165,6 +223,7 @@ void unmap_file(struct mapping *m)
     struct mapped *known = m->data != NULL ? find(m->data) : NULL;
 
     if (known != NULL) {
+        (void)tell_change(known, ended, sizeof ended);
         atomic_store(&known->data, NULL);
     }
     if (m->data != NULL) {

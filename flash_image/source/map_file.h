@@ -27,9 +27,15 @@ void unmap_file(struct mapping *m);
  * that a model larger than memory does not push everything else out. *from moves along. */
 void map_release(const uint8_t **from, const uint8_t *to, bool last);
 
-/* ERR_TRUNCATED and a sentence with the path: a file that is mapped became shorter. Bytes that are gone and lie in the last
- * page read as zeros, so what was made of them is wrong. */
+/* ERR_TRUNCATED and a sentence with the path: a file that is mapped became shorter, or was written. Bytes that are gone and lie in
+ * the last page read as zeros, and a file that is written anew may be half of each, so a result made of them is wrong. */
 enum err mapping_check(char *problem, size_t problem_bytes);
+
+/* The same for the end of the program: also about files that are mapped no longer and had changed when they were let go of. */
+enum err mapping_check_all(char *problem, size_t problem_bytes);
+
+/* This program has written the file that is mapped at data, behind the bytes that are mapped: it has not changed. */
+void mapping_renew(const uint8_t *data);
 
 /* Whether this file is mapped. */
 bool mapping_has(dev_t device, ino_t inode);
