@@ -302,20 +302,30 @@ static bool has_extent(const struct fat32 *fs, const struct file_extent *x)
            at / n + x->n_sectors / n <= fs->n_clusters;
 }
 
-enum err fat32_check_free(struct fat32 *fs, const struct file *file)
+/* By one of the FATs. */
+static enum err check_free_in(struct fat32 *fs, uint32_t fat, const struct file *file, bool *free)
 {
     const struct file_extent *x = file_extents(file);
-    bool free = !fs->is_exfat && fs->sealed == NULL;
     enum err e = ERR_OK;
 
-    for (uint32_t i = 0; i < file->n_extents && free; i++) {
+    for (uint32_t i = 0; i < file->n_extents && *free; i++) {
         uint32_t at = cluster_of(fs, x[i].sector);
         uint32_t end = at + (uint32_t)(x[i].n_sectors / fs->cluster_sectors);
 
-        free = has_extent(fs, &x[i]);
-        for (; e == ERR_OK && free && at < end; at++)
-            e = is_free_in(fs, 0, at, &free);
+        *free = has_extent(fs, &x[i]);
+        for (; e == ERR_OK && *free && at < end; at++)
+            e = is_free_in(fs, fat, at, free);
     }
+    return e;
+}
+
+enum err fat32_check_free(struct fat32 *fs, const struct file *file)
+{
+    bool free = !fs->is_exfat && fs->sealed == NULL;
+    enum err e = ERR_OK;
+
+    for (uint32_t fat = 0; e == ERR_OK && free && fat <= fs->n_mirrors; fat++)
+        e = check_free_in(fs, fat, file, &free);
     if (e == ERR_OK && !free)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM,
                           "this is another card than the file was written to: send it again");

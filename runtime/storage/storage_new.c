@@ -53,17 +53,16 @@ static bool split(const char *path, struct storage_new *new)
     return false;
 }
 
-/* On the mounted card. That there is room is asked before the card is walked over, and again after, as the table is in
- * use meanwhile. */
+/* On the mounted card. The file keeps its place at the table's front; what is left of the table is for the proof, now and when the
+ * file is published. */
 static enum err reserve(struct storage *s, struct storage_new *new, uint64_t bytes,
                         const struct file_table *table)
 {
     enum err e = fat32_reserve(&s->fs, bytes, table, &new->file);
 
-    if (e == ERR_OK) {
-        e = fat32_prove_new(&s->proof, &s->fs, new->folder, new->name, table);
-    }
-    return e == ERR_OK ? fat32_reserve(&s->fs, bytes, table, &new->file) : e;
+    new->rest = (struct file_table){ table->extents + new->file.n_extents,
+                                     table->most - new->file.n_extents };
+    return e == ERR_OK ? fat32_prove_new(&s->proof, &s->fs, new->folder, new->name, &new->rest) : e;
 }
 
 enum err storage_new_open(struct storage *s, const char *path, uint64_t bytes,
@@ -96,6 +95,10 @@ enum err storage_new_publish(struct storage *s, const struct storage_new *new)
     struct file_timeout t = storage_timeout(s);
     enum err e = fat32_mount(&s->fs, new->device, &t);
 
+    /* A transfer takes minutes: meanwhile another card may have come, or this one may have been changed elsewhere. */
+    if (e == ERR_OK) {
+        e = fat32_prove_new(&s->proof, &s->fs, new->folder, new->name, &new->rest);
+    }
     if (e == ERR_OK) {
         e = fat32_publish(&s->fs, new->folder, new->name, &new->file);
     }

@@ -178,6 +178,10 @@ said = [send(board.line, *words) for words, _ in rows]
 tap.ok(all(s == 1 and want in t for (s, t), (_, want) in zip(said, rows)), "what a card does not take is refused by name", said)
 tap.ok("send-first" in board.say("-p", "/models", "-q"), "and the board answers as before")
 tap.ok("PATH BYTES" in board.say("-p", "/receive x", "-q"), "a program that does not say how much is told what to say")
+for length, cause in ((200000000, "the card has no room for it: delete files"), (1 << 32, "a file on FAT32 has 1 to 4294967295 bytes"),
+                      (0, "a file on FAT32 has 1 to 4294967295 bytes")):
+    text = board.say("-p", f"/receive models/x.ingot {length}", "-q")
+    tap.ok(text.strip().endswith(cause) and text.count(cause) == 1, f"a file of {length} bytes: the error has this cause and no second one", text)
 
 # Cut: by a host that dies, by Ctrl-C, by a board that loses its power; each time the rest is sent. With LONG in each of the
 # steps of a longer file.
