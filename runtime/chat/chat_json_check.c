@@ -169,12 +169,10 @@ static struct chat_said said_of(const struct chat *c, const struct json_request 
 
     if (field == JSON_FIELD_MESSAGES) {
         const struct chat_message *last = &m->list[m->n - 1];
+        struct chat_said said = { .text = last->text, .bytes = last->bytes, .as_turn = true };
 
-        return (struct chat_said){ .text = last->text,
-                                   .bytes = last->bytes,
-                                   .as_turn = true,
-                                   .system = m->system,
-                                   .system_bytes = m->system != NULL ? strlen(m->system) : 0 };
+        chat_messages_tell_system(m, &said);
+        return said;
     }
     return (struct chat_said){ .text = r->values[field],
                                .bytes = r->bytes[field],
@@ -184,15 +182,12 @@ static struct chat_said said_of(const struct chat *c, const struct json_request 
                                .system_bytes = r->bytes[JSON_FIELD_SYSTEM] };
 }
 
-/* Before a conversation gives way for it, or is begun anew. */
+/* Asked before a conversation gives way for it, or is begun anew: nothing is changed. */
 static bool fits(struct chat *c, const struct json_request *r)
 {
     static const enum json_field fields[] = { JSON_FIELD_PROMPT, JSON_FIELD_RAW,
                                               JSON_FIELD_MESSAGES };
 
-    if (r->values[JSON_FIELD_MESSAGES] != NULL && c->messages.system == NULL) {
-        chat_messages_set_system(c, &c->messages); /* that of an earlier request goes */
-    }
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         struct chat_said said;
 

@@ -20,7 +20,7 @@ struct members {
     struct json_value role, content, said;
 };
 
-/* Of one message. */
+/* Read the members of one message. */
 static bool read_members(struct chat_messages *m, struct json_value *object, struct members *all)
 {
     struct json j;
@@ -151,6 +151,18 @@ void chat_messages_set_system(struct chat *c, struct chat_messages *m)
     } else if (m->changed_system) {
         m->changed_system = false;
         set_system(o, m->had_system, m->before, m->before_bytes);
+    }
+}
+
+void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *said)
+{
+    if (m->system != NULL) {
+        said->system = m->system;
+        said->system_bytes = strlen(m->system);
+    } else if (m->changed_system) { /* the one from before the earlier request comes back */
+        said->system = m->had_system ? m->before : NULL;
+        said->system_bytes = m->had_system ? m->before_bytes : 0;
+        said->ignores_options = true;
     }
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/options/options.h"
 
 struct chat;
+struct chat_said;
 
 enum { CHAT_MESSAGES = 64 };
 
@@ -40,6 +41,9 @@ bool chat_messages_read(struct chat_messages *m, char *json, size_t bytes);
 
 /* The system prompt of the messages is set, or where they have none that of before any had one. */
 void chat_messages_set_system(struct chat *c, struct chat_messages *m);
+
+/* The system prompt that chat_messages_set_system would set, for chat_check_fits: nothing is changed. */
+void chat_messages_tell_system(const struct chat_messages *m, struct chat_said *said);
 
 /* All but the last become the conversation, of a model with a template. The oldest turns give way where
  * they do not fit, also a turn that alone does not. Errors of tokenizer_encode_parts but ERR_TOO_LONG; the conversation is

@@ -18,14 +18,15 @@ enum err chat_encode_alone(struct chat *c, const char *text, size_t bytes, uint3
 enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool first, uint32_t *ids,
                           uint32_t room, size_t *n);
 
-/* What is to be answered. */
+/* A text to be answered. */
 struct chat_said {
     const char *text;
     size_t bytes;
     bool as_turn;       /* in the model's template */
     const char *system; /* NULL: the system prompt is as the options say */
     size_t system_bytes;
-    size_t kept; /* tokens in front of it that stay; 0: it can begin a conversation */
+    bool ignores_options; /* NULL is the template's own system prompt, whatever the options say */
+    size_t kept;          /* tokens in front of it that stay; 0: it can begin a conversation */
 };
 
 /* Whether it fits the context with room for a token of its reply, once all of the conversation that can give way is gone.

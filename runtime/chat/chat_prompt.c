@@ -81,7 +81,7 @@ static enum err count(struct chat *c, const struct chat_said *said, const char *
 {
     const struct options *o = c->options;
     struct session *s = c->session;
-    bool given = said->system == NULL && options_given(o, OPTION_SYSTEM);
+    bool given = said->system == NULL && !said->ignores_options && options_given(o, OPTION_SYSTEM);
     const char *system = given ? o->reply.system : said->system;
     size_t system_bytes = given ? o->reply.system_bytes : said->system_bytes;
     struct chat_turn turn = turn_under(c, system, system_bytes, text, bytes, said->kept == 0);

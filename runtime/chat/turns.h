@@ -33,7 +33,7 @@ void turns_push(struct turns *t, uint32_t start, uint32_t reply, const char *tex
 /* The last `bytes` bytes of the newest turn's text are a person's words; turns_push has none of it. t->n > 0. */
 void turns_mark_said(struct turns *t, size_t bytes);
 
-/* Of no turn it is known any more who said it. */
+/* Forget which words of all turns are a person's. */
 void turns_forget_said(struct turns *t);
 
 /* Forget the newest one; t->n > 0. */

@@ -200,6 +200,10 @@ static void check_refused(const char *what)
     memset(line, '$', room); /* a token each */
     OK(say(line, true) == ERR_OK, "%s: one of %u tokens fits, once the others have gone", what,
        room);
+    if (options.reply.overflow != OVERFLOW_SINKS)
+        OK(chat.reply_start == s->context - 1,
+           "%s: and its reply has the one token that is left: %u", what,
+           (unsigned)chat.reply_start);
     (void)counted(&has, &most);
     memset(line, '$', room + 1);
     OK(say(line, true) == ERR_TOO_LONG && counted(&has, &most) && has == room + 1 && most == room,
