@@ -10,8 +10,16 @@
 
 #define OTHERS \
     ((uint64_t)64 << 20) /* what the rest of the program takes: buffers, tables, libraries */
-#define USUAL_STACK ((uint64_t)8 << 20) /* of a thread where stacks have no limit */
-#define LEAST ((uint64_t)1 << 20)       /* with less there is no use in trying */
+#define OTHERS_USED ((uint64_t)24 << 20) /* and what of it is ever written */
+#define USUAL_STACK ((uint64_t)8 << 20)  /* of a thread where stacks have no limit */
+#define LEAST ((uint64_t)1 << 20)        /* with less there is no use in trying */
+
+enum { GROUP_BYTES = 4352 }; /* of a line about a group, whose path may have 4096 */
+
+static const char *root_of(const struct host_memory *m)
+{
+    return m->root != NULL ? m->root : "";
+}
 
 static void limit_to(struct host_memory *m, uint64_t *bytes, uint64_t limit, const char *name)
 {
@@ -48,7 +56,7 @@ static uint64_t stack_bytes(void)
     return stack.rlim_cur;
 }
 
-/* What a limit leaves beside what is used, and what the program takes later. */
+/* Lower *bytes to the room under a limit: without the memory in use, and without the memory that the program takes later. */
 static void obey_limit(struct host_memory *m, uint64_t *bytes, int which, const char *name,
                        uint64_t used, uint64_t later)
 {
@@ -78,23 +86,47 @@ static uint64_t read_number(const char *path)
     return number;
 }
 
-/* The group's own and those of the groups around it. */
-static void obey_folders(struct host_memory *m, uint64_t *bytes, const char *root, char *group,
+/* A group counts the pages that are used and no addresses: the rest of the program has few. */
+static void obey_group_limit(struct host_memory *m, uint64_t *bytes, uint64_t limit)
+{
+    if (limit != UINT64_MAX) {
+        limit_to(m, bytes, limit - min_u64(OTHERS_USED, limit / 8), "the control group (cgroup)");
+    }
+}
+
+/* The group's own and those of the groups around it. folder: where they are mounted. In a container the group may be the
+ * mount's own, and the path that the system tells is not there. */
+static void obey_folders(struct host_memory *m, uint64_t *bytes, const char *folder, char *group,
                          const char *file)
 {
-    char path[1024];
+    char path[GROUP_BYTES + 256];
 
     for (;;) {
         char *slash = strrchr(group, '/');
 
-        if (snprintf(path, sizeof path, "%s%s/%s", root, group, file) < (int)sizeof path) {
-            limit_to(m, bytes, read_number(path), "the control group (cgroup)");
+        if (snprintf(path, sizeof path, "%s%s%s/%s", root_of(m), folder, group, file) <
+            (int)sizeof path) {
+            obey_group_limit(m, bytes, read_number(path));
         }
         if (slash == NULL) {
             return;
         }
         *slash = '\0';
     }
+}
+
+/* Whether "cpu,memory" and its like has a name. */
+static bool has_name(const char *names, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *at = names; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, n) == 0 && (at[n] == ',' || at[n] == '\0')) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A line of /proc/self/cgroup: "0::/a/b" of version 2, "9:memory:/a/b" of version 1. */
@@ -109,16 +141,18 @@ static void obey_group(struct host_memory *m, uint64_t *bytes, char *line)
     group[strcspn(group, "\n")] = '\0';
     if (names[1] == '\0') {
         obey_folders(m, bytes, "/sys/fs/cgroup", group, "memory.max");
-    } else if (strcmp(names + 1, "memory") == 0) {
+    } else if (has_name(names + 1, "memory")) {
         obey_folders(m, bytes, "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
     }
 }
 
 static void obey_groups(struct host_memory *m, uint64_t *bytes)
 {
-    FILE *in = fopen("/proc/self/cgroup", "re");
-    char line[512];
+    char line[GROUP_BYTES];
+    FILE *in;
 
+    snprintf(line, sizeof line, "%s/proc/self/cgroup", root_of(m));
+    in = fopen(line, "re");
     while (in != NULL && fgets(line, sizeof line, in) != NULL) {
         obey_group(m, bytes, line);
     }
@@ -137,8 +171,8 @@ static void *map(uint64_t bytes)
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* Where the system counts every page that is reserved (vm.overcommit_memory=2), nothing says how many it has left: an eighth
- * less each time, and an eighth of what there is stays for the rest of the program. */
+/* With vm.overcommit_memory=2 the system counts every page that is reserved, and nothing says how many it has left. So try with
+ * an eighth less each time, and leave an eighth of the result to the rest of the program. */
 static uint64_t find_most(struct host_memory *m, uint64_t bytes)
 {
     void *base = map(bytes);

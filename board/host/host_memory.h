@@ -11,6 +11,7 @@ struct host_memory {
     uint64_t most;    /* bytes at most; 0: all there are */
     uint64_t mapped;  /* bytes of files that will be mapped beside it */
     unsigned threads; /* that will be started */
+    const char *root; /* in front of /proc and /sys, for tests; NULL: nothing */
     /* what it is */
     void *base; /* addresses alone: pages come when they are written */
     size_t bytes;

@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import subprocess
@@ -337,6 +338,10 @@ def serial_with_host():
              one)
         c.ok(re.search(r"^\[\d+ prompt \+ \d+ reply tokens?, prefill .* ms, end\]$", one.stderr,
                        re.M), "its figures on standard error", one.stderr)
+        before = os.path.getsize(table)
+        full = serial(peer.device, "-p", PROMPT, "--csv", table, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (before + 20, before + 20)))
+        c.ok(full.returncode == 1 and full.stdout == people.text + "\n" and "serial-figures.csv: File too large" in full.stderr and
+             os.path.getsize(table) == before, "a full disk: the reply, an error, and no part of a row", full)
         two = serial(peer.device, "--csv", table, "-q", "-n", "6",
                      input=f"{PROMPT}\n/stats\n\n/nonsense\n//x\n")
         c.ok(two.returncode == 0 and " of the context are taken" in two.stdout and "error: there is no /nonsense" in

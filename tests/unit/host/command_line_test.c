@@ -45,6 +45,12 @@ static const struct row rows[] = {
     { &cmd_tokenize,
       { "m", "--temp", "0" },
       "ingot tokenize: --temp is not an option of tokenize; see `ingot tokenize --help`\n" },
+    { &cmd_perplexity, /* which has --model, one letter away */
+      { "m", "--mode", "json" },
+      "ingot perplexity: --mode is not an option of perplexity; see `ingot perplexity --help`\n" },
+    { &cmd_perplexity,
+      { "m", "--modl", "json" },
+      "--modl is not an option of perplexity; did you mean --model?\n" },
     { &cmd_tokenize, { "m", "--temp=0" }, "--temp is not an option of tokenize; see" },
     { &cmd_chat, { "m", "-o", "x" }, "-o is not an option of chat" },
     { &cmd_run, { "m", "-t", "0" }, "ingot run: -t 0: takes a count of threads from 1 to 8; see" },

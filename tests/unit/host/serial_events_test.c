@@ -1,7 +1,11 @@
 /* The CSV of `ingot serial`: names and reasons that hold what separates fields come back as they
  * were (RFC 4180, 2.5 to 2.7), one header, a row a reply. */
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/serial_events.h"
@@ -78,6 +82,46 @@ static void test_action(struct serial_events *e)
     OK(kind == SERIAL_OTHER && strcmp(said, "(light is on)\n") == 0, "an action: %s", said);
 }
 
+static long bytes_of_file(void)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 ? (long)st.st_size : -1;
+}
+
+/* A disk that takes so many bytes more, which is a part of a row: none of the row is in the table, and the end is an error. */
+static void test_full(rlim_t more)
+{
+    struct serial_events e = { .quiet = true };
+    struct rlimit before, limit;
+    long whole = bytes_of_file();
+    char said[256] = "";
+    FILE *to = tmpfile();
+    int shown = dup(2);
+    bool good;
+
+    OK(serial_csv_open(&e, path), "a table of %ld bytes, once more", whole);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = (struct rlimit){ (rlim_t)whole + more, before.rlim_max };
+    signal(SIGXFSZ, SIG_IGN); /* as main() does */
+    setrlimit(RLIMIT_FSIZE, &limit);
+    reply(&e, "\"board\":\"b\",\"model\":\"m\"", "end");
+    reply(&e, "\"board\":\"b\",\"model\":\"m\"", "limit");
+    fflush(stderr);
+    dup2(fileno(to), 2);
+    good = serial_csv_close(&e);
+    fflush(stderr);
+    dup2(shown, 2);
+    close(shown);
+    setrlimit(RLIMIT_FSIZE, &before);
+    rewind(to);
+    (void)fgets(said, sizeof said, to);
+    fclose(to);
+    OK(!good && strstr(said, path) != NULL && strstr(said, strerror(EFBIG)) != NULL,
+       "a disk that takes %u bytes more: %s", (unsigned)more, said);
+    OK(bytes_of_file() == whole, "and no part of a row: %ld bytes", bytes_of_file());
+}
+
 int main(void)
 {
     struct serial_events e = { .quiet = true };
@@ -99,6 +143,8 @@ int main(void)
     OK(starts(row(file, 1), ",plain,\"\"\"\",\"x,\r\","), "what needs no quotes has none");
     OK(starts(row(file, 2), ",,demo,limit,"), "an empty name");
     OK(row(file, 3)[0] == '\0', "a command has no row");
+    test_full(0);
+    test_full(7);
     close(fd);
     unlink(path);
     test_action(&e);
