@@ -28,6 +28,8 @@ struct hf_config {
     bool activation_scales; /* the files have some, which are passed over */
     struct hf_multipliers multipliers;
     uint32_t tile_height, tile_width; /* HF_F8: of weights with one scale; 0: all of a matrix */
+    bool
+        has_whole_scales; /* HF_F8: also matrices with one scale, or one of each row, beside tiles */
     float *weight_scales; /* of ternary matrices, by slots; 0: has none; NULL: none has */
 };
 

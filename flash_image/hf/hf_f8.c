@@ -59,7 +59,21 @@ static void read_modelopt(struct hf_json *j, struct hf_config *c, const cJSON *c
     }
 }
 
-/* One group of compressed-tensors: floats of 8 bits, with one scale for a matrix, a row or a block. */
+/* A group of blocks, beside groups that were read before. */
+static void read_block(struct hf_json *j, struct hf_config *c, const cJSON *block)
+{
+    uint32_t height = c->tile_height, width = c->tile_width;
+
+    if (!read_tile(c, block)) {
+        refuse_config(j, ERR_BAD_MODEL, "block_structure", "is not a pair of sizes");
+    } else if (height != 0 && (c->tile_height != height || c->tile_width != width)) {
+        refuse_config(j, ERR_UNSUPPORTED, "block_structure",
+                      "differs between groups: take the model before it was quantized");
+    }
+}
+
+/* One group of compressed-tensors: floats of 8 bits, with one scale for a matrix, a row or a block. Shapes tell the first two
+ * apart; the size of a block is one for all groups. */
 static void read_group(struct hf_json *j, struct hf_config *c, const cJSON *weights)
 {
     const cJSON *bits = hf_json_get(weights, "num_bits");
@@ -70,11 +84,11 @@ static void read_group(struct hf_json *j, struct hf_config *c, const cJSON *weig
                       "has weights that are not floats of 8 bits: take the model before it was "
                       "quantized");
     } else if (hf_json_is(weights, "strategy", "block")) {
-        if (!read_tile(c, hf_json_list(block))) {
-            refuse_config(j, ERR_BAD_MODEL, "block_structure", "is not a pair of sizes");
-        }
-    } else if (!hf_json_is(weights, "strategy", "tensor") &&
-               !hf_json_is(weights, "strategy", "channel")) {
+        read_block(j, c, hf_json_list(block));
+    } else if (hf_json_is(weights, "strategy", "tensor") ||
+               hf_json_is(weights, "strategy", "channel")) {
+        c->has_whole_scales = true;
+    } else {
         refuse_config(j, ERR_UNSUPPORTED, "strategy", "is none of tensor, channel and block");
     }
 }
@@ -214,16 +228,32 @@ static struct safetensors_tensor flat_shape(const struct safetensors_tensor *fro
     return flat;
 }
 
+static uint32_t tiles_along(uint32_t size, uint32_t tile)
+{
+    return (size + tile - 1) / tile;
+}
+
+/* If groups of blocks lie beside groups of whole matrices or rows, the scales' shape tells them apart. */
+static bool is_in_blocks(const struct hf_config *c, const struct source_tiles *t)
+{
+    return c->tile_height != 0 &&
+           (!c->has_whole_scales || (t->scale_rows == tiles_along(t->rows, c->tile_height) &&
+                                     t->scale_cols == tiles_along(t->cols, c->tile_width)));
+}
+
 /* When both the matrix and its scales are known: by config.json the size of a tile. Without one there is
  * one scale of all, or one of each row. */
 static void set_tile_size(const struct hf_config *c, struct source_tiles *t)
 {
+    bool in_blocks;
+
     if (t->scales == NULL || t->base == NULL) {
         return;
     }
-    t->height = c->tile_height != 0 ? c->tile_height : t->rows;
-    t->width = c->tile_width != 0 ? c->tile_width : t->cols;
-    if (c->tile_height != 0 || (uint64_t)t->scale_rows * t->scale_cols != t->rows) {
+    in_blocks = is_in_blocks(c, t);
+    t->height = in_blocks ? c->tile_height : t->rows;
+    t->width = in_blocks ? c->tile_width : t->cols;
+    if (in_blocks || (uint64_t)t->scale_rows * t->scale_cols != t->rows) {
         return;
     }
     if (t->scale_rows == 1 || t->scale_cols == 1) { /* (rows), (1, rows) or (rows, 1) */
@@ -287,8 +317,8 @@ const struct source_tiles *hf_tiles_of(struct source *s, struct hf_config *c,
 static bool fits(const struct source_tiles *t)
 {
     return t->scales != NULL && t->base != NULL &&
-           t->scale_rows == (t->rows + t->height - 1) / t->height &&
-           t->scale_cols == (t->cols + t->width - 1) / t->width;
+           t->scale_rows == tiles_along(t->rows, t->height) &&
+           t->scale_cols == tiles_along(t->cols, t->width);
 }
 
 static enum err check(struct source *s, struct source_slot at, const struct source_tensor *t)

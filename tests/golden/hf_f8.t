@@ -50,7 +50,8 @@ FORMS = {  # height and width of a tile, shape of the scales
 
 
 def twins(base, form, ending, dtype, quantization, more=None, change=None):
-    """Folders of the same weights in F8 and as floats. more: tensors beside each matrix; change: of all tensors."""
+    """Folders of the same weights in F8 and as floats. form: of all matrices, or of those with a name in it and of the others; more:
+    tensors beside each matrix; change: of all tensors."""
     with open(os.path.join(base, "config.json"), encoding="utf-8") as f:
         config = json.load(f)
     packed, floats = {}, {}
@@ -58,7 +59,7 @@ def twins(base, form, ending, dtype, quantization, more=None, change=None):
         packed[name] = floats[name] = (kind, shape, raw)
         if not name.endswith("_proj.weight"):
             continue
-        size, scale_shape = FORMS[form]
+        size, scale_shape = FORMS[form if isinstance(form, str) else form[1] if form[0] in name else form[2]]
         codes, scales, exact = in_f8(*shape, array.array("f", raw), *size(*shape))
         packed[name], floats[name] = ("F8_E4M3", shape, codes), ("F32", shape, exact)
         raw = b"".join(bf16(x) for x in scales) if dtype == "BF16" else array.array("f", scales).tobytes()
@@ -95,6 +96,14 @@ def group(strategy, **more):
                 "input_activations": {"num_bits": 8, "type": "float", "dynamic": True, "strategy": "token"}}}}
 
 
+def groups(*parts):
+    """A group for each strategy and what else it has."""
+    whole = group("tensor")
+    whole["config_groups"] = {f"group_{i}": group(strategy, **more)["config_groups"]["group_0"] for i, (strategy, more) in enumerate(parts)}
+    return whole
+
+
+BLOCKS = {"block_structure": list(TILE)}
 FP8 = {"quant_method": "fp8", "activation_scheme": "dynamic"}
 STATIC = {"input_scale": ("F32", (), struct.pack("<f", 0.5))}
 CACHE = {"k_scale": ("BF16", (1,), bf16(1.0)), "v_scale": ("F32", (), struct.pack("<f", 1.0)), "output_scale": ("F32", (1,), bytes(4))}
@@ -114,11 +123,16 @@ for base, form, ending, dtype, quantization, more in (
         (LLAMA, "[rows, 1]", PLAIN, "BF16", group("channel"), ZERO), (LLAMA, "[1]", PLAIN, "BF16", group("tensor"), STATIC),
         (LLAMA, "tiles", PLAIN, "BF16", group("block", block_structure=list(TILE)), None),
         (LLAMA, "tiles", INV, "F32", {**FP8, "weight_block_size": list(TILE)}, None),
+        (LLAMA, ("self_attn", "[rows, 1]", "tiles"), PLAIN, "BF16", groups(("channel", {}), ("block", BLOCKS)), None),
+        (LLAMA, ("self_attn", "tiles", "[1]"), PLAIN, "F32", groups(("block", BLOCKS), ("tensor", {})), None),
+        (LLAMA, ("mlp", "[rows]", "[]"), PLAIN, "F32", groups(("tensor", {}), ("channel", {})), None),
+        (LLAMA, "tiles", PLAIN, "BF16", groups(("block", BLOCKS), ("block", BLOCKS)), None),
         (PHI3, "[]", PLAIN, "BF16", group("tensor"), None), (PHI3, "[rows, 1]", PLAIN, "F32", group("channel"), None)):
     packed, floats = twins(base, form, ending, dtype, quantization, more)
     theirs, said = logits(floats)
     ours, console = logits(packed)
     method = (quantization or {}).get("quant_method", "no method")
+    form = form if isinstance(form, str) else "{1} of {0}, {2} of others".format(*form)
     what = f"{os.path.basename(base)}, {method}: weight{ending} {form} in {dtype}" + "".join(f", {name}" for name in more or {})
     tap.ok(ours is not None and ours == theirs, what, said + console)
 
@@ -145,6 +159,9 @@ refused("ModelOpt in 4 bits", ["quant_algo", "NVFP4"], quantization={**MODELOPT,
 refused("whole numbers", ["config_groups", "floats of 8 bits"], quantization=group("channel", type="int"))
 refused("groups", ["strategy"], quantization=group("group"))
 refused("blocks without a size", ["block_structure"], quantization=group("block"))
+refused("blocks of two sizes", ["block_structure", "differs between groups"],
+        quantization=groups(("block", BLOCKS), ("block", {"block_structure": [8, 8]})))
+refused("blocks where no group has them", ["shape"], form="tiles", quantization=groups(("tensor", {}), ("channel", {})))
 refused("sparse matrices", ["sparsity_config"], quantization={**group("tensor"), "sparsity_config": {"format": "sparse-24-bitmask"}})
 refused("rotations", ["transform_config"], quantization={**group("tensor"), "transform_config": {"config_groups": {"R1": {}}}})
 status, console = run([HOST, "pack", twins(LLAMA, "[]", PLAIN, "F32", FP8, STATIC)[0], "-o", os.path.join(WORK, "hf-f8.ingot")])
