@@ -230,7 +230,7 @@ static const struct {
                         "adapter_model.safetensors" },
 };
 
-static size_t find_rule(const uint8_t *data, size_t bytes)
+static size_t find_by_beginning(const uint8_t *data, size_t bytes)
 {
     for (size_t i = 0; i < N_RULES; i++) {
         size_t at = rules[i].at, n = rules[i].n;
@@ -243,6 +243,19 @@ static size_t find_rule(const uint8_t *data, size_t bytes)
         }
     }
     return N_RULES;
+}
+
+/* The first save of a file goes to its second half, and the first one has zeros until the next save (runtime/chat/saved_chat.h). */
+static size_t find_rule(const uint8_t *data, size_t bytes)
+{
+    size_t half = bytes / 2 / LOOK_BYTES * LOOK_BYTES;
+    size_t first = find_by_beginning(data, bytes), second;
+
+    if (first == N_RULES || rules[first].kind != FILE_ZEROS) {
+        return first;
+    }
+    second = find_by_beginning(data + half, bytes - half);
+    return second != N_RULES && rules[second].kind == FILE_OWN ? second : first;
 }
 
 enum file_kind file_kind_of(const uint8_t *data, size_t bytes)

@@ -46,10 +46,11 @@ static const struct kind *kind_of(const uint8_t *begin)
     return &unknown;
 }
 
-/* What the file is; NULL: a model. A file whose first sector cannot be read is taken for one: the reader of models names it, and
- * the part that is missing. */
+/* The kind of a file; NULL: a model. A file whose first sector cannot be read is taken for a model: the reader of models names it,
+ * and the part that is missing. */
 static const struct kind *look_at(struct storage *s, const struct file *f)
 {
+    uint64_t half = f->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;
     struct file_read read;
 
     if (f->bytes < MAGIC_BYTES) {
@@ -57,6 +58,12 @@ static const struct kind *look_at(struct storage *s, const struct file *f)
     }
     if (file_read_now(&read, f, 0, s->sector, SECTOR_BYTES) != ERR_OK) {
         return NULL;
+    }
+    /* The first save of a file goes to its second half. */
+    if (s->sector[0] == 0 && half != 0 &&
+        (file_read_now(&read, f, half, s->sector, SECTOR_BYTES) != ERR_OK ||
+         memcmp(s->sector, "INGOT", 5) != 0 || kind_of(s->sector) == NULL)) {
+        return &unknown;
     }
     return kind_of(s->sector);
 }

@@ -114,6 +114,23 @@ static void test_long_space(void)
        problem);
 }
 
+/* The first save of a file lies in its second half. */
+static void test_halves(void)
+{
+    static const char *const marks[] = { "INGOTSAV", "INGOTPRE", "INGOTLRN", "INGOTUSE" };
+    static char file[5000];
+
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        memcpy(file + 2048, marks[i], 8);
+        OK(!suits(PLACE_MODEL, file, sizeof file) &&
+               file_kind_of((const uint8_t *)file, sizeof file) == FILE_OWN,
+           "%s in the second half: %s", marks[i], problem);
+    }
+    memcpy(file + 2048, "GGUF\3\0\0", 8);
+    OK(file_kind_of((const uint8_t *)file, sizeof file) == FILE_ZEROS,
+       "a model does not begin there");
+}
+
 static void test_tar(void)
 {
     static char block[512];
@@ -167,6 +184,7 @@ static void test_places(void)
 int main(void)
 {
     test_kinds();
+    test_halves();
     test_tar();
     test_long_space();
     test_llama2c();

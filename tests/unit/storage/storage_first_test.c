@@ -37,6 +37,14 @@ static void test_first(void)
                (find("") == ERR_BAD_MAGIC && says(kinds[i].what, kinds[i].cure)),
            "both are not: %s", storage.problem);
     }
+    start_over();
+    attach(&card.dev);
+    put_begin(100, "", 0);
+    memcpy(volume_cluster(100) + MODEL_BYTES / 2, "INGOTSAV", 8);
+    put_begin(200, INGOT_MAGIC, 8);
+    OK(find("") == ERR_OK && file_is(200, 4096) &&
+           logged("a.ingot is a saved conversation", "saves/"),
+       "a first save, which lies in the file's second half: %s", storage.problem);
     OK(find("a") == ERR_OK && file_is(100, MODEL_BYTES), "by its name it is opened all the same");
     start_over();
     attach(&card.dev);
