@@ -17,6 +17,7 @@
 #include "host/host_grammar.h"
 #include "host/host_saves.h"
 #include "host/host_template.h"
+#include "host/host_text.h"
 #include "runtime/text/utf8.h"
 
 /* ---- one file ------------------------------------------------------------------------------- */
@@ -297,7 +298,8 @@ static enum err read_text(struct host_files *h, const char *folder, const char *
                           const char *name, char *text, size_t room)
 {
     char path[HOST_PATH_BYTES];
-    size_t n = room, mark;
+    size_t n = 0, mark;
+    int error;
     FILE *in;
 
     if (!host_folder_find_text(h->path, folder, name, path)) {
@@ -305,13 +307,20 @@ static enum err read_text(struct host_files *h, const char *folder, const char *
                                name, folder);
     }
     in = fopen(path, "rb");
+    error = in == NULL ? errno : 0;
     if (in != NULL) {
         n = fread(text, 1, room, in);
+        error = ferror(in) ? errno : 0;
         fclose(in);
     }
+    if (error != 0) {
+        return host_files_fail(h, ERR_IO, "%s: cannot be read: %s", path, strerror(error));
+    }
     if (n == room) {
-        return host_files_fail(h, ERR_IO, "%s is no file, or longer than %zu bytes", path,
-                               room - 1);
+        return host_files_fail(h, ERR_RANGE, "%s is longer than %zu bytes", path, room - 1);
+    }
+    if (text_is_utf16(text, n)) {
+        return host_files_fail(h, ERR_BAD_ARGUMENT, "%s %s", path, text_utf16_cure);
     }
     mark = utf8_mark_bytes(text, n);
     memmove(text, text + mark, n - mark);

@@ -1,9 +1,12 @@
 #include "host/host_text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/text/utf8.h"
+
+const char text_utf16_cure[] = "is in UTF-16, by its first two bytes: save it as UTF-8";
 
 void text_free(struct text *t)
 {
@@ -11,10 +14,16 @@ void text_free(struct text *t)
     free(t->ids);
 }
 
+bool text_is_utf16(const void *bytes, size_t n)
+{
+    return n >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0);
+}
+
 bool text_read(struct text *t, FILE *in, const char *name)
 {
     size_t room = 1 << 16;
 
+    errno = 0;
     t->bytes = malloc(room);
     while (t->bytes != NULL) {
         t->n_bytes += fread(t->bytes + t->n_bytes, 1, room - t->n_bytes, in);
@@ -25,7 +34,12 @@ bool text_read(struct text *t, FILE *in, const char *name)
         t->bytes = realloc(t->bytes, room);
     }
     if (t->bytes == NULL || ferror(in)) {
-        fprintf(stderr, "ingot: %s: cannot be read\n", name);
+        fprintf(stderr, "ingot: %s: cannot be read: %s\n", name,
+                strerror(errno != 0 ? errno : EIO));
+        return false;
+    }
+    if (text_is_utf16(t->bytes, t->n_bytes)) {
+        fprintf(stderr, "ingot: %s: %s\n", name, text_utf16_cure);
         return false;
     }
     if (utf8_mark_bytes(t->bytes, t->n_bytes) != 0) {

@@ -23,4 +23,8 @@ bool text_copy(struct text *t, const char *from);
 bool text_tokenize(struct text *t, const struct tokenizer *tokenizer, unsigned flags);
 void text_free(struct text *t);
 
+/* Whether a text begins with UTF-16's byte order mark, as some programs of Windows write it, and the sentence to say then. */
+bool text_is_utf16(const void *bytes, size_t n);
+extern const char text_utf16_cure[];
+
 #endif

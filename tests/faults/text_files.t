@@ -59,6 +59,18 @@ same("perplexity -f", ["perplexity", MODEL, "-q", "-c", "8", "-f", "FILE"], "t.t
 same("a grammar", ["run", MODEL, "-q", "-p", "Hi", "-n", "4", "--grammar", "FILE"], "g.gbnf", 'root ::= "yes" | "yes"\n')
 same("grammar --gbnf of a schema", ["grammar", "--gbnf", "FILE"], "s.json", '{"type": "object",\n"properties": {"a": {"type": "integer"}}}\n')
 same("a preset", ["run", MODEL_HERE, "-q", "-p", "Hi", "--preset", "FILE"], "x.txt", "n=3\ntemp=0\n")
+# UTF-16, as some programs of Windows write it, and a folder: refused by name wherever a text is read.
+os.makedirs(path("folder"), exist_ok=True)
+for what, words in (("run -f", ["run", MODEL, "-q", "-n", "2", "-f", "FILE"]), ("batch -f", ["batch", MODEL, "-q", "-f", "FILE"]),
+                    ("perplexity -f", ["perplexity", MODEL, "-q", "-f", "FILE"]), ("run --grammar", ["run", MODEL, "-q", "-p", "Hi", "--grammar", "FILE"]),
+                    ("grammar", ["grammar", "FILE", "-o", path("x.grammar")]), ("run --preset", ["run", MODEL_HERE, "-q", "-p", "Hi", "--preset", "FILE"]),
+                    ("tokenize -f", ["tokenize", MODEL, "-f", "FILE"])):
+    for order in ("utf-16-le", "utf-16-be"):
+        file = write("wide.txt", "\ufeffn=3\r\n".encode(order), False)
+        status, out, err = ingot(*[file if w == "FILE" else w for w in words])
+        tap.ok(status == 1 and not out and "wide.txt" in err and "UTF-16" in err and "UTF-8" in err, f"{what}: {order} is named", (status, out, err))
+    status, out, err = ingot(*[path("folder") if w == "FILE" else w for w in words])
+    tap.ok(status == 1 and not out and "folder" in err and "directory" in err.lower(), f"{what}: a folder is named", (status, out, err))
 for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json", "chat_template.jinja"):
     source = os.path.join(ROOT, "models/demo")
     if not os.path.exists(os.path.join(source, name)):
