@@ -152,12 +152,24 @@ def check_good(name):
     status, said = ingot(*command(name, os.path.join(folder, "link")), env=env)
     tap.ok(status == 0 and only(folder, "link", "there") and os.path.islink(os.path.join(folder, "link")),
            f"{name}: a link to a file is written through", said + str(names(folder)))
+    folder, env = fresh()
+    out = write(os.path.join(folder, "out"), "old")
+    os.link(out, os.path.join(folder, "other"))
+    os.chmod(out, 0o604)
+    status, said = ingot(*command(name, out), env=env, umask=0o027)
+    tap.ok(status == 0 and stat.S_IMODE(os.stat(out).st_mode) == 0o604, f"{name}: an old file's mode is kept", said)
+    tap.ok(read(os.path.join(folder, "other")) == b"old" and only(folder, "out", "other"), f"{name}: another name of the old file keeps what it had",
+           names(folder))
     return good
 
 
-def check_full(name):
+def check_full(name, good):
     folder, env = fresh()
     out = os.path.join(folder, "out")
+    for size in sorted({1, len(good) // 2, len(good) - 1}):
+        status, said = ingot(*command(name, out), env=env, preexec_fn=lambda n=size: resource.setrlimit(resource.RLIMIT_FSIZE, (n, n)))
+        tap.ok(status == 1 and only(folder) and said.count("\n") <= 2, f"{name}: a disk that takes {size} of {len(good)} bytes leaves nothing",
+               f"{status} {names(folder)} {said}")
     status, said = ingot(*command(name, out), limit="ulimit -f 0", env=env)
     tap.ok(status == 1 and only(folder) and said.count("\n") <= 2, f"{name}: a full disk leaves nothing", f"{status} {names(folder)} {said}")
     write(out, "old")
@@ -212,8 +224,7 @@ for name, about in COMMANDS.items():
     if about is None:
         tap.skip(name, "needs openssl" if name == "sign" else "needs build/virt-arm64/ingot.bin: make image BOARD=virt-arm64")
         continue
-    check_good(name)
-    check_full(name)
+    check_full(name, check_good(name))
     check_not_a_file(name, about[1])
     check_input(name, about[2])
     check_twice(name)
@@ -267,10 +278,12 @@ for name, words in SLOW.items():
 GGUF = path("inputs/in.gguf")
 
 
-def shorten(words, source, keep, moment):
-    """The command is stopped while it reads, its input cut, and it goes on."""
+def shorten(words, source, keep, moment, lines=b""):
+    """The command's input is cut while it reads."""
     whole = read(source)
-    p = subprocess.Popen([HOST, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    p = subprocess.Popen([HOST, *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    p.stdin.write(lines)
+    p.stdin.flush()
     time.sleep(moment)
     os.truncate(source, keep)
     said = p.communicate(timeout=60)[1].decode()
@@ -288,23 +301,61 @@ READERS = {
     "verify": (["verify", BIG], BIG),
     "sign": (["sign", BIG, "--key", KEY, "-o", "OUT"], BIG) if HAS_KEY else None,
     "run --mmap": (["run", BIG, "--mmap", "-p", "Hi", "-n", "200", "-q"], BIG),
+    "chat --mmap": (["chat", BIG, "--mmap", "-n", "30", "-q"], BIG, b"Hi\n" * 9),
+    "batch --mmap": (["batch", BIG, "--mmap", "-n", "9", "-q", "-f", write(path("inputs/lines.jsonl"), '{"prompt": "Hi"}\n' * 9)], BIG),
+    "perplexity --mmap": (["perplexity", BIG, "--mmap", "-f", TEXT, "-q"], BIG),
+    "logits --mmap": (["logits", BIG, "--mmap", "-p", "Hi", "-n", "30", "-q", "-o", "OUT"], BIG),
+    "bench --mmap": (["bench", BIG, "--mmap"], BIG),
+    "plan": (["plan", BIG], BIG),
+    "info": (["info", BIG], BIG),
+    "plan of a folder": (["plan", BASE], WEIGHTS),
+    "card": ([w if w != MODEL else BIG for w in COMMANDS["card"][0]], BIG) if COMMANDS["card"] is not None else None,
     "adapter --base": (["adapter", path("inputs/lora"), "--base", BASE, "-o", "OUT"], WEIGHTS),
     "info of a folder": (["info", BASE], WEIGHTS),
 }
+QUICK = ("plan", "info", "info of a folder", "plan of a folder")  # they may have read all before
 for name, about in READERS.items():
     if about is None:
-        tap.skip(name, "needs openssl")
+        tap.skip(name, "needs openssl" if name == "sign" else "needs build/virt-arm64/ingot.bin: make image BOARD=virt-arm64")
         continue
-    words, source = about
+    words, source, *lines = about
     seen, wrong = set(), []
     for i in range(12):
         folder, _ = fresh()
-        status, said = shorten([w if w != "OUT" else os.path.join(folder, "out") for w in words], source, 1000, 0.004 * i)
+        status, said = shorten([w if w != "OUT" else os.path.join(folder, "out") for w in words], source, 1000, 0.004 * i, *lines)
         seen.add(status)
         if status not in (0, 1) or (status == 1 and (os.path.basename(source) not in said and BASE not in said)) or \
                 (status == 1 and not only(folder)) or said.count("\n") > 1:
             wrong.append((i, status, said, names(folder)))
-    tap.ok(not wrong and 1 in seen, f"{name}: an input that becomes shorter is named", wrong or seen)
+    tap.ok(not wrong and (1 in seen or name in QUICK), f"{name}: an input that becomes shorter is named", wrong or seen)
+
+
+def run_until(words, begun, change):
+    """The command is stopped once it has begun, its input changed, and it goes on: its status and what it said."""
+    p = subprocess.Popen([HOST, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    there = begun(p)
+    p.send_signal(signal.SIGSTOP)
+    change()
+    p.send_signal(signal.SIGCONT)
+    said = p.communicate(timeout=60)[1].decode()
+    return there, p.returncode, said
+
+
+# Written anew in its place, with as many bytes; and replaced by another file, which leaves the old one to those that read it.
+folder, _ = fresh()
+SOURCE = shutil.copyfile(BIG, os.path.join(folder, "in.ingot"))
+other = bytes(reversed(read(BIG)))
+for name, words, begun in (("pack", ["pack", BASE, "-o", os.path.join(folder, "out"), "--type", "q3_k", "-q"], lambda p: appears(folder)),
+                           ("run --mmap", ["run", SOURCE, "--mmap", "-p", "Hi", "-n", "60", "-q", "--temp", "0"], lambda p: p.stdout.read(1))):
+    source = WEIGHTS if name == "pack" else SOURCE
+    whole = read(source)
+    there, status, said = run_until(words, begun, lambda: write(source, whole))
+    tap.ok(there and status == 1 and os.path.basename(source) in said and "while it was read" in said and not os.path.exists(os.path.join(folder, "out")),
+           f"{name}: an input that is written anew is named", f"{status} {said}")
+    beside = write(source + ".new", other)
+    there, status, said = run_until(words, begun, lambda: os.rename(beside, source))
+    tap.ok(there and status == 0, f"{name}: one that is replaced is read to its end", f"{status} {said}")
+    write(source, whole)
 
 status, said = ingot("logits", path("inputs/m.ingot"), "-n", "3", "-q", "-o", path("none.f32"))
 tap.ok(status == 1 and "has no token" in said and not os.path.exists(path("none.f32")), "logits of nothing: a sentence", f"{status} {said}")
@@ -327,16 +378,33 @@ said = chat("Hi\n/save b\nYou\n/save b\n")
 tap.ok(only(folder, "m.ingot", "b.sav") and said.count("b.sav)") == 2, "/save", said + str(names(folder)))
 said = chat("/load b\n")
 tap.ok("2 turns" in said, "and /load", said)
-write(os.path.join(folder, "c.sav"), "too small")
+small = b"INGOTSAV" + bytes(1016)
+write(os.path.join(folder, "c.sav"), small)
+write(os.path.join(folder, "c.sav~"), "mine")
 said = chat("/save c\n")
-tap.ok(read(os.path.join(folder, "c.sav")) == b"too small" and "c.sav~" not in names(folder), "a file that is too small stays after /save of nothing", said)
+tap.ok(read(os.path.join(folder, "c.sav")) == small and read(os.path.join(folder, "c.sav~")) == b"mine", "a save that is too small stays after /save of nothing",
+       said)
 said = chat("Hi\n/save c\n")
-tap.ok(read(os.path.join(folder, "c.sav~")) == b"too small" and "c.sav)" in said, "and has another name after one", said)
+tap.ok(read(os.path.join(folder, "c.sav~2")) == small and read(os.path.join(folder, "c.sav~")) == b"mine" and "c.sav)" in said,
+       "and has another name after one, beside the user's NAME~", said + str(names(folder)))
+for name, size in (("d", 9), ("e", 5 << 20)):
+    mine = write(os.path.join(folder, name + ".sav"), b"m" * size)
+    said = chat(f"Hi\n/save {name}\n")
+    tap.ok(read(mine) == b"m" * size and f"{name}.sav: cannot be written: it is not a saved conversation" in said,
+           f"a file of {size} bytes that is not a save is refused by name", said)
+    said = chat("/save prefix\n", words=("--system", "Be brief.", "--prefix", mine))
+    tap.ok(read(mine) == b"m" * size and f"{name}.sav: cannot be written: it is not a prefix" in said, "and is not a prefix", said)
 prefix = os.path.join(folder, "p.prefix")
 said = chat("/save prefix\n", words=("--system", "Be brief.", "--prefix", prefix), limit="ulimit -f 4")
 tap.ok(not os.path.exists(prefix) and "File too large" in said, "/save prefix on a full disk", said)
 said = chat("/save prefix\n", words=("--system", "Be brief.", "--prefix", prefix))
 tap.ok(os.path.exists(prefix) and "are saved in" in said, "and else", said)
+said = chat("/save prefix\n", words=("--system", "Be brief and kind.", "--prefix", prefix))
+tap.ok("are saved in" in said and not os.path.exists(prefix + "~"), "again in its place", said)
+notes = write(os.path.join(folder, "ingot.log"), b"my own log\n" * 100000)
+said = chat("Hi\n", words=("--log", "on"))
+tap.ok(read(notes) == b"my own log\n" * 100000 and "ingot.log: cannot be written: it is not a log of Ingot" in said, "a log that is not Ingot's stays", said)
+os.unlink(notes)
 
 # ---- limits of memory -----------------------------------------------------------------------------
 
