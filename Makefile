@@ -218,7 +218,7 @@ shared-objects: $(SHARED_OBJ) $(S)/drivers.a
 # ---- the Linux program -----------------------------------------------------------------------
 
 H := $(O)/host
-# Of the Linux program nobody reads more than lines; HOST_DEBUG=-g for gdb.
+# The Linux program has line numbers only (-g1), which is enough for a backtrace; HOST_DEBUG=-g is for gdb.
 HOST_DEBUG ?= -g1
 HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
 HOST_SRC = $(wildcard board/*.c board/host/*.c host/*.c flash_image/*.c flash_image/*/*.c runtime/*/*.c) \

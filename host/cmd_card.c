@@ -286,7 +286,7 @@ static bool open_key(struct job *j)
     return sign_key_open(&j->key, j->a->sign, true, j->problem, sizeof j->problem) == ERR_OK;
 }
 
-/* What the boot arguments say about memory. A word that is wrong is the board's to answer. */
+/* Read the limits of memory from the boot arguments. The board itself reports a wrong word. */
 static void take_limits(struct job *j)
 {
     static struct options all;

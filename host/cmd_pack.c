@@ -81,7 +81,7 @@ static int pack(const struct pack_options *o)
     return EXIT_FINE;
 }
 
-/* What is known before minutes of work. */
+/* Errors that can be found before minutes of work are found here. */
 static bool check_output(const struct pack_options *o)
 {
     const struct output_wish wish = { .path = o->output,

@@ -270,7 +270,7 @@ static bool save_spoken(struct voice *v)
     return true;
 }
 
-/* Where sound is given to other programs; nothing of it stays. False: said. */
+/* Make the folder in which sound is given to other programs; nothing of it stays. False: the error was printed. */
 static bool make_folder(struct voice *v)
 {
     static const char *const names[] = { "heard.wav", "spoken.wav" };

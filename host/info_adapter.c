@@ -10,7 +10,7 @@
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
-/* What the table of pairs says as a whole. */
+/* The table of pairs in a few numbers. */
 struct summary {
     uint32_t least_rank, most_rank;
     float least_scale, most_scale;

@@ -46,7 +46,7 @@ static void set_type(struct ingot_tensor *t, const struct pack_options *o,
     t->bytes = image_tensor_bytes(type, t->rows, t->cols);
 }
 
-/* Where a phase ended at the tensor that lay at `old`, it ends at `now`. */
+/* A phase that ended at the tensor at `old` ends at `now`. */
 static void move_phases(struct ingot_segment *to, const struct ingot_segment *from, uint64_t old,
                         uint64_t now)
 {

@@ -6,7 +6,7 @@
 
 enum { SERVE_ALLOWED_MOST = 16 };
 
-/* What the owner allows. */
+/* The access that the owner allows. */
 struct serve_guard {
     const char *
         token; /* that callers have to have, but for /health and the page; NULL: those of this computer need none */

@@ -1,5 +1,5 @@
-/* What replies are held to: the schemas of functions and of an answer as one grammar, what that grammar leaves to be looked at
- * when the reply is finished, and what nobody looks at, which the answer says. */
+/* The rules for a reply: the schemas of functions and of an answer as one grammar, the keywords that are checked when the
+ * reply is finished, and the keywords that nothing checks, which the answer names. */
 #ifndef INGOT_HOST_SERVE_HOLD_H
 #define INGOT_HOST_SERVE_HOLD_H
 

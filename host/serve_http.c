@@ -22,7 +22,7 @@ enum {
     BODIES_BYTES = 256 << 20, /* of all bodies at once */
 };
 
-/* What is kept for each connection; requests come one after the other. */
+/* The state of each connection; requests come one after the other. */
 struct exchange {
     struct http_connection *c;
     bool few; /* the server is full: only /health is answered */
@@ -210,7 +210,7 @@ static bool may_ask(struct exchange *x, const struct http_request *r)
     return serve_may_ask(&caller, &server.setup->guard, &x->error);
 }
 
-/* What a browser asks before a page of another site may ask: the method, and fields. */
+/* Answer a browser that asks whether a page of another site may send a request: with which method, and which fields. */
 static void answer_options(struct exchange *x)
 {
     const struct http_answer a = { .status = 204, .fields = x->fields };

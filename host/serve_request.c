@@ -158,7 +158,7 @@ static bool read_top_logprobs(struct serve_reader *r, const struct serve_field *
     return true;
 }
 
-/* What a reply is held to is read once all other fields are. */
+/* Fields that constrain a reply are read after all other fields. */
 static bool keep(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     *(const cJSON **)((char *)r + f->at) = v;

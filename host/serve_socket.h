@@ -1,6 +1,6 @@
 /* Sockets and poll under runtime/http, for `ingot serve`: one thread, which waits for sockets and is woken by others. Connections
  * are bounded in number, in all and for each address, and in time: a head, a body, an answer that nobody reads, an idle connection.
- * Where a new connection finds no room, one that says nothing makes room. */
+ * If a new connection finds no room, a silent one makes room. */
 #ifndef INGOT_HOST_SERVE_SOCKET_H
 #define INGOT_HOST_SERVE_SOCKET_H
 

@@ -1,4 +1,4 @@
-/* What serve_socket.c and serve_room.c have in common; nobody else includes it. */
+/* Shared by serve_socket.c and serve_room.c alone. */
 #ifndef INGOT_HOST_SERVE_SOCKETS_PRIVATE_H
 #define INGOT_HOST_SERVE_SOCKETS_PRIVATE_H
 

@@ -1,4 +1,4 @@
-/* What is said in the messages of a request. Histories that other servers made are read as they are: calls whose arguments are cut or empty,
+/* The texts of a request's messages. Histories that other servers made are read as they are: calls whose arguments are cut or empty,
  * contents that are null, instructions in the middle. */
 #include <stdlib.h>
 #include <string.h>
@@ -260,7 +260,7 @@ static bool add_result(struct serve_reader *r, const cJSON *m, bool named)
 
 /* ---- messages ---------------------------------------------------------------------------------- */
 
-/* What clients keep of their own, or of other servers, in a message changes nothing. */
+/* Members that clients keep for themselves or for other servers change nothing. */
 static bool check_members(struct serve_reader *r, const cJSON *m)
 {
     static const char *const known[] = { "role",

@@ -64,7 +64,7 @@ static uint32_t columns_of(const struct stream *s)
     return s->wraps ? host_terminal_columns() : 0;
 }
 
-/* What breaks a name, before the last byte, does not come from a format. bytes is NUL-terminated nowhere. */
+/* A character before the last byte that breaks a name does not come from a format. bytes has no NUL at its end. */
 static void put_line(struct stream *s, const char *bytes, size_t n)
 {
     size_t from = 0;

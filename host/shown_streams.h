@@ -11,8 +11,8 @@
  * line, drawn over itself: the CR that a call of fprintf begins with is our own. */
 void shown_streams_open(void);
 
-/* What one call of fprintf has for standard error is one line: a line feed before its end, or what else breaks a name
- * (shown_breaks_name), becomes U+FFFD, too. on: not for what comes now, which are several lines of our own. */
+/* Each call of fprintf writes one line to standard error: a line feed before its end, or another character that breaks a name
+ * (shown_breaks_name), becomes U+FFFD. on false: our own text of several lines follows, which stays as it is. */
 void shown_streams_lines(bool on);
 
 /* A name of somebody else's as a piece of a line of standard output, by shown_name(): a copy that stays until the thread has

@@ -63,7 +63,7 @@ def note_times(start, name):
             out.write(f"{used.ru_utime + used.ru_stime:8.1f} {time.monotonic() - start:8.1f} {name}\n")
 
 
-# What whole programs cannot do without, and the package of each; what parts of one lack they skip themselves.
+# The modules and commands that a whole program needs, with the package of each; parts of a program skip themselves.
 MODULES = {"pexpect": "python3-pexpect", "serial": "python3-serial", "numpy": "python3-numpy"}
 COMMANDS = {"mkfs.fat": "dosfstools", "mcopy": "mtools", "mformat": "mtools", "sgdisk": "gdisk"}
 

@@ -193,8 +193,8 @@ test: setup-tests ##* all suites; installs what they need and says so (make setu
 	$(side_by_side) test-parts layers
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) $(SUITES)
 
-# What reads published models, once more where there are none: it passes, and says by name what it skips. Found by their
-# text; a suite of C reads them through test_assets() or the variable.
+# The suites that read published models run once more without them: they pass, and name the tests that they skip. They are found
+# by their text; a suite of C reads models through test_assets() or the variable.
 READS_ASSETS = $(shell grep -lsw ASSETS tests/*/*.t) \
                $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(shell grep -lsE 'INGOT_ASSETS|test_assets|listed_vocabulary|vocabulary\.h' tests/unit/*/*_test.c))
 test-without-assets: ASSETS := $(O)/no-assets
@@ -370,7 +370,7 @@ bench-storage: test-images ## what reading a card costs on every way of an SD co
 # ---- mutants ---------------------------------------------------------------------------------
 
 .PHONY: seeds seeds-parts mutate
-# What its rows run. Images and unit tests are built side by side, and what a row lacks is skipped by name.
+# The programs that its rows run. Images and unit tests are built side by side; a row whose program is missing is skipped by name.
 seeds-parts: test-images $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(NATIVE_KERNELS) $(O)/asan/ingot
 seeds: setup-tests ## what the founding documents ask for: a command and a figure each; docs/SEEDS.md; some minutes
 	$(side_by_side) seeds-parts

@@ -1,4 +1,4 @@
-# What an editor and a debugger need.
+# Files for editors and debuggers.
 
 .PHONY: gdb
 

@@ -50,7 +50,7 @@ for d in machine sys; do
     [ ! -d "$source/libc/machine/$machine/$d" ] || cp -r "$source/libc/machine/$machine/$d" "$prefix/include/"
 done
 cp -r "$source/libc/include/." "$prefix/include/"
-# What newlib's configure would choose for a target of one thread without files.
+# The choices of newlib's configure for a target with one thread and without files.
 major=${version%%.*} minor=${version#*.}
 patch=${minor#*.} minor=${minor%%.*}
 case $patch in *[!0-9]* | '') patch=0 ;; esac

@@ -26,7 +26,7 @@ install -m 755 "$top/toolchain/pick_program.sh" "$stage/$name/bin/ingot"
 rm -rf "$stage/boards" && mv "$stage/$name/share/ingot/boards" "$stage/boards"
 mkdir "$stage/$name/share/ingot/boards"
 for board in "$@"; do mv "$stage/boards/$board" "$stage/$name/share/ingot/boards"; done
-# What try-qemu.sh starts is what `make run` starts.
+# try-qemu.sh starts the same command as `make run`.
 for board in virt-arm64 virt-riscv64; do
     command=$("${MAKE:-make}" -C "$top" --no-print-directory -s qemu-command "BOARD=$board")
     printf "    %s) command='%s' ;;\n" "$board" "$command"

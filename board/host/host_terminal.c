@@ -36,7 +36,7 @@ void host_terminal_close(void)
     }
 }
 
-/* What the signals did before, by number. */
+/* The actions of the signals before this program set its own, by number. */
 static struct sigaction before[SIGTERM + 1];
 
 static bool is_fault(int number)

@@ -345,7 +345,7 @@ static enum err match_key(struct source *s, const char *field, const char *key, 
     return ERR_OK;
 }
 
-/* What the first entry of a pattern that names the module says, else *value as it is. */
+/* Read the first entry of a pattern that names the module into *value; without one *value stays. */
 static enum err find_pattern(struct source *s, const cJSON *root, const char *field,
                              const char *module, double *value)
 {

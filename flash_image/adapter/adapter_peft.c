@@ -57,7 +57,7 @@ static bool is_bias(const char *name)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* What PEFT calls a tensor that is not half of a pair, for a sentence. */
+/* PEFT's name for the kind of a tensor that is not half of a pair, for a sentence. */
 static const char *other_of(const char *name)
 {
     static const struct {

@@ -16,7 +16,7 @@ static const char *const ggml_types[] = {
 
 enum { FIRST_OF_FORKS = 97 /* ik_llama.cpp numbers its own types from here */ };
 
-/* What to take in the place of a file with a type that cannot be read: by the first letters of its name. */
+/* The file to take instead of one with a type that cannot be read, by the first letters of the type's name. */
 static const char *cure_of_type(const char *name)
 {
     static const struct {

@@ -103,7 +103,7 @@ static bool at_rule(const struct parser *p)
     return n != 0 && strncmp(ahead.at, "::=", 3) == 0;
 }
 
-/* Where a name is among them, or would be. */
+/* The slot that has a name, or the free one where it would go. */
 static uint16_t *slot_of(const struct parser *p, const char *name, size_t n)
 {
     uint32_t at = 2166136261u;

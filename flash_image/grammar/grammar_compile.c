@@ -174,8 +174,8 @@ static enum err try_once(const char *text, uint32_t inline_most, void **grammar,
     return e;
 }
 
-/* What lies in one automaton is read in one way, so rules that are not large are laid out where they are used; what is too large so is
- * tried with calls in place of all but the smallest. */
+/* An automaton without calls is read in one way, so rules that are not large are laid out where they are used. If the result is too
+ * large, it is tried again with calls in place of all rules but the smallest. */
 enum err grammar_compile_gbnf(const char *text, void **grammar, size_t *bytes,
                               char problem[GRAMMAR_PROBLEM_BYTES])
 {

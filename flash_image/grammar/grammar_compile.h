@@ -22,7 +22,7 @@ enum {
     GRAMMAR_STEPS_MOST = 20000000, /* of a compile: a tenth of a second, half of one under ASan */
 };
 
-/* What a schema leaves open. */
+/* Limits for the parts that a schema leaves open. */
 enum {
     GRAMMAR_STRING_MOST = 512, /* characters */
     GRAMMAR_ITEMS_MOST = 64,   /* of an array */

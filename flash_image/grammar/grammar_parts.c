@@ -110,12 +110,12 @@ static uint32_t part_of(struct part_list *parts, uint32_t node, uint32_t rule)
     return parts->n++;
 }
 
-/* What comes after the first item of a sequence, or of several ways. */
+/* The part after the first item of a sequence, or of several alternatives. */
 struct rest {
     uint32_t node, from, to;
 };
 
-/* Where a rule that joins was laid out, and where it goes on. */
+/* A rule that joins: the place where it was laid out, and the place where it goes on. */
 struct join {
     uint32_t rule, start, to;
 };

@@ -1,5 +1,5 @@
-/* What rules are among each other: used how often, calling themselves, empty. Each loop here goes once over the nodes, or over
- * what names what: the time grows as the grammar does. */
+/* Facts about rules: how often each is used, whether it calls itself, whether it is empty. Each loop here goes once over the nodes
+ * or over the references, so the time grows as the grammar does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

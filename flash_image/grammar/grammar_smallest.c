@@ -137,8 +137,8 @@ static bool room_for_state(struct work *w)
     return !w->full;
 }
 
-/* Of the marked states and all that they reach without a byte, the state of the result, NOWHERE: of none.
- * The marks are gone. */
+/* The state of the result that stands for the marked states and all that they reach without a byte; NOWHERE if none is
+ * marked. The marks are gone afterwards. */
 static uint32_t state_of_marks(struct work *w)
 {
     uint32_t n, *set;

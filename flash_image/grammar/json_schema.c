@@ -138,7 +138,7 @@ static bool put_value(struct schema_maker *m, struct text *t, const struct conj 
 
 /* ---- whole schemas ----------------------------------------------------------------------------- */
 
-/* What is too large for a grammar, or no schema, is looked at when the value is finished. */
+/* A schema that is too large for a grammar, or is not a schema, is checked when the value is finished. */
 static void make_free(struct schema_maker *m, size_t before, unsigned rule, bool arguments)
 {
     m->problem[0] = '\0';

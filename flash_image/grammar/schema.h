@@ -62,8 +62,8 @@ struct schema_maker {
     bool any;
     char *problem;
     struct grammar_notes *notes;
-    /* What a value that satisfies all of c looks like: a rule's name, or a short expression, into t. False: no value does; t is
-     * as it was. */
+    /* Write the form of a value that satisfies all of c into t: a rule's name, or a short expression. False: no value does; t is
+     * unchanged. */
     bool (*put_value)(struct schema_maker *m, struct text *t, const struct conj *c);
 };
 
@@ -152,7 +152,7 @@ bool decimal_put(struct text *t, const struct decimal *low, bool above, const st
 
 bool schema_put_array(struct schema_maker *m, struct text *t, const struct conj *c);
 bool schema_put_object(struct schema_maker *m, struct text *t, const struct conj *c);
-/* What a member of that name has to satisfy. False: it cannot be there. */
+/* Collect the schemas that a member of that name has to satisfy. False: it cannot be there. */
 bool schema_member(struct schema_maker *m, const struct conj *c, const char *name,
                    struct conj *value);
 /* Whether an object of the grammar may have the member, or has it always. */
@@ -189,7 +189,7 @@ void schema_put_text(struct schema_maker *m, struct text *t, const char *s);
 
 /* ---- schema_ref.c ---- */
 
-/* What a $ref (or $dynamicRef) of the schema `from` leads to; NULL: nowhere in this document. */
+/* The target of a $ref (or $dynamicRef) of the schema `from`; NULL: it is not in this document. */
 const cJSON *schema_resolve(const cJSON *root, const cJSON *from, const char *ref);
 /* The JSON Pointer of a value of the document. */
 void schema_put_path(const cJSON *root, const cJSON *at, struct text *out);

@@ -17,7 +17,7 @@ static const cJSON *prefix_of(const cJSON *schema)
     return cJSON_IsArray(prefix) ? prefix : NULL;
 }
 
-/* Of the items after those. */
+/* The schema of the items after those. */
 static const cJSON *rest_of(const cJSON *schema)
 {
     const cJSON *items = schema_get(schema, "items");
@@ -41,7 +41,7 @@ static unsigned prefix_length(const struct conj *c)
     return most;
 }
 
-/* What item i has to satisfy; i at the prefixes' length: those after them. False: there may be none. */
+/* Collect the schemas that item i has to satisfy; i at the prefixes' length: the items after them. False: there may be none. */
 static bool item_of(struct schema_maker *m, const struct conj *c, unsigned i, bool rest,
                     struct conj *item)
 {

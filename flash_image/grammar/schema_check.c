@@ -278,7 +278,7 @@ static bool check_combined(struct schema_check *k, const cJSON *s, const cJSON *
     return check_if(k, s, value);
 }
 
-/* What a reference names may be looked for in all of the document. */
+/* Whether there is budget to search the whole document for the target of a reference. */
 static bool may_search(struct schema_check *k)
 {
     if (k->n_nodes == 0) {

@@ -74,7 +74,7 @@ static struct bounds bounds_of(struct schema_maker *m, const struct conj *c)
 
 /* ---- whole numbers ---------------------------------------------------------------------------- */
 
-/* What multipleOf leaves of whole numbers: their common multiple; 0: more than can be held. */
+/* The common multiple of the multipleOf values, for whole numbers; 0: it is too large to be held. */
 static double multiple_of(struct schema_maker *m, const struct conj *c)
 {
     double all = 1, value;

@@ -99,7 +99,7 @@ static bool name_matches(struct schema_maker *m, const cJSON *schema, const char
     return matches;
 }
 
-/* What one schema says of a member. False: it cannot be there. */
+/* Add the schemas that one schema gives for a member. False: it cannot be there. */
 static bool add_described(struct schema_maker *m, const cJSON *schema, const char *name,
                           struct conj *value)
 {

@@ -108,7 +108,7 @@ static struct pattern *compile(const char *text)
     return p;
 }
 
-/* Where the group that begins at `at` ends; NULL: nowhere. */
+/* The end of the group that begins at `at`; NULL: it has none. */
 static const char *group_end(const char *at)
 {
     bool in_class = false;

@@ -89,7 +89,7 @@ static void find_cuts(struct product *m)
     qsort(m->cuts, m->n_cuts, sizeof m->cuts[0], compare);
 }
 
-/* What a string cannot hold as it is and has no short escape, or is no character. */
+/* Whether c cannot stand in a string as it is and has no short escape, or is not a character. */
 static bool is_left_out(uint32_t c)
 {
     return (c < 0x20 && c != '\b' && c != '\t' && c != '\n' && c != '\f' && c != '\r') ||

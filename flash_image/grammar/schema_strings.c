@@ -133,7 +133,7 @@ static void add_patterns(struct schema_maker *m, const struct conj *c, struct st
     }
 }
 
-/* Where a pattern says more, the format says nothing: generators write both, and do not always mean the same. */
+/* A pattern takes the place of the format: generators write both, and do not always mean the same. */
 static void add_formats(const struct conj *c, struct string_limits *l, struct own *o)
 {
     for (unsigned i = 0; i < c->n && l->n == 0; i++) {
@@ -165,7 +165,7 @@ static void put_any_text(struct schema_maker *m, struct text *t, const struct co
     text_format(t, "\"\\\"\" char{%u,%u} \"\\\"\"", least, most);
 }
 
-/* What is too large with its length is tried without, and then without its patterns. */
+/* A string that is too large with its length is tried without the length, and then without its patterns. */
 static bool put_limited(struct schema_maker *m, struct text *t, const struct conj *c,
                         struct string_limits *l)
 {

@@ -95,7 +95,7 @@ static struct entry *add(const char *path, bool is_folder)
     return e;
 }
 
-/* Of the folder in beside, with the slash; NULL: of $TMPDIR. False: too long. */
+/* The folder of the path `beside`, with the slash; NULL: $TMPDIR. False: too long. */
 static bool folder_of(const char *beside, char *path, size_t bytes)
 {
     const char *slash = beside != NULL ? strrchr(beside, '/') : NULL;

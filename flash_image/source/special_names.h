@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What families call the end of a turn or of a text, from 0 on; NULL after the last. */
+/* The names that families have for the end of a turn or of a text, from 0 on; NULL after the last. */
 const char *special_end_name(size_t i);
 
 /* Whether a token is written as the families write markers of turns and texts: "<|NAME|>", with full-width

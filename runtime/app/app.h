@@ -171,7 +171,7 @@ enum err app_use_grammar(struct app *a, const char *text);
  * as it was, but that adapters may be at work, and *a->problem says why; NULL: report has. */
 enum err app_use_preset(struct app *a, const char *name, const struct options_report *report);
 
-/* What the files gave to save in is written, or e says why it is not. False: it is not kept, and the files' problem() says why. */
+/* The save is written, or e says why it is not. False: it is not kept, and the files' problem() says why. */
 bool app_end_save(struct app *a, enum err e);
 
 /* What conversations begin with goes into its file, *file, so that no start computes it again. Before

@@ -67,7 +67,7 @@ struct app_files {
      * many, 0 to read. NULL: there never is. */
     enum err (*find_use)(void *context, uint64_t bytes, const struct file **file);
 
-    /* What find_save, find_prefix or find_use gave to save in is written, or (good false) stays as it was. ERR_IO: it is not
+    /* The file of find_save, find_prefix or find_use is written, or (good false) stays as it was. ERR_IO: it is not
      * kept, and problem() says why. NULL: there is nothing to do. */
     enum err (*end_save)(void *context, bool good);
 

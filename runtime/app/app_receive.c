@@ -228,7 +228,7 @@ static enum err ymodem_close(void *context)
     return e;
 }
 
-/* What ended it in the middle of a file; the card has none of that one. */
+/* The reason why a transfer ended in the middle of a file; the card has nothing of that file. */
 static const char *file_problem(const struct ymodem *y, enum err e)
 {
     switch (e) {

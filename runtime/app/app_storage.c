@@ -197,7 +197,7 @@ static void log_line(void *context, const char *line)
     console_log(context, "%s", line);
 }
 
-/* What is saved, and an adapter, are read or written at once: they come last, and are not at work afterwards. */
+/* Saves and adapters are read or written at once, and are not in use afterwards: they come last. */
 static void put_open(struct app_storage *s)
 {
     const struct file *const files[APP_STORAGE_OPEN] = { &s->file[APP_STORAGE_MODEL],

@@ -6,7 +6,7 @@
 #include "runtime/text/format_text.h"
 #include "runtime/text/nearest.h"
 
-/* What /help lists together. */
+/* The groups of /help. */
 enum group {
     GROUP_CONVERSATION,
     GROUP_BRANCHES,

@@ -25,7 +25,7 @@ struct http_answer {
     bool closes;        /* the connection ends after it */
 };
 
-/* What answers. `user` is the connection's. */
+/* The functions that answer. `user` is the connection's. */
 struct http_site {
     /* A head is whole (r: c->request; its fields stay until the function returns). The site may call http_connection_answer or
      * http_connection_upgrade. */
@@ -41,7 +41,7 @@ struct http_site {
     size_t (*more)(void *user, char *to, size_t room, bool *last, bool *failed);
     /* The answer is out. Another request may come. */
     void (*over)(void *user);
-    /* Of a WebSocket: it is open. */
+    /* The WebSocket is open. */
     void (*opened)(void *user);
     /* A piece of a message; last: its end. text: it says that it is UTF-8. 0, or a code to close with, HTTP_CLOSE_AT_ONCE: without
      * another word. */
@@ -103,7 +103,7 @@ void http_connection_answer(struct http_connection *c, const struct http_answer 
  * *problem. */
 int http_connection_upgrade(struct http_connection *c, const char **problem);
 
-/* Of a request whose answer takes long: an interim answer goes out, which finds out whether the other side is there. */
+/* For a request whose answer takes long: send an interim answer, which shows whether the other side is still there. */
 void http_connection_probe(struct http_connection *c);
 
 /* The fields of the request at hand, for the site's `head`: value and *bytes; NULL: absent. */

@@ -39,7 +39,7 @@ struct http_frames {
     uint8_t control[HTTP_CONTROL_BYTES]; /* (control_bytes) of a control frame that comes */
     size_t control_bytes;
     bool ended; /* no frame is read any more */
-    /* What goes out: control frames between messages. */
+    /* Output: control frames between messages. */
     uint8_t pong[HTTP_CONTROL_BYTES];
     uint8_t pong_bytes;
     bool pongs, pings;

@@ -80,7 +80,7 @@ static bool read_length(const char *text, size_t n, uint64_t *value)
     return true;
 }
 
-/* What follows the request line, without the empty line at its end. */
+/* The header fields after the request line, without the empty line at their end. */
 static const char *fields_of(const struct http_request *r, size_t *n)
 {
     const char *end = memchr(r->text, '\n', r->n);
@@ -135,7 +135,7 @@ static bool read_host(struct http_request *r, const char *fields, size_t n)
     return true;
 }
 
-/* Of "http://" or "https://"; 0: another target. */
+/* The length of "http://" or "https://"; 0: another target. */
 static size_t scheme_bytes(const char *target, size_t n)
 {
     if (n > 7 && http_same(target, 7, "http://")) {

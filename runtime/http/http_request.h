@@ -38,7 +38,7 @@ struct http_request {
     uint64_t left;                     /* of the body, or of its chunk */
     bool headed, complete, last_chunk; /* what llhttp has seen */
     bool after_chunk;                  /* the line that ends a chunk comes */
-    /* Of the head, once it is whole. */
+    /* Fields of the head, set once it is whole. */
     enum http_method method;
     bool keeps;  /* the connection stays open after the answer */
     bool is_1_0; /* answers have no chunks and no interim answers */
@@ -48,7 +48,7 @@ struct http_request {
     char path[HTTP_PATH_BYTES]; /* decoded, without the query */
     const char *authority;      /* (authority_bytes) of the target or of Host; in text */
     size_t authority_bytes;
-    /* Of an error. */
+    /* Set by an error. */
     int status;
     const char *problem;
 };

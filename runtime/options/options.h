@@ -273,7 +273,7 @@ enum err options_set_quoted(struct options *o, const char *name, const char *val
 /* The option of a name; OPTION_COUNT: none. */
 enum option options_of_name(const char *name);
 
-/* What stands in front of an option's "=", and what it takes, as the end of a sentence "NAME takes ...". Both last. */
+/* The word in front of an option's "=", and its values as the end of a sentence "NAME takes ...". Both are static strings. */
 const char *options_name(enum option which);
 const char *options_accepts(enum option which);
 

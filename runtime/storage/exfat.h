@@ -21,7 +21,7 @@ bool exfat_is_boot_sector(const uint8_t *boot);
  * ERR_BAD_FILESYSTEM: fs->why. ERR_UNSUPPORTED: another revision. ERR_IO, ERR_TIMEOUT, ERR_TRUNCATED: the device. */
 enum err exfat_mount(struct fat32 *fs, uint64_t sector);
 
-/* What the root folder says of the volume: the bitmap of clusters in use, and the table of upper case. */
+/* The two tables that the root folder names: the bitmap of clusters in use, and the table of upper case. */
 struct exfat_tables {
     uint32_t bitmap_cluster, upcase_cluster; /* upcase_cluster 0: there is none */
     uint64_t bitmap_bytes, upcase_bytes;

@@ -62,7 +62,7 @@ static const char longer[] =
 static const char cut[] =
     "the card ends before its file system does, so that no file can be made: write the card again";
 
-/* Of a file that lies beyond the end. */
+/* Report a file that lies beyond the end. */
 static enum err fat32_ends(struct fat32 *fs)
 {
     return fat32_fail(fs, ERR_TRUNCATED,

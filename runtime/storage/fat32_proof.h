@@ -1,7 +1,7 @@
 /* Before anything is written to a volume: a proof that what is to be written, renamed or freed is one file's alone.
  * Every folder is walked and every chain of clusters followed, once, with a bound on what is read. A file system that
  * has any damage is left as it is, because what a damaged entry or chain still holds cannot be told from what is free.
- * Where the bound ends the walk the file's own chain and the free clusters of the FAT have to do, unless the volume
+ * If the bound ends the walk, the file's own chain and the free clusters of the FAT have to do, unless the volume
  * says that it was not unmounted. */
 #ifndef INGOT_RUNTIME_FAT32_PROOF_H
 #define INGOT_RUNTIME_FAT32_PROOF_H

@@ -49,7 +49,7 @@ uint8_t fat32_name_checksum(const uint8_t *short_name);
 /* fs->why = why; returns e. */
 enum err fat32_fail(struct fat32 *fs, enum err e, const char *why);
 
-/* Of a volume that is mounted: fs->sealed, by its length and that of its partition, if the table has_length. */
+/* Set fs->sealed of a mounted volume by its length and its partition's, if the table has_length. */
 void fat32_seal(struct fat32 *fs, bool has_length);
 
 /* *out = the 512 bytes of a sector of the device; they stay until the next call.

@@ -257,8 +257,8 @@ static enum err visit_entry(struct fat32_proof *p)
     return p->entry.is_directory ? enter(p, &p->entry) : fat32_visit_chain(p, &p->entry);
 }
 
-/* Of whole folders each entry is read once, and each end. Folders of which many entries lead to the same one would be read
- * again and again from the buffer, which no bound on reads ends. */
+/* Each entry of a sound folder is read once, and so is its end. If many entries lead to the same folder, it would be read again
+ * and again from the buffer, which no bound on reads ends. */
 static uint64_t most_visits(const struct fat32_proof *p)
 {
     uint64_t reads = p->fs->n_reads - p->first_read + 1u;

@@ -26,7 +26,7 @@ struct new_entry {
     uint8_t raw[(MOST_PARTS + 1) * FAT32_ENTRY_BYTES];
 };
 
-/* Where entries go: one sector, so that one write makes them visible. Where they do not fit what it has free, the one after
+/* The place for new entries: one sector, so that one write makes them visible. If they do not fit what it has free, the sector after
  * it becomes the folder's end first. */
 struct place {
     uint64_t sector;  /* 0: its clusters are full */

@@ -72,7 +72,7 @@ static uint64_t lba_sector(const struct fat32 *fs, uint64_t lba, uint32_t block)
     return lba * block;
 }
 
-/* Where a table puts a partition: n LBAs from the first on. */
+/* A partition as a table gives it: n LBAs from the first on. */
 static struct partition place(const struct fat32 *fs, uint64_t first, uint64_t n, uint32_t block)
 {
     uint64_t device = fs->device.device->n_sectors;
@@ -284,7 +284,7 @@ static bool mbr_partition(const struct fat32 *fs, const uint8_t *entry, uint32_t
     return out->sector != 0 || (is_usual_type(type) && !is_guess);
 }
 
-/* What usually is FAT32 or exFAT before the rest. */
+/* List the types that are usual for FAT32 or exFAT before the others. */
 static void mbr_list(const struct fat32 *fs, const uint8_t table[MBR_ENTRIES * MBR_ENTRY],
                      uint32_t block, bool is_guess, struct partitions *out)
 {

@@ -31,7 +31,7 @@ struct partitions {
  * FAT32, exFAT and NTFS go first. An MBR with an entry for a GPT counts as one, and then
  * the GPT is read: its header, or the copy at the device's end where the header is damaged. LBAs count
  * in the device's blocks, or, where that leads nowhere, in those of a disk that the table was copied from.
- * Where two tables differ about a partition the shorter length counts. ERR_BAD_FILESYSTEM: both copies of the GPT are
+ * If two tables differ about a partition, the shorter length counts. ERR_BAD_FILESYSTEM: both copies of the GPT are
  * damaged. ERR_IO, ERR_TIMEOUT: neither can be read. fs->why says what is wrong. */
 enum err partitions_find(struct fat32 *fs, struct partitions *out);
 

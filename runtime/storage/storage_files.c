@@ -8,7 +8,7 @@
 
 enum { MIB = 1 << 20 };
 
-/* What a file is found for. One that is written is proved to be alone in its clusters. */
+/* The use of a file. One that is written is proved to be alone in its clusters. */
 enum file_use { FILE_READ, FILE_WRITTEN };
 
 static enum file_use use_of(uint64_t bytes)
@@ -367,8 +367,8 @@ static void list_saves(struct storage *s, struct saves *v)
     }
 }
 
-/* What makes the file that a conversation of so many bytes needs, beside those that the card has: a card made anew has only the files
- * that are named, all of one size. */
+/* Name the command that makes a card with a file for a conversation of so many bytes, and with the files that the card has: a new card
+ * has only the files that are named, all of one size. */
 static enum err no_save(struct storage *s, const char *path, const char *name, uint64_t bytes)
 {
     unsigned mib = (unsigned)((bytes + MIB - 1) / MIB), most;

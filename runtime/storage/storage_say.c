@@ -1,4 +1,4 @@
-/* What the storage says: lines for the log, and the sentence after an error. */
+/* Messages of the storage: lines for the log, and the sentence after an error. */
 #include "runtime/storage/storage_private.h"
 
 #include <stdarg.h>
@@ -40,7 +40,7 @@ static bool contains(const char *text, const char *part)
     return *text != '\0';
 }
 
-/* What is wrong with a file system, without what to do. */
+/* Whether a message about a file system says what is wrong and not what to do. */
 static bool lacks_cure(const char *why)
 {
     static const char *const cures[] = { "fsck", "format", "partition the", "write the card",

@@ -251,7 +251,7 @@ static enum err take_block(struct ymodem *y, struct blocks *b, size_t n, uint8_t
     return ERR_OK;
 }
 
-/* What came was no block. ERR_OK: it is asked for again. */
+/* The bytes that came were not a block. ERR_OK: the block is asked for again. */
 static enum err ask_again(struct ymodem *y, struct blocks *b, enum got got)
 {
     b->ends = 0;

@@ -313,7 +313,7 @@ for what, path, body, name, count in (("a message", CHAT, chat("long " * 3000), 
     tap.ok(a == (400, "context_length_exceeded", name, count, limit - 1, limit), f"{what} that is too long: its tokens, and how many fit", a)
 tap.ok(server.ask(TEXT, {"prompt": [5] * (limit - 1), "max_tokens": 1})[0] == 200, "and so many fit")
 
-# What a schema has and the grammar does not hold is checked, and made again; what never comes is an error.
+# Keywords that the grammar does not enforce are checked, and the reply is made again; if it never fits, that is an error.
 def held(schema, **more):
     return server.ask(CHAT, chat("Set the light.", response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}, **more))
 

@@ -16,12 +16,12 @@ from gguf_files import Gguf, tiny
 from machine import ASSETS, BUILD, HOST, ROOT, WORK, Tap
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
-# What a line that is forged begins with, after each thing that could end a line or turn it.
+# A forged line comes after each character that could end a line or turn its direction.
 BREAKS = {"a line feed": "\n", "CR LF": "\r\n", "a carriage return": "\r", "a tab": "\t", "an escape": "\x1b[2J", "C1": "\x85", "a line separator": "\u2028",
           "a paragraph": "\u2029", "a mark that turns": "\u202e", "an isolate": "\u2066", "no width": "\u200b", "a mark of byte order": "\ufeff"}
 BAD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 tap = Tap()
-# What `ingot card` wants to know of the board.
+# The description of the board that `ingot card` reads.
 subprocess.run(["make", "-s", "O=" + BUILD, "BOARD=virt-arm64", BUILD.removeprefix(ROOT + os.sep) + "/virt-arm64/card/about"], cwd=ROOT, check=True,
                timeout=300, capture_output=True, env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"})
 folder = os.path.join(WORK, "names")

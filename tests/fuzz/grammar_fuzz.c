@@ -73,7 +73,7 @@ static void compile_schema(const uint8_t *data, size_t size)
     }
 }
 
-/* Of the CPU; GRAMMAR_STEPS_MOST is a fifth of it under ASan. */
+/* Seconds of CPU time; GRAMMAR_STEPS_MOST takes a fifth of them under ASan. */
 enum { SECONDS_MOST = 3 };
 
 static void take(const uint8_t *data, size_t size);

@@ -223,7 +223,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (size_t step = 1; step < 9; step += 3) {
         feed(&parts, data, n, step);
-        /* Of a WebSocket what goes out depends on how much comes at once; of requests nothing does. */
+        /* The output of a WebSocket depends on how much comes at once; that of requests does not. */
         must(memchr(whole.seen, '@', whole.n_seen) != NULL ||
              (parts.n_out == whole.n_out && memcmp(parts.out, whole.out, whole.n_out) == 0));
         must(parts.n_seen == whole.n_seen && memcmp(parts.seen, whole.seen, whole.n_seen) == 0);

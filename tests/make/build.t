@@ -52,7 +52,7 @@ def code_of(path):
 
 
 # Whole images, for a minute each, are test-long's. Here it is an object of every rule and of most rooms: where a path or a date comes in, it comes in by a flag or a header that all have.
-# What boards of an ISA share lies in its folder.
+# Objects that the boards of an ISA share lie in its folder.
 OBJECTS = [f"{'virt-' if name == 'kernels/dispatch.c' else ''}riscv64/obj/{name}.o" for name in
            ("boot/main.c", "boot/riscv64/start.S", "board/platform_from_board.c", "board/drivers/serial/serial.c", "kernels/dispatch.c",
             "kernels/riscv64/accumulate_f32_f16_rvv.S", "kernels/ref/vector.c", "runtime/base/crc32c.c",

@@ -315,8 +315,8 @@ static enum err sd_card_stored(struct sd_card *card)
     return ERR_BUSY; /* so that the caller can go on */
 }
 
-/* What failed while the card stored the blocks of a write is told by the answer to CMD12, and cleared with it (4.10.1): CMD13
- * would not have it any more. In a read it may be about blocks after the last one that was asked for. */
+/* The answer to CMD12 reports errors from while the card stored the blocks of a write, and clears them (4.10.1): CMD13
+ * would not report them again. After a read they may concern blocks after the last one that was asked for. */
 static enum err sd_card_stopped(struct sd_card *card)
 {
     bool spi = (card->host->abilities & SD_IS_SPI) != 0;

@@ -171,7 +171,7 @@ static void lock_with_pin(void)
     (void)answers("/lock", "locked");
 }
 
-/* What was said before /lock is nowhere: not in the conversation, not for /retry, not in a system message of a request. */
+/* Text from before /lock is nowhere: not in the conversation, not for /retry, not in a system message of a request. */
 static void test_lock(void)
 {
     struct session *s = &rig.session;

@@ -10,7 +10,7 @@ static const char *said_of(unsigned i)
     return text;
 }
 
-/* Of turn n, "n" twice: the second is a person's where n is odd. */
+/* Turn n is "n" twice; if n is odd, the second one is a person's. */
 static void push(unsigned n)
 {
     char both[32];

@@ -1,7 +1,7 @@
 /* Schemas as generators write them, drafts 7 and 2020-12: Pydantic, zod, TypeBox, Jackson, invopop, C#, OpenAPI. */
 #include "tests/unit/grammar/samples.h"
 
-/* What Pydantic, zod, TypeBox, Jackson's module and others write for their types. */
+/* Schemas as Pydantic, zod, TypeBox, Jackson's module and others write them for their types. */
 static void test_generators(void)
 {
     static const struct sample samples[] = {

@@ -15,7 +15,7 @@ struct tally {
         wrong; /* instances; valid and refused; not valid and allowed, with a note and without */
 };
 
-/* What is left: numbers beyond 2^53, identifiers inside what is no schema, resources that a reference changes. */
+/* The known failures: numbers beyond 2^53, identifiers outside of schemas, resources that a reference changes. */
 static const struct {
     const char *name;
     unsigned wrong;

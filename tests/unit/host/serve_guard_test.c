@@ -1,4 +1,4 @@
-/* Who may ask `ingot serve`: names of this computer, the server's own page, pages and names that the owner lets in, the token; and the page
+/* Access to `ingot serve`: names of this computer, the server's own page, pages and names that the owner lets in, the token; and the page
  * that a path means. */
 #include <string.h>
 

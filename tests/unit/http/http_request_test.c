@@ -12,7 +12,7 @@ enum { LOG_BYTES = 4096 };
 
 static struct http_request request;
 
-/* What comes of bytes as a line for each request: "POST /path [body] keeps|closes", or the status of the error. */
+/* Parse bytes and log a line for each request: "POST /path [body] keeps|closes", or the status of the error. */
 static void run(const char *bytes, size_t n, const size_t *cuts, size_t n_cuts, char log[LOG_BYTES])
 {
     static const char *const methods[] = { "GET", "HEAD", "POST", "OPTIONS", "OTHER" };

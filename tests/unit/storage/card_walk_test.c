@@ -35,7 +35,7 @@ static struct transfer_sink sink;
 static struct file_read io;
 static struct storage_new new_file;
 
-/* What the operation at work may change. */
+/* The bytes that the current operation may change. */
 enum meant { MEANT_NOTHING, MEANT_FILE, MEANT_DATA, MEANT_NAME };
 
 static struct {

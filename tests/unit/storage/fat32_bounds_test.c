@@ -128,7 +128,7 @@ static void test_free(void)
        "those that are free in both are found");
 }
 
-/* What was reserved on another card: behind the volume's last cluster, where the FAT has zeros to the end of its sector. */
+/* Clusters that were reserved on another card: after this volume's last one, where the FAT has zeros to the end of its sector. */
 static void test_other_card(void)
 {
     card_make(&card, false, CARD_MBR, 4096);

@@ -139,7 +139,7 @@ struct row {
     bool replaces, spoilt;
 };
 
-/* What a cut leaves is not taken for damage: the same file can be made again without fsck.vfat. */
+/* The state after a power cut is not taken for damage: the same file can be made again without fsck.vfat. */
 static bool is_proved(const struct row *row)
 {
     fake.sectors_left = -1;

@@ -89,7 +89,7 @@ static void test_types(void)
     OK(mount() == ERR_NO_FILESYSTEM && why_has("no partition"), "%s", fs.why);
 }
 
-/* What is free from sector `end` on is another's: no file is made, and none that lies there is read. */
+/* Free clusters from sector `end` on belong to another partition: no file is made there, and none is read from there. */
 static void check_shorter(const char *what, uint64_t end)
 {
     enum err e = mount();

@@ -253,7 +253,7 @@ static void send_slowly(void)
     }
 }
 
-/* What is counted, counts since the last block. */
+/* Counts start again at each block. */
 static void test_counts(void)
 {
     begin();
@@ -302,7 +302,7 @@ static void test_lost_begin(void)
     }
 }
 
-/* What a person types in the middle of a file, and a sender that is gone. */
+/* Keys that a person types in the middle of a file, and a sender that is gone. */
 static void test_person(void)
 {
     begin();
