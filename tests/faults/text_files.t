@@ -63,14 +63,16 @@ same("a preset", ["run", MODEL_HERE, "-q", "-p", "Hi", "--preset", "FILE"], "x.t
 os.makedirs(path("folder"), exist_ok=True)
 for what, words in (("run -f", ["run", MODEL, "-q", "-n", "2", "-f", "FILE"]), ("batch -f", ["batch", MODEL, "-q", "-f", "FILE"]),
                     ("perplexity -f", ["perplexity", MODEL, "-q", "-f", "FILE"]), ("run --grammar", ["run", MODEL, "-q", "-p", "Hi", "--grammar", "FILE"]),
-                    ("grammar", ["grammar", "FILE", "-o", path("x.grammar")]), ("run --preset", ["run", MODEL_HERE, "-q", "-p", "Hi", "--preset", "FILE"]),
-                    ("tokenize -f", ["tokenize", MODEL, "-f", "FILE"])):
+                    ("grammar", ["grammar", "FILE", "-o", path("x.grammar")]), ("tokenize -f", ["tokenize", MODEL, "-f", "FILE"])):
     for order in ("utf-16-le", "utf-16-be"):
         file = write("wide.txt", "\ufeffn=3\r\n".encode(order), False)
         status, out, err = ingot(*[file if w == "FILE" else w for w in words])
         tap.ok(status == 1 and not out and "wide.txt" in err and "UTF-16" in err and "UTF-8" in err, f"{what}: {order} is named", (status, out, err))
     status, out, err = ingot(*[path("folder") if w == "FILE" else w for w in words])
     tap.ok(status == 1 and not out and "folder" in err and "directory" in err.lower(), f"{what}: a folder is named", (status, out, err))
+status, out, err = ingot("run", MODEL_HERE, "-p", "Hi", "-n", "2", "--preset", write("wide.txt", "\ufeffn=3\r\n".encode("utf-16-le"), False))
+tap.ok(status == 0 and re.search(r"warning: --preset \S*wide\.txt is not used: \S*wide\.txt is in UTF-16[^\n]*UTF-8", err), "a preset in UTF-16 is named, and not used",
+       (status, err))
 for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json", "chat_template.jinja"):
     source = os.path.join(ROOT, "models/demo")
     if not os.path.exists(os.path.join(source, name)):
