@@ -313,6 +313,7 @@ READERS = {
     "adapter --base": (["adapter", path("inputs/lora"), "--base", BASE, "-o", "OUT"], WEIGHTS),
     "info of a folder": (["info", BASE], WEIGHTS),
 }
+TALKERS = ("bench --mmap", "plan", "plan of a folder", "card")  # they write lines about their work to standard error
 QUICK = ("plan", "info", "info of a folder", "plan of a folder")  # they may have read all before
 for name, about in READERS.items():
     if about is None:
@@ -325,7 +326,7 @@ for name, about in READERS.items():
         status, said = shorten([w if w != "OUT" else os.path.join(folder, "out") for w in words], source, 1000, 0.004 * i, *lines)
         seen.add(status)
         if status not in (0, 1) or (status == 1 and (os.path.basename(source) not in said and BASE not in said)) or \
-                (status == 1 and not only(folder)) or said.count("\n") > 1:
+                (status == 1 and not only(folder)) or (said.count("\n") > 1 and name not in TALKERS):
             wrong.append((i, status, said, names(folder)))
     tap.ok(not wrong and (1 in seen or name in QUICK), f"{name}: an input that becomes shorter is named", wrong or seen)
 
@@ -346,10 +347,15 @@ folder, _ = fresh()
 SOURCE = shutil.copyfile(BIG, os.path.join(folder, "in.ingot"))
 other = bytes(reversed(read(BIG)))
 for name, words, begun in (("pack", ["pack", BASE, "-o", os.path.join(folder, "out"), "--type", "q3_k", "-q"], lambda p: appears(folder)),
-                           ("run --mmap", ["run", SOURCE, "--mmap", "-p", "Hi", "-n", "60", "-q", "--temp", "0"], lambda p: p.stdout.read(1))):
+                           ("run --mmap", ["run", SOURCE, "--mmap", "-p", "Hi", "-n", "200", "-q", "--temp", "0"], lambda p: p.stdout.read(1))):
     source = WEIGHTS if name == "pack" else SOURCE
     whole = read(source)
-    there, status, said = run_until(words, begun, lambda: write(source, whole))
+    for _ in range(10):  # on a busy computer it may have ended before
+        there, status, said = run_until(words, begun, lambda: write(source, whole))
+        if status != 0:
+            break
+        if os.path.exists(os.path.join(folder, "out")):
+            os.unlink(os.path.join(folder, "out"))
     tap.ok(there and status == 1 and os.path.basename(source) in said and "while it was read" in said and not os.path.exists(os.path.join(folder, "out")),
            f"{name}: an input that is written anew is named", f"{status} {said}")
     beside = write(source + ".new", other)
