@@ -146,7 +146,7 @@ static ssize_t take_some(void *file, const char *data, size_t bytes)
     return bytes > 1 ? (ssize_t)bytes - 1 : 0;
 }
 
-/* What a stream still has in its buffer fails as it is closed. */
+/* The rest of a stream's buffer fails as it is closed. */
 static void test_stream(void)
 {
     const struct output_wish wish = { .path = path("s") };

@@ -75,7 +75,7 @@ static void test_both_fats(void)
        "a file in a folder that is made: both FATs have the chains: %s", storage.problem);
 }
 
-/* What one FAT alone calls used may be a file's, whichever FAT it is. */
+/* A cluster that one FAT alone calls used may be a file's, whichever FAT it is. */
 static void test_one_fat(unsigned fat)
 {
     uint32_t free;
@@ -92,7 +92,7 @@ static void test_one_fat(unsigned fat)
 
 enum change { CHAIN, ENTRY, SECOND_FAT, OTHER_VOLUME, CHANGES };
 
-/* What happens to the card while the file is on its way. */
+/* Change the card while the file is on its way. */
 static void change_card(enum change change)
 {
     const struct card_file *old = card_find(&card, "models/b.ingot"),
