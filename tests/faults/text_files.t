@@ -62,7 +62,7 @@ same("a preset", ["run", MODEL_HERE, "-q", "-p", "Hi", "--preset", "FILE"], "x.t
 # UTF-16, as some programs of Windows write it, and a folder: refused by name wherever a text is read.
 os.makedirs(path("folder"), exist_ok=True)
 for what, words in (("run -f", ["run", MODEL, "-q", "-n", "2", "-f", "FILE"]), ("batch -f", ["batch", MODEL, "-q", "-f", "FILE"]),
-                    ("perplexity -f", ["perplexity", MODEL, "-q", "-f", "FILE"]), ("run --grammar", ["run", MODEL, "-q", "-p", "Hi", "--grammar", "FILE"]),
+                    ("perplexity -f", ["perplexity", MODEL, "-q", "-f", "FILE"]),
                     ("grammar", ["grammar", "FILE", "-o", path("x.grammar")]), ("tokenize -f", ["tokenize", MODEL, "-f", "FILE"])):
     for order in ("utf-16-le", "utf-16-be"):
         file = write("wide.txt", "\ufeffn=3\r\n".encode(order), False)
@@ -73,6 +73,9 @@ for what, words in (("run -f", ["run", MODEL, "-q", "-n", "2", "-f", "FILE"]), (
 status, out, err = ingot("run", MODEL_HERE, "-p", "Hi", "-n", "2", "--preset", write("wide.txt", "\ufeffn=3\r\n".encode("utf-16-le"), False))
 tap.ok(status == 0 and re.search(r"warning: --preset \S*wide\.txt is not used: \S*wide\.txt is in UTF-16[^\n]*UTF-8", err), "a preset in UTF-16 is named, and not used",
        (status, err))
+for what in (path("wide.txt"), path("folder")):
+    status, out, err = ingot("run", MODEL, "-q", "-p", "Hi", "-n", "2", "--grammar", what)
+    tap.ok(status == 0 and "warning: --grammar has no effect" in err and what in err, "a grammar like that is named, and has no effect", (status, err))
 for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json", "chat_template.jinja"):
     source = os.path.join(ROOT, "models/demo")
     if not os.path.exists(os.path.join(source, name)):
