@@ -357,7 +357,8 @@ for name, words, begun in (("pack", ["pack", BASE, "-o", os.path.join(folder, "o
             break
         if os.path.exists(os.path.join(folder, "out")):
             os.unlink(os.path.join(folder, "out"))
-    tap.ok(there and status == 1 and os.path.basename(source) in said and "while it was read" in said and not os.path.exists(os.path.join(folder, "out")),
+    tap.ok(there and status == 1 and os.path.basename(source) in said and "while it was read" in said and
+           (name != "pack" or not os.path.exists(os.path.join(folder, "out"))),
            f"{name}: an input that is written anew is named", f"{status} {said}")
     beside = write(source + ".new", other)
     there, status, said = run_until(words, begun, lambda: os.rename(beside, source))
