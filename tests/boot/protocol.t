@@ -233,20 +233,21 @@ def too_long(c, k):
              not of(bad, "log") and bad[-1]["reason"] == "error" and bad[-1]["context_tokens"] == before,
              f"{list(request)} of more tokens than the context is refused, and the conversation stays", bad)
     after = k.ask(prompt="And what is 5 plus 5?")
-    under = [{"role": "system", "content": "Answer in one short word."}, {"role": "user", "content": "Hi"}]
-    counts = []
-    for refused in (None, {"messages": [{"role": "user", "content": long}]}):
-        k.ask(messages=under, n=1)
-        bad = k.ask(**refused) if refused else None
-        counts.append(k.ask(prompt="Hi", reset=True, n=1)[-1].get("context_tokens"))
-    plain = k.ask(prompt="Hi", system="", n=1)[-1].get("context_tokens")
-    c.ok(counts[0] == counts[1] > plain, "messages that are refused leave the system prompt of those before", f"{counts} {plain} {bad}")
     straight = [k.ask(prompt="What is 3 plus 4?", reset=True), k.ask(prompt="And what is 5 plus 5?")]
     c.ok(text_of(after) == text_of(straight[1]) and after[-1]["context_tokens"] == straight[1][-1]["context_tokens"], "and goes on", after)
     left = k.ask(messages=[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": long},
                            {"role": "user", "content": "What is 3 plus 4?"}])
     c.ok(text_of(left) == text_of(straight[0]) and "are left out" in of(left, "log")[0]["text"],
          "an old turn that is too long is left out of messages", left)
+    under = [{"role": "system", "content": "Answer in one short word."}, {"role": "user", "content": "Hi"}]
+    counts = []
+    for refused in (False, True):
+        k.ask(messages=under, n=1)
+        bad = refused and k.ask(messages=[{"role": "user", "content": long}])
+        counts.append(k.ask(prompt="Hi", reset=True, n=1)[-1]["context_tokens"])
+    k.ask(messages=under[1:], n=1)
+    plain = k.ask(prompt="Hi", reset=True, n=1)[-1]["context_tokens"]
+    c.ok(counts[0] == counts[1] != plain and of(bad, "error"), "messages that are refused leave the system prompt of those before", (counts, plain, bad))
 
 
 def cancelled(c, k):
