@@ -188,7 +188,12 @@ qemu_machine = $(if $(filter 1,$(SCREEN)),$(subst -nographic,-serial mon:stdio $
 qemu = $(QEMU) $(qemu_machine) -smp $(QEMU_SMP)
 qemu_with_card = $(qemu) -no-reboot -kernel $(B)/ingot.bin -append $(WORDS) $(call QEMU_CARD,$(B)/card.img)
 
-run: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS) ##* boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments, SCREEN=1 a window with the board's display; leave with Ctrl-A X
+# Built side by side: a first image is two minutes of one core. A model that is fetched may ask a person, who has the outer make.
+.PHONY: $(B)/run-parts
+$(B)/run-parts: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS)
+
+run: $(MODEL_READY) ##* boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments, SCREEN=1 a window with the board's display; leave with Ctrl-A X
+	$(side_by_side) $(B)/run-parts
 	$(Q)$(qemu_with_card)
 
 # For the tests: what `run` would start, without what differs from run to run.
