@@ -4,8 +4,8 @@ linked.
 
 usage: notice.py BUILD OUT BOARD...
 
-The map of each board's image names the members of archives that the linker took; the programs' objects lie beside them. A
-part whose licence is not found is an error."""
+The map of each board's image, and of each static program, names the objects and the members of archives that the linker took. One that
+nobody knows, and a part whose licence is not found, are errors."""
 
 import glob
 import lzma
@@ -17,7 +17,13 @@ import tarfile
 DOC = "/usr/share/doc"
 # Archives that a map may name: the file's name, and whose it is.
 ARCHIVES = {"libc.a": "newlib", "libm.a": "newlib", "libgcc.a": "libgcc", "libbearssl.a": "BearSSL"}
+ISAS = ("x86_64", "arm64", "riscv64")
 OWN = {"drivers.a", "parts.a"}
+# And of a Linux program, whose objects are its own but for these.
+PROGRAM_ARCHIVES = {"libgcc.a": "libgcc", "libgcc_eh.a": "libgcc", "libbearssl.a": "BearSSL", "libwslay.a": "wslay", "libcjson.a": "cJSON",
+                    **{f"lib{name}.a": "GNU C Library" for name in ("c", "m", "m-2.36", "mvec", "pthread", "rt", "dl")}}
+PROGRAM_OBJECTS = [(r"/(crt1|crti|crtn|rcrt1|gcrt1|Scrt1)\.o$", "GNU C Library"), (r"/crt(begin|end)\w*\.o$", "libgcc"), (r"/cJSON\.o$", "cJSON"),
+                   (r"/obj/llhttp/", "llhttp"), (r"/(obj/(host|board|runtime|kernels|flash_image|library)/|static-\w+/serve_)", None)]
 
 
 def read(path):
@@ -49,14 +55,32 @@ def first(*patterns):
     return None
 
 
+def section(path, begin, end):
+    """A part of a copyright file of the distribution, without its indent."""
+    found = re.search(rf"(?ms)^{begin}.*?(?=^{end}|\Z)", read(path) or "")
+    return re.sub(r"(?m)^ \.?", "", found[0]).strip() if found else None
+
+
+def llhttp_licence():
+    """Whose it is, and the words of its licence, which stand apart in the package's file."""
+    path = DOC + "/node-llhttp/copyright"
+    whose, words = section(path, r"Files: llhttp/\*", "Files: "), section(path, r"License: Expat\n[ .]", "License: ")
+    return f"{whose}\n\n{words}" if whose and words else None
+
+
 def licence(part, build):
     if part == "newlib":
         return newlib_licence()
+    if part == "llhttp":
+        return llhttp_licence()
+    if part == "Unicode data":
+        return section(DOC + "/perl/copyright", r"License: Unicode\n  EXHIBIT", "License: ")
     return {
         "libgcc": lambda: first(DOC + "/gcc-*-aarch64-linux-gnu-base/copyright", DOC + "/gcc-1*-base/copyright", DOC + "/libgcc*/copyright"),
         "Terminus Font": lambda: first(DOC + "/xfonts-terminus/copyright"),
         "BearSSL": lambda: first(build + "/bearssl/source/LICENSE.txt", DOC + "/libbearssl*/copyright"),
         "cJSON": lambda: first(build + "/cjson/LICENSE", DOC + "/libcjson*/copyright"),
+        "wslay": lambda: first(DOC + "/libwslay*/copyright"),
         "GNU C Library": lambda: first(DOC + "/libc6/copyright", DOC + "/libc6-dev/copyright"),
         "xterm.js": lambda: first("host/web/node_modules/@xterm/xterm/LICENSE"),
     }[part]()
@@ -75,6 +99,28 @@ def in_image(build, board):
     return parts
 
 
+def in_program(build, isa):
+    """{part: how many objects} of a static program; an object or archive that nobody knows ends this one."""
+    text = read(os.path.join(build, f"static-{isa}", "ingot.map"))
+    parts = {}
+    # Archives count where a member was taken, not where they were looked at.
+    for archive in re.findall(r"^\S*?([^/\s]+\.a)\(", text.split("Memory Configuration")[0], re.M):
+        if archive not in PROGRAM_ARCHIVES:
+            sys.exit(f"notice: the program for {isa} has {archive}, whose licence toolchain/notice.py does not know")
+        parts[PROGRAM_ARCHIVES[archive]] = parts.get(PROGRAM_ARCHIVES[archive], 0) + 1
+    for path in re.findall(r"^LOAD (\S+\.o)$", text, re.M):
+        known = [part for pattern, part in PROGRAM_OBJECTS if re.search(pattern, path)]
+        if not known:
+            sys.exit(f"notice: the program for {isa} has {path}, which toolchain/notice.py does not know")
+        if known[0]:
+            parts[known[0]] = parts.get(known[0], 0) + 1
+    return parts
+
+
+# What is in every image and program without a name in a map: glyphs and tables that are made into C files.
+TABLES = {"Terminus Font": "the letters of the display", "Unicode data": "tables of letters and of normalization, made from the Unicode Character Database"}
+
+
 def main():
     if len(sys.argv) < 4:
         sys.exit(__doc__)
@@ -85,9 +131,17 @@ def main():
             used.setdefault(part, set()).update(members)
     lines = ["Ingot", "", "The licence of Ingot itself: its owner has not granted one yet.", "", "In the images:"]
     lines += [f"  {part}: {', '.join(sorted(members))}" for part, members in sorted(used.items())]
-    lines += ["  Terminus Font: the letters of the display", "", "In the static Linux programs, beside the same sources:",
-              "  GNU C Library, libgcc, cJSON, BearSSL", "", "In the page of ingot serve: nothing of others."]
-    parts = [*sorted(used), "Terminus Font", "GNU C Library", "cJSON", "BearSSL"]
+    lines += [f"  {part}: {what}" for part, what in TABLES.items()]
+    parts = [*sorted(used), *TABLES]
+    lines += ["", "In the static Linux programs, beside the same tables:"]
+    linked = [name for name in ISAS if os.path.exists(os.path.join(build, f"static-{name}", "ingot.map"))]
+    if not linked:
+        sys.exit(f"notice: {build} has no map of a static program: make static")
+    for isa in linked:
+        taken = in_program(build, isa)
+        lines.append(f"  {isa}: {', '.join(f'{part} ({n} objects)' for part, n in sorted(taken.items()))}")
+        parts += sorted(taken)
+    lines += ["", "In the page of ingot serve: nothing of others."]
     if os.path.isdir("host/web/node_modules/@xterm"):
         lines.append("In the page of make web: xterm.js, its terminal.")
         parts.append("xterm.js")

@@ -19,7 +19,8 @@ $(CJSON)/cJSON.c:
 # And BearSSL, whose package is for this computer alone.
 $(foreach isa,$(STATIC_ISAS),$(eval $(call bearssl_archive,$(call STATIC_H,$(isa))/libbearssl.a,$(STATIC_CC_$(isa)) -std=c99 -O2,,$(BEARSSL_SIGNS))))
 
-STATIC_LIBS := -static -s -Wl,--build-id=none -lm
+# The map is what NOTICE is made from.
+STATIC_LIBS = -static -s -Wl,--build-id=none -lm -Wl,-Map,$@.map
 
 $(O)/static-%/cJSON.o: $(CJSON)/cJSON.c
 	@mkdir -p $(@D)
@@ -34,9 +35,9 @@ $(WITH_HTTP:%=$(call STATIC_H,$(HOST_ISA))/%.o): $(call STATIC_H,$(HOST_ISA))/%.
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -UINGOT_HTTP -c $< -o $@
 
 $(call STATIC_H,$(HOST_ISA))/ingot: $(filter-out $(WITH_HTTP:%=$(H)/obj/host/%.c.o) $(LLHTTP_OBJ:%=$(H)/obj/%.o) $(H)/obj/runtime/http/%,$(HOST_OBJ)) \
-        $(addprefix $(call STATIC_H,$(HOST_ISA))/,$(WITH_HTTP:%=%.o) cJSON.o libbearssl.a)
+        $(addprefix $(call STATIC_H,$(HOST_ISA))/,$(WITH_HTTP:%=%.o) cJSON.o libbearssl.a) toolchain/release.mk
 	$(call say,LD,$@)
-	$(Q)$(HOST_CC) -pthread $^ $(STATIC_LIBS) -o $@
+	$(Q)$(HOST_CC) -pthread $(filter %.o %.a,$^) $(STATIC_LIBS) -o $@
 
 define static_program
 $(call STATIC_H,$(1))/ingot: FORCE $(call STATIC_H,$(1))/cJSON.o $(call STATIC_H,$(1))/libbearssl.a

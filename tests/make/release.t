@@ -135,7 +135,8 @@ if HAS_SOURCES:
     notice = os.path.join(HERE, "NOTICE")
     status, _, problem = run(sys.executable, "toolchain/notice.py", BUILD, notice, "virt-arm64", "virt-riscv64", cwd=ROOT)
     text = bytes_of(notice).decode() if status == 0 else problem
-    tap.ok(status == 0 and all(part in text for part in ("newlib: ", "memcpy.o", "Terminus Font", "cJSON", "BearSSL", "GNU C Library")),
+    tap.ok(status == 0 and all(part in text for part in ("newlib: ", "memcpy.o", "Terminus Font", "Unicode data", f"  {NATIVE}: ", "cJSON (1 objects)", "BearSSL", "GNU C Library",
+                                                      "Unicode Data Files")),
            "NOTICE names what the images were linked of", text[:2000])
 
 # ---- the release, twice -------------------------------------------------------------------------
