@@ -42,7 +42,8 @@ def host(*options, lines=None):
 asked = ("-p", "What is 7 plus 8?")
 plain = host(*asked, "--temp", "0", "-n", "5", "--system", "You are a cat.\n# and this is text")
 tap.ok(host(*asked, "--preset", "short") == plain, "a preset is its words", (host(*asked, "--preset", "short"), plain))
-tap.ok(host(*asked, "--preset", SHORT) == plain, "by its path, too")
+# Below the folder of this run: an option of a board has room for 63 bytes.
+tap.ok(host(*asked, "--preset", os.path.relpath(SHORT)) == plain, "by its path, too")
 tap.ok(host(*asked, "--preset", "short", "-n", "2") == host(*asked, "--temp", "0", "-n", "2", "--system", "You are a cat.\n# and this is text"),
        "what the command line says counts more")
 wrong = host(*asked, "--preset", "wrong", "--temp", "0")

@@ -98,7 +98,7 @@ def commands():
 
 def page(text):
     """The page with what the program says between its marks."""
-    parts = {"speeds": table(), "commands": ["```", *commands(), "```"]}
+    parts = {"speeds": table(), "commands": ["```sh", *commands(), "```"]}
     for name, lines in parts.items():
         text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- end -->)",
                       lambda m: m[1] + "\n".join(parts[name]) + "\n" + m[2], text, flags=re.S)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""What README and the documents say can be done: every link leads somewhere, every target of make and every command and option
-of `ingot` that they name exists, and pages that a program prints are as it prints them today."""
+"""What README and the documents say: every link leads somewhere, every target of make and every command and option of `ingot` that they
+name exists (tests/make/commands.t runs whole lines), each figure has a source that has the same, and pages that a program prints are
+as it prints them today."""
 
 import glob
 import os
@@ -8,7 +9,8 @@ import re
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", folder) for folder in ("", "../toolchain")]
+import figures
 from machine import BUILD, ROOT, Tap
 
 INGOT = os.path.join(BUILD, "host/ingot")
@@ -56,7 +58,7 @@ links = [line for page in PAGES for line in broken_links(page)]
 tap.ok(len(PAGES) > 40 and not links, f"the links of {len(PAGES)} pages lead somewhere", "\n".join(links))
 
 # ---- commands ----
-BLOCKS = {page: re.findall(r"(?ms)^```(?:sh|shell|bash)?\n(.*?)^```", text) for page, text in TEXT.items()}
+BLOCKS = {page: re.findall(r"(?ms)^```(?:sh|console)\n(.*?)^```", text) for page, text in TEXT.items()}
 # Old commands stand in these on purpose.
 HISTORY = ("CHANGELOG.md", "docs/EXPERIMENTS.md")
 database = run("make", "-npq", "O=" + BUILD)
@@ -109,6 +111,36 @@ lost = [line for page in PAGES if page not in HISTORY for line in unknown_words(
 tap.ok(len(commands) > 20 and not lost, f"each command and option of ingot that they name exists ({len(commands)} commands)", "\n".join(lost))
 
 # ---- figures that have a source ----
+LATE_MOST = 30
+problems, listed = figures.check()
+wrong = [line for line in problems if not figures.OPEN.search(line)]
+late = [line for line in problems if figures.OPEN.search(line)]
+tap.ok(len(listed) > 300 and not wrong, f"none of {len(listed)} figures contradicts its source", "\n".join(wrong))
+tap.note("\n".join(late))
+tap.ok(len(late) <= LATE_MOST, f"and all but {len(late)} have one", "\n".join(late))
+
+
+def found_with(page, old, new):
+    """What is wrong once a page or a source has other text."""
+    whole = figures.read
+    if whole(page).count(old) != 1:
+        return [f"{page} has {old!r} not once"]
+    figures.read = lambda path: whole(path).replace(old, new) if path == page else whole(path)
+    try:
+        return figures.check()[0]
+    finally:
+        figures.read = whole
+
+
+for name, page, old, new, says in (
+        ("a page that contradicts its source", "docs/SERVE.md", "16 KiB for a head", "17 KiB for a head", "has 16"),
+        ("a source that was changed", "host/serve_sockets_private.h", "CONNECTIONS_MOST = 960", "CONNECTIONS_MOST = 480", "has 480"),
+        ("a figure without a source", "README.md", "## Status\n", "## Status\n\nIt starts in 93 ms.\n", "'93 ms' has no source"),
+        ("a sentence that is gone", "docs/SCALE.md", "or up to 32 boards", "or many boards", "no such sentence"),
+        ("a machine that nobody describes", "docs/MEASURED.md", "| emulated | QEMU, where", "| imagined | QEMU, where", "machine emulated is not described"),
+        ("a command that is gone", "docs/MEASURED.md", "`make bench-pack`", "`make bench-box`", "make bench-box is not a target")):
+    found = found_with(page, old, new)
+    tap.ok(any(says in line for line in found), f"{name} is found", found)
 VERSION = open(os.path.join(ROOT, "VERSION"), encoding="utf-8").read().strip()
 others = [f"{page}: {found}" for page, text in TEXT.items() if page not in HISTORY
           for found in re.findall(r"(?:Ingot |ingot-|\"version\":\")(\d+\.\d+(?:\.\d+)?)", text) if found != VERSION]

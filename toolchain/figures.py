@@ -1,0 +1,322 @@
+#!/usr/bin/python3
+"""Each figure of README, the documents and CHANGELOG has a source. usage: figures.py [--list]
+
+A figure is a number with a unit, outside of blocks that show a session. It is covered by one of three:
+
+- a row of SOURCES: the page's sentence, and the line of the tree that has the same number;
+- a section of docs/MEASURED.md: who measured it, when, where and by which command;
+- a section or sentence of GIVEN: facts of others (a standard, a data sheet), and whose they are.
+
+Prints what is covered by none, what contradicts its source, and rows that nothing needs any more; exits 1 where there is any.
+--list prints each figure and what covers it."""
+
+import datetime
+import functools
+import glob
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+# What a suite holds against a program's output line by line, or what `make seeds` writes.
+GENERATED = {"docs/OPTIONS.md": "ingot help --boot-options (tests/make/docs.t)", "docs/SEEDS.md": "make seeds"}
+NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?|\.\d+"
+UNITS = (r"%|[KMG]i?B(?:/s)?|kB|bytes?|seconds?|minutes?|hours?|ms|us|ns|s|tok/s|tokens?|instructions?|cycles|lines|times|checks|"
+         r"tests|files|families|boards|requests|connections|characters|million|steps|MHz|pages|mutants|targets")
+FIGURE = re.compile(rf"(?<![\w.:/#-])({NUMBER})(?: (?:to|and|or) (?:{NUMBER}))?[ -]?(?:{UNITS})(?![\w-])")
+WORDS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "twelve": 12}
+K, M = 1024, 1024 * 1024
+
+
+def less(n):
+    return lambda value: value - n
+
+
+def rounded(n):
+    return lambda value: round(value / n)
+
+
+# (file, name of a constant or an expression with one group, how many of the source's are one of the page's or a function,
+# [(page, sentence)]).
+# {} stands for the number, in digits or as a word.
+SOURCES = [
+    # ---- the server ----
+    ("runtime/http/http_request.h", "HTTP_HEAD_BYTES", K, [("docs/SERVE.md", "Limits: {} KiB for a head")]),
+    ("host/serve_request.h", "SERVE_BODY_BYTES", M, [("docs/SERVE.md", "{} MiB for a body or a message of a WebSocket"), ("docs/SERVE.md", "{} MiB at most); 426")]),
+    ("host/serve_ws.c", "MESSAGES_BYTES", M, [("docs/SERVE.md", "{} MiB for all messages that have not ended")]),
+    ("host/serve_sockets_private.h", "QUIET_MS", 1000, [("docs/SERVE.md", "{} seconds for a head and between two pieces"), ("docs/SERVE.md", "by a ping after {} seconds")]),
+    ("host/serve_sockets_private.h", "BODY_MS", 60000, [("docs/SERVE.md", "{} minutes for a body or a message")]),
+    ("host/serve_sockets_private.h", "STALL_MS", 60000, [("docs/SERVE.md", "given up when it is {} minute behind")]),
+    ("host/serve_sockets_private.h", "CONNECTIONS_MOST", 1, [("docs/SERVE.md", "{} connections (fewer")]),
+    ("host/serve_backend.h", "SERVE_WAITING_MOST", 1, [("docs/SERVE.md", "429: {} requests wait already")]),
+    ("host/serve_backend.h", "SERVE_BOARDS_MOST", 1, [("docs/SCALE.md", "or up to {} boards")]),
+    ("host/serve_boards.c", "NOBODY_MS", 1000, [("docs/SERVE.md", "a request waits {} seconds for one")]),
+    ("host/serve_request.h", "SERVE_CHOICES_MOST", 1, [("docs/SERVE.md", "up to {} replies, whose seeds")]),
+    ("runtime/session/token_scores.h", "TOKEN_SCORES_MOST", 1, [("docs/SERVE.md", "`top_logprobs` | up to {} |")]),
+    ("runtime/options/options.h", "OPTIONS_STOPS", 1, [("docs/SERVE.md", "(a board: {}), of 63 bytes")]),
+    ("include/ingot.h", r"INGOT_STOP_BYTES = (\d+),", less(1), [("docs/SERVE.md", "(a board: 4), of {} bytes")]),
+    ("runtime/session/sampler.h", "SAMPLER_BIASES_MOST", 1, [("docs/SERVE.md", "Up to {} tokens |"), ("docs/SERIAL.md", "up to {} tokens |")]),
+    ("runtime/http/http_request.h", "HTTP_CHUNK_BYTES", 1024 * M, [("docs/SERVE.md", "a chunk that announces more than {} GiB")]),
+    ("runtime/http/http_frames.h", r"\n\s*(16 << 20), +/\* of a frame", M, [("docs/SERVE.md", "announces more than {} MiB (close code 1009)")]),
+    ("host/serve_pace.h", r"SERVE_PACE_BYTES = (\d+)", 1, [("docs/SERVE.md", "takes less than {} bytes a second")]),
+    ("runtime/http/http_connection.h", "HTTP_DROPPED_BYTES", M, [("docs/SERVE.md", "Up to {} MiB of the body are then read")]),
+    ("runtime/http/http_request.h", r"HTTP_PATH_BYTES = (\d+),", less(1), [("docs/SERVE.md", "a path of more than {} bytes with 414")]),
+    ("host/serve_board.c", "LINE_LIMIT", rounded(K), [("docs/SERVE.md", "its limit ({} KiB with all of the conversation")]),
+    ("tests/boot/serve_load.t", r"\nAT_ONCE[^=]* = (\d+)", 1, [("docs/SERVE.md", "`tests/boot/serve_load.t` ({} requests at once")]),
+    ("tests/boot/serve_load.t", r"N = \d+ if LONG else (\d+)", 1, [("docs/SERVE.md", "memory over {} requests of all kinds")]),
+    ("tests/boot/serve_load.t", r"N = (\d+) if LONG", 1, [("docs/SERVE.md", "{} with `make test-long`")]),
+    # ---- the line ----
+    ("runtime/console/console.h", "CONSOLE_RING_BYTES", K, [("docs/SERIAL.md", "{} KiB of them wait")]),
+    ("runtime/console/console.h", r"CONSOLE_ID_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "text of up to {} bytes, or a whole number")]),
+    ("runtime/options/options.h", r"OPTIONS_SENTENCE_BYTES = (\d+),", less(1), [("docs/SERIAL.md", "It has to fit {} bytes")]),
+    ("runtime/console/console_frames.h", "CONSOLE_FRAMES_KEPT", K, [("docs/SERIAL.md", "of the last {} KiB")]),
+    ("runtime/transfer/transfer_receive.c", "SILENCE_MS", 1000, [("docs/SERIAL.md", "Nothing for {} s ends a transfer")]),
+    ("runtime/transfer/transfer_receive.c", "MEET_MS", 1000, [("docs/SERIAL.md", "Without one for {} s the board")]),
+    ("runtime/app/commands_settings.c", r"SILENCE_LEAST = (\d+)", 1, [("docs/SERIAL.md", "for 60 seconds ({} to")]),
+    ("runtime/app/commands_settings.c", r"SILENCE_MOST = (\d+)", 1, [("docs/SERIAL.md", "(5 to {}) while the board")]),
+    ("runtime/options/lock_word.h", "LOCK_PIN_MOST", 1, [("docs/SIGNING.md", "Take a longer PIN (up to {} characters)")]),
+    ("host/send_frames.c", "MEET_MS", 1000, [("docs/SERIAL.md", "the program after {} s")]),
+    ("host/cmd_send.c", "FAST_BAUD", 1, [("docs/CARDS.md", "goes on at `--fast` ({})")]),
+    # ---- grammars and templates ----
+    ("flash_image/grammar/grammar_compile.h", "GRAMMAR_STEPS_MOST", 1000000, [("docs/GRAMMARS.md", "compiled in {} million steps at most")]),
+    ("flash_image/grammar/grammar_compile.h", "GRAMMAR_STRING_MOST", 1, [("docs/GRAMMARS.md", "{} characters of a string")]),
+    ("flash_image/grammar/grammar_compile.h", "GRAMMAR_ITEMS_MOST", 1, [("docs/GRAMMARS.md", "{} items,")]),
+    ("flash_image/grammar/schema.h", "SCHEMA_LOOKS_MOST", 1, [("docs/GRAMMARS.md", "The schemas of a request take {} steps")]),
+    ("flash_image/grammar/schema.h", "STRING_STEPS_MOST", 1000000, [("docs/GRAMMARS.md", "patterns together {} million")]),
+    ("flash_image/jinja/jinja_memory.h", "JINJA_MOST_STEPS", 1, [("docs/GRAMMARS.md", "A chat template takes {} steps"), ("docs/MODELS.md", "{} steps, 500 levels")]),
+    ("flash_image/jinja/jinja_memory.h", "JINJA_MOST_LOOKED", M, [("docs/GRAMMARS.md", "looks through {} MB")]),
+    ("flash_image/jinja/jinja_memory.h", "JINJA_MOST_DEPTH", 1, [("docs/MODELS.md", "{} levels or 32 MB")]),
+    ("flash_image/jinja/jinja_memory.h", "JINJA_MOST_MEMORY", M, [("docs/MODELS.md", "500 levels or {} MB")]),
+    ("runtime/grammar/grammar_machine.h", r"GRAMMAR_\w+ =\s*(1 << 27)", rounded(1000000), [("docs/GRAMMARS.md", "takes {} million steps at most")]),
+    ("flash_image/grammar_format.h", "INGOT_GRAMMAR_BYTES", K, [("docs/GRAMMARS.md", "a stack, at most {} KiB")]),
+    ("flash_image/grammar/schema_check.c", "STEPS_MOST", 1, [("docs/GRAMMARS.md", "check of a finished value takes {} steps")]),
+    # ---- learning ----
+    ("runtime/chat/chat_learn.h", "CHAT_LEARN_FELT", 1, [("docs/LEARNING.md", "the model makes up {} tokens of its own")]),
+    ("runtime/chat/chat_learn.h", r"CHAT_LEARN_ANSWER_TOKENS = (\d+)", less(2), [("docs/LEARNING.md", "An answer has at most {} tokens"), ("docs/FABRIC.md", "an answer of {} tokens")]),
+    ("runtime/learn/lessons.h", "LESSONS_ROOM", 1, [("docs/LEARNING.md", "and {} tokens of answers are kept")]),
+    ("runtime/learn/fabric.h", "FABRIC_TEXT_BYTES", 1, [("docs/FABRIC.md", "At most {} bytes")]),
+    ("runtime/learn/fabric.h", "FABRIC_EXAMPLES", 1, [("docs/FABRIC.md", "64 notes and {} tokens of answers")]),
+    ("runtime/learn/fabric.h", "FABRIC_NOTES", 1, [("docs/FABRIC.md", "There is room for {} notes")]),
+    ("runtime/learn/fabric.h", "FABRIC_BACKGROUND", 1, [("docs/FABRIC.md", "makes up {} beginnings")]),
+    ("runtime/chat/turn_log.h", "TURN_LOG_BYTES", K, [("docs/LEARNING.md", "it was longer than {} KB")]),
+    # ---- the image and its memory ----
+    ("linker/image.ld.S", r"IMAGE_FILE_MOST \((\d+ \* \d+)\)", K, [("docs/DESIGN.md", "An image's file may have {} KiB")]),
+    ("linker/image.ld.S", r"IMAGE_LOAD_MOST \((\d+ \* \d+)\)", M, [("docs/DESIGN.md", "what it unpacks to {} MiB")]),
+    ("board/drivers/usb/usb_storage.h", "USB_STORAGE_SECTORS", lambda sectors: sectors * 512 / M, [("docs/DESIGN.md", "of up to {} MiB; requests wait in a row"), ("docs/HARDWARE.md", "{} MiB of data at the most at SuperSpeed")]),
+    ("boot/stacks.h", "STACK_GUARD", K, [("docs/DESIGN.md", "Stacks have guards of {} KiB")]),
+    ("include/ingot.h", "INGOT_STACK_BYTES", K, [("docs/LIBRARY.md", "The thread that calls needs {} KiB of stack")]),
+    ("include/ingot.h", "INGOT_CORE_STACK_BYTES", K, [("docs/LIBRARY.md", "other cores {} KiB each")]),
+    ("boot/stacks.h", "STACK_CORE0", K, [("docs/LIBRARY.md", "The thread that calls needs {} KiB of stack")]),
+    ("boot/stacks.h", "STACK_OTHER", K, [("docs/LIBRARY.md", "other cores {} KiB each")]),
+    ("runtime/session/session_prefix.h", "SESSION_PREFIX_LEAST", 1, [("docs/DESIGN.md", "where that is {} tokens or more")]),
+    ("runtime/session/repetition.h", "REPETITION_LONGEST", 1, [("docs/DESIGN.md", "(`repetition.h`): up to {} tokens")]),
+    ("runtime/session/repetition.h", "REPETITION_TOKENS", 1, [("docs/DESIGN.md", "three times and for {} tokens")]),
+    ("runtime/screen/screen.h", r"SCREEN_REST = (\d+),", lambda rest: 100 / rest, [("docs/DESIGN.md", "{} % of the time at most, whatever display")]),
+    ("runtime/screen/screen.h", r"SCREEN_HZ = (\d+),", lambda hz: 1000 / hz, [("docs/DESIGN.md", "80 t and {} ms")]),
+    ("runtime/app/app_start.c", "WATCHDOG_SECONDS", 1, [("docs/DESIGN.md", "has not come by for {} s"), ("docs/HARDWARE.md", "It waits for {} s,"), ("docs/HARDWARE.md", "if core 0 does not come by for {} s")]),
+    ("board/drivers/block/nvme.h", r"NVME_LIST = (\d+),", lambda pages: pages * 4096 / M, [("docs/DESIGN.md", "of up to {} MiB, twelve of them")]),
+    ("runtime/storage/bounce.h", r"BOUNCE_HALF_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/HARDWARE.md", "a bounce of 2 x {} KiB"), ("docs/HARDWARE.md", "two buffers of {} KiB")]),
+    # ---- others ----
+    ("examples/hello.c", "lines", 1, [("docs/LIBRARY.md", "with one core in {} lines")]),
+    ("docs/MODELS.md", "rows below ## What can be packed", 1, [("CHANGELOG.md", "{} families, from F32")]),
+    ("toolchain/structure.py", "MOST_LINES", 1, [("CONTRIBUTING.md", "stay under {}; files")]),
+    ("toolchain/structure.py", "MOST_FILE", 1, [("CONTRIBUTING.md", "files stay under {} lines")]),
+    ("board/lamp_code.h", "LAMP_CODE_LONG_MILLIS", 1000, [("docs/BRINGUP.md", "One long flash ({} s)")]),
+    ("board/lamp_code.h", "LAMP_CODE_SHORT_MILLIS", 1000, [("docs/BRINGUP.md", "n short ones ({} s)")]),
+    ("board/lamp_code.h", "LAMP_CODE_PAUSE_MILLIS", 1000, [("docs/BRINGUP.md", "{} s of dark")]),
+    ("host/voice_listen.c", r"QUIET = PER_SECOND \* (\d) / 10", 10, [("docs/VOICE.md", "has ended after {} s of quiet")]),
+    ("host/voice_listen.c", r"MOST = PER_SECOND \* (\d+)", 1, [("docs/VOICE.md", "s of quiet, or {} s")]),
+    ("host/voice_listen.c", r"LOUD = (\d+),", lambda frames: frames * 20, [("docs/VOICE.md", "as loud as the room for {} ms")]),
+    ("models/published.ini", r"\[smollm2-135m\][^[]*\nbytes = (\d+)", rounded(1000000), [("README.md", "fetched by name ({} MB)"), ("docs/MODELS.md", "SmolLM2 135M Instruct, Q4_1, {} MB")]),
+    ("models/published.ini", r"\[gemma3-270m\][^[]*\nbytes = (\d+)", rounded(1000000), [("docs/MODELS.md", "Gemma 3 270M, Q4_K_M, {} MB")]),
+]
+
+# Facts of others: (page, heading or sentence, whose). A heading covers its section and those below it.
+GIVEN = [
+    ("docs/HARDWARE.md", "# ", "the manuals and trees that each row names; its seconds are drivers' constants that a manual asks for"),
+    ("CONTRIBUTING.md", "Functions aim at {} lines", "a rule for people"),
+    ("CONTRIBUTING.md", "under {} characters, for example", "a rule for people"),
+    ("docs/BRINGUP.md", "{} to 5 s on a Pi, up to 15 s with U-Boot", "seen by others with these firmwares"),
+    ("docs/BRINGUP.md", "## When the line shows something odd", "the rate and the clock that the Pis' firmware sets (docs/HARDWARE.md)"),
+    ("docs/BRINGUP.md", "## `diag`", "the border that the Pis' firmware names"),
+    ("docs/CARDS.md", "or of {} GB and less", "the SD standard's border between SDHC and SDXC"),
+    ("docs/CHOOSING.md", "the STREAM benchmark {} of the 12.8 GB/s", "published measurements of a Pi 4"),
+    ("docs/SERIAL.md", "for the last {} bytes of the", "the example's own number"),
+    ("docs/SERIAL.md", "## A file", "the frames, as tests/boot/send.t sends them"),
+    ("docs/PORTING.md", "(a multiple of {} MiB after the firmware)", "Linux's image header for arm64 and riscv64"),
+    ("docs/PORTING.md", "may lie above {} GiB", "32-bit addresses"),
+    ("docs/DESIGN.md", "blocks beyond {} to 4096 bytes", "what FAT32 and exFAT allow"),
+]
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def number(word):
+    """What a page says, as a number."""
+    return WORDS[word] if word in WORDS else float(word.replace(",", ""))
+
+
+def value_of(file, what):
+    """The number in a file: its lines, a constant's value, or an expression's group. None where it is not there."""
+    text = read(file)
+    if what == "lines":
+        return text.count("\n")
+    if what.startswith("rows below "):
+        section = text.split(what.removeprefix("rows below "))[1].split("\n## ")[0]
+        return len(re.findall(r"(?m)^\| \w+ \|", section)) - 1
+    pattern = what if "(" in what else rf"(?:\b{what}\s*=\s*|#define {what}\s+)([^,}}/\n]+)"
+    found = re.search(pattern, text)
+    if not found:
+        return None
+    expression = re.sub(r"(?<=\d)[uUlLfF]+", "", found[1]).strip()
+    return eval(expression, {"__builtins__": {}}) if re.fullmatch(r"[\d.\s*+<()-]+", expression) else None
+
+
+@functools.cache
+def sentence(text):
+    """An expression for a sentence that may be broken into lines anywhere, with a group for each {}."""
+    parts = [r"\s+".join(map(re.escape, re.split(r"\s+", part))) for part in text.split("{}")]
+    return re.compile(rf"(?<![\w.])({NUMBER}|{'|'.join(WORDS)})".join(parts) if not text.startswith("{}") else
+                      rf"(?<![\w.])({NUMBER}|{'|'.join(WORDS)})" + rf"({NUMBER}|{'|'.join(WORDS)})".join(parts[1:]))
+
+
+def hide(match):
+    return re.sub(r"[^\n]", " ", match[0])
+
+
+def visible(page):
+    """The page without sessions and without programs; blocks of commands stay, for their remarks."""
+    text = re.sub(r"(?ms)^```(\w*)\n.*?^```", lambda block: block[0] if block[1] == "sh" else hide(block), read(page))
+    return re.sub(r"`[^`\n]*`|\]\([^)\n]*\)", hide, text)
+
+
+def headings(page):
+    """[(offset, level, heading)], the page itself first."""
+    return headings_of(read(page))
+
+
+@functools.cache
+def headings_of(text):
+    text = re.sub(r"(?ms)^```.*?^```", hide, text)
+    return [(found.start(), len(found[1]), found[0].strip()) for found in re.finditer(r"(?m)^(#+) .*$", text)] or [(0, 1, "")]
+
+
+def within(page, offset, name):
+    """Whether an offset lies in the section of that name, or in one below it; the title's own is the text before the first
+    section, and "# " the whole page."""
+    open_now = []
+    for start, level, heading in headings(page):
+        if start > offset:
+            break
+        open_now = [(l, h) for l, h in open_now if l < level] + [(level, heading)]
+    return any(heading == name and (level > 1 or len(open_now) == 1) or (name == "# " and level == 1) for level, heading in open_now)
+
+
+def measured():
+    """Rows of docs/MEASURED.md: (page, heading, date, machine, command)."""
+    rows = re.findall(r"(?m)^\| `([^`]+\.md)` \| ([^|]+?) \| ([\d-]{10}) \| (\w+) \| ([^|]+?) \|$", read("docs/MEASURED.md"))
+    return [(page, heading.replace("whole page", "# "), date, machine, command) for page, heading, date, machine, command in rows]
+
+
+def wrong_measured(rows):
+    """Rows whose section, machine, date or command is not there."""
+    text = read("docs/MEASURED.md")
+    machines = set(re.findall(r"(?m)^\| (\w+) \| ", text.split("## What was measured")[0]))
+    makefiles = "".join(map(read, ["Makefile", "tests/tests.mk", "toolchain/release.mk", "toolchain/develop.mk", "models/demo.mk", "flash_image/card/card.mk", "library/library.mk"]))
+    for page, heading, date, machine, command in rows:
+        if heading != "# " and heading not in [h for _, _, h in headings(page)]:
+            yield f"docs/MEASURED.md: {page} has no section {heading!r}"
+        if machine not in machines:
+            yield f"docs/MEASURED.md: {page}: machine {machine} is not described"
+        if not "2026-10" < date <= str(datetime.date.today() + datetime.timedelta(days=1)):
+            yield f"docs/MEASURED.md: {page}: {date} is no day of this project"
+        for target in re.findall(r"`make ([a-z-]+)", command):
+            if not re.search(rf"(?m)^{target}:", makefiles):
+                yield f"docs/MEASURED.md: {page}: make {target} is not a target"
+        for path in re.findall(r"(?:tests|models|toolchain)/[\w./-]+\w", command):
+            if not os.path.exists(os.path.join(ROOT, path)):
+                yield f"docs/MEASURED.md: {page}: {path} is not there"
+
+
+def check_sources(spans):
+    """Contradictions; spans gets (page, start, end) of each sentence that was found."""
+    for file, what, scale, places in SOURCES:
+        value = value_of(file, what)
+        if value is None:
+            yield f"{file}: {what} is not there"
+            continue
+        wanted = scale(value) if callable(scale) else value / scale
+        for page, text in places:
+            found = list(sentence(text).finditer(read(page)))
+            if not found:
+                yield f"{page}: no such sentence: {text!r}"
+            for match in found:
+                spans.append((page, *match.span()))
+                if abs(number(match[1]) - wanted) > 1e-9:
+                    yield f"{page}: {' '.join(match[0].split())!r}, and {file} has {wanted:g}"
+
+
+def pages():
+    listed = subprocess.run(["git", "ls-files", "docs/*.md"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    return PAGES + sorted(set(listed) - {"docs/MEASURED.md"} or [os.path.relpath(p, ROOT) for p in glob.glob(ROOT + "/docs/**/*.md", recursive=True)])
+
+
+def covers(page, start, spans, rows, used):
+    """What covers a figure at that offset, or None."""
+    if page in GENERATED:
+        return GENERATED[page]
+    if any(p == page and a <= start < b for p, a, b in spans):
+        return "a source"
+    for row in rows:
+        if row[0] == page and within(page, start, row[1]):
+            used.add(row[:2])
+            return f"measured {row[2]}"
+    for given_page, where, whose in GIVEN:
+        if given_page == page and (within(page, start, where) if where.startswith("#") else
+                                   any(m.start() <= start < m.end() for m in sentence(where).finditer(read(page)))):
+            used.add((given_page, where))
+            return whose
+    return None
+
+
+# What may be open for a while, since pages are written by several at a time: sentences that were written anew, and new figures.
+OPEN = re.compile(r"has no source: |no such sentence: |nothing needs the row of ")
+
+
+def check():
+    """([what is wrong], [figure and what covers it])"""
+    spans, used, listed = [], set(), []
+    problems = list(check_sources(spans))
+    rows = measured()
+    problems += wrong_measured(rows)
+    for page in pages():
+        text = visible(page)
+        for found in FIGURE.finditer(text):
+            line = text.count("\n", 0, found.start()) + 1
+            by = covers(page, found.start(), spans, rows, used)
+            listed.append(f"{page}:{line}: {found[0]!r}: {by}")
+            if by is None:
+                problems.append(f"{page}:{line}: {found[0]!r} has no source: toolchain/figures.py says how to give it one")
+    problems += [f"{page}: nothing needs the row of {where!r}" for page, where in [*(row[:2] for row in rows), *(row[:2] for row in GIVEN)]
+                 if (page, where) not in used]
+    return problems, listed
+
+
+def main():
+    problems, listed = check()
+    if "--list" in sys.argv:
+        print("\n".join(listed))
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    if problems:
+        sys.exit(1)
+    print(f"{len(listed)} figures, each with a source")
+
+
+if __name__ == "__main__":
+    main()
