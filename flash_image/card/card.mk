@@ -193,7 +193,7 @@ qemu_with_card = $(qemu) -no-reboot -kernel $(B)/ingot.bin -append $(WORDS) $(ca
 $(B)/run-parts: $(B)/ingot.bin $(B)/card.img $(QEMU_NEEDS)
 
 run: $(MODEL_READY) ##* boot BOARD= in QEMU with MODEL= and chat; CMDLINE='words' adds boot arguments, SCREEN=1 a window with the board's display; leave with Ctrl-A X
-	$(side_by_side) $(B)/run-parts
+	+$(side_by_side) $(B)/run-parts
 	$(Q)$(qemu_with_card)
 
 # For the tests: what `run` would start, without what differs from run to run.
