@@ -338,6 +338,14 @@ $(PAGE): toolchain/embed_page.py $(O)/gen/page.html
 
 $(foreach to,$(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/host/serve_page.c.o): $(PAGE)
 
+# The boards that the program knows, from a row in each board's folder.
+BOARD_ROWS := $(O)/gen/board_rows.inc
+
+$(BOARD_ROWS): FORCE
+	$(call write_if_changed,printf '#include "%s"\n' $(filter-out board/template/%,$(wildcard board/*/board.def)))
+
+$(foreach to,$(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/host/board_table.c.o $(to)/obj/host/cmd_plan.c.o): $(BOARD_ROWS)
+
 # ---- tests -----------------------------------------------------------------------------------
 
 UNIT := $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(wildcard tests/unit/*/*_test.c))

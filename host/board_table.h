@@ -1,5 +1,6 @@
 /* The boards that there are images for: with which RAM they are sold, and what is published of the
- * speed of their memory and cards. Nothing here was measured with Ingot. */
+ * speed of their memory and cards. Nothing here was measured with Ingot. The rows are board/NAME/board.def,
+ * BOARD(name, members of struct board_facts), with their sources. */
 #ifndef INGOT_HOST_BOARD_TABLE_H
 #define INGOT_HOST_BOARD_TABLE_H
 
@@ -10,30 +11,33 @@
 enum { BOARD_MOST_SIZES = 5 };
 
 struct board_facts {
-    const char *name;                   /* as BOARD= takes it */
-    const char *title;                  /* as people call it */
-    uint32_t ram_mib[BOARD_MOST_SIZES]; /* as it is sold, rising; 0 ends. Of QEMU's machines what
-                                         * `make run` gives them, and any other size will do */
-    uint32_t usual_mib;                 /* taken where nobody says which */
+    const char *name;  /* as BOARD= takes it */
+    const char *title; /* as people call it */
+    uint32_t ram_mib
+        [BOARD_MOST_SIZES]; /* the sizes that it is sold with, rising; 0 ends them. For one of QEMU's
+                                         * machines the size that `make run` gives it; it takes any other */
+    uint32_t usual_mib;     /* taken where nobody says which */
+    uint32_t cache_kib; /* a core's second level, shared or not; 0: an emulator's, as it is told */
     uint32_t
-        cache_kib; /* of a core's second level, shared or not; 0: an emulator's, as it is told */
-    uint32_t memory_mb; /* megabytes a second: transfers a second, times the width of the bus; 0: an
-                           * emulator's, of which nothing is published */
-    const char *memory; /* what that is */
-    uint32_t card_kb; /* kilobytes a second: the bus mode that Ingot's driver takes; 0: as above */
-    const char *card; /* what that is */
+        memory_mb; /* MB/s that the bus of its memory can carry at most: transfers a second times its
+                                         * width. Programs get less. 0: an emulator's, for which nothing is published */
+    const char *memory; /* the kind of memory, such as "LPDDR4-3200, 32 bits" */
+    uint32_t
+        card_kb; /* kB/s of the bus mode that Ingot's driver takes, by the SD Physical Layer Simplified
+                                         * Specification, 4.3.10 and 3.6: high speed 25000, DDR50 50000; 0: as above */
+    const char *card; /* that mode */
 };
 
-/* All, in the order in which they are shown. */
+/* All, by name. */
 const struct board_facts *board_facts_all(size_t *n);
 
-/* NULL: there is none of that name. */
+/* NULL: no board has that name. */
 const struct board_facts *board_facts_find(const char *name);
 
 /* "512 MiB, 1 GiB" into text, all sizes of a board. */
 void board_facts_sizes(const struct board_facts *b, char *text, size_t bytes);
 
-/* Whether it is sold with `bytes` of RAM; of an emulator any size is. */
+/* Whether it is sold with `bytes` of RAM; an emulator takes any size. */
 bool board_facts_has(const struct board_facts *b, uint64_t bytes);
 
 #endif

@@ -81,7 +81,11 @@ static int run(int argc, char **argv)
 static const struct command_option board_name = {
     .name = "--board",
     .value = "NAME",
-    .choices = "rpi3 rpi4 rpi5 visionfive2 icicle sifive_u versal virt-arm64 virt-riscv64",
+    .choices =
+#define BOARD(its_name, ...) its_name " "
+#include "board_rows.inc"
+#undef BOARD
+        ,
     .help = "a board, such as rpi4, by the published rates of its memory and\n"
             "card; --ram chooses one of the sizes that it is sold with",
     .field = offsetof(struct host_args, board),

@@ -12,6 +12,7 @@ import subprocess
 
 import pexpect
 
+from boards import has_slot, slot_drive
 from gguf_files import ARRAY, F32, I32, STRING, Gguf, text
 from machine import HOST, WORK, end, make_card, sd_arguments
 
@@ -113,8 +114,8 @@ def own_copy(card, name):
 
 def sd_drive(board, card, more=""):
     """A card that can be written, in the board's slot."""
-    if board == "rpi4":
-        return ["-drive", f"if=sd,format=raw,cache=unsafe,file={card}{more}"]
+    if has_slot(board):
+        return slot_drive(board, f"{card},cache=unsafe{more}")
     return sd_arguments(card, drive=f"file={card}{more}")
 
 

@@ -53,9 +53,6 @@ KT_ISAS := $(if $(filter x86_64,$(HOST_ISA)),x86_64) arm64 riscv64
 test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) test-images ## every kernel against its reference on every ISA's emulator
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(KERNELS)
 
-# Boards with suites of their own beside the virt machines.
-TEST_BOARDS := rpi5 visionfive2 sifive_u icicle versal template
-
 # ---- the suites ------------------------------------------------------------------------------
 
 # Programs and images are built side by side, whether make was told so or not.
@@ -63,7 +60,7 @@ side_by_side = $(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS
 
 # The virt machines first: with them each ISA's newlib is there for the others. What boards share is made before any of
 # them, and each board's parts by one make: two that make one file read it half written.
-TEST_IMAGES := $(addprefix test-image-,virt-arm64 virt-riscv64 rpi3 rpi4 $(TEST_BOARDS))
+TEST_IMAGES := $(addprefix test-image-,$(BOARDS))
 TEST_KEY := $(O)/tests/signing/key.pem
 # Images with a key want BearSSL's source, which may not be to be had (make setup-tests).
 SIGNED_TESTS := $(wildcard $(BEARSSL)/inc/bearssl.h)
@@ -72,7 +69,7 @@ SHARED_BY_BOARDS := $(GLYPHS) $(if $(SIGNED_TESTS),$(TEST_KEY))
 $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 test-image-virt-riscv64
 $(TEST_IMAGES): test-image-%: $(SHARED_BY_BOARDS)
 	$(Q)$(MAKE) --no-print-directory $(if $(filter virt-%,$*),shared-objects) $(addprefix $(O)/$*/,ingot.bin ingot.dis ingot.stack storage-bench.bin paste.bin \
-	    $(if $(filter virt-% rpi3 rpi4,$*),traps.bin) $(if $(SIGNED_TESTS),$(if $(filter virt-%,$*),signed.bin)) \
+	    traps.bin $(if $(SIGNED_TESTS),$(if $(filter virt-%,$*),signed.bin)) \
 	    $(if $(filter $(FIRMWARE_BOARDS),$*),examples/firmware.elf)) BOARD=$*
 
 test-images: $(H)/ingot $(H)/examples/hello $(TEST_IMAGES)

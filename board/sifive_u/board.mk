@@ -6,3 +6,5 @@ QEMU_MACHINE ?= -M sifive_u -m 512M -nographic -nic none
 # The E51, which does not work for us, is one more.
 QEMU_SMP = $(shell expr $(CORES) + 1)
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
+# The log's words for it: the golden table runs on every board that has them.
+QEMU_CARD_SAYS := SD over SPI at 0x10050000

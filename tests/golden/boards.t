@@ -7,10 +7,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from boards import makes, names, slot_drive
 from machine import (ASSETS, HOST, LONG, Machine, Reply, Tap, digest, segments, make_board_card, pack,
                      run)
 
-BOARDS = ["rpi3", "rpi4", "icicle", "sifive_u"]
+CONTROLLER = {board: makes(board, "QEMU_CARD_SAYS") for board in names() if makes(board, "QEMU_CARD_SAYS")}
+BOARDS = list(CONTROLLER)
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 TYPES = ["f32", "q8_0", "q4_0"] if LONG else ["q4_0"]  # the others are in table.t, and twice and four times as long
 # As in table.t; a streamed token reads the model once more, and QEMU's card goes byte by byte.
@@ -19,8 +21,6 @@ TOKENS = {"f32": {"resident": 128 if LONG else 32, "streamed": 12 if LONG else 2
              for t in ("q8_0", "q4_0")}}
 # Three corners, of one type; in test-long all four of all.
 CELLS = ([(1, "resident")] if LONG else []) + [(4, "resident"), (1, "streamed"), (4, "streamed")]
-CONTROLLER = {"rpi3": "SD card at 0x3f300000", "rpi4": "SD card at 0xfe300000",
-              "icicle": "SD card at 0x20008000", "sifive_u": "SD over SPI at 0x10050000"}
 
 tap = Tap()
 if not os.path.exists(STORIES):
@@ -48,7 +48,7 @@ def cell(key):
     words = f'prompt="" temp=0 n={TOKENS[kind][mode]} ids cores={cores}'
     words += f" mem={limit(kind)}" if mode == "streamed" else ""
     # The card is shared by the cells that run at a time; QEMU wants to be able to write to it.
-    drive = ["-drive", f"if=sd,format=raw,file={cards[board, kind]},snapshot=on"]
+    drive = slot_drive(board, f"{cards[board, kind]},snapshot=on")
     status, console = Machine(board).run(words, cores, drives=drive, timeout=240)
     reply = Reply(console)
     reply.status = status

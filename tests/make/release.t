@@ -12,6 +12,7 @@ import sys
 import tarfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from boards import has_slot, slot_drive
 from machine import BUILD, HOST, LONG, ROOT, VERSION, WORK, Machine, Reply, Tap
 
 tap = Tap()
@@ -168,13 +169,11 @@ def check_card(board, release):
     status, text, _ = run("fsck.fat", "-n", volume,
                           env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
     tap.ok(status == 0, f"{board}: fsck.fat has nothing to say of its card", text)
-    drive = {"rpi3": "if=sd", "rpi4": "if=sd", "icicle": "if=sd", "sifive_u": "if=sd",
-             "versal": "if=sd,index=0"}.get(board)
     if board.startswith("virt-"):
         drives = ["-drive", f"if=none,id=card,format=raw,file={card}",
                   "-device", "virtio-blk-device,drive=card"]
-    elif drive:
-        drives = ["-drive", f"{drive},format=raw,file={card}"]
+    elif has_slot(board):
+        drives = slot_drive(board, card)
     else:
         return
     status, console = Machine(board).run('prompt="Hello!" temp=0', 4, drives)

@@ -1,0 +1,51 @@
+"""What each board's folder says of it, for suites that run on any board: no suite lists the boards."""
+
+import functools
+import glob
+import os
+import re
+
+from machine import ROOT
+
+
+@functools.cache
+def names():
+    """Every board in the tree but the one to copy."""
+    return sorted(os.path.basename(os.path.dirname(path))
+                  for path in glob.glob(os.path.join(ROOT, "board/*/board.mk")) if "/template/" not in path)
+
+
+@functools.cache
+def row(board):
+    """board.def: numbers as int, the rest as text. Lists of numbers as such."""
+    with open(os.path.join(ROOT, "board", board, "board.def"), encoding="utf-8") as f:
+        members = re.findall(r"\.(\w+) = (\"[^\"]*\"|\{[^}]*\}|\d+)", f.read())
+    return {name: int(value) if value.isdigit() else
+            [int(n) for n in re.findall(r"\d+", value)] if value[0] == "{" else value.strip('"') for name, value in members}
+
+
+@functools.cache
+def makes(board, variable):
+    """A variable of board.mk as it stands there; None: it has none."""
+    with open(os.path.join(ROOT, "board", board, "board.mk"), encoding="utf-8") as f:
+        found = re.search(rf"^{variable} *[:?]?= *(.*)$", f.read(), re.M)
+    return found[1] if found else None
+
+
+def published():
+    """(MB/s of memory, MB/s of the card) of each board that is not an emulator."""
+    return {board: (row(board)["memory_mb"], row(board)["card_kb"] // 1000) for board in names() if "memory_mb" in row(board)}
+
+
+def emulators():
+    return [board for board in names() if "memory_mb" not in row(board)]
+
+
+def has_slot(board):
+    """Whether QEMU's machine has a card's slot of its own."""
+    return "if=sd" in (makes(board, "QEMU_CARD") or "")
+
+
+def slot_drive(board, image):
+    """QEMU's arguments for a card in that slot; image: its file, with more of QEMU's options if they are wanted."""
+    return makes(board, "QEMU_CARD").replace("$(1)", image).split()

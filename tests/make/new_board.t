@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+"""A board is added by its folder alone, as docs/PORTING.md says: a copy of the template is a board for make, for the
+program's tables and for the shell's completion, and no other file has to be changed. In make test-long its image is
+linked, too, and its stacks are measured."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import BUILD, LONG, ROOT, WORK, Tap
+
+NAME = "nova"
+COPY = os.path.join(WORK, "new-board")
+tap = Tap()
+
+
+def make(*words, timeout=900):
+    done = subprocess.run(["make", "--no-print-directory", "O=out", *words], cwd=COPY, capture_output=True, text=True,
+                          timeout=timeout, env={k: v for k, v in os.environ.items() if k != "MAKEFLAGS"})
+    return done.returncode, done.stdout + done.stderr
+
+
+def guide():
+    """The two commands of the guide that make the folder, as they stand there."""
+    with open(os.path.join(ROOT, "docs/PORTING.md"), encoding="utf-8") as f:
+        lines = re.findall(r"^(?:cp|sed) .*board/NAME.*$", f.read(), re.M)
+    return [line.replace("NAME", NAME) for line in lines]
+
+
+def names_of_board(text):
+    return re.findall(rf"\b{NAME}\b", text)
+
+
+shutil.rmtree(COPY, ignore_errors=True)
+shutil.copytree(ROOT, COPY, symlinks=True, ignore=shutil.ignore_patterns("build", ".git", "__pycache__", "node_modules"))
+os.makedirs(os.path.join(COPY, "out"))
+os.symlink(os.path.join(BUILD, "newlib"), os.path.join(COPY, "out/newlib"))
+
+status, text = make("BOARD=" + NAME, "-n", "image")
+tap.ok(status != 0 and NAME in text, "before: there is no such board", text)
+commands = guide()
+for command in commands:
+    subprocess.run(command, shell=True, cwd=COPY, check=True, timeout=60)
+tap.ok(len(commands) == 2 and os.path.exists(os.path.join(COPY, "board", NAME, "board.def")), "the guide's two commands make its folder",
+       str(commands))
+
+_, text = make("help")
+tap.ok(names_of_board(text), "make help names it", text)
+status, text = make("BOARD=" + NAME, f"out/{NAME}/obj/board/{NAME}/board.c.o", "qemu-command")
+tap.ok(status == 0 and "qemu-system-riscv64 -M virt" in text, "its code compiles, and make knows how QEMU starts it", text)
+status, text = make("out/host/obj/host/board_table.c.o", "out/host/obj/host/cmd_plan.c.o")
+with open(os.path.join(COPY, "out/gen/board_rows.inc"), encoding="utf-8") as f:
+    rows = f.read()
+with open(os.path.join(COPY, "out/host/obj/host/board_table.c.o"), "rb") as f:
+    table = f.read()
+with open(os.path.join(COPY, "out/host/obj/host/cmd_plan.c.o"), "rb") as f:
+    choices = f.read()
+tap.ok(status == 0 and f"board/{NAME}/board.def" in rows and NAME.encode() + b"\0" in table and
+       re.search(rb"icicle %b rpi3 " % NAME.encode(), choices), "plan, info and card have its row", text + rows)
+status, text = make("-n", "test-images")
+tap.ok(status == 0 and f"out/{NAME}/ingot.bin" in text, "make test builds its images", text[-2000:])
+
+if LONG:
+    status, text = make("BOARD=" + NAME, f"out/{NAME}/ingot.bin", f"out/{NAME}/ingot.stack")
+    tap.ok(status == 0, "its image links, and its stacks suffice", text[-3000:])
+shutil.rmtree(COPY)
+tap.done()
