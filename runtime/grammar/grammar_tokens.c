@@ -102,7 +102,7 @@ static void visit_sorted(struct grammar_machine *m, const struct tokenizer *t,
         const uint8_t *s = text_of(t, id);
 
         if (push_all(m, s, tokenizer_text_bytes(t, id), &level)) {
-            visit(context, id);
+            visit(context, id, level);
         } else if (level < GRAMMAR_LEVELS) { /* else longer than any token may be */
             i = after_prefix(t, i, s, level + 1);
         }
@@ -121,7 +121,7 @@ void grammar_visit_tokens(struct grammar_machine *m, const struct tokenizer *t,
 
         if (id != INGOT_NO_TOKEN && tokenizer_type(t, id) == INGOT_TOKEN_BYTE &&
             grammar_push(m, 0, (uint8_t)byte)) {
-            visit(context, id);
+            visit(context, id, 1);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "board/min_max.h"
 #include "runtime/base/arena.h"
 
 static size_t machine_bytes(void)
@@ -9,10 +10,15 @@ static size_t machine_bytes(void)
     return arena_take_bytes(sizeof(struct grammar_machine));
 }
 
+static size_t rest_bytes(void)
+{
+    return GRAMMAR_STATES * sizeof(uint16_t);
+}
+
 size_t constraint_bytes(uint32_t vocab)
 {
     return machine_bytes() + arena_take_bytes(INGOT_GRAMMAR_BYTES) +
-           arena_take_bytes(vocab * sizeof(float));
+           arena_take_bytes(vocab * sizeof(float)) + arena_take_bytes(rest_bytes());
 }
 
 void constraint_open(struct constraint *c, void *memory, const struct tokenizer *t, uint32_t vocab)
@@ -24,6 +30,7 @@ void constraint_open(struct constraint *c, void *memory, const struct tokenizer 
         c->machine = memory;
         c->memory = (uint8_t *)memory + machine_bytes();
         c->logits = (float *)((uint8_t *)c->memory + arena_take_bytes(INGOT_GRAMMAR_BYTES));
+        c->rest = (uint16_t *)((uint8_t *)c->logits + arena_take_bytes(vocab * sizeof(float)));
     }
 }
 
@@ -47,6 +54,9 @@ enum err constraint_use(struct constraint *c, size_t bytes, const char **problem
     enum err e = grammar_open(&c->grammar, c->memory, bytes, problem);
 
     c->on = e == ERR_OK;
+    if (c->on) {
+        grammar_rest_of_states(&c->grammar, c->rest);
+    }
     return e;
 }
 
@@ -72,8 +82,33 @@ void constraint_begin(struct constraint *c, const uint32_t *end_ids, uint32_t n)
 {
     c->end_ids = end_ids;
     c->n_end_ids = n;
-    c->spent = false;
+    c->spent = c->closes = c->led = false;
+    c->tokens = UINT32_MAX;
     grammar_begin(c->machine, &c->grammar);
+}
+
+static uint32_t missing(const struct constraint *c, unsigned level)
+{
+    return grammar_rest(c->machine, level, c->rest);
+}
+
+void constraint_limit(struct constraint *c, uint32_t tokens)
+{
+    c->tokens = c->closes ? min_u32(tokens, missing(c, 0)) : tokens;
+}
+
+bool constraint_close(struct constraint *c)
+{
+    uint32_t bytes = missing(c, 0);
+
+    c->closes = bytes != 0 && bytes < GRAMMAR_REST_MOST;
+    return c->closes;
+}
+
+/* Whether the text can still be complete in time, if it could before. */
+static bool is_in_time(const struct constraint *c, unsigned level)
+{
+    return missing(c, level) < c->tokens || missing(c, 0) > c->tokens;
 }
 
 void constraint_keep(struct constraint *c, const float *logits)
@@ -102,6 +137,10 @@ bool constraint_takes(struct constraint *c, uint32_t id)
     if (!grammar_takes_token(c->machine, c->tokenizer, id, &level)) {
         return false;
     }
+    if (!is_in_time(c, level)) {
+        c->led = true;
+        return false;
+    }
     grammar_settle(c->machine, level);
     return true;
 }
@@ -123,11 +162,11 @@ static void allow(void *context, uint32_t id)
     }
 }
 
-static void allow_text(void *context, uint32_t id)
+static void allow_text(void *context, uint32_t id, unsigned level)
 {
     const struct mask *m = context;
 
-    if (!is_end(m->c, id)) {
+    if (!is_end(m->c, id) && is_in_time(m->c, level)) {
         allow(context, id);
     }
 }
@@ -142,7 +181,7 @@ static void allow_ends(struct mask *m)
     allow(m, c->tokenizer->head->bos);
 }
 
-uint32_t constraint_mask(struct constraint *c, float *logits, uint32_t *only)
+static struct mask find_allowed(struct constraint *c, float *logits)
 {
     struct mask m = { .c = c, .logits = logits };
 
@@ -152,14 +191,23 @@ uint32_t constraint_mask(struct constraint *c, float *logits, uint32_t *only)
     grammar_count_steps(c->machine);
     grammar_visit_tokens(c->machine, c->tokenizer, allow_text, &m);
     c->spent = grammar_is_spent(c->machine);
-    if (c->spent) {
-        return 0;
-    }
-    if (grammar_accepts(c->machine, 0)) {
+    if (!c->spent && grammar_accepts(c->machine, 0)) {
         allow_ends(&m);
     }
+    return m;
+}
+
+uint32_t constraint_mask(struct constraint *c, float *logits, uint32_t *only)
+{
+    struct mask m = find_allowed(c, logits);
+
+    if (m.n == 0 && !c->spent &&
+        c->tokens != UINT32_MAX) { /* the vocabulary lacks a byte of the shortest way */
+        c->tokens = UINT32_MAX;
+        m = find_allowed(c, logits);
+    }
     *only = m.only;
-    return m.n;
+    return c->spent ? 0 : m.n;
 }
 
 bool constraint_is_complete(struct constraint *c)

@@ -4,7 +4,11 @@
  * same seed gives the same text on every machine, and guesses ahead change none.
  *
  * An end of the reply is allowed where the text is complete; where nothing more can come, the reply
- * ends without another token. */
+ * ends without another token.
+ *
+ * A reply that may not become longer is led to its end: a token does not come if after it more bytes would be missing
+ * than tokens may still come, each byte taking one at most. So a limit, a full context and a reply that repeats itself
+ * leave no half of a text. */
 #ifndef INGOT_RUNTIME_CONSTRAINT_H
 #define INGOT_RUNTIME_CONSTRAINT_H
 
@@ -13,6 +17,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
+#include "runtime/grammar/grammar_rest.h"
 #include "runtime/grammar/grammar_tokens.h"
 
 struct constraint {
@@ -25,7 +30,11 @@ struct constraint {
     void *memory;                    /* (INGOT_GRAMMAR_BYTES) of it */
     struct grammar_machine *machine; /* NULL: there is no room for grammars */
     float *logits;                   /* (vocab) as they were before sampling */
-    const uint32_t *end_ids;         /* (n_end_ids) of the reply at work */
+    uint16_t *rest;                  /* (GRAMMAR_STATES) of the grammar at work: grammar_rest.h */
+    uint32_t tokens;         /* of the reply at work that may still come: constraint_limit */
+    bool closes;             /* by the shortest way: constraint_close */
+    bool led;                /* a token of the reply at work was refused for that */
+    const uint32_t *end_ids; /* (n_end_ids) of the reply at work */
     uint32_t n_end_ids;
 };
 
@@ -56,6 +65,11 @@ void constraint_off(struct constraint *c);
 
 /* It begins; end_ids (n) and BOS end it, and stay. */
 void constraint_begin(struct constraint *c, const uint32_t *end_ids, uint32_t n);
+/* Before each token: how many may still come, this one included. Nothing is refused for it where the text cannot be
+ * complete within them anyway. */
+void constraint_limit(struct constraint *c, uint32_t tokens);
+/* From here on each token brings the text nearer to its end. False: it is complete, or no end is in reach. */
+bool constraint_close(struct constraint *c);
 /* Before the sampler destroys them: logits (vocab). */
 void constraint_keep(struct constraint *c, const float *logits);
 /* Whether the token may come next, and if it does, it has. */

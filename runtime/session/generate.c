@@ -82,7 +82,7 @@ static enum err step(struct run *run, bool *more)
         return ERR_OK; /* the result says why */
     }
     if (reply_tokens_is_end(&run->reply, id)) {
-        r->end = GENERATE_ENDED;
+        r->end = reply_tokens_ended(&run->reply);
         return ERR_OK;
     }
     reply_tokens_say_scores(&run->reply, &run->scores, id, run->g->sampler);

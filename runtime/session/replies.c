@@ -95,7 +95,7 @@ static bool go_on(struct reply_place *p)
         return true;
     }
     if (reply_tokens_is_end(&p->tokens, id)) {
-        end(p, GENERATE_ENDED);
+        end(p, reply_tokens_ended(&p->tokens));
         return true;
     }
     reply_tokens_say_scores(&p->tokens, &scores, id, &p->sampler);

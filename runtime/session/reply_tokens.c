@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "board/min_max.h"
+
 static uint64_t now(const struct reply_tokens *r)
 {
     return platform_ticks(&r->session->model->transformer.workers->platform->clock);
@@ -84,6 +86,16 @@ void reply_tokens_keep(struct reply_tokens *r, const float *logits)
 
 static_assert(SAMPLER_NO_TOKEN == INGOT_NO_TOKEN, "a pick is a token or none");
 
+/* A sink that makes room lets a reply go on beyond the context. */
+static uint32_t tokens_left(const struct reply_tokens *r)
+{
+    const struct generate_params *p = r->params;
+    uint32_t left = p->limit == 0 ? UINT32_MAX : p->limit - r->result->new_tokens;
+
+    return r->sink->make_room != NULL ? left
+                                      : min_u32(left, r->session->context - r->session->n_ids);
+}
+
 uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler *sampler,
                             float *logits)
 {
@@ -91,7 +103,11 @@ uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler 
     const struct session *s = r->session;
     uint32_t only, n;
 
-    if (c == NULL || constraint_takes(c, id)) {
+    if (c == NULL) {
+        return id;
+    }
+    constraint_limit(c, tokens_left(r));
+    if (constraint_takes(c, id)) {
         return id;
     }
     r->result->refused++;
@@ -150,16 +166,38 @@ void reply_tokens_take(struct reply_tokens *r, uint32_t id)
     r->result->last = now(r);
 }
 
+enum generate_end reply_tokens_ended(const struct reply_tokens *r)
+{
+    const struct constraint *c = constraint_of(r);
+
+    if (c == NULL || !c->led) {
+        return GENERATE_ENDED;
+    }
+    if (c->closes) {
+        return GENERATE_REPETITION;
+    }
+    return r->params->limit != 0 ? GENERATE_LIMIT : GENERATE_CONTEXT;
+}
+
+/* It ends now, or goes on to the end of a text that is held. */
+static bool end_repetition(struct reply_tokens *r)
+{
+    struct constraint *c = constraint_of(r);
+
+    return c == NULL || !constraint_close(c);
+}
+
 bool reply_tokens_end_here(struct reply_tokens *r, const uint32_t *latest)
 {
     struct generate_result *result = r->result;
+    struct constraint *c = constraint_of(r);
 
     if (r->text.stopped) {
         result->end = GENERATE_STOP;
         return true;
     }
-    if (constraint_of(r) != NULL && constraint_is_complete(constraint_of(r))) {
-        result->end = GENERATE_ENDED;
+    if (c != NULL && constraint_is_complete(c)) {
+        result->end = reply_tokens_ended(r);
         return true;
     }
     if (r->params->limit != 0) {
@@ -167,7 +205,10 @@ bool reply_tokens_end_here(struct reply_tokens *r, const uint32_t *latest)
         return result->new_tokens == r->params->limit;
     }
     result->end = GENERATE_REPETITION;
-    return repetition_add(&r->repetition, latest);
+    if (c != NULL && c->closes) {
+        return grammar_accepts(c->machine, 0);
+    }
+    return repetition_add(&r->repetition, latest) && end_repetition(r);
 }
 
 void reply_tokens_end(struct reply_tokens *r)

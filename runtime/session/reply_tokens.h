@@ -38,6 +38,9 @@ void reply_tokens_read_scores(const struct reply_tokens *r, struct token_scores 
 void reply_tokens_say_scores(const struct reply_tokens *r, struct token_scores *s, uint32_t id,
                              const struct sampler *sampler);
 
+/* Why a reply whose last token came ended: by itself, or because what holds it was led to its end. */
+enum generate_end reply_tokens_ended(const struct reply_tokens *r);
+
 /* id is the reply's next token: it is counted, and its text goes to the sink. */
 void reply_tokens_take(struct reply_tokens *r, uint32_t id);
 

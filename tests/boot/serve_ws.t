@@ -129,16 +129,23 @@ for t in threads:
 wanted = [alone(p) for p in (STORY, "What is 3 plus 4?", "Who are you?")]
 tap.ok(len(results) == 12 and all(r == wanted for r in results.values()), "twelve sockets at once", results)
 
-before = server.metrics()["requests_cancelled_total"]
-left = Socket(server)
-left.event()
-left.put(prompt=STORY, n=450, temp=2, grammar=LONG_REPLY["grammar"])
-left.until("token")
-left.s.close()
-late = time.monotonic() + 20
-while server.metrics()["requests_cancelled_total"] == before and time.monotonic() < late:
-    time.sleep(0.05)
-tap.ok(server.metrics()["requests_cancelled_total"] == before + 1, "a socket that goes away leaves no reply at work", server.metrics())
+
+def leave():
+    """Whether the reply of a socket that went away was at work until then, and was ended."""
+    before = server.metrics()["requests_cancelled_total"]
+    left = Socket(server)
+    left.event()
+    left.put(prompt=STORY, n=450, temp=2, grammar=LONG_REPLY["grammar"])
+    left.until("token")
+    left.s.close()
+    late = time.monotonic() + 20
+    while server.metrics()["requests_running"] and time.monotonic() < late:
+        time.sleep(0.05)
+    return server.metrics()["requests_cancelled_total"] == before + 1
+
+
+# On a busy computer the reply may be complete before the socket goes away.
+tap.ok(any(leave() for _ in range(5)), "a socket that goes away leaves no reply at work", server.metrics())
 
 big = Socket(server)
 big.event()

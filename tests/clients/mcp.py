@@ -20,9 +20,9 @@ import urllib.error
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CALLS = 20  # whole ones of each tool
-TRIES, TOKENS = 400, 400  # at most: a small model at that temperature writes strings and lists that do not end
-SIDE_BY_SIDE = 8  # replies of one request at most
+CALLS = 20  # of each tool
+TOKENS = 2000  # at most: a small model at that temperature writes strings and lists that do not end by themselves
+SIDE_BY_SIDE = 5  # replies of one request
 CONTEXT = 98304  # tokens: the largest list has 40,000
 KEYS = {"FIRECRAWL_API_KEY": "none", "NOTION_TOKEN": "none", "GITHUB_PERSONAL_ACCESS_TOKEN": "none"}  # nothing is called with them
 
@@ -139,23 +139,20 @@ def asked(base, tools, **more):
 
 
 def wrong_calls(base, tool):
-    """Why CALLS forced calls of a tool are not all valid, or None. One that max_tokens cuts is not whole, and does not count."""
+    """Why CALLS forced calls of a tool are not all valid, or None. Those that max_tokens ends are whole as well."""
     import jsonschema
     validator = jsonschema.validators.validator_for(tool["inputSchema"])(tool["inputSchema"])
-    whole = tried = 0
-    while whole < CALLS:
-        if tried == TRIES:
-            return f"only {whole} of {tried} calls are whole after {TOKENS} tokens"
-        r = asked(base, [tool], n=SIDE_BY_SIDE, temperature=1.5, seed=tried, max_tokens=TOKENS, tool_choice={"type": "function", "function": {"name": tool["name"]}})
+    for seed in range(CALLS // SIDE_BY_SIDE):
+        r = asked(base, [tool], n=SIDE_BY_SIDE, temperature=1.5, seed=seed, max_tokens=TOKENS, tool_choice={"type": "function", "function": {"name": tool["name"]}})
         if "choices" not in r:
             return r["error"]["message"]
-        tried += SIDE_BY_SIDE
         for choice in r["choices"]:
-            if choice["finish_reason"] == "length":
-                continue
-            for error in validator.iter_errors(json.loads(choice["message"]["tool_calls"][0]["function"]["arguments"])):
-                return f"{error.json_path}: {error.message}"[:300]
-            whole += 1
+            arguments = choice["message"]["tool_calls"][0]["function"]["arguments"]
+            try:
+                for error in validator.iter_errors(json.loads(arguments)):
+                    return f"{error.json_path}: {error.message}"[:300]
+            except ValueError as error:
+                return f"{choice['finish_reason']}: {error}: {arguments[-100:]}"
     return None
 
 

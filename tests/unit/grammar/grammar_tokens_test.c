@@ -28,9 +28,10 @@ static bool open_vocabulary(const char *path)
     return true;
 }
 
-static void see(void *context, uint32_t id)
+static void see(void *context, uint32_t id, unsigned level)
 {
     (void)context;
+    (void)level;
     n_twice += seen[id];
     seen[id] = 1;
     n_seen++;

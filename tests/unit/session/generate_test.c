@@ -302,6 +302,48 @@ static void test_constraint_ends(void)
        "the reply may not end before its text does");
 }
 
+/* A word, which the model may say for ever, between brackets. */
+static const char *const BRACKETS = "root ::= \"[\" [a-z]* \"]\" \"!!\"";
+
+static bool is_whole(void)
+{
+    return said.bytes >= 4 && said.text[0] == '[' &&
+           strspn(said.text + 1, "abcdefghijklmnopqrstuvwxyz") == said.bytes - 4 &&
+           strcmp(said.text + said.bytes - 3, "]!!") == 0;
+}
+
+/* A limit leaves the text whole wherever it can be whole. */
+static void test_constraint_limit(enum form form)
+{
+    struct generate_params params = { .constraint = &constraint };
+
+    hold_to(BRACKETS);
+    for (params.limit = 4; params.limit < 40; params.limit += 5) {
+        OK(reply(form, 1, &params) == ERR_OK && is_whole() && said.n_ids <= params.limit &&
+               result.end == (constraint.led ? GENERATE_LIMIT : GENERATE_ENDED),
+           "%u tokens, a whole text: %s", (unsigned)params.limit, said.text);
+    }
+    params.limit = 3;
+    OK(reply(form, 1, &params) == ERR_OK && !is_whole() && said.n_ids == 3 && !constraint.led &&
+           result.end == GENERATE_LIMIT,
+       "a text that is too long for its limit is not led: %s", said.text);
+}
+
+/* The model repeats itself within the text: it is led to its end. */
+static void test_constraint_repeats(void)
+{
+    struct generate_params params = { .constraint = &constraint };
+
+    hold_to("root ::= \"[\" \"ab\"{100,4000} \"]\" \"!!\"");
+    OK(reply(PLAIN, 0, &params) == ERR_OK && constraint.led && result.end == GENERATE_REPETITION &&
+           said.bytes == 204 && strcmp(said.text + 200, "b]!!") == 0,
+       "%u bytes, as few as a whole text has: ...%s", (unsigned)said.bytes,
+       said.text + said.bytes - 4);
+    hold_to("root ::= \"[\" \"ab\"{100,4000} \"]\" [a-z]*");
+    OK(reply(PLAIN, 0, &params) == ERR_OK && result.end == GENERATE_REPETITION && said.bytes == 202,
+       "%u bytes: where the text could go on, too", (unsigned)said.bytes);
+}
+
 int main(void)
 {
     rig_compute(false);
@@ -312,6 +354,9 @@ int main(void)
     test_constraint(0);
     test_constraint(1);
     test_constraint_ends();
+    test_constraint_limit(PLAIN);
+    test_constraint_limit(NGRAM);
+    test_constraint_repeats();
     free(constraint_room);
     return tap_done();
 }
