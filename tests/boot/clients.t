@@ -156,7 +156,7 @@ done = subprocess.run([sys.executable, os.path.join(CLIENTS, "table.py"), "--che
 tap.ok(done.returncode == 0, "docs/SERVE.md has a row for each client, with its version", done.stdout + done.stderr)
 os.makedirs(WORK, exist_ok=True)
 packed = longer()
-demo = serve(packed, "--repeat", "1.3")  # so small a model repeats itself in texts without an end, and is cut there
+demo = serve(packed)
 if demo is None:
     tap.skip("clients", "node-llhttp or libwslay-dev is not installed")
 else:
@@ -164,7 +164,7 @@ else:
     mcp(demo)
     examples(serve(packed))
     if os.path.exists(SMOLLM2):
-        both("SmolLM2", serve(SMOLLM2, "--repeat", "1.3"))
+        both("SmolLM2", serve(SMOLLM2))
     else:
         tap.skip("the clients with SmolLM2", "it was not fetched: make model NAME=smollm2-135m")
 tap.done()

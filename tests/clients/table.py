@@ -129,7 +129,7 @@ def head():
 
 
 def serving(ingot, model):
-    # So small a model repeats itself in texts without an end, and is cut there.
+    # So small a model repeats itself. A penalty keeps its answers short.
     server = subprocess.Popen([ingot, "serve", model, "--port", "0", "--token", "secret", "--temp", "0", "--repeat", "1.3", "-q"], stdout=subprocess.PIPE, text=True)
     return server, re.search(r"http://\S+", server.stdout.readline()).group(0)
 
