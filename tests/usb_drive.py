@@ -8,6 +8,8 @@ import struct
 import threading
 import time
 
+from machine import listens
+
 HELLO, CONNECT, DISCONNECT, RESET, INTERFACES, ENDPOINTS, SET_CONFIGURATION, GET_CONFIGURATION, CONFIGURATION = range(9)
 SET_ALTERNATIVE, GET_ALTERNATIVE, ALTERNATIVE, CANCEL = 9, 10, 11, 21
 CONTROL, BULK = 100, 101
@@ -209,5 +211,5 @@ class UsbDrive:
 def wait_for(path, seconds=SECONDS):
     """Until QEMU listens there."""
     late = time.monotonic() + seconds
-    while not os.path.exists(path) and time.monotonic() < late:
+    while not listens(path) and time.monotonic() < late:
         time.sleep(0.02)

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from machine import ARM64
+from machine import ARM64, listens
 from web_socket import BINARY, FINAL, Server
 
 SCRIPT = """(() => {
@@ -52,7 +52,7 @@ class Board:
         self.process = subprocess.Popen(machine.command(words, cores, drives) + ["-serial", f"unix:{self.path},server=on,wait=off"],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         late = time.monotonic() + 20
-        while not os.path.exists(self.path) and time.monotonic() < late:
+        while not listens(self.path) and time.monotonic() < late:
             time.sleep(0.02)
         self.line = socket.socket(socket.AF_UNIX)
         self.line.connect(self.path)

@@ -3,6 +3,7 @@
 the same tokens as for people; what is wrong is named, Ctrl-C stops a reply. And `ingot serial`, which
 talks to it over a pty."""
 
+import contextlib
 import csv
 import json
 import os
@@ -447,6 +448,16 @@ def refuses_mode():
     return said
 
 
+def ended_by(child, number):
+    """Its exit status. A Ctrl-C that comes before the end of an answer stops the answer, and the next one the program."""
+    late = time.monotonic() + WAIT
+    while child.poll() is None and time.monotonic() < late:
+        child.send_signal(number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(5)
+    return child.returncode
+
+
 def serial_errors():
     c = Checks("ingot serial")
     with Peer() as peer:
@@ -462,8 +473,7 @@ def serial_errors():
             gone.stdin.flush()
             while b" of the context are taken" not in gone.stdout.readline():
                 pass
-            gone.send_signal(number)
-            status = gone.wait(WAIT)
+            status = ended_by(gone, number)
             said = at_prompt(peer)
             c.ok(status == (0 if number == signal.SIGINT else 1) and b"> " in said and b'"event"' not in said,
                  f"and to people again after {number.name}", (status, said))

@@ -230,7 +230,7 @@ static void test_tensors(void)
     refuse_tensor((struct named){ "model.layers.1.input_layernorm.weight", "F32", "[8]", 8 }, 0,
                   ERR_BAD_MODEL, "layer 1 in a model of 1");
     refuse_tensor((struct named){ "model.layers.999999999999.x", "F32", "[8]", 8 }, 0,
-                  ERR_UNSUPPORTED, "is none of");
+                  ERR_UNSUPPORTED, "is not part of a model");
     refuse_tensor((struct named){ "model.norm.weight", "F32", "[8]", 8 }, 0, ERR_BAD_MODEL,
                   "model.norm.weight comes twice");
     refuse_tensor(nothing, 1, ERR_BAD_MODEL, "ffn_down of layer 0 is missing");
