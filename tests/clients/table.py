@@ -64,7 +64,7 @@ def go(folder):
 
 def rust(folder):
     target = os.path.join(folder, "rust")
-    built("cargo build", ["cargo", "build", "-q", "--locked"], "rust", env={**os.environ, "CARGO_TARGET_DIR": target})
+    built("cargo build", ["cargo", "build", "-q"], "rust", env={**os.environ, "CARGO_TARGET_DIR": target})
     return [os.path.join(target, "debug/ingot-test-clients")]
 
 
