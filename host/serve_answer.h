@@ -42,7 +42,7 @@ void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
 /* serve_vectors.c: the answer to a request for embeddings that is done, cut to its dimensions. */
 struct cJSON *serve_vectors_answer(const char *model, const struct serve_job *j);
 
-/* What a reply is made of. */
+/* The parts of a reply. */
 enum serve_item { SERVE_NO_ITEM, SERVE_THOUGHTS_ITEM, SERVE_TEXT_ITEM, SERVE_CALL_ITEM };
 
 /* How far the events of a reply are. */

@@ -143,7 +143,7 @@ static bool needs_check(const struct serve_job *j)
            (j->end == GENERATE_ENDED || j->end == GENERATE_STOP);
 }
 
-/* What the check of reply i says. False: it goes on. */
+/* The check of reply i gives its result. False: it goes on. */
 static bool take_check(struct serve_choices *c, uint32_t i, bool *good,
                        char problem[SERVE_PROBLEM_BYTES])
 {

@@ -42,7 +42,7 @@ static void put_literal(struct serve_text *out, const char *text)
     (void)serve_text_add(out, "\"", 1);
 }
 
-/* What a grammar is tried with. */
+/* The parts that a grammar is tried with. */
 struct hold {
     bool must;
     unsigned most;

@@ -71,7 +71,7 @@ static void add_call(cJSON *message, const struct serve_stream *s, const struct 
     cJSON_AddItemToArray(list, one);
 }
 
-/* Of milliseconds. */
+/* Adds milliseconds as a field of nanoseconds, which it returns. */
 static double add_time(cJSON *root, const char *name, double ms)
 {
     double ns = isfinite(ms) && ms > 0 ? floor(ms * 1e6) : 0;

@@ -1,4 +1,4 @@
-/* What Ollama's clients ask before they ask for a reply: which models there are, what one of them is, the server's version. */
+/* Ollama's clients ask for these before they ask for a reply: which models there are, what one of them is, the server's version. */
 #include <string.h>
 
 #include "host/serve_dialect.h"

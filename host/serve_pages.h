@@ -36,7 +36,7 @@ struct serve_page_row {
     enum serve_dialect dialect;
 };
 
-/* What Ollama's clients get for "/". */
+/* The answer to "/" for Ollama's clients. */
 extern const struct serve_page_row serve_page_heartbeat;
 
 /* The page of a path; a slash at its end and /v1 in front change nothing, but where both are pages. The row of SERVE_PAGE_NONE

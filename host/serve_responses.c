@@ -221,7 +221,7 @@ static void say_response(const struct serve_stream *s, const char *type, const c
     say_event(s, type, body);
 }
 
-/* Of an item as a whole: it comes, or it is there. */
+/* An item as a whole comes, or is there. */
 static void say_item(const struct serve_stream *s, const struct serve_piece *p, const char *type,
                      cJSON *item)
 {

@@ -192,7 +192,7 @@ static bool read_format(struct serve_translation *t, const char *name, const cJS
     return true;
 }
 
-/* What is wanted beside the reply: scores of its tokens; the rest belongs to tools that are not here. */
+/* `include`: scores of the reply's tokens are taken; the rest belongs to tools that are not here. */
 static bool read_include(struct serve_translation *t, const char *name, const cJSON *v)
 {
     const cJSON *one;

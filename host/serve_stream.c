@@ -116,7 +116,7 @@ static void close_open(const struct walk *w)
     at->open = SERVE_NO_ITEM;
 }
 
-/* Of a text its first bytes (n), where *said of them were said: an item of its own, where another is open. */
+/* The first n bytes of a text, of which *said were said: an item of its own, where another is open. */
 static void grow(const struct walk *w, enum serve_item item, const char *bytes, size_t n,
                  size_t *said)
 {
@@ -150,7 +150,7 @@ static void say_of_call(const struct walk *w, enum serve_step step, const struct
     w->say(w->s, &p);
 }
 
-/* What has come of the call that is next. */
+/* The part of the next call that has come. */
 static void walk_call(const struct walk *w, const struct serve_call *c)
 {
     struct serve_events *at = w->s->at;
@@ -173,7 +173,7 @@ static void walk_call(const struct walk *w, const struct serve_call *c)
     at->calls++;
 }
 
-/* Of the calls of a reply those that were not said to their end. */
+/* Those calls of a reply that were not said to their end. */
 static void walk_calls(const struct walk *w, struct serve_call c)
 {
     const struct serve_job *j = w->s->j;

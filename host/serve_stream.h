@@ -26,7 +26,7 @@ struct serve_piece {
     uint32_t call_number; /* among the calls of the reply */
 };
 
-/* Of one reply. */
+/* The state of one reply. */
 struct serve_stream {
     struct serve_text *out;
     const struct serve_answer *a;
@@ -37,7 +37,7 @@ struct serve_stream {
 
 typedef void serve_say(const struct serve_stream *s, const struct serve_piece *p);
 
-/* What was not said so far, to the end where the job is done. The caller has its lock. */
+/* Says what was not said so far, to the end where the job is done. The caller has its lock. */
 void serve_stream_walk(const struct serve_stream *s, serve_say *say);
 
 /* The pieces of a whole reply from the beginning, to the end. */

@@ -20,7 +20,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
-# What a suite holds against a program's output line by line, or what `make seeds` writes.
+# Lines that a suite holds against a program's output line by line, or what `make seeds` writes.
 GENERATED = {"docs/OPTIONS.md": "ingot help --boot-options (tests/make/docs.t)", "docs/SEEDS.md": "make seeds"}
 NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?|\.\d+"
 UNITS = (r"%|[KMG]i?B(?:/s)?|kB|bytes?|seconds?|minutes?|hours?|ms|us|ns|s|tok/s|tokens?|instructions?|cycles|lines|times|checks|"
@@ -284,7 +284,7 @@ def covers(page, start, spans, rows, used):
     return None
 
 
-# What may be open for a while, since pages are written by several at a time: sentences that were written anew, and new figures.
+# Problems that may be open for a while, since pages are written by several people at a time: sentences that were written anew, and new figures.
 OPEN = re.compile(r"has no source: |no such sentence: |nothing needs the row of ")
 
 

@@ -117,7 +117,7 @@ def in_program(build, isa):
     return parts
 
 
-# What is in every image and program without a name in a map: glyphs and tables that are made into C files.
+# Parts of every image and program without a name in a map: glyphs and tables that are made into C files.
 TABLES = {"Terminus Font": "the letters of the display", "Unicode data": "tables of letters and of normalization, made from the Unicode Character Database"}
 
 

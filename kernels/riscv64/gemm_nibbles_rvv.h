@@ -167,7 +167,7 @@
 .endm
 
 #ifdef MINS_AT
-/* What a token brings: its scale, the sum of its x by that, and 8 times the sum. */
+/* A token brings three numbers: its scale, the sum of its x by that, and 8 times the sum. */
 .macro scale_with_sum at
     scale_32 \at
     lw temp, Q8X4_SUM + \at(act)

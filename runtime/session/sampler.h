@@ -15,7 +15,7 @@ enum {
 };
 #define SAMPLER_NO_TOKEN 0xffffffffu
 
-/* What is added to the logit of a token that is banned: it comes only where no other token may. */
+/* Added to the logit of a token that is banned: it comes only where no other token may. */
 #define SAMPLER_BAN (-1e30f)
 
 struct sampler_bias {

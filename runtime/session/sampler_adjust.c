@@ -1,4 +1,4 @@
-/* What changes logits before tokens are filtered: biases, and penalties on tokens that were there. Plain
+/* Changes of logits before tokens are filtered: biases, and penalties on tokens that were there. Plain
  * sums and products of f32, each token's in a fixed order, so every ISA gets the same bits. */
 #include <stdbool.h>
 

@@ -40,7 +40,7 @@ def completion(messages, **more):
 want = completion(USER)
 text = want["choices"][0]["message"]["content"]
 
-# What clients ask first.
+# Clients ask for these first.
 status, tags = server.ask("/api/tags")
 status2, running = server.ask("/api/ps")
 status3, version = server.ask("/api/version")

@@ -1,4 +1,4 @@
-// What the Node programs of this folder share: node PROGRAM BASE FOLDER, where FOLDER has node_modules. A case is a line for table.py:
+// Shared by the Node programs of this folder: node PROGRAM BASE FOLDER, where FOLDER has node_modules. A case is a line for table.py:
 // CELL, CASE and `ok` or what went wrong, with tabs between them.
 import { createRequire } from "node:module";
 
@@ -23,7 +23,7 @@ export async function run(cases) {
   }
 }
 
-// What programs ask for, by zod: a list of [what it has, schema].
+// Schemas that programs ask for, by zod: a list of [what it has, schema].
 export function shapes(z) {
   return [
     ["dates and maps", z.object({ day: z.iso.date(), seats: z.record(z.string(), z.number().int()) })],

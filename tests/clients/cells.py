@@ -43,7 +43,7 @@ def case(cell, name):
     return run
 
 
-# What programs ask for. Names of functions and members are short, since a small model writes them.
+# Schemas that programs ask for. Names of functions and members are short, since a small model writes them.
 
 class Party(BaseModel):
     """Dates and maps."""

@@ -23,7 +23,7 @@ static void must(bool condition)
     }
 }
 
-/* What a request's logit_bias became is a list of pairs that a model's side reads. */
+/* A request's logit_bias has become a list of pairs, which a model's side reads. */
 static void check_biases(const struct serve_request *q)
 {
     cJSON *list;
@@ -182,7 +182,7 @@ static void check_reply(const char *text, size_t n)
 
 /* ---- every API's writer ------------------------------------------------------------------------ */
 
-/* What the pieces of a reply said. */
+/* The text that the pieces of a reply said. */
 struct pieces {
     struct serve_text open; /* bytes of the item at work */
     uint32_t items;

@@ -21,7 +21,7 @@ from talk import write_model
 HERE = os.path.join(WORK, "commands")
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(os.path.relpath(p, ROOT) for p in glob.glob(ROOT + "/docs/**/*.md", recursive=True)),
          "examples/README.md", "flash_image/README.md", "flash_image/FORMAT.md", "models/README.md"]
-# What a block may begin with: commands, commands with what they print, text, or a language, whose programs other suites run.
+# A block begins with one of these: commands, commands with what they print, text, or a language, whose programs other suites run.
 KINDS = ("sh", "console", "text", "c", "python", "js", "go", "rust", "java", "json", "haproxy", "nginx")
 SECONDS = 120
 MAKEFILES = "".join(open(path, encoding="utf-8").read() for path in
@@ -47,7 +47,7 @@ EXCEPT = [
     ("stty", "block", "a board on a line: tests/boot/client.t"),
     ("qemu-system-riscv64 -M virt -m 512M", "nothing", "an image of a new board: tests/boot/porting.t"),
 ]
-# What somebody types, where a line asks.
+# The words that somebody types where a line asks.
 TYPED = {"ingot lock": "2718\n", "ingot run model.ingot --public-key": "Hello!\n"}
 # Boot arguments for what would otherwise wait for a person.
 WORDS = 'prompt="Hello!" temp=0 n=8'

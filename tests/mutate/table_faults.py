@@ -353,7 +353,7 @@ DRIVERS = [
         "", "unit/board/usb_storage unit/board/usb_session"),
 ]
 
-# What a device, a specification or a reference says.
+# Facts of a device, a specification or a reference.
 REFERENCE = [
     row("usb: data of a read stay as the cache has them", USB,
         "    if (!r->write)\n        dma_sync(&s", "    if (false)\n        dma_sync(&s", "unit/board/usb_cache"),

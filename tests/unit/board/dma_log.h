@@ -106,7 +106,7 @@ static inline void dma_log_evict_all(void)
         dma_log_evict(0, dma_log.bytes);
 }
 
-/* Where the master finds a byte that cores have at `at`. */
+/* The address at which the master finds a byte that cores have at `at`. */
 static inline void *dma_log_seen(uintptr_t at)
 {
     if (dma_log.cores != NULL && at - (uintptr_t)dma_log.cores < dma_log.bytes)

@@ -26,7 +26,7 @@ static uint64_t u64_at(const uint8_t *p)
     return u32_at(p) | (uint64_t)u32_at(p + 4) << 32;
 }
 
-/* Of the boot sector. */
+/* A number of the boot sector. */
 static size_t cluster_bytes(void)
 {
     return (size_t)512 << volume[109];
@@ -69,7 +69,7 @@ struct folder {
     uint64_t bytes;
 };
 
-/* What a folder's entries have; folders in it are for later. */
+/* Marks the clusters of a folder's entries; folders in it are for later. */
 static bool walk(const struct folder *at, struct folder *later, unsigned *n)
 {
     bool good = true;

@@ -1,4 +1,4 @@
-/* Who is given up while an answer is sent: only the other side's slowness counts, by the bytes that it takes. */
+/* A reader that is given up while an answer is sent: only the other side's slowness counts, by the bytes that it takes. */
 #include "host/serve_pace.h"
 #include "tests/unit/tap.h"
 

@@ -233,7 +233,7 @@ static void ends_in_the_middle(void)
     stop_at = MOST;
 }
 
-/* What a search leaves behind is in no later one. */
+/* A search leaves nothing behind for a later one. */
 static void comes_twice(void)
 {
     struct beams_result first, again;
