@@ -222,7 +222,7 @@ clients: $(H)/ingot setup-clients ## every client of docs/SERVE.md's table again
 	$(Q)failed=0; \
 	tests/clients/table.py $(O)/clients $(H)/ingot $$(test -f $(SMOLLM2) && echo $(SMOLLM2) || echo models/demo-q8_0.ingot) || failed=1; \
 	test ! -f $(O)/clients/python/.from-python.txt || \
-	    $(O)/clients/python/bin/python tests/clients/mcp.py $(O)/clients $(H)/ingot models/demo || failed=1; \
+	    $(O)/clients/python/bin/python tests/clients/mcp_lists.py $(O)/clients $(H)/ingot models/demo || failed=1; \
 	exit $$failed
 
 test-unit: ## unit tests, hosted, under ASan and UBSan

@@ -114,7 +114,7 @@ public class Clients {
                 .responseFormat(dev.langchain4j.service.output.JsonSchemas.jsonSchemaFrom(Place.class).map(s -> dev.langchain4j.model.chat.request.ResponseFormat.builder()
                     .type(dev.langchain4j.model.chat.request.ResponseFormatType.JSON).jsonSchema(s).build()).get()).build();
             AiMessage r = chat(v1).build().chat(ask).aiMessage();
-            must(r.hasToolExecutionRequests() || new ObjectMapper().readTree(r.text()).has("x"), r);
+            must(r.hasToolExecutionRequests() || new ObjectMapper().readTree(r.text()).isObject(), r); // no member of a record is required
         });
         show(c, "embeddings", "a text, texts", () -> {
             var model = OpenAiEmbeddingModel.builder().baseUrl(v1).apiKey("secret").modelName(MODEL).maxRetries(0).build();
