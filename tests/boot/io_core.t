@@ -9,12 +9,14 @@ import os
 import re
 import sys
 
+import pexpect
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import HOST, LONG, WORK, Machine, Reply, Tap, end, segments, make_card, run
 from talk import Console, Monitor, make_model, own_copy
 
 SIFIVE_U, RPI3, RPI4 = Machine("sifive_u"), Machine("rpi3"), Machine("rpi4")
-SECONDS = 400
+SECONDS = 200
 TRIES = 5  # of a start: what the probe measures on a busy computer may speak against it
 TOKENS = 16 if LONG else 6  # each reads the card once
 SAID = 8 if LONG else 3     # in a conversation
@@ -94,38 +96,63 @@ class Talk(Console):
 
 
 own = own_copy(card, "card-core-own.img")
-with Talk(drive(own, "")) as k:
-    tap.ok(lends(2, k.seen), "a conversation with one core for the card", k.seen)
-    first = ids(k.say("Hello there", SECONDS))
-    tap.ok("ids:" in first, "a turn", k.seen)
-    tap.ok(lends(2, k.say("/plan", SECONDS)), "/plan says who moves the card's data", k.seen)
-    tap.ok("tokens are saved" in k.say("/save", SECONDS), "/save", k.seen)
-    second = ids(k.say("Second", SECONDS))
-    if LONG:
-        tap.ok("kernels equal their references" in k.say("/selftest", SECONDS), "/selftest",
-               k.seen)
-    else:  # selftest.t has all of it, which takes half a minute
-        k.send("/selftest\r")
-        k.expect(r"ok, \d+ cases\r", SECONDS)
+
+
+class Found(list):
+    """Rows of a conversation, which count when it has come to its end."""
+
+    def ok(self, good, what, detail):
+        self.append((good, what, detail))
+
+
+def conversation(found):
+    """The ids of the first turn; rows go to found."""
+    with Talk(drive(own, "")) as k:
+        found.ok(lends(2, k.seen), "a conversation with one core for the card", k.seen)
+        first = ids(k.say("Hello there", SECONDS))
+        found.ok("ids:" in first, "a turn", k.seen)
+        found.ok(lends(2, k.say("/plan", SECONDS)), "/plan says who moves the card's data", k.seen)
+        found.ok("tokens are saved" in k.say("/save", SECONDS), "/save", k.seen)
+        second = ids(k.say("Second", SECONDS))
+        if LONG:
+            found.ok("kernels equal their references" in k.say("/selftest", SECONDS), "/selftest",
+                   k.seen)
+        else:  # selftest.t has all of it, which takes half a minute
+            k.send("/selftest\r")
+            k.expect(r"ok, \d+ cases\r", SECONDS)
+            k.send("\x03")
+            k.prompt(SECONDS)
+            found.ok(", of which 0 FAILED" in k.seen, "/selftest, and Ctrl-C", k.seen)
+        if LONG:
+            found.ok("tok/s" in k.say("/bench", SECONDS), "/bench", k.seen)
+        found.ok("go on" in k.say("/load", SECONDS) and ids(k.say("Second", SECONDS)) == second,
+               "/load, and the turn behind it is the same", k.seen)
+        k.say("/set n 500", SECONDS)
+        k.send("Once more\r")
+        k.expect(r"Once more[\r\n]+[^\r\n]", SECONDS)
         k.send("\x03")
         k.prompt(SECONDS)
-        tap.ok(", of which 0 FAILED" in k.seen, "/selftest, and Ctrl-C", k.seen)
-    if LONG:
-        tap.ok("tok/s" in k.say("/bench", SECONDS), "/bench", k.seen)
-    tap.ok("go on" in k.say("/load", SECONDS) and ids(k.say("Second", SECONDS)) == second,
-           "/load, and the turn behind it is the same", k.seen)
-    k.say("/set n 500", SECONDS)
-    k.send("Once more\r")
-    k.expect(r"Once more[\r\n]+[^\r\n]", SECONDS)
-    k.send("\x03")
-    k.prompt(SECONDS)
-    stopped = re.search(r"\+ (\d+) new tokens?", k.seen)
-    tap.ok(stopped and int(stopped.group(1)) < 400, "Ctrl-C ends a reply", k.seen)
-    k.say(f"/set n {SAID}", SECONDS)
-    tap.ok("ready:" in k.change("card-core-other.ingot", SECONDS), "another model", k.seen)
-    tap.ok("ids:" in k.say("Hello there", SECONDS), "talks", k.seen)
-    tap.ok("ready:" in k.change("card-core.ingot", SECONDS) and
-           ids(k.say("Hello there", SECONDS)) == first, "and the one before says what it said", k.seen)
+        stopped = re.search(r"\+ (\d+) new tokens?", k.seen)
+        found.ok(stopped and int(stopped.group(1)) < 400, "Ctrl-C ends a reply", k.seen)
+        k.say(f"/set n {SAID}", SECONDS)
+        found.ok("ready:" in k.change("card-core-other.ingot", SECONDS), "another model", k.seen)
+        found.ok("ids:" in k.say("Hello there", SECONDS), "talks", k.seen)
+        found.ok("ready:" in k.change("card-core.ingot", SECONDS) and
+               ids(k.say("Hello there", SECONDS)) == first, "and the one before says what it said", k.seen)
+    return first
+
+
+# Once, on a busy computer, sifive_u's line stopped in the midst of an answer, for good; nobody knows yet whether QEMU's UART
+# or ours did. A conversation that stops so is had once more, and says so.
+rows = Found()
+try:
+    first = conversation(rows)
+except pexpect.TIMEOUT as late:
+    tap.note(f"the line stopped, and the conversation is had again: {late}")
+    rows = Found()
+    first = conversation(rows)
+for row in rows:
+    tap.ok(*row)
 
 # ---- the card is taken out ---------------------------------------------------------------------
 
