@@ -233,11 +233,8 @@ static int run_chat(int argc, char **argv)
     return EXIT_FINE;
 }
 
-/* What both read of the reply, and behind it. */
-#define ROWS_SAMPLING \
-    HOST_ROW(TITLE_SAMPLING), HOST_ROW(TEMP), HOST_ROW(TOP_P), HOST_ROW(TOP_K), HOST_ROW(MIN_P), \
-        HOST_ROW(REPEAT), HOST_ROW(REPEAT_LAST), HOST_ROW(PRESENCE), HOST_ROW(FREQUENCY), \
-        HOST_ROW(SEED), HOST_ROW(BEAMS)
+/* The rows of the reply that both commands read. */
+#define ROWS_SAMPLING HOST_ROWS_SAMPLING, HOST_ROW(BEAMS)
 #define ROWS_REPLY \
     HOST_ROW(PRESET), HOST_ROW(SYSTEM), HOST_ROW(TEMPLATE), HOST_ROW(THINK), HOST_ROW(OVERFLOW), \
         HOST_ROW(STOP), HOST_ROW(N)

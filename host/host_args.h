@@ -124,7 +124,13 @@ extern const struct command_option host_options[HOST_OPTIONS];
 
 #define HOST_ROW(option) &host_options[HOST_##option]
 
-/* What every command that loads a model reads, in the order of the help: more about the model may stand
+/* The rows of sampling, for every command that samples. */
+#define HOST_ROWS_SAMPLING \
+    HOST_ROW(TITLE_SAMPLING), HOST_ROW(TEMP), HOST_ROW(TOP_P), HOST_ROW(TOP_K), HOST_ROW(MIN_P), \
+        HOST_ROW(REPEAT), HOST_ROW(REPEAT_LAST), HOST_ROW(PRESENCE), HOST_ROW(FREQUENCY), \
+        HOST_ROW(SEED)
+
+/* The rows for every command that loads a model, in the order of the help: more about the model may stand
  * between the two. */
 #define HOST_ROWS_LOAD \
     HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(PUBLIC_KEY), HOST_ROW(TOKENIZER), \

@@ -140,7 +140,7 @@ static bool rename_to_new(const char *from, const char *to)
 }
 
 /* A save that is too small keeps its contents under another name, to old: PATH~, or PATH~2 and so on where a file has that name. "":
- * there are no contents. False: errno. */
+ * no contents had to be kept. False: errno. */
 static bool keep_old(const struct host_files *h, const char *path, char old[OLD_BYTES])
 {
     struct stat st;

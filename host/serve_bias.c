@@ -36,7 +36,7 @@ static bool add_pair(cJSON *list, const cJSON *what, const cJSON *value)
     return cJSON_GetArraySize(pair) == 2;
 }
 
-/* {"15043": -100}: what is no number is a text, as llama.cpp takes it. */
+/* {"15043": -100}: anything but a number is a text, as in llama.cpp. */
 static bool add_member(struct serve_reader *r, cJSON *list, const cJSON *member)
 {
     const char *key = member->string;

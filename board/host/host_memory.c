@@ -12,7 +12,7 @@
     ((uint64_t)64 << 20) /* what the rest of the program takes: buffers, tables, libraries */
 #define OTHERS_USED ((uint64_t)24 << 20) /* and what of it is ever written */
 #define USUAL_STACK ((uint64_t)8 << 20)  /* of a thread where stacks have no limit */
-#define LEAST ((uint64_t)1 << 20)        /* with less there is no use in trying */
+#define LEAST ((uint64_t)1 << 20)        /* bytes; a smaller arena holds no model */
 
 enum { GROUP_BYTES = 4352 }; /* of a line about a group, whose path may have 4096 */
 

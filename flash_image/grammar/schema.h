@@ -231,7 +231,7 @@ struct schema_check {
     const char *keyword;
 };
 bool schema_accepts(struct schema_check *k, const cJSON *schema, const cJSON *value);
-/* The same, where being refused is no refusal yet: k->failed stays. */
+/* The same for a trial: if the schema is refused, k->failed stays as it was. */
 bool schema_accepts_quietly(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_array(struct schema_check *k, const cJSON *schema, const cJSON *value);
 bool schema_check_object(struct schema_check *k, const cJSON *schema, const cJSON *value);

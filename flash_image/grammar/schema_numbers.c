@@ -147,7 +147,7 @@ static void put_one(struct text *t, double value)
     text_format(t, fabs(value) <= INTEGER_MOST ? "\"%.0f\"" : "\"%.17g\"", value + 0.0);
 }
 
-/* Whole numbers low .. high. Of those beyond 64 bits the one that is nearest to 0 stands for all. */
+/* Whole numbers low .. high. The number beyond 64 bits that is nearest to 0 stands for all of them. */
 static void put_integers(struct text *t, double low, double high)
 {
     if (low > INTEGER_MOST || high < -INTEGER_MOST) {
@@ -302,7 +302,7 @@ bool schema_put_number(struct schema_maker *m, struct text *t, const struct conj
     struct text own = { 0 };
     unsigned places;
 
-    /* Beyond the digits that are written there is no room for a fraction. */
+    /* All digits that are written are used up, so a fraction cannot follow. */
     if ((types & TYPE_FRACTION) == 0 || has_whole_multiple(c) || b.low > WHOLE_MOST ||
         b.high < -WHOLE_MOST) {
         return put_whole(m, t, c, b);
