@@ -221,7 +221,7 @@ H := $(O)/host
 # The Linux program has line numbers only (-g1), which is enough for a backtrace; HOST_DEBUG=-g is for gdb.
 HOST_DEBUG ?= -g1
 HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
-HOST_SRC = $(wildcard board/*.c board/host/*.c host/*.c flash_image/*.c flash_image/*/*.c runtime/*/*.c) \
+HOST_SRC = $(wildcard board/*.c board/host/*.c host/*/*.c flash_image/*.c flash_image/*/*.c runtime/*/*.c) \
            $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(HOST_ISA).S \
            kernels/$(HOST_ISA)/*.S)
 HOST_CFLAGS = $(COMMON) $(HOST_DEBUG) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
@@ -336,7 +336,7 @@ $(PAGE): toolchain/embed_page.py $(O)/gen/page.html
 	$(call say,PAGE,$@)
 	$(Q)$(PYTHON) toolchain/embed_page.py $(O)/gen/page.html >$@
 
-$(foreach to,$(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/host/serve_page.c.o): $(PAGE)
+$(foreach to,$(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/host/serve/serve_page.c.o): $(PAGE)
 
 # The boards that the program knows, from a row in each board's folder.
 BOARD_ROWS := $(O)/gen/board_rows.inc
@@ -344,7 +344,7 @@ BOARD_ROWS := $(O)/gen/board_rows.inc
 $(BOARD_ROWS): FORCE
 	$(call write_if_changed,printf '#include "%s"\n' $(filter-out board/template/%,$(wildcard board/*/board.def)))
 
-$(foreach to,$(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/host/board_table.c.o $(to)/obj/host/cmd_plan.c.o): $(BOARD_ROWS)
+$(foreach to,$(H) $(O)/asan $(O)/tsan $(O)/libfuzzer,$(to)/obj/host/plan/board_table.c.o $(to)/obj/host/plan/cmd_plan.c.o): $(BOARD_ROWS)
 
 # ---- tests -----------------------------------------------------------------------------------
 
@@ -355,7 +355,7 @@ UNIT := $(filter-out $(HTTP_TESTS),$(UNIT))
 FUZZ := $(filter-out $(HTTP_TESTS),$(FUZZ))
 endif
 # Everything but main() of the program, so that a test can reach any room.
-ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/main.c.o,$(ASAN_OBJ)) \
+ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/cli/main.c.o,$(ASAN_OBJ)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(HOST_LIB_OWN)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(TESTED_DRIVERS))
 # Drivers that need no machine: a test has their registers, or their host, in its hands.
@@ -376,7 +376,7 @@ $(O)/asan/libingot.a: $(ASAN_LIB_OBJ)
 	$(Q)ar rcsD $@ $^
 
 # No drivers: their fences order memory for a device, which ThreadSanitizer does not know.
-TSAN_LIB_OBJ = $(filter-out $(O)/tsan/obj/host/main.c.o,$(TSAN_OBJ)) \
+TSAN_LIB_OBJ = $(filter-out $(O)/tsan/obj/host/cli/main.c.o,$(TSAN_OBJ)) \
                $(patsubst %,$(O)/tsan/obj/%.o,$(HOST_LIB_OWN))
 
 $(O)/tsan/libingot.a: $(TSAN_LIB_OBJ)

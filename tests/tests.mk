@@ -279,7 +279,7 @@ BENCH_BOARDS = $(if $(filter file default,$(origin BOARD)),virt-arm64 virt-riscv
 
 # This computer's share of its own memory and multipliers, where it is an x86-64.
 NATIVE := $(O)/tests/bench/native
-NATIVE_OBJ = $(filter-out $(H)/obj/host/main.c.o,$(HOST_OBJ)) \
+NATIVE_OBJ = $(filter-out $(H)/obj/host/cli/main.c.o,$(HOST_OBJ)) \
              $(H)/obj/tests/bench/native_main.c.o $(H)/obj/tests/bench/native_x86_64.S.o
 
 $(NATIVE): $(NATIVE_OBJ)
@@ -317,7 +317,7 @@ bench-pack: $(H)/ingot ## memory and time that the packer takes for 13.5 GB of w
 
 KV_COUNT := $(O)/tests/bench/kv_count
 
-$(KV_COUNT): $(H)/obj/tests/bench/kv_count.c.o $(filter-out $(H)/obj/host/main.c.o,$(HOST_OBJ))
+$(KV_COUNT): $(H)/obj/tests/bench/kv_count.c.o $(filter-out $(H)/obj/host/cli/main.c.o,$(HOST_OBJ))
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) -pthread $^ $(HOST_LIBS) -o $@

@@ -30,11 +30,11 @@ $(O)/static-%/cJSON.o: $(CJSON)/cJSON.c
 # another compiler, in another folder (STATIC=1).
 # Without the server of HTTP: wslay's package has no static library.
 WITH_HTTP := serve_http serve_http_missing serve_ws serve_socket serve_room
-$(WITH_HTTP:%=$(call STATIC_H,$(HOST_ISA))/%.o): $(call STATIC_H,$(HOST_ISA))/%.o: host/%.c Makefile
+$(WITH_HTTP:%=$(call STATIC_H,$(HOST_ISA))/%.o): $(call STATIC_H,$(HOST_ISA))/%.o: host/serve/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -UINGOT_HTTP -c $< -o $@
 
-$(call STATIC_H,$(HOST_ISA))/ingot: $(filter-out $(WITH_HTTP:%=$(H)/obj/host/%.c.o) $(LLHTTP_OBJ:%=$(H)/obj/%.o) $(H)/obj/runtime/http/%,$(HOST_OBJ)) \
+$(call STATIC_H,$(HOST_ISA))/ingot: $(filter-out $(WITH_HTTP:%=$(H)/obj/host/serve/%.c.o) $(LLHTTP_OBJ:%=$(H)/obj/%.o) $(H)/obj/runtime/http/%,$(HOST_OBJ)) \
         $(addprefix $(call STATIC_H,$(HOST_ISA))/,$(WITH_HTTP:%=%.o) cJSON.o libbearssl.a) toolchain/release.mk
 	$(call say,LD,$@)
 	$(Q)$(HOST_CC) -pthread $(filter %.o %.a,$^) $(STATIC_LIBS) -o $@

@@ -169,7 +169,7 @@ SAYS_MORE := $(strip $(if $(filter-out $(DEMO),$(MODEL)),yes) $(CARD_IMAGE) $(NA
              $(filter-out fat32,$(FORMAT)) $(filter-out mbr,$(TABLE)))
 FIRST_CARD := $(O)/first_card
 # Files of which the linker takes a few functions: whole folders, so that a new file in one is there.
-FIRST_CARD_SRC := host/first_card/first_card.c $(wildcard flash_image/card/*.c flash_image/output/*.c runtime/text/*.c) \
+FIRST_CARD_SRC := host/card/first_card/first_card.c $(wildcard flash_image/card/*.c flash_image/output/*.c runtime/text/*.c) \
                   flash_image/source/map_file.c runtime/storage/partitions.c board/err.c
 CARD_MAKER := $(if $(SAYS_MORE),$(H)/ingot,$(FIRST_CARD))
 

@@ -248,7 +248,7 @@ enum err output_open_rows(struct output_file *o, const char *path, bool *is_new,
 /* ---- what is written ------------------------------------------------------------------------- */
 
 /* The data lie in a mapped input that has become shorter, which write() tells by EFAULT. To read them here gives
- * SIGBUS, whose handler names that file (host/host_faults.h). */
+ * SIGBUS, whose handler names that file (host/app/host_faults.h). */
 static void read_again(const char *at, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {

@@ -4,7 +4,7 @@
 const MAGIC = { model: "INGOT\r\n\x1a", adapter: "INGOT\r\nA" };
 const FILE_MOST = 2 ** 32 - 1; // FAT32
 
-/** Where on the card it goes, as host/cmd_send.c chooses it; throws with what is wrong. */
+/** Where on the card it goes, as host/line/cmd_send.c chooses it; throws with what is wrong. */
 async function cardPath(file) {
   const head = String.fromCharCode(...new Uint8Array(await file.slice(0, 8).arrayBuffer())), name = file.name;
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(name) || name.endsWith(".")) throw new Error("a name on the card has up to 63 letters, digits, -, _ and . of ASCII: rename the file");

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/batch_file.h"
+#include "host/cli/batch_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "board/memory_device.h"
-#include "host/record_list.h"
+#include "host/cli/record_list.h"
 #include "runtime/base/crc32c.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

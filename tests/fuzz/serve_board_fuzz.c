@@ -6,10 +6,10 @@
 
 #include <cjson/cJSON.h>
 
-#include "host/serve_board_past.h"
-#include "host/serve_board_wire.h"
-#include "host/serve_load.h"
-#include "host/serve_scores.h"
+#include "host/boards/serve_board_past.h"
+#include "host/boards/serve_board_wire.h"
+#include "host/serve/serve_load.h"
+#include "host/api/serve_scores.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

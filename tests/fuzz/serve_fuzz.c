@@ -10,7 +10,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "host/serve_dialect.h"
+#include "host/api/serve_dialect.h"
 #include "runtime/grammar/grammar.h"
 #include "runtime/text/utf8.h"
 

@@ -6,7 +6,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "host/serve_line.h"
+#include "host/serve/serve_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

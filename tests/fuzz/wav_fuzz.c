@@ -1,7 +1,7 @@
 /* Any bytes as a WAV file: refused with a sentence, or sound whose samples are in the file. */
 #include <stdlib.h>
 
-#include "host/voice_wav.h"
+#include "host/voice/voice_wav.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -132,7 +132,7 @@ def found_with(page, old, new):
 
 for name, page, old, new, says in (
         ("a page that contradicts its source", "docs/SERVE.md", "16 KiB for a head", "17 KiB for a head", "has 16"),
-        ("a source that was changed", "host/serve_sockets_private.h", "CONNECTIONS_MOST = 960", "CONNECTIONS_MOST = 480", "has 480"),
+        ("a source that was changed", "host/serve/serve_sockets_private.h", "CONNECTIONS_MOST = 960", "CONNECTIONS_MOST = 480", "has 480"),
         ("a figure without a source", "README.md", "## Status\n", "## Status\n\nIt starts in 93 ms.\n", "'93 ms' has no source"),
         ("a sentence that is gone", "docs/SCALE.md", "or up to 32 boards", "or many boards", "no such sentence"),
         ("a machine that nobody describes", "docs/MEASURED.md", "| emulated | QEMU, where", "| imagined | QEMU, where", "machine emulated is not described"),

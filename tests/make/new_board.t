@@ -51,12 +51,12 @@ _, text = make("help")
 tap.ok(names_of_board(text), "make help names it", text)
 status, text = make("BOARD=" + NAME, f"out/{NAME}/obj/board/{NAME}/board.c.o", "qemu-command")
 tap.ok(status == 0 and "qemu-system-riscv64 -M virt" in text, "its code compiles, and make knows how QEMU starts it", text)
-status, text = make("out/host/obj/host/board_table.c.o", "out/host/obj/host/cmd_plan.c.o")
+status, text = make("out/host/obj/host/plan/board_table.c.o", "out/host/obj/host/plan/cmd_plan.c.o")
 with open(os.path.join(COPY, "out/gen/board_rows.inc"), encoding="utf-8") as f:
     rows = f.read()
-with open(os.path.join(COPY, "out/host/obj/host/board_table.c.o"), "rb") as f:
+with open(os.path.join(COPY, "out/host/obj/host/plan/board_table.c.o"), "rb") as f:
     table = f.read()
-with open(os.path.join(COPY, "out/host/obj/host/cmd_plan.c.o"), "rb") as f:
+with open(os.path.join(COPY, "out/host/obj/host/plan/cmd_plan.c.o"), "rb") as f:
     choices = f.read()
 tap.ok(status == 0 and f"board/{NAME}/board.def" in rows and NAME.encode() + b"\0" in table and
        re.search(rb"icicle %b rpi3 " % NAME.encode(), choices), "plan, info and card have its row", text + rows)

@@ -8,9 +8,9 @@ FRAMES, FIELDS = "runtime/http/http_frames.c", "runtime/http/http_fields.c"
 PROOF, WALK = "runtime/storage/fat32_proof.c", "runtime/storage/fat32_walk.c"
 CHAIN, PARTITIONS = "runtime/storage/fat32_chain.c", "runtime/storage/partitions.c"
 YMODEM, NFC, SHOWN = "runtime/transfer/ymodem.c", "runtime/text/nfc.c", "runtime/text/shown_text.c"
-PARTS, GUARD, LINE = "flash_image/grammar/grammar_parts.c", "host/serve_guard.c", "host/command_line.c"
+PARTS, GUARD, LINE = "flash_image/grammar/grammar_parts.c", "host/serve/serve_guard.c", "host/cli/command_line.c"
 CHECK, CHECK_PARTS = "flash_image/grammar/schema_check.c", "flash_image/grammar/schema_check_parts.c"
-STRINGS, HOLD, CALL = "flash_image/grammar/schema_strings.c", "host/serve_hold.c", "host/serve_call.c"
+STRINGS, HOLD, CALL = "flash_image/grammar/schema_strings.c", "host/serve/serve_hold.c", "host/api/serve_call.c"
 ADAPTER, OUTPUT = "flash_image/adapter/adapter_config.c", "flash_image/output/output_file.c"
 VOCABULARY, NAMES = "flash_image/chat/chat_vocabulary.c", "flash_image/source/special_names.c"
 ROPE, LINE_OF, HF_ROPE = "runtime/session/session_rope.c", "runtime/session/session_line.c", "flash_image/hf/hf_rope.c"
@@ -314,7 +314,7 @@ HOST = [
         "unit/host/serve_guard"),
     row("guard: a scheme that begins alike", GUARD, "scheme_a == scheme_b && ", "",
         "unit/host/serve_guard"),
-    row("pages: /v1 leads to all", "host/serve_pages.c", "(v1 ? has_v1(&rows[i]) : !rows[i].v1)",
+    row("pages: /v1 leads to all", "host/serve/serve_pages.c", "(v1 ? has_v1(&rows[i]) : !rows[i].v1)",
         "(v1 ? has_v1(&rows[i]) || true : !rows[i].v1)", "unit/host/serve_guard"),
     row("options: a list may not be given twice", LINE, "r->given[i] = !o->is_list;",
         "r->given[i] = true;", "unit/host/command_line"),

@@ -6,8 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/host_app.h"
-#include "host/host_text.h"
+#include "host/app/host_app.h"
+#include "host/app/host_text.h"
 #include "tests/unit/compute/kv_round_trip.h"
 #include "tests/unit/tap.h"
 

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/commands.h"
-#include "host/host_args.h"
-#include "host/manual.h"
+#include "host/cli/commands.h"
+#include "host/cli/host_args.h"
+#include "host/cli/manual.h"
 #include "tests/unit/tap.h"
 
 enum { MOST = 65536, WORDS = 8 };

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/host_saves.h"
+#include "host/app/host_saves.h"
 #include "tests/unit/tap.h"
 
 static struct host_files files;

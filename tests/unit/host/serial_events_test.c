@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/serial_events.h"
+#include "host/line/serial_events.h"
 #include "tests/unit/tap.h"
 
 enum { TIME_BYTES = sizeof "2025-01-01T00:00:00Z" - 1, MOST = 4096 };

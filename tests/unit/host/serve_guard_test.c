@@ -2,9 +2,9 @@
  * that a path means. */
 #include <string.h>
 
-#include "host/serve_guard.h"
-#include "host/serve_listen.h"
-#include "host/serve_pages.h"
+#include "host/serve/serve_guard.h"
+#include "host/serve/serve_listen.h"
+#include "host/serve/serve_pages.h"
 #include "tests/unit/tap.h"
 
 static int status_of(const struct serve_guard *g, const char *host, const char *origin,

@@ -1,5 +1,5 @@
 /* A reader that is given up while an answer is sent: only the other side's slowness counts, by the bytes that it takes. */
-#include "host/serve_pace.h"
+#include "host/serve/serve_pace.h"
 #include "tests/unit/tap.h"
 
 /* Every `ms` the other side takes n bytes of an answer without end. Returns the delay after so many seconds. */

@@ -1,10 +1,10 @@
-/* Functions that a reply may call (host/serve_tools.c): which texts the grammar of a request allows, how the model is told, how calls and
+/* Functions that a reply may call (host/api/serve_tools.c): which texts the grammar of a request allows, how the model is told, how calls and
  * what they gave stand in the conversation, what is refused. */
 #include <cjson/cJSON.h>
 
-#include "host/serve_call.h"
-#include "host/serve_hold.h"
-#include "host/serve_request.h"
+#include "host/api/serve_call.h"
+#include "host/serve/serve_hold.h"
+#include "host/api/serve_request.h"
 #include "tests/unit/grammar/compiled.h"
 
 #define USER "{\"role\":\"user\",\"content\":\"x\"}"

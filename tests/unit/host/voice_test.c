@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/voice_listen.h"
-#include "host/voice_speak.h"
+#include "host/voice/voice_listen.h"
+#include "host/voice/voice_speak.h"
 #include "tests/unit/tap.h"
 
 static struct voice_listen listen;

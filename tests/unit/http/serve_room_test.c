@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "host/serve_sockets_private.h"
+#include "host/serve/serve_sockets_private.h"
 #include "tests/unit/tap.h"
 
 enum { FEW_CALLERS = 500, MANY_CALLERS = 8000 };

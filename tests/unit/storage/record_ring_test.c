@@ -2,7 +2,7 @@
  * are the newest. */
 #include "runtime/storage/record_ring.h"
 
-#include "host/record_list.h"
+#include "host/cli/record_list.h"
 #include "tests/unit/rig.h"
 
 enum { FILE_SECTORS = 24, FILE_BYTES = FILE_SECTORS * SECTOR_BYTES, MOST_BYTES = 4096 };

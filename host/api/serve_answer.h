@@ -1,0 +1,65 @@
+/* What `ingot serve` says: OpenAI's objects as JSON. All add to *out; where it lacks memory, out->failed. */
+#ifndef INGOT_HOST_SERVE_ANSWER_H
+#define INGOT_HOST_SERVE_ANSWER_H
+
+#include "host/serve/serve_backend.h"
+#include "host/api/serve_scores.h"
+
+/* The API in which a request came, and its answer goes (serve_dialect.h). */
+enum serve_dialect {
+    SERVE_COMPLETIONS, /* OpenAI's chat completions, completions and embeddings */
+    SERVE_RESPONSES,   /* OpenAI's responses */
+    SERVE_OLLAMA_CHAT,
+    SERVE_OLLAMA_GENERATE,
+    SERVE_OLLAMA_EMBED,
+    SERVE_OLLAMA_EMBEDDINGS,
+    SERVE_ANTHROPIC, /* messages */
+    SERVE_N_DIALECTS
+};
+
+/* Of one request. */
+struct serve_answer {
+    enum serve_kind kind;
+    uint64_t number; /* makes its id */
+    int64_t created; /* seconds since 1970 */
+    const char *model;
+    enum serve_dialect dialect;
+    bool loads;       /* there is nothing to reply to: its job is done from the beginning */
+    const char *echo; /* JSON: what the request had that the answer has too; NULL: nothing */
+};
+
+void serve_answer_error(struct serve_text *out, const struct serve_error *e);
+
+/* {"object":"list",...} of /v1/models. */
+void serve_answer_models(struct serve_text *out, const char *model, int64_t created);
+/* {"id":...,"object":"model",...} of /v1/models/NAME. */
+void serve_answer_model(struct serve_text *out, const char *model, int64_t created);
+
+/* The whole replies of jobs (n >= 1) that are done, without an error. */
+void serve_answer_whole(struct serve_text *out, const struct serve_answer *a,
+                        struct serve_job *const *jobs, uint32_t n);
+
+/* serve_vectors.c: the answer to a request for embeddings that is done, cut to its dimensions. */
+struct cJSON *serve_vectors_answer(const char *model, const struct serve_job *j);
+
+/* The parts of a reply. */
+enum serve_item { SERVE_NO_ITEM, SERVE_THOUGHTS_ITEM, SERVE_TEXT_ITEM, SERVE_CALL_ITEM };
+
+/* How far the events of a reply are. */
+struct serve_events {
+    uint32_t index; /* of the reply among those to the request */
+    bool begun, ended;
+    enum serve_item open;             /* the item at work */
+    uint32_t items;                   /* that were closed */
+    size_t from;                      /* where the open one begins in its text */
+    uint32_t calls;                   /* that were said to their end */
+    size_t text, thoughts, arguments; /* bytes that were said */
+    uint32_t sequence;                /* of the writer: events that were said */
+    struct serve_scores_at scores;
+};
+
+/* The events of chat completions and completions from there on, to the last one where the job is done. The caller has its lock. */
+void serve_answer_events(struct serve_text *out, const struct serve_answer *a,
+                         const struct serve_job *j, struct serve_events *at);
+
+#endif

@@ -1,0 +1,32 @@
+/* A call of a function as the text of a reply: the form in which a model says it and reads it in what was said before. */
+#ifndef INGOT_HOST_SERVE_CALL_H
+#define INGOT_HOST_SERVE_CALL_H
+
+#include "host/api/serve_text.h"
+
+/* The form's fixed parts, as C texts: before the name, after it, and after the arguments. */
+#define SERVE_CALL_MARK "<tool_call>"
+#define SERVE_CALL_NAME "\n{\"name\": \""
+#define SERVE_CALL_ARGUMENTS "\", \"arguments\": "
+#define SERVE_CALL_END "}\n</tool_call>"
+
+/* What a reply has so far; texts are its own. */
+struct serve_call {
+    size_t
+        content; /* bytes before the call, without the white space there: all, where none is to come */
+    bool found; /* name is whole, and arguments have begun */
+    bool whole; /* arguments are, too */
+    const char *name, *arguments;
+    size_t name_bytes, arguments_bytes;
+};
+
+/* done: the reply has ended. Until then bytes that may be the beginning of a call are not content. */
+void serve_call_find(struct serve_call *c, const char *text, size_t bytes, bool done);
+
+/* The call after that of *c, which was found and is whole; its content stays. False: there is none yet. */
+bool serve_call_next(struct serve_call *c, const char *text, size_t bytes);
+
+/* A call that was. False: no memory. */
+bool serve_call_add(struct serve_text *out, const char *name, const char *arguments);
+
+#endif

@@ -1,0 +1,37 @@
+/* The replies to one request of an HTTP connection: a job for each of `n` replies to each prompt, whose choices are one answer. A finished
+ * reply that its schema refuses, where the grammar could not hold it, is made again; what was refused to the end is an error. */
+#ifndef INGOT_HOST_SERVE_CHOICES_H
+#define INGOT_HOST_SERVE_CHOICES_H
+
+#include "host/api/serve_answer.h"
+#include "host/serve/serve_check.h"
+
+/* Zeroed: none. */
+struct serve_choices {
+    struct serve_job *jobs[SERVE_REPLIES_MOST];
+    struct serve_events at[SERVE_REPLIES_MOST];
+    uint8_t tries[SERVE_REPLIES_MOST]; /* replies that were refused */
+    bool checked[SERVE_REPLIES_MOST];
+    struct serve_check *checks[SERVE_REPLIES_MOST]; /* at work; NULL: none */
+    uint32_t n;
+    const struct serve_backend *backend;
+    bool streams, ended; /* as events; all of them were said */
+    struct serve_answer answer;
+    struct serve_text echo; /* answer.echo */
+};
+
+/* A body of this kind is read, and its jobs submitted. False: *e says why not. */
+bool serve_choices_ask(struct serve_choices *c, const struct serve_backend *b,
+                       const struct serve_answer *answer, const struct serve_text *body,
+                       const struct serve_defaults *d, struct serve_error *e);
+
+/* Whether there is something to say: of a stream a first piece, else all of it. One that failed before is all there is to say: e. */
+bool serve_choices_begun(struct serve_choices *c, struct serve_error *e);
+
+/* Say what was not said: events, or the whole answer. */
+void serve_choices_say(struct serve_choices *c, struct serve_text *out);
+
+/* Nobody waits for them any more. */
+void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b);
+
+#endif

@@ -1,0 +1,103 @@
+/* The APIs in which a program can ask `ingot serve` for a reply. A reader (struct serve_dialect_fields) says the body in the fields of
+ * chat completions, which are checked in one place (serve_request.h). A writer (struct serve_writer) says the pieces of the reply
+ * (serve_stream.h) in the API's own objects. */
+#ifndef INGOT_HOST_SERVE_DIALECT_H
+#define INGOT_HOST_SERVE_DIALECT_H
+
+#include <cjson/cJSON.h>
+
+#include "host/api/serve_stream.h"
+
+/* A body on its way to the fields of chat completions. */
+struct serve_translation {
+    enum serve_dialect dialect;
+    const cJSON *from; /* the body: an object */
+    cJSON *to;         /* its fields in the names of chat completions */
+    cJSON *messages;   /* a list in `to`, once there are some */
+    cJSON *echo;       /* for the answer, which says it again; NULL: nothing */
+    enum serve_kind kind;
+    bool loads;  /* there is nothing to reply to */
+    bool failed; /* no memory */
+    struct serve_error *e;
+};
+
+/* A field of a dialect. to: its name in chat completions, where the value is the same. read: makes of it what it is there. Neither:
+ * it changes no reply. */
+struct serve_dialect_field {
+    const char *name, *to;
+    bool (*read)(struct serve_translation *t, const char *name, const cJSON *value);
+};
+
+/* How a dialect is read. */
+struct serve_dialect_fields {
+    const struct serve_dialect_field *list; /* to a name NULL */
+    /* A field that is not in the list. NULL: it is refused. */
+    bool (*other)(struct serve_translation *t, const cJSON *member);
+    /* Once all fields are read. NULL: nothing is to be done. */
+    bool (*end)(struct serve_translation *t);
+    const char *said;                         /* the field that has what is said: "input" */
+    const struct serve_dialect_fields *inner; /* of an object inside; NULL: none */
+};
+
+/* How it is written. All add to *out; where it lacks memory, out->failed. */
+struct serve_writer {
+    const char *stream_type; /* of media */
+    void (*say)(const struct serve_stream *s, const struct serve_piece *p);
+    /* After the last piece of all replies; n 0: of one that failed. NULL: nothing. */
+    void (*end)(struct serve_text *out, const struct serve_answer *a, struct serve_job *const *jobs,
+                uint32_t n);
+    void (*whole)(struct serve_text *out, const struct serve_answer *a,
+                  struct serve_job *const *jobs, uint32_t n);
+    void (*error)(struct serve_text *out, const struct serve_error *e);
+};
+
+const struct serve_writer *serve_writer_of(enum serve_dialect dialect);
+
+/* A body (bytes, then a NUL) of a->dialect; *q was zero. a->kind, a->loads and *echo are set. False: *e names the dialect's field.
+ * serve_request_free in any case. */
+bool serve_dialect_read(struct serve_request *q, struct serve_answer *a, struct serve_text *echo,
+                        const char *body, size_t bytes, const struct serve_defaults *d,
+                        struct serve_error *e);
+
+/* ---- for readers ------------------------------------------------------------------------------- */
+
+/* The fields of an object; prefix: "options." of those inside, "" of the body's. */
+bool serve_translate(struct serve_translation *t, const cJSON *object, const char *prefix,
+                     const struct serve_dialect_fields *fields);
+
+/* A member of t->to, or of another object; the value is gone. */
+void serve_translate_put(struct serve_translation *t, cJSON *object, const char *name,
+                         cJSON *value);
+
+/* One more message, which came from entry `at` of what is said. content: gone; NULL: null. */
+cJSON *serve_translate_message(struct serve_translation *t, unsigned at, const char *role,
+                               cJSON *content);
+
+/* One more call in an assistant's message; arguments: a text or an object, gone. */
+void serve_translate_call(struct serve_translation *t, cJSON *message, const char *id,
+                          const char *name, cJSON *arguments);
+
+/* Fill t->e with status 400. Returns false. field: the dialect's own. */
+bool serve_translate_refuse(struct serve_translation *t, const char *field, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Readers of struct serve_dialect_field: a value that asks for nothing (null, false, "", [], {}), else it is refused; a function's
+ * list and its choice. */
+bool serve_translate_nothing(struct serve_translation *t, const char *name, const cJSON *value);
+
+/* A schema as the field response_format; name and strict: NULL where there are none. */
+void serve_translate_schema(struct serve_translation *t, const cJSON *schema, const cJSON *name,
+                            const cJSON *strict);
+
+/* The dialects: serve_NAME_read.c and serve_NAME.c. */
+extern const struct serve_dialect_fields serve_responses_fields, serve_ollama_chat_fields,
+    serve_ollama_generate_fields, serve_ollama_embed_fields, serve_ollama_embeddings_fields,
+    serve_anthropic_fields;
+extern const struct serve_writer serve_responses_writer, serve_chat_writer, serve_ollama_writer,
+    serve_anthropic_writer;
+
+/* "2026-11-28T10:00:00Z" of seconds since 1970. */
+enum { SERVE_TIME_BYTES = 40 };
+void serve_ollama_time(char text[SERVE_TIME_BYTES], int64_t seconds);
+
+#endif

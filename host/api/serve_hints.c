@@ -1,0 +1,112 @@
+/* Fields that change no reply here: hints to other services, and what other servers' samplers have, at the value at
+ * which it is off. */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/api/serve_request_private.h"
+
+enum { BOOL = 1, TEXT = 2, NUMBER = 4, OBJECT = 8, LIST = 16, ANY = 31 };
+
+static const struct {
+    const char *name;
+    unsigned types;
+} hints[] = {
+    { "user", TEXT },
+    { "metadata", OBJECT },
+    { "store", BOOL },
+    { "service_tier", TEXT },
+    { "verbosity", TEXT },
+    { "safety_identifier", TEXT },
+    { "prompt_cache_key", TEXT },
+    { "prompt_cache_retention", TEXT },
+    { "prediction", OBJECT },
+    { "cache_prompt", BOOL },
+    { "keep_alive", TEXT | NUMBER },
+    { "id_slot", NUMBER },
+    { "n_keep", NUMBER },
+    { "timings_per_token", BOOL },
+    { "return_tokens", BOOL },
+    { "return_progress", BOOL },
+    { "mirostat_tau", NUMBER }, /* these change something beside a field below alone */
+    { "mirostat_eta", NUMBER },
+    { "dynatemp_exponent", NUMBER },
+    { "dry_base", NUMBER },
+    { "dry_allowed_length", NUMBER },
+    { "dry_penalty_last_n", NUMBER },
+    { "dry_sequence_breakers", LIST },
+    { "xtc_threshold", NUMBER },
+    { "input_type", TEXT },
+    { "truncate", ANY },
+};
+
+static const struct {
+    const char *name;
+    double least, most; /* it is off from one to the other */
+} offs[] = {
+    { "typical_p", 1, 1 },         { "tfs_z", 1, 1 },          { "mirostat", 0, 0 },
+    { "dynatemp_range", 0, 0 },    { "dry_multiplier", 0, 0 }, { "xtc_probability", 0, 0 },
+    { "top_n_sigma", -1, 0 },      { "n_probs", 0, 0 },        { "min_keep", 0, 0 },
+    { "length_penalty", 1, 1 },    { "min_tokens", 0, 0 },     { "n_indent", 0, 0 },
+    { "t_max_predict_ms", -1, 0 },
+};
+
+static unsigned type_of(const cJSON *v)
+{
+    if (cJSON_IsBool(v)) {
+        return BOOL;
+    }
+    if (cJSON_IsString(v)) {
+        return TEXT;
+    }
+    if (cJSON_IsNumber(v)) {
+        return NUMBER;
+    }
+    return cJSON_IsObject(v) ? OBJECT : LIST;
+}
+
+static bool refuse_type(struct serve_reader *r, const char *name, unsigned types)
+{
+    static const char *const words[] = { "true or false", "a text", "a number", "an object",
+                                         "a list" };
+    char wanted[80] = "";
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if ((types >> i & 1) != 0) {
+            size_t n = strlen(wanted);
+
+            snprintf(wanted + n, sizeof wanted - n, "%s%s", n != 0 ? " or " : "", words[i]);
+        }
+    }
+    return serve_refuse(r->e, 400, name, NULL, "%s has to be %s", name, wanted);
+}
+
+static bool read_off(struct serve_reader *r, const cJSON *v, size_t i)
+{
+    bool off = cJSON_IsNumber(v) && v->valuedouble >= offs[i].least &&
+               v->valuedouble <= offs[i].most;
+
+    if (!cJSON_IsNumber(v)) {
+        return refuse_type(r, offs[i].name, NUMBER);
+    }
+    return off || serve_refuse(r->e, 400, offs[i].name, "unsupported_parameter",
+                               "%s is not supported by this server: only %g, which turns it off",
+                               offs[i].name, offs[i].most);
+}
+
+bool serve_hint_read(struct serve_reader *r, const cJSON *v, bool *good)
+{
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+        if (strcmp(hints[i].name, v->string) == 0) {
+            *good = (hints[i].types & type_of(v)) != 0 ||
+                    refuse_type(r, hints[i].name, hints[i].types);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof offs / sizeof offs[0]; i++) {
+        if (strcmp(offs[i].name, v->string) == 0) {
+            *good = read_off(r, v, i);
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,186 @@
+#include "host/api/serve_prompt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/chat/chat_turn.h"
+
+static struct chat_turn turn_of(const struct ingot_chat *chat, const struct serve_request *q,
+                                uint32_t i)
+{
+    const struct serve_turn *t = &q->turns[i];
+    struct chat_turn turn = {
+        .text = serve_text_shown(&t->user),
+        .bytes = t->user.n,
+        .first = i == 0,
+        .instructed = t->instructed,
+        .unspoken = !t->spoken && q->kind == SERVE_CHAT,
+        .no_thinking = q->no_thinking,
+        .past = t->replied && (chat->flags & INGOT_CHAT_KEEPS_THOUGHTS) == 0,
+    };
+
+    if (t->instructed) {
+        turn.system = serve_text_shown(&t->system);
+        turn.system_bytes = t->system.n;
+    } else if (q->has_system) {
+        turn.system = serve_text_shown(&q->system);
+        turn.system_bytes = q->system.n;
+    }
+    return turn;
+}
+
+/* Room for CHAT_TURN_PARTS + 1 a turn. Returns how many there are. */
+static size_t parts_of(const struct ingot_chat *chat, const struct serve_request *q,
+                       struct tokenizer_part *parts)
+{
+    size_t n = 0;
+
+    if (q->kind == SERVE_CONTINUE) {
+        const struct serve_text *text = &q->turns[q->prompt].user;
+
+        parts[0] = (struct tokenizer_part){ text->bytes, text->n, false };
+        return 1;
+    }
+    for (uint32_t i = 0; i < q->n_turns; i++) {
+        struct chat_turn turn = turn_of(chat, q, i);
+        struct tokenizer_part own[CHAT_TURN_PARTS];
+        size_t n_own = chat_turn_parts(chat, &turn, own);
+
+        memcpy(parts + n, own, n_own * sizeof *own);
+        n += n_own;
+        if (q->turns[i].replied) {
+            parts[n++] = (struct tokenizer_part){ q->turns[i].reply.bytes, q->turns[i].reply.n,
+                                                  false };
+        }
+    }
+    return n;
+}
+
+/* what: the prompt or the input; n: its tokens, 0: they could not be counted. One place is the reply's. */
+static bool refuse_long(struct serve_error *e, const char *what, size_t n, uint32_t context)
+{
+    unsigned room = (unsigned)context - 1;
+
+    if (n == 0) {
+        return serve_refuse(e, 400, NULL, "context_length_exceeded",
+                            "the %s has more tokens than the %u that fit into the context of %u: "
+                            "shorten it",
+                            what, room, (unsigned)context);
+    }
+    return serve_refuse(e, 400, NULL, "context_length_exceeded",
+                        "the %s has %zu tokens, and %u fit into the context of %u: shorten it",
+                        what, n, room, (unsigned)context);
+}
+
+static bool encode_parts(const struct model *m, const struct tokenizer_part *parts, size_t n_parts,
+                         const char *what, uint32_t context, uint32_t *ids, size_t *n,
+                         struct serve_error *e)
+{
+    size_t bytes = 0;
+    void *scratch;
+    enum err error;
+
+    for (size_t i = 0; i < n_parts; i++) {
+        bytes += parts[i].bytes;
+    }
+    bytes = tokenizer_scratch_bytes(tokenizer_most_bytes(&m->tokenizer, bytes));
+    scratch = malloc(bytes);
+    if (scratch == NULL) {
+        return serve_refuse(e, 500, NULL, NULL, "out of memory");
+    }
+    error = tokenizer_encode_parts(&m->tokenizer, parts, n_parts, TOKENIZER_BOS, ids, context, n,
+                                   scratch, bytes);
+    if (error == ERR_TOO_LONG) {
+        /* *n is 0 where that fails, too */
+        (void)tokenizer_count_parts(&m->tokenizer, parts, n_parts, TOKENIZER_BOS, n, scratch,
+                                    bytes);
+    }
+    free(scratch);
+    if (error == ERR_TOO_LONG || (error == ERR_OK && *n >= context)) {
+        return refuse_long(e, what, *n, context);
+    }
+    if (error != ERR_OK || *n == 0) {
+        return serve_refuse(e, 400, NULL, NULL, "the %s has no tokens: %s", what, err_text(error));
+    }
+    return true;
+}
+
+/* Numbers of tokens as they are. */
+static bool take_tokens(const struct model *m, const struct serve_text *tokens, const char *field,
+                        uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e)
+{
+    uint32_t vocab = m->image.header->params.vocab;
+
+    *n = tokens->n / sizeof *ids;
+    if (*n >= context) {
+        return refuse_long(e, field, *n, context);
+    }
+    memcpy(ids, tokens->bytes, tokens->n);
+    for (size_t i = 0; i < *n; i++) {
+        if (ids[i] >= vocab) {
+            return serve_refuse(e, 400, field, NULL,
+                                "%s: the model has no token %u, but %u tokens "
+                                "from 0 on",
+                                field, (unsigned)ids[i], (unsigned)vocab);
+        }
+    }
+    return true;
+}
+
+bool serve_prompt_encode(const struct model *m, const struct serve_request *q, uint32_t context,
+                         uint32_t *ids, size_t *n, struct serve_error *e)
+{
+    const struct ingot_chat *chat = m->image.chat;
+    struct tokenizer_part *parts;
+    bool good;
+
+    if (q->kind == SERVE_CHAT && !chat_has_template(chat)) {
+        return serve_refuse(e, 400, NULL, "no_template",
+                            "the model has no chat template: use /v1/completions");
+    }
+    if (q->kind == SERVE_CONTINUE && q->turns[q->prompt].tokens.n != 0) {
+        return take_tokens(m, &q->turns[q->prompt].tokens, "prompt", context, ids, n, e);
+    }
+    parts = malloc(q->n_turns * (CHAT_TURN_PARTS + 1) * sizeof *parts);
+    if (parts == NULL) {
+        return serve_refuse(e, 500, NULL, NULL, "out of memory");
+    }
+    good = encode_parts(m, parts, parts_of(chat, q, parts), "prompt", context, ids, n, e);
+    free(parts);
+    return good;
+}
+
+bool serve_prompt_encode_text(const struct model *m, const struct serve_turn *input,
+                              uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e)
+{
+    const struct tokenizer_part part = { input->user.bytes, input->user.n, false };
+
+    if (input->tokens.n != 0) {
+        return take_tokens(m, &input->tokens, "input", context, ids, n, e);
+    }
+    return encode_parts(m, &part, 1, "input", context, ids, n, e);
+}
+
+bool serve_prompt_biases(const struct session *s, const struct serve_request *q,
+                         struct json_biases *biases, struct sampler_params *sampler,
+                         struct serve_error *e)
+{
+    const char *problem;
+    char *copy;
+
+    if (q->biases.n == 0) {
+        return true;
+    }
+    copy = strdup(q->biases.bytes); /* reading overwrites it */
+    if (copy == NULL) {
+        return serve_refuse(e, 500, NULL, NULL, "out of memory");
+    }
+    problem = json_biases_read(biases, copy, q->biases.n, s);
+    sampler->biases = biases->list;
+    sampler->n_biases = biases->n;
+    if (problem != NULL) {
+        (void)serve_refuse(e, 400, "logit_bias", NULL, "%s", problem);
+    }
+    free(copy);
+    return problem == NULL;
+}

@@ -1,0 +1,111 @@
+/* What a program asks `ingot serve` for: the body of an HTTP request, OpenAI's fields, checked. */
+#ifndef INGOT_HOST_SERVE_REQUEST_H
+#define INGOT_HOST_SERVE_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/api/serve_text.h"
+#include "runtime/session/reply_text.h"
+#include "runtime/session/sampler.h"
+
+enum {
+    SERVE_BODY_BYTES = 1 << 20, /* of a request at most */
+    SERVE_INPUTS_MOST = 256,    /* texts of a request for embeddings */
+    SERVE_CHOICES_MOST = 8,     /* replies to one prompt */
+    SERVE_REPLIES_MOST = 64,    /* to all prompts of a request */
+    SERVE_MODEL_BYTES = 128,    /* of a model's name */
+    SERVE_PARAM_BYTES = 64,
+    SERVE_SENTENCE_BYTES = 400
+};
+
+enum serve_kind { SERVE_CHAT, SERVE_CONTINUE, SERVE_EMBED, SERVE_N_KINDS };
+
+/* Why there is no answer, as an HTTP status and OpenAI's error object have it. */
+struct serve_error {
+    int status;                    /* 0: none */
+    const char *code;              /* constant; NULL: null */
+    char param[SERVE_PARAM_BYTES]; /* the field; "": null */
+    char text[SERVE_SENTENCE_BYTES];
+};
+
+struct serve_turn {
+    struct serve_text user, reply;
+    size_t
+        said; /* bytes at the end of `user` that are the request's last message of the role user */
+    struct serve_text system; /* instructions that come in the middle */
+    struct serve_text tokens; /* uint32_t each, in place of a text, of a prompt or an input */
+    bool spoken;              /* somebody, or a tool, says something in it */
+    bool instructed;          /* it has instructions */
+    bool replied;             /* the last turn alone is not */
+};
+
+/* A schema that a finished reply is looked at with: of a function's arguments, or (tool NULL) of the content. */
+struct serve_checked {
+    char *tool, *schema;
+};
+
+/* What a request does not say. */
+struct serve_defaults {
+    char model[SERVE_MODEL_BYTES];
+    const char *system;            /* NULL: the model's own */
+    struct sampler_params sampler; /* its seed, if seeded */
+    bool seeded;
+    bool no_thinking;
+    uint32_t n;
+};
+
+struct serve_request {
+    enum serve_kind kind;
+    struct serve_turn
+        *turns; /* (n_turns), one at least; SERVE_CONTINUE: texts to continue, one a reply;
+                               * SERVE_EMBED: a text each */
+    uint32_t n_turns;
+    uint32_t prompt; /* SERVE_CONTINUE: which of them this reply continues */
+    struct serve_text system;
+    bool has_system;
+    bool stream, stream_usage, no_thinking;
+    bool echo;            /* SERVE_CONTINUE: the answer begins with the prompt */
+    uint32_t n_choices;   /* replies; 0: one */
+    bool wants_scores;    /* of each token, and of ... */
+    uint32_t n_likeliest; /* ... so many others */
+    bool unmarked;        /* for a board that does not know what `said` is */
+    bool plain_sampler;   /* for one that knows no penalties and biases */
+    bool may_call;        /* the reply may be a call of a function (serve_call.h) */
+    bool checks_names;    /* whether there is the function is checked when the reply is finished */
+    bool seeded;
+    bool base64;         /* SERVE_EMBED: numbers as bytes of f32, and not as text */
+    uint32_t dimensions; /* SERVE_EMBED: of each vector; 0: all */
+    uint32_t n;          /* tokens at most; 0: until the model ends */
+    char stops[REPLY_TEXT_STOPS][REPLY_TEXT_STOP_BYTES];
+    uint32_t n_stops;
+    struct sampler_params sampler; /* without its biases, which are: */
+    struct serve_text biases;      /* a list that json_biases.h reads; n 0: none */
+    void *grammar;                 /* (grammar_bytes) compiled; NULL: none */
+    size_t grammar_bytes;
+    struct serve_checked *checked; /* (n_checked) */
+    uint32_t n_checked;
+    struct serve_text warnings; /* for the answer: texts of JSON with commas between them */
+};
+
+/* A body (bytes, then a NUL); *q was zero. False: *e says why. serve_request_free in any case. */
+bool serve_request_read(struct serve_request *q, enum serve_kind kind, const char *body,
+                        size_t bytes, const struct serve_defaults *d, struct serve_error *e);
+
+/* The same of a body that is JSON already, and its text, which has whole numbers of more digits. */
+struct cJSON;
+bool serve_request_read_json(struct serve_request *q, enum serve_kind kind,
+                             const struct cJSON *root, const char *body,
+                             const struct serve_defaults *d, struct serve_error *e);
+
+void serve_request_free(struct serve_request *q);
+
+/* The same once more; *to was zero. False: no memory. */
+bool serve_request_copy(struct serve_request *to, const struct serve_request *from);
+
+/* Fill *e. Returns false. param: NULL or a field. */
+bool serve_refuse(struct serve_error *e, int status, const char *param, const char *code,
+                  const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+#endif

@@ -1,0 +1,345 @@
+/* Answers of /v1/responses: OpenAI's object `response`, and the events that make one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/api/serve_dialect.h"
+
+static const char completed[] = "completed", incomplete[] = "incomplete",
+                  in_progress[] = "in_progress", failed[] = "failed";
+
+/* How a reply that is done is called. */
+static const char *status_of(const struct serve_job *j)
+{
+    return serve_stream_reason(j) == SERVE_CUT ? incomplete : completed;
+}
+
+/* ---- items ------------------------------------------------------------------------------------- */
+
+static void item_id(char id[SERVE_ID_BYTES], const struct serve_stream *s,
+                    const struct serve_piece *p)
+{
+    static const char *const words[] = { "", "rs", "msg", "fc" };
+
+    serve_stream_id(id, words[p->item], s->a, s->at->index, p->number);
+}
+
+/* Scores of tokens that were not said; those of a text's item. */
+static cJSON *scores_of(const struct serve_stream *s)
+{
+    cJSON *scores, *list;
+
+    if (!s->j->request.wants_scores) {
+        return cJSON_CreateArray();
+    }
+    scores = serve_scores_answer(SERVE_CHAT, &s->j->scores, &s->at->scores);
+    list = cJSON_DetachItemFromObjectCaseSensitive(scores, "content");
+    cJSON_Delete(scores);
+    return list != NULL ? list : cJSON_CreateArray();
+}
+
+/* A part of a text's or of thoughts' item; scores: gone. */
+static cJSON *part_of(const struct serve_piece *p, const char *bytes, size_t n, cJSON *scores)
+{
+    cJSON *part = cJSON_CreateObject();
+
+    if (p->item == SERVE_THOUGHTS_ITEM) {
+        cJSON_Delete(scores);
+        cJSON_AddStringToObject(part, "type", "reasoning_text");
+        cJSON_AddItemToObject(part, "text", serve_stream_text(bytes, n));
+        return part;
+    }
+    cJSON_AddStringToObject(part, "type", "output_text");
+    cJSON_AddItemToObject(part, "text", serve_stream_text(bytes, n));
+    cJSON_AddArrayToObject(part, "annotations");
+    cJSON_AddItemToObject(part, "logprobs", scores);
+    return part;
+}
+
+static void add_call(cJSON *item, const struct serve_stream *s, const struct serve_piece *p,
+                     bool whole)
+{
+    char id[SERVE_ID_BYTES];
+
+    serve_stream_id(id, "call", s->a, s->at->index, p->call_number);
+    cJSON_AddStringToObject(item, "type", "function_call");
+    cJSON_AddStringToObject(item, "call_id", id);
+    cJSON_AddItemToObject(item, "name", serve_stream_text(p->call->name, p->call->name_bytes));
+    cJSON_AddItemToObject(item, "arguments", serve_stream_text(p->bytes, whole ? p->n : 0));
+}
+
+/* The item of a piece; part: of its content, gone; NULL: it is empty. status: of a closed one whether it was cut. */
+static cJSON *item_of(const struct serve_stream *s, const struct serve_piece *p, const char *status,
+                      cJSON *part)
+{
+    cJSON *item = cJSON_CreateObject(), *content;
+    char id[SERVE_ID_BYTES];
+
+    item_id(id, s, p);
+    cJSON_AddStringToObject(item, "id", id);
+    cJSON_AddStringToObject(item, "status", status);
+    if (p->item == SERVE_CALL_ITEM) {
+        add_call(item, s, p, status != in_progress);
+        return item;
+    }
+    if (p->item == SERVE_THOUGHTS_ITEM) {
+        cJSON_AddStringToObject(item, "type", "reasoning");
+        cJSON_AddArrayToObject(item, "summary");
+    } else {
+        cJSON_AddStringToObject(item, "type", "message");
+        cJSON_AddStringToObject(item, "role", "assistant");
+    }
+    content = cJSON_AddArrayToObject(item, "content");
+    if (part != NULL) {
+        cJSON_AddItemToArray(content, part);
+    }
+    return item;
+}
+
+/* Thoughts and calls that were cut say so by themselves; a text is cut where it is the last that a reply has. */
+static const char *status_of_item(const struct serve_stream *s, const struct serve_piece *p)
+{
+    if (p->item == SERVE_CALL_ITEM) {
+        return p->call->whole ? completed : incomplete;
+    }
+    return s->j->done && p->item == SERVE_TEXT_ITEM ? status_of(s->j) : completed;
+}
+
+static void collect(const struct serve_stream *s, const struct serve_piece *p)
+{
+    if (p->step == SERVE_CLOSES) {
+        cJSON *part = p->item != SERVE_CALL_ITEM ? part_of(p, p->bytes, p->n, scores_of(s)) : NULL;
+
+        cJSON_AddItemToArray(s->context, item_of(s, p, status_of_item(s, p), part));
+    }
+}
+
+/* ---- the response ------------------------------------------------------------------------------ */
+
+static cJSON *usage_of(const struct serve_job *j)
+{
+    cJSON *usage = cJSON_CreateObject(), *details;
+    double reply = serve_stream_tokens(j), prompt = j->prompt_tokens;
+
+    cJSON_AddNumberToObject(usage, "input_tokens", prompt);
+    details = cJSON_AddObjectToObject(usage, "input_tokens_details");
+    cJSON_AddNumberToObject(details, "cached_tokens", j->cached_tokens);
+    cJSON_AddNumberToObject(usage, "output_tokens", reply);
+    details = cJSON_AddObjectToObject(usage, "output_tokens_details");
+    cJSON_AddNumberToObject(details, "reasoning_tokens", 0); /* they are not counted apart */
+    cJSON_AddNumberToObject(usage, "total_tokens", prompt + reply);
+    return usage;
+}
+
+static void add_reasons(cJSON *root, const struct serve_job *j, const char *status)
+{
+    cJSON *one;
+
+    if (status == failed) {
+        one = cJSON_AddObjectToObject(root, "error");
+        cJSON_AddStringToObject(one, "code",
+                                j->error.code != NULL ? j->error.code : "server_error");
+        cJSON_AddStringToObject(one, "message", j->error.text);
+    } else {
+        cJSON_AddNullToObject(root, "error");
+    }
+    if (status == incomplete) {
+        one = cJSON_AddObjectToObject(root, "incomplete_details");
+        cJSON_AddStringToObject(one, "reason", "max_output_tokens");
+    } else {
+        cJSON_AddNullToObject(root, "incomplete_details");
+    }
+}
+
+/* Output, usage and figures, of a reply that is done. */
+static void add_result(cJSON *root, const struct serve_answer *a, const struct serve_job *j)
+{
+    cJSON *output = cJSON_CreateArray();
+
+    serve_stream_all(a, j, collect, output);
+    cJSON_AddItemToObject(root, "output", output);
+    cJSON_AddItemToObject(root, "usage", usage_of(j));
+    cJSON_AddItemToObject(root, "figures", serve_stream_figures(j));
+    serve_stream_warnings(root, &j->request);
+}
+
+static cJSON *response_of(const struct serve_answer *a, const struct serve_job *j,
+                          const char *status)
+{
+    cJSON *root = cJSON_CreateObject(), *echo, *member;
+    char id[SERVE_ID_BYTES];
+
+    serve_stream_id(id, "resp", a, 0, 0);
+    cJSON_AddStringToObject(root, "id", id);
+    cJSON_AddStringToObject(root, "object", "response");
+    cJSON_AddNumberToObject(root, "created_at", (double)a->created);
+    cJSON_AddStringToObject(root, "status", status);
+    cJSON_AddFalseToObject(root, "background");
+    cJSON_AddStringToObject(root, "model", a->model);
+    cJSON_AddNullToObject(root, "previous_response_id");
+    cJSON_AddFalseToObject(root, "store");
+    add_reasons(root, j, status);
+    echo = a->echo != NULL ? cJSON_Parse(a->echo) : NULL;
+    while (echo != NULL && (member = echo->child) != NULL) {
+        cJSON_DetachItemViaPointer(echo, member);
+        cJSON_AddItemToObject(root, member->string, member);
+    }
+    cJSON_Delete(echo);
+    if (status == in_progress || status == failed) {
+        cJSON_AddArrayToObject(root, "output");
+        cJSON_AddNullToObject(root, "usage");
+    } else {
+        add_result(root, a, j);
+    }
+    return root;
+}
+
+static void whole(struct serve_text *out, const struct serve_answer *a,
+                  struct serve_job *const *jobs, uint32_t n)
+{
+    (void)n;
+    serve_text_add_json(out, response_of(a, jobs[0], status_of(jobs[0])));
+    (void)serve_text_add(out, "\n", 1);
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
+/* One event; body: its members beside type and number, gone. */
+static void say_event(const struct serve_stream *s, const char *type, cJSON *body)
+{
+    cJSON_AddStringToObject(body, "type", type);
+    cJSON_AddNumberToObject(body, "sequence_number", s->at->sequence++);
+    (void)serve_text_say(s->out, "event: %s\ndata: ", type);
+    serve_text_add_json(s->out, body);
+    (void)serve_text_add(s->out, "\n\n", 2);
+}
+
+static void say_response(const struct serve_stream *s, const char *type, const char *status)
+{
+    cJSON *body = cJSON_CreateObject();
+
+    cJSON_AddItemToObject(body, "response", response_of(s->a, s->j, status));
+    say_event(s, type, body);
+}
+
+/* An item as a whole comes, or is there. */
+static void say_item(const struct serve_stream *s, const struct serve_piece *p, const char *type,
+                     cJSON *item)
+{
+    cJSON *body = cJSON_CreateObject();
+
+    cJSON_AddNumberToObject(body, "output_index", p->number);
+    cJSON_AddItemToObject(body, "item", item);
+    say_event(s, type, body);
+}
+
+/* The members that every event inside an item has. */
+static cJSON *inside(const struct serve_stream *s, const struct serve_piece *p)
+{
+    cJSON *body = cJSON_CreateObject();
+    char id[SERVE_ID_BYTES];
+
+    item_id(id, s, p);
+    cJSON_AddStringToObject(body, "item_id", id);
+    cJSON_AddNumberToObject(body, "output_index", p->number);
+    if (p->item != SERVE_CALL_ITEM) {
+        cJSON_AddNumberToObject(body, "content_index", 0);
+    }
+    return body;
+}
+
+static void say_part(const struct serve_stream *s, const struct serve_piece *p, const char *type,
+                     cJSON *part)
+{
+    cJSON *body = inside(s, p);
+
+    cJSON_AddItemToObject(body, "part", part);
+    say_event(s, type, body);
+}
+
+static void say_opened(const struct serve_stream *s, const struct serve_piece *p)
+{
+    say_item(s, p, "response.output_item.added", item_of(s, p, in_progress, NULL));
+    if (p->item != SERVE_CALL_ITEM) {
+        say_part(s, p, "response.content_part.added", part_of(p, "", 0, cJSON_CreateArray()));
+    }
+}
+
+/* More of a text, thoughts or arguments, or all of it. */
+static void say_bytes(const struct serve_stream *s, const struct serve_piece *p, bool done)
+{
+    static const char *const types[][2] = {
+        [SERVE_THOUGHTS_ITEM] = { "response.reasoning_text.delta", "response.reasoning_text.done" },
+        [SERVE_TEXT_ITEM] = { "response.output_text.delta", "response.output_text.done" },
+        [SERVE_CALL_ITEM] = { "response.function_call_arguments.delta",
+                              "response.function_call_arguments.done" },
+    };
+    cJSON *body = inside(s, p);
+    const char *name = !done ? "delta" : p->item == SERVE_CALL_ITEM ? "arguments" : "text";
+
+    cJSON_AddItemToObject(body, name, serve_stream_text(p->bytes, p->n));
+    if (p->item == SERVE_TEXT_ITEM) {
+        cJSON_AddItemToObject(body, "logprobs", done ? cJSON_CreateArray() : scores_of(s));
+    } else if (p->item == SERVE_CALL_ITEM && done) {
+        cJSON_AddItemToObject(body, "name", serve_stream_text(p->call->name, p->call->name_bytes));
+    }
+    say_event(s, types[p->item][done], body);
+}
+
+/* Scores are said with the pieces and in the whole response, and not again when an item closes. */
+static void say_closed(const struct serve_stream *s, const struct serve_piece *p)
+{
+    cJSON *part = NULL;
+
+    say_bytes(s, p, true);
+    if (p->item != SERVE_CALL_ITEM) {
+        part = part_of(p, p->bytes, p->n, cJSON_CreateArray());
+        say_part(s, p, "response.content_part.done", cJSON_Duplicate(part, true));
+    }
+    say_item(s, p, "response.output_item.done", item_of(s, p, status_of_item(s, p), part));
+}
+
+static void say_failed(const struct serve_stream *s)
+{
+    cJSON *body = cJSON_CreateObject();
+    const struct serve_error *e = &s->j->error;
+
+    cJSON_AddStringToObject(body, "code", e->code != NULL ? e->code : "server_error");
+    cJSON_AddStringToObject(body, "message", e->text);
+    cJSON_AddItemToObject(body, "param",
+                          e->param[0] != '\0' ? cJSON_CreateString(e->param) : cJSON_CreateNull());
+    say_event(s, "error", body);
+    say_response(s, "response.failed", failed);
+}
+
+static void say(const struct serve_stream *s, const struct serve_piece *p)
+{
+    switch (p->step) {
+    case SERVE_BEGINS:
+        say_response(s, "response.created", in_progress);
+        say_response(s, "response.in_progress", in_progress);
+        break;
+    case SERVE_OPENS:
+        say_opened(s, p);
+        if (p->n != 0) {
+            say_bytes(s, p, false);
+        }
+        break;
+    case SERVE_GROWS: say_bytes(s, p, false); break;
+    case SERVE_CLOSES: say_closed(s, p); break;
+    case SERVE_FAILS: say_failed(s); break;
+    case SERVE_ENDS:
+        if (status_of(s->j) == completed) {
+            say_response(s, "response.completed", completed);
+        } else {
+            say_response(s, "response.incomplete", incomplete);
+        }
+        break;
+    }
+}
+
+const struct serve_writer serve_responses_writer = {
+    .stream_type = "text/event-stream",
+    .say = say,
+    .whole = whole,
+    .error = serve_answer_error,
+};

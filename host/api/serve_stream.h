@@ -1,0 +1,71 @@
+/* A reply as pieces, in their order: what each API's stream says of it, and what the whole answer has. Thoughts, text and calls are items,
+ * one after the other; each opens, grows and closes. */
+#ifndef INGOT_HOST_SERVE_STREAM_H
+#define INGOT_HOST_SERVE_STREAM_H
+
+#include "host/api/serve_answer.h"
+#include "host/api/serve_call.h"
+
+enum serve_step {
+    SERVE_BEGINS,
+    SERVE_OPENS,  /* an item, with its first bytes, or none */
+    SERVE_GROWS,  /* the item by bytes */
+    SERVE_CLOSES, /* the item, which has bytes in all */
+    SERVE_ENDS,   /* the reply */
+    SERVE_FAILS,  /* the job's error */
+};
+
+struct serve_piece {
+    enum serve_step step;
+    enum serve_item item;
+    uint32_t number; /* of the item in the reply */
+    const char *bytes;
+    size_t n;
+    /* SERVE_CALL_ITEM: */
+    const struct serve_call *call;
+    uint32_t call_number; /* among the calls of the reply */
+};
+
+/* The state of one reply. */
+struct serve_stream {
+    struct serve_text *out;
+    const struct serve_answer *a;
+    const struct serve_job *j;
+    struct serve_events *at;
+    void *context; /* of who asked for the pieces */
+};
+
+typedef void serve_say(const struct serve_stream *s, const struct serve_piece *p);
+
+/* Says what was not said so far, to the end where the job is done. The caller has its lock. */
+void serve_stream_walk(const struct serve_stream *s, serve_say *say);
+
+/* The pieces of a whole reply from the beginning, to the end. */
+void serve_stream_all(const struct serve_answer *a, const struct serve_job *j, serve_say *say,
+                      void *context);
+
+/* The first call of a reply, and how much of its text is content. */
+struct serve_call serve_stream_call(const struct serve_job *j);
+
+/* Why a reply that is done has ended. */
+enum serve_reason { SERVE_STOPPED, SERVE_CUT, SERVE_CALLED };
+enum serve_reason serve_stream_reason(const struct serve_job *j);
+
+/* A number that no other call, item or answer of this server has, behind a word: "call_6b0817a1_1_0". i 0 is left out. */
+enum { SERVE_ID_BYTES = 80 };
+void serve_stream_id(char id[SERVE_ID_BYTES], const char *word, const struct serve_answer *a,
+                     uint32_t index, uint32_t i);
+
+/* Some of a text as JSON. */
+struct cJSON *serve_stream_text(const char *bytes, size_t n);
+
+/* The list `warnings` of a request goes into the object, where there are any. */
+void serve_stream_warnings(struct cJSON *object, const struct serve_request *q);
+
+/* How the reply was made, and where (docs/SERVE.md, figures). */
+struct cJSON *serve_stream_figures(const struct serve_job *j);
+
+/* Tokens of replies, those that were refused and made again too. */
+uint32_t serve_stream_tokens(const struct serve_job *j);
+
+#endif

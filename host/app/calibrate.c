@@ -1,0 +1,325 @@
+#include "host/app/calibrate.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "board/host/host_board.h"
+#include "flash_image/output/temporary.h"
+#include "host/app/host_app.h"
+#include "host/app/perplexity.h"
+
+/* The four inputs of a layer that matrices share, and the head's. */
+enum input { INPUT_QKV, INPUT_OUT, INPUT_GATE_UP, INPUT_DOWN, INPUTS };
+
+/* What the process that runs the model leaves behind, in memory that both see. */
+struct result {
+    bool good;
+    double perplexity;
+    double sums[]; /* of squares: the inputs of all layers in order, then the head's */
+};
+
+static struct run {
+    struct host_app host;
+    struct kernels plain; /* as chosen; the model's own count before they call these */
+    struct result *result;
+} run;
+
+static size_t input_columns(const struct ingot_params *p, enum input input)
+{
+    switch (input) {
+    case INPUT_OUT: return (size_t)p->n_heads * p->head_dim;
+    case INPUT_DOWN: return p->hidden;
+    default: return p->dim;
+    }
+}
+
+/* Of the inputs of a layer that come before this one. */
+static size_t columns_before(const struct ingot_params *p, enum input input)
+{
+    size_t columns = 0;
+
+    for (int i = 0; i < (int)input; i++) {
+        columns += input_columns(p, (enum input)i);
+    }
+    return columns;
+}
+
+/* Where an input begins; layer n_layers: the head's. */
+static size_t input_offset(const struct ingot_params *p, unsigned layer, enum input input)
+{
+    size_t at = layer * columns_before(p, INPUTS);
+
+    if (layer == p->n_layers) {
+        return at;
+    }
+    return at + columns_before(p, input);
+}
+
+static size_t all_columns(const struct ingot_params *p)
+{
+    return input_offset(p, p->n_layers, INPUT_QKV) + p->dim;
+}
+
+/* ---- in the process that runs the model ------------------------------------------------------ */
+
+static const enum ingot_role roles[INPUTS] = { INGOT_ATTN_Q, INGOT_ATTN_OUT, INGOT_FFN_UP,
+                                               INGOT_FFN_DOWN };
+
+/* Whether every layer has these inputs; what its other matrices read is not counted. */
+static bool has_inputs(const struct image *img)
+{
+    for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
+        bool has = (image_layer(img, i)->features & INGOT_LATENT_KV) == 0;
+
+        for (int k = 0; k < INPUTS; k++) {
+            has = has && image_tensor(img, roles[k], i) != NULL;
+        }
+        if (!has) {
+            fprintf(
+                stderr,
+                "ingot: --calibrate is for models whose layers all have attention with keys of "
+                "its own heads and a dense feed-forward, and layer %u has not: pack it without\n",
+                (unsigned)i);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The sums of the input that a matrix at w reads. Only the core whose rows begin at the matrix'
+ * first counts: the others see the same input. NULL: another core's, or another matrix. */
+static double *sums_of(const void *w, size_t *columns)
+{
+    const struct transformer *t = &run.host.app.target.model.transformer;
+    const struct ingot_params *p = &t->image->header->params;
+
+    for (int i = 0; i < INPUTS; i++) {
+        const struct ingot_tensor *entry = image_tensor(t->image, roles[i], t->layer);
+
+        if (t->segment != NULL && w == t->segment + entry->offset) {
+            *columns = entry->cols;
+            return run.result->sums + input_offset(p, t->layer, (enum input)i);
+        }
+    }
+    *columns = p->dim;
+    if (w != t->rows || t->first_row != 0) {
+        return NULL;
+    }
+    return run.result->sums + input_offset(p, p->n_layers, INPUT_QKV);
+}
+
+static void count(const void *w, const float *x, size_t n_tokens, size_t stride)
+{
+    size_t columns;
+    double *sums = sums_of(w, &columns);
+
+    for (size_t t = 0; sums != NULL && t < n_tokens; t++) {
+        for (size_t c = 0; c < columns; c++) {
+            sums[c] += (double)x[t * stride + c] * (double)x[t * stride + c];
+        }
+    }
+}
+
+static void count_gemv(float *restrict y, const void *restrict w, const float *restrict x,
+                       size_t rows, size_t cols, size_t ahead)
+{
+    count(w, x, 1, cols);
+    run.plain.gemv_f32_f16_f32(y, w, x, rows, cols, ahead);
+}
+
+static void count_gemm(float *restrict y, const void *restrict w, const float *restrict x,
+                       const struct gemm_shape *restrict shape)
+{
+    count(w, x, shape->n_tokens, shape->x_stride);
+    run.plain.gemm_f32_f16_f32(y, w, x, shape);
+}
+
+/* The text through the model; with `counts` its matrices are F16 and their inputs are counted. */
+static bool run_model(const char *path, const char *text, bool counts)
+{
+    struct perplexity p = { .n = CALIBRATE_WINDOW };
+    static struct host_args args;
+    double deviation;
+
+    host_args_init(&args, "pack");
+    args.model = path;
+    args.quiet = true;
+    args.options.load.ctx = CALIBRATE_WINDOW;
+    if (!host_app_plan(&run.host, &args)) {
+        return false;
+    }
+    run.plain = run.host.app.kernels;
+    if (counts) {
+        run.host.app.kernels.gemv_f32_f16_f32 = count_gemv;
+        run.host.app.kernels.gemm_f32_f16_f32 = count_gemm;
+    }
+    if ((counts && !has_inputs(&run.host.app.target.model.image)) || !host_app_load(&run.host) ||
+        !perplexity_measure(&p, &run.host.app.target.session, text, false)) {
+        return false;
+    }
+    run.result->perplexity = perplexity_value(&p, &deviation);
+    run.result->good = true;
+    return true;
+}
+
+/* A process of its own, for a process has room for one model. */
+static bool run_apart(const char *path, const char *text, bool counts)
+{
+    int status = 0;
+    pid_t child;
+
+    fflush(stdout);
+    fflush(stderr);
+    child = fork();
+    if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG,
+                    SIGKILL); /* a signal that ends this process alone ends it, too */
+        _exit(run_model(path, text, counts) ? 0 : 1);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        fputs("ingot: no process for the model\n", stderr);
+        return false;
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || !run.result->good) {
+        return false; /* said there */
+    }
+    return true;
+}
+
+static bool take_result(size_t bytes)
+{
+    run.result = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (run.result == MAP_FAILED) {
+        fputs("ingot: out of memory\n", stderr);
+        return false;
+    }
+    return true;
+}
+
+bool calibrate_perplexity(const char *path, const char *text, double *perplexity)
+{
+    *perplexity = 0;
+    if (!take_result(sizeof *run.result) || !run_apart(path, text, false)) {
+        return false;
+    }
+    *perplexity = run.result->perplexity;
+    return true;
+}
+
+/* ---- in the packer's ------------------------------------------------------------------------- */
+
+/* Root mean squares over that of all: the mean squares themselves fit one text's habits, and do no
+ * better on logits. A column that never was anything but 0 still counts a little. */
+static void norm_columns(float *out, const double *sums, size_t n)
+{
+    double mean = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        mean += sums[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        out[i] = 1.0f;
+        if (mean > 0) {
+            out[i] = (float)(sqrt(sums[i] / mean) + 0.01);
+        }
+    }
+}
+
+static void norm_input(struct calibration *c, unsigned layer, enum input input)
+{
+    size_t at = input_offset(&c->params, layer, input);
+
+    norm_columns(c->columns + at, run.result->sums + at, input_columns(&c->params, input));
+}
+
+static bool keep_columns(struct calibration *c)
+{
+    const struct ingot_params *p = &c->params;
+
+    c->columns = malloc(all_columns(p) * sizeof *c->columns);
+    if (c->columns == NULL) {
+        fputs("ingot: out of memory\n", stderr);
+        return false;
+    }
+    for (unsigned layer = 0; layer < p->n_layers; layer++) {
+        for (int i = 0; i < INPUTS; i++) {
+            norm_input(c, layer, (enum input)i);
+        }
+    }
+    norm_input(c, p->n_layers, INPUT_QKV); /* the head's, which has as many columns */
+    return true;
+}
+
+static bool read_params(const char *path, struct ingot_params *p)
+{
+    struct ingot_header header;
+    FILE *in = fopen(path, "rb");
+    bool good = in != NULL && fread(&header, sizeof header, 1, in) == 1;
+
+    if (in != NULL) {
+        fclose(in);
+    }
+    *p = header.params;
+    return good;
+}
+
+bool calibrate_run(struct calibration *c, const struct pack_options *o, const char *text)
+{
+    struct pack_options floats = { .input = o->input,
+                                   .tokenizer = o->tokenizer,
+                                   .template = "none",
+                                   .type = INGOT_F16,
+                                   .type_given = true,
+                                   .quiet = true };
+    char path[512], problem[512];
+    bool good;
+
+    *c = (struct calibration){ .columns = NULL };
+    if (pack_temporary(&floats, path, sizeof path, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    good = read_params(path, &c->params) &&
+           take_result(sizeof *run.result + all_columns(&c->params) * sizeof(double)) &&
+           run_apart(path, text, true) && keep_columns(c);
+    if (good) {
+        c->perplexity = run.result->perplexity;
+    }
+    temporary_remove(path);
+    return good;
+}
+
+void calibrate_free(struct calibration *c)
+{
+    free(c->columns);
+}
+
+const float *calibrate_importance(void *calibration, enum ingot_role role, unsigned layer)
+{
+    const struct calibration *c = calibration;
+    const struct ingot_params *p = &c->params;
+
+    switch (role) {
+    case INGOT_ATTN_Q:
+    case INGOT_ATTN_K:
+    case INGOT_ATTN_V: return c->columns + input_offset(p, layer, INPUT_QKV);
+    case INGOT_ATTN_OUT: return c->columns + input_offset(p, layer, INPUT_OUT);
+    case INGOT_FFN_GATE:
+    case INGOT_FFN_UP: return c->columns + input_offset(p, layer, INPUT_GATE_UP);
+    case INGOT_FFN_DOWN: return c->columns + input_offset(p, layer, INPUT_DOWN);
+    case INGOT_TOKEN_EMBEDDING:
+        if (!p->tied) {
+            return NULL;
+        }
+        return c->columns + input_offset(p, p->n_layers, INPUT_QKV);
+    case INGOT_OUTPUT: return c->columns + input_offset(p, p->n_layers, INPUT_QKV);
+    default: return NULL;
+    }
+}

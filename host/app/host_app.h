@@ -1,0 +1,41 @@
+/* The application (runtime/app/app.h) on this computer, for all commands that need a model. */
+#ifndef INGOT_HOST_HOST_APP_H
+#define INGOT_HOST_HOST_APP_H
+
+#include <stdbool.h>
+
+#include "board/host/host_memory.h"
+#include "board/board.h"
+#include "flash_image/signing/sign_key.h"
+#include "host/cli/host_args.h"
+#include "host/app/host_files.h"
+#include "runtime/app/app.h"
+
+struct host_app {
+    struct machine machine;
+    struct host_memory memory; /* of the machine, and what limits it */
+    struct platform platform;
+    struct console console;
+    struct host_files files;
+    struct sign_key key; /* of --public-key */
+    struct app app;
+};
+
+/* The functions below return false after a sentence on standard error. args outlive h, which stays
+ * where it is. args->model is an .ingot, or what `ingot pack` takes: that is packed to a temporary file
+ * first. */
+
+/* The application alone, without a model: its log lines are the result. */
+bool host_app_start(struct host_app *h, struct host_args *args);
+
+/* Find args->model and plan it. */
+bool host_app_plan(struct host_app *h, struct host_args *args);
+
+/* Load the weights of the model that is planned, and open a session. */
+bool host_app_load(struct host_app *h);
+
+/* All of it, and a conversation. interactive: standard input is read, and Ctrl-C arrives as a byte; a
+ * line is written before the first prompt where that is a terminal. */
+bool host_app_open(struct host_app *h, struct host_args *args, bool interactive);
+
+#endif

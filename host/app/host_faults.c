@@ -1,0 +1,57 @@
+#include "host/app/host_faults.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "board/host/host_terminal.h"
+#include "flash_image/output/temporary.h"
+#include "flash_image/source/map_file.h"
+#include "host/cli/command_line.h"
+
+/* Everything here may be called from a signal handler. */
+
+static void say(const char *text)
+{
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+
+    (void)written; /* nobody is left to tell */
+}
+
+/* A file's name may have any byte: those that a terminal obeys are shown as '?'. */
+static void say_path(const char *path)
+{
+    for (; *path != '\0'; path++) {
+        unsigned char c = (unsigned char)*path;
+        char shown[2] = { c < ' ' || c == 0x7f ? '?' : *path, '\0' };
+
+        say(shown);
+    }
+}
+
+static void on_lost_byte(int number, siginfo_t *info, void *context)
+{
+    bool shorter = false;
+    const char *path = mapping_at(info->si_addr, &shorter);
+
+    (void)context;
+    if (path == NULL) {
+        signal(number, SIG_DFL); /* it comes again */
+        return;
+    }
+    temporary_remove_all();
+    host_terminal_close();
+    say("ingot: ");
+    say_path(path);
+    say(shorter ? ": became shorter while it was read: wait until it is whole, then try again\n"
+                : ": its disk could not be read\n");
+    _exit(EXIT_FAILED);
+}
+
+void host_faults_watch(void)
+{
+    struct sigaction action = { .sa_sigaction = on_lost_byte, .sa_flags = SA_SIGINFO };
+
+    temporary_watch_signals();
+    sigaction(SIGBUS, &action, NULL);
+}

@@ -1,0 +1,60 @@
+/* The application's files on this computer: paths and names of /models, other formats packed on the way,
+ * files that are mapped or read at a card's pace. */
+#ifndef INGOT_HOST_HOST_FILES_H
+#define INGOT_HOST_HOST_FILES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/host/file_device.h"
+#include "flash_image/output/output_file.h"
+#include "flash_image/source/map_file.h"
+#include "host/cli/host_args.h"
+#include "runtime/app/app_files.h"
+#include "runtime/stream/expert_use.h"
+
+enum { HOST_PATH_BYTES = 4096, HOST_PROBLEM_BYTES = 1024 };
+
+/* A file that is open: read, or mapped. */
+struct host_file {
+    struct file_device device_state;
+    struct block_device device;
+    struct file file;
+    struct mapping mapping; /* --mmap */
+    bool open;
+};
+
+struct host_files {
+    struct app_files files; /* whose context this is */
+    const struct host_args *args;
+    const struct platform *platform; /* that waits for them */
+    struct host_file model, draft, kv, save, adapter, log, use;
+    struct output_file made;      /* a file for `save` or `use` that is not there yet ... */
+    bool makes;                   /* ... where this says so */
+    bool made_blank;              /* the file that it replaces has no contents to keep */
+    char path[HOST_PATH_BYTES];   /* of the model ... */
+    char before[HOST_PATH_BYTES]; /* ... and of the one before it */
+    uint8_t *vocabulary;          /* a copy, where --template changes it */
+    char problem[HOST_PROBLEM_BYTES];
+};
+
+/* Fill h->files; the model is args->model until another one is asked for. Both outlive h. */
+void host_files_open(struct host_files *h, const struct host_args *args,
+                     const struct platform *platform);
+
+/* Read how the experts of the .ingot file at `model` were used, from the file beside it. False: nothing is
+ * known. */
+bool host_files_read_use(const char *model, const struct image *image, struct plan_use *use);
+
+/* ---- for host_saves.c ---- */
+
+__attribute__((format(printf, 3, 4))) enum err host_files_fail(struct host_files *h, enum err e,
+                                                               const char *format, ...);
+struct file_timeout host_files_timeout(const struct host_files *h);
+
+/* The device of a file was opened, or why not: the file on it, by its path in messages. */
+enum err host_files_begin(struct host_files *h, struct host_file *f, const char *path,
+                          enum err opened);
+void host_files_close(struct host_file *f);
+
+#endif

@@ -1,0 +1,115 @@
+#include "host/app/host_grammar.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flash_image/grammar/grammar_compile.h"
+#include "host/app/host_text.h"
+#include "runtime/grammar/grammar.h"
+#include "runtime/text/utf8.h"
+
+enum { TEXT_MOST = 4 << 20 };
+
+/* The bytes that are gone from the front: a mark, which is no text. */
+static size_t skip_mark(char *text, size_t bytes)
+{
+    size_t mark = utf8_mark_bytes(text, bytes);
+
+    memmove(text, text + mark, bytes - mark);
+    return mark;
+}
+
+/* NUL-terminated; NULL: errno. */
+static char *read_file(const char *path, size_t *bytes)
+{
+    FILE *f = fopen(path, "rb");
+    char *text = f != NULL ? malloc(TEXT_MOST + 1) : NULL;
+
+    if (text != NULL) {
+        *bytes = fread(text, 1, TEXT_MOST, f);
+        *bytes -= skip_mark(text, *bytes);
+        text[*bytes] = '\0';
+        if (ferror(f)) {
+            free(text);
+            text = NULL;
+        }
+    }
+    if (f != NULL) {
+        fclose(f);
+    }
+    return text;
+}
+
+static enum err compile(const char *text, void **grammar, size_t *grammar_bytes, char **gbnf,
+                        char *why)
+{
+    char *made = NULL;
+    enum err e = ERR_OK;
+
+    if (text[strspn(text, " \t\r\n\xef\xbb\xbf")] == '{') {
+        e = grammar_gbnf_of_schema(text, &made, why);
+    } else {
+        made = strdup(text);
+    }
+    if (e == ERR_OK) {
+        e = grammar_compile_gbnf(made, grammar, grammar_bytes, why);
+    }
+    if (e == ERR_OK && gbnf != NULL) {
+        *gbnf = made;
+    } else {
+        free(made);
+    }
+    return e;
+}
+
+/* A compiled one is checked as a board does it. */
+static enum err take_compiled(char *text, size_t bytes, void **grammar, size_t *grammar_bytes,
+                              char *why)
+{
+    const char *problem = "";
+    struct grammar g;
+    enum err e = grammar_open(&g, text, bytes, &problem);
+
+    snprintf(why, GRAMMAR_PROBLEM_BYTES, "%s", problem);
+    *grammar = text;
+    *grammar_bytes = bytes;
+    return e;
+}
+
+enum err host_grammar_read(const char *path, void **grammar, size_t *grammar_bytes, char **gbnf,
+                           char *problem, size_t bytes)
+{
+    static const uint32_t magic = INGOT_GRAMMAR_MAGIC;
+    char why[GRAMMAR_PROBLEM_BYTES] = "";
+    size_t n = 0;
+    char *text = read_file(path, &n);
+    enum err e;
+
+    *grammar = NULL;
+    if (gbnf != NULL) {
+        *gbnf = NULL;
+    }
+    if (text == NULL) {
+        snprintf(problem, bytes, "%.400s: %s", path, strerror(errno));
+        return ERR_IO;
+    }
+    if (n >= sizeof magic && memcmp(text, &magic, sizeof magic) == 0) {
+        e = take_compiled(text, n, grammar, grammar_bytes, why);
+    } else if (text_is_utf16(text, n)) {
+        snprintf(why, sizeof why, "%s", text_utf16_cure);
+        e = ERR_BAD_ARGUMENT;
+    } else {
+        e = compile(text, grammar, grammar_bytes, gbnf, why);
+    }
+    if (*grammar != text) {
+        free(text);
+    }
+    if (e != ERR_OK) {
+        snprintf(problem, bytes, "%.400s: %s", path, why);
+        free(*grammar);
+        *grammar = NULL;
+    }
+    return e;
+}

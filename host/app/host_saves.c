@@ -1,0 +1,302 @@
+/* Files that the application writes on this computer: saved conversations, prefixes, how experts are used, the log, keys and
+ * values. */
+#include "host/app/host_saves.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/app/host_folder.h"
+#include "host/app/host_own.h"
+
+enum { LOG_BYTES = 1 << 20, OLD_NAMES = 1000 };
+
+/* Whether what is at path may be overwritten; else h->problem says why not. */
+static enum err check_own(struct host_files *h, const char *path, enum host_own kind,
+                          bool *is_blank)
+{
+    return host_own_check(path, kind, is_blank, h->problem, sizeof h->problem);
+}
+
+/* --kv-file, which is there beforehand and keeps its size. */
+enum err host_saves_find_kv(void *context, const struct file **file)
+{
+    struct host_files *h = context;
+    struct host_file *f = &h->kv;
+    struct file_timeout timeout = host_files_timeout(h);
+    const char *path = h->args->kv_file;
+    bool is_blank;
+    enum err e;
+
+    *file = NULL;
+    if (path == NULL) {
+        return ERR_OK;
+    }
+    *file = &f->file;
+    if (f->open) {
+        return ERR_OK;
+    }
+    e = check_own(h, path, HOST_OWN_KV, &is_blank);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = file_device_open_writable(&f->device_state, path, h->args->card_rate, &f->device);
+    if (e != ERR_OK) {
+        return host_files_fail(h, e, "%s; `truncate -s 64M FILE` makes one", f->device_state.why);
+    }
+    f->open = true;
+    e = file_open_device(&f->file, &f->device, f->device_state.bytes, &timeout);
+    if (e != ERR_OK) {
+        return host_files_fail(h, e, "%s: has no bytes: `truncate -s 64M FILE` makes it large",
+                               path);
+    }
+    file_set_name(&f->file, path);
+    return ERR_OK;
+}
+
+/* ---- what is made when it is saved ----------------------------------------------------------- */
+
+static bool is_model(const struct host_files *h, const struct stat *st)
+{
+    struct stat model;
+
+    return stat(h->path, &model) == 0 && model.st_dev == st->st_dev && model.st_ino == st->st_ino;
+}
+
+static enum err refuse_model(struct host_files *h, const char *path)
+{
+    return host_files_fail(h, ERR_BAD_ARGUMENT,
+                           "%.400s: cannot be written: it is the model; name another file", path);
+}
+
+/* An older save that is large enough is written in place, since its newer half is overwritten last. Any other file is written
+ * aside and gets its name in host_saves_end. A file that Ingot did not write is refused. *at: what is to be opened
+ * (HOST_PATH_BYTES). */
+static enum err make_room(struct host_files *h, const char *path, uint64_t bytes,
+                          enum host_own kind, char *at)
+{
+    const struct output_wish wish = { .path = path,
+                                      .input = h->path,
+                                      .instead = "name one that can be made" };
+    struct stat st;
+    bool is_there = stat(path, &st) == 0;
+    enum err e;
+
+    host_saves_drop(h);
+    if (is_there && is_model(h, &st)) {
+        return refuse_model(h, path);
+    }
+    e = check_own(h, path, kind, &h->made_blank);
+    if (e != ERR_OK) {
+        return e;
+    }
+    snprintf(at, HOST_PATH_BYTES, "%s", path);
+    if (is_there && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= bytes) {
+        return ERR_OK;
+    }
+    e = output_open(&h->made, &wish, h->problem, sizeof h->problem);
+    if (e != ERR_OK) {
+        return e;
+    }
+    h->makes = true;
+    snprintf(at, HOST_PATH_BYTES, "%s", h->made.path);
+    if (ftruncate(h->made.fd, (off_t)bytes) != 0) {
+        h->made.error = errno;
+        h->makes = false;
+        return output_fail(&h->made, h->problem, sizeof h->problem);
+    }
+    return ERR_OK;
+}
+
+void host_saves_drop(struct host_files *h)
+{
+    if (h->makes) {
+        output_drop(&h->made);
+    }
+    h->makes = false;
+}
+
+enum { OLD_BYTES = PATH_MAX + 8 };
+
+/* Never over another file. Some file systems have no such rename: there a name that is free a moment before has to do. */
+static bool rename_to_new(const char *from, const char *to)
+{
+    struct stat st;
+
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
+        return true;
+    }
+    if (errno != EINVAL && errno != ENOSYS) {
+        return false;
+    }
+    if (lstat(to, &st) == 0) {
+        errno = EEXIST;
+        return false;
+    }
+    return rename(from, to) == 0;
+}
+
+/* A save that is too small keeps its contents under another name, to old: PATH~, or PATH~2 and so on where a file has that name. "":
+ * no contents had to be kept. False: errno. */
+static bool keep_old(const struct host_files *h, const char *path, char old[OLD_BYTES])
+{
+    struct stat st;
+
+    old[0] = '\0';
+    if (h->made_blank || stat(path, &st) != 0 || st.st_size == 0) {
+        return true;
+    }
+    snprintf(old, OLD_BYTES, "%s~", path);
+    for (unsigned i = 2; !rename_to_new(path, old); i++) {
+        if (errno != EEXIST || i == OLD_NAMES) {
+            return false;
+        }
+        snprintf(old, OLD_BYTES, "%s~%u", path, i);
+    }
+    return true;
+}
+
+enum err host_saves_end(void *context, bool good)
+{
+    struct host_files *h = context;
+    char old[OLD_BYTES];
+    enum err e;
+
+    if (!good || !h->makes) {
+        host_saves_drop(h);
+        return ERR_OK;
+    }
+    h->makes = false;
+    if (!keep_old(h, h->made.target, old)) {
+        h->made.error = errno;
+        return output_fail(&h->made, h->problem, sizeof h->problem);
+    }
+    e = output_keep(&h->made, h->problem, sizeof h->problem);
+    if (e != ERR_OK && old[0] != '\0') {
+        (void)!rename_to_new(old, h->made.target); /* as before */
+    }
+    return e;
+}
+
+/* path: for messages; bytes: to write so many, 0 to read. */
+static enum err open_save(struct host_files *h, struct host_file *f, const char *path,
+                          uint64_t bytes, enum host_own kind)
+{
+    char at[HOST_PATH_BYTES];
+    enum err e = ERR_OK;
+
+    host_files_close(f);
+    if (bytes == 0) {
+        return host_files_begin(h, f, path,
+                                file_device_open(&f->device_state, path, 0, &f->device));
+    }
+    e = make_room(h, path, bytes, kind, at);
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = host_files_begin(h, f, path,
+                         file_device_open_writable(&f->device_state, at, 0, &f->device));
+    f->device_state.forgets = true; /* what /save reads back is on the disk */
+    f->device.name = f->file.name;
+    if (e != ERR_OK) {
+        host_saves_drop(h);
+    }
+    return e;
+}
+
+/* NAME.sav beside the model. */
+enum err host_saves_find(void *context, const char *name, uint64_t bytes, const struct file **file)
+{
+    struct host_files *h = context;
+    char path[HOST_PATH_BYTES];
+
+    *file = &h->save.file;
+    if (!storage_is_plain_name(name) || !host_folder_path(h->path, path, name, ".sav")) {
+        return host_files_fail(h, ERR_BAD_ARGUMENT, "%s", storage_name_rule);
+    }
+    return open_save(h, &h->save, path, bytes, HOST_OWN_SAVE);
+}
+
+/* --prefix, which is made when it is saved. */
+enum err host_saves_find_prefix(void *context, uint64_t bytes, const struct file **file)
+{
+    struct host_files *h = context;
+    const char *path = h->args->prefix;
+
+    *file = NULL;
+    if (path == NULL && bytes != 0) {
+        return host_files_fail(h, ERR_BAD_ARGUMENT, "name a file for it with --prefix");
+    }
+    if (path == NULL || (bytes == 0 && access(path, F_OK) != 0)) {
+        return ERR_OK;
+    }
+    *file = &h->save.file;
+    return open_save(h, &h->save, path, bytes, HOST_OWN_PREFIX);
+}
+
+/* ingot.log beside the model, made where there is none. */
+enum err host_saves_find_log(void *context, const struct file **file)
+{
+    struct host_files *h = context;
+    struct host_file *f = &h->log;
+    char path[HOST_PATH_BYTES];
+    bool is_blank;
+    enum err e;
+
+    if (!host_folder_path(h->path, path, "ingot", ".log") ||
+        (access(path, F_OK) != 0 && !host_folder_make_file(path, LOG_BYTES))) {
+        return host_files_fail(h, ERR_IO, "%.400s: %s", path, strerror(errno));
+    }
+    e = check_own(h, path, HOST_OWN_LOG, &is_blank);
+    if (e != ERR_OK) {
+        return e;
+    }
+    host_files_close(f);
+    *file = &f->file;
+    return host_files_begin(h, f, path,
+                            file_device_open_writable(&f->device_state, path, 0, &f->device));
+}
+
+/* NAME.use beside the model NAME.ingot. False: too long. */
+static bool use_path(const char *model, char path[HOST_PATH_BYTES])
+{
+    const char *name = model + host_folder_bytes(model);
+    const char *end = strrchr(name, '.');
+    int n = end == NULL || end == name ? (int)strlen(model) : (int)(end - model);
+
+    return snprintf(path, HOST_PATH_BYTES, "%.*s.use", n, model) < HOST_PATH_BYTES;
+}
+
+enum err host_saves_find_use(void *context, uint64_t bytes, const struct file **file)
+{
+    struct host_files *h = context;
+    struct host_file *f = &h->use;
+    char path[HOST_PATH_BYTES];
+
+    if (!use_path(h->path, path) || (bytes == 0 && access(path, F_OK) != 0)) {
+        return host_files_fail(h, ERR_NOT_FOUND, "there is no file of use beside %.400s", h->path);
+    }
+    *file = &f->file;
+    return open_save(h, f, path, bytes, HOST_OWN_USE);
+}
+
+bool host_files_read_use(const char *model, const struct image *image, struct plan_use *use)
+{
+    static struct expert_use transfer;
+    struct host_file f = { .open = false };
+    struct file_timeout timeout = { NULL, 0 };
+    char path[HOST_PATH_BYTES];
+    bool good;
+
+    if (!use_path(model, path) || access(path, F_OK) != 0 ||
+        file_device_open(&f.device_state, path, 0, &f.device) != ERR_OK) {
+        return false;
+    }
+    good = file_open_device(&f.file, &f.device, f.device_state.bytes, &timeout) == ERR_OK &&
+           expert_use_read(&transfer, &f.file, image, use, NULL) == ERR_OK;
+    file_device_close(&f.device_state);
+    return good;
+}

@@ -1,0 +1,93 @@
+#include "host/app/perplexity.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "host/app/host_text.h"
+
+#include "runtime/text/plural.h"
+
+enum { PROGRESS_COLUMNS = 60 };
+
+/* The second half of a window counts, as llama.cpp counts it. */
+static void score_position(void *context, uint32_t position, const float *logits)
+{
+    struct perplexity *p = context;
+    double max = logits[0];
+    double total = 0.0;
+    double loss;
+
+    if (position < p->n / 2 || position + 1 >= p->n) {
+        return;
+    }
+    for (uint32_t i = 1; i < p->vocab; i++) {
+        max = fmax(max, (double)logits[i]);
+    }
+    for (uint32_t i = 0; i < p->vocab; i++) {
+        total += exp(logits[i] - max);
+    }
+    loss = log(total) + max - logits[p->window[position + 1]];
+    p->sum += loss;
+    p->sum_squares += loss * loss;
+    p->count++;
+}
+
+static bool measure_windows(struct perplexity *p, struct session *s, struct text *t, bool quiet)
+{
+    const struct ingot_tokenizer *head = s->model->tokenizer.head;
+    size_t n_windows = t->n_ids / p->n;
+
+    if (n_windows == 0) {
+        fprintf(stderr,
+                "ingot: the text has %zu %s, and a window needs %u: take a longer text "
+                "or a smaller --ctx\n",
+                t->n_ids, plural(t->n_ids, "token", "tokens"), (unsigned)p->n);
+        return false;
+    }
+    for (size_t i = 0; i < n_windows; i++) {
+        if ((head->flags & INGOT_ADD_BOS) != 0) {
+            t->ids[i * p->n] = head->bos;
+        }
+        p->window = t->ids + i * p->n;
+        session_clear(s);
+        if (session_append_visit(s, p->window, p->n, score_position, p) != ERR_OK) {
+            fprintf(stderr, "ingot: %s\n", s->problem);
+            return false;
+        }
+        if (!quiet && isatty(2)) {
+            fprintf(stderr, "\rperplexity: window %zu of %zu ", i + 1, n_windows);
+        }
+    }
+    if (!quiet && isatty(2)) {
+        fprintf(stderr, "\r%*s", PROGRESS_COLUMNS, "");
+        fputs("\r", stderr); /* nothing of it stays */
+    }
+    return true;
+}
+
+bool perplexity_measure(struct perplexity *p, struct session *s, const char *path, bool quiet)
+{
+    struct text t = { 0 };
+    FILE *in = fopen(path, "rb");
+    bool good;
+
+    if (in == NULL) {
+        fprintf(stderr, "ingot: %s: cannot be opened\n", path);
+        return false;
+    }
+    p->vocab = s->model->image.header->params.vocab;
+    good = text_read(&t, in, path) && text_tokenize(&t, &s->model->tokenizer, TOKENIZER_BOS) &&
+           measure_windows(p, s, &t, quiet);
+    fclose(in);
+    text_free(&t);
+    return good;
+}
+
+double perplexity_value(const struct perplexity *p, double *deviation)
+{
+    double n = (double)p->count, mean = p->sum / n;
+
+    *deviation = exp(mean) * sqrt((p->sum_squares / n - mean * mean) / (n - 1));
+    return exp(mean);
+}

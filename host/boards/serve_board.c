@@ -1,0 +1,499 @@
+/* A board at its line: found, greeted, given jobs, and found again when it was gone. */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/boards/serve_board_wire.h"
+#include "host/boards/serve_boards_private.h"
+#include "runtime/options/options.h"
+
+enum {
+    STEP_MS = 200,
+    ASK_MS = 1500, /* between two questions whether the board is there */
+    QUIET_MS =
+        700, /* before one: a board that starts would take it as a wish not to load its model */
+    START_MS = 8000,    /* the same while it starts, whose progress is said every 5 s */
+    REFUSED_MS = 5000,  /* after it said that it cannot */
+    RETRY_MS = 500,     /* between two attempts to open its line */
+    SILENT_MS = 300000, /* in a reply: then the board is given up */
+    LEAVE_MS = 2000,
+    TRIES = 3,         /* of a request, at boards that go away */
+    LINE_LIMIT = 8191, /* of a board that does not say */
+};
+
+/* ---- a board --------------------------------------------------------------------------------- */
+
+static void stop_reply(struct board *b)
+{
+    (void)serial_send(&b->line, "\3", 1);
+}
+
+/* Its request, if there is one, is another's where nobody has seen anything of the reply. */
+static void leave_work(struct board *b)
+{
+    struct waiting *w = b->work;
+    bool seen;
+
+    b->work = NULL;
+    if (w == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&serve_pool.lock);
+    serve_pool.stats.running--;
+    b->past.n = 0;
+    pthread_mutex_unlock(&serve_pool.lock);
+    pthread_mutex_lock(&w->job->lock);
+    seen = w->job->request.stream && w->job->text.n != 0;
+    if (!seen) {
+        serve_text_free(&w->job->text);
+        serve_text_free(&w->job->scores);
+        serve_text_free(&w->job->vectors);
+        w->job->prompt_tokens = 0;
+    }
+    pthread_mutex_unlock(&w->job->lock);
+    if (serve_pool_is_closing()) {
+        serve_pool_end_with(w, 503, "the server ends");
+    } else if (seen || ++w->tries == TRIES) {
+        serve_pool_end_with(w, 503, "the board went away in the middle of the reply: ask again");
+    } else {
+        serve_pool_put_back(w);
+    }
+}
+
+static void greet(struct board *b)
+{
+    static const char hello[] = "{\"hello\":2}\n";
+
+    (void)serial_send(&b->line, hello, sizeof hello - 1);
+    b->knows_said = false;
+    b->knows_penalties = false;
+    b->held = true; /* by whoever was there before: it is told anew */
+    b->asked_ms = serial_millis();
+    serve_pool_set_phase(b, GREETING);
+}
+
+/* What it said of itself was of another start or model. */
+static void begin_news(struct board *b, const struct board_event *e)
+{
+    struct serve_figures now;
+
+    serve_figures_read(&now, e->root);
+    pthread_mutex_lock(&serve_pool.lock);
+    b->context = now.context_limit_tokens;
+    b->plan[0] = b->stats[0] = b->models[0] = '\0';
+    b->curious = true;
+    pthread_mutex_unlock(&serve_pool.lock);
+}
+
+static void take_ready(struct board *b, const struct board_event *e)
+{
+    serve_board_be_patient(b, 0);
+    b->line_limit = e->line_limit != 0 ? e->line_limit : LINE_LIMIT;
+    begin_news(b, e);
+    if (b->phase == AT_WORK) { /* it began anew, or dropped a request that Ctrl-C met on its way */
+        leave_work(b);
+    }
+    if (b->phase == GREETING) {
+        return;
+    }
+    serve_pool_set_phase(b, ASKING);
+    if (serve_board_has_model(b, e)) {
+        greet(b);
+    }
+}
+
+static enum generate_end end_of(const char *reason)
+{
+    if (strcmp(reason, "end") == 0) {
+        return GENERATE_ENDED;
+    }
+    return strcmp(reason, "stop") == 0 ? GENERATE_STOP : GENERATE_LIMIT;
+}
+
+static void finish(struct board *b, const struct board_event *e)
+{
+    struct waiting *w = b->work;
+    const char *reason = e->reason != NULL ? e->reason : "error";
+
+    if (b->error.status == 0 && strcmp(reason, "error") == 0) {
+        (void)serve_refuse(&b->error, 500, NULL, NULL, "the board gave no reply");
+    } else if (b->error.status == 0 && strcmp(reason, "stopped") == 0 && !b->stopped) {
+        (void)serve_refuse(&b->error, 503, NULL, NULL, "the reply was stopped at the board");
+    }
+    b->work = NULL;
+    pthread_mutex_lock(&w->job->lock);
+    w->job->end = end_of(reason);
+    if (b->error.status == 0 && w->job->request.kind == SERVE_EMBED &&
+        (w->job->vectors.n == 0 ||
+         w->job->vectors.n % (w->job->request.n_turns * sizeof(float)) != 0)) {
+        (void)serve_refuse(&b->error, 500, NULL, NULL, "the board's embeddings are not alike");
+    }
+    pthread_mutex_lock(&serve_pool.lock);
+    serve_pool.stats.running--;
+    serve_pool.stats.passes += e->passes;
+    b->state.replies += b->error.status == 0;
+    serve_figures_read(&w->job->figures, e->root);
+    w->job->figures.context_limit_tokens = b->context;
+    w->job->line = b->path;
+    if (b->error.status == 0) {
+        b->state.figures = w->job->figures;
+    }
+    b->curious = true;
+    board_past_add(&b->past, serve_text_shown(&w->job->text), w->job->text.n);
+    if (b->error.status != 0) {
+        b->past.n = 0;
+    }
+    b->phase = IDLE;
+    pthread_mutex_unlock(&serve_pool.lock);
+    pthread_mutex_unlock(&w->job->lock);
+    serve_pool_end(w, b->error.status != 0 ? &b->error : NULL);
+}
+
+/* What is left of the work, whether it has begun or not. */
+static void cancel(struct board *b)
+{
+    char line[64];
+    int n = snprintf(line, sizeof line, "{\"cancel\":%llu}\n", (unsigned long long)b->id);
+
+    (void)serial_send(&b->line, line, (size_t)n);
+}
+
+/* An event of the reply. */
+static void take_reply(struct board *b, const struct board_event *e)
+{
+    struct serve_job *j = b->work->job;
+
+    if (e->kind == BOARD_ERROR && b->error.status == 0 && e->id == b->id) {
+        board_error_read(&b->error, e);
+    }
+    if (e->id != b->id) {
+        return;
+    }
+    if (e->kind == BOARD_DONE) {
+        b->left--;
+        if (b->left == 0) {
+            finish(b, e);
+        } else if (b->error.status != 0 && !b->stopped) { /* of a grammar: no reply without it */
+            b->stopped = true;
+            cancel(b);
+        }
+        return;
+    }
+    pthread_mutex_lock(&j->lock);
+    if (e->kind == BOARD_TOKEN && e->text != NULL) {
+        (void)serve_text_add(&j->text, e->text, strlen(e->text));
+        board_scores_read(&j->scores, e);
+    } else if (e->kind == BOARD_USAGE) {
+        j->prompt_tokens = e->prompt_tokens;
+        j->cached_tokens = e->cached_tokens;
+        j->reply_tokens = e->completion_tokens;
+    } else if (e->kind == BOARD_EMBEDDING) {
+        j->prompt_tokens += e->tokens;
+        if (!board_vector_read(&j->vectors, e) && b->error.status == 0) {
+            (void)serve_refuse(&b->error, 500, NULL, NULL, "the board's numbers are none");
+        }
+    }
+    pthread_mutex_unlock(&j->lock);
+    serve_pool.wake.call(serve_pool.wake.context);
+}
+
+/* What it says of itself, whatever it does. */
+static void take_news(struct board *b, const struct board_event *e)
+{
+    struct serve_figures now;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    if (e->kind == BOARD_MODEL) {
+        board_model_add(b->models, e);
+    } else {
+        board_event_text(e->kind == BOARD_PLAN ? b->plan : b->stats, e);
+    }
+    if (e->kind == BOARD_STATS) {
+        serve_figures_read(&now, e->root);
+        b->state.figures.temperature_c = now.temperature_c;
+    }
+    pthread_mutex_unlock(&serve_pool.lock);
+}
+
+/* It takes requests. That its check of actions hears too much is said once, and not each time that it is back. */
+static void end_greeting(struct board *b)
+{
+    if (b->was_there) {
+        serve_board_say(b, "the board is back");
+    }
+    b->was_there = true;
+    if (!b->knows_said && !b->said_old) {
+        b->said_old = true;
+        serve_board_say(
+            b,
+            "its version of Ingot is older than this one: it takes every message for a person's words, results "
+            "of tools too. Update it before you give it pins= or actions=");
+    }
+    serve_pool_set_phase(b, IDLE);
+}
+
+static void take_line(void *context, char *line, size_t bytes)
+{
+    struct board *b = context;
+    struct board_event e;
+
+    if (!board_event_read(&e, line, bytes)) {
+        b->starts = true; /* firmware's, or a board's that talks to people */
+        return;
+    }
+    b->starts = e.kind == BOARD_OTHER;
+    if (e.kind == BOARD_READY) {
+        take_ready(b, &e);
+    } else if (b->phase == GREETING && e.kind == BOARD_HELLO) {
+        b->knows_said = e.knows_said;
+        b->knows_penalties = e.knows_penalties;
+    } else if (b->phase == GREETING && e.kind == BOARD_DONE && e.id == 0) {
+        end_greeting(b);
+    } else if (e.kind == BOARD_PLAN || e.kind == BOARD_STATS || e.kind == BOARD_MODEL) {
+        take_news(b, &e);
+    } else if (b->phase == ASKING && e.kind == BOARD_ERROR && e.id == b->load_id && e.id != 0) {
+        serve_board_say(b, e.text != NULL ? e.text : "it cannot load the model");
+        serve_board_be_patient(b, serial_millis() + REFUSED_MS);
+    } else if (b->phase == AT_WORK) {
+        take_reply(b, &e);
+    } else if (b->phase == ASKING && e.kind == BOARD_TOKEN &&
+               serial_millis() - b->asked_ms > ASK_MS) {
+        b->asked_ms = serial_millis();
+        stop_reply(b); /* of a caller that is no more */
+    }
+    board_event_free(&e);
+}
+
+/* Whether the board knows what the request asks for. */
+static bool can_take(const struct board *b, const struct serve_request *q, struct serve_error *e)
+{
+    const char *penalty = board_penalty_of(q);
+
+    for (uint32_t i = 0; i < q->n_turns && q->kind == SERVE_EMBED; i++) {
+        if (q->turns[i].tokens.n != 0) {
+            return serve_refuse(e, 400, "input", NULL,
+                                "input: a board embeds texts, and no numbers of tokens");
+        }
+    }
+    if (q->n_stops > OPTIONS_STOPS) {
+        return serve_refuse(e, 400, "stop", NULL, "stop has %u texts: a board takes %d",
+                            (unsigned)q->n_stops, OPTIONS_STOPS);
+    }
+    if (penalty != NULL && !b->knows_penalties) {
+        return serve_refuse(e, 400, penalty, NULL,
+                            "%s: the board's version of Ingot does not know it: update the board",
+                            penalty);
+    }
+    return true;
+}
+
+/* Write the request of b->work. False: *e says why it cannot be. */
+static bool write_request(struct board *b, struct serve_error *e)
+{
+    const struct serve_request *q = &b->work->job->request;
+    struct serve_request request = *q; /* its texts are those of the job */
+    struct serve_text out = { .n = 0 };
+    size_t longest;
+    bool good = true;
+
+    if (!can_take(b, q, e)) {
+        return false;
+    }
+    request.unmarked = !b->knows_said;
+    request.plain_sampler = !b->knows_penalties;
+    pthread_mutex_lock(&serve_pool.lock);
+    b->id = ++serve_pool.next_id;
+    pthread_mutex_unlock(&serve_pool.lock);
+    if (q->grammar != NULL || (b->held && q->kind != SERVE_EMBED)) {
+        b->left += board_grammar_write(&out, q, b->id);
+        b->held = q->grammar != NULL;
+    }
+    board_request_write(&out, &request, b->id, &longest);
+    if (longest > b->line_limit) {
+        good = serve_refuse(e, 400, "messages", "context_length_exceeded",
+                            "it is longer than the board's line takes: shorten it");
+    } else if (out.failed || !serial_send(&b->line, serve_text_shown(&out), out.n)) {
+        good = serve_refuse(e, 500, NULL, NULL, "out of memory");
+    }
+    serve_text_free(&out);
+    return good;
+}
+
+static void begin_work(struct board *b)
+{
+    struct serve_error e = { .status = 0 };
+    struct waiting *w = serve_pool_take(b);
+
+    if (w == NULL) {
+        return;
+    }
+    b->work = w;
+    b->left = w->job->request.kind == SERVE_EMBED ? w->job->request.n_turns : 1;
+    b->stopped = false;
+    b->error = e;
+    if (!serve_job_is_cancelled(w->job) && write_request(b, &e)) {
+        return;
+    }
+    b->work = NULL;
+    pthread_mutex_lock(&serve_pool.lock);
+    serve_pool.stats.running--;
+    b->past.n = 0;
+    b->phase = IDLE;
+    pthread_mutex_unlock(&serve_pool.lock);
+    serve_pool_end(w, e.status != 0 ? &e : NULL);
+}
+
+/* A board that has nothing else to do says how it is; a request that comes meanwhile waits on its line for that. */
+static void ask_news(struct board *b)
+{
+    struct serve_text line = { .n = 0 };
+
+    pthread_mutex_lock(&serve_pool.lock);
+    if (b->curious) {
+        b->curious = false;
+        b->told_ms = serial_millis();
+        board_news_write(&line, ++serve_pool.next_id, b->plan[0] == '\0');
+    }
+    pthread_mutex_unlock(&serve_pool.lock);
+    if (line.n != 0 && !line.failed) {
+        (void)serial_send(&b->line, serve_text_shown(&line), line.n);
+    }
+    serve_text_free(&line);
+}
+
+/* Whether a board is there; one that talks to people is told to talk to programs, which it answers likewise. */
+static void ask_again(struct board *b)
+{
+    char mode[32];
+
+    b->asked_ms = b->stayed_ms = serial_millis();
+    if (strstr(b->line.in, "> ") == NULL) {
+        serial_ask(&b->line);
+        return;
+    }
+    (void)serial_send(&b->line, mode, serial_mode_line(mode, SERIAL_SILENCE_S, b->n_mode++));
+}
+
+/* Whether a question would meet nothing that it could stop. */
+static bool may_ask(const struct board *b, uint64_t now)
+{
+    bool starts = b->starts && strstr(b->line.in, "> ") == NULL;
+
+    return now >= b->patient_ms && now - b->asked_ms > ASK_MS &&
+           now - b->line.heard_ms > (starts ? START_MS : QUIET_MS);
+}
+
+/* A board that was told to talk to a program hears now and then that there is one. Where it took a silence, such as of a computer
+ * that slept, for an end, it is told anew. */
+static void stay(struct board *b)
+{
+    uint64_t now = serial_millis();
+
+    if (b->n_mode == 0) {
+        return;
+    }
+    if (b->phase == IDLE && strncmp(b->line.in, "> ", 2) == 0) {
+        b->lost = true;
+    } else if (now - b->stayed_ms >= SERIAL_STAY_MS) {
+        b->stayed_ms = now;
+        (void)serial_send(&b->line, "\n", 1);
+    }
+}
+
+/* The server ends: what the board is at is stopped, and it talks to people again, if it did when it was found. */
+static void leave(struct board *b)
+{
+    static const char chat[] = "{\"command\":\"/mode chat\"}\n";
+    uint64_t start = serial_millis();
+
+    if (b->phase == AT_WORK || b->n_mode != 0) {
+        stop_reply(b);
+    }
+    if (b->n_mode != 0) {
+        (void)serial_send(&b->line, chat, sizeof chat - 1);
+    }
+    while (b->line.n_out != 0 && serial_millis() - start < LEAVE_MS &&
+           serial_step(&b->line, STEP_MS, NULL, take_line, b)) {
+    }
+    (void)serial_step(&b->line, STEP_MS, NULL, take_line, b);
+}
+
+/* What is due without an event. */
+static void look_after(struct board *b)
+{
+    uint64_t now = serial_millis();
+
+    if (b->phase == IDLE) {
+        serve_board_load_chosen(b);
+    }
+    if (b->phase == IDLE) {
+        begin_work(b);
+        if (b->phase == IDLE) {
+            ask_news(b);
+        }
+    } else if (b->phase == AT_WORK && !b->stopped && serve_job_is_cancelled(b->work->job)) {
+        b->stopped = true;
+        stop_reply(b);
+    } else if (b->phase == AT_WORK && now - b->line.heard_ms > SILENT_MS) {
+        b->lost = true;
+    } else if (b->phase == GREETING && now - b->asked_ms > SILENT_MS) {
+        b->lost = true;
+    } else if (b->phase == ASKING && may_ask(b, now)) {
+        ask_again(b);
+    }
+}
+
+static void talk(struct board *b)
+{
+    serve_pool_set_phase(b, ASKING);
+    serve_board_be_patient(b, 0);
+    b->asked_ms = 0;
+    b->load_tried = 0;
+    b->starts = false;
+    while (!serve_pool_is_closing() && !b->lost) {
+        bool woken = false;
+        uint64_t times;
+
+        if (!serial_step(&b->line, STEP_MS, &woken, take_line, b)) {
+            break;
+        }
+        if (woken) {
+            (void)!read(b->wake, &times, sizeof times);
+        }
+        look_after(b);
+        stay(b);
+    }
+    if (serve_pool_is_closing()) {
+        leave(b);
+    }
+    if (!serve_pool_is_closing() && b->was_there) {
+        serve_board_say(b, b->lost ? "the board is silent" : "the board is gone");
+    }
+}
+
+void *serve_board_work(void *context)
+{
+    struct board *b = context;
+    struct pollfd wake = { .fd = b->wake, .events = POLLIN };
+
+    while (!serve_pool_is_closing()) {
+        b->lost = false;
+        if (serial_open(&b->line, b->path, serve_pool.baud)) {
+            b->line.watched = b->wake;
+            talk(b);
+            serve_pool_set_phase(b, AWAY);
+            leave_work(b);
+            close(b->line.fd);
+        }
+        serve_pool_end_hopeless(false);
+        (void)poll(&wake, 1, RETRY_MS);
+        if (wake.revents != 0 && !serve_pool_is_closing()) {
+            uint64_t times;
+
+            (void)!read(b->wake, &times, sizeof times);
+            (void)poll(NULL, 0, RETRY_MS);
+        }
+    }
+    return NULL;
+}

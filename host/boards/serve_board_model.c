@@ -1,0 +1,92 @@
+/* Which model a board has, and that it loads that of the others. */
+#include <stdio.h>
+#include <string.h>
+
+#include "host/boards/serve_board_wire.h"
+#include "host/boards/serve_boards_private.h"
+
+enum { LOAD_MS = 120000 }; /* for a model that a board is told to load */
+
+void serve_board_say(const struct board *b, const char *what)
+{
+    fprintf(stderr, "ingot: %s: %s\n", b->path, what);
+}
+
+void serve_board_be_patient(struct board *b, uint64_t until_ms)
+{
+    pthread_mutex_lock(&serve_pool.lock);
+    b->patient_ms = until_ms;
+    pthread_mutex_unlock(&serve_pool.lock);
+}
+
+/* It loads the model of the others. */
+static void load(struct board *b)
+{
+    struct serve_text line = { .n = 0 };
+
+    pthread_mutex_lock(&serve_pool.lock);
+    b->load_id = ++serve_pool.next_id;
+    b->load_tried = serve_pool.choice;
+    board_load_write(&line, b->load_id, serve_pool.model);
+    b->patient_ms = serial_millis() + LOAD_MS;
+    b->phase = ASKING;
+    b->past.n = 0;
+    pthread_mutex_unlock(&serve_pool.lock);
+    (void)serial_send(&b->line, serve_text_shown(&line), line.n);
+    serve_text_free(&line);
+}
+
+void serve_board_load_chosen(struct board *b)
+{
+    bool differs;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    differs = serve_pool_differs(b);
+    pthread_mutex_unlock(&serve_pool.lock);
+    if (differs) {
+        load(b);
+    }
+}
+
+/* A board without a model, as somebody pressed a key at its start, loads that of the others, and so does each when it was chosen
+ * by somebody: once, as it may not be on its card. */
+static bool should_load(struct board *b, const struct board_event *e)
+{
+    bool untried;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    untried = b->load_tried != serve_pool.choice;
+    pthread_mutex_unlock(&serve_pool.lock);
+    return e->model == NULL || untried;
+}
+
+bool serve_board_has_model(struct board *b, const struct board_event *e)
+{
+    char why[SERVE_MODEL_BYTES * 2 + 80], model[SERVE_MODEL_BYTES];
+    bool good = e->model != NULL, loads;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    snprintf(b->state.machine, sizeof b->state.machine, "%s", e->board != NULL ? e->board : "?");
+    snprintf(b->state.model, sizeof b->state.model, "%s", good ? e->model : "");
+    if (good && serve_pool.model[0] == '\0') {
+        snprintf(serve_pool.model, sizeof serve_pool.model, "%s", e->model);
+    }
+    good = good && strncmp(serve_pool.model, e->model, sizeof serve_pool.model - 1) == 0;
+    memcpy(model, serve_pool.model, sizeof model);
+    pthread_mutex_unlock(&serve_pool.lock);
+    if (e->model == NULL && model[0] == '\0') {
+        return false; /* others may say what to load */
+    }
+    loads = !good && should_load(b, e);
+    snprintf(why, sizeof why, "it has %.127s, and not %s: %s",
+             e->model != NULL ? e->model : "no model", model,
+             loads ? "it is told to load that" : "it gets nothing to do");
+    if (!good && !b->other) {
+        serve_board_say(b, why);
+    }
+    b->other = !good && !loads;
+    if (loads) {
+        load(b);
+    }
+    return good;
+}

@@ -1,0 +1,24 @@
+/* What a board has in its context, as marks of the texts so far: which of several boards has most of a request. */
+#ifndef INGOT_HOST_SERVE_BOARD_PAST_H
+#define INGOT_HOST_SERVE_BOARD_PAST_H
+
+#include "host/api/serve_request.h"
+
+enum { BOARD_PAST_MARKS = 132 };
+
+/* Mark i is a hash of all texts up to the i-th: equal marks are equal pasts. */
+struct board_past {
+    uint64_t marks[BOARD_PAST_MARKS];
+    uint32_t n;
+};
+
+/* Of a request; texts beyond the last mark do not count. */
+void board_past_of(struct board_past *p, const struct serve_request *q);
+
+/* The reply to it is there, too. */
+void board_past_add(struct board_past *p, const char *text, size_t bytes);
+
+/* Texts that both begin with. */
+uint32_t board_past_shared(const struct board_past *a, const struct board_past *b);
+
+#endif

@@ -1,0 +1,420 @@
+#include "host/boards/serve_board_wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <cjson/cJSON.h>
+
+#include "host/api/serve_scores.h"
+#include "runtime/text/base64.h"
+
+/* ---- from the board -------------------------------------------------------------------------- */
+
+static const char *text_of(const cJSON *root, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, name));
+}
+
+/* A whole number of up to 2^52, as doubles have them; 0: there is none. */
+static uint64_t number_of(const cJSON *root, const char *name)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, name);
+
+    if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0 && v->valuedouble <= 0x1p52)) {
+        return 0;
+    }
+    return (uint64_t)v->valuedouble;
+}
+
+static uint32_t count_of(const cJSON *root, const char *name)
+{
+    uint64_t n = number_of(root, name);
+
+    return n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
+static enum board_event_kind kind_of(const char *event)
+{
+    static const struct {
+        const char *name;
+        enum board_event_kind kind;
+    } kinds[] = { { "ready", BOARD_READY },         { "token", BOARD_TOKEN },
+                  { "error", BOARD_ERROR },         { "usage", BOARD_USAGE },
+                  { "embedding", BOARD_EMBEDDING }, { "done", BOARD_DONE },
+                  { "plan", BOARD_PLAN },           { "stats", BOARD_STATS },
+                  { "model", BOARD_MODEL },         { "hello", BOARD_HELLO } };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(event, kinds[i].name) == 0) {
+            return kinds[i].kind;
+        }
+    }
+    return BOARD_OTHER;
+}
+
+bool board_event_read(struct board_event *e, const char *line, size_t bytes)
+{
+    const char *event;
+
+    memset(e, 0, sizeof *e);
+    if (bytes == 0 || line[0] != '{') {
+        return false;
+    }
+    e->root = cJSON_ParseWithLength(line, bytes);
+    event = text_of(e->root, "event");
+    if (event == NULL) {
+        board_event_free(e);
+        return false;
+    }
+    e->kind = kind_of(event);
+    e->id = number_of(e->root, "id");
+    e->text = text_of(e->root, "text");
+    e->name = text_of(e->root, "name");
+    e->model = text_of(e->root, "model");
+    e->board = text_of(e->root, "board");
+    e->reason = text_of(e->root, "reason");
+    e->prompt_tokens = count_of(e->root, "prompt_tokens");
+    e->cached_tokens = count_of(e->root, "cached_tokens");
+    e->completion_tokens = count_of(e->root, "completion_tokens");
+    e->passes = count_of(e->root, "decode_passes");
+    e->line_limit = count_of(e->root, "line_limit_bytes");
+    e->tokens = count_of(e->root, "tokens");
+    e->knows_penalties = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e->root, "penalties"));
+    e->knows_said = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(e->root, "said"));
+    return true;
+}
+
+void board_event_free(struct board_event *e)
+{
+    cJSON_Delete(e->root);
+    memset(e, 0, sizeof *e);
+}
+
+void board_event_text(char text[SERVE_EVENT_BYTES], const struct board_event *e)
+{
+    if (!cJSON_PrintPreallocated(e->root, text, SERVE_EVENT_BYTES, false)) {
+        text[0] = '\0';
+    }
+}
+
+void board_model_add(char list[SERVE_EVENT_BYTES], const struct board_event *e)
+{
+    size_t n = list[0] != '\0' ? strlen(list) - 1 : 0; /* before the bracket that ends it */
+    cJSON *one = cJSON_CreateObject();
+    char text[SERVE_EVENT_BYTES];
+
+    cJSON_AddStringToObject(one, "name", e->model != NULL ? e->model : "");
+    cJSON_AddNumberToObject(one, "bytes", (double)number_of(e->root, "bytes"));
+    if (e->model != NULL && strlen(e->model) < SERVE_MODEL_BYTES &&
+        cJSON_PrintPreallocated(one, text, sizeof text, false) &&
+        n + strlen(text) + sizeof "[]" < SERVE_EVENT_BYTES) {
+        list[n] = n == 0 ? '[' : ',';
+        snprintf(list + n + 1, SERVE_EVENT_BYTES - n - 1, "%s]", text);
+    }
+    cJSON_Delete(one);
+}
+
+bool board_vector_read(struct serve_text *out, const struct board_event *event)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(event->root, "values"), *v;
+
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) == 0) {
+        return false;
+    }
+    cJSON_ArrayForEach(v, list)
+    {
+        float value = cJSON_IsNumber(v) ? (float)v->valuedouble : 0;
+
+        if (!cJSON_IsNumber(v) || !serve_text_add(out, (const char *)&value, sizeof value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of an object with token, logprob and text. False: it is none. */
+static bool score_of(const cJSON *object, struct serve_score *s)
+{
+    const cJSON *id = cJSON_GetObjectItemCaseSensitive(object, "token"),
+                *logprob = cJSON_GetObjectItemCaseSensitive(object, "logprob");
+    const char *text = text_of(object, "text");
+
+    if (!cJSON_IsNumber(id) || text == NULL) {
+        return false;
+    }
+    *s = (struct serve_score){ .id = count_of(object, "token"),
+                               .logprob = cJSON_IsNumber(logprob) ? logprob->valuedouble
+                                                                  : (double)__builtin_nanf(""),
+                               .text = text,
+                               .bytes = strlen(text) };
+    return true;
+}
+
+void board_scores_read(struct serve_text *out, const struct board_event *event)
+{
+    struct serve_score taken, likeliest[SERVE_SCORES_MOST];
+    const cJSON *one;
+    uint32_t n = 0;
+
+    if (cJSON_GetObjectItemCaseSensitive(event->root, "logprob") == NULL ||
+        !score_of(event->root, &taken)) {
+        return;
+    }
+    cJSON_ArrayForEach(one, cJSON_GetObjectItemCaseSensitive(event->root, "top_logprobs"))
+    {
+        if (n != SERVE_SCORES_MOST && score_of(one, &likeliest[n])) {
+            n++;
+        }
+    }
+    serve_scores_add(out, &taken, likeliest, n);
+}
+
+void board_error_read(struct serve_error *e, const struct board_event *event)
+{
+    const char *name = event->name != NULL ? event->name : "";
+    bool failed = strcmp(name, "failed") == 0 || name[0] == '\0';
+    bool too_long = strcmp(name, "line") == 0 || strcmp(name, "context") == 0;
+    const char *field = text_of(event->root, "field");
+    const char *param = NULL; /* most fields have other names here */
+
+    if (field != NULL && strcmp(field, "ids") == 0) {
+        param = "prompt";
+    } else if (field != NULL && strcmp(field, "logit_bias") == 0) {
+        param = field;
+    }
+    (void)serve_refuse(e, failed ? 500 : 400, param, too_long ? "context_length_exceeded" : NULL,
+                       "%s", event->text != NULL ? event->text : "the board says that it failed");
+}
+
+/* ---- to the board ---------------------------------------------------------------------------- */
+
+/* The object is a line, and is gone. */
+static void put(struct serve_text *out, cJSON *object, size_t *longest)
+{
+    size_t before = out->n;
+
+    serve_text_add_json(out, object);
+    if (out->n - before > *longest) {
+        *longest = out->n - before;
+    }
+    (void)serve_text_add(out, "\n", 1);
+}
+
+static cJSON *request_of(uint64_t id)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddNumberToObject(root, "id", (double)id);
+    return root;
+}
+
+/* said: bytes at its end that are a person's words, 0: nothing is known of that. */
+static void add_message(cJSON *list, const char *role, const char *content, size_t said)
+{
+    cJSON *one = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(one, "role", role);
+    cJSON_AddStringToObject(one, "content", content);
+    if (said != 0) {
+        cJSON_AddNumberToObject(one, "said", (double)said);
+    }
+    cJSON_AddItemToArray(list, one);
+}
+
+/* A board has one system prompt: instructions that come later are a paragraph before what the person says. */
+static void add_turn(cJSON *list, const struct serve_turn *t, bool unmarked)
+{
+    struct serve_text both = { .n = 0 };
+
+    if (t->instructed) {
+        (void)serve_text_add(&both, serve_text_shown(&t->system), t->system.n);
+        (void)serve_text_add(&both, "\n\n", t->user.n != 0 ? 2 : 0);
+    }
+    (void)serve_text_add(&both, serve_text_shown(&t->user), t->user.n);
+    if (t->spoken || t->instructed) {
+        add_message(list, "user", serve_text_shown(&both), unmarked ? 0 : t->said);
+    }
+    serve_text_free(&both);
+    if (t->replied) {
+        add_message(list, "assistant", serve_text_shown(&t->reply), 0);
+    }
+}
+
+static void add_messages(cJSON *root, const struct serve_request *q)
+{
+    cJSON *list = cJSON_AddArrayToObject(root, "messages");
+
+    if (q->has_system) {
+        add_message(list, "system", serve_text_shown(&q->system), 0);
+    }
+    for (uint32_t i = 0; i < q->n_turns; i++) {
+        add_turn(list, &q->turns[i], q->unmarked);
+    }
+}
+
+static void add_decimal(cJSON *root, const char *name, double value)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%.6f", value);
+    cJSON_AddRawToObject(root, name, text);
+}
+
+static void add_settings(cJSON *root, const struct serve_request *q)
+{
+    unsigned long long seed = (unsigned long long)q->sampler.seed;
+    uint32_t drawn = 0;
+    char text[32];
+
+    if (!q->seeded && getrandom(&drawn, sizeof drawn, 0) == (ssize_t)sizeof drawn) {
+        seed = drawn;
+    }
+    snprintf(text, sizeof text, "%llu", seed);
+    cJSON_AddRawToObject(root, "seed", text);
+    cJSON_AddNumberToObject(root, "n", q->n);
+    add_decimal(root, "temp", (double)q->sampler.temp);
+    add_decimal(root, "top_p", (double)q->sampler.top_p);
+    add_decimal(root, "min_p", (double)q->sampler.min_p);
+    add_decimal(root, "repeat", (double)q->sampler.repeat);
+    if (!q->plain_sampler) {
+        cJSON_AddNumberToObject(root, "repeat_last_n", q->sampler.repeat_last);
+        add_decimal(root, "presence_penalty", (double)q->sampler.presence);
+        add_decimal(root, "frequency_penalty", (double)q->sampler.frequency);
+    }
+    if (!q->plain_sampler && q->biases.n != 0) {
+        cJSON_AddRawToObject(root, "logit_bias", serve_text_shown(&q->biases));
+    }
+    cJSON_AddNumberToObject(root, "top_k", q->sampler.top_k);
+    cJSON_AddStringToObject(root, "think", q->no_thinking ? "off" : "hide");
+}
+
+static void add_stops(cJSON *root, const struct serve_request *q)
+{
+    cJSON *list = cJSON_AddArrayToObject(root, "stop");
+
+    for (uint32_t i = 0; i < q->n_stops; i++) {
+        cJSON_AddItemToArray(list, cJSON_CreateString(q->stops[i]));
+    }
+}
+
+/* A text that goes on, or the numbers of its tokens. */
+static void add_prompt(cJSON *root, const struct serve_turn *t)
+{
+    uint32_t id;
+    cJSON *ids;
+
+    if (t->tokens.n == 0) {
+        cJSON_AddStringToObject(root, "raw", serve_text_shown(&t->user));
+        return;
+    }
+    ids = cJSON_AddArrayToObject(root, "ids");
+    for (size_t at = 0; at < t->tokens.n; at += sizeof id) {
+        memcpy(&id, t->tokens.bytes + at, sizeof id);
+        cJSON_AddItemToArray(ids, cJSON_CreateNumber(id));
+    }
+}
+
+static void write_texts(struct serve_text *out, const struct serve_request *q, uint64_t id,
+                        size_t *longest)
+{
+    for (uint32_t i = 0; i < q->n_turns; i++) {
+        cJSON *root = request_of(id);
+
+        cJSON_AddStringToObject(root, "embedding", serve_text_shown(&q->turns[i].user));
+        put(out, root, longest);
+    }
+}
+
+const char *board_penalty_of(const struct serve_request *q)
+{
+    const struct sampler_params *s = &q->sampler;
+
+    if (s->presence != 0) {
+        return "presence_penalty";
+    }
+    if (s->frequency != 0) {
+        return "frequency_penalty";
+    }
+    if (s->repeat != 1.0f && s->repeat_last != SAMPLER_REPEAT_LAST) {
+        return "repeat_last_n";
+    }
+    return q->biases.n != 0 ? "logit_bias" : NULL;
+}
+
+void board_load_write(struct serve_text *out, uint64_t id, const char *model)
+{
+    cJSON *root = request_of(id);
+    size_t longest = 0;
+
+    cJSON_AddStringToObject(root, "load", model);
+    put(out, root, &longest);
+}
+
+void board_news_write(struct serve_text *out, uint64_t id, bool anew)
+{
+    static const char *const fields[] = { "models", "plan", "stats" };
+    size_t longest = 0;
+
+    for (size_t i = anew ? 0 : 2; i < sizeof fields / sizeof fields[0]; i++) {
+        cJSON *root = request_of(id);
+
+        cJSON_AddTrueToObject(root, fields[i]);
+        put(out, root, &longest);
+    }
+}
+
+uint32_t board_grammar_write(struct serve_text *out, const struct serve_request *q, uint64_t id)
+{
+    enum { PIECE_BYTES = 4500 }; /* as text 6000 of a line's 8191 */
+    size_t longest = 0;
+    uint32_t n = 0;
+
+    if (q->grammar == NULL) {
+        cJSON *root = request_of(id);
+
+        cJSON_AddStringToObject(root, "grammar", "off");
+        put(out, root, &longest);
+        return 1;
+    }
+    for (size_t at = 0; at < q->grammar_bytes; at += PIECE_BYTES, n++) {
+        size_t bytes = q->grammar_bytes - at < PIECE_BYTES ? q->grammar_bytes - at : PIECE_BYTES;
+        const char *word = at + bytes == q->grammar_bytes ? "last:" : "piece:";
+        char text[sizeof "piece:" + (PIECE_BYTES + 2) / 3 * 4];
+        size_t length = strlen(word) + base64_length(bytes);
+        cJSON *root = request_of(id);
+
+        memcpy(text, word, strlen(word));
+        base64_put(text + strlen(word), (const uint8_t *)q->grammar + at, bytes);
+        text[length] = '\0';
+        cJSON_AddStringToObject(root, "grammar", text);
+        put(out, root, &longest);
+    }
+    return n;
+}
+
+void board_request_write(struct serve_text *out, const struct serve_request *q, uint64_t id,
+                         size_t *longest)
+{
+    cJSON *root;
+
+    *longest = 0;
+    if (q->kind == SERVE_EMBED) {
+        write_texts(out, q, id, longest);
+        return;
+    }
+    root = request_of(id);
+    if (q->wants_scores) {
+        cJSON_AddNumberToObject(root, "logprobs", q->n_likeliest);
+    }
+    add_settings(root, q);
+    add_stops(root, q);
+    if (q->kind == SERVE_CHAT) {
+        add_messages(root, q);
+    } else {
+        cJSON_AddTrueToObject(root, "reset");
+        add_prompt(root, &q->turns[q->prompt]);
+    }
+    put(out, root, longest);
+}

@@ -1,0 +1,412 @@
+/* The queue of `ingot serve` in front of boards, and who takes what from it. */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/boards/serve_boards_private.h"
+
+enum {
+    FIRST_MS = 60000,  /* for the first board to answer */
+    NOBODY_MS = 20000, /* that a request waits while no board is there */
+    NEWS_MS = 4000,    /* that what a board said of itself is new */
+};
+
+struct serve_pool serve_pool;
+
+bool serve_boards_is_line(const char *word)
+{
+    struct stat s;
+
+    return strncmp(word, "unix:", 5) == 0 || strncmp(word, "tcp:", 4) == 0 ||
+           strncmp(word, "/dev/", 5) == 0 || (stat(word, &s) == 0 && S_ISCHR(s.st_mode));
+}
+
+static void wake_all(void)
+{
+    uint64_t one = 1;
+
+    for (uint32_t i = 0; i < serve_pool.n; i++) {
+        (void)!write(serve_pool.boards[i].wake, &one, sizeof one);
+    }
+}
+
+bool serve_pool_is_closing(void)
+{
+    bool closing;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    closing = serve_pool.closing;
+    pthread_mutex_unlock(&serve_pool.lock);
+    return closing;
+}
+
+void serve_pool_set_phase(struct board *b, enum phase phase)
+{
+    pthread_mutex_lock(&serve_pool.lock);
+    b->phase = phase;
+    pthread_mutex_unlock(&serve_pool.lock);
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+/* The job ends, and is the server's alone; w is gone. */
+void serve_pool_end(struct waiting *w, const struct serve_error *e)
+{
+    struct serve_job *j = w->job;
+
+    pthread_mutex_lock(&j->lock);
+    if (e != NULL) {
+        j->error = *e;
+    } else if (j->text.failed || j->scores.failed) {
+        (void)serve_refuse(&j->error, 500, NULL, NULL, "out of memory");
+    }
+    j->done = true;
+    pthread_mutex_lock(&serve_pool.lock);
+    serve_pool.stats.requests++;
+    serve_pool.stats.failed += j->error.status != 0;
+    serve_pool.stats.cancelled += j->cancelled;
+    serve_pool.stats.prompt_tokens += j->prompt_tokens;
+    serve_pool.stats.cached_tokens += j->cached_tokens;
+    serve_pool.stats.reply_tokens += j->reply_tokens;
+    pthread_mutex_unlock(&serve_pool.lock);
+    pthread_mutex_unlock(&j->lock);
+    serve_job_release(j);
+    free(w);
+    serve_pool.wake.call(serve_pool.wake.context);
+}
+
+void serve_pool_end_with(struct waiting *w, int status, const char *text)
+{
+    struct serve_error e = { .status = 0 };
+
+    (void)serve_refuse(&e, status, NULL, NULL, "%s", text);
+    serve_pool_end(w, &e);
+}
+
+/* Whether no other idle board has more of it, or as much and was idle for longer. The lock is held. */
+static bool is_best(const struct board *b, const struct board_past *wanted)
+{
+    uint32_t mine = board_past_shared(&b->past, wanted);
+
+    for (uint32_t i = 0; i < serve_pool.n; i++) {
+        const struct board *other = &serve_pool.boards[i];
+        uint32_t theirs = board_past_shared(&other->past, wanted);
+
+        if (other != b && other->phase == IDLE &&
+            (theirs > mine || (theirs == mine && other->used < b->used))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool serve_pool_differs(const struct board *b)
+{
+    return strncmp(serve_pool.model, b->state.model, sizeof serve_pool.model) != 0;
+}
+
+/* The first in the queue that is best done here, which is at work then. NULL: none. */
+struct waiting *serve_pool_take(struct board *b)
+{
+    struct waiting **at = &serve_pool.first, *w = NULL;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    while (*at != NULL && !is_best(b, &(*at)->past)) {
+        at = &(*at)->next;
+    }
+    if (*at != NULL && !serve_pool_differs(b)) {
+        w = *at;
+        *at = w->next;
+        serve_pool.stats.waiting--;
+        serve_pool.stats.running++;
+        b->phase = AT_WORK;
+        b->past = w->past;
+        b->used = ++serve_pool.n_taken;
+    }
+    pthread_mutex_unlock(&serve_pool.lock);
+    return w;
+}
+
+/* It was asked of a model that is no longer there. */
+static void end_outdated(struct waiting *w)
+{
+    serve_pool_end_with(w, 503, "another model was loaded meanwhile: ask again");
+}
+
+/* No board's any more: it waits again, in front of the others. */
+void serve_pool_put_back(struct waiting *w)
+{
+    bool outdated;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    outdated = w->choice != serve_pool.choice;
+    if (!outdated) {
+        w->next = serve_pool.first;
+        serve_pool.first = w;
+        serve_pool.stats.waiting++;
+    }
+    pthread_mutex_unlock(&serve_pool.lock);
+    if (outdated) {
+        end_outdated(w);
+    }
+    wake_all();
+}
+
+/* Jobs that nobody will do: all of them, or those that have waited too long with no board there. */
+static struct waiting *take_hopeless(bool all)
+{
+    struct waiting *w = NULL;
+    bool there = false;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    for (uint32_t i = 0; i < serve_pool.n; i++) {
+        there = there || serve_pool.boards[i].phase >= IDLE ||
+                serve_pool.boards[i].patient_ms > serial_millis();
+    }
+    if (serve_pool.first != NULL &&
+        (all || (!there && serial_millis() - serve_pool.first->since_ms > NOBODY_MS))) {
+        w = serve_pool.first;
+        serve_pool.first = w->next;
+        serve_pool.stats.waiting--;
+    }
+    pthread_mutex_unlock(&serve_pool.lock);
+    return w;
+}
+
+void serve_pool_end_hopeless(bool all)
+{
+    struct waiting *w;
+
+    while ((w = take_hopeless(all)) != NULL) {
+        serve_pool_end_with(w, 503, all ? "the server ends" : "no board is there");
+    }
+}
+
+/* ---- from the server's thread ---------------------------------------------------------------- */
+
+static bool submit(void *context, struct serve_job *j)
+{
+    struct waiting *w = calloc(1, sizeof *w), **at = &serve_pool.first;
+    bool room = w != NULL;
+
+    (void)context;
+    if (room) {
+        serve_job_hold(j);
+        w->job = j;
+        w->since_ms = serial_millis();
+        board_past_of(&w->past, &j->request);
+        pthread_mutex_lock(&serve_pool.lock);
+        room = serve_pool.stats.waiting < SERVE_WAITING_MOST;
+        w->choice = serve_pool.choice;
+        while (room && *at != NULL) {
+            at = &(*at)->next;
+        }
+        if (room) {
+            *at = w;
+            serve_pool.stats.waiting++;
+        }
+        pthread_mutex_unlock(&serve_pool.lock);
+    }
+    if (!room && w != NULL) {
+        serve_job_release(j);
+        free(w);
+    }
+    wake_all();
+    return room;
+}
+
+/* The first in the queue that was asked of another model. NULL: none. */
+static struct waiting *take_outdated(void)
+{
+    struct waiting *w;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    w = serve_pool.first; /* the queue is in the order in which they came */
+    if (w != NULL && w->choice != serve_pool.choice) {
+        serve_pool.first = w->next;
+        serve_pool.stats.waiting--;
+    } else {
+        w = NULL;
+    }
+    pthread_mutex_unlock(&serve_pool.lock);
+    return w;
+}
+
+/* Replies at work come to their end; then each board loads it. */
+static void load(void *context, const char *model)
+{
+    struct waiting *w;
+
+    (void)context;
+    pthread_mutex_lock(&serve_pool.lock);
+    snprintf(serve_pool.model, sizeof serve_pool.model, "%s", model);
+    serve_pool.choice++;
+    pthread_mutex_unlock(&serve_pool.lock);
+    while ((w = take_outdated()) != NULL) {
+        end_outdated(w);
+    }
+    wake_all();
+}
+
+/* Out of the queue. NULL: it is not there. */
+static struct waiting *take_job(const struct serve_job *j)
+{
+    struct waiting **at = &serve_pool.first, *w;
+
+    pthread_mutex_lock(&serve_pool.lock);
+    while (*at != NULL && (*at)->job != j) {
+        at = &(*at)->next;
+    }
+    w = *at;
+    if (w != NULL) {
+        *at = w->next;
+        serve_pool.stats.waiting--;
+    }
+    pthread_mutex_unlock(&serve_pool.lock);
+    return w;
+}
+
+/* What waits makes room for others at once; what is at work is its board's to stop. */
+static void cancel(void *context, struct serve_job *j)
+{
+    struct waiting *w;
+
+    (void)context;
+    serve_job_cancel(j);
+    w = take_job(j);
+    if (w != NULL) {
+        serve_pool_end(w, NULL);
+    }
+    wake_all();
+}
+
+/* Somebody looks: what the board said of itself is to be new when they look again. The lock is held. */
+static void want_news(struct board *b)
+{
+    b->curious = b->curious || serial_millis() - b->told_ms > NEWS_MS;
+}
+
+static void stats(void *context, struct serve_stats *s)
+{
+    (void)context;
+    pthread_mutex_lock(&serve_pool.lock);
+    *s = serve_pool.stats;
+    s->boards = serve_pool.n;
+    for (uint32_t i = 0; i < serve_pool.n; i++) {
+        const struct board *board = &serve_pool.boards[i];
+
+        s->board[i] = board->state;
+        s->board[i].line = board->path;
+        s->board[i].there = board->phase >= IDLE;
+        s->boards_there += s->board[i].there;
+        want_news(&serve_pool.boards[i]);
+    }
+    pthread_mutex_unlock(&serve_pool.lock);
+}
+
+static bool look(void *context, uint32_t i, struct serve_look *l)
+{
+    struct board *board = &serve_pool.boards[i];
+
+    (void)context;
+    if (i >= serve_pool.n) {
+        return false;
+    }
+    pthread_mutex_lock(&serve_pool.lock);
+    l->board = board->state;
+    l->board.line = board->path;
+    l->board.there = board->phase >= IDLE;
+    memcpy(l->plan, board->plan, sizeof l->plan);
+    memcpy(l->stats, board->stats, sizeof l->stats);
+    memcpy(l->models, board->models, sizeof l->models);
+    want_news(board);
+    pthread_mutex_unlock(&serve_pool.lock);
+    return true;
+}
+
+/* Until a board has said what model it has. */
+static bool wait_for_model(char *model)
+{
+    uint64_t begin = serial_millis(), said = begin;
+
+    model[0] = '\0';
+    while (model[0] == '\0' && serial_millis() - begin < FIRST_MS) {
+        (void)poll(NULL, 0, 20);
+        pthread_mutex_lock(&serve_pool.lock);
+        memcpy(model, serve_pool.model, SERVE_MODEL_BYTES);
+        pthread_mutex_unlock(&serve_pool.lock);
+        if (serial_millis() - said > 5000) {
+            said = serial_millis();
+            fprintf(stderr, "waiting for a board, %u s\n", (unsigned)((said - begin) / 1000));
+        }
+    }
+    if (model[0] == '\0') {
+        fprintf(stderr,
+                "ingot: no board answers: has it power and a model, is TX at RX, and is --baud its "
+                "rate?\n");
+    }
+    return model[0] != '\0';
+}
+
+bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32_t n, uint32_t baud,
+                       struct serve_wake wake, char *model)
+{
+    bool good = true, opened = false;
+
+    signal(SIGPIPE, SIG_IGN); /* a socket whose board is gone is an error of the write */
+    pthread_mutex_init(&serve_pool.lock, NULL);
+    serve_pool.n = n;
+    serve_pool.baud = baud;
+    serve_pool.wake = wake;
+    *b = (struct serve_backend){ &serve_pool, submit, cancel, stats, look, load };
+    for (uint32_t i = 0; i < n; i++) {
+        struct board *board = &serve_pool.boards[i];
+
+        board->path = lines[i];
+        serve_figures_clear(&board->state.figures);
+        board->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        good = good && board->wake >= 0;
+    }
+    for (uint32_t i = 0; good && i < n; i++) {
+        struct board *board = &serve_pool.boards[i];
+
+        /* The first attempt is here, so that a wrong name is said at once. */
+        if (!serial_open(&board->line, board->path, baud)) {
+            fprintf(stderr, "ingot: %s\n", board->line.problem);
+        } else {
+            close(board->line.fd);
+            opened = true;
+        }
+        board->started = pthread_create(&board->thread, NULL, serve_board_work, board) == 0;
+        good = board->started;
+    }
+    if (!good) {
+        fprintf(stderr, "ingot: no thread could be started\n");
+    }
+    if (good && opened && wait_for_model(model)) {
+        return true;
+    }
+    serve_boards_close(b);
+    return false;
+}
+
+void serve_boards_close(struct serve_backend *b)
+{
+    (void)b;
+    pthread_mutex_lock(&serve_pool.lock);
+    serve_pool.closing = true;
+    pthread_mutex_unlock(&serve_pool.lock);
+    wake_all();
+    for (uint32_t i = 0; i < serve_pool.n; i++) {
+        if (serve_pool.boards[i].started) {
+            pthread_join(serve_pool.boards[i].thread, NULL);
+        }
+        close(serve_pool.boards[i].wake);
+    }
+    serve_pool_end_hopeless(true);
+}

@@ -1,0 +1,372 @@
+#include "host/card/card_models.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "flash_image/adapter/adapter.h"
+#include "flash_image/output/temporary.h"
+#include "flash_image/pack/ingot_file.h"
+#include "host/plan/board_plan.h"
+#include "host/plan/retyped.h"
+#include "runtime/stream/expert_use.h"
+#include "runtime/text/format_text.h"
+
+enum { NAME_BYTES = 512 };
+
+/* ---- a model that is too long ---------------------------------------------------------------- */
+
+/* The planner's answer for the board, with the boot arguments of the card. */
+static enum err plan_for_board(struct plan *plan, const struct card_models *m,
+                               const struct image *img)
+{
+    struct board_request r = { .image = img,
+                               .board = m->board,
+                               .ram = (uint64_t)m->board->usual_mib << 20,
+                               .limits = m->limits };
+
+    return board_plan(plan, &r);
+}
+
+/* The best type with which the file is short enough and the board takes the model, when it has `bytes` now; NULL: none. */
+static const char *type_that_fits(const struct card_models *m, const struct image *img,
+                                  uint64_t bytes)
+{
+    static const char *const types[] = { "q8_0", "q6_k", "q4_k_m", "q4_0", "q3_k_m" };
+    struct plan *plan = calloc(1, sizeof *plan);
+    const char *found = NULL;
+    struct retyped r;
+    bool good = retyped_open(&r, img) && plan != NULL;
+
+    for (size_t i = 0; good && found == NULL && i < sizeof types / sizeof types[0]; i++) {
+        struct pack_options o = { 0 };
+
+        good = pack_parse_type(types[i], &o);
+        retype(&r, img, &o);
+        if (retyped_file_bytes(&r) <= CARD_MOST_FILE_BYTES && retyped_file_bytes(&r) < bytes &&
+            (m->board == NULL || plan_for_board(plan, m, &r.image) == ERR_OK)) {
+            found = types[i];
+        }
+    }
+    retyped_close(&r);
+    free(plan);
+    return found;
+}
+
+static void say_too_long(const struct card_models *m, const struct image *img, uint64_t bytes,
+                         const char *name, const char *source, char *problem, size_t problem_bytes)
+{
+    const char *type = type_that_fits(m, img, bytes);
+    char size[FORMAT_NUMBER_BYTES];
+
+    format_bytes(size, bytes);
+    if (type == NULL) {
+        snprintf(problem, problem_bytes,
+                 "%.400s takes %s, and a file on FAT32 is shorter than 4 GiB: no type makes this "
+                 "model small enough; --format exfat has room for it",
+                 name, size);
+        return;
+    }
+    snprintf(
+        problem, problem_bytes,
+        "%.400s takes %s, and a file on FAT32 is shorter than 4 GiB; --format exfat has room for "
+        "it, or smaller weights help: ingot pack %.400s -o %.400s --type %s",
+        name, size, source, name, type);
+}
+
+/* ---- how fast it will be --------------------------------------------------------------------- */
+
+static void say_slow(const struct card_models *m, const char *name, const char *rate,
+                     const struct plan *plan)
+{
+    fprintf(
+        stderr,
+        "ingot: warning: %s makes at most %s tokens a second on %s with %u MiB%s: take a smaller model, "
+        "or fewer bits (--type); `ingot plan FILE --board %s` says more\n",
+        name, rate, m->board->name, (unsigned)m->board->usual_mib,
+        plan->residency == PLAN_STREAMED ? ", since its weights do not fit and come from the card"
+                                         : "",
+        m->board->name);
+}
+
+/* By the published rates of the board; of an emulator there are none. */
+static void say_rate(const struct card_models *m, const struct image *img, const char *name)
+{
+    struct plan *plan = calloc(1, sizeof *plan);
+    char rate[FORMAT_NUMBER_BYTES];
+
+    if (plan == NULL || m->board == NULL) {
+        free(plan);
+        return;
+    }
+    if (plan_for_board(plan, m, img) != ERR_OK) {
+        fprintf(stderr, "ingot: warning: %s does not fit %s with %u MiB: %s\n", name,
+                m->board->name, (unsigned)m->board->usual_mib, plan->problem);
+    } else if (plan->prediction.decode_ns != 0) {
+        format_ratio(rate, 1000000000u, plan->prediction.decode_ns,
+                     board_rate_decimals(plan->prediction.decode_ns));
+        printf("%s: at most %s tok/s predicted on %s with %u MiB\n", name, rate, m->board->name,
+               (unsigned)m->board->usual_mib);
+        if (plan->prediction.decode_ns > 1000000000u) {
+            say_slow(m, name, rate, plan);
+        }
+    }
+    free(plan);
+}
+
+/* ---- one model ------------------------------------------------------------------------------- */
+
+/* "models/NAME.ingot" of a path: without .gguf or .bin, a folder's own name. False: there is no such
+ * path. */
+static bool card_name(const char *path, char *name, size_t bytes)
+{
+    static const char *const known[] = { ".gguf", ".bin", ".ingot" };
+    char *whole = realpath(path, NULL);
+    const char *base;
+    size_t n;
+
+    if (whole == NULL) {
+        return false;
+    }
+    base = strrchr(whole, '/') + 1;
+    n = strlen(base);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        size_t k = strlen(known[i]);
+
+        if (n > k && strcmp(base + n - k, known[i]) == 0) {
+            n -= k;
+            break;
+        }
+    }
+    snprintf(name, bytes, "models/%.*s.ingot", (int)n, base);
+    free(whole);
+    return true;
+}
+
+/* A new file beside out, which is there until card_models_close; its path is the list's. NULL: problem says why. */
+static const char *file_beside(char **list, size_t *n, const char *out, char *problem,
+                               size_t problem_bytes)
+{
+    size_t bytes = strlen(out) + 64;
+    char *to = malloc(bytes);
+    int fd = to != NULL ? temporary_file(out, to, bytes) : -1;
+
+    if (fd < 0) {
+        snprintf(problem, problem_bytes, "%.400s: no file can be made beside it: %s", out,
+                 strerror(errno));
+        free(to);
+        return NULL;
+    }
+    close(fd);
+    list[(*n)++] = to;
+    return to;
+}
+
+/* Pack into a new file beside out. NULL: problem says why. */
+static const char *pack_beside(struct card_models *m, const struct pack_options *pack,
+                               const char *out, char *problem, size_t problem_bytes)
+{
+    struct pack_options o = *pack;
+    const char *to = file_beside(m->packed, &m->n_packed, out, problem, problem_bytes);
+
+    o.output = to;
+    return to != NULL && pack_file(&o, problem, problem_bytes) == ERR_OK ? to : NULL;
+}
+
+/* Whether the .ingot file is in order up to its tables, and short enough. *use_bytes: of NAME.use. */
+static bool check_file(const struct card_models *m, const struct card_image *c, const char *file,
+                       const char *name, const char *source, uint64_t *use_bytes, char *problem,
+                       size_t problem_bytes)
+{
+    struct ingot_file f;
+    bool good;
+
+    if (ingot_file_open(&f, file, problem, problem_bytes) != ERR_OK) {
+        return false;
+    }
+    good = c->format == CARD_EXFAT || f.bytes <= CARD_MOST_FILE_BYTES;
+    *use_bytes = expert_use_bytes(&f.image);
+    if (!good) {
+        say_too_long(m, &f.image, f.bytes, name, source, problem, problem_bytes);
+    } else {
+        say_rate(m, &f.image, name);
+    }
+    ingot_file_close(&f);
+    return good;
+}
+
+/* The .ingot file for the model at path, packed where it is none yet. NULL: problem says why. */
+static const char *ready_file(struct card_models *m, const struct pack_options *pack,
+                              const char *path, const char *out, bool *packed, char *problem,
+                              size_t problem_bytes)
+{
+    struct pack_options o = *pack;
+    enum err e;
+
+    *packed = !pack_is_ingot(path, &e);
+    if (e != ERR_OK) {
+        snprintf(problem, problem_bytes, "%.400s: %s", path,
+                 e == ERR_NOT_FOUND ? "no such file or folder" : err_text(e));
+        return NULL;
+    }
+    if (*packed) {
+        o.input = path;
+        return pack_beside(m, &o, out, problem, problem_bytes);
+    }
+    if (pack->type_given) {
+        snprintf(problem, problem_bytes,
+                 "%.400s is an .ingot already, whose types --type cannot change: give what it was "
+                 "packed from",
+                 path);
+        return NULL;
+    }
+    return path;
+}
+
+/* A signed copy of the file beside out, which is there until card_models_close; the file itself where none is
+ * asked for. NULL: problem says why. */
+static const char *signed_file(struct card_models *m, const char *file, const char *out,
+                               char *problem, size_t problem_bytes)
+{
+    const char *to;
+
+    if (m->sign == NULL) {
+        return file;
+    }
+    to = file_beside(m->signed_files, &m->n_signed, out, problem, problem_bytes);
+    return to != NULL && sign_file(m->sign, file, to, problem, problem_bytes) == ERR_OK ? to : NULL;
+}
+
+/* An adapter that is made already goes to adapters/. */
+static bool add_adapter(struct card_models *m, struct card_image *c, const char *path,
+                        const char *out, char *problem, size_t problem_bytes)
+{
+    const char *file = signed_file(m, path, out, problem, problem_bytes);
+    char model[NAME_BYTES], name[NAME_BYTES];
+
+    if (file == NULL) {
+        return false;
+    }
+    if (!card_name(path, model, sizeof model)) {
+        snprintf(problem, problem_bytes, "%.400s: no such file", path);
+        return false;
+    }
+    snprintf(name, sizeof name, "adapters/%.480s", model + strlen("models/"));
+    if (card_add_file(c, name, file) != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s", c->problem);
+        return false;
+    }
+    return true;
+}
+
+/* Whether the file lies in a folder of that name. */
+static bool is_in(const char *path, const char *folder)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = strlen(folder), before = slash != NULL ? (size_t)(slash - path) : 0;
+
+    return before >= n && strncmp(slash - n, folder, n) == 0 &&
+           (before == n || slash[-(ptrdiff_t)n - 1] == '/');
+}
+
+/* Other files have a folder of their kind. NULL: it is none of these. */
+static const char *folder_of(const char *path)
+{
+    static const struct {
+        const char *end, *folder;
+    } kinds[] = { { ".txt", "presets/" }, { ".grammar", "grammars/" } };
+    size_t n = strlen(path);
+
+    if (is_in(path, "actions") && n > 4 && strcmp(path + n - 4, ".txt") == 0) {
+        return "actions/"; /* a preset ends likewise */
+    }
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t bytes = strlen(kinds[i].end);
+
+        if (n > bytes && strcmp(path + n - bytes, kinds[i].end) == 0) {
+            return kinds[i].folder;
+        }
+    }
+    return NULL;
+}
+
+static bool add_small(struct card_image *c, const char *folder, const char *path, char *problem,
+                      size_t problem_bytes)
+{
+    const char *slash = strrchr(path, '/');
+    char name[NAME_BYTES];
+
+    snprintf(name, sizeof name, "%s%.480s", folder, slash != NULL ? slash + 1 : path);
+    if (card_add_file(c, name, path) != ERR_OK) {
+        snprintf(problem, problem_bytes, "%s", c->problem);
+        return false;
+    }
+    return true;
+}
+
+/* Of a mixture, room for how its experts are used. */
+static bool add_use(struct card_image *c, const char *model, uint64_t bytes)
+{
+    char name[NAME_BYTES];
+
+    if (bytes == 0) {
+        return true;
+    }
+    snprintf(name, sizeof name, "%.*s.use", (int)(strlen(model) - strlen(".ingot")), model);
+    return card_add_room(c, name, bytes) == ERR_OK;
+}
+
+bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
+                     const char *path, const char *out, char *problem, size_t problem_bytes)
+{
+    char name[NAME_BYTES];
+    size_t at = strlen(m->names);
+    const char *file;
+    uint64_t use_bytes;
+    bool packed;
+
+    if (folder_of(path) != NULL) {
+        return add_small(c, folder_of(path), path, problem, problem_bytes);
+    }
+    if (adapter_is(path)) {
+        return add_adapter(m, c, path, out, problem, problem_bytes);
+    }
+    file = ready_file(m, pack, path, out, &packed, problem, problem_bytes);
+    if (file != NULL) {
+        file = signed_file(m, file, out, problem, problem_bytes);
+    }
+    if (file == NULL || !card_name(path, name, sizeof name) ||
+        !check_file(m, c, file, name + strlen("models/"), packed ? path : "SOURCE", &use_bytes,
+                    problem, problem_bytes)) {
+        return false;
+    }
+    if (card_add_file(c, name, file) != ERR_OK || !add_use(c, name, use_bytes)) {
+        snprintf(problem, problem_bytes, "%s", c->problem);
+        return false;
+    }
+    if (m->first == NULL) {
+        m->first = file;
+    }
+    snprintf(m->names + at, sizeof m->names - at, "%s%s", at > 0 ? ", " : "",
+             name + strlen("models/"));
+    return true;
+}
+
+void card_models_close(struct card_models *m)
+{
+    for (size_t i = 0; i < m->n_packed; i++) {
+        temporary_remove(m->packed[i]);
+        free(m->packed[i]);
+    }
+    m->n_packed = 0;
+    for (size_t i = 0; i < m->n_signed; i++) {
+        temporary_remove(m->signed_files[i]);
+        free(m->signed_files[i]);
+    }
+    m->n_signed = 0;
+}

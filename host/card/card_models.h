@@ -1,0 +1,34 @@
+/* The models of a card: .ingot files as they are, others packed on the way. */
+#ifndef INGOT_HOST_CARD_MODELS_H
+#define INGOT_HOST_CARD_MODELS_H
+
+#include "flash_image/card/card_image.h"
+#include "flash_image/pack/pack.h"
+#include "flash_image/signing/sign_file.h"
+#include "host/plan/board_table.h"
+#include "runtime/stream/plan.h"
+
+enum { CARD_MOST_MODELS = 32 };
+
+struct card_models {
+    char *packed[CARD_MOST_MODELS]; /* files that are removed in the end */
+    size_t n_packed;
+    char names[4096];                     /* "a.ingot, b.ingot" */
+    char *signed_files[CARD_MOST_MODELS]; /* the same */
+    size_t n_signed;
+    const struct sign_key
+        *sign; /* what models and adapters are signed by; NULL: they are as they are */
+    const struct board_facts
+        *board; /* how fast it will be on this one is said; NULL: nothing is known of it */
+    struct plan_limits limits; /* by the boot arguments */
+    const char *first;         /* the first one's .ingot file; NULL: there is none yet */
+};
+
+/* Put the model at path into models/ of the card, or the adapter, which is an .ingot, into adapters/. What is no .ingot is packed as *pack says, into a
+ * file beside out, which is there until card_models_close. False: problem is one sentence. */
+bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
+                     const char *path, const char *out, char *problem, size_t problem_bytes);
+
+void card_models_close(struct card_models *m);
+
+#endif

@@ -1,0 +1,483 @@
+/* `ingot card`: a card image for a board, with models and room for conversations. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "flash_image/card/card_board.h"
+#include "flash_image/output/output_file.h"
+#include "flash_image/output/temporary.h"
+#include "host/plan/board_table.h"
+#include "host/card/card_boards.h"
+#include "host/card/card_models.h"
+#include "host/card/card_prefix.h"
+#include "host/cli/commands.h"
+#include "host/cli/pack_type.h"
+#include "host/cli/shown_streams.h"
+#include "runtime/options/options.h"
+#include "runtime/text/format_text.h"
+
+enum { MOST_MIB = 4095, SAVE_MIB = 8, PROBLEM_BYTES = 2048 };
+#define FILES_TIME 1735689600 /* 1 January 2025, where SOURCE_DATE_EPOCH gives none */
+
+struct arguments {
+    const char *board;
+    const char *models[CARD_MOST_MODELS];
+    size_t n_models;
+    const char *out;
+    uint64_t size;          /* 0: what fits */
+    uint64_t save, kv, log; /* MiB */
+    const char *names;
+    const char *system; /* NULL: no prefix is computed */
+    const char *words, *firmware, *boards, *sign;
+    struct pack_options pack;
+    unsigned format, table; /* as enum card_format and enum card_table have them */
+    bool power_of_two;
+};
+
+/* ---- what it reads --------------------------------------------------------------------------- */
+
+static bool take_operand(void *arguments, const char *word)
+{
+    struct arguments *a = arguments;
+
+    if (a->board == NULL) {
+        a->board = word;
+        return true;
+    }
+    if (a->n_models == CARD_MOST_MODELS) {
+        return false;
+    }
+    a->models[a->n_models++] = word;
+    return true;
+}
+
+static enum option_result set_size(void *arguments, const struct command_option *o,
+                                   const char *value)
+{
+    struct arguments *a = arguments;
+
+    (void)o;
+    return options_read_u64(value, true, &a->size) && a->size >= 1u << 20 ? OPTION_TAKEN
+                                                                          : OPTION_REFUSED;
+}
+
+static enum option_result set_mib(void *arguments, const struct command_option *o,
+                                  const char *value)
+{
+    uint64_t *mib = (uint64_t *)((char *)arguments + o->field);
+
+    return options_read_u64(value, false, mib) && *mib <= MOST_MIB ? OPTION_TAKEN : OPTION_REFUSED;
+}
+
+#define FIELD(member) offsetof(struct arguments, member)
+
+static const struct command_option output = {
+    .name = "--output",
+    .letter = "-o",
+    .value = "FILE",
+    .help = "the image to write; dd writes it to a card",
+    .field = FIELD(out),
+};
+static const struct command_option size = {
+    .name = "--size",
+    .value = "SIZE",
+    .takes = "a size such as 4G (K, M and G are known)",
+    .help = "of the card (default: what its contents need)",
+    .set = set_size,
+};
+static const struct command_option save = {
+    .name = "--save",
+    .value = "MIB",
+    .takes = "a whole number of MiB from 0 to 4095",
+    .help = "room for each conversation that /save keeps (default 8); 0: none",
+    .set = set_mib,
+    .field = FIELD(save),
+};
+static const struct command_option names = {
+    .name = "--names",
+    .value = "A,B",
+    .help = "what the saved conversations are called: /save A (default chat, which is\n"
+            "that of /save alone)",
+    .field = FIELD(names),
+};
+static const struct command_option kv = {
+    .name = "--kv",
+    .value = "MIB",
+    .takes = "a whole number of MiB from 0 to 4095",
+    .help = "room for keys and values with kv=card, as `ingot plan` says",
+    .set = set_mib,
+    .field = FIELD(kv),
+};
+static const struct command_option turn_log = {
+    .name = "--log",
+    .value = "MIB",
+    .takes = "a whole number of MiB from 0 to 4095",
+    .help = "room for turns with log=on, the newest of which stay",
+    .set = set_mib,
+    .field = FIELD(log),
+};
+static const struct command_option cmdline = {
+    .name = "--cmdline",
+    .value = "WORDS",
+    .help = "boot arguments, on boards that read them from the card",
+    .field = FIELD(words),
+};
+static const struct command_option system_prompt = {
+    .name = "--system",
+    .value = "TEXT",
+    .help = "the system prompt: a boot argument, and what the first model computes of it,\n"
+            "so that no start computes it again",
+    .field = FIELD(system),
+};
+static const struct command_option firmware = {
+    .name = "--firmware",
+    .value = "FOLDER",
+    .help = "where the files of the board's maker are, which it starts from",
+    .field = FIELD(firmware),
+};
+static const struct command_option type = {
+    .name = "--type",
+    .value = "TYPE",
+    .choices = PACK_TYPES,
+    .takes = PACK_TYPES_TAKEN,
+    .help = "of the models that are packed on the way, as `ingot pack` takes it",
+    .set = pack_type_set,
+    .field = FIELD(pack),
+};
+static const struct command_option sign = {
+    .name = "--sign",
+    .value = "KEY",
+    .help = "sign models and adapters by this private key (`ingot sign`), as images with its\n"
+            "public half want it (make image KEY=)",
+    .field = FIELD(sign),
+};
+static const struct command_option boards = {
+    .name = "--boards",
+    .value = "FOLDER",
+    .help = "where the boards are (default: those of this release or checkout)",
+    .field = FIELD(boards),
+};
+static const struct command_option format = {
+    .name = "--format",
+    .value = "FORMAT",
+    .choices = "fat32 exfat",
+    .takes = "fat32 or exfat",
+    .help = "of the partition with the models: fat32 (default), or exfat for files of 4 GiB\n"
+            "and more, behind one of FAT32 with what the board starts from",
+    .set = command_take_choice,
+    .field = FIELD(format),
+};
+static const struct command_option table = {
+    .name = "--table",
+    .value = "TABLE",
+    .choices = "mbr gpt",
+    .takes = "mbr or gpt",
+    .help = "of partitions: mbr (default), which every board's loader reads, or gpt",
+    .set = command_take_choice,
+    .field = FIELD(table),
+};
+static const struct command_option power_of_two = {
+    .name = "--power-of-two",
+    .help = "round the size up to a power of two, as QEMU wants it of an SD card",
+    .field = FIELD(power_of_two),
+};
+static const struct command_option *const options[] = {
+    &output,        &size,    &format,   &table, &save, &names,  &kv,           &turn_log,
+    &system_prompt, &cmdline, &firmware, &type,  &sign, &boards, &power_of_two, NULL,
+};
+
+/* ---- the card -------------------------------------------------------------------------------- */
+
+struct job {
+    const struct arguments *a;
+    struct card_board board;
+    struct card_image card; /* the partition with the models */
+    struct card_image boot; /* the one in front, where has_boot */
+    bool has_boot;
+    struct card_models models;
+    struct sign_key key;
+    char *system_word; /* NULL: none */
+    char *prefix;      /* the path of a file beside the image; NULL: none */
+    char missing[512]; /* firmware */
+    char problem[PROBLEM_BYTES];
+};
+
+static bool fine_on(struct job *j, const struct card_image *c, enum err e)
+{
+    if (e != ERR_OK) {
+        snprintf(j->problem, sizeof j->problem, "%s", c->problem);
+    }
+    return e == ERR_OK;
+}
+
+static bool fine(struct job *j, enum err e)
+{
+    return fine_on(j, &j->card, e);
+}
+
+/* A name that is nobody's is better answered with all names than with a place to look for it. */
+static void say_no_board(struct job *j)
+{
+    size_t n;
+    const struct board_facts *boards_there_are = board_facts_all(&n);
+    size_t at = (size_t)snprintf(j->problem, sizeof j->problem, "'%.60s' is no board; there are",
+                                 j->a->board);
+
+    for (size_t i = 0; i < n && at < sizeof j->problem; i++) {
+        at += (size_t)snprintf(j->problem + at, sizeof j->problem - at, " %s",
+                               boards_there_are[i].name);
+    }
+}
+
+static bool open_board(struct job *j)
+{
+    char found[PATH_MAX];
+    const char *folder = j->a->boards;
+    enum err e;
+
+    if (folder == NULL && !card_boards_find(found, sizeof found)) {
+        snprintf(j->problem, sizeof j->problem,
+                 "there are no boards beside this program: --boards takes share/ingot/boards of a "
+                 "release, or the build folder of a checkout");
+        return false;
+    }
+    e = card_board_open(&j->board, folder != NULL ? folder : found, j->a->board, j->problem,
+                        sizeof j->problem);
+    if (e == ERR_NOT_FOUND && folder == NULL && board_facts_find(j->a->board) == NULL) {
+        say_no_board(j);
+    }
+    /* Firmware and U-Boot read FAT32; a board that no file starts has one partition. */
+    j->has_boot = j->a->format == CARD_EXFAT && j->board.image[0] != '\0';
+    if (e == ERR_OK && j->board.mbr_only && j->a->table == CARD_GPT) {
+        snprintf(j->problem, sizeof j->problem, "%.60s starts from no GPT: leave --table gpt away",
+                 j->a->board);
+        return false;
+    }
+    return e == ERR_OK;
+}
+
+/* Whether the image would take the place of a model. */
+static bool is_out(const struct arguments *a, const char *model)
+{
+    struct stat x, y;
+
+    return stat(a->out, &x) == 0 && stat(model, &y) == 0 && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+static bool check_output(struct job *j)
+{
+    const struct output_wish wish = { .path = j->a->out,
+                                      .instead = "write the image to a card with dd" };
+
+    return output_check(&wish, j->problem, sizeof j->problem) == ERR_OK;
+}
+
+static bool open_key(struct job *j)
+{
+    if (j->a->sign == NULL) {
+        return true;
+    }
+    j->models.sign = &j->key;
+    return sign_key_open(&j->key, j->a->sign, true, j->problem, sizeof j->problem) == ERR_OK;
+}
+
+/* Read the limits of memory from the boot arguments. The board itself reports a wrong word. */
+static void take_limits(struct job *j)
+{
+    static struct options all;
+
+    options_init(&all);
+    if (j->a->words != NULL) {
+        (void)options_parse(&all, j->a->words, NULL);
+    }
+    j->models.board = board_facts_find(j->a->board);
+    j->models.limits = (struct plan_limits){ .weights = (size_t)all.load.mem,
+                                             .context = all.load.ctx,
+                                             .kv = all.load.kv.types,
+                                             .kv_card = all.load.kv.card };
+}
+
+static bool add_models(struct job *j)
+{
+    take_limits(j);
+    for (size_t i = 0; i < j->a->n_models; i++) {
+        if (is_out(j->a, j->a->models[i])) {
+            snprintf(j->problem, sizeof j->problem, "-o %.400s is the model itself", j->a->out);
+            return false;
+        }
+        if (!card_models_add(&j->models, &j->card, &j->a->pack, j->a->models[i], j->a->out,
+                             j->problem, sizeof j->problem)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* saves/NAME.sav for each name of the list. */
+static bool add_saves(struct job *j)
+{
+    char path[NAME_MAX + 16];
+
+    if (j->a->save == 0) {
+        return true;
+    }
+    for (const char *name = j->a->names; *name != '\0';) {
+        size_t n = strcspn(name, ",");
+
+        snprintf(path, sizeof path, "saves/%.*s.sav", (int)(n < NAME_MAX ? n : NAME_MAX), name);
+        if (n == 0 || memchr(name, '/', n) != NULL) {
+            snprintf(j->problem, sizeof j->problem,
+                     "--names %.400s: takes names with commas between them, such as a,b",
+                     j->a->names);
+            return false;
+        }
+        if (!fine(j, card_add_room(&j->card, path, j->a->save << 20))) {
+            return false;
+        }
+        name += n + (name[n] == ',');
+    }
+    return true;
+}
+
+/* --system: the boot argument, and the file of the state. */
+static bool add_prefix(struct job *j)
+{
+    const struct arguments *a = j->a;
+
+    if (a->system == NULL) {
+        return true;
+    }
+    j->system_word = card_prefix_word(a->system);
+    if (j->system_word == NULL) {
+        snprintf(j->problem, sizeof j->problem, "out of memory");
+        return false;
+    }
+    j->prefix = card_prefix_file(a->out, j->problem, sizeof j->problem);
+    return j->prefix != NULL &&
+           card_prefix_make(j->models.first, a->words, a->system, j->prefix, j->problem,
+                            sizeof j->problem) &&
+           fine(j, card_add_file(&j->card, "ingot.prefix", j->prefix));
+}
+
+static bool add_all(struct job *j)
+{
+    const struct card_words words = { .models = j->models.names,
+                                      .words = j->a->words,
+                                      .more = j->system_word,
+                                      .firmware = j->a->firmware,
+                                      .where = j->has_boot ? ", on the other partition" : "",
+                                      .version = INGOT_VERSION_TEXT };
+    struct card_image *own = j->has_boot ? &j->boot : &j->card;
+
+    return fine_on(j, own, card_add_board(own, &j->board, &words, j->missing, sizeof j->missing)) &&
+           add_saves(j) &&
+           (j->a->kv == 0 || fine(j, card_add_room(&j->card, "ingot.kv", j->a->kv << 20))) &&
+           (j->a->log == 0 || fine(j, card_add_room(&j->card, "ingot.log", j->a->log << 20)));
+}
+
+static bool write_card(struct job *j)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    struct card_options o = { .bytes = j->a->size,
+                              .power_of_two = j->a->power_of_two,
+                              .time = FILES_TIME,
+                              .table = (enum card_table)j->a->table,
+                              .boot = j->has_boot ? &j->boot : NULL };
+    struct card_layout layout;
+    char bytes[FORMAT_NUMBER_BYTES];
+
+    if (epoch != NULL) {
+        o.time = strtoll(epoch, NULL, 10);
+    }
+    if (!fine(j, card_image_write(&j->card, &o, j->a->out, &layout))) {
+        return false;
+    }
+    printf("%s: %s for %s with %s\n", name_shown(j->a->out),
+           format_bytes(bytes, layout.sectors * CARD_SECTOR), j->a->board,
+           name_shown(j->models.names));
+    if (j->missing[0] != '\0') {
+        fprintf(stderr,
+                "ingot: no firmware of the board's maker on it, so it starts in QEMU only; "
+                "--firmware FOLDER (make card: FIRMWARE=FOLDER) copies: %s\n",
+                j->missing);
+    }
+    return true;
+}
+
+static bool make_card(const struct arguments *a)
+{
+    struct job *j = calloc(1, sizeof *j);
+    bool good;
+
+    if (j == NULL) {
+        fputs("ingot: out of memory\n", stderr);
+        return false;
+    }
+    j->a = a;
+    card_image_open(&j->card, (enum card_format)a->format);
+    card_image_open(&j->boot, CARD_FAT32);
+    /* The models come first, since the README names them. */
+    good = open_board(j) && check_output(j) && open_key(j) && add_models(j) && add_prefix(j) &&
+           add_all(j) && write_card(j);
+    if (!good) {
+        fprintf(stderr, "ingot: %s\n", j->problem);
+    }
+    card_models_close(&j->models);
+    temporary_remove(j->prefix);
+    free(j->prefix);
+    free(j->system_word);
+    card_image_close(&j->card);
+    card_image_close(&j->boot);
+    memset(j, 0, sizeof *j); /* the key */
+    free(j);
+    return good;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { .save = SAVE_MIB, .names = NULL };
+    int status;
+
+    if (!command_line_read(&cmd_card, &a, argc, argv, &status)) {
+        return status;
+    }
+    if (a.n_models == 0) {
+        return command_refuse(&cmd_card, a.board, "with which model? one at least is needed");
+    }
+    if (a.out == NULL) {
+        return command_refuse(&cmd_card, "-o", "where to? it is needed");
+    }
+    if (a.words != NULL && strchr(a.words, '\n') != NULL) {
+        return command_refuse(&cmd_card, "--cmdline", "boot arguments are one line");
+    }
+    if (a.names != NULL && (a.save == 0 || a.names[0] == '\0')) {
+        return command_refuse(&cmd_card, "--names", "needs a name, and --save above 0");
+    }
+    if (a.names == NULL) {
+        a.names = "chat";
+    }
+    return exit_status(make_card(&a));
+}
+
+const struct command cmd_card = {
+    .name = "card",
+    .operands = "BOARD MODEL...",
+    .missing = "for which board, and with which models?",
+    .summary = "make a card that a board starts from",
+    .about =
+        "Writes the image of a card or a drive: an MBR and one FAT32 partition with Ingot, what\n"
+        "the board needs to start it, and the models. A MODEL is an .ingot, which is copied, or\n"
+        "anything that `ingot pack` reads. A file on FAT32 is shorter than 4 GiB: --format exfat\n"
+        "puts the models, and what Ingot writes, onto a partition without that bound.",
+    .example = "ingot card rpi4 -o card.img model.gguf --firmware /usr/lib/raspi-firmware\n"
+               "ingot card visionfive2 -o card.img small.ingot large.ingot --size 4G --names a,b\n"
+               "ingot card rpi5 -o drive.img large.ingot --format exfat --table gpt",
+    .options = options,
+    .operand = take_operand,
+    .run = run,
+};

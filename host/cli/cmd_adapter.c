@@ -1,0 +1,162 @@
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "host/cli/commands.h"
+#include "host/cli/shown_streams.h"
+#include "flash_image/adapter/adapter.h"
+#include "flash_image/pack/ingot_file.h"
+#include "flash_image/output/temporary.h"
+#include "flash_image/pack/pack.h"
+#include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
+
+struct arguments {
+    struct adapter_options make;
+    const char *base;
+};
+
+static int fail(const char *problem)
+{
+    fprintf(stderr, "ingot: %s\n", problem);
+    return EXIT_FAILED;
+}
+
+static void print_made(const struct adapter_options *o, const struct adapter_result *r)
+{
+    char size[FORMAT_NUMBER_BYTES], ranks[32];
+
+    snprintf(ranks, sizeof ranks, "rank %u", r->most_rank);
+    if (r->least_rank != r->most_rank) {
+        snprintf(ranks, sizeof ranks, "ranks %u to %u", r->least_rank, r->most_rank);
+    }
+    printf("%s: for %s, %u %s of %s, %s, %s\n", name_shown(o->output),
+           name_shown(o->base->header->name), r->n_pairs, plural(r->n_pairs, "matrix", "matrices"),
+           ranks, image_type_name(o->type), format_bytes(size, r->bytes));
+}
+
+/* With the base's tables; path: of its .ingot. */
+static int make(struct adapter_options *o, const char *path)
+{
+    struct adapter_result result;
+    struct ingot_file f;
+    char problem[1024];
+    enum err e;
+
+    if (ingot_file_open(&f, path, problem, sizeof problem) != ERR_OK) {
+        return fail(problem);
+    }
+    o->base = &f.image;
+    e = adapter_make(o, &result, problem, sizeof problem);
+    if (e == ERR_OK) {
+        print_made(o, &result);
+    }
+    ingot_file_close(&f);
+    return e == ERR_OK ? EXIT_FINE : fail(problem);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A base that is not packed yet is packed for the time being. */
+static int make_for_any(struct arguments *a)
+{
+    struct pack_options pack = { .input = a->base, .quiet = true };
+    char path[512], problem[512];
+    enum err e = ERR_OK;
+    int status;
+
+    if (!is_folder(a->base) && pack_is_ingot(a->base, &e)) {
+        return make(&a->make, a->base);
+    }
+    if (pack_temporary(&pack, path, sizeof path, problem, sizeof problem) != ERR_OK) {
+        return fail(problem);
+    }
+    a->make.order = is_folder(a->base) ? ADAPTER_ORDER_HF : ADAPTER_ORDER_GGUF;
+    status = make(&a->make, path);
+    temporary_remove(path);
+    return status;
+}
+
+static enum option_result set_type(void *arguments, const struct command_option *o,
+                                   const char *value)
+{
+    static const uint32_t types[] = { INGOT_F16, INGOT_Q8_0, INGOT_F32 };
+    struct arguments *a = arguments;
+
+    (void)o;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        if (strcmp(value, image_type_name(types[i])) == 0) {
+            a->make.type = types[i];
+            return OPTION_TAKEN;
+        }
+    }
+    return OPTION_REFUSED;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { .make.type = INGOT_F16 };
+    int status;
+
+    if (!command_line_read(&cmd_adapter, &a, argc, argv, &status)) {
+        return status;
+    }
+    if (a.base == NULL) {
+        return command_refuse(&cmd_adapter, "--base",
+                              "for which model? name it with --base MODEL.ingot");
+    }
+    if (a.make.output == NULL) {
+        return command_refuse(&cmd_adapter, "-o", "where to? name the file with -o OUT.ingot");
+    }
+    return make_for_any(&a);
+}
+
+#define FIELD(member) offsetof(struct arguments, member)
+
+static const struct command_option output = {
+    .name = "--output",
+    .letter = "-o",
+    .value = "FILE",
+    .help = "the file to write: adapters/NAME.ingot beside the model, or on a card",
+    .field = FIELD(make.output),
+};
+static const struct command_option base = {
+    .name = "--base",
+    .value = "MODEL",
+    .help = "the model that the adapter is for: .ingot, GGUF or folder",
+    .field = FIELD(base),
+};
+static const struct command_option type = {
+    .name = "--type",
+    .value = "TYPE",
+    .choices = "f16 q8_0 f32",
+    .takes = "f16, q8_0 or f32",
+    .help = "of its weights in the file (default: f16)",
+    .set = set_type,
+};
+static const struct command_option name = {
+    .name = "--name",
+    .value = "TEXT",
+    .help = "that it calls itself (default: as IN does)",
+    .field = FIELD(make.name),
+};
+static const struct command_option *const options[] = { &output, &base, &type, &name, NULL };
+
+const struct command cmd_adapter = {
+    .name = "adapter",
+    .operands = "IN",
+    .missing = "which adapter? name a GGUF, or a PEFT folder;",
+    .summary = "make an adapter (LoRA) for a model that is packed already",
+    .about =
+        "Makes an adapter for /adapter and adapter= from a GGUF (convert_lora_to_gguf.py) or from a\n"
+        "folder that PEFT saved (adapter_config.json, adapter_model.safetensors).",
+    .example = "ingot adapter poet/ --base models/qwen.ingot -o models/adapters/poet.ingot",
+    .options = options,
+    .operand_field = FIELD(make.input),
+    .run = run,
+};

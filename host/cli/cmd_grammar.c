@@ -1,0 +1,94 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flash_image/output/output_file.h"
+#include "host/cli/commands.h"
+#include "host/app/host_grammar.h"
+#include "host/cli/shown_streams.h"
+#include "runtime/grammar/grammar.h"
+#include "runtime/text/format_text.h"
+
+struct arguments {
+    const char *input, *output;
+    bool gbnf;
+};
+
+static int fail(const char *problem)
+{
+    fprintf(stderr, "ingot: %s\n", problem);
+    return EXIT_FAILED;
+}
+
+static int write_grammar(const struct arguments *a, const void *grammar, size_t bytes)
+{
+    const struct ingot_grammar *head = grammar;
+    const struct output_wish wish = { .path = a->output, .input = a->input };
+    char size[FORMAT_NUMBER_BYTES], problem[512];
+
+    if (output_write(&wish, grammar, bytes, problem, sizeof problem) != ERR_OK) {
+        return fail(problem);
+    }
+    printf("%s: %u states, %u ways between them, %u calls, %s\n", name_shown(a->output),
+           head->n_states, head->n_edges, head->n_calls, format_bytes(size, bytes));
+    return EXIT_FINE;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { 0 };
+    char problem[1024], *gbnf;
+    size_t bytes;
+    void *grammar;
+    int status;
+
+    if (!command_line_read(&cmd_grammar, &a, argc, argv, &status)) {
+        return status;
+    }
+    if (a.output == NULL && !a.gbnf) {
+        return command_refuse(&cmd_grammar, "-o", "where to? name the file with -o OUT.grammar");
+    }
+    if (host_grammar_read(a.input, &grammar, &bytes, &gbnf, problem, sizeof problem) != ERR_OK) {
+        return fail(problem);
+    }
+    status = EXIT_FINE;
+    if (a.gbnf) {
+        fputs(gbnf != NULL ? gbnf : "# it was compiled already\n", stdout);
+    }
+    if (a.output != NULL) {
+        status = write_grammar(&a, grammar, bytes);
+    }
+    free(gbnf);
+    free(grammar);
+    return status;
+}
+
+#define FIELD(member) offsetof(struct arguments, member)
+
+static const struct command_option output = {
+    .name = "--output",
+    .letter = "-o",
+    .value = "FILE",
+    .help = "the file to write: grammars/NAME.grammar beside the model, or on a card",
+    .field = FIELD(output),
+};
+static const struct command_option print_gbnf = {
+    .name = "--gbnf",
+    .help = "print the GBNF: what a JSON Schema has become",
+    .field = FIELD(gbnf),
+};
+static const struct command_option *const options[] = { &output, &print_gbnf, NULL };
+
+const struct command cmd_grammar = {
+    .name = "grammar",
+    .operands = "IN",
+    .missing = "which grammar? name a file of GBNF, or a JSON Schema;",
+    .summary = "compile a grammar that replies are held to",
+    .about =
+        "Compiles GBNF or a JSON Schema for /grammar and grammar= of a board, which cannot: docs/\n"
+        "GRAMMARS.md says what of both is known.",
+    .example = "ingot grammar light.json -o models/grammars/light.grammar",
+    .options = options,
+    .operand_field = FIELD(input),
+    .run = run,
+};

@@ -1,0 +1,228 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "host/app/calibrate.h"
+#include "host/cli/commands.h"
+#include "host/cli/host_args.h"
+#include "host/cli/pack_type.h"
+#include "host/cli/shown_streams.h"
+#include "flash_image/output/output_file.h"
+#include "flash_image/pack/ingot_file.h"
+#include "flash_image/pack/pack.h"
+#include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
+
+/* What the packer takes, and what happens around it. */
+struct arguments {
+    struct pack_options pack;
+    const char *text; /* --calibrate; NULL: none */
+};
+
+static enum option_result set_head(void *arguments, const struct command_option *o,
+                                   const char *value)
+{
+    struct arguments *a = arguments;
+
+    (void)o;
+    return pack_parse_head(value, &a->pack) ? OPTION_TAKEN : OPTION_REFUSED;
+}
+
+static enum option_result set_experts(void *arguments, const struct command_option *o,
+                                      const char *value)
+{
+    struct arguments *a = arguments;
+
+    (void)o;
+    return pack_parse_experts(value, &a->pack) ? OPTION_TAKEN : OPTION_REFUSED;
+}
+
+static enum option_result set_template(void *arguments, const struct command_option *o,
+                                       const char *value)
+{
+    struct arguments *a = arguments;
+
+    (void)o;
+    if (strcmp(value, "list") == 0) {
+        host_args_list_templates();
+        return OPTION_ANSWERED;
+    }
+    a->pack.template = value;
+    return OPTION_TAKEN;
+}
+
+/* What came of it, on one line. */
+static void print_packed(const struct pack_options *o)
+{
+    char problem[512], size[FORMAT_NUMBER_BYTES];
+    struct ingot_file f;
+
+    if (ingot_file_open(&f, o->output, problem, sizeof problem) != ERR_OK) {
+        return; /* a device that cannot be read back */
+    }
+    printf("%s: %s, %u %s, %s, %s\n", name_shown(o->output),
+           image_family_name(f.image.header->params.family), f.image.header->params.n_layers,
+           plural(f.image.header->params.n_layers, "layer", "layers"),
+           image_type_name(image_main_type(&f.image)),
+           format_bytes(size, f.image.header->file_bytes));
+    ingot_file_close(&f);
+}
+
+static int pack(const struct pack_options *o)
+{
+    char problem[512];
+
+    if (pack_file(o, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return EXIT_FAILED;
+    }
+    if (!o->quiet) {
+        print_packed(o);
+    }
+    return EXIT_FINE;
+}
+
+/* Errors that can be found before minutes of work are found here. */
+static bool check_output(const struct pack_options *o)
+{
+    const struct output_wish wish = { .path = o->output,
+                                      .input = o->input,
+                                      .instead = "name a new one, such as model.ingot" };
+    char problem[512];
+    bool good = output_check(&wish, problem, sizeof problem) == ERR_OK;
+
+    if (!good) {
+        fprintf(stderr, "ingot: %s\n", problem);
+    }
+    return good;
+}
+
+static int pack_calibrated(struct arguments *w)
+{
+    struct calibration c = { .columns = NULL };
+    double after;
+    int status = EXIT_FAILED;
+
+    if (!check_output(&w->pack)) {
+        return status;
+    }
+    if (calibrate_run(&c, &w->pack, w->text)) {
+        w->pack.importance = calibrate_importance;
+        w->pack.importance_context = &c;
+        status = pack(&w->pack);
+    }
+    if (status == EXIT_FINE) {
+        status = exit_status(calibrate_perplexity(w->pack.output, w->text, &after));
+    }
+    if (status == EXIT_FINE) {
+        printf("perplexity on %s: %.4f before, %.4f after (%+.2f %%)\n", name_shown(w->text),
+               c.perplexity, after, 100 * (after / c.perplexity - 1));
+    }
+    calibrate_free(&c);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { .text = NULL };
+    int status;
+
+    if (!command_line_read(&cmd_pack, &a, argc, argv, &status)) {
+        return status;
+    }
+    if (a.pack.output == NULL) {
+        return command_refuse(&cmd_pack, "-o", "where to? name the file with -o OUT.ingot");
+    }
+    if (a.text != NULL) {
+        return pack_calibrated(&a);
+    }
+    return pack(&a.pack);
+}
+
+#define FIELD(member) offsetof(struct arguments, member)
+
+static const struct command_option output = {
+    .name = "--output",
+    .letter = "-o",
+    .value = "FILE",
+    .help = "the .ingot file to write",
+    .field = FIELD(pack.output),
+};
+static const struct command_option type = {
+    .name = "--type",
+    .value = "TYPE",
+    .choices = PACK_TYPES,
+    .takes = PACK_TYPES_TAKEN,
+    .help = "of the weights: f32, f16, q8_0, q4_0, q4_1, q5_0, q5_1, q3_k, q4_k, q5_k,\n"
+            "q6_k, iq4_nl, mxfp4, fig4 (with a table for each matrix); or q2_k, q3_k_m, q4_k_m,\n"
+            "q5_k_m, q2_0, tq2_0, q1_0, with more bits where they matter most\n"
+            "(default: as in IN)",
+    .set = pack_type_set,
+    .field = FIELD(pack),
+};
+static const struct command_option tokenizer = {
+    .name = "--tokenizer",
+    .value = "FILE",
+    .help = "of a llama2.c checkpoint (default: tok<vocabulary>.bin or\n"
+            "tokenizer.bin beside it)",
+    .field = FIELD(pack.tokenizer),
+};
+static const struct command_option template = {
+    .name = "--template",
+    .value = "NAME",
+    .help = "chat template in place of the model's own; list: shows them; none:\n"
+            "the model continues text",
+    .set = set_template,
+};
+static const struct command_option head = {
+    .name = "--head",
+    .value = "TYPE",
+    .choices = PACK_PLAIN_TYPES,
+    .takes = PACK_PLAIN_TYPES_TAKEN,
+    .help = "of the output matrix, which is the embedding where they are tied",
+    .set = set_head,
+};
+static const struct command_option experts = {
+    .name = "--experts-type",
+    .value = "TYPE",
+    .choices = PACK_PLAIN_TYPES,
+    .takes = PACK_PLAIN_TYPES_TAKEN,
+    .help = "of the matrices of experts, which are most of a mixture and are read the\n"
+            "most from a card (default: as the others)",
+    .set = set_experts,
+};
+static const struct command_option calibrate = {
+    .name = "--calibrate",
+    .value = "FILE",
+    .help = "run the model over a text first, so that weights multiplied by more\n"
+            "are kept better, and tell its perplexity before and after",
+    .field = FIELD(text),
+};
+static const struct command_option report = {
+    .name = "--report",
+    .help = "a line for every matrix: from what, to what, and the error (NMSE)",
+    .field = FIELD(pack.report),
+};
+static const struct command_option quiet = {
+    .name = "--quiet",
+    .letter = "-q",
+    .help = "no progress, no remarks and no line about what was packed",
+    .field = FIELD(pack.quiet),
+};
+static const struct command_option *const options[] = {
+    &output, &type, &tokenizer, &template, &head, &experts, &calibrate, &report, &quiet, NULL,
+};
+
+const struct command cmd_pack = {
+    .name = "pack",
+    .operands = "IN",
+    .missing = "which file? name a GGUF or llama2.c file, or a folder;",
+    .summary = "make an .ingot from a GGUF or llama2.c file, or a folder",
+    .about =
+        "Makes an .ingot file from a GGUF file, a Hugging Face folder, or a llama2.c checkpoint\n"
+        "(versions 0, 1 and 2). Types that no kernel multiplies are stored as another, which is\n"
+        "said.",
+    .example = "ingot pack model.gguf -o model.ingot --type q4_k_m",
+    .options = options,
+    .operand_field = FIELD(pack.input),
+    .run = run,
+};

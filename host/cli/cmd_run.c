@@ -1,0 +1,315 @@
+/* `ingot run` and `ingot chat`. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flash_image/output/output_file.h"
+#include "host/cli/commands.h"
+#include "board/host/host_board.h"
+#include "host/app/host_app.h"
+#include "host/app/host_folder.h"
+#include "host/app/host_prompt.h"
+#include "board/host/host_terminal.h"
+#include "runtime/console/console.h"
+#include "runtime/console/trace_print.h"
+#include "runtime/text/plural.h"
+
+/* A seed of its own for each run, unless one is given. */
+static void choose_seed(struct host_args *args)
+{
+    if (!options_given(&args->options, OPTION_SEED)) {
+        args->options.sampler.seed = board.ticks();
+    }
+}
+
+static void put_to_file(void *file, char c)
+{
+    (void)fputc(c, file);
+}
+
+static int no_input(void *file)
+{
+    (void)file;
+    return CONSOLE_CLOSED;
+}
+
+/* Keep the file, or drop it after an error. False: said. */
+static bool end_output(struct output_file *o, bool good)
+{
+    char problem[512];
+    enum err e = ERR_IO;
+
+    if (o->error != 0) {
+        (void)output_fail(o, problem, sizeof problem);
+    } else if (good) {
+        e = output_keep(o, problem, sizeof problem);
+    } else {
+        output_drop(o);
+        return false;
+    }
+    if (e != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+    }
+    return e == ERR_OK;
+}
+
+/* False: said. */
+static bool begin_output(struct output_file *o, const char *path, const struct host_args *args)
+{
+    const struct output_wish wish = { .path = path, .input = args->model, .other = args->file };
+    char problem[512];
+
+    if (output_open(o, &wish, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    return true;
+}
+
+/* The trace of the reply to args->trace, by a console that writes to the file. */
+static bool write_trace(const struct host_app *h, const struct host_args *args, struct trace *trace)
+{
+    static const struct console_setup setup;
+    static struct console console;
+    static struct output_file out;
+    struct platform platform = h->platform;
+    FILE *to;
+
+    if (!begin_output(&out, args->trace, args)) {
+        return false;
+    }
+    to = output_stream(&out);
+    if (to != NULL) {
+        platform.console = (struct platform_console){ to, .putc = put_to_file, .getc = no_input };
+        console_open(&console, &platform, &setup);
+        trace_print(&console, trace);
+        (void)fflush(to);
+    }
+    return end_output(&out, to != NULL);
+}
+
+/* The reply to a prompt that was read; false: said. *stopped: by Ctrl-C. */
+static bool reply_to(struct host_app *h, const struct host_args *args, const struct text *prompt,
+                     bool *stopped)
+{
+    struct trace *trace = &h->app.trace;
+    enum err e;
+
+    if (args->trace != NULL) {
+        trace_start(trace);
+    }
+    e = chat_reply_said(&h->app.chat, prompt->bytes, prompt->n_bytes, true,
+                        host_prompt_is_read(args) ? 0 : prompt->n_bytes);
+    if (args->trace != NULL && !write_trace(h, args, trace)) {
+        return false;
+    }
+    *stopped = e == ERR_ABORTED;
+    return e == ERR_OK || *stopped;
+}
+
+/* Ctrl-C ends the program as it does a program that has no handler. */
+static void end_by_interrupt(void)
+{
+    signal(SIGINT, SIG_DFL);
+    raise(SIGINT);
+}
+
+static bool run_without_output(struct host_app *h, struct host_args *args,
+                               const struct text *prompt)
+{
+    bool stopped;
+
+    return host_app_open(h, args, false) && reply_to(h, args, prompt, &stopped);
+}
+
+/* -o: an old file stays what it is until the whole reply is there. */
+static bool run_prompt(struct host_app *h, struct host_args *args, const struct text *prompt)
+{
+    static struct output_file out;
+    bool stopped = false, good;
+
+    host_streams_take_interrupts();
+    if (args->output == NULL) {
+        return run_without_output(h, args, prompt);
+    }
+    if (!begin_output(&out, args->output, args)) {
+        return false;
+    }
+    host_console_replies_to(out.fd);
+    good = host_app_open(h, args, false) && reply_to(h, args, prompt, &stopped);
+    host_console_flush();
+    out.error = host_console_error();
+    host_console_replies_to(1);
+    stopped = stopped && out.error == 0; /* a write that failed stops a reply as well */
+    good = end_output(&out, good && !stopped);
+    if (stopped) {
+        end_by_interrupt();
+    }
+    return good;
+}
+
+/* The prompt; false: said, and *status is what to exit with. Nobody types one for a model that is not
+ * there. */
+static bool read_prompt(struct text *prompt, const struct host_args *args, int *status)
+{
+    if (access(args->model, F_OK) != 0) {
+        fprintf(stderr, "ingot: %s: no such file\n", args->model);
+        *status = EXIT_FAILED;
+        return false;
+    }
+    if (!host_prompt_read(prompt, &cmd_run, args, status)) {
+        return false;
+    }
+    if (!host_prompt_is_read(args)) {
+        return true;
+    }
+    host_prompt_cut_newline(prompt);
+    if (prompt->n_bytes == 0) {
+        *status =
+            command_refuse(&cmd_run, args->file != NULL ? args->file : "standard input",
+                           "it is empty: give a prompt with -p TEXT, -f FILE or through a pipe");
+    }
+    return prompt->n_bytes != 0;
+}
+
+static int run(int argc, char **argv)
+{
+    static struct host_args args;
+    static struct host_app host;
+    struct text prompt = { 0 };
+    int status;
+
+    if (!host_args_read(&cmd_run, &args, argc, argv, &status)) {
+        return status;
+    }
+    choose_seed(&args);
+    if (read_prompt(&prompt, &args, &status)) {
+        status = exit_status(run_prompt(&host, &args, &prompt));
+    }
+    text_free(&prompt);
+    return status;
+}
+
+/* A folder stands for the models in it, of which the first by name begins. False: said. */
+static bool choose_model(struct host_args *args)
+{
+    static char path[HOST_PATH_BYTES];
+    char problem[HOST_PROBLEM_BYTES];
+    unsigned count;
+
+    if (!host_folder_is_of_models(args->model)) {
+        return true;
+    }
+    if (!host_folder_first_model(args->model, path, &count, problem, sizeof problem)) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    if (!args->quiet && count > 1) {
+        fprintf(stderr, "%u %s in %s: this is %s; /models lists them, /model NAME changes\n", count,
+                plural(count, "model", "models"), args->model, path + host_folder_bytes(path));
+    }
+    args->model = path;
+    return true;
+}
+
+static int run_chat(int argc, char **argv)
+{
+    static struct host_args args;
+    static struct host_app host;
+    int status;
+
+    if (!host_args_read(&cmd_chat, &args, argc, argv, &status)) {
+        return status;
+    }
+    choose_seed(&args);
+    host_streams_take_interrupts();
+    if (!choose_model(&args) || !host_app_open(&host, &args, true)) {
+        return EXIT_FAILED;
+    }
+    host_terminal_take_ctrl_c(true);
+    app_talk(&host.app);
+    host_console_flush();
+    return EXIT_FINE;
+}
+
+/* The rows of the reply that both commands read. */
+#define ROWS_SAMPLING HOST_ROWS_SAMPLING, HOST_ROW(BEAMS)
+#define ROWS_REPLY \
+    HOST_ROW(PRESET), HOST_ROW(SYSTEM), HOST_ROW(TEMPLATE), HOST_ROW(THINK), HOST_ROW(OVERFLOW), \
+        HOST_ROW(STOP), HOST_ROW(N)
+#define ROWS_MODEL \
+    HOST_ROWS_LOAD, HOST_ROW(GRAMMAR), HOST_ROW(PINS), HOST_ROW(SENSORS), HOST_ROW(ACTIONS), \
+        HOST_ROW(DRY), HOST_ROW(ACTIONS_MINUTE), HOST_ROW(ACTIONS_SAID), HOST_ROW(PREFIX), \
+        HOST_ROW(DRAFT), HOST_ROW(SPEC), HOST_ROWS_COMPUTER, HOST_ROW(SELFTEST)
+#define ROWS_OUTPUT \
+    HOST_ROW(IDS), HOST_ROW(TICKS), HOST_ROW(JSON), HOST_ROW(MODE), HOST_ROW(NO_FIGURES), \
+        HOST_ROW(QUIET)
+
+static const struct command_option file = {
+    .name = "--file",
+    .letter = "-f",
+    .value = "FILE",
+    .help = "read the prompt from it; -: from standard input",
+    .field = offsetof(struct host_args, file),
+};
+static const struct command_option output = {
+    .name = "--output",
+    .letter = "-o",
+    .value = "FILE",
+    .help = "write the reply there",
+    .field = offsetof(struct host_args, output),
+};
+static const struct command_option *const run_options[] = {
+    HOST_ROW(TITLE_REPLY),
+    HOST_ROW(PROMPT),
+    &file,
+    ROWS_REPLY,
+    ROWS_SAMPLING,
+    ROWS_MODEL,
+    HOST_ROW(TITLE_OUTPUT),
+    &output,
+    ROWS_OUTPUT,
+    HOST_ROW(TRACE),
+    NULL,
+};
+static const struct command_option *const chat_options[] = {
+    HOST_ROW(TITLE_REPLY), ROWS_REPLY,
+    ROWS_SAMPLING,         ROWS_MODEL,
+    HOST_ROW(TURNS),       HOST_ROW(BRANCHES),
+    HOST_ROW(LEARN),       HOST_ROW(POLICY),
+    HOST_ROW(LOG),         HOST_ROW(TITLE_OUTPUT),
+    ROWS_OUTPUT,           NULL,
+};
+
+const struct command cmd_run = {
+    .name = "run",
+    .operands = "MODEL",
+    .missing = "which model?",
+    .summary = "generate from a prompt",
+    .about =
+        "Answers a prompt, or goes on with it where the model has no chat template. The prompt is\n"
+        "-p TEXT, the file of -f, or standard input. The reply alone goes to standard output,\n"
+        "log and figures to standard error. MODEL is an .ingot, or what `ingot pack` takes.",
+    .example = "ingot run model.ingot -p \"Once upon a time\" -n 64\n"
+               "echo \"What is 7 plus 8?\" | ingot run model.ingot -q",
+    .options = run_options,
+    .operand_field = offsetof(struct host_args, model),
+    .run = run,
+};
+
+const struct command cmd_chat = {
+    .name = "chat",
+    .operands = "MODEL",
+    .missing = "which model?",
+    .summary = "talk on this terminal",
+    .about =
+        "A conversation: a line goes to the model, one that begins with a slash is a command, and\n"
+        "/help lists them. Ctrl-C stops a reply, Ctrl-D ends. MODEL is an .ingot, or what\n"
+        "`ingot pack` takes, or a folder of such files, of which the first by name begins;\n"
+        "/model changes to another one of its folder.",
+    .example = "ingot chat model.ingot --system \"Answer briefly.\"\ningot chat models/",
+    .options = chat_options,
+    .operand_field = offsetof(struct host_args, model),
+    .run = run_chat,
+};

@@ -1,0 +1,77 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/cli/commands.h"
+#include "host/cli/shown_streams.h"
+#include "flash_image/signing/sign_file.h"
+
+struct arguments {
+    const char *file, *key, *output;
+};
+
+static bool sign(const struct arguments *a)
+{
+    char problem[512];
+    struct sign_key k;
+    bool good = sign_key_open(&k, a->key, true, problem, sizeof problem) == ERR_OK &&
+                sign_file(&k, a->file, a->output, problem, sizeof problem) == ERR_OK;
+
+    if (good) {
+        printf("%s: signed by key %s\n", name_shown(a->output != NULL ? a->output : a->file),
+               name_shown(k.name));
+    } else {
+        fprintf(stderr, "ingot: %s\n", problem);
+    }
+    memset(&k, 0, sizeof k);
+    return good;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { NULL };
+    int status;
+
+    if (!command_line_read(&cmd_sign, &a, argc, argv, &status)) {
+        return status;
+    }
+    if (a.key == NULL) {
+        return command_refuse(&cmd_sign, "--key", "by which key? name its file");
+    }
+    return exit_status(sign(&a));
+}
+
+#define FIELD(member) offsetof(struct arguments, member)
+
+static const struct command_option key = {
+    .name = "--key",
+    .value = "FILE",
+    .help = "the private key, of P-256 in PEM, without a password",
+    .field = FIELD(key),
+};
+static const struct command_option output = {
+    .name = "--output",
+    .letter = "-o",
+    .value = "FILE",
+    .help = "the signed file (default: the file itself is signed)",
+    .field = FIELD(output),
+};
+static const struct command_option *const options[] = { &key, &output, NULL };
+
+const struct command cmd_sign = {
+    .name = "sign",
+    .operands = "FILE.ingot",
+    .missing = "which model or adapter?",
+    .summary = "sign a model or an adapter",
+    .about =
+        "Signs a model or an adapter for images that were built with the public half of the key\n"
+        "(make image KEY=public.pem) and take no others. The file stays as it was, with a block\n"
+        "behind it; signing it again replaces that. A key is made by\n"
+        "  openssl ecparam -name prime256v1 -genkey -noout -out key.pem\n"
+        "  openssl pkey -in key.pem -pubout -out public.pem",
+    .example = "ingot sign model.ingot --key key.pem\n"
+               "ingot verify model.ingot --public-key public.pem",
+    .options = options,
+    .operand_field = FIELD(file),
+    .run = run,
+};

@@ -1,0 +1,113 @@
+/* `ingot synth`: a model with random weights in a named shape. */
+#include <stdio.h>
+
+#include "host/cli/commands.h"
+#include "host/cli/pack_type.h"
+#include "runtime/options/options.h"
+#include "flash_image/pack/pack.h"
+
+struct arguments {
+    struct pack_options pack;
+    uint32_t seed;
+};
+
+static enum option_result set_seed(void *arguments, const struct command_option *o,
+                                   const char *value)
+{
+    struct arguments *a = arguments;
+    uint64_t seed;
+
+    (void)o;
+    if (!options_read_u64(value, false, &seed) || seed > UINT32_MAX) {
+        return OPTION_REFUSED;
+    }
+    a->seed = (uint32_t)seed;
+    return OPTION_TAKEN;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { { .type = INGOT_Q8_0, .type_given = true }, .seed = 1 };
+    char problem[512];
+    int status;
+
+    if (!command_line_read(&cmd_synth, &a, argc, argv, &status)) {
+        return status;
+    }
+    if (a.pack.input == NULL) {
+        return command_refuse(&cmd_synth, "--shape", "which shape? it is needed");
+    }
+    if (a.pack.output == NULL) {
+        return command_refuse(&cmd_synth, "-o", "where to? it is needed");
+    }
+    if (pack_synth(&a.pack, a.seed, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return EXIT_FAILED;
+    }
+    return EXIT_FINE;
+}
+
+#define FIELD(member) offsetof(struct arguments, member)
+
+static const struct command_option shape = {
+    .name = "--shape",
+    .value = "NAME",
+    .choices = "tiny untied headed experts deep narrow wordy s15m smol135 tl2 tinyllama 4g "
+               "smollm2-135m smollm2-360m smollm2-1.7b qwen2.5-0.5b qwen3-0.6b qwen3-1.7b "
+               "llama-3.2-1b llama-3.2-3b gemma-3-270m gemma-3-1b qwen3.5-0.8b-layers "
+               "qwen3.5-0.8b-dense lfm2-350m-layers lfm2-350m-dense olmoe-1b-7b-layers "
+               "olmoe-1b-7b-dense experts-4g olmoe-1b-7b qwen3-30b-a3b",
+    .help = "tiny, untied, headed, experts, deep, narrow, wordy, s15m, smol135, tl2, tinyllama\n"
+            "or 4g; of published models also smollm2-135m, -360m, -1.7b, qwen2.5-0.5b,\n"
+            "qwen3-0.6b, qwen3-1.7b, llama-3.2-1b, llama-3.2-3b, gemma-3-270m and gemma-3-1b;\n"
+            "and two layers of each kind of qwen3.5-0.8b-layers, lfm2-350m-layers,\n"
+            "olmoe-1b-7b-layers (16 of 64 experts), with dense ones of as many bytes a token:\n"
+            "qwen3.5-0.8b-dense, lfm2-350m-dense, olmoe-1b-7b-dense; and, mostly zeros, which\n"
+            "take no room on most disks, experts-4g, olmoe-1b-7b and qwen3-30b-a3b",
+    .field = FIELD(pack.input),
+};
+static const struct command_option output = {
+    .name = "--output",
+    .letter = "-o",
+    .value = "FILE",
+    .help = "the .ingot file to write",
+    .field = FIELD(pack.output),
+};
+static const struct command_option type = {
+    .name = "--type",
+    .value = "TYPE",
+    .choices = PACK_TYPES,
+    .takes = PACK_TYPES_TAKEN,
+    .help = "f32, f16, q8_0 (default), q4_0, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k,\n"
+            "q6_k, iq4_nl, mxfp4, fig4, q3_k_m, q4_k_m, q5_k_m, q2_0, tq2_0 or q1_0",
+    .set = pack_type_set,
+    .field = FIELD(pack),
+};
+static const struct command_option seed_option = {
+    .name = "--seed",
+    .letter = "-s",
+    .value = "S",
+    .takes = "a whole number of up to 32 bits",
+    .help = "other weights (default 1)",
+    .set = set_seed,
+};
+static const struct command_option hollow = {
+    .name = "--hollow",
+    .help = "leave the weights out, so that the file is only good for `ingot plan` and `ingot\n"
+            "info`: at once, and it takes no room on most disks",
+    .field = FIELD(pack.hollow),
+};
+static const struct command_option *const options[] = { &shape,       &output, &type,
+                                                        &seed_option, &hollow, NULL };
+
+const struct command cmd_synth = {
+    .name = "synth",
+    .operands = "",
+    .summary = "make up a model of a real shape with random weights",
+    .about =
+        "Writes a model of a real shape with random weights, the same every time: for tests and\n"
+        "figures.",
+    .example = "ingot synth --shape tiny --type q4_0 -o tiny.ingot",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,116 @@
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "host/cli/commands.h"
+#include "host/cli/shown_streams.h"
+#include "flash_image/adapter/adapter.h"
+#include "flash_image/pack/ingot_file.h"
+#include "flash_image/signing/sign_file.h"
+#include "flash_image/source/map_file.h"
+
+#include "runtime/text/plural.h"
+
+struct arguments {
+    const char *file, *public_key;
+};
+
+/* The checksums of a model. */
+static bool check_sums(const char *path)
+{
+    struct ingot_file f;
+    char problem[512];
+    unsigned damaged = 0;
+    unsigned n;
+
+    if (ingot_file_open(&f, path, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    n = f.image.header->segments.count;
+    for (unsigned i = 0; i < n; i++) {
+        if (ingot_file_check_segment(&f, i) != ERR_OK || ingot_file_check_finite(&f, i) != ERR_OK) {
+            fprintf(stderr, "ingot: %s: %s\n", path, f.image.problem);
+            damaged++;
+        }
+    }
+    if (mapping_check(problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        damaged++;
+    }
+    if (damaged == 0) {
+        printf("%s: header, 6 sections and %u %s are as they were written\n", name_shown(path), n,
+               plural(n, "segment", "segments"));
+    }
+    ingot_file_close(&f);
+    return damaged == 0;
+}
+
+/* The signature, where there is one or one is asked for. */
+static bool check_signature(const struct arguments *a)
+{
+    char problem[512];
+    struct sign_checked c;
+    struct sign_key k;
+    const struct signing *key = NULL;
+
+    if (a->public_key != NULL) {
+        if (sign_key_open(&k, a->public_key, false, problem, sizeof problem) != ERR_OK) {
+            fprintf(stderr, "ingot: %s\n", problem);
+            return false;
+        }
+        key = &k.signing;
+    }
+    if (sign_check(&c, key, a->file, problem, sizeof problem) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    if (c.state == SIGN_HOLDS) {
+        printf("%s: signed by key %s, and all %u parts are as it signed them\n",
+               name_shown(a->file), name_shown(c.name), c.n_parts);
+    } else if (c.state == SIGN_MATCHES) {
+        printf("%s: says that key %s signed it: --public-key FILE checks that\n",
+               name_shown(a->file), name_shown(c.name));
+    }
+    return true;
+}
+
+/* An adapter's checksums are looked at when it is loaded. */
+static bool verify(const struct arguments *a)
+{
+    return (adapter_is(a->file) || check_sums(a->file)) && check_signature(a);
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { NULL };
+    int status;
+
+    if (!command_line_read(&cmd_verify, &a, argc, argv, &status)) {
+        return status;
+    }
+    return exit_status(verify(&a));
+}
+
+static const struct command_option public_key = {
+    .name = "--public-key",
+    .value = "FILE",
+    .help = "the file must be signed by this key, and as it was then",
+    .field = offsetof(struct arguments, public_key),
+};
+static const struct command_option *const options[] = { &public_key, NULL };
+
+const struct command cmd_verify = {
+    .name = "verify",
+    .operands = "FILE.ingot",
+    .missing = "which file?",
+    .summary = "check checksums and signature of an .ingot",
+    .about =
+        "Checks every checksum and every field of an .ingot file, and that no weight is\n"
+        "infinite or NaN. Names each damaged part. Where the file is signed (ingot sign), it must\n"
+        "be as it was then, and with --public-key by that key; of an adapter this alone is looked at.\n"
+        "Exit status: 0 all is well, 1 something is damaged, altered or not signed.",
+    .example = "ingot verify model.ingot\ningot verify model.ingot --public-key public.pem",
+    .options = options,
+    .operand_field = offsetof(struct arguments, file),
+    .run = run,
+};

@@ -1,0 +1,149 @@
+/* The arguments of the commands that run a model, and the rows of their options. */
+#ifndef INGOT_HOST_HOST_ARGS_H
+#define INGOT_HOST_HOST_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/cli/command_line.h"
+#include "runtime/options/options.h"
+#include "runtime/stream/plan.h"
+
+struct host_args {
+    const char *command;
+    const char *model;  /* the operand, or -m; NULL: none */
+    const char *prompt; /* -p; NULL: not given */
+    const char *file;   /* -f, --file */
+    const char *output; /* -o, --output */
+    const char *tokenizer;
+    const char *template;   /* --template; NULL: the model's */
+    const char *trace;      /* --trace: file for a Chrome trace of the reply; NULL: none */
+    const char *kv_file;    /* --kv-file: where keys and values spill to with --kv card */
+    const char *public_key; /* --public-key: file of what must have signed all; NULL: not given */
+    const char *prefix;     /* --prefix: the file of what conversations begin with; NULL: none */
+    const char *tokens;     /* --tokens: ids in place of a prompt */
+    uint64_t card_rate;     /* --card: read the file at this pace, bytes a second; 0: as it comes */
+    uint64_t ram;           /* --ram: bytes of the arena; 0: the computer's */
+    uint32_t chunk;         /* --chunk; 0: default */
+    struct plan_rates rates; /* --mem-bw and --macs of another machine, for `ingot plan` */
+    uint64_t memory_rate;    /* --mem-bw as it is; 0: not given */
+    bool macs;               /* --macs was given */
+    const char *board;       /* --board of `ingot plan`; NULL: this computer, or one by its rates */
+    bool predict;            /* one of them: this computer is not measured */
+    bool fit;                /* --fit */
+    bool in_place;           /* --mmap: map the file and use it where it lies */
+    bool no_bos;
+    bool quiet; /* no log lines, no figures */
+    struct options options;
+};
+
+/* Nothing given. */
+void host_args_init(struct host_args *args, const char *command);
+
+/* host_args_init, and command_line_read of a command whose arguments are these. */
+bool host_args_read(const struct command *c, struct host_args *args, int argc, char **argv,
+                    int *status);
+
+/* ---- the rows, for commands' lists ---- */
+
+enum host_option {
+    /* the prompt and the reply */
+    HOST_PROMPT,
+    HOST_SYSTEM,
+    HOST_TEMPLATE,
+    HOST_THINK,
+    HOST_OVERFLOW,
+    HOST_STOP,
+    HOST_N,
+    /* sampling */
+    HOST_TEMP,
+    HOST_TOP_P,
+    HOST_TOP_K,
+    HOST_MIN_P,
+    HOST_REPEAT,
+    HOST_REPEAT_LAST,
+    HOST_PRESENCE,
+    HOST_FREQUENCY,
+    HOST_SEED,
+    /* the model and its memory */
+    HOST_MODEL,
+    HOST_TOKENIZER,
+    HOST_CTX,
+    HOST_BEAMS,
+    HOST_TOGETHER,
+    HOST_PRESET,
+    HOST_TURNS,
+    HOST_BRANCHES,
+    HOST_LEARN,
+    HOST_POLICY,
+    HOST_LOG,
+    HOST_KV,
+    HOST_KV_FILE,
+    HOST_PUBLIC_KEY,
+    HOST_PREFIX,
+    HOST_DRAFT,
+    HOST_SPEC,
+    HOST_EXPERTS,
+    HOST_PINNED,
+    HOST_ADAPTER,
+    HOST_ADAPTERS,
+    HOST_GRAMMAR,
+    HOST_PINS,
+    HOST_SENSORS,
+    HOST_ACTIONS,
+    HOST_DRY,
+    HOST_ACTIONS_MINUTE,
+    HOST_ACTIONS_SAID,
+    HOST_MEM,
+    HOST_RAM,
+    HOST_MMAP,
+    HOST_CARD,
+    HOST_CHUNK,
+    /* this computer */
+    HOST_THREADS,
+    HOST_ISA,
+    HOST_SELFTEST,
+    /* what is printed */
+    HOST_IDS,
+    HOST_TICKS,
+    HOST_TRACE,
+    HOST_JSON,
+    HOST_MODE,
+    HOST_QUIET,
+    HOST_NO_FIGURES,
+    /* headings */
+    HOST_TITLE_REPLY,
+    HOST_TITLE_SAMPLING,
+    HOST_TITLE_MODEL,
+    HOST_TITLE_COMPUTER,
+    HOST_TITLE_OUTPUT,
+    HOST_OPTIONS
+};
+
+extern const struct command_option host_options[HOST_OPTIONS];
+
+#define HOST_ROW(option) &host_options[HOST_##option]
+
+/* The rows of sampling, for every command that samples. */
+#define HOST_ROWS_SAMPLING \
+    HOST_ROW(TITLE_SAMPLING), HOST_ROW(TEMP), HOST_ROW(TOP_P), HOST_ROW(TOP_K), HOST_ROW(MIN_P), \
+        HOST_ROW(REPEAT), HOST_ROW(REPEAT_LAST), HOST_ROW(PRESENCE), HOST_ROW(FREQUENCY), \
+        HOST_ROW(SEED)
+
+/* The rows for every command that loads a model, in the order of the help: more about the model may stand
+ * between the two. */
+#define HOST_ROWS_LOAD \
+    HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(PUBLIC_KEY), HOST_ROW(TOKENIZER), \
+        HOST_ROW(CTX), HOST_ROW(KV), HOST_ROW(KV_FILE), HOST_ROW(ADAPTER), HOST_ROW(ADAPTERS), \
+        HOST_ROW(MEM), HOST_ROW(RAM), HOST_ROW(EXPERTS), HOST_ROW(PINNED), HOST_ROW(MMAP), \
+        HOST_ROW(CARD), HOST_ROW(CHUNK)
+#define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_ROW(THREADS), HOST_ROW(ISA)
+
+/* For more rows: a set that gives o->word, a boot argument's name, and value to args->options; one for
+ * rates such as 2.4G; the chat templates for --template list. */
+enum option_result host_args_set_word(void *args, const struct command_option *o,
+                                      const char *value);
+bool host_args_read_rate(const char *value, uint64_t *out);
+void host_args_list_templates(void);
+
+#endif

@@ -1,0 +1,81 @@
+#include "host/cli/host_words.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "board/min_max.h"
+#include "host/cli/host_args.h"
+
+struct writer {
+    char *out;
+    size_t n, most;
+    bool full;
+};
+
+static void put(struct writer *w, const char *text, size_t bytes)
+{
+    if (bytes > w->most - w->n) {
+        w->full = true;
+        return;
+    }
+    memcpy(w->out + w->n, text, bytes);
+    w->n += bytes;
+}
+
+/* Of a word, or of a path. */
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/';
+}
+
+/* The row whose boot argument the n bytes at text begin with, up to its "="; NULL: none. */
+static const struct command_option *row_at(const char *text, size_t n)
+{
+    for (size_t i = 0; i < HOST_OPTIONS; i++) {
+        const char *word = host_options[i].word;
+        size_t bytes = word != NULL ? strlen(word) : 0;
+
+        if (bytes != 0 && n > bytes && text[bytes] == '=' && memcmp(text, word, bytes) == 0) {
+            return &host_options[i];
+        }
+    }
+    return NULL;
+}
+
+/* Returns how much of the text that was. */
+static size_t put_option(struct writer *w, const struct command_option *row, const char *text,
+                         size_t n)
+{
+    size_t bytes = strlen(row->word) + 1;
+
+    put(w, row->name, strlen(row->name));
+    if (n > bytes && text[bytes] != ' ' && text[bytes] != '\n' &&
+        strchr(",;.:)", text[bytes]) == NULL) {
+        put(w, " ", 1); /* its value */
+    }
+    return bytes;
+}
+
+size_t host_words_rewrite(const char *in, size_t n, char *out, size_t most)
+{
+    struct writer w = { .out = out, .most = most };
+    size_t i = 0;
+
+    while (i < n && !w.full) {
+        const struct command_option *row = NULL;
+
+        if (i == 0 || !is_word(in[i - 1])) {
+            row = row_at(in + i, n - i);
+        }
+        if (row != NULL) {
+            i += put_option(&w, row, in + i, n - i);
+        } else {
+            put(&w, in + i++, 1);
+        }
+    }
+    if (w.full) {
+        memcpy(out, in, min_size(n, most));
+        return min_size(n, most);
+    }
+    return w.n;
+}

@@ -1,0 +1,69 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "host/cli/commands.h"
+#include "runtime/options/lock_word.h"
+
+struct arguments {
+    const char *pin; /* NULL: from standard input */
+};
+
+/* A line of standard input, so that the PIN is in no list of programs. False: there is none. */
+static bool read_pin(char *pin, size_t bytes)
+{
+    if (fgets(pin, (int)bytes, stdin) == NULL) {
+        return false;
+    }
+    pin[strcspn(pin, "\r\n")] = '\0';
+    return true;
+}
+
+static int make(const char *pin)
+{
+    struct lock_word w;
+    char text[LOCK_TEXT_BYTES];
+    size_t n = strlen(pin);
+
+    if (n < LOCK_PIN_LEAST || n > LOCK_PIN_MOST || strpbrk(pin, " \t") != NULL) {
+        return command_refuse(&cmd_lock, "PIN", "takes 4 to 64 characters without spaces");
+    }
+    if (getrandom(w.salt, sizeof w.salt, 0) != (ssize_t)sizeof w.salt) {
+        fprintf(stderr, "ingot: this computer gives no random numbers\n");
+        return EXIT_FAILED;
+    }
+    lock_word_hash(&w, pin, n);
+    lock_word_text(text, &w);
+    printf("lock=%s\n", text);
+    return EXIT_FINE;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { NULL };
+    char typed[LOCK_PIN_MOST + 2];
+    int status;
+
+    if (!command_line_read(&cmd_lock, &a, argc, argv, &status)) {
+        return status;
+    }
+    if (a.pin == NULL && !read_pin(typed, sizeof typed)) {
+        return command_refuse(&cmd_lock, "PIN", "which one? it is an argument, or a line of input");
+    }
+    return make(a.pin != NULL ? a.pin : typed);
+}
+
+const struct command cmd_lock = {
+    .name = "lock",
+    .operands = "[PIN]",
+    .summary = "make the boot word lock= of a PIN",
+    .about =
+        "Prints the boot argument lock= for a PIN of 4 to 64 characters, an argument or a line of\n"
+        "standard input. With it a board's line only chats until somebody types /unlock PIN. Short\n"
+        "PINs keep out people at the line, and nobody who can read the card (docs/SIGNING.md).",
+    .example = "ingot lock 2718\n"
+               "ingot card rpi4 -o card.img model.gguf --cmdline \"$(ingot lock 2718)\"",
+    .operand_field = offsetof(struct arguments, pin),
+    .run = run,
+};

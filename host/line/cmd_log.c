@@ -1,0 +1,192 @@
+/* `ingot log`: the turns that a board kept (runtime/chat/turn_log.h), as lines of JSON. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host/cli/commands.h"
+#include "board/host/file_device.h"
+#include "flash_image/output/output_file.h"
+#include "host/cli/record_list.h"
+#include "host/cli/shown_streams.h"
+#include "runtime/storage/fat32.h"
+#include "runtime/text/plural.h"
+
+struct arguments {
+    const char *source, *out;
+};
+
+struct job {
+    const struct arguments *a;
+    struct file_device state;
+    struct block_device device;
+    bool open;
+    struct fat32 fs;
+    struct fat32_entry entry;
+    struct file_extent extents[FILE_MAX_EXTENTS];
+    struct file file;
+    struct file_read io;
+    uint8_t *bytes;
+};
+
+static bool fail(const struct job *j, const char *why)
+{
+    fprintf(stderr, "ingot: %s: %s\n", j->a->source, why);
+    return false;
+}
+
+/* ingot.log of a card, or the file itself. */
+static bool find_file(struct job *j)
+{
+    const struct file_table table = { j->extents, FILE_MAX_EXTENTS };
+    enum err e = file_device_open(&j->state, j->a->source, 0, &j->device);
+
+    if (e != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", j->state.why);
+        return false;
+    }
+    j->open = true;
+    e = fat32_mount(&j->fs, &j->device, NULL);
+    if (e == ERR_NO_FILESYSTEM) {
+        e = file_open_device(&j->file, &j->device, j->state.bytes, NULL);
+        return e == ERR_OK || fail(j, "holds nothing");
+    }
+    if (e == ERR_OK) {
+        e = fat32_find(&j->fs, "ingot.log", &j->entry);
+    }
+    if (e == ERR_NOT_FOUND) {
+        return fail(j, "the card has no ingot.log: `ingot card --log 4` makes one with it, and "
+                       "log=on writes into it");
+    }
+    if (e == ERR_OK) {
+        e = fat32_open_file(&j->fs, &j->entry, &table, &j->file);
+    }
+    return e == ERR_OK || fail(j, j->fs.why != NULL ? j->fs.why : err_text(e));
+}
+
+static bool read_file(struct job *j)
+{
+    size_t bytes = (size_t)((j->file.bytes + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES);
+    enum err e;
+
+    if (posix_memalign((void **)&j->bytes, 64, bytes) != 0) {
+        return fail(j, "out of memory");
+    }
+    e = file_read_now(&j->io, &j->file, 0, j->bytes, bytes);
+    return e == ERR_OK || fail(j, err_text(e));
+}
+
+/* False: said. */
+static bool keep_lines(const struct job *j, const struct record_list *l)
+{
+    const struct output_wish wish = { .path = j->a->out, .input = j->a->source };
+    struct output_file out;
+    char problem[512];
+    bool good = output_open(&out, &wish, problem, sizeof problem) == ERR_OK;
+
+    for (size_t i = 0; good && i < l->n && out.error == 0; i++) {
+        (void)output_put(&out, l->list[i].text, l->list[i].bytes);
+    }
+    if (good) {
+        good = (out.error == 0 ? output_keep(&out, problem, sizeof problem)
+                               : output_fail(&out, problem, sizeof problem)) == ERR_OK;
+    }
+    if (!good) {
+        fprintf(stderr, "ingot: %s\n", problem);
+    }
+    return good;
+}
+
+static bool write_lines(const struct job *j, const struct record_list *l)
+{
+    if (j->a->out != NULL) {
+        return keep_lines(j, l);
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        fwrite(l->list[i].text, 1, l->list[i].bytes, stdout);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        fputs("ingot: the output: cannot be written\n", stderr);
+        return false;
+    }
+    return true;
+}
+
+static void say_how_many(const struct job *j, const struct record_list *l)
+{
+    if (l->n == 0) {
+        fprintf(
+            stderr,
+            "ingot: %s: nothing is logged there yet: log=on, at the start of a board, does it\n",
+            j->a->source);
+    } else if (j->a->out != NULL) {
+        printf("%s: %zu %s, %llu to %llu\n", name_shown(j->a->out), l->n,
+               plural((unsigned)l->n, "line", "lines"), (unsigned long long)l->list[0].sequence,
+               (unsigned long long)l->list[l->n - 1].sequence);
+    }
+    if (l->damaged != 0) {
+        fprintf(stderr, "ingot: %zu %s not whole, and left out\n", l->damaged,
+                plural((unsigned)l->damaged, "line is", "lines are"));
+    }
+}
+
+static bool print_log(const struct arguments *a)
+{
+    struct job *j = calloc(1, sizeof *j);
+    struct record_list records = { 0 };
+    bool good;
+
+    if (j == NULL) {
+        fputs("ingot: out of memory\n", stderr);
+        return false;
+    }
+    j->a = a;
+    good = find_file(j) && read_file(j) &&
+           (record_list_read(&records, j->bytes, (size_t)j->file.bytes) ||
+            fail(j, "out of memory")) &&
+           write_lines(j, &records);
+    if (good) {
+        say_how_many(j, &records);
+    }
+    record_list_free(&records);
+    if (j->open) {
+        file_device_close(&j->state);
+    }
+    free(j->bytes);
+    free(j);
+    return good;
+}
+
+static const struct command_option output = {
+    .name = "--output",
+    .letter = "-o",
+    .value = "FILE",
+    .help = "where the lines go (default: standard output)",
+    .field = offsetof(struct arguments, out),
+};
+static const struct command_option *const options[] = { &output, NULL };
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = { 0 };
+    int status;
+
+    if (!command_line_read(&cmd_log, &a, argc, argv, &status)) {
+        return status;
+    }
+    return exit_status(print_log(&a));
+}
+
+const struct command cmd_log = {
+    .name = "log",
+    .operands = "CARD",
+    .missing = "of which card? an image, a device such as /dev/sdb, or an ingot.log",
+    .summary = "the turns that a board kept with log=on",
+    .about =
+        "Prints a line of JSON for each turn and each rating, the oldest first. CARD is the image\n"
+        "of a card, the device it is in, or the file ingot.log itself. docs/LEARNING.md has the\n"
+        "fields, and models/training/lora.py trains an adapter on them.",
+    .example = "ingot log /dev/sdb -o turns.jsonl",
+    .options = options,
+    .operand_field = offsetof(struct arguments, source),
+    .run = run,
+};

@@ -1,0 +1,34 @@
+/* The sender's side of a transfer to a board (runtime/transfer/transfer_frames.h). */
+#ifndef INGOT_HOST_SEND_FRAMES_H
+#define INGOT_HOST_SEND_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/line/serial_line.h"
+#include "runtime/transfer/transfer_frames.h"
+
+struct send_frames {
+    struct serial_line *line;
+    const uint8_t *bytes; /* (n) of the file */
+    uint64_t n;
+    uint32_t window, frame; /* as the board says */
+    uint32_t baud, slow;    /* the rate that it changes to, 0: none; and the line's own */
+    bool quiet;
+    const volatile int *stopped; /* not 0: the user wants it to end */
+
+    struct transfer_decoder decoder;
+    uint64_t acked, resumed_at, said_ms, began_ms;
+    bool pong, there, again, has_result, good;
+    uint64_t pings, ponged;        /* the latest ping's number, and the latest that was answered */
+    uint64_t moved_ms, slowest_ms; /* when the latest news came, and the longest wait for some */
+    uint64_t there_at;
+    uint32_t there_crc;
+    char problem[512]; /* why it failed */
+};
+
+/* Send the file to a board that waits for it; the line is raw until it returns. False: s->problem. */
+bool send_frames(struct send_frames *s);
+
+#endif

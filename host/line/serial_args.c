@@ -1,0 +1,145 @@
+#include "host/line/serial_args.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { DEFAULT_WAIT_S = 30 };
+
+/* A number goes to the board as it stands, for the board judges it; but it is to stay one value. */
+static enum option_result add_setting(void *arguments, const struct command_option *o,
+                                      const char *value)
+{
+    struct serial_args *a = arguments;
+    size_t n = strlen(a->settings), room = sizeof a->settings - n;
+    const char *before = n != 0 ? "," : "{";
+    int more;
+
+    if (value[0] == '\0' || value[strspn(value, "0123456789+-.eE")] != '\0') {
+        return OPTION_REFUSED;
+    }
+    more = snprintf(a->settings + n, room, "%s\"%s\":%s", before, o->word, value);
+    if (more <= 0 || (size_t)more + 3 >= room) {
+        a->settings[n] = '\0';
+        return OPTION_REFUSED;
+    }
+    return OPTION_TAKEN;
+}
+
+static enum option_result set_number(void *arguments, const struct command_option *o,
+                                     const char *value)
+{
+    return strspn(value, "0") == strlen(value) ? OPTION_REFUSED
+                                               : command_take_number(arguments, o, value);
+}
+
+#define FIELD(member) offsetof(struct serial_args, member)
+#define WHOLE "a whole number from 1 to 10000000"
+
+static const struct command_option rows[] = {
+    { .name = "--baud",
+      .value = "RATE",
+      .takes = WHOLE,
+      .help = "of the line (default 115200)",
+      .set = set_number,
+      .field = FIELD(baud) },
+    { .name = "--csv",
+      .value = "FILE",
+      .help = "append a row of figures for each reply",
+      .field = FIELD(csv) },
+    { .name = "--prompt",
+      .letter = "-p",
+      .value = "TEXT",
+      .help = "ask this, print the reply and end",
+      .field = FIELD(prompt) },
+    { .name = "--system",
+      .value = "TEXT",
+      .help = "a new conversation under this system prompt",
+      .field = FIELD(system) },
+    { .name = "--wait",
+      .value = "SECONDS",
+      .takes = WHOLE,
+      .help = "for a sign of the board (default 30)",
+      .set = set_number,
+      .field = FIELD(wait_s) },
+    { .name = "--quiet", .letter = "-q", .help = "replies and errors only", .field = FIELD(quiet) },
+    { .help = "as on the board, where they stay until they are set again" },
+    { .name = "--predict",
+      .letter = "-n",
+      .value = "N",
+      .takes = "a number",
+      .help = "tokens to generate",
+      .set = add_setting,
+      .word = "n" },
+    { .name = "--temp",
+      .value = "T",
+      .takes = "a number",
+      .help = "0: greedy",
+      .set = add_setting,
+      .word = "temp" },
+    { .name = "--top-p",
+      .value = "P",
+      .takes = "a number",
+      .help = "the likeliest tokens that have this share together",
+      .set = add_setting,
+      .word = "top_p" },
+    { .name = "--top-k",
+      .value = "K",
+      .takes = "a number",
+      .help = "so many of the likeliest tokens",
+      .set = add_setting,
+      .word = "top_k" },
+    { .name = "--min-p",
+      .value = "P",
+      .takes = "a number",
+      .help = "tokens this likely against the likeliest",
+      .set = add_setting,
+      .word = "min_p" },
+    { .name = "--repeat",
+      .value = "R",
+      .takes = "a number",
+      .help = "above 1: what was said lately is less likely",
+      .set = add_setting,
+      .word = "repeat" },
+    { .name = "--repeat-last-n",
+      .value = "N",
+      .takes = "a number",
+      .help = "so far --repeat looks back",
+      .set = add_setting,
+      .word = "repeat_last_n" },
+    { .name = "--presence-penalty",
+      .value = "P",
+      .takes = "a number",
+      .help = "above 0: what the reply has is less likely",
+      .set = add_setting,
+      .word = "presence_penalty" },
+    { .name = "--frequency-penalty",
+      .value = "P",
+      .takes = "a number",
+      .help = "the same, as often as the reply has it",
+      .set = add_setting,
+      .word = "frequency_penalty" },
+    { .name = "--seed",
+      .letter = "-s",
+      .value = "S",
+      .takes = "a number",
+      .help = "of the sampler",
+      .set = add_setting,
+      .word = "seed" },
+};
+
+const struct command_option *const serial_options[] = {
+    &rows[0], &rows[1],  &rows[2],  &rows[3],  &rows[4],  &rows[5],  &rows[6],  &rows[7],  &rows[8],
+    &rows[9], &rows[10], &rows[11], &rows[12], &rows[13], &rows[14], &rows[15], &rows[16], NULL,
+};
+
+void serial_args_init(struct serial_args *a)
+{
+    *a = (struct serial_args){ .wait_s = DEFAULT_WAIT_S };
+}
+
+void serial_args_end_settings(struct serial_args *a)
+{
+    if (a->settings[0] != '\0') {
+        strcat(a->settings, "}\n");
+    }
+}

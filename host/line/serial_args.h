@@ -1,0 +1,29 @@
+/* The command line of `ingot serial`. */
+#ifndef INGOT_HOST_SERIAL_ARGS_H
+#define INGOT_HOST_SERIAL_ARGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/cli/command_line.h"
+
+enum { SERIAL_SETTINGS_BYTES = 1024 };
+
+struct serial_args {
+    const char *device, *csv, *prompt, *system; /* NULL: not given, device excepted */
+    uint32_t baud;                              /* 0: the usual rate */
+    uint32_t wait_s;                            /* for a sign of the board */
+    char settings[SERIAL_SETTINGS_BYTES];       /* one request with all of them and LF; "": none */
+    bool quiet;
+};
+
+/* Nothing given. */
+void serial_args_init(struct serial_args *a);
+
+/* The rows of the options, whose arguments these are; NULL ends. */
+extern const struct command_option *const serial_options[];
+
+/* After the options: close the request, if there is one. */
+void serial_args_end_settings(struct serial_args *a);
+
+#endif

@@ -1,0 +1,132 @@
+/* `ingot plan`: the table of regions, without reading a weight. */
+#include <stdio.h>
+
+#include "host/cli/commands.h"
+#include "board/host/host_board.h"
+#include "host/app/host_app.h"
+#include "host/plan/plan_board.h"
+#include "host/plan/plan_fit.h"
+#include "runtime/chat/report.h"
+
+/* --mem-bw, bytes of weights a second; the planner counts picoseconds for each byte. */
+static enum option_result set_decode_rate(void *arguments, const struct command_option *o,
+                                          const char *value)
+{
+    struct host_args *a = arguments;
+    uint64_t rate;
+
+    (void)o;
+    if (!host_args_read_rate(value, &rate)) {
+        return OPTION_REFUSED;
+    }
+    a->predict = true;
+    a->memory_rate = rate;
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        a->rates.decode[type] = (uint32_t)(1e12 / (double)rate) + 1;
+    }
+    return OPTION_TAKEN;
+}
+
+/* --macs, multiplications a second, one for each weight: a byte takes as many as it has weights. */
+static enum option_result set_prefill_rate(void *arguments, const struct command_option *o,
+                                           const char *value)
+{
+    struct host_args *a = arguments;
+    uint64_t rate;
+
+    (void)o;
+    if (!host_args_read_rate(value, &rate)) {
+        return OPTION_REFUSED;
+    }
+    a->predict = true;
+    a->macs = true;
+    for (unsigned type = 0; type < INGOT_N_TYPES; type++) {
+        size_t bytes = image_type_row_bytes(type, 256);
+        double weights;
+
+        if (bytes == 0) {
+            continue; /* not known */
+        }
+        weights = 256.0 / (double)bytes;
+        a->rates.prefill[type] = (uint32_t)(weights * 1e12 / (double)rate) + 1;
+    }
+    return OPTION_TAKEN;
+}
+
+static int run(int argc, char **argv)
+{
+    static struct host_args args;
+    static struct host_app h;
+    int status;
+
+    if (!host_args_read(&cmd_plan, &args, argc, argv, &status)) {
+        return status;
+    }
+    if (args.board != NULL) {
+        return plan_board_print(&cmd_plan, &args);
+    }
+    if (!host_app_plan(&h, &args)) {
+        return EXIT_FAILED;
+    }
+    h.platform.console.to_log = NULL; /* here the log is the result */
+    if (h.app.has_draft) {
+        report_draft(&h.console, &h.app.draft.model, args.options.load.draft);
+    }
+    report_model(&h.console, &h.app.target.model, app_model_name(&h.app));
+    report_plan(&h.console, &h.app.target.model);
+    host_console_flush();
+    return exit_status(!args.fit || plan_fit_print(&h.app.target.model));
+}
+
+static const struct command_option board_name = {
+    .name = "--board",
+    .value = "NAME",
+    .choices =
+#define BOARD(its_name, ...) its_name " "
+#include "board_rows.inc"
+#undef BOARD
+        ,
+    .help = "a board, such as rpi4, by the published rates of its memory and\n"
+            "card; --ram chooses one of the sizes that it is sold with",
+    .field = offsetof(struct host_args, board),
+};
+static const struct command_option mem_bw = {
+    .name = "--mem-bw",
+    .value = "RATE",
+    .takes = "a rate per second such as 2.4G",
+    .help = "bytes of weights a second that its cores get from memory, such as 2.4G",
+    .set = set_decode_rate,
+};
+static const struct command_option macs = {
+    .name = "--macs",
+    .value = "RATE",
+    .takes = "a rate per second such as 8G",
+    .help = "multiplications a second of its cores, for the prompt",
+    .set = set_prefill_rate,
+};
+static const struct command_option fit = {
+    .name = "--fit",
+    .help = "the same for other types, and which one to take",
+    .field = offsetof(struct host_args, fit),
+};
+static const struct command_option title = { .help = "another machine" };
+static const struct command_option *const options[] = {
+    &fit,           HOST_ROW(QUIET), &title,         &board_name,        &mem_bw, &macs,
+    HOST_ROWS_LOAD, HOST_ROW(DRAFT), HOST_ROW(SPEC), HOST_ROWS_COMPUTER, NULL,
+};
+
+const struct command cmd_plan = {
+    .name = "plan",
+    .operands = "MODEL",
+    .missing = "which model?",
+    .summary = "which memory a model would take, without loading it",
+    .about = "Prints which memory the model takes, which of its weights stay in it, and how fast\n"
+             "it will be: on this computer, which is measured, or with --mem-bw on another one.\n"
+             "With --board it is a roofline: the most that published rates allow.",
+    .example = "ingot plan model.ingot --board rpi4 --ram 2G\n"
+               "ingot plan model.ingot --ram 1G --mem 200M\n"
+               "ingot plan model.ingot --ram 448M --card 23M --mem-bw 2.4G --macs 8G --fit",
+    .options = options,
+    .operand_field = offsetof(struct host_args, model),
+    .run = run,
+};

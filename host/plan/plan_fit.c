@@ -1,0 +1,137 @@
+#include "host/plan/plan_fit.h"
+
+#include <stdio.h>
+
+#include "host/plan/retyped.h"
+#include "runtime/text/format_text.h"
+
+/* By descending quality. What has three bits and less is taken only where nothing else is resident. */
+static const struct offer {
+    const char *name; /* as of --type */
+    bool few;         /* loses so much that speed alone is no reason */
+    uint32_t family;  /* of the models that it is for; 0: all */
+} offers[] = {
+    { "f16", false, 0 },
+    { "q8_0", false, 0 },
+    { "q6_k", false, 0 },
+    { "q5_k", false, 0 },
+    { "q4_k", false, 0 },
+    { "q4_0", false, 0 },
+    { "iq4_nl", false, 0 },
+    { "fig4", false, 0 },
+    { "tq2_0", false, INGOT_BITNET }, /* its weights have three values */
+    { "q3_k", true, 0 },
+    { "q2_k", true, 0 },
+};
+
+static void print_row(const char *name, uint64_t bytes, const struct plan *plan)
+{
+    char size[FORMAT_NUMBER_BYTES], read[FORMAT_NUMBER_BYTES], rate[FORMAT_NUMBER_BYTES];
+
+    printf("  %-6s %10s  %s", name, format_bytes(size, bytes),
+           plan_residency_text(plan->residency));
+    if (plan->residency == PLAN_STREAMED) {
+        printf(", %s read per token", format_bytes(read, plan->layers.read + plan->head.read));
+    }
+    if (plan->prediction.decode_ns != 0) {
+        printf(", decode %s tok/s predicted",
+               format_ratio(rate, 1000000000u, plan->prediction.decode_ns, 3));
+    }
+    putchar('\n');
+}
+
+/* The best of the offers so far, and how the model as it is would do. */
+struct fit {
+    const struct offer *chosen; /* NULL: none fits */
+    struct plan best, own;
+    bool own_fits;
+};
+
+static bool is_better(const struct fit *f, const struct offer *offer, const struct plan *plan)
+{
+    if (f->chosen == NULL || f->best.residency != PLAN_STREAMED) {
+        return f->chosen == NULL;
+    }
+    if (plan->residency != PLAN_STREAMED) {
+        return true;
+    }
+    return !offer->few &&
+           plan->layers.read + plan->head.read < f->best.layers.read + f->best.head.read;
+}
+
+/* Less would not be gained by any of them that is worth its loss. */
+static bool is_kept(const struct fit *f)
+{
+    bool resident = f->own_fits && f->own.residency != PLAN_STREAMED;
+
+    if (f->chosen->few && f->best.residency != PLAN_STREAMED) {
+        return resident;
+    }
+    return f->own_fits && f->best.residency == PLAN_STREAMED &&
+           (resident ||
+            f->own.layers.read + f->own.head.read <= f->best.layers.read + f->best.head.read);
+}
+
+static void print_choice(const struct fit *f)
+{
+    const char *why = ": the best in memory";
+
+    if (f->chosen == NULL) {
+        return;
+    }
+    if (is_kept(f)) {
+        puts("keep it as it is");
+        return;
+    }
+    if (f->best.residency == PLAN_STREAMED) {
+        why = ": it reads the least";
+    } else if (f->chosen->few) {
+        why = ": nothing larger fits; ingot pack --report tells what it loses";
+    }
+    printf("take --type %s%s\n", f->chosen->name, why);
+}
+
+static void try_offer(struct fit *f, struct retyped *r, const struct model *m,
+                      const struct offer *offer)
+{
+    struct plan_request request = m->request;
+    struct pack_options options = { 0 };
+    struct plan plan;
+
+    if ((offer->family != 0 && offer->family != m->image.header->params.family) ||
+        !pack_parse_type(offer->name, &options)) {
+        return;
+    }
+    retype(r, &m->image, &options);
+    request.image = &r->image;
+    if (plan_make(&plan, &request) != ERR_OK) {
+        printf("  %-6s does not fit\n", offer->name);
+        return;
+    }
+    print_row(offer->name, r->bytes, &plan);
+    if (is_better(f, offer, &plan)) {
+        f->best = plan;
+        f->chosen = offer;
+    }
+}
+
+bool plan_fit_print(const struct model *m)
+{
+    const struct image *image = &m->image;
+    struct retyped r;
+    struct fit fit = { .chosen = NULL };
+    bool good = retyped_open(&r, image);
+
+    if (good) {
+        fit.own_fits = plan_make(&fit.own, &m->request) == ERR_OK;
+        puts("the same model in other types:");
+        for (size_t i = 0; i < sizeof offers / sizeof offers[0]; i++) {
+            try_offer(&fit, &r, m, &offers[i]);
+        }
+        print_choice(&fit);
+    } else {
+        fprintf(stderr, "ingot: out of memory\n");
+    }
+    retyped_close(&r);
+    return good;
+}

@@ -1,0 +1,378 @@
+#include "host/serve/serve_hold.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flash_image/grammar/grammar_compile.h"
+#include "host/api/serve_call.h"
+
+enum { SENTENCE_BYTES = 400 };
+
+/* Any text in which no call begins. */
+static const char prose[] =
+    "prose ::= ([^<] | \"<\" (\"<\" | \"t<\" | \"to<\" | \"too<\")* ([^<t] | \"t\" [^<o] | "
+    "\"to\" [^<o] | \"too\" [^<l]))*\n";
+
+void serve_warn(struct serve_request *q, const char *format, ...)
+{
+    char line[SENTENCE_BYTES];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    (void)serve_text_add(&q->warnings, ",", q->warnings.n != 0 ? 1 : 0);
+    serve_text_add_json(&q->warnings, cJSON_CreateString(line));
+}
+
+/* ---- the root --------------------------------------------------------------------------------- */
+
+/* A text of GBNF. */
+static void put_literal(struct serve_text *out, const char *text)
+{
+    (void)serve_text_add(out, "\"", 1);
+    for (; *text != '\0'; text++) {
+        if (*text == '\n' || *text == '"') {
+            (void)serve_text_add(out, "\\", 1);
+        }
+        (void)serve_text_add(out, *text == '\n' ? "n" : text, 1);
+    }
+    (void)serve_text_add(out, "\"", 1);
+}
+
+/* The parts that a grammar is tried with. */
+struct hold {
+    bool must;
+    unsigned most;
+    bool any_name; /* a call may name any function: which there are is left to the check */
+};
+
+/* A call of any name, of which each has the same rule of arguments. */
+static void put_any_call(struct serve_text *out, unsigned rule)
+{
+    (void)serve_text_say(out, "call ::= ");
+    put_literal(out, SERVE_CALL_MARK SERVE_CALL_NAME);
+    (void)serve_text_say(out, " [a-zA-Z0-9_.:-]{1,64} ");
+    put_literal(out, SERVE_CALL_ARGUMENTS);
+    (void)serve_text_say(out, " r%u ", rule);
+    put_literal(out, SERVE_CALL_END);
+    (void)serve_text_say(out, "\n");
+}
+
+/* How many functions can be called. */
+static unsigned put_call(struct serve_text *out, const struct serve_held *list, unsigned n,
+                         const unsigned *rules)
+{
+    unsigned callable = 0;
+
+    (void)serve_text_say(out, "call ::= ");
+    put_literal(out, SERVE_CALL_MARK SERVE_CALL_NAME);
+    (void)serve_text_say(out, " (");
+    for (unsigned i = 0; i < n; i++) {
+        if (list[i].name == NULL || rules[i] == GRAMMAR_NO_RULE) {
+            continue;
+        }
+        (void)serve_text_say(out, "%s", callable++ != 0 ? " | " : "");
+        put_literal(out, list[i].name);
+        (void)serve_text_say(out, " ");
+        put_literal(out, SERVE_CALL_ARGUMENTS);
+        (void)serve_text_say(out, " r%u", rules[i]);
+    }
+    (void)serve_text_say(out, ") ");
+    put_literal(out, SERVE_CALL_END);
+    (void)serve_text_say(out, "\n");
+    return callable;
+}
+
+static bool put_root(struct serve_reader *r, struct serve_text *out, const struct serve_held *list,
+                     unsigned n, const unsigned *rules, const struct hold *h)
+{
+    unsigned answer = n != 0 && list[n - 1].name == NULL ? rules[n - 1] : GRAMMAR_NO_RULE;
+    bool answers = n != 0 && list[n - 1].name == NULL;
+
+    if (answers && n == 1) {
+        (void)serve_text_say(out, "root ::= r%u\n", answer);
+        return answer != GRAMMAR_NO_RULE ||
+               serve_refuse(r->e, 400, "response_format", NULL,
+                            "response_format: no value satisfies the schema");
+    }
+    if (h->any_name) { /* all schemas are left to the check, and the first is a function's */
+        put_any_call(out, rules[0]);
+    } else if (put_call(out, list, n, rules) == 0) {
+        return serve_refuse(r->e, 400, "tools", NULL,
+                            "tools: no arguments satisfy the parameters of any function");
+    }
+    (void)serve_text_say(out, "calls ::= call (\"\\n\" call){0,%u}\n", h->most - 1);
+    if (h->must) {
+        (void)serve_text_say(out, "root ::= [ \\n]{0,3} calls\n");
+    } else if (answers && answer != GRAMMAR_NO_RULE) {
+        (void)serve_text_say(out, "root ::= calls | r%u\n", answer);
+    } else if (answers) {
+        return serve_refuse(r->e, 400, "response_format", NULL,
+                            "response_format: no value satisfies the schema");
+    } else {
+        (void)serve_text_say(out, "%sroot ::= prose calls | prose\n", prose);
+    }
+    return true;
+}
+
+/* ---- what is not held -------------------------------------------------------------------------- */
+
+static bool add_check(struct serve_reader *r, const struct serve_held *h)
+{
+    struct serve_request *q = r->q;
+    struct serve_checked *more;
+
+    for (uint32_t i = 0; i < q->n_checked; i++) {
+        const char *tool = q->checked[i].tool;
+
+        if ((tool == NULL) == (h->name == NULL) && (tool == NULL || strcmp(tool, h->name) == 0)) {
+            return true;
+        }
+    }
+    more = realloc(q->checked, (q->n_checked + 1) * sizeof *more);
+    if (more == NULL) {
+        return serve_no_memory(r);
+    }
+    q->checked = more;
+    more[q->n_checked].tool = h->name != NULL ? strdup(h->name) : NULL;
+    more[q->n_checked].schema = strdup(h->schema);
+    q->n_checked++;
+    return true;
+}
+
+static bool take_note(struct serve_reader *r, const struct serve_held *h,
+                      const struct grammar_note *note)
+{
+    const char *field = h->name != NULL ? "tools" : "response_format",
+               *place = note->where[1] == '\0' ? "the schema" : note->where;
+    char of[96] = "";
+
+    if (h->name != NULL) {
+        snprintf(of, sizeof of, ", function %.64s", h->name);
+    }
+    if (!note->checked && h->strict) {
+        return serve_refuse(r->e, 400, field, NULL,
+                            "%s%s: %s is not known here, and would not be obeyed: leave it out, or "
+                            "leave strict out",
+                            field, of, place);
+    }
+    serve_warn(r->q, "%s%s: %s is not held by the grammar%s", field, of, place,
+               note->checked ? "; the finished reply is checked against it"
+                             : ", and not checked either");
+    return !note->checked || add_check(r, h);
+}
+
+static bool take_notes(struct serve_reader *r, const struct serve_held *list,
+                       const struct grammar_notes *notes)
+{
+    for (unsigned i = 0; i < notes->n; i++) {
+        if (!take_note(r, &list[notes->list[i].schema], &notes->list[i])) {
+            return false;
+        }
+    }
+    if (notes->more != 0) {
+        serve_warn(r->q, "%u more keywords are not held by the grammar", notes->more);
+    }
+    return true;
+}
+
+static bool take_loose(struct serve_reader *r, const struct serve_held *list, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (!list[i].loose) {
+            continue;
+        }
+        serve_warn(r->q,
+                   "%s%s: the schemas are too large for one grammar; the finished reply is "
+                   "checked against this one",
+                   list[i].name != NULL ? "tools, function " : "response_format",
+                   list[i].name != NULL ? list[i].name : "");
+        if (!add_check(r, &list[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void warn_impossible(struct serve_reader *r, const struct serve_held *list, unsigned n,
+                            const unsigned *rules)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (list[i].name != NULL && rules[i] == GRAMMAR_NO_RULE) {
+            serve_warn(r->q,
+                       "tools, function %.64s: no arguments satisfy its parameters, so it is "
+                       "not called",
+                       list[i].name);
+        }
+    }
+}
+
+/* ---- the grammar ------------------------------------------------------------------------------- */
+
+/* The text of a try; NULL: it has failed, r->e or *too_large. */
+static char *write_gbnf(struct serve_reader *r, const struct serve_held *list, unsigned n,
+                        const struct hold *h, struct grammar_notes *notes, unsigned *rules)
+{
+    struct grammar_schema schemas[SERVE_HELD_MOST];
+    char why[GRAMMAR_PROBLEM_BYTES] = "", *made = NULL;
+    struct serve_text gbnf = { .n = 0 };
+
+    for (unsigned i = 0; i < n; i++) {
+        schemas[i].arguments = list[i].name != NULL;
+        schemas[i].text = list[i].loose ? "{\"type\":\"object\"}" : list[i].schema;
+        if (list[i].loose && list[i].name == NULL) {
+            schemas[i].text = "{}";
+        }
+    }
+    if (grammar_gbnf_of_schemas("", schemas, n, rules, notes, &made, why) != ERR_OK) {
+        (void)serve_refuse(r->e, 400, n == 1 && list[0].name == NULL ? "response_format" : "tools",
+                           NULL, "%s", why);
+        return NULL;
+    }
+    (void)serve_text_add(&gbnf, made, strlen(made));
+    free(made);
+    if (!put_root(r, &gbnf, list, n, rules, h) || gbnf.failed) {
+        if (gbnf.failed) {
+            (void)serve_no_memory(r);
+        }
+        serve_text_free(&gbnf);
+        return NULL;
+    }
+    return gbnf.bytes;
+}
+
+/* Less is held: the longest schemas that are held are left to the check, half of them; after the last one the functions' names. False:
+ * nothing is left. */
+static bool loosen(struct serve_held *list, unsigned n, struct hold *h)
+{
+    unsigned held = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        held += !list[i].loose;
+    }
+    for (unsigned left = (held + 1) / 2; left != 0; left--) {
+        struct serve_held *longest = NULL;
+
+        for (unsigned i = 0; i < n; i++) {
+            if (!list[i].loose &&
+                (longest == NULL || strlen(list[i].schema) > strlen(longest->schema))) {
+                longest = &list[i];
+            }
+        }
+        longest->loose = true;
+    }
+    if (held != 0) {
+        return true;
+    }
+    if (h->any_name || n == 0 || list[0].name == NULL) {
+        return false;
+    }
+    h->any_name = true;
+    return true;
+}
+
+bool serve_hold(struct serve_reader *r, struct serve_held *list, unsigned n, bool must,
+                unsigned most)
+{
+    struct grammar_notes *notes = calloc(1, sizeof *notes);
+    struct hold h = { .must = must, .most = most };
+    unsigned rules[SERVE_HELD_MOST];
+    bool good = notes != NULL, done = false;
+
+    while (good && !done) {
+        char why[GRAMMAR_PROBLEM_BYTES] = "", *gbnf;
+        enum err e;
+
+        memset(notes, 0, sizeof *notes);
+        gbnf = write_gbnf(r, list, n, &h, notes, rules);
+        good = gbnf != NULL;
+        if (!good) {
+            break;
+        }
+        e = grammar_compile_gbnf(gbnf, &r->q->grammar, &r->q->grammar_bytes, why);
+        free(gbnf);
+        done = e == ERR_OK;
+        if (!done && (e != ERR_TOO_LONG || !loosen(list, n, &h))) {
+            good = serve_refuse(r->e, 400,
+                                n == 1 && list[0].name == NULL ? "response_format" : "tools", NULL,
+                                "%s", why);
+        }
+    }
+    if (!done) {
+        r->q->grammar = NULL;
+    }
+    good = good && take_notes(r, list, notes) && take_loose(r, list, n);
+    r->q->checks_names = h.any_name;
+    if (good && h.any_name) {
+        serve_warn(r->q, "tools: the names are too long for one grammar; those of the finished "
+                         "reply are checked");
+    }
+    if (good) {
+        warn_impossible(r, list, n, rules);
+    }
+    free(notes);
+    return good;
+}
+
+/* ---- afterwards -------------------------------------------------------------------------------- */
+
+/* NULL: it needs no check. */
+static const char *schema_of(const struct serve_request *q, const char *name, size_t bytes)
+{
+    for (uint32_t i = 0; i < q->n_checked; i++) {
+        const char *tool = q->checked[i].tool;
+
+        if (name == NULL
+                ? tool == NULL
+                : tool != NULL && strlen(tool) == bytes && memcmp(tool, name, bytes) == 0) {
+            return q->checked[i].schema;
+        }
+    }
+    return NULL;
+}
+
+static bool check(const char *schema, const char *text, size_t n, const char *of, size_t of_bytes,
+                  char *problem, size_t bytes)
+{
+    char why[GRAMMAR_PROBLEM_BYTES];
+
+    if (schema == NULL || grammar_check_value(schema, text, n, why)) {
+        return true;
+    }
+    snprintf(problem, bytes, "%s%.*s%s%s", of_bytes != 0 ? "the call of " : "the reply",
+             (int)of_bytes, of, of_bytes != 0 ? ": " : ": ", why);
+    return false;
+}
+
+bool serve_check_reply(const struct serve_request *q, const struct serve_text *reply, char *problem,
+                       size_t bytes)
+{
+    const char *text = serve_text_shown(reply);
+    struct serve_call c;
+
+    if (q->n_checked == 0) {
+        return true;
+    }
+    if (!q->may_call) {
+        return check(schema_of(q, NULL, 0), text, reply->n, "", 0, problem, bytes);
+    }
+    serve_call_find(&c, text, reply->n, true);
+    if (!c.found) {
+        return check(schema_of(q, NULL, 0), text, reply->n, "", 0, problem, bytes);
+    }
+    do {
+        if (c.whole && q->checks_names && schema_of(q, c.name, c.name_bytes) == NULL) {
+            snprintf(problem, bytes, "the call of %.*s: the request has no such function",
+                     (int)c.name_bytes, c.name);
+            return false;
+        }
+        if (c.whole && !check(schema_of(q, c.name, c.name_bytes), c.arguments, c.arguments_bytes,
+                              c.name, c.name_bytes, problem, bytes)) {
+            return false;
+        }
+    } while (c.whole && serve_call_next(&c, text, reply->n));
+    return true;
+}

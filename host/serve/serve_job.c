@@ -1,0 +1,58 @@
+#include <stdlib.h>
+
+#include "host/serve/serve_backend.h"
+
+struct serve_job *serve_job_new(void)
+{
+    struct serve_job *j = calloc(1, sizeof *j);
+
+    if (j != NULL) {
+        pthread_mutex_init(&j->lock, NULL);
+        j->holders = 1;
+        serve_figures_clear(&j->figures);
+    }
+    return j;
+}
+
+void serve_job_hold(struct serve_job *j)
+{
+    pthread_mutex_lock(&j->lock);
+    j->holders++;
+    pthread_mutex_unlock(&j->lock);
+}
+
+void serve_job_release(struct serve_job *j)
+{
+    unsigned left;
+
+    pthread_mutex_lock(&j->lock);
+    left = --j->holders;
+    pthread_mutex_unlock(&j->lock);
+    if (left != 0) {
+        return;
+    }
+    pthread_mutex_destroy(&j->lock);
+    serve_request_free(&j->request);
+    serve_text_free(&j->text);
+    serve_text_free(&j->thoughts);
+    serve_text_free(&j->scores);
+    serve_text_free(&j->vectors);
+    free(j);
+}
+
+void serve_job_cancel(struct serve_job *j)
+{
+    pthread_mutex_lock(&j->lock);
+    j->cancelled = true;
+    pthread_mutex_unlock(&j->lock);
+}
+
+bool serve_job_is_cancelled(struct serve_job *j)
+{
+    bool cancelled;
+
+    pthread_mutex_lock(&j->lock);
+    cancelled = j->cancelled;
+    pthread_mutex_unlock(&j->lock);
+    return cancelled;
+}

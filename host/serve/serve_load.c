@@ -1,0 +1,169 @@
+#include "host/serve/serve_load.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+enum { LOAD_BODY_BYTES = 16384 };
+
+static const char *text_of(const cJSON *root, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, name));
+}
+
+static cJSON *find(const cJSON *data, const char *id)
+{
+    cJSON *one;
+
+    cJSON_ArrayForEach(one, data)
+    {
+        if (strcmp(text_of(one, "id"), id) == 0) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+/* The model is on one board more. bytes: NULL where they are not known. */
+static void add(cJSON *data, const char *id, const cJSON *bytes)
+{
+    cJSON *one = find(data, id), *boards = cJSON_GetObjectItem(one, "boards");
+
+    if (boards != NULL) {
+        cJSON_SetNumberValue(boards, boards->valuedouble + 1);
+        return;
+    }
+    one = cJSON_CreateObject();
+    cJSON_AddStringToObject(one, "id", id);
+    cJSON_AddStringToObject(one, "object", "model");
+    if (cJSON_IsNumber(bytes)) {
+        cJSON_AddNumberToObject(one, "bytes", bytes->valuedouble);
+    } else {
+        cJSON_AddNullToObject(one, "bytes");
+    }
+    cJSON_AddNumberToObject(one, "boards", 1);
+    cJSON_AddItemToArray(data, one);
+}
+
+/* Of a board that is there: what it listed, and what it has loaded where that is not on the list. */
+static void add_board(cJSON *data, const struct serve_look *l)
+{
+    cJSON *list = cJSON_Parse(l->models), *one;
+    bool listed = l->board.model[0] == '\0';
+
+    cJSON_ArrayForEach(one, list)
+    {
+        const char *name = text_of(one, "name");
+
+        if (name != NULL && name[0] != '\0') {
+            add(data, name, cJSON_GetObjectItem(one, "bytes"));
+            listed = listed || strcmp(name, l->board.model) == 0;
+        }
+    }
+    if (!listed) {
+        add(data, l->board.model, NULL);
+    }
+    cJSON_Delete(list);
+}
+
+/* "loaded" by one board at least, or "loading". */
+static cJSON *models_of(const struct serve_backend *b, const char *model)
+{
+    cJSON *data = cJSON_CreateArray(), *one;
+    bool loaded = false;
+    struct serve_look l;
+
+    for (uint32_t i = 0; b->look(b->context, i, &l); i++) {
+        if (l.board.there || l.models[0] != '\0') {
+            add_board(data, &l);
+        }
+        loaded = loaded || (l.board.there && strcmp(l.board.model, model) == 0);
+    }
+    cJSON_ArrayForEach(one, data)
+    {
+        bool chosen = strcmp(text_of(one, "id"), model) == 0;
+        cJSON *status = cJSON_AddObjectToObject(one, "status");
+
+        cJSON_AddStringToObject(status, "value",
+                                !chosen  ? "unloaded"
+                                : loaded ? "loaded"
+                                         : "loading");
+    }
+    return data;
+}
+
+/* root is deleted. */
+static void put(struct serve_text *out, cJSON *root)
+{
+    serve_text_add_json(out, root);
+    (void)serve_text_add(out, "\n", 1);
+}
+
+void serve_load_list(struct serve_text *out, const struct serve_backend *b, const char *model)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(root, "object", "list");
+    cJSON_AddItemToObject(root, "data", models_of(b, model));
+    put(out, root);
+}
+
+/* The name that a board gives it, for the same with or without its ending. False: none has it. */
+static bool find_model(const struct serve_backend *b, const char *name, char *model)
+{
+    cJSON *data = models_of(b, "");
+    char whole[SERVE_MODEL_BYTES + sizeof ".ingot"];
+    bool found = strlen(name) < SERVE_MODEL_BYTES;
+
+    snprintf(whole, sizeof whole, "%s%s", name, find(data, name) != NULL ? "" : ".ingot");
+    found = found && find(data, whole) != NULL && strlen(whole) < SERVE_MODEL_BYTES;
+    if (found) {
+        memcpy(model, whole, strlen(whole) + 1);
+    }
+    cJSON_Delete(data);
+    return found;
+}
+
+static bool read_body(const cJSON *root, const struct serve_backend *b, char *model,
+                      struct serve_error *e)
+{
+    const char *name = text_of(root, "model");
+
+    if (!cJSON_IsObject(root) || name == NULL || name[0] == '\0') {
+        return serve_refuse(e, 400, "model", NULL,
+                            "the body has to be an object whose model is a text");
+    }
+    if (b->load == NULL) {
+        return serve_refuse(e, 400, "model", NULL,
+                            "the model on this computer is that of the command line: start `ingot "
+                            "serve` with another");
+    }
+    return find_model(b, name, model) ||
+           serve_refuse(e, 404, "model", "model_not_found",
+                        "no board has it on its card; /models lists what there is");
+}
+
+bool serve_load(struct serve_text *out, const struct serve_backend *b,
+                const struct serve_text *body, char *model, struct serve_error *e)
+{
+    cJSON *root;
+    bool good;
+
+    if (body->n > LOAD_BODY_BYTES) { /* it is read in the server's own thread */
+        return serve_refuse(e, 413, NULL, NULL, "the body is longer than %d bytes",
+                            LOAD_BODY_BYTES);
+    }
+    root = cJSON_ParseWithLength(serve_text_shown(body), body->n);
+    good = read_body(root, b, model, e);
+    cJSON_Delete(root);
+    if (!good) {
+        return false;
+    }
+    b->load(b->context, model);
+    root = cJSON_CreateObject();
+    cJSON_AddTrueToObject(root, "success");
+    cJSON_AddStringToObject(root, "model", model);
+    put(out, root);
+    return true;
+}

@@ -1,0 +1,500 @@
+/* Jobs wait, get places, and end. */
+#include "host/serve/serve_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/host/host_board.h"
+#include "host/api/serve_prompt.h"
+#include "host/serve/serve_queue.h"
+#include "host/api/serve_scores.h"
+#include "host/serve/serve_told.h"
+#include "runtime/chat/chat_turn.h"
+#include "runtime/session/replies.h"
+
+/* A sequence, and the job that it answers. */
+struct place {
+    struct session *session;
+    struct serve_job *job; /* NULL: it is free */
+    struct generate_params params;
+    struct generate_sink sink;
+    struct constraint constraint;
+    struct json_biases biases;
+    bool thinks; /* what comes is thoughts */
+};
+
+/* A prompt as tokens. */
+struct prompt {
+    uint32_t *ids; /* (context) */
+    size_t n;
+};
+
+static struct serve_model {
+    struct app *app;
+    struct serve_wake wake;
+    pthread_t thread;
+    struct replies replies;
+    struct place places[GROUP_MOST];
+    void *constraints; /* memory of all of them */
+    struct prompt prompt;
+    struct stop stop;
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t more;
+    struct serve_queue queue;
+    struct serve_stats stats;
+    struct serve_told told;
+    bool closing;
+} serve_model;
+
+static struct model *model_of(struct serve_model *m)
+{
+    return &m->app->target.model;
+}
+
+/* ---- the reply ------------------------------------------------------------------------------- */
+
+static void take_text(void *context, const char *text, size_t bytes)
+{
+    struct place *p = context;
+
+    pthread_mutex_lock(&p->job->lock);
+    (void)serve_text_add(p->thinks ? &p->job->thoughts : &p->job->text, text, bytes);
+    pthread_mutex_unlock(&p->job->lock);
+}
+
+static void take_think(void *context, bool begins)
+{
+    struct place *p = context;
+
+    p->thinks = begins;
+}
+
+/* Thoughts are no part of the answer. */
+static void take_scores(void *context, const struct token_scores *scores)
+{
+    struct place *p = context;
+
+    pthread_mutex_lock(&p->job->lock);
+    if (!p->thinks) {
+        serve_scores_take(&p->job->scores, p->session, scores);
+    }
+    pthread_mutex_unlock(&p->job->lock);
+}
+
+/* The job ends, and is the server's alone. */
+static void end_job(struct serve_model *m, struct serve_job *j, const struct serve_error *e)
+{
+    pthread_mutex_lock(&j->lock);
+    if (e != NULL) {
+        j->error = *e;
+    } else if (j->text.failed || j->thoughts.failed || j->scores.failed || j->vectors.failed) {
+        (void)serve_refuse(&j->error, 500, NULL, NULL, "out of memory");
+    }
+    j->done = true;
+    pthread_mutex_lock(&m->lock);
+    m->stats.requests++;
+    m->stats.failed += j->error.status != 0;
+    m->stats.cancelled += j->cancelled;
+    m->stats.reply_tokens += j->reply_tokens;
+    pthread_mutex_unlock(&m->lock);
+    pthread_mutex_unlock(&j->lock);
+    serve_job_release(j);
+    m->wake.call(m->wake.context);
+}
+
+static uint32_t same_tokens(const struct session *s, const struct prompt *p)
+{
+    uint32_t n = 0;
+
+    while (n < s->n_ids && n < p->n && s->ids[n] == p->ids[n]) {
+        n++;
+    }
+    return n;
+}
+
+/* The free place that has most of the prompt already; there is one. */
+static uint32_t best_place(struct serve_model *m)
+{
+    uint32_t best = GROUP_MOST, most = 0;
+
+    for (uint32_t i = 0; i < m->replies.n; i++) {
+        uint32_t same;
+
+        if (m->places[i].job != NULL) {
+            continue;
+        }
+        same = same_tokens(m->places[i].session, &m->prompt);
+        if (best == GROUP_MOST || same > most) {
+            best = i;
+            most = same;
+        }
+    }
+    return best;
+}
+
+static void set_params(struct serve_model *m, struct place *p)
+{
+    const struct ingot_chat *chat = model_of(m)->image.chat;
+    const struct serve_request *q = &p->job->request;
+
+    p->thinks = false;
+    p->sink = (struct generate_sink){
+        .context = p, .text = take_text, .think = take_think, .scores = take_scores
+    };
+    p->params = (struct generate_params){ .limit = q->n,
+                                          .wants_scores = q->wants_scores,
+                                          .n_likeliest = q->n_likeliest,
+                                          .stops.n = q->n_stops,
+                                          .end_ids = chat->stops,
+                                          .n_end_ids = chat->n_stops };
+    for (uint32_t i = 0; i < q->n_stops; i++) {
+        p->params.stops.text[i] = q->stops[i];
+    }
+    p->params.inside_thoughts = q->kind == SERVE_CHAT && !q->no_thinking &&
+                                chat_turn_opens_thoughts(chat);
+}
+
+static bool use_grammar(struct place *p, struct serve_error *e)
+{
+    const struct serve_request *q = &p->job->request;
+    const char *problem = "";
+
+    if (q->grammar == NULL) {
+        return true;
+    }
+    memcpy(constraint_memory(&p->constraint), q->grammar, q->grammar_bytes);
+    if (constraint_use(&p->constraint, q->grammar_bytes, &problem) != ERR_OK) {
+        return serve_refuse(e, 400, "grammar", NULL, "%s", problem);
+    }
+    p->params.constraint = &p->constraint;
+    return true;
+}
+
+/* Between two passes of the others, in the memory of a free place, whose tokens are computed again when they
+ * are wanted again. */
+static bool embed_text(struct serve_model *m, struct serve_job *j, const struct serve_turn *input,
+                       struct serve_error *e)
+{
+    struct session *s = m->places[best_place(m)].session;
+    size_t bytes = model_of(m)->image.header->params.dim * sizeof(float);
+    const float *mean;
+    uint32_t room;
+    enum err error;
+
+    if (!serve_prompt_encode_text(model_of(m), input, s->context, m->prompt.ids, &m->prompt.n, e)) {
+        return false;
+    }
+    if (m->prompt.n > s->context - s->n_ids) {
+        session_clear(s);
+    }
+    session_forget_guesses(s);
+    memcpy(session_room(s, &room), m->prompt.ids, m->prompt.n * sizeof *m->prompt.ids);
+    error = session_embed(s, (uint32_t)m->prompt.n, &m->stop, &mean);
+    if (error != ERR_OK) {
+        return serve_refuse(e, error == ERR_ABORTED ? 503 : 500, NULL, NULL, "%s",
+                            error == ERR_ABORTED ? "the server ends" : s->problem);
+    }
+    pthread_mutex_lock(&j->lock);
+    (void)serve_text_add(&j->vectors, (const char *)mean, bytes);
+    j->prompt_tokens += (uint32_t)m->prompt.n;
+    pthread_mutex_unlock(&j->lock);
+    return true;
+}
+
+static void embed(struct serve_model *m, struct serve_job *j)
+{
+    struct serve_error e = { .status = 0 };
+    bool good = true;
+
+    m->prompt.n = 0; /* which place has most of it does not matter */
+    for (uint32_t i = 0; i < j->request.n_turns && good; i++) {
+        good = embed_text(m, j, &j->request.turns[i], &e);
+    }
+    pthread_mutex_lock(&m->lock);
+    m->stats.prompt_tokens += j->prompt_tokens;
+    pthread_mutex_unlock(&m->lock);
+    end_job(m, j, good ? NULL : &e);
+}
+
+static void begin(struct serve_model *m, struct serve_job *j)
+{
+    struct serve_error e = { .status = 0 };
+    uint32_t i, same, kept;
+    struct sampler_params sampler = j->request.sampler;
+    struct place *p;
+
+    if (!serve_prompt_encode(model_of(m), &j->request, m->places[0].session->context, m->prompt.ids,
+                             &m->prompt.n, &e)) {
+        end_job(m, j, &e);
+        return;
+    }
+    i = best_place(m);
+    p = &m->places[i];
+    p->job = j;
+    set_params(m, p);
+    if (!use_grammar(p, &e) ||
+        !serve_prompt_biases(p->session, &p->job->request, &p->biases, &sampler, &e)) {
+        p->job = NULL;
+        end_job(m, j, &e);
+        return;
+    }
+    same = same_tokens(p->session, &m->prompt);
+    kept = same < m->prompt.n ? same : (uint32_t)m->prompt.n - 1; /* one is to be computed */
+    same = session_cut(p->session, kept);
+    (void)session_put(p->session, m->prompt.ids + kept, m->prompt.n - kept); /* there is room */
+    if (!j->request.seeded) {
+        sampler.seed = board.ticks();
+    }
+    pthread_mutex_lock(&j->lock);
+    j->prompt_tokens = (uint32_t)m->prompt.n;
+    j->cached_tokens = same;
+    pthread_mutex_unlock(&j->lock);
+    pthread_mutex_lock(&m->lock);
+    m->stats.prompt_tokens += m->prompt.n;
+    m->stats.cached_tokens += same;
+    pthread_mutex_unlock(&m->lock);
+    replies_begin(&m->replies, i, &p->params, &sampler, &p->sink);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void finish(struct serve_model *m, uint32_t i, const struct serve_error *e)
+{
+    struct place *p = &m->places[i];
+    struct serve_job *j = p->job;
+    const struct generate_result *r = &m->replies.places[i].result;
+    struct serve_figures figures;
+
+    serve_told_figures(&m->told, p->session, r, &figures);
+    pthread_mutex_lock(&j->lock);
+    j->reply_tokens = r->new_tokens;
+    j->end = r->end;
+    j->figures = figures;
+    pthread_mutex_unlock(&j->lock);
+    p->job = NULL;
+    end_job(m, j, e);
+    pthread_mutex_lock(&m->lock);
+    serve_told_news(&m->told, &m->stats, p->session, e == NULL ? &figures : NULL);
+    pthread_mutex_unlock(&m->lock);
+}
+
+static void leave_cancelled(struct serve_model *m)
+{
+    for (uint32_t i = 0; i < m->replies.n; i++) {
+        if (m->places[i].job != NULL && serve_job_is_cancelled(m->places[i].job)) {
+            replies_leave(&m->replies, i);
+            finish(m, i, NULL);
+        }
+    }
+}
+
+/* After an error of a pass nobody knows which reply it was of. */
+static void fail_all(struct serve_model *m, const char *why)
+{
+    struct serve_error e = { .status = 0 };
+
+    (void)serve_refuse(&e, 500, NULL, NULL, "%s", why);
+    for (uint32_t i = 0; i < m->replies.n; i++) {
+        if (m->places[i].job != NULL) {
+            replies_leave(&m->replies, i);
+            session_clear(m->places[i].session);
+            finish(m, i, &e);
+        }
+    }
+}
+
+static void run_pass(struct serve_model *m)
+{
+    enum err e = replies_pass(&m->replies, &m->stop);
+
+    if (e != ERR_OK) {
+        fail_all(m, e == ERR_ABORTED ? "the server ends" : m->replies.problem);
+        return;
+    }
+    for (uint32_t i = 0; i < m->replies.n; i++) {
+        if (m->places[i].job != NULL && !m->replies.places[i].busy) {
+            struct serve_error slow = { .status = 0 };
+
+            if (m->places[i].params.constraint != NULL && m->places[i].constraint.spent) {
+                (void)serve_refuse(
+                    &slow, 400, "grammar", NULL,
+                    "the grammar takes more than the limit of %d million steps for a token",
+                    GRAMMAR_STEPS / 1000000);
+            }
+            finish(m, i, slow.status != 0 ? &slow : NULL);
+        }
+    }
+    m->wake.call(m->wake.context);
+}
+
+/* The next job for a free place, once there is one or others are at work. NULL: none. *closing. */
+static struct serve_job *take(struct serve_model *m, bool *closing)
+{
+    uint32_t busy = replies_busy(&m->replies);
+    struct serve_job *j = NULL;
+
+    pthread_mutex_lock(&m->lock);
+    m->stats.running = busy;
+    m->stats.passes = m->replies.group.n_passes;
+    while (!m->closing && m->queue.n == 0 && busy == 0) {
+        pthread_cond_wait(&m->more, &m->lock);
+    }
+    if (busy < m->replies.n || m->closing) {
+        j = serve_queue_take(&m->queue);
+    }
+    *closing = m->closing;
+    pthread_mutex_unlock(&m->lock);
+    return j;
+}
+
+static void *work(void *context)
+{
+    struct serve_model *m = context;
+    bool closing = false;
+
+    while (!closing) {
+        struct serve_job *j = take(m, &closing);
+
+        if (j != NULL && !closing && !serve_job_is_cancelled(j)) {
+            (j->request.kind == SERVE_EMBED ? embed : begin)(m, j);
+        } else if (j != NULL) {
+            struct serve_error e = { .status = 0 };
+
+            (void)serve_refuse(&e, 503, NULL, NULL, "the server ends");
+            end_job(m, j, closing ? &e : NULL);
+        } else if (!closing) {
+            leave_cancelled(m);
+            if (replies_busy(&m->replies) != 0) {
+                run_pass(m);
+            }
+        }
+        closing = closing && j == NULL;
+    }
+    fail_all(m, "the server ends");
+    return NULL;
+}
+
+/* ---- from the server's thread ---------------------------------------------------------------- */
+
+static bool submit(void *context, struct serve_job *j)
+{
+    struct serve_model *m = context;
+    bool room;
+
+    serve_job_hold(j);
+    pthread_mutex_lock(&m->lock);
+    room = serve_queue_put(&m->queue, j);
+    pthread_cond_signal(&m->more);
+    pthread_mutex_unlock(&m->lock);
+    if (!room) {
+        serve_job_release(j);
+    }
+    return room;
+}
+
+/* What waits makes room for others at once; what is at work ends with the next pass. */
+static void cancel(void *context, struct serve_job *j)
+{
+    struct serve_model *m = context;
+    bool waited;
+
+    serve_job_cancel(j);
+    pthread_mutex_lock(&m->lock);
+    waited = serve_queue_take_out(&m->queue, j);
+    pthread_mutex_unlock(&m->lock);
+    if (waited) {
+        end_job(m, j, NULL);
+    }
+}
+
+static void stats(void *context, struct serve_stats *s)
+{
+    struct serve_model *m = context;
+
+    pthread_mutex_lock(&m->lock);
+    *s = m->stats;
+    s->waiting = m->queue.n;
+    pthread_mutex_unlock(&m->lock);
+}
+
+static bool look(void *context, uint32_t i, struct serve_look *l)
+{
+    struct serve_model *m = context;
+
+    pthread_mutex_lock(&m->lock);
+    *l = m->told.look;
+    pthread_mutex_unlock(&m->lock);
+    return i == 0;
+}
+
+static bool is_closing(void *context)
+{
+    struct serve_model *m = context;
+    bool closing;
+
+    pthread_mutex_lock(&m->lock);
+    closing = m->closing;
+    pthread_mutex_unlock(&m->lock);
+    return closing;
+}
+
+/* The adapters of the command line are everybody's. */
+static bool open_places(struct serve_model *m)
+{
+    const char *adapters[] = { m->app->setup.options->load.adapter };
+    uint32_t vocab = model_of(m)->image.header->params.vocab;
+    size_t bytes = (constraint_bytes(vocab) + 63) & ~(size_t)63;
+
+    m->replies.n = model_of(m)->plan.sequences;
+    if (app_use_adapter_sets(m->app, adapters, 1) != ERR_OK) {
+        fprintf(stderr, "ingot: %s\n", m->app->problem);
+        return false;
+    }
+    m->constraints = aligned_alloc(64, bytes * m->replies.n);
+    m->prompt.ids = malloc(app_sequence(m->app, 0)->context * sizeof *m->prompt.ids);
+    if (m->constraints == NULL || m->prompt.ids == NULL) {
+        fprintf(stderr, "ingot: out of memory\n");
+        return false;
+    }
+    for (uint32_t i = 0; i < m->replies.n; i++) {
+        m->places[i].session = m->replies.places[i].session = app_sequence(m->app, i);
+        m->places[i].session->lora = adapters_of_set(&m->app->adapters, 0);
+        constraint_open(&m->places[i].constraint, (uint8_t *)m->constraints + i * bytes,
+                        &model_of(m)->tokenizer, vocab);
+    }
+    return true;
+}
+
+bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wake wake)
+{
+    struct serve_model *m = &serve_model;
+
+    m->app = app;
+    m->wake = wake;
+    m->stop = (struct stop){ is_closing, m };
+    pthread_mutex_init(&m->lock, NULL);
+    pthread_cond_init(&m->more, NULL);
+    *b = (struct serve_backend){ m, submit, cancel, stats, look, NULL };
+    if (!open_places(m)) {
+        return false;
+    }
+    serve_told_open(&m->told, app);
+    if (pthread_create(&m->thread, NULL, work, m) != 0) {
+        fprintf(stderr, "ingot: no thread could be started\n");
+        return false;
+    }
+    return true;
+}
+
+void serve_model_close(struct serve_backend *b)
+{
+    struct serve_model *m = b->context;
+
+    pthread_mutex_lock(&m->lock);
+    m->closing = true;
+    pthread_cond_signal(&m->more);
+    pthread_mutex_unlock(&m->lock);
+    pthread_join(m->thread, NULL);
+    free(m->constraints);
+    free(m->prompt.ids);
+}

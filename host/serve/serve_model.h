@@ -1,0 +1,14 @@
+/* A model on this computer as a backend of `ingot serve`: a thread computes, several replies side by side. */
+#ifndef INGOT_HOST_SERVE_MODEL_H
+#define INGOT_HOST_SERVE_MODEL_H
+
+#include "host/app/host_app.h"
+#include "host/serve/serve_backend.h"
+
+/* Begin over a model that is loaded; app and wake outlive it. False: said on standard error. One a process. */
+bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wake wake);
+
+/* What waits or runs ends with an error; the thread ends. */
+void serve_model_close(struct serve_backend *b);
+
+#endif

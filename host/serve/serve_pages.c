@@ -1,0 +1,200 @@
+#include "host/serve/serve_pages.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "host/api/serve_answer.h"
+#include "host/serve/serve_load.h"
+#include "host/serve/serve_page.h"
+#include "host/serve/serve_state.h"
+
+static const struct serve_page_row rows[] = {
+    { "/", SERVE_PAGE_HOME, false, false, SERVE_CHAT, SERVE_COMPLETIONS },
+    { "/health", SERVE_PAGE_HEALTH, false, false, SERVE_CHAT, SERVE_COMPLETIONS },
+    { "/models", SERVE_PAGE_MODELS, true, false, SERVE_CHAT, SERVE_COMPLETIONS },
+    { "/models", SERVE_PAGE_CARDS, false, false, SERVE_CHAT, SERVE_COMPLETIONS },
+    { "/models/load", SERVE_PAGE_LOAD, false, true, SERVE_CHAT, SERVE_COMPLETIONS },
+    { "/boards", SERVE_PAGE_BOARDS, false, false, SERVE_CHAT, SERVE_COMPLETIONS },
+    { "/metrics", SERVE_PAGE_METRICS, false, false, SERVE_CHAT, SERVE_COMPLETIONS },
+    { "/ws", SERVE_PAGE_SOCKET, false, false, SERVE_CHAT, SERVE_COMPLETIONS },
+    { "/chat/completions", SERVE_PAGE_ASK, false, true, SERVE_CHAT, SERVE_COMPLETIONS },
+    { "/completions", SERVE_PAGE_ASK, false, true, SERVE_CONTINUE, SERVE_COMPLETIONS },
+    { "/embeddings", SERVE_PAGE_ASK, false, true, SERVE_EMBED, SERVE_COMPLETIONS },
+    { "/responses", SERVE_PAGE_ASK, false, true, SERVE_CHAT, SERVE_RESPONSES },
+    { "/messages", SERVE_PAGE_ASK, false, true, SERVE_CHAT, SERVE_ANTHROPIC },
+};
+
+static const struct serve_page_row ollama[] = {
+    { "/api/chat", SERVE_PAGE_ASK, false, true, SERVE_CHAT, SERVE_OLLAMA_CHAT },
+    { "/api/generate", SERVE_PAGE_ASK, false, true, SERVE_CHAT, SERVE_OLLAMA_GENERATE },
+    { "/api/embed", SERVE_PAGE_ASK, false, true, SERVE_EMBED, SERVE_OLLAMA_EMBED },
+    { "/api/embeddings", SERVE_PAGE_ASK, false, true, SERVE_EMBED, SERVE_OLLAMA_EMBEDDINGS },
+    { "/api/tags", SERVE_PAGE_TAGS, false, false, SERVE_CHAT, SERVE_OLLAMA_CHAT },
+    { "/api/ps", SERVE_PAGE_RUNNING, false, false, SERVE_CHAT, SERVE_OLLAMA_CHAT },
+    { "/api/version", SERVE_PAGE_VERSION, false, false, SERVE_CHAT, SERVE_OLLAMA_CHAT },
+    { "/api/show", SERVE_PAGE_SHOW, false, true, SERVE_CHAT, SERVE_OLLAMA_CHAT },
+};
+
+static const struct serve_page_row no_ollama = { "",    SERVE_PAGE_NONE, false,
+                                                 false, SERVE_CHAT,      SERVE_OLLAMA_CHAT };
+const struct serve_page_row serve_page_heartbeat = {
+    "/", SERVE_PAGE_HEARTBEAT, false, false, SERVE_CHAT, SERVE_OLLAMA_CHAT
+};
+static const struct serve_page_row one_model = {
+    "/models/NAME", SERVE_PAGE_MODEL, true, false, SERVE_CHAT, SERVE_COMPLETIONS
+};
+static const struct serve_page_row none = { "",    SERVE_PAGE_NONE, false,
+                                            false, SERVE_CHAT,      SERVE_COMPLETIONS };
+
+/* Pages that /v1 in front leads to as well: those of OpenAI's API, and what looks after it. */
+static bool has_v1(const struct serve_page_row *row)
+{
+    return row->v1 || row->page == SERVE_PAGE_ASK || row->page == SERVE_PAGE_HEALTH;
+}
+
+/* A page of Ollama's API; path (n) without a slash at its end. */
+static const struct serve_page_row *find_ollama(const char *path, size_t n)
+{
+    for (size_t i = 0; i < sizeof ollama / sizeof ollama[0]; i++) {
+        if (strlen(ollama[i].path) == n && strncmp(ollama[i].path, path, n) == 0) {
+            return &ollama[i];
+        }
+    }
+    return &no_ollama;
+}
+
+const struct serve_page_row *serve_page_find(const char *path)
+{
+    bool v1 = strncmp(path, "/v1/", 4) == 0;
+    size_t n;
+
+    path += v1 ? 3 : 0;
+    n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') {
+        n--;
+    }
+    if (!v1 && strncmp(path, "/api/", 5) == 0) {
+        return find_ollama(path, n);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strlen(rows[i].path) == n && strncmp(rows[i].path, path, n) == 0 &&
+            (v1 ? has_v1(&rows[i]) : !rows[i].v1)) {
+            return &rows[i];
+        }
+    }
+    return v1 && strncmp(path, "/models/", 8) == 0 && n > 8 ? &one_model : &none;
+}
+
+const char *serve_page_methods(const struct serve_page_row *row)
+{
+    return row != NULL && row->posts ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
+}
+
+/* The name in a path, which is decoded already, without a slash at its end. */
+static void read_name(char name[SERVE_MODEL_BYTES], const char *path)
+{
+    size_t n = strlen(path);
+
+    while (n != 0 && path[n - 1] == '/') {
+        n--;
+    }
+    n = n < SERVE_MODEL_BYTES ? n : 0; /* too long for any */
+    memcpy(name, path, n);
+    name[n] = '\0';
+}
+
+/* Whether the path (of SERVE_PAGE_MODEL) names the model, with or without .ingot. */
+static bool names_model(const char *path, const char *model)
+{
+    size_t n = strlen(model), ending = strlen(".ingot");
+    char name[SERVE_MODEL_BYTES];
+
+    read_name(name, path + strlen("/v1/models/"));
+    return strcmp(name, model) == 0 ||
+           (n > ending && strcmp(model + n - ending, ".ingot") == 0 && strlen(name) == n - ending &&
+            memcmp(name, model, n - ending) == 0);
+}
+
+static bool refuse_path(struct serve_error *e, const char *path)
+{
+    size_t n = strlen(path);
+
+    if (strncmp(path, "/api/", 5) == 0) {
+        return serve_refuse(e, 404, NULL, "not_found",
+                            "there is no page %.200s: this server has /api/chat, /api/generate, "
+                            "/api/embed, /api/tags, /api/ps, /api/show and /api/version, and the "
+                            "model of its command line",
+                            path);
+    }
+    if (strstr(path, "/responses") != NULL) {
+        return serve_refuse(e, 404, NULL, "not_found",
+                            "there is no page %.200s: this server keeps no responses; POST "
+                            "/v1/responses makes one",
+                            path);
+    }
+    return serve_refuse(
+        e, 404, NULL, "not_found",
+        "there is no page %.200s%s: programs that speak OpenAI's API take /v1 as their "
+        "base address",
+        path, n > 200 ? "..." : "");
+}
+
+bool serve_page_takes(const struct serve_page_row *row, const char *path, const char *model,
+                      bool reads, bool posts, bool asks, struct serve_error *e)
+{
+    if (row->page == SERVE_PAGE_NONE) {
+        return refuse_path(e, path);
+    }
+    if (row->page == SERVE_PAGE_MODEL && reads && !names_model(path, model)) {
+        return serve_refuse(e, 404, "model", "model_not_found",
+                            "there is no such model here; /v1/models lists what there is");
+    }
+    return asks || (row->posts ? posts : reads) ||
+           serve_refuse(e, 405, NULL, NULL, "the page %s takes the method %s", row->path,
+                        row->posts ? "POST" : "GET");
+}
+
+static void write_metrics(struct serve_text *out, struct serve_backend *b, uint64_t n_left)
+{
+    struct serve_stats s;
+
+    b->stats(b->context, &s);
+    s.requests += n_left;
+    s.cancelled += n_left;
+    serve_state_metrics(out, &s);
+}
+
+const char *serve_page_write(struct serve_text *out, enum serve_page_kind page,
+                             struct serve_backend *b, const char *model, uint64_t n_left)
+{
+    const char *text;
+    size_t bytes;
+
+    switch (page) {
+    case SERVE_PAGE_HOME:
+        text = serve_page(&bytes);
+        (void)serve_text_add(out, text, bytes);
+        return "text/html; charset=utf-8";
+    case SERVE_PAGE_HEARTBEAT: (void)serve_text_say(out, "Ollama is running"); return "text/plain";
+    case SERVE_PAGE_VERSION:
+    case SERVE_PAGE_TAGS:
+    case SERVE_PAGE_RUNNING: serve_ollama_page(out, page, b, model, (int64_t)time(NULL)); break;
+    case SERVE_PAGE_METRICS: write_metrics(out, b, n_left); return "text/plain; version=0.0.4";
+    case SERVE_PAGE_MODELS: serve_answer_models(out, model, (int64_t)time(NULL)); break;
+    case SERVE_PAGE_MODEL: serve_answer_model(out, model, (int64_t)time(NULL)); break;
+    case SERVE_PAGE_CARDS: serve_load_list(out, b, model); break;
+    case SERVE_PAGE_BOARDS: serve_state_boards(out, b); break;
+    default: (void)serve_text_say(out, "{\"status\":\"ok\"}\n"); break;
+    }
+    return "application/json";
+}
+
+bool serve_page_post(struct serve_text *out, enum serve_page_kind page, struct serve_backend *b,
+                     const struct serve_text *body, char *model, struct serve_error *e)
+{
+    if (page == SERVE_PAGE_SHOW) {
+        serve_ollama_show(out, b, (int64_t)time(NULL));
+        return true;
+    }
+    return serve_load(out, b, body, model, e);
+}

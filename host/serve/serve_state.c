@@ -1,0 +1,164 @@
+#include "host/serve/serve_state.h"
+#include "runtime/text/shown_text.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+/* ---- for Prometheus -------------------------------------------------------------------------- */
+
+static void put_head(struct serve_text *out, const char *name, const char *type, const char *help)
+{
+    (void)serve_text_say(out, "# HELP ingot_%s %s\n# TYPE ingot_%s %s\n", name, help, name, type);
+}
+
+static void metric(struct serve_text *out, const char *name, const char *type, const char *help,
+                   uint64_t value)
+{
+    put_head(out, name, type, help);
+    (void)serve_text_say(out, "ingot_%s %llu\n", name, (unsigned long long)value);
+}
+
+/* name="value", where the value is somebody else's. */
+static void put_label(struct serve_text *out, const char *name, const char *value, const char *end)
+{
+    char shown[1024];
+
+    (void)serve_text_say(out, "%s=\"", name);
+    for (const char *c = shown_name(shown, sizeof shown, value); *c != '\0'; c++) {
+        (void)serve_text_add(out, "\\", *c == '\\' || *c == '"');
+        (void)serve_text_add(out, c, 1);
+    }
+    (void)serve_text_say(out, "\"%s", end);
+}
+
+static void put_boards(struct serve_text *out, const struct serve_stats *s)
+{
+    put_head(out, "board", "gauge", "Whether a board answers, and what it has.");
+    for (uint32_t i = 0; i < s->boards; i++) {
+        (void)serve_text_say(out, "ingot_board{");
+        put_label(out, "line", s->board[i].line, ",");
+        put_label(out, "machine", s->board[i].machine, ",");
+        put_label(out, "model", s->board[i].model, "} ");
+        (void)serve_text_say(out, "%u\n", (unsigned)s->board[i].there);
+    }
+    put_head(out, "board_replies_total", "counter", "Requests that a board answered.");
+    for (uint32_t i = 0; i < s->boards; i++) {
+        (void)serve_text_say(out, "ingot_board_replies_total{");
+        put_label(out, "line", s->board[i].line, "} ");
+        (void)serve_text_say(out, "%llu\n", (unsigned long long)s->board[i].replies);
+    }
+}
+
+/* What boards know of their latest replies; what one does not know, or is no more, has no row. Base units, as Prometheus wants
+ * them. */
+static const struct figure {
+    const char *name, *help;
+    size_t field; /* a double of struct serve_figures */
+    double unit;
+} figures[] = {
+    { "board_temperature_celsius", "What a board's thermometer shows.",
+      offsetof(struct serve_figures, temperature_c), 1 },
+    { "board_decode_tokens_per_second", "Of a board's latest reply.",
+      offsetof(struct serve_figures, decode_tokens_per_s), 1 },
+    { "board_first_token_seconds", "From the latest request to the first token.",
+      offsetof(struct serve_figures, first_token_ms), 1e-3 },
+    { "board_card_bytes_per_second", "What the card gave while it was read for the latest reply.",
+      offsetof(struct serve_figures, card_mb_per_s), 1e6 },
+    { "board_card_stalled_ratio", "Share of that reply's time in which cores waited for the card.",
+      offsetof(struct serve_figures, stalled_percent), 1e-2 },
+};
+
+static void put_figure(struct serve_text *out, const struct serve_stats *s, const struct figure *f)
+{
+    bool begun = false;
+
+    for (uint32_t i = 0; i < s->boards; i++) {
+        double value = *(const double *)((const char *)&s->board[i].figures + f->field);
+
+        if (!s->board[i].there || isnan(value)) {
+            continue;
+        }
+        if (!begun) {
+            put_head(out, f->name, "gauge", f->help);
+            begun = true;
+        }
+        (void)serve_text_say(out, "ingot_%s{", f->name);
+        put_label(out, "line", s->board[i].line, "} ");
+        (void)serve_text_say(out, "%.10g\n", value * f->unit);
+    }
+}
+
+void serve_state_metrics(struct serve_text *out, const struct serve_stats *s)
+{
+    metric(out, "requests_total", "counter", "Requests that ended.", s->requests);
+    metric(out, "requests_failed_total", "counter", "Those that ended with an error.", s->failed);
+    metric(out, "requests_cancelled_total", "counter", "Those that their caller left.",
+           s->cancelled);
+    metric(out, "prompt_tokens_total", "counter", "Tokens of prompts.", s->prompt_tokens);
+    metric(out, "prompt_tokens_cached_total", "counter", "Those that were not computed again.",
+           s->cached_tokens);
+    metric(out, "reply_tokens_total", "counter", "Tokens of replies that ended.", s->reply_tokens);
+    metric(out, "passes_total", "counter", "Passes through the model.", s->passes);
+    metric(out, "requests_running", "gauge", "Requests in the passes.", s->running);
+    metric(out, "requests_waiting", "gauge", "Requests in the queue.", s->waiting);
+    if (s->boards != 0) {
+        metric(out, "boards", "gauge", "Boards that the server was given.", s->boards);
+        metric(out, "boards_there", "gauge", "Those that answer.", s->boards_there);
+        put_boards(out, s);
+        for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+            put_figure(out, s, &figures[i]);
+        }
+    }
+}
+
+/* ---- as JSON --------------------------------------------------------------------------------- */
+
+static void add_text(cJSON *root, const char *name, const char *text)
+{
+    if (text != NULL && text[0] != '\0') {
+        cJSON_AddStringToObject(root, name, text);
+    } else {
+        cJSON_AddNullToObject(root, name);
+    }
+}
+
+/* An event as it was said; JSON already. */
+static void add_event(cJSON *root, const char *name, const char *event)
+{
+    if (event[0] != '\0') {
+        cJSON_AddRawToObject(root, name, event);
+    } else {
+        cJSON_AddNullToObject(root, name);
+    }
+}
+
+static cJSON *board_of(const struct serve_look *l)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    add_text(root, "line", l->board.line);
+    add_text(root, "machine", l->board.machine);
+    add_text(root, "model", l->board.model);
+    cJSON_AddBoolToObject(root, "there", l->board.there);
+    cJSON_AddNumberToObject(root, "replies", (double)l->board.replies);
+    serve_figures_add(cJSON_AddObjectToObject(root, "figures"), &l->board.figures);
+    add_event(root, "plan", l->plan);
+    add_event(root, "stats", l->stats);
+    return root;
+}
+
+void serve_state_boards(struct serve_text *out, const struct serve_backend *b)
+{
+    cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "boards");
+    struct serve_look l;
+
+    for (uint32_t i = 0; b->look(b->context, i, &l); i++) {
+        cJSON_AddItemToArray(list, board_of(&l));
+    }
+    serve_text_add_json(out, root);
+    (void)serve_text_add(out, "\n", 1);
+}

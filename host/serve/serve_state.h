@@ -1,0 +1,14 @@
+/* What `ingot serve` says of itself and of what answers behind it: counts for Prometheus, boards as JSON. All add to *out; where
+ * it lacks memory, out->failed. */
+#ifndef INGOT_HOST_SERVE_STATE_H
+#define INGOT_HOST_SERVE_STATE_H
+
+#include "host/serve/serve_backend.h"
+
+/* The metrics of Prometheus. */
+void serve_state_metrics(struct serve_text *out, const struct serve_stats *s);
+
+/* {"boards":[...]}: each with its plan, its memory and the figures of its latest reply. */
+void serve_state_boards(struct serve_text *out, const struct serve_backend *b);
+
+#endif

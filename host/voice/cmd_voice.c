@@ -1,0 +1,391 @@
+/* `ingot voice`: a spoken conversation with a board, or with a model on this computer. What is heard becomes text by one
+ * program, a reply becomes sound by another. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "flash_image/output/temporary.h"
+#include "host/line/board_talk.h"
+#include "host/cli/commands.h"
+#include "host/cli/ending_signals.h"
+#include "host/boards/serve_boards.h"
+#include "host/cli/shown_streams.h"
+#include "host/voice/voice_listen.h"
+#include "host/voice/voice_speak.h"
+
+enum { PATH_BYTES = 480, PROBLEM_BYTES = 512 };
+
+static const char stt[] = "pocketsphinx_continuous -infile {} -logfn /dev/null",
+                  tts[] = "espeak-ng --stdin -w {}", player[] = "aplay -q {}",
+                  recorder[] = "arecord -q -t raw -f S16_LE -r 16000 -c 1";
+
+struct arguments {
+    const char *with; /* a line, or a model */
+    const char *input, *output, *stt, *tts, *play, *record, *system;
+    uint32_t baud, n;
+};
+
+static struct voice {
+    struct arguments a;
+    struct serial_line line;
+    struct board_talk talk;
+    struct voice_listen listen;
+    struct voice_speak speak;
+    pid_t model; /* 0: at the other end is a board */
+    char folder[PATH_BYTES];
+} voice;
+
+static volatile int stopped;
+
+static bool fail(const char *what, const char *why)
+{
+    fprintf(stderr, "ingot: %s: %s\n", what, why);
+    return false;
+}
+
+/* ---- the other end --------------------------------------------------------------------------- */
+
+/* A model on this computer is this program once more, which speaks as a board does. */
+static bool start_model(struct voice *v)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        return fail(v->a.with, "no program could be started");
+    }
+    v->model = fork();
+    if (v->model == 0) {
+        char *words[] = { (char *)"ingot",  (char *)"chat", (char *)v->a.with,
+                          (char *)"--json", (char *)"-q",   NULL };
+
+        if (dup2(ends[0], 0) >= 0 && dup2(ends[0], 1) >= 0) {
+            execv("/proc/self/exe", words);
+        }
+        _exit(127);
+    }
+    close(ends[0]);
+    v->line = (struct serial_line){ .path = v->a.with, .fd = ends[1], .heard_ms = serial_millis() };
+    return v->model > 0 || fail(v->a.with, "no program could be started");
+}
+
+static bool connect_to(struct voice *v)
+{
+    if (!serve_boards_is_line(v->a.with)) {
+        return start_model(v);
+    }
+    if (!serial_open(&v->line, v->a.with, v->a.baud)) {
+        fprintf(stderr, "ingot: %s\n", v->line.problem);
+        return false;
+    }
+    return true;
+}
+
+static void take_event(void *context, const struct board_event *e)
+{
+    struct voice *v = context;
+
+    if (e->kind == BOARD_TOKEN && e->text != NULL) {
+        fputs(e->text, stdout);
+        fflush(stdout);
+        voice_speak_add(&v->speak, e->text, strlen(e->text));
+    }
+}
+
+static bool greet(struct voice *v)
+{
+    char n[64];
+
+    v->talk = (struct board_talk){ .line = &v->line,
+                                   .name = v->a.with,
+                                   .is_program = v->model != 0,
+                                   .needs_model = true,
+                                   .silence_s = SERIAL_SILENCE_S,
+                                   .stopped = &stopped,
+                                   .take = take_event,
+                                   .context = v };
+    snprintf(n, sizeof n, "{\"n\":%u}\n", (unsigned)v->a.n);
+    if (!board_talk_greet(&v->talk)) {
+        return false;
+    }
+    if (v->a.system != NULL &&
+        (!board_talk_ask(&v->talk, "system", v->a.system, strlen(v->a.system)) || v->talk.failed)) {
+        return false;
+    }
+    return board_talk_send(&v->talk, n) && !v->talk.failed;
+}
+
+/* ---- what is heard --------------------------------------------------------------------------- */
+
+static void trim(struct serve_text *t)
+{
+    while (t->n != 0 && strchr(" \t\r\n", t->bytes[t->n - 1]) != NULL) {
+        t->bytes[--t->n] = '\0';
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        t->bytes[i] = t->bytes[i] == '\n' || t->bytes[i] == '\r' ? ' ' : t->bytes[i];
+    }
+}
+
+/* Somebody has spoken. False: there is no way on. */
+static bool answer(struct voice *v)
+{
+    struct serve_text text = { .n = 0 };
+    char path[PATH_BYTES + 16], problem[PROBLEM_BYTES];
+    bool good;
+
+    snprintf(path, sizeof path, "%s/heard.wav", v->folder);
+    if (!voice_wav_save(&v->listen.said, path, NULL, problem, sizeof problem)) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    good = voice_run(v->a.stt, path, "", 0, &text);
+    unlink(path);
+    if (!good) {
+        serve_text_free(&text);
+        return fail(v->a.stt, "it could not tell what was said: does it run?");
+    }
+    trim(&text);
+    if (text.n == 0) {
+        fprintf(stderr, "(nothing was understood)\n");
+        return true;
+    }
+    printf("> %s\n", name_shown(text.bytes));
+    fflush(stdout);
+    good = board_talk_ask(&v->talk, "prompt", text.bytes, text.n);
+    serve_text_free(&text);
+    printf("\n");
+    voice_speak_end(&v->speak);
+    voice_speak_wait(&v->speak);
+    return good;
+}
+
+static bool listen_to_file(struct voice *v)
+{
+    struct voice_sound in;
+    const char *problem;
+    bool good = voice_wav_load(&in, v->a.input, &problem);
+
+    if (!good) {
+        return fail(v->a.input, problem != NULL ? problem : "it cannot be read");
+    }
+    good = voice_sound_resample(&in, VOICE_RATE);
+    for (size_t at = 0; good && stopped == 0 && in.n - at >= VOICE_FRAME; at += VOICE_FRAME) {
+        if (voice_listen_take(&v->listen, in.samples + at)) {
+            good = answer(v);
+            voice_listen_begin(&v->listen);
+        }
+    }
+    if (good && voice_listen_end(&v->listen)) {
+        good = answer(v);
+    }
+    voice_sound_free(&in);
+    return good;
+}
+
+/* One utterance of the microphone; what it hears while a reply is spoken is nobody's. */
+static bool listen_once(struct voice *v, bool *more)
+{
+    FILE *in = popen(v->a.record, "r");
+    int16_t frame[VOICE_FRAME];
+    bool heard = false;
+
+    while (in != NULL && !heard && stopped == 0 &&
+           fread(frame, sizeof *frame, VOICE_FRAME, in) == VOICE_FRAME) {
+        board_talk_stay(&v->talk);
+        heard = voice_listen_take(&v->listen, frame);
+    }
+    *more = heard;
+    if (in != NULL) {
+        pclose(in);
+    }
+    if (stopped != 0) {
+        return false;
+    }
+    if (!heard) {
+        return fail(v->a.record, "it gives no sound: is a microphone there?");
+    }
+    return answer(v);
+}
+
+static bool listen_to_microphone(struct voice *v)
+{
+    bool more = true, good = true;
+
+    fprintf(stderr, "(listening; Ctrl-C ends)\n");
+    while (good && more) {
+        voice_listen_begin(&v->listen);
+        good = listen_once(v, &more);
+    }
+    return good;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* Whether the program of a command is there. */
+static bool has_program(const char *command, const char *option, const char *package)
+{
+    char test[300];
+
+    snprintf(test, sizeof test, "command -v %.*s >/dev/null", (int)strcspn(command, " "), command);
+    if (voice_run(test, "", "", 0, NULL)) {
+        return true;
+    }
+    fprintf(stderr, "ingot: %.*s is not there: install %s, or name another program with %s\n",
+            (int)strcspn(command, " "), command, package, option);
+    return false;
+}
+
+static bool has_programs(const struct arguments *a)
+{
+    return has_program(a->stt, "--stt", "pocketsphinx and pocketsphinx-en-us") &&
+           has_program(a->tts, "--tts", "espeak-ng") &&
+           (a->play[0] == '\0' || has_program(a->play, "--play", "alsa-utils")) &&
+           (a->input != NULL || has_program(a->record, "--record", "alsa-utils"));
+}
+
+static bool talk(struct voice *v)
+{
+    voice_listen_begin(&v->listen);
+    return greet(v) && (v->a.input != NULL ? listen_to_file(v) : listen_to_microphone(v));
+}
+
+static bool save_spoken(struct voice *v)
+{
+    char problem[PROBLEM_BYTES];
+
+    if (v->a.output == NULL) {
+        return true;
+    }
+    if (v->speak.spoken.rate == 0) {
+        v->speak.spoken.rate = VOICE_RATE;
+    }
+    if (!voice_wav_save(&v->speak.spoken, v->a.output, v->a.input, problem, sizeof problem)) {
+        fprintf(stderr, "ingot: %s\n", problem);
+        return false;
+    }
+    return true;
+}
+
+/* Make the folder in which sound is given to other programs; nothing of it stays. False: the error was printed. */
+static bool make_folder(struct voice *v)
+{
+    static const char *const names[] = { "heard.wav", "spoken.wav" };
+    char path[PATH_BYTES + 16];
+
+    if (!temporary_folder(v->folder, sizeof v->folder)) {
+        return fail("no folder for sound (TMPDIR names where)", strerror(errno));
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", v->folder, names[i]);
+        if (!temporary_expect(path)) {
+            return fail("voice", "out of memory");
+        }
+    }
+    return true;
+}
+
+static int run(int argc, char **argv)
+{
+    struct voice *v = &voice;
+    bool good;
+    int status;
+
+    v->a = (struct arguments){ .stt = stt, .tts = tts, .record = recorder, .n = 200 };
+    if (!command_line_read(&cmd_voice, &v->a, argc, argv, &status)) {
+        return status;
+    }
+    if (v->a.play == NULL) {
+        v->a.play = v->a.output != NULL ? "" : player;
+    }
+    if (!has_programs(&v->a) || !make_folder(v) || !connect_to(v)) {
+        temporary_remove(v->folder);
+        return EXIT_FAILED;
+    }
+    v->speak.tts = v->a.tts;
+    v->speak.play = v->a.play;
+    v->speak.folder = v->folder;
+    v->speak.keeps = v->a.output != NULL;
+    good = voice_speak_open(&v->speak);
+    ending_signals_note(&stopped);
+    good = good && talk(v);
+    good = (v->model != 0 || board_talk_leave(&v->talk)) && good;
+    voice_speak_wait(&v->speak);
+    good = save_spoken(v) && good && !v->speak.failed;
+    voice_speak_close(&v->speak);
+    voice_sound_free(&v->listen.said);
+    close(v->line.fd);
+    if (v->model > 0) {
+        (void)waitpid(v->model, NULL, 0);
+    }
+    temporary_remove(v->folder);
+    return exit_status(good);
+}
+
+#define FIELD(member) offsetof(struct arguments, member)
+
+static const struct command_option rows[] = {
+    { .name = "--input",
+      .value = "FILE",
+      .help = "listen to a WAV file, and not to the microphone",
+      .field = FIELD(input) },
+    { .name = "--output",
+      .value = "FILE",
+      .help = "what is spoken becomes a WAV file, and is not played",
+      .field = FIELD(output) },
+    { .name = "--stt",
+      .value = "COMMAND",
+      .help =
+          "says on its standard output what was said in the WAV file {}\n(default: pocketsphinx_continuous)",
+      .field = FIELD(stt) },
+    { .name = "--tts",
+      .value = "COMMAND",
+      .help = "makes the WAV file {} of its standard input (default: espeak-ng)",
+      .field = FIELD(tts) },
+    { .name = "--play",
+      .value = "COMMAND",
+      .help = "plays the WAV file {} (default: aplay)",
+      .field = FIELD(play) },
+    { .name = "--record",
+      .value = "COMMAND",
+      .help = "gives 16-bit samples, 16000 a second, of one channel (default: arecord)",
+      .field = FIELD(record) },
+    { .name = "--system",
+      .value = "TEXT",
+      .help = "a new conversation under this system prompt",
+      .field = FIELD(system) },
+    { .name = "--predict",
+      .letter = "-n",
+      .value = "N",
+      .takes = "a count of tokens",
+      .help = "length of a reply at the most (default 200; 0: until the model ends)",
+      .set = command_take_number,
+      .field = FIELD(n) },
+    { .name = "--baud",
+      .value = "RATE",
+      .takes = "a rate",
+      .help = "of the line (default 115200)",
+      .set = command_take_number,
+      .field = FIELD(baud) },
+};
+static const struct command_option *const voice_options[] = {
+    &rows[0], &rows[1], &rows[2], &rows[3], &rows[4], &rows[5], &rows[6], &rows[7], &rows[8], NULL,
+};
+
+const struct command cmd_voice = {
+    .name = "voice",
+    .operands = "DEVICE|MODEL",
+    .missing = "with whom? a device such as /dev/ttyUSB0, or a model;",
+    .summary = "talk to a board or a model by voice",
+    .about =
+        "Listens, has one program tell what was said, and asks a board (at a serial device, unix:PATH or\n"
+        "tcp:HOST:PORT) or a model on this computer. Each sentence of the reply is spoken by another program\n"
+        "while the rest is still coming (docs/VOICE.md).",
+    .example = "ingot voice /dev/ttyUSB0",
+    .options = voice_options,
+    .operand_field = offsetof(struct arguments, with),
+    .run = run,
+};

@@ -1,0 +1,87 @@
+#include "host/voice/voice_listen.h"
+
+#include <string.h>
+
+enum {
+    PER_SECOND = VOICE_RATE / VOICE_FRAME,
+    BEFORE = PER_SECOND / 4,     /* frames that are kept before the first loud one */
+    LOUD = 3,                    /* loud ones in a row that begin it: not a click */
+    QUIET = PER_SECOND * 7 / 10, /* quiet ones that end it: not a breath */
+    MOST = PER_SECOND * 20,      /* of one utterance */
+    LEAST = PER_SECOND / 4,      /* a cough is shorter */
+};
+#define ABOVE 9.0             /* squared loudness of a voice over the room's */
+#define SILENCE (60.0 * 60.0) /* a room is not quieter than a microphone's own noise */
+#define FOLLOWS 0.05
+
+void voice_listen_begin(struct voice_listen *v)
+{
+    v->said.n = 0;
+    v->said.rate = VOICE_RATE;
+    v->loud = v->quiet = v->n_frames = 0;
+    v->speaks = false;
+}
+
+static double loudness(const int16_t *frame)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < VOICE_FRAME; i++) {
+        sum += (double)frame[i] * frame[i];
+    }
+    return sum / VOICE_FRAME;
+}
+
+/* Only the latest frames stay before somebody speaks. */
+static void forget_old(struct voice_listen *v)
+{
+    size_t most = (size_t)BEFORE * VOICE_FRAME;
+
+    if (!v->speaks && v->said.n > most) {
+        memmove(v->said.samples, v->said.samples + (v->said.n - most),
+                most * sizeof *v->said.samples);
+        v->said.n = most;
+    }
+}
+
+/* The room is heard while nobody speaks: quickly where it gets quieter, slowly where louder. */
+static void follow_room(struct voice_listen *v, double now)
+{
+    if (v->floor <= 0 || now < v->floor) {
+        v->floor = now;
+    } else if (!v->speaks) {
+        v->floor += (now - v->floor) * FOLLOWS;
+    }
+    if (v->floor < SILENCE) {
+        v->floor = SILENCE;
+    }
+}
+
+bool voice_listen_take(struct voice_listen *v, const int16_t *frame)
+{
+    double now = loudness(frame);
+    bool is_loud = v->floor > 0 && now > v->floor * ABOVE;
+
+    if (!voice_sound_add(&v->said, frame, VOICE_FRAME)) {
+        return voice_listen_end(v);
+    }
+    if (!is_loud) {
+        follow_room(v, now);
+    }
+    v->loud = is_loud ? v->loud + 1 : 0;
+    v->quiet = is_loud ? 0 : v->quiet + 1;
+    v->speaks = v->speaks || v->loud >= LOUD;
+    v->n_frames += v->speaks;
+    forget_old(v);
+    return v->speaks && (v->quiet >= QUIET || v->n_frames >= MOST) && voice_listen_end(v);
+}
+
+bool voice_listen_end(struct voice_listen *v)
+{
+    bool long_enough = v->speaks && v->n_frames - v->quiet >= LEAST;
+
+    if (!long_enough) {
+        voice_listen_begin(v);
+    }
+    return long_enough;
+}

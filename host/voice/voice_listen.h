@@ -1,0 +1,26 @@
+/* Where somebody speaks in a stream of sound: by its loudness against that of the room. */
+#ifndef INGOT_HOST_VOICE_LISTEN_H
+#define INGOT_HOST_VOICE_LISTEN_H
+
+#include "host/voice/voice_wav.h"
+
+enum { VOICE_FRAME = VOICE_RATE / 50 /* samples that are looked at together */ };
+
+struct voice_listen {
+    struct voice_sound said; /* at VOICE_RATE, from a little before the first word on */
+    double floor;            /* loudness of the room, squared; 0: not known yet */
+    unsigned loud, quiet;    /* frames of either kind since the other */
+    bool speaks;
+    unsigned n_frames; /* since it does */
+};
+
+/* Nobody speaks; the loudness of the room stays. */
+void voice_listen_begin(struct voice_listen *v);
+
+/* The next VOICE_FRAME samples. True: what was said is whole, in v->said. */
+bool voice_listen_take(struct voice_listen *v, const int16_t *frame);
+
+/* The sound has ended. True: as above. */
+bool voice_listen_end(struct voice_listen *v);
+
+#endif
