@@ -1,6 +1,6 @@
 /* The memory layouts that kernels take, each defined once: weights, activations, the sizes of a
  * gemm, rows of scores. Assembly reads the numbers, C the structs; each struct is held against its
- * numbers beneath it. flash_image/format.h puts the same weights into files, so their layouts
+ * numbers beneath it. flash_image/format/format.h puts the same weights into files, so their layouts
  * change with the version of the format only. Little-endian. */
 #ifndef INGOT_KERNELS_BLOCKS_H
 #define INGOT_KERNELS_BLOCKS_H

@@ -3,7 +3,7 @@
 #define INGOT_FLASH_IMAGE_ADAPTER_H
 
 #include "board/err.h"
-#include "flash_image/adapter_format.h"
+#include "flash_image/format/adapter.h"
 #include "runtime/image/image.h"
 
 /* Whether the file at path begins as an .ingot adapter does. */

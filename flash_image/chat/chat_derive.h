@@ -4,7 +4,7 @@
 #define INGOT_FLASH_IMAGE_CHAT_DERIVE_H
 
 #include "flash_image/chat/chat_probe.h"
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 
 struct chat_derived {
     struct jinja_text strings[INGOT_CHAT_STRINGS]; /* they live as long as the prober's texts */

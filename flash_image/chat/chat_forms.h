@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 
 /* In a form's strings, these stand for the text of the model's own bos and eos. */
 #define CHAT_BOS "\2"

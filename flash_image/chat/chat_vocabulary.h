@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 
 struct text {
     const char *data;

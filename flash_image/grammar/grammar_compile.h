@@ -1,5 +1,5 @@
 /* Grammars as people and programs write them, GBNF and JSON Schema, into the automaton that a board runs
- * (flash_image/grammar_format.h). Host only.
+ * (flash_image/format/grammar.h). Host only.
  *
  * GBNF is llama.cpp's: rules `name ::= ...` of "texts", [classes], ., groups, names, |, and ? * + {m,n}
  * after an item; `root` is what a reply is. A rule may call itself, but not as its first item.
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "flash_image/grammar_format.h"
+#include "flash_image/format/grammar.h"
 
 enum {
     GRAMMAR_PROBLEM_BYTES = 256,

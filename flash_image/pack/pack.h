@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 
 struct pack_options {
     const char *input;     /* .gguf or llama2.c .bin, told apart by content */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 
 /* What a shape has beside attention and one dense feed-forward in each layer. */
 struct synth_layers {

@@ -1,4 +1,4 @@
-/* From rows to the groups that the kernels read (flash_image/format.h). */
+/* From rows to the groups that the kernels read (flash_image/format/format.h). */
 #ifndef INGOT_FLASH_IMAGE_QUANTIZE_H
 #define INGOT_FLASH_IMAGE_QUANTIZE_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 
 /* 32 finite floats to one GGML block: q8 is fp16 d and int8 q[32] (34 bytes), q4 is fp16 d and
  * u8 q[16] (18 bytes), elements 0-15 in the low nibbles; q41

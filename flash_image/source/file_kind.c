@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "flash_image/adapter_format.h"
-#include "flash_image/signature_format.h"
+#include "flash_image/format/adapter.h"
+#include "flash_image/format/signature.h"
 #include "runtime/text/plural.h"
 #include "runtime/text/utf8.h"
 

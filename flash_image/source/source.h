@@ -10,7 +10,7 @@
 
 #include "board/err.h"
 #include "board/min_max.h"
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 
 enum {
     SOURCE_ROLES_PER_LAYER = INGOT_OUTPUT_NORM - INGOT_ATTN_NORM,

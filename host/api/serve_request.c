@@ -1,7 +1,7 @@
 /* A request from its body: its fields. What is said in it: serve_texts.c. */
 #include "host/api/serve_request_private.h"
-#include "flash_image/format.h"
 #include "host/api/serve_scores.h"
+#include "flash_image/format/format.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 
 #include <cjson/cJSON.h>
 
-#include "flash_image/adapter_format.h"
-#include "flash_image/format.h"
+#include "flash_image/format/adapter.h"
+#include "flash_image/format/format.h"
 #include "flash_image/source/map_file.h"
 #include "host/line/board_talk.h"
 #include "host/cli/commands.h"

@@ -106,7 +106,7 @@ size_t actions_prompt(const struct actions *a, char text[ACTIONS_PROMPT_BYTES]);
 /* Bytes of work for the next, 8-byte aligned. */
 enum { ACTIONS_WORK_BYTES = 48 << 10 };
 
-/* A grammar (flash_image/grammar_format.h) of replies that are one call of the table, or prose that does
+/* A grammar (flash_image/format/grammar.h) of replies that are one call of the table, or prose that does
  * not begin with "{", to memory (room bytes, 4-byte aligned). ERR_TOO_LONG: it has no room. */
 enum err actions_grammar(const struct actions *a, void *memory, size_t room, void *work,
                          size_t *bytes);

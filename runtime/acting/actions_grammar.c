@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "flash_image/grammar_format.h"
+#include "flash_image/format/grammar.h"
 #include "runtime/acting/actions.h"
 #include "runtime/base/crc32c.h"
 

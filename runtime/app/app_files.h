@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 #include "runtime/model/model.h"
 #include "runtime/storage/file.h"
 #include "runtime/storage/storage.h"

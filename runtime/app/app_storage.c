@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "flash_image/grammar_format.h"
+#include "flash_image/format/grammar.h"
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
 #include "runtime/text/utf8.h"

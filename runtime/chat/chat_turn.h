@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 #include "runtime/tokenizer/tokenizer.h"
 
 enum { CHAT_TURN_PARTS = 9 };

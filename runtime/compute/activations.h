@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "board/machine.h"
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 #include "kernels/kernels.h"
 #include "runtime/base/arena.h"
 #include "runtime/compute/attention.h"

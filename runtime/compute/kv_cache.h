@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 #include "kernels/kernels.h"
 #include "runtime/compute/kv_format.h"
 #include "runtime/compute/kv_pool.h"

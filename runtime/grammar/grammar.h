@@ -1,4 +1,4 @@
-/* The checked view of a compiled grammar (flash_image/grammar_format.h), and grammars that are lists of
+/* The checked view of a compiled grammar (flash_image/format/grammar.h), and grammars that are lists of
  * choices, which need no compiler. */
 #ifndef INGOT_RUNTIME_GRAMMAR_GRAMMAR_H
 #define INGOT_RUNTIME_GRAMMAR_GRAMMAR_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "board/err.h"
-#include "flash_image/grammar_format.h"
+#include "flash_image/format/grammar.h"
 
 struct grammar {
     const struct ingot_grammar *head;

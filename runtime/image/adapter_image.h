@@ -1,11 +1,11 @@
-/* The reader of adapters (flash_image/adapter_format.h) over memory: no I/O, no allocation. The caller
+/* The reader of adapters (flash_image/format/adapter.h) over memory: no I/O, no allocation. The caller
  * brings the bytes in three steps, each checked completely before the next is used: the header page, the
  * table of pairs, the data. */
 #ifndef INGOT_RUNTIME_ADAPTER_IMAGE_H
 #define INGOT_RUNTIME_ADAPTER_IMAGE_H
 
 #include "board/err.h"
-#include "flash_image/adapter_format.h"
+#include "flash_image/format/adapter.h"
 #include "runtime/image/image.h"
 
 enum { ADAPTER_PROBLEM_BYTES = 160 };

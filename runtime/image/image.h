@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 
 struct image {
     const struct ingot_header *header;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "flash_image/adapter_format.h"
+#include "flash_image/format/adapter.h"
 #include "runtime/image/image_check.h"
 #include "runtime/base/crc32c.h"
 

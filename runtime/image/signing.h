@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "board/err.h"
-#include "flash_image/signature_format.h"
+#include "flash_image/format/signature.h"
 #include "runtime/base/sha256.h"
 
 enum { SIGNING_PROBLEM_BYTES = 160 };

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "flash_image/adapter_format.h"
+#include "flash_image/format/adapter.h"
 #include "kernels/kernels.h"
 #include "runtime/compute/linear.h"
 

@@ -7,7 +7,7 @@
 #include "board/board.h"
 #include "board/keyboard.h"
 #include "board/min_max.h"
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 #include "runtime/acting/actions.h"
 #include "runtime/compute/kv_cache.h"
 #include "runtime/console/console.h"

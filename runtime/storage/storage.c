@@ -4,7 +4,7 @@
 
 #include "board/memory_device.h"
 #include "board/min_max.h"
-#include "flash_image/signature_format.h"
+#include "flash_image/format/signature.h"
 #include "runtime/text/format_text.h"
 
 enum {

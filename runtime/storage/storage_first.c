@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "flash_image/adapter_format.h"
-#include "flash_image/format.h"
-#include "flash_image/grammar_format.h"
+#include "flash_image/format/adapter.h"
+#include "flash_image/format/format.h"
+#include "flash_image/format/grammar.h"
 #include "runtime/text/format_text.h"
 
 enum {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 #include "runtime/storage/file.h"
 
 enum {

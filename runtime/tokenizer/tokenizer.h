@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 #include "runtime/text/utf8.h" /* struct utf8_writer, for what tokenizer_piece() gives */
 
 /* A view of the section, sets of first bytes, and the bytes themselves; about 500 bytes. */

@@ -2,8 +2,8 @@
  * and headers of llama2.c, which have no magic and must be taken for nothing else. */
 #include <string.h>
 
-#include "flash_image/adapter_format.h"
-#include "flash_image/signature_format.h"
+#include "flash_image/format/adapter.h"
+#include "flash_image/format/signature.h"
 #include "flash_image/source/file_kind.h"
 #include "tests/unit/model_files.h"
 #include "tests/unit/tap.h"

@@ -2,7 +2,7 @@
  * FORMAT.md alone, by the kernels' references and by the GGML side; and the quantizers' error. */
 #include <math.h>
 
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 #include "flash_image/quantize/least_squares.h"
 #include "flash_image/quantize/quantize.h"
 #include "flash_image/quantize/source_rows.h"

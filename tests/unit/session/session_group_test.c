@@ -1,7 +1,7 @@
 /* Sequences side by side: ids and logits have the bits of each sequence alone, whichever others are in the
  * pass, whenever they come and go; on one to four cores, in memory and streamed, for every way to keep keys
  * and values, with experts and with recurrent states. */
-#include "flash_image/adapter_format.h"
+#include "flash_image/format/adapter.h"
 #include "runtime/session/session_group.h"
 #include "tests/unit/model/hybrid_rig.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "board/memory_device.h"
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 #include "runtime/storage/storage.h"
 #include "tests/unit/storage/fake_block.h"
 #include "tests/unit/storage/fat32_volume.h"

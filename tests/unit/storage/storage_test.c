@@ -1,5 +1,5 @@
 /* Which model is found where, on a platform made up for the test. */
-#include "flash_image/signature_format.h"
+#include "flash_image/format/signature.h"
 #include "runtime/storage/storage.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "board/memory_device.h"
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 #include "tests/unit/storage/storage_rig.h"
 
 static void test_nothing(void)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 
 struct vocabulary_token {
     char *text;

@@ -16,7 +16,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 
 #define ADAPTER_MAGIC "INGOT\r\nA" /* 8 bytes, no NUL */
 

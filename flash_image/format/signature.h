@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "flash_image/format.h"
+#include "flash_image/format/format.h"
 
 #define SIGNATURE_MAGIC "INGOT\r\nS" /* 8 bytes, no NUL */
 

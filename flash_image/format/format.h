@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "flash_image/format_tokenizer.h"
+#include "flash_image/format/tokenizer.h"
 #include "kernels/blocks.h"
 
 #define INGOT_MAGIC "INGOT\r\n\x1a" /* 8 bytes, no NUL: catches text-mode transfers */
