@@ -22,10 +22,6 @@ enum command_result command_undo(struct app *a, char *argument)
         return command_undo_learn(a);
     }
     if (chat_undo(&a->chat)) {
-        if (a->chat.log != NULL) {
-            (void)turn_log_rate(a->chat.log, "undone");
-            a->chat.log->last_turn = 0;
-        }
         console_printf(a->setup.console, "(the last turn is taken back, %u left)\n",
                        a->chat.turns.n);
     } else {
@@ -295,6 +291,7 @@ enum command_result command_load(struct app *a, char *argument)
     }
     c->started = state.started;
     c->reply_start = state.reply_start;
+    c->logged = 0; /* what was said last before is not of this conversation */
     if (a->saved.is_older) {
         console_printf(a->setup.console,
                        "(the newest conversation in %s is damaged: this is the one saved before "

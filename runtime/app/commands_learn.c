@@ -34,12 +34,6 @@ static void say_error(struct app *a, enum err e)
     }
 }
 
-/* False: there is no log, or no turn in it. */
-static bool log_rating(struct app *a, const char *rating)
-{
-    return a->chat.log != NULL && turn_log_rate(a->chat.log, rating) == ERR_OK;
-}
-
 static void say_ticks(struct app *a, const struct chat_lesson *lesson)
 {
     if (a->setup.options->show.ticks) {
@@ -53,7 +47,8 @@ static enum command_result rate(struct app *a, bool good)
     struct chat_lesson lesson;
     enum err e;
 
-    bool logged = log_rating(a, good ? "good" : "bad"), noted = chat_policy_rate(&a->chat, good);
+    bool logged = chat_log_rate(&a->chat, good ? "good" : "bad"),
+         noted = chat_policy_rate(&a->chat, good);
 
     if (!a->chat.learns && (logged || noted)) {
         console_printf(a->setup.console, "(noted %s)\n",

@@ -94,9 +94,11 @@ struct chat {
     char line[CHAT_LINE_BYTES];
     struct chat_messages messages; /* mode=json: of the request at work */
     struct turn_log *log;          /* of turns; NULL: none */
-    const char *adapted;           /* the adapters at work, for the log; NULL: none ever */
-    struct constraint constraint;  /* of replies; none until constraint_open */
-    struct actions *actions;       /* what the model may do; NULL: nothing, or it has no template */
+    uint64_t logged;     /* there: the latest reply's record; 0: none of the conversation */
+    bool reflects;       /* the turn at work looks back at the others: it is not judged */
+    const char *adapted; /* the adapters at work, for the log; NULL: none ever */
+    struct constraint constraint; /* of replies; none until constraint_open */
+    struct actions *actions;      /* what the model may do; NULL: nothing, or it has no template */
     char told[OPTIONS_SYSTEM_BYTES + 2 + ACTIONS_PROMPT_BYTES]; /* the system prompt with them */
     bool learns;                                                /* chat_learn_open */
     struct lessons lessons;                                     /* ... then */
@@ -148,7 +150,10 @@ void chat_forget(struct chat *c);
  * next line. */
 void chat_weights_changed(struct chat *c);
 
-/* Take back the last turn. False: there is none, or the model has no template. */
+/* The last turn is "good" or "bad": noted in the log. False: there is no log, or the turn is not in it. */
+bool chat_log_rate(struct chat *c, const char *rating);
+
+/* Take back the last turn, with what came of the actions that it led to; the log notes it of each. False: there is none, or the model has no template. */
 bool chat_undo(struct chat *c);
 
 /* Take it back and answer it again. ERR_NOT_FOUND: there is none; otherwise as chat_reply. */

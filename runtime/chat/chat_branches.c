@@ -179,6 +179,7 @@ enum err chat_switch(struct chat *c, const char *name, uint32_t *pending)
     swap_bytes(&c->turns, &b->turns, sizeof b->turns);
     swap_bytes(&c->started, &b->started, sizeof b->started);
     swap_bytes(&c->reply_start, &b->reply_start, sizeof b->reply_start);
+    c->logged = 0;
     swap_bytes(c->branches.current, b->name, sizeof b->name);
     b->retried = false;
     return ERR_OK;

@@ -20,6 +20,7 @@ void chat_clear(struct chat *c)
     c->turns.text_bytes = 0;
     c->started = false;
     c->reply_start = 0;
+    c->logged = 0;
     chat_policy_clear(c);
 }
 
@@ -40,13 +41,24 @@ void chat_weights_changed(struct chat *c)
 
 bool chat_undo(struct chat *c)
 {
+    if (c->turns.n == 0) {
+        return false;
+    }
+    (void)chat_policy_undone(c);
+    for (unsigned i = chat_question(c); c->log != NULL && i < c->turns.n; i++) {
+        (void)turn_log_rate(c->log, c->turns.logged[i], "undone");
+    }
+    return chat_take_back(c);
+}
+
+bool chat_take_back(struct chat *c)
+{
     struct turns *t = &c->turns;
     uint32_t start;
 
     if (t->n == 0) {
         return false;
     }
-    (void)chat_policy_undone(c);
     for (unsigned question = chat_question(c); t->n > question + 1;) {
         turns_pop(t); /* what came of the actions that it led to */
     }

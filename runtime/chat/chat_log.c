@@ -37,7 +37,7 @@ void chat_log_end(struct chat *c, uint32_t own, const char *end)
     const struct session *s = c->session;
     struct turn_log_end e = { .end = end, .end_id = INGOT_NO_TOKEN };
 
-    if (c->log == NULL) {
+    if (c->log == NULL || !c->log->begun) {
         return;
     }
     if (c->turns.n != 0) { /* turns that were dropped meanwhile have moved it */
@@ -53,5 +53,24 @@ void chat_log_end(struct chat *c, uint32_t own, const char *end)
     if (turn_log_end(c->log, &e) != ERR_OK) {
         console_printf(c->console, "error: the log ends: %s\n", c->log->problem);
         c->log = NULL;
+        return;
     }
+    c->logged = c->log->last_turn;
+    if (c->turns.n != 0) {
+        turns_mark_logged(&c->turns, c->logged);
+    }
+}
+
+/* The record of the last turn; 0: there is none. */
+static uint64_t last_logged(const struct chat *c)
+{
+    if (c->turns.n != 0) {
+        return c->turns.logged[c->turns.n - 1];
+    }
+    return c->started ? c->logged : 0; /* a text without a template is no turn */
+}
+
+bool chat_log_rate(struct chat *c, const char *rating)
+{
+    return c->log != NULL && turn_log_rate(c->log, last_logged(c), rating) == ERR_OK;
 }

@@ -71,4 +71,7 @@ void chat_log_begin(struct chat *c, const char *text, size_t bytes);
 void chat_log_text(struct chat *c, const char *text, size_t bytes);
 void chat_log_end(struct chat *c, uint32_t own, const char *end);
 
+/* chat_undo of a turn that was never the person's: nothing judges it. */
+bool chat_take_back(struct chat *c);
+
 #endif

@@ -197,10 +197,12 @@ static enum err compute(struct reply *r)
         trace_start(c->session->model->transformer.workers->trace);
     }
     chat_wait_begin(c, "prompt", CHAT_WAIT_PENDING);
-    if (r->as_turn) {
+    if (r->as_turn && !c->reflects) {
         chat_fabric_begin(c, r->own);
     }
-    error = r->as_turn ? chat_policy_begin(c, r->own, r->text, r->bytes, &prompt_stop) : ERR_OK;
+    error = r->as_turn && !c->reflects
+                ? chat_policy_begin(c, r->own, r->text, r->bytes, &prompt_stop)
+                : ERR_OK;
     set_params(r, &params);
     params.prompt_stop = &prompt_stop;
     params.stop = &stop;
@@ -212,7 +214,9 @@ static enum err compute(struct reply *r)
     }
     memory_tags_end(&r->tags);
     chat_policy_end(c, &r->result, error);
-    chat_fabric_end(c);
+    if (!c->reflects) {
+        chat_fabric_end(c);
+    }
     console_progress_end(c->console);
     if (r->result.first == 0) {
         (void)session_cut(c->session, r->own);
@@ -491,9 +495,11 @@ enum err chat_reflect(struct chat *c, const char *question, size_t bytes)
     if (c->turns.n == 0) {
         return ERR_NOT_FOUND;
     }
+    c->reflects = true;
     e = answer(&r);
+    c->reflects = false;
     if (r.result.first != 0) { /* it became a turn */
-        (void)chat_undo(c);
+        (void)chat_take_back(c);
     }
     return e;
 }

@@ -215,6 +215,7 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     state->turns->n = h->n_turns;
     state->turns->text_bytes = h->text_bytes;
     turns_forget_said(state->turns); /* a file does not show who wrote it */
+    turns_forget_logged(state->turns);
     return ERR_OK;
 }
 

@@ -151,12 +151,12 @@ enum err turn_log_end(struct turn_log *l, const struct turn_log_end *end)
     return e;
 }
 
-enum err turn_log_rate(struct turn_log *l, const char *rating)
+enum err turn_log_rate(struct turn_log *l, uint64_t turn, const char *rating)
 {
-    if (l->last_turn == 0) {
+    if (turn == 0) {
         return ERR_NOT_FOUND;
     }
     begin(l);
-    put(l, ",\"of\":%llu,\"rating\":\"%s\"", (unsigned long long)l->last_turn, rating);
+    put(l, ",\"of\":%llu,\"rating\":\"%s\"", (unsigned long long)turn, rating);
     return append(l);
 }

@@ -19,7 +19,7 @@ struct turn_log {
     uint32_t n;         /* bytes of the line so far */
     bool is_cut;        /* a text did not fit */
     bool begun;         /* a line is at work */
-    uint64_t last_turn; /* its number, for what is said of it; 0: none of this start */
+    uint64_t last_turn; /* the number of the one written last; 0: none of this start */
     char problem[TURN_LOG_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
     _Alignas(64) uint8_t buffer[TURN_LOG_BYTES];
 };
@@ -51,7 +51,7 @@ void turn_log_reply(struct turn_log *l, const char *text, size_t bytes);
  * of its texts, and says so. Errors of record_ring_append; l->problem. */
 enum err turn_log_end(struct turn_log *l, const struct turn_log_end *end);
 
-/* What became of the last turn: "good", "bad", "undone". ERR_NOT_FOUND: there is none; else as above. */
-enum err turn_log_rate(struct turn_log *l, const char *rating);
+/* What became of the turn with number `turn`: "good", "bad", "undone". ERR_NOT_FOUND: it is 0; else as above. */
+enum err turn_log_rate(struct turn_log *l, uint64_t turn, const char *rating);
 
 #endif

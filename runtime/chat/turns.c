@@ -12,6 +12,7 @@ static void forget_oldest(struct turns *t, unsigned n)
     t->n -= n;
     memmove(t->list, t->list + n, t->n * sizeof t->list[0]);
     memmove(t->said, t->said + n, t->n * sizeof t->said[0]);
+    memmove(t->logged, t->logged + n, t->n * sizeof t->logged[0]);
     memmove(t->text, t->text + text, t->text_bytes - text);
     t->text_bytes -= text;
     for (unsigned i = 0; i < t->n; i++) {
@@ -26,6 +27,7 @@ void turns_push(struct turns *t, uint32_t start, uint32_t reply, const char *tex
         forget_oldest(t, 1);
     }
     t->said[t->n] = 0;
+    t->logged[t->n] = 0;
     t->list[t->n++] = (struct turn){ start, reply, t->text_bytes, (uint32_t)bytes };
     memcpy(t->text + t->text_bytes, text, bytes);
     t->text_bytes += (uint32_t)bytes;
@@ -35,6 +37,17 @@ void turns_mark_said(struct turns *t, size_t bytes)
 {
     assert(t->n > 0 && bytes <= t->list[t->n - 1].bytes);
     t->said[t->n - 1] = (uint32_t)bytes;
+}
+
+void turns_mark_logged(struct turns *t, uint64_t n)
+{
+    assert(t->n > 0);
+    t->logged[t->n - 1] = n;
+}
+
+void turns_forget_logged(struct turns *t)
+{
+    memset(t->logged, 0, sizeof t->logged);
 }
 
 void turns_forget_said(struct turns *t)

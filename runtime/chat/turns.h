@@ -24,6 +24,8 @@ struct turns {
     /* Bytes at the end of the text of list[i] that are known to be a person's words, said in this conversation since it
      * began here; 0: none are. What somebody must have asked for (chat_act.c) is looked for in them alone. */
     uint32_t said[TURNS_MOST];
+    /* The record of list[i] in the turn log, for what is said of the turn later; 0: none of this start. */
+    uint64_t logged[TURNS_MOST];
 };
 
 /* Add a turn. The oldest are forgotten where there is no room: their tokens then count as the
@@ -32,6 +34,12 @@ void turns_push(struct turns *t, uint32_t start, uint32_t reply, const char *tex
 
 /* The last `bytes` bytes of the newest turn's text are a person's words; turns_push has none of it. t->n > 0. */
 void turns_mark_said(struct turns *t, size_t bytes);
+
+/* The newest turn has record number n of the turn log; turns_push has none. t->n > 0. */
+void turns_mark_logged(struct turns *t, uint64_t n);
+
+/* Forget the records of all turns, which another start wrote. */
+void turns_forget_logged(struct turns *t);
 
 /* Forget which words of all turns are a person's. */
 void turns_forget_said(struct turns *t);

@@ -2,6 +2,7 @@
 """Presets: words of a file for a start and for a conversation, on a card and on this computer; as many turns as were asked for; a
 look back that leaves the conversation as it was."""
 
+import json
 import os
 import re
 import shutil
@@ -75,6 +76,35 @@ kept = re.findall(r"main\s+(\d+ turns?,\s+\d+ tokens)", back)
 tap.ok(len(kept) == 2 and kept[0] == kept[1], "a look back is no turn", back)
 tap.ok(back.strip().split("\n")[-1] == straight.strip().split("\n")[-1] and len(back.strip().split("\n")) == 6, "and what comes next is as if it had not been", (back, straight))
 tap.ok("no turn to look back at" in host(lines=["/reflect"]), "nothing to look back at")
+
+# What is said of the last turn is said of the person's, whatever came after it.
+with open(os.path.join(FOLDER, "ingot.log"), "wb") as f:
+    f.truncate(1 << 20)
+
+
+def logged(*lines):
+    """The log's turns as (user, ratings), after these lines, and what the console said."""
+    os.truncate(os.path.join(FOLDER, "ingot.log"), 0)
+    os.truncate(os.path.join(FOLDER, "ingot.log"), 1 << 20)
+    said = host("--temp", "0", "-n", "6", "--log", "on", "--policy", "watch", lines=lines)
+    rows = [json.loads(line) for line in run([HOST, "log", os.path.join(FOLDER, "ingot.log")])[1].splitlines()]
+    return [(r["user"], [o["rating"] for o in rows if o.get("of") == r["n"]]) for r in rows if "user" in r], said
+
+
+A, B, C = "What is 3 plus 4?", "What is 5 plus 5?", "What is 2 plus 2?"
+rows, said = logged(A, B, "/reflect", "/good", "/undo", "/bad", "/learned")
+tap.ok([r[1] for r in rows] == [["bad"], ["good", "undone"], []] and rows[2][0].startswith("Look back"),
+       "/reflect, then /good, /undo and /bad: of the person's turns", (rows, said))
+tap.ok("(1 turn judged, 1 good and 0 bad" not in said and "1 turn judged" in said, "and the look back is not judged", said)
+rows, said = logged(A, "/retry", "/good")
+tap.ok([r[1] for r in rows] == [["undone"], ["good"]], "/retry takes the answer before it back in the log, too", (rows, said))
+rows, said = logged(A, B, C, "/undo", "/undo", "/good")
+tap.ok([r[1] for r in rows] == [["good"], ["undone"], ["undone"]], "each /undo notes its own turn", (rows, said))
+rows, said = logged(A, "/branch other", B, "/switch main", "/good", "/switch other", "/bad")
+tap.ok([r[1] for r in rows] == [["good"], ["bad"]], "/switch, then /good: the last turn there", (rows, said))
+rows, said = logged(A, "/save x", "/reset", "/good", B, "/load x", "/bad")
+tap.ok([r[1] for r in rows] == [[], []], "no turn of another conversation is rated after /reset or /load", (rows, said))
+os.remove(os.path.join(FOLDER, "ingot.log"))
 
 # On a board, from a card that `ingot card` made.
 card = make_disk("presets.img", MODEL, SHORT, os.path.join(ROOT, "presets/lila.txt"))
