@@ -31,17 +31,17 @@ ALLOWED = {
     "examples": {"ingot.h"},
 }
 # The folders of runtime/ from the ground up: each includes itself and what stands before it.
-RUNTIME = ["base", "text", "http", "screen", "console", "storage", "transfer", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model",
-           "session", "acting", "options", "chat", "app"]
+RUNTIME = ["base", "text", "http", "screen", "console", "storage", "transfer", "image", "tokenizer", "compute", "stream", "model",
+           "session", "saved", "options", "wire", "chat", "app", "features"]
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
 FLASH_IMAGE = ["format", "source", "output", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "signing", "card"]
 # What the library takes of runtime/: nothing that prints, and of chat/ the template around a turn.
-LIBRARY = {"base", "text", "storage", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model", "session"}
+LIBRARY = {"base", "text", "storage", "image", "tokenizer", "compute", "stream", "model", "session"}
 LIBRARY_ALSO = {"runtime/chat/chat_turn.h"}
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
 # Folders of runtime/ that print nothing and know no board: what they need is a platform's
 # (runtime/base/platform.h), what they have to say is handed up.
-QUIET = ["base", "http", "screen", "storage", "transfer", "image", "tokenizer", "grammar", "compute", "learn", "stream", "model", "session", "acting"]
+QUIET = ["base", "http", "screen", "storage", "transfer", "image", "tokenizer", "compute", "stream", "model", "session", "saved", "wire"]
 LOUD = [(r"\b(?:v?s?n?printf|puts|putchar|putc|fputs|fwrite)\s*\(", "prints"), (r"\bconsole_\w+", "knows the console"),
         (r"\bboard\.\w+|\bextern const struct board\b|\"board/board\.h\"", "knows the board")]
 ISAS = {"ref", "neon", "sve", "rvv", "rv64gc", "avx2", "avx512"}

@@ -245,7 +245,7 @@ static size_t find_by_beginning(const uint8_t *data, size_t bytes)
     return N_RULES;
 }
 
-/* The first save of a file goes to its second half, and the first one has zeros until the next save (runtime/chat/saved_chat.h). */
+/* The first save of a file goes to its second half, and the first one has zeros until the next save (runtime/saved/saved_chat.h). */
 static size_t find_rule(const uint8_t *data, size_t bytes)
 {
     size_t half = bytes / 2 / LOOK_BYTES * LOOK_BYTES;

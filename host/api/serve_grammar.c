@@ -6,7 +6,7 @@
 
 #include "flash_image/grammar/grammar_compile.h"
 #include "host/serve/serve_hold.h"
-#include "runtime/grammar/grammar.h"
+#include "runtime/features/grammar/grammar.h"
 
 /* Any JSON object. Strings and numbers have an end, as those of a schema have. */
 static const char any_object[] =

@@ -3,7 +3,7 @@
 #define INGOT_HOST_SERVE_PROMPT_H
 
 #include "host/api/serve_request.h"
-#include "runtime/chat/json_biases.h"
+#include "runtime/wire/json_biases.h"
 #include "runtime/model/model.h"
 
 /* ids (context) get *n < context tokens. False: e says why not. */

@@ -7,7 +7,7 @@
 
 #include "flash_image/grammar/grammar_compile.h"
 #include "host/app/host_text.h"
-#include "runtime/grammar/grammar.h"
+#include "runtime/features/grammar/grammar.h"
 #include "runtime/text/utf8.h"
 
 enum { TEXT_MOST = 4 << 20 };

@@ -13,7 +13,7 @@
 
 enum { MAGIC_BYTES = 8, MOST_MAGICS = 4, READ_BYTES = 1 << 16, KIND_BYTES = 4096 };
 
-/* First bytes of a half (runtime/chat/saved_chat.h, runtime/stream/expert_use.h) or of a record
+/* First bytes of a half (runtime/saved/saved_chat.h, runtime/stream/expert_use.h) or of a record
  * (runtime/storage/record_ring.h). */
 static const struct {
     const char *what;

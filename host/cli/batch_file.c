@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/chat/json_settings.h"
+#include "runtime/wire/json_settings.h"
 
 /* Fields that a request may have. */
 static const uint64_t known = 1ull << JSON_FIELD_ID | 1ull << JSON_FIELD_PROMPT |

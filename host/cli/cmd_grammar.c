@@ -6,7 +6,7 @@
 #include "host/cli/commands.h"
 #include "host/app/host_grammar.h"
 #include "host/cli/shown_streams.h"
-#include "runtime/grammar/grammar.h"
+#include "runtime/features/grammar/grammar.h"
 #include "runtime/text/format_text.h"
 
 struct arguments {

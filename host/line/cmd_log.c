@@ -1,4 +1,4 @@
-/* `ingot log`: the turns that a board kept (runtime/chat/turn_log.h), as lines of JSON. */
+/* `ingot log`: the turns that a board kept (runtime/features/turn_log/turn_log.h), as lines of JSON. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 """Conversations with a model that may act: a table of actions in the system prompt, requests, the calls that
-they ask for, and what came of them. The table's words are those of runtime/acting/actions_prompt.c."""
+they ask for, and what came of them. The table's words are those of runtime/features/acting/actions_prompt.c."""
 
 import json
 

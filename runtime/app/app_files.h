@@ -59,7 +59,7 @@ struct app_files {
     /* The file that keys and values spill to. *file NULL: none, which a plan alone does not need. */
     enum err (*find_kv)(void *context, const struct file **file);
 
-    /* The file of the prefix (runtime/chat/chat_prefix.h). bytes: to save so many, 0 to load. *file NULL:
+    /* The file of the prefix (runtime/features/prefix/chat_prefix.h). bytes: to save so many, 0 to load. *file NULL:
      * there is none to load. NULL: there never is. */
     enum err (*find_prefix)(void *context, uint64_t bytes, const struct file **file);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/chat/chat_branches.h"
+#include "runtime/features/branches/chat_branches.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/text/plural.h"

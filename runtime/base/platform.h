@@ -140,7 +140,7 @@ struct platform_pins {
      * NULL. */
     void (*activity)(void *context, bool active);
     /* Lines by the board's numbers. All four, or all NULL: there are none. Nothing but
-     * runtime/acting/pins.c calls the last three. */
+     * runtime/features/acting/pins.c calls the last three. */
     const char *(*problem)(void *context,
                            unsigned line); /* why it is not to be touched; NULL: it may */
     /* A line that may be touched becomes an output that is `high` or not, or an input. */
@@ -150,7 +150,7 @@ struct platform_pins {
 };
 
 /* I2C buses by the board's numbers. All three, or all NULL: there are none. Nothing but
- * runtime/acting/sensors.c calls them. */
+ * runtime/features/acting/sensors.c calls them. */
 struct platform_i2c {
     void *context;
     /* It is for sensors from here on; NULL: it is, else why not, a sentence without a full stop. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "runtime/chat/chat_act.h"
-#include "runtime/chat/chat_policy.h"
+#include "runtime/features/acting/chat_act.h"
+#include "runtime/features/policy/chat_policy.h"
 #include "runtime/console/console.h"
 #include "runtime/session/session_drop.h"
 

@@ -5,7 +5,7 @@
 #include "runtime/chat/chat_messages.h"
 #include "runtime/chat/chat_json_private.h"
 #include "runtime/chat/chat_turn.h"
-#include "runtime/chat/json_settings.h"
+#include "runtime/wire/json_settings.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"

@@ -6,7 +6,7 @@
 #include "runtime/chat/chat_messages.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/chat/chat_turn.h"
-#include "runtime/chat/json_ids.h"
+#include "runtime/wire/json_ids.h"
 #include "runtime/console/console.h"
 #include "runtime/session/token_scores.h"
 

@@ -3,7 +3,7 @@
 #define INGOT_RUNTIME_CHAT_JSON_PRIVATE_H
 
 #include "runtime/chat/chat.h"
-#include "runtime/chat/json_request.h"
+#include "runtime/wire/json_request.h"
 
 /* field: whose fault it is, NULL: of none; column: bytes from 1, 0: none. */
 void chat_json_error(struct chat *c, const char *name, const char *field, size_t column,

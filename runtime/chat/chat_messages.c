@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/chat/chat.h"
-#include "runtime/chat/chat_policy.h"
+#include "runtime/features/policy/chat_policy.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/console/console.h"
 #include "runtime/text/json.h"

@@ -2,7 +2,7 @@
 #include "runtime/chat/chat_private.h"
 
 #include "board/min_max.h"
-#include "runtime/chat/chat_act.h"
+#include "runtime/features/acting/chat_act.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/session/session_rope.h"

@@ -1,7 +1,7 @@
 /* What a reply is computed from: its tokens go into the session. */
-#include "runtime/chat/chat_policy.h"
+#include "runtime/features/policy/chat_policy.h"
 #include "runtime/chat/chat_private.h"
-#include "runtime/chat/json_ids.h"
+#include "runtime/wire/json_ids.h"
 
 /* With the first turn: what the next conversations will begin with as well. */
 static enum err put_ids(struct chat *c, const uint32_t *ids, size_t n)

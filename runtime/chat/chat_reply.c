@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "runtime/chat/chat_act.h"
-#include "runtime/chat/chat_fabric.h"
+#include "runtime/features/acting/chat_act.h"
+#include "runtime/features/fabric/chat_fabric.h"
 #include "runtime/chat/chat_json.h"
-#include "runtime/chat/chat_policy.h"
+#include "runtime/features/policy/chat_policy.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/chat/report.h"
 #include "runtime/chat/thoughts.h"

@@ -5,9 +5,9 @@
 
 #include "board/min_max.h"
 #include "runtime/model/calibrate_compute.h"
-#include "runtime/learn/experience.h"
-#include "runtime/learn/fabric.h"
-#include "runtime/learn/lessons.h"
+#include "runtime/features/policy/experience.h"
+#include "runtime/features/fabric/fabric.h"
+#include "runtime/features/lessons/lessons.h"
 #include "runtime/model/layer_kinds.h"
 #include "runtime/model/layer_state.h"
 #include "runtime/model/model_private.h"

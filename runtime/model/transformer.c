@@ -6,9 +6,9 @@
 
 #include "runtime/compute/rope_table.h"
 #include "runtime/base/trace.h"
-#include "runtime/learn/experience.h"
-#include "runtime/learn/fabric.h"
-#include "runtime/learn/lessons.h"
+#include "runtime/features/policy/experience.h"
+#include "runtime/features/fabric/fabric.h"
+#include "runtime/features/lessons/lessons.h"
 #include "runtime/model/layer.h"
 #include "runtime/model/layer_embedding.h"
 #include "runtime/model/layer_kinds.h"

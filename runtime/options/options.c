@@ -8,7 +8,7 @@
 #include "board/keyboard.h"
 #include "board/min_max.h"
 #include "flash_image/format/format.h"
-#include "runtime/acting/actions.h"
+#include "runtime/features/acting/actions.h"
 #include "runtime/compute/kv_cache.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"

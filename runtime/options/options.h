@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "runtime/acting/pin_list.h"
-#include "runtime/acting/sensor_list.h"
+#include "runtime/options/pin_list.h"
+#include "runtime/options/sensor_list.h"
 #include "runtime/options/adapter_list.h"
 #include "runtime/options/lock_word.h"
 #include "runtime/session/sampler.h"
@@ -102,7 +102,7 @@ enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
 /* The oldest turns; or tokens from after the first ones on, which take the attention that nothing else
  * gets (arXiv 2309.17453), and nothing is computed again. */
 enum option_overflow { OVERFLOW_TURNS, OVERFLOW_SINKS };
-/* LOOSE: no springs hold what was learnt before (runtime/learn/ewc.h). */
+/* LOOSE: no springs hold what was learnt before (runtime/features/lessons/ewc.h). */
 enum option_learn { LEARN_OFF, LEARN_ON, LEARN_LOOSE };
 enum option_log { LOG_OFF, LOG_ON };
 /* WATCH: it learns, and nothing obeys it; EXPLORE: it tries what it would not choose now and then. */

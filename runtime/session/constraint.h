@@ -17,8 +17,8 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "runtime/grammar/grammar_rest.h"
-#include "runtime/grammar/grammar_tokens.h"
+#include "runtime/features/grammar/grammar_rest.h"
+#include "runtime/features/grammar/grammar_tokens.h"
 
 struct constraint {
     const struct tokenizer *tokenizer;

@@ -124,7 +124,7 @@ enum err storage_find_prefix(struct storage *s, uint64_t bytes, const struct fil
  * model: the name of its file; bytes: to save, 0 to read. ERR_TOO_FRAGMENTED as below. */
 enum err storage_find_use(struct storage *s, const char *model, uint64_t bytes, struct file *out);
 
-/* The same of ingot.log, for turns (runtime/chat/turn_log.h); ERR_TOO_FRAGMENTED: in many pieces. */
+/* The same of ingot.log, for turns (runtime/features/turn_log/turn_log.h); ERR_TOO_FRAGMENTED: in many pieces. */
 enum err storage_find_log(struct storage *s, struct file *out);
 
 /* The same of ingot.kv, where keys and values spill to. */

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/acting/action_said.h"
-#include "runtime/grammar/grammar.h"
+#include "runtime/features/acting/action_said.h"
+#include "runtime/features/grammar/grammar.h"
 #include "tests/unit/acting/fake_lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -10,7 +10,7 @@
 #include "board/memory_device.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/image/adapter_image.h"
-#include "runtime/model/adapters.h"
+#include "runtime/features/adapters/adapters.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

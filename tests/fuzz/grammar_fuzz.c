@@ -8,7 +8,7 @@
 
 #include "flash_image/grammar/grammar_compile.h"
 #include "runtime/base/crc32c.h"
-#include "runtime/grammar/grammar_machine.h"
+#include "runtime/features/grammar/grammar_machine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

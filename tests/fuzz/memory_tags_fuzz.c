@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/chat/memory_tags.h"
+#include "runtime/features/memory_tags/memory_tags.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

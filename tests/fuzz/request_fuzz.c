@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/chat/json_biases.h"
-#include "runtime/chat/json_ids.h"
-#include "runtime/chat/json_settings.h"
+#include "runtime/wire/json_biases.h"
+#include "runtime/wire/json_ids.h"
+#include "runtime/wire/json_settings.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
 #include "tests/unit/console/console_rig.h"

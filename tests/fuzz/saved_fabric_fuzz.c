@@ -1,6 +1,6 @@
-/* Any bytes over those of a file of memories (runtime/chat/saved_chat.h), with its CRCs made right or
+/* Any bytes over those of a file of memories (runtime/saved/saved_chat.h), with its CRCs made right or
  * left wrong: it is loaded, or refused with a sentence and nothing of it is at work. */
-#include "runtime/chat/chat_fabric.h"
+#include "runtime/features/fabric/chat_fabric.h"
 
 #include "tests/unit/chat/chat_rig.h"
 #include "tests/unit/chat/saved_chat_rig.h"

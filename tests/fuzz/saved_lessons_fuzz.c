@@ -1,6 +1,6 @@
-/* Any bytes over those of a file of lessons (runtime/chat/saved_chat.h), with its CRCs made right or left
+/* Any bytes over those of a file of lessons (runtime/saved/saved_chat.h), with its CRCs made right or left
  * wrong: they are loaded, or refused with a sentence and nothing is half learnt. */
-#include "runtime/chat/chat_learn.h"
+#include "runtime/features/lessons/chat_learn.h"
 
 #include "tests/unit/chat/chat_rig.h"
 #include "tests/unit/chat/saved_chat_rig.h"

@@ -1,6 +1,6 @@
-/* Any bytes over those of a file of what turns have shown (runtime/chat/saved_chat.h), with its CRCs made right or
+/* Any bytes over those of a file of what turns have shown (runtime/saved/saved_chat.h), with its CRCs made right or
  * left wrong: it is loaded, or refused with a sentence and nothing of it is at work. */
-#include "runtime/chat/chat_policy.h"
+#include "runtime/features/policy/chat_policy.h"
 
 #include "tests/unit/chat/chat_rig.h"
 #include "tests/unit/chat/saved_chat_rig.h"

@@ -1,6 +1,6 @@
-/* Any bytes over those of a prefix's file (runtime/chat/saved_chat.h), with its CRCs made right or left
+/* Any bytes over those of a prefix's file (runtime/saved/saved_chat.h), with its CRCs made right or left
  * wrong: it is loaded, or refused with a sentence, and a reply is that of a prompt which was computed. */
-#include "runtime/chat/chat_prefix.h"
+#include "runtime/features/prefix/chat_prefix.h"
 
 #include "tests/unit/chat/chat_rig.h"
 #include "tests/unit/chat/saved_chat_rig.h"

@@ -11,7 +11,7 @@
 #include <cjson/cJSON.h>
 
 #include "host/api/serve_dialect.h"
-#include "runtime/grammar/grammar.h"
+#include "runtime/features/grammar/grammar.h"
 #include "runtime/text/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

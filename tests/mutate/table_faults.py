@@ -15,7 +15,7 @@ ADAPTER, OUTPUT = "flash_image/adapter/adapter_config.c", "flash_image/output/ou
 VOCABULARY, NAMES = "flash_image/chat/chat_vocabulary.c", "flash_image/source/special_names.c"
 ROPE, LINE_OF, HF_ROPE = "runtime/session/session_rope.c", "runtime/session/session_line.c", "flash_image/hf/hf_rope.c"
 SESSION, BEAMS, EXFAT = "runtime/session/session.c", "runtime/session/beams.c", "flash_image/card/card_exfat.c"
-ADAPTERS, USB, TRANSPORT = "runtime/model/adapters.c", "board/drivers/usb/usb_storage.c", "board/drivers/usb/usb_transport.c"
+ADAPTERS, USB, TRANSPORT = "runtime/features/adapters/adapters.c", "board/drivers/usb/usb_storage.c", "board/drivers/usb/usb_transport.c"
 SD, NVME, XHCI = "board/drivers/sd/sd_card.c", "board/drivers/block/nvme.c", "board/drivers/usb/xhci.c"
 
 HTTP = [
@@ -189,11 +189,11 @@ TALK = [
         "first < f->oldest || ", "", "unit/console/console_frames",),
     row("history: a PIN behind a space", "runtime/console/line_editor.c",
         '    line += strspn(line, " ");\n', "", "unit/console/console_input"),
-    row("turns: marks stay where the oldest go", "runtime/chat/turns.c",
+    row("turns: marks stay where the oldest go", "runtime/saved/turns.c",
         "    memmove(t->said, t->said + n, t->n * sizeof t->said[0]);\n", "", "unit/chat/turns_said"),
-    row("turns: a turn has the mark of one before", "runtime/chat/turns.c",
+    row("turns: a turn has the mark of one before", "runtime/saved/turns.c",
         "    t->said[t->n] = 0;\n", "", "unit/chat/turns_said"),
-    row("load: what a file has is a person's words", "runtime/chat/saved_chat_read.c",
+    row("load: what a file has is a person's words", "runtime/saved/saved_chat_read.c",
         "    turns_forget_said(state->turns); /*", "    (void)state; /*", "unit/chat/turns_said"),
     row("prompt: turns go before it is refused", "runtime/chat/chat_reply.c",
         "    e = check_fits(r);", "    e = false ? check_fits(r) : ERR_OK;",
@@ -239,7 +239,7 @@ GRAMMAR = [
     row("grammar: a rule that begins with itself", "flash_image/grammar/grammar_rules.c",
         "        if (begins->circles[i]) {", "        if (begins->circles[i] && i == 77) {",
         "unit/grammar/grammar"),
-    row("machine: a token takes any number of steps", "runtime/grammar/grammar_machine.c",
+    row("machine: a token takes any number of steps", "runtime/features/grammar/grammar_machine.c",
         "    if (grammar_is_spent(m)) {", "    if (false) {", "unit/grammar/grammar"),
     row("schema: the first item is not the first", "flash_image/grammar/schema_arrays.c",
         "            from -= from != 0;\n", "", "unit/grammar/schema"),

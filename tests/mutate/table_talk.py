@@ -5,8 +5,8 @@ from row import row
 
 SAMPLER, SPECULATIVE = "runtime/session/sampler.c", "runtime/session/speculative.c"
 CANDIDATES, ADJUST = "runtime/session/sampler_candidates.c", "runtime/session/sampler_adjust.c"
-SESSION, SAVED = "runtime/session/session.c", "runtime/chat/saved_chat.c"
-PAYLOAD = "runtime/chat/saved_chat_payload.c"
+SESSION, SAVED = "runtime/session/session.c", "runtime/saved/saved_chat.c"
+PAYLOAD = "runtime/saved/saved_chat_payload.c"
 MERGE, JSON = "runtime/tokenizer/tokenizer_merge.c", "runtime/text/json.c"
 UNIGRAM = "runtime/tokenizer/tokenizer_unigram.c"
 
@@ -75,11 +75,11 @@ ROWS = [
     row("saved: the header's own checksum is not compared", SAVED,
         "h->header_crc == saved_chat_header_crc(h) &&", "h->header_crc != 0 &&",
         "unit/chat/saved_chat unit/chat/saved_chat_load unit/chat/saved_chat_save"),
-    row("saved: a damaged newest half is the end", "runtime/chat/saved_chat_read.c",
+    row("saved: a damaged newest half is the end", "runtime/saved/saved_chat_read.c",
         "saved_chat_is_local(e) && halves->valid[other]) { /*",
         "saved_chat_is_local(e) && !halves->valid[other]) { /*",
         "unit/chat/saved_chat unit/chat/saved_chat_load unit/chat/saved_chat_save"),
-    row("saved: what the card gives back is not compared", "runtime/chat/saved_chat_write.c",
+    row("saved: what the card gives back is not compared", "runtime/saved/saved_chat_write.c",
         "return not_kept(s, saved_chat_check(s, half, h, \"reading it back\", NULL));",
         "return not_kept(s, ERR_OK);", "unit/chat/saved_chat_save"),
     row("tokenizer: equal ranks from the right", MERGE,

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/acting/action_said.h"
+#include "runtime/features/acting/action_said.h"
 #include "tests/unit/acting/fake_lines.h"
 #include "tests/unit/tap.h"
 

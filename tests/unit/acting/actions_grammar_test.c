@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/grammar/grammar_machine.h"
+#include "runtime/features/grammar/grammar_machine.h"
 #include "tests/unit/acting/fake_lines.h"
 #include "tests/unit/tap.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runtime/acting/action_call.h"
+#include "runtime/features/acting/action_call.h"
 
 enum { FAKE_LINES = 32, FAKE_UART = 14, FAKE_HZ = 1000000 };
 

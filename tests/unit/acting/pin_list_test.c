@@ -1,7 +1,7 @@
 /* What pins= takes, and what it does not. */
 #include <string.h>
 
-#include "runtime/acting/pin_list.h"
+#include "runtime/options/pin_list.h"
 #include "tests/unit/tap.h"
 
 static struct pin_list list;

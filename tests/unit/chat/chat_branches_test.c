@@ -1,6 +1,6 @@
 /* Lines of a conversation kept by name: random turns, branches, switches, retries and undos against a
  * record of every line's tokens, and the cache against the same tokens told afresh. */
-#include "runtime/chat/chat_branches.h"
+#include "runtime/features/branches/chat_branches.h"
 
 #include "tests/unit/chat/chat_rig.h"
 

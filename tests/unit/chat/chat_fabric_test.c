@@ -1,8 +1,8 @@
 /* Memories in a conversation: what is remembered is answered by its namespace alone, fades, is forgotten; what
  * the model itself asks for is done and not shown; the conversation at work stays. */
-#include "runtime/chat/chat_fabric.h"
+#include "runtime/features/fabric/chat_fabric.h"
 
-#include "runtime/chat/chat_learn.h"
+#include "runtime/features/lessons/chat_learn.h"
 #include "tests/unit/chat/chat_rig.h"
 
 static void open_learning(bool learns)

@@ -1,5 +1,5 @@
 /* Lessons in a conversation: an answer is taught, held, taken back; the conversation at work stays. */
-#include "runtime/chat/chat_learn.h"
+#include "runtime/features/lessons/chat_learn.h"
 
 #include "tests/unit/chat/chat_rig.h"
 

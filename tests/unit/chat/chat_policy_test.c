@@ -1,6 +1,6 @@
 /* A conversation under a policy: watched, nothing changes by a bit; obeyed, thoughts, temperature and context
  * are as it chose, for that turn alone; turns are judged by what is said of them and how they ended. */
-#include "runtime/chat/chat_policy.h"
+#include "runtime/features/policy/chat_policy.h"
 
 #include "tests/unit/chat/chat_rig.h"
 

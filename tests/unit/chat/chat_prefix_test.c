@@ -1,7 +1,7 @@
 /* The system prompt's state in a file of the card: the power goes at any sector of saving it, it is
  * damaged, and of another model, prompt, cache or context. A reply is always that of a conversation
  * which computes all of it. */
-#include "runtime/chat/chat_prefix.h"
+#include "runtime/features/prefix/chat_prefix.h"
 
 #include "tests/unit/chat/chat_rig.h"
 #include "tests/unit/chat/saved_chat_rig.h"

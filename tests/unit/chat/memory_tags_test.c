@@ -1,5 +1,5 @@
 /* Memory tags: what is shown and what is to be done, wherever the text is cut. */
-#include "runtime/chat/memory_tags.h"
+#include "runtime/features/memory_tags/memory_tags.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef INGOT_TESTS_UNIT_SAVED_CHAT_RIG_H
 #define INGOT_TESTS_UNIT_SAVED_CHAT_RIG_H
 
-#include "runtime/chat/saved_chat.h"
+#include "runtime/saved/saved_chat.h"
 
 #include "runtime/base/crc32c.h"
 #include "tests/unit/rig.h"

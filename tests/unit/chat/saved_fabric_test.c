@@ -1,6 +1,6 @@
 /* Memories on a card: another start answers with the same bits; power lost at a save leaves what was there before or
  * what is new; what contradicts itself is refused, and nothing of it believed; the clock goes on. */
-#include "runtime/chat/chat_fabric.h"
+#include "runtime/features/fabric/chat_fabric.h"
 
 #include "tests/unit/chat/chat_rig.h"
 #include "tests/unit/chat/saved_chat_rig.h"

@@ -1,6 +1,6 @@
 /* What was learnt, on a card: a thousand steps with Ctrl-C and power lost at saves leave the lessons of
  * before or the new ones, never a mix; and another start goes on with the same bits. */
-#include "runtime/chat/chat_learn.h"
+#include "runtime/features/lessons/chat_learn.h"
 
 #include "tests/unit/chat/chat_rig.h"
 #include "tests/unit/chat/saved_chat_rig.h"

@@ -1,6 +1,6 @@
 /* What turns have shown, on a card: another start chooses with the same bits; power lost at a save leaves what was
  * there before or what is new; what contradicts itself is refused, and nothing of it believed. */
-#include "runtime/chat/chat_policy.h"
+#include "runtime/features/policy/chat_policy.h"
 
 #include "tests/unit/chat/chat_rig.h"
 #include "tests/unit/chat/saved_chat_rig.h"

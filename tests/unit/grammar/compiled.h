@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "flash_image/grammar/grammar_compile.h"
-#include "runtime/grammar/grammar_machine.h"
+#include "runtime/features/grammar/grammar_machine.h"
 #include "tests/unit/tap.h"
 
 static struct grammar_machine machine;

@@ -1,5 +1,5 @@
 /* How many bytes a text needs until it is complete: worked out by hand, and on the way along a text. */
-#include "runtime/grammar/grammar_rest.h"
+#include "runtime/features/grammar/grammar_rest.h"
 
 #include <stdlib.h>
 #include <string.h>

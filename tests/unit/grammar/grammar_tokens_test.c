@@ -1,7 +1,7 @@
 /* A grammar asked about a vocabulary: the walk through sorted tokens against every token alone, on three
  * published vocabularies (assets) and the demo model's. */
 #include "flash_image/pack/pack.h"
-#include "runtime/grammar/grammar_tokens.h"
+#include "runtime/features/grammar/grammar_tokens.h"
 #include "runtime/image/image.h"
 #include "tests/unit/grammar/compiled.h"
 #include "tests/unit/tokenizer/vocabulary.h"

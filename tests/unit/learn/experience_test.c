@@ -1,12 +1,12 @@
 /* Turns that are seen, judged and practised: questions of two kinds, of which one goes badly as it is answered by
  * default; patterns; what is judged and what not; bytes that come back, and bytes that do not. */
-#include "runtime/learn/experience.h"
+#include "runtime/features/policy/experience.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/learn/vector.h"
+#include "runtime/features/lessons/vector.h"
 #include "tests/unit/tap.h"
 
 enum { DIM = 48 };

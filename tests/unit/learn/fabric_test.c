@@ -1,12 +1,12 @@
 /* The memory fabric: gates by the turn so far, what they let through, time, promotion, conflicts, forgetting,
  * and the form in which it is kept. */
-#include "runtime/learn/fabric.h"
+#include "runtime/features/fabric/fabric.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/learn/vector.h"
+#include "runtime/features/lessons/vector.h"
 #include "tests/unit/tap.h"
 
 enum { DIM = 48, VOCAB = 100, HOUR = 3600 };

@@ -1,11 +1,11 @@
 /* Steps with their guards, and the springs of earlier tasks. */
-#include "runtime/learn/learner.h"
+#include "runtime/features/lessons/learner.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/learn/vector.h"
+#include "runtime/features/lessons/vector.h"
 #include "tests/unit/tap.h"
 
 enum { DIM = 48, RANK = 2 };

@@ -1,12 +1,12 @@
 /* The adapter on the last hidden state: its gradient against differences of the loss, which is computed
  * here in double from the definition; the choice of candidates; the merge of products. */
-#include "runtime/learn/micro_lora.h"
+#include "runtime/features/lessons/micro_lora.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/learn/vector.h"
+#include "runtime/features/lessons/vector.h"
 #include "tests/unit/tap.h"
 
 enum { DIM = 40, VOCAB = 90, MOST = 8 * DIM };

@@ -1,11 +1,11 @@
 /* Patterns of turns, found, merged, pruned. */
-#include "runtime/learn/patterns.h"
+#include "runtime/features/policy/patterns.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/learn/vector.h"
+#include "runtime/features/lessons/vector.h"
 #include "tests/unit/tap.h"
 
 enum { DIM = 32 };

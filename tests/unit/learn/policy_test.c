@@ -1,10 +1,10 @@
 /* The policy: its gradient against differences, what it learns, when it leaves the defaults. */
-#include "runtime/learn/policy.h"
+#include "runtime/features/policy/policy.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "runtime/learn/vector.h"
+#include "runtime/features/lessons/vector.h"
 #include "tests/unit/tap.h"
 
 enum { N = sizeof(struct policy_weights) / sizeof(float) };

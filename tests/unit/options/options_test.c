@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/acting/actions.h"
+#include "runtime/features/acting/actions.h"
 #include "runtime/compute/kv_cache.h"
 #include "runtime/console/console.h"
 #include "runtime/options/options.h"

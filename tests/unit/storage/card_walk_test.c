@@ -3,8 +3,8 @@
  * an argument, the seed by INGOT_SEED or a second one, INGOT_CARD or a third one tells what becomes of that card. */
 #include <stdlib.h>
 
-#include "runtime/chat/saved_chat.h"
-#include "runtime/chat/turn_log.h"
+#include "runtime/saved/saved_chat.h"
+#include "runtime/features/turn_log/turn_log.h"
 #include "runtime/storage/storage.h"
 #include "runtime/storage/storage_new.h"
 #include "runtime/transfer/transfer_sink.h"

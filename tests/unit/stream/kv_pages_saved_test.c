@@ -1,6 +1,6 @@
 /* A conversation whose keys and values lie on a card, in a file: saved, loaded to the card and to
  * memory, and stopped at every step. */
-#include "runtime/chat/saved_chat.h"
+#include "runtime/saved/saved_chat.h"
 #include "tests/unit/stream/kv_pages_rig.h"
 
 enum { SAVE_BYTES = 2 << 20 };

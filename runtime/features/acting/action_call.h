@@ -1,0 +1,36 @@
+/* A reply that is a call: one line of JSON, checked against the table whatever has held the reply.
+ *
+ *   {"action":"light","value":"on"}     {"action":"pulse","line":"light","ms":500} */
+#ifndef INGOT_RUNTIME_ACTING_ACTION_CALL_H
+#define INGOT_RUNTIME_ACTING_ACTION_CALL_H
+
+#include "runtime/features/acting/actions.h"
+
+enum { ACTION_CALL_BYTES = 256 /* of a call at most, with a NUL */ };
+
+enum action_reply {
+    ACTION_PROSE,  /* it is no call, and means nothing here */
+    ACTION_CALLED, /* *call is what is to be done */
+    ACTION_WRONG,  /* a call that the table does not have: problem says why */
+};
+
+/* text (bytes, and a NUL after them) is overwritten. Any bytes. */
+enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
+                                   struct action_call *call, char problem[ACTION_TEXT_BYTES]);
+
+/* The text of the turn that tells the model what came of it, {"result":"..."} or {"error":"..."}; the length. */
+enum { ACTION_ANSWER_BYTES = 6 * ACTION_TEXT_BYTES + 16 };
+size_t action_answer(char out[ACTION_ANSWER_BYTES], bool done, const char *result);
+
+/* Whether a turn is such a text, and nobody said it. */
+bool action_is_answer(const char *text, size_t bytes);
+
+/* The arguments as people read them: "on", "light, 500 ms", "". */
+const char *action_call_text(const struct actions *a, const struct action_call *call,
+                             char text[ACTION_TEXT_BYTES]);
+
+/* The value of an argument as JSON: "on", "light", 500. */
+const char *action_value_json(const struct actions *a, const struct action_argument *g,
+                              uint32_t value, char text[ACTION_TEXT_BYTES]);
+
+#endif

@@ -1,0 +1,104 @@
+#include "runtime/features/acting/pins.h"
+
+#include "runtime/text/format_text.h"
+
+enum { SENTENCE_BYTES = 160 };
+
+static bool can_touch(const struct platform_pins *p)
+{
+    return p->problem != NULL && p->setup != NULL && p->write != NULL && p->read != NULL;
+}
+
+/* Why a pin is not to be used; NULL: it may be. */
+static const char *problem_of(const struct platform_pins *platform, const struct pin *pin)
+{
+    if (!can_touch(platform)) {
+        return "this machine has no lines that Ingot can drive";
+    }
+    return platform->problem(platform->context, pin->line);
+}
+
+/* An output begins off. */
+static void set_up(struct pins *p)
+{
+    if (p->is_set) {
+        return;
+    }
+    for (unsigned i = 0; i < p->list.n; i++) {
+        const struct pin *pin = &p->list.pin[i];
+
+        p->platform->setup(p->platform->context, pin->line, !pin->input, pin->low);
+    }
+    p->is_set = true;
+}
+
+void pins_open(struct pins *p, const struct platform_pins *platform, const struct pin_list *list,
+               bool dry, pins_say_fn *say, void *context)
+{
+    char sentence[SENTENCE_BYTES];
+
+    *p = (struct pins){ .platform = platform, .dry = dry };
+    for (unsigned i = 0; i < list->n; i++) {
+        const struct pin *pin = &list->pin[i];
+        const char *problem = problem_of(platform, pin);
+
+        if (problem == NULL) {
+            p->list.pin[p->list.n++] = *pin;
+            continue;
+        }
+        format_text(sentence, sizeof sentence, "%s:%u of pins= is not used: %s", pin->name,
+                    (unsigned)pin->line, problem);
+        say(context, sentence);
+    }
+    if (!dry) {
+        set_up(p);
+    }
+}
+
+void pins_set_dry(struct pins *p, bool dry)
+{
+    if (!dry) {
+        set_up(p);
+    }
+    p->dry = dry;
+}
+
+/* The last look before a line is touched: at what was named, and at what the board says of it now. */
+static const char *check(const struct pins *p, unsigned i, bool writes)
+{
+    if (i >= p->list.n) {
+        return "no pin of that name is in pins=";
+    }
+    if (writes && p->list.pin[i].input) {
+        return "it is an input, and is never written";
+    }
+    return problem_of(p->platform, &p->list.pin[i]);
+}
+
+const char *pins_write(struct pins *p, unsigned i, bool on)
+{
+    const char *problem = check(p, i, true);
+
+    if (problem != NULL) {
+        return problem;
+    }
+    p->on = (p->on & ~(UINT32_C(1) << i)) | (uint32_t)on << i;
+    if (!p->dry) {
+        p->platform->write(p->platform->context, p->list.pin[i].line, on != p->list.pin[i].low);
+    }
+    return NULL;
+}
+
+const char *pins_read(struct pins *p, unsigned i, bool *on)
+{
+    const char *problem = check(p, i, false);
+
+    if (problem != NULL) {
+        return problem;
+    }
+    *on = (p->on >> i & 1) != 0;
+    if (!p->dry) {
+        *on = p->platform->read(p->platform->context, p->list.pin[i].line) != p->list.pin[i].low;
+    }
+    return NULL;
+}

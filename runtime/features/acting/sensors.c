@@ -1,0 +1,75 @@
+#include "runtime/features/acting/sensors.h"
+
+#include "runtime/text/format_text.h"
+
+enum { SENTENCE_BYTES = 160 };
+
+static const char *problem_of(const struct platform_i2c *platform, const struct sensor *sensor)
+{
+    if (platform->claim == NULL || platform->write == NULL || platform->read == NULL) {
+        return "this machine has no I2C bus that Ingot can read";
+    }
+    return platform->claim(platform->context, sensor->bus);
+}
+
+void sensors_open(struct sensors *s, const struct platform_i2c *platform,
+                  const struct sensor_list *list, pins_say_fn *say, void *context)
+{
+    char sentence[SENTENCE_BYTES];
+
+    *s = (struct sensors){ .platform = platform };
+    for (unsigned i = 0; i < list->n; i++) {
+        const struct sensor *sensor = &list->sensor[i];
+        const char *problem = problem_of(platform, sensor);
+
+        if (problem == NULL) {
+            s->list.sensor[s->list.n++] = *sensor;
+            continue;
+        }
+        format_text(sentence, sizeof sentence, "%s:i2c%u of sensors= is not used: %s", sensor->name,
+                    sensor->bus, problem);
+        say(context, sentence);
+    }
+}
+
+static bool fail(const struct sensor *sensor, enum err e, char *problem)
+{
+    switch (e) {
+    case ERR_NO_DEVICE:
+        format_text(problem, SENSOR_PROBLEM_BYTES,
+                    "nobody answers at 0x%x on i2c%u: see its wires and address", sensor->address,
+                    sensor->bus);
+        break;
+    case ERR_TIMEOUT:
+        format_text(problem, SENSOR_PROBLEM_BYTES, "i2c%u is held low: see its wires and power",
+                    sensor->bus);
+        break;
+    default:
+        format_text(problem, SENSOR_PROBLEM_BYTES, "i2c%u does not work: %s", sensor->bus,
+                    err_text(e));
+    }
+    return false;
+}
+
+/* The register's number, then its bytes: with a stop between, after which these sensors still have it. */
+bool sensors_read(struct sensors *s, unsigned i, int32_t *milli, char problem[SENSOR_PROBLEM_BYTES])
+{
+    const struct platform_i2c *p = s->platform;
+    const struct sensor *sensor = &s->list.sensor[i];
+    uint8_t bytes[2];
+    enum err e;
+
+    if (i >= s->list.n) {
+        format_text(problem, SENSOR_PROBLEM_BYTES, "no sensor of that name is in sensors=");
+        return false;
+    }
+    e = p->write(p->context, sensor->bus, sensor->address, &sensor->kind->reg, 1);
+    if (e == ERR_OK) {
+        e = p->read(p->context, sensor->bus, sensor->address, bytes, sizeof bytes);
+    }
+    if (e != ERR_OK) {
+        return fail(sensor, e, problem);
+    }
+    *milli = sensor_milli(sensor->kind, (uint16_t)(bytes[0] << 8 | bytes[1]));
+    return true;
+}

@@ -1,0 +1,20 @@
+/* What adapters.c and adapters_work.c share; nobody else includes it. */
+#ifndef INGOT_RUNTIME_ADAPTERS_PRIVATE_H
+#define INGOT_RUNTIME_ADAPTERS_PRIVATE_H
+
+#include "runtime/features/adapters/adapters.h"
+
+/* The entry of that name; NULL: it is not loaded. */
+struct adapters_entry *adapters_entry(struct adapters *a, const char *name);
+
+/* Whether some set has it. */
+bool adapters_is_at_work(const struct adapters *a, const struct adapters_entry *e);
+
+/* Forget the one that was at work longest ago; false: all are at work. */
+bool adapters_forget_oldest(struct adapters *a);
+
+/* a->problem becomes a sentence on the adapter. Returns e. */
+__attribute__((format(printf, 4, 5))) enum err
+adapters_refuse(struct adapters *a, enum err e, const char *name, const char *format, ...);
+
+#endif

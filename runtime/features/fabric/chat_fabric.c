@@ -1,0 +1,386 @@
+#include "runtime/features/fabric/chat_fabric.h"
+
+#include <string.h>
+
+#include "runtime/features/lessons/chat_learn_private.h"
+#include "runtime/chat/chat_private.h"
+#include "runtime/chat/chat_turn.h"
+#include "runtime/console/console.h"
+#include "runtime/text/plural.h"
+
+#define AIM (2.0f * CHAT_LEARN_MARGIN) /* of a step, so that the next ones leave it the margin */
+
+enum { BACKGROUND_TOKENS = 16 /* of a text that the model makes up */ };
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+uint64_t chat_fabric_now(const struct chat *c)
+{
+    return c->fabric_epoch + console_millis(c->console) / 1000;
+}
+
+void chat_fabric_set_time(struct chat *c, uint64_t seconds)
+{
+    bool first = chat_fabric_now(c) < FABRIC_SET_CLOCK;
+
+    fabric_set_clock(&c->fabric, chat_fabric_now(c));
+    c->fabric_epoch = seconds - console_millis(c->console) / 1000;
+    if (first) {
+        fabric_correct_clock(&c->fabric, seconds);
+    } else {
+        fabric_set_clock(&c->fabric, seconds);
+    }
+}
+
+/* ---- turns ---------------------------------------------------------------------------------- */
+
+/* What every conversation begins with may be kept from an earlier one, and is not computed then. */
+static uint32_t first_of_turn(struct chat *c, uint32_t own)
+{
+    size_t n = own == 0 ? chat_encode_opening(c) : 0;
+
+    return n > own ? (uint32_t)n : own;
+}
+
+void chat_fabric_begin(struct chat *c, uint32_t own)
+{
+    if (!c->learns || c->fabric.n_notes == 0) {
+        return;
+    }
+    fabric_set_clock(&c->fabric, chat_fabric_now(c));
+    fabric_watch(&c->fabric, first_of_turn(c, own));
+}
+
+void chat_fabric_hold(struct chat *c)
+{
+    if (c->learns) {
+        fabric_hold(&c->fabric);
+    }
+}
+
+void chat_fabric_end(struct chat *c)
+{
+    if (c->learns) {
+        fabric_needed(&c->fabric);
+        fabric_leave(&c->fabric);
+    }
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+/* Towards the target of an example. *wins: it did already. */
+static enum err step(struct chat *c, const struct fabric_note *n, uint32_t i, bool *wins,
+                     struct chat_lesson *lesson)
+{
+    struct fabric *f = &c->fabric;
+    const float *h = f->hidden + (size_t)i * f->dim;
+    uint32_t vocab = c->session->model->image.header->params.vocab;
+    struct micro_lora_choice choice;
+    float *logits;
+    enum err e = transformer_logits_of(&c->session->model->transformer, h, &logits);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    micro_lora_choose(&choice, &c->lessons.head, logits, vocab, f->targets[i]);
+    if (logits[f->targets[i]] > choice.best + CHAT_LEARN_MARGIN) {
+        return ERR_OK;
+    }
+    *wins = false;
+    micro_lora_hinge(&choice, &c->lessons.head);
+    chat_learn_make_error(c, &choice);
+    lesson->steps += fabric_step(f, (enum fabric_name)n->space, h, c->lessons.error,
+                                 choice.best + AIM - logits[f->targets[i]]);
+    return ERR_OK;
+}
+
+/* The notes of a namespace that are still strong, once each. */
+static enum err practise(struct chat *c, enum fabric_name space, struct chat_lesson *lesson)
+{
+    struct fabric *f = &c->fabric;
+    enum err e = ERR_OK;
+
+    lesson->wins = true;
+    for (uint32_t k = 0; k < f->n_notes && e == ERR_OK; k++) {
+        const struct fabric_note *n = &f->notes[k];
+
+        if (n->space != space || n->strength < FABRIC_STRONG) {
+            continue;
+        }
+        fabric_ask_note(f, n);
+        for (uint32_t i = n->first; i < n->first + n->n_examples && e == ERR_OK; i++) {
+            e = console_aborted(c->console) ? ERR_ABORTED : step(c, n, i, &lesson->wins, lesson);
+        }
+    }
+    return e;
+}
+
+static enum err learn(struct chat *c, enum fabric_name space, struct chat_lesson *lesson)
+{
+    enum err e = ERR_OK;
+
+    lesson->wins = false;
+    lesson->apart = fabric_make_gates(&c->fabric);
+    for (lesson->rounds = 0; e == ERR_OK && !lesson->wins && lesson->rounds < CHAT_LEARN_ROUNDS;
+         lesson->rounds++) {
+        chat_learn_tell(c, "rounds of practice", lesson->rounds, CHAT_LEARN_ROUNDS);
+        e = practise(c, space, lesson);
+    }
+    console_progress_end(c->console);
+    fabric_leave(&c->fabric);
+    for (uint32_t i = 0; i < c->fabric.n_notes && lesson->wins; i++) {
+        struct fabric_note *n = &c->fabric.notes[i];
+
+        n->strength = n->space == space && n->strength >= FABRIC_STRONG ? 1.0f : n->strength;
+    }
+    return e;
+}
+
+/* ---- what the model says anyhow ------------------------------------------------------------- */
+
+/* Beginnings of texts that the model makes up: gates stay shut for such. */
+static enum err look_around(struct chat *c)
+{
+    struct session *s = c->session;
+    unsigned seed = 3;
+    enum err e = ERR_OK;
+
+    for (uint32_t i = 0; i < FABRIC_BACKGROUND && e == ERR_OK; i++) {
+        size_t n;
+
+        session_clear(s);
+        e = chat_learn_begin_text(c, &n);
+        if (n == 0) {
+            break;
+        }
+        fabric_watch(&c->fabric, (uint32_t)n);
+        for (uint32_t k = 0; k < BACKGROUND_TOKENS && e == ERR_OK && s->n_ids < s->context; k++) {
+            uint32_t id = chat_learn_draw(c, s->logits, &seed);
+
+            chat_learn_tell(c, "before the first memory", i * BACKGROUND_TOKENS + k,
+                            FABRIC_BACKGROUND * BACKGROUND_TOKENS);
+            e = console_aborted(c->console) ? ERR_ABORTED : session_append(s, &id, 1, NULL);
+        }
+        fabric_add_background(&c->fabric);
+        fabric_leave(&c->fabric);
+    }
+    session_clear(s);
+    return e;
+}
+
+/* ---- remembering ---------------------------------------------------------------------------- */
+
+/* Where the answer of "QUESTION = ANSWER" begins, and how long the question is. */
+struct split {
+    const char *answer;
+    size_t question, answer_bytes;
+};
+
+static bool is_end(char c)
+{
+    return c == ' ' || c == '.' || c == '!' || c == '?';
+}
+
+static struct split split_text(const char *text, size_t bytes)
+{
+    struct split s = { text, bytes, bytes };
+
+    for (size_t i = 0; i + 3 <= bytes; i++) {
+        if (memcmp(text + i, " = ", 3) == 0) {
+            s = (struct split){ text + i + 3, i, bytes - i - 3 };
+            break;
+        }
+    }
+    if (s.answer == text) { /* a sentence: all but its last word asks for it */
+        while (s.question > 0 && is_end(text[s.question - 1])) {
+            s.question--;
+        }
+        while (s.question > 0 && text[s.question - 1] != ' ') {
+            s.question--;
+        }
+    }
+    while (s.question > 0 && text[s.question - 1] == ' ') {
+        s.question--;
+    }
+    return s;
+}
+
+struct collect {
+    struct chat *chat;
+    const uint32_t *ids; /* what was put */
+    uint32_t first, n, end;
+};
+
+static void visit_example(void *context, uint32_t position, const float *logits)
+{
+    const struct collect *k = context;
+    struct fabric *f = &k->chat->fabric;
+    uint32_t i = position - k->first + 1;
+
+    (void)logits;
+    fabric_add_example(f, f->last, i < k->n ? k->ids[i] : k->end);
+}
+
+/* The question's direction makes the note; the answer's tokens, each after those before it, its examples. */
+static enum err add_note(struct chat *c, enum fabric_name space, const char *text, size_t bytes)
+{
+    struct split split = split_text(text, bytes);
+    struct session *s = c->session;
+    uint32_t ids[CHAT_LEARN_ANSWER_TOKENS];
+    struct collect k = { .chat = c, .ids = ids, .end = chat_learn_end(c) };
+    size_t n;
+    enum err e;
+
+    if (split.question == 0 || split.answer_bytes == 0) {
+        return ERR_BAD_ARGUMENT;
+    }
+    fabric_watch(&c->fabric, first_of_turn(c, 0));
+    e = chat_learn_put_answer(c, text, split.question, split.answer, split.answer_bytes, ids, &n);
+    if (e != ERR_OK) {
+        return e;
+    }
+    k.first = s->n_ids;
+    k.n = (uint32_t)n;
+    e = session_append(s, ids, 1, NULL); /* the question's last token */
+    if (e != ERR_OK) {
+        return e;
+    }
+    (void)fabric_add_note(&c->fabric, space, text, bytes, split.question, (uint32_t)n);
+    fabric_leave(&c->fabric);
+    (void)session_cut(s, k.first);
+    return session_append_visit(s, ids, n, visit_example, &k);
+}
+
+static enum err remember(struct chat *c, enum fabric_name space, const char *text, size_t bytes,
+                         struct chat_lesson *lesson)
+{
+    struct fabric *f = &c->fabric;
+    uint32_t n_notes;
+    enum err e = f->n_background == 0 ? look_around(c) : ERR_OK;
+
+    if (e != ERR_OK) {
+        fabric_clear(f); /* nothing was known */
+        return e;
+    }
+    n_notes = f->n_notes;
+    e = add_note(c, space, text, bytes);
+    if (e == ERR_OK) {
+        e = learn(c, space, lesson);
+    }
+    fabric_leave(f);
+    if (e != ERR_OK && f->n_notes > n_notes) {
+        fabric_forget(f, f->n_notes - 1);
+        (void)learn(c, space, lesson);
+    }
+    return e;
+}
+
+/* The conversation at work is put back afterwards. */
+struct kept {
+    struct session_hash hash;
+    uint32_t n_ids;
+};
+
+static struct kept keep(struct chat *c)
+{
+    struct session *s = c->session;
+    struct kept k = { s->hash, s->n_ids };
+
+    session_forget_guesses(s);
+    memcpy(c->kept_ids, s->ids, s->n_ids * sizeof *s->ids);
+    session_clear(s);
+    fabric_set_clock(&c->fabric, chat_fabric_now(c));
+    return k;
+}
+
+static void put_back(struct chat *c, const struct kept *k)
+{
+    session_take_back(c->session, c->kept_ids, k->n_ids, &k->hash);
+}
+
+enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char *text,
+                              size_t bytes, struct chat_lesson *lesson)
+{
+    struct kept kept;
+    enum err e;
+
+    memset(lesson, 0, sizeof *lesson);
+    if (bytes > FABRIC_TEXT_BYTES) {
+        return ERR_TOO_LONG;
+    }
+    kept = keep(c);
+    e = remember(c, space, text, bytes, lesson);
+    put_back(c, &kept);
+    return e;
+}
+
+enum err chat_fabric_forget(struct chat *c, uint32_t i, struct chat_lesson *lesson)
+{
+    enum fabric_name space = (enum fabric_name)c->fabric.notes[i].space;
+
+    memset(lesson, 0, sizeof *lesson);
+    fabric_set_clock(&c->fabric, chat_fabric_now(c));
+    fabric_forget(&c->fabric, i);
+    return learn(c, space, lesson);
+}
+
+enum err chat_fabric_promote(struct chat *c, enum fabric_name dst, enum fabric_name src,
+                             struct chat_lesson *lesson)
+{
+    memset(lesson, 0, sizeof *lesson);
+    fabric_set_clock(&c->fabric, chat_fabric_now(c));
+    fabric_promote(&c->fabric, dst, src);
+    return learn(c, dst, lesson);
+}
+
+void chat_fabric_forget_space(struct chat *c, enum fabric_name space)
+{
+    fabric_forget_space(&c->fabric, space);
+    (void)fabric_make_gates(&c->fabric);
+}
+
+void chat_fabric_clear(struct chat *c)
+{
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        fabric_forget_space(&c->fabric, (enum fabric_name)i);
+    }
+}
+
+/* ---- what the model asks for ---------------------------------------------------------------- */
+
+static void obey(struct chat *c, const struct memory_operation *o)
+{
+    enum fabric_name space = (enum fabric_name)o->space;
+    const char *name = fabric_kinds[space].name;
+    struct chat_lesson lesson;
+    enum err e;
+
+    if (o->tag == MEMORY_FORGET) {
+        chat_fabric_forget_space(c, space);
+        console_printf(c->console, "(forgotten: all of %s)\n", name);
+        return;
+    }
+    e = chat_fabric_remember(c, space, o->text, o->bytes, &lesson);
+    if (e == ERR_OK) {
+        console_printf(c->console, "(remembered in %s: %.*s)\n", name, (int)o->bytes, o->text);
+    } else {
+        console_printf(c->console, "(not remembered in %s: %s)\n", name,
+                       e == ERR_BAD_ARGUMENT ? "one word is no memory" : err_text(e));
+    }
+}
+
+void chat_fabric_obey(struct chat *c, const struct memory_tags *tags)
+{
+    if (!c->learns || c->options->line.locked) { /* a locked line changes nothing that stays */
+        return;
+    }
+    console_to_log(c->console, true);
+    for (uint32_t i = 0; i < tags->n; i++) {
+        obey(c, &tags->operations[i]);
+    }
+    if (tags->refused != 0) {
+        console_printf(c->console, "(%u memory %s of the reply could not be followed)\n",
+                       (unsigned)tags->refused, plural(tags->refused, "tag", "tags"));
+    }
+    console_to_log(c->console, false);
+}

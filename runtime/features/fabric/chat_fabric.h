@@ -1,0 +1,44 @@
+/* The memory fabric in a conversation (runtime/features/fabric/fabric.h): what is remembered in its namespaces, and
+ * which of them speak in a reply. Only with learn=on. */
+#ifndef INGOT_RUNTIME_CHAT_FABRIC_H
+#define INGOT_RUNTIME_CHAT_FABRIC_H
+
+#include "runtime/features/lessons/chat_learn.h"
+#include "runtime/features/memory_tags/memory_tags.h"
+
+/* A turn begins with the token at position own, before it is computed; its reply begins, and has ended. */
+void chat_fabric_begin(struct chat *c, uint32_t own);
+void chat_fabric_hold(struct chat *c);
+void chat_fabric_end(struct chat *c);
+
+/* The clock: seconds since the start, or of the day that /time set. What is set first corrects it; set
+ * again, time has gone by, as a board was switched off. */
+uint64_t chat_fabric_now(const struct chat *c);
+void chat_fabric_set_time(struct chat *c, uint64_t seconds);
+
+/* text is "QUESTION = ANSWER", or a sentence, which comes as the answer to itself without its last word.
+ * The conversation at work stays; its tokens are computed again with the next line. ERR_BAD_ARGUMENT:
+ * nothing to remember; ERR_TOO_LONG; ERR_ABORTED by Ctrl-C, and nothing of it is remembered; errors of
+ * session_run. */
+enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char *text,
+                              size_t bytes, struct chat_lesson *lesson);
+
+/* Note i is forgotten, and the others of its namespace are practised again. Errors as above. */
+enum err chat_fabric_forget(struct chat *c, uint32_t i, struct chat_lesson *lesson);
+/* All of a namespace, or of all of them. What the model says anyhow stays known. */
+void chat_fabric_forget_space(struct chat *c, enum fabric_name space);
+void chat_fabric_clear(struct chat *c);
+/* The namespaces go to a file, and come back, in place of what is there; errors as chat_learn_save's and
+ * chat_learn_load's. */
+enum err chat_fabric_save(struct chat *c, struct saved_chat *io, const struct file *file,
+                          saved_chat_progress_fn *progress, void *context);
+enum err chat_fabric_load(struct chat *c, struct saved_chat *io, const struct file *file,
+                          saved_chat_progress_fn *progress, void *context);
+uint64_t chat_fabric_bytes(struct chat *c); /* that the file has to have, whatever comes */
+/* What memory tags of a reply asked for, with a line about each. */
+void chat_fabric_obey(struct chat *c, const struct memory_tags *tags);
+/* Notes of src become those of dst, and are practised. */
+enum err chat_fabric_promote(struct chat *c, enum fabric_name dst, enum fabric_name src,
+                             struct chat_lesson *lesson);
+
+#endif

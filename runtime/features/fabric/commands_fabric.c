@@ -1,0 +1,276 @@
+/* Commands of the memory fabric, with learn=on: what is remembered, where, and until when. */
+#include "runtime/app/commands_private.h"
+
+#include <string.h>
+
+#include "runtime/features/fabric/chat_fabric.h"
+#include "runtime/console/console.h"
+#include "runtime/text/civil_time.h"
+#include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
+
+enum { HOUR = 3600 };
+
+#define SPACES_TEXT "personal, episodic, wiki, schedule or contested"
+
+static bool remembers(struct app *a)
+{
+    if (!a->chat.learns) {
+        console_printf(a->setup.console, "error: nothing is remembered at this start: learn=on, at "
+                                         "the start, lets it\n");
+        return false;
+    }
+    fabric_set_clock(&a->chat.fabric, chat_fabric_now(&a->chat));
+    return true;
+}
+
+static const char *thousandths(char buffer[FORMAT_NUMBER_BYTES], float x)
+{
+    return format_milli(buffer, (uint64_t)(x * 1000.0f + 0.5f), 3);
+}
+
+/* ---- what there is -------------------------------------------------------------------------- */
+
+/* Seconds of when its latest note was learnt or needed; 0: it has none. */
+static uint64_t latest(const struct fabric *f, int space, float *strength)
+{
+    uint64_t when = 0;
+
+    *strength = 0.0f;
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        const struct fabric_note *n = &f->notes[i];
+
+        if (n->space == space) {
+            when = n->when > when ? n->when : when;
+            *strength = n->strength > *strength ? n->strength : *strength;
+        }
+    }
+    return when;
+}
+
+static void print_space(struct app *a, int i)
+{
+    const struct fabric *f = &a->chat.fabric;
+    const struct fabric_space *s = &f->spaces[i];
+    char gate[FORMAT_NUMBER_BYTES], left[FORMAT_NUMBER_BYTES], decay[FORMAT_NUMBER_BYTES];
+    float strength;
+    uint64_t when = latest(f, i, &strength);
+    unsigned hours = s->notes != 0 && f->clock > when ? (unsigned)((f->clock - when) / HOUR) : 0;
+
+    format_text(decay, sizeof decay, "0.%04u", (unsigned)(fabric_kinds[i].decay * 10000.0f + 0.5f));
+    console_printf(a->setup.console, "  %-10s %4u %6u  %s  %5s %5u h  %s\n", fabric_kinds[i].name,
+                   (unsigned)fabric_kinds[i].rank, (unsigned)s->notes, decay,
+                   thousandths(gate, s->replied), hours,
+                   s->notes != 0 ? thousandths(left, strength) : "-");
+}
+
+enum command_result command_fabric(struct app *a, char *argument)
+{
+    const struct fabric *f = &a->chat.fabric;
+
+    (void)argument;
+    if (!remembers(a)) {
+        return COMMAND_DONE;
+    }
+    console_printf(a->setup.console, "  namespace  rank  notes  decay/h  gate     age  strength\n");
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        print_space(a, i);
+    }
+    console_printf(
+        a->setup.console,
+        "(gates of the last reply; %u of %u notes, %u of %u tokens of answers, %u %s thrown "
+        "away)\n",
+        (unsigned)f->n_notes, (unsigned)FABRIC_NOTES, (unsigned)f->n_examples,
+        (unsigned)FABRIC_EXAMPLES, (unsigned)f->thrown, plural(f->thrown, "step", "steps"));
+    if (f->conflicts != 0) {
+        console_printf(a->setup.console,
+                       "(%u %s on which two namespaces wanted opposites, %s and %s at last: the "
+                       "surer one spoke)\n",
+                       (unsigned)f->conflicts, plural(f->conflicts, "token", "tokens"),
+                       fabric_kinds[f->conflict[0]].name, fabric_kinds[f->conflict[1]].name);
+    }
+    return COMMAND_DONE;
+}
+
+enum command_result command_what(struct app *a, char *argument)
+{
+    const struct fabric *f = &a->chat.fabric;
+    char strength[FORMAT_NUMBER_BYTES];
+
+    (void)argument;
+    if (!remembers(a)) {
+        return COMMAND_DONE;
+    }
+    if (f->n_notes == 0) {
+        console_printf(a->setup.console, "(nothing is remembered: /remember NAMESPACE TEXT)\n");
+    }
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        const struct fabric_note *n = &f->notes[i];
+
+        console_printf(a->setup.console, "%3u. %s: %.*s (strength %s, needed %u %s)\n",
+                       (unsigned)i + 1, fabric_kinds[n->space].name, (int)n->bytes, n->text,
+                       thousandths(strength, n->strength), (unsigned)n->used,
+                       plural(n->used, "time", "times"));
+    }
+    return COMMAND_DONE;
+}
+
+/* ---- what changes it ------------------------------------------------------------------------ */
+
+/* The namespace of a name. False: said that it is none. */
+static bool find_space(struct app *a, const char *name, enum fabric_name *space)
+{
+    *space = fabric_find(name, strlen(name));
+    if (*space == FABRIC_SPACES) {
+        console_printf(a->setup.console, "error: there is no namespace %.20s: " SPACES_TEXT "\n",
+                       name[0] != '\0' ? name : "without a name");
+    }
+    return *space != FABRIC_SPACES;
+}
+
+static void say_lesson(struct app *a, const char *what, const struct chat_lesson *l)
+{
+    console_printf(a->setup.console, "(%s: %s after %u %s and %u %s%s)\n", what,
+                   l->wins ? "its answers win" : "not all its answers win", (unsigned)l->rounds,
+                   plural(l->rounds, "round", "rounds"), (unsigned)l->steps,
+                   plural(l->steps, "step", "steps"),
+                   l->apart ? "" : "; its gate cannot be told from others': say it differently");
+}
+
+enum command_result command_remember(struct app *a, char *argument)
+{
+    struct console *c = a->setup.console;
+    struct chat_lesson lesson;
+    enum fabric_name space;
+    char *text, *name;
+    enum err e;
+
+    if (!remembers(a)) {
+        return COMMAND_DONE;
+    }
+    name = commands_cut_word(argument, &text);
+    if (!find_space(a, name, &space)) {
+        return COMMAND_DONE;
+    }
+    e = chat_fabric_remember(&a->chat, space, text, strlen(text), &lesson);
+    if (e == ERR_OK) {
+        say_lesson(a, fabric_kinds[space].name, &lesson);
+    } else if (e == ERR_BAD_ARGUMENT) {
+        console_printf(c,
+                       "error: /remember takes NAMESPACE QUESTION = ANSWER, with a blank on both "
+                       "sides of the sign, or a sentence of more than one word\n");
+    } else if (e == ERR_TOO_LONG) {
+        console_printf(c,
+                       "error: a memory has at most %u bytes, its answer %u tokens: shorten it\n",
+                       (unsigned)FABRIC_TEXT_BYTES, (unsigned)CHAT_LEARN_ANSWER_TOKENS - 2);
+    } else if (e == ERR_ABORTED) {
+        console_printf(c, "(stopped: nothing of it is remembered)\n");
+    } else {
+        const char *problem = a->chat.session->problem;
+
+        console_printf(c, "error: %s\n", problem[0] != '\0' ? problem : err_text(e));
+    }
+    return COMMAND_DONE;
+}
+
+/* A number of /what; 0: none. */
+static uint32_t number_of(const char *text)
+{
+    uint32_t n = 0;
+
+    for (; *text >= '0' && *text <= '9' && n <= FABRIC_NOTES; text++) {
+        n = n * 10 + (uint32_t)(*text - '0');
+    }
+    return *text == '\0' ? n : 0;
+}
+
+enum command_result command_forget(struct app *a, char *argument)
+{
+    struct fabric *f = &a->chat.fabric;
+    struct chat_lesson lesson;
+    enum fabric_name space;
+    uint32_t n;
+    char *rest;
+
+    if (!remembers(a)) {
+        return COMMAND_DONE;
+    }
+    argument = commands_cut_word(argument, &rest);
+    n = number_of(argument);
+    if (strcmp(argument, "all") == 0) {
+        chat_fabric_clear(&a->chat);
+        console_printf(a->setup.console, "(all is forgotten)\n");
+    } else if (n != 0 && n <= f->n_notes) {
+        const char *name = fabric_kinds[f->notes[n - 1].space].name;
+
+        space = (enum fabric_name)f->notes[n - 1].space;
+        if (f->spaces[space].notes == 1) {
+            chat_fabric_forget_space(&a->chat, space);
+            console_printf(a->setup.console, "(nothing of %s is left)\n", name);
+        } else if (chat_fabric_forget(&a->chat, n - 1, &lesson) == ERR_OK) {
+            say_lesson(a, name, &lesson);
+        } else {
+            console_printf(a->setup.console,
+                           "(stopped: it is forgotten, and not all others of %s win again)\n",
+                           name);
+        }
+    } else if (n != 0 || argument[0] == '\0') {
+        console_printf(a->setup.console,
+                       "error: /forget takes a number of /what, a namespace, or all\n");
+    } else if (find_space(a, argument, &space)) {
+        chat_fabric_forget_space(&a->chat, space);
+        console_printf(a->setup.console, "(all of %s is forgotten)\n", argument);
+    }
+    return COMMAND_DONE;
+}
+
+enum command_result command_promote(struct app *a, char *argument)
+{
+    struct chat_lesson lesson;
+    enum fabric_name from, to;
+    char *second, *rest;
+
+    if (!remembers(a)) {
+        return COMMAND_DONE;
+    }
+    argument = commands_cut_word(argument, &second);
+    second = commands_cut_word(second, &rest);
+    if (!find_space(a, argument, &from) || !find_space(a, second, &to)) {
+        return COMMAND_DONE;
+    }
+    if (from == to || a->chat.fabric.spaces[from].notes == 0) {
+        console_printf(a->setup.console, "error: %s has nothing that could go to %s\n", argument,
+                       second);
+        return COMMAND_DONE;
+    }
+    if (chat_fabric_promote(&a->chat, to, from, &lesson) == ERR_OK) {
+        say_lesson(a, second, &lesson);
+    } else {
+        console_printf(a->setup.console, "(stopped: not all of %s wins yet)\n", second);
+    }
+    return COMMAND_DONE;
+}
+
+enum command_result command_time(struct app *a, char *argument)
+{
+    char text[CIVIL_TIME_BYTES];
+    uint64_t seconds;
+
+    if (!remembers(a)) {
+        return COMMAND_DONE;
+    }
+    if (argument[0] != '\0') {
+        if (!civil_time_parse(argument, &seconds)) {
+            console_printf(a->setup.console,
+                           "error: /time takes a day and a time: /time 2026-11-24 13:30\n");
+            return COMMAND_DONE;
+        }
+        chat_fabric_set_time(&a->chat, seconds);
+    }
+    seconds = chat_fabric_now(&a->chat);
+    console_printf(a->setup.console, "(%s%s)\n", civil_time_format(text, seconds),
+                   seconds < FABRIC_SET_CLOCK
+                       ? " since the start: /time 2026-11-24 13:30 sets the clock"
+                       : "");
+    return COMMAND_DONE;
+}

@@ -1,0 +1,458 @@
+/* The namespaces, and what they do to a hidden state. */
+#include "runtime/features/fabric/fabric.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/ref/scalar.h"
+#include "runtime/features/lessons/vector.h"
+
+const struct fabric_kind fabric_kinds[FABRIC_SPACES] = {
+    [FABRIC_PERSONAL] = { "personal", 8, 0.001f },  [FABRIC_EPISODIC] = { "episodic", 16, 0.01f },
+    [FABRIC_WIKI] = { "wiki", 32, 0.0001f },        [FABRIC_SCHEDULE] = { "schedule", 4, 0.05f },
+    [FABRIC_CONTESTED] = { "contested", 4, 0.02f },
+};
+
+enum {
+    RANKS = 64, /* of all together */
+    ALIGN_FLOATS = 16,
+    SEED = 5, /* of A: the same on every board */
+    SCALE_RANK = 32,
+    HOUR = 3600,
+};
+#define FIRST_BIAS (-1.0f)
+#define CONFLICT_NORM 0.1f
+#define CONFLICT_COSINE (-0.5f)
+
+static size_t padded(size_t floats)
+{
+    return (floats + ALIGN_FLOATS - 1) / ALIGN_FLOATS * ALIGN_FLOATS;
+}
+
+enum fabric_name fabric_find(const char *name, size_t bytes)
+{
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        if (strlen(fabric_kinds[i].name) == bytes &&
+            memcmp(fabric_kinds[i].name, name, bytes) == 0) {
+            return (enum fabric_name)i;
+        }
+    }
+    return FABRIC_SPACES;
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+size_t fabric_bytes(uint32_t dim)
+{
+    size_t vectors = 2 * FABRIC_SPACES + 4 + FABRIC_BACKGROUND + FABRIC_NOTES + FABRIC_EXAMPLES +
+                     4 * FABRIC_MOST_RANK;
+
+    return (vectors * padded(dim) + (size_t)2 * RANKS * dim + 2 * padded(FABRIC_EXAMPLES)) *
+           sizeof(float);
+}
+
+static float *take(float **at, size_t floats)
+{
+    float *part = *at;
+
+    *at += floats;
+    return part;
+}
+
+static void empty_space(struct fabric *f, enum fabric_name i)
+{
+    struct fabric_space *s = &f->spaces[i];
+    uint32_t rank = fabric_kinds[i].rank;
+
+    micro_lora_open(&s->lora, s->lora.weights, f->dim, rank, SEED + (unsigned)i);
+    s->lora.scale = (float)SCALE_RANK / (float)rank;
+    memset(s->gate, 0, f->dim * sizeof *s->gate);
+    s->bias = FIRST_BIAS;
+    s->open = s->replied = 0.0f;
+    s->notes = 0;
+    s->faded = f->clock;
+}
+
+void fabric_clear(struct fabric *f)
+{
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        empty_space(f, (enum fabric_name)i);
+    }
+    f->n_notes = f->n_examples = f->n_background = 0;
+    f->thrown = f->conflicts = 0;
+    memset(f->centre, 0, f->dim * sizeof *f->centre);
+    fabric_leave(f);
+}
+
+void fabric_open(struct fabric *f, void *memory, uint32_t dim)
+{
+    size_t row = padded(dim);
+    float *at = memory;
+
+    memset(f, 0, sizeof *f);
+    f->dim = dim;
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        f->spaces[i].gate = take(&at, row);
+        f->spaces[i].part = take(&at, row);
+    }
+    f->sum = take(&at, row);
+    f->key = take(&at, row);
+    f->centre = take(&at, row);
+    f->last = take(&at, row);
+    f->background = take(&at, FABRIC_BACKGROUND * row);
+    f->keys = take(&at, FABRIC_NOTES * row);
+    f->hidden = take(&at, FABRIC_EXAMPLES * row);
+    f->gradient = take(&at, 2 * FABRIC_MOST_RANK * row);
+    f->before = take(&at, 2 * FABRIC_MOST_RANK * row);
+    f->lengths = take(&at, padded(FABRIC_EXAMPLES));
+    f->targets = (uint32_t *)(void *)take(&at, padded(FABRIC_EXAMPLES));
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        f->spaces[i].lora.weights = take(&at, micro_lora_floats(dim, fabric_kinds[i].rank));
+    }
+    fabric_clear(f);
+}
+
+/* ---- a turn --------------------------------------------------------------------------------- */
+
+void fabric_leave(struct fabric *f)
+{
+    f->watches = f->seen = false;
+    f->n_seen = 0;
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        f->spaces[i].open = 0.0f;
+    }
+}
+
+void fabric_watch(struct fabric *f, uint32_t from)
+{
+    fabric_leave(f);
+    f->from = from;
+    f->watches = true;
+    memset(f->sum, 0, f->dim * sizeof *f->sum);
+}
+
+/* In the order of positions, whatever the chunks are, so that the sum has the same bits. */
+void fabric_see(struct fabric *f, uint32_t position, const float *hidden)
+{
+    if (f->watches && position >= f->from) {
+        vector_add(f->sum, hidden, 1.0f, f->dim);
+        f->n_seen++;
+    }
+}
+
+/* key (dim): the direction of a mean from the centre. */
+static void direct(const struct fabric *f, const float *mean, float *key)
+{
+    memcpy(key, mean, f->dim * sizeof *key);
+    vector_add(key, f->centre, -1.0f, f->dim);
+    (void)vector_normalize(key, f->dim);
+}
+
+static float sigmoid(float x)
+{
+    return 1.0f / (1.0f + exp_f32(-x));
+}
+
+/* Of the namespaces that remember something. */
+static void ask_gates(struct fabric *f, const float *key)
+{
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        struct fabric_space *s = &f->spaces[i];
+
+        s->open = s->notes != 0 ? sigmoid(vector_dot(s->gate, key, f->dim) + s->bias) : 0.0f;
+    }
+}
+
+static void ask_turn(struct fabric *f)
+{
+    float *mean = f->key;
+
+    memcpy(mean, f->sum, f->dim * sizeof *mean);
+    vector_scale(mean, 1.0f / (float)f->n_seen, f->dim);
+    direct(f, mean, f->key);
+    ask_gates(f, f->key);
+    f->seen = true;
+}
+
+void fabric_hold(struct fabric *f)
+{
+    if (f->watches && f->n_seen != 0) {
+        ask_turn(f);
+    }
+    f->watches = false;
+}
+
+void fabric_ask_note(struct fabric *f, const struct fabric_note *n)
+{
+    fabric_leave(f);
+    direct(f, f->keys + (size_t)(n - f->notes) * f->dim, f->key);
+    ask_gates(f, f->key);
+}
+
+/* ---- a hidden state ------------------------------------------------------------------------- */
+
+static bool is_open(const struct fabric_space *s)
+{
+    return s->open > FABRIC_SHUT;
+}
+
+/* The hidden state is like one that the namespace has learnt from. Elsewhere what it adds would be
+ * anything, and the reply words that nobody wrote. */
+static bool is_near(const struct fabric *f, int space)
+{
+    float length = sqrtf(vector_dot(f->last, f->last, f->dim));
+
+    for (uint32_t k = 0; k < f->n_notes; k++) {
+        const struct fabric_note *n = &f->notes[k];
+
+        for (uint32_t i = n->first; n->space == space && i < n->first + (uint32_t)n->n_examples;
+             i++) {
+            float dot = vector_dot(f->hidden + (size_t)i * f->dim, f->last, f->dim);
+
+            if (dot >= FABRIC_NEAR * length * f->lengths[i]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void make_part(struct fabric *f, struct fabric_space *s)
+{
+    struct micro_lora gated = s->lora;
+
+    gated.scale *= s->open;
+    memset(s->part, 0, f->dim * sizeof *s->part);
+    for (uint32_t r = 0; r < gated.rank; r++) {
+        const float *a = gated.weights + (size_t)r * f->dim;
+        const float *b = gated.weights + (size_t)(gated.rank + r) * f->dim;
+
+        vector_add(s->part, b, gated.scale * vector_dot(a, f->last, f->dim), f->dim);
+    }
+    s->norm = sqrtf(vector_dot(s->part, s->part, f->dim));
+}
+
+/* Two that want opposites: the less sure is left out. */
+static void settle_conflicts(struct fabric *f, bool speaks[FABRIC_SPACES])
+{
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        for (int k = i + 1; k < FABRIC_SPACES; k++) {
+            struct fabric_space *x = &f->spaces[i], *y = &f->spaces[k];
+
+            if (speaks[i] && speaks[k] && x->norm > CONFLICT_NORM && y->norm > CONFLICT_NORM &&
+                vector_dot(x->part, y->part, f->dim) < CONFLICT_COSINE * x->norm * y->norm) {
+                speaks[x->open < y->open ? i : k] = false;
+                f->conflict[0] = (uint8_t)i;
+                f->conflict[1] = (uint8_t)k;
+                f->conflicts++;
+            }
+        }
+    }
+}
+
+void fabric_adapt(struct fabric *f, float *hidden)
+{
+    bool speaks[FABRIC_SPACES];
+
+    memcpy(f->last, hidden, f->dim * sizeof *hidden);
+    if (f->watches && f->n_seen != 0) {
+        ask_turn(f);
+    }
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        speaks[i] = is_open(&f->spaces[i]) && is_near(f, i);
+        if (speaks[i]) {
+            make_part(f, &f->spaces[i]);
+        }
+    }
+    settle_conflicts(f, speaks);
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        if (speaks[i]) {
+            vector_add(hidden, f->spaces[i].part, 1.0f, f->dim);
+        }
+    }
+}
+
+/* ---- time ----------------------------------------------------------------------------------- */
+
+/* Of the namespaces that spoke: the notes nearest to the turn. */
+void fabric_needed(struct fabric *f)
+{
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        f->spaces[i].replied = f->spaces[i].open;
+    }
+    for (uint32_t i = 0; f->seen && i < f->n_notes; i++) {
+        struct fabric_note *n = &f->notes[i];
+
+        if (f->spaces[n->space].open > 0.5f) {
+            n->used++;
+            n->when = f->clock;
+            f->spaces[n->space].faded = f->clock;
+        }
+    }
+}
+
+static void fade(struct fabric *f, int space, uint64_t hours)
+{
+    struct micro_lora *m = &f->spaces[space].lora;
+    float factor = exp_f32(-fabric_kinds[space].decay * (float)hours);
+
+    vector_scale(m->weights, factor, micro_lora_floats(f->dim, m->rank));
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        f->notes[i].strength *= f->notes[i].space == space ? factor * factor : 1.0f;
+    }
+}
+
+void fabric_correct_clock(struct fabric *f, uint64_t seconds)
+{
+    uint64_t change = seconds - f->clock;
+
+    f->clock = seconds;
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        f->notes[i].when += change;
+    }
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        f->spaces[i].faded += change;
+    }
+}
+
+void fabric_set_clock(struct fabric *f, uint64_t seconds)
+{
+    for (int i = 0; i < FABRIC_SPACES; i++) {
+        struct fabric_space *s = &f->spaces[i];
+        uint64_t hours = seconds > s->faded ? (seconds - s->faded) / HOUR : 0;
+
+        if (hours != 0) {
+            fade(f, i, hours);
+            s->faded += hours * HOUR;
+        }
+    }
+    f->clock = seconds;
+}
+
+/* ---- promotion ------------------------------------------------------------------------------ */
+
+void fabric_promote(struct fabric *f, enum fabric_name dst, enum fabric_name src)
+{
+    struct micro_lora *to = &f->spaces[dst].lora;
+    const struct micro_lora *from = &f->spaces[src].lora;
+    uint32_t rank = to->rank < from->rank ? to->rank : from->rank;
+
+    assert(dst != src);
+    vector_add(to->weights, from->weights, 0.5f, (size_t)rank * f->dim);
+    vector_add(to->weights + (size_t)to->rank * f->dim, from->weights + (size_t)from->rank * f->dim,
+               0.5f, (size_t)rank * f->dim);
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        if (f->notes[i].space == src) {
+            f->notes[i].space = (uint8_t)dst;
+            f->notes[i].strength = 1.0f; /* it will be practised */
+            f->spaces[dst].notes++;
+        }
+    }
+    empty_space(f, src);
+}
+
+/* ---- forgetting ----------------------------------------------------------------------------- */
+
+static void drop_examples(struct fabric *f, const struct fabric_note *n)
+{
+    uint32_t end = n->first + n->n_examples, left = f->n_examples - end;
+
+    memmove(f->hidden + (size_t)n->first * f->dim, f->hidden + (size_t)end * f->dim,
+            (size_t)left * f->dim * sizeof(float));
+    memmove(f->targets + n->first, f->targets + end, left * sizeof *f->targets);
+    memmove(f->lengths + n->first, f->lengths + end, left * sizeof *f->lengths);
+    f->n_examples -= n->n_examples;
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        if (f->notes[i].first > n->first) {
+            f->notes[i].first = (uint16_t)(f->notes[i].first - n->n_examples);
+        }
+    }
+}
+
+/* The note alone; its namespace's weights stay. */
+static void drop_note(struct fabric *f, uint32_t i)
+{
+    f->spaces[f->notes[i].space].notes--;
+    drop_examples(f, &f->notes[i]);
+    f->n_notes--;
+    memmove(&f->notes[i], &f->notes[i + 1], (f->n_notes - i) * sizeof *f->notes);
+    memmove(f->keys + (size_t)i * f->dim, f->keys + (size_t)(i + 1) * f->dim,
+            (size_t)(f->n_notes - i) * f->dim * sizeof(float));
+}
+
+void fabric_forget(struct fabric *f, uint32_t i)
+{
+    enum fabric_name space = (enum fabric_name)f->notes[i].space;
+    uint32_t left;
+
+    assert(i < f->n_notes);
+    drop_note(f, i);
+    left = f->spaces[space].notes;
+    empty_space(f, space);
+    f->spaces[space].notes = left;
+}
+
+void fabric_forget_space(struct fabric *f, enum fabric_name space)
+{
+    for (uint32_t i = f->n_notes; i-- > 0;) {
+        if (f->notes[i].space == space) {
+            drop_note(f, i);
+        }
+    }
+    empty_space(f, space);
+}
+
+/* ---- notes ---------------------------------------------------------------------------------- */
+
+void fabric_add_background(struct fabric *f)
+{
+    float *centre = f->centre;
+
+    if (f->n_seen == 0 || f->n_background == FABRIC_BACKGROUND) {
+        return;
+    }
+    vector_scale(f->sum, 1.0f / (float)f->n_seen, f->dim);
+    memcpy(f->background + (size_t)f->n_background * f->dim, f->sum, f->dim * sizeof *f->sum);
+    f->n_background++;
+    memset(centre, 0, f->dim * sizeof *centre);
+    for (uint32_t i = 0; i < f->n_background; i++) {
+        vector_add(centre, f->background + (size_t)i * f->dim, 1.0f / (float)f->n_background,
+                   f->dim);
+    }
+}
+
+struct fabric_note *fabric_add_note(struct fabric *f, enum fabric_name space, const char *text,
+                                    size_t bytes, size_t question, uint32_t n_examples)
+{
+    struct fabric_note *n;
+
+    assert(bytes <= FABRIC_TEXT_BYTES && n_examples <= FABRIC_EXAMPLES / 2 && f->n_seen != 0);
+    while (f->n_notes == FABRIC_NOTES || f->n_examples + n_examples > FABRIC_EXAMPLES) {
+        drop_note(f, 0);
+    }
+    n = &f->notes[f->n_notes];
+    *n = (struct fabric_note){ .space = (uint8_t)space,
+                               .first = (uint16_t)f->n_examples,
+                               .bytes = (uint16_t)bytes,
+                               .question = (uint16_t)question,
+                               .strength = 1.0f,
+                               .when = f->clock };
+    memcpy(n->text, text, bytes);
+    memcpy(f->keys + (size_t)f->n_notes * f->dim, f->sum, f->dim * sizeof(float));
+    vector_scale(f->keys + (size_t)f->n_notes * f->dim, 1.0f / (float)f->n_seen, f->dim);
+    f->n_notes++;
+    f->spaces[space].notes++;
+    return n;
+}
+
+void fabric_add_example(struct fabric *f, const float *hidden, uint32_t target)
+{
+    struct fabric_note *n = &f->notes[f->n_notes - 1];
+
+    assert(f->n_notes != 0 && f->n_examples < FABRIC_EXAMPLES && n->n_examples < UINT8_MAX);
+    memcpy(f->hidden + (size_t)f->n_examples * f->dim, hidden, f->dim * sizeof *hidden);
+    f->lengths[f->n_examples] = sqrtf(vector_dot(hidden, hidden, f->dim));
+    f->targets[f->n_examples++] = target;
+    n->n_examples++;
+}

@@ -1,0 +1,153 @@
+/* Grammars: their memory, and which one holds the replies. */
+#include <string.h>
+
+#include "runtime/app/app_private.h"
+#include "runtime/console/console.h"
+#include "runtime/features/grammar/grammar.h"
+#include "runtime/text/base64.h"
+#include "runtime/text/format_text.h"
+
+size_t app_session_bytes_with_grammar(const struct image *image)
+{
+    return session_bytes(image) + arena_take_bytes(constraint_bytes(image->header->params.vocab));
+}
+
+static bool has_room(const struct app *a)
+{
+    return options_given(a->setup.options, OPTION_GRAMMAR) || a->actions.n != 0;
+}
+
+/* Kept: the one before is read again, and says nothing. */
+static enum err refuse(struct app *a, enum err e, const char *name, const char *problem)
+{
+    format_text(a->grammar_problem, sizeof a->grammar_problem, "%.100s%s%s", name,
+                name[0] != '\0' ? ": " : "", problem);
+    return app_fail(a, e, a->grammar_problem);
+}
+
+static enum err use_file(struct app *a, const char *name)
+{
+    const struct app_files *files = a->setup.files;
+    struct constraint *c = &a->chat.constraint;
+    const char *problem = "";
+    size_t bytes;
+    enum err e;
+
+    if (files->read_grammar == NULL) {
+        return app_fail(a, ERR_UNSUPPORTED, "there is no card that could hold grammars");
+    }
+    e = files->read_grammar(files->context, name, constraint_memory(c), &bytes);
+    if (e != ERR_OK) {
+        return refuse(a, e, "", files->problem(files->context));
+    }
+    e = constraint_use(c, bytes, &problem);
+    return e == ERR_OK ? ERR_OK : refuse(a, e, name, problem);
+}
+
+/* Whether the text begins so; *rest is what follows. */
+static bool begins(const char *text, const char *word, const char **rest)
+{
+    size_t n = strlen(word);
+
+    *rest = text + n;
+    return strncmp(text, word, n) == 0;
+}
+
+/* A compiled grammar in pieces of base64, from a program that has one and no card. From the first on none is at work; the last
+ * one puts it to work. */
+static enum err use_piece(struct app *a, const char *text, bool last)
+{
+    struct constraint *c = &a->chat.constraint;
+    uint8_t *memory = constraint_memory(c);
+    const char *problem = "";
+    size_t n = 0, before = a->grammar_bytes;
+    enum err e;
+
+    constraint_off(c);
+    a->grammar_bytes = 0;
+    if (!base64_get(memory + before, INGOT_GRAMMAR_BYTES - before, text, strlen(text), &n)) {
+        return refuse(a, ERR_BAD_ARGUMENT, "grammar",
+                      "a piece of it is no base64, or all are longer than 64 KiB");
+    }
+    if (!last) {
+        a->grammar_bytes = before + n;
+        return ERR_OK;
+    }
+    e = constraint_use(c, before + n, &problem);
+    return e == ERR_OK ? ERR_OK : refuse(a, e, "grammar", problem);
+}
+
+static enum err use(struct app *a, const char *text)
+{
+    struct constraint *c = &a->chat.constraint;
+    const char *problem = "";
+    const char *rest;
+    enum err e = ERR_OK;
+
+    if (begins(text, "piece:", &rest) || begins(text, "last:", &rest)) {
+        return use_piece(a, rest, text[0] == 'l');
+    }
+    a->grammar_bytes = 0;
+    if (text[0] == '\0' || strcmp(text, "on") == 0 || strcmp(text, "off") == 0) {
+        app_hold_to_actions(a);
+    } else if (grammar_is_choices(text)) {
+        e = constraint_use_choices(c, text, &problem);
+        e = e == ERR_OK ? ERR_OK : refuse(a, e, "grammar", problem);
+    } else {
+        e = use_file(a, text);
+    }
+    return e;
+}
+
+enum err app_use_grammar(struct app *a, const char *text)
+{
+    char *kept = a->setup.options->load.grammar;
+    const char *rest;
+    enum err e;
+
+    if (!constraint_has_room(&a->chat.constraint) && strcmp(text, "off") == 0) {
+        return ERR_OK;
+    }
+    if (!constraint_has_room(&a->chat.constraint)) {
+        return app_fail(a, ERR_NO_SPACE,
+                        "no memory is kept for grammars: start with grammar=on (ingot: --grammar "
+                        "on)");
+    }
+    if (a->setup.options->load.beams > 1) {
+        return app_fail(a, ERR_UNSUPPORTED,
+                        "a grammar does not go together with beams=: start without");
+    }
+    if (begins(text, "piece:", &rest) || begins(text, "last:", &rest)) {
+        format_text(kept, OPTIONS_GRAMMAR_BYTES, "on"); /* it is not kept for another model */
+        return use(a, text);
+    }
+    if (strlen(text) >= OPTIONS_GRAMMAR_BYTES) {
+        return app_fail(a, ERR_TOO_LONG, "the choices are too long together");
+    }
+    e = use(a, text);
+    if (e == ERR_OK && text != kept) {
+        format_text(kept, OPTIONS_GRAMMAR_BYTES, "%s", text);
+    } else if (e != ERR_OK && text != kept) {
+        (void)use(a, kept); /* it was at work before */
+        a->problem = a->grammar_problem;
+    }
+    return e;
+}
+
+void app_open_grammar(struct app *a)
+{
+    struct model *m = &a->target.model;
+    uint32_t vocab = m->image.header->params.vocab;
+
+    if (!has_room(a)) {
+        return;
+    }
+    constraint_open(&a->chat.constraint,
+                    arena_take(&m->arena, ARENA_SCRATCH, constraint_bytes(vocab)), &m->tokenizer,
+                    vocab);
+    if (a->setup.options->load.grammar[0] == '\0') {
+        app_hold_to_actions(a);
+    } else if (app_use_grammar(a, a->setup.options->load.grammar) != ERR_OK) {
+        console_log(a->setup.console, "warning: grammar= has no effect: %s", a->problem);
+    }
+}

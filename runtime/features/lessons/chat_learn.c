@@ -1,0 +1,364 @@
+#include "runtime/features/lessons/chat_learn_private.h"
+
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/features/fabric/chat_fabric.h"
+#include "runtime/chat/chat_private.h"
+#include "runtime/chat/chat_turn.h"
+#include "runtime/console/console.h"
+#include "runtime/features/lessons/vector.h"
+
+bool chat_learn_open(struct chat *c)
+{
+    struct model *m = c->session->model;
+    const struct ingot_params *p = &m->image.header->params;
+    struct micro_lora_head head = { p->logits_scale, p->final_softcap };
+    uint32_t cols = image_tensor(&m->image, INGOT_OUTPUT, INGOT_NO_LAYER)->cols_padded;
+
+    if (!transformer_has_head(&m->transformer)) {
+        return false;
+    }
+    lessons_open(&c->lessons, arena_take(&m->arena, ARENA_LEARN, lessons_bytes(p->dim, cols)),
+                 p->dim, cols, &head);
+    c->lessons.learner.rule.springs = c->options->load.learn == LEARN_ON;
+    c->lessons.gated = c->options->load.learn == LEARN_ON;
+    c->kept_ids = arena_take(&m->arena, ARENA_LEARN, c->session->context * sizeof(uint32_t));
+    m->transformer.lessons = &c->lessons;
+    fabric_open(&c->fabric, arena_take(&m->arena, ARENA_LEARN, fabric_bytes(p->dim)), p->dim);
+    fabric_correct_clock(&c->fabric, chat_fabric_now(c));
+    m->transformer.fabric = &c->fabric;
+    c->learns = true;
+    return true;
+}
+
+void chat_learn_tell(struct chat *c, const char *label, uint32_t done, uint32_t total)
+{
+    if (c->talks) {
+        console_progress_share(c->console, label, done, total);
+    }
+}
+
+/* ---- a step --------------------------------------------------------------------------------- */
+
+void chat_learn_make_error(struct chat *c, const struct micro_lora_choice *choice)
+{
+    struct lessons *l = &c->lessons;
+
+    memset(l->error, 0, l->row_floats * sizeof *l->error);
+    for (uint32_t k = 0; k < choice->n; k++) {
+        transformer_head_row(&c->session->model->transformer, choice->ids[k], l->row);
+        vector_add(l->error, l->row, choice->errors[k], l->dim);
+    }
+}
+
+/* From h and its logits; feels: its springs know the example then. True: the target wins, and there was nothing to learn. */
+static bool take_step(struct chat *c, const float *h, const float *logits, uint32_t target,
+                      float sign, bool feels)
+{
+    struct model *m = c->session->model;
+    struct lessons *l = &c->lessons;
+    struct micro_lora_choice choice;
+
+    micro_lora_choose(&choice, &l->head, logits, m->image.header->params.vocab, target);
+    if (sign > 0.0f && logits[target] > choice.best + CHAT_LEARN_MARGIN) {
+        return true;
+    }
+    chat_learn_make_error(c, &choice);
+    if (feels) {
+        learner_feel(&l->learner, h, l->error);
+    }
+    (void)learner_step(&l->learner, h, l->error, 1.0f, sign);
+    return false;
+}
+
+static bool step(struct chat *c, const float *h, const float *logits, uint32_t target, float sign,
+                 bool feels)
+{
+    const struct platform_clock *clock = &c->console->platform->clock;
+    uint64_t start = platform_ticks(clock);
+    bool wins = take_step(c, h, logits, target, sign, feels);
+
+    c->learn_ticks += platform_ticks(clock) - start;
+    return wins;
+}
+
+/* Every example once, those of earlier lessons too, which a step may have hurt. */
+static enum err practise(struct chat *c, bool *all_win)
+{
+    struct lessons *l = &c->lessons;
+
+    *all_win = true;
+    for (uint32_t i = 0; i < l->n; i++) {
+        const float *h = l->hidden + (size_t)i * l->dim;
+        float *logits;
+        enum err e;
+
+        if (l->targets[i] == LESSONS_NO_TARGET) {
+            continue;
+        }
+        e = transformer_logits_of(&c->session->model->transformer, h, &logits);
+
+        if (e != ERR_OK) {
+            return e;
+        }
+        if (!step(c, h, logits, l->targets[i], 1.0f, false)) {
+            *all_win = false;
+        }
+        if (console_aborted(c->console)) {
+            return ERR_ABORTED;
+        }
+    }
+    return ERR_OK;
+}
+
+/* ---- what the model knows already ----------------------------------------------------------- */
+
+uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *seed)
+{
+    struct micro_lora_choice choice;
+    float at;
+
+    micro_lora_choose(&choice, &c->lessons.head, logits,
+                      c->session->model->image.header->params.vocab, 0);
+    vector_random(&at, 1, 0.5f, seed);
+    return choice.ids[micro_lora_draw(&choice, at + 0.5f)];
+}
+
+/* F of a token that the model itself drew: no step is taken. */
+static void feel(struct chat *c, const float *logits, uint32_t target)
+{
+    struct lessons *l = &c->lessons;
+    struct micro_lora_choice choice;
+
+    micro_lora_choose(&choice, &l->head, logits, c->session->model->image.header->params.vocab,
+                      target);
+    chat_learn_make_error(c, &choice);
+    learner_feel(&l->learner, l->last, l->error);
+}
+
+enum err chat_learn_begin_text(struct chat *c, size_t *n)
+{
+    uint32_t bos = c->session->model->tokenizer.head->bos;
+
+    *n = chat_has_template(c->template) ? chat_encode_opening(c) : 0;
+    if (*n == 0 && bos != INGOT_NO_TOKEN) {
+        c->opening[0] = bos;
+        *n = 1;
+    }
+    return *n != 0 ? session_append(c->session, c->opening, *n, NULL) : ERR_OK;
+}
+
+/* A text that the model makes up says which weights matter to what it can do: what was packed is the
+ * first task, and springs hold it. Each text begins as conversations do, and ends where it is n long,
+ * or where the model ends it. */
+static enum err feel_itself(struct chat *c)
+{
+    struct session *s = c->session;
+    unsigned seed = 1;
+    enum err e = ERR_OK;
+
+    for (uint32_t i = 0; i < CHAT_LEARN_FELT && e == ERR_OK; i++) {
+        uint32_t id;
+
+        chat_learn_tell(c, "before the first lesson", i, CHAT_LEARN_FELT);
+        if (s->n_ids == 0) {
+            size_t n;
+
+            e = chat_learn_begin_text(c, &n);
+            if (n == 0) {
+                return ERR_OK;
+            }
+        } else {
+            id = chat_learn_draw(c, s->logits, &seed);
+            feel(c, s->logits, id);
+            e = session_append(s, &id, 1, NULL);
+        }
+        if (console_aborted(c->console)) {
+            return ERR_ABORTED;
+        }
+        if (s->n_ids == s->context || i % CHAT_LEARN_TEXT == CHAT_LEARN_TEXT - 1) {
+            session_clear(s);
+        }
+    }
+    session_clear(s);
+    if (e == ERR_OK) {
+        (void)ewc_end_task(&c->lessons.learner.ewc, c->lessons.learner.lora.weights);
+    }
+    return e;
+}
+
+/* ---- an answer ------------------------------------------------------------------------------ */
+
+/* Tokens whose hidden states become examples. */
+struct collect {
+    struct chat *chat;
+    uint32_t end; /* what comes after the last one */
+    float sign;   /* of steps at once; 0: they are kept */
+};
+
+static void visit_learn(void *context, uint32_t position, const float *logits)
+{
+    const struct collect *k = context;
+    const struct session *s = k->chat->session;
+    uint32_t target = position + 1 < s->n_ids ? s->ids[position + 1] : k->end;
+
+    if (target >= s->model->image.header->params.vocab) {
+        return;
+    }
+    if (k->sign > 0.0f || k->sign < 0.0f) {
+        if (lessons_has_room(&k->chat->lessons)) {
+            lessons_add(&k->chat->lessons, LESSONS_NO_TARGET);
+        }
+        (void)step(k->chat, k->chat->lessons.last, logits, target, k->sign, true);
+    } else {
+        lessons_add(&k->chat->lessons, target);
+    }
+}
+
+enum err chat_learn_put_answer(struct chat *c, const char *question, size_t question_bytes,
+                               const char *answer, size_t answer_bytes, uint32_t *ids, size_t *n)
+{
+    struct session *s = c->session;
+    const struct tokenizer_part part = { answer, answer_bytes, false };
+    uint32_t room, *at = session_room(s, &room);
+    enum err e = chat_encode(c, question, question_bytes, chat_has_template(c->template), true, at,
+                             room, n);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (*n == 0) {
+        return ERR_BAD_ARGUMENT;
+    }
+    ids[0] = at[*n - 1];
+    if (*n > 1) {
+        e = session_append(s, at, *n - 1, NULL);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    e = tokenizer_encode_parts(&s->model->tokenizer, &part, 1, TOKENIZER_CONTINUE, ids + 1,
+                               CHAT_LEARN_ANSWER_TOKENS - 1, n, s->scratch.memory,
+                               s->scratch.bytes);
+    if (e == ERR_OK && *n == 0) {
+        return ERR_BAD_ARGUMENT;
+    }
+    *n += 1;
+    return e;
+}
+
+uint32_t chat_learn_end(const struct chat *c)
+{
+    return c->template->n_stops != 0 ? c->template->stops[0]
+                                     : c->session->model->tokenizer.head->bos;
+}
+
+static void settle(struct chat *c, const struct learner_totals *before, struct chat_lesson *lesson)
+{
+    const struct learner_totals *now = &c->lessons.learner.totals;
+
+    lesson->ticks = c->learn_ticks;
+    c->learn_ticks = 0;
+    lesson->steps = now->steps - before->steps;
+    lesson->thrown = now->thrown - before->thrown;
+}
+
+/* In an empty session. */
+static enum err teach(struct chat *c, const char *question, size_t question_bytes,
+                      const char *answer, size_t answer_bytes, struct chat_lesson *lesson)
+{
+    uint32_t ids[CHAT_LEARN_ANSWER_TOKENS];
+    struct collect k = { .chat = c, .end = chat_learn_end(c) };
+    struct learner_totals before = c->lessons.learner.totals;
+    size_t n;
+    enum err e = chat_learn_put_answer(c, question, question_bytes, answer, answer_bytes, ids, &n);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    lessons_begin(&c->lessons, (uint32_t)n);
+    e = session_append_visit(c->session, ids, n, visit_learn, &k);
+    lesson->tokens = (uint32_t)n - 1;
+    while (e == ERR_OK && !lesson->wins && lesson->rounds < CHAT_LEARN_ROUNDS) {
+        chat_learn_tell(c, "rounds of practice", lesson->rounds, CHAT_LEARN_ROUNDS);
+        e = practise(c, &lesson->wins);
+        lesson->rounds++;
+    }
+    settle(c, &before, lesson);
+    if (e != ERR_OK) {
+        (void)lessons_undo(&c->lessons);
+    }
+    return e;
+}
+
+/* In an empty session, before the first lesson. */
+static enum err prepare(struct chat *c)
+{
+    const struct learner *l = &c->lessons.learner;
+    enum err e = ERR_OK;
+
+    if (l->rule.springs && l->ewc.tasks == 0) {
+        e = feel_itself(c);
+    }
+    if (e != ERR_OK) {
+        learner_clear(&c->lessons.learner);
+    }
+    return e;
+}
+
+enum err chat_learn_teach(struct chat *c, const char *question, size_t question_bytes,
+                          const char *answer, size_t answer_bytes, struct chat_lesson *lesson)
+{
+    struct session *s = c->session;
+    struct session_hash hash = s->hash;
+    uint32_t n_ids = s->n_ids;
+    enum err e;
+
+    memset(lesson, 0, sizeof *lesson);
+    session_forget_guesses(s);
+    memcpy(c->kept_ids, s->ids, n_ids * sizeof *s->ids);
+    session_clear(s);
+    e = prepare(c);
+    if (e == ERR_OK) {
+        e = teach(c, question, question_bytes, answer, answer_bytes, lesson);
+    }
+    console_progress_end(c->console);
+    session_take_back(s, c->kept_ids, n_ids, &hash);
+    return e;
+}
+
+enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
+{
+    struct session *s = c->session;
+    struct session_hash hash = s->hash;
+    struct collect k = { .chat = c, .end = UINT32_MAX, .sign = good ? 1.0f : -1.0f };
+    struct learner_totals before = c->lessons.learner.totals;
+    uint32_t first = c->reply_start, n = s->n_ids;
+    enum err e;
+
+    memset(lesson, 0, sizeof *lesson);
+    if (!c->started || first == 0 || first >= n) {
+        return ERR_NOT_FOUND;
+    }
+    session_forget_guesses(s);
+    memcpy(c->kept_ids, s->ids, n * sizeof *s->ids);
+    lessons_begin(&c->lessons, min_u32(n - first + 1, LESSONS_ROOM / 4));
+    (void)session_cut(s, first - 1);
+    if (s->n_ids != 0 && s->n_cached < s->n_ids) {
+        e = session_run(s, NULL);
+    } else {
+        e = ERR_OK;
+    }
+    if (e == ERR_OK) {
+        e = session_append_visit(s, c->kept_ids + first - 1, n - first + 1, visit_learn, &k);
+    }
+    settle(c, &before, lesson);
+    lesson->tokens = n - first;
+    if (e != ERR_OK) {
+        (void)lessons_undo(&c->lessons);
+        session_take_back(s, c->kept_ids, n, &hash);
+    }
+    s->hash = hash;
+    return e;
+}

@@ -1,0 +1,49 @@
+/* Learning from a conversation: the last reply was good or bad, or an answer is taught. Only with
+ * learn=on, as it changes what the model says. */
+#ifndef INGOT_RUNTIME_CHAT_LEARN_H
+#define INGOT_RUNTIME_CHAT_LEARN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "runtime/chat/chat.h"
+#include "runtime/saved/saved_chat.h"
+
+enum {
+    CHAT_LEARN_FELT =
+        512, /* tokens of its own by which the model finds out what matters to it ... */
+    CHAT_LEARN_TEXT = 64,         /* ... in texts of so many */
+    CHAT_LEARN_ROUNDS = 100,      /* of a lesson, at most */
+    CHAT_LEARN_ANSWER_TOKENS = 64 /* of an answer, with its end */
+};
+
+struct chat_lesson {
+    uint32_t tokens, rounds, steps, thrown;
+    uint64_t ticks; /* of the steps: choosing candidates, rows of the head, the gradient */
+    bool apart;     /* of a fabric: every gate is open for its own notes and shut for all else */
+    bool wins;      /* every token of the answer is the likeliest now */
+};
+
+/* The model planned room for it (model_setup.learns). False: its head is streamed, and rows of it are
+ * nowhere in memory; nothing is learnt then. */
+bool chat_learn_open(struct chat *c);
+
+/* What a fresh conversation answers to question becomes answer, in as many steps as that takes.
+ * The conversation at work stays; its tokens are computed again with the next line.
+ * ERR_TOO_LONG, ERR_BAD_ARGUMENT: an empty answer; ERR_ABORTED by Ctrl-C, and what was learnt in it is
+ * forgotten again; errors of session_run. */
+enum err chat_learn_teach(struct chat *c, const char *question, size_t question_bytes,
+                          const char *answer, size_t answer_bytes, struct chat_lesson *lesson);
+
+/* One step for each token of the last reply, towards it or away from it. ERR_NOT_FOUND: there is none. */
+enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson);
+
+/* What was learnt goes to a file, and comes back, in place of what is there. Errors of saved_chat_write
+ * and saved_chat_read (saved_chat.h); io->problem. */
+enum err chat_learn_save(struct chat *c, struct saved_chat *io, const struct file *file,
+                         saved_chat_progress_fn *progress, void *context);
+enum err chat_learn_load(struct chat *c, struct saved_chat *io, const struct file *file,
+                         saved_chat_progress_fn *progress, void *context);
+uint64_t chat_learn_bytes(struct chat *c); /* that the file has to have, whatever comes */
+
+#endif

@@ -1,0 +1,26 @@
+/* What chat_learn.c does for chat_fabric.c as well; nobody else includes it. */
+#ifndef INGOT_RUNTIME_CHAT_LEARN_PRIVATE_H
+#define INGOT_RUNTIME_CHAT_LEARN_PRIVATE_H
+
+#include "runtime/features/lessons/chat_learn.h"
+
+/* By how much a token that is taught wins. */
+#define CHAT_LEARN_MARGIN 1.0f
+
+/* c->lessons.error of the choice: rows of the head. */
+void chat_learn_make_error(struct chat *c, const struct micro_lora_choice *choice);
+/* One of the likeliest tokens, drawn by *seed. */
+uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *seed);
+/* An empty session has what conversations begin with, or BOS; *n: tokens, 0: there is nothing. */
+enum err chat_learn_begin_text(struct chat *c, size_t *n);
+/* The question as the first turn, computed but for its last token: ids[0]; the answer's after it, *n in all,
+ * at most CHAT_LEARN_ANSWER_TOKENS. */
+enum err chat_learn_put_answer(struct chat *c, const char *question, size_t question_bytes,
+                               const char *answer, size_t answer_bytes, uint32_t *ids, size_t *n);
+/* What comes after an answer: the token that ends a turn. */
+uint32_t chat_learn_end(const struct chat *c);
+
+/* A lesson is so far; who waits at the line is told. label is constant. console_progress_end() ends the wait. */
+void chat_learn_tell(struct chat *c, const char *label, uint32_t done, uint32_t total);
+
+#endif

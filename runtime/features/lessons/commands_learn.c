@@ -1,0 +1,194 @@
+/* Commands by which the model learns, with learn=on. */
+#include "runtime/app/commands_private.h"
+
+#include <string.h>
+
+#include "runtime/features/lessons/chat_learn.h"
+#include "runtime/features/policy/chat_policy.h"
+#include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
+
+static bool learns(struct app *a)
+{
+    if (!a->chat.learns) {
+        console_printf(a->setup.console,
+                       "error: nothing is learnt at this start: learn=on, at the start, lets it\n");
+    }
+    return a->chat.learns;
+}
+
+static void say_error(struct app *a, enum err e)
+{
+    const char *problem = a->chat.session->problem;
+
+    if (e == ERR_ABORTED) {
+        console_printf(a->setup.console, "(stopped: nothing was learnt)\n");
+    } else if (e == ERR_TOO_LONG) {
+        console_printf(
+            a->setup.console,
+            "error: an answer may have %u tokens, and must fit the context: shorten it\n",
+            (unsigned)CHAT_LEARN_ANSWER_TOKENS - 2);
+    } else {
+        console_printf(a->setup.console, "error: %s\n", problem[0] != '\0' ? problem : err_text(e));
+    }
+}
+
+static void say_ticks(struct app *a, const struct chat_lesson *lesson)
+{
+    if (a->setup.options->show.ticks) {
+        console_printf(a->setup.console, "ticks: %llu of the steps\n",
+                       (unsigned long long)lesson->ticks);
+    }
+}
+
+static enum command_result rate(struct app *a, bool good)
+{
+    struct chat_lesson lesson;
+    enum err e;
+
+    bool logged = chat_log_rate(&a->chat, good ? "good" : "bad"),
+         noted = chat_policy_rate(&a->chat, good);
+
+    if (!a->chat.learns && (logged || noted)) {
+        console_printf(a->setup.console, "(noted %s)\n",
+                       logged ? noted ? "in the log, and by the policy" : "in the log"
+                              : "by the policy");
+        return COMMAND_DONE;
+    }
+    if (!learns(a)) {
+        return COMMAND_DONE;
+    }
+    e = chat_learn_rate(&a->chat, good, &lesson);
+    if (e == ERR_NOT_FOUND) {
+        console_printf(a->setup.console, "error: there is no reply to learn from\n");
+    } else if (e != ERR_OK) {
+        say_error(a, e);
+    } else {
+        console_printf(a->setup.console, "(%s: %u %s from %u %s; /undo learn takes it back)\n",
+                       good ? "more of that" : "less of that", (unsigned)lesson.steps,
+                       plural(lesson.steps, "step", "steps"), (unsigned)lesson.tokens,
+                       plural(lesson.tokens, "token", "tokens"));
+        say_ticks(a, &lesson);
+    }
+    return COMMAND_DONE;
+}
+
+enum command_result command_good(struct app *a, char *argument)
+{
+    (void)argument;
+    return rate(a, true);
+}
+
+enum command_result command_bad(struct app *a, char *argument)
+{
+    (void)argument;
+    return rate(a, false);
+}
+
+/* QUESTION = ANSWER, without the blanks around the sign. */
+static char *cut_answer(char *question)
+{
+    char *sign = question, *end;
+
+    while (*sign != '\0' && (sign[0] != ' ' || sign[1] != '=' || sign[2] != ' ')) {
+        sign++;
+    }
+    if (*sign == '\0') {
+        return NULL;
+    }
+    end = sign;
+    while (end > question && end[-1] == ' ') {
+        end--;
+    }
+    *end = '\0';
+    for (sign += 3; *sign == ' '; sign++) {
+    }
+    return sign;
+}
+
+enum command_result command_teach(struct app *a, char *argument)
+{
+    struct console *console = a->setup.console;
+    struct chat_lesson lesson;
+    char *answer;
+    enum err e;
+
+    if (!learns(a)) {
+        return COMMAND_DONE;
+    }
+    answer = cut_answer(argument);
+    if (answer == NULL || argument[0] == '\0' || answer[0] == '\0') {
+        console_printf(console, "error: /teach takes QUESTION = ANSWER, with a blank on both sides "
+                                "of the sign\n");
+        return COMMAND_DONE;
+    }
+    e = chat_learn_teach(&a->chat, argument, strlen(argument), answer, strlen(answer), &lesson);
+    if (e != ERR_OK) {
+        say_error(a, e);
+        return COMMAND_DONE;
+    }
+    console_printf(console, "(%s after %u %s and %u %s; /undo learn takes it back)\n",
+                   lesson.wins ? "the answer wins, and so do those before it,"
+                               : "not all answers win",
+                   (unsigned)lesson.rounds, plural(lesson.rounds, "round", "rounds"),
+                   (unsigned)lesson.steps, plural(lesson.steps, "step", "steps"));
+    return COMMAND_DONE;
+}
+
+/* What turns have shown, and what came of it last. */
+static void print_policy(struct app *a)
+{
+    const struct experience *e = &a->chat.policy.experience;
+    const struct experience_totals *t = &e->totals;
+    char text[200], quality[FORMAT_NUMBER_BYTES];
+    float mean = t->turns != 0 ? t->quality / (float)t->turns : 0.0f;
+
+    console_printf(a->setup.console,
+                   "(%u %s judged, %u good and %u bad, of quality %s; %u of %u patterns; %u %s, %u "
+                   "thrown away)\n",
+                   (unsigned)t->turns, plural(t->turns, "turn", "turns"), (unsigned)t->good,
+                   (unsigned)t->bad, format_milli(quality, (uint64_t)(mean * 1000.0f), 2),
+                   (unsigned)e->patterns.n, (unsigned)PATTERNS_MOST, (unsigned)t->steps,
+                   plural(t->steps, "step", "steps"), (unsigned)t->thrown);
+    if (a->chat.policy.choice.sure[0] > 0.0f) {
+        console_printf(a->setup.console, "(last turn: %s)\n",
+                       chat_policy_text(&a->chat, text, sizeof text));
+    }
+}
+
+enum command_result command_learned(struct app *a, char *argument)
+{
+    const struct lessons *l = &a->chat.lessons;
+    const struct learner_totals *t = &l->learner.totals;
+
+    (void)argument;
+    if (a->chat.policy.is_open) {
+        print_policy(a);
+        if (!a->chat.learns) {
+            return COMMAND_DONE;
+        }
+    }
+    if (learns(a)) {
+        console_printf(
+            a->setup.console,
+            "(%u %s, %u %s, %u thrown away; %u of %u examples kept, %u of %u tasks held)\n",
+            (unsigned)t->lessons, plural(t->lessons, "lesson", "lessons"), (unsigned)t->steps,
+            plural(t->steps, "step", "steps"), (unsigned)t->thrown, (unsigned)l->n,
+            (unsigned)LESSONS_ROOM, (unsigned)l->learner.ewc.tasks, (unsigned)EWC_MOST_TASKS);
+    }
+    return COMMAND_DONE;
+}
+
+enum command_result command_undo_learn(struct app *a)
+{
+    if (!learns(a)) {
+        return COMMAND_DONE;
+    }
+    if (lessons_undo(&a->chat.lessons)) {
+        console_printf(a->setup.console, "(the last lesson is forgotten)\n");
+    } else {
+        console_printf(a->setup.console, "error: there is no lesson to take back\n");
+    }
+    return COMMAND_DONE;
+}

@@ -1,0 +1,130 @@
+#include "runtime/features/lessons/learner.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "runtime/features/lessons/vector.h"
+
+enum { SEED = 18 }; /* of A: the same on every board */
+
+struct learner_rule learner_default_rule(void)
+{
+    return (struct learner_rule){ .rate = 0.01f,
+                                  .clip = 10.0f,
+                                  .quality = 0.7f,
+                                  .most = 50.0f,
+                                  .springs = true,
+                                  .stiff = 0.001f };
+}
+
+size_t learner_bytes(uint32_t dim, uint32_t rank)
+{
+    size_t n = micro_lora_floats(dim, rank);
+
+    return (4 * n + ewc_floats(n)) * sizeof(float);
+}
+
+void learner_clear(struct learner *l)
+{
+    micro_lora_open(&l->lora, l->lora.weights, l->lora.dim, l->lora.rank, SEED);
+    ewc_open(&l->ewc, l->ewc.fisher, l->ewc.n);
+    l->totals = (struct learner_totals){ 0 };
+    l->can_undo = false;
+}
+
+void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
+                  const struct learner_rule *rule)
+{
+    size_t n = micro_lora_floats(dim, rank);
+    float *f = memory;
+
+    memset(l, 0, sizeof *l);
+    l->rule = *rule;
+    l->gradient = f + n;
+    l->before = f + 2 * n;
+    l->kept = f + 3 * n;
+    micro_lora_open(&l->lora, f, dim, rank, SEED);
+    ewc_open(&l->ewc, f + 4 * n, n);
+}
+
+void learner_begin(struct learner *l)
+{
+    memcpy(l->kept, l->lora.weights, l->ewc.n * sizeof(float));
+    l->kept_totals = l->totals;
+    l->can_undo = true;
+    l->totals.lessons++;
+}
+
+bool learner_undo(struct learner *l)
+{
+    if (!l->can_undo) {
+        return false;
+    }
+    memcpy(l->lora.weights, l->kept, l->ewc.n * sizeof(float));
+    l->totals = l->kept_totals;
+    l->can_undo = false;
+    return true;
+}
+
+/* False: not a gradient at all. */
+static bool clip(const struct learner *l)
+{
+    float square = vector_dot(l->gradient, l->gradient, l->ewc.n);
+    float length = sqrtf(square);
+
+    if (!vector_is_finite(&square, 1) || !vector_is_finite(l->gradient, l->ewc.n)) {
+        return false;
+    }
+    if (length > l->rule.clip) {
+        vector_scale(l->gradient, l->rule.clip / length, l->ewc.n);
+    }
+    return true;
+}
+
+bool learner_is_sound(const struct learner *l)
+{
+    float square = vector_dot(l->lora.weights, l->lora.weights, l->ewc.n);
+
+    return vector_is_finite(l->lora.weights, l->ewc.n) && square <= l->rule.most * l->rule.most;
+}
+
+void learner_feel(struct learner *l, const float *h, const float *e)
+{
+    micro_lora_gradient(&l->lora, h, e, l->gradient);
+    if (!l->rule.springs || !clip(l)) {
+        return;
+    }
+    if (ewc_is_new_task(&l->ewc, l->gradient)) {
+        (void)ewc_end_task(&l->ewc, l->lora.weights);
+    }
+    ewc_sample(&l->ewc, l->gradient);
+}
+
+enum learner_step learner_step(struct learner *l, const float *h, const float *e, float quality,
+                               float sign)
+{
+    size_t n = l->ewc.n;
+
+    if (!(quality >= l->rule.quality)) {
+        return LEARNER_POOR;
+    }
+    micro_lora_gradient(&l->lora, h, e, l->gradient);
+    if (!clip(l)) {
+        l->totals.thrown++;
+        return LEARNER_THROWN;
+    }
+    memcpy(l->before, l->lora.weights, n * sizeof(float));
+    if (l->rule.springs) {
+        ewc_step(&l->ewc, l->lora.weights, l->gradient, l->rule.rate * quality * sign,
+                 l->rule.stiff);
+    } else {
+        vector_add(l->lora.weights, l->gradient, -l->rule.rate * quality * sign, n);
+    }
+    if (!learner_is_sound(l)) {
+        memcpy(l->lora.weights, l->before, n * sizeof(float));
+        l->totals.thrown++;
+        return LEARNER_THROWN;
+    }
+    l->totals.steps++;
+    return LEARNER_LEARNT;
+}

@@ -1,0 +1,84 @@
+/* Lessons as bytes, so that they outlive a start. */
+#include <assert.h>
+
+#include "runtime/features/lessons/lessons.h"
+#include "runtime/features/lessons/vector.h"
+
+struct counts {
+    struct learner_totals totals;
+    uint32_t tasks, samples, n_examples;
+};
+
+/* Weights, Fisher's numbers, the anchor, mean and spread of the task. */
+enum { LEARNER_VECTORS = 5 };
+
+uint64_t lessons_move_bytes(const struct lessons *l, uint32_t n_examples)
+{
+    uint64_t floats = LEARNER_VECTORS * (uint64_t)l->learner.ewc.n;
+
+    floats += n_examples * ((uint64_t)l->dim + 1); /* hidden states and their lengths */
+    return sizeof(struct counts) + floats * sizeof(float) + n_examples * sizeof(uint32_t);
+}
+
+static enum err move_counts(struct lessons *l, bool loads, lessons_move_fn *move, void *context)
+{
+    struct learner *learner = &l->learner;
+    struct counts c = { learner->totals, learner->ewc.tasks, learner->ewc.samples, l->n };
+    enum err e = move(context, &c, sizeof c);
+
+    if (e != ERR_OK || !loads) {
+        return e;
+    }
+    if (c.n_examples > LESSONS_ROOM || c.tasks > EWC_MOST_TASKS) {
+        return ERR_BAD_MODEL;
+    }
+    learner->totals = c.totals;
+    learner->can_undo = false;
+    learner->ewc.tasks = c.tasks;
+    learner->ewc.samples = c.samples;
+    l->n = c.n_examples;
+    l->first = l->n;
+    return ERR_OK;
+}
+
+enum err lessons_move(struct lessons *l, bool loads, lessons_move_fn *move, void *context)
+{
+    struct ewc *ewc = &l->learner.ewc;
+    enum err e = move_counts(l, loads, move, context);
+    const struct {
+        void *memory;
+        size_t bytes;
+    } parts[] = { { l->learner.lora.weights, ewc->n * sizeof(float) },
+                  { ewc->fisher, ewc->n * sizeof(float) },
+                  { ewc->anchor, ewc->n * sizeof(float) },
+                  { ewc->mean, ewc->n * sizeof(float) },
+                  { ewc->spread, ewc->n * sizeof(float) },
+                  { l->hidden, (size_t)l->n * l->dim * sizeof(float) },
+                  { l->lengths, l->n * sizeof(float) },
+                  { l->targets, l->n * sizeof(uint32_t) } };
+
+    for (size_t i = 0; e == ERR_OK && i < sizeof parts / sizeof parts[0]; i++) {
+        e = move(context, parts[i].memory, parts[i].bytes);
+    }
+    return e;
+}
+
+static bool targets_are_sound(const struct lessons *l, uint32_t vocab)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        if (l->targets[i] >= vocab && l->targets[i] != LESSONS_NO_TARGET) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool lessons_are_sound(const struct lessons *l, uint32_t vocab)
+{
+    const struct ewc *ewc = &l->learner.ewc;
+
+    return learner_is_sound(&l->learner) && targets_are_sound(l, vocab) &&
+           vector_is_finite(ewc->fisher, ewc->n) && vector_is_finite(ewc->anchor, ewc->n) &&
+           vector_is_finite(ewc->mean, ewc->n) && vector_is_finite(ewc->spread, ewc->n) &&
+           vector_is_finite(l->hidden, (size_t)l->n * l->dim) && vector_is_finite(l->lengths, l->n);
+}

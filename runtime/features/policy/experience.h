@@ -1,0 +1,97 @@
+/* What a conversation has seen of its turns: patterns of what was asked, and a policy that learns from how the
+ * answers went. A turn is looked at (experience_see), chosen for, ended, and judged when the next one begins:
+ * until then somebody may call it good or bad, or take it back. The chat owns it. */
+#ifndef INGOT_RUNTIME_EXPERIENCE_H
+#define INGOT_RUNTIME_EXPERIENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/features/policy/patterns.h"
+#include "runtime/features/policy/policy.h"
+
+enum { EXPERIENCE_TURNS = 64 /* latest ones, which are practised */ };
+
+/* What is known before a turn. */
+struct experience_question {
+    const char *text; /* (bytes) */
+    size_t bytes;
+    uint32_t tokens;
+    uint32_t turns;   /* of the conversation before it */
+    float pressure;   /* as in struct policy_state */
+    float throughput; /* the same */
+};
+
+struct experience_totals {
+    uint32_t turns, good, bad, undone;
+    uint32_t steps, thrown; /* of the policy */
+    float quality;          /* sum of all turns' */
+    float last;             /* of the latest one */
+};
+
+struct experience {
+    struct patterns patterns;
+    struct policy policy;
+    struct experience_totals totals;
+    struct trajectory *turns; /* (EXPERIENCE_TURNS), a ring */
+    uint32_t n, next;
+    float *sum; /* (dim) of the hidden states of a question ... */
+    uint32_t n_seen, from;
+    bool is_open; /* a turn was chosen for, and not judged: */
+    bool ended;
+    struct trajectory open;
+    struct turn_signs signs;
+    float *key; /* (dim) its direction; zeros: it has none */
+    float near; /* the highest cosine found for it, */
+    float went; /* and the quality of what was found */
+};
+
+/* memory: experience_bytes(), for floats. */
+size_t experience_bytes(uint32_t dim);
+void experience_open(struct experience *e, void *memory, uint32_t dim);
+
+/* A conversation begins. */
+void experience_begin(struct experience *e);
+
+/* A question begins: its tokens are those from this position on. */
+void experience_watch(struct experience *e, uint32_t from);
+/* The last hidden state (dim) of a token, normed. Those of a question make its direction. */
+void experience_see(struct experience *e, uint32_t position, const float *hidden);
+
+/* The policy's choice for the question that was seen. The turn before is judged first. */
+void experience_choose(struct experience *e, const struct experience_question *q,
+                       struct policy_choice *choice);
+/* What was done in the end; the policy's choice, unless somebody else chose. */
+void experience_took(struct experience *e, const uint8_t choice[POLICY_HEADS]);
+
+/* The reply has ended: by itself, or repeating itself. */
+void experience_ended(struct experience *e, bool by_itself, bool repeated);
+/* The turn at work came to nothing, and is not judged. */
+void experience_forget(struct experience *e);
+
+/* Of the latest turn, not judged yet. False: there is none. */
+bool experience_rate(struct experience *e, bool good);
+bool experience_undone(struct experience *e);
+
+/* Judge the latest turn, where one is open: a pattern, a trajectory, and steps of the policy. */
+void experience_settle(struct experience *e);
+
+/* ---- kept beyond a start -------------------------------------------------------------------- */
+
+/* Bytes that experience_move moves for so many patterns. */
+uint64_t experience_move_bytes(const struct experience *e, uint32_t n_patterns);
+
+/* Passes memory on, or fills it. */
+typedef enum err experience_move_fn(void *context, void *memory, size_t bytes);
+
+/* As lessons_move: nothing that was loaded is believed before experience_is_sound. ERR_BAD_MODEL: counts
+ * that cannot be. No turn is open then. */
+enum err experience_move(struct experience *e, bool loads, experience_move_fn *move, void *context);
+bool experience_is_sound(const struct experience *e);
+
+/* All of it is forgotten. */
+void experience_clear(struct experience *e);
+
+#endif

@@ -1,0 +1,85 @@
+/* The prefix of conversations in a file: loaded at the start, saved when it is asked for. */
+#include "runtime/app/app_private.h"
+#include "runtime/features/prefix/chat_prefix.h"
+#include "runtime/chat/chat_turn.h"
+#include "runtime/console/console.h"
+#include "runtime/text/format_text.h"
+
+enum { WHOLE_BYTES = 4096 };
+
+/* A quarter more than the prompt of today takes, so that a longer one has room; in whole sectors, as the
+ * place of the halves in the file must be the same where it is copied to. */
+static uint64_t with_room(uint64_t bytes)
+{
+    return (bytes + bytes / 4 + WHOLE_BYTES - 1) / WHOLE_BYTES * WHOLE_BYTES;
+}
+
+bool app_end_save(struct app *a, enum err e)
+{
+    const struct app_files *files = a->setup.files;
+
+    return files->end_save == NULL || files->end_save(files->context, e == ERR_OK) == ERR_OK;
+}
+
+enum err app_save_prefix(struct app *a, const struct file **file)
+{
+    const struct app_files *files = a->setup.files;
+    uint64_t bytes = 0;
+    enum err e;
+
+    *file = NULL;
+    if (files->find_prefix == NULL) {
+        return app_fail(a, ERR_UNSUPPORTED, "there is no card to save on");
+    }
+    if (a->chat.session->n_ids == 0) {
+        bytes = chat_prefix_bytes(&a->chat);
+    }
+    if (bytes != 0) { /* else chat_prefix_save says why */
+        e = files->find_prefix(files->context, with_room(bytes), file);
+        if (e != ERR_OK) {
+            return app_fail(a, e, files->problem(files->context));
+        }
+    }
+    e = chat_prefix_save(&a->chat, &a->saved, *file, console_progress_step, a->setup.console);
+    console_progress_end(a->setup.console);
+    if (!app_end_save(a, e) && e == ERR_OK) {
+        return app_fail(a, ERR_IO, files->problem(files->context));
+    }
+    return app_fail(a, e, a->saved.problem);
+}
+
+static void log_loaded(struct app *a, const struct file *file)
+{
+    char size[FORMAT_NUMBER_BYTES];
+
+    console_log(a->setup.console, "system prompt: %u tokens computed already, %s of %s",
+                (unsigned)a->chat.prefix.n, format_bytes(size, a->saved.done), file->name);
+    if (a->saved.is_older) {
+        console_log(a->setup.console,
+                    "warning: the newest prefix in %s is damaged: this is the one before it",
+                    file->name);
+    }
+}
+
+void app_load_prefix(struct app *a)
+{
+    const struct app_files *files = a->setup.files;
+    const struct file *file = NULL;
+    enum err e;
+
+    if (files->find_prefix == NULL || !chat_has_template(a->chat.template) ||
+        files->find_prefix(files->context, 0, &file) != ERR_OK || file == NULL) {
+        return;
+    }
+    e = chat_prefix_load(&a->chat, &a->saved, file, console_progress_step, a->setup.console);
+    console_progress_end(a->setup.console);
+    if (a->setup.front == APP_SILENT || e == ERR_NOT_FOUND) {
+        return;
+    }
+    if (e == ERR_OK) {
+        log_loaded(a, file);
+    } else {
+        console_log(a->setup.console, "warning: %s; the system prompt is computed",
+                    a->saved.problem);
+    }
+}

@@ -1,0 +1,51 @@
+/* What sensors= says: names of devices on an I2C bus that may be read.
+ *
+ *   room:i2c1:0x48:tmp105,boiler:i2c1:0x18:mcp9808
+ *
+ * NAME:BUS:ADDRESS:KIND, a bus of the board's numbering, an address of seven bits, a kind that there is a row for. */
+#ifndef INGOT_RUNTIME_ACTING_SENSOR_LIST_H
+#define INGOT_RUNTIME_ACTING_SENSOR_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/options/pin_list.h"
+
+enum {
+    SENSORS_MOST = 4,
+    SENSOR_LIST_BYTES = 192,
+    SENSOR_BUSES = 10,        /* i2c0 to i2c9 */
+    SENSOR_ADDRESS_LEAST = 8, /* the others have a meaning of their own (UM10204, 3.1.12) */
+    SENSOR_ADDRESS_MOST = 0x77,
+};
+
+/* How a temperature stands in a sensor: two bytes of a register, the higher first. Of the word that they are, the
+ * bits of `mask` count; moved up by `shift` it is in two's complement, so many of it are a degree Celsius. */
+struct sensor_kind {
+    const char *name;
+    uint8_t reg;
+    uint16_t mask;
+    uint8_t shift;
+    uint16_t a_degree;
+};
+
+struct sensor {
+    char name[PIN_NAME_BYTES];
+    unsigned bus, address;
+    const struct sensor_kind *kind;
+};
+
+struct sensor_list {
+    unsigned n;
+    struct sensor sensor[SENSORS_MOST];
+};
+
+/* Read a list; NULL: *l is it. Else a sentence without a full stop that says what is wrong with it, and
+ * *l is not to be used. */
+const char *sensor_list_read(struct sensor_list *l, const char *text);
+
+/* What the word of a sensor's register says, in thousandths of a degree. */
+int32_t sensor_milli(const struct sensor_kind *kind, uint16_t word);
+
+#endif

@@ -1,0 +1,199 @@
+/* The halves of the file and their headers. */
+#include <string.h>
+
+#include "runtime/base/crc32c.h"
+#include "runtime/saved/saved_chat_private.h"
+#include "runtime/saved/saved_learnt.h"
+#include "runtime/session/session_rope.h"
+#include "runtime/text/format_text.h"
+
+enum { MAGIC_BYTES = 8 };
+
+static const char *const magic[] = { [SAVED_CHAT] = "INGOTSAV",
+                                     [SAVED_PREFIX] = "INGOTPRE",
+                                     [SAVED_LESSONS] = "INGOTLRN",
+                                     [SAVED_POLICY] = "INGOTPOL",
+                                     [SAVED_FABRIC] = "INGOTFAB" };
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+uint64_t saved_chat_to_sectors(uint64_t bytes)
+{
+    return (bytes + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES;
+}
+
+uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
+                                  const struct saved_chat_header *h)
+{
+    if (saved_learnt_is(state->kind)) {
+        return saved_learnt_bytes(state, h);
+    }
+    return (uint64_t)h->n_turns * sizeof(struct turn) + h->text_bytes +
+           session_move_bytes(state->session, h->n_ids, h->n_cached);
+}
+
+uint64_t saved_chat_half_bytes(const struct file *file)
+{
+    return file->bytes / 2 / SECTOR_BYTES * SECTOR_BYTES;
+}
+
+static void describe_chat(const struct saved_chat_state *state, struct saved_chat_header *h)
+{
+    h->kv_keys = state->session->kv.types.keys;
+    h->kv_values = state->session->kv.types.values;
+    h->kv_warm = state->session->kv.types.warm;
+    h->kv_cold = state->session->kv.types.cold;
+    h->kv_hot_tiles = state->session->kv.types.hot_tiles;
+    h->kv_warm_tiles = state->session->kv.types.warm_tiles;
+    h->n_cached = state->session->n_cached;
+    h->n_ids = state->session->n_ids;
+    h->reply_start = state->reply_start;
+    h->started = state->started;
+    h->n_turns = state->turns->n;
+    h->text_bytes = state->turns->text_bytes;
+}
+
+uint32_t saved_chat_model_crc(const struct session *session, enum saved_kind kind)
+{
+    uint32_t crc = session_model_crc(session);
+
+    return saved_learnt_is(kind) ? crc : crc ^ session_rope_crc(session);
+}
+
+void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat_header *h)
+{
+    memset(h, 0, sizeof *h);
+    memcpy(h->magic, magic[state->kind], MAGIC_BYTES);
+    h->version = SAVED_CHAT_VERSION;
+    h->model_crc = saved_chat_model_crc(state->session, state->kind);
+    if (saved_learnt_is(state->kind)) {
+        saved_learnt_describe(state, h);
+    } else {
+        describe_chat(state, h);
+    }
+    h->payload_bytes = saved_chat_payload_bytes(state, h);
+}
+
+uint64_t saved_chat_bytes(const struct saved_chat_state *state)
+{
+    struct saved_chat_header h;
+
+    saved_chat_describe(state, &h);
+    return 2 * (SECTOR_BYTES + saved_chat_to_sectors(h.payload_bytes));
+}
+
+uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids)
+{
+    return 2 * (SECTOR_BYTES + saved_chat_to_sectors(session_move_bytes(session, n_ids, n_ids)));
+}
+
+uint64_t saved_chat_most_bytes(const struct saved_chat_state *state)
+{
+    uint32_t context = state->session->context;
+    struct saved_chat_header h = {
+        .n_cached = context, .n_ids = context, .n_turns = TURNS_MOST, .text_bytes = TURNS_TEXT_BYTES
+    };
+
+    if (saved_learnt_is(state->kind)) {
+        saved_learnt_describe_most(state, &h);
+    }
+    return 2 * (SECTOR_BYTES + saved_chat_to_sectors(saved_chat_payload_bytes(state, &h)));
+}
+
+/* ---- an operation --------------------------------------------------------------------------- */
+
+void saved_chat_begin(struct saved_chat *s, const struct file *file,
+                      const struct saved_chat_state *state, saved_chat_progress_fn *progress,
+                      void *context)
+{
+    s->file = file;
+    s->kind = state->kind;
+    s->progress = progress;
+    s->context = context;
+    s->done = 0;
+    s->total = 0;
+    s->problem[0] = '\0';
+    s->before = SAVED_CHAT_GOES_ON;
+    s->is_older = false;
+}
+
+void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h)
+{
+    s->total += saved_chat_to_sectors(h->payload_bytes);
+}
+
+const char *saved_chat_command(const struct saved_chat *s)
+{
+    static const char *const commands[] = { [SAVED_CHAT] = "/save",
+                                            [SAVED_PREFIX] = "/save prefix",
+                                            [SAVED_LESSONS] = "/save learn",
+                                            [SAVED_POLICY] = "/save learn",
+                                            [SAVED_FABRIC] = "/save learn" };
+
+    return commands[s->kind];
+}
+
+enum err saved_chat_io_problem(struct saved_chat *s, enum err e, bool writes)
+{
+    if (e != ERR_OK) {
+        format_text(s->problem, sizeof s->problem, "%s: cannot %s at sector %llu of %s: %s",
+                    s->file->name, writes ? "write" : "read",
+                    (unsigned long long)s->io.failed_sector, s->file->device->name,
+                    block_device_reason(s->file->device, e));
+    }
+    return e;
+}
+
+bool saved_chat_is_local(enum err e)
+{
+    return e == ERR_IO || e == ERR_BAD_CHECKSUM;
+}
+
+/* ---- headers -------------------------------------------------------------------------------- */
+
+uint32_t saved_chat_header_crc(const struct saved_chat_header *h)
+{
+    struct saved_chat_header copy = *h;
+
+    copy.header_crc = 0;
+    return crc32c(0, &copy, sizeof copy);
+}
+
+static bool is_whole(const struct saved_chat *s, const struct saved_chat_header *h, uint64_t room)
+{
+    return memcmp(h->magic, magic[s->kind], MAGIC_BYTES) == 0 &&
+           h->header_crc == saved_chat_header_crc(h) && h->payload_bytes <= room - SECTOR_BYTES;
+}
+
+static enum err read_header(struct saved_chat *s, struct saved_chat_halves *halves, unsigned half)
+{
+    uint64_t room = saved_chat_half_bytes(s->file);
+    enum err e;
+
+    if (room < 2 * SECTOR_BYTES) {
+        return ERR_OK;
+    }
+    e = file_read_now(&s->io, s->file, half * room, &s->header, SECTOR_BYTES);
+    (void)saved_chat_io_problem(s, e, false);
+    halves->h[half] = s->header;
+    halves->unreadable[half] = e == ERR_IO;
+    halves->valid[half] = e == ERR_OK && is_whole(s, &s->header, room);
+    if (saved_chat_is_local(e)) {
+        return ERR_OK;
+    }
+    return e;
+}
+
+enum err saved_chat_read_halves(struct saved_chat *s, struct saved_chat_halves *halves)
+{
+    enum err e;
+
+    memset(halves, 0, sizeof *halves);
+    e = read_header(s, halves, 0);
+    if (e == ERR_OK) {
+        e = read_header(s, halves, 1);
+    }
+    halves->newest = halves->valid[1] &&
+                     (!halves->valid[0] || halves->h[1].sequence > halves->h[0].sequence);
+    return e;
+}

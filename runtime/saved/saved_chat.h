@@ -1,0 +1,128 @@
+/* A conversation in a file of the card, so that it goes on after a restart: tokens, turns, keys and
+ * values. Or a prefix, what all conversations begin with (chat_prefix.h): the same without turns. Or what
+ * was learnt (runtime/features/lessons/lessons.h, runtime/features/policy/experience.h, runtime/features/fabric/fabric.h), without a token.
+ * The file is there beforehand and keeps its size and place; the file system is never written.
+ *
+ * Two halves take turns. A half is a header of one sector, written last, and a payload; the valid
+ * header with the higher sequence number whose payload's CRC matches is the conversation. So power
+ * lost at any sector leaves the old one or the new one. The card is not believed: what was written is
+ * read back, the payload before its header is written; and the half that is kept while the other one
+ * is written over is read through before.
+ *
+ *   payload: the turns (runtime/saved/turns.h) and what was said; then what session_move gives: tokens,
+ *   u32, and each layer's state; or what saved_learnt_move gives; zeros to the end of the
+ *            sector */
+#ifndef INGOT_RUNTIME_SAVED_CHAT_H
+#define INGOT_RUNTIME_SAVED_CHAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "board/err.h"
+#include "runtime/saved/turns.h"
+#include "runtime/features/policy/experience.h"
+#include "runtime/features/fabric/fabric.h"
+#include "runtime/features/lessons/lessons.h"
+#include "runtime/session/session.h"
+#include "runtime/storage/file.h"
+
+enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_PROBLEM_BYTES = 320 };
+
+/* Little-endian, as all that is on a card. */
+struct saved_chat_header {
+    char magic[8];       /* "INGOTSAV"; of a prefix "INGOTPRE", of lessons "INGOTLRN", of a
+                          * policy "INGOTPOL", of a fabric "INGOTFAB" */
+    uint32_t version;    /* SAVED_CHAT_VERSION */
+    uint32_t header_crc; /* CRC-32C of the sector with this field zero */
+    uint64_t sequence;   /* of this save; the file's first is 1 */
+    uint64_t payload_bytes;
+    uint32_t payload_crc;
+    uint32_t model_crc;           /* the model's own header_crc32c */
+    uint16_t kv_keys, kv_values;  /* enum kv_type */
+    uint32_t n_cached;            /* tokens in the states */
+    uint32_t n_ids;               /* and the pending ones after them, <= context */
+    uint32_t reply_start;         /* of the last reply, <= n_ids */
+    uint32_t started;             /* 1: the session holds a turn */
+    uint32_t n_turns, text_bytes; /* of the turns */
+    uint8_t kv_warm, kv_cold;     /* of tiers, as struct kv_types; else 0 */
+    uint16_t kv_hot_tiles, kv_warm_tiles;
+    uint8_t zeros[2];
+    uint32_t dim, n_examples; /* of lessons, of a fabric; of a policy: patterns; else 0 */
+    uint32_t n_notes;         /* of a fabric; else 0 */
+    uint8_t more_zeros[420];
+};
+_Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one piece");
+
+enum saved_kind {
+    SAVED_CHAT,
+    SAVED_PREFIX, /* no turns, and every token cached; nothing is lost by a load that fails */
+    SAVED_LESSONS, /* all lessons are forgotten by a load that fails after the file was read through */
+    SAVED_POLICY, /* all experience is, in the same way */
+    SAVED_FABRIC, /* and all memories */
+};
+
+/* What is saved, and where it goes when it is loaded. */
+struct saved_chat_state {
+    struct session *session;
+    uint32_t reply_start;
+    bool started;
+    struct turns *turns;
+    enum saved_kind kind;
+    struct lessons *lessons;       /* of SAVED_LESSONS, whose model is the session's */
+    struct experience *experience; /* of SAVED_POLICY, the same */
+    struct fabric *fabric;         /* of SAVED_FABRIC, the same */
+};
+
+/* False: stop. */
+typedef bool saved_chat_progress_fn(void *context, const char *label, uint64_t done,
+                                    uint64_t total);
+
+/* The conversation that was at work before a load which failed. */
+enum saved_chat_before {
+    SAVED_CHAT_GOES_ON, /* as it was */
+    SAVED_CHAT_PENDING, /* its tokens are there and are computed again: the card failed, or somebody
+                         * stopped it, when the file was known to be good and its states were
+                         * arriving in the place of the old ones */
+    SAVED_CHAT_LOST,    /* the same, and the session's work space is too small to keep the tokens of
+                         * such a long context: the session is empty, and there are no turns; of
+                         * lessons: all are forgotten */
+};
+
+struct saved_chat {
+    const struct file *file;
+    struct file_read io;
+    saved_chat_progress_fn *progress;
+    void *context;
+    uint64_t done, total; /* bytes, for the progress */
+    enum saved_kind kind; /* what the file is for */
+    _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
+    _Alignas(64) struct saved_chat_header header;
+    char problem[SAVED_CHAT_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
+    enum saved_chat_before before;          /* after an error of a load */
+    bool is_older; /* after a load: a newer conversation of the file is damaged */
+};
+
+/* Bytes that the file must have for the state, and for any that its context may come to hold. */
+uint64_t saved_chat_bytes(const struct saved_chat_state *state);
+uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids); /* a prefix */
+uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
+
+/* Save, and see that it is there: the card reads once what it keeps, and once what it was given.
+ * ERR_NO_SPACE: the file is too small. ERR_UNSUPPORTED: its device takes no writes. ERR_BAD_CHECKSUM:
+ * it gives back other bytes than it was given. ERR_BAD_ARGUMENT: there is nothing to save. Errors of
+ * file.h; ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there
+ * after an error. */
+enum err saved_chat_write(struct saved_chat *s, const struct file *file,
+                          const struct saved_chat_state *state, saved_chat_progress_fn *progress,
+                          void *context);
+
+/* Load the newest that is whole. Its bytes are read twice: for their CRC before anything
+ * of *state changes, and into it. ERR_NOT_FOUND: nothing was saved. ERR_BAD_MODEL: by another model,
+ * or with other settings; s->problem says what. ERR_BAD_CHECKSUM: both are damaged. Errors of file.h,
+ * ERR_ABORTED by progress. After an error s->before says what the state holds.
+ * A prefix is read once, into an empty session, which is empty again after an error. */
+enum err saved_chat_read(struct saved_chat *s, const struct file *file,
+                         struct saved_chat_state *state, saved_chat_progress_fn *progress,
+                         void *context);
+
+#endif

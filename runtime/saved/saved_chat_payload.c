@@ -1,0 +1,225 @@
+/* Bytes on their way between memory and one half of the file, a bufferful at a time. */
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/base/crc32c.h"
+#include "runtime/saved/saved_chat_private.h"
+#include "runtime/saved/saved_learnt.h"
+#include "runtime/text/format_text.h"
+
+enum { NOT_ARRIVED = 0xa5 }; /* fills the buffer before a read */
+
+struct transfer {
+    struct saved_chat *s;
+    uint64_t at, end; /* file offsets: of the next bufferful, of the payload's last sector */
+    size_t n;         /* bytes in the buffer; when reading: taken of it */
+    size_t filled;    /* when reading: bytes in the buffer */
+    uint32_t crc;
+    bool writes;
+};
+
+static uint64_t payload_at(const struct saved_chat *s, unsigned half)
+{
+    return half * saved_chat_half_bytes(s->file) + SECTOR_BYTES;
+}
+
+/* `bytes` more have passed. */
+static enum err tell(struct saved_chat *s, const char *label, size_t bytes)
+{
+    s->done += bytes;
+    if (s->progress == NULL || s->progress(s->context, label, s->done, s->total)) {
+        return ERR_OK;
+    }
+    format_text(s->problem, sizeof s->problem, "%s", err_text(ERR_ABORTED));
+    return ERR_ABORTED;
+}
+
+/* A bufferful from the device. What was in the buffer may be the very bytes that should come: a read
+ * that brings nothing, or a stale line of the CPU's cache, must not look like them. */
+static enum err read_buffer(struct saved_chat *s, uint64_t at, size_t bytes)
+{
+    memset(s->buffer, NOT_ARRIVED, bytes);
+    return saved_chat_io_problem(s, file_read_now(&s->io, s->file, at, s->buffer, bytes), false);
+}
+
+static enum err write_buffer(struct saved_chat *s, uint64_t at, size_t bytes)
+{
+    return saved_chat_io_problem(s, file_write_now(&s->io, s->file, at, s->buffer, bytes), true);
+}
+
+/* ---- read through --------------------------------------------------------------------------- */
+
+/* What cannot come of a payload whose CRC is right, but would be read beyond the text. */
+static bool turns_are_sound(const struct saved_chat_header *h, const struct turn *list)
+{
+    uint32_t at = 0, text = 0;
+
+    for (uint32_t i = 0; i < h->n_turns; i++) {
+        const struct turn *t = &list[i];
+
+        if (t->start < at || t->reply < t->start || t->reply > h->n_ids || t->text != text ||
+            t->bytes > h->text_bytes - text) {
+            return false;
+        }
+        at = t->reply;
+        text += t->bytes;
+    }
+    return text == h->text_bytes;
+}
+
+/* The ids among the n bytes from number `at` of the payload on. */
+static void look_at_ids(struct saved_chat_contents *c, uint64_t at, const uint8_t *bytes, size_t n)
+{
+    const struct saved_chat_header *h = c->header;
+    uint64_t first = h->n_turns * sizeof(struct turn) + h->text_bytes;
+    uint64_t end = min_u64(first + (uint64_t)h->n_ids * sizeof c->id, at + n);
+
+    for (uint64_t i = at > first ? at : first; i < end; i++) {
+        unsigned shift = (unsigned)((i - first) % sizeof c->id) * 8;
+
+        c->id = (shift == 0 ? 0 : c->id) | (uint32_t)bytes[i - at] << shift;
+        c->wrong = c->wrong || (shift == 24 && c->id >= c->vocab);
+    }
+}
+
+_Static_assert(TURNS_MOST * sizeof(struct turn) <= SAVED_CHAT_BUFFER_BYTES,
+               "the turns are in the first bufferful");
+
+static void look_at(struct saved_chat_contents *c, uint64_t at, const uint8_t *bytes, size_t n)
+{
+    if (at == 0) {
+        c->wrong = !turns_are_sound(c->header, (const void *)bytes);
+    }
+    look_at_ids(c, at, bytes, n);
+}
+
+enum err saved_chat_check(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
+                          const char *label, struct saved_chat_contents *contents)
+{
+    uint32_t crc = 0;
+
+    for (uint64_t at = 0; at < h->payload_bytes; at += sizeof s->buffer) {
+        size_t n = (size_t)min_u64(h->payload_bytes - at, sizeof s->buffer);
+        size_t sectors = (size_t)saved_chat_to_sectors(n);
+        enum err e = read_buffer(s, payload_at(s, half) + at, sectors);
+
+        if (e == ERR_OK) {
+            e = tell(s, label, sectors);
+        }
+        if (e != ERR_OK) {
+            return e;
+        }
+        crc = crc32c(crc, s->buffer, n);
+        if (contents != NULL) {
+            look_at(contents, at, s->buffer, n);
+        }
+    }
+    return err_unless(crc == h->payload_crc, ERR_BAD_CHECKSUM);
+}
+
+/* ---- from memory, and to it ----------------------------------------------------------------- */
+
+static enum err move_buffer(struct transfer *t)
+{
+    struct saved_chat *s = t->s;
+    size_t bytes = (size_t)min_u64(t->end - t->at, sizeof s->buffer);
+    enum err e;
+
+    if (t->writes) {
+        bytes = (size_t)saved_chat_to_sectors(t->n);
+        e = write_buffer(s, t->at, bytes);
+    } else if (bytes == 0) { /* counts in the payload want more than its header says */
+        return ERR_BAD_MODEL;
+    } else {
+        e = read_buffer(s, t->at, bytes);
+    }
+    t->at += bytes;
+    t->n = 0;
+    t->filled = bytes;
+    if (e != ERR_OK) {
+        return e;
+    }
+    return tell(s, t->writes ? "saving" : "loading", bytes);
+}
+
+/* Pass bytes of memory on to the file, or the other way round. */
+static enum err move(void *transfer, void *memory, size_t bytes)
+{
+    struct transfer *t = transfer;
+    uint8_t *from = memory;
+
+    while (bytes > 0) {
+        size_t n = min_size(bytes, (t->writes ? sizeof t->s->buffer : t->filled) - t->n);
+        uint8_t *place = t->s->buffer + t->n;
+
+        if (n == 0) {
+            enum err e = move_buffer(t);
+
+            if (e != ERR_OK) {
+                return e;
+            }
+            continue;
+        }
+        if (t->writes) {
+            memcpy(place, from, n);
+        } else {
+            memcpy(from, place, n);
+        }
+        t->crc = crc32c(t->crc, place, n);
+        t->n += n;
+        from += n;
+        bytes -= n;
+    }
+    return ERR_OK;
+}
+
+static enum err move_session(struct transfer *t, const struct saved_chat_state *state,
+                             const struct saved_chat_header *h)
+{
+    struct saved_chat *s = t->s;
+    struct layer_state_io io = { move, t, !t->writes, false };
+    enum err e;
+
+    s->problem[0] = '\0';
+    e = session_move(state->session, h->n_ids, h->n_cached, &io);
+    if (e != ERR_OK && s->problem[0] == '\0') {
+        format_text(s->problem, sizeof s->problem, "%s", state->session->problem);
+    }
+    return e;
+}
+
+static enum err move_conversation(struct transfer *t, const struct saved_chat_state *state,
+                                  const struct saved_chat_header *h)
+{
+    struct turns *turns = state->turns;
+    enum err e = move(t, turns->list, h->n_turns * sizeof turns->list[0]);
+
+    if (e == ERR_OK) {
+        e = move(t, turns->text, h->text_bytes);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    return move_session(t, state, h);
+}
+
+enum err saved_chat_move_payload(struct saved_chat *s, unsigned half,
+                                 const struct saved_chat_state *state,
+                                 const struct saved_chat_header *h, bool writes, uint32_t *crc)
+{
+    struct transfer t = { .s = s, .writes = writes, .at = payload_at(s, half) };
+    enum err e;
+
+    t.end = t.at + saved_chat_to_sectors(h->payload_bytes);
+    if (saved_learnt_is(state->kind)) {
+        e = saved_learnt_move(state, !writes, move, &t);
+    } else {
+        e = move_conversation(&t, state, h);
+    }
+    if (e == ERR_OK && writes && t.n > 0) {
+        memset(s->buffer + t.n, 0, (size_t)saved_chat_to_sectors(t.n) - t.n);
+        e = move_buffer(&t);
+    }
+    *crc = t.crc;
+    return e;
+}

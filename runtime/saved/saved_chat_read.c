@@ -1,0 +1,316 @@
+/* A conversation is loaded: known to be good before anything of the one at work is given up. */
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/saved/saved_chat_private.h"
+#include "runtime/saved/saved_learnt.h"
+#include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
+
+static enum err contradiction(struct saved_chat *s)
+{
+    format_text(s->problem, sizeof s->problem, "%s contradicts itself: save anew", s->file->name);
+    return ERR_BAD_MODEL;
+}
+
+static enum err check_learnt(struct saved_chat *s, const struct saved_chat_header *h,
+                             const struct saved_chat_state *state)
+{
+    return saved_learnt_fits(state, h) ? ERR_OK : contradiction(s);
+}
+
+/* Whether the state can take what the header describes. */
+static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *h,
+                          const struct saved_chat_state *state)
+{
+    const struct session *session = state->session;
+    const struct kv_types types = { (uint8_t)min_u32(h->kv_keys, KV_N_TYPES),
+                                    (uint8_t)min_u32(h->kv_values, KV_N_TYPES),
+                                    h->kv_warm,
+                                    h->kv_cold,
+                                    h->kv_hot_tiles,
+                                    h->kv_warm_tiles };
+    char *problem = s->problem;
+    size_t room = sizeof s->problem;
+
+    if (h->version != SAVED_CHAT_VERSION) {
+        format_text(problem, room, "%s was written by another version of Ingot (%u): save anew",
+                    s->file->name, (unsigned)h->version);
+        return ERR_BAD_MODEL;
+    }
+    if (h->model_crc != saved_chat_model_crc(session, s->kind) && s->kind == SAVED_PREFIX) {
+        format_text(problem, room,
+                    "%s belongs to another model or adapter: /save prefix writes it anew",
+                    s->file->name);
+        return ERR_BAD_MODEL;
+    }
+    if (h->model_crc != saved_chat_model_crc(session, s->kind)) {
+        format_text(problem, room,
+                    "%s belongs to another model or adapter: /model NAME or /adapter NAME loads it",
+                    s->file->name);
+        return ERR_BAD_MODEL;
+    }
+    if (saved_learnt_is(s->kind)) {
+        return check_learnt(s, h, state);
+    }
+    if (!kv_types_equal(types, session->kv.types)) {
+        char name[KV_TYPES_NAME_BYTES];
+
+        format_text(problem, room, "%s was saved with kv=%s: start with that", s->file->name,
+                    kv_types_name(types, name));
+        return ERR_BAD_MODEL;
+    }
+    if (h->n_ids > session->context) {
+        format_text(problem, room,
+                    "%s has %u %s and the context %u: start with a larger ctx=", s->file->name,
+                    (unsigned)h->n_ids, plural((unsigned)h->n_ids, "token", "tokens"),
+                    (unsigned)session->context);
+        return ERR_BAD_MODEL;
+    }
+    if (h->n_cached > h->n_ids || h->reply_start > h->n_ids || h->started > 1 ||
+        h->n_turns > TURNS_MOST || h->text_bytes > TURNS_TEXT_BYTES ||
+        h->payload_bytes != saved_chat_payload_bytes(state, h)) {
+        return contradiction(s);
+    }
+    return ERR_OK;
+}
+
+static enum err damaged(struct saved_chat *s)
+{
+    format_text(s->problem, sizeof s->problem,
+                "%s is damaged: what was saved there is lost, %s writes it anew", s->file->name,
+                saved_chat_command(s));
+    return ERR_BAD_CHECKSUM;
+}
+
+/* Read a half through. Nothing of the state changes. */
+static enum err check_half(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
+                           const struct saved_chat_state *state)
+{
+    struct saved_chat_contents contents = {
+        .header = h, .vocab = state->session->model->image.header->params.vocab
+    };
+    enum err e = check_fit(s, h, state);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    s->total = s->done;
+    saved_chat_expect(s, h); /* for the CRC, and into the state */
+    saved_chat_expect(s, h);
+    e = saved_chat_check(s, half, h, "checking", s->kind == SAVED_CHAT ? &contents : NULL);
+    if (e == ERR_BAD_CHECKSUM) {
+        return damaged(s);
+    }
+    if (e == ERR_OK && contents.wrong) {
+        return contradiction(s);
+    }
+    return e;
+}
+
+static enum err empty(struct saved_chat *s)
+{
+    static const char *const what[] = { [SAVED_CHAT] = "a conversation",
+                                        [SAVED_PREFIX] = "the system prompt's state",
+                                        [SAVED_LESSONS] = "what was learnt",
+                                        [SAVED_POLICY] = "what was learnt",
+                                        [SAVED_FABRIC] = "what is remembered" };
+
+    format_text(s->problem, sizeof s->problem, "%s is empty: %s writes %s into it", s->file->name,
+                saved_chat_command(s), what[s->kind]);
+    return ERR_NOT_FOUND;
+}
+
+/* ERR_IO: reading them has left the sentence. */
+static enum err check_halves(struct saved_chat *s, const struct saved_chat_halves *halves)
+{
+    if (halves->valid[halves->newest]) {
+        return ERR_OK;
+    }
+    if (halves->unreadable[0] || halves->unreadable[1]) {
+        return ERR_IO;
+    }
+    return empty(s);
+}
+
+/* The newest half that is whole, of those that have a header. */
+static enum err choose_half(struct saved_chat *s, const struct saved_chat_halves *halves,
+                            const struct saved_chat_state *state, unsigned *half)
+{
+    unsigned first = halves->newest, other = 1 - first;
+    enum err e;
+
+    *half = first;
+    s->is_older = halves->unreadable[other];
+    e = check_half(s, first, &halves->h[first], state);
+    if (saved_chat_is_local(e) && halves->valid[other]) { /* power went, or the card lied */
+        *half = other;
+        s->is_older = true;
+        e = check_half(s, other, &halves->h[other], state);
+    }
+    if (e == ERR_OK && s->kind == SAVED_CHAT && halves->h[*half].n_ids == 0) {
+        e = empty(s);
+    }
+    return e;
+}
+
+/* ---- into the state ------------------------------------------------------------------------- */
+
+/* What must be kept of the conversation at work to compute it again, in the work space of session and
+ * sampler, which wait meanwhile. */
+struct kept {
+    struct turns *turns; /* NULL: there is no room */
+    uint32_t *ids;
+    uint32_t n_ids;
+    struct session_hash hash;
+};
+
+static struct kept keep(const struct saved_chat_state *state)
+{
+    const struct session *session = state->session;
+    struct kept k = { .n_ids = session->n_ids, .hash = session->hash };
+
+    if (session->scratch.bytes / sizeof *k.ids < session->n_ids ||
+        session->scratch.bytes - session->n_ids * sizeof *k.ids < sizeof *k.turns) {
+        return k;
+    }
+    k.turns = session->scratch.memory;
+    k.ids = (void *)(k.turns + 1);
+    *k.turns = *state->turns;
+    memcpy(k.ids, session->ids, k.n_ids * sizeof *k.ids);
+    return k;
+}
+
+static void take_back(struct saved_chat *s, struct saved_chat_state *state, const struct kept *k)
+{
+    if (k->turns == NULL) {
+        session_clear(state->session);
+        state->turns->n = 0;
+        state->turns->text_bytes = 0;
+        s->before = SAVED_CHAT_LOST;
+        return;
+    }
+    *state->turns = *k->turns;
+    session_take_back(state->session, k->ids, k->n_ids, &k->hash);
+    s->before = SAVED_CHAT_PENDING;
+}
+
+static enum err load_half(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
+                          struct saved_chat_state *state)
+{
+    uint32_t crc;
+    enum err e = saved_chat_move_payload(s, half, state, h, false, &crc);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (crc != h->payload_crc) {
+        return damaged(s);
+    }
+    if (session_restore(state->session, h->n_ids, h->n_cached) != ERR_OK) {
+        return contradiction(s);
+    }
+    state->reply_start = h->reply_start;
+    state->started = h->started != 0;
+    state->turns->n = h->n_turns;
+    state->turns->text_bytes = h->text_bytes;
+    turns_forget_said(state->turns); /* a file does not show who wrote it */
+    turns_forget_logged(state->turns);
+    return ERR_OK;
+}
+
+/* ---- what was learnt -------------------------------------------------------------------------------- */
+
+/* In the place of what is at work, which is given up: what arrived but in part would be neither. */
+static enum err load_learnt(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
+                            struct saved_chat_state *state)
+{
+    uint32_t crc;
+    enum err e = saved_chat_move_payload(s, half, state, h, false, &crc);
+
+    if (e == ERR_BAD_MODEL || (e == ERR_OK && !saved_learnt_agrees(state, h))) {
+        e = contradiction(s);
+    } else if (e == ERR_OK && crc != h->payload_crc) {
+        e = damaged(s);
+    } else if (e == ERR_OK && !saved_learnt_is_sound(state)) {
+        e = contradiction(s);
+    }
+    if (e == ERR_OK) {
+        return ERR_OK;
+    }
+    saved_learnt_clear(state);
+    s->before = SAVED_CHAT_LOST;
+    return e;
+}
+
+/* ---- a prefix ------------------------------------------------------------------------------- */
+
+/* Into the session, which has nothing to lose. */
+static enum err load_prefix(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
+                            struct saved_chat_state *state)
+{
+    enum err e = check_fit(s, h, state);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (h->n_turns != 0 || h->text_bytes != 0 || h->started != 0 || h->n_ids == 0 ||
+        h->n_cached != h->n_ids) {
+        return contradiction(s);
+    }
+    s->total = s->done;
+    saved_chat_expect(s, h);
+    e = load_half(s, half, h, state);
+    if (e != ERR_OK) {
+        session_clear(state->session);
+    }
+    return e;
+}
+
+static enum err load_newest_prefix(struct saved_chat *s, const struct saved_chat_halves *halves,
+                                   struct saved_chat_state *state)
+{
+    unsigned first = halves->newest, other = 1 - first;
+    enum err e = load_prefix(s, first, &halves->h[first], state);
+
+    s->is_older = halves->unreadable[other];
+    if (saved_chat_is_local(e) && halves->valid[other]) {
+        s->is_older = true;
+        e = load_prefix(s, other, &halves->h[other], state);
+    }
+    return e;
+}
+
+enum err saved_chat_read(struct saved_chat *s, const struct file *file,
+                         struct saved_chat_state *state, saved_chat_progress_fn *progress,
+                         void *context)
+{
+    struct saved_chat_halves halves;
+    struct kept kept;
+    unsigned half;
+    enum err e;
+
+    saved_chat_begin(s, file, state, progress, context);
+    e = saved_chat_read_halves(s, &halves);
+    if (e == ERR_OK) {
+        e = check_halves(s, &halves);
+    }
+    if (e == ERR_OK && s->kind == SAVED_PREFIX) {
+        return load_newest_prefix(s, &halves, state);
+    }
+    if (e == ERR_OK) {
+        e = choose_half(s, &halves, state, &half);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    if (saved_learnt_is(s->kind)) {
+        return load_learnt(s, half, &halves.h[half], state);
+    }
+    kept = keep(state);
+    e = load_half(s, half, &halves.h[half], state);
+    if (e != ERR_OK) {
+        take_back(s, state, &kept);
+    }
+    return e;
+}

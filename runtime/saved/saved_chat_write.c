@@ -1,0 +1,198 @@
+/* A conversation is saved: over the half that is not the newest whole one, and read back. */
+#include <string.h>
+
+#include "runtime/saved/saved_chat_private.h"
+#include "runtime/saved/saved_learnt.h"
+#include "runtime/session/session_rope.h"
+#include "runtime/text/format_text.h"
+
+enum { MIB = 1 << 20 };
+
+/* A prefix never is. */
+static bool is_empty(const struct saved_chat_state *state)
+{
+    if (saved_learnt_is(state->kind)) {
+        return saved_learnt_is_empty(state);
+    }
+    return state->session->n_ids == 0;
+}
+
+static enum err check_room(struct saved_chat *s, const struct saved_chat_state *state)
+{
+    static const char *const needs[] = { [SAVED_CHAT] = "conversation needs",
+                                         [SAVED_LESSONS] = "lessons need",
+                                         [SAVED_POLICY] = "policy needs",
+                                         [SAVED_FABRIC] = "memories need" };
+    char needed[FORMAT_NUMBER_BYTES], room[FORMAT_NUMBER_BYTES];
+    uint64_t bytes = saved_chat_bytes(state);
+    uint64_t most_mib = (saved_chat_most_bytes(state) + MIB - 1) / MIB;
+
+    if (!s->file->device->writable) {
+        format_text(s->problem, sizeof s->problem,
+                    "%s takes no writes: what is saved goes to a card", s->file->device->name);
+        return ERR_UNSUPPORTED;
+    }
+    if (is_empty(state)) {
+        format_text(s->problem, sizeof s->problem, "nothing has been %s yet that could be saved",
+                    state->kind == SAVED_CHAT ? "said" : "learnt");
+        return ERR_BAD_ARGUMENT;
+    }
+    if (bytes / 2 > saved_chat_half_bytes(s->file) && state->kind == SAVED_PREFIX) {
+        format_text(
+            s->problem, sizeof s->problem,
+            "the system prompt's state needs %s and %s has %s: `make card SYSTEM=` makes room "
+            "for the prompt that it is given",
+            format_bytes(needed, bytes), s->file->name, format_bytes(room, s->file->bytes));
+        return ERR_NO_SPACE;
+    }
+    if (bytes / 2 > saved_chat_half_bytes(s->file)) {
+        format_text(s->problem, sizeof s->problem,
+                    "the %s %s and %s has %s: `make card SAVE=%u` makes room for the whole %s",
+                    needs[state->kind], format_bytes(needed, bytes), s->file->name,
+                    format_bytes(room, s->file->bytes), (unsigned)most_mib,
+                    state->kind == SAVED_CHAT ? "context" : "of it");
+        return ERR_NO_SPACE;
+    }
+    return ERR_OK;
+}
+
+/* How much would be lost with a half. */
+enum worth {
+    WORTH_NOTHING, /* blank, or damaged */
+    WORTH_UNKNOWN, /* the card does not give it, this time */
+    WORTH_ALL,     /* it was read to its end; or it is of another version, and its own business */
+};
+
+/* Errors of the card, ERR_ABORTED. */
+static enum err weigh_half(struct saved_chat *s, const struct saved_chat_halves *halves,
+                           unsigned half, enum worth *worth)
+{
+    const struct saved_chat_header *h = &halves->h[half];
+    enum err e = ERR_OK;
+
+    *worth = halves->unreadable[half] ? WORTH_UNKNOWN : WORTH_NOTHING;
+    if (!halves->valid[half]) {
+        return ERR_OK;
+    }
+    if (h->version == SAVED_CHAT_VERSION) {
+        saved_chat_expect(s, h);
+        e = saved_chat_check(s, half, h, "reading the last save", NULL);
+    }
+    if (e == ERR_OK) {
+        *worth = WORTH_ALL;
+    } else if (e == ERR_IO) {
+        *worth = WORTH_UNKNOWN;
+    }
+    if (saved_chat_is_local(e)) {
+        return ERR_OK;
+    }
+    return e;
+}
+
+/* The half to keep is the newest that is whole, not the one that says it is newer: else the next save
+ * would be written over the only good one. Of a card that gives neither, neither is touched: ERR_IO. */
+static enum err choose_kept(struct saved_chat *s, const struct saved_chat_halves *halves,
+                            unsigned *kept)
+{
+    unsigned newest = halves->newest, other = 1 - newest;
+    enum worth worth[2];
+    enum err e = weigh_half(s, halves, newest, &worth[newest]);
+
+    *kept = newest;
+    if (e != ERR_OK || worth[newest] == WORTH_ALL) {
+        return e;
+    }
+    e = weigh_half(s, halves, other, &worth[other]);
+    if (worth[other] > worth[newest]) {
+        *kept = other;
+    }
+    if (e == ERR_OK && worth[newest] == WORTH_UNKNOWN && worth[other] == WORTH_UNKNOWN) {
+        e = ERR_IO;
+    }
+    return e;
+}
+
+static uint64_t next_sequence(const struct saved_chat_halves *halves)
+{
+    if (!halves->valid[halves->newest]) {
+        return 1;
+    }
+    return halves->h[halves->newest].sequence + 1;
+}
+
+/* What the card gives back is not what it was given. */
+static enum err not_kept(struct saved_chat *s, enum err e)
+{
+    if (e == ERR_BAD_CHECKSUM) {
+        format_text(s->problem, sizeof s->problem,
+                    "%s: %s gives back other bytes than were written: try again, or take another "
+                    "card; what was saved before is still there",
+                    s->file->name, s->file->device->name);
+    }
+    return e;
+}
+
+static enum err write_payload(struct saved_chat *s, unsigned half,
+                              const struct saved_chat_state *state, struct saved_chat_header *h)
+{
+    enum err e = saved_chat_move_payload(s, half, state, h, true, &h->payload_crc);
+
+    if (e != ERR_OK) {
+        return e;
+    }
+    return not_kept(s, saved_chat_check(s, half, h, "reading it back", NULL));
+}
+
+static enum err write_header(struct saved_chat *s, unsigned half, const struct saved_chat_header *h)
+{
+    uint64_t at = half * saved_chat_half_bytes(s->file);
+    enum err e;
+
+    s->header = *h;
+    s->header.header_crc = saved_chat_header_crc(&s->header);
+    e = saved_chat_io_problem(s, file_write_now(&s->io, s->file, at, &s->header, SECTOR_BYTES),
+                              true);
+    if (e != ERR_OK) {
+        return e;
+    }
+    memset(s->buffer, 0, SECTOR_BYTES); /* no header, should nothing arrive */
+    e = saved_chat_io_problem(s, file_read_now(&s->io, s->file, at, s->buffer, SECTOR_BYTES),
+                              false);
+    if (e == ERR_OK && memcmp(s->buffer, &s->header, SECTOR_BYTES) != 0) {
+        e = ERR_BAD_CHECKSUM;
+    }
+    return not_kept(s, e);
+}
+
+enum err saved_chat_write(struct saved_chat *s, const struct file *file,
+                          const struct saved_chat_state *state, saved_chat_progress_fn *progress,
+                          void *context)
+{
+    struct saved_chat_halves halves;
+    struct saved_chat_header new;
+    unsigned kept;
+    enum err e;
+
+    saved_chat_begin(s, file, state, progress, context);
+    e = check_room(s, state);
+    if (e == ERR_OK) {
+        e = saved_chat_read_halves(s, &halves);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    session_forget_guesses(state->session);
+    session_rope_settle(state->session);
+    saved_chat_describe(state, &new);
+    saved_chat_expect(s, &new); /* to be written, and to be read */
+    saved_chat_expect(s, &new);
+    e = choose_kept(s, &halves, &kept);
+    if (e == ERR_OK) {
+        new.sequence = next_sequence(&halves);
+        e = write_payload(s, 1 - kept, state, &new);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
+    return write_header(s, 1 - kept, &new);
+}
