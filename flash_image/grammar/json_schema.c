@@ -1,5 +1,5 @@
-/* JSON Schema into GBNF: a rule for each set of schemas that hold together at a place. Inside an object and an array a space may stand
- * after a comma and a colon, as models write them, and nowhere else. */
+/* JSON Schema into GBNF: a rule for each set of schemas that hold together at a place. Between any two tokens of an object or an array
+ * white space may stand, as models write it, or nothing (rule `gap` of json_values.c); before and after the whole value nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,10 @@ __attribute__((format(printf, 2, 3))) void text_format(struct text *t, const cha
 /* The whole numbers low .. high in decimal, as items of a rule; low <= high, at most 15 digits. */
 void text_integers(struct text *t, int64_t low, int64_t high);
 
-/* comma, colon, char, integer, number, string; any: any0 and object0 as well. */
+/* A value as compact JSON writes it, as items of a rule; white space may stand between its tokens. */
+void text_json(struct text *t, const char *json);
+
+/* gap, comma, colon, char, integer, number, string; any: any0 and object0 as well. */
 void text_shared(struct text *t, bool any);
 
 #endif

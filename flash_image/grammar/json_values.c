@@ -1,13 +1,61 @@
-/* The rules that every schema may use: strings, numbers, and values of any type up to a depth. */
+/* The rules that every schema may use: white space, strings, numbers, and values of any type up to a depth. */
+#include <stdbool.h>
+#include <string.h>
+
 #include "flash_image/grammar/grammar_compile.h"
 #include "flash_image/grammar/json_schema_private.h"
 
+/* The bytes of a token, as a text of GBNF. */
+static void put_quoted(struct text *t, const char *s, size_t n)
+{
+    text_put(t, "\"");
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '"' || s[i] == '\\') {
+            text_put(t, "\\");
+        }
+        text_add(t, &s[i], 1);
+    }
+    text_put(t, "\"");
+}
+
+/* How long the token is: a string, a mark, or everything up to the next mark. */
+static size_t token_bytes(const char *s)
+{
+    size_t n = 1;
+
+    if (*s != '"') {
+        n = strcspn(s, "{}[],:");
+        return n != 0 ? n : 1;
+    }
+    while (s[n] != '\0' && s[n] != '"') {
+        n += s[n] == '\\' && s[n + 1] != '\0' ? 2 : 1;
+    }
+    return s[n] == '"' ? n + 1 : n;
+}
+
+void text_json(struct text *t, const char *json)
+{
+    bool first = true;
+
+    while (*json != '\0') {
+        size_t n = token_bytes(json);
+
+        text_put(t, first ? "" : " gap ");
+        put_quoted(t, json, n);
+        json += n;
+        first = false;
+    }
+}
+
+/* A gap is nothing, or a blank, or the end of a line with an indentation: what programs and models write. It has an end, since a small model that
+ * may write empty lines goes on writing them. The indentation is a call of the automaton, so a gap takes few states. */
 void text_shared(struct text *t, bool any)
 {
     text_put(
         t,
-        "comma ::= \",\" \" \"?\n"
-        "colon ::= \":\" \" \"?\n"
+        "gap ::= [ \\t]? (\"\\r\"? \"\\n\" [ \\t]{0,40})?\n"
+        "comma ::= gap \",\" gap\n"
+        "colon ::= gap \":\" gap\n"
         "char ::= [^\"\\\\\\x00-\\x1f\\x7f] | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" [0-9a-fA-F]{4})\n");
     text_format(t, "integer ::= \"-\"? (\"0\" | [1-9] [0-9]{0,%d})\n", GRAMMAR_DIGITS_MOST - 1);
     text_format(t, "number ::= integer (\".\" [0-9]{1,%d})? ([eE] [+-]? [0-9]{1,2})?\n",
@@ -19,10 +67,10 @@ void text_shared(struct text *t, bool any)
             text_put(t, "\n");
             break;
         }
-        text_format(t, " | object%d | \"[\" (any%d (comma any%d){0,%d})? \"]\"\n", i, i + 1, i + 1,
-                    GRAMMAR_ITEMS_MOST - 1);
+        text_format(t, " | object%d | \"[\" gap (any%d (comma any%d){0,%d} gap)? \"]\"\n", i, i + 1,
+                    i + 1, GRAMMAR_ITEMS_MOST - 1);
         text_format(t, "member%d ::= string colon any%d\n", i, i + 1);
-        text_format(t, "object%d ::= \"{\" (member%d (comma member%d){0,%d})? \"}\"\n", i, i, i,
-                    GRAMMAR_ITEMS_MOST - 1);
+        text_format(t, "object%d ::= \"{\" gap (member%d (comma member%d){0,%d} gap)? \"}\"\n", i,
+                    i, i, GRAMMAR_ITEMS_MOST - 1);
     }
 }

@@ -133,11 +133,11 @@ static bool put_all(struct schema_maker *m, struct text *t, const struct conj *c
     }
     note_items(m, c, most);
     if (most == 0) {
-        text_put(t, "\"[]\"");
+        text_put(t, "\"[\" gap \"]\"");
     } else {
-        text_put(t, "\"[\" ");
+        text_put(t, "\"[\" gap ");
         put_items(t, items, n, least, goes_on ? rest.s : NULL, most);
-        text_put(t, " \"]\"");
+        text_put(t, " gap \"]\"");
     }
     free(rest.s);
     return true;

@@ -248,14 +248,15 @@ static void put_first(struct schema_maker *m, struct text *t, const struct membe
 static void put_map(struct text *t, const char *others, unsigned least, unsigned most)
 {
     if (most == 0) {
-        text_put(t, "\"{}\"");
+        text_put(t, "\"{\" gap \"}\"");
         return;
     }
-    text_put(t, "\"{\" (");
+    text_put(t, "\"{\" gap (");
     text_put(t, others);
     text_put(t, " (comma ");
     text_put(t, others);
-    text_format(t, "){%u,%u})%s \"}\"", least > 1 ? least - 1 : 0, most - 1, least == 0 ? "?" : "");
+    text_format(t, "){%u,%u} gap)%s \"}\"", least > 1 ? least - 1 : 0, most - 1,
+                least == 0 ? "?" : "");
 }
 
 static bool has_required(const struct members *all)
@@ -315,6 +316,16 @@ static void find_others(struct schema_maker *m, struct schema_others *o, const s
         taken[i] = all->list[i].name;
     }
     schema_put_others(m, o, c, taken, all->n);
+    if (o->some) { /* its bars must not take in what stands beside it */
+        struct text group = { 0 };
+
+        text_put(&group, "(");
+        text_put(&group, o->members.s);
+        text_put(&group, ")");
+        group.failed = group.failed || o->members.failed;
+        free(o->members.s);
+        o->members = group;
+    }
 }
 
 static bool put_all(struct schema_maker *m, struct text *t, const struct conj *c,
@@ -335,9 +346,9 @@ static bool put_all(struct schema_maker *m, struct text *t, const struct conj *c
         put_map(t, o->some ? o->members.s : NULL, least, o->some ? many : 0);
         return true;
     }
-    text_put(t, "\"{\" (");
+    text_put(t, "\"{\" gap (");
     put_first(m, t, all, o->some ? o->members.s : NULL, o->some ? many : 0);
-    text_put(t, has_required(all) || least != 0 ? ") \"}\"" : ")? \"}\"");
+    text_put(t, has_required(all) || least != 0 ? ") gap \"}\"" : ")? gap \"}\"");
     return true;
 }
 

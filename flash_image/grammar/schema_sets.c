@@ -139,18 +139,6 @@ void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static void put_quoted(struct text *t, const char *s)
-{
-    text_put(t, "\"");
-    for (; *s != '\0'; s++) {
-        if (*s == '"' || *s == '\\') {
-            text_put(t, "\\");
-        }
-        text_add(t, s, 1);
-    }
-    text_put(t, "\"");
-}
-
 void schema_put_literal(struct schema_maker *m, struct text *t, const cJSON *value)
 {
     char *printed = cJSON_PrintUnformatted(value);
@@ -159,7 +147,7 @@ void schema_put_literal(struct schema_maker *m, struct text *t, const cJSON *val
         schema_fail(m, "there is no memory for the schema");
         return;
     }
-    put_quoted(t, printed);
+    text_json(t, printed);
     cJSON_free(printed);
 }
 

@@ -8,12 +8,15 @@
 #include "host/serve/serve_hold.h"
 #include "runtime/features/grammar/grammar.h"
 
-/* Any JSON object. Strings and numbers have an end, as those of a schema have. */
+/* Any JSON object. White space, strings and numbers have an end, as those of a schema have (flash_image/grammar/json_values.c). */
 static const char any_object[] =
     "root ::= object\n"
     "value ::= object | array | string | number | \"true\" | \"false\" | \"null\"\n"
-    "object ::= \"{\" ( string \":\" \" \"? value ( \",\" \" \"? string \":\" \" \"? value )* )? \"}\"\n"
-    "array ::= \"[\" ( value ( \",\" \" \"? value )* )? \"]\"\n"
+    "gap ::= [ \\t]? (\"\\r\"? \"\\n\" [ \\t]{0,40})?\n"
+    "comma ::= gap \",\" gap\n"
+    "member ::= string gap \":\" gap value\n"
+    "object ::= \"{\" gap ( member ( comma member )* gap )? \"}\"\n"
+    "array ::= \"[\" gap ( value ( comma value )* gap )? \"]\"\n"
     "string ::= \"\\\"\" ( [^\"\\\\\\x00-\\x1f] | \"\\\\\" ( [\"\\\\/bfnrt] | \"u\" [0-9a-fA-F]{4} ) ){0,512} \"\\\"\"\n"
     "number ::= \"-\"? ( \"0\" | [1-9] [0-9]{0,14} ) ( \".\" [0-9]{1,15} )?\n";
 

@@ -288,7 +288,7 @@ static void test_schema(void)
                compile_schema(
                    "{\"type\":\"array\",\"items\":{\"enum\":[\"a\",2,null]},\"minItems\":2,"
                    "\"maxItems\":3}"),
-               TEXTS("[\"a\",2]", "[null, null, \"a\"]", NULL, "[2]", "[]", "[2,2,2,2]", "[2 ,2]"));
+               TEXTS("[\"a\",2]", "[null, null, \"a\"]", NULL, "[2]", "[]", "[2,2,2,2]", "[2 2]"));
     test_texts("a tree",
                compile_schema(
                    "{\"$ref\":\"#/$defs/t\",\"$defs\":{\"t\":{\"type\":\"object\","
