@@ -53,7 +53,7 @@ void text_shared(struct text *t, bool any)
 {
     text_put(
         t,
-        "gap ::= [ \\t]? (\"\\r\"? \"\\n\" [ \\t]{0,40})?\n"
+        "gap ::= [ \\t]? (\"\\r\"? \"\\n\" [ \\t]{0,20})?\n"
         "comma ::= gap \",\" gap\n"
         "colon ::= gap \":\" gap\n"
         "char ::= [^\"\\\\\\x00-\\x1f\\x7f] | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" [0-9a-fA-F]{4})\n");

@@ -12,7 +12,7 @@
 static const char any_object[] =
     "root ::= object\n"
     "value ::= object | array | string | number | \"true\" | \"false\" | \"null\"\n"
-    "gap ::= [ \\t]? (\"\\r\"? \"\\n\" [ \\t]{0,40})?\n"
+    "gap ::= [ \\t]? (\"\\r\"? \"\\n\" [ \\t]{0,20})?\n"
     "comma ::= gap \",\" gap\n"
     "member ::= string gap \":\" gap value\n"
     "object ::= \"{\" gap ( member ( comma member )* gap )? \"}\"\n"
