@@ -33,29 +33,49 @@ static size_t token_bytes(const char *s)
     return s[n] == '"' ? n + 1 : n;
 }
 
-void text_json(struct text *t, const char *json)
+/* A mark as the item that it is in a rule; NULL: it is not a mark. */
+static const char *item_of(char mark)
 {
-    bool first = true;
-
-    while (*json != '\0') {
-        size_t n = token_bytes(json);
-
-        text_put(t, first ? "" : " gap ");
-        put_quoted(t, json, n);
-        json += n;
-        first = false;
+    switch (mark) {
+    case '{': return "\"{\" gap";
+    case '[': return "\"[\" gap";
+    case '}': return "gap \"}\"";
+    case ']': return "gap \"]\"";
+    case ',': return "comma";
+    case ':': return "colon";
+    default: return NULL;
     }
 }
 
-/* A gap is nothing, or a blank, or the end of a line with an indentation: what programs and models write. It has an end, since a small model that
- * may write empty lines goes on writing them. The indentation is a call of the automaton, so a gap takes few states. */
+void text_json(struct text *t, const char *json)
+{
+    const char *between = "";
+
+    while (*json != '\0') {
+        const char *item = item_of(*json);
+        size_t n = token_bytes(json);
+
+        text_put(t, between);
+        if (item != NULL) {
+            text_put(t, item);
+        } else {
+            put_quoted(t, json, n);
+        }
+        json += n;
+        between = " ";
+    }
+}
+
+/* A gap is nothing, or a blank, or the end of a line with an indentation. Lines end where programs and models end them: after what opens and
+ * a comma, and before what closes. A gap has an end, since a small model that may write empty lines goes on writing them; the indentation is
+ * a call of the automaton, so a gap takes few states. */
 void text_shared(struct text *t, bool any)
 {
     text_put(
         t,
-        "gap ::= [ \\t]? (\"\\r\"? \"\\n\" [ \\t]{0,20})?\n"
-        "comma ::= gap \",\" gap\n"
-        "colon ::= gap \":\" gap\n"
+        "gap ::= \" \"? (\"\\r\"? \"\\n\" [ \\t]{0,20})?\n"
+        "comma ::= \" \"? \",\" gap\n"
+        "colon ::= \" \"? \":\" \" \"?\n"
         "char ::= [^\"\\\\\\x00-\\x1f\\x7f] | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" [0-9a-fA-F]{4})\n");
     text_format(t, "integer ::= \"-\"? (\"0\" | [1-9] [0-9]{0,%d})\n", GRAMMAR_DIGITS_MOST - 1);
     text_format(t, "number ::= integer (\".\" [0-9]{1,%d})? ([eE] [+-]? [0-9]{1,2})?\n",

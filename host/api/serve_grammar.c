@@ -12,9 +12,9 @@
 static const char any_object[] =
     "root ::= object\n"
     "value ::= object | array | string | number | \"true\" | \"false\" | \"null\"\n"
-    "gap ::= [ \\t]? (\"\\r\"? \"\\n\" [ \\t]{0,20})?\n"
-    "comma ::= gap \",\" gap\n"
-    "member ::= string gap \":\" gap value\n"
+    "gap ::= \" \"? (\"\\r\"? \"\\n\" [ \\t]{0,20})?\n"
+    "comma ::= \" \"? \",\" gap\n"
+    "member ::= string \" \"? \":\" \" \"? value\n"
     "object ::= \"{\" gap ( member ( comma member )* gap )? \"}\"\n"
     "array ::= \"[\" gap ( value ( comma value )* gap )? \"]\"\n"
     "string ::= \"\\\"\" ( [^\"\\\\\\x00-\\x1f] | \"\\\\\" ( [\"\\\\/bfnrt] | \"u\" [0-9a-fA-F]{4} ) ){0,512} \"\\\"\"\n"

@@ -55,7 +55,7 @@ with ThreadPoolExecutor(os.cpu_count()) as pool:
 texts = [t.strip() for _, t in said]
 tap.ok(all(s == 0 for s, _ in said) and all(map(is_right, texts)), "40 replies at temperature 2.5 are what the schema allows",
        [t for t in texts if not is_right(t)][:3])
-tap.ok(len(set(texts)) > 20, f"{len(set(texts))} different ones")
+tap.ok(len(set(texts)) > 15, f"{len(set(texts))} different ones")
 same = host("--grammar", schema, "--temp", "2.5", "--top-p", "1", "--min-p", "0", "--seed", "3")[1].strip()
 tap.ok(same == texts[3], "the schema itself in place of the compiled one", same)
 for words in (("--spec", "ngram"), ("-t", "3"), ("--mem", "600K"), ("--isa", "ref")):
