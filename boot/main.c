@@ -186,7 +186,7 @@ static void open_app(const struct machine *machine)
 /* A script with prompt= gets its reply, and hears that a word was not obeyed. */
 static int exit_status(enum err e)
 {
-    bool disobeyed = state.options.refused != 0 || state.app->gave_up;
+    bool disobeyed = !option_set_is_empty(&state.options.refused) || state.app->gave_up;
 
     return e != ERR_OK || (disobeyed && options_given(&state.options, OPTION_PROMPT));
 }

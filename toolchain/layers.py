@@ -75,6 +75,8 @@ def points_up(path, target):
     rooms, folders = zip(*(p.split("/")[:2] if p.count("/") == 2 else ("", "") for p in (path, target)))
     if rooms[0] != rooms[1] or rooms[0] not in ("runtime", "flash_image"):
         return False
+    if path.endswith("options.def") and target.endswith("/options.def"):
+        return False  # rows without code: the list of all options has those of features
     mine, its = (floor_of(RUNTIME if rooms[0] == "runtime" else FLASH_IMAGE, f) for f in folders)
     return its > mine or (its == mine and folders[0] != folders[1])
 
@@ -95,7 +97,7 @@ def sources():
     for folder in ("boot", "board", "runtime", "kernels", "flash_image", "host", "library", "include", "examples"):
         for where, _, names in os.walk(os.path.join(ROOT, folder)):
             for name in sorted(names):
-                if name.endswith((".c", ".h", ".S", ".inc")):
+                if name.endswith((".c", ".h", ".S", ".inc", ".def")):
                     yield os.path.relpath(os.path.join(where, name), ROOT)
 
 

@@ -61,7 +61,7 @@ static bool set_options(struct batch_request *q, struct json_request *r,
     const struct options_report report = { say_refused, at };
 
     o = *defaults;
-    for (unsigned i = JSON_FIELD_SYSTEM; i < JSON_N_FIELDS; i++) {
+    for (unsigned i = JSON_FIELD_OPTIONS; i < JSON_N_FIELDS; i++) {
         if (r->values[i] != NULL &&
             json_request_set(r, (enum json_field)i, &o, &report) != ERR_OK) {
             return false;

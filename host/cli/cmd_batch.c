@@ -367,16 +367,13 @@ static const struct command_option file = {
 static const struct command_option *const options[] = {
     HOST_ROW(TITLE_REPLY),
     &file,
-    HOST_ROW(TOGETHER),
-    HOST_ROW(SYSTEM),
-    HOST_ROW(THINK),
-    HOST_ROW(STOP),
-    HOST_ROW(N),
-    HOST_ROWS_SAMPLING,
+    HOST_FLAGS(CONVERSATION),
+    HOST_ROW(TITLE_SAMPLING),
+    HOST_FLAGS(SAMPLING),
     HOST_ROWS_LOAD,
     HOST_ROWS_COMPUTER,
     HOST_ROW(TITLE_OUTPUT),
-    HOST_ROW(IDS),
+    HOST_FLAGS(PRINTED),
     HOST_ROW(QUIET),
     NULL,
 };
@@ -394,6 +391,7 @@ const struct command cmd_batch = {
         "that run side by side; a reply is what the request alone would get.",
     .example = "ingot batch model.ingot -f requests.jsonl -n 64 --temp 0",
     .options = options,
+    .flags = FOR_BATCH,
     .operand_field = offsetof(struct host_args, model),
     .run = run,
 };

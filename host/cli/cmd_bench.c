@@ -17,7 +17,7 @@ static int run_bench(int argc, char **argv)
 }
 
 static const struct command_option *const bench_options[] = {
-    HOST_ROW(QUIET), HOST_ROWS_LOAD, HOST_ROW(TOGETHER), HOST_ROWS_COMPUTER, HOST_ROW(IDS), NULL,
+    HOST_ROW(QUIET), HOST_ROWS_LOAD, HOST_ROWS_COMPUTER, HOST_FLAGS(PRINTED), NULL,
 };
 
 const struct command cmd_bench = {
@@ -31,6 +31,7 @@ const struct command cmd_bench = {
         "The figures go to standard output, the plan to standard error.",
     .example = "ingot bench model.ingot -t 4\ningot bench model.ingot --mem 200M --card 23M",
     .options = bench_options,
+    .flags = FOR_BENCH,
     .operand_field = offsetof(struct host_args, model),
     .run = run_bench,
 };
@@ -48,7 +49,7 @@ static int run_selftest(int argc, char **argv)
     return exit_status(host_app_start(&host, &args));
 }
 
-static const struct command_option *const selftest_options[] = { HOST_ROW(SEED), NULL };
+static const struct command_option *const selftest_options[] = { HOST_FLAGS(SAMPLING), NULL };
 
 const struct command cmd_selftest = {
     .name = "selftest",
@@ -59,5 +60,6 @@ const struct command cmd_selftest = {
              "Exit status: 0 all agree, 1 a kernel computes wrong.",
     .example = "ingot selftest",
     .options = selftest_options,
+    .flags = FOR_SELFTEST,
     .run = run_selftest,
 };

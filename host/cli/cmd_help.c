@@ -1,5 +1,5 @@
 /* `ingot help`: what there is, one command, or all of it for man and for the shell. */
-#include "host/cli/boot_options.h"
+#include "host/cli/host_flags.h"
 #include "host/cli/commands.h"
 #include "host/cli/manual.h"
 
@@ -22,7 +22,7 @@ static int run(int argc, char **argv)
     } else if (a.completion) {
         manual_print_completion(stdout);
     } else if (a.boot_options) {
-        boot_options_print(stdout);
+        host_flags_print_page(stdout);
     } else if (a.command == NULL) {
         command_list(stdout);
     } else {

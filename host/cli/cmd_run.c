@@ -233,18 +233,12 @@ static int run_chat(int argc, char **argv)
     return EXIT_FINE;
 }
 
-/* The rows of the reply that both commands read. */
-#define ROWS_SAMPLING HOST_ROWS_SAMPLING, HOST_ROW(BEAMS)
+/* The rows that both commands read. */
 #define ROWS_REPLY \
-    HOST_ROW(PRESET), HOST_ROW(SYSTEM), HOST_ROW(TEMPLATE), HOST_ROW(THINK), HOST_ROW(OVERFLOW), \
-        HOST_ROW(STOP), HOST_ROW(N)
-#define ROWS_MODEL \
-    HOST_ROWS_LOAD, HOST_ROW(GRAMMAR), HOST_ROW(PINS), HOST_ROW(SENSORS), HOST_ROW(ACTIONS), \
-        HOST_ROW(DRY), HOST_ROW(ACTIONS_MINUTE), HOST_ROW(ACTIONS_SAID), HOST_ROW(PREFIX), \
-        HOST_ROW(DRAFT), HOST_ROW(SPEC), HOST_ROWS_COMPUTER, HOST_ROW(SELFTEST)
-#define ROWS_OUTPUT \
-    HOST_ROW(IDS), HOST_ROW(TICKS), HOST_ROW(JSON), HOST_ROW(MODE), HOST_ROW(NO_FIGURES), \
-        HOST_ROW(QUIET)
+    HOST_ROW(TEMPLATE), HOST_FLAGS(CONVERSATION), HOST_ROW(TITLE_SAMPLING), HOST_FLAGS(SAMPLING), \
+        HOST_ROWS_LOAD, HOST_ROW(PREFIX)
+#define ROWS_ACTING HOST_ROW(TITLE_ACTING), HOST_FLAGS(ACTING), HOST_ROWS_COMPUTER
+#define ROWS_OUTPUT HOST_FLAGS(PRINTED), HOST_FLAGS(LINE), HOST_ROW(JSON), HOST_ROW(QUIET)
 
 static const struct command_option file = {
     .name = "--file",
@@ -261,24 +255,12 @@ static const struct command_option output = {
     .field = offsetof(struct host_args, output),
 };
 static const struct command_option *const run_options[] = {
-    HOST_ROW(TITLE_REPLY),
-    HOST_ROW(PROMPT),
-    &file,
-    ROWS_REPLY,
-    ROWS_SAMPLING,
-    ROWS_MODEL,
-    HOST_ROW(TITLE_OUTPUT),
-    &output,
-    ROWS_OUTPUT,
-    HOST_ROW(TRACE),
-    NULL,
+    HOST_ROW(TITLE_REPLY),  HOST_ROW(PROMPT), &file,       ROWS_REPLY,      ROWS_ACTING,
+    HOST_ROW(TITLE_OUTPUT), &output,          ROWS_OUTPUT, HOST_ROW(TRACE), NULL,
 };
 static const struct command_option *const chat_options[] = {
-    HOST_ROW(TITLE_REPLY), ROWS_REPLY,
-    ROWS_SAMPLING,         ROWS_MODEL,
-    HOST_ROW(TURNS),       HOST_ROW(BRANCHES),
-    HOST_ROW(LEARN),       HOST_ROW(POLICY),
-    HOST_ROW(LOG),         HOST_ROW(TITLE_OUTPUT),
+    HOST_ROW(TITLE_REPLY), ROWS_REPLY,  HOST_ROW(TITLE_LEARNING),
+    HOST_FLAGS(LEARNING),  ROWS_ACTING, HOST_ROW(TITLE_OUTPUT),
     ROWS_OUTPUT,           NULL,
 };
 
@@ -294,6 +276,7 @@ const struct command cmd_run = {
     .example = "ingot run model.ingot -p \"Once upon a time\" -n 64\n"
                "echo \"What is 7 plus 8?\" | ingot run model.ingot -q",
     .options = run_options,
+    .flags = FOR_RUN,
     .operand_field = offsetof(struct host_args, model),
     .run = run,
 };
@@ -310,6 +293,7 @@ const struct command cmd_chat = {
         "/model changes to another one of its folder.",
     .example = "ingot chat model.ingot --system \"Answer briefly.\"\ningot chat models/",
     .options = chat_options,
+    .flags = FOR_CHAT,
     .operand_field = offsetof(struct host_args, model),
     .run = run_chat,
 };

@@ -218,6 +218,7 @@ const struct command cmd_perplexity = {
         "half of each is scored.",
     .example = "ingot perplexity model.ingot -f text.txt -c 256",
     .options = perplexity_options,
+    .flags = FOR_PERPLEXITY,
     .operand_field = offsetof(struct host_args, model),
     .run = run_perplexity,
 };
@@ -399,8 +400,15 @@ static const struct command_option logits_no_bos = {
     .field = offsetof(struct host_args, no_bos),
 };
 static const struct command_option *const logits_options[] = {
-    &logits_prompt_option, &tokens,        &logits_output,     HOST_ROW(N), &logits_no_bos,
-    HOST_ROW(QUIET),       HOST_ROWS_LOAD, HOST_ROWS_COMPUTER, NULL,
+    &logits_prompt_option,
+    &tokens,
+    &logits_output,
+    HOST_FLAGS(CONVERSATION),
+    &logits_no_bos,
+    HOST_ROW(QUIET),
+    HOST_ROWS_LOAD,
+    HOST_ROWS_COMPUTER,
+    NULL,
 };
 
 const struct command cmd_logits = {
@@ -413,6 +421,7 @@ const struct command cmd_logits = {
         "prompt and of N more tokens chosen greedily.",
     .example = "ingot logits model.ingot -p \"Once upon a time\" -n 16 -o logits.f32",
     .options = logits_options,
+    .flags = FOR_LOGITS,
     .operand_field = offsetof(struct host_args, model),
     .run = run_logits,
 };

@@ -45,13 +45,16 @@ static void print_option(const struct command_option *o, FILE *to)
 
 void command_help(const struct command *c, FILE *to)
 {
+    struct command_walk walk = { .command = c };
+    const struct command_option *o;
+
     fprintf(to, "usage: ingot %s%s%s [options]\n\n%s\n", c->name, c->operands[0] != '\0' ? " " : "",
             c->operands, c->about);
-    if (c->options == NULL || c->options[0]->name != NULL) {
+    if (c->options == NULL || c->options[0]->name != NULL || c->options[0]->table != NULL) {
         fputs("\noptions:\n", to);
     }
-    for (size_t i = 0; c->options != NULL && c->options[i] != NULL; i++) {
-        print_option(c->options[i], to);
+    while ((o = command_next_option(&walk)) != NULL) {
+        print_option(o, to);
     }
     print_option(&command_help_option, to);
     fputs("\nexample:\n  ", to);

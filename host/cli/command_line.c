@@ -16,7 +16,7 @@ struct reader {
     char **word; /* the one to read next; NULL ends */
     bool operands_only;
     bool has_operand;
-    bool given[MOST_OPTIONS]; /* of the command's list */
+    bool given[MOST_OPTIONS]; /* in the order of a walk */
 };
 
 enum option_result command_take_number(void *arguments, const struct command_option *o,
@@ -39,18 +39,55 @@ int command_refuse(const struct command *c, const char *word, const char *why)
     return EXIT_USAGE;
 }
 
+/* ---- all options of a command ---------------------------------------------------------------- */
+
+/* The next row of a table that is the command's; NULL: none is left. */
+static const struct command_option *next_row(struct command_walk *w,
+                                             const struct command_option *marker)
+{
+    while (w->row < marker->n_table) {
+        const struct command_option *o = &marker->table[w->row++];
+
+        if ((o->commands & w->command->flags) != 0 && o->heading == marker->heading) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+const struct command_option *command_next_option(struct command_walk *w)
+{
+    const struct command_option *const *list = w->command->options;
+
+    while (list != NULL && list[w->at] != NULL) {
+        const struct command_option *o = list[w->at];
+
+        if (o->table == NULL) {
+            w->at++;
+            return o;
+        }
+        o = next_row(w, o);
+        if (o != NULL) {
+            return o;
+        }
+        w->row = 0;
+        w->at++;
+    }
+    return NULL;
+}
+
 /* ---- the nearest of what there is ------------------------------------------------------------ */
 
 /* Compared without the dashes, which all of them have. NULL: none is near. */
 static const char *nearest_option(const struct command *c, const char *word)
 {
     const char *bare = word + strspn(word, "-");
+    struct command_walk walk = { .command = c };
+    const struct command_option *o;
     struct nearest n;
 
     nearest_begin(&n, bare, strlen(bare));
-    for (size_t i = 0; c->options != NULL && c->options[i] != NULL; i++) {
-        const struct command_option *o = c->options[i];
-
+    while ((o = command_next_option(&walk)) != NULL) {
         if (o->name != NULL) {
             nearest_offer(&n, o->name + 2);
         }
@@ -95,12 +132,13 @@ static bool is(const char *word, const char *spelling)
 
 static const struct command_option *find_option(const struct command *c, const char *word)
 {
+    struct command_walk walk = { .command = c };
+    const struct command_option *o;
+
     if (is(word, command_help_option.name) || is(word, command_help_option.letter)) {
         return &command_help_option;
     }
-    for (size_t i = 0; c->options != NULL && c->options[i] != NULL; i++) {
-        const struct command_option *o = c->options[i];
-
+    while ((o = command_next_option(&walk)) != NULL) {
         if (is(word, o->name) || is(word, o->letter) || is(word, o->also)) {
             return o;
         }
@@ -133,10 +171,14 @@ static enum option_result refuse_option(const struct command *c, const char *wor
     return OPTION_REFUSED;
 }
 
-static enum option_result store(void *arguments, const struct command_option *o, const char *value)
+static enum option_result store(const struct command *c, void *arguments,
+                                const struct command_option *o, const char *value)
 {
     void *field = (char *)arguments + o->field;
 
+    if (o->commands != 0 && c->set_flag != NULL) {
+        return c->set_flag(arguments, o, value);
+    }
     if (o->set != NULL) {
         return o->set(arguments, o, value);
     }
@@ -151,9 +193,10 @@ static enum option_result store(void *arguments, const struct command_option *o,
 /* The last of two values would count and the first would be lost without a word. False: said. */
 static bool is_first(struct reader *r, const struct command_option *o, const char *word)
 {
+    struct command_walk walk = { .command = r->command };
     size_t i = 0;
 
-    while (r->command->options[i] != o) {
+    while (command_next_option(&walk) != o) {
         i++;
     }
     if (i < MOST_OPTIONS && !r->given[i]) {
@@ -179,7 +222,7 @@ static enum option_result set_option(struct reader *r, const struct command_opti
     if (!is_first(r, o, word)) {
         return OPTION_REFUSED;
     }
-    result = store(r->arguments, o, value);
+    result = store(r->command, r->arguments, o, value);
     if (result == OPTION_REFUSED && value != NULL) {
         fprintf(stderr, "ingot %s: %s %s: takes %s; see `ingot %s --help`\n", name, word,
                 value[0] != '\0' ? value : "\"\"", o->takes != NULL ? o->takes : "something else",

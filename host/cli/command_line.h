@@ -32,6 +32,11 @@ struct command_option {
     const char *
         twice; /* what to do instead of giving it twice: "name both, as in poet,tutor"; NULL: to give it once */
     bool is_list; /* it may be given again: each time one more */
+    /* For rows of a table that several commands share (host_flags.h): bits of who has it, and below which heading.
+     * In a command's list, a row with `table` (n_table) stands for those of it that are the command's. */
+    unsigned commands, heading;
+    const struct command_option *table;
+    size_t n_table;
 };
 
 struct command {
@@ -42,8 +47,12 @@ struct command {
     const char *summary; /* for the list of commands, a few words */
     const char *about;   /* for --help: lines with \n between them */
     const char *example; /* one, or more with \n between them */
-    const struct command_option *const
-        *options; /* NULL ends; --help is everybody's; NULL: no others */
+    const struct command_option *const *
+        options; /* NULL ends; --help is everybody's; NULL: no others; read by command_next_option */
+    unsigned flags; /* its bit of command_option.commands */
+    /* What reads a row of a shared table, in place of the row's own `set`; NULL: that one. */
+    enum option_result (*set_flag)(void *arguments, const struct command_option *o,
+                                   const char *value);
     /* An operand: the const char * at operand_field, one of them; or what `operand` does with each:
      * false: one too many. */
     size_t operand_field;
@@ -58,6 +67,15 @@ extern const struct command *const commands[];
  * False: all is said, *status is what to exit with. */
 bool command_line_read(const struct command *c, void *arguments, int argc, char **argv,
                        int *status);
+
+/* A walk over the options of a command; `command` is set before, the rest is 0. */
+struct command_walk {
+    const struct command *command;
+    size_t at, row; /* in its list, and in a table there */
+};
+
+/* The next option or heading; NULL: that was all. */
+const struct command_option *command_next_option(struct command_walk *w);
 
 /* For an option's `set`: the number of the word among its choices, counted from 0, into the unsigned at `field`. */
 enum option_result command_take_choice(void *arguments, const struct command_option *o,

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "host/cli/command_line.h"
+#include "host/cli/host_flags.h"
 #include "runtime/options/options.h"
 #include "runtime/stream/plan.h"
 
@@ -44,77 +45,32 @@ void host_args_init(struct host_args *args, const char *command);
 bool host_args_read(const struct command *c, struct host_args *args, int argc, char **argv,
                     int *status);
 
-/* ---- the rows, for commands' lists ---- */
+/* ---- rows of this computer alone, for commands' lists; host_flags.h has those of boards, too ---- */
 
 enum host_option {
     /* the prompt and the reply */
     HOST_PROMPT,
-    HOST_SYSTEM,
     HOST_TEMPLATE,
-    HOST_THINK,
-    HOST_OVERFLOW,
-    HOST_STOP,
-    HOST_N,
-    /* sampling */
-    HOST_TEMP,
-    HOST_TOP_P,
-    HOST_TOP_K,
-    HOST_MIN_P,
-    HOST_REPEAT,
-    HOST_REPEAT_LAST,
-    HOST_PRESENCE,
-    HOST_FREQUENCY,
-    HOST_SEED,
     /* the model and its memory */
     HOST_MODEL,
     HOST_TOKENIZER,
-    HOST_CTX,
-    HOST_BEAMS,
-    HOST_TOGETHER,
-    HOST_PRESET,
-    HOST_TURNS,
-    HOST_BRANCHES,
-    HOST_LEARN,
-    HOST_POLICY,
-    HOST_LOG,
-    HOST_KV,
     HOST_KV_FILE,
     HOST_PUBLIC_KEY,
     HOST_PREFIX,
-    HOST_DRAFT,
-    HOST_SPEC,
-    HOST_EXPERTS,
-    HOST_PINNED,
-    HOST_ADAPTER,
-    HOST_ADAPTERS,
-    HOST_GRAMMAR,
-    HOST_PINS,
-    HOST_SENSORS,
-    HOST_ACTIONS,
-    HOST_DRY,
-    HOST_ACTIONS_MINUTE,
-    HOST_ACTIONS_SAID,
-    HOST_MEM,
     HOST_RAM,
     HOST_MMAP,
     HOST_CARD,
     HOST_CHUNK,
-    /* this computer */
-    HOST_THREADS,
-    HOST_ISA,
-    HOST_SELFTEST,
     /* what is printed */
-    HOST_IDS,
-    HOST_TICKS,
     HOST_TRACE,
     HOST_JSON,
-    HOST_MODE,
     HOST_QUIET,
-    HOST_NO_FIGURES,
     /* headings */
     HOST_TITLE_REPLY,
     HOST_TITLE_SAMPLING,
     HOST_TITLE_MODEL,
+    HOST_TITLE_LEARNING,
+    HOST_TITLE_ACTING,
     HOST_TITLE_COMPUTER,
     HOST_TITLE_OUTPUT,
     HOST_OPTIONS
@@ -124,20 +80,13 @@ extern const struct command_option host_options[HOST_OPTIONS];
 
 #define HOST_ROW(option) &host_options[HOST_##option]
 
-/* The rows of sampling, for every command that samples. */
-#define HOST_ROWS_SAMPLING \
-    HOST_ROW(TITLE_SAMPLING), HOST_ROW(TEMP), HOST_ROW(TOP_P), HOST_ROW(TOP_K), HOST_ROW(MIN_P), \
-        HOST_ROW(REPEAT), HOST_ROW(REPEAT_LAST), HOST_ROW(PRESENCE), HOST_ROW(FREQUENCY), \
-        HOST_ROW(SEED)
-
-/* The rows for every command that loads a model, in the order of the help: more about the model may stand
- * between the two. */
+/* For every command that loads a model, in the order of the help: more about the model may stand between the two.
+ * HOST_FLAGS are the options that boards have, too, as far as the command is one of theirs. */
 #define HOST_ROWS_LOAD \
     HOST_ROW(TITLE_MODEL), HOST_ROW(MODEL), HOST_ROW(PUBLIC_KEY), HOST_ROW(TOKENIZER), \
-        HOST_ROW(CTX), HOST_ROW(KV), HOST_ROW(KV_FILE), HOST_ROW(ADAPTER), HOST_ROW(ADAPTERS), \
-        HOST_ROW(MEM), HOST_ROW(RAM), HOST_ROW(EXPERTS), HOST_ROW(PINNED), HOST_ROW(MMAP), \
-        HOST_ROW(CARD), HOST_ROW(CHUNK)
-#define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_ROW(THREADS), HOST_ROW(ISA)
+        HOST_FLAGS(MODEL), HOST_ROW(KV_FILE), HOST_ROW(RAM), HOST_ROW(MMAP), HOST_ROW(CARD), \
+        HOST_ROW(CHUNK)
+#define HOST_ROWS_COMPUTER HOST_ROW(TITLE_COMPUTER), HOST_FLAGS(MACHINE)
 
 /* For more rows: a set that gives o->word, a boot argument's name, and value to args->options; one for
  * rates such as 2.4G; the chat templates for --template list. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "host/cli/host_args.h"
+#include "host/cli/host_flags.h"
 
 struct writer {
     char *out;
@@ -31,12 +31,12 @@ static bool is_word(char c)
 /* The row whose boot argument the n bytes at text begin with, up to its "="; NULL: none. */
 static const struct command_option *row_at(const char *text, size_t n)
 {
-    for (size_t i = 0; i < HOST_OPTIONS; i++) {
-        const char *word = host_options[i].word;
-        size_t bytes = word != NULL ? strlen(word) : 0;
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        const char *word = host_flags[i].word;
+        size_t bytes = host_flags[i].name != NULL ? strlen(word) : 0;
 
         if (bytes != 0 && n > bytes && text[bytes] == '=' && memcmp(text, word, bytes) == 0) {
-            return &host_options[i];
+            return &host_flags[i];
         }
     }
     return NULL;

@@ -51,6 +51,9 @@ static void put_option(const struct command_option *o, FILE *to)
 
 static void put_command(const struct command *c, FILE *to)
 {
+    struct command_walk walk = { .command = c };
+    const struct command_option *o;
+
     fputs(".SS ", to);
     put_text(c->name, strlen(c->name), to);
     fprintf(to, "\n.B ingot %s\n", c->name);
@@ -60,8 +63,8 @@ static void put_command(const struct command *c, FILE *to)
     }
     fputs("[options]\n.PP\n", to);
     put_lines(c->about, to);
-    for (size_t i = 0; c->options != NULL && c->options[i] != NULL; i++) {
-        put_option(c->options[i], to);
+    while ((o = command_next_option(&walk)) != NULL) {
+        put_option(o, to);
     }
     fputs(".PP\nExample:\n.PP\n.nf\n.RS\n", to);
     put_lines(c->example, to);
@@ -125,8 +128,11 @@ static void put_values(FILE *to)
 {
     fputs("    case \"$command $before\" in\n", to);
     for (size_t i = 0; commands[i] != NULL; i++) {
-        for (size_t j = 0; commands[i]->options != NULL && commands[i]->options[j] != NULL; j++) {
-            put_value(commands[i], commands[i]->options[j], to);
+        struct command_walk walk = { .command = commands[i] };
+        const struct command_option *o;
+
+        while ((o = command_next_option(&walk)) != NULL) {
+            put_value(commands[i], o, to);
         }
     }
     fputs("    esac\n", to);
@@ -136,10 +142,13 @@ static void put_options(FILE *to)
 {
     fputs("    case \"$command\" in\n", to);
     for (size_t i = 0; commands[i] != NULL; i++) {
+        struct command_walk walk = { .command = commands[i] };
+        const struct command_option *o;
+
         fprintf(to, "    %s) options='", commands[i]->name);
         put_names(&command_help_option, to);
-        for (size_t j = 0; commands[i]->options != NULL && commands[i]->options[j] != NULL; j++) {
-            put_names(commands[i]->options[j], to);
+        while ((o = command_next_option(&walk)) != NULL) {
+            put_names(o, to);
         }
         fputs("' ;;\n", to);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/cli/host_flags.h"
 #include "host/cli/commands.h"
 #include "host/cli/ending_signals.h"
 #include "host/line/serial_args.h"
@@ -451,6 +452,8 @@ const struct command cmd_serial = {
         "output, figures and the board's log to standard error.",
     .example = "ingot serial /dev/ttyUSB0 --csv figures.csv",
     .options = serial_options,
+    .flags = FOR_SERIAL,
+    .set_flag = serial_args_add_setting,
     .operand_field = offsetof(struct serial_args, device),
     .run = run,
 };

@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/cli/host_flags.h"
+
 enum { DEFAULT_WAIT_S = 30 };
 
 /* A number goes to the board as it stands, for the board judges it; but it is to stay one value. */
-static enum option_result add_setting(void *arguments, const struct command_option *o,
-                                      const char *value)
+enum option_result serial_args_add_setting(void *arguments, const struct command_option *o,
+                                           const char *value)
 {
     struct serial_args *a = arguments;
     size_t n = strlen(a->settings), room = sizeof a->settings - n;
@@ -63,73 +65,19 @@ static const struct command_option rows[] = {
       .field = FIELD(wait_s) },
     { .name = "--quiet", .letter = "-q", .help = "replies and errors only", .field = FIELD(quiet) },
     { .help = "as on the board, where they stay until they are set again" },
-    { .name = "--predict",
-      .letter = "-n",
-      .value = "N",
-      .takes = "a number",
-      .help = "tokens to generate",
-      .set = add_setting,
-      .word = "n" },
-    { .name = "--temp",
-      .value = "T",
-      .takes = "a number",
-      .help = "0: greedy",
-      .set = add_setting,
-      .word = "temp" },
-    { .name = "--top-p",
-      .value = "P",
-      .takes = "a number",
-      .help = "the likeliest tokens that have this share together",
-      .set = add_setting,
-      .word = "top_p" },
-    { .name = "--top-k",
-      .value = "K",
-      .takes = "a number",
-      .help = "so many of the likeliest tokens",
-      .set = add_setting,
-      .word = "top_k" },
-    { .name = "--min-p",
-      .value = "P",
-      .takes = "a number",
-      .help = "tokens this likely against the likeliest",
-      .set = add_setting,
-      .word = "min_p" },
-    { .name = "--repeat",
-      .value = "R",
-      .takes = "a number",
-      .help = "above 1: what was said lately is less likely",
-      .set = add_setting,
-      .word = "repeat" },
-    { .name = "--repeat-last-n",
-      .value = "N",
-      .takes = "a number",
-      .help = "so far --repeat looks back",
-      .set = add_setting,
-      .word = "repeat_last_n" },
-    { .name = "--presence-penalty",
-      .value = "P",
-      .takes = "a number",
-      .help = "above 0: what the reply has is less likely",
-      .set = add_setting,
-      .word = "presence_penalty" },
-    { .name = "--frequency-penalty",
-      .value = "P",
-      .takes = "a number",
-      .help = "the same, as often as the reply has it",
-      .set = add_setting,
-      .word = "frequency_penalty" },
-    { .name = "--seed",
-      .letter = "-s",
-      .value = "S",
-      .takes = "a number",
-      .help = "of the sampler",
-      .set = add_setting,
-      .word = "seed" },
 };
 
 const struct command_option *const serial_options[] = {
-    &rows[0], &rows[1],  &rows[2],  &rows[3],  &rows[4],  &rows[5],  &rows[6],  &rows[7],  &rows[8],
-    &rows[9], &rows[10], &rows[11], &rows[12], &rows[13], &rows[14], &rows[15], &rows[16], NULL,
+    &rows[0],
+    &rows[1],
+    &rows[2],
+    &rows[3],
+    &rows[4],
+    &rows[5],
+    &rows[6],
+    HOST_FLAGS(CONVERSATION),
+    HOST_FLAGS(SAMPLING),
+    NULL,
 };
 
 void serial_args_init(struct serial_args *a)

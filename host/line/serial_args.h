@@ -23,6 +23,10 @@ void serial_args_init(struct serial_args *a);
 /* The rows of the options, whose arguments these are; NULL ends. */
 extern const struct command_option *const serial_options[];
 
+/* For struct command: settings as fields of a request to the board, which judges the numbers. */
+enum option_result serial_args_add_setting(void *arguments, const struct command_option *o,
+                                           const char *value);
+
 /* After the options: close the request, if there is one. */
 void serial_args_end_settings(struct serial_args *a);
 

@@ -111,8 +111,8 @@ static const struct command_option fit = {
 };
 static const struct command_option title = { .help = "another machine" };
 static const struct command_option *const options[] = {
-    &fit,           HOST_ROW(QUIET), &title,         &board_name,        &mem_bw, &macs,
-    HOST_ROWS_LOAD, HOST_ROW(DRAFT), HOST_ROW(SPEC), HOST_ROWS_COMPUTER, NULL,
+    &fit,           HOST_ROW(QUIET),    &title, &board_name, &mem_bw, &macs,
+    HOST_ROWS_LOAD, HOST_ROWS_COMPUTER, NULL,
 };
 
 const struct command cmd_plan = {
@@ -127,6 +127,7 @@ const struct command cmd_plan = {
                "ingot plan model.ingot --ram 1G --mem 200M\n"
                "ingot plan model.ingot --ram 448M --card 23M --mem-bw 2.4G --macs 8G --fit",
     .options = options,
+    .flags = FOR_PLAN,
     .operand_field = offsetof(struct host_args, model),
     .run = run,
 };

@@ -5,10 +5,9 @@
 
 #include "runtime/app/commands.h"
 
-/* What /set knows. */
-#define COMMANDS_SETTINGS \
-    "temp, top_p, top_k, min_p, repeat, repeat_last_n, presence_penalty, frequency_penalty, seed, n, think, " \
-    "overflow, turns, quiet or stop"
+/* What /set knows, as the end of a sentence: "temp, top_p ... quiet or stop". */
+#define COMMANDS_SETTINGS (commands_settings + 2)
+extern const char commands_settings[]; /* with a comma and a space in front */
 
 /* Where sentences of options.h go: to the console. */
 struct options_report commands_report(struct app *a);

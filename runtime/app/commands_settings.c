@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "runtime/console/console.h"
-#include "runtime/text/format_text.h"
 #include "runtime/text/nearest.h"
 
 /* ---- shown ---------------------------------------------------------------------------------- */
@@ -40,68 +39,54 @@ static void show_stops(struct console *out, const struct options *o)
     }
 }
 
-static void show_number(struct console *out, const char *name, float number)
+static void show_setting(struct console *out, const struct options *o, enum option which,
+                         const char *name)
 {
-    char text[FORMAT_NUMBER_BYTES];
-    const char *sign = number < 0 ? "-" : "";
+    char text[OPTIONS_VALUE_BYTES];
 
-    number = number < 0 ? -number : number;
-    console_printf(out, "%s %s%s", name, sign,
-                   format_milli(text, (uint64_t)(number * 1000.0f + 0.5f), 3));
-}
-
-static void show_setting(struct console *out, const struct options *o, const char *name)
-{
-    const struct sampler_params *p = &o->sampler;
-
-    switch (options_of_name(name)) {
-    case OPTION_TEMP: show_number(out, name, p->temp); break;
-    case OPTION_TOP_P: show_number(out, name, p->top_p); break;
-    case OPTION_MIN_P: show_number(out, name, p->min_p); break;
-    case OPTION_REPEAT: show_number(out, name, p->repeat); break;
-    case OPTION_PRESENCE: show_number(out, name, p->presence); break;
-    case OPTION_FREQUENCY: show_number(out, name, p->frequency); break;
-    case OPTION_REPEAT_LAST:
-        console_printf(out, "repeat_last_n %u", (unsigned)p->repeat_last);
-        break;
-    case OPTION_TOP_K: console_printf(out, "top_k %u", (unsigned)p->top_k); break;
-    case OPTION_SEED: console_printf(out, "seed %llu", (unsigned long long)p->seed); break;
-    case OPTION_N: console_printf(out, "n %u", (unsigned)o->reply.n); break;
-    case OPTION_THINK: console_printf(out, "think %s", options_think_name(o->reply.think)); break;
-    case OPTION_OVERFLOW:
-        console_printf(out, "overflow %s", options_overflow_name(o->reply.overflow));
-        break;
-    case OPTION_TURNS: console_printf(out, "turns %u", (unsigned)o->reply.turns); break;
-    case OPTION_QUIET: console_printf(out, "quiet %s", o->show.quiet ? "on" : "off"); break;
-    default: show_stops(out, o); break;
+    if (which == OPTION_STOP) {
+        show_stops(out, o);
+        return;
     }
+    console_printf(out, "%s %s", name, options_value_text(o, which, text));
 }
 
-static const char *const settings[] = { "temp",
-                                        "top_p",
-                                        "top_k",
-                                        "min_p",
-                                        "repeat",
-                                        "repeat_last_n",
-                                        "presence_penalty",
-                                        "frequency_penalty",
-                                        "seed",
-                                        "n",
-                                        "think",
-                                        "overflow",
-                                        "turns",
-                                        "quiet",
-                                        "stop" };
-enum { N_SETTINGS = sizeof settings / sizeof settings[0] };
+/* Rows of options.def that /set knows, and what stands in front of each name. */
+#define SETTING_START(...)
+#define SETTING_PRESET(...)
+#define SETTING_PRESET_JSON(...)
+#define SETTING_SET_PRESET(...) __VA_ARGS__
+#define SETTING_SET_PRESET_JSON(...) __VA_ARGS__
+#define BEFORE_STOP() " or "
+#define BEFORE_CHOICE(words) ", "
+#define BEFORE_COUNT(least, most) ", "
+#define BEFORE_NUMBER(least, most) ", "
+#define BEFORE_SEED() ", "
+#define BEFORE_FLAG() ", "
+
+const char commands_settings[] =
+#define OPTION(id, name, group, member, type, initial, where, ...) \
+    SETTING_##where(BEFORE_##type name)
+#include "runtime/options/options.def"
+    ;
+
+static bool is_setting(enum option which)
+{
+    return which != OPTION_COUNT && (options_where(which) & OPTION_BY_SET) != 0;
+}
 
 static void show_all(struct app *a)
 {
-    for (size_t i = 0; i < N_SETTINGS; i++) {
-        if (strcmp(settings[i], "stop") == 0 && a->setup.options->reply.n_stops == 0) {
+    const struct options *o = a->setup.options;
+    const char *before = "";
+
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        if (!is_setting((enum option)i) || (i == OPTION_STOP && o->reply.n_stops == 0)) {
             continue;
         }
-        console_printf(a->setup.console, i == 0 ? "" : ", ");
-        show_setting(a->setup.console, a->setup.options, settings[i]);
+        console_printf(a->setup.console, "%s", before);
+        show_setting(a->setup.console, o, (enum option)i, options_name((enum option)i));
+        before = ", ";
     }
     console_printf(a->setup.console, "\n");
 }
@@ -122,37 +107,25 @@ static enum err set_stop(struct app *a, const char *value)
     return options_set_quoted(o, "stop", value, &report);
 }
 
-static bool is_setting(const char *name)
-{
-    if (options_of_name(name) == OPTION_REPEAT) {
-        return true; /* by its other name, too */
-    }
-    for (size_t i = 0; i < N_SETTINGS; i++) {
-        if (strcmp(settings[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void refuse_name(struct app *a, const char *name)
 {
     struct nearest near;
 
     nearest_begin(&near, name, strlen(name));
-    for (size_t i = 0; i < N_SETTINGS; i++) {
-        nearest_offer(&near, settings[i]);
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        if (is_setting((enum option)i)) {
+            nearest_offer(&near, options_name((enum option)i));
+        }
     }
     if (options_of_name(name) != OPTION_COUNT) {
-        console_printf(a->setup.console,
-                       "error: %s is set at start alone; /set knows " COMMANDS_SETTINGS "\n", name);
+        console_printf(a->setup.console, "error: %s is set at start alone; /set knows %s\n", name,
+                       COMMANDS_SETTINGS);
     } else if (near.name != NULL) {
         console_printf(a->setup.console, "error: there is no setting %s; did you mean %s?\n", name,
                        near.name);
     } else {
-        console_printf(a->setup.console,
-                       "error: there is no setting %.40s; /set knows " COMMANDS_SETTINGS "\n",
-                       name);
+        console_printf(a->setup.console, "error: there is no setting %.40s; /set knows %s\n", name,
+                       COMMANDS_SETTINGS);
     }
 }
 
@@ -198,10 +171,10 @@ enum command_result command_set(struct app *a, char *argument)
 
     if (name[0] == '\0') {
         show_all(a);
-    } else if (!is_setting(name)) {
+    } else if (!is_setting(options_of_name(name))) {
         refuse_name(a, name);
     } else if (value[0] == '\0') {
-        show_setting(a->setup.console, a->setup.options, name);
+        show_setting(a->setup.console, a->setup.options, options_of_name(name), name);
         console_printf(a->setup.console, "\n");
     } else {
         set_one(a, name, value);

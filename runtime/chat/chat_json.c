@@ -88,52 +88,29 @@ static void say_refused(void *context, bool refused, const char *sentence)
     }
 }
 
-/* What a request may set. */
-struct settings {
-    struct sampler_params sampler;
-    uint32_t n, think, overflow, turns, n_stops;
-    char stop[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
-};
-
-static void keep_settings(struct settings *kept, const struct options *o)
+static bool set_option(struct chat *c, struct json_request *r, enum json_field field)
 {
-    kept->sampler = o->sampler;
-    kept->n = o->reply.n;
-    kept->think = o->reply.think;
-    kept->overflow = o->reply.overflow;
-    kept->turns = o->reply.turns;
-    kept->n_stops = o->reply.n_stops;
-    memcpy(kept->stop, o->reply.stop, sizeof kept->stop);
-}
+    struct setting setting = { c, json_field_name(field) };
+    const struct options_report report = { say_refused, &setting };
 
-static void restore_settings(const struct settings *kept, struct options *o)
-{
-    o->sampler = kept->sampler;
-    o->reply.n = kept->n;
-    o->reply.think = kept->think;
-    o->reply.overflow = kept->overflow;
-    o->reply.turns = kept->turns;
-    o->reply.n_stops = kept->n_stops;
-    memcpy(o->reply.stop, kept->stop, sizeof kept->stop);
+    return r->values[field] == NULL || json_request_set(r, field, c->options, &report) == ERR_OK;
 }
 
 /* All of them or, where one is refused, none. */
 static bool set_options(struct chat *c, struct json_request *r)
 {
-    struct settings before;
+    struct options_kept before;
+    bool good = true;
 
-    keep_settings(&before, c->options);
-    for (unsigned i = JSON_N_FIELDS; i-- > JSON_FIELD_SYSTEM;) { /* the system prompt at last */
-        struct setting setting = { c, json_field_name((enum json_field)i) };
-        const struct options_report report = { say_refused, &setting };
-
-        if (r->values[i] != NULL &&
-            json_request_set(r, (enum json_field)i, c->options, &report) != ERR_OK) {
-            restore_settings(&before, c->options);
-            return false;
-        }
+    options_keep(&before, c->options);
+    for (unsigned i = JSON_FIELD_OPTIONS; good && i < JSON_N_FIELDS; i++) {
+        good = i == JSON_FIELD_SYSTEM || set_option(c, r, (enum json_field)i);
     }
-    return true;
+    good = good && set_option(c, r, JSON_FIELD_SYSTEM); /* last: nothing puts it back */
+    if (!good) {
+        options_put_back(c->options, &before);
+    }
+    return good;
 }
 
 /* The conversation that a request names: one that is kept, or a new one that is empty. */

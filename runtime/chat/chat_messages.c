@@ -132,8 +132,7 @@ static void set_system(struct options *o, bool given, const char *text, size_t b
     memcpy(o->reply.system, text, bytes);
     o->reply.system[bytes] = '\0';
     o->reply.system_bytes = bytes;
-    o->given &= ~((uint64_t)1 << OPTION_SYSTEM);
-    o->given |= (uint64_t)given << OPTION_SYSTEM;
+    option_set_put(&o->given, OPTION_SYSTEM, given);
 }
 
 void chat_messages_set_system(struct chat *c, struct chat_messages *m)

@@ -28,74 +28,55 @@ enum {
     OPTIONS_TOGETHER = 8,
     OPTIONS_STOP_BYTES = 64,
     OPTIONS_SENTENCE_BYTES = 256, /* longest sentence of a report, with its NUL */
+    OPTIONS_VALUE_BYTES = 32,     /* of a value as text, without texts */
 };
 
+/* A row of options.def each, in its order. */
 enum option {
-    OPTION_MODEL, /* model=PATH, a file on the card (host: any file) */
-    OPTION_PRESET, /* preset=NAME: the words of presets/NAME.txt, where none of their name is given */
-    OPTION_PROMPT,   /* prompt="TEXT": generate once and power off */
-    OPTION_SYSTEM,   /* system="TEXT": the system prompt; empty: none, not even the model's own */
-    OPTION_THINK,    /* think=off, where the model's template knows it; on, or how thoughts are
-                      * shown: show, dim, hide */
-    OPTION_STOP,     /* stop="TEXT" ends a reply; up to four of them */
-    OPTION_OVERFLOW, /* overflow=turns or sinks: what goes when the context is full */
-    OPTION_TURNS,    /* turns=COUNT that a conversation has at the most; 0: as many as fit */
-    OPTION_QUIET,    /* quiet: no line of figures after a reply */
-    OPTION_N,        /* n=COUNT of tokens to generate */
-    OPTION_TEMP,     /* temp=0.8 */
-    OPTION_TOP_P,    /* top_p=0.95 */
-    OPTION_TOP_K,    /* top_k=40 */
-    OPTION_MIN_P,    /* min_p=0.05 */
-    OPTION_REPEAT,   /* repeat=1.0, or repeat_penalty=1.0 */
-    OPTION_REPEAT_LAST, /* repeat_last_n=64 */
-    OPTION_PRESENCE,    /* presence_penalty=0 */
-    OPTION_FREQUENCY,   /* frequency_penalty=0 */
-    OPTION_SEED,        /* seed=NUMBER, 64 bits */
-    OPTION_CTX,         /* ctx=TOKENS */
-    OPTION_BEAMS,       /* beams=COUNT of replies that are searched at once */
-    OPTION_TOGETHER,    /* together=COUNT of sequences that can run side by side */
-    OPTION_LEARN,       /* learn=on or loose: /good, /bad and /teach change what the model says */
-    OPTION_POLICY,      /* policy=watch, on or explore: how turns are answered is learnt */
-    OPTION_LOG,         /* log=on: turns go to ingot.log on the card */
-    OPTION_BRANCHES,    /* branches=COUNT that /branch and /retry can keep */
-    OPTION_KV,          /* kv=f16 or another type of kv_format.h, or kv=KEYS,VALUES; kv=card and
-                      * card,TYPES: they may spill to a file of the card */
-    OPTION_EXPERTS,     /* experts=demand or ahead: when those that are not in the cache are read */
-    OPTION_PINNED,      /* pinned=COUNT of a layer's experts that stay in the cache */
-    OPTION_SPEC,        /* spec=auto, off or ngram: tokens guessed ahead of a pass */
-    OPTION_DRAFT,       /* draft=PATH, a small model that guesses them */
-    OPTION_ADAPTER,     /* adapter=NAME, NAME:SCALE, several with commas: adapters (LoRA) at work */
-    OPTION_GRAMMAR, /* grammar=NAME, a file of the card, or a list of choices: what replies are held to;
-                      * on: room for those that /grammar names */
-    OPTION_PINS, /* pins=light:3,door:5:in: the GPIO lines that a model may act on (pin_list.h) */
-    OPTION_SENSORS, /* sensors=room:i2c1:0x48:tmp105: what it may read on I2C (sensor_list.h) */
-    OPTION_ACTIONS, /* actions=NAME, a file of the card, or its lines: more that it may do */
-    OPTION_DRY,     /* dry: what it does is said, and no line is touched */
-    OPTION_ACTIONS_MINUTE, /* actions_minute=COUNT at the most; 0: no limit */
-    OPTION_ACTIONS_SAID,   /* actions_said=value, name or off: of a line, before it is driven */
-    OPTION_ADAPTERS,       /* adapters=BYTES that they may take; K, M, G are powers of 1024 */
-    OPTION_MEM,            /* mem=BYTES for weights; K, M, G are powers of 1024 */
-    OPTION_CORES,          /* cores=1..8 */
-    OPTION_ISA,            /* isa=NAME, checked by kernels_force() */
-    OPTION_PIO,            /* pio: a core moves the card's data, on a board that has the choice */
-    OPTION_DMAEND,         /* dmaend=ADDRESS, where the DMA of cards ends: to try out a bounce */
-    OPTION_PCIE,           /* pcie=gen3: the highest rate of the lane, on a Raspberry Pi 5 */
-    OPTION_SCREEN,         /* screen=off: a display that is attached stays as it is */
-    OPTION_KEYBOARD,       /* keyboard=de: what is printed on a USB keyboard's keys */
-    OPTION_BAUD,           /* baud=115200 */
-    OPTION_TERM,           /* term=auto, plain or vt: what reads the serial line */
-    OPTION_MODE,           /* mode=chat or json: who is at the serial line */
-    OPTION_LOCK,           /* lock=SALT:HASH of a PIN, without which the line only chats */
-    OPTION_FLOW,           /* flow=on or off: XON/XOFF on the serial line */
-    OPTION_WATCHDOG,       /* watchdog=SECONDS; 0: none */
-    OPTION_VERBOSE,        /* verbose: all of the plan at start */
-    OPTION_SELFTEST,       /* selftest: check the kernels at start */
-    OPTION_IDS,            /* ids: print token ids and the hash of the logits */
-    OPTION_TICKS,          /* ticks: print how far the board's counter went */
-    OPTION_DIAG,           /* diag: print what the machine says of itself */
-    OPTION_TRACE,          /* trace=1: print a Chrome trace after each reply */
+#define OPTION(id, ...) OPTION_##id,
+#include "runtime/options/options.def"
     OPTION_COUNT
 };
+
+/* What may set an option after the start, as bits. */
+enum option_where { OPTION_BY_SET = 1, OPTION_IN_PRESET = 2, OPTION_IN_JSON = 4 };
+
+/* Any of the options. */
+struct option_set {
+    uint64_t bits[(OPTION_COUNT + 63) / 64];
+};
+
+static inline bool option_set_has(const struct option_set *s, enum option which)
+{
+    return (s->bits[which / 64] >> which % 64 & 1) != 0;
+}
+
+static inline void option_set_put(struct option_set *s, enum option which, bool in)
+{
+    uint64_t bit = UINT64_C(1) << which % 64;
+
+    s->bits[which / 64] &= ~bit;
+    if (in) {
+        s->bits[which / 64] |= bit;
+    }
+}
+
+static inline void option_set_add(struct option_set *s, const struct option_set *more)
+{
+    for (unsigned i = 0; i < sizeof s->bits / sizeof s->bits[0]; i++) {
+        s->bits[i] |= more->bits[i];
+    }
+}
+
+static inline bool option_set_is_empty(const struct option_set *s)
+{
+    uint64_t any = 0;
+
+    for (unsigned i = 0; i < sizeof s->bits / sizeof s->bits[0]; i++) {
+        any |= s->bits[i];
+    }
+    return any == 0;
+}
 
 /* THINK_ON: as THINK_DIM, on a terminal; elsewhere thoughts are as they are. */
 enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
@@ -119,71 +100,85 @@ struct options_kv {
     bool card; /* they may spill to it */
 };
 
-/* Which model, and how it is laid out. */
+/* The members of the structs below are the rows of options.def. OPTIONS_IN_GROUP(declaration) keeps that of a row
+ * of this group and leaves out those of others. */
+#define OPTIONS_TYPE_TEXT(bytes) __typeof__(char[bytes])
+#define OPTIONS_TYPE_SAID(bytes, length) __typeof__(char[bytes])
+#define OPTIONS_TYPE_LIST(bytes, check) __typeof__(char[bytes])
+#define OPTIONS_TYPE_ADAPTERS() __typeof__(char[ADAPTER_LIST_BYTES])
+#define OPTIONS_TYPE_STOP() __typeof__(char[OPTIONS_STOPS][OPTIONS_STOP_BYTES])
+#define OPTIONS_TYPE_CHOICE(words) uint32_t
+#define OPTIONS_TYPE_COUNT(least, most) uint32_t
+#define OPTIONS_TYPE_NUMBER(least, most) float
+#define OPTIONS_TYPE_SIZE() uint64_t
+#define OPTIONS_TYPE_SEED() uint64_t
+#define OPTIONS_TYPE_FLAG() bool
+#define OPTIONS_TYPE_KV() struct options_kv
+#define OPTIONS_TYPE_LOCK() struct lock_word
+
+#define OPTIONS_IN_load(...)
+#define OPTIONS_IN_acting(...)
+#define OPTIONS_IN_reply(...)
+#define OPTIONS_IN_machine(...)
+#define OPTIONS_IN_line(...)
+#define OPTIONS_IN_show(...)
+#define OPTIONS_IN_feature(...)
+#define OPTIONS_IN_sampler(...)
+#define OPTIONS_MEMBER(group, member, type) OPTIONS_IN_##group(OPTIONS_TYPE_##type member;)
+
+/* Which model, and how it is laid out. Texts: "" is none. adapters: 0 is what those there are take; ctx: 0 is the
+ * model's own; beams: 1 samples; mem: 0 is all that is left. */
 struct options_load {
-    char model[OPTIONS_MODEL_BYTES];
-    char draft[OPTIONS_MODEL_BYTES];     /* "": none */
-    char preset[OPTIONS_PRESET_BYTES];   /* "": none */
-    char adapter[ADAPTER_LIST_BYTES];    /* a list that adapter_list_read takes; "": none */
-    char grammar[OPTIONS_GRAMMAR_BYTES]; /* "on": room alone; "": none */
-    uint64_t adapters;                   /* 0: what those there are take */
-    uint32_t ctx;                        /* 0: the model's own */
-    uint32_t beams;                      /* 1: tokens are sampled */
-    uint32_t together;                   /* sequences side by side (session_group.h) */
-    uint32_t learn;                      /* enum option_learn */
-    uint32_t policy;                     /* enum option_policy */
-    uint32_t log;                        /* enum option_log */
-    uint32_t branches;                   /* that chats keep room for */
-    struct options_kv kv;
-    uint32_t experts; /* enum option_experts */
-    uint32_t pinned;
-    uint32_t spec; /* enum speculative_mode */
-    uint64_t mem;  /* 0: all that is left */
+#undef OPTIONS_IN_load
+#define OPTIONS_IN_load(...) __VA_ARGS__
+#define OPTION(id, name, group, member, type, ...) OPTIONS_MEMBER(group, member, type)
+#include "runtime/options/options.def"
+#undef OPTIONS_IN_load
+#define OPTIONS_IN_load(...)
 };
 
-/* What the model may do. */
+/* What the model may do. pins, sensors: lists that pin_list_read and sensor_list_read take; actions: lines, where a
+ * space is in it, else a file's name; said: enum action_need. */
 struct options_acting {
-    char pins[PIN_LIST_BYTES];           /* a list that pin_list_read takes; "": none */
-    char sensors[SENSOR_LIST_BYTES];     /* the same of sensor_list_read */
-    char actions[OPTIONS_ACTIONS_BYTES]; /* lines, where a space is in it; else a file's name */
-    bool dry;
-    uint32_t a_minute;
-    uint32_t said; /* enum action_need */
+#undef OPTIONS_IN_acting
+#define OPTIONS_IN_acting(...) __VA_ARGS__
+#define OPTION(id, name, group, member, type, ...) OPTIONS_MEMBER(group, member, type)
+#include "runtime/options/options.def"
+#undef OPTIONS_IN_acting
+#define OPTIONS_IN_acting(...)
 };
 
-/* What a reply is given and where it ends. */
+/* What a reply is given and where it ends. n: 0 is until the model ends or the context is full. */
 struct options_reply {
-    char prompt[OPTIONS_PROMPT_BYTES]; /* UTF-8 as given, may be empty although given */
-    size_t prompt_bytes;               /* without the NUL */
-    char system[OPTIONS_SYSTEM_BYTES]; /* as the prompt */
-    size_t system_bytes;
-    uint32_t think;    /* enum option_think */
-    uint32_t overflow; /* enum option_overflow */
-    uint32_t turns;    /* at the most; 0: as many as fit */
-    uint32_t n;        /* 0: until the model ends or the context is full */
-    char stop[OPTIONS_STOPS][OPTIONS_STOP_BYTES];
+#undef OPTIONS_IN_reply
+#define OPTIONS_IN_reply(...) __VA_ARGS__
+#define OPTION(id, name, group, member, type, ...) OPTIONS_MEMBER(group, member, type)
+#include "runtime/options/options.def"
+#undef OPTIONS_IN_reply
+#define OPTIONS_IN_reply(...)
+    size_t prompt_bytes, system_bytes; /* without the NUL */
     uint32_t n_stops;
 };
 
+/* cores: 0 is all; isa: "" is the best the CPU has; dmaend: 0 is as the hardware has it; watchdog: seconds, if given;
+ * keyboard: enum keyboard_layout_name of board/keyboard.h. */
 struct options_machine {
-    uint32_t cores;              /* 0: all */
-    char isa[OPTIONS_ISA_BYTES]; /* "": the best the CPU has */
-    bool pio;
-    bool selftest;
-    uint32_t pcie;     /* enum option_pcie */
-    uint32_t screen;   /* enum option_screen */
-    uint32_t keyboard; /* enum keyboard_layout_name of board/keyboard.h */
-    uint64_t dmaend;   /* 0: as the hardware has it */
-    uint32_t watchdog; /* seconds, if given */
+#undef OPTIONS_IN_machine
+#define OPTIONS_IN_machine(...) __VA_ARGS__
+#define OPTION(id, name, group, member, type, ...) OPTIONS_MEMBER(group, member, type)
+#include "runtime/options/options.def"
+#undef OPTIONS_IN_machine
+#define OPTIONS_IN_machine(...)
 };
 
-/* The serial line, and who is at it. */
+/* The serial line, and who is at it. baud: 0 is the board's; term: enum console_terminal. */
 struct options_line {
-    uint32_t baud; /* 0: the board's */
-    uint32_t mode; /* enum option_mode */
-    uint32_t flow; /* enum option_flow */
-    uint32_t term; /* enum console_terminal */
-    struct lock_word lock;
+#undef OPTIONS_IN_line
+#define OPTIONS_IN_line(...) __VA_ARGS__
+#define OPTION(id, name, group, member, type, ...) OPTIONS_MEMBER(group, member, type)
+#include "runtime/options/options.def"
+#undef OPTIONS_IN_line
+#define OPTIONS_IN_line(...)
     bool locked; /* now: commands change it */
     uint32_t
         silence_s; /* after which mode=json ends, as /mode json SECONDS asked for; 0: it stays */
@@ -191,17 +186,27 @@ struct options_line {
 
 /* What is printed beside replies. */
 struct options_show {
-    bool quiet;
-    bool verbose;
-    bool ids;
-    bool ticks;
-    bool diag;
-    uint32_t trace; /* 1: on */
+#undef OPTIONS_IN_show
+#define OPTIONS_IN_show(...) __VA_ARGS__
+#define OPTION(id, name, group, member, type, ...) OPTIONS_MEMBER(group, member, type)
+#include "runtime/options/options.def"
+#undef OPTIONS_IN_show
+#define OPTIONS_IN_show(...)
+};
+
+/* Of features that have lists of their own. log: enum option_log. */
+struct options_feature {
+#undef OPTIONS_IN_feature
+#define OPTIONS_IN_feature(...) __VA_ARGS__
+#define OPTION(id, name, group, member, type, ...) OPTIONS_MEMBER(group, member, type)
+#include "runtime/options/options.def"
+#undef OPTIONS_IN_feature
+#define OPTIONS_IN_feature(...)
 };
 
 struct options {
-    uint64_t given;   /* bit 1 << enum option; ask options_given() */
-    uint64_t refused; /* the same, of words whose value was none; ask options_refused() */
+    struct option_set given;   /* ask options_given() */
+    struct option_set refused; /* words whose value could not be used; ask options_refused() */
     struct options_load load;
     struct options_acting acting;
     struct options_reply reply;
@@ -209,12 +214,9 @@ struct options {
     struct options_machine machine;
     struct options_line line;
     struct options_show show;
+    struct options_feature feature;
     char value[OPTIONS_PROMPT_BYTES]; /* where options_parse() unquotes a word */
 };
-
-/* "on", "hide" and so on. */
-const char *options_think_name(uint32_t think);
-const char *options_overflow_name(uint32_t overflow);
 
 /* Where sentences go. refused: a value that cannot be used; otherwise an unknown word, which is passed
  * over. A sentence has no full stop, no newline and less than OPTIONS_SENTENCE_BYTES. say may be NULL. */
@@ -228,13 +230,13 @@ void options_init(struct options *o);
 
 static inline bool options_given(const struct options *o, enum option which)
 {
-    return (o->given >> which) & 1;
+    return option_set_has(&o->given, which);
 }
 
 /* Whether a word of that name was there whose value could not be used. */
 static inline bool options_refused(const struct options *o, enum option which)
 {
-    return (o->refused >> which) & 1;
+    return option_set_has(&o->refused, which);
 }
 
 /* How to guess tokens, from spec= and draft=. */
@@ -254,9 +256,9 @@ static inline struct speculative_params options_speculative(const struct options
  * first error is returned. */
 enum err options_parse(struct options *o, const char *args, const struct options_report *report);
 
-/* The same of a preset: words of o->given as it is before are passed over. `only`: bits of the options that
- * are set, others are said to be for the next start. */
-enum err options_parse_preset(struct options *o, const char *args, uint64_t only,
+/* The same of a preset: words that o->given has before are passed over. running: only options that may be set after
+ * the start are set, and the report says of others that they are for a start. */
+enum err options_parse_preset(struct options *o, const char *args, bool running,
                               const struct options_report *report);
 
 /* Set one option from its name ("temp") and value, both NUL-terminated and without quotes: for
@@ -270,12 +272,36 @@ enum err options_set(struct options *o, const char *name, const char *value,
 enum err options_set_quoted(struct options *o, const char *name, const char *value,
                             const struct options_report *report);
 
+/* What /set, presets and requests may change, for a request that is refused in the midst. */
+#define OPTIONS_KEPT_START(...)
+#define OPTIONS_KEPT_SET_PRESET(...)
+#define OPTIONS_KEPT_PRESET_JSON(...)
+#define OPTIONS_KEPT_PRESET(...)
+#define OPTIONS_KEPT_SET_PRESET_JSON(...) __VA_ARGS__
+struct options_kept {
+#define OPTION(id, name, group, member, type, initial, where, ...) \
+    OPTIONS_KEPT_##where(OPTIONS_TYPE_##type group##_##member;)
+#include "runtime/options/options.def"
+    uint32_t n_stops;
+};
+
+/* Copy those members of *o to *kept, and back. */
+void options_keep(struct options_kept *kept, const struct options *o);
+void options_put_back(struct options *o, const struct options_kept *kept);
+
 /* The option of a name; OPTION_COUNT: none. */
 enum option options_of_name(const char *name);
 
 /* The word in front of an option's "=", and its values as the end of a sentence "NAME takes ...". Both are static strings. */
 const char *options_name(enum option which);
 const char *options_accepts(enum option which);
+
+/* What may set it after the start: bits of enum option_where. */
+unsigned options_where(enum option which);
+
+/* Its value as /set would take it: of a choice, a number or a flag. Returns text. */
+const char *options_value_text(const struct options *o, enum option which,
+                               char text[OPTIONS_VALUE_BYTES]);
 
 /* Decimal, such as 12, -0.125 or 1e-3, as the nearest f64 (up to 15 digits and 10^22; a few ulp
  * of f64 beyond) rounded to f32. False: not a number, or beyond f32; *value is left alone. */

@@ -8,11 +8,11 @@ enum { OPTIONS_SHOWN_BYTES = 44 /* of a word in a sentence, with its NUL */ };
 
 enum kind {
     KIND_TEXT,
+    KIND_SAID,
     KIND_CHOICE,
+    KIND_LIST,
     KIND_KV,
     KIND_ADAPTERS,
-    KIND_PINS,
-    KIND_SENSORS,
     KIND_COUNT,
     KIND_SIZE,
     KIND_SEED,
@@ -22,13 +22,21 @@ enum kind {
     KIND_FLAG
 };
 
+/* A row of options.def. */
 struct rule {
     const char *name;
-    enum kind kind;
-    uint16_t field;      /* offset in struct options */
-    uint16_t bytes;      /* of a text field, with its NUL */
-    double least, most;  /* of a number */
     const char *accepts; /* ends the sentence "NAME takes ..." */
+    union {
+        const char *choices; /* words with a space between, of KIND_CHOICE */
+        const char *(*check)(
+            const char *); /* of KIND_LIST; NULL: the text is right, else what is wrong */
+    };
+    float least, most, initial; /* of a number */
+    uint16_t field;             /* offset in struct options */
+    uint16_t bytes;             /* of a text field, with its NUL */
+    uint16_t length;            /* offset of its size_t, of KIND_SAID */
+    uint8_t kind;               /* enum kind */
+    uint8_t where;              /* bits of enum option_where */
 };
 
 extern const struct rule options_rules[OPTION_COUNT];
@@ -40,8 +48,11 @@ __attribute__((format(printf, 3, 4))) void options_say(const struct options_repo
 /* The beginning of a word for a sentence; characters that could disturb a terminal become '?'. */
 const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *word, size_t bytes);
 
-/* The option of a name, or OPTION_COUNT. */
+/* The option of a name (bytes), or OPTION_COUNT. */
 enum option options_find(const char *name, size_t bytes);
+
+/* The place of a value among words with a space between. False: it is none of them. */
+bool options_find_choice(const char *words, const char *value, uint32_t *place);
 
 /* Say what the option takes. Returns err. */
 enum err options_report_value(const struct rule *rule, const char *value, enum err err,

@@ -66,12 +66,12 @@ static void report_unknown(const char *name, size_t bytes, const struct options_
     if (rule != NULL) {
         options_say(report, false,
                     "Boot argument '%s' is unknown and passed over; did you mean %s%s? "
-                    "docs/DESIGN.md lists them all.",
+                    "docs/OPTIONS.md lists them all.",
                     options_shown(word, name, bytes), rule->name,
                     rule->kind == KIND_FLAG ? "" : "=");
     } else {
         options_say(report, false,
-                    "Boot argument '%s' is unknown and passed over; docs/DESIGN.md lists "
+                    "Boot argument '%s' is unknown and passed over; docs/OPTIONS.md lists "
                     "those there are.",
                     options_shown(word, name, bytes));
     }
@@ -146,7 +146,7 @@ static const char *read_word(const char *s, struct word *w, char value[OPTIONS_P
 static void refuse(struct options *o, enum option which)
 {
     if (which != OPTION_COUNT) {
-        o->refused |= UINT64_C(1) << which;
+        option_set_put(&o->refused, which, true);
     }
 }
 
@@ -177,32 +177,46 @@ static enum err apply_word(struct options *o, const struct word *w,
     return options_set_one(o, which, w->has_value ? o->value : NULL, report);
 }
 
-/* Words of options outside `only`, and those that `past` has, are not set; the latter without a word. */
-static enum err parse(struct options *o, const char *args, uint64_t only, uint64_t past,
+/* A preset's words: those that the boot line has, too, are passed over. */
+struct preset {
+    const struct option_set *past; /* words of the boot line */
+    bool running;                  /* others than OPTION_IN_PRESET are for a start */
+};
+
+/* Obey one word; preset: NULL for the boot line. */
+static enum err obey(struct options *o, const struct word *w, const struct preset *preset,
+                     const struct options_report *report)
+{
+    enum option which = options_find(w->name, w->name_bytes);
+
+    if (which != OPTION_COUNT && preset != NULL) {
+        if (option_set_has(preset->past, which)) {
+            return ERR_OK;
+        }
+        if (preset->running && (options_where(which) & OPTION_IN_PRESET) == 0) {
+            options_say(report, false, "%s= of a preset is for a start with it",
+                        options_name(which));
+            return ERR_OK;
+        }
+    }
+    return apply_word(o, w, report);
+}
+
+static enum err parse(struct options *o, const char *args, const struct preset *preset,
                       const struct options_report *report)
 {
     enum err first = ERR_OK;
 
     while (*args != '\0') {
         struct word w;
-        enum option which;
-        enum err err = ERR_OK;
+        enum err err;
 
         if (is_space(*args)) {
             args++;
             continue;
         }
         args = read_word(args, &w, o->value);
-        which = options_find(w.name, w.name_bytes);
-        if (which != OPTION_COUNT && (past >> which & 1) != 0) {
-            continue;
-        }
-        if (which != OPTION_COUNT && (only >> which & 1) == 0) {
-            options_say(report, false, "%s= of a preset is for a start with it",
-                        options_rules[which].name);
-        } else {
-            err = apply_word(o, &w, report);
-        }
+        err = obey(o, &w, preset, report);
         if (first == ERR_OK) {
             first = err;
         }
@@ -212,13 +226,16 @@ static enum err parse(struct options *o, const char *args, uint64_t only, uint64
 
 enum err options_parse(struct options *o, const char *args, const struct options_report *report)
 {
-    return parse(o, args, UINT64_MAX, 0, report);
+    return parse(o, args, NULL, report);
 }
 
-enum err options_parse_preset(struct options *o, const char *args, uint64_t only,
+enum err options_parse_preset(struct options *o, const char *args, bool running,
                               const struct options_report *report)
 {
-    return parse(o, args, only, o->given, report);
+    const struct option_set past = o->given;
+    const struct preset preset = { &past, running };
+
+    return parse(o, args, &preset, report);
 }
 
 enum err options_set_quoted(struct options *o, const char *name, const char *value,
@@ -237,14 +254,4 @@ enum err options_set_quoted(struct options *o, const char *name, const char *val
         return ERR_BAD_ARGUMENT;
     }
     return apply_word(o, &w, report);
-}
-
-const char *options_name(enum option which)
-{
-    return options_rules[which].name;
-}
-
-const char *options_accepts(enum option which)
-{
-    return options_rules[which].accepts;
 }

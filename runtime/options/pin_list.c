@@ -142,3 +142,10 @@ const char *pin_list_read(struct pin_list *l, const char *text)
     }
     return problem;
 }
+
+const char *pin_list_problem(const char *text)
+{
+    struct pin_list list;
+
+    return pin_list_read(&list, text);
+}

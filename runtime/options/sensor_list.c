@@ -134,3 +134,10 @@ const char *sensor_list_read(struct sensor_list *l, const char *text)
     }
     return problem;
 }
+
+const char *sensor_list_problem(const char *text)
+{
+    struct sensor_list list;
+
+    return sensor_list_read(&list, text);
+}

@@ -7,6 +7,17 @@
 #include "runtime/text/json.h"
 #include "runtime/text/nearest.h"
 
+/* How an option's value is written. */
+#define JSON_KIND_TEXT(bytes) JSON_TEXT
+#define JSON_KIND_SAID(bytes, length) JSON_TEXT
+#define JSON_KIND_LIST(bytes, check) JSON_TEXT
+#define JSON_KIND_CHOICE(words) JSON_TEXT
+#define JSON_KIND_STOP() JSON_TEXT /* or a list */
+#define JSON_KIND_COUNT(least, most) JSON_NUMBER
+#define JSON_KIND_NUMBER(least, most) JSON_NUMBER
+#define JSON_KIND_SIZE() JSON_NUMBER
+#define JSON_KIND_SEED() JSON_NUMBER
+
 static const struct {
     char name[18];
     enum json_kind kind;
@@ -33,21 +44,9 @@ static const struct {
     [JSON_FIELD_CONVERSATION] = { "conversation", JSON_TEXT },
     [JSON_FIELD_LOGPROBS] = { "logprobs", JSON_NUMBER },
     [JSON_FIELD_LOGIT_BIAS] = { "logit_bias", JSON_LIST },
-    [JSON_FIELD_SYSTEM] = { "system", JSON_TEXT },
-    [JSON_FIELD_THINK] = { "think", JSON_TEXT },
-    [JSON_FIELD_STOP] = { "stop", JSON_TEXT }, /* or a list */
-    [JSON_FIELD_N] = { "n", JSON_NUMBER },
-    [JSON_FIELD_TEMP] = { "temp", JSON_NUMBER },
-    [JSON_FIELD_TOP_P] = { "top_p", JSON_NUMBER },
-    [JSON_FIELD_TOP_K] = { "top_k", JSON_NUMBER },
-    [JSON_FIELD_MIN_P] = { "min_p", JSON_NUMBER },
-    [JSON_FIELD_REPEAT] = { "repeat", JSON_NUMBER },
-    [JSON_FIELD_REPEAT_LAST] = { "repeat_last_n", JSON_NUMBER },
-    [JSON_FIELD_PRESENCE] = { "presence_penalty", JSON_NUMBER },
-    [JSON_FIELD_FREQUENCY] = { "frequency_penalty", JSON_NUMBER },
-    [JSON_FIELD_OVERFLOW] = { "overflow", JSON_TEXT },
-    [JSON_FIELD_TURNS] = { "turns", JSON_NUMBER },
-    [JSON_FIELD_SEED] = { "seed", JSON_NUMBER },
+#define OPTION(id, name, group, member, type, initial, where, ...) \
+    JSON_REQUEST_##where([JSON_FIELD_##id] = { name, JSON_KIND_##type })
+#include "runtime/options/options.def"
 };
 
 const char *json_field_name(enum json_field field)

@@ -5,6 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Of rows of options.def: what JSON may set. */
+#define JSON_REQUEST_START(...)
+#define JSON_REQUEST_PRESET(...)
+#define JSON_REQUEST_SET_PRESET(...)
+#define JSON_REQUEST_PRESET_JSON(...) __VA_ARGS__,
+#define JSON_REQUEST_SET_PRESET_JSON(...) __VA_ARGS__,
+
 enum json_field {
     JSON_FIELD_ID,
     JSON_FIELD_PROMPT,
@@ -28,22 +35,12 @@ enum json_field {
     JSON_FIELD_CONVERSATION,
     JSON_FIELD_LOGPROBS,
     JSON_FIELD_LOGIT_BIAS,
-    JSON_FIELD_SYSTEM, /* it and what follows are options under these names */
-    JSON_FIELD_THINK,
-    JSON_FIELD_OVERFLOW,
-    JSON_FIELD_TURNS,
-    JSON_FIELD_STOP,
-    JSON_FIELD_N,
-    JSON_FIELD_TEMP,
-    JSON_FIELD_TOP_P,
-    JSON_FIELD_TOP_K,
-    JSON_FIELD_MIN_P,
-    JSON_FIELD_REPEAT,
-    JSON_FIELD_REPEAT_LAST,
-    JSON_FIELD_PRESENCE,
-    JSON_FIELD_FREQUENCY,
-    JSON_FIELD_SEED,
-    JSON_N_FIELDS
+/* options that a request may set, under their names: rows of options.def */
+#define OPTION(id, name, group, member, type, initial, where, ...) \
+    JSON_REQUEST_##where(JSON_FIELD_##id)
+#include "runtime/options/options.def"
+    JSON_N_FIELDS,
+    JSON_FIELD_OPTIONS = JSON_FIELD_LOGIT_BIAS + 1 /* the first of them */
 };
 
 enum { JSON_ID_BYTES = 65 /* of the field id, with its NUL */ };

@@ -69,8 +69,7 @@ static void check(const struct options *p)
     must(p->sampler.top_p >= 0 && p->sampler.top_p <= 1);
     must(p->sampler.min_p >= 0 && p->sampler.min_p <= 1);
     must(p->sampler.repeat > 0 && p->sampler.repeat <= 100);
-    must(p->machine.cores <= 8 && p->load.ctx <= 1 << 20 && p->reply.n <= 1 << 20 &&
-         p->given >> OPTION_COUNT == 0);
+    must(p->machine.cores <= 8 && p->load.ctx <= 1 << 20 && p->reply.n <= 1 << 20);
     must(options_given(p, OPTION_MEM) == (p->load.mem > 0));
 }
 

@@ -108,7 +108,7 @@ static void check_request(char *line, size_t n)
         if (i == JSON_FIELD_LOGIT_BIAS) {
             check_biases(r.values[i], r.bytes[i]);
         }
-        if (i >= JSON_FIELD_SYSTEM && r.error == NULL) {
+        if (i >= JSON_FIELD_OPTIONS && r.error == NULL) {
             (void)json_request_set(&r, (enum json_field)i, &options, &report);
             must(options.reply.n_stops <= OPTIONS_STOPS);
         }

@@ -152,7 +152,7 @@ tap.ok(len(screen.split("\n")) < 30 and "docs/session.svg" in screen, "README's 
 # ---- generated pages ----
 tap.ok(run(INGOT, "help", "--boot-options") == TEXT["docs/OPTIONS.md"], "docs/OPTIONS.md is what ingot help --boot-options prints",
        "write it anew: build/host/ingot help --boot-options >docs/OPTIONS.md")
-rules = re.findall(r'\[OPTION_\w+\] = \{ "(\w+)"', open(os.path.join(ROOT, "runtime/options/options.c"), encoding="utf-8").read())
+rules = re.findall(r'(?m)^OPTION\(\w+, "(\w+)"', "".join(open(p, encoding="utf-8").read() for p in glob.glob(ROOT + "/runtime/**/options.def", recursive=True)))
 listed = re.findall(r"(?m)^\| `(\w+)` \|", TEXT["docs/OPTIONS.md"])
 tap.ok(len(rules) > 50 and sorted(rules) == sorted(listed), f"each of {len(rules)} boot options stands there once",
        sorted(set(rules) ^ set(listed)))

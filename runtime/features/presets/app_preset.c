@@ -6,12 +6,6 @@
 
 enum { PRESET_BYTES = 8192 /* of its text, with a sector for the end */ };
 
-/* What a conversation can be given: all else is for a start. */
-#define BIT(option) (UINT64_C(1) << OPTION_##option)
-static const uint64_t of_talk = BIT(SYSTEM) | BIT(THINK) | BIT(STOP) | BIT(OVERFLOW) | BIT(TURNS) |
-                                BIT(QUIET) | BIT(N) | BIT(TEMP) | BIT(TOP_P) | BIT(TOP_K) |
-                                BIT(MIN_P) | BIT(REPEAT) | BIT(SEED) | BIT(ADAPTER) | BIT(GRAMMAR);
-
 /* A line that begins with # is no word, unless it is in the middle of a text. */
 static void blank_comments(char *text)
 {
@@ -67,7 +61,7 @@ void app_open_preset(struct app *a)
         return;
     }
     a->prompt_of_file = !options_given(o, OPTION_PROMPT);
-    (void)options_parse_preset(o, text, UINT64_MAX,
+    (void)options_parse_preset(o, text, false,
                                &report); /* words of the boot line go before its own */
 }
 
@@ -95,7 +89,7 @@ enum err app_use_preset(struct app *a, const char *name, const struct options_re
 {
     struct options *o = a->setup.options, *before = &a->options_before;
     _Alignas(16) char text[PRESET_BYTES];
-    uint64_t given;
+    struct option_set given;
     enum err e = read(a, name, text);
 
     if (e != ERR_OK) {
@@ -103,13 +97,14 @@ enum err app_use_preset(struct app *a, const char *name, const struct options_re
     }
     *before = *o;
     given = o->given;
-    o->given = 0; /* the words of the start have no say in it, and stay for the next */
+    o->given =
+        (struct option_set){ 0 }; /* the start's words do not hold here; they stay for the next */
     o->reply.n_stops = 0;
-    e = options_parse_preset(o, text, of_talk, report);
-    if ((o->given & BIT(STOP)) == 0) {
+    e = options_parse_preset(o, text, true, report);
+    if (!options_given(o, OPTION_STOP)) {
         o->reply.n_stops = before->reply.n_stops;
     }
-    o->given |= given;
+    option_set_add(&o->given, &given);
     a->problem = NULL; /* what is wrong with a word was said */
     if (e == ERR_OK) {
         e = use_lists(a, before);

@@ -38,7 +38,7 @@ void app_open_log(struct app *a)
 {
     const char *problem;
 
-    if (a->setup.options->load.log != LOG_ON) {
+    if (a->setup.options->feature.log != LOG_ON) {
         return;
     }
     if (!a->logs) {

@@ -167,7 +167,7 @@ static void test_commands(void)
 
 static void lock_with_pin(void)
 {
-    options.given |= (uint64_t)1 << OPTION_LOCK;
+    option_set_put(&options.given, OPTION_LOCK, true);
     (void)answers("/lock", "locked");
 }
 

@@ -158,8 +158,10 @@ static void check_twice(FILE *file)
     for (size_t i = 0; commands[i] != NULL; i++) {
         bool good = true;
 
-        for (size_t k = 0; commands[i]->options != NULL && commands[i]->options[k] != NULL; k++) {
-            const struct command_option *o = commands[i]->options[k];
+        struct command_walk walk = { .command = commands[i] };
+        const struct command_option *o;
+
+        while ((o = command_next_option(&walk)) != NULL) {
             char name[64];
 
             if (o->name != NULL) {
@@ -214,8 +216,11 @@ static void check_named(const char *what, bool troff)
     unsigned missing = 0, n = 0;
 
     for (size_t i = 0; commands[i] != NULL; i++) {
-        for (size_t j = 0; commands[i]->options != NULL && commands[i]->options[j] != NULL; j++) {
-            const char *name = commands[i]->options[j]->name;
+        struct command_walk walk = { .command = commands[i] };
+        const struct command_option *o;
+
+        while ((o = command_next_option(&walk)) != NULL) {
+            const char *name = o->name;
             char spelt[64];
 
             spell(spelt, name != NULL ? name : "", troff);
@@ -229,6 +234,8 @@ static void check_named(const char *what, bool troff)
 static void check_command(const struct command *c, FILE *file)
 {
     FILE *again = freopen(NULL, "w+", file);
+    struct command_walk walk = { .command = c };
+    const struct command_option *o;
     char example[128];
 
     if (again == NULL) {
@@ -240,9 +247,7 @@ static void check_command(const struct command *c, FILE *file)
     OK(strncmp(said, "usage: ingot ", 13) == 0 && strstr(said, example) != NULL &&
            strstr(said, c->about) != NULL && has_word(said, "--help"),
        "%s: usage, what it does, options, an example", c->name);
-    for (size_t i = 0; c->options != NULL && c->options[i] != NULL; i++) {
-        const struct command_option *o = c->options[i];
-
+    while ((o = command_next_option(&walk)) != NULL) {
         if (o->name != NULL && (!has_word(said, o->name) || (o->set == NULL && o->takes != NULL) ||
                                 (o->choices != NULL && o->value == NULL))) {
             OK(false, "%s: row %s", c->name, o->name);

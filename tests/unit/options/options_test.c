@@ -34,6 +34,16 @@ static bool near(float a, float b)
     return a == b;
 }
 
+static bool all_given(void)
+{
+    bool all = true;
+
+    for (unsigned i = 0; i < OPTION_COUNT; i++) {
+        all = all && options_given(&o, (enum option)i);
+    }
+    return all;
+}
+
 static void test_all_words(void)
 {
     enum err err = parse(
@@ -44,7 +54,7 @@ static void test_all_words(void)
         "overflow=sinks preset=lila turns=10 branches=2 beams=3 together=5 policy=explore learn=on log=on quiet stop=\"User:\" stop=\"a\\nb\"");
 
     OK(err == ERR_OK && said[0] == '\0', "every word at once");
-    OK(o.given == (UINT64_C(1) << OPTION_COUNT) - 1, "all are given");
+    OK(all_given(), "all are given");
     OK(strcmp(o.load.model, "models/a.ingot") == 0 && strcmp(o.machine.isa, "neon") == 0 &&
            strcmp(o.load.draft, "small.ingot") == 0 &&
            strcmp(o.load.adapter, "poet:0.5,tutor") == 0 && strcmp(o.load.grammar, "yes|no") == 0,
@@ -58,7 +68,7 @@ static void test_all_words(void)
     OK(o.reply.n == 32 && o.sampler.top_k == 7 && o.load.ctx == 512 && o.machine.cores == 4 &&
            o.line.baud == 115200 && o.line.flow == FLOW_OFF && o.line.mode == MODE_JSON &&
            o.machine.watchdog == 9 && o.load.branches == 2 && o.load.learn == LEARN_ON &&
-           o.load.log == LOG_ON && o.load.policy == POLICY_EXPLORE && o.load.beams == 3 &&
+           o.feature.log == LOG_ON && o.load.policy == POLICY_EXPLORE && o.load.beams == 3 &&
            o.load.pinned == 3 && o.acting.a_minute == 9 && o.acting.said == ACTION_NEEDS_NAME &&
            o.load.together == 5,
        "counts");
@@ -115,7 +125,7 @@ static void test_all_words(void)
 /* Five stop strings, and one that is too long. */
 static void test_stops(void)
 {
-    char args[OPTIONS_STOP_BYTES + 8] = "stop=";
+    char args[OPTIONS_STOP_BYTES + 8] = "stop=", text[OPTIONS_VALUE_BYTES];
 
     OK(parse("stop=a stop=b stop=c stop=d stop=e") == ERR_TOO_LONG && o.reply.n_stops == 4 &&
            strcmp(o.reply.stop[3], "d") == 0 && strstr(said, "four times at most") != NULL,
@@ -126,13 +136,15 @@ static void test_stops(void)
     OK(parse(args) == ERR_TOO_LONG && o.reply.n_stops == 0, "64 do not");
     OK(parse("quiet=on ids=off") == ERR_OK && o.show.quiet && !o.show.ids, "flags may say so");
     OK(parse("quiet quiet=off think=hide") == ERR_OK && !o.show.quiet &&
-           o.reply.think == THINK_HIDE && strcmp(options_think_name(o.reply.think), "hide") == 0,
+           o.reply.think == THINK_HIDE &&
+           strcmp(options_value_text(&o, OPTION_THINK, text), "hide") == 0,
        "the later word counts");
 }
 
 static void test_defaults(void)
 {
-    OK(parse("") == ERR_OK && o.given == 0 && !options_given(&o, OPTION_N), "nothing given");
+    OK(parse("") == ERR_OK && option_set_is_empty(&o.given) && !options_given(&o, OPTION_N),
+       "nothing given");
     OK(near(o.sampler.temp, 0.8f) && near(o.sampler.top_p, 0.95f) && o.sampler.top_k == 40 &&
            near(o.sampler.min_p, 0.05f) && near(o.sampler.repeat, 1),
        "the defaults");
@@ -147,7 +159,7 @@ static void test_defaults(void)
     OK(parse("presence_penalty=2.1") == ERR_BAD_ARGUMENT &&
            parse("repeat_last_n=-2") == ERR_BAD_ARGUMENT && parse("n=-1") == ERR_BAD_ARGUMENT,
        "and within their bounds");
-    OK(parse(" \t\r\n ") == ERR_OK && o.given == 0, "white space is nothing");
+    OK(parse(" \t\r\n ") == ERR_OK && option_set_is_empty(&o.given), "white space is nothing");
     OK(parse("n=1 n=2") == ERR_OK && o.reply.n == 2, "the later word counts");
 }
 
@@ -199,7 +211,7 @@ static bool refused(const char *args, const char *sentence)
 {
     enum err err = parse(args);
 
-    return err == ERR_BAD_ARGUMENT && o.given == 0 && said[0] == '!' &&
+    return err == ERR_BAD_ARGUMENT && option_set_is_empty(&o.given) && said[0] == '!' &&
            strstr(said, sentence) == said + 1;
 }
 
@@ -238,13 +250,14 @@ static void test_malformed(void)
     OK(parse("temp=x n=5") == ERR_BAD_ARGUMENT && o.reply.n == 5 &&
            options_refused(&o, OPTION_TEMP) && !options_refused(&o, OPTION_N),
        "and the error is not forgotten");
-    OK(parse("temp=x temp=1") == ERR_BAD_ARGUMENT && o.refused == 0 && near(o.sampler.temp, 1),
+    OK(parse("temp=x temp=1") == ERR_BAD_ARGUMENT && option_set_is_empty(&o.refused) &&
+           near(o.sampler.temp, 1),
        "unless a later word is better");
 }
 
 static bool passed_over(const char *args, const char *sentence)
 {
-    return parse(args) == ERR_OK && o.given == 0 && strstr(said, sentence) == said;
+    return parse(args) == ERR_OK && option_set_is_empty(&o.given) && strstr(said, sentence) == said;
 }
 
 /* The word is unknown, and the hint follows. */
@@ -259,12 +272,12 @@ static bool suggests(const char *word, const char *shown, const char *hint)
 
 static void test_unknown(void)
 {
-    const char *none = "docs/DESIGN.md lists those there are.";
+    const char *none = "docs/OPTIONS.md lists those there are.";
 
     OK(suggests("tmep=1", "tmep", "did you mean temp=?"), "letters swapped");
     OK(suggests("modle=x", "modle", "did you mean model=?"), "letters swapped, and mode is near");
     OK(suggests("Temp=1", "Temp", "did you mean temp=?"), "capitals");
-    OK(strstr(said, "docs/DESIGN.md") != NULL, "where they are listed");
+    OK(strstr(said, "docs/OPTIONS.md") != NULL, "where they are listed");
     OK(suggests("top-k=1", "top-k", "did you mean top_k=?"), "a hyphen");
     OK(suggests("temperature=1", "temperature", "did you mean temp=?"), "a longer word");
     OK(suggests("id", "id", "did you mean ids?"), "a flag");
@@ -411,26 +424,30 @@ static void test_preset(void)
 {
     static const char text[] =
         "temp=0.7 n=512\nstop=\"a\"\n stop=\"b\" mem=64M system=\"two\nlines\"";
-    static const uint64_t talk = UINT64_C(1) << OPTION_TEMP | UINT64_C(1) << OPTION_N;
-
     (void)parse("n=7 seed=1");
     said[0] = '\0';
-    OK(options_parse_preset(&o, text, UINT64_MAX, &report) == ERR_OK && said[0] == '\0' &&
+    OK(options_parse_preset(&o, text, false, &report) == ERR_OK && said[0] == '\0' &&
            o.reply.n == 7 && near(o.sampler.temp, 0.7f) && o.reply.n_stops == 2 &&
            o.load.mem == UINT64_C(64) << 20 && strcmp(o.reply.system, "two\nlines") == 0,
        "a preset at start");
     (void)parse("stop=\"c\"");
-    OK(options_parse_preset(&o, text, UINT64_MAX, &report) == ERR_OK && o.reply.n_stops == 1,
+    OK(options_parse_preset(&o, text, false, &report) == ERR_OK && o.reply.n_stops == 1,
        "a stop string of the start has no other beside it");
     (void)parse("");
     said[0] = '\0';
-    OK(options_parse_preset(&o, text, talk, &report) == ERR_OK && o.reply.n == 512 &&
-           o.load.mem == 0 && o.reply.n_stops == 0 &&
-           strstr(said, "is for a start with it") != NULL,
-       "a preset later: what is not for it is said");
+    OK(options_parse_preset(&o, text, true, &report) == ERR_OK && o.reply.n == 512 &&
+           o.load.mem == 0 && o.reply.n_stops == 2 &&
+           strcmp(said, "mem= of a preset is for a start with it\n") == 0,
+       "a preset later: what is not for it is said: %s", said);
+    (void)parse("");
+    OK(options_parse_preset(&o, "repeat_last_n=5 presence_penalty=1 frequency_penalty=-1", true,
+                            &report) == ERR_OK &&
+           o.sampler.repeat_last == 5 && near(o.sampler.presence, 1) &&
+           near(o.sampler.frequency, -1),
+       "all that /set may change, a preset may");
     (void)parse("");
     said[0] = '\0';
-    OK(options_parse_preset(&o, "temp=hot n=9", UINT64_MAX, &report) == ERR_BAD_ARGUMENT,
+    OK(options_parse_preset(&o, "temp=hot n=9", false, &report) == ERR_BAD_ARGUMENT,
        "what is wrong in it");
 }
 
