@@ -476,11 +476,13 @@ layers: check-format ## check includes, names of kernels, the format, lengths of
 structure: ## figures of the C code: lengths of functions, ternaries, files that need each other in a circle
 	$(Q)$(PYTHON) toolchain/structure.py
 
-format: ## bring every C file into the style of .clang-format
+format: ## bring every C file into the style of .clang-format, and tables of the documents up to date
 	$(Q)toolchain/format.sh
+	$(Q)$(PYTHON) toolchain/weight_types.py --write
 
 check-format:
 	$(Q)toolchain/format.sh --check
+	$(Q)$(PYTHON) toolchain/weight_types.py --check
 
 clean: ##* remove what was built, except newlib, sources of packages and published models
 	rm -rf $(filter-out $(O)/newlib $(CJSON) $(O)/bearssl $(O)/models,$(wildcard $(O)/*)) $(filter-out $(O)/models/published,$(wildcard $(O)/models/*))

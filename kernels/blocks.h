@@ -1,6 +1,6 @@
 /* The memory layouts that kernels take, each defined once: weights, activations, the sizes of a
  * gemm, rows of scores. Assembly reads the numbers, C the structs; each struct is held against its
- * numbers beneath it. flash_image/format/format.h puts the same weights into files, so their layouts
+ * numbers beneath it. flash_image/format/ puts the same weights into files, so their layouts
  * change with the version of the format only. Little-endian. */
 #ifndef INGOT_KERNELS_BLOCKS_H
 #define INGOT_KERNELS_BLOCKS_H
@@ -125,7 +125,10 @@
 
 /* ---- weights: one block of eight rows -------------------------------------------------------- */
 
-/* Q8_0, 32 columns. value (r, c) = d[r] * q[block_place(r, c)]. */
+/* After each layout: isum, the sum of integers of one row that a gemv takes (kernels/ops.inc). */
+
+/* Q8_0, 32 columns. value (r, c) = d[r] * q[block_place(r, c)].
+ * isum = sum q x.q. */
 struct block_q8x8 {
     uint16_t d[GROUP_ROWS]; /* fp16, finite, as every scale of weights */
     int8_t q[GROUP_ROWS * BLOCK_COLS];
@@ -134,7 +137,8 @@ LAYOUT_BYTES(block_q8x8, Q8X8_BYTES);
 LAYOUT_AT(block_q8x8, q, QUANTS);
 
 /* Q4_0, 32 columns. value (r, c) = d[r] * (nibble - 8). The nibble of column c < 16 is the low one
- * of q[block_place(r, c)], that of column c + 16 the high one of the same byte. */
+ * of q[block_place(r, c)], that of column c + 16 the high one of the same byte.
+ * isum = sum nibble x.q - 8 * x.sum. */
 struct block_q4x8 {
     uint16_t d[GROUP_ROWS];
     uint8_t q[GROUP_ROWS * BLOCK_COLS / 2];
@@ -142,7 +146,8 @@ struct block_q4x8 {
 LAYOUT_BYTES(block_q4x8, Q4X8_BYTES);
 LAYOUT_AT(block_q4x8, q, QUANTS);
 
-/* Q4_1, 32 columns. value (r, c) = d[r] * nibble + m[r], the nibble as in block_q4x8. */
+/* Q4_1, 32 columns. value (r, c) = d[r] * nibble + m[r], the nibble as in block_q4x8.
+ * isum = sum nibble x.q; then acc = fma(m, (float)x.sum * x.d, acc). */
 struct block_q41x8 {
     uint16_t d[GROUP_ROWS];
     uint16_t m[GROUP_ROWS];
@@ -153,7 +158,8 @@ LAYOUT_AT(block_q41x8, m, Q41_MINS);
 LAYOUT_AT(block_q41x8, q, Q41_QUANTS);
 
 /* Q5_0, 32 columns. value (r, c) = d[r] * (q - 16), q of 5 bits: the low 4 are the nibble of
- * block_q4x8, the fifth is bit c / 4 of high[block_place(r, c % 4)]. */
+ * block_q4x8, the fifth is bit c / 4 of high[block_place(r, c % 4)].
+ * isum = sum q x.q - 16 * x.sum. */
 struct block_q50x8 {
     uint16_t d[GROUP_ROWS];
     uint8_t high[GROUP_ROWS * BLOCK_COLS / 8];
@@ -163,7 +169,8 @@ LAYOUT_BYTES(block_q50x8, Q50_BYTES);
 LAYOUT_AT(block_q50x8, high, Q50_HIGH);
 LAYOUT_AT(block_q50x8, q, Q50_QUANTS);
 
-/* Q5_1, 32 columns. value (r, c) = d[r] * q + m[r], with q of 5 bits as in block_q50x8. */
+/* Q5_1, 32 columns. value (r, c) = d[r] * q + m[r], with q of 5 bits as in block_q50x8.
+ * Sums as block_q41x8. */
 struct block_q51x8 {
     uint16_t d[GROUP_ROWS];
     uint16_t m[GROUP_ROWS];
@@ -177,7 +184,10 @@ LAYOUT_AT(block_q51x8, q, Q51_QUANTS);
 
 /* IQ4_NL and MXFP4 lie in block_q4x8, too: value (r, c) = d[r] * values[nibble], with the table of
  * the type. FIG4, 128 columns: the same with one scale for four runs of 32 columns, and a table of
- * the tensor. The nibble of column c lies in q[c / 32] where that of c % 32 lies in block_q4x8. */
+ * the tensor. The nibble of column c lies in q[c / 32] where that of c % 32 lies in block_q4x8.
+ * Of FIG4 one isum for 128 columns. Block i takes half i % 2 of block i / 2 of x, whose last half is not read where cols has
+ * none. */
+#define block_t4x8 block_q4x8
 struct block_fig4x8 {
     uint16_t d[GROUP_ROWS];
     uint8_t q[FIG4_COLS / BLOCK_COLS][GROUP_ROWS * BLOCK_COLS / 2];
@@ -189,7 +199,9 @@ LAYOUT_AT(block_fig4x8, q, QUANTS);
  * Sub-block j of row r has scale = scales[j][r] & 63 and a min of 6 bits: the low 2 are
  * scales[j][r] >> 6, the high 4 the low (j < 4) or high (j >= 4) nibble of mins[j % 4][r].
  * The nibble of (r, c) lies in q[c / 64 * 256 + block_place(r, c % 32)]: the low one for
- * c % 64 < 32, else the high one. */
+ * c % 64 < 32, else the high one.
+ * isum = sum_j scale_j dot_j, imin = sum_j min_j sum_j over the 8 sub-blocks; then acc = fma(-(float)imin, dmin * x.d, acc).
+ * Dequantized: fma((float)(scale * q), d, -(dmin * (float)min)); scale * q is an integer. */
 struct block_q4kx8 {
     uint16_t d[GROUP_ROWS];
     uint16_t dmin[GROUP_ROWS];
@@ -205,7 +217,8 @@ LAYOUT_AT(block_q4kx8, q, Q4K_QUANTS);
 
 /* Q6_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * (q - 32).
  * The low 4 bits of q lie in low[] as the nibbles of block_q4kx8 do. The high 2 are
- * high[c / 128 * 256 + block_place(r, c % 32)] >> 2 * (c / 32 % 4) & 3. */
+ * high[c / 128 * 256 + block_place(r, c % 32)] >> 2 * (c / 32 % 4) & 3.
+ * isum = sum_j scale_j dot_j over 16 sub-blocks of (q - 32). Dequantized: (float)(scale * (q - 32)) * d. */
 struct block_q6kx8 {
     uint16_t d[GROUP_ROWS];
     int8_t scales[16][GROUP_ROWS];
@@ -218,7 +231,7 @@ LAYOUT_AT(block_q6kx8, low, Q6K_LOW);
 LAYOUT_AT(block_q6kx8, high, Q6K_HIGH);
 
 /* Q5_K, as Q4_K with q of 5 bits: the low 4 lie in q[] as the nibbles there, the fifth is
- * high[block_place(r, c % 32)] >> c / 32 & 1. */
+ * high[block_place(r, c % 32)] >> c / 32 & 1. Sums as block_q4kx8. */
 struct block_q5kx8 {
     uint16_t d[GROUP_ROWS];
     uint16_t dmin[GROUP_ROWS];
@@ -235,7 +248,8 @@ LAYOUT_AT(block_q5kx8, high, Q5K_HIGH);
 
 /* Q3_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * q, scales of -32 to 31,
  * q of 3 bits in two's complement, -4 to 3. Its low 2 bits lie in low[] as the high ones of
- * block_q6kx8, its sign in high[] as the fifth bit of block_q5kx8. */
+ * block_q6kx8, its sign in high[] as the fifth bit of block_q5kx8.
+ * isum = sum_j scale_j dot_j over 16 sub-blocks. */
 struct block_q3kx8 {
     uint16_t d[GROUP_ROWS];
     int8_t scales[16][GROUP_ROWS];
@@ -248,7 +262,8 @@ LAYOUT_AT(block_q3kx8, low, Q3K_LOW);
 LAYOUT_AT(block_q3kx8, high, Q3K_HIGH);
 
 /* Q2_K, 256 columns in 16 sub-blocks of 16. value = d * scale * q - dmin * min, the scale the low,
- * the min the high nibble of scales[c / 16][r]. q of 2 bits lies in q[] as in low[] of Q3_K. */
+ * the min the high nibble of scales[c / 16][r]. q of 2 bits lies in q[] as in low[] of Q3_K.
+ * Sums as block_q4kx8, over 16 sub-blocks. */
 struct block_q2kx8 {
     uint16_t d[GROUP_ROWS];
     uint16_t dmin[GROUP_ROWS];
@@ -261,7 +276,8 @@ LAYOUT_AT(block_q2kx8, scales, Q2K_SCALES);
 LAYOUT_AT(block_q2kx8, q, Q2K_QUANTS);
 
 /* TQ2_0, 256 columns. value (r, c) = d[r] * (two - 1), two = q[block_place(r, c % 64)] >> 2 * (c / 64)
- * & 3: a byte has four columns of a row, 64 apart. */
+ * & 3: a byte has four columns of a row, 64 apart.
+ * isum = sum (two - 1) x.q. */
 struct block_tq2x8 {
     uint16_t d[GROUP_ROWS];
     uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 4];
@@ -269,7 +285,7 @@ struct block_tq2x8 {
 LAYOUT_BYTES(block_tq2x8, TQ2_BYTES);
 LAYOUT_AT(block_tq2x8, q, TQ2_QUANTS);
 
-/* Q2_0: the same with a scale for each 64 columns, d[c / 64][r]. */
+/* Q2_0: the same with a scale for each 64 columns, d[c / 64][r]: of each 64 in turn acc = fma((float)isum, d * x.d, acc). */
 struct block_q2x8 {
     uint16_t d[4][GROUP_ROWS];
     uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 4];
@@ -278,7 +294,7 @@ LAYOUT_BYTES(block_q2x8, Q2_BYTES);
 LAYOUT_AT(block_q2x8, q, Q2_QUANTS);
 
 /* Q1_0, 256 columns. value (r, c) = d[c / 128][r] * (2 * bit - 1), bit = q[block_place(r, c % 32)] >>
- * (c / 32) & 1. */
+ * (c / 32) & 1. Of each 128 columns in turn, isum = sum (2 bit - 1) x.q. */
 struct block_q1x8 {
     uint16_t d[2][GROUP_ROWS];
     uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 8];

@@ -7,14 +7,16 @@ import math
 import os
 import random
 import struct
+import sys
 
 from gguf_reader import read_contents
-from machine import ASSETS
+from machine import ASSETS, ROOT
+
+sys.path.append(os.path.join(ROOT, "toolchain"))
+from weight_types import IN_GGUF
 
 U32, I32, F32, BOOL, STRING, ARRAY, U64 = 4, 5, 6, 7, 8, 9, 10
-TYPES = {"F32": 0, "F16": 1, "Q4_0": 2, "Q4_1": 3, "Q5_0": 6, "Q5_1": 7, "Q8_0": 8, "Q2_K": 10,
-         "Q3_K": 11, "Q4_K": 12, "Q5_K": 13, "Q6_K": 14, "IQ4_NL": 20, "IQ4_XS": 23, "BF16": 30,
-         "TQ1_0": 34, "TQ2_0": 35, "Q1_0": 41, "Q2_0": 42, "MXFP4": 39}
+TYPES = {t.NAME: t.gguf for t in IN_GGUF}
 
 
 def text(s):

@@ -27,7 +27,7 @@ MAKES := $(wildcard tests/make/*.t)
 KT := $(O)/tests/kernels
 KT_SRC = $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c tests/kernels/*.c)
 KT_FLAGS = $(filter-out -MMD -MP,$(COMMON)) -D_GNU_SOURCE -pthread -static
-KT_DEPS = $(KT_SRC) $(wildcard kernels/*.h kernels/*.inc kernels/ref/*.h kernels/selftest/*.h tests/kernels/*.h \
+KT_DEPS = $(KT_SRC) flash_image/format/types.def $(wildcard kernels/*.h kernels/*.inc kernels/ref/*.h kernels/selftest/*.h tests/kernels/*.h \
           tests/alarm.h tests/tests.mk)
 
 $(KT)/kernels_test.x86_64: $(KT_DEPS) $(wildcard kernels/x86_64/* kernels/selftest/*_x86_64.S tests/kernels/*_x86_64.S)

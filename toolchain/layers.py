@@ -8,6 +8,8 @@ import os
 import re
 import sys
 
+from weight_types import LAYOUTS
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # Room -> what it may include besides itself. board/*.h is the ground that everybody stands on.
@@ -46,8 +48,7 @@ LOUD = [(r"\b(?:v?s?n?printf|puts|putchar|putc|fputs|fwrite)\s*\(", "prints"), (
         (r"\bboard\.\w+|\bextern const struct board\b|\"board/board\.h\"", "knows the board")]
 ISAS = {"ref", "neon", "sve", "rvv", "rv64gc", "avx2", "avx512"}
 FEATURES = {"dotprod", "i8mm", "zvfh", "vnni", "crc", "sha2", "zbb", "zbc", "zvknha"}
-TYPES = {"u8", "f32", "f16", "q8", "q8k", "q8x4", "q8kx4", "q8x8", "q4x8", "q41x8", "q50x8", "q51x8", "q4kx8", "q6kx8", "q5kx8",
-         "q3kx8", "q2kx8", "tq2x8", "q2x8", "q1x8"}
+TYPES = {"u8", "f32", "f16", "q8", "q8k", "q8x4", "q8kx4"} | {t.layout + "x8" for t in LAYOUTS}
 
 
 def room_of(path):
@@ -127,7 +128,7 @@ def check_quiet(path, text, problems):
 
 def check_kernel_names(problems):
     row = re.compile(r"^KERNEL\((\w+), (\w+), ([^)]+)\)", re.M)
-    for where in ("", "arm64/", "riscv64/", "x86_64/"):
+    for where in ("arm64/", "riscv64/", "x86_64/"):
         path = f"kernels/{where}kernels.inc"
         with open(os.path.join(ROOT, path), encoding="utf-8") as f:
             rows = row.findall(f.read())
@@ -140,7 +141,7 @@ def check_kernel_names(problems):
             if not set(op.split("_")) & TYPES:
                 problems.append(f"{path}: {op} names no type of the grammar")
             file = f"kernels/{where}{symbol}.S"
-            if where and not os.path.exists(os.path.join(ROOT, file)):
+            if not os.path.exists(os.path.join(ROOT, file)):
                 problems.append(f"{path}: {symbol} is not in a file of its name, {file}")
 
 

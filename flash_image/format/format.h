@@ -41,26 +41,15 @@ enum {
                                     together */
 };
 
+/* The types of weights: types.def. Their numbers run from 0 without a gap. */
 enum ingot_type {
-    INGOT_F32 = 0,
-    INGOT_F16 = 1,
-    INGOT_Q8_0 = 2,
-    INGOT_Q4_0 = 3,
-    INGOT_Q4_K = 4,
-    INGOT_Q6_K = 5,
-    INGOT_Q5_K = 6,
-    INGOT_Q3_K = 7,
-    INGOT_IQ4_NL = 8,
-    INGOT_FIG4 = 9,
-    INGOT_Q2_0 = 10,
-    INGOT_TQ2_0 = 11,
-    INGOT_Q1_0 = 12,
-    INGOT_MXFP4 = 13,
-    INGOT_Q2_K = 14,
-    INGOT_Q4_1 = 15, /* the types that files have where rows are not multiples of 256 */
-    INGOT_Q5_0 = 16,
-    INGOT_Q5_1 = 17,
-    INGOT_N_TYPES = 18
+#define TYPE_FLOATS(NAME, id, ...) INGOT_##NAME = (id),
+#define TYPE_WEIGHTS(NAME, id, ...) INGOT_##NAME = (id),
+#include "flash_image/format/types.def"
+    INGOT_N_TYPES = 0
+#define TYPE_FLOATS(...) +1
+#define TYPE_WEIGHTS(...) +1
+#include "flash_image/format/types.def"
 };
 enum ingot_family { /* for a person to read: the parameters alone say what to compute */
                     INGOT_LLAMA = 1,

@@ -4,14 +4,22 @@
 
 enum { DEFAULT_ALIGNMENT = 32 };
 
+/* The names of all types of GGML by number; those that no row has are refused. */
 static const char *const ggml_types[] = {
-    "F32",   "F16",        "Q4_0",       "Q4_1",       "Q4_2",     "Q4_3",     "Q5_0",
-    "Q5_1",  "Q8_0",       "Q8_1",       "Q2_K",       "Q3_K",     "Q4_K",     "Q5_K",
-    "Q6_K",  "Q8_K",       "IQ2_XXS",    "IQ2_XS",     "IQ3_XXS",  "IQ1_S",    "IQ4_NL",
-    "IQ3_S", "IQ2_S",      "IQ4_XS",     "I8",         "I16",      "I32",      "I64",
-    "F64",   "IQ1_M",      "BF16",       "Q4_0_4_4",   "Q4_0_4_8", "Q4_0_8_8", "TQ1_0",
-    "TQ2_0", "IQ4_NL_4_4", "IQ4_NL_4_8", "IQ4_NL_8_8", "MXFP4",    "NVFP4",    "Q1_0",
-    "Q2_0",
+#define TYPE_FLOATS(NAME, id, name, cols, bytes, gguf) [gguf] = #NAME,
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, halves, fit, of, bytes, d, m, gguf) \
+    [gguf] = #NAME,
+#define TYPE_TABLED_OWN(...)
+#define TYPE_TABLED_AGAIN(...)
+#define TYPE_READ_FLOATS(NAME, name, bytes, gguf) [gguf] = #NAME,
+#define TYPE_READ(NAME, name, of, bytes, gguf) [gguf] = #NAME,
+#include "flash_image/format/types.def"
+    [4] = "Q4_2",        [5] = "Q4_3",        [9] = "Q8_1",      [15] = "Q8_K",
+    [16] = "IQ2_XXS",    [17] = "IQ2_XS",     [18] = "IQ3_XXS",  [19] = "IQ1_S",
+    [21] = "IQ3_S",      [22] = "IQ2_S",      [24] = "I8",       [25] = "I16",
+    [26] = "I32",        [27] = "I64",        [28] = "F64",      [29] = "IQ1_M",
+    [31] = "Q4_0_4_4",   [32] = "Q4_0_4_8",   [33] = "Q4_0_8_8", [36] = "IQ4_NL_4_4",
+    [37] = "IQ4_NL_4_8", [38] = "IQ4_NL_8_8", [40] = "NVFP4",
 };
 
 enum { FIRST_OF_FORKS = 97 /* ik_llama.cpp numbers its own types from here */ };
@@ -42,6 +50,16 @@ static const char *cure_of_type(const char *name)
     return "take the Q8_0 or Q4_K_M file of the same model, or its F16 file and `ingot pack --type`";
 }
 
+static const char supported[] =
+#define TYPE_FLOATS(NAME, ...) ", " #NAME
+#define TYPE_WEIGHTS(NAME, ...) ", " #NAME
+#define TYPE_TABLED_OWN(...)
+#define TYPE_TABLED_AGAIN(...)
+#define TYPE_READ_FLOATS(NAME, ...) ", " #NAME
+#define TYPE_READ(NAME, ...) ", " #NAME
+#include "flash_image/format/types.def"
+    ;
+
 static enum err refuse_type(struct gguf *g, struct source_text tensor, uint32_t type)
 {
     const char *name = type < sizeof ggml_types / sizeof ggml_types[0] ? ggml_types[type] : NULL;
@@ -52,10 +70,8 @@ static enum err refuse_type(struct gguf *g, struct source_text tensor, uint32_t 
     }
     return source_refuse(
         g->s, ERR_UNSUPPORTED,
-        "the tensor %.*s is %s (type %u), which is not supported: %s; supported are "
-        "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K to Q6_K, IQ4_NL, IQ4_XS, "
-        "TQ1_0, TQ2_0, Q1_0, Q2_0, MXFP4",
-        SOURCE_SHOW(tensor), what, type, cure_of_type(name));
+        "the tensor %.*s is %s (type %u), which is not supported: %s; supported are %s",
+        SOURCE_SHOW(tensor), what, type, cure_of_type(name), supported + strlen(", "));
 }
 
 static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t type,
@@ -65,11 +81,14 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
         uint32_t type;
         enum source_type to;
     } readable[] = {
-        { 0, SOURCE_F32 },     { 1, SOURCE_F16 },     { 2, SOURCE_Q4_0 },  { 3, SOURCE_Q4_1 },
-        { 6, SOURCE_Q5_0 },    { 7, SOURCE_Q5_1 },    { 8, SOURCE_Q8_0 },  { 10, SOURCE_Q2_K },
-        { 11, SOURCE_Q3_K },   { 12, SOURCE_Q4_K },   { 13, SOURCE_Q5_K }, { 14, SOURCE_Q6_K },
-        { 20, SOURCE_IQ4_NL }, { 23, SOURCE_IQ4_XS }, { 30, SOURCE_BF16 }, { 34, SOURCE_TQ1_0 },
-        { 35, SOURCE_TQ2_0 },  { 39, SOURCE_MXFP4 },  { 41, SOURCE_Q1_0 }, { 42, SOURCE_Q2_0 },
+#define TYPE_FLOATS(NAME, id, name, cols, bytes, gguf) { gguf, SOURCE_##NAME },
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, halves, fit, of, bytes, d, m, gguf) \
+    { gguf, SOURCE_##NAME },
+#define TYPE_TABLED_OWN(...)
+#define TYPE_TABLED_AGAIN(...)
+#define TYPE_READ_FLOATS(NAME, name, bytes, gguf) { gguf, SOURCE_##NAME },
+#define TYPE_READ(NAME, name, of, bytes, gguf) { gguf, SOURCE_##NAME },
+#include "flash_image/format/types.def"
     };
 
     for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++) {

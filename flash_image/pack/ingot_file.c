@@ -89,24 +89,10 @@ static bool tensor_is_finite(const struct ingot_tensor *t, const uint8_t *data)
     static const struct {
         size_t block_bytes, floats, width;
     } types[INGOT_N_TYPES] = {
-        [INGOT_F32] = { 4, 1, 4 },
-        [INGOT_F16] = { 2, 1, 2 },
-        [INGOT_Q8_0] = { sizeof(struct block_q8x8), 8, 2 },
-        [INGOT_Q4_0] = { sizeof(struct block_q4x8), 8, 2 },
-        [INGOT_Q4_K] = { sizeof(struct block_q4kx8), 16, 2 },
-        [INGOT_Q6_K] = { sizeof(struct block_q6kx8), 8, 2 },
-        [INGOT_Q5_K] = { sizeof(struct block_q5kx8), 16, 2 },
-        [INGOT_Q3_K] = { sizeof(struct block_q3kx8), 8, 2 },
-        [INGOT_Q2_K] = { sizeof(struct block_q2kx8), 16, 2 },
-        [INGOT_Q2_0] = { sizeof(struct block_q2x8), 32, 2 },
-        [INGOT_TQ2_0] = { sizeof(struct block_tq2x8), 8, 2 },
-        [INGOT_Q1_0] = { sizeof(struct block_q1x8), 16, 2 },
-        [INGOT_IQ4_NL] = { sizeof(struct block_q4x8), 8, 2 },
-        [INGOT_MXFP4] = { sizeof(struct block_q4x8), 8, 2 },
-        [INGOT_Q4_1] = { sizeof(struct block_q41x8), 16, 2 },
-        [INGOT_Q5_0] = { sizeof(struct block_q50x8), 8, 2 },
-        [INGOT_Q5_1] = { sizeof(struct block_q51x8), 16, 2 },
-        [INGOT_FIG4] = { sizeof(struct block_fig4x8), 8, 2 },
+#define TYPE_FLOATS(NAME, id, name, cols, bytes, ...) [INGOT_##NAME] = { bytes, 1, bytes },
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, halves, ...) \
+    [INGOT_##NAME] = { sizeof(struct block_##layout##x8), halves, 2 },
+#include "flash_image/format/types.def"
     };
 
     for (uint64_t at = 0; at < t->bytes; at += types[t->type].block_bytes) {

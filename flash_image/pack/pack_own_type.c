@@ -193,22 +193,15 @@ enum ingot_type pack_own_type(const struct source_tensor *t)
     case SOURCE_ROUNDED_F16:
     case SOURCE_ROUNDED_BF16: return type_of_rounded(t);
     case SOURCE_F8: return type_of_f8(t);
-    case SOURCE_Q4_0: return INGOT_Q4_0;
-    case SOURCE_Q4_1: return INGOT_Q4_1;
-    case SOURCE_Q5_0: return INGOT_Q5_0;
-    case SOURCE_Q5_1: return INGOT_Q5_1;
-    case SOURCE_Q4_K: return INGOT_Q4_K;
-    case SOURCE_Q6_K: return INGOT_Q6_K;
-    case SOURCE_Q5_K: return INGOT_Q5_K;
-    case SOURCE_Q3_K: return INGOT_Q3_K;
-    case SOURCE_Q2_K: return INGOT_Q2_K;
-    case SOURCE_Q2_0:
+#define TYPE_WEIGHTS(NAME, ...) \
+    case SOURCE_##NAME: \
+        return INGOT_##NAME;
+#define TYPE_TABLED_OWN(...)
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
     case SOURCE_Q2_0_128: return INGOT_Q2_0;
-    case SOURCE_TQ1_0: /* the same values, which is faster */
-    case SOURCE_TQ2_0: return INGOT_TQ2_0;
-    case SOURCE_Q1_0: return INGOT_Q1_0;
+    case SOURCE_TQ1_0: return INGOT_TQ2_0; /* the same values, which is faster */
     case SOURCE_GROUPED: return type_of_grouped(t);
-    case SOURCE_IQ4_NL: return INGOT_IQ4_NL;
     case SOURCE_MXFP4:
     case SOURCE_MXFP4_PAIRS:
     case SOURCE_IQ4_XS: return pack_table_type(t);

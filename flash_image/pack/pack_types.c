@@ -28,16 +28,14 @@ static bool is_sensitive(unsigned layer, unsigned n)
     return layer < n / 8 || layer >= 7 * n / 8 || (layer - n / 8) % 3 == 2;
 }
 
-/* Mixtures as GGUF files of these names have them: the output matrix in Q6_K, and the matrices that
- * lose most by fewer bits in more of them, of Q4_K_M and Q5_K_M in some layers. */
 static const struct mixture {
     const char *name;
     enum ingot_type most, output, value, value_sensitive, down, down_sensitive;
 } mixtures[] = {
-    { "q4_k_m", INGOT_Q4_K, INGOT_Q4_K, INGOT_Q4_K, INGOT_Q6_K, INGOT_Q4_K, INGOT_Q6_K },
-    { "q5_k_m", INGOT_Q5_K, INGOT_Q5_K, INGOT_Q5_K, INGOT_Q6_K, INGOT_Q5_K, INGOT_Q6_K },
-    { "q3_k_m", INGOT_Q3_K, INGOT_Q4_K, INGOT_Q4_K, INGOT_Q5_K, INGOT_Q4_K, INGOT_Q5_K },
-    { "q2_k", INGOT_Q2_K, INGOT_Q3_K, INGOT_Q3_K, INGOT_Q4_K, INGOT_Q3_K, INGOT_Q3_K },
+#define TYPE_MIXTURE(name, most, output, value, value_sensitive, down, down_sensitive) \
+    { #name,        INGOT_##most,          INGOT_##output, INGOT_##value, INGOT_##value_sensitive, \
+      INGOT_##down, INGOT_##down_sensitive },
+#include "flash_image/format/types.def"
 };
 
 enum { FIRST_VALUES = 2, FIRST_DOWNS = 16, SHARED_VALUES = 4 };
@@ -79,7 +77,7 @@ static enum ingot_type mixed_type(const struct mixture *m, const struct source_p
 /* One or two bits a weight, all values of which Q4_0 has. */
 static bool is_few(enum ingot_type type)
 {
-    return type == INGOT_Q2_0 || type == INGOT_TQ2_0 || type == INGOT_Q1_0;
+    return 16 * image_type_row_bytes(type, BLOCK_K_COLS) < 5 * BLOCK_K_COLS; /* below 2.5 bits */
 }
 
 /* As GGUF files of such types have it: more bits for embedding and output, which lose most. */
@@ -128,7 +126,8 @@ enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)
     if (image_type_takes(type, cols)) {
         return type;
     }
-    if (type == INGOT_Q2_K || type == INGOT_Q3_K || is_few(type)) {
+    if (image_type_row_bytes(type, BLOCK_K_COLS) <
+        BLOCK_K_COLS / 2) { /* below four bits a weight */
         return INGOT_Q4_0;
     }
     if (type == INGOT_FIG4 && image_type_takes(INGOT_IQ4_NL, cols)) {
@@ -280,12 +279,13 @@ void pack_tell_types(const struct pack_options *o, struct source *s)
     }
 }
 
-/* Types with a scale for each row and a list of outliers have no kernels of their own: blocks of 32
- * hold such a scale and adapt to an outlier, for half a bit a weight more (docs/EXPERIMENTS.md). */
 static const struct {
     const char *name;
     enum ingot_type stored;
-} stand_ins[] = { { "i8r", INGOT_Q8_0 }, { "i4r", INGOT_Q4_0 } };
+} stand_ins[] = {
+#define TYPE_STAND_IN(name, stored) { #name, INGOT_##stored },
+#include "flash_image/format/types.def"
+};
 
 static enum ingot_type stand_in_by_name(const char *name)
 {

@@ -269,24 +269,16 @@ static void read_q1_0(const uint8_t *block, float *out)
 dequantize_block_fn *dequantize_of(enum source_type type)
 {
     switch (type) {
-    case SOURCE_Q8_0: return read_q8_0;
-    case SOURCE_Q4_0: return read_q4_0;
-    case SOURCE_Q4_1: return read_q4_1;
-    case SOURCE_Q5_0: return read_q5_0;
-    case SOURCE_Q5_1: return read_q5_1;
-    case SOURCE_Q2_K: return read_q2_k;
-    case SOURCE_Q3_K: return read_q3_k;
-    case SOURCE_Q4_K: return read_q4_k;
-    case SOURCE_Q5_K: return read_q5_k;
-    case SOURCE_Q6_K: return read_q6_k;
-    case SOURCE_IQ4_NL: return read_iq4_nl;
-    case SOURCE_IQ4_XS: return read_iq4_xs;
-    case SOURCE_Q2_0: return read_q2_0;
+#define READER(NAME, name) \
+    case SOURCE_##NAME: \
+        return read_##name;
+#define TYPE_WEIGHTS(NAME, id, name, ...) READER(NAME, name)
+#define TYPE_TABLED_OWN(...)
+#define TYPE_TABLED_AGAIN(...)
+#define TYPE_READ(NAME, name, ...) READER(NAME, name)
+#include "flash_image/format/types.def"
+#undef READER
     case SOURCE_Q2_0_128: return read_q2_0_128;
-    case SOURCE_TQ1_0: return read_tq1_0;
-    case SOURCE_TQ2_0: return read_tq2_0;
-    case SOURCE_Q1_0: return read_q1_0;
-    case SOURCE_MXFP4: return read_mxfp4;
     default: return NULL;
     }
 }

@@ -38,6 +38,11 @@ void interleave_q4(const uint8_t *const blocks[8], void *group)
     }
 }
 
+void interleave_t4(const uint8_t *const blocks[8], void *group)
+{
+    interleave_q4(blocks, group);
+}
+
 /* The 16 bytes of nibbles of a row, low ones first, as Q4_0 and the next ones have them. */
 static void interleave_nibbles(const uint8_t *from, size_t r, uint8_t *q)
 {

@@ -23,26 +23,16 @@
  * (66 bytes), and q2, of 64, fp16 d and u8 q[16] (18), d times -1, 0, 1 or 2; q1, of 128, fp16 d and
  * u8 q[16] (18), d or -d. */
 typedef bool quantize_block_fn(const float *w, const float *h, uint8_t *block);
-quantize_block_fn quantize_block_q8, quantize_block_q4, quantize_block_q4k, quantize_block_q6k,
-    quantize_block_q5k, quantize_block_q3k, quantize_block_q2k;
-quantize_block_fn quantize_block_q41, quantize_block_q50, quantize_block_q51;
-quantize_block_fn quantize_block_tq2, quantize_block_q2, quantize_block_q1;
+#define TYPE_WEIGHTS(NAME, id, name, layout, ...) quantize_block_fn quantize_block_##layout;
+#define TYPE_TABLED(...)
+#include "flash_image/format/types.def"
 
 /* GGML blocks into the group of eight rows: blocks[r] is the block of row r at this column
  * block, NULL for a row of padding. Values are kept bit for bit. group is a struct block_q8x8,
- * q4x8 and so on. */
-void interleave_q8(const uint8_t *const blocks[8], void *group);
-void interleave_q4(const uint8_t *const blocks[8], void *group);
-void interleave_q41(const uint8_t *const blocks[8], void *group);
-void interleave_q50(const uint8_t *const blocks[8], void *group);
-void interleave_q51(const uint8_t *const blocks[8], void *group);
-void interleave_q4k(const uint8_t *const blocks[8], void *group);
-void interleave_q6k(const uint8_t *const blocks[8], void *group);
-void interleave_q5k(const uint8_t *const blocks[8], void *group);
-void interleave_q3k(const uint8_t *const blocks[8], void *group);
-void interleave_q2k(const uint8_t *const blocks[8], void *group);
-void interleave_tq2(const uint8_t *const blocks[8], void *group);
-void interleave_q2(const uint8_t *const blocks[8], void *group); /* four blocks side by side */
-void interleave_q1(const uint8_t *const blocks[8], void *group); /* two */
+ * q4x8 and so on; of Q2_0 four blocks of a row lie side by side, of Q1_0 two. */
+#define TYPE_WEIGHTS(NAME, id, name, layout, ...) \
+    void interleave_##layout(const uint8_t *const blocks[8], void *group);
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
 
 #endif

@@ -26,135 +26,39 @@ struct packing {
     size_t scales[2];                      /* offsets of a block's fp16 scales */
     quantize_block_fn *quantize;           /* one block */
     void (*interleave)(const uint8_t *const blocks[8], void *group);
-    size_t several;                    /* blocks of a row that lie in one group; 0: one */
+    size_t several;                    /* blocks of a row that lie in one group */
     quantize_table_fn *quantize_table; /* in place of quantize, where nibbles go through a table */
 };
 
 /* Columns and bytes of a GGML block of the type. */
 static size_t ggml_cols(const struct packing *p)
 {
-    return p->several != 0 ? p->cols / p->several : p->cols;
+    return p->cols / p->several;
 }
 
 static size_t ggml_bytes(const struct packing *p)
 {
-    return p->several != 0 ? p->block_bytes / p->several : p->block_bytes;
+    return p->block_bytes / p->several;
 }
 
+#define PACKING(source_type, layout, columns, of, bytes, d, m) \
+    .source = (source_type), .cols = (columns), .block_bytes = (columns) / (of) * (bytes), \
+    .group_bytes = sizeof(struct block_##layout##x8), .scales = { d, m }, \
+    .interleave = interleave_##layout, .several = (columns) / (of)
+
 static const struct packing packings[INGOT_N_TYPES] = {
-    [INGOT_F32] = { .source = SOURCE_F32 },
-    [INGOT_F16] = { .source = SOURCE_F16 },
-    [INGOT_Q8_0] = { SOURCE_Q8_0,
-                     32,
-                     34,
-                     sizeof(struct block_q8x8),
-                     { 0, 0 },
-                     quantize_block_q8,
-                     interleave_q8 },
-    [INGOT_Q4_0] = { SOURCE_Q4_0,
-                     32,
-                     18,
-                     sizeof(struct block_q4x8),
-                     { 0, 0 },
-                     quantize_block_q4,
-                     interleave_q4 },
-    [INGOT_Q4_1] = { SOURCE_Q4_1,
-                     32,
-                     20,
-                     sizeof(struct block_q41x8),
-                     { 0, 2 },
-                     quantize_block_q41,
-                     interleave_q41 },
-    [INGOT_Q5_0] = { SOURCE_Q5_0,
-                     32,
-                     22,
-                     sizeof(struct block_q50x8),
-                     { 0, 0 },
-                     quantize_block_q50,
-                     interleave_q50 },
-    [INGOT_Q5_1] = { SOURCE_Q5_1,
-                     32,
-                     24,
-                     sizeof(struct block_q51x8),
-                     { 0, 2 },
-                     quantize_block_q51,
-                     interleave_q51 },
-    [INGOT_Q4_K] = { SOURCE_Q4_K,
-                     256,
-                     144,
-                     sizeof(struct block_q4kx8),
-                     { 0, 2 },
-                     quantize_block_q4k,
-                     interleave_q4k },
-    [INGOT_Q6_K] = { SOURCE_Q6_K,
-                     256,
-                     210,
-                     sizeof(struct block_q6kx8),
-                     { 208, 208 },
-                     quantize_block_q6k,
-                     interleave_q6k },
-    [INGOT_Q5_K] = { SOURCE_Q5_K,
-                     256,
-                     176,
-                     sizeof(struct block_q5kx8),
-                     { 0, 2 },
-                     quantize_block_q5k,
-                     interleave_q5k },
-    [INGOT_Q3_K] = { SOURCE_Q3_K,
-                     256,
-                     110,
-                     sizeof(struct block_q3kx8),
-                     { 108, 108 },
-                     quantize_block_q3k,
-                     interleave_q3k },
-    [INGOT_Q2_K] = { SOURCE_Q2_K,
-                     256,
-                     84,
-                     sizeof(struct block_q2kx8),
-                     { 80, 82 },
-                     quantize_block_q2k,
-                     interleave_q2k },
-    [INGOT_Q2_0] = { SOURCE_Q2_0,
-                     256,
-                     72,
-                     sizeof(struct block_q2x8),
-                     { 0, 0 },
-                     quantize_block_q2,
-                     interleave_q2,
-                     4 },
-    [INGOT_TQ2_0] = { SOURCE_TQ2_0,
-                      256,
-                      66,
-                      sizeof(struct block_tq2x8),
-                      { 64, 64 },
-                      quantize_block_tq2,
-                      interleave_tq2 },
-    [INGOT_Q1_0] = { SOURCE_Q1_0,
-                     256,
-                     36,
-                     sizeof(struct block_q1x8),
-                     { 0, 0 },
-                     quantize_block_q1,
-                     interleave_q1,
-                     2 },
-    [INGOT_IQ4_NL] = { .source = SOURCE_IQ4_NL,
-                       .cols = 32,
-                       .block_bytes = 18,
-                       .group_bytes = sizeof(struct block_q4x8),
-                       .quantize_table = quantize_block_iq4_nl,
-                       .interleave = interleave_q4 },
-    [INGOT_MXFP4] = { .source = SOURCE_NONE,
-                      .cols = 32,
-                      .block_bytes = 18,
-                      .group_bytes = sizeof(struct block_q4x8),
-                      .quantize_table = quantize_block_mxfp4,
-                      .interleave = interleave_q4 },
-    [INGOT_FIG4] = { .source = SOURCE_NONE,
-                     .cols = FIG4_COLS,
-                     .block_bytes = 66,
-                     .group_bytes = sizeof(struct block_fig4x8),
-                     .quantize_table = quantize_block_fig4,
-                     .interleave = interleave_fig4 },
+#define TYPE_FLOATS(NAME, ...) [INGOT_##NAME] = { .source = SOURCE_##NAME },
+#define TYPE_WEIGHTS(NAME, id, name, layout, columns, act, halves, fit, of, bytes, d, m, ...) \
+    [INGOT_##NAME] = { PACKING(SOURCE_##NAME, layout, columns, of, bytes, d, m), \
+                       .quantize = quantize_block_##layout },
+#define TYPE_TABLED(NAME, id, name, layout, columns, act, halves, fit, of, bytes, d, m, ...) \
+    [INGOT_##NAME] = { PACKING(SOURCE_##NAME, layout, columns, of, bytes, d, m), \
+                       .quantize_table = quantize_block_##name },
+#define TYPE_TABLED_OWN(NAME, id, name, layout, columns, act, halves, fit, of, bytes, d, m, ...) \
+    [INGOT_##NAME] = { PACKING(SOURCE_NONE, layout, columns, of, bytes, d, m), \
+                       .quantize_table = quantize_block_##name },
+#define TYPE_TABLED_AGAIN TYPE_TABLED_OWN
+#include "flash_image/format/types.def"
 };
 
 static const struct packing *packing_of(enum ingot_type type)

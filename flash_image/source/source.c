@@ -157,36 +157,19 @@ static const struct {
     const char *name;
     uint32_t elements, bytes; /* of a block */
 } types[] = {
-    [SOURCE_F32] = { "F32", 1, 4 },
-    [SOURCE_F16] = { "F16", 1, 2 },
-    [SOURCE_BF16] = { "BF16", 1, 2 },
-    [SOURCE_Q8_0] = { "Q8_0", 32, 34 },
-    [SOURCE_Q4_0] = { "Q4_0", 32, 18 },
-    [SOURCE_Q4_1] = { "Q4_1", 32, 20 },
-    [SOURCE_Q5_0] = { "Q5_0", 32, 22 },
-    [SOURCE_Q5_1] = { "Q5_1", 32, 24 },
-    [SOURCE_Q2_K] = { "Q2_K", 256, 84 },
-    [SOURCE_Q3_K] = { "Q3_K", 256, 110 },
-    [SOURCE_Q4_K] = { "Q4_K", 256, 144 },
-    [SOURCE_Q5_K] = { "Q5_K", 256, 176 },
-    [SOURCE_Q6_K] = { "Q6_K", 256, 210 },
-    [SOURCE_IQ4_NL] = { "IQ4_NL", 32, 18 },
-    [SOURCE_IQ4_XS] = { "IQ4_XS", 256, 136 },
-    [SOURCE_GROUPED] = { "int8", 1, 1 },
-    [SOURCE_Q2_0] = { "Q2_0", 64, 18 },
-    [SOURCE_Q2_0_128] = { "Q2_0", 128, 34 },
-    [SOURCE_TQ1_0] = { "TQ1_0", 256, 54 },
-    [SOURCE_TQ2_0] = { "TQ2_0", 256, 66 },
-    [SOURCE_Q1_0] = { "Q1_0", 128, 18 },
-    [SOURCE_SYNTH] = { "made up", 1, 0 },
-    [SOURCE_MXFP4] = { "MXFP4", 32, 17 },
-    [SOURCE_NONE] = { "none", 1, 0 },
-    [SOURCE_MXFP4_PAIRS] = { "MXFP4", 32, 16 },
-    [SOURCE_TERNARY] = { "ternary", 4, 1 },
-    [SOURCE_ROUNDED_F32] = { "F32", 1, 4 },
-    [SOURCE_ROUNDED_F16] = { "F16", 1, 2 },
-    [SOURCE_ROUNDED_BF16] = { "BF16", 1, 2 },
-    [SOURCE_F8] = { "F8_E4M3", 1, 1 },
+#define TYPE_FLOATS(NAME, id, name, cols, bytes, ...) [SOURCE_##NAME] = { #NAME, 1, bytes },
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, halves, fit, of, bytes, ...) \
+    [SOURCE_##NAME] = { #NAME, of, bytes },
+#define TYPE_TABLED_OWN(...)
+#define TYPE_TABLED_AGAIN(...)
+#define TYPE_READ_FLOATS(NAME, name, bytes, ...) [SOURCE_##NAME] = { #NAME, 1, bytes },
+#define TYPE_READ(NAME, name, of, bytes, ...) [SOURCE_##NAME] = { #NAME, of, bytes },
+#include "flash_image/format/types.def"
+    [SOURCE_GROUPED] = { "int8", 1, 1 },        [SOURCE_Q2_0_128] = { "Q2_0", 128, 34 },
+    [SOURCE_SYNTH] = { "made up", 1, 0 },       [SOURCE_NONE] = { "none", 1, 0 },
+    [SOURCE_MXFP4_PAIRS] = { "MXFP4", 32, 16 }, [SOURCE_TERNARY] = { "ternary", 4, 1 },
+    [SOURCE_ROUNDED_F32] = { "F32", 1, 4 },     [SOURCE_ROUNDED_F16] = { "F16", 1, 2 },
+    [SOURCE_ROUNDED_BF16] = { "BF16", 1, 2 },   [SOURCE_F8] = { "F8_E4M3", 1, 1 },
 };
 
 uint32_t source_type_block(enum source_type type)

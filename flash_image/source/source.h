@@ -19,41 +19,28 @@ enum {
     SOURCE_MAX_TENSORS = SOURCE_ROLES_PER_LAYER * INGOT_MAX_LAYERS + SOURCE_ROLES_OUTSIDE,
 };
 
-enum source_type { /* the blocks from Q8_0 to MXFP4 are GGML's: quantize/dequantize.c */
-                   SOURCE_F32,
-                   SOURCE_F16,
-                   SOURCE_BF16,
-                   SOURCE_Q8_0,
-                   SOURCE_Q4_0,
-                   SOURCE_Q4_1,
-                   SOURCE_Q5_0,
-                   SOURCE_Q5_1,
-                   SOURCE_Q2_K,
-                   SOURCE_Q3_K,
-                   SOURCE_Q4_K,
-                   SOURCE_Q5_K,
-                   SOURCE_Q6_K,
-                   SOURCE_IQ4_NL,
-                   SOURCE_IQ4_XS,
-                   SOURCE_Q2_0,
-                   SOURCE_Q2_0_128, /* of a fork: 128 elements a scale */
-                   SOURCE_TQ1_0,
-                   SOURCE_TQ2_0,
-                   SOURCE_Q1_0,
-                   SOURCE_MXFP4,
-                   /* The same values in another order, of safetensors (quantize/source_rows.h): scales
-                    * apart and elements 2k and 2k + 1 in a byte; four rows in one, a quarter of all
-                    * rows apart. */
-                   SOURCE_MXFP4_PAIRS,
-                   SOURCE_TERNARY,
-                   /* Floats that a model rounds to three values as it runs: source_tensor.rounding. */
-                   SOURCE_ROUNDED_F32,
-                   SOURCE_ROUNDED_F16,
-                   SOURCE_ROUNDED_BF16,
-                   SOURCE_F8, /* E4M3, with scales of tiles: source_tiles */
-                   SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
-                   SOURCE_SYNTH, /* made up as it is read: quantize/synthetic_rows.h; `group` is the seed */
-                   SOURCE_NONE, /* of no file: blocks that the packer alone has */
+/* The types of GGUF files by their rows in types.def; blocks are GGML's: quantize/dequantize.c. */
+enum source_type {
+#define TYPE_FLOATS(NAME, ...) SOURCE_##NAME,
+#define TYPE_WEIGHTS(NAME, ...) SOURCE_##NAME,
+#define TYPE_TABLED_OWN(...)
+#define TYPE_TABLED_AGAIN(...)
+#define TYPE_READ_FLOATS(NAME, ...) SOURCE_##NAME,
+#define TYPE_READ(NAME, ...) SOURCE_##NAME,
+#include "flash_image/format/types.def"
+    SOURCE_Q2_0_128, /* of a fork: 128 elements a scale */
+    /* The same values in another order, of safetensors (quantize/source_rows.h): scales apart and
+     * elements 2k and 2k + 1 in a byte; four rows in one, a quarter of all rows apart. */
+    SOURCE_MXFP4_PAIRS,
+    SOURCE_TERNARY,
+    /* Floats that a model rounds to three values as it runs: source_tensor.rounding. */
+    SOURCE_ROUNDED_F32,
+    SOURCE_ROUNDED_F16,
+    SOURCE_ROUNDED_BF16,
+    SOURCE_F8,      /* E4M3, with scales of tiles: source_tiles */
+    SOURCE_GROUPED, /* llama2.c version 2: int8, and a float a group of consecutive elements */
+    SOURCE_SYNTH,   /* made up as it is read: quantize/synthetic_rows.h; `group` is the seed */
+    SOURCE_NONE,    /* of no file: blocks that the packer alone has */
 };
 
 /* Scales of a matrix of F8, each of a tile. A tensor that is a part of the matrix finds its tiles by

@@ -150,12 +150,9 @@ static const struct command_option output = {
 static const struct command_option type = {
     .name = "--type",
     .value = "TYPE",
-    .choices = PACK_TYPES,
-    .takes = PACK_TYPES_TAKEN,
-    .help = "of the weights: f32, f16, q8_0, q4_0, q4_1, q5_0, q5_1, q3_k, q4_k, q5_k,\n"
-            "q6_k, iq4_nl, mxfp4, fig4 (with a table for each matrix); or q2_k, q3_k_m, q4_k_m,\n"
-            "q5_k_m, q2_0, tq2_0, q1_0, with more bits where they matter most\n"
-            "(default: as in IN)",
+    .choices = pack_types,
+    .takes = pack_types_taken,
+    .help = pack_types_help,
     .set = pack_type_set,
     .field = FIELD(pack),
 };
@@ -176,16 +173,16 @@ static const struct command_option template = {
 static const struct command_option head = {
     .name = "--head",
     .value = "TYPE",
-    .choices = PACK_PLAIN_TYPES,
-    .takes = PACK_PLAIN_TYPES_TAKEN,
+    .choices = pack_plain_types,
+    .takes = pack_plain_types_taken,
     .help = "of the output matrix, which is the embedding where they are tied",
     .set = set_head,
 };
 static const struct command_option experts = {
     .name = "--experts-type",
     .value = "TYPE",
-    .choices = PACK_PLAIN_TYPES,
-    .takes = PACK_PLAIN_TYPES_TAKEN,
+    .choices = pack_plain_types,
+    .takes = pack_plain_types_taken,
     .help = "of the matrices of experts, which are most of a mixture and are read the\n"
             "most from a card (default: as the others)",
     .set = set_experts,

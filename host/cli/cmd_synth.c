@@ -76,10 +76,9 @@ static const struct command_option output = {
 static const struct command_option type = {
     .name = "--type",
     .value = "TYPE",
-    .choices = PACK_TYPES,
-    .takes = PACK_TYPES_TAKEN,
-    .help = "f32, f16, q8_0 (default), q4_0, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k,\n"
-            "q6_k, iq4_nl, mxfp4, fig4, q3_k_m, q4_k_m, q5_k_m, q2_0, tq2_0 or q1_0",
+    .choices = pack_types,
+    .takes = pack_types_taken,
+    .help = pack_types_help,
     .set = pack_type_set,
     .field = FIELD(pack),
 };

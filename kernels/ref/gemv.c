@@ -66,16 +66,8 @@ void gemv_f32_f16_f32_ref(float *restrict y, const void *restrict w, const float
         } \
     }
 
-GEMV_BLOCKS(gemv_f32_q8x8_q8_ref, block_q8x8, block_q8, add_q8, 32)
-GEMV_BLOCKS(gemv_f32_q4x8_q8_ref, block_q4x8, block_q8, add_q4, 32)
-GEMV_BLOCKS(gemv_f32_q41x8_q8_ref, block_q41x8, block_q8, add_q41, 32)
-GEMV_BLOCKS(gemv_f32_q50x8_q8_ref, block_q50x8, block_q8, add_q50, 32)
-GEMV_BLOCKS(gemv_f32_q51x8_q8_ref, block_q51x8, block_q8, add_q51, 32)
-GEMV_BLOCKS(gemv_f32_q4kx8_q8k_ref, block_q4kx8, block_q8k, add_q4k, 256)
-GEMV_BLOCKS(gemv_f32_q6kx8_q8k_ref, block_q6kx8, block_q8k, add_q6k, 256)
-GEMV_BLOCKS(gemv_f32_q5kx8_q8k_ref, block_q5kx8, block_q8k, add_q5k, 256)
-GEMV_BLOCKS(gemv_f32_q3kx8_q8k_ref, block_q3kx8, block_q8k, add_q3k, 256)
-GEMV_BLOCKS(gemv_f32_q2kx8_q8k_ref, block_q2kx8, block_q8k, add_q2k, 256)
-GEMV_BLOCKS(gemv_f32_tq2x8_q8k_ref, block_tq2x8, block_q8k, add_tq2, 256)
-GEMV_BLOCKS(gemv_f32_q2x8_q8k_ref, block_q2x8, block_q8k, add_q2, 256)
-GEMV_BLOCKS(gemv_f32_q1x8_q8k_ref, block_q1x8, block_q8k, add_q1, 256)
+#define TYPE_WEIGHTS(NAME, id, name, layout, columns, act, ...) \
+    GEMV_BLOCKS(gemv_f32_##layout##x8_##act##_ref, block_##layout##x8, block_##act, add_##layout, \
+                columns)
+#define TYPE_TABLED(...)
+#include "flash_image/format/types.def"

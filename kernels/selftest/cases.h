@@ -25,24 +25,12 @@ enum block_fill {
     BLOCK_KINDS
 };
 
+/* Layouts of weights: those of the types' rows. */
 enum weights {
-    WEIGHTS_Q8,
-    WEIGHTS_Q4,
-    WEIGHTS_Q41,
-    WEIGHTS_Q50,
-    WEIGHTS_Q51,
-    WEIGHTS_Q4K,
-    WEIGHTS_Q6K,
-    WEIGHTS_Q5K,
-    WEIGHTS_Q3K,
-    WEIGHTS_Q2K,
-    WEIGHTS_TQ2,
-    WEIGHTS_Q2,
-    WEIGHTS_Q1,
-    WEIGHTS_T4,
-    WEIGHTS_FIG4,
-    WEIGHTS_F32,
-    WEIGHTS_F16
+#define TYPE_FLOATS(NAME, id, name, ...) WEIGHTS_##name,
+#define TYPE_WEIGHTS(NAME, id, name, layout, ...) WEIGHTS_##layout,
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
 };
 
 /* Weights of a format, and the activations x that its gemv and gemm take. */

@@ -37,7 +37,9 @@ static bool is_long(enum weights type)
 /* One or two bits: less can go wrong than in a K format. */
 static bool is_few(enum weights type)
 {
-    return type == WEIGHTS_TQ2 || type == WEIGHTS_Q2 || type == WEIGHTS_Q1;
+    const struct weights_format *f = weights_format(type);
+
+    return f->float_bytes == 0 && 2 * f->bytes < 5 * f->cols; /* below 2.5 bits */
 }
 
 /* More than a kernel takes in one turn, with a remainder; columns in blocks. */
@@ -147,7 +149,7 @@ static void test_gemv(struct tester *t, enum weights type)
     for (size_t i = 0; i < N_LARGE; i++) {
         run_gemv(t, type, large[i].rows, large[i].blocks * step, (unsigned)i % n_fills(type));
     }
-    if (type == WEIGHTS_F16) { /* of one row, 16 columns more keep the alignment of rows */
+    if (type == WEIGHTS_f16) { /* of one row, 16 columns more keep the alignment of rows */
         for (size_t cols = 16; cols <= 80; cols += 32) {
             run_gemv(t, type, 1, cols, FILL_WIDE);
         }
@@ -360,7 +362,7 @@ static void test_gemm(struct tester *t, enum weights type)
         run_gemm(t, type, large[i].rows, large[i].blocks * step, large[i].n_tokens,
                  fill % n_fills(type));
     }
-    for (size_t i = 0; i < 10 && type == WEIGHTS_F16; i++) { /* as in test_gemv() */
+    for (size_t i = 0; i < 10 && type == WEIGHTS_f16; i++) { /* as in test_gemv() */
         run_gemm(t, type, 1, 16 + i % 3 * 32, i, FILL_WIDE);
     }
     for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++, fill++) {
@@ -373,40 +375,18 @@ static void test_gemm(struct tester *t, enum weights type)
 bool tester_run_matrix(struct tester *t, enum kernel_op op)
 {
     switch ((int)op) {
-    case KERNEL_gemv_f32_f32_f32: test_gemv(t, WEIGHTS_F32); return true;
-    case KERNEL_gemv_f32_f16_f32: test_gemv(t, WEIGHTS_F16); return true;
-    case KERNEL_gemv_f32_q8x8_q8: test_gemv(t, WEIGHTS_Q8); return true;
-    case KERNEL_gemv_f32_q4x8_q8: test_gemv(t, WEIGHTS_Q4); return true;
-    case KERNEL_gemv_f32_q41x8_q8: test_gemv(t, WEIGHTS_Q41); return true;
-    case KERNEL_gemv_f32_q50x8_q8: test_gemv(t, WEIGHTS_Q50); return true;
-    case KERNEL_gemv_f32_q51x8_q8: test_gemv(t, WEIGHTS_Q51); return true;
-    case KERNEL_gemv_f32_t4x8_q8: test_gemv(t, WEIGHTS_T4); return true;
-    case KERNEL_gemv_f32_fig4x8_q8k: test_gemv(t, WEIGHTS_FIG4); return true;
-    case KERNEL_gemv_f32_q4kx8_q8k: test_gemv(t, WEIGHTS_Q4K); return true;
-    case KERNEL_gemv_f32_q6kx8_q8k: test_gemv(t, WEIGHTS_Q6K); return true;
-    case KERNEL_gemv_f32_q5kx8_q8k: test_gemv(t, WEIGHTS_Q5K); return true;
-    case KERNEL_gemv_f32_q3kx8_q8k: test_gemv(t, WEIGHTS_Q3K); return true;
-    case KERNEL_gemv_f32_q2kx8_q8k: test_gemv(t, WEIGHTS_Q2K); return true;
-    case KERNEL_gemv_f32_tq2x8_q8k: test_gemv(t, WEIGHTS_TQ2); return true;
-    case KERNEL_gemm_f32_tq2x8_q8kx4: test_gemm(t, WEIGHTS_TQ2); return true;
-    case KERNEL_gemv_f32_q2x8_q8k: test_gemv(t, WEIGHTS_Q2); return true;
-    case KERNEL_gemm_f32_q2x8_q8kx4: test_gemm(t, WEIGHTS_Q2); return true;
-    case KERNEL_gemv_f32_q1x8_q8k: test_gemv(t, WEIGHTS_Q1); return true;
-    case KERNEL_gemm_f32_q1x8_q8kx4: test_gemm(t, WEIGHTS_Q1); return true;
-    case KERNEL_gemm_f32_f32_f32: test_gemm(t, WEIGHTS_F32); return true;
-    case KERNEL_gemm_f32_f16_f32: test_gemm(t, WEIGHTS_F16); return true;
-    case KERNEL_gemm_f32_q8x8_q8x4: test_gemm(t, WEIGHTS_Q8); return true;
-    case KERNEL_gemm_f32_q4x8_q8x4: test_gemm(t, WEIGHTS_Q4); return true;
-    case KERNEL_gemm_f32_q41x8_q8x4: test_gemm(t, WEIGHTS_Q41); return true;
-    case KERNEL_gemm_f32_q50x8_q8x4: test_gemm(t, WEIGHTS_Q50); return true;
-    case KERNEL_gemm_f32_q51x8_q8x4: test_gemm(t, WEIGHTS_Q51); return true;
-    case KERNEL_gemm_f32_t4x8_q8x4: test_gemm(t, WEIGHTS_T4); return true;
-    case KERNEL_gemm_f32_fig4x8_q8kx4: test_gemm(t, WEIGHTS_FIG4); return true;
-    case KERNEL_gemm_f32_q4kx8_q8kx4: test_gemm(t, WEIGHTS_Q4K); return true;
-    case KERNEL_gemm_f32_q6kx8_q8kx4: test_gemm(t, WEIGHTS_Q6K); return true;
-    case KERNEL_gemm_f32_q5kx8_q8kx4: test_gemm(t, WEIGHTS_Q5K); return true;
-    case KERNEL_gemm_f32_q3kx8_q8kx4: test_gemm(t, WEIGHTS_Q3K); return true;
-    case KERNEL_gemm_f32_q2kx8_q8kx4: test_gemm(t, WEIGHTS_Q2K); return true;
+#define MATRIX_CASES(layout, gemv, gemm) \
+    case KERNEL_##gemv: test_gemv(t, WEIGHTS_##layout); return true; \
+    case KERNEL_##gemm: \
+        test_gemm(t, WEIGHTS_##layout); \
+        return true;
+#define TYPE_FLOATS(NAME, id, name, ...) \
+    MATRIX_CASES(name, gemv_f32_##name##_f32, gemm_f32_##name##_f32)
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) \
+    MATRIX_CASES(layout, gemv_f32_##layout##x8_##act, gemm_f32_##layout##x8_##act##x4)
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
+#undef MATRIX_CASES
     default: return false;
     }
 }

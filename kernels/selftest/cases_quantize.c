@@ -203,21 +203,12 @@ static void test_convert_to_f32(struct tester *t)
 bool tester_run_quantize(struct tester *t, enum kernel_op op)
 {
     switch ((int)op) {
-    case KERNEL_dequantize_f32_q8x8: test_dequantize(t, WEIGHTS_Q8); return true;
-    case KERNEL_dequantize_f32_q4x8: test_dequantize(t, WEIGHTS_Q4); return true;
-    case KERNEL_dequantize_f32_q41x8: test_dequantize(t, WEIGHTS_Q41); return true;
-    case KERNEL_dequantize_f32_q50x8: test_dequantize(t, WEIGHTS_Q50); return true;
-    case KERNEL_dequantize_f32_q51x8: test_dequantize(t, WEIGHTS_Q51); return true;
-    case KERNEL_dequantize_f32_t4x8: test_dequantize(t, WEIGHTS_T4); return true;
-    case KERNEL_dequantize_f32_fig4x8: test_dequantize(t, WEIGHTS_FIG4); return true;
-    case KERNEL_dequantize_f32_q4kx8: test_dequantize(t, WEIGHTS_Q4K); return true;
-    case KERNEL_dequantize_f32_q6kx8: test_dequantize(t, WEIGHTS_Q6K); return true;
-    case KERNEL_dequantize_f32_q5kx8: test_dequantize(t, WEIGHTS_Q5K); return true;
-    case KERNEL_dequantize_f32_q3kx8: test_dequantize(t, WEIGHTS_Q3K); return true;
-    case KERNEL_dequantize_f32_q2kx8: test_dequantize(t, WEIGHTS_Q2K); return true;
-    case KERNEL_dequantize_f32_tq2x8: test_dequantize(t, WEIGHTS_TQ2); return true;
-    case KERNEL_dequantize_f32_q2x8: test_dequantize(t, WEIGHTS_Q2); return true;
-    case KERNEL_dequantize_f32_q1x8: test_dequantize(t, WEIGHTS_Q1); return true;
+#define TYPE_WEIGHTS(NAME, id, name, layout, ...) \
+    case KERNEL_dequantize_f32_##layout##x8: \
+        test_dequantize(t, WEIGHTS_##layout); \
+        return true;
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
     case KERNEL_quantize_q8_f32: test_quantize(t, &activations_q8); return true;
     case KERNEL_quantize_q8k_f32: test_quantize(t, &activations_q8k); return true;
     case KERNEL_interleave_q8x4_q8: test_interleave(t, &activations_q8); return true;

@@ -47,102 +47,27 @@ enum {
     N_HALVES_FINITE = N_ODD_HALVES - 4,
 };
 
-/* Blocks of 32 columns, which take those of Q8_0 as activations. */
-#define FORMAT_OF_32(block) \
-    { \
-        .cols = BLOCK_COLS, .bytes = sizeof(struct block), .align = 16, \
-        .x_bytes = sizeof(struct block_q8), .x4_bytes = sizeof(struct block_q8x4), .x_align = 8, \
-        .fills = BLOCK_KINDS \
-    }
+#define FORMAT(layout, columns, act, is_table) \
+    [WEIGHTS_##layout] = { .cols = (columns), \
+                           .bytes = sizeof(struct block_##layout##x8), \
+                           .align = 16, \
+                           .table = (is_table), \
+                           .x_bytes = sizeof(struct block_##act), \
+                           .x4_bytes = sizeof(struct block_##act##x4), \
+                           .x_align = sizeof(struct block_##act) == Q8K_BYTES ? 16 : 8, \
+                           .fills = BLOCK_KINDS },
 
 static const struct weights_format formats[] = {
-    [WEIGHTS_Q8] = FORMAT_OF_32(block_q8x8),
-    [WEIGHTS_Q4] = FORMAT_OF_32(block_q4x8),
-    [WEIGHTS_Q41] = FORMAT_OF_32(block_q41x8),
-    [WEIGHTS_Q50] = FORMAT_OF_32(block_q50x8),
-    [WEIGHTS_Q51] = FORMAT_OF_32(block_q51x8),
-    [WEIGHTS_T4] = { .cols = BLOCK_COLS,
-                     .bytes = sizeof(struct block_q4x8),
-                     .align = 16,
-                     .table = true,
-                     .x_bytes = sizeof(struct block_q8),
-                     .x4_bytes = sizeof(struct block_q8x4),
-                     .x_align = 8,
-                     .fills = BLOCK_KINDS },
-    [WEIGHTS_FIG4] = { .cols = FIG4_COLS,
-                       .bytes = sizeof(struct block_fig4x8),
-                       .align = 16,
-                       .table = true,
-                       .x_bytes = sizeof(struct block_q8k),
-                       .x4_bytes = sizeof(struct block_q8kx4),
-                       .x_align = 16,
-                       .fills = BLOCK_KINDS },
-    [WEIGHTS_Q4K] = { .cols = BLOCK_K_COLS,
-                      .bytes = sizeof(struct block_q4kx8),
-                      .align = 16,
-                      .x_bytes = sizeof(struct block_q8k),
-                      .x4_bytes = sizeof(struct block_q8kx4),
-                      .x_align = 16,
-                      .fills = BLOCK_KINDS },
-    [WEIGHTS_Q6K] = { .cols = BLOCK_K_COLS,
-                      .bytes = sizeof(struct block_q6kx8),
-                      .align = 16,
-                      .x_bytes = sizeof(struct block_q8k),
-                      .x4_bytes = sizeof(struct block_q8kx4),
-                      .x_align = 16,
-                      .fills = BLOCK_KINDS },
-    [WEIGHTS_Q5K] = { .cols = BLOCK_K_COLS,
-                      .bytes = sizeof(struct block_q5kx8),
-                      .align = 16,
-                      .x_bytes = sizeof(struct block_q8k),
-                      .x4_bytes = sizeof(struct block_q8kx4),
-                      .x_align = 16,
-                      .fills = BLOCK_KINDS },
-    [WEIGHTS_Q3K] = { .cols = BLOCK_K_COLS,
-                      .bytes = sizeof(struct block_q3kx8),
-                      .align = 16,
-                      .x_bytes = sizeof(struct block_q8k),
-                      .x4_bytes = sizeof(struct block_q8kx4),
-                      .x_align = 16,
-                      .fills = BLOCK_KINDS },
-    [WEIGHTS_Q2K] = { .cols = BLOCK_K_COLS,
-                      .bytes = sizeof(struct block_q2kx8),
-                      .align = 16,
-                      .x_bytes = sizeof(struct block_q8k),
-                      .x4_bytes = sizeof(struct block_q8kx4),
-                      .x_align = 16,
-                      .fills = BLOCK_KINDS },
-    [WEIGHTS_TQ2] = { .cols = BLOCK_K_COLS,
-                      .bytes = sizeof(struct block_tq2x8),
-                      .align = 16,
-                      .x_bytes = sizeof(struct block_q8k),
-                      .x4_bytes = sizeof(struct block_q8kx4),
-                      .x_align = 16,
-                      .fills = BLOCK_KINDS },
-    [WEIGHTS_Q2] = { .cols = BLOCK_K_COLS,
-                     .bytes = sizeof(struct block_q2x8),
-                     .align = 16,
-                     .x_bytes = sizeof(struct block_q8k),
-                     .x4_bytes = sizeof(struct block_q8kx4),
-                     .x_align = 16,
-                     .fills = BLOCK_KINDS },
-    [WEIGHTS_Q1] = { .cols = BLOCK_K_COLS,
-                     .bytes = sizeof(struct block_q1x8),
-                     .align = 16,
-                     .x_bytes = sizeof(struct block_q8k),
-                     .x4_bytes = sizeof(struct block_q8kx4),
-                     .x_align = 16,
-                     .fills = BLOCK_KINDS },
-    [WEIGHTS_F32] = { .cols = 16,
-                      .float_bytes = 4,
-                      .align = 64,
-                      .x_align = 16,
-                      .fills = FILL_KINDS },
-    [WEIGHTS_F16] = { .cols = 32,
-                      .float_bytes = 2,
-                      .align = 64,
-                      .x_align = 16,
-                      .fills = FILL_KINDS },
+#define TYPE_FLOATS(NAME, id, name, columns, float_size, ...) \
+    [WEIGHTS_##name] = { .cols = (columns), \
+                         .float_bytes = (float_size), \
+                         .align = 64, \
+                         .x_align = 16, \
+                         .fills = FILL_KINDS },
+#define TYPE_WEIGHTS(NAME, id, name, layout, columns, act, ...) FORMAT(layout, columns, act, false)
+#define TYPE_TABLED(NAME, id, name, layout, columns, act, ...) FORMAT(layout, columns, act, true)
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
 };
 
 const struct weights_format *weights_format(enum weights type)
@@ -319,70 +244,36 @@ static void fill_q3k(struct tester *t, struct block_q3kx8 *out, enum block_fill 
     }
 }
 
-/* d and dmin of 8 rows, then packed fields. */
-static void fill_with_mins(struct tester *t, void *out, enum weights type, enum block_fill fill)
+/* The fp16 numbers at its head, then packed fields. */
+static void fill_plain(struct tester *t, void *out, enum weights type, enum block_fill fill)
 {
+    static const size_t n_halves[] = {
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, halves, ...) [WEIGHTS_##layout] = halves,
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
+    };
     uint16_t *scales = out;
+    size_t n = n_halves[type];
 
-    fill_scales(t, scales, fill);
-    fill_scales(t, scales + 8, fill);
-    fill_packed(t, (uint8_t *)out + 32, weights_format(type)->bytes - 32, fill);
+    for (size_t i = 0; i < n; i += 8) {
+        fill_scales(t, scales + i, fill);
+    }
+    fill_packed(t, (uint8_t *)out + 2 * n, weights_format(type)->bytes - 2 * n, fill);
 }
 
+/* Layouts with signed fields are filled by themselves. */
 static void fill_group(struct tester *t, void *out, enum weights type, enum block_fill fill)
 {
     struct block_q8x8 *q8 = out;
-    struct block_q4x8 *q4 = out;
-    struct block_q50x8 *q50 = out;
-    struct block_tq2x8 *tq2 = out;
-    struct block_q2x8 *q2 = out;
-    struct block_q1x8 *q1 = out;
-    struct block_fig4x8 *fig4 = out;
 
-    switch (type) {
-    case WEIGHTS_Q8:
+    switch ((int)type) {
+    case WEIGHTS_q8:
         fill_scales(t, q8->d, fill);
         fill_signed(t, q8->q, sizeof q8->q, fill);
         return;
-    case WEIGHTS_FIG4:
-        fill_scales(t, fig4->d, fill);
-        fill_packed(t, fig4->q[0], sizeof fig4->q, fill);
-        return;
-    case WEIGHTS_Q4:
-    case WEIGHTS_T4:
-        fill_scales(t, q4->d, fill);
-        fill_packed(t, q4->q, sizeof q4->q, fill);
-        return;
-    case WEIGHTS_Q50:
-        fill_scales(t, q50->d, fill);
-        fill_packed(t, q50->high, sizeof q50->high, fill);
-        fill_packed(t, q50->q, sizeof q50->q, fill);
-        return;
-    case WEIGHTS_Q41:
-    case WEIGHTS_Q51:
-    case WEIGHTS_Q4K:
-    case WEIGHTS_Q5K:
-    case WEIGHTS_Q2K: fill_with_mins(t, out, type, fill); return;
-    case WEIGHTS_Q3K: fill_q3k(t, out, fill); return;
-    case WEIGHTS_Q6K: fill_q6k(t, out, fill); return;
-    case WEIGHTS_TQ2:
-        fill_scales(t, tq2->d, fill);
-        fill_packed(t, tq2->q, sizeof tq2->q, fill);
-        return;
-    case WEIGHTS_Q2:
-        for (size_t j = 0; j < 4; j++) {
-            fill_scales(t, q2->d[j], fill);
-        }
-        fill_packed(t, q2->q, sizeof q2->q, fill);
-        return;
-    case WEIGHTS_Q1:
-        fill_scales(t, q1->d[0], fill);
-        fill_scales(t, q1->d[1], fill);
-        fill_packed(t, q1->q, sizeof q1->q, fill);
-        return;
-    case WEIGHTS_F32:
-    case WEIGHTS_F16:
-    default: return;
+    case WEIGHTS_q3k: fill_q3k(t, out, fill); return;
+    case WEIGHTS_q6k: fill_q6k(t, out, fill); return;
+    default: fill_plain(t, out, type, fill); return;
     }
 }
 
@@ -392,11 +283,11 @@ void fill_weights(struct tester *t, size_t slot, enum weights type, size_t rows,
     size_t bytes = weights_bytes(type, rows, cols);
     uint8_t *out = tester_source(slot);
 
-    if (type == WEIGHTS_F32) {
+    if (type == WEIGHTS_f32) {
         fill_floats(t, slot, rows * cols, fill);
         return;
     }
-    if (type == WEIGHTS_F16) {
+    if (type == WEIGHTS_f16) {
         fill_halves(t, slot, rows * cols, fill);
         return;
     }

@@ -15,13 +15,26 @@
 enum { ACTIVATIONS_SAVED = 9 }; /* tokens: one, and a draft of eight */
 
 /* The types whose matrices take each kind of quantized input: bits 1 << enum ingot_type. */
-#define ACTIVATIONS_Q8 \
-    (1u << INGOT_Q8_0 | 1u << INGOT_Q4_0 | 1u << INGOT_IQ4_NL | 1u << INGOT_MXFP4 | \
-     1u << INGOT_Q4_1 | 1u << INGOT_Q5_0 | 1u << INGOT_Q5_1)
-#define ACTIVATIONS_Q8K \
-    (1u << INGOT_Q4_K | 1u << INGOT_Q6_K | 1u << INGOT_Q5_K | 1u << INGOT_Q3_K | \
-     1u << INGOT_Q2_K | 1u << INGOT_Q2_0 | 1u << INGOT_TQ2_0 | 1u << INGOT_Q1_0 | \
-     1u << INGOT_FIG4)
+enum {
+#define TYPE_TAKES_q8(NAME) 1u << INGOT_##NAME |
+#define TYPE_TAKES_q8k(NAME)
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) TYPE_TAKES_##act(NAME)
+    ACTIVATIONS_BITS_q8 =
+#include "flash_image/format/types.def"
+        0u,
+#undef TYPE_TAKES_q8
+#undef TYPE_TAKES_q8k
+#define TYPE_TAKES_q8(NAME)
+#define TYPE_TAKES_q8k(NAME) 1u << INGOT_##NAME |
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) TYPE_TAKES_##act(NAME)
+    ACTIVATIONS_BITS_q8k =
+#include "flash_image/format/types.def"
+        0u,
+#undef TYPE_TAKES_q8
+#undef TYPE_TAKES_q8k
+};
+#define ACTIVATIONS_Q8 ((uint32_t)ACTIVATIONS_BITS_q8)
+#define ACTIVATIONS_Q8K ((uint32_t)ACTIVATIONS_BITS_q8k)
 
 struct activations {
     uint32_t chunk;

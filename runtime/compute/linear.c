@@ -116,10 +116,13 @@ static void gemv_table(const struct kernels *k, const struct ingot_tensor *w, co
 {
     struct nibble_table table = table_of(k, w);
 
-    if (w->type == INGOT_FIG4) {
-        k->gemv_f32_fig4x8_q8k(y, rows, v->q8k, n, w->cols_padded, &table);
-    } else {
-        k->gemv_f32_t4x8_q8(y, rows, v->q8, n, w->cols_padded, &table);
+    switch (w->type) {
+#define TYPE_TABLED(NAME, id, name, layout, cols, act, ...) \
+    case INGOT_##NAME: \
+        k->gemv_f32_##layout##x8_##act(y, rows, v->act, n, w->cols_padded, &table); \
+        return;
+#include "flash_image/format/types.def"
+    default: return;
     }
 }
 
@@ -129,10 +132,13 @@ static void gemm_table(const struct kernels *k, const struct activations *a,
 {
     struct nibble_table table = table_of(k, w);
 
-    if (w->type == INGOT_FIG4) {
-        k->gemm_f32_fig4x8_q8kx4(y, rows, a->q8kx4, shape, &table);
-    } else {
-        k->gemm_f32_t4x8_q8x4(y, rows, a->q8x4, shape, &table);
+    switch (w->type) {
+#define TYPE_TABLED(NAME, id, name, layout, cols, act, ...) \
+    case INGOT_##NAME: \
+        k->gemm_f32_##layout##x8_##act##x4(y, rows, a->act##x4, shape, &table); \
+        return;
+#include "flash_image/format/types.def"
+    default: return;
     }
 }
 
@@ -141,39 +147,33 @@ static void row_table(const struct kernels *k, const struct ingot_tensor *w, flo
 {
     struct nibble_table table = table_of(k, w);
 
-    if (w->type == INGOT_FIG4) {
-        k->dequantize_f32_fig4x8(x, rows, row, w->cols_padded, &table);
-    } else {
-        k->dequantize_f32_t4x8(x, rows, row, w->cols_padded, &table);
+    switch (w->type) {
+#define TYPE_TABLED(NAME, id, name, layout, ...) \
+    case INGOT_##NAME: \
+        k->dequantize_f32_##layout##x8(x, rows, row, w->cols_padded, &table); \
+        return;
+#include "flash_image/format/types.def"
+    default: return;
     }
 }
 
 static void gemv(const struct kernels *k, const struct ingot_tensor *w, const void *rows,
                  const struct vector *v, float *y, size_t n)
 {
-    const struct block_q8 *q8 = v->q8;
-    const struct block_q8k *q8k = v->q8k;
-    size_t cols = w->cols_padded;
-
     switch (w->type) {
-    case INGOT_F32: k->gemv_f32_f32_f32(y, rows, v->x, n, cols, k->ahead); return;
-    case INGOT_F16: k->gemv_f32_f16_f32(y, rows, v->x, n, cols, k->ahead); return;
-    case INGOT_Q8_0: k->gemv_f32_q8x8_q8(y, rows, q8, n, cols, k->ahead); return;
-    case INGOT_Q4_0: k->gemv_f32_q4x8_q8(y, rows, q8, n, cols, k->ahead); return;
-    case INGOT_Q4_1: k->gemv_f32_q41x8_q8(y, rows, q8, n, cols, k->ahead); return;
-    case INGOT_Q5_0: k->gemv_f32_q50x8_q8(y, rows, q8, n, cols, k->ahead); return;
-    case INGOT_Q5_1: k->gemv_f32_q51x8_q8(y, rows, q8, n, cols, k->ahead); return;
-    case INGOT_Q4_K: k->gemv_f32_q4kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
-    case INGOT_Q6_K: k->gemv_f32_q6kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
-    case INGOT_Q5_K: k->gemv_f32_q5kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
-    case INGOT_Q3_K: k->gemv_f32_q3kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
-    case INGOT_Q2_K: k->gemv_f32_q2kx8_q8k(y, rows, q8k, n, cols, k->ahead); return;
-    case INGOT_Q2_0: k->gemv_f32_q2x8_q8k(y, rows, q8k, n, cols, k->ahead); return;
-    case INGOT_TQ2_0: k->gemv_f32_tq2x8_q8k(y, rows, q8k, n, cols, k->ahead); return;
-    case INGOT_Q1_0: k->gemv_f32_q1x8_q8k(y, rows, q8k, n, cols, k->ahead); return;
-    case INGOT_IQ4_NL:
-    case INGOT_MXFP4:
-    case INGOT_FIG4: gemv_table(k, w, rows, v, y, n); return;
+#define TYPE_FLOATS(NAME, id, name, ...) \
+    case INGOT_##NAME: \
+        k->gemv_f32_##name##_f32(y, rows, v->x, n, w->cols_padded, k->ahead); \
+        return;
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) \
+    case INGOT_##NAME: \
+        k->gemv_f32_##layout##x8_##act(y, rows, v->act, n, w->cols_padded, k->ahead); \
+        return;
+#define TYPE_TABLED(NAME, ...) \
+    case INGOT_##NAME: \
+        gemv_table(k, w, rows, v, y, n); \
+        return;
+#include "flash_image/format/types.def"
     default: return;
     }
 }
@@ -182,24 +182,19 @@ static void gemm(const struct kernels *k, const struct activations *a, const str
                  const void *rows, const float *x, float *y, const struct gemm_shape *shape)
 {
     switch (w->type) {
-    case INGOT_F32: k->gemm_f32_f32_f32(y, rows, x, shape); return;
-    case INGOT_F16: k->gemm_f32_f16_f32(y, rows, x, shape); return;
-    case INGOT_Q8_0: k->gemm_f32_q8x8_q8x4(y, rows, a->q8x4, shape); return;
-    case INGOT_Q4_0: k->gemm_f32_q4x8_q8x4(y, rows, a->q8x4, shape); return;
-    case INGOT_Q4_1: k->gemm_f32_q41x8_q8x4(y, rows, a->q8x4, shape); return;
-    case INGOT_Q5_0: k->gemm_f32_q50x8_q8x4(y, rows, a->q8x4, shape); return;
-    case INGOT_Q5_1: k->gemm_f32_q51x8_q8x4(y, rows, a->q8x4, shape); return;
-    case INGOT_Q4_K: k->gemm_f32_q4kx8_q8kx4(y, rows, a->q8kx4, shape); return;
-    case INGOT_Q6_K: k->gemm_f32_q6kx8_q8kx4(y, rows, a->q8kx4, shape); return;
-    case INGOT_Q5_K: k->gemm_f32_q5kx8_q8kx4(y, rows, a->q8kx4, shape); return;
-    case INGOT_Q3_K: k->gemm_f32_q3kx8_q8kx4(y, rows, a->q8kx4, shape); return;
-    case INGOT_Q2_K: k->gemm_f32_q2kx8_q8kx4(y, rows, a->q8kx4, shape); return;
-    case INGOT_Q2_0: k->gemm_f32_q2x8_q8kx4(y, rows, a->q8kx4, shape); return;
-    case INGOT_TQ2_0: k->gemm_f32_tq2x8_q8kx4(y, rows, a->q8kx4, shape); return;
-    case INGOT_Q1_0: k->gemm_f32_q1x8_q8kx4(y, rows, a->q8kx4, shape); return;
-    case INGOT_IQ4_NL:
-    case INGOT_MXFP4:
-    case INGOT_FIG4: gemm_table(k, a, w, rows, y, shape); return;
+#define TYPE_FLOATS(NAME, id, name, ...) \
+    case INGOT_##NAME: \
+        k->gemm_f32_##name##_f32(y, rows, x, shape); \
+        return;
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) \
+    case INGOT_##NAME: \
+        k->gemm_f32_##layout##x8_##act##x4(y, rows, a->act##x4, shape); \
+        return;
+#define TYPE_TABLED(NAME, ...) \
+    case INGOT_##NAME: \
+        gemm_table(k, a, w, rows, y, shape); \
+        return;
+#include "flash_image/format/types.def"
     default: return;
     }
 }
@@ -330,22 +325,15 @@ void linear_row(const struct kernels *k, const struct ingot_tensor *w, float *x,
     switch (w->type) {
     case INGOT_F32: memcpy(x, (const float *)rows + row * cols, w->cols * sizeof(float)); return;
     case INGOT_F16: k->convert_f32_f16(x, (const uint16_t *)rows + row * cols, w->cols); return;
-    case INGOT_Q8_0: k->dequantize_f32_q8x8(x, rows, row, cols); return;
-    case INGOT_Q4_0: k->dequantize_f32_q4x8(x, rows, row, cols); return;
-    case INGOT_Q4_1: k->dequantize_f32_q41x8(x, rows, row, cols); return;
-    case INGOT_Q5_0: k->dequantize_f32_q50x8(x, rows, row, cols); return;
-    case INGOT_Q5_1: k->dequantize_f32_q51x8(x, rows, row, cols); return;
-    case INGOT_Q4_K: k->dequantize_f32_q4kx8(x, rows, row, cols); return;
-    case INGOT_Q6_K: k->dequantize_f32_q6kx8(x, rows, row, cols); return;
-    case INGOT_Q5_K: k->dequantize_f32_q5kx8(x, rows, row, cols); return;
-    case INGOT_Q3_K: k->dequantize_f32_q3kx8(x, rows, row, cols); return;
-    case INGOT_Q2_K: k->dequantize_f32_q2kx8(x, rows, row, cols); return;
-    case INGOT_Q2_0: k->dequantize_f32_q2x8(x, rows, row, cols); return;
-    case INGOT_TQ2_0: k->dequantize_f32_tq2x8(x, rows, row, cols); return;
-    case INGOT_Q1_0: k->dequantize_f32_q1x8(x, rows, row, cols); return;
-    case INGOT_IQ4_NL:
-    case INGOT_MXFP4:
-    case INGOT_FIG4: row_table(k, w, x, rows, row); return;
+#define TYPE_WEIGHTS(NAME, id, name, layout, ...) \
+    case INGOT_##NAME: \
+        k->dequantize_f32_##layout##x8(x, rows, row, w->cols_padded); \
+        return;
+#define TYPE_TABLED(NAME, ...) \
+    case INGOT_##NAME: \
+        row_table(k, w, x, rows, row); \
+        return;
+#include "flash_image/format/types.def"
     default: return;
     }
 }

@@ -11,25 +11,17 @@ static const struct type_rule {
     uint32_t block_bytes; /* of `padding` columns of one row */
     bool whole_blocks;    /* other columns are refused: they cannot be padded */
 } type_rules[INGOT_N_TYPES] = {
-    [INGOT_F32] = { "f32", 1, 0, 16, 64, false },
-    [INGOT_F16] = { "f16", 1, 0, 32, 64, false },
-    [INGOT_Q8_0] = { "q8_0", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q8X8_BYTES / GROUP_ROWS, false },
-    [INGOT_Q4_0] = { "q4_0", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q4X8_BYTES / GROUP_ROWS, false },
-    [INGOT_Q4_K] = { "q4_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q4K_BYTES / GROUP_ROWS, true },
-    [INGOT_Q6_K] = { "q6_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q6K_BYTES / GROUP_ROWS, true },
-    [INGOT_Q5_K] = { "q5_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q5K_BYTES / GROUP_ROWS, true },
-    [INGOT_Q3_K] = { "q3_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q3K_BYTES / GROUP_ROWS, true },
-    [INGOT_Q2_K] = { "q2_k", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q2K_BYTES / GROUP_ROWS, true },
-    [INGOT_Q2_0] = { "q2_0", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q2_BYTES / GROUP_ROWS, true },
-    [INGOT_TQ2_0] = { "tq2_0", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, TQ2_BYTES / GROUP_ROWS, true },
-    [INGOT_Q1_0] = { "q1_0", GROUP_ROWS, CHUNK_COLS, BLOCK_K_COLS, Q1_BYTES / GROUP_ROWS, true },
-    [INGOT_IQ4_NL] = { "iq4_nl", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q4X8_BYTES / GROUP_ROWS,
-                       true },
-    [INGOT_MXFP4] = { "mxfp4", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q4X8_BYTES / GROUP_ROWS, true },
-    [INGOT_Q4_1] = { "q4_1", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q41_BYTES / GROUP_ROWS, true },
-    [INGOT_Q5_0] = { "q5_0", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q50_BYTES / GROUP_ROWS, true },
-    [INGOT_Q5_1] = { "q5_1", GROUP_ROWS, CHUNK_COLS, BLOCK_COLS, Q51_BYTES / GROUP_ROWS, true },
-    [INGOT_FIG4] = { "fig4", GROUP_ROWS, CHUNK_COLS, FIG4_COLS, FIG4_BYTES / GROUP_ROWS, true },
+#define PADDED false
+#define WHOLE true
+#define TYPE_FLOATS(NAME, id, name, cols, bytes, ...) \
+    [INGOT_##NAME] = { #name, 1, 0, cols, (cols) * (bytes), false },
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, halves, fit, ...) \
+    [INGOT_##NAME] = { \
+        #name, GROUP_ROWS, CHUNK_COLS, cols, sizeof(struct block_##layout##x8) / GROUP_ROWS, fit \
+    },
+#include "flash_image/format/types.def"
+#undef PADDED
+#undef WHOLE
 };
 
 static const struct type_rule *type_rule(unsigned type)

@@ -53,41 +53,18 @@ static struct calls_state {
     }
 
 const struct kernel_call kernel_calls[] = {
-    MATRIX(gemv_f32_f32_f32, DIM, DIM),
-    MATRIX(gemv_f32_f16_f32, DIM, DIM),
+#define TYPE_FLOATS(NAME, id, name, ...) MATRIX(gemv_f32_##name##_f32, DIM, DIM),
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) \
+    MATRIX(gemv_f32_##layout##x8_##act, (cols) == BLOCK_K_COLS ? K_ROWS : DIM, \
+           (cols) == BLOCK_K_COLS ? K_COLS : HIDDEN),
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
     MATRIX(gemv_f32_f16_f32, 8, DIM), /* an adapter's A: the first half of what expand ends */
-    MATRIX(gemv_f32_q4x8_q8, DIM, HIDDEN),
-    MATRIX(gemv_f32_q41x8_q8, DIM, HIDDEN),
-    MATRIX(gemv_f32_q50x8_q8, DIM, HIDDEN),
-    MATRIX(gemv_f32_q51x8_q8, DIM, HIDDEN),
-    MATRIX(gemv_f32_t4x8_q8, DIM, HIDDEN),
-    MATRIX(gemv_f32_fig4x8_q8k, DIM, HIDDEN),
-    MATRIX(gemv_f32_q8x8_q8, DIM, HIDDEN),
-    MATRIX(gemv_f32_q4kx8_q8k, K_ROWS, K_COLS),
-    MATRIX(gemv_f32_q6kx8_q8k, K_ROWS, K_COLS),
-    MATRIX(gemv_f32_q5kx8_q8k, K_ROWS, K_COLS),
-    MATRIX(gemv_f32_q3kx8_q8k, K_ROWS, K_COLS),
-    MATRIX(gemv_f32_q2kx8_q8k, K_ROWS, K_COLS),
-    MATRIX(gemv_f32_tq2x8_q8k, K_ROWS, K_COLS),
-    MATRIX(gemv_f32_q2x8_q8k, K_ROWS, K_COLS),
-    MATRIX(gemv_f32_q1x8_q8k, K_ROWS, K_COLS),
-    CHUNK(gemm_f32_f32_f32, DIM),
-    CHUNK(gemm_f32_f16_f32, DIM),
-    CHUNK(gemm_f32_q4x8_q8x4, DIM),
-    CHUNK(gemm_f32_q41x8_q8x4, DIM),
-    CHUNK(gemm_f32_q50x8_q8x4, DIM),
-    CHUNK(gemm_f32_q51x8_q8x4, DIM),
-    CHUNK(gemm_f32_t4x8_q8x4, DIM),
-    CHUNK(gemm_f32_fig4x8_q8kx4, GEMM_K_COLS),
-    CHUNK(gemm_f32_q8x8_q8x4, DIM),
-    CHUNK(gemm_f32_q4kx8_q8kx4, GEMM_K_COLS),
-    CHUNK(gemm_f32_q6kx8_q8kx4, GEMM_K_COLS),
-    CHUNK(gemm_f32_q5kx8_q8kx4, GEMM_K_COLS),
-    CHUNK(gemm_f32_q3kx8_q8kx4, GEMM_K_COLS),
-    CHUNK(gemm_f32_q2kx8_q8kx4, GEMM_K_COLS),
-    CHUNK(gemm_f32_tq2x8_q8kx4, GEMM_K_COLS),
-    CHUNK(gemm_f32_q2x8_q8kx4, GEMM_K_COLS),
-    CHUNK(gemm_f32_q1x8_q8kx4, GEMM_K_COLS),
+#define TYPE_FLOATS(NAME, id, name, ...) CHUNK(gemm_f32_##name##_f32, DIM),
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) \
+    CHUNK(gemm_f32_##layout##x8_##act##x4, (cols) == BLOCK_COLS ? DIM : GEMM_K_COLS),
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
     HEADS(score_f32_f16),
     HEADS(score_f32_q8),
     ATTENTION(online_softmax_f32, 1),
@@ -100,21 +77,12 @@ const struct kernel_call kernel_calls[] = {
     VECTOR(quantize_q8k_f32, K_COLS),
     { KERNEL_interleave_q8x4_q8, 1, DIM, TOKENS },
     { KERNEL_interleave_q8kx4_q8k, 1, GEMM_K_COLS, TOKENS },
-    VECTOR(dequantize_f32_q4x8, DIM),
-    VECTOR(dequantize_f32_q41x8, DIM),
-    VECTOR(dequantize_f32_q50x8, DIM),
-    VECTOR(dequantize_f32_q51x8, DIM),
-    VECTOR(dequantize_f32_t4x8, DIM),
-    VECTOR(dequantize_f32_fig4x8, HIDDEN),
-    VECTOR(dequantize_f32_q8x8, DIM),
-    VECTOR(dequantize_f32_q4kx8, K_COLS),
-    VECTOR(dequantize_f32_q6kx8, K_COLS),
-    VECTOR(dequantize_f32_q5kx8, K_COLS),
-    VECTOR(dequantize_f32_q3kx8, K_COLS),
-    VECTOR(dequantize_f32_q2kx8, K_COLS),
-    VECTOR(dequantize_f32_tq2x8, K_COLS),
-    VECTOR(dequantize_f32_q2x8, K_COLS),
-    VECTOR(dequantize_f32_q1x8, K_COLS),
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, ...) \
+    VECTOR(dequantize_f32_##layout##x8, (cols) == BLOCK_K_COLS ? K_COLS \
+                                        : (cols) == FIG4_COLS  ? HIDDEN \
+                                                               : DIM),
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
     VECTOR(rmsnorm_f32, DIM),
     VECTOR(layernorm_f32, DIM),
     VECTOR(rope_f32_pairs, HEAD),
@@ -160,55 +128,17 @@ struct weights {
 static struct weights weights_of(enum kernel_op op)
 {
     switch ((int)op) {
-    case KERNEL_gemv_f32_q8x8_q8:
-    case KERNEL_gemm_f32_q8x8_q8x4:
-    case KERNEL_dequantize_f32_q8x8: return (struct weights){ 32, 272, 8 };
-    case KERNEL_gemv_f32_q4x8_q8:
-    case KERNEL_gemm_f32_q4x8_q8x4:
-    case KERNEL_dequantize_f32_q4x8:
-    case KERNEL_gemv_f32_q41x8_q8:
-    case KERNEL_gemm_f32_q41x8_q8x4:
-    case KERNEL_dequantize_f32_q41x8: return (struct weights){ 32, 160, 16 };
-    case KERNEL_gemv_f32_q50x8_q8:
-    case KERNEL_gemm_f32_q50x8_q8x4:
-    case KERNEL_dequantize_f32_q50x8: return (struct weights){ 32, 176, 8 };
-    case KERNEL_gemv_f32_q51x8_q8:
-    case KERNEL_gemm_f32_q51x8_q8x4:
-    case KERNEL_dequantize_f32_q51x8: return (struct weights){ 32, 192, 16 };
-    case KERNEL_gemv_f32_t4x8_q8:
-    case KERNEL_gemm_f32_t4x8_q8x4:
-    case KERNEL_dequantize_f32_t4x8: return (struct weights){ 32, 144, 8 };
-    case KERNEL_gemv_f32_fig4x8_q8k:
-    case KERNEL_gemm_f32_fig4x8_q8kx4:
-    case KERNEL_dequantize_f32_fig4x8: return (struct weights){ 128, 528, 8 };
-    case KERNEL_gemv_f32_q4kx8_q8k:
-    case KERNEL_gemm_f32_q4kx8_q8kx4:
-    case KERNEL_dequantize_f32_q4kx8: return (struct weights){ 256, 1152, 16 };
-    case KERNEL_gemv_f32_q6kx8_q8k:
-    case KERNEL_gemm_f32_q6kx8_q8kx4:
-    case KERNEL_dequantize_f32_q6kx8: return (struct weights){ 256, 1680, 8 };
-    case KERNEL_gemv_f32_q5kx8_q8k:
-    case KERNEL_gemm_f32_q5kx8_q8kx4:
-    case KERNEL_dequantize_f32_q5kx8: return (struct weights){ 256, 1408, 16 };
-    case KERNEL_gemv_f32_q3kx8_q8k:
-    case KERNEL_gemm_f32_q3kx8_q8kx4:
-    case KERNEL_dequantize_f32_q3kx8: return (struct weights){ 256, 912, 8 };
-    case KERNEL_gemv_f32_q2kx8_q8k:
-    case KERNEL_gemm_f32_q2kx8_q8kx4:
-    case KERNEL_dequantize_f32_q2kx8: return (struct weights){ 256, 672, 16 };
-    case KERNEL_gemv_f32_tq2x8_q8k:
-    case KERNEL_gemm_f32_tq2x8_q8kx4:
-    case KERNEL_dequantize_f32_tq2x8: return (struct weights){ 256, 528, 8 };
-    case KERNEL_gemv_f32_q2x8_q8k:
-    case KERNEL_gemm_f32_q2x8_q8kx4:
-    case KERNEL_dequantize_f32_q2x8: return (struct weights){ 256, 576, 32 };
-    case KERNEL_gemv_f32_q1x8_q8k:
-    case KERNEL_gemm_f32_q1x8_q8kx4:
-    case KERNEL_dequantize_f32_q1x8: return (struct weights){ 256, 288, 16 };
-    case KERNEL_gemv_f32_f32_f32:
-    case KERNEL_gemm_f32_f32_f32: return (struct weights){ 1, 4, 0 };
-    case KERNEL_gemv_f32_f16_f32:
-    case KERNEL_gemm_f32_f16_f32: return (struct weights){ 1, 2, 0 };
+#define TYPE_FLOATS(NAME, id, name, cols, bytes, ...) \
+    case KERNEL_gemv_f32_##name##_f32: \
+    case KERNEL_gemm_f32_##name##_f32: \
+        return (struct weights){ 1, bytes, 0 };
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, halves, ...) \
+    case KERNEL_gemv_f32_##layout##x8_##act: \
+    case KERNEL_gemm_f32_##layout##x8_##act##x4: \
+    case KERNEL_dequantize_f32_##layout##x8: \
+        return (struct weights){ cols, sizeof(struct block_##layout##x8), halves };
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
     default: return (struct weights){ 0, 0, 0 };
     }
 }
@@ -410,21 +340,6 @@ void kernel_call_fill(const struct kernel_call *call)
 }
 
 #define AS(op) ((op##_fn *)function)
-#define GEMV(op) \
-    case KERNEL_##op: \
-        AS(op)(y, w, x, rows, n, ahead); \
-        return true
-#define GEMM(op) \
-    case KERNEL_##op: \
-        AS(op)(y, w, x, &state.shape); \
-        return true
-#define GEMV_TABLE(op) \
-    case KERNEL_##op: \
-        AS(op)(y, w, x, rows, n, &state.table); \
-        return true
-#define GEMM_TABLE(op) \
-    case KERNEL_##op: AS(op)(y, w, x, &state.shape, &state.table); return true
-
 static bool run_product(const struct kernel_call *call, void (*function)(void), size_t ahead)
 {
     size_t rows = call->rows;
@@ -434,40 +349,21 @@ static bool run_product(const struct kernel_call *call, void (*function)(void), 
     void *x = state.x;
 
     switch ((int)call->op) {
-        GEMV(gemv_f32_f32_f32);
-        GEMV(gemv_f32_f16_f32);
-        GEMV(gemv_f32_q8x8_q8);
-        GEMV(gemv_f32_q4x8_q8);
-        GEMV(gemv_f32_q41x8_q8);
-        GEMV(gemv_f32_q50x8_q8);
-        GEMV(gemv_f32_q51x8_q8);
-        GEMV_TABLE(gemv_f32_t4x8_q8);
-        GEMV_TABLE(gemv_f32_fig4x8_q8k);
-        GEMV(gemv_f32_q4kx8_q8k);
-        GEMV(gemv_f32_q6kx8_q8k);
-        GEMV(gemv_f32_q5kx8_q8k);
-        GEMV(gemv_f32_q3kx8_q8k);
-        GEMV(gemv_f32_q2kx8_q8k);
-        GEMV(gemv_f32_tq2x8_q8k);
-        GEMM(gemm_f32_tq2x8_q8kx4);
-        GEMV(gemv_f32_q2x8_q8k);
-        GEMM(gemm_f32_q2x8_q8kx4);
-        GEMV(gemv_f32_q1x8_q8k);
-        GEMM(gemm_f32_q1x8_q8kx4);
-        GEMM(gemm_f32_f32_f32);
-        GEMM(gemm_f32_f16_f32);
-        GEMM(gemm_f32_q8x8_q8x4);
-        GEMM(gemm_f32_q4x8_q8x4);
-        GEMM(gemm_f32_q41x8_q8x4);
-        GEMM(gemm_f32_q50x8_q8x4);
-        GEMM(gemm_f32_q51x8_q8x4);
-        GEMM_TABLE(gemm_f32_t4x8_q8x4);
-        GEMM_TABLE(gemm_f32_fig4x8_q8kx4);
-        GEMM(gemm_f32_q4kx8_q8kx4);
-        GEMM(gemm_f32_q6kx8_q8kx4);
-        GEMM(gemm_f32_q5kx8_q8kx4);
-        GEMM(gemm_f32_q3kx8_q8kx4);
-        GEMM(gemm_f32_q2kx8_q8kx4);
+#define PRODUCTS(gemv, gemm, ahead_or_table, ...) \
+    case KERNEL_##gemv: AS(gemv)(y, w, x, rows, n, ahead_or_table); return true; \
+    case KERNEL_##gemm: \
+        AS(gemm)(y, w, x, &state.shape __VA_ARGS__); \
+        return true;
+#define TYPE_FLOATS(NAME, id, name, ...) \
+    PRODUCTS(gemv_f32_##name##_f32, gemm_f32_##name##_f32, ahead, )
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) \
+    PRODUCTS(gemv_f32_##layout##x8_##act, gemm_f32_##layout##x8_##act##x4, ahead, )
+#define COMMA ,
+#define TYPE_TABLED(NAME, id, name, layout, cols, act, ...) \
+    PRODUCTS(gemv_f32_##layout##x8_##act, gemm_f32_##layout##x8_##act##x4, &state.table, \
+             COMMA &state.table)
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
     default: return false;
     }
 }
@@ -553,21 +449,16 @@ void kernel_call_run(const struct kernel_call *call, void (*function)(void), siz
         return;
     }
     switch ((int)call->op) {
-    case KERNEL_dequantize_f32_q8x8: AS(dequantize_f32_q8x8)(y, w, 0, n); return;
-    case KERNEL_dequantize_f32_q4x8: AS(dequantize_f32_q4x8)(y, w, 0, n); return;
-    case KERNEL_dequantize_f32_q41x8: AS(dequantize_f32_q41x8)(y, w, 0, n); return;
-    case KERNEL_dequantize_f32_q50x8: AS(dequantize_f32_q50x8)(y, w, 0, n); return;
-    case KERNEL_dequantize_f32_q51x8: AS(dequantize_f32_q51x8)(y, w, 0, n); return;
-    case KERNEL_dequantize_f32_t4x8: AS(dequantize_f32_t4x8)(y, w, 0, n, &state.table); return;
-    case KERNEL_dequantize_f32_fig4x8: AS(dequantize_f32_fig4x8)(y, w, 0, n, &state.table); return;
-    case KERNEL_dequantize_f32_q4kx8: AS(dequantize_f32_q4kx8)(y, w, 0, n); return;
-    case KERNEL_dequantize_f32_q6kx8: AS(dequantize_f32_q6kx8)(y, w, 0, n); return;
-    case KERNEL_dequantize_f32_q5kx8: AS(dequantize_f32_q5kx8)(y, w, 0, n); return;
-    case KERNEL_dequantize_f32_q3kx8: AS(dequantize_f32_q3kx8)(y, w, 0, n); return;
-    case KERNEL_dequantize_f32_q2kx8: AS(dequantize_f32_q2kx8)(y, w, 0, n); return;
-    case KERNEL_dequantize_f32_tq2x8: AS(dequantize_f32_tq2x8)(y, w, 0, n); return;
-    case KERNEL_dequantize_f32_q2x8: AS(dequantize_f32_q2x8)(y, w, 0, n); return;
-    case KERNEL_dequantize_f32_q1x8: AS(dequantize_f32_q1x8)(y, w, 0, n); return;
+#define TYPE_WEIGHTS(NAME, id, name, layout, ...) \
+    case KERNEL_dequantize_f32_##layout##x8: \
+        AS(dequantize_f32_##layout##x8)(y, w, 0, n); \
+        return;
+#define TYPE_TABLED(NAME, id, name, layout, ...) \
+    case KERNEL_dequantize_f32_##layout##x8: \
+        AS(dequantize_f32_##layout##x8)(y, w, 0, n, &state.table); \
+        return;
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
     case KERNEL_quantize_q8_f32: AS(quantize_q8_f32)(y, x, n); return;
     case KERNEL_quantize_q8k_f32: AS(quantize_q8k_f32)(y, x, n); return;
     case KERNEL_interleave_q8x4_q8: AS(interleave_q8x4_q8)(y, x, call->tokens, n); return;

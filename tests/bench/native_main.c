@@ -54,44 +54,17 @@ static const struct format {
     size_t block_cols, group_bytes, n_sizes;
     struct size sizes[MAX_SIZES];
 } formats[] = {
-    { KERNEL_gemv_f32_q4x8_q8,
-      KERNEL_gemm_f32_q4x8_q8x4,
-      32,
-      144,
-      3,
-      { { 576, 576 }, { 1536, 576 }, { 576, 1536 } } },
-    { KERNEL_gemv_f32_q8x8_q8,
-      KERNEL_gemm_f32_q8x8_q8x4,
-      32,
-      272,
-      3,
-      { { 576, 576 }, { 1536, 576 }, { 576, 1536 } } },
-    { KERNEL_gemv_f32_q41x8_q8,
-      KERNEL_gemm_f32_q41x8_q8x4,
-      32,
-      160,
-      3,
-      { { 576, 576 }, { 1536, 576 }, { 576, 1536 } } },
-    { KERNEL_gemv_f32_q50x8_q8,
-      KERNEL_gemm_f32_q50x8_q8x4,
-      32,
-      176,
-      3,
-      { { 576, 576 }, { 1536, 576 }, { 576, 1536 } } },
-    { KERNEL_gemv_f32_q51x8_q8,
-      KERNEL_gemm_f32_q51x8_q8x4,
-      32,
-      192,
-      3,
-      { { 576, 576 }, { 1536, 576 }, { 576, 1536 } } },
-    { KERNEL_gemv_f32_q4kx8_q8k, KERNEL_gemm_f32_q4kx8_q8kx4, 256, 1152, 1, { { 2048, 2048 } } },
-    { KERNEL_gemv_f32_q6kx8_q8k, KERNEL_gemm_f32_q6kx8_q8kx4, 256, 1680, 1, { { 2048, 2048 } } },
-    { KERNEL_gemv_f32_q5kx8_q8k, KERNEL_gemm_f32_q5kx8_q8kx4, 256, 1408, 1, { { 2048, 2048 } } },
-    { KERNEL_gemv_f32_q3kx8_q8k, KERNEL_gemm_f32_q3kx8_q8kx4, 256, 912, 1, { { 2048, 2048 } } },
-    { KERNEL_gemv_f32_q2kx8_q8k, KERNEL_gemm_f32_q2kx8_q8kx4, 256, 672, 1, { { 2048, 2048 } } },
-    { KERNEL_gemv_f32_tq2x8_q8k, KERNEL_gemm_f32_tq2x8_q8kx4, 256, 528, 1, { { 2048, 2048 } } },
-    { KERNEL_gemv_f32_q2x8_q8k, KERNEL_gemm_f32_q2x8_q8kx4, 256, 576, 1, { { 2048, 2048 } } },
-    { KERNEL_gemv_f32_q1x8_q8k, KERNEL_gemm_f32_q1x8_q8kx4, 256, 288, 1, { { 2048, 2048 } } },
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) \
+    { KERNEL_gemv_f32_##layout##x8_##act, \
+      KERNEL_gemm_f32_##layout##x8_##act##x4, \
+      cols, \
+      sizeof(struct block_##layout##x8), \
+      (cols) == BLOCK_COLS ? 3 : 1, \
+      { { (cols) == BLOCK_COLS ? 576 : 2048, (cols) == BLOCK_COLS ? 576 : 2048 }, \
+        { 1536, 576 }, \
+        { 576, 1536 } } },
+#define TYPE_TABLED(...)
+#include "flash_image/format/types.def"
 };
 
 /* One measurement, done by each thread with its own memory. */

@@ -8,12 +8,10 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from gguf_files import BOOL, F32, I32, STRING, Gguf, text
+from gguf_files import BOOL, F32, I32, IN_GGUF, STRING, Gguf, text
 
 # bytes of 256 columns
-BYTES = {"F32": 1024, "F16": 512, "BF16": 512, "Q4_0": 144, "Q4_1": 160, "Q5_0": 176, "Q5_1": 192,
-         "Q8_0": 272, "Q2_K": 84, "Q3_K": 110, "Q4_K": 144, "Q5_K": 176, "Q6_K": 210,
-         "IQ4_NL": 144, "IQ4_XS": 136, "TQ1_0": 54, "TQ2_0": 66, "Q1_0": 36, "Q2_0": 72, "MXFP4": 136}
+BYTES = {t.NAME: 256 // t.of * t.bytes for t in IN_GGUF}
 TEXTS = ["<unk>", "<s>", "</s>", "<|user|>", "<0x0A>", "\u2581a", "b", "ab"]
 KINDS = [2, 3, 3, 4, 6, 1, 1, 1]
 OUTER = [("token_embd.weight", 256, 8, "BF16"), ("output_norm.weight", 256, 0, "F32")]

@@ -10,7 +10,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../bench")]
-from gguf_files import TYPES, Gguf
+from gguf_files import IN_GGUF, TYPES, Gguf
 from hf_files import random_model
 from machine import ASSETS, HOST, LONG, WORK, Reply, Tap, run
 from pack_memory import MIXED, SMALL, SMALL_MIXTURE, measure
@@ -28,11 +28,7 @@ for shape, types in ((SMALL, ("q4_k_m",)), (SMALL_MIXTURE, MIXED)):
 
 # Every type that GGUF files have, one at a time in the place of attn_q: what becomes of it is said.
 BECOMES = {"IQ4_XS": "iq4_nl", "MXFP4": "mxfp4", "TQ1_0": "tq2_0"}
-BLOCKS = {"F32": (1, 4), "F16": (1, 2), "BF16": (1, 2), "Q4_0": (32, 18), "Q4_1": (32, 20),
-          "Q5_0": (32, 22), "Q5_1": (32, 24), "Q8_0": (32, 34), "Q2_K": (256, 84),
-          "Q3_K": (256, 110), "Q4_K": (256, 144), "Q5_K": (256, 176), "Q6_K": (256, 210),
-          "IQ4_NL": (32, 18), "IQ4_XS": (256, 136), "MXFP4": (32, 17),
-          "TQ1_0": (256, 54), "TQ2_0": (256, 66), "Q1_0": (128, 18), "Q2_0": (64, 18)}
+BLOCKS = {t.NAME: (t.of, t.bytes) for t in IN_GGUF}
 OUT = os.path.join(WORK, "pack-type.ingot")
 PATH = os.path.join(WORK, "pack-type.gguf")
 

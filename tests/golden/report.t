@@ -9,14 +9,13 @@ import re
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), folder) for folder in ("..", "../../toolchain")]
 from machine import ASSETS, HOST, ROOT, WORK, Tap, run
+from weight_types import STORED, bits
 from widened import read_gguf, widened_folder
 
 LINE = re.compile(r"^(\S+) +(\w+) +(\d+) x (\d+) +(\S+) +(\w+) +([\d.]+) +(\S+) +([\d.e-]+)(?:  (.*))?$", re.M)
-BITS = {"f32": 32, "f16": 16, "q8_0": 8.5, "q4_0": 4.5, "q4_1": 5, "q5_0": 5.5, "q5_1": 6, "q4_k": 4.5, "q6_k": 6.5625, "q5_k": 5.5,
-        "q3_k": 3.5625, "q2_k": 2.625, "iq4_nl": 4.5, "mxfp4": 4.5, "fig4": 4.125, "q2_0": 2.25,
-        "tq2_0": 2.0625, "q1_0": 1.125}
+BITS = {t.name: bits(t) for t in STORED}
 
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)

@@ -35,10 +35,10 @@ CARD = make_card("selftest-card.img", MODEL)
 
 def rows(isa, features):
     """The symbols of kernels.inc that need no more than `features`."""
-    found = []
-    for path in ("kernels/kernels.inc", f"kernels/{isa}/kernels.inc"):
-        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-            found += re.findall(r"^KERNEL\(\w+,\s+(\w+),\s+([^)]*)\)", f.read(), re.M)
+    macro = {"arm64": "__aarch64__", "riscv64": "__riscv"}[isa]
+    text = subprocess.run(["gcc", "-E", "-P", "-x", "c", "-U__x86_64__", "-U__aarch64__", f"-D{macro}", "-I", ROOT,
+                           os.path.join(ROOT, "kernels/kernels.inc")], capture_output=True, text=True, check=True, timeout=60).stdout
+    found = re.findall(r"\bKERNEL\(\w+,\s*(\w+),\s*([^)]*)\)", text)
     return [symbol for symbol, needs in found
             if set(re.findall(r"CPU_\w+", needs)) <= {"CPU_ANY", *features}]
 

@@ -86,52 +86,20 @@ static void compare(const char *name)
         compare(#gemm); \
     }
 
-TEST(gemm_f32_f32_f32, gemv_f32_f32_f32, 4, 4, 1, data.x[0], data.x[t])
-TEST(gemm_f32_f16_f32, gemv_f32_f16_f32, 2, 2, 1, data.x[0], data.x[t])
-TEST(gemm_f32_q8x8_q8x4, gemv_f32_q8x8_q8, sizeof(struct block_q8x8), 2, 8, data.q8x4[0],
-     data.q8[t])
-TEST(gemm_f32_q4x8_q8x4, gemv_f32_q4x8_q8, sizeof(struct block_q4x8), 2, 8, data.q8x4[0],
-     data.q8[t])
-TEST(gemm_f32_q41x8_q8x4, gemv_f32_q41x8_q8, sizeof(struct block_q41x8), 2, 16, data.q8x4[0],
-     data.q8[t])
-TEST(gemm_f32_q50x8_q8x4, gemv_f32_q50x8_q8, sizeof(struct block_q50x8), 2, 8, data.q8x4[0],
-     data.q8[t])
-TEST(gemm_f32_q51x8_q8x4, gemv_f32_q51x8_q8, sizeof(struct block_q51x8), 2, 16, data.q8x4[0],
-     data.q8[t])
-TEST(gemm_f32_q4kx8_q8kx4, gemv_f32_q4kx8_q8k, sizeof(struct block_q4kx8), 2, 16, data.q8kx4[0],
-     data.q8k[t])
-TEST(gemm_f32_q6kx8_q8kx4, gemv_f32_q6kx8_q8k, sizeof(struct block_q6kx8), 2, 8, data.q8kx4[0],
-     data.q8k[t])
-TEST(gemm_f32_q5kx8_q8kx4, gemv_f32_q5kx8_q8k, sizeof(struct block_q5kx8), 2, 16, data.q8kx4[0],
-     data.q8k[t])
-TEST(gemm_f32_q3kx8_q8kx4, gemv_f32_q3kx8_q8k, sizeof(struct block_q3kx8), 2, 8, data.q8kx4[0],
-     data.q8k[t])
-TEST(gemm_f32_q2kx8_q8kx4, gemv_f32_q2kx8_q8k, sizeof(struct block_q2kx8), 2, 16, data.q8kx4[0],
-     data.q8k[t])
-TEST(gemm_f32_tq2x8_q8kx4, gemv_f32_tq2x8_q8k, sizeof(struct block_tq2x8), 2, 8, data.q8kx4[0],
-     data.q8k[t])
-TEST(gemm_f32_q2x8_q8kx4, gemv_f32_q2x8_q8k, sizeof(struct block_q2x8), 2, 32, data.q8kx4[0],
-     data.q8k[t])
-TEST(gemm_f32_q1x8_q8kx4, gemv_f32_q1x8_q8k, sizeof(struct block_q1x8), 2, 16, data.q8kx4[0],
-     data.q8k[t])
+#define TYPE_FLOATS(NAME, id, name, cols, bytes, ...) \
+    TEST(gemm_f32_##name##_f32, gemv_f32_##name##_f32, bytes, bytes, 1, data.x[0], data.x[t])
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, halves, ...) \
+    TEST(gemm_f32_##layout##x8_##act##x4, gemv_f32_##layout##x8_##act, \
+         sizeof(struct block_##layout##x8), 2, halves, data.act##x4[0], data.act[t])
+#define TYPE_TABLED(...)
+#include "flash_image/format/types.def"
 
 int main(void)
 {
     fill_activations();
-    test_gemm_f32_f32_f32();
-    test_gemm_f32_f16_f32();
-    test_gemm_f32_q8x8_q8x4();
-    test_gemm_f32_q4x8_q8x4();
-    test_gemm_f32_q41x8_q8x4();
-    test_gemm_f32_q50x8_q8x4();
-    test_gemm_f32_q51x8_q8x4();
-    test_gemm_f32_q4kx8_q8kx4();
-    test_gemm_f32_q6kx8_q8kx4();
-    test_gemm_f32_q5kx8_q8kx4();
-    test_gemm_f32_q3kx8_q8kx4();
-    test_gemm_f32_q2kx8_q8kx4();
-    test_gemm_f32_tq2x8_q8kx4();
-    test_gemm_f32_q2x8_q8kx4();
-    test_gemm_f32_q1x8_q8kx4();
+#define TYPE_FLOATS(NAME, id, name, ...) test_gemm_f32_##name##_f32();
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, ...) test_gemm_f32_##layout##x8_##act##x4();
+#define TYPE_TABLED(...)
+#include "flash_image/format/types.def"
     return tap_done();
 }

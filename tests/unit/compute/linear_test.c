@@ -162,13 +162,9 @@ int main(void)
         inputs[i] = (float)random_word() * 0x1p-15f - 1.0f;
     }
     test_type(INGOT_F32, 256, 4, 4, 1);
-    test_type(INGOT_Q4_0, 256, sizeof(struct block_q4x8), 2, 8);
-    test_type(INGOT_Q4_1, 256, sizeof(struct block_q41x8), 2, 16);
-    test_type(INGOT_Q5_0, 256, sizeof(struct block_q50x8), 2, 8);
-    test_type(INGOT_Q5_1, 256, sizeof(struct block_q51x8), 2, 16);
-    test_type(INGOT_Q8_0, 256, sizeof(struct block_q8x8), 2, 8);
-    test_type(INGOT_Q4_K, 256, sizeof(struct block_q4kx8), 2, 16);
-    test_type(INGOT_FIG4, 256, sizeof(struct block_fig4x8), 2, 8);
+#define TYPE_WEIGHTS(NAME, id, name, layout, columns, act, halves, ...) \
+    test_type(INGOT_##NAME, 256, sizeof(struct block_##layout##x8), 2, halves);
+#include "flash_image/format/types.def"
     test_type(INGOT_FIG4, 128, sizeof(struct block_fig4x8), 2, 8);
     test_type(INGOT_FIG4, MOST_COLS, sizeof(struct block_fig4x8), 2, 8);
     return tap_done();

@@ -55,29 +55,28 @@ static void unpack_row(const struct ingot_file *f, const struct ingot_tensor *t,
                        float *out)
 {
     struct nibble_table table = { .ahead = 0 };
-    static void (*const dequantize[INGOT_N_TYPES])(float *restrict y, const void *restrict w,
-                                                   size_t row, size_t cols) = {
-        [INGOT_Q8_0] = dequantize_f32_q8x8_ref,   [INGOT_Q4_0] = dequantize_f32_q4x8_ref,
-        [INGOT_Q4_K] = dequantize_f32_q4kx8_ref,  [INGOT_Q6_K] = dequantize_f32_q6kx8_ref,
-        [INGOT_Q5_K] = dequantize_f32_q5kx8_ref,  [INGOT_Q3_K] = dequantize_f32_q3kx8_ref,
-        [INGOT_Q2_K] = dequantize_f32_q2kx8_ref,  [INGOT_Q2_0] = dequantize_f32_q2x8_ref,
-        [INGOT_TQ2_0] = dequantize_f32_tq2x8_ref, [INGOT_Q1_0] = dequantize_f32_q1x8_ref,
-        [INGOT_Q4_1] = dequantize_f32_q41x8_ref,  [INGOT_Q5_0] = dequantize_f32_q50x8_ref,
-        [INGOT_Q5_1] = dequantize_f32_q51x8_ref,
-    };
     const uint8_t *w = f->data + f->image.segments[t->segment].offset + t->offset;
     size_t cols = t->cols_padded;
 
-    if (t->type == INGOT_F32) {
-        memcpy(out, w + row * cols * 4, cols * sizeof(float));
-    } else if (t->type == INGOT_F16) {
-        convert_f32_f16_ref(out, (const uint16_t *)(const void *)w + row * cols, cols);
-    } else if (image_tensor_values(t) != NULL) {
+    if (image_tensor_values(t) != NULL) {
         memcpy(table.values, image_tensor_values(t), sizeof table.values);
-        (t->type == INGOT_FIG4 ? dequantize_f32_fig4x8_ref : dequantize_f32_t4x8_ref)(out, w, row,
-                                                                                      cols, &table);
-    } else {
-        dequantize[t->type](out, w, row, cols);
+    }
+    switch ((enum ingot_type)t->type) {
+    case INGOT_F32: memcpy(out, w + row * cols * 4, cols * sizeof(float)); return;
+    case INGOT_F16:
+        convert_f32_f16_ref(out, (const uint16_t *)(const void *)w + row * cols, cols);
+        return;
+#define TYPE_WEIGHTS(NAME, id, name, layout, ...) \
+    case INGOT_##NAME: \
+        dequantize_f32_##layout##x8_ref(out, w, row, cols); \
+        return;
+#define TYPE_TABLED(NAME, id, name, layout, ...) \
+    case INGOT_##NAME: \
+        dequantize_f32_##layout##x8_ref(out, w, row, cols, &table); \
+        return;
+#include "flash_image/format/types.def"
+    case INGOT_N_TYPES:
+    default: return;
     }
 }
 

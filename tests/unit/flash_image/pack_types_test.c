@@ -218,13 +218,13 @@ static void test_own_types(void)
     static const struct {
         enum source_type from;
         enum ingot_type to;
-    } pairs[] = { { SOURCE_F32, INGOT_F32 },   { SOURCE_F16, INGOT_F16 },
-                  { SOURCE_Q8_0, INGOT_Q8_0 }, { SOURCE_Q4_0, INGOT_Q4_0 },
-                  { SOURCE_Q4_K, INGOT_Q4_K }, { SOURCE_Q6_K, INGOT_Q6_K },
-                  { SOURCE_Q5_K, INGOT_Q5_K }, { SOURCE_Q3_K, INGOT_Q3_K },
-                  { SOURCE_Q2_K, INGOT_Q2_K }, { SOURCE_IQ4_NL, INGOT_IQ4_NL },
-                  { SOURCE_Q4_1, INGOT_Q4_1 }, { SOURCE_Q5_0, INGOT_Q5_0 },
-                  { SOURCE_Q5_1, INGOT_Q5_1 } };
+    } pairs[] = {
+#define TYPE_FLOATS(NAME, ...) { SOURCE_##NAME, INGOT_##NAME },
+#define TYPE_WEIGHTS(NAME, ...) { SOURCE_##NAME, INGOT_##NAME },
+#define TYPE_TABLED_OWN(...)
+#define TYPE_TABLED_AGAIN(...)
+#include "flash_image/format/types.def"
+    };
     bool equal = true;
 
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {

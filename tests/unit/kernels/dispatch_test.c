@@ -99,10 +99,9 @@ static void test_select(void)
     kernels_select(&k, CPU_ARM64_NEON | CPU_ARM64_DOTPROD);
     OK(k.gemm_pairs, "NEON with or without the dot product does");
     kernels_select(&k, CPU_ANY);
-#define CHECK_REFERENCE(op, ret, args) \
-    OK(k.op == op##_ref, #op " without features is its reference");
-    KERNEL_OPS(CHECK_REFERENCE)
-#undef CHECK_REFERENCE
+#define KERNEL_OP(op, ret, args) OK(k.op == op##_ref, #op " without features is its reference");
+#include "kernels/ops.inc"
+#undef KERNEL_OP
 }
 
 static void check_tuning(const struct kernel_tuning *t, const char *core)

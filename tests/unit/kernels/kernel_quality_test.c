@@ -92,35 +92,16 @@ static void check(const char *type)
         check(#type); \
     }
 
-TEST(q8_0, gemv_f32_q8x8_q8, dequantize_f32_q8x8, q8, q8x8, 8)
-TEST(q4_0, gemv_f32_q4x8_q8, dequantize_f32_q4x8, q8, q4x8, 8)
-TEST(q4_1, gemv_f32_q41x8_q8, dequantize_f32_q41x8, q8, q41x8, 16)
-TEST(q5_0, gemv_f32_q50x8_q8, dequantize_f32_q50x8, q8, q50x8, 8)
-TEST(q5_1, gemv_f32_q51x8_q8, dequantize_f32_q51x8, q8, q51x8, 16)
-TEST(q4_k, gemv_f32_q4kx8_q8k, dequantize_f32_q4kx8, q8k, q4kx8, 16)
-TEST(q6_k, gemv_f32_q6kx8_q8k, dequantize_f32_q6kx8, q8k, q6kx8, 8)
-TEST(q5_k, gemv_f32_q5kx8_q8k, dequantize_f32_q5kx8, q8k, q5kx8, 16)
-TEST(q3_k, gemv_f32_q3kx8_q8k, dequantize_f32_q3kx8, q8k, q3kx8, 8)
-TEST(q2_k, gemv_f32_q2kx8_q8k, dequantize_f32_q2kx8, q8k, q2kx8, 16)
-TEST(tq2_0, gemv_f32_tq2x8_q8k, dequantize_f32_tq2x8, q8k, tq2x8, 8)
-TEST(q2_0, gemv_f32_q2x8_q8k, dequantize_f32_q2x8, q8k, q2x8, 32)
-TEST(q1_0, gemv_f32_q1x8_q8k, dequantize_f32_q1x8, q8k, q1x8, 16)
+#define TYPE_WEIGHTS(NAME, id, name, layout, cols, act, halves, ...) \
+    TEST(name, gemv_f32_##layout##x8_##act, dequantize_f32_##layout##x8, act, layout##x8, halves)
+#define TYPE_TABLED(...)
+#include "flash_image/format/types.def"
 
 int main(void)
 {
     fill_activations();
-    test_q8_0();
-    test_q4_0();
-    test_q4_1();
-    test_q5_0();
-    test_q5_1();
-    test_q4_k();
-    test_q6_k();
-    test_q5_k();
-    test_q3_k();
-    test_q2_k();
-    test_tq2_0();
-    test_q2_0();
-    test_q1_0();
+#define TYPE_WEIGHTS(NAME, id, name, ...) test_##name();
+#define TYPE_TABLED(...)
+#include "flash_image/format/types.def"
     return tap_done();
 }
