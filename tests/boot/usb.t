@@ -66,7 +66,7 @@ ROWS = [
      [USB, "error:", "layer 1"], False),
     ("fails for good, streamed", usb_arguments(CARD, failing("off")), WORDS + STREAM,
      [USB, "error:", "layer 1"], False),
-    ("several units", UNITS, WORDS, ["USB drive at 0x", "has several units"], False),
+    ("several units, of which the first with a disk counts", UNITS, WORDS, [USB], SAME),
     ("three drives at one controller, resident", THREE, WORDS, [USB] + PORTS, SAME),
     ("three drives at one controller, streamed", THREE, WORDS + STREAM, [USB, "streamed"] + PORTS, SAME),
     ("a keyboard, and a card", KEYBOARD + card_arguments(CARD, ",file.locking=off"), WORDS,

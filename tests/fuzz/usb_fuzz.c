@@ -28,7 +28,7 @@ static void check_answers(const uint8_t *data, size_t size)
     if (usb_read_hub(answer, USB_HUB, &hub) &&
         (answer[1] != USB_HUB || hub.n_ports == 0 || hub.think > 3 || hub.power_ms > 510))
         abort();
-    if (usb_read_sense(answer, &code) > 15 || code > 255 ||
+    if (usb_read_sense(answer, &code) > 15 || code > 65535 ||
         ((answer[0] & 0x7c) != 0x70 && (usb_read_sense(answer, &code) != 0 || code != 0)))
         abort();
     if (usb_read_status(answer, 7, &left) != USB_BROKEN &&

@@ -206,6 +206,18 @@ static struct block_device *next_change(struct usb *u)
     return NULL;
 }
 
+/* A hub too many, which is told once. */
+static struct block_device *tell_left_out(struct usb *u)
+{
+    const char *why = u->host.left_out;
+
+    u->host.left_out = NULL;
+    if (why == NULL)
+        return NULL;
+    u->refused = (struct block_device){ .name = "USB controller", .problem = why };
+    return &u->refused;
+}
+
 static struct block_device *look_for_drives(struct usb *u)
 {
     struct block_device *out = NULL;
@@ -219,6 +231,8 @@ static struct block_device *look_for_drives(struct usb *u)
         usb_storage_look(&u->drives[i]);
     for (uint32_t place = 1; place <= xhci_n_places(&u->host) && out == NULL; place++)
         take_drive(u, place, &out);
+    if (out == NULL)
+        out = tell_left_out(u);
     return out != NULL ? out : next_change(u);
 }
 

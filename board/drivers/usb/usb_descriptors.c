@@ -121,11 +121,11 @@ unsigned usb_read_sense(const uint8_t data[18], unsigned *code)
 
     *code = 0;
     if (form == 0x70 || form == 0x71) { /* of this command, or of one before */
-        *code = data[12];
+        *code = (unsigned)(data[12] << 8 | data[13]);
         return data[2] & 15;
     }
     if (form == 0x72 || form == 0x73) { /* in descriptors, which nobody asked for */
-        *code = data[2];
+        *code = (unsigned)(data[2] << 8 | data[3]);
         return data[1] & 15;
     }
     return 0;

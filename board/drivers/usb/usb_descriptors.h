@@ -38,7 +38,8 @@ enum usb_outcome usb_read_status(const uint8_t data[13], uint32_t tag, uint32_t 
 /* INQUIRY (SPC-4, 6.4.2): a disk, and it is there. */
 bool usb_is_disk(const uint8_t data[36]);
 
-/* REQUEST SENSE (SPC-4, 4.5.2, 4.5.3): the sense key, 0 where these are none, and what makes it more precise in *code. */
+/* REQUEST SENSE (SPC-4, 4.5.2, 4.5.3): the sense key, 0 if these are none. *code: the additional
+ * sense code and, in its lower byte, the qualifier. */
 unsigned usb_read_sense(const uint8_t data[18], unsigned *code);
 
 /* READ CAPACITY (10) and (16) (SBC-3, 5.15, 5.16): blocks, and the bytes of one. */

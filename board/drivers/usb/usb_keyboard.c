@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "board/drivers/usb/xhci_registers.h"
+#include "board/min_max.h"
 
-enum { MOST_FAULTS = 3 };
+enum { MOST_FAULTS = 3, MOST_BYTES = 64 /* of a packet of full speed (USB 2.0, 5.7.3) */ };
 enum { SET_REPORT = 9, SET_IDLE = 10, SET_PROTOCOL = 11 }; /* 7.2 */
 
 static uint32_t millis(const struct xhci *x)
@@ -13,9 +14,15 @@ static uint32_t millis(const struct xhci *x)
     return (uint32_t)(x->setup.ticks() / (x->setup.ticks_hz / 1000));
 }
 
+/* A whole packet: some keyboards send more than the boot protocol's 8 bytes, which would be a babble. */
+static uint32_t asked_bytes(const struct usb_keyboard *k)
+{
+    return min_u32(max_u32(k->ends.in_packet, KEYBOARD_REPORT_BYTES), MOST_BYTES);
+}
+
 static void ask(struct usb_keyboard *k, struct xhci *x)
 {
-    xhci_put(x, &k->device.in, k->report, KEYBOARD_REPORT_BYTES, k->ends.in_packet, true);
+    xhci_put(x, &k->device.in, k->report, asked_bytes(k), k->ends.in_packet, true);
     xhci_ring(x, &k->device, &k->device.in, k->device.in_id);
 }
 
@@ -23,7 +30,7 @@ static void ask(struct usb_keyboard *k, struct xhci *x)
 static enum err prepare(struct usb_keyboard *k, struct xhci *x)
 {
     uint8_t interface = k->ends.interface;
-    enum err e = xhci_control(x, &k->device, 0, 9, k->ends.configuration, 0, 0);
+    enum err e = xhci_set_configuration(x, &k->device, k->ends.configuration);
 
     if (e == ERR_OK)
         e = xhci_control(x, &k->device, 0x21, SET_PROTOCOL, 0, interface, 0);
@@ -32,34 +39,46 @@ static enum err prepare(struct usb_keyboard *k, struct xhci *x)
     return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
-enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t place)
-{
-    enum err e = xhci_attach(host, &k->device, place);
-
-    if (e != ERR_OK)
-        return e;
-    e = xhci_control(host, &k->device, 0x80, 6, 2 << 8, 0, 512);
-    if (e == ERR_OK && !usb_find_keyboard(k->device.data, 512, &k->ends))
-        e = ERR_NO_DEVICE;
-    if (e == ERR_OK)
-        e = xhci_configure(host, &k->device, &k->ends);
-    if (e == ERR_OK)
-        e = prepare(k, host);
-    if (e != ERR_OK) {
-        (void)xhci_detach(host, &k->device);
-        return e;
-    }
-    k->faults = 0;
-    k->lit = false;
-    ask(k, host);
-    return ERR_OK;
-}
-
 static void set_lamps(struct usb_keyboard *k, struct xhci *x)
 {
     k->lit = k->keys.caps;
     k->device.data[0] = k->lit ? KEYBOARD_LED_CAPS : 0;
     (void)xhci_control(x, &k->device, 0x21, SET_REPORT, 2 << 8, k->ends.interface, 1); /* B.1 */
+}
+
+static enum err try_place(struct usb_keyboard *k, struct xhci *host, uint32_t place)
+{
+    enum err e = xhci_attach(host, &k->device, place);
+    uint32_t bytes;
+
+    if (e != ERR_OK)
+        return e;
+    e = xhci_get_configuration(host, &k->device, &bytes);
+    if (e == ERR_OK && !usb_find_keyboard(k->device.data, bytes, &k->ends))
+        e = ERR_NO_DEVICE;
+    if (e == ERR_OK)
+        e = xhci_configure(host, &k->device, &k->ends);
+    if (e == ERR_OK)
+        e = prepare(k, host);
+    if (e != ERR_OK)
+        (void)xhci_detach(host, &k->device);
+    return e;
+}
+
+enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t place)
+{
+    unsigned tries = 0;
+    enum err e;
+
+    do
+        e = try_place(k, host, place);
+    while (xhci_asks_again(host, place, e, &tries));
+    if (e != ERR_OK)
+        return e;
+    k->faults = 0;
+    set_lamps(k, host); /* some adapters begin to work with it */
+    ask(k, host);
+    return ERR_OK;
 }
 
 /* After a fault the endpoint is halted in the controller, and after a stall in the keyboard, too. */
@@ -81,8 +100,9 @@ static enum err take_event(struct usb_keyboard *k, struct xhci *x, const struct 
         return ERR_OK;
     if (code == CODE_SUCCESS || code == CODE_SHORT) {
         dma_sync(&x->setup.window, k->report, sizeof k->report);
-        if (left <= KEYBOARD_REPORT_BYTES)
-            keyboard_keys_report(&k->keys, k->report, KEYBOARD_REPORT_BYTES - left, millis(x));
+        if (left <= asked_bytes(k))
+            keyboard_keys_report(&k->keys, k->report,
+                                 min_u32(asked_bytes(k) - left, KEYBOARD_REPORT_BYTES), millis(x));
         k->faults = 0;
     } else {
         e = recover(k, x);

@@ -6,91 +6,12 @@
 #include "board/min_max.h"
 
 enum {
-    READY_MS = 5000,
     HEALTH_PERIOD = 1 << 12, /* empty polls between two looks at the port */
     ENGLISH = 0x0409,        /* of the United States: what all have */
-    KEY_NOT_READY = 2,
     KEY_ILLEGAL = 5,
-    KEY_ATTENTION = 6,
-    NO_MEDIUM = 0x3a,
 };
 
 /* ---- the start ---- */
-
-static enum err refuse(struct usb_storage *s, const char *why)
-{
-    s->why = why;
-    return ERR_UNSUPPORTED;
-}
-
-static enum err wait_ready(struct usb_storage *s)
-{
-    static const uint8_t test[6] = { 0 };
-    struct xhci_deadline d = xhci_deadline_in(s->host, READY_MS);
-    enum usb_outcome o;
-    unsigned code;
-
-    while ((o = usb_storage_run(s, test, sizeof test, 0)) == USB_FAILED) {
-        unsigned key = usb_storage_sense(s, &code);
-
-        if (key == KEY_NOT_READY && code == NO_MEDIUM)
-            return refuse(s, "there is no card in the USB reader: put one in and plug it in again");
-        if (xhci_is_over(s->host, &d))
-            return refuse(s, "the USB drive does not get ready: plug it in again");
-    }
-    return o == USB_GOOD ? ERR_OK
-                         : refuse(s, "the USB drive does not answer as it should: use another");
-}
-
-static enum err read_size(struct usb_storage *s)
-{
-    static const uint8_t short_one[10] = { 0x25 }, long_one[16] = { 0x9e, 0x10, [13] = 32 };
-    uint32_t block = 0;
-    uint64_t n = 0;
-
-    s->block_sectors = 1;
-
-    if (usb_storage_run(s, short_one, sizeof short_one, 8) == USB_GOOD)
-        n = usb_read_capacity_10(s->answer, &block);
-    if (n == 1ull << 32 && usb_storage_run(s, long_one, sizeof long_one, 32) == USB_GOOD)
-        n = usb_read_capacity_16(s->answer, &block);
-    if (n == 0)
-        return refuse(s, "the USB drive does not tell its size: use another drive");
-    if (block < SECTOR_BYTES || block > USB_STORAGE_BLOCK || (block & (block - 1)) != 0)
-        return refuse(s, "the USB drive's blocks have not 512 to 4096 bytes: use another drive");
-    s->block_sectors = block / SECTOR_BYTES;
-    s->n_sectors = n * s->block_sectors;
-    return ERR_OK;
-}
-
-static enum err learn(struct usb_storage *s)
-{
-    static const uint8_t inquiry[6] = { 0x12, 0, 0, 0, 36, 0 },
-                         mode[6] = { 0x1a, 0, 0x3f, 0, 4, 0 };
-    uint64_t before = s->n_sectors;
-    enum err e = xhci_control(s->host, &s->device, 0xa1, 0xfe, 0, s->ends.interface, 1); /* 3.2 */
-    unsigned code;
-
-    if (e == ERR_OK && s->device.data[0] != 0)
-        return refuse(s, "the USB drive has several units: use one that has one only");
-    if (e != ERR_OK && e != ERR_UNSUPPORTED)
-        return e;
-    if (usb_storage_run(s, inquiry, sizeof inquiry, 36) != USB_GOOD || !usb_is_disk(s->answer))
-        return refuse(s, "the USB device is no disk: use a drive");
-    e = wait_ready(s);
-    if (e == ERR_OK)
-        e = read_size(s);
-    if (e != ERR_OK)
-        return e;
-    if (before != 0 && before != s->n_sectors)
-        return refuse(s, "another USB drive is in its place");
-    if (usb_storage_run(s, mode, sizeof mode, 4) ==
-        USB_GOOD) /* SPC-4, 6.11: the header's third byte */
-        s->read_only = s->answer[2] & 0x80;
-    else
-        (void)usb_storage_sense(s, &code); /* no such pages: it can be written */
-    return err_unless(s->outcome != USB_BROKEN, ERR_IO);
-}
 
 struct identity {
     uint32_t product, serial; /* 0: it has none */
@@ -122,24 +43,25 @@ static bool is_mine(const struct usb_storage *s, const struct identity *i, uint3
 }
 
 /* A drive at this place, addressed and configured. ERR_NO_DEVICE: something else. */
-static enum err try_place(struct usb_storage *s, uint32_t place)
+static enum err try_once(struct usb_storage *s, uint32_t place)
 {
     struct xhci *x = s->host;
     struct identity identity;
     enum err e = xhci_attach(x, &s->device, place);
+    uint32_t bytes;
 
     if (e != ERR_OK)
         return e;
     e = identify(s, &identity);
     if (e == ERR_OK)
-        e = xhci_control(x, &s->device, 0x80, 6, 2 << 8, 0, 512);
+        e = xhci_get_configuration(x, &s->device, &bytes);
     if (e == ERR_OK &&
-        (!usb_find_storage(s->device.data, 512, &s->ends) || !is_mine(s, &identity, place)))
+        (!usb_find_storage(s->device.data, bytes, &s->ends) || !is_mine(s, &identity, place)))
         e = ERR_NO_DEVICE;
     if (e == ERR_OK)
         e = xhci_configure(x, &s->device, &s->ends);
     if (e == ERR_OK)
-        e = xhci_control(x, &s->device, 0, 9, s->ends.configuration, 0, 0);
+        e = xhci_set_configuration(x, &s->device, s->ends.configuration);
     if (e != ERR_OK) {
         (void)xhci_detach(x, &s->device);
         return e;
@@ -150,7 +72,28 @@ static enum err try_place(struct usb_storage *s, uint32_t place)
     return ERR_OK;
 }
 
-/* "USB drive at 0xfd500000, port 2", or "port 2.1" behind a hub: a drive that moves has another name. */
+static enum err try_place(struct usb_storage *s, uint32_t place)
+{
+    unsigned tries = 0;
+    enum err e;
+
+    do
+        e = try_once(s, place);
+    while (xhci_asks_again(s->host, place, e, &tries));
+    return e;
+}
+
+static char *put_number(char *at, uint32_t number) /* below 1000 */
+{
+    if (number >= 100)
+        *at++ = (char)('0' + number / 100);
+    if (number >= 10)
+        *at++ = (char)('0' + number / 10 % 10);
+    *at++ = (char)('0' + number % 10);
+    return at;
+}
+
+/* "USB drive at 0xfd500000, port 2", or "port 2.1.4" behind two hubs: a drive that moves has another name. */
 static void set_name(struct usb_storage *s)
 {
     const struct xhci_device *d = &s->device;
@@ -159,17 +102,10 @@ static void set_name(struct usb_storage *s)
     device_name_set(s->name, "USB drive at ", s->host->setup.mmio);
     at = s->name + strlen(s->name);
     memcpy(at, ", port ", 7);
-    at += 7;
-    if (d->port >= 100)
-        *at++ = (char)('0' + d->port / 100);
-    if (d->port >= 10)
-        *at++ = (char)('0' + d->port / 10 % 10);
-    *at++ = (char)('0' + d->port % 10);
-    if (d->route != 0) {
+    at = put_number(at + 7, d->port);
+    for (uint32_t tier = 0; tier < d->tier; tier++) {
         *at++ = '.';
-        if (d->route >= 10)
-            *at++ = '1';
-        *at++ = (char)('0' + d->route % 10);
+        at = put_number(at, d->route >> 4 * tier & 15);
     }
     *at = '\0';
 }
@@ -202,9 +138,14 @@ static enum err start(struct usb_storage *s, uint32_t first, uint32_t last)
         return ERR_NO_DEVICE;
     s->stopped = false;
     set_name(s);
-    e = learn(s);
+    e = usb_storage_learn(s);
+    if (e == ERR_IO && s->no_modes && xhci_detach(x, &s->device) == ERR_OK &&
+        (e = try_place(s, s->place)) == ERR_OK) {
+        s->phase = USB_IDLE;
+        e = usb_storage_learn(s);
+    }
     if (e != ERR_OK && s->why == NULL)
-        return refuse(s, "the USB drive does not answer as it should: plug it in again");
+        s->why = "the USB drive does not answer as it should: plug it in again";
     return e;
 }
 

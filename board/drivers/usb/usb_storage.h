@@ -10,7 +10,8 @@ enum {
     USB_STORAGE_DEPTH = 4,
     USB_STORAGE_SECTORS = 4096, /* of a request, and of a command at SuperSpeed: 2 MiB */
     USB_STORAGE_FEW = 512, /* of a command at other speeds, or to a drive that failed with more */
-    USB_STORAGE_NAME_BYTES = 56,
+    USB_STORAGE_NAME_BYTES = 64,
+    USB_STORAGE_ANSWER = 256,
     USB_STORAGE_BLOCK = 4096, /* the largest that a drive may have */
 };
 
@@ -19,13 +20,17 @@ struct usb_storage {
     struct xhci_device device;
     _Alignas(64) uint8_t command[64]; /* the wrappers, each in a cache line of its own */
     _Alignas(64) uint8_t status[64];
-    _Alignas(64) uint8_t answer[64];
+    _Alignas(64) uint8_t answer[USB_STORAGE_ANSWER];
     _Alignas(64) uint8_t edge[USB_STORAGE_BLOCK]; /* a block of which a request has a part */
     _Alignas(64) struct usb_ends ends;
     struct xhci *host;
     enum { USB_IDLE, USB_SENDING, USB_RECEIVING, USB_STATUS } phase;
     enum usb_outcome outcome; /* of the last command, once idle */
     uint32_t tag, left;
+    uint8_t unit;       /* of the drive's logical units */
+    bool came_whole;    /* the data of the last command, as the controller saw them */
+    bool wrong_residue; /* what the drive says is left means nothing */
+    bool no_modes;      /* it did not survive MODE SENSE */
     uint32_t idle_polls;
     bool stalled, flushing;
     bool stopped, dead; /* the next submit looks for it again; not even that helps */

@@ -39,9 +39,11 @@ void usb_storage_send(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_byt
     put_u32(c + 4, ++s->tag);
     put_u32(c + 8, bytes);
     c[12] = write ? 0 : 0x80;
+    c[13] = s->unit;
     c[14] = cdb_bytes;
     memcpy(c + 15, cdb, cdb_bytes);
     s->stalled = false;
+    s->came_whole = bytes == 0;
     xhci_put(x, &s->device.out, c, COMMAND_BYTES, s->ends.out_packet, false);
     if (bytes != 0 && write)
         xhci_put(x, &s->device.out, data, bytes, s->ends.out_packet, true);
@@ -100,12 +102,15 @@ void usb_storage_take_event(struct usb_storage *s, const struct xhci_trb *event)
     } else if (!is_due(s, id) || (code != CODE_SUCCESS && code != CODE_SHORT)) {
         end(s, USB_BROKEN);
     } else if (s->phase != USB_STATUS) {
+        s->came_whole = code == CODE_SUCCESS && left == 0;
         ask_status(s); /* it also tells how much of the data is missing */
     } else if (left != 0) {
         end(s, USB_BROKEN);
     } else {
         dma_sync(&s->host->setup.window, s->status, sizeof s->status);
         end(s, usb_read_status(s->status, s->tag, &s->left));
+        if (s->wrong_residue)
+            s->left = s->came_whole ? 0 : 1;
     }
 }
 

@@ -11,7 +11,10 @@
 enum {
     READY_MS = 1000,
     ANSWER_MS = 1000,
+    COMMAND_MS =
+        5000, /* as Linux and U-Boot wait: an address that is given includes the device's answer */
     CONNECT_MS = 100,
+    POWER_MS = 20, /* 4.19.4 */
     TRB_MOST = 64 << 10,
     TELL_EVENTS = XHCI_EVENTS / 4,
 };
@@ -170,16 +173,23 @@ bool xhci_next(struct xhci *x, struct xhci_device *d, struct xhci_trb *event)
     return false;
 }
 
-/* Wait for the event of a command (d NULL) or of the device's control transfer. */
-enum err xhci_wait(struct xhci *x, const struct xhci_device *d, struct xhci_trb *event)
+/* A command that was given up may still answer: its event names its own TRB (6.4.2.2). */
+static bool is_awaited(const struct xhci_device *d, uint64_t command, const struct xhci_trb *event)
 {
-    struct xhci_deadline limit = xhci_deadline_in(x, ANSWER_MS);
+    if (d != NULL)
+        return is_of(d, event) && (event->control >> 16 & 31) == XHCI_CONTROL;
+    return (event->control >> 10 & 63) == EVENT_COMMAND && event->data == command;
+}
+
+enum err xhci_wait(struct xhci *x, const struct xhci_device *d, uint64_t command,
+                   struct xhci_trb *event)
+{
+    struct xhci_deadline limit = xhci_deadline_in(x, d != NULL ? ANSWER_MS : COMMAND_MS);
     bool over = false;
 
     for (;;) {
         if (pull(x, event)) {
-            if (d != NULL ? is_of(d, event) && (event->control >> 16 & 31) == XHCI_CONTROL
-                          : (event->control >> 10 & 63) == EVENT_COMMAND)
+            if (is_awaited(d, command, event))
                 return ERR_OK;
             keep(x, event);
         } else if (over) {
@@ -194,9 +204,14 @@ enum err xhci_wait(struct xhci *x, const struct xhci_device *d, struct xhci_trb 
 enum err xhci_obey(struct xhci *x, uint32_t type, uint64_t data, uint32_t control,
                    struct xhci_trb *event)
 {
+    uint64_t command = xhci_address(x, &x->commands.trbs[x->commands.next]);
+
+    if (x->deaf)
+        return ERR_TIMEOUT;
     xhci_push(x, &x->commands, data, 0, type << 10 | control);
     hand_over(x, &x->commands, 0, 0);
-    if (xhci_wait(x, NULL, event) != ERR_OK)
+    x->deaf = xhci_wait(x, NULL, command, event) != ERR_OK;
+    if (x->deaf)
         return ERR_TIMEOUT;
     return err_unless(event->status >> 24 == CODE_SUCCESS, ERR_IO);
 }
@@ -210,7 +225,8 @@ enum err xhci_obey_slot(struct xhci *x, const struct xhci_device *d, uint32_t ty
 }
 
 /* 4.6.8, 4.6.10 */
-enum err xhci_unhalt(struct xhci *x, struct xhci_device *d, struct xhci_ring *ring, uint32_t id)
+enum err xhci_reset_end(struct xhci *x, const struct xhci_device *d, const struct xhci_ring *ring,
+                        uint32_t id)
 {
     enum err e = xhci_obey_slot(x, d, TRB_RESET_ENDPOINT, 0, id);
 
@@ -218,6 +234,14 @@ enum err xhci_unhalt(struct xhci *x, struct xhci_device *d, struct xhci_ring *ri
         return e;
     return xhci_obey_slot(x, d, TRB_SET_DEQUEUE,
                           xhci_address(x, &ring->trbs[ring->next]) | ring->cycle, id);
+}
+
+enum err xhci_unhalt(struct xhci *x, struct xhci_device *d, const struct xhci_ring *ring,
+                     uint32_t id)
+{
+    enum err e = xhci_clear_translator(x, d, id);
+
+    return e == ERR_OK ? xhci_reset_end(x, d, ring, id) : e;
 }
 
 /* ---- start and stop, in the order of 4.2 ---- */
@@ -245,7 +269,7 @@ enum err xhci_stop(struct xhci *x)
     struct xhci_deadline d;
     enum err e;
 
-    x->running = false;
+    x->running = x->deaf = false;
     for (uint32_t slot = 1; slot <= XHCI_SLOTS; slot++) {
         if (x->devices[slot] != NULL)
             x->devices[slot]->slot = x->devices[slot]->n_kept = 0;
@@ -276,7 +300,10 @@ static enum err read_capabilities(struct xhci *x)
     x->operational = length & 0xff;
     x->doorbells = xhci_read(x, CAP_DOORBELLS) & ~3u;
     x->runtime = xhci_read(x, CAP_RUNTIME) & ~31u;
-    x->n_ports = xhci_read(x, CAP_STRUCTURE_1) >> 24;
+    x->structure_1 = xhci_read(x, CAP_STRUCTURE_1);
+    x->structure_2 = xhci_read(x, CAP_STRUCTURE_2);
+    x->parameters = parameters;
+    x->n_ports = x->structure_1 >> 24;
     x->context_words = parameters & 1u << 2 ? 16 : 8;
     if (!(parameters & 1) && x->setup.window.end > UINT32_MAX)
         return fail(x, ERR_UNSUPPORTED, "the USB controller reaches 4 GiB only: give dmaend=4g");
@@ -286,11 +313,13 @@ static enum err read_capabilities(struct xhci *x)
 /* 4.20: pages that are the controller's own */
 static enum err set_scratch(struct xhci *x)
 {
-    uint32_t s = xhci_read(x, CAP_STRUCTURE_2), n = (s >> 21 & 31) << 5 | s >> 27;
+    uint32_t s = x->structure_2, n = (s >> 21 & 31) << 5 | s >> 27;
 
     if (n > XHCI_SCRATCH)
-        return fail(x, ERR_UNSUPPORTED,
-                    "the USB controller wants more memory than is set aside for it");
+        return fail(
+            x, ERR_UNSUPPORTED,
+            "the USB controller wants more than 64 pages of memory for itself: use another one, and report "
+            "the lines of `diag` that begin with USB");
     for (uint32_t i = 0; i < n; i++)
         x->scratch_list[i] = xhci_address(x, x->scratch[i]);
     x->contexts[0] = n != 0 ? xhci_address(x, x->scratch_list) : 0;
@@ -314,13 +343,31 @@ static void set_rings(struct xhci *x)
                   xhci_address(x, x->table)); /* last: it begins the ring */
 }
 
+/* 5.4.8: a controller with switches for the power of its ports may leave them off after a reset. */
+static void power_ports(struct xhci *x)
+{
+    bool any = false;
+
+    for (uint32_t port = 1; port <= x->n_ports; port++) {
+        unsigned reg = xhci_port_register(x, port);
+        uint32_t status = xhci_read(x, reg);
+
+        if (status & PORT_POWER)
+            continue;
+        xhci_write(x, reg, (status & PORT_KEPT) | PORT_POWER);
+        any = true;
+    }
+    xhci_pause(x, CONNECT_MS + (any ? POWER_MS : 0)); /* USB 2.0, 7.1.7.3: a connection settles */
+}
+
+/* Those at the controller first; then those behind one, which has a lower number. */
 static void find_hubs(struct xhci *x)
 {
     bool fresh;
 
-    for (uint32_t port = 1; port <= x->n_ports; port++)
-        if (xhci_is_unused(x, port, &fresh))
-            (void)xhci_hub_open(x, port);
+    for (uint32_t place = 1; place <= xhci_n_places(x); place++)
+        if (xhci_is_unused(x, place, &fresh))
+            (void)xhci_hub_open(x, place);
 }
 
 enum err xhci_start(struct xhci *x)
@@ -336,8 +383,7 @@ enum err xhci_start(struct xhci *x)
         e = set_scratch(x);
     if (e != ERR_OK)
         return e;
-    xhci_write(x, x->operational + OP_CONFIG,
-               min_u32(XHCI_SLOTS, xhci_read(x, CAP_STRUCTURE_1) & 0xff));
+    xhci_write(x, x->operational + OP_CONFIG, min_u32(XHCI_SLOTS, x->structure_1 & 0xff));
     set_rings(x);
     xhci_write(x, x->operational + OP_COMMAND, COMMAND_RUN);
     e = wait_status(x, STATUS_HALTED, 0);
@@ -345,7 +391,7 @@ enum err xhci_start(struct xhci *x)
         return e;
     x->running = true;
     x->starts++;
-    xhci_pause(x, CONNECT_MS); /* USB 2.0, 7.1.7.3: a connection settles */
+    power_ports(x);
     find_hubs(x);
     return ERR_OK;
 }

@@ -1,6 +1,6 @@
-/* A USB host controller (eXtensible Host Controller Interface 1.2) with devices at its own ports and behind hubs
- * there: command ring, event ring, and for each device the rings of its control endpoint and of two more. Polled;
- * one core. */
+/* A USB host controller (eXtensible Host Controller Interface 1.2) with devices at its own ports and behind hubs, which
+ * may be behind hubs themselves: command ring, event ring, and for each device the rings of its control endpoint and of
+ * two more. Polled; one core. */
 #ifndef INGOT_BOARD_DRIVERS_USB_XHCI_H
 #define INGOT_BOARD_DRIVERS_USB_XHCI_H
 
@@ -16,10 +16,12 @@ enum {
     XHCI_RING = 64,    /* TRBs, the last one links back */
     XHCI_EVENTS = 256, /* more than commands and transfers under way can cause */
     XHCI_SLOTS = 12,
-    XHCI_KEPT = 8,     /* events of a device that nobody has asked for yet */
-    XHCI_SCRATCH = 16, /* pages that the controller may want for itself */
-    XHCI_CONTROL = 1,  /* the control endpoint's number in contexts (4.5.1) */
-    XHCI_HUBS = 4,
+    XHCI_KEPT = 8, /* events of a device that nobody has asked for yet */
+    XHCI_SCRATCH =
+        64, /* pages that the controller may want for itself: a VL805 wants 31, the most is 1023 (5.3.4) */
+    XHCI_CONTROL = 1, /* the control endpoint's number in contexts (4.5.1) */
+    XHCI_HUBS = 8,
+    XHCI_TIERS = 5,      /* hubs between a device and the controller, at most (USB 2.0, 4.1.1) */
     XHCI_HUB_PORTS = 15, /* a route has four bits for each (8.9 of USB 3.2) */
     XHCI_PLACES = 255 + XHCI_HUBS * XHCI_HUB_PORTS,
 };
@@ -63,13 +65,16 @@ struct xhci_device {
     uint32_t in_id, out_id;     /* their numbers in contexts; 0: it has none */
     uint32_t place;             /* where it is, of xhci_n_places */
     uint32_t port, slot, speed; /* port: the controller's own. slot 0: not attached */
-    uint32_t route;             /* port of the hub that it is behind; 0: there is none */
+    uint32_t
+        route; /* 8.9 of USB 3.2: a hub's port in each four bits, the nearest to the controller lowest */
+    uint32_t tier;     /* hubs between it and the controller */
+    uint32_t hub_port; /* port of the hub that it is at; 0: it is at the controller */
     struct xhci_hub *hub;
     struct xhci_trb kept[XHCI_KEPT];
     uint32_t n_kept;
 };
 
-/* A hub at one of the controller's own ports, while its slot is not 0. */
+/* A hub, while its slot is not 0. */
 struct xhci_hub {
     struct xhci_device device;
     struct usb_hub_facts facts;
@@ -99,7 +104,11 @@ struct xhci {
         [XHCI_PLACES +
          1]; /* by place: bits XHCI_NEW_TO; xhci_is_unused sets them, their readers clear them */
     bool running;
-    const char *why; /* a sentence when the controller cannot be used, else NULL */
+    bool deaf; /* a command had no answer: only a start helps */
+    uint32_t structure_1, structure_2,
+        parameters;       /* HCSPARAMS1, 2 and HCCPARAMS1 as the controller said (5.3) */
+    const char *left_out; /* a sentence on a hub that was left alone, until somebody has told it */
+    const char *why;      /* a sentence when the controller cannot be used, else NULL */
 };
 
 /* From reset to running, hubs found. ERR_NO_DEVICE: nothing answers; otherwise x->why has a sentence. */
@@ -120,8 +129,9 @@ bool xhci_is_connected(struct xhci *x, const struct xhci_device *d);
 /* Something is at the place that no device here is. *fresh: it came since the place was reset last, which x->news keeps. */
 bool xhci_is_unused(struct xhci *x, uint32_t place, bool *fresh);
 
-/* Take what is at the port if it is a hub, and switch its ports on. ERR_NO_DEVICE: it is none, or there are too many. */
-enum err xhci_hub_open(struct xhci *x, uint32_t port);
+/* Take what is at the place if it is a hub, and switch its ports on. ERR_NO_DEVICE: it is not a hub. ERR_NO_SPACE: there
+ * are too many, and x->left_out says so. */
+enum err xhci_hub_open(struct xhci *x, uint32_t place);
 /* Let go of hubs that were pulled. */
 void xhci_hub_look(struct xhci *x);
 
@@ -129,6 +139,14 @@ void xhci_hub_look(struct xhci *x);
  * ERR_UNSUPPORTED: the device refused (a stall). */
 enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8_t request,
                       uint16_t value, uint16_t index, uint16_t bytes);
+
+/* The configuration's descriptor and what follows it, into d->data; *bytes: how many of them came. */
+enum err xhci_get_configuration(struct xhci *x, struct xhci_device *d, uint32_t *bytes);
+enum err xhci_set_configuration(struct xhci *x, struct xhci_device *d, uint8_t configuration);
+
+/* Whether a device that did not answer is to be asked once more, from the port's reset on: after a pause, and twice at
+ * the most. `tries` begins with 0. */
+bool xhci_asks_again(struct xhci *x, uint32_t place, enum err e, unsigned *tries);
 
 /* Make the endpoints ready. */
 enum err xhci_configure(struct xhci *x, struct xhci_device *d, const struct usb_ends *ends);
@@ -139,7 +157,8 @@ void xhci_put(struct xhci *x, struct xhci_ring *ring, const void *data, uint32_t
 void xhci_ring(struct xhci *x, struct xhci_device *d, struct xhci_ring *ring, uint32_t id);
 
 /* Clear a halt of an endpoint in the controller and drop what its ring had. */
-enum err xhci_unhalt(struct xhci *x, struct xhci_device *d, struct xhci_ring *ring, uint32_t id);
+enum err xhci_unhalt(struct xhci *x, struct xhci_device *d, const struct xhci_ring *ring,
+                     uint32_t id);
 
 /* The next event of the device's transfers; those of others are kept for them. False: there is none yet. */
 bool xhci_next(struct xhci *x, struct xhci_device *d, struct xhci_trb *event);
@@ -149,5 +168,6 @@ struct xhci_deadline {
 };
 struct xhci_deadline xhci_deadline_in(const struct xhci *x, uint32_t ms);
 bool xhci_is_over(const struct xhci *x, const struct xhci_deadline *d);
+void xhci_pause(const struct xhci *x, uint32_t ms);
 
 #endif

@@ -7,8 +7,13 @@
 #include "board/min_max.h"
 
 enum {
-    RESET_MS = 500,
-    RECOVERY_MS = 10, /* USB 2.0, 7.1.7.5 */
+    RESET_MS = 1000,
+    RECOVERY_MS = 10,   /* USB 2.0, 7.1.7.5 */
+    ADDRESS_MS = 10,    /* 9.2.6.3 gives a device 2 ms; U-Boot waits 10, too */
+    CONFIGURED_MS = 10, /* U-Boot waits so long, for sticks of SanDisk and Kingston */
+    TRY_MS = 250,
+    MOST_TRIES = 3,
+    HEAD_BYTES = 9, /* of a configuration: the descriptor itself */
     TYPE_CONTROL = 4,
     TYPE_BULK_OUT = 2,
     TYPE_BULK_IN = 6,
@@ -18,29 +23,49 @@ enum {
 
 /* ---- ports and contexts ---- */
 
-static unsigned port_register(const struct xhci *x, uint32_t port)
+unsigned xhci_port_register(const struct xhci *x, uint32_t port)
 {
     return x->operational + OP_PORTS + 16 * (port - 1);
 }
 
-/* 4.3.1: a USB 3 port is enabled by itself; reset either, so that the device begins anew. */
+static bool is_ready(uint32_t status)
+{
+    return status != UINT32_MAX && (status & PORT_ENABLED) && (status >> 10 & 15) != 0;
+}
+
+/* 4.3.1: a USB 3 port enables itself. Nobody has talked to what came to it since, so that it needs no reset. */
+static bool is_new_and_super(uint32_t status)
+{
+    return is_ready(status) && (status & PORT_CONNECT_CHANGE) &&
+           (status >> 10 & 15) >= XHCI_SPEED_SUPER;
+}
+
+/* A reset, so that the device begins anew. A VL805 tells that the reset has ended (PRC) while a USB 3 port still trains
+ * its link: speed 0, not enabled, and both within a second. */
 static enum err reset_port(struct xhci *x, uint32_t port, uint32_t *speed)
 {
-    unsigned reg = port_register(x, port);
+    unsigned reg = xhci_port_register(x, port);
     uint32_t status = xhci_read(x, reg);
     struct xhci_deadline d = xhci_deadline_in(x, RESET_MS);
+    bool resets = !is_new_and_super(status), over = false;
 
     if (status == UINT32_MAX || !(status & PORT_CONNECTED))
         return ERR_NO_DEVICE;
     xhci_write(x, reg, (status & PORT_KEPT) | PORT_CHANGES);
-    xhci_write(x, reg, (status & PORT_KEPT) | PORT_RESET);
-    while (!((status = xhci_read(x, reg)) & PORT_RESET_CHANGE))
-        if (xhci_is_over(x, &d))
-            return ERR_TIMEOUT;
+    if (resets)
+        xhci_write(x, reg, (status & PORT_KEPT) | PORT_RESET);
+    for (;;) {
+        status = xhci_read(x, reg);
+        if (is_ready(status) && (!resets || status & PORT_RESET_CHANGE))
+            break;
+        if (over)
+            return status & PORT_RESET_CHANGE ? ERR_IO : ERR_TIMEOUT;
+        over = xhci_is_over(x, &d);
+    }
     xhci_write(x, reg, (status & PORT_KEPT) | PORT_CHANGES);
     xhci_pause(x, RECOVERY_MS);
     *speed = status >> 10 & 15;
-    return err_unless(status & PORT_ENABLED, ERR_IO);
+    return ERR_OK;
 }
 
 static uint32_t *context(struct xhci *x, uint32_t id) /* 6.2.5: behind the input's own */
@@ -51,13 +76,15 @@ static uint32_t *context(struct xhci *x, uint32_t id) /* 6.2.5: behind the input
 static void set_slot_context(struct xhci *x, const struct xhci_device *d, uint32_t add,
                              uint32_t last)
 {
+    uint32_t port;
+    const struct xhci_hub *translator = xhci_translator(d, &port);
+
     memset(x->input, 0, sizeof x->input);
     x->input[1] = add;
     context(x, 0)[0] = d->route | d->speed << 20 | last << 27;
     context(x, 0)[1] = d->port << 16;
-    /* 6.2.2: a hub of high speed talks to slower devices for the controller */
-    if (d->hub != NULL && d->hub->device.speed == XHCI_SPEED_HIGH && d->speed < XHCI_SPEED_HIGH)
-        context(x, 0)[2] = d->hub->device.slot | d->route << 8;
+    if (translator != NULL) /* 6.2.2 */
+        context(x, 0)[2] = translator->device.slot | port << 8;
 }
 
 static void set_endpoint(struct xhci *x, uint32_t id, uint32_t type, const struct xhci_ring *ring,
@@ -127,15 +154,31 @@ enum err xhci_tell_hub(struct xhci *x, struct xhci_hub *h)
 
 static enum err reset_place(struct xhci *x, struct xhci_device *d, uint32_t place)
 {
+    const struct xhci_device *hub;
+
     d->place = place;
     d->port = place;
-    d->route = 0;
-    d->hub = xhci_hub_of(x, place, &d->route);
+    d->route = d->tier = d->hub_port = 0;
+    d->hub = xhci_hub_of(x, place, &d->hub_port);
     if (d->hub == NULL)
         return reset_port(x, place, &d->speed);
-    d->port = d->hub->device.port;
-    return d->hub->device.slot != 0 ? xhci_hub_reset(x, d->hub, d->route, &d->speed)
-                                    : ERR_NO_DEVICE;
+    hub = &d->hub->device;
+    if (hub->slot == 0)
+        return ERR_NO_DEVICE;
+    d->port = hub->port;
+    d->route = hub->route | d->hub_port << 4 * hub->tier;
+    d->tier = hub->tier + 1;
+    return xhci_hub_reset(x, d->hub, d->hub_port, &d->speed);
+}
+
+bool xhci_asks_again(struct xhci *x, uint32_t place, enum err e, unsigned *tries)
+{
+    bool fresh;
+
+    if (e == ERR_OK || e == ERR_NO_DEVICE || x->deaf || ++*tries == MOST_TRIES)
+        return false;
+    xhci_pause(x, TRY_MS);
+    return xhci_is_unused(x, place, &fresh);
 }
 
 enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place)
@@ -153,6 +196,8 @@ enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place)
     d->in_id = d->out_id = d->n_kept = 0;
     x->devices[d->slot] = d;
     e = give_address(x, d);
+    if (e == ERR_OK)
+        xhci_pause(x, ADDRESS_MS);
     if (e == ERR_OK)
         e = learn_packet(x, d);
     if (e != ERR_OK)
@@ -179,13 +224,14 @@ enum err xhci_detach(struct xhci *x, struct xhci_device *d)
     return e;
 }
 
+/* What was pulled and put back is another device, also at a USB 3 port, which enables itself. */
 bool xhci_port_works(const struct xhci *x, uint32_t port)
 {
+    const uint32_t mask = PORT_CONNECTED | PORT_ENABLED | PORT_CONNECT_CHANGE;
     uint32_t controller = xhci_read(x, x->operational + OP_STATUS);
 
     return controller != UINT32_MAX && !(controller & STATUS_FATAL) &&
-           (xhci_read(x, port_register(x, port)) & (PORT_CONNECTED | PORT_ENABLED)) ==
-               (PORT_CONNECTED | PORT_ENABLED);
+           (xhci_read(x, xhci_port_register(x, port)) & mask) == (PORT_CONNECTED | PORT_ENABLED);
 }
 
 bool xhci_is_connected(struct xhci *x, const struct xhci_device *d)
@@ -196,7 +242,7 @@ bool xhci_is_connected(struct xhci *x, const struct xhci_device *d)
         return false;
     if (d->hub == NULL)
         return xhci_port_works(x, d->port);
-    return xhci_hub_has(x, d->hub, d->route, true, &fresh) && !fresh;
+    return xhci_hub_has(x, d->hub, d->hub_port, true, &fresh) && !fresh;
 }
 
 static bool has_something(struct xhci *x, uint32_t place, bool *fresh)
@@ -207,7 +253,7 @@ static bool has_something(struct xhci *x, uint32_t place, bool *fresh)
     hub = xhci_hub_of(x, place, &port);
     if (hub != NULL)
         return xhci_hub_has(x, hub, port, false, fresh);
-    status = xhci_read(x, port_register(x, place));
+    status = xhci_read(x, xhci_port_register(x, place));
     *fresh = status & PORT_CONNECT_CHANGE;
     return status != UINT32_MAX && (status & PORT_CONNECTED);
 }
@@ -262,11 +308,18 @@ enum err xhci_configure(struct xhci *x, struct xhci_device *d, const struct usb_
 
 /* ---- control transfers, 4.11.2.2 ---- */
 
+static bool is_halting(uint32_t code) /* 4.10.2 */
+{
+    return code == CODE_STALL || code == CODE_TRANSACTION || code == CODE_BABBLE ||
+           code == CODE_SPLIT;
+}
+
 enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8_t request,
                       uint16_t value, uint16_t index, uint16_t bytes)
 {
     bool in = type & 0x80;
-    struct xhci_trb event;
+    struct xhci_trb event = { 0 };
+    uint32_t code;
     enum err e;
 
     if (in)
@@ -286,12 +339,35 @@ enum err xhci_control(struct xhci *x, struct xhci_device *d, uint8_t type, uint8
                   TRB_DATA << 10 | (in ? TRB_IN : 0));
     xhci_push(x, &d->control, 0, 0, TRB_STATUS << 10 | TRB_TELL | (in && bytes != 0 ? 0 : TRB_IN));
     xhci_ring(x, d, &d->control, XHCI_CONTROL);
-    e = xhci_wait(x, d, &event);
+    e = xhci_wait(x, d, 0, &event);
     dma_sync(&x->setup.window, d->data, sizeof d->data);
-    if (e != ERR_OK || event.status >> 24 == CODE_SUCCESS)
+    code = event.status >> 24;
+    if (e != ERR_OK || code == CODE_SUCCESS)
         return e;
-    if (event.status >> 24 != CODE_STALL)
-        return ERR_IO;
-    e = xhci_unhalt(x, d, &d->control, XHCI_CONTROL);
-    return e != ERR_OK ? e : ERR_UNSUPPORTED;
+    if (is_halting(code))
+        e = xhci_reset_end(x, d, &d->control, XHCI_CONTROL);
+    if (e != ERR_OK)
+        return e;
+    return code == CODE_STALL ? ERR_UNSUPPORTED : ERR_IO;
+}
+
+/* The descriptor itself first, which says how long the rest is: some devices fail when they are asked for more. */
+enum err xhci_get_configuration(struct xhci *x, struct xhci_device *d, uint32_t *bytes)
+{
+    enum err e = xhci_control(x, d, 0x80, 6, 2 << 8, 0, HEAD_BYTES);
+
+    *bytes = d->data[2] | (uint32_t)d->data[3] << 8;
+    *bytes = min_u32(*bytes, sizeof d->data);
+    if (e == ERR_OK && *bytes < HEAD_BYTES)
+        return ERR_NO_DEVICE;
+    return e == ERR_OK ? xhci_control(x, d, 0x80, 6, 2 << 8, 0, (uint16_t)*bytes) : e;
+}
+
+enum err xhci_set_configuration(struct xhci *x, struct xhci_device *d, uint8_t configuration)
+{
+    enum err e = xhci_control(x, d, 0, 9, configuration, 0, 0);
+
+    if (e == ERR_OK)
+        xhci_pause(x, CONFIGURED_MS);
+    return e;
 }

@@ -1,4 +1,5 @@
-/* Hubs at the controller's own ports: what is behind one has a place number beyond those ports. Sections are those of
+/* Hubs at the controller's own ports and behind each other: what is behind one has a place number beyond those ports.
+ * Sections are those of
  * the Universal Serial Bus Specification 2.0, chapter 11, and of 3.2 ("USB 3") where a hub is of that kind. */
 #include "board/drivers/usb/xhci_private.h"
 #include "board/drivers/usb/xhci_registers.h"
@@ -9,21 +10,15 @@ enum {
     CLEAR_FEATURE = 1,
     SET_FEATURE = 3,
     GET_DESCRIPTOR = 6,
-    SET_CONFIGURATION = 9,
+    CLEAR_TT_BUFFER = 8,
     SET_HUB_DEPTH = 12
 };
-enum {
-    TO_DEVICE = 0x00,
-    FROM_DEVICE = 0x80,
-    TO_HUB = 0x20,
-    FROM_HUB = 0xa0,
-    TO_PORT = 0x23,
-    FROM_PORT = 0xa3
-};
+enum { FROM_DEVICE = 0x80, TO_HUB = 0x20, FROM_HUB = 0xa0, TO_PORT = 0x23, FROM_PORT = 0xa3 };
 enum {
     FEATURE_RESET = 4,
     FEATURE_POWER = 8,
     FEATURE_CONNECT_CHANGE = 16,
+    FEATURE_OVER_CURRENT_CHANGE = 19,
     FEATURE_RESET_CHANGE = 20
 };
 enum { /* 11.24.2.7, USB 3 10.16.2.6; changes are in the upper half */
@@ -32,10 +27,12 @@ enum { /* 11.24.2.7, USB 3 10.16.2.6; changes are in the upper half */
        HUB_PORT_LOW = 1 << 9,
        HUB_PORT_HIGH = 1 << 10,
        HUB_PORT_CONNECT_CHANGE = 1 << 16,
+       HUB_PORT_OVER_CURRENT_CHANGE = 1 << 19,
        HUB_PORT_RESET_CHANGE = 1 << 20,
 };
 enum { CLASS_HUB = 9 };
-enum { RESET_MS = 500, RECOVERY_MS = 10, CONNECT_MS = 100 };
+enum { RESET_MS = 1000, RECOVERY_MS = 10, CONNECT_MS = 100 };
+enum { TT_BULK = 2 << 11, TT_IN = 1 << 15, TT_SINGLE = 1 }; /* 11.24.2.3 */
 
 uint32_t xhci_n_places(const struct xhci *x)
 {
@@ -83,6 +80,11 @@ static uint32_t speed_of(const struct xhci_hub *h, uint32_t status)
     return status & HUB_PORT_HIGH ? XHCI_SPEED_HIGH : XHCI_SPEED_FULL;
 }
 
+static bool has_ended(uint32_t status) /* a USB 3 port trains its link after the reset */
+{
+    return (status & HUB_PORT_RESET_CHANGE) && (status & HUB_PORT_ENABLED);
+}
+
 enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *speed)
 {
     struct xhci_deadline d = xhci_deadline_in(x, RESET_MS);
@@ -95,17 +97,25 @@ enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint3
         e = set_feature(x, h, CLEAR_FEATURE, FEATURE_CONNECT_CHANGE, port);
     if (e == ERR_OK)
         e = set_feature(x, h, SET_FEATURE, FEATURE_RESET, port);
-    while (e == ERR_OK && (e = get_status(x, h, port, &status)) == ERR_OK &&
-           !(status & HUB_PORT_RESET_CHANGE))
+    while (e == ERR_OK && (e = get_status(x, h, port, &status)) == ERR_OK && !has_ended(status))
         if (xhci_is_over(x, &d))
-            return ERR_TIMEOUT;
+            return status & HUB_PORT_RESET_CHANGE ? ERR_IO : ERR_TIMEOUT;
     if (e == ERR_OK)
         e = set_feature(x, h, CLEAR_FEATURE, FEATURE_RESET_CHANGE, port);
     if (e != ERR_OK)
         return e;
     xhci_pause(x, RECOVERY_MS);
     *speed = speed_of(h, status);
-    return err_unless(status & HUB_PORT_ENABLED, ERR_IO);
+    return ERR_OK;
+}
+
+/* 11.11.1, 11.12.5: a hub switches a port off that took too much, and nobody but the host switches it on again. */
+static void power_again(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t status)
+{
+    if (!(status & HUB_PORT_OVER_CURRENT_CHANGE))
+        return;
+    (void)set_feature(x, h, CLEAR_FEATURE, FEATURE_OVER_CURRENT_CHANGE, port);
+    (void)set_feature(x, h, SET_FEATURE, FEATURE_POWER, port);
 }
 
 bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enabled, bool *fresh)
@@ -115,8 +125,40 @@ bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enable
     if (h->device.slot == 0 || !xhci_port_works(x, h->device.port) || port > h->facts.n_ports ||
         get_status(x, h, port, &status) != ERR_OK)
         return false;
+    power_again(x, h, port, status);
     *fresh = status & HUB_PORT_CONNECT_CHANGE;
     return (status & want) == want;
+}
+
+/* ---- translators, 11.14: a hub of high speed talks to slower devices for the controller ---- */
+
+struct xhci_hub *xhci_translator(const struct xhci_device *d, uint32_t *port)
+{
+    if (d->speed != XHCI_SPEED_FULL && d->speed != XHCI_SPEED_LOW)
+        return NULL;
+    while (d->hub != NULL && d->hub->device.speed != XHCI_SPEED_HIGH)
+        d = &d->hub->device;
+    *port = d->hub_port;
+    return d->hub;
+}
+
+/* 11.17.5: what it holds of a transfer that has failed would be taken for the next one's. As Linux does, for bulk
+ * endpoints alone: a setup packet begins a control transfer anew, and an interrupt's is forgotten by itself. */
+enum err xhci_clear_translator(struct xhci *x, struct xhci_device *d, uint32_t id)
+{
+    struct xhci_hub *h;
+    uint32_t port, address;
+    enum err e;
+
+    h = xhci_translator(d, &port);
+    if (h == NULL || id == XHCI_CONTROL || d->out_id == 0)
+        return ERR_OK;
+    dma_sync(&x->setup.window, d->output, sizeof d->output);
+    address = d->output[3] & 0x7f; /* xHCI 6.2.2: as the controller gave it */
+    e = xhci_control(x, &h->device, TO_PORT, CLEAR_TT_BUFFER,
+                     (uint16_t)(id >> 1 | address << 4 | TT_BULK | (id & 1 ? (uint32_t)TT_IN : 0)),
+                     TT_SINGLE, 0);
+    return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
 /* ---- the hub itself ---- */
@@ -157,9 +199,9 @@ static enum err set_up(struct xhci *x, struct xhci_hub *h)
         e = xhci_control(x, &h->device, FROM_DEVICE, GET_DESCRIPTOR, 2 << 8, 0, 9);
     configuration = h->device.data[5];
     if (e == ERR_OK)
-        e = xhci_control(x, &h->device, TO_DEVICE, SET_CONFIGURATION, configuration, 0, 0);
+        e = xhci_set_configuration(x, &h->device, configuration);
     if (e == ERR_OK && is_super(h))
-        e = xhci_control(x, &h->device, TO_HUB, SET_HUB_DEPTH, 0, 0, 0);
+        e = xhci_control(x, &h->device, TO_HUB, SET_HUB_DEPTH, (uint16_t)h->device.tier, 0, 0);
     if (e == ERR_OK)
         e = describe(x, h);
     if (e == ERR_OK)
@@ -167,18 +209,19 @@ static enum err set_up(struct xhci *x, struct xhci_hub *h)
     return e == ERR_OK ? power_ports(x, h) : e;
 }
 
-enum err xhci_hub_open(struct xhci *x, uint32_t port)
+/* The first that is not in use: a hub has a lower number than those that are found behind it. */
+static struct xhci_hub *unused_hub(struct xhci *x)
 {
-    struct xhci_hub *h = NULL;
-    enum err e;
-
     for (unsigned i = 0; i < XHCI_HUBS; i++)
         if (x->hubs[i].device.slot == 0)
-            h = &x->hubs[i];
-    if (h == NULL || port > x->n_ports)
-        return ERR_NO_DEVICE;
-    h->facts.n_ports = 0;
-    e = xhci_attach(x, &h->device, port);
+            return &x->hubs[i];
+    return NULL;
+}
+
+static enum err try_hub(struct xhci *x, struct xhci_hub *h, uint32_t place)
+{
+    enum err e = xhci_attach(x, &h->device, place);
+
     if (e != ERR_OK)
         return e;
     e = set_up(x, h);
@@ -187,9 +230,41 @@ enum err xhci_hub_open(struct xhci *x, uint32_t port)
     return e;
 }
 
+enum err xhci_hub_open(struct xhci *x, uint32_t place)
+{
+    struct xhci_hub *h = unused_hub(x), *parent;
+    unsigned tries = 0;
+    uint32_t port;
+    enum err e;
+
+    parent = xhci_hub_of(x, place, &port);
+    if (parent != NULL && parent->device.tier + 1 >= XHCI_TIERS)
+        return ERR_NO_DEVICE; /* no hub can be there */
+    if (h == NULL) {
+        x->left_out =
+            "a USB device was left alone: eight hubs are known, which is the most, and it may be another";
+        return ERR_NO_SPACE;
+    }
+    h->facts.n_ports = 0;
+    do
+        e = try_hub(x, h, place);
+    while (xhci_asks_again(x, place, e, &tries));
+    return e;
+}
+
 void xhci_hub_look(struct xhci *x)
 {
-    for (unsigned i = 0; i < XHCI_HUBS; i++)
-        if (x->hubs[i].device.slot != 0 && !xhci_is_connected(x, &x->hubs[i].device))
-            (void)xhci_detach(x, &x->hubs[i].device);
+    bool any = true;
+
+    while (any) { /* with a hub those behind it go */
+        any = false;
+        for (unsigned i = 0; i < XHCI_HUBS; i++) {
+            struct xhci_device *d = &x->hubs[i].device;
+
+            if (d->slot == 0 || xhci_is_connected(x, d))
+                continue;
+            (void)xhci_detach(x, d);
+            any = true;
+        }
+    }
 }

@@ -5,7 +5,6 @@
 #include "board/drivers/usb/xhci.h"
 
 uint64_t xhci_address(const struct xhci *x, const void *at);
-void xhci_pause(const struct xhci *x, uint32_t ms);
 
 /* An empty ring in XHCI_RING TRBs. */
 void xhci_set_ring(struct xhci_ring *ring, struct xhci_trb *trbs);
@@ -14,8 +13,9 @@ void xhci_set_ring(struct xhci_ring *ring, struct xhci_trb *trbs);
 void xhci_push(struct xhci *x, struct xhci_ring *ring, uint64_t data, uint32_t status,
                uint32_t control);
 
-/* Wait for the event of a command (d NULL) or of the device's control transfer. */
-enum err xhci_wait(struct xhci *x, const struct xhci_device *d, struct xhci_trb *event);
+/* Wait for the event of the command whose TRB is there on the bus (d NULL), or of the device's control transfer. */
+enum err xhci_wait(struct xhci *x, const struct xhci_device *d, uint64_t command,
+                   struct xhci_trb *event);
 
 /* 4.6: one command, waited for; and one for the device's slot. ERR_IO: the controller refused it. */
 enum err xhci_obey(struct xhci *x, uint32_t type, uint64_t data, uint32_t control,
@@ -29,8 +29,20 @@ struct xhci_hub *xhci_hub_of(struct xhci *x, uint32_t place, uint32_t *port);
 enum err xhci_hub_reset(struct xhci *x, struct xhci_hub *h, uint32_t port, uint32_t *speed);
 bool xhci_hub_has(struct xhci *x, struct xhci_hub *h, uint32_t port, bool enabled, bool *fresh);
 
-/* The controller's own port has something, and it is enabled. */
+/* The controller's own port has something that is enabled, and the same as when it was attached. */
 bool xhci_port_works(const struct xhci *x, uint32_t port);
+
+/* The hub of high speed that talks to a slow device for the controller, and its port on the way there; NULL: none does. */
+struct xhci_hub *xhci_translator(const struct xhci_device *d, uint32_t *port);
+/* Have it forget what it was at for this endpoint of the device. */
+enum err xhci_clear_translator(struct xhci *x, struct xhci_device *d, uint32_t id);
+
+/* xhci_unhalt without the translator, which a control endpoint has no need of. */
+enum err xhci_reset_end(struct xhci *x, const struct xhci_device *d, const struct xhci_ring *ring,
+                        uint32_t id);
+
+/* The register of the controller's own port. */
+unsigned xhci_port_register(const struct xhci *x, uint32_t port);
 
 /* Tell the controller that the device is a hub (4.6.6). */
 enum err xhci_tell_hub(struct xhci *x, struct xhci_hub *h);

@@ -65,7 +65,14 @@ enum {
     TRB_IMMEDIATE = 1 << 6
 };
 enum { TRB_IN = 1 << 16 };
-enum { CODE_SUCCESS = 1, CODE_STALL = 6, CODE_SHORT = 13 }; /* 6.4.5 */
+enum {
+    CODE_SUCCESS = 1,
+    CODE_BABBLE = 3,
+    CODE_TRANSACTION = 4,
+    CODE_STALL = 6,
+    CODE_SHORT = 13,
+    CODE_SPLIT = 36
+}; /* 6.4.5 */
 
 /* xhci_mmio.c, in whose place a test has a controller. */
 uint32_t xhci_read(const struct xhci *x, unsigned reg);

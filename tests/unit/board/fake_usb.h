@@ -13,14 +13,8 @@
 #define FAKE_DISK_SECTORS 256
 #endif
 
-enum {
-    DISK_SECTORS = FAKE_DISK_SECTORS,
-    FAKE_ENDS = 32,
-    FAKE_UNITS = 6,
-    FAKE_PORTS = 3,
-    HUB_PORTS = 4
-};
-enum { BULK_IN = 3, BULK_OUT = 4, HUB_THINK = 2 };
+enum { DISK_SECTORS = FAKE_DISK_SECTORS, FAKE_ENDS = 32, FAKE_UNITS = 7, HUB_PORTS = 4 };
+enum { BULK_IN = 3, BULK_OUT = 4, HUB_THINK = 2, KEYBOARD_PACKET = 16 };
 
 enum fault {
     WELL,
@@ -44,23 +38,35 @@ struct fake_ring {
     uint32_t before; /* control of the TRB before */
 };
 
-enum fake_kind { FAKE_DRIVE, FAKE_HUB };
+enum fake_kind { FAKE_DRIVE, FAKE_HUB, FAKE_KEYBOARD };
 
 struct fake_unit {
     enum fake_kind kind;
     uint32_t speed, port; /* of the controller */
-    uint32_t route;       /* port of the hub at that port; 0: it is at the controller's */
+    uint32_t
+        route; /* hubs' ports from that port on, four bits each (USB 3 8.9); 0: it is at the controller's */
     bool connected, fresh, enabled, was_reset;
-    uint32_t slot; /* of the controller, 0: it has none */
+    bool addressed;         /* since its reset, which it needs before it takes another address */
+    uint64_t trained_at;    /* a link of speed super: from then on it is enabled, and has a speed */
+    uint64_t answers_at;    /* after SET_ADDRESS: 9.2.6.3 */
+    unsigned lost_requests; /* control transfers that get no answer */
+    uint32_t slot;          /* of the controller, 0: it has none */
+    bool translator_waits;  /* its hub holds what is left of a transfer that failed (11.17.5) */
     struct fake_ring ends[FAKE_ENDS];
     /* a hub */
     bool configured, deep, told; /* told: the controller knows that it is one */
     uint32_t powered;            /* ports, by bit */
+    uint32_t over_current;       /* ports that took too much and are off, by bit */
+    unsigned n_cleared;          /* CLEAR_TT_BUFFER */
+    /* a keyboard */
+    unsigned n_lamps; /* SET_REPORT */
     /* a drive */
-    uint8_t number; /* its serial number, a digit; 0: it has none */
-    uint8_t unit;   /* the last of its logical units */
+    uint8_t number;         /* its serial number, a digit; 0: it has none */
+    uint8_t unit;           /* the last of its logical units */
+    uint8_t lun;            /* which the command is for */
+    uint32_t wrong_residue; /* bytes that it always says are left */
     uint8_t disk[DISK_SECTORS * 512];
-    uint8_t cdb[16], answer[64], sense;
+    uint8_t cdb[16], answer[256], sense;
     uint32_t tag, wanted, moved;
     bool has_command, writes, failed, halted_in, halted_out;
     bool ended; /* it gives no more data */
@@ -166,6 +172,8 @@ static inline void take_command(struct fake_unit *u, const uint8_t *c, uint32_t 
     u->tag = le32(c + 4);
     u->wanted = le32(c + 8);
     u->writes = !(c[12] & 0x80);
+    u->lun = c[13];
+    wrong(u->lun > u->unit);
     memcpy(u->cdb, c + 15, sizeof u->cdb);
     u->moved = 0;
     u->failed = u->ended = false;
@@ -190,7 +198,7 @@ static inline void send_status(struct fake_unit *u, uint8_t *out)
     memcpy(out, is_faulty(u, NO_STATUS) ? "USBX" : "USBS", 4);
     for (int i = 0; i < 4; i++) {
         out[4 + i] = (uint8_t)((is_faulty(u, OTHER_TAG) ? u->tag + 1 : u->tag) >> 8 * i);
-        out[8 + i] = (uint8_t)((u->wanted - u->moved) >> 8 * i);
+        out[8 + i] = (uint8_t)((u->wanted - u->moved + u->wrong_residue) >> 8 * i);
     }
     out[12] = is_faulty(u, OUT_OF_STEP) ? 2 : u->failed;
     if (may_fail(u))
@@ -227,6 +235,8 @@ static inline uint32_t put_end(const struct fake_unit *u, uint8_t *out, uint8_t 
     static const uint8_t companion[6] = { 6, 0x30, 15, 0, 0, 0 };
 
     memcpy(out, end, sizeof end);
+    if (u->kind == FAKE_KEYBOARD)
+        memcpy(out + 3, "\3\20\0\12", 4); /* an interrupt's, of KEYBOARD_PACKET */
     if (u->speed < XHCI_SPEED_SUPER)
         return sizeof end;
     memcpy(out + sizeof end, companion, sizeof companion);
@@ -242,6 +252,8 @@ static inline uint32_t describe_configuration(const struct fake_unit *u, uint8_t
     memcpy(out, head, sizeof head);
     if (u->kind == FAKE_HUB)
         out[14] = 9;
+    if (u->kind == FAKE_KEYBOARD)
+        memcpy(out + 14, "\3\1\1", 3);
     n += put_end(u, out + n, 0x81);
     if (u->kind == FAKE_DRIVE)
         n += put_end(u, out + n, 2);
@@ -285,6 +297,8 @@ static inline uint32_t hub_port_status(const struct fake_unit *hub, uint32_t por
     bool is_super = hub->speed >= XHCI_SPEED_SUPER;
     uint32_t status = is_super ? 1u << 9 : 1u << 8;
 
+    if (hub->over_current >> port & 1)
+        return 1u << 19;
     if (!(hub->powered >> port & 1))
         return 0;
     if (at == NULL || !at->connected)
@@ -303,6 +317,7 @@ static inline void reset_unit(struct fake_unit *u)
     if (u->has_command && may_fail(u))
         u->times -= u->times != 0;
     u->enabled = u->was_reset = u->connected;
+    u->addressed = u->translator_waits = false;
     u->has_command = u->halted_in = u->halted_out = u->skips = false;
     u->configured = u->deep = u->told = false;
     u->powered = 0;
@@ -315,6 +330,11 @@ static inline void set_hub_port(struct fake_unit *hub, uint32_t port, uint16_t f
           (hub->speed >= XHCI_SPEED_SUPER && !hub->deep));
     if (set && feature == 8) {
         hub->powered |= 1u << port;
+        return;
+    }
+    if (!set && feature == 19) {
+        hub->over_current &= ~(1u << port);
+        hub->powered &= ~(1u << port);
         return;
     }
     wrong(at == NULL || !(hub->powered >> port & 1));

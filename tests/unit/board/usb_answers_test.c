@@ -24,10 +24,10 @@ struct answer {
 };
 
 static const struct answer rows[] = {
-    { "a CD drive", INQUIRY, WELL, false, { 5 }, "is no disk: use a drive" },
-    { "a unit that is not there", INQUIRY, WELL, false, { 0x7f }, "is no disk: use a drive" },
-    { "an INQUIRY that stalls", INQUIRY, STALLED, false, { 0 }, "is no disk: use a drive" },
-    { "an INQUIRY without end", INQUIRY, SILENT, false, { 0 }, "is no disk: use a drive" },
+    { "a CD drive", INQUIRY, WELL, false, { 5 }, "is not a disk: use a drive" },
+    { "a unit that is not there", INQUIRY, WELL, false, { 0x7f }, "is not a disk: use a drive" },
+    { "an INQUIRY that stalls", INQUIRY, STALLED, false, { 0 }, "is not a disk: use a drive" },
+    { "an INQUIRY without end", INQUIRY, SILENT, false, { 0 }, "is not a disk: use a drive" },
     { "no medium",
       READY,
       WELL,

@@ -102,7 +102,7 @@ static void test_own_ports(void)
        "and each reads its own");
     put(2, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
     OK(open_all() == 3 && has_name(found[1], ", port 2") && unit_read(found[1]) == 2, "three");
-    f.units[0].unit = 1;
+    f.units[0].block_bytes = 8192;
     OK(open_all() == 3 && found[0]->problem != NULL && unit_read(found[1]) == 2 &&
            unit_read(found[2]) == 1,
        "one that cannot be used is named, and the others are found");
@@ -260,7 +260,7 @@ static void test_plugged(void)
     usb.devices[2].in_use = usb.devices[1].in_use = true;
     put(4, FAKE_DRIVE, XHCI_SPEED_HIGH, 2, 0);
     OK(looks() == &usb.refused && looks() == NULL, "and none where all are counted on");
-    f.units[3].unit = 1;
+    f.units[3].block_bytes = 8192;
     pull(&f.units[3]);
     OK(tells(2, ", port 3", false), "one goes");
     plug(&f.units[3]);

@@ -1,0 +1,154 @@
+/* What a USB drive is asked at its start, and how long it may take. SCSI by SPC-4 and SBC-3; 3.2: Bulk-Only Transport 1.0. */
+#include "board/drivers/usb/usb_storage_private.h"
+
+enum {
+    READY_MS = 5000,
+    SPIN_UP_MS = 20000, /* of a disk that says that it is on its way */
+    ASK_MS = 100,
+    INQUIRY_TRIES = 5, /* as U-Boot */
+    INQUIRY_BYTES = 36,
+    MODE_BYTES =
+        192, /* as Windows asks: many drives know no other length, says Linux's use_192_bytes_for_3f */
+    KEY_NOT_READY = 2,
+    NO_MEDIUM = 0x3a,
+    NOT_READY = 0x0400, /* with a qualifier: SPC-4, table 44 */
+    BECOMING_READY = 0x0401,
+    WANTS_START = 0x0402,
+};
+
+static enum err refuse(struct usb_storage *s, const char *why)
+{
+    s->why = why;
+    return ERR_UNSUPPORTED;
+}
+
+static bool spins_up(unsigned key, unsigned code)
+{
+    return key == KEY_NOT_READY &&
+           (code == NOT_READY || code == BECOMING_READY || code == WANTS_START);
+}
+
+/* SBC-3, 5.20, answered at once: a disk that sleeps, or that waits to be asked, begins to turn. */
+static bool start_motor(struct usb_storage *s)
+{
+    static const uint8_t start_unit[6] = { 0x1b, 1, 0, 0, 1, 0 };
+    unsigned code;
+
+    if (usb_storage_run(s, start_unit, sizeof start_unit, 0) == USB_FAILED)
+        (void)usb_storage_sense(s, &code);
+    return s->outcome != USB_BROKEN;
+}
+
+static enum err wait_ready(struct usb_storage *s)
+{
+    static const uint8_t test[6] = { 0 };
+    struct xhci_deadline soon = xhci_deadline_in(s->host, READY_MS),
+                         late = xhci_deadline_in(s->host, SPIN_UP_MS);
+    bool started = false;
+    enum usb_outcome o;
+    unsigned code;
+
+    while ((o = usb_storage_run(s, test, sizeof test, 0)) == USB_FAILED) {
+        unsigned key = usb_storage_sense(s, &code);
+
+        if (s->outcome == USB_BROKEN)
+            return refuse(s, "the USB drive does not answer as it should: use another");
+        if (key == KEY_NOT_READY && code >> 8 == NO_MEDIUM)
+            return refuse(s, "there is no card in the USB reader: put one in and plug it in again");
+        if (xhci_is_over(s->host, spins_up(key, code) ? &late : &soon))
+            return refuse(s, "the USB drive does not get ready: plug it in again");
+        if (!started && spins_up(key, code) && code != BECOMING_READY && !start_motor(s))
+            return refuse(s, "the USB drive does not answer as it should: use another");
+        started = started || spins_up(key, code);
+        xhci_pause(s->host, ASK_MS);
+    }
+    return o == USB_GOOD ? ERR_OK
+                         : refuse(s, "the USB drive does not answer as it should: use another");
+}
+
+/* A drive that has just come may fail its first commands; an answer that came whole shows what its residue means (Linux's
+ * rule of usb-storage). */
+static enum usb_outcome run_again(struct usb_storage *s, const uint8_t *cdb, uint8_t cdb_bytes,
+                                  uint32_t bytes)
+{
+    unsigned code;
+
+    for (unsigned i = 0; i < INQUIRY_TRIES; i++) {
+        if (usb_storage_run(s, cdb, cdb_bytes, bytes) != USB_FAILED)
+            break;
+        (void)usb_storage_sense(s, &code);
+        if (s->outcome == USB_BROKEN)
+            break;
+        s->outcome = USB_FAILED;
+    }
+    if (s->outcome == USB_GOOD && s->came_whole && s->left != 0)
+        s->wrong_residue = true;
+    return s->outcome;
+}
+
+static enum err read_size(struct usb_storage *s)
+{
+    static const uint8_t short_one[10] = { 0x25 }, long_one[16] = { 0x9e, 0x10, [13] = 32 };
+    uint32_t block = 0;
+    uint64_t n = 0;
+
+    s->block_sectors = 1;
+    if (run_again(s, short_one, sizeof short_one, 8) == USB_GOOD)
+        n = usb_read_capacity_10(s->answer, &block);
+    if (n == 1ull << 32 && usb_storage_run(s, long_one, sizeof long_one, 32) == USB_GOOD)
+        n = usb_read_capacity_16(s->answer, &block);
+    if (n == 0)
+        return refuse(s, "the USB drive does not tell its size: use another drive");
+    if (block < SECTOR_BYTES || block > USB_STORAGE_BLOCK || (block & (block - 1)) != 0)
+        return refuse(s, "the USB drive's blocks have not 512 to 4096 bytes: use another drive");
+    s->block_sectors = block / SECTOR_BYTES;
+    s->n_sectors = n * s->block_sectors;
+    return ERR_OK;
+}
+
+static enum err learn_unit(struct usb_storage *s)
+{
+    static const uint8_t inquiry[6] = { 0x12, 0, 0, 0, INQUIRY_BYTES, 0 };
+    enum err e;
+
+    if (run_again(s, inquiry, sizeof inquiry, INQUIRY_BYTES) != USB_GOOD || !usb_is_disk(s->answer))
+        return refuse(s, "the USB device is not a disk: use a drive");
+    e = wait_ready(s);
+    return e == ERR_OK ? read_size(s) : e;
+}
+
+/* SPC-4, 6.11: the header's third byte. ERR_IO: the drive does not answer any more, and is started without it then. */
+static enum err learn_lock(struct usb_storage *s)
+{
+    static const uint8_t mode[6] = { 0x1a, 0, 0x3f, 0, MODE_BYTES, 0 };
+    unsigned code;
+
+    if (s->no_modes)
+        return ERR_OK;
+    if (usb_storage_run(s, mode, sizeof mode, MODE_BYTES) == USB_GOOD)
+        s->read_only = s->answer[2] & 0x80;
+    else if (s->outcome == USB_FAILED)
+        (void)usb_storage_sense(s, &code); /* no such pages: it can be written */
+    s->no_modes = s->outcome == USB_BROKEN;
+    return err_unless(!s->no_modes, ERR_IO);
+}
+
+/* 3.2: the first unit that has a disk, for readers of several cards. */
+enum err usb_storage_learn(struct usb_storage *s)
+{
+    uint64_t before = s->n_sectors;
+    enum err e = xhci_control(s->host, &s->device, 0xa1, 0xfe, 0, s->ends.interface, 1);
+    uint8_t last = e == ERR_OK ? s->device.data[0] & 15 : 0;
+
+    if (e != ERR_OK && e != ERR_UNSUPPORTED)
+        return e;
+    s->wrong_residue = false;
+    for (s->unit = 0; (e = learn_unit(s)) != ERR_OK && s->unit < last && s->outcome != USB_BROKEN;)
+        s->unit++;
+    if (e != ERR_OK)
+        return e;
+    s->why = NULL; /* of units before */
+    if (before != 0 && before != s->n_sectors)
+        return refuse(s, "another USB drive is in its place");
+    return learn_lock(s);
+}
