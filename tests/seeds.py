@@ -28,7 +28,7 @@ ROWS = [
      f"""printf '{{"prompt":"Hi","n":8,"temp":0}}\\n' | {CHAT} --mem 900K | grep done""",
      r'streamed_bytes_per_pass":(\d+),"planned_bytes_per_pass":(\d+)', "{} bytes a pass, the layers' own {} as packed"),
     (4, "FigQuant INT4, a codebook in a register", "L", "make -s build/tests/unit/flash_image/quantize_table.t && build/tests/unit/flash_image/quantize_table.t", None,
-     "checks of FIG4 and the other tables; losses and instructions in EXPERIMENTS"),
+     "checks of FIG4 and the other tables; losses and instructions in docs/experiments"),
     (5, "hardware detection, one binary per ISA", "L", f"{RUN} -p Hi -n 1 2>&1 | grep kernels:", r"kernels: (.*)", "{}"),
     (6, "arena, no malloc; memory plan by region", "L R", f"""printf '{{"prompt":"Hi","n":8}}\\n{{"stats":true}}\\n' | {CHAT} | grep '"stats"'""",
      r'"weights","used_bytes":(\d+),"bytes":(\d+)\}.*"scratch","used_bytes":(\d+),"bytes":(\d+)', "weights {} of {} bytes, scratch at the most {} of {}"),
@@ -45,7 +45,7 @@ ROWS = [
     (12, "BPE, SentencePiece, vocabularies of 248K; 1 MB/s", "L Q", "tests/golden/tokenizers.t", None, "checks against published tokenizers"),
     (13, "lora_fused, ranks 4 to 32", "A", "tests/golden/adapters.t", None, "checks: fused, swapped, two at once, the same bits on boards"),
     (14, "Memory Fabric: five gated namespaces", "L", "tests/golden/fabric.t", None, "checks: facts, gates, what they change in replies"),
-    (15, "hot swap of adapters, up to rank 32", "A R", "tests/golden/adapters.t | grep -E 'to another adapter|# SKIP'", r"to another adapter in memory in ([^\n]*)[\s\S]*in memory in ([^\n]*)", "{} (arm64), {} (riscv64), emulated; what they add to a token is in EXPERIMENTS"),
+    (15, "hot swap of adapters, up to rank 32", "A R", "tests/golden/adapters.t | grep -E 'to another adapter|# SKIP'", r"to another adapter in memory in ([^\n]*)[\s\S]*in memory in ([^\n]*)", "{} (arm64), {} (riscv64), emulated; what they add to a token is in docs/experiments"),
     (16, "hot reload of weights without a restart", "L", f"""printf '{{"load":"demo-q4_0"}}\\n{{"prompt":"What is 7 plus 8?","temp":0}}\\n' | {CHAT} | grep -E 'ready|"text"'""",
      r'"model":"(demo-q4_0[^"]*)"', "{} after a request; `ingot send --load` brings one over the wire first (tests/boot/send.t)"),
     (17, "HTTP and WebSocket server", "L", "tests/boot/serve.t && tests/boot/serve_ws.t && tests/boot/openai.t", None, "checks over HTTP and WebSocket, by the OpenAI package too; a page: tests/boot/page.t"),
@@ -54,12 +54,12 @@ ROWS = [
     (20, "identity prompt, last 10 turns, memory tags, log, reflection", "L", "tests/boot/presets.t && make -s build/tests/unit/chat/memory_tags.t && build/tests/unit/chat/memory_tags.t",
      None, "checks"),
     (21, "the log feeds training, the adapter comes back", "L A", "tests/golden/turn_log.t", r"(stories about 10 other animals[^\n]*)", "{}"),
-    (22, "experiments, negative ones too", "L", "grep -c '^## ' docs/EXPERIMENTS.md", r"(\d+)", "{} chapters"),
+    (22, "experiments, negative ones too", "L", "grep -c '^. .*](.*md) .' docs/experiments/README.md", r"(\d+)", "{} questions"),
     (23, "binary < 1 MB, start < 500 ms, first token < 200 ms", "L", "make -s run CMDLINE='prompt=Hi n=8 temp=0' 2>/dev/null | tr -d '\\r' | grep -E 'ready|first token'",
      r"entry to prompt (\d+ ms)[\s\S]*first token ([\d.]+ s)", "to the prompt {}, first token {} (QEMU's time)"),
     (24, "telemetry of every stage, CSV, gates against regressions", "A", "tests/make/bench_gate.t", None, "checks: a figure off by 2 % fails"),
     (25, "several requests in a pass, by adapter", "A R", f"build/host/ingot bench {SMOL} --together 4 2>/dev/null", r"4 sequences side by side: ([\d.]+) tok/s in \d+ passes; one at a time: ([\d.]+)", "4 sequences in a pass: {} tok/s, one at a time {} (this computer)"),
-    (26, "scales of a row, outliers", "A", "make -s build/tests/unit/flash_image/pack_types.t && build/tests/unit/flash_image/pack_types.t", None, "checks of every type; NMSE in EXPERIMENTS"),
+    (26, "scales of a row, outliers", "A", "make -s build/tests/unit/flash_image/pack_types.t && build/tests/unit/flash_image/pack_types.t", None, "checks of every type; NMSE in docs/experiments"),
     (27, "FP8 E4M3 and others for keys and values", "A", "make -s build/tests/unit/compute/kv_format.t && build/tests/unit/compute/kv_format.t", None, "checks: bytes and cosines of each type"),
     (28, "prefix cache", "A", f"""printf '{{"hello":2}}\\n{{"prompt":"What is 3 plus 4?"}}\\n{{"prompt":"And 2 plus 2?"}}\\n' | {CHAT} --temp 0 | grep usage | tail -1""",
      r'"prompt_tokens":(\d+),"cached_tokens":(\d+)', "of {} tokens {} were there"),
@@ -79,7 +79,7 @@ ROWS = [
     (39, "backends as a table", "R", "for i in ref avx2; do " + RUN + " -p Hi -n 4 --temp 0 --ids --isa $i 2>&1 | grep logits; done", r"(logits: \w+)[\s\S]*(logits: \w+)", "ref {}, avx2 {}"),
     (40, "Qwen3.5: delta rule and attention", "Q", "tests/golden/hybrids.t", None, "checks on this computer and boards"),
     (41, "Q8 weights a quarter of F32; embedding streamed", "Q", f"build/host/ingot info {DEMO} | grep -i -E 'bytes|weights|MiB' | head -3", r"([\d.]+ MiB)", "{}, of 4.7 in F32"),
-    (42, "integer attention", "Q", "make -s build/tests/unit/compute/attention.t && build/tests/unit/compute/attention.t", None, "checks; instructions in EXPERIMENTS"),
+    (42, "integer attention", "Q", "make -s build/tests/unit/compute/attention.t && build/tests/unit/compute/attention.t", None, "checks; instructions in docs/experiments"),
     (43, "eight types of keys and values, apart", "Q", "grep -c '^| [a-z_0-9]* | [0-9]' docs/KV.md", r"(\d+)", "{} types in the table of docs/KV.md (`make bench-kv`)"),
     (44, "copy on write, branches, beams", "Q", "make -s build/tests/unit/session/session_lines.t build/tests/unit/session/beams.t && build/tests/unit/session/session_lines.t && build/tests/unit/session/beams.t",
      None, "checks: pages that lines share"),
@@ -138,7 +138,7 @@ def main():
         command = row[3].replace("|", "\\|")
         lines.append(f"| {row[0]} | {row[1]} | {row[2]} | {'**fails**: ' if good is False else ''}{figure} | `{command}` |")
         print(f"{row[0]:2} {'ok  ' if good else 'skip' if good is None else 'FAIL'} {row[1]}: {figure} [{time.monotonic() - start:.0f} s]", flush=True)
-    text = ("# What the founding documents ask for\n\nFive documents describe the system: L (an engine in assembly and C with a memory), A (inference on CPUs with adapters), R (a runtime "
+    text = ("# What the founding documents ask for\n\nFor engineers: what the founding documents ask for, with a command and a figure each.\n\nFive documents describe the system: L (an engine in assembly and C with a memory), A (inference on CPUs with adapters), R (a runtime "
             "that learns), Q\n(compressed keys and values, Qwen3.5), S (an optimization plan). `make seeds` runs one command a row and writes this table; tests count their checks. Times\n"
             "are of the computer that ran it, and emulated ones no board's.\n\n| # | asked for | in | figure | command |\n|---|---|---|---|---|\n" +
             "\n".join(lines) + "\n\nWhat does not apply:\n\n" + "".join(f"- {what}: {why}.\n" for what, why in NOT_HERE))

@@ -112,7 +112,7 @@ static double rounding_error(const struct histogram *hist, const double centres[
 
 /* The nearest to 0 becomes 0, the others integers of the unit that costs least: a table that ends
  * below TABLE_NARROW may meet the centres better. Kernels without a dot product are faster within
- * TABLE_NARROW; it costs 1 % more squared error than 127 does (docs/EXPERIMENTS.md). */
+ * TABLE_NARROW; it costs 1 % more squared error than 127 does (docs/experiments/table-types.md). */
 static void round_centres(const struct histogram *hist, double centres[NIBBLES],
                           int8_t values[NIBBLES])
 {

@@ -7,7 +7,7 @@
 //
 // w is read as one stream from end to end. More rows at a time, which the registers would hold,
 // are as many streams of a few kilobytes each, at which the hardware's prefetching falls behind:
-// half the speed on Zen 4 (docs/EXPERIMENTS.md). Blocks do not depend on each other but for their
+// half the speed on Zen 4 (docs/experiments/prefetch.md). Blocks do not depend on each other but for their
 // last fma, so that several are under way at once and memory is what one waits for. There a hint costs 5 to 30 %
 // where the weights are one stream. On a Xeon a core has too few lines under way without: hints to the second
 // cache, all lines of a block together, bring a half more. So there is a loop without for `ahead` 0 (kernels/tuning.c).

@@ -223,7 +223,7 @@ static bool has_pair(const struct kernels *k, uint8_t type)
  * four, and goes by gemv for half of that or less; of a gemm of pairs it would not. Where gemms have
  * loops for two and three, two after others go as one, and three after four alone: after eight the gemm's own loop
  * costs no more. Two of another type go by two gemvs, but for Q6_K, whose gemv is dear
- * (docs/EXPERIMENTS.md, "Two to eight tokens"). */
+ * (docs/experiments/two-to-eight-tokens.md). */
 static size_t left_over(const struct kernels *k, uint8_t type, size_t n_tokens)
 {
     size_t left = k->gemm_tokens > 2 ? n_tokens % k->gemm_tokens : 0;

@@ -9,7 +9,7 @@
 #include "runtime/text/format_text.h"
 
 /* Before anything is measured. A speculation that was asked for saves passes of a slow card, beside
- * which a guess costs little: see docs/EXPERIMENTS.md. */
+ * which a guess costs little: see docs/experiments/guessing-ahead.md. */
 #define FIRST_RATE 0.7f
 #define FIRST_COST 0.1f
 #define ASKED_COST 0.03125f

@@ -57,10 +57,50 @@ def broken_links(page):
 links = [line for page in PAGES for line in broken_links(page)]
 tap.ok(len(PAGES) > 40 and not links, f"the links of {len(PAGES)} pages lead somewhere", "\n".join(links))
 
+# ---- readers ----
+READERS = {"users": "Users", "porters": "Porters", "engineers": "Engineers", "everybody": ""}
+INDEX = "docs/README.md"
+
+
+def reader(text):
+    """For whom a page's first line says it is; None where it does not say that, or not what it gives."""
+    first = re.match(r"# [^\n]+\n\nFor (\w+)\b[^:.\n]*: \S", text)
+    return first[1] if first and first[1] in READERS else None
+
+
+def listed_for(texts, index, pages):
+    """What is wrong with an index by reader: pages that do not say for whom they are, or stand under another reader, or not at all."""
+    under = {}
+    for section in re.split(r"(?m)^## ", texts[index])[1:]:
+        for target in re.findall(r"(?m)^\| \[[^]]*\]\(([^)#]+)\)", section):
+            under[os.path.normpath(os.path.join(os.path.dirname(index), target))] = section.split(":")[0].split("\n")[0]
+    for page in pages:
+        who = reader(texts[page])
+        if who is None:
+            yield f"{page}: its first line does not say for whom it is and what it gives"
+        elif page.count("/") == 1 or page.endswith("/README.md"):
+            if page != index and under.get(page) != READERS[who]:
+                yield f"{page} is for {who}, and {index} has it under {under.get(page)}"
+        elif page not in {os.path.normpath(os.path.join(os.path.dirname(page), t)) for t in
+                          re.findall(r"\]\(([^)#]+)\)", texts[os.path.join(os.path.dirname(page), "README.md")])}:
+            yield f"{page} is not in the index of its folder"
+
+
+ours = [page for page in PAGES if page.startswith("docs/")]
+lost = list(listed_for(TEXT, INDEX, ours))
+tap.ok(len(ours) > 60 and not lost, f"{len(ours)} pages say for whom they are, and stand there in docs/README.md", "\n".join(lost))
+for name, page, old, new, says in (
+        ("a page that says it to nobody", "docs/CARDS.md", "For users: ", "", "does not say"),
+        ("a page for others than its index says", "docs/KV.md", "For users: ", "For porters: ", "under Users"),
+        ("a page that the index forgot", INDEX, "| [VOICE.md](VOICE.md)", "| VOICE.md", "docs/VOICE.md is for users"),
+        ("an experiment that its index forgot", "docs/experiments/README.md", "(cards.md)", "()", "docs/experiments/cards.md is not")):
+    found = list(listed_for({**TEXT, page: TEXT[page].replace(old, new, 1)}, INDEX, ours))
+    tap.ok(old in TEXT[page] and len(found) == 1 and says in found[0], f"{name} is found", found)
+
 # ---- commands ----
 BLOCKS = {page: re.findall(r"(?ms)^```(?:sh|console)\n(.*?)^```", text) for page, text in TEXT.items()}
 # Old commands stand in these on purpose.
-HISTORY = ("CHANGELOG.md", "docs/EXPERIMENTS.md")
+HISTORY = ["CHANGELOG.md", *(page for page in PAGES if page.startswith("docs/experiments/"))]
 database = run("make", "-npq", "O=" + BUILD)
 targets = set(re.findall(r"(?m)^([A-Za-z][\w./-]*):(?!=)", database))
 

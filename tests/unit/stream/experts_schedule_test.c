@@ -263,7 +263,7 @@ static uint64_t foretold(uint64_t bytes_per_s)
 
 /* What a row's time is at most, in percent of the larger of its means, and of each token's larger. The first is
  * more than 115 where about as much is read as computed, and where few tokens read: an expert is known only once its
- * layer has been computed up to the router, and it hides neither that nor the next token (docs/EXPERIMENTS.md). */
+ * layer has been computed up to the router, and it hides neither that nor the next token (docs/experiments/experts-in-a-cache.md). */
 static const struct {
     uint32_t slots, mb_per_s;
     unsigned of_means, of_tokens;
