@@ -14,8 +14,8 @@ PUBLISHED := $(if $(wildcard $(MODEL)),,$(filter $(PUBLISHED_NAMES),$(MODEL)))
 # card has models only), CARD_FIRMWARE, patterns of the firmware files it needs beside,
 # CARD_LICENCE, of that firmware, CARD_TABLE := mbr where its loader reads no GPT.
 FIRMWARE ?= $(wildcard /usr/lib/raspi-firmware)
-# MiB of the card that /save may write into, twice what a conversation takes; SAVE=0: none.
-SAVE ?= 8
+# MiB of the card that /save may write into, twice what a conversation takes; empty: a whole context of the model, from 8 to 1024; 0: none.
+SAVE ?=
 # And for keys and values with kv=card, as `ingot plan` says; 0: none.
 KV ?= 0
 # The partition with the models, and the table of partitions: fat32 or exfat, mbr or gpt.
@@ -47,7 +47,7 @@ $(call check_number,CORES,1,8,cores)
 endif
 
 ifneq ($(CARD_GOALS),)
-$(call check_number,SAVE,0,4095,MiB)
+$(if $(SAVE),$(call check_number,SAVE,0,4095,MiB))
 $(call check_number,KV,0,4095,MiB)
 $(call check_number,LOG,0,4095,MiB)
 ifeq ($(filter fat32 exfat,$(FORMAT)),)
@@ -153,7 +153,7 @@ CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
 system_word = $(shell printf '%s' $(call quote,$(value SYSTEM)) | sed 's/[\\"]/\\&/g')
 WORDS = $(call quote,$(value CMDLINE)$(if $(SYSTEM), system="$(system_word)"))
 CARD_WORDS = $(call quote,$(value CMDLINE))
-CARD_OPTIONS = $(CARD_SIZE) --format $(FORMAT) --table $(TABLE) --save $(SAVE) --kv $(KV) --log $(LOG) $(if $(NAMES),--names $(call quote,$(NAMES))) \
+CARD_OPTIONS = $(CARD_SIZE) --format $(FORMAT) --table $(TABLE) $(if $(SAVE),--save $(SAVE)) --kv $(KV) --log $(LOG) $(if $(NAMES),--names $(call quote,$(NAMES))) \
                $(if $(CMDLINE),--cmdline $(CARD_WORDS)) $(if $(SYSTEM),--system $(call quote,$(value SYSTEM))) $(if $(FIRMWARE),--firmware $(call quote,$(FIRMWARE))) $(if $(SIGN),--sign $(call quote,$(SIGN)))
 # What the card was made of, beside what is made here.
 card_made_of = printf '%s\n' $(CARD_OPTIONS) $(call quote,$(MODEL_FILE)) \
@@ -168,6 +168,8 @@ $(B)/card.made-of: FORCE
 SAYS_MORE := $(strip $(if $(filter-out $(DEMO),$(MODEL)),yes) $(CARD_IMAGE) $(NAMES) $(SYSTEM) $(SIGN) $(filter-out 0,$(KV) $(LOG)) \
              $(filter-out fat32,$(FORMAT)) $(filter-out mbr,$(TABLE)))
 FIRST_CARD := $(O)/first_card
+# As `ingot card` sizes it: a whole context of a demo model takes less than the least.
+FIRST_SAVE := 8
 # Files of which the linker takes a few functions: whole folders, so that a new file in one is there.
 FIRST_CARD_SRC := host/card/first_card/first_card.c $(wildcard flash_image/card/*.c flash_image/output/*.c runtime/text/*.c) \
                   flash_image/source/map_file.c runtime/storage/partitions.c board/err.c
@@ -179,9 +181,9 @@ $(FIRST_CARD): $(FIRST_CARD_SRC) $(wildcard flash_image/card/*.h flash_image/out
 	$(Q)$(HOST_CC) $(filter-out -MMD -MP,$(HOST_CFLAGS)) -O1 -Wno-format-truncation -ffunction-sections -Wl,--gc-sections $(FIRST_CARD_SRC) -o $@
 
 $(B)/card.img: $(MODEL_READY) $(CARD_MAKER) $(B)/card/about $(B)/card.made-of $(if $(CARD_IMAGE),$(B)/ingot.bin)
-	$(Q)$(if $(SAYS_MORE),$(H)/ingot card $(BOARD) -o $@ $(CARD_OPTIONS) --boards $(O) -- $(call quote,$(MODEL_FILE)),$(FIRST_CARD) $(BOARD) $(call quote,$(MODEL_FILE)) $(O) $@ $(SAVE) $(CARD_WORDS) $(CARD_SIZE))
+	$(Q)$(if $(SAYS_MORE),$(H)/ingot card $(BOARD) -o $@ $(CARD_OPTIONS) --boards $(O) -- $(call quote,$(MODEL_FILE)),$(FIRST_CARD) $(BOARD) $(call quote,$(MODEL_FILE)) $(O) $@ $(or $(SAVE),$(FIRST_SAVE)) $(CARD_WORDS) $(CARD_SIZE))
 
-card: $(B)/card.img ##* build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save, NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, FORMAT=exfat for models of 4 GiB and more, TABLE=gpt, SYSTEM='text' for a system prompt that no start computes, SIGN=key.pem signs the models
+card: $(B)/card.img ##* build/<board>/card.img with MODEL= (.ingot, .gguf, folder); FIRMWARE=folder, CMDLINE='words' go onto it, SAVE=MiB for /save (else a whole context), NAMES=a,b for more of them, KV=MiB for kv=card, LOG=MiB for log=on, FORMAT=exfat for models of 4 GiB and more, TABLE=gpt, SYSTEM='text' for a system prompt that no start computes, SIGN=key.pem signs the models
 
 # SCREEN=1: QEMU's window shows the display, and the line stays on this terminal.
 qemu_machine = $(if $(filter 1,$(SCREEN)),$(subst -nographic,-serial mon:stdio $(QEMU_SCREEN),$(QEMU_MACHINE)),$(QEMU_MACHINE))

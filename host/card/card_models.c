@@ -13,6 +13,8 @@
 #include "flash_image/pack/ingot_file.h"
 #include "host/plan/board_plan.h"
 #include "host/plan/retyped.h"
+#include "runtime/model/layer_kinds.h"
+#include "runtime/saved/saved_chat.h"
 #include "runtime/stream/expert_use.h"
 #include "runtime/text/format_text.h"
 
@@ -118,6 +120,38 @@ static void say_rate(const struct card_models *m, const struct image *img, const
     free(plan);
 }
 
+/* ---- what a conversation takes ---------------------------------------------------------------- */
+
+/* The context that the board will have. */
+static uint32_t context_on_board(const struct card_models *m, const struct image *img)
+{
+    struct plan *plan = calloc(1, sizeof *plan);
+    uint32_t context = img->header->params.context;
+
+    context = context < PLAN_DEFAULT_CONTEXT ? context : PLAN_DEFAULT_CONTEXT;
+    context = m->limits.context != 0 ? m->limits.context : context;
+    if (plan != NULL && m->board != NULL && plan_for_board(plan, m, img) == ERR_OK) {
+        context = plan->context;
+    }
+    free(plan);
+    return context;
+}
+
+/* Two halves, each with tokens, turns and all states (runtime/saved/saved_chat.h). */
+static void count_save(struct card_models *m, const struct image *img)
+{
+    const struct kv_layers layers = { img->layers, img->header->params.n_layers };
+    uint32_t context = context_on_board(m, img);
+    uint64_t half = kv_cache_bytes(&layers, context, m->limits.kv) + layer_states_bytes(img) +
+                    (uint64_t)context * sizeof(uint32_t) + sizeof(struct turns) +
+                    sizeof(struct saved_chat_header) + CARD_SECTOR;
+
+    if (2 * half > m->save_bytes) {
+        m->save_bytes = 2 * half;
+        m->save_tokens = context;
+    }
+}
+
 /* ---- one model ------------------------------------------------------------------------------- */
 
 /* "models/NAME.ingot" of a path: without .gguf or .bin, a folder's own name. False: there is no such
@@ -178,7 +212,7 @@ static const char *pack_beside(struct card_models *m, const struct pack_options 
 }
 
 /* Whether the .ingot file is in order up to its tables, and short enough. *use_bytes: of NAME.use. */
-static bool check_file(const struct card_models *m, const struct card_image *c, const char *file,
+static bool check_file(struct card_models *m, const struct card_image *c, const char *file,
                        const char *name, const char *source, uint64_t *use_bytes, char *problem,
                        size_t problem_bytes)
 {
@@ -194,6 +228,7 @@ static bool check_file(const struct card_models *m, const struct card_image *c, 
         say_too_long(m, &f.image, f.bytes, name, source, problem, problem_bytes);
     } else {
         say_rate(m, &f.image, name);
+        count_save(m, &f.image);
     }
     ingot_file_close(&f);
     return good;

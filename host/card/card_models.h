@@ -21,7 +21,10 @@ struct card_models {
     const struct board_facts
         *board; /* how fast it will be on this one is said; NULL: nothing is known of it */
     struct plan_limits limits; /* by the boot arguments */
-    const char *first;         /* the first one's .ingot file; NULL: there is none yet */
+    uint64_t
+        save_bytes; /* the most that /save writes of one of the models, with a whole context ... */
+    uint32_t save_tokens; /* ... of so many tokens */
+    const char *first;    /* the first one's .ingot file; NULL: there is none yet */
 };
 
 /* Put the model at path into models/ of the card, or the adapter, which is an .ingot, into adapters/. What is no .ingot is packed as *pack says, into a

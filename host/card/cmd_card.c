@@ -20,7 +20,13 @@
 #include "runtime/options/options.h"
 #include "runtime/text/format_text.h"
 
-enum { MOST_MIB = 4095, SAVE_MIB = 8, PROBLEM_BYTES = 2048 };
+enum {
+    MOST_MIB = 4095,
+    SAVE_LEAST_MIB = 8,   /* without --save: a whole context, but not less than this, */
+    SAVE_MOST_MIB = 1024, /* and not more: what has no room is computed again by /load */
+    PROBLEM_BYTES = 2048
+};
+#define SAVE_BY_MODEL UINT64_MAX
 #define FILES_TIME 1735689600 /* 1 January 2025, where SOURCE_DATE_EPOCH gives none */
 
 struct arguments {
@@ -93,7 +99,8 @@ static const struct command_option save = {
     .name = "--save",
     .value = "MIB",
     .takes = "a whole number of MiB from 0 to 4095",
-    .help = "room for each conversation that /save keeps (default 8); 0: none",
+    .help = "room for each conversation that /save keeps (default: a whole context of the\n"
+            "model, from 8 to 1024); 0: none",
     .set = set_mib,
     .field = FIELD(save),
 };
@@ -318,12 +325,45 @@ static bool add_models(struct job *j)
     return true;
 }
 
+/* MiB of each saved conversation. */
+static uint64_t save_mib(const struct job *j)
+{
+    uint64_t mib = (j->models.save_bytes + (1u << 20) - 1) >> 20;
+
+    if (j->a->save != SAVE_BY_MODEL) {
+        return j->a->save;
+    }
+    if (mib < SAVE_LEAST_MIB) {
+        return SAVE_LEAST_MIB;
+    }
+    return mib < SAVE_MOST_MIB ? mib : SAVE_MOST_MIB;
+}
+
+static void say_saves(const struct job *j)
+{
+    uint64_t mib = save_mib(j), whole = (j->models.save_bytes + (1u << 20) - 1) >> 20;
+
+    if (mib == 0) {
+        return;
+    }
+    printf("for /save: %" PRIu64 " MiB", mib);
+    if (mib >= whole) {
+        printf(", a whole context of %u tokens\n", (unsigned)j->models.save_tokens);
+    } else {
+        printf(
+            ": the tokens of any conversation, and keys and values of the first; /load computes the others; "
+            "all of %u tokens take --save %" PRIu64 "\n",
+            (unsigned)j->models.save_tokens, whole);
+    }
+}
+
 /* saves/NAME.sav for each name of the list. */
 static bool add_saves(struct job *j)
 {
     char path[NAME_MAX + 16];
+    uint64_t mib = save_mib(j);
 
-    if (j->a->save == 0) {
+    if (mib == 0) {
         return true;
     }
     for (const char *name = j->a->names; *name != '\0';) {
@@ -336,7 +376,7 @@ static bool add_saves(struct job *j)
                      j->a->names);
             return false;
         }
-        if (!fine(j, card_add_room(&j->card, path, j->a->save << 20))) {
+        if (!fine(j, card_add_room(&j->card, path, mib << 20))) {
             return false;
         }
         name += n + (name[n] == ',');
@@ -400,6 +440,7 @@ static bool write_card(struct job *j)
     printf("%s: %s for %s with %s\n", name_shown(j->a->out),
            format_bytes(bytes, layout.sectors * CARD_SECTOR), j->a->board,
            name_shown(j->models.names));
+    say_saves(j);
     if (j->missing[0] != '\0') {
         fprintf(stderr,
                 "ingot: no firmware of the board's maker on it, so it starts in QEMU only; "
@@ -440,7 +481,7 @@ static bool make_card(const struct arguments *a)
 
 static int run(int argc, char **argv)
 {
-    struct arguments a = { .save = SAVE_MIB, .names = NULL };
+    struct arguments a = { .save = SAVE_BY_MODEL, .names = NULL };
     int status;
 
     if (!command_line_read(&cmd_card, &a, argc, argv, &status)) {

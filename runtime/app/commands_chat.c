@@ -8,6 +8,8 @@
 #include "runtime/console/console.h"
 #include "runtime/text/plural.h"
 
+enum { PENDING_FEW = 16 };
+
 enum command_result command_reset(struct app *a, char *argument)
 {
     (void)argument;
@@ -162,6 +164,23 @@ bool commands_was_saved(struct app *a, const struct file *file, enum err e)
     return e == ERR_OK && kept;
 }
 
+static void say_saved(struct app *a, const struct saved_chat_state *state, const struct file *file)
+{
+    unsigned n = (unsigned)state->session->n_ids, kept = (unsigned)a->saved.n_kept;
+
+    if (kept == state->session->n_cached) {
+        console_printf(a->setup.console, "(%u %s saved in %s)\n", n,
+                       plural(n, "token is", "tokens are"), file->name);
+        return;
+    }
+    console_printf(
+        a->setup.console,
+        "(%u %s saved in %s, with the keys and values of the first %u: /load computes the "
+        "others; `make card SAVE=%u` makes room for a whole context)\n",
+        n, plural(n, "token is", "tokens are"), file->name, kept,
+        (unsigned)((saved_chat_most_bytes(state) + (1u << 20) - 1) >> 20));
+}
+
 static enum command_result save_chat(struct app *a, char *argument)
 {
     struct saved_chat_state state = state_of(&a->chat);
@@ -173,9 +192,7 @@ static enum command_result save_chat(struct app *a, char *argument)
     }
     e = saved_chat_write(&a->saved, file, &state, console_progress_step, a->setup.console);
     if (commands_was_saved(a, file, e)) {
-        console_printf(a->setup.console, "(%u %s saved in %s)\n", (unsigned)state.session->n_ids,
-                       plural((unsigned)state.session->n_ids, "token is", "tokens are"),
-                       file->name);
+        say_saved(a, &state, file);
     }
     return COMMAND_DONE;
 }
@@ -269,6 +286,27 @@ static void say_not_loaded(struct app *a, enum err e)
     }
 }
 
+/* What the file had no room for. The last few tokens are pending after every load and come with the next line. */
+static void compute_missing(struct app *a)
+{
+    struct stop stop = { chat_wait_stop, &a->chat };
+    struct session *s = a->chat.session;
+    enum err e;
+
+    if (s->n_ids - s->n_cached <= PENDING_FEW) {
+        return;
+    }
+    chat_wait_begin(&a->chat, "conversation", s->n_ids - s->n_cached);
+    e = session_run(s, &stop);
+    console_progress_end(a->setup.console);
+    if (e == ERR_ABORTED) {
+        console_printf(a->setup.console, "(stopped: the next line computes the other %u tokens)\n",
+                       (unsigned)(s->n_ids - s->n_cached));
+    } else if (e != ERR_OK) {
+        console_printf(a->setup.console, "error: %s\n", s->problem);
+    }
+}
+
 enum command_result command_load(struct app *a, char *argument)
 {
     struct chat *c = &a->chat;
@@ -298,6 +336,7 @@ enum command_result command_load(struct app *a, char *argument)
                        "it)\n",
                        file->name);
     }
+    compute_missing(a);
     console_printf(a->setup.console, "(%u %s of %s, %u %s: go on)\n", (unsigned)c->session->n_ids,
                    plural((unsigned)c->session->n_ids, "token", "tokens"), file->name, c->turns.n,
                    plural(c->turns.n, "turn", "turns"));

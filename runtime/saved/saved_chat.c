@@ -82,6 +82,18 @@ uint64_t saved_chat_bytes(const struct saved_chat_state *state)
     return 2 * (SECTOR_BYTES + saved_chat_to_sectors(h.payload_bytes));
 }
 
+uint64_t saved_chat_least_bytes(const struct saved_chat_state *state)
+{
+    struct saved_chat_header h;
+
+    saved_chat_describe(state, &h);
+    if (state->kind == SAVED_CHAT) {
+        h.n_cached = 0;
+        h.payload_bytes = saved_chat_payload_bytes(state, &h);
+    }
+    return 2 * (SECTOR_BYTES + saved_chat_to_sectors(h.payload_bytes));
+}
+
 uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids)
 {
     return 2 * (SECTOR_BYTES + saved_chat_to_sectors(session_move_bytes(session, n_ids, n_ids)));
@@ -115,6 +127,7 @@ void saved_chat_begin(struct saved_chat *s, const struct file *file,
     s->problem[0] = '\0';
     s->before = SAVED_CHAT_GOES_ON;
     s->is_older = false;
+    s->n_kept = 0;
 }
 
 void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h)

@@ -9,6 +9,9 @@
  * read back, the payload before its header is written; and the half that is kept while the other one
  * is written over is read through before.
  *
+ * Of a conversation the tokens are always saved, and the states of as many as the file has room for. The others are
+ * computed after the load.
+ *
  *   payload: the turns (runtime/saved/turns.h) and what was said; then what session_move gives: tokens,
  *   u32, and each layer's state; or what saved_learnt_move gives; zeros to the end of the
  *            sector */
@@ -99,15 +102,18 @@ struct saved_chat {
     _Alignas(64) struct saved_chat_header header;
     char problem[SAVED_CHAT_PROBLEM_BYTES]; /* after an error: a sentence with the cure */
     enum saved_chat_before before;          /* after an error of a load */
-    bool is_older; /* after a load: a newer conversation of the file is damaged */
+    uint32_t n_kept; /* after a save: tokens of a conversation whose states are in the file */
+    bool is_older;   /* after a load: a newer conversation of the file is damaged */
 };
 
-/* Bytes that the file must have for the state, and for any that its context may come to hold. */
+/* Bytes that the file must have: for all of the state; for a conversation without any layer's state, which is the least; and for any state
+ * that its context may come to hold. */
 uint64_t saved_chat_bytes(const struct saved_chat_state *state);
+uint64_t saved_chat_least_bytes(const struct saved_chat_state *state);
 uint64_t saved_chat_bytes_of(const struct session *session, uint32_t n_ids); /* a prefix */
 uint64_t saved_chat_most_bytes(const struct saved_chat_state *state);
 
-/* Save, and see that it is there: the card reads once what it keeps, and once what it was given.
+/* Save, and see that it is there, of a conversation with the states that fit (s->n_kept): the card reads once what it keeps, and once what it was given.
  * ERR_NO_SPACE: the file is too small. ERR_UNSUPPORTED: its device takes no writes. ERR_BAD_CHECKSUM:
  * it gives back other bytes than it was given. ERR_BAD_ARGUMENT: there is nothing to save. Errors of
  * file.h; ERR_ABORTED by progress, which may be NULL. The conversation saved before is still there

@@ -24,7 +24,7 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
                                          [SAVED_POLICY] = "policy needs",
                                          [SAVED_FABRIC] = "memories need" };
     char needed[FORMAT_NUMBER_BYTES], room[FORMAT_NUMBER_BYTES];
-    uint64_t bytes = saved_chat_bytes(state);
+    uint64_t bytes = saved_chat_least_bytes(state);
     uint64_t most_mib = (saved_chat_most_bytes(state) + MIB - 1) / MIB;
 
     if (!s->file->device->writable) {
@@ -54,6 +54,30 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
         return ERR_NO_SPACE;
     }
     return ERR_OK;
+}
+
+/* Keep the states of as many tokens as a half has room for: with all of them, or with none, the tokens themselves have room. */
+static void fit_states(struct saved_chat *s, const struct saved_chat_state *state,
+                       struct saved_chat_header *h)
+{
+    uint64_t room = saved_chat_half_bytes(s->file) - SECTOR_BYTES;
+    uint32_t fits = 0, too_many = h->n_cached + 1;
+
+    while (state->kind == SAVED_CHAT && too_many - fits > 1) {
+        uint32_t middle = fits + (too_many - fits) / 2;
+
+        h->n_cached = session_movable(state->session, middle);
+        if (saved_chat_to_sectors(saved_chat_payload_bytes(state, h)) <= room) {
+            fits = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    if (state->kind == SAVED_CHAT) {
+        h->n_cached = session_movable(state->session, fits);
+        h->payload_bytes = saved_chat_payload_bytes(state, h);
+    }
+    s->n_kept = h->n_cached;
 }
 
 /* How much would be lost with a half. */
@@ -184,6 +208,7 @@ enum err saved_chat_write(struct saved_chat *s, const struct file *file,
     session_forget_guesses(state->session);
     session_rope_settle(state->session);
     saved_chat_describe(state, &new);
+    fit_states(s, state, &new);
     saved_chat_expect(s, &new); /* to be written, and to be read */
     saved_chat_expect(s, &new);
     e = choose_kept(s, &halves, &kept);

@@ -433,12 +433,22 @@ static enum err count_bytes(void *context, void *memory, size_t bytes)
     return ERR_OK;
 }
 
+uint32_t session_movable(const struct session *s, uint32_t n)
+{
+    bool whole = s->kv.types.hot_tiles != 0 || s->kv.pages != NULL || s->long_context != 0;
+
+    for (uint32_t i = 0; i < s->n_states && !whole; i++) {
+        whole = s->states[i].kind->mark != NULL;
+    }
+    return whole && n < s->n_cached ? 0 : n < s->n_cached ? n : s->n_cached;
+}
+
 uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached)
 {
     uint64_t bytes = 0;
     struct layer_state_io io = { count_bytes, &bytes, true, true };
 
-    for (uint32_t i = 0; i < s->n_states; i++) {
+    for (uint32_t i = 0; i < s->n_states && n_cached != 0; i++) {
         (void)s->states[i].kind->move(&s->states[i], n_cached, &io);
     }
     return bytes + (uint64_t)n_ids * sizeof *s->ids;
@@ -458,7 +468,7 @@ enum err session_move(struct session *s, uint32_t n_ids, uint32_t n_cached,
     s->problem[0] = '\0';
     s->model->stream.problem[0] = '\0';
     e = io->move(io->context, s->ids, (size_t)n_ids * sizeof *s->ids);
-    for (uint32_t i = 0; i < s->n_states && e == ERR_OK; i++) {
+    for (uint32_t i = 0; i < s->n_states && n_cached != 0 && e == ERR_OK; i++) {
         e = s->states[i].kind->move(&s->states[i], n_cached, io);
     }
     if (e != ERR_OK) {

@@ -136,7 +136,11 @@ enum err session_embed(struct session *s, uint32_t n, const struct stop *stop, c
 
 /* ---- saved and loaded ---- */
 
-/* Bytes that session_move moves, of n_ids tokens of which n_cached are cached. */
+/* How many of the first n <= n_cached cached tokens can be saved without those after them: n, or 0 where the states are of all tokens
+ * (recurrent layers, tiers by age, pages on a card, LongRoPE). */
+uint32_t session_movable(const struct session *s, uint32_t n);
+
+/* Bytes that session_move moves, of n_ids tokens of which n_cached are cached; without a cached one none of the states. */
 uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached);
 
 /* No guesses may be in the states, and what is saved is settled (session_rope.h). Move n_ids tokens and the states of the first n_cached through io: all of the session, when it

@@ -210,11 +210,41 @@ static void test_contradictions(void)
     OK(load(&state) == ERR_OK, "and all is as it was");
 }
 
+/* A file of any size: the tokens are saved, and the states as far as there is room. Once the missing tokens are computed, the
+ * conversation goes on with the same logits. */
+static void test_sizes(void)
+{
+    uint32_t kept = 0, parts = 0, wrong = 0;
+    struct saved_chat_state state;
+    uint64_t hash;
+
+    talk(1, 150);
+    hash = next_hash();
+    for (size_t bytes = 8192; kept < 150 && bytes <= FILE_BYTES; bytes += 8192) {
+        uint32_t n;
+
+        memset(card_data, 0, sizeof card_data);
+        insert_card(bytes);
+        talk(1, 150);
+        wrong += save(150) != ERR_OK || saved.n_kept < kept;
+        n = saved.n_kept;
+        wrong += load(&state) != ERR_OK || !turns_are(1, 15) || rig.session.n_ids != 150 ||
+                 rig.session.n_cached != n;
+        wrong += n != 150 && session_run(&rig.session, NULL) != ERR_OK;
+        wrong += next_hash() != hash;
+        parts += n != 0 && n != 150;
+        kept = n;
+    }
+    OK(kept == 150 && parts != 0 && wrong == 0,
+       "files with room for none, some (%u) and all of the states (%u wrong)", (unsigned)parts,
+       (unsigned)wrong);
+}
+
 static void test_refusals(void)
 {
     struct saved_chat_state state;
 
-    insert_card(8192);
+    insert_card(2048);
     talk(1, 100);
     OK(save(100) == ERR_NO_SPACE && strstr(saved.problem, "`make card SAVE=1`") != NULL,
        "too small: %s", saved.problem);
@@ -259,6 +289,7 @@ int main(void)
     test_power_cuts();
     test_damage();
     test_contradictions();
+    test_sizes();
     test_refusals();
     return tap_done();
 }
