@@ -415,7 +415,7 @@ include toolchain/develop.mk
 
 # ---- what people call ------------------------------------------------------------------------
 
-.PHONY: help help-all setup setup-tests setup-clients setup-bench web newlib image host all size stack layers structure format check-format disasm clean distclean
+.PHONY: help help-all setup setup-tests setup-clients setup-bench web newlib image host all size stack layers house structure format check-format disasm clean distclean
 
 # $(1): the mark of the lines to show. `##*` is for the ten that most people call.
 list_targets = sed -n 's/^\([a-z][a-z-]*\):.*$(1) \(.*\)/\1|\2/p' $(filter-out %.d,$(MAKEFILE_LIST)) | \
@@ -472,6 +472,9 @@ stack: $(B)/ingot.elf ## the deepest stack of each kind of core and of traps, ca
 layers: check-format ## check includes, names of kernels, the format, lengths of functions and files, circles of files
 	$(Q)$(PYTHON) toolchain/layers.py
 	$(Q)$(PYTHON) toolchain/structure.py --check
+
+house: ## what a new weight type, option, board or feature has to touch, at 96d4f7d8 and now
+	$(Q)$(PYTHON) toolchain/house.py
 
 structure: ## figures of the C code: lengths of functions, ternaries, files that need each other in a circle
 	$(Q)$(PYTHON) toolchain/structure.py

@@ -1,0 +1,194 @@
+#!/usr/bin/python3
+"""Count what a change has to touch, at a revision and now.
+
+    house.py [REVISION ...]
+
+Without a revision: 96d4f7d8, where the house was surveyed, and the working tree. A column each. The rules stand in RULES,
+and every count is of files that git tracks. A new thing is counted by what names one that is there already: whoever adds
+another has to look at those files."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BEFORE = "96d4f7d8"
+MOST_FILES = 60
+ITSELF = "toolchain/house.py"
+NOT_COUNTED = ("tests/", "clients/", "models/", ITSELF)
+CODE = (".c", ".h", ".S", ".inc", ".def", ".mk", ".py", ".t", ".sh", ".ld", ".js", ".txt")
+
+# Examples, of which the largest count is printed, so that none is chosen because it looks well.
+TYPES = {"Q4_K": r"q4_?k(?!_m)", "Q5_K": r"q5_?k(?!_m)", "Q6_K": r"q6_?k", "Q3_K": r"q3_?k(?!_m)"}
+OPTIONS = ["pinned", "overflow", "actions_said", "dmaend"]
+BOARDS = ["icicle", "versal", "sifive_u", "visionfive2"]
+FEATURES = {"fabric": r"fabric", "lessons": r"lessons?|chat_learn", "policy": r"policy|chat_policy", "branches": r"chat_branch\w*|branch_\w+|chat_branches",
+            "acting": r"chat_act|actions?|action_\w+"}
+
+RULES = """Rules
+  weight type   code but tests that names the type in any spelling (Q5_K, q5k, q5_k); shared: the file's path does not name it; at last: those
+                of them outside kernels/.
+  option        listed: code but tests with an entry of its own (OPTION_NAME in a list, HOST_NAME, JSON_FIELD_NAME, "name" or "--name" as a
+                string, a member of struct options_*), and README.md and docs/DESIGN.md with `name=`; read: other code with its member.
+  board         code outside board/NAME that names the board as a word. Pages do not count.
+  feature       folders of runtime/ with a file whose name has the feature's; and files of runtime/ in other folders that include one of those.
+  lines         of all tracked text files, without vendored data (lines over 2,000 characters make a file data).
+  .S files      all of them; and those under 25 lines.
+  circles       groups of folders of C code that include each other, directly or through others.
+  struct chat   its members, as runtime/chat/chat.h declares them.
+  flat folders  folders with more than 60 tracked files directly in them."""
+
+
+def tracked(folder):
+    """{path: text} of a folder's text files; git's list where it is a work tree, else everything."""
+    if os.path.exists(os.path.join(folder, ".git")):
+        names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=folder, capture_output=True, text=True, check=True).stdout.split("\n")
+    else:
+        names = [os.path.relpath(os.path.join(where, name), folder) for where, _, files in os.walk(folder) for name in files]
+    found = {}
+    for name in sorted(filter(None, names)):
+        path = os.path.join(folder, name)
+        if not os.path.isfile(path) or os.path.islink(path):
+            continue
+        with open(path, "rb") as f:
+            data = f.read()
+        found[name] = None if b"\0" in data else data.decode("utf-8", "replace")
+    return found
+
+
+def is_code(path):
+    return path.endswith(CODE) or os.path.basename(path) == "Makefile"
+
+
+def of_type(files, pattern):
+    """(files that name it, those of them that are shared, and of these the ones that are no kernel's)"""
+    word = re.compile(rf"(?<![a-z]){pattern}(?![a-z])", re.I)
+    naming = [p for p, text in files.items() if text is not None and is_code(p) and not p.startswith(NOT_COUNTED) and (word.search(text) or re.search(pattern, p, re.I))]
+    shared = [p for p in naming if not re.search(pattern, p, re.I)]
+    return len(naming), len(shared), sum(1 for p in shared if not p.startswith("kernels/"))
+
+
+def of_option(files, name):
+    """(files that list it, other files that read it)"""
+    upper = name.upper()
+    entry = re.compile(rf"(?m)\b(?:HOST|JSON_FIELD)_{upper}\b|\bHOST_ROW\({upper}\)|^\s*\[?OPTION_{upper}\b|\bNULL, OPTION_{upper},|\bBIT\({upper}\)|\bOPTION\({upper},"
+                       rf"|(?<![\w/.])\"(?:--)?{name.replace('_', '[-_]')}\"")
+    member = re.compile(rf"(?s)struct options_\w+ \{{(?:[^}}]*[\s*]){name}(?:\[|;)")
+    reads = re.compile(rf"\bOPTION_{upper}\b|\b(?:load|reply|show|acting|machine|line|sampler|feature|params|options?|o)(?:\.|->){name}\b")
+    listed = {path for path, text in files.items() if text is not None and not path.startswith(NOT_COUNTED) and
+              (path.endswith((".c", ".h", ".def")) and (entry.search(text) or member.search(text)) or
+               path in ("README.md", "docs/DESIGN.md") and re.search(rf"\b{name}=", text))}
+    readers = {path for path, text in files.items() if text is not None and path not in listed and path.startswith(("runtime/", "boot/", "host/")) and
+               path.endswith((".c", ".h")) and reads.search(text)}
+    return len(listed), len(readers)
+
+
+def of_board(files, name):
+    word = re.compile(rf"(?<![A-Za-z0-9_-]){name}(?![A-Za-z0-9_])")
+    return sum(1 for p, text in files.items() if text is not None and is_code(p) and not p.startswith((f"board/{name}/", ITSELF)) and word.search(text))
+
+
+def of_feature(files, pattern):
+    """(folders that have its files, other files that include them)"""
+    own = [p for p in files if p.startswith("runtime/") and re.search(rf"(?:^|/)(?:\w+_)?(?:{pattern})(?:_\w+)?\.[ch]$", p)]
+    folders = {os.path.dirname(p) for p in own}
+    headers = {p for p in own if p.endswith(".h")}
+    users = [p for p, text in files.items() if text is not None and p.startswith("runtime/") and p not in own and
+             headers & set(re.findall(r'#\s*include "([^"]+)"', text))]
+    return len(folders), len([p for p in users if len(folders) > 1 or os.path.dirname(p) not in folders])
+
+
+def groups(graph):
+    """Sets of nodes that reach each other, of two and more."""
+    def reach(start):
+        seen, todo = set(), [start]
+        while todo:
+            for node in graph.get(todo.pop(), ()):
+                if node not in seen:
+                    seen.add(node)
+                    todo.append(node)
+        return seen
+    all_of = {node: reach(node) for node in graph}
+    return {frozenset({node} | {other for other in reached if node in all_of.get(other, ())}) for node, reached in all_of.items() if node in reached}
+
+
+def circles(files):
+    graph = {}
+    for path, text in files.items():
+        if text is None or not path.endswith((".c", ".h")) or path.startswith("tests/"):
+            continue
+        mine = os.path.dirname(path)
+        for target in re.findall(r'#\s*include "([^"]+)"', text):
+            its = os.path.dirname(target)
+            if target in files and its != mine:
+                graph.setdefault(mine, set()).add(its)
+    return sum(1 for group in groups(graph) if len(group) > 1)
+
+
+def members(text):
+    """How many members the body of a struct declares."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    while re.search(r"\{[^{}]*\}", text):
+        text = re.sub(r"\{[^{}]*\}", "", text)
+    return sum(1 + re.sub(r"\([^()]*\)|\[[^\]]*\]", "", part).count(",") for part in text.split(";") if part.strip())
+
+
+def struct_chat(files):
+    found = re.search(r"(?ms)^struct chat \{\n(.*?)^\};", files.get("runtime/chat/chat.h") or "")
+    return members(found[1]) if found else None
+
+
+def flat_folders(files):
+    count = {}
+    for path in files:
+        count[os.path.dirname(path)] = count.get(os.path.dirname(path), 0) + 1
+    return sorted(((n, folder) for folder, n in count.items() if n > MOST_FILES), reverse=True)
+
+
+def largest(counts):
+    """"65 (Q4_K)": the largest of {name: count}; of pairs both numbers."""
+    name, count = max(counts.items(), key=lambda item: item[1])
+    return f"{' / '.join(map(str, count)) if isinstance(count, tuple) else count} ({name})"
+
+
+def measure(files):
+    """[(what, figure)]"""
+    text = {p: t for p, t in files.items() if t is not None and max(map(len, t.split("\n")), default=0) <= 2000}
+    assembly = [t for p, t in text.items() if p.endswith(".S")]
+    flat = flat_folders(files)
+    return [
+        ("a weight type: files / shared / no kernels", largest({name: of_type(files, pattern) for name, pattern in TYPES.items()})),
+        ("an option: files that list / read it", largest({name: of_option(files, name) for name in OPTIONS})),
+        ("a board: files outside its folder", largest({name: of_board(files, name) for name in BOARDS})),
+        ("a feature: folders / files elsewhere", largest({name: of_feature(files, pattern) for name, pattern in FEATURES.items()})),
+        ("lines in all", f"{sum(t.count(chr(10)) for t in text.values()):,}"),
+        (".S files / under 25 lines", f"{len(assembly)} / {sum(t.count(chr(10)) < 25 for t in assembly)}"),
+        ("circles of folders", str(circles(files))),
+        ("struct chat: members", str(struct_chat(files))),
+        ("folders over 60 files", str(len(flat))),
+        ("the largest", f"{flat[0][0]} ({flat[0][1]})" if flat else "-"),
+    ]
+
+
+def at_revision(revision):
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(["git", "archive", revision], cwd=ROOT, capture_output=True, check=True).stdout
+        subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
+        return tracked(folder)
+
+
+def main():
+    revisions = sys.argv[1:] or [BEFORE]
+    columns = [(revision[:8], measure(at_revision(revision))) for revision in revisions]
+    columns.append(("now", measure(tracked(ROOT))))
+    rows = [("", *[name for name, _ in columns])]
+    rows += [(what, *[figures[i][1] for _, figures in columns]) for i, (what, _) in enumerate(columns[0][1])]
+    for row in rows:
+        print(f"{row[0]:43}", *[f"{cell:28}" for cell in row[1:]])
+    print(RULES)
+
+
+if __name__ == "__main__":
+    main()
