@@ -110,7 +110,7 @@ bool device_tree_initrd(const struct device_tree *tree, uint64_t *base, uint64_t
 bool device_tree_console(const struct device_tree *tree, struct device_tree_node *node,
                          uint32_t *baud);
 
-/* The next available cpu node that can work: a RISC-V hart without MMU is none. */
+/* The next available cpu node that can work: a RISC-V hart without MMU, FPU or 64 bits cannot. */
 bool device_tree_next_cpu(const struct device_tree *tree, struct device_tree_node *node);
 
 /* Hardware ids (MPIDR affinity, hart id) of those cpu nodes, the one that equals `first`

@@ -64,14 +64,38 @@ bool device_tree_console(const struct device_tree *tree, struct device_tree_node
     return path != NULL && device_tree_find(tree, node, path);
 }
 
-/* A RISC-V hart without mmu-type is a monitor core, without FPU as well (binding riscv/cpus). */
+/* "rv64imafdc_zba": single letters before the first longer extension (RISC-V, chapter on naming). The image is rv64gc. */
+static bool isa_can_work(const char *isa)
+{
+    size_t letters = strcspn(isa, "_");
+
+    if (strncmp(isa, "rv64", 4) != 0)
+        return false;
+    for (const char *need = "mafdc"; *need != '\0'; need++) {
+        const char *has = strchr(isa + 4, *need), *g = strchr(isa + 4, 'g');
+
+        if ((has == NULL || has >= isa + letters) &&
+            (*need == 'c' || g == NULL || g >= isa + letters))
+            return false;
+    }
+    return true;
+}
+
+/* A RISC-V hart without mmu-type is a monitor core, and so is one without FPU whatever its mmu-type says (StarFive's
+ * 2021.10 gives its S7 sv39). Binding riscv/cpus: isa-base and isa-extensions, or isa where there are none. */
 static bool cpu_can_work(const struct device_tree *tree, const struct device_tree_node *node)
 {
     const char *mmu = device_tree_string(tree, node, "mmu-type");
-    bool is_riscv = device_tree_string(tree, node, "riscv,isa") != NULL ||
-                    device_tree_string(tree, node, "riscv,isa-base") != NULL;
+    const char *isa = device_tree_string(tree, node, "riscv,isa");
+    const char *base = device_tree_string(tree, node, "riscv,isa-base");
 
-    return !is_riscv || (mmu != NULL && strcmp(mmu, "riscv,none") != 0);
+    if (isa == NULL && base == NULL)
+        return true;
+    if (mmu == NULL || strcmp(mmu, "riscv,none") == 0)
+        return false;
+    if (base == NULL)
+        return isa_can_work(isa);
+    return strcmp(base, "rv64i") == 0 && device_tree_lists(tree, node, "riscv,isa-extensions", "d");
 }
 
 bool device_tree_next_cpu(const struct device_tree *tree, struct device_tree_node *node)

@@ -12,7 +12,8 @@ cd "$(dirname "$0")/.."
 # One line a group: what it is for: its packages.
 prompt_groups="the image: make gcc libc6-dev python3 xz-utils lz4 xfonts-terminus newlib-source gcc-aarch64-linux-gnu gcc-riscv64-unknown-elf
 the program of this computer (make host): libcjson-dev libbearssl-dev node-llhttp libwslay-dev"
-tests_groups="suites and their runner: git perl python3-pexpect python3-numpy libopenblas0-pthread python3-jinja2 python3-serial
+tests_groups="a card under a boot loader: u-boot-qemu
+suites and their runner: git perl python3-pexpect python3-numpy libopenblas0-pthread python3-jinja2 python3-serial
 the check of the format: clang-format
 the compilers of C++ and of other Linux programs: g++ libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
 cards and disks as others make and check them: mtools dosfstools exfatprogs gdisk

@@ -18,6 +18,9 @@
 #include "memory.h"
 
 enum { SDIO_FIFO_WORDS = 32, N_SLOTS = 2 };
+enum {
+    MONITOR_HART = 0
+}; /* an S7: hart_start takes it and it never gets to S-mode; U-Boot 2021.10 calls it okay */
 
 static const struct sbi_machine_ns16550 console = { "snps,dw-apb-uart", BOARD_UART_ADDRESS, 0x1000,
                                                     2, 4 };
@@ -34,6 +37,7 @@ static struct board_state {
 static void visionfive2_early_init(const void *dtb)
 {
     (void)sbi_machine_init(dtb, BOARD_TIMEBASE_HZ);
+    sbi_machine_leave_out(MONITOR_HART);
     sbi_machine_open_ns16550(&board_state.uart, &console);
 }
 

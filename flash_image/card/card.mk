@@ -12,7 +12,8 @@ PUBLISHED_NAMES := $(shell sed -n 's/^\[\(.*\)\]$$/\1/p' models/published.ini)
 PUBLISHED := $(if $(wildcard $(MODEL)),,$(filter $(PUBLISHED_NAMES),$(MODEL)))
 # What else the card of BOARD= carries, from its board.mk: CARD_IMAGE, the image's name on it (none: the
 # card has models only), CARD_FIRMWARE, patterns of the firmware files it needs beside,
-# CARD_LICENCE, of that firmware, CARD_TABLE := mbr where its loader reads no GPT.
+# CARD_LICENCE, of that firmware, CARD_TABLE := mbr where its loader reads no GPT, CARD_SLOT, the partition of the table
+# (1 to 3) that its loader looks at.
 FIRMWARE ?= $(wildcard /usr/lib/raspi-firmware)
 # MiB of the card that /save may write into, twice what a conversation takes; empty: a whole context of the model, from 8 to 1024; 0: none.
 SAVE ?=
@@ -146,7 +147,7 @@ $(B)/card/about: $(CARD_FILES) flash_image/card/card_readme.txt flash_image/card
 	$(Q)cp flash_image/card/card_readme.txt $(@D)/readme.txt
 	$(Q)[ ! -f board/$(BOARD)/wiring.txt ] || cp board/$(BOARD)/wiring.txt $(@D)
 	$(Q)printf '%s\n' $(if $(CARD_IMAGE),'image $(CARD_IMAGE)') $(if $(CARD_FIRMWARE),'firmware $(CARD_FIRMWARE)') \
-	    $(if $(CARD_LICENCE),'licence $(CARD_LICENCE)') $(if $(CARD_TABLE),'table $(CARD_TABLE)') >$@
+	    $(if $(CARD_LICENCE),'licence $(CARD_LICENCE)') $(if $(CARD_TABLE),'table $(CARD_TABLE)') $(if $(CARD_SLOT),'slot $(CARD_SLOT)') >$@
 
 CARD_SIZE = $(if $(findstring if=sd,$(QEMU_CARD)),--power-of-two)
 # As it was typed: a dollar sign is one. CMDLINE= replaces the words of board/<name>/card/words.

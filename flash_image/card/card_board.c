@@ -66,6 +66,8 @@ static void take_line(struct card_board *b, const char *line)
         snprintf(b->firmware, sizeof b->firmware, "%s", line + 9);
     } else if (strncmp(line, "licence ", 8) == 0) {
         snprintf(b->licence, sizeof b->licence, "%s", line + 8);
+    } else if (strncmp(line, "slot ", 5) == 0) {
+        b->slot = (unsigned)strtoul(line + 5, NULL, 10);
     } else if (strcmp(line, "table mbr") == 0) {
         b->mbr_only = true;
     }

@@ -2,8 +2,8 @@
  * in, firmware of the board's maker, and a README. They come from a folder for each board:
  *   NAME/ingot.bin          the image
  *   NAME/card/about         "image NAME-ON-THE-CARD", "firmware PATTERN..." and "licence FILE" of that
- *                           firmware, "table mbr" where its loader reads no GPT, lines; without an
- *                           image the card has models only
+ *                           firmware, "table mbr" where its loader reads no GPT, "slot N" where it
+ *                           looks at that partition, lines; without an image the card has models only
  *   NAME/card/words         boot arguments, where the board has some of its own
  *   NAME/card/wiring.txt    of the serial line
  *   NAME/card/readme.txt    the README, with places to fill in
@@ -23,6 +23,7 @@ struct card_board {
     char firmware[512];           /* patterns, apart by spaces; "": it needs none */
     char licence[128];            /* goes along where the firmware's folder has it */
     bool mbr_only;                /* what starts it reads no GPT */
+    unsigned slot;                /* of the table, where its loader looks; 0: the first */
 };
 
 /* What is filled in. */

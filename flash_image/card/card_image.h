@@ -60,6 +60,7 @@ struct card_options {
     enum card_table table;
     struct card_image
         *boot; /* what a partition of its own in front holds, FAT32; NULL: there is none */
+    unsigned slot; /* of the first partition in the table, from 1; 0: 1 */
 };
 
 /* An empty card; card_image_close frees what it holds. Running out of memory ends the program. */

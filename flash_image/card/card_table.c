@@ -4,7 +4,15 @@
 #include "flash_image/card/card_writer.h"
 #include "runtime/storage/partitions.h"
 
-enum { MBR_ENTRIES = 446, MBR_ENTRY = 16, TYPE_FAT32 = 0x0c, TYPE_EXFAT = 0x07, TYPE_GPT = 0xee };
+enum {
+    MBR_ENTRIES = 446,
+    MBR_ENTRY = 16,
+    ACTIVE = 0x80,
+    LEGACY_BOOT = 1 << 2,
+    TYPE_FAT32 = 0x0c,
+    TYPE_EXFAT = 0x07,
+    TYPE_GPT = 0xee
+};
 enum {
     GUID = 16,
     GPT_ENTRY = 128,
@@ -27,15 +35,20 @@ static void mbr_entry(uint8_t *out, uint8_t type, uint64_t start, uint64_t n)
     card_put_u32(out + 12, n > UINT32_MAX ? UINT32_MAX : (uint32_t)n);
 }
 
-static enum err put_mbr(struct card_writer *w, const struct card_layout *const *volumes, unsigned n)
+static enum err put_mbr(struct card_writer *w, const struct card_layout *const *volumes, unsigned n,
+                        unsigned first)
 {
     uint8_t sector[CARD_SECTOR] = { 0 };
 
     card_put_u32(sector + 440, CARD_VOLUME_ID);
     for (unsigned i = 0; i < n; i++) {
-        mbr_entry(sector + MBR_ENTRIES + (size_t)i * MBR_ENTRY,
+        mbr_entry(sector + MBR_ENTRIES + (size_t)(first + i) * MBR_ENTRY,
                   volumes[i]->format == CARD_EXFAT ? TYPE_EXFAT : TYPE_FAT32, volumes[i]->start,
                   volumes[i]->n);
+    }
+    if (first != 0) {
+        sector[MBR_ENTRIES + (size_t)first * MBR_ENTRY] =
+            ACTIVE; /* U-Boot looks at the first one alone otherwise */
     }
     card_sign(sector);
     return card_put(w, 0, sector, sizeof sector);
@@ -83,19 +96,22 @@ static void put_guid(const struct card_writer *w, uint64_t sectors, uint32_t whi
 }
 
 static void gpt_table(const struct card_writer *w, const struct card_layout *const *volumes,
-                      unsigned n, uint64_t sectors, uint8_t *table)
+                      unsigned n, unsigned first, uint64_t sectors, uint8_t *table)
 {
     static const uint8_t basic_data[GUID] = { 0xa2, 0xa0, 0xd0, 0xeb, 0xe5, 0xb9, 0x33, 0x44,
                                               0x87, 0xc0, 0x68, 0xb6, 0xb7, 0x26, 0x99, 0xc7 };
     static const char *const names[CARD_MOST_VOLUMES] = { "Ingot", "Ingot models" };
 
     for (unsigned i = 0; i < n; i++) {
-        uint8_t *entry = table + (size_t)i * GPT_ENTRY;
+        uint8_t *entry = table + (size_t)(first + i) * GPT_ENTRY;
 
         memcpy(entry, basic_data, GUID);
         put_guid(w, sectors, i + 1, entry + GUID);
         card_put_u64(entry + 32, volumes[i]->start);
         card_put_u64(entry + 40, volumes[i]->start + volumes[i]->n - 1);
+        if (first != 0 && i == 0) {
+            entry[48] = LEGACY_BOOT; /* as ACTIVE in an MBR */
+        }
         for (size_t k = 0; names[i][k] != '\0'; k++) {
             entry[56 + 2 * k] = (uint8_t)names[i][k];
         }
@@ -125,14 +141,14 @@ static enum err put_header(struct card_writer *w, uint64_t at, uint64_t other, u
 }
 
 static enum err put_gpt(struct card_writer *w, const struct card_layout *const *volumes, unsigned n,
-                        uint64_t sectors)
+                        unsigned first, uint64_t sectors)
 {
     uint8_t table[GPT_TABLE_BYTES] = { 0 };
     uint64_t last = sectors - 1, copy = last - GPT_TABLE_SECTORS;
     uint32_t crc;
     enum err e;
 
-    gpt_table(w, volumes, n, sectors, table);
+    gpt_table(w, volumes, n, first, sectors, table);
     crc = partitions_crc32(0, table, sizeof table);
     e = put_header(w, 1, last, 2, sectors, crc);
     if (e == ERR_OK) {
@@ -144,14 +160,15 @@ static enum err put_gpt(struct card_writer *w, const struct card_layout *const *
     return e == ERR_OK ? card_put(w, copy * CARD_SECTOR, table, sizeof table) : e;
 }
 
-enum err card_put_table(struct card_writer *w, enum card_table table,
+enum err card_put_table(struct card_writer *w, const struct card_options *o,
                         const struct card_layout *const *volumes, unsigned n, uint64_t sectors)
 {
+    unsigned first = o->slot > 0 ? o->slot - 1 : 0;
     enum err e;
 
-    if (table == CARD_MBR) {
-        return put_mbr(w, volumes, n);
+    if (o->table == CARD_MBR) {
+        return put_mbr(w, volumes, n, first);
     }
     e = put_protective_mbr(w, sectors);
-    return e == ERR_OK ? put_gpt(w, volumes, n, sectors) : e;
+    return e == ERR_OK ? put_gpt(w, volumes, n, first, sectors) : e;
 }

@@ -285,7 +285,7 @@ static enum err put_all(struct card_writer *w, const struct job *j)
     if (ftruncate(w->fd, (off_t)(j->layout->sectors * CARD_SECTOR)) != 0) {
         return card_refuse(w, "%.500s: %s", w->path, strerror(errno));
     }
-    e = card_put_table(w, j->options->table, volumes + first, CARD_MOST_VOLUMES - first,
+    e = card_put_table(w, j->options, volumes + first, CARD_MOST_VOLUMES - first,
                        j->layout->sectors);
     if (e == ERR_OK && first == 0) {
         e = put_volume(w, j->options->boot, &j->boot);

@@ -427,6 +427,7 @@ static bool write_card(struct job *j)
                               .power_of_two = j->a->power_of_two,
                               .time = FILES_TIME,
                               .table = (enum card_table)j->a->table,
+                              .slot = j->board.slot,
                               .boot = j->has_boot ? &j->boot : NULL };
     struct card_layout layout;
     char bytes[FORMAT_NUMBER_BYTES];

@@ -7,6 +7,7 @@ enum {
     AWAY = BOARD_MAX_CORES, /* `lent`, from when the core has begun */
     WANTED_BACK,            /* and until it is back */
 };
+#define LEFT_OUT UINT32_MAX /* a core's number that no job has */
 
 static int look(const _Atomic uint32_t *word, uint32_t old)
 {
@@ -164,39 +165,41 @@ static void work_elsewhere(struct workers *workers)
  * reads atomic members only: core 0 writes the others for the next job without it. */
 static void member_main(void *arg)
 {
-    struct worker *me = arg;
+    struct worker_start *me = arg;
     struct workers *workers = me->workers;
-    uint32_t seen = atomic_load(&workers->job);
+    uint32_t seen = atomic_load(&workers->job), core;
 
     atomic_fetch_add(&workers->ready, 1);
+    atomic_store(&me->here, 1);
     for (;;) {
         wait_change(workers, &workers->job, seen);
         seen++;
+        core = atomic_load(&me->core);
         if (atomic_load(&workers->ends) != 0) {
             atomic_fetch_sub(&workers->ready, 1); /* the last that this core does with *workers */
             return;
         }
-        if (me->core == atomic_load(&workers->lent)) {
+        if (core == atomic_load(&workers->lent)) {
             work_elsewhere(workers);
             seen = atomic_load(&workers->job); /* core 0 waits: no job begins */
             atomic_store(&workers->lent, 0);
             continue;
         }
-        if (me->core >= atomic_load(&workers->counted)) {
+        if (core >= atomic_load(&workers->counted)) {
             continue; /* answered after the two seconds, so it may not join */
         }
-        do_part(workers, me->core);
+        do_part(workers, core);
         (void)arrive(workers); /* core 0 waits for all; who waits for the next job waits once */
     }
 }
 
-/* True once `count` workers answered; false after two seconds. */
-static int wait_ready(struct workers *workers, uint32_t count)
+/* True once the core answered; false after two seconds. */
+static int wait_here(struct workers *workers, const struct worker_start *start)
 {
     const struct platform_clock *clock = &workers->platform->clock;
     uint64_t deadline = platform_ticks(clock) + 2 * clock->hz;
 
-    while (atomic_load(&workers->ready) < count) {
+    while (atomic_load(&start->here) == 0) {
         if (platform_ticks(clock) > deadline) {
             return 0;
         }
@@ -207,7 +210,30 @@ static int wait_ready(struct workers *workers, uint32_t count)
 /* Parts of jobs for so many cores, with nothing measured. */
 static void share_among(struct workers *workers, unsigned n_cores)
 {
-    shares_begin(&workers->shares, n_cores, workers->platform->cores.capacity);
+    shares_begin(&workers->shares, n_cores,
+                 workers->platform->cores.capacity != NULL ? workers->capacity : NULL);
+}
+
+/* The platform's core becomes the workers' core n_cores, unless it refuses or does not answer. */
+static void start_core(struct workers *workers, unsigned platform_core)
+{
+    const struct platform_cores *cores = &workers->platform->cores;
+    struct worker_start *start = &workers->starts[platform_core];
+    unsigned core = workers->n_cores;
+
+    start->workers = workers;
+    atomic_store(&start->core, core);
+    if (cores->start(cores->context, platform_core, member_main, start) != ERR_OK ||
+        !wait_here(workers, start)) {
+        atomic_store(&start->core, LEFT_OUT); /* it may come later */
+        return;
+    }
+    if (cores->capacity != NULL) {
+        workers->capacity[core] = cores->capacity[platform_core];
+    }
+    workers->n_cores = core + 1;
+    share_among(workers, core + 1);
+    atomic_store(&workers->counted, core + 1);
 }
 
 void workers_start(struct workers *workers, const struct platform *platform, unsigned n_cores)
@@ -217,22 +243,13 @@ void workers_start(struct workers *workers, const struct platform *platform, uns
     memset(workers, 0, sizeof *workers);
     workers->n_cores = 1;
     workers->platform = platform;
+    workers->capacity[0] = cores->capacity != NULL ? cores->capacity[0] : 1;
     share_among(workers, 1);
     atomic_store(&workers->counted, 1);
     crowd_open(&workers->crowd, platform->clock.hz);
     workers->spin_ticks = platform->clock.hz * cores->spin_micros / 1000000;
     for (unsigned core = 1; core < n_cores && core < BOARD_MAX_CORES; core++) {
-        struct worker *m = &workers->members[core];
-
-        m->workers = workers;
-        m->core = core;
-        if (cores->start(cores->context, core, member_main, m) != ERR_OK ||
-            !wait_ready(workers, core)) {
-            return; /* members are numbered without gaps: the first refusal ends the workers */
-        }
-        workers->n_cores = core + 1;
-        share_among(workers, core + 1);
-        atomic_store(&workers->counted, core + 1);
+        start_core(workers, core);
     }
 }
 

@@ -16,9 +16,14 @@
 struct workers;
 typedef void workers_fn(void *arg, struct workers *workers, unsigned core);
 
-struct worker {
+/* A core of the platform that was asked to start. */
+struct worker_start {
     struct workers *workers;
-    unsigned core;
+    _Atomic uint32_t core; /* its number among the workers; UINT32_MAX: it did not answer in time */
+    _Atomic uint32_t here; /* 1: it answered */
+};
+
+struct worker {
     uint64_t waited; /* ticks in the job that is measured, ... */
     uint64_t busy;   /* ... and the others of it: its own until the job's end, then core 0's */
     struct crowd_stalls stalls;
@@ -47,11 +52,13 @@ struct workers {
     _Atomic uint32_t counted; /* cores 0 .. counted - 1 answered in time */
     _Atomic uint32_t ends;    /* 1: the entry functions return */
     struct worker members[BOARD_MAX_CORES];
+    struct worker_start starts[BOARD_MAX_CORES]; /* by the platform's number of the core */
+    uint32_t capacity[BOARD_MAX_CORES]; /* the platform's, without those that did not start */
 };
 
 /* Start cores 1 .. n_cores-1 of the platform (n_cores in 1 .. BOARD_MAX_CORES) and wait until they
- * answer, two seconds at most. A core that does not start is left out: see workers->n_cores. The
- * platform outlives the workers; its cores and its clock are used. */
+ * answer, two seconds each at most. A core that refuses or does not answer is left out, and the next one is
+ * started: see workers->n_cores. The platform outlives the workers; its cores and its clock are used. */
 void workers_start(struct workers *workers, const struct platform *platform, unsigned n_cores);
 
 /* The entry functions of the other cores return. Core 0, outside workers_run, no core being away. */

@@ -28,6 +28,16 @@ const struct device_tree *sbi_machine_init(const void *dtb, uint64_t timebase_hz
     return &sbi_machine.tree;
 }
 
+void sbi_machine_leave_out(uint64_t hart)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < sbi_machine.n_harts; i++)
+        if (sbi_machine.harts[i] != hart || hart == core_hardware_id())
+            sbi_machine.harts[n++] = sbi_machine.harts[i];
+    sbi_machine.n_harts = n;
+}
+
 void sbi_machine_listen(const struct device_tree_node *uart)
 {
     if (plic_init(&sbi_machine.tree) == ERR_OK)

@@ -33,6 +33,9 @@ void sbi_machine_open_ns16550(struct ns16550 *uart, const struct sbi_machine_ns1
  * that the UART's node names. */
 void sbi_machine_listen(const struct device_tree_node *uart);
 
+/* This hart is never started, whatever the tree says of it; one that runs this stays. */
+void sbi_machine_leave_out(uint64_t hart);
+
 /* board.ticks_hz and board.start_core. */
 uint64_t sbi_machine_ticks_hz(void);
 enum err sbi_machine_start_core(unsigned core, void (*entry)(void *arg), void *arg);

@@ -32,12 +32,12 @@ static void cpu(struct writer *w, const char *name, uint32_t id, const char *sta
     end(w);
 }
 
-static void hart(struct writer *w, const char *name, uint32_t id, const char *mmu)
+static void hart(struct writer *w, const char *name, uint32_t id, const char *mmu, const char *isa)
 {
     begin(w, name);
     text(w, "device_type", "cpu");
     CELLS(w, "reg", id);
-    text(w, "riscv,isa", "rv64imac");
+    text(w, "riscv,isa", isa);
     if (mmu != NULL)
         text(w, "mmu-type", mmu);
     end(w);
@@ -89,9 +89,13 @@ static void make_tree(struct writer *w)
     cpu(w, "cpu@1", 1, "okay");
     cpu(w, "cpu@2", 2, NULL);
     cpu(w, "cpu@3", 3, "ok");
-    hart(w, "cpu@4", 4, NULL);
-    hart(w, "cpu@5", 5, "riscv,none");
-    hart(w, "cpu@6", 6, "riscv,sv39");
+    hart(w, "cpu@4", 4, NULL, "rv64imafdc");
+    hart(w, "cpu@5", 5, "riscv,none", "rv64imafdc");
+    hart(w, "cpu@6", 6, "riscv,sv39", "rv64imafdcb_zba_zbb");
+    hart(w, "cpu@7", 7, "riscv,sv39",
+         "rv64imac_zba_zfd"); /* StarFive's 2021.10 calls its S7 this */
+    hart(w, "cpu@8", 8, "riscv,sv39", "rv32imafdc");
+    hart(w, "cpu@9", 9, "riscv,none", "rv64gc");
     end(w);
     begin(w, "cache-controller@1");
     CELLS(w, "cache-level", 1);
@@ -136,7 +140,7 @@ static void test_nodes(const struct device_tree *tree)
     device_tree_begin(&node);
     while (device_tree_next(tree, &node))
         n++;
-    OK(n == 18, "18 nodes walked (%u)", n);
+    OK(n == 21, "21 nodes walked (%u)", n);
     OK(device_tree_cache(tree) == 0x200000, "the cache of the second level");
     OK(!device_tree_next(tree, &node), "the end stays the end");
     OK(device_tree_find(tree, &node, "/") && node.depth == 0, "/ is the root");

@@ -122,6 +122,57 @@ static void test_returns_early(void)
     workers_stop(&workers);
 }
 
+/* ---- cores that do not start ---------------------------------------------------------------------- */
+
+static enum err (*start_well)(void *context, unsigned core, void (*entry)(void *arg), void *arg);
+static struct {
+    void (*entry)(void *arg);
+    void *arg;
+} held;
+
+/* Core 1 says yes and does not come (a monitor core without MMU, say), core 3 says no. */
+static enum err start_some(void *context, unsigned core, void (*entry)(void *arg), void *arg)
+{
+    if (core == 3) {
+        return ERR_NO_DEVICE;
+    }
+    if (core != 1) {
+        return start_well(context, core, entry, arg);
+    }
+    held.entry = entry;
+    held.arg = arg;
+    return ERR_OK;
+}
+
+static void test_refusals(void)
+{
+    static const uint32_t capacity[5] = { 1, 9, 2, 9, 3 };
+    static struct platform some;
+    static struct workers workers;
+    static struct work w;
+    uint32_t uneven = 0;
+
+    some = platform;
+    start_well = some.cores.start;
+    some.cores.start = start_some;
+    some.cores.capacity = capacity;
+    workers_start(&workers, &some, 5);
+    OK(workers.n_cores == 3, "two of four cores do not start, and the others work: %u of 5",
+       workers.n_cores);
+    OK(workers.capacity[1] == 2 && workers.capacity[2] == 3, "each with its own speed");
+    if (held.entry != NULL) {
+        (void)start_well(some.cores.context, 1, held.entry, held.arg);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        workers_run(&workers, take_share, &w);
+    }
+    for (size_t i = 0; i < ITEMS; i++) {
+        uneven += w.count[i] != ROUNDS;
+    }
+    OK(uneven == 0 && w.wrong == 0, "and one that comes late has no part in a job");
+    workers_stop(&workers);
+}
+
 /* ---- unequal cores ------------------------------------------------------------------------------ */
 
 enum { SLOW = 3, ITEM_MICROS = 20, SLEEPS = 160, JOB_ITEMS = 240 };
@@ -218,6 +269,7 @@ int main(void)
         test_cores(n);
     }
     test_returns_early();
+    test_refusals();
     test_throttled();
     test_waits();
     return tap_done();

@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+"""The VisionFive 2's card under U-Boot, in QEMU's virt machine with that machine's image on it: by itself as upstream's
+U-Boot finds it, and by uEnv.txt as StarFive's of 2021.10 reads it (partition 3, uenvcmd). Firmware of a tree that calls
+the monitor hart okay gets it disabled; memory is what U-Boot measured."""
+
+import os
+import re
+import shutil
+import sys
+
+import pexpect
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import BUILD, HOST, WORK, Tap, end, run
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+UBOOT = "/usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"
+BOARD = os.path.join(ROOT, "board/visionfive2")
+PROMPT = r"\n=> $"
+# StarFive's include/configs/starfive-visionfive2.h: mmcbootenv sets bootpart to DEVICE:3, loads uEnv.txt to loadaddr, imports it
+# as text and runs uenvcmd. Its fdt of 2021.10 says 4 GiB, which visionfive2_mem_set corrects. mmc is virtio here.
+VENDOR = [
+    "setenv loadaddr 0x90000000",
+    "setenv memory_addr 80000000",
+    "setenv memory_size 18000000",
+    "setenv visionfive2_mem_set 'fdt memory ${memory_addr} ${memory_size};'",
+    "setenv bootpart 0:3",
+    "virtio scan",
+    "fatload virtio ${bootpart} ${loadaddr} uEnv.txt && env import -t ${loadaddr} ${filesize}",
+    "setenv ingot_device virtio",
+]
+
+tap = Tap()
+image = os.path.join(BUILD, "virt-riscv64/ingot.bin")
+if not os.path.exists(UBOOT):
+    tap.skip("U-Boot", f"no {UBOOT} (install u-boot-qemu)")
+    tap.done()
+
+
+def make_board():
+    """A folder of boards with one, as flash_image/card/card.mk makes it, and virt's image in it."""
+    boards = os.path.join(WORK, "uboot-boards")
+    folder = os.path.join(boards, "visionfive2")
+    shutil.rmtree(boards, ignore_errors=True)
+    os.makedirs(os.path.join(folder, "card"))
+    shutil.copytree(os.path.join(BOARD, "card"), os.path.join(folder, "card/files"))
+    shutil.copy(os.path.join(ROOT, "flash_image/card/card_readme.txt"), os.path.join(folder, "card/readme.txt"))
+    shutil.copy(image, os.path.join(folder, "ingot.bin"))
+    with open(os.path.join(BOARD, "board.mk"), encoding="utf-8") as f:
+        told = dict(re.findall(r"^CARD_(\w+) := (.*)$", f.read(), re.M))
+    with open(os.path.join(folder, "card/about"), "w", encoding="utf-8") as f:
+        f.write(f"image {told['IMAGE']}\nslot {told['SLOT']}\n")
+    return boards
+
+
+def make_card(table):
+    model, card = os.path.join(WORK, "uboot-tiny.ingot"), os.path.join(WORK, f"uboot-{table}.img")
+    for command in ([HOST, "synth", "--shape", "tiny", "--type", "q8_0", "-o", model],
+                    [HOST, "card", "visionfive2", "--boards", make_board(), "--table", table, "-o", card,
+                     "--cmdline", 'prompt="Once upon" n=4 temp=0 ids', model]):
+        status, said = run(command)
+        assert status == 0, said
+    return card
+
+
+def uboot(card):
+    return pexpect.spawn("qemu-system-riscv64",
+                         ["-machine", "virt", "-smp", "3", "-m", "512M", "-nographic", "-no-reboot",
+                          "-global", "virtio-mmio.force-legacy=false", "-kernel", UBOOT,
+                          "-drive", f"if=none,id=card,format=raw,file={card},snapshot=on",
+                          "-device", "virtio-blk-device,drive=card"], encoding="utf-8", codec_errors="replace", timeout=100)
+
+
+def console_of(child):
+    try:
+        child.expect(["power off", pexpect.EOF], timeout=100)
+    except pexpect.TIMEOUT:
+        pass
+    return (child.before or "") + str(child.after)
+
+
+def boots_by_itself(card):
+    child = uboot(card)
+    try:
+        return console_of(child)
+    finally:
+        end(child)
+
+
+def boots_as_vendor(card):
+    child, said = uboot(card), ""
+    try:
+        child.expect("stop autoboot")
+        child.send(" ")
+        child.expect(PROMPT)
+        for line in VENDOR:
+            child.sendline(line)
+            child.expect(PROMPT)
+            said += child.before
+        child.sendline("run uenvcmd")
+        return said + console_of(child)
+    except (pexpect.TIMEOUT, pexpect.EOF):
+        return said + (child.before or "")
+    finally:
+        end(child)
+
+
+for table in ("mbr", "gpt"):
+    card = make_card(table)
+    console = boots_by_itself(card)
+    tap.ok("Found /extlinux/extlinux.conf" in console and "model uboot-tiny.ingot" in console and "ids: " in console,
+           f"{table}: upstream's U-Boot finds partition 3, and the model answers", console)
+    console = boots_as_vendor(card)
+    tap.ok("model uboot-tiny.ingot" in console and "ids: " in console,
+           f"{table}: StarFive's way by uEnv.txt starts it, with the card's boot arguments", console)
+    tap.ok("384.0 MiB RAM" in console, f"{table}: memory is what U-Boot measured, not what its tree says", console)
+    tap.ok(re.search(r"virt-riscv64: [23] x", console) and re.search(r"cores: (\d) of \1", console),
+           f"{table}: a hart that is disabled is not counted, unless it is the one that boots", console)
+tap.done()
