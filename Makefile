@@ -53,6 +53,28 @@ COMMON := -std=c11 -O2 $(DEBUG) $(WARNINGS) -ffp-contract=off -fno-math-errno -f
           -fno-omit-frame-pointer -I. -I$(O)/gen -ffile-prefix-map=$(CURDIR)/= \
           -DINGOT_VERSION_TEXT='"$(VERSION)"' -MMD -MP
 
+# ---- kernels ---------------------------------------------------------------------------------
+
+# Kernels that only instantiate a header stand many to a file, *.S.in. Each is made a file of its own: $(1)'s sources are
+# kernels/$(1)/ROOM/NAME.S here, and lie under $(O)/gen.
+KERNEL_ISAS := arm64 riscv64 x86_64
+kernel_parts = $(wildcard kernels/$(1)/*/*.S.in kernels/$(1)/*/*/*.S.in)
+kernel_written = $(wildcard kernels/$(1)/*/*.S kernels/$(1)/*/*/*.S)
+$(foreach i,$(KERNEL_ISAS),$(eval KERNEL_MADE_$(i) := $(shell toolchain/kernel_parts.sh --names $(call kernel_parts,$(i)))))
+# As files that a compiler can be given, and by their names in the tree.
+kernel_files = $(call kernel_written,$(1)) $(addprefix $(O)/gen/,$(KERNEL_MADE_$(1)))
+kernel_names = $(call kernel_written,$(1)) $(KERNEL_MADE_$(1))
+
+define kernel_parts_rule
+$(O)/gen/kernels/$(1).made: $(call kernel_parts,$(1)) toolchain/kernel_parts.sh
+	@mkdir -p $$(@D)
+	$$(Q)toolchain/kernel_parts.sh $(O)/gen $$(filter %.in,$$^)
+	@touch $$@
+
+$(addprefix $(O)/gen/,$(KERNEL_MADE_$(1))): $(O)/gen/kernels/$(1).made ;
+endef
+$(foreach i,$(KERNEL_ISAS),$(eval $(call kernel_parts_rule,$(i))))
+
 # ---- the image of one board ------------------------------------------------------------------
 
 BOARD_CFLAGS :=
@@ -131,12 +153,11 @@ include toolchain/bearssl.mk
 IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c) $(if $(KEY),boot/no_signing.c,boot/signing.c),$(wildcard boot/*.c)) $(wildcard boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
             $(filter-out $(NOT_IN_IMAGE) $(if $(KEY),,$(OF_KEYS)),$(wildcard runtime/*/*.c runtime/features/*/*.c)) \
             $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
-            $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S), \
-                         $(wildcard kernels/$(ISA)/*.S kernels/$(ISA)/*.c))
+            $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S),$(call kernel_names,$(ISA)))
 IMAGE_OBJ = $(call image_obj,$(IMAGE_SRC))
 # Every object that any board of the ISA takes from $(S): what a make of several boards makes first.
 SHARED_OBJ = $(call image_obj,$(filter-out $(OF_BOARD) $(NOT_IN_IMAGE),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c runtime/*/*.c runtime/features/*/*.c \
-             kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S kernels/$(ISA)/*.S kernels/$(ISA)/*.c)))
+             kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) $(call kernel_names,$(ISA))))
 
 # Every driver that the ISA can have, in an archive: the linker takes those that board.c refers to,
 # directly or through others. These are in the other ISA's assembly.
@@ -169,6 +190,11 @@ $(1)/obj/%.c.o: %.c Makefile VERSION | $(NEWLIB_READY)
 
 $(1)/obj/%.S.o: %.S Makefile VERSION | $(NEWLIB_READY)
 	$$(call say,AS,$$<)
+	@mkdir -p $$(@D)
+	$$(Q)$(CROSS_COMPILE)gcc $$(IMAGE_CFLAGS) $(2) -c $$< -o $$@
+
+$(1)/obj/kernels/%.S.o: $(O)/gen/kernels/%.S Makefile VERSION | $(NEWLIB_READY)
+	$$(call say,AS,kernels/$$*.S)
 	@mkdir -p $$(@D)
 	$$(Q)$(CROSS_COMPILE)gcc $$(IMAGE_CFLAGS) $(2) -c $$< -o $$@
 endef
@@ -222,8 +248,8 @@ H := $(O)/host
 HOST_DEBUG ?= -g1
 HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
 HOST_SRC = $(wildcard board/*.c board/host/*.c host/*/*.c flash_image/*.c flash_image/*/*.c runtime/*/*.c runtime/features/*/*.c) \
-           $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(HOST_ISA).S \
-           kernels/$(HOST_ISA)/*.S)
+           $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(HOST_ISA).S) \
+           $(call kernel_written,$(HOST_ISA))
 HOST_CFLAGS = $(COMMON) $(HOST_DEBUG) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
 HOST_LIBS := -lcjson -lm
 # `ingot sign` and `ingot verify --public-key` alone take BearSSL, the same way.
@@ -253,8 +279,8 @@ ifeq ($(HTTP),)
 HOST_SRC := $(filter-out runtime/http/%,$(wildcard $(HOST_SRC)))
 endif
 
-HOST_OBJ = $(addprefix $(H)/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC)) $(LLHTTP_OBJ)))
-ASAN_OBJ = $(addprefix $(O)/asan/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC)) $(LLHTTP_OBJ)))
+HOST_OBJ = $(addprefix $(H)/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC)) $(KERNEL_MADE_$(HOST_ISA)) $(LLHTTP_OBJ)))
+ASAN_OBJ = $(addprefix $(O)/asan/obj/,$(addsuffix .o,$(wildcard $(HOST_SRC)) $(KERNEL_MADE_$(HOST_ISA)) $(LLHTTP_OBJ)))
 TSAN_OBJ = $(ASAN_OBJ:$(O)/asan/%=$(O)/tsan/%)
 
 $(H)/obj/%.o: % Makefile VERSION
@@ -265,6 +291,15 @@ $(H)/obj/%.o: % Makefile VERSION
 # The references are held by tests/kernels/ under UBSan: in each unit test that a session takes part in it would cost a
 # fifth of the time.
 $(O)/asan/obj/kernels/ref/%.o: SANITIZE := -fsanitize=address -g1
+
+# $(1): a folder of objects, $(2): flags that they have beside the program's.
+define host_kernel_rule
+$(1)/obj/kernels/%.S.o: $(O)/gen/kernels/%.S Makefile VERSION
+	$$(call say,HOSTCC,kernels/$$*.S)
+	@mkdir -p $$(@D)
+	$$(Q)$$(HOST_CC) $$(HOST_CFLAGS) $(2) -c $$< -o $$@
+endef
+$(foreach to,$(H) $(O)/asan $(O)/tsan,$(eval $(call host_kernel_rule,$(to),)))
 
 $(O)/asan/obj/%.o: % Makefile VERSION
 	$(call say,ASAN,$<)

@@ -24,7 +24,7 @@ $(1)/libingot.a: $(2) $(1)/lib/parts.a
 	$$(Q)$(4)ar rcsD $$@ $(1)/lib/ingot.o
 endef
 
-HOST_LIB_SRC := $(LIB_SRC) board/host/host_cpu.c $(wildcard kernels/$(HOST_ISA)/*.S)
+HOST_LIB_SRC := $(LIB_SRC) board/host/host_cpu.c $(call kernel_names,$(HOST_ISA))
 $(eval $(call library_archive,$(H),$(HOST_LIB_OWN:%=$(H)/obj/%.o),$(HOST_LIB_SRC:%=$(H)/obj/%.o),))
 -include $(HOST_LIB_OWN:%=$(H)/obj/%.d)
 

@@ -30,22 +30,22 @@ KT_FLAGS = $(filter-out -MMD -MP,$(COMMON)) -D_GNU_SOURCE -pthread -static
 KT_DEPS = $(KT_SRC) flash_image/format/types.def $(wildcard kernels/*.h kernels/*.inc kernels/ref/*.h kernels/selftest/*.h tests/kernels/*.h \
           tests/alarm.h tests/tests.mk)
 
-$(KT)/kernels_test.x86_64: $(KT_DEPS) $(wildcard kernels/x86_64/* kernels/selftest/*_x86_64.S tests/kernels/*_x86_64.S)
+$(KT)/kernels_test.x86_64: $(KT_DEPS) $(call kernel_files,x86_64) $(wildcard kernels/x86_64/* kernels/x86_64/*/*.h kernels/x86_64/*/*/*.h kernels/selftest/*_x86_64.S tests/kernels/*_x86_64.S)
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(filter-out -static,$(KT_FLAGS)) $(HOST_MARCH:%=-march=%) $(SANITIZE) -O2 $(KT_SRC) \
-	    $(wildcard kernels/x86_64/*.S) kernels/selftest/call_x86_64.S tests/kernels/broken_x86_64.S -lm -o $@
+	    $(call kernel_files,x86_64) kernels/selftest/call_x86_64.S tests/kernels/broken_x86_64.S -lm -o $@
 
-$(KT)/kernels_test.arm64: $(KT_DEPS) $(wildcard kernels/arm64/* kernels/selftest/*_arm64.S tests/kernels/*_arm64.S)
+$(KT)/kernels_test.arm64: $(KT_DEPS) $(call kernel_files,arm64) $(wildcard kernels/arm64/* kernels/arm64/*/*.h kernels/arm64/*/*/*.h kernels/selftest/*_arm64.S tests/kernels/*_arm64.S)
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
-	$(Q)aarch64-linux-gnu-gcc $(KT_FLAGS) -march=armv8-a $(KT_SRC) $(wildcard kernels/arm64/*.S) \
+	$(Q)aarch64-linux-gnu-gcc $(KT_FLAGS) -march=armv8-a $(KT_SRC) $(call kernel_files,arm64) \
 	    kernels/selftest/call_arm64.S tests/kernels/broken_arm64.S -lm -o $@
 
-$(KT)/kernels_test.riscv64: $(KT_DEPS) $(wildcard kernels/riscv64/* kernels/selftest/*_riscv64.S tests/kernels/*_riscv64.S)
+$(KT)/kernels_test.riscv64: $(KT_DEPS) $(call kernel_files,riscv64) $(wildcard kernels/riscv64/* kernels/riscv64/*/*.h kernels/riscv64/*/*/*.h kernels/selftest/*_riscv64.S tests/kernels/*_riscv64.S)
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
-	$(Q)riscv64-linux-gnu-gcc $(KT_FLAGS) -march=rv64gc -mabi=lp64d $(KT_SRC) $(wildcard kernels/riscv64/*.S) \
+	$(Q)riscv64-linux-gnu-gcc $(KT_FLAGS) -march=rv64gc -mabi=lp64d $(KT_SRC) $(call kernel_files,riscv64) \
 	    kernels/selftest/call_riscv64.S tests/kernels/broken_riscv64.S -lm -o $@
 
 KT_ISAS := $(if $(filter x86_64,$(HOST_ISA)),x86_64) arm64 riscv64

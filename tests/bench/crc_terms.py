@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The shortest multiples of CRC-32C's polynomial P with four and with six terms, as the delays that
-kernels/riscv64/crc32c_u8_rv64gc.S has. The weight is even, as x + 1 divides P. A multiple of P in x
+kernels/riscv64/hash/crc32c_u8_rv64gc.S has. The weight is even, as x + 1 divides P. A multiple of P in x
 is one in x^64 too, because over GF(2) its 64th power is the same terms with 64 times the exponents."""
 
 import sys

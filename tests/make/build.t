@@ -55,7 +55,7 @@ def code_of(path):
 # Objects that the boards of an ISA share lie in its folder.
 OBJECTS = [f"{'virt-' if name == 'kernels/dispatch.c' else ''}riscv64/obj/{name}.o" for name in
            ("boot/main.c", "boot/riscv64/start.S", "board/platform_from_board.c", "board/drivers/serial/serial.c", "kernels/dispatch.c",
-            "kernels/riscv64/accumulate_f32_f16_rvv.S", "kernels/ref/vector.c", "runtime/base/crc32c.c",
+            "kernels/riscv64/attention/accumulate_f32_f16_rvv.S", "kernels/riscv64/vector/add_f32_rvv.S", "kernels/ref/vector.c", "runtime/base/crc32c.c",
             "runtime/screen/screen_draw.c", "runtime/stream/stream.c")]
 folder, log = build_elsewhere("another-folder", "virt-riscv64", *OBJECTS)
 here = [code_of(os.path.join(BUILD, name)) for name in OBJECTS]

@@ -1,0 +1,27 @@
+// panel_neon.h's rows of a strip over a source of fp16: what score_f32_f16_neon and
+// accumulate_f32_f16_neon share. No kernel: called with the registers of panel_neon.h set and 4 KiB
+// from sp on for the strip, it follows no calling convention.
+//
+// x25 start_factor: where each row at mult_row has the factor of what it starts from, 0: 1
+// Clobbers what panel_neon.h says.
+#include "kernels/arm64/attention/panel_neon.h"
+
+.macro load_source
+    load_halves
+.endm
+
+.macro start_row mult, a, b, c, e
+    ld1     {\a\().4s, \b\().4s, \c\().4s, \e\().4s}, [start], start_stride
+    cbz     start_factor, .Lstarted\@
+    ldr     s7, [\mult, start_factor]
+    fmul    \a\().4s, \a\().4s, v7.s[0]
+    fmul    \b\().4s, \b\().4s, v7.s[0]
+    fmul    \c\().4s, \c\().4s, v7.s[0]
+    fmul    \e\().4s, \e\().4s, v7.s[0]
+.Lstarted\@:
+.endm
+
+func panel_f16_neon
+    panel_rows
+    ret
+endfunc panel_f16_neon

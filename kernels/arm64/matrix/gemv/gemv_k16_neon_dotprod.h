@@ -1,0 +1,180 @@
+// The gemvs of Q3_K and Q2_K with the dot product: sub-blocks of 16 columns, two bits of a weight
+// in bytes that serve four sub-blocks, of columns l, l + 32, l + 64 and l + 96.
+//
+// x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon_dotprod.h
+// v0-v3 x of 16 columns of each of four sub-blocks; v4-v7 two bits of 8 columns, v8-v11 signs
+// (Q3_K); v16-v23 sums of the four, 8 rows each; v24-v27 integers of 16 rows over 256 columns; v12-v15
+// temporaries; v28-v31 constants and temporaries, y is in the frame
+#ifndef INGOT_KERNELS_ARM64_GEMV_K16_NEON_DOTPROD_H
+#define INGOT_KERNELS_ARM64_GEMV_K16_NEON_DOTPROD_H
+
+#include "kernels/arm64/matrix/gemv/gemv_neon_dotprod.h"
+
+#define first_scale x11
+#define second_scale x12
+#define from_low x13            // to the signs of the same columns: less in the second half
+#define x_even x14              // columns 0-15 of 32
+#define x_odd x15               // columns 16-31
+#define x_step x16
+#define high x19
+#define half x20                // of 256 columns
+#define y_room x14              // between blocks
+
+#define two_bits v14            // of Q3_K; its v28-v31 pick the signs of the four sub-blocks
+
+// One register of each: 4 columns of 4 rows of the four sub-blocks. All ones where the sign is, and in
+// their low bits the two.
+.macro columns_q3k two, sign, sum0, sum1, sum2, sum3, column
+    cmtst   v12.16b, \sign\().16b, v28.16b
+    cmtst   v13.16b, \sign\().16b, v29.16b
+    bit     v12.16b, \two\().16b, two_bits.16b
+    ushr    \two\().16b, \two\().16b, #2
+    sdot    \sum0\().4s, v12.16b, v0.4b[\column]
+    bit     v13.16b, \two\().16b, two_bits.16b
+    cmtst   v12.16b, \sign\().16b, v30.16b
+    ushr    \two\().16b, \two\().16b, #2
+    sdot    \sum1\().4s, v13.16b, v1.4b[\column]
+    bit     v12.16b, \two\().16b, two_bits.16b
+    cmtst   v13.16b, \sign\().16b, v31.16b
+    ushr    \two\().16b, \two\().16b, #2
+    sdot    \sum2\().4s, v12.16b, v2.4b[\column]
+    bit     v13.16b, \two\().16b, two_bits.16b
+    sdot    \sum3\().4s, v13.16b, v3.4b[\column]
+.endm
+
+// The two bits stay where they are, so that the second sums come 4 times and the third 16 times
+// too large.
+.macro columns_q2k two, sign, sum0, sum1, sum2, sum3, column
+    and     v12.16b, \two\().16b, v28.16b
+    and     v13.16b, \two\().16b, v29.16b
+    and     v14.16b, \two\().16b, v30.16b
+    ushr    v15.16b, \two\().16b, #6
+    sdot    \sum0\().4s, v12.16b, v0.4b[\column]
+    sdot    \sum1\().4s, v13.16b, v1.4b[\column]
+    sdot    \sum2\().4s, v14.16b, v2.4b[\column]
+    sdot    \sum3\().4s, v15.16b, v3.4b[\column]
+.endm
+
+.macro load_signs_q3k group
+    add     high, \group, from_low
+    prfm    pldl1keep, [high, ahead]
+    ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [high]
+.endm
+
+.macro load_signs_q2k group
+.endm
+
+// 8 columns from column 4 * `column` of each x on.
+.macro two_chunks type, group, column
+    load_signs_\type \group
+    prfm    pldl1keep, [\group, ahead]
+    ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [\group], #64
+    columns_\type v4, v8, v16, v18, v20, v22, \column
+    columns_\type v5, v9, v17, v19, v21, v23, \column
+    columns_\type v6, v10, v16, v18, v20, v22, \column + 1
+    columns_\type v7, v11, v17, v19, v21, v23, \column + 1
+.endm
+
+// What the sums have too much, and scales of four sub-blocks, int16 to v8-v11: of the even ones
+// (8b) or of the odd.
+.macro scales_q3k odd
+.if \odd
+    sshll2  v8.8h, v4.16b, #0
+    sshll2  v9.8h, v5.16b, #0
+    sshll2  v10.8h, v6.16b, #0
+    sshll2  v11.8h, v7.16b, #0
+.else
+    sshll   v8.8h, v4.8b, #0
+    sshll   v9.8h, v5.8b, #0
+    sshll   v10.8h, v6.8b, #0
+    sshll   v11.8h, v7.8b, #0
+.endif
+.endm
+
+.macro scales_q2k odd
+    movi    v31.16b, #15
+    sshr    v18.4s, v18.4s, #2
+    sshr    v19.4s, v19.4s, #2
+    and     v4.16b, v4.16b, v31.16b
+    and     v5.16b, v5.16b, v31.16b
+    sshr    v20.4s, v20.4s, #4
+    sshr    v21.4s, v21.4s, #4
+    and     v6.16b, v6.16b, v31.16b
+    and     v7.16b, v7.16b, v31.16b
+    scales_q3k \odd
+.endm
+
+// Totals of a group += sums of a sub-block by its scales, int16.
+.macro add_sub_block scale, total0123, total4567, sum0123, sum4567
+    sshll   v12.4s, \scale\().4h, #0
+    sshll2  v13.4s, \scale\().8h, #0
+    mla     \total0123\().4s, \sum0123\().4s, v12.4s
+    mla     \total4567\().4s, \sum4567\().4s, v13.4s
+.endm
+
+// Four sub-blocks of a group.
+.macro group_part type, group, scale, total0123, total4567, odd
+    ld1     {v16.4s, v17.4s, v18.4s, v19.4s}, [seeds]
+    ld1     {v20.4s, v21.4s, v22.4s, v23.4s}, [seeds]
+    two_chunks \type, \group, 0
+    two_chunks \type, \group, 2
+    ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [\scale]
+    scales_\type \odd
+    add_sub_block v8, \total0123, \total4567, v16, v17
+    add_sub_block v9, \total0123, \total4567, v18, v19
+    add_sub_block v10, \total0123, \total4567, v20, v21
+    add_sub_block v11, \total0123, \total4567, v22, v23
+.endm
+
+// 16 columns of each of four sub-blocks, of both groups.
+.macro pair_part type, x_at, odd
+    ld1     {v0.16b}, [\x_at], x_step
+    ld1     {v1.16b}, [\x_at], x_step
+    ld1     {v2.16b}, [\x_at], x_step
+    ld1     {v3.16b}, [\x_at], x_step
+    group_part \type, first, first_scale, v24, v25, \odd
+    group_part \type, second, second_scale, v26, v27, \odd
+.endm
+
+// 256 columns of both groups, from `scales_at` and `low_at` in their blocks on.
+.macro sum_block type, scales_at, low_at
+    add     first_scale, first, #\scales_at
+    add     second_scale, second, #\scales_at
+    add     first, first, #\low_at
+    add     second, second, #\low_at
+    mov     x_even, block
+    add     x_odd, block, #16
+    mov     half, #2
+    ld1     {v24.4s, v25.4s, v26.4s, v27.4s}, [seeds]
+.Lhalf\@:
+    pair_part \type, x_even, 0
+    pair_part \type, x_odd, 1
+    add     first_scale, first_scale, #64
+    add     second_scale, second_scale, #64
+    subs    half, half, #1
+    second_half_\type
+    b.ne    .Lhalf\@
+.endm
+
+.macro second_half_q3k
+    shl     v28.16b, v28.16b, #4
+    shl     v29.16b, v29.16b, #4
+    shl     v30.16b, v30.16b, #4
+    shl     v31.16b, v31.16b, #4
+    sub     from_low, from_low, #256
+.endm
+
+.macro second_half_q2k
+.endm
+
+.macro keep_y
+    add     y_room, seeds, #64
+    st1     {v28.4s, v29.4s, v30.4s, v31.4s}, [y_room]
+.endm
+
+.macro take_y a, b, c, d
+    add     y_room, seeds, #64
+    ld1     {\a\().4s, \b\().4s, \c\().4s, \d\().4s}, [y_room]
+.endm
+
+#endif

@@ -1,0 +1,94 @@
+/* Shared by the RVV gemms of Q8_0, Q4_0 and nibbles through a table: the loops over blocks, of 32 columns
+ * but in FIG4. y of a tile waits
+ * in memory from block to block. */
+#ifndef INGOT_KERNELS_RISCV64_GEMM_32_RVV_H
+#define INGOT_KERNELS_RISCV64_GEMM_32_RVV_H
+
+#include "kernels/riscv64/matrix/gemm/gemm_rvv.h"
+
+#define act_end s0
+#define scratch s7     /* weights: [32][TILE] */
+
+.macro multiply_32 eight, at_once
+    .irp first, 0, 4, 8, 12, 16, 20, 24, 28
+    four_columns \first, \eight, \at_once
+    .endr
+.endm
+
+/* x's scale of the first token, or with 4 of the second. */
+.macro scale_32 at
+    flw act_scale, Q8X4_SCALE + \at(act)
+.endm
+
+/* \eight = the bytes of two columns of the scratch, four registers each or COLUMN_BYTES. */
+.macro measure_columns eight
+    csrr \eight, vlenb
+    slli \eight, \eight, 3
+    li temp, 2 * COLUMN_BYTES
+    at_most \eight, temp
+.endm
+
+.macro next_32
+    addi act_block, act_block, Q8X4_BYTES
+.endm
+
+/* All pairs of tokens; \eight and \at_once as of four_columns. */
+.macro multiply_pairs element, multiply, load_scale, eight, at_once
+.Lpair\@:
+    mv column_at, scratch
+    vsetvli zero, rows, \element, m4, ta, ma
+    \multiply \eight, \at_once
+    \load_scale 0
+    finish_first
+    addi tokens_left, tokens_left, -2
+    bltz tokens_left, .Lnext_block     /* there is no second token */
+    \load_scale 4
+    finish_second
+    add out, out, y_stride
+    add act, act, step
+    sub step, group_bytes, step
+    bnez tokens_left, .Lpair\@
+.endm
+
+/* Body of a gemm after load_shape, with act_end. \element is what a column of the scratch has, e8 or e16. The
+ * kernel defines the macros take_tile (rows of the next tile, its y = 0), decode_tile (weights and
+ * scales of the block at group_at), start_constants, finish_first and finish_second (dots_a and
+ * dots_b into y of their tokens, with act_scale; y of the first is at out, the second moves out
+ * on). \eight, if not blank: the register that has the bytes of two columns of the scratch, which up to VLEN 256 are
+ * those of eight registers. */
+.macro gemm_loops_32 block_bytes, element, multiply=multiply_32, load_scale=scale_32, next=next_32, eight
+    start_constants
+    beqz rows_left, .Ldone
+.Ltile:
+    take_tile
+    mv group_at, weights
+    mv act_block, act_start
+    beq act_block, act_end, .Lnext_tile
+.Lblock:
+    decode_tile
+    mv act, act_block
+    mv out, dst
+    mv tokens_left, n_tokens
+    li step, 8
+    blez tokens_left, .Lnext_block
+    .ifnb \eight
+    csrr temp, vlenb
+    addi temp, temp, -32
+    blez temp, .Lwhole
+    .endif
+    multiply_pairs \element, \multiply, \load_scale
+    .ifnb \eight
+    j .Lnext_block
+.Lwhole:
+    multiply_pairs \element, \multiply, \load_scale, \eight, 2
+    .endif
+.Lnext_block:
+    \next
+    addi group_at, group_at, \block_bytes
+    bne act_block, act_end, .Lblock
+.Lnext_tile:
+    next_tile
+.Ldone:
+.endm
+
+#endif

@@ -1,0 +1,215 @@
+/* Shared by the RVV gemms of blocks of 256 columns: tokens in chunks of 16 or so, whose int32 sums over a block
+ * wait in the scratch. The scratch, from sp on: columns, int8 [32][TILE]; the sums; what the kernel
+ * has besides. */
+#ifndef INGOT_KERNELS_RISCV64_GEMM_K_RVV_H
+#define INGOT_KERNELS_RISCV64_GEMM_K_RVV_H
+
+#include "kernels/riscv64/matrix/gemm/gemm_rvv.h"
+
+#define scale_at s0    /* SCALE_AT in the scratch */
+#define first_part s0  /* in place of it, where a block has several d */
+#define chunk_left s6  /* tokens from this chunk on */
+#define chunk_act s7   /* its first tokens' block */
+#define chunk_out s8   /* its first token's y */
+#define part s9        /* 32 columns of the block */
+#define chunk_tokens s10
+#define acc s11        /* int32 sums of a token */
+
+#ifndef TOKENS
+#define TOKENS 16      /* of a chunk, in fours */
+#endif
+#define ACC_AT (32 * TILE)                    /* int32 [TOKENS][TILE] */
+#define SCALE_AT (ACC_AT + 4 * TILE * TOKENS) /* int16: of the columns at hand */
+
+.macro scratch reg, offset
+    li \reg, \offset
+    add \reg, \reg, sp
+.endm
+
+/* How many tokens a chunk has at most, from one token's sums to the next's, and acc on to the next token. */
+#ifndef SUMS_BY_VLEN /* else the kernel has these three */
+.macro most_tokens to
+    li \to, TOKENS
+.endm
+
+.macro sums_stride to
+    li \to, 4 * TILE
+.endm
+
+.macro next_sums tokens
+    addi acc, acc, 4 * TILE * \tokens
+.endm
+#endif
+
+/* Zeros to the chunk's int32 sums. */
+.macro clear_sums
+    li temp, TILE
+    vsetvli temp, temp, e32, m8, ta, ma /* divides TILE */
+    vmv.v.i v0, 0
+    slli temp, temp, 2
+    scratch out, ACC_AT
+    sums_stride tokens_left
+    mul tokens_left, tokens_left, chunk_tokens
+.Lvector\@:
+    vse32.v v0, (out)
+    add out, out, temp
+    sub tokens_left, tokens_left, temp
+    bnez tokens_left, .Lvector\@
+.endm
+
+/* The next tile's rows, and zeros to its y of every token. */
+.macro take_tile
+    take_tile_rows
+    mv out, dst
+    mv tokens_left, n_tokens
+    slli temp_1, rows_low, 2
+    add temp_1, temp_1, dst
+    clear_halves v0
+.endm
+
+/* The block's sums of a token, at acc, into its y; then on to the next token. */
+.macro finish token
+    flw act_scale, 4*\token(act)
+    li temp, 0
+    finish_half \token, rows_low
+    beqz rows_high, .Lfinished\@
+    second_half
+    finish_half \token, rows_high
+.Lfinished\@:
+    next_sums 1
+    add chunk_out, chunk_out, y_stride
+.endm
+
+.macro begin_columns at_once
+    .ifc \at_once, 4
+    vsetvli zero, rows, e8, m2, ta, ma
+    .else
+    vsetvli zero, rows, e8, m4, ta, ma
+    .endif
+.endm
+
+/* One part of the chunk; \eight and \at_once as of four_columns. */
+.macro multiply_pairs sums_at, eight, at_once
+.Lpair\@:
+    mv column_at, sp
+    multiply_pair \eight, \at_once
+    next_sums 2
+    next_pair \sums_at
+    addi tokens_left, tokens_left, -2
+    bgtz tokens_left, .Lpair\@
+.endm
+
+/* Body of a gemm after load_shape. \sums_at: where the scratch has the sums of activations through
+ * which out then walks, 32 bytes a pair of tokens; none if the format needs none. The kernel
+ * defines the macros decode_scales (of a block), begin_chunk (its int32 sums = 0), decode_part (32
+ * columns of the tile, and their scales), multiply_pair (them by two tokens, into the int32 sums at
+ * acc), second_half (temp = where the rows beyond rows_low begin) and finish_half (of the rows from
+ * temp on, the sums of the block into y). With \parts below 8 all this is done for each \parts * 32
+ * columns, from first_part on. \whole, if not blank: columns of the scratch are 64 bytes each, whole registers at VLEN
+ * 128 and 256, and multiply_pair takes \eight and \at_once. */
+.macro gemm_loops_k block_bytes, sums_at, parts=8, whole
+    beqz rows_left, .Ldone
+.Ltile:
+    take_tile
+    beqz n_tokens, .Lnext_tile
+    beqz group_bytes, .Lnext_tile
+    mv group_at, weights
+    mv act_block, act_start
+.Lblock:
+    .if \parts < 8
+    li first_part, 0
+    .endif
+.Lscales:
+    decode_scales
+    mv chunk_act, act_block
+    mv chunk_out, dst
+    mv chunk_left, n_tokens
+.Lchunk:
+    most_tokens chunk_tokens
+    at_most chunk_tokens, chunk_left
+    begin_chunk
+    .if \parts < 8
+    mv part, first_part
+    .else
+    li part, 0
+    .endif
+.Lpart:
+    decode_part
+    slli act, part, 7
+    add act, act, chunk_act
+    scratch acc, ACC_AT
+    .ifnb \sums_at
+    scratch out, \sums_at
+    slli temp, part, 2
+    add out, out, temp
+    .endif
+    mv tokens_left, chunk_tokens
+    li step, 8
+    .ifnb \whole
+    csrr temp, vlenb
+    addi temp, temp, -16
+    beqz temp, .Lpairs_128
+    addi temp, temp, -16
+    beqz temp, .Lpairs_256
+    .endif
+    multiply_pairs \sums_at
+    .ifnb \whole
+    j .Lnext_part
+.Lpairs_128:
+    multiply_pairs \sums_at, 128, 2
+    j .Lnext_part
+.Lpairs_256:
+    multiply_pairs \sums_at, 256, 4
+.Lnext_part:
+    .endif
+    addi part, part, 1
+    .if \parts < 8
+    addi temp, first_part, \parts
+    .else
+    li temp, 8
+    .endif
+    bne part, temp, .Lpart
+
+    addi act, chunk_act, Q8KX4_SCALE
+    scratch acc, ACC_AT
+    .ifnb \sums_at
+    scratch out, \sums_at
+    .endif
+    mv tokens_left, chunk_tokens
+    li step, 8
+.Lfinish_pair:
+    finish 0
+    addi tokens_left, tokens_left, -2
+    bltz tokens_left, .Lnext_block     /* there is no second token */
+    finish 1
+    next_pair \sums_at
+    bnez tokens_left, .Lfinish_pair
+    srli temp, chunk_tokens, 2         /* of a whole chunk: else there is no next one */
+    mul temp, temp, group_bytes
+    add chunk_act, chunk_act, temp
+    sub chunk_left, chunk_left, chunk_tokens
+    bnez chunk_left, .Lchunk
+.Lnext_block:
+    .if \parts < 8
+    addi first_part, first_part, \parts
+    li temp, 8
+    bne first_part, temp, .Lscales
+    .endif
+    addi act_block, act_block, Q8KX4_BYTES
+    addi group_at, group_at, \block_bytes
+    add temp, act_start, group_bytes
+    bne act_block, temp, .Lblock
+.Lnext_tile:
+    next_tile
+.Ldone:
+.endm
+
+.macro next_pair sums_at
+    .ifnb \sums_at
+    addi out, out, 32
+    .endif
+    add act, act, step
+    sub step, group_bytes, step
+.endm
+
+#endif

@@ -1,0 +1,75 @@
+/* void rmsnorm_f32_rvv(float *y, const float *x, const float *restrict w, size_t n, float eps,
+ *                      float offset)
+ *
+ * a0 y (may be x), a1 x, a2 w, a3 n >= 1, fa0 eps, fa1 offset. Clobbers a0-a5, t0-t3, ft0-ft1,
+ * v0-v23.
+ *
+ * The sum of squares in 16 lanes, a tail into its lanes only: 4 instructions for 16 elements.
+ * Then y = (x * s) * (offset + w) in groups of 8 registers, 13 instructions each. */
+#include "kernels/riscv64/vector/vector_rvv.h"
+
+#define dst a0
+#define src a1
+#define weights a2
+#define count a3
+#define left a4
+#define src_end a5
+#define vtype_16 t0
+#define temp t1
+#define bytes t2
+#define position t3
+#define eps fa0
+#define offset fa1
+#define sum ft0
+#define one ft1
+
+#define sums v0
+#define values v8
+#define gains v16
+
+func rmsnorm_f32_rvv, v
+    set_16_lanes vtype_16, temp
+    vmv.v.i sums, 0
+    mv position, src
+    andi left, count, 15
+    sub temp, count, left
+    slli temp, temp, 2
+    add src_end, src, temp
+    beq position, src_end, .Ltail
+.Lsquares:
+    vle32.v values, (position)
+    addi position, position, 64
+    vfmacc.vv sums, values, values
+    bne position, src_end, .Lsquares
+.Ltail:
+    beqz left, .Lfold
+    vsetvl zero, left, vtype_16
+    vle32.v values, (position)
+    vfmacc.vv sums, values, values
+    li temp, 16
+    vsetvl zero, temp, vtype_16
+.Lfold:
+    fold_16_lanes sum, sums, values
+
+    fcvt.s.lu one, count
+    fdiv.s sum, sum, one
+    fadd.s sum, sum, eps
+    fsqrt.s sum, sum
+    load_float one, F32_ONE, temp
+    fdiv.s sum, one, sum
+.Lscale:
+    vsetvli temp, count, e32, m8, ta, ma
+    vle32.v values, (src)
+    vle32.v gains, (weights)
+    vfmul.vf values, values, sum
+    vfadd.vf gains, gains, offset
+    slli bytes, temp, 2
+    sub count, count, temp
+    add src, src, bytes
+    vfmul.vv values, values, gains
+    add weights, weights, bytes
+    vse32.v values, (dst)
+    add dst, dst, bytes
+    bnez count, .Lscale
+    ret
+endfunc

@@ -1,0 +1,99 @@
+// Attention by integers with AVX2: sums of 32 products of int8 for 16 lanes and up to four rows. A lane
+// is a position of keys or a dimension of values; a group is four numbers of each; eight groups are
+// multiplied by a block_q8 of each row.
+//
+// Four bits become 0 .. 15, so that vpmaddubsw takes them: a group is two bytes of a lane, whose
+// lower halves are its first two numbers. A sum is of 16 bits and begins at -8 times the block's; what
+// it is in between may wrap, what it ends as is at most 32 * 8 * 127. 5 instructions a group for all rows,
+// 6 for each. Of eight bits the value's sign goes to the weight: no pair is more than 2 * 127 * 127.
+// 4 instructions a group for all rows, 9 for each.
+#ifndef INGOT_KERNELS_X86_64_ATTENTION_INT_H
+#define INGOT_KERNELS_X86_64_ATTENTION_INT_H
+
+#include "kernels/x86_64/attention/attention.h"
+
+// The caller names low_halves, 32 bytes of 0x0f.
+#define group rax           /* of the lanes at work */
+#define group_stride r10
+#define block r11           /* of the first row; those of others are `stride` apart */
+#define signs ymm15         /* 0x88 */
+#define ones ymm15          /* words of 1 */
+
+// Four bits: ymm0-ymm3 sums of words, ymm12-ymm14 a group and products.
+.macro begin_sum_q4 a
+    at_row  <vpbroadcastw ymm12, word ptr>, \a, block, Q8_SUM
+    vpxor   xmm\a, xmm\a, xmm\a
+    vpsllw  ymm12, ymm12, 3
+    vpsubw  ymm\a, ymm\a, ymm12
+.endm
+
+.macro multiply_group_q4 a, number
+    at_row  <vpbroadcastw ymm14, word ptr>, \a, block, (4 * \number)
+    vpmaddubsw ymm14, ymm12, ymm14
+    vpaddw  ymm\a, ymm\a, ymm14
+    at_row  <vpbroadcastw ymm14, word ptr>, \a, block, (4 * \number + 2)
+    vpmaddubsw ymm14, ymm13, ymm14
+    vpaddw  ymm\a, ymm\a, ymm14
+.endm
+
+.macro sum_groups_q4 n_q
+    .irp    a, 0, 1, 2, 3
+    .if \a < \n_q
+    begin_sum_q4 \a
+    .endif
+    .endr
+    .irp    number, 0, 1, 2, 3, 4, 5, 6, 7
+    vpxor   ymm12, signs, [group]
+    add     group, group_stride
+    vpsrlw  ymm13, ymm12, 4
+    vpand   ymm12, ymm12, low_halves
+    vpand   ymm13, ymm13, low_halves
+    .irp    a, 0, 1, 2, 3
+    .if \a < \n_q
+    multiply_group_q4 \a, \number
+    .endif
+    .endr
+    .endr
+.endm
+
+// ymm low, high = the sums of a row as floats; low is none of the sums. Destroys ymm a.
+.macro float_sums_q4 a, low, high
+    vpmovsxwd ymm\low, xmm\a
+    vextracti128 xmm\a, ymm\a, 1
+    vpmovsxwd ymm\high, xmm\a
+    vcvtdq2ps ymm\low, ymm\low
+    vcvtdq2ps ymm\high, ymm\high
+.endm
+
+// Eight bits: ymm0-ymm7 sums, ymm8-ymm13 a group and products.
+.macro clear_sums_q8 a, low, high
+    vpxor   xmm\low, xmm\low, xmm\low
+    vpxor   xmm\high, xmm\high, xmm\high
+.endm
+
+.macro multiply_lanes_q8 value, size, sum
+    vpsignb ymm13, ymm12, ymm\value
+    vpmaddubsw ymm13, ymm\size, ymm13
+    vpmaddwd ymm13, ymm13, ones
+    vpaddd  ymm\sum, ymm\sum, ymm13
+.endm
+
+.macro multiply_group_q8 a, number, low, high
+    at_row  <vpbroadcastd ymm12, dword ptr>, \a, block, (4 * \number)
+    multiply_lanes_q8 8, 10, \low
+    multiply_lanes_q8 9, 11, \high
+.endm
+
+.macro sum_groups_q8 n_q
+    for_pairs \n_q, 0, clear_sums_q8
+    .irp    number, 0, 1, 2, 3, 4, 5, 6, 7
+    vmovdqu ymm8, [group]
+    vmovdqu ymm9, [group + 32]
+    add     group, group_stride
+    vpabsb  ymm10, ymm8
+    vpabsb  ymm11, ymm9
+    for_pairs \n_q, 0, multiply_group_q8, \number
+    .endr
+.endm
+
+#endif

@@ -1,6 +1,0 @@
-// void gelu_f32_avx2(float *y, const float *x, size_t n)
-//
-// Registers and algorithm: elementwise.h.
-#include "kernels/x86_64/elementwise.h"
-
-elementwise gelu_f32_avx2, ymm, gelu_step

@@ -1,6 +1,0 @@
-// void gelu_mul_f32_avx512(float *y, const float *gate, const float *up, size_t n)
-//
-// Registers and algorithm: gates.h.
-#include "kernels/x86_64/gates.h"
-
-gate gelu_mul_f32_avx512, zmm, gelu_mul_step

@@ -1,7 +1,0 @@
-// void gemm_f32_q3kx8_q8kx4_avx2(float *y, const void *w, const struct block_q8kx4 *x,
-//                                const struct gemm_shape *shape)
-//
-// Registers and algorithm: k_bits_avx2.h.
-#include "kernels/x86_64/k_bits_avx2.h"
-
-gemm_k gemm_f32_q3kx8_q8kx4_avx2, block_q3k, Q3K_BYTES

@@ -1,7 +1,0 @@
-// void gemm_f32_q4kx8_q8kx4_avx512_vnni(float *y, const void *w, const struct block_q8kx4 *x,
-//                                       const struct gemm_shape *shape)
-//
-// Registers and algorithm: gemm_k_avx512_vnni.h.
-#include "kernels/x86_64/gemm_k_avx512_vnni.h"
-
-gemm_vnni_k gemm_f32_q4kx8_q8kx4_avx512_vnni, unpack_q4k, tokens_q4k, Q4K_BYTES

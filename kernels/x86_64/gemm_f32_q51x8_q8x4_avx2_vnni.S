@@ -1,8 +1,0 @@
-// void gemm_f32_q51x8_q8x4_avx2_vnni(float *y, const void *w, const struct block_q8x4 *x,
-//                                    const struct gemm_shape *shape)
-//
-// Registers and algorithm: gemm_mins_avx2.h. 192 bytes of weights a group and block.
-#define AVX_VNNI
-#include "kernels/x86_64/gemm_mins_avx2.h"
-
-gemm_mins gemm_f32_q51x8_q8x4_avx2_vnni, Q51_BYTES, Q51_QUANTS, Q51_HIGH, Q51_MINS

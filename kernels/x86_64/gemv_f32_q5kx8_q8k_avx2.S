@@ -1,7 +1,0 @@
-// void gemv_f32_q5kx8_q8k_avx2(float *y, const void *w, const struct block_q8k *x,
-//                              size_t rows, size_t cols, size_t ahead)
-//
-// Registers and algorithm: k_bits_avx2.h.
-#include "kernels/x86_64/k_bits_avx2.h"
-
-gemv_k gemv_f32_q5kx8_q8k_avx2, block_q5k, Q5K_BYTES

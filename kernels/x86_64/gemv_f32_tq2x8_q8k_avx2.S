@@ -1,9 +1,0 @@
-// void gemv_f32_tq2x8_q8k_avx2(float *y, const void *w, const struct block_q8k *x,
-//                              size_t rows, size_t cols, size_t ahead)
-//
-// Registers and algorithm: few.h.
-#define PARTS 1
-#include "kernels/x86_64/gemv_rows.h"
-#include "kernels/x86_64/few.h"
-
-gemv_few gemv_f32_tq2x8_q8k_avx2, gemv_block_tq2, 0x03030303, TQ2_BYTES

@@ -1,0 +1,477 @@
+// Q4_K and Q6_K by AVX2 or, with AVX_VNNI as in tiles_avx2.h, AVX-VNNI: 8 rows by 4 tokens (gemm)
+// or by 1 (gemv), from one body.
+//
+// Registers and loops: tiles_avx2.h; r15 sums.
+// ymm4-ymm7 scaled sums of a block  ymm8-ymm11 sums of a sub-block, in int16 by AVX2, then those of
+// minimums
+// ymm12 weights  ymm13 scales of a sub-block  ymm14 scratch  ymm15 low nibbles, then scratch
+// Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
+//
+// Weights stay unsigned for vpmaddubsw and vpdpbusd. An int16 collects the 8 chunks of a sub-block of
+// Q4_K and two of the four of Q6_K's; vpmaddwd by the sub-block's scale in both halves of a lane makes
+// them 32 bits. What the minimums, or the 32 that unsigned weights have too much, come to is one
+// vpmaddwd for two sub-blocks. AVX2, per block and 4 tokens: 262 (Q4_K) or 373 cycles; by one token
+// 104 and 163, as fast as memory delivers.
+#ifndef INGOT_KERNELS_X86_64_K_AVX2_H
+#define INGOT_KERNELS_X86_64_K_AVX2_H
+
+#include "kernels/x86_64/matrix/tiles_avx2.h"
+
+#define sums r15
+#define low_nibbles ymm15
+
+// The frame: sums of pairs of sub-blocks, a dword each, 32-byte aligned: a store across two cache
+// lines is not forwarded to loads. k_pairs_avx2_vnni.h has y of four tokens behind them.
+#define Y_SAVED 128
+#ifdef AVX_VNNI
+#define FRAME (Y_SAVED + 128 + 31)
+#else
+#define FRAME (Y_SAVED + 32)
+#endif
+
+// Patterns of vpshufb: 128 is a zero byte. A lane of 128 bits is 4 rows.
+    .section .rodata.kernels_avx2_k, "aG", @progbits, kernels_avx2_k, comdat
+    .p2align 5
+    .weak   kernels_avx2_k
+    .hidden kernels_avx2_k
+    .type   kernels_avx2_k, @object
+kernels_avx2_k:                     // a byte of each row to both int16 of its lane
+    .byte   0, 128, 0, 128, 1, 128, 1, 128, 2, 128, 2, 128, 3, 128, 3, 128
+    .byte   4, 128, 4, 128, 5, 128, 5, 128, 6, 128, 6, 128, 7, 128, 7, 128
+    // the same to the high bytes, so that vpsraw gives them a sign
+    .byte   128, 0, 128, 0, 128, 1, 128, 1, 128, 2, 128, 2, 128, 3, 128, 3
+    .byte   128, 4, 128, 4, 128, 5, 128, 5, 128, 6, 128, 6, 128, 7, 128, 7
+    // bytes r and r + 8 to the two int16 of row r
+    .byte   0, 128, 8, 128, 1, 128, 9, 128, 2, 128, 10, 128, 3, 128, 11, 128
+    .byte   4, 128, 12, 128, 5, 128, 13, 128, 6, 128, 14, 128, 7, 128, 15, 128
+    .byte   128, 0, 128, 8, 128, 1, 128, 9, 128, 2, 128, 10, 128, 3, 128, 11
+    .byte   128, 4, 128, 12, 128, 5, 128, 13, 128, 6, 128, 14, 128, 7, 128, 15
+    // int16 t and t + 4 side by side
+    .byte   0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15
+    .byte   0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15
+    .fill   32, 1, 63
+    .fill   32, 1, 3
+    .fill   32, 1, 0x30
+    .fill   8, 4, 0xffff
+    .size   kernels_avx2_k, . - kernels_avx2_k
+
+#define SPREAD [rip + kernels_avx2_k]
+#define SPREAD_SIGNED [rip + kernels_avx2_k + 32]
+#define SPREAD_PAIR [rip + kernels_avx2_k + 64]
+#define SPREAD_PAIR_SIGNED [rip + kernels_avx2_k + 96]
+#define PAIR_SUMS [rip + kernels_avx2_k + 128]
+#define SIX_BITS [rip + kernels_avx2_k + 160]
+#define TWO_BITS [rip + kernels_avx2_k + 192]
+#define BITS_4_5 [rip + kernels_avx2_k + 224]
+#define LOW_HALVES [rip + kernels_avx2_k + 256]
+
+// ---- products: a sum of a sub-block is 32 bits by vpdpbusd, and scaled once ------------------
+
+#ifdef AVX_VNNI
+
+// Chunks of 4 columns that a sum collects: those of a sub-block.
+#define Q4K_CHUNKS 4
+#define Q5K_CHUNKS 8
+#define Q6K_CHUNKS 4
+
+// ymm reg = the scales of 8 rows at `at` of the group, bytes, as scale_token wants them.
+.macro load_scales reg, at, mask:vararg
+    vpmovzxbd ymm\reg, qword ptr [group + \at]
+    vpand   ymm\reg, ymm\reg, \mask
+.endm
+
+.macro load_signed_scales reg, at
+    vpmovsxbd ymm\reg, qword ptr [group + \at]
+.endm
+
+// Those of which the upper int16 of a lane must be zero.
+.macro load_short_scales reg, at
+    load_signed_scales \reg, \at
+    vpand   ymm\reg, ymm\reg, LOW_HALVES
+.endm
+
+// The sum of a sub-block times its scale onto the block's. Destroys it.
+.macro scale_token sum, total, scale, begin
+    .if \begin
+    vpmulld ymm\total, ymm\sum, ymm\scale
+    .else
+    vpmulld ymm\sum, ymm\sum, ymm\scale
+    vpaddd  ymm\total, ymm\total, ymm\sum
+    .endif
+.endm
+
+// The same of a sum that fits an int16: the lower half of its lane has all of it. vpmulld and an addition are
+// two or three times the work, and their latency comes on top of a chain twice as long.
+.macro scale_short_token sum, total, scale, begin
+    .if \begin
+    vpmaddwd ymm\total, ymm\sum, ymm\scale
+    .else
+    {vex} vpdpwssd ymm\total, ymm\sum, ymm\scale
+    .endif
+.endm
+
+// Pairs of int16 at `at` by those of ymm13.
+.macro multiply_pairs sum, begin, at:vararg
+    vpbroadcastd ymm14, dword ptr [\at]
+    .if \begin
+    vpmaddwd ymm\sum, ymm13, ymm14
+    .else
+    {vex} vpdpwssd ymm\sum, ymm13, ymm14
+    .endif
+.endm
+
+#else
+
+// Chunks of 4 columns that an int16 collects: of weights below 32 within 4 * 2 * 31 * 128 = 31744, of
+// weights below 64 within 2 * 2 * 63 * 128 = 32256.
+#define Q4K_CHUNKS 8
+#define Q5K_CHUNKS 4
+#define Q6K_CHUNKS 2
+
+// ymm reg = the scales of 8 rows at `at` of the group, bytes, as scale_token wants them.
+.macro load_scales reg, at, mask:vararg
+    vpbroadcastq ymm\reg, [group + \at]
+    vpand   ymm\reg, ymm\reg, \mask
+    vpshufb ymm\reg, ymm\reg, SPREAD
+.endm
+
+.macro load_signed_scales reg, at
+    vpbroadcastq ymm\reg, [group + \at]
+    vpshufb ymm\reg, ymm\reg, SPREAD_SIGNED
+    vpsraw  ymm\reg, ymm\reg, 8
+.endm
+
+// The sum of a sub-block times its scale onto the block's. Destroys it.
+.macro scale_token sum, total, scale, begin
+    .if \begin
+    vpmaddwd ymm\total, ymm\sum, ymm\scale
+    .else
+    vpmaddwd ymm\sum, ymm\sum, ymm\scale
+    vpaddd  ymm\total, ymm\total, ymm\sum
+    .endif
+.endm
+
+#define load_short_scales load_signed_scales
+#define scale_short_token scale_token
+
+// Pairs of int16 at `at` by those of ymm13.
+.macro multiply_pairs sum, begin, at:vararg
+    vpbroadcastd ymm14, dword ptr [\at]
+    .if \begin
+    vpmaddwd ymm\sum, ymm13, ymm14
+    .else
+    vpmaddwd ymm14, ymm13, ymm14
+    vpaddd  ymm\sum, ymm\sum, ymm14
+    .endif
+.endm
+
+#endif
+
+// Chunk `chunk` of the block by each token. Tokens are 4 bytes apart, chunks 4 for one token and
+// 16 for four.
+.macro multiply_tokens n, chunk, begin
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    multiply_token %(8 + \t), 12, (4 * (\chunk) * \n + 4 * \t), \begin
+    .endif
+    .endr
+.endm
+
+// The sums times ymm13 onto the block's.
+.macro scale_tokens n, begin, scale=scale_token
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    \scale %(8 + \t), %(4 + \t), 13, \begin
+    .endif
+    .endr
+.endm
+
+// Sums number 2p and 2p + 1 of each token, by ymm13, onto ymm8-ymm11.
+.macro multiply_sums n, p, from, begin
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    multiply_pairs %(8 + \t), \begin, \from + (4 * (\p) * \n + 4 * \t)
+    .endif
+    .endr
+.endm
+
+// ---- Q4_K -----------------------------------------------------------------------------------
+
+// Sums of 32 columns as pairs of int16 to the stack: of sub-blocks 2p and 2p + 1 of token t at 4 p
+// (one token) or 16 p + 4 t.
+.macro prepare_sums_q4k n
+    .if \n == 1
+    vmovdqu xmm8, [block + Q8K_SUM]
+    vphaddw xmm8, xmm8, [block + Q8K_SUM + 16]
+    vmovdqu [sums], xmm8
+    .else
+    .irp    i, 0, 1
+    vmovdqu ymm8, [block + Q8KX4_SUM + 64 * \i]
+    vmovdqu ymm9, [block + Q8KX4_SUM + 64 * \i + 32]
+    vpunpcklqdq ymm10, ymm8, ymm9
+    vpunpckhqdq ymm8, ymm8, ymm9
+    vpaddw  ymm8, ymm8, ymm10       // of sub-blocks 4i, 4i + 2, 4i + 1, 4i + 3
+    vextracti128 xmm9, ymm8, 1
+    vpunpcklwd xmm10, xmm8, xmm9
+    vpunpckhwd xmm8, xmm8, xmm9
+    vmovdqu [sums + 32 * \i], xmm10
+    vmovdqu [sums + 32 * \i + 16], xmm8
+    .endr
+    .endif
+.endm
+
+.macro chunk_q4k n, p, high, c
+    vmovdqu ymm12, [group + Q4K_QUANTS + 256 * \p + 32 * \c]
+    .if \high
+    vpsrlw  ymm12, ymm12, 4
+    .endif
+    vpand   ymm12, ymm12, low_nibbles
+    multiply_tokens \n, (16 * \p + 8 * \high + \c), (\c % Q4K_CHUNKS == 0)
+.endm
+
+.macro sub_block_q4k n, p, high
+    load_scales 13, (Q4K_SCALES + 16 * \p + 8 * \high), SIX_BITS
+    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
+    chunk_q4k \n, \p, \high, \c
+    .if (\c + 1) % Q4K_CHUNKS == 0
+    scale_tokens \n, (\p + \high + \c / Q4K_CHUNKS == 0), scale_short_token
+    .endif
+    .endr
+.endm
+
+.macro mins_q4k n, p
+    vbroadcasti128 ymm13, [group + Q4K_SCALES + 16 * \p]
+    vbroadcasti128 ymm12, [group + Q4K_MINS + 16 * (\p % 2)]
+    vpsrlw  ymm13, ymm13, 6
+    .if \p >= 2
+    vpsrlw  ymm12, ymm12, 4
+    .endif
+    vpand   ymm13, ymm13, TWO_BITS
+    vpand   ymm12, ymm12, low_nibbles
+    vpsllw  ymm12, ymm12, 2
+    vpor    ymm13, ymm13, ymm12
+    vpshufb ymm13, ymm13, SPREAD_PAIR
+    multiply_sums \n, \p, <sums>, (\p == 0)
+.endm
+
+.macro add_block_mins t, sum, min, scale
+    vbroadcastss ymm14, dword ptr [block + \scale + 4 * \t]
+    vcvtdq2ps ymm\sum, ymm\sum
+    vcvtdq2ps ymm\min, ymm\min
+    vmulps  ymm15, ymm12, ymm14
+    vmulps  ymm14, ymm13, ymm14
+    vfmadd231ps ymm\t, ymm\sum, ymm15
+    vfnmadd231ps ymm\t, ymm\min, ymm14
+.endm
+
+.macro finish_mins n, scale
+    vcvtph2ps ymm12, [group]
+    vcvtph2ps ymm13, [group + Q4K_DMIN]
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    add_block_mins \t, %(4 + \t), %(8 + \t), \scale
+    .endif
+    .endr
+.endm
+
+.macro finish_q4k n, scale
+    .irp    p, 0, 1, 2, 3
+    mins_q4k \n, \p
+    .endr
+    finish_mins \n, \scale
+.endm
+
+.macro block_q4k n, scale
+    broadcast_word 15, 0x0f0f0f0f
+    prepare_sums_q4k \n
+    .irp    p, 0, 1, 2, 3
+    sub_block_q4k \n, \p, 0
+    sub_block_q4k \n, \p, 1
+    .endr
+    finish_q4k \n, \scale
+.endm
+
+// ---- Q6_K -----------------------------------------------------------------------------------
+
+// Sums of 16 columns as pairs, as above; one token's lie in pairs already.
+.macro prepare_sums_q6k n
+    .if \n == 4
+    vmovdqu ymm12, PAIR_SUMS
+    .irp    i, 0, 1, 2, 3
+    vmovdqu ymm8, [block + Q8KX4_SUM + 32 * \i]
+    vpshufb ymm8, ymm8, ymm12
+    vmovdqu [sums + 32 * \i], ymm8
+    .endr
+    .endif
+.endm
+
+// Four tokens. Chunk c (0 to 7) of 32 columns number 4 half + s: six bits, unsigned.
+.macro chunk_q6k half, s, c
+    vmovdqu ymm12, [group + Q6K_LOW + 512 * \half + 256 * (\s / 2) + 32 * \c]
+    vmovdqu ymm14, [group + Q6K_HIGH + 256 * \half + 32 * \c]
+    .if \s % 2
+    vpsrlw  ymm12, ymm12, 4
+    .endif
+    .if \s < 2
+    vpsllw  ymm14, ymm14, 4 - 2 * \s
+    .elseif \s == 3
+    vpsrlw  ymm14, ymm14, 2
+    .endif
+    vpand   ymm12, ymm12, low_nibbles
+    vpand   ymm14, ymm14, BITS_4_5
+    vpor    ymm12, ymm12, ymm14
+    multiply_tokens 4, (32 * \half + 8 * \s + \c), (\c % Q6K_CHUNKS == 0)
+.endm
+
+// Sub-block 2 (4 half + s) + odd.
+.macro sub_block_q6k half, s, odd
+    load_signed_scales 13, (Q6K_SCALES + 64 * \half + 16 * \s + 8 * \odd)
+    .irp    c, 0, 1, 2, 3
+    chunk_q6k \half, \s, %(4 * \odd + \c)
+    .if (\c + 1) % Q6K_CHUNKS == 0
+    scale_tokens 4, (\half + \s + \odd + \c / Q6K_CHUNKS == 0)
+    .endif
+    .endr
+.endm
+
+// One token has registers to spare: what is loaded is unpacked for all four times 32 columns of a
+// half that it is a part of. ymm1 two bits of each, ymm12 nibbles, ymm13 bits 4 and 5.
+.macro part_one_q6k half, s, c
+    .if \s % 2
+    vpsrlw  ymm2, ymm12, 4
+    vpand   ymm2, ymm2, low_nibbles
+    .else
+    vmovdqu ymm12, [group + Q6K_LOW + 512 * \half + 128 * \s + 32 * \c]
+    vpand   ymm2, ymm12, low_nibbles
+    .endif
+    .if \s < 2
+    vpsllw  ymm3, ymm1, 4 - 2 * \s
+    vpand   ymm3, ymm3, ymm13
+    .elseif \s == 2
+    vpand   ymm3, ymm1, ymm13
+    .else
+    vpsrlw  ymm3, ymm1, 2
+    vpand   ymm3, ymm3, ymm13
+    .endif
+    vpor    ymm2, ymm2, ymm3
+    multiply_token %(8 + \s), 2, (4 * (32 * \half + 8 * \s + \c)), (\c % Q6K_CHUNKS == 0)
+.endm
+
+// Chunk c, and two lines of a later block, without which memory is half as fast:
+// gemv_k_avx512_vnni.h.
+.macro chunk_one_q6k half, c
+    prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c)]
+    prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c + 1)]
+    vmovdqu ymm1, [group + Q6K_HIGH + 256 * \half + 32 * \c]
+    .irp    s, 0, 1, 2, 3
+    part_one_q6k \half, \s, \c
+    .endr
+.endm
+
+.macro scale_one_q6k half, s, odd, sum, total, begin
+    load_signed_scales 2, (Q6K_SCALES + 64 * \half + 16 * \s + 8 * \odd)
+    scale_token \sum, \total, 2, \begin
+.endm
+
+.macro scaled_chunk_q6k half, c
+    chunk_one_q6k \half, \c
+    .if (\c + 1) % Q6K_CHUNKS == 0
+    .irp    s, 0, 1, 2, 3
+    scale_one_q6k \half, \s, %(\c / 4), %(8 + \s), %(4 + \s), (\half + \c / Q6K_CHUNKS == 0)
+    .endr
+    .endif
+.endm
+
+.macro block_one_q6k
+    vmovdqu ymm13, BITS_4_5
+    .irp    half, 0, 1
+    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
+    scaled_chunk_q6k \half, \c
+    .endr
+    .endr
+    vpaddd  ymm4, ymm4, ymm5
+    vpaddd  ymm6, ymm6, ymm7
+    vpaddd  ymm4, ymm4, ymm6
+.endm
+
+.macro biases_q6k n, p
+    vbroadcasti128 ymm13, [group + Q6K_SCALES + 16 * \p]
+    vpshufb ymm13, ymm13, SPREAD_PAIR_SIGNED
+    vpsraw  ymm13, ymm13, 8
+    .if \n == 1
+    multiply_sums \n, \p, <block + Q8K_SUM>, (\p == 0)
+    .else
+    multiply_sums \n, \p, <sums>, (\p == 0)
+    .endif
+.endm
+
+.macro add_block_biases t, sum, bias, scale, shift
+    vpslld  ymm\bias, ymm\bias, \shift
+    vpsubd  ymm\sum, ymm\sum, ymm\bias
+    vbroadcastss ymm14, dword ptr [block + \scale + 4 * \t]
+    vcvtdq2ps ymm\sum, ymm\sum
+    vmulps  ymm14, ymm12, ymm14
+    vfmadd231ps ymm\t, ymm\sum, ymm14
+.endm
+
+.macro block_q6k n, scale
+    broadcast_word 15, 0x0f0f0f0f
+    prepare_sums_q6k \n
+    .if \n == 1
+    block_one_q6k
+    .else
+    .irp    half, 0, 1
+    .irp    s, 0, 1, 2, 3
+    sub_block_q6k \half, \s, 0
+    sub_block_q6k \half, \s, 1
+    .endr
+    .endr
+    .endif
+    finish_biases \n, \scale, 5
+.endm
+
+// shift: 2 to the shift is what makes a weight unsigned.
+.macro finish_biases n, scale, shift
+    .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
+    biases_q6k \n, \p
+    .endr
+    vcvtph2ps ymm12, [group]
+    .irp    t, 0, 1, 2, 3
+    .if \t < \n
+    add_block_biases \t, %(4 + \t), %(8 + \t), \scale, \shift
+    .endif
+    .endr
+.endm
+
+// ---- the kernels ----------------------------------------------------------------------------
+
+.macro gemm_k name, body, block_bytes
+    gemm_tiles \name, <\body 4, Q8KX4_SCALE>, 8, \block_bytes, Q8KX4_BYTES, FRAME
+.endm
+
+#define ahead y_stride // of a gemv, whose y has no next row
+
+// One token, and where gemv_rows.h says a later block of weights.
+.macro block_of_one body, block_bytes
+    test    ahead, ahead
+    jz      .Lnone\@
+    fetch_lines group + ahead, \block_bytes
+.Lnone\@:
+    \body 1, Q8K_SCALE
+.endm
+
+// One token is a gemm of one.
+.macro gemv_k name, body, block_bytes
+func \name
+    enter_tiles FRAME
+    mov     n_tokens, 1
+    mov     ahead, r9               // r9 will be the blocks
+    mov     n_blocks, r8            // columns; r8 will be the rows
+    mov     rows_left, rcx
+    shr     n_blocks, 8
+    multiply_tiles 1, <block_of_one \body, \block_bytes>, \block_bytes, Q8K_BYTES
+    leave_tiles FRAME
+endfunc \name
+.endm
+
+#endif

@@ -1,9 +1,0 @@
-// void relu2_mul_f32_avx512(float *y, const float *gate, const float *up, size_t n)
-//
-// Registers and algorithm: gates.h.
-#include "kernels/x86_64/gates.h"
-
-func relu2_mul_f32_avx512
-    vxorps  xmm8, xmm8, xmm8
-    for_vectors zmm, left, left_32, relu2_mul_step
-endfunc relu2_mul_f32_avx512

@@ -1,9 +1,0 @@
-// void scale_f32_avx512(float *y, const float *x, size_t n, float factor)
-//
-// Registers and algorithm: elementwise.h; xmm0 factor.
-#include "kernels/x86_64/elementwise.h"
-
-func scale_f32_avx512
-    vbroadcastss zmm8, xmm0
-    for_vectors zmm, left, left_32, scale_step
-endfunc scale_f32_avx512

@@ -1,6 +1,0 @@
-// void silu_mul_f32_avx2(float *y, const float *gate, const float *up, size_t n)
-//
-// Registers and algorithm: gates.h.
-#include "kernels/x86_64/gates.h"
-
-gate silu_mul_f32_avx2, ymm, silu_mul_step
