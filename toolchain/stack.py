@@ -60,7 +60,7 @@ class Table:
 
 def source_of(location):
     """(path in the tree, line) of addr2line's answer; None for newlib and what has no lines."""
-    for found in re.finditer(r"(?:^|(?<=/))(?=((?:runtime|boot|board|kernels|tests)/[^: ]*):(\d+))", location):
+    for found in re.finditer(r"(?:^|(?<=/))(?=((?:runtime|boot|board|kernels|flash_image|tests)/[^: ]*):(\d+))", location):
         if os.path.exists(os.path.join(ROOT, found[1])):  # folders above the tree may have such names, too
             return found[1], int(found[2])
     return None
@@ -125,7 +125,7 @@ class Image:
     def resolve_one(self, function, address, jump, depth, location):
         source, names, is_switch, file = source_of(location), [], False, ""
         if source and not source[0].endswith(".S"):
-            names, is_switch = call_names(*source)
+            names, is_switch = call_names(*source) if not source[0].endswith(".def") else ([function.plain], False)
             file = os.path.basename(source[0])
         if jump and is_switch:
             return
