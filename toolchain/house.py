@@ -18,7 +18,7 @@ BEFORE = "96d4f7d8"
 MOST_FILES = 60
 ITSELF = "toolchain/house.py"
 NOT_COUNTED = ("tests/", "clients/", "models/", ITSELF)
-CODE = (".c", ".h", ".S", ".inc", ".def", ".mk", ".py", ".t", ".sh", ".ld", ".js", ".txt")
+CODE = (".c", ".h", ".S", ".in", ".inc", ".def", ".mk", ".py", ".t", ".sh", ".ld", ".js", ".txt")
 
 # Examples, of which the largest count is printed, so that none is chosen because it looks well.
 TYPES = {"Q4_K": r"q4_?k(?!_m)", "Q5_K": r"q5_?k(?!_m)", "Q6_K": r"q6_?k", "Q3_K": r"q3_?k(?!_m)"}

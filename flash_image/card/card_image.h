@@ -59,7 +59,7 @@ struct card_options {
     int64_t time;      /* of every file, in seconds since 1970, UTC */
     enum card_table table;
     struct card_image
-        *boot; /* what a partition of its own in front holds, FAT32; NULL: there is none */
+        *boot;     /* what a partition of its own in front holds, FAT32; NULL: there is none */
     unsigned slot; /* of the first partition in the table, from 1; 0: 1 */
 };
 
