@@ -45,6 +45,15 @@ static inline struct kv_types kv_both(enum kv_type type)
     return (struct kv_types){ .keys = (uint8_t)type, .values = (uint8_t)type };
 }
 
+/* Whether a type for measurements is among them: its rows are slow, and most lose too much for any use (docs/KV.md). */
+static inline bool kv_types_are_measured(struct kv_types t)
+{
+    bool tiers = t.hot_tiles != 0;
+
+    return t.keys >= KV_UNIFORM_2B || t.values >= KV_UNIFORM_2B ||
+           (tiers && (t.warm >= KV_UNIFORM_2B || t.cold >= KV_UNIFORM_2B));
+}
+
 static inline bool kv_types_equal(struct kv_types a, struct kv_types b)
 {
     return a.keys == b.keys && a.values == b.values && a.warm == b.warm && a.cold == b.cold &&

@@ -56,6 +56,21 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     return ERR_OK;
 }
 
+/* How many of the first n tokens have states that can be saved without those after them: n, or 0 where the states are of all tokens
+ * (recurrent layers, tiers by age, pages on a card, LongRoPE). */
+static uint32_t states_apart(const struct session *s, uint32_t n)
+{
+    bool whole = s->kv.types.hot_tiles != 0 || s->kv.pages != NULL || s->long_context != 0;
+
+    for (uint32_t i = 0; i < s->n_states && !whole; i++) {
+        whole = s->states[i].kind->mark != NULL;
+    }
+    if (n >= s->n_cached) {
+        return s->n_cached;
+    }
+    return whole ? 0 : n;
+}
+
 /* Keep the states of as many tokens as a half has room for: with all of them, or with none, the tokens themselves have room. */
 static void fit_states(struct saved_chat *s, const struct saved_chat_state *state,
                        struct saved_chat_header *h)
@@ -66,7 +81,7 @@ static void fit_states(struct saved_chat *s, const struct saved_chat_state *stat
     while (state->kind == SAVED_CHAT && too_many - fits > 1) {
         uint32_t middle = fits + (too_many - fits) / 2;
 
-        h->n_cached = session_movable(state->session, middle);
+        h->n_cached = states_apart(state->session, middle);
         if (saved_chat_to_sectors(saved_chat_payload_bytes(state, h)) <= room) {
             fits = middle;
         } else {
@@ -74,7 +89,7 @@ static void fit_states(struct saved_chat *s, const struct saved_chat_state *stat
         }
     }
     if (state->kind == SAVED_CHAT) {
-        h->n_cached = session_movable(state->session, fits);
+        h->n_cached = states_apart(state->session, fits);
         h->payload_bytes = saved_chat_payload_bytes(state, h);
     }
     s->n_kept = h->n_cached;

@@ -433,16 +433,6 @@ static enum err count_bytes(void *context, void *memory, size_t bytes)
     return ERR_OK;
 }
 
-uint32_t session_movable(const struct session *s, uint32_t n)
-{
-    bool whole = s->kv.types.hot_tiles != 0 || s->kv.pages != NULL || s->long_context != 0;
-
-    for (uint32_t i = 0; i < s->n_states && !whole; i++) {
-        whole = s->states[i].kind->mark != NULL;
-    }
-    return whole && n < s->n_cached ? 0 : n < s->n_cached ? n : s->n_cached;
-}
-
 uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached)
 {
     uint64_t bytes = 0;

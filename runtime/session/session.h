@@ -136,10 +136,6 @@ enum err session_embed(struct session *s, uint32_t n, const struct stop *stop, c
 
 /* ---- saved and loaded ---- */
 
-/* How many of the first n <= n_cached cached tokens can be saved without those after them: n, or 0 where the states are of all tokens
- * (recurrent layers, tiers by age, pages on a card, LongRoPE). */
-uint32_t session_movable(const struct session *s, uint32_t n);
-
 /* Bytes that session_move moves, of n_ids tokens of which n_cached are cached; without a cached one none of the states. */
 uint64_t session_move_bytes(const struct session *s, uint32_t n_ids, uint32_t n_cached);
 

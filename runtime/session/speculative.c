@@ -14,6 +14,14 @@
 #define FIRST_COST 0.1f
 #define ASKED_COST 0.03125f
 
+/* Timed guesses are judged after so many; where they do not pay nothing is guessed for the next tokens. */
+enum {
+    TRIAL_GUESSES = 16,
+    TRIAL_LEAST_RIGHT = 4 /* one in so many */,
+    REST_FIRST = 256,
+    REST_MOST = 1 << 16
+};
+
 enum model_guesses speculative_room(const struct speculative_params *p)
 {
     if (p->mode == SPECULATIVE_OFF) {
@@ -87,6 +95,7 @@ void speculative_open(struct speculative *s, struct session *session, struct ses
     s->draft = draft;
     s->on = model_most_guesses(session->model) != 0;
     s->timed = speculative_room(p) == MODEL_GUESSES_IF_STREAMED;
+    s->trial.next_rest = REST_FIRST;
     for (uint32_t n = 0; n <= SPECULATIVE_MOST; n++) {
         s->cost[n] = -1;
     }
@@ -221,6 +230,7 @@ void speculative_learn_cost(struct speculative *s, uint32_t n, uint64_t ticks)
     } else if (s->timed) {
         more = (t - s->plain_ticks) / s->plain_ticks;
         before = cost_of(s, n);
+        s->last_cost = more > 0 ? more : 0;
         s->cost[n] = before + ((more > 0 ? more : 0) - before) / (s->cost[n] < 0 ? 2 : 8);
     }
 }
@@ -279,6 +289,36 @@ uint32_t speculative_pick(struct speculative *s, struct sampler *sampler)
                          &s->guesses[s->n_guessed - t->n_ahead], t->ids[t->n_ids]);
 }
 
+/* The last run is counted; once enough are, guessing by repetition goes on or rests. A guess that came true saves a pass. */
+static void judge_trial(struct speculative *s)
+{
+    if (!s->timed || s->draft != NULL || s->n_guessed == 0) {
+        return;
+    }
+    s->trial.guessed += s->n_guessed;
+    s->trial.right += s->n_right;
+    s->trial.cost += s->last_cost;
+    if (s->trial.guessed < TRIAL_GUESSES) {
+        return;
+    }
+    if (s->trial.right * TRIAL_LEAST_RIGHT < s->trial.guessed ||
+        (float)s->trial.right < s->trial.cost) {
+        s->trial.rest = s->trial.next_rest;
+        s->trial.next_rest = min_u32(2 * s->trial.next_rest, REST_MOST);
+    }
+    s->trial.guessed = s->trial.right = 0;
+    s->trial.cost = 0;
+}
+
+static bool rests(struct speculative *s)
+{
+    if (s->trial.rest == 0) {
+        return false;
+    }
+    s->trial.rest--;
+    return true;
+}
+
 static uint64_t now(const struct speculative *s)
 {
     return platform_ticks(&s->session->model->transformer.workers->platform->clock);
@@ -292,8 +332,9 @@ static enum err run_ahead(struct speculative *s, struct sampler *sampler, uint32
     enum err e;
 
     learn_rate(s);
+    judge_trial(s);
     s->n_right = 0;
-    s->n_guessed = guess(s, sampler, most - 1, &w);
+    s->n_guessed = rests(s) ? 0 : guess(s, sampler, most - 1, &w);
     e = session_run_guesses(s->session, s->n_guessed, stop);
     if (e != ERR_OK) {
         s->n_guessed = 0;

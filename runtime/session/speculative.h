@@ -35,6 +35,14 @@ struct speculative {
      * known yet. Not in proportion: kernels take tokens by two or four. */
     float cost[SPECULATIVE_MOST + 1];
     float plain_ticks; /* of a pass over one token; 0: not known yet */
+    float last_cost;   /* of the last run's guesses, as above */
+    /* Whether timed guesses pay, counted since the last verdict: what they cost, and how many were made and came true. After a verdict
+     * against them nothing is guessed for `rest` tokens; the next such rest is twice as long. */
+    struct {
+        uint32_t guessed, right;
+        float cost;
+        uint32_t rest, next_rest;
+    } trial;
     struct speculative_stats stats;
     struct sampler_guess guesses[SPECULATIVE_MOST]; /* the distributions of the last run's
                                                      * guesses */

@@ -7,7 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import ARM64, ASSETS, HOST, LONG, RISCV64_WIDE, Reply, Tap, card_arguments, make_card, pack, run
+from machine import ARM64, ASSETS, HOST, LONG, RISCV64_WIDE, ROOT, Reply, Tap, card_arguments, make_card, pack, run
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 TEXT = os.path.join(ASSETS, "text/tinystories-eval-64K.txt")
@@ -72,4 +72,8 @@ for (case, where), reply in replies.items():
                reply.console)
 hashes = {replies[case, "host, 1 core, chunk 128"].hash for case in CASES if case.startswith("tiers")}
 tap.ok(len(hashes) == 2, "tiers have logits of their own", str(hashes))
+demo = os.path.join(ROOT, "models/demo-q8_0.ingot")
+for kv, measured in (("turbo", True), ("qjl_1b", True), ("tiers:64,64,f16,q8,uniform_2b", True), ("rot_q8,f16", False), ("ruv", False), ("uniform_4b", False)):
+    said = run([HOST, "run", demo, "-p", "Hi", "-n", "1", "-q", "--kv", kv])[1]
+    tap.ok(("is for measurements and not for use" in said) == measured, f"{kv}: {'says' if measured else 'does not say'} that it is for measurements", said)
 tap.done()

@@ -11,7 +11,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from machine import (ARM64, ASSETS, HOST, LONG, RISCV64_ANY, WORK, Reply, Tap, card_arguments, segments,
+from machine import (ARM64, ASSETS, HOST, LONG, RISCV64_ANY, ROOT, WORK, Reply, Tap, card_arguments, segments,
                      make_card, pack, run)
 
 STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
@@ -154,4 +154,15 @@ tap.ok(status is not None and re.search(r"warning: draft=nothing .* the card has
                                         r"draft is used", console) and
        re.search(r"\[\d+ prompt \+ 4 new", console) and "power off" in console,
        "no such draft on the card: one sentence, and the reply without one", console)
+# Guessing by repetition that nobody asked for switches itself off where it does not pay: a text that hardly repeats itself.
+DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
+made = []
+for seed in range(1, 5):
+    hot = ["run", DEMO, "-p", "Tell me a story.", "-n", "400", "--temp", "2", "--top-p", "1", "--min-p", "0", "--seed", str(seed), "--mem", "600K"]
+    auto, off = (run([HOST, *hot, *more])[1] for more in ([], ["--spec", "off"]))
+    figures = re.search(r"(\d+) of (\d+) guesses right", auto)
+    made.append((int(figures[1]), int(figures[2])) if figures else (0, 0))
+    same = [re.sub(r"^\[.*", "", text, flags=re.M) for text in (auto, off)]
+    tap.ok(same[0] == same[1], f"seed {seed}: the same text with guesses and without", same)
+tap.ok(all(n <= 40 for right, n in made if right * 4 < n), "guesses that are wrong end after some tens", made)
 tap.done()
