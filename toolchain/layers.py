@@ -35,6 +35,15 @@ ALLOWED = {
 # The folders of runtime/ from the ground up: each includes itself and what stands before it.
 RUNTIME = ["base", "text", "http", "screen", "console", "storage", "transfer", "image", "tokenizer", "compute", "stream", "model",
            "session", "saved", "options", "wire", "chat", "app", "features"]
+# The floors that walk the rows of runtime/features/features.inc. Nobody else knows that there are features, ...
+WALKS = {"chat", "app"}
+# ... but these, until what they take is an interface of their own.
+FEATURES_ALSO = {
+    "runtime/options/options_rows.c": {"runtime/features/acting/actions.h"},
+    "runtime/session/constraint.h": {"runtime/features/grammar/grammar_rest.h", "runtime/features/grammar/grammar_tokens.h"},
+    "runtime/saved/saved_chat.h": {"runtime/features/policy/experience.h", "runtime/features/fabric/fabric.h",
+                                   "runtime/features/lessons/lessons.h"},
+}
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
 FLASH_IMAGE = ["format", "source", "output", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "signing", "card"]
 # What the library takes of runtime/: nothing that prints, and of chat/ the template around a turn.
@@ -78,8 +87,16 @@ def points_up(path, target):
         return False
     if path.endswith("options.def") and target.endswith("/options.def"):
         return False  # rows without code: the list of all options has those of features
+    if folders[0] in WALKS and target == "runtime/features/feature.h":
+        return False
     mine, its = (floor_of(RUNTIME if rooms[0] == "runtime" else FLASH_IMAGE, f) for f in folders)
     return its > mine or (its == mine and folders[0] != folders[1])
+
+
+def names_feature(path, target):
+    """Whether a file of runtime/, outside of features/, knows one of them: the walk over the rows is all that may be known."""
+    return path.startswith("runtime/") and not path.startswith("runtime/features/") and target.startswith("runtime/features/") and \
+        (target != "runtime/features/feature.h" or path.split("/")[1] not in WALKS) and target not in FEATURES_ALSO.get(path, ())
 
 
 def beyond_library(path, target):
@@ -112,6 +129,8 @@ def check_includes(path, text, problems):
             problems.append(f"{path}: {room_of(path)} may not include {target}")
         elif points_up(path, target):
             problems.append(f"{path}: {target} stands above it")
+        elif names_feature(path, target):
+            problems.append(f"{path}: only a feature may include {target}")
         elif beyond_library(path, target):
             problems.append(f"{path}: library may not include {target}")
 

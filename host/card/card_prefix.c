@@ -1,3 +1,4 @@
+#include "runtime/features/prefix/app_prefix.h"
 #include "host/card/card_prefix.h"
 
 #include <errno.h>

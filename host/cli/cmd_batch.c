@@ -8,6 +8,7 @@
 #include "host/cli/commands.h"
 #include "host/app/host_app.h"
 #include "runtime/chat/chat_turn.h"
+#include "runtime/features/adapters/app_adapters.h"
 #include "runtime/session/replies.h"
 #include "runtime/session/request_queue.h"
 #include "runtime/text/json.h"
@@ -94,7 +95,8 @@ static bool adapt(struct batch *b)
         return false;
     }
     for (uint32_t i = 0; i < b->n_places; i++) {
-        b->places[i].session->lora = adapters_of_set(&b->host.app.adapters, of_place[i]);
+        b->places[i].session->lora = adapters_of_set(&adapters_of(&b->host.app.chat)->adapters,
+                                                     of_place[i]);
     }
     return true;
 }

@@ -10,6 +10,7 @@
 #include "host/api/serve_scores.h"
 #include "host/serve/serve_told.h"
 #include "runtime/chat/chat_turn.h"
+#include "runtime/features/adapters/app_adapters.h"
 #include "runtime/session/replies.h"
 
 /* A sequence, and the job that it answers. */
@@ -458,7 +459,7 @@ static bool open_places(struct serve_model *m)
     }
     for (uint32_t i = 0; i < m->replies.n; i++) {
         m->places[i].session = m->replies.places[i].session = app_sequence(m->app, i);
-        m->places[i].session->lora = adapters_of_set(&m->app->adapters, 0);
+        m->places[i].session->lora = adapters_of_set(&adapters_of(&m->app->chat)->adapters, 0);
         constraint_open(&m->places[i].constraint, (uint8_t *)m->constraints + i * bytes,
                         &model_of(m)->tokenizer, vocab);
     }

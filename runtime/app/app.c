@@ -9,20 +9,6 @@ static bool run_command(void *context, char *line)
     return commands_run(context, line) == COMMAND_ENDS;
 }
 
-static const char *use_adapters(void *context, const char *list)
-{
-    struct app *a = context;
-
-    return app_change_adapters(a, list) == ERR_OK ? NULL : a->problem;
-}
-
-static const char *use_grammar(void *context, const char *grammar)
-{
-    struct app *a = context;
-
-    return app_use_grammar(a, grammar) == ERR_OK ? NULL : a->problem;
-}
-
 static const char *list_models(void *context, chat_model_fn *visit, void *visit_context)
 {
     const struct app *a = context;
@@ -39,11 +25,7 @@ static const char *list_models(void *context, chat_model_fn *visit, void *visit_
 
 void app_talk(struct app *a)
 {
-    struct chat_commands commands = { .run = run_command,
-                                      .adapt = use_adapters,
-                                      .hold = use_grammar,
-                                      .list = list_models,
-                                      .context = a };
+    struct chat_commands commands = { .run = run_command, .list = list_models, .context = a };
 
     if (a->setup.front == APP_CONSOLE) {
         commands.stays = "(Ctrl-D ends nothing here: /off switches off, /help lists commands)";
@@ -64,7 +46,7 @@ enum err app_run(struct app *a)
 
     app_watch(a, "talking");
     if (options_given(o, OPTION_PROMPT)) {
-        a->chat.talks = true; /* waits show how long they take */
+        a->chat.wait.is_shown = true; /* waits show how long they take */
         e = chat_reply_said(&a->chat, o->reply.prompt, o->reply.prompt_bytes, true,
                             a->prompt_of_file ? 0 : o->reply.prompt_bytes);
     } else {

@@ -14,15 +14,14 @@
 
 #include "board/err.h"
 #include "kernels/kernels.h"
-#include "runtime/features/acting/actions.h"
 #include "runtime/app/app_files.h"
 #include "runtime/app/app_receive.h"
 #include "runtime/base/platform.h"
 #include "runtime/base/trace.h"
 #include "runtime/chat/chat.h"
+#include "runtime/features/feature.h"
 #include "runtime/saved/saved_chat.h"
 #include "runtime/compute/workers.h"
-#include "runtime/features/adapters/adapters.h"
 #include "runtime/model/model.h"
 #include "runtime/options/options.h"
 #include "runtime/session/replies.h"
@@ -46,6 +45,9 @@ struct app_setup {
         *signing;            /* that models and adapters must be signed by; NULL: any will do */
     struct options *options; /* the application's from now on: commands change them */
     enum app_front front;
+    const struct feature *const
+        *features; /* (n_features) with the built-in ones first; NULL: these */
+    unsigned n_features;
     bool chats;              /* lines will come that may be commands: branches have room */
     const char *greeting;    /* a line before the first prompt; NULL: none */
     uint32_t chunk;          /* prompt tokens that pass the layers together; 0: default */
@@ -79,7 +81,7 @@ struct app {
     struct app_setup setup;
     struct memory_range ram; /* of models; the platform's arena */
     struct kernels kernels;
-    uint32_t features; /* that these were chosen by */
+    uint32_t cpu_features; /* that these were chosen by */
     struct workers workers;
     struct trace trace;
     uint32_t watchdog_millis; /* 0: not armed */
@@ -88,26 +90,17 @@ struct app {
     bool has_draft;
     struct session beside[GROUP_MOST - 1]; /* of the target, where together= plans them ... */
     struct replies replies;                /* ... for /bench */
-    struct memory_range adapter_ram;       /* of `adapters`, in front of the target */
-    struct adapters adapters;              /* on the target */
-    char adapted[ADAPTER_LIST_BYTES];      /* the list of those at work */
-    struct adapter_list adapter_lists[ADAPTERS_SETS]; /* while sets go to work */
     enum option at_fault; /* the word that the last error is about; OPTION_COUNT: none */
     bool prompt_of_file;  /* prompt= is a preset's, so nobody has said it here */
     bool gave_up;         /* a boot word, to come to a model without it */
     bool talks;           /* somebody is at the line: Ctrl-C stops what takes long */
     struct chat chat;     /* its session is NULL while no model is loaded */
-    size_t grammar_bytes; /* of one that comes in pieces, so far */
-    char grammar_problem[512];
+    struct features features;
     struct app_leaving leaving;
     struct saved_chat saved; /* of the transfer that /save or /load waits for */
-    struct turn_log log;     /* log=on */
-    bool logs;               /* it is open */
     struct app_lock lock;
-    const char *problem;           /* after an error: a sentence for the user */
-    struct actions actions;        /* of pins= and actions=; none until app_open */
-    struct app_receive receive;    /* of a file over the line */
-    struct options options_before; /* while a preset is tried */
+    const char *problem;        /* after an error: a sentence for the user */
+    struct app_receive receive; /* of a file over the line */
 };
 
 /* Start cores and choose kernels, as the options say. Errors: ERR_BAD_CHECKSUM, the self-test found a
@@ -151,32 +144,8 @@ bool app_check_model(struct app *a, const char *name);
  * is printed. */
 void app_change_model(struct app *a, const char *name);
 
-/* The adapters of a list (runtime/options/adapter_list.h) are at work from now on; those that are not in
- * memory are loaded before. Errors: ERR_BAD_ARGUMENT, those of the files and of adapters_load and
- * adapters_use; a->problem, and those before are still at work. */
-enum err app_use_adapters(struct app *a, const char *list);
-
-/* The same of n lists, 1 to ADAPTERS_SETS, for sequences side by side: list i is adapters_of_set(i). */
-enum err app_use_adapter_sets(struct app *a, const char *const lists[], uint32_t n);
-
-/* The same while a conversation is open, which is computed again where other ones are at work now. */
-enum err app_change_adapters(struct app *a, const char *list);
-
-/* Replies are held to a grammar from now on: choices, a name of grammars/; "on", "off", "": to none. Errors:
- * ERR_NO_SPACE without grammar= at start, those of the files, of grammar_open and grammar_from_choices;
- * a->problem, and the one before is still at work. */
-enum err app_use_grammar(struct app *a, const char *text);
-
-/* A new conversation with the words of a preset; those that are for a start are said to be. On an error all is
- * as it was, but that adapters may be at work, and *a->problem says why; NULL: report has. */
-enum err app_use_preset(struct app *a, const char *name, const struct options_report *report);
-
 /* The save is written, or e says why it is not. False: it is not kept, and the files' problem() says why. */
 bool app_end_save(struct app *a, enum err e);
-
-/* What conversations begin with goes into its file, *file, so that no start computes it again. Before
- * the first line of a conversation. Errors of chat_prefix_save; a->problem. */
-enum err app_save_prefix(struct app *a, const struct file **file);
 
 /* Core 0 is about to sleep until a byte arrives, or it woke up: nothing feeds the watchdog meanwhile.
  * Before app_start there is none. */

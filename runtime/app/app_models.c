@@ -26,9 +26,10 @@ static bool asks_for_draft(const struct app *a)
 
 /* ---- planned -------------------------------------------------------------------------------- */
 
-uint32_t app_branches(const struct app *a)
+/* Of ARENA_LEARN, what features ask for. */
+static size_t learn_bytes(void *features, const struct image *image)
 {
-    return a->setup.chats ? a->setup.options->load.branches : 0;
+    return features_memory(features, image);
 }
 
 static struct model_setup target_setup(struct app *a)
@@ -49,16 +50,11 @@ static struct model_setup target_setup(struct app *a)
         .calibrate = !a->setup.predict,
         .guesses = speculative_room(&guessing),
         .sequences = o->load.together,
-        .sequence_bytes = options_given(o, OPTION_GRAMMAR) || a->actions.n != 0
-                              ? app_session_bytes_with_grammar
-                              : session_bytes,
+        .sequence_bytes = session_bytes,
         .experts_ahead = o->load.experts == EXPERTS_AHEAD,
         .pins = o->load.pinned,
-        .learns = o->load.learn != LEARN_OFF && a->setup.chats,
-        .watches = o->load.policy != POLICY_OFF && a->setup.chats,
-        .lines = chat_lines(app_branches(a), o->load.beams),
-        .line_bytes = chat_branch_bytes(),
-        .lines_bytes = session_lines_bytes,
+        .learn_bytes = learn_bytes,
+        .learn_context = &a->features,
     };
 
     if (a->setup.front != APP_SILENT) {
@@ -205,7 +201,7 @@ static enum err plan_target(struct app *a, enum app_file which)
         return e;
     }
     find_use(a);
-    app_plan_adapters(a);
+    features_planned(&a->features, &a->target.setup);
     e = open_model(a, &a->target);
     if (e != ERR_OK) {
         return app_blame(a, e, word_of_plan(a, e));
@@ -274,7 +270,7 @@ static void report_plans(struct app *a)
     const struct model *m = &a->target.model;
 
     if (a->setup.front == APP_PROGRAM) {
-        report_kernels(a->setup.console, a->features, a->kernels.ahead);
+        report_kernels(a->setup.console, a->cpu_features, a->kernels.ahead);
         if (a->has_draft) {
             report_draft(a->setup.console, &a->draft.model, a->setup.options->load.draft);
         }
@@ -336,7 +332,7 @@ enum err app_load_models(struct app *a)
         report_rates(a->setup.console, &a->target.model);
     }
     open_sequences(a);
-    return app_load_adapters(a);
+    return features_ready(&a->features);
 }
 
 enum err app_load(struct app *a)

@@ -43,19 +43,7 @@ static enum err load_to_talk(struct app *a, const struct ingot_chat *chat, uint6
     }
     chat_open(&a->chat, a->setup.console, &a->target.session, draft, a->setup.options, chat);
     a->chat.name = app_model_name(a);
-    if (!chat_branches_open(&a->chat, app_branches(a), a->setup.options->load.beams)) {
-        console_log(
-            a->setup.console,
-            "beams=%u has no effect: beams share keys and values of one type in memory, and this model's "
-            "layers, or kv=, keep other things",
-            (unsigned)a->setup.options->load.beams);
-    }
-    app_tell_actions(a);
-    app_open_grammar(a);
-    app_open_lessons(a);
-    app_open_policy(a);
-    app_open_log(a);
-    app_load_prefix(a);
+    features_loaded(&a->features);
     if (a->setup.front == APP_CONSOLE) {
         report_ready(a->setup.console, &a->target.model, since_ms, start);
     }
@@ -148,8 +136,7 @@ enum err app_open(struct app *a)
 {
     enum err e;
 
-    app_open_preset(a);
-    app_open_actions(a);
+    features_start(&a->features);
     app_open_lock(a);
     e = app_obey_words(a);
 

@@ -104,19 +104,19 @@ static void choose_kernels(struct app *a, uint32_t present)
     const char *isa = a->setup.options->machine.isa;
     char names[KERNELS_TEXT_BYTES];
 
-    a->features = present;
-    if (isa[0] != '\0' && !kernels_force(present, isa, &a->features)) {
+    a->cpu_features = present;
+    if (isa[0] != '\0' && !kernels_force(present, isa, &a->cpu_features)) {
         console_log(a->setup.console,
                     "warning: isa=%s: this CPU has no %s; it has %s, and ref: using the best", isa,
                     isa, kernels_features_text(names, present));
     }
     kernels_select(&a->kernels, present); /* whatever isa= computes with, files are checked fast */
     crc32c_use(&a->kernels);
-    kernels_select(&a->kernels, a->features);
+    kernels_select(&a->kernels, a->cpu_features);
     sha256_use(&a->kernels);
     a->kernels.ahead = a->setup.platform->cores.tuning->ahead;
     if (a->setup.front == APP_CONSOLE) {
-        report_kernels(a->setup.console, a->features, a->kernels.ahead);
+        report_kernels(a->setup.console, a->cpu_features, a->kernels.ahead);
     }
 }
 
@@ -146,6 +146,12 @@ enum err app_start(struct app *a, const struct app_setup *setup)
     a->setup = *setup;
     a->chat.console = setup->console; /* it talks without a model, too */
     a->chat.options = setup->options;
+    if (setup->features != NULL) {
+        features_open(&a->features, setup->features, setup->n_features, a);
+    } else {
+        features_open(&a->features, features_built_in, FEATURES_BUILT_IN, a);
+    }
+    a->chat.features = &a->features;
     a->ram = setup->platform->memory.arena;
     app_watch(a, "starting");
     start_workers(a);

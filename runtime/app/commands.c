@@ -6,18 +6,7 @@
 #include "runtime/text/format_text.h"
 #include "runtime/text/nearest.h"
 
-/* The groups of /help. */
-enum group {
-    GROUP_CONVERSATION,
-    GROUP_BRANCHES,
-    GROUP_MODELS,
-    GROUP_LESSONS,
-    GROUP_MEMORIES,
-    GROUP_LINE,
-    GROUP_MACHINE,
-    N_GROUPS
-};
-static const char *const group_names[N_GROUPS] = {
+static const char *const group_names[COMMAND_GROUPS] = {
     [GROUP_CONVERSATION] = "the conversation",
     [GROUP_BRANCHES] = "branches and saves",
     [GROUP_MODELS] = "models",
@@ -27,17 +16,10 @@ static const char *const group_names[N_GROUPS] = {
     [GROUP_MACHINE] = "the machine",
 };
 
-struct command {
-    const char *name;
-    enum group group;
-    const char *arguments, *help; /* NULL: not in the list */
-    bool needs_model;             /* refused while none is loaded */
-    enum command_result (*run)(struct app *a, char *argument);
-};
-
 static enum command_result command_help(struct app *a, char *argument);
 
-static const struct command commands[] = {
+/* A row without a name stands for the features' commands of its group. */
+static const struct chat_command commands[] = {
     { "help", GROUP_LINE, "[WORD]", "commands by groups; WORD: those it is in; all: every one",
       false, command_help },
     { "models", GROUP_MODELS, "", "the models on the card, or in the folder", false,
@@ -45,18 +27,8 @@ static const struct command commands[] = {
     { "model", GROUP_MODELS, "NAME", "talk to another one", false, command_model },
     { "receive", GROUP_MODELS, "[FOLDER]", "a file from the terminal program, by YMODEM", false,
       command_receive },
-    { "adapters", GROUP_MODELS, "", "the adapters there are, and which are at work", true,
-      command_adapters },
-    { "adapter", GROUP_MODELS, "NAME [SCALE]",
-      "answer with it; ONE:0.5,OTHER: with both; off: without", true, command_adapter },
-    { "grammar", GROUP_MODELS, "NAME", "hold replies to it, or to choices such as yes|no; off",
-      true, command_grammar },
-    { "actions", GROUP_MODELS, "[dry|live]", "what the model may do; dry: it is said alone", true,
-      command_actions },
-    { "preset", GROUP_CONVERSATION, "NAME", "a new conversation with the words of presets/NAME.txt",
-      true, command_preset },
-    { "reflect", GROUP_CONVERSATION, "[QUESTION]",
-      "let the model look back; it is no part of the conversation", true, command_reflect },
+    { .group = GROUP_MODELS },
+    { .group = GROUP_CONVERSATION },
     { "system", GROUP_CONVERSATION, "TEXT", "a new conversation under this system prompt", true,
       command_system },
     { "set", GROUP_CONVERSATION, "NAME VALUE", COMMANDS_SETTINGS, true, command_set },
@@ -65,30 +37,14 @@ static const struct command commands[] = {
       true, command_undo },
     { "retry", GROUP_CONVERSATION, "", "answer it again; the other answer stays as a branch", true,
       command_retry },
-    { "branch", GROUP_BRANCHES, "NAME", "go on under a name, and keep what there is", true,
-      command_branch },
-    { "switch", GROUP_BRANCHES, "NAME", "go on with another branch", true, command_switch },
-    { "branches", GROUP_BRANCHES, "", "what was kept so", true, command_branches },
-    { "drop", GROUP_BRANCHES, "NAME", "forget a branch", true, command_drop },
+    { .group = GROUP_BRANCHES },
     { "save", GROUP_BRANCHES, "[NAME]",
       "keep the chat in NAME.sav; prefix: its beginning; learn: lessons; use: of experts", true,
       command_save },
     { "load", GROUP_BRANCHES, "[NAME]", "go on with a conversation that was saved; learn: lessons",
       true, command_load },
-    { "good", GROUP_LESSONS, "", "learn from the last reply (learn=on)", true, command_good },
-    { "bad", GROUP_LESSONS, "", "the same, away from it", true, command_bad },
-    { "teach", GROUP_LESSONS, "QUESTION = ANSWER", "learn an answer", true, command_teach },
-    { "learned", GROUP_LESSONS, "", "what was learnt", true, command_learned },
-    { "remember", GROUP_MEMORIES, "NAMESPACE TEXT", "QUESTION = ANSWER, or a sentence, as a memory",
-      true, command_remember },
-    { "forget", GROUP_MEMORIES, "NUMBER|NAMESPACE|all", "what /what lists", true, command_forget },
-    { "promote", GROUP_MEMORIES, "FROM TO", "memories of one namespace become another's", true,
-      command_promote },
-    { "what", GROUP_MEMORIES, "", "what is remembered", true, command_what },
-    { "fabric", GROUP_MEMORIES, "", "the memories' namespaces, and their gates", true,
-      command_fabric },
-    { "time", GROUP_MEMORIES, "[YYYY-MM-DD hh:mm]", "the clock by which memories fade", true,
-      command_time },
+    { .group = GROUP_LESSONS },
+    { .group = GROUP_MEMORIES },
     { "mode", GROUP_LINE, "chat|json", "talk to a person, or to a program; /mode chat goes back",
       false, command_mode },
     { "lock", GROUP_LINE, "", "from now on the line only chats (lock=)", false, command_lock },
@@ -102,10 +58,56 @@ static const struct command commands[] = {
     { "log", GROUP_LINE, "", "the latest log lines again", false, command_log },
     { "reboot", GROUP_MACHINE, "", "start the board again", false, command_reboot },
     { "off", GROUP_MACHINE, "", "switch off, or leave", false, command_off },
+    { .group = GROUP_LINE },
+    { .group = GROUP_MACHINE },
     { "exit", GROUP_LINE, NULL, NULL, false, command_exit },
     { "quit", GROUP_LINE, NULL, NULL, false, command_exit },
 };
-static const size_t n_commands = sizeof commands / sizeof commands[0];
+
+/* Where a walk over all commands is: in the row of the table, or at a row that stands for a group, in the features' commands. */
+struct walk {
+    size_t row;
+    unsigned feature, command;
+};
+
+/* The next command of a feature that is of the group; NULL: there is none. */
+static const struct chat_command *next_of_features(const struct app *a, struct walk *w,
+                                                   enum command_group group)
+{
+    for (; w->feature < a->features.n; w->feature++, w->command = 0) {
+        const struct feature *f = a->features.rows[w->feature];
+
+        while (w->command < f->n_commands) {
+            const struct chat_command *c = &f->commands[w->command++];
+
+            if (c->group == group) {
+                return c;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* The next command; NULL: there are no more. */
+static const struct chat_command *next(const struct app *a, struct walk *w)
+{
+    while (w->row < sizeof commands / sizeof commands[0]) {
+        const struct chat_command *c = &commands[w->row];
+
+        if (c->name == NULL) {
+            c = next_of_features(a, w, c->group);
+        } else {
+            w->row++;
+            return c;
+        }
+        if (c != NULL) {
+            return c;
+        }
+        w->row++;
+        w->feature = w->command = 0;
+    }
+    return NULL;
+}
 
 /* All that a locked line may have: nothing that stays, reads or writes a file, or shows what somebody else
  * has said. */
@@ -123,12 +125,12 @@ static bool is_of_locked(const char *name)
     return false;
 }
 
-static bool is_listed(const struct app *a, const struct command *c)
+static bool is_listed(const struct app *a, const struct chat_command *c)
 {
     return c->help != NULL && (!a->setup.options->line.locked || is_of_locked(c->name));
 }
 
-static void explain(struct app *a, const struct command *c)
+static void explain(struct app *a, const struct chat_command *c)
 {
     char left[40];
 
@@ -137,18 +139,20 @@ static void explain(struct app *a, const struct command *c)
 }
 
 /* A row of names. */
-static void list_group(struct app *a, enum group group)
+static void list_group(struct app *a, enum command_group group)
 {
+    const struct chat_command *c;
+    struct walk w = { 0 };
     bool any = false;
 
-    for (size_t i = 0; i < n_commands; i++) {
-        if (commands[i].group != group || !is_listed(a, &commands[i])) {
+    while ((c = next(a, &w)) != NULL) {
+        if (c->group != group || !is_listed(a, c)) {
             continue;
         }
         if (!any) {
             console_printf(a->setup.console, "  %-20s", group_names[group]);
         }
-        console_printf(a->setup.console, " /%s", commands[i].name);
+        console_printf(a->setup.console, " /%s", c->name);
         any = true;
     }
     if (any) {
@@ -168,7 +172,7 @@ static bool contains(const char *text, const char *word)
 }
 
 /* Whether a word is all of a command's name, or is found in what is said of it. */
-static bool concerns(const struct command *c, const char *word, bool by_name)
+static bool concerns(const struct chat_command *c, const char *word, bool by_name)
 {
     if (by_name) {
         return strcmp(c->name, word) == 0;
@@ -180,11 +184,13 @@ static bool concerns(const struct command *c, const char *word, bool by_name)
 /* How many commands were explained. */
 static unsigned explain_word(struct app *a, const char *word, bool by_name)
 {
+    const struct chat_command *c;
+    struct walk w = { 0 };
     unsigned n = 0;
 
-    for (size_t i = 0; i < n_commands; i++) {
-        if (is_listed(a, &commands[i]) && concerns(&commands[i], word, by_name)) {
-            explain(a, &commands[i]);
+    while ((c = next(a, &w)) != NULL) {
+        if (is_listed(a, c) && concerns(c, word, by_name)) {
+            explain(a, c);
             n++;
         }
     }
@@ -196,8 +202,8 @@ static enum command_result command_help(struct app *a, char *argument)
     const char *word = argument[0] == '/' ? argument + 1 : argument;
 
     if (word[0] == '\0') {
-        for (unsigned group = 0; group < N_GROUPS; group++) {
-            list_group(a, (enum group)group);
+        for (unsigned group = 0; group < COMMAND_GROUPS; group++) {
+            list_group(a, (enum command_group)group);
         }
         console_printf(
             a->setup.console,
@@ -214,11 +220,13 @@ static enum command_result command_help(struct app *a, char *argument)
 
 static void suggest(struct app *a, const char *name)
 {
+    const struct chat_command *c;
+    struct walk w = { 0 };
     struct nearest near;
 
     nearest_begin(&near, name, strlen(name));
-    for (size_t i = 0; i < n_commands; i++) {
-        nearest_offer(&near, commands[i].name);
+    while ((c = next(a, &w)) != NULL) {
+        nearest_offer(&near, c->name);
     }
     if (near.name != NULL) {
         console_printf(a->setup.console, "error: there is no /%s; did you mean /%s?\n", name,
@@ -232,20 +240,22 @@ static void suggest(struct app *a, const char *name)
 enum command_result commands_run(struct app *a, char *line)
 {
     char *argument, *name = commands_cut_word(line + 1, &argument);
+    const struct chat_command *c;
+    struct walk w = { 0 };
 
-    for (size_t i = 0; i < n_commands; i++) {
-        if (strcmp(commands[i].name, name) != 0) {
+    while ((c = next(a, &w)) != NULL) {
+        if (strcmp(c->name, name) != 0) {
             continue;
         }
         if (a->setup.options->line.locked && !is_of_locked(name)) {
             commands_refuse_locked(a, name);
             return COMMAND_DONE;
         }
-        if (a->chat.session == NULL && commands[i].needs_model) {
+        if (a->chat.session == NULL && c->needs_model) {
             chat_say_no_model(a->setup.console);
             return COMMAND_DONE;
         }
-        return commands[i].run(a, argument);
+        return c->run(a, argument);
     }
     suggest(a, name);
     return COMMAND_DONE;

@@ -4,11 +4,6 @@
 
 #include "runtime/app/app.h"
 
-enum command_result {
-    COMMAND_DONE, /* or refused with a sentence */
-    COMMAND_ENDS, /* the conversation: /off */
-};
-
 /* Obey; line is NUL-terminated, and may be overwritten. Unknown commands are answered with the
  * nearest one. */
 enum command_result commands_run(struct app *a, char *line);

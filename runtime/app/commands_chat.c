@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/features/branches/chat_branches.h"
+#include "board/min_max.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/text/plural.h"
@@ -18,10 +18,24 @@ enum command_result command_reset(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
+/* /undo WORD. False: no feature has the word. */
+static bool undo_word(struct app *a, const char *word)
+{
+    for (unsigned i = 0; i < a->features.n; i++) {
+        const struct feature_saved *s = a->features.rows[i]->saved;
+
+        if (s != NULL && s->undo != NULL && strcmp(s->word, word) == 0) {
+            s->undo(a->features.state[i], a);
+            return true;
+        }
+    }
+    return false;
+}
+
 enum command_result command_undo(struct app *a, char *argument)
 {
-    if (strcmp(argument, "learn") == 0) {
-        return command_undo_learn(a);
+    if (undo_word(a, argument)) {
+        return COMMAND_DONE;
     }
     if (chat_undo(&a->chat)) {
         console_printf(a->setup.console, "(the last turn is taken back, %u left)\n",
@@ -34,40 +48,12 @@ enum command_result command_undo(struct app *a, char *argument)
 
 enum command_result command_retry(struct app *a, char *argument)
 {
-    const char *kept = NULL;
-
     (void)argument;
-    if (a->chat.turns.n != 0 && !a->setup.options->line.locked) { /* it may drop another branch */
-        kept = chat_branch_retried(&a->chat);
-    }
+    features_retried(&a->features, &a->chat, true);
     if (chat_retry(&a->chat) == ERR_NOT_FOUND) {
         console_printf(a->setup.console, "error: there is no turn to answer again\n");
-    } else if (kept != NULL) {
-        console_printf(a->setup.console, "(the other answer: /switch %s)\n", kept);
-    }
-    return COMMAND_DONE;
-}
-
-enum command_result command_preset(struct app *a, char *argument)
-{
-    struct options_report report = commands_report(a);
-
-    if (argument[0] == '\0') {
-        console_printf(a->setup.console, "error: which one? presets/NAME.txt is /preset NAME\n");
-    } else if (app_use_preset(a, argument, &report) == ERR_OK) {
-        console_printf(a->setup.console, "(a new conversation, as %s has it)\n", argument);
-    } else if (a->problem != NULL) {
-        console_printf(a->setup.console, "error: %s\n", a->problem);
-    }
-    return COMMAND_DONE;
-}
-
-enum command_result command_reflect(struct app *a, char *argument)
-{
-    const char *question = argument[0] != '\0' ? argument : CHAT_REFLECTION;
-
-    if (chat_reflect(&a->chat, question, strlen(question)) == ERR_NOT_FOUND) {
-        console_printf(a->setup.console, "error: there is no turn to look back at\n");
+    } else {
+        features_retried(&a->features, &a->chat, false);
     }
     return COMMAND_DONE;
 }
@@ -115,6 +101,13 @@ enum command_result command_system(struct app *a, char *argument)
     chat_clear(&a->chat);
     console_printf(a->setup.console, "(a new conversation, %s)\n", with);
     return COMMAND_DONE;
+}
+
+bool app_end_save(struct app *a, enum err e)
+{
+    const struct app_files *files = a->setup.files;
+
+    return files->end_save == NULL || files->end_save(files->context, e == ERR_OK) == ERR_OK;
 }
 
 /* ---- saved and loaded ----------------------------------------------------------------------- */
@@ -229,37 +222,57 @@ static void save_use(struct app *a)
                    file->name);
 }
 
-static void save_prefix(struct app *a)
+/* Feature i, if the word is one of its own for /save and, with loads, for /load. */
+static const struct feature_saved *saved_by(const struct app *a, unsigned i, const char *word,
+                                            bool loads)
 {
-    const struct file *file;
-    enum err e = app_save_prefix(a, &file);
+    const struct feature_saved *s = a->features.rows[i]->saved;
 
-    if (e == ERR_ABORTED) {
-        console_printf(a->setup.console, "(stopped: the file is as it was)\n");
-    } else if (e != ERR_OK) {
-        console_printf(a->setup.console, "error: %s\n", a->problem);
-    } else {
-        console_printf(a->setup.console,
-                       "(%u tokens that conversations begin with are saved in %s: no start "
-                       "computes them again)\n",
-                       (unsigned)a->chat.prefix.n, file->name);
+    return s == NULL || strcmp(s->word, word) != 0 || (loads && s->load == NULL) ? NULL : s;
+}
+
+/* /save WORD or /load WORD, of all features that share the word. False: none has it. */
+static bool move_word(struct app *a, const char *word, bool loads)
+{
+    struct features *f = &a->features;
+    unsigned first = f->n; /* at work */
+    const char *off = NULL;
+    bool known = false, any = false;
+
+    for (unsigned i = 0; i < f->n; i++) {
+        const struct feature_saved *s = saved_by(a, i, word, loads);
+
+        if (s == NULL) {
+            continue;
+        }
+        known = true;
+        off = s->off;
+        if (!s->is_there(f->state[i], a)) {
+            continue;
+        }
+        first = min_u32(first, i);
+        if (loads) {
+            s->load(f->state[i], a);
+        } else if (s->has_any(f->state[i], a)) {
+            s->save(f->state[i], a);
+            any = true;
+        }
     }
+    if (known && first == f->n) {
+        console_printf(a->setup.console, "error: %s\n", off);
+    } else if (known && !loads && !any) { /* it says that there is nothing */
+        f->rows[first]->saved->save(f->state[first], a);
+    }
+    return known;
 }
 
 enum command_result command_save(struct app *a, char *argument)
 {
-    if (strcmp(argument, "prefix") == 0) {
-        save_prefix(a);
-        return COMMAND_DONE;
-    }
-    if (strcmp(argument, "learn") == 0) {
-        return command_save_learn(a);
-    }
     if (strcmp(argument, "use") == 0) {
         save_use(a);
         return COMMAND_DONE;
     }
-    return save_chat(a, argument);
+    return move_word(a, argument, false) ? COMMAND_DONE : save_chat(a, argument);
 }
 
 /* What became of the conversation that was to be replaced. */
@@ -314,8 +327,8 @@ enum command_result command_load(struct app *a, char *argument)
     const struct file *file;
     enum err e;
 
-    if (strcmp(argument, "learn") == 0) {
-        return command_load_learn(a);
+    if (move_word(a, argument, true)) {
+        return COMMAND_DONE;
     }
     file = commands_find_save(a, argument, 0);
     if (file == NULL) {
@@ -329,7 +342,7 @@ enum command_result command_load(struct app *a, char *argument)
     }
     c->started = state.started;
     c->reply_start = state.reply_start;
-    c->logged = 0; /* what was said last before is not of this conversation */
+    features_changed(&a->features, c);
     if (a->saved.is_older) {
         console_printf(a->setup.console,
                        "(the newest conversation in %s is damaged: this is the one saved before "

@@ -1,5 +1,5 @@
-/* The commands, for the table in commands.c: what is said (commands_chat.c, commands_branch.c), how it is said
- * (commands_settings.c), whether at all (commands_lock.c), adapters (commands_adapter.c), the models and the machine (commands_system.c). */
+/* The commands, for the table in commands.c: what is said (commands_chat.c), how it is said (commands_settings.c), whether at
+ * all (commands_lock.c), the models and the machine (commands_system.c). Features have their own. */
 #ifndef INGOT_RUNTIME_COMMANDS_PRIVATE_H
 #define INGOT_RUNTIME_COMMANDS_PRIVATE_H
 
@@ -23,28 +23,9 @@ char *commands_cut_word(char *text, char **rest);
 enum command_result command_reset(struct app *a, char *argument);
 enum command_result command_undo(struct app *a, char *argument);
 enum command_result command_retry(struct app *a, char *argument);
-enum command_result command_branch(struct app *a, char *argument);
-enum command_result command_switch(struct app *a, char *argument);
-enum command_result command_branches(struct app *a, char *argument);
-enum command_result command_drop(struct app *a, char *argument);
 enum command_result command_system(struct app *a, char *argument);
 enum command_result command_save(struct app *a, char *argument);
 enum command_result command_load(struct app *a, char *argument);
-
-enum command_result command_good(struct app *a, char *argument);
-enum command_result command_bad(struct app *a, char *argument);
-enum command_result command_teach(struct app *a, char *argument);
-enum command_result command_learned(struct app *a, char *argument);
-enum command_result command_undo_learn(struct app *a);
-enum command_result command_save_learn(struct app *a);
-enum command_result command_load_learn(struct app *a);
-
-enum command_result command_remember(struct app *a, char *argument);
-enum command_result command_forget(struct app *a, char *argument);
-enum command_result command_promote(struct app *a, char *argument);
-enum command_result command_what(struct app *a, char *argument);
-enum command_result command_fabric(struct app *a, char *argument);
-enum command_result command_time(struct app *a, char *argument);
 
 enum command_result command_lock(struct app *a, char *argument);
 enum command_result command_unlock(struct app *a, char *argument);
@@ -54,15 +35,9 @@ void commands_refuse_locked(struct app *a, const char *name);
 enum command_result command_mode(struct app *a, char *argument);
 enum command_result command_set(struct app *a, char *argument);
 
-enum command_result command_preset(struct app *a, char *argument);
-enum command_result command_reflect(struct app *a, char *argument);
 enum command_result command_models(struct app *a, char *argument);
 enum command_result command_model(struct app *a, char *argument);
 enum command_result command_receive(struct app *a, char *argument);
-enum command_result command_adapters(struct app *a, char *argument);
-enum command_result command_adapter(struct app *a, char *argument);
-enum command_result command_actions(struct app *a, char *argument);
-enum command_result command_grammar(struct app *a, char *argument);
 enum command_result command_stats(struct app *a, char *argument);
 enum command_result command_plan(struct app *a, char *argument);
 enum command_result command_bench(struct app *a, char *argument);

@@ -7,6 +7,7 @@
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
+#include "runtime/features/feature.h"
 
 /* The one token of a text of the template, or INGOT_NO_TOKEN. */
 static uint32_t marker_token(const struct chat *c, enum ingot_chat_string which)
@@ -42,14 +43,15 @@ void chat_open(struct chat *c, struct console *console, struct session *session,
                struct session *draft, struct options *options, const struct ingot_chat *template)
 {
     struct speculative_params guessing = options_speculative(options);
-    uint64_t epoch = c->fabric_epoch; /* the clock goes on when the model changes, */
-    uint32_t protocol = c->protocol;  /* and the program at the line stays */
+    struct features *features = c->features;
+    uint32_t protocol = c->program.protocol; /* the program at the line stays */
 
-    c->messages.system = NULL;
-    chat_messages_set_system(c, &c->messages); /* one of a request is not the next model's */
+    c->program.messages.system = NULL;
+    chat_messages_set_system(c,
+                             &c->program.messages); /* one of a request is not the next model's */
     memset(c, 0, sizeof *c);
-    c->fabric_epoch = epoch;
-    c->protocol = protocol;
+    c->features = features;
+    c->program.protocol = protocol;
     c->console = console;
     c->session = session;
     c->options = options;
@@ -59,9 +61,10 @@ void chat_open(struct chat *c, struct console *console, struct session *session,
     }
     c->think_end = marker_token(c, INGOT_CHAT_THINK_END);
     session->hash.on = options->show.ids;
-    session_keep_prefix(session, &c->prefix);
+    session_keep_prefix(session, &c->opening.prefix);
     sampler_init(&c->sampler, &options->sampler);
     speculative_open(&c->speculative, session, draft, &guessing);
+    features_reset(c->features, c);
     warn_options(c);
 }
 
@@ -70,7 +73,7 @@ void chat_close(struct chat *c)
     c->session = NULL;
     c->template = NULL;
     c->name = NULL;
-    c->announced = false;
+    c->program.announced = false;
     chat_clear(c);
 }
 
@@ -114,7 +117,7 @@ static void change_mode(struct chat *c)
         c->options->line.term = console_is_terminal(c->console) ? (uint32_t)CONSOLE_VT
                                                                 : (uint32_t)CONSOLE_PLAIN;
         console_speak_json(c->console);
-        c->announced = false;
+        c->program.announced = false;
     } else {
         console_speak_text(c->console);
         console_find_terminal(c->console, (enum console_terminal)c->options->line.term);
@@ -136,7 +139,7 @@ void chat_loop(struct chat *c, const struct chat_commands *commands)
             }
             continue;
         }
-        c->talks = true;
+        c->wait.is_shown = true;
         c->commands = commands; /* /model opens the chat anew */
         error = console_read_line(c->console, "> ", c->line, sizeof c->line, &bytes);
         if ((error == ERR_NO_DEVICE && chat_input_ends(c)) ||

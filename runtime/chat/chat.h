@@ -7,24 +7,18 @@
 #include <stdint.h>
 
 #include "board/err.h"
-#include "runtime/features/acting/actions.h"
-#include "runtime/features/branches/chat_branches.h"
 #include "runtime/chat/chat_messages.h"
 #include "runtime/wire/json_biases.h"
-#include "runtime/features/turn_log/turn_log.h"
 #include "runtime/saved/turns.h"
 #include "runtime/console/console.h"
-#include "runtime/features/policy/experience.h"
-#include "runtime/features/fabric/fabric.h"
-#include "runtime/features/lessons/lessons.h"
 #include "runtime/options/options.h"
-#include "runtime/session/constraint.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/session.h"
-#include "runtime/session/beams.h"
 #include "runtime/session/speculative.h"
 
 enum { CHAT_LINE_BYTES = 8192 };
+
+struct features;
 
 /* A model that there is, by the name that /model takes. */
 typedef void chat_model_fn(void *context, const char *name, uint64_t bytes);
@@ -33,10 +27,6 @@ typedef void chat_model_fn(void *context, const char *name, uint64_t bytes);
  * may be overwritten; the chat may be opened anew meanwhile. */
 struct chat_commands {
     bool (*run)(void *context, char *line);
-    /* Adapters (a list of adapter_list.h) go to work; NULL: they do, else why not. */
-    const char *(*adapt)(void *context, const char *list);
-    /* The same of a grammar, or choices, or "off". */
-    const char *(*hold)(void *context, const char *grammar);
     /* Visit the models that there are. NULL: they are, else why not. */
     const char *(*list)(void *context, chat_model_fn *visit, void *visit_context);
     void *context;
@@ -50,19 +40,29 @@ struct chat_totals {
     uint64_t prompt_tokens, new_tokens;
 };
 
-/* How turns are answered, with policy= (chat_policy.h). */
-struct chat_policy {
-    bool is_open;
-    bool works; /* a choice, for the reply at work: */
-    struct experience experience;
-    struct policy_choice choice;
-    uint8_t took[POLICY_HEADS]; /* what was done, of the latest turn */
-    float throughput;           /* of its reply, as in struct policy_state */
-    float temp;                 /* of the sampler, and ... */
-    bool timed;                 /* ... of guesses, as they were */
-    uint32_t computed;          /* tokens of the prompt, before the choice; since when: */
-    uint64_t start;
-    struct stream_stats before;
+/* A program at the line (mode=json), and its request at work. */
+struct chat_program {
+    bool announced;       /* `ready` has told of this model, or that there is none */
+    bool answered;        /* the request has had its last event */
+    uint32_t protocol;    /* what the program asked for, 1 or 2; 0: it did not, 1 */
+    bool wants_scores;    /* of each token, and ... */
+    uint32_t n_likeliest; /* ... of so many others */
+    struct json_biases biases;
+    struct chat_messages messages;
+};
+
+/* What somebody waits for: n tokens from number start of the session on; label: of its progress. */
+struct chat_wait {
+    bool is_shown; /* somebody is at the line: long prompts show their progress */
+    const char *what;
+    uint32_t start, n;
+    char label[40];
+};
+
+/* What conversations begin with: kept by the session, and the ids of it as it should be, while a first turn is put. */
+struct chat_opening {
+    struct session_prefix prefix;
+    uint32_t ids[SESSION_PREFIX_TOKENS];
 };
 
 struct chat {
@@ -71,44 +71,19 @@ struct chat {
     const char *name;        /* what /model calls the model; NULL: as its header */
     struct options *options;
     const struct chat_commands *commands;
+    struct features *features; /* NULL: none are there */
     struct sampler sampler;
     struct speculative speculative;
-    struct beams beams;
     const struct ingot_chat *template; /* and its strings */
     uint32_t think_end;                /* the token that ends thoughts, or INGOT_NO_TOKEN */
     uint32_t reply_start;              /* of the last reply, in ids */
     bool started;                      /* the session holds a turn */
     struct turns turns;                /* of a model with a template */
-    struct chat_branches branches;     /* none until chat_branches_open */
     struct chat_totals totals;
-    bool announced;       /* mode=json: `ready` has told of this model, or that there is none */
-    bool answered;        /* mode=json: the request at work has had its last event */
-    uint32_t protocol;    /* mode=json: what the program asked for, 1 or 2; 0: it did not, 1 */
-    bool wants_scores;    /* mode=json: the request at work does, and ... */
-    uint32_t n_likeliest; /* ... of so many others */
-    struct json_biases biases; /* mode=json: of the request at work */
-    bool talks;                /* somebody waits at the line: long prompts show their progress */
-    const char *wait;          /* what somebody waits for ... */
-    uint32_t wait_start, wait_tokens; /* ... where its tokens begin in the session, how many */
-    char label[40];                   /* of its progress */
+    struct chat_program program;
+    struct chat_wait wait;
+    struct chat_opening opening;
     char line[CHAT_LINE_BYTES];
-    struct chat_messages messages; /* mode=json: of the request at work */
-    struct turn_log *log;          /* of turns; NULL: none */
-    uint64_t logged;     /* there: the latest reply's record; 0: none of the conversation */
-    bool reflects;       /* the turn at work looks back at the others: it is not judged */
-    const char *adapted; /* the adapters at work, for the log; NULL: none ever */
-    struct constraint constraint; /* of replies; none until constraint_open */
-    struct actions *actions;      /* what the model may do; NULL: nothing, or it has no template */
-    char told[OPTIONS_SYSTEM_BYTES + 2 + ACTIONS_PROMPT_BYTES]; /* the system prompt with them */
-    bool learns;                                                /* chat_learn_open */
-    struct lessons lessons;                                     /* ... then */
-    struct fabric fabric;  /* ... and what /remember puts there */
-    uint64_t fabric_epoch; /* seconds on its clock when the machine started */
-    uint64_t learn_ticks;  /* that steps took */
-    struct chat_policy policy;
-    uint32_t *kept_ids;                      /* (context) of the conversation, during a lesson */
-    struct session_prefix prefix;            /* that conversations begin with ... */
-    uint32_t opening[SESSION_PREFIX_TOKENS]; /* ... or should: while a first turn is put */
 };
 
 /* session is open, and so is draft, of a model that guesses its tokens, or NULL; template: another
@@ -150,20 +125,15 @@ void chat_forget(struct chat *c);
  * next line. */
 void chat_weights_changed(struct chat *c);
 
-/* The last turn is "good" or "bad": noted in the log. False: there is no log, or the turn is not in it. */
-bool chat_log_rate(struct chat *c, const char *rating);
-
 /* Take back the last turn, with what came of the actions that it led to; the log notes it of each. False: there is none, or the model has no template. */
 bool chat_undo(struct chat *c);
 
 /* Take it back and answer it again. ERR_NOT_FOUND: there is none; otherwise as chat_reply. */
 enum err chat_retry(struct chat *c);
 
-/* A turn that looks back at the others, and is none of them afterwards: shown and logged as any, with what it
- * remembers by tags. ERR_NOT_FOUND: there is no turn; otherwise as chat_reply. */
-#define CHAT_REFLECTION \
-    "Look back at this conversation. What matters in it, and what should be kept in mind?"
-enum err chat_reflect(struct chat *c, const char *question, size_t bytes);
+/* A turn that looks back at the others, and is none of them afterwards: shown as any; features that judge turns or answer by
+ * what they remember pass it over. ERR_NOT_FOUND: there is no turn; otherwise as chat_reply. */
+enum err chat_reply_aside(struct chat *c, const char *text, size_t bytes);
 
 /* Whether the line is a command: a slash and a letter. "//" begins a line for the model that begins
  * with "/". */

@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "runtime/features/acting/chat_act.h"
-#include "runtime/features/policy/chat_policy.h"
 #include "runtime/console/console.h"
+#include "runtime/features/feature.h"
 #include "runtime/session/session_drop.h"
 
 enum { NEWEST = KV_TILE / 2 }; /* tokens that stay after the sinks, at least */
@@ -20,23 +19,31 @@ void chat_clear(struct chat *c)
     c->turns.text_bytes = 0;
     c->started = false;
     c->reply_start = 0;
-    c->logged = 0;
-    chat_policy_clear(c);
+    features_cleared(c->features, c);
 }
 
 void chat_forget(struct chat *c)
 {
-    c->messages.system = NULL;
-    chat_messages_set_system(c, &c->messages);
+    c->program.messages.system = NULL;
+    chat_messages_set_system(c, &c->program.messages);
     chat_clear(c);
 }
 
 void chat_weights_changed(struct chat *c)
 {
     session_weights_changed(c->session);
-    for (uint32_t i = 0; i < c->branches.n; i++) {
-        session_line_weights_changed(c->session, &c->branches.list[i]->line);
+    features_weights_changed(c->features, c);
+}
+
+unsigned chat_question(const struct chat *c)
+{
+    const struct turns *t = &c->turns;
+    unsigned i = t->n - 1;
+
+    while (i != 0 && features_is_led(c->features, t->text + t->list[i].text, t->list[i].bytes)) {
+        i--;
     }
+    return i;
 }
 
 bool chat_undo(struct chat *c)
@@ -44,10 +51,7 @@ bool chat_undo(struct chat *c)
     if (c->turns.n == 0) {
         return false;
     }
-    (void)chat_policy_undone(c);
-    for (unsigned i = chat_question(c); c->log != NULL && i < c->turns.n; i++) {
-        (void)turn_log_rate(c->log, c->turns.logged[i], "undone");
-    }
+    features_undone(c->features, c);
     return chat_take_back(c);
 }
 
@@ -60,7 +64,7 @@ bool chat_take_back(struct chat *c)
         return false;
     }
     for (unsigned question = chat_question(c); t->n > question + 1;) {
-        turns_pop(t); /* what came of the actions that it led to */
+        turns_pop(t); /* those that it led to */
     }
     start = t->list[t->n - 1].start;
     turns_pop(t);
@@ -73,12 +77,17 @@ bool chat_take_back(struct chat *c)
     return true;
 }
 
+uint32_t chat_room(const struct chat *c)
+{
+    return features_room(c->features, c, c->session->context / 4 * 3);
+}
+
 /* How many turns to drop: as few as leave half of the context free, and never the last `keep`. */
 static unsigned turns_to_drop(const struct chat *c, unsigned keep)
 {
     const struct session *s = c->session;
     const struct turns *t = &c->turns;
-    uint32_t most = min_u32(s->context / 2, chat_policy_room(c));
+    uint32_t most = min_u32(s->context / 2, chat_room(c));
     unsigned n = 0;
 
     while (n + keep < t->n && (n == 0 || (n < t->n && s->n_ids - t->list[n].start > most))) {
@@ -115,7 +124,7 @@ static uint32_t count_sinks(struct chat *c)
     const struct session *s = c->session;
     uint32_t opening = min_u32((uint32_t)chat_encode_opening(c), s->n_ids), n = 0, tiles;
 
-    while (n < opening && c->opening[n] == s->ids[n]) {
+    while (n < opening && c->opening.ids[n] == s->ids[n]) {
         n++;
     }
     tiles = max_u32((n + KV_TILE - 1) / KV_TILE, 1);

@@ -9,6 +9,7 @@
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
+#include "runtime/features/feature.h"
 
 _Static_assert(JSON_ID_BYTES <= (int)CONSOLE_ID_BYTES, "an id is said as it came");
 
@@ -60,13 +61,13 @@ static void say_ready(struct chat *c)
     } else {
         say_model(c);
     }
-    c->announced = true;
+    c->program.announced = true;
 }
 
 /* Once for each model. */
 static void announce(struct chat *c)
 {
-    if (!c->announced) {
+    if (!c->program.announced) {
         say_ready(c);
     }
 }
@@ -113,14 +114,24 @@ static bool set_options(struct chat *c, struct json_request *r)
     return good;
 }
 
-/* The conversation that a request names: one that is kept, or a new one that is empty. */
-static void enter(struct chat *c, const char *name)
+/* A field of a feature. NULL: the request has none, or no feature knows it. */
+static const struct feature_field *field_of(const struct chat *c, const struct json_request *r,
+                                            enum json_field field, void **state)
 {
-    uint32_t pending;
+    return r->values[field] == NULL ? NULL
+                                    : features_field(c->features, json_field_name(field), state);
+}
 
-    if (chat_switch(c, name, &pending) == ERR_NOT_FOUND) {
-        (void)chat_branch(c, name);
-        chat_clear(c);
+/* Those that go to work when all else is set. */
+static void enter(struct chat *c, const struct json_request *r)
+{
+    for (unsigned i = 0; i < JSON_N_FIELDS; i++) {
+        void *state;
+        const struct feature_field *f = field_of(c, r, (enum json_field)i, &state);
+
+        if (f != NULL && f->enter != NULL) {
+            f->enter(state, c, r->values[i]);
+        }
     }
 }
 
@@ -128,37 +139,40 @@ static void enter(struct chat *c, const char *name)
 static void begin(struct chat *c, const struct json_request *r)
 {
     c->sampler.params = c->options->sampler;
-    c->sampler.params.biases = c->biases.list;
-    c->sampler.params.n_biases = c->biases.n;
+    c->sampler.params.biases = c->program.biases.list;
+    c->sampler.params.n_biases = c->program.biases.n;
     if (r->values[JSON_FIELD_SEED] != NULL) {
         sampler_init(&c->sampler, &c->sampler.params);
     }
     if (r->values[JSON_FIELD_SYSTEM] != NULL) {
-        c->messages.changed_system = false;
+        c->program.messages.changed_system = false;
     }
-    if (r->values[JSON_FIELD_CONVERSATION] != NULL) {
-        enter(c, r->values[JSON_FIELD_CONVERSATION]);
-    }
+    enter(c, r);
     if (r->values[JSON_FIELD_SYSTEM] != NULL || r->values[JSON_FIELD_RESET] != NULL) {
         chat_clear(c);
     }
 }
 
-/* Adapters and grammars first: they may not be there, and then nothing is set. */
-static bool apply(struct chat *c, const struct json_request *r, enum json_field field,
-                  const char *(*use)(void *context, const char *value))
+/* Those first that may not be possible, such as files that are not there: then nothing is set. */
+static bool apply(struct chat *c, const struct json_request *r)
 {
-    const char *problem = NULL, *value = r->values[field];
+    const char *problem = NULL;
 
-    if (value != NULL && c->session == NULL) {
-        chat_say_no_model(c->console);
-        return false;
-    }
-    if (value != NULL) {
-        problem = use(c->commands->context, value);
-    }
-    if (problem != NULL) {
-        chat_json_error(c, json_field_name(field), json_field_name(field), 0, problem);
+    for (unsigned i = 0; i < JSON_N_FIELDS && problem == NULL; i++) {
+        void *state;
+        const struct feature_field *f = field_of(c, r, (enum json_field)i, &state);
+
+        if (f == NULL || f->set == NULL) {
+            continue;
+        }
+        if (c->session == NULL) {
+            chat_say_no_model(c->console);
+            return false;
+        }
+        problem = f->set(state, c, r->values[i]);
+        if (problem != NULL) {
+            chat_json_error(c, f->name, f->name, 0, problem);
+        }
     }
     return problem == NULL;
 }
@@ -173,12 +187,12 @@ static bool says_hello(struct chat *c, const struct json_request *r)
         chat_json_error(c, "value", "hello", 0, "hello is the protocol that is wanted: 1 or 2");
         return false;
     }
-    c->protocol = (uint32_t)(wanted[0] - '0');
+    c->program.protocol = (uint32_t)(wanted[0] - '0');
     console_frames_set(&c->console->json.frames, r->values[JSON_FIELD_CHECK] != NULL);
     console_event_begin(c->console,
                         "'hello','protocol':%u,'protocols':2,'messages_limit':%u,'said':true,"
                         "'penalties':true",
-                        (unsigned)c->protocol, (unsigned)CHAT_MESSAGES);
+                        (unsigned)c->program.protocol, (unsigned)CHAT_MESSAGES);
     console_event_end(c->console);
     return true;
 }
@@ -187,8 +201,8 @@ static bool apply_messages(struct chat *c)
 {
     enum err e;
 
-    chat_messages_set_system(c, &c->messages);
-    e = chat_messages_put(c, &c->messages);
+    chat_messages_set_system(c, &c->program.messages);
+    e = chat_messages_put(c, &c->program.messages);
     if (e != ERR_OK) {
         chat_json_error(c, "failed", NULL, 0, err_text(e));
     }
@@ -205,7 +219,7 @@ static void reply(struct chat *c, const struct json_request *r)
     } else if (r->values[JSON_FIELD_IDS] != NULL) {
         (void)chat_reply_ids(c, r->values[JSON_FIELD_IDS]);
     } else if (r->values[JSON_FIELD_MESSAGES] != NULL) {
-        const struct chat_message *last = &c->messages.list[c->messages.n - 1];
+        const struct chat_message *last = &c->program.messages.list[c->program.messages.n - 1];
 
         (void)chat_reply_said(c, last->text, last->bytes, true, last->said);
     }
@@ -230,9 +244,8 @@ static bool answer(struct chat *c, struct json_request *r, const char **reason)
         *reason = "stopped";
         return false;
     }
-    if ((r->values[JSON_FIELD_HELLO] != NULL && !says_hello(c, r)) ||
-        !apply(c, r, JSON_FIELD_ADAPTER, c->commands->adapt) ||
-        !apply(c, r, JSON_FIELD_GRAMMAR, c->commands->hold) || !set_options(c, r)) {
+    if ((r->values[JSON_FIELD_HELLO] != NULL && !says_hello(c, r)) || !apply(c, r) ||
+        !set_options(c, r)) {
         return false;
     }
     begin(c, r);
@@ -274,7 +287,7 @@ static bool take_line(struct chat *c, enum err error, size_t bytes)
         say_ready(c);
         return false;
     }
-    c->answered = false;
+    c->program.answered = false;
     if (error == ERR_OK && !console_frames_check(&c->console->json.frames, c->line, &bytes)) {
         chat_json_error(c, "check", NULL, 0,
                         "the line is not as it was sent, or has no *hh: send it again");
@@ -293,7 +306,7 @@ static bool take_line(struct chat *c, enum err error, size_t bytes)
         }
     }
     announce(c); /* another model */
-    if (!c->answered) {
+    if (!c->program.answered) {
         chat_json_done(c, NULL, reason);
     }
     console_request_id(c->console, NULL, false);
@@ -331,7 +344,7 @@ bool chat_json_loop(struct chat *c, const struct chat_commands *commands)
         size_t bytes;
         enum err error;
 
-        c->talks = true;
+        c->wait.is_shown = true;
         c->commands = commands; /* /model opens the chat anew */
         console_set_silence(c->console, 1000 * c->options->line.silence_s);
         error = console_read_line(c->console, NULL, c->line, sizeof c->line, &bytes);

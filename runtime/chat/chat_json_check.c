@@ -8,24 +8,28 @@
 #include "runtime/chat/chat_turn.h"
 #include "runtime/wire/json_ids.h"
 #include "runtime/console/console.h"
+#include "runtime/features/feature.h"
 #include "runtime/session/token_scores.h"
 
-/* Whether the conversation that a request names can be entered; that is said otherwise. */
-static bool can_enter(struct chat *c, const char *name)
+/* What features say of their fields. */
+static bool check_fields(struct chat *c, const struct json_request *r)
 {
-    switch (chat_branch_place(c, name)) {
-    case ERR_OK: return true;
-    case ERR_NO_SPACE:
-        chat_json_error(
-            c, "value", "conversation", 0,
-            "there is no room for another conversation: /drop NAME frees one, /branches "
-            "lists them, branches=8 makes room for more");
-        return false;
-    default:
-        chat_json_error(c, "value", "conversation", 0,
-                        "a conversation has a name of up to 23 letters, digits, '-', '_' and '.'");
-        return false;
+    for (unsigned i = 0; i < JSON_N_FIELDS; i++) {
+        const char *name = json_field_name((enum json_field)i), *problem = NULL;
+        void *state;
+        const struct feature_field *f = r->values[i] == NULL
+                                            ? NULL
+                                            : features_field(c->features, name, &state);
+
+        if (f != NULL && f->check != NULL) {
+            problem = f->check(state, c, r->values[i]);
+        }
+        if (problem != NULL) {
+            chat_json_error(c, "value", name, 0, problem);
+            return false;
+        }
     }
+    return true;
 }
 
 static const char locked_text[] =
@@ -34,7 +38,7 @@ static const char locked_text[] =
 
 static bool read_messages(struct chat *c, const struct json_request *r)
 {
-    struct chat_messages *m = &c->messages;
+    struct chat_messages *m = &c->program.messages;
 
     if (!chat_has_template(c->template)) {
         chat_json_error(c, "value", "messages", 0,
@@ -57,8 +61,8 @@ static bool read_logprobs(struct chat *c, const char *value)
     uint32_t n = 0;
     size_t at = 0;
 
-    c->wants_scores = value != NULL;
-    c->n_likeliest = 0;
+    c->program.wants_scores = value != NULL;
+    c->program.n_likeliest = 0;
     if (value == NULL) {
         return true;
     }
@@ -70,7 +74,7 @@ static bool read_logprobs(struct chat *c, const char *value)
                         "logprobs is how many of the likeliest tokens are wanted: 0 to 20");
         return false;
     }
-    c->n_likeliest = n;
+    c->program.n_likeliest = n;
     return true;
 }
 
@@ -79,7 +83,7 @@ static bool read_biases(struct chat *c, const struct json_request *r)
     char *list = r->values[JSON_FIELD_LOGIT_BIAS];
     const char *problem;
 
-    c->biases.n = 0;
+    c->program.biases.n = 0;
     if (list == NULL) {
         return true;
     }
@@ -87,7 +91,8 @@ static bool read_biases(struct chat *c, const struct json_request *r)
         chat_say_no_model(c->console);
         return false;
     }
-    problem = json_biases_read(&c->biases, list, r->bytes[JSON_FIELD_LOGIT_BIAS], c->session);
+    problem = json_biases_read(&c->program.biases, list, r->bytes[JSON_FIELD_LOGIT_BIAS],
+                               c->session);
     if (problem != NULL) {
         chat_json_error(c, "value", "logit_bias", 0, problem);
     }
@@ -165,7 +170,7 @@ static bool is_allowed(struct chat *c, const struct json_request *r)
 static struct chat_said said_of(const struct chat *c, const struct json_request *r,
                                 enum json_field field)
 {
-    const struct chat_messages *m = &c->messages;
+    const struct chat_messages *m = &c->program.messages;
 
     if (field == JSON_FIELD_MESSAGES) {
         const struct chat_message *last = &m->list[m->n - 1];
@@ -233,7 +238,5 @@ bool chat_json_check(struct chat *c, const struct json_request *r)
     return (r->values[JSON_FIELD_MESSAGES] == NULL || read_messages(c, r)) &&
            check_ids(c, r->values[JSON_FIELD_IDS]) &&
            read_logprobs(c, r->values[JSON_FIELD_LOGPROBS]) && read_biases(c, r) &&
-           (r->values[JSON_FIELD_CONVERSATION] == NULL ||
-            can_enter(c, r->values[JSON_FIELD_CONVERSATION])) &&
-           fits(c, r);
+           check_fields(c, r) && fits(c, r);
 }

@@ -144,7 +144,7 @@ void chat_json_done(struct chat *c, const struct generate_result *r, const char 
     if (c->session != NULL) {
         n_ids = c->session->n_ids;
     }
-    if (c->protocol >= 2 && r != NULL) {
+    if (c->program.protocol >= 2 && r != NULL) {
         put_usage(c, r, reason);
     }
     if (r != NULL) {
@@ -154,5 +154,5 @@ void chat_json_done(struct chat *c, const struct generate_result *r, const char 
                             (unsigned)n_ids);
         console_event_end(c->console);
     }
-    c->answered = true;
+    c->program.answered = true;
 }

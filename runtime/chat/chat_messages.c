@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "runtime/chat/chat.h"
-#include "runtime/features/policy/chat_policy.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/console/console.h"
+#include "runtime/features/feature.h"
 #include "runtime/text/json.h"
 
 /* ---- as they come --------------------------------------------------------------------------- */
@@ -256,7 +256,7 @@ static enum err put_pair(struct put *p, const struct chat_message *said,
         c->started = true;
         e = join(p, ids, n + more);
         if (e == ERR_OK && first) {
-            session_want_prefix(s, c->opening, chat_encode_opening(c));
+            session_want_prefix(s, c->opening.ids, chat_encode_opening(c));
         }
         return e;
     }
@@ -271,7 +271,7 @@ enum err chat_messages_put(struct chat *c, const struct chat_messages *m)
     c->turns.text_bytes = 0;
     c->started = false;
     c->reply_start = 0;
-    chat_policy_clear(c);
+    features_cleared(c->features, c);
     for (unsigned i = 0; i + 1 < m->n && e == ERR_OK; i += 2) {
         e = put_pair(&p, &m->list[i], &m->list[i + 1]);
         if (e == ERR_TOO_LONG) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
+#include "runtime/features/feature.h"
 
 static bool is_line_feeds(const struct chat *c, uint32_t id)
 {
@@ -58,7 +59,7 @@ static bool tells_past(const struct chat *c)
     return *ingot_chat_bytes(t, INGOT_CHAT_REPLY_START) != 0 ||
            (t->flags & INGOT_CHAT_SYSTEM_LAST) != 0 ||
            (t->bytes[INGOT_CHAT_NO_THINKING] != 0 &&
-            (c->options->reply.think == THINK_OFF || c->policy.took[POLICY_THOUGHTS] == 1));
+            (c->options->reply.think == THINK_OFF || features_is_quiet(c->features, false)));
 }
 
 /* Tokens that what opens a reply can have at most, beyond where a turn is told anew: a system prompt

@@ -34,7 +34,7 @@ struct chat_said {
 enum err chat_check_fits(struct chat *c, const struct chat_said *said);
 
 /* The tokens that every conversation begins with, as it is told now: at most SESSION_PREFIX_TOKENS, in
- * c->opening. 0: there are none, or too many. */
+ * c->opening.ids. 0: there are none, or too many. */
 size_t chat_encode_opening(struct chat *c);
 
 /* The turn's tokens after the conversation, the oldest of which gives way, but not the last `keep` (0 or 1)
@@ -65,11 +65,12 @@ bool chat_drop_oldest(struct chat *c, unsigned keep);
  * every turn. */
 void chat_keep_turns(struct chat *c);
 
-/* Where turns are logged, one is: what is known before its reply, its answer as it comes, what is known
- * afterwards. A line that cannot be written is said, and the log ends. */
-void chat_log_begin(struct chat *c, const char *text, size_t bytes);
-void chat_log_text(struct chat *c, const char *text, size_t bytes);
-void chat_log_end(struct chat *c, uint32_t own, const char *end);
+/* How many tokens of the context may be taken when a turn is put, the turn's included. */
+uint32_t chat_room(const struct chat *c);
+
+/* The place among the turns of the last one that somebody said: those after it are of features, which it led to. c->turns.n is
+ * not 0. */
+unsigned chat_question(const struct chat *c);
 
 /* chat_undo of a turn that was never the person's: nothing judges it. */
 bool chat_take_back(struct chat *c);

@@ -2,9 +2,9 @@
 #include "runtime/chat/chat_private.h"
 
 #include "board/min_max.h"
-#include "runtime/features/acting/chat_act.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
+#include "runtime/features/feature.h"
 #include "runtime/session/session_rope.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
@@ -30,7 +30,7 @@ static struct chat_turn turn_under(struct chat *c, const char *system, size_t sy
                               .first = first,
                               .no_thinking = c->options->reply.think == THINK_OFF };
 
-    chat_tell_actions(c, &turn.system, &turn.system_bytes);
+    features_system(c->features, c, &turn.system, &turn.system_bytes);
     return turn;
 }
 
@@ -125,7 +125,7 @@ size_t chat_encode_opening(struct chat *c)
     struct tokenizer_part parts[CHAT_TURN_PARTS];
     size_t n_parts = chat_turn_opening(c->template, &turn, parts), n;
 
-    if (encode(c, parts, n_parts, true, c->opening, SESSION_PREFIX_TOKENS, &n) != ERR_OK) {
+    if (encode(c, parts, n_parts, true, c->opening.ids, SESSION_PREFIX_TOKENS, &n) != ERR_OK) {
         return 0;
     }
     return n;
@@ -134,10 +134,9 @@ size_t chat_encode_opening(struct chat *c)
 void chat_wait_begin(struct chat *c, const char *what, uint32_t n_tokens)
 {
     session_rope_settle(c->session); /* now: what is cached only grows while it waits */
-    c->wait = what;
-    c->wait_start = c->session->n_cached;
-    c->wait_tokens = n_tokens == CHAT_WAIT_PENDING ? c->session->n_ids - c->session->n_cached
-                                                   : n_tokens;
+    c->wait.what = what;
+    c->wait.start = c->session->n_cached;
+    c->wait.n = n_tokens == CHAT_WAIT_PENDING ? c->session->n_ids - c->session->n_cached : n_tokens;
 }
 
 /* Asked before every layer. */
@@ -148,15 +147,15 @@ bool chat_wait_stop(void *chat)
     const struct transformer *t = &s->model->transformer;
     uint32_t layers = s->model->image.header->params.n_layers;
 
-    if (c->talks) {
+    if (c->wait.is_shown) {
         uint32_t done = (t->layer + 1) % layers; /* of a chunk's: this one is next */
 
-        format_text(c->label, sizeof c->label, "%s, layer %u of %u", c->wait, (unsigned)done + 1,
-                    (unsigned)layers);
-        console_progress_share(c->console, c->label,
-                               (uint64_t)(s->n_cached - c->wait_start) * layers +
+        format_text(c->wait.label, sizeof c->wait.label, "%s, layer %u of %u", c->wait.what,
+                    (unsigned)done + 1, (unsigned)layers);
+        console_progress_share(c->console, c->wait.label,
+                               (uint64_t)(s->n_cached - c->wait.start) * layers +
                                    (uint64_t)t->n_tokens * done,
-                               (uint64_t)c->wait_tokens * layers);
+                               (uint64_t)c->wait.n * layers);
     }
     return console_aborted(c->console);
 }

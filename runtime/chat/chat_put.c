@@ -1,5 +1,4 @@
 /* What a reply is computed from: its tokens go into the session. */
-#include "runtime/features/policy/chat_policy.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/wire/json_ids.h"
 
@@ -9,7 +8,7 @@ static enum err put_ids(struct chat *c, const uint32_t *ids, size_t n)
     enum err error = session_put(c->session, ids, n);
 
     if (error == ERR_OK && !c->started) {
-        session_want_prefix(c->session, c->opening, chat_encode_opening(c));
+        session_want_prefix(c->session, c->opening.ids, chat_encode_opening(c));
     }
     return error;
 }
@@ -22,7 +21,7 @@ enum err chat_put_turn(struct chat *c, const char *text, size_t bytes, unsigned 
         uint32_t room, *ids = session_room(s, &room);
         size_t n = 0;
         enum err error = chat_encode(c, text, bytes, true, !c->started, ids, room, &n);
-        bool tight = s->n_ids + n > chat_policy_room(c);
+        bool tight = s->n_ids + n > chat_room(c);
 
         *own = s->n_ids;
         if (error != ERR_OK && error != ERR_TOO_LONG) {

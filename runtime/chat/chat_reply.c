@@ -5,16 +5,14 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "runtime/features/acting/chat_act.h"
-#include "runtime/features/fabric/chat_fabric.h"
 #include "runtime/chat/chat_json.h"
-#include "runtime/features/policy/chat_policy.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/chat/report.h"
 #include "runtime/chat/thoughts.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
 #include "runtime/console/trace_print.h"
+#include "runtime/features/feature.h"
 #include "runtime/session/generate.h"
 #include "runtime/text/plural.h"
 
@@ -23,20 +21,11 @@ static_assert((int)OPTIONS_STOPS <= (int)REPLY_TEXT_STOPS &&
               "what stop= takes a reply can look for");
 
 struct reply {
-    struct chat *chat;
-    const char *text; /* (bytes) what was said */
-    size_t bytes;
-    size_t said;                       /* so many bytes at its end by a person */
-    const char *ids;                   /* in its place: a list of tokens (json_ids.h) */
+    struct feature_turn turn;
+    const char *ids;                   /* in the place of its text: a list of tokens (json_ids.h) */
     const struct token_scores *scores; /* of the token that comes next; NULL: they are not wanted */
-    bool as_turn;
-    uint32_t own; /* index of the turn's first token in the session */
     struct thoughts thoughts;
-    struct memory_tags tags;
-    bool acts;       /* it may be a call, */
-    unsigned n_acts; /* after so many for the same question */
-    struct chat_call call;
-    struct generate_result result;
+    struct feature_text text; /* where the text of the reply goes first */
 };
 
 /* ---- what comes ----------------------------------------------------------------------------- */
@@ -44,17 +33,17 @@ struct reply {
 static void reply_begin(void *context)
 {
     struct reply *r = context;
-    struct chat *c = r->chat;
+    struct feature_turn *t = &r->turn;
+    struct chat *c = t->chat;
 
     console_progress_end(c->console);
-    chat_fabric_hold(c);
     c->started = true;
-    c->reply_start = r->result.first_new;
-    if (r->as_turn) {
-        turns_push(&c->turns, r->own, r->result.first_new, r->text, r->bytes);
-        turns_mark_said(&c->turns, r->said);
+    c->reply_start = t->result.first_new;
+    if (t->as_turn) {
+        turns_push(&c->turns, t->own, t->result.first_new, t->text, t->bytes);
+        turns_mark_said(&c->turns, t->said);
     }
-    chat_log_begin(c, r->text, r->bytes);
+    features_reply_begins(c->features, t);
     console_style(c->console, CONSOLE_REPLY);
 }
 
@@ -63,9 +52,9 @@ static void reply_token_begin(void *context, uint32_t id)
     const struct reply *r = context;
 
     if (r->scores != NULL && id == r->scores->taken.id) {
-        chat_json_scored_token(r->chat, r->scores);
+        chat_json_scored_token(r->turn.chat, r->scores);
     } else {
-        console_token_begin(r->chat->console, id);
+        console_token_begin(r->turn.chat->console, id);
     }
 }
 
@@ -81,26 +70,18 @@ static void reply_token_end(void *context)
     struct reply *r = context;
 
     thoughts_end_token(&r->thoughts);
-    console_token_end(r->chat->console);
+    console_token_end(r->turn.chat->console);
 }
 
 static void reply_text(void *context, const char *text, size_t bytes)
 {
     struct reply *r = context;
 
-    if (r->thoughts.inside) {
-        memory_tags_write(&r->tags, text, bytes);
-        return;
-    }
-    chat_log_text(r->chat, text, bytes);
-    chat_call_write(&r->call, text, bytes);
+    r->turn.thinks = r->thoughts.inside;
+    r->text.write(r->text.context, text, bytes);
 }
 
-static void reply_prose(void *context, const char *text, size_t bytes)
-{
-    memory_tags_write(context, text, bytes);
-}
-
+/* What no feature has kept back. */
 static void reply_shown(void *context, const char *text, size_t bytes)
 {
     thoughts_write(context, text, bytes);
@@ -110,7 +91,7 @@ static void reply_think(void *context, bool begins)
 {
     struct reply *r = context;
 
-    memory_tags_end(&r->tags);
+    features_text_breaks(r->turn.chat->features, &r->turn);
     thoughts_turn(&r->thoughts, begins);
 }
 
@@ -124,7 +105,7 @@ static void dim(void *context, bool on)
 static enum err reply_make_room(void *context, uint32_t *first_new)
 {
     struct reply *r = context;
-    struct chat *c = r->chat;
+    struct chat *c = r->turn.chat;
     struct stop stop = { chat_wait_stop, c };
     enum err error;
 
@@ -148,7 +129,7 @@ static bool stop_requested(void *context)
 
 static void set_params(const struct reply *r, struct generate_params *p)
 {
-    struct chat *c = r->chat;
+    struct chat *c = r->turn.chat;
     const struct options *o = c->options;
 
     *p = (struct generate_params){ .limit = o->reply.n,
@@ -158,68 +139,67 @@ static void set_params(const struct reply *r, struct generate_params *p)
     for (uint32_t i = 0; i < o->reply.n_stops; i++) {
         p->stops.text[i] = o->reply.stop[i];
     }
-    p->constraint = c->constraint.on ? &c->constraint : NULL;
-    p->wants_scores = c->wants_scores && console_is_json(c->console);
-    p->n_likeliest = c->n_likeliest;
-    p->inside_thoughts = r->as_turn && o->reply.think != THINK_OFF && !chat_policy_is_quiet(c) &&
-                         chat_turn_opens_thoughts(c->template);
+    p->wants_scores = c->program.wants_scores && console_is_json(c->console);
+    p->n_likeliest = c->program.n_likeliest;
+    p->inside_thoughts = r->turn.as_turn && o->reply.think != THINK_OFF &&
+                         chat_turn_opens_thoughts(c->template) &&
+                         !features_is_quiet(c->features, true);
 }
 
-/* What looked like a call and is none. */
-static void show_held(struct reply *r)
+/* The text of the reply goes through the features to the thoughts, and so to the console. */
+static void open_text(struct reply *r)
 {
-    r->call.reply = ACTION_PROSE;
-    if (r->call.n != 0) {
-        console_token_begin(r->chat->console, INGOT_NO_TOKEN);
-        chat_call_release(&r->call);
-        console_token_end(r->chat->console);
+    struct chat *c = r->turn.chat;
+
+    r->thoughts = (struct thoughts){ .write = console_write_to, .dim = dim, .context = c->console };
+    thoughts_open(&r->thoughts, c->options->reply.think);
+    r->text = (struct feature_text){ reply_shown, &r->thoughts };
+    features_show(c->features, &r->turn, &r->text);
+}
+
+/* Features look at the turn before it is computed, and may compute some of it; one that looks back is none of theirs. */
+static enum err prepare(struct reply *r, const struct stop *stop)
+{
+    struct features *f = r->turn.chat->features;
+
+    if (!r->turn.as_turn || r->turn.looks_back) {
+        return ERR_OK;
     }
+    features_prompt_built(f, &r->turn);
+    return features_pass_begins(f, &r->turn, stop);
 }
 
 /* Compute what was put, and show what comes of it. After an error in the prompt it is as if the turn
  * had never begun. */
 static enum err compute(struct reply *r)
 {
-    struct chat *c = r->chat;
+    struct feature_turn *t = &r->turn;
+    struct chat *c = t->chat;
     struct stop stop = { stop_requested, c->console };
     struct stop prompt_stop = { chat_wait_stop, c };
-    struct generator generator = { c->session, &c->speculative, &c->sampler, &c->beams };
+    struct generator generator = { c->session, &c->speculative, &c->sampler, NULL };
     struct generate_sink sink = { r,          reply_begin, reply_token_begin, reply_token_end,
                                   reply_text, reply_think, reply_make_room,   reply_scores };
     struct generate_params params;
     enum err error;
 
-    r->thoughts = (struct thoughts){ .write = console_write_to, .dim = dim, .context = c->console };
-    thoughts_open(&r->thoughts, c->options->reply.think);
-    memory_tags_open(&r->tags, reply_shown, &r->thoughts);
-    chat_call_open(&r->call, r->acts && r->as_turn ? c->actions : NULL, reply_prose, &r->tags);
+    open_text(r);
     if (c->options->show.trace != 0) {
         trace_start(c->session->model->transformer.workers->trace);
     }
     chat_wait_begin(c, "prompt", CHAT_WAIT_PENDING);
-    if (r->as_turn && !c->reflects) {
-        chat_fabric_begin(c, r->own);
-    }
-    error = r->as_turn && !c->reflects
-                ? chat_policy_begin(c, r->own, r->text, r->bytes, &prompt_stop)
-                : ERR_OK;
+    error = prepare(r, &prompt_stop);
     set_params(r, &params);
     params.prompt_stop = &prompt_stop;
     params.stop = &stop;
+    features_choose(c->features, t, &params, &generator);
     if (error == ERR_OK) {
-        error = generate(&generator, &params, &sink, &r->result);
+        error = generate(&generator, &params, &sink, &t->result);
     }
-    if (chat_call_end(&r->call) || error != ERR_OK) {
-        show_held(r);
-    }
-    memory_tags_end(&r->tags);
-    chat_policy_end(c, &r->result, error);
-    if (!c->reflects) {
-        chat_fabric_end(c);
-    }
+    features_reply_ends(c->features, t, error);
     console_progress_end(c->console);
-    if (r->result.first == 0) {
-        (void)session_cut(c->session, r->own);
+    if (t->result.first == 0) {
+        (void)session_cut(c->session, t->own);
     }
     return error;
 }
@@ -228,13 +208,13 @@ static enum err compute(struct reply *r)
 
 static void print_ids(const struct reply *r)
 {
-    const struct session *s = r->chat->session;
-    struct console *c = r->chat->console;
+    const struct session *s = r->turn.chat->session;
+    struct console *c = r->turn.chat->console;
 
-    uint32_t first = r->result.first_new; /* those of them that are there still */
+    uint32_t first = r->turn.result.first_new; /* those of them that are there still */
 
     console_printf(c, "ids:");
-    for (uint32_t i = 0; i < min_u32(r->result.new_tokens, s->n_ids - first); i++) {
+    for (uint32_t i = 0; i < min_u32(r->turn.result.new_tokens, s->n_ids - first); i++) {
         console_printf(c, " %u", (unsigned)s->ids[first + i]);
     }
     console_printf(c, "\nlogits: %016llx over %u %s\n", (unsigned long long)s->hash.value,
@@ -244,8 +224,8 @@ static void print_ids(const struct reply *r)
 /* For `make bench`: the ticks before they are rounded. */
 static void print_ticks(const struct reply *r)
 {
-    const struct generate_result *t = &r->result;
-    struct console *c = r->chat->console;
+    const struct generate_result *t = &r->turn.result;
+    struct console *c = r->turn.chat->console;
 
     console_printf(c, "ticks: prefill %llu decode %llu of %llu per second\n",
                    (unsigned long long)(t->first - t->start),
@@ -257,26 +237,18 @@ static void print_ticks(const struct reply *r)
  * log, where that is another one. */
 static void print_end(const struct reply *r)
 {
-    struct console *c = r->chat->console;
+    struct console *c = r->turn.chat->console;
 
     console_to_log(c, true);
-    if (r->result.end == GENERATE_CONTEXT) {
-        console_printf(c, "(the context of %u %s is full)\n", (unsigned)r->chat->session->context,
-                       plural((unsigned)r->chat->session->context, "token", "tokens"));
-    } else if (r->result.end == GENERATE_REPETITION) {
+    if (r->turn.result.end == GENERATE_CONTEXT) {
+        console_printf(c, "(the context of %u %s is full)\n",
+                       (unsigned)r->turn.chat->session->context,
+                       plural((unsigned)r->turn.chat->session->context, "token", "tokens"));
+    } else if (r->turn.result.end == GENERATE_REPETITION) {
         console_printf(c, "(stopped: the reply was repeating itself; try /set repeat 1.1, or "
                           "/set n 200 to let it run)\n");
     }
-    if (r->call.reply != ACTION_PROSE) {
-        console_printf(c, "(stopped: %u actions for one question)\n", (unsigned)CHAT_CALLS);
-    }
-    if (r->result.end == GENERATE_NO_WAY_ON) {
-        console_printf(
-            c, "%s\n",
-            r->chat->constraint.spent
-                ? "(stopped: the grammar takes too many steps for a token)"
-                : "(stopped: the model has no token that goes on as the grammar wants it)");
-    }
+    features_say_end(r->turn.chat->features, &r->turn);
     console_to_log(c, false);
 }
 
@@ -299,13 +271,13 @@ static void print_error(const struct chat *c, enum err error)
 
 static void print_stats(const struct reply *r)
 {
-    const struct chat *c = r->chat;
+    const struct chat *c = r->turn.chat;
     const struct options *o = c->options;
 
     console_whole_lines(c->console, true);
     if (!console_is_json(c->console) && !o->show.quiet) {
         console_to_log(c->console, true);
-        report_stats(c->console, c->session->model, &r->result);
+        report_stats(c->console, c->session->model, &r->turn.result);
         console_to_log(c->console, false);
     }
     if (o->show.ids) {
@@ -334,42 +306,36 @@ static const char *reason_text(const struct reply *r, enum err error)
     if (error != ERR_OK) {
         return "error";
     }
-    if (r->call.reply != ACTION_PROSE) {
-        return "actions";
+    if (r->turn.reason != NULL) {
+        return r->turn.reason;
     }
-    return reasons[r->result.end];
-}
-
-/* Whether the reply is a call, and one that is done: then the conversation goes on by itself. */
-static bool leads_on(const struct reply *r)
-{
-    return r->call.reply != ACTION_PROSE && r->n_acts < CHAT_CALLS;
+    return reasons[r->turn.result.end];
 }
 
 static void close_reply(struct reply *r, enum err error)
 {
-    struct chat *c = r->chat;
+    struct chat *c = r->turn.chat;
 
     console_style(c->console, CONSOLE_NORMAL);
     c->totals.turns++;
-    c->totals.prompt_tokens += r->result.prompt_tokens;
-    c->totals.new_tokens += r->result.new_tokens;
-    if (leads_on(r)) {
+    c->totals.prompt_tokens += r->turn.result.prompt_tokens;
+    c->totals.new_tokens += r->turn.result.new_tokens;
+    if (r->turn.leads_on) { /* the conversation goes on by itself */
         return;
     }
     if (error != ERR_OK) {
         print_error(c, error);
     } else {
-        if (r->call.reply == ACTION_PROSE) { /* else nothing was shown */
+        if (!r->turn.hidden) {
             console_printf(c->console, "\n");
         }
         print_end(r);
     }
-    if (r->result.first != 0) { /* not stopped, nor failed, before the first token */
+    if (r->turn.result.first != 0) { /* not stopped, nor failed, before the first token */
         print_stats(r);
     }
     if (console_is_json(c->console)) {
-        chat_json_done(c, &r->result, reason_text(r, error));
+        chat_json_done(c, &r->turn.result, reason_text(r, error));
     }
 }
 
@@ -399,10 +365,12 @@ void chat_say_no_model(struct console *c)
 /* Before anything gives way for it. */
 static enum err check_fits(const struct reply *r)
 {
-    struct chat *c = r->chat;
-    struct chat_said said = { .text = r->text, .bytes = r->bytes, .as_turn = r->as_turn };
+    struct chat *c = r->turn.chat;
+    struct chat_said said = { .text = r->turn.text,
+                              .bytes = r->turn.bytes,
+                              .as_turn = r->turn.as_turn };
 
-    if (r->n_acts != 0) { /* the turn that it is the result of stays */
+    if (r->turn.n_led != 0) { /* the turn that it is the result of stays */
         said.kept = c->session->n_ids - c->turns.list[c->turns.n - 1].start +
                     max_size(chat_encode_opening(c), 1);
     }
@@ -414,25 +382,27 @@ static enum err put(struct reply *r)
     enum err e;
 
     if (r->ids != NULL) {
-        return chat_put_list(r->chat, r->ids);
+        return chat_put_list(r->turn.chat, r->ids);
     }
     e = check_fits(r);
     if (e != ERR_OK) {
         return e;
     }
-    if (r->as_turn) {
-        chat_settle_reply(r->chat);
-        if (r->n_acts == 0) { /* else the question stays, with what it led to */
-            chat_keep_turns(r->chat);
+    if (r->turn.as_turn) {
+        chat_settle_reply(r->turn.chat);
+        if (r->turn.n_led == 0) { /* else the question stays, with what it led to */
+            chat_keep_turns(r->turn.chat);
         }
-        return chat_put_turn(r->chat, r->text, r->bytes, r->n_acts != 0, &r->own);
+        return chat_put_turn(r->turn.chat, r->turn.text, r->turn.bytes, r->turn.n_led != 0,
+                             &r->turn.own);
     }
-    return chat_put_text(r->chat, r->text, r->bytes);
+    return chat_put_text(r->turn.chat, r->turn.text, r->turn.bytes);
 }
 
 static enum err answer(struct reply *r)
 {
-    struct chat *c = r->chat;
+    struct feature_turn *t = &r->turn;
+    struct chat *c = t->chat;
     enum err error;
 
     if (c->session == NULL) {
@@ -440,18 +410,17 @@ static enum err answer(struct reply *r)
         return ERR_NOT_FOUND;
     }
     c->session->problem[0] = '\0';
-    r->as_turn = r->as_turn && chat_has_template(c->template);
+    t->as_turn = t->as_turn && chat_has_template(c->template);
     error = put(r);
     if (error != ERR_OK) {
         return refuse_prompt(c, error);
     }
     error = compute(r);
     close_reply(r, error);
-    if (error == ERR_OK && r->result.end == GENERATE_STOP) {
-        generate_keep_shown(c->session, &r->result);
+    if (error == ERR_OK && t->result.end == GENERATE_STOP) {
+        generate_keep_shown(c->session, &t->result);
     }
-    chat_log_end(c, r->own, reason_text(r, error));
-    chat_fabric_obey(c, &r->tags);
+    features_turn_ended(c->features, t, reason_text(r, error));
     return error;
 }
 
@@ -462,19 +431,25 @@ enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn
 
 enum err chat_reply_said(struct chat *c, const char *text, size_t bytes, bool as_turn, size_t said)
 {
-    struct reply r = {
-        .chat = c, .text = text, .bytes = bytes, .said = said, .as_turn = as_turn, .acts = true
-    };
-    char result[ACTION_ANSWER_BYTES];
+    struct reply r = { .turn = { .chat = c,
+                                 .text = text,
+                                 .bytes = bytes,
+                                 .said = said,
+                                 .as_turn = as_turn,
+                                 .leads = true } };
+    char next[FEATURE_TURN_BYTES];
     enum err e = answer(&r);
 
-    while (e == ERR_OK && leads_on(&r)) {
-        unsigned n = r.n_acts + 1;
+    while (e == ERR_OK && r.turn.leads_on) {
+        unsigned n = r.turn.n_led + 1;
 
-        bytes = chat_act(c, &r.call, result);
-        r = (struct reply){
-            .chat = c, .text = result, .bytes = bytes, .as_turn = true, .acts = true, .n_acts = n
-        };
+        bytes = features_next_turn(c->features, &r.turn, next);
+        r = (struct reply){ .turn = { .chat = c,
+                                      .text = next,
+                                      .bytes = bytes,
+                                      .as_turn = true,
+                                      .leads = true,
+                                      .n_led = n } };
         e = answer(&r);
     }
     return e;
@@ -482,23 +457,23 @@ enum err chat_reply_said(struct chat *c, const char *text, size_t bytes, bool as
 
 enum err chat_reply_ids(struct chat *c, const char *ids)
 {
-    struct reply r = { .chat = c, .text = "", .ids = ids };
+    struct reply r = { .turn = { .chat = c, .text = "" }, .ids = ids };
 
     return answer(&r);
 }
 
-enum err chat_reflect(struct chat *c, const char *question, size_t bytes)
+enum err chat_reply_aside(struct chat *c, const char *text, size_t bytes)
 {
-    struct reply r = { .chat = c, .text = question, .bytes = bytes, .as_turn = true };
+    struct reply r = {
+        .turn = { .chat = c, .text = text, .bytes = bytes, .as_turn = true, .looks_back = true }
+    };
     enum err e;
 
     if (c->turns.n == 0) {
         return ERR_NOT_FOUND;
     }
-    c->reflects = true;
     e = answer(&r);
-    c->reflects = false;
-    if (r.result.first != 0) { /* it became a turn */
+    if (r.turn.result.first != 0) { /* it became a turn */
         (void)chat_take_back(c);
     }
     return e;

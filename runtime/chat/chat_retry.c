@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "runtime/features/acting/chat_act.h"
+#include "runtime/chat/chat_private.h"
 
 enum err chat_retry(struct chat *c)
 {

@@ -5,9 +5,6 @@
 
 #include "board/min_max.h"
 #include "runtime/model/calibrate_compute.h"
-#include "runtime/features/policy/experience.h"
-#include "runtime/features/fabric/fabric.h"
-#include "runtime/features/lessons/lessons.h"
 #include "runtime/model/layer_kinds.h"
 #include "runtime/model/layer_state.h"
 #include "runtime/model/model_private.h"
@@ -43,14 +40,8 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
         r->limits.context = min_u32(r->limits.context, h->params.context);
     }
     r->work.extra_scratch = setup->sequence_bytes(&m->image);
-    if (setup->learns) {
-        r->work.learn_bytes = arena_take_bytes(
-            lessons_bytes(h->params.dim,
-                          image_tensor(&m->image, INGOT_OUTPUT, INGOT_NO_LAYER)->cols_padded));
-        r->work.learn_bytes += arena_take_bytes(fabric_bytes(h->params.dim));
-    }
-    if (setup->watches) {
-        r->work.learn_bytes += arena_take_bytes(experience_bytes(h->params.dim));
+    if (setup->learn_bytes != NULL) {
+        r->work.learn_bytes = setup->learn_bytes(setup->learn_context, &m->image);
     }
     r->work.sequences = setup->sequences;
     r->work.lines = setup->lines;

@@ -52,8 +52,9 @@ struct model_setup {
     uint32_t lines; /* sequences kept beside it (session_line.h): so many, ... */
     size_t line_bytes;
     uint64_t (*lines_bytes)(uint32_t context, uint32_t lines); /* as in struct plan_work */
-    bool learns;                                               /* room for lessons is planned, */
-    bool watches;                                              /* and for a policy of turns */
+    /* How much of ARENA_LEARN is taken from a model that is loaded; NULL: nothing. */
+    size_t (*learn_bytes)(void *context, const struct image *image);
+    void *learn_context;
     uint32_t sequences; /* sessions that are computed side by side; 0: one */
     bool draft;         /* whole in memory, no text of its own, a short chunk; a context
                  * beyond the model's is cut */

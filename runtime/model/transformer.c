@@ -6,9 +6,6 @@
 
 #include "runtime/compute/rope_table.h"
 #include "runtime/base/trace.h"
-#include "runtime/features/policy/experience.h"
-#include "runtime/features/fabric/fabric.h"
-#include "runtime/features/lessons/lessons.h"
 #include "runtime/model/layer.h"
 #include "runtime/model/layer_embedding.h"
 #include "runtime/model/layer_kinds.h"
@@ -254,17 +251,50 @@ static void begin_pass(struct transformer *t, const struct transformer_pass *pas
 /* Final norm of one token. */
 static void output_norm(const struct transformer *t, float *y, const float *x);
 
+void transformer_unwatch(struct transformer *t, struct hidden_watch *w)
+{
+    struct hidden_watch **at = &t->watches;
+
+    while (*at != NULL && *at != w) {
+        at = &(*at)->next;
+    }
+    if (*at == w) {
+        *at = w->next;
+    }
+}
+
+void transformer_watch(struct transformer *t, struct hidden_watch *w)
+{
+    transformer_unwatch(t, w);
+    w->next = t->watches;
+    t->watches = w;
+}
+
+static bool sees(const struct hidden_watch *w)
+{
+    return w->see != NULL && (w->sees == NULL || *w->sees);
+}
+
+static bool is_watched(const struct transformer *t)
+{
+    const struct hidden_watch *w = t->watches;
+
+    while (w != NULL && !sees(w)) {
+        w = w->next;
+    }
+    return w != NULL;
+}
+
 static void show(struct transformer *t, const struct transformer_part *p)
 {
     const struct activations *a = &t->act;
 
     for (uint32_t i = 0; i < p->n; i++) {
         output_norm(t, a->norm, a->x + (p->first + i) * a->dim_stride);
-        if (t->experience != NULL) {
-            experience_see(t->experience, p->position + i, a->norm);
-        }
-        if (t->fabric != NULL) {
-            fabric_see(t->fabric, p->position + i, a->norm);
+        for (const struct hidden_watch *w = t->watches; w != NULL; w = w->next) {
+            if (sees(w)) {
+                w->see(w->context, p->position + i, a->norm);
+            }
         }
     }
 }
@@ -288,7 +318,7 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
         }
         e = run_layer(t, layer);
     }
-    if (e == ERR_OK && (t->experience != NULL || (t->fabric != NULL && t->fabric->watches))) {
+    if (e == ERR_OK && is_watched(t)) {
         show(t, &t->pass_parts[0]);
     }
     return e;
@@ -381,13 +411,12 @@ static void finish_logits(const struct transformer *t, float *logits, size_t n)
 }
 
 /* A normed hidden state as the head takes it; what it was is kept, for a lesson. */
-static void adapt(struct transformer *t, float *hidden)
+static void adapt(const struct transformer *t, float *hidden)
 {
-    if (t->fabric != NULL) {
-        fabric_adapt(t->fabric, hidden);
-    }
-    if (t->lessons != NULL) {
-        lessons_adapt(t->lessons, hidden);
+    for (const struct hidden_watch *w = t->watches; w != NULL; w = w->next) {
+        if (w->adapt != NULL) {
+            w->adapt(w->context, hidden);
+        }
     }
 }
 

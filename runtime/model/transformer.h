@@ -13,14 +13,12 @@
 #include "runtime/compute/activations.h"
 #include "runtime/compute/workers.h"
 #include "runtime/image/image.h"
+#include "runtime/model/hidden_watch.h"
 #include "runtime/model/layer_state.h"
 #include "runtime/model/lora.h"
 #include "runtime/stream/stream.h"
 
 struct layer_block;
-struct experience;
-struct fabric;
-struct lessons;
 
 enum { TRANSFORMER_PARTS = 8 }; /* sequences of a pass at most */
 
@@ -39,12 +37,9 @@ struct transformer {
     struct workers *workers;
     struct stream *stream;
     struct activations act;
-    struct lora *lora;       /* adapters of sequences that have none of their own; NULL: none */
-    struct lessons *lessons; /* that adapt the last hidden state; NULL: none */
-    struct experience
-        *experience; /* that sees the last hidden states of a pass of one sequence; NULL: none */
-    struct fabric *fabric; /* the same, and it adapts them before lessons; NULL: none */
-    uint32_t n_states;     /* of a sequence, see layer_kinds.h */
+    struct lora *lora; /* adapters of sequences that have none of their own; NULL: none */
+    struct hidden_watch *watches; /* of the last hidden states, the newest first; NULL: none */
+    uint32_t n_states;            /* of a sequence, see layer_kinds.h */
 
     /* The data of the layer at work; core 0 sets it before the workers start. */
     const uint8_t *segment; /* its bytes */
@@ -74,6 +69,11 @@ void transformer_open(struct transformer *t, const struct image *image,
  * it), without its magnitude. is_long: by the long factors, if the rotation has any. */
 void transformer_rope_row(const struct transformer *t, uint32_t rope, uint32_t position,
                           bool is_long, float *row);
+
+/* w sees and changes hidden states from now on, before those that came before it; it stays where it is until transformer_unwatch,
+ * or until the model goes. */
+void transformer_watch(struct transformer *t, struct hidden_watch *w);
+void transformer_unwatch(struct transformer *t, struct hidden_watch *w);
 
 struct transformer_pass {
     const uint32_t *tokens; /* (n), ids below vocab */

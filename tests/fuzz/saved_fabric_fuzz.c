@@ -30,6 +30,7 @@ static void set_up(void)
     start_over(2);
     options.load.learn = LEARN_ON;
     must(chat_learn_open(&chat));
+    chat_fabric_open(&chat);
     must(chat_fabric_remember(&chat, FABRIC_WIKI, "12 and 3 = ab", 13, &lesson) == ERR_OK);
     must(chat_fabric_remember(&chat, FABRIC_EPISODIC, "where? = here", 13, &lesson) == ERR_OK);
     insert_blank_card();
@@ -42,7 +43,7 @@ static void set_up(void)
  * anywhere, with a stride that meets the notes at the end too. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fabric *f = &chat.fabric;
+    struct fabric *f = &fabric_of(&chat)->fabric;
     struct saved_chat_header *h;
     float hidden[512];
     size_t at;

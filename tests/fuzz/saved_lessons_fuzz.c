@@ -61,7 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     e = chat_learn_load(&chat, &saved, &file, NULL, NULL);
     must(e == ERR_OK || saved.problem[0] != '\0');
-    must(e != ERR_OK || lessons_are_sound(&chat.lessons, rig.model.image.header->params.vocab));
-    must(saved.before != SAVED_CHAT_LOST || chat.lessons.n == 0);
+    must(e != ERR_OK ||
+         lessons_are_sound(&lessons_of(&chat)->lessons, rig.model.image.header->params.vocab));
+    must(saved.before != SAVED_CHAT_LOST || lessons_of(&chat)->lessons.n == 0);
     return 0;
 }

@@ -40,7 +40,7 @@ static void set_up(void)
 /* The first two bytes say where in the header or the payload the others are added. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct experience *e = &chat.policy.experience;
+    const struct experience *e = &policy_of(&chat)->experience;
     struct saved_chat_header *h;
     struct policy_choice choice;
     size_t at;
@@ -65,11 +65,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(error == ERR_OK || saved.problem[0] != '\0');
     must(error != ERR_OK || experience_is_sound(e));
     must(saved.before != SAVED_CHAT_LOST || (e->patterns.n == 0 && e->totals.turns == 0));
-    experience_choose(&chat.policy.experience, &(struct experience_question){ .text = "" },
+    experience_choose(&policy_of(&chat)->experience, &(struct experience_question){ .text = "" },
                       &choice);
     for (int k = 0; k < POLICY_HEADS; k++) {
         must(choice.choice[k] < policy_choices((enum policy_head)k));
     }
-    experience_forget(&chat.policy.experience);
+    experience_forget(&policy_of(&chat)->experience);
     return 0;
 }

@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     forget();
     e = chat_prefix_load(&chat, &saved, &file, NULL, NULL);
     must(e == ERR_OK || saved.problem[0] != '\0');
-    must(chat.session->n_ids == 0 && (e == ERR_OK) == (chat.prefix.n != 0));
+    must(chat.session->n_ids == 0 && (e == ERR_OK) == (chat.opening.prefix.n != 0));
     if (n_inputs++ % 16 == 0 && (data[0] & 0x80) != 0) { /* else the states may be another's */
         must(strncmp(reply(), expected, REPLY_BYTES - 1) == 0);
     }

@@ -13,6 +13,9 @@
 #include "flash_image/pack/pack.h"
 #include "runtime/session/session_line.h"
 #include "runtime/base/crc32c.h"
+#include "runtime/features/fabric/fabric.h"
+#include "runtime/features/lessons/lessons.h"
+#include "runtime/features/policy/experience.h"
 #include "tests/unit/storage/fake_block.h"
 #include "tests/unit/tap.h"
 
@@ -143,6 +146,21 @@ static uint64_t rig_file_ticks(void *context)
     return rig_ticks();
 }
 
+/* Of ARENA_LEARN, as the features ask for it. */
+static size_t rig_learn_bytes(void *context, const struct image *image)
+{
+    uint32_t dim = image->header->params.dim;
+    uint32_t cols = image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER)->cols_padded;
+    size_t bytes = 0;
+
+    (void)context;
+    if (rig.learns)
+        bytes = arena_take_bytes(lessons_bytes(dim, cols)) + arena_take_bytes(fabric_bytes(dim));
+    if (rig.watches)
+        bytes += arena_take_bytes(experience_bytes(dim));
+    return bytes;
+}
+
 /* A model that is opened, not loaded. limit: mem=, 0 none. */
 __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, bool in_place)
 {
@@ -178,8 +196,7 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
                                       .limits.kv = rig.kv,
                                       .experts_ahead = rig.experts_ahead,
                                       .guesses = rig.guesses,
-                                      .learns = rig.learns,
-                                      .watches = rig.watches,
+                                      .learn_bytes = rig_learn_bytes,
                                       .sequences = rig.sequences,
                                       .sequence_bytes = session_bytes,
                                       .lines = rig.lines,

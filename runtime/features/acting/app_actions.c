@@ -5,6 +5,8 @@
 #include "runtime/app/app_private.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
+#include "runtime/features/acting/chat_act.h"
+#include "runtime/features/grammar/app_grammar.h"
 #include "runtime/text/format_text.h"
 
 enum { FILE_BYTES = 4096 /* of actions/NAME.txt, with a sector for the end */ };
@@ -31,15 +33,16 @@ static void add_lines(struct app *a, const char *text)
         text = file;
     }
     if (why == NULL) {
-        why = actions_read(&a->actions, text, problem);
+        why = actions_read(&acting_of(&a->chat)->actions, text, problem);
     }
     if (why != NULL) {
         console_log(a->setup.console, "warning: actions= is not used: %s", why);
     }
 }
 
-void app_open_actions(struct app *a)
+void app_open_actions(void *state, struct app *a)
 {
+    struct actions *actions = &((struct acting_state *)state)->actions;
     const struct options_acting *o = &a->setup.options->acting;
     struct pin_list pins = { .n = 0 };
     struct sensor_list sensors = { .n = 0 };
@@ -53,18 +56,19 @@ void app_open_actions(struct app *a)
     if (o->pins[0] != '\0') {
         (void)pin_list_read(&pins, o->pins); /* the option took it */
     }
-    actions_open(&a->actions, a->setup.platform, &pins, &sensors, o->dry, o->a_minute, say_pin,
+    actions_open(actions, a->setup.platform, &pins, &sensors, o->dry, o->a_minute, say_pin,
                  a->setup.console);
-    a->actions.need = (enum action_need)o->said;
+    actions->need = (enum action_need)o->said;
     if (o->actions[0] != '\0') {
         add_lines(a, o->actions);
     }
 }
 
-void app_tell_actions(struct app *a)
+void app_tell_actions(void *state, struct app *a)
 {
-    a->chat.actions = NULL;
-    if (a->actions.n == 0) {
+    struct acting_state *s = state;
+
+    if (s->actions.n == 0) {
         return;
     }
     if (!chat_has_template(a->chat.template)) {
@@ -73,24 +77,25 @@ void app_tell_actions(struct app *a)
             "warning: pins=, sensors= and actions= have no effect, for the model has no chat template");
         return;
     }
-    a->chat.actions = &a->actions;
+    s->at_work = &s->actions;
+    features_switch(&a->features, FEATURE_acting, true);
 }
 
 static_assert((int)ACTIONS_WORK_BYTES <= (int)CONSTRAINT_WORK_BYTES, "there is room to make it");
 
 void app_hold_to_actions(struct app *a)
 {
-    struct constraint *c = &a->chat.constraint;
+    struct constraint *c = &grammar_of(&a->chat)->constraint;
     const char *problem = "the table is too long for a grammar";
     size_t bytes = 0;
     enum err e;
 
     constraint_off(c);
-    if (a->chat.actions == NULL || a->setup.options->load.beams > 1) {
+    if (acting_of(&a->chat)->at_work == NULL || a->setup.options->load.beams > 1) {
         return; /* calls are checked all the same */
     }
-    e = actions_grammar(&a->actions, constraint_memory(c), INGOT_GRAMMAR_BYTES, constraint_work(c),
-                        &bytes);
+    e = actions_grammar(&acting_of(&a->chat)->actions, constraint_memory(c), INGOT_GRAMMAR_BYTES,
+                        constraint_work(c), &bytes);
     if (e == ERR_OK) {
         e = constraint_use(c, bytes, &problem);
     }

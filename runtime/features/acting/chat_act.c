@@ -1,5 +1,6 @@
 #include "runtime/features/acting/chat_act.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "board/min_max.h"
@@ -12,14 +13,13 @@
 
 /* ---- the system prompt ----------------------------------------------------------------------- */
 
-void chat_tell_actions(struct chat *c, const char **text, size_t *bytes)
+/* With what the actions add to it, in place of *text (*bytes). */
+static void tell(void *state, struct chat *c, const char **text, size_t *bytes)
 {
-    char *told = c->told;
+    struct acting_state *s = state;
+    char *told = s->told;
     size_t n = *bytes;
 
-    if (c->actions == NULL) {
-        return;
-    }
     if (*text == NULL && (c->template->flags & INGOT_CHAT_SYSTEM_WHOLE) == 0) {
         uint32_t own;
 
@@ -31,31 +31,20 @@ void chat_tell_actions(struct chat *c, const char **text, size_t *bytes)
     n = min_size(n, OPTIONS_SYSTEM_BYTES);
     memcpy(told, *text, n);
     if (n != 0) {
-        n += format_text(told + n, sizeof c->told - n, "\n\n");
+        n += format_text(told + n, sizeof s->told - n, "\n\n");
     }
-    n += actions_prompt(c->actions, told + n);
+    n += actions_prompt(s->at_work, told + n);
     *text = told;
     *bytes = n;
 }
 
 /* ---- a reply that may be a call -------------------------------------------------------------- */
 
-void chat_call_open(struct chat_call *k, struct actions *actions,
-                    void (*write)(void *context, const char *text, size_t bytes), void *context)
-{
-    k->actions = actions;
-    k->write = write;
-    k->context = context;
-    k->state = actions != NULL ? CALL_BEGINS : CALL_PROSE;
-    k->n = 0;
-    k->reply = ACTION_PROSE;
-}
-
-void chat_call_release(struct chat_call *k)
+static void release(struct chat_call *k)
 {
     k->state = CALL_PROSE;
     if (k->n != 0) {
-        k->write(k->context, k->text, k->n);
+        k->next.write(k->next.context, k->text, k->n);
     }
     k->n = 0;
 }
@@ -65,10 +54,15 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-void chat_call_write(struct chat_call *k, const char *text, size_t bytes)
+static void write_text(void *context, const char *text, size_t bytes)
 {
+    struct chat_call *k = context;
     size_t i = 0;
 
+    if (k->turn->thinks) {
+        k->next.write(k->next.context, text, bytes);
+        return;
+    }
     while (k->state == CALL_BEGINS && i < bytes && is_space(text[i])) {
         i++;
     }
@@ -76,37 +70,75 @@ void chat_call_write(struct chat_call *k, const char *text, size_t bytes)
         k->state = text[i] == '{' ? CALL_HELD : CALL_PROSE;
     }
     if (k->state == CALL_PROSE || k->n + bytes >= sizeof k->text) {
-        chat_call_release(k);
-        k->write(k->context, text, bytes);
+        release(k);
+        k->next.write(k->next.context, text, bytes);
         return;
     }
     memcpy(k->text + k->n, text, bytes);
     k->n += bytes;
 }
 
-bool chat_call_end(struct chat_call *k)
+static void show(void *state, struct feature_turn *t, struct feature_text *to)
 {
+    struct chat_call *k = &((struct acting_state *)state)->call;
+
+    k->next = *to;
+    k->turn = t;
+    k->state = t->leads && t->as_turn ? CALL_BEGINS : CALL_PROSE;
+    k->n = 0;
+    k->reply = ACTION_PROSE;
+    *to = (struct feature_text){ write_text, k };
+}
+
+/* What looked like a call and is none. */
+static void show_held(struct chat *c, struct chat_call *k)
+{
+    k->reply = ACTION_PROSE;
+    if (k->n != 0) {
+        console_token_begin(c->console, INGOT_NO_TOKEN);
+        release(k);
+        console_token_end(c->console);
+    }
+}
+
+static void end(void *state, struct feature_turn *t, enum err error)
+{
+    struct acting_state *s = state;
+    struct chat_call *k = &s->call;
     char copy[ACTION_CALL_BYTES];
 
-    if (k->state == CALL_PROSE || k->n == 0) {
-        return false;
+    if (k->state != CALL_PROSE && k->n != 0) {
+        memcpy(copy, k->text, k->n);
+        copy[k->n] = '\0';
+        k->reply = action_call_read(s->at_work, copy, k->n, &k->call, k->problem);
     }
-    memcpy(copy, k->text, k->n);
-    copy[k->n] = '\0';
-    k->reply = action_call_read(k->actions, copy, k->n, &k->call, k->problem);
-    return k->reply == ACTION_PROSE;
+    if (k->reply == ACTION_PROSE || error != ERR_OK) {
+        show_held(t->chat, k);
+    }
+    t->hidden = k->reply != ACTION_PROSE;
+    t->leads_on = t->hidden && t->n_led < CHAT_CALLS;
+    t->reason = t->hidden ? "actions" : NULL;
+}
+
+static void say_end(void *state, const struct feature_turn *t)
+{
+    (void)state;
+    if (t->hidden) {
+        console_printf(t->chat->console, "(stopped: %u actions for one question)\n",
+                       (unsigned)CHAT_CALLS);
+    }
 }
 
 /* ---- done ------------------------------------------------------------------------------------ */
 
 /* What was done in one dim line: (light: on), (temperature is 41.5 C). */
-static void show(struct chat *c, const struct chat_call *k, bool done, const char *result)
+static void show_done(struct chat *c, const struct chat_call *k, bool done, const char *result)
 {
     char arguments[ACTION_TEXT_BYTES] = "";
-    const char *dry = c->actions->pins.dry ? "dry run: " : "";
+    const char *dry = acting_of(c)->at_work->pins.dry ? "dry run: " : "";
 
     if (k->reply == ACTION_CALLED) {
-        (void)action_call_text(c->actions, &k->call, arguments);
+        (void)action_call_text(acting_of(c)->at_work, &k->call, arguments);
     }
     console_to_log(c->console, true);
     console_style(c->console, CONSOLE_DIM);
@@ -129,12 +161,12 @@ static void say_event(struct chat *c, const struct chat_call *k, bool done, cons
 
     console_event_begin(c->console, "'action','name':'%s','done':%s,'dry':%s,'arguments':{",
                         action != NULL ? action->name : "", done ? "true" : "false",
-                        c->actions->pins.dry ? "true" : "false");
+                        acting_of(c)->at_work->pins.dry ? "true" : "false");
     for (unsigned i = 0; action != NULL && i < action->n_arguments; i++) {
         const struct action_argument *g = &action->argument[i];
 
         console_event_more(c->console, "%s'%s':%s", i == 0 ? "" : ",", g->name,
-                           action_value_json(c->actions, g, k->call.value[i], value));
+                           action_value_json(acting_of(c)->at_work, g, k->call.value[i], value));
     }
     console_event_more(c->console, "},'result':'");
     console_write(c->console, result, strlen(result));
@@ -155,10 +187,10 @@ static bool is_asked(const struct chat *c, const struct action_call *call, char 
     for (unsigned i = 0; i < t->n; i++) {
         const struct turn *turn = &t->list[i];
 
-        action_hear(c->actions, call, t->text + turn->text + (turn->bytes - t->said[i]), t->said[i],
-                    i == question, &heard);
+        action_hear(acting_of(c)->at_work, call, t->text + turn->text + (turn->bytes - t->said[i]),
+                    t->said[i], i == question, &heard);
     }
-    return action_is_asked(c->actions, call, &heard, why);
+    return action_is_asked(acting_of(c)->at_work, call, &heard, why);
 }
 
 static bool is_stopped(void *context)
@@ -174,24 +206,50 @@ size_t chat_act(struct chat *c, const struct chat_call *k, char answer[ACTION_AN
     bool done = false;
 
     if (k->reply == ACTION_CALLED) {
-        done = is_asked(c, &k->call, text) && actions_do(c->actions, &k->call, &stop, text);
+        done = is_asked(c, &k->call, text) &&
+               actions_do(acting_of(c)->at_work, &k->call, &stop, text);
         result = text;
     }
     if (console_is_json(c->console)) {
         say_event(c, k, done, result);
     } else {
-        show(c, k, done, result);
+        show_done(c, k, done, result);
     }
     return action_answer(answer, done, result);
 }
 
-unsigned chat_question(const struct chat *c)
-{
-    const struct turns *t = &c->turns;
-    unsigned i = t->n - 1;
+/* ---- the feature ----------------------------------------------------------------------------- */
 
-    while (i != 0 && action_is_answer(t->text + t->list[i].text, t->list[i].bytes)) {
-        i--;
-    }
-    return i;
+static bool is_led(void *state, const char *text, size_t bytes)
+{
+    (void)state;
+    return action_is_answer(text, bytes);
 }
+
+static size_t next_turn(void *state, struct feature_turn *t, char text[FEATURE_TURN_BYTES])
+{
+    static_assert((int)ACTION_ANSWER_BYTES <= (int)FEATURE_TURN_BYTES, "an answer has room");
+    return chat_act(t->chat, &((struct acting_state *)state)->call, text);
+}
+
+static void reset(void *state, struct chat *c)
+{
+    ((struct acting_state *)state)->at_work = NULL;
+    features_switch(c->features, FEATURE_acting, false);
+}
+
+const struct feature feature_acting = {
+    .name = "acting",
+    .state_bytes = sizeof(struct acting_state),
+    .commands = &actions_command,
+    .n_commands = 1,
+    .start = app_open_actions,
+    .loaded = app_tell_actions,
+    .reset = reset,
+    .system = tell,
+    .is_led = is_led,
+    .shows = show,
+    .reply_ends = end,
+    .says_end = say_end,
+    .next_turn = next_turn,
+};

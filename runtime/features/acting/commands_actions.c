@@ -1,5 +1,6 @@
 /* The command that shows what the model may do, and how often it was done. */
 #include "runtime/app/commands_private.h"
+#include "runtime/features/acting/chat_act.h"
 
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 static void show_action(const struct app *a, const struct action *action)
 {
-    const struct pin_list *l = &a->actions.pins.list;
+    const struct pin_list *l = &acting_of(&a->chat)->actions.pins.list;
     char what[64] = "";
 
     if (action->kind == ACTION_OUTPUT || action->kind == ACTION_INPUT) {
@@ -19,7 +20,7 @@ static void show_action(const struct app *a, const struct action *action)
                     pin->input ? "in" : "out", pin->low ? ", on when low" : "");
     }
     if (action->kind == ACTION_SENSOR) {
-        const struct sensor *s = &a->actions.sensors.list.sensor[action->pin];
+        const struct sensor *s = &acting_of(&a->chat)->actions.sensors.list.sensor[action->pin];
 
         format_text(what, sizeof what, "%s at 0x%x on i2c%u", s->kind->name, s->address, s->bus);
     }
@@ -33,7 +34,7 @@ static void show_action(const struct app *a, const struct action *action)
 
 static void show(const struct app *a)
 {
-    const struct actions *t = &a->actions;
+    const struct actions *t = &acting_of(&a->chat)->actions;
     static const char *const needs[] = {
         [ACTION_NEEDS_VALUE] = "; an output is driven when somebody names it and says which way",
         [ACTION_NEEDS_NAME] = "; an output is driven when somebody has named it",
@@ -51,9 +52,9 @@ static void show(const struct app *a)
                    t->pins.dry ? "; a dry run: no line is touched; /actions live ends it" : "");
 }
 
-enum command_result command_actions(struct app *a, char *argument)
+static enum command_result command_actions(struct app *a, char *argument)
 {
-    struct actions *t = &a->actions;
+    struct actions *t = &acting_of(&a->chat)->actions;
 
     if (t->n == 0) {
         console_printf(a->setup.console,
@@ -72,3 +73,8 @@ enum command_result command_actions(struct app *a, char *argument)
     show(a);
     return COMMAND_DONE;
 }
+
+const struct chat_command actions_command = {
+    "actions", GROUP_MODELS,   "[dry|live]", "what the model may do; dry: it is said alone",
+    true,      command_actions
+};

@@ -1,4 +1,6 @@
 /* Adapters (LoRA): their memory, and which of them are at work. */
+#include "runtime/features/adapters/app_adapters.h"
+
 #include <string.h>
 
 #include "board/min_max.h"
@@ -47,12 +49,14 @@ static uint64_t wanted_room(struct app *a)
     return max_u64(min_u64(room, a->ram.bytes / MOST_SHARE), named_room(a));
 }
 
-void app_plan_adapters(struct app *a)
+/* Their memory is cut from the front of the model's own. */
+static void plan(void *state, struct app *a, struct model_setup *setup)
 {
-    struct memory_range *ram = &a->target.setup.ram;
+    struct adapters_state *s = state;
+    struct memory_range *ram = &setup->ram;
     size_t room = (size_t)min_u64(wanted_room(a), ram->bytes / 2);
 
-    a->adapter_ram = (struct memory_range){ ram->base, room };
+    s->ram = (struct memory_range){ ram->base, room };
     ram->base = (uint8_t *)ram->base + room;
     ram->bytes -= room;
 }
@@ -81,9 +85,9 @@ static enum err load(struct app *a, const char *name)
     if (e != ERR_OK) {
         return app_fail(a, e, files->problem(files->context));
     }
-    e = adapters_load(&a->adapters, name, file, show_progress, a);
+    e = adapters_load(&adapters_of(&a->chat)->adapters, name, file, show_progress, a);
     console_progress_end(a->setup.console);
-    return e == ERR_OK ? ERR_OK : app_fail(a, e, a->adapters.problem);
+    return e == ERR_OK ? ERR_OK : app_fail(a, e, adapters_of(&a->chat)->adapters.problem);
 }
 
 static enum err read_list(struct app *a, struct adapter_list *list, const char *text)
@@ -101,7 +105,7 @@ static enum err load_missing(struct app *a, const struct adapter_list *list)
     enum err e = ERR_OK;
 
     for (uint32_t i = 0; e == ERR_OK && i < list->n; i++) {
-        if (adapters_find(&a->adapters, list->items[i].name) == NULL) {
+        if (adapters_find(&adapters_of(&a->chat)->adapters, list->items[i].name) == NULL) {
             e = load(a, list->items[i].name);
         }
     }
@@ -112,7 +116,7 @@ static enum err load_missing(struct app *a, const struct adapter_list *list)
 static enum err check_loaded(struct app *a, const struct adapter_list *list)
 {
     for (uint32_t i = 0; i < list->n; i++) {
-        if (adapters_find(&a->adapters, list->items[i].name) == NULL) {
+        if (adapters_find(&adapters_of(&a->chat)->adapters, list->items[i].name) == NULL) {
             return app_fail(a, ERR_NO_SPACE,
                             "these adapters do not fit together: adapters=SIZE makes more room");
         }
@@ -122,7 +126,7 @@ static enum err check_loaded(struct app *a, const struct adapter_list *list)
 
 enum err app_use_adapter_sets(struct app *a, const char *const texts[], uint32_t n)
 {
-    struct adapter_list *lists = a->adapter_lists;
+    struct adapter_list *lists = adapters_of(&a->chat)->lists;
     struct adapters_use uses[ADAPTERS_SETS][LORA_MOST];
     struct adapters_set sets[ADAPTERS_SETS];
     enum err e = ERR_OK;
@@ -143,31 +147,33 @@ enum err app_use_adapter_sets(struct app *a, const char *const texts[], uint32_t
     if (e != ERR_OK) {
         return e;
     }
-    e = adapters_use_sets(&a->adapters, sets, n);
-    return e == ERR_OK ? ERR_OK : app_fail(a, e, a->adapters.problem);
+    e = adapters_use_sets(&adapters_of(&a->chat)->adapters, sets, n);
+    return e == ERR_OK ? ERR_OK : app_fail(a, e, adapters_of(&a->chat)->adapters.problem);
 }
 
 enum err app_use_adapters(struct app *a, const char *text)
 {
     enum err e = app_use_adapter_sets(a, &text, 1);
 
-    a->target.model.transformer.lora = adapters_at_work(&a->adapters);
+    a->target.model.transformer.lora = adapters_at_work(&adapters_of(&a->chat)->adapters);
     if (e == ERR_OK) { /* "off" is a list of none */
-        format_text(a->adapted, sizeof a->adapted, "%s",
-                    adapters_at_work(&a->adapters) != NULL ? text : "");
+        format_text(adapters_of(&a->chat)->adapted, sizeof adapters_of(&a->chat)->adapted, "%s",
+                    adapters_at_work(&adapters_of(&a->chat)->adapters) != NULL ? text : "");
     }
     return e;
 }
 
-enum err app_load_adapters(struct app *a)
+/* The target is loaded: those of the boot word go to work. */
+static enum err load_those_of_options(void *state, struct app *a)
 {
+    struct adapters_state *s = state;
     const struct model *m = &a->target.model;
     const char *list = a->setup.options->load.adapter;
     enum err e;
 
-    a->adapted[0] = '\0';
-    adapters_open(&a->adapters, a->adapter_ram, &m->image, m->kernels, m->plan.chunk);
-    a->adapters.signing = a->setup.signing;
+    s->adapted[0] = '\0';
+    adapters_open(&s->adapters, s->ram, &m->image, m->kernels, m->plan.chunk);
+    s->adapters.signing = a->setup.signing;
     if (list[0] == '\0') {
         return ERR_OK;
     }
@@ -185,3 +191,23 @@ enum err app_change_adapters(struct app *a, const char *list)
     }
     return e;
 }
+
+static const char *set_field(void *state, struct chat *c, const char *list)
+{
+    struct app *a = c->features->app;
+
+    (void)state;
+    return app_change_adapters(a, list) == ERR_OK ? NULL : a->problem;
+}
+
+static const struct feature_field field = { .name = "adapter", .set = set_field };
+
+const struct feature feature_adapters = {
+    .name = "adapters",
+    .state_bytes = sizeof(struct adapters_state),
+    .commands = adapter_commands,
+    .n_commands = ADAPTER_COMMANDS,
+    .field = &field,
+    .planned = plan,
+    .ready = load_those_of_options,
+};

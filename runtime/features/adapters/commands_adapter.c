@@ -1,5 +1,6 @@
 /* Commands that concern adapters (LoRA). */
 #include "runtime/app/commands_private.h"
+#include "runtime/features/adapters/app_adapters.h"
 
 #include <string.h>
 
@@ -38,8 +39,8 @@ static const char *format_scale(char text[FORMAT_NUMBER_BYTES + 1], float scale)
 
 static void print_state(const struct app *a, const char *name)
 {
-    const struct lora_adapter *adapter = adapters_find(&a->adapters, name);
-    const struct lora_use *use = use_of(&a->adapters.sets[0], adapter);
+    const struct lora_adapter *adapter = adapters_find(&adapters_of(&a->chat)->adapters, name);
+    const struct lora_use *use = use_of(&adapters_of(&a->chat)->adapters.sets[0], adapter);
     char scale[FORMAT_NUMBER_BYTES + 1];
 
     if (use != NULL) {
@@ -69,7 +70,7 @@ static void print_adapter(void *context, const char *file, uint64_t bytes)
 static void print_others(struct listing *l)
 {
     for (uint32_t i = 0; i < ADAPTERS_MOST; i++) {
-        const struct adapters_entry *e = &l->app->adapters.entries[i];
+        const struct adapters_entry *e = &adapters_of(&l->app->chat)->adapters.entries[i];
 
         if (e->name[0] != '\0' && !storage_is_plain_name(e->name)) {
             console_printf(l->app->setup.console, "  %-40s", e->name);
@@ -79,7 +80,7 @@ static void print_others(struct listing *l)
     }
 }
 
-enum command_result command_adapters(struct app *a, char *argument)
+static enum command_result command_adapters(struct app *a, char *argument)
 {
     const struct app_files *files = a->setup.files;
     struct listing l = { a, 0 };
@@ -114,7 +115,7 @@ static void join(char list[ADAPTER_LIST_BYTES], char *argument)
 static void say_changed(struct app *a, uint64_t ticks)
 {
     const struct session *s = a->chat.session;
-    uint32_t n = a->adapters.sets[0].n;
+    uint32_t n = adapters_of(&a->chat)->adapters.sets[0].n;
 
     console_printf(a->setup.console, "(%u %s at work", (unsigned)n,
                    plural(n, "adapter is", "adapters are"));
@@ -129,7 +130,7 @@ static void say_changed(struct app *a, uint64_t ticks)
     console_printf(a->setup.console, ")\n");
 }
 
-enum command_result command_adapter(struct app *a, char *argument)
+static enum command_result command_adapter(struct app *a, char *argument)
 {
     const struct platform_clock *clock = &a->setup.platform->clock;
     char list[ADAPTER_LIST_BYTES];
@@ -148,3 +149,10 @@ enum command_result command_adapter(struct app *a, char *argument)
     say_changed(a, platform_ticks(clock) - start);
     return COMMAND_DONE;
 }
+
+const struct chat_command adapter_commands[ADAPTER_COMMANDS] = {
+    { "adapters", GROUP_MODELS, "", "the adapters there are, and which are at work", true,
+      command_adapters },
+    { "adapter", GROUP_MODELS, "NAME [SCALE]",
+      "answer with it; ONE:0.5,OTHER: with both; off: without", true, command_adapter },
+};

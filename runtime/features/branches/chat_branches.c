@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "runtime/chat/chat.h"
+#include "runtime/features/beams/beams_state.h"
 #include "runtime/text/format_text.h"
 
 size_t chat_branch_bytes(void)
@@ -18,7 +18,7 @@ uint32_t chat_lines(uint32_t branches, uint32_t beams)
 
 bool chat_branches_open(struct chat *c, uint32_t n, uint32_t beams)
 {
-    struct chat_branches *b = &c->branches;
+    struct chat_branches *b = branches_of(c);
     struct session_line *lines[CHAT_BRANCHES_MOST + BEAMS_MOST];
 
     assert(n <= CHAT_BRANCHES_MOST && beams <= BEAMS_MOST);
@@ -28,25 +28,27 @@ bool chat_branches_open(struct chat *c, uint32_t n, uint32_t beams)
         lines[i] = &b->list[i]->line;
     }
     for (uint32_t i = 0; i < chat_lines(0, beams); i++) {
-        lines[n + i] = &c->beams.lines[i];
+        lines[n + i] = &beams_of(c)->lines[i];
     }
     session_lines_open(c->session, lines, chat_lines(n, beams));
+    features_switch(c->features, FEATURE_branches, n != 0);
     b->n = n;
     b->retries = 0;
     memcpy(b->current, "main", sizeof "main");
-    c->beams.n = 0;
-    if (beams >= 2 && c->beams.lines[0].table != NULL) {
-        c->beams.n = beams;
+    beams_of(c)->n = 0;
+    if (beams >= 2 && beams_of(c)->lines[0].table != NULL) {
+        beams_of(c)->n = beams;
     }
-    return beams < 2 || c->beams.n != 0;
+    features_switch(c->features, FEATURE_beams, beams_of(c)->n != 0);
+    return beams < 2 || beams_of(c)->n != 0;
 }
 
 /* "": a place that is free. NULL: there is none. */
 static struct chat_branch *find(struct chat *c, const char *name)
 {
-    for (uint32_t i = 0; i < c->branches.n; i++) {
-        if (strcmp(c->branches.list[i]->name, name) == 0) {
-            return c->branches.list[i];
+    for (uint32_t i = 0; i < branches_of(c)->n; i++) {
+        if (strcmp(branches_of(c)->list[i]->name, name) == 0) {
+            return branches_of(c)->list[i];
         }
     }
     return NULL;
@@ -89,7 +91,8 @@ enum err chat_branch_place(struct chat *c, const char *name)
     if (!is_name(name)) {
         return ERR_BAD_ARGUMENT;
     }
-    if (find(c, name) == NULL && strcmp(c->branches.current, name) != 0 && find(c, "") == NULL) {
+    if (find(c, name) == NULL && strcmp(branches_of(c)->current, name) != 0 &&
+        find(c, "") == NULL) {
         return ERR_NO_SPACE;
     }
     return ERR_OK;
@@ -102,23 +105,23 @@ enum err chat_branch(struct chat *c, const char *name)
     if (!is_name(name)) {
         return ERR_BAD_ARGUMENT;
     }
-    if (find(c, name) != NULL || strcmp(c->branches.current, name) == 0) {
+    if (find(c, name) != NULL || strcmp(branches_of(c)->current, name) == 0) {
         return ERR_BUSY;
     }
     b = find(c, "");
     if (b == NULL) {
         return ERR_NO_SPACE;
     }
-    keep(c, b, c->branches.current, false);
+    keep(c, b, branches_of(c)->current, false);
     turns_forget_said(&c->turns);
-    set_name(c->branches.current, name);
+    set_name(branches_of(c)->current, name);
     return ERR_OK;
 }
 
 /* The lowest number is the oldest: they only grow. */
 static struct chat_branch *oldest_retried(struct chat *c)
 {
-    for (uint32_t number = 1; number <= c->branches.retries; number++) {
+    for (uint32_t number = 1; number <= branches_of(c)->retries; number++) {
         char name[CHAT_BRANCH_NAME_BYTES];
         struct chat_branch *b;
 
@@ -144,8 +147,8 @@ const char *chat_branch_retried(struct chat *c)
     }
     b->name[0] = '\0';
     do {
-        format_text(name, sizeof name, "retry-%u", (unsigned)++c->branches.retries);
-    } while (find(c, name) != NULL || strcmp(c->branches.current, name) == 0);
+        format_text(name, sizeof name, "retry-%u", (unsigned)++branches_of(c)->retries);
+    } while (find(c, name) != NULL || strcmp(branches_of(c)->current, name) == 0);
     keep(c, b, name, true);
     return b->name;
 }
@@ -166,7 +169,7 @@ enum err chat_switch(struct chat *c, const char *name, uint32_t *pending)
 {
     struct chat_branch *b = name[0] == '\0' ? NULL : find(c, name);
 
-    if (strcmp(name, c->branches.current) == 0) {
+    if (strcmp(name, branches_of(c)->current) == 0) {
         *pending = c->session->n_ids - c->session->n_cached;
         return ERR_OK;
     }
@@ -179,8 +182,8 @@ enum err chat_switch(struct chat *c, const char *name, uint32_t *pending)
     swap_bytes(&c->turns, &b->turns, sizeof b->turns);
     swap_bytes(&c->started, &b->started, sizeof b->started);
     swap_bytes(&c->reply_start, &b->reply_start, sizeof b->reply_start);
-    c->logged = 0;
-    swap_bytes(c->branches.current, b->name, sizeof b->name);
+    features_changed(c->features, c);
+    swap_bytes(branches_of(c)->current, b->name, sizeof b->name);
     b->retried = false;
     return ERR_OK;
 }
@@ -189,7 +192,7 @@ enum err chat_branch_drop(struct chat *c, const char *name)
 {
     struct chat_branch *b = name[0] == '\0' ? NULL : find(c, name);
 
-    if (strcmp(name, c->branches.current) == 0) {
+    if (strcmp(name, branches_of(c)->current) == 0) {
         return ERR_BUSY;
     }
     if (b == NULL) {

@@ -9,12 +9,12 @@
 
 #include "board/err.h"
 #include "runtime/saved/turns.h"
+#include "runtime/chat/chat.h"
+#include "runtime/features/feature.h"
 #include "runtime/options/options.h"
 #include "runtime/session/session_line.h"
 
 enum { CHAT_BRANCHES_MOST = OPTIONS_BRANCHES, CHAT_BRANCH_NAME_BYTES = 24 }; /* with its NUL */
-
-struct chat;
 
 /* A line that is not at work. */
 struct chat_branch {
@@ -30,7 +30,16 @@ struct chat_branches {
     char current[CHAT_BRANCH_NAME_BYTES]; /* of the line at work */
     uint32_t n, retries;
     struct chat_branch *list[CHAT_BRANCHES_MOST]; /* (n) */
+    const char *retried; /* what /retry has kept of the turn at work; NULL: nothing */
 };
+
+static inline struct chat_branches *branches_of(const struct chat *c)
+{
+    return c->features->state[FEATURE_branches];
+}
+
+extern const struct chat_command branch_commands[];
+enum { BRANCH_COMMANDS = 4 };
 
 /* What a branch takes of ARENA_SCRATCH beside its ids, for model_setup. */
 size_t chat_branch_bytes(void);

@@ -9,7 +9,7 @@
 
 static void say_full(struct app *a)
 {
-    const struct chat_branches *b = &a->chat.branches;
+    const struct chat_branches *b = branches_of(&a->chat);
 
     if (b->n == 0) {
         console_printf(a->setup.console,
@@ -23,12 +23,12 @@ static void say_full(struct app *a)
                    (unsigned)CHAT_BRANCHES_MOST);
 }
 
-enum command_result command_branch(struct app *a, char *argument)
+static enum command_result command_branch(struct app *a, char *argument)
 {
     struct console *console = a->setup.console;
     char before[CHAT_BRANCH_NAME_BYTES];
 
-    memcpy(before, a->chat.branches.current, sizeof before);
+    memcpy(before, branches_of(&a->chat)->current, sizeof before);
     switch (chat_branch(&a->chat, argument)) {
     case ERR_OK:
         console_printf(console, "(this is %s now; /switch %s goes back to here)\n", argument,
@@ -46,7 +46,7 @@ enum command_result command_branch(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-enum command_result command_switch(struct app *a, char *argument)
+static enum command_result command_switch(struct app *a, char *argument)
 {
     struct console *console = a->setup.console;
     uint32_t pending;
@@ -73,18 +73,19 @@ static void list_one(struct console *console, const char *name, unsigned turns, 
                    plural(turns, "turn", "turns"), (unsigned)tokens, more);
 }
 
-enum command_result command_branches(struct app *a, char *argument)
+static enum command_result command_branches(struct app *a, char *argument)
 {
     const struct chat *c = &a->chat;
 
     (void)argument;
-    if (c->branches.n == 0) {
+    if (branches_of(c)->n == 0) {
         say_full(a);
         return COMMAND_DONE;
     }
-    list_one(a->setup.console, c->branches.current, c->turns.n, c->session->n_ids, ", this one");
-    for (uint32_t i = 0; i < c->branches.n; i++) {
-        const struct chat_branch *b = c->branches.list[i];
+    list_one(a->setup.console, branches_of(c)->current, c->turns.n, c->session->n_ids,
+             ", this one");
+    for (uint32_t i = 0; i < branches_of(c)->n; i++) {
+        const struct chat_branch *b = branches_of(c)->list[i];
 
         if (b->name[0] != '\0') {
             list_one(a->setup.console, b->name, b->turns.n, b->line.n_ids, "");
@@ -93,7 +94,7 @@ enum command_result command_branches(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-enum command_result command_drop(struct app *a, char *argument)
+static enum command_result command_drop(struct app *a, char *argument)
 {
     struct console *console = a->setup.console;
 
@@ -108,3 +109,11 @@ enum command_result command_drop(struct app *a, char *argument)
     }
     return COMMAND_DONE;
 }
+
+const struct chat_command branch_commands[BRANCH_COMMANDS] = {
+    { "branch", GROUP_BRANCHES, "NAME", "go on under a name, and keep what there is", true,
+      command_branch },
+    { "switch", GROUP_BRANCHES, "NAME", "go on with another branch", true, command_switch },
+    { "branches", GROUP_BRANCHES, "", "what was kept so", true, command_branches },
+    { "drop", GROUP_BRANCHES, "NAME", "forget a branch", true, command_drop },
+};

@@ -6,6 +6,7 @@
 #include "runtime/chat/chat_private.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
+#include "runtime/features/memory_tags/tags_feature.h"
 #include "runtime/text/plural.h"
 
 #define AIM (2.0f * CHAT_LEARN_MARGIN) /* of a step, so that the next ones leave it the margin */
@@ -16,19 +17,19 @@ enum { BACKGROUND_TOKENS = 16 /* of a text that the model makes up */ };
 
 uint64_t chat_fabric_now(const struct chat *c)
 {
-    return c->fabric_epoch + console_millis(c->console) / 1000;
+    return fabric_of(c)->epoch + console_millis(c->console) / 1000;
 }
 
 void chat_fabric_set_time(struct chat *c, uint64_t seconds)
 {
     bool first = chat_fabric_now(c) < FABRIC_SET_CLOCK;
 
-    fabric_set_clock(&c->fabric, chat_fabric_now(c));
-    c->fabric_epoch = seconds - console_millis(c->console) / 1000;
+    fabric_set_clock(&fabric_of(c)->fabric, chat_fabric_now(c));
+    fabric_of(c)->epoch = seconds - console_millis(c->console) / 1000;
     if (first) {
-        fabric_correct_clock(&c->fabric, seconds);
+        fabric_correct_clock(&fabric_of(c)->fabric, seconds);
     } else {
-        fabric_set_clock(&c->fabric, seconds);
+        fabric_set_clock(&fabric_of(c)->fabric, seconds);
     }
 }
 
@@ -42,27 +43,30 @@ static uint32_t first_of_turn(struct chat *c, uint32_t own)
     return n > own ? (uint32_t)n : own;
 }
 
-void chat_fabric_begin(struct chat *c, uint32_t own)
+void fabric_turn_built(void *state, struct feature_turn *t)
 {
-    if (!c->learns || c->fabric.n_notes == 0) {
-        return;
-    }
-    fabric_set_clock(&c->fabric, chat_fabric_now(c));
-    fabric_watch(&c->fabric, first_of_turn(c, own));
-}
+    struct fabric *f = &((struct fabric_state *)state)->fabric;
 
-void chat_fabric_hold(struct chat *c)
-{
-    if (c->learns) {
-        fabric_hold(&c->fabric);
+    if (f->n_notes != 0) {
+        fabric_set_clock(f, chat_fabric_now(t->chat));
+        fabric_watch(f, first_of_turn(t->chat, t->own));
     }
 }
 
-void chat_fabric_end(struct chat *c)
+void fabric_reply_begins(void *state, struct feature_turn *t)
 {
-    if (c->learns) {
-        fabric_needed(&c->fabric);
-        fabric_leave(&c->fabric);
+    (void)t;
+    fabric_hold(&((struct fabric_state *)state)->fabric);
+}
+
+void fabric_reply_ends(void *state, struct feature_turn *t, enum err error)
+{
+    struct fabric *f = &((struct fabric_state *)state)->fabric;
+
+    (void)error;
+    if (!t->looks_back) {
+        fabric_needed(f);
+        fabric_leave(f);
     }
 }
 
@@ -72,7 +76,7 @@ void chat_fabric_end(struct chat *c)
 static enum err step(struct chat *c, const struct fabric_note *n, uint32_t i, bool *wins,
                      struct chat_lesson *lesson)
 {
-    struct fabric *f = &c->fabric;
+    struct fabric *f = &fabric_of(c)->fabric;
     const float *h = f->hidden + (size_t)i * f->dim;
     uint32_t vocab = c->session->model->image.header->params.vocab;
     struct micro_lora_choice choice;
@@ -82,14 +86,14 @@ static enum err step(struct chat *c, const struct fabric_note *n, uint32_t i, bo
     if (e != ERR_OK) {
         return e;
     }
-    micro_lora_choose(&choice, &c->lessons.head, logits, vocab, f->targets[i]);
+    micro_lora_choose(&choice, &lessons_of(c)->lessons.head, logits, vocab, f->targets[i]);
     if (logits[f->targets[i]] > choice.best + CHAT_LEARN_MARGIN) {
         return ERR_OK;
     }
     *wins = false;
-    micro_lora_hinge(&choice, &c->lessons.head);
+    micro_lora_hinge(&choice, &lessons_of(c)->lessons.head);
     chat_learn_make_error(c, &choice);
-    lesson->steps += fabric_step(f, (enum fabric_name)n->space, h, c->lessons.error,
+    lesson->steps += fabric_step(f, (enum fabric_name)n->space, h, lessons_of(c)->lessons.error,
                                  choice.best + AIM - logits[f->targets[i]]);
     return ERR_OK;
 }
@@ -97,7 +101,7 @@ static enum err step(struct chat *c, const struct fabric_note *n, uint32_t i, bo
 /* The notes of a namespace that are still strong, once each. */
 static enum err practise(struct chat *c, enum fabric_name space, struct chat_lesson *lesson)
 {
-    struct fabric *f = &c->fabric;
+    struct fabric *f = &fabric_of(c)->fabric;
     enum err e = ERR_OK;
 
     lesson->wins = true;
@@ -120,16 +124,16 @@ static enum err learn(struct chat *c, enum fabric_name space, struct chat_lesson
     enum err e = ERR_OK;
 
     lesson->wins = false;
-    lesson->apart = fabric_make_gates(&c->fabric);
+    lesson->apart = fabric_make_gates(&fabric_of(c)->fabric);
     for (lesson->rounds = 0; e == ERR_OK && !lesson->wins && lesson->rounds < CHAT_LEARN_ROUNDS;
          lesson->rounds++) {
         chat_learn_tell(c, "rounds of practice", lesson->rounds, CHAT_LEARN_ROUNDS);
         e = practise(c, space, lesson);
     }
     console_progress_end(c->console);
-    fabric_leave(&c->fabric);
-    for (uint32_t i = 0; i < c->fabric.n_notes && lesson->wins; i++) {
-        struct fabric_note *n = &c->fabric.notes[i];
+    fabric_leave(&fabric_of(c)->fabric);
+    for (uint32_t i = 0; i < fabric_of(c)->fabric.n_notes && lesson->wins; i++) {
+        struct fabric_note *n = &fabric_of(c)->fabric.notes[i];
 
         n->strength = n->space == space && n->strength >= FABRIC_STRONG ? 1.0f : n->strength;
     }
@@ -153,7 +157,7 @@ static enum err look_around(struct chat *c)
         if (n == 0) {
             break;
         }
-        fabric_watch(&c->fabric, (uint32_t)n);
+        fabric_watch(&fabric_of(c)->fabric, (uint32_t)n);
         for (uint32_t k = 0; k < BACKGROUND_TOKENS && e == ERR_OK && s->n_ids < s->context; k++) {
             uint32_t id = chat_learn_draw(c, s->logits, &seed);
 
@@ -161,8 +165,8 @@ static enum err look_around(struct chat *c)
                             FABRIC_BACKGROUND * BACKGROUND_TOKENS);
             e = console_aborted(c->console) ? ERR_ABORTED : session_append(s, &id, 1, NULL);
         }
-        fabric_add_background(&c->fabric);
-        fabric_leave(&c->fabric);
+        fabric_add_background(&fabric_of(c)->fabric);
+        fabric_leave(&fabric_of(c)->fabric);
     }
     session_clear(s);
     return e;
@@ -214,7 +218,7 @@ struct collect {
 static void visit_example(void *context, uint32_t position, const float *logits)
 {
     const struct collect *k = context;
-    struct fabric *f = &k->chat->fabric;
+    struct fabric *f = &fabric_of(k->chat)->fabric;
     uint32_t i = position - k->first + 1;
 
     (void)logits;
@@ -234,7 +238,7 @@ static enum err add_note(struct chat *c, enum fabric_name space, const char *tex
     if (split.question == 0 || split.answer_bytes == 0) {
         return ERR_BAD_ARGUMENT;
     }
-    fabric_watch(&c->fabric, first_of_turn(c, 0));
+    fabric_watch(&fabric_of(c)->fabric, first_of_turn(c, 0));
     e = chat_learn_put_answer(c, text, split.question, split.answer, split.answer_bytes, ids, &n);
     if (e != ERR_OK) {
         return e;
@@ -245,8 +249,8 @@ static enum err add_note(struct chat *c, enum fabric_name space, const char *tex
     if (e != ERR_OK) {
         return e;
     }
-    (void)fabric_add_note(&c->fabric, space, text, bytes, split.question, (uint32_t)n);
-    fabric_leave(&c->fabric);
+    (void)fabric_add_note(&fabric_of(c)->fabric, space, text, bytes, split.question, (uint32_t)n);
+    fabric_leave(&fabric_of(c)->fabric);
     (void)session_cut(s, k.first);
     return session_append_visit(s, ids, n, visit_example, &k);
 }
@@ -254,7 +258,7 @@ static enum err add_note(struct chat *c, enum fabric_name space, const char *tex
 static enum err remember(struct chat *c, enum fabric_name space, const char *text, size_t bytes,
                          struct chat_lesson *lesson)
 {
-    struct fabric *f = &c->fabric;
+    struct fabric *f = &fabric_of(c)->fabric;
     uint32_t n_notes;
     enum err e = f->n_background == 0 ? look_around(c) : ERR_OK;
 
@@ -287,15 +291,15 @@ static struct kept keep(struct chat *c)
     struct kept k = { s->hash, s->n_ids };
 
     session_forget_guesses(s);
-    memcpy(c->kept_ids, s->ids, s->n_ids * sizeof *s->ids);
+    memcpy(lessons_of(c)->kept_ids, s->ids, s->n_ids * sizeof *s->ids);
     session_clear(s);
-    fabric_set_clock(&c->fabric, chat_fabric_now(c));
+    fabric_set_clock(&fabric_of(c)->fabric, chat_fabric_now(c));
     return k;
 }
 
 static void put_back(struct chat *c, const struct kept *k)
 {
-    session_take_back(c->session, c->kept_ids, k->n_ids, &k->hash);
+    session_take_back(c->session, lessons_of(c)->kept_ids, k->n_ids, &k->hash);
 }
 
 enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char *text,
@@ -316,11 +320,11 @@ enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char
 
 enum err chat_fabric_forget(struct chat *c, uint32_t i, struct chat_lesson *lesson)
 {
-    enum fabric_name space = (enum fabric_name)c->fabric.notes[i].space;
+    enum fabric_name space = (enum fabric_name)fabric_of(c)->fabric.notes[i].space;
 
     memset(lesson, 0, sizeof *lesson);
-    fabric_set_clock(&c->fabric, chat_fabric_now(c));
-    fabric_forget(&c->fabric, i);
+    fabric_set_clock(&fabric_of(c)->fabric, chat_fabric_now(c));
+    fabric_forget(&fabric_of(c)->fabric, i);
     return learn(c, space, lesson);
 }
 
@@ -328,21 +332,21 @@ enum err chat_fabric_promote(struct chat *c, enum fabric_name dst, enum fabric_n
                              struct chat_lesson *lesson)
 {
     memset(lesson, 0, sizeof *lesson);
-    fabric_set_clock(&c->fabric, chat_fabric_now(c));
-    fabric_promote(&c->fabric, dst, src);
+    fabric_set_clock(&fabric_of(c)->fabric, chat_fabric_now(c));
+    fabric_promote(&fabric_of(c)->fabric, dst, src);
     return learn(c, dst, lesson);
 }
 
 void chat_fabric_forget_space(struct chat *c, enum fabric_name space)
 {
-    fabric_forget_space(&c->fabric, space);
-    (void)fabric_make_gates(&c->fabric);
+    fabric_forget_space(&fabric_of(c)->fabric, space);
+    (void)fabric_make_gates(&fabric_of(c)->fabric);
 }
 
 void chat_fabric_clear(struct chat *c)
 {
     for (int i = 0; i < FABRIC_SPACES; i++) {
-        fabric_forget_space(&c->fabric, (enum fabric_name)i);
+        fabric_forget_space(&fabric_of(c)->fabric, (enum fabric_name)i);
     }
 }
 
@@ -369,9 +373,17 @@ static void obey(struct chat *c, const struct memory_operation *o)
     }
 }
 
+void fabric_turn_ended(void *state, struct feature_turn *t, const char *reason)
+{
+    (void)state;
+    (void)reason;
+    chat_fabric_obey(t->chat, memory_tags_of(t->chat));
+}
+
 void chat_fabric_obey(struct chat *c, const struct memory_tags *tags)
 {
-    if (!c->learns || c->options->line.locked) { /* a locked line changes nothing that stays */
+    if (!lessons_of(c)->learns ||
+        c->options->line.locked) { /* a locked line changes nothing that stays */
         return;
     }
     console_to_log(c->console, true);

@@ -4,12 +4,23 @@
 #define INGOT_RUNTIME_CHAT_FABRIC_H
 
 #include "runtime/features/lessons/chat_learn.h"
+#include "runtime/features/fabric/fabric.h"
 #include "runtime/features/memory_tags/memory_tags.h"
 
-/* A turn begins with the token at position own, before it is computed; its reply begins, and has ended. */
-void chat_fabric_begin(struct chat *c, uint32_t own);
-void chat_fabric_hold(struct chat *c);
-void chat_fabric_end(struct chat *c);
+struct fabric_state {
+    struct fabric fabric; /* what /remember puts there */
+    struct hidden_watch watch;
+    uint64_t
+        epoch; /* seconds on its clock when the machine started: it goes on when the model changes */
+};
+
+static inline struct fabric_state *fabric_of(const struct chat *c)
+{
+    return c->features->state[FEATURE_fabric];
+}
+
+/* After chat_learn_open, where that is true. */
+void chat_fabric_open(struct chat *c);
 
 /* The clock: seconds since the start, or of the day that /time set. What is set first corrects it; set
  * again, time has gone by, as a board was switched off. */
@@ -40,5 +51,15 @@ void chat_fabric_obey(struct chat *c, const struct memory_tags *tags);
 /* Notes of src become those of dst, and are practised. */
 enum err chat_fabric_promote(struct chat *c, enum fabric_name dst, enum fabric_name src,
                              struct chat_lesson *lesson);
+
+extern const struct chat_command fabric_commands[];
+enum { FABRIC_COMMANDS = 6 };
+extern const struct feature_saved fabric_saved;
+
+/* A turn of the chat at its fixed points. */
+void fabric_turn_built(void *state, struct feature_turn *t);
+void fabric_reply_begins(void *state, struct feature_turn *t);
+void fabric_reply_ends(void *state, struct feature_turn *t, enum err error);
+void fabric_turn_ended(void *state, struct feature_turn *t, const char *reason);
 
 #endif

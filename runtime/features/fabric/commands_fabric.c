@@ -15,12 +15,12 @@ enum { HOUR = 3600 };
 
 static bool remembers(struct app *a)
 {
-    if (!a->chat.learns) {
+    if (!lessons_of(&a->chat)->learns) {
         console_printf(a->setup.console, "error: nothing is remembered at this start: learn=on, at "
                                          "the start, lets it\n");
         return false;
     }
-    fabric_set_clock(&a->chat.fabric, chat_fabric_now(&a->chat));
+    fabric_set_clock(&fabric_of(&a->chat)->fabric, chat_fabric_now(&a->chat));
     return true;
 }
 
@@ -50,7 +50,7 @@ static uint64_t latest(const struct fabric *f, int space, float *strength)
 
 static void print_space(struct app *a, int i)
 {
-    const struct fabric *f = &a->chat.fabric;
+    const struct fabric *f = &fabric_of(&a->chat)->fabric;
     const struct fabric_space *s = &f->spaces[i];
     char gate[FORMAT_NUMBER_BYTES], left[FORMAT_NUMBER_BYTES], decay[FORMAT_NUMBER_BYTES];
     float strength;
@@ -64,9 +64,9 @@ static void print_space(struct app *a, int i)
                    s->notes != 0 ? thousandths(left, strength) : "-");
 }
 
-enum command_result command_fabric(struct app *a, char *argument)
+static enum command_result command_fabric(struct app *a, char *argument)
 {
-    const struct fabric *f = &a->chat.fabric;
+    const struct fabric *f = &fabric_of(&a->chat)->fabric;
 
     (void)argument;
     if (!remembers(a)) {
@@ -92,9 +92,9 @@ enum command_result command_fabric(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-enum command_result command_what(struct app *a, char *argument)
+static enum command_result command_what(struct app *a, char *argument)
 {
-    const struct fabric *f = &a->chat.fabric;
+    const struct fabric *f = &fabric_of(&a->chat)->fabric;
     char strength[FORMAT_NUMBER_BYTES];
 
     (void)argument;
@@ -137,7 +137,7 @@ static void say_lesson(struct app *a, const char *what, const struct chat_lesson
                    l->apart ? "" : "; its gate cannot be told from others': say it differently");
 }
 
-enum command_result command_remember(struct app *a, char *argument)
+static enum command_result command_remember(struct app *a, char *argument)
 {
     struct console *c = a->setup.console;
     struct chat_lesson lesson;
@@ -184,9 +184,9 @@ static uint32_t number_of(const char *text)
     return *text == '\0' ? n : 0;
 }
 
-enum command_result command_forget(struct app *a, char *argument)
+static enum command_result command_forget(struct app *a, char *argument)
 {
-    struct fabric *f = &a->chat.fabric;
+    struct fabric *f = &fabric_of(&a->chat)->fabric;
     struct chat_lesson lesson;
     enum fabric_name space;
     uint32_t n;
@@ -224,7 +224,7 @@ enum command_result command_forget(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-enum command_result command_promote(struct app *a, char *argument)
+static enum command_result command_promote(struct app *a, char *argument)
 {
     struct chat_lesson lesson;
     enum fabric_name from, to;
@@ -238,7 +238,7 @@ enum command_result command_promote(struct app *a, char *argument)
     if (!find_space(a, argument, &from) || !find_space(a, second, &to)) {
         return COMMAND_DONE;
     }
-    if (from == to || a->chat.fabric.spaces[from].notes == 0) {
+    if (from == to || fabric_of(&a->chat)->fabric.spaces[from].notes == 0) {
         console_printf(a->setup.console, "error: %s has nothing that could go to %s\n", argument,
                        second);
         return COMMAND_DONE;
@@ -251,7 +251,7 @@ enum command_result command_promote(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-enum command_result command_time(struct app *a, char *argument)
+static enum command_result command_time(struct app *a, char *argument)
 {
     char text[CIVIL_TIME_BYTES];
     uint64_t seconds;
@@ -274,3 +274,16 @@ enum command_result command_time(struct app *a, char *argument)
                        : "");
     return COMMAND_DONE;
 }
+
+const struct chat_command fabric_commands[FABRIC_COMMANDS] = {
+    { "remember", GROUP_MEMORIES, "NAMESPACE TEXT", "QUESTION = ANSWER, or a sentence, as a memory",
+      true, command_remember },
+    { "forget", GROUP_MEMORIES, "NUMBER|NAMESPACE|all", "what /what lists", true, command_forget },
+    { "promote", GROUP_MEMORIES, "FROM TO", "memories of one namespace become another's", true,
+      command_promote },
+    { "what", GROUP_MEMORIES, "", "what is remembered", true, command_what },
+    { "fabric", GROUP_MEMORIES, "", "the memories' namespaces, and their gates", true,
+      command_fabric },
+    { "time", GROUP_MEMORIES, "[YYYY-MM-DD hh:mm]", "the clock by which memories fade", true,
+      command_time },
+};

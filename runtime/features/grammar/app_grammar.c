@@ -1,34 +1,37 @@
 /* Grammars: their memory, and which one holds the replies. */
+#include "runtime/features/grammar/app_grammar.h"
+
 #include <string.h>
 
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
+#include "runtime/features/acting/chat_act.h"
 #include "runtime/features/grammar/grammar.h"
 #include "runtime/text/base64.h"
 #include "runtime/text/format_text.h"
 
-size_t app_session_bytes_with_grammar(const struct image *image)
+static size_t session_bytes_with_grammar(const struct image *image)
 {
     return session_bytes(image) + arena_take_bytes(constraint_bytes(image->header->params.vocab));
 }
 
 static bool has_room(const struct app *a)
 {
-    return options_given(a->setup.options, OPTION_GRAMMAR) || a->actions.n != 0;
+    return options_given(a->setup.options, OPTION_GRAMMAR) || acting_of(&a->chat)->actions.n != 0;
 }
 
 /* Kept: the one before is read again, and says nothing. */
 static enum err refuse(struct app *a, enum err e, const char *name, const char *problem)
 {
-    format_text(a->grammar_problem, sizeof a->grammar_problem, "%.100s%s%s", name,
-                name[0] != '\0' ? ": " : "", problem);
-    return app_fail(a, e, a->grammar_problem);
+    format_text(grammar_of(&a->chat)->problem, sizeof grammar_of(&a->chat)->problem, "%.100s%s%s",
+                name, name[0] != '\0' ? ": " : "", problem);
+    return app_fail(a, e, grammar_of(&a->chat)->problem);
 }
 
 static enum err use_file(struct app *a, const char *name)
 {
     const struct app_files *files = a->setup.files;
-    struct constraint *c = &a->chat.constraint;
+    struct constraint *c = &grammar_of(&a->chat)->constraint;
     const char *problem = "";
     size_t bytes;
     enum err e;
@@ -57,20 +60,20 @@ static bool begins(const char *text, const char *word, const char **rest)
  * one puts it to work. */
 static enum err use_piece(struct app *a, const char *text, bool last)
 {
-    struct constraint *c = &a->chat.constraint;
+    struct constraint *c = &grammar_of(&a->chat)->constraint;
     uint8_t *memory = constraint_memory(c);
     const char *problem = "";
-    size_t n = 0, before = a->grammar_bytes;
+    size_t n = 0, before = grammar_of(&a->chat)->bytes;
     enum err e;
 
     constraint_off(c);
-    a->grammar_bytes = 0;
+    grammar_of(&a->chat)->bytes = 0;
     if (!base64_get(memory + before, INGOT_GRAMMAR_BYTES - before, text, strlen(text), &n)) {
         return refuse(a, ERR_BAD_ARGUMENT, "grammar",
                       "a piece of it is no base64, or all are longer than 64 KiB");
     }
     if (!last) {
-        a->grammar_bytes = before + n;
+        grammar_of(&a->chat)->bytes = before + n;
         return ERR_OK;
     }
     e = constraint_use(c, before + n, &problem);
@@ -79,7 +82,7 @@ static enum err use_piece(struct app *a, const char *text, bool last)
 
 static enum err use(struct app *a, const char *text)
 {
-    struct constraint *c = &a->chat.constraint;
+    struct constraint *c = &grammar_of(&a->chat)->constraint;
     const char *problem = "";
     const char *rest;
     enum err e = ERR_OK;
@@ -87,7 +90,7 @@ static enum err use(struct app *a, const char *text)
     if (begins(text, "piece:", &rest) || begins(text, "last:", &rest)) {
         return use_piece(a, rest, text[0] == 'l');
     }
-    a->grammar_bytes = 0;
+    grammar_of(&a->chat)->bytes = 0;
     if (text[0] == '\0' || strcmp(text, "on") == 0 || strcmp(text, "off") == 0) {
         app_hold_to_actions(a);
     } else if (grammar_is_choices(text)) {
@@ -105,10 +108,10 @@ enum err app_use_grammar(struct app *a, const char *text)
     const char *rest;
     enum err e;
 
-    if (!constraint_has_room(&a->chat.constraint) && strcmp(text, "off") == 0) {
+    if (!constraint_has_room(&grammar_of(&a->chat)->constraint) && strcmp(text, "off") == 0) {
         return ERR_OK;
     }
-    if (!constraint_has_room(&a->chat.constraint)) {
+    if (!constraint_has_room(&grammar_of(&a->chat)->constraint)) {
         return app_fail(a, ERR_NO_SPACE,
                         "no memory is kept for grammars: start with grammar=on (ingot: --grammar "
                         "on)");
@@ -129,12 +132,20 @@ enum err app_use_grammar(struct app *a, const char *text)
         format_text(kept, OPTIONS_GRAMMAR_BYTES, "%s", text);
     } else if (e != ERR_OK && text != kept) {
         (void)use(a, kept); /* it was at work before */
-        a->problem = a->grammar_problem;
+        a->problem = grammar_of(&a->chat)->problem;
     }
     return e;
 }
 
-void app_open_grammar(struct app *a)
+static void plan(void *state, struct app *a, struct model_setup *setup)
+{
+    (void)state;
+    if (has_room(a)) {
+        setup->sequence_bytes = session_bytes_with_grammar;
+    }
+}
+
+static void open_constraint(void *state, struct app *a)
 {
     struct model *m = &a->target.model;
     uint32_t vocab = m->image.header->params.vocab;
@@ -142,7 +153,8 @@ void app_open_grammar(struct app *a)
     if (!has_room(a)) {
         return;
     }
-    constraint_open(&a->chat.constraint,
+    features_switch(&a->features, FEATURE_grammar, true);
+    constraint_open(&((struct grammar_state *)state)->constraint,
                     arena_take(&m->arena, ARENA_SCRATCH, constraint_bytes(vocab)), &m->tokenizer,
                     vocab);
     if (a->setup.options->load.grammar[0] == '\0') {
@@ -151,3 +163,59 @@ void app_open_grammar(struct app *a)
         console_log(a->setup.console, "warning: grammar= has no effect: %s", a->problem);
     }
 }
+
+static void reset(void *state, struct chat *c)
+{
+    struct grammar_state *g = state;
+
+    memset(&g->constraint, 0, sizeof g->constraint);
+    features_switch(c->features, FEATURE_grammar, false);
+}
+
+/* ---- of a reply ------------------------------------------------------------------------------ */
+
+static void choose(void *state, struct feature_turn *t, struct generate_params *p,
+                   struct generator *g)
+{
+    struct grammar_state *s = state;
+
+    (void)t;
+    (void)g;
+    p->constraint = s->constraint.on ? &s->constraint : NULL;
+}
+
+static void say_end(void *state, const struct feature_turn *t)
+{
+    const struct grammar_state *g = state;
+
+    if (t->result.end == GENERATE_NO_WAY_ON) {
+        console_printf(
+            t->chat->console, "%s\n",
+            g->constraint.spent
+                ? "(stopped: the grammar takes too many steps for a token)"
+                : "(stopped: the model has no token that goes on as the grammar wants it)");
+    }
+}
+
+static const char *set_field(void *state, struct chat *c, const char *text)
+{
+    struct app *a = c->features->app;
+
+    (void)state;
+    return app_use_grammar(a, text) == ERR_OK ? NULL : a->problem;
+}
+
+static const struct feature_field field = { .name = "grammar", .set = set_field };
+
+const struct feature feature_grammar = {
+    .name = "grammar",
+    .state_bytes = sizeof(struct grammar_state),
+    .commands = &grammar_command,
+    .n_commands = 1,
+    .field = &field,
+    .planned = plan,
+    .loaded = open_constraint,
+    .reset = reset,
+    .chooses = choose,
+    .says_end = say_end,
+};

@@ -1,5 +1,6 @@
 /* The command that holds replies to a grammar. */
 #include "runtime/app/commands_private.h"
+#include "runtime/features/grammar/app_grammar.h"
 
 #include <string.h>
 
@@ -9,10 +10,10 @@ static void show(const struct app *a)
 {
     const char *name = a->setup.options->load.grammar;
 
-    if (a->chat.constraint.on &&
+    if (grammar_of(&a->chat)->constraint.on &&
         (name[0] == '\0' || strcmp(name, "on") == 0 || strcmp(name, "off") == 0)) {
         console_printf(a->setup.console, "(replies are free, or one action of /actions)\n");
-    } else if (a->chat.constraint.on) {
+    } else if (grammar_of(&a->chat)->constraint.on) {
         console_printf(a->setup.console, "(replies are held to %s)\n",
                        a->setup.options->load.grammar);
     } else {
@@ -20,7 +21,7 @@ static void show(const struct app *a)
     }
 }
 
-enum command_result command_grammar(struct app *a, char *argument)
+static enum command_result command_grammar(struct app *a, char *argument)
 {
     if (argument[0] != '\0' && app_use_grammar(a, argument) != ERR_OK) {
         console_printf(a->setup.console, "error: %s\n", a->problem);
@@ -29,3 +30,8 @@ enum command_result command_grammar(struct app *a, char *argument)
     show(a);
     return COMMAND_DONE;
 }
+
+const struct chat_command grammar_command = {
+    "grammar", GROUP_MODELS,   "NAME", "hold replies to it, or to choices such as yes|no; off",
+    true,      command_grammar
+};

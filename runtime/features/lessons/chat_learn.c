@@ -3,14 +3,19 @@
 #include <string.h>
 
 #include "board/min_max.h"
-#include "runtime/features/fabric/chat_fabric.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/features/lessons/vector.h"
 
+static void adapt(void *lessons, float *hidden)
+{
+    lessons_adapt(lessons, hidden);
+}
+
 bool chat_learn_open(struct chat *c)
 {
+    struct lessons_state *own = lessons_of(c);
     struct model *m = c->session->model;
     const struct ingot_params *p = &m->image.header->params;
     struct micro_lora_head head = { p->logits_scale, p->final_softcap };
@@ -19,22 +24,21 @@ bool chat_learn_open(struct chat *c)
     if (!transformer_has_head(&m->transformer)) {
         return false;
     }
-    lessons_open(&c->lessons, arena_take(&m->arena, ARENA_LEARN, lessons_bytes(p->dim, cols)),
+    lessons_open(&own->lessons, arena_take(&m->arena, ARENA_LEARN, lessons_bytes(p->dim, cols)),
                  p->dim, cols, &head);
-    c->lessons.learner.rule.springs = c->options->load.learn == LEARN_ON;
-    c->lessons.gated = c->options->load.learn == LEARN_ON;
-    c->kept_ids = arena_take(&m->arena, ARENA_LEARN, c->session->context * sizeof(uint32_t));
-    m->transformer.lessons = &c->lessons;
-    fabric_open(&c->fabric, arena_take(&m->arena, ARENA_LEARN, fabric_bytes(p->dim)), p->dim);
-    fabric_correct_clock(&c->fabric, chat_fabric_now(c));
-    m->transformer.fabric = &c->fabric;
-    c->learns = true;
+    own->lessons.learner.rule.springs = c->options->load.learn == LEARN_ON;
+    own->lessons.gated = c->options->load.learn == LEARN_ON;
+    own->kept_ids = arena_take(&m->arena, ARENA_LEARN, c->session->context * sizeof(uint32_t));
+    own->watch = (struct hidden_watch){ .adapt = adapt, .context = &own->lessons };
+    transformer_watch(&m->transformer, &own->watch);
+    own->learns = true;
+    features_switch(c->features, FEATURE_lessons, true);
     return true;
 }
 
 void chat_learn_tell(struct chat *c, const char *label, uint32_t done, uint32_t total)
 {
-    if (c->talks) {
+    if (c->wait.is_shown) {
         console_progress_share(c->console, label, done, total);
     }
 }
@@ -43,7 +47,7 @@ void chat_learn_tell(struct chat *c, const char *label, uint32_t done, uint32_t 
 
 void chat_learn_make_error(struct chat *c, const struct micro_lora_choice *choice)
 {
-    struct lessons *l = &c->lessons;
+    struct lessons *l = &lessons_of(c)->lessons;
 
     memset(l->error, 0, l->row_floats * sizeof *l->error);
     for (uint32_t k = 0; k < choice->n; k++) {
@@ -57,7 +61,7 @@ static bool take_step(struct chat *c, const float *h, const float *logits, uint3
                       float sign, bool feels)
 {
     struct model *m = c->session->model;
-    struct lessons *l = &c->lessons;
+    struct lessons *l = &lessons_of(c)->lessons;
     struct micro_lora_choice choice;
 
     micro_lora_choose(&choice, &l->head, logits, m->image.header->params.vocab, target);
@@ -79,14 +83,14 @@ static bool step(struct chat *c, const float *h, const float *logits, uint32_t t
     uint64_t start = platform_ticks(clock);
     bool wins = take_step(c, h, logits, target, sign, feels);
 
-    c->learn_ticks += platform_ticks(clock) - start;
+    lessons_of(c)->ticks += platform_ticks(clock) - start;
     return wins;
 }
 
 /* Every example once, those of earlier lessons too, which a step may have hurt. */
 static enum err practise(struct chat *c, bool *all_win)
 {
-    struct lessons *l = &c->lessons;
+    struct lessons *l = &lessons_of(c)->lessons;
 
     *all_win = true;
     for (uint32_t i = 0; i < l->n; i++) {
@@ -119,7 +123,7 @@ uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *se
     struct micro_lora_choice choice;
     float at;
 
-    micro_lora_choose(&choice, &c->lessons.head, logits,
+    micro_lora_choose(&choice, &lessons_of(c)->lessons.head, logits,
                       c->session->model->image.header->params.vocab, 0);
     vector_random(&at, 1, 0.5f, seed);
     return choice.ids[micro_lora_draw(&choice, at + 0.5f)];
@@ -128,7 +132,7 @@ uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *se
 /* F of a token that the model itself drew: no step is taken. */
 static void feel(struct chat *c, const float *logits, uint32_t target)
 {
-    struct lessons *l = &c->lessons;
+    struct lessons *l = &lessons_of(c)->lessons;
     struct micro_lora_choice choice;
 
     micro_lora_choose(&choice, &l->head, logits, c->session->model->image.header->params.vocab,
@@ -143,10 +147,10 @@ enum err chat_learn_begin_text(struct chat *c, size_t *n)
 
     *n = chat_has_template(c->template) ? chat_encode_opening(c) : 0;
     if (*n == 0 && bos != INGOT_NO_TOKEN) {
-        c->opening[0] = bos;
+        c->opening.ids[0] = bos;
         *n = 1;
     }
-    return *n != 0 ? session_append(c->session, c->opening, *n, NULL) : ERR_OK;
+    return *n != 0 ? session_append(c->session, c->opening.ids, *n, NULL) : ERR_OK;
 }
 
 /* A text that the model makes up says which weights matter to what it can do: what was packed is the
@@ -183,7 +187,8 @@ static enum err feel_itself(struct chat *c)
     }
     session_clear(s);
     if (e == ERR_OK) {
-        (void)ewc_end_task(&c->lessons.learner.ewc, c->lessons.learner.lora.weights);
+        (void)ewc_end_task(&lessons_of(c)->lessons.learner.ewc,
+                           lessons_of(c)->lessons.learner.lora.weights);
     }
     return e;
 }
@@ -207,12 +212,12 @@ static void visit_learn(void *context, uint32_t position, const float *logits)
         return;
     }
     if (k->sign > 0.0f || k->sign < 0.0f) {
-        if (lessons_has_room(&k->chat->lessons)) {
-            lessons_add(&k->chat->lessons, LESSONS_NO_TARGET);
+        if (lessons_has_room(&lessons_of(k->chat)->lessons)) {
+            lessons_add(&lessons_of(k->chat)->lessons, LESSONS_NO_TARGET);
         }
-        (void)step(k->chat, k->chat->lessons.last, logits, target, k->sign, true);
+        (void)step(k->chat, lessons_of(k->chat)->lessons.last, logits, target, k->sign, true);
     } else {
-        lessons_add(&k->chat->lessons, target);
+        lessons_add(&lessons_of(k->chat)->lessons, target);
     }
 }
 
@@ -256,10 +261,10 @@ uint32_t chat_learn_end(const struct chat *c)
 
 static void settle(struct chat *c, const struct learner_totals *before, struct chat_lesson *lesson)
 {
-    const struct learner_totals *now = &c->lessons.learner.totals;
+    const struct learner_totals *now = &lessons_of(c)->lessons.learner.totals;
 
-    lesson->ticks = c->learn_ticks;
-    c->learn_ticks = 0;
+    lesson->ticks = lessons_of(c)->ticks;
+    lessons_of(c)->ticks = 0;
     lesson->steps = now->steps - before->steps;
     lesson->thrown = now->thrown - before->thrown;
 }
@@ -270,14 +275,14 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
 {
     uint32_t ids[CHAT_LEARN_ANSWER_TOKENS];
     struct collect k = { .chat = c, .end = chat_learn_end(c) };
-    struct learner_totals before = c->lessons.learner.totals;
+    struct learner_totals before = lessons_of(c)->lessons.learner.totals;
     size_t n;
     enum err e = chat_learn_put_answer(c, question, question_bytes, answer, answer_bytes, ids, &n);
 
     if (e != ERR_OK) {
         return e;
     }
-    lessons_begin(&c->lessons, (uint32_t)n);
+    lessons_begin(&lessons_of(c)->lessons, (uint32_t)n);
     e = session_append_visit(c->session, ids, n, visit_learn, &k);
     lesson->tokens = (uint32_t)n - 1;
     while (e == ERR_OK && !lesson->wins && lesson->rounds < CHAT_LEARN_ROUNDS) {
@@ -287,7 +292,7 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
     }
     settle(c, &before, lesson);
     if (e != ERR_OK) {
-        (void)lessons_undo(&c->lessons);
+        (void)lessons_undo(&lessons_of(c)->lessons);
     }
     return e;
 }
@@ -295,14 +300,14 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
 /* In an empty session, before the first lesson. */
 static enum err prepare(struct chat *c)
 {
-    const struct learner *l = &c->lessons.learner;
+    const struct learner *l = &lessons_of(c)->lessons.learner;
     enum err e = ERR_OK;
 
     if (l->rule.springs && l->ewc.tasks == 0) {
         e = feel_itself(c);
     }
     if (e != ERR_OK) {
-        learner_clear(&c->lessons.learner);
+        learner_clear(&lessons_of(c)->lessons.learner);
     }
     return e;
 }
@@ -317,14 +322,14 @@ enum err chat_learn_teach(struct chat *c, const char *question, size_t question_
 
     memset(lesson, 0, sizeof *lesson);
     session_forget_guesses(s);
-    memcpy(c->kept_ids, s->ids, n_ids * sizeof *s->ids);
+    memcpy(lessons_of(c)->kept_ids, s->ids, n_ids * sizeof *s->ids);
     session_clear(s);
     e = prepare(c);
     if (e == ERR_OK) {
         e = teach(c, question, question_bytes, answer, answer_bytes, lesson);
     }
     console_progress_end(c->console);
-    session_take_back(s, c->kept_ids, n_ids, &hash);
+    session_take_back(s, lessons_of(c)->kept_ids, n_ids, &hash);
     return e;
 }
 
@@ -333,7 +338,7 @@ enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
     struct session *s = c->session;
     struct session_hash hash = s->hash;
     struct collect k = { .chat = c, .end = UINT32_MAX, .sign = good ? 1.0f : -1.0f };
-    struct learner_totals before = c->lessons.learner.totals;
+    struct learner_totals before = lessons_of(c)->lessons.learner.totals;
     uint32_t first = c->reply_start, n = s->n_ids;
     enum err e;
 
@@ -342,8 +347,8 @@ enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
         return ERR_NOT_FOUND;
     }
     session_forget_guesses(s);
-    memcpy(c->kept_ids, s->ids, n * sizeof *s->ids);
-    lessons_begin(&c->lessons, min_u32(n - first + 1, LESSONS_ROOM / 4));
+    memcpy(lessons_of(c)->kept_ids, s->ids, n * sizeof *s->ids);
+    lessons_begin(&lessons_of(c)->lessons, min_u32(n - first + 1, LESSONS_ROOM / 4));
     (void)session_cut(s, first - 1);
     if (s->n_ids != 0 && s->n_cached < s->n_ids) {
         e = session_run(s, NULL);
@@ -351,13 +356,14 @@ enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
         e = ERR_OK;
     }
     if (e == ERR_OK) {
-        e = session_append_visit(s, c->kept_ids + first - 1, n - first + 1, visit_learn, &k);
+        e = session_append_visit(s, lessons_of(c)->kept_ids + first - 1, n - first + 1, visit_learn,
+                                 &k);
     }
     settle(c, &before, lesson);
     lesson->tokens = n - first;
     if (e != ERR_OK) {
-        (void)lessons_undo(&c->lessons);
-        session_take_back(s, c->kept_ids, n, &hash);
+        (void)lessons_undo(&lessons_of(c)->lessons);
+        session_take_back(s, lessons_of(c)->kept_ids, n, &hash);
     }
     s->hash = hash;
     return e;

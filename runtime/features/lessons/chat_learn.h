@@ -7,6 +7,9 @@
 #include <stddef.h>
 
 #include "runtime/chat/chat.h"
+#include "runtime/features/feature.h"
+#include "runtime/features/lessons/lessons.h"
+#include "runtime/model/hidden_watch.h"
 #include "runtime/saved/saved_chat.h"
 
 enum {
@@ -16,6 +19,19 @@ enum {
     CHAT_LEARN_ROUNDS = 100,      /* of a lesson, at most */
     CHAT_LEARN_ANSWER_TOKENS = 64 /* of an answer, with its end */
 };
+
+struct lessons_state {
+    bool learns; /* chat_learn_open */
+    struct lessons lessons;
+    struct hidden_watch watch; /* by which they adapt the model */
+    uint32_t *kept_ids;        /* (context) of the conversation, during a lesson */
+    uint64_t ticks;            /* that steps took */
+};
+
+static inline struct lessons_state *lessons_of(const struct chat *c)
+{
+    return c->features->state[FEATURE_lessons];
+}
 
 struct chat_lesson {
     uint32_t tokens, rounds, steps, thrown;
@@ -45,5 +61,9 @@ enum err chat_learn_save(struct chat *c, struct saved_chat *io, const struct fil
 enum err chat_learn_load(struct chat *c, struct saved_chat *io, const struct file *file,
                          saved_chat_progress_fn *progress, void *context);
 uint64_t chat_learn_bytes(struct chat *c); /* that the file has to have, whatever comes */
+
+extern const struct chat_command lesson_commands[];
+enum { LESSON_COMMANDS = 4 };
+extern const struct feature_saved lessons_saved;
 
 #endif

@@ -7,7 +7,7 @@
 /* By how much a token that is taught wins. */
 #define CHAT_LEARN_MARGIN 1.0f
 
-/* c->lessons.error of the choice: rows of the head. */
+/* lessons_of(c)->lessons.error of the choice: rows of the head. */
 void chat_learn_make_error(struct chat *c, const struct micro_lora_choice *choice);
 /* One of the likeliest tokens, drawn by *seed. */
 uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *seed);

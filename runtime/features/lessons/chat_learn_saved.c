@@ -3,9 +3,10 @@
 
 static struct saved_chat_state state_of(struct chat *c)
 {
-    return (struct saved_chat_state){
-        .session = c->session, .turns = &c->turns, .kind = SAVED_LESSONS, .lessons = &c->lessons
-    };
+    return (struct saved_chat_state){ .session = c->session,
+                                      .turns = &c->turns,
+                                      .kind = SAVED_LESSONS,
+                                      .lessons = &lessons_of(c)->lessons };
 }
 
 uint64_t chat_learn_bytes(struct chat *c)

@@ -11,11 +11,11 @@
 
 static bool learns(struct app *a)
 {
-    if (!a->chat.learns) {
+    if (!lessons_of(&a->chat)->learns) {
         console_printf(a->setup.console,
                        "error: nothing is learnt at this start: learn=on, at the start, lets it\n");
     }
-    return a->chat.learns;
+    return lessons_of(&a->chat)->learns;
 }
 
 static void say_error(struct app *a, enum err e)
@@ -42,18 +42,44 @@ static void say_ticks(struct app *a, const struct chat_lesson *lesson)
     }
 }
 
+/* Other features are told of it; where they have noted it, in words. */
+static unsigned note_rating(struct app *a, enum feature_rating rating,
+                            const char *noted[FEATURES_MOST])
+{
+    struct features *f = &a->features;
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < f->n; i++) {
+        const char *where = FEATURE_HAS(f, i, rated)
+                                ? f->rows[i]->rated(f->state[i], &a->chat, rating)
+                                : NULL;
+
+        if (where != NULL) {
+            noted[n++] = where;
+        }
+    }
+    return n;
+}
+
+static void say_noted(struct app *a, const char *const noted[], unsigned n)
+{
+    console_printf(a->setup.console, "(noted ");
+    for (unsigned i = 0; i < n; i++) {
+        console_printf(a->setup.console, "%s%s", i == 0 ? "" : ", and ", noted[i]);
+    }
+    console_printf(a->setup.console, ")\n");
+}
+
 static enum command_result rate(struct app *a, bool good)
 {
     struct chat_lesson lesson;
     enum err e;
 
-    bool logged = chat_log_rate(&a->chat, good ? "good" : "bad"),
-         noted = chat_policy_rate(&a->chat, good);
+    const char *noted[FEATURES_MOST];
+    unsigned n = note_rating(a, good ? FEATURE_GOOD : FEATURE_BAD, noted);
 
-    if (!a->chat.learns && (logged || noted)) {
-        console_printf(a->setup.console, "(noted %s)\n",
-                       logged ? noted ? "in the log, and by the policy" : "in the log"
-                              : "by the policy");
+    if (!lessons_of(&a->chat)->learns && n != 0) {
+        say_noted(a, noted, n);
         return COMMAND_DONE;
     }
     if (!learns(a)) {
@@ -74,13 +100,13 @@ static enum command_result rate(struct app *a, bool good)
     return COMMAND_DONE;
 }
 
-enum command_result command_good(struct app *a, char *argument)
+static enum command_result command_good(struct app *a, char *argument)
 {
     (void)argument;
     return rate(a, true);
 }
 
-enum command_result command_bad(struct app *a, char *argument)
+static enum command_result command_bad(struct app *a, char *argument)
 {
     (void)argument;
     return rate(a, false);
@@ -107,7 +133,7 @@ static char *cut_answer(char *question)
     return sign;
 }
 
-enum command_result command_teach(struct app *a, char *argument)
+static enum command_result command_teach(struct app *a, char *argument)
 {
     struct console *console = a->setup.console;
     struct chat_lesson lesson;
@@ -136,36 +162,15 @@ enum command_result command_teach(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* What turns have shown, and what came of it last. */
-static void print_policy(struct app *a)
+static enum command_result command_learned(struct app *a, char *argument)
 {
-    const struct experience *e = &a->chat.policy.experience;
-    const struct experience_totals *t = &e->totals;
-    char text[200], quality[FORMAT_NUMBER_BYTES];
-    float mean = t->turns != 0 ? t->quality / (float)t->turns : 0.0f;
-
-    console_printf(a->setup.console,
-                   "(%u %s judged, %u good and %u bad, of quality %s; %u of %u patterns; %u %s, %u "
-                   "thrown away)\n",
-                   (unsigned)t->turns, plural(t->turns, "turn", "turns"), (unsigned)t->good,
-                   (unsigned)t->bad, format_milli(quality, (uint64_t)(mean * 1000.0f), 2),
-                   (unsigned)e->patterns.n, (unsigned)PATTERNS_MOST, (unsigned)t->steps,
-                   plural(t->steps, "step", "steps"), (unsigned)t->thrown);
-    if (a->chat.policy.choice.sure[0] > 0.0f) {
-        console_printf(a->setup.console, "(last turn: %s)\n",
-                       chat_policy_text(&a->chat, text, sizeof text));
-    }
-}
-
-enum command_result command_learned(struct app *a, char *argument)
-{
-    const struct lessons *l = &a->chat.lessons;
+    const struct lessons *l = &lessons_of(&a->chat)->lessons;
     const struct learner_totals *t = &l->learner.totals;
 
     (void)argument;
-    if (a->chat.policy.is_open) {
-        print_policy(a);
-        if (!a->chat.learns) {
+    if (policy_of(&a->chat)->is_open) {
+        chat_policy_print(&a->chat);
+        if (!lessons_of(&a->chat)->learns) {
             return COMMAND_DONE;
         }
     }
@@ -180,15 +185,9 @@ enum command_result command_learned(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-enum command_result command_undo_learn(struct app *a)
-{
-    if (!learns(a)) {
-        return COMMAND_DONE;
-    }
-    if (lessons_undo(&a->chat.lessons)) {
-        console_printf(a->setup.console, "(the last lesson is forgotten)\n");
-    } else {
-        console_printf(a->setup.console, "error: there is no lesson to take back\n");
-    }
-    return COMMAND_DONE;
-}
+const struct chat_command lesson_commands[LESSON_COMMANDS] = {
+    { "good", GROUP_LESSONS, "", "learn from the last reply (learn=on)", true, command_good },
+    { "bad", GROUP_LESSONS, "", "the same, away from it", true, command_bad },
+    { "teach", GROUP_LESSONS, "QUESTION = ANSWER", "learn an answer", true, command_teach },
+    { "learned", GROUP_LESSONS, "", "what was learnt", true, command_learned },
+};

@@ -5,8 +5,10 @@
 #include "board/min_max.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/chat/chat_turn.h"
+#include "runtime/console/console.h"
 #include "runtime/session/repetition.h"
 #include "runtime/text/format_text.h"
+#include "runtime/text/plural.h"
 
 #define COOLER 0.5f
 #define WARMER 1.25f
@@ -18,9 +20,10 @@ void chat_policy_open(struct chat *c)
     struct model *m = c->session->model;
     uint32_t dim = m->image.header->params.dim;
 
-    experience_open(&c->policy.experience,
+    experience_open(&policy_of(c)->experience,
                     arena_take(&m->arena, ARENA_LEARN, experience_bytes(dim)), dim);
-    c->policy.is_open = true;
+    policy_of(c)->is_open = true;
+    features_switch(c->features, FEATURE_policy, true);
 }
 
 /* ---- the question --------------------------------------------------------------------------- */
@@ -57,19 +60,25 @@ static uint32_t question_start(struct chat *c, uint32_t own, uint32_t to)
     return min_u32(own + opening, to - 1);
 }
 
+static void see(void *experience, uint32_t position, const float *hidden)
+{
+    experience_see(experience, position, hidden);
+}
+
 /* Compute tokens up to number `to`, those of the question under the eyes of the policy. */
 static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct stop *stop)
 {
     struct session *s = c->session;
     struct transformer *t = &s->model->transformer;
     struct session_hash hash = s->hash;
+    struct hidden_watch watch = { .see = see, .context = &policy_of(c)->experience };
     enum err e;
 
-    experience_watch(&c->policy.experience, question_start(c, own, to));
-    t->experience = &c->policy.experience;
+    experience_watch(&policy_of(c)->experience, question_start(c, own, to));
+    transformer_watch(t, &watch);
     (void)session_cut(s, to); /* the ids stay where they are */
     e = session_run(s, stop);
-    t->experience = NULL;
+    transformer_unwatch(t, &watch);
     s->hash = hash; /* of replies alone, as without a policy */
     return e;
 }
@@ -79,7 +88,7 @@ static enum err look_at(struct chat *c, uint32_t own, uint32_t to, const struct 
 /* One choice of one head is another, so that others than the defaults are seen as well. */
 static void explore(struct chat *c, uint8_t choice[POLICY_HEADS])
 {
-    uint32_t turn = c->policy.experience.totals.turns, round = turn / EXPLORED_TURNS;
+    uint32_t turn = policy_of(c)->experience.totals.turns, round = turn / EXPLORED_TURNS;
     uint32_t head = round % POLICY_HEADS;
 
     if (c->options->load.policy == POLICY_EXPLORE && turn % EXPLORED_TURNS == EXPLORED_TURNS - 1) {
@@ -92,7 +101,7 @@ static void explore(struct chat *c, uint8_t choice[POLICY_HEADS])
 static void choose(struct chat *c, uint32_t own, const char *text, size_t bytes, bool can_be_quiet)
 {
     const struct session *s = c->session;
-    struct chat_policy *p = &c->policy;
+    struct chat_policy *p = policy_of(c);
     uint8_t learns_from[POLICY_HEADS];
     struct experience_question q = { .text = text,
                                      .bytes = bytes,
@@ -123,7 +132,7 @@ static void choose(struct chat *c, uint32_t own, const char *text, size_t bytes,
 static void put_to_work(struct chat *c)
 {
     static const float warmth[] = { 1.0f, COOLER, WARMER };
-    struct chat_policy *p = &c->policy;
+    struct chat_policy *p = policy_of(c);
 
     p->temp = c->sampler.params.temp;
     p->timed = c->speculative.timed;
@@ -134,25 +143,23 @@ static void put_to_work(struct chat *c)
     p->works = true;
 }
 
-enum err chat_policy_begin(struct chat *c, uint32_t own, const char *text, size_t bytes,
-                           const struct stop *stop)
+/* Compute the tokens of the question, choose, and put the choice to work until the reply ends. */
+static enum err begin(void *state, struct feature_turn *t, const struct stop *stop)
 {
+    struct chat_policy *p = state;
+    struct chat *c = t->chat;
     struct session *s = c->session;
-    struct chat_policy *p = &c->policy;
-    uint32_t end = s->n_ids, same = own;
+    uint32_t own = t->own, end = s->n_ids, same = own;
     uint32_t *quiet;
     size_t n;
     enum err e;
 
     p->works = false;
-    if (!p->is_open) {
-        return ERR_OK;
-    }
     experience_settle(&p->experience);
     if (end < own + 2) {
         return ERR_OK;
     }
-    quiet = encode_quiet(c, text, bytes, !c->started, &n);
+    quiet = encode_quiet(c, t->text, t->bytes, !c->started, &n);
     while (same < end - 1 && (n == 0 || (same - own < n && s->ids[same] == quiet[same - own]))) {
         same++;
     }
@@ -166,7 +173,7 @@ enum err chat_policy_begin(struct chat *c, uint32_t own, const char *text, size_
     if (e != ERR_OK) {
         return e;
     }
-    choose(c, own, text, bytes, n > same - own);
+    choose(c, own, t->text, t->bytes, n > same - own);
     if (p->took[POLICY_THOUGHTS] == 1) {
         e = session_put(s, quiet + (same - own), n - (same - own));
     } else {
@@ -203,9 +210,12 @@ static bool repeats_itself(const struct session *s, const struct generate_result
     return repeats;
 }
 
-void chat_policy_end(struct chat *c, struct generate_result *r, enum err error)
+/* What was computed at the beginning counts as part of the reply's prompt. */
+static void end(void *state, struct feature_turn *t, enum err error)
 {
-    struct chat_policy *p = &c->policy;
+    struct chat_policy *p = state;
+    struct chat *c = t->chat;
+    struct generate_result *r = &t->result;
 
     if (!p->works) {
         return;
@@ -226,14 +236,14 @@ void chat_policy_end(struct chat *c, struct generate_result *r, enum err error)
                      repeats_itself(c->session, r));
 }
 
-uint32_t chat_policy_room(const struct chat *c)
+static uint32_t room(void *state, const struct chat *c)
 {
     static const uint8_t quarters[] = { 3, 2, 1 };
     const struct session *s = c->session;
-    const struct chat_policy *p = &c->policy;
+    const struct chat_policy *p = state;
     uint8_t tier = 0;
 
-    if (p->is_open && c->options->load.policy != POLICY_WATCH) {
+    if (c->options->load.policy != POLICY_WATCH) {
         bool full = (float)s->n_ids > POLICY_PRESSURE * (float)s->context;
 
         tier = full ? POLICY_SMALLEST_CONTEXT : p->took[POLICY_CONTEXT];
@@ -241,22 +251,31 @@ uint32_t chat_policy_room(const struct chat *c)
     return s->context / 4 * quarters[tier];
 }
 
-void chat_policy_clear(struct chat *c)
+static void clear(void *state, struct chat *c)
 {
-    if (c->policy.is_open) {
-        experience_begin(&c->policy.experience);
-        memset(c->policy.took, 0, sizeof c->policy.took);
-    }
+    struct chat_policy *p = state;
+
+    (void)c;
+    experience_begin(&p->experience);
+    memset(p->took, 0, sizeof p->took);
+}
+
+/* Without thoughts: the reply at work, or of the last turn. */
+static bool is_quiet(void *state, bool at_work)
+{
+    const struct chat_policy *p = state;
+
+    return (p->works || !at_work) && p->took[POLICY_THOUGHTS] == 1;
 }
 
 bool chat_policy_rate(struct chat *c, bool good)
 {
-    return c->policy.is_open && experience_rate(&c->policy.experience, good);
+    return policy_of(c)->is_open && experience_rate(&policy_of(c)->experience, good);
 }
 
 bool chat_policy_undone(struct chat *c)
 {
-    return c->policy.is_open && experience_undone(&c->policy.experience);
+    return policy_of(c)->is_open && experience_undone(&policy_of(c)->experience);
 }
 
 const char *chat_policy_text(const struct chat *c, char *text, size_t bytes)
@@ -269,7 +288,7 @@ const char *chat_policy_text(const struct chat *c, char *text, size_t bytes)
         { "as set", "half", "a quarter" },
         { "as set", "halved", "raised" },
     };
-    const struct chat_policy *p = &c->policy;
+    const struct chat_policy *p = policy_of(c);
     size_t n = 0;
 
     text[0] = '\0';
@@ -282,3 +301,58 @@ const char *chat_policy_text(const struct chat *c, char *text, size_t bytes)
     }
     return text;
 }
+
+void chat_policy_print(struct chat *c)
+{
+    const struct experience *e = &policy_of(c)->experience;
+    const struct experience_totals *t = &e->totals;
+    char text[200], quality[FORMAT_NUMBER_BYTES];
+    float mean = t->turns != 0 ? t->quality / (float)t->turns : 0.0f;
+
+    console_printf(c->console,
+                   "(%u %s judged, %u good and %u bad, of quality %s; %u of %u patterns; %u %s, %u "
+                   "thrown away)\n",
+                   (unsigned)t->turns, plural(t->turns, "turn", "turns"), (unsigned)t->good,
+                   (unsigned)t->bad, format_milli(quality, (uint64_t)(mean * 1000.0f), 2),
+                   (unsigned)e->patterns.n, (unsigned)PATTERNS_MOST, (unsigned)t->steps,
+                   plural(t->steps, "step", "steps"), (unsigned)t->thrown);
+    if (policy_of(c)->choice.sure[0] > 0.0f) {
+        console_printf(c->console, "(last turn: %s)\n", chat_policy_text(c, text, sizeof text));
+    }
+}
+
+/* ---- the feature ----------------------------------------------------------------------------- */
+
+static const char *rate(void *state, struct chat *c, enum feature_rating rating)
+{
+    (void)state;
+    return chat_policy_rate(c, rating == FEATURE_GOOD) ? "by the policy" : NULL;
+}
+
+static void undo(void *state, struct chat *c)
+{
+    (void)state;
+    (void)chat_policy_undone(c);
+}
+
+static void reset(void *state, struct chat *c)
+{
+    memset(state, 0, sizeof(struct chat_policy));
+    features_switch(c->features, FEATURE_policy, false);
+}
+
+const struct feature feature_policy = {
+    .name = "policy",
+    .state_bytes = sizeof(struct chat_policy),
+    .saved = &policy_saved,
+    .memory = policy_memory,
+    .loaded = policy_loaded,
+    .reset = reset,
+    .cleared = clear,
+    .undone = undo,
+    .rated = rate,
+    .room = room,
+    .pass_begins = begin,
+    .reply_ends = end,
+    .is_quiet = is_quiet,
+};

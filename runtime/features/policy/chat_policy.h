@@ -6,33 +6,32 @@
 #define INGOT_RUNTIME_CHAT_POLICY_H
 
 #include "runtime/chat/chat.h"
+#include "runtime/features/feature.h"
+#include "runtime/features/policy/experience.h"
 #include "runtime/saved/saved_chat.h"
 #include "runtime/session/generate.h"
 
-/* The model planned room for it (model_setup.watches). */
-void chat_policy_open(struct chat *c);
+struct chat_policy {
+    bool is_open;
+    bool works; /* a choice, for the reply at work: */
+    struct experience experience;
+    struct policy_choice choice;
+    uint8_t took[POLICY_HEADS]; /* what was done, of the latest turn */
+    float throughput;           /* of its reply, as in struct policy_state */
+    float temp;                 /* of the sampler, and ... */
+    bool timed;                 /* ... of guesses, as they were */
+    uint32_t computed;          /* tokens of the prompt, before the choice; since when: */
+    uint64_t start;
+    struct stream_stats before;
+};
 
-/* The turn's tokens are pending in the session, the first of them is number own: compute those of the question,
- * choose, and put the choice to work until chat_policy_end. Where a turn is answered by no policy nothing
- * happens. Errors of session_run; then nothing was chosen. */
-enum err chat_policy_begin(struct chat *c, uint32_t own, const char *text, size_t bytes,
-                           const struct stop *stop);
-
-/* The reply is there (error: as generate gave it), or came to nothing. What chat_policy_begin computed counts as
- * part of its prompt. */
-void chat_policy_end(struct chat *c, struct generate_result *r, enum err error);
-
-/* Whether the reply at work is asked for without thoughts. */
-static inline bool chat_policy_is_quiet(const struct chat *c)
+static inline struct chat_policy *policy_of(const struct chat *c)
 {
-    return c->policy.works && c->policy.took[POLICY_THOUGHTS] == 1;
+    return c->features->state[FEATURE_policy];
 }
 
-/* Before a turn is put: how many tokens of the context may be taken then, the turn's included. */
-uint32_t chat_policy_room(const struct chat *c);
-
-/* The conversation ends. */
-void chat_policy_clear(struct chat *c);
+/* The model planned room for it. */
+void chat_policy_open(struct chat *c);
 
 /* The last turn was good or bad, or is taken back. False: there is none that is not judged. */
 bool chat_policy_rate(struct chat *c, bool good);
@@ -48,5 +47,14 @@ uint64_t chat_policy_bytes(struct chat *c); /* that the file has to have, whatev
 
 /* What the policy last chose, as a sentence: "thoughts off (0.83 sure), temperature as set (0.41), ...". */
 const char *chat_policy_text(const struct chat *c, char *text, size_t bytes);
+
+/* What turns have shown, and what came of it last, for /learned. */
+void chat_policy_print(struct chat *c);
+
+extern const struct feature_saved policy_saved;
+
+/* The hooks of a start. */
+size_t policy_memory(void *state, const struct app *a, const struct image *image);
+void policy_loaded(void *state, struct app *a);
 
 #endif

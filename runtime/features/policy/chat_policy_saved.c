@@ -6,7 +6,7 @@ static struct saved_chat_state state_of(struct chat *c)
     return (struct saved_chat_state){ .session = c->session,
                                       .turns = &c->turns,
                                       .kind = SAVED_POLICY,
-                                      .experience = &c->policy.experience };
+                                      .experience = &policy_of(c)->experience };
 }
 
 uint64_t chat_policy_bytes(struct chat *c)
@@ -21,7 +21,7 @@ enum err chat_policy_save(struct chat *c, struct saved_chat *io, const struct fi
 {
     struct saved_chat_state state = state_of(c);
 
-    experience_settle(&c->policy.experience);
+    experience_settle(&policy_of(c)->experience);
     return saved_chat_write(io, file, &state, progress, context);
 }
 

@@ -1,4 +1,6 @@
 /* The prefix of conversations in a file: loaded at the start, saved when it is asked for. */
+#include "runtime/features/prefix/app_prefix.h"
+
 #include "runtime/app/app_private.h"
 #include "runtime/features/prefix/chat_prefix.h"
 #include "runtime/chat/chat_turn.h"
@@ -12,13 +14,6 @@ enum { WHOLE_BYTES = 4096 };
 static uint64_t with_room(uint64_t bytes)
 {
     return (bytes + bytes / 4 + WHOLE_BYTES - 1) / WHOLE_BYTES * WHOLE_BYTES;
-}
-
-bool app_end_save(struct app *a, enum err e)
-{
-    const struct app_files *files = a->setup.files;
-
-    return files->end_save == NULL || files->end_save(files->context, e == ERR_OK) == ERR_OK;
 }
 
 enum err app_save_prefix(struct app *a, const struct file **file)
@@ -53,7 +48,7 @@ static void log_loaded(struct app *a, const struct file *file)
     char size[FORMAT_NUMBER_BYTES];
 
     console_log(a->setup.console, "system prompt: %u tokens computed already, %s of %s",
-                (unsigned)a->chat.prefix.n, format_bytes(size, a->saved.done), file->name);
+                (unsigned)a->chat.opening.prefix.n, format_bytes(size, a->saved.done), file->name);
     if (a->saved.is_older) {
         console_log(a->setup.console,
                     "warning: the newest prefix in %s is damaged: this is the one before it",
@@ -61,12 +56,13 @@ static void log_loaded(struct app *a, const struct file *file)
     }
 }
 
-void app_load_prefix(struct app *a)
+static void load_prefix(void *state, struct app *a)
 {
     const struct app_files *files = a->setup.files;
     const struct file *file = NULL;
     enum err e;
 
+    (void)state;
     if (files->find_prefix == NULL || !chat_has_template(a->chat.template) ||
         files->find_prefix(files->context, 0, &file) != ERR_OK || file == NULL) {
         return;
@@ -83,3 +79,34 @@ void app_load_prefix(struct app *a)
                     a->saved.problem);
     }
 }
+
+static void save(void *state, struct app *a)
+{
+    const struct file *file;
+    enum err e = app_save_prefix(a, &file);
+
+    (void)state;
+    if (e == ERR_ABORTED) {
+        console_printf(a->setup.console, "(stopped: the file is as it was)\n");
+    } else if (e != ERR_OK) {
+        console_printf(a->setup.console, "error: %s\n", a->problem);
+    } else {
+        console_printf(a->setup.console,
+                       "(%u tokens that conversations begin with are saved in %s: no start "
+                       "computes them again)\n",
+                       (unsigned)a->chat.opening.prefix.n, file->name);
+    }
+}
+
+static bool is_there(void *state, struct app *a)
+{
+    (void)state;
+    (void)a;
+    return true;
+}
+
+static const struct feature_saved saved = {
+    .word = "prefix", .is_there = is_there, .has_any = is_there, .save = save
+};
+
+const struct feature feature_prefix = { .name = "prefix", .saved = &saved, .loaded = load_prefix };

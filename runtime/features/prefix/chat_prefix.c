@@ -12,7 +12,7 @@
 static const char *const first_lines[] = { "a", "A", "1", "?", " a", "\n", "\xc3\xa4" };
 enum { N_FIRST_LINES = sizeof first_lines / sizeof first_lines[0] };
 
-/* Tokens of c->opening that every conversation begins with. */
+/* Tokens of c->opening.ids that every conversation begins with. */
 static uint32_t count_opening(struct chat *c)
 {
     uint32_t n = (uint32_t)chat_encode_opening(c);
@@ -26,7 +26,7 @@ static uint32_t count_opening(struct chat *c)
             return 0;
         }
         n = (uint32_t)min_size(n, n_ids);
-        while (same < n && ids[same] == c->opening[same]) {
+        while (same < n && ids[same] == c->opening.ids[same]) {
             same++;
         }
         n = same;
@@ -55,10 +55,10 @@ static enum err compute(struct chat *c, uint32_t n)
     struct stop stop = { chat_wait_stop, c };
     enum err e;
 
-    if (session_take_prefix(c->session, c->opening, n)) {
+    if (session_take_prefix(c->session, c->opening.ids, n)) {
         return ERR_OK;
     }
-    e = session_put(c->session, c->opening, n);
+    e = session_put(c->session, c->opening.ids, n);
     if (e != ERR_OK) {
         return e;
     }
@@ -110,7 +110,7 @@ enum err chat_prefix_load(struct chat *c, struct saved_chat *io, const struct fi
     uint32_t n = count_opening(c);
     enum err e = saved_chat_read(io, file, &state, progress, context);
 
-    if (e == ERR_OK && (s->n_ids != n || memcmp(s->ids, c->opening, n * sizeof *s->ids) != 0)) {
+    if (e == ERR_OK && (s->n_ids != n || memcmp(s->ids, c->opening.ids, n * sizeof *s->ids) != 0)) {
         format_text(io->problem, sizeof io->problem,
                     "%s is of another system prompt or chat template: /save prefix writes it anew",
                     file->name);

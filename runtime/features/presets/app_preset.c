@@ -2,7 +2,14 @@
 #include <string.h>
 
 #include "runtime/app/app_private.h"
+#include "runtime/app/commands_private.h"
 #include "runtime/console/console.h"
+#include "runtime/features/adapters/app_adapters.h"
+#include "runtime/features/grammar/app_grammar.h"
+
+struct presets_state {
+    struct options before; /* while a preset is tried */
+};
 
 enum { PRESET_BYTES = 8192 /* of its text, with a sector for the end */ };
 
@@ -46,12 +53,14 @@ static void say(void *context, bool refused, const char *sentence)
     console_log(context, "warning: preset: %s", sentence);
 }
 
-void app_open_preset(struct app *a)
+/* Of preset=, where none of their name was given. */
+static void open_preset(void *state, struct app *a)
 {
     const struct options_report report = { say, a->setup.console };
     struct options *o = a->setup.options;
     _Alignas(16) char text[PRESET_BYTES];
 
+    (void)state;
     if (o->load.preset[0] == '\0') {
         return;
     }
@@ -85,9 +94,12 @@ static enum err use_lists(struct app *a, const struct options *before)
     return e;
 }
 
-enum err app_use_preset(struct app *a, const char *name, const struct options_report *report)
+/* A new conversation with the words of a preset; those that are for a start are said to be. On an error all is
+ * as it was, but that adapters may be at work, and *a->problem says why; NULL: report has. */
+static enum err use_preset(struct app *a, const char *name, const struct options_report *report)
 {
-    struct options *o = a->setup.options, *before = &a->options_before;
+    struct options *o = a->setup.options,
+                   *before = &((struct presets_state *)a->features.state[FEATURE_presets])->before;
     _Alignas(16) char text[PRESET_BYTES];
     struct option_set given;
     enum err e = read(a, name, text);
@@ -117,3 +129,28 @@ enum err app_use_preset(struct app *a, const char *name, const struct options_re
     chat_clear(&a->chat);
     return ERR_OK;
 }
+
+static enum command_result command_preset(struct app *a, char *argument)
+{
+    struct options_report report = commands_report(a);
+
+    if (argument[0] == '\0') {
+        console_printf(a->setup.console, "error: which one? presets/NAME.txt is /preset NAME\n");
+    } else if (use_preset(a, argument, &report) == ERR_OK) {
+        console_printf(a->setup.console, "(a new conversation, as %s has it)\n", argument);
+    } else if (a->problem != NULL) {
+        console_printf(a->setup.console, "error: %s\n", a->problem);
+    }
+    return COMMAND_DONE;
+}
+
+static const struct chat_command command = {
+    "preset", GROUP_CONVERSATION, "NAME", "a new conversation with the words of presets/NAME.txt",
+    true,     command_preset
+};
+
+const struct feature feature_presets = { .name = "presets",
+                                         .state_bytes = sizeof(struct presets_state),
+                                         .commands = &command,
+                                         .n_commands = 1,
+                                         .start = open_preset };

@@ -1,10 +1,12 @@
 /* The log of turns: opened with the first model, and kept for the others. */
+#include "runtime/features/turn_log/chat_log.h"
+
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
 /* NULL: it is open; else why not. */
-static const char *open_log(struct app *a)
+static const char *open_log(struct turn_log_state *l, struct app *a)
 {
     const struct app_files *files = a->setup.files;
     const struct file *file;
@@ -15,17 +17,17 @@ static const char *open_log(struct app *a)
     if (files->find_log(files->context, &file) != ERR_OK) {
         return files->problem(files->context);
     }
-    if (turn_log_open(&a->log, file) != ERR_OK) {
-        return a->log.problem;
+    if (turn_log_open(&l->log, file) != ERR_OK) {
+        return l->log.problem;
     }
-    a->logs = true;
+    l->is_open = true;
     return NULL;
 }
 
-static void say_open(struct app *a)
+static void say_open(const struct turn_log_state *l, struct app *a)
 {
     char size[FORMAT_NUMBER_BYTES];
-    const struct record_ring *r = &a->log.ring;
+    const struct record_ring *r = &l->log.ring;
 
     if (a->setup.front != APP_SILENT) {
         console_log(a->setup.console, "turns are logged in %s, %s, after number %llu",
@@ -34,21 +36,21 @@ static void say_open(struct app *a)
     }
 }
 
-void app_open_log(struct app *a)
+void app_open_log(void *state, struct app *a)
 {
+    struct turn_log_state *l = state;
     const char *problem;
 
     if (a->setup.options->feature.log != LOG_ON) {
         return;
     }
-    if (!a->logs) {
-        problem = open_log(a);
+    if (!l->is_open) {
+        problem = open_log(l, a);
         if (problem != NULL) {
             console_log(a->setup.console, "warning: log=on has no effect: %s", problem);
             return;
         }
-        say_open(a);
+        say_open(l, a);
     }
-    a->chat.log = &a->log;
-    a->chat.adapted = a->adapted;
+    features_switch(&a->features, FEATURE_turn_log, true);
 }

@@ -1,43 +1,61 @@
-/* Turns on their way to the log (turn_log.h). */
+/* Turns on their way to the log. A line that cannot be written is said, and the log ends. */
+#include "runtime/features/turn_log/chat_log.h"
+
 #include "runtime/chat/chat_private.h"
+#include "runtime/features/adapters/app_adapters.h"
 
-#include "runtime/chat/chat_turn.h"
-
-void chat_log_begin(struct chat *c, const char *text, size_t bytes)
+/* What is known before the reply. */
+static void begin(void *state, struct feature_turn *t)
 {
+    struct turn_log_state *l = state;
+    const struct chat *c = t->chat;
     const struct ingot_header *h = c->session->model->image.header;
     const struct options *o = c->options;
     struct turn_log_turn turn = { .model = c->name != NULL ? c->name : h->name,
                                   .model_crc = h->header_crc32c,
-                                  .user = text,
-                                  .user_bytes = bytes };
+                                  .user = t->text,
+                                  .user_bytes = t->bytes };
 
-    if (c->log == NULL) {
-        return;
-    }
     if (options_given(o, OPTION_SYSTEM)) {
         turn.system = o->reply.system;
         turn.system_bytes = o->reply.system_bytes;
     }
-    if (c->adapted != NULL && c->adapted[0] != '\0') {
-        turn.adapter = c->adapted;
+    if (adapters_of(c)->adapted[0] != '\0') {
+        turn.adapter = adapters_of(c)->adapted;
     }
-    turn_log_begin(c->log, &turn);
+    turn_log_begin(&l->log, &turn);
 }
 
-void chat_log_text(struct chat *c, const char *text, size_t bytes)
+/* Its answer as it comes, without thoughts. */
+static void write_text(void *state, const char *text, size_t bytes)
 {
-    if (c->log != NULL) {
-        turn_log_reply(c->log, text, bytes);
+    struct turn_log_state *l = state;
+
+    if (!l->turn->thinks) {
+        turn_log_reply(&l->log, text, bytes);
     }
+    l->next.write(l->next.context, text, bytes);
 }
 
-void chat_log_end(struct chat *c, uint32_t own, const char *end)
+static void show(void *state, struct feature_turn *t, struct feature_text *to)
 {
+    struct turn_log_state *l = state;
+
+    l->turn = t;
+    l->next = *to;
+    *to = (struct feature_text){ write_text, l };
+}
+
+/* And what is known afterwards. */
+static void end(void *state, struct feature_turn *t, const char *reason)
+{
+    struct turn_log_state *l = state;
+    struct chat *c = t->chat;
     const struct session *s = c->session;
-    struct turn_log_end e = { .end = end, .end_id = INGOT_NO_TOKEN };
+    uint32_t own = t->own;
+    struct turn_log_end e = { .end = reason, .end_id = INGOT_NO_TOKEN };
 
-    if (c->log == NULL || !c->log->begun) {
+    if (!l->log.begun) {
         return;
     }
     if (c->turns.n != 0) { /* turns that were dropped meanwhile have moved it */
@@ -50,27 +68,68 @@ void chat_log_end(struct chat *c, uint32_t own, const char *end)
     if (c->template->n_stops != 0) {
         e.end_id = c->template->stops[0];
     }
-    if (turn_log_end(c->log, &e) != ERR_OK) {
-        console_printf(c->console, "error: the log ends: %s\n", c->log->problem);
-        c->log = NULL;
+    if (turn_log_end(&l->log, &e) != ERR_OK) {
+        console_printf(c->console, "error: the log ends: %s\n", l->log.problem);
+        features_switch(c->features, FEATURE_turn_log, false);
         return;
     }
-    c->logged = c->log->last_turn;
+    l->logged = l->log.last_turn;
     if (c->turns.n != 0) {
-        turns_mark_logged(&c->turns, c->logged);
+        turns_mark_logged(&c->turns, l->logged);
     }
 }
 
+/* ---- what becomes of turns ------------------------------------------------------------------- */
+
 /* The record of the last turn; 0: there is none. */
-static uint64_t last_logged(const struct chat *c)
+static uint64_t last_logged(const struct turn_log_state *l, const struct chat *c)
 {
     if (c->turns.n != 0) {
         return c->turns.logged[c->turns.n - 1];
     }
-    return c->started ? c->logged : 0; /* a text without a template is no turn */
+    return c->started ? l->logged : 0; /* a text without a template is no turn */
 }
 
-bool chat_log_rate(struct chat *c, const char *rating)
+static const char *rate(void *state, struct chat *c, enum feature_rating rating)
 {
-    return c->log != NULL && turn_log_rate(c->log, last_logged(c), rating) == ERR_OK;
+    struct turn_log_state *l = state;
+    const char *word = rating == FEATURE_GOOD ? "good" : "bad";
+
+    return turn_log_rate(&l->log, last_logged(l, c), word) == ERR_OK ? "in the log" : NULL;
 }
+
+static void undo(void *state, struct chat *c)
+{
+    struct turn_log_state *l = state;
+
+    for (unsigned i = chat_question(c); i < c->turns.n; i++) {
+        (void)turn_log_rate(&l->log, c->turns.logged[i], "undone");
+    }
+}
+
+/* What was said last is not of this conversation. */
+static void forget(void *state, struct chat *c)
+{
+    (void)c;
+    ((struct turn_log_state *)state)->logged = 0;
+}
+
+static void reset(void *state, struct chat *c)
+{
+    forget(state, c);
+    features_switch(c->features, FEATURE_turn_log, false);
+}
+
+const struct feature feature_turn_log = {
+    .name = "turn_log",
+    .state_bytes = sizeof(struct turn_log_state),
+    .loaded = app_open_log,
+    .reset = reset,
+    .cleared = forget,
+    .changed = forget,
+    .undone = undo,
+    .rated = rate,
+    .shows = show,
+    .reply_begins = begin,
+    .turn_ended = end,
+};

@@ -107,7 +107,7 @@ static void tell(struct app *app, const char *lines)
     console_speak_json(&console);
     typed = lines;
     app->setup.options->line.mode = MODE_JSON;
-    app->chat.announced = false;
+    app->chat.program.announced = false;
     app_talk(app);
     app->setup.options->line.mode = MODE_CHAT;
     console_speak_text(&console);

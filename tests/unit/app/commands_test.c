@@ -57,6 +57,8 @@ static void open_app(void)
     app.setup.options = &options;
     app.setup.front = APP_CONSOLE;
     app.workers.n_cores = 1;
+    features_open(&app.features, features_built_in, FEATURES_BUILT_IN, &app);
+    app.chat.features = &app.features;
     chat_open(&app.chat, &console, &rig.session, NULL, &options, NULL);
 }
 
@@ -181,8 +183,8 @@ static void test_lock(void)
     OK(answers("/lock", "there is no PIN"), "/lock without a PIN");
     reply("my word is tulip");
     OK(app.chat.turns.n == 1, "it locks nothing, and the conversation stays");
-    app.chat.messages.system = "tulip";
-    chat_messages_set_system(&app.chat, &app.chat.messages);
+    app.chat.program.messages.system = "tulip";
+    chat_messages_set_system(&app.chat, &app.chat.program.messages);
     lock_with_pin();
     OK(options.line.locked && app.chat.turns.n == 0 && app.chat.turns.text_bytes == 0 &&
            s->n_ids == 0 && !app.chat.started,
@@ -193,8 +195,8 @@ static void test_lock(void)
     reply("bade");
     OK(answers("/retry", "prompt + ") && strstr(text, "/switch") == NULL && app.chat.turns.n == 1,
        "on a locked line /retry keeps no branch, and names none");
-    for (uint32_t i = 0; i < app.chat.branches.n; i++)
-        OK(app.chat.branches.list[i]->name[0] == '\0', "branch %u is free", (unsigned)i);
+    for (uint32_t i = 0; i < branches_of(&app.chat)->n; i++)
+        OK(branches_of(&app.chat)->list[i]->name[0] == '\0', "branch %u is free", (unsigned)i);
     OK(answers("/lock", "locked") && app.chat.turns.n == 0, "/lock again is for the next visitor");
     OK(answers("/branches", "is refused") && answers("/switch main", "is refused") &&
            answers("/undo", "is refused") && answers("/log", "is refused") &&

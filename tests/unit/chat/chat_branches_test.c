@@ -51,13 +51,13 @@ static bool all_right(void)
 {
     unsigned n = 0, recorded = 0;
 
-    if (strcmp(chat.branches.current, lines[0].name) != 0 ||
+    if (strcmp(branches_of(&chat)->current, lines[0].name) != 0 ||
         !has(&lines[0], rig.session.ids, rig.session.n_ids, chat.turns.n))
         return false;
     for (unsigned i = 1; i < LINES; i++)
         recorded += lines[i].name[0] != '\0';
-    for (unsigned i = 0; i < chat.branches.n; i++) {
-        const struct chat_branch *b = chat.branches.list[i];
+    for (unsigned i = 0; i < branches_of(&chat)->n; i++) {
+        const struct chat_branch *b = branches_of(&chat)->list[i];
 
         if (b->name[0] == '\0')
             continue;
@@ -143,8 +143,8 @@ static void retry(void)
         place = line_of("");
         for (unsigned i = 1; i < LINES && place == NULL; i++) { /* whose name is there no more */
             gone = &lines[i];
-            for (unsigned k = 0; k < chat.branches.n; k++) {
-                if (strcmp(chat.branches.list[k]->name, lines[i].name) == 0)
+            for (unsigned k = 0; k < branches_of(&chat)->n; k++) {
+                if (strcmp(branches_of(&chat)->list[k]->name, lines[i].name) == 0)
                     gone = NULL;
             }
             place = gone;

@@ -12,6 +12,8 @@ static void open_learning(bool learns)
     options.load.learn = learns ? LEARN_ON : LEARN_OFF;
     if (learns && !chat_learn_open(&chat))
         rig_die("the head is in memory, and learning does not begin");
+    if (learns)
+        chat_fabric_open(&chat);
 }
 
 static enum err remember(enum fabric_name space, const char *line, struct chat_lesson *lesson)
@@ -76,8 +78,10 @@ static void test_facts(void)
 
         now[i] = rig.session.hash.value;
         for (int k = 0; k < FABRIC_SPACES; k++)
-            right = right && (k == (int)facts[i].space) == (chat.fabric.spaces[k].replied > 0.9f) &&
-                    chat.fabric.spaces[k].open == 0.0f;
+            right = right &&
+                    (k == (int)facts[i].space) ==
+                        (fabric_of(&chat)->fabric.spaces[k].replied > 0.9f) &&
+                    fabric_of(&chat)->fabric.spaces[k].open == 0.0f;
         OK(right, "\"%s\" has its answer, by its gate alone", facts[i].question);
     }
     open_learning(true);
@@ -93,31 +97,34 @@ static void test_facts(void)
     open_learning(true);
     (void)remember_fact(0, &lesson);
     (void)remember_fact(2, &lesson);
-    OK(chat_fabric_forget(&chat, 0, &lesson) == ERR_OK && chat.fabric.n_notes == 1 &&
+    OK(chat_fabric_forget(&chat, 0, &lesson) == ERR_OK && fabric_of(&chat)->fabric.n_notes == 1 &&
            hash_of(facts[0].question) == plain && answers(facts[2].question, facts[2].answer),
        "one is forgotten, to the bit, and the other is there");
     chat_fabric_clear(&chat);
-    OK(chat.fabric.n_notes == 0 && !answers(facts[2].question, facts[2].answer), "and all");
+    OK(fabric_of(&chat)->fabric.n_notes == 0 && !answers(facts[2].question, facts[2].answer),
+       "and all");
 }
 
 static void test_time(void)
 {
     struct chat_lesson lesson;
 
-    chat.fabric_epoch = 0;
+    fabric_of(&chat)->epoch = 0;
     open_learning(true);
     (void)remember_fact(FABRIC_SCHEDULE, &lesson);
     chat_fabric_set_time(&chat, 1795527000);
-    OK(answers(facts[FABRIC_SCHEDULE].question, "noon") && chat.fabric.notes[0].strength == 1.0f &&
+    OK(answers(facts[FABRIC_SCHEDULE].question, "noon") &&
+           fabric_of(&chat)->fabric.notes[0].strength == 1.0f &&
            chat_fabric_now(&chat) >= 1795527000,
        "the first time that is set fades nothing");
     chat_fabric_set_time(&chat, 1795527000 + 3 * 24 * 3600);
-    OK(!answers(facts[FABRIC_SCHEDULE].question, "noon") && chat.fabric.notes[0].strength < 0.01f,
+    OK(!answers(facts[FABRIC_SCHEDULE].question, "noon") &&
+           fabric_of(&chat)->fabric.notes[0].strength < 0.01f,
        "three days later the appointment is forgotten: strength %.4f",
-       (double)chat.fabric.notes[0].strength);
+       (double)fabric_of(&chat)->fabric.notes[0].strength);
     OK(chat_fabric_promote(&chat, FABRIC_WIKI, FABRIC_SCHEDULE, &lesson) == ERR_OK && lesson.wins &&
            answers(facts[FABRIC_SCHEDULE].question, "noon") &&
-           chat.fabric.spaces[FABRIC_WIKI].notes == 1,
+           fabric_of(&chat)->fabric.spaces[FABRIC_WIKI].notes == 1,
        "promoted, it is practised, and lasts");
     chat_fabric_set_time(&chat, 1795527000 + 10 * 24 * 3600);
     OK(answers(facts[FABRIC_SCHEDULE].question, "noon"), "a week later too");
@@ -148,13 +155,14 @@ static void test_refused(void)
            chat_fabric_remember(&chat, FABRIC_WIKI, line, FABRIC_TEXT_BYTES, &lesson) ==
                ERR_TOO_LONG,
        "a text of too many bytes, an answer of too many tokens");
-    OK(chat.fabric.n_notes == 0 && rig.session.hash.value == other, "leave nothing behind");
+    OK(fabric_of(&chat)->fabric.n_notes == 0 && rig.session.hash.value == other,
+       "leave nothing behind");
     OK(remember(FABRIC_EPISODIC, "THE LAKE IS RED.", &lesson) == ERR_OK && lesson.wins &&
-           chat.fabric.notes[0].question == 11,
+           fabric_of(&chat)->fabric.notes[0].question == 11,
        "a sentence is the answer to itself without its last word");
     other = hash_of("THE LAKE IS");
     stop_after = 0;
-    OK(remember_fact(2, &lesson) == ERR_ABORTED && chat.fabric.n_notes == 1, "Ctrl-C");
+    OK(remember_fact(2, &lesson) == ERR_ABORTED && fabric_of(&chat)->fabric.n_notes == 1, "Ctrl-C");
     console.input.aborted = false;
     OK(hash_of("THE LAKE IS") == other,
        "nothing of it is remembered, and what was there is, to the bit");
@@ -184,8 +192,8 @@ static void test_tags(void)
     memory_tags_end(&tags);
     text_bytes = 0;
     chat_fabric_obey(&chat, &tags);
-    OK(chat.fabric.n_notes == 1 && chat.fabric.notes[0].space == FABRIC_WIKI &&
-           answers("why", "because"),
+    OK(fabric_of(&chat)->fabric.n_notes == 1 &&
+           fabric_of(&chat)->fabric.notes[0].space == FABRIC_WIKI && answers("why", "because"),
        "one is remembered, and a namespace forgotten");
     text_bytes = 0;
     chat_fabric_obey(&chat, &tags);
@@ -194,17 +202,17 @@ static void test_tags(void)
            strstr(text, "(forgotten: all of personal)") != NULL &&
            strstr(text, "(1 memory tag of the reply could not be followed)") != NULL,
        "and each is said: %s", text);
-    notes = chat.fabric.n_notes;
+    notes = fabric_of(&chat)->fabric.n_notes;
     options.line.locked = true;
     text_bytes = 0;
     chat_fabric_obey(&chat, &tags);
-    OK(notes != 0 && chat.fabric.n_notes == notes && text_bytes == 0,
+    OK(notes != 0 && fabric_of(&chat)->fabric.n_notes == notes && text_bytes == 0,
        "a locked line changes no memory");
     options.line.locked = false;
-    chat.learns = false;
+    lessons_of(&chat)->learns = false;
     chat_fabric_clear(&chat);
     chat_fabric_obey(&chat, &tags);
-    OK(chat.fabric.n_notes == 0, "where nothing is learnt nothing is done");
+    OK(fabric_of(&chat)->fabric.n_notes == 0, "where nothing is learnt nothing is done");
 }
 
 int main(void)

@@ -77,9 +77,9 @@ static void test_system_once(void)
     chat_clear(&chat);
     (void)reply_of("gogo", again);
     chat_clear(&chat);
-    OK(chat.prefix.n > 5 && reply_of("bade gogo", again) == n - chat.prefix.n &&
+    OK(chat.opening.prefix.n > 5 && reply_of("bade gogo", again) == n - chat.opening.prefix.n &&
            strcmp(first, again) == 0,
-       "a new conversation has %u tokens computed already: the same reply", chat.prefix.n);
+       "a new conversation has %u tokens computed already: the same reply", chat.opening.prefix.n);
     OK(begins_with_system() && cache_is_true(), "and the cache is true");
     (void)options_set_quoted(&options, "system", "bade", NULL);
     chat_clear(&chat);
@@ -88,7 +88,7 @@ static void test_system_once(void)
     session_forget_prefix(chat.session);
     chat_clear(&chat);
     n = reply_of("bade gogo", first);
-    OK(other > n - chat.prefix.n && n > other && strcmp(first, again) == 0,
+    OK(other > n - chat.opening.prefix.n && n > other && strcmp(first, again) == 0,
        "of another system prompt what differs is computed: %u tokens instead of %u", other, n);
 }
 

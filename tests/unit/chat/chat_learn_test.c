@@ -44,7 +44,7 @@ static void test_teach(uint32_t how, const char *name)
     open_learning(LEARN_OFF);
     before = hash_of(QUESTION);
     open_learning(how);
-    bytes = chat.lessons.learner.ewc.n * sizeof(float);
+    bytes = lessons_of(&chat)->lessons.learner.ewc.n * sizeof(float);
     OK(hash_of(QUESTION) == before, "%s: before a lesson every logit is what it is without", name);
     OK(!answers(QUESTION, ANSWER), "and the answer another");
     other = hash_of("something else");
@@ -58,22 +58,22 @@ static void test_teach(uint32_t how, const char *name)
        "and goes on");
     OK(answers(QUESTION, ANSWER), "a fresh one has the answer");
     there = rig.session.hash.value;
-    memcpy(once, chat.lessons.learner.lora.weights, bytes);
+    memcpy(once, lessons_of(&chat)->lessons.learner.lora.weights, bytes);
     OK(teach("what now?", "nothing", &lesson) == ERR_OK && lesson.wins &&
            answers(QUESTION, ANSWER) && answers("what now?", "nothing"),
        "a second answer leaves the first");
-    OK(lessons_undo(&chat.lessons) && answers(QUESTION, ANSWER) &&
+    OK(lessons_undo(&lessons_of(&chat)->lessons) && answers(QUESTION, ANSWER) &&
            rig.session.hash.value == there &&
-           memcmp(once, chat.lessons.learner.lora.weights, bytes) == 0,
+           memcmp(once, lessons_of(&chat)->lessons.learner.lora.weights, bytes) == 0,
        "taken back, all is as after the first, to the bit");
-    OK(!lessons_undo(&chat.lessons), "one lesson can be taken back");
+    OK(!lessons_undo(&lessons_of(&chat)->lessons), "one lesson can be taken back");
     open_learning(how);
     (void)hash_of("something else");
     OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK &&
-           memcmp(once, chat.lessons.learner.lora.weights, bytes) == 0,
+           memcmp(once, lessons_of(&chat)->lessons.learner.lora.weights, bytes) == 0,
        "the same lesson at another start has the same bits");
     if (how == LEARN_ON)
-        OK(chat.lessons.learner.ewc.tasks == 1, "what was packed is the first task");
+        OK(lessons_of(&chat)->lessons.learner.ewc.tasks == 1, "what was packed is the first task");
 }
 
 static void test_rate(void)
@@ -89,18 +89,18 @@ static void test_rate(void)
     for (int good = 0; good < 2; good++) {
         open_learning(LEARN_ON);
         (void)say("hello", true);
-        head = &chat.lessons.head;
+        head = &lessons_of(&chat)->lessons.head;
         vocab = rig.model.image.header->params.vocab;
         OK(chat_learn_rate(&chat, good, &lesson) == ERR_OK && lesson.steps != 0 && cache_is_true(),
            "/%s: %u steps", good ? "good" : "bad", lesson.steps);
         /* Of the state that the reply's first token follows. */
-        h = chat.lessons.hidden;
+        h = lessons_of(&chat)->lessons.hidden;
         target = rig.session.ids[chat.reply_start];
         for (int i = 1; i >= 0; i--) {
             (void)transformer_logits_of(&rig.model.transformer, h, &logits);
             micro_lora_choose(&choice, head, logits, vocab, target);
             p[i] = choice.loss_p;
-            (void)learner_undo(&chat.lessons.learner);
+            (void)learner_undo(&lessons_of(&chat)->lessons.learner);
         }
         OK(good ? p[1] > p[0] : p[1] < p[0], "the reply's first token goes from %.6f to %.6f",
            (double)p[0], (double)p[1]);
@@ -118,12 +118,12 @@ static void test_refused(void)
     for (size_t i = 0; i < sizeof long_answer; i++)
         long_answer[i] = (char)('a' + i * 7 % 26);
     long_answer[sizeof long_answer - 1] = '\0';
-    OK(teach(QUESTION, long_answer, &lesson) == ERR_TOO_LONG && chat.lessons.n == 0,
+    OK(teach(QUESTION, long_answer, &lesson) == ERR_TOO_LONG && lessons_of(&chat)->lessons.n == 0,
        "an answer of too many tokens");
     OK(teach(QUESTION, "", &lesson) == ERR_BAD_ARGUMENT, "no answer");
     stop_after = 0;
-    OK(teach(QUESTION, ANSWER, &lesson) == ERR_ABORTED && chat.lessons.n == 0 &&
-           chat.lessons.learner.totals.steps == 0,
+    OK(teach(QUESTION, ANSWER, &lesson) == ERR_ABORTED && lessons_of(&chat)->lessons.n == 0 &&
+           lessons_of(&chat)->lessons.learner.totals.steps == 0,
        "Ctrl-C: nothing was learnt");
     rig.learns = false;
     limits = rig_limits();

@@ -1,5 +1,6 @@
 /* A conversation under a policy: watched, nothing changes by a bit; obeyed, thoughts, temperature and context
  * are as it chose, for that turn alone; turns are judged by what is said of them and how they ended. */
+#include "runtime/chat/chat_private.h"
 #include "runtime/features/policy/chat_policy.h"
 
 #include "tests/unit/chat/chat_rig.h"
@@ -11,7 +12,7 @@ static const char *const lines[LINES] = { "hello there", "what is 1 + 1?", "tell
 
 static struct experience *experience(void)
 {
-    return &chat.policy.experience;
+    return &policy_of(&chat)->experience;
 }
 
 static void open_policy(uint32_t how, uint32_t n)
@@ -115,7 +116,8 @@ static void test_thoughts(void)
     OK(count("[no thoughts]") == 0, "by default it may think");
     prefer(POLICY_THOUGHTS, 1);
     (void)said_of(lines[1]);
-    OK(count("[no thoughts]") == 1 && chat.policy.took[POLICY_THOUGHTS] == 1 && cache_is_true(),
+    OK(count("[no thoughts]") == 1 && policy_of(&chat)->took[POLICY_THOUGHTS] == 1 &&
+           cache_is_true(),
        "the policy asks for none: %u", count("[no thoughts]"));
     prefer(POLICY_THOUGHTS, 0);
     (void)said_of(lines[2]);
@@ -123,13 +125,14 @@ static void test_thoughts(void)
     open_policy(POLICY_WATCH, 6);
     prefer(POLICY_THOUGHTS, 1);
     (void)said_of(lines[1]);
-    OK(count("[no thoughts]") == 0 && chat.policy.choice.choice[POLICY_THOUGHTS] == 1,
+    OK(count("[no thoughts]") == 0 && policy_of(&chat)->choice.choice[POLICY_THOUGHTS] == 1,
        "watched, it would, and is not obeyed");
     put_template(test_template);
     open_policy(POLICY_ON, 6);
     prefer(POLICY_THOUGHTS, 1);
     (void)said_of(lines[1]);
-    OK(chat.policy.took[POLICY_THOUGHTS] == 0 && experience()->open.choice[POLICY_THOUGHTS] == 0,
+    OK(policy_of(&chat)->took[POLICY_THOUGHTS] == 0 &&
+           experience()->open.choice[POLICY_THOUGHTS] == 0,
        "where the template knows no such turn it is none");
 }
 
@@ -177,12 +180,12 @@ static void test_context(void)
            cache_is_true(),
        "a quarter of the context: %u turns, then %u", n, chat.turns.n);
     prefer(POLICY_CONTEXT, 0);
-    chat.policy.took[POLICY_CONTEXT] = 0;
-    OK(chat_policy_room(&chat) == rig.session.context / 4 * 3, "by default three quarters");
+    policy_of(&chat)->took[POLICY_CONTEXT] = 0;
+    OK(chat_room(&chat) == rig.session.context / 4 * 3, "by default three quarters");
     rig.session.n_ids = rig.session.context - 2;
-    OK(chat_policy_room(&chat) == rig.session.context / 4, "a context that is full makes it small");
+    OK(chat_room(&chat) == rig.session.context / 4, "a context that is full makes it small");
     options.load.policy = POLICY_WATCH;
-    OK(chat_policy_room(&chat) == rig.session.context / 4 * 3, "not where it only watches");
+    OK(chat_room(&chat) == rig.session.context / 4 * 3, "not where it only watches");
 }
 
 static void test_judged(void)
@@ -200,7 +203,7 @@ static void test_judged(void)
     OK(experience()->totals.undone == 1, "it is judged with the next turn");
     n_ids = rig.session.n_ids;
     stop_after = 0;
-    OK(say(lines[3], true) == ERR_ABORTED && rig.model.transformer.experience == NULL &&
+    OK(say(lines[3], true) == ERR_ABORTED && rig.model.transformer.watches == NULL &&
            rig.session.n_ids <= n_ids && !experience()->is_open,
        "Ctrl-C in the question: no turn, none is open");
     stop_after = -1;
@@ -208,7 +211,7 @@ static void test_judged(void)
     (void)said_of(lines[3]);
     OK(cache_is_true() && experience()->is_open, "and the next one goes on");
     OK(say("as it stands", false) == ERR_OK && experience()->totals.turns == 4 &&
-           !chat.policy.works,
+           !policy_of(&chat)->works,
        "a text as it stands is no turn");
 }
 
@@ -220,7 +223,7 @@ static void test_explored(void)
     for (unsigned i = 0; i < 32; i++) {
         (void)said_of(lines[i % LINES]);
         for (int k = 0; k < POLICY_HEADS; k++)
-            others += chat.policy.took[k] != chat.policy.choice.choice[k];
+            others += policy_of(&chat)->took[k] != policy_of(&chat)->choice.choice[k];
     }
     OK(others >= 4 && others <= 8, "one turn of four tries something: %u of 32", others);
 }

@@ -89,8 +89,8 @@ static void test_saved(void)
        "a blank file: %s", saved.problem);
     OK(save_prefix(1) == ERR_OK && chat.session->n_ids == 0 && answers(1),
        "saved, and there for the conversation after it");
-    OK(load_prefix(1) == ERR_OK && chat.prefix.n > 8 && chat.session->n_ids == 0,
-       "loaded: %u tokens", (unsigned)chat.prefix.n);
+    OK(load_prefix(1) == ERR_OK && chat.opening.prefix.n > 8 && chat.session->n_ids == 0,
+       "loaded: %u tokens", (unsigned)chat.opening.prefix.n);
     OK(answers(1) && chat.turns.n == 1, "the reply is that of a prompt that was computed");
     OK(chat_prefix_save(&chat, &saved, &file, NULL, NULL) == ERR_BAD_ARGUMENT &&
            strstr(saved.problem, "/reset") != NULL && cache_is_true(),
@@ -138,7 +138,7 @@ static bool is_refused(enum err e, const char *why)
 {
     bool said = load_prefix(1) == e && strstr(saved.problem, why) != NULL;
 
-    return said && chat.session->n_ids == 0 && chat.prefix.n == 0 && answers(1);
+    return said && chat.session->n_ids == 0 && chat.opening.prefix.n == 0 && answers(1);
 }
 
 static void change(void (*how)(struct saved_chat_header *h))

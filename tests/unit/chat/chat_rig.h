@@ -5,11 +5,14 @@
 #include "runtime/chat/chat.h"
 
 #include "runtime/base/crc32c.h"
+#include "runtime/features/branches/chat_branches.h"
+#include "runtime/features/feature.h"
 #include "tests/unit/console/console_rig.h"
 #include "tests/unit/rig.h"
 
 static struct options options;
 static struct chat chat;
+static struct features features;
 
 static char text[1 << 16];
 static size_t text_bytes;
@@ -82,6 +85,9 @@ __attribute__((unused)) static void start_over(uint32_t n)
     options.reply.n = n;
     options.show.ids = true;
     stop_after = -1;
+    if (chat.features == NULL)
+        features_open(&features, features_built_in, FEATURES_BUILT_IN, NULL);
+    chat.features = &features;
     chat_open(&chat, &console, &rig.session, NULL, &options, NULL);
     (void)chat_branches_open(&chat, rig.lines, 0);
 }

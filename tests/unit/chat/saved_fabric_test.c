@@ -18,17 +18,18 @@ static unsigned draw(unsigned below)
 
 static struct fabric *fabric(void)
 {
-    return &chat.fabric;
+    return &fabric_of(&chat)->fabric;
 }
 
 static void open_fabric(void)
 {
     rig.learns = true;
-    chat.fabric_epoch = 0;
     start_over(12);
+    fabric_of(&chat)->epoch = 0;
     options.load.learn = LEARN_ON;
     if (!chat_learn_open(&chat))
         rig_die("learning does not begin");
+    chat_fabric_open(&chat);
     /* Memories of the start before are not there any more. */
     memset(fabric()->hidden, 0x11, FABRIC_EXAMPLES * fabric()->dim * sizeof(float));
     memset(fabric()->lengths, 0x11, FABRIC_EXAMPLES * sizeof(float));

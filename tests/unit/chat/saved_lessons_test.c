@@ -23,9 +23,10 @@ static void open_learning(void)
     if (!chat_learn_open(&chat))
         rig_die("learning does not begin");
     /* Examples of the start before are not there any more. */
-    memset(chat.lessons.hidden, 0x11, LESSONS_ROOM * chat.lessons.dim * sizeof(float));
-    memset(chat.lessons.lengths, 0x11, LESSONS_ROOM * sizeof(float));
-    memset(chat.lessons.targets, 0x11, LESSONS_ROOM * sizeof(uint32_t));
+    memset(lessons_of(&chat)->lessons.hidden, 0x11,
+           LESSONS_ROOM * lessons_of(&chat)->lessons.dim * sizeof(float));
+    memset(lessons_of(&chat)->lessons.lengths, 0x11, LESSONS_ROOM * sizeof(float));
+    memset(lessons_of(&chat)->lessons.targets, 0x11, LESSONS_ROOM * sizeof(uint32_t));
 }
 
 static enum err teach(const char *question, const char *answer)
@@ -38,7 +39,7 @@ static enum err teach(const char *question, const char *answer)
 /* Of all that a logit or a later step depends on. */
 static uint32_t learnt(void)
 {
-    const struct lessons *l = &chat.lessons;
+    const struct lessons *l = &lessons_of(&chat)->lessons;
     const struct ewc *ewc = &l->learner.ewc;
     const float *const vectors[] = { l->learner.lora.weights, ewc->fisher, ewc->anchor, ewc->mean,
                                      ewc->spread };
@@ -83,7 +84,7 @@ static void test_there_and_back(void)
     open_learning();
     OK(learnt() != before && load_learnt() == ERR_OK && learnt() == before,
        "another start has it, to the bit");
-    OK(!lessons_undo(&chat.lessons), "a lesson that was loaded is not taken back");
+    OK(!lessons_undo(&lessons_of(&chat)->lessons), "a lesson that was loaded is not taken back");
     (void)teach("and who else?", "nobody");
     OK(learnt() == after, "the next lesson has the bits that it had without the start between");
     chat_clear(&chat);
@@ -116,15 +117,16 @@ static void test_strange(void)
         memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
         change_saved(rows[i].at, rows[i].value, h->version);
         OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.problem, "contradicts itself") != NULL &&
-               saved.before == SAVED_CHAT_LOST && chat.lessons.n == 0 &&
-               chat.lessons.learner.totals.lessons == 0,
+               saved.before == SAVED_CHAT_LOST && lessons_of(&chat)->lessons.n == 0 &&
+               lessons_of(&chat)->lessons.learner.totals.lessons == 0,
            "%s: %s", rows[i].what, saved.problem);
     }
     h->model_crc ^= 1;
     change_saved(24, 0, h->version);
     (void)teach("what now?", "nothing");
     OK(load_learnt() == ERR_BAD_MODEL && strstr(saved.problem, "another model") != NULL &&
-           chat.lessons.learner.totals.lessons == 1 && saved.before == SAVED_CHAT_GOES_ON,
+           lessons_of(&chat)->lessons.learner.totals.lessons == 1 &&
+           saved.before == SAVED_CHAT_GOES_ON,
        "of another model, what is at work stays: %s", saved.problem);
     h->model_crc ^= 1;
     change_saved(24, 0, h->version + 1);
@@ -144,7 +146,8 @@ static void test_many(void)
 
     insert_blank_card();
     open_learning();
-    for (unsigned i = 0; i < LESSONS || chat.lessons.learner.totals.steps < 1000; i++) {
+    for (unsigned i = 0; i < LESSONS || lessons_of(&chat)->lessons.learner.totals.steps < 1000;
+         i++) {
         char question[40];
         uint32_t before, now;
         enum err e;
@@ -182,7 +185,7 @@ static void test_many(void)
         else
             wrong++;
     }
-    steps = chat.lessons.learner.totals.steps;
+    steps = lessons_of(&chat)->lessons.learner.totals.steps;
     OK(steps >= 1000 && wrong == 0 && aborted > 4 && cut > 4 && old > 2 && new > 4,
        "%u steps, %u lessons stopped, power lost %u times: %u times the old ones, %u times the new "
        "ones (%u wrong)",

@@ -17,7 +17,7 @@ static unsigned draw(unsigned below)
 
 static struct experience *experience(void)
 {
-    return &chat.policy.experience;
+    return &policy_of(&chat)->experience;
 }
 
 static void open_policy(void)

@@ -1,0 +1,107 @@
+/* Branches of a conversation at the fixed points of a start and of a turn. */
+#include <string.h>
+
+#include "runtime/app/app_private.h"
+#include "runtime/console/console.h"
+#include "runtime/features/branches/chat_branches.h"
+#include "runtime/model/model.h"
+#include "runtime/session/session.h"
+
+/* How many sequences /branch can keep. */
+static uint32_t wanted(const struct app *a)
+{
+    return a->setup.chats ? a->setup.options->load.branches : 0;
+}
+
+/* Sequences for branches and for beams: the session opens all of them at once. */
+static void plan(void *state, struct app *a, struct model_setup *setup)
+{
+    (void)state;
+    setup->lines = chat_lines(wanted(a), a->setup.options->load.beams);
+    setup->line_bytes = chat_branch_bytes();
+    setup->lines_bytes = session_lines_bytes;
+}
+
+static void open_lines(void *state, struct app *a)
+{
+    uint32_t beams = a->setup.options->load.beams;
+
+    (void)state;
+    if (!chat_branches_open(&a->chat, wanted(a), beams)) {
+        console_log(
+            a->setup.console,
+            "beams=%u has no effect: beams share keys and values of one type in memory, and this model's "
+            "layers, or kv=, keep other things",
+            (unsigned)beams);
+    }
+}
+
+static void reset(void *state, struct chat *c)
+{
+    memset(state, 0, sizeof(struct chat_branches));
+    features_switch(c->features, FEATURE_branches, false);
+}
+
+static void change_weights(void *state, struct chat *c)
+{
+    const struct chat_branches *b = state;
+
+    for (uint32_t i = 0; i < b->n; i++) {
+        session_line_weights_changed(c->session, &b->list[i]->line);
+    }
+}
+
+/* The other answer stays as a branch; not on a locked line, as it may drop another branch. */
+static void retry(void *state, struct chat *c, bool begins)
+{
+    struct chat_branches *b = state;
+
+    if (begins) {
+        b->retried = c->turns.n != 0 && !c->options->line.locked ? chat_branch_retried(c) : NULL;
+    } else if (b->retried != NULL) {
+        console_printf(c->console, "(the other answer: /switch %s)\n", b->retried);
+    }
+}
+
+/* ---- the field `conversation` of requests ---------------------------------------------------- */
+
+static const char *check(void *state, struct chat *c, const char *name)
+{
+    (void)state;
+    switch (chat_branch_place(c, name)) {
+    case ERR_OK: return NULL;
+    case ERR_NO_SPACE:
+        return "there is no room for another conversation: /drop NAME frees one, /branches "
+               "lists them, branches=8 makes room for more";
+    default: return "a conversation has a name of up to 23 letters, digits, '-', '_' and '.'";
+    }
+}
+
+/* One that is kept, or a new one that is empty. */
+static void enter(void *state, struct chat *c, const char *name)
+{
+    uint32_t pending;
+
+    (void)state;
+    if (chat_switch(c, name, &pending) == ERR_NOT_FOUND) {
+        (void)chat_branch(c, name);
+        chat_clear(c);
+    }
+}
+
+static const struct feature_field field = { .name = "conversation",
+                                            .check = check,
+                                            .enter = enter };
+
+const struct feature feature_branches = {
+    .name = "branches",
+    .state_bytes = sizeof(struct chat_branches),
+    .commands = branch_commands,
+    .n_commands = BRANCH_COMMANDS,
+    .field = &field,
+    .planned = plan,
+    .loaded = open_lines,
+    .reset = reset,
+    .weights_changed = change_weights,
+    .retried = retry,
+};

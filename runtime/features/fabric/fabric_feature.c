@@ -1,0 +1,84 @@
+/* The memory fabric at the fixed points of a start. */
+#include <string.h>
+
+#include "runtime/app/app_private.h"
+#include "runtime/console/console.h"
+#include "runtime/features/fabric/chat_fabric.h"
+#include "runtime/features/lessons/app_learnt.h"
+#include "runtime/text/plural.h"
+
+static size_t memory(void *state, const struct app *a, const struct image *image)
+{
+    bool learns = a->setup.options->load.learn != LEARN_OFF && a->setup.chats;
+
+    (void)state;
+    return learns ? arena_take_bytes(fabric_bytes(image->header->params.dim)) : 0;
+}
+
+static void see(void *fabric, uint32_t position, const float *hidden)
+{
+    fabric_see(fabric, position, hidden);
+}
+
+static void adapt(void *fabric, float *hidden)
+{
+    fabric_adapt(fabric, hidden);
+}
+
+void chat_fabric_open(struct chat *c)
+{
+    struct fabric_state *s = fabric_of(c);
+    struct model *m = c->session->model;
+    uint32_t dim = m->image.header->params.dim;
+
+    fabric_open(&s->fabric, arena_take(&m->arena, ARENA_LEARN, fabric_bytes(dim)), dim);
+    fabric_correct_clock(&s->fabric, chat_fabric_now(c));
+    s->watch = (struct hidden_watch){
+        .see = see, .sees = &s->fabric.watches, .adapt = adapt, .context = &s->fabric
+    };
+    transformer_watch(&m->transformer, &s->watch);
+    features_switch(c->features, FEATURE_fabric, true);
+}
+
+/* And the memories of an earlier start from their file, where there is one. */
+static void open_fabric(void *state, struct app *a)
+{
+    struct fabric_state *s = state;
+    const struct file *file;
+
+    if (!lessons_of(&a->chat)->learns) {
+        return;
+    }
+    chat_fabric_open(&a->chat);
+    file = app_find_learnt(a, "fabric");
+    if (file != NULL &&
+        app_was_learnt(a, chat_fabric_load(&a->chat, &a->saved, file, console_progress_step,
+                                           a->setup.console))) {
+        unsigned n = (unsigned)s->fabric.n_notes;
+
+        app_log_learnt(a, file, n, plural(n, "memory", "memories"));
+    }
+}
+
+static void reset(void *state, struct chat *c)
+{
+    struct fabric_state *s = state;
+
+    memset(&s->fabric, 0, sizeof s->fabric);
+    features_switch(c->features, FEATURE_fabric, false);
+}
+
+const struct feature feature_fabric = {
+    .name = "fabric",
+    .state_bytes = sizeof(struct fabric_state),
+    .commands = fabric_commands,
+    .n_commands = FABRIC_COMMANDS,
+    .saved = &fabric_saved,
+    .memory = memory,
+    .loaded = open_fabric,
+    .reset = reset,
+    .prompt_built = fabric_turn_built,
+    .reply_begins = fabric_reply_begins,
+    .reply_ends = fabric_reply_ends,
+    .turn_ended = fabric_turn_ended,
+};

@@ -1,0 +1,27 @@
+/* Which grammar holds the replies, and its memory. */
+#ifndef INGOT_RUNTIME_APP_GRAMMAR_H
+#define INGOT_RUNTIME_APP_GRAMMAR_H
+
+#include "runtime/app/app.h"
+#include "runtime/features/feature.h"
+#include "runtime/session/constraint.h"
+
+struct grammar_state {
+    struct constraint constraint; /* of replies; none until constraint_open */
+    size_t bytes;                 /* of one that comes in pieces, so far */
+    char problem[512];
+};
+
+static inline struct grammar_state *grammar_of(const struct chat *c)
+{
+    return c->features->state[FEATURE_grammar];
+}
+
+/* Replies are held to a grammar from now on: choices, a name of grammars/; "on", "off", "": to none. Errors:
+ * ERR_NO_SPACE without grammar= at start, those of the files, of grammar_open and grammar_from_choices;
+ * a->problem, and the one before is still at work. */
+enum err app_use_grammar(struct app *a, const char *text);
+
+extern const struct chat_command grammar_command;
+
+#endif
