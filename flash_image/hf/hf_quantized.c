@@ -266,6 +266,14 @@ static double sum_sizes(const struct source_tensor *t)
     return sum;
 }
 
+static enum source_type rounded_type(enum source_type floats)
+{
+    if (floats == SOURCE_F16) {
+        return SOURCE_ROUNDED_F16;
+    }
+    return floats == SOURCE_BF16 ? SOURCE_ROUNDED_BF16 : SOURCE_ROUNDED_F32;
+}
+
 /* Three values around 0, their step the mean of all weights' sizes. */
 static enum err round_floats(struct source *s, struct hf_config *c, struct source_slot at,
                              struct source_tensor *t)
@@ -278,7 +286,7 @@ static enum err round_floats(struct source *s, struct hf_config *c, struct sourc
                              image_role_name(at.role), at.layer);
     }
     t->rounding = 1.0f / fmaxf(mean, LEAST_MEAN);
-    t->type = (enum source_type)(SOURCE_ROUNDED_F32 + (t->type - SOURCE_F32)); /* in one order */
+    t->type = rounded_type(t->type);
     return hf_scale_rows(s, c, t, 0, t->rows, 1.0f / t->rounding);
 }
 
