@@ -219,33 +219,38 @@ static void accumulate_q8(const struct kernels *k, float *o, const struct score_
 
 /* ---- the table --------------------------------------------------------------------------------- */
 
+#define KV_FUNCTIONS_F16 \
+    bytes_f16, bytes_f16, put_key_f16, put_value_f16, NULL, kv_get_key_f16, kv_get_value_f16, \
+        score_f16, accumulate_f16
+#define KV_FUNCTIONS_Q8 \
+    bytes_q8, bytes_q8, put_key_q8, put_value_q8, NULL, kv_get_key_q8, kv_get_value_q8, score_q8, \
+        accumulate_q8
+#define KV_FUNCTIONS_F32 \
+    bytes_f32, bytes_f32, put_key_f32, put_value_f32, NULL, kv_get_key_f32, kv_get_value_f32, \
+        score_f32, accumulate_f32
+#define KV_FUNCTIONS_ROT_Q8 \
+    bytes_q8, kv_value_bytes_q8, put_key_q8, kv_put_value_q8, NULL, kv_get_key_q8, \
+        kv_get_value_rot_q8, score_q8, kv_accumulate_q8
+#define KV_FUNCTIONS_ROT_Q4 \
+    kv_key_bytes_q4, kv_value_bytes_q4, kv_put_key_q4, kv_put_value_q4, NULL, kv_get_key_q4, \
+        kv_get_value_q4, kv_score_q4, kv_accumulate_q4
+#define KV_FUNCTIONS_UNIFORM_4B \
+    kv_key_bytes_uniform, kv_value_bytes_uniform, kv_put_key_uniform, kv_put_value_uniform, NULL, \
+        kv_get_key_uniform, kv_get_value_uniform, kv_score_uniform, kv_accumulate_uniform
+#define KV_FUNCTIONS_KIVI \
+    kv_key_bytes_kivi, kv_value_bytes_uniform, NULL, kv_put_value_uniform, kv_pack_keys_kivi, \
+        kv_get_key_kivi, kv_get_value_uniform, kv_score_kivi, kv_accumulate_uniform
+
+#define AS_IS false
+#define ROTATED true
+#define FLOATS false
+#define INTEGER true
 const struct kv_format kv_formats[KV_N_TYPES] = {
-    [KV_F16] = { "f16", 1, false, false, .999999f, bytes_f16, bytes_f16, put_key_f16, put_value_f16,
-                 NULL, kv_get_key_f16, kv_get_value_f16, score_f16, accumulate_f16 },
-    [KV_Q8] = { "q8", KV_BLOCK, false, true, .9999f, bytes_q8, bytes_q8, put_key_q8, put_value_q8,
-                NULL, kv_get_key_q8, kv_get_value_q8, score_q8, accumulate_q8 },
-    [KV_F32] = { "f32", 1, false, false, 1.0f, bytes_f32, bytes_f32, put_key_f32, put_value_f32,
-                 NULL, kv_get_key_f32, kv_get_value_f32, score_f32, accumulate_f32 },
-    [KV_ROT_Q8] = { "rot_q8", KV_BLOCK, true, true, .9999f, bytes_q8, kv_value_bytes_q8, put_key_q8,
-                    kv_put_value_q8, NULL, kv_get_key_q8, kv_get_value_rot_q8, score_q8,
-                    kv_accumulate_q8 },
-    [KV_ROT_Q4] = { "rot_q4", KV_BLOCK, true, true, .996f, kv_key_bytes_q4, kv_value_bytes_q4,
-                    kv_put_key_q4, kv_put_value_q4, NULL, kv_get_key_q4, kv_get_value_q4,
-                    kv_score_q4, kv_accumulate_q4 },
-    [KV_UNIFORM_4B] = { "uniform_4b", KV_BLOCK, false, true, .995f, kv_key_bytes_uniform,
-                        kv_value_bytes_uniform, kv_put_key_uniform, kv_put_value_uniform, NULL,
-                        kv_get_key_uniform, kv_get_value_uniform, kv_score_uniform,
-                        kv_accumulate_uniform },
-    [KV_KIVI] = { "kivi", KV_BLOCK, false, false, .995f, kv_key_bytes_kivi, kv_value_bytes_uniform,
-                  NULL, kv_put_value_uniform, kv_pack_keys_kivi, kv_get_key_kivi,
-                  kv_get_value_uniform, kv_score_kivi, kv_accumulate_uniform },
+#define KV_TYPE(NAME, number, name, block, rotated, query, cosine) \
+    [KV_##NAME] = { #name, block, rotated, query, cosine, KV_FUNCTIONS_##NAME },
 #if !defined(INGOT_FREESTANDING)
-    [KV_UNIFORM_2B] = KV_CODE_ROW(uniform_2b, 128, .93f),
-    [KV_MIXED_4B8] = KV_CODE_ROW(mixed_4b8, 128, .997f),
-    [KV_TURBO_4B] = KV_CODE_ROW(turbo_4b, 128, .995f),
-    [KV_TURBO_3B] = KV_CODE_ROW(turbo_3b, 128, .982f),
-    [KV_QJL_1B] = KV_CODE_ROW(qjl_1b, 256, .80f),
-    [KV_POLAR_4B] = KV_CODE_ROW(polar_4b, 128, .89f),
-    [KV_POLAR_R] = KV_CODE_ROW(polar_r, 128, .983f),
+#define KV_CODE_TYPE(NAME, number, name, block, cosine) \
+    [KV_##NAME] = KV_CODE_ROW(name, block, cosine),
 #endif
+#include "flash_image/format/kv_types.def"
 };

@@ -10,26 +10,15 @@
 
 #include "kernels/kernels.h"
 
-/* Saved conversations hold these numbers. */
+/* Saved conversations hold these numbers; kv_types.def says what each is. */
 enum kv_type {
-    KV_F16,
-    KV_Q8,     /* int8, one scale per position and 32 dimensions */
-    KV_F32,    /* nothing is rounded: for comparisons with other engines, in plain C */
-    KV_ROT_Q8, /* the same of rotated heads (kv_rotate.h), and integer weights for the values */
-    KV_ROT_Q4, /* four bits of rotated heads, one scale per 32 numbers of a key, 64 of a value */
-    KV_UNIFORM_4B, /* the same of heads as they are, with a middle beside each scale */
-
-    KV_KIVI, /* four bits, a range for each channel of the keys: of tiers alone (kv_format_kivi.h) */
-
-    /* For measurements with the Linux program (kv_formats_c.h); images of boards have no row of them. */
-    KV_UNIFORM_2B,
-    KV_MIXED_4B8,
-    KV_TURBO_4B,
-    KV_TURBO_3B,
-    KV_QJL_1B,
-    KV_POLAR_4B,
-    KV_POLAR_R,
-    KV_N_TYPES
+#define KV_TYPE(NAME, number, ...) KV_##NAME = (number),
+#define KV_CODE_TYPE(NAME, number, ...) KV_##NAME = (number),
+#include "flash_image/format/kv_types.def"
+    KV_N_TYPES = 0
+#define KV_TYPE(...) +1
+#define KV_CODE_TYPE(...) +1
+#include "flash_image/format/kv_types.def"
 };
 
 /* Of keys, and of values; or of tiers by age (kv_tiers.h), where hot_tiles is not 0: keys and values of

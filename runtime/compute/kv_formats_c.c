@@ -231,10 +231,5 @@ static void accumulate(const struct kv_code *c, float *o, const struct score_row
         accumulate(&kv_code_##name, o, s, values, n_q, n, d); \
     }
 
-KV_CODE_DEFINE(uniform_2b)
-KV_CODE_DEFINE(mixed_4b8)
-KV_CODE_DEFINE(turbo_4b)
-KV_CODE_DEFINE(turbo_3b)
-KV_CODE_DEFINE(qjl_1b)
-KV_CODE_DEFINE(polar_4b)
-KV_CODE_DEFINE(polar_r)
+#define KV_CODE_TYPE(NAME, number, name, ...) KV_CODE_DEFINE(name)
+#include "flash_image/format/kv_types.def"

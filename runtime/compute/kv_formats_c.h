@@ -21,11 +21,11 @@ struct kv_code {
     void (*decode)(float *x, const uint8_t *from, uint32_t n);
 };
 
-extern const struct kv_code kv_code_uniform_2b, kv_code_mixed_4b8, kv_code_turbo_4b,
-    kv_code_turbo_3b, kv_code_qjl_1b, kv_code_polar_4b, kv_code_polar_r;
+#define KV_CODE_TYPE(NAME, number, name, ...) extern const struct kv_code kv_code_##name;
+#include "flash_image/format/kv_types.def"
 
 /* The functions of a row of struct kv_format. */
-#define KV_CODE_DECLARE(name) \
+#define KV_CODE_TYPE(NAME, number, name, ...) \
     size_t kv_bytes_##name(uint32_t d); \
     void kv_put_##name(const struct kernels *k, void *tile, uint32_t d, uint32_t j, \
                        const float *x); \
@@ -34,14 +34,7 @@ extern const struct kv_code kv_code_uniform_2b, kv_code_mixed_4b8, kv_code_turbo
                          const void *keys, size_t n_q, size_t n, size_t d); \
     void kv_accumulate_##name(const struct kernels *k, float *o, const struct score_row *s, \
                               const void *values, size_t n_q, size_t n, size_t d);
-KV_CODE_DECLARE(uniform_2b)
-KV_CODE_DECLARE(mixed_4b8)
-KV_CODE_DECLARE(turbo_4b)
-KV_CODE_DECLARE(turbo_3b)
-KV_CODE_DECLARE(qjl_1b)
-KV_CODE_DECLARE(polar_4b)
-KV_CODE_DECLARE(polar_r)
-#undef KV_CODE_DECLARE
+#include "flash_image/format/kv_types.def"
 
 /* A row. They rotate, where they do, by themselves. */
 #define KV_CODE_ROW(name, block, cosine) \
