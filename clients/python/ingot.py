@@ -54,7 +54,7 @@ class IngotError(Exception):
 
 
 class Reply(str):
-    """The text of a reply. reason: end, limit, stop, stopped, context, circle, grammar; figures: those of the `done` event;
+    """The text of a reply. reason: end, limit, stop, stopped, context, repetition, grammar; figures: those of the `done` event;
     usage: those of protocol 2, prompt_tokens, cached_tokens, completion_tokens; tokens: (id, text, logprob, others) of each, where
     logprobs= asked for them, others being (id, text, logprob)."""
 

@@ -205,9 +205,12 @@ static void print_reply(const struct place *p, const char *end, unsigned n)
 static void finish(struct batch *b, struct place *p, const struct generate_result *r)
 {
     static const char *const ends[] = {
-        [GENERATE_ENDED] = "end",         [GENERATE_LIMIT] = "limit",
-        [GENERATE_STOP] = "stop",         [GENERATE_CONTEXT] = "context",
-        [GENERATE_REPETITION] = "circle", [GENERATE_NO_WAY_ON] = "grammar",
+        [GENERATE_ENDED] = "end",
+        [GENERATE_LIMIT] = "limit",
+        [GENERATE_STOP] = "stop",
+        [GENERATE_CONTEXT] = "context",
+        [GENERATE_REPETITION] = "repetition",
+        [GENERATE_NO_WAY_ON] = "grammar",
     };
 
     print_reply(p, ends[r->end], (unsigned)r->new_tokens);

@@ -99,7 +99,7 @@ async function ask(question) {
     }, settings(), first, messages);
     messages.splice(0, f.forgotten ?? 0);
     if (f.forgotten) talk.insertBefore(make("div", { class: "note" }, FORGOTTEN), box.previousElementSibling);
-    const cut = { length: ", cut at the limit", limit: ", cut at the limit", stopped: ", stopped", context: ", the context is full", circle: ", it repeated itself" }[f.end] ?? "";
+    const cut = { length: ", cut at the limit", limit: ", cut at the limit", stopped: ", stopped", context: ", the context is full", repetition: ", it repeated itself", circle: ", it repeated itself" }[f.end] ?? "";
     box.append(make("small", {}, `${f.tokens ?? "–"} tokens${f.rate ? `, ${f.rate} tokens/s` : ""}${f.by ? `, ${f.by}` : ""}${cut}`));
     figures(f, to === server ? server.store() : "card");
   } catch (e) {

@@ -111,7 +111,7 @@ void chat_json_reply(struct console *c, const struct session *s, const struct ge
 /* What programs for other services know. */
 static const char *finish_reason(const char *reason)
 {
-    static const char *const lengths[] = { "limit", "context", "circle" };
+    static const char *const lengths[] = { "limit", "context", "repetition" };
 
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         if (strcmp(reason, lengths[i]) == 0) {

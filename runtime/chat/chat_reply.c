@@ -295,9 +295,12 @@ static void print_stats(const struct reply *r)
 static const char *reason_text(const struct reply *r, enum err error)
 {
     static const char *const reasons[] = {
-        [GENERATE_ENDED] = "end",         [GENERATE_LIMIT] = "limit",
-        [GENERATE_STOP] = "stop",         [GENERATE_CONTEXT] = "context",
-        [GENERATE_REPETITION] = "circle", [GENERATE_NO_WAY_ON] = "grammar",
+        [GENERATE_ENDED] = "end",
+        [GENERATE_LIMIT] = "limit",
+        [GENERATE_STOP] = "stop",
+        [GENERATE_CONTEXT] = "context",
+        [GENERATE_REPETITION] = "repetition",
+        [GENERATE_NO_WAY_ON] = "grammar",
     };
 
     if (error == ERR_ABORTED) {

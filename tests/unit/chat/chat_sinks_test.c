@@ -65,7 +65,7 @@ static void test_reply(void)
 
     start(1000);
     options.show.ids = true;
-    options.sampler.temp = chat.sampler.params.temp = 2.0f; /* it never stops in a circle */
+    options.sampler.temp = chat.sampler.params.temp = 2.0f; /* it never repeats itself */
     OK(say("bade", true) == ERR_OK && count("are dropped") >= 4 && count("is full)") == 0 &&
            s->n_ids <= s->context && turns_are_true(),
        "a reply that is longer than its context, %u times", count("are dropped"));

@@ -259,7 +259,7 @@ static void test_ends(void)
            (alone[5].result.end == GENERATE_REPETITION ||
             alone[5].result.end == GENERATE_CONTEXT) &&
            alone[0].result.end == GENERATE_LIMIT && alone[2].n_thoughts == 101,
-       "they end by a stop string (%d), a token (%d), the context (%d), a circle or it (%d), the limit, and one is thoughts (%u)",
+       "they end by a stop string (%d), a token (%d), the context (%d), a repetition or it (%d), the limit, and one is thoughts (%u)",
        alone[8].result.end, alone[10].result.end, alone[6].result.end, alone[5].result.end,
        alone[2].n_thoughts);
     OK(alone[7].result.refused != 0 && beside[7].result.refused == alone[7].result.refused &&
