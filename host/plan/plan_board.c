@@ -28,7 +28,7 @@ static int refuse_board(const struct host_args *args)
     return EXIT_USAGE;
 }
 
-/* Options about this computer, or about what is not foretold for a board; NULL: none was given. */
+/* Options about this computer, or about what is not predicted for a board; NULL: none was given. */
 static const char *needless_option(const struct host_args *a)
 {
     const struct options *o = &a->options;

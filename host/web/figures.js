@@ -105,6 +105,6 @@ function plan(p, store) {
   if (number(p.expert_cache_bytes)) shown.push(["Experts kept", bytes(p.expert_cache_bytes)]);
   if (number(p.kv_card_bytes)) shown.push([`Keys and values on the ${store}`, bytes(p.kv_card_bytes)]);
   if (number(p.context_limit_tokens)) shown.push(["Context", p.context_limit_tokens + " tokens"]);
-  if (number(p.decode_tokens_per_s)) shown.push(["Speed foretold", `${p.decode_tokens_per_s} tokens/s`]);
+  if (number(p.decode_tokens_per_s)) shown.push(["Speed predicted", `${p.decode_tokens_per_s} tokens/s`]);
   $("plan").replaceChildren(layers(Math.round(n), Math.round(streamed), slots, store), ...(streamed ? [make("p", { class: "hint" }, `A dashed layer comes from the ${store} for every token.`)] : []), make("dl", {}, ...rows(shown)));
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """What knowing experts before their router names them would be worth: time per token over max(bytes that were missing /
-rate, computing), nine rows, if experts were foretold rightly some layers ahead. No computer's time: the
+rate, computing), nine rows, if experts were predicted rightly some layers ahead. No computer's time: the
 routers' real choices, and the times of tests/unit/stream/experts_schedule_test.c.
 
 usage: experts_foresight.py
 
 build/tests/bench/routes writes down what every router of the trained mixture chooses in four conversations. What is
-foretold is asked for behind what is missing now. Nothing is foretold wrongly, so no guess does better."""
+predicted is asked for behind what is missing now. Nothing is predicted wrongly, so no guess does better."""
 
 import os
 import subprocess
@@ -97,7 +97,7 @@ def main():
                    input="".join(line + "\n/reset\n" for line in 2 * LINES).encode(), check=True,
                    capture_output=True, timeout=300, env={**os.environ, "ROUTES": path})
     routes = read_routes(path)
-    print_table("Time of a token over the larger of reading and computing, experts foretold rightly",
+    print_table("Time of a token over the larger of reading and computing, experts predicted rightly",
                 ["slots", "MB/s", "by the router", "1 layer ahead", "2", "4"],
                 [[f"{n} of 16", rate, *(f"{Replay(routes, n, rate, ahead).ratio():.2f}" for ahead in AHEAD)]
                  for n in (4, 8, 12) for rate in (20, 80, 800)])

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Memory between the layers and the whole model, whose head is most of it: what layers leave keeps a part of the head,
-so a token reads what does not fit beside the slots and no more, as foretold, and ids and logits are those of the model
+so a token reads what does not fit beside the slots and no more, as predicted, and ids and logits are those of the model
 in memory."""
 
 import os

@@ -137,7 +137,7 @@ tap.ok(closing and told and closing.groups()[1:] == told.groups() and len(layers
        abs(read - int(told.group(1))) <= 4, "/stats tells the same, layer by layer", console)
 tap.ok(closing and 4 <= float(closing.group(1)) <= 11, "and how fast the card gave them", console)
 
-# What was counted in one conversation foretells others, behind a card and with caches of other sizes.
+# What was counted in one conversation predicts others, behind a card and with caches of other sizes.
 COPY = os.path.join(WORK, "mixture-use.ingot")
 shutil.copy(MODEL, COPY)
 USE = COPY.replace(".ingot", ".use")
@@ -175,7 +175,7 @@ OTHERS = ["Tell me a story about a mouse.", "What is 12 + 5?", "Tell me a story 
 PACE = 8  # MB/s
 
 
-def foretold(limit):
+def predicted(limit):
     """(rate, bytes) that the plan says, and what is so."""
     console = talk(["--mem", limit, "--card", f"{PACE}M"],
                    ["/plan"] + [line for s in OTHERS for line in (s, "/reset")])
@@ -194,9 +194,9 @@ def near(told, rate):
 for limit in ("1400K", "2200K"):
     tries = []
     while len(tries) < 3 and not any(near(t, m.rate) or near(t, m.undisturbed) for t, _, m, _ in tries):
-        tries.append(foretold(limit))
+        tries.append(predicted(limit))
     told, planned, m, by_use = min(tries, key=lambda t: abs(t[0] / t[2].undisturbed - 1))
-    said = f"{limit}: {told:.1f} tokens a second foretold, {m.rate:.1f} measured, {m.undisturbed:.1f} at the card's pace"
+    said = f"{limit}: {told:.1f} tokens a second predicted, {m.rate:.1f} measured, {m.undisturbed:.1f} at the card's pace"
     if by_use and not near(told, m.undisturbed) and all(t[2].given < 0.9 for t in tries):
         tap.skip(said, f"this computer does something else: its card gives {100 * m.given:.0f} % of its pace")
     else:
@@ -206,7 +206,7 @@ for limit in ("1400K", "2200K"):
 
 
 def plan_with(kib):
-    """The rate that is foretold, and what would make it better: (times, KiB more)."""
+    """The rate that is predicted, and what would make it better: (times, KiB more)."""
     said = run([HOST, "plan", COPY, "--mem", f"{kib}K", "--card", "4M", "--mem-bw", "2G"])[1]
     more = re.search(r"; ([\d.]+) times as fast with (\d+) KiB more", said)
     return (float(re.search(r"decode ([\d.]+) tok/s", said).group(1)),

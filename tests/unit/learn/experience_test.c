@@ -161,7 +161,7 @@ static void check_bytes(void)
     at = 0;
     OK(experience_move(&e, false, put, NULL) == ERR_OK &&
            at == experience_move_bytes(&e, e.patterns.n),
-       "as many bytes as were foretold: %zu", at);
+       "as many bytes as were predicted: %zu", at);
     most = at;
     n = e.patterns.n;
     seed = 77;

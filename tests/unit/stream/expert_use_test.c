@@ -50,7 +50,7 @@ static void run(size_t limit)
 }
 
 /* Of what the counts have, how often a cache of n slots would have had it. */
-static uint64_t foretold(uint32_t n)
+static uint64_t predicted(uint32_t n)
 {
     uint64_t sum = 0;
 
@@ -70,7 +70,7 @@ static void test_every_size(void)
 
     run(limits[4]);
     for (uint32_t n = 0; n <= INGOT_MAX_EXPERTS; n++)
-        told[n] = foretold(n);
+        told[n] = predicted(n);
     for (uint32_t n = 1; n <= INGOT_MAX_EXPERTS; n++) {
         if (limits[n] == 0)
             continue;
@@ -79,7 +79,7 @@ static void test_every_size(void)
         sizes++;
     }
     OK(sizes == 9 && wrong == 0 && told[4] > told[3] && told[3] != 0,
-       "4 slots foretell the hits of caches of %u sizes, %u wrongly (%lu with 4)", sizes, wrong,
+       "4 slots predict the hits of caches of %u sizes, %u wrongly (%lu with 4)", sizes, wrong,
        (unsigned long)told[4]);
 }
 

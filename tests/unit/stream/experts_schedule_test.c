@@ -2,7 +2,7 @@
  * a memory, a request its bytes by the rate of the card, and whoever waits waits for the card's next answer. So the
  * nine rows of make bench-stream-experts are here without the noise of a computer, the same on every one: the
  * trained mixture says what it says, and its time is held against what was missing and what was computed, and
- * against what the plan foretells. */
+ * against what the plan predicts. */
 #include "tests/unit/rig.h"
 
 enum {
@@ -241,7 +241,7 @@ static uint32_t slots(void)
 }
 
 /* What the plan says of a token, ns, by these rates and by what was counted in the row. */
-static uint64_t foretold(uint64_t bytes_per_s)
+static uint64_t predicted(uint64_t bytes_per_s)
 {
     static struct plan_use use;
     struct plan plan = rig.model.plan;
@@ -278,7 +278,7 @@ enum { N_ROWS = sizeof rows / sizeof rows[0], MOST_OF_LAYERS = 104, FORETOLD_WIT
 static void test_row(unsigned i, size_t limit)
 {
     struct row r = play(limit, rows[i].mb_per_s);
-    uint64_t told = foretold(played.bytes_per_s);
+    uint64_t told = predicted(played.bytes_per_s);
     unsigned of_told = percent(r.time / r.n, told);
     unsigned of_means = percent(r.time, larger(r.missing, r.computing));
     unsigned of_tokens = percent(r.time, r.by_tokens), of_layers = percent(r.time, r.by_layers);
@@ -291,7 +291,7 @@ static void test_row(unsigned i, size_t limit)
        (unsigned)(r.missing / r.n / 1000), (unsigned)(r.computing / r.n / 1000), of_means,
        of_tokens, of_layers);
     OK(of_told + FORETOLD_WITHIN >= 100 && of_told <= 100 + FORETOLD_WITHIN,
-       "foretold: %u us, it takes %u %% of that", (unsigned)(told / 1000), of_told);
+       "predicted: %u us, it takes %u %% of that", (unsigned)(told / 1000), of_told);
 }
 
 static void find_limits(size_t limits[MOST_SLOTS + 1])
