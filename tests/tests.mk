@@ -152,7 +152,7 @@ TSAN_LONG := $(addprefix $(O)/tests/tsan/,compute/workers_crc32c.t app/change_mo
 # compiler shows to the explorer in ThreadSanitizer's place.
 ORDER := $(O)/tests/order
 ORDER_TEST := $(ORDER)/protocols.t
-ORDER_SEEN = $(addprefix $(ORDER)/,tests/order/protocols.c.o runtime/compute/workers.c.o runtime/compute/shares.c.o runtime/compute/crowd.c.o runtime/storage/io_core.c.o \
+ORDER_SEEN = $(addprefix $(ORDER)/,tests/order/protocols.c.o runtime/compute/workers.c.o runtime/compute/shares.c.o runtime/compute/contention.c.o runtime/storage/io_core.c.o \
              runtime/base/trace.c.o board/drivers/serial/receive_ring.c.o)
 ORDER_OBJ = $(ORDER_SEEN) $(addprefix $(ORDER)/,tests/order/explore.c.o tests/order/explore_tsan.c.o)
 

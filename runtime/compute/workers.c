@@ -94,7 +94,7 @@ static int arrive(struct workers *workers)
 }
 
 /* The clock is read only where the others are not there in a moment. */
-static void wait_stalled(struct workers *workers, struct crowd_stalls *stalls, uint32_t phase)
+static void wait_stalled(struct workers *workers, struct contention_stalls *stalls, uint32_t phase)
 {
     const struct platform_clock *clock = &workers->platform->clock;
     uint64_t begin, took;
@@ -105,7 +105,7 @@ static void wait_stalled(struct workers *workers, struct crowd_stalls *stalls, u
     begin = platform_ticks(clock);
     wait_long(workers, &workers->phase, phase);
     took = platform_ticks(clock) - begin;
-    if (took > crowd_stall_ticks(&workers->crowd)) {
+    if (took > contention_stall_ticks(&workers->contention)) {
         stalls->ticks += took;
         stalls->n++;
     }
@@ -246,7 +246,7 @@ void workers_start(struct workers *workers, const struct platform *platform, uns
     workers->capacity[0] = cores->capacity != NULL ? cores->capacity[0] : 1;
     share_among(workers, 1);
     atomic_store(&workers->counted, 1);
-    crowd_open(&workers->crowd, platform->clock.hz);
+    contention_open(&workers->contention, platform->clock.hz);
     workers->spin_ticks = platform->clock.hz * cores->spin_micros / 1000000;
     for (unsigned core = 1; core < n_cores && core < BOARD_MAX_CORES; core++) {
         start_core(workers, core);
@@ -276,15 +276,15 @@ static void rest(void *arg)
 }
 
 /* The core that was stalled longest, and nothing is left of the window. */
-static struct crowd_stalls take_stalls(struct workers *workers)
+static struct contention_stalls take_stalls(struct workers *workers)
 {
-    struct crowd_stalls most = { 0, 0 };
+    struct contention_stalls most = { 0, 0 };
 
     for (unsigned i = 0; i < workers->n_cores; i++) {
         if (workers->members[i].stalls.ticks > most.ticks) {
             most = workers->members[i].stalls;
         }
-        workers->members[i].stalls = (struct crowd_stalls){ 0, 0 };
+        workers->members[i].stalls = (struct contention_stalls){ 0, 0 };
     }
     return most;
 }
@@ -298,23 +298,24 @@ static int idle_processors(const struct workers *workers)
 }
 
 /* Between jobs: the last core leaves for a while, or comes back. */
-static void heed_crowd(struct workers *workers, uint64_t now)
+static void heed_contention(struct workers *workers, uint64_t now)
 {
-    struct crowd_stalls most = take_stalls(workers);
+    struct contention_stalls most = take_stalls(workers);
     int idle = workers->rests ? idle_processors(workers) : -1;
-    enum crowd_advice advice = crowd_judge(&workers->crowd, &most, workers->n_cores, idle, now);
+    enum contention_advice advice = contention_judge(&workers->contention, &most, workers->n_cores,
+                                                     idle, now);
 
-    if (advice == CROWD_LEAVE) {
+    if (advice == CONTENTION_LEAVE) {
         workers_lend(workers, rest, rest, NULL);
         workers->rests = true;
         (void)idle_processors(workers); /* from now on */
-    } else if (advice == CROWD_RETURN && workers->rests) {
+    } else if (advice == CONTENTION_RETURN && workers->rests) {
         workers_take_back(workers);
     }
 }
 
 /* A core that is away for its own work leaves the others as they are. */
-static bool may_be_crowded(const struct workers *workers)
+static bool may_be_contended(const struct workers *workers)
 {
     return workers->platform->cores.yield != NULL &&
            (workers->rests || (workers->n_cores > 1 && workers->lent_stop == NULL));
@@ -332,8 +333,8 @@ static void run_job(struct workers *workers)
 void workers_run(struct workers *workers, workers_fn *work, void *arg)
 {
     const struct platform_clock *clock = &workers->platform->clock;
-    bool crowded = may_be_crowded(workers);
-    uint64_t begin = crowded ? platform_ticks(clock) : 0, end;
+    bool contended = may_be_contended(workers);
+    uint64_t begin = contended ? platform_ticks(clock) : 0, end;
 
     workers->work = work;
     workers->arg = arg;
@@ -342,10 +343,10 @@ void workers_run(struct workers *workers, workers_fn *work, void *arg)
     if (workers->measures) {
         take_measure(workers);
     }
-    if (crowded) {
+    if (contended) {
         end = platform_ticks(clock);
-        if (crowd_job(&workers->crowd, end - begin, end)) {
-            heed_crowd(workers, end);
+        if (contention_job(&workers->contention, end - begin, end)) {
+            heed_contention(workers, end);
         }
     }
 }
@@ -354,7 +355,7 @@ void workers_gather(struct workers *workers)
 {
     if (workers->rests) {
         workers_take_back(workers);
-        crowd_open(&workers->crowd, workers->platform->clock.hz);
+        contention_open(&workers->contention, workers->platform->clock.hz);
     }
 }
 

@@ -10,7 +10,7 @@
 #include "board/err.h"
 #include "runtime/base/platform.h"
 #include "runtime/base/trace.h"
-#include "runtime/compute/crowd.h"
+#include "runtime/compute/contention.h"
 #include "runtime/compute/shares.h"
 
 struct workers;
@@ -26,7 +26,7 @@ struct worker_start {
 struct worker {
     uint64_t waited; /* ticks in the job that is measured, ... */
     uint64_t busy;   /* ... and the others of it: its own until the job's end, then core 0's */
-    struct crowd_stalls stalls;
+    struct contention_stalls stalls;
 };
 
 struct workers {
@@ -36,15 +36,15 @@ struct workers {
     uint64_t spin_ticks;             /* its cores' spin_micros */
     workers_fn *work;
     void *arg;
-    bool measures;             /* this job */
-    struct shares shares;      /* core 0 changes them between jobs */
-    struct crowd crowd;        /* used where the platform says that other programs run */
-    bool rests;                /* the core that is away left by its advice */
-    _Atomic uint32_t ready;    /* cores that have arrived at their first wait */
-    _Atomic uint32_t job;      /* counts jobs; a change starts the workers */
-    _Atomic uint32_t arrived;  /* cores at the current barrier */
-    _Atomic uint32_t phase;    /* counts barriers; a change opens the gate */
-    _Atomic uint32_t sleepers; /* cores that may be asleep */
+    bool measures;                /* this job */
+    struct shares shares;         /* core 0 changes them between jobs */
+    struct contention contention; /* used where the platform says that other programs run */
+    bool rests;                   /* the core that is away left by its advice */
+    _Atomic uint32_t ready;       /* cores that have arrived at their first wait */
+    _Atomic uint32_t job;         /* counts jobs; a change starts the workers */
+    _Atomic uint32_t arrived;     /* cores at the current barrier */
+    _Atomic uint32_t phase;       /* counts barriers; a change opens the gate */
+    _Atomic uint32_t sleepers;    /* cores that may be asleep */
     void (*lent_work)(void *arg);
     void (*lent_stop)(void *arg); /* NULL: no core is away */
     void *lent_arg;

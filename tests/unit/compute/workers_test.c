@@ -263,7 +263,8 @@ static void test_share(void)
 int main(void)
 {
     host_platform(&platform, NULL);
-    platform.cores.yield = NULL; /* no core rests beside other programs: crowd_test.c has that */
+    platform.cores.yield =
+        NULL; /* no core rests beside other programs: contention_test.c has that */
     test_share();
     for (unsigned n = 1; n <= 4; n++) {
         test_cores(n);

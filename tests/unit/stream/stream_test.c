@@ -405,7 +405,7 @@ static void test_parts(const struct workers *workers, size_t limit)
     rig.pace = RIG_INSTANT;
     wanted = rig.model.image.header->params.n_layers + 1 + rig.model.plan.layers.n_streamed;
     equal = append(0);
-    /* On a busy computer a core that leaves or comes back (crowd.h) takes a job of its own. */
+    /* On a busy computer a core that leaves or comes back (contention.h) takes a job of its own. */
     for (int tries = 0; tries < 10 && equal && jobs != wanted; tries++) {
         uint32_t before = workers->job;
 

@@ -1,4 +1,4 @@
-#include "runtime/compute/crowd.h"
+#include "runtime/compute/contention.h"
 
 enum {
     STALL_HZ = 2000,       /* 0.5 ms */
@@ -10,17 +10,17 @@ enum {
     MUCH_IDLE = 900,       /* ... and this is one for the core */
 };
 
-void crowd_open(struct crowd *c, uint64_t hz)
+void contention_open(struct contention *c, uint64_t hz)
 {
-    *c = (struct crowd){ .hz = hz, .pause = hz / FIRST_PAUSE_HZ };
+    *c = (struct contention){ .hz = hz, .pause = hz / FIRST_PAUSE_HZ };
 }
 
-uint64_t crowd_stall_ticks(const struct crowd *c)
+uint64_t contention_stall_ticks(const struct contention *c)
 {
     return c->hz / STALL_HZ;
 }
 
-int crowd_job(struct crowd *c, uint64_t ticks, uint64_t now)
+int contention_job(struct contention *c, uint64_t ticks, uint64_t now)
 {
     c->worked += ticks;
     c->n_jobs++;
@@ -29,41 +29,42 @@ int crowd_job(struct crowd *c, uint64_t ticks, uint64_t now)
 
 /* As much is lost as the last core adds where memory is the bound, and few jobs lose it. Where every job waits, a core is slow,
  * and its part of the job is too large (shares.h). */
-static int is_crowded(const struct crowd *c, const struct crowd_stalls *most, unsigned n_cores)
+static int is_contended(const struct contention *c, const struct contention_stalls *most,
+                        unsigned n_cores)
 {
     return n_cores > 1 && most->ticks * 3 * n_cores > c->worked && most->n < c->n_jobs / 2;
 }
 
 /* What others leave decides where it is known, else time alone. */
-static int may_return(const struct crowd *c, int idle, uint64_t now)
+static int may_return(const struct contention *c, int idle, uint64_t now)
 {
     return idle >= MUCH_IDLE || (now >= c->until && (idle < 0 || idle >= LITTLE_IDLE));
 }
 
 /* In a moment, and when the pause is over. */
-static uint64_t next_look(const struct crowd *c, uint64_t now)
+static uint64_t next_look(const struct contention *c, uint64_t now)
 {
     uint64_t look = now + c->hz / LOOK_HZ;
 
     return now < c->until && c->until < look ? c->until : look;
 }
 
-enum crowd_advice crowd_judge(struct crowd *c, const struct crowd_stalls *most, unsigned n_cores,
-                              int idle, uint64_t now)
+enum contention_advice contention_judge(struct contention *c, const struct contention_stalls *most,
+                                        unsigned n_cores, int idle, uint64_t now)
 {
-    enum crowd_advice advice = CROWD_STAY;
+    enum contention_advice advice = CONTENTION_STAY;
 
     c->look = next_look(c, now);
     if (c->until != 0 && may_return(c, idle, now)) {
         c->until = 0;
-        advice = CROWD_RETURN;
+        advice = CONTENTION_RETURN;
     } else if (c->until != 0) {
-        return CROWD_STAY;
-    } else if (is_crowded(c, most, n_cores)) {
+        return CONTENTION_STAY;
+    } else if (is_contended(c, most, n_cores)) {
         c->until = now + c->pause;
         c->pause = c->pause * 2 < c->hz * LONGEST_PAUSE_SEC ? c->pause * 2
                                                             : c->hz * LONGEST_PAUSE_SEC;
-        advice = CROWD_LEAVE;
+        advice = CONTENTION_LEAVE;
     } else if (c->pause / 2 >= c->hz / FIRST_PAUSE_HZ) {
         c->pause /= 2;
     }

@@ -1,6 +1,6 @@
 /* When the last core leaves: where few jobs lose much time, and for longer each time, or until others leave a
  * processor to it. */
-#include "runtime/compute/crowd.h"
+#include "runtime/compute/contention.h"
 
 #include "tests/unit/tap.h"
 
@@ -10,10 +10,11 @@ static int idle = -1; /* what others leave, of thousandths */
 
 /* Jobs of two cores, of which one in `each` takes a slice more; 0: none. Ticks until the advice differs
  * from "stay", 0: it does not within a second. */
-static uint64_t run_jobs(struct crowd *c, uint32_t each, uint64_t *now, enum crowd_advice *advice)
+static uint64_t run_jobs(struct contention *c, uint32_t each, uint64_t *now,
+                         enum contention_advice *advice)
 {
     uint64_t begin = *now;
-    struct crowd_stalls stalls = { 0, 0 };
+    struct contention_stalls stalls = { 0, 0 };
 
     for (uint32_t i = 1; *now - begin < 4 * HZ; i++) {
         uint64_t ticks = JOB;
@@ -24,12 +25,12 @@ static uint64_t run_jobs(struct crowd *c, uint32_t each, uint64_t *now, enum cro
             stalls.n++;
         }
         *now += ticks;
-        if (!crowd_job(c, ticks, *now)) {
+        if (!contention_job(c, ticks, *now)) {
             continue;
         }
-        *advice = crowd_judge(c, &stalls, c->until != 0 ? 1 : 2, idle, *now);
-        stalls = (struct crowd_stalls){ 0, 0 };
-        if (*advice != CROWD_STAY) {
+        *advice = contention_judge(c, &stalls, c->until != 0 ? 1 : 2, idle, *now);
+        stalls = (struct contention_stalls){ 0, 0 };
+        if (*advice != CONTENTION_STAY) {
             return *now - begin;
         }
     }
@@ -38,32 +39,32 @@ static uint64_t run_jobs(struct crowd *c, uint32_t each, uint64_t *now, enum cro
 
 static void test_quiet(void)
 {
-    struct crowd c;
-    enum crowd_advice advice = CROWD_STAY;
+    struct contention c;
+    enum contention_advice advice = CONTENTION_STAY;
     uint64_t now = 0;
 
-    crowd_open(&c, HZ);
+    contention_open(&c, HZ);
     OK(run_jobs(&c, 0, &now, &advice) == 0, "nobody leaves on a quiet machine");
     OK(run_jobs(&c, 500, &now, &advice) == 0, "nor for a slice now and then");
     OK(run_jobs(&c, 1, &now, &advice) == 0, "nor where every job waits");
 }
 
-static void test_crowded(void)
+static void test_contended(void)
 {
-    struct crowd c;
-    enum crowd_advice advice = CROWD_STAY;
+    struct contention c;
+    enum contention_advice advice = CONTENTION_STAY;
     uint64_t now = 0, away = 0, here = 0, last = 0;
 
-    crowd_open(&c, HZ);
+    contention_open(&c, HZ);
     here = run_jobs(&c, 50, &now, &advice);
-    OK(advice == CROWD_LEAVE && here > 0 && here < HZ / 20, "who is held up leaves, after %u us",
-       (unsigned)here);
+    OK(advice == CONTENTION_LEAVE && here > 0 && here < HZ / 20,
+       "who is held up leaves, after %u us", (unsigned)here);
     for (int i = 0; i < 12; i++) {
         last = run_jobs(&c, 50, &now, &advice);
-        OK(advice == CROWD_RETURN, "and tries again after %u us", (unsigned)last);
+        OK(advice == CONTENTION_RETURN, "and tries again after %u us", (unsigned)last);
         away += last;
         here += run_jobs(&c, 50, &now, &advice);
-        OK(advice == CROWD_LEAVE, "in vain");
+        OK(advice == CONTENTION_LEAVE, "in vain");
     }
     OK(here * 20 < away, "here %u us, away %u: it costs less than a twentieth", (unsigned)here,
        (unsigned)away);
@@ -72,28 +73,28 @@ static void test_crowded(void)
        "on a machine that is quiet again it stays, and forgets");
 }
 
-/* Away from a crowd, `idle` as given: ticks until it returns. */
-static uint64_t away_with(struct crowd *c, uint64_t *now, int left)
+/* Away because of contention, `idle` as given: ticks until it returns. */
+static uint64_t away_with(struct contention *c, uint64_t *now, int left)
 {
-    enum crowd_advice advice = CROWD_STAY;
+    enum contention_advice advice = CONTENTION_STAY;
     uint64_t away;
 
     idle = left;
     away = run_jobs(c, 50, now, &advice);
-    OK(away == 0 || advice == CROWD_RETURN, "%u us away with %d thousandths idle", (unsigned)away,
-       left);
+    OK(away == 0 || advice == CONTENTION_RETURN, "%u us away with %d thousandths idle",
+       (unsigned)away, left);
     return away;
 }
 
 static void test_idle(void)
 {
-    struct crowd c;
-    enum crowd_advice advice = CROWD_STAY;
+    struct contention c;
+    enum contention_advice advice = CONTENTION_STAY;
     uint64_t now = 0;
 
-    crowd_open(&c, HZ);
+    contention_open(&c, HZ);
     (void)run_jobs(&c, 50, &now, &advice);
-    OK(advice == CROWD_LEAVE && away_with(&c, &now, 100) == 0,
+    OK(advice == CONTENTION_LEAVE && away_with(&c, &now, 100) == 0,
        "where others leave nothing, it never tries");
     OK(away_with(&c, &now, 950) <= HZ / 5 + 2 * JOB, "a processor is free: it is back in 0.2 s");
     (void)run_jobs(&c, 50, &now, &advice);
@@ -108,7 +109,7 @@ static void test_idle(void)
 int main(void)
 {
     test_quiet();
-    test_crowded();
+    test_contended();
     test_idle();
     return tap_done();
 }
