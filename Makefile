@@ -39,6 +39,8 @@ ifneq ($(words $(CURDIR)) $(words $(O)),1 1)
 $(error make cannot work in a folder with a space in its path: $(if $(word 2,$(O)),O=$(O),$(CURDIR)))
 endif
 
+comma := ,
+
 # Words of the user as one word of the shell, whatever is in them.
 quote = '$(subst ','\'',$(1))'
 
@@ -82,6 +84,8 @@ BOARD_CFLAGS :=
 QEMU_SMP ?= $(CORES)
 QEMU_NEEDS :=
 KERNELS_WITHOUT :=
+# Of a board whose firmware is EFI: the name of its program (board/efi/README.md).
+EFI :=
 # Of a board that can have a display (board.open_screen).
 HAS_DISPLAY :=
 QEMU_CARD ?= -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device virtio-blk-device,drive=card
@@ -138,7 +142,8 @@ IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
 # images of tests/tests.mk link the same objects as they are, in a tenth of the time. Warnings are the
 # compiler's; those of the link know too little of what callers promise.
 LTO := -flto=1 -flto-partition=one
-IMAGE_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none \
+# A program for EFI moves: toolchain/make_efi.py asks the linker what moves with it.
+IMAGE_LDFLAGS := -nostdlib -static -no-pie $(if $(EFI),-Wl$(comma)--emit-relocs) -Wl,--gc-sections -Wl,--build-id=none \
                  -Wl,--no-warn-rwx-segments -Wl,--fatal-warnings
 
 # Types of keys and values for measurements with the Linux program.
@@ -150,7 +155,11 @@ OF_KEYS := runtime/image/ecdsa_p256.c runtime/image/ecdsa_selftest.c
 
 include toolchain/bearssl.mk
 
-IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c) $(if $(KEY),boot/no_signing.c,boot/signing.c),$(wildcard boot/*.c)) $(wildcard boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c board/$(BOARD)/*.c) \
+# Firmware of EFI has set up what these set up (board/efi/efi_start.c takes their place).
+NOT_UNDER_EFI := boot/boot.c boot/mmu.c $(addprefix boot/$(ISA)/,mmu.c start.S trap.c unpack.S vectors.S)
+BOARD_SRC = $(wildcard board/*.c board/$(BOARD)/*.c) $(if $(EFI),$(wildcard board/efi/*.c board/efi/$(ISA)/*.c board/efi/$(ISA)/*.S))
+
+IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c) $(if $(KEY),boot/no_signing.c,boot/signing.c) $(if $(EFI),$(NOT_UNDER_EFI)),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S)) $(BOARD_SRC) \
             $(filter-out $(NOT_IN_IMAGE) $(if $(KEY),,$(OF_KEYS)),$(wildcard runtime/*/*.c runtime/features/*/*.c)) \
             $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
             $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S),$(call kernel_names,$(ISA)))
@@ -201,7 +210,7 @@ endef
 $(eval $(call image_rules,$(B),-Iboard/$(BOARD) $(KERNEL_FLAGS)))
 $(if $(filter-out $(B),$(S)),$(eval $(call image_rules,$(S),)))
 
-$(B)/image.ld: linker/image.ld.S $(wildcard board/$(BOARD)/memory.h) | $(NEWLIB_READY)
+$(B)/image.ld: linker/$(if $(EFI),efi,image).ld.S $(wildcard board/$(BOARD)/memory.h) | $(NEWLIB_READY)
 	@mkdir -p $(@D)
 	$(Q)$(CROSS_COMPILE)gcc -E -P -x assembler-with-cpp -D__LINKER__ -I. -Iboard/$(BOARD) -MMD -MP -MT $@ -MF $@.d $< -o $@
 
@@ -209,7 +218,7 @@ $(S)/drivers.a: $(DRIVER_OBJ)
 	$(Q)rm -f $@
 	$(Q)$(CROSS_COMPILE)gcc-ar rcsD $@ $^
 
-# MEND_IMAGE of a board: a program that is given the linked file.
+# MEND_IMAGE of a board: a program that is given the linked file. A board with EFI: it makes the PE file, too.
 $(B)/ingot.elf: $(IMAGE_OBJ) $(S)/drivers.a $(B)/image.ld $(MEND_IMAGE) $(B)/key.made-of $(if $(KEY),$(SIGNED_PARTS))
 	$(call say,LD,$@ (optimized as a whole; half a minute))
 	$(Q)$(CROSS_COMPILE)gcc $(filter-out -W%,$(IMAGE_CFLAGS)) $(SMALL) -Werror $(IMAGE_LDFLAGS) -T $(B)/image.ld -Wl,-Map,$(B)/ingot.map \
@@ -222,10 +231,16 @@ $(B)/ingot.dis: $(B)/ingot.elf
 $(B)/ingot.raw: $(B)/ingot.elf
 	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
 
-# What is flashed: half as large, it unpacks itself.
+# What is flashed: half as large, it unpacks itself. Firmware of EFI reads a PE file, which is not packed.
+ifneq ($(EFI),)
+$(B)/ingot.bin: $(B)/ingot.elf
+	$(Q)cp $(B)/ingot.efi $@
+	$(Q)cp $@ $(@D)/$(EFI)
+else
 $(B)/ingot.bin: $(B)/ingot.raw toolchain/pack_image.py
 	$(Q)$(PYTHON) toolchain/pack_image.py $< $@ \
 	    0x$$($(CROSS_COMPILE)nm $(B)/ingot.elf | awk '$$3 == "image_file_limit" { print $$1 }')
+endif
 
 # The image's deepest stacks, held against boot/stacks.h.
 STACK_MADE_OF := toolchain/stack.py toolchain/stack_frames.py toolchain/indirect_calls.txt boot/stacks.h

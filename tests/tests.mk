@@ -68,8 +68,8 @@ SHARED_BY_BOARDS := $(GLYPHS) $(if $(SIGNED_TESTS),$(TEST_KEY))
 .PHONY: $(TEST_IMAGES)
 $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 test-image-virt-riscv64
 $(TEST_IMAGES): test-image-%: $(SHARED_BY_BOARDS)
-	$(Q)$(MAKE) --no-print-directory $(if $(filter virt-%,$*),shared-objects) $(addprefix $(O)/$*/,ingot.bin ingot.dis ingot.stack storage-bench.bin paste.bin \
-	    traps.bin $(if $(SIGNED_TESTS),$(if $(filter virt-%,$*),signed.bin)) \
+	$(Q)$(MAKE) --no-print-directory $(if $(filter virt-%,$*),shared-objects) $(addprefix $(O)/$*/,ingot.bin ingot.dis ingot.stack \
+	    $(if $(filter efi-%,$*),card/about,storage-bench.bin paste.bin traps.bin) $(if $(SIGNED_TESTS),$(if $(filter virt-%,$*),signed.bin)) \
 	    $(if $(filter $(FIRMWARE_BOARDS),$*),examples/firmware.elf)) BOARD=$*
 
 test-images: $(H)/ingot $(H)/examples/hello $(TEST_IMAGES)

@@ -20,6 +20,7 @@ cards and disks as others make and check them: mtools dosfstools exfatprogs gdis
 keys that sign models, and the sources of BearSSL and cJSON: openssl dpkg-dev
 the server behind proxies: curl haproxy nginx-light
 files sent by YMODEM: lrzsz
+firmware of EFI for emulated machines: qemu-efi-aarch64 u-boot-qemu ovmf
 speech: espeak-ng pocketsphinx pocketsphinx-en-us
 the page in a browser: chromium
 the JSON-Schema-Test-Suite and the OpenAI package of PyPI: python3-pip python3-venv"
@@ -40,7 +41,7 @@ clients in Java: default-jdk-headless"
 command -v mvn >/dev/null || clients_groups="$clients_groups
 packages of clients in Java: maven"
 prompt_qemu="qemu-system-arm qemu-system-misc"
-tests_qemu="qemu-user"
+tests_qemu="qemu-user qemu-system-x86"
 
 what=${1:-prompt}
 case $what in

@@ -189,7 +189,8 @@ card: $(B)/card.img ##* build/<board>/card.img with MODEL= (.ingot, .gguf, folde
 # SCREEN=1: QEMU's window shows the display, and the line stays on this terminal.
 qemu_machine = $(if $(filter 1,$(SCREEN)),$(subst -nographic,-serial mon:stdio $(QEMU_SCREEN),$(QEMU_MACHINE)),$(QEMU_MACHINE))
 qemu = $(QEMU) $(qemu_machine) -smp $(QEMU_SMP)
-qemu_with_card = $(qemu) -no-reboot -kernel $(B)/ingot.bin -append $(WORDS) $(call QEMU_CARD,$(B)/card.img)
+# Firmware of EFI finds program and words on the card.
+qemu_with_card = $(qemu) -no-reboot $(if $(EFI),,-kernel $(B)/ingot.bin -append $(WORDS)) $(call QEMU_CARD,$(B)/card.img)
 
 # Built side by side: a first image is two minutes of one core. A model that is fetched may ask a person, who has the outer make.
 .PHONY: $(B)/run-parts

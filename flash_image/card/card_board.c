@@ -73,7 +73,7 @@ static void take_line(struct card_board *b, const char *line)
     }
 }
 
-enum err card_board_open(struct card_board *b, const char *boards, const char *name, char *problem,
+static enum err open_one(struct card_board *b, const char *boards, const char *name, char *problem,
                          size_t problem_bytes)
 {
     char path[CARD_PATH_BYTES + 64];
@@ -94,6 +94,57 @@ enum err card_board_open(struct card_board *b, const char *boards, const char *n
     }
     free(text);
     return ERR_OK;
+}
+
+/* The images of the other boards with EFI, which firmware tells apart by their names on the card. */
+static void add_beside(struct card_board *b, const char *boards, const char *name)
+{
+    struct card_board other;
+    char problem[TEXT_BYTES];
+    struct card_beside *beside = &b->beside[b->n_beside];
+
+    if (b->n_beside == CARD_MOST_BESIDE ||
+        open_one(&other, boards, name, problem, sizeof problem) != ERR_OK) {
+        return;
+    }
+    snprintf(beside->path, sizeof beside->path, "%s/ingot.bin", other.folder);
+    snprintf(beside->image, sizeof beside->image, "%s", other.image);
+    b->n_beside++;
+}
+
+/* "efi": every board of EFI that is built. */
+static enum err open_efi(struct card_board *b, const char *boards, char *problem, size_t bytes)
+{
+    struct dirent **entries = NULL;
+    int n = scandir(boards, &entries, NULL, alphasort);
+    enum err e = ERR_NOT_FOUND;
+
+    for (int i = 0; i < n; i++) {
+        const char *name = entries[i]->d_name;
+        bool built = strncmp(name, "efi-", 4) == 0 && is_there(boards, name, "card/about") &&
+                     is_there(boards, name, "ingot.bin");
+
+        if (built && e == ERR_OK) {
+            add_beside(b, boards, name);
+        } else if (built) {
+            e = open_one(b, boards, name, problem, bytes);
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        free(entries[i]);
+    }
+    free(entries);
+    b->name = "efi";
+    return e == ERR_OK ? ERR_OK : say_boards(boards, "efi-arm64", problem, bytes);
+}
+
+enum err card_board_open(struct card_board *b, const char *boards, const char *name, char *problem,
+                         size_t problem_bytes)
+{
+    if (strcmp(name, "efi") == 0) {
+        return open_efi(b, boards, problem, problem_bytes);
+    }
+    return open_one(b, boards, name, problem, problem_bytes);
 }
 
 /* ---- its files ------------------------------------------------------------------------------- */
@@ -159,6 +210,7 @@ static enum err add_folder(struct card_image *c, const char *folder, const char 
 static enum err add_image(struct card_image *c, const struct card_board *b)
 {
     char path[CARD_PATH_BYTES + 64];
+    enum err e;
 
     snprintf(path, sizeof path, "%s/ingot.bin", b->folder);
     if (access(path, F_OK) != 0) {
@@ -166,7 +218,11 @@ static enum err add_image(struct card_image *c, const struct card_board *b)
                  "%.500s: there is no such file; make image BOARD=%s builds it", path, b->name);
         return ERR_NOT_FOUND;
     }
-    return card_add_file(c, b->image, path);
+    e = card_add_file(c, b->image, path);
+    for (unsigned i = 0; e == ERR_OK && i < b->n_beside; i++) {
+        e = card_add_file(c, b->beside[i].image, b->beside[i].path);
+    }
+    return e;
 }
 
 static enum err add_licence(struct card_image *c, const struct card_board *b, const char *firmware)
@@ -272,15 +328,16 @@ enum err card_add_board(struct card_image *c, const struct card_board *b,
     wiring = text_or_nothing(b, "wiring.txt");
     all = all_words(words, own);
     e = add_texts(c, b,
-                  (const struct card_place[]){ { "WORDS", all != NULL ? all : own },
-                                               { "IMAGE", b->image },
-                                               { "BOARD", b->name },
-                                               { "MODEL", words->models },
-                                               { "WHERE", words->where },
-                                               { "VERSION", words->version },
-                                               { "WIRING", wiring },
-                                               { "MISSING", lacks },
-                                               { NULL, NULL } });
+                  (const struct card_place[]){
+                      { "WORDS", all != NULL ? all : own },
+                      { "IMAGE", b->n_beside != 0 ? "EFI/BOOT/" : b->image },
+                      { "BOARD", b->n_beside != 0 ? "any machine with EFI" : b->name },
+                      { "MODEL", words->models },
+                      { "WHERE", words->where },
+                      { "VERSION", words->version },
+                      { "WIRING", wiring },
+                      { "MISSING", lacks },
+                      { NULL, NULL } });
     free(own);
     free(wiring);
     free(all);

@@ -8,13 +8,20 @@
  *   NAME/card/wiring.txt    of the serial line
  *   NAME/card/readme.txt    the README, with places to fill in
  *   NAME/card/files/...     the board's files, with places to fill in
- * The build makes it (card.mk), and a release has it. */
+ * The build makes it (card.mk), and a release has it. The name "efi" is one card for every machine with EFI: the images
+ * of all boards whose names begin with "efi-", beside each other. */
 #ifndef INGOT_FLASH_IMAGE_CARD_BOARD_H
 #define INGOT_FLASH_IMAGE_CARD_BOARD_H
 
 #include "flash_image/card/card_image.h"
 
-enum { CARD_PATH_BYTES = 4096 };
+enum { CARD_PATH_BYTES = 4096, CARD_MOST_BESIDE = 3 };
+
+/* One more image on the same card. */
+struct card_beside {
+    char path[CARD_PATH_BYTES + 64];
+    char image[128]; /* its name on the card */
+};
 
 struct card_board {
     const char *name;
@@ -24,6 +31,8 @@ struct card_board {
     char licence[128];            /* goes along where the firmware's folder has it */
     bool mbr_only;                /* what starts it reads no GPT */
     unsigned slot;                /* of the table, where its loader looks; 0: the first */
+    struct card_beside beside[CARD_MOST_BESIDE];
+    unsigned n_beside;
 };
 
 /* What is filled in. */

@@ -58,6 +58,8 @@ struct card_options {
     bool power_of_two; /* round it up, as QEMU wants it of an SD card */
     int64_t time;      /* of every file, in seconds since 1970, UTC */
     enum card_table table;
+    bool
+        efi; /* firmware of EFI starts it: in a GPT the first partition is an EFI system partition */
     struct card_image
         *boot;     /* what a partition of its own in front holds, FAT32; NULL: there is none */
     unsigned slot; /* of the first partition in the table, from 1; 0: 1 */

@@ -100,12 +100,15 @@ static void gpt_table(const struct card_writer *w, const struct card_layout *con
 {
     static const uint8_t basic_data[GUID] = { 0xa2, 0xa0, 0xd0, 0xeb, 0xe5, 0xb9, 0x33, 0x44,
                                               0x87, 0xc0, 0x68, 0xb6, 0xb7, 0x26, 0x99, 0xc7 };
+    /* UEFI 2.10, 5.3.3: C12A7328-F81F-11D2-BA4B-00A0C93EC93B. */
+    static const uint8_t efi_system[GUID] = { 0x28, 0x73, 0x2a, 0xc1, 0x1f, 0xf8, 0xd2, 0x11,
+                                              0xba, 0x4b, 0x00, 0xa0, 0xc9, 0x3e, 0xc9, 0x3b };
     static const char *const names[CARD_MOST_VOLUMES] = { "Ingot", "Ingot models" };
 
     for (unsigned i = 0; i < n; i++) {
         uint8_t *entry = table + (size_t)(first + i) * GPT_ENTRY;
 
-        memcpy(entry, basic_data, GUID);
+        memcpy(entry, w->efi && i == 0 ? efi_system : basic_data, GUID);
         put_guid(w, sectors, i + 1, entry + GUID);
         card_put_u64(entry + 32, volumes[i]->start);
         card_put_u64(entry + 40, volumes[i]->start + volumes[i]->n - 1);

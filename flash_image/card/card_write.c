@@ -317,7 +317,7 @@ enum err card_image_write(struct card_image *c, const struct card_options *o, co
                           struct card_layout *layout)
 {
     const struct output_wish wish = { .path = out, .instead = "write the image to a card with dd" };
-    struct card_writer w = { .report = c, .time = o->time, .path = out };
+    struct card_writer w = { .report = c, .time = o->time, .efi = o->efi, .path = out };
     struct job job = { .options = o, .layout = layout };
     enum err e = card_lay_out(c, o, layout, &job.boot);
 

@@ -12,6 +12,7 @@ struct card_writer {
     struct card_image *card;   /* of the volume that is written */
     const struct card_layout *layout;
     int64_t time;
+    bool efi;         /* as struct card_options has it */
     const char *path; /* of the image */
     int fd;
     uint8_t *piece; /* room for a part of a file */

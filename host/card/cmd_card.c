@@ -205,6 +205,8 @@ struct job {
     struct card_image card; /* the partition with the models */
     struct card_image boot; /* the one in front, where has_boot */
     bool has_boot;
+    bool is_efi; /* its firmware reads a GPT, and wants one on disks */
+    enum card_table table;
     struct card_models models;
     struct sign_key key;
     char *system_word; /* NULL: none */
@@ -259,7 +261,9 @@ static bool open_board(struct job *j)
     }
     /* Firmware and U-Boot read FAT32; a board that no file starts has one partition. */
     j->has_boot = j->a->format == CARD_EXFAT && j->board.image[0] != '\0';
-    if (e == ERR_OK && j->board.mbr_only && j->a->table == CARD_GPT) {
+    j->is_efi = strncmp(j->board.image, "EFI/", 4) == 0;
+    j->table = j->is_efi ? CARD_GPT : (enum card_table)j->a->table;
+    if (e == ERR_OK && j->board.mbr_only && j->table == CARD_GPT) {
         snprintf(j->problem, sizeof j->problem, "%.60s starts from no GPT: leave --table gpt away",
                  j->a->board);
         return false;
@@ -426,8 +430,9 @@ static bool write_card(struct job *j)
     struct card_options o = { .bytes = j->a->size,
                               .power_of_two = j->a->power_of_two,
                               .time = FILES_TIME,
-                              .table = (enum card_table)j->a->table,
+                              .table = j->table,
                               .slot = j->board.slot,
+                              .efi = j->is_efi,
                               .boot = j->has_boot ? &j->boot : NULL };
     struct card_layout layout;
     char bytes[FORMAT_NUMBER_BYTES];
@@ -515,10 +520,12 @@ const struct command cmd_card = {
         "Writes the image of a card or a drive: an MBR and one FAT32 partition with Ingot, what\n"
         "the board needs to start it, and the models. A MODEL is an .ingot, which is copied, or\n"
         "anything that `ingot pack` reads. A file on FAT32 is shorter than 4 GiB: --format exfat\n"
-        "puts the models, and what Ingot writes, onto a partition without that bound.",
+        "puts the models, and what Ingot writes, onto a partition without that bound. The board\n"
+        "`efi` is every machine whose firmware is EFI: one stick with a GPT for all of them.",
     .example = "ingot card rpi4 -o card.img model.gguf --firmware /usr/lib/raspi-firmware\n"
                "ingot card visionfive2 -o card.img small.ingot large.ingot --size 4G --names a,b\n"
-               "ingot card rpi5 -o drive.img large.ingot --format exfat --table gpt",
+               "ingot card rpi5 -o drive.img large.ingot --format exfat --table gpt\n"
+               "ingot card efi -o stick.img model.gguf",
     .options = options,
     .operand = take_operand,
     .run = run,

@@ -263,6 +263,14 @@ int serial_getc(void)
     return byte;
 }
 
+bool serial_has_input(void)
+{
+    if (serial_line.driver != NULL)
+        poll();
+    take_keys();
+    return receive_ring_held(&serial_line.ring) != 0;
+}
+
 /* Masked, so that a byte which comes after the look ends the sleep. */
 static bool sleep_without_input(void)
 {

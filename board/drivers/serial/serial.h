@@ -56,6 +56,9 @@ bool serial_receive(void);
  * input, and more often than an idle line would be looked at. Up to four, each context once; more are not heard. */
 void serial_join(int (*take)(void *context), void *context);
 
+/* Look at every source: whether a byte waits for serial_getc. */
+bool serial_has_input(void);
+
 /* board.h says what these do. */
 void serial_putc(char c);
 int serial_getc(void);

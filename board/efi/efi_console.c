@@ -1,0 +1,264 @@
+/* The line to a person or a program. In this order: a UART that the device tree names and that we drive ourselves, the
+ * firmware's serial protocol, which gets every byte through as it is, too, and the firmware's console, which eats escape
+ * sequences. UEFI 2.10, 12.8 and 12.3 to 12.4. */
+#include <stdatomic.h>
+
+#include "board/drivers/serial/serial.h"
+#include "board/efi/efi_call.h"
+#include "board/efi/efi_parts.h"
+#include "board/isa.h"
+
+enum { IDLE_MICROS = 10000, LOOKS = 25, REPORT_BYTES = 8192, HUNDRED_NS = 10 };
+
+static struct efi_console {
+    struct efi_serial *serial;
+    struct efi_text_output *out;
+    efi_event timer; /* NULL: the firmware gives none, and we look all the time */
+    bool ours;       /* the driver below is our own, which any core may call */
+    /* What another core reports, which may not call the firmware: core 0 sends it. */
+    char report[REPORT_BYTES];
+    _Atomic unsigned reported;
+    atomic_bool ends; /* and the machine is to be switched off */
+    unsigned sent;
+} efi_console;
+
+/* ---- the firmware's serial protocol as a UART ----------------------------------------------- */
+
+static int serial_protocol_receive(void *uart)
+{
+    struct efi_serial *serial = uart;
+    uint64_t n = 1;
+    uint32_t bits;
+    uint8_t byte;
+
+    /* A read waits for its time-out where there is nothing. */
+    if (efi_failed(EFI_CALL(serial->get_control(serial, &bits))) ||
+        (bits & EFI_SERIAL_INPUT_EMPTY) != 0)
+        return SERIAL_NOTHING;
+    if (efi_failed(EFI_CALL(serial->read(serial, &n, &byte))) || n != 1)
+        return SERIAL_NOTHING;
+    return byte;
+}
+
+static bool serial_protocol_send(void *uart, uint8_t byte)
+{
+    struct efi_serial *serial = uart;
+    uint64_t n = 1;
+
+    (void)EFI_CALL(serial->write(serial, &n, &byte));
+    return true; /* also where it was not: there is nobody to say it to */
+}
+
+static void serial_protocol_listen(void *uart)
+{
+    (void)uart;
+}
+
+static void serial_protocol_drain(void *uart)
+{
+    (void)uart;
+}
+
+static const struct serial_uart serial_protocol = {
+    .receive = serial_protocol_receive,
+    .send = serial_protocol_send,
+    .listen = serial_protocol_listen,
+    .drain = serial_protocol_drain,
+};
+
+/* The firmware's own terminal reads from the same line in the background: it lets go of a handle that somebody opens for
+ * himself alone. */
+static bool open_serial_protocol(void)
+{
+    efi_handle *handles;
+    uint64_t n = efi_handles(&efi_serial_guid, &handles);
+    void *found = NULL;
+
+    for (uint64_t i = 0; i < n && found == NULL; i++)
+        if (efi_failed(EFI_CALL(efi_boot()->open_protocol(handles[i], &efi_serial_guid, &found,
+                                                          efi_image(), NULL, EFI_OPEN_EXCLUSIVE))))
+            found = NULL;
+    if (found == NULL)
+        return false;
+    efi_console.serial = found;
+    serial_open(&serial_protocol, found);
+    return true;
+}
+
+/* ---- the firmware's console as a UART ------------------------------------------------------- */
+
+/* UTF-16 has no bytes: a character of ours goes out when it is complete. Escape sequences are dropped. */
+static struct efi_text {
+    uint32_t character;
+    unsigned left; /* bytes that it wants */
+    enum { TEXT_PLAIN, TEXT_ESCAPED, TEXT_SEQUENCE } state;
+} text;
+
+static void out_character(uint32_t c)
+{
+    uint16_t units[] = { (uint16_t)c, 0 };
+
+    if (c > UINT16_MAX)
+        units[0] = 0xfffd;
+    (void)EFI_CALL(efi_console.out->output_string(efi_console.out, units));
+}
+
+/* False: the byte is of an escape sequence. */
+static bool is_text(uint8_t byte)
+{
+    if (text.state == TEXT_PLAIN && byte == '\33') {
+        text.state = TEXT_ESCAPED;
+        return false;
+    }
+    if (text.state == TEXT_ESCAPED) {
+        text.state = byte == '[' ? TEXT_SEQUENCE : TEXT_PLAIN;
+        return false;
+    }
+    if (text.state == TEXT_SEQUENCE) {
+        if (byte >= '@' && byte <= '~')
+            text.state = TEXT_PLAIN;
+        return false;
+    }
+    return true;
+}
+
+static bool console_send(void *uart, uint8_t byte)
+{
+    (void)uart;
+    if (!is_text(byte))
+        return true;
+    if (byte < 0x80) {
+        text.left = 0;
+        out_character(byte);
+    } else if (byte < 0xc0 && text.left != 0) {
+        text.character = text.character << 6 | (byte & 0x3f);
+        if (--text.left == 0)
+            out_character(text.character);
+    } else if (byte >= 0xc0) {
+        text.left = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : 1;
+        text.character = byte & (0x3fu >> text.left);
+    }
+    return true;
+}
+
+static int console_receive(void *uart)
+{
+    (void)uart;
+    return efi_keys_take(NULL);
+}
+
+static const struct serial_uart console_protocol = {
+    .receive = console_receive,
+    .send = console_send,
+    .listen = serial_protocol_listen,
+    .drain = serial_protocol_drain,
+};
+
+/* ---- the line ------------------------------------------------------------------------------- */
+
+/* U-Boot's console looks for keys whenever a timer of its own may run, and would keep a byte of ours. */
+static void keep_firmware_from_uart(void)
+{
+    efi_enter();
+    (void)efi_boot()->raise_tpl(EFI_TPL_CALLBACK);
+    (void)efi_leave(EFI_SUCCESS);
+}
+
+static void open_timer(void)
+{
+    if (efi_failed(EFI_CALL(efi_boot()->create_event((uint32_t)EFI_EVENT_TIMER, 0, NULL, NULL,
+                                                     &efi_console.timer))))
+        efi_console.timer = NULL;
+}
+
+void efi_console_open(void)
+{
+    bool has_protocol = open_serial_protocol();
+
+    efi_console.ours = efi_uart_open(efi_tree());
+    if (efi_console.ours && !has_protocol) {
+        keep_firmware_from_uart();
+        return;
+    }
+    open_timer();
+    if (!efi_console.ours && !has_protocol && efi_system()->out != NULL) {
+        efi_console.out = efi_system()->out;
+        (void)efi_keys_open();
+        serial_open(&console_protocol, &efi_console);
+    }
+}
+
+static bool may_send(void)
+{
+    return efi_console.ours || core_number() == 0;
+}
+
+void efi_console_putc(char c)
+{
+    unsigned at;
+
+    if (may_send()) {
+        serial_putc(c);
+        return;
+    }
+    at = atomic_load(&efi_console.reported);
+    if (at < REPORT_BYTES) {
+        efi_console.report[at] = c;
+        atomic_store(&efi_console.reported, at + 1);
+    }
+}
+
+/* Another core has reported a trap or a failed assertion: its text, then what it would have done. */
+static void send_report(void)
+{
+    while (efi_console.sent < atomic_load(&efi_console.reported))
+        serial_putc(efi_console.report[efi_console.sent++]);
+    if (atomic_load(&efi_console.ends))
+        board.power_off(1);
+}
+
+void efi_console_end_elsewhere(void)
+{
+    atomic_store(&efi_console.ends, true);
+    core_halt();
+}
+
+int efi_console_getc(void)
+{
+    send_report();
+    return serial_getc();
+}
+
+bool efi_console_interrupted(void)
+{
+    send_report();
+    return serial_interrupted();
+}
+
+static void spin(uint32_t micros)
+{
+    uint64_t start = board.ticks(), most = board.ticks_hz() / 1000 * micros / 1000;
+
+    while (board.ticks() - start < most && !serial_has_input())
+        ;
+}
+
+/* Where the firmware gives no timer, or may not run one, we look all the time. */
+void efi_console_rest(uint32_t micros)
+{
+    uint64_t which;
+
+    if (efi_console.timer == NULL ||
+        efi_failed(EFI_CALL(efi_boot()->set_timer(efi_console.timer, EFI_TIMER_RELATIVE,
+                                                  (uint64_t)micros * HUNDRED_NS))))
+        spin(micros);
+    else
+        (void)EFI_CALL(efi_boot()->wait_for_event(1, &efi_console.timer, &which));
+}
+
+/* serial_idle sleeps by interrupts, of which we have none. */
+void efi_console_idle(void)
+{
+    for (unsigned i = 0; i < LOOKS && !serial_has_input(); i++)
+        efi_console_rest(IDLE_MICROS);
+}

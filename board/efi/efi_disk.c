@@ -1,0 +1,191 @@
+#include "board/efi/efi_disk.h"
+
+#include <string.h>
+
+#include "board/efi/efi_call.h"
+#include "board/min_max.h"
+
+/* One for all disks: core 0 moves one piece at a time. Its own alignment is the most that firmware asks for. */
+static _Alignas(4096) uint8_t bounce[EFI_DISK_PIECE];
+
+static enum err transfer_failed(struct efi_disk *disk, efi_status status)
+{
+    disk->device.reason = "the firmware reports an error of the device";
+    if (status == EFI_NO_MEDIA || status == EFI_MEDIA_CHANGED)
+        disk->device.reason = "the medium was taken out";
+    else if (status == EFI_WRITE_PROTECTED)
+        disk->device.reason = "the medium is write-protected";
+    return ERR_IO;
+}
+
+static enum err move_blocks(struct efi_disk *disk, bool write, uint64_t block, size_t bytes,
+                            void *buffer)
+{
+    struct efi_block *b = disk->block;
+    efi_status status;
+
+    if (write)
+        status = EFI_CALL(b->write(b, disk->media_id, block, bytes, buffer));
+    else
+        status = EFI_CALL(b->read(b, disk->media_id, block, bytes, buffer));
+    return efi_failed(status) ? transfer_failed(disk, status) : ERR_OK;
+}
+
+/* Sectors that do not fill blocks of the disk, or a buffer that the firmware refuses: by our own buffer, with what is
+ * around them read first where they are written. */
+static enum err move_bounced(struct efi_disk *disk, bool write, uint64_t sector, size_t bytes,
+                             uint8_t *buffer)
+{
+    uint64_t start = sector * SECTOR_BYTES, block = start / disk->block_bytes;
+    size_t skipped = (size_t)(start % disk->block_bytes);
+    size_t covered = (skipped + bytes + disk->block_bytes - 1) / disk->block_bytes *
+                     disk->block_bytes;
+    enum err e = ERR_OK;
+
+    if (!write || covered != bytes)
+        e = move_blocks(disk, false, block, covered, bounce);
+    if (e != ERR_OK || !write) {
+        memcpy(buffer, bounce + skipped, e == ERR_OK ? bytes : 0);
+        return e;
+    }
+    memcpy(bounce + skipped, buffer, bytes);
+    return move_blocks(disk, true, block, covered, bounce);
+}
+
+static bool goes_directly(const struct efi_disk *disk, uint64_t sector, size_t bytes,
+                          const uint8_t *buffer)
+{
+    return sector * SECTOR_BYTES % disk->block_bytes == 0 && bytes % disk->block_bytes == 0 &&
+           (uintptr_t)buffer % disk->align == 0;
+}
+
+/* Move the next piece of the request. ERR_OK with *n sectors moved. */
+static enum err move_piece(struct efi_disk *disk, const struct block_request *req, uint32_t *n)
+{
+    uint64_t sector = req->sector + disk->at;
+    uint8_t *buffer = (uint8_t *)req->buffer + (size_t)disk->at * SECTOR_BYTES;
+    size_t room = EFI_DISK_PIECE - (size_t)(sector * SECTOR_BYTES % disk->block_bytes);
+    size_t bytes = min_size((size_t)(req->n_sectors - disk->at) * SECTOR_BYTES,
+                            room / SECTOR_BYTES * SECTOR_BYTES);
+
+    *n = (uint32_t)(bytes / SECTOR_BYTES);
+    if (goes_directly(disk, sector, bytes, buffer))
+        return move_blocks(disk, req->write, sector * SECTOR_BYTES / disk->block_bytes, bytes,
+                           buffer);
+    return move_bounced(disk, req->write, sector, bytes, buffer);
+}
+
+static enum err efi_disk_submit(struct block_device *dev, struct block_request *req)
+{
+    struct efi_disk *disk = dev->driver;
+    enum err e = block_request_check(dev, req);
+
+    if (e != ERR_OK)
+        return e;
+    if (disk->submitted - disk->finished == EFI_DISK_DEPTH)
+        return ERR_BUSY;
+    req->done = false;
+    disk->queue[disk->submitted++ % EFI_DISK_DEPTH] = req;
+    return ERR_OK;
+}
+
+static void finish(struct efi_disk *disk, struct block_request *req, enum err e)
+{
+    req->status = e;
+    req->done = true;
+    disk->at = 0;
+    disk->finished++;
+}
+
+static enum err efi_disk_poll(struct block_device *dev)
+{
+    struct efi_disk *disk = dev->driver;
+    struct block_request *req;
+    uint32_t moved = 0;
+    enum err e;
+
+    if (disk->submitted == disk->finished)
+        return ERR_OK;
+    req = disk->queue[disk->finished % EFI_DISK_DEPTH];
+    e = move_piece(disk, req, &moved);
+    disk->at += moved;
+    if (e == ERR_OK && disk->at < req->n_sectors)
+        return ERR_OK;
+    if (e == ERR_OK && req->write) {
+        efi_status status = EFI_CALL(disk->block->flush(disk->block));
+
+        if (efi_failed(status))
+            e = transfer_failed(disk, status);
+    }
+    finish(disk, req, e);
+    return ERR_OK;
+}
+
+static enum err efi_disk_reset(struct block_device *dev)
+{
+    struct efi_disk *disk = dev->driver;
+
+    while (disk->submitted != disk->finished)
+        finish(disk, disk->queue[disk->finished % EFI_DISK_DEPTH], ERR_TIMEOUT);
+    return ERR_OK;
+}
+
+/* Of what kind the disk is, by the last node of its path that says it: 10.3.4. */
+static enum block_kind kind_of(efi_handle handle)
+{
+    enum { USB = 5, NVME = 0x17 };
+    const uint8_t *node = efi_protocol_of(handle, &efi_device_path_guid);
+    enum block_kind kind = BLOCK_CARD;
+
+    while (node != NULL && node[0] != EFI_PATH_END && (node[2] | node[3] << 8) >= 4) {
+        if (node[0] == EFI_PATH_MESSAGING && node[1] == USB)
+            kind = BLOCK_USB;
+        else if (node[0] == EFI_PATH_MESSAGING && node[1] == NVME)
+            kind = BLOCK_NVME;
+        node += node[2] | node[3] << 8;
+    }
+    return kind;
+}
+
+static void make_name(struct efi_disk *disk, enum block_kind kind, unsigned number)
+{
+    static const char *const names[] = {
+        [BLOCK_CARD] = "EFI disk ", [BLOCK_NVME] = "EFI NVMe drive ", [BLOCK_USB] = "EFI USB drive "
+    };
+    size_t n = strlen(names[kind]);
+
+    memcpy(disk->name, names[kind], n);
+    disk->name[n] = (char)('1' + number);
+    disk->name[n + 1] = '\0';
+}
+
+bool efi_disk_open(struct efi_disk *disk, efi_handle handle, unsigned number)
+{
+    struct efi_block *block = efi_protocol_of(handle, &efi_block_guid);
+    const struct efi_block_media *media = block != NULL ? block->media : NULL;
+    enum block_kind kind = kind_of(handle);
+
+    if (media == NULL || media->partition || !media->present || media->block_bytes < SECTOR_BYTES ||
+        (media->block_bytes & (media->block_bytes - 1)) != 0 ||
+        media->block_bytes > EFI_DISK_PIECE / 2 || media->io_align > sizeof bounce)
+        return false;
+    make_name(disk, kind, number);
+    disk->block = block;
+    disk->media_id = media->id;
+    disk->block_bytes = media->block_bytes;
+    disk->align = max_u32(media->io_align, 1);
+    disk->device = (struct block_device){
+        .name = disk->name,
+        .kind = kind,
+        .n_sectors = (media->last_block + 1) * (media->block_bytes / SECTOR_BYTES),
+        .block_bytes = media->block_bytes,
+        .max_sectors = 8 * EFI_DISK_PIECE / SECTOR_BYTES,
+        .queue_depth = EFI_DISK_DEPTH,
+        .writable = !media->read_only,
+        .submit = efi_disk_submit,
+        .poll = efi_disk_poll,
+        .reset = efi_disk_reset,
+        .driver = disk,
+    };
+    return true;
+}

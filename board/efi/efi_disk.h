@@ -1,0 +1,26 @@
+/* One disk of the firmware's. */
+#ifndef INGOT_BOARD_EFI_EFI_DISK_H
+#define INGOT_BOARD_EFI_EFI_DISK_H
+
+#include "board/block_device.h"
+#include "board/efi/efi.h"
+
+enum { EFI_PATH_MESSAGING = 3, EFI_PATH_END = 0x7f }; /* 10.2: types of a device path's nodes */
+enum { EFI_DISK_DEPTH = 16, EFI_DISK_NAME = 32, EFI_DISK_PIECE = 128 * 1024 };
+
+struct efi_disk {
+    struct efi_block *block;
+    uint32_t media_id;
+    uint32_t block_bytes, align;                 /* of addresses on the disk, and of buffers */
+    struct block_request *queue[EFI_DISK_DEPTH]; /* a ring */
+    uint32_t submitted, finished;
+    uint32_t at; /* sectors of the first one that are done */
+    char name[EFI_DISK_NAME];
+    struct block_device device;
+};
+
+/* A whole disk with a medium in it: fill disk->device, whose name has the number. False: the handle is a partition, or
+ * nothing is to be read from it. */
+bool efi_disk_open(struct efi_disk *disk, efi_handle handle, unsigned number);
+
+#endif

@@ -1,0 +1,111 @@
+/* The arena: pages of the firmware's, the largest free range that it has. UEFI 2.10, 7.2. */
+#include "board/efi/efi_call.h"
+#include "board/efi/efi_parts.h"
+#include "board/min_max.h"
+#include "boot/panic.h"
+
+enum {
+    MIB = 1024 * 1024,
+    LEFT_BYTES = 64 * MIB,
+    LEAST_BYTES = 4 * MIB,
+    MAP_SLACK = 4096,
+    EFI_TRIED = 0
+};
+
+/* The map as it was last asked for. Any allocation makes a new one, so that it is a list of candidates. */
+struct memory_map {
+    uint8_t *entries;
+    uint64_t bytes, step;
+};
+
+static struct efi_memory_descriptor *map_entry(const struct memory_map *map, uint64_t i)
+{
+    return (struct efi_memory_descriptor *)(void *)(map->entries + i * map->step);
+}
+
+static bool map_read(struct memory_map *map)
+{
+    uint64_t key, room = 0;
+    uint32_t version;
+    void *pool;
+
+    *map = (struct memory_map){ .step = sizeof(struct efi_memory_descriptor) };
+    (void)EFI_CALL(efi_boot()->get_memory_map(&room, NULL, &key, &map->step, &version));
+    room += MAP_SLACK; /* the pool's own pages split a range */
+    if (efi_failed(EFI_CALL(efi_boot()->allocate_pool(EFI_LOADER_DATA, room, &pool))))
+        return false;
+    map->entries = pool;
+    map->bytes = room;
+    return !efi_failed(
+        EFI_CALL(efi_boot()->get_memory_map(&map->bytes, pool, &key, &map->step, &version)));
+}
+
+/* Of what a person calls the machine's memory: not devices, and not what firmware hides. */
+static bool is_ram(uint32_t type)
+{
+    return (type >= 1 && type <= EFI_CONVENTIONAL) || type == EFI_ACPI_RECLAIM;
+}
+
+static uint64_t bytes_of(const struct memory_map *map, bool free_alone)
+{
+    uint64_t sum = 0;
+
+    for (uint64_t i = 0; i < map->bytes / map->step; i++) {
+        const struct efi_memory_descriptor *e = map_entry(map, i);
+
+        if (free_alone ? e->type == EFI_CONVENTIONAL : is_ram(e->type))
+            sum += e->n_pages * EFI_PAGE;
+    }
+    return sum;
+}
+
+/* The largest free range that nobody has tried yet; NULL: there are none. */
+static struct efi_memory_descriptor *largest(const struct memory_map *map)
+{
+    struct efi_memory_descriptor *best = NULL;
+
+    for (uint64_t i = 0; i < map->bytes / map->step; i++) {
+        struct efi_memory_descriptor *e = map_entry(map, i);
+
+        if (e->type == EFI_CONVENTIONAL && (best == NULL || e->n_pages > best->n_pages))
+            best = e;
+    }
+    return best;
+}
+
+/* The front of the range, page 0 left out, since NULL is nobody's. A firmware that refuses as much may give half. */
+static bool take_range(struct memory_range *range, uint64_t start, uint64_t bytes)
+{
+    uint64_t at = max_u64(start, EFI_PAGE);
+
+    bytes -= min_u64(at - start, bytes);
+    for (; bytes >= LEAST_BYTES; bytes = bytes / 2 / EFI_PAGE * EFI_PAGE) {
+        if (efi_failed(EFI_CALL(efi_boot()->allocate_pages(EFI_ALLOCATE_ADDRESS, EFI_LOADER_DATA,
+                                                           bytes / EFI_PAGE, &at))))
+            continue;
+        *range = (struct memory_range){ (uint8_t *)(uintptr_t)at, (size_t)bytes };
+        return true;
+    }
+    return false;
+}
+
+void efi_memory_take(struct machine *machine)
+{
+    uint64_t most;
+    struct memory_map map;
+    struct efi_memory_descriptor *e;
+
+    if (!map_read(&map))
+        panic("the firmware does not say which memory is free: GetMemoryMap failed");
+    machine->ram_bytes = (size_t)bytes_of(&map, false);
+    most = bytes_of(&map, true);
+    most = (most > 2 * LEFT_BYTES ? most - LEFT_BYTES : most / 2) / EFI_PAGE * EFI_PAGE;
+    while (machine->n_ram == 0 && (e = largest(&map)) != NULL) {
+        if (take_range(&machine->ram[0], e->start, min_u64(e->n_pages * EFI_PAGE, most)))
+            machine->n_ram = 1;
+        e->type = EFI_TRIED;
+    }
+    (void)EFI_CALL(efi_boot()->free_pool(map.entries));
+    if (machine->n_ram == 0)
+        panic("the firmware gives no memory: AllocatePages failed for each free range");
+}

@@ -1,0 +1,54 @@
+/* From the firmware's call to image_main: the firmware's tables become struct machine. */
+#include "board/efi/efi_call.h"
+#include "board/efi/efi_parts.h"
+#include "board/isa.h"
+#include "boot/boot.h"
+#include "boot/canary.h"
+#include "boot/panic.h"
+#include "boot/stage.h"
+
+static struct efi_boot_state {
+    struct machine machine;
+    struct device_tree tree;
+    const char *one_core; /* why there are no others; NULL: nothing to say */
+} efi_boot_state;
+
+const struct device_tree *efi_tree(void)
+{
+    return &efi_boot_state.tree;
+}
+
+static void open_tree(void)
+{
+    const void *blob = efi_table(&efi_tree_guid);
+    size_t bytes = blob != NULL ? device_tree_bytes(blob) : 0;
+
+    if (bytes == 0 || device_tree_open(&efi_boot_state.tree, blob, bytes) != ERR_OK)
+        efi_boot_state.tree = (struct device_tree){ .blob = NULL };
+}
+
+void efi_start(efi_handle image, struct efi_system_table *system)
+{
+    struct machine *machine = &efi_boot_state.machine;
+    const struct device_tree *tree = &efi_boot_state.tree;
+
+    efi_call_open(image, system);
+    machine->entry_ticks = board.ticks();
+    boot_stage_enter(BOOT_STAGE_TREE);
+    open_tree();
+    efi_isa_open();
+    boot_stage_enter(BOOT_STAGE_BOARD);
+    board.early_init(tree->blob);
+    boot_stage_enter(BOOT_STAGE_MEMORY);
+    efi_memory_take(machine);
+    efi_words_read(machine);
+    machine->n_cores = 1;
+    machine->core_ids[0] = core_hardware_id();
+    efi_boot_state.one_core = efi_isa_find_cores(tree, machine);
+    if (efi_boot_state.one_core != NULL)
+        panic_print("warning: one core works: %s\n", efi_boot_state.one_core);
+    canary_init(tree->blob != NULL ? tree : NULL);
+    cpu_detect(tree->blob != NULL ? tree : NULL, machine);
+    boot_stage_enter(BOOT_STAGE_PROGRAM);
+    image_main(machine);
+}

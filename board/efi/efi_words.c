@@ -1,0 +1,114 @@
+/* Boot arguments. A person writes them into ingot.txt on the volume that the program was started from, in the syntax of
+ * cmdline.txt; a boot manager may have load options beside (UEFI 2.10, 3.1.3 and 9.1), which go behind and so win. */
+#include <string.h>
+
+#include "board/efi/efi_call.h"
+#include "board/efi/efi_parts.h"
+
+static const uint16_t beside[] = u"\\EFI\\BOOT\\ingot.txt";
+static const uint16_t at_root[] = u"\\ingot.txt";
+
+static void add(struct machine *machine, char c)
+{
+    if (machine->args_bytes + 1 < sizeof machine->args)
+        machine->args[machine->args_bytes] = c;
+    machine->args_bytes++;
+}
+
+/* Words of a file or of the firmware's are on one line. */
+static void add_byte(struct machine *machine, uint32_t c)
+{
+    if (c == '\n' || c == '\r' || c == '\t')
+        c = ' ';
+    if (c < 0x80) {
+        add(machine, (char)c);
+    } else if (c < 0x800) {
+        add(machine, (char)(0xc0 | c >> 6));
+        add(machine, (char)(0x80 | (c & 0x3f)));
+    } else {
+        add(machine, (char)(0xe0 | c >> 12));
+        add(machine, (char)(0x80 | (c >> 6 & 0x3f)));
+        add(machine, (char)(0x80 | (c & 0x3f)));
+    }
+}
+
+static bool read_file(struct machine *machine, struct efi_file *root, const uint16_t *name)
+{
+    struct efi_file *file;
+    uint8_t bytes[256];
+    uint64_t n = 0;
+
+    if (efi_failed(EFI_CALL(root->open(root, &file, name, EFI_FILE_READ, 0))))
+        return false;
+    do {
+        n = sizeof bytes;
+        if (efi_failed(EFI_CALL(file->read(file, &n, bytes))))
+            break;
+        for (uint64_t i = 0; i < n && bytes[i] != '\0'; i++) /* UTF-8 goes through as it is */
+            add(machine, (char)(bytes[i] == '\n' || bytes[i] == '\r' ? ' ' : bytes[i]));
+    } while (n != 0 && machine->args_bytes < sizeof machine->args);
+    (void)EFI_CALL(file->close(file));
+    return true;
+}
+
+static void read_volume(struct machine *machine, efi_handle device)
+{
+    struct efi_file_system *fs = efi_protocol_of(device, &efi_file_system_guid);
+    struct efi_file *root;
+
+    if (fs == NULL || efi_failed(EFI_CALL(fs->open_volume(fs, &root))))
+        return;
+    if (!read_file(machine, root, beside))
+        (void)read_file(machine, root, at_root);
+    (void)EFI_CALL(root->close(root));
+}
+
+/* A boot manager may keep binary data of its own there: text is printable UTF-16 up to its NUL. Returns its units. */
+static size_t text_units(const uint16_t *units, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (units[i] == 0)
+            return i;
+        if (units[i] < ' ' || units[i] >= 0xd800)
+            return 0;
+    }
+    return n;
+}
+
+/* A shell gives the program's own name as the first word. */
+static size_t after_name(const uint16_t *units, size_t n)
+{
+    static const char suffix[] = ".efi";
+    size_t end = 0, k = 0;
+
+    while (end < n && units[end] != ' ')
+        end++;
+    for (; k < 4 && end >= 4 && (units[end - 4 + k] | (k != 0 ? 0x20 : 0)) == suffix[k]; k++)
+        ;
+    return k == 4 ? end : 0;
+}
+
+static void read_options(struct machine *machine, const struct efi_loaded_image *image)
+{
+    const uint16_t *units = image->options;
+    size_t n;
+
+    if (units == NULL || image->options_bytes % 2 != 0)
+        return;
+    n = text_units(units, image->options_bytes / 2);
+    if (n != 0 && machine->args_bytes != 0)
+        add(machine, ' ');
+    for (size_t i = after_name(units, n); i < n; i++)
+        add_byte(machine, units[i]);
+}
+
+void efi_words_read(struct machine *machine)
+{
+    const struct efi_loaded_image *image = efi_protocol_of(efi_image(), &efi_loaded_image_guid);
+
+    machine->args_limit = sizeof machine->args - 1;
+    if (image == NULL)
+        return;
+    read_volume(machine, image->device);
+    read_options(machine, image);
+}

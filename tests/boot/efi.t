@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+"""One stick for any machine: what `ingot card efi` writes starts under AAVMF with ACPI and with a device tree, U-Boot on
+arm64 and riscv64, by the firmware's own boot order, and says what the same model says on this computer, bit for bit:
+resident and streamed, on one core and on four."""
+
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from efi import FIRMWARE, make_stick
+from machine import HOST, ROOT, WORK, Reply, Tap, run
+
+MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
+PROMPT = "Hello! Who are you?"
+WORDS = f'prompt="{PROMPT}" temp=0 ids'
+STREAMED = "600K"  # mem=: half of the weights
+CELLS = [("AAVMF with ACPI", 1, "resident"), ("AAVMF with ACPI", 4, "streamed"), ("AAVMF with a tree", 4, "resident"),
+         ("U-Boot arm64", 1, "streamed"), ("U-Boot arm64", 4, "resident"), ("U-Boot riscv64", 1, "resident"),
+         ("U-Boot riscv64", 4, "streamed")]
+CORES = {"AAVMF with ACPI": 1}  # that the firmware lets us start, where that is not all
+
+tap = Tap()
+status, console = run([HOST, "run", MODEL, "-p", PROMPT, "--temp", "0", "--ids", "-q"])
+want = Reply(console)
+tap.ok(status == 0 and want.hash, f"this computer: logits {want.hash}", console)
+sticks = {}
+if any(not f.missing() for f in FIRMWARE.values()):
+    sticks = {"resident": make_stick("efi-resident.img", WORDS, MODEL),
+              "streamed": make_stick("efi-streamed.img", f"{WORDS} mem={STREAMED}", MODEL)}
+
+
+def boot(cell):
+    name, cores, residency = cell
+    return FIRMWARE[name].missing() or FIRMWARE[name].run(sticks[residency], cores)
+
+
+# ---- one stick ----------------------------------------------------------------------------------
+
+if sticks:
+    listed = subprocess.run(["sgdisk", "-p", sticks["resident"]], capture_output=True, text=True, timeout=60)
+    tap.ok(re.search(r"^ +1 .* EF00 ", listed.stdout, re.M), "the stick has a GPT with an EFI system partition", listed.stdout)
+    names = subprocess.run(["mdir", "-i", sticks["resident"] + "@@1M", "-/", "-b", "::"], capture_output=True, text=True, timeout=60).stdout
+    built = {"efi-arm64": "BOOTAA64.EFI", "efi-riscv64": "BOOTRISCV64.EFI"}
+    lacks = [n for f in FIRMWARE.values() if not f.missing() for n in [built[f.board]] if f"/EFI/BOOT/{n}" not in names]
+    tap.ok(not lacks and "/ingot.txt" in names and "/README.txt" in names, "it has every program, ingot.txt and README.txt", names)
+
+# ---- each machine -------------------------------------------------------------------------------
+
+with ThreadPoolExecutor(2) as pool:
+    results = list(pool.map(boot, CELLS))
+for (name, cores, residency), result in zip(CELLS, results):
+    what = f"{name}, {cores} cores, {residency}"
+    if isinstance(result, str):
+        tap.skip(what, result)
+        continue
+    status, console = result
+    reply, n = Reply(console), min(cores, CORES.get(name, cores))
+    tap.ok(status == 0 and reply.hash == want.hash and reply.ids == want.ids, f"{what}: logits {reply.hash}", console)
+    says = "one core works: the firmware has no device tree" in console
+    tap.ok(f"cores: {n} of {n} at work" in console and f", {residency}" in reply.stats and says == (name in CORES),
+           f"{what}: as it should be", console)
+tap.done()

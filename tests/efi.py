@@ -1,0 +1,52 @@
+"""Machines whose firmware is EFI, in QEMU: which firmware there is, the sticks that it starts from, and runs of it."""
+
+import os
+import subprocess
+
+from machine import BUILD, HOST, WORK, run
+
+AAVMF, UBOOT = "/usr/share/qemu-efi-aarch64/QEMU_EFI.fd", "/usr/lib/u-boot"
+OVMF = "/usr/share/OVMF/OVMF_CODE_4M.fd"
+VIRT = ["-nographic", "-nic", "none", "-m", "1G"]
+
+
+class Firmware:
+    """A machine and its firmware: the board of the program, the package and the file of the firmware."""
+
+    def __init__(self, name, board, package, path, command):
+        self.name, self.board, self.package, self.path, self.command = name, board, package, path, command
+
+    def missing(self):
+        """What lacks here to run it; "": nothing."""
+        for path in (self.path, os.path.join(BUILD, self.board, "ingot.bin"), f"/usr/bin/{self.command[0]}"):
+            if not os.path.exists(path):
+                return f"{path} is not installed ({self.package}: make setup-tests)" if path == self.path else f"{path} is not there"
+        return ""
+
+    def run(self, stick, cores=1, more=(), timeout=150):
+        """Start it from the stick, by the firmware's own boot order, until it switches off: (status, console)."""
+        return run(self.start(stick, cores, more), timeout)
+
+    def start(self, stick, cores=1, more=(), disk="virtio-blk-pci,drive=card,romfile="):
+        drive = f"if=none,id=card,format=raw,cache=unsafe,file.locking=off,file={stick}"
+        return self.command + VIRT + ["-smp", str(cores), "-no-reboot", "-drive", drive, "-device", disk, *more]
+
+
+ARM = ["qemu-system-aarch64", "-cpu", "cortex-a72"]
+FIRMWARE = {f.name: f for f in (
+    Firmware("AAVMF with ACPI", "efi-arm64", "qemu-efi-aarch64", AAVMF, ARM + ["-M", "virt", "-bios", AAVMF]),
+    Firmware("AAVMF with a tree", "efi-arm64", "qemu-efi-aarch64", AAVMF, ARM + ["-M", "virt,acpi=off", "-bios", AAVMF]),
+    Firmware("U-Boot arm64", "efi-arm64", "u-boot-qemu", f"{UBOOT}/qemu_arm64/u-boot.bin",
+             ARM + ["-M", "virt", "-bios", f"{UBOOT}/qemu_arm64/u-boot.bin"]),
+    Firmware("U-Boot riscv64", "efi-riscv64", "u-boot-qemu", f"{UBOOT}/qemu-riscv64_smode/u-boot.bin",
+             ["qemu-system-riscv64", "-M", "virt", "-cpu", "rv64,v=false", "-kernel", f"{UBOOT}/qemu-riscv64_smode/u-boot.bin"]),
+)}
+
+
+def make_stick(name, words, *models, board="efi", options=()):
+    """What `ingot card efi` makes of the boards that are built."""
+    os.makedirs(WORK, exist_ok=True)
+    out = os.path.join(WORK, name)
+    subprocess.run([HOST, "card", board, "-o", out, "--boards", BUILD, "--cmdline", words, *options, *models],
+                   check=True, capture_output=True, timeout=120)
+    return out
