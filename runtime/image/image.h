@@ -94,6 +94,10 @@ uint32_t image_queries(const struct image *img);
 /* The most tokens of a sequence that LongRoPE's short factors are for; 0: the model has none. */
 uint32_t image_long_context(const struct image *img);
 
+/* The last layer that writes a state of its sequence: keys and values of its own, or a recurrent mixer's. Behind it a
+ * token matters to others no more. */
+uint32_t image_last_written(const struct image *img);
+
 /* The types of the model's tensors, as bits 1 << enum ingot_type. */
 uint32_t image_types(const struct image *img);
 

@@ -118,3 +118,22 @@ uint32_t image_queries(const struct image *img)
     }
     return most;
 }
+
+static bool writes_state(const struct ingot_layer *l, unsigned mixer, uint32_t layer)
+{
+    return mixer != INGOT_MIXER_NONE && (mixer != INGOT_MIXER_ATTENTION || l->kv_layer == layer);
+}
+
+uint32_t image_last_written(const struct image *img)
+{
+    uint32_t last = 0;
+
+    for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
+        const struct ingot_layer *l = image_layer(img, i);
+
+        if (writes_state(l, l->mixer, i) || writes_state(l, l->beside, i)) {
+            last = i;
+        }
+    }
+    return last;
+}

@@ -194,7 +194,7 @@ static uint64_t undisturbed_rest(const struct calibration *p)
 static uint32_t measure_layers(struct calibration *p, uint32_t n_tokens)
 {
     static const uint32_t ids[PROBE_TOKENS];
-    struct transformer_part part = { 0, n_tokens, POSITION, p->states, NULL, false };
+    struct transformer_part part = { 0, n_tokens, POSITION, p->states, NULL, false, 0 };
     struct transformer_pass pass = { ids, n_tokens, &part, 1, false };
     struct stop stop = { between_layers, p };
 

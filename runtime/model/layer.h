@@ -32,6 +32,10 @@ struct layer_block {
      * layer_multiply shares them out. All cores have passed a barrier before. False: a part of
      * the weights will not come. */
     bool (*run)(const struct transformer *t, unsigned core);
+
+    /* What `run` adds to the state, of the same x: with t->has_keys set, run leaves it out. NULL: that cannot be told
+     * apart. Whole layers only: it waits for nothing. */
+    void (*keys)(const struct transformer *t, unsigned core);
 };
 
 /* The kinds that exist, each list ended by NULL. A program that links this may have lists of its
@@ -62,6 +66,11 @@ void layer_expand(const struct transformer *t, const struct ingot_tensor *w, siz
 /* Run it, its weights at t->segment, on this core's share of the chunk. */
 void layer_run(const struct transformer *t, unsigned core);
 
+/* The same in two steps, all of its weights there: what states take of every token, then the rest for those tokens
+ * that the pass goes on with, whose part in the states is there already (t->has_keys). */
+void layer_run_first(const struct transformer *t, unsigned core);
+void layer_run_rest(const struct transformer *t, unsigned core);
+
 /* ---- what blocks are made of ------------------------------------------------------------------ */
 
 static inline const struct ingot_params *params(const struct transformer *t)
@@ -69,14 +78,22 @@ static inline const struct ingot_params *params(const struct transformer *t)
     return &t->image->header->params;
 }
 
-/* The position of a token of the pass in its sequence. */
-static inline uint32_t layer_position(const struct transformer *t, size_t token)
+/* The part at work that a token belongs to. */
+static inline const struct transformer_part *layer_part(const struct transformer *t, size_t token)
 {
     const struct transformer_part *p = t->parts;
 
     while (token >= (size_t)p->first + p->n) {
         p++;
     }
+    return p;
+}
+
+/* The position of a token at work in its sequence. */
+static inline uint32_t layer_position(const struct transformer *t, size_t token)
+{
+    const struct transformer_part *p = layer_part(t, token);
+
     return p->position + (uint32_t)(token - p->first);
 }
 
@@ -114,6 +131,9 @@ void layer_step_shared(const struct transformer *t, unsigned core);
 
 /* This core's tokens [first, last) of the chunk, as layer_quantize shares them out. */
 void layer_share_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last);
+
+/* The tokens of an input that this core prepares: its share, or the only one. */
+void layer_own_tokens(const struct transformer *t, unsigned core, size_t *first, size_t *last);
 
 /* Floats from one token's row to the next of an input of the matrix in the role. A gemm wants the
  * quantized rows to follow each other without a gap, and layers differ in width. */

@@ -215,7 +215,34 @@ static void project_low(const struct transformer *t, unsigned core)
     layer_step(t, core);
 }
 
-/* Queries, keys and values of the chunk, but for what each head does by itself. */
+/* Whether this run makes keys and values: others' are read, or they were made before. */
+static bool makes_keys(const struct transformer *t)
+{
+    return !attention_has(t, INGOT_SHARED_KV) && !t->has_keys;
+}
+
+/* The products of keys and values. */
+static void project_keys(const struct transformer *t, unsigned core)
+{
+    const struct activations *a = &t->act;
+    struct linear_input normed = layer_normed(t, core);
+
+    layer_matrix(t, core, INGOT_ATTN_K, INGOT_ATTN_K_BIAS, &normed, a->k, a->kv_stride);
+    if (t->tensors[INGOT_ATTN_V] != NULL) {
+        layer_matrix(t, core, INGOT_ATTN_V, INGOT_ATTN_V_BIAS, &normed, a->v, a->kv_stride);
+    }
+}
+
+/* All keys of a token are normed as one. */
+static void norm_wide_keys(const struct transformer *t, unsigned core)
+{
+    const struct ingot_layer *l = t->data;
+
+    norm_rows(t, core, t->act.k, t->act.kv_stride, INGOT_ATTN_K_NORM,
+              (size_t)l->n_kv_heads * l->head_dim);
+}
+
+/* Queries, and keys and values if they are made, of the chunk, but for what each head does by itself. */
 static void project(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -230,11 +257,8 @@ static void project(const struct transformer *t, unsigned core)
     } else {
         layer_matrix(t, core, INGOT_ATTN_Q, INGOT_ATTN_Q_BIAS, &normed, a->q, a->q_stride);
     }
-    if (!attention_has(t, INGOT_SHARED_KV)) {
-        layer_matrix(t, core, INGOT_ATTN_K, INGOT_ATTN_K_BIAS, &normed, a->k, a->kv_stride);
-    }
-    if (t->tensors[INGOT_ATTN_V] != NULL) {
-        layer_matrix(t, core, INGOT_ATTN_V, INGOT_ATTN_V_BIAS, &normed, a->v, a->kv_stride);
+    if (makes_keys(t)) {
+        project_keys(t, core);
     }
     layer_step(t, core);
     if (l->q_rank != 0) {
@@ -242,8 +266,9 @@ static void project(const struct transformer *t, unsigned core)
     }
     if (attention_has(t, INGOT_QK_NORM_WIDE)) {
         norm_rows(t, core, a->q, a->q_stride, INGOT_ATTN_Q_NORM, (size_t)l->n_heads * l->head_dim);
-        norm_rows(t, core, a->k, a->kv_stride, INGOT_ATTN_K_NORM,
-                  (size_t)l->n_kv_heads * l->head_dim);
+        if (makes_keys(t)) {
+            norm_wide_keys(t, core);
+        }
         layer_step(t, core);
     }
 }
@@ -282,7 +307,7 @@ static bool run(const struct transformer *t, unsigned core)
     struct linear_input attended;
 
     project(t, core);
-    if (!attention_has(t, INGOT_SHARED_KV)) {
+    if (makes_keys(t)) {
         append_kv(t, core);
         if (!keeps_heads(t)) {
             layer_step(t, core);
@@ -301,6 +326,17 @@ static bool run(const struct transformer *t, unsigned core)
     return true;
 }
 
+static void keys(const struct transformer *t, unsigned core)
+{
+    project_keys(t, core);
+    layer_step(t, core);
+    if (attention_has(t, INGOT_QK_NORM_WIDE)) {
+        norm_wide_keys(t, core);
+        layer_step(t, core);
+    }
+    append_kv(t, core);
+}
+
 const struct layer_block mixer_attention = {
     .kind = INGOT_MIXER_ATTENTION,
     .name = "attention",
@@ -310,4 +346,5 @@ const struct layer_block mixer_attention = {
     .waits = LAYER_ROLE(INGOT_ATTN_OUT),
     .state = &state_kv,
     .run = run,
+    .keys = keys,
 };

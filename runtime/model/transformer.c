@@ -4,11 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "runtime/compute/rope_table.h"
 #include "runtime/base/trace.h"
 #include "runtime/model/layer.h"
 #include "runtime/model/layer_embedding.h"
 #include "runtime/model/layer_kinds.h"
+#include "runtime/model/narrow.h"
+#include "runtime/model/rotations.h"
 
 void transformer_open(struct transformer *t, const struct image *image,
                       const struct kernels *kernels, struct workers *workers, struct stream *stream,
@@ -20,6 +21,7 @@ void transformer_open(struct transformer *t, const struct image *image,
     t->workers = workers;
     t->stream = stream;
     t->n_states = layer_state_count(image);
+    t->last_written = image_last_written(image);
     activations_take(&t->act,
                      &(struct activations_request){
                          &image->header->params, plan->chunk, image_types(image), plan->logits_rows,
@@ -28,24 +30,13 @@ void transformer_open(struct transformer *t, const struct image *image,
                      arena);
 }
 
-/* The part that a token of the pass belongs to. */
-static const struct transformer_part *part_of(const struct transformer *t, uint32_t token)
-{
-    const struct transformer_part *p = t->pass_parts;
-
-    while (token >= p->first + p->n) {
-        p++;
-    }
-    return p;
-}
-
 static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER);
 
     for (uint32_t i = 0; i < n; i++) {
         float *x = t->act.norm; /* cols_padded may be wider than dim: copy just dim */
-        const struct lora *lora = part_of(t, i)->lora;
+        const struct lora *lora = layer_part(t, i)->lora;
         const uint8_t *group;
         uint32_t row;
         enum err e = stream_embedding(t->stream, tokens[i], &group, &row);
@@ -65,63 +56,20 @@ static enum err embed(struct transformer *t, const uint32_t *tokens, uint32_t n)
     return ERR_OK;
 }
 
-/* The scale of the scores goes into the rotation of the queries. All layers with this rotation
- * have the same scale. */
-static float scale_of(const struct transformer *t, uint32_t rope)
+static bool sees(const struct hidden_watch *w)
 {
-    uint32_t layer = 0;
-
-    while (layer + 1 < params(t)->n_layers && image_layer(t->image, layer)->rope != rope) {
-        layer++;
-    }
-    return image_layer(t->image, layer)->attn_scale;
+    return w->see != NULL && (w->sees == NULL || *w->sees);
 }
 
-/* All keys of a sequence have the same factors, whatever their positions. NULL: 1 throughout. */
-static const float *factors_of(const struct transformer *t, const struct ingot_rope *rope,
-                               bool is_long)
+/* Whether somebody sees the last hidden state of every token. */
+static bool is_watched(const struct transformer *t)
 {
-    uint32_t first = rope->factors;
+    const struct hidden_watch *w = t->watches;
 
-    if (is_long && rope->long_context != 0) {
-        first = rope->long_factors;
+    while (w != NULL && !sees(w)) {
+        w = w->next;
     }
-    if (first == INGOT_NO_FACTORS) {
-        return NULL;
-    }
-    return t->image->factors + first;
-}
-
-void transformer_rope_row(const struct transformer *t, uint32_t number, uint32_t position,
-                          bool is_long, float *row)
-{
-    const struct ingot_rope *rope = &t->image->header->ropes[number];
-
-    rope_table_row(row, position, rope->dims, rope->base, factors_of(t, rope, is_long));
-}
-
-static void make_rope_table(const struct transformer *t, uint32_t number)
-{
-    const struct ingot_rope *rope = &t->image->header->ropes[number];
-    float *table = t->act.cos_sin[number];
-    size_t stride = params(t)->head_dim;
-    size_t n = t->n_tokens * stride;
-
-    for (uint32_t i = 0; i < t->n_tokens; i++) {
-        transformer_rope_row(t, number, layer_position(t, i), part_of(t, i)->is_long,
-                             table + i * stride);
-    }
-    if (rope->magnitude != 1.0f) {
-        t->kernels->scale_f32(table, table, n, rope->magnitude);
-    }
-    t->kernels->scale_f32(t->act.cos_sin_query[number], table, n, scale_of(t, number));
-}
-
-static void make_rope_tables(const struct transformer *t)
-{
-    for (uint32_t i = 0; i < params(t)->n_ropes; i++) {
-        make_rope_table(t, i);
-    }
+    return w != NULL;
 }
 
 /* x as it was before the layer, in case the layer must be computed again. */
@@ -147,9 +95,11 @@ static enum err each_state(const struct transformer *t, uint32_t layer, state_fn
 {
     enum err e = ERR_OK;
 
-    for (uint32_t i = 0; i < t->n_parts; i++) {
+    for (uint32_t i = 0; i < t->n_pass_parts; i++) {
+        const struct transformer_part *p = &t->pass_parts[i];
+
         for (uint32_t j = layer; j < t->n_states && e == ERR_OK; j += params(t)->n_layers) {
-            e = act(&t->parts[i].states[j], &t->parts[i]);
+            e = act(&p->states[j], p);
         }
     }
     return e;
@@ -181,6 +131,30 @@ static enum err leave_state(struct layer_state *st, const struct transformer_par
     return layer_state_leave(st, p->position + p->n);
 }
 
+/* Whether tokens are left out in this pass. A short one begins with a layer before all of it is there, and may have
+ * to compute it again. */
+static bool leaves_out(const struct transformer *t)
+{
+    uint32_t skipped = 0;
+
+    for (uint32_t i = 0; i < t->n_pass_parts; i++) {
+        skipped += t->pass_parts[i].skip;
+    }
+    return skipped != 0 && t->n_tokens > ACTIVATIONS_SAVED && !is_watched(t);
+}
+
+/* The layer on all cores. */
+static void compute_once(struct transformer *t)
+{
+    if (t->layer == t->last_written && leaves_out(t)) {
+        narrow_run(t);
+        rotations_make(t);
+        narrow_run_rest(t);
+    } else if (t->n_tokens != 0) {
+        workers_run(t->workers, layer_work, t);
+    }
+}
+
 /* Compute the layer, and compute it again if its checksum was wrong. Before that, its input and
  * its state are put back. */
 static enum err compute_layer(struct transformer *t)
@@ -192,7 +166,7 @@ static enum err compute_layer(struct transformer *t)
         copy_x(t->act.saved, t->act.x, t);
         (void)each_state(t, t->layer, mark_state);
     }
-    workers_run(t->workers, layer_work, t);
+    compute_once(t);
     e = stream_layer_check(t->stream, t->layer, &again);
     if (e == ERR_OK && again) {
         (void)each_state(t, t->layer, put_state_back);
@@ -206,7 +180,7 @@ static enum err compute_layer(struct transformer *t)
  * then. Its checksum comes afterwards, and results from wrong bytes are undone. */
 static enum err run_layer(struct transformer *t, uint32_t layer)
 {
-    bool early = t->n_tokens <= ACTIVATIONS_SAVED;
+    bool early = t->n_tokens <= ACTIVATIONS_SAVED && !t->is_narrow;
     uint64_t first = early ? image_phase_end(t->image, layer, 0) : UINT64_MAX;
     enum err e = stream_layer(t->stream, layer, first, &t->segment);
 
@@ -238,6 +212,7 @@ static void begin_pass(struct transformer *t, const struct transformer_pass *pas
     assert(pass->n_parts <= TRANSFORMER_PARTS);
     memcpy(t->pass_parts, pass->parts, pass->n_parts * sizeof *pass->parts);
     t->n_pass_parts = pass->n_parts;
+    t->is_narrow = false;
     set_parts(t, t->pass_parts, t->n_pass_parts);
     layer_enter_adapters(t, INGOT_NO_LAYER);
     stream_begin(t->stream, pass->want_head);
@@ -270,21 +245,6 @@ void transformer_watch(struct transformer *t, struct hidden_watch *w)
     t->watches = w;
 }
 
-static bool sees(const struct hidden_watch *w)
-{
-    return w->see != NULL && (w->sees == NULL || *w->sees);
-}
-
-static bool is_watched(const struct transformer *t)
-{
-    const struct hidden_watch *w = t->watches;
-
-    while (w != NULL && !sees(w)) {
-        w = w->next;
-    }
-    return w != NULL;
-}
-
 static void show(struct transformer *t, const struct transformer_part *p)
 {
     const struct activations *a = &t->act;
@@ -310,7 +270,7 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
     if (e == ERR_OK) {
         e = layer_embedding_read(t, pass->n);
     }
-    make_rope_tables(t);
+    rotations_make(t);
     for (uint32_t layer = 0; layer < params(t)->n_layers && e == ERR_OK; layer++) {
         if (stop_is_asked(stop)) {
             stream_reset(t->stream);
@@ -318,6 +278,7 @@ enum err transformer_pass(struct transformer *t, const struct transformer_pass *
         }
         e = run_layer(t, layer);
     }
+    set_parts(t, t->pass_parts, t->n_pass_parts);
     if (e == ERR_OK && is_watched(t)) {
         show(t, &t->pass_parts[0]);
     }
@@ -467,7 +428,8 @@ static void add_head_row(struct transformer *t, uint32_t i, struct lora *lora)
         t->head_parts[n - 1].n++;
     } else {
         assert(t->n_head_parts < TRANSFORMER_PARTS);
-        t->head_parts[t->n_head_parts++] = (struct transformer_part){ i, 1, 0, NULL, lora, false };
+        t->head_parts[t->n_head_parts++] =
+            (struct transformer_part){ .first = i, .n = 1, .lora = lora };
     }
 }
 
@@ -477,14 +439,14 @@ static void take_hidden(struct transformer *t, uint32_t i, uint32_t token)
     const struct activations *a = &t->act;
     float *hidden = a->norm + i * a->dim_stride;
 
-    add_head_row(t, i, part_of(t, token)->lora);
-    output_norm(t, hidden, a->x + token * a->dim_stride);
+    add_head_row(t, i, layer_part(t, token)->lora);
+    output_norm(t, hidden, narrow_row(t, token));
     adapt(t, hidden);
 }
 
 const float *transformer_hidden(struct transformer *t, uint32_t token)
 {
-    output_norm(t, t->act.norm, t->act.x + token * t->act.dim_stride);
+    output_norm(t, t->act.norm, narrow_row(t, token));
     return t->act.norm;
 }
 

@@ -29,6 +29,7 @@ struct transformer_part {
     struct layer_state *states; /* see layer_kinds.h */
     struct lora *lora;          /* adapters at work on it; NULL: none */
     bool is_long;               /* all its keys are rotated by the long factors of LongRoPE */
+    uint32_t skip; /* its first tokens of which nothing is read after the pass: 0 .. n */
 };
 
 struct transformer {
@@ -54,6 +55,12 @@ struct transformer {
     struct transformer_part pass_parts[TRANSFORMER_PARTS], head_parts[TRANSFORMER_PARTS];
     uint32_t n_pass_parts, n_head_parts;
     uint32_t n_tokens; /* and of the head: whose logits are wanted */
+    /* The layer that is the last to write a state. Behind its keys and values only tokens that are read go on,
+     * whose rows of act.x move together: read_parts has them. */
+    uint32_t last_written;
+    struct transformer_part read_parts[TRANSFORMER_PARTS];
+    bool is_narrow; /* the pass is there */
+    bool has_keys;  /* the layer at work has its keys and values already */
     /* And of the head, whole or a tile. */
     const uint8_t *rows;
     uint32_t first_row;
@@ -85,18 +92,21 @@ struct transformer_pass {
     bool want_head; /* the pass goes on to transformer_logits */
 };
 
-/* Run the tokens through the layers, which adds them to the states. ERR_ABORTED: `stop` (may be
+/* Tokens that a part skips add to the states only. Where no state depends on them any more, which is behind the keys
+ * of the last layer that has some, they are not computed.
+ *
+ * Run the tokens through the layers, which adds them to the states. ERR_ABORTED: `stop` (may be
  * NULL) was asked for between two layers. Errors of the stream and of the states. After an error
  * some states hold the tokens and others do not: the caller cuts all of them back. */
 enum err transformer_pass(struct transformer *t, const struct transformer_pass *pass,
                           const struct stop *stop);
 
-/* Logits (n, vocab) f32 of tokens first .. first + n of the last pass, act.logits_stride apart,
- * valid until the next call; n <= the plan's logits_rows. With a tiled head only once per pass.
+/* Logits (n, vocab) f32 of tokens first .. first + n of the last pass, none of them skipped, act.logits_stride
+ * apart, valid until the next call; n <= the plan's logits_rows. With a tiled head only once per pass.
  * Errors of the stream. */
 enum err transformer_logits(struct transformer *t, uint32_t first, uint32_t n, float **logits);
 
-/* The hidden state (dim) f32 of a token of the last pass after the last norm, before it is adapted; valid until
+/* The hidden state (dim) f32 of a token of the last pass, which was not skipped, after the last norm, before it is adapted; valid until
  * the next call. */
 const float *transformer_hidden(struct transformer *t, uint32_t token);
 

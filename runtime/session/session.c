@@ -250,12 +250,14 @@ void session_pass_begin(struct session *s, uint32_t n)
                    s->model->transformer.act.attention[0].q);
 }
 
-enum err session_run_layers(struct session *s, uint32_t n, bool want_head, const struct stop *stop)
+enum err session_run_layers(struct session *s, uint32_t n, uint32_t n_read, bool want_head,
+                            const struct stop *stop)
 {
     struct transformer_part part = session_part(s, 0, n);
     struct transformer_pass pass = { s->ids + s->n_cached, n, &part, 1, want_head };
     enum err e;
 
+    part.skip = n - n_read;
     session_pass_begin(s, n);
     model_lend_core(s->model, n);
     e = transformer_pass(&s->model->transformer, &pass, stop);
@@ -289,7 +291,7 @@ static enum err run_chunks(struct session *s, uint32_t last, const struct stop *
     while (s->n_ids - s->n_cached > last) {
         uint32_t pending = s->n_ids - s->n_cached;
         uint32_t n = session_pass_limit(s, min_u32(pending - last, s->model->plan.chunk));
-        enum err e = session_run_layers(s, n, n == pending, stop);
+        enum err e = session_run_layers(s, n, n == pending, n == pending, stop);
 
         if (e == ERR_OK && n == pending) {
             e = run_head(s, n - 1, 1);
@@ -341,7 +343,7 @@ static enum err visit_chunk(struct session *s, uint32_t n, uint32_t first, sessi
                             void *context)
 {
     uint32_t known = min_u32(n, max_u32(first, s->n_cached) - s->n_cached);
-    enum err e = session_run_layers(s, n, known < n, NULL);
+    enum err e = session_run_layers(s, n, n - known, known < n, NULL);
 
     for (uint32_t i = known; i < n && e == ERR_OK; i++) {
         e = run_head(s, i, 1);
@@ -390,7 +392,7 @@ enum err session_run_guesses(struct session *s, uint32_t n, const struct stop *s
     for (uint32_t i = 0; i < s->n_states && n != 0; i++) {
         layer_state_mark(&s->states[i], s->n_cached, LAYER_MARK_PASS);
     }
-    e = session_run_layers(s, n + 1, true, stop);
+    e = session_run_layers(s, n + 1, n + 1, true, stop);
     if (e == ERR_OK) {
         e = run_head(s, 0, n + 1);
     }

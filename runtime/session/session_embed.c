@@ -29,7 +29,7 @@ static void swap_parts(uint32_t *ids, uint32_t a, uint32_t b)
 static enum err add_chunk(struct session *s, uint32_t n, double *sum, uint32_t dim,
                           const struct stop *stop)
 {
-    enum err e = session_run_layers(s, n, false, stop);
+    enum err e = session_run_layers(s, n, n, false, stop);
 
     for (uint32_t i = 0; i < n && e == ERR_OK; i++) {
         const float *hidden = transformer_hidden(&s->model->transformer, i);

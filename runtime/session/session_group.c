@@ -55,6 +55,14 @@ static bool is_last(const struct session_group *g, uint32_t part)
     return pending(g->of_part[part]) == g->parts[part].n;
 }
 
+/* The last token of a whole sequence is read, and no other. */
+static void skip(struct session_group *g)
+{
+    for (uint32_t i = 0; i < g->n_parts; i++) {
+        g->parts[i].skip = g->parts[i].n - is_last(g, i);
+    }
+}
+
 static bool wants_head(const struct session_group *g)
 {
     bool wants = false;
@@ -122,6 +130,7 @@ enum err session_group_pass(struct session_group *g, const struct stop *stop)
     m = g->of_part[0]->model;
     pass.n_parts = g->n_parts;
     pass.want_head = wants_head(g);
+    skip(g);
     model_lend_core(m, pass.n);
     e = transformer_pass(&m->transformer, &pass, stop);
     if (e == ERR_OK) {

@@ -10,8 +10,10 @@ uint32_t session_pass_limit(const struct session *s, uint32_t n);
 /* A pass over the n tokens after the cached ones begins. */
 void session_pass_begin(struct session *s, uint32_t n);
 
-/* The n tokens after the cached ones through the layers. The caller counts them as cached. */
-enum err session_run_layers(struct session *s, uint32_t n, bool want_head, const struct stop *stop);
+/* The n tokens after the cached ones through the layers, of which the last n_read are read afterwards. The caller
+ * counts them as cached. */
+enum err session_run_layers(struct session *s, uint32_t n, uint32_t n_read, bool want_head,
+                            const struct stop *stop);
 
 /* Cut the results of the failed pass from the states, some of which may have lost more than that. Returns
  * the error. */
@@ -27,8 +29,8 @@ static inline struct lora *session_lora(const struct session *s)
 static inline struct transformer_part session_part(const struct session *s, uint32_t first,
                                                    uint32_t n)
 {
-    return (
-        struct transformer_part){ first, n, s->n_cached, s->states, session_lora(s), s->is_long };
+    return (struct transformer_part){ first,      n, s->n_cached, s->states, session_lora(s),
+                                      s->is_long, 0 };
 }
 
 /* s->logits enter the hash. */

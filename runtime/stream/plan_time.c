@@ -25,6 +25,7 @@ struct timeline {
     const struct plan *plan;
     const struct image *image;
     uint32_t n_tokens;
+    uint32_t last_written;      /* layer: behind its keys a chunk has one token left */
     uint64_t now;               /* the cores are done with all segments so far */
     uint64_t card;              /* and the card with reading them */
     uint64_t freed[PLAN_SLOTS]; /* when the cores were done with each slot */
@@ -73,6 +74,33 @@ uint64_t plan_matrices_ns(const struct plan_rates *rates, const struct image *im
     return ns;
 }
 
+static bool leaves_out(const struct timeline *t)
+{
+    return t->n_tokens > ACTIVATIONS_SAVED;
+}
+
+/* What a chunk computes of the last layer that writes a state: keys and values of all its tokens, or the whole mixer.
+ * The rest is for the one token that is read. */
+static uint64_t narrow_matrices_ns(const struct timeline *t, uint32_t layer, uint64_t from,
+                                   uint64_t to)
+{
+    const struct ingot_layer *l = image_layer(t->image, layer);
+    bool has_keys = l->mixer == INGOT_MIXER_ATTENTION && l->beside == INGOT_MIXER_NONE;
+    uint64_t ns = 0;
+
+    for (uint32_t i = 0; i < l->n_tensors; i++) {
+        const struct ingot_tensor *w = &t->image->tensors[l->first_tensor + i];
+        bool is_key = w->role == INGOT_ATTN_K || w->role == INGOT_ATTN_V;
+        bool is_mixer = w->role < INGOT_FFN_NORM;
+
+        if (w->offset >= from && w->offset < to && (has_keys ? is_key : is_mixer) &&
+            image_role_is_matrix((enum ingot_role)w->role)) {
+            ns += compute_ns(&t->plan->rates, w->type, w->bytes, t->n_tokens);
+        }
+    }
+    return ns;
+}
+
 /* A phase takes its matrices, and a share of the layer's other work: norms, rope, attention and
  * barriers are measured for a whole layer, and each phase counts a quarter of them. */
 static uint64_t phase_ns(const struct timeline *t, uint32_t layer, uint64_t from, uint64_t to)
@@ -82,6 +110,12 @@ static uint64_t phase_ns(const struct timeline *t, uint32_t layer, uint64_t from
 
     if (t->n_tokens != 1 && r->layer_prefill != 0) {
         rest = r->layer_prefill;
+    }
+    if (leaves_out(t) && layer > t->last_written) {
+        return 0;
+    }
+    if (leaves_out(t) && layer == t->last_written) {
+        return narrow_matrices_ns(t, layer, from, to) + t->n_tokens * rest / INGOT_PHASES / 2;
     }
     return plan_matrices_ns(r, t->image, layer, from, to, t->n_tokens) +
            t->n_tokens * rest / INGOT_PHASES;
@@ -170,21 +204,21 @@ static void run_experts(struct timeline *t, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(t->image, layer);
     uint32_t slots = plan_experts_slots(t->image, layer, t->plan->experts.n_slots);
+    uint32_t n_tokens = leaves_out(t) && layer >= t->last_written ? 1 : t->n_tokens;
     uint64_t missing, taken, ns, all = 0, some;
 
     if (slots == 0) {
         return;
     }
-    if (t->n_tokens == 1) {
+    if (n_tokens == 1) {
         missing = plan_experts_missing(t->plan->experts.use, t->image, layer, slots);
         taken = (uint64_t)l->n_experts_used << 16;
         all = chance_of_all(missing, l->n_experts_used);
     } else { /* many tokens take nearly all, however they are used */
-        taken = experts_taken(l, t->n_tokens) >> 16;
+        taken = experts_taken(l, n_tokens) >> 16;
         missing = taken * (l->n_experts - slots) / l->n_experts;
     }
-    ns = plan_matrices_ns(&t->plan->rates, t->image, layer, l->expert_offset, UINT64_MAX,
-                          t->n_tokens);
+    ns = plan_matrices_ns(&t->plan->rates, t->image, layer, l->expert_offset, UINT64_MAX, n_tokens);
     if (missing == 0 || all == 1u << 16) {
         t->now += ns;
         return;
@@ -290,7 +324,10 @@ static void read_rows(struct timeline *t)
 /* The time of a pass where the card needs no core. */
 static uint64_t overlapped_ns(const struct plan *plan, const struct image *image, uint32_t n_tokens)
 {
-    struct timeline t = { .plan = plan, .image = image, .n_tokens = n_tokens };
+    struct timeline t = { .plan = plan,
+                          .image = image,
+                          .n_tokens = n_tokens,
+                          .last_written = image_last_written(image) };
     uint64_t half = 0;
 
     for (int pass = 0; pass < PASSES; pass++) {

@@ -55,6 +55,7 @@ static void make_image(enum ingot_type type, uint64_t gap)
         unsigned phase = 0;
 
         layer_table[layer] = (struct ingot_layer){ .mixer = INGOT_MIXER_ATTENTION,
+                                                   .kv_layer = (uint16_t)layer,
                                                    .ffn = INGOT_FFN_DENSE,
                                                    .norms = INGOT_NORM_BEFORE,
                                                    .features = INGOT_GATED,
