@@ -165,12 +165,28 @@ static char *cut_name(char *text, char **value)
     return text;
 }
 
+/* An option of a feature. False: none has it. */
+static bool set_of_feature(struct app *a, const char *name, const char *value)
+{
+    const char *accepts;
+    enum err e = features_set(&a->features, name, value, &accepts);
+
+    if (e == ERR_BAD_ARGUMENT) {
+        console_printf(a->setup.console, "error: %s takes %s\n", name, accepts);
+    } else if (e == ERR_OK) {
+        console_printf(a->setup.console, "(%s %s)\n", name, value);
+    }
+    return e != ERR_NOT_FOUND;
+}
+
 enum command_result command_set(struct app *a, char *argument)
 {
     char *value, *name = cut_name(argument, &value);
 
     if (name[0] == '\0') {
         show_all(a);
+    } else if (set_of_feature(a, name, value)) {
+        return COMMAND_DONE;
     } else if (!is_setting(options_of_name(name))) {
         refuse_name(a, name);
     } else if (value[0] == '\0') {

@@ -1,0 +1,116 @@
+/* A feature that no file of the tree knows: a folder and a row bring a command, an option, a word of /save and a look at
+ * what is shown. */
+#include "tests/unit/features/word_count.h"
+
+#include "tests/unit/chat/chat_rig.h"
+#include "tests/unit/chat/saved_chat_rig.h"
+
+static const struct feature *rows[FEATURES_BUILT_IN + 1];
+
+static struct app app;
+
+static enum err find_save(void *context, const char *name, uint64_t bytes,
+                          const struct file **found)
+{
+    (void)context;
+    (void)bytes;
+    *found = &file;
+    return strcmp(name, "words") == 0 ? ERR_OK : ERR_NO_DEVICE;
+}
+
+static const char *problem(void *context)
+{
+    (void)context;
+    return "no such file";
+}
+
+static void open_app(bool counts)
+{
+    static const struct app_files files = { .problem = problem, .find_save = find_save };
+
+    memcpy(rows, features_built_in, sizeof features_built_in);
+    rows[FEATURES_BUILT_IN] = &feature_word_count;
+    start_over(12);
+    memset(&app, 0, sizeof app);
+    app.setup.platform = rig_platform();
+    app.setup.console = &console;
+    app.setup.files = &files;
+    app.setup.options = &options;
+    app.setup.front = APP_CONSOLE;
+    app.workers.n_cores = 1;
+    features_open(&app.features, rows, FEATURES_BUILT_IN + counts, &app);
+    app.chat.features = &app.features;
+    chat_open(&app.chat, &console, &rig.session, NULL, &options, NULL);
+}
+
+/* What the line is answered. */
+static const char *answer(const char *line)
+{
+    char copy[80];
+
+    text_bytes = 0;
+    text[0] = '\0';
+    snprintf(copy, sizeof copy, "%s", line);
+    if (chat_is_command(line, strlen(line)))
+        (void)commands_run(&app, copy);
+    else
+        (void)chat_reply(&app.chat, line, strlen(line), true);
+    return text;
+}
+
+static unsigned count_words(const char *reply)
+{
+    unsigned n = 0;
+
+    for (const char *at = reply; *at != '\0' && *at != '\n'; at++)
+        n += *at != ' ' && (at == reply || at[-1] == ' ');
+    return n;
+}
+
+static void test_feature(void)
+{
+    char plain[200], said[40];
+    uint64_t hash;
+    unsigned n;
+
+    open_app(false);
+    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(answer("bade gogo"), "\n"), text);
+    hash = rig.session.hash.value;
+    OK(strstr(answer("/words"), "no /words") != NULL, "without its row there is no command");
+
+    open_app(true);
+    OK(strncmp(answer("bade gogo"), plain, strlen(plain)) == 0 && rig.session.hash.value == hash,
+       "with it the reply and its logits are the same");
+    n = word_count_of(&app)->n;
+    OK(n != 0 && n == count_words(plain), "it has counted %u words", n);
+    snprintf(said, sizeof said, "(%u words)", n);
+    OK(strstr(answer("/words"), said) != NULL, "its command says so");
+    OK(strstr(answer("/help"), "/words") != NULL &&
+           strstr(answer("/help words"), "how many") != NULL,
+       "/help knows it");
+    OK(strstr(answer("/wods"), "did you mean /words") != NULL, "and a mistyped one");
+
+    insert_blank_card();
+    OK(strstr(answer("/save words"), "is saved in") != NULL, "/save words");
+    word_count_of(&app)->n = 0;
+    (void)answer("/load words");
+    OK(word_count_of(&app)->n == n, "/load words brings it back");
+
+    OK(strstr(answer("/set word_limit two"), "takes a count of words") != NULL &&
+           word_count_of(&app)->limit == 0,
+       "its option refuses what it does not take");
+    (void)answer("/set word_limit 1");
+    word_count_of(&app)->n = 0;
+    (void)answer("bade gogo");
+    OK(word_count_of(&app)->n == 1, "and is obeyed");
+}
+
+int main(void)
+{
+    rig_alone();
+    rig_compute(false);
+    rig_make_model("tiny", INGOT_Q8_0);
+    put_template(test_template);
+    test_feature();
+    return tap_done();
+}
