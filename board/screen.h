@@ -14,6 +14,8 @@ struct board_screen {
                      * blue 5; or 32: from above 8 of nothing, red, green, blue */
     /* Pixels (bytes) were written: the display is to see them. NULL: it sees what the cores see. */
     void (*flush)(const void *pixels, size_t bytes);
+    const char
+        *problem; /* a sentence where there is a display and no picture can be had; NULL: none */
 };
 
 #endif

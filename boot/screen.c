@@ -82,11 +82,15 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
 {
     struct memory_range *arena = &platform->memory.arena;
     size_t before = arena->bytes;
-    struct board_screen found;
+    struct board_screen found = { 0 };
     void *cells;
 
-    if (board.open_screen == NULL || !board.open_screen(&found, arena))
+    if (board.open_screen == NULL)
         return;
+    if (!board.open_screen(&found, arena)) {
+        boot_screen.problem = found.problem;
+        return;
+    }
     if (arena->bytes == before && is_ours(machine, &found)) {
         boot_screen.problem = "the firmware shows memory that it has given to us";
         return;

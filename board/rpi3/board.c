@@ -109,6 +109,16 @@ static void route_card(void)
     }
 }
 
+/* Power first, as Circle and U-Boot have it (wiki, "Set power state"): device 0 is the SD card. A firmware without the tag
+ * leaves it on. */
+static uint32_t start_card_clock(void)
+{
+    uint32_t power[2] = { 0, 3 };
+
+    (void)bcm_mailbox_ask(&pi.mailbox, BCM_SET_POWER, power, 2);
+    return bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC);
+}
+
 /* RAM ends where the peripherals begin; the VideoCore's bus has it, past the caches, at
  * 0xc0000000 (BCM2835 ARM Peripherals, 1.2.3). */
 static unsigned rpi3_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
@@ -118,7 +128,7 @@ static unsigned rpi3_find_storage(struct block_device *devices[BOARD_MAX_BLOCK])
         .mmio = BOARD_ARASAN,
         .dma = BOARD_DMA,
         .pio = pi.pio,
-        .clock_hz = bcm_mailbox_clock(&pi.mailbox, BCM_GET_CLOCK, BCM_CLOCK_EMMC),
+        .clock_hz = start_card_clock(),
         .window = raspberry_pi_window((struct dma_window){ 0xc0000000, 0x3f000000, false }),
         .ticks = generic_timer_ticks,
         .ticks_hz = generic_timer_hz(),

@@ -3,10 +3,13 @@
 #include "board/board.h"
 
 #include "board/drivers/block/pcie_drive.h"
+#include "board/drivers/bus/brcm_pcie.h"
+#include "board/drivers/bus/rp1_link.h"
 #include "board/drivers/gpio/pi_lines.h"
 #include "board/drivers/gpio/rp1_gpio.h"
 #include "board/drivers/irq/gic.h"
 #include "board/drivers/sd/bcm_sd.h"
+#include "board/drivers/serial/pl011.h"
 #include "board/drivers/serial/serial.h"
 #include "board/drivers/soc/bcm2712.h"
 #include "board/drivers/soc/brcmstb_gpio.h"
@@ -28,9 +31,10 @@ static void rpi5_find_led(struct raspberry_pi *of)
     of->led_inverted = true;
 }
 
-/* The UART's clock is the firmware's, and so is the rate that it has set. */
+/* The UART's clock is the firmware's, and so is the rate that it has set. 44 MHz: bcm2712.dtsi, clk_uart. */
 static const struct raspberry_pi_places places = {
     .uart = BOARD_UART,
+    .uart_left_hz = 44000000,
     .mailbox = BOARD_MAILBOX,
     .watchdog = BOARD_WATCHDOG,
     .gpio_aon = BOARD_GPIO_AON,
@@ -40,6 +44,11 @@ static const struct raspberry_pi_places places = {
 };
 
 static struct raspberry_pi pi;
+
+static struct rpi5_line {
+    struct rp1_link link;
+    struct pl011 uart;
+} second_line;
 
 static struct rpi5_storage {
     struct bcm_sd sd;
@@ -70,6 +79,22 @@ static void listen(void)
         (void)serial_listen(lines[i]);
 }
 
+/* The row of 40 pins has RP1's UART 0 on GPIO 14 and 15. `enable_rp1_uart=1` in config.txt has the firmware set it to 115200
+ * baud and leave it so (raspberrypi/documentation issue 4240); it is not touched where the firmware has not. */
+static void open_second_line(void)
+{
+    uintptr_t base;
+
+    if (mmu_map(BOARD_RP1_PCIE, BRCM_PCIE_BYTES, MAP_DEVICE) != ERR_OK ||
+        rp1_link_open(&second_line.link, BOARD_RP1_PCIE) != ERR_OK)
+        return;
+    base = (uintptr_t)second_line.link.peripherals + RP1_UART_0;
+    if (mmu_map(base, RP1_UART_BYTES, MAP_DEVICE) != ERR_OK || !pl011_is_on(base))
+        return;
+    pl011_init_left(&second_line.uart, base, RP1_UART_HZ, RASPBERRY_PI_BAUD);
+    serial_also(&pl011_serial, &second_line.uart);
+}
+
 static void rpi5_early_init(const void *dtb)
 {
     (void)gic_init(&gic);
@@ -77,6 +102,7 @@ static void rpi5_early_init(const void *dtb)
     psci_init(&pi.tree);
     raspberry_pi_open_console(&pi);
     listen();
+    open_second_line();
 }
 
 static void rpi5_lamp(bool lit)
@@ -101,6 +127,8 @@ static unsigned open_drives(struct block_device **out)
         .chip = BRCM_PCIE_2712,
         .mmio = BOARD_PCIE,
         .rescal = BOARD_PCIE_RESCAL,
+        .neighbour = mmu_map(BOARD_RP1_PCIE, BRCM_PCIE_BYTES, MAP_DEVICE) == ERR_OK ? BOARD_RP1_PCIE
+                                                                                    : 0,
         .resets = BOARD_RESETS,
         .reset = PCIE_BRIDGE,
         .generation = storage.pcie != 0 ? storage.pcie : 2, /* the maker certifies 2 alone */

@@ -50,6 +50,7 @@ enum { DEBUG_CLKREQ = 1 << 1 | 1 << 21, DEBUG_IDDQ = 1 << 27 };
 enum {
     MISC_ACCESS = 1 << 12 | 1 << 13 | 1 << 10 | 1 << 7,
     MISC_BURST = 3 << 20,
+    MISC_BURST_2712 = 1 << 20,
     MISC_SIZE_AT = 27
 };
 enum { UBUS_NO_ERRORS = 1 << 13 | 1 << 19, UBUS_ACCESS = 1 };
@@ -124,11 +125,14 @@ static bool is_2712(const struct brcm_pcie *p)
 
 /* ---- resets ---- */
 
+/* Its result holds for all ports. One whose link is up (RP1's, as the firmware left it) is not calibrated again under it. */
 static enum err calibrate(struct brcm_pcie *p)
 {
-    uintptr_t at = p->place.rescal;
+    uintptr_t at = p->place.rescal, neighbour = p->place.neighbour;
     uint32_t start = brcm_pcie_read(at + RESCAL_START);
 
+    if (neighbour != 0 && (brcm_pcie_read(neighbour + PCIE_STATUS) & STATUS_LINK) == STATUS_LINK)
+        return ERR_OK;
     brcm_pcie_write(at + RESCAL_START, start | 1);
     if (!wait_for(p, at + RESCAL_STATUS, 1, 1, RESCAL_US))
         return fail(p, ERR_TIMEOUT,
@@ -214,8 +218,8 @@ static void set_inbound(const struct brcm_pcie *p)
 {
     uint32_t size = p->place.inbound_bits - SIZE_BASE;
 
-    /* Bursts of 128 bytes: 0 means that on both. */
-    change(p, MISC_CONTROL, MISC_BURST, MISC_ACCESS);
+    /* Bursts: 0 is 128 bytes on a BCM2711. On a BCM2712 U-Boot and Circle write 1, Linux 2, and nobody 0. */
+    change(p, MISC_CONTROL, MISC_BURST, MISC_ACCESS | (is_2712(p) ? MISC_BURST_2712 : 0));
     put(p, BAR2_LOW, (uint32_t)p->place.inbound_bus | size);
     put(p, BAR2_HIGH, (uint32_t)(p->place.inbound_bus >> 32));
     change(p, MISC_CONTROL, (uint32_t)SIZE_MASK << MISC_SIZE_AT, size << MISC_SIZE_AT);

@@ -18,8 +18,10 @@ struct brcm_pcie_place {
     enum brcm_pcie_chip chip;
     uintptr_t mmio;
     uintptr_t rescal, resets; /* BCM2712: the calibration that its ports share, and the resets */
-    unsigned reset;           /* BCM2712: the bridge's number among the resets */
-    unsigned generation;      /* 1 to 3, the link's highest */
+    uintptr_t
+        neighbour; /* BCM2712: another port that shares the calibration and may be at work, mapped; 0: none */
+    unsigned reset;      /* BCM2712: the bridge's number among the resets */
+    unsigned generation; /* 1 to 3, the link's highest */
     /* Where the device's registers lie for the cores, and for the bus. Below 4 GiB there; whole MiB. */
     uint64_t outbound, outbound_bus, outbound_bytes;
     /* Where memory from 0 on lies for the device, a multiple of its size of 2^inbound_bits bytes. */

@@ -13,6 +13,9 @@
 enum {
     RP1_USB_0 = 0x200000, /* from `peripherals` on; rp1.dtsi, usb@200000 and usb@300000 */
     RP1_USB_1 = 0x300000,
+    RP1_UART_0 = 0x30000, /* rp1.dtsi, serial@30000; GPIO 14 and 15 of the row of 40 pins */
+    RP1_UART_BYTES = 0x1000,
+    RP1_UART_HZ = 50000000, /* RP1's clk_uart */
     RP1_USB_BYTES = 0x100000,
 };
 

@@ -30,7 +30,15 @@ static bool has_display(struct bcm_mailbox *m, uint32_t size[2])
            size[1] != 0 && size[0] <= MOST_PIXELS && size[1] <= MOST_PIXELS;
 }
 
-static enum err allocate(struct bcm_mailbox *m, const uint32_t size[2], uint32_t tags[WORDS])
+/* A tag without an answer (order of colours is the one that some firmware has not) is a repetition of another. */
+static void leave_order_out(uint32_t tags[WORDS])
+{
+    tags[ORDER] = BCM_SET_DEPTH;
+    tags[ORDER + VALUES] = BITS;
+}
+
+static enum err allocate(struct bcm_mailbox *m, const uint32_t size[2], bool with_order,
+                         uint32_t tags[WORDS])
 {
     const uint32_t asked[WORDS] = {
         BCM_SET_DISPLAY_SIZE,
@@ -69,6 +77,8 @@ static enum err allocate(struct bcm_mailbox *m, const uint32_t size[2], uint32_t
 
     for (unsigned i = 0; i < WORDS; i++)
         tags[i] = asked[i];
+    if (!with_order)
+        leave_order_out(tags);
     return bcm_mailbox_ask_tags(m, tags, WORDS);
 }
 
@@ -84,28 +94,47 @@ static void flush(const void *pixels, size_t bytes)
     dma_flush(pixels, bytes);
 }
 
-enum err bcm_screen_open(struct bcm_mailbox *m, struct board_screen *screen)
+/* What the firmware has answered, as a screen. */
+static enum err take(const uint32_t tags[WORDS], struct board_screen *screen)
 {
-    uint32_t size[2], tags[WORDS], address, bytes;
-    enum err e;
+    uint32_t address = tags[BUFFER + VALUES] & BUS_ADDRESS, bytes = tags[BUFFER + VALUES + 1];
 
-    if (!has_display(m, size))
-        return ERR_NO_DEVICE;
-    e = allocate(m, size, tags);
-    if (e != ERR_OK)
-        return e;
-    address = tags[BUFFER + VALUES] & BUS_ADDRESS;
-    bytes = tags[BUFFER + VALUES + 1];
     *screen = (struct board_screen){ .pixels = (uint8_t *)(uintptr_t)address,
                                      .width = tags[VIRTUAL + VALUES],
                                      .height = tags[VIRTUAL + VALUES + 1],
                                      .pitch = tags[PITCH + VALUES],
                                      .bits = bits_of(tags[VIRTUAL + VALUES], tags[PITCH + VALUES]),
                                      .flush = flush };
-    if (address == 0 || bytes == 0)
-        return ERR_NO_SPACE;
     if (screen->width > MOST_PIXELS || screen->height > MOST_PIXELS || screen->pitch > bytes ||
         (uint64_t)screen->height * screen->pitch > bytes || bytes > BUS_ADDRESS - address)
         return ERR_UNSUPPORTED;
     return mmu_map(address, bytes, MAP_DATA);
+}
+
+/* 4K with the 32 MiB of gpu_mem=32 finds no memory, and no answer at all may be one tag that this firmware has not. */
+static enum err open_at(struct bcm_mailbox *m, const uint32_t size[2], uint32_t tags[WORDS])
+{
+    enum err e = allocate(m, size, true, tags);
+
+    if (e != ERR_OK)
+        e = allocate(m, size, false, tags);
+    if (e != ERR_OK)
+        return e;
+    return err_unless((tags[BUFFER + VALUES] & BUS_ADDRESS) != 0 && tags[BUFFER + VALUES + 1] != 0,
+                      ERR_NO_SPACE);
+}
+
+enum err bcm_screen_open(struct bcm_mailbox *m, struct board_screen *screen)
+{
+    static const uint32_t smaller[2][2] = { { 1920, 1080 }, { 1280, 720 } };
+    uint32_t size[2], tags[WORDS];
+    enum err e;
+
+    if (!has_display(m, size))
+        return ERR_NO_DEVICE;
+    e = open_at(m, size, tags);
+    for (unsigned i = 0; i < 2 && e == ERR_NO_SPACE; i++)
+        if (size[1] > smaller[i][1])
+            e = open_at(m, smaller[i], tags);
+    return e == ERR_OK ? take(tags, screen) : e;
 }

@@ -53,6 +53,8 @@ enum {
     IDSTS_RECEIVED = 1 << 1,
     IDSTS_BUS_ERROR = 1 << 2,
     IDSTS_ALL = 0x337,
+    IDINTEN_WANTED = 1 << 8 | 1 << 1 |
+                     1 << 0, /* NI, RI, TI, as Linux: what is not enabled may not show in IDSTS */
     CTYPE_4_BITS = 1,
     UHS_DDR = 1 << 16, /* data at both edges */
     CLOCK_ON = 1,
@@ -180,7 +182,7 @@ static enum err dw_mmc_reset(struct sd_host *host)
         return e;
     *reg(d, PWREN) = 1;
     *reg(d, INTMASK) = 0;
-    *reg(d, d->has_64_bits ? IDINTEN_64 : IDINTEN) = 0;
+    *reg(d, d->has_64_bits ? IDINTEN_64 : IDINTEN) = IDINTEN_WANTED;
     *reg(d, RINTSTS) = INT_ALL;
     *reg(d, TMOUT) = 0xffffffff;
     *reg(d, FIFOTH) = fifo_marks(d);

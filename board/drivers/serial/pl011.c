@@ -77,6 +77,23 @@ void pl011_init(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t 
         enable_interrupts(uart);
 }
 
+void pl011_init_left(struct pl011 *uart, uintptr_t base, uint32_t clock_hz, uint32_t baud)
+{
+    struct pl011 left = { .base = base };
+    bool is_set = base != 0 && *reg(&left, PL011_IBRD) != 0;
+
+    pl011_init(uart, base, is_set ? 0 : clock_hz, baud);
+}
+
+/* All ones: nothing answers there. */
+bool pl011_is_on(uintptr_t base)
+{
+    const struct pl011 left = { .base = base };
+    uint32_t control = *reg(&left, PL011_CR);
+
+    return control != UINT32_MAX && (control & CR_ENABLE);
+}
+
 static bool pl011_send(void *context, uint8_t byte)
 {
     struct pl011 *uart = context;

@@ -19,6 +19,10 @@ enum { NAPS_HZ_UNPROVEN = 1000, NAPS_HZ = 50, NAPS_HZ_JOINED = 125 };
 /* Where there are other ports, somebody wants to look at them so often a second (board.idle). */
 enum { LOOKS_HZ = 4 };
 
+enum {
+    SECOND_HZ = 10
+}; /* so long for a byte of the second line: 100 ms, a FIFO of 32 at 9600 baud takes 34 */
+
 /* Until the application gives a larger one: 0.3 s of 115200 baud, longer than it takes to get
  * there. */
 static uint8_t first_buffer[4096];
@@ -26,6 +30,8 @@ static uint8_t first_buffer[4096];
 static struct serial_line {
     const struct serial_uart *driver; /* NULL: no line, output is dropped */
     void *uart;
+    const struct serial_uart *second; /* NULL: there is none */
+    void *second_uart;
     bool listens;       /* by an interrupt */
     bool naps;          /* a timer ends sleeps */
     atomic_bool proven; /* the last interrupt has brought a byte */
@@ -46,6 +52,12 @@ void serial_open(const struct serial_uart *driver, void *uart)
 {
     serial_line.uart = uart;
     serial_line.driver = driver;
+}
+
+void serial_also(const struct serial_uart *driver, void *uart)
+{
+    serial_line.second_uart = uart;
+    serial_line.second = driver;
 }
 
 /* One for nothing may be the last before the line is disabled (irq_deliver): sleeps rely on it no more. */
@@ -107,6 +119,16 @@ static void take_byte(int received)
         atomic_fetch_add(&serial_line.lost, 1);
 }
 
+/* False: the first line's transmitter is full. */
+static bool send_to_both(uint8_t byte)
+{
+    if (!serial_line.driver->send(serial_line.uart, byte))
+        return false;
+    if (serial_line.second != NULL)
+        (void)serial_line.second->send(serial_line.second_uart, byte);
+    return true;
+}
+
 /* The peer is asked to pause at three quarters of the ring, and to go on at one. What it sends
  * after XOFF until it obeys must fit above the first: a USB adapter empties its buffers of a few
  * KiB. With interrupts masked. A transmitter that is full is tried again at the next byte. */
@@ -117,9 +139,9 @@ static void pause_or_resume(void)
     if (!atomic_load(&serial_line.flow_control))
         return;
     if (!serial_line.peer_paused && held >= 3 * quarter)
-        serial_line.peer_paused = serial_line.driver->send(serial_line.uart, XOFF);
+        serial_line.peer_paused = send_to_both(XOFF);
     else if (serial_line.peer_paused && held <= quarter)
-        serial_line.peer_paused = !serial_line.driver->send(serial_line.uart, XON);
+        serial_line.peer_paused = !send_to_both(XON);
 }
 
 void serial_keep(const struct serial_uart *driver, void *uart)
@@ -142,17 +164,26 @@ void serial_keep_byte(uint8_t byte)
 /* One at a time: the ring has one producer. A core that finds another one at it (core 0's handler while
  * core 1 reports a trap) goes on; what has arrived is taken by the other. Bounded: a UART without a clock
  * can say for ever that it has a byte. */
-bool serial_receive(void)
+static int receive_from(const struct serial_uart *driver, void *uart)
 {
     int received, n = 0;
 
-    if (atomic_flag_test_and_set(&serial_line.receiving))
-        return false;
-    while (n < MOST_TAKEN &&
-           (received = serial_line.driver->receive(serial_line.uart)) != SERIAL_NOTHING) {
+    while (n < MOST_TAKEN && (received = driver->receive(uart)) != SERIAL_NOTHING) {
         take_byte(received);
         n++;
     }
+    return n;
+}
+
+bool serial_receive(void)
+{
+    int n;
+
+    if (atomic_flag_test_and_set(&serial_line.receiving))
+        return false;
+    n = receive_from(serial_line.driver, serial_line.uart);
+    if (serial_line.second != NULL)
+        n += receive_from(serial_line.second, serial_line.second_uart);
     pause_or_resume();
     atomic_flag_clear(&serial_line.receiving);
     return n != 0;
@@ -205,10 +236,16 @@ static void take_keys(void)
     }
 }
 
+/* The interrupt tells of all input: a second line has none of its own. */
+static bool is_proven(void)
+{
+    return atomic_load(&serial_line.proven) && serial_line.second == NULL;
+}
+
 /* With interrupts masked. A while at the most; not at all if nothing is known to end it. */
 static void sleep_a_while(void)
 {
-    bool proven = atomic_load(&serial_line.proven);
+    bool proven = is_proven();
 
     if (serial_line.naps) {
         uint32_t hz = serial_line.n_joined != 0 ? NAPS_HZ_JOINED : NAPS_HZ;
@@ -219,6 +256,16 @@ static void sleep_a_while(void)
     } else if (proven && serial_line.n_joined == 0) {
         core_idle();
     }
+}
+
+/* The second line follows the first at the same rate. Where it does not (no clock, or no link to it), it is left out. */
+static void put_second(uint8_t byte)
+{
+    uint64_t start = board.ticks();
+
+    while (serial_line.second != NULL && !serial_line.second->send(serial_line.second_uart, byte))
+        if (board.ticks() - start > board.ticks_hz() / SECOND_HZ)
+            serial_line.second = NULL;
 }
 
 /* Between the look whether there is room and the write, the handler must not send its XOFF. */
@@ -238,12 +285,15 @@ void serial_putc(char c)
         if (!sent && board.alive != NULL)
             board.alive(); /* a peer that holds us is no reason for the watchdog */
     }
+    put_second((uint8_t)c);
 }
 
 void serial_drain(void)
 {
     if (serial_line.driver != NULL)
         serial_line.driver->drain(serial_line.uart);
+    if (serial_line.second != NULL)
+        serial_line.second->drain(serial_line.second_uart);
 }
 
 int serial_getc(void)
@@ -299,7 +349,7 @@ void serial_idle(void)
  * else would. */
 void serial_nap(void)
 {
-    if (serial_line.driver != NULL && serial_line.naps && atomic_load(&serial_line.proven))
+    if (serial_line.driver != NULL && serial_line.naps && is_proven())
         (void)sleep_without_input();
 }
 

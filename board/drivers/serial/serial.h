@@ -40,6 +40,10 @@ void serial_keep_byte(uint8_t byte);
 /* From now on the line is that UART; its driver has set it up. XON/XOFF are off. */
 void serial_open(const struct serial_uart *driver, void *uart);
 
+/* A second UART for the same console, after serial_open: what is written goes out at both, and input comes from either. It is
+ * polled, often enough for a FIFO of 16 at 115200 baud. One that does not send any more is left out. */
+void serial_also(const struct serial_uart *driver, void *uart);
+
 /* From now on receive by that interrupt, too, so that serial_idle() may sleep. After serial_open, on
  * core 0; once for each line that may be the UART's. Errors: those of irq_take (board/interrupt.h); then
  * the line is polled, as before. */

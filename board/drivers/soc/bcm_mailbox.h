@@ -26,6 +26,7 @@ enum bcm_tag {
     BCM_GET_TEMPERATURE = 0x00030006, /* 0, 0 -> 0, thousandths of a degree Celsius */
     BCM_GET_THROTTLED = 0x00030046,   /* 0 -> bits of enum bcm_throttled */
     BCM_RELOAD_XHCI = 0x00030058,     /* PCI address: bus << 20 | device << 15 -> the same */
+    BCM_SET_POWER = 0x00028001,       /* device, 3: on, and wait -> device, state */
     BCM_SET_CLOCK = 0x00038002,       /* clock, Hz, 1: leave turbo alone -> clock, Hz, 1 */
     BCM_SET_GPIO = 0x00038041,        /* pin of the expander + 128, level -> 0, level */
     BCM_GET_ARGUMENTS = 0x00050001,   /* -> boot arguments as text, no NUL */

@@ -126,10 +126,9 @@ static void route_uart(const struct raspberry_pi_places *places)
 {
     if (places->gpio == 0)
         return;
-    if (places->pull == BCM_PULL_CLOCKED) {
-        bcm_gpio_function(places->gpio, BLUETOOTH_TX_PIN, BCM_PIN_INPUT);
-        bcm_gpio_function(places->gpio, BLUETOOTH_RX_PIN, BCM_PIN_INPUT);
-    }
+    /* The firmware gives this UART to Bluetooth (GPIO 32, 33) on a Pi 3 and a Pi 4: two pins would feed its receiver. */
+    bcm_gpio_function(places->gpio, BLUETOOTH_TX_PIN, BCM_PIN_INPUT);
+    bcm_gpio_function(places->gpio, BLUETOOTH_RX_PIN, BCM_PIN_INPUT);
     bcm_gpio_pull(places->gpio, places->pull, UART_TX_PIN, false);
     bcm_gpio_pull(places->gpio, places->pull, UART_RX_PIN, true); /* no noise without a cable */
     bcm_gpio_function(places->gpio, UART_TX_PIN, BCM_PIN_ALT0);
@@ -144,7 +143,10 @@ void raspberry_pi_open_console(struct raspberry_pi *pi)
         return;
     pi->uart.base = base;
     set_uart_clock(pi);
-    pl011_init(&pi->uart, base, pi->uart_hz, RASPBERRY_PI_BAUD);
+    if (pi->places->uart_hz != 0)
+        pl011_init(&pi->uart, base, pi->uart_hz, RASPBERRY_PI_BAUD);
+    else
+        pl011_init_left(&pi->uart, base, pi->places->uart_left_hz, RASPBERRY_PI_BAUD);
     route_uart(pi->places);
     serial_open(&pl011_serial, &pi->uart);
     show_start(pi, false);
@@ -274,8 +276,15 @@ void raspberry_pi_activity(bool active)
 
 bool raspberry_pi_open_screen(struct board_screen *screen, struct memory_range *free)
 {
+    enum err e = bcm_screen_open(&the_pi->mailbox, screen);
+
     (void)free; /* the firmware has its own */
-    return bcm_screen_open(&the_pi->mailbox, screen) == ERR_OK;
+    if (e == ERR_NO_SPACE)
+        screen->problem =
+            "the firmware has no memory for a picture, at 1280 x 720 either: gpu_mem=64 in config.txt";
+    else if (e != ERR_OK && e != ERR_NO_DEVICE)
+        screen->problem = "the firmware refuses a picture: take a newer one";
+    return e == ERR_OK;
 }
 
 void raspberry_pi_facts(const struct facts *f)

@@ -31,7 +31,9 @@ struct raspberry_pi_places {
     void (*find_led)(struct raspberry_pi *pi);
     uintptr_t chip_id; /* the register that tells the stepping, for people; 0: none */
     enum bcm_pull_kind pull;
-    uint32_t uart_hz;     /* wanted of the UART's clock; 0: leave it, and the rate with it */
+    uint32_t uart_hz; /* wanted of the UART's clock; 0: leave it, and the rate with it */
+    uint32_t
+        uart_left_hz; /* its clock where it is left; counts where the firmware has set no rate */
     void (*listen)(void); /* on each core, before it waits or wakes */
 };
 

@@ -11,6 +11,8 @@ static struct firmware {
     uint32_t width, height;
     enum err answer;
     uint32_t address, bytes, pitch, depth, set_width;
+    uint32_t room; /* bytes that it has for a picture; 0: enough */
+    bool no_order; /* it does not know the tag, and refuses the message */
     uint32_t asked[40];
     unsigned n;
 } f;
@@ -42,6 +44,9 @@ enum err bcm_mailbox_ask_tags(struct bcm_mailbox *m, uint32_t *tags, unsigned n)
     (void)m;
     memcpy(f.asked, tags, n * 4);
     f.n = n;
+    for (unsigned at = 0; at + 3 < n && f.no_order; at += 3 + tags[at + 1] / 4)
+        if (tags[at] == BCM_SET_COLOUR_ORDER)
+            return ERR_UNSUPPORTED;
     for (unsigned at = 0; at + 3 < n; at += 3 + tags[at + 1] / 4) {
         uint32_t *values = &tags[at + 3];
 
@@ -50,11 +55,13 @@ enum err bcm_mailbox_ask_tags(struct bcm_mailbox *m, uint32_t *tags, unsigned n)
         if (tags[at] == BCM_SET_DEPTH)
             values[0] = f.depth;
         if (tags[at] == BCM_ALLOCATE_BUFFER) {
-            values[0] = f.address;
-            values[1] = f.bytes;
+            bool fits = f.room == 0 || f.asked[8] * f.asked[9] * 2 <= f.room;
+
+            values[0] = fits ? f.address : 0;
+            values[1] = f.room != 0 ? f.asked[8] * f.asked[9] * 2 : f.bytes;
         }
         if (tags[at] == BCM_GET_PITCH)
-            values[0] = f.pitch;
+            values[0] = f.room != 0 ? f.asked[8] * 2 : f.pitch;
     }
     return f.answer;
 }
@@ -110,6 +117,20 @@ int main(void)
     bad = good;
     bad.address = 0xc0000000;
     OK(open_display(bad) == ERR_NO_SPACE && mapped == 0, "no memory for it");
+    bad = good;
+    bad.no_order = true;
+    OK(open_display(bad) == ERR_OK && screen.width == 1920,
+       "a firmware that knows no order of colours is asked without");
+    bad = good;
+    bad.width = 3840;
+    bad.height = 2160;
+    bad.room = 8 << 20;
+    OK(open_display(bad) == ERR_OK && screen.width == 1920 && screen.height == 1080,
+       "4K without memory for it is 1080p");
+    bad.room = 2 << 20;
+    OK(open_display(bad) == ERR_OK && screen.width == 1280 && screen.height == 720, "or 720p");
+    bad.room = 1 << 20;
+    OK(open_display(bad) == ERR_NO_SPACE && mapped == 0, "or none");
     bad = good;
     bad.bytes--;
     OK(open_display(bad) == ERR_UNSUPPORTED && mapped == 0, "memory for less than its rows");

@@ -6,11 +6,18 @@
 
 #include "tests/unit/tap.h"
 
-enum { PORT = 0x100000, RESCAL = 0x200000, RESETS = 0x300000, WORDS = 0x9400 / 4 };
+enum {
+    PORT = 0x100000,
+    RESCAL = 0x200000,
+    RESETS = 0x300000,
+    RP1_PORT = 0x400000,
+    WORDS = 0x9400 / 4
+};
 enum { STEPS = 64, DEVICE_WORDS = 64 };
 
 static struct port {
     enum brcm_pcie_chip chip;
+    bool rp1_linked;
     uint32_t words[WORDS], device[DEVICE_WORDS], index, rescal;
     uint32_t mdio[32], mdio_at;
     bool never_calibrates, never_trains, mdio_stuck, silent, endpoint;
@@ -63,6 +70,8 @@ uint32_t brcm_pcie_read(uintptr_t at)
 
     if ((at & ~(uintptr_t)0xffff) == RESCAL)
         return reg == 8 ? (f.rescal & 1) && !f.never_calibrates : f.rescal;
+    if ((at & ~(uintptr_t)0xffff) == RP1_PORT)
+        return f.rp1_linked ? 0xb0 : 0x80;
     f.early |= f.bridge_held && reg != 0x9210;
     if (reg == 0x4068) {
         f.early |= f.is_free && f.now - f.freed < 100000;
@@ -226,6 +235,21 @@ static void test_2711(void)
     OK(word(0x40a4) == 0x5a5a5a5a && word(0x1104) == 0x5a5a5a5a, "and nothing of BCM2712's");
 }
 
+/* The ports share the calibration: it is not begun anew under RP1's link, which the firmware has brought up. */
+static void test_neighbour(void)
+{
+    struct brcm_pcie_place place = power_up(BRCM_PCIE_2712);
+    struct brcm_pcie p;
+
+    place.neighbour = RP1_PORT;
+    f.rp1_linked = true;
+    OK(open_port(&p, &place) == ERR_OK && strchr(f.steps, 'C') == NULL,
+       "with RP1's link up nothing is calibrated: %s", f.steps);
+    place = power_up(BRCM_PCIE_2712);
+    place.neighbour = RP1_PORT;
+    OK(open_port(&p, &place) == ERR_OK && strchr(f.steps, 'C') != NULL, "without it, it is");
+}
+
 static void test_2712(void)
 {
     static const uint16_t pll[32] = {
@@ -239,6 +263,7 @@ static void test_2712(void)
 
     OK(e == ERR_OK && p.class == 0x0c0330, "BCM2712: a device is found");
     OK(strcmp(f.steps, "CcBbPLMKIUGTOpN") == 0, "the steps: %s", f.steps);
+    OK((word(0x4008) >> 20 & 3) == 1, "bursts as U-Boot and Circle have them");
     OK(!f.early && f.rescal == 0, "nothing too early, the calibration is let go");
     for (unsigned i = 0; i < 32; i++)
         same = same && f.mdio[i] == pll[i];
@@ -309,6 +334,7 @@ int main(void)
 {
     test_2711();
     test_2712();
+    test_neighbour();
     test_enable();
     test_failures(BRCM_PCIE_2711);
     test_failures(BRCM_PCIE_2712);

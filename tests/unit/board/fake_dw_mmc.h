@@ -191,7 +191,7 @@ static inline void dw_run_dma(void)
 {
     f.n_dma++;
     if (dw_follow())
-        f.regs[dw_idsts() / 4] |= 1 << 8 | 1 << 1;
+        f.regs[dw_idsts() / 4] |= (1 << 8 | 1 << 1) & dw_reg(dw_idsts() + 4); /* IDINTEN follows */
     else
         f.regs[dw_idsts() / 4] |= 1 << 9 | 1 << 2;
     f.bytes = f.at = 0;

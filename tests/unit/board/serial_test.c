@@ -221,6 +221,56 @@ static void test_early(void)
     OK(reads("sav"), "and none is made up");
 }
 
+/* A Pi 5's second line, which is polled: both are written, either is read, and one that has died holds nothing up. */
+static struct {
+    char sent[N_BYTES], typed[N_BYTES];
+    unsigned n_sent, at;
+    bool stuck;
+} other;
+
+static bool other_send(void *context, uint8_t byte)
+{
+    (void)context;
+    if (other.stuck)
+        return false;
+    other.sent[other.n_sent++ % N_BYTES] = (char)byte;
+    return true;
+}
+
+static int other_receive(void *context)
+{
+    (void)context;
+    return other.typed[other.at] != '\0' ? other.typed[other.at++] : SERIAL_NOTHING;
+}
+
+static void other_drain(void *context)
+{
+    (void)context;
+}
+
+static void test_second(void)
+{
+    static const struct serial_uart second = { .receive = other_receive,
+                                               .send = other_send,
+                                               .drain = other_drain };
+    static const char text[] = "both";
+
+    begin();
+    memset(&other, 0, sizeof other);
+    serial_also(&second, &other);
+    for (const char *c = text; *c != '\0'; c++)
+        serial_putc(*c);
+    OK(f.sent == 4 && memcmp(other.sent, text, 4) == 0, "what is written goes out at both lines");
+    strcpy(other.typed, "ab");
+    OK(reads("ab"), "input comes from the second");
+    arrive("cd");
+    OK(reads("cd"), "and from the first");
+    other.stuck = true;
+    serial_putc('x');
+    serial_putc('y');
+    OK(f.sent == 6 && serial_line.second == NULL, "a second line that has died is left out");
+}
+
 int main(void)
 {
     test_early();
@@ -230,5 +280,6 @@ int main(void)
     test_no_timer();
     test_nap();
     test_bounds();
+    test_second();
     return tap_done();
 }
