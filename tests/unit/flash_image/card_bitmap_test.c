@@ -141,7 +141,7 @@ static bool read_volume(const char *path)
 
 static void test_card(const char *path, unsigned n_files, unsigned *remainders)
 {
-    struct card_options o = { 0, false, 1735689600, CARD_MBR, NULL };
+    struct card_options o = { .time = 1735689600, .table = CARD_MBR };
     uint32_t wrong, n_taken;
     char name[64];
     bool good = true;

@@ -41,7 +41,9 @@ static enum err add_text(const char *name, const char *text)
 
 static enum err write_card(const char *name, uint64_t bytes, bool power_of_two)
 {
-    struct card_options o = { bytes, power_of_two, 1735689600, CARD_MBR, NULL, 0 };
+    struct card_options o = {
+        .bytes = bytes, .power_of_two = power_of_two, .time = 1735689600, .table = CARD_MBR
+    };
 
     return card_image_write(&card, &o, in_folder(name), &layout);
 }
@@ -49,7 +51,9 @@ static enum err write_card(const char *name, uint64_t bytes, bool power_of_two)
 static enum err write_disk(const char *name, uint64_t bytes, enum card_table partitions,
                            struct card_image *boot)
 {
-    struct card_options o = { bytes, false, 1735689600, partitions, boot, 0 };
+    struct card_options o = {
+        .bytes = bytes, .time = 1735689600, .table = partitions, .boot = boot
+    };
 
     return card_image_write(&card, &o, in_folder(name), &layout);
 }
