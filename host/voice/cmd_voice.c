@@ -14,13 +14,13 @@
 #include "host/cli/ending_signals.h"
 #include "host/boards/serve_boards.h"
 #include "host/cli/shown_streams.h"
+#include "host/voice/voice_hear.h"
 #include "host/voice/voice_listen.h"
 #include "host/voice/voice_speak.h"
 
 enum { PATH_BYTES = 480, PROBLEM_BYTES = 512 };
 
-static const char stt[] = "pocketsphinx_continuous -infile {} -logfn /dev/null",
-                  tts[] = "espeak-ng --stdin -w {}", player[] = "aplay -q {}",
+static const char tts[] = "espeak-ng --stdin -w {}", player[] = "aplay -q {}",
                   recorder[] = "arecord -q -t raw -f S16_LE -r 16000 -c 1";
 
 struct arguments {
@@ -35,6 +35,9 @@ static struct voice {
     struct board_talk talk;
     struct voice_listen listen;
     struct voice_speak speak;
+    const char *hear;   /* the command that tells what was said, ... */
+    const char *hearer; /* ... and its name; NULL: it is --stt's own */
+    char hear_text[VOICE_COMMAND_BYTES];
     pid_t model; /* 0: at the other end is a board */
     char folder[PATH_BYTES];
 } voice;
@@ -135,6 +138,7 @@ static bool answer(struct voice *v)
 {
     struct serve_text text = { .n = 0 };
     char path[PATH_BYTES + 16], problem[PROBLEM_BYTES];
+    uint64_t ended = serial_millis(), understood;
     bool good;
 
     snprintf(path, sizeof path, "%s/heard.wav", v->folder);
@@ -142,11 +146,13 @@ static bool answer(struct voice *v)
         fprintf(stderr, "ingot: %s\n", problem);
         return false;
     }
-    good = voice_run(v->a.stt, path, "", 0, &text);
+    good = voice_run(v->hear, path, "", 0, &text);
+    understood = serial_millis();
     unlink(path);
     if (!good) {
         serve_text_free(&text);
-        return fail(v->a.stt, "it could not tell what was said: does it run?");
+        return fail(v->hearer != NULL ? v->hearer : v->hear,
+                    "it could not tell what was said: does it run?");
     }
     trim(&text);
     if (text.n == 0) {
@@ -160,6 +166,12 @@ static bool answer(struct voice *v)
     printf("\n");
     voice_speak_end(&v->speak);
     voice_speak_wait(&v->speak);
+    if (v->speak.first_ms != 0) {
+        fprintf(stderr, "(understood after %.1f s, the first sound after %.1f s)\n",
+                (double)(understood - ended) / 1000.0,
+                (double)(v->speak.first_ms - ended) / 1000.0);
+    }
+    v->speak.first_ms = 0;
     return good;
 }
 
@@ -239,10 +251,26 @@ static bool has_program(const char *command, const char *option, const char *pac
     return false;
 }
 
-static bool has_programs(const struct arguments *a)
+static bool find_hearer(struct voice *v)
 {
-    return has_program(a->stt, "--stt", "pocketsphinx and pocketsphinx-en-us") &&
-           has_program(a->tts, "--tts", "espeak-ng") &&
+    const char *problem = NULL;
+
+    v->hear = voice_hear_command(v->a.stt, v->hear_text, &v->hearer, &problem);
+    if (v->hear == NULL) {
+        return fail(v->a.stt != NULL ? v->a.stt : "voice", problem);
+    }
+    if (v->a.stt == NULL) {
+        fprintf(stderr, "(what is said is understood by %s; --stt names another)\n", v->hearer);
+    }
+    return v->hearer != NULL ||
+           has_program(v->hear, "--stt", "faster-whisper, or pocketsphinx and pocketsphinx-en-us");
+}
+
+static bool has_programs(struct voice *v)
+{
+    const struct arguments *a = &v->a;
+
+    return find_hearer(v) && has_program(a->tts, "--tts", "espeak-ng") &&
            (a->play[0] == '\0' || has_program(a->play, "--play", "alsa-utils")) &&
            (a->input != NULL || has_program(a->record, "--record", "alsa-utils"));
 }
@@ -294,14 +322,14 @@ static int run(int argc, char **argv)
     bool good;
     int status;
 
-    v->a = (struct arguments){ .stt = stt, .tts = tts, .record = recorder, .n = 200 };
+    v->a = (struct arguments){ .tts = tts, .record = recorder, .n = 200 };
     if (!command_line_read(&cmd_voice, &v->a, argc, argv, &status)) {
         return status;
     }
     if (v->a.play == NULL) {
         v->a.play = v->a.output != NULL ? "" : player;
     }
-    if (!has_programs(&v->a) || !make_folder(v) || !connect_to(v)) {
+    if (!has_programs(v) || !make_folder(v) || !connect_to(v)) {
         temporary_remove(v->folder);
         return EXIT_FAILED;
     }
@@ -337,9 +365,11 @@ static const struct command_option rows[] = {
       .help = "what is spoken becomes a WAV file, and is not played",
       .field = FIELD(output) },
     { .name = "--stt",
-      .value = "COMMAND",
+      .value = "WHO",
       .help =
-          "says on its standard output what was said in the WAV file {}\n(default: pocketsphinx_continuous)",
+          "who understands: the address of a server with /v1/audio/transcriptions; whisper, whisper.cpp,\n"
+          "moonshine or pocketsphinx (default: the first that is there); or a command that prints what was said\n"
+          "in the WAV file {}",
       .field = FIELD(stt) },
     { .name = "--tts",
       .value = "COMMAND",

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/line/serial_line.h"
+
 enum { LONG_TEXT = 400 /* bytes after which a comma or a blank will do, too */ };
 
 struct voice_sentence {
@@ -146,8 +148,9 @@ static bool speak(struct voice_speak *s, const struct voice_sentence *one)
     bool good;
 
     snprintf(path, sizeof path, "%.480s/spoken.wav", s->folder);
-    good = voice_run(s->tts, path, one->text, one->n, NULL) &&
-           (!s->keeps || keep_spoken(s, path)) &&
+    good = voice_run(s->tts, path, one->text, one->n, NULL);
+    s->first_ms = s->first_ms != 0 ? s->first_ms : serial_millis();
+    good = good && (!s->keeps || keep_spoken(s, path)) &&
            (s->play[0] == '\0' || voice_run(s->play, path, "", 0, NULL));
     unlink(path);
     return good;

@@ -24,6 +24,8 @@ struct voice_speak {
     pthread_cond_t more;
     struct voice_sentence *first, *last;
     bool busy, ends, failed;
+    uint64_t
+        first_ms; /* when the first sound was there, on serial_millis()'s clock; the caller sets 0 */
 };
 
 /* How many bytes of text (n) are whole sentences; ends: nothing follows. */

@@ -3,8 +3,10 @@
 while the reply is still coming; a board at a socket; programs that fail or are not there."""
 
 import atexit
+import http.server
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -125,7 +127,9 @@ board.kill()
 # What does not go.
 open(work("none.wav"), "w", encoding="ascii").write("no sound")
 for name, options, says in (("no file", ("--input", work("nothing.wav")), "cannot be read"), ("no sound", ("--input", work("none.wav")), "no WAV file"),
-                            ("a program that is not there", ("--input", work("one.wav"), "--stt", "no-such-program {}"), "install pocketsphinx"),
+                            ("a program that is not there", ("--input", work("one.wav"), "--stt", "no-such-program {}"), "install faster-whisper"),
+                            ("a server that is not there", ("--input", work("one.wav"), "--stt", "http://127.0.0.1:9"), "could not tell what was said"),
+                            ("an address with a quotation mark", ("--input", work("one.wav"), "--stt", "http://x'y"), "quotation mark"),
                             ("one that fails", ("--input", work("one.wav"), "--stt", "false {}"), "could not tell what was said"),
                             ("a voice that fails", ("--input", work("one.wav"), "--stt", STT, "--tts", "false {}"), "could not be spoken"),
                             ("a microphone that gives nothing", ("--record", "true", "--stt", STT), "is a microphone there?")):
@@ -137,10 +141,37 @@ tap.ok(voice(MODEL, "--input", work("one.wav"), "--output", work("x.wav"), "--st
        "what nobody understands is not asked")
 tap.ok(os.listdir(os.environ["TMPDIR"]) == [], "no file stays", os.listdir(os.environ["TMPDIR"]))
 
+# A server that understands, as OpenAI's API has it.
+FORMS = []
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        FORMS.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"What is 7 plus 8?\n")
+
+    def log_message(self, *words):
+        pass
+
+
+if shutil.which("curl"):
+    server = http.server.HTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    for path in ("", "/v1/", "/v1/audio/transcriptions"):
+        status, out, err = voice(MODEL, "--input", work("one.wav"), "--output", work("out.wav"), "--tts", TTS, "--stt",
+                                 f"http://127.0.0.1:{server.server_port}{path}")
+        tap.ok(status == 0 and out.startswith("> What is 7 plus 8?\n") and FORMS[-1][0] == "/v1/audio/transcriptions" and b"RIFF" in FORMS[-1][1] and
+               b'name="response_format"' in FORMS[-1][1], f"a server at {path or '/'} is asked", (status, out, err, FORMS[-1:]))
+    tap.ok(re.search(r"\(understood after \d+\.\d s, the first sound after \d+\.\d s\)", err), "the delays are said", err)
+else:
+    tap.skip("a server that understands", "curl is not installed")
+
 # The programs of the distribution.
 if shutil.which("espeak-ng") and shutil.which("pocketsphinx_continuous"):
     spoken("", work("question.wav"), "tell me a story about a cat")
-    status, out, err = voice(MODEL, "--input", work("question.wav"), "--output", work("answer.wav"))
+    status, out, err = voice(MODEL, "--input", work("question.wav"), "--output", work("answer.wav"), "--stt", "pocketsphinx")
     words = out.split("\n", 1)
     sound, rate = samples(work("answer.wav"))
     tap.ok(status == 0 and words[0].startswith("> ") and "story" in words[0] and len(words[1].split()) > 5,
