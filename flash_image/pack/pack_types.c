@@ -130,6 +130,12 @@ enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)
         BLOCK_K_COLS / 2) { /* below four bits a weight */
         return INGOT_Q4_0;
     }
+    if (type == INGOT_Q4_K && image_type_takes(INGOT_Q5_0, cols)) { /* as llama.cpp does */
+        return INGOT_Q5_0;
+    }
+    if (type == INGOT_Q5_K && image_type_takes(INGOT_Q5_1, cols)) {
+        return INGOT_Q5_1;
+    }
     if (type == INGOT_FIG4 && image_type_takes(INGOT_IQ4_NL, cols)) {
         return INGOT_IQ4_NL;
     }
@@ -274,6 +280,8 @@ void pack_tell_types(const struct pack_options *o, struct source *s)
     }
     if (o->type_given) {
         tell_columns(o, s, INGOT_Q8_0);
+        tell_columns(o, s, INGOT_Q5_0);
+        tell_columns(o, s, INGOT_Q5_1);
         tell_columns(o, s, INGOT_Q4_0);
         tell_columns(o, s, INGOT_IQ4_NL);
     }

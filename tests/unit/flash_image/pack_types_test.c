@@ -151,11 +151,11 @@ static void test_columns(void)
 {
     set_source(576, 1536, 30, true, SOURCE_F32);
     OK(chosen("q4_k_m", INGOT_TOKEN_EMBEDDING, INGOT_NO_LAYER) == INGOT_Q8_0 &&
-           chosen("q4_k", INGOT_ATTN_Q, 3) == INGOT_Q8_0 &&
+           chosen("q4_k", INGOT_ATTN_Q, 3) == INGOT_Q5_0 &&
+           chosen("q5_k", INGOT_ATTN_Q, 3) == INGOT_Q5_1 &&
            chosen("q6_k", INGOT_FFN_UP, 3) == INGOT_Q8_0,
-       "576 columns are no multiple of 256: Q8_0");
-    OK(chosen("q5_k", INGOT_ATTN_Q, 3) == INGOT_Q8_0 &&
-           chosen("q3_k", INGOT_ATTN_Q, 3) == INGOT_Q4_0 &&
+       "576 columns are not a multiple of 256: Q5_0, Q5_1 and Q8_0, as llama.cpp has it");
+    OK(chosen("q3_k", INGOT_ATTN_Q, 3) == INGOT_Q4_0 &&
            chosen("q2_k", INGOT_ATTN_Q, 3) == INGOT_Q4_0,
        "in place of 3 and 2 bits Q4_0");
     OK(chosen("q4_k", INGOT_FFN_DOWN, 5) == INGOT_Q4_K &&
