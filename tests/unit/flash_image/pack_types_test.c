@@ -352,10 +352,10 @@ int main(void)
     test_own_types();
     test_bf16();
     test_synth("untied", "f16", INGOT_F16, INGOT_F16);
-    test_synth("untied", "q4_k", INGOT_Q4_K, INGOT_Q8_0); /* hidden 256, width 96 */
+    test_synth("untied", "q4_k", INGOT_Q4_K, INGOT_Q5_0); /* hidden 256, width 96 */
     test_synth("untied", "q6_k", INGOT_Q6_K, INGOT_Q8_0);
-    test_synth("untied", "q4_k_m", INGOT_Q4_K, INGOT_Q8_0);
-    test_synth("tiny", "q4_k", INGOT_Q8_0, INGOT_Q8_0);
+    test_synth("untied", "q4_k_m", INGOT_Q4_K, INGOT_Q5_0);
+    test_synth("tiny", "q4_k", INGOT_Q8_0, INGOT_Q5_0);
     test_synth("untied", "fig4", INGOT_FIG4, INGOT_IQ4_NL);
     test_synth("untied", "mxfp4", INGOT_MXFP4, INGOT_MXFP4);
     test_synth("narrow", "q4_0", INGOT_Q4_0, INGOT_Q4_0); /* as many layers as there may be */
