@@ -43,6 +43,7 @@ def rounded(n):
 # [(page, sentence)]).
 # {} stands for the number, in digits or as a word.
 SOURCES = [
+    ("runtime/session/speculative.c", r"REST_FIRST = (\d+)", 1, [("docs/STREAMING.md", "else rests for {} tokens")]),
     # ---- the server ----
     ("runtime/http/http_request.h", "HTTP_HEAD_BYTES", K, [("docs/SERVE.md", "Limits: {} KiB for a head")]),
     ("host/api/serve_request.h", "SERVE_BODY_BYTES", M, [("docs/SERVE.md", "{} MiB for a body or a message of a WebSocket"), ("docs/SERVE.md", "{} MiB at most); 426")]),
@@ -142,6 +143,7 @@ GIVEN = [
     ("docs/BRINGUP.md", "{} to 5 s on a Pi, up to 15 s with U-Boot", "seen by others with these firmwares"),
     ("docs/BRINGUP.md", "## When the line shows something odd", "the rate and the clock that the Pis' firmware sets (docs/HARDWARE.md)"),
     ("docs/BRINGUP.md", "## `diag`", "the border that the Pis' firmware names"),
+    ("docs/CARDS.md", "The tokens are always saved, {} bytes each", "the size of a uint32_t"),
     ("docs/CARDS.md", "or of {} GB and less", "the SD standard's border between SDHC and SDXC"),
     ("docs/CHOOSING.md", "the STREAM benchmark {} of the 12.8 GB/s", "published measurements of a Pi 4"),
     ("docs/SERIAL.md", "for the last {} bytes of the", "the example's own number"),

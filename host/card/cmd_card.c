@@ -11,6 +11,7 @@
 #include "flash_image/output/output_file.h"
 #include "flash_image/output/temporary.h"
 #include "host/plan/board_table.h"
+#include "host/card/card_args.h"
 #include "host/card/card_boards.h"
 #include "host/card/card_models.h"
 #include "host/card/card_prefix.h"
@@ -21,186 +22,16 @@
 #include "runtime/text/format_text.h"
 
 enum {
-    MOST_MIB = 4095,
     SAVE_LEAST_MIB = 8,   /* without --save: a whole context, but not less than this, */
     SAVE_MOST_MIB = 1024, /* and not more: what has no room is computed again by /load */
     PROBLEM_BYTES = 2048
 };
-#define SAVE_BY_MODEL UINT64_MAX
 #define FILES_TIME 1735689600 /* 1 January 2025, where SOURCE_DATE_EPOCH gives none */
-
-struct arguments {
-    const char *board;
-    const char *models[CARD_MOST_MODELS];
-    size_t n_models;
-    const char *out;
-    uint64_t size;          /* 0: what fits */
-    uint64_t save, kv, log; /* MiB */
-    const char *names;
-    const char *system; /* NULL: no prefix is computed */
-    const char *words, *firmware, *boards, *sign;
-    struct pack_options pack;
-    unsigned format, table; /* as enum card_format and enum card_table have them */
-    bool power_of_two;
-};
-
-/* ---- what it reads --------------------------------------------------------------------------- */
-
-static bool take_operand(void *arguments, const char *word)
-{
-    struct arguments *a = arguments;
-
-    if (a->board == NULL) {
-        a->board = word;
-        return true;
-    }
-    if (a->n_models == CARD_MOST_MODELS) {
-        return false;
-    }
-    a->models[a->n_models++] = word;
-    return true;
-}
-
-static enum option_result set_size(void *arguments, const struct command_option *o,
-                                   const char *value)
-{
-    struct arguments *a = arguments;
-
-    (void)o;
-    return options_read_u64(value, true, &a->size) && a->size >= 1u << 20 ? OPTION_TAKEN
-                                                                          : OPTION_REFUSED;
-}
-
-static enum option_result set_mib(void *arguments, const struct command_option *o,
-                                  const char *value)
-{
-    uint64_t *mib = (uint64_t *)((char *)arguments + o->field);
-
-    return options_read_u64(value, false, mib) && *mib <= MOST_MIB ? OPTION_TAKEN : OPTION_REFUSED;
-}
-
-#define FIELD(member) offsetof(struct arguments, member)
-
-static const struct command_option output = {
-    .name = "--output",
-    .letter = "-o",
-    .value = "FILE",
-    .help = "the image to write; dd writes it to a card",
-    .field = FIELD(out),
-};
-static const struct command_option size = {
-    .name = "--size",
-    .value = "SIZE",
-    .takes = "a size such as 4G (K, M and G are known)",
-    .help = "of the card (default: what its contents need)",
-    .set = set_size,
-};
-static const struct command_option save = {
-    .name = "--save",
-    .value = "MIB",
-    .takes = "a whole number of MiB from 0 to 4095",
-    .help = "room for each conversation that /save keeps (default: a whole context of the\n"
-            "model, from 8 to 1024); 0: none",
-    .set = set_mib,
-    .field = FIELD(save),
-};
-static const struct command_option names = {
-    .name = "--names",
-    .value = "A,B",
-    .help = "what the saved conversations are called: /save A (default chat, which is\n"
-            "that of /save alone)",
-    .field = FIELD(names),
-};
-static const struct command_option kv = {
-    .name = "--kv",
-    .value = "MIB",
-    .takes = "a whole number of MiB from 0 to 4095",
-    .help = "room for keys and values with kv=card, as `ingot plan` says",
-    .set = set_mib,
-    .field = FIELD(kv),
-};
-static const struct command_option turn_log = {
-    .name = "--log",
-    .value = "MIB",
-    .takes = "a whole number of MiB from 0 to 4095",
-    .help = "room for turns with log=on, the newest of which stay",
-    .set = set_mib,
-    .field = FIELD(log),
-};
-static const struct command_option cmdline = {
-    .name = "--cmdline",
-    .value = "WORDS",
-    .help = "boot arguments, on boards that read them from the card",
-    .field = FIELD(words),
-};
-static const struct command_option system_prompt = {
-    .name = "--system",
-    .value = "TEXT",
-    .help = "the system prompt: a boot argument, and what the first model computes of it,\n"
-            "so that no start computes it again",
-    .field = FIELD(system),
-};
-static const struct command_option firmware = {
-    .name = "--firmware",
-    .value = "FOLDER",
-    .help = "where the files of the board's maker are, which it starts from",
-    .field = FIELD(firmware),
-};
-static const struct command_option type = {
-    .name = "--type",
-    .value = "TYPE",
-    .choices = pack_types,
-    .takes = pack_types_taken,
-    .help = "of the models that are packed on the way, as `ingot pack` takes it",
-    .set = pack_type_set,
-    .field = FIELD(pack),
-};
-static const struct command_option sign = {
-    .name = "--sign",
-    .value = "KEY",
-    .help = "sign models and adapters by this private key (`ingot sign`), as images with its\n"
-            "public half want it (make image KEY=)",
-    .field = FIELD(sign),
-};
-static const struct command_option boards = {
-    .name = "--boards",
-    .value = "FOLDER",
-    .help = "where the boards are (default: those of this release or checkout)",
-    .field = FIELD(boards),
-};
-static const struct command_option format = {
-    .name = "--format",
-    .value = "FORMAT",
-    .choices = "fat32 exfat",
-    .takes = "fat32 or exfat",
-    .help = "of the partition with the models: fat32 (default), or exfat for files of 4 GiB\n"
-            "and more, behind one of FAT32 with what the board starts from",
-    .set = command_take_choice,
-    .field = FIELD(format),
-};
-static const struct command_option table = {
-    .name = "--table",
-    .value = "TABLE",
-    .choices = "mbr gpt",
-    .takes = "mbr or gpt",
-    .help = "of partitions: mbr (default), which every board's loader reads, or gpt",
-    .set = command_take_choice,
-    .field = FIELD(table),
-};
-static const struct command_option power_of_two = {
-    .name = "--power-of-two",
-    .help = "round the size up to a power of two, as QEMU wants it of an SD card",
-    .field = FIELD(power_of_two),
-};
-static const struct command_option *const options[] = {
-    &output,        &size,    &format,   &table, &save, &names,  &kv,           &turn_log,
-    &system_prompt, &cmdline, &firmware, &type,  &sign, &boards, &power_of_two, NULL,
-};
 
 /* ---- the card -------------------------------------------------------------------------------- */
 
 struct job {
-    const struct arguments *a;
+    const struct card_args *a;
     struct card_board board;
     struct card_image card; /* the partition with the models */
     struct card_image boot; /* the one in front, where has_boot */
@@ -272,7 +103,7 @@ static bool open_board(struct job *j)
 }
 
 /* Whether the image would take the place of a model. */
-static bool is_out(const struct arguments *a, const char *model)
+static bool is_out(const struct card_args *a, const char *model)
 {
     struct stat x, y;
 
@@ -391,7 +222,7 @@ static bool add_saves(struct job *j)
 /* --system: the boot argument, and the file of the state. */
 static bool add_prefix(struct job *j)
 {
-    const struct arguments *a = j->a;
+    const struct card_args *a = j->a;
 
     if (a->system == NULL) {
         return true;
@@ -456,7 +287,7 @@ static bool write_card(struct job *j)
     return true;
 }
 
-static bool make_card(const struct arguments *a)
+static bool make_card(const struct card_args *a)
 {
     struct job *j = calloc(1, sizeof *j);
     bool good;
@@ -487,7 +318,7 @@ static bool make_card(const struct arguments *a)
 
 static int run(int argc, char **argv)
 {
-    struct arguments a = { .save = SAVE_BY_MODEL, .names = NULL };
+    struct card_args a = { .save = SAVE_BY_MODEL, .names = NULL };
     int status;
 
     if (!command_line_read(&cmd_card, &a, argc, argv, &status)) {
@@ -526,7 +357,7 @@ const struct command cmd_card = {
                "ingot card visionfive2 -o card.img small.ingot large.ingot --size 4G --names a,b\n"
                "ingot card rpi5 -o drive.img large.ingot --format exfat --table gpt\n"
                "ingot card efi -o stick.img model.gguf",
-    .options = options,
-    .operand = take_operand,
+    .options = card_args_options,
+    .operand = card_args_operand,
     .run = run,
 };

@@ -171,8 +171,7 @@ static bool use_grammar(struct place *p, struct serve_error *e)
     return true;
 }
 
-/* Between two passes of the others, in the memory of a free place, whose tokens are computed again when they
- * are wanted again. */
+/* Between passes of the others, in a free place, whose tokens are computed again when they are wanted. */
 static bool embed_text(struct serve_model *m, struct serve_job *j, const struct serve_turn *input,
                        struct serve_error *e)
 {
