@@ -59,7 +59,7 @@ static void say_range(const struct facts *f, const char *name, uint64_t base, ui
 static void say_machine(const struct facts *f, const struct machine *machine)
 {
     char name[NAME_BYTES];
-    unsigned most = 0;
+    unsigned tables, most = 0;
 
     fact_text(f, "ingot", INGOT_VERSION_TEXT);
     fact_text(f, "board", board.name);
@@ -74,8 +74,11 @@ static void say_machine(const struct facts *f, const struct machine *machine)
     }
     if (machine->initrd.bytes != 0)
         say_range(f, "initrd", (uintptr_t)machine->initrd.base, machine->initrd.bytes);
-    fact_number(f, "page tables", FACT_COUNT, mmu_tables(&most));
-    fact_number(f, "page tables at most", FACT_COUNT, most);
+    tables = mmu_tables(&most);
+    if (most != 0) {
+        fact_number(f, "page tables", FACT_COUNT, tables);
+        fact_number(f, "page tables at most", FACT_COUNT, most);
+    }
     fact_number(f, "counter", FACT_HZ, board.ticks_hz());
     fact_number(f, "cores", FACT_COUNT, machine->n_cores);
     for (unsigned i = 0; i < machine->n_cores; i++) {

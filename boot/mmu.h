@@ -40,7 +40,7 @@ uint64_t *mmu_entry_to_table(uint64_t entry);
 /* After entries for [base, base + bytes) were added: all cores see them. */
 void mmu_entries_added(uint64_t base, uint64_t bytes);
 
-/* Page tables in use below the root, and how many there may be. */
+/* Page tables in use below the root, and how many there may be; both 0 where the firmware keeps them. */
 unsigned mmu_tables(unsigned *most);
 
 #endif
