@@ -369,8 +369,8 @@ void chat_say_no_model(struct console *c)
 static enum err check_fits(const struct reply *r)
 {
     struct chat *c = r->turn.chat;
-    struct chat_said said = { .text = r->turn.text,
-                              .bytes = r->turn.bytes,
+    struct chat_said said = { .text = r->turn.told,
+                              .bytes = r->turn.told_bytes,
                               .as_turn = r->turn.as_turn };
 
     if (r->turn.n_led != 0) { /* the turn that it is the result of stays */
@@ -387,7 +387,17 @@ static enum err put(struct reply *r)
     if (r->ids != NULL) {
         return chat_put_list(r->turn.chat, r->ids);
     }
+    r->turn.told = r->turn.text;
+    r->turn.told_bytes = r->turn.bytes;
+    if (r->turn.as_turn && r->turn.n_led == 0 && !r->turn.looks_back) {
+        features_tell(r->turn.chat->features, &r->turn);
+    }
     e = check_fits(r);
+    if (e == ERR_TOO_LONG && r->turn.told != r->turn.text) { /* with nothing in front, then */
+        r->turn.told = r->turn.text;
+        r->turn.told_bytes = r->turn.bytes;
+        e = check_fits(r);
+    }
     if (e != ERR_OK) {
         return e;
     }
@@ -396,7 +406,7 @@ static enum err put(struct reply *r)
         if (r->turn.n_led == 0) { /* else the question stays, with what it led to */
             chat_keep_turns(r->turn.chat);
         }
-        return chat_put_turn(r->turn.chat, r->turn.text, r->turn.bytes, r->turn.n_led != 0,
+        return chat_put_turn(r->turn.chat, r->turn.told, r->turn.told_bytes, r->turn.n_led != 0,
                              &r->turn.own);
     }
     return chat_put_text(r->turn.chat, r->turn.text, r->turn.bytes);

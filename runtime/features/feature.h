@@ -90,6 +90,9 @@ struct feature_turn {
     struct chat *chat;
     const char *text; /* (bytes) what was said */
     size_t bytes;
+    const char *
+        told; /* (told_bytes) the same with what a feature puts in front of it; what the model reads */
+    size_t told_bytes;
     size_t said;     /* so many bytes at its end by a person */
     bool as_turn;    /* in the model's template */
     bool leads;      /* its reply may lead to another turn, ... */
@@ -147,6 +150,9 @@ struct feature {
     void (*system)(void *state, struct chat *c, const char **text, size_t *bytes);
     uint32_t (*room)(void *state, const struct chat *c);
     bool (*is_led)(void *state, const char *text, size_t bytes);
+
+    /* The text of a turn with something in front, until the next call, *bytes long; NULL: nothing comes in front. */
+    const char *(*told)(void *state, struct feature_turn *t, size_t *bytes);
 
     /* A turn in its order: its tokens are pending, and nothing is computed; the same, and some of it may be computed (errors of
      * session_run); with which parameters; where its text goes, in front of *to; its first token came, the turn is one of the
@@ -218,6 +224,7 @@ void features_retried(struct features *f, struct chat *c, bool begins);
 void features_system(struct features *f, struct chat *c, const char **text, size_t *bytes);
 uint32_t features_room(struct features *f, const struct chat *c, uint32_t most);
 bool features_is_led(struct features *f, const char *text, size_t bytes);
+void features_tell(struct features *f, struct feature_turn *t); /* sets t->told */
 void features_prompt_built(struct features *f, struct feature_turn *t);
 enum err features_pass_begins(struct features *f, struct feature_turn *t, const struct stop *stop);
 void features_choose(struct features *f, struct feature_turn *t, struct generate_params *p,

@@ -183,6 +183,23 @@ bool features_is_led(struct features *f, const char *text, size_t bytes)
 
 /* ---- a turn ---------------------------------------------------------------------------------- */
 
+void features_tell(struct features *f, struct feature_turn *t)
+{
+    t->told = t->text;
+    t->told_bytes = t->bytes;
+    for (unsigned i = 0; f != NULL && i < f->n; i++) {
+        size_t bytes;
+        const char *told = FEATURE_HAS(f, i, told) ? f->rows[i]->told(f->state[i], t, &bytes)
+                                                   : NULL;
+
+        if (told != NULL) {
+            t->told = told;
+            t->told_bytes = bytes;
+            return;
+        }
+    }
+}
+
 void features_prompt_built(struct features *f, struct feature_turn *t)
 {
     for (unsigned i = 0; any_from(f, i); i++) {

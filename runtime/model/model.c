@@ -42,6 +42,9 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
     r->work.extra_scratch = setup->sequence_bytes(&m->image);
     if (setup->learn_bytes != NULL) {
         r->work.learn_bytes = setup->learn_bytes(setup->learn_context, &m->image);
+        if (r->work.learn_bytes != 0) {
+            r->work.logits_rows = max_u32(r->work.logits_rows, MODEL_LEARN_ROWS);
+        }
     }
     r->work.sequences = setup->sequences;
     r->work.lines = setup->lines;
@@ -182,13 +185,13 @@ static void measure_late(struct model *m, const struct model_setup *setup)
 /* Make room for guesses where weights stream, unless that makes the chunk shorter. */
 static enum err plan_guesses(struct model *m)
 {
-    uint32_t chunk = m->plan.chunk;
+    uint32_t chunk = m->plan.chunk, before = m->request.work.logits_rows;
 
     m->request.work.logits_rows = 1 + MODEL_MOST_GUESSES;
     if (plan_make(&m->plan, &m->request) == ERR_OK && m->plan.chunk >= chunk) {
         return ERR_OK;
     }
-    m->request.work.logits_rows = 1;
+    m->request.work.logits_rows = before;
     return plan_make(&m->plan, &m->request);
 }
 
@@ -300,8 +303,9 @@ enum err model_load(struct model *m, const struct model_setup *setup)
 
 uint32_t model_most_guesses(const struct model *m)
 {
-    return m->request.work.logits_rows > 1 ? m->plan.logits_rows - 1
-                                           : 0; /* side by side need rows, too */
+    return m->request.work.logits_rows > MODEL_LEARN_ROWS
+               ? m->plan.logits_rows - 1
+               : 0; /* side by side and learning need rows, too */
 }
 
 uint64_t model_planned_bytes(const struct model *m)

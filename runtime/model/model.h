@@ -26,6 +26,7 @@
 enum {
     MODEL_PROBLEM_BYTES = 400,
     MODEL_MOST_GUESSES = 8, /* tokens that one pass may run ahead */
+    MODEL_LEARN_ROWS = 4,   /* logits that are practised together: less than the guesses' */
     MODEL_DRAFT_CHUNK = 32, /* prompt tokens that pass a draft together */
 };
 

@@ -472,13 +472,40 @@ bool transformer_has_head(const struct transformer *t)
     return !t->stream->plan->head.tiled;
 }
 
-enum err transformer_logits_of(struct transformer *t, const float *hidden, float **logits)
+enum err transformer_logits_of(struct transformer *t, const float *hidden, uint32_t n,
+                               float **logits)
 {
+    uint32_t dim = params(t)->dim;
+
     assert(transformer_has_head(t));
-    memcpy(t->act.norm, hidden, params(t)->dim * sizeof *hidden);
-    adapt(t, t->act.norm);
-    add_head_row(t, 0, t->lora);
-    return run_head(t, 1, logits);
+    for (uint32_t i = 0; i < n; i++) {
+        float *norm = t->act.norm + i * t->act.dim_stride;
+
+        memcpy(norm, hidden + (size_t)i * dim, dim * sizeof *hidden);
+        adapt(t, norm);
+        add_head_row(t, i, t->lora);
+    }
+    return run_head(t, n, logits);
+}
+
+static float dot(const float *a, const float *b, uint32_t n)
+{
+    float sum = 0.0f;
+
+    for (uint32_t i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+void transformer_logits_of_rows(const struct transformer *t, const float *hidden,
+                                const uint32_t *ids, uint32_t n, float *row, float *logits)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        transformer_head_row(t, ids[i], row);
+        logits[i] = dot(row, hidden, params(t)->dim);
+    }
+    finish_logits(t, logits, n);
 }
 
 void transformer_head_row(const struct transformer *t, uint32_t id, float *row)

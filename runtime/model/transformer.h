@@ -117,8 +117,15 @@ enum err transformer_logits_at(struct transformer *t, const uint32_t *tokens, ui
 /* Whether the head lies in memory as a whole: what the next two need. */
 bool transformer_has_head(const struct transformer *t);
 
-/* The logits (vocab) of a hidden state (dim) after the last norm, before it is adapted. */
-enum err transformer_logits_of(struct transformer *t, const float *hidden, float **logits);
+/* The logits (n, vocab) of hidden states (n, dim) after the last norm, before they are adapted, act.logits_stride apart; n <= the
+ * plan's logits_rows. */
+enum err transformer_logits_of(struct transformer *t, const float *hidden, uint32_t n,
+                               float **logits);
+
+/* Only those of rows ids[0 .. n) of the head, without adapters of its own, from a hidden state that is adapted already; near enough to
+ * practise, not the same bits. row: (cols_padded). */
+void transformer_logits_of_rows(const struct transformer *t, const float *hidden,
+                                const uint32_t *ids, uint32_t n, float *row, float *logits);
 
 /* Row `id` of the head, to (cols_padded of it). */
 void transformer_head_row(const struct transformer *t, uint32_t id, float *row);

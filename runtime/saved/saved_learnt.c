@@ -28,8 +28,8 @@ void saved_learnt_describe_most(const struct saved_chat_state *state, struct sav
     } else if (state->kind == SAVED_POLICY) {
         h->n_examples = PATTERNS_MOST;
     } else {
-        h->n_examples = FABRIC_EXAMPLES;
-        h->n_notes = FABRIC_NOTES;
+        h->n_examples = state->fabric->room.examples;
+        h->n_notes = state->fabric->room.notes;
     }
 }
 

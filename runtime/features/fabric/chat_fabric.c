@@ -2,14 +2,14 @@
 
 #include <string.h>
 
+#include "runtime/features/fabric/chat_fabric_private.h"
 #include "runtime/features/lessons/chat_learn_private.h"
+#include "runtime/features/memory/chat_recall.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
 #include "runtime/features/memory_tags/tags_feature.h"
 #include "runtime/text/plural.h"
-
-#define AIM (2.0f * CHAT_LEARN_MARGIN) /* of a step, so that the next ones leave it the margin */
 
 enum { BACKGROUND_TOKENS = 16 /* of a text that the model makes up */ };
 
@@ -47,10 +47,16 @@ void fabric_turn_built(void *state, struct feature_turn *t)
 {
     struct fabric *f = &((struct fabric_state *)state)->fabric;
 
-    if (f->n_notes != 0) {
+    if (f->n_notes != 0 && ((struct fabric_state *)state)->recall.by_heart) {
         fabric_set_clock(f, chat_fabric_now(t->chat));
         fabric_watch(f, first_of_turn(t->chat, t->own));
     }
+}
+
+const char *fabric_told(void *state, struct feature_turn *t, size_t *bytes)
+{
+    (void)state;
+    return chat_recall(t->chat, t->text, t->bytes, bytes);
 }
 
 void fabric_reply_begins(void *state, struct feature_turn *t)
@@ -68,76 +74,6 @@ void fabric_reply_ends(void *state, struct feature_turn *t, enum err error)
         fabric_needed(f);
         fabric_leave(f);
     }
-}
-
-/* ---- steps ---------------------------------------------------------------------------------- */
-
-/* Towards the target of an example. *wins: it did already. */
-static enum err step(struct chat *c, const struct fabric_note *n, uint32_t i, bool *wins,
-                     struct chat_lesson *lesson)
-{
-    struct fabric *f = &fabric_of(c)->fabric;
-    const float *h = f->hidden + (size_t)i * f->dim;
-    uint32_t vocab = c->session->model->image.header->params.vocab;
-    struct micro_lora_choice choice;
-    float *logits;
-    enum err e = transformer_logits_of(&c->session->model->transformer, h, &logits);
-
-    if (e != ERR_OK) {
-        return e;
-    }
-    micro_lora_choose(&choice, &lessons_of(c)->lessons.head, logits, vocab, f->targets[i]);
-    if (logits[f->targets[i]] > choice.best + CHAT_LEARN_MARGIN) {
-        return ERR_OK;
-    }
-    *wins = false;
-    micro_lora_hinge(&choice, &lessons_of(c)->lessons.head);
-    chat_learn_make_error(c, &choice);
-    lesson->steps += fabric_step(f, (enum fabric_name)n->space, h, lessons_of(c)->lessons.error,
-                                 choice.best + AIM - logits[f->targets[i]]);
-    return ERR_OK;
-}
-
-/* The notes of a namespace that are still strong, once each. */
-static enum err practise(struct chat *c, enum fabric_name space, struct chat_lesson *lesson)
-{
-    struct fabric *f = &fabric_of(c)->fabric;
-    enum err e = ERR_OK;
-
-    lesson->wins = true;
-    for (uint32_t k = 0; k < f->n_notes && e == ERR_OK; k++) {
-        const struct fabric_note *n = &f->notes[k];
-
-        if (n->space != space || n->strength < FABRIC_STRONG) {
-            continue;
-        }
-        fabric_ask_note(f, n);
-        for (uint32_t i = n->first; i < n->first + n->n_examples && e == ERR_OK; i++) {
-            e = console_aborted(c->console) ? ERR_ABORTED : step(c, n, i, &lesson->wins, lesson);
-        }
-    }
-    return e;
-}
-
-static enum err learn(struct chat *c, enum fabric_name space, struct chat_lesson *lesson)
-{
-    enum err e = ERR_OK;
-
-    lesson->wins = false;
-    lesson->apart = fabric_make_gates(&fabric_of(c)->fabric);
-    for (lesson->rounds = 0; e == ERR_OK && !lesson->wins && lesson->rounds < CHAT_LEARN_ROUNDS;
-         lesson->rounds++) {
-        chat_learn_tell(c, "rounds of practice", lesson->rounds, CHAT_LEARN_ROUNDS);
-        e = practise(c, space, lesson);
-    }
-    console_progress_end(c->console);
-    fabric_leave(&fabric_of(c)->fabric);
-    for (uint32_t i = 0; i < fabric_of(c)->fabric.n_notes && lesson->wins; i++) {
-        struct fabric_note *n = &fabric_of(c)->fabric.notes[i];
-
-        n->strength = n->space == space && n->strength >= FABRIC_STRONG ? 1.0f : n->strength;
-    }
-    return e;
 }
 
 /* ---- what the model says anyhow ------------------------------------------------------------- */
@@ -187,15 +123,12 @@ static bool is_end(char c)
 
 static struct split split_text(const char *text, size_t bytes)
 {
-    struct split s = { text, bytes, bytes };
+    const char *answer = fabric_answer_of(text, bytes);
+    struct split s = { answer, bytes, bytes - (size_t)(answer - text) };
 
-    for (size_t i = 0; i + 3 <= bytes; i++) {
-        if (memcmp(text + i, " = ", 3) == 0) {
-            s = (struct split){ text + i + 3, i, bytes - i - 3 };
-            break;
-        }
-    }
-    if (s.answer == text) { /* a sentence: all but its last word asks for it */
+    if (answer != text) {
+        s.question = (size_t)(answer - text) - (sizeof " = " - 1);
+    } else { /* a sentence: all but its last word asks for it */
         while (s.question > 0 && is_end(text[s.question - 1])) {
             s.question--;
         }
@@ -225,34 +158,96 @@ static void visit_example(void *context, uint32_t position, const float *logits)
     fabric_add_example(f, f->last, i < k->n ? k->ids[i] : k->end);
 }
 
-/* The question's direction makes the note; the answer's tokens, each after those before it, its examples. */
-static enum err add_note(struct chat *c, enum fabric_name space, const char *text, size_t bytes)
+/* The question is computed, all but its last token: ids[0] of the n that its answer is learnt from. */
+static enum err ask(struct chat *c, const char *text, const struct split *split, struct collect *k,
+                    uint32_t *ids)
+{
+    struct session *s = c->session;
+    size_t n;
+    enum err e;
+
+    fabric_watch(&fabric_of(c)->fabric, first_of_turn(c, 0));
+    e = chat_learn_put_answer(c, text, split->question, split->answer, split->answer_bytes, ids,
+                              &n);
+    if (e != ERR_OK) {
+        return e;
+    }
+    k->ids = ids;
+    k->first = s->n_ids;
+    k->n = (uint32_t)n;
+    return session_append(s, ids, 1, NULL);
+}
+
+/* A note that is there gives way to one that says otherwise; its text stays with that. */
+static void replace(struct chat *c, uint32_t old, enum fabric_name space, const char *text,
+                    size_t bytes, const struct split *split)
+{
+    struct fabric *f = &fabric_of(c)->fabric;
+    uint16_t before_bytes = f->notes[old].bytes;
+    char before[FABRIC_TEXT_BYTES];
+    struct fabric_note *n;
+
+    memcpy(before, f->notes[old].text, before_bytes);
+    fabric_drop(f, old);
+    n = fabric_add_note(f, space, text, bytes, split->question);
+    memcpy(n->before, before, before_bytes);
+    n->before_bytes = before_bytes;
+}
+
+/* The question's direction makes the note; the answer's tokens, each after those before it, its examples, where there is room. */
+static enum err add_note(struct chat *c, enum fabric_name space, const char *text, size_t bytes,
+                         struct chat_lesson *lesson)
 {
     struct split split = split_text(text, bytes);
-    struct session *s = c->session;
-    uint32_t ids[CHAT_LEARN_ANSWER_TOKENS];
-    struct collect k = { .chat = c, .ids = ids, .end = chat_learn_end(c) };
-    size_t n;
+    struct fabric *f = &fabric_of(c)->fabric;
+    uint32_t ids[CHAT_LEARN_ANSWER_TOKENS], old, opening = chat_recall_opening(c);
+    struct collect k = { .chat = c, .end = chat_learn_end(c) };
     enum err e;
 
     if (split.question == 0 || split.answer_bytes == 0) {
         return ERR_BAD_ARGUMENT;
     }
-    fabric_watch(&fabric_of(c)->fabric, first_of_turn(c, 0));
-    e = chat_learn_put_answer(c, text, split.question, split.answer, split.answer_bytes, ids, &n);
+    old = chat_recall_replaced(c, space, text, bytes, split.question);
+    if (old == f->n_notes && fabric_is_full(f)) {
+        return ERR_NO_SPACE;
+    }
+    e = ask(c, text, &split, &k, ids);
     if (e != ERR_OK) {
         return e;
     }
-    k.first = s->n_ids;
-    k.n = (uint32_t)n;
-    e = session_append(s, ids, 1, NULL); /* the question's last token */
-    if (e != ERR_OK) {
-        return e;
+    lesson->replaces = old < f->n_notes;
+    if (lesson->replaces) {
+        replace(c, old, space, text, bytes, &split);
+    } else {
+        (void)fabric_add_note(f, space, text, bytes, split.question);
     }
-    (void)fabric_add_note(&fabric_of(c)->fabric, space, text, bytes, split.question, (uint32_t)n);
-    fabric_leave(&fabric_of(c)->fabric);
-    (void)session_cut(s, k.first);
-    return session_append_visit(s, ids, n, visit_example, &k);
+    f->notes[f->n_notes - 1].opening = opening;
+    fabric_leave(f);
+    (void)session_cut(c->session, k.first);
+    lesson->by_words = k.n > fabric_free_examples(f);
+    return lesson->by_words ? ERR_OK
+                            : session_append_visit(c->session, ids, k.n, visit_example, &k);
+}
+
+/* What was added since is not remembered after all. */
+static void take_back(struct chat *c, uint32_t n_notes, bool replaced)
+{
+    struct fabric *f = &fabric_of(c)->fabric;
+    struct fabric_note *last = &f->notes[f->n_notes - 1];
+    struct chat_lesson lesson = { 0 };
+    enum fabric_name space = (enum fabric_name)last->space;
+
+    if (replaced) { /* what it replaced is found by its words */
+        memcpy(last->text, last->before, last->before_bytes);
+        last->bytes = last->before_bytes;
+        last->question = (uint16_t)split_text(last->text, last->bytes).question;
+        last->before_bytes = 0;
+        last->wins = false;
+        fabric_drop_examples(f, f->n_notes - 1);
+    } else if (f->n_notes > n_notes) {
+        fabric_forget(f, f->n_notes - 1);
+        (void)chat_fabric_learn(c, space, &lesson);
+    }
 }
 
 static enum err remember(struct chat *c, enum fabric_name space, const char *text, size_t bytes,
@@ -267,14 +262,13 @@ static enum err remember(struct chat *c, enum fabric_name space, const char *tex
         return e;
     }
     n_notes = f->n_notes;
-    e = add_note(c, space, text, bytes);
+    e = add_note(c, space, text, bytes, lesson);
     if (e == ERR_OK) {
-        e = learn(c, space, lesson);
+        e = chat_fabric_learn(c, space, lesson);
     }
     fabric_leave(f);
-    if (e != ERR_OK && f->n_notes > n_notes) {
-        fabric_forget(f, f->n_notes - 1);
-        (void)learn(c, space, lesson);
+    if (e != ERR_OK) {
+        take_back(c, n_notes, lesson->replaces);
     }
     return e;
 }
@@ -325,7 +319,7 @@ enum err chat_fabric_forget(struct chat *c, uint32_t i, struct chat_lesson *less
     memset(lesson, 0, sizeof *lesson);
     fabric_set_clock(&fabric_of(c)->fabric, chat_fabric_now(c));
     fabric_forget(&fabric_of(c)->fabric, i);
-    return learn(c, space, lesson);
+    return chat_fabric_learn(c, space, lesson);
 }
 
 enum err chat_fabric_promote(struct chat *c, enum fabric_name dst, enum fabric_name src,
@@ -334,7 +328,7 @@ enum err chat_fabric_promote(struct chat *c, enum fabric_name dst, enum fabric_n
     memset(lesson, 0, sizeof *lesson);
     fabric_set_clock(&fabric_of(c)->fabric, chat_fabric_now(c));
     fabric_promote(&fabric_of(c)->fabric, dst, src);
-    return learn(c, dst, lesson);
+    return chat_fabric_learn(c, dst, lesson);
 }
 
 void chat_fabric_forget_space(struct chat *c, enum fabric_name space)

@@ -5,10 +5,13 @@
 
 #include "runtime/features/lessons/chat_learn.h"
 #include "runtime/features/fabric/fabric.h"
+#include "runtime/features/memory/chat_recall.h"
 #include "runtime/features/memory_tags/memory_tags.h"
 
 struct fabric_state {
-    struct fabric fabric; /* what /remember puts there */
+    struct fabric fabric;      /* what /remember puts there */
+    struct fabric_room room;   /* as planned */
+    struct chat_recall recall; /* work space to find it */
     struct hidden_watch watch;
     uint64_t
         epoch; /* seconds on its clock when the machine started: it goes on when the model changes */
@@ -57,6 +60,8 @@ enum { FABRIC_COMMANDS = 6 };
 extern const struct feature_saved fabric_saved;
 
 /* A turn of the chat at its fixed points. */
+/* What is remembered, in front of the turn (runtime/features/memory). */
+const char *fabric_told(void *state, struct feature_turn *t, size_t *bytes);
 void fabric_turn_built(void *state, struct feature_turn *t);
 void fabric_reply_begins(void *state, struct feature_turn *t);
 void fabric_reply_ends(void *state, struct feature_turn *t, enum err error);

@@ -80,8 +80,8 @@ static enum command_result command_fabric(struct app *a, char *argument)
         a->setup.console,
         "(gates of the last reply; %u of %u notes, %u of %u tokens of answers, %u %s thrown "
         "away)\n",
-        (unsigned)f->n_notes, (unsigned)FABRIC_NOTES, (unsigned)f->n_examples,
-        (unsigned)FABRIC_EXAMPLES, (unsigned)f->thrown, plural(f->thrown, "step", "steps"));
+        (unsigned)f->n_notes, (unsigned)f->room.notes, (unsigned)f->n_examples,
+        (unsigned)f->room.examples, (unsigned)f->thrown, plural(f->thrown, "step", "steps"));
     if (f->conflicts != 0) {
         console_printf(a->setup.console,
                        "(%u %s on which two namespaces wanted opposites, %s and %s at last: the "
@@ -92,10 +92,46 @@ static enum command_result command_fabric(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
+/* "3 days", of seconds. */
+static const char *age_text(char *text, size_t bytes, uint64_t seconds)
+{
+    static const struct {
+        uint32_t seconds;
+        const char *one, *more;
+    } units[] = { { 24 * HOUR, "day", "days" },
+                  { HOUR, "hour", "hours" },
+                  { 60, "minute", "minutes" } };
+
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        unsigned n = (unsigned)(seconds / units[i].seconds);
+
+        if (n != 0) {
+            format_text(text, bytes, "%u %s", n, plural(n, units[i].one, units[i].more));
+            return text;
+        }
+    }
+    return "less than a minute";
+}
+
+static void print_note(struct app *a, uint32_t i)
+{
+    const struct fabric *f = &fabric_of(&a->chat)->fabric;
+    const struct fabric_note *n = &f->notes[i];
+    char strength[FORMAT_NUMBER_BYTES], age[32];
+
+    console_printf(a->setup.console, "%3u. %s: %.*s (%s old, strength %s, needed %u %s%s)\n",
+                   (unsigned)i + 1, fabric_kinds[n->space].name, (int)n->bytes, n->text,
+                   age_text(age, sizeof age, f->clock > n->made ? f->clock - n->made : 0),
+                   thousandths(strength, n->strength), (unsigned)n->used,
+                   plural(n->used, "time", "times"), n->wins ? ", by heart" : "");
+    if (n->before_bytes != 0) {
+        console_printf(a->setup.console, "     before: %.*s\n", (int)n->before_bytes, n->before);
+    }
+}
+
 static enum command_result command_what(struct app *a, char *argument)
 {
     const struct fabric *f = &fabric_of(&a->chat)->fabric;
-    char strength[FORMAT_NUMBER_BYTES];
 
     (void)argument;
     if (!remembers(a)) {
@@ -105,12 +141,7 @@ static enum command_result command_what(struct app *a, char *argument)
         console_printf(a->setup.console, "(nothing is remembered: /remember NAMESPACE TEXT)\n");
     }
     for (uint32_t i = 0; i < f->n_notes; i++) {
-        const struct fabric_note *n = &f->notes[i];
-
-        console_printf(a->setup.console, "%3u. %s: %.*s (strength %s, needed %u %s)\n",
-                       (unsigned)i + 1, fabric_kinds[n->space].name, (int)n->bytes, n->text,
-                       thousandths(strength, n->strength), (unsigned)n->used,
-                       plural(n->used, "time", "times"));
+        print_note(a, i);
     }
     return COMMAND_DONE;
 }
@@ -130,11 +161,53 @@ static bool find_space(struct app *a, const char *name, enum fabric_name *space)
 
 static void say_lesson(struct app *a, const char *what, const struct chat_lesson *l)
 {
-    console_printf(a->setup.console, "(%s: %s after %u %s and %u %s%s)\n", what,
-                   l->wins ? "its answers win" : "not all its answers win", (unsigned)l->rounds,
-                   plural(l->rounds, "round", "rounds"), (unsigned)l->steps,
-                   plural(l->steps, "step", "steps"),
-                   l->apart ? "" : "; its gate cannot be told from others': say it differently");
+    struct console *c = a->setup.console;
+    const char *apart = l->apart ? ""
+                                 : "; its gate cannot be told from others': say it differently";
+
+    if (l->lost != 0) {
+        console_printf(c,
+                       "(%s: after %u rounds %u of %u tokens of its answers do not win: those "
+                       "memories are found by their words%s)\n",
+                       what, (unsigned)l->rounds, (unsigned)l->lost, (unsigned)l->examples, apart);
+        return;
+    }
+    console_printf(c, "(%s: %s after %u %s and %u %s%s)\n", what,
+                   l->wins ? "its answers win" : "its answers win, some by little",
+                   (unsigned)l->rounds, plural(l->rounds, "round", "rounds"), (unsigned)l->steps,
+                   plural(l->steps, "step", "steps"), apart);
+}
+
+/* The latest note, after /remember. */
+static void say_remembered(struct app *a, const char *space, const struct chat_lesson *l)
+{
+    const struct fabric *f = &fabric_of(&a->chat)->fabric;
+    const struct fabric_note *n = &f->notes[f->n_notes - 1];
+
+    say_lesson(a, space, l);
+    if (l->replaces) {
+        console_printf(a->setup.console, "(it replaces: %.*s)\n", (int)n->before_bytes, n->before);
+    }
+    if (l->by_words) {
+        console_printf(a->setup.console,
+                       "(it is found by its words: there is no room to learn it by heart, %u of %u "
+                       "tokens of answers are taken)\n",
+                       (unsigned)f->n_examples, (unsigned)f->room.examples);
+    }
+}
+
+static void say_full(struct app *a)
+{
+    const struct fabric *f = &fabric_of(&a->chat)->fabric;
+    uint32_t i = fabric_least(f);
+    const struct fabric_note *n = &f->notes[i];
+
+    console_printf(
+        a->setup.console,
+        "error: the memory is full, %u of %u, and nothing was remembered: /forget %u makes "
+        "room, it is missed least: %s: %.*s\n",
+        (unsigned)f->n_notes, (unsigned)f->room.notes, (unsigned)i + 1, fabric_kinds[n->space].name,
+        (int)n->bytes, n->text);
 }
 
 static enum command_result command_remember(struct app *a, char *argument)
@@ -154,7 +227,9 @@ static enum command_result command_remember(struct app *a, char *argument)
     }
     e = chat_fabric_remember(&a->chat, space, text, strlen(text), &lesson);
     if (e == ERR_OK) {
-        say_lesson(a, fabric_kinds[space].name, &lesson);
+        say_remembered(a, fabric_kinds[space].name, &lesson);
+    } else if (e == ERR_NO_SPACE) {
+        say_full(a);
     } else if (e == ERR_BAD_ARGUMENT) {
         console_printf(c,
                        "error: /remember takes NAMESPACE QUESTION = ANSWER, with a blank on both "
@@ -178,16 +253,37 @@ static uint32_t number_of(const char *text)
 {
     uint32_t n = 0;
 
-    for (; *text >= '0' && *text <= '9' && n <= FABRIC_NOTES; text++) {
+    for (; *text >= '0' && *text <= '9' && n <= FABRIC_MOST_NOTES; text++) {
         n = n * 10 + (uint32_t)(*text - '0');
     }
     return *text == '\0' ? n : 0;
 }
 
+/* Note n of /what. */
+static void forget_note(struct app *a, uint32_t n)
+{
+    const struct fabric *f = &fabric_of(&a->chat)->fabric;
+    const struct fabric_note *note = &f->notes[n - 1];
+    enum fabric_name space = (enum fabric_name)note->space;
+    const char *name = fabric_kinds[space].name;
+    struct chat_lesson lesson;
+
+    console_printf(a->setup.console, "(forgotten: %.*s)\n", (int)note->bytes, note->text);
+    if (f->spaces[space].notes == 1) {
+        chat_fabric_forget_space(&a->chat, space);
+        console_printf(a->setup.console, "(nothing of %s is left)\n", name);
+    } else if (chat_fabric_forget(&a->chat, n - 1, &lesson) == ERR_OK) {
+        say_lesson(a, name, &lesson);
+    } else {
+        console_printf(a->setup.console,
+                       "(stopped: it is forgotten, and not all others of %s win again)\n", name);
+    }
+}
+
 static enum command_result command_forget(struct app *a, char *argument)
 {
+    struct console *console = a->setup.console;
     struct fabric *f = &fabric_of(&a->chat)->fabric;
-    struct chat_lesson lesson;
     enum fabric_name space;
     uint32_t n;
     char *rest;
@@ -196,30 +292,21 @@ static enum command_result command_forget(struct app *a, char *argument)
         return COMMAND_DONE;
     }
     argument = commands_cut_word(argument, &rest);
-    n = number_of(argument);
-    if (strcmp(argument, "all") == 0) {
+    n = strcmp(argument, "that") == 0 ? f->that : number_of(argument);
+    if (strcmp(argument, "that") == 0 && n == 0) {
+        console_printf(console,
+                       "error: no memory was told or needed since the last one was forgotten\n");
+    } else if (strcmp(argument, "all") == 0) {
         chat_fabric_clear(&a->chat);
-        console_printf(a->setup.console, "(all is forgotten)\n");
+        console_printf(console, "(all is forgotten)\n");
     } else if (n != 0 && n <= f->n_notes) {
-        const char *name = fabric_kinds[f->notes[n - 1].space].name;
-
-        space = (enum fabric_name)f->notes[n - 1].space;
-        if (f->spaces[space].notes == 1) {
-            chat_fabric_forget_space(&a->chat, space);
-            console_printf(a->setup.console, "(nothing of %s is left)\n", name);
-        } else if (chat_fabric_forget(&a->chat, n - 1, &lesson) == ERR_OK) {
-            say_lesson(a, name, &lesson);
-        } else {
-            console_printf(a->setup.console,
-                           "(stopped: it is forgotten, and not all others of %s win again)\n",
-                           name);
-        }
+        forget_note(a, n);
     } else if (n != 0 || argument[0] == '\0') {
-        console_printf(a->setup.console,
-                       "error: /forget takes a number of /what, a namespace, or all\n");
+        console_printf(console,
+                       "error: /forget takes a number of /what, that, a namespace, or all\n");
     } else if (find_space(a, argument, &space)) {
         chat_fabric_forget_space(&a->chat, space);
-        console_printf(a->setup.console, "(all of %s is forgotten)\n", argument);
+        console_printf(console, "(all of %s is forgotten)\n", argument);
     }
     return COMMAND_DONE;
 }
@@ -278,7 +365,8 @@ static enum command_result command_time(struct app *a, char *argument)
 const struct chat_command fabric_commands[FABRIC_COMMANDS] = {
     { "remember", GROUP_MEMORIES, "NAMESPACE TEXT", "QUESTION = ANSWER, or a sentence, as a memory",
       true, command_remember },
-    { "forget", GROUP_MEMORIES, "NUMBER|NAMESPACE|all", "what /what lists", true, command_forget },
+    { "forget", GROUP_MEMORIES, "NUMBER|that|NAMESPACE|all", "what /what lists", true,
+      command_forget },
     { "promote", GROUP_MEMORIES, "FROM TO", "memories of one namespace become another's", true,
       command_promote },
     { "what", GROUP_MEMORIES, "", "what is remembered", true, command_what },

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "board/min_max.h"
 #include "kernels/ref/scalar.h"
 #include "runtime/features/lessons/vector.h"
 
@@ -20,6 +21,8 @@ enum {
     SEED = 5, /* of A: the same on every board */
     SCALE_RANK = 32,
     HOUR = 3600,
+    PLAN_SHARE = 64,       /* of a plan's bytes that notes may have beyond the least */
+    EXAMPLES_OF_NOTE = 12, /* tokens of an answer, as a rule */
 };
 #define FIRST_BIAS (-1.0f)
 #define CONFLICT_NORM 0.1f
@@ -43,13 +46,36 @@ enum fabric_name fabric_find(const char *name, size_t bytes)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-size_t fabric_bytes(uint32_t dim)
+/* Of one more note, and of one more example. */
+static size_t note_bytes(uint32_t dim)
 {
-    size_t vectors = 2 * FABRIC_SPACES + 4 + FABRIC_BACKGROUND + FABRIC_NOTES + FABRIC_EXAMPLES +
-                     4 * FABRIC_MOST_RANK;
+    return padded(dim) * sizeof(float) + sizeof(struct fabric_note);
+}
 
-    return (vectors * padded(dim) + (size_t)2 * RANKS * dim + 2 * padded(FABRIC_EXAMPLES)) *
-           sizeof(float);
+static size_t example_bytes(uint32_t dim)
+{
+    return (padded(dim) + 2 + FABRIC_RIVALS) * sizeof(float) + 1;
+}
+
+struct fabric_room fabric_plan_room(uint32_t dim, uint64_t bytes)
+{
+    uint64_t each = EXAMPLES_OF_NOTE * example_bytes(dim) + note_bytes(dim);
+    uint32_t most = FABRIC_MOST_NOTES - FABRIC_LEAST_NOTES;
+    uint32_t more = (uint32_t)min_u64(bytes / PLAN_SHARE / each, most);
+
+    return (struct fabric_room){ FABRIC_LEAST_NOTES + more,
+                                 min_u32(FABRIC_LEAST_EXAMPLES + EXAMPLES_OF_NOTE * more,
+                                         FABRIC_MOST_EXAMPLES) };
+}
+
+size_t fabric_bytes(uint32_t dim, struct fabric_room room)
+{
+    size_t vectors = 2 * FABRIC_SPACES + 4 + FABRIC_BACKGROUND + room.notes + room.examples +
+                     4 * FABRIC_MOST_RANK;
+    size_t rows = padded(room.examples) * (2 + FABRIC_RIVALS);
+
+    return (vectors * padded(dim) + (size_t)2 * RANKS * dim + rows) * sizeof(float) +
+           padded(room.examples) + room.notes * sizeof(struct fabric_note);
 }
 
 static float *take(float **at, size_t floats)
@@ -81,17 +107,20 @@ void fabric_clear(struct fabric *f)
     }
     f->n_notes = f->n_examples = f->n_background = 0;
     f->thrown = f->conflicts = 0;
+    f->that = 0;
+    f->practised = FABRIC_SPACES;
     memset(f->centre, 0, f->dim * sizeof *f->centre);
     fabric_leave(f);
 }
 
-void fabric_open(struct fabric *f, void *memory, uint32_t dim)
+void fabric_open(struct fabric *f, void *memory, uint32_t dim, struct fabric_room room)
 {
     size_t row = padded(dim);
     float *at = memory;
 
     memset(f, 0, sizeof *f);
     f->dim = dim;
+    f->room = room;
     for (int i = 0; i < FABRIC_SPACES; i++) {
         f->spaces[i].gate = take(&at, row);
         f->spaces[i].part = take(&at, row);
@@ -101,15 +130,18 @@ void fabric_open(struct fabric *f, void *memory, uint32_t dim)
     f->centre = take(&at, row);
     f->last = take(&at, row);
     f->background = take(&at, FABRIC_BACKGROUND * row);
-    f->keys = take(&at, FABRIC_NOTES * row);
-    f->hidden = take(&at, FABRIC_EXAMPLES * row);
+    f->keys = take(&at, room.notes * row);
+    f->hidden = take(&at, room.examples * row);
     f->gradient = take(&at, 2 * FABRIC_MOST_RANK * row);
     f->before = take(&at, 2 * FABRIC_MOST_RANK * row);
-    f->lengths = take(&at, padded(FABRIC_EXAMPLES));
-    f->targets = (uint32_t *)(void *)take(&at, padded(FABRIC_EXAMPLES));
+    f->lengths = take(&at, padded(room.examples));
+    f->targets = (uint32_t *)(void *)take(&at, padded(room.examples));
+    f->rivals = (uint32_t *)(void *)take(&at, padded(room.examples) * FABRIC_RIVALS);
     for (int i = 0; i < FABRIC_SPACES; i++) {
         f->spaces[i].lora.weights = take(&at, micro_lora_floats(dim, fabric_kinds[i].rank));
     }
+    f->notes = (struct fabric_note *)(void *)at;
+    f->lost = (uint8_t *)(f->notes + room.notes);
     fabric_clear(f);
 }
 
@@ -121,6 +153,9 @@ void fabric_leave(struct fabric *f)
     f->n_seen = 0;
     for (int i = 0; i < FABRIC_SPACES; i++) {
         f->spaces[i].open = 0.0f;
+    }
+    for (uint32_t i = 0; i < f->n_notes; i++) {
+        f->notes[i].spoke = false;
     }
 }
 
@@ -199,18 +234,22 @@ static bool is_open(const struct fabric_space *s)
 
 /* The hidden state is like one that the namespace has learnt from. Elsewhere what it adds would be
  * anything, and the reply words that nobody wrote. */
-static bool is_near(const struct fabric *f, int space)
+static bool is_near(struct fabric *f, int space)
 {
     float length = sqrtf(vector_dot(f->last, f->last, f->dim));
 
+    if (f->practised == (uint32_t)space) {
+        return true;
+    }
     for (uint32_t k = 0; k < f->n_notes; k++) {
-        const struct fabric_note *n = &f->notes[k];
+        struct fabric_note *n = &f->notes[k];
 
         for (uint32_t i = n->first; n->space == space && i < n->first + (uint32_t)n->n_examples;
              i++) {
             float dot = vector_dot(f->hidden + (size_t)i * f->dim, f->last, f->dim);
 
             if (dot >= FABRIC_NEAR * length * f->lengths[i]) {
+                n->spoke = true;
                 return true;
             }
         }
@@ -275,7 +314,22 @@ void fabric_adapt(struct fabric *f, float *hidden)
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-/* Of the namespaces that spoke: the notes nearest to the turn. */
+static void need(struct fabric *f, uint32_t i)
+{
+    struct fabric_note *n = &f->notes[i];
+
+    n->used++;
+    n->when = f->clock;
+    f->spaces[n->space].faded = f->clock;
+    f->that = i + 1;
+}
+
+void fabric_need(struct fabric *f, uint32_t i)
+{
+    need(f, i);
+}
+
+/* The notes whose examples spoke. */
 void fabric_needed(struct fabric *f)
 {
     for (int i = 0; i < FABRIC_SPACES; i++) {
@@ -284,10 +338,8 @@ void fabric_needed(struct fabric *f)
     for (uint32_t i = 0; f->seen && i < f->n_notes; i++) {
         struct fabric_note *n = &f->notes[i];
 
-        if (f->spaces[n->space].open > 0.5f) {
-            n->used++;
-            n->when = f->clock;
-            f->spaces[n->space].faded = f->clock;
+        if (f->spaces[n->space].open > 0.5f && n->spoke) {
+            need(f, i);
         }
     }
 }
@@ -310,6 +362,7 @@ void fabric_correct_clock(struct fabric *f, uint64_t seconds)
     f->clock = seconds;
     for (uint32_t i = 0; i < f->n_notes; i++) {
         f->notes[i].when += change;
+        f->notes[i].made += change;
     }
     for (int i = 0; i < FABRIC_SPACES; i++) {
         f->spaces[i].faded += change;
@@ -370,9 +423,15 @@ static void drop_examples(struct fabric *f, const struct fabric_note *n)
     }
 }
 
-/* The note alone; its namespace's weights stay. */
-static void drop_note(struct fabric *f, uint32_t i)
+void fabric_drop_examples(struct fabric *f, uint32_t i)
 {
+    drop_examples(f, &f->notes[i]);
+    f->notes[i].n_examples = 0;
+}
+
+void fabric_drop(struct fabric *f, uint32_t i)
+{
+    f->that = 0;
     f->spaces[f->notes[i].space].notes--;
     drop_examples(f, &f->notes[i]);
     f->n_notes--;
@@ -387,7 +446,7 @@ void fabric_forget(struct fabric *f, uint32_t i)
     uint32_t left;
 
     assert(i < f->n_notes);
-    drop_note(f, i);
+    fabric_drop(f, i);
     left = f->spaces[space].notes;
     empty_space(f, space);
     f->spaces[space].notes = left;
@@ -397,62 +456,8 @@ void fabric_forget_space(struct fabric *f, enum fabric_name space)
 {
     for (uint32_t i = f->n_notes; i-- > 0;) {
         if (f->notes[i].space == space) {
-            drop_note(f, i);
+            fabric_drop(f, i);
         }
     }
     empty_space(f, space);
-}
-
-/* ---- notes ---------------------------------------------------------------------------------- */
-
-void fabric_add_background(struct fabric *f)
-{
-    float *centre = f->centre;
-
-    if (f->n_seen == 0 || f->n_background == FABRIC_BACKGROUND) {
-        return;
-    }
-    vector_scale(f->sum, 1.0f / (float)f->n_seen, f->dim);
-    memcpy(f->background + (size_t)f->n_background * f->dim, f->sum, f->dim * sizeof *f->sum);
-    f->n_background++;
-    memset(centre, 0, f->dim * sizeof *centre);
-    for (uint32_t i = 0; i < f->n_background; i++) {
-        vector_add(centre, f->background + (size_t)i * f->dim, 1.0f / (float)f->n_background,
-                   f->dim);
-    }
-}
-
-struct fabric_note *fabric_add_note(struct fabric *f, enum fabric_name space, const char *text,
-                                    size_t bytes, size_t question, uint32_t n_examples)
-{
-    struct fabric_note *n;
-
-    assert(bytes <= FABRIC_TEXT_BYTES && n_examples <= FABRIC_EXAMPLES / 2 && f->n_seen != 0);
-    while (f->n_notes == FABRIC_NOTES || f->n_examples + n_examples > FABRIC_EXAMPLES) {
-        drop_note(f, 0);
-    }
-    n = &f->notes[f->n_notes];
-    *n = (struct fabric_note){ .space = (uint8_t)space,
-                               .first = (uint16_t)f->n_examples,
-                               .bytes = (uint16_t)bytes,
-                               .question = (uint16_t)question,
-                               .strength = 1.0f,
-                               .when = f->clock };
-    memcpy(n->text, text, bytes);
-    memcpy(f->keys + (size_t)f->n_notes * f->dim, f->sum, f->dim * sizeof(float));
-    vector_scale(f->keys + (size_t)f->n_notes * f->dim, 1.0f / (float)f->n_seen, f->dim);
-    f->n_notes++;
-    f->spaces[space].notes++;
-    return n;
-}
-
-void fabric_add_example(struct fabric *f, const float *hidden, uint32_t target)
-{
-    struct fabric_note *n = &f->notes[f->n_notes - 1];
-
-    assert(f->n_notes != 0 && f->n_examples < FABRIC_EXAMPLES && n->n_examples < UINT8_MAX);
-    memcpy(f->hidden + (size_t)f->n_examples * f->dim, hidden, f->dim * sizeof *hidden);
-    f->lengths[f->n_examples] = sqrtf(vector_dot(hidden, hidden, f->dim));
-    f->targets[f->n_examples++] = target;
-    n->n_examples++;
 }

@@ -27,10 +27,14 @@ enum fabric_name {
 
 enum {
     FABRIC_MOST_RANK = 32,
-    FABRIC_NOTES = 64,
+    FABRIC_LEAST_NOTES = 64, /* that there is room for, and at most: */
+    FABRIC_MOST_NOTES = 256,
     FABRIC_TEXT_BYTES = 240, /* of a note */
-    FABRIC_EXAMPLES = 256,   /* tokens of answers, of all notes */
-    FABRIC_BACKGROUND = 24,  /* directions of what the model says anyhow */
+    FABRIC_LEAST_EXAMPLES =
+        256, /* tokens of answers that are learnt by heart, of all notes; at most: */
+    FABRIC_MOST_EXAMPLES = 2048,
+    FABRIC_RIVALS = 8,      /* tokens that an example is compared with while it is practised */
+    FABRIC_BACKGROUND = 24, /* directions of what the model says anyhow */
     FABRIC_SET_CLOCK =
         946684800, /* seconds of the year 2000: one before it counts from the start */
 };
@@ -57,7 +61,18 @@ struct fabric_note {
     uint32_t used;            /* replies in which its gate was open */
     uint64_t when;            /* seconds of the fabric's clock: learnt, or needed last */
     float strength;           /* what is left of A and B since it was practised, 1 to 0 */
+    uint8_t wins;             /* all its examples did when it was practised last */
+    uint8_t spoke;            /* in the reply at work */
+    uint16_t before_bytes;    /* of before */
+    uint32_t opening;         /* what it was learnt with (chat_recall_opening) */
+    uint64_t made;            /* seconds of the clock: told */
     char text[FABRIC_TEXT_BYTES];
+    char before[FABRIC_TEXT_BYTES]; /* the text that it replaced */
+};
+
+/* How many there is room for. */
+struct fabric_room {
+    uint32_t notes, examples;
 };
 
 struct fabric_space {
@@ -74,8 +89,12 @@ struct fabric_space {
 struct fabric {
     uint32_t dim;
     struct fabric_space spaces[FABRIC_SPACES];
-    struct fabric_note notes[FABRIC_NOTES]; /* oldest first */
+    struct fabric_room room;
+    struct fabric_note *notes; /* (room.notes) oldest first */
     uint32_t n_notes, n_examples, n_background;
+    uint32_t that; /* a note's number from 1 on: told, or needed, last; 0: none */
+    uint32_t
+        practised; /* a namespace whose examples are looked at: each is near itself; else FABRIC_SPACES */
     uint64_t clock;  /* seconds now */
     uint32_t thrown; /* steps that would have left NaN, or weights too long */
     uint32_t
@@ -86,17 +105,21 @@ struct fabric {
     float *sum, *key;         /* (dim) of hidden states; direction of their mean */
     float *centre;            /* (dim) mean of the background */
     float *background;        /* (FABRIC_BACKGROUND, dim) means of texts */
-    float *keys;              /* (FABRIC_NOTES, dim) means of notes' questions */
-    float *hidden;            /* (FABRIC_EXAMPLES, dim) */
-    float *lengths;           /* (FABRIC_EXAMPLES) of hidden */
-    uint32_t *targets;        /* (FABRIC_EXAMPLES) */
+    float *keys;              /* (room.notes, dim) means of notes' questions */
+    float *hidden;            /* (room.examples, dim) */
+    float *lengths;           /* (room.examples) of hidden */
+    uint32_t *targets;        /* (room.examples) */
+    uint32_t *rivals;         /* (room.examples, FABRIC_RIVALS) while they are practised: */
+    uint8_t *lost;            /* (room.examples) did not win: are practised */
     float *last;              /* (dim) the latest hidden state, as it was */
     float *gradient, *before; /* (2, FABRIC_MOST_RANK, dim) of a step */
 };
 
-size_t fabric_bytes(uint32_t dim);
+/* The room of a plan with so many bytes for all: the least, and what a 64th of them holds beyond that. */
+struct fabric_room fabric_plan_room(uint32_t dim, uint64_t bytes);
+size_t fabric_bytes(uint32_t dim, struct fabric_room room);
 /* memory: fabric_bytes(), 64-byte aligned. Nothing is remembered. */
-void fabric_open(struct fabric *f, void *memory, uint32_t dim);
+void fabric_open(struct fabric *f, void *memory, uint32_t dim, struct fabric_room room);
 void fabric_clear(struct fabric *f);
 
 /* ---- a turn --------------------------------------------------------------------------------- */
@@ -124,10 +147,28 @@ void fabric_set_clock(struct fabric *f, uint64_t seconds);
 /* The turn seen becomes one of the background: what gates stay shut for. */
 void fabric_add_background(struct fabric *f);
 
-/* A note is made of the turn seen. text (bytes <= FABRIC_TEXT_BYTES) begins with the question; n_examples
- * will follow, at most FABRIC_EXAMPLES / 2. The oldest notes make room. */
+/* Where the answer of "QUESTION = ANSWER" begins; text: it is a sentence. */
+const char *fabric_answer_of(const char *text, size_t bytes);
+static inline const char *fabric_answer(const struct fabric_note *n)
+{
+    return fabric_answer_of(n->text, n->bytes);
+}
+
+static inline bool fabric_is_full(const struct fabric *f)
+{
+    return f->n_notes == f->room.notes;
+}
+/* Which of n_notes != 0 is missed least: faded first, then used least, then oldest. */
+uint32_t fabric_least(const struct fabric *f);
+
+/* A note is made of the turn seen; the fabric is not full. text (bytes <= FABRIC_TEXT_BYTES) begins with the question. */
 struct fabric_note *fabric_add_note(struct fabric *f, enum fabric_name space, const char *text,
-                                    size_t bytes, size_t question, uint32_t n_examples);
+                                    size_t bytes, size_t question);
+/* As many examples of it can follow. */
+static inline uint32_t fabric_free_examples(const struct fabric *f)
+{
+    return f->room.examples - f->n_examples;
+}
 /* Of the latest note: after hidden (dim), target. */
 void fabric_add_example(struct fabric *f, const float *hidden, uint32_t target);
 
@@ -143,6 +184,12 @@ bool fabric_step(struct fabric *f, enum fabric_name space, const float *h, const
 
 /* All of a namespace goes. */
 void fabric_forget_space(struct fabric *f, enum fabric_name space);
+/* Note i goes, and its namespace's weights stay: for one that replaces it. */
+void fabric_drop(struct fabric *f, uint32_t i);
+/* The note stays, and is known by its words alone. */
+void fabric_drop_examples(struct fabric *f, uint32_t i);
+/* Note i is told in front of a turn: it was needed now. */
+void fabric_need(struct fabric *f, uint32_t i);
 /* Note i goes. Its namespace knows nothing then: the others of it have to be practised again. */
 void fabric_forget(struct fabric *f, uint32_t i);
 

@@ -11,8 +11,11 @@ static size_t memory(void *state, const struct app *a, const struct image *image
 {
     bool learns = a->setup.options->load.learn != LEARN_OFF && a->setup.chats;
 
-    (void)state;
-    return learns ? arena_take_bytes(fabric_bytes(image->header->params.dim)) : 0;
+    struct fabric_state *s = state;
+    uint32_t dim = image->header->params.dim;
+
+    s->room = fabric_plan_room(dim, arena_left(&a->target.model.arena));
+    return learns ? arena_take_bytes(fabric_bytes(dim, s->room)) : 0;
 }
 
 static void see(void *fabric, uint32_t position, const float *hidden)
@@ -31,7 +34,8 @@ void chat_fabric_open(struct chat *c)
     struct model *m = c->session->model;
     uint32_t dim = m->image.header->params.dim;
 
-    fabric_open(&s->fabric, arena_take(&m->arena, ARENA_LEARN, fabric_bytes(dim)), dim);
+    fabric_open(&s->fabric, arena_take(&m->arena, ARENA_LEARN, fabric_bytes(dim, s->room)), dim,
+                s->room);
     fabric_correct_clock(&s->fabric, chat_fabric_now(c));
     s->watch = (struct hidden_watch){
         .see = see, .sees = &s->fabric.watches, .adapt = adapt, .context = &s->fabric
@@ -77,6 +81,7 @@ const struct feature feature_fabric = {
     .memory = memory,
     .loaded = open_fabric,
     .reset = reset,
+    .told = fabric_told,
     .prompt_built = fabric_turn_built,
     .reply_begins = fabric_reply_begins,
     .reply_ends = fabric_reply_ends,

@@ -45,7 +45,7 @@ static enum err move_counts(struct fabric *f, bool loads, fabric_move_fn *move, 
     if (e != ERR_OK || !loads) {
         return e;
     }
-    if (c.n_notes > FABRIC_NOTES || c.n_examples > FABRIC_EXAMPLES ||
+    if (c.n_notes > f->room.notes || c.n_examples > f->room.examples ||
         c.n_background > FABRIC_BACKGROUND) {
         return ERR_BAD_MODEL;
     }
@@ -140,7 +140,8 @@ static bool notes_are_sound(const struct fabric *f)
         const struct fabric_note *n = &f->notes[i];
 
         if (n->space >= FABRIC_SPACES || n->first != first || n->bytes > FABRIC_TEXT_BYTES ||
-            n->question > n->bytes || !(n->strength >= 0.0f && n->strength <= 1.0f)) {
+            n->question > n->bytes || n->before_bytes > FABRIC_TEXT_BYTES ||
+            !(n->strength >= 0.0f && n->strength <= 1.0f)) {
             return false;
         }
         first += n->n_examples;

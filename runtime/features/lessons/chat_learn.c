@@ -56,6 +56,18 @@ void chat_learn_make_error(struct chat *c, const struct micro_lora_choice *choic
     }
 }
 
+void chat_learn_make_margin(struct chat *c, uint32_t rival, float rival_logit, uint32_t target,
+                            float target_logit)
+{
+    const struct transformer *t = &c->session->model->transformer;
+    struct lessons *l = &lessons_of(c)->lessons;
+
+    transformer_head_row(t, rival, l->error);
+    vector_scale(l->error, micro_lora_slope(&l->head, rival_logit), l->dim);
+    transformer_head_row(t, target, l->row);
+    vector_add(l->error, l->row, -micro_lora_slope(&l->head, target_logit), l->dim);
+}
+
 /* From h and its logits; feels: its springs know the example then. True: the target wins, and there was nothing to learn. */
 static bool take_step(struct chat *c, const float *h, const float *logits, uint32_t target,
                       float sign, bool feels)
@@ -101,7 +113,7 @@ static enum err practise(struct chat *c, bool *all_win)
         if (l->targets[i] == LESSONS_NO_TARGET) {
             continue;
         }
-        e = transformer_logits_of(&c->session->model->transformer, h, &logits);
+        e = transformer_logits_of(&c->session->model->transformer, h, 1, &logits);
 
         if (e != ERR_OK) {
             return e;
@@ -198,20 +210,46 @@ static enum err feel_itself(struct chat *c)
 /* Tokens whose hidden states become examples. */
 struct collect {
     struct chat *chat;
-    uint32_t end; /* what comes after the last one */
-    float sign;   /* of steps at once; 0: they are kept */
+    uint32_t end;    /* what comes after the last one */
+    float sign;      /* of steps at once; 0: they are kept */
+    uint32_t yields; /* of a bad reply: places that were changed */
 };
+
+/* The token gives way to its runner-up, where that is nearly as likely: a reply goes another way there and stays one that the
+ * model would give. Elsewhere, or pushed further with each /bad, it would end in letters. */
+static void yield(struct collect *k, const float *logits, uint32_t token)
+{
+    struct chat *c = k->chat;
+    struct lessons *l = &lessons_of(c)->lessons;
+    struct micro_lora_choice choice;
+    float lead;
+
+    micro_lora_choose(&choice, &l->head, logits, c->session->model->image.header->params.vocab,
+                      token);
+    lead = logits[token] - choice.best;
+    if (k->yields == CHAT_LEARN_YIELDS || lead > CHAT_LEARN_NEARLY || lead < -CHAT_LEARN_BEHIND) {
+        return;
+    }
+    k->yields++;
+    if (lessons_has_room(l)) {
+        lessons_add(l, LESSONS_NO_TARGET);
+    }
+    chat_learn_make_margin(c, choice.ids[0], choice.best, token, logits[token]);
+    (void)learner_yield(&l->learner, l->last, l->error, lead + 2.0f * CHAT_LEARN_BEHIND);
+}
 
 static void visit_learn(void *context, uint32_t position, const float *logits)
 {
-    const struct collect *k = context;
+    struct collect *k = context;
     const struct session *s = k->chat->session;
     uint32_t target = position + 1 < s->n_ids ? s->ids[position + 1] : k->end;
 
     if (target >= s->model->image.header->params.vocab) {
         return;
     }
-    if (k->sign > 0.0f || k->sign < 0.0f) {
+    if (k->sign < 0.0f) {
+        yield(k, logits, target);
+    } else if (k->sign > 0.0f) {
         if (lessons_has_room(&lessons_of(k->chat)->lessons)) {
             lessons_add(&lessons_of(k->chat)->lessons, LESSONS_NO_TARGET);
         }
@@ -282,6 +320,9 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
     if (e != ERR_OK) {
         return e;
     }
+    if (n > lessons_most(&lessons_of(c)->lessons)) {
+        return ERR_NO_SPACE;
+    }
     lessons_begin(&lessons_of(c)->lessons, (uint32_t)n);
     e = session_append_visit(c->session, ids, n, visit_learn, &k);
     lesson->tokens = (uint32_t)n - 1;
@@ -333,34 +374,98 @@ enum err chat_learn_teach(struct chat *c, const char *question, size_t question_
     return e;
 }
 
+/* How many of the taught examples win. */
+static enum err count_wins(struct chat *c, uint32_t *wins)
+{
+    struct lessons *l = &lessons_of(c)->lessons;
+    enum err e = ERR_OK;
+
+    *wins = 0;
+    for (uint32_t i = 0; i < l->n && e == ERR_OK; i++) {
+        struct micro_lora_choice choice;
+        float *logits;
+
+        if (l->targets[i] == LESSONS_NO_TARGET) {
+            continue;
+        }
+        e = transformer_logits_of(&c->session->model->transformer, l->hidden + (size_t)i * l->dim,
+                                  1, &logits);
+        if (e == ERR_OK) {
+            micro_lora_choose(&choice, &l->head, logits,
+                              c->session->model->image.header->params.vocab, l->targets[i]);
+            *wins += logits[l->targets[i]] > choice.best;
+        }
+    }
+    return e;
+}
+
+/* After a step away from a reply: what is taught is watched. */
+static enum err watch(struct chat *c, uint32_t wins, struct chat_lesson *lesson)
+{
+    uint32_t now = 0;
+    bool all = false;
+    enum err e = count_wins(c, &now);
+
+    for (lesson->rounds = 0; e == ERR_OK && now < wins && lesson->rounds < CHAT_LEARN_MENDS;
+         lesson->rounds++) {
+        e = practise(c, &all);
+        if (e == ERR_OK) {
+            e = count_wins(c, &now);
+        }
+    }
+    if (e == ERR_OK && now < wins) {
+        lesson->taken_back = lessons_undo(&lessons_of(c)->lessons);
+    }
+    return e;
+}
+
+/* The reply's tokens once more, from the one before it on; ids: of the conversation, n of them. */
+static enum err go_over(struct chat *c, const uint32_t *ids, uint32_t first, uint32_t n,
+                        struct collect *k)
+{
+    struct session *s = c->session;
+    enum err e = ERR_OK;
+
+    (void)session_cut(s, first - 1);
+    if (s->n_ids != 0 && s->n_cached < s->n_ids) {
+        e = session_run(s, NULL);
+    }
+    return e == ERR_OK ? session_append_visit(s, ids + first - 1, n - first + 1, visit_learn, k)
+                       : e;
+}
+
 enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
 {
     struct session *s = c->session;
     struct session_hash hash = s->hash;
     struct collect k = { .chat = c, .end = UINT32_MAX, .sign = good ? 1.0f : -1.0f };
     struct learner_totals before = lessons_of(c)->lessons.learner.totals;
-    uint32_t first = c->reply_start, n = s->n_ids;
-    enum err e;
+    uint32_t first = c->reply_start, n = s->n_ids, room, wins = 0;
+    enum err e = ERR_OK;
 
     memset(lesson, 0, sizeof *lesson);
     if (!c->started || first == 0 || first >= n) {
         return ERR_NOT_FOUND;
     }
+    room = min_u32(min_u32(n - first + 1, LESSONS_ROOM / 4), lessons_most(&lessons_of(c)->lessons));
+    if (room == 0) {
+        return ERR_NO_SPACE;
+    }
+    if (!good) {
+        e = count_wins(c, &wins);
+    }
+    if (e != ERR_OK) {
+        return e;
+    }
     session_forget_guesses(s);
     memcpy(lessons_of(c)->kept_ids, s->ids, n * sizeof *s->ids);
-    lessons_begin(&lessons_of(c)->lessons, min_u32(n - first + 1, LESSONS_ROOM / 4));
-    (void)session_cut(s, first - 1);
-    if (s->n_ids != 0 && s->n_cached < s->n_ids) {
-        e = session_run(s, NULL);
-    } else {
-        e = ERR_OK;
-    }
-    if (e == ERR_OK) {
-        e = session_append_visit(s, lessons_of(c)->kept_ids + first - 1, n - first + 1, visit_learn,
-                                 &k);
+    lessons_begin(&lessons_of(c)->lessons, room);
+    e = go_over(c, lessons_of(c)->kept_ids, first, n, &k);
+    if (e == ERR_OK && !good) {
+        e = watch(c, wins, lesson);
     }
     settle(c, &before, lesson);
-    lesson->tokens = n - first;
+    lesson->tokens = good ? n - first : k.yields;
     if (e != ERR_OK) {
         (void)lessons_undo(&lessons_of(c)->lessons);
         session_take_back(s, lessons_of(c)->kept_ids, n, &hash);

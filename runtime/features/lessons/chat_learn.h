@@ -37,7 +37,14 @@ struct chat_lesson {
     uint32_t tokens, rounds, steps, thrown;
     uint64_t ticks; /* of the steps: choosing candidates, rows of the head, the gradient */
     bool apart;     /* of a fabric: every gate is open for its own notes and shut for all else */
-    bool wins;      /* every token of the answer is the likeliest now */
+    bool wins;      /* every token of the answer is the likeliest now, by CHAT_LEARN_MARGIN */
+    bool
+        taken_back; /* /bad: what is taught would have got worse, and nothing was changed after all */
+    bool
+        by_words; /* of a fabric: there was no room to learn it by heart; it is found by its words alone */
+    bool replaces; /* ... it replaces a note that was there */
+    uint32_t examples,
+        lost; /* ... tokens that were practised, and those that are not the likeliest */
 };
 
 /* The model planned room for it (model_setup.learns). False: its head is streamed, and rows of it are
@@ -47,11 +54,13 @@ bool chat_learn_open(struct chat *c);
 /* What a fresh conversation answers to question becomes answer, in as many steps as that takes.
  * The conversation at work stays; its tokens are computed again with the next line.
  * ERR_TOO_LONG, ERR_BAD_ARGUMENT: an empty answer; ERR_ABORTED by Ctrl-C, and what was learnt in it is
- * forgotten again; errors of session_run. */
+ * forgotten again; ERR_NO_SPACE: what is taught already fills the room for examples; errors of session_run. */
 enum err chat_learn_teach(struct chat *c, const char *question, size_t question_bytes,
                           const char *answer, size_t answer_bytes, struct chat_lesson *lesson);
 
-/* One step for each token of the last reply, towards it or away from it. ERR_NOT_FOUND: there is none. */
+/* Good: one step towards each token of the last reply. Bad: at the first few places where another token was nearly as likely, that one
+ * wins from now on, by little; if what was taught gets worse by it, it is practised, and if that does not help, all is undone.
+ * ERR_NOT_FOUND: there is no reply. ERR_NO_SPACE: no example of it can be kept. */
 enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson);
 
 /* What was learnt goes to a file, and comes back, in place of what is there. Errors of saved_chat_write

@@ -6,9 +6,20 @@
 
 /* By how much a token that is taught wins. */
 #define CHAT_LEARN_MARGIN 1.0f
+/* A token of a bad reply gives way to one that is at most so far behind it, and falls so far behind that. */
+#define CHAT_LEARN_NEARLY 3.0f
+#define CHAT_LEARN_BEHIND 0.5f
+
+enum {
+    CHAT_LEARN_YIELDS = 8, /* places of a bad reply that are changed at most */
+    CHAT_LEARN_MENDS = 10, /* rounds in which what is taught is practised after that */
+};
 
 /* lessons_of(c)->lessons.error of the choice: rows of the head. */
 void chat_learn_make_error(struct chat *c, const struct micro_lora_choice *choice);
+/* c->lessons.error of the margin between two tokens with these logits: how fast it changes. */
+void chat_learn_make_margin(struct chat *c, uint32_t rival, float rival_logit, uint32_t target,
+                            float target_logit);
 /* One of the likeliest tokens, drawn by *seed. */
 uint32_t chat_learn_draw(const struct chat *c, const float *logits, unsigned *seed);
 /* An empty session has what conversations begin with, or BOS; *n: tokens, 0: there is nothing. */

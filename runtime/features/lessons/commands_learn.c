@@ -24,6 +24,12 @@ static void say_error(struct app *a, enum err e)
 
     if (e == ERR_ABORTED) {
         console_printf(a->setup.console, "(stopped: nothing was learnt)\n");
+    } else if (e == ERR_NO_SPACE) {
+        console_printf(
+            a->setup.console,
+            "error: what is taught fills the room for examples, %u tokens, and nothing of it "
+            "gives way: /undo learn takes the last lesson back\n",
+            (unsigned)LESSONS_ROOM);
     } else if (e == ERR_TOO_LONG) {
         console_printf(
             a->setup.console,
@@ -90,6 +96,9 @@ static enum command_result rate(struct app *a, bool good)
         console_printf(a->setup.console, "error: there is no reply to learn from\n");
     } else if (e != ERR_OK) {
         say_error(a, e);
+    } else if (lesson.taken_back) {
+        console_printf(a->setup.console,
+                       "(nothing was changed: answers that were taught would have got worse)\n");
     } else {
         console_printf(a->setup.console, "(%s: %u %s from %u %s; /undo learn takes it back)\n",
                        good ? "more of that" : "less of that", (unsigned)lesson.steps,

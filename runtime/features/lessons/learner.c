@@ -5,6 +5,7 @@
 
 #include "runtime/features/lessons/vector.h"
 
+#define LONGEST_YIELD 1.0f
 enum { SEED = 18 }; /* of A: the same on every board */
 
 struct learner_rule learner_default_rule(void)
@@ -127,4 +128,30 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
     }
     l->totals.steps++;
     return LEARNER_LEARNT;
+}
+
+bool learner_yield(struct learner *l, const float *h, const float *e, float rise)
+{
+    size_t n = l->ewc.n;
+    float square, step;
+
+    micro_lora_gradient(&l->lora, h, e, l->gradient);
+    square = vector_dot(l->gradient, l->gradient, n);
+    if (!(square > 0.0f) || !vector_is_finite(&square, 1)) {
+        l->totals.thrown++;
+        return false;
+    }
+    step = rise / square;
+    if (step * sqrtf(square) > LONGEST_YIELD) {
+        step = LONGEST_YIELD / sqrtf(square);
+    }
+    memcpy(l->before, l->lora.weights, n * sizeof(float));
+    vector_add(l->lora.weights, l->gradient, step, n);
+    if (!learner_is_sound(l)) {
+        memcpy(l->lora.weights, l->before, n * sizeof(float));
+        l->totals.thrown++;
+        return false;
+    }
+    l->totals.steps++;
+    return true;
 }

@@ -64,4 +64,8 @@ void learner_feel(struct learner *l, const float *h, const float *e);
 enum learner_step learner_step(struct learner *l, const float *h, const float *e, float quality,
                                float sign);
 
+/* One step from h along a margin's error e (chat_learn_make_margin) that is as long as the margin has to rise by `rise`, were it
+ * linear, and no longer than 1. False: thrown away. */
+bool learner_yield(struct learner *l, const float *h, const float *e, float rise);
+
 #endif

@@ -62,16 +62,36 @@ void lessons_adapt(struct lessons *l, float *hidden)
     }
 }
 
+uint32_t lessons_most(const struct lessons *l)
+{
+    uint32_t taught = 0;
+
+    for (uint32_t i = 0; i < l->n; i++) {
+        taught += l->targets[i] != LESSONS_NO_TARGET;
+    }
+    return LESSONS_ROOM - taught;
+}
+
+static void drop(struct lessons *l, uint32_t i)
+{
+    uint32_t left = --l->n - i;
+
+    memmove(l->hidden + (size_t)i * l->dim, l->hidden + (size_t)(i + 1) * l->dim,
+            (size_t)left * l->dim * sizeof *l->hidden);
+    memmove(l->lengths + i, l->lengths + i + 1, left * sizeof *l->lengths);
+    memmove(l->targets + i, l->targets + i + 1, left * sizeof *l->targets);
+}
+
 void lessons_begin(struct lessons *l, uint32_t n)
 {
-    uint32_t over = l->n + n > LESSONS_ROOM ? l->n + n - LESSONS_ROOM : 0;
-
-    assert(n <= LESSONS_ROOM);
-    memmove(l->hidden, l->hidden + (size_t)over * l->dim,
-            (size_t)(l->n - over) * l->dim * sizeof *l->hidden);
-    memmove(l->lengths, l->lengths + over, (l->n - over) * sizeof *l->lengths);
-    memmove(l->targets, l->targets + over, (l->n - over) * sizeof *l->targets);
-    l->n -= over;
+    assert(n <= lessons_most(l));
+    for (uint32_t i = 0; i < l->n && l->n + n > LESSONS_ROOM;) {
+        if (l->targets[i] == LESSONS_NO_TARGET) {
+            drop(l, i);
+        } else {
+            i++;
+        }
+    }
     l->first = l->n;
     learner_begin(&l->learner);
 }

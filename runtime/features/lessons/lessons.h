@@ -40,7 +40,9 @@ void lessons_open(struct lessons *l, void *memory, uint32_t dim, uint32_t row_fl
  * only where an example is near, of a cosine of LESSONS_NEAR and more: elsewhere no bit changes. */
 void lessons_adapt(struct lessons *l, float *hidden);
 
-/* Before a lesson of n examples, at most LESSONS_ROOM: the oldest make room. */
+/* How many examples a lesson can have: what is taught never makes room, what only opens the gate does. */
+uint32_t lessons_most(const struct lessons *l);
+/* Before a lesson of n examples, at most lessons_most: the oldest that only open the gate make room. */
 void lessons_begin(struct lessons *l, uint32_t n);
 /* An example of it: after `last`, target; LESSONS_NO_TARGET: it is not practised, but opens the gate. */
 void lessons_add(struct lessons *l, uint32_t target);

@@ -74,8 +74,7 @@ static void find_best(struct micro_lora_choice *c, const float *logits, uint32_t
     }
 }
 
-/* f(z) = cap tanh(scale z / cap), or scale z: the derivative from f alone. */
-static float slope(const struct micro_lora_head *head, float logit)
+float micro_lora_slope(const struct micro_lora_head *head, float logit)
 {
     float part;
 
@@ -108,7 +107,7 @@ void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head
     c->loss_p = c->errors[last];
     c->errors[last] -= 1.0f;
     for (uint32_t k = 0; k < c->n; k++) {
-        c->errors[k] *= slope(head, c->logits[k]);
+        c->errors[k] *= micro_lora_slope(head, c->logits[k]);
     }
 }
 
@@ -118,8 +117,8 @@ void micro_lora_hinge(struct micro_lora_choice *c, const struct micro_lora_head 
 
     assert(last != 0);
     memset(c->errors, 0, sizeof c->errors);
-    c->errors[0] = slope(head, c->logits[0]);
-    c->errors[last] = -slope(head, c->logits[last]);
+    c->errors[0] = micro_lora_slope(head, c->logits[0]);
+    c->errors[last] = -micro_lora_slope(head, c->logits[last]);
 }
 
 uint32_t micro_lora_draw(const struct micro_lora_choice *c, float at)

@@ -59,6 +59,9 @@ void micro_lora_apply(const struct micro_lora *m, float *h);
 void micro_lora_choose(struct micro_lora_choice *c, const struct micro_lora_head *head,
                        const float *logits, uint32_t vocab, uint32_t target);
 
+/* The derivative of a logit f(z) = cap tanh(scale z / cap), or scale z, from f alone. */
+float micro_lora_slope(const struct micro_lora_head *head, float logit);
+
 /* The errors of another loss: by how much the best of the others beats the target. They are those of two
  * rows, and their gradient is how fast the margin changes. c->n >= 2. */
 void micro_lora_hinge(struct micro_lora_choice *c, const struct micro_lora_head *head);

@@ -159,7 +159,7 @@ static enum err begin(void *state, struct feature_turn *t, const struct stop *st
     if (end < own + 2) {
         return ERR_OK;
     }
-    quiet = encode_quiet(c, t->text, t->bytes, !c->started, &n);
+    quiet = encode_quiet(c, t->told, t->told_bytes, !c->started, &n);
     while (same < end - 1 && (n == 0 || (same - own < n && s->ids[same] == quiet[same - own]))) {
         same++;
     }
@@ -173,7 +173,7 @@ static enum err begin(void *state, struct feature_turn *t, const struct stop *st
     if (e != ERR_OK) {
         return e;
     }
-    choose(c, own, t->text, t->bytes, n > same - own);
+    choose(c, own, t->told, t->told_bytes, n > same - own);
     if (p->took[POLICY_THOUGHTS] == 1) {
         e = session_put(s, quiet + (same - own), n - (same - own));
     } else {

@@ -97,7 +97,7 @@ static void test_rate(void)
         h = lessons_of(&chat)->lessons.hidden;
         target = rig.session.ids[chat.reply_start];
         for (int i = 1; i >= 0; i--) {
-            (void)transformer_logits_of(&rig.model.transformer, h, &logits);
+            (void)transformer_logits_of(&rig.model.transformer, h, 1, &logits);
             micro_lora_choose(&choice, head, logits, vocab, target);
             p[i] = choice.loss_p;
             (void)learner_undo(&lessons_of(&chat)->lessons.learner);

@@ -31,8 +31,8 @@ static void open_fabric(void)
         rig_die("learning does not begin");
     chat_fabric_open(&chat);
     /* Memories of the start before are not there any more. */
-    memset(fabric()->hidden, 0x11, FABRIC_EXAMPLES * fabric()->dim * sizeof(float));
-    memset(fabric()->lengths, 0x11, FABRIC_EXAMPLES * sizeof(float));
+    memset(fabric()->hidden, 0x11, fabric()->room.examples * fabric()->dim * sizeof(float));
+    memset(fabric()->lengths, 0x11, fabric()->room.examples * sizeof(float));
     memset(fabric()->notes, 0x11, sizeof fabric()->notes);
 }
 
@@ -109,7 +109,8 @@ static void test_there_and_back(void)
     OK(hash_of("1234 and 8639") == hash && strncmp(text, "it is 4", 7) == 0, "and answers so");
     remember(FABRIC_SCHEDULE, 5);
     OK(known() == after, "the next memory has the bits that it had without the start between");
-    OK(save_known() == ERR_OK && chat_fabric_bytes(&chat) > 2 * fabric_bytes(fabric()->dim) / 3,
+    OK(save_known() == ERR_OK &&
+           chat_fabric_bytes(&chat) > 2 * fabric_bytes(fabric()->dim, fabric()->room) / 3,
        "the file is for all there can be");
     chat_fabric_clear(&chat);
     OK(save_known() == ERR_OK, "nothing is left, and that is saved too");
@@ -153,9 +154,9 @@ static void test_strange(void)
         size_t at;
         uint32_t value;
         const char *what;
-    } rows[] = { { 8, FABRIC_NOTES + 1, "more notes than there is room for" },
+    } rows[] = { { 8, FABRIC_MOST_NOTES + 1, "more notes than there is room for" },
                  { 8, 3, "other notes than the header's" },
-                 { 12, FABRIC_EXAMPLES + 1, "more examples than there is room for" },
+                 { 12, FABRIC_MOST_EXAMPLES + 1, "more examples than there is room for" },
                  { 12, 1, "fewer examples than its notes have" },
                  { 16, FABRIC_BACKGROUND + 1, "more of a background" },
                  { 64, 0x7fc00000, "a bias that is no number" },

@@ -10,6 +10,7 @@
 #include "tests/unit/tap.h"
 
 enum { DIM = 48, VOCAB = 100, HOUR = 3600 };
+static const struct fabric_room room = { FABRIC_LEAST_NOTES, FABRIC_LEAST_EXAMPLES };
 
 static struct fabric f;
 static void *memory;
@@ -17,11 +18,11 @@ static void *memory;
 static void open_fabric(void)
 {
     free(memory);
-    memory = aligned_alloc(64, (fabric_bytes(DIM) + 63) / 64 * 64);
+    memory = aligned_alloc(64, (fabric_bytes(DIM, room) + 63) / 64 * 64);
     if (memory == NULL)
         abort();
-    memset(memory, 0x5a, fabric_bytes(DIM));
-    fabric_open(&f, memory, DIM);
+    memset(memory, 0x5a, fabric_bytes(DIM, room));
+    fabric_open(&f, memory, DIM, room);
 }
 
 static void axis(float *h, int i, float length)
@@ -57,7 +58,7 @@ static struct fabric_note *add_note(enum fabric_name space, int i, uint32_t n_ex
     float h[DIM];
 
     see_turn(i);
-    n = fabric_add_note(&f, space, "a question = an answer", 22, 10, n_examples);
+    n = fabric_add_note(&f, space, "a question = an answer", 22, 10);
     for (uint32_t k = 0; k < n_examples; k++) {
         axis(h, i + (int)k, 3.0f);
         fabric_add_example(&f, h, (uint32_t)i + k);
@@ -198,6 +199,7 @@ static void test_time(void)
 {
     double before[FABRIC_SPACES];
     bool right = true;
+    float h[DIM];
 
     open_fabric();
     look_around();
@@ -220,6 +222,8 @@ static void test_time(void)
     OK(right, "ten hours leave exp(-10 decay) of A and of B, of each namespace its own");
     see_turn(3 * FABRIC_SCHEDULE);
     fabric_hold(&f);
+    axis(h, 3 * FABRIC_SCHEDULE, 3.0f);
+    fabric_adapt(&f, h);
     fabric_needed(&f);
     OK(f.notes[FABRIC_SCHEDULE].used == 1 && f.notes[FABRIC_WIKI].used == 0 &&
            f.notes[FABRIC_SCHEDULE].when == f.clock && f.spaces[FABRIC_SCHEDULE].replied > 0.9f,
@@ -319,15 +323,34 @@ static void test_forget(void)
     fabric_forget_space(&f, FABRIC_WIKI);
     OK(f.n_notes == 2 && f.spaces[FABRIC_WIKI].notes == 0 && fabric_is_sound(&f, VOCAB),
        "all of a namespace");
-    for (int i = 0; i < 3 * FABRIC_NOTES; i++)
-        (void)add_note(FABRIC_EPISODIC, i, 3);
-    OK(f.n_notes == FABRIC_NOTES && f.spaces[FABRIC_PERSONAL].notes == 0 &&
-           fabric_is_sound(&f, 1000),
-       "more notes than there is room for: the oldest go");
-    (void)add_note(FABRIC_WIKI, 5, FABRIC_EXAMPLES / 2);
-    (void)add_note(FABRIC_WIKI, 6, FABRIC_EXAMPLES / 2);
-    OK(f.n_notes == 2 && f.n_examples == FABRIC_EXAMPLES && fabric_is_sound(&f, 1000),
-       "and where their answers are too many");
+    while (!fabric_is_full(&f))
+        (void)add_note(FABRIC_EPISODIC, (int)f.n_notes, 3);
+    f.notes[0].used = f.notes[1].used = f.notes[3].used = 1;
+    OK(f.n_notes == room.notes && fabric_is_sound(&f, 1000) && fabric_least(&f) == 2,
+       "full: the least needed can be named");
+    f.notes[3].strength = 0.1f;
+    OK(fabric_least(&f) == 3, "one that has faded first");
+    f.that = 4;
+    fabric_drop(&f, 3);
+    OK(f.n_notes == room.notes - 1 && f.that == 0 && fabric_is_sound(&f, 1000),
+       "only what is dropped goes");
+    fabric_drop_examples(&f, 4);
+    OK(f.notes[4].n_examples == 0 && fabric_is_sound(&f, 1000) &&
+           fabric_free_examples(&f) == room.examples - f.n_examples,
+       "a note without its examples");
+}
+
+static void test_room(void)
+{
+    struct fabric_room least = fabric_plan_room(576, 0), some = fabric_plan_room(576, 64 << 20),
+                       most = fabric_plan_room(576, (uint64_t)16 << 30);
+
+    OK(least.notes == FABRIC_LEAST_NOTES && least.examples == FABRIC_LEAST_EXAMPLES &&
+           some.notes > least.notes && some.notes < most.notes && most.notes == FABRIC_MOST_NOTES &&
+           most.examples == FABRIC_MOST_EXAMPLES,
+       "the plan's bytes say how many there is room for: %u, %u, %u", least.notes, some.notes,
+       most.notes);
+    OK(fabric_bytes(576, some) - fabric_bytes(576, least) < (2 << 20), "within their share");
 }
 
 /* ---- kept ----------------------------------------------------------------------------------- */
@@ -416,6 +439,7 @@ int main(void)
     test_promotion();
     test_conflict();
     test_forget();
+    test_room();
     test_kept();
     return tap_done();
 }

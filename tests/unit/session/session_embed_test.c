@@ -46,7 +46,7 @@ static void test_one_token(void)
     if (mean == NULL)
         return;
     memcpy(hidden, mean, dim_bytes());
-    OK(transformer_logits_of(&rig.model.transformer, hidden, &logits) == ERR_OK &&
+    OK(transformer_logits_of(&rig.model.transformer, hidden, 1, &logits) == ERR_OK &&
            memcmp(logits, own, rig_logits_bytes()) == 0,
        "is the state that gives its logits");
 }

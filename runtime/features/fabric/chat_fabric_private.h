@@ -1,0 +1,11 @@
+/* What chat_practise.c does for chat_fabric.c; nobody else includes it. */
+#ifndef INGOT_RUNTIME_CHAT_FABRIC_PRIVATE_H
+#define INGOT_RUNTIME_CHAT_FABRIC_PRIVATE_H
+
+#include "runtime/features/fabric/chat_fabric.h"
+
+/* The gates are made anew, and the strong notes of a namespace practised until every token of their answers wins by
+ * CHAT_LEARN_MARGIN, or for CHAT_LEARN_ROUNDS. ERR_ABORTED by Ctrl-C; errors of the head. */
+enum err chat_fabric_learn(struct chat *c, enum fabric_name space, struct chat_lesson *lesson);
+
+#endif

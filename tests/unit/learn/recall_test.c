@@ -1,0 +1,138 @@
+/* Finding a memory by its words: other words for the same question, near names, nobody's business, corrections; wild bytes. */
+#include "runtime/features/memory/recall.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
+
+/* Short words are common, as in most languages. */
+static float rarity(void *context, const char *word, size_t bytes)
+{
+    (void)context;
+    (void)word;
+    return bytes < 4 ? 0.0f : bytes < 6 ? 0.4f : 1.0f;
+}
+
+static void read_text(struct recall_text *t, const char *text)
+{
+    recall_read(t, text, strlen(text));
+    recall_weigh(t, rarity, NULL);
+}
+
+/* memory: "QUESTION = ANSWER", or a sentence. */
+static float score(const char *asked, const char *memory)
+{
+    const char *sign = strstr(memory, " = ");
+    struct recall_text a, m;
+    uint32_t question = 0;
+
+    read_text(&a, asked);
+    read_text(&m, memory);
+    while (sign != NULL && question < m.n && m.words[question].at < sign - memory)
+        question++;
+    return recall_score(&a, &m, question);
+}
+
+static void test_found(void)
+{
+    static const char boat[] = "What colour is the boat Marigold? = Marigold is green.",
+                      shed[] = "The password for the shed is walrus.";
+    static const struct {
+        const char *asked, *memory;
+        bool found;
+    } rows[] = { { "What colour is the boat Marigold?", boat, true },
+                 { "Which colour has the Marigold?", boat, true },
+                 { "And the boat Marigold's colour?", boat, true },
+                 { "What colour is the boat Periwinkle?", boat, false },
+                 { "What colour is the boat?", boat, true },
+                 { "What colour is the sunset?", boat, false },
+                 { "Tell me a story about a cat.", boat, false },
+                 { "What is the password for the shed?", shed, true },
+                 { "Which passwords open the shed?", shed, true },
+                 { "What is the password for the cellar?", shed, false },
+                 { "What is it?", shed, false },
+                 { "", shed, false },
+                 { "?!", shed, false },
+                 { "Where does Roberta live?", "Where does Robert live? = In Oslo.", false },
+                 { "Where is Robert living?", "Where does Robert live? = In Oslo.", true },
+                 { "WHERE DOES ROBERT LIVE?", "Where does Robert live? = In Oslo.", true },
+                 { "How many rooms in 2024?", "How many rooms in 2023? = Ten rooms.", false } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        float s = score(rows[i].asked, rows[i].memory);
+
+        OK((s >= RECALL_FOUND) == rows[i].found, "\"%s\": %.2f, %s", rows[i].asked, (double)s,
+           rows[i].found ? "found" : "nothing");
+    }
+}
+
+static void test_same(void)
+{
+    static const struct {
+        const char *a, *b;
+        bool same, corrects;
+    } rows[] = {
+        { "What is it?", "what is it", true, true },
+        { "What is it", "What was it", false, false },
+        { "Lila\xe2\x80\x99s house is red", "Lila's house is red", true, true },
+        { "Lila lives at 16 Harbour Street", "Lila lives at 3 Quarry Street", false, true },
+        { "The boat Marigold is green", "The boat Marigold is yellow now", false, true },
+        { "The password for the shed is walrus", "The password for the cellar is otter", false,
+          false },
+        { "The dentist expects Paula on Friday", "The dentist expects Karin on Monday", false,
+          false },
+        { "Viktor is allergic to walnuts", "Viktor is also allergic to shrimps", false, false },
+        { "It is so", "It is not", false, false },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct recall_text a, b;
+
+        read_text(&a, rows[i].a);
+        read_text(&b, rows[i].b);
+        OK(recall_is_same(&a, &b) == rows[i].same &&
+               recall_is_correction(&a, &b) == rows[i].corrects &&
+               recall_is_correction(&b, &a) == rows[i].corrects,
+           "\"%s\" and \"%s\": %s%s", rows[i].a, rows[i].b,
+           rows[i].same ? "the same" : "not the same", rows[i].corrects ? ", a correction" : "");
+    }
+}
+
+static void test_wild(void)
+{
+    static char wild[4096];
+    struct recall_text a, b;
+    bool right = true;
+
+    for (int round = 0; round < 2000; round++) {
+        size_t n = (size_t)(rand() % (int)sizeof wild);
+        char *exact;
+
+        for (size_t i = 0; i < n; i++)
+            wild[i] = (char)(rand() % 3 == 0 ? " '=?\xe2\x80\x99"[rand() % 7] : rand());
+        exact = malloc(n + 1);
+        if (exact == NULL)
+            abort();
+        memcpy(exact, wild, n); /* the sanitizer sees a byte beyond */
+        exact = realloc(exact, n != 0 ? n : 1);
+        recall_read(&a, exact, n);
+        recall_weigh(&a, rarity, NULL);
+        read_text(&b, "What colour is the boat Marigold?");
+        right = right && a.n <= RECALL_WORDS && recall_score(&a, &b, 3) >= 0.0f &&
+                recall_score(&b, &a, 0) <= 2.0f && recall_is_same(&a, &a);
+        for (uint32_t i = 0; i < a.n; i++)
+            right = right && (size_t)a.words[i].at + a.words[i].bytes <= n;
+        free(exact);
+    }
+    OK(right, "2000 wild texts stay within their bytes");
+}
+
+int main(void)
+{
+    srand(43);
+    test_found();
+    test_same();
+    test_wild();
+    return tap_done();
+}
