@@ -8,7 +8,7 @@
 #include "board/min_max.h"
 #include "runtime/text/nearest.h"
 
-enum { NAME_BYTES = 64, MOST_OPTIONS = 128 };
+enum { NAME_BYTES = 64, MOST_OPTIONS = 128, SHOWN_BYTES = 60 };
 
 struct reader {
     const struct command *command;
@@ -208,6 +208,17 @@ static bool is_first(struct reader *r, const struct command_option *o, const cha
     return false;
 }
 
+/* How much of a value an error shows: a whole text that somebody pasted would bury the sentence. */
+static int shown_bytes(const char *value)
+{
+    size_t n = strnlen(value, SHOWN_BYTES);
+
+    while (n != 0 && ((uint8_t)value[n] & 0xc0) == 0x80) { /* not within a character of UTF-8 */
+        n--;
+    }
+    return (int)n;
+}
+
 /* word: as it was typed, without its value. */
 static enum option_result set_option(struct reader *r, const struct command_option *o,
                                      const char *word, const char *value)
@@ -224,9 +235,12 @@ static enum option_result set_option(struct reader *r, const struct command_opti
     }
     result = store(r->command, r->arguments, o, value);
     if (result == OPTION_REFUSED && value != NULL) {
-        fprintf(stderr, "ingot %s: %s %s: takes %s; see `ingot %s --help`\n", name, word,
-                value[0] != '\0' ? value : "\"\"", o->takes != NULL ? o->takes : "something else",
-                name);
+        const char *shown = value[0] != '\0' ? value : "\"\"";
+        int n = shown_bytes(shown);
+
+        fprintf(stderr, "ingot %s: %s %.*s%s: takes %s; see `ingot %s --help`\n", name, word, n,
+                shown, shown[n] != '\0' ? "..." : "",
+                o->takes != NULL ? o->takes : "something else", name);
     }
     return result;
 }
@@ -287,8 +301,9 @@ static enum option_result read_operand(struct reader *r)
         r->has_operand = true;
         return OPTION_TAKEN;
     }
-    fprintf(stderr, "ingot %s: %s: one word too many: it takes %s; see `ingot %s --help`\n",
-            c->name, word, c->operands[0] != '\0' ? c->operands : "options alone", c->name);
+    fprintf(stderr, "ingot %s: %.*s%s: one word too many: it takes %s; see `ingot %s --help`\n",
+            c->name, shown_bytes(word), word, word[shown_bytes(word)] != '\0' ? "..." : "",
+            c->operands[0] != '\0' ? c->operands : "options alone", c->name);
     return OPTION_REFUSED;
 }
 

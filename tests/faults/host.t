@@ -99,6 +99,11 @@ for what, words, expected, word in rows:
     tap.ok(not crashed(status, text) and status == expected and word in text,
            f"{what}: status {expected}, says '{word}'", f"status {status}: {text[-1000:]}")
 
+# A value that is refused is not printed as a whole.
+for words in (["run", GOOD, *RUN, "--system", "\u00e9" * 3000], ["run", GOOD, "x" * 3000]):
+    status, text = ingot(*words)
+    tap.ok(status == 2 and len(text) < 300 and "..." in text and "\ufffd" not in text, f"{words[-2]}: 3,000 letters are refused in a line", text[:500])
+
 # The console: a line of 100 kB, bytes that are no text, many lines at once.
 lines = b"x" * 100000 + b"\n" + b"\xff\xfe\x80 \xc3(\n" + b"hello\n" * 3
 status, text = ingot("chat", GOOD, "-n", "3", "--temp", "0", "-t", "1", stdin=lines)

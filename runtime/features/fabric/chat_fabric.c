@@ -233,10 +233,15 @@ static enum err add_note(struct chat *c, enum fabric_name space, const char *tex
 static void take_back(struct chat *c, uint32_t n_notes, bool replaced)
 {
     struct fabric *f = &fabric_of(c)->fabric;
-    struct fabric_note *last = &f->notes[f->n_notes - 1];
+    struct fabric_note *last;
     struct chat_lesson lesson = { 0 };
-    enum fabric_name space = (enum fabric_name)last->space;
+    enum fabric_name space;
 
+    if (!replaced && f->n_notes == n_notes) {
+        return;
+    }
+    last = &f->notes[f->n_notes - 1];
+    space = (enum fabric_name)last->space;
     if (replaced) { /* what it replaced is found by its words */
         memcpy(last->text, last->before, last->before_bytes);
         last->bytes = last->before_bytes;
@@ -244,7 +249,7 @@ static void take_back(struct chat *c, uint32_t n_notes, bool replaced)
         last->before_bytes = 0;
         last->wins = false;
         fabric_drop_examples(f, f->n_notes - 1);
-    } else if (f->n_notes > n_notes) {
+    } else {
         fabric_forget(f, f->n_notes - 1);
         (void)chat_fabric_learn(c, space, &lesson);
     }
