@@ -96,6 +96,17 @@ NOT_HERE = [("CUDA and Metal kernels", "these boards have no such GPU"), ("AMX",
             ("NUMA", "no board has it")]
 
 
+# A second command of a row, with a real model; skipped by name without it.
+REAL = "build/models/published/smollm2-135m.ingot"
+SECOND = {
+    14: ("tests/golden/recall.t", r"in other words \| (\d+) of (\d+) \| (\d+) of (\d+)", "with SmolLM2-135M {} of {} and {} of {} questions in other words"),
+    18: ("tests/boot/voice.t", r"Whisper understands (\d+ of \d+ spoken questions)", "Whisper understands {}"),
+    35: (f"test -f {REAL} || echo '# SKIP {REAL} is not there'; printf '/teach Who repairs the windmill? = Old Berta repairs the windmill.\\n/reset\\n"
+         f"Who repairs the windmill?\\n' | build/host/ingot chat {REAL} -q --temp 0 --learn on", r"^(Old Berta repairs the windmill\.)$",
+         "SmolLM2-135M, taught: {}"),
+}
+
+
 def why_skipped(said):
     """The first reason, with paths of assets by their place below that folder."""
     reason = re.search(r"# SKIP (.*)", said).group(1)
@@ -135,7 +146,14 @@ def main():
         start = time.monotonic()
         good, figure = run(row)
         failed += [row[0]] * (good is False)
-        command = row[3].replace("|", "\\|")
+        commands = [row[3]]
+        if row[0] in SECOND:
+            commands.append(SECOND[row[0]][0])
+            also, second = run((row[0], None, None) + SECOND[row[0]])
+            failed += [row[0]] * (also is False)
+            good = False if also is False else good
+            figure += "; " + second
+        command = "`, `".join(c.replace("|", "\\|") for c in commands)
         lines.append(f"| {row[0]} | {row[1]} | {row[2]} | {'**fails**: ' if good is False else ''}{figure} | `{command}` |")
         print(f"{row[0]:2} {'ok  ' if good else 'skip' if good is None else 'FAIL'} {row[1]}: {figure} [{time.monotonic() - start:.0f} s]", flush=True)
     text = ("# What the founding documents ask for\n\nFor engineers: what the founding documents ask for, with a command and a figure each.\n\nFive documents describe the system: L (an engine in assembly and C with a memory), A (inference on CPUs with adapters), R (a runtime "

@@ -172,10 +172,10 @@ uint32_t saved_chat_header_crc(const struct saved_chat_header *h)
     return crc32c(0, &copy, sizeof copy);
 }
 
-static bool is_whole(const struct saved_chat *s, const struct saved_chat_header *h, uint64_t room)
+static bool is_header(const struct saved_chat *s, const struct saved_chat_header *h)
 {
     return memcmp(h->magic, magic[s->kind], MAGIC_BYTES) == 0 &&
-           h->header_crc == saved_chat_header_crc(h) && h->payload_bytes <= room - SECTOR_BYTES;
+           h->header_crc == saved_chat_header_crc(h);
 }
 
 static enum err read_header(struct saved_chat *s, struct saved_chat_halves *halves, unsigned half)
@@ -184,13 +184,18 @@ static enum err read_header(struct saved_chat *s, struct saved_chat_halves *halv
     enum err e;
 
     if (room < 2 * SECTOR_BYTES) {
+        halves->is_cut = s->file->bytes != 0;
         return ERR_OK;
     }
     e = file_read_now(&s->io, s->file, half * room, &s->header, SECTOR_BYTES);
     (void)saved_chat_io_problem(s, e, false);
     halves->h[half] = s->header;
     halves->unreadable[half] = e == ERR_IO;
-    halves->valid[half] = e == ERR_OK && is_whole(s, &s->header, room);
+    halves->valid[half] = e == ERR_OK && is_header(s, &s->header);
+    if (halves->valid[half] && s->header.payload_bytes > room - SECTOR_BYTES) {
+        halves->valid[half] = false;
+        halves->is_cut = true;
+    }
     if (saved_chat_is_local(e)) {
         return ERR_OK;
     }

@@ -12,6 +12,7 @@ struct saved_chat_halves {
     struct saved_chat_header h[2];
     bool valid[2];      /* h is whole */
     bool unreadable[2]; /* the device gives an error for it */
+    bool is_cut;        /* the file has fewer bytes than what was saved there */
     unsigned newest;    /* of the valid ones; 0 without any */
 };
 

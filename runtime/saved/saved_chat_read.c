@@ -130,6 +130,14 @@ static enum err check_halves(struct saved_chat *s, const struct saved_chat_halve
     if (halves->unreadable[0] || halves->unreadable[1]) {
         return ERR_IO;
     }
+    if (halves->is_cut) {
+        format_text(
+            s->problem, sizeof s->problem,
+            "%s is cut off: it has %llu bytes, fewer than what was saved there: copy it whole, "
+            "or delete it and %s writes it anew",
+            s->file->name, (unsigned long long)s->file->bytes, saved_chat_command(s));
+        return ERR_BAD_CHECKSUM;
+    }
     return empty(s);
 }
 

@@ -77,6 +77,20 @@ tap.ok(len(kept) == 2 and kept[0] == kept[1], "a look back is no turn", back)
 tap.ok(back.strip().split("\n")[-1] == straight.strip().split("\n")[-1] and len(back.strip().split("\n")) == 6, "and what comes next is as if it had not been", (back, straight))
 tap.ok("no turn to look back at" in host(lines=["/reflect"]), "nothing to look back at")
 
+# A prefix whose file was cut off while it was copied.
+host(lines=["/save prefix"])
+PREFIX = os.path.join(FOLDER, "ingot.prefix")
+whole = os.path.getsize(PREFIX) if os.path.exists(PREFIX) else 0
+good = host(lines=["/stats"])
+for left in (whole * 6 // 10, 1500, 700):
+    if os.path.exists(PREFIX):
+        os.truncate(PREFIX, left)
+    said = host("--temp", "0", "-n", "5", lines=["What is 3 plus 4?"])
+    tap.ok(whole > 2000 and "is cut off" not in good and f"ingot.prefix is cut off: it has {left} bytes" in said and "3 plus 4" in said,
+           f"a prefix of {left} of {whole} bytes is reported, and the conversation goes on", (said, good))
+if os.path.exists(PREFIX):
+    os.remove(PREFIX)
+
 # What is said of the last turn is said of the person's, whatever came after it.
 with open(os.path.join(FOLDER, "ingot.log"), "wb") as f:
     f.truncate(1 << 20)
