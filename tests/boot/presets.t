@@ -78,15 +78,24 @@ tap.ok(back.strip().split("\n")[-1] == straight.strip().split("\n")[-1] and len(
 tap.ok("no turn to look back at" in host(lines=["/reflect"]), "nothing to look back at")
 
 # A prefix whose file was cut off while it was copied.
-host(lines=["/save prefix"])
 PREFIX = os.path.join(FOLDER, "ingot.prefix")
+KEPT = ("--prefix", PREFIX, "--system", "You are a cat who likes long walks, fish, the sun on a warm stone and everything that moves in the grass.")
+host(*KEPT, lines=["/save prefix"])
 whole = os.path.getsize(PREFIX) if os.path.exists(PREFIX) else 0
-good = host(lines=["/stats"])
-for left in (whole * 6 // 10, 1500, 700):
+
+
+def kept():
+    command = [HOST, "chat", os.path.join(FOLDER, "demo-q8_0.ingot"), "--temp", "0", "-n", "5", *KEPT]
+    return run(command, stdin=b"What is 3 plus 4?\n")[1]
+
+
+good = kept()
+for left in (whole // 20, 1500, 700):
     if os.path.exists(PREFIX):
         os.truncate(PREFIX, left)
-    said = host("--temp", "0", "-n", "5", lines=["What is 3 plus 4?"])
-    tap.ok(whole > 2000 and "is cut off" not in good and f"ingot.prefix is cut off: it has {left} bytes" in said and "3 plus 4" in said,
+    said = kept()
+    tap.ok(whole > 2000 and "is cut off" not in good and f"ingot.prefix is cut off: it has {left} bytes" in said and
+           "\n3 plus 4 is" in said,
            f"a prefix of {left} of {whole} bytes is reported, and the conversation goes on", (said, good))
 if os.path.exists(PREFIX):
     os.remove(PREFIX)

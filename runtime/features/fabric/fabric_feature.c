@@ -34,6 +34,9 @@ void chat_fabric_open(struct chat *c)
     struct model *m = c->session->model;
     uint32_t dim = m->image.header->params.dim;
 
+    if (s->room.notes == 0) { /* nobody has planned more */
+        s->room = fabric_plan_room(dim, 0);
+    }
     fabric_open(&s->fabric, arena_take(&m->arena, ARENA_LEARN, fabric_bytes(dim, s->room)), dim,
                 s->room);
     fabric_correct_clock(&s->fabric, chat_fabric_now(c));
