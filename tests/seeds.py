@@ -100,7 +100,6 @@ NOT_HERE = [("CUDA and Metal kernels", "these boards have no such GPU"), ("AMX",
 REAL = "build/models/published/smollm2-135m.ingot"
 SECOND = {
     14: ("tests/golden/recall.t", r"in other words \| (\d+) of (\d+) \| (\d+) of (\d+)", "with SmolLM2-135M {} of {} and {} of {} questions in other words"),
-    18: ("tests/boot/voice.t", r"Whisper understands (\d+ of \d+ spoken questions)", "Whisper understands {}"),
     35: (f"test -f {REAL} || echo '# SKIP {REAL} is not there'; printf '/teach Who repairs the windmill? = Old Berta repairs the windmill.\\n/reset\\n"
          f"Who repairs the windmill?\\n' | build/host/ingot chat {REAL} -q --temp 0 --learn on", r"^(Old Berta repairs the windmill\.)$",
          "SmolLM2-135M, taught: {}"),

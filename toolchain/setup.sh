@@ -178,7 +178,6 @@ if [ "$what" = tests ]; then
     install_npm host/web host/web "the page of make web is without a terminal"
     install_npm tests/clients "${O:-build}/clients" "tests/boot/openai.t is skipped"
     install_suite "${O:-build}/clients"
-    [ -z "${INGOT_LONG:-}" ] || install_python tests/clients/python-voice.txt "${O:-build}/clients/voice" "tests/boot/voice.t is without Whisper"
     install_python tests/clients/python-openai.txt "${O:-build}/clients/python" "tests/boot/clients.t is without the OpenAI package of PyPI"
 fi
 if [ "$what" = clients ]; then
