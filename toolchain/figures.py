@@ -99,8 +99,7 @@ SOURCES = [
     ("runtime/features/lessons/chat_learn.h", r"CHAT_LEARN_ANSWER_TOKENS = (\d+)", less(2), [("docs/LEARNING.md", "An answer has at most {} tokens"), ("docs/FABRIC.md", "an answer of {} tokens")]),
     ("runtime/features/lessons/lessons.h", "LESSONS_ROOM", 1, [("docs/LEARNING.md", "and {} tokens of answers are kept")]),
     ("runtime/features/fabric/fabric.h", "FABRIC_TEXT_BYTES", 1, [("docs/FABRIC.md", "At most {} bytes")]),
-    ("runtime/features/fabric/fabric.h", "FABRIC_EXAMPLES", 1, [("docs/FABRIC.md", "64 notes and {} tokens of answers")]),
-    ("runtime/features/fabric/fabric.h", "FABRIC_NOTES", 1, [("docs/FABRIC.md", "There is room for {} notes")]),
+    ("runtime/features/memory/chat_recall.h", "RECALL_NOTE_BYTES", 1, [("docs/FABRIC.md", "Up to four memories are told, {} bytes of them")]),
     ("runtime/features/fabric/fabric.h", "FABRIC_BACKGROUND", 1, [("docs/FABRIC.md", "makes up {} beginnings")]),
     ("runtime/features/turn_log/turn_log.h", "TURN_LOG_BYTES", K, [("docs/LEARNING.md", "it was longer than {} KB")]),
     # ---- the image and its memory ----
@@ -137,6 +136,7 @@ SOURCES = [
 
 # Facts of others: (page, heading or sentence, whose). A heading covers its section and those below it.
 GIVEN = [
+    ("docs/FABRIC.md", "asked greedily with {} tokens", "tests/golden/recall.t asks so"),
     ("docs/HARDWARE.md", "# ", "the manuals and trees that each row names; its seconds are drivers' constants that a manual asks for"),
     ("CONTRIBUTING.md", "Functions aim at {} lines", "a rule for people"),
     ("CONTRIBUTING.md", "under {} characters, for example", "a rule for people"),

@@ -9,6 +9,7 @@
 #include "runtime/model/layer_embedding.h"
 #include "runtime/model/layer_kinds.h"
 #include "runtime/model/narrow.h"
+#include "runtime/model/pass_states.h"
 #include "runtime/model/rotations.h"
 
 void transformer_open(struct transformer *t, const struct image *image,
@@ -88,49 +89,6 @@ static void layer_work(void *arg, struct workers *workers, unsigned core)
     trace_end(workers->trace, TRACE_LAYER, t->layer, core, begin);
 }
 
-/* Something is done with each state of the layer, of every sequence of the pass. */
-typedef enum err state_fn(struct layer_state *st, const struct transformer_part *p);
-
-static enum err each_state(const struct transformer *t, uint32_t layer, state_fn *act)
-{
-    enum err e = ERR_OK;
-
-    for (uint32_t i = 0; i < t->n_pass_parts; i++) {
-        const struct transformer_part *p = &t->pass_parts[i];
-
-        for (uint32_t j = layer; j < t->n_states && e == ERR_OK; j += params(t)->n_layers) {
-            e = act(&p->states[j], p);
-        }
-    }
-    return e;
-}
-
-static enum err mark_state(struct layer_state *st, const struct transformer_part *p)
-{
-    layer_state_mark(st, p->position, LAYER_MARK_PASS);
-    return ERR_OK;
-}
-
-static enum err put_state_back(struct layer_state *st, const struct transformer_part *p)
-{
-    uint32_t kept = st->kind->cut(st, p->position);
-
-    assert(kept == p->position);
-    (void)kept;
-    return ERR_OK;
-}
-
-/* It may be read, and written from the pass' position on. */
-static enum err enter_state(struct layer_state *st, const struct transformer_part *p)
-{
-    return layer_state_enter(st, p->position);
-}
-
-static enum err leave_state(struct layer_state *st, const struct transformer_part *p)
-{
-    return layer_state_leave(st, p->position + p->n);
-}
-
 /* Whether tokens are left out in this pass. A short one begins with a layer before all of it is there, and may have
  * to compute it again. */
 static bool leaves_out(const struct transformer *t)
@@ -164,12 +122,12 @@ static enum err compute_layer(struct transformer *t)
 
     if (t->stream->now.early != NULL) {
         copy_x(t->act.saved, t->act.x, t);
-        (void)each_state(t, t->layer, mark_state);
+        pass_states_mark(t, t->layer);
     }
     compute_once(t);
     e = stream_layer_check(t->stream, t->layer, &again);
     if (e == ERR_OK && again) {
-        (void)each_state(t, t->layer, put_state_back);
+        pass_states_put_back(t, t->layer);
         copy_x(t->act.x, t->act.saved, t);
         workers_run(t->workers, layer_work, t);
     }
@@ -187,7 +145,7 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
     if (e != ERR_OK) {
         return e;
     }
-    e = each_state(t, layer, enter_state);
+    e = pass_states_enter(t, layer);
     if (e != ERR_OK) {
         return e;
     }
@@ -197,7 +155,7 @@ static enum err run_layer(struct transformer *t, uint32_t layer)
         return e;
     }
     stream_layer_done(t->stream, layer);
-    return each_state(t, layer, leave_state);
+    return pass_states_leave(t, layer);
 }
 
 static void set_parts(struct transformer *t, const struct transformer_part *parts, uint32_t n)

@@ -76,35 +76,60 @@ static void test_teach(uint32_t how, const char *name)
         OK(lessons_of(&chat)->lessons.learner.ewc.tasks == 1, "what was packed is the first task");
 }
 
-static void test_rate(void)
+/* Good: the reply's first token is likelier afterwards. */
+static void test_good(void)
 {
     struct chat_lesson lesson;
     struct micro_lora_choice choice;
-    const struct micro_lora_head *head;
-    uint32_t vocab, target;
-    float p[2], *logits, *h;
+    float p[2], *logits;
 
     open_learning(LEARN_ON);
     OK(chat_learn_rate(&chat, true, &lesson) == ERR_NOT_FOUND, "nothing was said yet");
-    for (int good = 0; good < 2; good++) {
-        open_learning(LEARN_ON);
-        (void)say("hello", true);
-        head = &lessons_of(&chat)->lessons.head;
-        vocab = rig.model.image.header->params.vocab;
-        OK(chat_learn_rate(&chat, good, &lesson) == ERR_OK && lesson.steps != 0 && cache_is_true(),
-           "/%s: %u steps", good ? "good" : "bad", lesson.steps);
-        /* Of the state that the reply's first token follows. */
-        h = lessons_of(&chat)->lessons.hidden;
-        target = rig.session.ids[chat.reply_start];
-        for (int i = 1; i >= 0; i--) {
-            (void)transformer_logits_of(&rig.model.transformer, h, 1, &logits);
-            micro_lora_choose(&choice, head, logits, vocab, target);
-            p[i] = choice.loss_p;
-            (void)learner_undo(&lessons_of(&chat)->lessons.learner);
-        }
-        OK(good ? p[1] > p[0] : p[1] < p[0], "the reply's first token goes from %.6f to %.6f",
-           (double)p[0], (double)p[1]);
+    (void)say("hello", true);
+    OK(chat_learn_rate(&chat, true, &lesson) == ERR_OK && lesson.steps != 0 && cache_is_true(),
+       "/good: %u steps", lesson.steps);
+    for (int i = 1; i >= 0; i--) {
+        (void)transformer_logits_of(&rig.model.transformer, lessons_of(&chat)->lessons.hidden, 1,
+                                    &logits);
+        micro_lora_choose(&choice, &lessons_of(&chat)->lessons.head, logits,
+                          rig.model.image.header->params.vocab, rig.session.ids[chat.reply_start]);
+        p[i] = choice.loss_p;
+        (void)learner_undo(&lessons_of(&chat)->lessons.learner);
     }
+    OK(p[1] > p[0], "the reply's first token goes from %.6f to %.6f", (double)p[0], (double)p[1]);
+}
+
+static uint32_t reply[4096], n_reply;
+
+static void keep_reply(void)
+{
+    n_reply = rig.session.n_ids - chat.reply_start;
+    memcpy(reply, rig.session.ids + chat.reply_start, n_reply * sizeof *reply);
+}
+
+/* A fresh conversation has the reply that was kept. */
+static bool replies_so(const char *line)
+{
+    chat_clear(&chat);
+    return say(line, true) == ERR_OK && rig.session.n_ids - chat.reply_start == n_reply &&
+           memcmp(reply, rig.session.ids + chat.reply_start, n_reply * sizeof *reply) == 0;
+}
+
+/* Bad: at few places another token wins, so the reply is another one; taken back, it is the old one. */
+static void test_bad(void)
+{
+    struct chat_lesson lesson;
+
+    open_learning(LEARN_ON);
+    (void)say("hello", true);
+    keep_reply();
+    OK(n_reply != 0 && replies_so("hello"), "the same question has the same reply");
+    OK(chat_learn_rate(&chat, false, &lesson) == ERR_OK && lesson.tokens != 0 &&
+           lesson.tokens <= 8 && cache_is_true(),
+       "/bad changes %u places", lesson.tokens);
+    OK(!replies_so("hello"), "the reply is another one");
+    OK(lessons_undo(&lessons_of(&chat)->lessons) && replies_so("hello"),
+       "and taken back the old one");
 }
 
 static void test_refused(void)
@@ -143,7 +168,8 @@ int main(void)
     put_template(test_template);
     test_teach(LEARN_ON, "on");
     test_teach(LEARN_LOOSE, "loose");
-    test_rate();
+    test_good();
+    test_bad();
     test_refused();
     return tap_done();
 }

@@ -33,7 +33,7 @@ static void open_fabric(void)
     /* Memories of the start before are not there any more. */
     memset(fabric()->hidden, 0x11, fabric()->room.examples * fabric()->dim * sizeof(float));
     memset(fabric()->lengths, 0x11, fabric()->room.examples * sizeof(float));
-    memset(fabric()->notes, 0x11, sizeof fabric()->notes);
+    memset(fabric()->notes, 0x11, fabric()->room.notes * sizeof *fabric()->notes);
 }
 
 static void remember(enum fabric_name space, unsigned i)
