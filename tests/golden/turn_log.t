@@ -78,18 +78,18 @@ def turns_are_kept(machine):
     rows, err = rows_of(card)
     shown = [re.search(r"ids:([ \d]+)", s) for s in said]
     ids = [[int(i) for i in found.group(1).split()] for found in shown if found]
-    tap.ok(len(rows) == 4 and [r["n"] for r in rows] == [1, 2, 3, 4] and
+    tap.ok(len(rows) == 5 and [r["n"] for r in rows] == [1, 2, 3, 4, 5] and
            rows[0]["user"] == "What is 3 plus 4?" and rows[0]["reply"] in said[1] and rows[0]["end"] == "end" and
            rows[1] == {"n": 2, "of": 1, "rating": "good"} and rows[2]["user"] == 'Say "a\\b"' and
            rows[3] == {"n": 4, "of": 3, "rating": "undone"}, f"{machine.board}: two turns and what became of them",
            f"{rows} {err} {said}")
     tap.ok(len(ids) == 2 and [r["ids"][r["reply_at"]:] for r in rows if "ids" in r] == ids and
            rows[2]["start"] == len(rows[0]["ids"]), "with the tokens that the board chose", f"{rows} {ids}")
-    tap.ok("nothing is learnt" in said[5], "a turn that was taken back cannot be rated", said[5])
+    tap.ok(rows[4:] == [{"n": 5, "of": 1, "rating": "bad"}], "after /undo a rating is of the turn before", f"{rows} {said[5]}")
     said = talk(machine, card, ["hello"], "log=on temp=0 n=3 system=\"Be brief.\"")
     rows, _ = rows_of(card)
-    tap.ok("after number 4" in said[0] and len(rows) == 5 and rows[4]["system"] == "Be brief." and
-           rows[4]["end"] == "limit" and rows[4]["start"] == 0, "another start goes on", f"{rows} {said[0]}")
+    tap.ok("after number 5" in said[0] and len(rows) == 6 and rows[5]["system"] == "Be brief." and
+           rows[5]["end"] == "limit" and rows[5]["start"] == 0, "another start goes on", f"{rows} {said[0]}")
     return rows[:4]
 
 
