@@ -80,7 +80,7 @@ tap.ok("no turn to look back at" in host(lines=["/reflect"]), "nothing to look b
 # A prefix whose file was cut off while it was copied.
 PREFIX = os.path.join(FOLDER, "ingot.prefix")
 KEPT = ("--prefix", PREFIX, "--system", "You are a cat who likes long walks, fish, the sun on a warm stone and everything that moves in the grass.")
-host(*KEPT, lines=["/save prefix"])
+host(*KEPT, lines=["/save prefix", "/save prefix"])  # saves take turns: the second one is in the first half
 whole = os.path.getsize(PREFIX) if os.path.exists(PREFIX) else 0
 
 
