@@ -154,6 +154,7 @@ def test_plug(board):
     try:
         desk.read_until(PROMPT.search)
         desk.type("a ")
+        desk.read_until(lambda text: text.endswith("> a "))  # keys that the board has not fetched yet go with the keyboard
         desk.qmp.command(("device_del", {"id": "keys"}))
         time.sleep(1)
         desk.qmp.command(("device_add", {"driver": "usb-kbd", "bus": "usb.0", "id": "keys2"}))
