@@ -91,11 +91,12 @@ static bool cpu_can_work(const struct device_tree *tree, const struct device_tre
 
     if (isa == NULL && base == NULL)
         return true;
-    if (mmu == NULL || strcmp(mmu, "riscv,none") == 0)
+    if (mmu == NULL || strcmp(mmu, "riscv,none") == 0 ||
+        (base != NULL && strcmp(base, "rv64i") != 0))
         return false;
-    if (base == NULL)
-        return isa_can_work(isa);
-    return strcmp(base, "rv64i") == 0 && device_tree_lists(tree, node, "riscv,isa-extensions", "d");
+    if (device_tree_string(tree, node, "riscv,isa-extensions") != NULL)
+        return device_tree_lists(tree, node, "riscv,isa-extensions", "d");
+    return isa == NULL || isa_can_work(isa);
 }
 
 bool device_tree_next_cpu(const struct device_tree *tree, struct device_tree_node *node)

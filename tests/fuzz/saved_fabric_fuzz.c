@@ -43,7 +43,7 @@ static void set_up(void)
  * anywhere, with a stride that meets the notes at the end too. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fabric *f = &fabric_of(&chat)->fabric;
+    struct fabric *f;
     struct saved_chat_header *h;
     float hidden[512];
     size_t at;
@@ -52,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!is_set_up) {
         set_up();
     }
+    f = &fabric_of(&chat)->fabric;
     if (size < 3) {
         return 0;
     }

@@ -40,7 +40,7 @@ static void set_up(void)
 /* The first two bytes say where in the header or the payload the others are added. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct experience *e = &policy_of(&chat)->experience;
+    const struct experience *e;
     struct saved_chat_header *h;
     struct policy_choice choice;
     size_t at;
@@ -49,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!is_set_up) {
         set_up();
     }
+    e = &policy_of(&chat)->experience;
     if (size < 3) {
         return 0;
     }

@@ -92,7 +92,7 @@ for directive in (".word", ".short", ".byte", ".inst"):
     data_between(directive)
 board = "virt-arm64"
 refused("a stack that is too small", r"other-cores may take \d+ bytes of stack, and STACK_OTHER "
-        r"is 8192: core_start > member_main > do_part > layer_work > layer_run > run_block > ", board,
+        r"is 8192: core_start > member_main > do_part > layer_work > layer_run > (?:run_mixers > )?run_block > ", board,
         stacks=changed(STACKS, r"^(#define STACK_OTHER) .*", r"\1 8192"))
 refused("a guard that is smaller than a frame", r"gemm_\w+ has a frame of \d+ bytes, which can",
         board, stacks=changed(STACKS, r"^(#define STACK_GUARD) .*", r"\1 4096"))
