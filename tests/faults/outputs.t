@@ -167,7 +167,8 @@ def check_full(name, good):
     folder, env = fresh()
     out = os.path.join(folder, "out")
     # The programs that `ingot voice` starts have the limit as well, and it keeps the sentences that were spoken.
-    for size in sorted({1, len(good) // 2, len(good) - 1} if name != "voice" else {1}):
+    # A trace has times, so its length differs from run to run.
+    for size in sorted({1, len(good) // 2} | ({len(good) - 1} if name != "run --trace" else set()) if name != "voice" else {1}):
         status, said = ingot(*command(name, out), env=env, preexec_fn=lambda n=size: resource.setrlimit(resource.RLIMIT_FSIZE, (n, n)))
         tap.ok(status == 1 and only(folder) and said.count("\n") <= 2, f"{name}: a disk that takes {size} of {len(good)} bytes leaves nothing",
                f"{status} {names(folder)} {said}")
@@ -292,6 +293,15 @@ def shorten(words, source, keep, moment, lines=b""):
     return p.returncode, said
 
 
+def is_whole(words, folder):
+    """The cut came when all was read and the output kept: it is what a run without a cut makes."""
+    if not only(folder, "out"):
+        return False
+    other, env = fresh()
+    status, _ = ingot(*[w if w != "OUT" else os.path.join(other, "out") for w in words], env=env)
+    return status == 0 and read(os.path.join(other, "out")) == read(os.path.join(folder, "out"))
+
+
 BIG = path("inputs/big.ingot")
 ingot("synth", "--shape", "s15m", "--type", "q4_0", "-o", BIG)
 BASE = path("inputs/folder")
@@ -327,7 +337,7 @@ for name, about in READERS.items():
         status, said = shorten([w if w != "OUT" else os.path.join(folder, "out") for w in words], source, 1000, 0.004 * i, *lines)
         seen.add(status)
         if status not in (0, 1) or (status == 1 and (os.path.basename(source) not in said and BASE not in said)) or \
-                (status == 1 and not only(folder)) or (said.count("\n") > 1 and name not in TALKERS):
+                (status == 1 and not only(folder) and not is_whole(words, folder)) or (said.count("\n") > 1 and name not in TALKERS):
             wrong.append((i, status, said, names(folder)))
     tap.ok(not wrong and (1 in seen or name in QUICK), f"{name}: an input that becomes shorter is named", wrong or seen)
 
