@@ -84,7 +84,7 @@ BOARD_CFLAGS :=
 QEMU_SMP ?= $(CORES)
 QEMU_NEEDS :=
 KERNELS_WITHOUT :=
-# Of a board whose firmware is EFI: the name of its program (board/efi/README.md).
+# The name of the program, for a board whose firmware is EFI (board/efi/README.md).
 EFI :=
 # Of a board that can have a display (board.open_screen).
 HAS_DISPLAY :=
@@ -231,7 +231,7 @@ $(B)/ingot.dis: $(B)/ingot.elf
 $(B)/ingot.raw: $(B)/ingot.elf
 	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
 
-# What is flashed: half as large, it unpacks itself. Firmware of EFI reads a PE file, which is not packed.
+# The file to flash is half as large and unpacks itself. EFI firmware reads a PE file, which is not packed.
 ifneq ($(EFI),)
 $(B)/ingot.bin: $(B)/ingot.elf
 	$(Q)cp $(B)/ingot.efi $@

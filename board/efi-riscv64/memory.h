@@ -1,4 +1,4 @@
-/* The firmware puts the program where it likes, so that there are no addresses here. */
+/* This file has no addresses, because the firmware chooses where the program lies. */
 #ifndef INGOT_BOARD_EFI_RISCV64_MEMORY_H
 #define INGOT_BOARD_EFI_RISCV64_MEMORY_H
 

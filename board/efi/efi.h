@@ -1,4 +1,4 @@
-/* What we use of UEFI, in our own words. Sections are those of the UEFI Specification 2.10; every table has its
+/* The part of UEFI that we use, in our own words. Sections are those of the UEFI Specification 2.10; every table has its
  * functions in the specification's order, and those that nobody here calls are counted, not named. */
 #ifndef INGOT_BOARD_EFI_EFI_H
 #define INGOT_BOARD_EFI_EFI_H

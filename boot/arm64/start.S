@@ -4,6 +4,7 @@
  * trap is that the stack overflowed. */
 #include "boot/arm64/mmu_bits.h"
 #include "boot/asm.h"
+#include "boot/arm64/sve_longest.h"
 #include "boot/stacks.h"
 
 #define SPSR_EL1T     0x3c4             /* EL1 on SP_EL0; debug, SError, IRQ, FIQ masked */
@@ -11,7 +12,6 @@
 #define SCR_SECURE    (1 << 10 | 3 << 4 | 1 << 8) /* RW, RES1, HCE; NS clear */
 #define CPTR_EL3_EZ   (1 << 8)          /* SVE traps nowhere; FP and SIMD neither */
 #define CPTR_EL2_NONE 0x32ff            /* RES1 bits: nothing traps, SVE included (HCR.E2H 0) */
-#define ZCR_LONGEST   15                /* LEN: 2048 bits, or what there is (D17.2.161) */
 #define CNTHCTL_EL1   3                 /* EL1 may read the physical counter and timer */
 #define CPACR_FP      (3 << 20)
 #define CPACR_SVE     (3 << 16)         /* ZEN; RES0 without SVE */
@@ -107,21 +107,6 @@ func start_secondary
     msr     daifclr, #4
     b       core_start
 endfunc start_secondary
-
-/* Where there is SVE: its vectors as long as they get, as far as this level decides. Traps of
- * this and lower levels are off already. Clobbers x9. */
-.macro sve_longest level
-    .arch_extension sve
-    isb
-    mrs     x9, id_aa64pfr0_el1
-    ubfx    x9, x9, #32, #4             // SVE
-    cbz     x9, 9f
-    mov     x9, #ZCR_LONGEST
-    msr     zcr_\level, x9
-    isb
-9:
-    .arch_extension nosve
-.endm
 
 /* From EL3, EL2 or EL1 to EL1, back to the caller. Clobbers x9 to x11. From EL3 we stay secure:
  * without firmware below, that is the state in which every device answers. */

@@ -94,7 +94,7 @@ static void flush(const void *pixels, size_t bytes)
     dma_flush(pixels, bytes);
 }
 
-/* What the firmware has answered, as a screen. */
+/* Make a screen of the firmware's answer. */
 static enum err take(const uint32_t tags[WORDS], struct board_screen *screen)
 {
     uint32_t address = tags[BUFFER + VALUES] & BUS_ADDRESS, bytes = tags[BUFFER + VALUES + 1];

@@ -1,4 +1,4 @@
-/* What a USB drive is asked at its start, and how long it may take. SCSI by SPC-4 and SBC-3; 3.2: Bulk-Only Transport 1.0. */
+/* The questions to a USB drive at its start, and how long it may take. SCSI by SPC-4 and SBC-3; 3.2: Bulk-Only Transport 1.0. */
 #include "board/drivers/usb/usb_storage_private.h"
 
 enum {

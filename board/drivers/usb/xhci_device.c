@@ -224,7 +224,7 @@ enum err xhci_detach(struct xhci *x, struct xhci_device *d)
     return e;
 }
 
-/* What was pulled and put back is another device, also at a USB 3 port, which enables itself. */
+/* A device that was pulled and put back counts as another one, also at a USB 3 port, which enables itself. */
 bool xhci_port_works(const struct xhci *x, uint32_t port)
 {
     const uint32_t mask = PORT_CONNECTED | PORT_ENABLED | PORT_CONNECT_CHANGE;

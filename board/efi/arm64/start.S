@@ -2,16 +2,16 @@
  * page tables, caches on: we stay at its level and on its tables. Section numbers are of the Arm ARM, DDI 0487.
  * x18 belongs to the firmware: U-Boot keeps its state there, and nothing of ours writes it. */
 #include "boot/asm.h"
+#include "boot/arm64/sve_longest.h"
 #include "boot/stacks.h"
 
 #define EL2             (2 << 2)          /* CurrentEL */
 #define CPACR_FP_SVE    (3 << 20 | 3 << 16)
 #define CPTR_TFP_TZ     (1 << 10 | 1 << 8)
 #define HCR_E2H_BIT     34
-#define ZCR_LONGEST     15
 #define DAIF_ALL        15
 
-/* Of struct core_env below. */
+/* Offsets in struct core_env below. */
 #define ENV_LEVEL       0
 #define ENV_TTBR0       8
 #define ENV_TCR         16
@@ -20,20 +20,6 @@
 #define ENV_VBAR        40
 #define ENV_HCR         48
 #define ENV_BYTES       64
-
-/* Where there is SVE: its vectors as long as they get. Clobbers x9. */
-.macro sve_longest level
-    .arch_extension sve
-    isb
-    mrs     x9, id_aa64pfr0_el1
-    ubfx    x9, x9, #32, #4             // SVE
-    cbz     x9, 9f
-    mov     x9, #ZCR_LONGEST
-    msr     zcr_\level, x9
-    isb
-9:
-    .arch_extension nosve
-.endm
 
 /* x0: our image's handle, x1: the system table; the firmware's stack. */
 func efi_entry

@@ -1,0 +1,22 @@
+/* Vectors of SVE as long as they get: for the code that starts a core, with our own tables or under EFI. */
+#ifndef INGOT_BOOT_ARM64_SVE_LONGEST_H
+#define INGOT_BOOT_ARM64_SVE_LONGEST_H
+
+#define ZCR_LONGEST     15              /* LEN: 2048 bits, or what there is (D17.2.161) */
+
+/* Where there is SVE: its vectors as long as they get, as far as this level decides. Traps of
+ * this and lower levels are off already. Clobbers x9. */
+.macro sve_longest level
+    .arch_extension sve
+    isb
+    mrs     x9, id_aa64pfr0_el1
+    ubfx    x9, x9, #32, #4             // SVE
+    cbz     x9, 9f
+    mov     x9, #ZCR_LONGEST
+    msr     zcr_\level, x9
+    isb
+9:
+    .arch_extension nosve
+.endm
+
+#endif
