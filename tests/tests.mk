@@ -125,17 +125,18 @@ $(B)/signed.bin: $(B)/signed.elf
 
 # The longest go first, by wall time, so that the others fill the gaps; of those that wait more than they compute (a
 # person's keys, a slow card, noise on a line) one is always beside others that do not.
-LONGEST := tests/boot/console.t tests/boot/acting.t tests/kernels/kernels.t tests/boot/send.t tests/golden/mixture.t \
-           tests/boot/paste.t tests/boot/client.t tests/golden/table.t tests/faults/stream.t tests/boot/keyboard.t \
-           tests/boot/io_core.t tests/faults/drives.t tests/kernels/selftest.t tests/boot/voice.t tests/golden/boards.t \
-           tests/boot/openai.t tests/boot/signing.t tests/faults/card.t tests/boot/hotplug.t tests/boot/screen.t \
-           tests/boot/page_boards.t tests/faults/experts.t tests/golden/large_disk.t tests/make/hangs.t \
-           tests/faults/card_files.t tests/golden/demo.t tests/boot/sd.t tests/faults/disks.t tests/boot/riscv_boards.t \
-           tests/fuzz/fuzz.t tests/boot/rpi.t tests/golden/fabric.t tests/golden/turn_log.t tests/golden/kv_card.t \
-           tests/boot/boot.t tests/boot/bringup.t tests/golden/pack.t tests/golden/threads.t tests/boot/page_board.t \
-           tests/golden/kv_tiers.t tests/make/build.t tests/make/stack.t tests/make/card.t tests/boot/disks.t \
-           tests/boot/serial.t tests/boot/power_cut.t $(O)/tests/unit/tokenizer/tokenizer_published.t \
-           $(O)/tests/unit/compute/kv_format.t $(O)/tests/unit/flash_image/card_image.t $(O)/tests/unit/session/session.t \
+LONGEST := tests/boot/console.t tests/boot/send.t tests/boot/serve_walk.t tests/kernels/kernels.t tests/boot/client.t \
+           tests/kernels/selftest.t tests/boot/keyboard.t tests/make/commands.t tests/boot/signing.t tests/boot/efi.t \
+           tests/make/build.t tests/make/card.t tests/boot/paste.t tests/golden/mixture.t tests/golden/large_disk.t \
+           tests/boot/screen.t tests/boot/acting.t tests/golden/table.t tests/faults/stream.t tests/boot/io_core.t \
+           tests/faults/drives.t tests/boot/voice.t tests/golden/boards.t tests/boot/openai.t tests/faults/card.t \
+           tests/boot/hotplug.t tests/boot/page_boards.t tests/faults/experts.t tests/make/hangs.t \
+           tests/faults/card_files.t tests/golden/demo.t tests/boot/sd.t tests/faults/disks.t \
+           tests/boot/riscv_boards.t tests/fuzz/fuzz.t tests/boot/rpi.t tests/golden/fabric.t tests/golden/turn_log.t \
+           tests/golden/kv_card.t tests/boot/boot.t tests/boot/bringup.t tests/golden/pack.t tests/golden/threads.t \
+           tests/boot/page_board.t tests/golden/kv_tiers.t tests/make/stack.t tests/boot/disks.t tests/boot/serial.t \
+           tests/boot/power_cut.t $(O)/tests/unit/tokenizer/tokenizer_published.t $(O)/tests/unit/compute/kv_format.t \
+           $(O)/tests/unit/flash_image/card_image.t $(O)/tests/unit/session/session.t \
            $(O)/tests/unit/stream/kv_pages.t
 SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
          tests/fuzz/fuzz.t $(sort $(UNIT)))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Random hostile callers at the sanitized `ingot serve`: methods, fields, lengths, chunks, pipelines, splits, aborts, slow readers, frames of
-WebSockets. No crash, no hang, memory that stays; a good caller is answered within a second throughout. WALK_SECONDS (default 20, 600 in
+WebSockets. No crash, no hang, memory that stays; a good caller is answered within a second throughout. WALK_SECONDS (default 60, 600 in
 make test-long), WALK_SEED."""
 
 import atexit
@@ -23,7 +23,7 @@ from machine import BUILD, LONG, ROOT, Tap
 
 DEMO = os.path.join(ROOT, "models/demo-q8_0.ingot")
 SANITIZED = os.path.join(BUILD, "asan/ingot")
-SECONDS = float(os.environ.get("WALK_SECONDS") or (600 if LONG else 20))
+SECONDS = float(os.environ.get("WALK_SECONDS") or (600 if LONG else 60))
 SEED = int(os.environ.get("WALK_SEED") or random.randrange(1 << 30))
 CALLERS = 6
 PATHS = ["/", "/health", "/metrics", "/boards", "/models", "/v1/models", "/v1/chat/completions", "/chat/completions/", "/v1/completions", "/v1/embeddings", "/v1/responses", "/v1/messages", "/api/chat", "/api/generate", "/api/tags", "/api/embed", "/models/load", "/ws", "/nosuch", "*",
