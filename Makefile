@@ -33,7 +33,7 @@ VERSION := $(strip $(file <VERSION))
 
 BOARDS := $(notdir $(patsubst %/board.mk,%,$(wildcard board/*/board.mk)))
 ifneq ($(words $(BOARD))$(filter $(BOARD),$(BOARDS) host),1$(BOARD))
-$(error BOARD=$(BOARD) is no board; take one of: $(filter-out template,$(BOARDS)) host)
+$(error BOARD=$(BOARD) is not a board; take one of: $(filter-out template,$(BOARDS)) host)
 endif
 ifneq ($(words $(CURDIR)) $(words $(O)),1 1)
 $(error make cannot work in a folder with a space in its path: $(if $(word 2,$(O)),O=$(O),$(CURDIR)))

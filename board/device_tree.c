@@ -445,7 +445,7 @@ static bool address_translate(const struct device_tree *tree, const struct devic
     return false;
 }
 
-enum { MAX_CELLS = 4 }; /* more per number is no real bus */
+enum { MAX_CELLS = 4 }; /* more per number is not a real bus */
 
 bool device_tree_reg(const struct device_tree *tree, const struct device_tree_node *node,
                      unsigned index, uint64_t *base, uint64_t *size)

@@ -37,7 +37,7 @@ struct device_tree_node {
     uint32_t next; /* offset of the first token that the cursor has not passed */
 };
 
-/* The size that the blob's header claims, or 0 where it is no device tree or too large. Reads
+/* The size that the blob's header claims, or 0 where it is not a device tree or too large. Reads
  * DEVICE_TREE_HEADER_BYTES bytes. */
 size_t device_tree_bytes(const void *blob);
 

@@ -27,7 +27,7 @@ extern uint64_t mmu_root[MMU_ENTRIES];
 /* Addresses from here on cannot be mapped. */
 extern const uint64_t mmu_end;
 
-/* The entry that maps the block of 2^bits bytes at `address`. Never 0, which is no entry. */
+/* The entry that maps the block of 2^bits bytes at `address`. Never 0, which is not an entry. */
 uint64_t mmu_entry_block(uint64_t address, unsigned bits, enum mapping mapping);
 
 /* Whether an entry, not 0, maps a block, where those have 2^bits bytes; else it has a table. */

@@ -293,8 +293,8 @@ struct ingot_generate_result {
 /* Compute what was added, then let the model go on. params may be NULL: the defaults. `text` may be NULL
  * where only the tokens matter; `context` is its first argument and go_on's. result may be NULL. The
  * reply is part of the sequence then; ended by a stop string, as far as it was shown. A stop by a
- * callback is no error: end is INGOT_END_CALLER. Stopped in the prompt, another call goes on there.
- * Errors: INGOT_READ_FAILED, INGOT_DAMAGED (a layer's checksum; logits that are no numbers).
+ * callback is not an error: end is INGOT_END_CALLER. Stopped in the prompt, another call goes on there.
+ * Errors: INGOT_READ_FAILED, INGOT_DAMAGED (a layer's checksum; logits that are not numbers).
  * INGOT_WRONG_ORDER also: an empty session. */
 enum ingot_error ingot_generate(struct ingot_session *session,
                                 const struct ingot_generate_params *params, ingot_text_fn *text,
@@ -332,7 +332,7 @@ const char *ingot_token_text(const struct ingot_model *model, uint32_t id, uint3
 /* The sequence: *ids (*n), until the next call. */
 enum ingot_error ingot_tokens(const struct ingot_session *session, const uint32_t **ids, size_t *n);
 
-/* Add tokens. Errors: INGOT_TOO_LONG. INGOT_BAD_ARGUMENT also: an id that is no token's. Nothing was
+/* Add tokens. Errors: INGOT_TOO_LONG. INGOT_BAD_ARGUMENT also: an id that is not a token's. Nothing was
  * added. */
 enum ingot_error ingot_append(struct ingot_session *session, const uint32_t *ids, size_t n);
 

@@ -36,7 +36,7 @@ void kernels_use_reference(struct kernels *k, enum kernel_op op)
 }
 
 /* In ascending order of each ISA: forcing one allows it and those before it. A CPU may lack one
- * in the middle (the A64FX has SVE and no dot product), so `allows` is no promise. */
+ * in the middle (the A64FX has SVE and no dot product), so `allows` is not a promise. */
 enum {
     ARM64_NEON = CPU_ARM64_NEON | CPU_ARM64_CRC,
     ARM64_DOTPROD = ARM64_NEON | CPU_ARM64_SHA2 | CPU_ARM64_DOTPROD,

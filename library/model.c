@@ -217,8 +217,8 @@ enum ingot_error ingot_memory_needed(const struct ingot_setup *setup, struct ing
         return error;
     }
     if (error == INGOT_OK || (e == ERR_NO_SPACE && m->model.request.image != NULL)) {
-        error =
-            measure(m, needed); /* the tables are there: too little for the rest is no error here */
+        error = measure(
+            m, needed); /* the tables are there: too little for the rest is not an error here */
     }
     m->stage = LIBRARY_CLOSED;
     return error;

@@ -207,7 +207,8 @@ enum ingot_error ingot_append(struct ingot_session *s, const uint32_t *ids, size
     vocab = s->model->model.image.header->params.vocab;
     for (size_t i = 0; i < n; i++) {
         if (ids[i] >= vocab) {
-            return library_refuse(s->model, INGOT_BAD_ARGUMENT, "an id is no token of the model");
+            return library_refuse(s->model, INGOT_BAD_ARGUMENT,
+                                  "an id is not a token of the model");
         }
     }
     s->has_logits = false;

@@ -123,10 +123,10 @@ SECTIONS
 }
 
 #ifdef __aarch64__
-ASSERT(BOARD_RAM_BASE % 0x200000 == 0, "memory.h: BOARD_RAM_BASE is no multiple of 2 MiB")
-ASSERT(BOARD_LOAD_ADDRESS % PAGE == 0, "memory.h: BOARD_LOAD_ADDRESS is no multiple of 4 KiB")
+ASSERT(BOARD_RAM_BASE % 0x200000 == 0, "memory.h: BOARD_RAM_BASE is not a multiple of 2 MiB")
+ASSERT(BOARD_LOAD_ADDRESS % PAGE == 0, "memory.h: BOARD_LOAD_ADDRESS is not a multiple of 4 KiB")
 #else
-ASSERT(BOARD_LOAD_ADDRESS % 0x200000 == 0, "memory.h: BOARD_LOAD_ADDRESS is no multiple of 2 MiB")
+ASSERT(BOARD_LOAD_ADDRESS % 0x200000 == 0, "memory.h: BOARD_LOAD_ADDRESS is not a multiple of 2 MiB")
 #endif
 ASSERT(_start == image_start, "the entry must be the first byte of the image: section .head")
 ASSERT(text_end % PAGE == 0 && rodata_start % PAGE == 0 && rodata_end % PAGE == 0 &&

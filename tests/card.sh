@@ -39,7 +39,7 @@ models=() roots=()
 
 add_tree() {
     local file
-    [ -d "$1" ] || fail "--tree $1 is no folder"
+    [ -d "$1" ] || fail "--tree $1 is not a folder"
     while IFS= read -r file; do
         roots+=("$1/$file:$file")
     done < <(cd "$1" && find . -type f -printf '%P\n' | sort)
@@ -69,18 +69,18 @@ for tool in mkfs.vfat mcopy mmd mdel; do
     command -v "$tool" >/dev/null || fail "$tool is missing: install dosfstools and mtools"
 done
 case "$size_mib" in
-    *[!0-9]*) fail "--size $size_mib is no number of MiB" ;;
+    *[!0-9]*) fail "--size $size_mib is not a number of MiB" ;;
 esac
 check_room() { # option, MiB
     case "$2" in
-        ''|*[!0-9]*) fail "$1 $2 is no number of MiB" ;;
+        ''|*[!0-9]*) fail "$1 $2 is not a number of MiB" ;;
     esac
     [ "$2" -lt 4096 ] || fail "$1 $2: FAT32 holds files below 4 GiB only"
 }
 check_room --save "$save_mib"
 check_room --kv "$kv_mib"
 case "$start_mib" in
-    ''|0|*[!0-9]*) fail "--start $start_mib is no number of MiB from 1" ;;
+    ''|0|*[!0-9]*) fail "--start $start_mib is not a number of MiB from 1" ;;
 esac
 
 # ---- what goes onto it -----------------------------------------------------------------------

@@ -237,7 +237,7 @@ def wrong_measured(rows):
         if machine not in machines:
             yield f"docs/MEASURED.md: {page}: machine {machine} is not described"
         if not "2026-10" < date <= str(datetime.date.today() + datetime.timedelta(days=1)):
-            yield f"docs/MEASURED.md: {page}: {date} is no day of this project"
+            yield f"docs/MEASURED.md: {page}: {date} is not a day of this project"
         for target in re.findall(r"`make ([a-z-]+)", command):
             if not re.search(rf"(?m)^{target}:", makefiles):
                 yield f"docs/MEASURED.md: {page}: make {target} is not a target"

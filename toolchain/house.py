@@ -63,7 +63,7 @@ def is_code(path):
 
 
 def of_type(files, pattern):
-    """(files that name it, those of them that are shared, and of these the ones that are no kernel's)"""
+    """(files that name it, those of them that are shared, and of these the ones that are not kernel's)"""
     word = re.compile(rf"(?<![a-z]){pattern}(?![a-z])", re.I)
     naming = [p for p, text in files.items() if text is not None and is_code(p) and not p.startswith(NOT_COUNTED) and (word.search(text) or re.search(pattern, p, re.I))]
     shared = [p for p in naming if not re.search(pattern, p, re.I)]

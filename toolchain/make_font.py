@@ -26,7 +26,7 @@ class Font:
         with gzip.open(path) as f:
             self.data = f.read()
         if self.data[:4] != b"\1fcp":
-            fail("is no PCF font")
+            fail("is not a PCF font")
         self.tables = {}
         for i in range(struct.unpack_from("<I", self.data, 4)[0]):
             kind, form, _, at = struct.unpack_from("<IIII", self.data, 8 + 16 * i)

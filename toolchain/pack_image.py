@@ -29,7 +29,7 @@ def lz4_block(data):
 def pack(image):
     packed, head, room, magic = struct.unpack_from("<III4s", image, PACKING)
     if magic != b"LZ4B" or packed != 0 or not PACKING < head < len(image):
-        sys.exit("pack_image: this is no linked image of ours")
+        sys.exit("pack_image: this is not a linked image of ours")
     block = lz4_block(image[head:])
     if len(block) > room:
         sys.exit(f"pack_image: {len(block)} bytes packed, and the stacks have room for {room} (boot/unpack.h)")

@@ -36,7 +36,7 @@ def read(path):
     except ValueError:
         fail(path, "it is damaged: no base64")
     if len(der) != len(HEAD) + 64 or not der.startswith(HEAD):
-        fail(path, f"it is no key of P-256 (prime256v1): {CURE}")
+        fail(path, f"it is not a key of P-256 (prime256v1): {CURE}")
     x, y = (int.from_bytes(der[len(HEAD) + i:len(HEAD) + i + 32], "big") for i in (0, 32))
     if x >= P or y >= P or (y * y - x * x * x + 3 * x - B) % P != 0:
         fail(path, "it is damaged: no point of P-256")

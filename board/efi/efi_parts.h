@@ -37,7 +37,7 @@ void efi_words_read(struct machine *machine);
 /* board.find_storage: every disk of the firmware's, the one that we were started from first. */
 unsigned efi_storage_find(struct block_device *devices[BOARD_MAX_BLOCK]);
 
-/* board.open_screen, and keys of a keyboard that is no serial line. */
+/* board.open_screen, and keys of a keyboard that is not a serial line. */
 bool efi_screen_open(struct board_screen *screen, struct memory_range *free);
 int efi_keys_take(void *context);
 bool efi_keys_open(void);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False: standard input or output is no terminal, or TERM says that it obeys nothing; it stays as
+/* False: standard input or output is not a terminal, or TERM says that it obeys nothing; it stays as
  * it is. Ctrl-C, Ctrl-Z and Ctrl-\ stay signals, Ctrl-S and Ctrl-Q the kernel's. Once. */
 bool host_terminal_open(void);
 

@@ -25,7 +25,7 @@ static enum err take_tensor(struct gguf *g, void *context, struct source_text na
 
     if ((!is_a && !ends_with(name, b_end)) || bytes >= sizeof raw->name) {
         return source_refuse(g->s, ERR_UNSUPPORTED,
-                             "the tensor %.*s is no half of a pair (NAME.lora_a, NAME.lora_b)",
+                             "the tensor %.*s is not half of a pair (NAME.lora_a, NAME.lora_b)",
                              SOURCE_SHOW(name));
     }
     if (n != 1) {
@@ -49,7 +49,7 @@ static enum err take_tensor(struct gguf *g, void *context, struct source_text na
 static enum err check_architecture(struct adapter_build *b, struct gguf *g)
 {
     if (!source_text_is(g->type, "adapter")) {
-        return source_refuse(g->s, ERR_UNSUPPORTED, "is no adapter: its general.type is '%.*s'",
+        return source_refuse(g->s, ERR_UNSUPPORTED, "is not an adapter: its general.type is '%.*s'",
                              SOURCE_SHOW(g->type));
     }
     if (g->family == NULL ||

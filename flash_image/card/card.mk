@@ -41,7 +41,7 @@ endef
 
 # $(1) a variable's name, $(2) the least, $(3) the most, $(4) what it counts. `test` takes digits and a sign.
 number_is_fine = $(shell v=$(call quote,$($(1))); [ "$$v" -ge $(2) ] 2>/dev/null && [ "$$v" -le $(3) ] && echo fine)
-check_number = $(if $(number_is_fine),,$(error $(1)=$($(1)) is no number of $(4) from $(2) to $(3)))
+check_number = $(if $(number_is_fine),,$(error $(1)=$($(1)) is not a number of $(4) from $(2) to $(3)))
 
 ifneq ($(filter run debug qemu-command,$(MAKECMDGOALS)),)
 $(call check_number,CORES,1,8,cores)
@@ -74,7 +74,7 @@ ifeq ($(firstword $(MODEL_KIND)),wrong)
 $(error $(subst wrong MODEL,MODEL,$(MODEL_KIND)))
 endif
 ifneq ($(shell [ -z $(call quote,$(FIRMWARE)) ] || [ -d $(call quote,$(FIRMWARE)) ] || echo wrong),)
-$(error FIRMWARE=$(FIRMWARE) is no folder)
+$(error FIRMWARE=$(FIRMWARE) is not a folder)
 endif
 endif
 

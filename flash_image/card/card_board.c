@@ -50,7 +50,7 @@ static enum err say_boards(const char *boards, const char *name, char *problem, 
                  boards, name);
     } else {
         snprintf(problem, bytes,
-                 "'%.60s' is no board of %.300s, which has:%.600s (in a checkout, make image "
+                 "'%.60s' is not a board of %.300s, which has:%.600s (in a checkout, make image "
                  "BOARD=NAME adds one)",
                  name, boards, names);
     }

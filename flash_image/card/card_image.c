@@ -83,7 +83,7 @@ static enum err add_entry(struct card_image *c, uint32_t folder, const char *nam
     e->folder = folder;
     why = card_name_problem(e->name);
     if (why != NULL) {
-        return refuse(c, ERR_BAD_ARGUMENT, "'%.300s' is no name for a card: %s", e->name, why);
+        return refuse(c, ERR_BAD_ARGUMENT, "'%.300s' is not a name for a card: %s", e->name, why);
     }
     card_name_entry(c, *number);
     return ERR_OK;
@@ -144,7 +144,7 @@ enum err card_add_file(struct card_image *c, const char *name, const char *path)
                       strerror(errno));
     }
     if (!S_ISREG(about.st_mode)) {
-        return refuse(c, ERR_IO, "%.300s: is no file", path);
+        return refuse(c, ERR_IO, "%.300s: is not a file", path);
     }
     e = add(c, name, (uint64_t)about.st_size, &i);
     if (e == ERR_OK) {

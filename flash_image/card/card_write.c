@@ -180,7 +180,7 @@ static enum err put_folder(struct card_writer *w, uint32_t i)
     return e;
 }
 
-/* From where on the file has bytes that are no hole, at most `end`; *until: up to where. */
+/* From where on the file has bytes that are not in a hole, at most `end`; *until: up to where. */
 static uint64_t next_data(int from, uint64_t at, uint64_t end, uint64_t *until)
 {
     off_t data = lseek(from, (off_t)at, SEEK_DATA);

@@ -25,7 +25,7 @@ first_bytes() { od -An -tx1 -N"$1" -- "$model" | tr -d ' \n'; }
 [ -e "$model" ] || wrong "does not exist"
 [ -r "$model" ] || wrong "may not be read"
 if [ -d "$model" ]; then
-    [ -f "$model/config.json" ] || wrong "is no Hugging Face folder: it has no config.json"
+    [ -f "$model/config.json" ] || wrong "is not a Hugging Face folder: it has no config.json"
     pack
 fi
 [ -f "$model" ] || wrong "is neither a file nor a folder"
@@ -42,10 +42,10 @@ esac
 # Version 0 of llama2.c has no magic: seven numbers, of which only the sixth may be negative.
 # shellcheck disable=SC2046 # words on purpose
 set -- $(od -An -td4 -v -N28 -- "$model")
-[ $# -eq 7 ] || wrong "is no model: it has less than 28 bytes"
+[ $# -eq 7 ] || wrong "is not a model: it has less than 28 bytes"
 for number in "$1" "$2" "$3" "$4" "$5" "$7"; do
     if [ "$number" -le 0 ] || [ "$number" -gt 1048576 ]; then
-        wrong "is no model: neither a .gguf, an .ingot nor a llama2.c .bin"
+        wrong "is not a model: neither a .gguf, an .ingot nor a llama2.c .bin"
     fi
 done
 pack

@@ -32,7 +32,7 @@ struct prober {
     const char *problem; /* of the last failure */
 };
 
-/* Zero p, set bos, eos and now. False: problem says why the text is no template. */
+/* Zero p, set bos, eos and now. False: problem says why the text is not a template. */
 bool probe_open(struct prober *p, const void *text, size_t bytes);
 void probe_close(struct prober *p);
 

@@ -1,4 +1,4 @@
-/* GGUF files that are no model of text: an adapter, the image part. */
+/* GGUF files that are not text models: an adapter, the image part. */
 #include "flash_image/gguf/gguf_private.h"
 
 /* By general.type or, where that is NULL, by general.architecture. */

@@ -118,7 +118,7 @@ enum gguf_real {
     N_REALS
 };
 
-/* Tensors that are no weights: factors of the frequencies of rotation. */
+/* Tensors that are not weights: factors of the frequencies of rotation. */
 enum gguf_factors { FACTORS_ALL, FACTORS_SHORT, FACTORS_LONG, N_FACTORS };
 
 struct gguf {

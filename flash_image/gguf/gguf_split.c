@@ -175,8 +175,8 @@ enum err gguf_open_part(struct gguf *g, const struct gguf_part *part, size_t i, 
 
     if (!gguf_is(part->data, part->bytes)) {
         return source_refuse(g->s, ERR_BAD_MODEL,
-                             "is no GGUF, where part %zu of %zu should be: fetch it again", i + 1,
-                             n);
+                             "is not a GGUF, where part %zu of %zu should be: fetch it again",
+                             i + 1, n);
     }
     e = gguf_read_header(&p);
     if (e == ERR_OK) {

@@ -189,7 +189,7 @@ static unsigned make_schema(struct schema_maker *m)
     unsigned rule;
 
     if (root == NULL) {
-        schema_fail(m, "the schema is no JSON");
+        schema_fail(m, "the schema is not JSON");
         return GRAMMAR_NO_RULE;
     }
     m->root = root;

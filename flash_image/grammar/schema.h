@@ -95,7 +95,7 @@ void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *
                        const char *problem);
 /* unevaluatedProperties and unevaluatedItems are held where all other schemas of the set are what theirs refers to, or are inside it; else a note. */
 void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const char *keyword);
-/* Whether a keyword restricts by itself, and is no choice among schemas. */
+/* Whether a keyword restricts by itself, and is not a choice among schemas. */
 bool schema_restricts(const char *keyword);
 
 /* Add a schema, with what it refers to; true and {} add nothing. False: it is false, or there is no room. */

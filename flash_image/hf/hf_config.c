@@ -99,7 +99,7 @@ static enum err refuse_family(struct source *s, const char *name, const char *ty
     if (name == NULL && type == NULL) {
         return source_refuse(s, ERR_BAD_MODEL,
                              "the fields \"architectures\" and "
-                             "\"model_type\" are missing: this is no model's config.json");
+                             "\"model_type\" are missing: this is not a model's config.json");
     }
     if (type == NULL || (name != NULL && family_of_config(NULL, type) != NULL)) {
         return family_refuse(s, name, strlen(name),
@@ -119,7 +119,7 @@ static const char *first_architecture(struct hf_json *j)
     return hf_json_string(list->child);
 }
 
-/* A nested text part is no architecture of its own: its model_type tells. */
+/* A nested text part is not an architecture of its own: its model_type tells. */
 static const struct family *find_family(struct hf_json *j, const struct hf_text_part *part)
 {
     const char *type = hf_json_text(j, "model_type");

@@ -70,7 +70,7 @@ static cJSON *parse_copy(struct source *s, const uint8_t *text, size_t bytes, ch
     if (cJSON_IsObject(root)) {
         *e = check_keys(s, root);
     } else {
-        *e = source_refuse(s, ERR_BAD_MODEL, "no JSON object: it is damaged at byte %td of %zu",
+        *e = source_refuse(s, ERR_BAD_MODEL, "not a JSON object: it is damaged at byte %td of %zu",
                            end - copy, bytes);
     }
     if (*e != ERR_OK) {
@@ -165,7 +165,7 @@ uint32_t hf_json_u32(struct hf_json *j, const char *key, uint32_t otherwise)
     if (value == NULL && otherwise == HF_NEEDED) {
         refuse(j, key, "missing, and the model cannot be understood without it");
     } else if (value != NULL && !hf_json_whole(value, UINT32_MAX - 1.0)) {
-        refuse(j, key, "no whole number, or out of any bounds");
+        refuse(j, key, "not a whole number, or out of any bounds");
     }
     if (value == NULL || j->e != ERR_OK) {
         return otherwise;
@@ -181,7 +181,7 @@ float hf_json_float(struct hf_json *j, const char *key, float otherwise)
         return otherwise;
     }
     if (!cJSON_IsNumber(value) || !(fabs(value->valuedouble) <= 1e30)) {
-        refuse(j, key, "no number, or out of any bounds");
+        refuse(j, key, "not a number, or out of any bounds");
         return otherwise;
     }
     return (float)value->valuedouble;
@@ -209,7 +209,7 @@ const char *hf_json_text(struct hf_json *j, const char *key)
         return NULL;
     }
     if (!cJSON_IsString(value)) {
-        refuse(j, key, "no text");
+        refuse(j, key, "not text");
         return NULL;
     }
     return value->valuestring;

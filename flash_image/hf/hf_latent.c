@@ -111,7 +111,7 @@ enum err hf_latent_place(struct source *s, const char *name, const struct source
         return ERR_OK;
     }
     return source_refuse(s, ERR_BAD_MODEL,
-                         "the tensor %.120s has %u rows of %u, which are no keys and values of "
+                         "the tensor %.120s has %u rows of %u, which are not keys and values of "
                          "config.json's heads",
                          name, t->rows, t->cols);
 }

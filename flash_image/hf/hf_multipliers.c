@@ -39,8 +39,8 @@ static void read_list(struct hf_json *j, const char *field, uint32_t n, float *v
         }
         if (cJSON_GetArraySize(list) != (int)n || !cJSON_IsNumber(value) ||
             !(fabs(value->valuedouble) <= 1e30)) {
-            j->e = source_refuse(j->s, ERR_BAD_MODEL, "the field \"%s\" is no list of %u numbers",
-                                 field, n);
+            j->e = source_refuse(j->s, ERR_BAD_MODEL,
+                                 "the field \"%s\" is not a list of %u numbers", field, n);
             continue;
         }
         values[i] = (float)value->valuedouble;

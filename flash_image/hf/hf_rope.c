@@ -138,7 +138,7 @@ static void scale_llama3(struct scaling *k)
     k->in.e = rope_factors_multiply_all(k->in.s, factors);
 }
 
-/* A value that is no number counts as 0, which the bounds of a factor refuse. */
+/* A value that is not a number counts as 0, which the bounds of a factor refuse. */
 static float number_of(const cJSON *value)
 {
     if (!cJSON_IsNumber(value)) {

@@ -31,7 +31,7 @@ static void read_metaspace(const cJSON *step, struct spaces *spaces)
     }
 }
 
-/* One that is no sequence. A split at spaces finds none after they are replaced. */
+/* One that is not a sequence. A split at spaces finds none after they are replaced. */
 static void read_step(const cJSON *step, struct spaces *spaces)
 {
     const cJSON *pattern = hf_json_get(step, "pattern");

@@ -231,7 +231,7 @@ enum err hf_minus_exp(struct source *s, struct hf_memory **memory, const char *n
     float *values;
 
     if (t->rows != 1 || t->cols > INGOT_MAX_HIDDEN) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is no vector", name);
+        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is not a vector", name);
     }
     values = hf_take_memory(s, memory, t->cols * sizeof *values);
     if (values == NULL) {

@@ -133,7 +133,7 @@ static enum err read_convolution(struct source *s, const struct safetensors_tens
     enum err e;
 
     if (from->n_dims != 3 || from->dims[1] != 1) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is no convolution of channels",
+        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is not a convolution of channels",
                              from->name);
     }
     flat.n_dims = 2;
@@ -209,7 +209,7 @@ static enum err take_output_scale(struct source *s, const struct hf_config *c,
     }
     if (t.rows != 1 || t.cols != 1 || placed->layer >= s->params.n_layers ||
         !family_has(c->family, FAMILY_PER_LAYER)) {
-        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is no number of a layer",
+        return source_refuse(s, ERR_BAD_MODEL, "the tensor %.120s is not a number of a layer",
                              placed->from->name);
     }
     s->params.layers[placed->layer].output_scale = source_read_plain(&t, 0, 0);

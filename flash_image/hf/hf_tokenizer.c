@@ -249,7 +249,7 @@ static enum err read_merges(struct source *s, struct hf_tokenizer *t, const cJSO
     cJSON_ArrayForEach(entry, merges)
     {
         if (!read_merge(entry, &t->merges[n])) {
-            return source_refuse(s, ERR_BAD_TOKENIZER, "merge %u is no pair of texts", n);
+            return source_refuse(s, ERR_BAD_TOKENIZER, "merge %u is not a pair of texts", n);
         }
         n++;
     }

@@ -16,9 +16,9 @@ static enum err read_piece(struct source *s, struct hf_tokenizer *t, const cJSON
 
     if (!cJSON_IsString(text) || !cJSON_IsNumber(score) ||
         !(fabs(score->valuedouble) <= (double)FLT_MAX)) {
-        return source_refuse(s, ERR_BAD_TOKENIZER,
-                             "entry %u of the field \"model.vocab\" is no text with a finite score",
-                             id);
+        return source_refuse(
+            s, ERR_BAD_TOKENIZER,
+            "entry %u of the field \"model.vocab\" is not text with a finite score", id);
     }
     if (id < t->room) {
         t->tokens[id] = (struct source_token){
@@ -63,7 +63,7 @@ enum err hf_unigram_read(struct source *s, struct hf_tokenizer *t, const cJSON *
 
     if (!cJSON_IsArray(vocab)) {
         return source_refuse(s, ERR_BAD_TOKENIZER,
-                             "the field \"model.vocab\" is no list of pieces with scores");
+                             "the field \"model.vocab\" is not a list of pieces with scores");
     }
     e = hf_tokenizer_take(s, t, hf_tokenizer_count(t, cJSON_GetArraySize(vocab) - 1.0));
     if (e == ERR_OK) {
@@ -82,7 +82,7 @@ enum err hf_unigram_read(struct source *s, struct hf_tokenizer *t, const cJSON *
     }
     if (!hf_json_whole(unk, t->room - 1.0)) {
         return source_refuse(s, ERR_BAD_TOKENIZER,
-                             "the field \"model.unk_id\" is no id below the model's %u tokens",
+                             "the field \"model.unk_id\" is not an id below the model's %u tokens",
                              t->room);
     }
     s->vocab.unk = (uint32_t)unk->valuedouble;

@@ -31,7 +31,7 @@ static bool is_type(const cJSON *entry, const char *type)
     return cJSON_IsString(entry) && strcmp(entry->valuestring, type) == 0;
 }
 
-/* How many layers the list makes local. Names that are no kind of attention are refused. */
+/* How many layers the list makes local. Names that are not a kind of attention are refused. */
 static uint32_t count_local(struct hf_json *j, const cJSON *types)
 {
     const struct source_params *p = &j->s->params;

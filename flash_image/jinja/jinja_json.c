@@ -80,7 +80,7 @@ static void write_list(struct dump *d, const struct jinja_list *list, unsigned l
     jinja_write_char(d->j, &d->out, ']');
 }
 
-/* Keys that are no strings become strings. */
+/* Keys that are not strings become strings. */
 static void write_key(struct dump *d, struct jinja_value key)
 {
     struct jinja_buffer own = { 0 }, out = d->out;
@@ -90,7 +90,7 @@ static void write_key(struct dump *d, struct jinja_value key)
         return;
     }
     if (key.kind > JINJA_FLOAT || key.kind == JINJA_UNDEFINED) {
-        jinja_fail(d->j, "a %s is no key in JSON", jinja_kind_name(key));
+        jinja_fail(d->j, "a %s is not a key in JSON", jinja_kind_name(key));
     }
     d->out = own;
     write_json(d, key, 0);

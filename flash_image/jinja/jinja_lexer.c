@@ -338,7 +338,7 @@ static void take_operator(struct lexer *l)
         }
     }
     if (c == '\0' || strchr("+-/*%~[](){}<>=.:|,;", c) == NULL) {
-        jinja_fail(l->j, "'%c' is no part of an expression", c >= ' ' && c < 0x7f ? c : '?');
+        jinja_fail(l->j, "'%c' is not part of an expression", c >= ' ' && c < 0x7f ? c : '?');
     }
     balance(l, c);
     add(l, JINJA_T_OPERATOR, l->at, 1);

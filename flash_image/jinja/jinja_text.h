@@ -26,7 +26,7 @@ struct jinja_text jinja_join(struct jinja *j, struct jinja_text a, struct jinja_
 /* Where `what` begins in t from byte `from` on, or SIZE_MAX. */
 size_t jinja_find(struct jinja_text t, struct jinja_text what, size_t from);
 
-/* How many, and the bytes of the one at `at`; a byte that is no UTF-8 counts as one. */
+/* How many, and the bytes of the one at `at`; a byte that is not UTF-8 counts as one. */
 size_t jinja_characters(struct jinja_text t);
 size_t jinja_character(struct jinja_text t, size_t at);
 

@@ -132,7 +132,7 @@ const struct jinja_value *jinja_get(struct jinja *j, const struct jinja_dict *d,
                                     struct jinja_value key)
 {
     if (jinja_is_list(key) || key.kind == JINJA_DICT) {
-        jinja_fail(j, "a %s is no key of a dict", jinja_kind_name(key));
+        jinja_fail(j, "a %s is not a key of a dict", jinja_kind_name(key));
     }
     return find(j, d, key);
 }

@@ -121,10 +121,10 @@ static enum err check_old(const struct output_wish *w, const struct stat *st,
 {
     if (S_ISDIR(st->st_mode)) {
         return refuse(s, ERR_BAD_ARGUMENT,
-                      "it is no ordinary file but a folder; name a file in it");
+                      "it is not an ordinary file but a folder; name a file in it");
     }
     if (w->instead != NULL && (!S_ISREG(st->st_mode) || is_among_devices(w->path))) {
-        return refuse(s, ERR_BAD_ARGUMENT, "it is no ordinary file; %s", w->instead);
+        return refuse(s, ERR_BAD_ARGUMENT, "it is not an ordinary file; %s", w->instead);
     }
     if (is_same(st, w->input) || is_same(st, w->other) || mapping_has(st->st_dev, st->st_ino)) {
         return refuse(s, ERR_BAD_ARGUMENT, "it is the input; name another file");

@@ -374,7 +374,7 @@ bool pack_is_ingot(const char *path, enum err *e)
     }
     *e = ERR_OK;
     n = read(fd, magic, sizeof magic);
-    if (n < 0 && errno != EISDIR) { /* a folder is no .ingot file: the error comes when it is
+    if (n < 0 && errno != EISDIR) { /* a folder is not a .ingot file: the error comes when it is
                                      * packed */
         *e = ERR_IO;
     }

@@ -261,8 +261,8 @@ static void tell_columns(const struct pack_options *o, struct source *s, enum in
         }
     }
     if (used != 0) {
-        fprintf(stderr, "%s: stored as %s, for their columns are no multiple of %u: %s\n", s->path,
-                image_type_name(to), padding, names);
+        fprintf(stderr, "%s: stored as %s, for their columns are not a multiple of %u: %s\n",
+                s->path, image_type_name(to), padding, names);
     }
 }
 

@@ -71,7 +71,7 @@ static float load_float(enum source_type type, const uint8_t *at)
     }
 }
 
-/* A weight that is no number becomes 0 here, and none like it comes so far: its matrix has no mean. */
+/* A weight that is not a number becomes 0 here, and none like it comes so far: its matrix has no mean. */
 static int rounded_at(const struct source_tensor *t, uint32_t row, uint32_t col)
 {
     const uint8_t *at = source_row_data(t, row) + source_type_bytes(t->type, col);

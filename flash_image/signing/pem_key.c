@@ -76,7 +76,7 @@ static enum err decode(const char *text, const char *end, uint8_t der[MOST_DER],
         packed[length++] = *text;
     }
     if (!base64_get(der, MOST_DER, packed, length, n)) {
-        return refuse(problem, "the key is no base64 between its lines of dashes, or too long");
+        return refuse(problem, "the key is not base64 between its lines of dashes, or too long");
     }
     return ERR_OK;
 }
@@ -232,7 +232,7 @@ enum err pem_key_read(struct pem_key *key, const char *text, size_t bytes, const
             }
             e = decode(body, end, der, &n, problem);
             if (e == ERR_OK && !read_der((enum label)i, (struct der){ der, der + n }, key)) {
-                e = refuse(problem, "it is no key of P-256 (prime256v1): " MAKE_ONE);
+                e = refuse(problem, "it is not a key of P-256 (prime256v1): " MAKE_ONE);
             }
             return e;
         }

@@ -60,7 +60,7 @@ static enum err complete(struct sign_key *k, const char **problem)
         }
         memcpy(pem->public, public, sizeof public);
     } else if (!is_point(pem)) {
-        *problem = "its public half is no point of P-256: the file is damaged";
+        *problem = "its public half is not a point of P-256: the file is damaged";
         return ERR_BAD_ARGUMENT;
     }
     signature_key_id(id, pem->public);

@@ -74,7 +74,7 @@ static enum err count_merges(struct source *s, const struct tokenizer_build *b, 
         if (f == MERGE_UNKNOWN || left_out > MOST_LEFT_OUT) {
             return source_refuse(s, ERR_BAD_TOKENIZER,
                                  "merge %u (\"%.*s\" and \"%.*s\") names "
-                                 "texts that are no plain tokens",
+                                 "texts that are not plain tokens",
                                  c.id - 1, (int)min_size(m.left.bytes, 40), m.left.data,
                                  (int)min_size(m.right.bytes, 40), m.right.data);
         }

@@ -19,7 +19,7 @@ static bool is_text(const char *body, size_t bytes)
         if (bytes - at >= 6 && memcmp(body + at, "\\u0000", 6) == 0) {
             return false;
         }
-        at++; /* a second backslash is no escape */
+        at++; /* a second backslash is not an escape */
     }
     return true;
 }

@@ -93,7 +93,7 @@ static bool read_content(struct serve_reader *r, const cJSON *content, struct se
     return true;
 }
 
-/* null and nothing are no text. */
+/* null and nothing are not text. */
 static bool read_some(struct serve_reader *r, const cJSON *content, struct serve_text *to,
                       bool more)
 {

@@ -12,7 +12,7 @@
 
 enum { TEXT_MOST = 4 << 20 };
 
-/* The bytes that are gone from the front: a mark, which is no text. */
+/* The bytes that are gone from the front: a mark, which is not text. */
 static size_t skip_mark(char *text, size_t bytes)
 {
     size_t mark = utf8_mark_bytes(text, bytes);

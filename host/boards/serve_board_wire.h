@@ -34,7 +34,7 @@ struct board_event {
     bool knows_said;      /* of BOARD_HELLO: messages may be marked so (docs/SERIAL.md) */
 };
 
-/* False: the line is no event, and there is nothing to free. */
+/* False: the line is not an event, and there is nothing to free. */
 bool board_event_read(struct board_event *e, const char *line, size_t bytes);
 void board_event_free(struct board_event *e);
 

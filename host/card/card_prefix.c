@@ -37,7 +37,7 @@ struct problem {
     size_t bytes;
 };
 
-/* The first one stays; words that nobody knows are no problem of a card. */
+/* The first one stays; words that nobody knows are not a problem of the card. */
 static void keep_sentence(void *context, bool refused, const char *sentence)
 {
     struct problem *p = context;

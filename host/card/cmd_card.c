@@ -64,7 +64,7 @@ static void say_no_board(struct job *j)
 {
     size_t n;
     const struct board_facts *boards_there_are = board_facts_all(&n);
-    size_t at = (size_t)snprintf(j->problem, sizeof j->problem, "'%.60s' is no board; there are",
+    size_t at = (size_t)snprintf(j->problem, sizeof j->problem, "'%.60s' is not a board; there are",
                                  j->a->board);
 
     for (size_t i = 0; i < n && at < sizeof j->problem; i++) {

@@ -85,7 +85,7 @@ static bool choose_path(struct sending *s)
         folder = storage_new_folder(name);
         if (folder == NULL || strcmp(folder, "models") == 0) {
             return fail(s->a.file,
-                        "this is no model, no adapter, no .grammar and no preset (.txt)");
+                        "this is not a model, an adapter, a .grammar or a preset (.txt)");
         }
     }
     if (!fat32_is_new_name(name)) {

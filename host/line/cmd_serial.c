@@ -198,7 +198,7 @@ static void look_for_board(void)
     serial.n_mode = 0;
 }
 
-/* A line that is no event: of firmware, of a trap's report, or of a board that talks to people, also since it began anew. */
+/* A line that is not an event: of firmware, of a trap's report, or of a board that talks to people, also since it began anew. */
 static void take_text(char *line)
 {
     strip(line);

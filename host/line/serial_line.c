@@ -44,7 +44,7 @@ static bool find_speed(struct serial_line *s, uint32_t baud, speed_t *speed)
         }
     }
     snprintf(s->problem, sizeof s->problem,
-             "--baud %u is no rate that this system knows: 9600, 115200, 921600 and others are",
+             "--baud %u is not a rate that this system knows: 9600, 115200, 921600 and others are",
              (unsigned)baud);
     return false;
 }

@@ -8,7 +8,7 @@
 /* By descending quality. What has three bits and less is taken only where nothing else is resident. */
 static const struct offer {
     const char *name; /* as of --type */
-    bool few;         /* loses so much that speed alone is no reason */
+    bool few;         /* loses so much that speed alone is not a reason */
     uint32_t family;  /* of the models that it is for; 0: all */
 } offers[] = {
     { "f16", false, 0 },

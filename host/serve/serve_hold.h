@@ -5,7 +5,7 @@
 
 #include "host/api/serve_request_private.h"
 
-/* A schema as text: of a function's arguments, or (name NULL) of what a reply is when it is no call. */
+/* A schema as text: of a function's arguments, or (name NULL) of what a reply is when it is not a call. */
 struct serve_held {
     const char *name, *schema;
     bool strict; /* what nobody looks at is an error */

@@ -70,7 +70,7 @@ static void take_think(void *context, bool begins)
     p->thinks = begins;
 }
 
-/* Thoughts are no part of the answer. */
+/* Thoughts are not part of the answer. */
 static void take_scores(void *context, const struct token_scores *scores)
 {
     struct place *p = context;

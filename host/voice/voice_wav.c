@@ -125,7 +125,7 @@ const char *voice_wav_read(struct voice_sound *s, const uint8_t *file, size_t by
 
     memset(s, 0, sizeof *s);
     if (bytes < 12 || memcmp(file, "RIFF", 4) != 0 || memcmp(file + 8, "WAVE", 4) != 0) {
-        return "it is no WAV file";
+        return "it is not a WAV file";
     }
     format = find(file, bytes, "fmt ", &n_format);
     data = find(file, bytes, "data", &n_data);

@@ -24,7 +24,7 @@ function plot(name, values, unit) {
       svg("line", { x1: 0, y1: 39, x2: 100, y2: 39 }), svg("polyline", { points }))];
 }
 
-/** f: tokens, rate, first (s), cached, context, card (MB/s), warm (°C); what is no number is not known. store: "card" or "disk". */
+/** f: tokens, rate, first (s), cached, context, card (MB/s), warm (°C); what is not a number is not known. store: "card" or "disk". */
 function figures(f, store) {
   const Store = store[0].toUpperCase() + store.slice(1);
   past = [...past, f].slice(-REPLIES_SHOWN);

@@ -78,7 +78,7 @@ function empty(what, how, suggestions, ask) {
   $("told").replaceChildren();
 }
 
-/** For screen readers alone. The bubbles are no live region: they would be read token by token. */
+/** For screen readers alone. The bubbles are not a live region: they would be read token by token. */
 function announce(text) {
   const told = $("told");
   told.append(make("p", {}, text));

@@ -13,7 +13,7 @@ async function cardPath(file) {
   if (name.endsWith(".grammar")) return "grammars/" + name;
   if (name.endsWith(".txt")) return "presets/" + name;
   const folder = head === MAGIC.adapter ? "adapters/" : head === MAGIC.model ? "models/" : "";
-  if (!folder) throw new Error("this is no model, no adapter, no .grammar and no preset (.txt)");
+  if (!folder) throw new Error("this is not a model, an adapter, a .grammar or a preset (.txt)");
   if (!name.endsWith(".ingot")) throw new Error("a model or adapter is called NAME.ingot: rename the file");
   return folder + name;
 }

@@ -20,7 +20,7 @@ enum block_fill {
     BLOCK_LEAST,    /* -128 everywhere, nibbles 15, scales and mins 63: the largest sums */
     BLOCK_GREATEST, /* 127 against -128 */
     BLOCK_MIXED,    /* random picks of -128, 127, 0 */
-    BLOCK_PAIR,     /* -128 * -128 twice, a chunk apart: the sum of the two is no int16 */
+    BLOCK_PAIR,     /* -128 * -128 twice, a chunk apart: the sum of the two is not an int16 */
     BLOCK_SCALES,   /* odd scales: 0, subnormal, huge */
     BLOCK_KINDS
 };

@@ -13,7 +13,7 @@ void chat_json_error(struct chat *c, const char *name, const char *field, size_t
  * messages are read then. */
 bool chat_json_check(struct chat *c, const struct json_request *r);
 
-/* What a request asks for that is no reply: tokens of a text, an embedding, the models, figures, the plan, events once
+/* What a request asks for that is not a reply: tokens of a text, an embedding, the models, figures, the plan, events once
  * more. False: it asks for none of these. *reason: of its `done`. */
 bool chat_json_ask(struct chat *c, const struct json_request *r, const char **reason);
 

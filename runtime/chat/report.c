@@ -121,7 +121,7 @@ static void io_text(const struct model *m, char *text, size_t bytes)
                 p->head.tiled ? rest : "", format_bytes(pass, model_planned_bytes(m)));
 }
 
-/* It is no region: its bytes lie on the card. */
+/* It is not a region: its bytes lie on the card. */
 static void table_text(const struct plan *p, char *text, size_t bytes)
 {
     char read[FORMAT_NUMBER_BYTES];

@@ -8,7 +8,7 @@ enum {
     WHOLE = 65535,      /* of a job's busy time */
     WEIGHTS = 1 << 16,  /* of all cores together, once they differ */
     LEAST_WEIGHT = 512, /* a core that gets nothing could not show that it is fast again */
-    DEAD_BAND = 10,     /* the part of a core's time that is no reason to change: 1 / 10 */
+    DEAD_BAND = 10,     /* the part of a core's time that is not a reason to change: 1 / 10 */
 };
 
 /* Parts follow the speeds of the cores, in any unit. */

@@ -70,7 +70,7 @@ size_t console_frames_end(struct console_frames *f, char end[CONSOLE_FRAME_END])
     return n;
 }
 
-/* 16: it is no digit. */
+/* 16: it is not a digit. */
 static unsigned digit_of(char c)
 {
     if (c >= '0' && c <= '9') {

@@ -163,7 +163,7 @@ static void press(struct line_editor *e, enum line_key key)
     }
 }
 
-/* Brackets around pasted text count even where the far end is known to be no terminal. */
+/* Brackets around pasted text count even where the far end is known not to be a terminal. */
 static void take_key(struct line_editor *e, enum line_key key)
 {
     if (key == KEY_NONE) {

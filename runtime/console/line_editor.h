@@ -47,7 +47,7 @@ struct line_editor {
     size_t cursor; /* byte where the next character goes: the beginning of one, or n */
     bool too_long;
     bool pasting;  /* within a bracketed paste: CR and LF are text */
-    bool after_cr; /* the LF of a CR LF is no line of its own; outlives the line */
+    bool after_cr; /* the LF of a CR LF is not a line of its own; outlives the line */
 
     /* What the terminal shows, its first row being the prompt's. */
     uint32_t row;                   /* where its cursor is */

@@ -40,7 +40,7 @@ static enum err check_front(const struct adapter_header *h, uint64_t file_bytes,
         return refuse(problem, ERR_BAD_MAGIC, "it is a model, not an adapter");
     }
     if (memcmp(h->magic, ADAPTER_MAGIC, sizeof h->magic) != 0) {
-        return refuse(problem, ERR_BAD_MAGIC, "it is no adapter: `ingot adapter` makes one");
+        return refuse(problem, ERR_BAD_MAGIC, "it is not an adapter: `ingot adapter` makes one");
     }
     if (h->version != ADAPTER_VERSION) {
         return refuse(problem, ERR_BAD_VERSION,

@@ -77,7 +77,7 @@ static const char *check_bits(const uint8_t *digest, const uint8_t *good)
             return "a signature of something else";
         }
         if (ecdsa_p256_verify(point, digest, good)) {
-            return "a key that is no point of the curve";
+            return "a key that is not a point of the curve";
         }
     }
     return NULL;

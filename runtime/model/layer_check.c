@@ -74,7 +74,7 @@ static enum err check_kind(struct image *image, uint32_t layer, const struct lay
     return check_block(image, layer, b);
 }
 
-/* A second mixer has its own result: a norm of both together is no layer's yet. */
+/* A second mixer has its own result: a norm of both together is not a layer's yet. */
 static enum err check_beside(struct image *image, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(image, layer);

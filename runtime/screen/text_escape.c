@@ -104,7 +104,7 @@ static void set_look(struct text_look *look, uint32_t n)
     }
 }
 
-/* A colour out of 256 or more (38, 48) has numbers of its own, which are no looks. */
+/* A colour out of 256 or more (38, 48) has numbers of its own, which are not looks. */
 static void set_looks(struct text_screen *t)
 {
     uint32_t n = min_u32(t->n_numbers + 1, TEXT_SCREEN_NUMBERS);

@@ -32,7 +32,7 @@ struct search {
     uint32_t n, n_live;
     struct session_line *free[BEAMS_MOST], *best; /* the best that ended */
     uint32_t n_free;
-    bool work_is_free;                      /* what is at work is no beam any more */
+    bool work_is_free;                      /* what is at work is no longer a beam */
     uint32_t first, length, settled, ended; /* index of the first new token; counts of new ones */
     uint32_t scored;                        /* tokens that the live beams' scores have */
     double best_score;                      /* mean; of best, where any has ended */

@@ -68,7 +68,7 @@ static uint32_t pick(struct reply_place *p, struct token_scores *scores)
                         s->scratch.memory);
 }
 
-/* One more token of a reply whose logits are there. False: they are no numbers. */
+/* One more token of a reply whose logits are there. False: they are not numbers. */
 static bool go_on(struct reply_place *p)
 {
     struct session *s = p->session;

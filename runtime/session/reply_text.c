@@ -81,7 +81,7 @@ static void think(struct reply_text *r, bool begins)
     }
 }
 
-/* Text that is no mark. */
+/* Text that is not a mark. */
 static void write_decided(struct reply_text *r, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes && r->part == REPLY_START; i++) {

@@ -21,7 +21,7 @@ struct reply_tokens {
 /* The prompt is computed: the sink hears that the reply begins. */
 void reply_tokens_begin(struct reply_tokens *r);
 
-/* Whether id ends the reply, and is no part of it. */
+/* Whether id ends the reply, and is not part of it. */
 bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id);
 
 /* With a constraint: before the sampler destroys the logits (vocab); and of the token that was sampled from

@@ -12,7 +12,7 @@ enum { TOKEN_SCORES_MOST = 20 };
 
 struct token_score {
     uint32_t id;
-    double log_share; /* NaN: the logits are no numbers */
+    double log_share; /* NaN: the logits are not numbers */
 };
 
 struct token_scores {

@@ -160,7 +160,7 @@ static enum err fat32_check_kind(struct fat32 *fs, const uint8_t *boot)
     if (boot[BS_SIGNATURE] != 0x55 || boot[BS_SIGNATURE + 1] != 0xaa)
         return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: the boot sector has no signature");
     if (boot[BS_JUMP] != 0xeb && boot[BS_JUMP] != 0xe9)
-        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BS_jmpBoot is no jump");
+        return fat32_fail(fs, ERR_BAD_FILESYSTEM, "FAT32: BS_jmpBoot is not a jump");
     if (bytes < SECTOR_BYTES || bytes > MOST_SECTOR_BYTES || !is_power_of_two(bytes))
         return fat32_fail(fs, ERR_UNSUPPORTED,
                           "FAT32: BPB_BytsPerSec is not 512 to 4096: format the card anew");
@@ -174,7 +174,7 @@ static enum err fat32_check_fields(struct fat32 *fs, const uint8_t *boot)
     const char *why = NULL;
 
     if (!is_power_of_two(boot[BPB_SEC_PER_CLUS]))
-        why = "FAT32: BPB_SecPerClus is no power of two";
+        why = "FAT32: BPB_SecPerClus is not a power of two";
     else if (fat32_u16(boot + BPB_RSVD_SEC_CNT) == 0)
         why = "FAT32: BPB_RsvdSecCnt is zero";
     else if (boot[BPB_NUM_FATS] == 0 || boot[BPB_NUM_FATS] > 4)
@@ -182,7 +182,7 @@ static enum err fat32_check_fields(struct fat32 *fs, const uint8_t *boot)
     else if (fat32_u16(boot + BPB_TOT_SEC16) != 0)
         why = "FAT32: BPB_TotSec16 is not zero";
     else if (boot[BPB_MEDIA] != 0xf0 && boot[BPB_MEDIA] < 0xf8)
-        why = "FAT32: BPB_Media is no media descriptor";
+        why = "FAT32: BPB_Media is not a media descriptor";
     else if (fat32_u32(boot + BPB_TOT_SEC32) == 0)
         why = "FAT32: BPB_TotSec32 is zero";
     else if (fat32_u32(boot + BPB_FAT_SZ32) == 0)

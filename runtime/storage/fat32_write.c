@@ -255,7 +255,7 @@ static enum err put_here(struct fat32 *fs, const struct new_entry *new, const st
                SECTOR_BYTES - place->index * FAT32_ENTRY_BYTES);
     if (place->fits) {
         memcpy(at + place->index * FAT32_ENTRY_BYTES, new->raw, new->n *(size_t)FAT32_ENTRY_BYTES);
-    } else { /* what is free here is no end any more */
+    } else { /* what is free here is no longer an end */
         for (unsigned i = place->index; i < FAT32_SECTOR_ENTRIES; i++)
             at[i * FAT32_ENTRY_BYTES] = NAME_DELETED;
     }

@@ -89,7 +89,7 @@ static uint32_t crc_of_header(const struct expert_use_header *h)
     return crc32c(0, &copy, sizeof copy);
 }
 
-/* A sector that cannot be read is no header. */
+/* A sector that cannot be read is not a header. */
 static enum err read_header(struct expert_use *u, const struct file *file, struct halves *halves,
                             unsigned half)
 {

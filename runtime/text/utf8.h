@@ -30,7 +30,7 @@ size_t utf8_whole_bytes(const void *text, size_t n);
 /* The code point of a character that utf8_check() found to have `bytes` bytes. */
 uint32_t utf8_decode(const uint8_t *s, int bytes);
 
-/* The bytes of a code point up to U+10FFFF that is no surrogate; returns how many, 1 .. 4. */
+/* The bytes of a code point up to U+10FFFF that is not a surrogate; returns how many, 1 .. 4. */
 size_t utf8_encode(char *out, uint32_t code);
 
 /* Passes text on in whole characters. Set write and context, zero the rest. */

@@ -28,7 +28,7 @@ struct tokenizer {
     uint32_t control_first[8];       /* bit b: some control token begins with byte b */
     uint32_t user_first[8];          /* the same for USER tokens, which are matched anywhere */
     uint32_t before_space[8];        /* bytes that some token has a space after */
-    double unknown_score;            /* Unigram: of a character that is no token */
+    double unknown_score;            /* Unigram: of a character that is not a token */
     uint8_t bytes[256];              /* every byte once, for byte tokens to point at */
 };
 

@@ -58,7 +58,7 @@ uint32_t tokenizer_find_special(const struct tokenizer *t, const char *s, size_t
 /* Append an id, and BOS before the first. ERR_TOO_LONG. */
 enum err tokenizer_emit(struct encoder *e, uint32_t id);
 
-/* Append the tokens for a character that is no token: its byte tokens, or one unknown token
+/* Append the tokens for a character that is not a token: its byte tokens, or one unknown token
  * where one of them is missing. ERR_TOO_LONG, ERR_BAD_TOKENIZER. */
 enum err tokenizer_emit_bytes(struct encoder *e, const char *s, size_t n);
 

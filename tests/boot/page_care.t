@@ -157,7 +157,7 @@ rest()
 third = window.value("[...document.querySelectorAll('#told p')].map(p => p.textContent)")
 tap.ok((first, second, third) == ([], ["A reply of two sentences."], ["A reply of two sentences.", "And this"]), "a reply is announced by sentences, as they are whole", (first, second, third))
 tap.ok(window.value("document.querySelectorAll('#talk[aria-live], #talk[role=log], #talk [aria-live]').length") == 0 and window.value("!!document.querySelector('#told[role=log][aria-live=polite]')"),
-       "and not by tokens: bubbles are no live region")
+       "and not by tokens: the bubbles are not a live region")
 tap.ok(still == ["none", "auto"] and moves == "blink", "nothing moves for those who want that", (still, moves))
 
 # The keyboard.

@@ -73,7 +73,7 @@ tap.ok(said.split("main")[0].strip().split("\n")[-1] == few.strip().split("\n")[
 talk = ["What is 3 plus 4?", "/branches", "/reflect", "/branches", "/reflect What was it?", "And what is 5 plus 5?"]
 back, straight = host("--temp", "0", lines=talk), host("--temp", "0", lines=[talk[0], talk[-1]])
 kept = re.findall(r"main\s+(\d+ turns?,\s+\d+ tokens)", back)
-tap.ok(len(kept) == 2 and kept[0] == kept[1], "a look back is no turn", back)
+tap.ok(len(kept) == 2 and kept[0] == kept[1], "a look back is not a turn", back)
 tap.ok(back.strip().split("\n")[-1] == straight.strip().split("\n")[-1] and len(back.strip().split("\n")) == 6, "and what comes next is as if it had not been", (back, straight))
 tap.ok("no turn to look back at" in host(lines=["/reflect"]), "nothing to look back at")
 

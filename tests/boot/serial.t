@@ -55,7 +55,7 @@ class Line(Events):
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                       stderr=subprocess.STDOUT)
         self.bytes = b""
-        self.wrong = []  # lines that are no event
+        self.wrong = []  # lines that are not events
         self.firmware = []  # before the first event
 
     def __enter__(self):

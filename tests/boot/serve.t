@@ -273,7 +273,7 @@ tap.ok(all(c == vectors[0] for c in company) and all(s == 200 and said(a) == wan
 tap.ok(server.ask(EMBED, {"input": "long " * 3000})[1]["error"]["code"] == "context_length_exceeded" and
        all(server.ask(EMBED, b)[1]["error"]["param"] == p for b, p in (({}, "input"), ({"input": ""}, "input"), ({"input": [1, 1 << 30]}, "input"), ({"input": [1, "a"]}, "input"), ({"input": "x", "dimensions": 1 << 16}, "dimensions"),
            ({"input": ["x"] * 300}, "input"), ({"input": "x", "encoding_format": "hex"}, "encoding_format"), ({"input": "x", "stream": True}, "stream"))),
-       "what is no text to embed")
+       "what is not text to embed")
 
 # What is refused, by name.
 for path, body, want_status, param in (

@@ -146,7 +146,7 @@ for name, body, field, words in (
     error = a.get("error") if isinstance(a, dict) else {}
     tap.ok(status == 400 and error["param"] == field and words in error["message"] and "messages" not in error["message"], name + " is refused by its name", a)
 status, a = server.ask(PATH, "[1]")
-tap.ok(status == 400 and "not a JSON object" in a["error"]["message"], "a body that is no object", a)
+tap.ok(status == 400 and "not a JSON object" in a["error"]["message"], "a body that is not an object", a)
 status, a = server.ask(PATH, method="GET")
 tap.ok(status == 405, "GET is refused", a)
 status, a = server.ask(PATH, {"input": "x " * 2000})

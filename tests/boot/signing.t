@@ -215,7 +215,7 @@ for words in (("chat",), ("serve", "--port", "0")):
     status, out = host(*words, FOLDER + "/cut.ingot", *SIGNED_BY)
     tap.ok(status == 1 and BAD["cut"] in out, f"ingot {words[0]} --public-key: refused", out)
 status, out = host("run", GOOD, "--public-key", DEMO, "-p", "x")
-tap.ok(status != 0 and "demo-q8_0" in out, "ingot run --public-key: a file that is no key", out)
+tap.ok(status != 0 and "demo-q8_0" in out, "ingot run --public-key: a file that is not a key", out)
 status, out = ARM64.run(f"model=cut.ingot {asked}", 1, card_arguments(card))
 tap.ok(status == 0 and Reply(out).hash == expected.hash and "signature" not in out, "an image without a key takes any", out)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """A model from a USB drive: what virtio-blk gives, bit for bit; written; with reads that fail, once and
-for good; and devices that are no drive for us."""
+for good; and devices that are not drives for us."""
 
 import os
 import subprocess

@@ -128,7 +128,7 @@ ROWS = [
     ("part 2 is a page", None, replace(SECOND, b"<!doctype html><html>404</html>"),
      ["is an HTML page"]),
     ("part 2 is nothing known", None, replace(SECOND, bytes(range(200, 256)) * 9),
-     ["is no GGUF", "part 2 of 3"]),
+     ["is not a GGUF", "part 2 of 3"]),
     ("part 2 is empty", None, replace(SECOND, b""), ["is empty"]),
     ("split.no beyond split.count", values(2, split_no=7), None, ["split.no is 7", "is 3"]),
     ("65535 parts", values(2, split_count=65535), None, ["split.count is 65535", "1024"]),

@@ -104,7 +104,7 @@ for words in (["run", GOOD, *RUN, "--system", "\u00e9" * 3000], ["run", GOOD, "x
     status, text = ingot(*words)
     tap.ok(status == 2 and len(text) < 300 and "..." in text and "\ufffd" not in text, f"{words[-2]}: 3,000 letters are refused in a line", text[:500])
 
-# The console: a line of 100 kB, bytes that are no text, many lines at once.
+# The console: a line of 100 kB, bytes that are not text, many lines at once.
 lines = b"x" * 100000 + b"\n" + b"\xff\xfe\x80 \xc3(\n" + b"hello\n" * 3
 status, text = ingot("chat", GOOD, "-n", "3", "--temp", "0", "-t", "1", stdin=lines)
 tap.ok(not crashed(status, text) and status == 0 and "a line may have" in text and

@@ -193,7 +193,7 @@ def check_not_a_file(name, kind):
         tap.ok(status == 0 and stat.S_ISFIFO(os.lstat(pipe).st_mode) and got and len(got[0]) > 0 and only(folder, "pipe"),
                f"{name}: a pipe is written into", f"{status} {said} {names(folder)}")
     else:
-        tap.ok(status == 1 and stat.S_ISFIFO(os.lstat(pipe).st_mode) and "it is no ordinary file" in said and only(folder, "pipe"),
+        tap.ok(status == 1 and stat.S_ISFIFO(os.lstat(pipe).st_mode) and "it is not an ordinary file" in said and only(folder, "pipe"),
                f"{name}: a pipe is refused and stays", f"{status} {said} {names(folder)}")
     status, said = ingot(*command(name, os.path.join(folder, "t")), env=env)
     tap.ok(status == 1 and only(folder, "pipe") and "folder" in said, f"{name}: a folder is refused", f"{status} {said}")

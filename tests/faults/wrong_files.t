@@ -151,7 +151,7 @@ refused("an .ingot of the version before", path, ["of version 3", "reads 4", "ag
 refused("a folder of nothing", (empty := folder("wrong-empty")), ["is"], pack(empty))
 refused("a folder to verify", empty, ["is a folder, not a file"], ingot("verify", empty))
 
-# ---- GGUF files that are no whole model --------------------------------------------------------
+# ---- GGUF files that are not a whole model --------------------------------------------------------
 
 
 def gguf(name, change, stem="wrong-gguf.gguf"):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """`ingot batch`: replies side by side are those of each request alone, ids and hash of the logits, in memory and
-streamed, with adapters of their own; and lines that are no requests, one sentence each."""
+streamed, with adapters of their own; and lines that are not requests, one sentence each."""
 
 import json
 import os

@@ -167,7 +167,7 @@ for words, status, said in [
            f"{rc} {out} {err}")
 rc, out, err = ingot("verify", path_of("smollm2-135m"))
 tap.ok(rc == 1 and "embedding is damaged: its CRC does not match" in err,
-       f"a hollow file is no model: {err.split(chr(10))[0][-60:]}", err)
+       f"a hollow file is not a model: {err.split(chr(10))[0][-60:]}", err)
 for shape, _ in MODELS:
     os.unlink(path_of(shape))
 tap.done()

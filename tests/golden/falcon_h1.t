@@ -58,7 +58,7 @@ check("in Q8_0 the multiplied weights are what is rounded", model.folder("falcon
 refused("a norm before the gate", "mamba_norm_before_gate", mamba_rms_norm=True,
         mamba_norm_before_gate=True)
 refused("four multipliers of five", "ssm_multipliers", ssm_multipliers=[1.0] * 4)
-refused("a multiplier that is no number", "mlp_multipliers", mlp_multipliers=[1.0, "x"])
+refused("a multiplier that is not a number", "mlp_multipliers", mlp_multipliers=[1.0, "x"])
 refused("steps of time that are clamped", "time_step_limit", time_step_limit=[0.0, 0.5])
 refused("biases of the projections", "projectors_bias", projectors_bias=True)
 tap.done()

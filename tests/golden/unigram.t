@@ -276,7 +276,7 @@ for name, change, words in [
         ("no scores", lambda g: setattr(g, "values", [v for v in g.values if "scores" not in v[0]]),
          ["scores is missing"]),
         ("too few scores", lambda g: g.array("tokenizer.ggml.scores", F32, [bytes(4)]), ["scores"]),
-        ("a score that is no number", lambda g: g.array(
+        ("a score that is not a number", lambda g: g.array(
             "tokenizer.ggml.scores", F32, [struct.pack("<f", float("nan"))] * len(PIECES)),
          ["not finite"]),
         ("bert", lambda g: g.string("tokenizer.ggml.model", "bert"), ['"bert" (WordPiece']),

@@ -296,7 +296,7 @@ WRONG = [
     ([], 2, ["for which board", "usage: ingot card"]),
     ([WITH_IMAGE, "-o", "x.img"], 2, [WITH_IMAGE, "which model?"]),
     ([WITH_IMAGE, one], 2, ["-o", "where to?"]),
-    (["nosuch", one, "-o", "x.img"], 1, ["'nosuch' is no board", WITH_IMAGE, "rpi4"]),
+    (["nosuch", one, "-o", "x.img"], 1, ["'nosuch' is not a board", WITH_IMAGE, "rpi4"]),
     ([WITH_IMAGE, "nosuch", "-o", "x.img"], 1, ["nosuch: no such file or folder"]),
     ([WITH_IMAGE, html, "-o", "x.img"], 1, [html]),
     ([WITH_IMAGE, one, "-o", "x.img", "--size", "10M"], 1, ["needs 40M, and has 10M"]),
@@ -333,8 +333,8 @@ short = write(os.path.join(HERE, "short.bin"), b"12345")
 REFUSED = [
     (["run", "MODEL=nosuch.gguf"], ["MODEL=nosuch.gguf does not exist"]),
     (["card", "MODEL=no such/m.gguf"], ["MODEL=no such/m.gguf does not exist"]),
-    (["card", "MODEL=" + HERE], [f"MODEL={HERE} is no Hugging Face folder"]),
-    (["card", "MODEL=README.md"], ["MODEL=README.md is no model", ".gguf", ".ingot"]),
+    (["card", "MODEL=" + HERE], [f"MODEL={HERE} is not a Hugging Face folder"]),
+    (["card", "MODEL=README.md"], ["MODEL=README.md is not a model", ".gguf", ".ingot"]),
     (["run", "MODEL=" + html], [html, "HTML page"]),
     (["run", "MODEL=" + pointer], [pointer, "git lfs pull"]),
     (["card", "MODEL=" + part], [part, "give the folder"]),
@@ -348,7 +348,7 @@ REFUSED = [
     (["release", "FIRMWARE=docs"], ["FIRMWARE=docs has no LICENCE.broadcom"]),
     (["card", "FORMAT=ntfs"], ["FORMAT=ntfs", "fat32 nor exfat"]),
     (["card", "TABLE=apm"], ["TABLE=apm", "mbr nor gpt"]),
-    (["card", "FIRMWARE=no such"], ["FIRMWARE=no such is no folder"]),
+    (["card", "FIRMWARE=no such"], ["FIRMWARE=no such is not a folder"]),
     (["card", "CMDLINE=a\nb"], ["CMDLINE=", "one line"]),
     *(([goal, "BOARD=foo"], ["BOARD=foo", "rpi4", "virt-riscv64"])
       for goal in ("image", "run", "card", "host", "lib", "size", "test", "help")),

@@ -69,7 +69,7 @@ for board in ("virt-arm64", "virt-riscv64"):
     tap.ok(unpacked(packed[head:]) == linked[head:], f"{board}: the rest unpacks to the linked image")
 
 image = content("virt-arm64", "ingot.raw")
-NO_IMAGE = "this is no linked image of ours"
+NO_IMAGE = "this is not a linked image of ours"
 for what, bad, most, sentence in (
         ("too large a file", image, 100000, "bytes of 100000 allowed (make size shows what grew)"),
         ("no room among the stacks", image[:PACKING + 8] + struct.pack("<I", 4096) + image[PACKING + 12:], 512 << 10,

@@ -39,7 +39,7 @@ ROWS = [
         "weights[rank] = scores[expert];", "unit/model/router"),
     row("router: a group's second best is not kept", ROUTER, "} else if (scores[i] > second) {",
         "} else if (scores[i] > first) {", "unit/model/router"),
-    row("router: what is no number comes first", ROUTER, " || isnan(scores[found]))", ")",
+    row("router: what is not a number comes first", ROUTER, " || isnan(scores[found]))", ")",
         "unit/model/router"),
     row("experts: an input is left out", EXPERTS, "row++ >= first) {", "row++ > first) {",
         "golden/hf_families.t"),

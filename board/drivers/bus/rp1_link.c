@@ -101,7 +101,7 @@ enum err rp1_link_open(struct rp1_link *r, uintptr_t port)
     brcm_pcie_write(port + CONFIG_INDEX, INDEX_DEVICE);
     if (brcm_pcie_read(port + DEVICE_CONFIG) != ID_RP1)
         return fail(r, ERR_UNSUPPORTED,
-                    "what is at the second PCIe port is no RP1: its USB ports are not used");
+                    "what is at the second PCIe port is not an RP1: its USB ports are not used");
     begin = window_begin(port);
     bus = pair(port, OUT_BUS_LOW) & ~(uint64_t)0xfff;
     r->peripherals = begin + ((brcm_pcie_read(port + DEVICE_BAR_1) & ~(uint32_t)BAR_FLAGS) - bus);

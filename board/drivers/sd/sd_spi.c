@@ -429,7 +429,7 @@ static enum err sd_spi_identify(struct sd_host *host, struct sd_card *card)
         e = sd_spi_wait_start(spi, capacity);
     if (e != ERR_OK) {
         card->why = e == ERR_TIMEOUT ? "the card does not get ready: use another one"
-                                     : "what is in the slot is no SD card for 3.3 V";
+                                     : "what is in the slot is not an SD card for 3.3 V";
         return e;
     }
     if (((sd_spi_short(spi, CMD_CRC, 1, NULL) | sd_spi_short(spi, CMD_OCR, 0, &ocr)) &

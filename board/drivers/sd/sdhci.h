@@ -18,7 +18,7 @@ enum sdhci_quirk {
     SDHCI_NO_DMA = 1 << 1,        /* whatever the capabilities say */
     SDHCI_NO_1V8 = 1 << 2,        /* the board cannot switch the card's signals */
     SDHCI_NO_HIGH_BIT = 1 << 3,   /* 50 MHz without the High Speed Enable bit, which does harm */
-    SDHCI_NO_BUSY_EVENT = 1 << 6, /* Transfer Complete is no sign that a card is busy no more */
+    SDHCI_NO_BUSY_EVENT = 1 << 6, /* Transfer Complete is not a sign that a card is busy no more */
     SDHCI_WRITE_GAP = 1 << 4, /* two writes need two clocks of the card between them (BCM2835) */
     SDHCI_8_BITS = 1 << 5,    /* eight data lines are wired, to an eMMC */
     SDHCI_SLOW_GAP = 1 << 7, /* likewise, while the card's clock is at 400 kHz or below (BCM2711) */

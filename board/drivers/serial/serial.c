@@ -283,7 +283,7 @@ void serial_putc(char c)
         if (!sent)
             poll();
         if (!sent && board.alive != NULL)
-            board.alive(); /* a peer that holds us is no reason for the watchdog */
+            board.alive(); /* a peer that holds us is not a reason for the watchdog */
     }
     put_second((uint8_t)c);
 }

@@ -29,7 +29,7 @@ struct sbi_machine_ns16550 {
  * controller have one, else it is polled. */
 void sbi_machine_open_ns16550(struct ns16550 *uart, const struct sbi_machine_ns16550 *place);
 
-/* The last part of it, for consoles that are no 16550: after serial_open, receive by the interrupt
+/* The last part of it, for consoles that are not 16550: after serial_open, receive by the interrupt
  * that the UART's node names. */
 void sbi_machine_listen(const struct device_tree_node *uart);
 

@@ -124,7 +124,7 @@ static unsigned free_drive(const struct usb *u)
     return USB_DRIVES;
 }
 
-/* ERR_NO_DEVICE: it is no drive that was here. */
+/* ERR_NO_DEVICE: it is not a drive that was here. */
 static enum err take_back(struct usb *u, uint32_t place)
 {
     for (unsigned i = 0; i < u->n_drives; i++)

@@ -27,7 +27,7 @@ struct usb_hub_facts {
     uint32_t think;   /* of its translator, in steps of 8 bit times */
     uint32_t power_ms;
 };
-/* False: it is no descriptor of that type, or of a hub without ports. */
+/* False: it is not a descriptor of that type, or of a hub without ports. */
 bool usb_read_hub(const uint8_t data[USB_HUB_BYTES], uint8_t type, struct usb_hub_facts *out);
 
 enum usb_outcome { USB_GOOD, USB_FAILED, USB_BROKEN };

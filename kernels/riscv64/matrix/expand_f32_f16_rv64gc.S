@@ -6,7 +6,7 @@
  * Eight rows at a time, whose sums stay in registers: 43 instructions for 8 weights. A half shifted
  * into place is the float 2^-112 times its value, which is exact; so is u times 2^112, for u below
  * 2^16: one product makes up for those of 8 halves, and the fma rounds what it always did. With a
- * larger u, or one that is no number, each half is multiplied, and rows go one by one; so do the
+ * larger u, or one that is not a number, each half is multiplied, and rows go one by one; so do the
  * last of them. */
 #include "kernels/riscv64/matrix/f16_rv64gc.h"
 

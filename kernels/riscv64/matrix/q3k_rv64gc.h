@@ -9,7 +9,7 @@
 #define UNIT 16
 #define SCALED 16 /* columns of a scale */
 #define OFFSET 4
-#define WITH_OFFSET 0 /* log2 of OFFSET where it is no part of q, else 0 */
+#define WITH_OFFSET 0 /* log2 of OFFSET where it is not part of q, else 0 */
 #include "kernels/riscv64/matrix/gemv_k_rv64gc.h"
 
 .macro make_masks

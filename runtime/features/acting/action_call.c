@@ -172,7 +172,7 @@ enum action_reply action_call_read(struct actions *a, char *text, size_t bytes,
         return ACTION_PROSE;
     }
     if (!read_members(&m, text, bytes, &why)) {
-        return m.has_action ? wrong(problem, "the call is no JSON of one action: " SHOWN, why)
+        return m.has_action ? wrong(problem, "the call is not JSON of one action: " SHOWN, why)
                             : ACTION_PROSE;
     }
     if (!m.has_action) {

@@ -9,7 +9,7 @@
 enum { ACTION_CALL_BYTES = 256 /* of a call at most, with a NUL */ };
 
 enum action_reply {
-    ACTION_PROSE,  /* it is no call, and means nothing here */
+    ACTION_PROSE,  /* it is not a call, and means nothing here */
     ACTION_CALLED, /* *call is what is to be done */
     ACTION_WRONG,  /* a call that the table does not have: problem says why */
 };

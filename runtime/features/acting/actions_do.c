@@ -175,7 +175,7 @@ bool actions_do(struct actions *a, const struct action_call *call, const struct 
                 char result[ACTION_TEXT_BYTES])
 {
     if (!is_sound(a, call)) {
-        return fail(result, "that is no action of the table");
+        return fail(result, "that is not an action of the table");
     }
     if (!may_act(a)) {
         format_text(result, ACTION_TEXT_BYTES, "too many actions: the limit is %u a minute",

@@ -1,5 +1,5 @@
 /* The table as a grammar. Calls are a trie, of bytes and, in numbers, of ranges of digits; before it stands
- * a state that tells a call from prose by the first character that is no space. */
+ * a state that tells a call from prose by the first character that is not a space. */
 #include <assert.h>
 #include <string.h>
 

@@ -368,7 +368,7 @@ static void obey(struct chat *c, const struct memory_operation *o)
         console_printf(c->console, "(remembered in %s: %.*s)\n", name, (int)o->bytes, o->text);
     } else {
         console_printf(c->console, "(not remembered in %s: %s)\n", name,
-                       e == ERR_BAD_ARGUMENT ? "one word is no memory" : err_text(e));
+                       e == ERR_BAD_ARGUMENT ? "one word is not a memory" : err_text(e));
     }
 }
 

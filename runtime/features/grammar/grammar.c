@@ -18,7 +18,7 @@ static size_t bytes_of(const struct ingot_grammar *head)
 static enum err check_head(const struct ingot_grammar *head, size_t bytes, const char **problem)
 {
     if (bytes < sizeof *head || head->magic != INGOT_GRAMMAR_MAGIC) {
-        return refuse(problem, "it is no compiled grammar: `ingot grammar` makes one");
+        return refuse(problem, "it is not a compiled grammar: `ingot grammar` makes one");
     }
     if (head->version != INGOT_GRAMMAR_VERSION) {
         return refuse(problem, "it is of another version: make it again with `ingot grammar`");

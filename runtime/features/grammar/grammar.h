@@ -17,7 +17,7 @@ struct grammar {
 };
 
 /* A view of `bytes` bytes at memory, which is 4-byte aligned and stays. Any bytes: every number is
- * looked at. ERR_BAD_MODEL: *problem says why it is no grammar, without a full stop. */
+ * looked at. ERR_BAD_MODEL: *problem says why it is not a grammar, without a full stop. */
 enum err grammar_open(struct grammar *g, const void *memory, size_t bytes, const char **problem);
 
 enum { GRAMMAR_WORK_BYTES = 16 << 10 };

@@ -125,7 +125,7 @@ void grammar_begin(struct grammar_machine *m, const struct grammar *g)
     m->grammar = g;
     m->steps = 0;
     m->levels[0].n_ways = 1;
-    m->levels[0].n_frames = 1; /* 0 is no frame */
+    m->levels[0].n_frames = 1; /* 0 is not a frame */
     m->levels[0].ways[0] = (struct grammar_way){ g->head->start, 0 };
 }
 

@@ -8,7 +8,7 @@
 
 struct tags_state {
     struct memory_tags tags;
-    struct feature_text next; /* gets all that is no tag */
+    struct feature_text next; /* gets all that is not a tag */
 };
 
 static inline const struct memory_tags *memory_tags_of(const struct chat *c)

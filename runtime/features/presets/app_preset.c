@@ -13,7 +13,7 @@ struct presets_state {
 
 enum { PRESET_BYTES = 8192 /* of its text, with a sector for the end */ };
 
-/* A line that begins with # is no word, unless it is in the middle of a text. */
+/* A line that begins with # is not a word, unless it is in the middle of a text. */
 static void blank_comments(char *text)
 {
     bool quoted = false, begins = true, comment = false;

@@ -1,4 +1,4 @@
-/* /reflect: the model looks back at the conversation, with what it remembers by tags; the turn is no part of it afterwards. */
+/* /reflect: the model looks back at the conversation, with what it remembers by tags; the turn is not part of it afterwards. */
 #include <string.h>
 
 #include "runtime/app/commands_private.h"
@@ -19,7 +19,7 @@ static enum command_result command_reflect(struct app *a, char *argument)
 
 static const struct chat_command command = {
     "reflect",    GROUP_CONVERSATION,
-    "[QUESTION]", "let the model look back; it is no part of the conversation",
+    "[QUESTION]", "let the model look back; it is not part of the conversation",
     true,         command_reflect
 };
 

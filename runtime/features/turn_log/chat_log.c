@@ -87,7 +87,7 @@ static uint64_t last_logged(const struct turn_log_state *l, const struct chat *c
     if (c->turns.n != 0) {
         return c->turns.logged[c->turns.n - 1];
     }
-    return c->started ? l->logged : 0; /* a text without a template is no turn */
+    return c->started ? l->logged : 0; /* a text without a template is not a turn */
 }
 
 static const char *rate(void *state, struct chat *c, enum feature_rating rating)

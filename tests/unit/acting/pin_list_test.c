@@ -33,7 +33,7 @@ static void test_good(void)
     OK(pin_list_find(&list, "abcdefghijklmnopqrstuvw", 23) == 0 &&
            pin_list_find(&list, "abcdefghijklmnopqrstuvw", 22) == PINS_MOST &&
            pin_list_find(&list, "abc", 3) == PINS_MOST && pin_list_find(&list, "", 0) == PINS_MOST,
-       "a beginning of a name is no name");
+       "a beginning of a name is not a name");
 }
 
 static void test_bad(void)

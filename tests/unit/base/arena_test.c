@@ -33,6 +33,7 @@ int main(void)
     OK(a.regions[ARENA_WEIGHTS].high_water == 64 + 128, "the high-water mark stays");
 
     arena_init(&a, memory + 1, 10);
-    OK(a.bytes == 0 && arena_reserve(&a, ARENA_KV, 1) == ERR_NO_SPACE, "ten bytes are no arena");
+    OK(a.bytes == 0 && arena_reserve(&a, ARENA_KV, 1) == ERR_NO_SPACE,
+       "ten bytes are not an arena");
     return tap_done();
 }

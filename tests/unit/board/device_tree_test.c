@@ -148,7 +148,7 @@ static void test_nodes(const struct device_tree *tree)
        "a path without unit address");
     OK(device_tree_find(tree, &node, "/soc/serial@7e201000"), "a path with unit address");
     OK(device_tree_find(tree, &node, "/soc/serial:115200n8") && node.depth == 2,
-       "and what is behind a colon is no part of it");
+       "and what is behind a colon is not part of it");
     OK(!device_tree_find(tree, &node, "/soc/serial@7e201001"), "another unit address");
     OK(!device_tree_find(tree, &node, "/soc/serial@7e20100"), "a prefix of a unit address");
     OK(!device_tree_find(tree, &node, "/cpus/serial"), "a child of another node");

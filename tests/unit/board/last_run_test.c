@@ -163,7 +163,7 @@ static void test_watchdog(void)
     OK(regs[PM_RSTC] == 0x5a000102, "off again");
 
     regs[PM_RSTS] = 0x1000;
-    OK(!bcm_watchdog_restarted(base), "power-on is no restart");
+    OK(!bcm_watchdog_restarted(base), "power-on is not a restart");
     regs[PM_RSTS] = 0x20;
     OK(bcm_watchdog_restarted(base), "the watchdog is");
     regs[PM_RSTS] = 0x1aaa;

@@ -228,7 +228,7 @@ static void test_faults(void)
        "a transfer fails once");
     f.silent = true;
     (void)device.submit(&device, &r);
-    OK(finish(&r, MANY) == ERR_BUSY, "silence is no failure of the driver's");
+    OK(finish(&r, MANY) == ERR_BUSY, "silence is not a failure of the driver's");
     OK(device.reset(&device) == ERR_OK && r.done && r.status == ERR_TIMEOUT && f.n_starts == 2,
        "but ends with a reset");
     f.silent = false;

@@ -80,7 +80,7 @@ static void test_ctrl_c(void)
     OK(gives("\x03"
              "e") &&
            !receive_ring_take_ctrl_c(&ring),
-       "one that was given is no more");
+       "one that was given is given no more");
     put_all("f\x03");
     (void)receive_ring_take_ctrl_c(&ring);
     put_all("g\x03");

@@ -28,7 +28,7 @@ static void test_csd(void)
     csd[3] |= 2u << 30;
     OK(sd_facts_csd(&f, csd) == ERR_UNSUPPORTED, "version 3 and 4 are unknown");
     memset(csd, 0, sizeof csd);
-    OK(sd_facts_csd(&f, csd) == ERR_IO, "zeros are no CSD");
+    OK(sd_facts_csd(&f, csd) == ERR_IO, "zeros are not a CSD");
 }
 
 static void test_other_registers(void)
@@ -40,7 +40,7 @@ static void test_other_registers(void)
     OK(sd_facts_tran_speed(0x5a, false) == 50000000, "TRAN_SPEED 5ah is 50 MHz");
     OK(sd_facts_tran_speed(0x2a, true) == 20000000 && sd_facts_tran_speed(0x32, true) == 26000000,
        "eMMC has a 26 of its own");
-    OK(sd_facts_tran_speed(0x07, false) == 0, "a reserved unit is no rate");
+    OK(sd_facts_tran_speed(0x07, false) == 0, "a reserved unit is not a rate");
     sd_facts_scr(&f, scr);
     OK(f.has_4_bits && f.has_count && f.has_switch, "SCR: four bits, CMD23");
     scr[0] = 0;
@@ -104,7 +104,7 @@ static void test_emmc(void)
     fake.ext_csd[215] = 0x01;
     open_card();
     OK(device.problem != NULL && strstr(device.problem, "no card answers") != NULL,
-       "an eMMC is no SD card");
+       "an eMMC is not an SD card");
     h.host.identify_emmc = sd_emmc_identify;
     fake.asks = 2;
     open_card();

@@ -163,7 +163,7 @@ static void test_overflow_in_reply(void)
        "until the reply itself fills the context");
     (void)session_cut(s, s->n_cached - 10);
     OK(cache_is_true(), "and what is in the cache is true");
-    OK(!strstr(text, "error"), "which is no error");
+    OK(!strstr(text, "error"), "which is not an error");
 }
 
 /* The counts in the sentence about a prompt that is too long. */
@@ -194,7 +194,7 @@ static void check_refused(const char *what)
        "%s: the conversation of %u turns stays", what, turns);
     OK(say(line, false) == ERR_TOO_LONG && counted(&has, &most) && chat.turns.n == turns &&
            memcmp(ids, s->ids, n * sizeof *ids) == 0,
-       "%s: also where it is no turn", what);
+       "%s: also where it is not a turn", what);
     OK(say("gogo", true) == ERR_OK && chat.turns.n != 0, "%s: and it goes on", what);
     memset(line, '\0', sizeof line);
     memset(line, '$', room); /* a token each */

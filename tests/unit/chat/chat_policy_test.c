@@ -212,7 +212,7 @@ static void test_judged(void)
     OK(cache_is_true() && experience()->is_open, "and the next one goes on");
     OK(say("as it stands", false) == ERR_OK && experience()->totals.turns == 4 &&
            !policy_of(&chat)->works,
-       "a text as it stands is no turn");
+       "a text as it stands is not a turn");
 }
 
 static void test_explored(void)

@@ -207,7 +207,7 @@ static void test_other(void)
     change(not_all_cached);
     OK(is_refused(ERR_BAD_MODEL, "contradicts itself"), "tokens without a state");
     change(of_a_chat);
-    OK(is_refused(ERR_NOT_FOUND, "is empty"), "a conversation is no prefix");
+    OK(is_refused(ERR_NOT_FOUND, "is empty"), "a conversation is not a prefix");
     put_one(2);
     OK(is_refused(ERR_BAD_MODEL, "another system prompt"), "another prompt: %s", saved.problem);
 }

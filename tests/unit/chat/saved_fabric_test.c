@@ -159,7 +159,7 @@ static void test_strange(void)
                  { 12, FABRIC_MOST_EXAMPLES + 1, "more examples than there is room for" },
                  { 12, 1, "fewer examples than its notes have" },
                  { 16, FABRIC_BACKGROUND + 1, "more of a background" },
-                 { 64, 0x7fc00000, "a bias that is no number" },
+                 { 64, 0x7fc00000, "a bias that is not a number" },
                  { 96, 0x7f800000, "a gate that is infinite" } };
     struct saved_chat_header *h = (void *)card_data;
 
@@ -180,7 +180,7 @@ static void test_strange(void)
     }
     memcpy(card_data, "INGOTLRN", 8);
     change_saved(64, 0, h->version);
-    OK(load_known() == ERR_NOT_FOUND, "lessons are no memories: %s", saved.problem);
+    OK(load_known() == ERR_NOT_FOUND, "lessons are not memories: %s", saved.problem);
 }
 
 /* Memories and saves, with the power lost at any sector. */

@@ -103,7 +103,7 @@ static void test_strange(void)
                  { 20, 3, "other examples than the header's" },
                  { 20, 400, "more of them than its bytes" },
                  { 12, 11, "too many tasks" },
-                 { 24, 0x7fc00000, "a weight that is no number" },
+                 { 24, 0x7fc00000, "a weight that is not a number" },
                  { 28, 0x7f800000, "one that is infinite" },
                  { 32, 0x44800000, "one of 1024" } };
     struct saved_chat_header *h = (void *)card_data;
@@ -134,7 +134,7 @@ static void test_strange(void)
        saved.problem);
     memcpy(card_data, "INGOTSAV", 8);
     change_saved(24, 0, h->version - 1);
-    OK(load_learnt() == ERR_NOT_FOUND, "a conversation is no lesson: %s", saved.problem);
+    OK(load_learnt() == ERR_NOT_FOUND, "a conversation is not a lesson: %s", saved.problem);
 }
 
 /* Lessons one after the other, each with its chance of Ctrl-C; saved with the power lost at any sector. */

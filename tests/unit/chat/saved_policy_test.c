@@ -107,7 +107,7 @@ static void test_strange(void)
         { COUNTS + 4, EXPERIENCE_TURNS, "a turn after the last" },
         { COUNTS + 8, PATTERNS_MOST + 1, "more patterns than there is room for" },
         { COUNTS + 8, 0, "other patterns than the header's" },
-        { WEIGHTS, 0x7fc00000, "a weight that is no number" },
+        { WEIGHTS, 0x7fc00000, "a weight that is not a number" },
         { WEIGHTS, 0x44800000, "one of 1024" },
         { WEIGHTS + sizeof(struct policy_weights), 0x7f800000, "an input that is infinite" },
         { WEIGHTS + sizeof(struct policy_weights) + offsetof(struct trajectory, choice), 0x00000007,
@@ -136,7 +136,7 @@ static void test_strange(void)
     }
     memcpy(card_data, "INGOTLRN", 8);
     change_saved(WEIGHTS, 0, h->version);
-    OK(load_seen() == ERR_NOT_FOUND, "lessons are no policy: %s", saved.problem);
+    OK(load_seen() == ERR_NOT_FOUND, "lessons are not policy: %s", saved.problem);
 }
 
 /* Turns and saves, with the power lost at any sector. */

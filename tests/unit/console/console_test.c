@@ -62,7 +62,7 @@ static void test_progress(void)
     terminal.ticks += 600000;
     console_progress(&console, "loading", 0, 0);
     OK(wrote("\33[2m[    1.200] loading 100 %, 0 B of 0 B, 0.0 MB/s\33[0m"),
-       "nothing to load is no division by zero");
+       "nothing to load is not a division by zero");
     console_log(&console, "interrupted");
     OK(wrote(GONE "\33[2m[    1.200] interrupted\33[0m\r\n"), "a log line takes its place");
     terminal.ticks += 100000;

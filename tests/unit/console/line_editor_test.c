@@ -43,7 +43,7 @@ static void test_ends(void)
     open_editor(80, false);
     OK(type("hello\r") == LINE_FINISHED && editor.n == 5, "Enter finishes");
     line_editor_begin(&editor, "> ", line, sizeof line);
-    OK(type("\n") == LINE_MORE, "the LF of a CR LF is no line");
+    OK(type("\n") == LINE_MORE, "the LF of a CR LF is not a line");
     OK(type("\n") == LINE_FINISHED && editor.n == 0, "a second one is an empty line");
     line_editor_begin(&editor, "> ", line, sizeof line);
     OK(type("half\3") == LINE_ABORTED, "Ctrl-C aborts");
@@ -130,9 +130,9 @@ static void test_width(void)
     line_editor_ask_width(&editor);
     OK(term.asked == 1 && term.column == 11, "the width is asked for without moving the cursor");
     type("\33[1;40R\33[1;17R");
-    OK(editor.columns == 17 && strcmp(line, "some text") == 0, "the answer is no text");
+    OK(editor.columns == 17 && strcmp(line, "some text") == 0, "the answer is not text");
     type("\33[1R\33[;R\33[9;0R\33[12345678901234567890;5R");
-    OK(editor.columns == 17, "what is no answer is ignored (%u)", (unsigned)editor.columns);
+    OK(editor.columns == 17, "what is not an answer is ignored (%u)", (unsigned)editor.columns);
     type("\f");
     OK(term.row == 0 && term.cells[0][0] == '>' && term.asked == 2, "Ctrl-L clears and draws");
     open_editor(40, true);

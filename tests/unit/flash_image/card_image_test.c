@@ -310,7 +310,7 @@ static void test_refused(void)
     OK(add_text("models/x.ingot", "x") == ERR_OK, "a model");
     refused(add_text("models/X.INGOT", "x"), ERR_BAD_ARGUMENT, "two files on the card are called");
     refused(add_text("models/x.ingot/y", "x"), ERR_BAD_ARGUMENT, "a file and a folder");
-    refused(add_text("a:b", "x"), ERR_BAD_ARGUMENT, "'a:b' is no name for a card");
+    refused(add_text("a:b", "x"), ERR_BAD_ARGUMENT, "'a:b' is not a name for a card");
     refused(add_text("a\xff", "x"), ERR_BAD_ARGUMENT, "not UTF-8");
     refused(add_text("a.", "x"), ERR_BAD_ARGUMENT, "ends in a dot");
     refused(add_text("", "x"), ERR_BAD_ARGUMENT, "empty");

@@ -251,7 +251,7 @@ static void test_mxfp4(void)
     uint32_t seed = 9;
 
     table_codec_make(&codec, values);
-    for (int e = 0; e < 250; e++) { /* beyond, 6 * 2^(e - 127) is no float */
+    for (int e = 0; e < 250; e++) { /* beyond, 6 * 2^(e - 127) is not a float */
         uint8_t block[17], ours[18];
         float out[32], again[32];
 

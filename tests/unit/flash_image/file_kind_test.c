@@ -103,7 +103,7 @@ static void test_kinds(void)
     }
 }
 
-/* White space over all that is looked at, and then what is no text. */
+/* White space over all that is looked at, and then what is not text. */
 static void test_long_space(void)
 {
     static char text[600];

@@ -76,14 +76,14 @@ static void test_config_refused(void)
                   "\"final_logit_softcapping\"");
     refuse_config("\"hidden_act\":\"relu\"", ERR_UNSUPPORTED, "\"hidden_act\" is 'relu'");
     refuse_config("\"hidden_size\":null", ERR_BAD_MODEL, "\"hidden_size\" is missing");
-    refuse_config("\"hidden_size\":\"x\"", ERR_BAD_MODEL, "\"hidden_size\" is no whole number");
-    refuse_config("\"hidden_size\":1e300", ERR_BAD_MODEL, "\"hidden_size\" is no whole number");
+    refuse_config("\"hidden_size\":\"x\"", ERR_BAD_MODEL, "\"hidden_size\" is not a whole number");
+    refuse_config("\"hidden_size\":1e300", ERR_BAD_MODEL, "\"hidden_size\" is not a whole number");
     refuse_config("\"hidden_size\":0", ERR_UNSUPPORTED, "dim is 0");
     refuse_config("\"num_attention_heads\":0", ERR_BAD_MODEL, "0 attention heads");
     refuse_config("\"num_attention_heads\":3", ERR_BAD_MODEL, "3 attention heads");
     refuse_config("\"num_hidden_layers\":4000000", ERR_UNSUPPORTED, "n_layers is 4000000");
     refuse_config("\"head_dim\":7", ERR_UNSUPPORTED, "head_dim is 7");
-    refuse_config("\"rms_norm_eps\":\"small\"", ERR_BAD_MODEL, "\"rms_norm_eps\" is no number");
+    refuse_config("\"rms_norm_eps\":\"small\"", ERR_BAD_MODEL, "\"rms_norm_eps\" is not a number");
     refuse_config("\"rms_norm_eps\":0", ERR_UNSUPPORTED, "norm_eps");
     refuse_config("\"tie_word_embeddings\":7", ERR_BAD_MODEL, "\"tie_word_embeddings\"");
     refuse_config("\"sliding_window\":32", ERR_UNSUPPORTED, "a sliding window of 32");
@@ -187,7 +187,7 @@ static void test_scaling_refused(void)
                   "rope scaling 'dynamic' is not supported; supported: ");
     refuse_config(SCALING("\"type\":\"linear\""), ERR_BAD_MODEL, "factor");
     refuse_config(SCALING("\"type\":\"linear\",\"factor\":-2"), ERR_BAD_MODEL, "factor");
-    refuse_config(SCALING("\"type\":7"), ERR_BAD_MODEL, "\"type\" is no text");
+    refuse_config(SCALING("\"type\":7"), ERR_BAD_MODEL, "\"type\" is not text");
     refuse_config(SCALING("\"rope_type\":\"llama3\",\"factor\":8,\"high_freq_factor\":1"),
                   ERR_BAD_MODEL, "high_freq_factor");
     refuse_config(FAMILY("Phi3") "," SCALING("\"type\":\"longrope\""), ERR_BAD_MODEL,
@@ -399,8 +399,9 @@ static void test_time_steps(void)
     refuse_config(MAMBA "[0.0, 0.1]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
     refuse_config(MAMBA "[0.001, Infinity]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
     refuse_config(MAMBA "[Infinity]", ERR_UNSUPPORTED, "\"time_step_limit\" clamps");
-    refuse_config("\"hidden_size\":Infinity", ERR_BAD_MODEL, "\"hidden_size\" is no whole number");
-    refuse_config("\"rope_theta\":Infinity", ERR_BAD_MODEL, "\"rope_theta\" is no number");
+    refuse_config("\"hidden_size\":Infinity", ERR_BAD_MODEL,
+                  "\"hidden_size\" is not a whole number");
+    refuse_config("\"rope_theta\":Infinity", ERR_BAD_MODEL, "\"rope_theta\" is not a number");
     OK(read_more("\"name\":\"Infinity\",\"hidden_act\":\"Infinity\"") == ERR_UNSUPPORTED &&
            strstr(source.problem, "'Infinity'") != NULL,
        "a text of that name stays: %s", source.problem);

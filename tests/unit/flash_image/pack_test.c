@@ -398,7 +398,7 @@ static void test_temporary(void)
            pack_is_ingot(path, &e) && e == ERR_OK,
        "a temporary file %s", problem);
     OK(unlink(path) == 0, "which the caller removes");
-    OK(!pack_is_ingot(folder_path("small.bin"), &e) && e == ERR_OK, "a checkpoint is no .ingot");
+    OK(!pack_is_ingot(folder_path("small.bin"), &e) && e == ERR_OK, "a checkpoint is not a .ingot");
     OK(!pack_is_ingot(folder_path("nowhere"), &e) && e == ERR_NOT_FOUND, "nor is a missing file");
 }
 

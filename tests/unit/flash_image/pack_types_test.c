@@ -1,5 +1,5 @@
 /* Which type the packer gives a tensor: as asked, mixed as Q4_K_M, another where the columns do
- * not allow it, and BF16, which is no type of the file. */
+ * not allow it, and BF16, which is not a type of the file. */
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"
 #include "flash_image/pack/pack_types.h"
@@ -164,7 +164,7 @@ static void test_columns(void)
     OK(chosen("q4_0", INGOT_ATTN_Q, 3) == INGOT_Q4_0, "Q4_0 pads them");
     OK(chosen("fig4", INGOT_ATTN_Q, 3) == INGOT_IQ4_NL &&
            chosen("fig4", INGOT_FFN_DOWN, 3) == INGOT_FIG4,
-       "576 columns are no multiple of 128: IQ4_NL in place of FIG4");
+       "576 columns are not a multiple of 128: IQ4_NL in place of FIG4");
     set_source(48, 172, 1, true, SOURCE_F32);
     OK(chosen("iq4_nl", INGOT_ATTN_Q, 0) == INGOT_Q8_0 &&
            chosen("fig4", INGOT_FFN_DOWN, 0) == INGOT_Q8_0 &&
@@ -194,7 +194,7 @@ static void test_experts(void)
     source.params.experts.hidden = 96;
     set_tensor(INGOT_EXPERT_DOWN, 1, SOURCE_F32);
     OK(pack_choose_type(&o, &source, INGOT_EXPERT_DOWN, 1) == INGOT_Q4_0,
-       "96 columns are no multiple of 256: Q4_0");
+       "96 columns are not a multiple of 256: Q4_0");
     o.type_given = false;
     OK(pack_choose_type(&o, &source, INGOT_EXPERT_GATE, 1) == INGOT_Q3_K &&
            pack_choose_type(&o, &source, INGOT_ATTN_Q, 1) == INGOT_F32,

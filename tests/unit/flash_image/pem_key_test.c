@@ -61,9 +61,10 @@ static void test_wrong(void)
 
     OK(refuses("", "no key in it") && refuses("hello", "openssl ecparam"), "none: %s", problem);
     OK(refuses("-----BEGIN PUBLIC KEY-----\nMFkw", "ends in the middle"), "%s", problem);
-    OK(refuses("-----BEGIN PUBLIC KEY-----\nM*kw\n-----END PUBLIC KEY-----\n", "no base64"), "%s",
+    OK(refuses("-----BEGIN PUBLIC KEY-----\nM*kw\n-----END PUBLIC KEY-----\n", "not base64"), "%s",
        problem);
-    OK(refuses("-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n", "no key of P-256"),
+    OK(refuses("-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n",
+               "not a key of P-256"),
        "%s", problem);
     OK(refuses("-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nAAAA\n"
                "-----END EC PRIVATE KEY-----\n",
@@ -72,11 +73,11 @@ static void test_wrong(void)
        "%s", problem);
     OK(refuses("-----BEGIN PUBLIC KEY-----\n"
                "MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEtest\n-----END PUBLIC KEY-----\n",
-               "no key of P-256"),
+               "not a key of P-256"),
        "another curve");
     strcpy(text, SPKI);
     text[strlen("-----BEGIN PUBLIC KEY-----\n") + 1] = 'G'; /* the outer length */
-    OK(refuses(text, "no key of P-256"), "a length that is wrong");
+    OK(refuses(text, "not a key of P-256"), "a length that is wrong");
 }
 
 /* Every byte cut off, and every character changed, is refused or another key: no fault. */

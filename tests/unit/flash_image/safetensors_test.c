@@ -108,10 +108,10 @@ static void test_hostile(void)
     refuse_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,16]},"
                   "\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[8,24]}}",
                   "a and b overlap");
-    refuse_header("[1]", "no JSON object");
-    refuse_header("{\"a\":", "no JSON object");
+    refuse_header("[1]", "not a JSON object");
+    refuse_header("{\"a\":", "not a JSON object");
     refuse_file(file_of("{\"a\":{\"dtype\":\"I4\"}}", 0), ERR_UNSUPPORTED, "the dtype \"I4\"");
-    refuse_file(file_of("", 0), ERR_BAD_MODEL, "no JSON object");
+    refuse_file(file_of("", 0), ERR_BAD_MODEL, "not a JSON object");
     memcpy(huge.data, &size, 8);
     refuse_file(huge, ERR_BAD_MODEL, "its header wants 9223372036854775808 bytes");
 }
@@ -273,7 +273,7 @@ static void test_index(void)
     refuse_index("{\"weight_map\":{\"x\":\"../c.safetensors\"}}", ERR_BAD_MODEL, "\"weight_map\"");
     refuse_index("{\"weight_map\":{\"x\":7}}", ERR_BAD_MODEL, "\"weight_map\"");
     refuse_index("{}", ERR_BAD_MODEL, "\"weight_map\" is missing");
-    refuse_index("{\"weight_map\":", ERR_BAD_MODEL, "no JSON object");
+    refuse_index("{\"weight_map\":", ERR_BAD_MODEL, "not a JSON object");
     unlink(folder_path("config.json"));
     OK(open_folder() == ERR_NOT_FOUND && strstr(source.problem, "config.json: no such file"),
        "no config: %s", source.problem);

@@ -332,7 +332,7 @@ static void test_integers(void)
 static void test_schema_problems(void)
 {
     static const char *const wrong[][2] = {
-        { "{\"type\":", "the schema is no JSON" },
+        { "{\"type\":", "the schema is not JSON" },
         { "[]", "a schema is an object of JSON" },
         { "{\"type\":\"text\"}", "no type of JSON is called text" },
         { "{\"type\":\"string\",\"not\":{\"const\":\"a\"}}",

@@ -131,7 +131,7 @@ static void test_files(void)
     remove(path);
     OK(loads(file, n, NULL) && loads(file, n - 500, NULL),
        "one whose end is missing has what is there");
-    OK(loads(file, 11, "no WAV") && loads(file, 40, "no sound"), "none, and no sound");
+    OK(loads(file, 11, "not a WAV") && loads(file, 40, "no sound"), "none, and no sound");
     file[22] = 2;
     OK(loads(file, n, NULL), "two channels");
     file[22] = 9;

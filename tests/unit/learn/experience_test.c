@@ -114,7 +114,7 @@ static void check_signs(void)
     experience_ended(&e, true, false);
     n = e.patterns.n;
     experience_settle(&e);
-    OK(e.patterns.n == n && e.totals.turns == 4, "a question without a direction is no pattern");
+    OK(e.patterns.n == n && e.totals.turns == 4, "a question without a direction is not a pattern");
 }
 
 /* ---- bytes ---- */

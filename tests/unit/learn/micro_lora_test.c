@@ -139,7 +139,7 @@ static void check_choice(void)
     right = true;
     for (uint32_t k = 0; k < c.n; k++)
         right = right && c.ids[k] != 3;
-    OK(right, "NaN is no candidate");
+    OK(right, "NaN is not a candidate");
     micro_lora_choose(&c, &plain, order, 4, 1);
     OK(c.n == 4, "a vocabulary of four has four candidates");
 }

@@ -52,7 +52,7 @@ static void check_merge(struct patterns *p)
     key[4] = 0.9f;
     OK(patterns_add(p, key, 1.0f) == 8, ".74 does not");
     key[0] = NAN;
-    OK(patterns_add(p, key, 1.0f) == UINT32_MAX && p->n == 9, "NaN is no pattern");
+    OK(patterns_add(p, key, 1.0f) == UINT32_MAX && p->n == 9, "NaN is not a pattern");
     axis(key, 0, 0.0f);
     OK(patterns_add(p, key, 1.0f) == UINT32_MAX, "neither is a zero");
     axis(key, 9, 1.0f);

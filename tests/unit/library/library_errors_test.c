@@ -370,7 +370,7 @@ static void test_lengths(struct rig *r)
        "more tokens than room");
     ids[1] = 0xffffffff;
     OK(ingot_append(r->session, ids, 2) == INGOT_BAD_ARGUMENT && rig_length(r) == before,
-       "an id that is no token's: %s", ingot_problem(r->model));
+       "an id that is not a token's: %s", ingot_problem(r->model));
     OK(ingot_cut(r->session, before + 5) == INGOT_OK && rig_length(r) == before,
        "a cut after the end");
     OK(ingot_session_clear(r->session) == INGOT_OK &&

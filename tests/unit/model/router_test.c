@@ -126,7 +126,7 @@ static void test_form(const char *name, const struct ingot_layer *l, bool biased
     OK(wrong == 0, "%s: %u of %u wrong", name, wrong, (unsigned)ROUNDS);
 }
 
-/* Experts whose scores are no numbers are taken last, in their groups too. */
+/* Experts whose scores are not numbers are taken last, in their groups too. */
 static void test_nan(const struct ingot_layer *l)
 {
     float logits[MOST], scores[MOST];

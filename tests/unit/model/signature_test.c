@@ -281,7 +281,7 @@ static void test_model(const char *shape, enum ingot_type type)
     rig.packed_bytes += SECTOR_BYTES;
     memset(rig.packed + rig.packed_bytes, 0xa5, 8192);
     rig.packed_bytes += 8192;
-    OK(rig_start(0, 0, false) == ERR_OK, "bytes behind the block are no part of it");
+    OK(rig_start(0, 0, false) == ERR_OK, "bytes behind the block are not part of it");
     rig.signing = NULL;
     OK(rig_start(0, 0, false) == ERR_OK, "without a key it is a model as any other");
     free(kept);

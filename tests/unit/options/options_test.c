@@ -230,7 +230,7 @@ static void test_malformed(void)
     OK(refused("n=12x", "n=12x"), "a count with a tail");
     OK(refused("n=-1", "n=-1"), "a negative count");
     OK(refused("n=1048577", "n=1048577"), "a count too large");
-    OK(refused("n=1K", "n=1K"), "a count is no size");
+    OK(refused("n=1K", "n=1K"), "a count is not a size");
     OK(refused("ctx=0", "ctx=0"), "no context");
     OK(refused("cores=0", "cores=0") && refused("cores=9", "cores=9 cannot be used: cores takes a "
                                                            "count from 1 to 8"),

@@ -319,7 +319,7 @@ int main(void)
     ends_in_the_middle();
     comes_twice();
     context_is_full();
-    OK(nan_logits(), "logits that are no numbers are an error, and the prompt stays");
+    OK(nan_logits(), "logits that are not numbers are an error, and the prompt stays");
     n_prompt = PROMPT_MOST;
     open_rig(kv_both(KV_Q8));
     endless = true;

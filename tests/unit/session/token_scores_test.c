@@ -79,7 +79,7 @@ static void test_damaged(void)
         logits[k] = -INFINITY;
     token_scores_read(&s, 5, logits, 300, &kernels);
     token_scores_take(&s, 1, logits[1]);
-    OK(isnan(s.taken.log_share), "logits that are no numbers give none");
+    OK(isnan(s.taken.log_share), "logits that are not numbers give none");
     logits[299] = 2.0f;
     token_scores_read(&s, 2, logits, 300, &kernels);
     OK(s.likeliest[0].id == 299 && fabs(s.likeliest[0].log_share) < 1e-9 &&

@@ -107,7 +107,7 @@ static void test_tables(void)
     OK(mount_table(&(uint8_t[4]){ 0x0c }, (uint32_t[4]){ 99999999 }) == ERR_BAD_FILESYSTEM,
        "beyond the card: %s", fs.why);
     OK(mount_table(&(uint8_t[4]){ 0x0c }, (uint32_t[4]){ 9 }) == ERR_BAD_FILESYSTEM,
-       "a partition that is no volume: %s", fs.why);
+       "a partition that is not a volume: %s", fs.why);
     OK(mount_table(&(uint8_t[4]){ 0xee }, (uint32_t[4]){ 1 }) == ERR_BAD_FILESYSTEM &&
            why_has("GPT"),
        "%s", fs.why);
@@ -354,7 +354,7 @@ static void test_folders(void)
     OK(fat32_find(&fs, "sub/x", &entry) == ERR_BAD_FILESYSTEM, "a folder without a cluster");
     OK(fat32_find(&fs, "/", &entry) == ERR_NOT_FOUND && fat32_find(&fs, "sub", &entry) == ERR_OK &&
            fat32_open_file(&fs, &entry, &table, &file) == ERR_NOT_FOUND,
-       "a folder is no file");
+       "a folder is not a file");
     unsigned models = 9;
     OK(fat32_count_models(&fs, &models) == ERR_OK && models == 0, "no folder models: no model");
     OK(fat32_get_model(&fs, 0, &entry) == ERR_NOT_FOUND && why_has("models"), "%s", fs.why);

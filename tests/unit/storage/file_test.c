@@ -308,7 +308,7 @@ static void test_silence(void)
     file_read_start(&read_a, &file, 0, buffer, BYTES);
     for (int i = 0; i < 200 && file_read_poll(&read_a) == ERR_BUSY; i++)
         fake_time += 5000; /* the caller computes much longer than the limit */
-    OK(file_read_poll(&read_a) == ERR_OK && fake.n_resets == 0, "a slow caller is no silence");
+    OK(file_read_poll(&read_a) == ERR_OK && fake.n_resets == 0, "a slow caller is not a silence");
 }
 
 static uint32_t looks, looks_a_poll;

@@ -345,7 +345,7 @@ static void test_model(size_t limit, const char *form)
     OK(!rig.model.plan.prediction.lends_prefill, "%s: for a chunk they all compute", form);
     session_clear(&rig.session);
     equal = rig_append(ids, N_TOKENS, NULL) == ERR_OK;
-    OK(equal && core.core == 2, "%s: %d tokens are no chunk", form, N_TOKENS);
+    OK(equal && core.core == 2, "%s: %d tokens are not a chunk", form, N_TOKENS);
     rig.model.plan.prediction.lends_decode = false;
     session_clear(&rig.session);
     for (uint32_t i = 0; i < N_TOKENS; i++) {

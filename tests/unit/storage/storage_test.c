@@ -19,7 +19,7 @@ static void test_nothing(void)
        storage.problem);
     OK(find("initrd") == ERR_NO_DEVICE && says("no initrd found", ""), "%s", storage.problem);
     attach(&flash);
-    OK(find("") == ERR_NO_DEVICE, "erased flash is no flash: %s", storage.problem);
+    OK(find("") == ERR_NO_DEVICE, "erased flash holds nothing: %s", storage.problem);
     OK(find("a") == ERR_NO_DEVICE && says("no a found", ""), "%s", storage.problem);
     OK(find("flash") == ERR_BAD_MAGIC && says("flash bank 1", "first byte"),
        "unless it is asked for: %s", storage.problem);

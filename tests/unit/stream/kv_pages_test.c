@@ -108,7 +108,7 @@ static void test_guesses(void)
         (void)session_cut(&reference, s->n_cached - right - 1);
         good += session_append(&reference, next, right + 1, NULL) == ERR_OK &&
                 memcmp(s->logits, reference.logits, rig_logits_bytes()) == 0;
-        (void)session_cut(s, s->n_cached); /* without the token that was no guess */
+        (void)session_cut(s, s->n_cached); /* without the token that was not a guess */
     }
     OK(good == n && s->n_cached > 64, "%u of %u runs of guesses, %u tokens: the same logits", good,
        n, (unsigned)s->n_cached);

@@ -44,7 +44,7 @@ static void list_hello(uint32_t flags)
     listed_add("</s>", INGOT_TOKEN_CONTROL);
     listed_add("<mask>", INGOT_TOKEN_CONTROL);
     listed_add("abc", INGOT_TOKEN_NORMAL);
-    listed_add("two words", INGOT_TOKEN_NORMAL); /* a space is no spelling of a byte */
+    listed_add("two words", INGOT_TOKEN_NORMAL); /* a space is not a spelling of a byte */
     listed.tokens[EOS].rstrip = true;
     listed.tokens[MASK].lstrip = true;
     listed.source.vocab.bos = BOS;

@@ -194,7 +194,7 @@
     sub rows_left, rows_left, rows
     slli temp, rows, 2
     add dst, dst, temp
-    srli temp, rows, 3                 /* only the last tile is no multiple of 8 */
+    srli temp, rows, 3                 /* only the last tile is not a multiple of 8 */
     mul temp, temp, row_bytes
     add weights, weights, temp
     bnez rows_left, .Ltile

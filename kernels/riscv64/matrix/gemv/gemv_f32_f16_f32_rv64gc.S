@@ -3,7 +3,7 @@
  *
  * Four rows share x: the lanes of dot16_rv64gc.h, four of each row at a time. A half shifted into place is the float
  * 2^-112 times its value, which is exact; so is x times 2^112 for x below 2^16: one product makes up for those of four
- * halves, and the fma rounds what it always did. A larger x raises the overflow flag, and a half that is no number is
+ * halves, and the fma rounds what it always did. A larger x raises the overflow flag, and a half that is not a number is
  * seen by its exponent: then, and for the last three rows, dot16_rv64gc.h has a gemm of one token.
  * Instructions per weight: 6.5; of the others 8.8. */
 #define WEIGHT_BYTES 2

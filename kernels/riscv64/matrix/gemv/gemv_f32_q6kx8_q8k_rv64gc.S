@@ -14,7 +14,7 @@
 #define UNIT 8
 #define SCALED 16 /* columns of a scale */
 #define OFFSET 32
-#define WITH_OFFSET 0 /* log2 of OFFSET where it is no part of q, else 0 */
+#define WITH_OFFSET 0 /* log2 of OFFSET where it is not part of q, else 0 */
 #define PLACES 4
 #include "kernels/riscv64/matrix/gemv_k_rv64gc.h"
 
