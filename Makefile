@@ -105,6 +105,13 @@ CROSS_COMPILE ?= riscv64-unknown-elf-
 NEWLIB_CFLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany
 ISA_CFLAGS := $(NEWLIB_CFLAGS)
 SMALL := -Os
+else ifeq ($(ISA),x86_64)
+CROSS_COMPILE ?= x86_64-linux-gnu-
+# The firmware's interrupts use our stack, so nothing lies below its pointer. The canary is a variable, because there are no
+# threads. newlib's assembly for this ISA does not say that it needs no executable stack.
+ISA_CFLAGS := -march=x86-64-v3 -mno-red-zone -fpie -mstack-protector-guard=global
+NEWLIB_CFLAGS := $(ISA_CFLAGS) -Wa,--noexecstack
+SMALL := -Os
 endif
 
 # A toolchain that brings newlib (the Arm GNU toolchain's aarch64-none-elf-) uses its own.
@@ -142,8 +149,9 @@ IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
 # images of tests/tests.mk link the same objects as they are, in a tenth of the time. Warnings are the
 # compiler's; those of the link know too little of what callers promise.
 LTO := -flto=1 -flto-partition=one
-# A program for EFI moves: toolchain/make_efi.py asks the linker what moves with it.
-IMAGE_LDFLAGS := -nostdlib -static -no-pie $(if $(EFI),-Wl$(comma)--emit-relocs) -Wl,--gc-sections -Wl,--build-id=none \
+# A program for EFI moves: toolchain/make_efi.py asks the linker what moves with it. Without --no-relax the linker makes
+# absolute addresses of 32 bits on x86-64.
+IMAGE_LDFLAGS := -nostdlib -static -no-pie $(if $(EFI),-Wl$(comma)--emit-relocs) $(if $(filter x86_64,$(ISA)),-Wl$(comma)--no-relax) -Wl,--gc-sections -Wl,--build-id=none \
                  -Wl,--no-warn-rwx-segments -Wl,--fatal-warnings
 
 # Types of keys and values for measurements with the Linux program.
@@ -172,6 +180,8 @@ SHARED_OBJ = $(call image_obj,$(filter-out $(OF_BOARD) $(NOT_IN_IMAGE),$(wildcar
 # directly or through others. These are in the other ISA's assembly.
 NOT_FOR_arm64 := $(addprefix board/drivers/soc/,riscv_timer.c sbi.c semihosting.c)
 NOT_FOR_riscv64 := $(addprefix board/drivers/,irq/bcm_local.c irq/gic_v2.c irq/gic_v3.c soc/generic_timer.c soc/psci.c)
+# On a PC the firmware drives the devices.
+NOT_FOR_x86_64 := $(filter-out board/drivers/serial/% board/drivers/irq/irq_table.c,$(wildcard board/drivers/*/*.c))
 DRIVER_OBJ = $(patsubst %,$(S)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard board/drivers/*/*.c)))
 
 # What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
@@ -246,7 +256,7 @@ endif
 STACK_MADE_OF := toolchain/stack.py toolchain/stack_frames.py toolchain/indirect_calls.txt boot/stacks.h
 
 $(B)/ingot.stack: $(B)/ingot.elf $(STACK_MADE_OF)
-	$(Q)$(PYTHON) toolchain/stack.py $(CROSS_COMPILE) $< toolchain/indirect_calls.txt boot/stacks.h >$@
+	$(Q)$(if $(filter x86_64,$(ISA)),echo 'stack.py reads no code of x86-64',$(PYTHON) toolchain/stack.py $(CROSS_COMPILE) $< toolchain/indirect_calls.txt boot/stacks.h) >$@
 
 $(O)/newlib/%/lib/libc.a:
 	$(Q)toolchain/newlib.sh $* $(CROSS_COMPILE) "$(NEWLIB_CFLAGS)" $(O)/newlib/$*

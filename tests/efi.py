@@ -6,15 +6,15 @@ import subprocess
 from machine import BUILD, HOST, WORK, run
 
 AAVMF, UBOOT = "/usr/share/qemu-efi-aarch64/QEMU_EFI.fd", "/usr/lib/u-boot"
-OVMF = "/usr/share/OVMF/OVMF_CODE_4M.fd"
-VIRT = ["-nographic", "-nic", "none", "-m", "1G"]
+OVMF = "/usr/share/ovmf/OVMF.fd"
+VIRT = ["-nographic", "-nic", "none"]
 
 
 class Firmware:
     """A machine and its firmware: the board of the program, the package and the file of the firmware."""
 
-    def __init__(self, name, board, package, path, command):
-        self.name, self.board, self.package, self.path, self.command = name, board, package, path, command
+    def __init__(self, name, board, package, path, command, memory="1G"):
+        self.name, self.board, self.package, self.path, self.command = name, board, package, path, command + ["-m", memory]
 
     def missing(self):
         """What lacks here to run it; "": nothing."""
@@ -40,7 +40,10 @@ FIRMWARE = {f.name: f for f in (
              ARM + ["-M", "virt", "-bios", f"{UBOOT}/qemu_arm64/u-boot.bin"]),
     Firmware("U-Boot riscv64", "efi-riscv64", "u-boot-qemu", f"{UBOOT}/qemu-riscv64_smode/u-boot.bin",
              ["qemu-system-riscv64", "-M", "virt", "-cpu", "rv64,v=false", "-kernel", f"{UBOOT}/qemu-riscv64_smode/u-boot.bin"]),
+    # OVMF loads a program at the address that it was linked to if there is memory: there is none at 256 MiB.
+    Firmware("OVMF", "efi-x86_64", "ovmf", OVMF, ["qemu-system-x86_64", "-M", "q35", "-cpu", "max", "-bios", OVMF], "256M"),
 )}
+PROGRAMS = {"efi-arm64": "BOOTAA64.EFI", "efi-riscv64": "BOOTRISCV64.EFI", "efi-x86_64": "BOOTX64.EFI"}
 
 
 def make_stick(name, words, *models, board="efi", options=()):

@@ -21,8 +21,11 @@ ABSOLUTE = {183: {257}, 243: {2}, 62: {1}}
 RELATIVE = {
     183: {0, *range(260, 313), 315},  # PREL, ADR, LO12, branches and their kin, by the page or by the PC
     243: {0, *range(16, 26), *range(28, 32), *range(33, 41), 43, 44, 45, *range(51, 61)},
-    62: {0, 2, 4, 9, 24, 41, 42},
+    62: {0, 2, 4, 24},
 }
+# An instruction that reads an absolute address from a table of the linker's (x86-64: GOTPCREL, GOTPCRELX, REX_GOTPCRELX).
+# The linker lists the instruction, not the entry of the table, which moves with the image.
+TABLED = {183: set(), 243: set(), 62: {9, 41, 42}}
 NOBITS, RELA, ALLOC, WRITE, EXECUTE = 8, 4, 2, 1, 4
 
 
@@ -63,9 +66,16 @@ class Elf:
                 if kind in ABSOLUTE[self.machine]:
                     if self.is_address(section, info >> 32):
                         found.add(where)
+                elif kind in TABLED[self.machine]:
+                    if self.is_address(section, info >> 32):
+                        found.add(self.entry_of(self.sections[section[7]], where))
                 elif kind not in RELATIVE[self.machine]:
                     sys.exit(f"make_efi: at {where:#x} there is a relocation of kind {kind}, which an image that moves cannot have")
         return found
+
+    def entry_of(self, section, where):
+        """The entry of the table that the instruction reads: 32 bits from the instruction's end, which is 4 bytes on."""
+        return where + 4 + struct.unpack_from("<i", self.data, section[4] + where - section[3])[0]
 
     def is_address(self, section, symbol):
         """Whether the symbol is a place in the image, and not a number or a weak name that nobody defines."""

@@ -24,6 +24,7 @@ libm="s_lib_ver math_err math_errf s_fpclassify sf_fpclassify
 case $isa in
     arm64) machine=aarch64 long_long="#define _WANT_IO_LONG_LONG 1" dynamic="#define _ATEXIT_DYNAMIC_ALLOC 1" ;;
     riscv64) machine=riscv long_long='' dynamic='' ;;
+    x86_64) machine=x86_64 long_long="#define _WANT_IO_LONG_LONG 1" dynamic="#define _ATEXIT_DYNAMIC_ALLOC 1" ;;
     *) echo "newlib: unknown ISA $isa" >&2; exit 1 ;;
 esac
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """One stick for any machine: what `ingot card efi` writes starts under AAVMF with ACPI and with a device tree, U-Boot on
-arm64 and riscv64, by the firmware's own boot order, and says what the same model says on this computer, bit for bit:
+arm64 and riscv64, and OVMF, by the firmware's own boot order, and says what the same model says on this computer, bit for bit:
 resident and streamed, on one core and on four."""
 
 import os
@@ -10,7 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from efi import FIRMWARE, make_stick
+from efi import FIRMWARE, PROGRAMS, make_stick
 from machine import HOST, ROOT, WORK, Reply, Tap, run
 
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
@@ -19,7 +19,7 @@ WORDS = f'prompt="{PROMPT}" temp=0 ids'
 STREAMED = "600K"  # mem=: half of the weights
 CELLS = [("AAVMF with ACPI", 1, "resident"), ("AAVMF with ACPI", 4, "streamed"), ("AAVMF with a tree", 4, "resident"),
          ("U-Boot arm64", 1, "streamed"), ("U-Boot arm64", 4, "resident"), ("U-Boot riscv64", 1, "resident"),
-         ("U-Boot riscv64", 4, "streamed")]
+         ("U-Boot riscv64", 4, "streamed"), ("OVMF", 1, "streamed"), ("OVMF", 4, "resident")]
 CORES = {"AAVMF with ACPI": 1}  # that the firmware lets us start, where that is not all
 
 tap = Tap()
@@ -43,8 +43,7 @@ if sticks:
     listed = subprocess.run(["sgdisk", "-p", sticks["resident"]], capture_output=True, text=True, timeout=60)
     tap.ok(re.search(r"^ +1 .* EF00 ", listed.stdout, re.M), "the stick has a GPT with an EFI system partition", listed.stdout)
     names = subprocess.run(["mdir", "-i", sticks["resident"] + "@@1M", "-/", "-b", "::"], capture_output=True, text=True, timeout=60).stdout
-    built = {"efi-arm64": "BOOTAA64.EFI", "efi-riscv64": "BOOTRISCV64.EFI"}
-    lacks = [n for f in FIRMWARE.values() if not f.missing() for n in [built[f.board]] if f"/EFI/BOOT/{n}" not in names]
+    lacks = [n for f in FIRMWARE.values() if not f.missing() for n in [PROGRAMS[f.board]] if f"/EFI/BOOT/{n}" not in names]
     tap.ok(not lacks and "/ingot.txt" in names and "/README.txt" in names, "it has every program, ingot.txt and README.txt", names)
 
 # ---- each machine -------------------------------------------------------------------------------

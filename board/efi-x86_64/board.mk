@@ -1,0 +1,11 @@
+ISA := x86_64
+# The name under which firmware looks for it on any FAT partition (UEFI 2.10, 3.5.1.1).
+EFI := BOOTX64.EFI
+MEND_IMAGE := toolchain/make_efi.py
+CARD_IMAGE := EFI/BOOT/BOOTX64.EFI
+# A program that moves has no absolute addresses of 32 bits.
+BOARD_CFLAGS := -Iboard/efi/x86_64 -fpie
+HAS_DISPLAY := yes
+QEMU ?= qemu-system-x86_64
+QEMU_MACHINE ?= -M q35 -cpu max -m 1G -nographic -nic none -bios /usr/share/ovmf/OVMF.fd
+QEMU_CARD = -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device virtio-blk-pci,drive=card,romfile=
