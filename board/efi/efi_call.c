@@ -67,12 +67,18 @@ void *efi_protocol(const struct efi_guid *protocol)
 uint64_t efi_handles(const struct efi_guid *protocol, efi_handle **handles)
 {
     uint64_t n = 0;
+    efi_handle *found = NULL;
+    efi_status status = EFI_CALL(
+        efi_boot()->locate_handles(EFI_LOCATE_BY_PROTOCOL, protocol, NULL, &n, &found));
 
-    *handles = NULL;
-    if (efi_failed(EFI_CALL(
-            efi_boot()->locate_handles(EFI_LOCATE_BY_PROTOCOL, protocol, NULL, &n, handles))))
-        return 0;
-    return n;
+    *handles = efi_failed(status) ? NULL : found;
+    return efi_failed(status) ? 0 : n;
+}
+
+void efi_handles_free(efi_handle *handles)
+{
+    if (handles != NULL)
+        (void)EFI_CALL(efi_boot()->free_pool(handles));
 }
 
 const void *efi_table(const struct efi_guid *guid)

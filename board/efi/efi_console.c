@@ -78,6 +78,7 @@ static bool open_serial_protocol(void)
         if (efi_failed(EFI_CALL(efi_boot()->open_protocol(handles[i], &efi_serial_guid, &found,
                                                           efi_image(), NULL, EFI_OPEN_EXCLUSIVE))))
             found = NULL;
+    efi_handles_free(handles);
     if (found == NULL)
         return false;
     efi_console.serial = found;
@@ -98,6 +99,8 @@ static void out_character(uint32_t c)
 {
     uint16_t units[] = { (uint16_t)c, 0 };
 
+    if (efi_console.out == NULL)
+        return;
     if (c > UINT16_MAX)
         units[0] = 0xfffd;
     (void)EFI_CALL(efi_console.out->output_string(efi_console.out, units));
@@ -181,7 +184,7 @@ void efi_console_open(void)
         return;
     }
     open_timer();
-    if (!efi_console.ours && !has_protocol && efi_system()->out != NULL) {
+    if (!efi_console.ours && !has_protocol) {
         efi_console.out = efi_system()->out;
         (void)efi_keys_open();
         serial_open(&console_protocol, &efi_console);

@@ -10,10 +10,12 @@ static _Alignas(4096) uint8_t bounce[EFI_DISK_PIECE];
 
 static enum err transfer_failed(struct efi_disk *disk, efi_status status)
 {
+    if (status == EFI_NO_MEDIA || status == EFI_MEDIA_CHANGED) {
+        disk->lost = true;
+        return ERR_REMOVED;
+    }
     disk->device.reason = "the firmware reports an error of the device";
-    if (status == EFI_NO_MEDIA || status == EFI_MEDIA_CHANGED)
-        disk->device.reason = "the medium was taken out";
-    else if (status == EFI_WRITE_PROTECTED)
+    if (status == EFI_WRITE_PROTECTED)
         disk->device.reason = "the medium is write-protected";
     return ERR_IO;
 }
@@ -75,6 +77,77 @@ static enum err move_piece(struct efi_disk *disk, const struct block_request *re
     return move_bounced(disk, req->write, sector, bytes, buffer);
 }
 
+/* ---- a medium that was taken out ------------------------------------------------------------ */
+
+static bool is_usable(const struct efi_block_media *media)
+{
+    return !media->partition && media->present && media->block_bytes >= SECTOR_BYTES &&
+           (media->block_bytes & (media->block_bytes - 1)) == 0 &&
+           media->block_bytes <= EFI_DISK_PIECE / 2 && media->io_align <= sizeof bounce;
+}
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash_add(uint64_t hash, const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* A hash that tells this medium from others: of the first block, which has the signature of an MBR or the serial number
+ * of a file system, and of a GPT's header, which has the disk's GUID. Fills the bounce buffer. 0: it cannot be read. */
+static uint64_t mark_of(struct efi_block *block)
+{
+    static const char gpt[] = "EFI PART";
+    const struct efi_block_media *media = block->media;
+    uint64_t hash = hash_add(0xcbf29ce484222325u, (const uint8_t *)&media->last_block,
+                             sizeof media->last_block);
+    const uint8_t *second = bounce + media->block_bytes;
+
+    if (media->last_block == 0 ||
+        efi_failed(EFI_CALL(block->read(block, media->id, 0, 2 * media->block_bytes, bounce))))
+        return 0;
+    hash = hash_add(hash, bounce, SECTOR_BYTES);
+    if (memcmp(second, gpt, sizeof gpt - 1) == 0)
+        hash = hash_add(hash, second, SECTOR_BYTES);
+    return hash;
+}
+
+static bool take_back(struct efi_disk *disk, efi_handle handle)
+{
+    struct efi_block *block = efi_protocol_of(handle, &efi_block_guid);
+
+    if (block == NULL || block->media == NULL || !is_usable(block->media) ||
+        block->media->block_bytes != disk->block_bytes || mark_of(block) != disk->mark)
+        return false;
+    disk->handle = handle;
+    disk->block = block;
+    disk->media_id = block->media->id;
+    disk->align = max_u32(block->media->io_align, 1);
+    return true;
+}
+
+/* Firmware gives a drive that was unplugged a new handle when it is back. A call of an interface whose handle is gone
+ * would run freed memory, so that the handle is asked first. */
+static enum err find_medium(struct efi_disk *disk)
+{
+    efi_handle *handles;
+    uint64_t n;
+
+    if (!disk->lost && efi_protocol_of(disk->handle, &efi_block_guid) == disk->block)
+        return ERR_OK;
+    disk->lost = true;
+    if (disk->mark == 0)
+        return ERR_REMOVED;
+    n = efi_handles(&efi_block_guid, &handles);
+    for (uint64_t i = 0; i < n && disk->lost; i++)
+        disk->lost = !take_back(disk, handles[i]);
+    efi_handles_free(handles);
+    return disk->lost ? ERR_REMOVED : ERR_OK;
+}
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
 static enum err efi_disk_submit(struct block_device *dev, struct block_request *req)
 {
     struct efi_disk *disk = dev->driver;
@@ -107,7 +180,9 @@ static enum err efi_disk_poll(struct block_device *dev)
     if (disk->submitted == disk->finished)
         return ERR_OK;
     req = disk->queue[disk->finished % EFI_DISK_DEPTH];
-    e = move_piece(disk, req, &moved);
+    e = find_medium(disk);
+    if (e == ERR_OK)
+        e = move_piece(disk, req, &moved);
     disk->at += moved;
     if (e == ERR_OK && disk->at < req->n_sectors)
         return ERR_OK;
@@ -165,12 +240,13 @@ bool efi_disk_open(struct efi_disk *disk, efi_handle handle, unsigned number)
     const struct efi_block_media *media = block != NULL ? block->media : NULL;
     enum block_kind kind = kind_of(handle);
 
-    if (media == NULL || media->partition || !media->present || media->block_bytes < SECTOR_BYTES ||
-        (media->block_bytes & (media->block_bytes - 1)) != 0 ||
-        media->block_bytes > EFI_DISK_PIECE / 2 || media->io_align > sizeof bounce)
+    if (media == NULL || !is_usable(media))
         return false;
     make_name(disk, kind, number);
+    disk->handle = handle;
     disk->block = block;
+    disk->mark = mark_of(block);
+    disk->lost = false;
     disk->media_id = media->id;
     disk->block_bytes = media->block_bytes;
     disk->align = max_u32(media->io_align, 1);

@@ -9,8 +9,11 @@ enum { EFI_PATH_MESSAGING = 3, EFI_PATH_END = 0x7f }; /* 10.2: types of a device
 enum { EFI_DISK_DEPTH = 16, EFI_DISK_NAME = 32, EFI_DISK_PIECE = 128 * 1024 };
 
 struct efi_disk {
+    efi_handle handle;
     struct efi_block *block;
     uint32_t media_id;
+    uint64_t mark;                               /* of the medium: see mark_of */
+    bool lost;                                   /* the medium, or the drive, was taken out */
     uint32_t block_bytes, align;                 /* of addresses on the disk, and of buffers */
     struct block_request *queue[EFI_DISK_DEPTH]; /* a ring */
     uint32_t submitted, finished;

@@ -36,8 +36,11 @@ static bool map_read(struct memory_map *map)
         return false;
     map->entries = pool;
     map->bytes = room;
-    return !efi_failed(
-        EFI_CALL(efi_boot()->get_memory_map(&map->bytes, pool, &key, &map->step, &version)));
+    if (!efi_failed(
+            EFI_CALL(efi_boot()->get_memory_map(&map->bytes, pool, &key, &map->step, &version))))
+        return true;
+    (void)EFI_CALL(efi_boot()->free_pool(pool));
+    return false;
 }
 
 /* Of what a person calls the machine's memory: not devices, and not what firmware hides. */
@@ -73,20 +76,27 @@ static struct efi_memory_descriptor *largest(const struct memory_map *map)
     return best;
 }
 
-/* The front of the range, page 0 left out, since NULL is nobody's. A firmware that refuses as much may give half. */
+/* Pages at `at`, or anywhere. A firmware that refuses so many may give half. */
+static bool take(struct memory_range *range, enum efi_allocate how, uint64_t at, uint64_t bytes)
+{
+    for (; bytes >= LEAST_BYTES; bytes = bytes / 2 / EFI_PAGE * EFI_PAGE) {
+        uint64_t place = at;
+
+        if (efi_failed(EFI_CALL(
+                efi_boot()->allocate_pages(how, EFI_LOADER_DATA, bytes / EFI_PAGE, &place))))
+            continue;
+        *range = (struct memory_range){ (uint8_t *)(uintptr_t)place, (size_t)bytes };
+        return true;
+    }
+    return false;
+}
+
+/* The front of the range without page 0, because NULL points there. */
 static bool take_range(struct memory_range *range, uint64_t start, uint64_t bytes)
 {
     uint64_t at = max_u64(start, EFI_PAGE);
 
-    bytes -= min_u64(at - start, bytes);
-    for (; bytes >= LEAST_BYTES; bytes = bytes / 2 / EFI_PAGE * EFI_PAGE) {
-        if (efi_failed(EFI_CALL(efi_boot()->allocate_pages(EFI_ALLOCATE_ADDRESS, EFI_LOADER_DATA,
-                                                           bytes / EFI_PAGE, &at))))
-            continue;
-        *range = (struct memory_range){ (uint8_t *)(uintptr_t)at, (size_t)bytes };
-        return true;
-    }
-    return false;
+    return take(range, EFI_ALLOCATE_ADDRESS, at, bytes - min_u64(at - start, bytes));
 }
 
 void efi_memory_take(struct machine *machine)
@@ -106,6 +116,9 @@ void efi_memory_take(struct machine *machine)
         e->type = EFI_TRIED;
     }
     (void)EFI_CALL(efi_boot()->free_pool(map.entries));
+    if (machine->n_ram == 0 && take(&machine->ram[0], EFI_ALLOCATE_ANY, 0, most))
+        machine->n_ram = 1;
     if (machine->n_ram == 0)
-        panic("the firmware gives no memory: AllocatePages failed for each free range");
+        panic("the firmware gives no memory: AllocatePages fails, also for %u MiB anywhere",
+              LEAST_BYTES / MIB);
 }

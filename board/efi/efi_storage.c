@@ -53,5 +53,6 @@ unsigned efi_storage_find(struct block_device *devices[BOARD_MAX_BLOCK])
                 efi_disk_open(disk, handles[i], efi_storage.n))
                 devices[efi_storage.n++] = &disk->device;
         }
+    efi_handles_free(handles);
     return efi_storage.n;
 }

@@ -1,0 +1,147 @@
+/* Disks of a firmware of EFI: pieces, blocks that are larger than sectors, errors, and media that are taken out. */
+#include "board/efi/efi_disk.h"
+
+#include "tests/unit/board/fake_efi.h"
+
+enum { HANDLE = 10, OTHER_HANDLE = 11, POLLS = 100 };
+
+static struct fake_efi_disk stick, other;
+static struct efi_disk disk;
+static _Alignas(4096) uint8_t buffer[64 * 1024 + 64];
+
+static bool plug(uint32_t block_bytes)
+{
+    fake_power_up();
+    memset(&stick, 0, sizeof stick);
+    memset(&disk, 0, sizeof disk);
+    fake_insert(&stick, block_bytes, 1);
+    fake_add(HANDLE, &efi_block_guid, &stick);
+    return efi_disk_open(&disk, (efi_handle)HANDLE, 0);
+}
+
+static enum err transfer(uint64_t sector, uint32_t n, size_t at, bool write)
+{
+    struct block_request r = {
+        .sector = sector, .n_sectors = n, .buffer = buffer + at, .write = write
+    };
+    enum err e = disk.device.submit(&disk.device, &r);
+
+    for (unsigned i = 0; e == ERR_OK && i < POLLS && !r.done; i++)
+        e = disk.device.poll(&disk.device);
+    if (e != ERR_OK)
+        return e;
+    return r.done ? r.status : ERR_BUSY;
+}
+
+static bool holds(uint64_t sector, uint32_t n, size_t at)
+{
+    return memcmp(buffer + at, stick.bytes + sector * SECTOR_BYTES, (size_t)n * SECTOR_BYTES) == 0;
+}
+
+/* ---- transfers ------------------------------------------------------------------------------- */
+
+static void test_transfers(void)
+{
+    OK(plug(512) && strcmp(disk.device.name, "EFI disk 1") == 0 &&
+           disk.device.n_sectors == FAKE_BLOCKS,
+       "opened: %s", disk.device.name);
+    OK(transfer(3, 5, 0, false) == ERR_OK && holds(3, 5, 0), "sectors arrive");
+    OK(plug(512) && (stick.media.io_align = 4096, efi_disk_open(&disk, (efi_handle)HANDLE, 0)) &&
+           transfer(3, 5, 16, false) == ERR_OK && holds(3, 5, 16) && stick.misaligned == 0,
+       "a buffer that the firmware would refuse is not given to it");
+    OK(plug(4096) && disk.device.n_sectors == 8 * FAKE_BLOCKS &&
+           transfer(5, 9, 0, false) == ERR_OK && holds(5, 9, 0),
+       "sectors across blocks of 4 KiB");
+    memset(buffer, 0xa5, SECTOR_BYTES);
+    OK(transfer(9, 1, 0, true) == ERR_OK && holds(9, 1, 0) && stick.flushes == 1 &&
+           stick.bytes[8 * SECTOR_BYTES + 1] == (uint8_t)(1 ^ (8 * SECTOR_BYTES + 1) >> 8),
+       "one sector of a block is written, its neighbour stays, and the disk is flushed");
+}
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+static void test_errors(void)
+{
+    (void)plug(512);
+    stick.fails = 1;
+    stick.status = FAKE_ERROR;
+    OK(transfer(3, 1, 0, false) == ERR_IO && transfer(3, 1, 0, false) == ERR_OK && holds(3, 1, 0),
+       "ReadBlocks fails once: the request fails, and the next one works");
+    stick.fails = 1000;
+    OK(transfer(3, 1, 0, false) == ERR_IO &&
+           strcmp(block_device_reason(&disk.device, ERR_IO),
+                  "the firmware reports an error of the device") == 0,
+       "ReadBlocks fails always: %s", block_device_reason(&disk.device, ERR_IO));
+    stick.status = EFI_WRITE_PROTECTED;
+    OK(transfer(3, 1, 0, true) == ERR_IO &&
+           strstr(block_device_reason(&disk.device, ERR_IO), "write-protected") != NULL,
+       "a write that the medium refuses: %s", block_device_reason(&disk.device, ERR_IO));
+    (void)plug(512);
+    stick.fails = 1000;
+    stick.status = FAKE_ERROR;
+    OK(efi_disk_open(&disk, (efi_handle)HANDLE, 0) && transfer(1, 1, 0, false) == ERR_IO,
+       "a disk that cannot be read when it is opened stays listed");
+    stick.media.present = false;
+    OK(!efi_disk_open(&disk, (efi_handle)HANDLE, 0), "a drive without a medium is left out");
+    OK(!efi_disk_open(&disk, (efi_handle)OTHER_HANDLE, 0), "and so is a handle without a disk");
+}
+
+/* ---- media that are taken out ---------------------------------------------------------------- */
+
+static void test_removed(void)
+{
+    unsigned before;
+
+    (void)plug(512);
+    stick.media.present = false;
+    OK(transfer(3, 1, 0, false) == ERR_REMOVED, "taken out: %s", err_text(ERR_REMOVED));
+    OK(transfer(3, 1, 0, false) == ERR_REMOVED, "and still out");
+    fake_insert(&stick, 512, 2);
+    OK(transfer(3, 1, 0, false) == ERR_REMOVED, "another medium in its place is not taken for it");
+    fake_insert(&stick, 512, 1);
+    OK(transfer(3, 1, 0, false) == ERR_OK && holds(3, 1, 0), "put back: it is read again");
+    fake_insert(&stick, 512, 1);
+    OK(transfer(3, 1, 0, false) == ERR_REMOVED && transfer(3, 1, 0, false) == ERR_OK,
+       "out and in again between two reads");
+    OK(fw.pools == 0, "no memory of the firmware's is kept");
+    fake_remove(HANDLE);
+    before = stick.transfers;
+    OK(transfer(3, 1, 0, false) == ERR_REMOVED && stick.transfers == before,
+       "the drive is unplugged: nothing of its interface is called");
+    memset(&other, 0, sizeof other);
+    fake_insert(&other, 512, 1);
+    fake_add(OTHER_HANDLE, &efi_block_guid, &other);
+    OK(transfer(3, 1, 0, false) == ERR_OK && holds(3, 1, 0) && stick.transfers == before,
+       "plugged in again, with another handle: it is read there");
+}
+
+/* ---- the order of disks ---------------------------------------------------------------------- */
+
+static void test_order(void)
+{
+    static const uint8_t first[] = { 1, 1, 5, 0, 1, 0x7f, 0xff, 4, 0 };
+    static const uint8_t second[] = { 1, 1, 5, 0, 2, 0x7f, 0xff, 4, 0 };
+    static const uint8_t partition[] = { 1, 1, 5, 0, 2, 4, 1, 4, 0, 0x7f, 0xff, 4, 0 };
+    static struct efi_loaded_image image = { .device = (efi_handle)12 };
+    struct block_device *devices[BOARD_MAX_BLOCK] = { NULL };
+
+    (void)plug(512);
+    fake_insert(&other, 512, 3);
+    fake_add(OTHER_HANDLE, &efi_block_guid, &other);
+    fake_add(HANDLE, &efi_device_path_guid, (void *)(uintptr_t)first);
+    fake_add(OTHER_HANDLE, &efi_device_path_guid, (void *)(uintptr_t)second);
+    fake_add(12, &efi_device_path_guid, (void *)(uintptr_t)partition);
+    fake_add(1, &efi_loaded_image_guid, &image);
+    OK(efi_storage_find(devices) == 2 &&
+           ((struct efi_disk *)devices[0]->driver)->block == &other.block,
+       "the disk that the program came from is the first");
+}
+
+int main(void)
+{
+    test_transfers();
+    test_errors();
+    test_removed();
+    test_order();
+    return tap_done();
+}
