@@ -15,6 +15,7 @@ the program of this computer (make host): libcjson-dev libbearssl-dev node-llhtt
 tests_groups="a card under a boot loader: u-boot-qemu
 suites and their runner: git perl python3-pexpect python3-numpy libopenblas0-pthread python3-jinja2 python3-serial
 the check of the format: clang-format
+typing errors in comments and documents: codespell
 the compilers of C++ and of other Linux programs: g++ libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
 cards and disks as others make and check them: mtools dosfstools exfatprogs gdisk
 keys that sign models, and the sources of BearSSL and cJSON: openssl dpkg-dev
