@@ -12,7 +12,7 @@ SUITE_SECONDS ?= 3600
 # On two cores that takes a quarter of the time away; three times as many would take no more.
 TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
 
-.PHONY: check clients test test-long test-without-assets test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
+.PHONY: check clients test test-more more-parts test-long test-without-assets test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
         test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-threads bench-attention bench-pack bench-kv bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
@@ -138,8 +138,20 @@ LONGEST := tests/boot/console.t tests/boot/send.t tests/boot/serve_walk.t tests/
            tests/boot/power_cut.t $(O)/tests/unit/tokenizer/tokenizer_published.t $(O)/tests/unit/compute/kv_format.t \
            $(O)/tests/unit/flash_image/card_image.t $(O)/tests/unit/session/session.t \
            $(O)/tests/unit/stream/kv_pages.t
-SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
-         tests/fuzz/fuzz.t $(sort $(UNIT)))
+ALL_SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
+             tests/fuzz/fuzz.t $(sort $(UNIT)))
+
+# `make test` takes less than 15 minutes from an empty clone on two cores: this computer and the two virt machines. The suites that name
+# another board, that need every board's image, threads under ThreadSanitizer, the fuzzers and the longest of the rest are
+# `make test-more`. CI runs both.
+OTHER_BOARDS = $(filter-out virt-% template host,$(BOARDS))
+empty :=
+ON_OTHER_BOARDS = $(shell grep -lwE '$(subst $(empty) $(empty),|,$(strip $(OTHER_BOARDS)))|tsan' tests/*/*.t)
+MORE = $(filter $(ON_OTHER_BOARDS) $(TSAN_TESTS) $(ORDER_TEST) tests/boot/efi.t tests/boot/sd.t tests/boot/signing.t tests/boot/send.t \
+       tests/boot/client.t tests/boot/keyboard.t tests/boot/page_boards.t tests/boot/drive_cost.t tests/make/build.t tests/make/stack.t \
+       tests/make/commands.t tests/make/card.t tests/make/hangs.t tests/golden/mixture.t tests/golden/large_disk.t tests/golden/table.t \
+       tests/golden/kv_tiers.t tests/faults/stream.t tests/fuzz/fuzz.t,$(ALL_SUITES))
+SUITES = $(filter-out $(MORE),$(ALL_SUITES))
 
 # Under ThreadSanitizer: what starts threads. `make test` runs those that take seconds, and all of
 # them meet workers, lent cores, rings or whole models there; test-long and test-tsan run the rest.
@@ -168,9 +180,10 @@ $(ORDER_TEST): $(ORDER_OBJ)
 
 -include $(if $(FOR_TESTS),$(ORDER_OBJ:.o=.d))
 
-# What all suites need.
-test-parts: test-images $(O)/first_card $(UNIT) $(FUZZ) $(KT_ISAS:%=$(KT)/kernels_test.%) $(O)/asan/ingot $(O)/tsan/ingot \
-            $(TSAN_TESTS) $(ORDER_TEST)
+# What the suites need.
+test-parts: $(H)/ingot $(H)/examples/hello test-image-virt-arm64 test-image-virt-riscv64 $(O)/first_card $(UNIT) $(KT_ISAS:%=$(KT)/kernels_test.%) \
+            $(O)/asan/ingot
+more-parts: test-parts test-images $(FUZZ) $(O)/tsan/ingot $(TSAN_TESTS) $(ORDER_TEST)
 
 # For every save: what takes seconds, and between it a part of every room. No sanitized program, no
 # board but the virt machines, no console and no faults: those are the suites'.
@@ -193,9 +206,13 @@ check: setup-tests ##* the fast part of the tests, for every save: under 90 seco
 	$(side_by_side) check-parts
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(filter $(LONGEST),$(CHECK_UNIT)) $(CHECK) $(filter-out $(LONGEST),$(CHECK_UNIT))
 
-test: setup-tests ##* all suites; installs what they need and says so (make setup-tests)
+test: setup-tests ##* the tests, in less than 15 minutes on 2 cores; installs what they need and says so (make setup-tests)
 	$(side_by_side) test-parts layers
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) $(SUITES)
+
+test-more: setup-tests ## the suites that make test leaves out: other boards, EFI, ThreadSanitizer, fuzzers, long conversations; CI runs both
+	$(side_by_side) more-parts
+	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) $(MORE)
 
 # The suites that read published models run once more without them: they pass, and name the tests that they skip. They are found
 # by their text; a suite of C reads models through test_assets() or the variable.
@@ -211,9 +228,9 @@ test-long: FUZZ_SECONDS = 60
 test-long: LONG = 1
 test-long: TEST_SECONDS = 7200
 test-long: SUITE_SECONDS = 28800
-test-long: setup-tests ## the same with more repetitions, a minute for each fuzz target, a model of 4 GiB
-	$(side_by_side) test-parts $(TSAN_LONG) layers
-	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) tests/golden/large.t $(TSAN_LONG) $(SUITES)
+test-long: setup-tests ## both with more repetitions, a minute for each fuzz target, a model of 4 GiB
+	$(side_by_side) more-parts $(TSAN_LONG) layers
+	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) tests/golden/large.t $(TSAN_LONG) $(ALL_SUITES)
 	$(Q)$(MAKE) --no-print-directory clients
 
 # With SmolLM2, and with the demo model where it is not to be had.
