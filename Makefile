@@ -145,7 +145,7 @@ IMAGE_CFLAGS = $(COMMON) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic \
                -fstack-protector-strong -fno-common -ffunction-sections -fdata-sections \
                -DINGOT_FREESTANDING=1 $(BOARD_CFLAGS) \
                $(LTO) -ffat-lto-objects
-# The image is optimised as a whole when it is linked: 13 KB less (docs/experiments/bytes-of-the-image.md); the other
+# The image is optimized as a whole when it is linked: 13 KB less (docs/experiments/bytes-of-the-image.md); the other
 # images of tests/tests.mk link the same objects as they are, in a tenth of the time. Warnings are the
 # compiler's; those of the link know too little of what callers promise.
 LTO := -flto=1 -flto-partition=one

@@ -12,7 +12,7 @@
  *
  *   image_start  text      read, execute     header, entry and what unpacks the rest first
  *                rodata    read              constants, strings, tables
- *                data      read, write       initialised; the end of what has been loaded or unpacked
+ *                data      read, write       initialized; the end of what has been loaded or unpacked
  *                bss       read, write       cleared by start.S; page tables are here
  *                kept      survives a reset where the board maps it: never cleared (last_run.h)
  *                stacks    read, write       guard below each, layout in boot/stacks.h

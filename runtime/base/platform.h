@@ -100,7 +100,7 @@ struct platform_storage {
     /* Find devices once, cards before flash: fills devices[], returns how many. Or NULL: none. */
     unsigned (*find)(void *context, struct block_device *devices[BOARD_MAX_BLOCK]);
     /* After find, where nobody waits for data: a device that came since then, or whose `problem` is another one now, or one
-     * that is no use and only to be named. NULL: there is none. It reads in_use of those that are known, and one that is not
+     * that is unusable and only to be named. NULL: there is none. It reads in_use of those that are known, and one that is not
      * may become another. Or NULL: none come and go. */
     struct block_device *(*look)(void *context);
     /* Before find: from now on a core moves the data of cards, in place of DMA. NULL: there is

@@ -67,7 +67,7 @@ enum generate_end {
     GENERATE_STOP,       /* a stop string */
     GENERATE_CONTEXT,    /* it is full */
     GENERATE_REPETITION, /* the reply repeats itself */
-    GENERATE_NO_WAY_ON,  /* no token of the vocabulary goes on as the constraint wants it */
+    GENERATE_NO_WAY_ON,  /* no token is allowed by the constraint */
 };
 
 struct generate_result {

@@ -90,7 +90,7 @@ nulls = [server.ask(TEXT, {"prompt": "a", "max_tokens": 2, "temperature": 0, f: 
 nulls += [server.ask(EMBED, {"input": "a", f: None}) for f in ("dimensions", "encoding_format", "user", "model")]
 tap.ok(all(s == 200 for s, _ in nulls), "of the other pages, too", [a for s, a in nulls if s != 200])
 
-# ---- wrong types, values beyond their range, and what cannot be obeyed
+# ---- wrong types, values beyond their range, and what is invalid
 WRONG = [(f, v) for f, values in {
     "user": (5, ["a"], {}), "metadata": ("a", [1]), "store": ("yes", 1), "service_tier": (1,), "verbosity": (1,), "safety_identifier": (1,), "prompt_cache_key": (1,),
     "prediction": ("x",), "modalities": ("text", ["audio"], ["text", "audio"], {}), "cache_prompt": ("yes",), "parallel_tool_calls": ("yes", 1), "reasoning_effort": (1, [], {}),

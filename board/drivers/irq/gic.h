@@ -26,7 +26,7 @@ struct gic {
     size_t stride; /* version 3: between redistributors; 0: as each one says */
 };
 
-/* Version 2 where a board knows the addresses, to initialise a struct gic. */
+/* Version 2 where a board knows the addresses, to initialize a struct gic. */
 #define GIC_400(distributor, interface) \
     { \
         .version = &gic_v2, .ranges = { { distributor, 0x1000 }, { interface, 0x1000 } }, \

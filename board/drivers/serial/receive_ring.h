@@ -12,7 +12,7 @@
 
 enum { RECEIVE_RING_CTRL_C = 3 };
 
-/* Empty where all but the memory is zero: RECEIVE_RING(memory) initialises one over an array.
+/* Empty where all but the memory is zero: RECEIVE_RING(memory) initializes one over an array.
  * Positions count bytes since the start and never wrap. */
 struct receive_ring {
     _Atomic uint64_t put, taken;   /* each written by its own side alone */

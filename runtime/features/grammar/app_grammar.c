@@ -189,11 +189,10 @@ static void say_end(void *state, const struct feature_turn *t)
     const struct grammar_state *g = state;
 
     if (t->result.end == GENERATE_NO_WAY_ON) {
-        console_printf(
-            t->chat->console, "%s\n",
-            g->constraint.spent
-                ? "(stopped: the grammar takes too many steps for a token)"
-                : "(stopped: the model has no token that goes on as the grammar wants it)");
+        console_printf(t->chat->console, "%s\n",
+                       g->constraint.spent
+                           ? "(stopped: the grammar takes too many steps for a token)"
+                           : "(stopped: no token is allowed by the grammar)");
     }
 }
 

@@ -95,7 +95,7 @@ static void test_left(void)
     f.words[0x402c / 4] = 0xfffff01c; /* 4 KiB for its interrupts, as Linux has it */
     f.words[0x4030 / 4] = 0xff;
     OK(open_link(&r) == ERR_OK && r.window.offset == (uint64_t)1 << 36,
-       "a window of 4 KiB is no way to memory");
+       "a window of 4 KiB does not reach memory");
 }
 
 static void test_refused(void)

@@ -265,7 +265,7 @@ static void test_plugged(void)
     OK(tells(2, ", port 3", false), "one goes");
     plug(&f.units[3]);
     OK(looks() == &usb.refused && usb.devices[2].problem != NULL && n_wrong == 0,
-       "and is no use any more when it is back");
+       "and stays unusable when it is back");
 }
 
 /* One whose transfer failed for good is at its port as before, and nobody tells that it was pulled. */
