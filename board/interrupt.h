@@ -47,7 +47,7 @@ struct irq_controller {
 /* Make it the machine's controller; both must stay. Core 0, once. */
 void irq_attach(const struct irq_controller *controller, void *state);
 
-/* An interrupt of that line: call the function that has taken it. Where there is none, firmware has
+/* An interrupt of that line: call the function that has taken it. If there is none, firmware has
  * left the line on; it is disabled and counted. Before the controller is told of the end. */
 void irq_deliver(uint32_t line);
 

@@ -109,7 +109,7 @@ static void obey(struct options *o, struct console *c)
     }
 }
 
-/* Where the firmware gives words away as a whole, more than it takes are none. */
+/* If the firmware gives words away as a whole, more than it takes are none. */
 static void say_too_long(struct console *c, const struct machine *machine)
 {
     const char *lost = "the rest is passed over";

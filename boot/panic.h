@@ -19,7 +19,7 @@ void panic_begin(void);
 /* Print to the console; only between panic_begin and panic_end. */
 void panic_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Where the address lies in the guard of a core, say whose stack overflowed. */
+/* If the address lies in the guard of a core, say whose stack overflowed. */
 void panic_print_guard(uint64_t address);
 
 /* Print the address of the code and the backtrace from a frame pointer, say how to turn addresses

@@ -6,7 +6,7 @@
 #include "runtime/base/platform.h"
 
 /* Find the board's display, and give platform->screen its functions. Its memory is cut from the platform's arena.
- * Where there is none, nothing changes. */
+ * If there is none, nothing changes. */
 void boot_screen_open(struct platform *platform, const struct machine *machine);
 
 /* Why a display that is there is not used, or NULL. */

@@ -1,4 +1,4 @@
-/* Where the stacks lie, for C, assembly and the linker script. Each slot is a guard, which is never
+/* The location of the stacks, for C, assembly and the linker script. Each slot is a guard, which is never
  * mapped, with the stack above it: an overflow faults instead of overwriting. A guard is larger than
  * the largest frame, the tile of a gemm, so that no frame reaches across it (toolchain/stack.py
  * looks). Core 0 has the first slot; then one slot for each other core; then one trap stack for each

@@ -1,4 +1,4 @@
-/* Where a packed image lies while it unpacks itself, for assembly and the linker script: at the end
+/* The location of a packed image while it unpacks itself, for assembly and the linker script: at the end
  * of the stacks, below room for page tables of the largest image (BOARD_IMAGE_RAM_BYTES, 16 MiB). */
 #ifndef INGOT_BOOT_UNPACK_H
 #define INGOT_BOOT_UNPACK_H

@@ -19,7 +19,7 @@
  *
  * Errors: every call that can fail returns an enum ingot_error. NULL where a pointer is needed, a size
  * or number out of bounds: INGOT_BAD_ARGUMENT. A handle that is closed or not that far yet:
- * INGOT_WRONG_ORDER. Neither changes anything. Where a function says "Errors:", these two come on top.
+ * INGOT_WRONG_ORDER. Neither changes anything. If a function says "Errors:", these two come on top.
  *
  * Floating point: round to nearest, subnormals kept, no traps, which is how a C program starts. */
 #ifndef INGOT_H

@@ -47,7 +47,7 @@ def columns_in_order(raw, rows, order):
 
 
 def halves(rows, heads):
-    """Where the rows of pairs (2i, 2i + 1) lie, in the order of halves (i, i + n / 2)."""
+    """If the rows of pairs (2i, 2i + 1) lie, in the order of halves (i, i + n / 2)."""
     width = rows // heads
     return [h * width + 2 * i + part for h in range(heads) for part in (0, 1)
             for i in range(width // 2)]

@@ -41,7 +41,7 @@ def adr(at, adrp):
 
 
 def file_offset(elf, address):
-    """Where the file has this address, by the program headers of an ELF of 64 bits."""
+    """If the file has this address, by the program headers of an ELF of 64 bits."""
     start, = struct.unpack_from("<Q", elf, 32)
     size, count = struct.unpack_from("<2H", elf, 54)
     for i in range(count):

@@ -14,7 +14,7 @@ if [ "${1:-}" = --check ]; then
         exit 1
     }
 else
-    # Where one run breaks a line, a second one may join what follows.
+    # If one run breaks a line, a second one may join what follows.
     files | xargs -0 clang-format -i
     files | xargs -0 clang-format -i
 fi

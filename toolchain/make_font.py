@@ -36,7 +36,7 @@ class Font:
                 fail(f"has no table {kind}")
 
     def table(self, kind):
-        """Where the table's content begins, its format, and a reader of its numbers."""
+        """The start of the table's content, its format, and a reader of its numbers."""
         at, form = self.tables[kind]
         order = ">" if form & MSB_BYTES else "<"
         return at + 4, form, lambda fields, where: struct.unpack_from(order + fields, self.data, where)

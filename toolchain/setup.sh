@@ -162,7 +162,7 @@ if [ -n "$need$need_qemu" ]; then
     }
     [ -z "$need_qemu" ] || ! is_bookworm || add_backports
     $sudo apt-get update -q || echo "setup: apt-get update failed; trying with the lists that there are" >&2
-    # All at once is fastest. Where that fails, what can be had is installed one by one.
+    # All at once is fastest. If that fails, what can be had is installed one by one.
     # shellcheck disable=SC2086
     [ -z "$need" ] || install $need || for p in $need; do
         install "$p" || {

@@ -246,7 +246,7 @@ static void spin(uint32_t micros)
         ;
 }
 
-/* Where the firmware gives no timer, or may not run one, we look all the time. */
+/* If the firmware gives no timer, or may not run one, we look all the time. */
 void efi_console_rest(uint32_t micros)
 {
     uint64_t which;

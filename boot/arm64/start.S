@@ -269,7 +269,7 @@ func mmu_switch
     ret
 endfunc mmu_switch
 
-/* Where core_prepare leaves a number other than 0 for a core in the pen. Data, not BSS: the cores
+/* core_prepare leaves a number other than 0 here for a core in the pen. Data, not BSS: the cores
  * look before core 0 has cleared BSS. */
     .section .data.core_pen, "aw"
     .globl core_pen

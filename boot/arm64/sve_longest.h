@@ -4,7 +4,7 @@
 
 #define ZCR_LONGEST     15              /* LEN: 2048 bits, or what there is (D17.2.161) */
 
-/* Where there is SVE: its vectors as long as they get, as far as this level decides. Traps of
+/* If there is SVE: its vectors as long as they get, as far as this level decides. Traps of
  * this and lower levels are off already. Clobbers x9. */
 .macro sve_longest level
     .arch_extension sve

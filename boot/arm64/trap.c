@@ -123,7 +123,7 @@ static void print_registers(const struct trap_frame *frame)
     print_pstate(frame->spsr);
 }
 
-/* Where the backtrace begins: at the frame pointer; but a jump to nowhere has no frame of its own.
+/* The start of the backtrace: at the frame pointer; but a jump to nowhere has no frame of its own.
  * It gets the record that a call would have left, below the stack pointer, where nothing lives. */
 static uintptr_t first_frame(const struct trap_frame *frame)
 {

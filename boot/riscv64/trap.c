@@ -78,7 +78,7 @@ static bool in_own_stack(uint64_t address)
            address < bottom + stack_bytes(core_number());
 }
 
-/* Where the backtrace begins. Usually the frame pointer; but a leaf function saves nothing except
+/* The start of the backtrace. Usually the frame pointer; but a leaf function saves nothing except
  * its caller's frame pointer, where others have the return address, and a jump to nowhere has no
  * frame at all. Both get the record that a call would have left, below the stack pointer, where
  * nothing lives. */

@@ -45,7 +45,7 @@ static bool is_order_known(const struct adapter_build *b)
            b->o->order != ADAPTER_ORDER_KNOWN || b->o->base->header->params.n_ropes != 0;
 }
 
-/* Row of halves: element i of half j is 2 i + j in pairs. Where the adapter is in halves, row r of the
+/* Row of halves: element i of half j is 2 i + j in pairs. If the adapter is in halves, row r of the
  * base (pairs) is ...; else row r of the base (halves) is ... */
 static uint32_t rotated_row(const struct adapter_build *b, uint32_t r, uint32_t head_dim)
 {

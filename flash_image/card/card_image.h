@@ -39,7 +39,7 @@ struct card_image {
     char problem[768]; /* one sentence, after an error */
 };
 
-/* Where things lie, in sectors: of the card, or of the partition. */
+/* The location of things, in sectors: of the card, or of the partition. */
 struct card_layout {
     enum card_format format;
     uint64_t sectors;    /* of the card */

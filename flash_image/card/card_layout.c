@@ -129,7 +129,7 @@ static bool fits(struct card_image *c, struct card_layout *l, uint64_t front, ui
     return used <= l->n_clusters;
 }
 
-/* Where the smallest partition ends that begins at that MiB. */
+/* The end of the smallest partition that begins at that MiB. */
 static uint64_t needed_mib(struct card_image *c, struct card_layout *l, uint64_t front)
 {
     uint64_t content = 0;

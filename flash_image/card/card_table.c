@@ -1,4 +1,4 @@
-/* Where the volumes of a card are: an MBR, or a GPT behind one that protects it. */
+/* The location of the volumes of a card: an MBR, or a GPT behind one that protects it. */
 #include <string.h>
 
 #include "flash_image/card/card_writer.h"

@@ -441,7 +441,7 @@ struct ingot_chat {
 static_assert(sizeof(struct ingot_chat) == 96, "the chat header is 96 bytes");
 static_assert(INGOT_CHAT_STRINGS - INGOT_CHAT_FIRST_STRINGS == 2, "two lengths in more_bytes[]");
 
-/* Where a string's length stands. */
+/* The location of a string's length. */
 static inline const uint32_t *ingot_chat_bytes(const struct ingot_chat *chat,
                                                enum ingot_chat_string which)
 {

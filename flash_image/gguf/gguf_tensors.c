@@ -100,7 +100,7 @@ static enum err source_type_of(struct gguf *g, struct source_text name, uint32_t
     return refuse_type(g, name, type);
 }
 
-/* Where factors of rotation go; NULL: the tensor is something else. */
+/* The tensor that takes factors of rotation; NULL: the tensor is something else. */
 static struct source_tensor *find_factors(struct gguf *g, struct source_text name)
 {
     static const char *const names[N_FACTORS] = {
@@ -185,7 +185,7 @@ static enum err check_dimensions(struct gguf *g, const struct tensor_info *info,
     return ERR_OK;
 }
 
-/* Where tensors lie: in the order of the table and without overlap, as ggml's reader demands. */
+/* The location of tensors: in the order of the table and without overlap, as ggml's reader demands. */
 struct data_area {
     const uint8_t *data;
     uint64_t bytes, alignment;

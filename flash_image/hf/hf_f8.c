@@ -195,7 +195,7 @@ bool hf_is_activation_scale(const struct hf_config *c, const struct safetensors_
 
 /* ---- scales -------------------------------------------------------------------------------------- */
 
-/* Where the tiles of a tensor are kept until all is there: in its slot, or in the first of its parts. */
+/* If the tiles of a tensor are kept until all is there: in its slot, or in the first of its parts. */
 static struct source_tensor *keeper_of(struct source *s, struct hf_config *c,
                                        const struct hf_placed *t, enum ingot_role role)
 {

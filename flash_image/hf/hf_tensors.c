@@ -16,7 +16,7 @@
 #include "runtime/image/image.h"
 #include "runtime/text/plural.h"
 
-/* Where a block's result is normed too, the norm after the attention is just that. */
+/* If a block's result is normed too, the norm after the attention is just that. */
 static enum ingot_role role_of(const struct source *s, const struct hf_name_rule *rule,
                                unsigned layer)
 {

@@ -17,7 +17,7 @@ struct hf_text_part {
     bool nested; /* the parameters lie in "text_config" */
 };
 
-/* Look for "vision_config", "text_config" and the tokens of images. Where the text part is nested,
+/* Look for "vision_config", "text_config" and the tokens of images. If the text part is nested,
  * j->object becomes it. A note names the model as what it is. */
 void hf_text_part_find(struct hf_json *j, struct hf_text_part *part);
 

@@ -16,7 +16,7 @@ struct hf_tokenizer {
     uint32_t room;
 };
 
-/* Fill s->vocab. Where s->params are known (params_known) the vocabulary gets the model's number
+/* Fill s->vocab. If s->params are known (params_known) the vocabulary gets the model's number
  * of tokens: missing ones are unused, and added ones beyond are left out. Errors of all:
  * ERR_BAD_TOKENIZER, ERR_BAD_MODEL (no JSON), ERR_UNSUPPORTED, ERR_NO_SPACE. */
 enum err hf_tokenizer_read(struct source *s, const uint8_t *text, size_t bytes,

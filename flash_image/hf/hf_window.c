@@ -4,7 +4,7 @@
 
 #include "runtime/text/plural.h"
 
-/* Where config.json does not name the field at all; null is none. */
+/* If config.json does not name the field at all; null is none. */
 static uint32_t usual_window(const struct hf_json *j, const struct family *f, uint32_t usual)
 {
     static const struct {

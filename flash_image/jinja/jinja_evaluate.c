@@ -123,7 +123,7 @@ static struct jinja_value binary(struct jinja_run *r, const struct jinja_node *n
 
 /* ---- parts of values ------------------------------------------------------------------------- */
 
-/* Where Python's slice of n entries begins and ends. */
+/* The start and end of Python's slice of n entries. */
 struct slice {
     int64_t from, to, step;
 };

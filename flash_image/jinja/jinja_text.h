@@ -23,7 +23,7 @@ void jinja_write_code_point(struct jinja *j, struct jinja_buffer *b, uint32_t c)
 struct jinja_text jinja_to_text(struct jinja *j, struct jinja_value v);
 struct jinja_text jinja_join(struct jinja *j, struct jinja_text a, struct jinja_text b);
 
-/* Where `what` begins in t from byte `from` on, or SIZE_MAX. */
+/* The start of `what` in t from byte `from` on, or SIZE_MAX. */
 size_t jinja_find(struct jinja_text t, struct jinja_text what, size_t from);
 
 /* How many, and the bytes of the one at `at`; a byte that is not UTF-8 counts as one. */

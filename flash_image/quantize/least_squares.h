@@ -63,7 +63,7 @@ static inline float fit_fold(const float lane[FIT_LANES])
            ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* Where no weight counts more than another. */
+/* Used if no weight counts more than another. */
 static const float fit_ones[256] = {
 #define FIT_1 \
     1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f

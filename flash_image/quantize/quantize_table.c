@@ -96,7 +96,7 @@ static float end_of(const struct table_codec *codec)
     return (float)(first > last ? first : last);
 }
 
-/* Where the largest element may lie, of a table that ends at 127, in its units: from beyond its end to
+/* The range for the largest element, of a table that ends at 127, in its units: from beyond its end to
  * what leaves the outermost values to it alone. */
 static bool search(const float *w, const float *h, const struct table_codec *codec, size_t n,
                    uint8_t *block)

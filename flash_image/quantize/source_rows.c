@@ -189,7 +189,7 @@ static float tile_scale(const struct source_tiles *tiles, uint64_t row, uint64_t
     return load_float(tiles->type, tiles->scales + source_type_bytes(tiles->type, i));
 }
 
-/* Where an element lies in its matrix tells its tile. */
+/* The location of an element in its matrix tells its tile. */
 static void read_f8(const struct source_tensor *t, uint32_t row, float *out)
 {
     const struct source_tiles *tiles = t->tiles;

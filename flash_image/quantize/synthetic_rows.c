@@ -10,7 +10,7 @@ uint64_t synthetic_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Where the data of made-up tensors seems to lie: told apart by address. */
+/* Made-up tensors take these addresses for their data, to be told apart. */
 static const uint8_t dense_data, sparse_data;
 
 const uint8_t *synthetic_data(bool sparse)

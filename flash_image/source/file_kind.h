@@ -33,7 +33,7 @@ enum file_kind {
     FILE_KINDS
 };
 
-/* Where a file is wanted. */
+/* The uses of a file. */
 enum file_place {
     PLACE_MODEL,       /* the argument of a command; llama2.c's files have no first bytes of their
                         * own and are FILE_UNKNOWN */

@@ -15,7 +15,7 @@ static size_t without_space(const char *text, size_t bytes)
     return bytes;
 }
 
-/* Where the mark stands; bytes: it does not. */
+/* The location of the mark; bytes: there is none. */
 static size_t find_mark(const char *text, size_t bytes)
 {
     size_t n = strlen(SERVE_CALL_MARK);

@@ -51,7 +51,7 @@ static size_t columns_before(const struct ingot_params *p, enum input input)
     return columns;
 }
 
-/* Where an input begins; layer n_layers: the head's. */
+/* The start of an input; layer n_layers: the head's. */
 static size_t input_offset(const struct ingot_params *p, unsigned layer, enum input input)
 {
     size_t at = layer * columns_before(p, INPUTS);

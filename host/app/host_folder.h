@@ -1,4 +1,4 @@
-/* The folder of a model: what else is there by name. Where `beside` stands it is the path of a file,
+/* The folder of a model: what else is there by name. If `beside` stands it is the path of a file,
  * whose folder is meant. Paths have HOST_PATH_BYTES. */
 #ifndef INGOT_HOST_HOST_FOLDER_H
 #define INGOT_HOST_HOST_FOLDER_H

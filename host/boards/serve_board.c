@@ -384,8 +384,8 @@ static bool may_ask(const struct board *b, uint64_t now)
            now - b->line.heard_ms > (starts ? START_MS : QUIET_MS);
 }
 
-/* A board that was told to talk to a program hears now and then that there is one. Where it took a silence, such as of a computer
- * that slept, for an end, it is told anew. */
+/* A board that was told to talk to a program hears now and then that there is one. If it took a silence, such as of a computer that
+ * slept, for an end, it is told anew. */
 static void stay(struct board *b)
 {
     uint64_t now = serial_millis();

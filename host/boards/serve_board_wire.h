@@ -39,7 +39,7 @@ bool board_event_read(struct board_event *e, const char *line, size_t bytes);
 void board_event_free(struct board_event *e);
 
 /* The line of a request, or a line for each text to embed, added to out: every setting, whatever was asked before. All have
- * the id. longest: bytes of the longest. Where memory lacks,
+ * the id. longest: bytes of the longest. If memory lacks,
  * out->failed. */
 void board_request_write(struct serve_text *out, const struct serve_request *q, uint64_t id,
                          size_t *longest);

@@ -104,7 +104,7 @@ void serve_board_be_patient(struct board *b, uint64_t until_ms);
 
 struct board_event;
 
-/* Whether the model of an event `ready` is everybody's; the first board decides. Where it is not, the board may be told to load it. */
+/* Whether the model of an event `ready` is everybody's; the first board decides. If it is not, the board may be told to load it. */
 bool serve_board_has_model(struct board *b, const struct board_event *e);
 
 /* A board that has nothing to do loads what was chosen meanwhile. */

@@ -1,4 +1,4 @@
-/* Where the files of boards are that a card needs. */
+/* The location of the files of boards that a card needs. */
 #ifndef INGOT_HOST_CARD_BOARDS_H
 #define INGOT_HOST_CARD_BOARDS_H
 

@@ -106,7 +106,7 @@ const struct command cmd_verify = {
     .summary = "check checksums and signature of an .ingot",
     .about =
         "Checks every checksum and every field of an .ingot file, and that no weight is\n"
-        "infinite or NaN. Names each damaged part. Where the file is signed (ingot sign), it must\n"
+        "infinite or NaN. Names each damaged part. If the file is signed (ingot sign), it must\n"
         "be as it was then, and with --public-key by that key; of an adapter this alone is looked at.\n"
         "Exit status: 0 all is well, 1 something is damaged, altered or not signed.",
     .example = "ingot verify model.ingot\ningot verify model.ingot --public-key public.pem",

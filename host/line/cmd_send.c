@@ -69,7 +69,7 @@ static bool begins_with(const struct sending *s, const char *magic, size_t bytes
     return s->n >= bytes && memcmp(s->bytes, magic, bytes) == 0;
 }
 
-/* Where on the card it goes: by what is in it, then by its name. */
+/* Choose the path on the card: by the file's content, then by its name. */
 static bool choose_path(struct sending *s)
 {
     const char *slash = strrchr(s->a.file, '/'), *folder;

@@ -26,7 +26,7 @@ struct info_features {
     char text[INFO_MOST_FEATURES][INFO_FEATURE_BYTES];
 };
 
-/* Where a tensor begins in the file; of those of experts, the first one's. */
+/* The start of a tensor in the file; of those of experts, the first one's. */
 uint64_t info_tensor_offset(const struct image *img, const struct ingot_tensor *t);
 
 void info_find_features(struct info_features *f, const struct image *img);

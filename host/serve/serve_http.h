@@ -1,5 +1,5 @@
 /* HTTP in front of a backend: the pages of `ingot serve` over runtime/http and serve_socket.c, in one thread, which waits for
- * sockets and is woken by the backend. Where the program was built without llhttp or wslay, these say so. */
+ * sockets and is woken by the backend. If the program was built without llhttp or wslay, these say so. */
 #ifndef INGOT_HOST_SERVE_HTTP_H
 #define INGOT_HOST_SERVE_HTTP_H
 

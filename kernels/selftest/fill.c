@@ -296,7 +296,7 @@ void fill_weights(struct tester *t, size_t slot, enum weights type, size_t rows,
     }
 }
 
-/* Where activations have their extremes, both ends of int8 but -128: a nibble of 15 and one of 0. */
+/* If activations have their extremes, both ends of int8 but -128: a nibble of 15 and one of 0. */
 void fill_table(struct tester *t, size_t slot, unsigned fill, size_t ahead)
 {
     static const int mosts[] = { 127, TABLE_NARROW, TABLE_NARROW + 1 };

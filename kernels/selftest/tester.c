@@ -196,7 +196,7 @@ static void report_value(struct tester *t, size_t at, uint32_t got, uint32_t wan
     t->report(t->report_context, line);
 }
 
-/* Where slot s starts. Inputs may touch the fence; outputs keep a guard before it. */
+/* The start of slot s. Inputs may touch the fence; outputs keep a guard before it. */
 static uint8_t *place(const struct tester_case *c, size_t s, unsigned placement)
 {
     const struct tester_slot *slot = &c->slot[s];

@@ -113,7 +113,7 @@ static unsigned list_models(struct app *a)
     return l.n;
 }
 
-/* Where somebody is there to ask for a model, say how. */
+/* If somebody is there to ask for a model, say how. */
 static void go_on_without(struct app *a, enum err e)
 {
     const char *none = "", *name = app_model_name(a);

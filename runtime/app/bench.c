@@ -58,7 +58,7 @@ static enum err bench_both(struct bench *b)
     return e;
 }
 
-/* Where there are several sequences; from the conversation's first `length` tokens on. */
+/* For several sequences; from the conversation's first `length` tokens on. */
 static enum err bench_beside(struct bench *b, struct session *s, uint32_t length,
                              const struct session_hash *hash)
 {

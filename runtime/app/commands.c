@@ -64,7 +64,7 @@ static const struct chat_command commands[] = {
     { "quit", GROUP_LINE, NULL, NULL, false, command_exit },
 };
 
-/* Where a walk over all commands is: in the row of the table, or at a row that stands for a group, in the features' commands. */
+/* The position of a walk over all commands: in the row of the table, or at a row that stands for a group, in the features' commands. */
 struct walk {
     size_t row;
     unsigned feature, command;

@@ -100,7 +100,7 @@ void chat_close(struct chat *c);
  * model without one, or as_turn false, continues the text as it stands from an empty context.
  * ERR_OK; ERR_NOT_FOUND without a model; ERR_ABORTED by Ctrl-C (the reply so far stays in the
  * conversation); ERR_TOO_LONG and the stream's errors are printed, and the conversation can go on.
- * Where the context has no room for the turn or for more of its reply, the oldest turns after the
+ * If the context has no room for the turn or for more of its reply, the oldest turns after the
  * system prompt are dropped, and a line says so. */
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn);
 

@@ -19,7 +19,7 @@ static bool is_line_feeds(const struct chat *c, uint32_t id)
     return bytes != 0;
 }
 
-/* Where the reply begins after its thoughts; its start: it has none. */
+/* The start of the reply after its thoughts; its start: it has none. */
 static uint32_t after_thoughts(const struct chat *c)
 {
     const struct session *s = c->session;

@@ -27,7 +27,7 @@ int contention_job(struct contention *c, uint64_t ticks, uint64_t now)
     return c->until != 0 ? now >= c->look : c->worked > c->hz / WINDOW_HZ;
 }
 
-/* As much is lost as the last core adds where memory is the bound, and few jobs lose it. Where every job waits, a core is slow,
+/* As much is lost as the last core adds where memory is the bound, and few jobs lose it. If every job waits, a core is slow,
  * and its part of the job is too large (shares.h). */
 static int is_contended(const struct contention *c, const struct contention_stalls *most,
                         unsigned n_cores)

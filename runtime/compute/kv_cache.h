@@ -15,7 +15,7 @@
 
 struct kv_pages;
 
-/* Where a layer's keys lie, or its values. */
+/* The location of a layer's keys, or its values. */
 struct kv_part {
     size_t at;         /* from the layer's place to the first tile */
     size_t tile_bytes; /* a multiple of 16 */

@@ -91,7 +91,7 @@ struct kv_format {
     void (*put_key)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
     void (*put_value)(const struct kernels *k, void *tile, uint32_t d, uint32_t j, const float *x);
 
-    /* Where put_key is NULL: write all positions of a tile, which `keys` holds as another format. work:
+    /* If put_key is NULL: write all positions of a tile, which `keys` holds as another format. work:
      * (3, d). Else NULL. */
     void (*pack_keys)(void *tile, uint32_t d, const struct kv_format *from, const void *keys,
                       float *work);

@@ -182,7 +182,7 @@ static const float *value_block(const float *x, uint32_t d, uint32_t b, uint32_t
     return room;
 }
 
-/* Where the blocks of a tile begin. Positions that are not written yet get weights of 0, and scales
+/* The start of the blocks of a tile. Positions that are not written yet get weights of 0, and scales
  * of 0 too, so that no NaN comes of old memory. */
 static uint8_t *begin_value(float *scales, uint32_t width, uint32_t j)
 {

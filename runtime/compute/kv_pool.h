@@ -33,8 +33,8 @@ size_t kv_pool_bytes(uint32_t n_places, uint32_t n_tables);
 void kv_pool_open(struct kv_pool *p, uint32_t n_places, uint32_t n_tables, void *memory);
 
 /* Positions first .. end of the table's sequence will be written (end > first; first at most what it has
- * tiles for): their tiles become its own, copied where they are shared and new at the end. Where places run
- * out, another table loses all of its own. */
+ * tiles for): their tiles become its own, copied where they are shared and new at the end. If places run out,
+ * another table loses all of its own. */
 void kv_table_write(struct kv_pool *p, struct kv_table *t, uint32_t first, uint32_t end);
 
 /* Keep the tiles of the first `positions`, and give back the others. */

@@ -28,7 +28,7 @@ size_t kv_tier_slots(struct kv_types types, enum kv_tier tier, uint32_t n_tiles)
 /* An empty sequence. */
 void kv_tiers_open(struct kv_cache *c);
 
-/* Where tile i < n_tiles is when the pass is in `tile` >= i. */
+/* The location of tile i < n_tiles when the pass is in `tile` >= i. */
 struct kv_tile kv_tiers_keys(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i,
                              uint32_t tile);
 struct kv_tile kv_tiers_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i,

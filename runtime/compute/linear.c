@@ -220,7 +220,7 @@ static bool has_pair(const struct kernels *k, uint8_t type)
 }
 
 /* How many tokens are left over when a gemm has computed the others. One would cost it as much as
- * four, and goes by gemv for half of that or less; of a gemm of pairs it would not. Where gemms have
+ * four, and goes by gemv for half of that or less; of a gemm of pairs it would not. If gemms have
  * loops for two and three, two after others go as one, and three after four alone: after eight the gemm's own loop
  * costs no more. Two of another type go by two gemvs, but for Q6_K, whose gemv is dear
  * (docs/experiments/two-to-eight-tokens.md). */
@@ -279,7 +279,7 @@ static void multiply(const struct kernels *k, const struct activations *a,
     }
 }
 
-/* Where several kernels read the same rows, so few at a time that they stay in the cache. */
+/* If several kernels read the same rows, so few at a time that they stay in the cache. */
 static size_t rows_at_once(const struct kernels *k, const struct linear_input *in, uint8_t type,
                            size_t row_bytes, size_t n)
 {

@@ -1,4 +1,4 @@
-/* Where each character of the line stands, and the control sequences (ECMA-48, section 8.3) that
+/* The location of each character of the line, and the control sequences (ECMA-48, section 8.3) that
  * bring the terminal there. Rows are ended by us, one column before the terminal would wrap, so
  * that no terminal's way of wrapping matters. */
 #include "runtime/console/line_screen.h"

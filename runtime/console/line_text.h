@@ -1,4 +1,4 @@
-/* Where the characters and words of a line begin, and how wide they are (line_text.c). A line is
+/* The start of the characters and words of a line, and how wide they are (line_text.c). A line is
  * `n` bytes of valid UTF-8 at `line`; `at` is the first byte of a character, or n. */
 #ifndef INGOT_RUNTIME_LINE_TEXT_H
 #define INGOT_RUNTIME_LINE_TEXT_H

@@ -108,7 +108,7 @@ struct feature_turn {
     const char *reason; /* why the reply ended; NULL: as result says */
 };
 
-/* Where the text of a reply goes. */
+/* The destination of the text of a reply. */
 struct feature_text {
     void (*write)(void *context, const char *text, size_t bytes);
     void *context;

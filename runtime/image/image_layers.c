@@ -145,7 +145,7 @@ static enum err check_groups(const struct image_checked *c)
     return ERR_OK;
 }
 
-/* Where the experts lie is checked with the tensors. */
+/* The experts' locations are checked with the tensors. */
 static enum err check_experts(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;

@@ -85,7 +85,7 @@ static enum err check_shape(struct image *img, const struct ingot_tensor *t,
     return check_values(img, t, place);
 }
 
-/* Where the part of a segment ends in which the tensor lies. */
+/* The end of the part of a segment in which the tensor lies. */
 static uint64_t limit_of(const struct image *img, const struct ingot_tensor *t,
                          const struct ingot_layer *l)
 {

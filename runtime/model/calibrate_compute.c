@@ -209,7 +209,7 @@ static uint32_t measure_layers(struct calibration *p, uint32_t n_tokens)
     return (uint32_t)(undisturbed_rest(p) / n_tokens);
 }
 
-/* Where a layer of a chunk takes long, its matrices are most of it. */
+/* If a layer of a chunk takes long, its matrices are most of it. */
 static void measure_rest(struct calibration *p)
 {
     struct plan_rates *rates = &p->m->request.rates;

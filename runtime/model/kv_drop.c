@@ -65,7 +65,7 @@ static void move_keys(const struct turn *r, struct kv_tile to, struct kv_tile fr
     }
 }
 
-/* Where positions stood less by n: the angle of n back. NULL: the layer has none. */
+/* If positions stood less by n: the angle of n back. NULL: the layer has none. */
 static const float *row_back(const struct transformer *t, uint32_t rope, uint32_t n, bool is_long)
 {
     float *row;

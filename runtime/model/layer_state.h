@@ -20,7 +20,7 @@ struct layer_state {
     void *self; /* the kind's own: shared by all layers, or this layer's memory */
 };
 
-/* Where a state goes when it is saved, or comes from when it is loaded: the same calls in the same
+/* The other end of a state that is saved or loaded: the same calls in the same
  * order for both. */
 struct layer_state_io {
     enum err (*move)(void *context, void *memory, size_t bytes);

@@ -145,7 +145,7 @@ static void measure(struct model *m, const struct model_setup *setup)
     }
 }
 
-/* What is signed is checked before it is measured how fast it would be, so that a bad model is refused at once. Where
+/* What is signed is checked before it is measured how fast it would be, so that a bad model is refused at once. If
  * weights stream the plan needs the rates, and they tell how long the check takes. */
 static bool measures_late(const struct model *m, const struct model_setup *setup)
 {

@@ -67,7 +67,7 @@ struct recurrence_columns {
 /* The columns from number `at` of all heads on, at most RECURRENCE_COLUMNS, before `last`. */
 struct recurrence_columns recurrence_columns(const struct ingot_layer *l, size_t at, size_t last);
 
-/* Where columns of a sequence's state begin, and their shape for the kernels. */
+/* The start of columns of a sequence's state, and their shape for the kernels. */
 float *recurrence_matrix(const struct transformer *t, const struct transformer_part *p,
                          const struct recurrence_columns *c, struct state_shape *shape);
 

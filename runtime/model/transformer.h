@@ -92,7 +92,7 @@ struct transformer_pass {
     bool want_head; /* the pass goes on to transformer_logits */
 };
 
-/* Tokens that a part skips add to the states only. Where no state depends on them any more, which is behind the keys
+/* Tokens that a part skips add to the states only. If no state depends on them any more, which is behind the keys
  * of the last layer that has some, they are not computed.
  *
  * Run the tokens through the layers, which adds them to the states. ERR_ABORTED: `stop` (may be

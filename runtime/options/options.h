@@ -218,7 +218,7 @@ struct options {
     char value[OPTIONS_PROMPT_BYTES]; /* where options_parse() unquotes a word */
 };
 
-/* Where sentences go. refused: a value that cannot be used; otherwise an unknown word, which is passed
+/* The sink of sentences. refused: a value that cannot be used; otherwise an unknown word, which is passed
  * over. A sentence has no full stop, no newline and less than OPTIONS_SENTENCE_BYTES. say may be NULL. */
 struct options_report {
     void (*say)(void *context, bool refused, const char *sentence);

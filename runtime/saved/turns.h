@@ -1,4 +1,4 @@
-/* Where the turns of a conversation begin among its tokens, and what was said: so that the last one
+/* The start of the turns of a conversation among its tokens, and what was said: so that the last one
  * can be taken back and the oldest ones can be dropped. No tokens and no cache here. */
 #ifndef INGOT_RUNTIME_TURNS_H
 #define INGOT_RUNTIME_TURNS_H
@@ -55,7 +55,7 @@ void turns_drop(struct turns *t, unsigned n, uint32_t reply);
  * are forgotten, but not the last `keep` (0 or 1): what is left of that one begins at `from` at last. */
 void turns_cut_out(struct turns *t, uint32_t from, uint32_t n, unsigned keep);
 
-/* Where token number i is after that: those that are gone, at `from`. */
+/* If token number i is after that: those that are gone, at `from`. */
 uint32_t turns_moved(uint32_t i, uint32_t from, uint32_t n);
 
 #endif

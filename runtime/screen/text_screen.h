@@ -83,7 +83,7 @@ const struct text_cell *text_screen_cell(const struct text_screen *t, uint32_t r
                                          uint32_t column);
 struct text_row *text_screen_changed(struct text_screen *t, uint32_t row);
 
-/* Where the cursor is shown. */
+/* The cell that shows the cursor. */
 struct text_place text_screen_cursor(const struct text_screen *t);
 
 /* Have a cell drawn again. */

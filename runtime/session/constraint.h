@@ -49,7 +49,7 @@ static inline bool constraint_has_room(const struct constraint *c)
     return c->machine != NULL;
 }
 
-/* Where a compiled grammar goes before constraint_use: INGOT_GRAMMAR_BYTES, 8-byte aligned. The grammar
+/* The destination of a compiled grammar before constraint_use: INGOT_GRAMMAR_BYTES, 8-byte aligned. The grammar
  * at work is gone. */
 void *constraint_memory(struct constraint *c);
 /* Memory to make it with, 8-byte aligned, until constraint_use. */

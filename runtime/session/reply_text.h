@@ -24,7 +24,7 @@ struct reply_stops {
     uint32_t n;
 };
 
-/* Where the text goes. */
+/* The destination of the text. */
 struct reply_text_out {
     void *context;
     void (*write)(void *context, const char *text, size_t bytes); /* whole characters */

@@ -31,7 +31,7 @@ void reply_tokens_keep(struct reply_tokens *r, const float *logits);
 uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler *sampler,
                             float *logits);
 
-/* Where the params want scores: from the logits before the sampler destroys them; and of the token id that was picked, for the sink,
+/* If the params want scores: from the logits before the sampler destroys them; and of the token id that was picked, for the sink,
  * which gets that next. */
 void reply_tokens_read_scores(const struct reply_tokens *r, struct token_scores *s,
                               const float *logits);

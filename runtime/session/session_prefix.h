@@ -14,7 +14,7 @@ struct session;
 
 enum {
     SESSION_PREFIX_TOKENS = 4096, /* of a longer one, so many */
-    /* Where a state must be copied, a pass ends with the prefix: fewer tokens are not worth it. */
+    /* If a state must be copied, a pass ends with the prefix: fewer tokens are not worth it. */
     SESSION_PREFIX_LEAST = 16,
 };
 

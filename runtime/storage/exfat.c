@@ -103,7 +103,7 @@ static enum err check_fields(struct fat32 *fs, const uint8_t *boot)
     return ERR_OK;
 }
 
-/* Where the FAT and the clusters are, in sectors of 512. Sums of fields of 32 bits fit 64. */
+/* The location of the FAT and the clusters, in sectors of 512. Sums of fields of 32 bits fit 64. */
 static enum err lay_out(struct fat32 *fs, const uint8_t *boot, uint64_t volume)
 {
     unsigned more = boot[SECTOR_SHIFT] - (unsigned)SHIFT_512;

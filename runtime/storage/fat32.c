@@ -205,7 +205,7 @@ static uint64_t fat32_reserved_sector(const struct fat32 *fs, const uint8_t *boo
     return fs->first_sector + sector * (uint64_t)scale;
 }
 
-/* Where the FAT and the clusters are, in sectors of 512; the volume's own may be larger. Every sum fits 64 bits
+/* The location of the FAT and the clusters, in sectors of 512; the volume's own may be larger. Every sum fits 64 bits
  * as the fields have 32 at most. */
 static enum err fat32_lay_out(struct fat32 *fs, const uint8_t *boot)
 {

@@ -260,7 +260,7 @@ enum err fat32_next_entry(struct fat32_directory *dir, struct fat32_entry *out)
     return ERR_NOT_FOUND;
 }
 
-/* No more entries. Where some were damaged, what is looked for may be one of them. */
+/* No more entries. If some were damaged, what is looked for may be one of them. */
 static enum err fat32_at_end(const struct fat32_directory *dir)
 {
     if (!dir->damaged)

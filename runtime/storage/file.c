@@ -181,7 +181,7 @@ static void file_issue(struct file_read *r)
 }
 
 /* Time without an answer. A caller may compute for a while between two polls, and then the
- * device was not silent: hence the cap on a single gap. Where another core looks at the device, this
+ * device was not silent: hence the cap on a single gap. If another core looks at the device, this
  * core's clock says nothing about it: under an emulator the other may have stood still for seconds
  * because its thread did. Its looks tell. */
 static bool file_is_silent_too_long(struct file_read *r)

@@ -1,4 +1,4 @@
-/* Where the volumes of a device begin: the four entries of an MBR, or a GPT (UEFI Specification 2.10,
+/* The start of the volumes of a device: the four entries of an MBR, or a GPT (UEFI Specification 2.10,
  * section 5.3). Read with the buffer of the file system that looks for its volume. */
 #ifndef INGOT_RUNTIME_PARTITIONS_H
 #define INGOT_RUNTIME_PARTITIONS_H

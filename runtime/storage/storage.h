@@ -1,4 +1,4 @@
-/* Where models are: the firmware's initrd, drives and cards with FAT32 or exFAT, flash that holds an .ingot raw. It
+/* The location of models: the firmware's initrd, drives and cards with FAT32 or exFAT, flash that holds an .ingot raw. It
  * prints nothing: its log lines go to the function in its setup. */
 #ifndef INGOT_RUNTIME_STORAGE_H
 #define INGOT_RUNTIME_STORAGE_H
@@ -15,10 +15,10 @@ enum { STORAGE_PROBLEM_BYTES = 400 };
 
 struct storage_setup {
     const struct platform *platform; /* its storage, initrd and clock; outlives the storage */
-    struct memory_range *memory; /* of models: what their bytes go to. Where DMA does not reach it
+    struct memory_range *memory;     /* of models: what their bytes go to. If DMA does not reach it
                                       * all, storage_open may cut from its front. NULL: any memory */
-    bool pio;                    /* the platform was told to use_pio */
-    struct trace *trace;         /* of the transfers that a core moves; or NULL */
+    bool pio;                        /* the platform was told to use_pio */
+    struct trace *trace;             /* of the transfers that a core moves; or NULL */
     void (*log)(void *context,
                 const char *line); /* a device, a model, a card in trouble; or NULL */
     void *context;                 /* of log */
@@ -53,7 +53,7 @@ void storage_open(struct storage *s, const struct storage_setup *setup);
  * lies in their clusters. They and the list stay where they are. */
 void storage_know_open(struct storage *s, const struct file *const *files, unsigned n);
 
-/* Where nobody waits for data, again and again: a device that came or went since the start, or the last look, is logged, and
+/* If nobody waits for data, again and again: a device that came or went since the start, or the last look, is logged, and
  * what models it has, and others see it from then on. files: n that are open, the device of each NULL where it is
  * not; what they are of stays what it was, though it be away. Returns whether one did. Takes as long as a drive takes to get ready. */
 bool storage_look(struct storage *s, const struct file *const *files, unsigned n);
@@ -77,7 +77,7 @@ struct bounce *storage_bounce(struct block_device *device);
 /* Whether a file is in the initrd. */
 bool storage_is_initrd(const struct storage *s, const struct file *f);
 
-/* Visit the models of every drive and card, in their order, those of one sorted by name. Where there are several,
+/* Visit the models of every drive and card, in their order, those of one sorted by name. If there are several,
  * names begin with "nvme:", "usb:" or "card:"; with "nvme:" and "usb:" in any case. ERR_NO_DEVICE, and what the last of those gave that cannot be read:
  * s->problem. */
 typedef void storage_visit_fn(void *context, const char *name, uint64_t bytes);
@@ -89,7 +89,7 @@ enum err storage_find_adapter(struct storage *s, const char *name, const struct 
                               struct file *out);
 enum err storage_list_adapters(struct storage *s, storage_visit_fn *visit, void *context);
 
-/* Where a whole file goes. */
+/* The destination of a whole file. */
 struct storage_memory {
     void *at;     /* 16-byte aligned */
     size_t room;  /* a multiple of 512 */

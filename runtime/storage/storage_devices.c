@@ -154,7 +154,7 @@ static void mark_used(struct storage *s, const struct file *const *files, unsign
     }
 }
 
-/* Where it is among those that are known; n_devices: nowhere. */
+/* Its number among the known devices; n_devices: it is not there. */
 static unsigned number_of(const struct storage *s, const struct block_device *d)
 {
     unsigned i = 0;

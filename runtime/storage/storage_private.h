@@ -34,7 +34,7 @@ unsigned storage_rank(const struct block_device *d);
 
 /* storage_first.c: on the mounted card, open the first file of models/ by name that is a model. Those before it, and files for
  * other programs, are named in the log with what to do. ERR_NOT_FOUND: there is none; ERR_BAD_MAGIC: none is a model, and
- * s->problem says what the first one is. Where that is of no known kind it is opened all the same. Those of the card. */
+ * s->problem says what the first one is. If that is of no known kind it is opened all the same. Those of the card. */
 enum err storage_find_first(struct storage *s, const struct file_table *table, struct file *out);
 
 /* storage_devices.c: find the platform's devices, log them, and put in front of each what it needs. */

@@ -138,7 +138,7 @@ static enum err check_fit(struct expert_use *u, const struct file *file, const s
 
 /* ---- read ----------------------------------------------------------------------------------- */
 
-/* Where counts go while a payload passes: expert number `at` of the model is next. */
+/* The sink of counts while a payload passes: expert number `at` of the model is next. */
 struct sink {
     const struct image *image;
     struct plan_use *found;

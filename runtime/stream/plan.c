@@ -42,7 +42,7 @@ static void pin_segment(struct plan *plan, const struct plan_weights *w, uint32_
  *
  *   place(i) = i * (L + head) / n                   n equal steps over the pass
  *
- * The last one, i = n - 1, must be a layer: (n - 1) (L + head) / n <= L - 1. Where the head is too
+ * The last one, i = n - 1, must be a layer: (n - 1) (L + head) / n <= L - 1. If the head is too
  * large for that, n - 1 equal steps go from the first layer to the last:
  *
  *   place(i) = i * (L - 1) / (n - 1)
@@ -190,7 +190,7 @@ static void try_faster(struct plan *plan, const struct plan *start, const struct
 
 /* A pinned head saves reading its tiles, and the card runs ahead while the head is computed. If
  * that takes longer than filling the slots, the card waits: then a part of the head in tiles, and layers
- * in its place, may be faster. Where all layers stay, the slots need not be as large as these. So
+ * in its place, may be faster. If all layers stay, the slots need not be as large as these. So
  * plans are made and their times compared; without rates there are no times, and a head that fits stays
  * whole. */
 static bool try_streamed(struct plan *plan, const struct plan_weights *w, uint64_t limit)
@@ -238,7 +238,7 @@ static bool try_dense(struct plan *plan, const struct plan_weights *w, uint64_t 
 }
 
 /* A token takes a few of a layer's experts. So all else comes first, and what memory is left keeps the
- * experts that are used most. Where not even those of one token fit, whole layers stream. */
+ * experts that are used most. If not even those of one token fit, whole layers stream. */
 static bool try_experts(struct plan *plan, const struct image *image, uint64_t limit)
 {
     uint64_t least = plan_experts_least(image);

@@ -193,7 +193,7 @@ struct plan {
 enum err plan_make(struct plan *plan, const struct plan_request *request);
 
 /* Fill plan->prediction from its rates: go through a pass segment by segment, with card and
- * cores working side by side. Where a core moves the card's data, that is core 0 between its
+ * cores working side by side. If a core moves the card's data, that is core 0 between its
  * computing, or the last core, which does nothing else then; the faster way is chosen. */
 void plan_predict(struct plan *plan, const struct image *image);
 

@@ -33,7 +33,7 @@ uint64_t plan_experts_need(const struct image *image)
            plan_experts_least(image) + 1;
 }
 
-/* Where nothing is known, all experts are as likely: of n, n - slots are not there. */
+/* If nothing is known, all experts are as likely: of n, n - slots are not there. */
 uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
                               uint32_t n_slots)
 {

@@ -1,4 +1,4 @@
-/* Where rows of the embedding lie in the file, and how many bytes all
+/* The location of rows of the embedding in the file, and how many bytes all
  * segments would have in another type. */
 #include "board/block_device.h"
 #include "board/min_max.h"

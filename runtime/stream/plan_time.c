@@ -159,7 +159,7 @@ static uint64_t phase_end(const struct timeline *t, uint32_t layer, unsigned pha
                    plan_layer_bytes(t->image, layer, t->plan->experts.n_slots != 0));
 }
 
-/* Of a layer's experts those that the tokens take, as a number times 2^32. Where all are used alike a
+/* Of a layer's experts those that the tokens take, as a number times 2^32. If all are used alike a
  * token leaves an expert out with a chance of 1 - used / n, and n tokens with its nth power. */
 static uint64_t experts_taken(const struct ingot_layer *l, uint32_t n_tokens)
 {

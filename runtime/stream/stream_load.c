@@ -215,7 +215,7 @@ static enum err check_in_place(struct stream *s, struct loading *l, unsigned seg
     return check(s, segment, crc);
 }
 
-/* Where the groups of rows lie in the embedding's segment. */
+/* The location of the groups of rows in the embedding's segment. */
 struct row_groups {
     uint64_t first, end; /* byte offsets */
     size_t bytes;        /* of one */
@@ -391,8 +391,8 @@ static enum err load_once(struct stream *s, struct loading *l, uint32_t segment)
     return e;
 }
 
-/* A digest is wrong where no CRC has looked, as of experts that do not stay: a bit may have flipped on the way. Where
- * the CRC was right none has. */
+/* A digest is wrong where no CRC has looked, as of experts that do not stay: a bit may have flipped on the way. If the
+ * CRC was right none has. */
 static bool may_have_flipped(const struct stream *s, uint32_t segment)
 {
     return s->segments[segment] != NULL &&

@@ -131,7 +131,7 @@ static uint32_t space_bytes(const char *s, size_t n)
     return (uint32_t)bytes;
 }
 
-/* Where the white space begins that ends the text before `end`. */
+/* The start of the white space that ends the text before `end`. */
 static uint32_t before_spaces(const struct encoder *e, uint32_t end)
 {
     uint32_t start = end;

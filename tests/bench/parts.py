@@ -14,7 +14,7 @@ from machine import BUILD, WORK, card_arguments
 
 BESIDE, OUTSIDE = "between", "outside"
 COUNTED = "counted in QEMU by a plugin, 1 core: no board's speed"
-# Where the functions of a part begin: source file, and what their names begin with.
+# The start of the functions of a part: source file, and what their names begin with.
 PARTS = {"attention": ("mixer_attention.c", "run"), "delta": ("mixer_delta.c", "run"),
          "short convolution": ("mixer_shortconv.c", "run"), "Mamba2": ("mixer_mamba2.c", "run"),
          "feed-forward": ("ffn_dense.c", ("ffn_dense_run", "run")),

@@ -36,7 +36,7 @@ DRIVES = [("NVMe", nvme_arguments, 0.90, 0.70), ("USB", usb_arguments, 0.90, 0.6
 THROTTLES = [80, 400]  # MB/s
 # QEMU lets a tenth of a second's bytes pass at once: of a read that is long that is little.
 SECONDS = 2
-# QEMU takes the memory through which a USB drive's data go with each command. Where the C library maps that much afresh, each of
+# QEMU takes the memory through which a USB drive's data go with each command. If the C library maps that much afresh, each of
 # its pages faults and is cleared, on one machine and not on the other, as their heaps are: both are told not to.
 HEAP = {"GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=4194304:glibc.malloc.trim_threshold=67108864"}
 RUNS = int(os.environ.get("STORAGE_RUNS", "3"))

@@ -56,7 +56,7 @@ for machine, word, cores in (*MORE, (SIFIVE_U, "", 2), (RPI4, "pio", 2), *([(RPI
     events = re.search(r"^\[\n(\{.*\n)*\]$", console, re.M)
     events = json.loads(events.group(0)) if events else []
     moves = {e["tid"] for e in events if e["name"].startswith("move")}
-    # Where it computes for prompts, core 0 moves theirs.
+    # If it computes for prompts, core 0 moves theirs.
     tap.ok(events and moves - {0} == ({cores - 1} if cores > 1 else set()),
            f"{label}: the trace has its moves on its own line", sorted(moves))
 

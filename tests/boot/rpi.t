@@ -180,7 +180,7 @@ else:
     tap.ok(changes >= 2 and changes % 2 == 0,
            "rpi3: the light goes on and off while the card is read", events[-2000:])
 
-# Where the slot of a real Pi 4 is: QEMU has the controller, without DMA, and no card in it.
+# The location of the slot of a real Pi 4: QEMU has the controller, without DMA, and no card in it.
 EMMC2 = ["-drive", f"if=none,id=card,format=raw,snapshot=on,file={card}",
          "-device", "sd-card,drive=card,bus=/generic-sdhci/sd-bus"]
 status, console = one_word("rpi4", words_for("tiny", 1, "streamed"), EMMC2)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """docs/SCALE.md: its configurations of HAProxy and nginx, in front of two `ingot serve`s: replies of `ingot run`, streams piece by piece,
-a server that is killed while requests come, and put back; the page and WebSockets through TLS. Where a program is not installed its part is skipped."""
+a server that is killed while requests come, and put back; the page and WebSockets through TLS. If a program is not installed its part is skipped."""
 
 import atexit
 import http.client

@@ -276,7 +276,7 @@ static void start_others(void)
     core_main((void *)(uintptr_t)(state.all ? &yes : &no));
 }
 
-/* Where the name of the trap begins. */
+/* The start of the name of the trap. */
 static const char *open_screen(const struct machine *machine)
 {
     static const char word[] = "screen ";

@@ -151,7 +151,7 @@ static struct gguf_part filled(const char *path, uint8_t *room, const uint8_t *d
     return (struct gguf_part){ path, room, PART_BYTES };
 }
 
-/* Where a second GGUF begins in the bytes, as the second part of a model; what the name of a file says
+/* The start of a second GGUF in the bytes, as the second part of a model; what the name of a file says
  * of it in any case. */
 static void parse_parts(const uint8_t *data, size_t size)
 {

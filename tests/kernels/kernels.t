@@ -13,7 +13,7 @@ my $seed = $ENV{KERNELS_TEST_SEED} // time;
 # Each: the program, what its lines call the CPU, the command before it, options. References and
 # the broken kernels see nothing of the CPU but the registers that the tester poisons, so they run
 # once for each set of those; kernels run everywhere.
-# Where a vector length or a feature matters to some of them, `make test` runs those alone, and of what cannot know
+# If a vector length or a feature matters to some of them, `make test` runs those alone, and of what cannot know
 # RISC-V's vectors, as it is compiled for CPUs without, the broken kernels.
 my $kernels = '--rows kernels';
 my $long = ($ENV{INGOT_LONG} // '') eq '1';

@@ -105,7 +105,7 @@ struct nvme {
     char name[NVME_NAME_BYTES];
 };
 
-/* Start the controller and fill out. Where it cannot be used, out->problem says why and nothing can
+/* Start the controller and fill out. If it cannot be used, out->problem says why and nothing can
  * be read. ERR_NO_DEVICE: nothing answers at the address. */
 enum err nvme_open(struct nvme *n, const struct nvme_setup *setup, struct block_device *out);
 

@@ -1,7 +1,7 @@
 /* Sections are those of the VIRTIO 1.2 specification (OASIS, csd01). One core submits and
  * polls; the used ring is polled, interrupts stay off.
  *
- * No cache is cleaned. Where the driver does not take VIRTIO_F_ACCESS_PLATFORM, the device sees
+ * No cache is cleaned. If the driver does not take VIRTIO_F_ACCESS_PLATFORM, the device sees
  * memory as the driver's core does (section 6), through coherent caches: it is a program on another
  * core of the emulator's host. What it needs is order, and dma_barrier gives that. */
 #include <stddef.h>

@@ -22,9 +22,9 @@ struct brcm_pcie_place {
         neighbour; /* BCM2712: another port that shares the calibration and may be at work, mapped; 0: none */
     unsigned reset;      /* BCM2712: the bridge's number among the resets */
     unsigned generation; /* 1 to 3, the link's highest */
-    /* Where the device's registers lie for the cores, and for the bus. Below 4 GiB there; whole MiB. */
+    /* The location of the device's registers for the cores, and for the bus. Below 4 GiB there; whole MiB. */
     uint64_t outbound, outbound_bus, outbound_bytes;
-    /* Where memory from 0 on lies for the device, a multiple of its size of 2^inbound_bits bytes. */
+    /* The location of memory from 0 on for the device, a multiple of its size of 2^inbound_bits bytes. */
     uint64_t inbound_bus;
     unsigned inbound_bits;
     uint64_t (*ticks)(void);

@@ -42,7 +42,7 @@ bool pci_ecam_next(const struct pci_ecam *pci, unsigned *function, unsigned clas
 /* Its programming interface, 0x30 for an xHCI among USB controllers. */
 unsigned pci_ecam_interface(const struct pci_ecam *pci, unsigned function);
 
-/* Where the function's memory BAR 0 lies, mapped. Memory and bus mastering are on afterwards. 0: it
+/* The location of the function's memory BAR 0, mapped. Memory and bus mastering are on afterwards. 0: it
  * has no BAR 0, or there was no room. */
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function);
 

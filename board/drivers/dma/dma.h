@@ -77,7 +77,7 @@ static inline void dma_flush(const void *at, size_t bytes)
 #endif
 
 /* How a bus master sees memory: the address of a core plus `offset` is the master's, for cores'
- * addresses below `end`. Where it is not coherent, the cores' caches hide memory from it. */
+ * addresses below `end`. If it is not coherent, the cores' caches hide memory from it. */
 struct dma_window {
     uint64_t offset;
     uint64_t end;

@@ -4,7 +4,7 @@
 
 #include "board/board.h"
 
-/* Where bcm_gpio's registers are, mapped. Before the lines are used. */
+/* The location of bcm_gpio's registers, mapped. Before the lines are used. */
 void pi_lines_open(uintptr_t gpio);
 
 /* Lines 2 and 3 are the I2C bus's from here on. */

@@ -5,7 +5,7 @@
 #include "board/board.h"
 #include "board/device_tree.h"
 
-/* Where the first one's registers are, mapped; 0: there is none. */
+/* The location of the first one's registers, mapped; 0: there is none. */
 uintptr_t tree_lines_find(const struct device_tree *tree);
 
 #endif

@@ -5,7 +5,7 @@
 #include "board/board.h"
 #include "board/drivers/soc/bcm_mailbox.h"
 
-/* Where the registers of BSC1 and bcm_gpio are, and who tells the core's clock. BSC1's are mapped and set once a
+/* The location of the registers of BSC1 and bcm_gpio, and who tells the core's clock. BSC1's are mapped and set once a
  * sensor is asked for. Before the bus is used. */
 void pi_i2c_open(uintptr_t bsc1, uintptr_t gpio, struct bcm_mailbox *mailbox);
 

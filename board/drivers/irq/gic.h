@@ -43,7 +43,7 @@ enum err gic_find(struct gic *gic, const struct device_tree *tree);
  * error of mmu_map. */
 enum err gic_init(struct gic *gic);
 
-/* Let wake-ups reach the calling core: once on each, before it waits or wakes. Where one cannot
+/* Let wake-ups reach the calling core: once on each, before it waits or wakes. If one cannot
  * hear them (no controller, or firmware keeps it for itself) all wait by WFE from then on. */
 void gic_listen(void);
 

@@ -269,7 +269,7 @@ static void gic_v3_wake_others(const struct gic *gic)
     CORE_BARRIER("isb");
 }
 
-/* Where a line's registers are: a core's own are its redistributor's. */
+/* The location of a line's registers: a core's own are its redistributor's. */
 static uintptr_t lines_of(const struct gic *gic, uint32_t line, uint64_t affinity)
 {
     if (line >= GIC_FIRST_SHARED)

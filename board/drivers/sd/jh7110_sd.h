@@ -25,7 +25,7 @@ struct jh7110_sd {
 /* The rate of SDIO `slot`'s clock (0, 1) as the dividers say; 0: they say nothing, or none runs. */
 uint32_t jh7110_sd_hz(const struct jh7110_clocks *clocks, unsigned slot);
 
-/* Start SDIO `slot` (0: with an eMMC, 1: the card) and fill out. Where its clock is off or its reset on,
+/* Start SDIO `slot` (0: with an eMMC, 1: the card) and fill out. If its clock is off or its reset on,
  * out->problem says so, and no register of it was touched. setup: as of dw_mmc_open, but for clock_hz.
  * ERR_NO_DEVICE, ERR_TIMEOUT: no controller answers there, out is untouched. */
 enum err jh7110_sd_open(struct jh7110_sd *sd, const struct jh7110_clocks *clocks, unsigned slot,

@@ -195,7 +195,7 @@ static bool sd_card_settle(struct sd_card *card)
            (status.reply[0] & STATUS_STATE) == STATUS_TRANSFER;
 }
 
-/* Where no mode was chosen yet, the change to 1.8 V is what failed, or the card itself. */
+/* If no mode was chosen yet, the change to 1.8 V is what failed, or the card itself. */
 void sd_card_step_down(struct sd_card *card)
 {
     bool at_1v8 = (card->host->abilities & SD_CAN_1V8) && card->best < SD_RUNG_HIGH;

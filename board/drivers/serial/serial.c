@@ -16,7 +16,7 @@ enum { MOST_TAKEN = 256 }; /* at once: more than any FIFO has */
  * not brought a byte yet, often enough for a FIFO of 16 at 115200 baud. */
 enum { NAPS_HZ_UNPROVEN = 1000, NAPS_HZ = 50, NAPS_HZ_JOINED = 125 };
 
-/* Where there are other ports, somebody wants to look at them so often a second (board.idle). */
+/* If there are other ports, somebody wants to look at them so often a second (board.idle). */
 enum { LOOKS_HZ = 4 };
 
 enum {
@@ -258,7 +258,7 @@ static void sleep_a_while(void)
     }
 }
 
-/* The second line follows the first at the same rate. Where it does not (no clock, or no link to it), it is left out. */
+/* The second line follows the first at the same rate. If it does not (no clock, or no link to it), it is left out. */
 static void put_second(uint8_t byte)
 {
     uint64_t start = board.ticks();

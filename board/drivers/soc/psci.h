@@ -15,8 +15,8 @@ void psci_init(const struct device_tree *tree);
 /* Has the tree a node for it, whose method is hvc or smc? */
 bool psci_is_there(void);
 
-/* board.start_core, for cores that then sleep by gic.h. Where there is no PSCI the cores came in
- * with core 0 and wait in the pen of boot/arm64/start.S. */
+/* board.start_core, for cores that then sleep by gic.h. If there is no PSCI the cores came in with
+ * core 0 and wait in the pen of boot/arm64/start.S. */
 enum err psci_start_core(unsigned core, void (*entry)(void *arg), void *arg);
 
 /* board.restart and board.power_off. */

@@ -17,7 +17,7 @@
  * number. Returns the tree, which stays; its blob is NULL where there is none. */
 const struct device_tree *sbi_machine_init(const void *dtb, uint64_t timebase_hz);
 
-/* Where a board has its 16550, if the tree names no console of that kind ("ns16550a"). */
+/* If a board has its 16550, if the tree names no console of that kind ("ns16550a"). */
 struct sbi_machine_ns16550 {
     const char *kind;
     uintptr_t address;

@@ -2,7 +2,7 @@
 #ifndef INGOT_BOARD_DRIVERS_SOC_SEMIHOSTING_H
 #define INGOT_BOARD_DRIVERS_SOC_SEMIHOSTING_H
 
-/* End the emulator with that exit status, or stop in the debugger. Where no debugger listens (no
+/* End the emulator with that exit status, or stop in the debugger. If no debugger listens (no
  * `-semihosting`, a real board without a probe) the core sleeps forever. riscv64 only. */
 void semihosting_exit(int status) __attribute__((noreturn));
 

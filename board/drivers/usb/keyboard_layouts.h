@@ -21,7 +21,7 @@ struct keyboard_layout {
 };
 extern const struct keyboard_layout keyboard_layouts[KEYBOARD_LAYOUTS];
 
-/* Where a usage's character is in the rows; KEYBOARD_KEYS: it has none. */
+/* The location of a usage's character in the rows; KEYBOARD_KEYS: it has none. */
 unsigned keyboard_position(uint8_t usage);
 
 /* 0: nothing. `with`: bit 0 Shift, bit 1 AltGr. */

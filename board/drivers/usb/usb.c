@@ -109,8 +109,8 @@ static bool is_attached(const struct usb *u, unsigned drive)
     return u->drives[drive].device.slot != 0;
 }
 
-/* Where a drive goes that is new here: to one that never worked, to nobody's, or to one that is gone and that nobody
- * counts on. USB_DRIVES: there is no such place. */
+/* Pick a slot for a new drive: an unused one, else one whose drive is gone and has no open file. USB_DRIVES: none is
+ * free. */
 static unsigned free_drive(const struct usb *u)
 {
     for (unsigned i = 0; i < u->n_drives; i++)

@@ -194,7 +194,7 @@ static void move_blocks(struct usb_storage *s, uint64_t block, uint32_t n, void 
                      write);
 }
 
-/* Where the command at work is in the first request's buffer, and in the block at its edge. */
+/* If the command at work is in the first request's buffer, and in the block at its edge. */
 static uint8_t *part_data(const struct usb_storage *s)
 {
     return (uint8_t *)s->row[0]->buffer + (size_t)s->moved * SECTOR_BYTES;

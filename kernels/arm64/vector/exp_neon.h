@@ -33,7 +33,7 @@ exp_q3 .req v23
 #define exp_magic v28
 #define exp_greatest v29
 
-// Where rows of the table are, x9-x14 belong to it from exp_constants on.
+// If rows of the table are, x9-x14 belong to it from exp_constants on.
 #define exp_ones x9
 #define exp_second x10          /* coefficient */
 #define exp_third x11

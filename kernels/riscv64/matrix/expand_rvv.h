@@ -8,7 +8,7 @@
  * B lies by groups of 8 rows as [rank][8]. Four columns of a group are 32 elements, loaded and widened
  * as one vector: 8 registers at VLEN 128, 4 at 256, so that each column begins a register (two at
  * 128) and is added by itself. Four registers of sums are 2 groups side by side at VLEN 128 and
- * 4 at 256. Where a column is less than half a register, groups go one by one, columns too.
+ * 4 at 256. If a column is less than half a register, groups go one by one, columns too.
  *
  * \kind is f16, f16_zvfh or f32. The fp16 is widened as in f16_rvv.h, its first two instructions in
  * one: the product with 2^13 has 32 bits and its sign. No overflow is looked for, B is finite. */

@@ -1,7 +1,7 @@
 // Shared by the kernels that quantize activations.
 //
 // d = max |x| / 127 and q = nearest even of x * (127 / max |x|): vcvtps2dq rounds as MXCSR says, to
-// nearest even, which is what adding and taking off 1.5 * 2^23 does in the reference. Where max is
+// nearest even, which is what adding and taking off 1.5 * 2^23 does in the reference. If max is
 // below 2^-100 a compare clears d and 127 / max both, so that every q is 0.
 #ifndef INGOT_KERNELS_X86_64_QUANTIZE_H
 #define INGOT_KERNELS_X86_64_QUANTIZE_H

@@ -71,7 +71,7 @@ bool adapters_is_at_work(const struct adapters *a, const struct adapters_entry *
     return false;
 }
 
-/* Where the adapters' room ends: at the work space of those at work. */
+/* The end of the adapters' room: at the work space of those at work. */
 static uint8_t *room_end(const struct adapters *a)
 {
     uint8_t *end = (uint8_t *)a->memory.base + a->memory.bytes;

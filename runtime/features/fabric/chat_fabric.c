@@ -110,7 +110,7 @@ static enum err look_around(struct chat *c)
 
 /* ---- remembering ---------------------------------------------------------------------------- */
 
-/* Where the answer of "QUESTION = ANSWER" begins, and how long the question is. */
+/* The start of the answer of "QUESTION = ANSWER", and how long the question is. */
 struct split {
     const char *answer;
     size_t question, answer_bytes;

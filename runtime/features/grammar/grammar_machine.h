@@ -1,4 +1,4 @@
-/* Runs a grammar over bytes. Where a byte can be read in several ways, all of them are followed, up to
+/* Runs a grammar over bytes. If a byte can be read in several ways, all of them are followed, up to
  * GRAMMAR_WAYS; later ones are lost, so that a grammar that is ambiguous beyond that allows less than it
  * says, the same everywhere, and never more.
  *

@@ -51,7 +51,7 @@ static uint32_t *encode_quiet(struct chat *c, const char *text, size_t bytes, bo
     return ids;
 }
 
-/* Where the question begins that takes the turn's tokens [own, to): after what all conversations begin with,
+/* The start of the question that takes the turn's tokens [own, to): after what all conversations begin with,
  * which is often computed already. */
 static uint32_t question_start(struct chat *c, uint32_t own, uint32_t to)
 {

@@ -116,7 +116,7 @@ static void tell(struct app *app, const char *lines)
 static const char no_model[] = "\"model\":null,\"weights\":null,\"residency\":null,"
                                "\"context_limit_tokens\":null,\"turns\":null,";
 
-/* Where an event begins, the first from a place on. */
+/* The start of an event, the first from a place on. */
 static const char *event_after(const char *from, const char *event)
 {
     char text[40];

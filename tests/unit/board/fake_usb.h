@@ -149,7 +149,7 @@ static inline void answer_capacity(struct fake_unit *u)
     }
 }
 
-/* Where a command's data are. */
+/* The location of a command's data. */
 static inline uint8_t *command_data(struct fake_unit *u)
 {
     if (moves_blocks(u))

@@ -9,7 +9,7 @@
 
 enum { NONE = 0, LEFT_CTRL = 1, SHIFT = 2, LEFT_ALT = 4, ALT_GR = 64 };
 
-/* Where keys lie on a desk: the digits' row from the key below Escape, then the rows of Q, A and Z with what
+/* The location of keys on a desk: the digits' row from the key below Escape, then the rows of Q, A and Z with what
  * stands at their right; the one beside Shift begins the last. */
 static const uint8_t rows[] = {
     0x35, 0x1e, 0x1f, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x2d, 0x2e, /* digits */

@@ -42,7 +42,7 @@ static void test_uhs(void)
 
 enum { UHS = PLAIN | SD_CAN_1V8 | SD_CAN_SDR50 | SD_CAN_SDR104 | SD_CAN_DDR50 | SD_TUNES_SDR50 };
 
-/* Where the start ends, and how often the card was started for it. */
+/* The mode in which the start ends, and how often the card was started for it. */
 static void test_rung(unsigned untunable, unsigned noisy, enum sd_timing timing, unsigned n_resets)
 {
     set_up(UHS);

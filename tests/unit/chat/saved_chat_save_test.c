@@ -87,7 +87,7 @@ static void test_stale(void)
     OK(save_seed(4, 20) == ERR_BAD_CHECKSUM, "the same of a header");
 }
 
-/* The card takes all writes, and gives nothing more after any of its sectors. Where only the header is
+/* The card takes all writes, and gives nothing more after any of its sectors. If only the header is
  * not read back, the new conversation may be there as well. */
 static void test_read_errors(void)
 {

@@ -101,7 +101,7 @@ static void test_narrow_progress(void)
     OK(wrote("\33[2A" GONE), "and of the rows that the line takes there nothing is left");
 }
 
-/* Where lines stay as they are: one after a second, then after five and after an eighth. */
+/* Lines stay as they are: one after a second, then after five and after an eighth. */
 static void test_plain_progress(void)
 {
     unsigned lines = 0;

@@ -25,7 +25,7 @@ static float fp16_at(const uint8_t *p)
     return f32_from_f16((uint16_t)(p[0] | p[1] << 8));
 }
 
-/* Where FORMAT.md has the element, from the block of its group. */
+/* The location that FORMAT.md gives the element, from the block of its group. */
 struct place {
     const uint8_t *block;
     size_t r, c, l;

@@ -178,7 +178,7 @@ static void test_q8_blocks(void)
        "beyond that of nibbles alone");
 }
 
-/* Where some columns count a hundred times as much, they are kept better than without saying so. */
+/* If some columns count a hundred times as much, they are kept better than without saying so. */
 static void test_importance(quantize_block_fn *quantize, enum source_type type, const char *name)
 {
     dequantize_block_fn *read = dequantize_of(type);

@@ -1,4 +1,4 @@
-/* Where the rows of a source tensor lie: after one another, in runs, transposed, and of a stack of
+/* The location of the rows of a source tensor: after one another, in runs, transposed, and of a stack of
  * matrices with others between them. */
 #include "flash_image/quantize/source_rows.h"
 

@@ -1,5 +1,5 @@
 /* The interpreter beside Python's Jinja: a snippet for each thing that it knows, and published
- * templates over conversations with tools. Where Jinja fails, the interpreter must fail too. */
+ * templates over conversations with tools. If Jinja fails, the interpreter must fail too. */
 #include <cjson/cJSON.h>
 #include <glob.h>
 #include <time.h>

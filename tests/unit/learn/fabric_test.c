@@ -132,7 +132,7 @@ static void test_gates(void)
     }
 }
 
-/* Where no gate is open, or the state is like nothing learnt, every bit stays. */
+/* If no gate is open, or the state is like nothing learnt, every bit stays. */
 static void test_untouched(void)
 {
     float h[DIM];

@@ -303,7 +303,7 @@ static void test_mixed_types(void)
 
 /* ---- memory and opening -------------------------------------------------------------------- */
 
-/* Where the plan says that it fits, it fits: arena_take asserts otherwise. */
+/* If the plan says that it fits, it fits: arena_take asserts otherwise. */
 static void test_memory(void)
 {
     size_t least = 0;

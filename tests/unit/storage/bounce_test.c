@@ -89,7 +89,7 @@ static bool is_idle(void)
 
 /* ---- reads and writes -------------------------------------------------------------------------- */
 
-/* Where a read of so many bytes goes: within reach, beyond it, or across the end. */
+/* The destination of a read of so many bytes: within reach, beyond it, or across the end. */
 static uint8_t *any_place(uint32_t bytes)
 {
     uint32_t room = (uint32_t)(sizeof memory.in_reach + sizeof memory.beyond) - bytes;

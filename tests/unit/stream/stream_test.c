@@ -297,7 +297,7 @@ static void test_stalls(size_t limit)
     for (uint32_t i = 0; i < N_TOKENS; i++)
         equal = append(i) && equal;
     units = N_TOKENS * (rig.model.plan.layers.n_streamed + rig.model.plan.head.n_tiles);
-    /* Where an embedding row is read first, a layer may have come meanwhile. */
+    /* If an embedding row is read first, a layer may have come meanwhile. */
     OK(equal && f->stalls <= units && f->stalls + N_TOKENS >= units && f->first_stalls <= 1 &&
            f->stall_ticks > 100 * units,
        "a slow card: %d of %d units stall, %d ticks", (int)f->stalls, (int)units,

@@ -10,7 +10,7 @@
 #include "kernels/arm64/matrix/gemm/gemm_fig4_neon.h"
 #include "kernels/arm64/matrix/gemm/gemm_neon_i8mm.h"
 
-// Where a row ends with one half, what lies in the place of the other is turned, too.
+// If a row ends with one half, what lies in the place of the other is turned, too.
 .macro prepare_fig4_pairs
     prepare_fig4
     pair_quants 5

@@ -4,7 +4,7 @@
 // Eight rows of W are prepared for a slice of several blocks: decoded to int8 and to f32 or int32
 // scales in scratch on the stack, which stays in the first level cache. Then the tokens go over
 // the slice four at a time, with y of the tile in registers. Between slices y waits in memory.
-// Where rows or tokens are ragged, y of the tile is a copy on the stack. Frame and scratch stay
+// If rows or tokens are ragged, y of the tile is a copy on the stack. Frame and scratch stay
 // within 8 KiB.
 #ifndef INGOT_KERNELS_ARM64_GEMM_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMM_NEON_DOTPROD_H

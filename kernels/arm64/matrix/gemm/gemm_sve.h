@@ -48,7 +48,7 @@
     \move   {\vector\().s}, \predicate, [temp]
 .endm
 
-// Body of a gemm, as gemm_tiles. Where 4 tokens or fewer are left the others are the same again,
+// Body of a gemm, as gemm_tiles. If 4 tokens or fewer are left the others are the same again,
 // and not stored.
 .macro gemm_sve_tiles neon_kernel, prepare, multiply, block_bits, x_bytes, slice_blocks, scratch
     cntb    temp

@@ -9,7 +9,7 @@
 // One tbl makes int8 of 16 nibbles, from a register that stays for the whole call. No value is -128,
 // so that two products always fit an int16: smull and smlal of a byte's two nibbles, then sadalp.
 //
-// Where no value of the table lies beyond +-TABLE_NARROW, as in MXFP4 and the packer's FIG4, an int16
+// If no value of the table lies beyond +-TABLE_NARROW, as in MXFP4 and the packer's FIG4, an int16
 // holds all eight products of a lane, 8 * 31 * 128 = 31744: smlal runs through 32 columns, and v8-v11
 // are values of every other chunk until the sums come. The integers are the same. FIG4 keeps its sums
 // of four runs in v12, v13, v30 and v31.

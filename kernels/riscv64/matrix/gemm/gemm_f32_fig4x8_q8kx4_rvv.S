@@ -98,7 +98,7 @@
     flw act_scale, Q8KX4_SCALE + \at(temp)
 .endm
 
-/* Where the tile's last block is a first half, `half` goes back to 0 as well. */
+/* If the tile's last block is a first half, `half` goes back to 0 as well. */
 .macro next_half
     addi act_block, act_block, HALF_BYTES
     xori half, half, HALF_BYTES

@@ -45,7 +45,7 @@
     .endif
 .endm
 
-/* Where 32 columns are. */
+/* The location of 32 columns. */
 .macro locate_part
     srli temp, part, 1
     slli temp, temp, 8

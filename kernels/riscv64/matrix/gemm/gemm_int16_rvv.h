@@ -27,7 +27,7 @@
 #define SCALE_OFFSETS_AT (WORD_OFFSETS_AT + 4 * TILE)
 #define LOCALS (SCALE_OFFSETS_AT + 4 * TILE)
 
-/* Where the tile's rows lie: row r is in group r / 8. */
+/* The location of the tile's rows: row r is in group r / 8. */
 .macro find_rows
     vsetvli zero, rows, e32, m8, ta, ma
     vid.v v0

@@ -16,7 +16,7 @@
 
 /* A kernel that includes this has named TILE (rows), COLUMN_BYTES (of a tile's column in the
  * scratch), load_column (the instruction) and SUM_COLUMNS (how many are summed up in dots_a and
- * dots_b before they are folded). s0 and s6-s11 are its own. Where columns fill whole registers, two or
+ * dots_b before they are folded). s0 and s6-s11 are its own. If columns fill whole registers, two or
  * four are loaded by one instruction (loaded_columns). */
 #define dst a0         /* the tile's first row, token 0 */
 #define weights a1     /* the tile's first group, block 0 */
@@ -133,7 +133,7 @@
     add column_at, column_at, \eight
 .endm
 
-/* Columns \c to \c + 3. Where columns lie register after register, \eight is the bytes of eight registers and
+/* Columns \c to \c + 3. If columns lie register after register, \eight is the bytes of eight registers and
  * \at_once the columns in them: one load then takes so many. */
 .macro four_columns c, eight, at_once
     .ifb \eight

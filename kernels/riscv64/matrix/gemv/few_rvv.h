@@ -226,7 +226,7 @@
     vsra.vi acc_b, acc_b, \by
 .endm
 
-/* The sums fold to 32 lanes each, at slot, of part \part. Where they fill their registers, as at
+/* The sums fold to 32 lanes each, at slot, of part \part. If they fill their registers, as at
  * VLEN 128 and 256, no lane moves. */
 .macro fold_halves acc
     vsetvli zero, lanes, e16, m8, ta, ma

@@ -1,9 +1,8 @@
 /* The RVV gemv of FIG4, with what it shares with the other tables in gemv_table_rvv.h: a sum of integers
  * for 128 columns, half a block of x.
  *
- * Where no value lies beyond +-TABLE_NARROW, as the packer writes them, an int16 holds 8 products, 8 *
- * 31 * 128 = 31744: all of 128 columns at VLEN 256, half of them at 128, the others of which wait on the
- * stack until they are widened. A wider table goes to int32 after two products. */
+ * If no value lies beyond +-TABLE_NARROW, as the packer writes them, an int16 holds 8 products, 8 * 31 *
+ * 128 = 31744: all of 128 columns at VLEN 256, half of them at 128, the others of which wait on the stack until they are widened. A wider table goes to int32 after two products. */
 #ifndef INGOT_KERNELS_RISCV64_GEMV_FIG4_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMV_FIG4_RVV_H
 

@@ -107,7 +107,7 @@
 
 // A block of Q6_K is read at three places at once, which the hardware's prefetching does not
 // follow: 9 GB/s of 39 without this distance, 36 with it; 4 to 16 KiB do within 5 % of each other
-// (Zen 4). Where `ahead` is not 0 the loops hint, too, to the second cache: 91 to 99 % of what a core reads (a Xeon).
+// (Zen 4). If `ahead` is not 0 the loops hint, too, to the second cache: 91 to 99 % of what a core reads (a Xeon).
 #define AHEAD 8192
 
 // ymm low: nibbles to the left of `high`'s two bits, both in place; by what belongs to chunk.
