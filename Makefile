@@ -86,7 +86,7 @@ QEMU_NEEDS :=
 KERNELS_WITHOUT :=
 # The name of the program, for a board whose firmware is EFI (board/efi/README.md).
 EFI :=
-# Of a board that can have a display (board.open_screen).
+# For a board that can have a display (board.open_screen).
 HAS_DISPLAY :=
 QEMU_CARD ?= -drive if=none,id=card,format=raw,cache=unsafe,file=$(1) -device virtio-blk-device,drive=card
 -include board/$(BOARD)/board.mk
@@ -292,10 +292,10 @@ SANITIZED := -O1 -g1 -Wno-maybe-uninitialized -Wno-format-truncation -Wno-format
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all $(SANITIZED)
 SANITIZE_THREADS := -fsanitize=thread $(SANITIZED)
 
-# Of the library (library/library.mk).
+# For the library (library/library.mk).
 HOST_LIB_OWN := $(wildcard library/*.c library/host/*.c)
 
-# Of the rooms, what needs a library that is not there.
+# For the rooms, what needs a library that is not there.
 ifeq ($(HOST_BEARSSL),)
 HOST_SRC := $(filter-out $(OF_KEYS),$(wildcard $(HOST_SRC)))
 endif
@@ -358,7 +358,7 @@ $(O)/tsan/ingot: $(TSAN_OBJ)
 
 # ---- the screen's glyphs ---------------------------------------------------------------------
 
-# Of the distribution's package xfonts-terminus, or another font of 8 x 16 pixels in PCF.
+# For the distribution's package xfonts-terminus, or another font of 8 x 16 pixels in PCF.
 FONT ?= /usr/share/fonts/X11/misc/ter-u16n_unicode.pcf.gz
 GLYPHS := $(O)/gen/font_8x16.inc
 

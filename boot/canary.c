@@ -15,7 +15,7 @@ enum { MOST_SEED_BYTES = 64 };
 
 #define STRING_END 0xff /* a byte 0, the lowest: a string that runs over it cannot write it again */
 
-/* Of splitmix64: every bit of the seed reaches every bit. */
+/* For splitmix64: every bit of the seed reaches every bit. */
 static uint64_t mix(uint64_t seed, uint64_t value)
 {
     uint64_t z = (seed ^ value) + 0x9e3779b97f4a7c15u;

@@ -10,7 +10,7 @@
 #include "boot/mmu.h"
 #include "runtime/text/format_text.h"
 
-/* Of one line, which has a limit; the rest of a longer text follows in lines of the same name. */
+/* For one line, which has a limit; the rest of a longer text follows in lines of the same name. */
 enum { TEXT_BYTES = 256, WORDS_BYTES = 160, NAME_BYTES = 32 };
 
 static void say_number(void *context, const char *name, enum fact_kind kind, uint64_t value)

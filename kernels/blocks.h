@@ -185,7 +185,7 @@ LAYOUT_AT(block_q51x8, q, Q51_QUANTS);
 /* IQ4_NL and MXFP4 lie in block_q4x8, too: value (r, c) = d[r] * values[nibble], with the table of
  * the type. FIG4, 128 columns: the same with one scale for four runs of 32 columns, and a table of
  * the tensor. The nibble of column c lies in q[c / 32] where that of c % 32 lies in block_q4x8.
- * Of FIG4 one isum for 128 columns. Block i takes half i % 2 of block i / 2 of x, whose last half is not read where cols has
+ * For FIG4 one isum for 128 columns. Block i takes half i % 2 of block i / 2 of x, whose last half is not read where cols has
  * none. */
 #define block_t4x8 block_q4x8
 struct block_fig4x8 {
@@ -294,7 +294,7 @@ LAYOUT_BYTES(block_q2x8, Q2_BYTES);
 LAYOUT_AT(block_q2x8, q, Q2_QUANTS);
 
 /* Q1_0, 256 columns. value (r, c) = d[c / 128][r] * (2 * bit - 1), bit = q[block_place(r, c % 32)] >>
- * (c / 32) & 1. Of each 128 columns in turn, isum = sum (2 bit - 1) x.q. */
+ * (c / 32) & 1. For each 128 columns in turn, isum = sum (2 bit - 1) x.q. */
 struct block_q1x8 {
     uint16_t d[2][GROUP_ROWS];
     uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 8];

@@ -78,7 +78,7 @@ const struct kernel_tuning *kernel_tuning_riscv64(const char *compatible)
     return &other;
 }
 
-/* Of Intel a Xeon (model 207) was measured: its gemvs take 24 to 60 % more with lines of 8 KiB ahead in the second cache. The prefetchers
+/* For Intel a Xeon (model 207) was measured: its gemvs take 24 to 60 % more with lines of 8 KiB ahead in the second cache. The prefetchers
  * of Zen 4 need no hint: gemv lost 5 to 30 % with one at any distance. */
 const struct kernel_tuning *kernel_tuning_x86_64(const char *vendor)
 {

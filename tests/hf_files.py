@@ -89,7 +89,7 @@ def write_json(where, name, value):
 
 
 def tokenizer_json(tokens, types, merges, pre_tokenizer, merges_as_pairs=False, **more):
-    """Of byte-level BPE: tokens as texts, types by GGUF's numbers, merges "left right"."""
+    """For byte-level BPE: tokens as texts, types by GGUF's numbers, merges "left right"."""
     added = [{"id": i, "content": t, "single_word": False, "lstrip": False, "rstrip": False,
               "normalized": False, "special": kind == 3}
              for i, (t, kind) in enumerate(zip(tokens, types)) if kind in (3, 4)]

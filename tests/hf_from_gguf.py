@@ -180,7 +180,7 @@ def exaone4(m):
 
 
 def hunyuan(m):
-    """Of base = theta * alpha^(d / (d - 2)) the file has the base."""
+    """From base = theta * alpha^(d / (d - 2)) the file has the base."""
     d = m.get("attention.key_length")
     return {"rope_theta": 10000.0, "rope_scaling": {
         "type": "dynamic", "alpha": (m.get("rope.freq_base") / 10000) ** ((d - 2) / d),
@@ -378,7 +378,7 @@ def mxfp4_parts(raw):
 
 
 def rows_in_turn(first, second, rows):
-    """Of two matrices, or vectors, a row of each in turn."""
+    """For two matrices, or vectors, a row of each in turn."""
     size = len(first) // rows
     return b"".join(first[i:i + size] + second[i:i + size] for i in range(0, len(first), size))
 

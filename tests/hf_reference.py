@@ -71,7 +71,7 @@ def softcap(x, cap):
 
 
 def frequencies(config, dims, base, length, scaled):
-    """Of each pair of dimensions, and what cosines and sines are multiplied by."""
+    """For each pair of dimensions, and what cosines and sines are multiplied by."""
     plain = [base ** (-2 * i / dims) for i in range(dims // 2)]
     s = (config.get("rope_scaling") or {}) if scaled else {}
     kind = s.get("rope_type", s.get("type", "default"))

@@ -30,7 +30,7 @@ def up(n, to):
 
 
 class Widths:
-    """Of a Llama, and what they become. Heads are added whole, as many for each of keys and values."""
+    """For a Llama, and what they become. Heads are added whole, as many for each of keys and values."""
 
     def __init__(self, dim, hidden, heads, kv_heads, multiple):
         self.share = heads // kv_heads

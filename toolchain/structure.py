@@ -4,8 +4,8 @@
     structure.py [--check] [--circles] [--long N] [FOLDER ...]
 
 It relies on the layout of .clang-format: a function's braces stand in the first column. Two files
-need each other if each names a function that the other defines, directly or through others. Of the
-tests the length of files alone counts, where no FOLDER is named.
+need each other if each names a function that the other defines, directly or through others. For
+tests, only the length of files counts, where no FOLDER is named.
 --check, for make layers, prints what is beyond the limits and not in the list below, and nothing else."""
 
 import argparse

@@ -53,7 +53,7 @@ GROUP_ROWS = 8
 
 
 def group_bytes(t):
-    """Of a block of eight rows, by its struct in kernels/blocks.h, which the compiler holds against the number."""
+    """For a block of eight rows, by its struct in kernels/blocks.h, which the compiler holds against the number."""
     with open(os.path.join(ROOT, "kernels/blocks.h"), encoding="utf-8") as f:
         text = f.read()
     same = re.search(rf"#define block_{t.layout}x8 block_(\w+)x8", text)

@@ -205,7 +205,7 @@ static enum err efi_disk_reset(struct block_device *dev)
     return ERR_OK;
 }
 
-/* Of what kind the disk is, by the last node of its path that says it: 10.3.4. */
+/* For what kind the disk is, by the last node of its path that says it: 10.3.4. */
 static enum block_kind kind_of(efi_handle handle)
 {
     enum { USB = 5, NVME = 0x17 };

@@ -43,7 +43,7 @@ static bool map_read(struct memory_map *map)
     return false;
 }
 
-/* Of what a person calls the machine's memory: not devices, and not what firmware hides. */
+/* For what a person calls the machine's memory: not devices, and not what firmware hides. */
 static bool is_ram(uint32_t type)
 {
     return (type >= 1 && type <= EFI_CONVENTIONAL) || type == EFI_ACPI_RECLAIM;

@@ -9,7 +9,7 @@
 /* Bits of enum cpu_feature that the CPU has and the system lets programs use. */
 uint32_t host_cpu_features(void);
 
-/* Of the core that the caller runs on; never NULL. */
+/* For the core that the caller runs on; never NULL. */
 const struct kernel_tuning *host_cpu_tuning(void);
 
 #endif

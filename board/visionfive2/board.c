@@ -153,7 +153,7 @@ static unsigned visionfive2_find_storage(struct block_device *devices[BOARD_MAX_
 
 /* ---- the row of 40 pins ---- */
 
-/* Of the lines from 36 on all but 41 and 62 are on the row (VisionFive 2 40-Pin GPIO Header User Guide), and below only the
+/* Lines from 36 on, all but 41 and 62 are on the row (VisionFive 2 40-Pin GPIO Header User Guide), and below only the
  * serial line's. */
 enum { UART_TRANSMIT = 5, UART_RECEIVE = 6, ROW_FIRST = 36, NOT_ON_ROW = 41, CARD_RESET = 62 };
 

@@ -84,7 +84,7 @@ static uint32_t region_sum(const uint8_t *region)
     return sum;
 }
 
-/* Of a set of slots, without the field that it goes to. */
+/* For a set of slots, without the field that it goes to. */
 static uint32_t set_sum(const uint8_t *set, unsigned slots)
 {
     uint32_t sum = 0;

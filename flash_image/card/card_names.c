@@ -82,7 +82,7 @@ bool card_names_equal(const char *a, const char *b)
 
 /* ---- the short name -------------------------------------------------------------------------- */
 
-/* Of a short name: a capital, a digit or one of a few signs; 0: not in one. */
+/* For a short name: a capital, a digit or one of a few signs; 0: not in one. */
 static uint8_t short_character(char c)
 {
     if (c >= 'a' && c <= 'z') {

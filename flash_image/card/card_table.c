@@ -77,7 +77,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 }
 
 /* A GUID of its own for a disk (0) and its partitions (from 1), the same for the same contents, as all of the image
- * is. Of version 8, which is for makers' own ways (RFC 9562). */
+ * is. For version 8, which is for makers' own ways (RFC 9562). */
 static void put_guid(const struct card_writer *w, uint64_t sectors, uint32_t which, uint8_t *out)
 {
     const struct card_image *c = w->report;

@@ -80,7 +80,7 @@ static const char *const reals[N_REALS] = {
     [R_EXPERT_SCALE] = ".expert_weights_scale",
 };
 
-/* Of the architecture's other values these change nothing that is computed. */
+/* These of the architecture's other values change nothing that is computed. */
 static const char *const idle[] = {
     ".tensor_data_layout",
     ".rope.scaling.yarn_attn_factor", /* its readers leave it alone, and so it means nothing */

@@ -94,7 +94,7 @@ static const struct name_rule {
     { "post_norm.weight", INGOT_PER_LAYER_POST_NORM },
 };
 
-/* Of latent keys: other families have no such names. */
+/* For latent keys: other families have no such names. */
 static const struct name_rule latent[] = {
     { "attn_q_a.weight", INGOT_ATTN_Q_A },
     { "attn_q_a_norm.weight", INGOT_ATTN_Q_A_NORM },
@@ -139,7 +139,7 @@ static enum ingot_role norm_of(const struct gguf *g, const struct gguf_slot *slo
     return slot->role;
 }
 
-/* Of attention, or of a gated delta net in one matrix all the same. */
+/* For attention, or of a gated delta net in one matrix all the same. */
 static void find_qkv(const struct gguf *g, struct gguf_slot *slot)
 {
     slot->fusion = GGUF_QKV;

@@ -176,7 +176,7 @@ static enum err check_widths(struct gguf *g)
     return ERR_OK;
 }
 
-/* Of all Gemmas these two do not scale scores by the width of a head, and files do not say so. */
+/* Of all Gemmas, only these two do not scale scores by the width of a head, and files do not say so. */
 static bool scales_by_width(const struct source_params *p)
 {
     return (p->family == INGOT_GEMMA2 && p->n_layers == 46) ||
@@ -245,7 +245,7 @@ static void read_scales(struct gguf *g)
     p->final_softcap = (float)gguf_real_or(g, R_FINAL_SOFTCAP, usual_cap(p, 30.0));
 }
 
-/* Of models with one name in GGUF. */
+/* For models with one name in GGUF. */
 static void choose_family(struct gguf *g)
 {
     if (g->family->family != INGOT_LLAMA) {

@@ -49,7 +49,7 @@ static enum err add_factors_of_all(struct gguf *g)
     return rope_factors_multiply_all(g->s, factors);
 }
 
-/* Of long and short factors, where the file has none: by how much the context grows. */
+/* For long and short factors, where the file has none: by how much the context grows. */
 static void set_usual_magnitude(struct gguf *g)
 {
     struct source_params *p = &g->s->params;

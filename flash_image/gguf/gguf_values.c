@@ -288,7 +288,7 @@ static enum err refuse_cut(struct gguf *g, uint64_t i, struct source_text key)
                          (unsigned long long)i, SOURCE_SHOW(key));
 }
 
-/* Of the values that say what kind of file this is; numbers of another type stay unknown. */
+/* For the values that say what kind of file this is; numbers of another type stay unknown. */
 static enum err look_at(struct gguf *g, struct source_text key, const struct gguf_value *v)
 {
     static const enum gguf_number looked[] = { N_SPLIT_PART, N_SPLIT_COUNT, N_SPLIT_TENSORS,

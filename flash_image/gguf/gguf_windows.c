@@ -10,7 +10,7 @@ static enum err refuse_pattern(struct gguf *g)
                          SOURCE_SHOW(g->architecture));
 }
 
-/* Of how many layers the last one sees everything: the family says, or a number of the file. */
+/* For how many layers the last one sees everything: the family says, or a number of the file. */
 static enum err read_period(struct gguf *g, uint32_t *period)
 {
     uint64_t number = 0;

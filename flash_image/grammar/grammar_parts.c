@@ -355,7 +355,7 @@ static unsigned encode(uint32_t code, uint8_t out[4])
     return (unsigned)utf8_encode((char *)out, code);
 }
 
-/* low and high have the same number of bytes. Of a byte that differs all that follow must be free: else
+/* low and high have the same number of bytes. For a byte that differs all that follow must be free: else
  * the range is cut there. */
 static void same_length(struct automaton *a, uint32_t from, uint32_t to, uint32_t low,
                         uint32_t high)

@@ -169,7 +169,7 @@ static uint32_t usual_head_dim(const struct family *f, const struct source_param
     return p->dim / p->n_heads;
 }
 
-/* Of NemotronHConfig. */
+/* For NemotronHConfig. */
 static uint32_t usual_context(const struct family *f, const struct hf_usual_sizes *usual)
 {
     return f->family == INGOT_NEMOTRON_H ? 4096 : usual->context;

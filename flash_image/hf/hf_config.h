@@ -11,7 +11,7 @@ enum hf_quantized { HF_NOT_QUANTIZED, HF_TERNARY_TIMES, HF_TERNARY_OVER, HF_ROUN
 
 enum { HF_SSM_PARTS = 5 };
 
-/* Of Falcon-H1: what a block's input or result is multiplied with. */
+/* For Falcon-H1: what a block's input or result is multiplied with. */
 struct hf_multipliers {
     float attention_in, key, attention_out;
     float ssm_in, ssm[HF_SSM_PARTS], ssm_out; /* of z, x, B, C and dt */

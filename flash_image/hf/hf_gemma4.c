@@ -2,7 +2,7 @@
 
 #include "flash_image/source/source_layers.h"
 
-/* Of Gemma4TextConfig. */
+/* For Gemma4TextConfig. */
 enum { GLOBAL_HEAD_DIM = 512, PER_LAYER_DIM = 256 };
 
 void hf_gemma4_read_widths(struct hf_json *j)

@@ -10,7 +10,7 @@
 /* "quantization_config" of the whole model into c; one that the family cannot have is refused. */
 void hf_quantized_read(struct hf_json *j, struct hf_config *c);
 
-/* Of HF_BLOCKS and HF_BLOCK_SCALES: all experts' elements, or their scales. Errors: ERR_BAD_MODEL. */
+/* For HF_BLOCKS and HF_BLOCK_SCALES: all experts' elements, or their scales. Errors: ERR_BAD_MODEL. */
 enum err hf_place_mxfp4(struct source *s, const struct hf_placed *t);
 
 /* A matrix of bytes, four rows in each. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED (no such model). */

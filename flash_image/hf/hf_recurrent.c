@@ -68,7 +68,7 @@ static void check_norm(struct hf_json *j)
     }
 }
 
-/* Of what goes through Mamba2's convolution. */
+/* For what goes through Mamba2's convolution. */
 static void check_activation(struct hf_json *j)
 {
     const char *name = hf_json_text(j, "mamba_hidden_act");
@@ -81,7 +81,7 @@ static void check_activation(struct hf_json *j)
     }
 }
 
-/* Of all heads together. */
+/* For all heads together. */
 static void read_falcon(struct hf_json *j)
 {
     struct source_params *p = &j->s->params;

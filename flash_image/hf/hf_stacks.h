@@ -25,10 +25,10 @@ struct source_tensor *hf_take_slot(struct source *s, const char *name, enum ingo
 enum err hf_scale_rows(struct source *s, struct hf_config *c, struct source_tensor *t,
                        uint32_t first, uint32_t n, float scale);
 
-/* Of HF_STACK: all experts in one tensor. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* For HF_STACK: all experts in one tensor. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err hf_place_stack(struct source *s, const struct hf_placed *t);
 
-/* Of HF_EACH: one expert's matrix. Errors: as before, ERR_NO_SPACE. */
+/* For HF_EACH: one expert's matrix. Errors: as before, ERR_NO_SPACE. */
 enum err hf_place_expert(struct source *s, struct hf_memory **memory, const struct hf_placed *t);
 
 /* The part of an expert, which may have no matrix yet; NULL: s->problem says why. */
@@ -38,7 +38,7 @@ struct source_tensor *hf_expert_part(struct source *s, struct hf_memory **memory
 /* Every expert has its matrix, and all are alike. Errors: ERR_BAD_MODEL. */
 enum err hf_check_experts(struct source *s);
 
-/* Of HF_MINUS_EXP: *t, a vector, becomes -exp of itself. Errors: ERR_BAD_MODEL, ERR_NO_SPACE. */
+/* For HF_MINUS_EXP: *t, a vector, becomes -exp of itself. Errors: ERR_BAD_MODEL, ERR_NO_SPACE. */
 enum err hf_minus_exp(struct source *s, struct hf_memory **memory, const char *name,
                       struct source_tensor *t);
 

@@ -364,7 +364,7 @@ static enum err refuse_tied(struct source *s, bool known)
                          how);
 }
 
-/* Of a tied pair a file may hold either, or both, which must then be equal: one of them would be
+/* A file may hold, of a tied pair, either, or both, which must then be equal: one of them would be
  * thrown away. */
 enum err hf_finish_tensors(struct source *s, struct hf_config *c)
 {

@@ -225,7 +225,7 @@ static bool begins_with(struct jinja_text t, struct jinja_text with, bool at_end
                             with);
 }
 
-/* Of a tuple of texts, any. */
+/* For a tuple of texts, any. */
 static struct jinja_value begins(struct jinja *j, struct jinja_text t,
                                  const struct jinja_args *args, bool at_end)
 {

@@ -61,7 +61,7 @@ struct jinja_method {
     struct jinja_text name;
 };
 
-/* Of a call: positional ones, and those with names. */
+/* For a call: positional ones, and those with names. */
 struct jinja_args {
     struct jinja_list list;
     struct jinja_dict named;

@@ -7,7 +7,7 @@
 /* The nearest to the source's type that loses nothing, or next to nothing. All experts share a type. */
 enum ingot_type pack_own_type(const struct source_tensor *t);
 
-/* Of MXFP4 and IQ4_XS the type with the same table, or F32 where 16 bits do not hold the scales. */
+/* For MXFP4 and IQ4_XS the type with the same table, or F32 where 16 bits do not hold the scales. */
 enum ingot_type pack_table_type(const struct source_tensor *t);
 
 #endif

@@ -11,7 +11,7 @@
 enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
                                  enum ingot_role role, unsigned layer);
 
-/* The type of a matrix by o's --type alone, before what its columns forbid. Of p: n_layers, n_heads,
+/* The type of a matrix by o's --type alone, before what its columns forbid. For p: n_layers, n_heads,
  * n_kv_heads, tied. */
 enum ingot_type pack_type_asked(const struct pack_options *o, const struct source_params *p,
                                 enum ingot_role role, unsigned layer);

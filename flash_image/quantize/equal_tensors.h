@@ -4,10 +4,10 @@
 
 #include "flash_image/source/source.h"
 
-/* Of one type and shape, byte for byte. */
+/* For one type and shape, byte for byte. */
 bool tensors_same_bytes(const struct source_tensor *a, const struct source_tensor *b);
 
-/* Of one shape and the same values, in whichever types; each is F32, F16 or BF16. false: out of
+/* For one shape and the same values, in whichever types; each is F32, F16 or BF16. false: out of
  * memory, too. */
 bool tensors_same_values(const struct source_tensor *a, const struct source_tensor *b);
 

@@ -48,7 +48,7 @@ static inline int32_t fit_nearest(float x, int32_t low, int32_t high)
     return z - magic;
 }
 
-/* Of a step; 0, that is q = 0, where a step is none or beyond what fp16 scales can say. */
+/* For a step; 0, that is q = 0, where a step is none or beyond what fp16 scales can say. */
 static inline float fit_inverse(float step)
 {
     if (fabsf(step) > 0x1p-60f) {

@@ -10,7 +10,7 @@ uint64_t synthetic_mix(uint64_t x);
 /* What source_tensor.data of a made-up tensor is. sparse: all rows but the first group are 0. */
 const uint8_t *synthetic_data(bool sparse);
 
-/* Of the made-up tensor t the rows from `row` on are 0. */
+/* The made-up tensor t's rows from `row` on are 0. */
 bool synthetic_rows_end(const struct source_tensor *t, uint32_t row);
 
 /* Row `row` of a SOURCE_SYNTH tensor to out (t->cols): equal seeds and shapes give equal rows. */

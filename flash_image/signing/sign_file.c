@@ -107,7 +107,7 @@ static void close_parts(struct parts *p)
     unmap_file(&m);
 }
 
-/* Of part i; a model may be larger than memory. */
+/* For part i; a model may be larger than memory. */
 static void digest_part(const struct parts *p, uint32_t i, uint8_t *digest)
 {
     const uint8_t *at = p->data + p->part[i].offset, *end = at + p->part[i].bytes, *kept = at;

@@ -95,7 +95,7 @@ static uint32_t rope_of(const struct family *f, bool gguf)
     return INGOT_ROPE_HALVES;
 }
 
-/* Of `every` layers the last one does not rotate; 0: all do. */
+/* The last of `every` layers does not rotate; 0: all do. */
 static void skip_rotations(struct source_params *p, uint32_t every)
 {
     for (uint32_t i = 0; every != 0 && i < min_u32(p->n_layers, INGOT_MAX_LAYERS); i++) {

@@ -18,7 +18,7 @@ enum {
                       FAMILY_FREE_ROUTER,
 };
 
-/* Of families with one architecture in GGUF the first is taken: a Mistral GGUF is a "llama". */
+/* For families with one architecture in GGUF the first is taken: a Mistral GGUF is a "llama". */
 const struct family family_rows[FAMILY_ROWS] = {
     { .family = INGOT_LLAMA,
       .name = "llama",

@@ -256,7 +256,7 @@ void source_default_params(struct source_params *p);
  * large, which source_check_params refuses. */
 void source_default_layers(struct source_params *p);
 
-/* Whether the model has a tensor of its own in a role, and in which shape; layer as below. Of
+/* Whether the model has a tensor of its own in a role, and in which shape; layer as below. For
  * tensors that may be there, those that the file has, and those that a feature demands. */
 bool source_has_role(const struct source *s, enum ingot_role role, unsigned layer);
 void source_role_shape(const struct source *s, enum ingot_role role, unsigned layer, uint32_t *rows,

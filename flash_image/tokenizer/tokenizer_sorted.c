@@ -23,7 +23,7 @@ static int compare_texts(const struct tokenizer_build *b, uint32_t a_id, uint32_
                          b->text_offsets[b_id + 1] - b->text_offsets[b_id]);
 }
 
-/* Of equal texts the one that is matched anywhere first, then the lowest id: one order. */
+/* Among equal texts, the one that is matched anywhere first, then the lowest id: one order. */
 static int compare_ids(const void *a, const void *b, void *context)
 {
     const struct tokenizer_build *build = context;

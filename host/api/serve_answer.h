@@ -17,7 +17,7 @@ enum serve_dialect {
     SERVE_N_DIALECTS
 };
 
-/* Of one request. */
+/* For one request. */
 struct serve_answer {
     enum serve_kind kind;
     uint64_t number; /* makes its id */

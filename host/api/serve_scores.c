@@ -95,7 +95,7 @@ static size_t characters_of(const char *text)
     return n;
 }
 
-/* {"a": -0.1, ...} of the likeliest. Of equal texts the likelier stays. */
+/* {"a": -0.1, ...} of the likeliest. Among equal texts, the likelier stays. */
 static cJSON *likeliest_of(const cJSON *one)
 {
     cJSON *object = cJSON_CreateObject();

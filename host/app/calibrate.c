@@ -40,7 +40,7 @@ static size_t input_columns(const struct ingot_params *p, enum input input)
     }
 }
 
-/* Of the inputs of a layer that come before this one. */
+/* For the inputs of a layer that come before this one. */
 static size_t columns_before(const struct ingot_params *p, enum input input)
 {
     size_t columns = 0;

@@ -12,7 +12,7 @@ struct board_past {
     uint32_t n;
 };
 
-/* Of a request; texts beyond the last mark do not count. */
+/* For a request; texts beyond the last mark do not count. */
 void board_past_of(struct board_past *p, const struct serve_request *q);
 
 /* The reply to it is there, too. */

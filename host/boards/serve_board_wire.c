@@ -134,7 +134,7 @@ bool board_vector_read(struct serve_text *out, const struct board_event *event)
     return true;
 }
 
-/* Of an object with token, logprob and text. False: it is none. */
+/* For an object with token, logprob and text. False: it is none. */
 static bool score_of(const cJSON *object, struct serve_score *s)
 {
     const cJSON *id = cJSON_GetObjectItemCaseSensitive(object, "token"),

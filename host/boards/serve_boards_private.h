@@ -60,7 +60,7 @@ struct board {
     double context; /* tokens of it, as its `ready` says; NaN: it does not */
 };
 
-/* Of the process. */
+/* For the process. */
 struct serve_pool {
     struct board boards[SERVE_BOARDS_MOST];
     uint32_t n, baud;

@@ -344,7 +344,7 @@ static bool add_small(struct card_image *c, const char *folder, const char *path
     return true;
 }
 
-/* Of a mixture, room for how its experts are used. */
+/* For a mixture, room for how its experts are used. */
 static bool add_use(struct card_image *c, const char *model, uint64_t bytes)
 {
     char name[NAME_BYTES];

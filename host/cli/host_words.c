@@ -22,7 +22,7 @@ static void put(struct writer *w, const char *text, size_t bytes)
     w->n += bytes;
 }
 
-/* Of a word, or of a path. */
+/* For a word, or of a path. */
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/';

@@ -7,7 +7,7 @@
 /* The rows of flash_image/format/types.def as an option's choices, what it takes, and its help. */
 extern const char pack_types[], pack_types_taken[], pack_types_help[];
 
-/* Of --head and --experts-type, which take no mixtures. */
+/* For --head and --experts-type, which take no mixtures. */
 extern const char pack_plain_types[], pack_plain_types_taken[];
 
 /* For `set`: into the struct pack_options at the row's `field`. */

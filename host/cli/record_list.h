@@ -19,7 +19,7 @@ struct record_list {
     size_t damaged; /* a header without its bytes: power went, or others have their place */
 };
 
-/* Of a file of so many bytes, which outlives the list. False: no memory. */
+/* For a file of so many bytes, which outlives the list. False: no memory. */
 bool record_list_read(struct record_list *l, const uint8_t *file, size_t bytes);
 void record_list_free(struct record_list *l);
 

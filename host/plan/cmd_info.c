@@ -12,7 +12,7 @@
 #include "flash_image/signing/sign_file.h"
 #include "kernels/kernels.h"
 
-/* Of this computer: what `run` would use. */
+/* For this computer: what `run` would use. */
 static void print_kernels(void)
 {
     char names[KERNELS_TEXT_BYTES];

@@ -14,7 +14,7 @@ struct info_sum {
     uint64_t weights, bytes;
 };
 
-/* Of the tensors of a role (INGOT_N_ROLES: of any) and type (INGOT_N_TYPES: of any), the tied output
+/* For the tensors of a role (INGOT_N_ROLES: of any) and type (INGOT_N_TYPES: of any), the tied output
  * once. */
 struct info_sum info_sum_tensors(const struct image *img, unsigned role, unsigned type);
 

@@ -126,7 +126,7 @@ static void add_sum(cJSON *to, struct info_sum sum)
     cJSON_AddNumberToObject(to, "bits_each", (double)sum.bytes * 8 / (double)sum.weights);
 }
 
-/* Of every role (INGOT_N_ROLES: all together) and type that there is. */
+/* For every role (INGOT_N_ROLES: all together) and type that there is. */
 static void add_sums(cJSON *list, const struct image *img, unsigned role)
 {
     for (unsigned type = 0; type < INGOT_N_TYPES; type++) {

@@ -1,4 +1,4 @@
-/* Of `ingot info --json`: what the planner says, as info_boards.c prints it. */
+/* For `ingot info --json`: what the planner says, as info_boards.c prints it. */
 #include <stdlib.h>
 
 #include "host/plan/board_plan.h"

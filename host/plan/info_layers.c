@@ -1,4 +1,4 @@
-/* Of `ingot info`: what is particular to some layers, in words. */
+/* For `ingot info`: what is particular to some layers, in words. */
 #include "host/plan/info.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"

@@ -1,4 +1,4 @@
-/* Of `ingot info`: how many weights there are, of which types, and where they lie in the file. */
+/* For `ingot info`: how many weights there are, of which types, and where they lie in the file. */
 #include <stdio.h>
 
 #include "host/plan/info.h"

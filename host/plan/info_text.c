@@ -1,4 +1,4 @@
-/* Of `ingot info`: tokenizer and chat, whose texts are outside data and are shown escaped. */
+/* For `ingot info`: tokenizer and chat, whose texts are outside data and are shown escaped. */
 #include <stdio.h>
 #include <string.h>
 

@@ -46,7 +46,7 @@ static void add(cJSON *data, const char *id, const cJSON *bytes)
     cJSON_AddItemToArray(data, one);
 }
 
-/* Of a board that is there: what it listed, and what it has loaded where that is not on the list. */
+/* For a board that is there: what it listed, and what it has loaded where that is not on the list. */
 static void add_board(cJSON *data, const struct serve_look *l)
 {
     cJSON *list = cJSON_Parse(l->models), *one;

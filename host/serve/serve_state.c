@@ -62,7 +62,7 @@ static const struct figure {
 } figures[] = {
     { "board_temperature_celsius", "What a board's thermometer shows.",
       offsetof(struct serve_figures, temperature_c), 1 },
-    { "board_decode_tokens_per_second", "Of a board's latest reply.",
+    { "board_decode_tokens_per_second", "For a board's latest reply.",
       offsetof(struct serve_figures, decode_tokens_per_s), 1 },
     { "board_first_token_seconds", "From the latest request to the first token.",
       offsetof(struct serve_figures, first_token_ms), 1e-3 },

@@ -24,7 +24,7 @@ void serve_told_open(struct serve_told *t, struct app *app);
 void serve_told_news(struct serve_told *t, const struct serve_stats *so_far,
                      const struct session *s, const struct serve_figures *f);
 
-/* Of a reply that has ended in the session. Replies side by side share what the card did. */
+/* For a reply that has ended in the session. Replies side by side share what the card did. */
 void serve_told_figures(struct serve_told *t, const struct session *s,
                         const struct generate_result *r, struct serve_figures *f);
 

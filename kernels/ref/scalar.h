@@ -137,7 +137,7 @@ static inline float exp_f32(float x)
  * some hundreds. So u is carried as a sum u + low of two floats: at most 3 ulp (tests/unit measures
  * it) wherever the result is above 2^-124.
  *
- * fma(a, b, -(a b)) is what the product a b lost by rounding. Of the sum c1 + cubic both losses are
+ * fma(a, b, -(a b)) is what the product a b lost by rounding. For the sum c1 + cubic, both losses are
  * taken (two-sum), since either term may be the larger. c1_low and c3_low are what the constants
  * lack. */
 static inline float gelu_tanh_f32(float x)
@@ -181,7 +181,7 @@ static inline float sigmoid_f32(float x)
 /* ln(1 + e^x), at most 3 ulp where it is above 2^-126; x itself above 20, where nothing else is
  * left of it, and of NaN.
  *
- * Of t = e^-|x| <= 1, ln(1 + t) = 2 artanh(f), f = t / (2 + t) <= 1 / 3, which is
+ * For t = e^-|x| <= 1, ln(1 + t) = 2 artanh(f), f = t / (2 + t) <= 1 / 3, which is
  * 2 f (1 + f^2 p(f^2)); p of degree 3 through the Chebyshev nodes of [0, 1 / 9]. A positive x is
  * added last: ln(1 + e^x) = x + ln(1 + e^-x). */
 static inline float softplus_f32(float x)

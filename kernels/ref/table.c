@@ -10,7 +10,7 @@
 #include "kernels/kernels.h"
 #include "kernels/ref/dot.h"
 
-/* Of 32 columns of row r, the nibbles of 8 rows by x.q. */
+/* For 32 columns of row r, the nibbles of 8 rows by x.q. */
 static int32_t dot_32(const uint8_t *q, size_t r, const int8_t values[NIBBLES], const int8_t *x)
 {
     int32_t sum = 0;

@@ -26,7 +26,7 @@ static bool asks_for_draft(const struct app *a)
 
 /* ---- planned -------------------------------------------------------------------------------- */
 
-/* Of ARENA_LEARN, what features ask for. */
+/* For ARENA_LEARN, what features ask for. */
 static size_t learn_bytes(void *features, const struct image *image)
 {
     return features_memory(features, image);
@@ -143,7 +143,7 @@ static enum err plan_draft(struct app *a)
     return ERR_OK;
 }
 
-/* Of a plan that was refused. */
+/* For a plan that was refused. */
 static enum option word_of_plan(const struct app *a, enum err e)
 {
     const struct options_load *o = &a->setup.options->load;

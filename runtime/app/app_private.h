@@ -17,7 +17,7 @@ void app_watch(struct app *a, const char *doing);
 /* What the cores at work have in common. */
 uint32_t app_cpu_features(const struct app *a);
 
-/* Of the self-test: the check of signatures against published vectors, where files are signed; what came of it is
+/* For the self-test: the check of signatures against published vectors, where files are signed; what came of it is
  * logged. */
 bool app_check_signing(struct app *a);
 

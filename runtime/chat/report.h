@@ -32,7 +32,7 @@ void report_signature(struct console *c, const struct model *m);
 void report_model(struct console *c, const struct model *m, const char *name);
 void report_plan(struct console *c, const struct model *m);
 
-/* Of those what the plan reckoned with, and what comes of it: all that was measured. */
+/* For those what the plan reckoned with, and what comes of it: all that was measured. */
 void report_rates(struct console *c, const struct model *m);
 
 /* Log how long it took until the prompt, of which loading took load_ms, and the rate at which the
@@ -49,12 +49,12 @@ void report_high_water(struct console *c, const struct model *m);
  * temperature and what slows it, where the board knows. */
 void report_stats(struct console *c, const struct model *m, const struct generate_result *r);
 
-/* Of a model with a cache of experts: the part of that line, and what /stats says, layer by layer. */
+/* For a model with a cache of experts: the part of that line, and what /stats says, layer by layer. */
 void report_experts(struct console *c, const struct stream_stats *now,
                     const struct generate_result *r);
 void report_expert_layers(struct console *c, const struct model *m);
 
-/* Of a plan with a cache of experts: how often it has what a token takes, and caches of other sizes. */
+/* For a plan with a cache of experts: how often it has what a token takes, and caches of other sizes. */
 void report_experts_plan(const struct plan *p, const struct image *image, char *text, size_t bytes);
 
 /* A temperature as it is written, "-3.5". Returns text. */

@@ -53,7 +53,7 @@ size_t kv_cache_largest_page(const struct kv_layers *layers, struct kv_types typ
     return most;
 }
 
-/* Of a layer, with all its tiles. */
+/* For a layer, with all its tiles. */
 static size_t layer_bytes(const struct ingot_layer *l, uint32_t n_tiles, struct kv_types types)
 {
     size_t bytes = 0;
@@ -158,7 +158,7 @@ static uint32_t place_of(const struct kv_cache *c, uint32_t i)
     return c->table != NULL ? c->table->places[i] : i;
 }
 
-/* Of all layers and heads. */
+/* For all layers and heads. */
 static void copy_place(void *context, uint32_t to, uint32_t from)
 {
     const struct kv_cache *c = context;

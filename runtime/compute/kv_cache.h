@@ -73,7 +73,7 @@ bool kv_cache_keeps(const struct ingot_layer *l);
 /* The numbers of a value, as the cache keeps it. */
 uint32_t kv_cache_value_dim(const struct ingot_layer *l);
 
-/* Of the layers that keep them. context is rounded up to whole tiles. */
+/* For the layers that keep them. context is rounded up to whole tiles. */
 size_t kv_cache_bytes(const struct kv_layers *layers, uint32_t context, struct kv_types types);
 
 /* One tile of keys and of values of all heads of a layer, up to whole sectors (512). 0: it keeps

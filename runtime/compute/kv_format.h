@@ -21,7 +21,7 @@ enum kv_type {
 #include "flash_image/format/kv_types.def"
 };
 
-/* Of keys, and of values; or of tiers by age (kv_tiers.h), where hot_tiles is not 0: keys and values of
+/* For keys, and of values; or of tiers by age (kv_tiers.h), where hot_tiles is not 0: keys and values of
  * the first have the same type. */
 struct kv_types {
     uint8_t keys, values; /* enum kv_type; of the hot tier */

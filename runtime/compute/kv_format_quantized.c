@@ -53,7 +53,7 @@ static void round_q8(int8_t *q, const float *x, uint32_t n, float scale)
 }
 
 /* The scale of x (n), of either sign: the largest number is -8 or -7 steps, and with the integers that
- * the others become so the scale is the one of least squares. Of the two the one that leaves the
+ * the others become so the scale is the one of least squares. For the two the one that leaves the
  * smaller error: |x|^2 - (x . q)^2 / |q|^2. */
 static float fit_least_squares(const float *x, uint32_t n)
 {

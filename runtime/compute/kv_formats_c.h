@@ -13,7 +13,7 @@
 
 enum { KV_CODE_MOST = 256 }; /* numbers of a block at most */
 
-/* Of a block of n numbers, 1 <= n <= block. Bytes need no alignment. */
+/* For a block of n numbers, 1 <= n <= block. Bytes need no alignment. */
 struct kv_code {
     uint32_t block;
     uint32_t (*bytes)(uint32_t n);

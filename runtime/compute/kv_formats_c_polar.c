@@ -20,7 +20,7 @@ enum { BLOCK = 128 };
 
 #define PI 3.14159265358979323846
 
-/* Of 0 <= x <= 1: halved twice, then the series. */
+/* For 0 <= x <= 1: halved twice, then the series. */
 static double arc_tangent(double x)
 {
     double sum = 0.0, power;
@@ -35,7 +35,7 @@ static double arc_tangent(double x)
     return 4.0 * sum;
 }
 
-/* Of (x, y), in [0, 2 pi). */
+/* For (x, y), in [0, 2 pi). */
 static float angle_of(double x, double y)
 {
     double a = fabs(x), b = fabs(y), angle;
@@ -203,7 +203,7 @@ static uint32_t angle_bits(uint32_t level)
     return level == 0 ? 4 : 2;
 }
 
-/* Of a group of n, a power of two. */
+/* For a group of n, a power of two. */
 static uint32_t group_bits(uint32_t n)
 {
     uint32_t bits = RADIUS_BITS;

@@ -25,7 +25,7 @@ struct kv_pool {
     struct kv_table *tables; /* (n_tables) */
 };
 
-/* Of a pool with its tables. */
+/* For a pool with its tables. */
 size_t kv_pool_bytes(uint32_t n_places, uint32_t n_tables);
 
 /* All tables are empty. memory: kv_pool_bytes(), 8-byte aligned; it must outlive the pool, whose copy and

@@ -124,7 +124,7 @@ static void move_values(const struct kernels *k, struct kv_tile to, struct kv_ti
     }
 }
 
-/* Of all layers and heads. */
+/* For all layers and heads. */
 static void move_tile(const struct kv_cache *c, const struct kernels *k, uint32_t i,
                       enum kv_tier from, enum kv_tier to, float *work)
 {

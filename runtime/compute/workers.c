@@ -289,7 +289,7 @@ static struct contention_stalls take_stalls(struct workers *workers)
     return most;
 }
 
-/* Of the time since it was last asked; while all cores are here nobody asks. */
+/* The time since it was last asked; while all cores are here nobody asks. */
 static int idle_processors(const struct workers *workers)
 {
     const struct platform_cores *cores = &workers->platform->cores;

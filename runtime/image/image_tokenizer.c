@@ -215,7 +215,7 @@ static enum err check_sorted(struct image *img, const struct view *v)
     return ERR_OK;
 }
 
-/* Of type BYTE by name, or in byte-level BPE a plain token of that one byte. */
+/* For type BYTE by name, or in byte-level BPE a plain token of that one byte. */
 static bool stands_for_byte(const struct view *v, uint32_t id, unsigned byte)
 {
     if (id >= v->head->n_tokens) {

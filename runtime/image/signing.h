@@ -15,7 +15,7 @@ enum { SIGNING_PROBLEM_BYTES = 160 };
 
 struct workers;
 
-/* Of a part of the file so far (runtime/compute/tree_digest.h). */
+/* For a part of the file so far (runtime/compute/tree_digest.h). */
 struct tree_digest {
     struct sha256 whole; /* of the leaves' digests */
     struct sha256 leaf;

@@ -1,6 +1,6 @@
 #include "runtime/model/ffn_dense.h"
 
-/* Of gpt-oss: gates up to LIMIT, linear parts between -LIMIT and LIMIT, sigmoid(ALPHA gate). */
+/* For gpt-oss: gates up to LIMIT, linear parts between -LIMIT and LIMIT, sigmoid(ALPHA gate). */
 static const float oai_limit = 7.0f, oai_alpha = 1.702f;
 
 static void activate_gated(const struct transformer *t, float *gate, const float *up, size_t n)

@@ -244,7 +244,7 @@ static bool run_token(const struct transformer *t, unsigned core)
     return runs_one_by_one(t) ? run_one_by_one(t, core) : run_together(t, core);
 }
 
-/* Of the matrices that read a token's input. */
+/* For the matrices that read a token's input. */
 static uint32_t input_types(const struct transformer *t)
 {
     const struct ingot_tensor *gate = t->tensors[INGOT_EXPERT_GATE];

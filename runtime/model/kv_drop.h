@@ -11,7 +11,7 @@
 /* What is in the way, as the end of a sentence; NULL: nothing. */
 const char *kv_drop_problem(const struct image *image, const struct kv_cache *c);
 
-/* Of `end` positions from .. from + n go, both multiples of KV_TILE, from + n <= end. A key goes
+/* For `end` positions from .. from + n go, both multiples of KV_TILE, from + n <= end. A key goes
  * through its type once more; a value keeps its bytes. Core 0 only, between passes. Source: the
  * rotation of ALGORITHMS' rope composed with itself; sinks are those of arXiv 2309.17453. */
 void kv_drop(const struct transformer *t, const struct kv_cache *c, uint32_t from, uint32_t n,

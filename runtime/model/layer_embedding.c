@@ -59,7 +59,7 @@ static void take_x(const struct transformer *t, unsigned core, const struct ingo
     linear_prepare(t->kernels, a, 1u << w->type, &in, first, last);
 }
 
-/* Of one token and one layer: y (d) is the product with its matrix, row (d) the table's. */
+/* For one token and one layer: y (d) is the product with its matrix, row (d) the table's. */
 static void combine(const struct transformer *t, float *y, const float *row, const float *weights)
 {
     uint32_t d = params(t)->per_layer_dim;

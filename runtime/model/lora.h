@@ -45,7 +45,7 @@ struct lora {
     struct lora_use uses[LORA_MOST];
     float *u;        /* (chunk, stride) */
     uint32_t stride; /* at least the most_ranks of all together */
-    /* Of the layer that lora_enter was called for: those of role r are pairs[first[r]] up to
+    /* For the layer that lora_enter was called for: those of role r are pairs[first[r]] up to
      * pairs[first[r + 1]]. */
     struct lora_pair pairs[LORA_MOST * LORA_ROLES];
     uint8_t first[INGOT_N_ROLES + 1];
@@ -54,7 +54,7 @@ struct lora {
 /* Floats of a token's row of u, for adapters whose most_ranks are together `ranks`. */
 uint32_t lora_stride(uint32_t ranks);
 
-/* Of the adapters at work, their scales and their order; 0: none are. l may be NULL. */
+/* For the adapters at work, their scales and their order; 0: none are. l may be NULL. */
 uint32_t lora_crc(const struct lora *l);
 
 /* The pairs of a layer, or of none (INGOT_NO_LAYER). */

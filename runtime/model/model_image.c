@@ -164,7 +164,7 @@ static enum err check_signature(struct model *m, const struct model_setup *setup
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* Of a signature; 0 where none is wanted. */
+/* For a signature; 0 where none is wanted. */
 static uint64_t block_bytes(const struct model *m, const struct model_setup *setup)
 {
     if (setup->signing == NULL) {

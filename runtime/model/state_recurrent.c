@@ -144,7 +144,7 @@ static enum err state_leave(struct layer_state *st, uint32_t end)
     return ERR_OK;
 }
 
-/* Of the beginnings of turns the shortest gives way. The copy before a pass is made by the cores as
+/* The shortest of the beginnings of turns gives way. The copy before a pass is made by the cores as
  * they come to the layer. */
 static void state_mark(struct layer_state *st, uint32_t n, enum layer_mark mark)
 {

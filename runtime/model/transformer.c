@@ -339,7 +339,7 @@ static void adapt(const struct transformer *t, float *hidden)
     }
 }
 
-/* Of n tokens that are normed and adapted: t->parts are their rows. */
+/* For n tokens that are normed and adapted: t->parts are their rows. */
 static enum err compute_head(struct transformer *t, uint32_t n, float **logits)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);

@@ -194,7 +194,7 @@ struct options_show {
 #define OPTIONS_IN_show(...)
 };
 
-/* Of features that have lists of their own. log: enum option_log. */
+/* For features that have lists of their own. log: enum option_log. */
 struct options_feature {
 #undef OPTIONS_IN_feature
 #define OPTIONS_IN_feature(...) __VA_ARGS__

@@ -20,7 +20,7 @@ enum {
     SENSOR_ADDRESS_MOST = 0x77,
 };
 
-/* How a temperature stands in a sensor: two bytes of a register, the higher first. Of the word that they are, the
+/* How a temperature stands in a sensor: two bytes of a register, the higher first. For the word that they are, the
  * bits of `mask` count; moved up by `shift` it is in two's complement, so many of it are a degree Celsius. */
 struct sensor_kind {
     const char *name;

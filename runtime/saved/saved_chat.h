@@ -9,7 +9,7 @@
  * read back, the payload before its header is written; and the half that is kept while the other one
  * is written over is read through before.
  *
- * Of a conversation the tokens are always saved, and the states of as many as the file has room for. The others are
+ * A conversation's tokens are always saved, and the states of as many as the file has room for. The others are
  * computed after the load.
  *
  *   payload: the turns (runtime/saved/turns.h) and what was said; then what session_move gives: tokens,

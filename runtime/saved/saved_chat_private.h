@@ -28,7 +28,7 @@ struct saved_chat_contents {
 void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat_header *h);
 /* The model that the file is of, and how keys are rotated where the file has keys. */
 uint32_t saved_chat_model_crc(const struct session *session, enum saved_kind kind);
-/* Of the payload that h describes. */
+/* For the payload that h describes. */
 uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
                                   const struct saved_chat_header *h);
 uint64_t saved_chat_half_bytes(const struct file *file);

@@ -129,7 +129,7 @@ static enum err weigh_half(struct saved_chat *s, const struct saved_chat_halves 
 }
 
 /* The half to keep is the newest that is whole, not the one that says it is newer: else the next save
- * would be written over the only good one. Of a card that gives neither, neither is touched: ERR_IO. */
+ * would be written over the only good one. For a card that gives neither, neither is touched: ERR_IO. */
 static enum err choose_kept(struct saved_chat *s, const struct saved_chat_halves *halves,
                             unsigned *kept)
 {

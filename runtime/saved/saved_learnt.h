@@ -1,4 +1,4 @@
-/* Of a saved file that holds what was learnt: how each kind of it is counted, moved and believed. The only place
+/* For a saved file that holds what was learnt: how each kind of it is counted, moved and believed. The only place
  * that knows the kinds apart; saved_chat*.c ask here. */
 #ifndef INGOT_RUNTIME_SAVED_LEARNT_H
 #define INGOT_RUNTIME_SAVED_LEARNT_H

@@ -7,7 +7,7 @@
 
 enum { GLYPH_COLUMNS = 8, GLYPH_ROWS = 16 };
 
-/* The rows of a code point's glyph from above, GLYPH_ROWS bytes, the leftmost pixel in the highest bit. Of
+/* The rows of a code point's glyph from above, GLYPH_ROWS bytes, the leftmost pixel in the highest bit. For
  * one that the font lacks: those of U+FFFD. */
 const uint8_t *glyph_rows(uint32_t code);
 

@@ -57,7 +57,7 @@ struct generate_sink {
      * it can go on; *first_new: where the reply begins then, or what is left of it. ERR_NO_SPACE:
      * there is nothing to drop, and the reply ends. Other errors end it, too. */
     enum err (*make_room)(void *context, uint32_t *first_new);
-    /* Of the token that token_begin comes with next. */
+    /* For the token that token_begin comes with next. */
     void (*scores)(void *context, const struct token_scores *scores);
 };
 

@@ -10,7 +10,7 @@ static uint64_t now(const struct reply_tokens *r)
     return platform_ticks(&r->session->model->transformer.workers->platform->clock);
 }
 
-/* The text that token id adds after `previous`. Of control tokens only marks of thoughts have
+/* The text that token id adds after `previous`. Among control tokens, only marks of thoughts have
  * one. */
 static const char *piece_of(const struct tokenizer *t, uint32_t id, uint32_t previous,
                             size_t *bytes)

@@ -132,7 +132,7 @@ static float mass_of_candidates(float *logits, struct candidate *c, size_t n, si
     return k->exp_sum_f32(logits, kept, max);
 }
 
-/* Of the next best candidates from number `first` on, SHARES of them at most: e^(logit - max). They are taken off
+/* For the next best candidates from number `first` on, SHARES of them at most: e^(logit - max). They are taken off
  * the heap if they are still in it. */
 static void take_shares(float *shares, struct candidate *c, size_t n, size_t first, size_t kept,
                         float max, const struct kernels *k)

@@ -72,7 +72,7 @@ static size_t collect_all(struct candidate *c, size_t n, const float *logits, ui
 
 /* Number top_k + 1 of the blocks by their maxima bounds number top_k + 1 of the logits from below.
  * So what lies under it may go, and more than top_k stay: the filters see that some are cut, and
- * the sums are those over all candidates. Of equals the lower block goes first, as the lower id does.
+ * the sums are those over all candidates. Among equals, the lower block goes first, as the lower id does.
  * 0: no such bound. */
 static size_t collect_best(struct candidate *c, const float *logits, uint32_t vocab, uint32_t top_k,
                            const struct kernels *k)
@@ -124,7 +124,7 @@ static float take_maxima(struct candidate *blocks, const float *logits, uint32_t
     return max;
 }
 
-/* Of all logits, block by block. */
+/* For all logits, block by block. */
 static float mass_of_all(const struct candidate *blocks, const float *logits, uint32_t vocab,
                          float max, const struct kernels *k)
 {

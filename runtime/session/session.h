@@ -79,7 +79,7 @@ void session_clear(struct session *s);
  * kept as a prefix. */
 void session_weights_changed(struct session *s);
 
-/* Of the model, and of what is at work on it: a state belongs to it. */
+/* For the model, and of what is at work on it: a state belongs to it. */
 uint32_t session_model_crc(const struct session *s);
 
 /* Add n tokens to the end; they are pending. ids may lie in s->ids at or after the end, where

@@ -21,7 +21,7 @@ struct token_scores {
     double log_sum; /* of all e^logit */
 };
 
-/* Of logits (vocab) f32, 16-byte aligned, which stay as they are: the n <= TOKEN_SCORES_MOST likeliest, of
+/* For logits (vocab) f32, 16-byte aligned, which stay as they are: the n <= TOKEN_SCORES_MOST likeliest, of
  * equals the lower id first. */
 void token_scores_read(struct token_scores *s, uint32_t n, const float *logits, uint32_t vocab,
                        const struct kernels *k);

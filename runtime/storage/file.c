@@ -129,7 +129,7 @@ static uint32_t file_depth(const struct file_read *r)
     return min_u32(wanted, FILE_READ_DEPTH);
 }
 
-/* Of a request: what the device wants, but no more than a part of the read. */
+/* For a request: what the device wants, but no more than a part of the read. */
 static uint32_t file_request_sectors(const struct file_read *r)
 {
     const struct block_device *dev = r->file->device;

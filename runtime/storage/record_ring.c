@@ -30,7 +30,7 @@ bool record_ring_look(const uint8_t *sector, uint64_t sectors, struct record_hea
            record_ring_sectors(h->bytes) <= sectors;
 }
 
-/* Of the sectors in the buffer, the first of which is number `at`. */
+/* For the sectors in the buffer, the first of which is number `at`. */
 static void look_at(struct record_ring *r, uint64_t at, const uint8_t *buffer, uint64_t n)
 {
     struct record_header h;

@@ -10,7 +10,7 @@ enum { VERSION = 1, MAGIC_BYTES = 8 };
 
 static const char magic[] = "INGOTUSE";
 
-/* Of an expert, as it is in the payload. */
+/* For an expert, as it is in the payload. */
 struct record {
     uint32_t taken, found;
 };

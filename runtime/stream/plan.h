@@ -203,7 +203,7 @@ uint64_t plan_layer_bytes(const struct image *image, uint32_t layer, bool cached
 /* Slots of a cache for a layer's experts, by plan->experts.n_slots; 0: it has none. */
 uint32_t plan_experts_slots(const struct image *image, uint32_t layer, uint32_t n_slots);
 
-/* Of the experts that a token takes in a layer, how many a cache of so many slots lacks, times 2^16. */
+/* For the experts that a token takes in a layer, how many a cache of so many slots lacks, times 2^16. */
 uint64_t plan_experts_missing(const struct plan_use *use, const struct image *image, uint32_t layer,
                               uint32_t n_slots);
 
@@ -244,7 +244,7 @@ struct plan_tile {
 void plan_head_tile(const struct plan *plan, const struct image *image, uint32_t i,
                     struct plan_tile *tile);
 
-/* Of the rows that stay, those that are computed just before tile number i: then there is always
+/* For the rows that stay, those that are computed just before tile number i: then there is always
  * something to do while the next tiles arrive, and a slot for them. Whole groups, and none for some
  * tiles where few stay. */
 struct plan_share {

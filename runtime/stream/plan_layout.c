@@ -12,7 +12,7 @@
 #include "runtime/stream/kv_pages.h"
 #include "runtime/stream/plan_private.h"
 
-/* Of a slot for tiles alone: the requests that a read keeps in flight, shared by both slots. */
+/* For a slot for tiles alone: the requests that a read keeps in flight, shared by both slots. */
 enum { ALONE_SLOT = 512 * 1024 };
 
 static uint64_t embedding_row_bytes(const struct image *image)
@@ -149,7 +149,7 @@ static uint64_t less(uint64_t a, uint64_t b)
     return max_u64(a, b) - b;
 }
 
-/* Of the rows that are kept. */
+/* For the rows that are kept. */
 static uint64_t table_memory(const struct image *image)
 {
     if (image->header->params.per_layer_dim == 0) {

@@ -75,7 +75,7 @@ void plan_experts_fit(struct plan *plan, const struct image *image, uint64_t roo
 /* Bytes of a token's widest input of a matrix. */
 size_t plan_input_bytes(const struct plan *plan, const struct plan_request *r);
 
-/* Of plan->chunk, logits_rows and kv.n_spilled, with this context. */
+/* For plan->chunk, logits_rows and kv.n_spilled, with this context. */
 void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
                   uint32_t context);
 

@@ -159,7 +159,7 @@ static uint64_t phase_end(const struct timeline *t, uint32_t layer, unsigned pha
                    plan_layer_bytes(t->image, layer, t->plan->experts.n_slots != 0));
 }
 
-/* Of a layer's experts those that the tokens take, as a number times 2^32. If all are used alike a
+/* For a layer's experts those that the tokens take, as a number times 2^32. If all are used alike a
  * token leaves an expert out with a chance of 1 - used / n, and n tokens with its nth power. */
 static uint64_t experts_taken(const struct ingot_layer *l, uint32_t n_tokens)
 {
@@ -198,7 +198,7 @@ static uint64_t experts_ns(const struct timeline *t, uint64_t ns, uint64_t taken
     return max_u64(ns, behind + max_u64(all_read + one, read + (missing * one >> 16)));
 }
 
-/* Of a chunk's experts some are always missing. A token's may all be there, and then it waits for nothing; so
+/* Some of a chunk's experts are always missing. A token's may all be there, and then it waits for nothing; so
  * what is missing in the mean comes to the other tokens. */
 static void run_experts(struct timeline *t, uint32_t layer)
 {

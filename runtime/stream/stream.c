@@ -154,7 +154,7 @@ static void trace_arrival(const struct stream *s, struct stream_slot *slot)
     slot->begun = 0;
 }
 
-/* How many segments of the requested pass are known. Of the next pass only the layers are
+/* How many segments of the requested pass are known. Only the layers of the next pass are
  * certain; whether it wants the head is known when it begins. */
 static uint32_t known_segments(const struct stream *s)
 {

@@ -206,7 +206,7 @@ void stream_need(struct stream *s, unsigned phase, uint64_t bytes);
  * again. Errors as above. */
 enum err stream_layer_check(struct stream *s, uint32_t layer, bool *again);
 
-/* Of a tiled head a row that stays, the first of a group, and those after it that do. */
+/* For a tiled head a row that stays, the first of a group, and those after it that do. */
 const uint8_t *stream_head_row(const struct stream *s, uint32_t row);
 
 /* Tile number i of a tiled head: *rows points at row tile->first_row. */
@@ -220,7 +220,7 @@ enum err stream_head_check(struct stream *s, bool *again);
 /* The group of rows that holds token's embedding; *row is its row in there. */
 enum err stream_embedding(struct stream *s, uint32_t token, const uint8_t **group, uint32_t *row);
 
-/* Of a model with a table per layer: ask for the rows of a pass' n tokens, which stay in place, and
+/* For a model with a table per layer: ask for the rows of a pass' n tokens, which stay in place, and
  * then take them in order: *rows points at the group of token number i until the next call. Errors
  * as stream_load. */
 void stream_table_ask(struct stream *s, const uint32_t *tokens, uint32_t n);

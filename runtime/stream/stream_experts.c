@@ -326,7 +326,7 @@ static void join_read(struct stream *s, uint32_t i)
     x->list[i].state = STREAM_EXPERT_ARRIVING;
 }
 
-/* Of what was asked for ahead, and is not named, nothing more is asked for. */
+/* For what was asked for ahead, and is not named, nothing more is asked for. */
 static void stop_reads(struct stream *s)
 {
     struct stream_experts *x = &s->experts;

@@ -29,7 +29,7 @@ struct stream_expert {
     uint16_t slot;   /* of its layer, filled or being filled; STREAM_NO_SLOT: none */
     uint16_t listed; /* where in the list, while it is still needed there; else STREAM_NOT_LISTED */
     uint32_t taken;  /* tokens that took it */
-    /* Of the order of the layer's experts (stream_experts_count.c), the place with this one's number:
+    /* For the order of the layer's experts (stream_experts_count.c), the place with this one's number:
      * how often a single token's expert was there, and which one is there now. */
     uint32_t found;
     uint16_t order;
@@ -106,7 +106,7 @@ void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens);
  * Those that are missing are read while the card would idle. */
 void stream_experts_look_ahead(struct stream *s, uint32_t layer, uint32_t n);
 
-/* Of each layer so many keep their slots from now on: those that most tokens took, as far as that is
+/* In each layer, so many keep their slots from now on: those that most tokens took, as far as that is
  * known. */
 void stream_experts_pin(struct stream *s, uint32_t n);
 

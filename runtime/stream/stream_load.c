@@ -285,7 +285,7 @@ static uint8_t *part_buffer(const struct stream *s, size_t *bytes)
     return buffer;
 }
 
-/* Of a head in tiles what stays goes there, in whole pages; *bytes: how many. NULL: nothing does. */
+/* The part of a tiled head that stays goes there, in whole pages; *bytes: how many. NULL: nothing does. */
 static uint8_t *part_that_stays(const struct stream *s, unsigned segment, size_t *bytes)
 {
     bool head = s->head != NULL && segment == stream_tiles_segment(s);
@@ -335,7 +335,7 @@ static enum err read_through(struct stream *s, struct loading *l, unsigned segme
     return check(s, segment, crc);
 }
 
-/* Of a segment that is in memory and whose digest has begun: what is not, the experts of a layer, is read through. */
+/* For a segment that is in memory and whose digest has begun: what is not, the experts of a layer, is read through. */
 static enum err digest_rest(struct stream *s, struct loading *l, unsigned segment)
 {
     const struct ingot_segment *x = &s->image->segments[segment];

@@ -36,7 +36,7 @@ static inline uint64_t stream_segment_bytes(const struct stream *s, uint32_t seg
 /* The CRC of the whole segment, where that of stream_segment_bytes() is `crc`. */
 uint32_t stream_layer_crc(const struct stream *s, uint32_t segment, uint32_t crc);
 
-/* Of the output matrix, which may pass in tiles. */
+/* For the output matrix, which may pass in tiles. */
 static inline uint32_t stream_tiles_segment(const struct stream *s)
 {
     return image_tensor(s->image, INGOT_OUTPUT, INGOT_NO_LAYER)->segment;

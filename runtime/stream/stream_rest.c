@@ -1,7 +1,7 @@
 /* Core 0 asleep while all cores wait for the card.
  *
  * When the next request ends is known by the card's rate, as it was measured at start, and by when the
- * one before ended. Of a device that nothing here hears of core 0 sleeps by a timer, and looks again from
+ * one before ended. For a device that nothing here hears of, core 0 sleeps by a timer, and looks again from
  * shortly before that time on:
  *
  *   due = last answer + 7/8 of the request's bytes / rate

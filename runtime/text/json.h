@@ -43,7 +43,7 @@ void json_open(struct json *j, char *text, size_t n);
 
 /* The next member; the result is its kind. Texts are valid UTF-8 without NUL: bytes that are
  * none, half of a surrogate pair and \u0000 are refused. A number has the characters of numbers;
- * the caller checks that it is one. Of a list or an object only brackets and texts are looked at: a reader of
+ * the caller checks that it is one. For a list or an object only brackets and texts are looked at: a reader of
  * its own finds what else is wrong, before the next call here or after it. */
 enum json_kind json_member(struct json *j, struct json_value *v);
 

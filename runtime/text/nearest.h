@@ -24,8 +24,8 @@ void nearest_begin(struct nearest *n, const char *word, size_t bytes);
 
 /* One more name, NUL-terminated, that outlives n. It is near where one of the two, of 3 bytes or more,
  * begins the other (temperature, sys), or where at most two mistakes lie between them, and one in short
- * names: a letter too many, one missing, a wrong one, or two that changed places. Of names that are
- * equally near the one closer to the word's length wins, then the first. Case does not count, nor does
+ * names: a letter too many, one missing, a wrong one, or two that changed places. Among names that
+ * are equally near, the one closer to the word's length wins, then the first. Case does not count, nor does
  * - for _. */
 void nearest_offer(struct nearest *n, const char *name);
 

@@ -41,7 +41,7 @@ static inline bool byte_set_has(const uint32_t set[8], uint8_t byte)
 /* The NORMAL or USER token that s (n) spells, or INGOT_NO_TOKEN. */
 uint32_t tokenizer_find_token(const struct tokenizer *t, const char *s, size_t n);
 
-/* Of the tokens that a text begins with: where to go on. depth: bytes of the last one. */
+/* For the tokens that a text begins with: where to go on. depth: bytes of the last one. */
 struct prefix {
     uint32_t low, high;
     size_t depth;

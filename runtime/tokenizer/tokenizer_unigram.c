@@ -1,5 +1,5 @@
 /* Unigram: of all ways to cut a run into tokens the one whose scores add up to most, by Viterbi's
- * algorithm from left to right. Of equal ways to a place that stays which was found first, whose last
+ * algorithm from left to right. Among equal ways to a position, the one that was found first stays, whose last
  * token is the longer one, as in SentencePiece. Sums are binary64 and have one order, so that all
  * machines cut alike. */
 #include "runtime/text/utf8.h"

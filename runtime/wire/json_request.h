@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of rows of options.def: what JSON may set. */
+/* For rows of options.def: what JSON may set. */
 #define JSON_REQUEST_START(...)
 #define JSON_REQUEST_PRESET(...)
 #define JSON_REQUEST_SET_PRESET(...)

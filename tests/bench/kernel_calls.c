@@ -196,7 +196,7 @@ static void fill_floats(void *to, size_t n)
     }
 }
 
-/* Of ordinary size, as scales of blocks and as cached keys. */
+/* For ordinary size, as scales of blocks and as cached keys. */
 static void fill_halves(void *to, size_t n)
 {
     uint16_t *out = to;

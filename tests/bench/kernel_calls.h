@@ -5,8 +5,8 @@
 
 #include "kernels/kernels.h"
 
-/* One call. Of gemv: rows and columns of W; of gemm, tokens too. Of attention: positions, dimension
- * of a head, queries. Of a vector op: its length as columns, one row, one token. */
+/* One call. For gemv: rows and columns of W; of gemm, tokens too. For attention: positions, dimension
+ * of a head, queries. For a vector op: its length as columns, one row, one token. */
 struct kernel_call {
     enum kernel_op op;
     size_t rows, cols, tokens;

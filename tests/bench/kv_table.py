@@ -114,7 +114,7 @@ def counted(types, times):
 
 
 def instructions(types):
-    """Of a query, heads of 64, four queries together, a position's key and value; what valgrind has of
+    """For a query, heads of 64, four queries together, a position's key and value; what valgrind has of
     this CPU, which is AVX2 at most. None without valgrind."""
     if shutil.which("valgrind") is None:
         return None

@@ -84,7 +84,7 @@ def show_layers(machines, shapes, seconds):
 
 
 def show_parts(machines, shapes, seconds):
-    """Of both layers of a kind together, and of all feed-forwards."""
+    """For both layers of a kind together, and of all feed-forwards."""
     plugin = parts.make_plugin()
     models = [Model(f"{shape}-layers") for shape in shapes]
     found = run_all(machines, models, lambda machine, model: parts.count(

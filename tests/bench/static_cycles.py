@@ -88,7 +88,7 @@ def disassemble(objdump, elf, triple):
 
 
 def cycles(mca, triple, core, code):
-    """Of one call with every load hitting the first cache and every branch foreseen; None if the
+    """For one call with every load hitting the first cache and every branch foreseen; None if the
     core lacks an instruction. vsetvli tells llvm-mca LMUL and SEW."""
     done = subprocess.run([mca, f"-mtriple={triple}", f"-mcpu={core}", "-iterations=1",
                            "-instruction-info=false", "-resource-pressure=false"],

@@ -68,7 +68,7 @@ HEAD = ["board", "MB/s", "model", "streams", "computing / transfer", "s / token"
 
 
 class Figures:
-    """Of a run: seconds of a token, tokens per second predicted, bytes a token streams by the plan,
+    """For a run: seconds of a token, tokens per second predicted, bytes a token streams by the plan,
     the card's rate when probed."""
 
     def __init__(self, out, tokens, what):

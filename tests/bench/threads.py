@@ -93,7 +93,7 @@ def threads_rows(name, model, prompt):
 
 
 def share_of_peak(model, prompt, weights):
-    """Of what this computer multiplies with one thread, in a hundred: by the median pass and by the best of a process."""
+    """For what this computer multiplies with one thread, in a hundred: by the median pass and by the best of a process."""
     pairs = side_by_side(lambda: limits(1)[1], lambda: tell(HOST, model.path, prompt, 1), RUNS)
     return [statistics.median(100 * done[which] * weights / peak for peak, done in pairs) for which in (0, 2)]
 

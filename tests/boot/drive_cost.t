@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """What a MiB from a drive costs, counted: its commands, and the registers that are written for them. Each is a wait on a bus, and a
-change of threads in an emulator, where seconds would be those of this computer. docs/experiments/cards.md has the rates. Of slow drives: how
+change of threads in an emulator, where seconds would be those of this computer. docs/experiments/cards.md has the rates. For slow drives: how
 many commands are in flight at a time."""
 
 import os

@@ -56,7 +56,7 @@ static void start_others(const struct machine *machine)
         (void)board.start_core(core, core_main, NULL); /* fewer is not a fault of the line's */
 }
 
-/* Of an assembly kernel: the references keep to registers that the compiler knows. */
+/* For an assembly kernel: the references keep to registers that the compiler knows. */
 static void compute(const struct machine *machine)
 {
     struct tester t;

@@ -107,7 +107,7 @@ class Soak:
         return "/reset\r/model soak-" + self.chosen.choice(names)
 
     def marks(self):
-        """Of the model soak-a."""
+        """For the model soak-a."""
         self.console.send("\r/reset\r/model soak-a\r/stats\r/marks\r")
         self.expect("there is no /marks")
         return re.findall(r"(\w+) +used (\S+ \w+ of \S+ \w+)", self.console.seen)

@@ -42,7 +42,7 @@ def damaged():
 
 
 def rules(once):
-    """Of every expert, as it is the router that says which one is read."""
+    """For every expert, as it is the router that says which one is read."""
     return [rule(FIRST + middle(i) // 512, once) for i in range(EXPERTS[BAD][2])]
 
 

@@ -139,7 +139,7 @@ def program(command):
 
 
 def came_to_prompt(words, console):
-    """Of a person, or as a program knows it: `ready` without a model, and requests are answered."""
+    """For a person, or as a program knows it: `ready` without a model, and requests are answered."""
     if "mode=json" not in words.split():
         return "prompt=" in words or re.search(r"^> ", console, re.M)
     events = [json.loads(line) for line in console.splitlines() if line.startswith("{")]

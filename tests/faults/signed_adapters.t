@@ -41,7 +41,7 @@ def seal(head):
 
 
 def adapter():
-    """Of zeros, for the embedding of the model."""
+    """For zeros, for the embedding of the model."""
     with open(MODEL, "rb") as f:
         dim, layers, vocab = struct.unpack_from("<III", f.read(PAGE), 92)
     a_bytes, b_bytes = -(-vocab * RANK * 2 // 64) * 64, dim * RANK * 2

@@ -93,7 +93,7 @@ class Row:
 
 
 def error_once(row, name, segment, words):
-    """Of a card that streams only once it has been measured, which must not have the error."""
+    """For a card that streams only once it has been measured, which must not have the error."""
     session = Session(CARD, WORDS + words, rules=[rule(sector(segment), True)],
                       start="well" if words else "card")
     if row.starts(session, name):
@@ -112,7 +112,7 @@ def ends(row, name, card, words, expected, rules=()):
 
 
 def wrong_for_good(row, name, card, expected, rules=()):
-    """Of a streamed layer: named at each try, until there is another card."""
+    """For a streamed layer: named at each try, until there is another card."""
     session = Session(card, WORDS + STREAM, rules=rules)
     if row.starts(session, name):
         for line in ("hello there", "and again"):
@@ -213,7 +213,7 @@ def model_back(row, session, name):
 
 
 def model_stays(row, session, name, expected):
-    """Of a card that is gone before /model is typed."""
+    """For a card that is gone before /model is typed."""
     text = session.ask("/model stream-faults")[1]
     ids, more = session.ask("and again")
     row.ok(text.count("error: ") == 1 and expected in text and ids is not None,

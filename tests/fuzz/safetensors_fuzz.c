@@ -61,7 +61,7 @@ static void read_ends(const struct source_tensor *t)
     }
 }
 
-/* Of a stack every expert that is there. */
+/* For a stack every expert that is there. */
 static void read_experts(const struct source_tensor *t)
 {
     for (uint32_t i = 0; t->data != NULL && i < t->stack; i++) {

@@ -43,7 +43,7 @@ def logits(model, ids, *options):
 
 
 def nmse(raw, expected):
-    """Of all positions together: squares of differences over squares."""
+    """For all positions together: squares of differences over squares."""
     ours = struct.unpack(f"<{len(raw) // 4}f", raw)
     theirs = [x for row in expected for x in row]
     if len(ours) != len(theirs):

@@ -135,7 +135,7 @@ def acts(kind, model, tokenizer):
 
 
 class Line(Events):
-    """Of a board in QEMU, which asks what models/evaluate.py asks this computer's program."""
+    """For a board in QEMU, which asks what models/evaluate.py asks this computer's program."""
 
     def __init__(self, board):
         line = socket.socket(socket.AF_UNIX)

@@ -13,7 +13,7 @@ from machine import ASSETS, HOST, WORK, Reply, Tap, run, segments
 from widened import read_gguf
 
 SOURCE = os.path.join(ASSETS, "arch/gemma4.gguf")
-# Of its six layers three keep keys and values (local, local, all); the others read the last two's.
+# Three of its six layers keep keys and values (local, local, all); the others read the last two's.
 OWN, TIMES, ALL, PER_LAYER = 3, 3, 6, 8
 SPILL = OWN * TIMES - 2
 CONTEXT, TILE = 1024, 64

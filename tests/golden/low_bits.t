@@ -20,7 +20,7 @@ TEXT = os.path.join(ASSETS, "text/tinystories-eval-64K.txt")
 PART_BYTES = 12 << 10
 COLUMNS = 256
 MOST, MOST_LOSS = 1.01, 1.003  # times what stands here
-# Of each type: perplexity of the part, NMSE of the matrices, NMSE by llama.cpp's quantizer where it
+# For each type: perplexity of the part, NMSE of the matrices, NMSE by llama.cpp's quantizer where it
 # has the type. The output matrix is Q6_K; --type q2_k stores some matrices as Q3_K.
 FIGURES = {
     "stories260K": {"q4_0": (10.32, .00373, .004236), "iq4_nl": (10.39, .00312, .003386),

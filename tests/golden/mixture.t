@@ -151,7 +151,7 @@ def talk(words, lines):
 
 
 class Measured:
-    """Of all replies: tokens a second, bytes of a token; and how much longer the card took for these than by its
+    """For all replies: tokens a second, bytes of a token; and how much longer the card took for these than by its
     pace, as it does where its thread waits for a processor."""
 
     def __init__(self, console, pace):
@@ -239,7 +239,7 @@ TRACE = os.path.join(WORK, "mixture-trace.json")
 
 
 def waits(*words):
-    """Of each wait for an expert: its number, and how often others of the layer have been at work before."""
+    """For each wait for an expert: its number, and how often others of the layer have been at work before."""
     run([HOST, "run", MODEL, "--temp", "0", "-t", "1", "--mem", HALF, "--card", "4M", "--spec", "off", "--trace", TRACE,
          *words])
     with open(TRACE, encoding="utf-8") as f:

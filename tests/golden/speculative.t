@@ -31,7 +31,7 @@ def synth(kind, name, seed):
 
 
 def seed_of_a_long_text():
-    """Of the made-up models the first that does not end its text before the tokens that are compared."""
+    """For the made-up models the first that does not end its text before the tokens that are compared."""
     for seed in range(1, 100):
         model = synth("f32", "spec-target.ingot", seed)
         ids = Reply(run([HOST, "run", model, "-p", "", "--ids", "-n", str(TOKENS), "--temp", "0"])[1]).ids

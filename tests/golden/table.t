@@ -25,7 +25,7 @@ CORNERS = {"f16": [(1, "resident"), (4, "streamed")], "q4_k_m": [(1, "resident")
 # Models on other devices than virtio's card: of one type, of all in test-long.
 DEVICES = {"NVMe": nvme_arguments, "USB": usb_arguments}
 DEVICE_TYPES = TYPES if LONG else ["q8_0"]
-# Of one type all six on arm64 and three on riscv64, whose emulator is slowest; of the others three on arm64, one on
+# For one type all six on arm64 and three on riscv64, whose emulator is slowest; of the others three on arm64, one on
 # riscv64 with vectors and another without; the rest in test-long.
 FEW = [(1, "resident"), (4, "streamed"), (4, "in place")]
 

@@ -45,7 +45,7 @@ def test_published(model):
 
 
 def seconds(model, text):
-    """Of the CPU, so that a busy machine does not count."""
+    """For the CPU, so that a busy machine does not count."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     status, ids, _ = tokenize(model, text)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -107,7 +107,7 @@ def without_room():
 # ---- training -------------------------------------------------------------------------------------
 
 def gradients_are_right():
-    """Of a Llama of two layers in binary64, against differences of the loss, every number."""
+    """For a Llama of two layers in binary64, against differences of the loss, every number."""
     from lora_llama import MATRICES, Llama
     draw = numpy.random.default_rng(3)
     width, hidden = 8, 12

@@ -49,7 +49,7 @@ ENDLESS = ["the cat sat on the mat. " * 40, "a" * 500, "\u4f60x" * 200]
 # ---- the oracle -------------------------------------------------------------------------------
 
 def best(piece, known, unknown):
-    """Of every way to cut: the highest sum; of equal ones that whose last token is longest, then
+    """For every way to cut: the highest sum; of equal ones that whose last token is longest, then
     whose last but one is, and so on."""
     @functools.lru_cache(None)
     def to(end):

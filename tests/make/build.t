@@ -43,7 +43,7 @@ def bytes_of(path):
 
 
 def code_of(path):
-    """Of an object: code, data and symbols. For the debugger it has the folder, and for the linker a number drawn by lot."""
+    """For an object: code, data and symbols. For the debugger it has the folder, and for the linker a number drawn by lot."""
     out = os.path.join(WORK, "build-object.o")
     if os.path.exists(path):
         subprocess.run(["riscv64-unknown-elf-objcopy", "-g", "-w", "-R", ".gnu.lto_*", "-N", "__gnu_lto_*", path, out],

@@ -20,7 +20,7 @@ def files_of(root):
 
 
 def own_files(tree):
-    """Of the copy, without what was built there."""
+    """For the copy, without what was built there."""
     for folder, folders, names in os.walk(tree):
         if folder == tree and "build" in folders:
             folders.remove("build")

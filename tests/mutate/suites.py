@@ -34,7 +34,7 @@ PROGRAMS = {
 
 
 def sources(suite):
-    """Of the tests, to know a result by: a changed test may see what it did not."""
+    """For the tests, to know a result by: a changed test may see what it did not."""
     kind, _, name = suite.partition("/")
     if kind == "unit":
         return [f"tests/unit/{name}_test.c"]
@@ -44,7 +44,7 @@ def sources(suite):
 
 
 def images(suite):
-    """Of the program: those of the boards that its words name, or all."""
+    """For the program: those of the boards that its words name, or all."""
     program, *words = suite.split(":")
     return [(board, image) for board, image in PROGRAMS[program]
             if board in words or not any(board in words for board, _ in PROGRAMS[program])]

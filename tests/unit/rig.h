@@ -146,7 +146,7 @@ static uint64_t rig_file_ticks(void *context)
     return rig_ticks();
 }
 
-/* Of ARENA_LEARN, as the features ask for it. */
+/* For ARENA_LEARN, as the features ask for it. */
 static size_t rig_learn_bytes(void *context, const struct image *image)
 {
     uint32_t dim = image->header->params.dim;

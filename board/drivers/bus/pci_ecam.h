@@ -52,7 +52,7 @@ struct pci_kept {
     uint32_t id, bar[2];
 };
 
-/* Of a function that is enabled. */
+/* For a function that is enabled. */
 void pci_ecam_keep(const struct pci_ecam *pci, unsigned function, struct pci_kept *out);
 
 /* Give it that again, if it forgot. False: it is not there, or another kind of device is. */

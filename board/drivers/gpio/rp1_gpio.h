@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of RP1's peripherals: functions, levels, pads. */
+/* For RP1's peripherals: functions, levels, pads. */
 enum { RP1_GPIO_PLACE = 0xd0000, RP1_GPIO_BYTES = 0x30000, RP1_GPIO_LINES = 28 };
 
 /* base: RP1_GPIO_BYTES from RP1_GPIO_PLACE on, mapped as device memory; line below RP1_GPIO_LINES. Pulls stay. */

@@ -24,7 +24,7 @@ enum {
     LIMIT_OVERRIDE = 1u << 31,
 };
 
-/* Of the always-on GPIO, by the names in the device tree: SD_IOVDD_SEL, SD_PWR_ON. */
+/* For the always-on GPIO, by the names in the device tree: SD_IOVDD_SEL, SD_PWR_ON. */
 enum { PIN_1V8 = 3, PIN_POWER = 4 };
 
 static void bcm_sd_configure(const struct bcm_sd *sd, unsigned offset, uint32_t mask,

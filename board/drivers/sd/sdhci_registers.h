@@ -153,12 +153,12 @@ enum err sdhci_soft_reset(struct sdhci *s, uint32_t which);
 
 bool sdhci_is_present(struct sd_host *host);
 
-/* Of struct sd_host_ops: sdhci_data.c. */
+/* For struct sd_host_ops: sdhci_data.c. */
 enum err sdhci_start(struct sd_host *host, struct sd_command *command);
 enum err sdhci_poll(struct sd_host *host);
 void sdhci_stop(struct sd_host *host);
 
-/* Of struct sd_host_ops: sdhci_speed.c. */
+/* For struct sd_host_ops: sdhci_speed.c. */
 enum err sdhci_set_bus(struct sd_host *host, uint32_t hz, unsigned bits, enum sd_timing timing);
 enum err sdhci_set_1v8(struct sd_host *host);
 enum err sdhci_tune(struct sd_host *host, unsigned index);

@@ -31,7 +31,7 @@ enum bcm_tag {
     BCM_SET_GPIO = 0x00038041,        /* pin of the expander + 128, level -> 0, level */
     BCM_GET_ARGUMENTS = 0x00050001,   /* -> boot arguments as text, no NUL */
 
-    /* Of the display; those that set are answered by what was set. */
+    /* For the display; those that set are answered by what was set. */
     BCM_ALLOCATE_BUFFER = 0x00040001,  /* alignment, 0 -> bus address, bytes */
     BCM_GET_DISPLAY_SIZE = 0x00040003, /* -> width, height */
     BCM_GET_PITCH = 0x00040008,        /* -> bytes from a row to the next */

@@ -205,7 +205,7 @@ static uint8_t *part_edge(struct usb_storage *s)
     return s->edge + (s->row[0]->sector + s->moved) % s->block_sectors * SECTOR_BYTES;
 }
 
-/* Of a command. Each costs three turns of the bus, which at SuperSpeed are as long as 256 KiB. */
+/* For a command. Each costs three turns of the bus, which at SuperSpeed are as long as 256 KiB. */
 static uint32_t most_sectors(const struct usb_storage *s)
 {
     return s->few || s->device.speed < XHCI_SPEED_SUPER ? USB_STORAGE_FEW : USB_STORAGE_SECTORS;

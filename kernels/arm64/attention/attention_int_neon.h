@@ -1,8 +1,8 @@
 // Sums of 32 products of int8 for 16 lanes and up to four rows (two of eight bits), without the dot
 // product; otherwise as attention_int_neon_dotprod.h.
 //
-// Of four bits: sums of 16 bits, two a lane, hold the 16 products of a block: none is larger than 8 *
-// 127. A group costs 7 instructions for all rows and 10 for each. Of eight bits: two products that
+// For four bits: sums of 16 bits, two a lane, hold the 16 products of a block: none is larger than 8 *
+// 127. A group costs 7 instructions for all rows and 10 for each. For eight bits: two products that
 // are added are at most 2 * 127 * 127, so that two groups of a lane come together before they are
 // widened: 2 instructions for all rows and 26 for each.
 #ifndef INGOT_KERNELS_ARM64_ATTENTION_INT_NEON_H

@@ -4,7 +4,7 @@
 // Clobbers x0-x17. 128 bytes of stack.
 //
 // For cores without instructions of SHA-2: general registers, which can rotate an operand on its way.
-// State and the 16 words of the schedule stay in them. Of the majority b ^ ((a ^ b) & (b ^ c)) the first
+// State and the 16 words of the schedule stay in them. In the majority b ^ ((a ^ b) & (b ^ c)) the first
 // difference is the second one of the next round. Two words of the
 // rounds are loaded at once. A round is 19.5 instructions, a word of the schedule 9 more, a block 1,738: 27.2 a byte.
 #include "kernels/arm64/asm.h"
@@ -26,7 +26,7 @@
 #define differ_next w28
 
 
-// a to h are w3-w10, and go through all places. Of the schedule:
+// a to h are w3-w10, and go through all places. For the schedule:
 #define s0 w11
 #define s1 w12
 #define s2 w13

@@ -40,7 +40,7 @@
 // v16-v31 sixteen lanes of four rows, v0-v3 x, v4-v7 weights
 // Clobbers x0, x1, x3, x6-x11, v0-v7, v16-v31.
 //
-// Of a ragged last group the missing rows are computed as copies of its first and not stored. Lines
+// For a ragged last group the missing rows are computed as copies of its first and not stored. Lines
 // are fetched ahead row by row, two of each for 32 columns of f32, one of fp16.
 #define gemv_out x0
 #define gemv_row0 x1
@@ -122,7 +122,7 @@
 // Clobbers x0-x17, v0-v7, v16-v31; 32 bytes of stack.
 //
 // Blocks of 16 rows, then groups of four tokens, then rows: four tokens stay in the first level of
-// cache, a block of W in the second, and W is read from memory once. Of a ragged last group the
+// cache, a block of W in the second, and W is read from memory once. In a ragged last group, the
 // missing tokens are computed as copies of its first and not stored.
 #define gemm_out x0
 #define gemm_block x1

@@ -7,7 +7,7 @@
  * of more than three queries keeps s0-s4 on the stack, and takes 8.1 KiB of it.
  *
  * A lane is a dimension: 8 registers of values are widened once for three queries, whose sums
- * stay in 24 registers over all n positions. Of more queries the first three keep what they widen
+ * stay in 24 registers over all n positions. With more queries, the first three keep what they widen
  * in the stack, so many positions at a time as that holds, and the others take it from there. */
 #ifndef INGOT_KERNELS_RISCV64_ACCUMULATE_F16_RVV_H
 #define INGOT_KERNELS_RISCV64_ACCUMULATE_F16_RVV_H

@@ -94,7 +94,7 @@
     .endif
 .endm
 
-/* Of 1 row, or of 2 where \wide, else 4. Then their blocks are at the scale. */
+/* For 1 row, or of 2 where \wide, else 4. Then their blocks are at the scale. */
 .macro sum_groups wide, count
     .if \wide
     vsetvli zero, lanes, e16, m8, ta, ma

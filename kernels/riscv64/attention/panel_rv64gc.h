@@ -2,7 +2,7 @@
  * r: what score and accumulate without vectors are made of, a strip of 8 columns and a depth of up to
  * 64 at a time.
  *
- * Three rows at once share what is loaded and made float: 24 sums in registers. Of more rows the first
+ * Three rows at once share what is loaded and made float: 24 sums in registers. With more rows, the first
  * three keep the floats in the stack, 2 KiB from sp on, and the others take them from there: 38
  * instructions for 24 products, with as many to load as the source costs. If the source has numbers
  * that need another way (fp16 that is not finite), all of them go that way to the stack, and all rows
@@ -171,7 +171,7 @@
     .endif
 .endm
 
-/* Of rows of scores. */
+/* For rows of scores. */
 .macro load_score_mults count
     flw factor0, 0(mult0)
     .if \count > 1

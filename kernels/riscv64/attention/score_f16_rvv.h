@@ -7,7 +7,7 @@
  * of more than three queries keeps s0-s5 on the stack, and takes 8.1 KiB of it.
  *
  * A lane is a position: 8 registers of keys are widened once for three queries, whose scores
- * stay in 24 registers over all d dimensions. Of more queries the first three keep what they widen
+ * stay in 24 registers over all d dimensions. With more queries, the first three keep what they widen
  * in the stack, so many dimensions at a time as that holds, and the others take it from there. */
 #ifndef INGOT_KERNELS_RISCV64_SCORE_F16_RVV_H
 #define INGOT_KERNELS_RISCV64_SCORE_F16_RVV_H

@@ -11,7 +11,7 @@
  *   load_constant3               if there is one, once the block is loaded
  * Words have anything in their upper halves.
  *
- * The state is in s0-s7. Of the majority b ^ ((a ^ b) & (b ^ c)) the first difference is the second one of the
+ * The state is in s0-s7. In the majority b ^ ((a ^ b) & (b ^ c)) the first difference is the second one of the
  * next round. Of the schedule w[i] = w[i - 16] + sigma0(w[i - 15]) + w[i - 7] + sigma1(w[i - 2]) the first two
  * are added when w[i - 15] is there, and wait on the stack for the others, so that both sigmas of a word begin
  * together. The last eight words are in registers. */

@@ -1,5 +1,5 @@
 /* exp without vectors: the sequence of operations of exp_f32 in ref/scalar.h, four numbers side by side,
- * since each step waits for the one before. Of each four, x is in fa0-fa3, z in ft0-ft3 with its bits
+ * since each step waits for the one before. In each four, x is in fa0-fa3, z in ft0-ft3 with its bits
  * in t0-t3, and the power in fs0-fs3. */
 #ifndef INGOT_KERNELS_RISCV64_EXP_RV64GC_H
 #define INGOT_KERNELS_RISCV64_EXP_RV64GC_H

@@ -7,7 +7,7 @@
 // k1-k4 which of 64 dimensions there are
 //
 // 8 queries by 32 dimensions, and 4 or fewer by 64: 16 chains of fma. Dimensions beyond d are
-// masked. Of the one fma a cycle that Zen 4 has, a prompt reaches 0.99 with fp16 and 0.66 with
+// masked. With the one fma a cycle that Zen 4 has, a prompt reaches 0.99 with fp16 and 0.66 with
 // int8, whose weights take a product more. The next tile is asked for on the way, as in
 // score_f32_f16_avx2.S.
 #ifndef INGOT_KERNELS_X86_64_ACCUMULATE_AVX512_H

@@ -5,7 +5,7 @@
 // Four bits become 0 .. 15, so that vpmaddubsw takes them: a group is two bytes of a lane, whose
 // lower halves are its first two numbers. A sum is of 16 bits and begins at -8 times the block's; what
 // it is in between may wrap, what it ends as is at most 32 * 8 * 127. 5 instructions a group for all rows,
-// 6 for each. Of eight bits the value's sign goes to the weight: no pair is more than 2 * 127 * 127.
+// 6 for each. For eight bits the value's sign goes to the weight: no pair is more than 2 * 127 * 127.
 // 4 instructions a group for all rows, 9 for each.
 #ifndef INGOT_KERNELS_X86_64_ATTENTION_INT_H
 #define INGOT_KERNELS_X86_64_ATTENTION_INT_H

@@ -15,7 +15,7 @@
 // gives a pair within 2 * 15 * 128 = 3840, so that an int16 collects 8 of them: 30720.
 //
 // A kernel that defines AVX_VNNI before it includes this has vpdpbusd with VEX coding, as processors
-// without AVX-512 have it: four products added to 32 bits, of which nothing overflows. Of {vex} the
+// without AVX-512 have it: four products added to 32 bits, of which nothing overflows. For {vex} the
 // assembler must be told: else it takes the coding of AVX-512. That has no broadcast in an operand.
 #ifndef INGOT_KERNELS_X86_64_TILES_AVX2_H
 #define INGOT_KERNELS_X86_64_TILES_AVX2_H

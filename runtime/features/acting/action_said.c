@@ -20,10 +20,10 @@ static const char *const not_words[] = { "not",  "no",   "never",   "nobody",
 static const char *const turn_words[] = { "turn",    "turning", "switch", "switching", "put",
                                           "putting", "set",     "power",  "keep",      "leave",
                                           "go",      "back",    "shut",   "it",        "them" };
-/* Of a sentence that asks for nothing now. */
+/* For a sentence that asks for nothing now. */
 static const char *const told_words[] = { "was",     "were",      "went",     "did",     "who",
                                           "happens", "yesterday", "tomorrow", "should_i" };
-/* Of a pulse: its line goes on for a while. */
+/* For a pulse: its line goes on for a while. */
 static const char *const pulse_words[] = { "pulse", "ms", "millisecond", "second" };
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
@@ -33,7 +33,7 @@ static char small(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Of a word: any byte of UTF-8 too. */
+/* For a word: any byte of UTF-8 too. */
 static bool is_letter(char c)
 {
     return (small(c) >= 'a' && small(c) <= 'z') || (unsigned char)c >= 0x80;

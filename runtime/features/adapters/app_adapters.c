@@ -16,7 +16,7 @@ static void add_room(void *context, const char *name, uint64_t bytes)
     *(uint64_t *)context += adapters_room(bytes);
 }
 
-/* Of those that the boot word names: a path of a computer is in no list. */
+/* For those that the boot word names: a path of a computer is in no list. */
 static uint64_t named_room(struct app *a)
 {
     const struct app_files *files = a->setup.files;

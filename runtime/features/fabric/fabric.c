@@ -46,7 +46,7 @@ enum fabric_name fabric_find(const char *name, size_t bytes)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Of one more note, and of one more example. */
+/* For one more note, and of one more example. */
 static size_t note_bytes(uint32_t dim)
 {
     return padded(dim) * sizeof(float) + sizeof(struct fabric_note);
@@ -189,7 +189,7 @@ static float sigmoid(float x)
     return 1.0f / (1.0f + exp_f32(-x));
 }
 
-/* Of the namespaces that remember something. */
+/* For the namespaces that remember something. */
 static void ask_gates(struct fabric *f, const float *key)
 {
     for (int i = 0; i < FABRIC_SPACES; i++) {

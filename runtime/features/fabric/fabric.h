@@ -169,7 +169,7 @@ static inline uint32_t fabric_free_examples(const struct fabric *f)
 {
     return f->room.examples - f->n_examples;
 }
-/* Of the latest note: after hidden (dim), target. */
+/* For the latest note: after hidden (dim), target. */
 void fabric_add_example(struct fabric *f, const float *hidden, uint32_t target);
 
 /* Gates that are open for their notes, and shut for others' and the background. False: some are not. */

@@ -10,7 +10,7 @@ static const uint8_t *text_of(const struct tokenizer *t, uint32_t id)
     return (const uint8_t *)tokenizer_text(t, id);
 }
 
-/* Of a byte token: the byte; else the token's own text. */
+/* For a byte token: the byte; else the token's own text. */
 static const uint8_t *bytes_of(const struct tokenizer *t, uint32_t id, size_t *n)
 {
     return (const uint8_t *)tokenizer_piece(t, id, INGOT_NO_TOKEN, n);

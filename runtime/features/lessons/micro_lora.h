@@ -75,7 +75,7 @@ void micro_lora_gradient(const struct micro_lora *m, const float *h, const float
 
 /* B A of base becomes keep B A + add b a of micro, as well as base's rank can hold it (the best in
  * squares): the products are added, not A and B apart, which would mix pairs that mean different
- * things. Of one dim and one scale, and ranks up to MICRO_LORA_MOST_RANK; work: micro_lora_merge_floats(). */
+ * things. For one dim and one scale, and ranks up to MICRO_LORA_MOST_RANK; work: micro_lora_merge_floats(). */
 size_t micro_lora_merge_floats(uint32_t dim);
 void micro_lora_merge(struct micro_lora *base, float keep, const struct micro_lora *micro,
                       float add, float *work);

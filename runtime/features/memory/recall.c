@@ -153,7 +153,7 @@ static float share(float part, float of)
     return of > 0.0f ? part / of : 0.0f;
 }
 
-/* Of what was asked, what the memory has; 0 also where it lacks a name. */
+/* For what was asked, what the memory has; 0 also where it lacks a name. */
 static float asked_share(const struct recall_text *asked, const struct recall_text *memory)
 {
     float there = 0.0f, all = 0.0f;

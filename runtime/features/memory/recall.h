@@ -44,7 +44,7 @@ bool recall_is_alike(const struct recall_text *a, uint32_t i, const struct recal
 /* Whether they have a rare word in common: where not, weights need not be made. */
 bool recall_touches(const struct recall_text *asked, const struct recall_text *memory);
 
-/* Of two weighed texts, 0 to 2; below RECALL_FOUND: not found. question: so many of the memory's first words are its question; 0:
+/* For two weighed texts, 0 to 2; below RECALL_FOUND: not found. question: so many of the memory's first words are its question; 0:
  * it is a sentence, whose rarest word that was not asked counts as its answer. */
 float recall_score(const struct recall_text *asked, const struct recall_text *memory,
                    uint32_t question);

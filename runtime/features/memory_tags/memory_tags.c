@@ -123,7 +123,7 @@ static void end_name(struct memory_tags *t)
     t->matched = 0;
 }
 
-/* Of no tag: what was taken for one is text. */
+/* Not a tag after all: emit the bytes held back as text. */
 static void give_back_name(struct memory_tags *t)
 {
     show(t, begin_mark, BEGIN_BYTES);

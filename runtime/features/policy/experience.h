@@ -71,7 +71,7 @@ void experience_ended(struct experience *e, bool by_itself, bool repeated);
 /* The turn at work came to nothing, and is not judged. */
 void experience_forget(struct experience *e);
 
-/* Of the latest turn, not judged yet. False: there is none. */
+/* For the latest turn, not judged yet. False: there is none. */
 bool experience_rate(struct experience *e, bool good);
 bool experience_undone(struct experience *e);
 

@@ -53,7 +53,7 @@ static void say(void *context, bool refused, const char *sentence)
     console_log(context, "warning: preset: %s", sentence);
 }
 
-/* Of preset=, where none of their name was given. */
+/* For preset=, where none of their name was given. */
 static void open_preset(void *state, struct app *a)
 {
     const struct options_report report = { say, a->setup.console };

@@ -246,7 +246,7 @@ static void test_none_at_start(const char *model, int looks, bool damage, const 
     test_json_without_model(&f->app);
 }
 
-/* Of a program: what it would do at a prompt that is not JSON, too. */
+/* For a program: what it would do at a prompt that is not JSON, too. */
 static void test_ctrl_d_in_json(void)
 {
     tell(&r.app, "\4{\"command\":\"/off\"}\n");

@@ -130,7 +130,7 @@ static unsigned sent(void)
     return i;
 }
 
-/* Of one message: the test's firmware knows one tag of them. */
+/* For one message: the test's firmware knows one tag of them. */
 static void test_tags(void)
 {
     static uint32_t many[BCM_MAILBOX_MAX_ANSWER / 4 + 1];

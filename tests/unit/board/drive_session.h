@@ -8,7 +8,7 @@
 
 enum { PATIENCE = 600, FOR_EVER = 1000000 };
 
-/* Of a fault: it is set for so many transfers; 0: its cause is gone. */
+/* For a fault: it is set for so many transfers; 0: its cause is gone. */
 typedef void drive_fault_fn(unsigned times);
 
 /* How a model stands on the drive: in the least memory that it can have. */

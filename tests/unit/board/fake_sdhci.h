@@ -101,7 +101,7 @@ static inline void hide_world(void)
 
 /* ---- the card's clock, and what it does to writes ---- */
 
-/* Of version 3 (2.2.15); before the first clock whatever the firmware left, 400 kHz at worst. */
+/* For version 3 (2.2.15); before the first clock whatever the firmware left, 400 kHz at worst. */
 static inline uint32_t card_hz(void)
 {
     uint32_t clock = reg(SDHCI_CLOCK), n = (clock >> 8 & 255) | (clock >> 6 & 3) << 8;

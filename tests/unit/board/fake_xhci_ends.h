@@ -68,7 +68,7 @@ static inline uint32_t context_words(void)
     return fake_chip->parameters >> 2 & 1 ? 16 : 8;
 }
 
-/* Of an input or output context: 0 the slot's, then the endpoints'. */
+/* For an input or output context: 0 the slot's, then the endpoints'. */
 static inline uint32_t *context_at(uint32_t *contexts, uint32_t id)
 {
     return contexts + context_words() * id;

@@ -5,7 +5,7 @@
 #include "runtime/storage/storage.h"
 #include "tests/unit/board/fake_sdhci.h"
 
-/* Of the world: the driver's descriptors and the bounce lie below the end of DMA, models beyond it. */
+/* For the world: the driver's descriptors and the bounce lie below the end of DMA, models beyond it. */
 enum { BOUNCE_AT = 256 << 10, END = BOUNCE_AT + BOUNCE_BYTES };
 
 static struct storage storage;

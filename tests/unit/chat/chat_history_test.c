@@ -46,7 +46,7 @@ static void test_ten_turns(void)
         prefilled += prompt_tokens();
         decoded += 4;
     }
-    /* Of each reply the last token is prefilled with the next turn, but for the last one's. */
+    /* The last token of each reply is prefilled with the next turn, but for the last one's. */
     OK(prefilled + decoded - 10 == s->n_cached && (rig.session.n_ids - rig.session.n_cached) == 1,
        "ten turns prefill each token once: %u + %u - 10 = %u", prefilled, decoded,
        (unsigned)s->n_cached);

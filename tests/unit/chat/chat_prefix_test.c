@@ -56,7 +56,7 @@ static void open_chat(void)
     }
 }
 
-/* Of the first half. */
+/* For the first half. */
 static struct saved_chat_header *header(void)
 {
     return (void *)card_data;

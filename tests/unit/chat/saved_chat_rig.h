@@ -133,7 +133,7 @@ static inline void put_one_saved(void)
     memset(card_data + FILE_BYTES / 2, 0, FILE_BYTES / 2);
 }
 
-/* Of a half whose payload or header was changed. */
+/* For a half whose payload or header was changed. */
 static inline void saved_set_crcs(struct saved_chat_header *h)
 {
     if (h->payload_bytes <= FILE_BYTES / 2 - SECTOR_BYTES)

@@ -46,7 +46,7 @@ static void remember(enum fabric_name space, unsigned i)
         rig_die(rig.session.problem);
 }
 
-/* Of all that a reply depends on. */
+/* For all that a reply depends on. */
 static uint32_t known(void)
 {
     const struct fabric *f = fabric();

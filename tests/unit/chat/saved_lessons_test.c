@@ -36,7 +36,7 @@ static enum err teach(const char *question, const char *answer)
     return chat_learn_teach(&chat, question, strlen(question), answer, strlen(answer), &lesson);
 }
 
-/* Of all that a logit or a later step depends on. */
+/* For all that a logit or a later step depends on. */
 static uint32_t learnt(void)
 {
     const struct lessons *l = &lessons_of(&chat)->lessons;

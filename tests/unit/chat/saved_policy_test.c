@@ -43,7 +43,7 @@ static void turn(unsigned i)
         (void)chat_policy_rate(&chat, i % 3 == 1);
 }
 
-/* Of all that a choice depends on. */
+/* For all that a choice depends on. */
 static uint32_t seen(void)
 {
     const struct experience *e = experience();

@@ -320,7 +320,7 @@ static void test_names(uint8_t type)
        "kv=%s, kv=%s", kv_formats[type].name, text);
 }
 
-/* Of tiers alone. */
+/* For tiers alone. */
 static void test_no_name(const struct kv_format *f)
 {
     struct kv_types types;

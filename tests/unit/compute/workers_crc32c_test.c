@@ -68,7 +68,7 @@ static void test_lengths(struct workers *workers)
        MOST_PIECES);
 }
 
-/* Of 2 to 33 pieces each first and last byte, and what is left over. */
+/* For 2 to 33 pieces each first and last byte, and what is left over. */
 static void test_flips(struct workers *workers)
 {
     bool found = true;

@@ -138,7 +138,7 @@ static double least_error(const float *w, const struct table_codec *codec, doubl
     return error;
 }
 
-/* Of many scales of either sign. */
+/* For many scales of either sign. */
 static double least_of_scales(const float *w, const struct table_codec *codec)
 {
     double largest = 0, least = 1e30;

@@ -1,4 +1,4 @@
-/* Of a spoken conversation: where somebody speaks, sentences, sound at other rates and as files. */
+/* For a spoken conversation: where somebody speaks, sentences, sound at other rates and as files. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -190,7 +190,7 @@ static void check_merge(void)
     fill(two + 2 * DIM, 2 * DIM, 0.3f, 6);
     error = merged_error(&a, &b, 0.5f, 0.5f);
     OK(error < 1e-5, "two and two are four, which fit: %.1e", error);
-    /* Of two products at right angles of lengths 3 and 1, rank 1 keeps the longer one. */
+    /* For two products at right angles of lengths 3 and 1, rank 1 keeps the longer one. */
     memset(one, 0, sizeof one);
     memset(again, 0, sizeof again);
     a = (struct micro_lora){ DIM, 1, 1.0f, one };

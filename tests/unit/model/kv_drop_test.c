@@ -111,7 +111,7 @@ static double key_error(uint32_t layer, uint32_t at, uint32_t was, uint32_t is)
     return error;
 }
 
-/* Of a tile, what it was before. */
+/* For a tile, what it was before. */
 static bool is_tile(struct kv_tile now, struct kv_tile then, size_t bytes)
 {
     const uint8_t *was = before + ((uint8_t *)then.data - memory);
@@ -123,7 +123,7 @@ struct drop {
     uint32_t from, n, end;
 };
 
-/* Of all layers: the worst key that moved, tiles that are not what they were. */
+/* For all layers: the worst key that moved, tiles that are not what they were. */
 static double check(struct drop d, unsigned *wrong)
 {
     double worst = 0;

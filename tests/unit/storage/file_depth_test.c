@@ -132,7 +132,7 @@ static void test_stop(void)
     }
 }
 
-/* Of two reads at a time the second gets what the first one leaves, and need not wait until that has asked for all. */
+/* With two reads at a time, the second gets what the first one leaves, and need not wait until that has asked for all. */
 static void test_beside(void)
 {
     static struct file_read second;

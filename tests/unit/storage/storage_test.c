@@ -323,7 +323,7 @@ static uint64_t end_of(unsigned n)
     return (uintptr_t)ram + (uint64_t)n * BOUNCE_BYTES;
 }
 
-/* Of the first device, which must be the card through a bounce there. */
+/* For the first device, which must be the card through a bounce there. */
 static bool is_through(const uint8_t *place)
 {
     const struct bounce *b = storage_bounce(storage.devices[0]);

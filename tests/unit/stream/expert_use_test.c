@@ -49,7 +49,7 @@ static void run(size_t limit)
             rig_die("an undisturbed run fails");
 }
 
-/* Of what the counts have, how often a cache of n slots would have had it. */
+/* For what the counts have, how often a cache of n slots would have had it. */
 static uint64_t predicted(uint32_t n)
 {
     uint64_t sum = 0;

@@ -130,7 +130,7 @@ static inline void fill_two_pages(void)
     stream_reset(&rig.model.stream); /* what was read ahead is read again */
 }
 
-/* Of every two layers the first sees 70 positions. */
+/* For every two layers the first sees 70 positions. */
 static inline void set_window(void)
 {
     struct ingot_header *h = (struct ingot_header *)(void *)rig.packed;

@@ -45,7 +45,7 @@ static void test_prediction(void)
     (void)plan_with((size_t)limit);
     compute = total_bytes() * 10;
     OK(within(plan.prediction.decode_ns, compute, 2), "with slow cores the cores are");
-    /* Of the last layer a prompt takes keys and values, which are an eighth of its numbers. */
+    /* From the last layer, a prompt takes keys and values, which are an eighth of its numbers. */
     OK(within(plan.prediction.prefill_ns,
               128 * 10 * (11 * segments[1].bytes + segments[1].bytes / 8) + 10 * segments[0].bytes,
               2),

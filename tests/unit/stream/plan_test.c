@@ -87,7 +87,7 @@ static uint32_t step_rows(void)
     return groups * plan.head.group_rows;
 }
 
-/* Of a head in tiles as much stays as fits: there is no room for one more step, or not one more is left. */
+/* For a head in tiles as much stays as fits: there is no room for one more step, or not one more is left. */
 static bool head_fills(size_t limit)
 {
     uint64_t left = limit - plan.memory.pinned - plan.memory.io;

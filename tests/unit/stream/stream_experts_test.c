@@ -132,7 +132,7 @@ static void test_size(size_t limit, enum rig_pace pace, unsigned *read_before)
 
 /* ---- wrong and broken cards -------------------------------------------------------------------- */
 
-/* Of the runs that follow; 0: what the device takes. */
+/* For the runs that follow; 0: what the device takes. */
 static uint32_t request_sectors;
 
 /* An expert of the last layer that token 2 reads. */

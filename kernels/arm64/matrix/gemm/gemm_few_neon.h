@@ -127,7 +127,7 @@ endfunc \name
 
 // ---- without the dot product ------------------------------------------------------------------
 
-// Of 256 columns an int16 lane collects 64 products of -256 to 254; two lanes are at least -32768.
+// For 256 columns, an int16 lane collects 64 products of -256 to 254; two lanes are at least -32768.
 .macro part_neon part, parts
     two_chunk_products smull
     mov     count, #32 / \parts - 1

@@ -5,7 +5,7 @@
 // int16, of a token rows 01, 23, 45, 67; then v8-v15 y.
 //
 // q stays unsigned; its product with x lies within 31 * 128 = 3968, and an int16 lane collects 8 of
-// them in a block: 31744, so that smlal runs through the whole block. Of Q5_0 16 sum(x) comes off after that.
+// them in a block: 31744, so that smlal runs through the whole block. For Q5_0, 16 sum(x) comes off after that.
 #ifndef INGOT_KERNELS_ARM64_GEMM_MINS_NEON_H
 #define INGOT_KERNELS_ARM64_GEMM_MINS_NEON_H
 

@@ -11,7 +11,7 @@
 
 #include "kernels/arm64/asm.h"
 
-// Arguments, and what the loops keep. Of the tile, y of token t is in v(24 + 2t) (rows 0 to 3) and
+// Arguments, and what the loops keep. For the tile, y of token t is in v(24 + 2t) (rows 0 to 3) and
 // v(25 + 2t). Preparing may use x10-x16, a tile x11-x14 and x16, and all other vectors; step holds
 // from one to the other.
 #define out x0                  // y of the group of rows

@@ -1,6 +1,6 @@
 // The gemvs of TQ2_0, Q2_0 and Q1_0 without the dot product; the loop over rows is in gemv_neon.h.
 //
-// Of one bit: v0-v3 x of 4 chunks, each 4 columns four times over; v4, v5 x where the bit is set;
+// For one bit: v0-v3 x of 4 chunks, each 4 columns four times over; v4, v5 x where the bit is set;
 // v16-v23 bytes of 4 chunks; v24, v25 sums in int16; v28, v29 y of 8 rows; v8 scale of x, v9-v12
 // scratch, v13 sums of x by part of 256 columns; v30 mask
 #ifndef INGOT_KERNELS_ARM64_FEW_NEON_H

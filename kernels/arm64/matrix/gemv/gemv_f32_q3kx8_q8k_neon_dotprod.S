@@ -4,7 +4,7 @@
 // Registers: gemv_k16_neon_dotprod.h. Clobbers x0-x17, v0-v7, v16-v31; x19, x20 and d8-d15 are
 // saved.
 //
-// A weight is a number of 3 bits in two's complement: cmtst spreads its sign over a byte. Of shifts,
+// A weight is a number of 3 bits in two's complement: cmtst spreads its sign over a byte. For shifts,
 // for which the cores have one pipe, there are three to four weights.
 #include "kernels/arm64/matrix/gemv/gemv_k16_neon_dotprod.h"
 

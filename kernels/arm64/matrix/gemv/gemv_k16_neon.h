@@ -29,7 +29,7 @@
 #define acc_high v13
 
 // v4-v7 = two chunks of 8 rows, numbers of 3 bits and sign: all ones where the sign is, and in their
-// low bits the two. Of sub-block s of four and, of the signs, j of eight.
+// low bits the two. For sub-block s of four and, of the signs, j of eight.
 .macro weights_q3k first, second, third, fourth, s, j, next
     ld1     {v24.16b, v25.16b, v26.16b, v27.16b}, [high], \next
     movi    v11.16b, #1 << (\j)

@@ -1,5 +1,5 @@
 // Shared by the quantized gemvs with the dot product: the loop over pairs of groups of 8 rows, so
-// that 16 rows share x. Of a last odd group both halves of the pair compute the same rows.
+// that 16 rows share x. In a last odd group, both halves of the pair compute the same rows.
 #ifndef INGOT_KERNELS_ARM64_GEMV_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMV_NEON_DOTPROD_H
 

@@ -10,7 +10,7 @@
  * there it then has -sum (nibble - 8) x, at most 8 * 127 * 32 = 32512 and at least -32768, an
  * int16. 2^15 keeps the part below B positive (15 * 128 * 16 = 30720), 2^47 + 2^32 the part below
  * B^3. Nibbles are masked once for four tokens. The pairs x2 + x0 B lie ready for 512 columns
- * (gemm_packed_rv64gc.h), which would else be a fifth of all. Of Q4_1 8 x.sum less the int16 is the dot of
+ * (gemm_packed_rv64gc.h), which would else be a fifth of all. For Q4_1 8 x.sum less the int16 is the dot of
  * the nibbles. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_NIBBLES_RV64GC_H

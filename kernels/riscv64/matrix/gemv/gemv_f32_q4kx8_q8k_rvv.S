@@ -54,7 +54,7 @@
 #define isum0 v24      /* m4, int32: 8 rows of the even sub-blocks, then of the odd ones */
 #define isum1 v28
 
-/* Of a tile at VLEN 256, up to 8 groups. */
+/* For a tile at VLEN 256, up to 8 groups. */
 #define group_at quants0
 #define quants_from quants1 /* from the group's block */
 #define scales_from scales0

@@ -57,7 +57,7 @@
 #define isum v24       /* m4, int32: 8 rows of the sub-blocks in low nibbles, then in high ones */
 #define sums v28       /* m2, f32 */
 
-/* Of a tile at VLEN 256, up to 8 groups. */
+/* For a tile at VLEN 256, up to 8 groups. */
 #define n_groups s3    /* of the tile */
 #define tile_block s4  /* the block of the tile's first group */
 #define row_bytes s5   /* of a group */

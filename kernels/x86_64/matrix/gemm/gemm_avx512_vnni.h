@@ -49,7 +49,7 @@
     vmovdqa32 [at_block + \at], zmm\reg
 .endm
 
-// Of the blocks at group_a and group_b, to half 0 or 1 of each block of the panel.
+// For the blocks at group_a and group_b, to half 0 or 1 of each block of the panel.
 .macro unpack_half load, block_bytes, half
     lea     at_block, [frame + HALF * \half]
     mov     blocks_left, [frame + PANEL_BLOCKS]

@@ -61,7 +61,7 @@
 
 // ---- Q3_K -----------------------------------------------------------------------------------
 
-// Of the chunk in zmm24, with signs zmm26, 32 columns number 4 part + s. zmm28 masks two bits, zmm29
+// For the chunk in zmm24, with signs zmm26, 32 columns number 4 part + s. zmm28 masks two bits, zmm29
 // three.
 .macro unpack_quarter_q3k half, part, s, c
     vpsrlw  zmm25, zmm24, 2 * \s

@@ -29,7 +29,7 @@
 #define six_bits zmm31
 
 // The frame, 64-byte aligned. While a block is unpacked, bytes of scales and minimums; while tokens are at work, in
-// the same place, what their sums contribute and half a block's totals. Of each half of 16 rows: d and dmin, scales as floats or
+// the same place, what their sums contribute and half a block's totals. For each half of 16 rows: d and dmin, scales as floats or
 // int32, minimums of two sub-blocks as pairs of bytes, 64 chunks of bytes. Words.
 #define SCALES 0
 #define MINS 256

@@ -48,7 +48,7 @@
 
 // ---- Q3_K -----------------------------------------------------------------------------------
 
-// Of the chunk in ymm16, with signs ymm22, 32 columns number 4 half + s.
+// For the chunk in ymm16, with signs ymm22, 32 columns number 4 half + s.
 .macro part_q3k half, s, c
     vpsrlw  ymm17, ymm16, 2 * \s
     shift_words 23, 22, (2 - 4 * \half - \s)
