@@ -1,7 +1,7 @@
 /* What a firmware of EFI lacks or refuses: memory, a line, a display, other cores. Each costs its own effect alone. */
 #include "board/efi/efi_parts.h"
 
-#include "board/drivers/serial/serial.h"
+#include "board/drivers/serial/serial.c" /* its state is in this test, as nobody else links it */
 #include "tests/unit/board/fake_efi.h"
 
 static struct machine machine;
