@@ -156,24 +156,23 @@ IMAGE_LDFLAGS := -nostdlib -static -no-pie $(if $(EFI),-Wl$(comma)--emit-relocs)
 
 # Types of keys and values for measurements with the Linux program.
 NOT_IN_IMAGE := $(wildcard runtime/compute/kv_formats_c*.c)
-# And the server's side of HTTP, until a board has a network.
-NOT_IN_IMAGE += $(wildcard runtime/http/*.c)
 # And what checks signatures, of an image without a key (docs/SIGNING.md).
 OF_KEYS := runtime/image/ecdsa_p256.c runtime/image/ecdsa_selftest.c
 
 include toolchain/bearssl.mk
+include toolchain/lwip.mk
 
 # Firmware of EFI has set up what these set up (board/efi/efi_start.c takes their place).
-NOT_UNDER_EFI := boot/boot.c boot/mmu.c $(addprefix boot/$(ISA)/,mmu.c start.S trap.c unpack.S vectors.S)
-BOARD_SRC = $(wildcard board/*.c board/$(BOARD)/*.c) $(if $(EFI),$(wildcard board/efi/*.c board/efi/$(ISA)/*.c board/efi/$(ISA)/*.S))
+NOT_UNDER_EFI := boot/boot.c boot/mmu.c $(addprefix boot/$(ISA)/,mmu.c start.S trap.c unpack.S unpack_lz4.S unpack_lzma.S vectors.S) boot/unpack_lzma.c
+BOARD_SRC = $(filter-out $(if $(NETWORK),,$(NETWORK_OF_BOARD)),$(wildcard board/*.c board/$(BOARD)/*.c)) $(if $(EFI),$(wildcard board/efi/*.c board/efi/$(ISA)/*.c board/efi/$(ISA)/*.S))
 
-IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c) $(if $(KEY),boot/no_signing.c,boot/signing.c) $(if $(EFI),$(NOT_UNDER_EFI)),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S)) $(BOARD_SRC) \
+IMAGE_SRC = $(filter-out $(if $(HAS_DISPLAY),boot/no_screen.c,boot/screen.c) $(if $(KEY),boot/no_signing.c,boot/signing.c) $(if $(NETWORK),$(BOOT_WITHOUT_NETWORK),$(BOOT_NETWORK)) $(if $(EFI),$(NOT_UNDER_EFI)),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S)) $(BOARD_SRC) $(if $(NETWORK),$(OF_NETWORK)) \
             $(filter-out $(NOT_IN_IMAGE) $(if $(KEY),,$(OF_KEYS)),$(wildcard runtime/*/*.c runtime/features/*/*.c)) \
             $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) \
             $(filter-out $(foreach f,$(KERNELS_WITHOUT),kernels/$(ISA)/%_$(f).S),$(call kernel_names,$(ISA)))
 IMAGE_OBJ = $(call image_obj,$(IMAGE_SRC))
 # Every object that any board of the ISA takes from $(S): what a make of several boards makes first.
-SHARED_OBJ = $(call image_obj,$(filter-out $(OF_BOARD) $(NOT_IN_IMAGE),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c runtime/*/*.c runtime/features/*/*.c \
+SHARED_OBJ = $(call image_obj,$(filter-out $(OF_BOARD) $(NOT_IN_IMAGE) $(BOOT_NETWORK),$(wildcard boot/*.c boot/$(ISA)/*.c boot/$(ISA)/*.S board/*.c runtime/*/*.c runtime/features/*/*.c \
              kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(ISA).S) $(call kernel_names,$(ISA))))
 
 # Every driver that the ISA can have, in an archive: the linker takes those that board.c refers to,
@@ -191,6 +190,10 @@ $(filter-out $(IMAGE_FAST:%=$(S)/obj/%.o),$(sort $(IMAGE_OBJ) $(SHARED_OBJ))) $(
 
 # A loop of these functions is not to become a call of itself.
 $(S)/obj/boot/strings.c.o: IMAGE_CFLAGS += -fno-builtin -fno-tree-loop-distribute-patterns -fno-lto
+
+# It runs before the rest of the image is there: no call, no constant and no canary elsewhere.
+$(S)/obj/boot/unpack_lzma.c.o: IMAGE_CFLAGS += -fno-lto -fno-stack-protector -fno-builtin -fno-tree-loop-distribute-patterns -fno-jump-tables \
+    -fno-tree-switch-conversion $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
 # Interrupt handlers are among them: a register that they do not save may not be used. The compiler
 # for riscv64 has no such option; tests/boot/paste.t looks.
@@ -229,10 +232,10 @@ $(S)/drivers.a: $(DRIVER_OBJ)
 	$(Q)$(CROSS_COMPILE)gcc-ar rcsD $@ $^
 
 # MEND_IMAGE of a board: a program that is given the linked file. A board with EFI: it makes the PE file, too.
-$(B)/ingot.elf: $(IMAGE_OBJ) $(S)/drivers.a $(B)/image.ld $(MEND_IMAGE) $(B)/key.made-of $(if $(KEY),$(SIGNED_PARTS))
+$(B)/ingot.elf: $(IMAGE_OBJ) $(S)/drivers.a $(B)/image.ld $(MEND_IMAGE) $(B)/key.made-of $(B)/network.made-of $(if $(KEY),$(SIGNED_PARTS)) $(if $(NETWORK),$(NETWORK_PARTS))
 	$(call say,LD,$@ (optimized as a whole; half a minute))
 	$(Q)$(CROSS_COMPILE)gcc $(filter-out -W%,$(IMAGE_CFLAGS)) $(SMALL) -Werror $(IMAGE_LDFLAGS) -T $(B)/image.ld -Wl,-Map,$(B)/ingot.map \
-	    $(IMAGE_OBJ) $(S)/drivers.a $(if $(KEY),$(SIGNED_PARTS)) -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
+	    $(IMAGE_OBJ) $(S)/drivers.a $(if $(KEY),$(SIGNED_PARTS)) $(if $(NETWORK),$(NETWORK_PARTS)) -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
 	$(if $(MEND_IMAGE),$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $@)
 
 $(B)/ingot.dis: $(B)/ingot.elf
@@ -272,7 +275,8 @@ H := $(O)/host
 # The Linux program has line numbers only (-g1), which is enough for a backtrace; HOST_DEBUG=-g is for gdb.
 HOST_DEBUG ?= -g1
 HOST_ISA := $(shell uname -m | sed 's/aarch64/arm64/')
-HOST_SRC = $(wildcard board/*.c board/host/*.c host/*/*.c flash_image/*.c flash_image/*/*.c runtime/*/*.c runtime/features/*/*.c) \
+HOST_SRC = $(wildcard board/*.c board/host/*.c host/*/*.c flash_image/*.c flash_image/*/*.c runtime/features/*/*.c) \
+           $(filter-out runtime/net/% runtime/api/api.c runtime/api/api_events.c,$(wildcard runtime/*/*.c)) \
            $(wildcard kernels/*.c kernels/ref/*.c kernels/selftest/*.c kernels/selftest/call_$(HOST_ISA).S) \
            $(call kernel_written,$(HOST_ISA))
 HOST_CFLAGS = $(COMMON) $(HOST_DEBUG) -D_GNU_SOURCE $(HOST_MARCH:%=-march=%) -pthread
@@ -427,7 +431,7 @@ TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c bo
                  $(wildcard board/drivers/bus/brcm_pcie*.c) $(addprefix board/drivers/bus/,rp1_link.c jh7110_pcie.c) \
                  $(addprefix board/drivers/dma/,bcm_dma.c tree_window.c) \
                  $(addprefix board/drivers/gpio/,pl061.c rp1_gpio.c mss_gpio.c jh7110_gpio.c pi_lines.c) \
-                 board/drivers/i2c/bcm_i2c.c \
+                 board/drivers/i2c/bcm_i2c.c $(addprefix board/drivers/net/,virtio_net.c virtio_net_mmio.c) \
                  $(addprefix board/drivers/soc/,bcm_mailbox.c last_run.c bcm_gpio.c bcm_watchdog.c bcm2712.c brcmstb_gpio.c) \
                  $(addprefix board/drivers/screen/,fw_cfg.c ramfb.c bcm_screen.c) \
                  $(addprefix board/efi/efi_,call.c console.c disk.c memory.c screen.c storage.c uart.c words.c) \
@@ -507,6 +511,8 @@ setup-tests: ## install what the tests need beside; make test calls it
 	    echo "setup: tests of images with a key are skipped; make image KEY=, make static and make release need it, too"
 	$(Q)test -f $(CJSON)/cJSON.c || toolchain/cjson.sh $(CJSON) || \
 	    echo "setup: tests of static programs are skipped; make static and make release need it, too"
+	$(Q)test -f $(LWIP)/src/include/lwip/init.h || toolchain/fetch_source.sh lwip $(LWIP) || \
+	    echo "setup: tests of boards on a network are skipped; make image NETWORK=yes needs it, too"
 
 setup-clients: ## install what make clients needs beside: every client, and compilers of Go, Rust and Java
 	$(Q)O=$(O) toolchain/setup.sh clients
@@ -516,7 +522,7 @@ setup-bench: ## install what make bench-kernels needs beside
 
 newlib: $(NEWLIB_READY)
 
-image: $(B)/ingot.bin $(B)/ingot.dis $(B)/card/about ##* build/<board>/: ingot.elf, ingot.bin, .map and .dis; KEY=public.pem for one that takes signed models alone
+image: $(B)/ingot.bin $(B)/ingot.dis $(B)/card/about ##* build/<board>/: ingot.elf, ingot.bin, .map and .dis; KEY=public.pem for one that takes signed models alone, NETWORK=yes for one with a network
 	$(Q)$(CROSS_COMPILE)size $(B)/ingot.elf
 
 host: $(H)/ingot ##* build/host/ingot, the Linux program
@@ -553,7 +559,7 @@ check-format:
 	$(Q)$(PYTHON) toolchain/weight_types.py --check
 
 clean: ##* remove what was built, except newlib, sources of packages and published models
-	rm -rf $(filter-out $(O)/newlib $(CJSON) $(O)/bearssl $(O)/models,$(wildcard $(O)/*)) $(filter-out $(O)/models/published,$(wildcard $(O)/models/*))
+	rm -rf $(filter-out $(O)/newlib $(CJSON) $(O)/bearssl $(O)/lwip $(O)/models,$(wildcard $(O)/*)) $(filter-out $(O)/models/published,$(wildcard $(O)/models/*))
 
 distclean: ## remove everything that was built
 	rm -rf $(O)

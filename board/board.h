@@ -62,6 +62,17 @@ struct board_i2c {
     enum err (*read)(unsigned bus, unsigned address, uint8_t *bytes, unsigned n);
 };
 
+/* Ethernet, as runtime/base/platform.h has it. Core 0. tree: of the machine, blob NULL: there is none. board_network is in a board's
+ * network.c, which only images with NETWORK=yes have. */
+struct device_tree;
+struct board_network {
+    const char *(*open)(const struct device_tree *tree, uint8_t address[6]);
+    bool (*is_up)(void);
+    bool (*send)(const uint8_t *frame, size_t bytes);
+    size_t (*receive)(uint8_t *to, size_t room);
+};
+extern const struct board_network board_network;
+
 /* A member may be NULL where its comment says so: the board has nothing of the kind then. */
 struct board {
     const char *name;

@@ -20,10 +20,10 @@
 .macro packing
     .globl image_packed
 image_packed:
-    .long   0                           // bytes behind the head, in LZ4; 0: not packed
+    .long   0                           // bytes behind the head, packed; 0: not packed
     .long   image_head_bytes
     .long   image_pack_room
-    .ascii  "LZ4B"
+    .long   image_packing               // how: "LZ4B" or "LZMA"
 .endm
 
 #endif

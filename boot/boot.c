@@ -250,6 +250,11 @@ static void ask_board(void)
     remove_own();
 }
 
+const struct device_tree *boot_tree(void)
+{
+    return &boot_state.tree;
+}
+
 void boot_start(const void *dtb)
 {
     uint64_t entry_ticks = board.ticks();

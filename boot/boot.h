@@ -25,9 +25,14 @@ extern uint8_t stacks_start[]; /* STACKS_BYTES, then free RAM, which no address 
 /* Its address is where the firmware leaves the device tree when it passes none; 0: nowhere. */
 extern uint8_t image_device_tree_address[];
 
+struct device_tree;
+
 /* Called by start.S on core 0: stack set, BSS cleared, traps reported, FPU on in its reset state
  * of core_init, MMU and caches on, only the image mapped. dtb as the firmware passed it. */
 void boot_start(const void *dtb) __attribute__((noreturn));
+
+/* The machine's device tree, once boot_start has read it; blob NULL: there is none. */
+const struct device_tree *boot_tree(void);
 
 /* The rest of the program. The machine is constant from now on. Not inlined: from here on there is
  * a line, and a symbol says where that is, in a trace of the program and to tests. */
@@ -49,7 +54,6 @@ uint64_t core_random(void);
 /* Fill machine->cpu_features, cpu_name ("Cortex-A72") and tuning for this core, core 0. Needs
  * board.early_init and the tree of the machine, which may be NULL. The text lives as long as the
  * image. */
-struct device_tree;
 void cpu_detect(const struct device_tree *tree, struct machine *machine);
 
 /* Tell what the core that runs this says of itself: how it was entered, which one it is. */

@@ -8,6 +8,7 @@
 #include "board/interrupt.h"
 #include "boot/arguments.h"
 #include "boot/diag.h"
+#include "boot/network.h"
 #include "boot/platform.h"
 #include "boot/screen.h"
 #include "boot/signing.h"
@@ -41,11 +42,15 @@ static void __attribute__((noreturn)) give_up(const char *problem)
 
 static void idle(void *context)
 {
+    bool told;
+
     (void)context;
-    app_sleeps(state.app);
-    board.idle();
-    app_wakes(state.app);
-    if (app_storage_look(&state.storage, state.app)) {
+    if (!boot_network_turn(state.app, &told)) {
+        app_sleeps(state.app);
+        board.idle();
+        app_wakes(state.app);
+    }
+    if (app_storage_look(&state.storage, state.app) || told) {
         console_resume_line(&state.console);
     }
 }
@@ -213,6 +218,7 @@ void image_main(const struct machine *machine)
     if (state.app == NULL) {
         give_up("too little RAM for the application");
     }
+    boot_network_open(&state.platform, &state.options, &state.console, take_memory);
     open_app(machine);
     stop(exit_status(app_run(state.app)));
 }

@@ -64,12 +64,15 @@ TEST_IMAGES := $(addprefix test-image-,$(BOARDS))
 TEST_KEY := $(O)/tests/signing/key.pem
 # Images with a key want BearSSL's source, which may not be to be had (make setup-tests).
 SIGNED_TESTS := $(wildcard $(BEARSSL)/inc/bearssl.h)
+# The same of a network and lwIP's, and of llhttp's.
+NETWORK_TESTS := $(if $(word 4,$(wildcard $(LWIP)/src/include/lwip/init.h $(addprefix $(LLHTTP)/,llhttp.c api.c http.c))),yes)
 SHARED_BY_BOARDS := $(GLYPHS) $(if $(SIGNED_TESTS),$(TEST_KEY))
 .PHONY: $(TEST_IMAGES)
 $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 test-image-virt-riscv64
 $(TEST_IMAGES): test-image-%: $(SHARED_BY_BOARDS)
 	$(Q)$(MAKE) --no-print-directory $(if $(filter virt-%,$*),shared-objects) $(addprefix $(O)/$*/,ingot.bin ingot.dis ingot.stack \
 	    $(if $(filter efi-%,$*),card/about,storage-bench.bin paste.bin traps.bin) $(if $(SIGNED_TESTS),$(if $(filter virt-%,$*),signed.bin)) \
+	    $(if $(NETWORK_TESTS),$(if $(filter virt-%,$*),net.bin)) \
 	    $(if $(filter $(FIRMWARE_BOARDS),$*),examples/firmware.elf)) BOARD=$*
 
 test-images: $(H)/ingot $(H)/examples/hello $(TEST_IMAGES)
@@ -123,10 +126,25 @@ $(B)/signed.bin: $(B)/signed.elf
 
 -include $(B)/obj/tests/boot/signing.c.d
 
+# The image with a network, from the objects of the one without: net.bin. It is not optimized as a whole, which would take a minute
+# for each board.
+$(B)/net.elf: $(filter-out $(call image_obj,$(BOOT_WITHOUT_NETWORK) $(BOOT_NETWORK) $(OF_NETWORK)),$(IMAGE_OBJ)) \
+              $(NETWORK_OBJ) $(S)/drivers.a $(NETWORK_PARTS) $(B)/image.ld $(MEND_IMAGE)
+	$(call say,LD,$@)
+	$(Q)$(CROSS_COMPILE)gcc $(ISA_CFLAGS) $(BOARD_CFLAGS) -fno-lto $(IMAGE_LDFLAGS) -T $(B)/image.ld $(filter %.o %.a,$^) \
+	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
+	$(if $(MEND_IMAGE),$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $@)
+
+$(B)/net.raw: $(B)/net.elf
+	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
+
+$(B)/net.bin: $(B)/net.raw toolchain/pack_image.py
+	$(Q)$(PYTHON) toolchain/pack_image.py $< $@ 0x80000
+
 # The longest go first, by wall time, so that the others fill the gaps; of those that wait more than they compute (a
 # person's keys, a slow card, noise on a line) one is always beside others that do not.
 LONGEST := tests/boot/console.t tests/boot/send.t tests/boot/serve_walk.t tests/kernels/kernels.t tests/boot/client.t \
-           tests/kernels/selftest.t tests/boot/keyboard.t tests/make/commands.t tests/boot/signing.t tests/boot/efi.t \
+           tests/kernels/selftest.t tests/boot/keyboard.t tests/make/commands.t tests/boot/signing.t tests/boot/net.t tests/boot/efi.t \
            tests/make/build.t tests/make/card.t tests/boot/paste.t tests/golden/mixture.t tests/golden/large_disk.t \
            tests/boot/screen.t tests/boot/acting.t tests/golden/table.t tests/faults/stream.t tests/boot/io_core.t \
            tests/faults/drives.t tests/boot/voice.t tests/golden/boards.t tests/boot/openai.t tests/faults/card.t \

@@ -44,6 +44,14 @@ def rounded(n):
 # {} stands for the number, in digits or as a word.
 SOURCES = [
     ("runtime/session/speculative.c", r"REST_FIRST = (\d+)", 1, [("docs/STREAMING.md", "else rests for {} tokens")]),
+    # ---- a board on a network ----
+    ("runtime/net/net.h", "NET_CONNECTIONS", 1, [("docs/LAN.md", "fixed: {} connections")]),
+    ("runtime/net/net.h", "NET_READ_SECONDS", 1, [("docs/LAN.md", "come whole within {} seconds")]),
+    ("runtime/net/net.h", "NET_IDLE_SECONDS", 60, [("docs/LAN.md", "without a request ends after {} minute")]),
+    ("runtime/api/api.h", "API_BODY_BYTES", K, [("docs/LAN.md", "A body has up to {} KiB"), ("docs/LAN.md", "{} KiB for a request")]),
+    ("runtime/api/api.h", "API_OUT_BYTES", K, [("docs/LAN.md", "{} KiB for an answer that waits")]),
+    ("runtime/api/api.h", "API_WAITING", 1, [("docs/LAN.md", "{} may wait, and more")]),
+    ("runtime/api/api.h", "API_SLOW_MS", 1000, [("docs/LAN.md", "no byte of its answer for {} seconds")]),
     # ---- the server ----
     ("runtime/http/http_request.h", "HTTP_HEAD_BYTES", K, [("docs/SERVE.md", "Limits: {} KiB for a head")]),
     ("host/api/serve_request.h", "SERVE_BODY_BYTES", M, [("docs/SERVE.md", "{} MiB for a body or a message of a WebSocket"), ("docs/SERVE.md", "{} MiB at most); 426")]),

@@ -34,8 +34,8 @@ ALLOWED = {
     "examples": {"ingot.h"},
 }
 # The folders of runtime/ from the ground up: each includes itself and what stands before it.
-RUNTIME = ["base", "text", "http", "screen", "console", "storage", "transfer", "image", "tokenizer", "compute", "stream", "model",
-           "session", "saved", "options", "wire", "chat", "app", "features"]
+RUNTIME = ["base", "text", "http", "net", "screen", "console", "storage", "transfer", "image", "tokenizer", "compute", "stream", "model",
+           "session", "saved", "options", "wire", "chat", "api", "app", "features"]
 # The floors that walk the rows of runtime/features/features.inc. Nobody else knows that there are features, ...
 WALKS = {"chat", "app"}
 # ... but these, until what they take is an interface of their own.
@@ -53,7 +53,7 @@ LIBRARY_ALSO = {"runtime/chat/chat_turn.h"}
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}
 # Folders of runtime/ that print nothing and know no board: what they need is a platform's
 # (runtime/base/platform.h), what they have to say is handed up.
-QUIET = ["base", "http", "screen", "storage", "transfer", "image", "tokenizer", "compute", "stream", "model", "session", "saved", "wire"]
+QUIET = ["base", "http", "net", "screen", "storage", "transfer", "image", "tokenizer", "compute", "stream", "model", "session", "saved", "wire"]
 LOUD = [(r"\b(?:v?s?n?printf|puts|putchar|putc|fputs|fwrite)\s*\(", "prints"), (r"\bconsole_\w+", "knows the console"),
         (r"\bboard\.\w+|\bextern const struct board\b|\"board/board\.h\"", "knows the board")]
 ISAS = {"ref", "neon", "sve", "rvv", "rv64gc", "avx2", "avx512"}

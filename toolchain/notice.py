@@ -16,7 +16,8 @@ import tarfile
 
 DOC = "/usr/share/doc"
 # Archives that a map may name: the file's name, and whose it is.
-ARCHIVES = {"libc.a": "newlib", "libm.a": "newlib", "libgcc.a": "libgcc", "libbearssl.a": "BearSSL"}
+ARCHIVES = {"libc.a": "newlib", "libm.a": "newlib", "libgcc.a": "libgcc", "libbearssl.a": "BearSSL",
+            "liblwip.a": "lwIP", "libllhttp.a": "llhttp"}
 ISAS = ("x86_64", "arm64", "riscv64")
 OWN = {"drivers.a", "parts.a"}
 # And of a Linux program, whose objects are its own but for these.
@@ -79,6 +80,7 @@ def licence(part, build):
         "libgcc": lambda: first(DOC + "/gcc-*-aarch64-linux-gnu-base/copyright", DOC + "/gcc-1*-base/copyright", DOC + "/libgcc*/copyright"),
         "Terminus Font": lambda: first(DOC + "/xfonts-terminus/copyright"),
         "BearSSL": lambda: first(build + "/bearssl/source/LICENSE.txt", DOC + "/libbearssl*/copyright"),
+        "lwIP": lambda: first(build + "/lwip/source/COPYING"),
         "cJSON": lambda: first(build + "/cjson/LICENSE", DOC + "/libcjson*/copyright"),
         "wslay": lambda: first(DOC + "/libwslay*/copyright"),
         "GNU C Library": lambda: first(DOC + "/libc6/copyright", DOC + "/libc6-dev/copyright"),

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Pack an image: its head as it is, the rest in LZ4, which the head unpacks (boot/<isa>/unpack.S).
+"""Pack an image: its head as it is, the rest in LZ4, or in LZMA if it has a network, which the head unpacks (boot/<isa>/unpack.S).
 
 usage: pack_image.py LINKED.raw PACKED.bin MOST_BYTES
 
-The head says at offset 64 (boot/asm.h, `packing`) how long it is and how much room there is."""
+The head says at offset 64 (boot/asm.h, `packing`) how long it is, how much room there is, and which of the two it unpacks."""
 
+import lzma
 import os
 import struct
 import subprocess
@@ -26,11 +27,20 @@ def lz4_block(data):
     return frame[8:]
 
 
+def lzma_block(data):
+    """LZMA without a header and with a mark at its end, as boot/unpack_lzma.h has it."""
+    return lzma.compress(data, lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 21,
+                                                          "lc": 0, "lp": 2, "pb": 2}])
+
+
+PACKERS = {b"LZ4B": lz4_block, b"LZMA": lzma_block}
+
+
 def pack(image):
     packed, head, room, magic = struct.unpack_from("<III4s", image, PACKING)
-    if magic != b"LZ4B" or packed != 0 or not PACKING < head < len(image):
+    if magic not in PACKERS or packed != 0 or not PACKING < head < len(image):
         sys.exit("pack_image: this is not a linked image of ours")
-    block = lz4_block(image[head:])
+    block = PACKERS[magic](image[head:])
     if len(block) > room:
         sys.exit(f"pack_image: {len(block)} bytes packed, and the stacks have room for {room} (boot/unpack.h)")
     return image[:PACKING] + struct.pack("<I", len(block)) + image[PACKING + 4:head] + block

@@ -1,4 +1,4 @@
-/* The image's own unpacking: what follows the head came in LZ4 (LZ4 block format 1.6.3). It lies
+/* The image's own unpacking: what follows the head came packed (unpack_lz4.S, unpack_lzma.S). It lies
  * where the stacks will be while its bytes are put in place, with the MMU on: uncached, every byte
  * would wait for memory.
  *
@@ -12,7 +12,8 @@
 #define PAGE_ENTRY  (3 | 3 << 8 | 1 << 10)
 #define TABLE_ENTRY 3
 
-/* At EL1, MMU off. Nothing to do where the image is as it was linked. Clobbers x0 to x15, x24, x25. */
+/* At EL1, MMU off. Nothing to do where the image is as it was linked. Clobbers x0 to x18, x24,
+ * x25 and sp. */
 func image_unpack
     adrp    x9, image_packed
     add     x9, x9, :lo12:image_packed
@@ -39,7 +40,7 @@ func image_unpack
     cmp     x3, x4
     b.lo    1b
     mov     x2, x4
-    bl      lz4_unpack
+    bl      block_unpack
 
     bl      image_clean
     ldr     x9, =SCTLR_OFF
@@ -97,42 +98,5 @@ func unpack_tables
     b.lo    3b
     ret
 endfunc unpack_tables
-
-/* x0: the block, x2: its end, x1: where it goes. Clobbers x0, x1, x3 to x6. */
-func lz4_unpack
-1:  ldrb    w3, [x0], #1                // literals in the high half, the match's length in the low
-    lsr     x4, x3, #4
-    cmp     x4, #15
-    b.ne    3f
-2:  ldrb    w5, [x0], #1
-    add     x4, x4, x5
-    cmp     x5, #255
-    b.eq    2b
-3:  cbz     x4, 5f
-4:  ldrb    w5, [x0], #1
-    strb    w5, [x1], #1
-    subs    x4, x4, #1
-    b.ne    4b
-5:  cmp     x0, x2                      // the last sequence has literals alone
-    b.hs    9f
-    ldrb    w5, [x0], #1
-    ldrb    w6, [x0], #1
-    orr     w6, w5, w6, lsl #8
-    sub     x6, x1, x6                  // may overlap with what it becomes: byte by byte
-    and     x4, x3, #15
-    cmp     x4, #15
-    b.ne    7f
-6:  ldrb    w5, [x0], #1
-    add     x4, x4, x5
-    cmp     x5, #255
-    b.eq    6b
-7:  add     x4, x4, #4
-8:  ldrb    w5, [x6], #1
-    strb    w5, [x1], #1
-    subs    x4, x4, #1
-    b.ne    8b
-    b       1b
-9:  ret
-endfunc lz4_unpack
 
     .section .note.GNU-stack, "", %progbits

@@ -190,7 +190,7 @@ card: $(B)/card.img ##* build/<board>/card.img with MODEL= (.ingot, .gguf, folde
 qemu_machine = $(if $(filter 1,$(SCREEN)),$(subst -nographic,-serial mon:stdio $(QEMU_SCREEN),$(QEMU_MACHINE)),$(QEMU_MACHINE))
 qemu = $(QEMU) $(qemu_machine) -smp $(QEMU_SMP)
 # Firmware of EFI finds program and words on the card.
-qemu_with_card = $(qemu) -no-reboot $(if $(EFI),,-kernel $(B)/ingot.bin -append $(WORDS)) $(call QEMU_CARD,$(B)/card.img)
+qemu_with_card = $(qemu) -no-reboot $(if $(EFI),,-kernel $(B)/ingot.bin -append $(WORDS)) $(call QEMU_CARD,$(B)/card.img) $(if $(NETWORK),$(QEMU_NETWORK))
 
 # Built side by side: a first image is two minutes of one core. A model that is fetched may ask a person, who has the outer make.
 .PHONY: $(B)/run-parts

@@ -162,6 +162,20 @@ struct platform_i2c {
     enum err (*read)(void *context, unsigned bus, unsigned address, uint8_t *bytes, unsigned n);
 };
 
+/* Ethernet frames by polling: from the destination's address on, without the checksum at the end. All of it, or all
+ * NULL: the board has no network that we know. */
+struct platform_network {
+    void *context;
+    /* Find the device and start it; address: its own. NULL: it works; else why not, a sentence without a full stop.
+     * Before it succeeded none of the others is called. */
+    const char *(*open)(void *context, uint8_t address[6]);
+    bool (*is_up)(void *context); /* whether a cable is connected, as far as the device knows */
+    /* The frame (14 .. 1514 bytes) is copied. False: the queue is full, or the device has failed: the frame is lost. */
+    bool (*send)(void *context, const uint8_t *frame, size_t bytes);
+    /* The next frame that came, copied to `to` (room >= 1514 bytes). 0: none. */
+    size_t (*receive)(void *context, uint8_t *to, size_t room);
+};
+
 struct platform {
     const char *name; /* of the board: "virt-arm64" */
     struct platform_clock clock;
@@ -174,6 +188,7 @@ struct platform {
     struct platform_health health;
     struct platform_pins pins;
     struct platform_i2c i2c;
+    struct platform_network network;
 };
 
 static inline uint64_t platform_ticks(const struct platform_clock *clock)

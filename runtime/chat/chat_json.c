@@ -357,3 +357,94 @@ bool chat_json_loop(struct chat *c, const struct chat_commands *commands)
     console_set_silence(c->console, 0);
     return ends;
 }
+
+/* ---- a guest -------------------------------------------------------------------------------- */
+
+/* The line's state, which comes back after a guest. */
+struct host {
+    struct console *console;
+    struct options_kept settings;
+    struct option_set given;
+    struct sampler sampler;
+    uint32_t protocol;
+    bool announced, is_shown;
+};
+
+static void leave_host(struct chat *c, struct host *h, struct console *console)
+{
+    h->console = c->console;
+    h->sampler = c->sampler;
+    h->protocol = c->program.protocol;
+    h->announced = c->program.announced;
+    h->is_shown = c->wait.is_shown;
+    options_keep(&h->settings, c->options);
+    h->given = c->options->given;
+    c->console = console;
+    c->program.protocol = 2;
+    c->program.announced = true;
+    c->wait.is_shown = c->program.answered = false;
+}
+
+static void come_back(struct chat *c, const struct host *h)
+{
+    c->program.messages.system = NULL;
+    chat_messages_set_system(c, &c->program.messages);
+    options_put_back(c->options, &h->settings);
+    c->options->given = h->given;
+    c->console = h->console;
+    c->sampler = h->sampler;
+    c->program.protocol = h->protocol;
+    c->program.announced = h->announced;
+    c->wait.is_shown = h->is_shown;
+    c->program.wants_scores = c->program.answered = false;
+}
+
+/* Another conversation is at work; without room for two the one at work is empty. */
+static void enter_conversation(struct chat *c, const char *name)
+{
+    void *state;
+    const struct feature_field *f =
+        features_field(c->features, json_field_name(JSON_FIELD_CONVERSATION), &state);
+
+    if (name != NULL && f != NULL) {
+        f->enter(state, c, name);
+    } else {
+        chat_clear(c);
+    }
+}
+
+/* False: nothing was done, and that was said. */
+static bool answer_guest(struct chat *c, struct json_request *r, bool has_room)
+{
+    static char conversation[] = CHAT_GUEST_CONVERSATION;
+
+    if (has_room) {
+        r->values[JSON_FIELD_CONVERSATION] = conversation;
+        r->bytes[JSON_FIELD_CONVERSATION] = sizeof conversation - 1;
+    }
+    if (!chat_json_check(c, r) || !set_options(c, r)) {
+        return false;
+    }
+    begin(c, r);
+    if (r->values[JSON_FIELD_MESSAGES] == NULL || apply_messages(c)) {
+        reply(c, r);
+    }
+    return true;
+}
+
+void chat_json_guest(struct chat *c, struct console *console, const char *conversation, char *line,
+                     size_t bytes)
+{
+    struct json_request r;
+    struct host host;
+
+    leave_host(c, &host, console);
+    json_request_read(&r, line, bytes);
+    if (answer_guest(c, &r, conversation != NULL)) {
+        enter_conversation(c, conversation);
+    }
+    if (!c->program.answered) {
+        chat_json_done(c, NULL, "error");
+    }
+    come_back(c, &host);
+}

@@ -28,4 +28,14 @@ void chat_json_leave(struct chat *c);
 /* As chat_loop(), with requests for lines. False: the conversation goes on with a person (/mode chat). */
 bool chat_json_loop(struct chat *c, const struct chat_commands *commands);
 
+/* The conversation of guests, whose requests come by another way than the console's line. */
+#define CHAT_GUEST_CONVERSATION ".network"
+
+/* One request of a guest, without commands and adapters: prompt, messages, raw or ids, with the options of a reply. Its events go to
+ * `console`, which speaks JSON. The line is overwritten (bytes, and a NUL behind them). Between two lines of chat_loop(): afterwards
+ * the options, the random numbers and `conversation`, which is the name of the one at work, are as before. conversation NULL:
+ * there is no room for two, and the one at work is forgotten. */
+void chat_json_guest(struct chat *c, struct console *console, const char *conversation, char *line,
+                     size_t bytes);
+
 #endif

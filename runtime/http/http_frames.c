@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <wslay/wslay.h>
+
 #include "runtime/text/utf8.h"
 
 /* ---- frames that come ------------------------------------------------------------------------ */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <wslay/wslay.h>
+struct wslay_frame_context;
 
 enum {
     HTTP_CONTROL_BYTES = 125,

@@ -22,6 +22,9 @@ enum {
     OPTIONS_GRAMMAR_BYTES = 512,
     OPTIONS_ACTIONS_BYTES = 512,
     OPTIONS_ISA_BYTES = 16,
+    OPTIONS_NET_BYTES = 64,
+    OPTIONS_NAME_BYTES = 32,
+    OPTIONS_TOKEN_BYTES = 128,
     OPTIONS_STOPS = 4,
     OPTIONS_BRANCHES = 8,
     OPTIONS_BEAMS = 4,
@@ -161,7 +164,7 @@ struct options_reply {
 };
 
 /* cores: 0 is all; isa: "" is the best the CPU has; dmaend: 0 is as the hardware has it; watchdog: seconds, if given;
- * keyboard: enum keyboard_layout_name of board/keyboard.h. */
+ * keyboard: enum keyboard_layout_name of board/keyboard.h; net: "": without a network; name, token: "" if not given. */
 struct options_machine {
 #undef OPTIONS_IN_machine
 #define OPTIONS_IN_machine(...) __VA_ARGS__

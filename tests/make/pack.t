@@ -2,6 +2,7 @@
 """What is flashed is what was linked: the packed image, unpacked here by another reader of LZ4, byte by byte. And what
 the packer refuses. That the image unpacks itself is seen by every suite that boots one."""
 
+import lzma
 import os
 import struct
 import subprocess
@@ -67,6 +68,16 @@ for board in ("virt-arm64", "virt-riscv64"):
     tap.ok(packed[:PACKING] == linked[:PACKING] and packed[PACKING + 4:head] == linked[PACKING + 4:head],
            f"{board}: header and head are those of the linked image")
     tap.ok(unpacked(packed[head:]) == linked[head:], f"{board}: the rest unpacks to the linked image")
+
+    if not os.path.exists(os.path.join(BUILD, board, "net.bin")):
+        tap.skip(f"{board} with a network", "lwIP's source is not there: make setup-tests, then make test-images")
+        continue
+    linked, packed = content(board, "net.raw"), content(board, "net.bin")
+    size, head, room, magic = struct.unpack_from("<III4s", packed, PACKING)
+    filters = [{"id": lzma.FILTER_LZMA1, "lc": 0, "lp": 2, "pb": 2, "dict_size": 1 << 21}]
+    tap.ok(magic == b"LZMA" and len(packed) == head + size and size <= room and len(packed) <= 512 << 10 and
+           lzma.decompress(packed[head:], lzma.FORMAT_RAW, filters=filters) == linked[head:] and packed[PACKING + 4:head] == linked[PACKING + 4:head],
+           f"{board} with a network: {len(packed)} bytes in LZMA unpack to the linked image")
 
 image = content("virt-arm64", "ingot.raw")
 NO_IMAGE = "this is not a linked image of ours"

@@ -1,0 +1,56 @@
+/* virtio-net over virtio-mmio version 2 (VIRTIO 1.2, sections 4.2 and 5.1): one queue of each direction, polled. Frames are
+ * copied, so that the device never reads or writes memory of anybody else's. The device must be cache coherent. */
+#ifndef INGOT_BOARD_DRIVERS_NET_VIRTIO_NET_H
+#define INGOT_BOARD_DRIVERS_NET_VIRTIO_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board/drivers/block/virtio_blk.h"
+#include "board/err.h"
+
+enum {
+    VIRTIO_NET_SLOTS = 16,          /* buffers of a direction: a power of two */
+    VIRTIO_NET_HEADER_BYTES = 12,   /* section 5.1.6 */
+    VIRTIO_NET_FRAME_BYTES = 1514,  /* without the checksum */
+    VIRTIO_NET_BUFFER_BYTES = 1536, /* of a header and a frame */
+};
+
+/* Descriptor n is buffers[n]'s. */
+struct virtio_net_queue {
+    _Alignas(64) struct virtq_desc desc[VIRTIO_NET_SLOTS];
+    _Alignas(64) struct virtq_avail avail;
+    _Alignas(64) struct virtq_used used;
+    _Alignas(64) uint8_t buffers[VIRTIO_NET_SLOTS][VIRTIO_NET_BUFFER_BYTES];
+    uint32_t size;      /* descriptors in use, at most VIRTIO_NET_SLOTS */
+    uint16_t used_seen; /* elements of the used ring that were taken */
+    uint32_t owned;     /* bit n: the device has buffer n */
+};
+
+/* All state of one device; zeroed by open. The machine's addresses are its bus addresses (identity map). */
+struct virtio_net {
+    struct virtio_net_queue receives, sends;
+    uintptr_t mmio;
+    bool works;      /* false before open, and once the device has broken the protocol */
+    bool has_status; /* it says whether a cable is connected */
+    uint32_t n_lost; /* frames that came broken, or that did not fit the queue on their way out */
+};
+
+/* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and write its address. *why: a sentence where it is there
+ * and cannot be used. ERR_NO_DEVICE: the slot is empty or has another kind of device. */
+enum err virtio_net_open(struct virtio_net *v, uintptr_t mmio, uint8_t address[6],
+                         const char **why);
+
+bool virtio_net_is_up(const struct virtio_net *v);
+
+/* As in runtime/base/platform.h. */
+bool virtio_net_send(struct virtio_net *v, const uint8_t *frame, size_t bytes);
+size_t virtio_net_receive(struct virtio_net *v, uint8_t *to, size_t room);
+
+/* virtio_net_mmio.c, in whose place a unit test has a device. */
+uint32_t virtio_net_read(const struct virtio_net *v, unsigned reg);
+void virtio_net_write(const struct virtio_net *v, unsigned reg, uint32_t value);
+uint8_t virtio_net_read_byte(const struct virtio_net *v, unsigned reg);
+
+#endif

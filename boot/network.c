@@ -1,0 +1,236 @@
+#include "boot/network.h"
+
+#include <string.h>
+
+#include "boot/boot.h"
+#include "runtime/api/api.h"
+#include "runtime/features/branches/chat_branches.h"
+#include "runtime/net/net.h"
+#include "runtime/text/format_text.h"
+
+enum {
+    REST_MICROS = 1000, /* between two looks at the device while a line is awaited */
+    BUSY_MS = 50,       /* after the last frame it is looked at without a rest */
+};
+
+static struct network {
+    struct net *net; /* NULL: there is no network */
+    struct api *api;
+    struct console *console;
+    const char *name;               /* of the host */
+    const char *token;              /* NULL: none */
+    char how[OPTIONS_NET_BYTES];    /* net=, without ... */
+    bool open;                      /* ... ",open" */
+    struct platform_console before; /* the console as the board has it */
+    uint64_t polled;                /* ticks of the last turn */
+    uint64_t period;
+    char four[NET_ADDRESS_BYTES], six[NET_ADDRESS_BYTES]; /* that the log names */
+} network;
+
+/* ---- the platform's network, which is the board's ---- */
+
+static const char *network_open(void *context, uint8_t address[6])
+{
+    (void)context;
+    return board_network.open(boot_tree(), address);
+}
+
+static bool network_is_up(void *context)
+{
+    (void)context;
+    return board_network.is_up();
+}
+
+static bool network_send(void *context, const uint8_t *frame, size_t bytes)
+{
+    (void)context;
+    return board_network.send(frame, bytes);
+}
+
+static size_t network_receive(void *context, uint8_t *to, size_t room)
+{
+    (void)context;
+    return board_network.receive(to, room);
+}
+
+static void read_how(const char *how)
+{
+    static const char open[] = ",open";
+    size_t n = strlen(how), m = sizeof open - 1;
+
+    network.open = n > m && strcmp(how + n - m, open) == 0;
+    n -= network.open ? m : 0;
+    memcpy(network.how, how, n);
+    network.how[n] = '\0';
+}
+
+/* A turn a millisecond, however often the console looks for input. */
+static void poll(void *context)
+{
+    struct network *n = context;
+    const struct platform *p = n->console->platform;
+    uint64_t now = platform_ticks(&p->clock);
+
+    if (now - n->polled >= n->period) {
+        n->polled = now;
+        net_poll(n->net);
+    }
+}
+
+static int get_byte(void *context)
+{
+    (void)context;
+    poll(&network);
+    return network.before.getc(network.before.context);
+}
+
+static void put_figures(void *context, struct api_text *to)
+{
+    const struct network *n = context;
+    struct net_figures f;
+
+    net_figures(n->net, &f);
+    api_text_print(to, ",'connections':%u,'heap_bytes':%u,'heap_most':%u,'heap_refused':%u",
+                   (unsigned)f.connections, (unsigned)f.heap_bytes, (unsigned)f.heap_most,
+                   (unsigned)f.heap_refused);
+    api_text_print(to,
+                   ",'frames_most':%u,'frames_refused':%u,'sockets_most':%u,'sockets_refused':%u",
+                   (unsigned)f.frames_most, (unsigned)f.frames_refused, (unsigned)f.sockets_most,
+                   (unsigned)f.sockets_refused);
+}
+
+static const char *open_net(const struct platform *platform, void *memory)
+{
+    const char *why = net_check(network.how, network.name);
+    const struct net_setup setup = {
+        .platform = platform,
+        .server = { .site = &api_site,
+                    .context = network.api,
+                    .begin = api_begin,
+                    .end = api_end,
+                    .works = api_works },
+        .how = network.how,
+        .name = network.name,
+    };
+
+    if (why != NULL) {
+        return why;
+    }
+    network.net = net_open(memory, &setup, &why);
+    return why;
+}
+
+static void open_api(const struct platform *platform)
+{
+    const struct api_setup setup = {
+        .platform = platform,
+        .name = network.name,
+        .token = network.token,
+        .open = network.open,
+        .poll = poll,
+        .context = &network,
+        .figures = put_figures,
+    };
+
+    api_open(network.api, &setup);
+}
+
+static void say_open(void)
+{
+    console_log(network.console, "network: %s.local, the address comes by net=%s", network.name,
+                network.how);
+    if (network.token == NULL && !network.open) {
+        console_log(network.console,
+                    "warning: with neither token= nor net=%s,open the network has /health alone",
+                    network.how);
+    }
+}
+
+void boot_network_open(struct platform *platform, const struct options *options,
+                       struct console *console, void *(*take)(size_t bytes))
+{
+    const char *why = "there is too little memory";
+    void *memory;
+
+    if (!options_given(options, OPTION_NET)) {
+        return;
+    }
+    network.console = console;
+    platform->network = (struct platform_network){ .open = network_open,
+                                                   .is_up = network_is_up,
+                                                   .send = network_send,
+                                                   .receive = network_receive };
+    network.name = options_given(options, OPTION_NAME) ? options->machine.name : "ingot";
+    network.token = options_given(options, OPTION_TOKEN) ? options->machine.token : NULL;
+    read_how(options->machine.net);
+    network.period = platform->clock.hz / 1000 + 1;
+    network.api = take(sizeof *network.api);
+    memory = take(net_bytes());
+    if (network.api != NULL && memory != NULL) {
+        open_api(platform);
+        why = open_net(platform, memory);
+    }
+    if (why != NULL) {
+        network.net = NULL;
+        console_log(console, "warning: there is no network: %s", why);
+        return;
+    }
+    network.before = platform->console;
+    platform->console.getc = get_byte;
+    say_open();
+}
+
+/* To be typed into a browser. False: nothing has changed. */
+static bool say_address(void)
+{
+    struct network *n = &network;
+    bool gone, changed_four, changed_six;
+
+    if (!net_address_changed(n->net)) {
+        return false;
+    }
+    changed_four = strcmp(n->four, net_address(n->net)) != 0;
+    changed_six = strcmp(n->six, net_address6(n->net)) != 0;
+    (void)format_text(n->four, sizeof n->four, "%s", net_address(n->net));
+    (void)format_text(n->six, sizeof n->six, "%s", net_address6(n->net));
+    gone = n->four[0] == '\0' && n->six[0] == '\0';
+    if (gone) {
+        console_log(n->console, "network: the address is gone");
+    }
+    if (changed_four && n->four[0] != '\0') {
+        console_log(n->console, "network: http://%s and http://%s.local", n->four, n->name);
+    }
+    if (changed_six && n->six[0] != '\0') {
+        console_log(n->console, "network: http://[%s]", n->six);
+    }
+    return gone || changed_four || changed_six;
+}
+
+static const char *model_name(const struct app *app)
+{
+    if (app->chat.session == NULL) {
+        return NULL;
+    }
+    return app->chat.name != NULL ? app->chat.name : app->chat.session->model->image.header->name;
+}
+
+bool boot_network_turn(struct app *app, bool *told)
+{
+    const struct platform *p = network.console != NULL ? network.console->platform : NULL;
+    const struct chat_branches *branches = branches_of(&app->chat);
+    char conversation[CHAT_BRANCH_NAME_BYTES];
+
+    *told = false;
+    if (network.net == NULL) {
+        return false;
+    }
+    api_set_model(network.api, model_name(app));
+    *told = say_address();
+    if (api_has_work(network.api)) {
+        (void)memcpy(conversation, branches->current, sizeof conversation);
+        api_serve(network.api, &app->chat, branches->n != 0 ? conversation : NULL);
+    } else if (p->cores.rest != NULL && !net_is_busy(network.net, BUSY_MS)) {
+        p->cores.rest(p->cores.context, REST_MICROS);
+    }
+    return true;
+}

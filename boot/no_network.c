@@ -1,0 +1,21 @@
+/* boot/network.h in an image without a network: without lwIP and the server. */
+#include "boot/network.h"
+
+void boot_network_open(struct platform *platform, const struct options *options,
+                       struct console *console, void *(*take)(size_t bytes))
+{
+    (void)platform;
+    (void)take;
+    if (options_given(options, OPTION_NET)) {
+        console_log(console,
+                    "warning: net= has no effect, for this image is without a network: make image "
+                    "NETWORK=yes builds one with it");
+    }
+}
+
+bool boot_network_turn(struct app *app, bool *told)
+{
+    (void)app;
+    *told = false;
+    return false;
+}

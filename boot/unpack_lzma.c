@@ -1,0 +1,234 @@
+/* The bytes after the head of an image with a network came in LZMA: without a header, its end marked (the LZMA specification of the LZMA
+ * SDK, 9.20 and later; liblzma's raw LZMA1). It takes a third less than LZ4, which lets lwIP fit into an image.
+ *
+ * This runs before the rest of the image is there, and before bss is cleared: only this file's functions may be called, and no constant
+ * may lie elsewhere. The Makefile compiles it for that; boot/<isa>/unpack.S gives it a stack. */
+#include "boot/unpack_lzma.h"
+
+enum {
+    TOP_BITS = 24,   /* the range is shifted below this */
+    MODEL_BITS = 11, /* of a probability */
+    MOVE_BITS = 5,
+    HALF = 1 << (MODEL_BITS - 1),
+    MATCH_LEAST = 2,
+    SLOTS_DIRECT = 4, /* from this slot on a distance has more bits */
+    SLOTS_ALIGNED = 14,
+    ALIGN_BITS = 4,
+};
+
+struct reader {
+    const uint8_t *in;
+    uint32_t range, code;
+};
+
+static void normalize(struct reader *r)
+{
+    if (r->range >> TOP_BITS == 0) {
+        r->range <<= 8;
+        r->code = r->code << 8 | *r->in++;
+    }
+}
+
+static unsigned read_bit(struct reader *r, uint16_t *probability)
+{
+    uint32_t bound = (r->range >> MODEL_BITS) * *probability;
+    unsigned bit = r->code >= bound;
+
+    if (bit != 0) {
+        r->range -= bound;
+        r->code -= bound;
+        *probability = (uint16_t)(*probability - (*probability >> MOVE_BITS));
+    } else {
+        r->range = bound;
+        *probability = (uint16_t)(*probability +
+                                  (((1u << MODEL_BITS) - *probability) >> MOVE_BITS));
+    }
+    normalize(r);
+    return bit;
+}
+
+/* The most significant bit first. */
+static unsigned read_tree(struct reader *r, uint16_t *tree, unsigned bits)
+{
+    unsigned at = 1;
+
+    for (unsigned i = 0; i < bits; i++) {
+        at = at << 1 | read_bit(r, &tree[at]);
+    }
+    return at - (1u << bits);
+}
+
+/* The least significant bit first. */
+static unsigned read_reverse_tree(struct reader *r, uint16_t *tree, unsigned bits)
+{
+    unsigned at = 1, value = 0;
+
+    for (unsigned i = 0; i < bits; i++) {
+        unsigned bit = read_bit(r, &tree[at]);
+
+        at = at << 1 | bit;
+        value |= bit << i;
+    }
+    return value;
+}
+
+static unsigned read_direct(struct reader *r, unsigned bits)
+{
+    unsigned value = 0;
+
+    for (unsigned i = 0; i < bits; i++) {
+        unsigned bit;
+
+        r->range >>= 1;
+        bit = r->code >= r->range;
+        r->code -= bit != 0 ? r->range : 0;
+        value = value << 1 | bit;
+        normalize(r);
+    }
+    return value;
+}
+
+static unsigned read_length(struct reader *r, struct unpack_lengths *l, unsigned place)
+{
+    if (read_bit(r, &l->choice) == 0) {
+        return MATCH_LEAST + read_tree(r, l->low[place], 3);
+    }
+    if (read_bit(r, &l->choice2) == 0) {
+        return MATCH_LEAST + 8 + read_tree(r, l->middle[place], 3);
+    }
+    return MATCH_LEAST + 16 + read_tree(r, l->high, 8);
+}
+
+/* How far back, less 1; 0xffffffff is the end. */
+static uint32_t read_distance(struct reader *r, struct unpack_lzma *u, unsigned length)
+{
+    unsigned group = length - MATCH_LEAST < 3 ? length - MATCH_LEAST : 3;
+    unsigned slot = read_tree(r, u->slots[group], 6);
+    unsigned bits = (slot >> 1) - 1;
+    uint32_t distance;
+
+    if (slot < SLOTS_DIRECT) {
+        return slot;
+    }
+    distance = (2 | (slot & 1)) << bits;
+    if (slot < SLOTS_ALIGNED) {
+        return distance + read_reverse_tree(r, &u->special[distance - slot], bits);
+    }
+    distance += read_direct(r, bits - ALIGN_BITS) << ALIGN_BITS;
+    return distance + read_reverse_tree(r, u->align, ALIGN_BITS);
+}
+
+/* behind: the byte that stands where the last match would go on; it helps where a match has just ended. */
+static uint8_t read_literal(struct reader *r, uint16_t *tree, bool matched, unsigned behind)
+{
+    unsigned at = 1;
+
+    while (matched && at < 0x100) {
+        unsigned expected = behind >> 7 & 1, bit;
+
+        behind <<= 1;
+        bit = read_bit(r, &tree[((1 + expected) << 8) + at]);
+        at = at << 1 | bit;
+        matched = bit == expected;
+    }
+    while (at < 0x100) {
+        at = at << 1 | read_bit(r, &tree[at]);
+    }
+    return (uint8_t)at;
+}
+
+/* The state counts what came last: 0 to 6 after a literal, 7 to 11 after a match. */
+static unsigned after_literal(unsigned state)
+{
+    if (state < 4) {
+        return 0;
+    }
+    return state < 10 ? state - 3 : state - 6;
+}
+
+/* One of the last four distances, which becomes the first. 0: a single byte by the first one. */
+static unsigned read_repeat(struct reader *r, struct unpack_lzma *u, uint32_t last[4],
+                            unsigned state, unsigned place)
+{
+    unsigned which = 0;
+    uint32_t distance;
+
+    if (read_bit(r, &u->repeat0[state]) == 0) {
+        if (read_bit(r, &u->repeat0_long[state][place]) == 0) {
+            return 0;
+        }
+    } else if (read_bit(r, &u->repeat1[state]) == 0) {
+        which = 1;
+    } else {
+        which = 2 + read_bit(r, &u->repeat2[state]);
+    }
+    distance = last[which];
+    for (; which > 0; which--) {
+        last[which] = last[which - 1];
+    }
+    last[0] = distance;
+    return read_length(r, &u->repeated, place);
+}
+
+/* The next length, and last[0] the distance. *state: before, then after it. */
+static unsigned read_match(struct reader *r, struct unpack_lzma *u, uint32_t last[4],
+                           unsigned *state, unsigned place)
+{
+    unsigned length;
+    bool after = *state >= 7;
+
+    if (read_bit(r, &u->is_repeat[*state]) != 0) {
+        length = read_repeat(r, u, last, *state, place);
+        *state = length == 0 ? (after ? 11u : 9u) : (after ? 11u : 8u);
+        return length == 0 ? 1 : length;
+    }
+    last[3] = last[2];
+    last[2] = last[1];
+    last[1] = last[0];
+    length = read_length(r, &u->matches, place);
+    last[0] = read_distance(r, u, length);
+    *state = after ? 10 : 7;
+    return length;
+}
+
+static void open_reader(struct reader *r, struct unpack_lzma *u, const uint8_t *in)
+{
+    uint16_t *all = (uint16_t *)u;
+
+    for (size_t i = 0; i < sizeof *u / sizeof *all; i++) {
+        all[i] = HALF;
+    }
+    r->in = in + 1; /* the first byte is 0 */
+    r->range = 0xffffffff;
+    r->code = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        r->code = r->code << 8 | *r->in++;
+    }
+}
+
+uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out)
+{
+    uint32_t last[4] = { 0, 0, 0, 0 };
+    struct reader r;
+    unsigned state = 0;
+
+    open_reader(&r, u, in);
+    for (size_t at = 0;;) {
+        unsigned place = (uintptr_t)at & (UNPACK_PLACES - 1), length;
+
+        if (read_bit(&r, &u->is_match[state][place]) == 0) {
+            unsigned behind = state >= 7 ? out[at - last[0] - 1] : 0;
+
+            out[at++] = read_literal(&r, u->literals[place], state >= 7, behind);
+            state = after_literal(state);
+            continue;
+        }
+        length = read_match(&r, u, last, &state, place);
+        if (last[0] == 0xffffffff) {
+            return out + at;
+        }
+        for (; length > 0; length--, at++) {
+            out[at] = out[at - last[0] - 1];
+        }
+    }
+}

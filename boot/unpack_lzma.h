@@ -1,0 +1,32 @@
+/* The decoder of LZMA by which an image with a network unpacks itself. */
+#ifndef INGOT_BOOT_UNPACK_LZMA_H
+#define INGOT_BOOT_UNPACK_LZMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* toolchain/pack_image.py packs with lc=0, lp=2, pb=2: which of four bytes an instruction has counts, and what stands before does
+ * not. */
+enum { UNPACK_PLACES = 4, UNPACK_STATES = 12 };
+
+struct unpack_lengths {
+    uint16_t choice, choice2;
+    uint16_t low[UNPACK_PLACES][8], middle[UNPACK_PLACES][8], high[256];
+};
+
+/* Probabilities of a 0, all of them uint16_t. */
+struct unpack_lzma {
+    uint16_t is_match[UNPACK_STATES][UNPACK_PLACES];
+    uint16_t is_repeat[UNPACK_STATES], repeat0[UNPACK_STATES], repeat1[UNPACK_STATES];
+    uint16_t repeat2[UNPACK_STATES], repeat0_long[UNPACK_STATES][UNPACK_PLACES];
+    uint16_t slots[4][64], special[115], align[16];
+    struct unpack_lengths matches, repeated;
+    uint16_t literals[UNPACK_PLACES][0x300];
+};
+
+/* Unpack what the packer wrote at `in` to `out`, whose end is returned. u: memory to work in, of any content. The stream is trusted: it is
+ * a part of the image. */
+uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out);
+
+#endif

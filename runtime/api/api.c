@@ -1,0 +1,468 @@
+/* The site: which requests there are, who may ask, and bytes of answers on their way. */
+#include "runtime/api/api.h"
+
+#include <string.h>
+
+#include "runtime/api/api_guard.h"
+#include "runtime/chat/chat_json.h"
+#include "runtime/text/format_text.h"
+
+enum { CTRL_C = 3, POLL_HZ = 1000 };
+
+void api_open(struct api *a, const struct api_setup *setup)
+{
+    a->setup = *setup;
+    for (unsigned i = 0; i < API_CLIENTS; i++) {
+        a->clients[i].api = a;
+    }
+}
+
+void api_set_model(struct api *a, const char *name)
+{
+    (void)format_text(a->model, sizeof a->model, "%s", name != NULL ? name : "");
+}
+
+/* ---- answers that are there as a whole ---- */
+
+static void answer(struct api_client *k, int status, const char *type, const char *fields,
+                   const char *body, size_t bytes)
+{
+    const struct http_answer head = {
+        .status = status, .type = type, .fields = fields, .bytes = bytes
+    };
+
+    bytes = bytes < API_OUT_BYTES ? bytes : API_OUT_BYTES;
+    memcpy(k->out, body, bytes);
+    k->out_at = 0;
+    k->out_end = bytes;
+    k->last = true;
+    k->stage = API_ANSWERS;
+    http_connection_answer(k->http, &head);
+}
+
+static void put_or_null(struct api_text *t, const char *text)
+{
+    if (text[0] != '\0') {
+        api_text_quoted(t, text, strlen(text));
+    } else {
+        api_text_print(t, "null");
+    }
+}
+
+void api_answer_error(struct api_client *k, int status, const char *message, const char *param,
+                      const char *code)
+{
+    struct api *a = k->api;
+    const char *type = "invalid_request_error";
+    struct api_text t;
+
+    if (status == 429 || status >= 500) {
+        type = status == 429 ? "rate_limit_error" : "server_error";
+    }
+    a->n_refused++;
+    api_text_open(&t, a->text, sizeof a->text);
+    api_text_print(&t, "{'error':{'message':");
+    api_text_quoted(&t, message, strlen(message));
+    api_text_print(&t, ",'type':'%s','param':", type);
+    put_or_null(&t, param);
+    api_text_print(&t, ",'code':");
+    put_or_null(&t, code);
+    api_text_print(&t, "}}\n");
+    answer(k, status, "application/json",
+           status == 429 || status == 503 ? "retry-after: 5\r\n" : NULL, t.text, t.n);
+}
+
+static void answer_health(struct api_client *k)
+{
+    struct api *a = k->api;
+    struct api_text t;
+
+    api_text_open(&t, a->text, sizeof a->text);
+    api_text_print(&t, "{'status':'%s','version':'%s','board':'%s'}\n",
+                   a->model[0] != '\0' ? "ok" : "no model", INGOT_VERSION_TEXT,
+                   a->setup.platform->name);
+    answer(k, a->model[0] != '\0' ? 200 : 503, "application/json", NULL, t.text, t.n);
+}
+
+static void answer_models(struct api_client *k)
+{
+    struct api *a = k->api;
+    struct api_text t;
+
+    api_text_open(&t, a->text, sizeof a->text);
+    api_text_print(&t, "{'object':'list','data':[");
+    if (a->model[0] != '\0') {
+        api_text_print(&t, "{'id':");
+        api_text_quoted(&t, a->model, strlen(a->model));
+        api_text_print(&t, ",'object':'model','created':0,'owned_by':'ingot'}");
+    }
+    api_text_print(&t, "]}\n");
+    answer(k, 200, "application/json", NULL, t.text, t.n);
+}
+
+static void answer_stats(struct api_client *k)
+{
+    struct api *a = k->api;
+    struct api_text t;
+
+    api_text_open(&t, a->text, sizeof a->text);
+    api_text_print(&t, "{'answers':%llu,'refused':%llu", (unsigned long long)a->n_answers,
+                   (unsigned long long)a->n_refused);
+    if (a->setup.figures != NULL) {
+        a->setup.figures(a->setup.context, &t);
+    }
+    api_text_print(&t, "}\n");
+    answer(k, 200, "application/json", NULL, t.text, t.n);
+}
+
+static void answer_page(struct api_client *k)
+{
+    static const char page[] =
+        "<!doctype html><meta charset=utf-8><title>Ingot</title>"
+        "<p>This board answers OpenAI's API under <code>/v1</code>, and <a href=/health>/health</a>.\n";
+
+    answer(k, 200, "text/html; charset=utf-8", "cache-control: no-store\r\n", page,
+           sizeof page - 1);
+}
+
+/* ---- who may ask ---- */
+
+static bool may_ask(struct api_client *k, const struct http_request *r)
+{
+    const struct api_setup *s = &k->api->setup;
+    size_t origin_bytes, token_bytes;
+    const char *origin = http_connection_field(k->http, "origin", &origin_bytes);
+    const char *token = http_connection_field(k->http, "authorization", &token_bytes);
+
+    if (s->token == NULL && !api_is_own_host(r->authority, r->authority_bytes, s->name)) {
+        api_answer_error(k, 403,
+                         "the Host header names another machine: use this one's address or name",
+                         "", "host");
+        return false;
+    }
+    if (origin != NULL &&
+        !api_is_own_origin(origin, origin_bytes, r->authority, r->authority_bytes)) {
+        api_answer_error(k, 403, "pages of other sites may not ask", "", "origin");
+        return false;
+    }
+    if (strcmp(r->path, "/health") == 0 || strcmp(r->path, "/") == 0) {
+        return true;
+    }
+    if (s->token != NULL && (token == NULL || !api_has_token(token, token_bytes, s->token))) {
+        api_answer_error(k, 401, "the Authorization header has to be Bearer and the token", "",
+                         "invalid_api_key");
+        return false;
+    }
+    if (s->token == NULL && !s->open) {
+        api_answer_error(
+            k, 403,
+            "this board has no token: start it with token=SECRET, or with net=dhcp,open if "
+            "everybody who reaches it may ask",
+            "", "closed");
+        return false;
+    }
+    return true;
+}
+
+/* ---- the site ---- */
+
+struct page {
+    const char *path;
+    enum http_method method;
+    void (*answer)(struct api_client *k); /* NULL: a request for the model */
+    enum api_kind kind;
+};
+
+static const struct page pages[] = {
+    { "/", HTTP_IS_GET, answer_page, API_CHAT },
+    { "/health", HTTP_IS_GET, answer_health, API_CHAT },
+    { "/stats", HTTP_IS_GET, answer_stats, API_CHAT },
+    { "/v1/models", HTTP_IS_GET, answer_models, API_CHAT },
+    { "/v1/chat/completions", HTTP_IS_POST, NULL, API_CHAT },
+    { "/v1/completions", HTTP_IS_POST, NULL, API_COMPLETION },
+};
+
+static bool is_method(const struct page *p, enum http_method method)
+{
+    return method == p->method || (method == HTTP_IS_HEAD && p->method == HTTP_IS_GET);
+}
+
+static void take_head(void *user, const struct http_request *r)
+{
+    struct api_client *k = user;
+    const struct page *p = NULL;
+
+    k->keeps_body = false;
+    k->body_bytes = 0;
+    k->last = k->cut = false;
+    k->out_at = k->out_end = 0;
+    if (!may_ask(k, r)) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        if (strcmp(pages[i].path, r->path) == 0) {
+            p = &pages[i];
+        }
+    }
+    if (p == NULL) {
+        api_answer_error(k, 404,
+                         "there is no such page on a board: /v1/chat/completions, /v1/completions, "
+                         "/v1/models, /health",
+                         "", "not_found");
+    } else if (!is_method(p, r->method)) {
+        api_answer_error(k, 405, "this page takes another method", "", "method");
+    } else if (p->answer != NULL) {
+        p->answer(k);
+    } else if (r->body_bytes > API_BODY_BYTES) {
+        api_answer_error(k, 413, "the body is longer than 24 KiB", "", "too_long");
+    } else {
+        k->keeps_body = true;
+        k->kind = p->kind;
+    }
+}
+
+static bool take_body(void *user, const char *bytes, size_t n)
+{
+    struct api_client *k = user;
+
+    if (n > API_BODY_BYTES - k->body_bytes) {
+        api_answer_error(k, 413, "the body is longer than 24 KiB", "", "too_long");
+        return true;
+    }
+    memcpy(k->body + k->body_bytes, bytes, n);
+    k->body_bytes += n;
+    return true;
+}
+
+static unsigned count_waiting(const struct api *a)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < API_CLIENTS; i++) {
+        n += a->clients[i].stage == API_WAITS;
+    }
+    return n;
+}
+
+static void take_whole(void *user)
+{
+    struct api_client *k = user;
+    struct api *a = k->api;
+
+    if (a->model[0] == '\0') {
+        api_answer_error(k, 503, "no model is loaded", "", "no_model");
+    } else if (count_waiting(a) == API_WAITING) {
+        api_answer_error(k, 429, "too many requests wait for this board: come again", "", "busy");
+    } else {
+        k->body[k->body_bytes] = '\0';
+        k->stage = API_WAITS;
+        k->order = ++a->n_orders;
+    }
+}
+
+static void take_wrong(void *user, int status, const char *problem)
+{
+    api_answer_error(user, status, problem, "", "request");
+}
+
+static size_t give_more(void *user, char *to, size_t room, bool *last, bool *failed)
+{
+    struct api_client *k = user;
+    size_t n = k->out_end - k->out_at;
+
+    *failed = k->cut;
+    n = n < room ? n : room;
+    memcpy(to, k->out + k->out_at, n);
+    k->out_at += n;
+    *last = k->last && k->out_at == k->out_end;
+    return n;
+}
+
+static void is_over(void *user)
+{
+    struct api_client *k = user;
+
+    k->stage = API_READS;
+}
+
+static void is_opened(void *user)
+{
+    (void)user;
+}
+
+static uint16_t take_message(void *user, const char *bytes, size_t n, bool last, bool text)
+{
+    (void)user;
+    (void)bytes;
+    (void)n;
+    (void)last;
+    (void)text;
+    return HTTP_CLOSE_AT_ONCE;
+}
+
+static const char *say_nothing(void *user, size_t *n)
+{
+    (void)user;
+    *n = 0;
+    return NULL;
+}
+
+const struct http_site api_site = {
+    .head = take_head,
+    .body = take_body,
+    .whole = take_whole,
+    .wrong = take_wrong,
+    .more = give_more,
+    .over = is_over,
+    .opened = is_opened,
+    .message = take_message,
+    .say = say_nothing,
+    .said = is_opened,
+};
+
+void *api_begin(void *api, unsigned n, struct http_connection *http)
+{
+    struct api *a = api;
+    struct api_client *k = &a->clients[n];
+
+    k->http = http;
+    k->stage = API_READS;
+    return k;
+}
+
+void api_end(void *api, unsigned n)
+{
+    struct api *a = api;
+    struct api_client *k = &a->clients[n];
+
+    k->http = NULL;
+    k->callers++;
+    k->stage = API_READS;
+}
+
+bool api_works(void *api, unsigned n)
+{
+    const struct api *a = api;
+
+    return a->clients[n].stage == API_WAITS || a->clients[n].stage == API_WORKS;
+}
+
+bool api_has_work(const struct api *a)
+{
+    return count_waiting(a) != 0;
+}
+
+/* ---- the model's turn ---- */
+
+static uint64_t now_ms(const struct api *a)
+{
+    const struct platform_clock *clock = &a->setup.platform->clock;
+
+    return platform_ticks(clock) / (clock->hz / POLL_HZ != 0 ? clock->hz / POLL_HZ : 1);
+}
+
+/* The bytes that were fetched make room. */
+static size_t make_room(struct api_client *k)
+{
+    memmove(k->out, k->out + k->out_at, k->out_end - k->out_at);
+    k->out_end -= k->out_at;
+    k->out_at = 0;
+    return API_OUT_BYTES - k->out_end;
+}
+
+bool api_is_gone(const struct api *a)
+{
+    return a->work.client->callers != a->work.caller;
+}
+
+bool api_out(struct api *a, const char *bytes, size_t n)
+{
+    struct api_client *k = a->work.client;
+    uint64_t start = now_ms(a);
+
+    while (!api_is_gone(a) && n > make_room(k)) {
+        if (n > API_OUT_BYTES || now_ms(a) - start > API_SLOW_MS) {
+            return false;
+        }
+        platform_alive(&a->setup.platform->power);
+        a->setup.poll(a->setup.context);
+    }
+    if (api_is_gone(a)) {
+        return false;
+    }
+    memcpy(k->out + k->out_end, bytes, n);
+    k->out_end += n;
+    return true;
+}
+
+static void put_byte(void *context, char byte)
+{
+    api_event_byte(context, byte);
+}
+
+/* The console asks for input again and again while the model works: the network has its turn then. A client that is gone, or that
+ * does not take its answer, is a Ctrl-C, and then no byte, since the console asks until there is none. */
+static int get_byte(void *context)
+{
+    struct api *a = context;
+    uint64_t now = now_ms(a);
+
+    if (now != a->last_poll) {
+        a->last_poll = now;
+        a->setup.poll(a->setup.context);
+    }
+    a->work.stops = (api_is_gone(a) || a->work.failed) && !a->work.stops;
+    return a->work.stops ? CTRL_C : CONSOLE_NO_BYTE;
+}
+
+/* The platform's console becomes the answer; no display shows it. */
+static void open_console(struct api *a)
+{
+    static const struct console_setup setup = { .serial = false, .echo = false };
+
+    a->platform = *a->setup.platform;
+    a->platform.console =
+        (struct platform_console){ .context = a, .putc = put_byte, .getc = get_byte };
+    a->platform.screen = (struct platform_screen){ .columns = 0 };
+    console_open(&a->console, &a->platform, &setup);
+    console_speak_json(&a->console);
+}
+
+static struct api_client *next_client(struct api *a)
+{
+    struct api_client *next = NULL;
+
+    for (unsigned i = 0; i < API_CLIENTS; i++) {
+        struct api_client *k = &a->clients[i];
+
+        if (k->stage == API_WAITS && (next == NULL || k->order < next->order)) {
+            next = k;
+        }
+    }
+    return next;
+}
+
+void api_serve(struct api *a, struct chat *c, const char *conversation)
+{
+    struct api_client *k = next_client(a);
+    struct api_work *w = &a->work;
+    struct api_text line;
+
+    if (k == NULL) {
+        return;
+    }
+    memset(w, 0, sizeof *w);
+    w->client = k;
+    w->caller = k->callers;
+    w->number = ++a->n_answers;
+    k->stage = API_WORKS;
+    api_text_open(&line, a->line, sizeof a->line);
+    if (!api_request_read(&w->request, k->kind, k->body, k->body_bytes,
+                          platform_ticks(&a->setup.platform->clock) + w->number, &line)) {
+        api_answer_error(k, 400, w->request.problem, w->request.param, "");
+        return;
+    }
+    open_console(a);
+    chat_json_guest(c, &a->console, conversation, line.text, line.n);
+    api_event_end(a);
+}

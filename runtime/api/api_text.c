@@ -1,0 +1,72 @@
+#include "runtime/api/api_text.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "runtime/text/format_text.h"
+#include "runtime/text/json.h"
+#include "runtime/text/utf8.h"
+
+enum { PRINT_BYTES = 512 };
+
+void api_text_open(struct api_text *t, char *memory, size_t room)
+{
+    *t = (struct api_text){ .text = memory, .room = room };
+    memory[0] = '\0';
+}
+
+void api_text_put(struct api_text *t, const char *bytes, size_t n)
+{
+    if (t->full || n >= t->room - t->n) {
+        t->full = true;
+        return;
+    }
+    memcpy(t->text + t->n, bytes, n);
+    t->n += n;
+    t->text[t->n] = '\0';
+}
+
+void api_text_print(struct api_text *t, const char *format, ...)
+{
+    char text[PRINT_BYTES];
+    va_list args;
+    size_t n;
+
+    va_start(args, format);
+    n = format_text_args(text, sizeof text, format, args);
+    va_end(args);
+    if (n >= sizeof text) {
+        t->full = true;
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        text[i] = text[i] == '\'' ? '"' : text[i];
+    }
+    api_text_put(t, text, n);
+}
+
+void api_text_escaped(struct api_text *t, const char *text, size_t bytes)
+{
+    while (bytes != 0) {
+        char out[JSON_ESCAPE_BYTES];
+        int n = utf8_check((const uint8_t *)text, bytes);
+
+        if (n <= 0) { /* never of a text that came as JSON */
+            api_text_put(t, UTF8_REPLACEMENT, 3);
+            text++;
+            bytes--;
+            continue;
+        }
+        api_text_put(t, out, json_escape(out, text, (size_t)n));
+        text += n;
+        bytes -= (size_t)n;
+    }
+}
+
+void api_text_quoted(struct api_text *t, const char *text, size_t bytes)
+{
+    api_text_put(t, "\"", 1);
+    api_text_escaped(t, text, bytes);
+    api_text_put(t, "\"", 1);
+}

@@ -1,0 +1,23 @@
+/* Definitions that lwIP asks of a compiler and a machine. */
+#ifndef INGOT_RUNTIME_NET_LWIP_ARCH_CC_H
+#define INGOT_RUNTIME_NET_LWIP_ARCH_CC_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define LWIP_NO_UNISTD_H 1
+#define LWIP_NO_CTYPE_H 1
+#define SSIZE_MAX INT_MAX
+
+uint32_t net_random(void);
+#define LWIP_RAND() net_random()
+
+/* Nothing of lwIP prints, and its asserts are left out: what comes from a network is judged by its checks. */
+#define LWIP_PLATFORM_DIAG(x) \
+    do { \
+    } while (0)
+#define LWIP_PLATFORM_ASSERT(x) \
+    do { \
+    } while (0)
+
+#endif

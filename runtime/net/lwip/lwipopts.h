@@ -1,0 +1,91 @@
+/* lwIP as an image has it: one core that polls, one device, all memory in pools and in one heap of fixed sizes. The sizes are for
+ * NET_CONNECTIONS clients; what does not fit is dropped, and TCP sends it again. */
+#ifndef INGOT_RUNTIME_NET_LWIP_LWIPOPTS_H
+#define INGOT_RUNTIME_NET_LWIP_LWIPOPTS_H
+
+#define NO_SYS 1
+#define SYS_LIGHTWEIGHT_PROT 0
+#define LWIP_SOCKET 0
+#define LWIP_NETCONN 0
+#define LWIP_RAW 0
+#define LWIP_DNS 0
+#define LWIP_NOASSERT
+
+/* ---- memory ---- */
+
+#define MEM_ALIGNMENT 8
+#define MEM_SIZE (48 * 1024) /* copies of what TCP sends, and answers of UDP */
+#define MEMP_NUM_PBUF 16
+#define MEMP_NUM_UDP_PCB 4
+#define MEMP_NUM_TCP_PCB 16 /* connections, and those that wait for the end of their time */
+#define MEMP_NUM_TCP_PCB_LISTEN 1
+#define MEMP_NUM_TCP_SEG 96
+#define MEMP_NUM_IGMP_GROUP 4
+#define MEMP_NUM_MLD6_GROUP 6
+#define MEMP_NUM_SYS_TIMEOUT (LWIP_NUM_SYS_TIMEOUT_INTERNAL + 12) /* mDNS has several */
+#define PBUF_POOL_SIZE 32                                         /* frames that came */
+#define PBUF_POOL_BUFSIZE 1536
+
+/* ---- TCP ---- */
+
+#define TCP_MSS 1460
+#define TCP_WND (4 * TCP_MSS)
+#define TCP_SND_BUF (4 * TCP_MSS)
+#define TCP_SND_QUEUELEN 16
+#define TCP_LISTEN_BACKLOG 1
+#define TCP_DEFAULT_LISTEN_BACKLOG 8
+#define LWIP_TCP_SACK_OUT 0
+#define TCP_OVERSIZE TCP_MSS
+
+/* ---- IP ---- */
+
+/* No fragments: everything here fits a frame, and collecting fragments is what floods aim at. */
+#define IP_REASSEMBLY 0
+#define IP_FRAG 0
+#define IP_FORWARD 0
+#define LWIP_IPV6 1
+#define LWIP_IPV6_REASS 0
+#define LWIP_IPV6_FRAG 0
+#define LWIP_IPV6_MLD 1
+#define LWIP_IPV6_DHCP6 0
+#define LWIP_IGMP 1
+#define LWIP_DHCP 1
+#define LWIP_AUTOIP 1
+#define LWIP_DHCP_AUTOIP_COOP 1
+#define LWIP_DHCP_AUTOIP_COOP_TRIES 4
+#define LWIP_SINGLE_NETIF 1
+#define LWIP_NETIF_HOSTNAME 1
+#define LWIP_NETIF_STATUS_CALLBACK 0
+#define LWIP_NETIF_LOOPBACK 0
+#define LWIP_HAVE_LOOPIF 0
+#define LWIP_MULTICAST_TX_OPTIONS 1
+
+/* ---- mDNS ---- */
+
+#define LWIP_MDNS_RESPONDER 1
+#define MDNS_MAX_SERVICES 1
+#define LWIP_NUM_NETIF_CLIENT_DATA 1
+#define LWIP_NETIF_EXT_STATUS_CALLBACK 1 /* a new address is announced */
+
+/* ---- marks of how much was in use ---- */
+
+#define LWIP_STATS 1
+#define LINK_STATS 0
+#define ETHARP_STATS 0
+#define IP_STATS 0
+#define IPFRAG_STATS 0
+#define ICMP_STATS 0
+#define IGMP_STATS 0
+#define UDP_STATS 0
+#define TCP_STATS 0
+#define SYS_STATS 0
+#define IP6_STATS 0
+#define ICMP6_STATS 0
+#define IP6_FRAG_STATS 0
+#define MLD6_STATS 0
+#define ND6_STATS 0
+#define MIB2_STATS 0
+#define MEM_STATS 1
+#define MEMP_STATS 1
+
+#endif

@@ -1,0 +1,329 @@
+/* lwIP's port: time, chance, frames; and the address. */
+#include "runtime/net/net_private.h"
+
+#include <string.h>
+
+#include <lwip/apps/mdns.h>
+#include <lwip/autoip.h>
+#include <lwip/dhcp.h>
+#include <lwip/etharp.h>
+#include <lwip/ethip6.h>
+#include <lwip/init.h>
+#include <lwip/memp.h>
+#include <lwip/mld6.h>
+#include <lwip/stats.h>
+#include <lwip/sys.h>
+#include <lwip/timeouts.h>
+
+enum { LINK_MS = 500, FRAMES_A_POLL = 32, NAME_TTL = 120 };
+
+/* lwIP's functions that ask for time and chance have no context. */
+static struct net *at_work;
+
+uint64_t net_now_ms(const struct net *n)
+{
+    const struct platform_clock *clock = &n->setup.platform->clock;
+    uint64_t ticks = platform_ticks(clock) - clock->start;
+
+    return ticks / clock->hz * 1000 + ticks % clock->hz * 1000 / clock->hz;
+}
+
+u32_t sys_now(void)
+{
+    return (u32_t)net_now_ms(at_work);
+}
+
+/* xorshift64* over the clock and the device's address: for ports, sequence numbers and waits, not for secrets. */
+uint32_t net_random(void)
+{
+    struct net *n = at_work;
+
+    n->random ^= platform_ticks(&n->setup.platform->clock);
+    n->random |= n->random == 0;
+    n->random ^= n->random >> 12;
+    n->random ^= n->random << 25;
+    n->random ^= n->random >> 27;
+    return (uint32_t)(n->random * 0x2545f4914f6cdd1dull >> 32);
+}
+
+/* ---- frames ---- */
+
+static err_t send_frame(struct netif *netif, struct pbuf *p)
+{
+    struct net *n = netif->state;
+    const struct platform_network *device = &n->setup.platform->network;
+
+    if (p->tot_len > sizeof n->frame) {
+        return ERR_BUF;
+    }
+    (void)pbuf_copy_partial(p, n->frame, p->tot_len, 0);
+    n->frame_ms = net_now_ms(n);
+    return device->send(device->context, n->frame, p->tot_len) ? ERR_OK : ERR_MEM;
+}
+
+static err_t start_netif(struct netif *netif)
+{
+    netif->name[0] = 'e';
+    netif->name[1] = 'n';
+    netif->output = etharp_output;
+    netif->output_ip6 = ethip6_output;
+    netif->linkoutput = send_frame;
+    netif->mtu = 1500;
+    netif->hwaddr_len = 6;
+    netif->flags = NETIF_FLAG_BROADCAST | NETIF_FLAG_ETHARP | NETIF_FLAG_ETHERNET |
+                   NETIF_FLAG_IGMP | NETIF_FLAG_MLD6;
+    return ERR_OK;
+}
+
+/* One that does not fit lwIP's memory is dropped. */
+static void take_frame(struct net *n, size_t bytes)
+{
+    struct pbuf *p = pbuf_alloc(PBUF_RAW, (u16_t)bytes, PBUF_POOL);
+
+    n->frame_ms = net_now_ms(n);
+    if (p == NULL) {
+        return;
+    }
+    if (pbuf_take(p, n->frame, (u16_t)bytes) != ERR_OK || n->netif.input(p, &n->netif) != ERR_OK) {
+        pbuf_free(p);
+    }
+}
+
+static void take_frames(struct net *n)
+{
+    const struct platform_network *device = &n->setup.platform->network;
+
+    for (unsigned i = 0; i < FRAMES_A_POLL; i++) {
+        size_t bytes = device->receive(device->context, n->frame, sizeof n->frame);
+
+        if (bytes == 0) {
+            return;
+        }
+        take_frame(n, bytes);
+    }
+}
+
+/* ---- the address ---- */
+
+static bool is_host_name(const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < n; i++) {
+        char c = name[i];
+        bool inner = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+        if (!inner && (c != '-' || i == 0 || i + 1 == n)) {
+            return false;
+        }
+    }
+    return n != 0 && n < NET_NAME_BYTES;
+}
+
+/* A part of a text that ends at one of `ends`, as a text of its own. False: it has no room. */
+static bool cut(const char **from, const char *ends, char *to, size_t room)
+{
+    size_t n = strcspn(*from, ends);
+
+    if (n >= room) {
+        return false;
+    }
+    memcpy(to, *from, n);
+    to[n] = '\0';
+    *from += n;
+    return true;
+}
+
+bool net_read_fixed(const char *how, struct net_fixed *f)
+{
+    char text[20];
+    uint32_t bits = 0;
+
+    memset(f, 0, sizeof *f);
+    if (!cut(&how, "/", text, sizeof text) || !ip4addr_aton(text, &f->address) || *how != '/') {
+        return false;
+    }
+    for (how++; *how >= '0' && *how <= '9' && bits < 100; how++) {
+        bits = 10 * bits + (uint32_t)(*how - '0');
+    }
+    if (bits == 0 || bits > 30 || (*how != '\0' && *how != ',')) {
+        return false;
+    }
+    f->mask.addr = lwip_htonl(0xffffffffu << (32 - bits));
+    return *how == '\0' || ip4addr_aton(how + 1, &f->gateway) != 0;
+}
+
+const char *net_check(const char *how, const char *name)
+{
+    struct net_fixed fixed;
+
+    if (!is_host_name(name)) {
+        return "name= takes up to 31 letters, digits and '-', which is not at an end";
+    }
+    if (strcmp(how, "dhcp") != 0 && strcmp(how, "auto") != 0 && !net_read_fixed(how, &fixed)) {
+        return "net= takes dhcp, auto, ADDRESS/BITS or ADDRESS/BITS,GATEWAY, such as "
+               "net=192.168.1.20/24,192.168.1.1";
+    }
+    return NULL;
+}
+
+static void start_address(struct net *n)
+{
+    struct net_fixed fixed;
+
+    netif_create_ip6_linklocal_address(&n->netif, 1);
+    netif_set_ip6_autoconfig_enabled(&n->netif, 1);
+    if (strcmp(n->setup.how, "dhcp") == 0) {
+        (void)dhcp_start(&n->netif);
+    } else if (strcmp(n->setup.how, "auto") == 0) {
+        (void)autoip_start(&n->netif);
+    } else if (net_read_fixed(n->setup.how, &fixed)) {
+        netif_set_addr(&n->netif, &fixed.address, &fixed.mask, &fixed.gateway);
+    }
+}
+
+/* An address that a router gave, else the one of the link. */
+static const ip6_addr_t *best_address6(const struct netif *netif)
+{
+    for (int i = LWIP_IPV6_NUM_ADDRESSES - 1; i > 0; i--) {
+        if (ip6_addr_isvalid(netif_ip6_addr_state(netif, i))) {
+            return netif_ip6_addr(netif, i);
+        }
+    }
+    return NULL;
+}
+
+bool net_address_changed(struct net *n)
+{
+    char address[NET_ADDRESS_BYTES] = "", address6[NET_ADDRESS_BYTES] = "";
+    const ip6_addr_t *six = best_address6(&n->netif);
+
+    if (!ip4_addr_isany(netif_ip4_addr(&n->netif))) {
+        (void)ip4addr_ntoa_r(netif_ip4_addr(&n->netif), address, sizeof address);
+    }
+    if (six != NULL) {
+        (void)ip6addr_ntoa_r(six, address6, sizeof address6);
+    }
+    if (strcmp(address, n->address) == 0 && strcmp(address6, n->address6) == 0) {
+        return false;
+    }
+    memcpy(n->address, address, sizeof address);
+    memcpy(n->address6, address6, sizeof address6);
+    return true;
+}
+
+const char *net_address(const struct net *n)
+{
+    return n->address;
+}
+
+const char *net_address6(const struct net *n)
+{
+    return n->address6;
+}
+
+bool net_is_up(const struct net *n)
+{
+    return n->link;
+}
+
+bool net_is_busy(const struct net *n, uint32_t ms)
+{
+    return net_now_ms(n) - n->frame_ms < ms;
+}
+
+/* ---- open, poll ---- */
+
+size_t net_bytes(void)
+{
+    return sizeof(struct net);
+}
+
+static void add_service_text(struct mdns_service *service, void *context)
+{
+    (void)context;
+    (void)mdns_resp_add_service_txtitem(service, "path=/v1", 8);
+}
+
+/* RFC 6762: the name, and the server by it. */
+static void open_name(struct net *n)
+{
+    mdns_resp_init();
+    (void)mdns_resp_add_netif(&n->netif, n->setup.name, NAME_TTL);
+    (void)mdns_resp_add_service(&n->netif, n->setup.name, "_http", DNSSD_PROTO_TCP, NET_PORT,
+                                NAME_TTL, add_service_text, NULL);
+}
+
+struct net *net_open(void *memory, const struct net_setup *setup, const char **why)
+{
+    struct net *n = memory;
+    const struct platform_network *device = &setup->platform->network;
+    uint8_t address[6];
+
+    n->setup = *setup;
+    *why = "the board has no network that this version knows";
+    if (device->open != NULL) {
+        *why = device->open(device->context, address);
+    }
+    if (*why != NULL) {
+        return NULL;
+    }
+    at_work = n;
+    memcpy(&n->random, address, sizeof address);
+    lwip_init();
+    if (netif_add_noaddr(&n->netif, n, start_netif, netif_input) == NULL) {
+        *why = "lwIP does not take the device";
+        return NULL;
+    }
+    memcpy(n->netif.hwaddr, address, sizeof address);
+    n->netif.hostname = n->setup.name;
+    netif_set_default(&n->netif);
+    netif_set_up(&n->netif);
+    open_name(n);
+    start_address(n);
+    *why = net_slots_open(n);
+    return *why == NULL ? n : NULL;
+}
+
+/* A cable that is plugged in asks for an address anew, by lwIP. */
+static void look_at_link(struct net *n)
+{
+    const struct platform_network *device = &n->setup.platform->network;
+    uint64_t now = net_now_ms(n);
+    bool up;
+
+    if (n->link_ms != 0 && now - n->link_ms < LINK_MS) {
+        return;
+    }
+    n->link_ms = now;
+    up = device->is_up(device->context);
+    if (up && !n->link) {
+        netif_set_link_up(&n->netif);
+    } else if (!up && n->link) {
+        netif_set_link_down(&n->netif);
+    }
+    n->link = up;
+}
+
+void net_poll(struct net *n)
+{
+    look_at_link(n);
+    take_frames(n);
+    sys_check_timeouts();
+    net_slots_poll(n);
+}
+
+void net_figures(const struct net *n, struct net_figures *f)
+{
+    memset(f, 0, sizeof *f);
+    for (unsigned i = 0; i < NET_CONNECTIONS; i++) {
+        f->connections += n->slots[i].pcb != NULL;
+    }
+    f->heap_bytes = (uint32_t)lwip_stats.mem.used;
+    f->heap_most = (uint32_t)lwip_stats.mem.max;
+    f->heap_refused = lwip_stats.mem.err;
+    f->frames_most = lwip_stats.memp[MEMP_PBUF_POOL]->max;
+    f->frames_refused = lwip_stats.memp[MEMP_PBUF_POOL]->err;
+    f->sockets_most = lwip_stats.memp[MEMP_TCP_PCB]->max;
+    f->sockets_refused = lwip_stats.memp[MEMP_TCP_PCB]->err;
+}

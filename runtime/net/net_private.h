@@ -1,0 +1,56 @@
+/* Declarations that the files of this folder share; nobody else includes it. */
+#ifndef INGOT_RUNTIME_NET_PRIVATE_H
+#define INGOT_RUNTIME_NET_PRIVATE_H
+
+#include "runtime/net/net.h"
+
+/* Two names of lwIP's errors are ours, too (board/err.h, which net.h has included): here they are lwIP's. */
+#define ERR_OK LWIP_ERR_OK
+#define ERR_TIMEOUT LWIP_ERR_TIMEOUT
+
+#include <lwip/netif.h>
+#include <lwip/pbuf.h>
+#include <lwip/tcp.h>
+
+enum { NET_OUT_BYTES = 1460, NET_FRAME_BYTES = 1514 };
+
+/* A connection. lwIP's callbacks only note what came; net_slots_poll works on it. */
+struct net_slot {
+    struct net *net;
+    struct tcp_pcb *pcb; /* NULL: the slot is free */
+    struct pbuf *in;     /* what came and was not taken; in_at bytes of the first one were */
+    size_t in_at;
+    bool over;               /* the other side sends no more */
+    bool reset;              /* lwIP has dropped the connection */
+    uint64_t moved_ms;       /* when a byte came or went last */
+    uint64_t begun_ms;       /* when the request began that comes in; 0: none does */
+    char out[NET_OUT_BYTES]; /* (out_bytes) that wait for room; out_at of them are lwIP's */
+    size_t out_bytes, out_at;
+    struct http_connection http;
+};
+
+struct net {
+    struct net_setup setup;
+    struct netif netif;
+    bool link;
+    uint64_t link_ms, frame_ms; /* of the last look at the cable, and of the last frame */
+    uint64_t random;
+    char address[NET_ADDRESS_BYTES], address6[NET_ADDRESS_BYTES];
+    struct tcp_pcb *listener;
+    uint8_t frame[NET_FRAME_BYTES];
+    struct net_slot slots[NET_CONNECTIONS];
+};
+
+uint64_t net_now_ms(const struct net *n);
+
+/* NULL: the server listens. */
+const char *net_slots_open(struct net *n);
+void net_slots_poll(struct net *n);
+
+/* how: read into what netif wants. False: it is wrong. */
+struct net_fixed {
+    ip4_addr_t address, mask, gateway;
+};
+bool net_read_fixed(const char *how, struct net_fixed *f);
+
+#endif

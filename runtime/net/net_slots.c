@@ -1,0 +1,257 @@
+/* The server's connections over lwIP's TCP. A callback of lwIP only notes what happened, so that nothing of a request runs within
+ * lwIP; net_slots_poll does the rest. */
+#include "runtime/net/net_private.h"
+
+#include <string.h>
+
+enum { FILLS_A_POLL = 8, MS = 1000 };
+
+/* ---- from lwIP ---- */
+
+static err_t on_receive(void *context, struct tcp_pcb *pcb, struct pbuf *p, err_t error)
+{
+    struct net_slot *s = context;
+
+    (void)pcb;
+    (void)error;
+    s->moved_ms = net_now_ms(s->net);
+    if (p == NULL) {
+        s->over = true;
+    } else if (s->in == NULL) {
+        s->in = p;
+        s->in_at = 0;
+    } else {
+        pbuf_cat(s->in, p);
+    }
+    return ERR_OK;
+}
+
+static err_t on_sent(void *context, struct tcp_pcb *pcb, u16_t bytes)
+{
+    struct net_slot *s = context;
+
+    (void)pcb;
+    (void)bytes;
+    s->moved_ms = net_now_ms(s->net);
+    return ERR_OK;
+}
+
+/* lwIP has freed the pcb by now. */
+static void on_error(void *context, err_t error)
+{
+    struct net_slot *s = context;
+
+    (void)error;
+    s->reset = true;
+}
+
+/* ---- begin, end ---- */
+
+static unsigned number(const struct net_slot *s)
+{
+    return (unsigned)(s - s->net->slots);
+}
+
+static void forget_input(struct net_slot *s)
+{
+    if (s->in != NULL) {
+        pbuf_free(s->in);
+    }
+    s->in = NULL;
+    s->in_at = 0;
+}
+
+/* abort: a reset goes out, and nothing of what was sent is sent again. */
+static void end_slot(struct net_slot *s, bool abort)
+{
+    const struct net_server *server = &s->net->setup.server;
+    struct tcp_pcb *pcb = s->pcb;
+
+    server->end(server->context, number(s));
+    http_connection_close(&s->http);
+    forget_input(s);
+    s->pcb = NULL;
+    if (s->reset) {
+        return;
+    }
+    tcp_arg(pcb, NULL);
+    tcp_recv(pcb, NULL);
+    tcp_sent(pcb, NULL);
+    tcp_err(pcb, NULL);
+    if (abort || tcp_close(pcb) != ERR_OK) {
+        tcp_abort(pcb);
+    }
+}
+
+/* Nothing of a request has come, and no answer is under way. */
+static bool is_idle(const struct net_slot *s)
+{
+    return s->in == NULL && s->out_bytes == 0 && s->http.stage == HTTP_READS &&
+           !http_connection_begun(&s->http);
+}
+
+/* A free slot, else that of the connection that has been idle for the longest time. NULL: all are at work. */
+static struct net_slot *find_slot(struct net *n)
+{
+    struct net_slot *oldest = NULL;
+
+    for (unsigned i = 0; i < NET_CONNECTIONS; i++) {
+        struct net_slot *s = &n->slots[i];
+
+        if (s->pcb == NULL) {
+            return s;
+        }
+        if (is_idle(s) && !s->reset && (oldest == NULL || s->moved_ms < oldest->moved_ms)) {
+            oldest = s;
+        }
+    }
+    if (oldest != NULL) {
+        end_slot(oldest, true);
+    }
+    return oldest;
+}
+
+static err_t on_accept(void *context, struct tcp_pcb *pcb, err_t error)
+{
+    struct net *n = context;
+    const struct net_server *server = &n->setup.server;
+    struct net_slot *s;
+
+    if (error != ERR_OK || pcb == NULL) {
+        return ERR_VAL;
+    }
+    s = find_slot(n);
+    if (s == NULL) {
+        tcp_abort(pcb); /* the client may try again */
+        return ERR_ABRT;
+    }
+    s->net = n;
+    s->pcb = pcb;
+    s->in = NULL;
+    s->in_at = s->out_bytes = s->out_at = 0;
+    s->over = s->reset = false;
+    s->begun_ms = 0;
+    s->moved_ms = net_now_ms(n);
+    http_connection_open(&s->http, server->site,
+                         server->begin(server->context, number(s), &s->http));
+    tcp_arg(pcb, s);
+    tcp_recv(pcb, on_receive);
+    tcp_sent(pcb, on_sent);
+    tcp_err(pcb, on_error);
+    tcp_nagle_disable(pcb);
+    return ERR_OK;
+}
+
+const char *net_slots_open(struct net *n)
+{
+    struct tcp_pcb *pcb = tcp_new_ip_type(IPADDR_TYPE_ANY);
+
+    if (pcb == NULL || tcp_bind(pcb, IP_ANY_TYPE, NET_PORT) != ERR_OK) {
+        return "lwIP does not give the server its port";
+    }
+    n->listener = tcp_listen(pcb);
+    if (n->listener == NULL) {
+        return "lwIP has no memory for the server";
+    }
+    tcp_arg(n->listener, n);
+    tcp_accept(n->listener, on_accept);
+    return NULL;
+}
+
+/* ---- work ---- */
+
+/* The window opens by what was taken alone, so a client that sends too much waits. */
+static void take_input(struct net_slot *s)
+{
+    while (s->in != NULL && http_connection_wants(&s->http)) {
+        struct pbuf *first = s->in;
+        size_t n = http_connection_take(&s->http, (const char *)first->payload + s->in_at,
+                                        first->len - s->in_at);
+
+        tcp_recved(s->pcb, (u16_t)n);
+        s->in_at += n;
+        if (s->in_at < first->len) {
+            return;
+        }
+        s->in = first->next;
+        s->in_at = 0;
+        if (s->in != NULL) {
+            pbuf_ref(s->in);
+        }
+        pbuf_free(first);
+    }
+}
+
+/* The bytes that wait in `out` go to lwIP as far as it has room. False: it has none for all of it. */
+static bool flush(struct net_slot *s)
+{
+    while (s->out_at < s->out_bytes) {
+        size_t n = s->out_bytes - s->out_at, room = tcp_sndbuf(s->pcb);
+
+        n = n < room ? n : room;
+        if (n == 0 ||
+            tcp_write(s->pcb, s->out + s->out_at, (u16_t)n, TCP_WRITE_FLAG_COPY) != ERR_OK) {
+            return false;
+        }
+        s->out_at += n;
+    }
+    s->out_at = s->out_bytes = 0;
+    return true;
+}
+
+static void give_output(struct net_slot *s)
+{
+    for (unsigned i = 0; i < FILLS_A_POLL && flush(s); i++) {
+        s->out_bytes = http_connection_fill(&s->http, s->out, sizeof s->out);
+        if (s->out_bytes == 0) {
+            break;
+        }
+        s->moved_ms = net_now_ms(s->net);
+    }
+    (void)tcp_output(s->pcb);
+}
+
+/* A client that is too slow with its request, or does not take its answer, or is not there any more. */
+static bool is_late(struct net_slot *s)
+{
+    const struct net_server *server = &s->net->setup.server;
+    uint64_t now = net_now_ms(s->net);
+    bool reads = s->http.stage == HTTP_READS && http_connection_begun(&s->http);
+
+    if (!reads) {
+        s->begun_ms = 0;
+    } else if (s->begun_ms == 0) {
+        s->begun_ms = now;
+    }
+    if (reads && now - s->begun_ms > NET_READ_SECONDS * MS) {
+        return true;
+    }
+    return now - s->moved_ms > NET_IDLE_SECONDS * MS &&
+           (s->out_bytes != 0 || !server->works(server->context, number(s)));
+}
+
+static void work(struct net_slot *s)
+{
+    if (s->reset) {
+        end_slot(s, true);
+        return;
+    }
+    take_input(s);
+    give_output(s);
+    if (s->reset || s->http.stage == HTTP_BROKEN || is_late(s)) {
+        end_slot(s, true);
+    } else if (s->out_bytes == 0 && s->http.head_bytes == 0 &&
+               (s->http.stage == HTTP_CLOSES ||
+                (s->over && s->http.stage == HTTP_READS && s->in == NULL))) {
+        end_slot(s, false);
+    }
+}
+
+void net_slots_poll(struct net *n)
+{
+    for (unsigned i = 0; i < NET_CONNECTIONS; i++) {
+        if (n->slots[i].pcb != NULL) {
+            work(&n->slots[i]);
+        }
+    }
+}

@@ -1,0 +1,275 @@
+#!/usr/bin/python3
+"""A board on the network, in QEMU's: without net= no frame leaves it; with it, OpenAI's API answers what the line answers, the line's
+conversation and its logits stay what they were, and clients that are broken, slow or gone cost nothing that stays."""
+
+import http.client
+import json
+import os
+import re
+import socket
+import struct
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, BUILD, LONG, RISCV64_ANY, ROOT, WORK, Tap, card_arguments, make_card
+from talk import Console
+
+tap = Tap()
+QUESTION, STORY = "What is 7 plus 8?", "Tell me a story about a fox."
+WAIT = 60
+MAC = bytes.fromhex("525400123456")
+os.makedirs(WORK, exist_ok=True)
+
+
+def image(machine):
+    return os.path.join(BUILD, machine.board, "net.bin")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Net:
+    """A machine with a network card, whose frames go to a file; TCP of `port` on this computer goes to the board's server."""
+
+    def __init__(self, machine):
+        self.machine, self.board, self.port = machine, machine.board, free_port()
+        self.dump = os.path.join(WORK, f"net-{machine.board}.pcap")
+
+    def command(self, words, cores=1, drives=()):
+        if os.path.exists(self.dump):
+            os.remove(self.dump)
+        network = ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan",
+                   "-object", f"filter-dump,id=dump,netdev=lan,file={self.dump}"]
+        return self.machine.command(words, cores, list(drives) + network, image(self.machine))
+
+    def frames(self):
+        """The board's frames, from a file of libpcap."""
+        with open(self.dump, "rb") as f:
+            data = f.read()
+        at, found = 24, []
+        while at + 16 <= len(data):
+            n = struct.unpack_from("<I", data, at + 8)[0]
+            found.append(data[at + 16:at + 16 + n])
+            at += 16 + n
+        return [frame for frame in found if frame[6:12] == MAC]
+
+
+class Client:
+    def __init__(self, net, token=None):
+        self.port, self.fields = net.port, {"Authorization": "Bearer " + token} if token else {}
+
+    def ask(self, method, path, body=None, **fields):
+        """Status and body."""
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)
+        try:
+            c.request(method, path, None if body is None else json.dumps(body), {**self.fields, **{k.replace("_", "-"): v for k, v in fields.items()}})
+            r = c.getresponse()
+            return r.status, r.read().decode()
+        finally:
+            c.close()
+
+    def chat(self, *texts, **more):
+        messages = [{"role": ("user", "assistant")[i % 2], "content": text} for i, text in enumerate(texts)]
+        return self.ask("POST", "/v1/chat/completions", {"messages": messages, "temperature": 0, "max_tokens": 24, **more})
+
+    def stats(self):
+        return json.loads(self.ask("GET", "/stats")[1])
+
+    def raw(self, data, wait=WAIT):
+        """Bytes out, and what comes back until the board closes or is silent."""
+        out = b""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=wait) as s:
+            s.sendall(data)
+            try:
+                while piece := s.recv(65536):
+                    out += piece
+            except (socket.timeout, ConnectionError):
+                pass
+        return out
+
+
+def content(answer):
+    return json.loads(answer[1])["choices"][0]["message"]["content"]
+
+
+def deltas(text):
+    """The texts of a stream, and its last object before [DONE]."""
+    events = [line[6:] for line in text.split("\n") if line.startswith("data: ")]
+    objects = [json.loads(e) for e in events if e != "[DONE]"]
+    return "".join(o["choices"][0].get("delta", {}).get("content", "") for o in objects if o["choices"]), objects, events[-1:] == ["[DONE]"]
+
+
+def hash_of(text):
+    found = re.search(r"logits: ([0-9a-f]{16})", text)
+    return found and found[1]
+
+
+def reply_of(text):
+    """The reply of a turn at the line with `ids` and `quiet`: the lines between the echo and the ids."""
+    lines = re.search(r"\n(.*?)\n+ids:", text, re.S)[1].strip().split("\n")
+    return "\n".join(line for line in lines if not re.match(r"\[ *[0-9.]+\] ", line))  # how far a slow prompt is
+
+
+def is_error(answer, status, param=None):
+    try:
+        error = json.loads(answer[1])["error"]
+    except (ValueError, KeyError):
+        return False
+    return answer[0] == status and error["message"] and error["type"] and (param is None or error["param"] == param)
+
+
+WRONG = [({}, "messages"), ({"messages": []}, "messages"), ({"messages": [{"role": "user", "content": "x"}], "tools": [{"type": "function"}]}, "tools"),
+         ({"messages": [{"role": "user", "content": "x"}], "temperature": 1e9}, "temperature"),
+         ({"messages": [{"role": "user", "content": "x"}], "max_tokens": -1}, "max_tokens"),
+         ({"messages": [{"role": "user", "content": "x"}], "n": 3}, "n"),
+         ({"messages": [{"role": "robot", "content": "x"}]}, "messages"),
+         ({"messages": [{"role": "user", "content": "word " * 3000}]}, "messages")]
+BROKEN = [b"\r\n\r\nGET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET /health HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(200)),
+          b"GET /" + b"a" * 20000 + b" HTTP/1.1\r\nhost: a\r\n\r\n", b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: " + b"y" * 20000 + b"\r\n\r\n",
+          b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n{}",
+          b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 99999999999999999999\r\n\r\n",
+          b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+          b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-length: 30000\r\n\r\n" + b" " * 30000]
+
+
+def check_broken(net, client, board):
+    """Each of them, and clients that leave, many times: what is in use afterwards is what was before."""
+    client.raw(BROKEN[0], 5)
+    before = client.stats()
+    answers = [client.raw(data, 5) for data in BROKEN]
+    tap.ok(all(b"HTTP/1.1 4" in a or b"HTTP/1.1 5" in a for a in answers), f"{board}: broken requests are refused",
+           repr([a[:60] for a in answers]))
+    for i in range(300 if LONG else 40):
+        with socket.create_connection(("127.0.0.1", net.port), timeout=WAIT) as s:
+            s.sendall(BROKEN[i % len(BROKEN)][:i * 7])
+            if i % 2:  # a reset in place of an end
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    late = time.monotonic() + WAIT
+    while True:
+        after = client.stats()
+        if after["connections"] <= 2 or time.monotonic() > late:
+            break
+        time.sleep(0.2)
+    tap.ok(after["connections"] <= 2 and after["heap_bytes"] <= before["heap_bytes"] + 4096 and after["heap_refused"] == 0,
+           f"{board}: and what they used is free again", f"{before}\n{after}")
+
+
+def check_api(client, board, at_line):
+    """at_line: what the line said to QUESTION."""
+    status, text = client.ask("GET", "/health")
+    tap.ok(status == 200 and json.loads(text)["status"] == "ok", f"{board}: /health", text)
+    models = json.loads(client.ask("GET", "/v1/models")[1])
+    tap.ok(models["object"] == "list" and models["data"][0]["id"] == "demo-q8_0.ingot", f"{board}: /v1/models", str(models))
+    plain = client.chat(QUESTION)
+    whole = json.loads(plain[1])
+    tap.ok(content(plain) == at_line, f"{board}: a reply is the line's", f"{plain} {at_line}")
+    tap.ok(whole["object"] == "chat.completion" and whole["choices"][0]["finish_reason"] == "stop" and whole["usage"]["completion_tokens"] > 0 and
+           whole["usage"]["total_tokens"] == whole["usage"]["prompt_tokens"] + whole["usage"]["completion_tokens"], f"{board}: its object", plain[1])
+    status, text = client.chat(QUESTION, stream=True, stream_options={"include_usage": True})
+    said, objects, done = deltas(text)
+    tap.ok(status == 200 and said == at_line and done and objects[-1]["usage"] == {**whole["usage"], "prompt_tokens_details": objects[-1]["usage"]["prompt_tokens_details"]},
+           f"{board}: a stream says the same, then its figures, then [DONE]", text)
+    status, text = client.ask("POST", "/v1/completions", {"prompt": "Once upon a time", "temperature": 0, "max_tokens": 8})
+    tap.ok(status == 200 and json.loads(text)["choices"][0]["finish_reason"] == "length" and json.loads(text)["usage"]["completion_tokens"] == 8,
+           f"{board}: a completion", text)
+    first, second = (client.chat(STORY, temperature=1, seed=seed) for seed in (5, 5))
+    tap.ok(content(first) == content(second), f"{board}: a seed gives the same reply twice", f"{first} {second}")
+    wrong = [(body, client.ask("POST", "/v1/chat/completions", body), param) for body, param in WRONG]
+    tap.ok(all(is_error(answer, 400, param) for _, answer, param in wrong), f"{board}: what it cannot obey is refused by name",
+           "\n".join(f"{str(b)[:80]}: {a}" for b, a, p in wrong if not is_error(a, 400, p)))
+    tap.ok(is_error(client.ask("GET", "/v1/embeddings"), 404) and is_error(client.ask("GET", "/v1/chat/completions"), 405) and
+           is_error(client.ask("GET", "/v1/models", Host="evil.example"), 403) and
+           is_error(client.ask("GET", "/v1/models", Origin="http://evil.example"), 403) and
+           client.ask("GET", "/v1/models", Origin=f"http://127.0.0.1:{client.port}")[0] == 200, f"{board}: pages and callers that are none")
+
+
+def check_curl(net, board):
+    done = subprocess.run(["curl", "-sS", "--max-time", str(WAIT), f"http://127.0.0.1:{net.port}/v1/chat/completions", "-H", "Content-Type: application/json",
+                           "-d", json.dumps({"messages": [{"role": "user", "content": QUESTION}], "temperature": 0})], capture_output=True, text=True)
+    tap.ok(done.returncode == 0 and "15" in done.stdout, f"{board}: curl", done.stdout + done.stderr)
+
+
+def check_many(client, board):
+    def ask(i):
+        for _ in range(20):  # QEMU takes one connection after the other, and resets the next ones
+            time.sleep(0.02 * i)
+            try:
+                return client.chat(QUESTION)
+            except ConnectionError:
+                continue
+        return None, "reset"
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(ask, range(8)))
+    good = [a for a in answers if a[0] == 200]
+    tap.ok(len(good) >= 4 and len({content(a) for a in good}) == 1 and all(a[0] in (200, 429) for a in answers) and
+           all(is_error(a, 429) for a in answers if a[0] != 200), f"{board}: eight at once, {len(good)} of them answered, the others asked to come again",
+           str(answers))
+
+
+def check_busy_line(c, client, board):
+    """While the line has a long reply, the network answers what needs no model; the reply comes to its end."""
+    c.send(STORY + "\r")
+    c.expect(re.escape(STORY))
+    began = time.monotonic()
+    status, _ = client.ask("GET", "/health")
+    took = time.monotonic() - began
+    text = c.prompt()
+    tap.ok(status == 200 and hash_of(text), f"{board}: /health during a reply at the line took {took:.2f} s", text)
+    return text
+
+
+def check_gone(net, client, c, board):
+    """A client that leaves in the middle of its reply: the reply ends, and the line has its turn."""
+    body = json.dumps({"messages": [{"role": "user", "content": STORY}], "max_tokens": 400, "stream": True, "temperature": 1.5}).encode()
+    with socket.create_connection(("127.0.0.1", net.port), timeout=WAIT) as s:
+        s.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+        s.recv(200)
+    tap.ok("15" in c.say(QUESTION), f"{board}: after a client that left, the line answers", c.seen)
+    tap.ok(content(client.chat(QUESTION)), f"{board}: and so does the network")
+
+
+for machine in (ARM64, RISCV64_ANY):
+    net, board = Net(machine), machine.board
+    if not os.path.exists(image(machine)):
+        tap.skip(f"{board} on a network", "lwIP's source is not there: make setup-tests, then make test-images")
+        continue
+    card = card_arguments(make_card("net.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
+    words = "temp=0 n=60 ids quiet term=plain"
+    with Console(net, words, card) as c:  # as it is without a network
+        c.prompt()
+        alone = [c.say(line) for line in (QUESTION, STORY, "And 3 plus 4?")]
+        time.sleep(0.5)
+        tap.ok(net.frames() == [] and os.path.getsize(net.dump) >= 24, f"{board}: without net= no frame leaves the board", str(net.frames()[:3]))
+    client = Client(net)
+    with Console(net, words + " net=dhcp,open", card) as c:
+        c.expect(r"network: http://10\.0\.2\.15 and http://ingot\.local")
+        c.prompt()
+        text = c.say(QUESTION)
+        tap.ok(hash_of(text) == hash_of(alone[0]), f"{board}: the logits are the same with the network on", text + alone[0])
+        check_api(client, board, reply_of(text))
+        text = check_busy_line(c, client, board)
+        tap.ok(hash_of(text) == hash_of(alone[1]), f"{board}: the line's conversation goes on as if nobody else had asked", text + alone[1])
+        check_curl(net, board)
+        check_many(client, board)
+        check_broken(net, client, board)
+        check_gone(net, client, c, board)
+        tap.ok(len(net.frames()) > 20, f"{board}: frames of the board are in the dump, {len(net.frames())} of them")
+    with Console(net, words + " net=10.0.2.15/24,10.0.2.2 token=secret name=kitchen", card) as c:
+        c.expect(r"network: http://10\.0\.2\.15 and http://kitchen\.local")
+        c.prompt()
+        tap.ok(is_error(client.ask("GET", "/v1/models"), 401) and is_error(Client(net, "wrong").ask("GET", "/v1/models"), 401) and
+               Client(net, "secret").ask("GET", "/v1/models")[0] == 200 and client.ask("GET", "/health")[0] == 200,
+               f"{board}: a fixed address and a token")
+    with Console(net, words + " net=rubbish", card) as c:
+        text = c.prompt()
+        tap.ok(re.search(r"warning: there is no network: net= takes dhcp", text.replace("\n", "")) and "15" in c.say(QUESTION),
+               f"{board}: a wrong word is said, and the board starts", text)
+
+tap.done()

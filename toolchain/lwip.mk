@@ -1,0 +1,61 @@
+# lwIP, by which an image with NETWORK=yes speaks TCP/IP (docs/LAN.md): the distribution's source, configured by
+# runtime/net/lwip/lwipopts.h. The HTTP parser is llhttp (toolchain/http.mk).
+
+# yes: the image has a network, which is off until net= asks for it. Empty: nothing of it is built.
+NETWORK ?=
+
+LWIP := $(O)/lwip/source
+LWIP_PARTS := $(addprefix src/,$(addsuffix .c,netif/ethernet apps/mdns/mdns \
+    $(addprefix core/,def inet_chksum init ip mem memp netif pbuf stats sys tcp tcp_in tcp_out timeouts udp) \
+    $(addprefix core/ipv4/,autoip dhcp etharp icmp igmp ip4 ip4_addr) \
+    $(addprefix core/ipv6/,ethip6 icmp6 inet6 ip6 ip6_addr mld6 nd6)))
+
+$(LWIP)/src/include/lwip/init.h:
+	$(Q)toolchain/fetch_source.sh lwip $(LWIP)
+
+LWIP_MADE_OF := $(LWIP)/src/include/lwip/init.h toolchain/lwip.mk $(wildcard runtime/net/lwip/*.h runtime/net/lwip/*/*.h)
+LWIP_INCLUDE := -Iruntime/net/lwip -isystem $(LWIP)/src/include
+
+LLHTTP ?= /usr/share/llhttp
+LLHTTP_INCLUDE ?= /usr/share/include/llhttp
+
+# Sources of boot/ that an image has with a network alone, and those in whose place they are.
+BOOT_NETWORK := boot/network.c boot/unpack_lzma.c boot/$(ISA)/unpack_lzma.S
+BOOT_WITHOUT_NETWORK := boot/no_network.c boot/$(ISA)/unpack_lz4.S
+# The network of a board, which says which drivers it takes.
+NETWORK_OF_BOARD := board/$(BOARD)/network.c
+ifneq ($(NETWORK),)
+$(if $(wildcard $(NETWORK_OF_BOARD)),,$(error NETWORK=yes: $(BOARD) has no driver of its network yet; virt-arm64 and virt-riscv64 have one))
+endif
+# And the others.
+OF_NETWORK := $(wildcard runtime/net/*.c) $(wildcard runtime/api/*.c) \
+              $(filter-out runtime/http/http_frames.c,$(wildcard runtime/http/*.c))
+NOT_IN_IMAGE += $(OF_NETWORK) runtime/http/http_frames.c
+
+ifneq ($(ISA),)
+LWIP_CC = $(CROSS_COMPILE)gcc -std=c11 $(SMALL) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) -fno-pie -fno-pic -fno-common -fstack-protector-strong \
+          -ffunction-sections -fdata-sections -g0 -w
+
+# $(1): archive, $(2): flags of the includes, $(3): folder of the sources, $(4): files, $(5): what they are made of.
+define network_archive
+$(1): $(5) | $(NEWLIB_READY)
+	$$(call say,NETWORK,$$@)
+	$$(Q)rm -rf $(1).obj && mkdir -p $(1).obj
+	$$(Q)for f in $(4); do \
+	    $$(LWIP_CC) -ffile-prefix-map=$$(abspath $(3))=network $(2) -c $(3)/$$$$f -o $(1).obj/$$$$(basename $$$$f).o || exit 1; done
+	$$(Q)rm -f $$@ && $(CROSS_COMPILE)ar rcsD $$@ $(1).obj/*.o
+endef
+$(eval $(call network_archive,$(O)/lwip/$(ISA)/liblwip.a,$(LWIP_INCLUDE) $(FIXED_INCLUDE),$(LWIP),$(LWIP_PARTS),$(LWIP_MADE_OF)))
+$(eval $(call network_archive,$(O)/lwip/$(ISA)/libllhttp.a,-isystem $(LLHTTP_INCLUDE) $(FIXED_INCLUDE) -Dabort=__builtin_trap,$(LLHTTP),llhttp.c api.c http.c,toolchain/lwip.mk))
+
+NETWORK_OBJ := $(patsubst %,$(S)/obj/%.o,$(BOOT_NETWORK) $(OF_NETWORK)) $(B)/obj/$(NETWORK_OF_BOARD).o
+NETWORK_PARTS := $(O)/lwip/$(ISA)/liblwip.a $(O)/lwip/$(ISA)/libllhttp.a
+$(NETWORK_OBJ): IMAGE_CFLAGS += $(SMALL) -isystem $(LLHTTP_INCLUDE)
+$(filter $(S)/obj/runtime/net/%,$(NETWORK_OBJ)): IMAGE_CFLAGS += $(LWIP_INCLUDE) $(FIXED_INCLUDE)
+$(filter $(S)/obj/runtime/net/%,$(NETWORK_OBJ)): $(LWIP)/src/include/lwip/init.h
+-include $(NETWORK_OBJ:.o=.d)
+
+# The image is linked anew where the network comes or goes.
+$(B)/network.made-of: FORCE
+	$(call write_if_changed,echo $(if $(NETWORK),network,none))
+endif
