@@ -12,7 +12,7 @@ SUITE_SECONDS ?= 3600
 # On two cores that takes a quarter of the time away; three times as many would take no more.
 TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
 
-.PHONY: check clients test test-more more-parts test-long test-without-assets test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz \
+.PHONY: check clients test test-more more-parts test-long test-without-assets test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz test-boards \
         test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-threads bench-attention bench-pack bench-kv bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
@@ -20,6 +20,7 @@ GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
 BOOT := $(wildcard tests/boot/*.t)
 FAULTS := $(wildcard tests/faults/*.t)
 KERNELS := $(wildcard tests/kernels/*.t)
+TREES := $(wildcard tests/boards/*.t)
 MAKES := $(wildcard tests/make/*.t)
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
@@ -52,6 +53,39 @@ KT_ISAS := $(if $(filter x86_64,$(HOST_ISA)),x86_64) arm64 riscv64
 
 test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) test-images ## every kernel against its reference on every ISA's emulator
 	$(Q)$(TEST_ENV) $(PROVE) -j$(JOBS) $(KERNELS)
+
+# ---- boards: each board's own code as a program of this computer (tests/boards/trees.t) --------
+
+BOX := $(O)/tests/boards
+BOX_BOARDS := rpi3 rpi4 rpi5 visionfive2 icicle
+# Drivers of instructions that one ISA has: boot_fake.c stands in for them.
+BOX_NOT := $(addprefix board/drivers/soc/,generic_timer.c riscv_timer.c sbi.c semihosting.c psci_call.c)
+BOX_OBJ := $(patsubst %.c,$(BOX)/obj/%.o,$(filter-out $(BOX_NOT),$(wildcard board/drivers/*/*.c)) $(wildcard board/*.c) boot/boot.c \
+             tests/boards/boot_fake.c)
+# Registers lie at their own addresses, which AddressSanitizer has for itself; -fPIC, since an image's symbols are far from a program.
+BOX_CFLAGS = $(COMMON) -O1 -fPIC -D_GNU_SOURCE
+BOX_PROGRAMS := $(BOX_BOARDS:%=$(BOX)/%)
+
+$(BOX_OBJ): $(BOX)/obj/%.o: %.c
+	$(call say,BOXCC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(BOX_CFLAGS) -c $< -o $@
+
+$(BOX)/drivers.a: $(BOX_OBJ)
+	$(Q)rm -f $@
+	$(Q)ar rcsD $@ $^
+
+$(BOX_PROGRAMS): $(BOX)/%: board/%/board.c board/%/memory.h tests/boards/boot_tree.c $(BOX)/drivers.a
+	$(call say,BOX,$@)
+	$(Q)$(HOST_CC) $(filter-out -MMD -MP,$(BOX_CFLAGS)) -Iboard/$* board/$*/board.c tests/boards/boot_tree.c $(BOX)/drivers.a -pie \
+	    -Wl,--no-relax -o $@
+
+ifneq ($(FOR_TESTS),)
+-include $(BOX_OBJ:.o=.d)
+endif
+
+test-boards: $(BOX_PROGRAMS) ## each board's own code on the device trees published for it (make setup-tests fetches those)
+	$(Q)$(TEST_ENV) $(PROVE) $(TREES)
 
 # ---- the suites ------------------------------------------------------------------------------
 
@@ -156,7 +190,7 @@ LONGEST := tests/boot/console.t tests/boot/send.t tests/boot/serve_walk.t tests/
            tests/boot/power_cut.t $(O)/tests/unit/tokenizer/tokenizer_published.t $(O)/tests/unit/compute/kv_format.t \
            $(O)/tests/unit/flash_image/card_image.t $(O)/tests/unit/session/session.t \
            $(O)/tests/unit/stream/kv_pages.t
-ALL_SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) \
+ALL_SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) $(TREES) \
              tests/fuzz/fuzz.t $(sort $(UNIT)))
 
 # `make test` takes less than 15 minutes from an empty clone on two cores: this computer and the two virt machines. The suites that name
@@ -201,7 +235,7 @@ $(ORDER_TEST): $(ORDER_OBJ)
 # What the suites need.
 test-parts: $(H)/ingot $(H)/examples/hello test-image-virt-arm64 test-image-virt-riscv64 $(O)/first_card $(UNIT) $(KT_ISAS:%=$(KT)/kernels_test.%) \
             $(O)/asan/ingot
-more-parts: test-parts test-images $(FUZZ) $(O)/tsan/ingot $(TSAN_TESTS) $(ORDER_TEST)
+more-parts: test-parts test-images $(FUZZ) $(O)/tsan/ingot $(TSAN_TESTS) $(ORDER_TEST) $(BOX_PROGRAMS)
 
 # For every save: what takes seconds, and between it a part of every room. No sanitized program, no
 # board but the virt machines, no console and no faults: those are the suites'.

@@ -179,6 +179,7 @@ if [ "$what" = tests ]; then
     install_npm host/web host/web "the page of make web is without a terminal"
     install_npm tests/clients "${O:-build}/clients" "tests/boot/openai.t is skipped"
     install_suite "${O:-build}/clients"
+    toolchain/setup_trees.sh "${O:-build}/boards/trees" || echo "setup: no device trees: tests/boards/trees.t is skipped"
     install_python tests/clients/python-openai.txt "${O:-build}/clients/python" "tests/boot/clients.t is without the OpenAI package of PyPI"
 fi
 if [ "$what" = clients ]; then

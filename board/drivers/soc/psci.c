@@ -5,6 +5,7 @@
 #include "board/board.h"
 #include "board/drivers/irq/gic.h"
 #include "board/drivers/serial/serial.h"
+#include "board/drivers/soc/psci_call.h"
 #include "board/isa.h"
 
 /* Function ids, DEN 0022, section 5.1. */
@@ -22,23 +23,9 @@ static struct psci {
     unsigned n_cores;
 } psci;
 
-/* SMC Calling Convention (DEN 0028): x0 to x17 are lost. */
-static int64_t psci_call(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
+static int64_t call(uint64_t function, uint64_t a, uint64_t b, uint64_t c)
 {
-    register uint64_t x0 __asm__("x0") = function;
-    register uint64_t x1 __asm__("x1") = a;
-    register uint64_t x2 __asm__("x2") = b;
-    register uint64_t x3 __asm__("x3") = c;
-
-#define PSCI_LOST \
-    "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", \
-        "memory"
-    if (psci.conduit == PSCI_HVC)
-        __asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)::PSCI_LOST);
-    else
-        __asm__ volatile("smc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3)::PSCI_LOST);
-#undef PSCI_LOST
-    return (int64_t)x0;
+    return psci_call(psci.conduit == PSCI_HVC, function, a, b, c);
 }
 
 static void read_conduit(const struct device_tree *tree)
@@ -88,7 +75,7 @@ enum err psci_start_core(unsigned core, void (*entry)(void *arg), void *arg)
         return ERR_NO_DEVICE;
     psci.cores[core] = (struct psci_core){ entry, arg };
     start = core_prepare(core, core_main, &psci.cores[core]);
-    if (psci.conduit != PSCI_NONE && psci_call(PSCI_CPU_ON_64, psci.ids[core], start, core) != 0)
+    if (psci.conduit != PSCI_NONE && call(PSCI_CPU_ON_64, psci.ids[core], start, core) != 0)
         return ERR_NO_DEVICE;
     return ERR_OK;
 }
@@ -98,7 +85,7 @@ static void end(uint64_t function)
 {
     serial_drain();
     if (psci.conduit != PSCI_NONE)
-        (void)psci_call(function, 0, 0, 0);
+        (void)call(function, 0, 0, 0);
 }
 
 void psci_restart(void)

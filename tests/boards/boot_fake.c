@@ -1,0 +1,343 @@
+#include "tests/boards/boot_fake.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "board/drivers/dma/dma.h"
+#include "board/drivers/irq/core_registers.h"
+#include "board/drivers/soc/generic_timer.h"
+#include "board/drivers/soc/psci_call.h"
+#include "board/drivers/soc/riscv_timer.h"
+#include "board/drivers/soc/sbi.h"
+#include "board/drivers/soc/semihosting.h"
+#include "board/isa.h"
+#include "boot/boot.h"
+#include "boot/canary.h"
+#include "boot/panic.h"
+#include "boot/stage.h"
+
+enum { PAGE = 4096, TICKS_HZ = 1000000, TICKS_A_LOOK = 50 };
+
+struct box box;
+
+static struct fake {
+    uint64_t pages
+        [BOX_MOST_PAGES]; /* of devices that are mapped; a block takes its first and last page */
+    uint64_t ends[BOX_MOST_PAGES];
+    unsigned n_pages;
+    uint64_t ticks;
+} fake;
+
+/* ---- memory ---- */
+
+static uint32_t *word_at(uint64_t at)
+{
+    for (unsigned i = 0; i < fake.n_pages; i++)
+        if (at >= fake.pages[i] && at < fake.ends[i])
+            return (uint32_t *)(uintptr_t)at;
+    return NULL;
+}
+
+static void preset(uint64_t start, uint64_t end)
+{
+    for (uint64_t at = start; at < end && at < start + BOX_FILL_BYTES; at += 4)
+        *(uint32_t *)(uintptr_t)at = box.fill;
+    for (unsigned i = 0; i < box.n_registers; i++)
+        if (!box.registers[i].is_asked && box.registers[i].at >= start && box.registers[i].at < end)
+            *(uint32_t *)(uintptr_t)box.registers[i].at = box.registers[i].value;
+}
+
+static void add_block(uint64_t start, uint64_t end)
+{
+    if (fake.n_pages == BOX_MOST_PAGES ||
+        mmap((void *)(uintptr_t)start, end - start, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
+             0) != (void *)(uintptr_t)start) {
+        printf("cannot lay a device at %llx\n", (unsigned long long)start);
+        exit(1);
+    }
+    fake.pages[fake.n_pages] = start;
+    fake.ends[fake.n_pages++] = end;
+    preset(start, end);
+}
+
+enum err mmu_map(uintptr_t base, size_t bytes, enum mapping mapping)
+{
+    uint64_t start = base & ~(uint64_t)(PAGE - 1),
+             end = (base + bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+
+    if (mapping != MAP_DEVICE)
+        return ERR_OK;
+    printf("device %llx %llx\n", (unsigned long long)base, (unsigned long long)bytes);
+    for (uint64_t at = start; at < end;) {
+        uint64_t stop = end - start > BOX_FILL_BYTES && word_at(at) == NULL ? end : at + PAGE;
+
+        if (word_at(at) == NULL)
+            add_block(at, stop);
+        at = stop;
+    }
+    return ERR_OK;
+}
+
+void box_print_registers(void)
+{
+    for (unsigned i = 0; i < box.n_registers; i++) {
+        const uint32_t *word = word_at(box.registers[i].at);
+
+        if (box.registers[i].is_asked)
+            printf("register %llx %x\n", (unsigned long long)box.registers[i].at,
+                   word != NULL ? *word : 0);
+    }
+}
+
+/* ---- the VideoCore: what it is asked is answered between two looks at its status ---- */
+
+enum { MAILBOX_READ = 0x00, MAILBOX_STATUS = 0x18, MAILBOX_WRITE = 0x20 };
+#define MAILBOX_EMPTY (1u << 30)
+#define MAILBOX_DONE 0x80000000u
+
+static void answer_tag(uint32_t *tag)
+{
+    uint32_t *values = tag + 3;
+
+    tag[2] = MAILBOX_DONE | tag[1];
+    switch (tag[0]) {
+    case 0x00000001: values[0] = 1700000000; break; /* its date */
+    case 0x00010002: values[0] = box.revision; break;
+    case 0x00010005: memcpy(values, box.memory, sizeof box.memory); break;
+    case 0x00030002: /* clocks */
+    case 0x00030004:
+    case 0x00038002: values[1] = values[0] == 2 ? 48000000 : 200000000; break;
+    default: tag[2] = MAILBOX_DONE; break; /* nothing */
+    }
+}
+
+/* A message has 30 bits of its address, and it lies near `box`. */
+static uint32_t *whole_address(uint32_t word)
+{
+    const uint64_t gib = UINT64_C(1) << 30, here = (uintptr_t)&box;
+    uint64_t at = (here & ~(gib - 1)) | (word & 0x3ffffff0);
+
+    if (at > here + gib / 2)
+        at -= gib;
+    else if (at + gib / 2 < here)
+        at += gib;
+    return (uint32_t *)(uintptr_t)at;
+}
+
+static void serve_mailbox(void)
+{
+    uint32_t *base = word_at(box.mailbox), *message;
+
+    if (base == NULL)
+        return;
+    base[MAILBOX_STATUS / 4] = MAILBOX_EMPTY;
+    if (base[MAILBOX_WRITE / 4] == 0)
+        return;
+    message = whole_address(base[MAILBOX_WRITE / 4]);
+    answer_tag(message + 2);
+    message[1] = MAILBOX_DONE;
+    base[MAILBOX_READ / 4] = base[MAILBOX_WRITE / 4];
+    base[MAILBOX_WRITE / 4] = 0;
+    base[MAILBOX_STATUS / 4] = 0;
+}
+
+/* ---- time ---- */
+
+static uint64_t look(void)
+{
+    serve_mailbox();
+    return fake.ticks += TICKS_A_LOOK;
+}
+
+uint64_t generic_timer_ticks(void)
+{
+    return look();
+}
+
+uint64_t generic_timer_hz(void)
+{
+    return TICKS_HZ;
+}
+
+uint64_t riscv_timer_ticks(void)
+{
+    return look();
+}
+
+/* ---- cores and firmware ---- */
+
+uint64_t core_hardware_id(void)
+{
+    return box.hart;
+}
+
+unsigned core_number(void)
+{
+    return 0;
+}
+
+uintptr_t core_prepare(unsigned core, void (*entry)(void *arg), void *arg)
+{
+    (void)entry;
+    (void)arg;
+    return 0x1000 * core;
+}
+
+void core_release(uintptr_t release, unsigned core, void (*entry)(void *arg), void *arg)
+{
+    (void)entry;
+    (void)arg;
+    printf("release %u %lx\n", core, (unsigned long)release);
+}
+
+int64_t psci_call(bool by_hvc, uint64_t function, uint64_t a, uint64_t b, uint64_t c)
+{
+    (void)function;
+    (void)b;
+    (void)c;
+    printf("psci %s %llx\n", by_hvc ? "hvc" : "smc", (unsigned long long)a);
+    return 0;
+}
+
+enum err sbi_hart_start(uint64_t id, uintptr_t start, uint64_t opaque)
+{
+    (void)start;
+    (void)opaque;
+    printf("hart %llu\n", (unsigned long long)id);
+    return ERR_OK;
+}
+
+uint64_t sbi_base(enum sbi_base which)
+{
+    (void)which;
+    return 0;
+}
+
+/* Nothing here sleeps, wakes or ends. */
+void sbi_set_timer(uint64_t at)
+{
+    (void)at;
+}
+void sbi_send_ipi(uint64_t mask, uint64_t base)
+{
+    (void)mask, (void)base;
+}
+void sbi_flush_tlb(uint64_t mask, uint64_t base, uint64_t start, uint64_t bytes)
+{
+    (void)mask, (void)base, (void)start, (void)bytes;
+}
+void sbi_power_off(int failed)
+{
+    (void)failed;
+}
+void sbi_shutdown_legacy(void)
+{
+}
+void sbi_restart(int failed)
+{
+    (void)failed;
+}
+void semihosting_exit(int status)
+{
+    exit(status);
+}
+void core_wait(const _Atomic uint32_t *word, uint32_t old)
+{
+    (void)word, (void)old;
+}
+void core_wake(const _Atomic uint32_t *word)
+{
+    (void)word;
+}
+void core_idle(void)
+{
+}
+void core_timer_start(uint64_t ticks)
+{
+    (void)ticks;
+}
+void core_timer_stop(void)
+{
+}
+bool core_interrupt_pending(void)
+{
+    return false;
+}
+bool core_interrupts_mask(void)
+{
+    return false;
+}
+void core_interrupts_restore(bool on)
+{
+    (void)on;
+}
+void core_halt(void)
+{
+    exit(1);
+}
+
+void core_interrupts_on(void (*handler)(void *context), void *context)
+{
+    (void)handler;
+    (void)context;
+}
+
+uint64_t core_register_read(const char *name)
+{
+    (void)name;
+    return 0;
+}
+
+void core_register_write(const char *name, uint64_t value)
+{
+    (void)name;
+    (void)value;
+}
+
+void dma_barrier(void)
+{
+}
+size_t dma_cache_line_bytes(void)
+{
+    return 64;
+}
+void dma_flush_line(uintptr_t line)
+{
+    (void)line;
+}
+void dma_flush_end(void)
+{
+}
+
+/* ---- the rest of boot/ ---- */
+
+void canary_init(const struct device_tree *tree)
+{
+    (void)tree;
+}
+void boot_stage_enter(enum boot_stage stage)
+{
+    (void)stage;
+}
+
+void cpu_detect(const struct device_tree *tree, struct machine *machine)
+{
+    (void)tree;
+    (void)machine;
+}
+
+void panic(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    printf("panic ");
+    vprintf(format, args);
+    printf("\n");
+    va_end(args);
+    exit(0);
+}

@@ -1,0 +1,36 @@
+/* The parts of an image that a computer cannot have, for a board's own code in a program of Linux: system registers, firmware calls,
+ * page tables. Device pages are memory at their own addresses, filled as the firmware of the board leaves them. */
+#ifndef INGOT_TESTS_BOARDS_BOOT_FAKE_H
+#define INGOT_TESTS_BOARDS_BOOT_FAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A register that the test names: its value before the board's code runs, or a question about it afterwards. */
+struct box_register {
+    uint64_t at;
+    uint32_t value;
+    bool is_asked;
+};
+
+enum { BOX_MOST_REGISTERS = 128, BOX_MOST_PAGES = 4096 };
+
+struct box {
+    uint64_t hart; /* what core_hardware_id() says */
+    uint32_t
+        fill; /* each word of a device block that no register names; up to BOX_FILL_BYTES of a block */
+    uint64_t mailbox;   /* 0: there is no VideoCore */
+    uint32_t memory[2]; /* VideoCore's answer: base and bytes of the cores' part of the first GiB */
+    uint32_t revision;  /* and the board's revision code */
+    struct box_register registers[BOX_MOST_REGISTERS];
+    unsigned n_registers;
+};
+
+enum { BOX_FILL_BYTES = 0x10000 };
+
+extern struct box box;
+
+/* Print "register AT VALUE" for each that is asked, 0 where nothing is mapped. */
+void box_print_registers(void);
+
+#endif

@@ -1,0 +1,194 @@
+#!/usr/bin/python3
+"""Each board's own code on the device tree published for that board (Debian's kernel packages; make setup-tests fetches them), with
+the memory and reservations that its firmware writes into it, and with registers as that firmware leaves them: not zero, and with
+interrupts on that nobody asked for. What comes out is held against the table below, and every address also against the tree."""
+
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from device_tree import address_of, cells_of, make_tree, read_tree
+from machine import BUILD, WORK, Tap
+
+TREES = os.path.join(BUILD, "boards/trees")
+MIB, GIB = 1 << 20, 1 << 30
+IMAGE = 0x410000  # boot_tree.c: 3.5 MiB, and the stacks of boot/stacks.h
+PI_3 = ["/soc/serial@7e201000", "/soc/mmc@7e300000", "/soc/mailbox@7e00b880", "/soc/watchdog@7e100000", "/soc/gpio@7e200000",
+        "/soc/dma-controller@7e007000"]
+PI_4 = ["/soc/serial@7e201000", "/emmc2bus/mmc@7e340000", "/scb/pcie@7d500000", "/soc/mailbox@7e00b880", "/soc/watchdog@7e100000",
+        "/soc/gpio@7e200000", "/soc/interrupt-controller@40041000"]
+PI_5 = ["/soc@107c000000/serial@7d001000", "/soc@107c000000/mmc@fff000", "/soc@107c000000/mailbox@7c013880",
+        "/soc@107c000000/gpio@7d517c00", "/soc@107c000000/interrupt-controller@7fff9000"]
+VISIONFIVE = ["/soc/serial@10000000", "/soc/interrupt-controller@c000000", "/soc/mmc@16010000", "/soc/mmc@16020000",
+              "/soc/syscon@13030000", "/soc/clock-controller@13020000", "/soc/clock-controller@10230000", "/soc/syscon@10240000"]
+ICICLE = ["/soc/serial@20100000", "/soc/interrupt-controller@c000000", "/soc/mmc@20008000"]
+SPIN = ["release 1 e0", "release 2 e8", "release 3 f0"]
+PSCI = ["psci smc 100", "psci smc 200", "psci smc 300"]
+
+# Registers as a Pi's firmware leaves them: the PL011 on, at another rate, for Bluetooth, with interrupts enabled and pending; the row's
+# pins at the small UART; its neighbours in use. As they must be: 115200 baud of 48 MHz, pins 14 and 15 at the PL011, 32 and 33 off it.
+GPFSEL1, GPFSEL3, FR, IBRD, FBRD, LCR, CR, IMSC, RIS = 0x200004, 0x20000c, 0x201018, 0x201024, 0x201028, 0x20102c, 0x201030, 0x201038, 0x20103c
+PI_LEFT = {GPFSEL1: 1 | 2 << 12 | 2 << 15 | 4 << 27, GPFSEL3: 0x3f | 7 << 6 | 7 << 9, FR: 0x90, IBRD: 1, FBRD: 40, LCR: 0x60, CR: 0xc301,
+           IMSC: 0x7f0, RIS: 0x7e0}
+PI_TAKEN = {GPFSEL1: 1 | 4 << 12 | 4 << 15 | 4 << 27, GPFSEL3: 0x3f, IBRD: 26, FBRD: 3, LCR: 0x70, CR: 0x301}
+
+
+def at(base, registers):
+    return {base + offset: value for offset, value in registers.items()}
+
+
+def pi_5(divisor):
+    uart = 0x107d001000
+    left = {uart + 0x18: 0x90, uart + 0x24: divisor, uart + 0x28: 7 if divisor else 0, uart + 0x30: 0x301, uart + 0x38: 0x7f0}
+    taken = {uart + 0x24: divisor or 23, uart + 0x28: 7 if divisor else 56, uart + 0x2c: 0x70, uart + 0x30: 0x301}
+    return left, taken
+
+
+def plic(base, contexts, context, line, uart):
+    """The firmware's threshold is 7, and its lines are on for this context; another context's are not ours. base: of the PLIC."""
+    enable, other = base + 0x2000 + 0x80 * context, base + 0x2000 + 0x80 * (context + 2 if context + 2 < contexts else context - 2)
+    left = {enable: 0xffffffff, enable + 4: 0xffffffff, enable + 8: 0xffffffff, other: 5, base + 0x200000 + 0x1000 * context: 7,
+            uart + 0x14: 0x60, uart + 4: 0x8f}
+    taken = {enable + 4 * i: 1 << line % 32 if i == line // 32 else 0 for i in range(3)}
+    return left, {**taken, other: 5, base + 0x200000 + 0x1000 * context: 0, base + 4 * line: 1, uart + 4: 1}
+
+
+# board, tree, boot hart, nodes, how the other cores start, the words of boot_tree
+BOARDS = [
+    ("rpi3", "bcm2837-rpi-3-b", 0, PI_3, SPIN, "mailbox=3f00b880 revision=a02082", (at(0x3f000000, PI_LEFT), at(0x3f000000, PI_TAKEN))),
+    ("rpi3", "bcm2837-rpi-3-b-plus", 0, PI_3, SPIN, "mailbox=3f00b880 revision=a020d3", (at(0x3f000000, PI_LEFT), at(0x3f000000, PI_TAKEN))),
+    ("rpi3", "bcm2837-rpi-zero-2-w", 0, PI_3, SPIN, "mailbox=3f00b880 revision=902120", (at(0x3f000000, PI_LEFT), at(0x3f000000, PI_TAKEN))),
+    ("rpi4", "bcm2711-rpi-4-b", 0, PI_4, SPIN, "mailbox=fe00b880 revision=b03111", (at(0xfe000000, PI_LEFT), at(0xfe000000, PI_TAKEN))),
+    ("rpi4", "bcm2711-rpi-400", 0, PI_4, SPIN, "mailbox=fe00b880 revision=c03130", (at(0xfe000000, PI_LEFT), at(0xfe000000, PI_TAKEN))),
+    ("rpi5", "bcm2712-rpi-5-b", 0, PI_5, PSCI, "mailbox=107c013880 revision=c04170", pi_5(0)),
+    ("rpi5", "bcm2712-rpi-5-b", 0, PI_5, PSCI, "mailbox=107c013880 revision=c04170", pi_5(11)),
+] + [
+    ("visionfive2", f"jh7110-starfive-visionfive-2-{version}", hart, VISIONFIVE, [f"hart {n}" for n in range(1, 5) if n != hart], "",
+     plic(0xc000000, 9, 2 * hart, 32, 0x10000000)) for version in ("v1.2a", "v1.3b") for hart in (1, 4)
+] + [
+    ("icicle", "mpfs-icicle-kit", hart, ICICLE, [f"hart {n}" for n in range(1, 5) if n != hart], "",
+     plic(0xc000000, 9, 2 * hart, 91, 0x20100000)) for hart in (1, 3)
+]
+
+# Trees, what they are called, memory as the firmware writes it (address, bytes), what it reserves besides, and the free ranges,
+# largest first: an image at 0x80000, 0x40200000 or 0x80200000 is taken out, and so is what a tree reserves.
+PI_IMAGE = 0x80000 + IMAGE
+MEMORY = [
+    ("bcm2837-rpi-zero-2-w", "512 MB", [(0, 0x1c000000)], [], [(PI_IMAGE, 0x1c000000), (0x1000, 0x80000)]),
+    ("bcm2837-rpi-3-b", "1 GB", [(0, 0x3b400000)], [], [(PI_IMAGE, 0x3b400000), (0x1000, 0x80000)]),
+    ("bcm2711-rpi-4-b", "1 GB", [(0, 0x3b400000)], [], [(PI_IMAGE, 0x3b400000), (0x1000, 0x80000)]),
+    ("bcm2711-rpi-4-b", "2 GB", [(0, 0x3b400000), (GIB, GIB)], [], [(GIB, 2 * GIB), (PI_IMAGE, 0x3b400000), (0x1000, 0x80000)]),
+    ("bcm2711-rpi-400", "4 GB", [(0, 0x3b400000), (GIB, 0xbc000000)], [], [(GIB, 0xfc000000), (PI_IMAGE, 0x3b400000), (0x1000, 0x80000)]),
+    ("bcm2711-rpi-4-b", "8 GB", [(0, 0x3b400000), (GIB, 0xbc000000), (4 * GIB, 2 * GIB), (6 * GIB, 2 * GIB)], [],
+     [(4 * GIB, 8 * GIB), (GIB, 0xfc000000), (PI_IMAGE, 0x3b400000), (0x1000, 0x80000)]),
+] + [
+    ("bcm2712-rpi-5-b", f"{n} GB", [(0, 0x3fc00000), (GIB, (n - 1) * GIB)], [],
+     sorted([(PI_IMAGE, 0x3fc00000), (GIB, n * GIB)], key=lambda r: r[0] - r[1])) for n in (2, 4, 8, 16)
+] + [
+    (f"jh7110-starfive-visionfive-2-{version}", f"{n} GB", [(GIB, n * GIB)], [(0x40000000, 0x40000), (0xfe000000 if n > 3 else 0xb0000000, 0x10000)],
+     sorted([(0x40200000 + IMAGE, 0xfe000000 if n > 3 else 0xb0000000), (0xfe010000 if n > 3 else 0xb0010000, (n + 1) * GIB),
+             (0x40040000, 0x40200000)], key=lambda r: r[0] - r[1])) for version in ("v1.2a", "v1.3b") for n in (2, 4, 8)
+] + [
+    ("mpfs-icicle-kit", "2 GB", [(0x80000000, GIB), (0x1040000000, GIB)], [],
+     [(0x1040000000, 0x1080000000), (0x80200000 + IMAGE, 0xbfc00000), (0x80000000, 0x80200000)]),
+]
+
+tap = Tap()
+
+
+def run(board, tree, words, hart=0):
+    path = os.path.join(WORK, f"box-{board}.dtb")
+    os.makedirs(WORK, exist_ok=True)
+    with open(path, "wb") as f:
+        f.write(tree)
+    command = [os.path.join(BUILD, "tests/boards", board), path, f"hart={hart:x}", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout + done.stderr
+
+
+def published(name):
+    with open(os.path.join(TREES, name + ".dtb"), "rb") as f:
+        return read_tree(f.read())
+
+
+def with_memory(root, ranges):
+    """The memory node as firmware writes it."""
+    cells = []
+    widths = [cells_of(root[k])[0] for k in ("#address-cells", "#size-cells")]
+    for pair in ranges:
+        for value, width in zip(pair, widths):
+            cells += [value >> 32 & 0xffffffff, value & 0xffffffff][-width:]
+    for name in [n for n in root if n.startswith("memory@")]:
+        del root[name]
+    root["memory@0"] = {"device_type": "memory", "reg": cells}
+
+
+def ranges_of(out):
+    return [(int(a, 16), int(a, 16) + int(n, 16)) for a, n in re.findall(r"^ram (\w+) (\w+)$", out, re.M)]
+
+
+def look_at_board(board, name, hart, nodes, starts, words, registers):
+    root, reserved = published(name)
+    ids = [cells_of(node["reg"])[-1] for path, node in root["cpus"].items() if path.startswith("cpu@")]
+    workers = [n for n in ids if not (board in ("visionfive2", "icicle") and n == 0)]
+    if board.startswith("rpi"):
+        with_memory(root, [(0, 512 * MIB)])
+    left, taken = registers
+    asked = words.split() + [f"{k:x}={v:x}" for k, v in left.items()] + [f"{k:x}" for k in taken]
+    out = run(board, make_tree(root, reserved), asked, hart)
+    title = f"{board}, {name}, core {hart}"
+    mapped = {int(a, 16) for a in re.findall(r"^device (\w+) ", out, re.M)}
+    missing = [f"{path} at {address_of(root, path):x}" for path in nodes if address_of(root, path) not in mapped]
+    tap.ok(f"board {board}\n" in out and not missing, f"{title}: its devices are where the tree has them", f"{missing}\n{out}")
+    cores = [int(c, 16) for c in re.findall(r"^core (\w+)$", out, re.M)]
+    tap.ok(cores == [hart] + [n for n in workers if n != hart], f"{title}: cores {cores}, the monitor's not among them", out)
+    begun = re.findall(r"^(?:release|psci|hart) .*$", out, re.M)
+    tap.ok(begun == starts and "refused" not in out, f"{title}: the others start by {starts[0].split()[0]}", out)
+    found = {int(a, 16): int(v, 16) for a, v in re.findall(r"^register (\w+) (\w+)$", out, re.M)}
+    wrong = [f"{k:x}: {found.get(k, 0):x}, not {v:x}" for k, v in taken.items() if found.get(k) != v]
+    tap.ok(not wrong, f"{title}: {len(taken)} registers that its firmware left otherwise", f"{wrong}\n{out}")
+    # Buses on which nothing answers read as ones: the board says what it has not found, and comes to its end.
+    out = run(board, make_tree(root, reserved), ["fill=ffffffff"], hart)
+    tap.ok(f"board {board}\n" in out and "panic" not in out, f"{title}: where no device answers, the start goes on", out)
+
+
+def look_at_memory(name, size, ranges, kept, expected):
+    board = next(b[0] for b in BOARDS if b[1] == name)
+    root, reserved = published(name)
+    with_memory(root, ranges)
+    node = root.setdefault("reserved-memory", {"#address-cells": 2, "#size-cells": 2, "ranges": b""})
+    for base, size_kept in kept:  # as OpenSBI and U-Boot write theirs
+        node[f"mmode_resv@{base:x}"] = {"reg": [base >> 32, base & 0xffffffff, 0, size_kept], "no-map": b""}
+    hart = 1 if board in ("visionfive2", "icicle") else 0
+    out = run(board, make_tree(root, reserved), [], hart)
+    total = sum(n for _, n in ranges)
+    tap.ok(f"bytes {total:x}\n" in out and ranges_of(out) == expected, f"{name}, {size}: {total >> 20} MiB, free ranges as the maker has them",
+           "\n".join(f"{a:x} {b:x}" for a, b in expected) + "\n" + out)
+
+
+def look_at_harts():
+    """StarFive's tree of 2021.10 calls hart 0 okay, with an MMU that its S7 does not have; and harts that are not ours."""
+    root, reserved = published("jh7110-starfive-visionfive-2-v1.3b")
+    cpus = root["cpus"]
+    cpus["cpu@0"].update({"status": "okay", "mmu-type": "riscv,sv39", "riscv,isa": "rv64imac", "riscv,isa-extensions": b"i\0m\0a\0c\0"})
+    cpus["cpu@2"]["status"] = "disabled"
+    cpus["cpu@3"].update({"riscv,isa-base": "rv32i"})
+    out = run("visionfive2", make_tree(root, reserved), [], 1)
+    cores = re.findall(r"^core (\w+)$", out, re.M)
+    tap.ok(cores == ["1", "4"], "visionfive2: hart 0 called okay, one disabled, one of 32 bits: two are left", out)
+
+
+if not os.path.exists(os.path.join(TREES, ".complete")):
+    tap.skip("published device trees", f"none in {TREES}: make setup-tests fetches Debian's kernel packages for them")
+    tap.done()
+if not os.path.exists(os.path.join(BUILD, "tests/boards/rpi5")):
+    tap.skip("boards' code on this computer", "build/tests/boards is not built: make test-boards")
+    tap.done()
+for row in BOARDS:
+    look_at_board(*row)
+for row in MEMORY:
+    look_at_memory(*row)
+look_at_harts()
+tap.done()

@@ -1,0 +1,66 @@
+#!/bin/sh
+# Fetch the device trees that Debian's kernel packages have for our boards. usage: setup_trees.sh FOLDER
+# The packages of arm64 and riscv64 (200 MB, for tests/boards/trees.t) are downloaded by apt-get with lists of their own, which
+# leaves this system's lists as they are; only the .dtb files are kept. Without Debian's keys or a network nothing is fetched, which is
+# said, and the test is skipped. INGOT_NO_TREES=1 leaves it out.
+set -eu
+to=$1
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+seconds=300 # for one command of apt-get
+without="tests/boards/trees.t is skipped"
+
+[ ! -f "$to/.complete" ] || exit 0
+[ -z "${INGOT_NO_TREES:-}" ] || exit 0
+command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null && [ -f "$keys" ] || {
+    echo "setup: no apt-get, or no keys of Debian ($keys): $without"
+    exit 0
+}
+mkdir -p "$to"
+to=$(cd "$to" && pwd)
+aside=$(mktemp -d "$to/fetch.XXXXXX")
+trap 'rm -rf "$aside"' EXIT
+
+# ARCHITECTURE: how apt-get and apt-cache are called for it.
+apt_of() {
+    cat >"$aside/$1.conf" <<CONF
+Dir "$aside/$1";
+Dir::State "$aside/$1";
+Dir::State::status "$aside/$1/status";
+Dir::Cache "$aside/$1/cache";
+Dir::Etc "$aside/$1/etc";
+APT::Architecture "$1";
+APT::Architectures { "$1"; };
+APT::Sandbox::User "";
+Acquire::Languages "none";
+Acquire::Retries "0";
+Acquire::http::Timeout "20";
+CONF
+}
+
+# ARCHITECTURE SUITE PATTERN...: the newest kernel's files of those names, into $to.
+fetch() {
+    arch=$1 suite=$2
+    shift 2
+    mkdir -p "$aside/$arch/lists/partial" "$aside/$arch/cache/archives/partial" "$aside/$arch/etc/apt.conf.d" \
+        "$aside/$arch/etc/preferences.d"
+    : >"$aside/$arch/status"
+    apt_of "$arch"
+    echo "deb [arch=$arch signed-by=$keys] http://deb.debian.org/debian $suite main" >"$aside/$arch/etc/sources.list"
+    APT_CONFIG="$aside/$arch.conf" timeout "$seconds" apt-get update -qq || return 1
+    kernel=$(APT_CONFIG="$aside/$arch.conf" apt-cache search --names-only "^linux-image-[0-9.]*[0-9](\\+deb[0-9.]*)?-$arch\$" |
+        cut -d' ' -f1 | sort -V | tail -1)
+    [ -n "$kernel" ] || return 1
+    echo "setup: fetching $kernel of $suite for its device trees"
+    (cd "$aside" && APT_CONFIG="$aside/$arch.conf" timeout "$seconds" apt-get download -qq "$kernel") || return 1
+    mkdir -p "$aside/out"
+    dpkg-deb --fsys-tarfile "$aside/$kernel"_*.deb | tar xf - -C "$aside/out" --wildcards --no-anchored "$@" || return 1
+    rm -f "$aside/$kernel"_*.deb
+}
+
+if fetch arm64 bookworm-backports 'bcm2711-rpi-*.dtb' 'bcm2712-rpi-*.dtb' 'bcm2837-rpi-*.dtb' &&
+    fetch riscv64 trixie 'jh7110-starfive-visionfive-2-*.dtb' 'mpfs-icicle-kit*.dtb'; then
+    find "$aside/out" -name '*.dtb' -exec mv {} "$to" \;
+    : >"$to/.complete"
+else
+    echo "setup: apt-get has brought no kernel package: $without"
+fi
