@@ -435,7 +435,7 @@ TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c bo
                  $(addprefix board/drivers/soc/,bcm_mailbox.c last_run.c bcm_gpio.c bcm_watchdog.c bcm2712.c brcmstb_gpio.c) \
                  $(addprefix board/drivers/screen/,fw_cfg.c ramfb.c bcm_screen.c) \
                  $(addprefix board/efi/efi_,call.c console.c disk.c memory.c screen.c storage.c uart.c words.c) \
-                 $(if $(filter x86_64,$(HOST_ISA)),board/efi/x86_64/efi_cores.c)
+                 board/efi/arm64/efi_acpi.c $(if $(filter x86_64,$(HOST_ISA)),board/efi/x86_64/efi_cores.c)
 
 # How firmware is called (efi_abi.h): a test's functions in its place are those of this computer's ISA.
 $(O)/asan/obj/board/efi/%.o $(O)/tests/unit/board/efi_%.t: private HOST_CFLAGS += -Iboard/efi/$(HOST_ISA)

@@ -27,7 +27,8 @@ def measure(cross, folder):
             if part in name and "debug" not in name:
                 parts[part if part != "stack" else "stacks"] += size
                 break
-    parts["loaded"] = os.path.getsize(os.path.join(folder, "ingot.raw"))
+    raw = os.path.join(folder, "ingot.raw")  # a program for EFI is not packed, and has none
+    parts["loaded"] = os.path.getsize(raw) if os.path.exists(raw) else sum(parts[name] for name in ("text", "rodata", "data"))
     parts["file"] = os.path.getsize(os.path.join(folder, "ingot.bin"))
     return parts
 

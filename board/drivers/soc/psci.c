@@ -7,6 +7,7 @@
 #include "board/drivers/serial/serial.h"
 #include "board/drivers/soc/psci_call.h"
 #include "board/isa.h"
+#include "board/min_max.h"
 
 /* Function ids, DEN 0022, section 5.1. */
 #define PSCI_SYSTEM_OFF 0x84000008u
@@ -14,7 +15,7 @@
 #define PSCI_CPU_ON_64 0xc4000003u
 
 static struct psci {
-    enum { PSCI_NONE, PSCI_HVC, PSCI_SMC } conduit;
+    enum psci_conduit conduit;
     struct psci_core {
         void (*entry)(void *arg);
         void *arg;
@@ -52,6 +53,14 @@ void psci_init(const struct device_tree *tree)
         return;
     read_conduit(tree);
     psci.n_cores = device_tree_cpus(tree, core_hardware_id(), psci.ids, BOARD_MAX_CORES);
+}
+
+void psci_open(enum psci_conduit conduit, const uint64_t *ids, unsigned n)
+{
+    psci.conduit = conduit;
+    psci.n_cores = min_u32(n, BOARD_MAX_CORES);
+    for (unsigned i = 0; i < psci.n_cores; i++)
+        psci.ids[i] = ids[i];
 }
 
 bool psci_is_there(void)

@@ -5,12 +5,18 @@
 #define INGOT_BOARD_DRIVERS_SOC_PSCI_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "board/device_tree.h"
 #include "board/err.h"
 
 /* Read the conduit and the cores from the tree; one without a blob leaves one core. */
 void psci_init(const struct device_tree *tree);
+
+enum psci_conduit { PSCI_NONE, PSCI_HVC, PSCI_SMC };
+
+/* The same if something other than a tree names them. ids: MPIDR affinities of n cores, that of core 0 first. */
+void psci_open(enum psci_conduit conduit, const uint64_t *ids, unsigned n);
 
 /* Has the tree a node for it, whose method is hvc or smc? */
 bool psci_is_there(void);

@@ -1,6 +1,10 @@
 /* The clock and the other cores of an arm64 machine under EFI. */
+#include <string.h>
+
 #include "board/drivers/soc/generic_timer.h"
 #include "board/drivers/soc/psci.h"
+#include "board/efi/arm64/efi_acpi.h"
+#include "board/efi/efi_call.h"
 #include "board/efi/efi_parts.h"
 #include "board/isa.h"
 
@@ -19,10 +23,23 @@ uint64_t efi_isa_ticks_hz(void)
     return generic_timer_hz();
 }
 
+static const char *find_by_acpi(struct machine *machine)
+{
+    struct efi_acpi_cores cores;
+    const char *why = efi_acpi_read_cores(efi_table(&efi_acpi_guid), core_hardware_id(), &cores);
+
+    if (why != NULL)
+        return why;
+    psci_open(cores.hvc ? PSCI_HVC : PSCI_SMC, cores.ids, cores.n);
+    machine->n_cores = cores.n;
+    memcpy(machine->core_ids, cores.ids, cores.n * sizeof cores.ids[0]);
+    return NULL;
+}
+
 const char *efi_isa_find_cores(const struct device_tree *tree, struct machine *machine)
 {
     if (tree->blob == NULL)
-        return "the firmware has no device tree";
+        return find_by_acpi(machine);
     psci_init(tree);
     if (!psci_is_there())
         return "the device tree names no PSCI";
