@@ -13,6 +13,7 @@ enum host_own {
     HOST_OWN_PREFIX, /* of --prefix */
     HOST_OWN_USE,    /* how often experts were used */
     HOST_OWN_LOG,    /* turns */
+    HOST_OWN_KEPT,   /* prompts that were computed */
     HOST_OWN_KV, /* room for keys and values, whose bytes have no mark: files of a known kind are refused */
 };
 

@@ -13,7 +13,8 @@
 
 struct arguments {
     struct host_args host; /* first: the shared rows set it */
-    const char *address, *token, *port, *baud;
+    const char *address, *token, *port, *baud, *kept_mib;
+    struct serve_kept_setup kept;
     struct serve_guard guard;             /* what --allow-origin and --allow-host name */
     const char *lines[SERVE_BOARDS_MOST]; /* of boards */
     uint32_t n_lines;
@@ -115,7 +116,24 @@ static bool serve_boards(const struct arguments *a, uint32_t baud, struct serve_
     return good;
 }
 
-static bool serve(struct host_app *h, struct serve_setup *s)
+/* The --kept-mib. False: said. */
+static bool read_kept(struct arguments *a)
+{
+    char *end = NULL;
+    long n = a->kept_mib != NULL ? strtol(a->kept_mib, &end, 10) : 0;
+
+    a->kept.is_given = a->kept_mib != NULL;
+    a->kept.mib = (uint32_t)n;
+    if (a->kept_mib != NULL &&
+        (end == a->kept_mib || *end != '\0' || n < 0 || n > SERVE_KEPT_MOST_MIB)) {
+        (void)command_refuse(&cmd_serve, "--kept-mib",
+                             "takes a number of MiB from 0 to 1048576; 0 keeps no prompts");
+        return false;
+    }
+    return true;
+}
+
+static bool serve(struct host_app *h, struct serve_setup *s, const struct serve_kept_setup *kept)
 {
     static struct serve_backend backend;
     struct serve_wake wake = { NULL, serve_http_wake };
@@ -125,7 +143,7 @@ static bool serve(struct host_app *h, struct serve_setup *s)
         return false;
     }
     s->backend = &backend;
-    good = serve_model_open(&backend, &h->app, wake);
+    good = serve_model_open(&backend, &h->app, wake, kept);
     if (good) {
         good = serve_http_run();
         serve_model_close(&backend);
@@ -147,7 +165,7 @@ static int run(int argc, char **argv)
         !read_setup(&a, &setup, &status)) {
         return status;
     }
-    if (!read_baud(&a, &baud)) {
+    if (!read_baud(&a, &baud) || !read_kept(&a)) {
         return EXIT_USAGE;
     }
     if (a.n_lines != 0) {
@@ -165,7 +183,7 @@ static int run(int argc, char **argv)
         return EXIT_FAILED;
     }
     set_defaults(&setup.defaults, &a.host.options, app_model_name(&h.app));
-    return exit_status(serve(&h, &setup));
+    return exit_status(serve(&h, &setup, &a.kept));
 }
 
 static enum option_result take_origin(void *arguments, const struct command_option *o,
@@ -228,6 +246,20 @@ static const struct command_option allow_host = {
     .set = take_host,
     .is_list = true,
 };
+static const struct command_option kept = {
+    .name = "--kept",
+    .value = "FILE",
+    .help = "where the tokens that prompts begin with are kept, computed, for the next start;\n"
+            "made where there is none. Who reads it reads the prompts",
+    .field = offsetof(struct arguments, kept.path),
+};
+static const struct command_option kept_mib = {
+    .name = "--kept-mib",
+    .value = "N",
+    .help = "of memory for computed prompts (default 256, a sixteenth of the memory at most);\n"
+            "a new --kept FILE has four times as many; 0: none are kept",
+    .field = offsetof(struct arguments, kept_mib),
+};
 static const struct command_option baud_row = {
     .name = "--baud",
     .value = "RATE",
@@ -242,6 +274,8 @@ static const struct command_option *const options[] = {
     &allow_origin,
     &allow_host,
     &baud_row,
+    &kept,
+    &kept_mib,
     HOST_ROW(TITLE_REPLY),
     HOST_FLAGS(CONVERSATION),
     HOST_ROW(TITLE_SAMPLING),

@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "board/host/host_board.h"
+#include "board/min_max.h"
 #include "host/api/serve_prompt.h"
+#include "host/serve/serve_params.h"
 #include "host/serve/serve_queue.h"
 #include "host/api/serve_scores.h"
 #include "host/serve/serve_told.h"
-#include "runtime/chat/chat_turn.h"
 #include "runtime/features/adapters/app_adapters.h"
 #include "runtime/session/replies.h"
 
@@ -38,6 +39,7 @@ static struct serve_model {
     struct place places[GROUP_MOST];
     void *constraints; /* memory of all of them */
     struct prompt prompt;
+    struct kept kept;
     struct stop stop;
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t more;
@@ -119,13 +121,10 @@ static uint32_t best_place(struct serve_model *m)
     uint32_t best = GROUP_MOST, most = 0;
 
     for (uint32_t i = 0; i < m->replies.n; i++) {
-        uint32_t same;
+        bool is_free = m->places[i].job == NULL;
+        uint32_t same = is_free ? same_tokens(m->places[i].session, &m->prompt) : 0;
 
-        if (m->places[i].job != NULL) {
-            continue;
-        }
-        same = same_tokens(m->places[i].session, &m->prompt);
-        if (best == GROUP_MOST || same > most) {
+        if (is_free && (best == GROUP_MOST || same > most)) {
             best = i;
             most = same;
         }
@@ -135,24 +134,11 @@ static uint32_t best_place(struct serve_model *m)
 
 static void set_params(struct serve_model *m, struct place *p)
 {
-    const struct ingot_chat *chat = model_of(m)->image.chat;
-    const struct serve_request *q = &p->job->request;
-
     p->thinks = false;
     p->sink = (struct generate_sink){
         .context = p, .text = take_text, .think = take_think, .scores = take_scores
     };
-    p->params = (struct generate_params){ .limit = q->n,
-                                          .wants_scores = q->wants_scores,
-                                          .n_likeliest = q->n_likeliest,
-                                          .stops.n = q->n_stops,
-                                          .end_ids = chat->stops,
-                                          .n_end_ids = chat->n_stops };
-    for (uint32_t i = 0; i < q->n_stops; i++) {
-        p->params.stops.text[i] = q->stops[i];
-    }
-    p->params.inside_thoughts = q->kind == SERVE_CHAT && !q->no_thinking &&
-                                chat_turn_opens_thoughts(chat);
+    p->params = serve_params(&p->job->request, model_of(m)->image.chat);
 }
 
 static bool use_grammar(struct place *p, struct serve_error *e)
@@ -219,7 +205,7 @@ static void embed(struct serve_model *m, struct serve_job *j)
 static void begin(struct serve_model *m, struct serve_job *j)
 {
     struct serve_error e = { .status = 0 };
-    uint32_t i, same, kept;
+    uint32_t i, same;
     struct sampler_params sampler = j->request.sampler;
     struct place *p;
 
@@ -239,9 +225,10 @@ static void begin(struct serve_model *m, struct serve_job *j)
         return;
     }
     same = same_tokens(p->session, &m->prompt);
-    kept = same < m->prompt.n ? same : (uint32_t)m->prompt.n - 1; /* one is to be computed */
-    same = session_cut(p->session, kept);
-    (void)session_put(p->session, m->prompt.ids + kept, m->prompt.n - kept); /* there is room */
+    same = min_u32(same, (uint32_t)m->prompt.n - 1); /* one is to be computed */
+    (void)session_cut(p->session, same);
+    (void)session_put(p->session, m->prompt.ids + same, m->prompt.n - same); /* there is room */
+    same = kept_take(&m->kept, p->session);
     if (!j->request.seeded) {
         sampler.seed = board.ticks();
     }
@@ -312,6 +299,9 @@ static void run_pass(struct serve_model *m)
         return;
     }
     for (uint32_t i = 0; i < m->replies.n; i++) {
+        if (m->places[i].job != NULL) {
+            kept_follow(&m->kept, m->places[i].session, m->places[i].job->prompt_tokens);
+        }
         if (m->places[i].job != NULL && !m->replies.places[i].busy) {
             struct serve_error slow = { .status = 0 };
 
@@ -327,7 +317,7 @@ static void run_pass(struct serve_model *m)
     m->wake.call(m->wake.context);
 }
 
-/* The next job for a free place, once there is one or others are at work. NULL: none. *closing. */
+/* The next job for a free place; until there is one, or others are at work, prompts are written. NULL: none. *closing. */
 static struct serve_job *take(struct serve_model *m, bool *closing)
 {
     uint32_t busy = replies_busy(&m->replies);
@@ -337,7 +327,14 @@ static struct serve_job *take(struct serve_model *m, bool *closing)
     m->stats.running = busy;
     m->stats.passes = m->replies.group.n_passes;
     while (!m->closing && m->queue.n == 0 && busy == 0) {
-        pthread_cond_wait(&m->more, &m->lock);
+        bool wrote;
+
+        pthread_mutex_unlock(&m->lock);
+        wrote = kept_write(&m->kept);
+        pthread_mutex_lock(&m->lock);
+        if (!wrote && !m->closing && m->queue.n == 0) {
+            pthread_cond_wait(&m->more, &m->lock);
+        }
     }
     if (busy < m->replies.n || m->closing) {
         j = serve_queue_take(&m->queue);
@@ -446,6 +443,7 @@ static bool open_places(struct serve_model *m)
     size_t bytes = (constraint_bytes(vocab) + 63) & ~(size_t)63;
 
     m->replies.n = model_of(m)->plan.sequences;
+    m->replies.group.step = kept_step(&m->kept);
     if (app_use_adapter_sets(m->app, adapters, 1) != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", m->app->problem);
         return false;
@@ -465,7 +463,8 @@ static bool open_places(struct serve_model *m)
     return true;
 }
 
-bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wake wake)
+bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wake wake,
+                      const struct serve_kept_setup *kept)
 {
     struct serve_model *m = &serve_model;
 
@@ -475,7 +474,7 @@ bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wak
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->more, NULL);
     *b = (struct serve_backend){ m, submit, cancel, stats, look, NULL };
-    if (!open_places(m)) {
+    if (!serve_kept_open(&m->kept, kept, app) || !open_places(m)) {
         return false;
     }
     serve_told_open(&m->told, app);
@@ -495,6 +494,7 @@ void serve_model_close(struct serve_backend *b)
     pthread_cond_signal(&m->more);
     pthread_mutex_unlock(&m->lock);
     pthread_join(m->thread, NULL);
+    serve_kept_close(&m->kept);
     free(m->constraints);
     free(m->prompt.ids);
 }

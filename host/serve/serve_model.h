@@ -4,9 +4,11 @@
 
 #include "host/app/host_app.h"
 #include "host/serve/serve_backend.h"
+#include "host/serve/serve_kept.h"
 
 /* Begin over a model that is loaded; app and wake outlive it. False: said on standard error. One a process. */
-bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wake wake);
+bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wake wake,
+                      const struct serve_kept_setup *kept);
 
 /* What waits or runs ends with an error; the thread ends. */
 void serve_model_close(struct serve_backend *b);

@@ -68,8 +68,8 @@ static uint32_t kv_cut(struct layer_state *st, uint32_t n)
     return min_u32(n, kv_pages_take_valid(kv->pages));
 }
 
-/* Per head the tiles of keys, then those of values; a layer without its own has none. */
-static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t n,
+/* Of tokens first .. n, per head the tiles of keys, then those of values; a layer without its own has none. */
+static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t first, uint32_t n,
                            const struct layer_state_io *io)
 {
     const struct kv_layer *l = &kv->layers[layer];
@@ -78,7 +78,7 @@ static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t n
         const struct kv_part *part = i % 2 == 0 ? &l->keys : &l->values;
         uint8_t *head = l->place + part->at + i / 2 * part->head_bytes;
 
-        for (uint32_t tile = 0; tile * KV_TILE < n; tile++) {
+        for (uint32_t tile = first / KV_TILE; tile * KV_TILE < n; tile++) {
             /* What is read through has no places. */
             uint32_t place = kv->table != NULL && !io->discards ? kv->table->places[tile] : tile;
             enum err e = io->move(io->context, head + place * part->step_bytes, part->tile_bytes);
@@ -139,7 +139,7 @@ static enum err move_pages(const struct layer_state *st, uint32_t n,
     }
     e = kv_pages_enter(kv->pages, layer);
     if (e == ERR_OK) {
-        e = move_tiles(kv, layer, n, io);
+        e = move_tiles(kv, layer, 0, n, io);
     }
     if (e == ERR_OK) {
         e = kv_pages_leave(kv->pages, layer, n);
@@ -163,7 +163,18 @@ static enum err kv_move(struct layer_state *st, uint32_t n, const struct layer_s
     if (kv->pages != NULL && !io->discards) {
         return move_pages(st, n, io);
     }
-    return move_tiles(kv, st->layer, n, io);
+    return move_tiles(kv, st->layer, 0, n, io);
+}
+
+enum err state_kv_move_part(struct layer_state *st, uint32_t first, uint32_t end,
+                            const struct layer_state_io *io)
+{
+    struct kv_cache *kv = st->self;
+
+    if (io->loads && !io->discards && is_first(st)) {
+        kv_cache_write(kv, first, end);
+    }
+    return move_tiles(kv, st->layer, first, end, io);
 }
 
 const struct layer_state_kind state_kv = {

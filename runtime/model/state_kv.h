@@ -9,4 +9,9 @@
 /* `self` is the open struct kv_cache. */
 extern const struct layer_state_kind state_kv;
 
+/* Move keys and values of tokens first .. end of one layer, multiples of KV_TILE, where they neither spill nor have tiers. Into
+ * the state: tokens 0 .. first are there. Errors of io->move. */
+enum err state_kv_move_part(struct layer_state *st, uint32_t first, uint32_t end,
+                            const struct layer_state_io *io);
+
 #endif

@@ -3,11 +3,21 @@
 #include <assert.h>
 #include <string.h>
 
+#include "runtime/session/session_block.h"
 #include "runtime/session/session_rope.h"
 
 static uint64_t now(const struct session *s)
 {
     return platform_ticks(&s->model->transformer.workers->platform->clock);
+}
+
+/* Where a sequence whose prompt is pending is marked, so that another one can go on from there. */
+static uint32_t mark_of(const struct session *s)
+{
+    if (s->n_ids - s->n_cached <= REPLIES_TAIL || !session_block_has_marks(s)) {
+        return 0;
+    }
+    return s->n_ids - REPLIES_TAIL;
 }
 
 void replies_begin(struct replies *r, uint32_t place, const struct generate_params *params,
@@ -29,6 +39,7 @@ void replies_begin(struct replies *r, uint32_t place, const struct generate_para
     sampler_init(&p->sampler, sampler);
     p->sampler.reply = s->n_ids;
     session_mark(s);
+    p->mark = mark_of(s);
 }
 
 static void end(struct reply_place *p, enum generate_end why)
@@ -114,6 +125,7 @@ enum err replies_pass(struct replies *r, const struct stop *stop)
     r->group.n = 0;
     for (uint32_t i = 0; i < r->n; i++) {
         if (r->places[i].busy) {
+            r->group.ends[r->group.n] = r->places[i].mark;
             r->group.sessions[r->group.n++] = r->places[i].session;
         }
     }
@@ -126,6 +138,9 @@ enum err replies_pass(struct replies *r, const struct stop *stop)
     for (uint32_t i = 0; i < r->n; i++) {
         struct reply_place *p = &r->places[i];
 
+        if (p->busy && p->mark != 0 && p->session->n_cached == p->mark) {
+            session_mark(p->session);
+        }
         if (p->busy && p->session->logits != NULL && !go_on(p)) {
             r->problem = "the model gave no usable logits: check it with `ingot verify`";
             return ERR_BAD_MODEL;

@@ -8,11 +8,19 @@
 #include "runtime/session/sampler.h"
 #include "runtime/session/session_group.h"
 
+enum {
+    /* Tokens after the copy of a state that was made for a prompt: what a template writes there for the reply may be
+     * written otherwise once the reply is a part of the conversation. */
+    REPLIES_TAIL = 8,
+};
+
 /* A sequence and the reply that it is at. */
 struct reply_place {
     struct session *session; /* the caller's */
     bool busy;               /* a reply is under way */
     bool begun;              /* ... whose prompt is computed */
+    uint32_t
+        mark; /* tokens after which the states are copied, near the prompt's end; 0: they are not */
     struct sampler sampler;
     struct generate_result
         result; /* of the latest reply, as generate() fills it; passes: those since its

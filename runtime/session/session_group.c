@@ -21,6 +21,20 @@ static void join(struct session_group *g, struct session *s, uint32_t n, uint32_
     session_pass_begin(s, n);
 }
 
+/* Tokens of n pending ones that sequence i may have in the pass. */
+static uint32_t limit(const struct session_group *g, uint32_t i, uint32_t n)
+{
+    const struct session *s = g->sessions[i];
+
+    if (g->ends[i] > s->n_cached) {
+        n = min_u32(n, g->ends[i] - s->n_cached);
+    }
+    if (g->step != 0) {
+        n = min_u32(n, g->step - s->n_cached % g->step);
+    }
+    return session_pass_limit(s, n);
+}
+
 /* Equal shares of the pass' tokens; what a sequence does not need is for those after it. Returns how many
  * tokens the pass has. */
 static uint32_t fill(struct session_group *g)
@@ -44,7 +58,7 @@ static uint32_t fill(struct session_group *g)
         if (pending(s) != 0) {
             uint32_t share = (room - at) / waiting--;
 
-            join(g, s, session_pass_limit(s, min_u32(pending(s), share)), &at);
+            join(g, s, limit(g, i, min_u32(pending(s), share)), &at);
         }
     }
     return at;

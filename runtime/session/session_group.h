@@ -13,11 +13,14 @@ enum {
 
 struct session_group {
     struct session *sessions[GROUP_MOST]; /* (n) of one model; the owner fills and empties them */
+    uint32_t ends
+        [GROUP_MOST]; /* tokens of a sequence after which a pass ends, if it comes by; 0: none */
     uint32_t n;
     struct transformer_part parts[GROUP_MOST]; /* of the pass at work, ... */
     struct session *of_part[GROUP_MOST];       /* ... and whose they are */
     uint32_t n_parts;
     uint32_t tokens[GROUP_TOKENS];
+    uint32_t step; /* a pass of a sequence ends at a multiple of it at the latest; 0: anywhere */
     uint64_t n_passes;
     uint64_t n_tokens; /* of all passes */
 };

@@ -1,0 +1,88 @@
+/* Prompts that were computed, in blocks: a prompt that begins as an earlier one did computes its new tokens alone,
+ * in whichever sequence, and after a restart too. In memory first, and in a file where there is one.
+ *
+ * A block is of `distance` tokens: their ids, their keys and values, and for models with a recurrence the state after
+ * the last of them, its mark. It follows another one, its parent, which it names by a serial number that is never
+ * given twice. So sequences share the blocks that they begin with, and two blocks with the same ids after different
+ * beginnings are two. Blocks are found by a hash of model, parent and ids; the ids are then compared. The room is bounded: the
+ * block that was used longest ago gives way, and the end of a sequence counts as older than its beginning.
+ *
+ *   file: the header, a table of one sector for each slot, then the slots: ids, keys and values, marks, each filled up to whole
+ *         sectors. A slot's sector has the checksums of its bytes, and is written last: after a power cut the slot is not believed.
+ *
+ * Whoever reads the file reads what was said: it is as private as a saved conversation. Core 0 only, between passes. */
+#ifndef INGOT_RUNTIME_KEPT_H
+#define INGOT_RUNTIME_KEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/base/platform.h"
+#include "runtime/session/session.h"
+#include "runtime/storage/file.h"
+
+enum {
+    KEPT_DISTANCE = 64,      /* tokens of a block where all layers keep keys and values ... */
+    KEPT_MARKS_LEAST = 256,  /* ... and where one keeps a state, whose copy is larger than those: */
+    KEPT_MARKS_MOST = 1024,  /* twice as many until the mark is at most ... */
+    KEPT_MARKS_TIMES = 4,    /* ... so many times as large, up to this */
+    KEPT_BLOCKS_MOST = 4096, /* of memory, and of the file */
+    KEPT_PROBLEM_BYTES = 320,
+};
+
+struct kept_block {
+    uint64_t serial;              /* 0: free */
+    uint64_t parent;              /* 0: it is the first of its sequence */
+    uint64_t hash;                /* of model, parent and ids */
+    uint64_t used;                /* the higher, the later */
+    uint32_t model;               /* session_model_crc */
+    uint32_t end;                 /* tokens of the sequence up to its end */
+    bool has_mark;                /* or the model has none */
+    bool wanted;                  /* in memory: it belongs into the file */
+    uint32_t keys_crc, marks_crc; /* in the file: of ids and keys, of the marks */
+};
+
+struct kept_setup {
+    struct memory_range memory; /* for blocks and the lists of them; 64-byte aligned */
+    const struct file *file;    /* NULL: none */
+    uint32_t distance;          /* a multiple of KV_TILE; 0: as the numbers above say */
+};
+
+struct kept {
+    uint32_t distance;
+    size_t keys_bytes,
+        marks_bytes; /* of a slot: of ids, keys and values; of the marks (0: none); whole sectors */
+    struct kept_block *memory; /* (n_memory) */
+    uint8_t *slots;            /* (n_memory) */
+    uint32_t n_memory;
+    struct kept_block *card; /* (n_card) */
+    uint32_t n_card;         /* 0: there is no file, or it has failed */
+    const struct file *file;
+    struct file_read io;
+    uint64_t serial; /* the latest that was given */
+    uint64_t clock;
+    uint64_t n_read, n_written; /* blocks, of the file */
+    char problem
+        [KEPT_PROBLEM_BYTES]; /* a sentence for the user: why nothing is kept, or not in the file any more; "" */
+};
+
+/* For sequences of s's model, which all have s's types of keys and values. False: nothing is kept, k->problem says why, and all
+ * calls below do nothing. With a problem that is not empty and true: there is no file. The file's blocks of another model are
+ * given up. */
+bool kept_open(struct kept *k, const struct kept_setup *setup, struct session *s);
+
+/* Tokens at whose multiples the passes of a sequence have to end (struct session_group), as its states are copied there. 0: anywhere. */
+uint32_t kept_step(const struct kept *k);
+
+/* The prompt that was put into s begins with blocks: they are moved into its states. Returns how many of its tokens are
+ * cached then, fewer than all. */
+uint32_t kept_take(struct kept *k, struct session *s);
+
+/* After a pass: keep what s has computed in whole blocks. Its first n_prompt tokens are a prompt, which the file gets, too. */
+void kept_follow(struct kept *k, struct session *s, uint32_t n_prompt);
+
+/* At a quiet time: write a block to the file. False: nothing is to be written. */
+bool kept_write(struct kept *k);
+
+#endif

@@ -1,0 +1,305 @@
+/* Blocks of prompts in a file: its header, a table, and slots. */
+#include <string.h>
+
+#include "board/min_max.h"
+#include "runtime/base/crc32c.h"
+#include "runtime/saved/kept_private.h"
+#include "runtime/text/format_text.h"
+
+enum { KEPT_VERSION = 1 };
+
+/* Little-endian, as all that is on a card. */
+struct file_header {
+    char magic[8]; /* "INGOTKPT" */
+    uint32_t version;
+    uint32_t header_crc; /* CRC-32C of the sector with this field zero */
+    uint32_t image_crc;  /* the model's own header_crc32c */
+    uint32_t distance, n_slots;
+    uint16_t kv_keys, kv_values;
+    uint64_t keys_bytes, marks_bytes;
+    uint8_t zeros[464];
+};
+_Static_assert(sizeof(struct file_header) == SECTOR_BYTES, "written in one piece");
+
+struct slot_header {
+    char magic[8]; /* "INGOTKPB" */
+    uint32_t header_crc;
+    uint32_t model;
+    uint64_t serial, parent, hash, used;
+    uint32_t end, has_mark;
+    uint32_t keys_crc, marks_crc;
+    uint8_t zeros[448];
+};
+_Static_assert(sizeof(struct slot_header) == SECTOR_BYTES, "written in one piece");
+
+static const char file_magic[8] = "INGOTKPT", slot_magic[8] = "INGOTKPB";
+
+static uint64_t table_at(uint32_t i)
+{
+    return (1 + (uint64_t)i) * SECTOR_BYTES;
+}
+
+static uint64_t slot_at(const struct kept *k, uint32_t i)
+{
+    return table_at(k->n_card) + i * (uint64_t)(k->keys_bytes + k->marks_bytes);
+}
+
+/* CRC-32C of a sector whose field `crc` counts as zero. */
+static uint32_t sector_crc(const void *sector, const uint32_t *crc)
+{
+    static const uint32_t zero;
+    const uint8_t *bytes = sector, *field = (const uint8_t *)crc;
+    size_t before = (size_t)(field - bytes), after = before + sizeof zero;
+    uint32_t sum = crc32c(0, bytes, before);
+
+    sum = crc32c(sum, &zero, sizeof zero);
+    return crc32c(sum, bytes + after, SECTOR_BYTES - after);
+}
+
+/* The file is not used any more. */
+static void give_up(struct kept *k, enum err e, bool writes)
+{
+    k->n_card = 0;
+    format_text(k->problem, sizeof k->problem,
+                "%.100s: %s, sector %lu: prompts are kept in memory alone from now on",
+                k->file->name, writes ? "a write failed" : err_text(e),
+                (unsigned long)k->io.failed_sector);
+}
+
+static bool read_bytes(struct kept *k, uint64_t at, void *to, size_t bytes)
+{
+    enum err e = file_read_now(&k->io, k->file, at, to, bytes);
+
+    if (e != ERR_OK) {
+        give_up(k, e, false);
+    }
+    return e == ERR_OK;
+}
+
+static bool write_bytes(struct kept *k, uint64_t at, const void *from, size_t bytes)
+{
+    enum err e = file_write_now(&k->io, k->file, at, from, bytes);
+
+    if (e != ERR_OK) {
+        give_up(k, e, true);
+    }
+    return e == ERR_OK;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static void describe(const struct kept *k, const struct session *s, struct file_header *h)
+{
+    memset(h, 0, sizeof *h);
+    memcpy(h->magic, file_magic, sizeof h->magic);
+    h->version = KEPT_VERSION;
+    h->image_crc = s->model->image.header->header_crc32c;
+    h->distance = k->distance;
+    h->n_slots = k->n_card;
+    h->kv_keys = (uint16_t)s->kv.types.keys;
+    h->kv_values = (uint16_t)s->kv.types.values;
+    h->keys_bytes = k->keys_bytes;
+    h->marks_bytes = k->marks_bytes;
+    h->header_crc = sector_crc(h, &h->header_crc);
+}
+
+static void take_header(struct kept *k, uint32_t i, const struct slot_header *h)
+{
+    if (memcmp(h->magic, slot_magic, sizeof h->magic) != 0 ||
+        h->header_crc != sector_crc(h, &h->header_crc)) {
+        return;
+    }
+    k->card[i] = (struct kept_block){ .serial = h->serial,
+                                      .parent = h->parent,
+                                      .hash = h->hash,
+                                      .used = h->used,
+                                      .model = h->model,
+                                      .end = h->end,
+                                      .has_mark = h->has_mark != 0,
+                                      .keys_crc = h->keys_crc,
+                                      .marks_crc = h->marks_crc };
+    k->serial = max_u64(k->serial, h->serial);
+    k->clock = max_u64(k->clock, h->used);
+}
+
+/* A slot in memory is the buffer: nothing is in it yet. */
+static void read_table(struct kept *k)
+{
+    uint8_t *buffer = k->slots;
+    uint32_t at_once = (uint32_t)((k->keys_bytes + k->marks_bytes) / SECTOR_BYTES);
+
+    for (uint32_t i = 0; i < k->n_card; i += at_once) {
+        uint32_t n = min_u32(at_once, k->n_card - i);
+
+        if (!read_bytes(k, table_at(i), buffer, (size_t)n * SECTOR_BYTES)) {
+            return;
+        }
+        for (uint32_t j = 0; j < n; j++) {
+            take_header(k, i + j, (const void *)(buffer + (size_t)j * SECTOR_BYTES));
+        }
+    }
+}
+
+/* The slots of another model are given up: a table of zeros, then the header. */
+static void begin_anew(struct kept *k, const struct file_header *h)
+{
+    uint32_t at_once = (uint32_t)((k->keys_bytes + k->marks_bytes) / SECTOR_BYTES);
+    uint8_t *buffer = k->slots;
+
+    memset(buffer, 0, k->keys_bytes + k->marks_bytes);
+    for (uint32_t i = 0; i < k->n_card; i += at_once) {
+        uint32_t n = min_u32(at_once, k->n_card - i);
+
+        if (!write_bytes(k, table_at(i), buffer, (size_t)n * SECTOR_BYTES)) {
+            return;
+        }
+    }
+    memcpy(buffer, h, sizeof *h);
+    (void)write_bytes(k, 0, buffer, sizeof *h);
+}
+
+void kept_file_open(struct kept *k, const struct session *s)
+{
+    struct file_header h;
+    uint64_t n;
+
+    if (k->file == NULL) {
+        return;
+    }
+    n = k->file->bytes / SECTOR_BYTES;
+    n = n == 0 ? 0 : (n - 1) / (1 + (k->keys_bytes + k->marks_bytes) / SECTOR_BYTES);
+    k->n_card = (uint32_t)min_u64(n, KEPT_BLOCKS_MOST);
+    if (k->n_card == 0) {
+        format_text(
+            k->problem, sizeof k->problem,
+            "%.100s: too small for one block of %u tokens: prompts are kept in memory alone",
+            k->file->name, (unsigned)k->distance);
+        return;
+    }
+    memset(k->card, 0, k->n_card * sizeof *k->card);
+    describe(k, s, &h);
+    if (!read_bytes(k, 0, k->slots, SECTOR_BYTES)) {
+        return;
+    }
+    if (memcmp(k->slots, &h, sizeof h) == 0) {
+        read_table(k);
+    } else {
+        begin_anew(k, &h);
+    }
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+static bool is_right(struct kept *k, uint32_t i, const uint8_t *bytes, size_t n, uint32_t crc)
+{
+    if (crc32c(0, bytes, n) == crc) {
+        return true;
+    }
+    k->card[i].serial = 0;
+    return false;
+}
+
+bool kept_file_read_keys(struct kept *k, uint32_t i, uint32_t to)
+{
+    uint8_t *place = kept_slot(k, to);
+
+    if (!read_bytes(k, slot_at(k, i), place, k->keys_bytes)) {
+        return false;
+    }
+    k->n_read++;
+    return is_right(k, i, place, k->keys_bytes, k->card[i].keys_crc);
+}
+
+bool kept_file_read_marks(struct kept *k, uint32_t i, uint32_t to)
+{
+    uint8_t *place = kept_slot(k, to) + k->keys_bytes;
+
+    if (!k->card[i].has_mark) {
+        return false;
+    }
+    return k->marks_bytes == 0 ||
+           (read_bytes(k, slot_at(k, i) + k->keys_bytes, place, k->marks_bytes) &&
+            is_right(k, i, place, k->marks_bytes, k->card[i].marks_crc));
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* Where a block of memory is in the file, or with less than in memory. */
+static uint32_t place_of(const struct kept *k, const struct kept_block *b)
+{
+    return kept_find_serial(k->card, k->n_card, b->serial);
+}
+
+static bool is_missing(const struct kept *k, const struct kept_block *b)
+{
+    uint32_t at;
+
+    if (b->serial == 0 || !b->wanted) {
+        return false;
+    }
+    at = place_of(k, b);
+    return at == KEPT_NONE || (b->has_mark && !k->card[at].has_mark);
+}
+
+/* The earliest: a parent comes before its children. */
+static uint32_t next_missing(const struct kept *k)
+{
+    uint32_t best = KEPT_NONE;
+
+    for (uint32_t i = 0; i < k->n_memory; i++) {
+        if ((best == KEPT_NONE || k->memory[i].serial < k->memory[best].serial) &&
+            is_missing(k, &k->memory[i])) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void write_block(struct kept *k, uint32_t from, uint32_t to)
+{
+    _Alignas(64) struct slot_header h = { .header_crc = 0 };
+    uint8_t *bytes = kept_slot(k, from);
+    struct kept_block *b = &k->card[to];
+
+    *b = k->memory[from];
+    b->keys_crc = crc32c(0, bytes, k->keys_bytes);
+    b->marks_crc = b->has_mark ? crc32c(0, bytes + k->keys_bytes, k->marks_bytes) : 0;
+    memcpy(h.magic, slot_magic, sizeof h.magic);
+    h.model = b->model;
+    h.serial = b->serial;
+    h.parent = b->parent;
+    h.hash = b->hash;
+    h.used = b->used;
+    h.end = b->end;
+    h.has_mark = b->has_mark;
+    h.keys_crc = b->keys_crc;
+    h.marks_crc = b->marks_crc;
+    h.header_crc = sector_crc(&h, &h.header_crc);
+    if (write_bytes(k, slot_at(k, to), bytes, k->keys_bytes + k->marks_bytes) &&
+        write_bytes(k, table_at(to), &h, sizeof h)) {
+        k->n_written++;
+    }
+}
+
+bool kept_write(struct kept *k)
+{
+    uint32_t from = k->n_card != 0 ? next_missing(k) : KEPT_NONE, to;
+    struct kept_block *b;
+
+    if (from == KEPT_NONE) {
+        return false;
+    }
+    b = &k->memory[from];
+    to = place_of(k, b);
+    if (to == KEPT_NONE) {
+        to = kept_oldest(k->card, k->n_card, UINT64_MAX, b->parent);
+    }
+    /* Without its parent nobody finds it, and a sequence of more blocks than the file has would push itself out. */
+    if (to == KEPT_NONE || b->end / k->distance > k->n_card ||
+        (b->parent != 0 && kept_find_serial(k->card, k->n_card, b->parent) == KEPT_NONE)) {
+        b->wanted = false;
+        return true;
+    }
+    write_block(k, from, to);
+    return true;
+}
