@@ -250,7 +250,7 @@ static const struct command_option kept = {
     .name = "--kept",
     .value = "FILE",
     .help = "where the tokens that prompts begin with are kept, computed, for the next start;\n"
-            "made where there is none. Who reads it reads the prompts",
+            "made where there is none. It shows the prompts to its readers",
     .field = offsetof(struct arguments, kept.path),
 };
 static const struct command_option kept_mib = {

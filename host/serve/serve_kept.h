@@ -1,4 +1,4 @@
-/* Where `ingot serve` keeps prompts that were computed (runtime/saved/kept.h): memory of this process, and a file. */
+/* `ingot serve` keeps prompts that were computed (runtime/saved/kept.h) in memory of this process and in a file. */
 #ifndef INGOT_HOST_SERVE_KEPT_H
 #define INGOT_HOST_SERVE_KEPT_H
 
@@ -17,7 +17,7 @@ struct serve_kept_setup {
     uint32_t mib;     /* 0: nothing is kept */
 };
 
-/* For the sequences of a model that is loaded. What is in the way of keeping anything is said, and nothing is kept. False: the
+/* For the sequences of a model that is loaded. If something is in the way, it is said and nothing is kept. False: the
  * file cannot be had, which is said on standard error. */
 bool serve_kept_open(struct kept *k, const struct serve_kept_setup *setup, struct app *app);
 

@@ -1,4 +1,4 @@
-/* What a request asks of its reply, for the runtime. */
+/* The wishes of a request for its reply, for the runtime. */
 #ifndef INGOT_HOST_SERVE_PARAMS_H
 #define INGOT_HOST_SERVE_PARAMS_H
 

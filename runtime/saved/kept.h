@@ -10,7 +10,7 @@
  *   file: the header, a table of one sector for each slot, then the slots: ids, keys and values, marks, each filled up to whole
  *         sectors. A slot's sector has the checksums of its bytes, and is written last: after a power cut the slot is not believed.
  *
- * Whoever reads the file reads what was said: it is as private as a saved conversation. Core 0 only, between passes. */
+ * A reader of the file sees what was said: it is as private as a saved conversation. Core 0 only, between passes. */
 #ifndef INGOT_RUNTIME_KEPT_H
 #define INGOT_RUNTIME_KEPT_H
 

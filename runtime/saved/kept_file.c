@@ -224,7 +224,7 @@ bool kept_file_read_marks(struct kept *k, uint32_t i, uint32_t to)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Where a block of memory is in the file, or with less than in memory. */
+/* The place of a block of memory in the file, which may have it without its mark. KEPT_NONE: it is not there. */
 static uint32_t place_of(const struct kept *k, const struct kept_block *b)
 {
     return kept_find_serial(k->card, k->n_card, b->serial);

@@ -11,7 +11,7 @@ enum { SEQUENCES = 4, LENGTH = 230, BLOCK = 64, MEMORY = 8 << 20, CARD = 4 << 20
 static uint32_t ids[SEQUENCES][LENGTH];
 static float expected[SEQUENCES][LENGTH + 1][H_VOCAB]; /* after the first n */
 
-/* Of the first: two begin as it does for 150 and 70 tokens, one has nothing of it. */
+/* Two begin as the first does for 150 and 70 tokens, one has nothing of it. */
 static const uint32_t alike[SEQUENCES] = { LENGTH, 150, 70, 0 };
 
 static struct kept kept;
