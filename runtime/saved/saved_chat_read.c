@@ -16,7 +16,24 @@ static enum err contradiction(struct saved_chat *s)
 static enum err check_learnt(struct saved_chat *s, const struct saved_chat_header *h,
                              const struct saved_chat_state *state)
 {
-    return saved_learnt_fits(state, h) ? ERR_OK : contradiction(s);
+    struct saved_chat_header most = { 0 };
+
+    if (saved_learnt_fits(state, h)) {
+        return ERR_OK;
+    }
+    saved_learnt_describe_most(state, &most);
+    if (state->kind == SAVED_FABRIC && h->dim == most.dim && h->n_notes <= FABRIC_MOST_NOTES &&
+        h->n_examples <= FABRIC_MOST_EXAMPLES &&
+        (h->n_notes > most.n_notes || h->n_examples > most.n_examples)) {
+        format_text(
+            s->problem, sizeof s->problem,
+            "%s has %u memories with %u tokens of answers, and this start has room for %u with "
+            "%u: give it more memory",
+            s->file->name, (unsigned)h->n_notes, (unsigned)h->n_examples, (unsigned)most.n_notes,
+            (unsigned)most.n_examples);
+        return ERR_BAD_MODEL;
+    }
+    return contradiction(s);
 }
 
 /* Whether the state can take what the header describes. */

@@ -183,15 +183,13 @@ static void replace(struct chat *c, uint32_t old, enum fabric_name space, const 
                     size_t bytes, const struct split *split)
 {
     struct fabric *f = &fabric_of(c)->fabric;
-    uint16_t before_bytes = f->notes[old].bytes;
-    char before[FABRIC_TEXT_BYTES];
-    struct fabric_note *n;
+    struct fabric_note *n, *replaced = &fabric_of(c)->replaced;
 
-    memcpy(before, f->notes[old].text, before_bytes);
+    *replaced = f->notes[old];
     fabric_drop(f, old);
     n = fabric_add_note(f, space, text, bytes, split->question);
-    memcpy(n->before, before, before_bytes);
-    n->before_bytes = before_bytes;
+    memcpy(n->before, replaced->text, replaced->bytes);
+    n->before_bytes = replaced->bytes;
 }
 
 /* The question's direction makes the note; the answer's tokens, each after those before it, its examples, where there is room. */
@@ -229,30 +227,39 @@ static enum err add_note(struct chat *c, enum fabric_name space, const char *tex
                             : session_append_visit(c->session, ids, k.n, visit_example, &k);
 }
 
-/* What was added since is not remembered after all. */
+/* The latest note becomes what it replaced, which is found by its words. */
+static void put_replaced_back(struct fabric *f, const struct fabric_note *replaced)
+{
+    struct fabric_note *last = &f->notes[f->n_notes - 1];
+    uint16_t first = last->first;
+
+    fabric_drop_examples(f, f->n_notes - 1);
+    f->spaces[last->space].notes--;
+    f->spaces[replaced->space].notes++;
+    *last = *replaced;
+    last->first = first;
+    last->n_examples = 0;
+    last->wins = false;
+    f->that = 0;
+}
+
+/* What was added since is not remembered after all. The others of its namespace are practised, whoever presses Ctrl-C. */
 static void take_back(struct chat *c, uint32_t n_notes, bool replaced)
 {
     struct fabric *f = &fabric_of(c)->fabric;
-    struct fabric_note *last;
-    struct chat_lesson lesson = { 0 };
+    struct chat_lesson lesson = { .goes_on = true };
     enum fabric_name space;
 
     if (!replaced && f->n_notes == n_notes) {
         return;
     }
-    last = &f->notes[f->n_notes - 1];
-    space = (enum fabric_name)last->space;
-    if (replaced) { /* what it replaced is found by its words */
-        memcpy(last->text, last->before, last->before_bytes);
-        last->bytes = last->before_bytes;
-        last->question = (uint16_t)split_text(last->text, last->bytes).question;
-        last->before_bytes = 0;
-        last->wins = false;
-        fabric_drop_examples(f, f->n_notes - 1);
+    space = (enum fabric_name)f->notes[f->n_notes - 1].space;
+    if (replaced) {
+        put_replaced_back(f, &fabric_of(c)->replaced);
     } else {
         fabric_forget(f, f->n_notes - 1);
-        (void)chat_fabric_learn(c, space, &lesson);
     }
+    (void)chat_fabric_learn(c, space, &lesson);
 }
 
 static enum err remember(struct chat *c, enum fabric_name space, const char *text, size_t bytes,
@@ -268,7 +275,9 @@ static enum err remember(struct chat *c, enum fabric_name space, const char *tex
     }
     n_notes = f->n_notes;
     e = add_note(c, space, text, bytes, lesson);
-    if (e == ERR_OK) {
+    if (e == ERR_OK && lesson->by_words) { /* no weight changes, and nothing has to be practised */
+        lesson->apart = fabric_make_gates(f);
+    } else if (e == ERR_OK) {
         e = chat_fabric_learn(c, space, lesson);
     }
     fabric_leave(f);

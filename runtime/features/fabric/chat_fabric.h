@@ -9,9 +9,10 @@
 #include "runtime/features/memory_tags/memory_tags.h"
 
 struct fabric_state {
-    struct fabric fabric;      /* what /remember puts there */
-    struct fabric_room room;   /* as planned */
-    struct chat_recall recall; /* work space to find it */
+    struct fabric fabric;        /* what /remember puts there */
+    struct fabric_room room;     /* as planned */
+    struct chat_recall recall;   /* work space to find it */
+    struct fabric_note replaced; /* what the note at work takes the place of, for Ctrl-C */
     struct hidden_watch watch;
     uint64_t
         epoch; /* seconds on its clock when the machine started: it goes on when the model changes */

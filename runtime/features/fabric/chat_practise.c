@@ -33,6 +33,11 @@ static bool takes_part(const struct practice *p, const struct fabric_note *n)
     return n->space == p->space && n->strength >= FABRIC_STRONG && n->n_examples != 0;
 }
 
+static enum err ends(const struct practice *p)
+{
+    return !p->lesson->goes_on && console_aborted(p->chat->console) ? ERR_ABORTED : ERR_OK;
+}
+
 /* ---- a look --------------------------------------------------------------------------------- */
 
 static void judge(struct practice *p, struct fabric_note *n, uint32_t i, const float *logits)
@@ -79,7 +84,7 @@ static enum err look_at(struct practice *p, struct fabric_note *n, uint32_t firs
             judge(p, n, i + k, logits + k * t->act.logits_stride);
         }
     }
-    return console_aborted(c->console) ? ERR_ABORTED : ERR_OK;
+    return ends(p);
 }
 
 static enum err look_at_marked(struct practice *p, struct fabric_note *n)
@@ -170,7 +175,7 @@ static enum err sweep(struct practice *p, uint32_t *steps)
             *steps += f->lost[i] && step(p, i);
         }
     }
-    return console_aborted(p->chat->console) ? ERR_ABORTED : ERR_OK;
+    return ends(p);
 }
 
 /* ---- until all win -------------------------------------------------------------------------- */
@@ -234,7 +239,8 @@ enum err chat_fabric_learn(struct chat *c, enum fabric_name space, struct chat_l
 
         if (takes_part(&p, n)) {
             lesson->examples += n->n_examples;
-            n->strength = e == ERR_OK && n->wins ? 1.0f : n->strength;
+            n->wins = n->wins && e == ERR_OK; /* what no look has seen is found by its words */
+            n->strength = n->wins ? 1.0f : n->strength;
         }
     }
     return e;

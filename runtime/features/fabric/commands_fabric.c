@@ -184,15 +184,18 @@ static void say_remembered(struct app *a, const char *space, const struct chat_l
     const struct fabric *f = &fabric_of(&a->chat)->fabric;
     const struct fabric_note *n = &f->notes[f->n_notes - 1];
 
-    say_lesson(a, space, l);
+    if (!l->by_words) {
+        say_lesson(a, space, l);
+    }
     if (l->replaces) {
         console_printf(a->setup.console, "(it replaces: %.*s)\n", (int)n->before_bytes, n->before);
     }
     if (l->by_words) {
-        console_printf(a->setup.console,
-                       "(it is found by its words: there is no room to learn it by heart, %u of %u "
-                       "tokens of answers are taken)\n",
-                       (unsigned)f->n_examples, (unsigned)f->room.examples);
+        console_printf(
+            a->setup.console,
+            "(%s: it is found by its words: there is no room to learn it by heart, %u of "
+            "%u tokens of answers are taken)\n",
+            space, (unsigned)f->n_examples, (unsigned)f->room.examples);
     }
 }
 

@@ -124,6 +124,7 @@ enum err fabric_move(struct fabric *f, bool loads, fabric_move_fn *move, void *c
         }
     }
     if (loads) {
+        f->that = 0;
         count_notes(f);
         measure(f);
         fabric_leave(f);

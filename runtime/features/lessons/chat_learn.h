@@ -43,6 +43,7 @@ struct chat_lesson {
     bool
         by_words; /* of a fabric: there was no room to learn it by heart; it is found by its words alone */
     bool replaces; /* ... it replaces a note that was there */
+    bool goes_on;  /* ... given: Ctrl-C does not end it */
     uint32_t examples,
         lost; /* ... tokens that were practised, and those that are not the likeliest */
 };

@@ -49,23 +49,41 @@ static float weigh(struct chat *c, const char *word, size_t bytes)
     return min_float(max_float((log_2(max_u32(ids[0], 1)) - least) / (most - least), 0.0f), 1.0f);
 }
 
-/* After a blank, as it is written and in small letters: the commoner counts. */
-static float rarity(void *context, const char *word, size_t bytes)
+/* Of ASCII alone; other letters stay as they are written. */
+static char small(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static char capital(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+/* After a blank, as it is written, in small letters and with a capital: the commonest counts. A vocabulary that has a word with a
+ * capital, and not or more seldom without, knows a name: "Paris". */
+static float rarity(void *context, const char *word, size_t bytes, bool *is_name)
 {
     char text[WORD_BYTES + 1] = " ";
-    float as_written;
+    float as_written, as_small, as_name;
 
     if (bytes > WORD_BYTES) {
-        return 1.0f;
+        return RECALL_UNKNOWN;
     }
     memcpy(text + 1, word, bytes);
     as_written = weigh(context, text, bytes + 1);
     for (size_t i = 1; i <= bytes; i++) {
-        if (text[i] >= 'A' && text[i] <= 'Z') {
-            text[i] = (char)(text[i] - 'A' + 'a');
-        }
+        text[i] = small(text[i]);
     }
-    return min_float(as_written, weigh(context, text, bytes + 1));
+    as_small = weigh(context, text, bytes + 1);
+    text[1] = capital(text[1]);
+    as_name = weigh(context, text, bytes + 1);
+    if (word[0] != small(word[0])) {
+        *is_name = as_name < as_small;
+    } else {
+        *is_name = as_name < RECALL_UNKNOWN && as_small >= RECALL_UNKNOWN;
+    }
+    return min_float(min_float(as_written, as_small), as_name);
 }
 
 static void read(struct chat *c, struct recall_text *t, const char *text, size_t bytes)
@@ -201,8 +219,8 @@ static bool tell(struct chat *c, const struct fabric_note *note, size_t *n, size
         text = note->text;
         bytes = note->question;
     }
-    if (*n + note->bytes > sizeof KNOWN + budget) {
-        return false;
+    if (*n + sizeof DOUBTED + note->bytes + sizeof ". " > sizeof KNOWN + budget) {
+        return false; /* with all that stands around its text */
     }
     *n += format_text(told + *n, RECALL_TOLD_BYTES - *n, "%s %.*s",
                       note->space == FABRIC_CONTESTED ? DOUBTED : "", (int)bytes, text);
@@ -228,7 +246,7 @@ const char *chat_recall(struct chat *c, const char *text, size_t bytes, size_t *
 
     r->by_heart = false;
     if (!lessons_of(c)->learns || f->n_notes == 0 ||
-        bytes + RECALL_NOTE_BYTES + sizeof KNOWN ASKED DOUBTED > RECALL_TOLD_BYTES) {
+        bytes + RECALL_NOTE_BYTES + sizeof KNOWN ASKED > RECALL_TOLD_BYTES) {
         return NULL;
     }
     budget = min_u32(RECALL_NOTE_BYTES, c->session->context / 2);

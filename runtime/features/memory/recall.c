@@ -1,85 +1,143 @@
 #include "runtime/features/memory/recall.h"
 
 #include "board/min_max.h"
+#include "runtime/text/unicode_class.h"
+#include "runtime/text/utf8.h"
 
-enum { STEM = 4 /* letters that inflected words have in common */, ENDING = 3 };
+enum {
+    STEM = 4, /* letters that inflected words have in common */
+    ENDING = 3,
+    FIRST_CJK = 0x2e80,
+    FIRST_HANGUL = 0xac00,
+    LAST_HANGUL = 0xd7a3,
+    UNREADABLE = UINT32_MAX,
+};
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
-static bool is_digit(char c)
+/* The character at text[at], and how many bytes it has; what is not UTF-8 is one byte and separates words. */
+static uint32_t code_at(const char *text, size_t bytes, size_t at, size_t *n)
 {
-    return c >= '0' && c <= '9';
+    int length = utf8_check((const uint8_t *)text + at, bytes - at);
+
+    *n = length > 0 ? (size_t)length : 1;
+    return length > 0 ? utf8_decode((const uint8_t *)text + at, length) : UNREADABLE;
 }
 
-static bool is_capital(char c)
+static bool is_in(uint32_t code, unsigned set)
 {
-    return c >= 'A' && c <= 'Z';
+    return code != UNREADABLE && ((1u << unicode_class(code)) & set) != 0;
 }
 
-static char lower(char c)
+static bool is_digit(uint32_t code)
 {
-    return is_capital(c) ? (char)(c - 'A' + 'a') : c;
+    return is_in(code, UNICODE_IS_N);
 }
 
-/* Letters of ASCII, digits, and all of what is not ASCII. */
-static bool is_letter(char c)
+static bool is_capital(uint32_t code)
 {
-    return (lower(c) >= 'a' && lower(c) <= 'z') || is_digit(c) || (unsigned char)c >= 0x80;
+    return is_in(code, UNICODE_IS_LU | UNICODE_IS_LT);
 }
 
-static bool ends_sentence(char c)
+static bool is_letter(uint32_t code)
 {
-    return c == '.' || c == '!' || c == '?' || c == ':' || c == '=' || c == '\n';
+    return is_in(code, UNICODE_IS_L | UNICODE_IS_M | UNICODE_IS_N);
 }
 
-/* The bytes of an apostrophe at text[at], as typed or as typeset; 0: there is none. */
-static size_t apostrophe(const char *text, size_t bytes, size_t at)
+/* Scripts without blanks between words, such as Chinese: each character counts as a word. */
+static bool stands_alone(uint32_t code)
 {
-    if (at < bytes && text[at] == '\'') {
-        return 1;
+    return code >= FIRST_CJK && (code < FIRST_HANGUL || code > LAST_HANGUL) &&
+           is_in(code, UNICODE_IS_LO);
+}
+
+/* A capital as its small letter: ASCII, Latin-1, Greek, Cyrillic, and the pairs of Latin Extended-A. Others stay. */
+static uint32_t lower(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last, step;
+    } rows[] = { { 'A', 'Z', 0x20 },     { 0xc0, 0xd6, 0x20 },   { 0xd8, 0xde, 0x20 },
+                 { 0x391, 0x3a9, 0x20 }, { 0x410, 0x42f, 0x20 }, { 0x400, 0x40f, 0x50 } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (code >= rows[i].first && code <= rows[i].last) {
+            return code + rows[i].step;
+        }
     }
-    return at + 3 <= bytes && text[at] == '\xe2' && text[at + 1] == '\x80' && text[at + 2] == '\x99'
-               ? 3
-               : 0;
+    return code >= 0x100 && code <= 0x17f && is_capital(code) && code != 0x178 ? code + 1 : code;
+}
+
+static bool ends_sentence(uint32_t code)
+{
+    static const uint32_t ends[] = {
+        '.', '!', '?', ':', '=', '\n', 0x2026, 0x3002, 0xff01, 0xff1f
+    };
+
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (code == ends[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* As typed or as typeset. */
+static bool is_apostrophe(uint32_t code)
+{
+    return code == '\'' || code == 0x2019;
+}
+
+static size_t letters_end(const char *text, size_t bytes, size_t at)
+{
+    size_t n;
+
+    while (at < bytes) {
+        uint32_t code = code_at(text, bytes, at, &n);
+
+        if (!is_letter(code) || stands_alone(code)) {
+            break;
+        }
+        at += n;
+    }
+    return at;
 }
 
 /* A word from `at` on; *next: where the text goes on after it and after what hangs on it by an apostrophe. */
 static size_t word_end(const char *text, size_t bytes, size_t at, size_t *next)
 {
-    size_t end = at;
+    size_t n, end = letters_end(text, bytes, at);
 
-    while (end < bytes && is_letter(text[end]) && apostrophe(text, bytes, end) == 0) {
-        end++;
+    if (end == at && at < bytes && stands_alone(code_at(text, bytes, at, &n))) {
+        *next = at + n;
+        return at + n;
     }
     *next = end;
-    if (apostrophe(text, bytes, end) != 0) {
-        *next += apostrophe(text, bytes, end);
-        while (*next < bytes && is_letter(text[*next])) {
-            (*next)++;
-        }
+    if (end != at && end < bytes && is_apostrophe(code_at(text, bytes, end, &n))) {
+        *next = letters_end(text, bytes, end + n);
     }
     return end;
 }
 
 void recall_read(struct recall_text *t, const char *text, size_t bytes)
 {
-    bool first = true; /* of its sentence, where a capital says nothing */
-    size_t at = 0, next;
+    bool first = true; /* of its sentence, where a capital alone says nothing */
+    size_t at = 0, next, n;
 
     t->text = text;
     t->n = 0;
     for (; at < bytes && t->n < RECALL_WORDS; at = next) {
         size_t end = word_end(text, bytes, at, &next);
+        uint32_t code = code_at(text, bytes, at, &n);
 
         if (end == at) {
-            first = first || ends_sentence(text[at]);
-            next = at + 1;
+            first = first || ends_sentence(code);
+            next = at + n;
             continue;
         }
         t->words[t->n++] = (struct recall_word){ .at = (uint16_t)at,
                                                  .bytes = (uint16_t)(end - at),
-                                                 .is_name = is_digit(text[at]) ||
-                                                            (!first && is_capital(text[at])) };
+                                                 .is_name = is_digit(code) ||
+                                                            (!first && is_capital(code)) };
         first = false;
     }
 }
@@ -89,41 +147,69 @@ void recall_weigh(struct recall_text *t, recall_rarity_fn *rarity, void *context
     for (uint32_t i = 0; i < t->n; i++) {
         struct recall_word *w = &t->words[i];
 
-        w->weight = rarity(context, t->text + w->at, w->bytes);
+        bool is_name = false;
+
+        w->weight = rarity(context, t->text + w->at, w->bytes, &is_name);
+        w->is_name = w->is_name || is_name;
     }
 }
 
 /* ---- words that are alike ------------------------------------------------------------------- */
 
-static uint32_t n_common(const struct recall_text *a, uint32_t i, const struct recall_text *b,
-                         uint32_t k)
-{
-    const char *x = a->text + a->words[i].at, *y = b->text + b->words[k].at;
-    uint32_t most = min_u32(a->words[i].bytes, b->words[k].bytes), n = 0;
+/* How far two words go on alike, in letters, and how many letters of each are left. */
+struct likeness {
+    uint32_t common, left_a, left_b;
+};
 
-    while (n < most && lower(x[n]) == lower(y[n])) {
-        n++;
+static uint32_t n_letters(const char *text, size_t bytes)
+{
+    uint32_t letters = 0;
+    size_t n;
+
+    for (size_t at = 0; at < bytes; at += n) {
+        (void)code_at(text, bytes, at, &n);
+        letters++;
     }
-    return n;
+    return letters;
+}
+
+static struct likeness compare(const struct recall_text *a, uint32_t i, const struct recall_text *b,
+                               uint32_t k)
+{
+    const struct recall_word *x = &a->words[i], *y = &b->words[k];
+    const char *p = a->text + x->at, *q = b->text + y->at;
+    struct likeness l = { 0, 0, 0 };
+    size_t at = 0, to = 0, n = 0, m = 0;
+
+    while (at < x->bytes && to < y->bytes &&
+           lower(code_at(p, x->bytes, at, &n)) == lower(code_at(q, y->bytes, to, &m))) {
+        at += n;
+        to += m;
+        l.common++;
+    }
+    l.left_a = n_letters(p + at, x->bytes - at);
+    l.left_b = n_letters(q + to, y->bytes - to);
+    return l;
 }
 
 static bool is_equal(const struct recall_text *a, uint32_t i, const struct recall_text *b,
                      uint32_t k)
 {
-    return a->words[i].bytes == b->words[k].bytes && n_common(a, i, b, k) == a->words[i].bytes;
+    struct likeness l = compare(a, i, b, k);
+
+    return l.left_a == 0 && l.left_b == 0;
 }
 
 bool recall_is_alike(const struct recall_text *a, uint32_t i, const struct recall_text *b,
                      uint32_t k)
 {
-    const struct recall_word *x = &a->words[i], *y = &b->words[k];
-    uint32_t n = n_common(a, i, b, k);
+    struct likeness l = compare(a, i, b, k);
 
-    if (x->bytes == n && y->bytes == n) {
+    if (l.left_a == 0 && l.left_b == 0) {
         return true;
     }
-    return !x->is_name && !y->is_name && n >= STEM && x->bytes - n <= ENDING &&
-           y->bytes - n <= ENDING;
+    return !a->words[i].is_name && !b->words[k].is_name && l.common >= STEM && l.left_a <= ENDING &&
+           l.left_b <= ENDING;
 }
 
 static bool has(const struct recall_text *t, const struct recall_text *other, uint32_t word)
@@ -190,12 +276,37 @@ static float question_share(const struct recall_text *asked, const struct recall
     return share(there, question != 0 ? all : all - rarest);
 }
 
+/* The memory's first name was not asked for, and a word was that is in no vocabulary and not in the memory: a name, perhaps in
+ * small letters. */
+static bool is_about_another(const struct recall_text *asked, const struct recall_text *memory,
+                             uint32_t question)
+{
+    uint32_t n = question != 0 ? min_u32(question, memory->n) : memory->n, name = 0;
+
+    while (name < n &&
+           !(memory->words[name].is_name && memory->words[name].weight >= RECALL_RARE)) {
+        name++;
+    }
+    if (name == n || has(asked, memory, name)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < asked->n; i++) {
+        if (asked->words[i].weight >= RECALL_UNKNOWN && !has(memory, asked, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 float recall_score(const struct recall_text *asked, const struct recall_text *memory,
                    uint32_t question)
 {
     float x = asked_share(asked, memory), y = question_share(asked, memory, question);
 
-    return x < RECALL_LEAST || y < RECALL_LEAST ? 0.0f : x + y;
+    if (x < RECALL_LEAST || y < RECALL_LEAST || is_about_another(asked, memory, question)) {
+        return 0.0f;
+    }
+    return x + y;
 }
 
 static uint32_t n_same(const struct recall_text *a, const struct recall_text *b)

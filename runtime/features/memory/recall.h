@@ -4,7 +4,7 @@
  *     score = asked words in the memory / asked words  +  words of its question that were asked / words of its question
  *
  * both sums of weights. A name that was asked for and is not in the memory rules it out, so that near names find nothing.
- * docs/FABRIC.md has the figures. Nothing here knows a language: rarity comes from the caller. */
+ * docs/FABRIC.md has the figures. Nothing here knows a language: rarity comes from the caller, letters and capitals from Unicode. */
 #ifndef INGOT_RUNTIME_RECALL_H
 #define INGOT_RUNTIME_RECALL_H
 
@@ -14,16 +14,19 @@
 
 enum { RECALL_WORDS = 64 /* of a text; those after them do not count */ };
 
-#define RECALL_FOUND 1.2f /* least score of what is found ... */
-#define RECALL_RARE 0.3f  /* a name of this weight must be in what is found */
-#define RECALL_LEAST 0.3f /* ... and of each of its two parts */
+#define RECALL_FOUND 1.2f   /* least score of what is found ... */
+#define RECALL_RARE 0.3f    /* a name of this weight must be in what is found */
+#define RECALL_LEAST 0.3f   /* ... and of each of its two parts */
+#define RECALL_UNKNOWN 1.0f /* the weight of a word that is in no vocabulary */
 
-/* How rare a word is, 0 (in every text) to 1. */
-typedef float recall_rarity_fn(void *context, const char *word, size_t bytes);
+/* How rare a word is, 0 (in every text) to 1. *is_name becomes true where the vocabulary knows it as a name, however it is written
+ * here: at the beginning of a sentence, in small letters. */
+typedef float recall_rarity_fn(void *context, const char *word, size_t bytes, bool *is_name);
 
 struct recall_word {
     uint16_t at, bytes; /* of the text, without a 's at its end */
-    bool is_name;       /* begins with a capital within a sentence, or with a digit */
+    bool
+        is_name; /* begins with a capital within a sentence, or with a digit, or the vocabulary says so */
     float weight;
 };
 

@@ -168,6 +168,97 @@ static void test_refused(void)
        "nothing of it is remembered, and what was there is, to the bit");
 }
 
+/* Ctrl-C while a memory is learnt, whatever it would have replaced: what was there is known as before. */
+static void test_stopped(void)
+{
+    struct fabric *f = &fabric_of(&chat)->fabric;
+    struct chat_lesson lesson;
+    bool right = true;
+
+    open_learning(true);
+    (void)remember(FABRIC_WIKI, "capital city of 1234567 = Paris", &lesson);
+    (void)remember(FABRIC_PERSONAL, "who are you, stranger? = it is me", &lesson);
+    stop_after = 0;
+    OK(remember(FABRIC_WIKI, "WHEN IS IT? = noon", &lesson) == ERR_ABORTED && f->n_notes == 2 &&
+           f->notes[0].wins,
+       "Ctrl-C in the same namespace: what was known by heart is practised again");
+    console.input.aborted = false;
+    OK(answers("capital city of 1234567", "Paris"), "and answered: %.20s", text);
+    f->notes[1].used = 7;
+    stop_after = 0;
+    OK(remember(FABRIC_WIKI, "who are you, stranger? = nobody", &lesson) == ERR_ABORTED &&
+           lesson.replaces && f->n_notes == 2,
+       "Ctrl-C in a correction, from another namespace");
+    console.input.aborted = false;
+    OK(f->notes[1].space == FABRIC_PERSONAL && f->notes[1].used == 7 && !f->notes[1].wins &&
+           f->notes[1].n_examples == 0 && f->notes[1].before_bytes == 0 && f->that == 0 &&
+           f->spaces[FABRIC_WIKI].notes == 1 && f->spaces[FABRIC_PERSONAL].notes == 1 &&
+           strncmp(f->notes[1].text, "who are you, stranger? = it is me", f->notes[1].bytes) == 0,
+       "leaves what it would have replaced, with its namespace and use");
+    (void)remember(FABRIC_WIKI, "WHEN IS IT? = noon", &lesson);
+    stop_after = 0;
+    OK(chat_fabric_forget(&chat, 2, &lesson) == ERR_ABORTED && f->n_notes == 2,
+       "Ctrl-C in /forget");
+    console.input.aborted = false;
+    for (uint32_t i = 0; i < f->n_notes; i++)
+        right = right && !(f->notes[i].space == FABRIC_WIKI && f->notes[i].wins);
+    OK(right, "those that are not practised any more are not held to be known by heart");
+}
+
+/* Without room for its answer's tokens a memory is found by its words, and costs no practice. */
+static void test_by_words(void)
+{
+    struct fabric *f = &fabric_of(&chat)->fabric;
+    struct chat_lesson lesson;
+    uint32_t room;
+
+    open_learning(true);
+    (void)remember_fact(2, &lesson);
+    room = f->room.examples;
+    f->room.examples = f->n_examples;
+    OK(remember(FABRIC_WIKI, "WHEN IS IT? = noon", &lesson) == ERR_OK && lesson.by_words &&
+           lesson.rounds == 0 && lesson.steps == 0 && f->n_notes == 2 && f->notes[0].wins &&
+           !f->notes[1].wins && answers(facts[2].question, facts[2].answer),
+       "no room for tokens: no round of practice, and what was known is");
+    f->room.examples = room;
+}
+
+/* Memories that fill their budget in front of the longest turn stay within their room. */
+static void test_longest(void)
+{
+    static const uint16_t lengths[] = {
+        150, 150, 147
+    }; /* with all that stands around them: to the last byte and beyond */
+    struct chat_recall *r = &fabric_of(&chat)->recall;
+    struct fabric *f = &fabric_of(&chat)->fabric;
+    static char turn[RECALL_TOLD_BYTES];
+    uint32_t context;
+    size_t told = 0, most = 0;
+
+    open_learning(true);
+    context = rig.session.context;
+    rig.session.context = 4 * RECALL_NOTE_BYTES; /* not what limits them */
+    for (uint32_t i = 0; i < 3; i++) {
+        struct fabric_note *n = &f->notes[i];
+
+        *n = (struct fabric_note){ .space = FABRIC_CONTESTED,
+                                   .bytes = lengths[i],
+                                   .strength = 1.0f };
+        memset(n->text, 'a' + (int)i, sizeof n->text);
+        memcpy(n->text, "zebra9 ", 7);
+    }
+    f->n_notes = 3;
+    memset(turn, ' ', sizeof turn);
+    memcpy(turn, "zebra9", 6);
+    for (size_t n = sizeof turn - 560; n < sizeof turn; n++)
+        if (chat_recall(&chat, turn, n, &told) != NULL)
+            most = told > most ? told : most;
+    OK(most > RECALL_TOLD_BYTES - 600 && most <= sizeof r->told, "%zu of %zu bytes", most,
+       sizeof r->told);
+    rig.session.context = context;
+    fabric_clear(f);
+}
+
 static void ignore(void *context, const char *part, size_t bytes)
 {
     (void)context;
@@ -224,6 +315,9 @@ int main(void)
     test_facts();
     test_time();
     test_refused();
+    test_stopped();
+    test_by_words();
+    test_longest();
     test_tags();
     return tap_done();
 }

@@ -106,6 +106,7 @@ static void test_there_and_back(void)
     open_fabric();
     OK(known() != before && load_known() == ERR_OK && known() == before,
        "another start has them, to the bit");
+    OK(fabric()->that == 0, "no memory is the last that was told: /forget that forgets none");
     OK(hash_of("1234 and 8639") == hash && strncmp(text, "it is 4", 7) == 0, "and answers so");
     remember(FABRIC_SCHEDULE, 5);
     OK(known() == after, "the next memory has the bits that it had without the start between");
@@ -145,6 +146,21 @@ static void test_clock(void)
     chat_fabric_set_time(&chat, NOON);
     OK(load_known() == ERR_OK && fabric()->notes[0].strength == 1.0f,
        "saved without a clock, nothing has faded since");
+}
+
+/* A start with less memory has not room for all. */
+static void test_smaller(void)
+{
+    insert_blank_card();
+    open_fabric();
+    for (unsigned i = 0; i < 5; i++)
+        remember(FABRIC_WIKI, i * 11);
+    (void)save_known();
+    open_fabric();
+    fabric()->room.notes = 4;
+    OK(load_known() == ERR_BAD_MODEL && strstr(saved.problem, "give it more memory") != NULL &&
+           saved.before != SAVED_CHAT_LOST,
+       "%s", saved.problem);
 }
 
 /* What is on the card contradicts itself, with CRCs that are right. */
@@ -231,6 +247,7 @@ int main(void)
     put_template(test_template);
     test_there_and_back();
     test_clock();
+    test_smaller();
     test_strange();
     test_power();
     return tap_done();

@@ -6,11 +6,18 @@
 
 #include "tests/unit/tap.h"
 
-/* Short words are common, as in most languages. */
-static float rarity(void *context, const char *word, size_t bytes)
+/* Short words are common, as in most languages; the vocabulary knows one name, and a few words not at all. */
+static float rarity(void *context, const char *word, size_t bytes, bool *is_name)
 {
+    static const char *const unknown[] = { "mila", "Mila", "zorro" };
+
     (void)context;
-    (void)word;
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+        if (bytes == strlen(unknown[i]) && memcmp(word, unknown[i], bytes) == 0)
+            return RECALL_UNKNOWN;
+    if ((unsigned char)word[0] >= 0xe0) /* a character of three bytes is a word */
+        return 0.4f;
+    *is_name = bytes == 4 && (memcmp(word, "Lila", 4) == 0 || memcmp(word, "lila", 4) == 0);
     return bytes < 4 ? 0.0f : bytes < 6 ? 0.4f : 1.0f;
 }
 
@@ -37,27 +44,48 @@ static float score(const char *asked, const char *memory)
 static void test_found(void)
 {
     static const char boat[] = "What colour is the boat Marigold? = Marigold is green.",
-                      shed[] = "The password for the shed is walrus.";
+                      shed[] = "The password for the shed is walrus.",
+                      hers[] = "What is Lila's favourite colour? = Lila likes green.";
     static const struct {
         const char *asked, *memory;
         bool found;
-    } rows[] = { { "What colour is the boat Marigold?", boat, true },
-                 { "Which colour has the Marigold?", boat, true },
-                 { "And the boat Marigold's colour?", boat, true },
-                 { "What colour is the boat Periwinkle?", boat, false },
-                 { "What colour is the boat?", boat, true },
-                 { "What colour is the sunset?", boat, false },
-                 { "Tell me a story about a cat.", boat, false },
-                 { "What is the password for the shed?", shed, true },
-                 { "Which passwords open the shed?", shed, true },
-                 { "What is the password for the cellar?", shed, false },
-                 { "What is it?", shed, false },
-                 { "", shed, false },
-                 { "?!", shed, false },
-                 { "Where does Roberta live?", "Where does Robert live? = In Oslo.", false },
-                 { "Where is Robert living?", "Where does Robert live? = In Oslo.", true },
-                 { "WHERE DOES ROBERT LIVE?", "Where does Robert live? = In Oslo.", true },
-                 { "How many rooms in 2024?", "How many rooms in 2023? = Ten rooms.", false } };
+    } rows[] = {
+        { "What colour is the boat Marigold?", boat, true },
+        { "Which colour has the Marigold?", boat, true },
+        { "And the boat Marigold's colour?", boat, true },
+        { "What colour is the boat Periwinkle?", boat, false },
+        { "What colour is the boat?", boat, true },
+        { "What colour is the sunset?", boat, false },
+        { "Tell me a story about a cat.", boat, false },
+        { "What is the password for the shed?", shed, true },
+        { "Which passwords open the shed?", shed, true },
+        { "What is the password for the cellar?", shed, false },
+        { "What is it?", shed, false },
+        { "", shed, false },
+        { "?!", shed, false },
+        { "Where does Roberta live?", "Where does Robert live? = In Oslo.", false },
+        { "Where is Robert living?", "Where does Robert live? = In Oslo.", true },
+        { "WHERE DOES ROBERT LIVE?", "Where does Robert live? = In Oslo.", true },
+        { "lila's favourite colour?", hers, true },
+        { "what is mila's favourite colour", hers, false },
+        { "Mila's favourite colour is what?", hers, false },
+        { "Lila's favourite colour is what?",
+          "What is Robert's favourite colour? = Robert likes red.", false },
+        { "\xe2\x80\x9cMarigold\xe2\x80\x9d\xe2\x80\x94what colour is the boat\xe2\x80\xa6", boat,
+          true },
+        { "What\xc2\xa0"
+          "colour is the \xc2\xab"
+          "boat\xc2\xbb Marigold?",
+          boat, true },
+        { "Where does \xc3\x89loise live?", "Where does \xc3\x89lodie live? = In Oslo.", false },
+        { "WHERE DOES \xc3\x89LODIE LIVE?", "Where does \xc3\xa9lodie live? = In Oslo.", true },
+        { "\xd0\x93\xd0\x94\xd0\x95 \xd0\x9c\xd0\x9e\xd0\x99 \xd0\x9a\xd0\x9b\xd0\xae\xd0\xa7?",
+          "\xd0\xb3\xd0\xb4\xd0\xb5 \xd0\xbc\xd0\xbe\xd0\xb9 \xd0\xba\xd0\xbb\xd1\x8e\xd1\x87 = \xd0\xb2 \xd1\x8f\xd1\x89\xd0\xb8\xd0\xba\xd0\xb5",
+          true },
+        { "\xe8\x88\xb9\xe6\x98\xaf\xe4\xbb\x80\xe4\xb9\x88\xe9\xa2\x9c\xe8\x89\xb2\xef\xbc\x9f",
+          "\xe8\x88\xb9\xe7\x9a\x84\xe9\xa2\x9c\xe8\x89\xb2 = \xe7\xbb\xbf", true },
+        { "How many rooms in 2024?", "How many rooms in 2023? = Ten rooms.", false }
+    };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         float s = score(rows[i].asked, rows[i].memory);
