@@ -307,6 +307,36 @@ static void settle(struct chat *c, const struct learner_totals *before, struct c
     lesson->thrown = now->thrown - before->thrown;
 }
 
+/* How many of the taught examples win, by however little, of *all (NULL: nobody asks). */
+static enum err count_wins(struct chat *c, uint32_t *wins, uint32_t *all)
+{
+    struct lessons *l = &lessons_of(c)->lessons;
+    uint32_t n = 0;
+    enum err e = ERR_OK;
+
+    *wins = 0;
+    for (uint32_t i = 0; i < l->n && e == ERR_OK; i++) {
+        struct micro_lora_choice choice;
+        float *logits;
+
+        if (l->targets[i] == LESSONS_NO_TARGET) {
+            continue;
+        }
+        n++;
+        e = transformer_logits_of(&c->session->model->transformer, l->hidden + (size_t)i * l->dim,
+                                  1, &logits);
+        if (e == ERR_OK) {
+            micro_lora_choose(&choice, &l->head, logits,
+                              c->session->model->image.header->params.vocab, l->targets[i]);
+            *wins += logits[l->targets[i]] > choice.best;
+        }
+    }
+    if (all != NULL) {
+        *all = n;
+    }
+    return e;
+}
+
 /* In an empty session. */
 static enum err teach(struct chat *c, const char *question, size_t question_bytes,
                       const char *answer, size_t answer_bytes, struct chat_lesson *lesson)
@@ -330,6 +360,12 @@ static enum err teach(struct chat *c, const char *question, size_t question_byte
         chat_learn_tell(c, "rounds of practice", lesson->rounds, CHAT_LEARN_ROUNDS);
         e = practise(c, &lesson->wins);
         lesson->rounds++;
+    }
+    if (e == ERR_OK && !lesson->wins) { /* some may win, and not by the margin */
+        uint32_t wins;
+
+        e = count_wins(c, &wins, &lesson->examples);
+        lesson->lost = lesson->examples - wins;
     }
     settle(c, &before, lesson);
     if (e != ERR_OK) {
@@ -374,43 +410,18 @@ enum err chat_learn_teach(struct chat *c, const char *question, size_t question_
     return e;
 }
 
-/* How many of the taught examples win. */
-static enum err count_wins(struct chat *c, uint32_t *wins)
-{
-    struct lessons *l = &lessons_of(c)->lessons;
-    enum err e = ERR_OK;
-
-    *wins = 0;
-    for (uint32_t i = 0; i < l->n && e == ERR_OK; i++) {
-        struct micro_lora_choice choice;
-        float *logits;
-
-        if (l->targets[i] == LESSONS_NO_TARGET) {
-            continue;
-        }
-        e = transformer_logits_of(&c->session->model->transformer, l->hidden + (size_t)i * l->dim,
-                                  1, &logits);
-        if (e == ERR_OK) {
-            micro_lora_choose(&choice, &l->head, logits,
-                              c->session->model->image.header->params.vocab, l->targets[i]);
-            *wins += logits[l->targets[i]] > choice.best;
-        }
-    }
-    return e;
-}
-
 /* After a step away from a reply: what is taught is watched. */
 static enum err watch(struct chat *c, uint32_t wins, struct chat_lesson *lesson)
 {
     uint32_t now = 0;
     bool all = false;
-    enum err e = count_wins(c, &now);
+    enum err e = count_wins(c, &now, NULL);
 
     for (lesson->rounds = 0; e == ERR_OK && now < wins && lesson->rounds < CHAT_LEARN_MENDS;
          lesson->rounds++) {
         e = practise(c, &all);
         if (e == ERR_OK) {
-            e = count_wins(c, &now);
+            e = count_wins(c, &now, NULL);
         }
     }
     if (e == ERR_OK && now < wins) {
@@ -452,7 +463,7 @@ enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson)
         return ERR_NO_SPACE;
     }
     if (!good) {
-        e = count_wins(c, &wins);
+        e = count_wins(c, &wins, NULL);
     }
     if (e != ERR_OK) {
         return e;

@@ -67,6 +67,10 @@ static void test_teach(uint32_t how, const char *name)
            memcmp(once, lessons_of(&chat)->lessons.learner.lora.weights, bytes) == 0,
        "taken back, all is as after the first, to the bit");
     OK(!lessons_undo(&lessons_of(&chat)->lessons), "one lesson can be taken back");
+    OK(teach(QUESTION, "nothing", &lesson) == ERR_OK && !lesson.wins && lesson.lost != 0 &&
+           lesson.lost < lesson.examples,
+       "two answers to one question cannot both win: %u of %u tokens do not", lesson.lost,
+       lesson.examples);
     open_learning(how);
     (void)hash_of("something else");
     OK(teach(QUESTION, ANSWER, &lesson) == ERR_OK &&
