@@ -70,12 +70,16 @@ few = host("--temp", "0", lines=lines[9 - turns:])
 tap.ok(said.split("main")[0].strip().split("\n")[-1] == few.strip().split("\n")[-1], "the last reply is that of the turns that are left", (said, few))
 
 # A look back.
-talk = ["What is 3 plus 4?", "/branches", "/reflect", "/branches", "/reflect What was it?", "And what is 5 plus 5?"]
+talk = ["What is 3 plus 4?", "/branches", "/reflect What matters?", "/branches", "/reflect What was it?", "And what is 5 plus 5?"]
 back, straight = host("--temp", "0", lines=talk), host("--temp", "0", lines=[talk[0], talk[-1]])
 kept = re.findall(r"main\s+(\d+ turns?,\s+\d+ tokens)", back)
 tap.ok(len(kept) == 2 and kept[0] == kept[1], "a look back is not a turn", back)
 tap.ok(back.strip().split("\n")[-1] == straight.strip().split("\n")[-1] and len(back.strip().split("\n")) == 6, "and what comes next is as if it had not been", (back, straight))
 tap.ok("no turn to look back at" in host(lines=["/reflect"]), "nothing to look back at")
+said = host("--temp", "0", lines=[talk[0], "/reflect", "/branches"])
+tap.ok("not asked: a model of about 1 million parameters" in said and re.search(r"main\s+1 turn,", said), "a small model is not asked to look back by itself, and that is said", said)
+said = host("--temp", "0", "--learn", "on", "--grammar", "on", lines=[talk[0], "/reflect What was it?", talk[0]])
+tap.ok(said.count("3 plus 4") >= 2 and "error" not in said, "with a grammar for its tags it looks back, and the next turn is free", said)
 
 # A prefix whose file was cut off while it was copied.
 PREFIX = os.path.join(FOLDER, "ingot.prefix")
@@ -115,7 +119,7 @@ def logged(*lines):
 
 
 A, B, C = "What is 3 plus 4?", "What is 5 plus 5?", "What is 2 plus 2?"
-rows, said = logged(A, B, "/reflect", "/good", "/undo", "/bad", "/learned")
+rows, said = logged(A, B, "/reflect Look back at it.", "/good", "/undo", "/bad", "/learned")
 tap.ok([r[1] for r in rows] == [["bad"], ["good", "undone"], []] and rows[2][0].startswith("Look back"),
        "/reflect, then /good, /undo and /bad: of the person's turns", (rows, said))
 tap.ok("(1 turn judged, 1 good and 0 bad" not in said and "1 turn judged" in said, "and the look back is not judged", said)

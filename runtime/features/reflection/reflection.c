@@ -1,18 +1,76 @@
-/* /reflect: the model looks back at the conversation, with what it remembers by tags; the turn is not part of it afterwards. */
+/* /reflect: the model looks back at the conversation, with what it remembers by tags; the turn is not part of it afterwards. A small
+ * model repeats itself there and keeps nothing of use (docs/CARDS.md), so it is asked only where a person says what. */
 #include <string.h>
 
 #include "runtime/app/commands_private.h"
 #include "runtime/console/console.h"
+#include "runtime/features/acting/chat_act.h"
+#include "runtime/features/grammar/app_grammar.h"
+#include "runtime/features/lessons/chat_learn.h"
+#include "runtime/features/reflection/reflection_grammar.h"
 
 #define QUESTION \
     "Look back at this conversation. What matters in it, and what should be kept in mind?"
+#define LEAST_PARAMETERS 1000000000u /* of a model that is asked QUESTION */
+
+static_assert((int)REFLECTION_WORK_BYTES <= (int)CONSTRAINT_WORK_BYTES, "there is room to make it");
+static_assert((int)REFLECTION_GRAMMAR_BYTES <= (int)INGOT_GRAMMAR_BYTES, "and room for it");
+
+/* About how many parameters a model of such layers has, experts counted once. */
+static uint64_t n_parameters(const struct ingot_params *p)
+{
+    uint64_t heads = (uint64_t)p->n_heads * p->head_dim, kv = (uint64_t)p->n_kv_heads * p->head_dim;
+
+    return p->n_layers * (2 * p->dim * (heads + kv) + (uint64_t)3 * p->dim * p->hidden) +
+           (uint64_t)p->vocab * p->dim;
+}
+
+static bool is_worth_it(struct app *a)
+{
+    uint64_t n = n_parameters(&a->chat.session->model->image.header->params);
+
+    if (n >= LEAST_PARAMETERS) {
+        return true;
+    }
+    console_printf(
+        a->setup.console,
+        "(not asked: a model of about %u million parameters repeats itself here and keeps "
+        "nothing of use. /remember keeps what you say; /reflect QUESTION asks all the "
+        "same)\n",
+        (unsigned)(n / 1000000));
+    return false;
+}
+
+/* Where there is memory for a grammar, none is at work, and what is remembered is kept. False: nothing holds the reply. */
+static bool hold_tags(struct app *a, struct constraint *c)
+{
+    const char *problem;
+
+    if (!lessons_of(&a->chat)->learns || !constraint_has_room(c) || c->on ||
+        a->setup.options->load.beams > 1) {
+        return false;
+    }
+    return constraint_use(c, reflection_grammar(constraint_memory(c), constraint_work(c)),
+                          &problem) == ERR_OK;
+}
 
 static enum command_result command_reflect(struct app *a, char *argument)
 {
+    struct constraint *c = &grammar_of(&a->chat)->constraint;
     const char *question = argument[0] != '\0' ? argument : QUESTION;
+    bool holds;
 
-    if (chat_reply_aside(&a->chat, question, strlen(question)) == ERR_NOT_FOUND) {
+    if (a->chat.turns.n == 0) {
         console_printf(a->setup.console, "error: there is no turn to look back at\n");
+        return COMMAND_DONE;
+    }
+    if (argument[0] == '\0' && !is_worth_it(a)) {
+        return COMMAND_DONE;
+    }
+    holds = hold_tags(a, c);
+    (void)chat_reply_aside(&a->chat, question, strlen(question));
+    if (holds) {
+        app_hold_to_actions(a); /* as it was */
     }
     return COMMAND_DONE;
 }

@@ -1,0 +1,18 @@
+/* The grammar by which /reflect is held to whole memory tags (flash_image/format/grammar.h). */
+#ifndef INGOT_RUNTIME_REFLECTION_GRAMMAR_H
+#define INGOT_RUNTIME_REFLECTION_GRAMMAR_H
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "flash_image/format/grammar.h"
+
+enum {
+    REFLECTION_WORK_BYTES = 6 << 10,
+    REFLECTION_GRAMMAR_BYTES = 4 << 10, /* at most */
+};
+
+/* To memory (REFLECTION_GRAMMAR_BYTES, 8-byte aligned), with work (REFLECTION_WORK_BYTES, 4-byte aligned); its bytes. */
+size_t reflection_grammar(void *memory, void *work);
+
+#endif
