@@ -287,6 +287,13 @@ ifneq ($(HOST_BEARSSL),)
 $(O)/%/obj/flash_image/signing/sign_key.c.o: HOST_CFLAGS += -DINGOT_BEARSSL
 HOST_LIBS += -lbearssl
 endif
+# `ingot voice` takes libsamplerate for sound at another rate, the same way.
+HOST_SAMPLERATE ?= $(shell echo '\#include <samplerate.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo yes)
+ifneq ($(HOST_SAMPLERATE),)
+$(O)/%/obj/host/voice/voice_resample.c.o: HOST_CFLAGS += -DINGOT_SAMPLERATE
+$(O)/tests/unit/host/voice.t $(O)/tests/tsan/host/voice.t: HOST_CFLAGS += -DINGOT_SAMPLERATE
+HOST_LIBS += -lsamplerate
+endif
 include toolchain/http.mk
 
 # -O1 and lines alone: half the time to compile of -O2 with -g, and nearly its speed under a sanitizer. Warnings that follow
@@ -469,7 +476,7 @@ $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/as
 
 # Whoever wants an image, a card, the page or a command line needs no program of the tests: reading what those are made of
 # takes make half of its time, and the suites call it a hundred times.
-FOR_TESTS := $(filter-out card qemu-command run web image newlib help help-all setup setup-tests setup-clients setup-bench clients shared-objects $(B)/% $(S)/%,$(or $(MAKECMDGOALS),all))
+FOR_TESTS := $(filter-out card qemu-command run web image newlib help help-all setup setup-tests setup-clients setup-voice setup-bench clients voice shared-objects $(B)/% $(S)/%,$(or $(MAKECMDGOALS),all))
 ifneq ($(FOR_TESTS),)
 -include $(ASAN_OBJ:.o=.d) $(ASAN_LIB_OBJ:.o=.d) $(TSAN_LIB_OBJ:.o=.d) \
          $(UNIT:.t=.d) $(UNIT:$(O)/tests/unit/%.t=$(O)/tests/tsan/%.d) $(FUZZ:%=%.d)
@@ -484,7 +491,7 @@ include toolchain/develop.mk
 
 # ---- what people call ------------------------------------------------------------------------
 
-.PHONY: help help-all setup setup-tests setup-clients setup-bench web newlib image host all size stack layers house structure format check-format disasm clean distclean
+.PHONY: help help-all setup setup-tests setup-clients setup-voice setup-bench web newlib image host all size stack layers house structure format check-format disasm clean distclean
 
 # $(1): the mark of the lines to show. `##*` is for the ten that most people call.
 list_targets = sed -n 's/^\([a-z][a-z-]*\):.*$(1) \(.*\)/\1|\2/p' $(filter-out %.d,$(MAKEFILE_LIST)) | \
@@ -516,6 +523,9 @@ setup-tests: ## install what the tests need beside; make test calls it
 
 setup-clients: ## install what make clients needs beside: every client, and compilers of Go, Rust and Java
 	$(Q)O=$(O) toolchain/setup.sh clients
+
+setup-voice: ## install what make voice needs beside: Whisper base and a Piper voice
+	$(Q)O=$(O) toolchain/setup.sh voice
 
 setup-bench: ## install what make bench-kernels needs beside
 	$(Q)toolchain/setup.sh bench

@@ -283,7 +283,10 @@ test-long: SUITE_SECONDS = 28800
 test-long: setup-tests ## both with more repetitions, a minute for each fuzz target, a model of 4 GiB
 	$(side_by_side) more-parts $(TSAN_LONG) layers
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) tests/golden/large.t $(TSAN_LONG) $(ALL_SUITES)
-	$(Q)$(MAKE) --no-print-directory clients
+	$(Q)$(MAKE) --no-print-directory clients voice
+
+voice: $(H)/ingot setup-voice ## ten spoken questions understood by Whisper: the table of docs/VOICE.md; test-long calls it
+	$(Q)$(TEST_ENV) $(PROVE) -v tests/boot/voice_model.t
 
 # With SmolLM2, and with the demo model where it is not to be had.
 SMOLLM2 := $(O)/models/published/smollm2-135m.ingot

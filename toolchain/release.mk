@@ -34,15 +34,19 @@ $(WITH_HTTP:%=$(call STATIC_H,$(HOST_ISA))/%.o): $(call STATIC_H,$(HOST_ISA))/%.
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) -UINGOT_HTTP -c $< -o $@
 
-$(call STATIC_H,$(HOST_ISA))/ingot: $(filter-out $(WITH_HTTP:%=$(H)/obj/host/serve/%.c.o) $(LLHTTP_OBJ:%=$(H)/obj/%.o) $(H)/obj/runtime/http/%,$(HOST_OBJ)) \
-        $(addprefix $(call STATIC_H,$(HOST_ISA))/,$(WITH_HTTP:%=%.o) cJSON.o libbearssl.a) toolchain/release.mk
+$(call STATIC_H,$(HOST_ISA))/voice_resample.o: host/voice/voice_resample.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) -UINGOT_SAMPLERATE -c $< -o $@
+
+$(call STATIC_H,$(HOST_ISA))/ingot: $(filter-out $(WITH_HTTP:%=$(H)/obj/host/serve/%.c.o) $(LLHTTP_OBJ:%=$(H)/obj/%.o) $(H)/obj/runtime/http/% $(H)/obj/host/voice/voice_resample.c.o,$(HOST_OBJ)) \
+        $(addprefix $(call STATIC_H,$(HOST_ISA))/,$(WITH_HTTP:%=%.o) voice_resample.o cJSON.o libbearssl.a) toolchain/release.mk
 	$(call say,LD,$@)
 	$(Q)$(HOST_CC) -pthread $(filter %.o %.a,$^) $(STATIC_LIBS) -o $@
 
 define static_program
 $(call STATIC_H,$(1))/ingot: FORCE $(call STATIC_H,$(1))/cJSON.o $(call STATIC_H,$(1))/libbearssl.a
 	$(Q)$(MAKE) --no-print-directory $$@ H=$(O)/host-$(1) HOST_ISA=$(1) HOST_CC=$(STATIC_CC_$(1)) \
-	    HOST_MARCH=$(STATIC_MARCH_$(1)) STATIC=1 HTTP= HOST_BEARSSL=yes
+	    HOST_MARCH=$(STATIC_MARCH_$(1)) STATIC=1 HTTP= HOST_SAMPLERATE= HOST_BEARSSL=yes
 endef
 ifeq ($(STATIC),)
 $(foreach isa,$(filter-out $(HOST_ISA),$(STATIC_ISAS)),$(eval $(call static_program,$(isa))))

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Install packages on Debian or Ubuntu. usage: setup.sh [tests|clients|bench|published]
+# Install packages on Debian or Ubuntu. usage: setup.sh [tests|clients|voice|bench|published]
 #   (nothing)  what the first prompt needs: compilers, QEMU, newlib's source (make setup)
 #   tests      what `make test` needs beside (make setup-tests, which `make test` calls)
 #   clients    every client of docs/SERVE.md's table (make clients), and the compilers of those in Go, Rust and Java
+#   voice      models that speak and understand, for ten spoken questions (make voice)
 #   bench      what `make bench-kernels` needs beside (make setup-bench)
 #   published  what fetches a published model by its name (make setup MODEL=NAME)
 # Packages that are there already cost less than a second. docs/INSTALL.md has other systems.
@@ -11,7 +12,7 @@ cd "$(dirname "$0")/.."
 
 # One line a group: what it is for: its packages.
 prompt_groups="the image: make gcc libc6-dev python3 xz-utils lz4 xfonts-terminus newlib-source gcc-aarch64-linux-gnu gcc-riscv64-unknown-elf
-the program of this computer (make host): libcjson-dev libbearssl-dev node-llhttp libwslay-dev"
+the program of this computer (make host): libcjson-dev libbearssl-dev libsamplerate0-dev node-llhttp libwslay-dev"
 tests_groups="a card under a boot loader: u-boot-qemu
 suites and their runner: git perl python3-pexpect python3-numpy libopenblas0-pthread python3-jinja2 python3-serial
 the check of the format: clang-format
@@ -41,6 +42,8 @@ command -v javac >/dev/null || clients_groups="$clients_groups
 clients in Java: default-jdk-headless"
 command -v mvn >/dev/null || clients_groups="$clients_groups
 packages of clients in Java: maven"
+voice_groups="packages of PyPI: python3-pip python3-venv
+a voice without a model: espeak-ng"
 prompt_qemu="qemu-system-arm qemu-system-misc"
 tests_qemu="qemu-user qemu-system-x86"
 
@@ -49,9 +52,10 @@ case $what in
     prompt) groups=$prompt_groups qemu=$prompt_qemu ;;
     tests) groups=$tests_groups qemu=$tests_qemu ;;
     clients) groups=$clients_groups qemu= ;;
+    voice) groups=$voice_groups qemu= ;;
     bench) groups=$bench_groups qemu= ;;
     published) groups=$published_groups qemu= ;;
-    *) echo "setup: takes nothing, tests, clients, bench or published, not '$what'" >&2; exit 1 ;;
+    *) echo "setup: takes nothing, tests, clients, voice, bench or published, not '$what'" >&2; exit 1 ;;
 esac
 
 sudo=
@@ -187,5 +191,9 @@ if [ "$what" = clients ]; then
     install_python tests/clients/python.txt "${O:-build}/clients/python" "make clients is without Python's clients"
     install_npm tests/clients/ai-sdk "${O:-build}/clients/ai-sdk" "make clients is without Node's clients"
     install_npm tests/clients/mcp "${O:-build}/clients/mcp" "make clients is without the MCP servers of npm"
+fi
+if [ "$what" = voice ]; then
+    mkdir -p "${O:-build}/clients"
+    install_python tests/clients/python-voice.txt "${O:-build}/clients/voice" "tests/boot/voice_model.t is skipped"
 fi
 [ -n "$need$need_qemu" ] || echo "setup: every package for '$what' is installed"

@@ -46,31 +46,6 @@ void voice_sound_free(struct voice_sound *s)
     memset(s, 0, sizeof *s);
 }
 
-bool voice_sound_resample(struct voice_sound *s, uint32_t rate)
-{
-    struct voice_sound out = { .rate = rate };
-    size_t n = (size_t)((uint64_t)s->n * rate / s->rate);
-
-    for (size_t i = 0; i < n && s->rate != rate; i++) {
-        uint64_t at = (uint64_t)i * s->rate;
-        size_t before = (size_t)(at / rate), after = before + 1 < s->n ? before + 1 : before;
-        int64_t part = (int64_t)(at % rate);
-        int16_t value =
-            (int16_t)((s->samples[before] * ((int64_t)rate - part) + s->samples[after] * part) /
-                      (int64_t)rate);
-
-        if (!voice_sound_add(&out, &value, 1)) {
-            voice_sound_free(&out);
-            return false;
-        }
-    }
-    if (s->rate != rate) {
-        voice_sound_free(s);
-        *s = out;
-    }
-    return true;
-}
-
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static uint32_t get16(const uint8_t *p)

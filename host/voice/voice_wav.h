@@ -29,7 +29,8 @@ bool voice_wav_load(struct voice_sound *s, const char *path, const char **proble
 bool voice_wav_save(const struct voice_sound *s, const char *path, const char *input, char *problem,
                     size_t problem_bytes);
 
-/* At another rate, by straight lines between samples. False: no memory. */
+/* At another rate (n < 2^31 samples; rates of 4000 to 192000), without what the lower one cannot carry (voice_resample.c).
+ * False: no memory. */
 bool voice_sound_resample(struct voice_sound *s, uint32_t rate);
 
 #endif

@@ -126,7 +126,7 @@ board.kill()
 
 # What does not go.
 open(work("none.wav"), "w", encoding="ascii").write("no sound")
-for name, options, says in (("no file", ("--input", work("nothing.wav")), "cannot be read"), ("no sound", ("--input", work("none.wav")), "no WAV file"),
+for name, options, says in (("no file", ("--input", work("nothing.wav")), "cannot be read"), ("no sound", ("--input", work("none.wav")), "not a WAV file"),
                             ("a program that is not there", ("--input", work("one.wav"), "--stt", "no-such-program {}"), "install faster-whisper"),
                             ("a server that is not there", ("--input", work("one.wav"), "--stt", "http://127.0.0.1:9"), "could not tell what was said"),
                             ("an address with a quotation mark", ("--input", work("one.wav"), "--stt", "http://x'y"), "quotation mark"),

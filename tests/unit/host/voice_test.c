@@ -97,6 +97,46 @@ static bool loads(const uint8_t *file, size_t n, const char *says)
     return good;
 }
 
+/* What is left of a tone at another rate, in thousandths. */
+static unsigned left_of(double hertz, uint32_t from, uint32_t to)
+{
+    struct voice_sound s = { .rate = from };
+    double before = 0, after = 0;
+
+    for (unsigned i = 0; i < from / 2; i++) {
+        int16_t value = (int16_t)(10000 * sin(i * hertz * 6.283185307179586 / from));
+
+        (void)voice_sound_add(&s, &value, 1);
+        before += (double)value * value / (from / 2);
+    }
+    if (!voice_sound_resample(&s, to) || s.rate != to || s.n != to / 2)
+        return 99999;
+    for (size_t i = to / 10; i < s.n - to / 10; i++)
+        after += (double)s.samples[i] * s.samples[i] / (double)(s.n - to / 5);
+    voice_sound_free(&s);
+    return (unsigned)(sqrt(after / before) * 1000 + 0.5);
+}
+
+static void test_rates(void)
+{
+    static const uint32_t rates[] = { 4000, 8000, 16000, 22050, 44100, 48000, 192000 };
+    bool stays = true;
+
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+        unsigned down = left_of(700, 48000, rates[i]), up = left_of(700, rates[i], 16000);
+
+        stays = stays && down > 980 && down < 1020 && up > 980 && up < 1020;
+    }
+#ifdef INGOT_SAMPLERATE
+    OK(stays, "a tone stays as loud at any rate");
+    OK(left_of(6000, 44100, 8000) < 10 && left_of(11000, 48000, 16000) < 10,
+       "one that the lower rate cannot carry is taken out: %u and %u thousandths are left",
+       left_of(6000, 44100, 8000), left_of(11000, 48000, 16000));
+#else
+    OK(true, "sound at another rate # SKIP libsamplerate is not there: make setup");
+#endif
+}
+
 static void test_files(void)
 {
     static const char path[] = "/tmp/ingot-voice-test.wav";
@@ -117,13 +157,7 @@ static void test_files(void)
        "a file");
     same = again.n == s.n && again.rate == 22050 && memcmp(again.samples, s.samples, s.n * 2) == 0;
     OK(same, "comes back");
-    OK(voice_sound_resample(&again, 44100) && again.n == 2000 &&
-           again.samples[500] == s.samples[250] &&
-           again.samples[501] == (s.samples[250] + s.samples[251]) / 2,
-       "at twice the rate every second one is between two");
-    OK(voice_sound_resample(&again, 22050) && again.n == 1000 &&
-           memcmp(again.samples, s.samples, 999 * 2) == 0,
-       "and back");
+    voice_sound_free(&again);
     in = fopen(path, "rb");
     n = in != NULL ? fread(file, 1, sizeof file, in) : 0;
     if (in != NULL)
@@ -162,6 +196,7 @@ int main(void)
 {
     test_listen();
     test_sentences();
+    test_rates();
     test_files();
     test_commands();
     return tap_done();
