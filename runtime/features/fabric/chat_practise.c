@@ -1,9 +1,10 @@
 /* Practice: the tokens of answers are made to win. The head of a model has many thousand rows, and few of them can win; so
  *
- *     look:    all examples' logits by the whole head, some at a time; each keeps its strongest rivals, and those that lose are marked
+ *     look:    examples' logits by the whole head, some at a time; each keeps its strongest rivals, and those that lose are marked:
+ *              first of what is new or has faded, in the end of all
  *     sweep:   marked examples against their rivals alone, a step at each that loses, until none does
  *
- * and again, until a look finds that all win. What a sweep computes is near the head's logits, what is believed is a look. */
+ * and again, until a look at all finds that all win. What a sweep computes is near the head's logits, what is believed is a look. */
 #include <string.h>
 
 #include "board/min_max.h"
@@ -22,7 +23,6 @@ struct practice {
     struct chat *chat;
     enum fabric_name space;
     struct chat_lesson *lesson;
-    bool marked;    /* look at marked examples alone */
     uint32_t loses; /* of a look: examples that do not win by the margin, ... */
     uint32_t lost;  /* ... and those that do not win */
 };
@@ -105,7 +105,16 @@ static enum err look_at_marked(struct practice *p, struct fabric_note *n)
     return e;
 }
 
-static enum err look(struct practice *p, bool marked)
+/* Which examples a look is at: those of notes that may not win, all, or those that are marked. */
+enum which { NEW, ALL, MARKED };
+
+/* It won when it was practised last, and nothing has faded since. */
+static bool is_known(const struct fabric_note *n)
+{
+    return n->wins && n->strength >= 1.0f;
+}
+
+static enum err look(struct practice *p, enum which which)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
     enum err e = ERR_OK;
@@ -114,11 +123,11 @@ static enum err look(struct practice *p, bool marked)
     for (uint32_t k = 0; k < f->n_notes && e == ERR_OK; k++) {
         struct fabric_note *n = &f->notes[k];
 
-        if (!takes_part(p, n)) {
+        if (!takes_part(p, n) || (which == NEW && is_known(n))) {
             continue;
         }
         fabric_ask_note(f, n);
-        if (marked) {
+        if (which == MARKED) {
             e = look_at_marked(p, n);
         } else {
             n->wins = true;
@@ -195,7 +204,7 @@ static enum err practise_marked(struct practice *p)
             e = sweep(p, &steps);
         }
         if (e == ERR_OK) {
-            e = look(p, true);
+            e = look(p, MARKED);
         }
     } while (e == ERR_OK && p->loses != 0 && lesson->rounds < CHAT_LEARN_ROUNDS);
     return e;
@@ -207,18 +216,20 @@ static enum err practise(struct practice *p)
     enum err e;
 
     memset(fabric_of(p->chat)->fabric.lost, 0, fabric_of(p->chat)->fabric.room.examples);
-    for (;;) {
-        e = look(p, false);
+    e = look(p, NEW);
+    if (e == ERR_OK && p->loses != 0) {
+        e = practise_marked(p);
+    }
+    while (e == ERR_OK) {
+        e = look(p, ALL);
         lesson->wins = e == ERR_OK && p->loses == 0;
         lesson->lost = p->lost;
         if (e != ERR_OK || lesson->wins || lesson->rounds >= CHAT_LEARN_ROUNDS) {
             return e;
         }
         e = practise_marked(p);
-        if (e != ERR_OK) {
-            return e;
-        }
     }
+    return e;
 }
 
 enum err chat_fabric_learn(struct chat *c, enum fabric_name space, struct chat_lesson *lesson)

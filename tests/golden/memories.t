@@ -1,0 +1,85 @@
+#!/usr/bin/python3
+"""How long a memory takes with SmolLM2-135M when there are many: 60 are told, one after the other, and each after the first may take a
+second of this computer's processor, on one core; the whole step counts: question, answer, practice. Processor time, so that other
+programs beside it change little. All 60 are known afterwards, by heart or by their words, and what is said of them is true."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import BUILD, HOST, WORK, Tap
+
+MODEL = os.path.join(BUILD, "models/published/smollm2-135m.ingot")
+FOLDER = os.path.join(WORK, "memories")
+NAMES = ("Ada Bruno Clara Dorian Elsa Felix Greta Hugo Ida Jasper Klara Leon Mona Nils Olga Pavel Rosa Simon Tilda Viktor").split()
+KINDS = [("wiki", "Where does {} live? = {} lives at {} Harbour Street."), ("personal", "What does {} like to eat? = {} likes {} pancakes."),
+         ("episodic", "What did {} find on Monday? = {} found {} old coins.")]
+SPACES = 3 * len(NAMES)
+LEAST_KNOWN = 55  # of 60
+tap = Tap()
+
+
+class Chat:
+    def __init__(self):
+        self.process = subprocess.Popen([HOST, "chat", os.path.join(FOLDER, "model.ingot"), "--json", "-q", "--temp", "0", "-n", "16", "--learn", "on", "-t", "1"],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def seconds(self):
+        """Of the processor, so far."""
+        fields = open(f"/proc/{self.process.pid}/stat", encoding="ascii").read().rsplit(") ", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def say(self, **request):
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        text = ""
+        while True:
+            line = self.process.stdout.readline()
+            event = json.loads(line) if line else {"event": "done"}
+            if event["event"] in ("token", "text"):
+                text += (event.get("text") or "") + ("\n" if event["event"] == "text" else "")
+            if event["event"] == "done":
+                return text
+
+
+def main():
+    if not os.path.exists(MODEL):
+        tap.skip("60 memories", "build/models/published/smollm2-135m.ingot is not there: make model NAME=smollm2-135m")
+        return
+    shutil.rmtree(FOLDER, True)
+    os.makedirs(FOLDER)
+    os.symlink(MODEL, os.path.join(FOLDER, "model.ingot"))
+    chat = Chat()
+    times, said = [], []
+    facts = [(kind, text.format(name, name, 3 + 7 * i % 90)) for kind, text in KINDS for i, name in enumerate(NAMES)]
+    for kind, text in facts:
+        before = chat.seconds()
+        said.append(chat.say(command=f"/remember {kind} {text}"))
+        times.append(chat.seconds() - before)
+        print(f"# {len(times):2} {times[-1]:.2f} s {said[-1].strip()}", flush=True)
+    after = sorted(times[1:])
+    tap.note(f"the first took {times[0]:.2f} s of one core, the others {sum(after) / len(after):.2f} s as a mean, {after[-1]:.2f} s at most")
+    tap.ok(after[-1] <= 1.0, f"each of {len(after)} memories after the first takes a second of one core at most: {after[-1]:.2f} s", times)
+    what = chat.say(command="/what")
+    listed = len(re.findall(r"^ *\d+\. ", what, re.M))
+    by_heart = what.count(", by heart")
+    told = sum("do not win" in s or "found by its words" in s for s in said)
+    tap.ok(listed == SPACES, f"all {SPACES} are there", what)
+    tap.ok(by_heart + told >= SPACES, f"those that are not known by heart were said not to be: {by_heart} by heart, {told} said", said)
+    right = 0
+    for _, text in facts:
+        question, answer = text.split(" = ")
+        chat.say(command="/reset")
+        number = re.search(r"\d+", answer).group(0)
+        right += number in chat.say(prompt=question)
+    tap.ok(right >= LEAST_KNOWN, f"{right} of {SPACES} are answered, {LEAST_KNOWN} wanted")
+    chat.process.stdin.close()
+    chat.process.wait(60)
+
+
+main()
+tap.done()
