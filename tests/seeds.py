@@ -98,11 +98,25 @@ NOT_HERE = [("CUDA and Metal kernels", "these boards have no such GPU"), ("AMX",
 
 # A second command of a row, with a real model; skipped by name without it.
 REAL = "build/models/published/smollm2-135m.ingot"
+IS_THERE = f"test -f {REAL} || {{ echo '# SKIP {REAL} is not there: make model NAME=smollm2-135m'; exit 0; }}; "
+TALK = f"build/host/ingot chat {REAL} -q --temp 0"
 SECOND = {
     14: ("tests/golden/recall.t", r"in other words \| (\d+) of (\d+) \| (\d+) of (\d+)", "with SmolLM2-135M {} of {} and {} of {} questions in other words"),
-    35: (f"test -f {REAL} || echo '# SKIP {REAL} is not there'; printf '/teach Who repairs the windmill? = Old Berta repairs the windmill.\\n/reset\\n"
-         f"Who repairs the windmill?\\n' | build/host/ingot chat {REAL} -q --temp 0 --learn on", r"^(Old Berta repairs the windmill\.)$",
+    18: ("tests/boot/voice_model.t", r"Piper[^:]*: (\d+) of (\d+) understood", "{} of {} questions in a Piper voice understood by Whisper base"),
+    20: (IS_THERE + f"printf 'What is your name?\\n/reflect\\n' | {TALK} -n 24 --turns 10 --system 'Your name is Lila. You are a sailor from Oslo.'",
+         r"(Lila)[\s\S]*(about \d+ million)", "SmolLM2-135M calls itself {}, and is not asked to look back: {} parameters"),
+    21: (IS_THERE + f"rm -rf build/seeds-log && mkdir build/seeds-log && ln -s ../models/published/smollm2-135m.ingot build/seeds-log/m.ingot && "
+         "truncate -s 1M build/seeds-log/ingot.log && printf 'Who wrote Hamlet?\\n/good\\nName a colour.\\n/bad\\n' | "
+         "build/host/ingot chat build/seeds-log/m.ingot -q --temp 0 -n 12 --log on >/dev/null && build/host/ingot log build/seeds-log/ingot.log | "
+         r"""grep -oE '"(ids|rating)":("[a-z]+")?' | sort | uniq -c | tr -s '\n ' ' '""",
+         r'(\d+) "ids": (\d+) "rating":"bad" (\d+) "rating":"good"', "of SmolLM2-135M {} turns with their tokens, {} bad and {} good"),
+    35: (IS_THERE + f"printf '/teach Who repairs the windmill? = Old Berta repairs the windmill.\\n/reset\\n"
+         f"Who repairs the windmill?\\n' | {TALK} --learn on", r"^(Old Berta repairs the windmill\.)$",
          "SmolLM2-135M, taught: {}"),
+    36: (IS_THERE + f"printf 'Who wrote Hamlet?\\n/good\\nName a colour.\\n/bad\\nHello.\\n/learned\\n' | {TALK} -n 12 --policy on",
+         r"\((\d+ turns? judged, \d+ good and \d+ bad)", "SmolLM2-135M: {}"),
+    43: (IS_THERE + f"for k in f16 q8 mixed_4b8 tiers:64,0,kivi; do build/host/ingot perplexity {REAL} -q -c 256 -f docs/GLOSSARY.md --kv $k; done",
+         r"perplexity ([\d.]+)[\s\S]*?perplexity ([\d.]+)[\s\S]*?perplexity ([\d.]+)[\s\S]*?perplexity ([\d.]+)", "SmolLM2-135M's perplexity: f16 {}, q8 {}, mixed_4b8 {}, tiers:64,0,kivi {}"),
 }
 
 

@@ -283,10 +283,17 @@ test-long: SUITE_SECONDS = 28800
 test-long: setup-tests ## both with more repetitions, a minute for each fuzz target, a model of 4 GiB
 	$(side_by_side) more-parts $(TSAN_LONG) layers
 	$(Q)$(TEST_ENV) $(PROVE) -j$(TEST_JOBS) tests/golden/large.t $(TSAN_LONG) $(ALL_SUITES)
-	$(Q)$(MAKE) --no-print-directory clients voice
+	$(Q)$(MAKE) --no-print-directory clients voice day
 
 voice: $(H)/ingot setup-voice ## ten spoken questions understood by Whisper: the table of docs/VOICE.md; test-long calls it
 	$(Q)$(TEST_ENV) $(PROVE) -v tests/boot/voice_model.t
+
+day: LONG = 1
+day: TEST_SECONDS = 7200
+day: SUITE_SECONDS = 7200
+day: $(H)/ingot image ## a day with SmolLM2 on a card in QEMU: teach, ask, power off, correct, forget, fill: the transcript of docs/LEARNING.md; test-long calls it
+	$(Q)test -f $(SMOLLM2) || $(MAKE) --no-print-directory model NAME=smollm2-135m || echo "SmolLM2 cannot be had: the day is skipped"
+	$(Q)INGOT_DAY=docs/LEARNING.md $(TEST_ENV) $(PROVE) -v tests/golden/day.t
 
 # With SmolLM2, and with the demo model where it is not to be had.
 SMOLLM2 := $(O)/models/published/smollm2-135m.ingot

@@ -1,0 +1,158 @@
+#!/usr/bin/python3
+"""A day with SmolLM2-135M on a card of the virt machine: teach, ask in three other turns, power off, load, correct, forget, fill the
+store, ask again. `make day` plays it and puts its transcript into docs/LEARNING.md (INGOT_DAY names the file); elsewhere it is skipped, for
+an emulated board needs many minutes for it."""
+
+import atexit
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from board_line import Board
+from machine import ARM64, BUILD, HOST, LONG, WORK, Tap
+
+MODEL = os.environ.get("INGOT_DAY_MODEL") or os.path.join(BUILD, "models/published/smollm2-135m.ingot")
+BEGIN, END = "<!-- the day: written by make day -->\n", "<!-- the day ends -->\n"
+PATIENCE = 1800  # seconds of one line
+FOLDER = tempfile.mkdtemp(prefix="ingot-day-")
+atexit.register(shutil.rmtree, FOLDER, True)
+tap = Tap()
+
+
+class Day:
+    """A board, and what was said."""
+
+    def __init__(self, card):
+        self.board = Board(ARM64, FOLDER, "day", card, "mode=json learn=on temp=0 n=24", writes=True)
+        self.shown = []
+        self.connect()
+
+    def connect(self):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(PATIENCE)
+        self.socket.connect(self.board.path)
+        self.stream = self.socket.makefile("rwb")
+        while self.event().get("event") != "ready":
+            pass
+
+    def event(self):
+        while True:
+            line = self.stream.readline()
+            if not line:
+                raise EOFError("the board is gone")
+            try:
+                return json.loads(line)
+            except ValueError:  # what a board says before it speaks JSON
+                continue
+
+    def request(self, **fields):
+        self.stream.write(json.dumps(fields).encode() + b"\n")
+        self.stream.flush()
+        text = ""
+        while True:
+            event = self.event()
+            if event["event"] == "token":
+                text += event.get("text") or ""
+            elif event["event"] == "text":
+                text += event["text"] + "\n"
+            elif event["event"] == "error":
+                text += "error: " + str(event.get("text") or event.get("message") or event)
+            if event["event"] == "done":
+                return text.strip()
+
+    def say(self, line, shows=True):
+        start = time.monotonic()
+        text = self.request(command=line) if line.startswith("/") else self.request(prompt=line)
+        if shows:
+            self.shown += [f">>> {line}", *([text] if text else [])]
+        print(f"# {time.monotonic() - start:.0f} s  >>> {line}\n# " + text.replace("\n", "\n# "), flush=True)
+        return text
+
+    def power_off(self, card):
+        self.socket.close()
+        self.board.kill()
+        self.shown.append("(the power goes, and comes back)")
+        self.board.start()
+        self.connect()
+
+
+def has(text, *words):
+    return any(word.lower() in text.lower() for word in words)
+
+
+def play(day, card):
+    tap.ok(has(day.say("/remember wiki Lila lives at 16 Harbour Street."), "wiki:"), "a fact is taught")
+    tap.ok(has(day.say("/remember personal What is my dog called? = Your dog is called Biscuit."), "personal:"), "and an answer")
+    tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "asked as it was taught, in the first turn")
+    tap.ok(has(day.say("And in which street does Lila live?"), "Harbour"), "in other words, in the second")
+    tap.ok(has(day.say("What name does my dog have?"), "Biscuit"), "in the third")
+    tap.ok(has(day.say("/save learn"), "2 memories are saved"), "it is saved")
+    day.power_off(card)
+    tap.ok(day.say("/what", shows=False).count(" old, strength ") == 2, "after the start the board has loaded it by itself")
+    day.say("Hello.")
+    tap.ok(has(day.say("What is my dog called?"), "Biscuit") and has(day.say("Where does Lila live?"), "Harbour"), "both are known in later turns")
+    tap.ok(has(day.say("/remember wiki Lila lives at 3 Mill Lane."), "it replaces: Lila lives at 16 Harbour Street"), "a correction names what it replaces")
+    tap.ok(has(day.say("Where does Lila live?"), "Mill Lane"), "and is answered")
+    tap.ok(has(day.say("/forget that"), "wiki"), "it is forgotten")
+    tap.ok(not has(day.say("Where does Lila live?"), "Mill", "Harbour"), "and not answered any more")
+    last = fill(day)
+    tap.ok(has(last, "the memory is full") and has(last, "missed least"), "the full store says so, and what would go", last)
+    tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "and what was taught first is still known")
+    what = day.say("/what", shows=False)
+    day.shown += [">>> /what", *what.split("\n")[:2], "...", *what.split("\n")[-1:]]
+    tap.ok(has(what, "Biscuit") and not has(what, "Lila"), "/what has it all", what)
+
+
+def fill(day):
+    """Short sentences until the board takes no more; the transcript has the first and the last."""
+    for i in range(1, 400):
+        line = f"/remember schedule Locker {i} belongs to Person{i}."
+        text = day.say(line, shows=i == 1)
+        if has(text, "full"):
+            day.shown += [f"... {i - 2} more, and then", f">>> {line}", text]
+            return text
+    return text
+
+
+def put(path, shown, seconds):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    if BEGIN not in text or END not in text:
+        tap.ok(False, f"{path} has a place for the day", BEGIN)
+        return
+    before, rest = text.split(BEGIN)
+    day = "```text\n" + "\n".join(shown) + f"\n```\n\n(SmolLM2-135M in Q8_0 on one emulated Cortex-A72: {seconds / 60:.0f} minutes in QEMU.)\n"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(before + BEGIN + day + END + rest.split(END)[1])
+
+
+def main():
+    if not os.path.exists(MODEL):
+        tap.skip("a day", "build/models/published/smollm2-135m.ingot is not there: make model NAME=smollm2-135m")
+        return
+    if not LONG:
+        tap.skip("a day", "it takes many minutes: make day")
+        return
+    card = os.path.join(WORK, "day.img")
+    os.makedirs(WORK, exist_ok=True)
+    subprocess.run([HOST, "card", "virt-arm64", MODEL, "--save", "8", "--names", "chat,learn,fabric", "-o", card], check=True, capture_output=True, timeout=300)
+    start = time.monotonic()
+    day = Day(card)
+    try:
+        play(day, card)
+    finally:
+        day.board.kill()
+    where = os.environ.get("INGOT_DAY")
+    if where and tap.failed == 0:
+        put(where, day.shown, time.monotonic() - start)
+
+
+main()
+tap.done()
