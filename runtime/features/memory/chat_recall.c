@@ -49,7 +49,7 @@ static float weigh(struct chat *c, const char *word, size_t bytes)
     return min_float(max_float((log_2(max_u32(ids[0], 1)) - least) / (most - least), 0.0f), 1.0f);
 }
 
-/* Of ASCII alone; other letters stay as they are written. */
+/* ASCII alone changes; other letters stay as they are written. */
 static char small(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;

@@ -41,7 +41,7 @@ static bool is_worth_it(struct app *a)
     return false;
 }
 
-/* Where there is memory for a grammar, none is at work, and what is remembered is kept. False: nothing holds the reply. */
+/* The next reply is held to whole tags if memories are kept, there is room for a grammar and none is at work. False: nothing holds it. */
 static bool hold_tags(struct app *a, struct constraint *c)
 {
     const char *problem;

@@ -33,7 +33,7 @@ static void write_nothing(void *context, const char *text, size_t bytes)
     (void)bytes;
 }
 
-/* What memory_tags.c finds in a text. */
+/* The memories that memory_tags.c finds in a text. */
 static unsigned n_stored(const char *text, unsigned *refused)
 {
     static struct memory_tags tags;

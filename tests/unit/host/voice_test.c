@@ -97,7 +97,7 @@ static bool loads(const uint8_t *file, size_t n, const char *says)
     return good;
 }
 
-/* What is left of a tone at another rate, in thousandths. */
+/* A tone is resampled: its loudness then, in thousandths of before. */
 static unsigned left_of(double hertz, uint32_t from, uint32_t to)
 {
     struct voice_sound s = { .rate = from };
