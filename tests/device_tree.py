@@ -82,7 +82,7 @@ def number_of(cells):
 
 
 def address_of(root, path):
-    """Where the cores see the node's first range: its reg through the ranges of all buses above it."""
+    """The address at which cores see the node's first range: its reg through the ranges of all buses above it."""
     above, node = [], root
     for name in path.strip("/").split("/"):
         above.append(node)

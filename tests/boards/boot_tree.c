@@ -14,7 +14,7 @@
 
 enum { MOST_TREE = 1 << 20 };
 
-/* What the linker script says of an image: where it begins, and that it has 4 MiB with its stacks. */
+/* An image as the linker script describes it: its first address, and 4 MiB with its stacks. */
 #define TEXT(number) TEXT_OF(number)
 #define TEXT_OF(number) #number
 __asm__(".globl image_start, stacks_start, image_device_tree_address\n"

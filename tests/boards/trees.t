@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Each board's own code on the device tree published for that board (Debian's kernel packages; make setup-tests fetches them), with
 the memory and reservations that its firmware writes into it, and with registers as that firmware leaves them: not zero, and with
-interrupts on that nobody asked for. What comes out is held against the table below, and every address also against the tree."""
+interrupts on that nobody asked for. The results are held against the table below, and every address also against the tree."""
 
 import os
 import re
