@@ -2,11 +2,11 @@
 # Fetch the device trees that Debian's kernel packages have for our boards. usage: setup_trees.sh FOLDER
 # The packages of arm64 and riscv64 (200 MB, for tests/boards/trees.t) are downloaded by apt-get with lists of their own, which
 # leaves this system's lists as they are; only the .dtb files are kept. Without Debian's keys or a network nothing is fetched, which is
-# said, and the test is skipped. INGOT_NO_TREES=1 leaves it out.
+# said, and the test is skipped; the next try is a day later. INGOT_NO_TREES=1 leaves it out.
 set -eu
 to=$1
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-seconds=300 # for one command of apt-get
+seconds=150 # for one command of apt-get
 without="tests/boards/trees.t is skipped"
 
 [ ! -f "$to/.complete" ] || exit 0
@@ -15,7 +15,12 @@ command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null && [ -f "$keys" 
     echo "setup: no apt-get, or no keys of Debian ($keys): $without"
     exit 0
 }
+if [ -n "$(find "$to/.tried" -mmin -1440 2>/dev/null)" ]; then
+    echo "setup: no kernel package came at the last try: $without; rm $to/.tried tries again now"
+    exit 0
+fi
 mkdir -p "$to"
+: >"$to/.tried"
 to=$(cd "$to" && pwd)
 aside=$(mktemp -d "$to/fetch.XXXXXX")
 trap 'rm -rf "$aside"' EXIT
