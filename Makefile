@@ -425,6 +425,9 @@ ifeq ($(HTTP),)
 UNIT := $(filter-out $(HTTP_TESTS),$(UNIT))
 FUZZ := $(filter-out $(HTTP_TESTS),$(FUZZ))
 endif
+ifeq ($(and $(HTTP),$(NETWORK_TESTS)),)
+FUZZ := $(filter-out $(NET_FUZZ),$(FUZZ))
+endif
 # Everything but main() of the program, so that a test can reach any room.
 ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/cli/main.c.o,$(ASAN_OBJ)) \
                $(patsubst %,$(O)/asan/obj/%.o,$(HOST_LIB_OWN)) \
@@ -468,6 +471,13 @@ $(O)/tests/unit/%.t: tests/unit/%_test.c tests/unit/tap.h tests/alarm.h $(O)/asa
 	$(call say,TEST,$<)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $< $(O)/asan/libingot.a $(HOST_LIBS) -o $@
+
+$(NET_FUZZ): tests/fuzz/net_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/asan/libingot.a $(LWIP_MADE_OF) $(wildcard runtime/net/*.[ch])
+	$(call say,FUZZ,$<)
+	$(Q)rm -rf $@.obj && mkdir -p $@.obj
+	$(Q)for f in $(NET_FUZZ_SRC) $<; do \
+	    $(HOST_CC) $(filter-out -W%,$(HOST_CFLAGS)) $(SANITIZE) -w $(NET_FUZZ_FLAGS) -c $$f -o $@.obj/$$(basename $$f).o || exit 1; done
+	$(Q)$(HOST_CC) $(HOST_CFLAGS) $(SANITIZE) $@.obj/*.o tests/fuzz/driver.c $(O)/asan/libingot.a $(HOST_LIBS) -o $@
 
 $(O)/tests/fuzz/%: tests/fuzz/%_fuzz.c tests/fuzz/driver.c tests/alarm.h $(O)/asan/libingot.a
 	$(call say,FUZZ,$<)

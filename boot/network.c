@@ -11,6 +11,8 @@
 enum {
     REST_MICROS = 1000, /* between two looks at the device while a line is awaited */
     BUSY_MS = 50,       /* after the last frame it is looked at without a rest */
+    LINES_MOST = 4,     /* of the log at once, about addresses; then one a minute */
+    MINUTE = 60,        /* seconds */
 };
 
 static struct network {
@@ -25,6 +27,8 @@ static struct network {
     uint64_t polled;                /* ticks of the last turn */
     uint64_t period;
     char four[NET_ADDRESS_BYTES], six[NET_ADDRESS_BYTES]; /* that the log names */
+    unsigned lines;                                       /* of the log that may come now */
+    uint64_t counted;                                     /* ticks when `lines` grew last */
 } network;
 
 /* ---- the platform's network, which is the board's ---- */
@@ -175,22 +179,38 @@ void boot_network_open(struct platform *platform, const struct options *options,
         console_log(console, "warning: there is no network: %s", why);
         return;
     }
+    network.lines = LINES_MOST;
     network.before = platform->console;
     platform->console.getc = get_byte;
     say_open();
 }
 
-/* To be typed into a browser. False: nothing has changed. */
+/* A network on which addresses come and go must not fill the log. */
+static bool may_log(struct network *n)
+{
+    const struct platform_clock *clock = &n->console->platform->clock;
+    uint64_t now = platform_ticks(clock);
+
+    if (now - n->counted >= MINUTE * clock->hz) {
+        n->counted = now;
+        n->lines += n->lines < LINES_MOST;
+    }
+    return n->lines != 0;
+}
+
+/* To be typed into a browser. False: nothing has changed, or it has to wait. */
 static bool say_address(void)
 {
     struct network *n = &network;
     bool gone, changed_four, changed_six;
 
-    if (!net_address_changed(n->net)) {
-        return false;
-    }
+    (void)net_address_changed(n->net);
     changed_four = strcmp(n->four, net_address(n->net)) != 0;
     changed_six = strcmp(n->six, net_address6(n->net)) != 0;
+    if ((!changed_four && !changed_six) || !may_log(n)) {
+        return false;
+    }
+    n->lines--;
     (void)format_text(n->four, sizeof n->four, "%s", net_address(n->net));
     (void)format_text(n->six, sizeof n->six, "%s", net_address6(n->net));
     gone = n->four[0] == '\0' && n->six[0] == '\0';
@@ -203,7 +223,7 @@ static bool say_address(void)
     if (changed_six && n->six[0] != '\0') {
         console_log(n->console, "network: http://[%s]", n->six);
     }
-    return gone || changed_four || changed_six;
+    return true;
 }
 
 static const char *model_name(const struct app *app)

@@ -98,8 +98,6 @@ TEST_IMAGES := $(addprefix test-image-,$(BOARDS))
 TEST_KEY := $(O)/tests/signing/key.pem
 # Images with a key want BearSSL's source, which may not be to be had (make setup-tests).
 SIGNED_TESTS := $(wildcard $(BEARSSL)/inc/bearssl.h)
-# The same of a network and lwIP's, and of llhttp's.
-NETWORK_TESTS := $(if $(word 4,$(wildcard $(LWIP)/src/include/lwip/init.h $(addprefix $(LLHTTP)/,llhttp.c api.c http.c))),yes)
 SHARED_BY_BOARDS := $(GLYPHS) $(if $(SIGNED_TESTS),$(TEST_KEY))
 .PHONY: $(TEST_IMAGES)
 $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 test-image-virt-riscv64
@@ -200,8 +198,8 @@ OTHER_BOARDS = $(filter-out virt-% template host,$(BOARDS))
 empty :=
 ON_OTHER_BOARDS = $(shell grep -lwE '$(subst $(empty) $(empty),|,$(strip $(OTHER_BOARDS)))|tsan' tests/*/*.t)
 MORE = $(filter $(ON_OTHER_BOARDS) $(TSAN_TESTS) $(ORDER_TEST) tests/boot/efi.t tests/boot/sd.t tests/boot/signing.t tests/boot/send.t \
-       tests/boot/client.t tests/boot/keyboard.t tests/boot/page_boards.t tests/boot/drive_cost.t tests/make/build.t tests/make/stack.t \
-       tests/make/commands.t tests/make/card.t tests/make/hangs.t tests/golden/mixture.t tests/golden/large_disk.t tests/golden/table.t \
+       tests/boot/client.t tests/boot/keyboard.t tests/boot/net_storm.t tests/boot/page_boards.t tests/boot/drive_cost.t tests/make/build.t \
+       tests/make/stack.t tests/make/commands.t tests/make/card.t tests/make/hangs.t tests/golden/mixture.t tests/golden/large_disk.t tests/golden/table.t \
        tests/golden/kv_tiers.t tests/faults/stream.t tests/fuzz/fuzz.t,$(ALL_SUITES))
 SUITES = $(filter-out $(MORE),$(ALL_SUITES))
 

@@ -19,6 +19,9 @@ LWIP_INCLUDE := -Iruntime/net/lwip -isystem $(LWIP)/src/include
 LLHTTP ?= /usr/share/llhttp
 LLHTTP_INCLUDE ?= /usr/share/include/llhttp
 
+# yes: what the tests of a network need is there (make setup-tests).
+NETWORK_TESTS := $(if $(word 4,$(wildcard $(LWIP)/src/include/lwip/init.h $(addprefix $(LLHTTP)/,llhttp.c api.c http.c))),yes)
+
 # Sources of boot/ that an image has with a network alone, and those in whose place they are.
 BOOT_NETWORK := boot/network.c boot/unpack_lzma.c boot/$(ISA)/unpack_lzma.S
 BOOT_WITHOUT_NETWORK := boot/no_network.c boot/$(ISA)/unpack_lz4.S
@@ -59,3 +62,10 @@ $(filter $(S)/obj/runtime/net/%,$(NETWORK_OBJ)): $(LWIP)/src/include/lwip/init.h
 $(B)/network.made-of: FORCE
 	$(call write_if_changed,echo $(if $(NETWORK),network,none))
 endif
+
+# tests/fuzz/net_fuzz.c: lwIP and its port on this computer, with lwIP's own asserts, without checksums to be met, and with malloc for
+# pools, so that the sanitizers see what the pools would hide.
+NET_FUZZ := $(O)/tests/fuzz/net
+NET_FUZZ_FLAGS := -DNET_ASSERTS -DMEM_LIBC_MALLOC=1 -DMEMP_MEM_MALLOC=1 -DCHECKSUM_CHECK_IP=0 -DCHECKSUM_CHECK_TCP=0 -DCHECKSUM_CHECK_UDP=0 \
+                  -DCHECKSUM_CHECK_ICMP=0 -DCHECKSUM_CHECK_ICMP6=0 $(LWIP_INCLUDE) -isystem $(LLHTTP_INCLUDE)
+NET_FUZZ_SRC := $(LWIP_PARTS:%=$(LWIP)/%) runtime/net/net.c runtime/net/net_slots.c

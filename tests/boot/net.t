@@ -10,6 +10,7 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -58,6 +59,49 @@ class Net:
             found.append(data[at + 16:at + 16 + n])
             at += 16 + n
         return [frame for frame in found if frame[6:12] == MAC]
+
+
+def poll_health(client, stop, answered):
+    while not stop.is_set():
+        try:
+            answered.append(client.ask("GET", "/health")[0])
+        except (OSError, http.client.HTTPException):  # QEMU takes one connection after the other
+            pass
+        stop.wait(0.2)
+
+
+def decode_ticks(text):
+    found = re.search(r"ticks: prefill \d+ decode (\d+)", text)
+    return int(found[1]) if found else 0
+
+
+def check_cost(net, card, board):
+    """Instructions of a reply at the line, without a network, beside a client that does nothing, and beside one that asks for /health
+    again and again. QEMU counts: its clock goes by instructions."""
+    words, counted = "temp=0 n=200 ticks term=plain", list(card) + ["-icount", "shift=0"]
+    with Console(net, words, counted) as c:
+        c.prompt()
+        alone = decode_ticks(c.say(STORY))
+    with Console(net, words + " net=dhcp,open branches=0", counted) as c:
+        c.expect(r"network: http://10\.0\.2\.15")
+        c.prompt()
+        with socket.create_connection(("127.0.0.1", net.port), timeout=WAIT):
+            time.sleep(0.5)
+            idle = decode_ticks(c.say(STORY))
+        c.say("/reset")
+        stop, answered = threading.Event(), []
+        poller = threading.Thread(target=poll_health, args=(Client(net), stop, answered))
+        poller.start()
+        try:
+            polled = decode_ticks(c.say(STORY))
+        finally:
+            stop.set()
+            poller.join()
+    tap.ok(alone and idle and idle <= 1.02 * alone, f"{board}: a client that does nothing costs {100 * idle / max(alone, 1) - 100:.2f} % (2 may be)", f"{alone} {idle}")
+    each = (polled - alone) * 16 / max(len(answered), 1)  # a tick is 16 instructions
+    tap.ok(alone and polled and answered and each <= 0.05 * 1e9,
+           f"{board}: /health costs {each / 1000:.0f} thousand instructions, {each / 1e7:.3f} % of a core of 1 GHz if asked every second (5 may be)",
+           f"{alone} {polled} {answered}")
 
 
 class Client:
@@ -261,6 +305,8 @@ for machine in (ARM64, RISCV64_ANY):
         check_broken(net, client, board)
         check_gone(net, client, c, board)
         tap.ok(len(net.frames()) > 20, f"{board}: frames of the board are in the dump, {len(net.frames())} of them")
+    if machine is ARM64:
+        check_cost(net, card, board)
     with Console(net, words + " net=10.0.2.15/24,10.0.2.2 token=secret name=kitchen", card) as c:
         c.expect(r"network: http://10\.0\.2\.15 and http://kitchen\.local")
         c.prompt()

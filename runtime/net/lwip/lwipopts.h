@@ -9,7 +9,9 @@
 #define LWIP_NETCONN 0
 #define LWIP_RAW 0
 #define LWIP_DNS 0
+#ifndef NET_ASSERTS /* tests/fuzz/net_fuzz.c has them */
 #define LWIP_NOASSERT
+#endif
 
 /* ---- memory ---- */
 

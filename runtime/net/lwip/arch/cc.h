@@ -16,8 +16,13 @@ uint32_t net_random(void);
 #define LWIP_PLATFORM_DIAG(x) \
     do { \
     } while (0)
+#ifdef NET_ASSERTS
+void abort(void);
+#define LWIP_PLATFORM_ASSERT(x) abort()
+#else
 #define LWIP_PLATFORM_ASSERT(x) \
     do { \
     } while (0)
+#endif
 
 #endif
