@@ -21,7 +21,7 @@ say = @printf '  %-8s%s\n' $(1) '$(2)'
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-# What was made on the way stays. FORCE is phony: nothing else is made anew each time.
+# Intermediate files stay. FORCE is phony: nothing else is made anew each time.
 .SECONDARY:
 .PHONY: FORCE
 .SUFFIXES:
@@ -183,7 +183,7 @@ NOT_FOR_riscv64 := $(addprefix board/drivers/,irq/bcm_local.c irq/gic_v2.c irq/g
 NOT_FOR_x86_64 := $(filter-out board/drivers/serial/% board/drivers/irq/irq_table.c,$(wildcard board/drivers/*/*.c))
 DRIVER_OBJ = $(patsubst %,$(S)/obj/%.o,$(filter-out $(NOT_FOR_$(ISA)),$(wildcard board/drivers/*/*.c)))
 
-# What runs once a boot or once a token is made small, what runs for every row, byte or logit fast.
+# Code that runs once a boot or once a token is made small, code that runs for every row, byte or logit fast.
 IMAGE_FAST := kernels/ref/sha256.c $(addprefix runtime/,$(addprefix compute/,attention.c kv_cache.c kv_format.c linear.c rope_table.c workers.c) \
               image/image_roles.c features/lessons/ewc.c features/lessons/vector.c model/layer.c screen/screen_draw.c session/sampler.c)
 $(filter-out $(IMAGE_FAST:%=$(S)/obj/%.o),$(sort $(IMAGE_OBJ) $(SHARED_OBJ))) $(DRIVER_OBJ): IMAGE_CFLAGS += $(SMALL)
@@ -199,7 +199,7 @@ $(S)/obj/boot/unpack_lzma.c.o: IMAGE_CFLAGS += -fno-lto -fno-stack-protector -fn
 # for riscv64 has no such option; tests/boot/paste.t looks.
 $(filter $(B)/obj/board/%.c.o $(S)/obj/board/%.c.o,$(IMAGE_OBJ)) $(DRIVER_OBJ): IMAGE_CFLAGS += $(if $(filter arm64,$(ISA)),-mgeneral-regs-only)
 
-# What newlib and the compiler itself call is called by nobody whom the optimiser sees; inner loops that it puts into their
+# The optimizer does not see the calls by newlib and the compiler itself; inner loops that it puts into their
 # callers lose registers there.
 $(S)/obj/boot/syscalls.c.o $(S)/obj/boot/canary.c.o $(IMAGE_FAST:%=$(S)/obj/%.o): IMAGE_CFLAGS += -fno-lto
 

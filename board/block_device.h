@@ -9,7 +9,7 @@
 
 #include "board/err.h"
 
-/* What requests and files count in, on every device. A device's own blocks may be larger (block_bytes); its
+/* The unit of requests and files, on every device. A device's own blocks may be larger (block_bytes); its
  * driver makes what covers them in part fit. */
 enum { SECTOR_BYTES = 512 };
 
@@ -95,7 +95,7 @@ static inline const char *block_device_reason(const struct block_device *dev, en
     return e == ERR_IO && dev->reason != NULL ? dev->reason : err_text(e);
 }
 
-/* What one read may take of a queue: a quarter is left to reads beside it. */
+/* The part of a queue that one read may take: a quarter is left to reads beside it. */
 static inline uint32_t block_device_wanted(uint32_t queue_depth)
 {
     return queue_depth - queue_depth / 4;

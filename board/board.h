@@ -27,7 +27,7 @@ struct machine {
     size_t ram_bytes;                   /* all RAM of the machine, for messages */
     unsigned n_cores;                   /* cores present, 1 .. BOARD_MAX_CORES */
     uint64_t core_ids[BOARD_MAX_CORES]; /* how the tree names them; 0 without one */
-    /* What each does in a time beside the others, as the tree says; [0] is 0: it says nothing of it. */
+    /* The relative speed of each, as the tree says; [0] is 0: it says nothing of it. */
     uint32_t core_capacity[BOARD_MAX_CORES];
     uint32_t cpu_features;              /* of core 0: bits of enum cpu_feature (kernels/) */
     size_t cache_bytes;                 /* of core 0's second level, shared or not; 0: not known */

@@ -131,7 +131,7 @@ unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64
     return n;
 }
 
-/* What the tree says of the core with that id: dmips for each MHz, and MHz; 0: nothing. */
+/* The tree's facts about the core with that id: dmips for each MHz, and MHz; 0: nothing. */
 static void read_capacity(const struct device_tree *tree, uint64_t id, uint64_t *dmips,
                           uint64_t *mhz)
 {

@@ -1,5 +1,5 @@
-/* Facts about a machine, for a report that somebody sends back: the word `diag`. What knows a fact tells it
- * under a name, and what asked prints it; nothing is written to the machine for it. */
+/* Facts about a machine, for a report that somebody sends back: the word `diag`. The code that knows a fact
+ * tells it under a name, and the code that asked prints it; nothing is written to the machine for it. */
 #ifndef INGOT_BOARD_FACTS_H
 #define INGOT_BOARD_FACTS_H
 

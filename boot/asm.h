@@ -1,4 +1,4 @@
-/* What the assembly of both ISAs begins with. */
+/* The beginning of the assembly of both ISAs. */
 #ifndef INGOT_BOOT_ASM_H
 #define INGOT_BOOT_ASM_H
 

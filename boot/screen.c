@@ -127,7 +127,7 @@ static void wait_millis(uint64_t millis, const _Atomic bool *until_clear)
             board.alive();
 }
 
-/* What core 0 has begun it ends, unless it is core 0 that reports. */
+/* Core 0 ends what it has begun, unless it is core 0 that reports. */
 void boot_screen_take(void)
 {
     struct text_screen *t = &boot_screen.screen.text;

@@ -7,8 +7,8 @@
  *   ingot_close     stops the cores; the memory is yours again
  *
  * Memory: all of it is the range that ingot_setup names. Nothing is allocated, and nothing is written
- * outside that range and what a call is given. Handles lie in the range, too. What a function points
- * you to (texts, tokens, logits) stays valid until the next call of the same model, where nothing else
+ * outside that range and what a call is given. Handles lie in the range, too. The memory that a
+ * function points you to (texts, tokens, logits) stays valid until the next call of the same model, where nothing else
  * is said. A thread that calls needs INGOT_STACK_BYTES of stack, a core INGOT_CORE_STACK_BYTES.
  *
  * Threads: the calls of one model, its session's included, must not overlap; any thread may make them.
@@ -111,7 +111,7 @@ struct ingot_cores {
     void (*wake)(void *context, const uint32_t *word);
 };
 
-/* What the CPU can do, common to all cores: bits of INGOT_CPU_*, or one of the first three alone. A bit
+/* The CPU's features, common to all cores: bits of INGOT_CPU_*, or one of the first three alone. A bit
  * that a core lacks ends in an illegal instruction. The results are the same bits whatever is chosen. */
 enum ingot_cpu {
     INGOT_CPU_AUTO =
@@ -174,7 +174,7 @@ struct ingot_memory {
     size_t all; /* with which no weight is read twice */
 };
 
-/* What a model takes, for this context, weight_bytes and kv. setup->memory is work space meanwhile: a
+/* The memory that a model takes, for this context, weight_bytes and kv. setup->memory is work space meanwhile: a
  * megabyte suffices for most models, which is what the header and the tables of the file take.
  * Errors: as ingot_open, but INGOT_NO_MEMORY only where these do not fit. */
 enum ingot_error ingot_memory_needed(const struct ingot_setup *setup, struct ingot_memory *needed);
@@ -236,7 +236,7 @@ enum ingot_error ingot_session_begin(struct ingot_model *model, struct ingot_ses
 enum ingot_error ingot_session_clear(struct ingot_session *session);
 
 /* Add a text to the sequence as it stands; `bytes` bytes of UTF-8, not terminated. Into an empty
- * session, BOS comes first where the model wants one. What looks like a control token is text.
+ * session, BOS comes first where the model wants one. Text that looks like a control token is text.
  * Nothing is computed yet. Errors: INGOT_TOO_LONG: nothing was added. */
 enum ingot_error ingot_prompt(struct ingot_session *session, const char *text, size_t bytes);
 
@@ -323,7 +323,7 @@ enum ingot_error ingot_generate_together(struct ingot_reply *replies, uint32_t n
 enum ingot_error ingot_tokenize(struct ingot_session *session, const char *text, size_t bytes,
                                 bool begins, uint32_t *ids, size_t room, size_t *n);
 
-/* What token id says after token `previous` (equal to the vocabulary's size or more: the first), *bytes
+/* The text of token id after token `previous` (equal to the vocabulary's size or more: the first), *bytes
  * of it, not terminated and perhaps a part of a character. Never NULL; it lives as long as the model,
  * is "" for control tokens and wherever an argument is wrong. After ingot_open. */
 const char *ingot_token_text(const struct ingot_model *model, uint32_t id, uint32_t previous,

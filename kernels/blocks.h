@@ -355,7 +355,7 @@ LAYOUT_AT(block_q8kx4, d, Q8KX4_SCALE);
 /* ---- what else assembly reads
  * ----------------------------------------------------------------- */
 
-/* What the nibbles of a matrix stand for, and how far its gemv prefetches (kernels.h). */
+/* The values of a matrix's nibbles, and how far its gemv prefetches (kernels.h). */
 struct nibble_table {
     int8_t values[NIBBLES]; /* -127 .. 127: products of two with an int8 fit an int16 */
     size_t ahead;

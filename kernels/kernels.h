@@ -57,7 +57,7 @@ static inline size_t kv_values_block(size_t d)
     return d % 64 == 0 ? 64 : 32;
 }
 
-/* What each op takes and gives is said in ops.inc. */
+/* The contract of each op is in ops.inc. */
 #define KERNEL_OP(op, ret, args) typedef ret op##_fn args;
 #include "kernels/ops.inc"
 #undef KERNEL_OP

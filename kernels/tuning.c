@@ -18,7 +18,7 @@
  *   X60      200         1.6  320     1                              320   in order
  *
  * An A53 drops no hint: it waits when its three line fills are taken, so more than 256 only moves
- * the wait. What is far ahead may also be evicted again from a small L1; 1 KiB is a thirtieth. */
+ * the wait. A line far ahead may also be evicted again from a small L1; 1 KiB is a thirtieth. */
 static const struct midr_row {
     uint8_t implementer;
     uint16_t part;

@@ -51,7 +51,7 @@ SECTIONS
     .text : {
         text_start = .;
         KEEP(*(.head))
-        /* The vectors of arm64 lie at a multiple of 2 KiB. What comes before fills the first: code
+        /* The vectors of arm64 lie at a multiple of 2 KiB. The parts before fill the first: code
          * whose section asks for it by the name .text.early. */
         *start.S.o(.text .text.*)
         *unpack.S.o(.text .text.*)
@@ -144,7 +144,7 @@ ASSERT(image_file_end - image_start <= (DEFINED(unpack_block) ? IMAGE_LOAD_NETWO
  * above what they become. */
 ASSERT(BOARD_IMAGE_RAM_BYTES <= IMAGE_RAM_MOST && UNPACK_TABLES_BYTES >= (3 + IMAGE_RAM_MOST / 0x200000) * PAGE,
        "the unpacking has too little room for page tables")
-/* What the linker does about the Cortex-A53 (Makefile) would lie behind the head: it has no end of a page. */
+/* The linker's code for the Cortex-A53 (Makefile) would lie behind the head: it has no end of a page. */
 ASSERT(image_head_bytes <= PAGE - 8, "the head takes more than a page")
 ASSERT((image_end - 1) / 0x40000000 == image_start / 0x40000000, "the image crosses a GiB")
 ASSERT(image_end - image_start <= BOARD_IMAGE_RAM_BYTES,

@@ -14,7 +14,7 @@ enum { ALARM_SECONDS = 600 };
 
 static char alarm_line[256];
 
-/* What may be called in a handler: write and _exit. */
+/* Calls that a handler may make: write and _exit. */
 static void alarm_rings(int number)
 {
     (void)number;

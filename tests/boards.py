@@ -1,4 +1,4 @@
-"""What each board's folder says of it, for suites that run on any board: no suite lists the boards."""
+"""The facts in each board's folder, for suites that run on any board: no suite lists the boards."""
 
 import functools
 import glob

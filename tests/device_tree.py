@@ -103,7 +103,7 @@ def address_of(root, path):
 
 
 def raspberry_pi_tree(compatible, release=0xd8):
-    """What matters of the tree that the boards' own firmware passes; QEMU adds memory, arguments
+    """The relevant parts of the tree that the boards' own firmware passes; QEMU adds memory, arguments
     and initrd. Cores wait for the words from `release` on."""
     cpus = {f"cpu@{i}": {"device_type": "cpu", "reg": i, "enable-method": "spin-table",
                          "cpu-release-addr": [0, release + 8 * i]} for i in range(4)}

@@ -1,4 +1,4 @@
-"""What a display shows, read back: QEMU's screendump, cell by cell, against the table of glyphs that was built
+"""A display's contents, read back: QEMU's screendump, cell by cell, against the table of glyphs that was built
 into the image."""
 
 import json

@@ -17,7 +17,7 @@ class Firmware:
         self.name, self.board, self.package, self.path, self.command = name, board, package, path, command + ["-m", memory]
 
     def missing(self):
-        """What lacks here to run it; "": nothing."""
+        """The parts that are missing here to run it; "": nothing."""
         for path in (self.path, os.path.join(BUILD, self.board, "ingot.bin"), f"/usr/bin/{self.command[0]}"):
             if not os.path.exists(path):
                 return f"{path} is not installed ({self.package}: make setup-tests)" if path == self.path else f"{path} is not there"
@@ -47,7 +47,7 @@ PROGRAMS = {"efi-arm64": "BOOTAA64.EFI", "efi-riscv64": "BOOTRISCV64.EFI", "efi-
 
 
 def make_stick(name, words, *models, board="efi", options=()):
-    """What `ingot card efi` makes of the boards that are built."""
+    """The stick that `ingot card efi` makes of the boards that are built."""
     os.makedirs(WORK, exist_ok=True)
     out = os.path.join(WORK, name)
     subprocess.run([HOST, "card", board, "-o", out, "--boards", BUILD, "--cmdline", words, *options, *models],

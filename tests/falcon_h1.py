@@ -223,7 +223,7 @@ def name_in_gguf(full):
 
 
 def factors_of(c, name, rows):
-    """What a converter multiplies each row of a matrix with."""
+    """A converter's factor for each row of a matrix."""
     groups, inner = c["mamba_n_groups"] * c["mamba_d_state"], c["mamba_d_ssm"]
     one = {"embed_tokens": c["embedding_multiplier"], "lm_head": c["lm_head_multiplier"],
            "q_proj": c["attention_in_multiplier"], "v_proj": c["attention_in_multiplier"],

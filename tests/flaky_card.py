@@ -84,7 +84,7 @@ class Session:
         return text_of(self.raw)
 
     def wait(self, pattern, seconds=SECONDS):
-        """What came since the last wait, up to the pattern; None: it did not come."""
+        """The text since the last wait, up to the pattern; None: it did not come."""
         end = time.time() + seconds
         while time.time() < end:
             found = re.compile(pattern, re.M).search(self.seen, self.at)

@@ -1,4 +1,4 @@
-"""What a GGUF file holds, for tests that make another file of it."""
+"""The contents of a GGUF file, for tests that make another file of it."""
 
 import struct
 

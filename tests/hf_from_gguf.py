@@ -1,5 +1,5 @@
 """GGUF files as the Hugging Face folders that they would have been converted from: the same weights
-by the other door. What a converter permutes, folds, adds or fuses is undone here."""
+by the other door. The converter's permutations, folds, additions and fusions are undone here."""
 
 import array
 import math
@@ -319,7 +319,7 @@ FAMILIES = {
 # ---- tensors ----------------------------------------------------------------------------------
 
 def change(m, family, short, shape, raw):
-    """What the converter did to a tensor, undone."""
+    """Undo the converter's change of a tensor."""
     heads, groups = m.get("ssm.time_step_rank", 0), m.get("ssm.group_count", 0)
     if family.pairs and short in ("attn_q.weight", "attn_k.weight"):
         n = m.get("attention.head_count" if short == "attn_q.weight" else "attention.head_count_kv")
@@ -464,7 +464,7 @@ def tensors_of(m, family):
 
 
 def left_over(m):
-    """What the files of Gemma 4 have besides: pictures, sounds, keys of layers that read another's."""
+    """Other contents of Gemma 4's files: pictures, sounds, keys of layers that read another's."""
     out = {f"model.{name}.weight": ("BF16", [2], bytes(4))
            for name in ("vision_tower.a", "audio_tower.a", "embed_vision.a", "embed_audio.a")}
     last = f"model.language_model.layers.{m.get('block_count') - 1}.self_attn."

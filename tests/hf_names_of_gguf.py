@@ -1,4 +1,4 @@
-"""What Hugging Face folders call the tensors of GGUF files, where families differ from Llama too."""
+"""Hugging Face's names for the tensors of GGUF files, where families differ from Llama too."""
 
 OUTSIDE = {"token_embd": "embed_tokens", "output_norm": "norm", "token_embd_norm": "embedding_norm",
            "per_layer_token_embd": "embed_tokens_per_layer",

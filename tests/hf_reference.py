@@ -1,4 +1,4 @@
-"""What a Hugging Face folder computes, in plain Python and double precision, written after the
+"""The computation of a Hugging Face folder, in plain Python and double precision, written after the
 models' descriptions: an oracle for families and options of which the assets have no logits. Slow;
 for models of a few thousand weights."""
 

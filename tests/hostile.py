@@ -1,4 +1,4 @@
-"""What the suites of hostile models share: a good model to damage, packing under ASan and UBSan, and
+"""Shared parts of the suites of hostile models: a good model to damage, packing under ASan and UBSan, and
 the check that a file is refused by one sentence."""
 
 import gzip

@@ -55,7 +55,7 @@ def told_by_make(board, cores):
 
 
 def kept_command(path, board):
-    """What make told before, if nothing that it told it by is newer and all files that it names are there."""
+    """The earlier answer of make, if nothing that it told it by is newer and all files that it names are there."""
     sources = ("Makefile", "flash_image/card/card.mk", f"board/{board}/board.mk")
     try:
         newest = max(os.stat(os.path.join(ROOT, source)).st_mtime for source in sources)
@@ -197,7 +197,7 @@ def text_of(raw):
 
 
 class Reply:
-    """What a reply with `ids` printed: text, ids, hash of the logits, the line of figures."""
+    """The output of a reply with `ids`: text, ids, hash of the logits, the line of figures."""
 
     def __init__(self, console):
         ids = re.search(r"^ids:((?: \d+)*)$", console, re.M)
@@ -250,7 +250,7 @@ def make_card(name, *arguments):
 
 
 def make_disk(name, *arguments, loader=False):
-    """What `ingot card` makes for a board of the tests' own, which no build has to have made before: models alone, or,
+    """The card by `ingot card` for a board of the tests' own, which no build has to have made before: models alone, or,
     with loader, with files that something starts from."""
     boards = os.path.join(WORK, "own-boards")
     for board, about in (("plain", "\n"), ("loader", "image kernel.img\n")):
@@ -267,7 +267,7 @@ def make_disk(name, *arguments, loader=False):
 
 
 def make_board_card(board, name, **variables):
-    """What `make card` makes of BOARD= and the variables, moved to where it stays; its log."""
+    """The card by `make card` for BOARD= and the variables, moved to where it stays; its log."""
     out = os.path.join(WORK, name)
     os.makedirs(os.path.join(BUILD, board), exist_ok=True)
     with open(os.path.join(BUILD, board, "card.lock"), "w", encoding="utf-8") as lock:

@@ -1,4 +1,4 @@
-"""What a terminal would show of the bytes it got: as much of ECMA-48 as the line editor uses."""
+"""A terminal's screen after the bytes it got: as much of ECMA-48 as the line editor uses."""
 
 import codecs
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the founding documents ask for, row by row: one command each, and the figure that it prints. docs/SEEDS.md is the output.
+"""The demands of the founding documents, row by row: one command each, and the figure that it prints. docs/SEEDS.md is the output.
 
 usage: seeds.py [ROW ...] [-o FILE]
 

@@ -27,7 +27,7 @@ OPENING = 1 + ROLE["user"]  # of these, in front of it: kept from one conversati
 CONTROL, BYTE, NORMAL = 3, 6, 1
 
 
-# What a terminal obeys, as tokens: its clipboard (OSC 52), a question whose answer is typed input (CSI 6n), C1,
+# Sequences that a terminal obeys, as tokens: its clipboard (OSC 52), a question whose answer is typed input (CSI 6n), C1,
 # XOFF and XON, CR, DEL, overrides of direction; and the bytes of which several tokens make such a character.
 ATTACKS = ["\x1b]52;c;cm0gLXJmIH4=\x07", "\x1b[6n", "\x1b[2J", "\x9b6n", "\x9d0;t\x9c", "\x13", "\x11", "\r",
            "\x08\x08", "\x7f", "\u202egnp", "\u2066x\u2069", "\u200f", "\u061c", "\x1bc", "\x00z"]
@@ -36,7 +36,7 @@ OURS = re.compile(r"\x1b(?:\[(?:[\d;]*m|\?2004[hl]|\d*[ABCD]|2?J|K|H|6n)|[78])|\
 
 
 def foreign_controls(text):
-    """What a terminal would obey of a text, beside what the console's own drawing has."""
+    """The sequences in a text that a terminal would obey, beside what the console's own drawing has."""
     return [c for c in OURS.sub("", text)
             if (c < " " and c not in "\n\t") or "\x7f" <= c <= "\x9f" or c in "\u061c\u200e\u200f" or
             "\u202a" <= c <= "\u202e" or "\u2066" <= c <= "\u2069"]

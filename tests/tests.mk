@@ -92,7 +92,7 @@ test-boards: $(BOX_PROGRAMS) ## each board's own code on the device trees publis
 # Programs and images are built side by side, whether make was told so or not.
 side_by_side = $(Q)$(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-# The virt machines first: with them each ISA's newlib is there for the others. What boards share is made before any of
+# The virt machines first: with them each ISA's newlib is there for the others. Shared objects of boards are made before any of
 # them, and each board's parts by one make: two that make one file read it half written.
 TEST_IMAGES := $(addprefix test-image-,$(BOARDS))
 TEST_KEY := $(O)/tests/signing/key.pem
@@ -230,7 +230,7 @@ $(ORDER_TEST): $(ORDER_OBJ)
 
 -include $(if $(FOR_TESTS),$(ORDER_OBJ:.o=.d))
 
-# What the suites need.
+# The suites' needs.
 test-parts: $(H)/ingot $(H)/examples/hello test-image-virt-arm64 test-image-virt-riscv64 $(O)/first_card $(UNIT) $(KT_ISAS:%=$(KT)/kernels_test.%) \
             $(O)/asan/ingot
 more-parts: test-parts test-images $(FUZZ) $(O)/tsan/ingot $(TSAN_TESTS) $(ORDER_TEST) $(BOX_PROGRAMS)

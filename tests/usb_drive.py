@@ -21,7 +21,7 @@ SECONDS = 60
 
 
 def control(serial):
-    """What it says of itself, by (type of request, request, value)."""
+    """Its descriptors, by (type of request, request, value)."""
     device = struct.pack("<BBHBBBBHHHBBBB", 18, 1, 0x200, 0, 0, 0, 64, 0x1209, 0x1960, 0x100, 0, 0, 1, 1)
     ends = b"".join(struct.pack("<BBBBHB", 7, 5, end, 2, 512, 0) for end in (IN, OUT))
     configuration = struct.pack("<BBHBBBBB", 9, 2, 9 + 9 + len(ends), 1, 1, 0, 0x80, 50)
@@ -159,7 +159,7 @@ class UsbDrive:
         return struct.unpack(">QI" if is_long else ">IxH", self.command[2:14] if is_long else self.command[2:9])
 
     def begin(self):
-        """What it has to say to the command, and whether it refuses it."""
+        """Its answer to the command, and whether it refuses it."""
         code, size = self.command[0], os.path.getsize(self.image) // 512
         if code == 0x12:
             self.data = bytes([0, 0x80, 6, 2, 31]).ljust(36, b"\0")

@@ -35,7 +35,7 @@ endef
 KEY ?=
 
 ifneq ($(ISA),)
-# Where a compiler for no system has its limits.h, which newlib's asks for.
+# The limits of a compiler for no system.h, which newlib's asks for.
 FIXED_INCLUDE := $(addprefix -isystem ,$(wildcard $(filter /%,$(shell $(CROSS_COMPILE)gcc -print-file-name=include-fixed 2>/dev/null))))
 $(eval $(call bearssl_archive,$(O)/bearssl/$(ISA)/libbearssl.a,$(CROSS_COMPILE)gcc -std=c99 $(SMALL) $(ISA_CFLAGS) $(NEWLIB_INCLUDE) $(FIXED_INCLUDE) -fno-pie -fno-pic -fno-omit-frame-pointer -fstack-protector-strong,$(CROSS_COMPILE),$(BEARSSL_CHECKS),| $(NEWLIB_READY)))
 

@@ -173,7 +173,7 @@ def read(path):
 
 
 def number(word):
-    """What a page says, as a number."""
+    """A page's figure, as a number."""
     return WORDS[word] if word in WORDS else float(word.replace(",", ""))
 
 
@@ -283,7 +283,7 @@ def pages():
 
 
 def covers(page, start, spans, rows, used):
-    """What covers a figure at that offset, or None."""
+    """The statement that covers a figure at that offset, or None."""
     if page in GENERATED:
         return GENERATED[page]
     if any(p == page and a <= start < b for p, a, b in spans):

@@ -47,7 +47,7 @@ FEATURES_ALSO = {
 }
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
 FLASH_IMAGE = ["format", "source", "output", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "signing", "card"]
-# What the library takes of runtime/: nothing that prints, and of chat/ the template around a turn.
+# The parts of runtime/ that the library takes: nothing that prints, and of chat/ the template around a turn.
 LIBRARY = {"base", "text", "storage", "image", "tokenizer", "compute", "stream", "model", "session"}
 LIBRARY_ALSO = {"runtime/chat/chat_turn.h"}
 BOARD = {"board/drivers", "ground", "memory.h", "runtime", "kernels/kernels.h"}

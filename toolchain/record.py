@@ -20,7 +20,7 @@ STYLE = {"log": "#8b949e", "prompt": "#e6edf3", "reply": "#79c0ff", "figures": "
 
 
 class Session:
-    """What came from the machine, each piece with its time."""
+    """The machine's output, each piece with its time."""
 
     def __init__(self, words):
         self.machine = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0)

@@ -5,9 +5,9 @@ image's own instructions, so that inlining, newlib and assembly count as they ar
 usage: stack.py CROSS_COMPILE IMAGE.elf TABLE STACKS.h [-v]
 
 A function's frame is the furthest that its instructions move the stack pointer. Direct calls are in
-the instructions. Who may be called through a pointer stands in TABLE (toolchain/indirect_calls.txt) by
-the pointer's name, which is read from the source line of the call. What the table does not know, a
-circle of calls and a stack pointer that moves by an unknown amount are errors, and so are a stack that
+the instructions. TABLE lists the functions that may be called through a pointer (toolchain/indirect_calls.txt) by
+the pointer's name, which is read from the source line of the call. A call that the table does not
+know, a circle of calls and a stack pointer that moves by an unknown amount are errors, and so are a stack that
 is too small and a frame that could reach across a guard. -v prints the deepest chain of each entry."""
 
 import fnmatch

@@ -8,7 +8,7 @@ VENEER = re.compile(r"__erratum_\d+_veneer_\d+|e843419@")
 SUFFIX = re.compile(r"\.(lto_priv|constprop|isra|part|cold)(\.\d+)?")
 
 
-# What never returns: behind a call of it nothing is reached but by a jump.
+# Functions that never return: behind a call of it nothing is reached but by a jump.
 ENDS = ("__stack_chk_fail", "__assert_func", "abort", "panic", "panic_end")
 
 PADDING = ("nop", "c.nop", "unimp", "c.unimp", "udf")

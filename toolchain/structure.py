@@ -22,7 +22,7 @@ MOST_LINES = 60
 MOST_FILE = 500
 MOST_CIRCLE = 3
 
-# What is beyond the limits today. The list only gets shorter: who mends one takes its row away, and
+# The files beyond the limits today. The list only gets shorter: who mends one takes its row away, and
 # --check says so. Functions by name, files by path, circles by the folder that holds all their files.
 KNOWN = {
     "function": {},

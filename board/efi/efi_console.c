@@ -15,7 +15,7 @@ static struct efi_console {
     struct efi_text_output *out;
     efi_event timer; /* NULL: the firmware gives none, and we look all the time */
     bool ours;       /* the driver below is our own, which any core may call */
-    /* What another core reports, which may not call the firmware: core 0 sends it. */
+    /* The text of another core, which may not call the firmware: core 0 sends it. */
     char report[REPORT_BYTES];
     _Atomic unsigned reported;
     atomic_bool ends; /* and the machine is to be switched off */

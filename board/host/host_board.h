@@ -9,7 +9,7 @@
 #include "board/board.h"
 #include "board/host/host_memory.h"
 
-/* What is put from now on is log lines, for standard error (on), or replies. */
+/* Text from now on is log lines, for standard error (on), or replies. */
 void host_console_to_log(bool on);
 
 /* Replies go to file descriptor fd, 1 at first, and nothing of them has failed yet. */
@@ -25,7 +25,7 @@ int host_console_error(void);
 /* Bytes written so far leave the buffer. */
 void host_console_flush(void);
 
-/* What getc gives beside bytes, as runtime/console/console.h has them. */
+/* The results of getc beside bytes, as runtime/console/console.h has them. */
 enum { HOST_NO_BYTE = -1, HOST_CLOSED = -2 };
 
 /* interactive: standard input is read, too. True: it is a terminal, whose lines are edited as on a board

@@ -1,4 +1,4 @@
-/* What this program and all others leave of the processors. */
+/* The processor time that this program and all others leave. */
 #ifndef INGOT_BOARD_HOST_HOST_IDLE_H
 #define INGOT_BOARD_HOST_HOST_IDLE_H
 

@@ -15,6 +15,6 @@ CARD_TABLE := mbr
 # Its cores may get a 64-bit multiply-accumulate wrong after a load or store (835769), and an address at the end
 # of a page (843419). Many toolchains take neither into account unless told; the linker mends assembly, too.
 BOARD_CFLAGS := -mfix-cortex-a53-835769 -mfix-cortex-a53-843419
-# What the linker leaves of the latter.
+# The rest of the latter after linking.
 MEND_IMAGE := toolchain/a53_pages.py
 HAS_DISPLAY := yes

@@ -80,7 +80,7 @@ trap_save:
     mov     x30, #0
     b       trap_report
 
-/* What C preserves stays in its registers. The record at the end of the frame is for a backtrace,
+/* Registers that C preserves stay. The record at the end of the frame is for a backtrace,
  * which then names what was interrupted. A trap in the handler never comes back, so ELR and SPSR
  * keep. */
 interrupt:

@@ -46,7 +46,7 @@ def crc8(data):
 
 
 class IngotError(Exception):
-    """What a board refuses or cannot do; name is its kind: json, field, value, line, failed, ... or gone, timeout."""
+    """A request that a board refuses or cannot do; name is its kind: json, field, value, line, failed, ... or gone, timeout."""
 
     def __init__(self, name, text):
         super().__init__(text)
@@ -402,7 +402,7 @@ class Ingot:
         return self._only("stats", {"stats": True})[0]
 
     def plan(self):
-        """What of the model is in memory and what streams, a dictionary."""
+        """The parts of the model in memory and those that stream, a dictionary."""
         return self._only("plan", {"plan": True})[0]
 
     def command(self, text):

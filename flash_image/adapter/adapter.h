@@ -25,7 +25,7 @@ struct adapter_options {
     uint32_t type; /* INGOT_F16, INGOT_Q8_0 or INGOT_F32 */
 };
 
-/* What came of it. */
+/* The result. */
 struct adapter_result {
     uint32_t n_pairs;
     uint32_t least_rank, most_rank;

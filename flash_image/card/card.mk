@@ -10,7 +10,7 @@ MODEL ?= $(or $(DEMO),$(SMALLEST),$(MADE_UP))
 # Or the name of a published model (models/published.ini), unless a file has that name.
 PUBLISHED_NAMES := $(shell sed -n 's/^\[\(.*\)\]$$/\1/p' models/published.ini)
 PUBLISHED := $(if $(wildcard $(MODEL)),,$(filter $(PUBLISHED_NAMES),$(MODEL)))
-# What else the card of BOARD= carries, from its board.mk: CARD_IMAGE, the image's name on it (none: the
+# Other files on the card of BOARD=, from its board.mk: CARD_IMAGE, the image's name on it (none: the
 # card has models only), CARD_FIRMWARE, patterns of the firmware files it needs beside,
 # CARD_LICENCE, of that firmware, CARD_TABLE := mbr where its loader reads no GPT, CARD_SLOT, the partition of the table
 # (1 to 3) that its loader looks at.
@@ -137,7 +137,7 @@ $(MADE_UP): $(H)/ingot
 
 # ---- the card --------------------------------------------------------------------------------
 
-# What `ingot card` needs of a board beside its image: flash_image/card/card_board.h says what.
+# The files of a board that `ingot card` needs beside its image: flash_image/card/card_board.h says what.
 CARD_FILES = $(wildcard board/$(BOARD)/card/* board/$(BOARD)/card/*/* board/$(BOARD)/wiring.txt)
 
 $(B)/card/about: $(CARD_FILES) flash_image/card/card_readme.txt flash_image/card/card.mk board/$(BOARD)/board.mk
@@ -156,7 +156,7 @@ WORDS = $(call quote,$(value CMDLINE)$(if $(SYSTEM), system="$(system_word)"))
 CARD_WORDS = $(call quote,$(value CMDLINE))
 CARD_OPTIONS = $(CARD_SIZE) --format $(FORMAT) --table $(TABLE) $(if $(SAVE),--save $(SAVE)) --kv $(KV) --log $(LOG) $(if $(NAMES),--names $(call quote,$(NAMES))) \
                $(if $(CMDLINE),--cmdline $(CARD_WORDS)) $(if $(SYSTEM),--system $(call quote,$(value SYSTEM))) $(if $(FIRMWARE),--firmware $(call quote,$(FIRMWARE))) $(if $(SIGN),--sign $(call quote,$(SIGN)))
-# What the card was made of, beside what is made here.
+# The sources of the card, beside what is made here.
 card_made_of = printf '%s\n' $(CARD_OPTIONS) $(call quote,$(MODEL_FILE)) \
                $(if $(MODEL_READY),,; $(call files_of,$(MODEL))) \
                $(if $(CARD_IMAGE),$(if $(FIRMWARE),; $(call files_of,$(FIRMWARE)))) $(if $(SIGN),; $(call files_of,$(SIGN)))

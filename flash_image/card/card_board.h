@@ -1,4 +1,4 @@
-/* What a board's card carries beside models: the image, the board's own files with their words filled
+/* The contents of a board's card beside models: the image, the board's own files with their words filled
  * in, firmware of the board's maker, and a README. They come from a folder for each board:
  *   NAME/ingot.bin          the image
  *   NAME/card/about         "image NAME-ON-THE-CARD", "firmware PATTERN..." and "licence FILE" of that
@@ -35,7 +35,7 @@ struct card_board {
     unsigned n_beside;
 };
 
-/* What is filled in. */
+/* The values that are filled in. */
 struct card_words {
     const char *models;   /* their names, for the README */
     const char *words;    /* boot arguments; NULL: the board's own */
@@ -57,7 +57,7 @@ enum err card_add_board(struct card_image *c, const struct card_board *b,
 
 /* ---- card_text.c ---- */
 
-/* What stands for the places of a text: "@NAME@" becomes the value. */
+/* The values of a text's fields: "@NAME@" becomes the value. */
 struct card_place {
     const char *name;
     const char *value;

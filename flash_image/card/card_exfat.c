@@ -1,4 +1,4 @@
-/* What is exFAT's own on a card. Every file and folder lies in one piece, so that the FAT has chains of the bitmap, the
+/* The parts of a card that are exFAT's own. Every file and folder lies in one piece, so that the FAT has chains of the bitmap, the
  * table of capitals and the root alone. Names of fields are those of Microsoft's specification. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What is on a card: folders and files by name. */
+/* The contents of a card: folders and files by name. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

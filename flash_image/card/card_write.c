@@ -13,7 +13,7 @@
 
 enum { FS_INFO = 1, BACKUP = 6, PIECE = 1 << 20 };
 
-/* What is written. */
+/* The written bytes. */
 struct job {
     const struct card_options *options;
     const struct card_layout *layout;

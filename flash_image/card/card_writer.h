@@ -28,7 +28,7 @@ enum err card_put(struct card_writer *w, uint64_t offset, const void *data, size
 /* The offset of a cluster on the card. */
 uint64_t card_cluster_offset(const struct card_layout *l, uint32_t cluster);
 
-/* What says where n volumes begin on a card of so many sectors. ERR_IO. */
+/* A table that says where n volumes begin on a card of so many sectors. ERR_IO. */
 enum err card_put_table(struct card_writer *w, const struct card_options *o,
                         const struct card_layout *const *volumes, unsigned n, uint64_t sectors);
 

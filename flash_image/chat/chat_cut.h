@@ -16,7 +16,7 @@ struct jinja_text chat_without_tail(struct jinja_text t, struct jinja_text tail)
 size_t chat_common_head(struct jinja_text a, struct jinja_text b);
 size_t chat_common_tail(struct jinja_text a, struct jinja_text b);
 
-/* Where the <...> or [...] begins inside which byte n of the text lies; n: in none. *end: after
+/* The start of the <...> or [...] inside which byte n of the text lies; n: in none. *end: after
  * it. */
 size_t chat_marker_around(struct jinja_text t, size_t n, size_t *end);
 

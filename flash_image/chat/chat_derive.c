@@ -30,7 +30,7 @@ static const struct probe plain = { .users = 1,
                                     .user = { USER1, USER2, "zqUser3qz" },
                                     .reply = { REPLY1, "zqReply2qz", "zqReply3qz" } };
 
-/* What stands before the first `what` in t, and after it. */
+/* The text before the first `what` in t, and after it. */
 static bool cut(struct jinja_text t, const char *what, struct jinja_text *before,
                 struct jinja_text *after)
 {
@@ -87,7 +87,7 @@ static bool render_turns(struct derivation *v)
 
 /* ---- between a text and a reply -------------------------------------------------------------- */
 
-/* What comes after the last text where no thoughts are asked for, or false. */
+/* The text after the last one where no thoughts are asked for, or false. */
 static bool tail_without_thoughts(struct derivation *v, struct jinja_text *tail)
 {
     struct probe off = plain;
@@ -342,7 +342,7 @@ static struct jinja_text first_marker(struct jinja_text t)
     return end < t.bytes && isalnum((unsigned char)t.data[end]) ? t : chat_part(t, at, end);
 }
 
-/* What stands between a last reply's thoughts and its text, if the template takes them apart. */
+/* The text between a last reply's thoughts and its text, if the template takes them apart. */
 static bool after_thoughts(struct derivation *v, enum probe_thinking thinking,
                            struct jinja_text *out)
 {
@@ -357,7 +357,7 @@ static bool after_thoughts(struct derivation *v, enum probe_thinking thinking,
            cut(rest, REPLY1, out, &before) && out->bytes != 0;
 }
 
-/* What a past turn's reply looks like in which thoughts were given: whether they are still there. */
+/* A past turn's reply in which thoughts were given: whether they are still there. */
 static bool past_keeps(struct derivation *v, bool in_content)
 {
     struct probe two = plain;

@@ -18,7 +18,7 @@ struct probe {
     bool no_reply_to_come; /* add_generation_prompt is false */
 };
 
-/* What a template is given where there are no tools: as Transformers has it, and what is tried if
+/* The value that a template gets for no tools: as Transformers has it, and what is tried if
  * it cannot be run so. */
 enum probe_tools { PROBE_TOOLS_NONE, PROBE_TOOLS_UNDEFINED, PROBE_TOOLS_EMPTY, PROBE_N_TOOLS };
 
@@ -36,7 +36,7 @@ struct prober {
 bool probe_open(struct prober *p, const void *text, size_t bytes);
 void probe_close(struct prober *p);
 
-/* What the template writes; it lives until probe_close(). False: problem says why it does not. */
+/* The template's output; it lives until probe_close(). False: problem says why it does not. */
 bool probe_render(struct prober *p, const struct probe *what, struct jinja_text *out);
 
 #endif

@@ -165,8 +165,8 @@ static enum err refuse_own(struct build *b, char sentence[CHAT_SENTENCE_BYTES], 
     return ERR_OK;
 }
 
-/* The form that the template's probes give, if it writes what the template does. What it cannot say
- * of replies without thoughts is left out. */
+/* The form that the template's probes give, if it writes what the template does. Its facts about
+ * replies without thoughts are left out if it cannot say them. */
 static enum err derive_form(struct build *b, struct prober *p, char sentence[CHAT_SENTENCE_BYTES])
 {
     char difference[CHAT_SENTENCE_BYTES - 140];

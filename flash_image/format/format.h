@@ -116,7 +116,7 @@ enum ingot_activation {
         3, /* min(g, 7) sigmoid(1.702 min(g, 7)) (clamp(u, -7, 7) + 1), gated alone */
     INGOT_LAST_ACTIVATION = INGOT_SWIGLU_OAI
 };
-/* What becomes of a router's logits (plus ROUTER_BIAS): who is chosen, by the highest, of equal ones
+/* The use of a router's logits (plus ROUTER_BIAS): who is chosen, by the highest, of equal ones
  * the lower number, and by which weight each counts. ROUTER_CHOICE_BIAS is added to what chooses
  * alone. */
 enum ingot_router {
@@ -307,8 +307,8 @@ struct ingot_header {
 };
 static_assert(sizeof(struct ingot_header) == 4096, "the header is one page");
 
-/* A layer is norm, mixer, add, norm, feed-forward, add; this says which ones. What a kind does not
- * have is zero. */
+/* A layer is norm, mixer, add, norm, feed-forward, add; this says which ones. Fields that a kind
+ * does not have are zero. */
 struct ingot_layer {
     uint8_t mixer;      /* enum ingot_mixer */
     uint8_t ffn;        /* enum ingot_ffn */

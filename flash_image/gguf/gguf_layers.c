@@ -1,4 +1,4 @@
-/* What each layer of a GGUF is, where its layers differ: lists with a number for each, a period, or
+/* The kind of each layer of a GGUF whose layers differ: lists with a number for each, a period, or
  * the family says. */
 #include "flash_image/gguf/gguf_private.h"
 #include "flash_image/source/source_layers.h"

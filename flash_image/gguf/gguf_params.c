@@ -258,7 +258,7 @@ static void choose_family(struct gguf *g)
     }
 }
 
-/* What a family's models differ in and only a value or a size tells. */
+/* Differences between a family's models that only a value or a size tells. */
 static void adapt_family(struct gguf *g)
 {
     struct source_params *p = &g->s->params;

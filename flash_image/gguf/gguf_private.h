@@ -187,7 +187,7 @@ enum err gguf_read_header(struct gguf *g);
  * architecture, which part of how many it is, its alignment. Errors: ERR_BAD_MODEL. */
 enum err gguf_skip_values(struct gguf *g);
 
-/* What kind of file this is, before all other values, whose names begin with general.architecture:
+/* The kind of the file, before all other values, whose names begin with general.architecture:
  * that value, and the family that it names (NULL: not supported). g->r stays where it is.
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_architecture(struct gguf *g);
@@ -231,7 +231,7 @@ bool gguf_value_element(const struct gguf_value *v, uint64_t i, uint64_t *out);
 /* Which layers are local, and their window. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_windows(struct gguf *g);
 
-/* What each layer is: its mixer, its keys' heads and its feed-forward's width, whose keys it reads,
+/* The kind of each layer: its mixer, its keys' heads and its feed-forward's width, whose keys it reads,
  * whether it rotates; windows have been read. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_layers(struct gguf *g);
 
@@ -260,7 +260,7 @@ struct gguf_slot {
     enum gguf_fusion fusion;
 };
 
-/* What the name of a tensor stands for; false: no name of a model that can be packed. */
+/* The meaning of a tensor's name; false: no name of a model that can be packed. */
 bool gguf_find_slot(const struct gguf *g, struct source_text name, struct gguf_slot *slot);
 
 /* Put the tensor, which lies at all->data in n[] matrices, into the slot.

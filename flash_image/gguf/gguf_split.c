@@ -29,7 +29,7 @@ const char *gguf_split_ending(const char *path)
     return at;
 }
 
-/* What the name says: 0 of 0 where it says nothing. */
+/* The numbers in the name: 0 of 0 where it says nothing. */
 static void read_name(const char *path, uint64_t *number, uint64_t *count)
 {
     const char *at = gguf_split_ending(path);
@@ -144,7 +144,7 @@ enum err gguf_check_part(struct gguf *g, size_t i, size_t n)
     return ERR_OK;
 }
 
-/* What a part says of the model, if it does, is what the first one said. */
+/* A part that describes the model says the same as the first. */
 static enum err check_same_model(const struct gguf *g, struct gguf *part)
 {
     struct source_text a = g->architecture, b = part->architecture;

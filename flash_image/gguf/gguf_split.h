@@ -4,7 +4,7 @@
 
 enum { GGUF_MOST_PARTS = 1024 };
 
-/* Where the ending "-00002-of-00003.gguf" of a path begins, or NULL. */
+/* The start of the ending "-00002-of-00003.gguf" of a path, or NULL. */
 const char *gguf_split_ending(const char *path);
 
 #endif

@@ -370,7 +370,7 @@ static void read_times(struct parser *p, uint32_t *low, uint32_t *high)
     p->at++;
 }
 
-/* What stands after an item. */
+/* The text after an item. */
 static uint32_t read_repeats(struct parser *p, uint32_t node)
 {
     static const char marks[] = "?*+{";

@@ -4,8 +4,8 @@
  * GBNF is llama.cpp's: rules `name ::= ...` of "texts", [classes], ., groups, names, |, and ? * + {m,n}
  * after an item; `root` is what a reply is. A rule may call itself, but not as its first item.
  *
- * JSON Schema becomes GBNF first (schema.h). All keywords of a schema hold together. What a grammar cannot hold is told in
- * notes (struct grammar_notes): such a reply is checked when it is finished. Strings, arrays, numbers and depth have an end, so that a
+ * JSON Schema becomes GBNF first (schema.h). All keywords of a schema hold together. Rules that a grammar cannot hold are
+ * told in notes (struct grammar_notes): such a reply is checked when it is finished. Strings, arrays, numbers and depth have an end, so that a
  * reply has one. */
 #ifndef INGOT_FLASH_IMAGE_GRAMMAR_COMPILE_H
 #define INGOT_FLASH_IMAGE_GRAMMAR_COMPILE_H
@@ -64,7 +64,7 @@ enum err grammar_gbnf_of_schema(const char *schema, char **gbnf,
                                 char problem[GRAMMAR_PROBLEM_BYTES]);
 
 /* The rules of several (n) after `first`, which is any GBNF or "": r and rules[i] is the name of that of schemas[i]
- * (GRAMMAR_NO_RULE: no value satisfies that one); root is the caller's to write. What is not held is in *notes, and no error.
+ * (GRAMMAR_NO_RULE: no value satisfies that one); root is the caller's to write. Rules that are not held are in *notes, and are not an error.
  * Otherwise the same. */
 #define GRAMMAR_NO_RULE UINT32_MAX
 enum err grammar_gbnf_of_schemas(const char *first, const struct grammar_schema *schemas,

@@ -171,7 +171,7 @@ static struct node flat_times(const struct grammar_tree *t, const struct node *t
     return n;
 }
 
-/* What is empty is nothing when it is repeated, so that a call may take its emptiness for no call. */
+/* An empty text stays empty when it is repeated, so that a call may take its emptiness for no call. */
 static void make_times(struct maker *m, const struct node *as_written, uint32_t from, uint32_t to)
 {
     const struct node flat = flat_times(m->t, as_written), *n = &flat;

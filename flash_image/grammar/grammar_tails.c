@@ -1,4 +1,4 @@
-/* Rules that end rules. What stands last in a rule goes on where that rule goes on, so it needs no call: a rule that calls itself only
+/* Rules that end rules. The last item of a rule goes on where that rule goes on, so it needs no call: a rule that calls itself only
  * in that place is a loop, and one that ends several alternatives is laid out once for all of them. */
 #include <stdlib.h>
 

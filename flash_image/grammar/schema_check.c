@@ -1,4 +1,4 @@
-/* Whether a value satisfies a schema, keyword for keyword: drafts 7 and 2020-12. What is not known here is satisfied. */
+/* Whether a value satisfies a schema, keyword for keyword: drafts 7 and 2020-12. A keyword that is not known here is satisfied. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -203,7 +203,7 @@ static void put_rest(struct schema_maker *m, struct text *t, const struct member
     }
 }
 
-/* The first member is one of those up to the first that is required. What comes after each is a rule that ends as the others do,
+/* The first member is one of those up to the first that is required. The rest after each is a rule that ends as the others do,
  * so that the compiler lays all of them out once. */
 static void put_first(struct schema_maker *m, struct text *t, const struct members *all,
                       const char *others, unsigned most)

@@ -1,4 +1,4 @@
-/* Regular expressions of ECMA-262 into machines. What a character class is, and where a pattern may begin, follows the standard
+/* Regular expressions of ECMA-262 into machines. Character classes, and where a pattern may begin, follow the standard
  * with its flag u; what only makes sense in some programs (escapes of characters that need none) stands for itself. */
 #include <ctype.h>
 #include <stdlib.h>

@@ -141,7 +141,7 @@ static const struct family *find_family(struct hf_json *j, const struct hf_text_
     return f;
 }
 
-/* What hf_json_u32 takes for a field that may be left out where a usual value is known. */
+/* The value of hf_json_u32 for a field that may be left out because a usual value is known. */
 static uint32_t or_needed(uint32_t usual)
 {
     if (usual == 0) {

@@ -33,12 +33,12 @@ struct hf_config {
     float *weight_scales; /* of ternary matrices, by slots; 0: has none; NULL: none has */
 };
 
-/* Into s->params and s->rope. What the parameters cannot express is refused by the name of its
- * field.
+/* Into s->params and s->rope. A value that the parameters cannot express is refused by the name
+ * of its field.
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED, ERR_NO_SPACE; s->problem says what. */
 enum err hf_config_read(struct source *s, const uint8_t *text, size_t bytes, struct hf_config *c);
 
-/* What reading tensors has allocated: hf_stacks.h. */
+/* Memory that reading tensors has allocated: hf_stacks.h. */
 void hf_config_free(struct hf_config *c);
 
 #endif

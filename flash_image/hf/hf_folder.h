@@ -1,4 +1,4 @@
-/* What a folder without usable weights holds in their place. */
+/* The files that a folder holds in place of usable weights. */
 #ifndef INGOT_FLASH_IMAGE_HF_FOLDER_H
 #define INGOT_FLASH_IMAGE_HF_FOLDER_H
 

@@ -1,4 +1,4 @@
-/* What config.json says of Gemma 4 alone. */
+/* Fields of config.json about Gemma 4 alone. */
 #ifndef INGOT_FLASH_IMAGE_HF_GEMMA4_H
 #define INGOT_FLASH_IMAGE_HF_GEMMA4_H
 

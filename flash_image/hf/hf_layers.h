@@ -1,4 +1,4 @@
-/* What config.json says of single layers and of experts. */
+/* Fields of config.json about single layers and of experts. */
 #ifndef INGOT_FLASH_IMAGE_HF_LAYERS_H
 #define INGOT_FLASH_IMAGE_HF_LAYERS_H
 

@@ -1,4 +1,4 @@
-/* What the names of tensors in Hugging Face models stand for. */
+/* The meaning of tensors' names in Hugging Face models. */
 #ifndef INGOT_FLASH_IMAGE_HF_NAMES_H
 #define INGOT_FLASH_IMAGE_HF_NAMES_H
 

@@ -78,7 +78,7 @@ static void add_unknown(struct line *l, const char *type)
     add(l, "\n");
 }
 
-/* One step that is not a sequence. What differs from every known one gets a name of its own. */
+/* One step that is not a sequence. A regular expression that differs from every known one gets a name of its own. */
 static void add_step(struct line *l, const cJSON *step)
 {
     const char *regex = hf_json_string(hf_json_get(hf_json_get(step, "pattern"), "Regex"));

@@ -1,4 +1,4 @@
-/* What config.json says of mixers that remember by a recurrence. */
+/* Fields of config.json about mixers that remember by a recurrence. */
 #ifndef INGOT_FLASH_IMAGE_HF_RECURRENT_H
 #define INGOT_FLASH_IMAGE_HF_RECURRENT_H
 

@@ -6,7 +6,7 @@
 #include "flash_image/quantize/source_rows.h"
 #include "runtime/image/image.h"
 
-/* What follows is the memory. */
+/* The memory follows. */
 struct hf_memory {
     struct hf_memory *next;
     max_align_t bytes[];

@@ -5,7 +5,7 @@
 #include "flash_image/hf/hf_json.h"
 #include "flash_image/source/families.h"
 
-/* What the fields of a nested text part are where it leaves them out, in Transformers; 0: they must
+/* Transformers' defaults for fields that a nested text part leaves out; 0: they must
  * be there. */
 struct hf_usual_sizes {
     enum ingot_family family;

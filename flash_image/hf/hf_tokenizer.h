@@ -61,7 +61,7 @@ bool hf_tokenizer_is_byte(const char *text);
 /* The model of type Unigram: its pieces and scores. */
 enum err hf_unigram_read(struct source *s, struct hf_tokenizer *t, const cJSON *model);
 
-/* What tokenizer.json does with spaces before characters are joined, as flags. Other changes of the text
+/* The rules of tokenizer.json for spaces before characters are joined, as flags. Other changes of the text
  * are refused by name: ERR_UNSUPPORTED. */
 enum err hf_spaces_read(struct source *s, const cJSON *root);
 

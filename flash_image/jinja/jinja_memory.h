@@ -1,4 +1,4 @@
-/* What one template takes while it is read and run: memory, steps and depth, all bounded, and the
+/* The resources of one template while it is read and run: memory, steps and depth, all bounded, and the
  * way out when something is wrong. */
 #ifndef INGOT_FLASH_IMAGE_JINJA_MEMORY_H
 #define INGOT_FLASH_IMAGE_JINJA_MEMORY_H

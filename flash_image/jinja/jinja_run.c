@@ -54,7 +54,7 @@ static void set_items(struct jinja_run *r, const struct jinja_node *list, struct
     }
 }
 
-/* What a body writes, in a scope of its own. */
+/* The text that a body writes, in a scope of its own. */
 static struct jinja_text capture(struct jinja_run *r, const struct jinja_node *body)
 {
     struct jinja_buffer own = { 0 }, *out = r->out;
@@ -157,7 +157,7 @@ static const struct jinja_node *parameter(const struct jinja_node *list, struct 
     return list;
 }
 
-/* What is left of the arguments, and who calls, under the names that a macro knows them by. */
+/* The rest of the arguments, and the caller, under the names that a macro knows them by. */
 static void set_rest(struct jinja_run *r, const struct jinja_macro *m, struct jinja_args *args,
                      size_t taken)
 {

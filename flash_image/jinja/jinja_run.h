@@ -40,7 +40,7 @@ enum jinja_after { JINJA_GO_ON, JINJA_LEAVE_LOOP, JINJA_NEXT_ROUND };
 /* A chain of statements. */
 enum jinja_after jinja_run_body(struct jinja_run *r, const struct jinja_node *body);
 
-/* What a macro, or a loop that calls itself, writes. */
+/* The text that a macro, or a loop that calls itself, writes. */
 struct jinja_value jinja_call_macro(struct jinja_run *r, const struct jinja_macro *m,
                                     struct jinja_args *args);
 struct jinja_value jinja_call_loop(struct jinja_run *r, const struct jinja_loop *loop,

@@ -25,7 +25,7 @@ static struct jinja_node *body_until(struct jinja_parser *p, const char *end)
     return body;
 }
 
-/* What may be set: a name, a name's attribute, or several with commas. */
+/* Targets of set: a name, a name's attribute, or several with commas. */
 static struct jinja_node *parse_target(struct jinja_parser *p)
 {
     struct jinja_chain list = { 0 };

@@ -1,4 +1,4 @@
-/* What texts can do: split, strip, replace and the like. */
+/* Methods of texts: split, strip, replace and the like. */
 #include <string.h>
 
 #include "flash_image/jinja/jinja_library.h"

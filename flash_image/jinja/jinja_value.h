@@ -106,13 +106,13 @@ bool jinja_contains(struct jinja *j, struct jinja_value in, struct jinja_value v
 /* Characters or entries; what has none fails. */
 size_t jinja_length(struct jinja *j, struct jinja_value v);
 
-/* What a loop goes through, as a list. */
+/* The values that a loop goes through, as a list. */
 struct jinja_list *jinja_items(struct jinja *j, struct jinja_value v);
 
 /* As Python names the kind. */
 const char *jinja_kind_name(struct jinja_value v);
 
-/* What is undefined fails, naming itself. */
+/* An undefined value fails, naming itself. */
 /* Count what a walk through it takes (jinja_look_through): a text by its bytes, a list or a dict by its entries. */
 void jinja_walk_through(struct jinja *j, struct jinja_value v);
 

@@ -20,7 +20,7 @@ struct pack_report {
 
 void pack_report_begin(struct pack_report *r, const struct pack_options *o, uint64_t total_bytes);
 
-/* Where rows.h counts losses; NULL: no report was asked for. */
+/* The place in which rows.h counts losses; NULL: no report was asked for. */
 struct rows_loss *pack_report_loss(struct pack_report *r);
 
 /* `done` bytes are written: a bar, four times a second once one second has passed. */

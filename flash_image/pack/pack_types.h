@@ -5,8 +5,8 @@
 #include "flash_image/pack/pack.h"
 #include "flash_image/source/source.h"
 
-/* The type of a tensor as the options ask for it, or else nearest to its own; norms are F32. What
- * the columns forbid is replaced as by pack_type_for_cols. BF16 weights without a type
+/* The type of a tensor as the options ask for it, or else nearest to its own; norms are F32. A
+ * type that the columns forbid is replaced as by pack_type_for_cols. BF16 weights without a type
  * are F16 if that loses nothing, which reads them up to the first that does, else F32. */
 enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
                                  enum ingot_role role, unsigned layer);

@@ -161,7 +161,7 @@ static enum err set_params(struct source *s, const struct synth_shape *shape)
     return family_set_window(s, f, shape->window, f->global_every);
 }
 
-/* What a role's numbers are made of. Four roles came into the list later: the models that were made
+/* The parts of a role's numbers. Four roles came into the list later: the models that were made
  * up before, and the replies that tests know of them, stay what they were. */
 static uint32_t role_seed(enum ingot_role role)
 {

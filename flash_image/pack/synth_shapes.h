@@ -8,7 +8,7 @@
 
 #include "flash_image/format/format.h"
 
-/* What a shape has beside attention and one dense feed-forward in each layer. */
+/* Parts of a shape beside attention and one dense feed-forward in each layer. */
 struct synth_layers {
     enum ingot_mixer mixer; /* of the first n_recurrent layers; the others attend */
     uint32_t n_recurrent;

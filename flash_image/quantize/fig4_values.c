@@ -93,7 +93,7 @@ static void step(const struct histogram *hist, double centres[NIBBLES])
     }
 }
 
-/* What rounding the centres at `unit` to a step of the table adds to the squared error. */
+/* The squared error that rounding the centres at `unit` to a step of the table adds. */
 static double rounding_error(const struct histogram *hist, const double centres[NIBBLES],
                              double unit)
 {

@@ -7,7 +7,7 @@
 /* splitmix64: a good number from any counter, so that rows need no common state. */
 uint64_t synthetic_mix(uint64_t x);
 
-/* What source_tensor.data of a made-up tensor is. sparse: all rows but the first group are 0. */
+/* The value of source_tensor.data for a made-up tensor. sparse: all rows but the first group are 0. */
 const uint8_t *synthetic_data(bool sparse);
 
 /* The made-up tensor t's rows from `row` on are 0. */

@@ -23,7 +23,7 @@ static enum err refuse(const char **problem, const char *sentence)
 enum label { SEC1, PKCS8, SPKI, N_LABELS };
 static const char *const labels[N_LABELS] = { "EC PRIVATE KEY", "PRIVATE KEY", "PUBLIC KEY" };
 
-/* What follows the first `what` in the text; NULL: it is not there. */
+/* The text after the first `what` in the text; NULL: it is not there. */
 static const char *find(const char *text, const char *end, const char *what)
 {
     size_t n = strlen(what);

@@ -28,7 +28,7 @@ struct sign_checked {
 enum err sign_check(struct sign_checked *c, const struct signing *key, const char *path,
                     char *problem, size_t problem_bytes);
 
-/* What a file in memory says of its signature alone: nothing is computed. file_bytes: as its header has it. */
+/* A file's own statement about its signature: nothing is computed. file_bytes: as its header has it. */
 void sign_look(struct sign_checked *c, const uint8_t *data, size_t bytes, uint64_t file_bytes);
 
 #endif

@@ -145,7 +145,7 @@ static bool is_zeros(const uint8_t *data, size_t bytes)
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* The first row that fits tells. n bytes of magic at `at`, where n is not 0, and then `is`, where it
- * is not NULL. What stands after "is", and what to do. */
+ * is not NULL. The text after "is", and the advice. */
 static const struct {
     enum file_kind kind;
     uint16_t at, n;

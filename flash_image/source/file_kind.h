@@ -1,4 +1,4 @@
-/* What a file is by its first bytes: so that one in another's place is refused by what it is, with
+/* The kind of a file by its first bytes: so that one in another's place is refused by what it is, with
  * what to do, and not by the first number in it that makes no sense. */
 #ifndef INGOT_FLASH_IMAGE_FILE_KIND_H
 #define INGOT_FLASH_IMAGE_FILE_KIND_H

@@ -163,7 +163,7 @@ const char *mapping_at(const void *at, bool *shorter)
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* What errno says. */
+/* The text of errno. */
 static enum err refuse_open(char *problem, size_t problem_bytes)
 {
     if (errno == ENOENT) {

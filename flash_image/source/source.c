@@ -187,7 +187,7 @@ const char *source_type_name(enum source_type type)
     return types[type].name;
 }
 
-/* What the image's fields are too narrow to say, or a reader of the image says of another field. */
+/* Facts that the image's fields are too narrow to say, or a reader of the image says of another field. */
 static enum err check_mixers(struct source *s)
 {
     const struct source_params *p = &s->params;

@@ -103,7 +103,7 @@ enum { SOURCE_ROPE_NONE = 2 }; /* of source_params.rope, beside enum ingot_rope_
  * beyond rope_context, of local layers. */
 enum source_rope_set { SOURCE_ROPE_GLOBAL, SOURCE_ROPE_LONG, SOURCE_ROPE_LOCAL, SOURCE_ROPE_SETS };
 
-/* What one layer has of its own. */
+/* A layer's own facts. */
 struct source_layer_params {
     uint8_t mixer;  /* enum ingot_mixer */
     uint8_t beside; /* as in struct ingot_layer */

@@ -1,4 +1,4 @@
-/* What `ingot serve` says: OpenAI's objects as JSON. All add to *out; where it lacks memory, out->failed. */
+/* The answers of `ingot serve`: OpenAI's objects as JSON. All add to *out; where it lacks memory, out->failed. */
 #ifndef INGOT_HOST_SERVE_ANSWER_H
 #define INGOT_HOST_SERVE_ANSWER_H
 

@@ -10,7 +10,7 @@
 #define SERVE_CALL_ARGUMENTS "\", \"arguments\": "
 #define SERVE_CALL_END "}\n</tool_call>"
 
-/* What a reply has so far; texts are its own. */
+/* A reply so far; texts are its own. */
 struct serve_call {
     size_t
         content; /* bytes before the call, without the white space there: all, where none is to come */

@@ -1,4 +1,4 @@
-/* A request from its body: its fields. What is said in it: serve_texts.c. */
+/* A request from its body: its fields. Its texts: serve_texts.c. */
 #include "host/api/serve_request_private.h"
 #include "host/api/serve_scores.h"
 #include "flash_image/format/format.h"

@@ -1,4 +1,4 @@
-/* What a program asks `ingot serve` for: the body of an HTTP request, OpenAI's fields, checked. */
+/* A program's request to `ingot serve`: the body of an HTTP request, OpenAI's fields, checked. */
 #ifndef INGOT_HOST_SERVE_REQUEST_H
 #define INGOT_HOST_SERVE_REQUEST_H
 
@@ -46,7 +46,7 @@ struct serve_checked {
     char *tool, *schema;
 };
 
-/* What a request does not say. */
+/* Defaults for fields that a request omits. */
 struct serve_defaults {
     char model[SERVE_MODEL_BYTES];
     const char *system;            /* NULL: the model's own */

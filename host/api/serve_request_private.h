@@ -1,4 +1,4 @@
-/* What serve_request.c and serve_texts.c have in common; nobody else includes it. */
+/* Common parts of serve_request.c and serve_texts.c; nobody else includes it. */
 #ifndef INGOT_HOST_SERVE_REQUEST_PRIVATE_H
 #define INGOT_HOST_SERVE_REQUEST_PRIVATE_H
 

@@ -1,4 +1,4 @@
-/* What the model gave each token of a reply, for the field logprobs: kept as JSON, answered as OpenAI's two forms. */
+/* The model's scores for each token of a reply, for the field logprobs: kept as JSON, answered as OpenAI's two forms. */
 #ifndef INGOT_HOST_SERVE_SCORES_H
 #define INGOT_HOST_SERVE_SCORES_H
 

@@ -233,7 +233,7 @@ static bool is_called(const cJSON *calls, const char *id)
     return false;
 }
 
-/* What a call gave: the user's place in the conversation. */
+/* The result of a call: the user's place in the conversation. */
 static bool add_result(struct serve_reader *r, const cJSON *m, bool named)
 {
     struct serve_turn *t;

@@ -9,7 +9,7 @@
 
 enum { TOOLS_MOST = SERVE_HELD_MOST - 1, NAME_MOST = 64 };
 
-/* What is read of one. */
+/* The fields that are read of one. */
 struct tool {
     const cJSON *function;
     const char *name;

@@ -18,7 +18,7 @@
 /* The four inputs of a layer that matrices share, and the head's. */
 enum input { INPUT_QKV, INPUT_OUT, INPUT_GATE_UP, INPUT_DOWN, INPUTS };
 
-/* What the process that runs the model leaves behind, in memory that both see. */
+/* Results of the process that runs the model, in memory that both see. */
 struct result {
     bool good;
     double perplexity;

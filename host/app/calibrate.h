@@ -1,4 +1,4 @@
-/* What the columns of a model's matrices are multiplied by: their mean squares over a text, which
+/* The inputs of a model's columns: their mean squares over a text, which
  * tell the quantizer where an error costs most. The model runs in a process of its own. */
 #ifndef INGOT_HOST_CALIBRATE_H
 #define INGOT_HOST_CALIBRATE_H

@@ -73,7 +73,7 @@ static void greet(struct board *b)
     serve_pool_set_phase(b, GREETING);
 }
 
-/* What it said of itself was of another start or model. */
+/* Its facts were of another start or model. */
 static void begin_news(struct board *b, const struct board_event *e)
 {
     struct serve_figures now;
@@ -150,7 +150,7 @@ static void finish(struct board *b, const struct board_event *e)
     serve_pool_end(w, b->error.status != 0 ? &b->error : NULL);
 }
 
-/* What is left of the work, whether it has begun or not. */
+/* The rest of the work, whether it has begun or not. */
 static void cancel(struct board *b)
 {
     char line[64];
@@ -198,7 +198,7 @@ static void take_reply(struct board *b, const struct board_event *e)
     serve_pool.wake.call(serve_pool.wake.context);
 }
 
-/* What it says of itself, whatever it does. */
+/* Events about itself, whatever it does. */
 static void take_news(struct board *b, const struct board_event *e)
 {
     struct serve_figures now;
@@ -216,7 +216,7 @@ static void take_news(struct board *b, const struct board_event *e)
     pthread_mutex_unlock(&serve_pool.lock);
 }
 
-/* It takes requests. That its check of actions hears too much is said once, and not each time that it is back. */
+/* It takes requests. The warning that its check of actions hears too much comes once, and not each time that it is back. */
 static void end_greeting(struct board *b)
 {
     if (b->was_there) {
@@ -419,7 +419,7 @@ static void leave(struct board *b)
     (void)serial_step(&b->line, STEP_MS, NULL, take_line, b);
 }
 
-/* What is due without an event. */
+/* Work that is due without an event. */
 static void look_after(struct board *b)
 {
     uint64_t now = serial_millis();

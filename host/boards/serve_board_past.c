@@ -28,7 +28,7 @@ static void add(struct board_past *p, const struct serve_text *t)
 
 void board_past_of(struct board_past *p, const struct serve_request *q)
 {
-    /* What stands before the first turn is one text: alone it is hardly worth a board. */
+    /* The text before the first turn is one text: alone it is hardly worth a board. */
     const char *kind = q->kind != SERVE_CHAT ? "t" : q->has_system ? "s" : "c";
 
     p->marks[0] = mix(mix(basis, kind, 1), serve_text_shown(&q->system), q->system.n);

@@ -1,4 +1,4 @@
-/* What a board has in its context, as marks of the texts so far: which of several boards has most of a request. */
+/* A board's context, as marks of the texts so far: which of several boards has most of a request. */
 #ifndef INGOT_HOST_SERVE_BOARD_PAST_H
 #define INGOT_HOST_SERVE_BOARD_PAST_H
 

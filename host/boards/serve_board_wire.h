@@ -1,4 +1,4 @@
-/* What `ingot serve` and a board say to each other (docs/SERIAL.md, protocol 2): requests as lines, lines as events. */
+/* The messages between `ingot serve` and a board (docs/SERIAL.md, protocol 2): requests as lines, lines as events. */
 #ifndef INGOT_HOST_SERVE_BOARD_WIRE_H
 #define INGOT_HOST_SERVE_BOARD_WIRE_H
 
@@ -67,7 +67,7 @@ void board_event_text(char text[SERVE_EVENT_BYTES], const struct board_event *e)
 /* The numbers of an event of BOARD_EMBEDDING, f32, added to out. False: there are none, or others. */
 bool board_vector_read(struct serve_text *out, const struct board_event *event);
 
-/* What an event of BOARD_TOKEN says of the token's score, if it does, added to out. */
+/* The token's score in an event of BOARD_TOKEN, if it has one, added to out. */
 void board_scores_read(struct serve_text *out, const struct board_event *event);
 
 /* Why an event of BOARD_ERROR ends a request. */

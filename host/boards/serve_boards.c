@@ -271,7 +271,7 @@ static struct waiting *take_job(const struct serve_job *j)
     return w;
 }
 
-/* What waits makes room for others at once; what is at work is its board's to stop. */
+/* A waiting request makes room for others at once; its board stops one at work. */
 static void cancel(void *context, struct serve_job *j)
 {
     struct waiting *w;

@@ -12,7 +12,7 @@ bool serve_boards_is_line(const char *word);
 bool serve_boards_open(struct serve_backend *b, const char *const *lines, uint32_t n, uint32_t baud,
                        struct serve_wake wake, char *model);
 
-/* What waits or runs ends with an error; the threads end. */
+/* Requests that wait or run end with an error; the threads end. */
 void serve_boards_close(struct serve_backend *b);
 
 #endif

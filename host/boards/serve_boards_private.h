@@ -1,4 +1,4 @@
-/* What the pool (serve_boards.c) and the thread of a board (serve_board.c) share; nobody else includes it. */
+/* Shared parts of the pool (serve_boards.c) and the thread of a board (serve_board.c); nobody else includes it. */
 #ifndef INGOT_HOST_SERVE_BOARDS_PRIVATE_H
 #define INGOT_HOST_SERVE_BOARDS_PRIVATE_H
 

@@ -27,7 +27,7 @@ struct card_models {
     const char *first;    /* the first one's .ingot file; NULL: there is none yet */
 };
 
-/* Put the model at path into models/ of the card, or the adapter, which is an .ingot, into adapters/. What is not a .ingot is packed as *pack says, into a
+/* Put the model at path into models/ of the card, or the adapter, which is an .ingot, into adapters/. A file that is not a .ingot is packed as *pack says, into a
  * file beside out, which is there until card_models_close. False: problem is one sentence. */
 bool card_models_add(struct card_models *m, struct card_image *c, const struct pack_options *pack,
                      const char *path, const char *out, char *problem, size_t problem_bytes);

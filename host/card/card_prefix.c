@@ -47,7 +47,7 @@ static void keep_sentence(void *context, bool refused, const char *sentence)
     }
 }
 
-/* What the words say about the state's bits; the board's memory, cores and cards are not here. */
+/* The options that decide the state's bits; the board's memory, cores and cards are not here. */
 static bool read_words(struct host_args *args, const char *words, const char *system,
                        struct problem *p)
 {

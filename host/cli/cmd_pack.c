@@ -12,7 +12,7 @@
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
-/* What the packer takes, and what happens around it. */
+/* The packer's inputs, and the steps around it. */
 struct arguments {
     struct pack_options pack;
     const char *text; /* --calibrate; NULL: none */
@@ -50,7 +50,7 @@ static enum option_result set_template(void *arguments, const struct command_opt
     return OPTION_TAKEN;
 }
 
-/* What came of it, on one line. */
+/* The result, on one line. */
 static void print_packed(const struct pack_options *o)
 {
     char problem[512], size[FORMAT_NUMBER_BYTES];

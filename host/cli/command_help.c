@@ -1,4 +1,4 @@
-/* What --help prints, from the table. */
+/* The text of --help, from the table. */
 #include <string.h>
 
 #include "host/cli/command_line.h"

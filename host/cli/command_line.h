@@ -50,7 +50,7 @@ struct command {
     const struct command_option *const *
         options; /* NULL ends; --help is everybody's; NULL: no others; read by command_next_option */
     unsigned flags; /* its bit of command_option.commands */
-    /* What reads a row of a shared table, in place of the row's own `set`; NULL: that one. */
+    /* A reader of a row of a shared table, in place of the row's own `set`; NULL: that one. */
     enum option_result (*set_flag)(void *arguments, const struct command_option *o,
                                    const char *value);
     /* An operand: the const char * at operand_field, one of them; or what `operand` does with each:
@@ -93,14 +93,14 @@ const struct command *command_find(const char *name);
 
 /* ---- command_help.c ---- */
 
-/* What `ingot COMMAND --help` prints, and `ingot help`. */
+/* The text of `ingot COMMAND --help`, and `ingot help`. */
 void command_help(const struct command *c, FILE *to);
 void command_list(FILE *to);
 
 /* "-n, --predict N" to text (bytes). Returns its length. */
 size_t command_option_text(const struct command_option *o, char *text, size_t bytes);
 
-/* That of --help, which every command has. */
+/* The row of --help, which every command has. */
 extern const struct command_option command_help_option;
 
 #endif

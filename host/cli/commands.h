@@ -6,7 +6,7 @@
 
 #include "host/cli/command_line.h"
 
-/* That of work that was done, or not. */
+/* The status of work that was done, or not. */
 static inline int exit_status(bool good)
 {
     return !good;

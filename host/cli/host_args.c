@@ -30,7 +30,7 @@ enum option_result host_args_set_word(void *args, const struct command_option *o
     return taken(options_set(&a->options, o->word, value, NULL) == ERR_OK);
 }
 
-/* What a letter after a number of *n characters multiplies it by; *n loses the letter. */
+/* The factor of a letter after a number of *n characters; *n loses the letter. */
 static double rate_factor(const char *value, size_t *n)
 {
     static const struct {

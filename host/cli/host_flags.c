@@ -68,7 +68,7 @@ static void put_cell(const char *text, FILE *to)
     }
 }
 
-/* What else may set an option, with commas between. */
+/* Other things that set an option, with commas between. */
 static void put_places(enum option which, FILE *to)
 {
     static const struct {

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* Replace stdout and stderr; before anything is printed. What a CR begins on standard error is a progress
- * line, drawn over itself: the CR that a call of fprintf begins with is our own. */
+/* Replace stdout and stderr; before anything is printed. A CR begins a progress line on standard
+ * error, drawn over itself: the CR that a call of fprintf begins with is our own. */
 void shown_streams_open(void);
 
 /* Each call of fprintf writes one line to standard error: a line feed before its end, or another character that breaks a name
@@ -20,7 +20,7 @@ void shown_streams_lines(bool on);
 const char *name_shown(const char *name);
 
 /* From now on rows of standard output end between words (runtime/text/word_wrap.h) where it is a terminal.
- * What a person types there moves the cursor: say so when it begins a row. */
+ * A person's typing moves the cursor there: say so when it begins a row. */
 void shown_streams_wrap(void);
 void shown_streams_begin_row(void);
 

@@ -225,7 +225,7 @@ static uint64_t fill(struct send_frames *s, uint64_t next)
     return next;
 }
 
-/* What has not left yet goes to nobody; a ping tells what comes from what was on its way before. */
+/* Bytes that have not left yet go to nobody; a ping tells new bytes from those that were on their way before. */
 static void rewind_to(struct send_frames *s)
 {
     s->again = false;

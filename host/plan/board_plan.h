@@ -1,4 +1,4 @@
-/* What the planner makes of a model on a board that is known from its table alone. */
+/* The plan of a model on a board that is known from its table alone. */
 #ifndef INGOT_HOST_BOARD_PLAN_H
 #define INGOT_HOST_BOARD_PLAN_H
 

@@ -151,7 +151,7 @@ const struct command cmd_info = {
     .missing = "which file?",
     .summary = "what a model is and how large its parts are",
     .about =
-        "What a model is, how large its parts are and which boards it fits. FILE is an .ingot,\n"
+        "Show what a model is, how large its parts are and which boards it fits. FILE is an .ingot,\n"
         "or a GGUF or llama2.c file or Hugging Face folder, which is packed into a temporary\n"
         "file first; or an adapter: which model it is for, its matrices, ranks and type.",
     .example = "ingot info model.ingot --tensors\ningot info model.ingot --json",

@@ -1,4 +1,4 @@
-/* The parts of `ingot info`; nobody else includes it. What is printed goes to standard output; a fact
+/* The parts of `ingot info`; nobody else includes it. The text goes to standard output; a fact
  * that is added to the text belongs into the JSON, too (info_json.c): tests/golden/info.t compares. */
 #ifndef INGOT_HOST_INFO_H
 #define INGOT_HOST_INFO_H
@@ -20,7 +20,7 @@ struct info_sum info_sum_tensors(const struct image *img, unsigned role, unsigne
 
 enum { INFO_MOST_FEATURES = 48, INFO_FEATURE_BYTES = 80 };
 
-/* What is special about the family, a few words each. */
+/* The family's special features, a few words each. */
 struct info_features {
     unsigned n;
     char text[INFO_MOST_FEATURES][INFO_FEATURE_BYTES];
@@ -38,7 +38,7 @@ __attribute__((format(printf, 2, 3))) void info_add(struct info_features *f, con
 /* Those that only some layers have: mixers and their state, experts, keys of other layers. */
 void info_add_layers(struct info_features *f, const struct image *img);
 
-/* What recurrent mixers of a session keep, beside keys and values. */
+/* The states of a session's recurrent mixers, beside keys and values. */
 uint64_t info_state_bytes(const struct image *img);
 
 /* Whether a role has a tensor, in any layer where it is a layer's. */

@@ -5,7 +5,7 @@
 #include "host/plan/retyped.h"
 #include "runtime/text/format_text.h"
 
-/* By descending quality. What has three bits and less is taken only where nothing else is resident. */
+/* By descending quality. A type of three bits or less is taken only where nothing else is resident. */
 static const struct offer {
     const char *name; /* as of --type */
     bool few;         /* loses so much that speed alone is not a reason */

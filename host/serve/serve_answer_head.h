@@ -9,7 +9,7 @@ enum { SERVE_FIELDS_BYTES = 3072 };
 /* Those of every answer. */
 void serve_head_begin(char fields[SERVE_FIELDS_BYTES]);
 
-/* One more. What does not fit is left out. */
+/* One more. Text that does not fit is left out. */
 void serve_head_add(char fields[SERVE_FIELDS_BYTES], const char *name, const char *value);
 
 /* Those that a status wants; methods: of the page. */

@@ -1,4 +1,4 @@
-/* What answers the requests of `ingot serve`: a model on this computer, or boards. The
+/* The backend that answers the requests of `ingot serve`: a model on this computer, or boards. The
  * server's thread submits jobs and reads what they have; the backend's thread fills them. */
 #ifndef INGOT_HOST_SERVE_BACKEND_H
 #define INGOT_HOST_SERVE_BACKEND_H
@@ -43,7 +43,7 @@ void serve_job_release(struct serve_job *j);
 void serve_job_cancel(struct serve_job *j);
 bool serve_job_is_cancelled(struct serve_job *j);
 
-/* What is known of a board, or of the model on this computer; the texts are its own words. */
+/* Facts about a board, or of the model on this computer; the texts are its own words. */
 struct serve_board_state {
     const char *line;                  /* as the command line names it; NULL: this computer */
     char machine[SERVE_MACHINE_BYTES]; /* "": it has not answered */

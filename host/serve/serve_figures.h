@@ -4,7 +4,7 @@
 
 struct cJSON;
 
-/* What is not a number is not known. */
+/* A value that is not a number is not known. */
 struct serve_figures {
     double decode_tokens_per_s, first_token_ms;
     double card_mb_per_s, stalled_percent; /* of what streams */

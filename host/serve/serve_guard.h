@@ -1,4 +1,4 @@
-/* Who may ask `ingot serve`. */
+/* The check of who may ask `ingot serve`. */
 #ifndef INGOT_HOST_SERVE_GUARD_H
 #define INGOT_HOST_SERVE_GUARD_H
 

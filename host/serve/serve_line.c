@@ -128,7 +128,7 @@ static const char *text_of(const cJSON *root, const char *name)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, name));
 }
 
-/* What was said and is not answered, as the request was refused, is none of the history. */
+/* A message whose request was refused is not part of the history. */
 static void forget_last(struct serve_line *l)
 {
     cJSON_DeleteItemFromArray(l->history, cJSON_GetArraySize(l->history) - 1);

@@ -38,7 +38,7 @@ void serve_line_error(struct serve_text *out, const struct serve_line *l,
                       const struct serve_error *e);
 void serve_line_done(struct serve_text *out, const struct serve_line *l, const char *reason);
 
-/* What the job has since *at, to its end where it is done, whose reply is then part of the history. The caller has its lock. */
+/* The job's text since *at, to its end where it is done, whose reply is then part of the history. The caller has its lock. */
 void serve_line_events(struct serve_text *out, struct serve_line *l, const struct serve_job *j,
                        struct serve_events *at);
 

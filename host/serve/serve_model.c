@@ -389,7 +389,7 @@ static bool submit(void *context, struct serve_job *j)
     return room;
 }
 
-/* What waits makes room for others at once; what is at work ends with the next pass. */
+/* A waiting request makes room for others at once; one at work ends with the next pass. */
 static void cancel(void *context, struct serve_job *j)
 {
     struct serve_model *m = context;

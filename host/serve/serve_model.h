@@ -10,7 +10,7 @@
 bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wake wake,
                       const struct serve_kept_setup *kept);
 
-/* What waits or runs ends with an error; the thread ends. */
+/* Requests that wait or run end with an error; the thread ends. */
 void serve_model_close(struct serve_backend *b);
 
 #endif

@@ -16,7 +16,7 @@ bool serve_queue_put(struct serve_queue *q, struct serve_job *j);
 /* The first, out of it. NULL: none waits. */
 struct serve_job *serve_queue_take(struct serve_queue *q);
 
-/* That one, out of it. False: it does not wait. */
+/* Take that one out of it. False: it does not wait. */
 bool serve_queue_take_out(struct serve_queue *q, const struct serve_job *j);
 
 #endif

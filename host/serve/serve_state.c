@@ -53,20 +53,20 @@ static void put_boards(struct serve_text *out, const struct serve_stats *s)
     }
 }
 
-/* What boards know of their latest replies; what one does not know, or is no more, has no row. Base units, as Prometheus wants
+/* Boards' facts about their latest replies; a fact that one does not know, or is no more, has no row. Base units, as Prometheus wants
  * them. */
 static const struct figure {
     const char *name, *help;
     size_t field; /* a double of struct serve_figures */
     double unit;
 } figures[] = {
-    { "board_temperature_celsius", "What a board's thermometer shows.",
+    { "board_temperature_celsius", "The temperature of a board.",
       offsetof(struct serve_figures, temperature_c), 1 },
     { "board_decode_tokens_per_second", "For a board's latest reply.",
       offsetof(struct serve_figures, decode_tokens_per_s), 1 },
     { "board_first_token_seconds", "From the latest request to the first token.",
       offsetof(struct serve_figures, first_token_ms), 1e-3 },
-    { "board_card_bytes_per_second", "What the card gave while it was read for the latest reply.",
+    { "board_card_bytes_per_second", "The card's rate while it was read for the latest reply.",
       offsetof(struct serve_figures, card_mb_per_s), 1e6 },
     { "board_card_stalled_ratio", "Share of that reply's time in which cores waited for the card.",
       offsetof(struct serve_figures, stalled_percent), 1e-2 },

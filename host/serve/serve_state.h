@@ -1,4 +1,4 @@
-/* What `ingot serve` says of itself and of what answers behind it: counts for Prometheus, boards as JSON. All add to *out; where
+/* The state of `ingot serve` and of its backend: counts for Prometheus, boards as JSON. All add to *out; where
  * it lacks memory, out->failed. */
 #ifndef INGOT_HOST_SERVE_STATE_H
 #define INGOT_HOST_SERVE_STATE_H

@@ -1,4 +1,4 @@
-/* What a model on this computer says of itself, by the runtime's own words: the events `plan` and `stats` of a board's line
+/* The events of a model on this computer, by the runtime's own words: the events `plan` and `stats` of a board's line
  * (docs/SERIAL.md), and the figures of a reply. All of it in the model's thread; `look` has the lock of its owner. */
 #ifndef INGOT_HOST_SERVE_TOLD_H
 #define INGOT_HOST_SERVE_TOLD_H

@@ -1,5 +1,5 @@
-/* `ingot voice`: a spoken conversation with a board, or with a model on this computer. What is heard becomes text by one
- * program, a reply becomes sound by another. */
+/* `ingot voice`: a spoken conversation with a board, or with a model on this computer. One program turns speech into
+ * text, a reply becomes sound by another. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

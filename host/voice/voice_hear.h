@@ -1,4 +1,4 @@
-/* Who tells what was said: a server, a recognizer that is found on this computer, or a command. */
+/* The recognizer of speech: a server, a recognizer that is found on this computer, or a command. */
 #ifndef INGOT_HOST_VOICE_HEAR_H
 #define INGOT_HOST_VOICE_HEAR_H
 

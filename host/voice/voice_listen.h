@@ -1,4 +1,4 @@
-/* Where somebody speaks in a stream of sound: by its loudness against that of the room. */
+/* Find speech in a stream of sound: by its loudness against that of the room. */
 #ifndef INGOT_HOST_VOICE_LISTEN_H
 #define INGOT_HOST_VOICE_LISTEN_H
 

@@ -6,7 +6,7 @@
 #include "kernels/ref/dot.h"
 
 /* Row t of x begins at x + t x_stride, row t of y at y + t y_stride: both may be parts of larger
- * matrices. What lies between rows of y stays. */
+ * matrices. Bytes between rows of y stay. */
 void gemm_f32_f32_f32_ref(float *restrict y, const void *restrict w, const float *restrict x,
                           const struct gemm_shape *restrict shape)
 {

@@ -223,7 +223,7 @@ static size_t guard_bytes(size_t available)
     return available < TESTER_GUARD ? available : TESTER_GUARD;
 }
 
-/* What an output holds before the call. */
+/* The contents of an output before the call. */
 static void fill_like_guard(uint8_t *at, size_t bytes)
 {
     for (size_t n; bytes > 0; at += n, bytes -= n) {

@@ -21,7 +21,7 @@ enum {
                         2 * TESTER_STACK_GUARD + TESTER_PAGE,
 };
 
-/* What a kernel did wrong. */
+/* The fault of a kernel. */
 enum tester_fault {
     TESTER_VALUE = 1 << 0,     /* an output differs from the reference's */
     TESTER_GUARD_HIT = 1 << 1, /* bytes beside an output changed */
@@ -110,7 +110,7 @@ void tester_open(void *memory);
 /* A host calls `protect` for the fence after each room, so that a read past an input traps. */
 void tester_visit_fences(void (*protect)(void *page, size_t bytes));
 
-/* Where a case puts the contents of slot i before tester_run; TESTER_ROOM bytes at most. */
+/* The location for the contents of slot i, which a case fills before tester_run; TESTER_ROOM bytes at most. */
 void *tester_source(size_t slot);
 
 /* Run the case at both placements: ends at the fence; least alignment. */

@@ -1,4 +1,4 @@
-/* What the compiler asks of arrays on the stack. A library draws no canary: the program's own runtime
+/* The functions that the compiler calls for arrays on the stack. A library draws no canary: the program's own runtime
  * may have one, and the value here is the terminator's, which no string can write: 0, LF, 0xff. */
 #include <stdint.h>
 

@@ -27,7 +27,7 @@
 #include "runtime/session/replies.h"
 #include "runtime/session/session.h"
 
-/* What stands in front of the application. */
+/* The hooks in front of the application. */
 enum app_front {
     APP_SILENT,  /* a program that logs nothing */
     APP_PROGRAM, /* one that logs kernels, model and plan before the weights are loaded; without a
@@ -121,7 +121,7 @@ static inline struct session *app_sequence(struct app *a, uint32_t i)
     return i == 0 ? &a->target.session : &a->beside[i - 1];
 }
 
-/* What /model calls the model that was found. */
+/* The name by which /model calls the model that was found. */
 const char *app_model_name(const struct app *a);
 
 /* app_plan, app_load, and a conversation with the model. With a console ERR_OK also where there is
@@ -140,8 +140,8 @@ void app_talk(struct app *a);
 bool app_check_model(struct app *a, const char *name);
 
 /* Another model in place of the one that is open, in a new conversation: name passed
- * app_check_model. One that cannot be loaded leaves the one before, loaded again, or none. What happens
- * is printed. */
+ * app_check_model. One that cannot be loaded leaves the one before, loaded again, or none. It prints
+ * what happens. */
 void app_change_model(struct app *a, const char *name);
 
 /* The save is written, or e says why it is not. False: it is not kept, and the files' problem() says why. */

@@ -1,4 +1,4 @@
-/* Where the application's files come from: the cards and the flash of a board (app_storage.h), or the
+/* The source of the application's files: the cards and the flash of a board (app_storage.h), or the
  * folders of a computer (host/). Filled once, by who owns the files. */
 #ifndef INGOT_RUNTIME_APP_FILES_H
 #define INGOT_RUNTIME_APP_FILES_H
@@ -28,7 +28,7 @@ struct app_files {
      * read any more. name: "" the first there is. */
     enum err (*find_model)(void *context, enum app_file which, const char *name,
                            const struct file **file);
-    /* What /model may call the model that was found last; asked: what it was called then. */
+    /* The names by which /model may call the model that was found last; asked: what it was called then. */
     const char *(*model_name)(void *context, const char *asked);
     /* Whether a name is one of a model, asked before the one at work is given up. NULL: it is found
      * when it is looked for. */

@@ -98,7 +98,7 @@ static void log_model(void *context, const char *name, uint64_t bytes)
     }
 }
 
-/* What /model would find. Returns how many there are. */
+/* The model that /model would find. Returns how many there are. */
 static unsigned list_models(struct app *a)
 {
     const struct app_files *files = a->setup.files;

@@ -1,4 +1,4 @@
-/* What the files of this folder share; nobody else includes it. */
+/* Shared declarations of this folder's files; nobody else includes it. */
 #ifndef INGOT_RUNTIME_APP_PRIVATE_H
 #define INGOT_RUNTIME_APP_PRIVATE_H
 
@@ -14,7 +14,7 @@ static inline enum err app_fail(struct app *a, enum err e, const char *problem)
 /* Arm the watchdog, where the platform has one; doing: for the log of the next start. */
 void app_watch(struct app *a, const char *doing);
 
-/* What the cores at work have in common. */
+/* The common features of the cores at work. */
 uint32_t app_cpu_features(const struct app *a);
 
 /* For the self-test: the check of signatures against published vectors, where files are signed; what came of it is

@@ -1,4 +1,4 @@
-/* What the application needs of the machine before it looks for a model. */
+/* The machine's services that the application needs before it looks for a model. */
 #include <string.h>
 
 #include "board/min_max.h"

@@ -6,7 +6,7 @@
 
 enum { BENCH_TOGETHER_PROMPT = 16, BENCH_TOGETHER_NEW = 16 };
 
-/* What came of a round over all sequences. */
+/* The result of a round over all sequences. */
 struct bench_round {
     uint64_t ticks, passes;
     uint64_t hash[GROUP_MOST];

@@ -58,7 +58,7 @@ enum command_result command_retry(struct app *a, char *argument)
     return COMMAND_DONE;
 }
 
-/* What the next conversation begins with. */
+/* The beginning of the next conversation. */
 static void show_system(struct app *a)
 {
     const struct options *o = a->setup.options;
@@ -275,7 +275,7 @@ enum command_result command_save(struct app *a, char *argument)
     return move_word(a, argument, false) ? COMMAND_DONE : save_chat(a, argument);
 }
 
-/* What became of the conversation that was to be replaced. */
+/* The fate of the conversation that was to be replaced. */
 static void say_not_loaded(struct app *a, enum err e)
 {
     struct console *console = a->setup.console;
@@ -299,7 +299,7 @@ static void say_not_loaded(struct app *a, enum err e)
     }
 }
 
-/* What the file had no room for. The last few tokens are pending after every load and come with the next line. */
+/* The tokens for which the file had no room. The last few tokens are pending after every load and come with the next line. */
 static void compute_missing(struct app *a)
 {
     struct stop stop = { chat_wait_stop, &a->chat };

@@ -1,4 +1,4 @@
-/* /lock and /unlock: with lock= the line only chats until somebody knows the PIN. What a locked line may do is
+/* /lock and /unlock: with lock= the line only chats until somebody knows the PIN. A locked line's commands are
  * listed, in commands.c for commands and in chat/chat_json.c for fields of requests; nothing else is. */
 #include <string.h>
 

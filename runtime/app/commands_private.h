@@ -5,16 +5,16 @@
 
 #include "runtime/app/commands.h"
 
-/* What /set knows, as the end of a sentence: "temp, top_p ... quiet or stop". */
+/* The names that /set knows, as the end of a sentence: "temp, top_p ... quiet or stop". */
 #define COMMANDS_SETTINGS (commands_settings + 2)
 extern const char commands_settings[]; /* with a comma and a space in front */
 
-/* Where sentences of options.h go: to the console. */
+/* The sink of messages of options.h: the console. */
 struct options_report commands_report(struct app *a);
 
 /* The file NAME.sav ("chat" for ""), where `bytes` are to be saved, 0 to load. NULL: said why. */
 const struct file *commands_find_save(struct app *a, const char *name, uint64_t bytes);
-/* What ended a save into it is said, with a->saved.problem. True: it is there. */
+/* It says what ended a save into it, with a->saved.problem. True: it is there. */
 bool commands_was_saved(struct app *a, const struct file *file, enum err e);
 
 /* The word at text, and what comes after it in *rest, which is "" where nothing does. */
@@ -29,7 +29,7 @@ enum command_result command_load(struct app *a, char *argument);
 
 enum command_result command_lock(struct app *a, char *argument);
 enum command_result command_unlock(struct app *a, char *argument);
-/* What is said of a command that is none of a locked line's. */
+/* The answer to a command that a locked line may not use. */
 void commands_refuse_locked(struct app *a, const char *name);
 
 enum command_result command_mode(struct app *a, char *argument);

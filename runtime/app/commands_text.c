@@ -1,4 +1,4 @@
-/* What the commands read and say alike. */
+/* Reading and answers that the commands share. */
 #include "runtime/app/commands_private.h"
 
 #include "runtime/console/console.h"

@@ -69,7 +69,7 @@ struct platform_cores {
 struct platform_console {
     void *context;
     void (*putc)(void *context, char c); /* blocks while the transmitter is full; never NULL */
-    /* What is put from here on is log and progress lines (on), or the conversation again. NULL:
+    /* Text from here on is log and progress lines (on), or the conversation again. NULL:
      * all of it goes one way. */
     void (*to_log)(void *context, bool on);
     int (*getc)(void *context);         /* the next byte that arrived, -1: none; never NULL */
@@ -133,7 +133,7 @@ struct platform_health {
     void (*read)(void *context, struct board_health *health);
 };
 
-/* What lights up, and the numbered lines that a person may wire something to. */
+/* The LED, and the numbered lines that a person may wire something to. */
 struct platform_pins {
     void *context;
     /* A read of a card begins (true) or ends. Reads overlap, and each that begins ends. Cheap. Or

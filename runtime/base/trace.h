@@ -1,4 +1,4 @@
-/* What card and cores did when: the latest events, in a struct that the owner of the workers holds.
+/* The work of card and cores over time: the latest events, in a struct that the owner of the workers holds.
  * Off, an event costs one look at a flag. runtime/console/trace_print.h prints them. */
 #ifndef INGOT_RUNTIME_TRACE_H
 #define INGOT_RUNTIME_TRACE_H

@@ -23,7 +23,7 @@ struct features;
 /* A model that there is, by the name that /model takes. */
 typedef void chat_model_fn(void *context, const char *name, uint64_t bytes);
 
-/* Who obeys lines that are commands. True: the conversation ends with it. line is NUL-terminated, and
+/* The handler of lines that are commands. True: the conversation ends with it. line is NUL-terminated, and
  * may be overwritten; the chat may be opened anew meanwhile. */
 struct chat_commands {
     bool (*run)(void *context, char *line);
@@ -51,7 +51,7 @@ struct chat_program {
     struct chat_messages messages;
 };
 
-/* What somebody waits for: n tokens from number start of the session on; label: of its progress. */
+/* Work that somebody waits for: n tokens from number start of the session on; label: of its progress. */
 struct chat_wait {
     bool is_shown; /* somebody is at the line: long prompts show their progress */
     const char *what;
@@ -59,7 +59,7 @@ struct chat_wait {
     char label[40];
 };
 
-/* What conversations begin with: kept by the session, and the ids of it as it should be, while a first turn is put. */
+/* The beginning of conversations: kept by the session, and the ids of it as it should be, while a first turn is put. */
 struct chat_opening {
     struct session_prefix prefix;
     uint32_t ids[SESSION_PREFIX_TOKENS];

@@ -1,4 +1,4 @@
-/* What has been said: taking the last turn back, dropping the first ones. */
+/* The turns of a conversation: taking the last turn back, dropping the first ones. */
 #include "runtime/chat/chat_private.h"
 
 #include <string.h>

@@ -135,7 +135,7 @@ static void enter(struct chat *c, const struct json_request *r)
     }
 }
 
-/* What was set goes to work, in the conversation that is named. */
+/* Settings take effect, in the conversation that is named. */
 static void begin(struct chat *c, const struct json_request *r)
 {
     c->sampler.params = c->options->sampler;
@@ -320,7 +320,7 @@ void chat_json_leave(struct chat *c)
     c->options->line.silence_s = 0;
 }
 
-/* What came in the place of a request. True: the conversation ends here. */
+/* The line that came in place of a request. True: the conversation ends here. */
 static bool take_end(struct chat *c, enum err error)
 {
     if (error == ERR_NO_DEVICE) {

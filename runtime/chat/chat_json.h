@@ -9,14 +9,14 @@
 /* The last event of an answer: why it ended, and its stats; r NULL: there was no reply. */
 void chat_json_done(struct chat *c, const struct generate_result *r, const char *reason);
 
-/* That event of a reply in the session, alone, with its figures. The console speaks JSON here and below. */
+/* An event of a reply in the session, alone, with its figures. The console speaks JSON here and below. */
 void chat_json_reply(struct console *c, const struct session *s, const struct generate_result *r,
                      const char *reason);
 
-/* What lies where in memory, and what streams, as `plan`. */
+/* The map of memory, and the parts that stream, as `plan`. */
 void chat_json_plan(struct console *c, const struct model *m);
 
-/* What was done since the start, and how much memory it took, as `stats`. s NULL: there is no model. */
+/* The work since the start, and how much memory it took, as `stats`. s NULL: there is no model. */
 void chat_json_stats(struct console *c, const struct chat_totals *totals, const struct session *s);
 
 /* A token's event begins, with what the model gave it and others; console_token_end() ends it. */

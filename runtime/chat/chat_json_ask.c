@@ -1,4 +1,4 @@
-/* What programs ask for beside replies. */
+/* Programs' requests beside replies. */
 #include "runtime/chat/chat_json_private.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "runtime/features/feature.h"
 #include "runtime/session/token_scores.h"
 
-/* What features say of their fields. */
+/* The features' answers about their fields. */
 static bool check_fields(struct chat *c, const struct json_request *r)
 {
     for (unsigned i = 0; i < JSON_N_FIELDS; i++) {

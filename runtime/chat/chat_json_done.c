@@ -58,7 +58,7 @@ static struct reply_times times_of(const struct console *c, const struct generat
     return t;
 }
 
-/* What the card did meanwhile. */
+/* The card's work meanwhile. */
 static void put_card(const struct console *c, const struct model *m,
                      const struct generate_result *r, const struct reply_times *t, char *out,
                      size_t bytes)
@@ -108,7 +108,7 @@ void chat_json_reply(struct console *c, const struct session *s, const struct ge
     console_event_end(c);
 }
 
-/* What programs for other services know. */
+/* Names that programs for other services know. */
 static const char *finish_reason(const char *reason)
 {
     static const char *const lengths[] = { "limit", "context", "repetition" };

@@ -1,4 +1,4 @@
-/* What the files of mode=json do for each other; nobody else includes it. */
+/* Shared functions of mode=json; nobody else includes it. */
 #ifndef INGOT_RUNTIME_CHAT_JSON_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_JSON_PRIVATE_H
 
@@ -13,7 +13,7 @@ void chat_json_error(struct chat *c, const char *name, const char *field, size_t
  * messages are read then. */
 bool chat_json_check(struct chat *c, const struct json_request *r);
 
-/* What a request asks for that is not a reply: tokens of a text, an embedding, the models, figures, the plan, events once
+/* Requests for other things than a reply: tokens of a text, an embedding, the models, figures, the plan, events once
  * more. False: it asks for none of these. *reason: of its `done`. */
 bool chat_json_ask(struct chat *c, const struct json_request *r, const char **reason);
 

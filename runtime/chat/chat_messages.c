@@ -194,7 +194,7 @@ static enum err join(struct put *p, const uint32_t *ids, size_t n)
     return e;
 }
 
-/* What lies behind the tokens so far makes room, then the oldest turns do. */
+/* The part behind the tokens so far makes room, then the oldest turns do. */
 static bool make_room(struct put *p)
 {
     struct session *s = p->chat->session;

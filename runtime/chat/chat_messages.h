@@ -1,5 +1,5 @@
-/* A whole conversation in one request: messages of the roles that chat programs use. What the session has
- * computed of it stays; the tokens are those of the messages in any case, so a reply does not depend on what was
+/* A whole conversation in one request: messages of the roles that chat programs use. The session's results
+ * for it stay; the tokens are those of the messages in any case, so a reply does not depend on what was
  * there before. */
 #ifndef INGOT_RUNTIME_CHAT_MESSAGES_H
 #define INGOT_RUNTIME_CHAT_MESSAGES_H

@@ -1,4 +1,4 @@
-/* What chat_prompt.c, chat_past.c and chat_history.c do for chat_reply.c; nobody else includes it. */
+/* Functions of chat_prompt.c, chat_past.c and chat_history.c for chat_reply.c; nobody else includes it. */
 #ifndef INGOT_RUNTIME_CHAT_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_PRIVATE_H
 
@@ -51,11 +51,11 @@ enum err chat_put_text(struct chat *c, const char *text, size_t bytes);
 enum err chat_put_list(struct chat *c, const char *list);
 
 /* Before the next turn: the last one and its reply become what the template has of past ones,
- * without thoughts. What that changes is pending in the session. */
+ * without thoughts. The changed part is pending in the session. */
 void chat_settle_reply(struct chat *c);
 
 /* Make room by dropping the oldest turns, so that half of the context at most is taken, and say
- * so; the last `keep` turns (0 or 1) stay in any case. What is left is pending in the session. With
+ * so; the last `keep` turns (0 or 1) stay in any case. The rest is pending in the session. With
  * overflow=sinks, where that can be: by dropping tokens from after the first ones on, also of the turn
  * at work; nothing is pending that was not. c->reply_start moves with the reply.
  * False: there is nothing to drop. */

@@ -1,4 +1,4 @@
-/* What a reply is computed from: its tokens go into the session. */
+/* The input of a reply: its tokens go into the session. */
 #include "runtime/chat/chat_private.h"
 #include "runtime/wire/json_ids.h"
 

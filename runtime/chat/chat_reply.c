@@ -81,7 +81,7 @@ static void reply_text(void *context, const char *text, size_t bytes)
     r->text.write(r->text.context, text, bytes);
 }
 
-/* What no feature has kept back. */
+/* The text that no feature has kept back. */
 static void reply_shown(void *context, const char *text, size_t bytes)
 {
     thoughts_write(context, text, bytes);
@@ -233,7 +233,7 @@ static void print_ticks(const struct reply *r)
                    (unsigned long long)c->platform->clock.hz);
 }
 
-/* After the reply, on a line of its own. What is said of a reply is none of it: it goes the way of the
+/* After the reply, on a line of its own. Remarks about a reply are not part of it: it goes the way of the
  * log, where that is another one. */
 static void print_end(const struct reply *r)
 {

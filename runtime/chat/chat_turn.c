@@ -91,7 +91,7 @@ bool chat_turn_opens_thoughts(const struct ingot_chat *chat)
     return reply_text_opens(text, bytes);
 }
 
-/* What stands before the text. */
+/* The part before the text. */
 static void put_opening(struct parts *p, const struct chat_turn *turn)
 {
     put_string(p, turn->first ? INGOT_CHAT_OPENING : INGOT_CHAT_REPLY_SUFFIX);

@@ -191,7 +191,7 @@ bool report_selftest(struct console *c, struct kernels *k, uint32_t features, ui
     return selftest_run(k, features, seed, work, &report);
 }
 
-/* Who moves the card's data, where a core does. */
+/* The core that moves the card's data, if one does. */
 static void mover_text(const struct plan *p, char *text, size_t bytes)
 {
     const char *rest = ", which computes for prompts only";
@@ -312,7 +312,7 @@ void report_signature(struct console *c, const struct model *m)
                 format_milli(millis, m->signature.ticks * 1000000 / clock->hz, 1));
 }
 
-/* What memory that DMA does not reach has cost so far. */
+/* The cost so far of memory that DMA does not reach. */
 static void report_bounce(struct console *c, const struct model *m)
 {
     const struct bounce *b = storage_bounce(m->file->device);

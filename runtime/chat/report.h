@@ -1,4 +1,4 @@
-/* What a person reads about a model: its line, the plan's table, the figures of a reply. */
+/* A person's view of a model: its line, the plan's table, the figures of a reply. */
 #ifndef INGOT_RUNTIME_REPORT_H
 #define INGOT_RUNTIME_REPORT_H
 

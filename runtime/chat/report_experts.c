@@ -1,4 +1,4 @@
-/* What the cache of experts did: in the line of a reply, and layer by layer. */
+/* The work of the cache of experts: in the line of a reply, and layer by layer. */
 #include "runtime/chat/report.h"
 
 #include "runtime/console/console.h"

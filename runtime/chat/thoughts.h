@@ -20,7 +20,7 @@ struct thoughts {
 /* Set write, dim and context, zero the rest. think: enum option_think. */
 void thoughts_open(struct thoughts *t, uint32_t think);
 
-/* What struct generate_sink has to say: thoughts begin or end, text comes, a token's text is whole. */
+/* The events of struct generate_sink: thoughts begin or end, text comes, a token's text is whole. */
 void thoughts_turn(struct thoughts *t, bool begins);
 void thoughts_write(struct thoughts *t, const char *text, size_t bytes);
 void thoughts_end_token(struct thoughts *t);

@@ -71,7 +71,7 @@ static void take_blocks(struct activations *a, const struct activations_request 
     }
 }
 
-/* What the experts need beside it. */
+/* The experts' needs beside it. */
 static void take_gathered(struct activations *a, const struct activations_request *r,
                           struct taker *t)
 {

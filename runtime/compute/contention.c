@@ -35,7 +35,7 @@ static int is_contended(const struct contention *c, const struct contention_stal
     return n_cores > 1 && most->ticks * 3 * n_cores > c->worked && most->n < c->n_jobs / 2;
 }
 
-/* What others leave decides where it is known, else time alone. */
+/* The time that others leave decides if it is known, else time alone. */
 static int may_return(const struct contention *c, int idle, uint64_t now)
 {
     return idle >= MUCH_IDLE || (now >= c->until && (idle < 0 || idle >= LITTLE_IDLE));

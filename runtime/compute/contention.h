@@ -12,7 +12,7 @@ enum contention_advice {
     CONTENTION_RETURN, /* ... this */
 };
 
-/* What a core saw at the barriers of one window. */
+/* A core's times at the barriers of one window. */
 struct contention_stalls {
     uint64_t ticks; /* of waits longer than contention_stall_ticks */
     uint32_t n;

@@ -23,7 +23,7 @@ struct kv_part {
     size_t step_bytes; /* ... a tile of a head */
 };
 
-/* Where a layer's tiles of a tier that is not the hot one lie. */
+/* The location of a layer's tiles of a tier that is not the hot one. */
 struct kv_tier_place {
     size_t keys, values; /* from the layer's place to the first */
     uint32_t key_bytes, value_bytes;

@@ -96,7 +96,7 @@ struct kv_format {
     void (*pack_keys)(void *tile, uint32_t d, const struct kv_format *from, const void *keys,
                       float *work);
 
-    /* What comes back of position j, which has been put, j < KV_TILE: x (d). */
+    /* Read position j, which has been put, j < KV_TILE: x (d). */
     void (*get_key)(const void *tile, uint32_t d, uint32_t j, float *x);
     void (*get_value)(const void *tile, uint32_t d, uint32_t j, float *x);
 

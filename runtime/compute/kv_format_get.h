@@ -1,4 +1,4 @@
-/* What comes back of a position of a tile, of the rows of kv_formats that boards have: x (d), j below
+/* Read a position of a tile, of the rows of kv_formats that boards have: x (d), j below
  * KV_TILE. Rotated formats give rotated heads. */
 #ifndef INGOT_RUNTIME_KV_FORMAT_GET_H
 #define INGOT_RUNTIME_KV_FORMAT_GET_H

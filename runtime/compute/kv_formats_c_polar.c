@@ -6,7 +6,7 @@
  * polar_r (PolarQuant, arXiv 2502.02617): a block of 128 is rotated at random; in groups of 16 pairs
  * become angle and radius, pairs of radii angle and radius again, until one radius is left, in fp16.
  * 4 bits for the first angles, which go round, and 2 for those of radii, within a quarter: 62 bits for
- * 16 numbers. What is left of a block is a group of 8, 4, 2 or 1. An angle is the one of its table on
+ * 16 numbers. The rest of a block is a group of 8, 4, 2 or 1. An angle is the one of its table on
  * whose ray the pair has the longest projection, and that is the radius that goes on. */
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "board/machine.h"
 #include "kernels/kernels.h"
 
-/* Who is told how it goes. */
+/* The listener that is told how it goes. */
 struct selftest_report {
     void *context;
     bool (*say)(void *context, const char *line); /* false: stop before the next kernel */

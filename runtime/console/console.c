@@ -59,7 +59,7 @@ void console_put(struct console *c, const char *text, size_t bytes)
     }
 }
 
-/* What takes no column is not in_line. */
+/* A character that takes no column is not in_line. */
 static void put_codes(struct console *c, const char *codes)
 {
     for (; *codes != '\0'; codes++) {
@@ -264,7 +264,7 @@ uint64_t console_millis(const struct console *c)
     return ticks / clock->hz * 1000 + ticks % clock->hz * 1000 / clock->hz;
 }
 
-/* What is printed is also kept. JSON has its stamp and its end elsewhere. */
+/* Printed text is also kept. JSON has its stamp and its end elsewhere. */
 static void log_text(struct console *c, const char *text, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {

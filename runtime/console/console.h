@@ -25,7 +25,7 @@ enum {
     CONSOLE_CLOSED = -2,        /* from getc: nothing will arrive any more */
 };
 
-/* What is at the far end. Only a terminal gets control sequences: colours, and lines drawn anew. */
+/* The kind of the far end. Only a terminal gets control sequences: colours, and lines drawn anew. */
 enum console_terminal {
     CONSOLE_AUTO,  /* asked for; no terminal until it answers, or sends a key that only one has */
     CONSOLE_PLAIN, /* none */
@@ -63,7 +63,7 @@ struct console_wait {
     const char *label;
 };
 
-/* What has arrived, and the line that it makes (console_input.c). */
+/* The bytes that have arrived, and the line that they make (console_input.c). */
 struct console_input {
     bool reading; /* console_read_line() takes Ctrl-C in its turn */
     bool editing; /* and a prompt is shown, with what was typed, ... */
@@ -98,7 +98,7 @@ void console_open(struct console *c, const struct platform *platform,
                   const struct console_setup *setup);
 
 /* CONSOLE_AUTO asks how wide the terminal is, and waits for nothing: whenever the answer is there, it is
- * a terminal from then on. What else arrives meanwhile is input. On a line of its own. */
+ * a terminal from then on. Other bytes that arrive meanwhile are input. On a line of its own. */
 void console_find_terminal(struct console *c, enum console_terminal kind);
 
 bool console_is_terminal(const struct console *c);
@@ -139,7 +139,7 @@ __attribute__((format(printf, 2, 3))) void console_log(struct console *c, const 
 /* Log lines came while a line was typed: prompt and line again, below them. */
 void console_resume_line(struct console *c);
 
-/* What is written from here on is none of the replies: it goes the way of log lines, where the platform
+/* Text from here on is not part of the replies: it goes the way of log lines, where the platform
  * has one for them (on), or that of replies again. */
 void console_to_log(struct console *c, bool on);
 

@@ -12,7 +12,7 @@ bool console_is_json(const struct console *c);
 
 /* Begin an event: its name and its fields, with ' for every quote, such as 'log','ms':%u. A format
  * that ends with a quote has opened a text: what console_write() and the like bring belongs to it
- * until the end. What needs an escape has to come this way. */
+ * until the end. Text that needs an escape has to come this way. */
 __attribute__((format(printf, 2, 3))) void console_event_begin(struct console *c,
                                                                const char *format, ...);
 void console_event_end(struct console *c);

@@ -1,4 +1,4 @@
-/* What the files of the console share; nobody else includes it. console.c, console_input.c and
+/* Shared declarations of the console's files; nobody else includes it. console.c, console_input.c and
  * console_json.c call each other on purpose: a line that is read is echoed, and a byte that is written
  * may belong to an event. */
 #ifndef INGOT_RUNTIME_CONSOLE_PRIVATE_H

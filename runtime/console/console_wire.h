@@ -9,7 +9,7 @@
 
 #include "runtime/console/console.h"
 
-/* From here on Ctrl-C is a byte as others; with `all`, XON and XOFF are, too. What has been written stays before what comes. */
+/* From here on Ctrl-C is a byte as others; with `all`, XON and XOFF are, too. Written text stays before the text that comes. */
 void console_wire_begin(struct console *c, bool all);
 
 /* Lines again; flow: with XON/XOFF. */

@@ -49,7 +49,7 @@ struct line_editor {
     bool pasting;  /* within a bracketed paste: CR and LF are text */
     bool after_cr; /* the LF of a CR LF is not a line of its own; outlives the line */
 
-    /* What the terminal shows, its first row being the prompt's. */
+    /* The terminal's contents, its first row being the prompt's. */
     uint32_t row;                   /* where its cursor is */
     uint32_t last_row, last_column; /* where the line ends */
 

@@ -24,7 +24,7 @@ void line_history_clear(struct line_history *h);
 void line_history_rewind(struct line_history *h);
 
 /* The next line to show, NUL-terminated and valid until something is added: "" for the one being
- * typed. NULL: there is none. What was typed is lost, as in a shell without an undo. */
+ * typed. NULL: there is none. Typed text is lost, as in a shell without an undo. */
 const char *line_history_older(struct line_history *h);
 const char *line_history_newer(struct line_history *h);
 

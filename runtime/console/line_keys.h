@@ -1,4 +1,4 @@
-/* What terminals send for the keys that are not characters (line_keys.c). */
+/* Terminals' sequences for the keys that are not characters (line_keys.c). */
 #ifndef INGOT_RUNTIME_LINE_KEYS_H
 #define INGOT_RUNTIME_LINE_KEYS_H
 

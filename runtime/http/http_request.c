@@ -89,7 +89,7 @@ static const char *fields_of(const struct http_request *r, size_t *n)
     return end + 1;
 }
 
-/* RFC 9112, section 6: one length, or chunks alone. What is unclear is refused, since a proxy may read it in another way. */
+/* RFC 9112, section 6: one length, or chunks alone. Unclear input is refused, since a proxy may read it in another way. */
 static bool read_framing(struct http_request *r, const char *fields, size_t n)
 {
     size_t bytes, more;

@@ -71,7 +71,7 @@ bool image_role_is_expert(enum ingot_role role);
 /* A matrix is quantized and multiplied; the others are norms and biases (F32) and positions. */
 bool image_role_is_matrix(enum ingot_role role);
 
-/* What layer number `layer` (< n_layers) is. */
+/* The kind of layer number `layer` (< n_layers). */
 const struct ingot_layer *image_layer(const struct image *img, uint32_t layer);
 
 /* The table entry of a tensor: layer < n_layers for the roles of a layer, INGOT_NO_LAYER for
@@ -145,7 +145,7 @@ uint32_t image_type_chunk(unsigned type);
 uint32_t image_type_padding(unsigned type);
 size_t image_type_row_bytes(unsigned type, uint32_t cols_padded);
 
-/* What a tensor's nibbles stand for, 16 values, where its type has a table: IQ4_NL and MXFP4 one
+/* The values of a tensor's nibbles, 16 values, where its type has a table: IQ4_NL and MXFP4 one
  * for all, FIG4 the tensor's. NULL: it has none. */
 const int8_t *image_tensor_values(const struct ingot_tensor *t);
 

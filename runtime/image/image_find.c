@@ -100,7 +100,7 @@ uint32_t image_long_context(const struct image *img)
     return most;
 }
 
-/* What goes into ATTN_Q of latent keys is kept where heads are. */
+/* The input of ATTN_Q of latent keys is kept where heads are. */
 static uint32_t queries_of(const struct ingot_layer *l)
 {
     if ((l->features & INGOT_LATENT_KV) == 0) {

@@ -84,7 +84,7 @@ enum err image_layer_ranges(const struct image_checked *c, const struct image_ra
     return ERR_OK;
 }
 
-/* What does not depend on the kinds. */
+/* Checks that do not depend on the kinds. */
 static enum err check_common(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;

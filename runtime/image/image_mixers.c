@@ -1,4 +1,4 @@
-/* The check of what the table of layers says of mixers. What a kind does not have is zero, but a
+/* The check of what the table of layers says of mixers. Fields that a kind does not have are zero, but a
  * program's own kinds may have any values within the bounds. */
 #include "board/min_max.h"
 #include "runtime/image/image_check.h"

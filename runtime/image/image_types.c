@@ -2,7 +2,7 @@
 #include "runtime/image/image.h"
 #include "runtime/image/image_check.h"
 
-/* What each type demands. */
+/* Each type's demands. */
 static const struct type_rule {
     const char *name;
     uint32_t interleave;

@@ -10,7 +10,7 @@
 enum err signature_check_block(const struct signing *g, const struct signature_block *b,
                                uint64_t file_bytes, uint32_t n_parts, char *problem);
 
-/* What is signed: the head of the block, and the digests. */
+/* The signed bytes: the head of the block, and the digests. */
 void signature_digest(uint8_t digest[SHA256_BYTES], const struct signature_block *b);
 
 /* The name of a public key, as 16 hexadecimal digits, NUL-terminated; and as bytes. */

@@ -38,7 +38,7 @@ struct signing {
     void (*end_digest)(struct tree_digest *d, uint8_t *digest);
 };
 
-/* What a file's block has: checked by check_block. */
+/* The contents of a file's block: checked by check_block. */
 struct signature {
     const struct signing *signing; /* NULL: files need none here */
     const uint8_t (*digests)[SIGNATURE_DIGEST_BYTES];

@@ -1,6 +1,6 @@
 /* Latent keys (DeepSeek's MLA) in the absorbed form: a key is the compressed input of the layer,
- * normed, and a part that rotates, the same for all heads. What would make each head's key of it
- * multiplies the query instead (ATTN_K_B), and what would make its value the sum of what is
+ * normed, and a part that rotates, the same for all heads. The matrix that would make each head's
+ * key of it multiplies the query instead (ATTN_K_B), and the one that would make its value the sum of what is
  * attended (ATTN_V_B). So the cache keeps one short row a position, and attention is that of one
  * kv head. */
 #include "runtime/model/attention_heads.h"

@@ -1,4 +1,4 @@
-/* What each head of attention does by itself: its query, key and value become those that are
+/* The work of each head of attention by itself: its query, key and value become those that are
  * attended, and what it attended its part of the mixer's result. */
 #ifndef INGOT_RUNTIME_ATTENTION_HEADS_H
 #define INGOT_RUNTIME_ATTENTION_HEADS_H
@@ -20,7 +20,7 @@ void attention_query(const struct transformer *t, unsigned core, uint32_t head, 
 const float *attention_key_value(const struct transformer *t, uint32_t head, uint32_t token,
                                  float **key);
 
-/* What a head attended for a token, times 1 / sum, to its place in act.attended. The core's q is
+/* A head's result for a token, times 1 / sum, to its place in act.attended. The core's q is
  * overwritten. */
 void attention_result(const struct transformer *t, unsigned core, uint32_t head, uint32_t token,
                       const float *out, float sum);

@@ -88,7 +88,7 @@ static void add_expert(const struct transformer *t, unsigned core, size_t token,
 
 /* ---- one token, or a chunk --------------------------------------------------------------------- */
 
-/* What a core did for an expert, where experts come from a cache. */
+/* A core's work for an expert, where experts come from a cache. */
 static void trace_run(const struct transformer *t, unsigned core, uint32_t expert, uint64_t begin)
 {
     if (is_cached(t)) {
@@ -175,7 +175,7 @@ static bool runs_one_by_one(const struct transformer *t)
            t->act.chunk >= first_own_row(t) + t->workers->n_cores;
 }
 
-/* What number i of a token's experts adds to it, before its weight, to row i of what is gathered. Each core
+/* The contribution of number i of a token's experts to it, before its weight, to row i of what is gathered. Each core
  * quantizes the hidden values for itself, which costs less than to meet. */
 static void narrow_token(const struct transformer *t, unsigned core, uint32_t i)
 {
@@ -210,8 +210,8 @@ static bool run_missing(const struct transformer *t, unsigned core, uint32_t i)
     return true;
 }
 
-/* Those in the cache to their end while the others arrive, then each of these. What is left to do behind the last
- * one is to add: in ascending order, as always. */
+/* Those in the cache to their end while the others arrive, then each of these. The rest of the work behind the
+ * last one is to add: in ascending order, as always. */
 static bool run_one_by_one(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
@@ -371,7 +371,7 @@ static struct early widen_early(const struct transformer *t, unsigned core)
     return early;
 }
 
-/* Each expert once for all tokens that take it. What is in the cache begins while the rest arrives;
+/* Each expert once for all tokens that take it. Experts in the cache begin while the rest arrives;
  * results are added in ascending order, so that a token's sum has the bits that it has alone. */
 static bool run_chunk(const struct transformer *t, unsigned core)
 {

@@ -6,7 +6,7 @@
 #include "runtime/model/router.h"
 #include "runtime/model/transformer.h"
 
-/* What a token needs of act.work: the router's logits, and the choice. */
+/* A token's part of act.work: the router's logits, and the choice. */
 struct token_work {
     float shared; /* weight of the dense part */
     float *logits, *scores;

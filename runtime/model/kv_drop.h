@@ -8,7 +8,7 @@
 #include "runtime/compute/kv_cache.h"
 #include "runtime/model/transformer.h"
 
-/* What is in the way, as the end of a sentence; NULL: nothing. */
+/* The obstacle, as the end of a sentence; NULL: nothing. */
 const char *kv_drop_problem(const struct image *image, const struct kv_cache *c);
 
 /* For `end` positions from .. from + n go, both multiples of KV_TILE, from + n <= end. A key goes

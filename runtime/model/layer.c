@@ -231,7 +231,7 @@ static bool begin_ffn(const struct transformer *t, unsigned core)
     return layer_wait(t, core, INGOT_FFN_NORM);
 }
 
-/* What is added before the first layer. */
+/* The vectors that are added before the first layer. */
 static void begin(const struct transformer *t, unsigned core)
 {
     if (t->tensors[INGOT_POSITION_EMBEDDING] != NULL) {

@@ -33,7 +33,7 @@ struct layer_block {
      * the weights will not come. */
     bool (*run)(const struct transformer *t, unsigned core);
 
-    /* What `run` adds to the state, of the same x: with t->has_keys set, run leaves it out. NULL: that cannot be told
+    /* The result that `run` adds to the state, of the same x: with t->has_keys set, run leaves it out. NULL: that cannot be told
      * apart. Whole layers only: it waits for nothing. */
     void (*keys)(const struct transformer *t, unsigned core);
 };

@@ -1,4 +1,4 @@
-/* What blocks are made of: products shared out between cores, inputs prepared for them, and waiting for bytes. */
+/* Parts of blocks: products shared out between cores, inputs prepared for them, and waiting for bytes. */
 #include <string.h>
 
 #include "board/min_max.h"

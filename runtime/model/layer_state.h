@@ -42,7 +42,7 @@ struct layer_state_kind {
      * NULL: the kind has its own `self`. */
     size_t (*bytes)(const struct ingot_layer *l);
 
-    /* That memory is there. NULL: nothing to do. */
+    /* Whether the memory is there. NULL: nothing to do. */
     void (*open)(struct layer_state *st, const struct ingot_layer *l);
 
     /* The sequence is empty. */

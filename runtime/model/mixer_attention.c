@@ -273,7 +273,7 @@ static void project(const struct transformer *t, unsigned core)
     }
 }
 
-/* What is attended times the sigmoid of its gate, this core's rows. The queries, which are no
+/* The attention's result times the sigmoid of its gate, this core's rows. The queries, which are no
  * longer needed, make room. */
 static void gate_attended(const struct transformer *t, unsigned core)
 {

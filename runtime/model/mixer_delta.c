@@ -62,7 +62,7 @@ static struct part part_at(const struct ingot_layer *l, size_t number)
     return (struct part){ keys * l->state_dim + (number - keys) * head_dim(l), head_dim(l) };
 }
 
-/* What the state's step takes of one part of every token; queries are scaled as well. */
+/* The inputs of the state's step of one part of every token; queries are scaled as well. */
 static void mix_part(const struct transformer *t, const struct rows *r, size_t number)
 {
     const struct ingot_layer *l = t->data;

@@ -11,7 +11,7 @@
 #include "runtime/stream/calibrate_storage.h"
 #include "runtime/text/format_text.h"
 
-/* Who plans before there are workers does not know. */
+/* Cache size, or 0 when planning runs before the workers exist. */
 static size_t cache_bytes(const struct workers *workers)
 {
     if (workers == NULL || workers->platform == NULL) {
@@ -145,7 +145,7 @@ static void measure(struct model *m, const struct model_setup *setup)
     }
 }
 
-/* What is signed is checked before it is measured how fast it would be, so that a bad model is refused at once. If
+/* A signed model is checked before it is measured how fast it would be, so that a bad model is refused at once. If
  * weights stream the plan needs the rates, and they tell how long the check takes. */
 static bool measures_late(const struct model *m, const struct model_setup *setup)
 {

@@ -1,4 +1,4 @@
-/* What model.c and model_image.c share; nobody else includes it. */
+/* Shared functions of model.c and model_image.c; nobody else includes it. */
 #ifndef INGOT_RUNTIME_MODEL_PRIVATE_H
 #define INGOT_RUNTIME_MODEL_PRIVATE_H
 

@@ -1,4 +1,4 @@
-/* What the mixers with a recurrent state have in common. The recurrence is the definition, in a
+/* Common parts of the mixers with a recurrent state. The recurrence is the definition, in a
  * prompt too: all matrices run over the chunk, then convolution and state go from token to token, on
  * the core that owns the channels or the columns. A column of a state needs nothing of the others,
  * so no sum crosses cores, and any number of cores, tokens or passes gives the same bits.

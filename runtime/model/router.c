@@ -5,10 +5,10 @@
 
 #include "kernels/ref/scalar.h"
 
-/* What the weights are divided by at least: the least normal number of 16 bits. */
+/* The least divisor of the weights: the least normal number of 16 bits. */
 static const float least_sum = 6.103515625e-5f;
 
-/* What weighs, and what chooses. */
+/* The scores that weigh, and those that choose. */
 static void score(const struct kernels *k, const struct ingot_layer *l, float *logits,
                   const float *choice_bias, float *scores)
 {
@@ -37,7 +37,7 @@ static uint32_t best(uint32_t n, const float *scores, const uint8_t *taken)
     return found;
 }
 
-/* What a group of experts counts by: its best one, or its best two. */
+/* The score of a group of experts: its best one, or its best two. */
 static float group_score(const struct ingot_layer *l, const float *scores)
 {
     uint32_t n = l->n_experts / l->expert_groups;

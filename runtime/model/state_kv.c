@@ -79,7 +79,7 @@ static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t f
         uint8_t *head = l->place + part->at + i / 2 * part->head_bytes;
 
         for (uint32_t tile = first / KV_TILE; tile * KV_TILE < n; tile++) {
-            /* What is read through has no places. */
+            /* A layer that is read through has no slots. */
             uint32_t place = kv->table != NULL && !io->discards ? kv->table->places[tile] : tile;
             enum err e = io->move(io->context, head + place * part->step_bytes, part->tile_bytes);
 

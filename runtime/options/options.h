@@ -41,7 +41,7 @@ enum option {
     OPTION_COUNT
 };
 
-/* What may set an option after the start, as bits. */
+/* The ways to set an option after the start, as bits. */
 enum option_where { OPTION_BY_SET = 1, OPTION_IN_PRESET = 2, OPTION_IN_JSON = 4 };
 
 /* Any of the options. */
@@ -140,7 +140,7 @@ struct options_load {
 #define OPTIONS_IN_load(...)
 };
 
-/* What the model may do. pins, sensors: lists that pin_list_read and sensor_list_read take; actions: lines, where a
+/* The model's permissions. pins, sensors: lists that pin_list_read and sensor_list_read take; actions: lines, where a
  * space is in it, else a file's name; said: enum action_need. */
 struct options_acting {
 #undef OPTIONS_IN_acting
@@ -151,7 +151,7 @@ struct options_acting {
 #define OPTIONS_IN_acting(...)
 };
 
-/* What a reply is given and where it ends. n: 0 is until the model ends or the context is full. */
+/* The input of a reply, and its end. n: 0 is until the model ends or the context is full. */
 struct options_reply {
 #undef OPTIONS_IN_reply
 #define OPTIONS_IN_reply(...) __VA_ARGS__
@@ -187,7 +187,7 @@ struct options_line {
         silence_s; /* after which mode=json ends, as /mode json SECONDS asked for; 0: it stays */
 };
 
-/* What is printed beside replies. */
+/* Output beside replies. */
 struct options_show {
 #undef OPTIONS_IN_show
 #define OPTIONS_IN_show(...) __VA_ARGS__
@@ -275,7 +275,7 @@ enum err options_set(struct options *o, const char *name, const char *value,
 enum err options_set_quoted(struct options *o, const char *name, const char *value,
                             const struct options_report *report);
 
-/* What /set, presets and requests may change, for a request that is refused in the midst. */
+/* The options that /set, presets and requests may change, for a request that is refused in the midst. */
 #define OPTIONS_KEPT_START(...)
 #define OPTIONS_KEPT_SET_PRESET(...)
 #define OPTIONS_KEPT_PRESET_JSON(...)
@@ -299,7 +299,7 @@ enum option options_of_name(const char *name);
 const char *options_name(enum option which);
 const char *options_accepts(enum option which);
 
-/* What may set it after the start: bits of enum option_where. */
+/* The ways to set it after the start: bits of enum option_where. */
 unsigned options_where(enum option which);
 
 /* Its value as /set would take it: of a choice, a number or a flag. Returns text. */

@@ -1,4 +1,4 @@
-/* What pins= says: names of GPIO lines, the only ones that may ever be touched.
+/* The value of pins=: names of GPIO lines, the only ones that may ever be touched.
  *
  *   light:3,fan:4:low,door:5:in
  *

@@ -1,4 +1,4 @@
-/* What sensors= says: names of devices on an I2C bus that may be read.
+/* The value of sensors=: names of devices on an I2C bus that may be read.
  *
  *   room:i2c1:0x48:tmp105,boiler:i2c1:0x18:mcp9808
  *
@@ -46,7 +46,7 @@ struct sensor_list {
 const char *sensor_list_read(struct sensor_list *l, const char *text);
 const char *sensor_list_problem(const char *text); /* the same for who does not want the list */
 
-/* What the word of a sensor's register says, in thousandths of a degree. */
+/* The value of a sensor's register, in thousandths of a degree. */
 int32_t sensor_milli(const struct sensor_kind *kind, uint16_t word);
 
 #endif

@@ -64,7 +64,7 @@ enum saved_kind {
     SAVED_FABRIC, /* and all memories */
 };
 
-/* What is saved, and where it goes when it is loaded. */
+/* The saved parts, and their destinations when it is loaded. */
 struct saved_chat_state {
     struct session *session;
     uint32_t reply_start;

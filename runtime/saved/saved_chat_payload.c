@@ -34,7 +34,7 @@ static enum err tell(struct saved_chat *s, const char *label, size_t bytes)
     return ERR_ABORTED;
 }
 
-/* A bufferful from the device. What was in the buffer may be the very bytes that should come: a read
+/* A bufferful from the device. The buffer may hold the very bytes that should come: a read
  * that brings nothing, or a stale line of the CPU's cache, must not look like them. */
 static enum err read_buffer(struct saved_chat *s, uint64_t at, size_t bytes)
 {
@@ -49,7 +49,7 @@ static enum err write_buffer(struct saved_chat *s, uint64_t at, size_t bytes)
 
 /* ---- read through --------------------------------------------------------------------------- */
 
-/* What cannot come of a payload whose CRC is right, but would be read beyond the text. */
+/* Damage that cannot come of a payload whose CRC is right, but would be read beyond the text. */
 static bool turns_are_sound(const struct saved_chat_header *h, const struct turn *list)
 {
     uint32_t at = 0, text = 0;

@@ -1,4 +1,4 @@
-/* What writing and reading a saved conversation have in common: the halves, their headers, and bytes on
+/* Common parts of writing and reading a saved conversation: the halves, their headers, and bytes on
  * their way. */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_PRIVATE_H
 #define INGOT_RUNTIME_SAVED_CHAT_PRIVATE_H
@@ -16,7 +16,7 @@ struct saved_chat_halves {
     unsigned newest;    /* of the valid ones; 0 without any */
 };
 
-/* What a payload holds, looked at while it is read through. */
+/* The contents of a payload, looked at while it is read through. */
 struct saved_chat_contents {
     const struct saved_chat_header *header;
     uint32_t vocab;

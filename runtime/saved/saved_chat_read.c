@@ -181,7 +181,7 @@ static enum err choose_half(struct saved_chat *s, const struct saved_chat_halves
 
 /* ---- into the state ------------------------------------------------------------------------- */
 
-/* What must be kept of the conversation at work to compute it again, in the work space of session and
+/* The parts of the running conversation that must be kept to compute it again, in the work space of session and
  * sampler, which wait meanwhile. */
 struct kept {
     struct turns *turns; /* NULL: there is no room */

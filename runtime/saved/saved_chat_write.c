@@ -159,7 +159,7 @@ static uint64_t next_sequence(const struct saved_chat_halves *halves)
     return halves->h[halves->newest].sequence + 1;
 }
 
-/* What the card gives back is not what it was given. */
+/* The card gives back other bytes than it was given. */
 static enum err not_kept(struct saved_chat *s, enum err e)
 {
     if (e == ERR_BAD_CHECKSUM) {

@@ -26,7 +26,7 @@ enum err saved_learnt_move(const struct saved_chat_state *state, bool loads,
 
 /* There is nothing to save. */
 bool saved_learnt_is_empty(const struct saved_chat_state *state);
-/* What arrived can be used. */
+/* The bytes that arrived can be used. */
 bool saved_learnt_is_sound(const struct saved_chat_state *state);
 void saved_learnt_clear(const struct saved_chat_state *state);
 

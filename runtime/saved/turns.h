@@ -22,7 +22,7 @@ struct turns {
     char text[TURNS_TEXT_BYTES];
     uint32_t text_bytes;
     /* Bytes at the end of the text of list[i] that are known to be a person's words, said in this conversation since it
-     * began here; 0: none are. What somebody must have asked for (chat_act.c) is looked for in them alone. */
+     * began here; 0: none are. The words that somebody must have said (chat_act.c) are looked for in them alone. */
     uint32_t said[TURNS_MOST];
     /* The record of list[i] in the turn log, for what is said of the turn later; 0: none of this start. */
     uint64_t logged[TURNS_MOST];

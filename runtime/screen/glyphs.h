@@ -1,4 +1,4 @@
-/* What characters look like on a screen: 8 x 16 pixels. The table is made when Ingot is built, from a font of
+/* The shapes of characters on a screen: 8 x 16 pixels. The table is made when Ingot is built, from a font of
  * the distribution (toolchain/make_font.py). */
 #ifndef INGOT_RUNTIME_GLYPHS_H
 #define INGOT_RUNTIME_GLYPHS_H

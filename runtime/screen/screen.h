@@ -1,5 +1,5 @@
-/* The screen that shows what the console writes: text_screen.h over screen_draw.h. What is put changes cells
- * and no pixels. Those are drawn when there is time: for each tick that drawing took, SCREEN_REST more go by
+/* The screen that shows what the console writes: text_screen.h over screen_draw.h. Putting text changes
+ * cells, not pixels. Those are drawn when there is time: for each tick that drawing took, SCREEN_REST more go by
  * until it begins again. So tokens lose no more than 1 / SCREEN_REST to it, whatever display, model and board. */
 #ifndef INGOT_RUNTIME_SCREEN_H
 #define INGOT_RUNTIME_SCREEN_H

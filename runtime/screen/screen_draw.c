@@ -79,7 +79,7 @@ static void put_pixel(uint8_t *to, uint32_t bits, uint32_t pixel)
     }
 }
 
-/* What four pixels of a glyph become in these colours, all 16 of them. */
+/* Four pixels of a glyph in these colours, all 16 of them. */
 static void mix(struct screen_draw *d, uint8_t front, uint8_t back)
 {
     uint32_t bits = d->screen->bits, pixels[2] = { pixel_of(d, back), pixel_of(d, front) };

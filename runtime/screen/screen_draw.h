@@ -21,7 +21,7 @@ struct screen_draw {
 /* All pixels black. The screen outlives d. */
 void screen_draw_open(struct screen_draw *d, const struct board_screen *screen);
 
-/* What `scale` is on a screen. */
+/* The value of `scale` on a screen. */
 uint32_t screen_draw_scale(const struct board_screen *screen);
 
 /* How many cells the screen has; screen and scale are set. */

@@ -3,7 +3,7 @@
  * are. Knows no pixels (screen_draw.h).
  *
  * A row ends between words: a word that meets the right edge begins the next row. Rows that leave at the top
- * are gone. What has changed is noted for each row, and how far rows have moved since, so that drawing costs
+ * are gone. Changes are noted for each row, and how far rows have moved since, so that drawing costs
  * what the change does. */
 #ifndef INGOT_RUNTIME_TEXT_SCREEN_H
 #define INGOT_RUNTIME_TEXT_SCREEN_H

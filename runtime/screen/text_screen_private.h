@@ -1,4 +1,4 @@
-/* What the two files of the text screen share: cells, and the sequences that change them. */
+/* Shared parts of the text screen's two files: cells, and the sequences that change them. */
 #ifndef INGOT_RUNTIME_TEXT_SCREEN_PRIVATE_H
 #define INGOT_RUNTIME_TEXT_SCREEN_PRIVATE_H
 

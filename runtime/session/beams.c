@@ -127,7 +127,7 @@ static double log_of_sum(struct search *b, float max)
     return beams_log((double)s->model->kernels->exp_sum_f32(logits, vocab, max));
 }
 
-/* What may come after a beam, by its logits, into the list of all. */
+/* The candidates after a beam, by its logits, into the list of all. */
 static enum err collect(struct search *b, uint32_t beam)
 {
     struct candidate own[CANDIDATES_MOST];
@@ -208,7 +208,7 @@ static uint32_t choose(struct search *b, struct candidate next[BEAMS_MOST])
     return n;
 }
 
-/* Lines of beams without children are free. What is at work is a beam again, if it was none. */
+/* Lines of beams without children are free. The sequence at work is a beam again, if it was none. */
 static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_t goes_on)
 {
     for (uint32_t i = 0; i < b->n_live; i++) {

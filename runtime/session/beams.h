@@ -20,7 +20,7 @@ struct beams {
     struct session_line lines[BEAMS_MOST];
 };
 
-/* What a search is for. A member that is NULL is not called. */
+/* The purpose of a search. A member that is NULL is not called. */
 struct beams_job {
     void *context;
     bool (*is_end)(void *context, uint32_t id); /* the token ends a reply, and is none of it */

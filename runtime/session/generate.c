@@ -55,7 +55,7 @@ static uint32_t tokens_left(const struct run *run)
     return run->reply.params->limit - run->reply.result->new_tokens;
 }
 
-/* What the stream did for passes of the reply, since `before`. */
+/* The stream's work for passes of the reply, since `before`. */
 static void count_stream(struct generate_result *r, const struct stream_stats *now,
                          const struct stream_stats *before)
 {

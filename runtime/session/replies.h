@@ -1,5 +1,5 @@
 /* Replies to several prompts side by side: every pass goes on with each of them (session_group.h), and a reply
- * is what its prompt alone would get. What asks and what waits is the caller's: `ingot batch`, /bench and
+ * is what its prompt alone would get. Asking and waiting are the caller's: `ingot batch`, /bench and
  * ingot_generate_together are three of them. */
 #ifndef INGOT_RUNTIME_REPLIES_H
 #define INGOT_RUNTIME_REPLIES_H

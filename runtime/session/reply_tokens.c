@@ -69,7 +69,7 @@ bool reply_tokens_is_end(const struct reply_tokens *r, uint32_t id)
     return id == r->session->model->tokenizer.head->bos;
 }
 
-/* What holds the reply now; NULL: nothing does. Thoughts are free. */
+/* The constraint on the reply now; NULL: nothing does. Thoughts are free. */
 static struct constraint *constraint_of(const struct reply_tokens *r)
 {
     return r->text.part == REPLY_THOUGHTS ? NULL : r->params->constraint;

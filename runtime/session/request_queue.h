@@ -1,5 +1,5 @@
-/* Requests that wait for a place among sequences side by side (session_group.h), and who comes next. What
- * runs together shares best with the same adapters: a set takes work space, and its matrices are in the
+/* Requests that wait for a place among sequences side by side (session_group.h), and who comes next. Requests
+ * that run together share best with the same adapters: a set takes work space, and its matrices are in the
  * cache for all of its tokens. So requests of a set that is at work come first, then those of the set that
  * most wait for. But nobody is passed over by later ones for ever: in two rounds at most, a round being as
  * many requests as there are places. */

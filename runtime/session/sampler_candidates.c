@@ -15,8 +15,8 @@ enum {
     STEPS = 8          /* each LEAST_STEP further below the largest logit */
 };
 
-/* Without top_k: candidates are looked for in steps of LEAST_STEP below the largest logit. What lies FAR_BELOW
- * it is nothing beside e^0, 250,000 times too. The slacks are far more than what an exponent and sums are off by. */
+/* Without top_k: candidates are looked for in steps of LEAST_STEP below the largest logit. A logit FAR_BELOW it
+ * is nothing beside e^0, 250,000 times too. The slacks are far more than what an exponent and sums are off by. */
 static const float LEAST_STEP = 4.0f, FAR_BELOW = 32.0f, MIN_P_SLACK = 0.01f, MASS_SLACK = 1.001f;
 
 /* A total order, so that every way of sorting gives the same sequence. */

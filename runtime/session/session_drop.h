@@ -7,7 +7,7 @@
 
 struct session;
 
-/* What is in the way, as the end of a sentence; NULL: nothing. */
+/* The obstacle, as the end of a sentence; NULL: nothing. */
 const char *session_drop_problem(const struct session *s);
 
 /* Tokens from .. from + n go, both multiples of KV_TILE, from + n <= n_ids; those after them move up

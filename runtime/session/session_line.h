@@ -25,7 +25,7 @@ void session_lines_open(struct session *s, struct session_line *const lines[], u
 /* The line becomes a copy of the sequence at work. */
 void session_line_keep(struct session *s, struct session_line *l);
 
-/* The line is at work, and what was becomes the line. What it has no keys and values of, beyond what both
+/* The line is at work, and what was becomes the line. Tokens without keys and values, beyond what both
  * have in common, is pending. */
 void session_line_swap(struct session *s, struct session_line *l);
 

@@ -137,7 +137,7 @@ void session_prefix_adopt(struct session *s)
     }
 }
 
-/* What is not the prefix begins with a part of it at most, which states without marks keep. */
+/* A text other than the prefix begins with a part of it at most, which states without marks keep. */
 void session_prefix_settle(struct session *s)
 {
     struct session_prefix *p = s->prefix;

@@ -1,4 +1,4 @@
-/* What a pass over one sequence and over several have in common: for session.c and session_group.c. */
+/* Common parts of a pass over one sequence and over several: for session.c and session_group.c. */
 #ifndef INGOT_RUNTIME_SESSION_PRIVATE_H
 #define INGOT_RUNTIME_SESSION_PRIVATE_H
 

@@ -191,7 +191,7 @@ static void learn_rate(struct speculative *s)
     }
 }
 
-/* What n guesses cost, in passes over one token: as measured, else in proportion to the nearest number
+/* The cost of n guesses, in passes over one token: as measured, else in proportion to the nearest number
  * that was. */
 static float cost_of(const struct speculative *s, uint32_t n)
 {
@@ -209,7 +209,7 @@ static float cost_of(const struct speculative *s, uint32_t n)
     return (float)n * FIRST_COST;
 }
 
-/* What was dear once is slowly forgotten while nothing is guessed: the next try may find it cheaper. */
+/* A high cost is slowly forgotten while nothing is guessed: the next try may find it cheaper. */
 static void forget_costs(struct speculative *s)
 {
     for (uint32_t n = 1; n <= SPECULATIVE_MOST; n++) {

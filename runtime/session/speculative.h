@@ -31,7 +31,7 @@ struct speculative {
     uint32_t n_right;   /* ... how many came true */
     uint32_t source;    /* of its guesses: 0 the draft, else the tokens that stood earlier */
     float rate[NGRAM_LONGEST + 1]; /* probability that a guess of a source is right, measured */
-    /* What a pass over so many guesses takes beyond one over a token, in such passes; below 0: not
+    /* The extra time of a pass over so many guesses, in such passes; below 0: not
      * known yet. Not in proportion: kernels take tokens by two or four. */
     float cost[SPECULATIVE_MOST + 1];
     float plain_ticks; /* of a pass over one token; 0: not known yet */

@@ -1,4 +1,4 @@
-/* What the model gave the token that was taken and the likeliest ones, in the logarithm of their share, before
+/* The model's scores for the token that was taken and the likeliest ones, in the logarithm of their share, before
  * sampling: without temperature, penalty, filters and grammar. The same numbers on every machine. */
 #ifndef INGOT_RUNTIME_TOKEN_SCORES_H
 #define INGOT_RUNTIME_TOKEN_SCORES_H

@@ -45,7 +45,7 @@ static void half_begin(struct bounce *b, struct bounce_half *half, struct block_
     half_send(b, half);
 }
 
-/* What failed leaves the caller's memory as it was. */
+/* A failed transfer leaves the caller's memory as it was. */
 static void half_end(struct bounce *b, struct bounce_half *half)
 {
     struct block_request *asked = half->asked;

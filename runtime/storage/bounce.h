@@ -1,4 +1,4 @@
-/* Memory that a device's DMA does not reach. What is read to there or written from there goes through
+/* Memory that a device's DMA does not reach. Data that is read to there or written from there goes through
  * two buffers that it does reach, and a core copies each byte once; while it copies one buffer, the
  * device moves the other. Requests for memory within reach go to the device as they are.
  *

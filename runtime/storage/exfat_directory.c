@@ -83,7 +83,7 @@ static void take_name(struct fat32 *fs, const uint8_t *raw, unsigned nth)
         fs->long_name[nth * UNITS_A_NAME + i] = (uint16_t)fat32_u16(raw + NAME_UNITS + 2 * i);
 }
 
-/* What follows the file's entry. ERR_NOT_FOUND: it is not a whole set, or its checksum is wrong. */
+/* The entries after the file's entry. ERR_NOT_FOUND: it is not a whole set, or its checksum is wrong. */
 static enum err read_set(struct fat32_directory *dir, struct entry_set *set,
                          struct fat32_entry *out)
 {

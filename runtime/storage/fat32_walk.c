@@ -184,8 +184,8 @@ static bool is_odd(const uint8_t *raw, bool is_long)
     return raw[0] == '.' || ((raw[DIR_ATTR] & ATTR_VOLUME) && raw_cluster(raw) != 0);
 }
 
-/* From the end of a folder on nobody reads, and some leave old bytes there. What has a file's form and leads to clusters that
- * are in use is a file, hidden by an end that is damage: a new entry would go over it. Each one may take two reads, so
+/* From the end of a folder on nobody reads, and some leave old bytes there. An entry that has a file's form and leads to
+ * clusters in use is a file, hidden by an end that is damage: a new entry would go over it. Each one may take two reads, so
  * that the walk may end here. */
 static enum err check_behind(struct fat32_proof *p, struct fat32_directory *dir, const uint8_t *raw)
 {

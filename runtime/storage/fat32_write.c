@@ -16,7 +16,7 @@ enum {
     DATE = 1 << 5 | 1, /* 1 January 1980: a board has no calendar */
 };
 
-/* What is to be named, as it will stand in the folder: long entries, last part first, then the short one. */
+/* The new entries, as they will stand in the folder: long entries, last part first, then the short one. */
 struct new_entry {
     const char *name;
     uint8_t short_name[SHORT_BYTES];

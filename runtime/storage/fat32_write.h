@@ -26,7 +26,7 @@ bool fat32_is_new_name(const char *name);
 enum err fat32_reserve(struct fat32 *fs, uint64_t bytes, const struct file_table *table,
                        struct file *out);
 
-/* What fat32_reserve gave becomes folder/name (a folder of the root, made where it is not there), in place of a file that has the
+/* The file of fat32_reserve becomes folder/name (a folder of the root, made where it is not there), in place of a file that has the
  * name. ERR_BAD_ARGUMENT: no such name may be, or a folder has it. ERR_UNSUPPORTED: the file there has the
  * attribute read-only. ERR_BAD_FILESYSTEM: its chain is longer or shorter than it, or the clusters are not free any more. The caller
  * has proved by fat32_prove_new that what is freed and changed is nobody else's. ERR_NO_SPACE: the folder could not grow, or its

@@ -40,7 +40,7 @@ enum {
     BIG_BLOCK = 4096 / SECTOR_BYTES,
 };
 
-/* What a header says of its table. */
+/* A header's facts about its table. */
 struct gpt {
     uint64_t sector; /* the table's first */
     uint32_t block;  /* sectors of an LBA */
@@ -58,7 +58,7 @@ uint32_t partitions_crc32(uint32_t crc, const uint8_t *data, uint32_t bytes)
     return ~crc;
 }
 
-/* What another disk's blocks may have, in sectors. */
+/* The sizes of another disk's blocks, in sectors. */
 static uint32_t other_block(uint32_t block)
 {
     return block == 1 ? BIG_BLOCK : 1;

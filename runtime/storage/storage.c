@@ -30,7 +30,7 @@ const char *storage_place(enum block_kind kind)
     return places[kind].word;
 }
 
-/* What a name begins with; NULL: no place. */
+/* The beginning of a name; NULL: no place. */
 static const struct place *place_of(const char *name)
 {
     for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++) {

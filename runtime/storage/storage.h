@@ -110,8 +110,8 @@ bool storage_is_plain_name(const char *name);
 extern const char storage_name_rule[];
 
 /* Resolve saves/NAME.sav of the first drive or card that has it to *out. name: "chat". bytes: that are to be saved, 0 to
- * load; a card without the file is answered with the command that makes one, which names the card's other saves too. What is to be written
- * was proved to be the file's alone (fat32_proof.h), here and below. Errors as above; ERR_BAD_ARGUMENT: a name with characters that do not
+ * load; a card without the file is answered with the command that makes one, which names the card's other saves too. The chain to be
+ * written was proved to be the file's alone (fat32_proof.h), here and below. Errors as above; ERR_BAD_ARGUMENT: a name with characters that do not
  * belong into one. ERR_UNSUPPORTED: the file has the attribute read-only. ERR_BAD_FILESYSTEM: the card is damaged. */
 enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
                            const struct file_table *table, struct file *out);

@@ -1,4 +1,4 @@
-/* The model that a card has where none is named: the first by name. What is not a model does not hide one behind it. */
+/* The model that a card has where none is named: the first by name. A file that is not a model does not hide one behind it. */
 #include "runtime/storage/storage_private.h"
 
 #include <string.h>
@@ -121,7 +121,7 @@ static bool name_others(struct storage *s, const char *folder)
     return n != 0;
 }
 
-/* The card's first by name, which is not a model, and nor is any other. What it is says the sentence here; of a file that is of no
+/* The card's first by name, which is not a model, and nor is any other. The sentence here says what it is; of a file that is of no
  * known kind the reader of models says more. */
 static enum err none_is(struct storage *s, const struct kind *kind, const struct file_table *table,
                         struct file *out)

@@ -2,7 +2,7 @@
  * of them a cache of some size has. The file is there beforehand and keeps its size and place.
  *
  * Two halves take turns. A half is a header of one sector, written last, and a payload; the header with
- * the higher sequence number whose payload's CRC matches counts. What was written is read back, the
+ * the higher sequence number whose payload's CRC matches counts. Written data is read back, the
  * payload before its header is written. So power lost at any sector leaves the old counts or the new
  * ones.
  *
@@ -52,7 +52,7 @@ enum err expert_use_read(struct expert_use *u, const struct file *file, const st
 
 /* Save the counts of a stream, and see that they are there. ERR_NO_SPACE: the file is too small.
  * ERR_UNSUPPORTED: its device takes no writes. ERR_BAD_CHECKSUM: it gives back other bytes. Errors of
- * file.h. What was saved before is still there after an error. */
+ * file.h. The earlier save is still there after an error. */
 enum err expert_use_write(struct expert_use *u, const struct file *file, const struct image *image,
                           const struct stream_expert *all);
 

@@ -228,7 +228,7 @@ static void keep_rows(struct plan *plan, const struct plan_weights *w, uint64_t 
 
 /* ---- experts -------------------------------------------------------------------------------- */
 
-/* What a token always needs, where an untied embedding is read by rows: every byte goes to experts. */
+/* The bytes that a token always needs, where an untied embedding is read by rows: every byte goes to experts. */
 static bool try_dense(struct plan *plan, const struct plan_weights *w, uint64_t limit)
 {
     if (!w->tied && w->by_rows < w->total) {

@@ -54,7 +54,7 @@ struct plan_use {
     uint64_t total;
 };
 
-/* What somebody wants of a plan. */
+/* The wishes for a plan. */
 struct plan_limits {
     size_t weights;     /* mem=: pinned and slots together; 0: all that is left */
     uint32_t context;   /* ctx=, tokens; 0: the model's, at most PLAN_DEFAULT_CONTEXT */

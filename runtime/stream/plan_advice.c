@@ -20,7 +20,7 @@ static uint64_t least_bytes(const struct plan_weights *w)
     return min_u64(resident, min_u64(w->streamed[PLAN_HEAD_TILED], w->streamed[PLAN_HEAD_WHOLE]));
 }
 
-/* What halves the weights of a model in Q8_0; of one that has so few bits already the next smaller
+/* The type that halves the weights of a model in Q8_0; of one that has so few bits already the next smaller
  * type. INGOT_N_TYPES: none is smaller. */
 static unsigned smaller_type(const struct image *image, uint64_t total)
 {

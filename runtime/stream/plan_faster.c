@@ -1,4 +1,4 @@
-/* What would make a model faster whose experts are in a cache: more memory for it, or experts of fewer
+/* Ways to make a model faster whose experts are in a cache: more memory for it, or experts of fewer
  * bits, of which more fit and each takes less to read. */
 #include <string.h>
 
@@ -73,8 +73,8 @@ static bool is_smaller(const struct image *image, unsigned type, uint64_t *now, 
     return *then != 0 && *then <= *now - *now / 8;
 }
 
-/* A token's time with experts of `then` bytes in place of `now` in the same memory. What is not read any
- * more is saved, but no more than waiting. */
+/* A token's time with experts of `then` bytes in place of `now` in the same memory. The reads that are
+ * not needed any more are saved, but no more than waiting. */
 static uint64_t retyped_ns(const struct plan *plan, const struct image *image, uint32_t most,
                            uint64_t now, uint64_t then)
 {

@@ -79,7 +79,7 @@ static bool leaves_out(const struct timeline *t)
     return t->n_tokens > ACTIVATIONS_SAVED;
 }
 
-/* What a chunk computes of the last layer that writes a state: keys and values of all its tokens, or the whole mixer.
+/* A chunk's work in the last layer that writes a state: keys and values of all its tokens, or the whole mixer.
  * The rest is for the one token that is read. */
 static uint64_t narrow_matrices_ns(const struct timeline *t, uint32_t layer, uint64_t from,
                                    uint64_t to)
@@ -281,7 +281,7 @@ static uint64_t share_bytes(const struct plan *plan, uint32_t tile)
     return plan_head_share(plan, tile).n_rows / plan->head.group_rows * plan->head.group_bytes;
 }
 
-/* The head computes the logits of one token, also after a chunk. What stays of it is computed in shares
+/* The head computes the logits of one token, also after a chunk. The resident part is computed in shares
  * between the tiles. A tile must be there as a whole, as all cores check it before they multiply. */
 static void run_head(struct timeline *t)
 {

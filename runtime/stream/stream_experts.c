@@ -189,7 +189,7 @@ static void drop(const struct stream *s, struct stream_expert_read *r)
     r->used = false;
 }
 
-/* What nobody waits for fails nothing: it is asked for when somebody does. */
+/* A read that nobody waits for fails nothing: it is asked for when somebody does. */
 static void fail(struct stream *s, struct stream_expert_read *r, enum err e)
 {
     struct stream_experts *x = &s->experts;

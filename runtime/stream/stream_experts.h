@@ -1,5 +1,5 @@
-/* A cache of experts: slots for each layer, filled when a router names an expert that is in none. What
- * is computed never depends on what is in there.
+/* A cache of experts: slots for each layer, filled when a router names an expert that is in none. Results
+ * never depend on its contents.
  *
  * The list of a pass' layer has the experts that its tokens take, ascending. Core 0 asks for all of
  * them at once after the router; those that are missing arrive in the order of the list. An expert
@@ -23,7 +23,7 @@ enum {
 
 struct stream;
 
-/* What is known of each expert of the model. */
+/* Facts about each expert of the model. */
 struct stream_expert {
     uint32_t use;    /* moving average of the share of tokens that take it, times 2^16 */
     uint16_t slot;   /* of its layer, filled or being filled; STREAM_NO_SLOT: none */
@@ -72,7 +72,7 @@ struct stream_expert_read {
     struct file_read read;
 };
 
-/* What has become of a layer's lists. */
+/* The result of a layer's lists. */
 struct stream_experts_figures {
     uint64_t stall_ticks;
     uint32_t lists;              /* passes */
@@ -90,7 +90,7 @@ struct stream_experts {
     uint16_t counts[INGOT_MAX_EXPERTS]; /* tokens that take each expert, by who makes the list */
     struct stream_expert_read reads[STREAM_EXPERT_READS];
     bool looks_ahead; /* experts=ahead */
-    /* What the next layer's router names by this layer's x, to be asked for while the card idles. */
+    /* The experts that the next layer's router names by this layer's x, to be asked for while the card idles. */
     struct {
         uint32_t layer, n;
         uint16_t experts[INGOT_MAX_EXPERTS];
@@ -98,8 +98,8 @@ struct stream_experts {
     } next;
 };
 
-/* Make the list: the experts of the layer whose counts are not 0, of n_tokens tokens. What is missing
- * is asked for. */
+/* Make the list: the experts of the layer whose counts are not 0, of n_tokens tokens. Missing experts
+ * are asked for. */
 void stream_experts_ask(struct stream *s, uint32_t layer, uint32_t n_tokens);
 
 /* The experts of a layer that is not computed yet are likely to be named there: n of x->next.experts.

@@ -94,7 +94,7 @@ static void add_digest(const struct stream *s, struct loading *l, const void *da
     }
 }
 
-/* What has arrived since, while the rest does: a leaf at least, and two where there are cores to share them. */
+/* Digest the bytes that have arrived while the rest does: a leaf at least, and two where there are cores to share them. */
 static void digest_arrived(const struct stream *s, struct loading *l, const uint8_t *buffer,
                            uint64_t *digested, uint64_t arrived, bool more)
 {

@@ -1,5 +1,5 @@
-/* Text of strangers as a terminal may get it. What a model writes, what a file is called and what stands
- * in it may hold control characters, which a terminal obeys: they set its clipboard, type into its input,
+/* Text of strangers as a terminal may get it. A model's text, a file's name and a file's
+ * text may hold control characters, which a terminal obeys: they set its clipboard, type into its input,
  * stop the peer with XOFF, or show words in another order than they have. Here they become U+FFFD; our own
  * control sequences do not come this way. */
 #ifndef INGOT_RUNTIME_SHOWN_TEXT_H
@@ -21,7 +21,7 @@ bool char_is_control(uint32_t code);
 size_t shown_breaks_name(const char *s);
 
 /* A name (of a file, a model, a part of a request) as a piece of a line, to out (room bytes, with its NUL): all of that becomes
- * U+FFFD. What has no room is cut between characters. Returns out. */
+ * U+FFFD. Text without room is cut between characters. Returns out. */
 const char *shown_name(char *out, size_t room, const char *name);
 
 /* Passes text on without them. Set write and context, zero the rest. write gets one whole character at a

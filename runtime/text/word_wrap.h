@@ -31,7 +31,7 @@ struct word_wrap {
 /* One whole character (bytes of UTF-8) that is printable, a newline or a tab. */
 void word_wrap_put(struct word_wrap *w, const char *text, size_t bytes);
 
-/* What comes next is another word, without a space as well. */
+/* The next text is another word, without a space as well. */
 void word_wrap_begin_word(struct word_wrap *w);
 
 /* Somebody else has brought the cursor to the beginning of a row. */

@@ -78,7 +78,7 @@ static enum err encode_characters(struct encoder *e, uint32_t start, uint32_t en
     return ERR_OK;
 }
 
-/* The run in form C. What stands before it is not needed any more, so the result is written from [1] on: *start
+/* The run in form C. The text before it is not needed any more, so the result is written from [1] on: *start
  * and *end become its bounds. ERR_NO_SPACE: it grows by more than there is room. */
 static enum err normalize_run(struct encoder *e, uint32_t *start, uint32_t *end)
 {

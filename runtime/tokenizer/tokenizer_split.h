@@ -26,7 +26,7 @@ struct splitter {
 void split_begin(struct splitter *s, enum ingot_pre pre, const uint8_t *text, uint32_t start,
                  uint32_t end);
 
-/* Where the word that starts at `at` ends; at < end. The time of all calls for a text together is
+/* The end of the word that starts at `at`; at < end. The time of all calls for a text together is
  * linear in its length. */
 uint32_t split_next(struct splitter *s, uint32_t at);
 

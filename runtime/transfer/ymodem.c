@@ -43,7 +43,7 @@ static uint16_t crc16(const uint8_t *bytes, size_t n)
     return (uint16_t)crc;
 }
 
-/* What follows the first byte of a block of n bytes. */
+/* The bytes after the first byte of a block of n bytes. */
 static enum got read_block(struct ymodem *y, size_t n, uint8_t *number)
 {
     int first = get(y, BYTE_MS), second = get(y, BYTE_MS);

@@ -54,7 +54,7 @@ const char *json_field_name(enum json_field field)
     return fields[field].name;
 }
 
-/* What comes after it is not said. */
+/* The text after it is not said. */
 __attribute__((format(printf, 4, 5))) static void refuse(struct json_request *r, const char *error,
                                                          size_t column, const char *format, ...)
 {
@@ -161,7 +161,7 @@ static void take_member(struct json_request *r, const struct json_value *v)
     }
 }
 
-/* What asks for an answer stands alone. */
+/* A field that asks for an answer stands alone. */
 static void refuse_two(struct json_request *r)
 {
     static const enum json_field asks[] = {

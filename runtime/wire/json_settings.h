@@ -1,4 +1,4 @@
-/* What a request of a program's sets (docs/SERIAL.md): for conversations and for batches. */
+/* The settings of a program's request (docs/SERIAL.md): for conversations and for batches. */
 #ifndef INGOT_RUNTIME_JSON_SETTINGS_H
 #define INGOT_RUNTIME_JSON_SETTINGS_H
 

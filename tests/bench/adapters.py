@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What adapters cost: instructions per token (counted under -icount by the architectural counter, one core) of a model of
+"""The cost of adapters: instructions per token (counted under -icount by the architectural counter, one core) of a model of
 smol135's shape with random adapters on q and v, beside the model alone. usage: adapters.py [MACHINE ...], part of a label"""
 
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a position costs a head's attention at 2,048 positions: instructions on the emulated boards.
+"""The cost of a position for a head's attention at 2,048 positions: instructions on the emulated boards.
 
 usage: attention.py [TYPES ...]   as kv= takes them; default f16, q8 and those of integer weights"""
 

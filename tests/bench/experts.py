@@ -30,7 +30,7 @@ SECONDS = 600
 
 
 class Layer:
-    """What a rule knows of a layer: slots are a set of experts, `now` counts passes."""
+    """A rule's facts about a layer: slots are a set of experts, `now` counts passes."""
 
     def __init__(self, n_slots):
         self.n_slots, self.slots, self.now = n_slots, set(), 0

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What knowing experts before their router names them would be worth: time per token over max(bytes that were missing /
+"""The worth of knowing experts before their router names them: time per token over max(bytes that were missing /
 rate, computing), nine rows, if experts were predicted rightly some layers ahead. No computer's time: the
 routers' real choices, and the times of tests/unit/stream/experts_schedule_test.c.
 
 usage: experts_foresight.py
 
-build/tests/bench/routes writes down what every router of the trained mixture chooses in four conversations. What is
-predicted is asked for behind what is missing now. Nothing is predicted wrongly, so no guess does better."""
+build/tests/bench/routes writes down what every router of the trained mixture chooses in four conversations. Predicted
+experts are asked for behind those missing now. Nothing is predicted wrongly, so no guess does better."""
 
 import os
 import subprocess

@@ -27,7 +27,7 @@ def events_of(console):
 
 
 def busiest(events):
-    """Where SPAN microseconds of the reply have the most experts that arrive."""
+    """The SPAN microseconds of the reply in which most experts arrive."""
     reply = min(e["ts"] for e in events if e["name"].startswith("head"))
     begins = [e["ts"] for e in events if e["tid"] == CARD and e["ts"] > reply]
     return max(begins, key=lambda t: sum(t <= b < t + SPAN for b in begins)) - SPAN // 20

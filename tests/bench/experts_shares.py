@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What unequal shares of a cache of experts would be worth: hits of single tokens if each layer had as many slots as
+"""The worth of unequal shares of a cache of experts: hits of single tokens if each layer had as many slots as
 the measured use of the layers says, or if all layers' experts stood in one pool, beside as many slots for each. The
 requests of experts.py; shares are counted in one half of the text and played in the other.
 

@@ -423,7 +423,7 @@ static bool run_mixer(const struct kernel_call *call, void (*function)(void))
     }
 }
 
-/* That of IQ4_NL, or one as the packer finds for FIG4. */
+/* The table of IQ4_NL, or one as the packer finds for FIG4. */
 static void set_table(bool fig4, size_t ahead)
 {
     static const int8_t iq4_nl[NIBBLES] = { -127, -104, -83, -65, -49, -35, -22, -10,

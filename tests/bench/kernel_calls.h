@@ -1,4 +1,4 @@
-/* What the benchmarks call each kernel with: shapes of models, contents, and the call itself. Used
+/* The benchmarks' arguments for each kernel: shapes of models, contents, and the call itself. Used
  * by the image of kernels_main.c and by the Linux program of native_kernels.c. */
 #ifndef INGOT_TESTS_BENCH_KERNEL_CALLS_H
 #define INGOT_TESTS_BENCH_KERNEL_CALLS_H

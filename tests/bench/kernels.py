@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a weight or element costs every kernel: instructions counted in the image of kernels_main.c,
+"""The cost of a weight or element for every kernel: instructions counted in the image of kernels_main.c,
 llvm-mca's cycles of several cores, and time on this computer."""
 
 import os

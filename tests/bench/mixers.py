@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a token costs layers of hybrids and experts, beside dense layers of as many bytes; with
+"""The cost of a token for layers of hybrids and experts, beside dense layers of as many bytes; with
 --parts, what each mixer and feed-forward costs beside its own matrices.
 
 usage: mixers.py [--parts] [--seconds N] [--shape NAME] virt-arm64|virt-riscv64 ..."""

@@ -1,4 +1,4 @@
-/* What share of this computer the quantized matrices use: a gemv's bytes of weights per second
+/* The share of this computer that the quantized matrices use: a gemv's bytes of weights per second
  * against what a core can read, a gemm's multiply-adds per second against what it can multiply, all
  * measured in short turns, of which the 95th percentile counts: many are disturbed by whatever else
  * the computer does, one or two are too good.
@@ -283,7 +283,7 @@ static double counted(size_t job)
     return state.jobs[job].rates[COUNTED];
 }
 
-/* What the products of this row are made of. */
+/* The parts of this row's products. */
 static size_t peak_of(const struct kernel_row *row)
 {
     return row->features & CPU_X86_VNNI       ? PEAK_VNNI

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a pass over 2 to 8 tokens costs the matrices, in passes over one: the check of guesses.
+"""The cost of a pass over 2 to 8 tokens for the matrices, in passes over one: the check of guesses.
 
 usage: passes.py [TYPE ...]   numbers of enum ingot_type"""
 

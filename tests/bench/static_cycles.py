@@ -15,7 +15,7 @@ LLVM = 19  # before it llvm-mca knows neither all cores nor vsetvli's meaning
 CURE = (f"static cycles need llvm-mca {LLVM} or newer: `make setup-bench` installs it where the release "
         f"has it, else `apt-get install llvm-{LLVM}` from apt.llvm.org")
 
-# What runs each row once, and llvm's name and models of the cores. LLVM has no model of its own of
+# Programs that run each row once, and llvm's name and models of the cores. LLVM has no model of its own of
 # the A76: cortex-a76 is scheduled as an A57, so that neoverse-n1, the same core for servers, is
 # the better guess.
 TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "aarch64",
@@ -25,7 +25,7 @@ TRACED = [(Machine("virt-arm64", "virt-arm64 max", ["-cpu", "max,sve256=on"]), "
            "riscv64", ("sifive-p670",))]
 FEATURES = {"aarch64": "--mattr=+all", "riscv64": "--mattr=+m,+a,+f,+d,+c,+v,+zvfh,+zvknha,+zicbop"}
 ASSEMBLY = re.compile(r"_(?:neon|sve|rvv)(?:_\w+)?$") # none of these cores lacks V
-# Cores whose SVE has 128 bits: the products between which kernels/arm64 chooses there. What SVE does is traced at
+# Cores whose SVE has 128 bits: the products between which kernels/arm64 chooses there. SVE's work is traced at
 # 256 bits. cortex-a710 and cortex-x2 are scheduled as neoverse-n2, cortex-x4 as neoverse-v2.
 SVE_128 = ("cortex-a510", "neoverse-n2", "neoverse-v2")
 CHOSEN = re.compile(r"^gem[vm]_f32_q(?:4|8|4k|6k)x8_\w+_(?:dotprod|i8mm)$")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What reading a card costs, on every way that an SD controller has for its data: instructions of
+"""The cost of reading a card, on every way that an SD controller has for its data: instructions of
 the driver for a MiB, how much of the time the controller is at work for us, and its rate as a share of
 what virtio-blk reads of the same file, both behind the highest throttle at which that is 90 %.
 Fails where a controller is idle for more than 1 % of a read or gets 90 % of virtio-blk at no throttle.
@@ -93,7 +93,7 @@ def rates(found):
 
 
 def against_virtio(machine, card, capabilities):
-    """What both give without a throttle, the highest one at which the card keeps up, or the last
+    """The rate of both without a throttle, the highest one at which the card keeps up, or the last
     that was tried, and what both give behind that; MiB/s."""
     for fraction in FRACTIONS:
         free = rates(run(machine, virtio(card, "") + sd_arguments(card, capabilities)))

@@ -9,7 +9,7 @@ A row is a rate of the card and a ratio of computing to transfer; the model, its
 layers that stream are chosen so that they make the ratio. Runs that stream and runs with everything
 in memory take turns, and a run is held against those beside it, because QEMU's time is that of this
 computer and of whatever else runs on it: it stands here only against itself. A row is the median
-of STREAM_RUNS=3. What streams is checked, which "alone" has not: "with the checksum" reckons computing
+of STREAM_RUNS=3. Streamed bytes are checked, which "alone" has not: "with the checksum" reckons computing
 with the time of that, at the rate that the machine measured at its start; an emulated core takes
 several times as long for it as a real one. So computing with the checksum is measured, too, where QEMU has the drive: the
 same run without a throttle. "Over transfer or no throttle" is held against the larger of that and bytes / rate, and fails above 1.10:

@@ -6,8 +6,8 @@ usage: stream_experts.py [MODEL.ingot [TOKENS]]
 
 Of a mixture (default: two layers of OLMoE-1B-7B's shape with 16 experts, of which a token takes 8) a
 reply is computed greedily. The cache has as few slots as there can be, three quarters of all, and half way between. Runs with the cache and runs with
-everything in memory take turns, and a run is held against those beside it, as in stream.py. What was
-missing is what the program says that it read. A row is the median of STREAM_RUNS=3. A router's
+everything in memory take turns, and a run is held against those beside it, as in stream.py. The
+missing bytes are those that the program says it read. A row is the median of STREAM_RUNS=3. A router's
 choice is known only when its layer is there, so what is missing hides behind the experts that are
 there and nothing else: a row's time lies between the larger and the sum of both."""
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a second thread is worth on this computer, and what share of its multipliers a whole prompt uses:
+"""The gain of a second thread on this computer, and what share of its multipliers a whole prompt uses:
 tokens per second of the Linux program, x86-64.
 
 usage: threads.py [OLDER_PROGRAM]

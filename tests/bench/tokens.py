@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a token costs: instructions on the emulated boards, seconds on this computer.
+"""The cost of a token: instructions on the emulated boards, seconds on this computer.
 
 usage: tokens.py virt-arm64|virt-riscv64|host ..."""
 

@@ -142,7 +142,7 @@ with Board("pins=light:3,fan:4,door:5:in temp=0", card_arguments(card)) as b:
     said = b.console.say("Turn on the heater.")
     tap.ok(b.lines() == FAN and not re.search(r"\((?:light|fan|not done): ", said), "what is not in the table moves nothing", said)
 
-    # What nobody has asked for is not done, whatever the model says.
+    # An action that nobody has asked for is not done, whatever the model says.
     def tried(question, text):
         b.console.say("/reset")
         b.console.say("/grammar " + forced(text))

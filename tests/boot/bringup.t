@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a board that nobody has seen yet tells its first user: the word `diag`, whose lines are held against the
+"""The words of a board that nobody has seen yet to its first user: the word `diag`, whose lines are held against the
 machine that QEMU was asked for, and the lamp of a board whose start fails before there is a line."""
 
 import json

@@ -47,7 +47,7 @@ def named(name, work, *arguments, **more):
 
 
 def check(board, where):
-    """What every line gives."""
+    """The answer to every line."""
     r = board.ask("What is 7 plus 8?", temp=0, n=0)
     tap.ok(r == alone("What is 7 plus 8?") and r.reason == "end" and r.figures["reply_tokens"] == r.usage["completion_tokens"] > 3, f"{where}: a reply", (r, r.figures))
     pieces = list(board.stream(STORY, temp=0, n=12, reset=True))

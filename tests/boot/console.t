@@ -469,7 +469,7 @@ def hostile(c):
 
 def attached(c):
     """A console whose terminal answers at the start, in time: a busy computer may take a few tries.
-    What is typed right behind the answer has been sent, and the first prompt has been seen."""
+    Text typed right behind the answer has been sent, and the first prompt has been seen."""
     for last in (False, False, False, False, True):
         k = c.console("model=console-a", pace=SLOW, terminal=True)
         k.send("/zzz\r")
@@ -544,7 +544,7 @@ def pipe(c):
 
 
 PARTS = (editing, turns, commands, swaps, restarts, stops, terminal, hostile, pipe)
-# What differs between boards lies below the console: without LONG two of them have only what a
+# Differences between boards lie below the console: without LONG two of them have only what a
 # UART, a card that is written to and a pty can change.
 FEWER = {} if LONG else {RISCV64_ANY.board: (turns, restarts, stops, pipe), "rpi4": (turns, restarts, stops, pipe)}
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """DMA that ends before memory does. `dmaend` sets the end on the virt machines; a Raspberry Pi 4 with
-2 GiB has one in QEMU as on the desk. What lies beyond goes through a bounce: the same ids and logits,
+2 GiB has one in QEMU as on the desk. Memory beyond that goes through a bounce: the same ids and logits,
 resident and streamed, a conversation saved and loaded, and by the emulator's account no DMA beyond."""
 
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a MiB from a drive costs, counted: its commands, and the registers that are written for them. Each is a wait on a bus, and a
+"""The cost of a MiB from a drive, counted: its commands, and the registers that are written for them. Each is a wait on a bus, and a
 change of threads in an emulator, where seconds would be those of this computer. docs/experiments/cards.md has the rates. For slow drives: how
 many commands are in flight at a time."""
 

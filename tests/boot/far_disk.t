@@ -45,7 +45,7 @@ def ids(text):
 
 
 def talk(case):
-    """What the log says of the drive, /save, and the ids of two turns, the second of them after another start, too."""
+    """The log's lines about the drive, /save, and the ids of two turns, the second of them after another start, too."""
     machine, _, drive, path = case
     with Console(machine, "temp=0 n=8 ids", drive(path)) as k:
         log = k.prompt()

@@ -15,7 +15,7 @@ from machine import BUILD, HOST, ROOT, WORK, Reply, Tap, run
 MODEL = os.path.join(ROOT, "models/demo-q8_0.ingot")
 QUESTION = "Hello! Who are you?"
 HEADER = os.path.join(ROOT, "include/ingot.h")
-# What a program must have; on a host its compiler and libc do.
+# The functions that a program must have; on a host its compiler and libc do.
 ASKED = {"memchr", "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen"}
 ASKED_ON_HOST = {"__assert_fail", "__cpu_model", "__cpu_features2", "__cpu_indicator_init", "_GLOBAL_OFFSET_TABLE_"}
 TOOLS = {"host": "", "virt-arm64": "aarch64-linux-gnu-", "virt-riscv64": "riscv64-unknown-elf-"}

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the page owes people whatever a board says: colours that can be read in both themes, a keyboard's order, replies that a screen reader
+"""The page's duties whatever a board says: colours that can be read in both themes, a keyboard's order, replies that a screen reader
 gets sentence by sentence, speech that fails kindly; and that nothing a board or its model says is more than text, or breaks the page. The
 board is a script in the page."""
 

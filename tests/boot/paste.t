@@ -59,7 +59,7 @@ def some_bytes(count, without):
 
 
 class Line:
-    """QEMU with its console on a pty. What it prints is read all the time, as a terminal does."""
+    """QEMU with its console on a pty. Its output is read all the time, as a terminal does."""
 
     def __init__(self, command):
         self.console = pexpect.spawn(command[0], command[1:], timeout=SECONDS, echo=False)
@@ -130,7 +130,7 @@ def busy(machine, cores, words=""):
 
 
 def told(line, count=1):
-    """What the image says of what it received, the count-th time."""
+    """The image's report of the bytes it received, the count-th time."""
     line.wait(rb"(?:received [^\n]*faults\r+\n[^r]*){%d}" % count)
     found = TOLD.findall(line.text)
     return tuple(int(v, 16 if i == 1 else 10) for i, v in enumerate(found[-1])) if found else None
@@ -244,7 +244,7 @@ HOST_TOKENS = 240 if LONG else 120
 
 
 def host_text(model, n):
-    """What the first n tokens of the reply print."""
+    """The text of the reply's first n tokens."""
     out = subprocess.run([HOST, "run", model, "-p", PROMPT, "-n", str(n), "--temp", "0", "--ids"],
                          check=True, capture_output=True, timeout=60)
     return Reply(out.stdout.decode("utf-8", "replace")).text
@@ -353,7 +353,7 @@ def check_hash(machine, card):
 
 # ---- instructions of the handler ----
 
-# Where an interrupt enters, and what is called by address.
+# The entry of interrupts, and functions that are called by address.
 ENTRY = {"virt-arm64": "interrupt", "virt-riscv64": "trap_entry"}
 BY_ADDRESS = re.compile(r"serve|(gic|gic_v[23]|plic)_serve|receive_on_interrupt|"
                         r"(pl011|ns16550)_(receive|send)")

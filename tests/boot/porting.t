@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What docs/PORTING.md says: board/template runs as it is; and the board that was written by the
+"""The claims of docs/PORTING.md: board/template runs as it is; and the board that was written by the
 guide alone gives the host's ids and logits from its own SD controllers, with one core and two,
 resident and streamed, and has a person at its serial line."""
 

@@ -4,7 +4,7 @@ its first sector to its header, and each time the next start finds the old conve
 one, whole.
 
 A card writes sector by sector and slowly; the kill comes when a chosen sector of the file has
-changed. What is loaded is told apart by what the model says next, and by its logits."""
+changed. Loaded conversations are told apart by the model's next text, and by its logits."""
 
 import os
 import re
@@ -27,7 +27,7 @@ SLOW = ",throttling.iops-write=400"
 
 
 def find_file(card):
-    """Where saves/chat.sav begins: its first half gets its header with the second save."""
+    """The start of saves/chat.sav: its first half gets its header with the second save."""
     with open(card, "rb") as f:
         image = f.read()
     headers = [m.start() for m in re.finditer(b"INGOTSAV", image) if m.start() % SECTOR == 0]

@@ -104,7 +104,7 @@ for left in (whole // 20, 1500, 700):
 if os.path.exists(PREFIX):
     os.remove(PREFIX)
 
-# What is said of the last turn is said of the person's, whatever came after it.
+# A judgement of the last turn means the person's, whatever came after it.
 with open(os.path.join(FOLDER, "ingot.log"), "wb") as f:
     f.truncate(1 << 20)
 

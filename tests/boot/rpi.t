@@ -22,7 +22,7 @@ STORIES = os.path.join(ASSETS, "llama2c/stories260K.bin")
 PROMPT, N = "Once upon a time", 24 if LONG else 6  # streamed, each reads the card once
 CORES = {"rpi3": "Cortex-A53", "rpi4": "Cortex-A72"}
 COMPATIBLE = {"rpi3": "raspberrypi,3-model-b", "rpi4": "raspberrypi,4-model-b"}
-# What QEMU's machines leave to the cores, without a tree; with one it counts the first GiB alone.
+# The memory that QEMU's machines leave to the cores, without a tree; with one it counts the first GiB alone.
 RAM = {"rpi3": "960.0 MiB", "rpi4": "1.94 GiB"}
 
 tap = Tap()

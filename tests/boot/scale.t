@@ -84,7 +84,7 @@ want = {p: run([HOST, "run", DEMO, "-p", p, "--temp", "0", "-n", "40", "--spec",
 
 
 def configuration(language, port, servers):
-    """That of the document, with these ports."""
+    """The file of the document, with these ports."""
     with open(os.path.join(ROOT, "docs/SCALE.md"), encoding="utf-8") as f:
         text = re.search(rf"```{language}\n(.*?)```", f.read(), re.S).group(1)
     for old, new in (("8080", port), ("8081", servers[0].port), ("8082", servers[1].port)):

@@ -165,7 +165,7 @@ board.say("-p", "/model send-small", "-q")
 good, reply = answers(board, OTHER)
 tap.ok(good and reply_of(OTHER) != reply_of(SMALL), "which is the new one after a restart", reply)
 
-# What is refused, each by name, and the board is there afterwards.
+# Refusals, each by name, and the board is there afterwards.
 gguf, empty = os.path.join(FOLDER, "x.gguf"), os.path.join(FOLDER, "empty.ingot")
 with open(gguf, "wb") as f:
     f.write(b"GGUF" + bytes(100))
@@ -257,7 +257,7 @@ def run_between(command, line, wait):
 
 
 def ymodem(command, *files, program=("sb", "-q"), wait=60, keys=b""):
-    """What the board says from the command on; sb has the line in between."""
+    """The board's text from the command on; sb has the line in between."""
     line = socket.socket(socket.AF_UNIX)
     line.connect(board.path)
     said = b""
@@ -307,7 +307,7 @@ else:
 
 # A board that talks to people does so again, however `ingot send` ends.
 def person(board, keys, until, seconds):
-    """What somebody at the line sees after these keys."""
+    """The line's text after these keys."""
     line, said = socket.socket(socket.AF_UNIX), b""
     line.connect(board.path)
     late = time.monotonic() + seconds
@@ -396,7 +396,7 @@ class Sender:
         self.line.sendall(b"\4")
 
     def end(self, seconds=20):
-        """What the board says to people then."""
+        """The board's text for people then."""
         said = self.hear(rb"(bytes/s|error:)[^\n]*\n[^>]*> (\x1b\[0m)?$", seconds).decode("utf-8", "replace").replace("\r", "")
         self.line.close()
         return said

@@ -39,7 +39,7 @@ FIGURES = {"prompt_tokens", "reply_tokens", "first_token_ms", "decode_ms", "pref
 
 
 def plain(prompt):
-    """What people get: text and ids, from the host's plain mode."""
+    """The output for people: text and ids, from the host's plain mode."""
     done = subprocess.run([HOST, "run", MODEL, "-p", prompt, "--temp", "0", "--ids", "-q"],
                           capture_output=True, text=True, timeout=WAIT)
     return Reply(done.stdout)
@@ -389,7 +389,7 @@ def at_terminal(c, peer):
 
 
 def hostile_board():
-    """What a board sends is a stranger's: firmware's lines, and events of a hostile or an old image."""
+    """A board's bytes are a stranger's: firmware's lines, and events of a hostile or an old image."""
     c = Checks("ingot serial")
     master, slave = pty.openpty()
     tty.setraw(slave)
@@ -420,7 +420,7 @@ def hostile_board():
 
 
 def at_prompt(peer):
-    """What a person gets who presses Enter."""
+    """The answer to Enter."""
     fd = os.open(peer.device, os.O_RDWR | os.O_NOCTTY)
     os.write(fd, b"\r")
     said, late = b"", time.monotonic() + 10
@@ -432,7 +432,7 @@ def at_prompt(peer):
 
 
 def refuses_mode():
-    """What `ingot serial` says of a board whose line is locked."""
+    """The text of `ingot serial` about a board whose line is locked."""
     master, slave = pty.openpty()
     tty.setraw(slave)
     child = subprocess.Popen([HOST, "serial", os.ttyname(slave), "-p", "x"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

@@ -213,7 +213,7 @@ tap.ok(status == 200 and after_call["usage"]["prompt_tokens_details"]["cached_to
        "what a call gave goes on from where the call is", after_call)
 tap.ok(said(server.ask(CHAT, chat(PROMPTS[0], tools=TOOLS, tool_choice="none"))[1]) == want[PROMPTS[0]], "none may be called")
 
-# What the model gave each token: the numbers of a board's line.
+# The model's scores of each token: the numbers of a board's line.
 line = json.dumps({"prompt": PROMPTS[0], "temp": 0, "n": 40, "logprobs": 2}).encode() + b"\n"
 rows = [json.loads(r) for r in run([HOST, "chat", DEMO, "--json", "-q", "--spec", "off"], stdin=line)[1].split("\n") if r.startswith('{"event":"token"')]
 told = [(r["id"], r["logprob"], [(t["token"], t["logprob"], t["text"]) for t in r["top_logprobs"]]) for r in rows]
@@ -275,7 +275,7 @@ tap.ok(server.ask(EMBED, {"input": "long " * 3000})[1]["error"]["code"] == "cont
            ({"input": ["x"] * 300}, "input"), ({"input": "x", "encoding_format": "hex"}, "encoding_format"), ({"input": "x", "stream": True}, "stream"))),
        "what is not text to embed")
 
-# What is refused, by name.
+# Refusals, by name.
 for path, body, want_status, param in (
         (CHAT, "{", 400, None), (CHAT, "[]", 400, None), (CHAT, {}, 400, "messages"), (TEXT, {}, 400, "prompt"), (TEXT, {"prompt": ""}, 400, "prompt"),
         (CHAT, chat("x", temperature="hot"), 400, "temperature"), (CHAT, chat("x", temperature=-1), 400, "temperature"),

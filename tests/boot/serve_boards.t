@@ -144,7 +144,7 @@ for turn in range(3):
 fresh = [alone(PROMPTS[2], "--system", f"You are {who}.") for who in ("a cat", "a dog", "a fox")]
 tap.ok([h[2]["content"].strip() for h in histories] == fresh and all(c > 10 for c in cached[3:]), "each conversation goes on at the board that has it", cached)
 
-# What is refused, by name.
+# Refusals, by name.
 tap.ok(server.ask(CHAT, chat("x", grammar="a|b"))[0] == 400 and "grammar=on" in server.ask(CHAT, chat("x", grammar="a|b"))[1]["error"]["message"],
        "a grammar, where the boards keep no memory for one", server.ask(CHAT, chat("x", grammar="a|b")))
 calling = server.ask(CHAT, chat("x", tools=[{"type": "function", "function": {"name": "now"}}]))

@@ -103,7 +103,7 @@ for path in ("/boards", "/metrics", "/v1/models", "/"):
     got = [server.ask(path, None, h)[0] for h in ({}, {"Origin": f"http://127.0.0.1:{server.port}"}, {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "https://localhost"}, {"Host": "evil.example"})]
     tap.ok(got == [200, 200, 403, 403, 403, 403], f"{path} is this server's own page's, and nobody else's", got)
 
-# Bodies: too long, cut, of lengths that are none. What can be answered is, and the connection ends.
+# Bodies: too long, cut, of lengths that are none. Answer what can be answered, and end the connection.
 whole = json.dumps(BODIES[CHAT]).encode()
 got = [answer(server.open(head(CHAT, Content_Length=n) + whole))[9:12] for n in (1 << 40, 1 << 70, "many", -1, "+5", f"{len(whole)}, {len(whole)}")]
 got.append(answer(server.open(head(CHAT, Transfer_Encoding="chunked") + b"5\r\n{\"a\":1\r\n"))[9:12])

@@ -165,7 +165,7 @@ for want, what, said in SERVED:
 
 
 def warnings(older):
-    """What `ingot serve` says on standard error of a board that went away and came back, and whether it came back."""
+    """The text of `ingot serve` on standard error about a board that went away and came back, and whether it came back."""
     path, lines = os.path.join(tempfile.mkdtemp(), "line"), []
     listener = socket.create_server(path, family=socket.AF_UNIX)
     threading.Thread(target=board, args=(listener, lines, older), daemon=True).start()

@@ -89,7 +89,7 @@ class Soak:
         return ""
 
     def restart(self):
-        """What is typed while the board starts is lost."""
+        """Text typed while the board starts is lost."""
         self.console.send("/reboot\r")
         self.expect("Ingot 0")
         self.expect(PROMPT)

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What must not be done is reported and ends the machine: each trap of traps_main.c, on both
+"""Forbidden accesses are reported and end the machine: each trap of traps_main.c, on both
 boards, on core 0 and on core 1 while the others work. The backtrace is held against the symbols
 of the image, function by function. `traps.t virt-arm64 "write-code" "panic 1"` takes one board, or
 some of the traps."""

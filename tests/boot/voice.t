@@ -124,7 +124,7 @@ alone = run([HOST, "run", MODEL, "-p", "What is 7 plus 8?", "--temp", "0", "-q"]
 tap.ok(status == 0 and alone in out, "a board", (status, out, err))
 board.kill()
 
-# What does not go.
+# Failures.
 open(work("none.wav"), "w", encoding="ascii").write("no sound")
 for name, options, says in (("no file", ("--input", work("nothing.wav")), "cannot be read"), ("no sound", ("--input", work("none.wav")), "not a WAV file"),
                             ("a program that is not there", ("--input", work("one.wav"), "--stt", "no-such-program {}"), "install faster-whisper"),

@@ -1,4 +1,4 @@
-"""What the Python programs of this folder share: a case runs at once and prints a line for table.py.
+"""Shared parts of this folder's Python programs: a case runs at once and prints a line for table.py.
 
 A program is started as PROGRAM BASE: BASE is the server's address without /v1. Its lines are CELL, CASE and `ok` or what went
 wrong, with tabs between them. The cells are chat, stream, tools, structured and embeddings."""

@@ -40,7 +40,7 @@ def servers(folder):
 
 
 def lines(pipe, seconds):
-    """What comes as lines of JSON, until it ends or the time is over."""
+    """The lines of JSON, until it ends or the time is over."""
     late, held = time.monotonic() + seconds, b""
     while time.monotonic() < late:
         if not select.select([pipe], [], [], late - time.monotonic())[0]:

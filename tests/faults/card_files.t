@@ -193,7 +193,7 @@ def boot(case):
     return machine.run(words, 2, drives(machine, path), timeout=120)
 
 
-# What the volume is does not matter to the board: there every third, of all kinds.
+# The kind of volume does not matter to the board: there every third, of all kinds.
 cases = [(ARM64, row) for row in ROWS] + [(RPI4, row) for row in (ROWS if EVERYTHING else ROWS[::3])]
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     good_run = pool.submit(ARM64.run, WORDS, 2, card_arguments(card("plain", MODEL)), None, 120)

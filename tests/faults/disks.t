@@ -35,7 +35,7 @@ with open(MODEL, "rb") as f:
 
 
 def place_of(at):
-    """Where the disk has the sector of the model with this byte; it lies in pieces."""
+    """The place on disk of the model's sector with this byte; it lies in pieces."""
     at -= at % SECTOR
     found = BYTES.find(CONTENTS[at:at + SECTOR])
     assert found > 0 and found % SECTOR == 0

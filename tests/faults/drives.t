@@ -40,7 +40,7 @@ def session(machine, device, start, short=False):
 
 
 class Row:
-    """What one board and drive are held to; rows run side by side and are told one after the other."""
+    """The expectations of one board and drive; rows run side by side and are told one after the other."""
 
     def __init__(self, machine, device):
         self.machine, self.device, self.told = machine, device, []

@@ -58,7 +58,7 @@ def names(text, first, exact):
 
 
 class Row:
-    """What a fault is held to; rows run side by side and are told one after the other."""
+    """The expectations of a fault; rows run side by side and are told one after the other."""
 
     def __init__(self, name, card=CARD, words=WORDS + FEW, **more):
         self.name, self.told, self.session = name, [], Session(card, words, **more)
@@ -150,7 +150,7 @@ def gone_between(name, go, expected):
 
 
 def gone_in_reply(name, go, expected):
-    """What was said stays said, and was right."""
+    """Printed text stays, and was right."""
     row = Row(name, words=WORDS.replace("n=8", "n=60") + FEW, short=go is fall_silent)
     row.session.pace(1000000)  # some tokens a second
     row.session.send(LINES[0])

@@ -162,7 +162,7 @@ for ((name, _, words, expected), machine), (status, console) in zip(cases, resul
     tap.ok(good, f"{machine.board}: {name[:40]}: says " + ", ".join(f"'{w}'" for w in expected),
            f"status {status}\n{console}")
 
-# What goes on: a warning, then the work.
+# Cases that go on: a warning, then the work.
 good_card = card_arguments(make_card("fault-good.img", GOOD))
 for words, expected in [
         ("colour=red prompt=a n=2 temp=0", ["warning", "colour"]),

@@ -63,7 +63,7 @@ class Program(Session):
 
 
 class Row:
-    """What one fault is held to; rows run side by side and are told one after the other."""
+    """The expectations of one fault; rows run side by side and are told one after the other."""
 
     def __init__(self):
         self.told = []
@@ -175,7 +175,7 @@ def gone_between(row, name, go, expected):
 
 
 def gone_in_reply(row, name, go, expected):
-    """What was said stays said: it goes on as a conversation does whose reply had ended there."""
+    """Printed text stays: it goes on as a conversation does whose reply had ended there."""
     session = Session(CARD, WORDS.replace("n=4", "n=60") + STREAM, short=go is fall_silent)
     if row.starts(session, name):
         session.pace(1000000)  # four passes a second
@@ -199,7 +199,7 @@ def gone_in_reply(row, name, go, expected):
 
 
 def nobody(row, session, text, name, n_errors, expected):
-    """What came up to the prompt says why there is no model, and how there will be one."""
+    """The text up to the prompt says why there is no model, and how there will be one."""
     ids, more = session.ask("hello there")
     row.ok(text.count("error: ") == n_errors and all(w in text for w in expected) and
            "/model stream-faults" in text and ids is None and "/model" in more,

@@ -158,7 +158,7 @@ def logits(console):
     return found.group(1) if found else None
 
 
-# What stands last wins, so that every word has another word after it that says what to expect.
+# The last one wins, so that every word has another word after it that says what to expect.
 def boots(machine, boot_words, want):
     """With those words at once: each is named, the prompt comes, and a question is answered as without them."""
     words = " ".join(word for word, _ in boot_words)

@@ -1,6 +1,6 @@
 /* The reader of adapters, in a compact spelling: the numbers of the header, then pairs, then the data's
  * bytes. Checksums and sizes that follow are put right first, or no mutation would get beyond them; a
- * flag leaves them as they stand. What the reader lets pass is loaded from memory, and multiplied. */
+ * flag leaves them as they stand. Input that the reader accepts is loaded from memory, and multiplied. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What a file is, over arbitrary bytes, in every place: each refusal has a sentence. */
+/* The kinds of files, over arbitrary bytes, in every place: each refusal has a sentence. */
 #include <stdint.h>
 #include <stdlib.h>
 

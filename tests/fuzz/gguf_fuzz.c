@@ -91,7 +91,7 @@ static void must(bool condition)
     }
 }
 
-/* What the packer builds, the reader takes. */
+/* The reader takes the packer's files. */
 static void use_section(uint8_t *section, uint64_t bytes)
 {
     uint8_t chat[CHAT_MOST_BYTES] __attribute__((aligned(8)));

@@ -36,7 +36,7 @@ EXPERTS = {"expert_count": 2, "expert_used_count": 1, "expert_feed_forward_lengt
 LATENT = NORMS + [("attn_q_a.weight", 256, 32, "Q4_0"), ("attn_q_a_norm.weight", 32, 0, "F32"),
                   ("attn_q_b.weight", 32, 192, "Q8_0"), ("attn_kv_a_mqa.weight", 256, 80, "Q8_0"),
                   ("attn_kv_a_norm.weight", 64, 0, "F32"), ("attn_output.weight", 128, 256, "F16")]
-# What those of one layer set beside the sizes: numbers, or a list for each layer.
+# Fields of one layer beside the sizes: numbers, or a list for each layer.
 KEYS = {
     "qwen35moe": {**SSM, **EXPERTS, "full_attention_interval": 2, "nextn_predict_layers": 1,
                   "block_count": 3, "expert_shared_feed_forward_length": 32},

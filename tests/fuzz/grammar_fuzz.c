@@ -1,5 +1,5 @@
-/* Compiled grammars, GBNF, JSON Schema and choices: the first byte says which. What compiles has to be what
- * the reader of boards takes, and whatever it takes is run within its bounds. Nothing takes long: not even of 32 KiB. */
+/* Compiled grammars, GBNF, JSON Schema and choices: the first byte says which. The boards' reader must take
+ * every compiled grammar, and whatever it takes is run within its bounds. Nothing takes long: not even of 32 KiB. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

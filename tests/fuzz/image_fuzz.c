@@ -1,7 +1,7 @@
 /* The .ingot reader over a compact spelling of header and sections, so that bytes matter: the 488
- * bytes of the header that mean something, the sections without padding, and a text. What must
- * follow from other bytes is put right first (checksums always, places and counts as the flags in
- * the magic's stead say), or no mutation would get beyond it. What the reader lets pass is then
+ * bytes of the header that mean something, the sections without padding, and a text. Fields
+ * that follow from other bytes are corrected first (checksums always, places and counts as the flags in
+ * the magic's stead say), or no mutation would get beyond it. Accepted input is then
  * used as the runtime uses it. */
 #include <stddef.h>
 #include <stdint.h>

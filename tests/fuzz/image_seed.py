@@ -72,7 +72,7 @@ def byte_level(pre):
 
 
 def compact(path):
-    """What image_fuzz lays out again."""
+    """The parts that image_fuzz lays out again."""
     with open(path, "rb") as f:
         raw = f.read()
     out = bytearray(raw[:HEAD])

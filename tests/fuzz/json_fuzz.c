@@ -96,7 +96,7 @@ static void check_value(const struct json *j, const struct json_value *v)
     check_again(v);
 }
 
-/* What is inside a list or an object, down to its leaves: each lies in what it is in. */
+/* The contents of a list or an object, down to its leaves: each lies in what it is in. */
 static void check_nested(const struct json_value *outer, unsigned depth)
 {
     struct json_value v;

@@ -1,4 +1,4 @@
-/* Any bytes as a layout and a keyboard's reports, with time that goes by between them. What comes out is whole
+/* Any bytes as a layout and a keyboard's reports, with time that goes by between them. The output is whole
  * characters of UTF-8 and keys that a terminal has, however late somebody takes it. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -20,7 +20,7 @@ static void must(bool condition)
     }
 }
 
-/* What is kept of it is JSON that says the same, on one line, or nothing; its figures are numbers, or not known. */
+/* The kept part is JSON that says the same, on one line, or nothing; its figures are numbers, or not known. */
 static void take_news(const struct board_event *e)
 {
     struct serve_figures figures;

@@ -116,7 +116,7 @@ static void add_member(struct serve_text *to, const cJSON *object, const char *n
     }
 }
 
-/* What a message or a delta has of content, name and arguments. */
+/* The content, name and arguments of a message or a delta. */
 static void add_parts(struct serve_text said[3], const cJSON *message)
 {
     const cJSON *calls = cJSON_GetObjectItemCaseSensitive(message, "tool_calls");

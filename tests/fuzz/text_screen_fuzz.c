@@ -35,7 +35,7 @@ static void check(const struct text_screen *t)
     }
 }
 
-/* What somebody who draws changes alone would have on the screen. */
+/* The screen of somebody who draws only changes. */
 static void draw_changes(struct text_screen *t, struct text_cell *seen)
 {
     memmove(seen, seen + (size_t)t->moved * t->columns,

@@ -143,7 +143,7 @@ static double best(const char *s, size_t n, bool split)
     return from[0];
 }
 
-/* What the ids' scores add up to; they spell s. */
+/* The sum of the ids' scores; they spell s. */
 static double sum_of(const uint32_t *ids, size_t n_ids, const char *s, size_t n)
 {
     double sum = 0;

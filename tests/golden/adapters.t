@@ -46,7 +46,7 @@ def reference(case):
 
 
 def logits(base, ids, *options):
-    """What `ingot logits` gives for the ids, by position."""
+    """The output of `ingot logits` for the ids, by position."""
     out = os.path.join(WORK, "adapters-%d.f32" % (hash((base, options)) & 0xffffff))
     done = run([HOST, "logits", base, "--tokens", " ".join(map(str, ids)), "--no-bos", "-n", "0", "-q", "--kv", "f32", "-o",
                 out, *options])

@@ -72,7 +72,7 @@ def same_tokens(model, tokenizer):
 
 
 def held_out_is_new():
-    """What rows.py passes over is what the examination asks, and none of it is a plain form."""
+    """rows.py passes over the examination's questions, and none of them is a plain form."""
     asked = [e[0].user for _, e in evaluate.held_out.conversations()]
     count = sum(len(e) for _, e in evaluate.held_out.conversations())
     plain = {p for table in (talk.SELF, talk.TALK) for _, prompts, _, _ in table for p in prompts}

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Weights in several safetensors files: the folder, the index, and any of the files give the same
-model. What is missing, or is not named by the index, is said."""
+model. Missing files, or files that the index does not name, are named."""
 
 import json
 import os
@@ -22,7 +22,7 @@ OUT = os.path.join(WORK, "shards.ingot")
 
 
 def pack(path):
-    """What was packed, or the sentence."""
+    """The packed file, or the error message."""
     done = subprocess.run([HOST, "pack", path, "-o", OUT, "-q"], capture_output=True, timeout=60)
     if done.returncode != 0:
         return done.stderr.decode()

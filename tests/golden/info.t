@@ -143,7 +143,7 @@ compare_json(os.path.join(ROOT, "models/demo-q8_0.ingot"))
 if os.path.exists(STORIES):
     compare_json(with_template(ZEPHYR, "zephyr.gguf"), "--tensors")
 
-# What is particular to a family, in words.
+# The particulars of a family, in words.
 PARTICULAR = {
     "lfm2moe": ["lfm2_moe", "attention in 2 of 5 layers", "a short convolution in 3 of 5 layers",
                 "a convolution of 3 positions", "a state of 1.50 KiB", "6 experts of 8 in 3 of 5 layers",

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the low-bit types cost on the stories models: error of the weights and perplexity of a part of
+"""The cost of the low-bit types on the stories models: error of the weights and perplexity of a part of
 the text, held against the figures of docs/experiments/low-bits-on-small-models.md. The models are
 made wider by zeros, so that every matrix is of the type in question and none of one that stands in."""
 

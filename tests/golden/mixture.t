@@ -137,7 +137,7 @@ tap.ok(closing and told and closing.groups()[1:] == told.groups() and len(layers
        abs(read - int(told.group(1))) <= 4, "/stats tells the same, layer by layer", console)
 tap.ok(closing and 4 <= float(closing.group(1)) <= 11, "and how fast the card gave them", console)
 
-# What was counted in one conversation predicts others, behind a card and with caches of other sizes.
+# Counts of one conversation predict others, behind a card and with caches of other sizes.
 COPY = os.path.join(WORK, "mixture-use.ingot")
 shutil.copy(MODEL, COPY)
 USE = COPY.replace(".ingot", ".use")

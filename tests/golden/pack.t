@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the packer tells and takes: memory that does not grow with the model, types that it changes,
+"""The packer's output and resources: memory that does not grow with the model, types that it changes,
 progress on a terminal."""
 
 import os

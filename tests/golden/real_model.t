@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a small published model does by Ingot, where toys cannot tell: SmolLM2-135M-Instruct, as `make model NAME=smollm2-135m`
+"""A small published model's behaviour in Ingot, where toys cannot tell: SmolLM2-135M-Instruct, as `make model NAME=smollm2-135m`
 packs it."""
 
 import json

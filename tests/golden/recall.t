@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a real model remembers in ordinary use: the 20 facts of models/recall_facts.txt told to SmolLM2-135M, and 160 questions about
+"""A real model's memory in ordinary use: the 20 facts of models/recall_facts.txt told to SmolLM2-135M, and 160 questions about
 them, as they were told, in other words, in a third turn, after a load, and about what nobody told. Prints the table of docs/FABRIC.md.
 The second half of the facts was not looked at while the memory was tuned."""
 

@@ -64,7 +64,7 @@ def rows_of(source):
 # ---- turns on a card ------------------------------------------------------------------------------
 
 def talk(machine, card, lines, words="log=on ids temp=0 n=12"):
-    """What the console said after each line; the power goes off at the end."""
+    """The console's text after each line; the power goes off at the end."""
     with Console(machine, words, sd_drive(machine.board, card)) as c:
         said = [c.prompt()] + [c.say(line) for line in lines]
         c.send("/off\r")

@@ -83,7 +83,7 @@ sub read_tester {
             $seen++;
             $failed++ if $bad;
             result(!$bad, $text =~ s/( # SKIP|,|$)/ on $cpu$1/r);
-            # What the reference answered: in a part of the cases in its own row, in all in a kernel's.
+            # The reference's answers: in a part of the cases in its own row, in all in a kernel's.
             check_digest($1, $2, $cpu) if $text =~ /^(\w+_ref),.* digest (\w+)/ ||
                 $text =~ /^(\w+)_[a-z0-9]+,.* digest (\w+)/;
         } elsif ($line =~ /^1\.\.0 # SKIP (.*)/) {

@@ -18,7 +18,7 @@ from machine import (ARM64, BUILD, HOST, LONG, RISCV64, RISCV64_V, ROOT, WORK, M
 
 SEED = 20240229
 WORDS = f"selftest seed={SEED} prompt=Hello n=4 temp=0 ids baud=9600"
-# That QEMU works: less than 60 on a computer at rest, and twice that where its cores are shared with others.
+# QEMU's time limit: less than 60 on a computer at rest, and twice that where its cores are shared with others.
 IMAGE_CPU_SECONDS = 150
 # One more than the caller's x27, s11; return.
 LOSE_REGISTER = {"virt-arm64": struct.pack("<II", 0x9100077b, 0xd65f03c0),

@@ -93,7 +93,7 @@ def models_are(*paths):
 
 
 def packed(source, name):
-    """What `ingot pack` makes of it."""
+    """The result of `ingot pack` for it."""
     out = os.path.join(HERE, "packed", name)
     os.makedirs(os.path.dirname(out), exist_ok=True)
     subprocess.run([HOST, "pack", source, "-o", out, "-q"], check=True, capture_output=True,
@@ -214,7 +214,7 @@ def ingot(*words):
 
 
 def fsck(image, size=None):
-    """What fsck.fat has to say of the first partition."""
+    """The verdict of fsck.fat on the first partition."""
     part = image + ".part1"
     with open(image, "rb") as whole, open(part, "wb") as out:
         whole.seek(1 << 20)
@@ -372,7 +372,7 @@ status, text = make("host", out="build", cwd=folder, timeout=20)
 tap.ok(status == 2 and "space" in text and folder in text and text.count("\n") == 1,
        "a checkout in a folder with a space is refused in a line", text)
 
-# What only looks like a model is refused by the packer, with the path as it was given.
+# A file that only looks like a model is refused by the packer, with the path as it was given.
 damaged = write(os.path.join(HERE, "cut short.gguf"), b"GGUF" + bytes(60))
 status, text = make("card", "MODEL=" + damaged, "BOARD=" + PLAIN)
 tap.ok(status == 2 and damaged + ": " in text, "a damaged model is refused by its path", text)

@@ -113,7 +113,7 @@ def example(page, language):
 
 
 def make_release():
-    """What docs/RELEASES.md unpacks, small: this computer's program, the boards that are built, one card."""
+    """The release of docs/RELEASES.md, small: this computer's program, the boards that are built, one card."""
     stage = os.path.join(HERE, f"ingot-{VERSION}")
     os.makedirs(stage + "/bin")
     shutil.copy(HOST, stage + "/bin/ingot")
@@ -200,7 +200,7 @@ def unknown_boot_options(text):
 
 
 def wrong_of_make(words):
-    """What make itself would not say: variables that no makefile reads, boot options that are not there."""
+    """Errors that make itself would not report: variables that no makefile reads, boot options that are not there."""
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
@@ -222,7 +222,7 @@ def dry(words):
 # ---- running ----
 
 class Place:
-    """Where a page's commands run: a folder, servers that were started, and what their ports are."""
+    """The surroundings of a page's commands: a folder, servers that were started, and what their ports are."""
 
     def __init__(self):
         self.folder = HERE
@@ -312,7 +312,7 @@ def run_block(body):
 
 
 def wrong(place, command, expected, body):
-    """What is wrong with a line; nothing where it runs."""
+    """The fault of a line; nothing where it runs."""
     how, _ = treatment(command)
     if how == "nothing":
         return ""

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What an editor and a debugger get: compile_commands.json covers every room, and make gdb stops in the image and prints its
+"""The files for an editor and a debugger: compile_commands.json covers every room, and make gdb stops in the image and prints its
 arena and its session."""
 
 import json

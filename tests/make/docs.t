@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What README and the documents say: every link leads somewhere, every target of make and every command and option of `ingot` that they
+"""The claims of README and the documents: every link leads somewhere, every target of make and every command and option of `ingot` that they
 name exists (tests/make/commands.t runs whole lines), each figure has a source that has the same, and pages that a program prints are
 as it prints them today."""
 
@@ -69,7 +69,7 @@ def reader(text):
 
 
 def listed_for(texts, index, pages):
-    """What is wrong with an index by reader: pages that do not say for whom they are, or stand under another reader, or not at all."""
+    """The faults of an index by reader: pages that do not say for whom they are, or stand under another reader, or not at all."""
     under = {}
     for section in re.split(r"(?m)^## ", texts[index])[1:]:
         for target in re.findall(r"(?m)^\| \[[^]]*\]\(([^)#]+)\)", section):
@@ -159,7 +159,7 @@ tap.ok(not late, "and each has one", "\n".join(late))
 
 
 def found_with(page, old, new):
-    """What is wrong once a page or a source has other text."""
+    """The faults once a page or a source has other text."""
     whole = figures.read
     if whole(page).count(old) != 1:
         return [f"{page} has {old!r} not once"]

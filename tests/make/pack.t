@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What is flashed is what was linked: the packed image, unpacked here by another reader of LZ4, byte by byte. And what
-the packer refuses. That the image unpacks itself is seen by every suite that boots one."""
+"""The flashed image is the linked one: the packed image, unpacked here by another reader of LZ4, byte by byte. And what
+the packer refuses. Every suite that boots an image sees that it unpacks itself."""
 
 import lzma
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What people get who have no compiler: `make install`, the static programs, and the release, whose
+"""The files for people without a compiler: `make install`, the static programs, and the release, whose
 files are the same from two folders. The release whole is for make test-long; here this computer's
 static program runs in an empty environment, and what is installed is used."""
 

@@ -92,7 +92,7 @@ class Run:
                                 for i in range(2, jobs + 1)]
 
     def known(self, row):
-        """What was found of the same mutant: it was killed, or the same tests let it pass."""
+        """The earlier result of the same mutant: it was killed, or the same tests let it pass."""
         result = self.results.get(self.keys[row.name])
         if result and result["outcome"] != KILLED and result["tests"] != self.tests[row.name]:
             return None

@@ -1,4 +1,4 @@
-"""What was found out, a line of JSON each, so that a run that was stopped goes on where it was."""
+"""The results, a line of JSON each, so that a run that was stopped goes on where it was."""
 
 import hashlib
 import json

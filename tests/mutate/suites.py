@@ -1,4 +1,4 @@
-"""What a row of the table may name in its last column, how it is built, and how it is run:
+"""The names that a row of the table may have in its last column, how it is built, and how it is run:
 
     unit/ROOM/NAME          tests/unit/ROOM/NAME_test.c
     kernels/ISA/CPU/ROW     rows of the kernel tester with ROW in their symbols, on a CPU of qemu
@@ -51,7 +51,7 @@ def images(suite):
 
 
 def products(suite):
-    """What building it makes."""
+    """The products of building it."""
     kind, _, name = suite.partition("/")
     if kind == "unit":
         return [f"build/tests/unit/{name}.t"]

@@ -1,4 +1,4 @@
-"""What users and attackers found: requests and frames of HTTP, damaged cards, transfers, what a lock
+"""Faults that users and attackers found: requests and frames of HTTP, damaged cards, transfers, what a lock
 forgets, names, normalization, grammars and schemas, adapters, outputs, who may ask, options."""
 
 from row import row

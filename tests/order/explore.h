@@ -3,7 +3,7 @@
  * an order of the program forbids it.
  *
  * The program is the real source, compiled with -fsanitize=thread; explore.c stands in the place of
- * ThreadSanitizer's library, so that it sees every access to memory. What counts as a fault: two plain
+ * ThreadSanitizer's library, so that it sees every access to memory. Faults are: two plain
  * accesses to one byte by two cores without order between them, cores that all wait, and what the
  * program itself calls one (explore_check).
  *

@@ -1,4 +1,4 @@
-/* What explore_tsan.c makes of an access: for it alone. `memory` is what the object's memory holds. */
+/* The record that explore_tsan.c makes of an access, for it alone. `memory` is what the object's memory holds. */
 #ifndef INGOT_TESTS_ORDER_EXPLORE_MEMORY_H
 #define INGOT_TESTS_ORDER_EXPLORE_MEMORY_H
 

@@ -47,7 +47,7 @@ struct nvme_queue {
     bool phase;          /* of a new completion */
 };
 
-/* What Identify tells. */
+/* The facts from Identify. */
 struct nvme_facts {
     uint32_t max_bytes; /* of a transfer; 0: no limit */
     bool cached;        /* a cache that forgets: writes are followed by a flush */

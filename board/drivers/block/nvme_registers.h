@@ -41,8 +41,8 @@ void nvme_push(struct nvme *n, struct nvme_queue *q, const struct nvme_command *
 bool nvme_pop(struct nvme *n, struct nvme_queue *q, struct nvme_completion *out);
 void nvme_popped(struct nvme *n, const struct nvme_queue *q);
 
-/* nvme_start.c. From reset to two queues for transfers; n->why has a sentence on failure. What a
- * controller told of its namespace at the first start must be so at each later one. */
+/* nvme_start.c. From reset to two queues for transfers; n->why has a sentence on failure. A
+ * controller must tell the same of its namespace at each later start as at the first. */
 enum err nvme_start(struct nvme *n);
 
 /* Disable the controller; afterwards it moves no data. ERR_TIMEOUT. */

@@ -1,4 +1,4 @@
-/* What is at a Raspberry Pi's PCIe port: an NVMe drive, or an xHCI with its drives. */
+/* The device at a Raspberry Pi's PCIe port: an NVMe drive, or an xHCI with its drives. */
 #ifndef INGOT_BOARD_DRIVERS_BLOCK_PCIE_DRIVE_H
 #define INGOT_BOARD_DRIVERS_BLOCK_PCIE_DRIVE_H
 

@@ -3,7 +3,7 @@
  *
  * No cache is cleaned. If the driver does not take VIRTIO_F_ACCESS_PLATFORM, the device sees
  * memory as the driver's core does (section 6), through coherent caches: it is a program on another
- * core of the emulator's host. What it needs is order, and dma_barrier gives that. */
+ * core of the emulator's host. It needs order, which dma_barrier gives. */
 #include <stddef.h>
 #include <string.h>
 

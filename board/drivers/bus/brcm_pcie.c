@@ -201,7 +201,7 @@ static enum err set_pll(struct brcm_pcie *p)
     return ERR_OK;
 }
 
-/* What nobody answers reads as ones, in place of an abort; and the waits end in time. */
+/* A read that nobody answers gives ones, in place of an abort; and the waits end in time. */
 static void set_ubus(const struct brcm_pcie *p)
 {
     put(p, UBUS_BAR2_LOW, UBUS_ACCESS); /* memory from 0 on */

@@ -1,6 +1,6 @@
 /* PCI Express behind a host bridge with a generic configuration window ("pci-host-ecam-generic"):
- * buses numbered, memory BARs and bridges' windows set, functions found and switched on. What
- * firmware has set stays as it is. */
+ * buses numbered, memory BARs and bridges' windows set, functions found and switched on. Firmware's
+ * settings stay. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_PCI_ECAM_H
 #define INGOT_BOARD_DRIVERS_BUS_PCI_ECAM_H
 
@@ -46,7 +46,7 @@ unsigned pci_ecam_interface(const struct pci_ecam *pci, unsigned function);
  * has no BAR 0, or there was no room. */
 uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function);
 
-/* What a function was given, for when it is pulled and put back. */
+/* The resources that a function was given, for when it is pulled and put back. */
 struct pci_kept {
     uintptr_t config;
     uint32_t id, bar[2];

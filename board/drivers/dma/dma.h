@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the instructions do, each alone: dma_barrier and dma_flush are what drivers call. A program
+/* The effect of each instruction: dma_barrier and dma_flush are what drivers call. A program
  * under Linux has no bus master to talk to: there the functions are the test's, which sees from them
  * what a driver flushes, and in which order with its registers (tests/unit/board/dma_log.h). */
 #if !defined(INGOT_FREESTANDING)

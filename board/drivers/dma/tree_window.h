@@ -1,4 +1,4 @@
-/* Where a device tree says how a bus sees RAM: its dma-ranges (Devicetree Specification 0.4, 2.3.9). */
+/* The place in a device tree that says how a bus sees RAM: its dma-ranges (Devicetree Specification 0.4, 2.3.9). */
 #ifndef INGOT_BOARD_DRIVERS_DMA_TREE_WINDOW_H
 #define INGOT_BOARD_DRIVERS_DMA_TREE_WINDOW_H
 

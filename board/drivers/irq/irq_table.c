@@ -111,8 +111,8 @@ static bool timer_fired(void *context)
     return true;
 }
 
-/* Firmware, a hypervisor or a wrong group in the controller can be in its way. What is pending already
- * would be taken for it. */
+/* Firmware, a hypervisor or a wrong group in the controller can be in its way. An interrupt that is
+ * pending already would be taken for it. */
 static enum err try_timer(void)
 {
     bool on = core_interrupts_mask(), before = core_interrupt_pending(), came = before;

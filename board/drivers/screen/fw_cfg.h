@@ -12,7 +12,7 @@ enum { FW_CFG_BYTES = 0x18, FW_CFG_MAX_FILES = 256 };
 
 struct fw_cfg {
     uintptr_t mmio;
-    /* What is to be done, which the device reads and answers; big-endian. */
+    /* The request, which the device reads and answers; big-endian. */
     volatile struct fw_cfg_access {
         uint32_t control, bytes;
         uint64_t address;
@@ -37,7 +37,7 @@ enum err fw_cfg_write(struct fw_cfg *f, const struct fw_cfg_file *file, const vo
 
 /* ---- fw_cfg_mmio.c, and a test's own ---- */
 
-/* What the DMA register reads as. */
+/* The value that the DMA register reads as. */
 uint64_t fw_cfg_mmio_magic(const struct fw_cfg *f);
 /* Have the device look at f->access. */
 void fw_cfg_mmio_start(const struct fw_cfg *f);

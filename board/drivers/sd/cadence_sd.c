@@ -26,7 +26,7 @@ static volatile uint32_t *reg_at(uintptr_t base, unsigned offset)
 }
 
 /* An access to a block without a clock may end in a bus error. As HSS does it: the clock, then a pulse of
- * the reset. What HSS or U-Boot have woken stays as it is. */
+ * the reset. A card that HSS or U-Boot have woken stays as it is. */
 static void wake(uintptr_t sysreg)
 {
     volatile uint32_t *clock = reg_at(sysreg, SUBBLK_CLOCK_CR);

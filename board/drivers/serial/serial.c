@@ -129,8 +129,8 @@ static bool send_to_both(uint8_t byte)
     return true;
 }
 
-/* The peer is asked to pause at three quarters of the ring, and to go on at one. What it sends
- * after XOFF until it obeys must fit above the first: a USB adapter empties its buffers of a few
+/* The peer is asked to pause at three quarters of the ring, and to go on at one. The bytes that
+ * it sends after XOFF until it obeys must fit above the first: a USB adapter empties its buffers of a few
  * KiB. With interrupts masked. A transmitter that is full is tried again at the next byte. */
 static void pause_or_resume(void)
 {

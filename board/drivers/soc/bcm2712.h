@@ -1,4 +1,4 @@
-/* What differs between the steppings of BCM2712. No manual is public: facts are those of the maker's
+/* The differences between the steppings of BCM2712. No manual is public: facts are those of the maker's
  * device trees (bcm2712.dtsi, bcm2712d0.dtsi) and of the bare-metal environment Circle. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_BCM2712_H
 #define INGOT_BOARD_DRIVERS_SOC_BCM2712_H

@@ -12,7 +12,7 @@
 
 /* For early_init: read the tree at dtb (NULL: none), find its GIC and PSCI, and open the console
  * that it names, or the one at uart_address; at the rate that the firmware set, by interrupt
- * where the tree has one, else polled. What is missing is done without. Returns the tree, which
+ * where the tree has one, else polled. A missing part is done without. Returns the tree, which
  * stays; its blob is NULL where there is none. */
 const struct device_tree *psci_machine_init(const void *dtb, uintptr_t uart_address);
 

@@ -55,7 +55,7 @@ static void find_led(struct raspberry_pi *pi)
         pi->places->find_led(pi);
 }
 
-/* What the lamp needs, the LED first: most boards know theirs without the firmware. */
+/* The LED's needs, the LED first: most boards know theirs without the firmware. */
 static void find_board(struct raspberry_pi *pi, const struct raspberry_pi_places *places)
 {
     uint32_t revision = 0;

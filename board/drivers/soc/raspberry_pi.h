@@ -1,4 +1,4 @@
-/* What the boards of the family have in common: console, mailbox, cores, health, power. A board
+/* The common parts of the family's boards: console, mailbox, cores, health, power. A board
  * says where things are and which pins it uses; a machine is one board, so that what needs no more
  * stands in struct board as it is: .health = raspberry_pi_health. */
 #ifndef INGOT_BOARD_DRIVERS_SOC_RASPBERRY_PI_H

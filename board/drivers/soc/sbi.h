@@ -6,7 +6,7 @@
 
 #include "board/err.h"
 
-/* What the firmware and its machine are (chapter 4). */
+/* The firmware and its machine (chapter 4). */
 enum sbi_base {
     SBI_SPEC_VERSION,   /* major << 24 | minor */
     SBI_IMPLEMENTATION, /* 1: OpenSBI */

@@ -35,7 +35,7 @@ void keyboard_keys_report(struct keyboard_keys *k, const uint8_t *report, uint32
 /* Repeat what is held, once at most however long nobody looked. */
 void keyboard_keys_look(struct keyboard_keys *k, uint32_t now);
 
-/* All keys are up: the keyboard is gone. What was typed stays. */
+/* All keys are up: the keyboard is gone. Typed text stays. */
 void keyboard_keys_let_go(struct keyboard_keys *k);
 
 /* The next byte, or -1. */

@@ -1,4 +1,4 @@
-/* What is printed on the keys of a keyboard, as tables. */
+/* The prints on the keys of a keyboard, as tables. */
 #ifndef INGOT_BOARD_DRIVERS_USB_KEYBOARD_LAYOUTS_H
 #define INGOT_BOARD_DRIVERS_USB_KEYBOARD_LAYOUTS_H
 

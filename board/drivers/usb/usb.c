@@ -165,7 +165,7 @@ static enum err take_new(struct usb *u, uint32_t place, struct block_device **ou
     return ERR_OK;
 }
 
-/* What came to the place by the look before, so that its contacts have settled. */
+/* The device that came to the port by the look before, so that its contacts have settled. */
 static void take_drive(struct usb *u, uint32_t place, struct block_device **out)
 {
     uint8_t *news = &u->host.news[place];
@@ -254,7 +254,7 @@ static unsigned complain(struct usb *u, struct block_device **out, const char *w
     return 1;
 }
 
-/* What is at the places up to the last was looked at. */
+/* The ports up to the last were looked at. */
 static void note_looked(struct usb *u, uint32_t last)
 {
     for (uint32_t place = 1; place <= last; place++)

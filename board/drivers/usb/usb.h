@@ -1,4 +1,4 @@
-/* What is at a USB controller: drives and one keyboard, at its own ports or behind a hub there. */
+/* The devices at a USB controller: drives and one keyboard, at its own ports or behind a hub there. */
 #ifndef INGOT_BOARD_DRIVERS_USB_USB_H
 #define INGOT_BOARD_DRIVERS_USB_USB_H
 

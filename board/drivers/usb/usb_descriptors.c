@@ -3,7 +3,7 @@
 enum { TYPE_CONFIGURATION = 2, TYPE_INTERFACE = 4, TYPE_ENDPOINT = 5, TYPE_COMPANION = 0x30 };
 enum { BULK = 2, INTERRUPT = 3, MOST_PACKET = 1024, MOST_BURST = 15 };
 
-/* What an interface says of itself, and how its endpoints move data. */
+/* An interface's description, and how its endpoints move data. */
 struct kind {
     uint8_t class, subclass, protocol, transfer;
 };

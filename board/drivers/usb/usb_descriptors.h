@@ -1,4 +1,4 @@
-/* What a USB device and its SCSI unit say of themselves: bytes of a stranger's, of which each is checked
+/* The descriptions of a USB device and its SCSI unit: bytes of a stranger's, of which each is checked
  * before it is used. */
 #ifndef INGOT_BOARD_DRIVERS_USB_USB_DESCRIPTORS_H
 #define INGOT_BOARD_DRIVERS_USB_USB_DESCRIPTORS_H
@@ -20,7 +20,7 @@ struct usb_ends {
 bool usb_find_storage(const uint8_t *data, uint32_t bytes, struct usb_ends *ends);
 bool usb_find_keyboard(const uint8_t *data, uint32_t bytes, struct usb_ends *ends);
 
-/* What a hub says of itself: USB 2.0, 11.23.2.1; USB 3.2, 10.15.2.1. */
+/* A hub's description: USB 2.0, 11.23.2.1; USB 3.2, 10.15.2.1. */
 enum { USB_HUB_BYTES = 7, USB_HUB = 0x29, USB_HUB_3 = 0x2a };
 struct usb_hub_facts {
     uint32_t n_ports; /* 1 to 255 */

@@ -26,7 +26,7 @@ enum {
     XHCI_PLACES = 255 + XHCI_HUBS * XHCI_HUB_PORTS,
 };
 
-/* What came to a place was not looked at by ... */
+/* A device that came to a port was not looked at by ... */
 enum { XHCI_NEW_TO_KEYBOARDS = 1, XHCI_NEW_TO_DRIVES = 2, XHCI_LEFT_ALONE = 4 /* for good */ };
 
 enum {

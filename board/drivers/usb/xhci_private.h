@@ -1,4 +1,4 @@
-/* What the driver's files share: rings and commands. */
+/* The driver's shared parts: rings and commands. */
 #ifndef INGOT_BOARD_DRIVERS_USB_XHCI_PRIVATE_H
 #define INGOT_BOARD_DRIVERS_USB_XHCI_PRIVATE_H
 

@@ -1,4 +1,4 @@
-/* What board/isa.h and boot/boot.h ask of a core, for x86-64. Volumes are of Intel's Software Developer's Manual. */
+/* The functions of a core that board/isa.h and boot/boot.h ask for, on x86-64. Volumes are of Intel's Software Developer's Manual. */
 #include <cpuid.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 //
 // Bytes up to a multiple of 8, since alignment may be checked; then 8 bytes an instruction, each of
 // which waits for the one before: 3 cycles of Cortex-A53 and 2 of Cortex-A72 (their optimization
-// guides). So long data goes as four pieces, which do not wait for each other. What a piece came to
+// guides). So long data goes as four pieces, which do not wait for each other. The result of a piece
 // is carried over the next one by a multiplication with x^(8 * PIECE) modulo the polynomial: 32
 // steps, beginning at the highest power, which is the lowest bit. PIECE is an odd number of cache
 // lines, so that the four do not meet in one set of a cache.

@@ -1,4 +1,4 @@
-/* SHA-256's blocks for rv64gc, and with instructions for its sums of rotations. Who includes it has made
+/* SHA-256's blocks for rv64gc, and with instructions for its sums of rotations. The includer has made
  * these macros of its names:
  *   big_sigma out, x, constant   the sum of three rotations of x in out, half or temp; destroys high and temp
  *   small_begin x                what the next two need, in high and half

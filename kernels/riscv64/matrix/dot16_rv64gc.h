@@ -2,7 +2,7 @@
  * widened, once for three tokens, four lanes of each at a time, so that a row passes four times.
  * a0 y, a1 w, a2 x, a3 struct gemm_shape. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft11, fa0-fa7,
  * fflags; keeps s0-s8 on the stack, under them the lanes.
- * \type is f32 or f16. What is infinite or NaN goes the slow way, as in f16_rv64gc.h. */
+ * \type is f32 or f16. Infinities and NaN go the slow way, as in f16_rv64gc.h. */
 #ifndef INGOT_KERNELS_RISCV64_DOT16_RV64GC_H
 #define INGOT_KERNELS_RISCV64_DOT16_RV64GC_H
 

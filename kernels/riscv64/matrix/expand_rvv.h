@@ -210,7 +210,7 @@
     vfmacc.vf \sum, ft1, v0
 .endm
 
-/* What rank has beyond fours, of \groups; vl is 8, vtype of floats. */
+/* The part of rank beyond fours, of \groups; vl is 8, vtype of floats. */
 .macro add_ones kind, lmul, groups
     beq vector_at, vector_end, .Ladded\@
 .Lone\@:

@@ -7,7 +7,7 @@
  * 2^15 keeps the part below B positive, 2^47 + 2^32 the part below B^3. The fields times the scale
  * of their row add up in a register a row.
  *
- * Who includes this says where a block has its scales, its values (LOW) and what is above them
+ * The includer says where a block has its scales, its values (LOW) and what is above them
  * (HIGH), UNIT and OFFSET, and has the macros
  *   value at      bytes = the 8 values of two rows, a byte each, or all that even_mask leaves of them
  *   scale to, row the scale of a row

@@ -3,7 +3,7 @@
  * instructions a weight that would else be a quarter of all, for each 8 rows. A gemm is that for each
  * token; TOKENS (1 or 4) is what x has.
  *
- * Who includes this may say what a block of x is (ACT_BYTES, ACT_COLS_LOG2; else Q8K) and how many make a
+ * The includer may say what a block of x is (ACT_BYTES, ACT_COLS_LOG2; else Q8K) and how many make a
  * segment, and defines pack_block: a record at to, which moves to the next, from the block of x at
  * from, which stays; of four tokens from is 4 bytes further for each before, and lane 2 for each. */
 #ifndef INGOT_KERNELS_RISCV64_SEGMENTS_RV64GC_H
@@ -107,7 +107,7 @@
     .endr
 .endm
 
-/* What a gemm has beside a gemv: its shape, and the next token. */
+/* The parts of a gemm beside a gemv: its shape, and the next token. */
 .macro open_tokens
     ld t0, SHAPE_Y_STRIDE(rows_left)
     ld t1, SHAPE_TOKENS(rows_left)

@@ -2,7 +2,7 @@
  *
  * A byte has columns c and c + 16 of a row. In a table of 256 doublewords, made from the 16 values
  * for each call, it finds v_c + v_(c+16) 2^32; times x_(c+16) + x_c 2^32 that has v_c x_c + v_(c+16)
- * x_(c+16) at 2^32. What is below, at most 64 * 127 * 128 over the 128 columns of FIG4, 2^31 keeps positive; what is
+ * x_(c+16) at 2^32. The sum below it, at most 64 * 127 * 128 over the 128 columns of FIG4, is kept positive by 2^31; what is
  * above drops out. */
 #ifndef INGOT_KERNELS_RISCV64_TABLE_RV64GC_H
 #define INGOT_KERNELS_RISCV64_TABLE_RV64GC_H

@@ -45,7 +45,7 @@
     .endif
 .endm
 
-/* What is widened once for many queries is kept in the stack, from sp on: rows of vl floats, of which
+/* Values that are widened once for many queries are kept in the stack, from sp on: rows of vl floats, of which
  * no more than 64. Every page is touched, so that a guard page is not stepped over. */
 #define KEPT_BYTES 8192
 #define KEPT_LANES 64

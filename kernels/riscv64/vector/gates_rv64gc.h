@@ -1,4 +1,4 @@
-/* What multiplies by a sigmoid, without vectors: y = over / (1 + exp(-gate)), and that times another
+/* Products with a sigmoid, without vectors: y = over / (1 + exp(-gate)), and that times another
  * vector, four elements side by side; what is left of them goes one by one. The numerator is read again
  * after exp, which needs all registers. 24 instructions for an element, 27 with the product, 1 more where
  * gate and numerator differ.

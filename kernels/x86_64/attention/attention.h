@@ -93,7 +93,7 @@
     .endr
 .endm
 
-// What the accumulating kernels name alike: o, o at work, s.
+// Names that the accumulating kernels share: o, o at work, s.
 #define outs rdi
 #define out r15
 #define rows rsi

@@ -5,7 +5,7 @@
 // mask of the last 1 to 16 scores, ymm13 minus infinity, xmm14 max before
 // Clobbers rax, rcx, rdx, rdi, rsi, r8, ymm0-ymm14.
 //
-// Two passes over a row, 16 scores a step. What lies beyond n counts as minus infinity: its e^x is
+// Two passes over a row, 16 scores a step. Elements beyond n count as minus infinity: its e^x is
 // +0, which adds nothing and is what belongs there; steps beyond n store zeros. 125 cycles
 // a row of 64.
 #include "kernels/x86_64/attention/attention.h"

@@ -5,7 +5,7 @@
 // k1-k4 the first n of 64 lanes
 // Clobbers rax, rcx, rdx, rdi, rsi, zmm0-zmm10, k1-k4, k7.
 //
-// A row at a time, all in registers. What lies beyond n counts as minus infinity: its e^x is +0,
+// A row at a time, all in registers. Elements beyond n count as minus infinity: its e^x is +0,
 // which adds nothing and is what belongs there. 120 instructions and 96 cycles a row.
 #include "kernels/x86_64/attention/attention.h"
 #include "kernels/x86_64/vector/softmax.h"

@@ -6,7 +6,7 @@
 // Clobbers rax, rcx, rdi, rsi, r8-r11, zmm0-zmm19.
 //
 // 8 queries by 32 positions, and 4 or fewer by 64, which is the whole tile in its order, as a
-// prompt and a single token want it: 16 chains of fma. What is computed beyond n is not stored.
+// prompt and a single token want it: 16 chains of fma. Results beyond n are not stored.
 // One fma a cycle, all that Zen 4 has. The next tile is asked for on the way, as in
 // score_f32_f16_avx2.S.
 #include "kernels/x86_64/attention/score_f16.h"

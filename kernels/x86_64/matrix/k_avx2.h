@@ -9,7 +9,7 @@
 //
 // Weights stay unsigned for vpmaddubsw and vpdpbusd. An int16 collects the 8 chunks of a sub-block of
 // Q4_K and two of the four of Q6_K's; vpmaddwd by the sub-block's scale in both halves of a lane makes
-// them 32 bits. What the minimums, or the 32 that unsigned weights have too much, come to is one
+// them 32 bits. The sum of the minimums, or of the 32 that unsigned weights have too much, is one
 // vpmaddwd for two sub-blocks. AVX2, per block and 4 tokens: 262 (Q4_K) or 373 cycles; by one token
 // 104 and 163, as fast as memory delivers.
 #ifndef INGOT_KERNELS_X86_64_K_AVX2_H

@@ -16,7 +16,7 @@
 //
 // A kernel that defines AVX_VNNI before it includes this has vpdpbusd with VEX coding, as processors
 // without AVX-512 have it: four products added to 32 bits, of which nothing overflows. For {vex} the
-// assembler must be told: else it takes the coding of AVX-512. That has no broadcast in an operand.
+// assembler must be told: else it takes the coding of AVX-512. This has no broadcast in an operand.
 #ifndef INGOT_KERNELS_X86_64_TILES_AVX2_H
 #define INGOT_KERNELS_X86_64_TILES_AVX2_H
 

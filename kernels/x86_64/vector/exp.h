@@ -53,7 +53,7 @@ kernels_exp_table:
 // v x = e^x, v ymm or zmm; int, tmp and sum are scratch. The second operand of max and min is the
 // result where the first is NaN: x comes first, so that NaN counts as -104. With `rest` it is
 // e^(x - rest) as exp_sum2_f32 has it. 28 instructions of ymm; 17 of zmm, whose vscalefps
-// multiplies by 2^n with one rounding, as the two steps of ymm do, the first of which is exact. What is so
+// multiplies by 2^n with one rounding, as the two steps of ymm do, the first of which is exact. A result so
 // small costs it some 100 cycles on Intel's cores, so lanes of -104 and less, as all that is masked out, get their
 // +0 from mask k7, which zmm destroys.
 .macro exp_lanes v, x, int, tmp, sum, rest

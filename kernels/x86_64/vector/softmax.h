@@ -79,7 +79,7 @@
     exp_lanes ymm, 1, 5, 6, 7
 .endm
 
-// What lies beyond the tail adds 0.
+// Elements beyond the tail add 0.
 .macro exp_sum_step_avx2 tail
     load_lanes 0, 1, cursor, \tail
     exp_pair

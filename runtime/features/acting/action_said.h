@@ -1,4 +1,4 @@
-/* What people said of a line, in words of theirs: a model's call drives a line only where somebody asked for
+/* People's words about a line, in words of theirs: a model's call drives a line only where somebody asked for
  * it. Words are looked for, and nothing is understood. docs/ACTING.md says what that does not catch. */
 #ifndef INGOT_RUNTIME_ACTING_ACTION_SAID_H
 #define INGOT_RUNTIME_ACTING_ACTION_SAID_H

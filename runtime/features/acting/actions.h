@@ -1,4 +1,4 @@
-/* What a model may do, as one table: an action for each pin of pins=, `temperature`, `uptime`, and those
+/* A model's permitted actions, as one table: an action for each pin of pins=, `temperature`, `uptime`, and those
  * of a card's file. The table is told to the model (actions_prompt), holds its replies (actions_grammar),
  * and says what a call means (action_call.h). docs/ACTING.md. */
 #ifndef INGOT_RUNTIME_ACTING_ACTIONS_H
@@ -55,7 +55,7 @@ struct action {
     uint32_t done; /* how often, dry runs too */
 };
 
-/* What a person must have said before a call drives a line: its name and which way, its name, or nothing. */
+/* The words that a person must have said before a call drives a line: its name and which way, its name, or nothing. */
 enum action_need { ACTION_NEEDS_VALUE, ACTION_NEEDS_NAME, ACTION_NEEDS_NOTHING };
 
 /* One more word for a pin, for on, for off or for not (action_said.h). */
@@ -100,7 +100,7 @@ void actions_open(struct actions *a, const struct platform *platform, const stru
  * ACTION_TEXT_BYTES at most in `problem`, and the table is as it was. */
 const char *actions_read(struct actions *a, const char *text, char problem[ACTION_TEXT_BYTES]);
 
-/* What the system prompt says of them; the length, 0 where there are none. */
+/* Their text in the system prompt; the length, 0 where there are none. */
 size_t actions_prompt(const struct actions *a, char text[ACTIONS_PROMPT_BYTES]);
 
 /* Bytes of work for the next, 8-byte aligned. */

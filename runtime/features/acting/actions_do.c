@@ -1,4 +1,4 @@
-/* What a call asks for is done. */
+/* Do what a call asks for. */
 #include <string.h>
 
 #include "runtime/features/acting/actions.h"

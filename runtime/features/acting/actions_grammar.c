@@ -93,7 +93,7 @@ static void add_range(struct trie *t, unsigned at, uint32_t n, uint32_t most)
     }
 }
 
-/* Where texts of the trie end that go on alike. */
+/* The end of texts of the trie that go on alike. */
 struct ends {
     unsigned n, at[PINS_MOST];
 };

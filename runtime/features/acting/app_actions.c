@@ -1,4 +1,4 @@
-/* What a model may do: from the boot words to the chat that tells it, and the grammar that holds it. */
+/* A model's actions: from the boot words to the chat that tells it, and the grammar that holds it. */
 #include <assert.h>
 #include <string.h>
 

@@ -90,7 +90,7 @@ static void show(void *state, struct feature_turn *t, struct feature_text *to)
     *to = (struct feature_text){ write_text, k };
 }
 
-/* What looked like a call and is none. */
+/* Text that looked like a call and is not one. */
 static void show_held(struct chat *c, struct chat_call *k)
 {
     k->reply = ACTION_PROSE;
@@ -131,7 +131,7 @@ static void say_end(void *state, const struct feature_turn *t)
 
 /* ---- done ------------------------------------------------------------------------------------ */
 
-/* What was done in one dim line: (light: on), (temperature is 41.5 C). */
+/* The action in one dim line: (light: on), (temperature is 41.5 C). */
 static void show_done(struct chat *c, const struct chat_call *k, bool done, const char *result)
 {
     char arguments[ACTION_TEXT_BYTES] = "";

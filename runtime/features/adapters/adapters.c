@@ -191,7 +191,7 @@ static enum err read_part(struct adapters *a, struct loading *l, uint64_t offset
     return ERR_OK;
 }
 
-/* What the adapter of a->header takes at most: Q8_0 becomes F16, which takes not twice as much. */
+/* The most memory that the adapter of a->header takes: Q8_0 becomes F16, which takes not twice as much. */
 static uint64_t most_bytes(const struct adapters *a)
 {
     const struct adapter_header *h = &a->header;

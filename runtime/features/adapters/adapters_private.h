@@ -1,4 +1,4 @@
-/* What adapters.c and adapters_work.c share; nobody else includes it. */
+/* Shared parts of adapters.c and adapters_work.c; nobody else includes it. */
 #ifndef INGOT_RUNTIME_ADAPTERS_PRIVATE_H
 #define INGOT_RUNTIME_ADAPTERS_PRIVATE_H
 

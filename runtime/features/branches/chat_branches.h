@@ -41,7 +41,7 @@ static inline struct chat_branches *branches_of(const struct chat *c)
 extern const struct chat_command branch_commands[];
 enum { BRANCH_COMMANDS = 4 };
 
-/* What a branch takes of ARENA_SCRATCH beside its ids, for model_setup. */
+/* The part of ARENA_SCRATCH that a branch takes beside its ids, for model_setup. */
 size_t chat_branch_bytes(void);
 
 /* Room for n <= CHAT_BRANCHES_MOST lines beside the one at work, and for the search of that many beams

@@ -35,7 +35,7 @@ void chat_fabric_set_time(struct chat *c, uint64_t seconds)
 
 /* ---- turns ---------------------------------------------------------------------------------- */
 
-/* What every conversation begins with may be kept from an earlier one, and is not computed then. */
+/* The beginning of every conversation may be kept from an earlier one, and is not computed then. */
 static uint32_t first_of_turn(struct chat *c, uint32_t own)
 {
     size_t n = own == 0 ? chat_encode_opening(c) : 0;
@@ -243,7 +243,7 @@ static void put_replaced_back(struct fabric *f, const struct fabric_note *replac
     f->that = 0;
 }
 
-/* What was added since is not remembered after all. The others of its namespace are practised, whoever presses Ctrl-C. */
+/* Additions since then are not remembered after all. The others of its namespace are practised, whoever presses Ctrl-C. */
 static void take_back(struct chat *c, uint32_t n_notes, bool replaced)
 {
     struct fabric *f = &fabric_of(c)->fabric;

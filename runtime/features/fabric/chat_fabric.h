@@ -26,7 +26,7 @@ static inline struct fabric_state *fabric_of(const struct chat *c)
 /* After chat_learn_open, where that is true. */
 void chat_fabric_open(struct chat *c);
 
-/* The clock: seconds since the start, or of the day that /time set. What is set first corrects it; set
+/* The clock: seconds since the start, or of the day that /time set. The first setting corrects it; set
  * again, time has gone by, as a board was switched off. */
 uint64_t chat_fabric_now(const struct chat *c);
 void chat_fabric_set_time(struct chat *c, uint64_t seconds);
@@ -40,7 +40,7 @@ enum err chat_fabric_remember(struct chat *c, enum fabric_name space, const char
 
 /* Note i is forgotten, and the others of its namespace are practised again. Errors as above. */
 enum err chat_fabric_forget(struct chat *c, uint32_t i, struct chat_lesson *lesson);
-/* All of a namespace, or of all of them. What the model says anyhow stays known. */
+/* All of a namespace, or of all of them. Answers that the model gives anyhow stay known. */
 void chat_fabric_forget_space(struct chat *c, enum fabric_name space);
 void chat_fabric_clear(struct chat *c);
 /* The namespaces go to a file, and come back, in place of what is there; errors as chat_learn_save's and
@@ -50,7 +50,7 @@ enum err chat_fabric_save(struct chat *c, struct saved_chat *io, const struct fi
 enum err chat_fabric_load(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
 uint64_t chat_fabric_bytes(struct chat *c); /* that the file has to have, whatever comes */
-/* What memory tags of a reply asked for, with a line about each. */
+/* The wishes of memory tags in a reply, with a line about each. */
 void chat_fabric_obey(struct chat *c, const struct memory_tags *tags);
 /* Notes of src become those of dst, and are practised. */
 enum err chat_fabric_promote(struct chat *c, enum fabric_name dst, enum fabric_name src,
@@ -61,7 +61,7 @@ enum { FABRIC_COMMANDS = 6 };
 extern const struct feature_saved fabric_saved;
 
 /* A turn of the chat at its fixed points. */
-/* What is remembered, in front of the turn (runtime/features/memory). */
+/* Put memories in front of the turn (runtime/features/memory). */
 const char *fabric_told(void *state, struct feature_turn *t, size_t *bytes);
 void fabric_turn_built(void *state, struct feature_turn *t);
 void fabric_reply_begins(void *state, struct feature_turn *t);

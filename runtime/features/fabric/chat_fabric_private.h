@@ -1,4 +1,4 @@
-/* What chat_practise.c does for chat_fabric.c; nobody else includes it. */
+/* Functions of chat_practise.c for chat_fabric.c; nobody else includes it. */
 #ifndef INGOT_RUNTIME_CHAT_FABRIC_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_FABRIC_PRIVATE_H
 

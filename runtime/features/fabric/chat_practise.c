@@ -4,7 +4,7 @@
  *              first of what is new or has faded, in the end of all
  *     sweep:   marked examples against their rivals alone, a step at each that loses, until none does
  *
- * and again, until a look at all finds that all win. What a sweep computes is near the head's logits, what is believed is a look. */
+ * and again, until a look at all finds that all win. A sweep's results are near the head's logits; only a look is believed. */
 #include <string.h>
 
 #include "board/min_max.h"

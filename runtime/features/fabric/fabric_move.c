@@ -77,7 +77,7 @@ static enum err move_spaces(struct fabric *f, fabric_move_fn *move, void *contex
     return e;
 }
 
-/* What follows from what was moved. */
+/* The consequences of the move. */
 static void measure(struct fabric *f)
 {
     for (uint32_t i = 0; i < f->n_examples; i++) {

@@ -1,4 +1,4 @@
-/* What is kept of memories and of what the model says anyhow. */
+/* The kept parts of memories and of answers that the model gives anyhow. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What was learnt and saved by an earlier start, of any feature that learns. */
+/* Lessons that an earlier start saved, of any feature that learns. */
 #include "runtime/features/lessons/app_learnt.h"
 
 #include "runtime/app/app_private.h"

@@ -1,4 +1,4 @@
-/* What was learnt and saved by an earlier start, of any feature that learns. */
+/* Lessons that an earlier start saved, of any feature that learns. */
 #ifndef INGOT_RUNTIME_APP_LEARNT_H
 #define INGOT_RUNTIME_APP_LEARNT_H
 
@@ -7,7 +7,7 @@
 /* The file NAME.sav; NULL: there is none. */
 const struct file *app_find_learnt(struct app *a, const char *name);
 
-/* What came of loading it; a problem is logged. True: it was loaded, and app_log_learnt says what: n of `what`. */
+/* The result of loading it; a problem is logged. True: it was loaded, and app_log_learnt says what: n of `what`. */
 bool app_was_learnt(struct app *a, enum err e);
 void app_log_learnt(struct app *a, const struct file *file, unsigned n, const char *what);
 

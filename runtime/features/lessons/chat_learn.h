@@ -52,7 +52,7 @@ struct chat_lesson {
  * nowhere in memory; nothing is learnt then. */
 bool chat_learn_open(struct chat *c);
 
-/* What a fresh conversation answers to question becomes answer, in as many steps as that takes.
+/* A fresh conversation's answer to question becomes answer, in as many steps as that takes.
  * The conversation at work stays; its tokens are computed again with the next line.
  * ERR_TOO_LONG, ERR_BAD_ARGUMENT: an empty answer; ERR_ABORTED by Ctrl-C, and what was learnt in it is
  * forgotten again; ERR_NO_SPACE: what is taught already fills the room for examples; errors of session_run. */
@@ -64,7 +64,7 @@ enum err chat_learn_teach(struct chat *c, const char *question, size_t question_
  * ERR_NOT_FOUND: there is no reply. ERR_NO_SPACE: no example of it can be kept. */
 enum err chat_learn_rate(struct chat *c, bool good, struct chat_lesson *lesson);
 
-/* What was learnt goes to a file, and comes back, in place of what is there. Errors of saved_chat_write
+/* Lessons go to a file, and comes back, in place of what is there. Errors of saved_chat_write
  * and saved_chat_read (saved_chat.h); io->problem. */
 enum err chat_learn_save(struct chat *c, struct saved_chat *io, const struct file *file,
                          saved_chat_progress_fn *progress, void *context);

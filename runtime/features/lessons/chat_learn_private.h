@@ -1,4 +1,4 @@
-/* What chat_learn.c does for chat_fabric.c as well; nobody else includes it. */
+/* Functions of chat_learn.c for chat_fabric.c as well; nobody else includes it. */
 #ifndef INGOT_RUNTIME_CHAT_LEARN_PRIVATE_H
 #define INGOT_RUNTIME_CHAT_LEARN_PRIVATE_H
 
@@ -28,7 +28,7 @@ enum err chat_learn_begin_text(struct chat *c, size_t *n);
  * at most CHAT_LEARN_ANSWER_TOKENS. */
 enum err chat_learn_put_answer(struct chat *c, const char *question, size_t question_bytes,
                                const char *answer, size_t answer_bytes, uint32_t *ids, size_t *n);
-/* What comes after an answer: the token that ends a turn. */
+/* The token after an answer: the token that ends a turn. */
 uint32_t chat_learn_end(const struct chat *c);
 
 /* A lesson is so far; who waits at the line is told. label is constant. console_progress_end() ends the wait. */

@@ -1,4 +1,4 @@
-/* What was learnt in a file (saved_chat.h). */
+/* Lessons in a file (saved_chat.h). */
 #include "runtime/features/lessons/chat_learn.h"
 
 static struct saved_chat_state state_of(struct chat *c)

@@ -27,7 +27,7 @@ struct micro_lora {
     float *weights; /* (2, rank, dim): A, then B transposed */
 };
 
-/* What the model does to logits after the head. */
+/* The model's changes to logits after the head. */
 struct micro_lora_head {
     float scale; /* logits_scale */
     float cap;   /* final_softcap; 0: none */

@@ -1,4 +1,4 @@
-/* What is remembered (runtime/features/fabric), found for a turn by the words of its text (recall.h), and put in front of it as a
+/* Memories (runtime/features/fabric), found for a turn by the words of its text (recall.h), and put in front of it as a
  * sentence. Only with learn=on; a turn that finds nothing is as it would be without. */
 #ifndef INGOT_RUNTIME_CHAT_RECALL_H
 #define INGOT_RUNTIME_CHAT_RECALL_H
@@ -34,7 +34,7 @@ const char *chat_recall(struct chat *c, const char *text, size_t bytes, size_t *
 uint32_t chat_recall_replaced(struct chat *c, enum fabric_name space, const char *text,
                               size_t bytes, size_t question);
 
-/* What a conversation begins with, and the model: a note that was learnt with another is not known by heart. */
+/* The beginning of a conversation, and the model: a note that was learnt with another is not known by heart. */
 uint32_t chat_recall_opening(struct chat *c);
 
 #endif

@@ -210,7 +210,7 @@ static bool repeats_itself(const struct session *s, const struct generate_result
     return repeats;
 }
 
-/* What was computed at the beginning counts as part of the reply's prompt. */
+/* Tokens that were computed at the beginning count as part of the reply's prompt. */
 static void end(void *state, struct feature_turn *t, enum err error)
 {
     struct chat_policy *p = state;

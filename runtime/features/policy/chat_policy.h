@@ -37,7 +37,7 @@ void chat_policy_open(struct chat *c);
 bool chat_policy_rate(struct chat *c, bool good);
 bool chat_policy_undone(struct chat *c);
 
-/* What was seen goes to a file and comes back, in place of what is there; the latest turn is judged before. Errors of
+/* The experience goes to a file and comes back, in place of what is there; the latest turn is judged before. Errors of
  * saved_chat_write and saved_chat_read; io->problem. */
 enum err chat_policy_save(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
@@ -45,10 +45,10 @@ enum err chat_policy_load(struct chat *c, struct saved_chat *io, const struct fi
                           saved_chat_progress_fn *progress, void *context);
 uint64_t chat_policy_bytes(struct chat *c); /* that the file has to have, whatever comes */
 
-/* What the policy last chose, as a sentence: "thoughts off (0.83 sure), temperature as set (0.41), ...". */
+/* The policy's last choice, as a sentence: "thoughts off (0.83 sure), temperature as set (0.41), ...". */
 const char *chat_policy_text(const struct chat *c, char *text, size_t bytes);
 
-/* What turns have shown, and what came of it last, for /learned. */
+/* The results of turns, and of the last one, for /learned. */
 void chat_policy_print(struct chat *c);
 
 extern const struct feature_saved policy_saved;

@@ -1,4 +1,4 @@
-/* What a conversation has seen of its turns: patterns of what was asked, and a policy that learns from how the
+/* A conversation's experience of its turns: patterns of what was asked, and a policy that learns from how the
  * answers went. A turn is looked at (experience_see), chosen for, ended, and judged when the next one begins:
  * until then somebody may call it good or bad, or take it back. The chat owns it. */
 #ifndef INGOT_RUNTIME_EXPERIENCE_H
@@ -14,7 +14,7 @@
 
 enum { EXPERIENCE_TURNS = 64 /* latest ones, which are practised */ };
 
-/* What is known before a turn. */
+/* Facts before a turn. */
 struct experience_question {
     const char *text; /* (bytes) */
     size_t bytes;
@@ -63,7 +63,7 @@ void experience_see(struct experience *e, uint32_t position, const float *hidden
 /* The policy's choice for the question that was seen. The turn before is judged first. */
 void experience_choose(struct experience *e, const struct experience_question *q,
                        struct policy_choice *choice);
-/* What was done in the end; the policy's choice, unless somebody else chose. */
+/* The final action; the policy's choice, unless somebody else chose. */
 void experience_took(struct experience *e, const uint8_t choice[POLICY_HEADS]);
 
 /* The reply has ended: by itself, or repeating itself. */

@@ -1,4 +1,4 @@
-/* What turns were like, and how well they went: directions of mean hidden states, found again by their
+/* The kinds of turns, and how well they went: directions of mean hidden states, found again by their
  * cosine. A turn much like a known one is merged into it; where there is no room the least useful
  * goes. */
 #ifndef INGOT_RUNTIME_LEARN_PATTERNS_H

@@ -10,7 +10,7 @@ enum { N_WEIGHTS = sizeof(struct policy_weights) / sizeof(float) };
 #define SURE 0.7f
 #define MOST_WEIGHT 100.0f
 
-/* What a step computed on its way, for the gradient. */
+/* Intermediate results of a step, for the gradient. */
 struct step {
     float z[POLICY_HIDDEN], c[POLICY_HIDDEN], next[POLICY_HIDDEN];
     float zeta, nu;

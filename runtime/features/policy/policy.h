@@ -36,7 +36,7 @@ struct policy {
     float hidden[POLICY_HIDDEN]; /* of the conversation so far; zeros at its beginning */
 };
 
-/* What is known before a turn, each about 0 .. 1. */
+/* Facts before a turn, each about 0 .. 1. */
 struct policy_state {
     float inputs[POLICY_INPUTS];
     float pressure;   /* share of the memory of keys and values that is taken */

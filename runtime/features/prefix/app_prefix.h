@@ -4,7 +4,7 @@
 
 #include "runtime/app/app.h"
 
-/* What conversations begin with goes into its file, *file, so that no start computes it again. Before
+/* The beginning of conversations goes into its file, *file, so that no start computes it again. Before
  * the first line of a conversation. Errors of chat_prefix_save; a->problem. */
 enum err app_save_prefix(struct app *a, const struct file **file);
 

@@ -1,4 +1,4 @@
-/* What all conversations of a system prompt begin with, in a file of the card: loaded when a machine
+/* The beginning that all conversations of a system prompt share, in a file of the card: loaded when a machine
  * starts, its tokens are computed by nobody. The file is that of a saved conversation without turns
  * (saved_chat.h): of a model, types of keys and values, and ids; who has others computes as usual. */
 #ifndef INGOT_RUNTIME_CHAT_PREFIX_H

@@ -4,7 +4,7 @@
 #include "runtime/chat/chat_private.h"
 #include "runtime/features/adapters/app_adapters.h"
 
-/* What is known before the reply. */
+/* Facts before the reply. */
 static void begin(void *state, struct feature_turn *t)
 {
     struct turn_log_state *l = state;
@@ -107,7 +107,7 @@ static void undo(void *state, struct chat *c)
     }
 }
 
-/* What was said last is not of this conversation. */
+/* The last message is not of this conversation. */
 static void forget(void *state, struct chat *c)
 {
     (void)c;

@@ -24,7 +24,7 @@ struct turn_log {
     _Alignas(64) uint8_t buffer[TURN_LOG_BYTES];
 };
 
-/* What is known before a reply. Texts are UTF-8, NULL: left out. */
+/* Facts before a reply. Texts are UTF-8, NULL: left out. */
 struct turn_log_turn {
     const char *model; /* its name */
     uint32_t model_crc;
@@ -51,7 +51,7 @@ void turn_log_reply(struct turn_log *l, const char *text, size_t bytes);
  * of its texts, and says so. Errors of record_ring_append; l->problem. */
 enum err turn_log_end(struct turn_log *l, const struct turn_log_end *end);
 
-/* What became of the turn with number `turn`: "good", "bad", "undone". ERR_NOT_FOUND: it is 0; else as above. */
+/* The judgement of the turn with number `turn`: "good", "bad", "undone". ERR_NOT_FOUND: it is 0; else as above. */
 enum err turn_log_rate(struct turn_log *l, uint64_t turn, const char *rating);
 
 #endif

@@ -1,4 +1,4 @@
-/* What people say before a line is driven: sentences that ask for a call, and sentences that do not. */
+/* People's words before a line is driven: sentences that ask for a call, and sentences that do not. */
 #include <stdio.h>
 #include <string.h>
 

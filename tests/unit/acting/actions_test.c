@@ -1,4 +1,4 @@
-/* What a model may do: the table, its file, its words for the model, and calls that are done, refused, or try to
+/* A model's actions: the table, its file, its words for the model, and calls that are done, refused, or try to
  * get at a line that was not named. */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What pins= takes, and what it does not. */
+/* The values of pins=, and what it does not. */
 #include <string.h>
 
 #include "runtime/options/pin_list.h"

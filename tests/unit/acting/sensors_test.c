@@ -1,4 +1,4 @@
-/* What sensors= takes, what a sensor's word says by its datasheet, and sensors as actions: read, refused, not there. */
+/* The values of sensors=, the meaning of a sensor's word by its datasheet, and sensors as actions: read, refused, not there. */
 #include <stdio.h>
 #include <string.h>
 

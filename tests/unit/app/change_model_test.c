@@ -143,7 +143,7 @@ static void test_json_without_model(struct app *app)
        "and it talks to the next one");
 }
 
-/* What a person types; the application goes on. */
+/* A person's input; the application goes on. */
 static void person(const char *lines)
 {
     app_rig_console(-1);

@@ -1,4 +1,4 @@
-/* What a trace keeps: nothing while it is off or not there, else the latest events; and two of them
+/* The contents of a trace: nothing while it is off or not there, else the latest events; and two of them
  * know nothing of each other. */
 #include "runtime/base/trace.h"
 

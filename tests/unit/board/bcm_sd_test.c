@@ -191,7 +191,7 @@ static void test_close_under_way(void)
     OK(d->s.command == &status, "closed during a command: it is still there for its core");
 }
 
-/* What comes next finds a card that answers at 3.3 V. */
+/* The next command finds a card that answers at 3.3 V. */
 static void test_close(void)
 {
     struct bcm_sd_place place = slot();

@@ -180,7 +180,7 @@ static uint64_t end_of_dma(uint32_t hcon, uint64_t window_end)
     return d->device.dma_end;
 }
 
-/* What the storage puts a bounce before. */
+/* The device that the storage puts a bounce before. */
 static void test_ends(void)
 {
     const uint64_t world_end = (uintptr_t)world + WORLD_BYTES;

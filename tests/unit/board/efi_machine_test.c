@@ -1,4 +1,4 @@
-/* What a firmware of EFI lacks or refuses: memory, a line, a display, other cores. Each costs its own effect alone. */
+/* The parts that a firmware of EFI lacks or refuses: memory, a line, a display, other cores. Each costs its own effect alone. */
 #include "board/efi/efi_parts.h"
 
 #include "board/drivers/serial/serial.c" /* its state is in this test, as nobody else links it */

@@ -119,7 +119,7 @@ static inline void hide_world(void)
     dma_log_watch(world, memory, fetched, WORLD_BYTES);
 }
 
-/* What the controller sees at a bus address; NULL: nothing there. */
+/* The controller's view of a bus address; NULL: nothing there. */
 static inline uint8_t *dw_memory(uint64_t bus, uint32_t bytes)
 {
     uint8_t *seen = dma_log.cores == world ? memory : world;

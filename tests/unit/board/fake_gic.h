@@ -112,7 +112,7 @@ static inline void gic_fake_write_lines(unsigned offset, uint32_t value, unsigne
         *word &= ~value;
 }
 
-/* What firmware left: a line on and asserted, one latched, the UART's taken and never ended, the core's
+/* The state that firmware left: a line on and asserted, one latched, the UART's taken and never ended, the core's
  * timer on and asserted, a wake-up of its own pending, and a running priority. */
 enum { LEFT_ASSERTED = 41, LEFT_LATCHED = 150, LEFT_TIMER = 30, LEFT_SGI = 5, UART = 153 };
 

@@ -19,7 +19,7 @@
 enum { DISK_BYTES = FAKE_DISK_BYTES, BUFFER_BYTES = 1 << 17, FAKE_QUEUES = 2, FAKE_HELD = 64 };
 static const uint64_t bus_offset = 0x300000000;
 
-/* What the controller reaches: as cores have it, as it has it, and as it was fetched. */
+/* The memory that the controller reaches: as cores have it, as it has it, and as it was fetched. */
 static struct reach {
     struct nvme driver;
     _Alignas(4096) uint8_t buffer[BUFFER_BYTES];
@@ -32,7 +32,7 @@ static struct {
     size_t bytes;
 } beside;
 
-/* What goes wrong with transfers. */
+/* Faults of transfers. */
 enum nvme_fault {
     NVME_WELL,
     NVME_READ_ERROR,   /* an unrecovered one */

@@ -72,7 +72,7 @@ mmio_fault(int signal, siginfo_t *info, void *context)
     registers[REG_EFL] |= MMIO_TRAP_FLAG;
 }
 
-/* What settles may take an interrupt, whose handler reaches for registers in its turn. */
+/* Settling may take an interrupt, whose handler reaches for registers in its turn. */
 __attribute__((no_sanitize("address", "undefined"))) static void
 mmio_stepped(int signal, siginfo_t *info, void *context)
 {

@@ -1,5 +1,5 @@
 /* An SD card as a test wants it: states and registers of the Physical Layer specification, contents
- * by rule, and faults to order. What is behind the wires of fake hosts and controllers. */
+ * by rule, and faults to order. The card behind the wires of fake hosts and controllers. */
 #ifndef INGOT_TESTS_UNIT_FAKE_SD_H
 #define INGOT_TESTS_UNIT_FAKE_SD_H
 

@@ -154,7 +154,7 @@ static inline bool samples_wrong(void)
 
 /* ---- the controller's DMA ---- */
 
-/* What the controller sees of the world. */
+/* The controller's view of the world. */
 static inline uint8_t *bus_memory(void)
 {
     return dma_log.cores == world ? memory : world;
@@ -326,7 +326,7 @@ uint32_t sdhci_read(const struct sdhci *s, unsigned r)
     return reg(r);
 }
 
-/* What a controller alone makes of its voltages: power as its bit says, 3.3 V after a reset. */
+/* A controller's own voltages: power as its bit says, 3.3 V after a reset. */
 static inline void supply(void)
 {
     if (f.has_rails)

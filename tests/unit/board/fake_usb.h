@@ -80,7 +80,7 @@ struct fake_unit {
     void (*on_answer)(struct fake_unit *u);  /* and change an answer */
 };
 
-/* What the models count that must not happen. */
+/* The models' counts of forbidden events. */
 static unsigned n_wrong;
 
 static inline void wrong(bool is_so)

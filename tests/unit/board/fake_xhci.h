@@ -231,7 +231,7 @@ void xhci_write(const struct xhci *x, unsigned reg, uint32_t value)
     dma_log_evict_all();
 }
 
-/* What a driver is told of it. */
+/* Its description for a driver. */
 static inline struct xhci_setup fake_setup(void)
 {
     return (

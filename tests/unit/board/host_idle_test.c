@@ -1,4 +1,4 @@
-/* What is idle by a text such as /proc/stat has, and of this computer. */
+/* Idle time by a text as in /proc/stat, and of this computer. */
 #include "board/host/host_idle.h"
 
 #include <string.h>

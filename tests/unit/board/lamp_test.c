@@ -78,7 +78,7 @@ static void test_bad_clocks(void)
        (unsigned long)looks);
 }
 
-/* What gpio-brcmstb of Linux says: DATA at 4, IODIR at 8 of each bank of 0x20 bytes, where 1 is an input. The
+/* The layout in Linux's gpio-brcmstb: DATA at 4, IODIR at 8 of each bank of 0x20 bytes, where 1 is an input. The
  * firmware drives the card's supply (4) and RP1 (2), and reads the card's contact (5). */
 static void test_always_on(void)
 {

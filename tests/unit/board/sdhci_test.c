@@ -84,7 +84,7 @@ static void test_flushes(const char *name, bool write, uint32_t n, bool has_tabl
     OK(dma_log_flushed(at, n * 512, command, dma_log.n), "%s: data flushed after it", name);
 }
 
-/* What the card has from sector 20 on is where test_flushes reads it to. */
+/* The card's contents from sector 20 on are where test_flushes reads them to. */
 static bool has_come(uint32_t n)
 {
     const uint8_t *at = world + BUFFER_AT + DMA_LOG_LINE;

@@ -178,7 +178,7 @@ static void test_no_timer(void)
     OK(!receive_on_interrupt(NULL) && !serial_line.proven, "nor after one that has brought none");
 }
 
-/* Who looks at a clock between naps comes back to it, and no byte is late. */
+/* A core that looks at a clock between naps comes back to it, and no byte is late. */
 static void test_nap(void)
 {
     begin();

@@ -1,4 +1,4 @@
-/* What of RAM EMMC2 sees, from trees as the firmware of a Pi 4 leaves them for each stepping, and from
+/* The RAM that EMMC2 sees, from trees as the firmware of a Pi 4 leaves them for each stepping, and from
  * trees that say nothing of use. */
 #include "board/drivers/dma/tree_window.h"
 

@@ -1,4 +1,4 @@
-/* What a USB drive answers to SCSI commands at its start: of what is wrong each has a sentence, and what is only unusual is
+/* A USB drive's answers to SCSI commands at its start: of what is wrong each has a sentence, and what is only unusual is
  * taken. tests/fuzz/usb_storage_fuzz.c has any bytes in their place. */
 #include "board/drivers/usb/usb_storage.h"
 

@@ -71,7 +71,7 @@ static bool ends_with(const struct block_device *device, const char *end)
     return n > m && strcmp(device->name + n - m, end) == 0;
 }
 
-/* What a person at the keyboard has typed. */
+/* The text typed at the keyboard. */
 static int typed(void)
 {
     int c;

@@ -55,7 +55,7 @@ static enum err move(uint64_t sector, uint32_t n, bool write)
     return e != ERR_OK ? e : r.done ? r.status : ERR_BUSY;
 }
 
-/* What a drive has whose bytes begin with those of block `first`. */
+/* The contents of a drive whose bytes begin with those of block `first`. */
 static bool reads_at(uint64_t first, uint64_t sector, uint32_t n)
 {
     memset(buffer, 0, BUFFER_BYTES);

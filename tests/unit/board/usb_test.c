@@ -204,7 +204,7 @@ static void test_hub(uint32_t hub_speed, uint32_t first, uint32_t second, const 
        "%s: and is back with both", name);
 }
 
-/* What the next looks tell, as its name's end and whether it can be used; NULL: nothing. Contacts settle between two of
+/* The result of the next looks, as its name's end and whether it can be used; NULL: nothing. Contacts settle between two of
  * them. */
 static const struct block_device *looks(void)
 {

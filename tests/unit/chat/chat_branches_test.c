@@ -6,7 +6,7 @@
 
 enum { N_BRANCHES = 3, LINES = N_BRANCHES + 1, STEPS = 10000, MOST_IDS = 512, MOST_TILES = 8 };
 
-/* What a line should have. */
+/* The expected contents of a line. */
 struct line {
     char name[CHAT_BRANCH_NAME_BYTES]; /* "": none */
     uint32_t ids[MOST_IDS], n;

@@ -266,7 +266,7 @@ static void ignore(void *context, const char *part, size_t bytes)
     (void)bytes;
 }
 
-/* What a reply's tags asked for; that they are found in it and not shown: tests/golden/fabric.t. */
+/* The wishes of a reply's tags; that they are found in it and not shown: tests/golden/fabric.t. */
 static void test_tags(void)
 {
     static const char said[] =

@@ -24,7 +24,7 @@ static const struct probe talks[N_TALKS] = {
     { .users = 3, .replies = 2, .system = "Be brief.", .thinking = PROBE_NOT_THINKING },
 };
 
-/* What the form of one template writes. */
+/* The text by the form of one template. */
 static struct derived {
     const char *name;
     char sentence[CHAT_SENTENCE_BYTES];
@@ -136,7 +136,7 @@ static void derive(struct derived *d, const char *jinja, size_t bytes)
     }
 }
 
-/* What Jinja writes as Transformers calls it, or with `tools` left out, or empty, where it could
+/* Jinja's text as Transformers calls it, or with `tools` left out, or empty, where it could
  * not be called so. */
 static const char *wanted(const struct derived *d, size_t i)
 {

@@ -1,5 +1,5 @@
-/* Turns taken back, told again and dropped. What is in the cache must always be what the
- * same conversation gives when it is told from its beginning. */
+/* Turns taken back, told again and dropped. The cache must always hold what the same
+ * conversation gives when it is told from its beginning. */
 #include "tests/unit/chat/chat_rig.h"
 
 static bool begins_with_system(void)

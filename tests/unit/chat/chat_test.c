@@ -255,7 +255,7 @@ static unsigned find_marker(const uint32_t *reply, unsigned n, char marker[64])
     return 0;
 }
 
-/* What a reply says up to the end of its thoughts is not in the next turn's cache. */
+/* A reply's text up to the end of its thoughts is not in the next turn's cache. */
 static void test_thoughts(const char *strings[INGOT_CHAT_STRINGS])
 {
     struct session *s = &rig.session;

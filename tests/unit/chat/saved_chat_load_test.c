@@ -3,7 +3,7 @@
 
 enum { AT_WORK = 90, MOST_PLACES = 1000 };
 
-/* What is said next, and the hash of all logits since the conversation began. */
+/* The next text, and the hash of all logits since the conversation began. */
 static uint64_t hash_going_on(void)
 {
     uint32_t ids[] = { 5, 9 };

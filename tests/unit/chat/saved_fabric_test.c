@@ -148,7 +148,7 @@ static void test_clock(void)
        "saved without a clock, nothing has faded since");
 }
 
-/* A start with less memory has not room for all. */
+/* A start with less memory has no room for all. */
 static void test_smaller(void)
 {
     insert_blank_card();
@@ -163,7 +163,7 @@ static void test_smaller(void)
        "%s", saved.problem);
 }
 
-/* What is on the card contradicts itself, with CRCs that are right. */
+/* The card's data contradicts itself, with CRCs that are right. */
 static void test_strange(void)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* What was learnt, on a card: a thousand steps with Ctrl-C and power lost at saves leave the lessons of
+/* Lessons on a card: a thousand steps with Ctrl-C and power lost at saves leave the lessons of
  * before or the new ones, never a mix; and another start goes on with the same bits. */
 #include "runtime/features/lessons/chat_learn.h"
 
@@ -92,7 +92,7 @@ static void test_there_and_back(void)
        "and the first answer is there");
 }
 
-/* What is on the card contradicts itself, with CRCs that are right. */
+/* The card's data contradicts itself, with CRCs that are right. */
 static void test_strange(void)
 {
     static const struct {

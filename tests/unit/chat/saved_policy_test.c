@@ -1,4 +1,4 @@
-/* What turns have shown, on a card: another start chooses with the same bits; power lost at a save leaves what was
+/* Experience on a card: another start chooses with the same bits; power lost at a save leaves what was
  * there before or what is new; what contradicts itself is refused, and nothing of it believed. */
 #include "runtime/features/policy/chat_policy.h"
 
@@ -26,7 +26,7 @@ static void open_policy(void)
     start_over(4);
     options.load.policy = POLICY_ON;
     chat_policy_open(&chat);
-    /* What was seen at the start before is not there any more. */
+    /* The experience of the start before is gone. */
     memset(experience()->turns, 0x11, EXPERIENCE_TURNS * sizeof(struct trajectory));
     memset(experience()->patterns.keys, 0x11,
            PATTERNS_MOST * experience()->patterns.dim * sizeof(float));
@@ -94,7 +94,7 @@ static void test_there_and_back(void)
        "the file is for all patterns there can be");
 }
 
-/* What is on the card contradicts itself, with CRCs that are right. */
+/* The card's data contradicts itself, with CRCs that are right. */
 static void test_strange(void)
 {
     enum { COUNTS = sizeof(struct experience_totals), WEIGHTS = COUNTS + 12 };

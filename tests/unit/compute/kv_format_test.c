@@ -133,7 +133,7 @@ static void test_cosine(const struct kv_format *f)
 }
 
 /* A position as get has it, against what scores and attended values have of it: the worst difference
- * over the largest number. What get writes beyond the head is infinite. */
+ * over the largest number. The values that get writes beyond the head are infinite. */
 static double get_error(const struct kv_format *f, const uint8_t *tile, const float *reference,
                         uint32_t d, bool keys)
 {

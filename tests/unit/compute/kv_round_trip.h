@@ -1,4 +1,4 @@
-/* What comes back of keys and values of a tile, for tests of the table of formats: keys by scores of
+/* A tile's keys and values read back, for tests of the table of formats: keys by scores of
  * unit vectors, values by attending one position. */
 #ifndef INGOT_TESTS_UNIT_COMPUTE_KV_ROUND_TRIP_H
 #define INGOT_TESTS_UNIT_COMPUTE_KV_ROUND_TRIP_H

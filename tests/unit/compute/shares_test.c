@@ -15,7 +15,7 @@ static uint32_t random_below(uint32_t n)
     return (random_state >> 8) % n;
 }
 
-/* What cores are like: a row takes cost[i]. */
+/* The cores' speeds: a row takes cost[i]. */
 struct cores {
     unsigned n;
     uint32_t cost[BOARD_MAX_CORES];
@@ -109,7 +109,7 @@ static void test_cores(const struct cores *c, unsigned most, const char *what)
     test_covers(&s, c->n, what);
 }
 
-/* What the tree says holds from the first job, and measurements have the last word. */
+/* The tree's shares hold from the first job, and measurements have the last word. */
 static void test_capacity(void)
 {
     static const uint32_t told[] = { 1024, 1024, 341, 341 }, alike[] = { 7, 7, 7, 7 };

@@ -1,4 +1,4 @@
-/* What a model of hostile tokens says, and what names and sentences hold, at the console of a person and of a
+/* The text of a model with hostile tokens, and of names and messages, at the console of a person and of a
  * program: no byte that a terminal obeys comes out, but the console's own. */
 #include "runtime/console/console_json.h"
 #include "runtime/tokenizer/tokenizer.h"

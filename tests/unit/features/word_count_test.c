@@ -43,7 +43,7 @@ static void open_app(bool counts)
     chat_open(&app.chat, &console, &rig.session, NULL, &options, NULL);
 }
 
-/* What the line is answered. */
+/* The answer to the line. */
 static const char *answer(const char *line)
 {
     char copy[80];

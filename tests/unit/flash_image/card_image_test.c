@@ -184,7 +184,7 @@ static void test_card(void)
 
 /* ---- exFAT, a GPT, and two partitions --------------------------------------------------------- */
 
-/* What the tools for each say of partition n of the disk, which is `kind`. */
+/* The tools' reports about partition n of the disk, which is `kind`. */
 static void check_disk(const char *image, enum card_table partitions, int n, const char *kind)
 {
     char line[512];

@@ -212,7 +212,7 @@ static void test_definitions(void)
     }
 }
 
-/* What a block becomes without loss means the same. */
+/* A block converted without loss means the same. */
 static void test_requantized(enum source_type from, enum ingot_type to, enum source_type as,
                              const size_t scales[2], double tolerance)
 {

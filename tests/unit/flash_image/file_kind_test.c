@@ -1,4 +1,4 @@
-/* What files are by their first bytes: every row of the table, files that are right in their place,
+/* The kinds of files by their first bytes: every row of the table, files that are right in their place,
  * and headers of llama2.c, which have no magic and must be taken for nothing else. */
 #include <string.h>
 

@@ -57,7 +57,7 @@ static void add_tensor(struct bytes *b, const char *name, uint64_t cols, uint64_
     bytes_u64(b, offset);
 }
 
-/* What a made GGUF may have otherwise. */
+/* The other values of a made GGUF. */
 struct change {
     const char *extra_key; /* a u32 more, NULL: none */
     uint32_t extra_value;

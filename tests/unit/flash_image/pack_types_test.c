@@ -96,7 +96,7 @@ static void test_few_bits(void)
     }
 }
 
-/* What llama.cpp's files of these names have. */
+/* The types that llama.cpp's files of these names have. */
 static void test_other_mixtures(void)
 {
     set_source(256, 512, 32, false, SOURCE_F32);
@@ -294,7 +294,7 @@ static void test_synth(const char *shape, const char *type, enum ingot_type down
     ingot_file_close(&f);
 }
 
-/* What a token reads of the layers, in bytes; 0: the file could not be made. *first: layer 0's. */
+/* The bytes of the layers that a token reads, in bytes; 0: the file could not be made. *first: layer 0's. */
 static uint64_t layer_bytes(const char *shape, struct ingot_layer *first)
 {
     struct pack_options o = { .input = shape, .output = folder_path("synth"), .quiet = true };

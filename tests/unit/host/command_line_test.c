@@ -13,7 +13,7 @@ enum { MOST = 65536, WORDS = 8 };
 
 static char said[MOST];
 
-/* What was written to standard error since the last time. */
+/* The text on standard error since the last time. */
 static void read_said(FILE *file)
 {
     size_t n;

@@ -61,7 +61,7 @@ static void reply(struct serial_events *e, const char *names, const char *reason
     OK(take(e, line) == SERIAL_DONE, "done");
 }
 
-/* What a model that acts did goes beside its replies, quiet or not. */
+/* The actions of a model go beside its replies, quiet or not. */
 static void test_action(struct serial_events *e)
 {
     char said[128] = "";

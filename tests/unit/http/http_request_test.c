@@ -1,5 +1,5 @@
-/* Requests from bytes in every split: what comes of them does not depend on it. What is not a request is refused, and what a proxy could
- * read in another way first of all (RFC 9112, sections 6 and 11.2). */
+/* Requests from bytes in every split: what comes of them does not depend on it. Bytes that are not a request are refused, and requests
+ * that a proxy could read in another way first of all (RFC 9112, sections 6 and 11.2). */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

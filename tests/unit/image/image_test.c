@@ -97,7 +97,7 @@ static void refuse_layer(size_t offset, uint64_t value, size_t bytes, enum err e
            expected, words);
 }
 
-/* For layer 1. What the format has a place for and this program does not compute is refused. */
+/* For layer 1. A feature of the format that this program does not compute is refused. */
 static void test_layer_kinds(void)
 {
     refuse_layer(LAYER(mixer), INGOT_MIXER_DELTA, 1, ERR_BAD_HEADER, "n_heads is 4, must be 0");

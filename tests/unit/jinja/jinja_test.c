@@ -116,7 +116,7 @@ static void compare(void)
     OK(written > reference.n / 2 && refused > 10, "%u texts, %u refusals", written, refused);
 }
 
-/* What is not a question to Jinja: bounds. */
+/* Outside Jinja itself: bounds. */
 static void test_bounds(void)
 {
     static const struct {

@@ -67,7 +67,7 @@ static void sweep(const char *name, float from, float to, long double (*error_of
        worst, (double)worst_at, n);
 }
 
-/* Where the result leaves the normal range: still no NaN, no wrong sign, no jump. */
+/* Results beyond the normal range: still no NaN, no wrong sign, no jump. */
 static void test_gelu_edges(void)
 {
     static const float zeros[] = { -16.0f, -40.0f, -1e30f };

@@ -1,4 +1,4 @@
-/* What int8 activations cost: a quantized gemv is no further from W x in double precision than
+/* The cost of int8 activations: a quantized gemv is no further from W x in double precision than
  * dequantizing the same weights and multiplying them by the same int8 activations is. */
 #include <math.h>
 

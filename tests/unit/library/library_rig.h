@@ -13,7 +13,7 @@
 
 enum { RIG_MEMORY = 24 << 20, RIG_GUARD = 64, RIG_GUARD_BYTE = 0xa5 };
 
-/* What the demo model answers, with nothing left to chance (tests/golden/demo_boot.t). */
+/* The demo model's answer, with nothing left to chance (tests/golden/demo_boot.t). */
 #define RIG_QUESTION "Hello! Who are you?"
 #define RIG_ANSWER "I am Ingot, a very small language model that runs on this board."
 #define RIG_HASH 0xee3816407064281cu
@@ -151,7 +151,7 @@ static inline enum ingot_error rig_turn(struct rig *r, const char *text)
     return ingot_prompt_turn(r->session, &turn);
 }
 
-/* What the model says next, in r->said. */
+/* The model's next text, in r->said. */
 static inline enum ingot_error rig_generate(struct rig *r, const struct ingot_generate_params *p,
                                             struct ingot_generate_result *result)
 {

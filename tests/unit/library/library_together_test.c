@@ -9,7 +9,7 @@ enum { N = 4 };
 static const char *const questions[N] = { RIG_QUESTION, "What is 3 plus 4?",
                                           "Tell me a story about a cat.", "Hello" };
 
-/* What one session says. */
+/* The text of one session. */
 struct voice {
     char text[2048];
     size_t bytes;

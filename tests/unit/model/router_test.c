@@ -24,7 +24,7 @@ static double sigmoid(double x)
     return 1.0 / (1.0 + exp(-x));
 }
 
-/* What an expert weighs before all is divided by the sum. */
+/* The weight of an expert before all is divided by the sum. */
 static void weigh_plainly(const struct ingot_layer *l, const float *logits, double *weights)
 {
     double sum = 0.0;

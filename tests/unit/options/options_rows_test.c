@@ -1,4 +1,4 @@
-/* What follows from the rows of options.def: choices, defaults, what is kept and put back. */
+/* The consequences of the rows of options.def: choices, defaults, what is kept and put back. */
 #include <string.h>
 
 #include "board/keyboard.h"

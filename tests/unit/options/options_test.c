@@ -419,7 +419,7 @@ static void test_pins(void)
        "%s", said);
 }
 
-/* What was given before counts more, but each stop= of one text adds up; others are for a start. */
+/* An earlier option counts more, but each stop= of one text adds up; others are for a start. */
 static void test_preset(void)
 {
     static const char text[] =

@@ -93,7 +93,7 @@ static void set_stops(const char *a, const char *b, const char *c)
             OK(false, "stop=%s is taken", given[i]);
 }
 
-/* Where the first stop string that becomes complete begins, the longest of those; or the end. */
+/* The start of the first stop string that becomes complete, the longest of those; or the end. */
 static size_t first_stop(const char *text)
 {
     for (size_t end = 1; end <= strlen(text); end++) {

@@ -1,4 +1,4 @@
-/* Who comes next: requests of Zipf's traces over sets of adapters come, run for a while and go. Nobody is
+/* The order of requests: requests of Zipf's traces over sets of adapters come, run for a while and go. Nobody is
  * passed over in more than two rounds, by a count of its own, everybody comes, and fewer sets are at work
  * than where the first to come is the first to go. */
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What sequences begin with alike is computed once, and whatever comes between, their logits are those
+/* A common beginning of sequences is computed once, and whatever comes between, their logits are those
  * of a session that keeps nothing, bit for bit: in models with a recurrence of each kind, and in one
  * whose layers all attend. */
 #include "tests/unit/model/hybrid_rig.h"

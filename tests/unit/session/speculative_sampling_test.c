@@ -1,4 +1,4 @@
-/* What is sampled with a draft is distributed as without one, by chi-square; and rules of
+/* Samples with a draft are distributed as without one, by chi-square; and rules of
  * acceptance that are wrong are found. Seeds are fixed, so that every run is the same. */
 #include "runtime/session/speculative.h"
 

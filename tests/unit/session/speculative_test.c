@@ -202,7 +202,7 @@ static void open_chat(enum mode mode, const struct sampler_params *sampler, uint
     chat_open(&chat, &console, &rig.session, mode == DRAFT ? &draft_session : NULL, &options, NULL);
 }
 
-/* What is left of three turns: printed text without the line of figures, and the cache. */
+/* The results of three turns: printed text without the line of figures, and the cache. */
 struct record {
     char text[1 << 15];
     size_t bytes;

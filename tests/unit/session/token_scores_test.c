@@ -87,7 +87,7 @@ static void test_damaged(void)
        "one that alone can come has all of it");
 }
 
-/* What a pick leaves of its logit: that before the penalty. */
+/* The logit that a pick keeps: that before the penalty. */
 static void test_sampler(void)
 {
     static float copy[MOST] __attribute__((aligned(64)));

@@ -132,7 +132,7 @@ static void test_anywhere(bool write, unsigned busy_every, bool newest_first)
        (unsigned long long)wanted);
 }
 
-/* What lies around the buffer stays as it was, and so does all of it after a write. */
+/* The bytes around the buffer stay as they were, and so does all of it after a write. */
 static void test_borders(void)
 {
     uint8_t *to = memory.beyond - 3 * SECTOR_BYTES;

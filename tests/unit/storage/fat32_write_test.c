@@ -107,7 +107,7 @@ static bool is_new(const char *into, const char *name)
     return shell(command) == 0;
 }
 
-/* What is behind the end of the folder "models", in the second sector of its cluster: nobody promises zeros. fsck.vfat and mtools
+/* The bytes behind the end of the folder "models", in the second sector of its cluster: nobody promises zeros. fsck.vfat and mtools
  * look behind ends, so this reader is the judge. */
 static void spoil_end(void)
 {

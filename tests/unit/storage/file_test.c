@@ -93,7 +93,7 @@ static void test_orders(void)
     }
 }
 
-/* What a device wants of a request, and the largest one it takes; sectors of a read; requests that it becomes. */
+/* A device's rules for a request, and the largest one it takes; sectors of a read; requests that it becomes. */
 static void test_sizes(void)
 {
     static const struct {

@@ -408,7 +408,7 @@ static void test_swap(size_t limit)
        "a card that is fast against the cores has none of them");
 }
 
-/* What the others make of it without that core counts. */
+/* The others' result without that core counts. */
 static bool lends_beside(size_t limit, uint32_t card_rate, uint32_t picoseconds)
 {
     start_lent(limit, card_rate);

@@ -1,4 +1,4 @@
-/* A file is reserved, written and then named. What happens to the card in between: a proof comes before each of the two, and
+/* A file is reserved, written and then named. Changes of the card in between: a proof comes before each of the two, and
  * every FAT says the same at the end. */
 #include <stdio.h>
 #include <string.h>

@@ -127,7 +127,7 @@ static uint32_t likeliest(void)
     return best;
 }
 
-/* What the model says, with all in memory: what is asked for is the same whatever the cache. */
+/* The model's text, with all in memory: what is asked for is the same whatever the cache. */
 static void say(unsigned i)
 {
     static _Alignas(8) uint8_t scratch[1 << 16];
@@ -240,7 +240,7 @@ static uint32_t slots(void)
     return plan_experts_slots(&rig.model.image, 0, rig.model.plan.experts.n_slots);
 }
 
-/* What the plan says of a token, ns, by these rates and by what was counted in the row. */
+/* The plan's time of a token, ns, by these rates and by what was counted in the row. */
 static uint64_t predicted(uint64_t bytes_per_s)
 {
     static struct plan_use use;
@@ -261,7 +261,7 @@ static uint64_t predicted(uint64_t bytes_per_s)
     return plan.prediction.decode_ns;
 }
 
-/* What a row's time is at most, in percent of the larger of its means, and of each token's larger. The first is
+/* The most time of a row, in percent of the larger of its means, and of each token's larger. The first is
  * more than 115 where about as much is read as computed, and where few tokens read: an expert is known only once its
  * layer has been computed up to the router, and it hides neither that nor the next token (docs/experiments/experts-in-a-cache.md). */
 static const struct {

@@ -144,7 +144,7 @@ static void test_stops(void)
 
 /* ---- trouble --------------------------------------------------------------------------------- */
 
-/* What was lost comes from its tokens. */
+/* Lost parts are computed from their tokens. */
 static bool heals(void)
 {
     struct session *s = &rig.session;

@@ -1,4 +1,4 @@
-/* What the planner predicts, what it advises, and what it gives up by itself. */
+/* The planner's predictions, its advice, and its own concessions. */
 #include "runtime/stream/plan.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void test_prediction(void)
        "unless nothing streams");
 }
 
-/* What a layer takes beside its matrices, and the checksum of what comes. */
+/* The parts of a layer beside its matrices, and the checksum of what comes. */
 static void test_rest(void)
 {
     uint64_t transfer, compute, read;
@@ -115,7 +115,7 @@ static void test_rest(void)
        "the tiles of a head have one too");
 }
 
-/* What the advice says comes true. */
+/* The advice comes true. */
 static void test_advice(void)
 {
     size_t rest, total;
@@ -230,7 +230,7 @@ static const char *refusal_of(enum ingot_type type)
     return plan.problem;
 }
 
-/* What does not fit at all gets the type that makes it smaller than it is. */
+/* A model that does not fit at all gets the type that makes it smaller than it is. */
 static void test_refusal(void)
 {
     static const struct {

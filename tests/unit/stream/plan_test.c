@@ -360,7 +360,7 @@ static void test_bounds(void)
     }
 }
 
-/* What lies between two layers that stream, a pinned head counted, is the same everywhere, as far as
+/* The distance between two layers that stream, a pinned head counted, is the same everywhere, as far as
  * layers and their order can make it so. */
 static void test_spread(uint32_t vocab)
 {

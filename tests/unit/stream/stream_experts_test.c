@@ -83,7 +83,7 @@ static void find_limits(void)
 
 /* ---- every size -------------------------------------------------------------------------------- */
 
-/* What the layers tell one by one is what they tell together. */
+/* The layers tell the same one by one and together. */
 static bool layers_add_up(void)
 {
     struct stream_stats sum = { 0 };
@@ -175,7 +175,7 @@ static bool is_well_again(void)
     return append(2) && append(3) && append(4);
 }
 
-/* What was asked for ahead is given up before somebody waits for it, and then has all tries again. */
+/* A read that was asked for ahead is given up before somebody waits for it, and then has all tries again. */
 static void test_faults(size_t limit, uint32_t layer)
 {
     unsigned fatal = rig.experts_ahead ? 2 * (REREADS + 1) : REREADS + 1;
@@ -245,7 +245,7 @@ static void test_transient(size_t limit)
 
 /* ---- looking ahead, and pins --------------------------------------------------------------------- */
 
-/* What is read ahead changes no logits, and of what is named some was there before. */
+/* Reading ahead changes no logits, and some of the named experts were there before. */
 static void test_ahead(size_t limit, enum rig_pace pace, uint64_t *n_ahead, uint64_t *n_right)
 {
     unsigned good = 0;

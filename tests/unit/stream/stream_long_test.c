@@ -1,4 +1,4 @@
-/* What takes long: loading, a long prompt at once, and long texts while the card errs. */
+/* Long runs: loading, a long prompt at once, and long texts while the card errs. */
 #include "tests/unit/rig.h"
 
 enum { PARTS = 4 }; /* requests of an expert */

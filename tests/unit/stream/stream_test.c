@@ -319,7 +319,7 @@ static void start_slowly(size_t limit)
     rig.fake.dev.max_sectors = 4;
 }
 
-/* With a slow card a layer is begun before it is whole. What is wrong with it shows when some of
+/* With a slow card a layer is begun before it is whole. Its damage shows when some of
  * it was computed already: one bit flipped on the way changes no logit, and an error undoes it. */
 static void test_early(size_t limit, const char *form)
 {
@@ -394,7 +394,7 @@ static void test_model(const char *shape, enum ingot_type type)
     test_stalls(l.untiled);
 }
 
-/* What has arrived is checked by all, each a part; core 0 has jobs for layers and head as well. */
+/* All cores check the bytes that have arrived, each a part; core 0 has jobs for layers and head as well. */
 static void test_parts(const struct workers *workers, size_t limit)
 {
     const struct ingot_segment *x;

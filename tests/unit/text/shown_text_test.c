@@ -1,4 +1,4 @@
-/* What strangers write, on its way to a terminal: every control character, cut in every way. */
+/* Strangers' text, on its way to a terminal: every control character, cut in every way. */
 #include <string.h>
 
 #include "runtime/text/shown_text.h"

@@ -8,7 +8,7 @@
 // Clobbers x0-x13, v0-v7, v16-v31; d8-d15 are saved.
 //
 // Eight rows at a time. A nibble's product with x lies within 15 * 128 = 1920, 8 of them fall to
-// an int16 lane in a sub-block and 16 to a lane after the pairwise add: 30720. That lane is
+// an int16 lane in a sub-block and 16 to a lane after the pairwise add: 30720. The lane is
 // multiplied by its sub-block's scale into int32. The mins come off once for 256 columns.
 // 64 columns take 64 multiplications, 32 operations to part the nibbles and about 38 others,
 // 256 columns 80 more: 1115 cycles for 256 columns in the model of Cortex-A53, 1.0 bytes a cycle,

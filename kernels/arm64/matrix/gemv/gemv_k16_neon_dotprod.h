@@ -75,7 +75,7 @@
     columns_\type v7, v11, v17, v19, v21, v23, \column + 1
 .endm
 
-// What the sums have too much, and scales of four sub-blocks, int16 to v8-v11: of the even ones
+// The surplus of the sums, and scales of four sub-blocks, int16 to v8-v11: of the even ones
 // (8b) or of the odd.
 .macro scales_q3k odd
 .if \odd

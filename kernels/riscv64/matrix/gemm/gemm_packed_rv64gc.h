@@ -2,7 +2,7 @@
  * records of RECORD_BYTES lie above the frame while all rows pass, and y has the sums between the segments.
  * Registers, frame and what a block is made of are those of gemm_rv64gc.h.
  *
- * Who includes this defines pack_block: a record at to, which moves to the next, from the block of x at
+ * The includer defines pack_block: a record at to, which moves to the next, from the block of x at
  * from, which stays; it has all integer registers but s0. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_PACKED_RV64GC_H
 #define INGOT_KERNELS_RISCV64_GEMM_PACKED_RV64GC_H

@@ -46,7 +46,7 @@
     sw t2, \place + 16 + 4*\token(to)
 .endm
 
-/* What dots begin with, from t4 = the sum of their x. */
+/* The start of dots, from t4 = the sum of their x. */
 .macro pack_start token, place
     mul t4, t4, start_factor
     add t4, t4, start_of_dots

@@ -138,7 +138,7 @@
     vwsub.vv acc_b, v16, v16
 .endm
 
-/* What \op \with, then \then leave of the weights in v16, and v20. */
+/* The weights after \op \with, then \then in v16, and v20. */
 .macro mask_weights op, with, then
     \op v16, v16, \with
     \op v20, v20, \with
@@ -219,7 +219,7 @@
     bne at_a, weights_end, .Lstep\@
 .endm
 
-/* What they are multiples of, out of the sums. */
+/* Take what they are multiples of out of the sums. */
 .macro shift_sums by
     vsetvli zero, lanes, e16, m8, ta, ma
     vsra.vi acc_a, acc_a, \by

@@ -11,7 +11,7 @@
  * both: first in int16, 8 products, then times the sub-blocks' scales, widening.
  *
  * 8 products of q - 32 and x = -128 would overflow int16 by one. VLEN 128 multiplies q as it is, with sums that begin
- * 32 times x and 2 below 0, and adds 4 scales in return. What they begin with and each word of x, 4 columns, for the 8
+ * 32 times x and 2 below 0, and adds 4 scales in return. Their start and each word of x, 4 columns, for the 8
  * rows lie on the stack, spread once for a tile of 16 groups; the int32 sums of a group stay in registers, y in memory.
  *
  * Longer vectors take 32 - q: -31 to 32; the scales are negated in return, which changes no bit: y is never -0. Lanes 32

@@ -145,7 +145,7 @@
     bne x_at, quants_end, .Lwords\@
 .endm
 
-/* What four registers hold of a run, \at bytes into it. */
+/* The part of a run that four registers hold, \at bytes into it. */
 .macro step at, first
     .if (\at) == 0
     vle8.v v16, (quants)

@@ -44,7 +44,7 @@
     cmovbe  group_b, group_a
 .endm
 
-// The loops over panels of 32 rows begin and end. Who includes this has defined group_stride, frame, its FRAME bytes, and
+// The loops over panels of 32 rows begin and end. The includer has defined group_stride, frame, its FRAME bytes, and
 // SHAPE, N_BLOCKS and PANEL_W, words in it. columns: of a block, as a shift.
 .macro enter_panels columns, block_bytes
     push_saved rbx, rbp, r12, r13, r14, r15

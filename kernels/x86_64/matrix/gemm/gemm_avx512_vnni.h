@@ -93,7 +93,7 @@
     vmovups zmm\second{k2}{z}, [rax + 64]
 .endm
 
-// What y is before this panel: nothing, or what those before it came to.
+// The value of y before this panel: nothing, or what those before it came to.
 .macro begin_tokens
     .irp    t, 0, 1, 2, 3, 4, 5, 6, 7
     vpxord  zmm\t, zmm\t, zmm\t
@@ -136,7 +136,7 @@
     vfmadd231ps zmm\y_second, zmm\second, zmm26
 .endm
 
-// What integer sums of four tokens begin with: minus the sums of their x, shifted, in every block of the panel,
+// The start of integer sums of four tokens: minus the sums of their x, shifted, in every block of the panel,
 // before any of them is wanted.
 .macro begin_blocks shift
     mov     at_block, frame

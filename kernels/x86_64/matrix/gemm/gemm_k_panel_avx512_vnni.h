@@ -11,7 +11,7 @@
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm31, k1, k2.
 //
 // A sub-block's sum is vpdpbusd as in avx512_vnni.h; four bytes of x are broadcast once for two of them. If it fits an
-// int16 (Q2_K 6,096, Q3_K 8,128) one vpdpwssd scales and adds it, as the upper half of the scale's lane is zero. Where four
+// int16 (Q2_K 6,096, Q3_K 8,128) one vpdpwssd scales and adds it, as the upper half of the scale's lane is zero. If four
 // scaled ones stay below 2^24 (Q4_K, 4 x 63 x 60,960) they are floats, a conversion and an fma in the place of the
 // three that vpmulld and vpaddd take, and exact; two halves of a block are added in the end, which rounds as one conversion would.
 //

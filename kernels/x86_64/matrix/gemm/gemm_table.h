@@ -1,4 +1,4 @@
-// What the gemms whose nibbles go through a table share: FIG4, two blocks of which take one of x. The header that
+// Shared parts of the gemms whose nibbles go through a table: FIG4, two blocks of which take one of x. The header that
 // includes this has, by its instructions,
 //   begin_fig4         what is before the columns, with sum_half_of_x
 //   collect_run w, x   32 columns at `w` of the group by x at `x` of the block

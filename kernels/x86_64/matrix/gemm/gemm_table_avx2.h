@@ -83,7 +83,7 @@
     .endr
 .endm
 
-// What the four tokens have beside their columns to the frame. Then block is at their half.
+// Copy the four tokens' data beside their columns to the frame. Then block is at their half.
 .macro begin_fig4
     sum_half_of_x
     vpmovsxwd xmm12, xmm12

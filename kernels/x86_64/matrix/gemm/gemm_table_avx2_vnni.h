@@ -49,7 +49,7 @@
     block_vnni <collect_run QUANTS, 0>, 7
 .endm
 
-// What the four tokens have beside their columns. Then block is at their half.
+// The four tokens' data beside their columns. Then block is at their half.
 .macro begin_fig4
     sum_half_of_x
     vmovups xmm13, [block + Q8KX4_SCALE]

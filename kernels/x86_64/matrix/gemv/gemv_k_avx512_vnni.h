@@ -6,7 +6,7 @@
 // Clobbers what gemv_rows.h does, ymm2, zmm4, ymm5-ymm7, ymm16-ymm23, ymm27-ymm29; 127 bytes of
 // red zone: what the sums of x contribute, in one cache line.
 //
-// Weights stay unsigned for vpdpbusd, whose sum of a sub-block vpmulld scales. What is loaded is
+// Weights stay unsigned for vpdpbusd, whose sum of a sub-block vpmulld scales. Loaded bytes are
 // unpacked for all sub-blocks that have a part in it: two of Q4_K, four of Q6_K.
 #ifndef INGOT_KERNELS_X86_64_GEMV_K_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_K_AVX512_VNNI_H

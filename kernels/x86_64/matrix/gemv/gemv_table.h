@@ -1,4 +1,4 @@
-// What the gemvs whose nibbles go through a table share: FIG4, two blocks of which take one of x. The header that
+// Shared parts of the gemvs whose nibbles go through a table: FIG4, two blocks of which take one of x. The header that
 // includes this has, by its instructions,
 //   begin_fig4         what is before the columns; then block is at their half
 //   collect_run w, x   32 columns at `w` of the weights by x at `x` of the block
