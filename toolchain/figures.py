@@ -120,6 +120,7 @@ SOURCES = [
     ("include/ingot.h", "INGOT_CORE_STACK_BYTES", K, [("docs/LIBRARY.md", "other cores {} KiB each")]),
     ("boot/stacks.h", "STACK_CORE0", K, [("docs/LIBRARY.md", "The thread that calls needs {} KiB of stack")]),
     ("boot/stacks.h", "STACK_OTHER", K, [("docs/LIBRARY.md", "other cores {} KiB each")]),
+    ("board/efi/efi_memory.c", r"LEAST_BYTES = (\d+) \* MIB", 1, [("docs/EFI.md", "below {} MiB it says so")]),
     ("runtime/saved/kept.h", "KEPT_DISTANCE", 1, [("docs/SERVE.md", "A block has {} tokens"), ("docs/DESIGN.md", "ids, keys and values of {} tokens")]),
     ("runtime/saved/kept.h", "KEPT_MARKS_LEAST", 1, [("docs/SERVE.md", "and blocks have {} tokens")]),
     ("runtime/session/replies.h", "REPLIES_TAIL", 1, [("docs/SERVE.md", "its state {} tokens before each prompt's end")]),
