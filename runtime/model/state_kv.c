@@ -68,7 +68,7 @@ static uint32_t kv_cut(struct layer_state *st, uint32_t n)
     return min_u32(n, kv_pages_take_valid(kv->pages));
 }
 
-/* Of tokens first .. n, per head the tiles of keys, then those of values; a layer without its own has none. */
+/* For tokens first .. n: per head the tiles of keys, then those of values; a layer without its own has none. */
 static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t first, uint32_t n,
                            const struct layer_state_io *io)
 {

@@ -11,7 +11,7 @@ static uint64_t now(const struct session *s)
     return platform_ticks(&s->model->transformer.workers->platform->clock);
 }
 
-/* Where a sequence whose prompt is pending is marked, so that another one can go on from there. */
+/* The position at which a sequence whose prompt is pending is marked, so that another one can go on from there. */
 static uint32_t mark_of(const struct session *s)
 {
     if (s->n_ids - s->n_cached <= REPLIES_TAIL || !session_block_has_marks(s)) {

@@ -46,7 +46,7 @@ class Server:
 
 
 def agent(server, name, edits=False):
-    """What each turn's prompt has, computes and gets; edits: the client writes the last answer otherwise, as templates without thoughts do."""
+    """For each turn: what its prompt has, computes and gets; edits: the client writes the last answer otherwise, as templates without thoughts do."""
     text, rows = f"Tools: {TOOLS}\nYou are {name}.", []
     for i in range(TURNS):
         text += f"\nuser: is room {i} lit?\nanswer:"
@@ -63,7 +63,7 @@ def added(rows):
 
 
 def most_more(rows, first=1):
-    """Of turns from number first on, the most that one computed beyond its new tokens."""
+    """The most that a turn from number first on computed beyond its new tokens."""
     return max(c - a for (_, c, _), a in list(zip(rows, added(rows)))[first:])
 
 

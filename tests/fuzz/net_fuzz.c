@@ -3,8 +3,8 @@
  * AddressSanitizer sees what is used after it was given back. Whatever came: afterwards no connection is left, and every frame that
  * was sent is one.
  *
- * An input is a row of steps: a byte of kind, two of length, and a frame; or a wait. What an attacker on the network sees, a frame may
- * use: FIX_TCP puts in the sequence numbers that the board waits for, FIX_XID the number of its last question to a DHCP server. */
+ * An input is a row of steps: a byte of kind, two of length, and a frame; or a wait. A frame may use what an attacker on the
+ * network sees: FIX_TCP puts in the sequence numbers that the board waits for, FIX_XID the number of its last question to a DHCP server. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +85,7 @@ static void write32(uint8_t *p, uint32_t value)
     }
 }
 
-/* What the next answer has to fit to. SYN and FIN count as a byte. */
+/* The numbers that the next answer has to have. SYN and FIN count as a byte. */
 static void note_tcp(const uint8_t *ip, size_t bytes)
 {
     const uint8_t *tcp = ip + IP4;
