@@ -1,4 +1,5 @@
 /* Whether a value satisfies a schema, keyword for keyword: drafts 7 and 2020-12. A keyword that is not known here is satisfied. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,15 +110,24 @@ size_t schema_equal_steps(const cJSON *value, size_t n)
 
 /* ---- numbers and strings ----------------------------------------------------------------------- */
 
+/* Whether a decimal number of at most 15 digits is whole, but for the rounding of doubles. */
+static bool is_nearly_whole(double value)
+{
+    return fabs(value - round(value)) <= fabs(value) * 4 * DBL_EPSILON;
+}
+
+/* Both become whole by the same power of 10, the digits of `of` after its point. */
 static bool is_multiple(double value, double of)
 {
-    double times = value / of;
+    double scale = 1;
 
-    if (!(of > 0) || !isfinite(times)) {
-        return of > 0 && fmod(value, of) == 0;
+    while (scale < 1e15 && (round(of * scale) < 1 || !is_nearly_whole(of * scale))) {
+        scale *= 10;
     }
-    return fabs(times - round(times)) <= 1e-9 * (fabs(times) > 1 ? fabs(times) : 1) &&
-           (of < 1 || of != floor(of) || fmod(value, of) == 0);
+    if (round(of * scale) < 1 || !isfinite(value * scale)) {
+        return fmod(value, of) == 0;
+    }
+    return is_nearly_whole(value * scale) && fmod(round(value * scale), round(of * scale)) == 0;
 }
 
 /* limit (NULL: none): whether the value is on the wrong side of it. */

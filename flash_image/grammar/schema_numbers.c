@@ -9,7 +9,13 @@
 
 #define WHOLE_MOST DECIMAL_WHOLE_MOST
 
-enum { MULTIPLES_MOST = 200, RESIDUES_MOST = 40 };
+enum {
+    MULTIPLES_MOST = 200,
+    RESIDUES_MOST = 40,
+    RESIDUE_RULES = 150,
+    RESIDUE_DIGITS_LEAST = 9,
+    TAILS_MOST = 50
+};
 
 struct bounds {
     double low, high;  /* -INFINITY, INFINITY: none */
@@ -112,23 +118,102 @@ static double multiple_of(struct schema_maker *m, const struct conj *c)
     return all;
 }
 
-/* Digits whose number leaves no rest: a rule for each rest. */
-static void put_residues(struct schema_maker *m, struct text *t, unsigned of, bool negative)
-{
-    unsigned first = m->n_extra;
+/* Rests that come to none by digits that may still come: (digits, rest). */
+struct residues {
+    unsigned of, first;
+    bool useful[GRAMMAR_DIGITS_MOST][RESIDUES_MOST];
+};
 
-    m->n_extra += of;
-    for (unsigned rest = 0; rest < of; rest++) {
-        text_format(&m->out, "s%u ::= %s", first + rest, rest == 0 ? "\"\"" : "");
-        for (unsigned digit = 0; digit < 10; digit++) {
-            text_format(&m->out, "%s\"%u\" s%u", rest == 0 || digit != 0 ? " | " : "", digit,
-                        first + (rest * 10 + digit) % of);
+static void find_useful(struct residues *r, unsigned digits)
+{
+    for (unsigned left = 0; left < digits; left++) {
+        for (unsigned rest = 0; rest < r->of; rest++) {
+            r->useful[left][rest] = rest == 0;
+            for (unsigned digit = 0; left != 0 && digit < 10; digit++) {
+                r->useful[left][rest] |= r->useful[left - 1][(rest * 10 + digit) % r->of];
+            }
         }
-        text_put(&m->out, "\n");
     }
+}
+
+/* One of the digits from `digit` on, after which `left` may come. */
+static void put_digits(struct text *t, const struct residues *r, unsigned rest, unsigned digit,
+                       unsigned left, const char *bar)
+{
+    for (; digit < 10; digit++) {
+        unsigned then = (rest * 10 + digit) % r->of;
+
+        if (r->useful[left][then]) {
+            text_format(t, "%s\"%u\" s%u", bar, digit, r->first + left * r->of + then);
+            bar = " | ";
+        }
+    }
+}
+
+/* Digits whose number leaves no rest: a rule for each rest and each number of digits that may still come. */
+static void put_residues(struct schema_maker *m, struct text *t, unsigned of)
+{
+    struct residues r = { .of = of, .first = m->n_extra };
+    unsigned digits = RESIDUE_RULES / of;
+
+    digits = digits > GRAMMAR_DIGITS_MOST ? GRAMMAR_DIGITS_MOST : digits;
+    digits = digits < RESIDUE_DIGITS_LEAST ? RESIDUE_DIGITS_LEAST : digits;
+    find_useful(&r, digits);
+    m->n_extra += of * digits;
+    for (unsigned i = 0; i < of * digits; i++) {
+        unsigned left = i / of, rest = i % of;
+
+        if (r.useful[left][rest]) {
+            text_format(&m->out, "s%u ::= %s", r.first + i, rest == 0 ? "\"\"" : "");
+            if (left != 0) {
+                put_digits(&m->out, &r, rest, 0, left - 1, rest == 0 ? " | " : "");
+            }
+            text_put(&m->out, "\n");
+        }
+    }
+    put_digits(t, &r, 0, 1, digits - 1, "");
+}
+
+/* How many last digits say whether a number is a multiple; 0: all of them do, or those digits have too many values. */
+static unsigned tail_digits(unsigned of)
+{
+    unsigned power = 10;
+
+    for (unsigned n = 1; n < 10 && power / of <= TAILS_MOST; n++, power *= 10) {
+        if (power % of == 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+static void put_tails(struct text *t, unsigned of, unsigned digits)
+{
+    unsigned power = 1;
+
+    for (unsigned i = 0; i < digits; i++) {
+        power *= 10;
+    }
+    for (unsigned i = of; i < power; i += of) {
+        text_format(t, "\"%u\" | ", i);
+    }
+    text_format(t, "[1-9] [0-9]{0,%u} (", GRAMMAR_DIGITS_MOST - digits - 1);
+    for (unsigned i = 0; i < power; i += of) {
+        text_format(t, "%s\"%0*u\"", i != 0 ? " | " : "", (int)digits, i);
+    }
+    text_put(t, ")");
+}
+
+/* Multiples of at most GRAMMAR_DIGITS_MOST digits. */
+static void put_any_multiple(struct schema_maker *m, struct text *t, unsigned of, bool negative)
+{
+    unsigned digits = tail_digits(of);
+
     text_format(t, "(\"0\" | %s(", negative ? "\"-\"? " : "");
-    for (unsigned digit = 1; digit < 10; digit++) {
-        text_format(t, "%s\"%u\" s%u", digit != 1 ? " | " : "", digit, first + digit % of);
+    if (digits != 0) {
+        put_tails(t, of, digits);
+    } else {
+        put_residues(m, t, of);
     }
     text_put(t, "))");
 }
@@ -175,8 +260,9 @@ static bool put_multiples(struct schema_maker *m, struct text *t, const struct c
         text_put(t, ")");
         return true;
     }
-    if (of <= RESIDUES_MOST && high >= WHOLE_MOST && (low <= -WHOLE_MOST || low == 0)) {
-        put_residues(m, t, (unsigned)of, low < 0);
+    if ((of <= RESIDUES_MOST || (of <= 1e9 && tail_digits((unsigned)of) != 0)) &&
+        high >= WHOLE_MOST && (low <= -WHOLE_MOST || low == 0)) {
+        put_any_multiple(m, t, (unsigned)of, low < 0);
         return true;
     }
     schema_note_each(m, c, "multipleOf");

@@ -299,7 +299,7 @@ static uint32_t any_character(struct pattern_parser *r)
 
 static uint32_t read_either(struct pattern_parser *r);
 
-/* (?:...) and (?<name>...) are groups; what looks ahead or behind inside an expression is not known. */
+/* (?:...), (?<name>...) and Python's (?P<name>...) are groups; what looks ahead or behind inside an expression is not known. */
 static uint32_t read_group(struct pattern_parser *r)
 {
     uint32_t n;
@@ -308,8 +308,9 @@ static uint32_t read_group(struct pattern_parser *r)
     if (r->at[0] == '?') {
         if (r->at[1] == ':') {
             r->at += 2;
-        } else if (r->at[1] == '<' && r->at[2] != '=' && r->at[2] != '!' &&
-                   strchr(r->at, '>') != NULL) {
+        } else if ((r->at[1] == '<' && r->at[2] != '=' && r->at[2] != '!' &&
+                    strchr(r->at, '>') != NULL) ||
+                   (strncmp(r->at, "?P<", 3) == 0 && strchr(r->at, '>') != NULL)) {
             r->at = strchr(r->at, '>') + 1;
         } else {
             return give_up(r);
@@ -356,6 +357,14 @@ static uint32_t read_atom(struct pattern_parser *r)
     }
 }
 
+/* No string is longer than GRAMMAR_STRING_MOST characters, so no more repetitions are needed. */
+static uint32_t times_within(uint32_t low, uint32_t high)
+{
+    uint32_t most = low > GRAMMAR_STRING_MOST ? low : GRAMMAR_STRING_MOST;
+
+    return high != PATTERN_NO_END && high > most ? most : high;
+}
+
 /* {m}, {m,}, {m,n}; false: a brace that stands for itself. */
 static bool read_times(struct pattern_parser *r, uint32_t *low, uint32_t *high)
 {
@@ -377,7 +386,8 @@ static bool read_times(struct pattern_parser *r, uint32_t *low, uint32_t *high)
     if (*end != '}') {
         return false;
     }
-    r->failed = r->failed || *high < *low || (*low > PATTERN_STATES_MOST && *low != 0);
+    r->failed = r->failed || *high < *low || *low > PATTERN_STATES_MOST;
+    *high = times_within(*low, *high);
     r->at = end + 1;
     return true;
 }

@@ -69,8 +69,8 @@ static void put_where(const struct schema_maker *m, const cJSON *schema, const c
 
     schema_put_path(m->root, schema, &path);
     shown = path.s != NULL ? path.s : "";
-    snprintf(where, GRAMMAR_WHERE_BYTES, "%.*s/%.30s", whole_characters(shown, 120), shown,
-             keyword);
+    snprintf(where, GRAMMAR_WHERE_BYTES, "%.*s%s%.30s", whole_characters(shown, 120), shown,
+             keyword != NULL ? "/" : "", keyword != NULL ? keyword : "");
     free(path.s);
 }
 
@@ -133,7 +133,10 @@ void schema_note_wrong(struct schema_maker *m, const cJSON *schema, const char *
     if (m->notes != NULL) {
         schema_note(m, schema, keyword, false);
     } else {
-        schema_fail(m, "%s", problem);
+        char where[GRAMMAR_WHERE_BYTES];
+
+        put_where(m, schema, keyword, where);
+        schema_fail(m, "%s%s%s", where, where[0] != '\0' ? " of the schema: " : "", problem);
     }
 }
 
@@ -325,7 +328,7 @@ static bool add(struct schema_maker *m, struct conj *c, const cJSON *schema, uns
         return cJSON_IsTrue(schema);
     }
     if (!cJSON_IsObject(schema)) {
-        schema_fail(m, "a schema is an object of JSON");
+        schema_note_wrong(m, schema, NULL, "a schema is an object of JSON");
         return true;
     }
     return has_part(c, schema) || add_members(m, c, schema, depth);
@@ -349,6 +352,26 @@ static bool is_inside(const cJSON *outer, const cJSON *value, unsigned depth)
     return false;
 }
 
+/* Whether a schema may evaluate members or items, so that another one's `unevaluated...` does not mean them. */
+static bool evaluates(const cJSON *schema)
+{
+    static const char *const names[] = { "type", "title", "description", "required", "const" };
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, schema)
+    {
+        bool none = false;
+
+        for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+            none = none || strcmp(item->string, names[i]) == 0;
+        }
+        if (!none) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const char *keyword)
 {
     for (unsigned i = 0; i < c->n; i++) {
@@ -359,7 +382,7 @@ void schema_note_unevaluated(struct schema_maker *m, const struct conj *c, const
         }
         (void)schema_add(m, &own, c->parts[i]);
         for (unsigned j = 0; j < c->n; j++) {
-            if (!has_part(&own, c->parts[j]) &&
+            if (!has_part(&own, c->parts[j]) && evaluates(c->parts[j]) &&
                 schema_spend(m, schema_nodes(m) / SCHEMA_NODES_A_LOOK) &&
                 !is_inside(c->parts[i], c->parts[j], 0)) {
                 schema_note(m, c->parts[i], keyword, false);

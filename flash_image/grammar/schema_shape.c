@@ -32,6 +32,122 @@ static bool is_good(struct schema_maker *m, const struct conj *c, const cJSON *v
     return schema_spend(m, k.steps) && good;
 }
 
+/* ---- many texts -------------------------------------------------------------------------------- */
+
+enum { FEW_TEXTS = 16, TRIE_DEPTH_MOST = 12 };
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* How many bytes, whole characters from `from` on, the first text has in common with the last one, and so with all between. */
+static size_t common(char *const *list, unsigned n, size_t from)
+{
+    const char *first = list[0], *last = list[n - 1];
+    size_t at = from;
+
+    while (first[at] == last[at] && first[at] != '\0') {
+        at++;
+    }
+    while (at > from && ((uint8_t)first[at] & 0xc0) == 0x80) {
+        at--;
+    }
+    return at;
+}
+
+static size_t character_bytes(const char *s)
+{
+    size_t n = *s != '\0';
+
+    while (((uint8_t)s[n] & 0xc0) == 0x80) {
+        n++;
+    }
+    return n;
+}
+
+static void put_piece(struct text *t, const char *s, size_t n)
+{
+    text_put(t, "\"");
+    for (size_t i = 0; i < n; i++) {
+        text_put(t, s[i] == '"' || s[i] == '\\' ? "\\" : "");
+        text_add(t, &s[i], 1);
+    }
+    text_put(t, "\"");
+}
+
+/* Sorted texts from byte `from` on, none of which begins another: what they have in common first, then each of the characters that come. */
+static void put_trie(struct text *t, char *const *list, unsigned n, size_t from, unsigned depth)
+{
+    size_t at = n == 1 ? strlen(list[0]) : common(list, n, from);
+    unsigned end;
+
+    if (at > from) {
+        put_piece(t, list[0] + from, at - from);
+    }
+    if (n == 1) {
+        return;
+    }
+    text_put(t, at > from ? " (" : "(");
+    for (unsigned i = 0; i < n; i = end) {
+        size_t bytes = character_bytes(list[i] + at);
+
+        end = i + 1;
+        while (depth < TRIE_DEPTH_MOST && end < n &&
+               strncmp(list[i] + at, list[end] + at, bytes) == 0) {
+            end++;
+        }
+        text_put(t, i != 0 ? " | " : "");
+        put_trie(t, list + i, end - i, at, depth + 1);
+    }
+    text_put(t, ")");
+}
+
+static unsigned without_doubles(char **list, unsigned n)
+{
+    unsigned kept = 0;
+
+    qsort(list, n, sizeof *list, compare_texts);
+    for (unsigned i = 0; i < n; i++) {
+        if (i != 0 && strcmp(list[i], list[kept - 1]) == 0) {
+            cJSON_free(list[i]);
+        } else {
+            list[kept++] = list[i];
+        }
+    }
+    return kept;
+}
+
+/* The texts among many values, which share their beginnings, so that hundreds of them fit. */
+static bool put_texts(struct schema_maker *m, struct text *t, const struct conj *c,
+                      const cJSON *values)
+{
+    unsigned n = 0, most = (unsigned)cJSON_GetArraySize(values);
+    char **list = calloc(most, sizeof *list);
+    const cJSON *value;
+    bool some;
+
+    cJSON_ArrayForEach(value, values)
+    {
+        if (list != NULL && cJSON_IsString(value) && !schema_failed(m) && is_good(m, c, value)) {
+            list[n] = cJSON_PrintUnformatted(value);
+            n += list[n] != NULL;
+        }
+    }
+    n = list != NULL ? without_doubles(list, n) : 0;
+    some = n != 0;
+    if (some) {
+        put_trie(t, list, n, 0, 0);
+    }
+    for (; n != 0; n--) {
+        cJSON_free(list[n - 1]);
+    }
+    free(list);
+    return some;
+}
+
+/* ---- values again ------------------------------------------------------------------------------ */
+
 static bool put_value(struct schema_maker *m, struct text *t, const struct conj *c,
                       const cJSON *value, bool bar)
 {
@@ -46,15 +162,21 @@ static bool put_value(struct schema_maker *m, struct text *t, const struct conj 
 static bool put_values(struct schema_maker *m, struct text *t, const struct conj *c)
 {
     const cJSON *list, *value;
-    bool one, bar = false;
+    bool one, many, bar = false;
 
     list = schema_values(c, &one);
     if (one) {
         return put_value(m, t, c, list, false);
     }
+    many = cJSON_GetArraySize(list) > FEW_TEXTS;
+    if (many) {
+        bar = put_texts(m, t, c, list);
+    }
     cJSON_ArrayForEach(value, list)
     {
-        bar = put_value(m, t, c, value, bar);
+        if (!many || !cJSON_IsString(value)) {
+            bar = put_value(m, t, c, value, bar);
+        }
     }
     return bar;
 }

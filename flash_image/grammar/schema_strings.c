@@ -133,10 +133,10 @@ static void add_patterns(struct schema_maker *m, const struct conj *c, struct st
     }
 }
 
-/* A pattern takes the place of the format: generators write both, and do not always mean the same. */
+/* The limits before the formats, which are tried without them where both together are too large or leave no string. */
 static void add_formats(const struct conj *c, struct string_limits *l, struct own *o)
 {
-    for (unsigned i = 0; i < c->n && l->n == 0; i++) {
+    for (unsigned i = 0; i < c->n; i++) {
         const char *name = cJSON_GetStringValue(schema_get(c->parts[i], "format"));
 
         for (unsigned j = 0; name != NULL && j < sizeof formats / sizeof formats[0]; j++) {
@@ -165,14 +165,19 @@ static void put_any_text(struct schema_maker *m, struct text *t, const struct co
     text_format(t, "\"\\\"\" char{%u,%u} \"\\\"\"", least, most);
 }
 
-/* A string that is too large with its length is tried without the length, and then without its patterns. */
+/* A string that is too large with its length is tried without the length, and then without its patterns. The limits from n_patterns on
+ * are formats: generators write them beside patterns that do not always mean the same, and then the patterns count. */
 static bool put_limited(struct schema_maker *m, struct text *t, const struct conj *c,
-                        struct string_limits *l)
+                        struct string_limits *l, unsigned n_patterns)
 {
     unsigned least = l->least, most = l->most;
     struct text body = { 0 };
     enum string_result r = string_put(&body, &m->out, &m->n_extra, l);
 
+    if (r != STRING_PUT && n_patterns != 0 && n_patterns < l->n) {
+        l->n = n_patterns;
+        r = string_put(&body, &m->out, &m->n_extra, l);
+    }
     if (r == STRING_TOO_LARGE && (l->least != 0 || l->most != UINT_MAX)) {
         l->least = 0;
         l->most = UINT_MAX;
@@ -200,15 +205,17 @@ bool schema_put_string(struct schema_maker *m, struct text *t, const struct conj
                                .most = schema_least(m, c, "maxLength", UINT_MAX),
                                .steps = &m->string_steps };
     struct own o = { .n = 0 };
+    unsigned n_patterns;
     bool some = true;
 
     if (l.most < l.least) {
         return false;
     }
     add_patterns(m, c, &l, &o);
+    n_patterns = l.n;
     add_formats(c, &l, &o);
     if (l.n != 0) {
-        some = put_limited(m, t, c, &l);
+        some = put_limited(m, t, c, &l, n_patterns);
     } else if (l.least == 0 && l.most == UINT_MAX) {
         text_put(t, "string");
     } else {
@@ -250,7 +257,9 @@ bool schema_put_name(struct schema_maker *m, struct text *t, const struct conj *
         return false;
     }
     add_patterns(m, c, &l, &o);
-    add_formats(c, &l, &o);
+    if (l.n == 0) {
+        add_formats(c, &l, &o);
+    }
     for (unsigned i = 0; i < names->n_patterns; i++) {
         good = add_pattern(&l, &o, names->patterns[i], names->absent[i]) && good;
     }
@@ -264,7 +273,7 @@ bool schema_put_name(struct schema_maker *m, struct text *t, const struct conj *
     if (l.n == 0 && l.least == 0 && l.most == UINT_MAX) {
         text_put(t, "string");
     } else {
-        some = put_limited(m, t, c, &l);
+        some = put_limited(m, t, c, &l, l.n);
     }
     free(all.s);
     free_own(&o);

@@ -295,10 +295,57 @@ static void test_nothing_often(void)
     pattern_free(seldom);
 }
 
+/* Values that are written one by one have no room; those with the same beginnings share them. */
+static void test_many_values(void)
+{
+    struct text t = { 0 };
+    bool complete = false, other = true;
+
+    text_put(&t, "{\"enum\":[3,\"éa\",\"èa\",\"a\\\"b\",\"a\\\\b\"");
+    for (unsigned i = 0; i < 800; i++) {
+        text_format(&t, ",\"the value that has the number %u\"", i);
+    }
+    text_put(&t, "]}");
+    OK(compile_schema(t.s), "800 texts of an enum have room: %s", compiled_problem);
+    (void)walk("\"the value that has the number 799\"", 35, &complete);
+    (void)walk("\"the value that has the number 800\"", 35, &other);
+    OK(complete && !other, "they are allowed, and no others");
+    OK(matches("3") && matches("\"éa\"") && matches("\"èa\"") && matches("\"a\\\"b\"") &&
+           matches("\"a\\\\b\""),
+       "so are a number, and letters of two bytes and escapes among them");
+    free(t.s);
+}
+
+/* What is not a schema restricts nothing, and does not keep the rest of the document from being held. */
+static void test_no_schema(void)
+{
+    static const char schema[] =
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"array\",\"items\":5},"
+        "\"b\":{\"type\":\"integer\"}},\"required\":[\"a\",\"b\"]}";
+    const struct grammar_schema one = { .text = schema };
+    struct grammar_notes *notes = calloc(1, sizeof *notes);
+    char problem[GRAMMAR_PROBLEM_BYTES], *gbnf = NULL;
+    unsigned rule;
+    enum err e = grammar_gbnf_of_schemas("root ::= r0\n", &one, 1, &rule, notes, &gbnf, problem);
+
+    OK(e == ERR_OK && notes->n == 1 && strcmp(notes->list[0].where, "/properties/a/items") == 0 &&
+           !notes->list[0].checked,
+       "a number in the place of a schema is named: %s", notes->list[0].where);
+    OK(e == ERR_OK && compile_gbnf(gbnf) && matches("{\"a\":[1,\"x\"],\"b\":2}") &&
+           !matches("{\"a\":[],\"b\":\"2\"}") && !matches("{\"b\":2}"),
+       "and the rest is held");
+    OK(!compile_schema(schema) && strstr(compiled_problem, "/properties/a/items") != NULL,
+       "without notes it is an error that names the place: %s", compiled_problem);
+    free(gbnf);
+    free(notes);
+}
+
 int main(void)
 {
     test_bounds();
     test_nothing_often();
+    test_many_values();
+    test_no_schema();
     test_no_leak();
     test_numbers();
     test_places();

@@ -82,6 +82,24 @@ static void test_generators(void)
         { "{\"type\":[\"string\",\"integer\"],\"pattern\":\"^-?(?:0|[1-9]\\\\d*)$\"}",
           { "12", "\"12\"" },
           { "\"x\"" } },
+        /* A format beside a pattern that leaves some of its texts; a name as Python writes it; more repetitions than a string has. */
+        { "{\"type\":\"string\",\"format\":\"date\",\"pattern\":\"^2024\"}",
+          { "\"2024-02-28\"" },
+          { "\"2024\"", "\"2024-13-01\"", "\"2023-01-01\"" } },
+        { "{\"type\":\"string\",\"pattern\":\"^(?P<year>[0-9]{4})$\"}",
+          { "\"1999\"" },
+          { "\"199\"" } },
+        { "{\"type\":\"string\",\"pattern\":\"^[a-z]{1,5000}$\"}",
+          { "\"abc\"" },
+          { "\"\"", "\"A\"" } },
+        /* Multiples of at most 15 digits; the bounds of zod's int() limit nothing more. */
+        { "{\"type\":\"integer\",\"multipleOf\":7,\"minimum\":-9007199254740991,\"maximum\":9007199254740991}",
+          { "0", "7", "-21", "999999999999994" },
+          { "8", "07", "7000000000000000", "9999999999999999" } },
+        { "{\"type\":\"integer\",\"multipleOf\":25}",
+          { "0", "-75", "125", "999999999999975" },
+          { "5", "130", "1000000000000000" } },
+        { "{\"type\":\"integer\",\"multipleOf\":1000}", { "0", "3000" }, { "100", "1500" } },
         /* smolagents and OpenAPI. */
         { "{\"type\":\"string\",\"nullable\":true,\"example\":\"x\"}", { "\"a\"" }, { "1" } },
     };
