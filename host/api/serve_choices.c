@@ -107,6 +107,9 @@ void serve_choices_leave(struct serve_choices *c, const struct serve_backend *b)
             serve_check_leave(c->checks[i]);
         }
     }
+    if (c->whole != NULL) {
+        serve_whole_leave(c->whole);
+    }
     serve_text_free(&c->echo);
     memset(c, 0, sizeof *c);
 }
@@ -136,11 +139,10 @@ static bool ask_again(struct serve_choices *c, uint32_t i, struct serve_error *e
     return true;
 }
 
-/* A reply that has ended by itself, and whose grammar does not hold all of its schemas. */
+/* A reply whose grammar does not hold all of its schemas, however it has ended. */
 static bool needs_check(const struct serve_job *j)
 {
-    return j->request.n_checked != 0 && j->error.status == 0 &&
-           (j->end == GENERATE_ENDED || j->end == GENERATE_STOP);
+    return j->request.n_checked != 0 && j->error.status == 0;
 }
 
 /* The check of reply i gives its result. False: it goes on. */
@@ -218,6 +220,15 @@ static void check_done(struct serve_choices *c, struct serve_error *e)
     }
 }
 
+/* All jobs are done: whether their answer is written, or has to be written here since there is no memory for a task. */
+static bool is_written(struct serve_choices *c)
+{
+    if (c->whole == NULL) {
+        c->whole = serve_whole_begin(&c->answer, &c->echo, c->jobs, c->n);
+    }
+    return c->whole == NULL || serve_whole_take(c->whole);
+}
+
 bool serve_choices_begun(struct serve_choices *c, struct serve_error *e)
 {
     uint32_t n_done = 0;
@@ -234,6 +245,9 @@ bool serve_choices_begun(struct serve_choices *c, struct serve_error *e)
             *e = j->error;
         }
         pthread_mutex_unlock(&j->lock);
+    }
+    if (n_done == c->n && e->status == 0 && !c->streams) {
+        return is_written(c);
     }
     return n_done == c->n || e->status != 0 || (c->streams && some);
 }
@@ -281,5 +295,10 @@ void serve_choices_say(struct serve_choices *c, struct serve_text *out)
         return;
     }
     c->ended = true;
-    serve_writer_of(c->answer.dialect)->whole(out, &c->answer, c->jobs, c->n);
+    if (c->whole != NULL) {
+        serve_whole_say(c->whole, out);
+        c->whole = NULL;
+    } else {
+        serve_writer_of(c->answer.dialect)->whole(out, &c->answer, c->jobs, c->n);
+    }
 }

@@ -4,6 +4,7 @@
 #define INGOT_HOST_SERVE_CHOICES_H
 
 #include "host/api/serve_answer.h"
+#include "host/api/serve_whole.h"
 #include "host/serve/serve_check.h"
 
 /* Zeroed: none. */
@@ -17,7 +18,8 @@ struct serve_choices {
     const struct serve_backend *backend;
     bool streams, ended; /* as events; all of them were said */
     struct serve_answer answer;
-    struct serve_text echo; /* answer.echo */
+    struct serve_text echo;    /* answer.echo */
+    struct serve_whole *whole; /* the answer at work; NULL: none */
 };
 
 /* A body of this kind is read, and its jobs submitted. False: *e says why not. */

@@ -18,7 +18,10 @@ static void check_reply(struct serve_task *t)
 {
     struct serve_check *k = (struct serve_check *)t;
 
-    k->good = serve_check_reply(&k->job->request, &k->job->text, k->problem, sizeof k->problem);
+    bool cut = k->job->end != GENERATE_ENDED && k->job->end != GENERATE_STOP;
+
+    k->good = serve_check_reply(&k->job->request, &k->job->text, cut, k->problem,
+                                sizeof k->problem);
 }
 
 static void drop(struct serve_task *t)

@@ -334,7 +334,17 @@ static const char *schema_of(const struct serve_request *q, const char *name, si
     return NULL;
 }
 
-static bool check(const char *schema, const char *text, size_t n, const char *of, size_t of_bytes,
+static bool is_json(const char *text, size_t n)
+{
+    cJSON *value = cJSON_ParseWithLength(text, n);
+    bool good = value != NULL;
+
+    cJSON_Delete(value);
+    return good;
+}
+
+/* A whole reply, or the arguments of a call, against its schema (NULL: none). */
+static bool check(const char *schema, const char *text, size_t n, const struct serve_call *call,
                   char *problem, size_t bytes)
 {
     char why[GRAMMAR_PROBLEM_BYTES];
@@ -342,35 +352,53 @@ static bool check(const char *schema, const char *text, size_t n, const char *of
     if (schema == NULL || grammar_check_value(schema, text, n, why)) {
         return true;
     }
-    snprintf(problem, bytes, "%s%.*s%s%s", of_bytes != 0 ? "the call of " : "the reply",
-             (int)of_bytes, of, of_bytes != 0 ? ": " : ": ", why);
+    if (call != NULL) {
+        snprintf(problem, bytes, "the call of %.*s: %s", (int)call->name_bytes, call->name, why);
+    } else {
+        snprintf(problem, bytes, "the reply: %s", why);
+    }
     return false;
 }
 
-bool serve_check_reply(const struct serve_request *q, const struct serve_text *reply, char *problem,
-                       size_t bytes)
+static bool check_answer(const struct serve_request *q, const struct serve_text *reply, bool cut,
+                         char *problem, size_t bytes)
 {
     const char *text = serve_text_shown(reply);
-    struct serve_call c;
+
+    return (cut && !is_json(text, reply->n)) ||
+           check(schema_of(q, NULL, 0), text, reply->n, NULL, problem, bytes);
+}
+
+static bool check_call(const struct serve_request *q, const struct serve_call *c, char *problem,
+                       size_t bytes)
+{
+    const char *schema = schema_of(q, c->name, c->name_bytes);
+
+    if (q->checks_names && schema == NULL) {
+        snprintf(problem, bytes, "the call of %.*s: the request has no such function",
+                 (int)c->name_bytes, c->name);
+        return false;
+    }
+    return check(schema, c->arguments, c->arguments_bytes, c, problem, bytes);
+}
+
+bool serve_check_reply(const struct serve_request *q, const struct serve_text *reply, bool cut,
+                       char *problem, size_t bytes)
+{
+    const char *text = serve_text_shown(reply);
+    struct serve_call c = { .found = false };
 
     if (q->n_checked == 0) {
         return true;
     }
-    if (!q->may_call) {
-        return check(schema_of(q, NULL, 0), text, reply->n, "", 0, problem, bytes);
+    if (q->may_call) {
+        serve_call_find(&c, text, reply->n, true);
     }
-    serve_call_find(&c, text, reply->n, true);
     if (!c.found) {
-        return check(schema_of(q, NULL, 0), text, reply->n, "", 0, problem, bytes);
+        return check_answer(q, reply, cut, problem, bytes);
     }
     do {
-        if (c.whole && q->checks_names && schema_of(q, c.name, c.name_bytes) == NULL) {
-            snprintf(problem, bytes, "the call of %.*s: the request has no such function",
-                     (int)c.name_bytes, c.name);
-            return false;
-        }
-        if (c.whole && !check(schema_of(q, c.name, c.name_bytes), c.arguments, c.arguments_bytes,
-                              c.name, c.name_bytes, problem, bytes)) {
+        if (c.whole && !check_call(q, &c, problem, bytes)) {
             return false;
         }
     } while (c.whole && serve_call_next(&c, text, reply->n));

@@ -324,6 +324,22 @@ tap.ok(all(s == 200 and len(set(json.loads(said(a)))) == 2 and "/uniqueItems" in
        sum(s == 200 for s, a in got) > 8, "a reply that its schema refuses is made again", got)
 status, a = held({"type": "integer", "minimum": 0, "maximum": 9, "not": {"minimum": 0}}, temperature=0)
 tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied" and "/not of its schema" in a["error"]["message"] and "4 tries" in a["error"]["message"], "what never comes is an error", a)
+pair = {"type": "object", "required": ["a"], "properties": {"a": {"type": "array", "items": {"const": 1}, "minItems": 2, "maxItems": 2, "uniqueItems": True}}}
+status, a = held(pair, temperature=0, max_tokens=14)
+tap.ok(status == 500 and a["error"]["code"] == "schema_not_satisfied", "so is one that max_tokens led to its end", a)
+status, a = held({**pair, "required": ["a", "b"]}, temperature=0, max_tokens=4)
+tap.ok(status == 200 and a["choices"][0]["finish_reason"] == "length" and "/uniqueItems" in a["warnings"][0], "what it cut is not looked at", a)
+
+# The scores of thousands of tokens are megabytes of JSON, which another thread writes: the server's own has to answer others.
+def ticks():
+    with open(f"/proc/{server.process.pid}/task/{server.process.pid}/stat") as f:
+        return sum(int(n) for n in f.read().rsplit(")", 1)[1].split()[11:13])
+
+
+before = ticks()
+status, a = held({"type": "string", "minLength": 1500}, temperature=1.5, n=8, logprobs=True, top_logprobs=20, max_tokens=480)
+spent = (ticks() - before) / os.sysconf("SC_CLK_TCK")
+tap.ok(status == 200 and len(a["choices"]) == 8 and spent < 0.2, "a large answer takes none of the server's own time", (status, spent))
 
 # A check may take long, since each of these schemas names the next one twice. Others are answered meanwhile.
 twice = {f"a{i}": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(30)}

@@ -223,11 +223,16 @@ static void check_keywords(void)
         "\"type\":\"object\",\"properties\":{\"id\":{\"not\":{\"type\":\"null\"}}}},\"p\":{\"type\":"
         "\"string\",\"pattern\":\"(?<=a)b\"}}}}},{\"type\":\"function\",\"function\":{\"name\":\"never\","
         "\"parameters\":{\"type\":\"object\",\"properties\":{\"a\":false},\"required\":[\"a\"]}}}]";
-    static const struct serve_text good = { .bytes = (char *)CALL("search", "{\"f\":{\"id\":1}}"),
-                                            .n = sizeof CALL("search", "{\"f\":{\"id\":1}}") - 1 },
-                                   bad = { .bytes = (char *)CALL("search", "{\"f\":{\"id\":null}}"),
-                                           .n = sizeof CALL("search", "{\"f\":{\"id\":null}}") -
-                                                1 };
+    static const struct serve_text
+        good = { .bytes = (char *)CALL("search", "{\"f\":{\"id\":1}}"),
+                 .n = sizeof CALL("search", "{\"f\":{\"id\":1}}") - 1 },
+        bad = { .bytes = (char *)CALL("search", "{\"f\":{\"id\":null}}"),
+                .n = sizeof CALL("search", "{\"f\":{\"id\":null}}") - 1 },
+        part = {
+            .bytes =
+                (char *)"<tool_call>\n{\"name\": \"search\", \"arguments\": {\"f\":{\"id\":nul",
+            .n = 58
+        };
     char why[200];
 
     OK(ask(USER, tools) && matches(CALL("now", "{}")) && matches(CALL("search", "{\"n\":1}")) &&
@@ -241,11 +246,14 @@ static void check_keywords(void)
                   "checked either") != NULL &&
            strstr(request.warnings.bytes, "function never: no arguments") != NULL,
        "the rest is named: %s", serve_text_shown(&request.warnings));
-    OK(serve_check_reply(&request, &good, why, sizeof why) &&
-           !serve_check_reply(&request, &bad, why, sizeof why) &&
+    OK(serve_check_reply(&request, &good, false, why, sizeof why) &&
+           !serve_check_reply(&request, &bad, false, why, sizeof why) &&
            strcmp(why, "the call of search: /properties/f/properties/id/not of its schema does not "
                        "hold") == 0,
        "and checked: %s", why);
+    OK(!serve_check_reply(&request, &bad, true, why, sizeof why) &&
+           serve_check_reply(&request, &part, true, why, sizeof why),
+       "so is a call that a limit led to its end, and not one that it cut");
     OK(ask(USER,
            "\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"a\",\"schema\":"
            "{\"type\":\"string\",\"pattern\":\"(?<=a)b\"}}}") &&
@@ -301,7 +309,7 @@ static bool reply_is_good(const char *text)
 
     (void)serve_text_add(&reply, text, strlen(text));
     good = grammar_open(&compiled, request.grammar, request.grammar_bytes, &why) == ERR_OK &&
-           matches(text) && serve_check_reply(&request, &reply, said, sizeof said);
+           matches(text) && serve_check_reply(&request, &reply, false, said, sizeof said);
     serve_text_free(&reply);
     return good;
 }
