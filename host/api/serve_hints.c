@@ -37,7 +37,30 @@ static const struct {
     { "xtc_threshold", NUMBER },
     { "input_type", TEXT },
     { "truncate", ANY },
+    { "request_id", TEXT },
+    { "priority", NUMBER },
 };
+
+/* What other servers have switches for, as it is here. */
+static const struct {
+    const char *name;
+    bool as_here;
+} switches[] = {
+    { "ignore_eos", false },
+    { "skip_special_tokens", true },
+    { "spaces_between_special_tokens", true },
+    { "add_generation_prompt", true },
+    { "continue_final_message", false },
+    { "include_stop_str_in_output", false },
+    { "use_beam_search", false },
+    { "echo", false },
+    { "return_token_ids", false },
+    { "return_tokens_as_token_ids", false },
+    { "post_sampling_probs", false },
+    { "detokenize", true },
+};
+
+static const char *const lists[] = { "stop_token_ids", "bad_words", "lora", "transforms" };
 
 static const struct {
     const char *name;
@@ -47,7 +70,7 @@ static const struct {
     { "dynatemp_range", 0, 0 },    { "dry_multiplier", 0, 0 }, { "xtc_probability", 0, 0 },
     { "top_n_sigma", -1, 0 },      { "n_probs", 0, 0 },        { "min_keep", 0, 0 },
     { "length_penalty", 1, 1 },    { "min_tokens", 0, 0 },     { "n_indent", 0, 0 },
-    { "t_max_predict_ms", -1, 0 },
+    { "t_max_predict_ms", -1, 0 }, { "top_a", 0, 0 },          { "best_of", 1, 1 },
 };
 
 static unsigned type_of(const cJSON *v)
@@ -93,6 +116,42 @@ static bool read_off(struct serve_reader *r, const cJSON *v, size_t i)
                                offs[i].name, offs[i].most);
 }
 
+static bool read_switch(struct serve_reader *r, const cJSON *v, size_t i)
+{
+    if (!cJSON_IsBool(v)) {
+        return refuse_type(r, switches[i].name, BOOL);
+    }
+    return cJSON_IsTrue(v) == switches[i].as_here ||
+           serve_refuse(r->e, 400, switches[i].name, "unsupported_parameter",
+                        "%s is not supported by this server: only %s", switches[i].name,
+                        switches[i].as_here ? "true" : "false");
+}
+
+static bool read_list(struct serve_reader *r, const cJSON *v, const char *name)
+{
+    return (cJSON_IsArray(v) && v->child == NULL) ||
+           serve_refuse(r->e, 400, name, "unsupported_parameter",
+                        "%s is not supported by this server: only an empty list", name);
+}
+
+/* Switches and lists that other servers have, at the value that asks for nothing. False: another field. */
+static bool read_neutral(struct serve_reader *r, const cJSON *v, bool *good)
+{
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
+        if (strcmp(switches[i].name, v->string) == 0) {
+            *good = read_switch(r, v, i);
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (strcmp(lists[i], v->string) == 0) {
+            *good = read_list(r, v, lists[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool serve_hint_read(struct serve_reader *r, const cJSON *v, bool *good)
 {
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
@@ -108,5 +167,5 @@ bool serve_hint_read(struct serve_reader *r, const cJSON *v, bool *good)
             return true;
         }
     }
-    return false;
+    return read_neutral(r, v, good);
 }

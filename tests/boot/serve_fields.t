@@ -77,6 +77,7 @@ plain = reply()
 SAME = {
     "user": "a", "metadata": {"a": "b"}, "store": True, "service_tier": "auto", "verbosity": "low", "safety_identifier": "a", "prompt_cache_key": "k",
     "prompt_cache_retention": "24h", "prediction": {"type": "content", "content": "x"}, "modalities": ["text"], "cache_prompt": True, "keep_alive": "5m", "id_slot": -1,
+    "ignore_eos": False, "skip_special_tokens": True, "add_generation_prompt": True, "continue_final_message": False, "use_beam_search": False, "stop_token_ids": [], "best_of": 1, "echo": False, "top_a": 0, "priority": 1,
     "parallel_tool_calls": False, "reasoning_effort": "high", "n": 1, "top_p": 0, "top_k": -1, "min_p": 0, "typical_p": 1, "repeat_penalty": 1, "repetition_penalty": 1,
     "repeat_last_n": 64, "presence_penalty": 0, "frequency_penalty": 0, "logit_bias": {}, "logprobs": False, "top_logprobs": 0, "stop": "", "seed": -1, "max_tokens": -1,
     "stream": False, "mirostat": 0, "mirostat_tau": 5, "dynatemp_range": 0, "dry_multiplier": 0, "xtc_probability": 0, "tfs_z": 1, "top_n_sigma": -1, "n_probs": 0,
@@ -94,7 +95,7 @@ tap.ok(all(s == 200 for s, _ in nulls), "of the other pages, too", [a for s, a i
 WRONG = [(f, v) for f, values in {
     "user": (5, ["a"], {}), "metadata": ("a", [1]), "store": ("yes", 1), "service_tier": (1,), "verbosity": (1,), "safety_identifier": (1,), "prompt_cache_key": (1,),
     "prediction": ("x",), "modalities": ("text", ["audio"], ["text", "audio"], {}), "cache_prompt": ("yes",), "parallel_tool_calls": ("yes", 1), "reasoning_effort": (1, [], {}),
-    "n": (0, -1, 9, 1.5, "1", True), "top_p": (-1, 1.1, "1"), "top_k": (-2, 1.5, "1"), "min_p": (-1, 1.1, "0"), "temperature": (-1, 101, "1", True), "typical_p": (0.5, "1"),
+    "ignore_eos": (True, 0), "skip_special_tokens": (False,), "stop_token_ids": ([1], 5), "best_of": (2,), "echo": (True,), "top_a": (0.1,), "n": (0, -1, 9, 1.5, "1", True), "top_p": (-1, 1.1, "1"), "top_k": (-2, 1.5, "1"), "min_p": (-1, 1.1, "0"), "temperature": (-1, 101, "1", True), "typical_p": (0.5, "1"),
     "repeat_penalty": (0, 101, "1"), "repeat_last_n": (-2, 1.5, "1"), "presence_penalty": (-2.1, 2.1, "1", True, []), "frequency_penalty": (-2.1, 2.1, "1", [0]),
     "logit_bias": (5, "a", [5], [[5]], [[5, 1, 2]], [[5, "1"]], [[5, 101]], [[-1, 1]], [[1.5, 1]], [["", 1]], [[5, True]], {"5": 101}, {"5": "1"}, {"": 1}, {"5": None}, {"99999": 1},
                    {"99999999999999999999": 1}, [[99999, 1]], [[5, 1]] * 301, [["the " * 40, 1]]),
