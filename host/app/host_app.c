@@ -1,6 +1,7 @@
 #include "host/app/host_app.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "board/min_max.h"
 #include "flash_image/pack/pack.h"
 #include "host/cli/host_words.h"
+#include "runtime/features/grammar/grammar.h"
 #include "runtime/text/format_text.h"
 
 static bool said_fine(const struct host_app *h, enum err e)
@@ -108,6 +110,44 @@ static uint64_t mapped_bytes(const struct host_args *args)
     return (uint64_t)st.st_size;
 }
 
+enum { PRESET_MOST = 8192 /* as the application reads it */ };
+
+/* A board starts without a preset that is not there; here the command fails. */
+static bool check_preset(struct host_app *h, const struct host_args *args)
+{
+    const char *name = args->options.load.preset;
+    char text[PRESET_MOST];
+
+    if (args->model == NULL || name[0] == '\0' ||
+        h->files.files.read_preset(&h->files, name, text, sizeof text) == ERR_OK) {
+        return true;
+    }
+    fprintf(stderr, "ingot: --preset %s: %s\n", name, h->files.problem);
+    return false;
+}
+
+/* Nor does a reply come without the grammar that was named on the command line, or in a preset. */
+static bool check_grammar(struct host_app *h, const struct host_args *args)
+{
+    const char *name = args->options.load.grammar;
+    void *memory;
+    size_t bytes;
+    bool good;
+
+    if (args->model == NULL || name[0] == '\0' || strcmp(name, "on") == 0 ||
+        strcmp(name, "off") == 0 || grammar_is_choices(name)) {
+        return true;
+    }
+    memory = malloc(INGOT_GRAMMAR_BYTES);
+    good = memory != NULL && h->files.files.read_grammar(&h->files, name, memory, &bytes) == ERR_OK;
+    if (!good) {
+        fprintf(stderr, "ingot: --grammar: %s\n",
+                memory != NULL ? h->files.problem : "out of memory");
+    }
+    free(memory);
+    return good;
+}
+
 enum use { USE_LOG, USE_REPLY, USE_TALK };
 
 static bool start(struct host_app *h, struct host_args *args, enum use use)
@@ -146,7 +186,8 @@ static bool start(struct host_app *h, struct host_args *args, enum use use)
     if (args->model != NULL) {
         host_files_open(&h->files, args, &h->platform);
     }
-    return said_fine(h, app_start(&h->app, &setup));
+    return check_preset(h, args) && said_fine(h, app_start(&h->app, &setup)) &&
+           check_grammar(h, args);
 }
 
 bool host_app_start(struct host_app *h, struct host_args *args)
@@ -169,5 +210,6 @@ bool host_app_load(struct host_app *h)
 
 bool host_app_open(struct host_app *h, struct host_args *args, bool interactive)
 {
-    return start(h, args, interactive ? USE_TALK : USE_REPLY) && said_fine(h, app_open(&h->app));
+    return start(h, args, interactive ? USE_TALK : USE_REPLY) && said_fine(h, app_open(&h->app)) &&
+           (args->options.load.preset[0] == '\0' || check_grammar(h, args)); /* a preset's own */
 }

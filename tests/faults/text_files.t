@@ -71,11 +71,15 @@ for what, words in (("run -f", ["run", MODEL, "-q", "-n", "2", "-f", "FILE"]), (
     status, out, err = ingot(*[path("folder") if w == "FILE" else w for w in words])
     tap.ok(status == 1 and not out and "folder" in err and "directory" in err.lower(), f"{what}: a folder is named", (status, out, err))
 status, out, err = ingot("run", MODEL_HERE, "-p", "Hi", "-n", "2", "--preset", write("wide.txt", "\ufeffn=3\r\n".encode("utf-16-le"), False))
-tap.ok(status == 0 and re.search(r"warning: --preset \S*wide\.txt is not used: \S*wide\.txt is in UTF-16[^\n]*UTF-8", err), "a preset in UTF-16 is named, and not used",
-       (status, err))
-for what in (path("wide.txt"), path("folder")):
-    status, out, err = ingot("run", MODEL, "-q", "-p", "Hi", "-n", "2", "--grammar", what)
-    tap.ok(status == 0 and "warning: --grammar has no effect" in err and what in err, "a grammar like that is named, and has no effect", (status, err))
+tap.ok(status == 1 and not out and re.search(r"^ingot: --preset \S*wide\.txt: \S*wide\.txt is in UTF-16[^\n]*UTF-8", err, re.M), "a preset in UTF-16 is named", (status, err))
+for option, names in (("--preset", ("nowhere.txt", "folder")), ("--grammar", ("nowhere.gbnf", "folder", "wide.txt", "words.txt"))):
+    write("words.txt", "no rule\n", False)
+    for name in names:
+        status, out, err = ingot("run", MODEL_HERE, "-q", "-p", "Hi", "-n", "2", option, path(name))
+        tap.ok(status == 1 and not out and f"ingot: {option}" in err and name in err, f"{option} with {name} is an error that names it", (status, out, err))
+write("held.txt", f"grammar={path('nowhere.gbnf')}\n", False)
+status, out, err = ingot("run", MODEL_HERE, "-q", "-p", "Hi", "-n", "2", "--preset", path("held.txt"))
+tap.ok(status == 1 and not out and "nowhere.gbnf" in err, "so is one that a preset names", (status, out, err))
 for name in ("config.json", "tokenizer.json", "tokenizer_config.json", "generation_config.json", "chat_template.jinja"):
     source = os.path.join(ROOT, "models/demo")
     if not os.path.exists(os.path.join(source, name)):
