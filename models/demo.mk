@@ -3,7 +3,7 @@
 TRAINED := $(O)/demo
 DEMO_THREADS ?= $(JOBS)
 
-.PHONY: train-demo train-mixture pack-demo evaluate-demo
+.PHONY: train-demo train-mixture pack-demo evaluate-demo acting-real
 
 # Rows are written once; training goes on where it stopped.
 train-demo: $(H)/ingot ## train the demo model anew with PyTorch and pack it; up to an hour
@@ -31,3 +31,6 @@ pack-demo: $(H)/ingot ## models/demo-q8_0.ingot and demo-q4_0.ingot from models/
 evaluate-demo: $(H)/ingot ## ask the demo model and the mixture 200 held-out prompts, and the demo model for 100 actions
 	$(Q)INGOT_BUILD=$(O) $(PYTHON) models/evaluate.py -v models/demo-q8_0.ingot models/demo-q4_0.ingot models/mixture-q4_0.ingot
 	$(Q)INGOT_BUILD=$(O) $(PYTHON) models/evaluate_acting.py -v models/demo-q8_0.ingot models/demo-q4_0.ingot
+
+acting-real: $(H)/ingot ## ask SmolLM2-135M, which was not trained to act, 138 sentences (make model NAME=smollm2-135m first)
+	INGOT_BUILD=$(abspath $(O)) tests/golden/acting_real.t tuned untouched

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "runtime/features/acting/action_word.h"
 #include "runtime/text/format_text.h"
 
 /* ---- words ------------------------------------------------------------------------------------ */
@@ -10,9 +11,9 @@
 static const char *const on_words[] = { "start", "started", "starting", "run",      "running",
                                         "open",  "opened",  "opening",  "activate", "enable",
                                         "use",   "need",    "power" };
-static const char *const off_words[] = { "stop",    "stopped", "stopping", "close",
-                                         "closed",  "closing", "shut",     "deactivate",
-                                         "disable", "down",    "cut",      "enough" };
+static const char *const off_words[] = { "stop",    "stopped", "stopping",   "close",   "closed",
+                                         "closing", "shut",    "deactivate", "disable", "down",
+                                         "cut",     "enough",  "kill",       "silence", "mute" };
 static const char *const not_words[] = { "not",  "no",   "never",   "nobody",
                                          "none", "dont", "without", "cannot" };
 /* After one of these "on" and "off" say how a line shall be that is named later: "turn on the lamp", not "sat
@@ -28,59 +29,10 @@ static const char *const pulse_words[] = { "pulse", "ms", "millisecond", "second
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-static char small(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* For a word: any byte of UTF-8 too. */
-static bool is_letter(char c)
-{
-    return (small(c) >= 'a' && small(c) <= 'z') || (unsigned char)c >= 0x80;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* A sentence, or a part of one. An apostrophe is within a word. */
 static bool ends_clause(char c)
 {
     return c == '.' || c == ',' || c == ';' || c == ':' || c == '!' || c == '?' || c == '\n';
-}
-
-/* A place in a text. */
-struct ear {
-    const char *at, *end;
-};
-
-/* The bytes of a word at the ear's place, which begins one: also in capitals or with an s for several, and "_"
- * may be a space; 0: it is another. */
-static size_t match(const struct ear *e, const char *word)
-{
-    const char *at = e->at;
-
-    for (; *word != '\0'; word++, at++) {
-        if (at == e->end ||
-            (*word == '_' ? strchr(" _-", *at) == NULL : small(*at) != small(*word))) {
-            return 0;
-        }
-    }
-    if (at != e->end && small(*at) == 's') {
-        at++;
-    }
-    return at == e->end || !(is_letter(*at) || is_digit(*at)) ? (size_t)(at - e->at) : 0;
-}
-
-static size_t match_list(const struct ear *e, const char *const *words, size_t n)
-{
-    size_t bytes = 0;
-
-    for (size_t i = 0; i < n && bytes == 0; i++) {
-        bytes = match(e, words[i]);
-    }
-    return bytes;
 }
 
 static size_t match_own(const struct actions *a, unsigned of, const struct ear *e)
@@ -88,7 +40,7 @@ static size_t match_own(const struct actions *a, unsigned of, const struct ear *
     size_t bytes = 0;
 
     for (unsigned i = 0; i < a->n_words && bytes == 0; i++) {
-        bytes = a->words[i].of == of ? match(e, a->words[i].text) : 0;
+        bytes = a->words[i].of == of ? action_match(e, a->words[i].text) : 0;
     }
     return bytes;
 }
@@ -146,14 +98,14 @@ static unsigned pin_of(const struct action_call *call)
 static size_t match_pin(const struct actions *a, unsigned pin, const struct ear *e)
 {
     const struct pin_list *l = &a->pins.list;
-    size_t n = match(e, l->pin[pin].name);
+    size_t n = action_match(e, l->pin[pin].name);
 
     n = n != 0 ? n : match_own(a, pin, e);
     for (unsigned i = 0; i < l->n && n != 0; i++) {
         size_t other = strlen(l->pin[i].name);
 
         if (i != pin && other > strlen(l->pin[pin].name) && other >= n &&
-            match(e, l->pin[i].name) != 0) {
+            action_match(e, l->pin[i].name) != 0) {
             return 0;
         }
     }
@@ -167,7 +119,7 @@ static size_t match_other(const struct actions *a, unsigned pin, const struct ea
     size_t longest = 0;
 
     for (unsigned i = 0; i < l->n; i++) {
-        size_t n = i != pin ? match(e, l->pin[i].name) : 0;
+        size_t n = i != pin ? action_match(e, l->pin[i].name) : 0;
 
         longest = n > longest ? n : longest;
     }
@@ -179,7 +131,7 @@ static void hear_number(struct ear *e, const struct action_call *call, struct ac
 {
     uint32_t n = 0;
 
-    for (; e->at != e->end && is_digit(*e->at); e->at++) {
+    for (; e->at != e->end && action_is_digit(*e->at); e->at++) {
         n = n > ACTION_PULSE_MS ? n : n * 10 + (uint32_t)(*e->at - '0');
     }
     h->has_number = true;
@@ -191,48 +143,30 @@ static size_t match_value(const struct actions *a, const struct action_call *cal
                           const struct ear *e, const struct clause *c, unsigned *value)
 {
     bool is_clear = c->is_named || c->turns || !c->has_word;
-    size_t on = is_clear ? match(e, "on") : 0, off = is_clear ? match(e, "off") : 0;
+    size_t on = is_clear ? action_match(e, "on") : 0, off = is_clear ? action_match(e, "off") : 0;
 
-    on = on != 0 ? on : match_list(e, on_words, COUNT(on_words));
+    on = on != 0 ? on : action_match_list(e, on_words, COUNT(on_words));
     on = on != 0 ? on : match_own(a, WORDS_ON, e);
     if (on == 0 && call->action->kind == ACTION_PULSE) {
-        on = match_list(e, pulse_words, COUNT(pulse_words));
+        on = action_match_list(e, pulse_words, COUNT(pulse_words));
     }
-    off = off != 0 ? off : match_list(e, off_words, COUNT(off_words));
+    off = off != 0 ? off : action_match_list(e, off_words, COUNT(off_words));
     off = off != 0 ? off : match_own(a, WORDS_OFF, e);
     *value = on != 0 ? SAID_ON : SAID_OFF;
     return on != 0 ? on : off;
-}
-
-/* To the end of a word; whether it ends with n't. */
-static bool pass_word(struct ear *e)
-{
-    static const char *const ends[] = { "n't", "n\xe2\x80\x99t" };
-    const char *from = e->at;
-    bool denies = false;
-
-    while (e->at != e->end && (is_letter(*e->at) || is_digit(*e->at) || *e->at == '\'')) {
-        e->at++;
-    }
-    for (size_t i = 0; i < COUNT(ends); i++) {
-        size_t n = strlen(ends[i]), bytes = (size_t)(e->at - from);
-
-        denies |= bytes > n && memcmp(e->at - n, ends[i], n) == 0;
-    }
-    return denies;
 }
 
 /* Words of a sentence's own sense. */
 static void hear_sense(const struct actions *a, const struct ear *e, struct clause *c)
 {
     static const char *const asking[] = { "why", "if" };
-    bool is_not = match_list(e, not_words, COUNT(not_words)) != 0 ||
+    bool is_not = action_match_list(e, not_words, COUNT(not_words)) != 0 ||
                   match_own(a, WORDS_NOT, e) != 0;
 
     c->is_not |= is_not && !c->asks;
-    c->is_told |= match_list(e, told_words, COUNT(told_words)) != 0;
-    c->asks = match_list(e, asking, COUNT(asking)) != 0;
-    c->turns = match_list(e, turn_words, COUNT(turn_words)) != 0;
+    c->is_told |= action_match_list(e, told_words, COUNT(told_words)) != 0;
+    c->asks = action_match_list(e, asking, COUNT(asking)) != 0;
+    c->turns = action_match_list(e, turn_words, COUNT(turn_words)) != 0;
 }
 
 static void hear_word(const struct actions *a, const struct action_call *call, struct ear *e,
@@ -254,7 +188,7 @@ static void hear_word(const struct actions *a, const struct action_call *call, s
     if (n != 0) {
         e->at += n;
     } else {
-        c->is_not |= pass_word(e);
+        c->is_not |= action_pass_word(e);
     }
     c->has_word = true;
 }
@@ -270,9 +204,9 @@ void action_hear(const struct actions *a, const struct action_call *call, const 
         return;
     }
     while (e.at != e.end) {
-        if (is_letter(*e.at)) {
+        if (action_is_letter(*e.at)) {
             hear_word(a, call, &e, &c, &heard);
-        } else if (is_digit(*e.at)) {
+        } else if (action_is_digit(*e.at)) {
             hear_number(&e, call, &heard);
         } else if (ends_clause(*e.at++)) {
             close_clause(&c, &heard);

@@ -6,6 +6,7 @@
 #include "board/min_max.h"
 #include "runtime/features/acting/action_said.h"
 #include "runtime/chat/chat_turn.h"
+#include "runtime/features/grammar/app_grammar.h"
 #include "runtime/console/console.h"
 #include "runtime/console/console_json.h"
 #include "runtime/image/image.h"
@@ -20,6 +21,9 @@ static void tell(void *state, struct chat *c, const char **text, size_t *bytes)
     char *told = s->told;
     size_t n = *bytes;
 
+    if (s->way == ACTING_BY_CHOICE) {
+        return;
+    }
     if (*text == NULL && (c->template->flags & INGOT_CHAT_SYSTEM_WHOLE) == 0) {
         uint32_t own;
 
@@ -78,13 +82,18 @@ static void write_text(void *context, const char *text, size_t bytes)
     k->n += bytes;
 }
 
+static bool may_call(const struct acting_state *s, const struct chat *c)
+{
+    return s->way != ACTING_BY_CHOICE || grammar_of(c)->is_own;
+}
+
 static void show(void *state, struct feature_turn *t, struct feature_text *to)
 {
     struct chat_call *k = &((struct acting_state *)state)->call;
 
     k->next = *to;
     k->turn = t;
-    k->state = t->leads && t->as_turn ? CALL_BEGINS : CALL_PROSE;
+    k->state = t->leads && t->as_turn && may_call(state, t->chat) ? CALL_BEGINS : CALL_PROSE;
     k->n = 0;
     k->reply = ACTION_PROSE;
     *to = (struct feature_text){ write_text, k };
@@ -122,7 +131,9 @@ static void end(void *state, struct feature_turn *t, enum err error)
 
 static void say_end(void *state, const struct feature_turn *t)
 {
-    (void)state;
+    if (chat_read_nothing(state, t)) {
+        console_printf(t->chat->console, "(nothing was read for this reply)\n");
+    }
     if (t->hidden) {
         console_printf(t->chat->console, "(stopped: %u actions for one question)\n",
                        (unsigned)CHAT_CALLS);
@@ -173,6 +184,25 @@ static void say_event(struct chat *c, const struct chat_call *k, bool done, cons
     console_event_end(c->console);
 }
 
+void chat_show_act(struct chat *c, const struct chat_call *k, bool done, const char *result)
+{
+    if (console_is_json(c->console)) {
+        say_event(c, k, done, result);
+    } else {
+        show_done(c, k, done, result);
+    }
+}
+
+void chat_show_read(struct chat *c, const char *result)
+{
+    console_to_log(c->console, true);
+    console_style(c->console, CONSOLE_DIM);
+    console_printf(c->console, "(%s)", result);
+    console_style(c->console, CONSOLE_NORMAL);
+    console_printf(c->console, "\n");
+    console_to_log(c->console, false);
+}
+
 /* Whether a person of this conversation has asked for what the call drives. Only words that are known to be a person's are
  * heard: not what tools, actions, files and other programs have put into turns. The last of them are the question. */
 static bool is_asked(const struct chat *c, const struct action_call *call, char *why)
@@ -210,11 +240,7 @@ size_t chat_act(struct chat *c, const struct chat_call *k, char answer[ACTION_AN
                actions_do(acting_of(c)->at_work, &k->call, &stop, text);
         result = text;
     }
-    if (console_is_json(c->console)) {
-        say_event(c, k, done, result);
-    } else {
-        show_done(c, k, done, result);
-    }
+    chat_show_act(c, k, done, result);
     return action_answer(answer, done, result);
 }
 
@@ -232,9 +258,22 @@ static size_t next_turn(void *state, struct feature_turn *t, char text[FEATURE_T
     return chat_act(t->chat, &((struct acting_state *)state)->call, text);
 }
 
+/* Other weights may have been trained otherwise. */
+static void weights_changed(void *state, struct chat *c)
+{
+    struct acting_state *s = state;
+
+    (void)c;
+    s->way = ACTING_UNKNOWN;
+    memset(s->choice.has_prior, 0, sizeof s->choice.has_prior);
+}
+
 static void reset(void *state, struct chat *c)
 {
-    ((struct acting_state *)state)->at_work = NULL;
+    struct acting_state *s = state;
+
+    s->at_work = NULL;
+    weights_changed(state, c);
     features_switch(c->features, FEATURE_acting, false);
 }
 
@@ -246,8 +285,10 @@ const struct feature feature_acting = {
     .start = app_open_actions,
     .loaded = app_tell_actions,
     .reset = reset,
+    .weights_changed = weights_changed,
     .system = tell,
     .is_led = is_led,
+    .told = chat_choose_told,
     .shows = show,
     .reply_ends = end,
     .says_end = say_end,

@@ -4,6 +4,8 @@
 #define INGOT_RUNTIME_CHAT_ACT_H
 
 #include "runtime/features/acting/action_call.h"
+#include "runtime/features/acting/action_choice.h"
+#include "runtime/features/acting/action_form.h"
 #include "runtime/chat/chat.h"
 #include "runtime/features/feature.h"
 
@@ -22,11 +24,25 @@ struct chat_call {
     char problem[ACTION_TEXT_BYTES];
 };
 
+/* How a model acts. */
+enum acting_way {
+    ACTING_UNKNOWN,   /* not measured yet: as ACTING_BY_CALLS */
+    ACTING_BY_CALLS,  /* its reply may be a call: it was trained to */
+    ACTING_BY_CHOICE, /* it was not: what it does is decided before its reply */
+};
+
 struct acting_state {
     struct actions actions;  /* of pins=, sensors= and actions= */
     struct actions *at_work; /* what the model may do; NULL: nothing, or it has no template */
     char told[OPTIONS_SYSTEM_BYTES + 2 + ACTIONS_PROMPT_BYTES]; /* the system prompt with them */
     struct chat_call call;
+    enum acting_way way;
+    struct action_choice choice;
+    struct action_form form; /* of the latest question */
+    char note[512];          /* (note_bytes) what was read and done for it */
+    size_t note_bytes;
+    char
+        asked[560]; /* what the model is told in the place of the question, where there is a note */
 };
 
 static inline struct acting_state *acting_of(const struct chat *c)
@@ -43,6 +59,20 @@ void app_tell_actions(void *state, struct app *a);
 
 /* Do what the call says, show it, and make the text of the next turn; its length. */
 size_t chat_act(struct chat *c, const struct chat_call *k, char answer[ACTION_ANSWER_BYTES]);
+
+/* Show the result of an action (done, or why not), or another reading: a dim line, or an event. */
+void chat_show_act(struct chat *c, const struct chat_call *k, bool done, const char *result);
+void chat_show_read(struct chat *c, const char *result);
+
+/* A model that was not trained to act: do what the turn asks for, and tell the model of it. As `told` of struct feature. */
+const char *chat_choose_told(void *state, struct feature_turn *t, size_t *bytes);
+
+/* Whether the constraint at work holds the reply to this turn. A grammar of one's own holds one decision, and not what is said
+ * of its result; the table's holds the replies of models that act by calls. */
+bool chat_holds_calls(const struct chat *c, const struct feature_turn *t);
+
+/* Whether the question named something to read, and the reply came without. */
+bool chat_read_nothing(struct acting_state *s, const struct feature_turn *t);
 
 extern const struct chat_command actions_command;
 

@@ -87,11 +87,13 @@ static enum err use(struct app *a, const char *text)
     const char *rest;
     enum err e = ERR_OK;
 
+    grammar_of(&a->chat)->is_own = true;
     if (begins(text, "piece:", &rest) || begins(text, "last:", &rest)) {
         return use_piece(a, rest, text[0] == 'l');
     }
     grammar_of(&a->chat)->bytes = 0;
     if (text[0] == '\0' || strcmp(text, "on") == 0 || strcmp(text, "off") == 0) {
+        grammar_of(&a->chat)->is_own = false;
         app_hold_to_actions(a);
     } else if (grammar_is_choices(text)) {
         e = constraint_use_choices(c, text, &problem);
@@ -169,6 +171,7 @@ static void reset(void *state, struct chat *c)
     struct grammar_state *g = state;
 
     memset(&g->constraint, 0, sizeof g->constraint);
+    g->is_own = false;
     features_switch(c->features, FEATURE_grammar, false);
 }
 
@@ -179,9 +182,8 @@ static void choose(void *state, struct feature_turn *t, struct generate_params *
 {
     struct grammar_state *s = state;
 
-    (void)t;
     (void)g;
-    p->constraint = s->constraint.on ? &s->constraint : NULL;
+    p->constraint = s->constraint.on && chat_holds_calls(t->chat, t) ? &s->constraint : NULL;
 }
 
 static void say_end(void *state, const struct feature_turn *t)

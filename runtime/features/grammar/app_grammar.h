@@ -8,6 +8,7 @@
 
 struct grammar_state {
     struct constraint constraint; /* of replies; none until constraint_open */
+    bool is_own;                  /* somebody gave it: it is not the table's of actions */
     size_t bytes;                 /* of one that comes in pieces, so far */
     char problem[512];
 };
