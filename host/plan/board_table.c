@@ -18,14 +18,24 @@ const struct board_facts *board_facts_all(size_t *n)
     return boards;
 }
 
+static bool is_also(const struct board_facts *b, const char *name)
+{
+    return b->also != NULL && strcmp(b->also, name) == 0;
+}
+
 const struct board_facts *board_facts_find(const char *name)
 {
     for (size_t i = 0; i < N_BOARDS; i++) {
-        if (strcmp(boards[i].name, name) == 0) {
+        if (strcmp(boards[i].name, name) == 0 || is_also(&boards[i], name)) {
             return &boards[i];
         }
     }
     return NULL;
+}
+
+uint32_t board_facts_usual(const struct board_facts *b, const char *name)
+{
+    return is_also(b, name) ? b->also_mib : b->usual_mib;
 }
 
 void board_facts_sizes(const struct board_facts *b, char *text, size_t bytes)

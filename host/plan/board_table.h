@@ -13,6 +13,9 @@ enum { BOARD_MOST_SIZES = 5 };
 struct board_facts {
     const char *name;  /* as BOARD= takes it */
     const char *title; /* as people call it */
+    const char
+        *also; /* another board that starts from this image, as --board takes it; NULL: none; ... */
+    uint32_t also_mib; /* ... with so much RAM */
     uint32_t ram_mib
         [BOARD_MOST_SIZES]; /* the sizes that it is sold with, rising; 0 ends them. For one of QEMU's
                                          * machines the size that `make run` gives it; it takes any other */
@@ -31,8 +34,11 @@ struct board_facts {
 /* All, by name. */
 const struct board_facts *board_facts_all(size_t *n);
 
-/* NULL: no board has that name. */
+/* The board of that name, or the one whose `also` it is; NULL: there is none. */
 const struct board_facts *board_facts_find(const char *name);
+
+/* The RAM that it is taken to have under that name, in MiB. */
+uint32_t board_facts_usual(const struct board_facts *b, const char *name);
 
 /* "512 MiB, 1 GiB" into text, all sizes of a board. */
 void board_facts_sizes(const struct board_facts *b, char *text, size_t bytes);

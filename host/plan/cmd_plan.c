@@ -53,6 +53,15 @@ static enum option_result set_prefill_rate(void *arguments, const struct command
     return OPTION_TAKEN;
 }
 
+static enum err plan_here(void *context, const struct image *image, struct plan *plan)
+{
+    const struct model *m = context;
+    struct plan_request request = m->request;
+
+    request.image = image;
+    return plan_make(plan, &request);
+}
+
 static int run(int argc, char **argv)
 {
     static struct host_args args;
@@ -75,7 +84,8 @@ static int run(int argc, char **argv)
     report_model(&h.console, &h.app.target.model, app_model_name(&h.app));
     report_plan(&h.console, &h.app.target.model);
     host_console_flush();
-    return exit_status(!args.fit || plan_fit_print(&h.app.target.model));
+    return exit_status(!args.fit ||
+                       plan_fit_print(&h.app.target.model.image, plan_here, &h.app.target.model));
 }
 
 static const struct command_option board_name = {

@@ -7,7 +7,9 @@
 #include "flash_image/output/temporary.h"
 #include "flash_image/pack/pack.h"
 #include "host/plan/board_plan.h"
+#include "host/plan/plan_fit.h"
 #include "host/app/host_files.h"
+#include "host/cli/commands.h"
 #include "runtime/chat/report.h"
 #include "runtime/text/format_text.h"
 
@@ -23,6 +25,9 @@ static int refuse_board(const struct host_args *args)
     fprintf(stderr, "ingot plan: --board %s: there is no such board; there are", args->board);
     for (size_t i = 0; i < n; i++) {
         fprintf(stderr, "%s %s", i == 0 ? "" : ",", b[i].name);
+        if (b[i].also != NULL) {
+            fprintf(stderr, " (or %s)", b[i].also);
+        }
     }
     fputc('\n', stderr);
     return EXIT_USAGE;
@@ -36,7 +41,6 @@ static const char *needless_option(const struct host_args *a)
         bool given;
         const char *name;
     } options[] = {
-        { a->fit, "--fit" },
         { a->macs, "--macs" },
         { a->in_place, "--mmap" },
         { a->kv_file != NULL, "--kv-file" },
@@ -147,7 +151,15 @@ static void print_plan(const struct plan *plan, const struct board_request *r)
     }
 }
 
-static int print_file(const char *path, struct board_request *r)
+static enum err plan_other(void *context, const struct image *image, struct plan *plan)
+{
+    struct board_request other = *(const struct board_request *)context;
+
+    other.image = image;
+    return board_plan(plan, &other);
+}
+
+static int print_file(const struct host_args *args, const char *path, struct board_request *r)
 {
     static struct plan_use use;
     char problem[PROBLEM_BYTES];
@@ -175,6 +187,9 @@ static int print_file(const char *path, struct board_request *r)
         print_plan(plan, r);
         status = EXIT_FINE;
     }
+    if (status == EXIT_FINE && args->fit) {
+        status = exit_status(!plan_fit_print(&f.image, plan_other, r));
+    }
     free(plan);
     ingot_file_close(&f);
     return status;
@@ -191,13 +206,13 @@ static int print_model(const struct host_args *args, struct board_request *r)
     enum err e;
 
     if (pack_is_ingot(args->model, &e)) {
-        return print_file(args->model, r);
+        return print_file(args, args->model, r);
     }
     if (pack_temporary(&pack, path, sizeof path, problem, sizeof problem) != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", problem);
         return EXIT_FAILED;
     }
-    status = print_file(path, r);
+    status = print_file(args, path, r);
     temporary_remove(path);
     return status;
 }
@@ -224,7 +239,7 @@ int plan_board_print(const struct command *c, const struct host_args *args)
         return status;
     }
     if (r.ram == 0) {
-        r.ram = (uint64_t)b->usual_mib << 20;
+        r.ram = (uint64_t)board_facts_usual(b, args->board) << 20;
     }
     return print_model(args, &r);
 }

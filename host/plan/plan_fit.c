@@ -45,6 +45,9 @@ struct fit {
     const struct offer *chosen; /* NULL: none fits */
     struct plan best, own;
     bool own_fits;
+    uint64_t own_bytes, best_bytes; /* of all segments */
+    plan_fit_fn *plan;
+    void *context;
 };
 
 static bool is_better(const struct fit *f, const struct offer *offer, const struct plan *plan)
@@ -64,6 +67,9 @@ static bool is_kept(const struct fit *f)
 {
     bool resident = f->own_fits && f->own.residency != PLAN_STREAMED;
 
+    if (resident && f->own_bytes <= f->best_bytes) {
+        return true;
+    }
     if (f->chosen->few && f->best.residency != PLAN_STREAMED) {
         return resident;
     }
@@ -76,6 +82,9 @@ static void print_choice(const struct fit *f)
 {
     const char *why = ": the best in memory";
 
+    if (f->chosen == NULL && f->own_fits) {
+        puts("keep it as it is");
+    }
     if (f->chosen == NULL) {
         return;
     }
@@ -91,42 +100,52 @@ static void print_choice(const struct fit *f)
     printf("take --type %s%s\n", f->chosen->name, why);
 }
 
-static void try_offer(struct fit *f, struct retyped *r, const struct model *m,
+static uint64_t bytes_of(const struct image *image)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < image->header->segments.count; i++) {
+        bytes += image->segments[i].bytes;
+    }
+    return bytes;
+}
+
+static void try_offer(struct fit *f, struct retyped *r, const struct image *image,
                       const struct offer *offer)
 {
-    struct plan_request request = m->request;
     struct pack_options options = { 0 };
     struct plan plan;
 
-    if ((offer->family != 0 && offer->family != m->image.header->params.family) ||
+    if ((offer->family != 0 && offer->family != image->header->params.family) ||
         !pack_parse_type(offer->name, &options)) {
         return;
     }
-    retype(r, &m->image, &options);
-    request.image = &r->image;
-    if (plan_make(&plan, &request) != ERR_OK) {
+    retype(r, image, &options);
+    if (f->plan(f->context, &r->image, &plan) != ERR_OK) {
         printf("  %-6s does not fit\n", offer->name);
         return;
     }
     print_row(offer->name, r->bytes, &plan);
-    if (is_better(f, offer, &plan)) {
+    if (r->bytes <= f->own_bytes && is_better(f, offer, &plan)) {
         f->best = plan;
+        f->best_bytes = r->bytes;
         f->chosen = offer;
     }
 }
 
-bool plan_fit_print(const struct model *m)
+bool plan_fit_print(const struct image *image, plan_fit_fn *plan, void *context)
 {
-    const struct image *image = &m->image;
     struct retyped r;
-    struct fit fit = { .chosen = NULL };
+    struct fit fit = {
+        .chosen = NULL, .own_bytes = bytes_of(image), .plan = plan, .context = context
+    };
     bool good = retyped_open(&r, image);
 
     if (good) {
-        fit.own_fits = plan_make(&fit.own, &m->request) == ERR_OK;
+        fit.own_fits = plan(context, image, &fit.own) == ERR_OK;
         puts("the same model in other types:");
         for (size_t i = 0; i < sizeof offers / sizeof offers[0]; i++) {
-            try_offer(&fit, &r, m, &offers[i]);
+            try_offer(&fit, &r, image, &offers[i]);
         }
         print_choice(&fit);
     } else {

@@ -4,10 +4,15 @@
 
 #include <stdbool.h>
 
-#include "host/app/host_app.h"
+#include "board/err.h"
+#include "runtime/stream/plan.h"
+
+/* A plan for an image on the machine in question. ERR_OK: it fits. */
+typedef enum err plan_fit_fn(void *context, const struct image *image, struct plan *plan);
 
 /* Print a line for each type, best first, and which one to take: the first that is resident, else
- * the one that reads the least per token. False: out of memory, said. */
-bool plan_fit_print(const struct model *m);
+ * the one that reads the least per token. None that is larger than the file is advised, since nothing is gained by it.
+ * False: out of memory, said. */
+bool plan_fit_print(const struct image *image, plan_fit_fn *plan, void *context);
 
 #endif

@@ -61,7 +61,9 @@ if os.path.isdir(os.path.join(ASSETS, "hf/tiny")):
 
 # Each has 100 KiB and more to either side.
 for kind, words, wanted in (
-        ("q8_0", [], "take --type f16: the best in memory"),
+        ("f32", [], "take --type f16: the best in memory"),
+        ("q8_0", [], "keep it as it is"),  # a larger type brings back nothing that was lost
+        ("q4_0", [], "keep it as it is"),
         ("q8_0", ["--ram", "6M"], "take --type q6_k: the best in memory"),
         ("q8_0", ["--ram", "5M"],
          "take --type q3_k: nothing larger fits; ingot pack --report tells what it loses"),
@@ -71,4 +73,11 @@ for kind, words, wanted in (
     pack(WIDE, MODEL, "--type", kind)
     _, choice, said = fit(*words)
     tap.ok(choice == wanted, f"{kind} {' '.join(words)}: {choice}", said)
+
+# The same on a board, whose RAM decides.
+pack(WIDE, MODEL, "--type", "q8_0")
+_, choice, said = fit("--board", "rpi4")
+tap.ok(choice == "keep it as it is" and "roofline" in said and "rpi4" in said, f"--board rpi4: {choice}", said)
+_, choice, said = fit("--board", "zero2w")
+tap.ok(choice == "keep it as it is" and "rpi3" in said and "512.0 MiB of RAM" in said, "zero2w is the Pi 3's image with 512 MiB", said)
 tap.done()
