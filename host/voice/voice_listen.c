@@ -4,7 +4,8 @@
 
 enum {
     PER_SECOND = VOICE_RATE / VOICE_FRAME,
-    BEFORE = PER_SECOND / 4,     /* frames that are kept before the first loud one */
+    BEFORE = PER_SECOND / 2,     /* frames that are kept before the first loud one: Whisper
+                                  * mishears a first word that begins at once */
     LOUD = 3,                    /* loud ones in a row that begin it: not a click */
     QUIET = PER_SECOND * 7 / 10, /* quiet ones that end it: not a breath */
     MOST = PER_SECOND * 20,      /* of one utterance */

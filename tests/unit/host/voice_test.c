@@ -39,7 +39,7 @@ static void test_listen(void)
     hear(1, 6000, 200);
     OK(ends == 0, "nobody is interrupted");
     hear(1, 0, 200);
-    OK(ends == 1 && longest > 1.5 * VOICE_RATE && longest < 2.2 * VOICE_RATE,
+    OK(ends == 1 && longest > 2.1 * VOICE_RATE && longest < 2.5 * VOICE_RATE,
        "an utterance, with a little before and after it");
     hear(0.04, 9000, 200);
     hear(0.14, 9000, 200);
