@@ -27,6 +27,16 @@ BOARDS = ["icicle", "versal", "sifive_u", "visionfive2"]
 FEATURES = {"fabric": r"fabric", "lessons": r"lessons?|chat_learn", "policy": r"policy|chat_policy", "branches": r"chat_branch\w*|branch_\w+|chat_branches",
             "acting": r"chat_act|actions?|action_\w+"}
 
+# Bodies that tell their steps.
+TELLING = {"planners": r"runtime/stream/plan\w*\.c|runtime/model/calibrate\w*\.c|runtime/compute/shares\.c",
+           "protocols": r"runtime/(?:transfer|http|wire|saved)/.*\.c|board/drivers/(?:sd|usb|block)/.*\.c",
+           "drivers": r"board/drivers/(?:bus|soc|i2c|dma|irq|serial|screen|gpio)/.*\.c|boot/.*\.c",
+           "state machines": r"runtime/stream/(?:stream|kv)\w*\.c|runtime/session/(?:generate|reply\w*|replies|speculative|session|beams)\.c"
+                             r"|runtime/console/line_\w+\.c|runtime/features/(?:grammar|memory_tags)/.*\.c|runtime/storage/.*\.c",
+           "numbers": r"kernels/ref/.*\.[ch]|runtime/compute/kv_.*\.c|flash_image/quantize/.*\.c|runtime/session/(?:sampler\w*|rope\w*)\.c"
+                      r"|runtime/features/(?:lessons|fabric|policy)/(?:ewc|micro_lora\w*|learner|vector|fabric|fabric_learn|policy|patterns|experience)\.c"
+                      r"|runtime/model/(?:mixer|ffn|router|recurrence|attention)\w*\.c"}
+
 RULES = """Rules
   weight type   code but tests that names the type in any spelling (Q5_K, q5k, q5_k); shared: the file's path does not name it; at last: those
                 of them outside kernels/.
@@ -38,6 +48,7 @@ RULES = """Rules
   .S files      all of them; and those under 25 lines.
   circles       groups of folders of C code that include each other, directly or through others.
   struct chat   its members, as runtime/chat/chat.h declares them.
+  steps told    of the files in TELLING: lines with a comment among 100 lines of function bodies.
   flat folders  folders with more than 60 tracked files directly in them."""
 
 
@@ -147,6 +158,18 @@ def flat_folders(files):
     return sorted(((n, folder) for folder, n in count.items() if n > MOST_FILES), reverse=True)
 
 
+def told(files, pattern):
+    """Comment lines among 100 lines of the bodies of functions, blank lines left out."""
+    comments, lines = 0, 0
+    for path, text in files.items():
+        if text is None or not re.fullmatch(pattern, path):
+            continue
+        for body in re.findall(r"(?ms)^\{\n(.*?)^\}$", text):
+            lines += sum(1 for line in body.split("\n") if line.strip())
+            comments += sum(c.count("\n") + 1 for c in re.findall(r"(?s)/\*.*?\*/", body))
+    return 100 * comments / lines if lines else 0
+
+
 def largest(counts):
     """"65 (Q4_K)": the largest of {name: count}; of pairs both numbers."""
     name, count = max(counts.items(), key=lambda item: item[1])
@@ -167,6 +190,7 @@ def measure(files):
         (".S files / under 25 lines", f"{len(assembly)} / {sum(t.count(chr(10)) < 25 for t in assembly)}"),
         ("circles of folders", str(circles(files))),
         ("struct chat: members", str(struct_chat(files))),
+        *((f"steps told: {kind}", f"{told(files, pattern):.1f}") for kind, pattern in TELLING.items()),
         ("folders over 60 files", str(len(flat))),
         ("the largest", f"{flat[0][0]} ({flat[0][1]})" if flat else "-"),
     ]

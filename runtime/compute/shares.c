@@ -19,6 +19,7 @@ static void weigh(struct shares *s, const uint64_t *speed)
     for (unsigned i = 0; i < s->n_cores; i++) {
         sum += speed[i];
     }
+    /* Sums of weights: core i takes what lies between before[i] and before[i + 1]. */
     for (unsigned i = 0; i < s->n_cores; i++) {
         uint64_t weight = speed[i] / (sum / WEIGHTS + 1);
 
@@ -35,9 +36,11 @@ void shares_begin(struct shares *s, unsigned n_cores, const uint32_t *capacity)
     s->n_jobs = 0;
     s->every = 1;
     s->n_samples = 0;
+    /* Equal shares until something is known. */
     for (unsigned i = 0; i <= n_cores; i++) {
         s->before[i] = i;
     }
+    /* The device tree may say how fast cores are beside each other. */
     for (unsigned i = 0; i < n_cores && capacity != NULL; i++) {
         speed[i] = (uint64_t)capacity[i] << 28; /* weigh divides; eight of them still fit */
         differ = differ || capacity[i] != capacity[0];
@@ -69,6 +72,7 @@ bool shares_measures(struct shares *s)
 /* The middle one: a core that another program or an interrupt held up in some jobs is not slow. */
 static uint32_t middle(uint16_t *parts)
 {
+    /* Insertion sort: there are only a few samples. */
     for (unsigned i = 1; i < SHARES_SAMPLES; i++) {
         uint16_t part = parts[i];
         unsigned at = i;
@@ -104,6 +108,7 @@ static void decide(struct shares *s)
     uint32_t part[BOARD_MAX_CORES];
     uint64_t speed[BOARD_MAX_CORES];
 
+    /* A core's speed is what it was given over the time that it took. */
     for (unsigned i = 0; i < s->n_cores; i++) {
         part[i] = middle(s->parts[i]);
         speed[i] = ((uint64_t)(s->before[i + 1] - s->before[i]) << 32) / part[i];
@@ -123,9 +128,11 @@ void shares_take(struct shares *s, const uint64_t *busy)
     for (unsigned i = 0; i < s->n_cores; i++) {
         sum += busy[i];
     }
+    /* Too short to be measured. */
     if (sum < LEAST_TICKS) {
         return;
     }
+    /* Parts of the whole, so that jobs of different lengths can be compared. */
     for (unsigned i = 0; i < s->n_cores; i++) {
         s->parts[i][s->n_samples] = (uint16_t)(busy[i] * WHOLE / sum);
     }
@@ -137,6 +144,7 @@ void shares_take(struct shares *s, const uint64_t *busy)
 void shares_part(const struct shares *s, unsigned core, size_t n, size_t step, size_t *first,
                  size_t *last)
 {
+    /* Whole steps for each core; n cuts off the last one. */
     size_t steps = (n + step - 1) / step, whole = s->before[s->n_cores];
     size_t from = steps * s->before[core] / whole * step;
     size_t to = steps * s->before[core + 1] / whole * step;

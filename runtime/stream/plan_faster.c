@@ -28,6 +28,7 @@ static uint32_t fewest_slots(const struct plan *plan, const struct image *image,
 {
     uint32_t low = plan->experts.n_slots, high = most;
 
+    /* Bisection: more slots never make a token slower. */
     while (high - low > 1) {
         uint32_t middle = (low + high) / 2;
 
@@ -79,8 +80,10 @@ static uint64_t retyped_ns(const struct plan *plan, const struct image *image, u
                            uint64_t now, uint64_t then)
 {
     const struct plan_experts *e = &plan->experts;
+    /* Smaller experts: more of them in the same memory, ... */
     uint32_t n_slots = (uint32_t)min_u64(e->n_slots * now / then, most);
     uint64_t read = plan_experts_read(e->use, image, n_slots) * then / now;
+    /* ... and fewer bytes to read for each that is missing. */
     uint64_t saved = (e->read - min_u64(read, e->read)) * (NS / 1000) /
                      (plan->rates.card / 1000 + 1);
     uint64_t least = decode_ns(plan, image, most);
@@ -112,18 +115,21 @@ void plan_advise_experts(struct plan *plan, const struct image *image)
         plan->rates.card == 0) {
         return;
     }
+    /* The first type that saves an eighth at least. */
     for (size_t i = 0; i < sizeof types / sizeof types[0] && type == INGOT_N_TYPES; i++) {
         if (is_smaller(image, types[i], &now, &then)) {
             type = types[i];
             after = retyped_ns(plan, image, most, now, then);
         }
     }
+    /* None: aim at one and a half times the speed, or at what a whole cache gives. */
     if (type == INGOT_N_TYPES) {
         after = max_u64(before * 2 / 3, decode_ns(plan, image, most));
     }
     if (after == 0 || before * 100 < after * (100 + WORTH_PERCENT)) {
         return;
     }
+    /* The fewest slots that reach that time, and what they cost. */
     slots = fewest_slots(plan, image, after, most);
     if (type == INGOT_N_TYPES) {
         after = decode_ns(plan, image, slots);

@@ -9,6 +9,7 @@ static uint64_t step_groups(uint64_t group_bytes)
 {
     uint64_t step = SECTOR_BYTES;
 
+    /* Each factor of two of a group's bytes halves the step that ends at a sector. */
     while (step > 1 && group_bytes % 2 == 0) {
         group_bytes /= 2;
         step /= 2;
@@ -57,14 +58,17 @@ void plan_tiles(struct plan *plan, const struct plan_weights *w, uint64_t room)
         head->group_rows = 8;
     }
     head->group_bytes = image_type_row_bytes(t->type, t->cols_padded) * (uint64_t)head->group_rows;
+    /* Whole steps stay: the first tile begins where a sector does. */
     stay = groups_that_stay(head, t, w, room);
     head->first_row = (uint32_t)stay * head->group_rows;
     head->stays = t->offset + stay * head->group_bytes;
     head->base = s->offset + head->stays;
+    /* A tile is as many whole steps as a slot has room for. */
     groups = whole_steps((plan->memory.slot - PLAN_TILE_SLACK) / head->group_bytes,
                          step_groups(head->group_bytes));
     head->tile_rows = (uint32_t)min_u64(groups, t->rows) * head->group_rows;
     head->n_tiles = (t->rows - head->first_row + head->tile_rows - 1) / head->tile_rows;
+    /* A pass reads sectors that two tiles share twice. */
     for (uint32_t i = 0; i < head->n_tiles; i++) {
         struct plan_tile tile;
 

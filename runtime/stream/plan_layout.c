@@ -57,6 +57,7 @@ static void weigh_streamed(struct plan_weights *w)
     uint64_t head = w->image->segments[image_head_segment(w->image)].bytes;
     uint64_t rows = w->row + w->row_sums;
 
+    /* The slots, and what stays beside them in each form. */
     w->streamed[PLAN_HEAD_WHOLE] = PLAN_SLOTS * w->slot[PLAN_HEAD_WHOLE] + head;
     w->streamed[PLAN_HEAD_TILED] = PLAN_SLOTS * w->slot[PLAN_HEAD_TILED] + rows + w->before;
     if (w->tied) {
@@ -65,6 +66,7 @@ static void weigh_streamed(struct plan_weights *w)
     } else {
         w->streamed[PLAN_HEAD_WHOLE] += rows;
     }
+    /* Tiles alone keep all layers, and their slots are as small as a tile. */
     w->streamed[PLAN_HEAD_ALONE] = w->streamed[PLAN_HEAD_TILED] + w->layers -
                                    PLAN_SLOTS *
                                        (w->slot[PLAN_HEAD_TILED] - w->slot[PLAN_HEAD_ALONE]);
@@ -87,6 +89,7 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
     w->image = image;
     w->n_layers = image->header->params.n_layers;
     w->tied = image->header->params.tied != 0;
+    /* All segments are weights but the table per layer, which stays on the card. */
     for (uint32_t i = 0; i < image_segment_count(image); i++) {
         const struct ingot_segment *s = &image->segments[i];
 
@@ -106,7 +109,9 @@ void plan_weigh(struct plan_weights *w, const struct image *image, bool cached)
     w->row_sums = plan_row_groups(image) * sizeof(uint32_t);
     w->by_rows = w->total - image->segments[image_embedding_segment(image)].bytes + w->row +
                  w->row_sums;
+    /* A head in tiles keeps what lies before its matrix: the norm. */
     w->before = plan_page_up(image_tensor(image, INGOT_OUTPUT, INGOT_NO_LAYER)->offset);
+    /* A slot holds the largest piece that streams through it. */
     w->slot[PLAN_HEAD_WHOLE] = w->largest_layer;
     w->slot[PLAN_HEAD_TILED] = max_u64(least_tile_bytes(image), w->largest_layer);
     w->slot[PLAN_HEAD_ALONE] = min_u64(w->slot[PLAN_HEAD_TILED],
@@ -161,6 +166,7 @@ static uint64_t table_memory(const struct image *image)
 void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct plan_request *r,
                   uint32_t context)
 {
+    /* Regions whose sizes are known before weights are placed. */
     l->kv = plan->sequences *
             (kv_pages_memory_bytes(r->image, context, r->limits.kv, plan->kv.n_spilled) +
              r->work.states);
@@ -169,8 +175,10 @@ void plan_lay_out(struct plan_layout *l, const struct plan *plan, const struct p
     if (r->work.learn_bytes != 0) { /* and the conversation's ids during a lesson */
         l->learn = r->work.learn_bytes + arena_take_bytes(context * sizeof(uint32_t));
     }
+    /* Each ends at a page. */
     l->rest = plan_page_up(l->kv) + plan_page_up(l->scratch) + plan_page_up(l->learn) +
               plan_page_up(table_memory(r->image)) + INGOT_PAGE;
+    /* The rest is for weights, as far as mem= allows. */
     l->limit = less(r->arena_bytes, l->rest);
     if (r->limits.weights == 0) {
         return;

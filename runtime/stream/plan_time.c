@@ -49,6 +49,7 @@ static uint64_t transfer_ns(const struct timeline *t, uint64_t bytes)
 static uint64_t compute_ns(const struct plan_rates *r, unsigned type, uint64_t bytes,
                            uint32_t n_tokens)
 {
+    /* Decode's rate is for all bytes once; prefill's for each token of a chunk. */
     if (n_tokens == 1) {
         return bytes * r->decode[type] / 1000;
     }
@@ -108,12 +109,15 @@ static uint64_t phase_ns(const struct timeline *t, uint32_t layer, uint64_t from
     const struct plan_rates *r = &t->plan->rates;
     uint64_t rest = r->layer;
 
+    /* A prompt's other work has a rate of its own where it was measured. */
     if (t->n_tokens != 1 && r->layer_prefill != 0) {
         rest = r->layer_prefill;
     }
+    /* Behind the last state one token of the chunk goes on: too little to count. */
     if (leaves_out(t) && layer > t->last_written) {
         return 0;
     }
+    /* At the last state all tokens need keys and values, and half of the other work. */
     if (leaves_out(t) && layer == t->last_written) {
         return narrow_matrices_ns(t, layer, from, to) + t->n_tokens * rest / INGOT_PHASES / 2;
     }
@@ -146,6 +150,7 @@ static void leave(struct timeline *t)
  * tokens as soon as they are there. */
 static uint64_t arrival(const struct timeline *t, uint64_t begin, uint64_t to)
 {
+    /* Few tokens: a phase begins with its first bytes. */
     if (t->n_tokens <= ACTIVATIONS_SAVED) {
         return begin + transfer_ns(t, to);
     }
@@ -210,6 +215,7 @@ static void run_experts(struct timeline *t, uint32_t layer)
     if (slots == 0) {
         return;
     }
+    /* One token: the uses that were counted say how often a cache lacks an expert. */
     if (n_tokens == 1) {
         missing = plan_experts_missing(t->plan->experts.use, t->image, layer, slots);
         taken = (uint64_t)l->n_experts_used << 16;
@@ -219,10 +225,12 @@ static void run_experts(struct timeline *t, uint32_t layer)
         missing = taken * (l->n_experts - slots) / l->n_experts;
     }
     ns = plan_matrices_ns(&t->plan->rates, t->image, layer, l->expert_offset, UINT64_MAX, n_tokens);
+    /* Nothing is missing: only computing takes time. */
     if (missing == 0 || all == 1u << 16) {
         t->now += ns;
         return;
     }
+    /* Else the mean of tokens that wait and tokens that do not. */
     some = experts_ns(t, ns, taken, (missing << 16) / ((1u << 16) - all), l->expert_bytes);
     t->card = max_u64(t->card, t->now) + transfer_ns(t, (missing * l->expert_bytes) >> 16);
     t->now += (ns * all + some * ((1u << 16) - all)) >> 16;
@@ -254,12 +262,14 @@ static void run_streamed(struct timeline *t, uint32_t layer, uint64_t bytes)
 
     for (unsigned phase = 0; phase < INGOT_PHASES; phase++) {
         uint64_t to = phase_end(t, layer, phase);
+        /* A phase begins when its bytes are there and the phase before has ended. */
         uint64_t there = max_u64(t->now, arrival(t, begin, to));
 
         waited += there - t->now;
         t->now = there + phase_ns(t, layer, from, to);
         from = to;
     }
+    /* All cores check now what core 0 could not check while it waited. */
     t->now += (max_u64(check_ns(t, bytes) * cores, waited) - waited) / cores;
     leave(t);
 }
@@ -287,6 +297,7 @@ static void run_head(struct timeline *t)
 {
     const struct ingot_tensor *w = image_tensor(t->image, INGOT_OUTPUT, INGOT_NO_LAYER);
 
+    /* A whole head is one product. */
     if (!t->plan->head.tiled) {
         t->now += compute_ns(&t->plan->rates, w->type, w->bytes, 1);
         return;
@@ -294,6 +305,7 @@ static void run_head(struct timeline *t)
     for (uint32_t i = 0; i < t->plan->head.n_tiles; i++) {
         struct plan_tile tile;
 
+        /* The share that stays is computed while the tile arrives. */
         t->now += compute_ns(&t->plan->rates, w->type, share_bytes(t->plan, i), 1);
         plan_head_tile(t->plan, t->image, i, &tile);
         (void)arrive(t, tile.bytes);

@@ -196,7 +196,7 @@ TALK = [
     row("load: what a file has is a person's words", "runtime/saved/saved_chat_read.c",
         "    turns_forget_said(state->turns); /*", "    (void)state; /*", "unit/chat/turns_said"),
     row("prompt: turns go before it is refused", "runtime/chat/chat_reply.c",
-        "    e = check_fits(r);", "    e = false ? check_fits(r) : ERR_OK;",
+        "    e = check_fits(r);\n    if (e == ERR_TOO", "    e = false ? check_fits(r) : ERR_OK;\n    if (e == ERR_TOO",
         "unit/chat/chat_history"),
     row("prompt: one token less than fits", "runtime/chat/chat_prompt.c",
         "said->kept + whole <= most", "said->kept + whole < most", "unit/chat/chat_history"),

@@ -73,7 +73,7 @@ ROWS = [
         "halves->h[1].sequence < halves->h[0].sequence",
         "unit/chat/saved_chat unit/chat/saved_chat_load unit/chat/saved_chat_save"),
     row("saved: the header's own checksum is not compared", SAVED,
-        "h->header_crc == saved_chat_header_crc(h) &&", "h->header_crc != 0 &&",
+        "h->header_crc == saved_chat_header_crc(h);", "h->header_crc != 0;",
         "unit/chat/saved_chat unit/chat/saved_chat_load unit/chat/saved_chat_save"),
     row("saved: a damaged newest half is the end", "runtime/saved/saved_chat_read.c",
         "saved_chat_is_local(e) && halves->valid[other]) { /*",
