@@ -96,6 +96,8 @@ def points_up(path, target):
 
 def names_feature(path, target):
     """Whether a file of runtime/, outside of features/, knows one of them: the walk over the rows is all that may be known."""
+    if path.endswith("options.def") and target.endswith("/options.def"):
+        return False
     return path.startswith("runtime/") and not path.startswith("runtime/features/") and target.startswith("runtime/features/") and \
         (target != "runtime/features/feature.h" or path.split("/")[1] not in WALKS) and target not in FEATURES_ALSO.get(path, ())
 
