@@ -41,7 +41,7 @@ static const struct {
     { "priority", NUMBER },
 };
 
-/* What other servers have switches for, as it is here. */
+/* Switches of other servers, with the value that each has here. */
 static const struct {
     const char *name;
     bool as_here;

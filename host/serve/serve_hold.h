@@ -24,7 +24,7 @@ __attribute__((format(printf, 2, 3))) void serve_warn(struct serve_request *q, c
                                                       ...);
 
 /* Whether a finished reply is what its request's schemas allow, as far as the grammar did not hold it. cut: a limit has ended it, so
- * that a value that is not whole is no fault; one that was led to its end is looked at. False: problem (bytes). */
+ * that a value that is not whole is not a fault; one that was led to its end is looked at. False: problem (bytes). */
 bool serve_check_reply(const struct serve_request *q, const struct serve_text *reply, bool cut,
                        char *problem, size_t bytes);
 

@@ -316,7 +316,7 @@ static void test_many_values(void)
     free(t.s);
 }
 
-/* What is not a schema restricts nothing, and does not keep the rest of the document from being held. */
+/* A keyword that is not a schema restricts nothing, and does not keep the rest of the document from being held. */
 static void test_no_schema(void)
 {
     static const char schema[] =
