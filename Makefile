@@ -560,9 +560,10 @@ size: $(B)/ingot.bin $(B)/ingot.stack ## text, data, bss and stacks of the image
 stack: $(B)/ingot.elf ## the deepest stack of each kind of core and of traps, call by call
 	$(Q)$(PYTHON) toolchain/stack.py $(CROSS_COMPILE) $< toolchain/indirect_calls.txt boot/stacks.h -v
 
-layers: check-format ## check includes, names of kernels, the format, lengths of functions and files, circles of files
+layers: check-format ## check includes, names of kernels, the format, lengths of functions and files, circles of files, and prose
 	$(Q)$(PYTHON) toolchain/layers.py
 	$(Q)$(PYTHON) toolchain/structure.py --check
+	$(Q)$(PYTHON) toolchain/prose.py --check
 
 house: ## what a new weight type, option, board or feature has to touch, at 96d4f7d8 and now
 	$(Q)$(PYTHON) toolchain/house.py

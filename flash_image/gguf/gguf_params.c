@@ -176,7 +176,7 @@ static enum err check_widths(struct gguf *g)
     return ERR_OK;
 }
 
-/* Of all Gemmas, only these two do not scale scores by the width of a head, and files do not say so. */
+/* Only these two Gemmas do not scale scores by the width of a head, and files do not say so. */
 static bool scales_by_width(const struct source_params *p)
 {
     return (p->family == INGOT_GEMMA2 && p->n_layers == 46) ||

@@ -88,7 +88,7 @@ void manual_print_page(FILE *to)
         put_command(commands[i], to);
     }
     fputs(".SH EXIT STATUS\n"
-          "0: fine; 1: the work failed; 2: the command line was wrong. What was wrong is said on\n"
+          "0: fine; 1: the work failed; 2: the command line was wrong. The error message is on\n"
           "standard error.\n",
           to);
 }

@@ -12,7 +12,7 @@
  * Words have anything in their upper halves.
  *
  * The state is in s0-s7. In the majority b ^ ((a ^ b) & (b ^ c)) the first difference is the second one of the
- * next round. Of the schedule w[i] = w[i - 16] + sigma0(w[i - 15]) + w[i - 7] + sigma1(w[i - 2]) the first two
+ * next round. In the schedule w[i] = w[i - 16] + sigma0(w[i - 15]) + w[i - 7] + sigma1(w[i - 2]) the first two
  * are added when w[i - 15] is there, and wait on the stack for the others, so that both sigmas of a word begin
  * together. The last eight words are in registers. */
 #ifndef INGOT_KERNELS_RISCV64_SHA256_RV64GC_H
