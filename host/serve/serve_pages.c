@@ -82,7 +82,7 @@ const struct serve_page_row *serve_page_find(const char *path)
             return &rows[i];
         }
     }
-    return v1 && strncmp(path, "/models/", 8) == 0 && n > 8 ? &one_model : &none;
+    return strncmp(path, "/models/", 8) == 0 && n > 8 ? &one_model : &none;
 }
 
 const char *serve_page_methods(const struct serve_page_row *row)

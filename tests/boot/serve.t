@@ -377,7 +377,7 @@ whole = server.ask(EMBED, {"input": [5, 9]})[1]["data"][0]["embedding"]
 scale = sum(x * x for x in whole[:8]) ** 0.5
 tap.ok(status == 200 and [len(d["embedding"]) for d in a["data"]] == [8, 8] and all(abs(x - y / scale) < 1e-5 for x, y in zip(a["data"][0]["embedding"], whole)),
        "embeddings of tokens, cut to the length 1", a)
-tap.ok(server.ask("/v1/models/" + os.path.basename(DEMO))[1]["object"] == "model" and server.ask("/v1/models/" + os.path.basename(DEMO)[:-6])[1]["owned_by"] == "ingot" and
+tap.ok(server.ask("/v1/models/" + os.path.basename(DEMO))[1]["object"] == server.ask("/models/" + os.path.basename(DEMO))[1]["object"] == "model" and server.ask("/v1/models/" + os.path.basename(DEMO)[:-6])[1]["owned_by"] == "ingot" and
        server.ask("/v1/models/gpt-4")[1]["error"]["code"] == "model_not_found", "one model by its name")
 
 # Pages of other sites, and names that were turned to this computer.
