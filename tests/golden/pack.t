@@ -76,8 +76,8 @@ for path in (LINK, PIPE):
         os.unlink(path)
 os.link(PATH, LINK)
 os.mkfifo(PIPE)
-for out, words in ((PATH, "it is the input"), (LINK, "it is the input"), (WORK, "no ordinary file"),
-                   (PIPE, "no ordinary file"), (OUT + "/x", "cannot be written")):
+for out, words in ((PATH, "it is the input"), (LINK, "it is the input"), (WORK, "not an ordinary file"),
+                   (PIPE, "not an ordinary file"), (OUT + "/x", "cannot be written")):
     status, said = run([HOST, "pack", PATH, "-o", out])
     tap.ok(status == 1 and said.count("\n") == 1 and words in said and
            os.path.exists(out) == (out != OUT + "/x"),

@@ -43,7 +43,7 @@ def files_of(name):
     """Tracked files in which a type is named, by its name or its layout's."""
     t = next(t for t in STORED if t.name == name)
     pattern = rf"(^|[^a-z0-9])({t.name}|{t.layout})([^0-9]|$)|_({t.name}|{t.layout})([^0-9]|$)"
-    found = subprocess.run(["git", "grep", "-l", "-i", "-E", pattern], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False).stdout
+    found = subprocess.run(["git", "grep", "-l", "-i", "-I", "-E", pattern], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False).stdout
     return [path for path in found.split() if not re.search(TEXTS, path)]
 
 
