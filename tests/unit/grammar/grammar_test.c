@@ -334,7 +334,7 @@ static void test_schema_problems(void)
     static const char *const wrong[][2] = {
         { "{\"type\":", "the schema is not JSON" },
         { "[]", "a schema is an object of JSON" },
-        { "{\"type\":\"text\"}", "no type of JSON is called text" },
+        { "{\"type\":\"text\"}", "/type of the schema: no type of JSON is called text" },
         { "{\"type\":\"string\",\"not\":{\"const\":\"a\"}}",
           "/not of the schema: a grammar cannot hold it, and it would not be obeyed" },
         { "{\"$ref\":\"#/$defs/x\"}",
@@ -345,7 +345,8 @@ static void test_schema_problems(void)
         { "{\"type\":\"integer\",\"minimum\":2,\"maximum\":1}", "no value satisfies the schema" },
         { "{\"type\":\"integer\",\"minimum\":\"0\"}",
           "/minimum of the schema: a grammar cannot hold it, and it would not be obeyed" },
-        { "{\"enum\":[]}", "enum, anyOf and oneOf are lists that are not empty" },
+        { "{\"enum\":[]}",
+          "/enum of the schema: enum, anyOf and oneOf are lists that are not empty" },
         { "{\"type\":\"array\",\"minItems\":3,\"maxItems\":2}", "no value satisfies the schema" },
         { "{\"$ref\":\"#\"}", "a $ref of the schema leads back to itself" },
     };
