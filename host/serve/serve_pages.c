@@ -109,7 +109,7 @@ static bool names_model(const char *path, const char *model)
     size_t n = strlen(model), ending = strlen(".ingot");
     char name[SERVE_MODEL_BYTES];
 
-    read_name(name, path + strlen("/v1/models/"));
+    read_name(name, strstr(path, "/models/") + strlen("/models/"));
     return strcmp(name, model) == 0 ||
            (n > ending && strcmp(model + n - ending, ".ingot") == 0 && strlen(name) == n - ending &&
             memcmp(name, model, n - ending) == 0);
