@@ -9,7 +9,7 @@ files() {
 }
 command -v clang-format >/dev/null || { echo "format: no clang-format here; make setup-tests installs it" >&2; exit 1; }
 if [ "${1:-}" = --check ]; then
-    files | xargs -0 clang-format --dry-run --Werror || {
+    files | xargs -0 -n 300 -P "$(getconf _NPROCESSORS_ONLN)" clang-format --dry-run --Werror || {
         echo "format: run make format" >&2
         exit 1
     }
