@@ -98,7 +98,8 @@ TEST_IMAGES := $(addprefix test-image-,$(BOARDS))
 TEST_KEY := $(O)/tests/signing/key.pem
 # Images with a key want BearSSL's source, which may not be to be had (make setup-tests).
 SIGNED_TESTS := $(wildcard $(BEARSSL)/inc/bearssl.h)
-SHARED_BY_BOARDS := $(GLYPHS) $(if $(SIGNED_TESTS),$(TEST_KEY))
+# The kernels of x86_64 are made for this computer's program, for the library and for efi-x86_64.
+SHARED_BY_BOARDS := $(GLYPHS) $(O)/gen/kernels/x86_64.made $(if $(SIGNED_TESTS),$(TEST_KEY))
 .PHONY: $(TEST_IMAGES)
 $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 test-image-virt-riscv64
 $(TEST_IMAGES): test-image-%: $(SHARED_BY_BOARDS)
