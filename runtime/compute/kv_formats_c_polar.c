@@ -35,7 +35,7 @@ static double arc_tangent(double x)
     return 4.0 * sum;
 }
 
-/* For (x, y), in [0, 2 pi). */
+/* The angle of (x, y), in [0, 2 pi). */
 static float angle_of(double x, double y)
 {
     double a = fabs(x), b = fabs(y), angle;

@@ -31,7 +31,7 @@ void console_frames_set(struct console_frames *f, bool on);
 /* Between two events: those so far are not sent again. Numbers go on. */
 void console_frames_forget(struct console_frames *f);
 
-/* For an event: it begins, has these bytes, and ends. Returns how many bytes of `end`, with a newline, follow
+/* The steps of an event: it begins, has these bytes, and ends. Returns how many bytes of `end`, with a newline, follow
  * it. */
 void console_frames_begin(struct console_frames *f);
 void console_frames_take(struct console_frames *f, const char *text, size_t bytes);

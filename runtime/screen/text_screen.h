@@ -78,7 +78,7 @@ void text_screen_open(struct text_screen *t, uint32_t columns, uint32_t rows, vo
 /* Bytes of UTF-8 with control characters, cut anywhere. LF begins a row at column 0. */
 void text_screen_put(struct text_screen *t, const char *text, size_t bytes);
 
-/* For row and column as they are seen. */
+/* Row and column as they are seen. */
 const struct text_cell *text_screen_cell(const struct text_screen *t, uint32_t row,
                                          uint32_t column);
 struct text_row *text_screen_changed(struct text_screen *t, uint32_t row);
