@@ -124,7 +124,7 @@ static float take_maxima(struct candidate *blocks, const float *logits, uint32_t
     return max;
 }
 
-/* The best candidates of all logits, block by block. */
+/* The mass of all logits, block by block. */
 static float mass_of_all(const struct candidate *blocks, const float *logits, uint32_t vocab,
                          float max, const struct kernels *k)
 {
