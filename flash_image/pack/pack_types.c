@@ -80,6 +80,11 @@ static bool is_few(enum ingot_type type)
     return 16 * image_type_row_bytes(type, BLOCK_K_COLS) < 5 * BLOCK_K_COLS; /* below 2.5 bits */
 }
 
+static bool is_below_4_bits(enum ingot_type type)
+{
+    return image_type_row_bytes(type, BLOCK_K_COLS) < BLOCK_K_COLS / 2;
+}
+
 /* As GGUF files of such types have it: more bits for embedding and output, which lose most. */
 static enum ingot_type few_type(const struct source_params *p, enum ingot_role role,
                                 enum ingot_type type)
@@ -126,8 +131,13 @@ enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)
     if (image_type_takes(type, cols)) {
         return type;
     }
-    if (image_type_row_bytes(type, BLOCK_K_COLS) <
-        BLOCK_K_COLS / 2) { /* below four bits a weight */
+    if (is_few(type)) {
+        return INGOT_Q4_0; /* which has the same values */
+    }
+    if ((is_below_4_bits(type) || type == INGOT_FIG4) && image_type_takes(INGOT_IQ4_NL, cols)) {
+        return INGOT_IQ4_NL; /* of Q3_K and Q2_K as llama.cpp does */
+    }
+    if (is_below_4_bits(type)) {
         return INGOT_Q4_0;
     }
     if (type == INGOT_Q4_K && image_type_takes(INGOT_Q5_0, cols)) { /* as llama.cpp does */
@@ -135,9 +145,6 @@ enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols)
     }
     if (type == INGOT_Q5_K && image_type_takes(INGOT_Q5_1, cols)) {
         return INGOT_Q5_1;
-    }
-    if (type == INGOT_FIG4 && image_type_takes(INGOT_IQ4_NL, cols)) {
-        return INGOT_IQ4_NL;
     }
     return INGOT_Q8_0;
 }

@@ -14,6 +14,12 @@ from widened import widened_folder
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
 COMMON = ["f16", "q8_0", "q6_k", "q5_k", "q4_k", "q4_0", "iq4_nl", "fig4", "q3_k", "q2_k"]
 
+# MiB of all weights in llama.cpp's files, as its quantizer (v0.5.0, dry run) gives them for the shapes that these models have.
+THEIRS = {
+    "smollm2-135m": {"q8_0": 136.40, "q6_k": 130.27, "q5_k_m": 105.21, "q4_k_m": 98.87, "q3_k_m": 87.48, "q2_k": 82.41, "q4_0": 72.27},
+    "gemma-3-270m": {"q8_0": 271.81, "q6_k": 263.64, "q5_k_m": 241.76, "q4_k_m": 235.16, "q3_k_m": 224.53, "q2_k": 219.87},
+}
+
 tap = Tap()
 os.makedirs(WORK, exist_ok=True)
 MODEL = os.path.join(WORK, "plan-fit.ingot")
@@ -58,6 +64,13 @@ if os.path.isdir(os.path.join(ASSETS, "hf/tiny")):
     bitnet = os.path.join(WORK, "plan-fit-bitnet.gguf")
     tiny("bitnet")[0].write(bitnet)
     sizes_agree("a model trained with three values", bitnet, COMMON[:8] + ["tq2_0"] + COMMON[8:])
+
+# Columns that are not a multiple of 256 take no more room than in llama.cpp's files (q4_0: all matrices, --pure there).
+for shape, sizes in THEIRS.items():
+    for kind, size in sizes.items():
+        status, said = run([HOST, "synth", "--shape", shape, "--type", kind, "--hollow", "-o", OTHER])
+        ours = sum(n for _, n in segments(OTHER)) / (1 << 20) if status == 0 else 0
+        tap.ok(0.97 < ours / size < 1.03, f"{shape} in {kind}: {ours:.2f} MiB of weights, llama.cpp {size:.2f}", said)
 
 # Each has 100 KiB and more to either side.
 for kind, words, wanted in (

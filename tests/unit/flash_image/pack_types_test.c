@@ -155,9 +155,10 @@ static void test_columns(void)
            chosen("q5_k", INGOT_ATTN_Q, 3) == INGOT_Q5_1 &&
            chosen("q6_k", INGOT_FFN_UP, 3) == INGOT_Q8_0,
        "576 columns are not a multiple of 256: Q5_0, Q5_1 and Q8_0, as llama.cpp has it");
-    OK(chosen("q3_k", INGOT_ATTN_Q, 3) == INGOT_Q4_0 &&
-           chosen("q2_k", INGOT_ATTN_Q, 3) == INGOT_Q4_0,
-       "in place of 3 and 2 bits Q4_0");
+    OK(chosen("q3_k", INGOT_ATTN_Q, 3) == INGOT_IQ4_NL &&
+           chosen("q2_k", INGOT_ATTN_Q, 3) == INGOT_IQ4_NL &&
+           chosen("q2_0", INGOT_ATTN_Q, 3) == INGOT_Q4_0,
+       "in place of 3 and 2 bits IQ4_NL, of types with three or four values Q4_0");
     OK(chosen("q4_k", INGOT_FFN_DOWN, 5) == INGOT_Q4_K &&
            chosen("q4_k_m", INGOT_FFN_DOWN, 0) == INGOT_Q6_K,
        "1536 are one");
@@ -170,6 +171,7 @@ static void test_columns(void)
            chosen("fig4", INGOT_FFN_DOWN, 0) == INGOT_Q8_0 &&
            chosen("mxfp4", INGOT_FFN_DOWN, 0) == INGOT_Q8_0,
        "48 and 172 are none of 32: Q8_0");
+    OK(chosen("q3_k", INGOT_ATTN_Q, 0) == INGOT_Q4_0, "and Q4_0, which pads them, for Q3_K");
 }
 
 static void test_experts(void)
@@ -193,8 +195,8 @@ static void test_experts(void)
        "dense matrices in the other, routers in F32");
     source.params.experts.hidden = 96;
     set_tensor(INGOT_EXPERT_DOWN, 1, SOURCE_F32);
-    OK(pack_choose_type(&o, &source, INGOT_EXPERT_DOWN, 1) == INGOT_Q4_0,
-       "96 columns are not a multiple of 256: Q4_0");
+    OK(pack_choose_type(&o, &source, INGOT_EXPERT_DOWN, 1) == INGOT_IQ4_NL,
+       "96 columns are not a multiple of 256: IQ4_NL");
     o.type_given = false;
     OK(pack_choose_type(&o, &source, INGOT_EXPERT_GATE, 1) == INGOT_Q3_K &&
            pack_choose_type(&o, &source, INGOT_ATTN_Q, 1) == INGOT_F32,
