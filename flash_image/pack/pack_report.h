@@ -1,4 +1,4 @@
-/* The packer's messages while it works and when it is done: progress on standard error, and with
+/* The packer's messages while it works and when it is done: progress and how much was lost on standard error, and with
  * pack_options.report a line for every matrix on standard output. */
 #ifndef INGOT_FLASH_IMAGE_PACK_REPORT_H
 #define INGOT_FLASH_IMAGE_PACK_REPORT_H
@@ -20,7 +20,7 @@ struct pack_report {
 
 void pack_report_begin(struct pack_report *r, const struct pack_options *o, uint64_t total_bytes);
 
-/* The place in which rows.h counts losses; NULL: no report was asked for. */
+/* The place in which rows.h counts losses; NULL: nobody is told. */
 struct rows_loss *pack_report_loss(struct pack_report *r);
 
 /* `done` bytes are written: a bar, four times a second once one second has passed. */

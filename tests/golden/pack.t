@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../bench")]
 from gguf_files import IN_GGUF, TYPES, Gguf
 from hf_files import random_model
-from machine import ASSETS, HOST, LONG, WORK, Reply, Tap, run
+from machine import ASSETS, HOST, ROOT, LONG, WORK, Reply, Tap, run
 from pack_memory import MIXED, SMALL, SMALL_MIXTURE, measure
 
 tap = Tap()
@@ -64,6 +64,12 @@ model("Q6_K")
 status, said = run([HOST, "pack", PATH, "-o", OUT, "--type", "q4_0"])
 tap.ok(status == 0 and "Q6_K weights are quantized again as q4_0" in said,
        "a type that was asked for and rounds once more is said too", said)
+DEMO = os.path.join(ROOT, "models/demo")
+status, said = run([HOST, "pack", DEMO, "-o", OUT, "--type", "q4_0"])
+lost = re.search(r"differ from the file's by an NMSE of (\S+) ", said)
+tap.ok(status == 0 and lost and 1e-4 < float(lost.group(1)) < 0.02, f"how much is lost is said: NMSE {lost.group(1) if lost else '?'}", said)
+status, said = run([HOST, "pack", DEMO, "-o", OUT])
+tap.ok(status == 0 and "NMSE" not in said, "and nothing of the kind where nothing is lost", said)
 status, said = run([HOST, "pack", PATH, "-o", OUT, "--type", "q4_0", "-q"])
 tap.ok(status == 0 and said == "", "-q: nothing is said", said)
 CONFIG = os.path.join(random_model("llama", "pack-"), "config.json")

@@ -80,8 +80,8 @@ else:
 DEMO = os.path.join(ROOT, "models/demo")
 remarks("columns", DEMO, ["--type", "q2_k"],
         {"token_embedding": ("q8_0", "q6_k takes multiples of 256 columns"),
-         "attn_q": ("q4_0", "q2_k takes multiples of 256 columns"),
-         "attn_v": ("q4_0", "q3_k takes multiples of 256 columns")})
+         "attn_q": ("iq4_nl", "q2_k takes multiples of 256 columns"),
+         "attn_v": ("iq4_nl", "q3_k takes multiples of 256 columns")})
 remarks("a mixture", WIDE, ["--type", "q2_k"],
         {"token_embedding": ("q6_k", "matters more"), "attn_q": ("q2_k", ""),
          "ffn_down": ("q3_k", "matters more")})
