@@ -16,8 +16,9 @@ enum ingot_type pack_choose_type(const struct pack_options *o, struct source *s,
 enum ingot_type pack_type_asked(const struct pack_options *o, const struct source_params *p,
                                 enum ingot_role role, unsigned layer);
 
-/* The type, or where it demands columns in whole blocks and these are not: Q5_0 for Q4_K, Q5_1 for Q5_K,
- * IQ4_NL for Q3_K, Q2_K and FIG4, Q4_0 for types of one or two bits, else Q8_0, as llama.cpp does. */
+/* The type, or where it demands columns in whole blocks and these are not, one of nearly as many bits in blocks of 32,
+ * as llama.cpp has it: a type of the same values for one or two bits, Q8_0 for six, and for columns that are not a
+ * multiple of 32. */
 enum ingot_type pack_type_for_cols(enum ingot_type type, uint32_t cols);
 
 enum { PACK_REMARK_BYTES = 64 };
