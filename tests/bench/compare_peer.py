@@ -1,0 +1,40 @@
+"""llama.cpp's server, out of the package xllamacpp, for compare.py: a process of its own, so that its memory and its start are its own.
+
+usage: compare_peer.py MODEL THREADS CONTEXT WARM_UP
+
+Prints `ready BYTES SYSTEM`: what Python and the library take before a model is there. After a line on standard input it loads the model and prints
+its address. It ends with standard input."""
+
+import re
+import sys
+
+import xllamacpp
+
+
+def resident():
+    with open("/proc/self/status", encoding="ascii") as f:
+        return 1024 * int(re.search(r"^VmRSS:\s+(\d+)", f.read(), re.M).group(1))
+
+
+def parameters(model, threads, context, warm_up):
+    p = xllamacpp.CommonParams()
+    p.model.path = model
+    p.n_ctx = context
+    p.n_parallel = 1
+    p.cpuparams.n_threads = p.cpuparams_batch.n_threads = threads
+    p.port = 0
+    p.warmup = warm_up
+    return p
+
+
+def main():
+    model, threads, context, warm_up = sys.argv[1:]
+    print("ready", resident(), xllamacpp.get_system_info().strip(), flush=True)
+    sys.stdin.readline()
+    server = xllamacpp.Server(parameters(model, int(threads), int(context), warm_up == "1"))
+    print(server.listening_address, flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+"""What `make compare` does without what it needs, and its arithmetic: without a package it is skipped by name, on a busy computer it
+refuses, a divergence is that of the definition, and a ratio is for Ingot where it is above 1."""
+
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../bench")]
+import compare
+from machine import ROOT, Tap
+
+tap = Tap()
+
+
+def logs(*probabilities):
+    return [math.log(p) for p in probabilities]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    env = {**os.environ, "INGOT_BUILD": folder, "PIP_NO_INDEX": "1", "COMPARE_WITH": "xllamacpp"}
+    env.pop("LLAMA_SERVER", None)
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "tests/bench/compare.py")], env=env, capture_output=True, text=True, timeout=120, check=False)
+    tap.ok(done.returncode == 0 and done.stdout.startswith("compare: skipped: pip "), "without a network it is skipped", done.stdout + done.stderr)
+
+
+def refusal(share, anyway):
+    """What check_at_rest says with that share of others."""
+    compare.Others.share = lambda self: share
+    compare.time.sleep = lambda seconds: None
+    os.environ["ANYWAY"] = anyway
+    try:
+        compare.check_at_rest()
+    except SystemExit as end:
+        return str(end.code)
+    return ""
+
+
+tap.ok("others use 63 % of this computer" in refusal(0.63, "") and refusal(0.63, "1") == "" and refusal(0.01, "") == "", "others are named, unless ANYWAY=1")
+same = compare.divergence([logs(0.25, 0.75)], [logs(0.25, 0.75)])
+other = compare.divergence([logs(0.25, 0.75), logs(0.5, 0.5)], [logs(0.5, 0.5), logs(0.5, 0.5)])
+tap.ok(abs(same) < 1e-12 and abs(other - (0.25 * math.log(0.5) + 0.75 * math.log(1.5)) / 2) < 1e-12, f"divergences: {same}, {other}")
+row = compare.row_of("m", 1, "tok/s", [[10.0, 20.0], [8.0, 24.0], [math.nan, 1.0]])
+tap.ok(row == ["m", 1, "tok/s", "9", "20", "2.50"], f"the median of ratios: {row}")
+row = compare.row_of("m", 1, "s", [[3.0, 2.0]], True)
+tap.ok(row[3:] == ["3", "2", "1.50"], f"where less is better: {row}")
+tap.done()
