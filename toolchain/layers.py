@@ -36,15 +36,8 @@ ALLOWED = {
 # The folders of runtime/ from the ground up: each includes itself and what stands before it.
 RUNTIME = ["base", "text", "http", "net", "screen", "console", "storage", "transfer", "image", "tokenizer", "compute", "stream", "model",
            "session", "saved", "options", "wire", "chat", "api", "app", "features"]
-# The floors that walk the rows of runtime/features/features.inc. Nobody else knows that there are features, ...
+# The floors that walk the rows of runtime/features/features.inc. Nobody else knows that there are features.
 WALKS = {"chat", "app"}
-# ... but these, until what they take is an interface of their own.
-FEATURES_ALSO = {
-    "runtime/options/options_rows.c": {"runtime/features/acting/actions.h"},
-    "runtime/session/constraint.h": {"runtime/features/grammar/grammar_rest.h", "runtime/features/grammar/grammar_tokens.h"},
-    "runtime/saved/saved_chat.h": {"runtime/features/policy/experience.h", "runtime/features/fabric/fabric.h",
-                                   "runtime/features/lessons/lessons.h"},
-}
 # The same of flash_image/; its readers and sections stand side by side and know nothing of each other.
 FLASH_IMAGE = ["format", "source", "output", "quantize", "jinja", "grammar", {"gguf", "hf", "llama2c", "tokenizer", "chat"}, {"pack", "adapter"}, "signing", "card"]
 # The parts of runtime/ that the library takes: nothing that prints, and of chat/ the template around a turn.
@@ -99,7 +92,7 @@ def names_feature(path, target):
     if path.endswith("options.def") and target.endswith("/options.def"):
         return False
     return path.startswith("runtime/") and not path.startswith("runtime/features/") and target.startswith("runtime/features/") and \
-        (target != "runtime/features/feature.h" or path.split("/")[1] not in WALKS) and target not in FEATURES_ALSO.get(path, ())
+        (target != "runtime/features/feature.h" or path.split("/")[1] not in WALKS)
 
 
 def beyond_library(path, target):

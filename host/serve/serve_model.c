@@ -12,6 +12,7 @@
 #include "host/api/serve_scores.h"
 #include "host/serve/serve_told.h"
 #include "runtime/features/adapters/app_adapters.h"
+#include "runtime/features/grammar/grammar_constraint.h"
 #include "runtime/session/replies.h"
 
 /* A sequence, and the job that it answers. */
@@ -20,7 +21,7 @@ struct place {
     struct serve_job *job; /* NULL: it is free */
     struct generate_params params;
     struct generate_sink sink;
-    struct constraint constraint;
+    struct grammar_constraint constraint;
     struct json_biases biases;
     bool thinks; /* what comes is thoughts */
 };
@@ -67,9 +68,7 @@ static void take_text(void *context, const char *text, size_t bytes)
 
 static void take_think(void *context, bool begins)
 {
-    struct place *p = context;
-
-    p->thinks = begins;
+    ((struct place *)context)->thinks = begins;
 }
 
 /* Thoughts are not part of the answer. */
@@ -149,11 +148,11 @@ static bool use_grammar(struct place *p, struct serve_error *e)
     if (q->grammar == NULL) {
         return true;
     }
-    memcpy(constraint_memory(&p->constraint), q->grammar, q->grammar_bytes);
-    if (constraint_use(&p->constraint, q->grammar_bytes, &problem) != ERR_OK) {
+    memcpy(grammar_constraint_memory(&p->constraint), q->grammar, q->grammar_bytes);
+    if (grammar_constraint_use(&p->constraint, q->grammar_bytes, &problem) != ERR_OK) {
         return serve_refuse(e, 400, "grammar", NULL, "%s", problem);
     }
-    p->params.constraint = &p->constraint;
+    p->params.constraint = &p->constraint.base;
     return true;
 }
 
@@ -440,7 +439,7 @@ static bool open_places(struct serve_model *m)
 {
     const char *adapters[] = { m->app->setup.options->load.adapter };
     uint32_t vocab = model_of(m)->image.header->params.vocab;
-    size_t bytes = (constraint_bytes(vocab) + 63) & ~(size_t)63;
+    size_t bytes = (grammar_constraint_bytes(vocab) + 63) & ~(size_t)63;
 
     m->replies.n = model_of(m)->plan.sequences;
     m->replies.group.step = kept_step(&m->kept);
@@ -457,8 +456,8 @@ static bool open_places(struct serve_model *m)
     for (uint32_t i = 0; i < m->replies.n; i++) {
         m->places[i].session = m->replies.places[i].session = app_sequence(m->app, i);
         m->places[i].session->lora = adapters_of_set(&adapters_of(&m->app->chat)->adapters, 0);
-        constraint_open(&m->places[i].constraint, (uint8_t *)m->constraints + i * bytes,
-                        &model_of(m)->tokenizer, vocab);
+        grammar_constraint_open(&m->places[i].constraint, (uint8_t *)m->constraints + i * bytes,
+                                &model_of(m)->tokenizer, vocab);
     }
     return true;
 }

@@ -6,7 +6,6 @@
 
 #include "board/board.h"
 #include "flash_image/format/format.h"
-#include "runtime/features/acting/actions.h"
 #include "runtime/text/format_text.h"
 
 static_assert(sizeof(struct options) <= UINT16_MAX, "struct rule has room for its offsets");
@@ -16,7 +15,6 @@ static_assert(ADAPTER_LIST_MOST == 4, "the sentence of adapter= says so");
 static_assert(OPTIONS_BEAMS == 4, "the sentence of beams= says so");
 static_assert(OPTIONS_TOGETHER == 8, "the sentence of together= says so");
 static_assert(OPTIONS_BRANCHES == 8, "the sentence of branches= says so");
-static_assert(ACTIONS_A_MINUTE == 120, "the sentence of actions_minute= says so");
 static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sentences say so");
 
 #define FIELD(member) offsetof(struct options, member)

@@ -3,17 +3,21 @@
 
 #include "runtime/base/crc32c.h"
 #include "runtime/saved/saved_chat_private.h"
-#include "runtime/saved/saved_learnt.h"
+#include "runtime/saved/saved_section.h"
 #include "runtime/session/session_rope.h"
 #include "runtime/text/format_text.h"
 
 enum { MAGIC_BYTES = 8 };
 
-static const char *const magic[] = { [SAVED_CHAT] = "INGOTSAV",
-                                     [SAVED_PREFIX] = "INGOTPRE",
-                                     [SAVED_LESSONS] = "INGOTLRN",
-                                     [SAVED_POLICY] = "INGOTPOL",
-                                     [SAVED_FABRIC] = "INGOTFAB" };
+static const char *magic_of(enum saved_kind kind, const struct saved_section *section)
+{
+    switch (kind) {
+    case SAVED_CHAT: return "INGOTSAV";
+    case SAVED_PREFIX: return "INGOTPRE";
+    case SAVED_SECTION: break;
+    }
+    return section->magic;
+}
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
@@ -25,8 +29,8 @@ uint64_t saved_chat_to_sectors(uint64_t bytes)
 uint64_t saved_chat_payload_bytes(const struct saved_chat_state *state,
                                   const struct saved_chat_header *h)
 {
-    if (saved_learnt_is(state->kind)) {
-        return saved_learnt_bytes(state, h);
+    if (state->kind == SAVED_SECTION) {
+        return saved_section_bytes(state, h);
     }
     return (uint64_t)h->n_turns * sizeof(struct turn) + h->text_bytes +
            session_move_bytes(state->session, h->n_ids, h->n_cached);
@@ -57,17 +61,17 @@ uint32_t saved_chat_model_crc(const struct session *session, enum saved_kind kin
 {
     uint32_t crc = session_model_crc(session);
 
-    return saved_learnt_is(kind) ? crc : crc ^ session_rope_crc(session);
+    return kind == SAVED_SECTION ? crc : crc ^ session_rope_crc(session);
 }
 
 void saved_chat_describe(const struct saved_chat_state *state, struct saved_chat_header *h)
 {
     memset(h, 0, sizeof *h);
-    memcpy(h->magic, magic[state->kind], MAGIC_BYTES);
+    memcpy(h->magic, magic_of(state->kind, state->section), MAGIC_BYTES);
     h->version = SAVED_CHAT_VERSION;
     h->model_crc = saved_chat_model_crc(state->session, state->kind);
-    if (saved_learnt_is(state->kind)) {
-        saved_learnt_describe(state, h);
+    if (state->kind == SAVED_SECTION) {
+        saved_section_describe(state, h);
     } else {
         describe_chat(state, h);
     }
@@ -106,8 +110,8 @@ uint64_t saved_chat_most_bytes(const struct saved_chat_state *state)
         .n_cached = context, .n_ids = context, .n_turns = TURNS_MOST, .text_bytes = TURNS_TEXT_BYTES
     };
 
-    if (saved_learnt_is(state->kind)) {
-        saved_learnt_describe_most(state, &h);
+    if (state->kind == SAVED_SECTION) {
+        saved_section_describe_most(state, &h);
     }
     return 2 * (SECTOR_BYTES + saved_chat_to_sectors(saved_chat_payload_bytes(state, &h)));
 }
@@ -120,6 +124,7 @@ void saved_chat_begin(struct saved_chat *s, const struct file *file,
 {
     s->file = file;
     s->kind = state->kind;
+    s->section = state->section;
     s->progress = progress;
     s->context = context;
     s->done = 0;
@@ -137,13 +142,10 @@ void saved_chat_expect(struct saved_chat *s, const struct saved_chat_header *h)
 
 const char *saved_chat_command(const struct saved_chat *s)
 {
-    static const char *const commands[] = { [SAVED_CHAT] = "/save",
-                                            [SAVED_PREFIX] = "/save prefix",
-                                            [SAVED_LESSONS] = "/save learn",
-                                            [SAVED_POLICY] = "/save learn",
-                                            [SAVED_FABRIC] = "/save learn" };
-
-    return commands[s->kind];
+    if (s->kind == SAVED_SECTION) {
+        return s->section->command;
+    }
+    return s->kind == SAVED_PREFIX ? "/save prefix" : "/save";
 }
 
 enum err saved_chat_io_problem(struct saved_chat *s, enum err e, bool writes)
@@ -174,7 +176,7 @@ uint32_t saved_chat_header_crc(const struct saved_chat_header *h)
 
 static bool is_header(const struct saved_chat *s, const struct saved_chat_header *h)
 {
-    return memcmp(h->magic, magic[s->kind], MAGIC_BYTES) == 0 &&
+    return memcmp(h->magic, magic_of(s->kind, s->section), MAGIC_BYTES) == 0 &&
            h->header_crc == saved_chat_header_crc(h);
 }
 

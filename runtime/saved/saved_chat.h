@@ -1,6 +1,6 @@
 /* A conversation in a file of the card, so that it goes on after a restart: tokens, turns, keys and
  * values. Or a prefix, what all conversations begin with (chat_prefix.h): the same without turns. Or what
- * was learnt (runtime/features/lessons/lessons.h, runtime/features/policy/experience.h, runtime/features/fabric/fabric.h), without a token.
+ * a feature keeps (saved_section.h), without a token.
  * The file is there beforehand and keeps its size and place; the file system is never written.
  *
  * Two halves take turns. A half is a header of one sector, written last, and a payload; the valid
@@ -13,7 +13,7 @@
  * computed after the load.
  *
  *   payload: the turns (runtime/saved/turns.h) and what was said; then what session_move gives: tokens,
- *   u32, and each layer's state; or what saved_learnt_move gives; zeros to the end of the
+ *   u32, and each layer's state; or what the section's move_all gives; zeros to the end of the
  *            sector */
 #ifndef INGOT_RUNTIME_SAVED_CHAT_H
 #define INGOT_RUNTIME_SAVED_CHAT_H
@@ -22,10 +22,8 @@
 #include <stdint.h>
 
 #include "board/err.h"
+#include "runtime/saved/saved_section.h"
 #include "runtime/saved/turns.h"
-#include "runtime/features/policy/experience.h"
-#include "runtime/features/fabric/fabric.h"
-#include "runtime/features/lessons/lessons.h"
 #include "runtime/session/session.h"
 #include "runtime/storage/file.h"
 
@@ -33,8 +31,7 @@ enum { SAVED_CHAT_BUFFER_BYTES = 32768, SAVED_CHAT_PROBLEM_BYTES = 320 };
 
 /* Little-endian, as all that is on a card. */
 struct saved_chat_header {
-    char magic[8];       /* "INGOTSAV"; of a prefix "INGOTPRE", of lessons "INGOTLRN", of a
-                          * policy "INGOTPOL", of a fabric "INGOTFAB" */
+    char magic[8];       /* "INGOTSAV"; of a prefix "INGOTPRE"; of a section its own */
     uint32_t version;    /* SAVED_CHAT_VERSION */
     uint32_t header_crc; /* CRC-32C of the sector with this field zero */
     uint64_t sequence;   /* of this save; the file's first is 1 */
@@ -50,8 +47,7 @@ struct saved_chat_header {
     uint8_t kv_warm, kv_cold;     /* of tiers, as struct kv_types; else 0 */
     uint16_t kv_hot_tiles, kv_warm_tiles;
     uint8_t zeros[2];
-    uint32_t dim, n_examples; /* of lessons, of a fabric; of a policy: patterns; else 0 */
-    uint32_t n_notes;         /* of a fabric; else 0 */
+    uint32_t dim, n_examples, n_notes; /* of a section: struct saved_counts; else 0 */
     uint8_t more_zeros[420];
 };
 _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one piece");
@@ -59,9 +55,7 @@ _Static_assert(sizeof(struct saved_chat_header) == SECTOR_BYTES, "written in one
 enum saved_kind {
     SAVED_CHAT,
     SAVED_PREFIX, /* no turns, and every token cached; nothing is lost by a load that fails */
-    SAVED_LESSONS, /* all lessons are forgotten by a load that fails after the file was read through */
-    SAVED_POLICY, /* all experience is, in the same way */
-    SAVED_FABRIC, /* and all memories */
+    SAVED_SECTION, /* a feature's: all of it is forgotten by a load that fails after the file was read through */
 };
 
 /* The saved parts, and their destinations when it is loaded. */
@@ -71,9 +65,8 @@ struct saved_chat_state {
     bool started;
     struct turns *turns;
     enum saved_kind kind;
-    struct lessons *lessons;       /* of SAVED_LESSONS, whose model is the session's */
-    struct experience *experience; /* of SAVED_POLICY, the same */
-    struct fabric *fabric;         /* of SAVED_FABRIC, the same */
+    const struct saved_section *section; /* of SAVED_SECTION, whose model is the session's */
+    void *data;                          /* the section's */
 };
 
 /* False: stop. */
@@ -88,7 +81,7 @@ enum saved_chat_before {
                          * arriving in the place of the old ones */
     SAVED_CHAT_LOST,    /* the same, and the session's work space is too small to keep the tokens of
                          * such a long context: the session is empty, and there are no turns; of
-                         * lessons: all are forgotten */
+                         * a section: all is forgotten */
 };
 
 struct saved_chat {
@@ -96,8 +89,9 @@ struct saved_chat {
     struct file_read io;
     saved_chat_progress_fn *progress;
     void *context;
-    uint64_t done, total; /* bytes, for the progress */
-    enum saved_kind kind; /* what the file is for */
+    uint64_t done, total;                /* bytes, for the progress */
+    enum saved_kind kind;                /* what the file is for */
+    const struct saved_section *section; /* of SAVED_SECTION */
     _Alignas(64) uint8_t buffer[SAVED_CHAT_BUFFER_BYTES];
     _Alignas(64) struct saved_chat_header header;
     char problem[SAVED_CHAT_PROBLEM_BYTES]; /* after an error: a sentence with the cure */

@@ -4,7 +4,6 @@
 #include "board/min_max.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/saved/saved_chat_private.h"
-#include "runtime/saved/saved_learnt.h"
 #include "runtime/text/format_text.h"
 
 enum { NOT_ARRIVED = 0xa5 }; /* fills the buffer before a read */
@@ -211,8 +210,8 @@ enum err saved_chat_move_payload(struct saved_chat *s, unsigned half,
     enum err e;
 
     t.end = t.at + saved_chat_to_sectors(h->payload_bytes);
-    if (saved_learnt_is(state->kind)) {
-        e = saved_learnt_move(state, !writes, move, &t);
+    if (state->kind == SAVED_SECTION) {
+        e = state->section->move_all(state->data, !writes, move, &t);
     } else {
         e = move_conversation(&t, state, h);
     }

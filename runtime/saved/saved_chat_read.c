@@ -3,7 +3,6 @@
 
 #include "board/min_max.h"
 #include "runtime/saved/saved_chat_private.h"
-#include "runtime/saved/saved_learnt.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
 
@@ -13,27 +12,15 @@ static enum err contradiction(struct saved_chat *s)
     return ERR_BAD_MODEL;
 }
 
-static enum err check_learnt(struct saved_chat *s, const struct saved_chat_header *h,
-                             const struct saved_chat_state *state)
+static enum err check_section(struct saved_chat *s, const struct saved_chat_header *h,
+                              const struct saved_chat_state *state)
 {
-    struct saved_chat_header most = { 0 };
-
-    if (saved_learnt_fits(state, h)) {
+    if (saved_section_fits(state, h)) {
         return ERR_OK;
     }
-    saved_learnt_describe_most(state, &most);
-    if (state->kind == SAVED_FABRIC && h->dim == most.dim && h->n_notes <= FABRIC_MOST_NOTES &&
-        h->n_examples <= FABRIC_MOST_EXAMPLES &&
-        (h->n_notes > most.n_notes || h->n_examples > most.n_examples)) {
-        format_text(
-            s->problem, sizeof s->problem,
-            "%s has %u memories with %u tokens of answers, and this start has room for %u with "
-            "%u: give it more memory",
-            s->file->name, (unsigned)h->n_notes, (unsigned)h->n_examples, (unsigned)most.n_notes,
-            (unsigned)most.n_examples);
-        return ERR_BAD_MODEL;
-    }
-    return contradiction(s);
+    return saved_section_lacks_room(state, h, s->file->name, s->problem, sizeof s->problem)
+               ? ERR_BAD_MODEL
+               : contradiction(s);
 }
 
 /* Whether the state can take what the header describes. */
@@ -67,8 +54,8 @@ static enum err check_fit(struct saved_chat *s, const struct saved_chat_header *
                     s->file->name);
         return ERR_BAD_MODEL;
     }
-    if (saved_learnt_is(s->kind)) {
-        return check_learnt(s, h, state);
+    if (s->kind == SAVED_SECTION) {
+        return check_section(s, h, state);
     }
     if (!kv_types_equal(types, session->kv.types)) {
         char name[KV_TYPES_NAME_BYTES];
@@ -127,14 +114,15 @@ static enum err check_half(struct saved_chat *s, unsigned half, const struct sav
 
 static enum err empty(struct saved_chat *s)
 {
-    static const char *const what[] = { [SAVED_CHAT] = "a conversation",
-                                        [SAVED_PREFIX] = "the system prompt's state",
-                                        [SAVED_LESSONS] = "what was learnt",
-                                        [SAVED_POLICY] = "what was learnt",
-                                        [SAVED_FABRIC] = "what is remembered" };
+    const char *what = "a conversation";
 
+    if (s->kind == SAVED_PREFIX) {
+        what = "the system prompt's state";
+    } else if (s->kind == SAVED_SECTION) {
+        what = s->section->what;
+    }
     format_text(s->problem, sizeof s->problem, "%s is empty: %s writes %s into it", s->file->name,
-                saved_chat_command(s), what[s->kind]);
+                saved_chat_command(s), what);
     return ERR_NOT_FOUND;
 }
 
@@ -244,26 +232,31 @@ static enum err load_half(struct saved_chat *s, unsigned half, const struct save
     return ERR_OK;
 }
 
-/* ---- what was learnt -------------------------------------------------------------------------------- */
+/* ---- a section -------------------------------------------------------------------------------------- */
+
+static bool is_sound(const struct saved_chat_state *state)
+{
+    return state->section->is_sound(state->data, state->session->model->image.header->params.vocab);
+}
 
 /* In the place of what is at work, which is given up: what arrived but in part would be neither. */
-static enum err load_learnt(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
-                            struct saved_chat_state *state)
+static enum err load_section(struct saved_chat *s, unsigned half, const struct saved_chat_header *h,
+                             struct saved_chat_state *state)
 {
     uint32_t crc;
     enum err e = saved_chat_move_payload(s, half, state, h, false, &crc);
 
-    if (e == ERR_BAD_MODEL || (e == ERR_OK && !saved_learnt_agrees(state, h))) {
+    if (e == ERR_BAD_MODEL || (e == ERR_OK && !saved_section_agrees(state, h))) {
         e = contradiction(s);
     } else if (e == ERR_OK && crc != h->payload_crc) {
         e = damaged(s);
-    } else if (e == ERR_OK && !saved_learnt_is_sound(state)) {
+    } else if (e == ERR_OK && !is_sound(state)) {
         e = contradiction(s);
     }
     if (e == ERR_OK) {
         return ERR_OK;
     }
-    saved_learnt_clear(state);
+    state->section->clear_all(state->data);
     s->before = SAVED_CHAT_LOST;
     return e;
 }
@@ -329,8 +322,8 @@ enum err saved_chat_read(struct saved_chat *s, const struct file *file,
     if (e != ERR_OK) {
         return e;
     }
-    if (saved_learnt_is(s->kind)) {
-        return load_learnt(s, half, &halves.h[half], state);
+    if (s->kind == SAVED_SECTION) {
+        return load_section(s, half, &halves.h[half], state);
     }
     kept = keep(state);
     e = load_half(s, half, &halves.h[half], state);

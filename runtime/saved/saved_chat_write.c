@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "runtime/saved/saved_chat_private.h"
-#include "runtime/saved/saved_learnt.h"
 #include "runtime/session/session_rope.h"
 #include "runtime/text/format_text.h"
 
@@ -11,18 +10,15 @@ enum { MIB = 1 << 20 };
 /* A prefix never is. */
 static bool is_empty(const struct saved_chat_state *state)
 {
-    if (saved_learnt_is(state->kind)) {
-        return saved_learnt_is_empty(state);
+    if (state->kind == SAVED_SECTION) {
+        return state->section->has_nothing(state->data);
     }
     return state->session->n_ids == 0;
 }
 
 static enum err check_room(struct saved_chat *s, const struct saved_chat_state *state)
 {
-    static const char *const needs[] = { [SAVED_CHAT] = "conversation needs",
-                                         [SAVED_LESSONS] = "lessons need",
-                                         [SAVED_POLICY] = "policy needs",
-                                         [SAVED_FABRIC] = "memories need" };
+    const char *needs = state->kind == SAVED_SECTION ? state->section->needs : "conversation needs";
     char needed[FORMAT_NUMBER_BYTES], room[FORMAT_NUMBER_BYTES];
     uint64_t bytes = saved_chat_least_bytes(state);
     uint64_t most_mib = (saved_chat_most_bytes(state) + MIB - 1) / MIB;
@@ -48,7 +44,7 @@ static enum err check_room(struct saved_chat *s, const struct saved_chat_state *
     if (bytes / 2 > saved_chat_half_bytes(s->file)) {
         format_text(s->problem, sizeof s->problem,
                     "the %s %s and %s has %s: `make card SAVE=%u` makes room for the whole %s",
-                    needs[state->kind], format_bytes(needed, bytes), s->file->name,
+                    needs, format_bytes(needed, bytes), s->file->name,
                     format_bytes(room, s->file->bytes), (unsigned)most_mib,
                     state->kind == SAVED_CHAT ? "context" : "of it");
         return ERR_NO_SPACE;

@@ -51,7 +51,8 @@ void reply_tokens_begin(struct reply_tokens *r)
     memset(&r->repetition, 0, sizeof r->repetition);
     reply_text_open(&r->text, &r->params->stops, r->params->inside_thoughts, &r->out);
     if (r->params->constraint != NULL) {
-        constraint_begin(r->params->constraint, r->params->end_ids, r->params->n_end_ids);
+        r->params->constraint->kind->begin(r->params->constraint, r->params->end_ids,
+                                           r->params->n_end_ids);
     }
     r->result->first = r->result->last = now(r);
 }
@@ -80,7 +81,7 @@ void reply_tokens_keep(struct reply_tokens *r, const float *logits)
     struct constraint *c = constraint_of(r);
 
     if (c != NULL) {
-        constraint_keep(c, logits);
+        c->kind->keep(c, logits);
     }
 }
 
@@ -106,18 +107,18 @@ uint32_t reply_tokens_allow(struct reply_tokens *r, uint32_t id, struct sampler 
     if (c == NULL) {
         return id;
     }
-    constraint_limit(c, tokens_left(r));
-    if (constraint_takes(c, id)) {
+    c->kind->limit(c, tokens_left(r));
+    if (c->kind->takes(c, id)) {
         return id;
     }
     r->result->refused++;
-    n = constraint_mask(c, logits, &only);
+    n = c->kind->mask(c, logits, &only);
     id = n == 0 ? INGOT_NO_TOKEN : only;
     if (n > 1) {
         id = sampler_pick(sampler, logits, s->model->image.header->params.vocab, s->ids, s->n_ids,
                           s->model->kernels, s->scratch.memory);
     }
-    if (id == INGOT_NO_TOKEN || !constraint_takes(c, id)) {
+    if (id == INGOT_NO_TOKEN || !c->kind->takes(c, id)) {
         r->result->end = GENERATE_NO_WAY_ON;
         return INGOT_NO_TOKEN;
     }
@@ -184,7 +185,7 @@ static bool end_repetition(struct reply_tokens *r)
 {
     struct constraint *c = constraint_of(r);
 
-    return c == NULL || !constraint_close(c);
+    return c == NULL || !c->kind->close(c);
 }
 
 bool reply_tokens_end_here(struct reply_tokens *r, const uint32_t *latest)
@@ -196,7 +197,7 @@ bool reply_tokens_end_here(struct reply_tokens *r, const uint32_t *latest)
         result->end = GENERATE_STOP;
         return true;
     }
-    if (c != NULL && constraint_is_complete(c)) {
+    if (c != NULL && c->kind->is_complete(c)) {
         result->end = reply_tokens_ended(r);
         return true;
     }
@@ -206,7 +207,7 @@ bool reply_tokens_end_here(struct reply_tokens *r, const uint32_t *latest)
     }
     result->end = GENERATE_REPETITION;
     if (c != NULL && c->closes) {
-        return grammar_accepts(c->machine, 0);
+        return c->kind->may_end(c);
     }
     return repetition_add(&r->repetition, latest) && end_repetition(r);
 }

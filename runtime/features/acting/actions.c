@@ -17,6 +17,7 @@ static struct action *add(struct actions *a, enum action_kind kind, const char *
     return new;
 }
 
+static_assert(ACTIONS_A_MINUTE == 120, "the row of actions_minute= says so");
 static_assert(ACTIONS_MOST >= PINS_MOST + SENSORS_MOST + 3,
               "pins, sensors, temperature, uptime and pulse have room");
 

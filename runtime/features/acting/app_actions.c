@@ -85,19 +85,19 @@ static_assert((int)ACTIONS_WORK_BYTES <= (int)CONSTRAINT_WORK_BYTES, "there is r
 
 void app_hold_to_actions(struct app *a)
 {
-    struct constraint *c = &grammar_of(&a->chat)->constraint;
+    struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
     const char *problem = "the table is too long for a grammar";
     size_t bytes = 0;
     enum err e;
 
-    constraint_off(c);
+    grammar_constraint_off(c);
     if (acting_of(&a->chat)->at_work == NULL || a->setup.options->load.beams > 1) {
         return; /* calls are checked all the same */
     }
-    e = actions_grammar(&acting_of(&a->chat)->actions, constraint_memory(c), INGOT_GRAMMAR_BYTES,
-                        constraint_work(c), &bytes);
+    e = actions_grammar(&acting_of(&a->chat)->actions, grammar_constraint_memory(c),
+                        INGOT_GRAMMAR_BYTES, grammar_constraint_work(c), &bytes);
     if (e == ERR_OK) {
-        e = constraint_use(c, bytes, &problem);
+        e = grammar_constraint_use(c, bytes, &problem);
     }
     if (e != ERR_OK) {
         console_log(a->setup.console, "warning: replies are not held to the actions: %s", problem);

@@ -1,12 +1,71 @@
 /* A fabric in a file (saved_chat.h). */
 #include "runtime/features/fabric/chat_fabric.h"
+#include "runtime/text/format_text.h"
+
+static void count_fabric(const void *data, struct saved_counts *now, struct saved_counts *most)
+{
+    const struct fabric *f = data;
+
+    *now = (struct saved_counts){ f->dim, f->n_examples, f->n_notes };
+    *most = (struct saved_counts){ f->dim, f->room.examples, f->room.notes };
+}
+
+static uint64_t fabric_payload_bytes(const void *data, const struct saved_counts *counts)
+{
+    return fabric_move_bytes(data, counts->notes, counts->examples);
+}
+
+static enum err move_fabric(void *data, bool loads, saved_move_fn *move, void *context)
+{
+    return fabric_move(data, loads, move, context);
+}
+
+/* What was forgotten since is worth a save too. */
+static bool has_no_fabric(const void *data)
+{
+    return ((const struct fabric *)data)->n_background == 0;
+}
+
+static bool sound_fabric(const void *data, uint32_t vocab)
+{
+    return fabric_is_sound(data, vocab);
+}
+
+static void clear_fabric(void *data)
+{
+    fabric_clear(data);
+}
+
+/* How much room there is depends on the memory of the machine. */
+static bool fabric_lacks_room(const struct saved_counts *counts, const struct saved_counts *most,
+                              const char *name, char *text, size_t bytes)
+{
+    if (counts->dim != most->dim || counts->notes > FABRIC_MOST_NOTES ||
+        counts->examples > FABRIC_MOST_EXAMPLES ||
+        (counts->notes <= most->notes && counts->examples <= most->examples)) {
+        return false;
+    }
+    format_text(text, bytes,
+                "%s has %u memories with %u tokens of answers, and this start has room for %u with "
+                "%u: give it more memory",
+                name, (unsigned)counts->notes, (unsigned)counts->examples, (unsigned)most->notes,
+                (unsigned)most->examples);
+    return true;
+}
+
+static const struct saved_section fabric_section = {
+    "INGOTFAB",   "/save learn",        "what is remembered", "memories need",
+    count_fabric, fabric_payload_bytes, move_fabric,          has_no_fabric,
+    sound_fabric, clear_fabric,         fabric_lacks_room
+};
 
 static struct saved_chat_state state_of(struct chat *c)
 {
     return (struct saved_chat_state){ .session = c->session,
                                       .turns = &c->turns,
-                                      .kind = SAVED_FABRIC,
-                                      .fabric = &fabric_of(c)->fabric };
+                                      .kind = SAVED_SECTION,
+                                      .section = &fabric_section,
+                                      .data = &fabric_of(c)->fabric };
 }
 
 uint64_t chat_fabric_bytes(struct chat *c)

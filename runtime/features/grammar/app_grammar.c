@@ -12,7 +12,8 @@
 
 static size_t session_bytes_with_grammar(const struct image *image)
 {
-    return session_bytes(image) + arena_take_bytes(constraint_bytes(image->header->params.vocab));
+    return session_bytes(image) +
+           arena_take_bytes(grammar_constraint_bytes(image->header->params.vocab));
 }
 
 static bool has_room(const struct app *a)
@@ -31,7 +32,7 @@ static enum err refuse(struct app *a, enum err e, const char *name, const char *
 static enum err use_file(struct app *a, const char *name)
 {
     const struct app_files *files = a->setup.files;
-    struct constraint *c = &grammar_of(&a->chat)->constraint;
+    struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
     const char *problem = "";
     size_t bytes;
     enum err e;
@@ -39,11 +40,11 @@ static enum err use_file(struct app *a, const char *name)
     if (files->read_grammar == NULL) {
         return app_fail(a, ERR_UNSUPPORTED, "there is no card that could hold grammars");
     }
-    e = files->read_grammar(files->context, name, constraint_memory(c), &bytes);
+    e = files->read_grammar(files->context, name, grammar_constraint_memory(c), &bytes);
     if (e != ERR_OK) {
         return refuse(a, e, "", files->problem(files->context));
     }
-    e = constraint_use(c, bytes, &problem);
+    e = grammar_constraint_use(c, bytes, &problem);
     return e == ERR_OK ? ERR_OK : refuse(a, e, name, problem);
 }
 
@@ -60,13 +61,13 @@ static bool begins(const char *text, const char *word, const char **rest)
  * one puts it to work. */
 static enum err use_piece(struct app *a, const char *text, bool last)
 {
-    struct constraint *c = &grammar_of(&a->chat)->constraint;
-    uint8_t *memory = constraint_memory(c);
+    struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
+    uint8_t *memory = grammar_constraint_memory(c);
     const char *problem = "";
     size_t n = 0, before = grammar_of(&a->chat)->bytes;
     enum err e;
 
-    constraint_off(c);
+    grammar_constraint_off(c);
     grammar_of(&a->chat)->bytes = 0;
     if (!base64_get(memory + before, INGOT_GRAMMAR_BYTES - before, text, strlen(text), &n)) {
         return refuse(a, ERR_BAD_ARGUMENT, "grammar",
@@ -76,13 +77,13 @@ static enum err use_piece(struct app *a, const char *text, bool last)
         grammar_of(&a->chat)->bytes = before + n;
         return ERR_OK;
     }
-    e = constraint_use(c, before + n, &problem);
+    e = grammar_constraint_use(c, before + n, &problem);
     return e == ERR_OK ? ERR_OK : refuse(a, e, "grammar", problem);
 }
 
 static enum err use(struct app *a, const char *text)
 {
-    struct constraint *c = &grammar_of(&a->chat)->constraint;
+    struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
     const char *problem = "";
     const char *rest;
     enum err e = ERR_OK;
@@ -96,7 +97,7 @@ static enum err use(struct app *a, const char *text)
         grammar_of(&a->chat)->is_own = false;
         app_hold_to_actions(a);
     } else if (grammar_is_choices(text)) {
-        e = constraint_use_choices(c, text, &problem);
+        e = grammar_constraint_use_choices(c, text, &problem);
         e = e == ERR_OK ? ERR_OK : refuse(a, e, "grammar", problem);
     } else {
         e = use_file(a, text);
@@ -110,10 +111,11 @@ enum err app_use_grammar(struct app *a, const char *text)
     const char *rest;
     enum err e;
 
-    if (!constraint_has_room(&grammar_of(&a->chat)->constraint) && strcmp(text, "off") == 0) {
+    if (!grammar_constraint_has_room(&grammar_of(&a->chat)->constraint) &&
+        strcmp(text, "off") == 0) {
         return ERR_OK;
     }
-    if (!constraint_has_room(&grammar_of(&a->chat)->constraint)) {
+    if (!grammar_constraint_has_room(&grammar_of(&a->chat)->constraint)) {
         return app_fail(a, ERR_NO_SPACE,
                         "no memory is kept for grammars: start with grammar=on (ingot: --grammar "
                         "on)");
@@ -156,9 +158,9 @@ static void open_constraint(void *state, struct app *a)
         return;
     }
     features_switch(&a->features, FEATURE_grammar, true);
-    constraint_open(&((struct grammar_state *)state)->constraint,
-                    arena_take(&m->arena, ARENA_SCRATCH, constraint_bytes(vocab)), &m->tokenizer,
-                    vocab);
+    grammar_constraint_open(&((struct grammar_state *)state)->constraint,
+                            arena_take(&m->arena, ARENA_SCRATCH, grammar_constraint_bytes(vocab)),
+                            &m->tokenizer, vocab);
     if (a->setup.options->load.grammar[0] == '\0') {
         app_hold_to_actions(a);
     } else if (app_use_grammar(a, a->setup.options->load.grammar) != ERR_OK) {
@@ -183,7 +185,7 @@ static void choose(void *state, struct feature_turn *t, struct generate_params *
     struct grammar_state *s = state;
 
     (void)g;
-    p->constraint = s->constraint.on && chat_holds_calls(t->chat, t) ? &s->constraint : NULL;
+    p->constraint = s->constraint.on && chat_holds_calls(t->chat, t) ? &s->constraint.base : NULL;
 }
 
 static void say_end(void *state, const struct feature_turn *t)

@@ -4,12 +4,12 @@
 
 #include "runtime/app/app.h"
 #include "runtime/features/feature.h"
-#include "runtime/session/constraint.h"
+#include "runtime/features/grammar/grammar_constraint.h"
 
 struct grammar_state {
-    struct constraint constraint; /* of replies; none until constraint_open */
-    bool is_own;                  /* somebody gave it: it is not the table's of actions */
-    size_t bytes;                 /* of one that comes in pieces, so far */
+    struct grammar_constraint constraint; /* of replies; none until grammar_constraint_open */
+    bool is_own;                          /* somebody gave it: it is not the table's of actions */
+    size_t bytes;                         /* of one that comes in pieces, so far */
     char problem[512];
 };
 

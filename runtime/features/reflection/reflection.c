@@ -42,21 +42,23 @@ static bool is_worth_it(struct app *a)
 }
 
 /* The next reply is held to whole tags if memories are kept, there is room for a grammar and none is at work. False: nothing holds it. */
-static bool hold_tags(struct app *a, struct constraint *c)
+static bool hold_tags(struct app *a, struct grammar_constraint *c)
 {
     const char *problem;
 
-    if (!lessons_of(&a->chat)->learns || !constraint_has_room(c) || c->on ||
+    if (!lessons_of(&a->chat)->learns || !grammar_constraint_has_room(c) || c->on ||
         a->setup.options->load.beams > 1) {
         return false;
     }
-    return constraint_use(c, reflection_grammar(constraint_memory(c), constraint_work(c)),
-                          &problem) == ERR_OK;
+    return grammar_constraint_use(c,
+                                  reflection_grammar(grammar_constraint_memory(c),
+                                                     grammar_constraint_work(c)),
+                                  &problem) == ERR_OK;
 }
 
 static enum command_result command_reflect(struct app *a, char *argument)
 {
-    struct constraint *c = &grammar_of(&a->chat)->constraint;
+    struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
     const char *question = argument[0] != '\0' ? argument : QUESTION;
     bool holds;
 

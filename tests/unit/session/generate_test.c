@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "flash_image/grammar/grammar_compile.h"
+#include "runtime/features/grammar/grammar_constraint.h"
 #include "tests/unit/session/draft.h"
 
 enum { MOST = 300, N_PROMPT = 5 };
@@ -226,7 +227,7 @@ static void test_stop(void)
 
 /* ---- constraints ---------------------------------------------------------------------------- */
 
-static struct constraint constraint;
+static struct grammar_constraint constraint;
 static uint8_t *constraint_room;
 
 static void hold_to(const char *gbnf)
@@ -238,14 +239,14 @@ static void hold_to(const char *gbnf)
     size_t bytes;
 
     free(constraint_room);
-    constraint_room = aligned_alloc(64, constraint_bytes(t->head->n_tokens) + 64);
-    constraint_open(&constraint, constraint_room, t, t->head->n_tokens);
+    constraint_room = aligned_alloc(64, grammar_constraint_bytes(t->head->n_tokens) + 64);
+    grammar_constraint_open(&constraint, constraint_room, t, t->head->n_tokens);
     if (grammar_compile_gbnf(gbnf, &grammar, &bytes, problem) != ERR_OK) {
         rig_die(problem);
     }
-    memcpy(constraint_memory(&constraint), grammar, bytes);
+    memcpy(grammar_constraint_memory(&constraint), grammar, bytes);
     free(grammar);
-    if (constraint_use(&constraint, bytes, &why) != ERR_OK) {
+    if (grammar_constraint_use(&constraint, bytes, &why) != ERR_OK) {
         rig_die(why);
     }
 }
@@ -266,7 +267,7 @@ static unsigned count_wrong(void)
 static void test_constraint(float temp)
 {
     static const char *const names[] = { "plain", "n-grams", "a draft" };
-    struct generate_params params = { .limit = 60, .constraint = &constraint };
+    struct generate_params params = { .limit = 60, .constraint = &constraint.base };
     uint32_t plain[MOST];
 
     hold_to("root ::= ([a-z] [0-9] [0-9]){99}");
@@ -287,7 +288,7 @@ static void test_constraint(float temp)
 
 static void test_constraint_ends(void)
 {
-    struct generate_params params = { .limit = 60, .constraint = &constraint };
+    struct generate_params params = { .limit = 60, .constraint = &constraint.base };
 
     hold_to("root ::= \"no\" | \"yes\"");
     OK(reply(PLAIN, 1, &params) == ERR_OK && result.end == GENERATE_ENDED &&
@@ -315,28 +316,29 @@ static bool is_whole(void)
 /* A limit leaves the text whole wherever it can be whole. */
 static void test_constraint_limit(enum form form)
 {
-    struct generate_params params = { .constraint = &constraint };
+    struct generate_params params = { .constraint = &constraint.base };
 
     hold_to(BRACKETS);
     for (params.limit = 4; params.limit < 40; params.limit += 5) {
         OK(reply(form, 1, &params) == ERR_OK && is_whole() && said.n_ids <= params.limit &&
-               result.end == (constraint.led ? GENERATE_LIMIT : GENERATE_ENDED),
+               result.end == (constraint.base.led ? GENERATE_LIMIT : GENERATE_ENDED),
            "%u tokens, a whole text: %s", (unsigned)params.limit, said.text);
     }
     params.limit = 3;
-    OK(reply(form, 1, &params) == ERR_OK && !is_whole() && said.n_ids == 3 && !constraint.led &&
-           result.end == GENERATE_LIMIT,
+    OK(reply(form, 1, &params) == ERR_OK && !is_whole() && said.n_ids == 3 &&
+           !constraint.base.led && result.end == GENERATE_LIMIT,
        "a text that is too long for its limit is not led: %s", said.text);
 }
 
 /* The model repeats itself within the text: it is led to its end. */
 static void test_constraint_repeats(void)
 {
-    struct generate_params params = { .constraint = &constraint };
+    struct generate_params params = { .constraint = &constraint.base };
 
     hold_to("root ::= \"[\" \"ab\"{100,4000} \"]\" \"!!\"");
-    OK(reply(PLAIN, 0, &params) == ERR_OK && constraint.led && result.end == GENERATE_REPETITION &&
-           said.bytes == 204 && strcmp(said.text + 200, "b]!!") == 0,
+    OK(reply(PLAIN, 0, &params) == ERR_OK && constraint.base.led &&
+           result.end == GENERATE_REPETITION && said.bytes == 204 &&
+           strcmp(said.text + 200, "b]!!") == 0,
        "%u bytes, as few as a whole text has: ...%s", (unsigned)said.bytes,
        said.text + said.bytes - 4);
     hold_to("root ::= \"[\" \"ab\"{100,4000} \"]\" [a-z]*");

@@ -3,6 +3,7 @@
 #include "runtime/session/replies.h"
 
 #include "flash_image/grammar/grammar_compile.h"
+#include "runtime/features/grammar/grammar_constraint.h"
 #include "tests/unit/rig.h"
 
 enum { N_REPLIES = 11, PLACES = 4, MOST_NEW = 600, MOST_PROMPT = 40 };
@@ -64,7 +65,7 @@ static struct generate_sink sink_of(struct said *s)
 }
 
 /* Words and numbers in turn. */
-static struct constraint constraint;
+static struct grammar_constraint constraint;
 
 static void make_constraint(void)
 {
@@ -75,14 +76,15 @@ static void make_constraint(void)
     void *grammar;
     size_t bytes;
 
-    constraint_open(&constraint,
-                    aligned_alloc(64, (constraint_bytes(t->head->n_tokens) + 63) / 64 * 64), t,
-                    t->head->n_tokens);
+    grammar_constraint_open(&constraint,
+                            aligned_alloc(64, (grammar_constraint_bytes(t->head->n_tokens) + 63) /
+                                                  64 * 64),
+                            t, t->head->n_tokens);
     if (grammar_compile_gbnf(gbnf, &grammar, &bytes, problem) != ERR_OK)
         rig_die(problem);
-    memcpy(constraint_memory(&constraint), grammar, bytes);
+    memcpy(grammar_constraint_memory(&constraint), grammar, bytes);
     free(grammar);
-    if (constraint_use(&constraint, bytes, &why) != ERR_OK)
+    if (grammar_constraint_use(&constraint, bytes, &why) != ERR_OK)
         rig_die(why);
 }
 
@@ -113,7 +115,7 @@ static void make_requests(void)
     requests[2].params.inside_thoughts = true;
     requests[5].params.limit = 0; /* until it is full, or goes round in circles */
     requests[6].params.limit = 100000;
-    requests[7].params.constraint = &constraint;
+    requests[7].params.constraint = &constraint.base;
 }
 
 static void keep(struct said *to, const struct generate_result *r, const struct session *s)

@@ -1,4 +1,4 @@
-#include "runtime/session/constraint.h"
+#include "runtime/features/grammar/grammar_constraint.h"
 
 #include <string.h>
 
@@ -15,26 +15,29 @@ static size_t rest_bytes(void)
     return GRAMMAR_STATES * sizeof(uint16_t);
 }
 
-size_t constraint_bytes(uint32_t vocab)
+size_t grammar_constraint_bytes(uint32_t vocab)
 {
     return machine_bytes() + arena_take_bytes(INGOT_GRAMMAR_BYTES) +
            arena_take_bytes(vocab * sizeof(float)) + arena_take_bytes(rest_bytes());
 }
 
-void constraint_open(struct constraint *c, void *memory, const struct tokenizer *t, uint32_t vocab)
+void grammar_constraint_open(struct grammar_constraint *c, void *memory, const struct tokenizer *t,
+                             uint32_t vocab)
 {
     memset(c, 0, sizeof *c);
+    c->base.kind = &grammar_kind;
     c->tokenizer = t;
     c->vocab = vocab;
     if (memory != NULL) {
         c->machine = memory;
         c->memory = (uint8_t *)memory + machine_bytes();
         c->logits = (float *)((uint8_t *)c->memory + arena_take_bytes(INGOT_GRAMMAR_BYTES));
+        c->base.logits = c->logits;
         c->rest = (uint16_t *)((uint8_t *)c->logits + arena_take_bytes(vocab * sizeof(float)));
     }
 }
 
-void *constraint_memory(struct constraint *c)
+void *grammar_constraint_memory(struct grammar_constraint *c)
 {
     c->on = false;
     return c->memory;
@@ -43,13 +46,13 @@ void *constraint_memory(struct constraint *c)
 static_assert(sizeof(struct grammar_machine) >= CONSTRAINT_WORK_BYTES,
               "the machine is idle while a grammar is made");
 
-void *constraint_work(struct constraint *c)
+void *grammar_constraint_work(struct grammar_constraint *c)
 {
     c->on = false;
     return c->machine;
 }
 
-enum err constraint_use(struct constraint *c, size_t bytes, const char **problem)
+enum err grammar_constraint_use(struct grammar_constraint *c, size_t bytes, const char **problem)
 {
     enum err e = grammar_open(&c->grammar, c->memory, bytes, problem);
 
@@ -63,60 +66,72 @@ enum err constraint_use(struct constraint *c, size_t bytes, const char **problem
 static_assert(sizeof(struct grammar_machine) >= GRAMMAR_WORK_BYTES,
               "the machine is idle while choices are laid out");
 
-enum err constraint_use_choices(struct constraint *c, const char *text, const char **problem)
+enum err grammar_constraint_use_choices(struct grammar_constraint *c, const char *text,
+                                        const char **problem)
 {
     size_t bytes;
     enum err e;
 
     c->on = false;
     e = grammar_from_choices(text, c->memory, INGOT_GRAMMAR_BYTES, c->machine, &bytes, problem);
-    return e == ERR_OK ? constraint_use(c, bytes, problem) : e;
+    return e == ERR_OK ? grammar_constraint_use(c, bytes, problem) : e;
 }
 
-void constraint_off(struct constraint *c)
+void grammar_constraint_off(struct grammar_constraint *c)
 {
     c->on = false;
 }
 
-void constraint_begin(struct constraint *c, const uint32_t *end_ids, uint32_t n)
+/* ---- of a reply: constraint.h ------------------------------------------------------------------ */
+
+static struct grammar_constraint *of(struct constraint *c)
 {
+    return (struct grammar_constraint *)c; /* its first member */
+}
+
+static void constraint_begin(struct constraint *constraint, const uint32_t *end_ids, uint32_t n)
+{
+    struct grammar_constraint *c = of(constraint);
     c->end_ids = end_ids;
     c->n_end_ids = n;
-    c->spent = c->closes = c->led = false;
+    c->spent = c->base.closes = c->base.led = false;
     c->tokens = UINT32_MAX;
     grammar_begin(c->machine, &c->grammar);
 }
 
-static uint32_t missing(const struct constraint *c, unsigned level)
+static uint32_t missing(const struct grammar_constraint *c, unsigned level)
 {
     return grammar_rest(c->machine, level, c->rest);
 }
 
-void constraint_limit(struct constraint *c, uint32_t tokens)
+static void constraint_limit(struct constraint *constraint, uint32_t tokens)
 {
-    c->tokens = c->closes ? min_u32(tokens, missing(c, 0)) : tokens;
+    struct grammar_constraint *c = of(constraint);
+    c->tokens = c->base.closes ? min_u32(tokens, missing(c, 0)) : tokens;
 }
 
-bool constraint_close(struct constraint *c)
+static bool constraint_close(struct constraint *constraint)
 {
+    struct grammar_constraint *c = of(constraint);
     uint32_t bytes = missing(c, 0);
 
-    c->closes = bytes != 0 && bytes < GRAMMAR_REST_MOST;
-    return c->closes;
+    c->base.closes = bytes != 0 && bytes < GRAMMAR_REST_MOST;
+    return c->base.closes;
 }
 
 /* Whether the text can still be complete in time, if it could before. */
-static bool is_in_time(const struct constraint *c, unsigned level)
+static bool is_in_time(const struct grammar_constraint *c, unsigned level)
 {
     return missing(c, level) < c->tokens || missing(c, 0) > c->tokens;
 }
 
-void constraint_keep(struct constraint *c, const float *logits)
+static void constraint_keep(struct constraint *constraint, const float *logits)
 {
+    struct grammar_constraint *c = of(constraint);
     memcpy(c->logits, logits, c->vocab * sizeof *logits);
 }
 
-static bool is_end(const struct constraint *c, uint32_t id)
+static bool is_end(const struct grammar_constraint *c, uint32_t id)
 {
     for (uint32_t i = 0; i < c->n_end_ids; i++) {
         if (c->end_ids[i] == id) {
@@ -126,8 +141,9 @@ static bool is_end(const struct constraint *c, uint32_t id)
     return id == c->tokenizer->head->bos;
 }
 
-bool constraint_takes(struct constraint *c, uint32_t id)
+static bool constraint_takes(struct constraint *constraint, uint32_t id)
 {
+    struct grammar_constraint *c = of(constraint);
     unsigned level;
 
     grammar_count_steps(c->machine);
@@ -138,7 +154,7 @@ bool constraint_takes(struct constraint *c, uint32_t id)
         return false;
     }
     if (!is_in_time(c, level)) {
-        c->led = true;
+        c->base.led = true;
         return false;
     }
     grammar_settle(c->machine, level);
@@ -146,7 +162,7 @@ bool constraint_takes(struct constraint *c, uint32_t id)
 }
 
 struct mask {
-    const struct constraint *c;
+    const struct grammar_constraint *c;
     float *logits;
     uint32_t n, only;
 };
@@ -173,7 +189,7 @@ static void allow_text(void *context, uint32_t id, unsigned level)
 
 static void allow_ends(struct mask *m)
 {
-    const struct constraint *c = m->c;
+    const struct grammar_constraint *c = m->c;
 
     for (uint32_t i = 0; i < c->n_end_ids; i++) {
         allow(m, c->end_ids[i]);
@@ -181,7 +197,7 @@ static void allow_ends(struct mask *m)
     allow(m, c->tokenizer->head->bos);
 }
 
-static struct mask find_allowed(struct constraint *c, float *logits)
+static struct mask find_allowed(struct grammar_constraint *c, float *logits)
 {
     struct mask m = { .c = c, .logits = logits };
 
@@ -197,8 +213,9 @@ static struct mask find_allowed(struct constraint *c, float *logits)
     return m;
 }
 
-uint32_t constraint_mask(struct constraint *c, float *logits, uint32_t *only)
+static uint32_t constraint_mask(struct constraint *constraint, float *logits, uint32_t *only)
 {
+    struct grammar_constraint *c = of(constraint);
     struct mask m = find_allowed(c, logits);
 
     if (m.n == 0 && !c->spent &&
@@ -210,7 +227,18 @@ uint32_t constraint_mask(struct constraint *c, float *logits, uint32_t *only)
     return c->spent ? 0 : m.n;
 }
 
-bool constraint_is_complete(struct constraint *c)
+static bool constraint_is_complete(struct constraint *constraint)
 {
+    struct grammar_constraint *c = of(constraint);
     return grammar_accepts(c->machine, 0) && !grammar_goes_on(c->machine, 0);
 }
+
+static bool constraint_may_end(struct constraint *constraint)
+{
+    return grammar_accepts(of(constraint)->machine, 0);
+}
+
+const struct constraint_kind grammar_kind = { constraint_begin,   constraint_limit,
+                                              constraint_close,   constraint_keep,
+                                              constraint_takes,   constraint_mask,
+                                              constraint_may_end, constraint_is_complete };
