@@ -14,6 +14,7 @@
 #include "runtime/console/trace_print.h"
 #include "runtime/features/feature.h"
 #include "runtime/session/generate.h"
+#include "runtime/text/hidden_tags.h"
 #include "runtime/text/plural.h"
 
 static_assert((int)OPTIONS_STOPS <= (int)REPLY_TEXT_STOPS &&
@@ -25,6 +26,7 @@ struct reply {
     const char *ids;                   /* in the place of its text: a list of tokens (json_ids.h) */
     const struct token_scores *scores; /* of the token that comes next; NULL: they are not wanted */
     struct thoughts thoughts;
+    struct hidden_tags tags;  /* behind the features */
     struct feature_text text; /* where the text of the reply goes first */
 };
 
@@ -81,17 +83,33 @@ static void reply_text(void *context, const char *text, size_t bytes)
     r->text.write(r->text.context, text, bytes);
 }
 
-/* The text that no feature has kept back. */
+/* The text that no feature has kept back: tags are never shown, and told to features. */
+static void reply_untagged(void *context, const char *text, size_t bytes)
+{
+    struct reply *r = context;
+
+    hidden_tags_write(&r->tags, text, bytes);
+}
+
 static void reply_shown(void *context, const char *text, size_t bytes)
 {
-    thoughts_write(context, text, bytes);
+    struct reply *r = context;
+
+    thoughts_write(&r->thoughts, text, bytes);
+}
+
+static void reply_tag(void *context, const struct hidden_tag *tag)
+{
+    struct reply *r = context;
+
+    features_tagged(r->turn.chat->features, &r->turn, tag);
 }
 
 static void reply_think(void *context, bool begins)
 {
     struct reply *r = context;
 
-    features_text_breaks(r->turn.chat->features, &r->turn);
+    hidden_tags_end(&r->tags);
     thoughts_turn(&r->thoughts, begins);
 }
 
@@ -146,14 +164,15 @@ static void set_params(const struct reply *r, struct generate_params *p)
                          !features_is_quiet(c->features, true);
 }
 
-/* The text of the reply goes through the features to the thoughts, and so to the console. */
+/* The text of the reply goes through the features, without tags, to the thoughts, and so to the console. */
 static void open_text(struct reply *r)
 {
     struct chat *c = r->turn.chat;
 
     r->thoughts = (struct thoughts){ .write = console_write_to, .dim = dim, .context = c->console };
     thoughts_open(&r->thoughts, c->options->reply.think);
-    r->text = (struct feature_text){ reply_shown, &r->thoughts };
+    r->tags = (struct hidden_tags){ .write = reply_shown, .tag = reply_tag, .context = r };
+    r->text = (struct feature_text){ reply_untagged, r };
     features_show(c->features, &r->turn, &r->text);
 }
 
@@ -197,6 +216,7 @@ static enum err compute(struct reply *r)
         error = generate(&generator, &params, &sink, &t->result);
     }
     features_reply_ends(c->features, t, error);
+    hidden_tags_end(&r->tags);
     console_progress_end(c->console);
     if (t->result.first == 0) {
         (void)session_cut(c->session, t->own);
@@ -205,33 +225,6 @@ static enum err compute(struct reply *r)
 }
 
 /* ---- what is said at its end ---------------------------------------------------------------- */
-
-static void print_ids(const struct reply *r)
-{
-    const struct session *s = r->turn.chat->session;
-    struct console *c = r->turn.chat->console;
-
-    uint32_t first = r->turn.result.first_new; /* those of them that are there still */
-
-    console_printf(c, "ids:");
-    for (uint32_t i = 0; i < min_u32(r->turn.result.new_tokens, s->n_ids - first); i++) {
-        console_printf(c, " %u", (unsigned)s->ids[first + i]);
-    }
-    console_printf(c, "\nlogits: %016llx over %u %s\n", (unsigned long long)s->hash.value,
-                   (unsigned)s->hash.rows, plural((unsigned)s->hash.rows, "position", "positions"));
-}
-
-/* For `make bench`: the ticks before they are rounded. */
-static void print_ticks(const struct reply *r)
-{
-    const struct generate_result *t = &r->turn.result;
-    struct console *c = r->turn.chat->console;
-
-    console_printf(c, "ticks: prefill %llu decode %llu of %llu per second\n",
-                   (unsigned long long)(t->first - t->start),
-                   (unsigned long long)(t->last - t->first),
-                   (unsigned long long)c->platform->clock.hz);
-}
 
 /* After the reply, on a line of its own. Remarks about a reply are not part of it: it goes the way of the
  * log, where that is another one. */
@@ -281,10 +274,10 @@ static void print_stats(const struct reply *r)
         console_to_log(c->console, false);
     }
     if (o->show.ids) {
-        print_ids(r);
+        report_ids(r->turn.chat->console, r->turn.chat->session, &r->turn.result);
     }
     if (o->show.ticks) {
-        print_ticks(r);
+        report_ticks(r->turn.chat->console, &r->turn.result);
     }
     if (o->show.trace != 0) {
         trace_print(c->console, c->session->model->transformer.workers->trace);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "board/min_max.h"
 #include "kernels/kernels.h"
 #include "runtime/compute/selftest.h"
 #include "runtime/model/layer_kinds.h"
@@ -396,4 +397,24 @@ void report_high_water(struct console *c, const struct model *m)
         console_log(c, "  %-8s used %s of %s", arena_region_text((enum arena_region_name)i),
                     format_bytes(mark, r->high_water), format_bytes(size, r->bytes));
     }
+}
+
+void report_ids(struct console *c, const struct session *s, const struct generate_result *r)
+{
+    uint32_t n = min_u32(r->new_tokens, s->n_ids - r->first_new);
+
+    console_printf(c, "ids:");
+    for (uint32_t i = 0; i < n; i++) {
+        console_printf(c, " %u", (unsigned)s->ids[r->first_new + i]);
+    }
+    console_printf(c, "\nlogits: %016llx over %u %s\n", (unsigned long long)s->hash.value,
+                   (unsigned)s->hash.rows, plural((unsigned)s->hash.rows, "position", "positions"));
+}
+
+void report_ticks(struct console *c, const struct generate_result *r)
+{
+    console_printf(c, "ticks: prefill %llu decode %llu of %llu per second\n",
+                   (unsigned long long)(r->first - r->start),
+                   (unsigned long long)(r->last - r->first),
+                   (unsigned long long)c->platform->clock.hz);
 }

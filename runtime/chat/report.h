@@ -60,4 +60,9 @@ void report_experts_plan(const struct plan *p, const struct image *image, char *
 /* A temperature as it is written, "-3.5". Returns text. */
 const char *report_temperature(char text[FORMAT_NUMBER_BYTES], int32_t millidegrees);
 
+/* ids=: those of the reply that are in the session still, and the hash of its logits. ticks=, for `make bench`: times before they
+ * are rounded. */
+void report_ids(struct console *c, const struct session *s, const struct generate_result *r);
+void report_ticks(struct console *c, const struct generate_result *r);
+
 #endif

@@ -16,8 +16,8 @@
 
 struct app;
 struct chat;
+struct hidden_tag;
 struct model_setup;
-struct saved_section;
 
 enum {
     FEATURES_MOST = 32,
@@ -156,14 +156,14 @@ struct feature {
 
     /* A turn in its order: its tokens are pending, and nothing is computed; the same, and some of it may be computed (errors of
      * session_run); with which parameters; where its text goes, in front of *to; its first token came, the turn is one of the
-     * conversation; thoughts begin or end in its text; the reply ended; a line about why; it is answered. */
+     * conversation; a tag came in its text, which is not shown (runtime/text/hidden_tags.h); the reply ended; a line about why; it is answered. */
     void (*prompt_built)(void *state, struct feature_turn *t);
     enum err (*pass_begins)(void *state, struct feature_turn *t, const struct stop *stop);
     void (*chooses)(void *state, struct feature_turn *t, struct generate_params *p,
                     struct generator *g);
     void (*shows)(void *state, struct feature_turn *t, struct feature_text *to);
     void (*reply_begins)(void *state, struct feature_turn *t);
-    void (*text_breaks)(void *state, struct feature_turn *t);
+    void (*tagged)(void *state, struct feature_turn *t, const struct hidden_tag *tag);
     void (*reply_ends)(void *state, struct feature_turn *t, enum err error);
     void (*says_end)(void *state, const struct feature_turn *t);
     void (*turn_ended)(void *state, struct feature_turn *t, const char *reason);
@@ -230,7 +230,7 @@ enum err features_pass_begins(struct features *f, struct feature_turn *t, const 
 void features_choose(struct features *f, struct feature_turn *t, struct generate_params *p,
                      struct generator *g);
 void features_reply_begins(struct features *f, struct feature_turn *t);
-void features_text_breaks(struct features *f, struct feature_turn *t);
+void features_tagged(struct features *f, struct feature_turn *t, const struct hidden_tag *tag);
 void features_reply_ends(struct features *f, struct feature_turn *t, enum err error);
 void features_say_end(struct features *f, const struct feature_turn *t);
 void features_turn_ended(struct features *f, struct feature_turn *t, const char *reason);

@@ -240,11 +240,11 @@ void features_reply_begins(struct features *f, struct feature_turn *t)
     }
 }
 
-void features_text_breaks(struct features *f, struct feature_turn *t)
+void features_tagged(struct features *f, struct feature_turn *t, const struct hidden_tag *tag)
 {
     for (unsigned i = 0; any_from(f, i); i++) {
-        if (FEATURE_HAS(f, i, text_breaks)) {
-            f->rows[i]->text_breaks(f->state[i], t);
+        if (FEATURE_HAS(f, i, tagged)) {
+            f->rows[i]->tagged(f->state[i], t, tag);
         }
     }
 }

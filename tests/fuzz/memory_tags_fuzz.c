@@ -10,6 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct text {
     char *bytes;
     size_t n, room;
+    struct memory_tags *tags;
 };
 
 static void must(bool condition)
@@ -28,16 +29,22 @@ static void keep(void *context, const char *text, size_t bytes)
     to->n += bytes;
 }
 
+static void add(void *context, const struct hidden_tag *tag)
+{
+    memory_tags_add(((struct text *)context)->tags, tag);
+}
+
 static struct text shown(struct memory_tags *t, const uint8_t *data, size_t size, size_t portion)
 {
-    struct text to = { malloc(size + 1), 0, size };
+    struct text to = { malloc(size + 1), 0, size, t };
+    struct hidden_tags hidden = { .write = keep, .tag = add, .context = &to };
 
     must(to.bytes != NULL);
-    memory_tags_open(t, keep, &to);
+    memset(t, 0, sizeof *t);
     for (size_t i = 0; i < size; i += portion) {
-        memory_tags_write(t, (const char *)data + i, size - i < portion ? size - i : portion);
+        hidden_tags_write(&hidden, (const char *)data + i, size - i < portion ? size - i : portion);
     }
-    memory_tags_end(t);
+    hidden_tags_end(&hidden);
     to.bytes[to.n] = '\0';
     return to;
 }

@@ -45,6 +45,7 @@ void chat_fabric_open(struct chat *c)
     };
     transformer_watch(&m->transformer, &s->watch);
     features_switch(c->features, FEATURE_fabric, true);
+    features_switch(c->features, FEATURE_memory_tags, true); /* it does what they ask for */
 }
 
 /* And the memories of an earlier start from their file, where there is one. */

@@ -1,51 +1,33 @@
-/* Tags are never shown, whether anything is remembered or not. */
+/* What the tags of a reply ask for is kept until the turn has ended. On while there is somebody who does it: the fabric. */
 #include "runtime/features/memory_tags/tags_feature.h"
 
-static void pass_on(void *context, const char *text, size_t bytes)
-{
-    const struct tags_state *s = context;
+#include <string.h>
 
-    s->next.write(s->next.context, text, bytes);
-}
-
-static void write_text(void *context, const char *text, size_t bytes)
-{
-    memory_tags_write(context, text, bytes);
-}
-
-static void show(void *state, struct feature_turn *t, struct feature_text *to)
-{
-    struct tags_state *s = state;
-
-    (void)t;
-    s->next = *to;
-    memory_tags_open(&s->tags, pass_on, s);
-    *to = (struct feature_text){ write_text, &s->tags };
-}
-
-static void end_text(void *state, struct feature_turn *t)
+static void begin(void *state, struct feature_turn *t, struct generate_params *p,
+                  struct generator *g)
 {
     (void)t;
-    memory_tags_end(&((struct tags_state *)state)->tags);
+    (void)p;
+    (void)g;
+    memset(state, 0, sizeof(struct memory_tags));
 }
 
-static void end_reply(void *state, struct feature_turn *t, enum err error)
+static void add(void *state, struct feature_turn *t, const struct hidden_tag *tag)
 {
-    (void)error;
-    end_text(state, t);
+    (void)t;
+    memory_tags_add(state, tag);
 }
 
 static void reset(void *state, struct chat *c)
 {
     (void)state;
-    features_switch(c->features, FEATURE_memory_tags, true);
+    features_switch(c->features, FEATURE_memory_tags, false);
 }
 
 const struct feature feature_memory_tags = {
     .name = "memory_tags",
-    .state_bytes = sizeof(struct tags_state),
+    .state_bytes = sizeof(struct memory_tags),
     .reset = reset,
-    .shows = show,
-    .text_breaks = end_text,
-    .reply_ends = end_reply,
+    .chooses = begin,
+    .tagged = add,
 };

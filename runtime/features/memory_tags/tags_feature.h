@@ -6,14 +6,9 @@
 #include "runtime/features/feature.h"
 #include "runtime/features/memory_tags/memory_tags.h"
 
-struct tags_state {
-    struct memory_tags tags;
-    struct feature_text next; /* gets all that is not a tag */
-};
-
 static inline const struct memory_tags *memory_tags_of(const struct chat *c)
 {
-    return &((const struct tags_state *)c->features->state[FEATURE_memory_tags])->tags;
+    return c->features->state[FEATURE_memory_tags];
 }
 
 #endif

@@ -266,6 +266,11 @@ static void ignore(void *context, const char *part, size_t bytes)
     (void)bytes;
 }
 
+static void add_tag(void *tags, const struct hidden_tag *tag)
+{
+    memory_tags_add(tags, tag);
+}
+
 /* The wishes of a reply's tags; that they are found in it and not shown: tests/golden/fabric.t. */
 static void test_tags(void)
 {
@@ -274,13 +279,14 @@ static void test_tags(void)
         "<|mem_forget|>personal<|mem_end|><|mem_forget|>nothing<|mem_end|>";
     struct chat_lesson lesson;
     struct memory_tags tags;
+    struct hidden_tags hidden = { .write = ignore, .tag = add_tag, .context = &tags };
     uint32_t notes;
 
     open_learning(true);
     (void)remember_fact(0, &lesson);
-    memory_tags_open(&tags, ignore, NULL);
-    memory_tags_write(&tags, said, strlen(said));
-    memory_tags_end(&tags);
+    memset(&tags, 0, sizeof tags);
+    hidden_tags_write(&hidden, said, strlen(said));
+    hidden_tags_end(&hidden);
     text_bytes = 0;
     chat_fabric_obey(&chat, &tags);
     OK(fabric_of(&chat)->fabric.n_notes == 1 &&

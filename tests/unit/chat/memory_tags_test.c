@@ -9,6 +9,12 @@
 static char shown[2000];
 static struct memory_tags tags;
 
+static void add(void *context, const struct hidden_tag *tag)
+{
+    (void)context;
+    memory_tags_add(&tags, tag);
+}
+
 static void keep(void *context, const char *text, size_t bytes)
 {
     size_t n = strlen(shown);
@@ -22,13 +28,14 @@ static void keep(void *context, const char *text, size_t bytes)
 
 static void put(const char *text, size_t portion)
 {
+    struct hidden_tags hidden = { .write = keep, .tag = add };
     size_t n = strlen(text);
 
     shown[0] = '\0';
-    memory_tags_open(&tags, keep, NULL);
+    memset(&tags, 0, sizeof tags);
     for (size_t i = 0; i < n; i += portion)
-        memory_tags_write(&tags, text + i, n - i < portion ? n - i : portion);
-    memory_tags_end(&tags);
+        hidden_tags_write(&hidden, text + i, n - i < portion ? n - i : portion);
+    hidden_tags_end(&hidden);
 }
 
 /* operations: "s0:text;" or "f2:;" each */

@@ -33,14 +33,19 @@ static void write_nothing(void *context, const char *text, size_t bytes)
     (void)bytes;
 }
 
+static void add_tag(void *tags, const struct hidden_tag *tag)
+{
+    memory_tags_add(tags, tag);
+}
+
 /* The memories that memory_tags.c finds in a text. */
 static unsigned n_stored(const char *text, unsigned *refused)
 {
-    static struct memory_tags tags;
+    struct memory_tags tags = { .n = 0 };
+    struct hidden_tags hidden = { .write = write_nothing, .tag = add_tag, .context = &tags };
 
-    memory_tags_open(&tags, write_nothing, NULL);
-    memory_tags_write(&tags, text, strlen(text));
-    memory_tags_end(&tags);
+    hidden_tags_write(&hidden, text, strlen(text));
+    hidden_tags_end(&hidden);
     *refused = tags.refused;
     return tags.n;
 }

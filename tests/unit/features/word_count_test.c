@@ -43,6 +43,25 @@ static void open_app(bool counts)
     chat_open(&app.chat, &console, &rig.session, NULL, &options, NULL);
 }
 
+/* Whether a turn calls this feature while a reply without any feature at work is computed and shown. */
+static bool takes_part(const struct feature *f)
+{
+    return f->told != NULL || f->prompt_built != NULL || f->pass_begins != NULL ||
+           f->chooses != NULL || f->shows != NULL || f->reply_begins != NULL || f->tagged != NULL ||
+           f->reply_ends != NULL || f->says_end != NULL || f->turn_ended != NULL ||
+           f->is_led != NULL || f->is_quiet != NULL || f->room != NULL || f->system != NULL;
+}
+
+static void test_plain(void)
+{
+    unsigned on = 0;
+
+    open_app(false);
+    for (unsigned i = 0; i < FEATURES_BUILT_IN; i++)
+        on += (app.features.on >> i & 1) != 0 && takes_part(rows[i]);
+    OK(on == 0, "a plain reply passes through no feature's code: %u of them take part", on);
+}
+
 /* The answer to the line. */
 static const char *answer(const char *line)
 {
@@ -111,6 +130,7 @@ int main(void)
     rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
     put_template(test_template);
+    test_plain();
     test_feature();
     return tap_done();
 }

@@ -1,0 +1,38 @@
+/* Tags of a reply that are never shown: `<|mem_NAME|>`, and with NAME store or forget all up to `<|mem_end|>` or the end of the
+ * line, wherever the tokens' borders are. What stands in a tag is told to whoever wants it (docs/FABRIC.md). */
+#ifndef INGOT_RUNTIME_HIDDEN_TAGS_H
+#define INGOT_RUNTIME_HIDDEN_TAGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HIDDEN_TAG_NAME_BYTES = 16, HIDDEN_TAG_BODY_BYTES = 256 };
+
+struct hidden_tag {
+    bool stores;      /* else it forgets */
+    bool cut;         /* the text ended, or became of another kind, before the tag did */
+    const char *body; /* (bytes); bytes HIDDEN_TAG_BODY_BYTES + 1: it is longer than that */
+    size_t bytes;
+};
+
+struct hidden_tags {
+    void (*write)(void *context, const char *text, size_t bytes);
+    void (*tag)(void *context, const struct hidden_tag *tag);
+    void *context;
+    uint8_t state;   /* what the next byte belongs to */
+    uint8_t matched; /* bytes of a mark that have come */
+    uint8_t name_bytes;
+    uint16_t body_bytes; /* may be one more than there is room for: too long */
+    char name[HIDDEN_TAG_NAME_BYTES];
+    char body[HIDDEN_TAG_BODY_BYTES];
+};
+
+/* Zero t; write gets what is to be shown, whole characters where they came whole; tag may be NULL. */
+void hidden_tags_write(struct hidden_tags *t, const char *text, size_t bytes);
+
+/* The text ends, or another kind of it begins: what looked like a tag so far is shown; a tag that has
+ * begun is not, and is cut. */
+void hidden_tags_end(struct hidden_tags *t);
+
+#endif
