@@ -443,7 +443,7 @@ TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c bo
                  $(addprefix board/drivers/gpio/,pl061.c rp1_gpio.c mss_gpio.c jh7110_gpio.c pi_lines.c) \
                  board/drivers/i2c/bcm_i2c.c $(addprefix board/drivers/net/,virtio_net.c virtio_net_mmio.c) \
                  $(addprefix board/drivers/soc/,bcm_mailbox.c last_run.c bcm_gpio.c bcm_watchdog.c bcm2712.c brcmstb_gpio.c) \
-                 $(addprefix board/drivers/screen/,fw_cfg.c ramfb.c bcm_screen.c) \
+                 $(addprefix board/drivers/screen/,fw_cfg.c ramfb.c) board/drivers/soc/bcm_screen.c \
                  $(addprefix board/efi/efi_,call.c console.c disk.c memory.c screen.c storage.c uart.c words.c) \
                  board/efi/arm64/efi_acpi.c $(if $(filter x86_64,$(HOST_ISA)),board/efi/x86_64/efi_cores.c)
 

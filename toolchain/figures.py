@@ -107,7 +107,7 @@ SOURCES = [
     ("runtime/features/lessons/chat_learn.h", r"CHAT_LEARN_ANSWER_TOKENS = (\d+)", less(2), [("docs/LEARNING.md", "An answer has at most {} tokens"), ("docs/FABRIC.md", "an answer of {} tokens")]),
     ("runtime/features/lessons/lessons.h", "LESSONS_ROOM", 1, [("docs/LEARNING.md", "and {} tokens of answers are kept")]),
     ("runtime/features/fabric/fabric.h", "FABRIC_TEXT_BYTES", 1, [("docs/FABRIC.md", "At most {} bytes")]),
-    ("runtime/features/memory/chat_recall.h", "RECALL_NOTE_BYTES", 1, [("docs/FABRIC.md", "Up to four memories are told, {} bytes with what stands")]),
+    ("runtime/features/fabric/chat_recall.h", "RECALL_NOTE_BYTES", 1, [("docs/FABRIC.md", "Up to four memories are told, {} bytes with what stands")]),
     ("runtime/features/reflection/reflection_grammar.c", r"BODY_BYTES = (\d+)", 1, [("docs/CARDS.md", "one line of at most {} bytes")]),
     ("runtime/features/fabric/fabric.h", "FABRIC_BACKGROUND", 1, [("docs/FABRIC.md", "makes up {} beginnings")]),
     ("runtime/features/turn_log/turn_log.h", "TURN_LOG_BYTES", K, [("docs/LEARNING.md", "it was longer than {} KB")]),

@@ -195,7 +195,7 @@ static enum err parse(struct job *j, bool vocab_only)
 }
 
 /* Everything that can be known before a byte is written. The one allocation of the source. */
-/* A call of fprintf for each line: what a program prints to standard error at once is one (host/cli/shown_streams.h). */
+/* A call of fprintf for each line: what a program prints to standard error at once is one (host/args/shown_streams.h). */
 static void print_notes(const char *notes)
 {
     while (*notes != '\0') {

@@ -11,7 +11,7 @@
 #include "board/host/host_terminal.h"
 #include "board/min_max.h"
 #include "flash_image/pack/pack.h"
-#include "host/cli/host_words.h"
+#include "host/args/host_words.h"
 #include "runtime/features/grammar/grammar.h"
 #include "runtime/text/format_text.h"
 

@@ -7,7 +7,7 @@
 #include "board/host/host_memory.h"
 #include "board/board.h"
 #include "flash_image/signing/sign_key.h"
-#include "host/cli/host_args.h"
+#include "host/args/host_args.h"
 #include "host/app/host_files.h"
 #include "runtime/app/app.h"
 

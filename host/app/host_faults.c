@@ -7,7 +7,7 @@
 #include "board/host/host_terminal.h"
 #include "flash_image/output/temporary.h"
 #include "flash_image/source/map_file.h"
-#include "host/cli/command_line.h"
+#include "host/args/command_line.h"
 
 /* Everything here may be called from a signal handler. */
 

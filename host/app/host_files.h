@@ -9,7 +9,7 @@
 #include "board/host/file_device.h"
 #include "flash_image/output/output_file.h"
 #include "flash_image/source/map_file.h"
-#include "host/cli/host_args.h"
+#include "host/args/host_args.h"
 #include "runtime/app/app_files.h"
 #include "runtime/stream/expert_use.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "host/cli/host_args.h"
+#include "host/args/host_args.h"
 #include "host/app/host_text.h"
 
 /* Fill *t, which was zero, with args->prompt, with the file at args->file, or with standard input ("-"

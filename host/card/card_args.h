@@ -3,7 +3,7 @@
 #define INGOT_HOST_CARD_ARGS_H
 
 #include "host/card/card_models.h"
-#include "host/cli/command_line.h"
+#include "host/args/command_line.h"
 #include "host/cli/pack_type.h"
 
 #define SAVE_BY_MODEL UINT64_MAX /* without --save */

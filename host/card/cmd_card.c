@@ -17,7 +17,7 @@
 #include "host/card/card_prefix.h"
 #include "host/cli/commands.h"
 #include "host/cli/pack_type.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "runtime/options/options.h"
 #include "runtime/text/format_text.h"
 

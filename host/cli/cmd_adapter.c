@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "host/cli/commands.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/output/temporary.h"

@@ -5,7 +5,7 @@
 #include "flash_image/output/output_file.h"
 #include "host/cli/commands.h"
 #include "host/app/host_grammar.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "runtime/features/grammar/grammar.h"
 #include "runtime/text/format_text.h"
 

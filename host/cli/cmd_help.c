@@ -1,5 +1,5 @@
 /* `ingot help`: what there is, one command, or all of it for man and for the shell. */
-#include "host/cli/host_flags.h"
+#include "host/args/host_flags.h"
 #include "host/cli/commands.h"
 #include "host/cli/manual.h"
 

@@ -3,9 +3,9 @@
 
 #include "host/app/calibrate.h"
 #include "host/cli/commands.h"
-#include "host/cli/host_args.h"
+#include "host/args/host_args.h"
 #include "host/cli/pack_type.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "flash_image/output/output_file.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/pack/pack.h"

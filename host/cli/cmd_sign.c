@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "host/cli/commands.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "flash_image/signing/sign_file.h"
 
 struct arguments {

@@ -10,7 +10,7 @@
 #include "host/app/host_prompt.h"
 #include "host/app/host_text.h"
 #include "host/app/perplexity.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "flash_image/output/output_file.h"
 #include "flash_image/pack/pack.h"
 #include "runtime/image/image.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "host/cli/commands.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/signing/sign_file.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "host/cli/command_line.h"
+#include "host/args/command_line.h"
 
 /* The status of work that was done, or not. */
 static inline int exit_status(bool good)

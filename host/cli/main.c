@@ -13,7 +13,7 @@
 #include "board/host/host_board.h"
 #include "board/host/host_cpu.h"
 #include "board/host/host_terminal.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 
 static bool is_one_of(const char *word, const char *a, const char *b)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "host/cli/command_line.h"
+#include "host/args/command_line.h"
 
 /* ---- the page -------------------------------------------------------------------------------- */
 

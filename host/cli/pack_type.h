@@ -2,7 +2,7 @@
 #ifndef INGOT_HOST_PACK_TYPE_H
 #define INGOT_HOST_PACK_TYPE_H
 
-#include "host/cli/command_line.h"
+#include "host/args/command_line.h"
 
 /* The rows of flash_image/format/types.def as an option's choices, what it takes, and its help. */
 extern const char pack_types[], pack_types_taken[], pack_types_help[];

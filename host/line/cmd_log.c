@@ -7,7 +7,7 @@
 #include "board/host/file_device.h"
 #include "flash_image/output/output_file.h"
 #include "host/cli/record_list.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "runtime/storage/fat32.h"
 #include "runtime/text/plural.h"
 

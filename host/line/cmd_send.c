@@ -13,7 +13,7 @@
 #include "host/cli/commands.h"
 #include "host/cli/ending_signals.h"
 #include "host/line/send_frames.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "runtime/storage/fat32_write.h"
 #include "runtime/storage/storage_new.h"
 

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "host/cli/host_flags.h"
+#include "host/args/host_flags.h"
 #include "host/cli/commands.h"
 #include "host/cli/ending_signals.h"
 #include "host/line/serial_args.h"
 #include "host/line/serial_events.h"
 #include "host/line/serial_line.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 
 enum {
     CTRL_C = 3,

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/cli/host_flags.h"
+#include "host/args/host_flags.h"
 
 enum { DEFAULT_WAIT_S = 30 };
 

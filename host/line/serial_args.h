@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/cli/command_line.h"
+#include "host/args/command_line.h"
 
 enum { SERIAL_SETTINGS_BYTES = 1024 };
 

@@ -4,7 +4,7 @@
 #include "host/cli/commands.h"
 #include "board/host/host_cpu.h"
 #include "host/plan/info.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "flash_image/adapter/adapter.h"
 #include "flash_image/pack/ingot_file.h"
 #include "flash_image/output/temporary.h"

@@ -5,7 +5,7 @@
 #include "flash_image/source/map_file.h"
 #include "host/plan/info.h"
 #include "host/plan/info_json.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "runtime/image/adapter_image.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"

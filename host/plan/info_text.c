@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "host/plan/info.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "flash_image/source/pre_tokenizer.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/text/plural.h"

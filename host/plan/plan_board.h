@@ -2,7 +2,7 @@
 #ifndef INGOT_HOST_PLAN_BOARD_H
 #define INGOT_HOST_PLAN_BOARD_H
 
-#include "host/cli/host_args.h"
+#include "host/args/host_args.h"
 
 /* Print the plan of args->model on the board args->board, with the RAM of args->ram (0: the usual).
  * Returns the exit status; a board or a size that there is not, and an option that does not go

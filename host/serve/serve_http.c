@@ -15,7 +15,7 @@
 #include "host/serve/serve_socket.h"
 #include "host/serve/serve_worker.h"
 #include "host/serve/serve_ws.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 
 enum {
     NAME_BYTES = 300,

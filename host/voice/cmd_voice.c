@@ -13,7 +13,7 @@
 #include "host/cli/commands.h"
 #include "host/cli/ending_signals.h"
 #include "host/boards/serve_boards.h"
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 #include "host/voice/voice_hear.h"
 #include "host/voice/voice_listen.h"
 #include "host/voice/voice_speak.h"

@@ -34,7 +34,7 @@ OPTION(WORD_LIST, "word_list", feature, word_list, LIST(9, words_problem), 0, ST
 PROGRAM = r'''
 #include <stdio.h>
 #include <string.h>
-#include "host/cli/host_flags.h"
+#include "host/args/host_flags.h"
 #include "runtime/app/commands_private.h"
 #include "runtime/wire/json_settings.h"
 
@@ -126,7 +126,7 @@ with open(os.path.join(HERE, "program.c"), "w", encoding="utf-8") as f:
 
 SOURCES = [f"runtime/options/{name}" for name in ("options.c", "options_rows.c", "options_words.c")]
 SOURCES += ["runtime/wire/json_request.c", "runtime/wire/json_settings.c", "runtime/app/commands_settings.c"]
-SOURCES += [f"host/cli/{name}" for name in ("host_flags.c", "host_args.c", "command_line.c", "command_help.c")]
+SOURCES += [f"host/args/{name}" for name in ("host_flags.c", "host_args.c", "command_line.c", "command_help.c")]
 compiled = subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O0", "-D_GNU_SOURCE", '-DINGOT_VERSION_TEXT="0"', "-fsanitize=address,undefined",
                            "-include", os.path.join(HERE, "words.h"), "-I", HERE, "-I", ROOT, "-I", os.path.join(ROOT, "board/host"), os.path.join(HERE, "program.c"),
                            *SOURCES, os.path.join(BUILD, "asan/libingot.a"), "-lcjson", "-lm", "-lbearssl", "-pthread", "-o", os.path.join(HERE, "program")],

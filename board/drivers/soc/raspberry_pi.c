@@ -1,6 +1,6 @@
 #include "board/drivers/soc/raspberry_pi.h"
 
-#include "board/drivers/screen/bcm_screen.h"
+#include "board/drivers/soc/bcm_screen.h"
 #include "board/drivers/serial/serial.h"
 #include "board/drivers/serial/serial_rates.h"
 #include "board/drivers/soc/bcm_watchdog.h"

@@ -62,6 +62,10 @@ void app_open_actions(void *state, struct app *a)
     if (o->actions[0] != '\0') {
         add_lines(a, o->actions);
     }
+    if (actions->n != 0) {
+        grammar_of(&a->chat)->otherwise = app_hold_to_actions;
+        grammar_of(&a->chat)->holds = chat_holds_calls;
+    }
 }
 
 void app_tell_actions(void *state, struct app *a)

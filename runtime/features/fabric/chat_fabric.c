@@ -4,11 +4,10 @@
 
 #include "runtime/features/fabric/chat_fabric_private.h"
 #include "runtime/features/lessons/chat_learn_private.h"
-#include "runtime/features/memory/chat_recall.h"
+#include "runtime/features/fabric/chat_recall.h"
 #include "runtime/chat/chat_private.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
-#include "runtime/features/memory_tags/tags_feature.h"
 #include "runtime/text/plural.h"
 
 enum { BACKGROUND_TOKENS = 16 /* of a text that the model makes up */ };
@@ -356,51 +355,4 @@ void chat_fabric_clear(struct chat *c)
     for (int i = 0; i < FABRIC_SPACES; i++) {
         fabric_forget_space(&fabric_of(c)->fabric, (enum fabric_name)i);
     }
-}
-
-/* ---- what the model asks for ---------------------------------------------------------------- */
-
-static void obey(struct chat *c, const struct memory_operation *o)
-{
-    enum fabric_name space = (enum fabric_name)o->space;
-    const char *name = fabric_kinds[space].name;
-    struct chat_lesson lesson;
-    enum err e;
-
-    if (o->tag == MEMORY_FORGET) {
-        chat_fabric_forget_space(c, space);
-        console_printf(c->console, "(forgotten: all of %s)\n", name);
-        return;
-    }
-    e = chat_fabric_remember(c, space, o->text, o->bytes, &lesson);
-    if (e == ERR_OK) {
-        console_printf(c->console, "(remembered in %s: %.*s)\n", name, (int)o->bytes, o->text);
-    } else {
-        console_printf(c->console, "(not remembered in %s: %s)\n", name,
-                       e == ERR_BAD_ARGUMENT ? "one word is not a memory" : err_text(e));
-    }
-}
-
-void fabric_turn_ended(void *state, struct feature_turn *t, const char *reason)
-{
-    (void)state;
-    (void)reason;
-    chat_fabric_obey(t->chat, memory_tags_of(t->chat));
-}
-
-void chat_fabric_obey(struct chat *c, const struct memory_tags *tags)
-{
-    if (!lessons_of(c)->learns ||
-        c->options->line.locked) { /* a locked line changes nothing that stays */
-        return;
-    }
-    console_to_log(c->console, true);
-    for (uint32_t i = 0; i < tags->n; i++) {
-        obey(c, &tags->operations[i]);
-    }
-    if (tags->refused != 0) {
-        console_printf(c->console, "(%u memory %s of the reply could not be followed)\n",
-                       (unsigned)tags->refused, plural(tags->refused, "tag", "tags"));
-    }
-    console_to_log(c->console, false);
 }

@@ -5,8 +5,7 @@
 
 #include "runtime/features/lessons/chat_learn.h"
 #include "runtime/features/fabric/fabric.h"
-#include "runtime/features/memory/chat_recall.h"
-#include "runtime/features/memory_tags/memory_tags.h"
+#include "runtime/features/fabric/chat_recall.h"
 
 struct fabric_state {
     struct fabric fabric;        /* what /remember puts there */
@@ -50,8 +49,6 @@ enum err chat_fabric_save(struct chat *c, struct saved_chat *io, const struct fi
 enum err chat_fabric_load(struct chat *c, struct saved_chat *io, const struct file *file,
                           saved_chat_progress_fn *progress, void *context);
 uint64_t chat_fabric_bytes(struct chat *c); /* that the file has to have, whatever comes */
-/* The wishes of memory tags in a reply, with a line about each. */
-void chat_fabric_obey(struct chat *c, const struct memory_tags *tags);
 /* Notes of src become those of dst, and are practised. */
 enum err chat_fabric_promote(struct chat *c, enum fabric_name dst, enum fabric_name src,
                              struct chat_lesson *lesson);
@@ -61,11 +58,10 @@ enum { FABRIC_COMMANDS = 6 };
 extern const struct feature_saved fabric_saved;
 
 /* A turn of the chat at its fixed points. */
-/* Put memories in front of the turn (runtime/features/memory). */
+/* Put memories in front of the turn (chat_recall.h). */
 const char *fabric_told(void *state, struct feature_turn *t, size_t *bytes);
 void fabric_turn_built(void *state, struct feature_turn *t);
 void fabric_reply_begins(void *state, struct feature_turn *t);
 void fabric_reply_ends(void *state, struct feature_turn *t, enum err error);
-void fabric_turn_ended(void *state, struct feature_turn *t, const char *reason);
 
 #endif

@@ -89,5 +89,4 @@ const struct feature feature_fabric = {
     .prompt_built = fabric_turn_built,
     .reply_begins = fabric_reply_begins,
     .reply_ends = fabric_reply_ends,
-    .turn_ended = fabric_turn_ended,
 };

@@ -5,7 +5,6 @@
 
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
-#include "runtime/features/acting/chat_act.h"
 #include "runtime/features/grammar/grammar.h"
 #include "runtime/text/base64.h"
 #include "runtime/text/format_text.h"
@@ -18,7 +17,8 @@ static size_t session_bytes_with_grammar(const struct image *image)
 
 static bool has_room(const struct app *a)
 {
-    return options_given(a->setup.options, OPTION_GRAMMAR) || acting_of(&a->chat)->actions.n != 0;
+    return options_given(a->setup.options, OPTION_GRAMMAR) ||
+           grammar_of(&a->chat)->otherwise != NULL;
 }
 
 /* Kept: the one before is read again, and says nothing. */
@@ -81,6 +81,16 @@ static enum err use_piece(struct app *a, const char *text, bool last)
     return e == ERR_OK ? ERR_OK : refuse(a, e, "grammar", problem);
 }
 
+static void hold_otherwise(struct app *a)
+{
+    struct grammar_state *g = grammar_of(&a->chat);
+
+    grammar_constraint_off(&g->constraint);
+    if (g->otherwise != NULL) {
+        g->otherwise(a);
+    }
+}
+
 static enum err use(struct app *a, const char *text)
 {
     struct grammar_constraint *c = &grammar_of(&a->chat)->constraint;
@@ -95,7 +105,7 @@ static enum err use(struct app *a, const char *text)
     grammar_of(&a->chat)->bytes = 0;
     if (text[0] == '\0' || strcmp(text, "on") == 0 || strcmp(text, "off") == 0) {
         grammar_of(&a->chat)->is_own = false;
-        app_hold_to_actions(a);
+        hold_otherwise(a);
     } else if (grammar_is_choices(text)) {
         e = grammar_constraint_use_choices(c, text, &problem);
         e = e == ERR_OK ? ERR_OK : refuse(a, e, "grammar", problem);
@@ -162,7 +172,7 @@ static void open_constraint(void *state, struct app *a)
                             arena_take(&m->arena, ARENA_SCRATCH, grammar_constraint_bytes(vocab)),
                             &m->tokenizer, vocab);
     if (a->setup.options->load.grammar[0] == '\0') {
-        app_hold_to_actions(a);
+        hold_otherwise(a);
     } else if (app_use_grammar(a, a->setup.options->load.grammar) != ERR_OK) {
         console_log(a->setup.console, "warning: grammar= has no effect: %s", a->problem);
     }
@@ -185,7 +195,9 @@ static void choose(void *state, struct feature_turn *t, struct generate_params *
     struct grammar_state *s = state;
 
     (void)g;
-    p->constraint = s->constraint.on && chat_holds_calls(t->chat, t) ? &s->constraint.base : NULL;
+    p->constraint = s->constraint.on && (s->holds == NULL || s->holds(t->chat, t))
+                        ? &s->constraint.base
+                        : NULL;
 }
 
 static void say_end(void *state, const struct feature_turn *t)

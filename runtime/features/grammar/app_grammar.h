@@ -11,6 +11,9 @@ struct grammar_state {
     bool is_own;                          /* somebody gave it: it is not the table's of actions */
     size_t bytes;                         /* of one that comes in pieces, so far */
     char problem[512];
+    /* Acting sets these at the start; NULL: it has no actions. */
+    void (*otherwise)(struct app *a); /* holds replies while no grammar does */
+    bool (*holds)(const struct chat *c, const struct feature_turn *t); /* the reply to this turn */
 };
 
 static inline struct grammar_state *grammar_of(const struct chat *c)

@@ -23,9 +23,10 @@ enum {
 struct lessons_state {
     bool learns; /* chat_learn_open */
     struct lessons lessons;
-    struct hidden_watch watch; /* by which they adapt the model */
-    uint32_t *kept_ids;        /* (context) of the conversation, during a lesson */
-    uint64_t ticks;            /* that steps took */
+    struct hidden_watch watch;         /* by which they adapt the model */
+    uint32_t *kept_ids;                /* (context) of the conversation, during a lesson */
+    uint64_t ticks;                    /* that steps took */
+    void (*also_told)(struct chat *c); /* /learned begins with it; NULL: nothing. The policy's */
 };
 
 static inline struct lessons_state *lessons_of(const struct chat *c)

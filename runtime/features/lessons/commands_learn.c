@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "runtime/features/lessons/chat_learn.h"
-#include "runtime/features/policy/chat_policy.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
@@ -185,8 +184,8 @@ static enum command_result command_learned(struct app *a, char *argument)
     const struct learner_totals *t = &l->learner.totals;
 
     (void)argument;
-    if (policy_of(&a->chat)->is_open) {
-        chat_policy_print(&a->chat);
+    if (lessons_of(&a->chat)->also_told != NULL) {
+        lessons_of(&a->chat)->also_told(&a->chat);
         if (!lessons_of(&a->chat)->learns) {
             return COMMAND_DONE;
         }

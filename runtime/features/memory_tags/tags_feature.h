@@ -1,14 +1,11 @@
-/* The tags of the reply at work; the features that they are for read them when the turn has ended. */
+/* What the tags of a reply ask for is done when the turn has ended. */
 #ifndef INGOT_RUNTIME_TAGS_FEATURE_H
 #define INGOT_RUNTIME_TAGS_FEATURE_H
 
 #include "runtime/chat/chat.h"
-#include "runtime/features/feature.h"
 #include "runtime/features/memory_tags/memory_tags.h"
 
-static inline const struct memory_tags *memory_tags_of(const struct chat *c)
-{
-    return c->features->state[FEATURE_memory_tags];
-}
+/* Remember and forget, and say so in the log; not while nothing is learnt, nor on a locked line. */
+void memory_tags_obey(struct chat *c, const struct memory_tags *tags);
 
 #endif

@@ -6,6 +6,7 @@
 #include "runtime/chat/chat_private.h"
 #include "runtime/chat/chat_turn.h"
 #include "runtime/console/console.h"
+#include "runtime/features/lessons/chat_learn.h"
 #include "runtime/session/repetition.h"
 #include "runtime/text/format_text.h"
 #include "runtime/text/plural.h"
@@ -23,6 +24,7 @@ void chat_policy_open(struct chat *c)
     experience_open(&policy_of(c)->experience,
                     arena_take(&m->arena, ARENA_LEARN, experience_bytes(dim)), dim);
     policy_of(c)->is_open = true;
+    lessons_of(c)->also_told = chat_policy_print;
     features_switch(c->features, FEATURE_policy, true);
 }
 

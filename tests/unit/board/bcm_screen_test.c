@@ -1,5 +1,5 @@
 /* The VideoCore's display: what is asked, all in one message, and answers that cannot be. */
-#include "board/drivers/screen/bcm_screen.h"
+#include "board/drivers/soc/bcm_screen.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #include "runtime/features/fabric/chat_fabric.h"
 
 #include "runtime/features/lessons/chat_learn.h"
+#include "runtime/features/memory_tags/tags_feature.h"
 #include "tests/unit/chat/chat_rig.h"
 
 static void open_learning(bool learns)
@@ -288,12 +289,12 @@ static void test_tags(void)
     hidden_tags_write(&hidden, said, strlen(said));
     hidden_tags_end(&hidden);
     text_bytes = 0;
-    chat_fabric_obey(&chat, &tags);
+    memory_tags_obey(&chat, &tags);
     OK(fabric_of(&chat)->fabric.n_notes == 1 &&
            fabric_of(&chat)->fabric.notes[0].space == FABRIC_WIKI && answers("why", "because"),
        "one is remembered, and a namespace forgotten");
     text_bytes = 0;
-    chat_fabric_obey(&chat, &tags);
+    memory_tags_obey(&chat, &tags);
     OK(strstr(text, "(remembered in wiki: why = because)") != NULL &&
            strstr(text, "(not remembered in wiki: ") != NULL &&
            strstr(text, "(forgotten: all of personal)") != NULL &&
@@ -302,13 +303,13 @@ static void test_tags(void)
     notes = fabric_of(&chat)->fabric.n_notes;
     options.line.locked = true;
     text_bytes = 0;
-    chat_fabric_obey(&chat, &tags);
+    memory_tags_obey(&chat, &tags);
     OK(notes != 0 && fabric_of(&chat)->fabric.n_notes == notes && text_bytes == 0,
        "a locked line changes no memory");
     options.line.locked = false;
     lessons_of(&chat)->learns = false;
     chat_fabric_clear(&chat);
-    chat_fabric_obey(&chat, &tags);
+    memory_tags_obey(&chat, &tags);
     OK(fabric_of(&chat)->fabric.n_notes == 0, "where nothing is learnt nothing is done");
 }
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "host/cli/commands.h"
-#include "host/cli/host_args.h"
+#include "host/args/host_args.h"
 #include "host/cli/manual.h"
 #include "tests/unit/tap.h"
 

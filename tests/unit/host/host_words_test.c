@@ -1,7 +1,7 @@
 /* Boot arguments in the runtime's sentences become options, and nothing else changes. */
 #include <string.h>
 
-#include "host/cli/host_words.h"
+#include "host/args/host_words.h"
 #include "tests/unit/tap.h"
 
 static const struct {

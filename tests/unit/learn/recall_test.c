@@ -1,5 +1,5 @@
 /* Finding a memory by its words: other words for the same question, near names, nobody's business, corrections; wild bytes. */
-#include "runtime/features/memory/recall.h"
+#include "runtime/features/fabric/recall.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "host/cli/command_line.h"
+#include "host/args/command_line.h"
 
 #include <stdint.h>
 #include <stdlib.h>

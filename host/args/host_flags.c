@@ -1,8 +1,8 @@
-#include "host/cli/host_flags.h"
+#include "host/args/host_flags.h"
 
 #include <string.h>
 
-#include "host/cli/host_args.h"
+#include "host/args/host_args.h"
 
 /* ---- rows of the command line ---------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "host/cli/shown_streams.h"
+#include "host/args/shown_streams.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "runtime/features/memory/recall.h"
+#include "runtime/features/fabric/recall.h"
 
 #include "board/min_max.h"
 #include "runtime/text/unicode_class.h"

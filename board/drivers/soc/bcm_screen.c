@@ -1,4 +1,4 @@
-#include "board/drivers/screen/bcm_screen.h"
+#include "board/drivers/soc/bcm_screen.h"
 
 #include "board/drivers/dma/dma.h"
 #include "board/isa.h"

@@ -1,7 +1,7 @@
 /* The text of --help, from the table. */
 #include <string.h>
 
-#include "host/cli/command_line.h"
+#include "host/args/command_line.h"
 
 enum { LEFT = 23, LEFT_BYTES = 80 };
 

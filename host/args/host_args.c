@@ -1,4 +1,4 @@
-#include "host/cli/host_args.h"
+#include "host/args/host_args.h"
 
 #include <stdio.h>
 #include <string.h>

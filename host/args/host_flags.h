@@ -2,7 +2,7 @@
 #ifndef INGOT_HOST_HOST_FLAGS_H
 #define INGOT_HOST_HOST_FLAGS_H
 
-#include "host/cli/command_line.h"
+#include "host/args/command_line.h"
 #include "runtime/options/options.h"
 
 /* Bits of struct command's `flags`, and of a row's commands. */

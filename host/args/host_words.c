@@ -1,10 +1,10 @@
-#include "host/cli/host_words.h"
+#include "host/args/host_words.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "board/min_max.h"
-#include "host/cli/host_flags.h"
+#include "host/args/host_flags.h"
 
 struct writer {
     char *out;

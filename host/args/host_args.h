@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/cli/command_line.h"
-#include "host/cli/host_flags.h"
+#include "host/args/command_line.h"
+#include "host/args/host_flags.h"
 #include "runtime/options/options.h"
 #include "runtime/stream/plan.h"
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "runtime/features/fabric/fabric.h"
-#include "runtime/features/memory/recall.h"
+#include "runtime/features/fabric/recall.h"
 
 struct chat;
 

@@ -1,4 +1,4 @@
-#include "runtime/features/memory/chat_recall.h"
+#include "runtime/features/fabric/chat_recall.h"
 
 #include <string.h>
 
