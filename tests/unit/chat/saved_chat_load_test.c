@@ -284,6 +284,50 @@ static void test_older(void)
     OK(load_over(NULL) == ERR_OK && turns_are(3, 5) && saved.is_older, "the newest is damaged");
 }
 
+/* ---- files of 96d4f7d8 ---- */
+
+static void put32(uint8_t *at, uint32_t value)
+{
+    memcpy(at, &value, sizeof value); /* little-endian, as the computer that tests */
+}
+
+/* A conversation of three tokens and one turn, none of whose states are saved, byte by byte as version 4 wrote it. */
+static void test_old_file(void)
+{
+    static const char said[] = "who?";
+    static const uint32_t ids[] = { 7, 9, 11 };
+    uint8_t *header = card_data, *payload = card_data + SECTOR_BYTES;
+    uint32_t bytes = 4 * sizeof(uint32_t) + sizeof said + sizeof ids;
+    struct saved_chat_state state;
+    uint32_t model;
+
+    put_one_saved();
+    memcpy(&model, card_data + 36, sizeof model);
+    insert_blank_card();
+    put32(payload + 4, 2);            /* the reply's first token */
+    put32(payload + 12, sizeof said); /* what was said, at 0 */
+    memcpy(payload + 16, said, sizeof said);
+    memcpy(payload + 16 + sizeof said, ids, sizeof ids);
+    memcpy(header, "INGOTSAV", 8);
+    put32(header + 8, 4);  /* version */
+    put32(header + 16, 1); /* sequence */
+    put32(header + 24, bytes);
+    put32(header + 32, crc32c(0, payload, bytes));
+    put32(header + 36, model);
+    header[40] = rig.session.kv.types.keys;
+    header[42] = rig.session.kv.types.values;
+    put32(header + 48, 3); /* ids */
+    put32(header + 52, 2); /* reply_start */
+    put32(header + 56, 1); /* started */
+    put32(header + 60, 1); /* turns */
+    put32(header + 64, sizeof said);
+    put32(header + 12, crc32c(0, header, SECTOR_BYTES));
+    OK(load(&state) == ERR_OK && rig.session.n_ids == 3 && rig.session.n_cached == 0 &&
+           memcmp(rig.session.ids, ids, sizeof ids) == 0 && turns.n == 1 &&
+           strcmp(turns.text, said) == 0 && state.reply_start == 2 && state.started,
+       "a file of version 4, byte by byte: %s", saved.problem);
+}
+
 int main(void)
 {
     rig_alone();
@@ -299,5 +343,6 @@ int main(void)
     test_changes();
     test_lost();
     test_older();
+    test_old_file();
     return tap_done();
 }
