@@ -12,7 +12,7 @@
 struct saved_chat_state;
 struct saved_chat_header;
 
-/* Of the header. dim must be the same where it is loaded. */
+/* The header's. dim must be the same where it is loaded. */
 struct saved_counts {
     uint32_t dim, examples, notes;
 };
@@ -27,9 +27,9 @@ struct saved_section {
     const char *what;    /* it holds: "what was learnt" */
     const char *needs;   /* room: "lessons need" */
 
-    /* What is there now, and the most that there may be. */
+    /* Counts of now, and the most that there may be. */
     void (*count)(const void *data, struct saved_counts *now, struct saved_counts *most);
-    /* Of a payload with these counts. */
+    /* The size of a payload with these counts. */
     uint64_t (*payload_bytes)(const void *data, const struct saved_counts *counts);
     /* All of it in one order. loads: memory is filled, and nothing of it is believed before is_sound. ERR_BAD_MODEL: counts that
      * cannot be; errors of move, after which a load is a mix: clear. */

@@ -1,5 +1,5 @@
 /* Tags of a reply that are never shown: `<|mem_NAME|>`, and with NAME store or forget all up to `<|mem_end|>` or the end of the
- * line, wherever the tokens' borders are. What stands in a tag is told to whoever wants it (docs/FABRIC.md). */
+ * line, wherever the tokens' borders are. The text of a tag is told to whoever wants it (docs/FABRIC.md). */
 #ifndef INGOT_RUNTIME_HIDDEN_TAGS_H
 #define INGOT_RUNTIME_HIDDEN_TAGS_H
 

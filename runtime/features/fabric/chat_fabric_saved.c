@@ -20,7 +20,7 @@ static enum err move_fabric(void *data, bool loads, saved_move_fn *move, void *c
     return fabric_move(data, loads, move, context);
 }
 
-/* What was forgotten since is worth a save too. */
+/* Memories that were forgotten since are worth a save too. */
 static bool has_no_fabric(const void *data)
 {
     return ((const struct fabric *)data)->n_background == 0;

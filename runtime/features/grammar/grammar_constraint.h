@@ -49,7 +49,7 @@ static inline bool grammar_constraint_has_room(const struct grammar_constraint *
     return c->machine != NULL;
 }
 
-/* Where a compiled grammar goes before grammar_constraint_use: INGOT_GRAMMAR_BYTES, 8-byte aligned. The grammar
+/* The memory for a compiled grammar before grammar_constraint_use: INGOT_GRAMMAR_BYTES, 8-byte aligned. The grammar
  * at work is gone. */
 void *grammar_constraint_memory(struct grammar_constraint *c);
 /* Memory to make it with, 8-byte aligned, until grammar_constraint_use. */

@@ -1,5 +1,5 @@
-/* What the tags of a reply ask for: `<|mem_store|>NAMESPACE TEXT<|mem_end|>` and `<|mem_forget|>NAMESPACE<|mem_end|>`. That they are
- * not shown is runtime/text/hidden_tags.h's.
+/* Operations that the tags of a reply ask for: `<|mem_store|>NAMESPACE TEXT<|mem_end|>` and `<|mem_forget|>NAMESPACE<|mem_end|>`. The tags
+ * are hidden by runtime/text/hidden_tags.h.
  *
  * The operations are done after the reply (chat_fabric.h), since what is learnt changes its logits. */
 #ifndef INGOT_RUNTIME_MEMORY_TAGS_H

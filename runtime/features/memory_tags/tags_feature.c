@@ -1,4 +1,4 @@
-/* What the tags of a reply ask for is kept until the turn has ended, and then done. On where the fabric is. */
+/* The operations of tags in a reply are kept until the turn has ended, and then done. It is on where the fabric is. */
 #include "runtime/features/memory_tags/tags_feature.h"
 
 #include <string.h>

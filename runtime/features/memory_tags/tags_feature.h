@@ -1,4 +1,4 @@
-/* What the tags of a reply ask for is done when the turn has ended. */
+/* Operations of tags in a reply are done when the turn has ended. */
 #ifndef INGOT_RUNTIME_TAGS_FEATURE_H
 #define INGOT_RUNTIME_TAGS_FEATURE_H
 
