@@ -83,7 +83,7 @@ def table():
         mib = os.path.getsize(path_of(shape)) / (1 << 20)
         mine = cells[i * len(BOARDS):(i + 1) * len(BOARDS)]
         rows.append(f"| {name_of(folder)} | {mib:.0f} MiB | " + " | ".join(mine) + " |")
-    return rows + ["", "The last of them whose weights stay in memory:", ""] + [
+    return rows + ["", "The largest model of the table that stays in memory:", ""] + [
         f"- {title}: {name_of(last_resident(cells[b::len(BOARDS)]))}"
         for b, (_, _, title) in enumerate(BOARDS)]
 
