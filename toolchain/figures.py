@@ -61,7 +61,7 @@ SOURCES = [
     ("host/serve/serve_sockets_private.h", "STALL_MS", 60000, [("docs/SERVE.md", "given up when it is {} minute behind")]),
     ("host/serve/serve_sockets_private.h", "CONNECTIONS_MOST", 1, [("docs/SERVE.md", "{} connections (fewer")]),
     ("host/serve/serve_backend.h", "SERVE_WAITING_MOST", 1, [("docs/SERVE.md", "| 429 | {} requests wait already")]),
-    ("host/serve/serve_backend.h", "SERVE_BOARDS_MOST", 1, [("docs/SCALE.md", "or up to {} boards")]),
+    ("host/serve/serve_backend.h", "SERVE_BOARDS_MOST", 1, [("docs/SCALE.md", "or up to {} boards"), ("docs/SERVE.md", "Name up to {} boards")]),
     ("host/boards/serve_boards.c", "NOBODY_MS", 1000, [("docs/SERVE.md", "a request waits {} seconds for one")]),
     ("host/api/serve_request.h", "SERVE_CHOICES_MOST", 1, [("docs/SERVE.md", "up to {} replies, whose seeds")]),
     ("runtime/session/token_scores.h", "TOKEN_SCORES_MOST", 1, [("docs/SERVE.md", "`top_logprobs` | up to {} |")]),
