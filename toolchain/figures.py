@@ -128,7 +128,7 @@ SOURCES = [
     ("runtime/screen/screen.h", r"SCREEN_HZ = (\d+),", lambda hz: 1000 / hz, [("docs/DESIGN.md", "80 t and {} ms")]),
     ("runtime/app/app_start.c", "WATCHDOG_SECONDS", 1, [("docs/DESIGN.md", "has not come by for {} s"), ("docs/HARDWARE.md", "It waits for {} s,"), ("docs/HARDWARE.md", "if core 0 does not come by for {} s")]),
     ("board/drivers/block/nvme.h", r"NVME_LIST = (\d+),", lambda pages: pages * 4096 / M, [("docs/DESIGN.md", "of up to {} MiB, twelve of them")]),
-    ("runtime/storage/bounce.h", r"BOUNCE_HALF_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/HARDWARE.md", "a bounce of 2 x {} KiB"), ("docs/HARDWARE.md", "two buffers of {} KiB")]),
+    ("runtime/storage/bounce.h", r"BOUNCE_HALF_SECTORS = (\d+),", lambda sectors: sectors * 512 / K, [("docs/HARDWARE.md", "two buffers of {} KiB")]),
     # ---- others ----
     ("examples/hello.c", "lines", 1, [("docs/LIBRARY.md", "with one core in {} lines")]),
     ("docs/MODELS.md", "rows below ## What can be packed", 1, [("CHANGELOG.md", "{} families, from F32")]),

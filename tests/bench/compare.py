@@ -58,7 +58,7 @@ def ticks():
 
 
 def own_ticks():
-    """Of this program and of the servers that ended."""
+    """The processor time of this program and of the servers that ended."""
     return sum(os.times()[:4]) * os.sysconf("SC_CLK_TCK")
 
 
@@ -173,7 +173,7 @@ class Ingot(Server):
 
 
 class Package(Server):
-    """llama.cpp in Python. What Python takes until the library is loaded counts neither as time nor as memory."""
+    """llama.cpp in Python. The time and memory of Python until the library is loaded count neither as time nor as memory."""
 
     def __init__(self, gguf, threads, warm_up=True):
         super().__init__([sys.executable, os.path.join(HERE, "compare_peer.py"), gguf, str(threads), str(CONTEXT), str(int(warm_up))],
@@ -317,7 +317,7 @@ def text_ids(model):
 
 
 def divergences(gguf, servers):
-    """Of each server's weights as it computes with them, from the same weights in F32."""
+    """The error of each server's weights as it computes with them, from the same weights in F32."""
     ids = text_ids(packed(gguf))
     exact = logits_at(packed(gguf, "f32"), ids)
     mine = divergence(exact, logits_at(packed(gguf), ids))

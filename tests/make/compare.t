@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What `make compare` does without what it needs, and its arithmetic: without a package it is skipped by name, on a busy computer it
+"""`make compare` without what it needs, and its arithmetic: without a package it is skipped by name, on a busy computer it
 refuses, a divergence is that of the definition, and a ratio is for Ingot where it is above 1."""
 
 import math
@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 
 def refusal(share, anyway):
-    """What check_at_rest says with that share of others."""
+    """The refusal of check_at_rest at that share of others."""
     compare.Others.share = lambda self: share
     compare.time.sleep = lambda seconds: None
     os.environ["ANYWAY"] = anyway
