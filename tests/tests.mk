@@ -105,7 +105,7 @@ $(filter-out %-virt-arm64 %-virt-riscv64,$(TEST_IMAGES)): test-image-virt-arm64 
 $(TEST_IMAGES): test-image-%: $(SHARED_BY_BOARDS)
 	$(Q)$(MAKE) --no-print-directory $(if $(filter virt-%,$*),shared-objects) $(addprefix $(O)/$*/,ingot.bin ingot.dis ingot.stack \
 	    $(if $(filter efi-%,$*),card/about,storage-bench.bin paste.bin traps.bin) $(if $(SIGNED_TESTS),$(if $(filter virt-%,$*),signed.bin)) \
-	    $(if $(NETWORK_TESTS),$(if $(filter virt-%,$*),net.bin)) \
+	    $(if $(NETWORK_TESTS),$(if $(wildcard board/$*/network.c),net.bin)) \
 	    $(if $(filter $(FIRMWARE_BOARDS),$*),examples/firmware.elf)) BOARD=$*
 
 test-images: $(H)/ingot $(H)/examples/hello $(TEST_IMAGES)

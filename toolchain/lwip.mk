@@ -28,7 +28,7 @@ BOOT_WITHOUT_NETWORK := boot/no_network.c boot/$(ISA)/unpack_lz4.S
 # The network of a board, which says which drivers it takes.
 NETWORK_OF_BOARD := board/$(BOARD)/network.c
 ifneq ($(NETWORK),)
-$(if $(wildcard $(NETWORK_OF_BOARD)),,$(error NETWORK=yes: $(BOARD) has no driver of its network yet; virt-arm64 and virt-riscv64 have one))
+$(if $(wildcard $(NETWORK_OF_BOARD)),,$(error NETWORK=yes: $(BOARD) has no driver of its network yet; these have: $(patsubst board/%/network.c,%,$(wildcard board/*/network.c))))
 endif
 # And the others.
 OF_NETWORK := $(wildcard runtime/net/*.c) $(wildcard runtime/api/*.c) \

@@ -12,6 +12,8 @@ QEMU_NEEDS := $(O)/icicle/icicle.dtb
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
 # The log's words for it: the golden table runs on every board that has them.
 QEMU_CARD_SAYS := SD card at 0x20008000
+# make run NETWORK=yes: the board's server is at port 8080 of this computer.
+QEMU_NETWORK ?= -nic user,id=lan,model=cadence_gem,hostfwd=tcp:127.0.0.1:8080-:80
 
 $(O)/icicle/icicle.dtb: board/icicle/tree.py tests/device_tree.py
 	@mkdir -p $(@D)

@@ -37,6 +37,12 @@ def to_harts(*numbers):
             for cell in (FIRST_INTC + hart, n)]
 
 
+def ethernet(address, interrupt, station):
+    return {"compatible": "microchip,mpfs-macb\0cdns,macb", "reg": [0, address, 0, 0x2000],
+            "interrupt-parent": PLIC, "interrupts": interrupt, "phy-mode": "sgmii",
+            "local-mac-address": bytes.fromhex(station)}
+
+
 SOC = {
     "#address-cells": 2, "#size-cells": 2, "compatible": "simple-bus", "ranges": [],
     "clint@2000000": {"compatible": "sifive,fu540-c000-clint\0sifive,clint0",
@@ -52,6 +58,8 @@ SOC = {
     "mmc@20008000": {"compatible": "microchip,mpfs-sd4hc\0cdns,sd4hc",
                      "reg": [0, 0x20008000, 0, 0x1000], "interrupt-parent": PLIC,
                      "interrupts": 88, "bus-width": 4, "max-frequency": 200000000},
+    "ethernet@20110000": ethernet(0x20110000, 64, "525400123456"),
+    "ethernet@20112000": ethernet(0x20112000, 70, "525400123457"),
 }
 
 TREE = {

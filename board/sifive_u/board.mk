@@ -8,3 +8,5 @@ QEMU_SMP = $(shell expr $(CORES) + 1)
 QEMU_CARD = -drive if=sd,format=raw,file=$(1)
 # The log's words for it: the golden table runs on every board that has them.
 QEMU_CARD_SAYS := SD over SPI at 0x10050000
+# make run NETWORK=yes: the board's server is at port 8080 of this computer.
+QEMU_NETWORK ?= -nic user,id=lan,model=cadence_gem,hostfwd=tcp:127.0.0.1:8080-:80

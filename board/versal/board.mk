@@ -5,3 +5,5 @@ QEMU_CARD = -drive if=sd,index=0,format=raw,file=$(1)
 # It takes no other number: two are Cortex-R5, which are none of ours. `cores=1` for one.
 QEMU_SMP := 4
 KERNELS_WITHOUT := dotprod i8mm sve
+# make run NETWORK=yes: the board's server is at port 8080 of this computer.
+QEMU_NETWORK ?= -nic user,id=lan,model=cadence_gem,hostfwd=tcp:127.0.0.1:8080-:80

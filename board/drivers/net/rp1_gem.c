@@ -1,0 +1,59 @@
+/* Places: rp1.dtsi, ethernet@100000 and gpio@d0000; bcm2712-rpi-5-b.dts, phy1 and phy-reset-gpios. Bank 1 has RP1's lines from 28 on,
+ * with the registers of bank 0 in their places. */
+#include "board/drivers/net/rp1_gem.h"
+
+#include "board/drivers/bus/brcm_pcie.h"
+#include "board/drivers/gpio/rp1_gpio.h"
+#include "board/drivers/net/tree_address.h"
+#include "board/isa.h"
+
+enum { RP1_GEM = 0x100000, RP1_BANK_1 = 0xd4000 };
+enum { PHY_FIRST = 1, PHY_RESET = 32 - 28 };
+enum { RESET_MS = 5, READY_MS = 20 }; /* phy-reset-duration; and until the PHY's registers answer */
+
+static void rest(const struct gem_setup *s, unsigned ms)
+{
+    uint64_t start = s->ticks();
+
+    while (s->ticks() - start < s->ticks_hz / 1000 * ms + 1) {
+    }
+}
+
+/* The line is low while the PHY is reset, and the firmware may have left it so. */
+static void reset_phy(const struct gem_setup *s, uintptr_t bank)
+{
+    rp1_gpio_setup(bank, PHY_RESET, true, false);
+    rest(s, RESET_MS);
+    rp1_gpio_write(bank, PHY_RESET, true);
+    rest(s, READY_MS);
+}
+
+const char *rp1_gem_open(struct gem *g, const struct device_tree *tree, uintptr_t port,
+                         uint64_t (*ticks)(void), uint64_t ticks_hz, uint8_t address[6])
+{
+    struct gem_setup s = { .ticks = ticks, .ticks_hz = ticks_hz, .rgmii = true, .phy = PHY_FIRST };
+    struct device_tree_node node;
+    struct rp1_link link;
+    const char *why;
+    uintptr_t bank;
+    enum err e;
+
+    if (mmu_map(port, BRCM_PCIE_BYTES, MAP_DEVICE) != ERR_OK ||
+        rp1_link_open(&link, port) != ERR_OK)
+        return "RP1, which has the port, is not reached: write pciex4_reset=0 into config.txt";
+    s.mmio = (uintptr_t)link.peripherals + RP1_GEM;
+    s.window = link.window;
+    bank = (uintptr_t)link.peripherals + RP1_BANK_1;
+    if (mmu_map(s.mmio, GEM_BYTES, MAP_DEVICE) != ERR_OK ||
+        mmu_map((uintptr_t)link.peripherals + RP1_GPIO_PLACE, RP1_GPIO_BYTES, MAP_DEVICE) != ERR_OK)
+        return "the registers of RP1's network controller cannot be mapped";
+    device_tree_begin(&node);
+    if (tree->blob != NULL && device_tree_next_compatible(tree, &node, "raspberrypi,rp1-gem"))
+        s.address = tree_address(tree, &node);
+    e = gem_open(g, &s, address, &why);
+    if (e == ERR_NO_DEVICE) {
+        reset_phy(&s, bank);
+        (void)gem_open(g, &s, address, &why);
+    }
+    return why;
+}
