@@ -174,6 +174,19 @@ $(B)/net.raw: $(B)/net.elf
 $(B)/net.bin: $(B)/net.raw toolchain/pack_image.py
 	$(Q)$(PYTHON) toolchain/pack_image.py $< $@ 0x80000
 
+# And one that is optimized as a whole, as `make image NETWORK=yes` makes it, with its stacks: net-whole.bin.
+$(B)/net-whole.elf: $(B)/net.elf
+	$(call say,LD,$@ (optimized as a whole; half a minute))
+	$(Q)$(CROSS_COMPILE)gcc $(filter-out -W%,$(IMAGE_CFLAGS)) $(SMALL) -Werror $(IMAGE_LDFLAGS) -T $(B)/image.ld \
+	    $(filter-out $(call image_obj,$(BOOT_WITHOUT_NETWORK) $(BOOT_NETWORK) $(OF_NETWORK)),$(IMAGE_OBJ)) $(NETWORK_OBJ) $(S)/drivers.a $(NETWORK_PARTS) \
+	    -Wl,--start-group $(NEWLIB_LIBS) -lgcc -Wl,--end-group -o $@
+	$(if $(MEND_IMAGE),$(Q)$(PYTHON) $(MEND_IMAGE) $(CROSS_COMPILE) $@)
+
+$(B)/net-whole.bin: $(B)/net-whole.elf toolchain/pack_image.py $(STACK_MADE_OF)
+	$(Q)$(PYTHON) toolchain/stack.py $(CROSS_COMPILE) $< toolchain/indirect_calls.txt boot/stacks.h >$(B)/net-whole.stack
+	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $(B)/net-whole.raw
+	$(Q)$(PYTHON) toolchain/pack_image.py $(B)/net-whole.raw $@ 0x80000
+
 # The longest go first, by wall time, so that the others fill the gaps; of those that wait more than they compute (a
 # person's keys, a slow card, noise on a line) one is always beside others that do not.
 LONGEST := tests/boot/console.t tests/boot/send.t tests/boot/serve_walk.t tests/kernels/kernels.t tests/boot/client.t \
@@ -237,7 +250,13 @@ $(ORDER_TEST): $(ORDER_OBJ)
 # The suites' needs.
 test-parts: $(H)/ingot $(H)/examples/hello test-image-virt-arm64 test-image-virt-riscv64 $(O)/first_card $(UNIT) $(KT_ISAS:%=$(KT)/kernels_test.%) \
             $(O)/asan/ingot
-more-parts: test-parts test-images $(FUZZ) $(O)/tsan/ingot $(TSAN_TESTS) $(ORDER_TEST) $(BOX_PROGRAMS)
+# One board of each ISA and each driver.
+NET_WHOLE := $(if $(NETWORK_TESTS),$(addprefix net-whole-,virt-arm64 virt-riscv64 versal icicle))
+.PHONY: $(NET_WHOLE)
+$(NET_WHOLE): net-whole-%: test-images
+	$(Q)$(MAKE) --no-print-directory $(O)/$*/net-whole.bin BOARD=$*
+
+more-parts: test-parts test-images $(NET_WHOLE) $(FUZZ) $(O)/tsan/ingot $(TSAN_TESTS) $(ORDER_TEST) $(BOX_PROGRAMS)
 
 # For every save: what takes seconds, and between it a part of every room. No sanitized program, no
 # board but the virt machines, no console and no faults: those are the suites'.
