@@ -18,6 +18,8 @@ enum {
 static struct network {
     struct net *net; /* NULL: there is no network */
     struct api *api;
+    struct app *app; /* of the latest turn */
+    bool told;       /* something was said in it */
     struct console *console;
     const char *name;               /* of the host */
     const char *token;              /* NULL: none */
@@ -88,6 +90,50 @@ static int get_byte(void *context)
     return network.before.getc(network.before.context);
 }
 
+/* ---- files that come ---- */
+
+static enum err store_open(void *context, const char *path, uint64_t bytes,
+                           const struct file **file)
+{
+    struct network *n = context;
+
+    return app_receive_open(n->app, path, bytes, file);
+}
+
+static enum err store_publish(void *context)
+{
+    struct network *n = context;
+
+    return app_receive_close(n->app);
+}
+
+static const char *store_problem(void *context)
+{
+    const struct network *n = context;
+
+    return n->app->receive.problem;
+}
+
+static bool store_stops(void *context)
+{
+    const struct platform_console *line = &((const struct network *)context)->before;
+
+    return line->interrupted != NULL && line->interrupted(line->context);
+}
+
+static void store_came(void *context, const char *path, uint64_t bytes, uint64_t ms)
+{
+    struct network *n = context;
+    char size[FORMAT_NUMBER_BYTES];
+
+    n->told = true;
+    console_log(n->console, "network: %s has come, %s in %llu.%llu s", path,
+                format_bytes(size, bytes), (unsigned long long)(ms / 1000),
+                (unsigned long long)(ms % 1000 / 100));
+}
+
+/* ---- figures ---- */
+
 static void put_figures(void *context, struct api_text *to)
 {
     const struct network *n = context;
@@ -133,6 +179,12 @@ static void open_api(const struct platform *platform)
         .open = network.open,
         .poll = poll,
         .context = &network,
+        .store = { .context = &network,
+                   .open = store_open,
+                   .publish = store_publish,
+                   .problem = store_problem,
+                   .stops = store_stops,
+                   .came = store_came },
         .figures = put_figures,
     };
 
@@ -245,12 +297,14 @@ bool boot_network_turn(struct app *app, bool *told)
         return false;
     }
     api_set_model(network.api, model_name(app));
-    *told = say_address();
+    network.app = app;
+    network.told = say_address();
     if (api_has_work(network.api)) {
         (void)memcpy(conversation, branches->current, sizeof conversation);
         api_serve(network.api, &app->chat, branches->n != 0 ? conversation : NULL);
     } else if (p->cores.rest != NULL && !net_is_busy(network.net, BUSY_MS)) {
         p->cores.rest(p->cores.context, REST_MICROS);
     }
+    *told = network.told;
     return true;
 }

@@ -192,11 +192,11 @@ static void take_head(void *user, const struct http_request *r)
     struct api_client *k = user;
     const struct page *p = NULL;
 
-    k->keeps_body = false;
+    k->keeps_body = k->uploads = false;
     k->body_bytes = 0;
     k->last = k->cut = false;
     k->out_at = k->out_end = 0;
-    if (!may_ask(k, r)) {
+    if (!may_ask(k, r) || api_upload_head(k, r)) {
         return;
     }
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
@@ -225,6 +225,9 @@ static bool take_body(void *user, const char *bytes, size_t n)
 {
     struct api_client *k = user;
 
+    if (k->uploads) {
+        return api_upload_body(k, bytes, n);
+    }
     if (n > API_BODY_BYTES - k->body_bytes) {
         api_answer_error(k, 413, "the body is longer than 24 KiB", "", "too_long");
         return true;
@@ -244,14 +247,21 @@ static unsigned count_waiting(const struct api *a)
     return n;
 }
 
+bool api_may_wait(const struct api *a)
+{
+    return count_waiting(a) < API_WAITING;
+}
+
 static void take_whole(void *user)
 {
     struct api_client *k = user;
     struct api *a = k->api;
 
-    if (a->model[0] == '\0') {
+    if (k->uploads) {
+        k->arrived = true;
+    } else if (a->model[0] == '\0') {
         api_answer_error(k, 503, "no model is loaded", "", "no_model");
-    } else if (count_waiting(a) == API_WAITING) {
+    } else if (!api_may_wait(a)) {
         api_answer_error(k, 429, "too many requests wait for this board: come again", "", "busy");
     } else {
         k->body[k->body_bytes] = '\0';
@@ -354,7 +364,7 @@ bool api_has_work(const struct api *a)
 
 /* ---- the model's turn ---- */
 
-static uint64_t now_ms(const struct api *a)
+uint64_t api_now_ms(const struct api *a)
 {
     const struct platform_clock *clock = &a->setup.platform->clock;
 
@@ -378,10 +388,10 @@ bool api_is_gone(const struct api *a)
 bool api_out(struct api *a, const char *bytes, size_t n)
 {
     struct api_client *k = a->work.client;
-    uint64_t start = now_ms(a);
+    uint64_t start = api_now_ms(a);
 
     while (!api_is_gone(a) && n > make_room(k)) {
-        if (n > API_OUT_BYTES || now_ms(a) - start > API_SLOW_MS) {
+        if (n > API_OUT_BYTES || api_now_ms(a) - start > API_SLOW_MS) {
             return false;
         }
         platform_alive(&a->setup.platform->power);
@@ -405,7 +415,7 @@ static void put_byte(void *context, char byte)
 static int get_byte(void *context)
 {
     struct api *a = context;
-    uint64_t now = now_ms(a);
+    uint64_t now = api_now_ms(a);
 
     if (now != a->last_poll) {
         a->last_poll = now;
@@ -456,6 +466,10 @@ void api_serve(struct api *a, struct chat *c, const char *conversation)
     w->caller = k->callers;
     w->number = ++a->n_answers;
     k->stage = API_WORKS;
+    if (k->uploads) {
+        api_upload_serve(a);
+        return;
+    }
     api_text_open(&line, a->line, sizeof a->line);
     if (!api_request_read(&w->request, k->kind, k->body, k->body_bytes,
                           platform_ticks(&a->setup.platform->clock) + w->number, &line)) {

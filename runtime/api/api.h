@@ -12,6 +12,7 @@
 
 #include "runtime/api/api_request.h"
 #include "runtime/api/api_text.h"
+#include "runtime/api/api_upload.h"
 #include "runtime/chat/chat.h"
 #include "runtime/console/console.h"
 #include "runtime/http/http_connection.h"
@@ -45,6 +46,12 @@ struct api_client {
     uint64_t order;   /* of those that wait: the smallest is next */
     uint32_t callers; /* that have been here: another one is not who asked */
     bool keeps_body;  /* of the request at hand */
+    bool uploads;     /* its body is a file: `body` has what was not written */
+    bool arrived;     /* all of that has come */
+    bool has_crc;
+    uint32_t crc;           /* of the whole file, as the sender says */
+    struct api_range range; /* of the file */
+    char path[API_PATH_BYTES];
     size_t body_bytes;
     char body[API_BODY_BYTES + 1];
     size_t out_at, out_end; /* of out, that were not fetched */
@@ -61,6 +68,7 @@ struct api_setup {
     /* Give the network its turn, while the model works. */
     void (*poll)(void *context);
     void *context;
+    struct api_store store;
     /* Lines for /stats, as members of a JSON object with a comma in front; "" where there are none. */
     void (*figures)(void *context, struct api_text *to);
 };
@@ -87,6 +95,7 @@ struct api {
     struct platform platform; /* the machine's, with the console of a guest */
     struct console console;
     struct api_work work;
+    struct api_upload upload;
     char line[API_LINE_BYTES];
     char text[1024]; /* of a short answer, until it is copied */
     struct api_client clients[API_CLIENTS];
@@ -115,6 +124,11 @@ void api_serve(struct api *a, struct chat *c, const char *conversation);
 /* An error object as the whole answer; param, code: "" for null. */
 void api_answer_error(struct api_client *k, int status, const char *message, const char *param,
                       const char *code);
+
+/* Whether one more request may wait. */
+bool api_may_wait(const struct api *a);
+
+uint64_t api_now_ms(const struct api *a);
 
 /* Whether who asked for the answer at work is not there any more. */
 bool api_is_gone(const struct api *a);

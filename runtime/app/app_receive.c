@@ -68,7 +68,7 @@ static enum err refuse(struct app *a, enum err e, const char *why)
     return e;
 }
 
-static enum err open_file(struct app *a, const char *path, uint64_t bytes, const struct file **file)
+enum err app_receive_open(struct app *a, const char *path, uint64_t bytes, const struct file **file)
 {
     const struct app_files *files = a->setup.files;
     struct app_receive *r = &a->receive;
@@ -98,7 +98,7 @@ static bool is_at_work(const struct app *a, const char *path)
            fat32_compare_names(path + 7, colon == NULL ? name : colon + 1) == 0;
 }
 
-static enum err close_file(struct app *a)
+enum err app_receive_close(struct app *a)
 {
     const struct app_files *files = a->setup.files;
     bool at_work = is_at_work(a, a->receive.path);
@@ -160,7 +160,7 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
     enum err e;
 
     r->problem[0] = '\0';
-    if (open_file(a, path, bytes, &file) != ERR_OK) {
+    if (app_receive_open(a, path, bytes, &file) != ERR_OK) {
         console_printf(a->setup.console, "error: %s\n", r->problem);
         return;
     }
@@ -177,7 +177,7 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
     }
     e = transfer_receive(&r->transfer, &wire, file);
     if (e == ERR_OK) {
-        e = close_file(a);
+        e = app_receive_close(a);
     }
     problem = frames_problem(a, e);
     if (!transfer_conclude(&r->transfer, problem) && problem != NULL &&
@@ -213,13 +213,13 @@ static enum err ymodem_open(void *context, const char *name, uint64_t bytes,
         return refuse(a, ERR_NO_SPACE,
                       "one batch may have 32 files: send the others in another one");
     }
-    return open_file(a, path, bytes, file);
+    return app_receive_open(a, path, bytes, file);
 }
 
 static enum err ymodem_close(void *context)
 {
     struct app *a = context;
-    enum err e = close_file(a);
+    enum err e = app_receive_close(a);
 
     if (e == ERR_OK) {
         a->receive.came[a->receive.n_came++] = received(a);

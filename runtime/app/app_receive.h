@@ -37,4 +37,11 @@ void app_receive_frames(struct app *a, const char *path, uint64_t bytes, uint32_
 /* Files by YMODEM; folder "": by their names. Said how it ended. */
 void app_receive_ymodem(struct app *a, const char *folder);
 
+/* For files that come by another way than the line, which no transfer is at meanwhile: room for one, and then it is the card's. After an
+ * error a->receive.problem is a sentence. Errors of storage_new_open and storage_new_publish; ERR_BUSY: the model at work was
+ * replaced, and is to be loaded first. */
+enum err app_receive_open(struct app *a, const char *path, uint64_t bytes,
+                          const struct file **file);
+enum err app_receive_close(struct app *a);
+
 #endif

@@ -10,15 +10,20 @@ static const char *reason_of(int status)
         const char *reason;
     } reasons[] = {
         { 200, "OK" },
+        { 201, "Created" },
         { 204, "No Content" },
+        { 308, "Resume Incomplete" },
         { 400, "Bad Request" },
         { 401, "Unauthorized" },
         { 403, "Forbidden" },
         { 404, "Not Found" },
         { 405, "Method Not Allowed" },
         { 408, "Request Timeout" },
+        { 409, "Conflict" },
+        { 411, "Length Required" },
         { 413, "Content Too Large" },
         { 414, "URI Too Long" },
+        { 422, "Unprocessable Content" },
         { 426, "Upgrade Required" },
         { 429, "Too Many Requests" },
         { 431, "Request Header Fields Too Large" },
@@ -26,6 +31,7 @@ static const char *reason_of(int status)
         { 501, "Not Implemented" },
         { 503, "Service Unavailable" },
         { 505, "HTTP Version Not Supported" },
+        { 507, "Insufficient Storage" },
     };
 
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {

@@ -12,7 +12,7 @@ enum { CHUNK_HEAD = 6, CHUNK_END = 2, LAST_CHUNK = 5 };
 static void next_request(struct http_connection *c)
 {
     http_request_reset(&c->request);
-    c->answered = c->drains = c->upgrades = false;
+    c->answered = c->drains = c->upgrades = c->held = false;
     c->dropped = 0;
     c->stage = HTTP_READS;
 }
@@ -36,7 +36,7 @@ void http_connection_close(struct http_connection *c)
 /* Bytes that come are the request's. */
 static bool reads_request(const struct http_connection *c)
 {
-    return c->stage == HTTP_READS || c->stage == HTTP_DROPS ||
+    return (c->stage == HTTP_READS && !c->held) || c->stage == HTTP_DROPS ||
            (c->stage == HTTP_ANSWERS && c->drains);
 }
 

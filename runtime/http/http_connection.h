@@ -65,7 +65,7 @@ struct http_connection {
     const struct http_site *site;
     void *user;
     enum http_stage stage;
-    bool held; /* the site takes nothing more of a WebSocket for now */
+    bool held; /* the site takes nothing more of a body or a WebSocket for now */
     bool answered;
     bool drains;   /* the request is answered before its end: the rest of it is read and dropped */
     bool upgrades; /* a WebSocket once the request has ended */

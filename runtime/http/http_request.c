@@ -215,7 +215,8 @@ static enum http_method read_method(const char *text)
     } known[] = { { "GET ", HTTP_IS_GET },
                   { "HEAD ", HTTP_IS_HEAD },
                   { "POST ", HTTP_IS_POST },
-                  { "OPTIONS ", HTTP_IS_OPTIONS } };
+                  { "OPTIONS ", HTTP_IS_OPTIONS },
+                  { "PUT ", HTTP_IS_PUT } };
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (strncmp(text, known[i].name, strlen(known[i].name)) == 0) {

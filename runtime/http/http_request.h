@@ -18,7 +18,14 @@ enum {
     HTTP_PATH_BYTES = 512,      /* of a decoded path, with its NUL */
 };
 
-enum http_method { HTTP_IS_GET, HTTP_IS_HEAD, HTTP_IS_POST, HTTP_IS_OPTIONS, HTTP_IS_OTHER };
+enum http_method {
+    HTTP_IS_GET,
+    HTTP_IS_HEAD,
+    HTTP_IS_POST,
+    HTTP_IS_OPTIONS,
+    HTTP_IS_PUT,
+    HTTP_IS_OTHER
+};
 
 enum http_event {
     HTTP_GOT_PART,  /* all bytes are taken, and more are wanted */

@@ -223,7 +223,8 @@ static bool is_late(struct net_slot *s)
     } else if (s->begun_ms == 0) {
         s->begun_ms = now;
     }
-    if (reads && now - s->begun_ms > NET_READ_SECONDS * MS) {
+    if (reads && now - s->begun_ms > NET_READ_SECONDS * MS &&
+        !server->works(server->context, number(s))) {
         return true;
     }
     return now - s->moved_ms > NET_IDLE_SECONDS * MS &&

@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+"""Files for a board over the network, in QEMU's: PUT /models/NAME, whole and in ranges that are cut and go on; the card has each file
+whole or not at all, and the line answers afterwards."""
+
+import http.client
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from crc32c import crc32c
+from machine import ARM64, BUILD, ROOT, WORK, Tap, make_card
+from talk import Console
+
+tap = Tap()
+WAIT, STEP, QUESTION = 60, 256 * 1024, "What is 7 plus 8?"
+IMAGE = os.path.join(BUILD, ARM64.board, "net.bin")
+MODEL = os.path.join(ROOT, "models/demo-q4_0.ingot")
+ENV = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "MTOOLSRC": "/dev/null", "LC_ALL": "C.UTF-8"}
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Net:
+    """A machine with a network and a card that takes writes."""
+
+    def __init__(self):
+        self.board, self.port = ARM64.board, free_port()
+
+    def command(self, words, cores=1, drives=()):
+        network = ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan"]
+        return ARM64.command(words, cores, list(drives) + network, IMAGE)
+
+    def ask(self, method, path, body=None, token="secret", **fields):
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)
+        try:
+            c.request(method, path, body, {**({"Authorization": "Bearer " + token} if token else {}), **{k.replace("_", "-"): v for k, v in fields.items()}})
+            r = c.getresponse()
+            return r.status, r.getheader("range"), r.read().decode()
+        finally:
+            c.close()
+
+    def put(self, path, data, first=0, n=None, **fields):
+        """A range of it; all of it where n is None."""
+        if n is None:
+            return self.ask("PUT", path, data, **fields)
+        return self.ask("PUT", path, data[first:first + n], Content_Range=f"bytes {first}-{first + n - 1}/{len(data)}", **fields)
+
+    def cut(self, path, data, first, n, sent):
+        """A range of which so many bytes are sent."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=WAIT) as s:
+            s.sendall(f"PUT {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret\r\nContent-Length: {n}\r\n"
+                      f"Content-Range: bytes {first}-{first + n - 1}/{len(data)}\r\n\r\n".encode() + data[first:first + sent])
+            time.sleep(1)
+
+    def has(self, path, total):
+        """How many bytes of a file of that length have come."""
+        status, field, _ = self.ask("PUT", path, Content_Range=f"bytes */{total}")
+        return int(field[len("bytes=0-"):]) + 1 if status == 308 and field else 0
+
+
+def on_card(card, path):
+    done = subprocess.run(["mcopy", "-n", "-i", card + "@@1M", "::" + path, "-"], capture_output=True, env=ENV)
+    return done.stdout if done.returncode == 0 else None
+
+
+def is_clean(card):
+    volume = card + ".volume"
+    with open(card, "rb") as f, open(volume, "wb") as out:
+        f.seek(1 << 20)
+        out.write(f.read())
+    done = subprocess.run(["fsck.vfat", "-n", volume], capture_output=True, text=True, env=ENV)
+    return done.returncode == 0, done.stdout
+
+
+def refused(answer, status):
+    return answer[0] == status and json.loads(answer[2])["error"]["message"]
+
+
+def check_ranges(net, data):
+    first = net.put("/models/ranges.ingot", data, 0, STEP)
+    tap.ok(first[:2] == (308, f"bytes=0-{STEP - 1}"), "a range is taken", str(first))
+    net.cut("/models/ranges.ingot", data, STEP, STEP, 100000)
+    have = net.has("/models/ranges.ingot", len(data))
+    tap.ok(STEP <= have <= STEP + 100000, f"one that is cut leaves what the card has, {have} bytes")
+    tap.ok(refused(net.put("/models/ranges.ingot", data, STEP * 2, 512), 409) and refused(net.put("/models/others.ingot", data, have, STEP), 409) and
+           net.has("/models/others.ingot", len(data)) == 0, "a range of other bytes is refused")
+    while have < len(data):
+        n = min(STEP, len(data) - have)
+        status, field, text = net.put("/models/ranges.ingot", data, have, n)
+        if status != 308:
+            break
+        have = int(field[len("bytes=0-"):]) + 1
+    tap.ok(status == 201, "the rest goes on from there, and the file is whole", f"{status} {text}")
+
+
+def check_refused(net, data):
+    tap.ok(refused(net.put("/models/x.ingot", data, token="wrong"), 401), "without the token nothing is taken")
+    tap.ok(refused(net.put("/models/crc.ingot", data, x_crc32c="00000000"), 422), "nor is a file with another checksum")
+    tap.ok(refused(net.put("/models/x.txt", data), 400) and refused(net.put("/models/a%20b.ingot", data), 400) and
+           refused(net.put("/saves/x.ingot", data), 404) and refused(net.put("/models/x/y.ingot", data), 404), "nor one of another name")
+    tap.ok(refused(net.ask("PUT", "/models/x.ingot", data[:512], Content_Range=f"bytes 0-511/{3 << 30}"), 507), "nor one that the card has no room for")
+    tap.ok(refused(net.ask("PUT", "/models/x.ingot", data[:512], Content_Range="bytes 0-99/4000"), 400) and
+           refused(net.ask("PUT", "/models/x.ingot", data[:512], Content_Range="bytes 99"), 400) and
+           refused(net.ask("PUT", "/models/x.ingot"), 411), "nor ranges that are none")
+
+
+if not os.path.exists(IMAGE):
+    tap.skip("files for a board on a network", "lwIP's source is not there: make setup-tests, then make test-images")
+    tap.done()
+card = make_card("net-put.img", os.path.join(ROOT, "models/demo-q8_0.ingot"))
+drive = ["-drive", f"if=none,id=card,format=raw,file={card}", "-device", "virtio-blk-device,drive=card"]
+net = Net()
+with open(MODEL, "rb") as f:
+    data = f.read()
+with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp,open", drive) as c:
+    c.expect(r"network: http://10\.0\.2\.15")
+    c.prompt()
+    tap.ok(refused(net.put("/models/x.ingot", data), 403), "a board without a token takes no files")
+with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp token=secret", drive) as c:
+    c.expect(r"network: http://10\.0\.2\.15")
+    c.prompt()
+    began = time.monotonic()
+    answer = net.put("/models/whole.ingot", data, x_crc32c=f"{crc32c(data):08x}")
+    tap.ok(answer[0] == 201, f"a file comes whole, {len(data) / (time.monotonic() - began) / 1e3:.0f} kB/s", str(answer))
+    c.expect(r"network: models/whole\.ingot has come")
+    check_ranges(net, data)
+    check_refused(net, data)
+    c.expect(r"network: models/ranges\.ingot has come")
+    c.prompt()
+    tap.ok("15" in c.say(QUESTION), "the line answers", c.seen)
+    done = subprocess.run(["curl", "-sS", "--max-time", str(WAIT), "-T", MODEL, "-H", "Authorization: Bearer secret", "-o", "/dev/null", "-w", "%{http_code}",
+                           f"http://127.0.0.1:{net.port}/models/curl.ingot"], capture_output=True, text=True)
+    tap.ok(done.stdout == "201", "curl -T", done.stdout + done.stderr)
+    c.expect(r"network: models/curl\.ingot has come")
+    c.prompt()
+    c.say("/reset")
+    c.say("/model ranges.ingot")
+    tap.ok("15" in c.say(QUESTION), "the line loads the model that came", c.seen)
+tap.ok(all(on_card(card, f"models/{name}.ingot") == data for name in ("whole", "ranges", "curl")), "the card has the files as they were sent")
+tap.ok(all(on_card(card, f"models/{name}") is None for name in ("x.ingot", "crc.ingot", "others.ingot")), "and none of the others")
+tap.ok(is_clean(card)[0], "and its file system is whole", is_clean(card)[1])
+tap.done()
