@@ -73,7 +73,7 @@ static bool read_range(struct api_client *k, const struct http_request *r)
     return true;
 }
 
-/* What the sender says that the whole file's CRC-32C is: eight digits of base 16. */
+/* The whole file's CRC-32C, as the sender says it: eight digits of base 16. */
 static void read_crc_field(struct api_client *k)
 {
     size_t bytes;
@@ -143,7 +143,7 @@ bool api_upload_body(struct api_client *k, const char *bytes, size_t n)
 
 /* ---- writing ---- */
 
-/* Where its extents are: another place has none of the bytes that came before. */
+/* A number for the place of its extents: another place has none of the bytes that came before. */
 static uint32_t place_of(const struct file *f)
 {
     const struct file_extent *extents = f->table != NULL ? f->table : f->few;

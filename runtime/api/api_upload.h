@@ -17,7 +17,7 @@ enum {
     API_UPLOAD_ROOM = 1536,        /* of a client's memory: less than that, and its window closes */
 };
 
-/* What a machine does with files. NULL functions: it takes none. */
+/* The machine's functions for files. NULL functions: it takes none. */
 struct api_store {
     void *context;
     /* Room for a file; it stays where it is until another one is opened, or this is published. The same path and size give the same

@@ -279,7 +279,7 @@ bool gem_is_up(struct gem *g)
 
 /* ---- frames ---- */
 
-/* What the device has sent is free again. A queue that it left in trouble is begun anew, and one that it left because it saw no frame
+/* Slots that the device has sent are free again. A queue that it left in trouble is begun anew, and one that it left because it saw no frame
  * in it a moment too early is shown to it again. */
 static void look_after_sends(struct gem *g)
 {

@@ -1,5 +1,5 @@
 /* Cadence's GEM and its PHY over a model of their registers: frames both ways with descriptors of both widths and with caches that
- * hide memory, links that change, queues in trouble. What the model reads and writes is memory as a bus master sees it. */
+ * hide memory, links that change, queues in trouble. The model reads and writes memory as a bus master sees it. */
 #include "board/drivers/net/gem.h"
 
 #include <string.h>
@@ -285,7 +285,7 @@ static void test_full(const struct how *h)
        "%s: they come in their order, and then another", h->name);
 }
 
-/* What is held goes out later, each once. */
+/* Frames that are held go out later, each once. */
 static void test_held(const struct how *h)
 {
     uint8_t frame[60] = { 0 };
