@@ -211,3 +211,16 @@ bool host_memory_reserve(struct host_memory *m)
     m->bytes = (size_t)bytes;
     return m->base != NULL;
 }
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* of Linux 5.14, newer than some C libraries */
+#endif
+
+void host_memory_touch(void *base, size_t bytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)base & ~(page - 1);
+
+    if (bytes != 0) {
+        (void)madvise((void *)begin, (uintptr_t)base + bytes - begin, MADV_POPULATE_WRITE);
+    }
+}

@@ -21,4 +21,8 @@ struct host_memory {
 /* Reserve as much as there is. False: not even a little, m->limit says what leaves none. */
 bool host_memory_reserve(struct host_memory *m);
 
+/* Have the system give pages to these bytes now, which keep what they hold: who writes them first waits for none. A system that
+ * cannot (before Linux 5.14), or has too few, leaves them as they are. */
+void host_memory_touch(void *base, size_t bytes);
+
 #endif

@@ -208,8 +208,21 @@ bool host_app_load(struct host_app *h)
     return said_fine(h, app_load(&h->app));
 }
 
+enum { KV_TOUCHED = 256 << 20 /* bytes: a large context is rarely filled */ };
+
+/* The first prompt writes to every layer's keys and values, and would wait for as many pages of 2 MiB to be cleared
+ * (docs/experiments/first-prefill.md). */
+static bool touch_kv(struct host_app *h)
+{
+    const struct arena_region *kv = &h->app.target.model.arena.regions[ARENA_KV];
+
+    host_memory_touch(kv->base, min_size(kv->bytes, KV_TOUCHED));
+    return true;
+}
+
 bool host_app_open(struct host_app *h, struct host_args *args, bool interactive)
 {
     return start(h, args, interactive ? USE_TALK : USE_REPLY) && said_fine(h, app_open(&h->app)) &&
+           touch_kv(h) &&
            (args->options.load.preset[0] == '\0' || check_grammar(h, args)); /* a preset's own */
 }

@@ -144,6 +144,40 @@ static void test_system(void)
     promised = UINT64_MAX;
 }
 
+static size_t resident_pages(void *base, size_t pages)
+{
+    unsigned char there[16] = { 0 };
+    size_t n = 0;
+
+    if (mincore(base, pages * (size_t)sysconf(_SC_PAGESIZE), there) != 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < pages; i++) {
+        n += there[i] & 1;
+    }
+    return n;
+}
+
+static void test_touch(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *base = mmap(NULL, 16 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                         0);
+
+    (void)madvise(base, 16 * page, MADV_NOHUGEPAGE);
+    base[4 * page] = 7;
+    OK(resident_pages(base, 16) == 1, "pages come when they are written");
+    if (madvise(base + 15 * page, page, 23 /* MADV_POPULATE_WRITE */) != 0 && errno == EINVAL) {
+        OK(true, "pages before they are written # SKIP Linux is older than 5.14");
+        return;
+    }
+    host_memory_touch(base + 2 * page + 5, 3 * page);
+    OK(resident_pages(base, 15) == 4 && base[4 * page] == 7,
+       "touched: all that the bytes lie in and no other, %zu", resident_pages(base, 15));
+    host_memory_touch(NULL, 0);
+    munmap(base, 16 * page);
+}
+
 /* A sanitizer's own memory counts as well. */
 static uint64_t data_bytes(void)
 {
@@ -189,6 +223,7 @@ int main(void)
     }
     test_groups();
     test_old_groups();
+    test_touch();
     test_system();
     test_ulimit();
     start_over();
