@@ -111,9 +111,8 @@ class Gguf:
 
 
 def read_gguf(path):
-    """A file, as one that can be changed; tensors in floats alone, or in blocks of 32."""
-    sizes = {"F32": (1, 4), "F16": (1, 2), "BF16": (1, 2), "Q8_0": (32, 34), "MXFP4": (32, 17)}
-    blocks = {TYPES[name]: size for name, size in sizes.items()}
+    """A file, as one that can be changed."""
+    blocks = {t.gguf: (t.of, t.bytes) for t in IN_GGUF}
     values, tensors, raw, start = read_contents(path)
     g = Gguf(next(value for key, _, value, _ in values if key == "general.architecture"))
     g.values = [(key, kind, own) for key, kind, _, own in values]

@@ -13,7 +13,7 @@ SUITE_SECONDS ?= 3600
 TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
 
 .PHONY: check clients test test-more more-parts test-long test-without-assets test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz test-boards \
-        test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-threads compare bench-attention bench-pack bench-kv bench-images bench-storage fuzz-long
+        test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-threads compare bench-attention bench-pack bench-kv quality bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
 GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
@@ -433,6 +433,11 @@ $(KV_COUNT): $(H)/obj/tests/bench/kv_count.c.o $(filter-out $(H)/obj/host/cli/ma
 
 bench-kv: $(H)/ingot $(KV_COUNT) $(O)/tests/unit/compute/kv_format.t $(O)/tests/unit/compute/kv_real.t ## every type of keys and values: bytes, cosines, perplexity; the table of docs/KV.md; minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/kv_table.py $(KV_TYPES)
+
+quality: $(H)/ingot $(O)/models/published/smollm2-135m.gguf ## what each type costs real models, beside llama.cpp's quantizer (LLAMA_CPP=FOLDER of its libraries): docs/QUALITY.md; an hour
+	$(Q)test -n '$(LLAMA_CPP)' || { echo 'quality: LLAMA_CPP=FOLDER names llama.cpp'"'"'s libraries; docs/QUALITY.md says how to get them'; exit 1; }
+	$(Q)$(TEST_ENV) LLAMA_CPP=$(LLAMA_CPP) $(PYTHON) tests/bench/quality.py $(QUALITY)
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/quality.py --write
 
 ROUTES := $(O)/tests/bench/routes
 

@@ -5,7 +5,7 @@
 #include "host/plan/retyped.h"
 #include "runtime/text/format_text.h"
 
-/* By descending quality. A type of three bits or less is taken only where nothing else is resident. */
+/* By descending quality, as docs/QUALITY.md has it. Some are taken only where nothing else is resident. */
 static const struct offer {
     const char *name; /* as of --type */
     bool few;         /* loses so much that speed alone is not a reason */
@@ -14,11 +14,11 @@ static const struct offer {
     { "f16", false, 0 },
     { "q8_0", false, 0 },
     { "q6_k", false, 0 },
-    { "q5_k", false, 0 },
-    { "q4_k", false, 0 },
-    { "q4_0", false, 0 },
+    { "q5_k_m", false, 0 },
+    { "q4_k_m", false, 0 },
     { "iq4_nl", false, 0 },
-    { "fig4", false, 0 },
+    { "q4_0", false, 0 },
+    { "fig4", true, 0 },              /* 8 % fewer bytes than IQ4_NL, a quarter more divergence */
     { "tq2_0", false, INGOT_BITNET }, /* its weights have three values */
     { "q3_k", true, 0 },
     { "q2_k", true, 0 },

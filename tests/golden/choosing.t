@@ -28,7 +28,7 @@ BOARDS = [("rpi3", "512M", "Zero 2 W"), ("rpi3", "1G", "Pi 3, 1 GiB"), ("rpi4", 
           ("rpi4", "4G", "Pi 4, 4 GiB"), ("rpi5", "4G", "Pi 5, 4 GiB"),
           ("visionfive2", "4G", "VisionFive 2, 4 GiB"), ("icicle", "2G", "Icicle")]
 PUBLISHED, EMULATORS = published(), emulators()
-TYPE = "q4_0"
+TYPE = "q4_k_m"
 
 
 def ingot(*words):

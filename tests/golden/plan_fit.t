@@ -12,7 +12,7 @@ from machine import ASSETS, HOST, ROOT, WORK, Tap, run, segments
 from widened import widened_folder
 
 UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20}
-COMMON = ["f16", "q8_0", "q6_k", "q5_k", "q4_k", "q4_0", "iq4_nl", "fig4", "q3_k", "q2_k"]
+COMMON = ["f16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "iq4_nl", "q4_0", "fig4", "q3_k", "q2_k"]
 
 # MiB of all weights in llama.cpp's files, as its quantizer (v0.5.0, dry run) gives them for the shapes that these models have.
 THEIRS = {
@@ -80,7 +80,7 @@ for kind, words, wanted in (
         ("q8_0", ["--ram", "6M"], "take --type q6_k: the best in memory"),
         ("q8_0", ["--ram", "5M"],
          "take --type q3_k: nothing larger fits; ingot pack --report tells what it loses"),
-        ("q8_0", ["--ram", "3500K", "-c", "128"], "take --type fig4: it reads the least"),
+        ("q8_0", ["--ram", "3500K", "-c", "128"], "take --type iq4_nl: it reads the least"),
         ("q3_k", ["--ram", "5M"], "keep it as it is"),
         ("q3_k", ["--ram", "3500K", "-c", "128"], "keep it as it is")):
     pack(WIDE, MODEL, "--type", kind)
