@@ -59,4 +59,21 @@ for pattern, sentence in WRONG.items():
     tap.ok(prose(root, "--check")[0] == 1 and prose(root, "--accept")[0] == 1, f"{pattern}: a second one is not, and cannot be listed")
 status, text = prose(tree("good", "# What a page is\n\nWhat is this? There is no file. It is no longer there. `What it is.` is code.\n\n```\nWhat it prints is code.\n```\n"), "--check")
 tap.ok(status == 0, "questions, headings, code and \"there is no\" are let through", text)
+
+# ---- sentences drawn at random ----
+sys.path.insert(0, os.path.join(ROOT, "toolchain"))
+import draw
+
+source = draw.joined('say("the card has %" PRIu64 " bytes, and that "\n    "is too few", n);\n// The first line of a comment\n// goes on here.\n')
+said = [(kind, text) for kind, _, text in draw.parts("runtime/x.c", source)]
+tap.ok(said == [("messages", "the card has % bytes, and that  is too few"), ("comments", "The first line of a comment goes on here.")],
+       "strings that stand side by side are one message, and lines of // one comment", said)
+sentences = {kind: [(f"{kind}.c:{i}", f"A sentence with the number {i}.") for i in range(50)] for kind in ("messages", "docs", "comments")}
+first, again, other = (draw.draw(sentences, seed, 20) for seed in (7, 7, 8))
+tap.ok(first == again != other and all(len(set(one)) == 20 for one in first.values()), "a seed draws the same 20 of each kind, another seed others", first)
+if subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, check=False).stdout:
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "toolchain/draw.py"), "5"], capture_output=True, text=True, timeout=120, check=False)
+    tap.ok(done.returncode == 0 and len(done.stdout.rstrip("\n").split("\n")) == 63, "toolchain/draw.py prints sixty sentences under three headings", done.stdout)
+else:
+    tap.skip("sentences of this tree", "needs a git checkout, which says what belongs to it")
 tap.done()

@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+"""Draw sentences at random from messages and help, from the documents and from comments, for a reader who did not write them.
+
+usage: draw.py [SEED] [--each N] [--where]
+
+The same seed and tree give the same sentences. Each kind gives N of them (20). A reader in a hurry marks every sentence that must be
+read twice; rewrite those, and all others of the same pattern. --where names the file and line of each sentence."""
+
+import argparse
+import os
+import random
+import re
+
+import prose
+
+SENTENCE = re.compile(r"[^.!?]+(?:[.!?](?!\s|$)[^.!?]*)*[.!?]?(?=\s|$)")
+# Left out: code, tables of numbers, and what other people wrote.
+LEFT_OUT = ("tests/mutate", "docs/SEEDS.md", "docs/OPTIONS.md", "CHANGELOG.md", "docs/decisions/", "docs/experiments/")
+
+
+def is_sentence(text):
+    """At least five words, of which most are letters alone; not the name of a picture."""
+    words = text.split() if not text.startswith("[") else []
+    plain_words = [w for w in words if re.fullmatch(r"[A-Za-z][a-z']*[,.;:!?]?", w)]
+    return len(words) >= 5 and len(plain_words) * 10 >= len(words) * 6
+
+
+def kind_of(name):
+    """messages, comments or docs; None for files of neither kind."""
+    ending = os.path.basename(name).rsplit(".", 1)[-1]
+    if ending == "md":
+        return "docs"
+    return "code" if ending in prose.C_LIKE else "comments" if ending in prose.SCRIPTS else None
+
+
+def joined(text):
+    """C or assembly whose adjacent strings are one string, and whose adjacent lines of // are one comment. Line ends within them become \\v."""
+    text = re.sub(r'(?<=[^\\"])"(?:\s*PRI\w+)?\s+"(?=[^"])', lambda m: "\v" * m.group(0).count("\n"), text)
+    lines = text.split("\n")
+    for i in range(len(lines) - 1, 0, -1):
+        if lines[i].lstrip().startswith("//") and lines[i - 1].lstrip().startswith("//"):
+            lines[i - 1] += "\v" + lines[i].lstrip().removeprefix("//")
+            del lines[i]
+    return "\n".join(lines)
+
+
+def parts(name, text):
+    """(kind, offset, prose) of a file: strings of C are messages, its comments are comments."""
+    kind = kind_of(name)
+    for at, said in prose.prose(name, text):
+        said = said.replace("\v", " ")
+        if kind != "code":
+            yield kind, at, said
+        elif not name.startswith("tests/"):
+            yield "messages" if text[at] == '"' else "comments", at, said.replace("\\n", " ")
+
+
+def sentences():
+    """{kind: [(file:line, sentence)]} of the tree, in the order of its files."""
+    found = {"messages": [], "docs": [], "comments": []}
+    for name in prose.tracked():
+        if kind_of(name) is None or name.startswith(LEFT_OUT):
+            continue
+        with open(os.path.join(prose.ROOT, name), encoding="utf-8") as f:
+            text = f.read()
+        text = joined(text) if kind_of(name) == "code" else text
+        for kind, at, said in parts(name, text):
+            line = text.count("\n", 0, at) + text.count("\v", 0, at) + 1
+            pieces = re.split(r" \| |(?<=\|) | (?=- )", said) if kind == "docs" else [said]
+            for piece in pieces:
+                found[kind] += [(f"{name}:{line}", m.group(0).strip(" |-*")) for m in SENTENCE.finditer(piece)
+                                if is_sentence(m.group(0).strip(" |-*"))]
+    return found
+
+
+def draw(found, seed, each):
+    """{kind: each of its sentences at random}."""
+    order = random.Random(seed)
+    return {kind: order.sample(all_of, min(each, len(all_of))) for kind, all_of in found.items()}
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    args.add_argument("seed", nargs="?", type=int, default=1)
+    args.add_argument("--each", type=int, default=20, metavar="N")
+    args.add_argument("--where", action="store_true")
+    asked = args.parse_args()
+    for kind, drawn in draw(sentences(), asked.seed, asked.each).items():
+        print(f"{kind}:")
+        for i, (where, sentence) in enumerate(drawn, 1):
+            print(f"  {i:2} {sentence}" + (f"  [{where}]" if asked.where else ""))
+
+
+if __name__ == "__main__":
+    main()
