@@ -45,11 +45,13 @@ static void idle(void *context)
     bool told;
 
     (void)context;
+    /* With a network its turn sleeps, a short time; without one the board does. */
     if (!boot_network_turn(state.app, &told)) {
         app_sleeps(state.app);
         board.idle();
         app_wakes(state.app);
     }
+    /* A log line broke what is being typed: show that again. */
     if (app_storage_look(&state.storage, state.app) || told) {
         console_resume_line(&state.console);
     }
@@ -59,6 +61,7 @@ static void open_console(void)
 {
     static const struct console_setup setup = { .serial = true, .echo = true };
 
+    /* A platform without idle has no way to wait for a byte: its line is polled. */
     if (state.platform.console.idle != NULL) {
         state.platform.console.idle = idle;
     }
@@ -88,6 +91,7 @@ static void give_input_buffer(void)
     if (board.set_input_buffer == NULL) {
         return;
     }
+    /* Without the memory, the board keeps its own small buffer. */
     buffer = take_memory(BOARD_INPUT_BYTES);
     if (buffer != NULL) {
         (void)board.set_input_buffer(buffer, BOARD_INPUT_BYTES);
@@ -175,7 +179,9 @@ static void open_app(const struct machine *machine)
     if (e == ERR_OK) {
         e = app_storage_open(&state.storage, state.app);
     }
+    /* USB is up now, and with it a keyboard. */
     report_desk();
+    /* Before the model: diag must work when the model is what fails. */
     if (e == ERR_OK && state.options.show.diag) {
         diag_report(&state.console, machine, state.storage.storage.devices,
                     state.storage.storage.n_devices);
@@ -201,23 +207,29 @@ void image_main(const struct machine *machine)
     char ram[FORMAT_NUMBER_BYTES];
 
     board_platform(&state.platform, machine);
+    /* The application first, at the front of the arena; a failure is reported once there is a
+     * line. */
     state.app = take_memory(sizeof *state.app);
+    /* From here on there is a line. Options about it are read before the first log line. */
     open_console();
     give_input_buffer();
     arguments_find_terminal(&state.options, &state.console, machine);
     open_screen(machine);
+    /* The machine, and how its last run ended. */
     console_log(&state.console, "Ingot " INGOT_VERSION_TEXT " on %s: %u x %s, %s RAM", board.name,
                 machine->n_cores, machine->cpu_name, format_bytes(ram, machine->ram_bytes));
     report_screen();
     report_health(&state.console);
     report_last_run();
     report_strays();
+    /* All options. A wrong prompt= ends the boot, as a script waits for its reply. */
     if (!arguments_read(&state.options, &state.console, machine)) {
         give_up("correct prompt= in the boot arguments (QEMU -append, or cmdline.txt on the card)");
     }
     if (state.app == NULL) {
         give_up("too little RAM for the application");
     }
+    /* The network takes its memory for good, before the application plans with the rest. */
     boot_network_open(&state.platform, &state.options, &state.console, take_memory);
     open_app(machine);
     stop(exit_status(app_run(state.app)));

@@ -64,6 +64,7 @@ static void read_how(const char *how)
     static const char open[] = ",open";
     size_t n = strlen(how), m = sizeof open - 1;
 
+    /* ",open" is ours; the rest is how the address comes. */
     network.open = n > m && strcmp(how + n - m, open) == 0;
     n -= network.open ? m : 0;
     memcpy(network.how, how, n);
@@ -219,6 +220,7 @@ void boot_network_open(struct platform *platform, const struct options *options,
     network.name = options_given(options, OPTION_NAME) ? options->machine.name : "ingot";
     network.token = options_given(options, OPTION_TOKEN) ? options->machine.token : NULL;
     read_how(options->machine.net);
+    /* A turn a millisecond, rounded up: never each time the console looks. */
     network.period = platform->clock.hz / 1000 + 1;
     network.api = take(sizeof *network.api);
     memory = take(net_bytes());
@@ -243,6 +245,7 @@ static bool may_log(struct network *n)
     const struct platform_clock *clock = &n->console->platform->clock;
     uint64_t now = platform_ticks(clock);
 
+    /* One more line is allowed for each minute, up to the first few. */
     if (now - n->counted >= MINUTE * clock->hz) {
         n->counted = now;
         n->lines += n->lines < LINES_MOST;
@@ -262,6 +265,7 @@ static bool say_address(void)
     if ((!changed_four && !changed_six) || !may_log(n)) {
         return false;
     }
+    /* Remember what was said, so that only a change is said. */
     n->lines--;
     (void)format_text(n->four, sizeof n->four, "%s", net_address(n->net));
     (void)format_text(n->six, sizeof n->six, "%s", net_address6(n->net));
@@ -303,6 +307,7 @@ bool boot_network_turn(struct app *app, bool *told)
         (void)memcpy(conversation, branches->current, sizeof conversation);
         api_serve(network.api, &app->chat, branches->n != 0 ? conversation : NULL);
     } else if (p->cores.rest != NULL && !net_is_busy(network.net, BUSY_MS)) {
+        /* Quiet: a short sleep, after which the device is looked at. */
         p->cores.rest(p->cores.context, REST_MICROS);
     }
     *told = network.told;

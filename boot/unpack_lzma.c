@@ -31,15 +31,18 @@ static void normalize(struct reader *r)
 
 static unsigned read_bit(struct reader *r, uint16_t *probability)
 {
+    /* The range is divided in proportion to the probability of a 0, which has the lower part. */
     uint32_t bound = (r->range >> MODEL_BITS) * *probability;
     unsigned bit = r->code >= bound;
 
     if (bit != 0) {
         r->range -= bound;
         r->code -= bound;
+        /* A 1 was seen: a 0 becomes less likely, by a 32nd of the way. */
         *probability = (uint16_t)(*probability - (*probability >> MOVE_BITS));
     } else {
         r->range = bound;
+        /* A 0 was seen. */
         *probability = (uint16_t)(*probability +
                                   (((1u << MODEL_BITS) - *probability) >> MOVE_BITS));
     }
@@ -79,6 +82,7 @@ static unsigned read_direct(struct reader *r, unsigned bits)
     for (unsigned i = 0; i < bits; i++) {
         unsigned bit;
 
+        /* Both values are equally likely: halve the range, without a model. */
         r->range >>= 1;
         bit = r->code >= r->range;
         r->code -= bit != 0 ? r->range : 0;
@@ -96,6 +100,7 @@ static unsigned read_length(struct reader *r, struct unpack_lengths *l, unsigned
     if (read_bit(r, &l->choice2) == 0) {
         return MATCH_LEAST + 8 + read_tree(r, l->middle[place], 3);
     }
+    /* 2 to 9 and 10 to 17 have models for each alignment; 18 to 273 share one. */
     return MATCH_LEAST + 16 + read_tree(r, l->high, 8);
 }
 
@@ -107,13 +112,17 @@ static uint32_t read_distance(struct reader *r, struct unpack_lzma *u, unsigned 
     unsigned bits = (slot >> 1) - 1;
     uint32_t distance;
 
+    /* The slot is the two highest bits of the distance and how many follow them. */
     if (slot < SLOTS_DIRECT) {
         return slot;
     }
     distance = (2 | (slot & 1)) << bits;
+    /* Up to 127: all further bits by models of this slot. */
     if (slot < SLOTS_ALIGNED) {
         return distance + read_reverse_tree(r, &u->special[distance - slot], bits);
     }
+    /* Above: the middle bits are as good as random; the lowest four say the alignment, and have
+     * models. */
     distance += read_direct(r, bits - ALIGN_BITS) << ALIGN_BITS;
     return distance + read_reverse_tree(r, u->align, ALIGN_BITS);
 }
@@ -123,6 +132,8 @@ static uint8_t read_literal(struct reader *r, uint16_t *tree, bool matched, unsi
 {
     unsigned at = 1;
 
+    /* After a match the byte is not the one that would have gone on: the models know that byte, up
+     * to the first bit that differs. */
     while (matched && at < 0x100) {
         unsigned expected = behind >> 7 & 1, bit;
 
@@ -131,6 +142,7 @@ static uint8_t read_literal(struct reader *r, uint16_t *tree, bool matched, unsi
         at = at << 1 | bit;
         matched = bit == expected;
     }
+    /* The other bits, by the models of literals alone. */
     while (at < 0x100) {
         at = at << 1 | read_bit(r, &tree[at]);
     }
@@ -163,6 +175,7 @@ static unsigned read_repeat(struct reader *r, struct unpack_lzma *u, uint32_t la
         which = 2 + read_bit(r, &u->repeat2[state]);
     }
     distance = last[which];
+    /* The distance moves to the front of the last four. */
     for (; which > 0; which--) {
         last[which] = last[which - 1];
     }
@@ -177,11 +190,14 @@ static unsigned read_match(struct reader *r, struct unpack_lzma *u, uint32_t las
     unsigned length;
     bool after = *state >= 7;
 
+    /* A distance that was used before is not written again. */
     if (read_bit(r, &u->is_repeat[*state]) != 0) {
         length = read_repeat(r, u, last, *state, place);
         *state = length == 0 ? (after ? 11u : 9u) : (after ? 11u : 8u);
         return length == 0 ? 1 : length;
     }
+    /* A new distance pushes out the oldest. Its length comes first, as short matches have models of
+     * distances of their own. */
     last[3] = last[2];
     last[2] = last[1];
     last[1] = last[0];
@@ -216,6 +232,7 @@ uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out)
     for (size_t at = 0;;) {
         unsigned place = (uintptr_t)at & (UNPACK_PLACES - 1), length;
 
+        /* One byte as it is, ... */
         if (read_bit(&r, &u->is_match[state][place]) == 0) {
             unsigned behind = state >= 7 ? out[at - last[0] - 1] : 0;
 
@@ -223,10 +240,13 @@ uint8_t *unpack_block(struct unpack_lzma *u, const uint8_t *in, uint8_t *out)
             state = after_literal(state);
             continue;
         }
+        /* ... or a copy of bytes that were written before; the greatest distance is the mark of the
+         * end. */
         length = read_match(&r, u, last, &state, place);
         if (last[0] == 0xffffffff) {
             return out + at;
         }
+        /* Byte by byte: a copy may overlap what it writes, which repeats it. */
         for (; length > 0; length--, at++) {
             out[at] = out[at - last[0] - 1];
         }

@@ -84,6 +84,7 @@ static void read_iq4_xs(const uint8_t *block, float *out)
 /* A scale of 2^(e - 127), as a table of halves is of integers: 2^(e - 128). */
 static void read_mxfp4(const uint8_t *block, float *out)
 {
+    /* FP4 has 0, .5, 1, 1.5, 2, 3, 4, 6: twice these are integers. */
     static const int8_t values[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
     float d = ldexpf(1.0f, block[0] - 128);
 
@@ -98,6 +99,7 @@ static void read_q2_k(const uint8_t *block, float *out)
     float d = load_f16(block + 80), dmin = load_f16(block + 82);
 
     for (unsigned c = 0; c < 256; c++) {
+        /* Low nibble: scale, high nibble: min, of the part of 16. */
         uint8_t s = block[c / 16];
         int q = block[16 + c / 128 * 32 + c % 32] >> c % 128 / 32 * 2 & 3;
 
@@ -107,6 +109,7 @@ static void read_q2_k(const uint8_t *block, float *out)
 
 int dequantize_scale_q3k(const uint8_t *s, unsigned j)
 {
+    /* Four low bits in the first 8 bytes, two high ones in the last 4; 32 is zero. */
     int low = s[j % 8] >> j / 8 * 4 & 15;
 
     return (low | (s[8 + j % 4] >> 2 * (j / 4) & 3) << 4) - 32;
@@ -133,6 +136,7 @@ static void read_q3_k(const uint8_t *block, float *out)
 
 void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min)
 {
+    /* The first four have their 6 bits together; the others have 4 here and 2 on top of these. */
     if (j < 4) {
         *scale = s[j] & 63;
         *min = s[j + 4] & 63;
@@ -188,6 +192,7 @@ static void read_q6_k(const uint8_t *block, float *out)
 
     for (unsigned c = 0; c < 256; c++) {
         unsigned half = c / 128, quarter = c % 128 / 32, l = c % 32;
+        /* Each half has 64 bytes of low nibbles and 32 of high pairs of bits. */
         int low = block[half * 64 + quarter % 2 * 32 + l] >> quarter / 2 * 4 & 15;
         int high = block[128 + half * 32 + l] >> quarter * 2 & 3;
 
@@ -233,6 +238,7 @@ static int trit(uint8_t b, unsigned n)
 {
     static const uint8_t power[] = { 1, 3, 9, 27, 81 };
 
+    /* The product mod 256 drops the digits before n; times 3 brings digit n above the byte. */
     return (uint8_t)(b * power[n]) * 3 >> 8;
 }
 

@@ -18,6 +18,7 @@ void rmsnorm_f32_ref(float *y, const float *x, const float *restrict w, size_t n
     for (size_t i = 0; i < n; i++) {
         lane[i % 16] = fmaf(x[i], x[i], lane[i % 16]);
     }
+    /* One division and one root for the vector, not one for each element. */
     scale = 1.0f / sqrtf(fold16(lane) / (float)n + eps);
     for (size_t i = 0; i < n; i++) {
         y[i] = (x[i] * scale) * (offset + w[i]);
@@ -38,6 +39,7 @@ void layernorm_f32_ref(float *y, const float *x, const float *restrict w, const 
     for (size_t i = 0; i < n; i++) {
         lane[i % 16] += x[i];
     }
+    /* First pass: the mean. Second pass: the variance around it. */
     mean = fold16(lane) / (float)n;
     for (size_t i = 0; i < n; i++) {
         float centred = x[i] - mean;
@@ -57,6 +59,7 @@ void hadamard_f32_ref(float *x, size_t n, size_t block)
         for (size_t i = 0; i < n; i++) {
             float a = x[i], b;
 
+            /* A butterfly: the pair (i, i + s) becomes its sum and its difference. */
             if ((i & s) == 0) {
                 b = x[i + s];
                 x[i] = a + b;
@@ -73,6 +76,7 @@ void expand_f32_f32_ref(float *restrict y, const float *restrict b, const float 
 {
     assert(rank >= 1);
     for (size_t r = 0; r < rows; r++) {
+        /* Row r is column r % 8 of its group of eight rows. */
         const float *row = b + r / GROUP_ROWS * rank * GROUP_ROWS + r % GROUP_ROWS;
 
         for (size_t k = 0; k < rank; k++) {
@@ -150,6 +154,7 @@ float max_f32_ref(const float *x, size_t n)
 
     assert(n >= 1);
     for (size_t i = 0; i < n; i++) {
+        /* Not fmaxf: a NaN on either side must leave max as it is. */
         if (x[i] > max) {
             max = x[i];
         }
@@ -229,6 +234,7 @@ void swiglu_oai_f32_ref(float *y, const float *gate, const float *up, size_t n, 
         float g = gate[i] > limit ? limit : gate[i];
         float u = up[i] > limit ? limit : up[i];
 
+        /* The gate has an upper bound only: SiLU itself bounds it from below. */
         u = u < -limit ? -limit : u;
         y[i] = (g / (1.0f + exp_f32(-(alpha * g)))) * (u + 1.0f);
     }
@@ -237,6 +243,7 @@ void swiglu_oai_f32_ref(float *y, const float *gate, const float *up, size_t n, 
 /* max(x, 0)^2 lets a NaN through. */
 static float relu2(float x)
 {
+    /* Not x > 0 ? x : 0, which would make a NaN 0. */
     float r = x < 0.0f ? 0.0f : x;
 
     return r * r;

@@ -25,9 +25,11 @@ static double arc_tangent(double x)
 {
     double sum = 0.0, power;
 
+    /* tan(a / 2) = tan a / (1 + sqrt(1 + tan^2 a)). */
     x = x / (1.0 + sqrt(1.0 + x * x));
     x = x / (1.0 + sqrt(1.0 + x * x));
     power = x;
+    /* x - x^3/3 + x^5/5 - ..., two terms at a time; x is below 0.2. */
     for (int k = 1; k < 32; k += 4) {
         sum += power / k - power * x * x / (k + 2);
         power *= x * x * x * x;
@@ -43,6 +45,7 @@ static float angle_of(double x, double y)
     if (a <= 0.0 && b <= 0.0) {
         return 0.0f;
     }
+    /* The first octant, then by symmetry the quadrant and the half. */
     angle = b <= a ? arc_tangent(b / a) : PI / 2 - arc_tangent(a / b);
     angle = x < 0.0 ? PI - angle : angle;
     return (float)(y < 0.0 ? 2 * PI - angle : angle);
@@ -81,6 +84,7 @@ static void put_range(uint8_t *to, uint8_t *levels, uint32_t at, const float *x,
     }
     kv_put_half(to, (max - min) / LEVELS);
     kv_put_half(to + 2, min);
+    /* Levels are of the numbers that the reader will see, rounded to fp16. */
     scale = kv_get_half(to);
     min = kv_get_half(to + 2);
     for (uint32_t i = 0; i < n; i++) {
@@ -101,6 +105,7 @@ static void begin_after_gap(float *angles, uint32_t n)
     const float turn = (float)(2 * PI);
     float widest = -1.0f, first = angles[0];
 
+    /* For each angle the next one in the circle, and the gap to it. */
     for (uint32_t i = 0; i < n; i++) {
         float gap = turn, next = angles[i];
 
@@ -113,6 +118,7 @@ static void begin_after_gap(float *angles, uint32_t n)
                 next = angles[j];
             }
         }
+        /* The range begins at the far side of the widest gap. */
         if (gap > widest) {
             widest = gap;
             first = next;
@@ -145,6 +151,7 @@ static void decode_4b(float *x, const uint8_t *from, uint32_t n)
     const uint8_t *levels = from + 2 * RANGE_BYTES;
     float ray[LEVELS][2], radius[LEVELS];
 
+    /* Four rays and four radii serve the whole block. */
     for (uint32_t l = 0; l < LEVELS; l++) {
         cos_sin(ray[l], (double)of_range(from, l));
         radius[l] = of_range(from + RANGE_BYTES, l);

@@ -77,16 +77,19 @@ static bool ends_after(const struct http_connection *c, const struct http_answer
 
 void http_connection_answer(struct http_connection *c, const struct http_answer *a)
 {
+    /* The first answer counts: a site that fails halfway may try a second one. */
     if (c->answered || (c->stage != HTTP_READS && c->stage != HTTP_WORKS)) {
         return;
     }
     c->answered = true;
     c->has_body = may_have_body(c, a->status) && (a->streams || a->bytes != 0);
     c->streams = a->streams;
+    /* HTTP/1.0 knows no chunks: there the end of the connection ends the body. */
     c->chunked = a->streams && !c->request.is_1_0;
     c->left = a->bytes;
     c->last_out = false;
     c->ends_after = ends_after(c, a);
+    /* Read the rest of the request, or the reset (RST) of a closed socket could destroy the answer. */
     c->drains = is_unread(c);
     c->stage = HTTP_ANSWERS;
     http_answer_write(c, a);
@@ -105,12 +108,14 @@ int http_connection_upgrade(struct http_connection *c, const char **problem)
     char accept[HTTP_ACCEPT_BYTES];
     const char *value;
 
+    /* 4.2.1, items 1 to 4: GET, at least HTTP/1.1, Upgrade and Connection. */
     if (c->request.method != HTTP_IS_GET || c->request.is_1_0 ||
         !http_field_has(head, n, "upgrade", "websocket") ||
         !http_field_has(head, n, "connection", "upgrade")) {
         *problem = "this page is a WebSocket: the request has to ask for one";
         return 426;
     }
+    /* Twice the same field: two parties may read different ones. */
     if (http_field(head, n, "sec-websocket-version", 1, &bytes) != NULL ||
         http_field(head, n, "sec-websocket-key", 1, &bytes) != NULL) {
         *problem = "a request has one Sec-WebSocket-Version and one Sec-WebSocket-Key";
@@ -130,6 +135,7 @@ int http_connection_upgrade(struct http_connection *c, const char **problem)
         *problem = "out of memory";
         return 500;
     }
+    /* 4.2.2, item 5: the hash proves that we know the protocol. */
     http_accept_key(value, accept);
     c->head_bytes += format_text(c->head + c->head_bytes, sizeof c->head - c->head_bytes,
                                  "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n"
@@ -176,11 +182,14 @@ static void stop_draining(struct http_connection *c)
 
 static void end(struct http_connection *c)
 {
+    /* The answer is out and the rest has come: the next request may begin. */
     if (c->stage == HTTP_DROPS) {
         next_request(c);
     } else if (c->answered) {
+        /* All has come, and the answer is still going out. */
         c->drains = false;
     } else if (c->upgrades) {
+        /* From here on bytes are frames. */
         c->stage = HTTP_SOCKET;
         c->site->opened(c->user);
     } else {
@@ -237,6 +246,7 @@ static void take_frames(struct http_connection *c)
         if (event == HTTP_FRAMES_DATA) {
             uint16_t code = c->site->message(c->user, piece, n, last, text);
 
+            /* 0: go on; otherwise the status of the closing frame (RFC 6455, section 7.4). */
             if (code == HTTP_CLOSE_AT_ONCE) {
                 c->stage = HTTP_BROKEN;
                 return;
@@ -261,6 +271,7 @@ size_t http_connection_take(struct http_connection *c, const char *bytes, size_t
             return at;
         }
     }
+    /* Frames that came in the same packet as the request are taken, too. */
     if (c->stage == HTTP_SOCKET && !c->held) {
         http_frames_give(&c->frames, bytes + at, n - at);
         take_frames(c);
@@ -290,6 +301,7 @@ static void finish(struct http_connection *c)
     bool ends = c->ends_after;
 
     c->site->over(c->user);
+    /* The connection goes on, but the end of this request has not come yet. */
     if (c->drains && !ends) {
         c->stage = HTTP_DROPS;
         return;

@@ -119,6 +119,7 @@ static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_
     p->w.type = (uint8_t)type;
     p->w.cols = params(t)->dim;
     p->w.cols_padded = (uint32_t)t->act.dim_stride;
+    /* The head's shape, as far as the memory and the room for logits go. */
     p->w.rows = (uint32_t)min_u64(params(t)->vocab, p->bytes / PART / p->w.cols) / n_tokens /
                 ROW_STEP * ROW_STEP;
     matrix = image_tensor_bytes(type, p->w.rows, p->w.cols);
@@ -126,6 +127,7 @@ static uint32_t measure_matrix(struct calibration *p, unsigned type, uint32_t n_
         return 0;
     }
     linear_prepare(t->kernels, &t->act, 1u << type, &p->in, 0, n_tokens);
+    /* Other weights each time, so that none are in a cache, as in a pass. */
     while (least.n < LEAST_TIMES || !is_enough(p, &least, now - begin, MATRIX_HZ, MATRIX_MOST_HZ)) {
         p->rows = p->weights + at;
         at += matrix;
@@ -159,6 +161,7 @@ static bool between_layers(void *context)
     const struct transformer *t = &p->m->transformer;
     uint64_t now = platform_ticks(p->clock), ns = nanoseconds(p, now - p->window);
 
+    /* The first layers fill caches and wake cores: they are not counted. */
     if (p->n_begun++ <= WARM_LAYERS) {
         p->window = now;
         return false;
@@ -166,6 +169,7 @@ static bool between_layers(void *context)
     p->n_layers++;
     p->matrices += plan_matrices_ns(&p->m->request.rates, t->image, t->layer, 0, UINT64_MAX,
                                     p->n_tokens);
+    /* A window is long enough for the clock, and short enough to lie between disturbances. */
     if (ns >= WINDOW_NS) {
         end_window(p, ns);
         p->window = now;
@@ -215,6 +219,7 @@ static void measure_rest(struct calibration *p)
     struct plan_rates *rates = &p->m->request.rates;
     const struct image *image = &p->m->image;
 
+    /* Decoding, then a chunk of a prompt, which has other costs for each token. */
     rates->layer = measure_layers(p, 1);
     if (image->header->params.context >= POSITION + PROBE_TOKENS &&
         plan_matrices_ns(rates, image, 0, 0, UINT64_MAX, PROBE_TOKENS) < CHUNK_MOST_NS) {

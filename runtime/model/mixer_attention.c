@@ -39,10 +39,12 @@ static void append_kv(const struct transformer *t, unsigned core)
 {
     size_t n = 0, at = 0, first, last;
 
+    /* Items are pairs of a head and a tile, of all sequences of the pass in a row. */
     for (uint32_t i = 0; i < t->n_parts; i++) {
         n += (size_t)t->data->n_kv_heads * part_tiles(&t->parts[i]);
     }
     workers_share(t->workers, core, n, 1, &first, &last);
+    /* Walk the sequences, and do the items that fall into this core's share. */
     for (const struct transformer_part *p = t->parts; at < last; p++) {
         size_t tiles = part_tiles(p), end = at + t->data->n_kv_heads * tiles;
 
@@ -84,13 +86,16 @@ static struct attention_split split_attention(const struct transformer *t,
     struct attention_split s = { .group = t->data->n_heads / t->data->n_kv_heads };
 
     if (attention_has(t, INGOT_LATENT_KV)) {
+        /* Latent keys: many tokens with few heads, since each head has matrices of its own. */
         s.tokens = min_u32(ATTENTION_ROWS, p->n);
         s.heads = min_u32(s.group, ATTENTION_ROWS / s.tokens);
     } else {
+        /* Otherwise all heads of a group, as they read the same keys; tokens fill the rest. */
         s.heads = min_u32(s.group, ATTENTION_ROWS);
         s.tokens = min_u32(whole_tokens(ATTENTION_ROWS / s.heads), p->n);
     }
     s.token_blocks = blocks_of(p->n, s.tokens);
+    /* Halve the heads until there is a block for each core. */
     while (s.heads > 1 &&
            t->n_parts * t->data->n_kv_heads * blocks_of(s.group, s.heads) * s.token_blocks <
                t->workers->n_cores) {
@@ -119,12 +124,15 @@ static void attend_block(const struct transformer *t, unsigned core,
                                  .sinks = sinks != NULL ? sinks + head : NULL };
     uint32_t row = 0;
 
+    /* Gather the queries of the block, rotated and scaled. */
     for (uint32_t i = token; i < token + tokens; i++) {
         for (uint32_t h = head; h < head + heads; h++, row++) {
             attention_query(t, core, h, p->first + i, work->q + row * d);
         }
     }
+    /* Scores, softmax and the weighted sum of values, tile by tile. */
     attention_run(t->kernels, &b, work);
+    /* Scatter the results to their tokens and heads, times 1 / sum. */
     row = 0;
     for (uint32_t i = token; i < token + tokens; i++) {
         for (uint32_t h = head; h < head + heads; h++, row++) {
@@ -151,6 +159,8 @@ static void attend_item(const struct transformer *t, unsigned core,
                         const struct transformer_part *p, const struct attention_split *s,
                         size_t item)
 {
+    /* The number of a block is (head block, token block), tokens fastest, so that neighbours share
+     * keys. */
     uint32_t token = token_block(s, (uint32_t)(item % s->token_blocks)) * s->tokens;
     uint32_t block = (uint32_t)(item / s->token_blocks);
     uint32_t within = block % s->head_blocks * s->heads;
@@ -165,6 +175,7 @@ static void attend(const struct transformer *t, unsigned core)
 {
     size_t n = 0, at = 0, first, last;
 
+    /* All blocks of all sequences are dealt out at once: a short sequence leaves no core idle. */
     for (uint32_t i = 0; i < t->n_parts; i++) {
         struct attention_split s = split_attention(t, &t->parts[i]);
 
@@ -205,7 +216,9 @@ static void project_low(const struct transformer *t, unsigned core)
     struct linear_input low = { a->attended, stride, t->n_tokens, layer_normed(t, core).first };
 
     norm_rows(t, core, a->attended, stride, INGOT_ATTN_Q_A_NORM, t->data->q_rank);
+    /* Quantized rows are whole blocks: what lies beyond the rank is zeroed. */
     layer_pad(t, core, a->attended, stride, INGOT_ATTN_Q);
+    /* With one token each core makes the input for itself, and its norm reads the rows of all. */
     if (layer_alone(t)) {
         layer_step(t, core);
     }
@@ -249,6 +262,7 @@ static void project(const struct transformer *t, unsigned core)
     const struct ingot_layer *l = t->data;
     struct linear_input normed = layer_normed(t, core);
 
+    /* Queries, either straight from the input or through the low rank (DeepSeek). */
     if (l->q_rank != 0) {
         const struct ingot_tensor *w = t->tensors[INGOT_ATTN_Q_A];
 
@@ -257,6 +271,7 @@ static void project(const struct transformer *t, unsigned core)
     } else {
         layer_matrix(t, core, INGOT_ATTN_Q, INGOT_ATTN_Q_BIAS, &normed, a->q, a->q_stride);
     }
+    /* Keys and values read the same input: no barrier between. */
     if (makes_keys(t)) {
         project_keys(t, core);
     }
@@ -264,6 +279,7 @@ static void project(const struct transformer *t, unsigned core)
     if (l->q_rank != 0) {
         project_low(t, core);
     }
+    /* A norm over all heads needs the rows of all cores. */
     if (attention_has(t, INGOT_QK_NORM_WIDE)) {
         norm_rows(t, core, a->q, a->q_stride, INGOT_ATTN_Q_NORM, (size_t)l->n_heads * l->head_dim);
         if (makes_keys(t)) {
@@ -284,6 +300,7 @@ static void gate_attended(const struct transformer *t, unsigned core)
     layer_multiply(t, core, t->tensors[INGOT_ATTN_GATE],
                    t->segment + t->tensors[INGOT_ATTN_GATE]->offset,
                    t->tensors[INGOT_ATTN_GATE]->rows, &normed, a->q, a->q_stride);
+    /* The rows that this core has multiplied are those that it gates: no barrier. */
     workers_share(t->workers, core, t->tensors[INGOT_ATTN_GATE]->rows, ROW_STEP, &first, &last);
     for (uint32_t i = 0; i < t->n_tokens; i++) {
         float *o = a->attended + i * stride + first;
@@ -306,18 +323,23 @@ static bool run(const struct transformer *t, unsigned core)
     const struct activations *a = &t->act;
     struct linear_input attended;
 
+    /* 1. Queries, keys, values. */
     project(t, core);
     if (makes_keys(t)) {
+        /* 2. Keys and values go to the cache, before anybody attends them. */
         append_kv(t, core);
         if (!keeps_heads(t)) {
             layer_step(t, core);
         }
     }
+    /* 3. Softmax(q k) v. */
     attend(t, core);
+    /* 4. The output gate, in models that have one (Qwen3-Next). */
     if (t->tensors[INGOT_ATTN_GATE] != NULL) {
         layer_step(t, core);
         gate_attended(t, core);
     }
+    /* 5. The output matrix, when its weights have come from the card. */
     if (!layer_ready(t, core, INGOT_ATTN_OUT, layer_vector(t, INGOT_ATTN_SUB_NORM),
                      (size_t)t->data->n_heads * t->data->value_dim, a->attended, &attended)) {
         return false;

@@ -69,6 +69,8 @@ static void mix_part(const struct transformer *t, const struct rows *r, size_t n
     struct part p = part_at(l, number);
 
     recurrence_convolve(t, &r->mixed, &r->in, p.first, p.first + p.n);
+    /* Parts are queries, then keys, then values: all get SiLU, the first two a norm, queries the
+     * scale. */
     for (size_t i = 0; i < t->n_tokens; i++) {
         float *x = r->mixed.at + i * r->mixed.stride + p.first;
 
@@ -103,6 +105,7 @@ static void make_gates(const struct transformer *t, unsigned core, const struct 
         float *beta = r->beta.at + i * r->beta.stride, *decay = r->decay.at + i * r->decay.stride;
 
         for (size_t h = first; h < last; h++) {
+            /* Both stand where their products were; a is negative, so decay is in (0, 1). */
             beta[h] = sigmoid_f32(beta[h]);
             decay[h] = exp_f32(a[h] * softplus_f32(decay[h] + dt[h]));
         }
@@ -127,11 +130,13 @@ static void step_columns(const struct transformer *t, const struct transformer_p
     struct state_shape shape;
     float *s = recurrence_matrix(t, p, c, &shape);
 
+    /* Token after token: each step reads the state that the last one left. */
     for (size_t i = p->first; i < p->first + p->n; i++) {
         float *row = r->mixed.at + i * r->mixed.stride;
         const float *q = row + group * l->state_dim;
         float *v = row + 2 * keys + c->head * head_dim(l) + c->first;
 
+        /* v is read before o is written to its place. */
         t->kernels->delta_f32(s, v, q, q + keys, v, &shape,
                               r->decay.at[i * r->decay.stride + c->head],
                               r->beta.at[i * r->beta.stride + c->head]);
@@ -143,6 +148,8 @@ static void step_states(const struct transformer *t, unsigned core, const struct
     size_t at, last;
 
     recurrence_share(t, core, t->data->inner_dim, &at, &last);
+    /* Columns of a state are independent of each other: cores take runs of them, within a head at a
+     * time. */
     while (at < last) {
         struct recurrence_columns c = recurrence_columns(t->data, at, last);
 
@@ -168,6 +175,7 @@ static void gate_heads(const struct transformer *t, unsigned core, const struct 
         for (size_t h = 0; h < l->inner_heads; h++) {
             t->kernels->rmsnorm_f32(o + h * d, o + h * d, weights, d, params(t)->norm_eps, 0.0f);
         }
+        /* out = SiLU(z) o, all heads at once. */
         t->kernels->silu_mul_f32(z, z, o, l->inner_dim);
     }
 }
@@ -176,18 +184,23 @@ static bool run(const struct transformer *t, unsigned core)
 {
     struct rows r = take_rows(t);
 
+    /* 1. A copy of the state, to which the pass may be taken back, and the four products. */
     recurrence_copy(t, core);
     recurrence_multiply(t, core, INGOT_SSM_IN, &r.in);
     recurrence_multiply(t, core, INGOT_SSM_GATE, &r.z);
     recurrence_multiply(t, core, INGOT_SSM_BETA, &r.beta);
     recurrence_multiply(t, core, INGOT_SSM_ALPHA, &r.decay);
+    /* 2. The convolution reads rows of other cores. */
     layer_step(t, core);
     recurrence_begin(t, core);
+    /* 3. Queries, keys, values and gates of every token. */
     mix_parts(t, core, &r);
     make_gates(t, core, &r);
     layer_step(t, core);
+    /* 4. The recurrence itself. */
     step_states(t, core, &r);
     layer_step(t, core);
+    /* 5. Norm and gate, then the output matrix. */
     gate_heads(t, core, &r);
     return recurrence_finish(t, core, &r.z);
 }

@@ -51,18 +51,22 @@ double beams_log(double x)
     int e;
 
     memcpy(&bits, &x, sizeof bits);
+    /* Split x into m and e by its bits. */
     e = (int)(bits >> 52) - 1023;
     bits = (bits & 0x000fffffffffffffu) | 0x3ff0000000000000u;
     memcpy(&m, &bits, sizeof m);
+    /* Bring m to where the series converges fast: |z| is at most 0.172. */
     if (m > 0x1.6a09e667f3bcdp+0) {
         m *= 0.5;
         e++;
     }
     z = (m - 1) / (m + 1);
     z2 = z * z;
+    /* atanh z = z + z^3/3 + z^5/5 + ..., the smallest terms first. */
     for (int i = 21; i >= 3; i -= 2) {
         sum = (sum + 1.0 / i) * z2;
     }
+    /* ln 2 in two parts: e times the high one is exact. */
     return e * ln2_high + (e * ln2_low + 2 * (z + z * sum));
 }
 
@@ -140,6 +144,7 @@ static enum err collect(struct search *b, uint32_t beam)
         sampler_adjust(b->job->sampler, s->logits, s->model->image.header->params.vocab, s->ids,
                        s->n_ids, s->scratch.memory);
     }
+    /* The best candidates before log_of_sum overwrites the logits. */
     n = likeliest(b, beam, own);
     if (n == 0) {
         format_text(s->problem, sizeof s->problem,
@@ -148,6 +153,7 @@ static enum err collect(struct search *b, uint32_t beam)
     }
     max = (float)own[0].score;
     log_sum = log_of_sum(b, max);
+    /* ln p = logit - max - ln(sum of e^(logit - max)). */
     for (uint32_t i = 0; i < n; i++) {
         own[i].score = b->live[beam].score + (own[i].score - max) - log_sum;
         insert(b->list, &b->n_list, b->n * CANDIDATES_MOST, &own[i]);
@@ -164,12 +170,14 @@ static void bring(struct search *b, uint32_t beam)
     if (line == NULL) {
         return;
     }
+    /* The sequence that was at work goes into the room that this beam leaves. */
     session_line_swap(b->s, line);
     for (uint32_t i = 0; i < b->n_live; i++) {
         if (b->live[i].line == NULL) {
             b->live[i].line = line;
         }
     }
+    /* It was nobody's: its room is free. */
     if (b->work_is_free) {
         b->free[b->n_free++] = line;
     }
@@ -182,6 +190,7 @@ static void end_one(struct search *b, const struct candidate *c)
 {
     double score = c->score / (b->length + 1);
 
+    /* By the mean over tokens, with the end: otherwise short replies would always win. */
     b->ended++;
     if (b->ended == 1 || score > b->best_score) {
         b->best_score = score;
@@ -231,6 +240,7 @@ static void follow(struct search *b, const struct candidate *next, uint32_t n)
     struct beam live[BEAMS_MOST] = { { NULL, 0, 0 } };
     bool copied[BEAMS_MOST];
 
+    /* Count the children: a beam without any gives its sequence back, before copies need it. */
     for (uint32_t i = 0; i < n; i++) {
         children[next[i].parent]++;
     }
@@ -238,6 +248,7 @@ static void follow(struct search *b, const struct candidate *next, uint32_t n)
         leave(b, children, next[0].parent);
     }
     for (uint32_t i = 0; i < n; i++) {
+        /* All children but the last copy their parent, while the parent is as it was. */
         live[i] = (struct beam){ NULL, next[i].id, next[i].score };
         copied[i] = --children[next[i].parent] != 0;
         if (copied[i]) {
@@ -248,6 +259,7 @@ static void follow(struct search *b, const struct candidate *next, uint32_t n)
         }
     }
     for (uint32_t i = 0; i < n; i++) {
+        /* The last child takes its parent over. */
         if (!copied[i]) {
             live[i].line = b->live[next[i].parent].line;
         }
@@ -277,6 +289,7 @@ static uint32_t in_common(const struct search *b)
             }
         }
     }
+    /* A reply that has ended may still win: it holds back the text, too. */
     if (b->ended != 0) {
         n = min_u32(n, b->best->n_ids - b->first);
         for (uint32_t j = b->settled; j < n; j++) {
@@ -337,6 +350,7 @@ static void take_best(struct search *b)
 {
     bool better = b->n_live != 0 && b->length != 0;
 
+    /* One that goes on, at the limit, against the best that ended. */
     if (better && b->ended != 0) {
         better = b->result->end != BEAMS_ENDED && b->live[0].score / b->scored > b->best_score;
     }
@@ -358,6 +372,7 @@ static enum err run(struct search *b)
         uint32_t room = b->s->context - b->first - b->length;
         bool last;
 
+        /* 1. The best candidates become the beams. */
         follow(b, next, choose(b, next));
         b->result->end = BEAMS_ENDED;
         if (is_over(b)) {
@@ -367,8 +382,10 @@ static enum err run(struct search *b)
             b->result->end = BEAMS_CONTEXT;
             return ERR_OK;
         }
+        /* 2. Each beam computes its next token. */
         last = b->length + 1 == job->limit;
         e = advance(b, last);
+        /* 3. Show the text that all beams agree on. */
         if (e == ERR_OK && !settle(b, in_common(b))) {
             b->result->end = BEAMS_CUT;
             return ERR_OK;
@@ -393,6 +410,7 @@ enum err beams_search(struct beams *b, struct session *s, const struct beams_job
     assert(b->n >= 2 && b->n <= BEAMS_MOST && s->logits != NULL);
     *r = (struct beams_result){ BEAMS_ENDED, 0 };
     search.first = s->n_ids;
+    /* The last sequence is for the best that ended, the others are free. */
     search.best = &b->lines[b->n - 1];
     while (search.n_free < b->n - 1) {
         search.free[search.n_free] = &b->lines[search.n_free];
@@ -405,6 +423,7 @@ enum err beams_search(struct beams *b, struct session *s, const struct beams_job
             r->end = BEAMS_CUT;
         }
     }
+    /* After an error or a cut, only what was shown stays. */
     if (e != ERR_OK || r->end == BEAMS_CUT) {
         (void)session_cut(s, search.first + search.settled);
     }

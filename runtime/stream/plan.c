@@ -67,6 +67,7 @@ static void pin_layers(struct plan *plan, const struct plan_weights *w, uint32_t
     for (uint32_t i = 0; i < w->n_layers; i++) {
         uint32_t segment = image_layer_segment(w->image, i);
 
+        /* Spread: the card reads one while the pinned ones before it compute. */
         if (found == n || i < streamed_place(w, head, found, n)) {
             pin_segment(plan, w, segment);
         } else {
@@ -154,6 +155,7 @@ static bool is_faster(const struct plan_prediction *other, const struct plan_pre
         other->decode_ns * (100 + FASTER_PERCENT) >= than->decode_ns * 100) {
         return false;
     }
+    /* A prompt may lose a little, or what a reply of REGAIN_TOKENS makes up for. */
     return other->prefill_ns * 100 <= than->prefill_ns * (100 + FASTER_PERCENT) ||
            other->prefill_ns - than->prefill_ns <=
                REGAIN_TOKENS * (than->decode_ns - other->decode_ns);

@@ -49,6 +49,7 @@ static const char *fitting_kv(const struct plan *plan, const struct plan_request
         struct plan_request smaller = *r;
         struct plan_layout l;
 
+        /* The layout once more with that type: are the weights within its limit? */
         smaller.limits.kv = types[i];
         if (kv_cache_bytes(&layers, plan->context, types[i]) >= now) {
             continue;
@@ -84,6 +85,7 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
 {
     char cure[CURE_BYTES];
 
+    /* mem= is what stands in the way: the memory itself would do. */
     if (l->rest < r->arena_bytes && l->limit < r->arena_bytes - l->rest) {
         format_text(cure, sizeof cure, "raise mem= to at least that");
         plan->mem_is_short = true;

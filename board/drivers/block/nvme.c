@@ -80,12 +80,15 @@ static void point_at(struct nvme *n, uint32_t slot, struct nvme_command *c, cons
     if (point_at_whole(n, c, address, bytes))
         return;
     c->prp1 = address;
+    /* Within one page. */
     if (end <= next)
         return;
+    /* Two pages: PRP2 is the second. */
     if (end - next <= NVME_PAGE) {
         c->prp2 = next;
         return;
     }
+    /* More: PRP2 is the address of a list of the others. */
     for (; next < end; next += NVME_PAGE)
         list[pages++] = next;
     dma_sync(&n->setup.window, list, pages * sizeof *list);
@@ -97,6 +100,7 @@ static void send(struct nvme *n, uint32_t slot, unsigned part, struct nvme_comma
     n->slots[slot].pending |= (uint8_t)(1u << part);
     c->id = (uint16_t)(slot * PARTS + part);
     c->namespace_id = NVME_NAMESPACE;
+    /* The id comes back in the completion and names the slot and the part. */
     nvme_push(n, &n->io, c);
 }
 
@@ -109,6 +113,8 @@ static void transfer(struct nvme *n, uint32_t slot, unsigned part, uint64_t bloc
                               .dword12 = blocks - 1 }; /* 6.9, 6.15: zero is one block */
     uint32_t bytes = blocks * n->facts.block_bytes;
 
+    /* For a write the data leave the caches; for a read no dirty line may be written over them
+     * later. */
     dma_sync(&n->setup.window, data, bytes);
     point_at(n, slot, &c, data, bytes);
     send(n, slot, part, &c);
@@ -188,15 +194,18 @@ static void advance(struct nvme *n, uint32_t slot)
     struct nvme_slot *s = &n->slots[slot];
     struct cut c = cut_request(n, s->request);
 
+    /* Edges are read: put the caller's sectors into them, then write all. */
     if (s->status == ERR_OK && s->step == NVME_EDGES) {
         copy_edges(n, slot, &c);
         send_data(n, slot, &c);
         return;
     }
+    /* A volatile cache: a write is done when it is flushed. */
     if (s->status == ERR_OK && s->step == NVME_DATA && s->request->write && n->facts.cached) {
         send_flush(n, slot);
         return;
     }
+    /* A read: the sectors of the edges, and the middle past the caches. */
     if (s->status == ERR_OK && !s->request->write) {
         copy_edges(n, slot, &c);
         dma_sync(&n->setup.window, at_sector(s->request, c.head),
@@ -211,6 +220,7 @@ static bool take(struct nvme *n, const struct nvme_completion *done)
     uint32_t slot = done->id / PARTS, bit = 1u << done->id % PARTS;
     struct nvme_slot *s = &n->slots[slot % NVME_DEPTH];
 
+    /* An id that is not in flight: nothing more can be believed. */
     if (slot >= n->depth || s->request == NULL || !(s->pending & bit) ||
         done->sq_id != NVME_IO_QUEUE)
         return false;
@@ -256,6 +266,7 @@ static enum err check_health(struct nvme *n)
 {
     if (n->in_flight == 0 || ++n->idle_polls < HEALTH_PERIOD)
         return ERR_OK;
+    /* A controller that failed completes nothing: only its status register tells. */
     n->idle_polls = 0;
     uint32_t status = nvme_read(n, NVME_CSTS);
     if ((status & (CSTS_READY | CSTS_FATAL)) == CSTS_READY)

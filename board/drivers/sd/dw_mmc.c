@@ -141,6 +141,8 @@ static enum err set_clock(const struct dw_mmc *d, uint32_t hz)
     uint32_t divider = d->setup.clock_hz <= hz ? 0 : (d->setup.clock_hz + 2 * hz - 1) / (2 * hz);
     enum err e;
 
+    /* Stop the clock, take that over, change the divider, take that over, start it, take that
+     * over. */
     *reg(d, CLKENA) = 0;
     e = update_clock(d, CMD_WAIT_DATA);
     *reg(d, CLKSRC) = 0;
@@ -180,14 +182,17 @@ static enum err dw_mmc_reset(struct sd_host *host)
     e = wait_clear(d, CTRL, CTRL_RESETS);
     if (e != ERR_OK)
         return e;
+    /* Power on, no interrupt line: this driver polls RINTSTS. */
     *reg(d, PWREN) = 1;
     *reg(d, INTMASK) = 0;
     *reg(d, d->has_64_bits ? IDINTEN_64 : IDINTEN) = IDINTEN_WANTED;
     *reg(d, RINTSTS) = INT_ALL;
+    /* The longest time-outs: sd_card.c watches for a card that is silent. */
     *reg(d, TMOUT) = 0xffffffff;
     *reg(d, FIFOTH) = fifo_marks(d);
     *reg(d, CTYPE) = 0;
     *reg(d, UHS_REG) &= ~(uint32_t)UHS_DDR; /* of a firmware that reads an eMMC so */
+    /* The first command sends 80 clocks ahead, which a card needs after power-on. */
     d->wakes = true;
     return set_clock(d, START_HZ);
 }
@@ -228,6 +233,7 @@ static void fill_table(struct dw_mmc *d, const struct sd_command *c)
     uint32_t left = c->block_bytes * c->n_blocks;
     uint64_t address = dma_address(&d->setup.window, c->data);
 
+    /* One descriptor for each piece of the buffer; only the last raises its status. */
     for (unsigned i = 0; left > 0; i++) {
         uint32_t bytes = min_u32(left, DW_MMC_BUFFER_BYTES);
 
@@ -261,8 +267,10 @@ static enum err start_dma(struct dw_mmc *d, const struct sd_command *c)
     enum err e;
 
     fill_table(d, c);
+    /* The controller reads both past the caches. */
     dma_sync(&d->setup.window, &d->table, sizeof d->table);
     dma_sync(&d->setup.window, c->data, (size_t)c->block_bytes * c->n_blocks);
+    /* It begins at DBADDR only after a reset of its own. */
     *reg(d, BMOD) = BMOD_RESET;
     e = wait_clear(d, BMOD, BMOD_RESET);
     *reg(d, dma_status(d)) = IDSTS_ALL; /* clear old bits: a written one clears */
@@ -270,6 +278,7 @@ static enum err start_dma(struct dw_mmc *d, const struct sd_command *c)
     if (d->has_64_bits)
         *reg(d, DBADDR_UPPER) = (uint32_t)(table >> 32);
     *reg(d, CTRL) = CTRL_DMA | CTRL_INTERNAL_DMA;
+    /* Last of all: from here on it may fetch. */
     *reg(d, BMOD) = BMOD_FIXED_BURST | BMOD_ENABLE;
     return e;
 }
@@ -282,6 +291,7 @@ static enum err prepare_data(struct dw_mmc *d, struct sd_command *c)
     e = wait_clear(d, CTRL, CTRL_FIFO_RESET | CTRL_DMA_RESET);
     if (e != ERR_OK)
         return e;
+    /* The FIFO is empty. How much comes, and who moves it. */
     *reg(d, BLKSIZ) = c->block_bytes;
     *reg(d, BYTCNT) = c->block_bytes * c->n_blocks;
     d->dma = dma_can(d, c);
@@ -321,6 +331,7 @@ static uint32_t command_bits(const struct dw_mmc *d, const struct sd_command *c)
         bits |= CMD_CHECK_CRC;
     if (c->data != NULL)
         bits |= CMD_DATA | bits_if(c->closing == SD_CLOSE_STOP, CMD_AUTO_STOP);
+    /* CMD12 goes out while data still move; all others wait for their end. */
     bits |= c->index == STOP_INDEX ? CMD_STOP : CMD_WAIT_DATA;
     return bits | bits_if(d->wakes, CMD_WAKE);
 }

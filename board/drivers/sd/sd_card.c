@@ -92,6 +92,7 @@ static enum err sd_card_restart(struct sd_card *card)
     struct sd_facts before = card->facts;
     enum err e = sd_card_identify(card);
 
+    /* The CID is unique. With another one, cached sectors would be those of a card that is gone. */
     if (e == ERR_OK && (memcmp(before.cid, card->facts.cid, sizeof before.cid) != 0 ||
                         before.n_sectors != card->facts.n_sectors)) {
         card->facts = before;
@@ -214,6 +215,8 @@ static enum err sd_card_cure(struct sd_card *card, enum sd_fault fault)
 
     if (card->host->abilities & SD_IS_SPI)
         return sd_card_restart(card);
+    /* Not back in the transfer state, or failed again: a fresh start, a rung lower for damaged
+     * data. */
     if (!sd_card_settle(card) || card->tries > 1) {
         if (garbled && card->tries > 1)
             sd_card_step_down(card);
@@ -221,6 +224,7 @@ static enum err sd_card_cure(struct sd_card *card, enum sd_fault fault)
     }
     if (!garbled || card->tune_index == 0)
         return ERR_OK;
+    /* Damaged once: look for a better sampling point before giving up speed. */
     card->n_retunes++;
     card->tuned_at = card->host->ticks();
     if (card->host->ops->tune(card->host, card->tune_index) == ERR_OK)
@@ -283,6 +287,7 @@ static enum err sd_card_moved(struct sd_card *card)
 {
     enum err e = sd_card_check_status(card);
 
+    /* The caller asked beyond the end: the card is well, and another try would end the same. */
     if (e == ERR_RANGE) {
         (void)sd_card_settle(card);
         sd_card_finish(card, ERR_RANGE);
@@ -309,6 +314,7 @@ static enum err sd_card_stored(struct sd_card *card)
         sd_card_finish(card, ERR_OK);
         return ERR_OK;
     }
+    /* It is still programming: ask again. */
     e = sd_card_send(card, CMD_STATUS, (uint32_t)card->rca << 16, SD_RESPONSE_SHORT);
     if (e != ERR_OK)
         return e;

@@ -106,6 +106,7 @@ static uint8_t sd_spi_send(const struct sd_spi *spi, unsigned index, uint32_t ar
                          (uint8_t)(argument >> 16), (uint8_t)(argument >> 8), (uint8_t)argument };
     uint8_t answer = 0xff;
 
+    /* The CRC counts from CMD59 on; CMD0 and CMD8 need theirs before it (7.2.2). */
     frame[5] = sd_spi_crc7(frame, 5);
     spi->bus->exchange(spi->bus, frame, NULL, sizeof frame);
     if (index == CMD_STOP)
@@ -129,8 +130,10 @@ static uint8_t sd_spi_short(struct sd_spi *spi, unsigned index, uint32_t argumen
     uint8_t answer, bytes[4];
 
     spi->bus->select(spi->bus, true);
+    /* A card that stays busy is given the command all the same: its answer says what is wrong. */
     (void)sd_spi_wait_ready(spi, READY_BYTES);
     answer = sd_spi_send(spi, index, argument);
+    /* R3 and R7 are R1 with four bytes more, which an illegal command lacks. */
     if (reply != NULL && (answer & (R1_NONE | R1_ERRORS)) == 0) {
         spi->bus->exchange(spi->bus, NULL, bytes, sizeof bytes);
         *reply = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
@@ -168,18 +171,22 @@ static enum err sd_spi_start(struct sd_host *host, struct sd_command *command)
     spi->command = command;
     spi->blocks_done = 0;
     spi->bus->select(spi->bus, true);
+    /* The card may still store what the last command wrote. */
     if (!sd_spi_wait_ready(spi, READY_BYTES))
         return sd_spi_fail(spi, SD_FAULT_COMMAND_TIMEOUT, ERR_TIMEOUT);
     if (command->index == CMD_STATUS)
         answer = sd_spi_ask_status(spi, &command->reply[0]);
     else
         command->reply[0] = answer = sd_spi_send(spi, command->index, command->argument);
+    /* No answer, or a command that the card does not know: both look like a card that is not
+     * there. */
     if ((answer & (R1_NONE | R1_ILLEGAL)) != 0)
         return sd_spi_fail(spi, SD_FAULT_COMMAND_TIMEOUT, ERR_TIMEOUT);
     if ((answer & R1_CRC) != 0)
         return sd_spi_fail(spi, SD_FAULT_COMMAND, ERR_IO);
     if ((answer & R1_ERRORS) != 0)
         return sd_spi_fail(spi, SD_FAULT_DATA, ERR_IO);
+    /* After R1 comes a block from the card, nothing but busy, or a block to the card. */
     spi->state = SD_SPI_TOKEN;
     if (command->data == NULL)
         spi->state = SD_SPI_BUSY;
@@ -199,6 +206,7 @@ static enum err sd_spi_take_block(struct sd_spi *spi)
     if (sd_spi_crc16(block, command->block_bytes) != (crc[0] << 8 | crc[1]))
         return sd_spi_fail(spi, SD_FAULT_DATA, ERR_IO);
     spi->host.moved++;
+    /* CMD17 ends by itself; CMD18 sends block after block until CMD12. */
     if (++spi->blocks_done < command->n_blocks)
         return ERR_BUSY;
     if (command->closing == SD_CLOSE_ITSELF) {
@@ -233,11 +241,14 @@ static enum err sd_spi_give_block(struct sd_spi *spi)
     uint8_t token = command->closing == SD_CLOSE_ITSELF ? TOKEN_DATA : TOKEN_MANY;
     uint8_t tail[2] = { (uint8_t)(crc >> 8), (uint8_t)crc }, response = 0xff;
 
+    /* 7.3.3: start token, data, CRC16. */
     spi->bus->exchange(spi->bus, &token, NULL, 1);
     spi->bus->exchange(spi->bus, block, NULL, command->block_bytes);
     spi->bus->exchange(spi->bus, tail, NULL, sizeof tail);
+    /* The data response has a shape of its own among ones. */
     for (int i = 0; i < ANSWER_BYTES && (response & RESPONSE_SHAPE_MASK) != RESPONSE_SHAPE; i++)
         response = sd_spi_byte(spi);
+    /* CRC error or write error: the block is not stored, and no further one is taken. */
     if ((response & RESPONSE_MASK) != RESPONSE_TAKEN)
         return sd_spi_fail(spi, SD_FAULT_DATA, ERR_IO);
     spi->host.moved++;
@@ -256,6 +267,7 @@ static enum err sd_spi_poll_give(struct sd_spi *spi)
         return ERR_BUSY;
     if (spi->blocks_done < spi->command->n_blocks)
         return sd_spi_give_block(spi);
+    /* All blocks are stored: Stop Tran instead of CMD12 (7.2.4). */
     spi->bus->exchange(spi->bus, &stop, NULL, 1);
     (void)sd_spi_byte(spi);
     spi->state = SD_SPI_BUSY;
@@ -295,6 +307,7 @@ static enum err sd_spi_reset(struct sd_host *host)
 
     spi->bus->select(spi->bus, false);
     spi->bus->set_hz(spi->bus, START_HZ);
+    /* At most 400 kHz, not selected, the data line high: only so a card listens to CMD0 (6.4.1). */
     spi->bus->idle(spi->bus, WAKE_BYTES);
     spi->state = SD_SPI_IDLE;
     return ERR_OK;
@@ -337,6 +350,7 @@ static enum err sd_spi_wait_start(struct sd_spi *spi, uint32_t capacity)
     uint8_t answer;
 
     do {
+        /* ACMD41, repeated until the card has left the idle state. */
         (void)sd_spi_short(spi, CMD_APP, 0, NULL);
         answer = sd_spi_short(spi, ACMD_OP_COND, capacity, NULL);
         if (answer == 0)
@@ -372,6 +386,7 @@ static void sd_spi_measure(struct sd_spi *spi, struct sd_card *card)
     uint64_t n = 0;
 
     for (int bit = 31 - (int)shift; bit >= 0; bit--) {
+        /* Is there a sector with this bit set, too? Then the card has as many. */
         uint64_t more = n + ((uint64_t)1 << bit);
 
         if (sd_spi_read_block(spi, card, CMD_READ_ONE, (uint32_t)((more - 1) << shift),
@@ -390,6 +405,7 @@ static enum err sd_spi_read_facts(struct sd_spi *spi, struct sd_card *card, uint
     card->facts.by_sector = (ocr & OCR_HIGH_CAPACITY) != 0;
     if (!card->facts.by_sector) /* of others it is fixed */
         (void)sd_spi_short(spi, CMD_BLOCK_LENGTH, SECTOR_BYTES, NULL);
+    /* Capacity and speed (5.3), then the name of the card (5.2); the latter may be missing. */
     if (sd_spi_read_block(spi, card, CMD_CSD, 0, REGISTER_BYTES)) {
         sd_facts_words(csd, card->scratch);
         e = sd_facts_csd(&card->facts, csd);
@@ -422,6 +438,7 @@ static enum err sd_spi_identify(struct sd_host *host, struct sd_card *card)
 
     card->facts = (struct sd_facts){ .n_sectors = 0 };
     spi->no_status = false;
+    /* Figure 7-2: CMD0, CMD8, ACMD41, CMD58. */
     if (!sd_spi_go_idle(spi))
         return ERR_NO_DEVICE;
     e = sd_spi_ask_version(spi, &capacity);
@@ -432,6 +449,7 @@ static enum err sd_spi_identify(struct sd_host *host, struct sd_card *card)
                                      : "what is in the slot is not an SD card for 3.3 V";
         return e;
     }
+    /* CRCs are off after the start. Without them a loose wire would damage files in silence. */
     if (((sd_spi_short(spi, CMD_CRC, 1, NULL) | sd_spi_short(spi, CMD_OCR, 0, &ocr)) &
          (R1_NONE | R1_ERRORS)) != 0) {
         card->why = "the card knows no checksums: use another one";

@@ -76,6 +76,7 @@ enum err serial_listen(uint32_t interrupt)
 
     if (!serial_line.naps)
         serial_line.naps = irq_take_timer() == ERR_OK;
+    /* The handler is in place before the UART may interrupt. */
     e = irq_take(interrupt, receive_on_interrupt, NULL);
     if (e != ERR_OK)
         return e;
@@ -99,8 +100,10 @@ static void take_byte(int received)
 {
     uint8_t byte = (uint8_t)received;
 
+    /* An overrun comes with a good byte: what was lost came before it. */
     if (received & SERIAL_OVERRUN)
         atomic_fetch_add(&serial_line.lost, 1);
+    /* A break is not a byte; a byte with a wrong parity or frame is worse than none. */
     if (received & SERIAL_BREAK)
         return;
     if (received & SERIAL_DAMAGED) {
@@ -179,6 +182,7 @@ bool serial_receive(void)
 {
     int n;
 
+    /* Another core is at it, and takes what is there. */
     if (atomic_flag_test_and_set(&serial_line.receiving))
         return false;
     n = receive_from(serial_line.driver, serial_line.uart);
@@ -228,6 +232,7 @@ static void take_keys(void)
     while ((byte = take_joined()) >= 0) {
         bool on = core_interrupts_mask();
 
+        /* The other producer holds it for the length of a FIFO at most. */
         while (atomic_flag_test_and_set(&serial_line.receiving))
             ;
         (void)receive_ring_put(&serial_line.ring, (uint8_t)byte);
@@ -250,6 +255,7 @@ static void sleep_a_while(void)
     if (serial_line.naps) {
         uint32_t hz = serial_line.n_joined != 0 ? NAPS_HZ_JOINED : NAPS_HZ;
 
+        /* The timer is armed before the sleep, so that a lost interrupt costs one period. */
         core_timer_start(board.ticks_hz() / (proven ? hz : NAPS_HZ_UNPROVEN));
         core_idle();
         core_timer_stop();
@@ -275,11 +281,13 @@ void serial_putc(char c)
 
     while (!sent) {
         on = core_interrupts_mask();
+        /* The peer may have paused us between two tries. */
         if (!atomic_load(&serial_line.held))
             sent = serial_line.driver->send(serial_line.uart, (uint8_t)c);
         else if (on && board.alive == NULL)
             sleep_a_while();
         core_interrupts_restore(on);
+        /* Input goes on while output waits: XON is input. */
         if (!sent)
             poll();
         if (!sent && board.alive != NULL)
@@ -305,6 +313,7 @@ int serial_getc(void)
         poll();
     take_keys();
     byte = receive_ring_take(&serial_line.ring);
+    /* A byte has left the ring: there may be room for the peer again. */
     if (serial_line.peer_paused) {
         on = core_interrupts_mask();
         pause_or_resume();
@@ -340,6 +349,7 @@ void serial_idle(void)
     while (serial_line.driver != NULL && sleep_without_input()) {
         poll();
         take_keys();
+        /* Let the caller look at drives and at the network in between. */
         if (serial_line.n_joined != 0 && board.ticks() - start > most)
             return;
     }
