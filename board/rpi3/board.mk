@@ -8,7 +8,9 @@ QEMU_CARD = -drive if=sd,format=raw,file=$(1)
 QEMU_CARD_SAYS := SD card at 0x3f300000
 KERNELS_WITHOUT := sha2 dotprod i8mm sve
 CARD_IMAGE := kernel8.img
-CARD_FIRMWARE := bootcode.bin start.elf fixup.dat bcm2710-rpi-*.dtb
+CARD_FIRMWARE := bootcode.bin start.elf fixup.dat
+CARD_TREES := bcm2710-rpi-3-b.dtb=3B bcm2710-rpi-3-b-plus.dtb=3B+,3A+ bcm2710-rpi-cm3.dtb=CM3,CM3+ bcm2710-rpi-zero-2-w.dtb!Zero_2_W
+CARD_MORE := bcm2710-rpi-*.dtb
 CARD_LICENCE := LICENCE.broadcom
 # The boot ROM reads no GPT.
 CARD_TABLE := mbr

@@ -3,8 +3,10 @@ ISA := arm64
 QEMU ?= @echo no emulator has BOARD=rpi5; false
 QEMU_MACHINE ?=
 CARD_IMAGE := kernel_2712.img
-# Its loader picks the tree by the board (5, 500, 500+, CM5) and lays the overlay over it on stepping D0.
-CARD_FIRMWARE := bcm2712*.dtb overlays/bcm2712d0.dtbo
+# Its loader picks the tree by the board and lays the overlay over it on stepping D0; the rest is in the board's flash.
+CARD_TREES := bcm2712-rpi-5-b.dtb!5 bcm2712-rpi-500.dtb!500 bcm2712-rpi-cm5-cm5io.dtb!CM5 bcm2712-rpi-cm5l-cm5io.dtb!CM5_Lite \
+              overlays/bcm2712d0.dtbo!5_and_500_with_stepping_D0
+CARD_MORE := bcm2712*.dtb overlays/overlay_map.dtb
 CARD_LICENCE := LICENCE.broadcom
 KERNELS_WITHOUT := i8mm sve
 HAS_DISPLAY := yes

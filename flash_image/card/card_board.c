@@ -64,6 +64,10 @@ static void take_line(struct card_board *b, const char *line)
         snprintf(b->image, sizeof b->image, "%s", line + 6);
     } else if (strncmp(line, "firmware ", 9) == 0) {
         snprintf(b->firmware, sizeof b->firmware, "%s", line + 9);
+    } else if (strncmp(line, "trees ", 6) == 0) {
+        snprintf(b->trees, sizeof b->trees, "%s", line + 6);
+    } else if (strncmp(line, "more ", 5) == 0) {
+        snprintf(b->more, sizeof b->more, "%s", line + 5);
     } else if (strncmp(line, "licence ", 8) == 0) {
         snprintf(b->licence, sizeof b->licence, "%s", line + 8);
     } else if (strncmp(line, "slot ", 5) == 0) {
@@ -225,33 +229,24 @@ static enum err add_image(struct card_image *c, const struct card_board *b)
     return e;
 }
 
-static enum err add_licence(struct card_image *c, const struct card_board *b, const char *firmware)
-{
-    char path[CARD_PATH_BYTES];
-
-    if (firmware == NULL || b->licence[0] == '\0') {
-        return ERR_OK;
-    }
-    snprintf(path, sizeof path, "%s/%s", firmware, b->licence);
-    if (access(path, F_OK) != 0) {
-        return ERR_OK;
-    }
-    return card_add_file(c, b->licence, path);
-}
-
 /* The first line of the README, on files that are not there, and how to have them copied; "" where none is missing. */
-static void missing_text(const char *missing, char *text, size_t bytes)
+static void missing_text(const struct card_missing *missing, bool given, char *text, size_t bytes)
 {
+    const char *between = missing->files[0] != '\0' && missing->trees[0] != '\0' ? ", " : "";
+
     text[0] = '\0';
-    if (missing[0] != '\0') {
-        snprintf(
-            text, bytes,
-            "FIRMWARE IS MISSING, so this card starts no board yet: copy %s next to this file, "
-            "from Debian's package raspi-firmware or from github.com/raspberrypi/firmware, "
-            "folder boot.\n(ingot card --firmware FOLDER and make card FIRMWARE=FOLDER copy "
-            "them.)\n",
-            missing);
+    if (missing->files[0] == '\0' && missing->trees[0] == '\0') {
+        return;
     }
+    snprintf(
+        text, bytes,
+        "%s: copy %s%s%s next to this file (a name with a slash into that folder), from the small partition (bootfs) of "
+        "any Raspberry Pi OS card, or from github.com/raspberrypi/firmware, folder boot.\n"
+        "(ingot card --firmware FOLDER-OR-ZIP and make card FIRMWARE=FOLDER-OR-ZIP copy them.)\n",
+        missing->files[0] != '\0' || !given
+            ? "FIRMWARE IS MISSING, so this card starts no board yet"
+            : "Device trees of the boards in brackets are missing, which may not start without them",
+        missing->files, between, missing->trees);
 }
 
 /* A file's text without its last newline, "" where there is none; allocated. */
@@ -303,27 +298,24 @@ static char *all_words(const struct card_words *words, const char *own)
 }
 
 enum err card_add_board(struct card_image *c, const struct card_board *b,
-                        const struct card_words *words, char *missing, size_t bytes)
+                        const struct card_words *words, struct card_missing *missing)
 {
-    char lacks[2 * TEXT_BYTES];
+    char lacks[4 * TEXT_BYTES];
     char *own, *wiring, *all;
     enum err e;
 
-    missing[0] = '\0';
+    *missing = (struct card_missing){ .stops = false };
     if (b->image[0] == '\0') {
         return ERR_OK;
     }
     e = add_image(c, b);
     if (e == ERR_OK) {
-        e = card_add_firmware(c, b->firmware, words->firmware, missing, bytes);
-    }
-    if (e == ERR_OK) {
-        e = add_licence(c, b, words->firmware);
+        e = card_add_firmware(c, b, words, missing);
     }
     if (e != ERR_OK) {
         return e;
     }
-    missing_text(missing, lacks, sizeof lacks);
+    missing_text(missing, words->firmware != NULL, lacks, sizeof lacks);
     own = text_or_nothing(b, "words");
     wiring = text_or_nothing(b, "wiring.txt");
     all = all_words(words, own);

@@ -1,9 +1,11 @@
 /* The contents of a board's card beside models: the image, the board's own files with their words filled
  * in, firmware of the board's maker, and a README. They come from a folder for each board:
  *   NAME/ingot.bin          the image
- *   NAME/card/about         "image NAME-ON-THE-CARD", "firmware PATTERN..." and "licence FILE" of that
- *                           firmware, "table mbr" where its loader reads no GPT, "slot N" where it
- *                           looks at that partition, lines; without an image the card has models only
+ *   NAME/card/about         "image NAME-ON-THE-CARD", "firmware FILE..." that every such board starts from,
+ *                           "trees FILE=BOARDS..." that single ones do (FILE!BOARDS: they do not start without
+ *                           it), "more PATTERN..." that go along, "licence FILE" of that firmware, "table mbr"
+ *                           where its loader reads no GPT, "slot N" where it looks at that partition, lines;
+ *                           without an image the card has models only
  *   NAME/card/words         boot arguments, where the board has some of its own
  *   NAME/card/wiring.txt    of the serial line
  *   NAME/card/readme.txt    the README, with places to fill in
@@ -14,6 +16,8 @@
 #define INGOT_FLASH_IMAGE_CARD_BOARD_H
 
 #include "flash_image/card/card_image.h"
+#include "flash_image/card/card_zip.h"
+#include "flash_image/source/map_file.h"
 
 enum { CARD_PATH_BYTES = 4096, CARD_MOST_BESIDE = 3 };
 
@@ -27,10 +31,12 @@ struct card_board {
     const char *name;
     char folder[CARD_PATH_BYTES]; /* BOARDS/NAME */
     char image[128];              /* the image's name on the card; "": models only */
-    char firmware[512];           /* patterns, apart by spaces; "": it needs none */
-    char licence[128];            /* goes along where the firmware's folder has it */
-    bool mbr_only;                /* what starts it reads no GPT */
-    unsigned slot;                /* of the table, where its loader looks; 0: the first */
+    char firmware[512];           /* files, apart by spaces; "": it needs none */
+    char trees[1024];  /* FILE=BOARDS or FILE!BOARDS, apart by spaces; see card_firmware.c */
+    char more[256];    /* patterns, apart by spaces */
+    char licence[128]; /* goes along where the firmware has it */
+    bool mbr_only;     /* what starts it reads no GPT */
+    unsigned slot;     /* of the table, where its loader looks; 0: the first */
     struct card_beside beside[CARD_MOST_BESIDE];
     unsigned n_beside;
 };
@@ -40,8 +46,10 @@ struct card_words {
     const char *models;   /* their names, for the README */
     const char *words;    /* boot arguments; NULL: the board's own */
     const char *more;     /* and these after them; NULL: none */
-    const char *firmware; /* the folder of the maker's files; NULL: none */
-    const char *where;    /* ends "the models", for the README */
+    const char *firmware; /* a folder or a zip archive with the maker's files; NULL: none */
+    const char *
+        for_board; /* the one board that the card is for, as a tree's BOARDS name it; NULL: all that the image starts */
+    const char *where; /* ends "the models", for the README */
     const char *version;
 };
 
@@ -50,10 +58,19 @@ struct card_words {
 enum err card_board_open(struct card_board *b, const char *boards, const char *name, char *problem,
                          size_t problem_bytes);
 
-/* Add all of it. missing (bytes) is the list of firmware files that nobody gave, "": none. Errors as
- * card_add_file, ERR_NOT_FOUND of an image that is not built; c->problem says which. */
+/* Firmware files that nobody gave: a list with the boards that need each; "": none. */
+enum { CARD_MISSING_BYTES = 1024 };
+struct card_missing {
+    char files[CARD_MISSING_BYTES]; /* that every such board needs */
+    char trees[CARD_MISSING_BYTES]; /* "FILE (BOARDS), ..." */
+    bool stops;                     /* some of those boards do not start without it */
+};
+
+/* Add all of it, and fill *missing. Errors as card_add_file, ERR_NOT_FOUND of an image that is not built, of firmware that
+ * is not there, and of a tree without which words->for_board, or the board that the image is named for, does not start
+ * from this firmware; c->problem says which. */
 enum err card_add_board(struct card_image *c, const struct card_board *b,
-                        const struct card_words *words, char *missing, size_t bytes);
+                        const struct card_words *words, struct card_missing *missing);
 
 /* ---- card_text.c ---- */
 
@@ -72,9 +89,34 @@ char *card_read_text(const char *path);
 
 /* ---- card_firmware.c ---- */
 
-/* Add the files of folder (NULL: none) that match each of the patterns. Those that match none are
- * appended to missing. */
-enum err card_add_firmware(struct card_image *c, const char *patterns, const char *folder,
-                           char *missing, size_t bytes);
+/* Add the board's files, trees and licence from words->firmware. Errors as card_add_board. */
+enum err card_add_firmware(struct card_image *c, const struct card_board *b,
+                           const struct card_words *words, struct card_missing *missing);
+
+/* ---- card_maker_files.c ---- */
+
+/* The files of a folder or of a zip archive, by their paths from there on: "boot/start4.elf". */
+struct card_maker_file {
+    char *name;
+    struct card_zip_entry entry; /* of the archive */
+};
+
+struct card_maker_files {
+    struct card_maker_file *files; /* in order of their names */
+    uint32_t n, room;
+    const char *path;
+    struct mapping map; /* of the archive; data NULL: it is a folder */
+    struct card_zip zip;
+};
+
+/* List them; path stays the caller's. ERR_NOT_FOUND, ERR_IO, ERR_BAD_ARGUMENT (neither a folder nor an archive),
+ * ERR_BAD_HEADER (a damaged archive); problem says why, with the path. Close it in any case. */
+enum err card_maker_open(struct card_maker_files *f, const char *path, char *problem,
+                         size_t problem_bytes);
+void card_maker_close(struct card_maker_files *f);
+
+/* Add one of them to the card under that name. Errors as card_add_file, and ERR_BAD_CHECKSUM of a damaged archive. */
+enum err card_maker_add(const struct card_maker_files *f, const struct card_maker_file *file,
+                        struct card_image *c, const char *name);
 
 #endif

@@ -1,109 +1,322 @@
-/* Files of the board's maker: copied where somebody has them, named where not. */
-#include <dirent.h>
-#include <errno.h>
+/* Files of the board's maker: copied where somebody has them, named where not.
+ *
+ * FILE=BOARDS in card_board.trees: these boards start without that device tree, and with it know more. FILE!BOARDS: they do not
+ * start. BOARDS are apart by commas, and have "_" for a space: "bcm2710-rpi-zero-2-w.dtb!Zero_2_W". */
+#include <ctype.h>
 #include <fnmatch.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "flash_image/card/card_board.h"
 
-/* Add those of the n names of `folder` that match, to the folder `below` of the card. */
-static enum err add_matches(struct card_image *c, const char *pattern, const char *folder,
-                            const char *below, struct dirent **names, int n, bool *found)
-{
-    char path[CARD_PATH_BYTES], name[CARD_PATH_BYTES];
+enum { MOST_WANTED = 48, MOST_ROOTS = 64 };
 
-    *found = false;
-    for (int i = 0; i < n; i++) {
+struct wanted {
+    char pattern[128]; /* a name, or a pattern of fnmatch */
+    char boards[128];  /* that need it; "": all, or with `more` none */
+    bool more;         /* goes along where it is there, and is never missing */
+    bool essential;    /* its boards do not start without it */
+    bool found;
+};
+
+struct firmware {
+    struct wanted wanted[MOST_WANTED];
+    unsigned n;
+    struct card_maker_files from;
+    const char *
+        root; /* the part of names that is cut away, "" or with a slash at its end; root_bytes of it count */
+    size_t root_bytes;
+};
+
+/* ---- what is wanted ---- */
+
+static struct wanted *want(struct firmware *f, const char *pattern, size_t bytes, bool more)
+{
+    struct wanted *w = &f->wanted[f->n];
+
+    if (f->n < MOST_WANTED - 1) {
+        f->n++;
+    }
+    *w = (struct wanted){ .more = more };
+    snprintf(w->pattern, sizeof w->pattern, "%.*s", (int)bytes, pattern);
+    return w;
+}
+
+static void want_list(struct firmware *f, const char *list, bool more)
+{
+    for (; *list != '\0'; list += strspn(list, " ")) {
+        size_t bytes = strcspn(list, " "), name = strcspn(list, " =!");
+        struct wanted *w = want(f, list, name, more);
+
+        if (name < bytes) {
+            w->essential = list[name] == '!';
+            snprintf(w->boards, sizeof w->boards, "%.*s", (int)(bytes - name - 1), list + name + 1);
+        }
+        list += bytes;
+    }
+}
+
+/* Whether two names of boards are one: letters and digits count, "zero2w" is "Zero_2_W". n bytes of a. */
+static bool is_board(const char *a, size_t n, const char *b)
+{
+    const char *end = a + n;
+
+    for (;;) {
+        while (a < end && !isalnum((unsigned char)*a) && *a != '+') {
+            a++;
+        }
+        while (*b != '\0' && !isalnum((unsigned char)*b) && *b != '+') {
+            b++;
+        }
+        if (a == end || *b == '\0') {
+            return a == end && *b == '\0';
+        }
+        if (tolower((unsigned char)*a++) != tolower((unsigned char)*b++)) {
+            return false;
+        }
+    }
+}
+
+static bool names_board(const struct wanted *w, const char *board)
+{
+    for (const char *at = w->boards; *at != '\0'; at += strspn(at, ",")) {
+        size_t n = strcspn(at, ",");
+
+        if (is_board(at, n, board)) {
+            return true;
+        }
+        at += n;
+    }
+    return false;
+}
+
+/* ---- where it lies ---- */
+
+/* FAT knows no capitals, and a copy may have come from one. */
+static bool matches(const struct wanted *w, const char *name)
+{
+    return fnmatch(w->pattern, name, FNM_PERIOD | FNM_PATHNAME | FNM_CASEFOLD) == 0;
+}
+
+static unsigned n_slashes(const char *text)
+{
+    unsigned n = 0;
+
+    for (; *text != '\0'; text++) {
+        n += *text == '/';
+    }
+    return n;
+}
+
+/* The part of name that has as many folders as the pattern; NULL: it has fewer. */
+static const char *tail(const char *name, const char *pattern)
+{
+    unsigned more = n_slashes(name), need = n_slashes(pattern);
+
+    if (more < need) {
+        return NULL;
+    }
+    for (more -= need; more > 0; more--) {
+        name = strchr(name, '/') + 1;
+    }
+    return name;
+}
+
+struct roots {
+    struct {
+        const char *name;
+        size_t bytes;
+        uint64_t has; /* a bit for each that is wanted */
+    } at[MOST_ROOTS];
+    unsigned n;
+};
+
+static void count_root(struct roots *r, const char *name, size_t bytes, unsigned wanted)
+{
+    for (unsigned i = 0; i < r->n; i++) {
+        if (r->at[i].bytes == bytes && memcmp(r->at[i].name, name, bytes) == 0) {
+            r->at[i].has |= 1ull << wanted;
+            return;
+        }
+    }
+    if (r->n < MOST_ROOTS) {
+        r->at[r->n].name = name;
+        r->at[r->n].bytes = bytes;
+        r->at[r->n++].has = 1ull << wanted;
+    }
+}
+
+/* The folder that has most of what is wanted: "" of a bootfs, "boot/" of a clone, "firmware-master/boot/" of an archive. */
+static void find_root(struct firmware *f)
+{
+    struct roots r = { .n = 0 };
+    int most = 0;
+
+    f->root = "";
+    f->root_bytes = 0;
+    for (uint32_t i = 0; i < f->from.n; i++) {
+        const char *name = f->from.files[i].name;
+
+        for (unsigned k = 0; k < f->n; k++) {
+            const char *rest = tail(name, f->wanted[k].pattern);
+
+            if (rest != NULL && matches(&f->wanted[k], rest)) {
+                count_root(&r, name, (size_t)(rest - name), k);
+            }
+        }
+    }
+    for (unsigned i = 0; i < r.n; i++) {
+        int has = __builtin_popcountll(r.at[i].has);
+
+        if (has > most || (has == most && r.at[i].bytes < f->root_bytes)) {
+            most = has;
+            f->root = r.at[i].name;
+            f->root_bytes = r.at[i].bytes;
+        }
+    }
+}
+
+/* ---- copying ---- */
+
+static enum err add_files(struct card_image *c, struct firmware *f)
+{
+    for (uint32_t i = 0; i < f->from.n; i++) {
+        const char *name = f->from.files[i].name;
+        bool any = false;
         enum err e;
 
-        if (fnmatch(pattern, names[i]->d_name, FNM_PERIOD) != 0) {
+        if (strncmp(name, f->root, f->root_bytes) != 0) {
             continue;
         }
-        snprintf(path, sizeof path, "%s/%s%s", folder, below, names[i]->d_name);
-        snprintf(name, sizeof name, "%s%s", below, names[i]->d_name);
-        e = card_add_file(c, name, path);
+        for (unsigned k = 0; k < f->n; k++) {
+            if (matches(&f->wanted[k], name + f->root_bytes)) {
+                f->wanted[k].found = any = true;
+            }
+        }
+        if (!any) {
+            continue;
+        }
+        e = card_maker_add(&f->from, &f->from.files[i], c, name + f->root_bytes);
         if (e != ERR_OK) {
             return e;
         }
-        *found = true;
     }
     return ERR_OK;
 }
 
-static void free_names(struct dirent **names, int n)
+/* ---- naming ---- */
+
+__attribute__((format(printf, 2, 3))) static void append(char *list, const char *format, ...)
 {
-    for (int i = 0; i < n; i++) {
-        free(names[i]);
-    }
-    free(names);
+    size_t at = strlen(list);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(list + at, CARD_MISSING_BYTES - at, format, args);
+    va_end(args);
 }
 
-/* A pattern such as "overlays/bcm2712d0.dtbo": a folder of the maker's is one on the card, too. One that
- * is not there has no files. */
-static enum err add_pattern(struct card_image *c, const char *pattern, const char *folder,
-                            bool *found)
+/* " (3B+, 3A+)" */
+static void append_boards(char *list, const char *boards)
 {
-    const char *slash = strrchr(pattern, '/');
-    char below[CARD_PATH_BYTES] = "", path[CARD_PATH_BYTES];
-    struct dirent **names = NULL;
-    enum err e;
-    int n;
+    append(list, " (");
+    for (; *boards != '\0'; boards++) {
+        if (*boards == ',') {
+            append(list, ", ");
+        } else {
+            append(list, "%c", *boards == '_' ? ' ' : *boards);
+        }
+    }
+    append(list, ")");
+}
 
-    if (slash != NULL) {
-        snprintf(below, sizeof below, "%.*s", (int)(slash + 1 - pattern), pattern);
-        pattern = slash + 1;
+/* for_board: the trees of that one alone; NULL: of all. */
+static void list_missing(const struct firmware *f, const char *for_board,
+                         struct card_missing *missing)
+{
+    for (unsigned i = 0; i < f->n; i++) {
+        const struct wanted *w = &f->wanted[i];
+
+        if (w->found || w->more) {
+            continue;
+        }
+        if (w->boards[0] == '\0') {
+            append(missing->files, "%s%s", missing->files[0] != '\0' ? " " : "", w->pattern);
+            continue;
+        }
+        if (for_board != NULL && !names_board(w, for_board)) {
+            continue;
+        }
+        append(missing->trees, "%s%s", missing->trees[0] != '\0' ? ", " : "", w->pattern);
+        append_boards(missing->trees, w->boards);
+        missing->stops = missing->stops || w->essential;
     }
-    *found = false;
-    snprintf(path, sizeof path, "%s/%s", folder, below);
-    n = scandir(path, &names, NULL, alphasort);
-    if (n < 0) {
-        return ERR_OK;
+}
+
+/* The tree without which the board of this card does not start: of the one that it is for, else of the first that the
+ * image is named for. NULL: it starts. */
+static const struct wanted *stops(const struct firmware *f, const char *for_board)
+{
+    bool is_first = true;
+
+    for (unsigned i = 0; i < f->n; i++) {
+        const struct wanted *w = &f->wanted[i];
+        bool is_its = for_board != NULL ? names_board(w, for_board) : is_first;
+
+        if (w->boards[0] == '\0') {
+            continue;
+        }
+        is_first = false;
+        if (is_its && w->essential && !w->found) {
+            return w;
+        }
     }
-    e = add_matches(c, pattern, folder, below, names, n, found);
-    free_names(names, n);
+    return NULL;
+}
+
+static enum err refuse(struct card_image *c, const struct wanted *w, const char *from)
+{
+    char boards[CARD_MISSING_BYTES] = "";
+
+    append_boards(boards, w->boards);
+    snprintf(
+        c->problem, sizeof c->problem,
+        "%.300s has no %s, without which the board%s does not start. The bootfs of any Raspberry Pi OS card has it, and the "
+        "zip of github.com/raspberrypi/firmware; Debian's raspi-firmware has no device trees",
+        from, w->pattern, boards);
+    return ERR_NOT_FOUND;
+}
+
+enum err card_add_firmware(struct card_image *c, const struct card_board *b,
+                           const struct card_words *words, struct card_missing *missing)
+{
+    struct firmware *f = calloc(1, sizeof *f);
+    const struct wanted *lacks;
+    enum err e = ERR_OK;
+
+    if (f == NULL) {
+        snprintf(c->problem, sizeof c->problem, "out of memory");
+        return ERR_NO_SPACE;
+    }
+    want_list(f, b->firmware, false);
+    want_list(f, b->trees, false);
+    if (words->firmware != NULL && f->n != 0) {
+        want_list(f, b->more, true);
+        want_list(f, b->licence, true);
+        e = card_maker_open(&f->from, words->firmware, c->problem, sizeof c->problem);
+        if (e == ERR_OK) {
+            find_root(f);
+            e = add_files(c, f);
+        }
+    }
+    if (e == ERR_OK) {
+        list_missing(f, words->for_board, missing);
+        lacks = stops(f, words->for_board);
+        e = words->firmware != NULL && lacks != NULL ? refuse(c, lacks, words->firmware) : ERR_OK;
+    }
+    card_maker_close(&f->from);
+    free(f);
     return e;
-}
-
-static enum err add_patterns(struct card_image *c, char *patterns, const char *folder,
-                             char *missing, size_t bytes)
-{
-    char *rest = NULL;
-
-    for (char *pattern = strtok_r(patterns, " ", &rest); pattern != NULL;
-         pattern = strtok_r(NULL, " ", &rest)) {
-        size_t at = strlen(missing);
-        bool found = false;
-        enum err e = ERR_OK;
-
-        if (folder != NULL) {
-            e = add_pattern(c, pattern, folder, &found);
-        }
-        if (e != ERR_OK) {
-            return e;
-        }
-        if (!found) {
-            snprintf(missing + at, bytes - at, "%s%s", at > 0 ? " " : "", pattern);
-        }
-    }
-    return ERR_OK;
-}
-
-enum err card_add_firmware(struct card_image *c, const char *patterns, const char *folder,
-                           char *missing, size_t bytes)
-{
-    char copy[sizeof((struct card_board *)0)->firmware];
-    DIR *opened;
-
-    snprintf(copy, sizeof copy, "%s", patterns);
-    if (folder != NULL) {
-        opened = opendir(folder);
-        if (opened == NULL) {
-            snprintf(c->problem, sizeof c->problem, "%.500s: %s", folder, strerror(errno));
-            return ERR_NOT_FOUND;
-        }
-        closedir(opened);
-    }
-    return add_patterns(c, copy, folder, missing, bytes);
 }

@@ -102,8 +102,9 @@ static const struct command_option system_prompt = {
 };
 static const struct command_option firmware = {
     .name = "--firmware",
-    .value = "FOLDER",
-    .help = "where the files of the board's maker are, which it starts from",
+    .value = "FOLDER-OR-ZIP",
+    .help = "the files of the board's maker, which it starts from: the mounted bootfs of a\n"
+            "Raspberry Pi OS card, a folder, or the zip of github.com/raspberrypi/firmware",
     .field = FIELD(firmware),
 };
 static const struct command_option type = {

@@ -32,6 +32,9 @@ enum {
 
 struct job {
     const struct card_args *a;
+    const char *name; /* of the folder of the board */
+    const char
+        *for_board; /* the one that the card is for, where its image starts others; NULL: all */
     struct card_board board;
     struct card_image card; /* the partition with the models */
     struct card_image boot; /* the one in front, where has_boot */
@@ -40,9 +43,9 @@ struct job {
     enum card_table table;
     struct card_models models;
     struct sign_key key;
-    char *system_word; /* NULL: none */
-    char *prefix;      /* the path of a file beside the image; NULL: none */
-    char missing[512]; /* firmware */
+    char *system_word;           /* NULL: none */
+    char *prefix;                /* the path of a file beside the image; NULL: none */
+    struct card_missing missing; /* firmware */
     char problem[PROBLEM_BYTES];
 };
 
@@ -77,17 +80,23 @@ static bool open_board(struct job *j)
 {
     char found[PATH_MAX];
     const char *folder = j->a->boards;
+    const struct board_facts *known = board_facts_find(j->a->board);
     enum err e;
 
+    j->name = j->a->board;
+    if (known != NULL && strcmp(known->name, j->name) != 0) {
+        j->for_board = j->a->board; /* "zero2w", which the image of rpi3 starts */
+        j->name = known->name;
+    }
     if (folder == NULL && !card_boards_find(found, sizeof found)) {
         snprintf(j->problem, sizeof j->problem,
                  "there are no boards beside this program: --boards takes share/ingot/boards of a "
                  "release, or the build folder of a checkout");
         return false;
     }
-    e = card_board_open(&j->board, folder != NULL ? folder : found, j->a->board, j->problem,
+    e = card_board_open(&j->board, folder != NULL ? folder : found, j->name, j->problem,
                         sizeof j->problem);
-    if (e == ERR_NOT_FOUND && folder == NULL && board_facts_find(j->a->board) == NULL) {
+    if (e == ERR_NOT_FOUND && folder == NULL && known == NULL) {
         say_no_board(j);
     }
     /* Firmware and U-Boot read FAT32; a board that no file starts has one partition. */
@@ -245,14 +254,44 @@ static bool add_all(struct job *j)
                                       .words = j->a->words,
                                       .more = j->system_word,
                                       .firmware = j->a->firmware,
+                                      .for_board = j->for_board,
                                       .where = j->has_boot ? ", on the other partition" : "",
                                       .version = INGOT_VERSION_TEXT };
     struct card_image *own = j->has_boot ? &j->boot : &j->card;
 
-    return fine_on(j, own, card_add_board(own, &j->board, &words, j->missing, sizeof j->missing)) &&
-           add_saves(j) &&
+    return fine_on(j, own, card_add_board(own, &j->board, &words, &j->missing)) && add_saves(j) &&
            (j->a->kv == 0 || fine(j, card_add_room(&j->card, "ingot.kv", j->a->kv << 20))) &&
            (j->a->log == 0 || fine(j, card_add_room(&j->card, "ingot.log", j->a->log << 20)));
+}
+
+/* Files without which no board starts, and those that single boards want. */
+static void say_missing(const struct job *j)
+{
+    const struct card_missing *m = &j->missing;
+    const char *from = j->a->firmware;
+
+    if (from == NULL && (m->files[0] != '\0' || m->trees[0] != '\0')) {
+        fprintf(
+            stderr,
+            "ingot: no firmware of the board's maker on it, so it starts in QEMU only; --firmware FOLDER-OR-ZIP (make "
+            "card: FIRMWARE=) copies: %s%s%s\n",
+            m->files, m->files[0] != '\0' && m->trees[0] != '\0' ? ", " : "", m->trees);
+        return;
+    }
+    if (m->files[0] != '\0') {
+        fprintf(
+            stderr,
+            "ingot: %s has not all of the maker's firmware, so no board starts from this card; missing: %s\n",
+            name_shown(from), m->files);
+    }
+    if (m->trees[0] != '\0') {
+        fprintf(
+            stderr, "ingot: warning: %s has no device tree of these boards: %s. %s\n",
+            name_shown(from), m->trees,
+            m->stops
+                ? "Some of them do not start without it (README.txt); the bootfs of a Raspberry Pi OS card has all"
+                : "They start without it, and Ingot asks the firmware for their memory");
+    }
 }
 
 static bool write_card(struct job *j)
@@ -278,12 +317,7 @@ static bool write_card(struct job *j)
            format_bytes(bytes, layout.sectors * CARD_SECTOR), j->a->board,
            name_shown(j->models.names));
     say_saves(j);
-    if (j->missing[0] != '\0') {
-        fprintf(stderr,
-                "ingot: no firmware of the board's maker on it, so it starts in QEMU only; "
-                "--firmware FOLDER (make card: FIRMWARE=FOLDER) copies: %s\n",
-                j->missing);
-    }
+    say_missing(j);
     return true;
 }
 
@@ -353,7 +387,8 @@ const struct command cmd_card = {
         "anything that `ingot pack` reads. A file on FAT32 is shorter than 4 GiB: --format exfat\n"
         "puts the models, and what Ingot writes, onto a partition without that bound. The board\n"
         "`efi` is every machine whose firmware is EFI: one stick with a GPT for all of them.",
-    .example = "ingot card rpi4 -o card.img model.gguf --firmware /usr/lib/raspi-firmware\n"
+    .example = "ingot card rpi4 -o card.img model.gguf --firmware /path/to/bootfs\n"
+               "ingot card zero2w -o card.img model.gguf --firmware firmware-master.zip\n"
                "ingot card visionfive2 -o card.img small.ingot large.ingot --size 4G --names a,b\n"
                "ingot card rpi5 -o drive.img large.ingot --format exfat --table gpt\n"
                "ingot card efi -o stick.img model.gguf",

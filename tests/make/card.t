@@ -5,10 +5,14 @@ removed in between; words, folders and models that are not what they should be."
 import contextlib
 import fcntl
 import os
+import random
+import re
 import shutil
 import struct
 import subprocess
 import sys
+import zipfile
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from machine import BUILD, HOST, ROOT, WORK, Tap
@@ -189,10 +193,12 @@ with alone_with(PI5):
         write(os.path.join(five, name), b"five " + name.encode())
     card(PI5, "rpi5: every tree and the overlay of D0", lambda f:
          {n: b for n, b in f.items() if ".dtb" in n} == {n: b"five " + n.encode() for n in trees} and
-         b"MISSING" not in f["README.txt"], MODEL=one, FIRMWARE=five)
+         b"MISSING" not in f["README.txt"] and b"are missing: copy bcm2712-rpi-cm5l-cm5io.dtb (CM5 Lite) next" in f["README.txt"],
+         MODEL=one, FIRMWARE=five)
+    write(os.path.join(five, "bcm2712-rpi-cm5l-cm5io.dtb"), b"five")
     shutil.rmtree(os.path.join(five, "overlays"))
     card(PI5, "rpi5: an overlay that is not there is named", lambda f:
-         b"copy overlays/bcm2712d0.dtbo next" in f["README.txt"] and trees[0] in f, MODEL=one,
+         b"overlays/bcm2712d0.dtbo (5 and 500 with stepping D0) next" in f["README.txt"] and trees[0] in f, MODEL=one,
          FIRMWARE=five)
     os.unlink(image_of(PI5))
 with alone_with(WITH_IMAGE):
@@ -201,7 +207,8 @@ with alone_with(WITH_IMAGE):
         write(os.path.join(firmware, name), b"tree " + name.encode())
     card(WITH_IMAGE, "rpi3: the trees of its boards", lambda f:
          sorted(n for n in f if n.endswith(".dtb")) == sorted(trees) and
-         b"MISSING" not in f["README.txt"], MODEL=one, FIRMWARE=firmware)
+         b"MISSING" not in f["README.txt"] and b"copy bcm2710-rpi-cm3.dtb (CM3, CM3+) next" in f["README.txt"], MODEL=one,
+         FIRMWARE=firmware)
 
 # ---- the program alone: no make, no mtools ------------------------------------------------------
 
@@ -257,6 +264,134 @@ with alone_with(WITH_IMAGE):
     os.unlink(image_of(WITH_IMAGE))
     card(WITH_IMAGE, "NAMES=", lambda f: sorted(n for n in f if n.startswith("saves/")) ==
          ["saves/a.sav", "saves/b.sav"], MODEL=one, FIRMWARE="", SAVE=1, NAMES="a,b")
+
+# ---- firmware: as people have it ------------------------------------------------------------------
+
+FOUR = {"start4.elf": bytes(random.Random(4).choices(b"abcdef", k=300000)), "fixup4.dat": b"", "LICENCE.broadcom": b"terms\n",
+        **{f"bcm2711-rpi-{n}.dtb": f"tree of {n}".encode() * 99 for n in ("4-b", "400", "cm4", "cm4s", "new")}}
+BESIDE = {"README.md": b"no", "boot/start.elf": b"no", "boot/overlays/vc4.dtbo": b"no", "modules/6.6/start4.elf": b"no", "opt/vc/x": b"no"}
+
+
+def pack_zip(name, files, method=zipfile.ZIP_DEFLATED, level=9, comment=b"", streamed=False, large=False):
+    path = os.path.join(HERE, name)
+    with zipfile.ZipFile(path, "w") as z:
+        z.comment = comment
+        for folder in sorted({n.rsplit("/", 1)[0] + "/" for n in files if "/" in n}):
+            z.writestr(folder, b"")
+        for n, data in files.items():
+            about = zipfile.ZipInfo(n)
+            about.compress_type = method
+            with z.open(about, "w", force_zip64=large) as f:
+                f.write(data)
+            if streamed:
+                about.flag_bits |= 8
+    return path
+
+
+def folder_of(name, files):
+    shutil.rmtree(os.path.join(HERE, name), ignore_errors=True)
+    for n, data in files.items():
+        write(os.path.join(HERE, name, n), data)
+    return os.path.join(HERE, name)
+
+
+def under(prefix, files):
+    return {prefix + n: data for n, data in files.items()}
+
+
+def deflated_by_parts(name, files):
+    """With blocks of all three kinds: stored, fixed codes, codes of their own; and a directory of 64 bits."""
+    path = os.path.join(HERE, name)
+    parts = []
+    for level, strategy in ((0, zlib.Z_DEFAULT_STRATEGY), (9, zlib.Z_FIXED), (1, zlib.Z_HUFFMAN_ONLY), (9, zlib.Z_RLE)):
+        parts.append(zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy))
+    with zipfile.ZipFile(path, "w") as z:
+        for i, (n, data) in enumerate(files.items()):
+            deflate = parts[i % 4].copy()
+            packed = deflate.compress(data) + deflate.flush()
+            about = zipfile.ZipInfo(n)
+            about.compress_type = zipfile.ZIP_DEFLATED
+            about.CRC, about.file_size, about.compress_size, about.header_offset = zlib.crc32(data), len(data), len(packed), z.fp.tell()
+            z.fp.write(about.FileHeader(False) + packed)
+            z.filelist.append(about)
+            z.NameToInfo[n] = about
+            z.start_dir = z.fp.tell()
+            z._didModify = True
+    return path
+
+
+def spoil(path, name, change):
+    data = bytearray(bytes_of(path))
+    change(data)
+    return write(os.path.join(HERE, name), bytes(data))
+
+
+def firmware_card(board, source, *more):
+    """(status, what was said, the files of the card)"""
+    status, text = ingot(board, one, "--save", "2", "--firmware", source, "-o", "card.img", *more)
+    if status != 0:
+        return status, text, {}
+    os.replace(os.path.join(HERE, "card.img"), image_of("rpi4"))
+    return status, text, on_card("rpi4")
+
+
+SOURCES = [
+    ("a bootfs", folder_of("bootfs", {**FOUR, "overlays/vc4.dtbo": b"no", "config.txt": b"theirs", "cmdline.txt": b"theirs"})),
+    ("the folder around it", folder_of("around", under("bootfs/", FOUR))),
+    ("a clone of the repository", folder_of("clone", {**under("boot/", FOUR), **BESIDE})),
+    ("a folder in capitals, as FAT has them", folder_of("capitals", {n.upper(): d for n, d in FOUR.items()})),
+    ("the zip of the repository", pack_zip("firmware-master.zip", {**under("firmware-master/boot/", FOUR), **under("firmware-master/", BESIDE)})),
+    ("one that is stored", pack_zip("stored.zip", under("firmware-1.20250915/boot/", FOUR), zipfile.ZIP_STORED)),
+    ("one of a bootfs, with a comment", pack_zip("bootfs.zip", FOUR, comment=b"PK\5\6 is not the end" * 40)),
+    ("one that was streamed", pack_zip("streamed.zip", under("boot/", FOUR), streamed=True)),
+    ("one with sizes of 64 bits", pack_zip("large.zip", under("boot/", FOUR), large=True)),
+    ("one with blocks of every kind", deflated_by_parts("kinds.zip", under("boot/", FOUR))),
+]
+with alone_with("rpi4"):
+    os.makedirs(os.path.join(BUILD, "rpi4"), exist_ok=True)
+    wants = {n.lower(): d for n, d in FOUR.items()}
+    for title, source in SOURCES:
+        status, text, files = firmware_card("rpi4", source)
+        found = {n.lower(): d for n, d in files.items() if n.lower() in wants or "start" in n or "overlays" in n}
+        tap.ok(status == 0 and found == wants and b"theirs" not in files.get("cmdline.txt", b"") and not re.search("^ingot: ", text, re.M),
+               f"--firmware: {title}", f"{text}\n{sorted(files)}")
+    some = folder_of("some", {n: d for n, d in FOUR.items() if "400" not in n and "cm4" not in n})
+    status, text, files = firmware_card("rpi4", some)
+    tap.ok(status == 0 and "warning: " in text and "bcm2711-rpi-400.dtb (400), bcm2711-rpi-cm4.dtb (CM4), bcm2711-rpi-cm4s.dtb (CM4S)" in text,
+           "rpi4: trees that are missing are a warning, each with its board", text)
+    status, text, files = firmware_card("rpi4", folder_of("none", {"fixup4.dat": b"x", "LICENCE.broadcom": b"x"}))
+    tap.ok(status == 0 and "no board starts from this card; missing: start4.elf" in text and
+           b"FIRMWARE IS MISSING" in files["README.txt"], "rpi4: what every board needs is named, too", text)
+    THREE = {n: b"x" for n in ("bootcode.bin", "start.elf", "fixup.dat", "bcm2710-rpi-3-b.dtb")}
+    FIVE = {n: b"x" for n in ("bcm2712-rpi-500.dtb", "bcm2711-rpi-4-b.dtb", "start4.elf", "overlays/bcm2712d0.dtbo")}
+    REFUSED = [
+        ("zero2w", folder_of("three", THREE), ["three has no bcm2710-rpi-zero-2-w.dtb", "the board (Zero 2 W) does not start", "bootfs"]),
+        ("rpi5", folder_of("five", FIVE), ["five has no bcm2712-rpi-5-b.dtb", "the board (5) does not start"]),
+        ("rpi5", pack_zip("five.zip", under("firmware-master/boot/", FIVE)), ["five.zip has no bcm2712-rpi-5-b.dtb"]),
+        ("rpi4", write(os.path.join(HERE, "bootfs.img"), b"no archive" * 99), ["neither a folder nor a zip", "bootfs"]),
+        ("rpi4", write(os.path.join(HERE, "cut.zip"), bytes_of(SOURCES[4][1])[:-9]), ["cut.zip: the archive has no end"]),
+        ("rpi4", spoil(SOURCES[5][1], "stored-spoilt.zip", lambda d: d.__setitem__(bytes(d).index(FOUR["start4.elf"][:64]), 0)),
+         ["stored-spoilt.zip: firmware-1.20250915/boot/start4.elf", "checksum is another"]),
+        ("rpi4", spoil(SOURCES[6][1], "method.zip", lambda d: d.__setitem__(bytes(d).index(b"PK\1\2") + 10, 99)), ["not known here"]),
+        ("rpi4", spoil(SOURCES[6][1], "encrypted.zip", lambda d: d.__setitem__(bytes(d).index(b"PK\1\2") + 8, 1)), ["is encrypted"]),
+        ("rpi4", spoil(SOURCES[4][1], "bytes.zip", lambda d: d.__setitem__(slice(bytes(d).index(b"start4.elf") + 500, bytes(d).index(b"start4.elf") + 600), bytes(100))),
+         ["start4.elf", "the archive is damaged"]),
+    ]
+    for board, source, says in REFUSED:
+        status, text, _ = firmware_card(board, source)
+        tap.ok(status == 1 and all(s in text for s in says) and not os.path.exists(os.path.join(HERE, "card.img")),
+               f"{board}: {os.path.basename(source)} is refused: {says[0]}", text)
+    write(os.path.join(HERE, "three", "bcm2710-rpi-zero-2-w.dtb"), b"zero")
+    status, text, files = firmware_card("zero2w", os.path.join(HERE, "three"))
+    tap.ok(status == 0 and not re.search("^ingot: ", text, re.M) and files.get("bcm2710-rpi-zero-2-w.dtb") == b"zero" and
+           files.get("kernel8.img") == bytes_of(os.path.join(BUILD, "rpi3", "ingot.bin")) and b"missing" not in files["README.txt"],
+           "zero2w: the image of rpi3, and its own tree alone is asked for", text)
+    status, text, files = firmware_card("rpi3", os.path.join(HERE, "three"))
+    tap.ok(status == 0 and "warning: " in text and "bcm2710-rpi-3-b-plus.dtb (3B+, 3A+), bcm2710-rpi-cm3.dtb (CM3, CM3+)" in text,
+           "rpi3: its other boards' trees are a warning", text)
+    status, text = make("BOARD=rpi4", "MODEL=" + one, "FIRMWARE=" + SOURCES[4][1], "card")
+    tap.ok(status == 0 and on_card("rpi4").get("start4.elf") == FOUR["start4.elf"], "make card FIRMWARE= takes a zip", text)
+    os.unlink(image_of("rpi4"))
 
 large = os.path.join(HERE, "large.ingot")
 shutil.copy(one, large)

@@ -14,7 +14,7 @@ struct job {
     struct card_board board;
     struct card_image card;
     struct card_layout layout;
-    char missing[512];
+    struct card_missing missing;
     char problem[1024];
 };
 
@@ -33,7 +33,7 @@ static enum err add_all(struct job *j, const char *model, uint64_t save, const c
     snprintf(path, sizeof path, "models/%s", name);
     e = card_add_file(&j->card, path, model);
     if (e == ERR_OK) {
-        e = card_add_board(&j->card, &j->board, &words, j->missing, sizeof j->missing);
+        e = card_add_board(&j->card, &j->board, &words, &j->missing);
     }
     if (e == ERR_OK && save != 0) {
         e = card_add_room(&j->card, "saves/chat.sav", save << 20);

@@ -1,0 +1,47 @@
+/* Read zip archives (PKWARE's APPNOTE 6.3): names, and files that are stored or deflated. All of it lies in memory. */
+#ifndef INGOT_FLASH_IMAGE_CARD_ZIP_H
+#define INGOT_FLASH_IMAGE_CARD_ZIP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most bytes of one file that is read: firmware's largest has 3 MiB. */
+enum { CARD_ZIP_MOST_BYTES = 256 << 20 };
+
+struct card_zip {
+    const uint8_t *data;
+    size_t bytes;
+    size_t next; /* entry of the directory, for card_zip_next; moves along */
+    size_t end;  /* of the directory */
+};
+
+struct card_zip_entry {
+    const char *name; /* without a NUL; a folder's ends in a slash */
+    size_t name_bytes;
+    uint64_t bytes;
+    uint64_t packed_bytes;
+    uint64_t at; /* its own header */
+    uint32_t crc32;
+    uint16_t flags, method;
+};
+
+/* Whether the file begins as an archive does, an empty one too. */
+bool card_zip_is_one(const uint8_t *data, size_t bytes);
+
+/* Find the directory of the archive. NULL: fine; else the reason why it cannot be read, a sentence without a full stop. */
+const char *card_zip_open(struct card_zip *z, const uint8_t *data, size_t bytes);
+
+/* The next entry of the directory; false: there are no more, or the directory is damaged from here on. */
+bool card_zip_next(struct card_zip *z, struct card_zip_entry *e);
+
+/* Unpack e to out (e->bytes, at most CARD_ZIP_MOST_BYTES) and compare its checksum. NULL: fine; else why not, as above. */
+const char *card_zip_read(const struct card_zip *z, const struct card_zip_entry *e, uint8_t *out);
+
+/* ---- card_inflate.c ---- */
+
+/* Unpack DEFLATE's packed_bytes to exactly n bytes. False: it is damaged, or has another length.
+ * Source: RFC 1951. */
+bool card_inflate(const uint8_t *packed, size_t packed_bytes, uint8_t *bytes, size_t n);
+
+#endif
