@@ -42,8 +42,8 @@ static bool is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* List the folder PATH/below; `below` is "" or ends in a slash. Its folders are appended to `later`, with their slash. What
- * cannot be read has no files. */
+/* List the folder PATH/below; `below` is "" or ends in a slash. Its folders are appended to `later`, with their slash. A folder that cannot be read has
+ * none. */
 static void list_folder(struct card_maker_files *f, const char *below,
                         struct card_maker_files *later)
 {
