@@ -7,6 +7,7 @@
 
 #include "board/block_device.h"
 #include "board/board.h"
+#include "board/drivers/dma/tree_window.h"
 #include "boot/boot.h"
 #include "memory.h"
 #include "tests/alarm.h"
@@ -29,6 +30,16 @@ static _Alignas(4096) uint8_t tree[MOST_TREE];
 static void start_core(void *arg)
 {
     (void)arg;
+}
+
+/* How the devices of a bus see memory, by its alias, as the cards' driver asks for it. */
+static void print_window(const char *alias)
+{
+    struct dma_window window = tree_window(boot_tree(), alias, false);
+
+    if (window.end != 0)
+        printf("window %s %llx %llx\n", alias, (unsigned long long)window.offset,
+               (unsigned long long)window.end);
 }
 
 /* After boot_start: the machine as the program gets it, then storage, which the board looks for. */
@@ -54,6 +65,7 @@ void image_main(const struct machine *machine)
     for (unsigned i = 0; i < n; i++)
         printf("storage %s: %s\n", devices[i]->name,
                devices[i]->problem != NULL ? devices[i]->problem : "fine");
+    print_window("emmc2bus");
     box_print_registers();
     exit(0);
 }

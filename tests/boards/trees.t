@@ -10,7 +10,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from device_tree import address_of, cells_of, make_tree, read_tree
-from machine import BUILD, WORK, Tap
+from machine import BUILD, ROOT, WORK, Tap
 
 TREES = os.path.join(BUILD, "boards/trees")
 MIB, GIB = 1 << 20, 1 << 30
@@ -168,6 +168,101 @@ def look_at_memory(name, size, ranges, kept, expected):
            "\n".join(f"{a:x} {b:x}" for a, b in expected) + "\n" + out)
 
 
+# EMMC2's range of memory: bus address of the cores' 0, and the end, as the tree has it and as the firmware writes it into the tree of a
+# chip of stepping C0 (docs/HARDWARE.md, rpi4): RAM from 0 to 0xfc000000.
+WINDOWS = [("as published, and for stepping B0", None, "c0000000 40000000"),
+           ("as the firmware writes it for C0", [0, 0, 0, 0, 0xfc000000], "0 fc000000")]
+# Pins of a Pi, by the nodes of its tree: the card's and the serial line's. GPFSEL0 has ten pins of three bits.
+PINS = {"rpi3": ["emmc-gpio48", "uart0-gpio14"], "rpi4": ["uart0-gpio14"]}
+BOARD_GPIO = {"rpi3": 0x3f200000, "rpi4": 0xfe200000}
+
+
+def look_at_windows():
+    for name in ("bcm2711-rpi-4-b", "bcm2711-rpi-400"):
+        for title, cells, want in WINDOWS:
+            root, reserved = published(name)
+            with_memory(root, [(0, 512 * MIB)])
+            if cells is not None:
+                root["emmc2bus"]["dma-ranges"] = cells
+            out = run("rpi4", make_tree(root, reserved), ["mailbox=fe00b880", "revision=b03111"])
+            tap.ok(f"window emmc2bus {want}\n" in out, f"{name}: EMMC2's memory {title}: {want}", out)
+
+
+def named_nodes(node, name):
+    for key, child in node.items():
+        if isinstance(child, dict):
+            if key == name:
+                yield child
+            yield from named_nodes(child, name)
+
+
+def look_at_pins():
+    """Pins have the functions of the trees once the board has looked for its card."""
+    for board, name, mailbox in (("rpi3", "bcm2837-rpi-3-b", "3f00b880"), ("rpi3", "bcm2837-rpi-zero-2-w", "3f00b880"),
+                                 ("rpi4", "bcm2711-rpi-4-b", "fe00b880")):
+        root, reserved = published(name)
+        with_memory(root, [(0, 512 * MIB)])
+        asked = [f"{BOARD_GPIO[board] + 4 * i:x}" for i in range(6)]
+        revision = {"bcm2837-rpi-3-b": "a02082", "bcm2837-rpi-zero-2-w": "902120", "bcm2711-rpi-4-b": "b03111"}[name]
+        out = run(board, make_tree(root, reserved), [f"mailbox={mailbox}", f"revision={revision}", *asked])
+        found = {int(a, 16): int(v, 16) for a, v in re.findall(r"^register (\w+) (\w+)$", out, re.M)}
+        wrong, n = [], 0
+        for group in PINS[board]:
+            for node in named_nodes(root, group):
+                functions = cells_of(node["brcm,function"])
+                for pin in cells_of(node["brcm,pins"]):
+                    is_function = found.get(BOARD_GPIO[board] + 4 * (pin // 10), 0) >> 3 * (pin % 10) & 7
+                    n += 1
+                    wrong += [] if is_function == functions[0] else [f"pin {pin}: {is_function}, not {functions[0]}"]
+        tap.ok(n > 0 and not wrong, f"{board}, {name}: {n} pins have the functions of the tree's {', '.join(PINS[board])}", f"{wrong}\n{out}")
+
+
+def look_at_pcie():
+    """The windows of the PCIe ports are those of the trees."""
+    for board, name, nodes in (("rpi4", "bcm2711-rpi-4-b", {"BOARD_PCIE_WINDOW": ("/scb/pcie@7d500000", 3)}),
+                               ("visionfive2", "jh7110-starfive-visionfive-2-v1.3b",
+                                {"{ 0x30000000, 0x38000000, 0 }": ("/soc/pcie@940000000", 3),
+                                 "{ 0x38000000, 0x40000000, 0 }": ("/soc/pcie@9c0000000", 3),
+                                 "{ 0x900000000, 0x940000000, 0 }": ("/soc/pcie@940000000", 10),
+                                 "{ 0x980000000, 0x9c0000000, 0 }": ("/soc/pcie@9c0000000", 10)})):
+        root, _ = published(name)
+        text = ""
+        for file in ("memory.h", "board.c"):
+            with open(os.path.join(ROOT, "board", board, file), encoding="utf-8") as f:
+                text += f.read()
+        wrong = []
+        for words, (path, at) in nodes.items():
+            node = root
+            for part in path[1:].split("/"):
+                node = node[part]
+            ranges = cells_of(node["ranges"])
+            begin = ranges[at] << 32 | ranges[at + 1]
+            number = re.search(words + r" (0x[0-9a-f]+)" if words.startswith("BOARD") else re.escape(words).replace("0x", "(0x", 1).replace(",", "),", 1), text)
+            wrong += [] if number and int(number.group(1), 16) == begin else [f"{words}: the tree has {begin:x}"]
+        tap.ok(not wrong, f"{board}, {name}: the windows of its PCIe ports are the tree's", wrong)
+
+
+# RP1 as a Pi 5's firmware leaves it with enable_rp1_uart=1: the link up, a window to its peripherals and one to memory, its UART 0 on
+# at 115200 of 50 MHz, with interrupts on that nobody takes; or held, as without pciex4_reset=0.
+RP1_PORT, RP1_UART = 0x1000120000, 0x1f00030000
+RP1_LEFT = {**at(RP1_PORT, {0x4068: 0xb0, 0x4070: 0xfff00000, 0x4080: 0x1f, 0x4084: 0x1f, 0x4034: 21, 0x4038: 0x10, 0x40b4: 1, 0x8000: 0x11de4}),
+            **at(RP1_UART, {0x18: 0x90, 0x24: 27, 0x28: 8, 0x2c: 0x60, 0x30: 0x301, 0x38: 0x7f0})}
+
+
+def look_at_second_line():
+    """A Pi 5 on the row of 40 pins: the first line's UART10 and RP1's, both open."""
+    root, reserved = published("bcm2712-rpi-5-b")
+    for title, changes, want in (("on at 115200", {}, (0x1b, 8, 0x70, 0x301, 0)), ("on without a divisor", {RP1_UART + 0x24: 0, RP1_UART + 0x28: 0}, (0x1b, 8, 0x70, 0x301, 0)),
+                                 ("off", {RP1_UART + 0x30: 0}, None), ("not reached", {RP1_PORT + 0x4068: 0x80}, None)):
+        left = {**RP1_LEFT, **changes}
+        asked = [f"{RP1_UART + offset:x}" for offset in (0x24, 0x28, 0x2c, 0x30, 0x38)]
+        out = run("rpi5", make_tree(root, reserved), ["mailbox=107c013880", "revision=c04170", *[f"{k:x}={v:x}" for k, v in left.items()], *asked])
+        found = tuple(int(v, 16) for _, v in re.findall(r"^register (1f0003\w+) (\w+)$", out, re.M))
+        before = tuple(left[RP1_UART + offset] for offset in (0x24, 0x28, 0x2c, 0x30, 0x38))
+        good = found == want if want is not None else found in (before, (0,) * 5)
+        tap.ok("board rpi5\n" in out and good, f"rpi5: RP1's UART 0, {title}: {'taken' if want else 'left alone'}", f"{[hex(v) for v in found]}\n{out}")
+
+
 def look_at_harts():
     """StarFive's tree of 2021.10 calls hart 0 okay, with an MMU that its S7 does not have; and harts that are not ours."""
     root, reserved = published("jh7110-starfive-visionfive-2-v1.3b")
@@ -190,5 +285,9 @@ for row in BOARDS:
     look_at_board(*row)
 for row in MEMORY:
     look_at_memory(*row)
+look_at_windows()
+look_at_pins()
+look_at_pcie()
+look_at_second_line()
 look_at_harts()
 tap.done()
