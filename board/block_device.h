@@ -83,7 +83,7 @@ struct block_device {
     uint32_t wanted_sectors;
 
     /* Requests that one read keeps in flight, where the device works them off while nobody looks. 0: it begins one
-     * when it is looked at, so that two are enough, one at work and the next. */
+     * when it is looked at, so that two are enough, the current one and the next. */
     uint32_t wanted_requests;
 
     void *driver; /* the driver's own state */

@@ -57,7 +57,7 @@ enum ingot_error library_check_session(const struct ingot_session *s);
 enum ingot_error library_refuse(struct ingot_model *m, enum ingot_error error,
                                 const char *sentence);
 
-/* The same of an error of the runtime; sentence "": that of the error. */
+/* The same for an error of the runtime; sentence "": that of the error. */
 enum ingot_error library_failed(struct ingot_model *m, enum err e, const char *sentence);
 
 /* ---- machine.c: the caller's clock, cores and file as the runtime sees them ------------------ */

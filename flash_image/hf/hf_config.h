@@ -20,12 +20,12 @@ struct hf_multipliers {
 
 struct hf_config {
     const struct family *family;
-    bool tied_known;        /* config.json says whether the output matrix is the embedding */
-    uint32_t n_more_layers; /* of the files beyond the model's, which are passed over */
-    bool vision;            /* a model of several parts: the tensors of pictures are passed over */
+    bool tied_known;          /* config.json says whether the output matrix is the embedding */
+    uint32_t n_more_layers;   /* of the files beyond the model's, which are ignored */
+    bool vision;              /* a model of several parts: the tensors of pictures are ignored */
     struct hf_memory *memory; /* of tensors that no file holds as they are packed */
     enum hf_quantized quantized;
-    bool activation_scales; /* the files have some, which are passed over */
+    bool activation_scales; /* the files have some, which are ignored */
     struct hf_multipliers multipliers;
     uint32_t tile_height, tile_width; /* HF_F8: of weights with one scale; 0: all of a matrix */
     bool

@@ -6,7 +6,7 @@
 #include "flash_image/hf/safetensors.h"
 
 /* Every tensor of the file into its slot of s, whose params are known; of another file of the
- * same model the slots are filled already. A tensor that no computation needs any more is passed over, any
+ * same model the slots are filled already. A tensor that no computation needs any more is ignored, any
  * other name is refused.
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED; s->problem names the tensor. */
 enum err hf_place_tensors(struct source *s, struct hf_config *c, const struct safetensors *file);

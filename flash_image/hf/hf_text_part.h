@@ -13,7 +13,7 @@ struct hf_usual_sizes {
 };
 
 struct hf_text_part {
-    bool vision; /* there are pictures, whose tensors are passed over */
+    bool vision; /* there are pictures, whose tensors are ignored */
     bool nested; /* the parameters lie in "text_config" */
 };
 

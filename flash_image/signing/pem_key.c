@@ -111,7 +111,7 @@ static bool take(struct der *d, uint8_t tag, struct der *value)
     return true;
 }
 
-/* The same of an element that has this value. */
+/* The same for an element that has this value. */
 static bool take_known(struct der *d, uint8_t tag, const void *value, size_t bytes)
 {
     struct der v;

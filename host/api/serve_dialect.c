@@ -48,7 +48,7 @@ void serve_translate_put(struct serve_translation *t, cJSON *object, const char 
     }
 }
 
-/* Which entry of what is said a message came from; a member that begins with x_ is passed over by all who read it. */
+/* Which entry of what is said a message came from; a member that begins with x_ is ignored by all who read it. */
 #define ENTRY "x_entry"
 
 cJSON *serve_translate_message(struct serve_translation *t, unsigned at, const char *role,

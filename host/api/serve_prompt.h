@@ -10,7 +10,7 @@
 bool serve_prompt_encode(const struct model *m, const struct serve_request *q, uint32_t context,
                          uint32_t *ids, size_t *n, struct serve_error *e);
 
-/* The same of one input of a request for embeddings, a text or numbers of tokens. */
+/* The same for one input of a request for embeddings, a text or numbers of tokens. */
 bool serve_prompt_encode_text(const struct model *m, const struct serve_turn *input,
                               uint32_t context, uint32_t *ids, size_t *n, struct serve_error *e);
 

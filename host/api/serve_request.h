@@ -93,7 +93,7 @@ struct serve_request {
 bool serve_request_read(struct serve_request *q, enum serve_kind kind, const char *body,
                         size_t bytes, const struct serve_defaults *d, struct serve_error *e);
 
-/* The same of a body that is JSON already, and its text, which has whole numbers of more digits. */
+/* The same for a body that is JSON already, and its text, which has whole numbers of more digits. */
 struct cJSON;
 bool serve_request_read_json(struct serve_request *q, enum serve_kind kind,
                              const struct cJSON *root, const char *body,

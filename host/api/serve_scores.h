@@ -20,7 +20,7 @@ struct serve_score {
 void serve_scores_add(struct serve_text *scores, const struct serve_score *taken,
                       const struct serve_score *likeliest, uint32_t n);
 
-/* The same of a session's next token. */
+/* The same for a session's next token. */
 void serve_scores_take(struct serve_text *scores, const struct session *s,
                        const struct token_scores *t);
 

@@ -33,7 +33,7 @@ void host_folder_list_adapters(const char *beside, storage_visit_fn *visit, void
 /* The path of a grammar: a name of grammars/NAME.grammar, or a path. False: there is none. */
 bool host_folder_find_grammar(const char *beside, const char *name, char *path);
 
-/* The same of a text of a folder, such as presets/NAME.txt. */
+/* The same for a text of a folder, such as presets/NAME.txt. */
 bool host_folder_find_text(const char *beside, const char *folder, const char *name, char *path);
 
 /* Whether path is a folder of models, and none that is a model itself (Hugging Face's). */

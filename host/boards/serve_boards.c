@@ -271,7 +271,7 @@ static struct waiting *take_job(const struct serve_job *j)
     return w;
 }
 
-/* A waiting request makes room for others at once; its board stops one at work. */
+/* A waiting request makes room for others at once; its board stops the current one. */
 static void cancel(void *context, struct serve_job *j)
 {
     struct waiting *w;

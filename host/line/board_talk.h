@@ -33,7 +33,7 @@ bool board_talk_greet(struct board_talk *t);
  * tells. */
 bool board_talk_ask(struct board_talk *t, const char *key, const char *text, size_t bytes);
 
-/* The same of a line as it is, with its LF; NULL: wait for what was sent. */
+/* The same for a line as it is, with its LF; NULL: wait for what was sent. */
 bool board_talk_send(struct board_talk *t, const char *line);
 
 /* The board talks to people again, if it did when it was found; what it is at is stopped. False: it has not said so within some

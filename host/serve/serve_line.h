@@ -15,13 +15,13 @@ struct cJSON;
 struct serve_line {
     struct cJSON *history;           /* messages so far; NULL: none */
     char asked[SERVE_LINE_ID_BYTES]; /* id of the latest request, as JSON; "": none */
-    char id[SERVE_LINE_ID_BYTES];    /* of the one at work */
+    char id[SERVE_LINE_ID_BYTES];    /* of the current one */
     bool keeps;                      /* its reply belongs to the history */
 };
 
 enum serve_line_kind {
     SERVE_LINE_REPLY,   /* the request is one for a reply */
-    SERVE_LINE_CANCEL,  /* the reply at work is to end */
+    SERVE_LINE_CANCEL,  /* the running reply is to end */
     SERVE_LINE_NOTHING, /* nothing is asked for: what it says is obeyed */
     SERVE_LINE_REFUSED, /* *e */
 };

@@ -388,7 +388,7 @@ static bool submit(void *context, struct serve_job *j)
     return room;
 }
 
-/* A waiting request makes room for others at once; one at work ends with the next pass. */
+/* A waiting request makes room for others at once; the current one ends with the next pass. */
 static void cancel(void *context, struct serve_job *j)
 {
     struct serve_model *m = context;

@@ -9,7 +9,7 @@ struct serve_ws; /* one socket's */
 /* A new one. NULL: no memory. */
 struct serve_ws *serve_ws_open(const struct serve_setup *setup);
 
-/* Its caller is gone, and the reply at work ends. It is freed. */
+/* Its caller is gone, and the running reply ends. It is freed. */
 void serve_ws_leave(struct serve_ws *s);
 
 /* A piece of a message; last: its end, and text: it says that it is UTF-8. 0, or why the socket ends: a code of http_frames.h. */

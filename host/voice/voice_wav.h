@@ -22,7 +22,7 @@ void voice_sound_free(struct voice_sound *s);
 /* A WAV file (bytes) of 16-bit PCM, of up to 8 channels, whose mean it becomes. NULL: it is in *s; else why not. */
 const char *voice_wav_read(struct voice_sound *s, const uint8_t *file, size_t bytes);
 
-/* The same of a file by its path. False: *problem, errno where that is NULL. */
+/* The same for a file by its path. False: *problem, errno where that is NULL. */
 bool voice_wav_load(struct voice_sound *s, const char *path, const char **problem);
 
 /* Write a WAV file, which is not `input` (NULL: none is read). False: problem (bytes) has a sentence. */

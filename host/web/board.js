@@ -17,7 +17,7 @@ class Board {
     this.mode = "json";
     this.line = []; // of bytes, as far as it has come
     this.sink = null; // takes bytes in place of lines
-    this.waits = null; // the request at work: { take(event), fail(error) }
+    this.waits = null; // the running request: { take(event), fail(error) }
     this.ready = null; // the latest event `ready`
     this.plan = null;
     this.loading = this.unread = 0; // the latest word of a start; tokens that nobody asked for

@@ -1,5 +1,5 @@
 "use strict";
-// The conversation, and what is pressed. to: whom it is with, a Board (board.js) or the Server (server.js); busy: the one at work.
+// The conversation, and what is pressed. to: whom it is with, a Board (board.js) or the Server (server.js); busy: the current one.
 
 const text = $("text");
 const server = location.protocol.startsWith("http") ? new Server() : null;

@@ -44,7 +44,7 @@
     .cfi_restore \second
 .endm
 
-// The same of the first pair, which makes and gives back all `bytes` of room.
+// The same for the first pair, which makes and gives back all `bytes` of room.
 .macro push_pair first, second, bytes
     stp     \first, \second, [sp, #-(\bytes)]!
     .cfi_adjust_cfa_offset \bytes

@@ -14,7 +14,7 @@ static inline int32_t nibble_k(const uint8_t *q, size_t r, size_t c)
     return c % 64 < 32 ? byte & 15 : byte >> 4;
 }
 
-/* The same of 2-bit values, four columns 32 apart to a byte, and of bits, all eight. */
+/* The same for 2-bit values, four columns 32 apart to a byte, and of bits, all eight. */
 static inline int32_t two_bits_k(const uint8_t *q, size_t r, size_t c)
 {
     return q[c / 128 * 256 + block_place(r, c % 32)] >> (c / 32 % 4 * 2) & 3;

@@ -2,7 +2,7 @@
  *
  * W of IQ4_NL and MXFP4 in blocks of 32 columns: the nibbles of block_q4x8 and a scale for each row.
  *     acc = fma((float)isum, d * x.d, acc), isum = sum_c values[nibble] x.q, blocks ascending.
- * FIG4: the same of 128 columns, whose x is one half of a block of the K formats, with its scale. The
+ * FIG4: the same for 128 columns, whose x is one half of a block of the K formats, with its scale. The
  * nibbles of each 32 columns lie as those of a block above.
  *
  * Every isum is exact in any order, and (float)isum is: at most 128 * 127 * 128 < 2^21, where f32 has

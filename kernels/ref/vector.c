@@ -257,7 +257,7 @@ void relu2_f32_ref(float *y, const float *x, size_t n)
     }
 }
 
-/* The same of a gate, times the other half (BitNet). */
+/* The same for a gate, times the other half (BitNet). */
 void relu2_mul_f32_ref(float *y, const float *gate, const float *up, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -78,7 +78,7 @@ kernels_lane_masks:
     vmovups ymm\high, [rax + 32]
 .endm
 
-// The same of 8 lanes; count 0 to 8.
+// The same for 8 lanes; count 0 to 8.
 .macro lane_mask mask, count
     lea     rax, [rip + kernels_lane_masks + 64]
     shl     \count, 2
@@ -104,7 +104,7 @@ kernels_lane_masks:
     vaddss  xmm\low, xmm\low, xmm\high
 .endm
 
-// The same of zmm reg, to word 0 of xmm reg. Destroys ymm other.
+// The same for zmm reg, to word 0 of xmm reg. Destroys ymm other.
 .macro fold_zmm reg, other
     vextractf64x4 ymm\other, zmm\reg, 1
     fold_lanes \reg, \other

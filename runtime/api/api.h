@@ -23,9 +23,8 @@ enum {
     API_BODY_BYTES = 24 * 1024,
     API_LINE_BYTES = 32 * 1024,
     API_OUT_BYTES = 16 * 1024,
-    API_EVENT_BYTES =
-        4096,           /* an event of mode=json that is looked at; longer ones are passed over */
-    API_SLOW_MS = 5000, /* for which a reply waits for a client that does not take it */
+    API_EVENT_BYTES = 4096, /* an event of mode=json that is looked at; longer ones are ignored */
+    API_SLOW_MS = 5000,     /* for which a reply waits for a client that does not take it */
     API_MODEL_BYTES = 256,
 };
 

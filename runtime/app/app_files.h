@@ -30,7 +30,7 @@ struct app_files {
                            const struct file **file);
     /* The names by which /model may call the model that was found last; asked: what it was called then. */
     const char *(*model_name)(void *context, const char *asked);
-    /* Whether a name is one of a model, asked before the one at work is given up. NULL: it is found
+    /* Whether a name is one of a model, asked before the current one is given up. NULL: it is found
      * when it is looked for. */
     enum err (*check_model)(void *context, const char *name);
     /* Visit the models that there are. NULL: there are no others. */
@@ -49,7 +49,7 @@ struct app_files {
      * never are any. */
     enum err (*read_preset)(void *context, const char *name, char *text, size_t room);
 
-    /* The same of actions/NAME.txt. */
+    /* The same for actions/NAME.txt. */
     enum err (*read_actions)(void *context, const char *name, char *text, size_t room);
 
     /* The file that holds a saved conversation. bytes: to save in it, where a file of any length can

@@ -27,7 +27,7 @@ struct app_receive {
     struct app_received
         came[RECEIVE_BATCH]; /* of YMODEM; the line is the sender's until the batch ends */
     unsigned n_came;
-    bool replaced_model; /* the one at work reads clusters that are free by now */
+    bool replaced_model; /* the current one reads clusters that are free by now */
 };
 
 /* A file of so many bytes, from a program that sends frames; baud: the fastest rate that it can, 0: the line's own. Said how it

@@ -40,7 +40,7 @@ struct chat_totals {
     uint64_t prompt_tokens, new_tokens;
 };
 
-/* A program at the line (mode=json), and its request at work. */
+/* A program at the line (mode=json), and its running request. */
 struct chat_program {
     bool announced;       /* `ready` has told of this model, or that there is none */
     bool answered;        /* the request has had its last event */
@@ -104,11 +104,11 @@ void chat_close(struct chat *c);
  * system prompt are dropped, and a line says so. */
 enum err chat_reply(struct chat *c, const char *text, size_t bytes, bool as_turn);
 
-/* The same of a text of which only the last `said` bytes are a person's words, 0: none. chat_reply takes all of its text for
+/* The same for a text of which only the last `said` bytes are a person's words, 0: none. chat_reply takes all of its text for
  * them. An action (docs/ACTING.md) is done only where such words ask for it. */
 enum err chat_reply_said(struct chat *c, const char *text, size_t bytes, bool as_turn, size_t said);
 
-/* The same of a list of token ids as they stand, whose text json_ids_next() reads: all of the
+/* The same for a list of token ids as they stand, whose text json_ids_next() reads: all of the
  * vocabulary, and as many as fit the context. */
 enum err chat_reply_ids(struct chat *c, const char *ids);
 

@@ -399,7 +399,7 @@ static void come_back(struct chat *c, const struct host *h)
     c->program.wants_scores = c->program.answered = false;
 }
 
-/* Another conversation is at work; without room for two the one at work is empty. */
+/* Another conversation is at work; without room for two the current one is empty. */
 static void enter_conversation(struct chat *c, const char *name)
 {
     void *state;

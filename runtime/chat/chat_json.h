@@ -22,7 +22,7 @@ void chat_json_stats(struct console *c, const struct chat_totals *totals, const 
 /* A token's event begins, with what the model gave it and others; console_token_end() ends it. */
 void chat_json_scored_token(struct chat *c, const struct token_scores *scores);
 
-/* After the request at work a person is at the line again: the program that asked for the mode with a limit of silence is gone. */
+/* After the running request a person is at the line again: the program that asked for the mode with a limit of silence is gone. */
 void chat_json_leave(struct chat *c);
 
 /* As chat_loop(), with requests for lines. False: the conversation goes on with a person (/mode chat). */
@@ -33,8 +33,8 @@ bool chat_json_loop(struct chat *c, const struct chat_commands *commands);
 
 /* One request of a guest, without commands and adapters: prompt, messages, raw or ids, with the options of a reply. Its events go to
  * `console`, which speaks JSON. The line is overwritten (bytes, and a NUL behind them). Between two lines of chat_loop(): afterwards
- * the options, the random numbers and `conversation`, which is the name of the one at work, are as before. conversation NULL:
- * there is no room for two, and the one at work is forgotten. */
+ * the options, the random numbers and `conversation`, which is the name of the current one, are as before. conversation NULL:
+ * there is no room for two, and the current one is forgotten. */
 void chat_json_guest(struct chat *c, struct console *console, const char *conversation, char *line,
                      size_t bytes);
 

@@ -13,7 +13,7 @@ enum err chat_encode(struct chat *c, const char *text, size_t bytes, bool as_tur
 enum err chat_encode_alone(struct chat *c, const char *text, size_t bytes, uint32_t *ids,
                            uint32_t room, size_t *n);
 
-/* The same of a turn whose reply is there already: as later turns have it, without what only a reply
+/* The same for a turn whose reply is there already: as later turns have it, without what only a reply
  * to come begins with. */
 enum err chat_encode_past(struct chat *c, const char *text, size_t bytes, bool first, uint32_t *ids,
                           uint32_t room, size_t *n);

@@ -54,7 +54,7 @@ struct kv_cache {
     struct kv_pages *pages; /* NULL: all layers are in memory */
     struct kv_tiers tiers;  /* all 0: there are none */
     struct kv_pool *pool;   /* NULL: tile number i lies at place i; else where ... */
-    struct kv_table *table; /* ... says, one of the pool's, of the sequence at work */
+    struct kv_table *table; /* ... says, one of the pool's, of the current sequence */
     uint32_t n_tiles;       /* per layer and head */
     uint32_t n_layers;
     uint32_t context;

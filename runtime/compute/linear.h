@@ -43,7 +43,7 @@ void linear_rows(const struct kernels *k, const struct activations *a, const str
                  const uint8_t *rows, const struct linear_input *in, float *y, size_t y_stride,
                  size_t first, size_t n);
 
-/* The same of n rows and one token alone, for a core by itself: x has zeros up to w->cols_padded,
+/* The same for n rows and one token alone, for a core by itself: x has zeros up to w->cols_padded,
  * blocks (cols_padded / 32) is work space. The type is of floats or takes Q8. */
 void linear_vector(const struct kernels *k, const struct ingot_tensor *w, const void *rows,
                    const float *x, struct block_q8 *blocks, float *y, size_t n);

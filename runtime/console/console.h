@@ -46,7 +46,7 @@ struct console_json {
     bool of_line; /* with text of nobody's event, which a newline ends */
     bool in_text; /* what is written is part of its text */
     bool has_id, id_is_text;
-    char id[CONSOLE_ID_BYTES]; /* of the request at work, in every event */
+    char id[CONSOLE_ID_BYTES]; /* of the running request, in every event */
     struct utf8_writer utf8;
     struct console_frames frames; /* off, unless the program asked for them */
 };
@@ -163,7 +163,7 @@ void console_progress(struct console *c, const char *label, uint64_t done, uint6
  * its context. False once Ctrl-C has arrived. */
 bool console_progress_step(void *context, const char *label, uint64_t done, uint64_t total);
 
-/* The same of anything else: no sizes and no rate. label must last to the end of the wait;
+/* The same for anything else: no sizes and no rate. label must last to the end of the wait;
  * another one that begins anew is a wait of its own. */
 void console_progress_share(struct console *c, const char *label, uint64_t done, uint64_t total);
 
@@ -199,7 +199,7 @@ void console_set_silence(struct console *c, uint32_t ms);
  * of input: Ctrl-D on an empty line, or the port is closed).
  *
  * prompt NULL: a program is at the other end. No prompt, no echo, no editing, the bytes as they
- * came; empty lines are passed over. ERR_TIMEOUT: not a byte came for as long as console_set_silence() says. */
+ * came; empty lines are ignored. ERR_TIMEOUT: not a byte came for as long as console_set_silence() says. */
 enum err console_read_line(struct console *c, const char *prompt, char *line, size_t max,
                            size_t *bytes);
 

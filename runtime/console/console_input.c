@@ -197,7 +197,7 @@ static enum line_event edit_line(struct console *c)
     return event;
 }
 
-/* The same of a program, for which the editor keeps the line. */
+/* The same for a program, for which the editor keeps the line. */
 static enum line_event collect_line(struct console *c)
 {
     struct line_editor *e = &c->input.editor;

@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) void console_event_more(struct console *c,
                                                               ...);
 void console_event_text(struct console *c, const char *text, size_t bytes);
 
-/* The id of the request at work: a text, or a number as JSON writes it. Every event says it until the
+/* The id of the running request: a text, or a number as JSON writes it. Every event says it until the
  * next call. It is copied, up to CONSOLE_ID_BYTES; NULL: none. */
 void console_request_id(struct console *c, const char *id, bool is_text);
 

@@ -9,7 +9,7 @@
 /* Our own text (bytes) to the device as it is, control sequences too; LF as CR LF on a serial line. */
 void console_put(struct console *c, const char *text, size_t bytes);
 
-/* The same of a control sequence that brings the cursor to the beginning of a row. */
+/* The same for a control sequence that brings the cursor to the beginning of a row. */
 void console_put_sequence(struct console *c, const char *sequence);
 
 /* While it is not known whether a terminal is there: take up its answer, if it has come. */
@@ -32,7 +32,7 @@ void console_json_start(struct console *c);
 void console_json_write(struct console *c, const char *text, size_t bytes);
 void console_json_log(struct console *c, uint64_t millis, const char *text, size_t bytes);
 
-/* Whether the line that has just come whole into the ring cancels the request at work. */
+/* Whether the line that has just come whole into the ring cancels the running request. */
 bool console_line_cancels(const struct console *c);
 
 #endif

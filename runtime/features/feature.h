@@ -169,7 +169,7 @@ struct feature {
     void (*turn_ended)(void *state, struct feature_turn *t, const char *reason);
     /* After leads_on: do what the reply asks for, and make the text of the next turn; its length. */
     size_t (*next_turn)(void *state, struct feature_turn *t, char text[FEATURE_TURN_BYTES]);
-    /* Whether the turn at work, or (at_work false) the last one, asks for a reply without thoughts. */
+    /* Whether the current turn, or (at_work false) the last one, asks for a reply without thoughts. */
     bool (*is_quiet)(void *state, bool at_work);
 };
 

@@ -115,7 +115,7 @@ void layer_multiply(const struct transformer *t, unsigned core, const struct ing
                     const uint8_t *rows, size_t n_rows, const struct linear_input *in, float *y,
                     size_t y_stride);
 
-/* The same of the layer's matrix in a role, and its bias is added where there is one. */
+/* The same for the layer's matrix in a role, and its bias is added where there is one. */
 void layer_matrix(const struct transformer *t, unsigned core, enum ingot_role role,
                   enum ingot_role bias, const struct linear_input *in, float *y, size_t y_stride);
 
@@ -161,12 +161,12 @@ bool layer_wait(const struct transformer *t, unsigned core, enum ingot_role role
 bool layer_take(const struct transformer *t, unsigned core, enum ingot_role role, float *rows,
                 size_t stride, struct linear_input *in);
 
-/* The same of rows that all cores have made together, stride as layer_stride says. If norm is not NULL
+/* The same for rows that all cores have made together, stride as layer_stride says. If norm is not NULL
  * their first n columns are normed. */
 bool layer_ready(const struct transformer *t, unsigned core, enum ingot_role role,
                  const float *norm, size_t n, float *rows, struct linear_input *in);
 
-/* The same of all that the layer has, its experts too. */
+/* The same for all that the layer has, its experts too. */
 bool layer_wait_rest(const struct transformer *t, unsigned core);
 
 #endif

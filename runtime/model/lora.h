@@ -14,7 +14,7 @@
 #include "runtime/compute/linear.h"
 
 enum {
-    LORA_MOST = 4,   /* adapters at work at once */
+    LORA_MOST = 4,   /* adapters in use at once */
     LORA_ROLES = 16, /* matrices of a layer that may have a pair */
 };
 
@@ -54,7 +54,7 @@ struct lora {
 /* Floats of a token's row of u, for adapters whose most_ranks are together `ranks`. */
 uint32_t lora_stride(uint32_t ranks);
 
-/* For the adapters at work, their scales and their order; 0: none are. l may be NULL. */
+/* For the adapters in use, their scales and their order; 0: none are. l may be NULL. */
 uint32_t lora_crc(const struct lora *l);
 
 /* The pairs of a layer, or of none (INGOT_NO_LAYER). */

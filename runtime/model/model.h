@@ -1,5 +1,5 @@
 /* A model: opened from a file, planned into the arena, its weights loaded or streaming. Once loaded
- * it is constant but for the work space and the transfers of the pass at work. A sequence of tokens
+ * it is constant but for the work space and the transfers of the current pass. A sequence of tokens
  * is a session (runtime/session/session.h). */
 #ifndef INGOT_RUNTIME_MODEL_H
 #define INGOT_RUNTIME_MODEL_H

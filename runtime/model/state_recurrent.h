@@ -1,6 +1,6 @@
 /* The state of a layer that remembers by a recurrence: the latest rows before its convolution, and
  * a matrix for each inner head. Their size does not depend on the number of tokens, and nothing can
- * be taken out of them. So copies are kept: of the state before the pass at work, at the beginnings of
+ * be taken out of them. So copies are kept: of the state before the current pass, at the beginnings of
  * the latest turns, and at the end of what all conversations begin with. A cut goes back to the nearest of them. */
 #ifndef INGOT_RUNTIME_STATE_RECURRENT_H
 #define INGOT_RUNTIME_STATE_RECURRENT_H
@@ -9,7 +9,7 @@
 
 enum { RECURRENT_KEPT = 2 }; /* turns whose beginnings are kept */
 
-/* A state after n tokens; 0: none, but for the one at work. */
+/* A state after n tokens; 0: none, but for the current one. */
 struct recurrent_copy {
     float *values; /* (n_values) */
     uint32_t n;

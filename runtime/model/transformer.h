@@ -27,7 +27,7 @@ struct transformer_part {
     uint32_t first, n;          /* of the pass' tokens */
     uint32_t position;          /* of the first one: this many tokens are in each state */
     struct layer_state *states; /* see layer_kinds.h */
-    struct lora *lora;          /* adapters at work on it; NULL: none */
+    struct lora *lora;          /* adapters in use on it; NULL: none */
     bool is_long;               /* all its keys are rotated by the long factors of LongRoPE */
     uint32_t skip; /* its first tokens of which nothing is read after the pass: 0 .. n */
 };

@@ -252,14 +252,14 @@ static inline struct speculative_params options_speculative(const struct options
 /* Read the words of args (NUL-terminated) into o, which options_init() has set. Words are
  * separated by white space; a value may stand in double quotes, inside which \n, \t, \" and \\
  * are escapes. Words that firmware, QEMU and Linux habits add (console=, root=, rw ...) are
- * passed over without a sentence. The later of two equal words counts, but each stop= adds one. A
+ * ignored without a sentence. The later of two equal words counts, but each stop= adds one. A
  * malformed value leaves its option as it was, and the words after it are still read; o->refused
  * notes it until a later word of that name is better.
  * Errors: ERR_BAD_ARGUMENT (a sentence was reported), ERR_TOO_LONG (a text does not fit). The
  * first error is returned. */
 enum err options_parse(struct options *o, const char *args, const struct options_report *report);
 
-/* The same of a preset: words that o->given has before are passed over. running: only options that may be set after
+/* The same for a preset: words that o->given has before are ignored. running: only options that may be set after
  * the start are set, and the report says of others that they are for a start. */
 enum err options_parse_preset(struct options *o, const char *args, bool running,
                               const struct options_report *report);
@@ -269,7 +269,7 @@ enum err options_parse_preset(struct options *o, const char *args, bool running,
 enum err options_set(struct options *o, const char *name, const char *value,
                      const struct options_report *report);
 
-/* The same of a text that a person typed: in double quotes with their escapes, as a value among the
+/* The same for a text that a person typed: in double quotes with their escapes, as a value among the
  * words of options_parse, where it begins with one; else as it stands. ERR_BAD_ARGUMENT also where the
  * closing quote is missing, or something comes behind it. */
 enum err options_set_quoted(struct options *o, const char *name, const char *value,

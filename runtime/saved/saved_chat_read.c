@@ -1,4 +1,4 @@
-/* A conversation is loaded: known to be good before anything of the one at work is given up. */
+/* A conversation is loaded: known to be good before anything of the current one is given up. */
 #include <string.h>
 
 #include "board/min_max.h"

@@ -16,7 +16,7 @@ enum {
     TEXT_SCREEN_MIN_COLUMNS = 8,
     TEXT_SCREEN_MAX_COLUMNS = 512,
     TEXT_SCREEN_MAX_ROWS = 256,
-    TEXT_SCREEN_NUMBERS = 8, /* of a control sequence; the rest of them is passed over */
+    TEXT_SCREEN_NUMBERS = 8, /* of a control sequence; the rest of them is ignored */
 };
 
 /* The colours of ECMA-48, + 8: bright. */

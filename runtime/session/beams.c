@@ -95,7 +95,7 @@ static void insert(struct candidate *list, uint32_t *n, uint32_t most, const str
     list[at] = *c;
 }
 
-/* NaN is passed over, and infinity counts as the largest finite number, as when sampled. */
+/* NaN is ignored, and infinity counts as the largest finite number, as when sampled. */
 static uint32_t likeliest(const struct search *b, uint32_t beam,
                           struct candidate own[CANDIDATES_MOST])
 {
@@ -217,7 +217,7 @@ static uint32_t choose(struct search *b, struct candidate next[BEAMS_MOST])
     return n;
 }
 
-/* Lines of beams without children are free. The sequence at work is a beam again, if it was none. */
+/* Lines of beams without children are free. The current sequence is a beam again, if it was none. */
 static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_t goes_on)
 {
     for (uint32_t i = 0; i < b->n_live; i++) {
@@ -303,7 +303,7 @@ static uint32_t in_common(const struct search *b)
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-/* Hand on the tokens up to n of the sequence at work. False: the reply ends with those taken. */
+/* Hand on the tokens up to n of the current sequence. False: the reply ends with those taken. */
 static bool settle(struct search *b, uint32_t n)
 {
     const uint32_t *ids = b->s->ids + b->first + b->settled;

@@ -14,7 +14,7 @@
 
 enum { BEAMS_MOST = 4 };
 
-/* Lines of a session for n beams: n - 1 beside the one at work, and the best that has ended. */
+/* Lines of a session for n beams: n - 1 beside the current one, and the best that has ended. */
 struct beams {
     uint32_t n; /* beams; below 2: there is no search, and no line is needed */
     struct session_line lines[BEAMS_MOST];

@@ -11,7 +11,7 @@
 struct constraint {
     const struct constraint_kind *kind;
     const float *logits; /* (vocab) as they were before sampling: keep */
-    bool led;            /* a token of the reply at work was refused because of limit */
+    bool led;            /* a token of the running reply was refused because of limit */
     bool closes;         /* by the shortest way: close */
 };
 

@@ -1,4 +1,4 @@
-/* A reply token by token: what each adds to the text, and whether the reply ends with it. The same of a reply
+/* A reply token by token: what each adds to the text, and whether the reply ends with it. The same for a reply
  * alone (generate.c) and of several side by side (replies.c). */
 #ifndef INGOT_RUNTIME_REPLY_TOKENS_H
 #define INGOT_RUNTIME_REPLY_TOKENS_H

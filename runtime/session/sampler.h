@@ -40,7 +40,7 @@ struct sampler_params {
 struct sampler {
     struct sampler_params params;
     uint64_t state; /* xorshift64*, never 0 */
-    uint64_t n_nan; /* NaN logits passed over since sampler_init; worth a report when not 0 */
+    uint64_t n_nan; /* NaN logits ignored since sampler_init; worth a report when not 0 */
     float logit;    /* of the last pick, after penalties and biases */
     size_t
         reply; /* where the reply begins among the recent tokens; sampler_init: 0, at the first */
@@ -60,7 +60,7 @@ size_t sampler_scratch_bytes(uint32_t vocab);
  * before, oldest first: the last repeat_last count for `repeat`, those from s->reply on for the other
  * penalties. scratch: sampler_scratch_bytes(vocab), 8-byte aligned.
  * Order: biases, repeat, frequency and presence, top_k, top_p, min_p, temp, as llama.cpp's default chain. Equal logits: the
- * lower id first. NaN is passed over and counted, infinity counts as the largest finite number.
+ * lower id first. NaN is ignored and counted, infinity counts as the largest finite number.
  * SAMPLER_NO_TOKEN when every logit is NaN or minus infinity: the model is damaged. */
 uint32_t sampler_pick(struct sampler *s, float *logits, uint32_t vocab, const uint32_t *recent,
                       size_t n_recent, const struct kernels *k, void *scratch);

@@ -49,7 +49,7 @@ static float count_penalty(const struct sampler_params *p, uint32_t n)
 }
 
 /* How often each token is in the window. Only the counts of its own tokens are set, so that the vocabulary need
- * not be gone through; foreign ids are passed over. */
+ * not be gone through; foreign ids are ignored. */
 static void count_tokens(uint32_t *counts, uint32_t vocab, struct window w)
 {
     for (size_t i = 0; i < w.n; i++) {

@@ -16,7 +16,7 @@ struct session_group {
     uint32_t ends
         [GROUP_MOST]; /* tokens of a sequence after which a pass ends, if it comes by; 0: none */
     uint32_t n;
-    struct transformer_part parts[GROUP_MOST]; /* of the pass at work, ... */
+    struct transformer_part parts[GROUP_MOST]; /* of the current pass, ... */
     struct session *of_part[GROUP_MOST];       /* ... and whose they are */
     uint32_t n_parts;
     uint32_t tokens[GROUP_TOKENS];

@@ -1,4 +1,4 @@
-/* Sequences beside the one at work: ids, and where a pool of places is (kv_pool.h) keys and values, as far as
+/* Sequences beside the current one: ids, and where a pool of places is (kv_pool.h) keys and values, as far as
  * there was room for them. Any of them can take its place. */
 #ifndef INGOT_RUNTIME_SESSION_LINE_H
 #define INGOT_RUNTIME_SESSION_LINE_H
@@ -22,7 +22,7 @@ uint64_t session_lines_bytes(uint32_t context, uint32_t n);
  * where all that its layers remember are keys and values in memory, of one type. */
 void session_lines_open(struct session *s, struct session_line *const lines[], uint32_t n);
 
-/* The line becomes a copy of the sequence at work. */
+/* The line becomes a copy of the current sequence. */
 void session_line_keep(struct session *s, struct session_line *l);
 
 /* The line is at work, and what was becomes the line. Tokens without keys and values, beyond what both

@@ -39,7 +39,7 @@ void session_make_prefix(struct session *s);
 /* The sequence, which is empty, becomes the prefix, if that is ids[0 .. n) and is kept. */
 bool session_take_prefix(struct session *s, const uint32_t *ids, uint32_t n);
 
-/* Keep none, until another is wanted: the states of the one at work are about to change. */
+/* Keep none, until another is wanted: the states of the current one are about to change. */
 void session_forget_prefix(struct session *s);
 
 /* ---- for session.c ---- */

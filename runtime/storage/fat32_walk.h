@@ -10,7 +10,7 @@
 /* fs->why = that the file system is damaged, by what, and the program that repairs it. Returns ERR_BAD_FILESYSTEM. */
 enum err fat32_damaged(struct fat32 *fs, const char *what);
 
-/* The same of damage that reading found; errors of the device stay what they are. */
+/* The same for damage that reading found; errors of the device stay what they are. */
 enum err fat32_name_damage(struct fat32 *fs, enum err e);
 
 /* Clusters that so many bytes take. */

@@ -7,7 +7,7 @@
 enum {
     REQUEST_SECTORS = 512, /* 256 KiB: large for a card, and bytes_done moves in small steps */
     LEAST_REQUESTS = 4,    /* of a read: what has come is checked while the rest does */
-    FEW_IN_FLIGHT = 2,     /* of a device that has no wish: one at work, and the next */
+    FEW_IN_FLIGHT = 2,     /* of a device that has no wish: the current one, and the next */
     PART_SECTORS = 128,    /* of which a part is a multiple: 64 KiB */
     BACKOFF_POLLS = 1000,  /* before the first retry; each further one waits longer by the same */
     SILENCE_STEPS = 8,     /* a gap between two polls counts as at most this part of the limit */

@@ -116,18 +116,18 @@ extern const char storage_name_rule[];
 enum err storage_find_save(struct storage *s, const char *name, uint64_t bytes,
                            const struct file_table *table, struct file *out);
 
-/* The same of ingot.prefix, what conversations begin with; bytes: to save, 0 to load. */
+/* The same for ingot.prefix, what conversations begin with; bytes: to save, 0 to load. */
 enum err storage_find_prefix(struct storage *s, uint64_t bytes, const struct file_table *table,
                              struct file *out);
 
-/* The same of models/NAME.use, how the experts of models/NAME.ingot are used (runtime/stream/expert_use.h);
+/* The same for models/NAME.use, how the experts of models/NAME.ingot are used (runtime/stream/expert_use.h);
  * model: the name of its file; bytes: to save, 0 to read. ERR_TOO_FRAGMENTED as below. */
 enum err storage_find_use(struct storage *s, const char *model, uint64_t bytes, struct file *out);
 
-/* The same of ingot.log, for turns (runtime/features/turn_log/turn_log.h); ERR_TOO_FRAGMENTED: in many pieces. */
+/* The same for ingot.log, for turns (runtime/features/turn_log/turn_log.h); ERR_TOO_FRAGMENTED: in many pieces. */
 enum err storage_find_log(struct storage *s, struct file *out);
 
-/* The same of ingot.kv, where keys and values spill to. */
+/* The same for ingot.kv, where keys and values spill to. */
 enum err storage_find_kv(struct storage *s, const struct file_table *table, struct file *out);
 
 #endif

@@ -8,7 +8,7 @@
 __attribute__((format(printf, 3, 4))) enum err storage_fail(struct storage *s, enum err e,
                                                             const char *format, ...);
 
-/* The same of an error that the mounted card's file system gave. */
+/* The same for an error that the mounted card's file system gave. */
 enum err storage_card_problem(struct storage *s, const struct block_device *device, enum err e);
 
 /* Whether a file has no clusters of one that is at work (storage_know_open). ERR_BAD_FILESYSTEM: s->problem. */

@@ -122,7 +122,7 @@ static void stream_whole(struct plan *plan, const struct plan_weights *w, uint64
                image_tensor(w->image, INGOT_OUTPUT, INGOT_NO_LAYER)->bytes);
 }
 
-/* The same of a head in tiles. Its first rows stay in the memory that layers leave, and in `parts` of
+/* The same for a head in tiles. Its first rows stay in the memory that layers leave, and in `parts` of
  * HEAD_PARTS of the room that they have together. A tied embedding is not in memory either. */
 static void stream_tiled(struct plan *plan, const struct plan_weights *w, uint64_t limit,
                          enum plan_head_form form, uint64_t parts)

@@ -114,7 +114,7 @@ struct stream_table_slot {
 };
 struct stream_table {
     struct stream_table_slot slots[PLAN_TABLE_ROWS]; /* the first plan->table.n */
-    const uint32_t *tokens;                          /* (n) of the pass at work */
+    const uint32_t *tokens;                          /* (n) of the current pass */
     uint32_t n;
     uint32_t asked; /* how many of them are there, or on their way */
     uint32_t clock;

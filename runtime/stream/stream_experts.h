@@ -114,7 +114,7 @@ void stream_experts_pin(struct stream *s, uint32_t n);
  * stream_layer_check reports it. */
 void stream_expert_need(struct stream *s, uint32_t i);
 
-/* The same of its first bytes alone, whose checksum is not known yet: an error sets its `first_failed`. If,
+/* The same for its first bytes alone, whose checksum is not known yet: an error sets its `first_failed`. If,
  * after stream_expert_need, its `again` is set, then what was computed from them must be computed again. */
 void stream_expert_need_first(struct stream *s, uint32_t i, uint64_t bytes);
 

@@ -14,11 +14,11 @@ enum { STREAM_REREADS = 3 }; /* after a wrong checksum, before it is an error */
 enum err stream_name_part(struct stream *s, const struct file *file, const char *part,
                           const struct file_read *read, enum err e, const char *why);
 
-/* The same of a segment of the model. */
+/* The same for a segment of the model. */
 enum err stream_name_problem(struct stream *s, unsigned segment, const struct file_read *read,
                              enum err e);
 
-/* The same of an expert. */
+/* The same for an expert. */
 void stream_name_expert(struct stream *s, uint32_t layer, uint32_t expert,
                         const struct file_read *read, enum err e);
 

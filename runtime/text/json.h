@@ -47,7 +47,7 @@ void json_open(struct json *j, char *text, size_t n);
  * its own finds what else is wrong, before the next call here or after it. */
 enum json_kind json_member(struct json *j, struct json_value *v);
 
-/* The same of a list, whose values have no key. */
+/* The same for a list, whose values have no key. */
 enum json_kind json_item(struct json *j, struct json_value *v);
 
 enum { JSON_ESCAPE_BYTES = 6 };

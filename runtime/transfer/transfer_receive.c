@@ -72,7 +72,7 @@ static enum err answer_query(struct transfer *t, const struct transfer_frame *f)
 
     if (f->number % TRANSFER_STEP_BYTES != 0 || f->number > all || bytes > all - f->number ||
         t->sink.held != 0) {
-        return ERR_OK; /* nobody asks so: it is passed over */
+        return ERR_OK; /* nobody asks so: it is ignored */
     }
     e = read_crc(t, f->number, f->number + bytes, &crc);
     transfer_put_number(answer, crc, sizeof answer);

@@ -82,7 +82,7 @@ static bool is_stopped(struct ymodem *y, int *byte)
     return y->n_keys >= y->keys_to_stop;
 }
 
-/* The next thing that the sender says; noise before it is passed over, and y->noise tells of it. */
+/* The next thing that the sender says; noise before it is ignored, and y->noise tells of it. */
 static enum got read_next(struct ymodem *y, uint32_t ms, size_t *n, uint8_t *number)
 {
     y->noise = false;

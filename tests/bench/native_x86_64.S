@@ -30,7 +30,7 @@ func bench_peak_avx512_vnni
 endfunc bench_peak_avx512_vnni
 
 // void bench_peak_avx2_vnni(size_t turns)
-// The same of 32 multiply-adds each, with VEX coding and all registers that has.
+// The same for 32 multiply-adds each, with VEX coding and all registers that has.
 func bench_peak_avx2_vnni
 1:
     .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11

@@ -32,7 +32,7 @@ static void check_table(void)
 }
 
 /* The bytes as what a person says of each pin: a call that is refused says why in ASCII's printable part, and what
- * was heard is the same of the same text. */
+ * was heard is the same for the same text. */
 static void check_heard(const char *text, size_t bytes)
 {
     char why[ACTION_TEXT_BYTES] = "";

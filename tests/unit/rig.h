@@ -236,7 +236,7 @@ __attribute__((unused)) static enum err rig_append(const uint32_t *ids, size_t n
 /* The limits at which a plan takes each of its forms. */
 struct rig_limits {
     size_t least;   /* two slots, all else streams, the head in tiles */
-    size_t part;    /* as much of it stays as ever beside tiles */
+    size_t part;    /* as much of it stays as usual beside tiles */
     size_t untiled; /* two slots and the head */
     size_t all;     /* everything */
 };

@@ -42,7 +42,7 @@ bool nvme_pop(struct nvme *n, struct nvme_queue *q, struct nvme_completion *out)
 void nvme_popped(struct nvme *n, const struct nvme_queue *q);
 
 /* nvme_start.c. From reset to two queues for transfers; n->why has a sentence on failure. A
- * controller must tell the same of its namespace at each later start as at the first. */
+ * controller must tell the same for its namespace at each later start as at the first. */
 enum err nvme_start(struct nvme *n);
 
 /* Disable the controller; afterwards it moves no data. ERR_TIMEOUT. */

@@ -32,7 +32,7 @@ struct pci_ecam {
  * an address. ERR_NO_DEVICE: the tree has none with a 32-bit memory window. */
 enum err pci_ecam_find(struct pci_ecam *pci, const struct device_tree *tree);
 
-/* The same of a bridge that is in no tree as such: config, first_bus, most_buses, is_port, low and high are set. */
+/* The same for a bridge that is in no tree as such: config, first_bus, most_buses, is_port, low and high are set. */
 enum err pci_ecam_open(struct pci_ecam *pci);
 
 /* The next function at or after *function of this class (base class and subclass, 0x0805 for an SD

@@ -34,7 +34,7 @@ struct serial_uart {
  * as lost. */
 void serial_keep(const struct serial_uart *driver, void *uart);
 
-/* The same of one byte, which the driver has read. */
+/* The same for one byte, which the driver has read. */
 void serial_keep_byte(uint8_t byte);
 
 /* From now on the line is that UART; its driver has set it up. XON/XOFF are off. */

@@ -20,7 +20,7 @@ enum bcm_tag {
     BCM_GET_FIRMWARE = 0x00000001,    /* -> seconds since 1970 of its build */
     BCM_GET_REVISION = 0x00010002,    /* -> revision code of the board */
     BCM_GET_ARM_MEMORY = 0x00010005,  /* -> base, bytes of the cores' part of the first GiB */
-    BCM_GET_VC_MEMORY = 0x00010006,   /* the same of the VideoCore's part */
+    BCM_GET_VC_MEMORY = 0x00010006,   /* the same for the VideoCore's part */
     BCM_GET_CLOCK = 0x00030002,       /* clock, 0 -> clock, Hz */
     BCM_GET_MAX_CLOCK = 0x00030004,   /* the same */
     BCM_GET_TEMPERATURE = 0x00030006, /* 0, 0 -> 0, thousandths of a degree Celsius */

@@ -12,7 +12,7 @@
 //
 // A kernel that includes this sets COLUMN_SHIFT, log2 of the bytes of 8 rows, and defines
 //     add_four groups     v16-v19 (of one group: v16, v17) += four columns by v0; moves b on
-//     add_one groups      the same of one column by v0.s[0]
+//     add_one groups      the same for one column by v0.s[0]
 #ifndef INGOT_KERNELS_ARM64_EXPAND_NEON_H
 #define INGOT_KERNELS_ARM64_EXPAND_NEON_H
 

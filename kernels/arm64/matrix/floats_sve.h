@@ -43,7 +43,7 @@
     fadd    v\a\().4s, v\a\().4s, v4.4s
 .endm
 
-// The same of one in two vectors.
+// The same for one in two vectors.
 .macro fold_two a, b
     fadd    z\a\().s, p0/m, z\a\().s, z\b\().s
     mov     z4.d, z\a\().d

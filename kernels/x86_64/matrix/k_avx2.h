@@ -100,7 +100,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endif
 .endm
 
-// The same of a sum that fits an int16: the lower half of its lane has all of it. vpmulld and an addition are
+// The same for a sum that fits an int16: the lower half of its lane has all of it. vpmulld and an addition are
 // two or three times the work, and their latency comes on top of a chain twice as long.
 .macro scale_short_token sum, total, scale, begin
     .if \begin

@@ -20,7 +20,7 @@ bool action_is_digit(char c);
  * may be a space or a hyphen; 0: it is another. */
 size_t action_match(const struct ear *e, const char *word);
 
-/* The same of the first of n words that is there. */
+/* The same for the first of n words that is there. */
 size_t action_match_list(const struct ear *e, const char *const *words, size_t n);
 
 /* To the end of the word at the ear's position; whether it ends with n't. */

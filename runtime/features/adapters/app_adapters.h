@@ -24,7 +24,7 @@ static inline struct adapters_state *adapters_of(const struct chat *c)
  * adapters_use; a->problem, and those before are still at work. */
 enum err app_use_adapters(struct app *a, const char *list);
 
-/* The same of n lists, 1 to ADAPTERS_SETS, for sequences side by side: list i is adapters_of_set(i). */
+/* The same for n lists, 1 to ADAPTERS_SETS, for sequences side by side: list i is adapters_of_set(i). */
 enum err app_use_adapter_sets(struct app *a, const char *const lists[], uint32_t n);
 
 /* The same while a conversation is open, which is computed again where other ones are at work now. */

@@ -74,7 +74,7 @@ static void set_name(char *to, const char *name)
     memcpy(to, name, strlen(name) + 1);
 }
 
-/* A copy of the line at work. */
+/* A copy of the current line. */
 static void keep(struct chat *c, struct chat_branch *b, const char *name, bool retried)
 {
     set_name(b->name, name);

@@ -1,5 +1,5 @@
 /* Other lines of the same conversation, kept by name: what was said, and a line of the session's
- * (session_line.h), which shares keys and values with the one at work or computes again what differs. */
+ * (session_line.h), which shares keys and values with the current one or computes again what differs. */
 #ifndef INGOT_RUNTIME_CHAT_BRANCHES_H
 #define INGOT_RUNTIME_CHAT_BRANCHES_H
 
@@ -27,10 +27,10 @@ struct chat_branch {
 };
 
 struct chat_branches {
-    char current[CHAT_BRANCH_NAME_BYTES]; /* of the line at work */
+    char current[CHAT_BRANCH_NAME_BYTES]; /* of the current line */
     uint32_t n, retries;
     struct chat_branch *list[CHAT_BRANCHES_MOST]; /* (n) */
-    const char *retried; /* what /retry has kept of the turn at work; NULL: nothing */
+    const char *retried; /* what /retry has kept of the current turn; NULL: nothing */
 };
 
 static inline struct chat_branches *branches_of(const struct chat *c)
@@ -44,7 +44,7 @@ enum { BRANCH_COMMANDS = 4 };
 /* The part of ARENA_SCRATCH that a branch takes beside its ids, for model_setup. */
 size_t chat_branch_bytes(void);
 
-/* Room for n <= CHAT_BRANCHES_MOST lines beside the one at work, and for the search of that many beams
+/* Room for n <= CHAT_BRANCHES_MOST lines beside the current one, and for the search of that many beams
  * (beams.h; below 2: none), in the arena of the chat's model, which planned chat_lines(n, beams). After
  * chat_open. False: beams cannot share what this session's layers keep, and there are none. */
 bool chat_branches_open(struct chat *c, uint32_t n, uint32_t beams);
@@ -66,7 +66,7 @@ const char *chat_branch_retried(struct chat *c);
  * is none. */
 enum err chat_switch(struct chat *c, const char *name, uint32_t *pending);
 
-/* Forget the line `name`. ERR_NOT_FOUND: there is none; ERR_BUSY: it is the one at work. */
+/* Forget the line `name`. ERR_NOT_FOUND: there is none; ERR_BUSY: it is the current one. */
 enum err chat_branch_drop(struct chat *c, const char *name);
 
 #endif

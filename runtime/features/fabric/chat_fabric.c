@@ -286,7 +286,7 @@ static enum err remember(struct chat *c, enum fabric_name space, const char *tex
     return e;
 }
 
-/* The conversation at work is put back afterwards. */
+/* The current conversation is put back afterwards. */
 struct kept {
     struct session_hash hash;
     uint32_t n_ids;

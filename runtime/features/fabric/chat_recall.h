@@ -21,7 +21,7 @@ enum {
 /* Work space, which the chat has. */
 struct chat_recall {
     struct recall_text asked, memory;
-    bool by_heart; /* the turn at work asks as it was taught: adapters may speak */
+    bool by_heart; /* the current turn asks as it was taught: adapters may speak */
     char told[RECALL_TOLD_BYTES];
 };
 

@@ -62,7 +62,7 @@ struct fabric_note {
     uint64_t when;            /* seconds of the fabric's clock: learnt, or needed last */
     float strength;           /* what is left of A and B since it was practised, 1 to 0 */
     uint8_t wins;             /* all its examples did when it was practised last */
-    uint8_t spoke;            /* in the reply at work */
+    uint8_t spoke;            /* in the running reply */
     uint16_t before_bytes;    /* of before */
     uint32_t opening;         /* what it was learnt with (chat_recall_opening) */
     uint64_t made;            /* seconds of the clock: told */
@@ -78,7 +78,7 @@ struct fabric_room {
 struct fabric_space {
     struct micro_lora lora; /* its scale is 32 / rank */
     float *gate;            /* (dim) w */
-    float bias, open;       /* b, and g of the turn at work */
+    float bias, open;       /* b, and g of the current turn */
     float replied;          /* g of the last reply */
     float *part;            /* (dim) what it adds to the hidden state at work; */
     float norm;             /* its length */

@@ -26,14 +26,14 @@ struct grammar_constraint {
     uint32_t vocab;
     bool on; /* a grammar is at work */
     bool
-        spent; /* it took more than GRAMMAR_STEPS for a token of the reply at work, which ended there */
+        spent; /* it took more than GRAMMAR_STEPS for a token of the running reply, which ended there */
     struct grammar grammar;
     void *memory;                    /* (INGOT_GRAMMAR_BYTES) of it */
     struct grammar_machine *machine; /* NULL: there is no room for grammars */
     float *logits;                   /* (vocab) as they were before sampling */
     uint16_t *rest;                  /* (GRAMMAR_STATES) of the grammar at work: grammar_rest.h */
-    uint32_t tokens;         /* of the reply at work that may still come: limit() of constraint.h */
-    const uint32_t *end_ids; /* (n_end_ids) of the reply at work */
+    uint32_t tokens;         /* of the running reply that may still come: limit() of constraint.h */
+    const uint32_t *end_ids; /* (n_end_ids) of the running reply */
     uint32_t n_end_ids;
 };
 

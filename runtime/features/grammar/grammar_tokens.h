@@ -18,7 +18,7 @@ bool grammar_takes_token(struct grammar_machine *m, const struct tokenizer *t, u
 /* visit(context, id, level) for every token that may come next, in no order that means something, each once; level:
  * where its bytes lie then.
  * The tokens lie sorted by their bytes, which is a walk through their trie: a byte is pushed once for
- * all tokens that begin alike, and where it is refused, all of those are passed over. */
+ * all tokens that begin alike, and where it is refused, all of those are ignored. */
 typedef void grammar_visit_fn(void *context, uint32_t id, unsigned level);
 void grammar_visit_tokens(struct grammar_machine *m, const struct tokenizer *t,
                           grammar_visit_fn *visit, void *context);

@@ -54,7 +54,7 @@ struct chat_lesson {
 bool chat_learn_open(struct chat *c);
 
 /* A fresh conversation's answer to question becomes answer, in as many steps as that takes.
- * The conversation at work stays; its tokens are computed again with the next line.
+ * The current conversation stays; its tokens are computed again with the next line.
  * ERR_TOO_LONG, ERR_BAD_ARGUMENT: an empty answer; ERR_ABORTED by Ctrl-C, and what was learnt in it is
  * forgotten again; ERR_NO_SPACE: what is taught already fills the room for examples; errors of session_run. */
 enum err chat_learn_teach(struct chat *c, const char *question, size_t question_bytes,

@@ -262,7 +262,7 @@ static void clear(void *state, struct chat *c)
     memset(p->took, 0, sizeof p->took);
 }
 
-/* Without thoughts: the reply at work, or of the last turn. */
+/* Without thoughts: the running reply, or of the last turn. */
 static bool is_quiet(void *state, bool at_work)
 {
     const struct chat_policy *p = state;

@@ -13,7 +13,7 @@
 
 struct chat_policy {
     bool is_open;
-    bool works; /* a choice, for the reply at work: */
+    bool works; /* a choice, for the running reply: */
     struct experience experience;
     struct policy_choice choice;
     uint8_t took[POLICY_HEADS]; /* what was done, of the latest turn */

@@ -68,7 +68,7 @@ void experience_took(struct experience *e, const uint8_t choice[POLICY_HEADS]);
 
 /* The reply has ended: by itself, or repeating itself. */
 void experience_ended(struct experience *e, bool by_itself, bool repeated);
-/* The turn at work came to nothing, and is not judged. */
+/* The current turn came to nothing, and is not judged. */
 void experience_forget(struct experience *e);
 
 /* For the latest turn, not judged yet. False: there is none. */

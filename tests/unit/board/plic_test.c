@@ -48,7 +48,7 @@ static uint32_t read_plic(unsigned offset, bool look)
     return source;
 }
 
-/* Completions of a source that is not enabled are passed over (chapter 9). */
+/* Completions of a source that is not enabled are ignored (chapter 9). */
 static void write_plic(unsigned offset, uint32_t value)
 {
     if (offset < 4 * SOURCES)

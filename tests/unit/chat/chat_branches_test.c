@@ -13,7 +13,7 @@ struct line {
     unsigned turns;
 };
 
-static struct line lines[LINES]; /* the first is the one at work */
+static struct line lines[LINES]; /* the first is the current one */
 static uint32_t seed = 20261123;
 static unsigned n_refused, n_kept, n_switched, n_pending, n_dropped, n_shared;
 

@@ -1,5 +1,5 @@
 /* Memories in a conversation: what is remembered is answered by its namespace alone, fades, is forgotten; what
- * the model itself asks for is done and not shown; the conversation at work stays. */
+ * the model itself asks for is done and not shown; the current conversation stays. */
 #include "runtime/features/fabric/chat_fabric.h"
 
 #include "runtime/features/lessons/chat_learn.h"

@@ -1,4 +1,4 @@
-/* Lessons in a conversation: an answer is taught, held, taken back; the conversation at work stays. */
+/* Lessons in a conversation: an answer is taught, held, taken back; the current conversation stays. */
 #include "runtime/features/lessons/chat_learn.h"
 
 #include "tests/unit/chat/chat_rig.h"

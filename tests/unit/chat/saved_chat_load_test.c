@@ -1,4 +1,4 @@
-/* Loads that fail: the conversation at work goes on as if nobody had tried. */
+/* Loads that fail: the current conversation goes on as if nobody had tried. */
 #include "tests/unit/chat/saved_chat_rig.h"
 
 enum { AT_WORK = 90, MOST_PLACES = 1000 };

@@ -1,5 +1,5 @@
 /* Random operations on sequences that share places, against one that keeps everything in copies: what the
- * one at work wrote is what it reads, others have what they had or nothing, no place is lost, and none is
+ * the current one wrote is what it reads, others have what they had or nothing, no place is lost, and none is
  * held by more tables than it counts. */
 #include "runtime/compute/kv_pool.h"
 

@@ -36,7 +36,7 @@ static inline void round_trip_keys(const struct kernels *k, const struct kv_form
     }
 }
 
-/* The same of values. */
+/* The same for values. */
 static inline void round_trip_values(const struct kernels *k, const struct kv_format *f,
                                      float *back, const void *tile, uint32_t n, uint32_t d)
 {

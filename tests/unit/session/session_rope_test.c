@@ -314,7 +314,7 @@ static void start_with_line(void)
     rig.lines = 0;
 }
 
-/* A line has the keys of a part of its tokens, by the short factors; the sequence at work has all, by the long ones. */
+/* A line has the keys of a part of its tokens, by the short factors; the current sequence has all, by the long ones. */
 static void test_line_of_short(void)
 {
     struct session *s = &rig.session;

@@ -48,7 +48,7 @@ static bool all_equal(void)
 static const struct {
     uint32_t queue, wanted, in_flight;
 } rows[] = {
-    { 8, 0, 2 }, /* no wish: one at work, and the next */
+    { 8, 0, 2 }, /* no wish: the current one, and the next */
     { 8, 1, 1 },
     { 8, 2, 2 },
     { 8, 8, 8 },

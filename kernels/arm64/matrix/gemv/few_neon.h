@@ -134,7 +134,7 @@
     addp    \third\().4s, \third\().4s, \fourth\().4s
 .endm
 
-// The same of a field at its foot, where two lanes fit an int16: 32 * 3 * 128 = 12288.
+// The same for a field at its foot, where two lanes fit an int16: 32 * 3 * 128 = 12288.
 .macro fold_low_rows first, second, third, fourth
     addp    \first\().8h, \first\().8h, \second\().8h
     addp    \third\().8h, \third\().8h, \fourth\().8h

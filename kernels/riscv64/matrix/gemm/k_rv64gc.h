@@ -14,7 +14,7 @@
 #include "kernels/riscv64/matrix/gemm/gemm_packed_rv64gc.h"
 
 #define CHUNK 16 /* bytes of 4 columns of x */
-#define PAIRS 32 /* the same of a record */
+#define PAIRS 32 /* the same for a record */
 #define spare ra
 
 /* \macro for every token, with its activation register. */

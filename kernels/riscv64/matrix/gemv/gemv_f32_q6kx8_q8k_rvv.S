@@ -78,7 +78,7 @@
     vmv.v.x \high, temp_1
 .endm
 
-/* The same of two chunks of two steps, the second chunk in lanes 8-15. */
+/* The same for two chunks of two steps, the second chunk in lanes 8-15. */
 .macro take_acts k
     vsetivli zero, 16, e32, m2, ta, ma
     take_act \k + 1, act_low, act_high

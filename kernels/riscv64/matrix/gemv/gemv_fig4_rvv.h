@@ -149,7 +149,7 @@
     vwadd.wv fig4_dots, fig4_dots, v6
 .endm
 
-/* The same of a wide table, in v24, 16 lanes at VLEN 128. */
+/* The same for a wide table, in v24, 16 lanes at VLEN 128. */
 .macro wide_128
     vmv.v.i v24, 0                     /* 64 bytes */
 .Lstep\@:

@@ -33,7 +33,7 @@
 #define temp_1 t6
 #define shift_even s0  /* of the first set's bits */
 #define shift_odd s1
-#define bit_even s2    /* the same of single bits */
+#define bit_even s2    /* the same for single bits */
 #define bit_odd s3
 #define factor s4      /* of single bits */
 #define row_bytes s5   /* as measure_rows leaves it; not used */

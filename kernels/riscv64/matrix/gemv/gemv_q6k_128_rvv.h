@@ -17,7 +17,7 @@
 #define x_high v28
 
 /* The frame from sp on: each word of x, 4 columns, 8 times; what the dots of two sub-blocks begin with, as they are
- * folded; the same of a row, sub-blocks in order. */
+ * folded; the same for a row, sub-blocks in order. */
 #define SPREAD_AT 0
 #define BIAS_AT 2048
 #define ROW_BIAS_AT (BIAS_AT + 1024)

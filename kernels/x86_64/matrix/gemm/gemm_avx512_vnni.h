@@ -116,7 +116,7 @@
     vpdpbusd zmm\second, zmm25, zmm26
 .endm
 
-// Chunk number `chunk` of a block of 32 rows that lies `block` behind the one at work.
+// Chunk number `chunk` of a block of 32 rows that lies `block` behind the current one.
 .macro multiply_chunk sums, chunk, block
     vmovdqa32 zmm24, [at_block + UNPACKED * \block + 64 * \chunk]
     vmovdqa32 zmm25, [at_block + UNPACKED * \block + HALF + 64 * \chunk]
