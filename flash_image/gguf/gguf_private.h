@@ -183,8 +183,8 @@ static inline struct source_text gguf_take_text(struct gguf_reader *r)
  * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_read_header(struct gguf *g);
 
-/* Past the values of a file, of which those are kept that say what kind of file it is: its type and
- * architecture, which part of how many it is, its alignment. Errors: ERR_BAD_MODEL. */
+/* Read past the values of a file. Keep those that say what the file is: type, architecture, number of this
+ * part and of all parts, alignment. Errors: ERR_BAD_MODEL. */
 enum err gguf_skip_values(struct gguf *g);
 
 /* The kind of the file, before all other values, whose names begin with general.architecture:
@@ -196,8 +196,8 @@ enum err gguf_read_architecture(struct gguf *g);
  * and g->architecture. */
 enum err gguf_check_kind(struct gguf *g);
 
-/* Part i of n is what the values say that g->r, g->file and their counts are from. A single file
- * need not have them. Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
+/* Check that the values call this file part i of n. A single file may omit them.
+ * Errors: ERR_BAD_MODEL, ERR_UNSUPPORTED. */
 enum err gguf_check_part(struct gguf *g, size_t i, size_t n);
 
 /* Set g->r and its like to the tensor table of a part after the first, whose model g is.

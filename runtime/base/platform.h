@@ -99,9 +99,9 @@ struct platform_storage {
     void *context;
     /* Find devices once, cards before flash: fills devices[], returns how many. Or NULL: none. */
     unsigned (*find)(void *context, struct block_device *devices[BOARD_MAX_BLOCK]);
-    /* After find, where nobody waits for data: a device that came since then, or whose `problem` is another one now, or one
-     * that is unusable and only to be named. NULL: there is none. It reads in_use of those that are known, and one that is not
-     * may become another. Or NULL: none come and go. */
+    /* After find, while no read is waiting: returns a device that is new, whose `problem` has changed, or that is unusable and is
+     * only named; NULL: there is none. It reads in_use of the known devices; the slot of one that is not in use may be reused.
+     * The function itself may be NULL if devices never come or go. */
     struct block_device *(*look)(void *context);
     /* Before find: from now on a core moves the data of cards, in place of DMA. NULL: there is
      * no choice. */

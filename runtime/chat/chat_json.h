@@ -28,7 +28,7 @@ void chat_json_leave(struct chat *c);
 /* As chat_loop(), with requests for lines. False: the conversation goes on with a person (/mode chat). */
 bool chat_json_loop(struct chat *c, const struct chat_commands *commands);
 
-/* The conversation of guests, whose requests come by another way than the console's line. */
+/* The conversation of requests that do not come over the console's line but over the network. */
 #define CHAT_GUEST_CONVERSATION ".network"
 
 /* One request of a guest, without commands and adapters: prompt, messages, raw or ids, with the options of a reply. Its events go to

@@ -83,8 +83,8 @@ static inline bool option_set_is_empty(const struct option_set *s)
 
 /* THINK_ON: as THINK_DIM, on a terminal; elsewhere thoughts are as they are. */
 enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
-/* The oldest turns; or tokens from after the first ones on, which take the attention that nothing else
- * gets (arXiv 2309.17453), and nothing is computed again. */
+/* When the context is full, TURNS drops the oldest turns. SINKS drops tokens after the first ones, which
+ * attract attention (arXiv 2309.17453), and computes nothing again. */
 enum option_overflow { OVERFLOW_TURNS, OVERFLOW_SINKS };
 /* LOOSE: no springs hold what was learnt before (runtime/features/lessons/ewc.h). */
 enum option_learn { LEARN_OFF, LEARN_ON, LEARN_LOOSE };
@@ -259,8 +259,8 @@ static inline struct speculative_params options_speculative(const struct options
  * first error is returned. */
 enum err options_parse(struct options *o, const char *args, const struct options_report *report);
 
-/* The same for a preset: words that o->given has before are ignored. running: only options that may be set after
- * the start are set, and the report says of others that they are for a start. */
+/* Parse a preset: options that are already in o->given are skipped. running: set only options that may change after
+ * the start; the report says that the others need a start. */
 enum err options_parse_preset(struct options *o, const char *args, bool running,
                               const struct options_report *report);
 

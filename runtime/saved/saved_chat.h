@@ -5,9 +5,9 @@
  *
  * Two halves take turns. A half is a header of one sector, written last, and a payload; the valid
  * header with the higher sequence number whose payload's CRC matches is the conversation. So power
- * lost at any sector leaves the old one or the new one. The card is not believed: what was written is
- * read back, the payload before its header is written; and the half that is kept while the other one
- * is written over is read through before.
+ * lost at any sector leaves the old one or the new one. A card may lie about what it wrote, so the
+ * payload is read back before its header is written, and the header afterwards. Before a half is
+ * overwritten, the other half is read and checked.
  *
  * A conversation's tokens are always saved, and the states of as many as the file has room for. The others are
  * computed after the load.

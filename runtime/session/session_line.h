@@ -18,8 +18,8 @@ struct session_line {
 /* Bytes of ARENA_SCRATCH that n lines take, as the plan counts them. 0 for none. */
 uint64_t session_lines_bytes(uint32_t context, uint32_t n);
 
-/* n empty lines, in the arena of an empty session's model, which planned them. They share places with it
- * where all that its layers remember are keys and values in memory, of one type. */
+/* Open n empty lines in the arena of an empty session's model, which planned them. They share places with the
+ * session if its layers keep nothing but keys and values, in memory and of one type. */
 void session_lines_open(struct session *s, struct session_line *const lines[], uint32_t n);
 
 /* The line becomes a copy of the current sequence. */

@@ -17,7 +17,7 @@ enum {
     TRANSFER_STEP_BYTES = 65536,                        /* where a transfer may go on */
 };
 
-/* To the board, and its answers; the number is an offset in the file, if nothing else is said. */
+/* Frames to the board, and its answers. The number is an offset in the file, unless a row says otherwise. */
 enum transfer_kind {
     TRANSFER_PING =
         'p', /* is anybody there? -> the same. Before bytes that are sent once more, too */

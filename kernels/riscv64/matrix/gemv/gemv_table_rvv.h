@@ -2,8 +2,8 @@
  *
  * A chunk of 32 bytes holds 4 columns of 8 rows (low nibbles) and the 4 columns 16 further on (high
  * nibbles); the activations of either are one word, broadcast over the rows. The table stays in a
- * register for the whole call, and vrgather makes int8 of nibbles, a register at a time: with
- * groups of registers many cores take the square of their number. No value is -128, so that
+ * register for the whole call, and vrgather turns nibbles into int8, one register at a time: on
+ * many cores a vrgather over a group of n registers takes n * n cycles. No value is -128, so that
  * the products of a byte's two nibbles add in int16; four such sums go to int32 lanes, which fold by
  * narrowing shifts, four to a row.
  *
