@@ -387,7 +387,13 @@ def main():
             print(f"compare: skipped: {reason}", file=sys.stderr)
             continue
         for threads in (1, 2):
-            more, names = compare(model, gguf, threads, told)
+            try:
+                more, names = compare(model, gguf, threads, told)
+            except (Skipped, OSError) as reason:
+                print(f"compare: {model} with {threads} threads is left out: {reason}", file=sys.stderr)
+                continue
+            for row in more:
+                progress(" | ".join(map(str, row)))
             rows += more
     if not rows:
         print("compare: skipped: no model is here")
