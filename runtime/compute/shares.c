@@ -5,10 +5,12 @@
 enum {
     RARELY = 8,         /* jobs from one that is measured to the next, where parts fit */
     LEAST_TICKS = 64,   /* of all cores' work: less says nothing */
-    WHOLE = 65535,      /* of a job's busy time */
+    WHOLE = 65535,      /* the speeds of all cores together */
     WEIGHTS = 1 << 16,  /* of all cores together, once they differ */
     LEAST_WEIGHT = 512, /* a core that gets nothing could not show that it is fast again */
-    DEAD_BAND = 10,     /* the part of a core's time that is not a reason to change: 1 / 10 */
+    DEAD_BAND =
+        10, /* equal parts stay till a core is off by 1 / 10, and till then few jobs are measured */
+    ALIKE = 20, /* cores that differ by less than 1 / 20 have equal parts again */
 };
 
 /* Parts follow the speeds of the cores, in any unit. */
@@ -70,74 +72,138 @@ bool shares_measures(struct shares *s)
 }
 
 /* The middle one: a core that another program or an interrupt held up in some jobs is not slow. */
-static uint32_t middle(uint16_t *parts)
+static uint32_t middle(uint16_t *speeds)
 {
     /* Insertion sort: there are only a few samples. */
     for (unsigned i = 1; i < SHARES_SAMPLES; i++) {
-        uint16_t part = parts[i];
+        uint16_t speed = speeds[i];
         unsigned at = i;
 
-        for (; at > 0 && parts[at - 1] > part; at--) {
-            parts[at] = parts[at - 1];
+        for (; at > 0 && speeds[at - 1] > speed; at--) {
+            speeds[at] = speeds[at - 1];
         }
-        parts[at] = part;
+        speeds[at] = speed;
     }
-    return max_u32(parts[SHARES_SAMPLES / 2], 1);
+    return max_u32(speeds[SHARES_SAMPLES / 2], 1);
 }
 
-/* Whether each core is busy about as long as the others. */
-static bool is_even(const struct shares *s, const uint32_t *part)
+/* Whether each core's speed is within 1 / part of what is expected of it. */
+static bool is_within(unsigned n, const uint64_t *speed, const uint64_t *expected, unsigned part)
 {
-    uint32_t sum = 0;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t is = speed[i], want = expected[i];
 
-    for (unsigned i = 0; i < s->n_cores; i++) {
-        sum += part[i];
-    }
-    for (unsigned i = 0; i < s->n_cores; i++) {
-        uint32_t n = part[i] * s->n_cores, off = n > sum ? n - sum : sum - n;
-
-        if (off > sum / DEAD_BAND) {
+        if ((is > want ? is - want : want - is) > want / part) {
             return false;
         }
     }
     return true;
 }
 
-static void decide(struct shares *s)
-{
-    uint32_t part[BOARD_MAX_CORES];
-    uint64_t speed[BOARD_MAX_CORES];
+/* The cores' speeds and weights beside each other: each of 1 << 32 together. */
+struct beside {
+    uint64_t speed[BOARD_MAX_CORES], weight[BOARD_MAX_CORES], equal[BOARD_MAX_CORES];
+};
 
-    /* A core's speed is what it was given over the time that it took. */
+static void set_beside(struct shares *s, struct beside *b)
+{
+    uint32_t measured[BOARD_MAX_CORES], sum = 0;
+
     for (unsigned i = 0; i < s->n_cores; i++) {
-        part[i] = middle(s->parts[i]);
-        speed[i] = ((uint64_t)(s->before[i + 1] - s->before[i]) << 32) / part[i];
+        measured[i] = middle(s->speeds[i]);
+        sum += measured[i];
     }
-    s->n_samples = 0;
-    s->every = RARELY;
-    if (!is_even(s, part)) { /* a core's weight over the time that it took for it is its speed */
-        weigh(s, speed);
-        s->every = 1;
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        uint64_t weight = s->before[i + 1] - s->before[i];
+
+        b->speed[i] = ((uint64_t)measured[i] << 32) / sum;
+        b->weight[i] = (weight << 32) / s->before[s->n_cores];
+        b->equal[i] = (UINT64_C(1) << 32) / s->n_cores;
     }
 }
 
-void shares_take(struct shares *s, const uint64_t *busy)
+static void decide(struct shares *s)
 {
-    uint64_t sum = 0;
+    struct beside b;
+    bool fits;
 
-    for (unsigned i = 0; i < s->n_cores; i++) {
-        sum += busy[i];
-    }
-    /* Too short to be measured. */
-    if (sum < LEAST_TICKS) {
+    set_beside(s, &b);
+    fits = is_within(s->n_cores, b.speed, b.weight, DEAD_BAND);
+    s->n_samples = 0;
+    s->every = fits ? RARELY : 1;
+    if (shares_are_equal(s) && fits) {
         return;
     }
-    /* Parts of the whole, so that jobs of different lengths can be compared. */
+    if (is_within(s->n_cores, b.speed, b.equal, ALIKE)) {
+        shares_begin(s, s->n_cores, NULL);
+        s->every = RARELY;
+        return;
+    }
+    /* Parts that fit about are made to fit better: the mean of many measurements, in which new ones count more. */
+    for (unsigned i = 0; i < s->n_cores && fits; i++) {
+        b.speed[i] = (3 * b.weight[i] + b.speed[i]) / 4;
+    }
+    weigh(s, b.speed);
+}
+
+/* Speeds of a job's cores beside each other, so that jobs of different lengths can be compared. */
+static bool speeds_of(const struct shares *s, const uint64_t *busy, const uint32_t *given,
+                      uint64_t *speed, uint64_t *sum)
+{
+    *sum = 0;
     for (unsigned i = 0; i < s->n_cores; i++) {
-        s->parts[i][s->n_samples] = (uint16_t)(busy[i] * WHOLE / sum);
+        if (given[i] == 0) {
+            return false;
+        }
+        speed[i] = ((uint64_t)given[i] << 20) / max_u64(busy[i], 1);
+        *sum += speed[i];
+    }
+    return *sum != 0;
+}
+
+void shares_take(struct shares *s, const uint64_t *busy, const uint32_t *given)
+{
+    uint64_t speed[BOARD_MAX_CORES], all, ticks = 0;
+
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        ticks += busy[i];
+    }
+    if (ticks < LEAST_TICKS || !speeds_of(s, busy, given, speed, &all)) {
+        return;
+    }
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        s->speeds[i][s->n_samples] = (uint16_t)(speed[i] * WHOLE / all);
     }
     if (++s->n_samples == SHARES_SAMPLES) {
         decide(s);
+    }
+}
+
+/* Whether core a is done with one step more sooner than core b. */
+static bool is_sooner(const struct shares *s, const size_t *count, unsigned a, unsigned b)
+{
+    uint64_t its = s->before[a + 1] - s->before[a], other = s->before[b + 1] - s->before[b];
+
+    return (count[a] + 1) * other < (count[b] + 1) * its;
+}
+
+/* Steps of each core, in count (n_cores): what its weight gives it in whole steps; each of those that are left over goes to
+ * the core that is done with it first. */
+static void cut_steps(const struct shares *s, size_t steps, size_t *count)
+{
+    size_t left = steps;
+
+    for (unsigned i = 0; i < s->n_cores; i++) {
+        count[i] = steps * (s->before[i + 1] - s->before[i]) / s->before[s->n_cores];
+        left -= count[i];
+    }
+    for (; left != 0; left--) {
+        unsigned best = 0;
+
+        for (unsigned i = 1; i < s->n_cores; i++) {
+            best = is_sooner(s, count, i, best) ? i : best;
+        }
+        count[best]++;
     }
 }
 
@@ -145,10 +211,17 @@ void shares_part(const struct shares *s, unsigned core, size_t n, size_t step, s
                  size_t *last)
 {
     /* Whole steps for each core; n cuts off the last one. */
-    size_t steps = (n + step - 1) / step, whole = s->before[s->n_cores];
-    size_t from = steps * s->before[core] / whole * step;
-    size_t to = steps * s->before[core + 1] / whole * step;
+    size_t steps = (n + step - 1) / step, count[BOARD_MAX_CORES], from = 0;
 
-    *first = min_size(from, n);
-    *last = min_size(to, n);
+    if (shares_are_equal(s)) {
+        *first = min_size(steps * core / s->n_cores * step, n);
+        *last = min_size(steps * (core + 1) / s->n_cores * step, n);
+        return;
+    }
+    cut_steps(s, steps, count);
+    for (unsigned i = 0; i < core; i++) {
+        from += count[i];
+    }
+    *first = min_size(from * step, n);
+    *last = min_size((from + count[core]) * step, n);
 }

@@ -6,6 +6,7 @@ enum {
     LOOKS = 200,            /* at the word, before the clock is read */
     AWAY = BOARD_MAX_CORES, /* `lent`, from when the core has begun */
     WANTED_BACK,            /* and until it is back */
+    GIVEN_WHOLE = 1 << 16,
 };
 #define LEFT_OUT UINT32_MAX /* a core's number that no job has */
 
@@ -147,6 +148,7 @@ static void do_part(struct workers *workers, unsigned core)
     uint64_t begin = workers_wait_begin(workers);
 
     me->waited = 0;
+    me->given = 0;
     workers->work(workers->arg, workers, core);
     if (workers->measures) {
         me->busy = platform_ticks(&workers->platform->clock) - begin - me->waited;
@@ -256,11 +258,13 @@ void workers_start(struct workers *workers, const struct platform *platform, uns
 static void take_measure(struct workers *workers)
 {
     uint64_t busy[BOARD_MAX_CORES];
+    uint32_t given[BOARD_MAX_CORES];
 
     for (unsigned i = 0; i < workers->n_cores; i++) {
         busy[i] = workers->members[i].busy;
+        given[i] = workers->members[i].given;
     }
-    shares_take(&workers->shares, busy);
+    shares_take(&workers->shares, busy, given);
 }
 
 static void do_nothing(void *arg, struct workers *workers, unsigned core)
@@ -408,8 +412,11 @@ void workers_take_back(struct workers *workers)
     share_among(workers, workers->n_cores);
 }
 
-void workers_share(const struct workers *workers, unsigned core, size_t n, size_t step,
-                   size_t *first, size_t *last)
+void workers_share(struct workers *workers, unsigned core, size_t n, size_t step, size_t *first,
+                   size_t *last)
 {
     shares_part(&workers->shares, core, n, step, first, last);
+    if (workers->measures && n != 0) {
+        workers->members[core].given += (uint32_t)((*last - *first) * GIVEN_WHOLE / n);
+    }
 }

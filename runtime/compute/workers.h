@@ -26,6 +26,7 @@ struct worker_start {
 struct worker {
     uint64_t waited; /* ticks in the job that is measured, ... */
     uint64_t busy;   /* ... and the others of it: its own until the job's end, then core 0's */
+    uint32_t given;  /* of its items, of 65536 for each time that some are shared out */
     struct contention_stalls stalls;
 };
 
@@ -90,7 +91,7 @@ void workers_wait_end(struct workers *workers, unsigned core, uint64_t begin);
 
 /* This core's share [*first, *last) of n items, in whole steps of `step` items: the same in all of a job
  * for the same n and step. */
-void workers_share(const struct workers *workers, unsigned core, size_t n, size_t step,
-                   size_t *first, size_t *last);
+void workers_share(struct workers *workers, unsigned core, size_t n, size_t step, size_t *first,
+                   size_t *last);
 
 #endif

@@ -53,6 +53,7 @@ static unsigned of_ideal(const struct shares *s, const struct cores *c)
 static void run_job(struct shares *s, const struct cores *c)
 {
     uint64_t busy[BOARD_MAX_CORES];
+    uint32_t given[BOARD_MAX_CORES];
 
     if (!shares_measures(s)) {
         return;
@@ -61,13 +62,14 @@ static void run_job(struct shares *s, const struct cores *c)
         size_t first, last;
 
         shares_part(s, i, ROWS, STEP, &first, &last);
+        given[i] = (uint32_t)(last - first);
         busy[i] = (last - first) * c->cost[i] * (100 - c->noise + random_below(2 * c->noise + 1)) /
                   100;
     }
     if (c->slices != 0 && random_below(c->slices) == 0) {
         busy[c->n - 1] += 3000000;
     }
-    shares_take(s, busy);
+    shares_take(s, busy, given);
 }
 
 static void run_jobs(struct shares *s, const struct cores *c)
@@ -119,17 +121,17 @@ static void test_capacity(void)
     struct shares s, equal;
 
     shares_begin(&s, 4, told);
-    OK(of_ideal(&s, &unequal) <= 1050,
+    OK(of_ideal(&s, &unequal) <= 1030,
        "the first job's parts follow the tree: %u thousandths of the ideal time",
        of_ideal(&s, &unequal));
     test_covers(&s, 4, "by the tree");
     run_jobs(&s, &even);
-    OK(of_ideal(&s, &even) <= 1110, "a tree that is wrong is measured away: %u",
+    OK(of_ideal(&s, &even) <= 1030, "a tree that is wrong is measured away: %u",
        of_ideal(&s, &even));
     shares_begin(&s, 4, wrong);
     test_covers(&s, 4, "by a tree without sense");
     run_jobs(&s, &even);
-    OK(of_ideal(&s, &even) <= 1110, "that, too: %u", of_ideal(&s, &even));
+    OK(of_ideal(&s, &even) <= 1030, "that, too: %u", of_ideal(&s, &even));
     shares_begin(&s, 4, alike);
     shares_begin(&equal, 4, NULL);
     OK(memcmp(s.before, equal.before, sizeof s.before[0] * 5) == 0,
@@ -172,8 +174,123 @@ static void test_recovers(void)
     shares_begin(&s, 4, NULL);
     run_jobs(&s, &slow);
     run_jobs(&s, &even);
-    OK(of_ideal(&s, &even) <= 1110, "a core that was slow has its part again: %u",
+    OK(of_ideal(&s, &even) <= 1030, "a core that was slow has its part again: %u",
        of_ideal(&s, &even));
+}
+
+/* ---- a model on cores of two speeds ----------------------------------------------------------- */
+
+/* A job of a token: matrices of so many rows that a core multiplies one after the other, before all cores meet. */
+struct job {
+    unsigned n;
+    uint32_t rows[3], columns[3];
+};
+
+/* Qwen3 0.6B: queries, keys and values; their output; gate and up; down. */
+static const struct job layer[] = { { 3, { 2048, 1024, 1024 }, { 1024, 1024, 1024 } },
+                                    { 1, { 1024 }, { 2048 } },
+                                    { 2, { 3072, 3072 }, { 1024, 1024 } },
+                                    { 1, { 1024 }, { 3072 } } };
+enum { LAYER_JOBS = sizeof layer / sizeof layer[0], LAYERS = 28 };
+
+/* The time of core i for its part of a job, without noise; *given: how much that is, as workers.c counts. */
+static double part_time(const struct shares *s, const struct cores *c, const struct job *j,
+                        unsigned i, uint32_t *given)
+{
+    double time = 0;
+
+    *given = 0;
+    for (unsigned k = 0; k < j->n; k++) {
+        size_t first, last;
+
+        shares_part(s, i, j->rows[k], STEP, &first, &last);
+        time += (double)(last - first) * j->columns[k] * c->cost[i] / 1024;
+        *given += (uint32_t)(((last - first) << 16) / j->rows[k]);
+    }
+    return time;
+}
+
+static void measure_layer(struct shares *s, const struct cores *c)
+{
+    for (unsigned at = 0; at < LAYER_JOBS; at++) {
+        uint64_t busy[BOARD_MAX_CORES];
+        uint32_t given[BOARD_MAX_CORES];
+
+        if (!shares_measures(s)) {
+            continue;
+        }
+        for (unsigned i = 0; i < c->n; i++) {
+            double noise = 1 + ((double)random_below(2 * c->noise + 1) - c->noise) / 100;
+
+            busy[i] = (uint64_t)(part_time(s, c, &layer[at], i, &given[i]) * noise);
+        }
+        shares_take(s, busy, given);
+    }
+}
+
+/* How much longer a layer takes than it would if no core waited for another, in thousandths. */
+static unsigned waits(const struct shares *s, const struct cores *c)
+{
+    double takes = 0, wanted = 0, capacity = 0;
+
+    for (unsigned i = 0; i < c->n; i++) {
+        capacity += 1.0 / c->cost[i];
+    }
+    for (unsigned at = 0; at < LAYER_JOBS; at++) {
+        double longest = 0, all = 0;
+        uint32_t given;
+
+        for (unsigned i = 0; i < c->n; i++) {
+            double time = part_time(s, c, &layer[at], i, &given);
+
+            longest = time > longest ? time : longest;
+            all += time / c->cost[i];
+        }
+        takes += longest;
+        wanted += all / capacity;
+    }
+    return (unsigned)((takes / wanted - 1) * 1000 + 0.5);
+}
+
+static unsigned after_tokens(struct shares *s, const struct cores *c, unsigned tokens)
+{
+    for (unsigned i = 0; i < tokens * LAYERS; i++) {
+        measure_layer(s, c);
+    }
+    return waits(s, c);
+}
+
+/* All of an RK3588's cores, K1's two clusters; small ones that get hot and slower, and cold again. */
+static void test_two_speeds(void)
+{
+    static const struct cores rk3588 = { .n = 8,
+                                         .cost = { 100, 100, 100, 100, 310, 310, 310, 310 },
+                                         .noise = 5 };
+    static const struct cores hot = { .n = 8,
+                                      .cost = { 130, 130, 130, 130, 310, 310, 310, 310 },
+                                      .noise = 5 };
+    static const struct cores k1 = { .n = 8,
+                                     .cost = { 100, 100, 100, 100, 125, 125, 125, 125 },
+                                     .noise = 5 };
+    static const struct cores *const rows[] = { &rk3588, &hot, &rk3588, &k1 };
+    struct shares s;
+
+    shares_begin(&s, 8, NULL);
+    OK(waits(&s, &rk3588) > 500,
+       "in equal parts four fast cores wait for four slow ones: %u thousandths",
+       waits(&s, &rk3588));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        unsigned first = after_tokens(&s, rows[i], 8), worst = first;
+
+        for (unsigned token = 0; token < 50; token++) {
+            unsigned now = after_tokens(&s, rows[i], 1);
+
+            worst = now > worst ? now : worst;
+        }
+        OK(first <= 30 && worst <= 30,
+           "row %zu: cores wait for others %u thousandths after 8 tokens, then %u at most", i,
+           first, worst);
+    }
 }
 
 /* Nothing but zeros, or one core alone. */
@@ -181,15 +298,16 @@ static void test_extremes(void)
 {
     struct shares s;
     uint64_t none[BOARD_MAX_CORES] = { 0 }, one[BOARD_MAX_CORES] = { UINT32_MAX };
+    uint32_t given[BOARD_MAX_CORES] = { ROWS / 3, ROWS / 3, ROWS / 3 };
     size_t first, last;
 
     shares_begin(&s, 3, NULL);
     for (int i = 0; i < JOBS; i++) {
-        shares_take(&s, none);
+        shares_take(&s, none, given);
     }
     OK(is_equal(&s), "what took no time says nothing");
     for (int i = 0; i < JOBS; i++) {
-        shares_take(&s, one);
+        shares_take(&s, one, given);
     }
     shares_part(&s, 0, ROWS, STEP, &first, &last);
     OK(last - first <= ROWS / 32, "a core that alone took time gets little: %zu rows",
@@ -210,13 +328,14 @@ int main(void)
                                          .noise = 5 };
     static const struct cores held_up = { .n = 2, .cost = { 100, 200 }, .noise = 5, .slices = 4 };
 
-    test_cores(&third, 1150, "the last of four at a third");
-    test_cores(&first, 1150, "the first of four at a third");
-    test_cores(&rk3588, 1150, "four large cores and four small ones");
-    test_cores(&held_up, 1150, "one at half, and held up");
+    test_cores(&third, 1030, "the last of four at a third");
+    test_cores(&first, 1030, "the first of four at a third");
+    test_cores(&rk3588, 1030, "four large cores and four small ones");
+    test_cores(&held_up, 1030, "one at half, and held up");
     test_capacity();
     test_even();
     test_recovers();
+    test_two_speeds();
     test_extremes();
     return tap_done();
 }
