@@ -13,7 +13,7 @@ SUITE_SECONDS ?= 3600
 TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
 
 .PHONY: check clients test test-more more-parts test-long test-without-assets test-tsan test-unit test-kernels test-golden test-boot test-faults test-fuzz test-boards \
-        test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-threads compare bench-attention bench-pack bench-kv quality bench-images bench-storage fuzz-long
+        test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-threads compare bench-agent bench-attention bench-pack bench-kv quality bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
 GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
@@ -405,6 +405,9 @@ bench-threads: $(H)/ingot $(NATIVE) ## one thread and two, and a prompt's share 
 # KEY=VALUE for it: ANYWAY, COMPARE_RUNS, COMPARE_WITH, LLAMA_SERVER, AGREE.
 compare: $(H)/ingot ## Ingot beside the newest llama.cpp of pip, SmolLM2 and Gemma 3 (AGREE=gemma3-270m agrees to its terms), by turns; 15 minutes, at rest, else ANYWAY=1
 	$(Q)$(TEST_ENV) $(foreach v,ANYWAY COMPARE_RUNS COMPARE_WITH LLAMA_SERVER AGREE,$(if $($(v)),$(v)=$(call quote,$($(v))))) $(PYTHON) tests/bench/compare.py $(NAME)
+
+bench-agent: $(H)/ingot ## tokens that a server computes for agents of 20 turns with tools, beside llama.cpp's; MODEL=x.gguf TOKENS=4000 takes one model; minutes
+	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/agent.py $(if $(filter file default,$(origin MODEL)),,$(call quote,$(MODEL)) $(TOKENS))
 
 MIXER_BOARDS = $(filter-out host,$(BENCH_BOARDS))
 bench-passes: ## what a pass over 2 to 8 tokens costs the matrices, in passes over one; build/bench-passes.csv; a minute

@@ -175,8 +175,8 @@ class Ingot(Server):
 class Package(Server):
     """llama.cpp in Python. The time and memory of Python until the library is loaded count neither as time nor as memory."""
 
-    def __init__(self, gguf, threads, warm_up=True):
-        super().__init__([sys.executable, os.path.join(HERE, "compare_peer.py"), gguf, str(threads), str(CONTEXT), str(int(warm_up))],
+    def __init__(self, gguf, threads, warm_up=True, context=CONTEXT, places=1):
+        super().__init__([sys.executable, os.path.join(HERE, "compare_peer.py"), gguf, str(threads), str(context), str(places), str(int(warm_up))],
                          {**os.environ, "PYTHONPATH": PACKAGES})
         said = self.line().split(None, 2)
         self.base, self.system = int(said[1]), said[2].strip()

@@ -1,6 +1,6 @@
 """llama.cpp's server, out of the package xllamacpp, for compare.py: a process of its own, so that its memory and its start are its own.
 
-usage: compare_peer.py MODEL THREADS CONTEXT WARM_UP
+usage: compare_peer.py MODEL THREADS CONTEXT PLACES WARM_UP
 
 Prints `ready BYTES SYSTEM`: what Python and the library take before a model is there. After a line on standard input it loads the model and prints
 its address. It ends with standard input."""
@@ -16,11 +16,11 @@ def resident():
         return 1024 * int(re.search(r"^VmRSS:\s+(\d+)", f.read(), re.M).group(1))
 
 
-def parameters(model, threads, context, warm_up):
+def parameters(model, threads, context, places, warm_up):
     p = xllamacpp.CommonParams()
     p.model.path = model
     p.n_ctx = context
-    p.n_parallel = 1
+    p.n_parallel = places
     p.cpuparams.n_threads = p.cpuparams_batch.n_threads = threads
     p.port = 0
     p.warmup = warm_up
@@ -28,10 +28,10 @@ def parameters(model, threads, context, warm_up):
 
 
 def main():
-    model, threads, context, warm_up = sys.argv[1:]
+    model, threads, context, places, warm_up = sys.argv[1:]
     print("ready", resident(), xllamacpp.get_system_info().strip(), flush=True)
     sys.stdin.readline()
-    server = xllamacpp.Server(parameters(model, int(threads), int(context), warm_up == "1"))
+    server = xllamacpp.Server(parameters(model, int(threads), int(context), int(places), warm_up == "1"))
     print(server.listening_address, flush=True)
     sys.stdin.read()
 
