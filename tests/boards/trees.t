@@ -273,6 +273,10 @@ def look_at_harts():
     out = run("visionfive2", make_tree(root, reserved), [], 1)
     cores = re.findall(r"^core (\w+)$", out, re.M)
     tap.ok(cores == ["1", "4"], "visionfive2: hart 0 called okay, one disabled, one of 32 bits: two are left", out)
+    cpus["cpu@0"].update({"riscv,isa": "rv64imafdc", "riscv,isa-extensions": b"i\0m\0a\0f\0d\0c\0"})
+    out = run("visionfive2", make_tree(root, reserved), [], 1)
+    starts = re.findall(r"^hart (\w+)$", out, re.M)
+    tap.ok(starts == ["4"], "visionfive2: hart 0 is never started, whatever its tree says of it", out)
 
 
 if not os.path.exists(os.path.join(TREES, ".complete")):

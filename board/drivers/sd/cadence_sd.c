@@ -8,7 +8,7 @@
 
 enum {
     HRS_MODE = 0x18, /* HRS06 */
-    MODE_KIND = 7,   /* of the card; 0: SD, 2: eMMC at one edge. The rest is for tuning */
+    MODE_KIND = 7, /* of the card; 0: SD, 2: eMMC at high speed, one edge. The rest is for tuning */
     KIND_EMMC = 2,
     SRS = 0x200, /* the registers of the standard */
     DEBOUNCE_MICROS = 1000000,
@@ -46,16 +46,24 @@ static void set_kind(uintptr_t mmio, uint32_t kind)
     *mode = (*mode & ~(uint32_t)MODE_KIND) | kind;
 }
 
-/* A card that did not answer as an SD card is asked as an eMMC, in its own mode. */
+/* Linux (sdhci-cadence.c) and U-Boot have an eMMC's mode from high speed on, and that of an SD card up to 26 MHz, for any card. */
+static void prepare_timing(void *context, enum sd_timing timing)
+{
+    const struct cadence_sd *sd = context;
+    bool is_fast = sd->is_emmc && timing != SD_TIMING_DEFAULT;
+
+    set_kind(sd->host.setup.mmio - SRS, is_fast ? KIND_EMMC : 0);
+}
+
+/* A card that did not answer as an SD card is asked as an eMMC. */
 static enum err identify_emmc(struct sd_host *host, struct sd_card *card)
 {
-    const struct sdhci *s = (const struct sdhci *)host;
+    struct cadence_sd *sd = (struct cadence_sd *)host;
     enum err e;
 
-    set_kind(s->setup.mmio - SRS, KIND_EMMC);
+    sd->is_emmc = true;
     e = sd_emmc_identify(host, card);
-    if (e != ERR_OK)
-        set_kind(s->setup.mmio - SRS, 0); /* an SD card may come */
+    sd->is_emmc = e == ERR_OK; /* an SD card may come */
     return e;
 }
 
@@ -76,6 +84,9 @@ enum err cadence_sd_open(struct cadence_sd *sd, const struct sdhci_setup *setup,
     standard.mmio = setup->mmio + SRS;
     standard.quirks |= SDHCI_NO_1V8;
     standard.identify_emmc = identify_emmc;
+    standard.prepare_timing = prepare_timing;
+    standard.context = sd;
+    sd->is_emmc = false;
     e = sdhci_open(&sd->host, &standard);
     if (e != ERR_OK)
         return e;

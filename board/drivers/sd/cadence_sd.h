@@ -10,8 +10,9 @@
 enum { CADENCE_SD_BYTES = 0x1000, CADENCE_SYSREG_BYTES = 0x1000 };
 
 struct cadence_sd {
-    struct sdhci host;
+    struct sdhci host; /* first: what is given the host finds the rest */
     struct sd_card card;
+    bool is_emmc;
 };
 
 /* Wake the controller where the firmware has not, start it and the card and fill out. setup->mmio is the

@@ -149,9 +149,32 @@ static void test_switch(void)
        "one that never settles is given up after a second: %s", device.problem);
 }
 
+/* An eMMC up to 26 MHz is an SD card to HRS06, and one of its kind from high speed on (Linux, sdhci-cadence.c). */
+static void test_kind(void)
+{
+    struct cadence_sd *sd = (void *)world;
+
+    power_on(OTHERS | MMC, 0);
+    (void)open_card();
+    OK(sd->host.setup.identify_emmc != NULL && sd->host.setup.prepare_timing != NULL,
+       "HRS06 follows the timing");
+    sd->is_emmc = true;
+    sd->host.setup.prepare_timing(sd, SD_TIMING_DEFAULT);
+    OK(hrs[HRS06 / 4] == 0x1500, "an eMMC up to 26 MHz: kind %x", hrs[HRS06 / 4] & 7);
+    sd->host.setup.prepare_timing(sd, SD_TIMING_HIGH);
+    OK(hrs[HRS06 / 4] == 0x1502, "an eMMC at high speed: kind %x", hrs[HRS06 / 4] & 7);
+    sd->is_emmc = false;
+    sd->host.setup.prepare_timing(sd, SD_TIMING_HIGH);
+    OK(hrs[HRS06 / 4] == 0x1500, "an SD card at high speed: kind %x", hrs[HRS06 / 4] & 7);
+    /* No eMMC answers CMD1 here: what comes later may be an SD card. */
+    (void)sd->host.setup.identify_emmc(&sd->host.host, &sd->card);
+    OK(!sd->is_emmc && hrs[HRS06 / 4] == 0x1500, "a card that does not answer as an eMMC is not one afterwards");
+}
+
 int main(void)
 {
     test_awake();
+    test_kind();
     test_asleep("its clock is off", OTHERS, ~(uint32_t)(OTHERS | MMC));
     test_asleep("it is held in reset", OTHERS | MMC, ~(uint32_t)OTHERS);
     test_asleep("both", OTHERS, ~(uint32_t)OTHERS);
