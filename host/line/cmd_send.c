@@ -13,6 +13,7 @@
 #include "host/cli/commands.h"
 #include "host/cli/ending_signals.h"
 #include "host/line/send_frames.h"
+#include "host/line/send_http.h"
 #include "host/args/shown_streams.h"
 #include "runtime/storage/fat32_write.h"
 #include "runtime/storage/storage_new.h"
@@ -25,7 +26,7 @@ enum {
 };
 
 struct arguments {
-    const char *file, *to, *name;
+    const char *file, *to, *name, *token;
     uint32_t baud, fast;
     bool load, quiet;
 };
@@ -186,6 +187,27 @@ static bool load(struct sending *s)
     return true;
 }
 
+/* To a board on the network. */
+static int deliver_by_http(struct sending *s)
+{
+    static struct send_http h;
+
+    if (s->a.load) {
+        return command_refuse(
+            &cmd_send, "--load",
+            "a board on the network loads no model from here: /model NAME at its line does");
+    }
+    ending_signals_note(&stopped);
+    h = (struct send_http){ .to = s->a.to,
+                            .token = s->a.token != NULL ? s->a.token : getenv("INGOT_TOKEN"),
+                            .path = s->path,
+                            .bytes = s->bytes,
+                            .n = s->n,
+                            .quiet = s->a.quiet,
+                            .stopped = &stopped };
+    return exit_status(send_http(&h) || fail(s->a.to, h.problem));
+}
+
 static int run(int argc, char **argv)
 {
     struct sending *s = &sending;
@@ -201,6 +223,9 @@ static int run(int argc, char **argv)
     }
     if (!map_it(s) || !choose_path(s)) {
         return EXIT_FAILED;
+    }
+    if (send_http_is(s->a.to)) {
+        return deliver_by_http(s);
     }
     if (!serial_open(&s->line, s->a.to, s->a.baud)) {
         fprintf(stderr, "ingot: %s\n", s->line.problem);
@@ -228,7 +253,8 @@ static int run(int argc, char **argv)
 static const struct command_option rows[] = {
     { .name = "--to",
       .value = "DEVICE",
-      .help = "the board's line: a serial device, unix:PATH or tcp:HOST:PORT",
+      .help =
+          "the board's line: a serial device, unix:PATH or tcp:HOST:PORT;\nor, on the network, http://HOST",
       .field = FIELD(to) },
     { .name = "--name",
       .value = "NAME",
@@ -248,17 +274,21 @@ static const struct command_option rows[] = {
           "the highest rate for the transfer, if board and adapter can\n(default 921600; 0: --baud's)",
       .set = command_take_number,
       .field = FIELD(fast) },
+    { .name = "--token",
+      .value = "TEXT",
+      .help = "of a board on the network (default: INGOT_TOKEN of the environment)",
+      .field = FIELD(token) },
     { .name = "--quiet", .letter = "-q", .help = "no progress", .field = FIELD(quiet) },
 };
 static const struct command_option *const send_options[] = {
-    &rows[0], &rows[1], &rows[2], &rows[3], &rows[4], &rows[5], NULL,
+    &rows[0], &rows[1], &rows[2], &rows[3], &rows[4], &rows[5], &rows[6], NULL,
 };
 
 const struct command cmd_send = {
     .name = "send",
     .operands = "FILE",
     .missing = "which file? such as model.ingot;",
-    .summary = "put a model onto the card of a board, over its serial line",
+    .summary = "put a model onto the card of a board, over its serial line or the network",
     .about =
         "Sends a model, an adapter, a compiled grammar or a preset to a board that runs, onto its card\n"
         "(FAT32). A transfer that was cut, by whatever, goes on where it was. The file is read back and\n"

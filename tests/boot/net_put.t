@@ -5,15 +5,16 @@ whole or not at all, and the line answers afterwards."""
 import http.client
 import json
 import os
-import re
+import select
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from crc32c import crc32c
-from machine import ARM64, BUILD, ROOT, WORK, Tap, make_card
+from machine import ARM64, BUILD, HOST, ROOT, WORK, Tap, make_card
 from talk import Console
 
 tap = Tap()
@@ -113,6 +114,52 @@ def check_refused(net, data):
            refused(net.ask("PUT", "/models/x.ingot"), 411), "nor ranges that are none")
 
 
+class Between:
+    """A port in front of the board's that ends the first connection after so many bytes."""
+
+    def __init__(self, net, most):
+        self.net, self.most, self.cut = net, most, False
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            ours, _ = self.listener.accept()
+            threading.Thread(target=self.carry, args=(ours,), daemon=True).start()
+
+    def carry(self, ours):
+        n = 0
+        with ours, socket.create_connection(("127.0.0.1", self.net.port)) as its:
+            while True:
+                for s in select.select([ours, its], [], [], WAIT)[0] or [None]:
+                    data = s and s.recv(65536)
+                    if not data:
+                        return
+                    (its if s is ours else ours).sendall(data)
+                    n += len(data)
+                if n > self.most and not self.cut:
+                    self.cut = True
+                    return
+
+
+def send(*words):
+    done = subprocess.run([HOST, "send", MODEL, *words], capture_output=True, text=True, timeout=3 * WAIT)
+    return done.returncode, done.stdout + done.stderr
+
+
+def check_send(net):
+    between = Between(net, 400000)
+    status, text = send("--to", f"http://127.0.0.1:{between.port}", "--name", "sent.ingot", "--token", "secret")
+    tap.ok(status == 0 and between.cut and "100 %" in text, "ingot send goes on after a cut", text)
+    status, text = send("--to", f"http://127.0.0.1:{net.port}/", "--token", "wrong")
+    tap.ok(status == 1 and "Bearer" in text, "without the token it says so", text)
+    status, text = send("--to", f"http://127.0.0.1:{net.port}/x", "--token", "secret")
+    tap.ok(status == 1 and "http://HOST" in text, "and that an address is none", text)
+    status, text = send("--to", f"http://127.0.0.1:{free_port()}", "--token", "secret")
+    tap.ok(status == 1 and "refused" in text, "and that nobody is there", text)
+
+
 if not os.path.exists(IMAGE):
     tap.skip("files for a board on a network", "lwIP's source is not there: make setup-tests, then make test-images")
     tap.done()
@@ -137,6 +184,9 @@ with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp token=secret", driv
     c.expect(r"network: models/ranges\.ingot has come")
     c.prompt()
     tap.ok("15" in c.say(QUESTION), "the line answers", c.seen)
+    check_send(net)
+    c.expect(r"network: models/sent\.ingot has come")
+    c.prompt()
     done = subprocess.run(["curl", "-sS", "--max-time", str(WAIT), "-T", MODEL, "-H", "Authorization: Bearer secret", "-o", "/dev/null", "-w", "%{http_code}",
                            f"http://127.0.0.1:{net.port}/models/curl.ingot"], capture_output=True, text=True)
     tap.ok(done.stdout == "201", "curl -T", done.stdout + done.stderr)
@@ -145,7 +195,7 @@ with Console(net, "temp=0 n=24 ids quiet term=plain net=dhcp token=secret", driv
     c.say("/reset")
     c.say("/model ranges.ingot")
     tap.ok("15" in c.say(QUESTION), "the line loads the model that came", c.seen)
-tap.ok(all(on_card(card, f"models/{name}.ingot") == data for name in ("whole", "ranges", "curl")), "the card has the files as they were sent")
+tap.ok(all(on_card(card, f"models/{name}.ingot") == data for name in ("whole", "ranges", "sent", "curl")), "the card has the files as they were sent")
 tap.ok(all(on_card(card, f"models/{name}") is None for name in ("x.ingot", "crc.ingot", "others.ingot")), "and none of the others")
 tap.ok(is_clean(card)[0], "and its file system is whole", is_clean(card)[1])
 tap.done()

@@ -1,0 +1,157 @@
+#!/usr/bin/python3
+"""A board that is asked for a long time, in QEMU's network: good requests, broken ones and replies by turns. Memory in use at the end is
+what it was at the beginning, the marks of the most in use do not grow, and the line answers. INGOT_LONG asks 10,000 times."""
+
+import http.client
+import json
+import os
+import random
+import socket
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from machine import ARM64, BUILD, LONG, ROOT, WORK, Tap, card_arguments, make_card
+from talk import Console
+
+tap = Tap()
+chance = random.Random(3)
+os.makedirs(WORK, exist_ok=True)
+IMAGE = os.path.join(BUILD, ARM64.board, "net.bin")
+GOOD, WRONG, ROUNDS, WAIT, QUESTION = (10000, 1000, 10, 60, "What is 7 plus 8?") if LONG else (400, 100, 4, 60, "What is 7 plus 8?")
+QUEUE = {"messages": [{"role": "user", "content": QUESTION}], "temperature": 0, "max_tokens": 24}
+BODY = json.dumps(QUEUE).encode()
+
+
+class Net:
+    def __init__(self):
+        self.board = ARM64.board
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+
+    def command(self, words, cores=1, drives=()):
+        network = ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan"]
+        return ARM64.command(words, cores, list(drives) + network, IMAGE)
+
+    def connect(self):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)
+
+
+def ask(c, method, path, body=None):
+    c.request(method, path, body)
+    r = c.getresponse()
+    return r.status, r.read().decode()
+
+
+def stats(net):
+    c = net.connect()
+    try:
+        return json.loads(ask(c, "GET", "/stats")[1])
+    finally:
+        c.close()
+
+
+def good(net, n):
+    """Requests on connections that stay for twenty of them; how many were answered."""
+    answered, c = 0, net.connect()
+    for i in range(n):
+        if i % 20 == 19:
+            c.close()
+            c = net.connect()
+        try:
+            answered += ask(c, "GET", ("/health", "/v1/models")[i % 2])[0] == 200
+        except (OSError, http.client.HTTPException):
+            c.close()
+            c = net.connect()
+    c.close()
+    return answered
+
+
+def broken(net):
+    """A request that is cut or changed at a random place."""
+    data = bytearray(b"POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: %d\r\n\r\n%s" % (len(BODY), BODY))
+    if chance.random() < 0.5:
+        del data[chance.randrange(len(data)):]
+    else:
+        for _ in range(chance.randrange(1, 6)):
+            data[chance.randrange(40)] = chance.randrange(256)
+    try:
+        with socket.create_connection(("127.0.0.1", net.port), timeout=WAIT) as s:
+            s.sendall(bytes(data))
+            if chance.random() < 0.3:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    except OSError:
+        pass
+
+
+def settled(net):
+    late = time.monotonic() + 90
+    while (now := stats(net))["connections"] > 1 and time.monotonic() < late:
+        time.sleep(0.5)
+    return now
+
+
+def chat(net):
+    """The answer's text, and tokens of it."""
+    for _ in range(20):  # QEMU takes one connection after the other, and resets the next ones
+        try:
+            c = net.connect()
+            status, text = ask(c, "POST", "/v1/chat/completions", BODY)
+            c.close()
+        except (OSError, http.client.HTTPException):
+            time.sleep(0.1)
+            continue
+        if status == 200:
+            answer = json.loads(text)
+            return answer["choices"][0]["message"]["content"], answer["usage"]["completion_tokens"]
+        if status != 429:
+            return None, 0
+        time.sleep(0.2)
+    return None, 0
+
+
+def check_together(net):
+    """Eight clients at once beside one: each is answered the same."""
+    began = time.monotonic()
+    alone = chat(net)
+    one = alone[1] / (time.monotonic() - began)
+    began = time.monotonic()
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: chat(net), range(8)))
+    eight = sum(n for _, n in answers) / (time.monotonic() - began)
+    tap.ok(alone[0] and len({text for text, _ in answers}) == 1 and answers[0] == alone,
+           f"eight clients at once are answered as one is: {one:.1f} tokens/s alone, {eight:.1f} together, in this emulator", f"{alone} {answers}")
+
+
+if not os.path.exists(IMAGE):
+    tap.skip("a board that is asked for a long time", "lwIP's source is not there: make setup-tests, then make test-images")
+    tap.done()
+net, card = Net(), card_arguments(make_card("net-long.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
+with Console(net, "temp=0 n=24 quiet term=plain net=dhcp,open", card) as c:
+    c.expect(r"network: http://10\.0\.2\.15")
+    c.prompt()
+    check_together(net)
+    good(net, 40)
+    for _ in range(20):
+        broken(net)
+    before = settled(net)
+    began, answered, marks = time.monotonic(), 0, []
+    for _ in range(ROUNDS):
+        answered += good(net, GOOD // ROUNDS)
+        for _ in range(WRONG // ROUNDS):
+            broken(net)
+        chat(net)
+        marks.append(settled(net))
+    took = time.monotonic() - began
+    after = marks[-1]
+    tap.note(f"{GOOD} requests, {WRONG} broken ones and {ROUNDS} replies in {took:.0f} s: " +
+             ", ".join(f"{name} {before[name]} -> {after[name]}" for name in after))
+    tap.ok(answered >= 0.99 * GOOD, f"{answered} of {GOOD} good requests were answered", str(marks))
+    tap.ok(after["connections"] <= 1 and after["heap_bytes"] <= before["heap_bytes"] + 2048 and after["heap_refused"] == 0,
+           f"memory in use is what it was: {before['heap_bytes']} and {after['heap_bytes']} bytes", f"{before}\n{after}")
+    tap.ok(marks[-1]["heap_most"] <= 48 * 1024 and marks[-1]["heap_most"] - marks[0]["heap_most"] <= 4096,
+           f"its mark stays, {marks[0]['heap_most']} and {marks[-1]['heap_most']} bytes", str(marks))
+    tap.ok("15" in c.say(QUESTION), "the line answers", c.seen)
+tap.done()
