@@ -8,11 +8,12 @@
         for piece in board.stream("Tell me a story.", n=100):
             print(piece, end="", flush=True)
 
-A line is a serial device (by pyserial where it is installed, else by termios), unix:PATH or tcp:HOST:PORT (QEMU, ser2net), or a
-command as a list, such as ["ingot", "chat", "model.ingot", "--json"]. The protocol is docs/SERIAL.md's; this file is all there is
+A line is a serial device (by pyserial where it is installed, else by termios), unix:PATH or tcp:HOST:PORT (QEMU, ser2net), a board
+on the network as http://HOST, whose token is in INGOT_TOKEN of the environment, or a command as a list, such as ["ingot", "chat", "model.ingot", "--json"]. The protocol is docs/SERIAL.md's; this file is all there is
 to it. As a program: ingot.py LINE PROMPT."""
 
 import argparse
+import http.client
 import json
 import os
 import select
@@ -28,6 +29,7 @@ QUIET_SECONDS = 0.7  # before one
 DEAF_SECONDS = 10  # of silence: what a board does says more often how far it is, so a Ctrl-C ends nothing of use
 LOST_SECONDS = 2  # of silence, after which a noisy line is asked for what was lost ...
 GAP_SECONDS = 0.3  # ... and after what is known to have been
+BUSY_SECONDS = 0.5  # until a board on the network that had no place is asked again
 CTRL_C = b"\x03"
 ENQUIRY = b"\x05\n"  # a board answers when it has nothing else to do: with ready, or with a new prompt
 XON, XOFF = 0x11, 0x13
@@ -142,9 +144,85 @@ def _open_command(words):
     return _Descriptor(child.stdout.fileno(), child.stdin.fileno(), close)
 
 
+class _Network:
+    """A board on the network as a line: each line that is written goes to its /line by POST, and its events come back."""
+
+    def __init__(self, url):
+        host, _, port = url[7:].rstrip("/").rpartition(":") if url.count(":") > 1 and not url.rstrip("/").endswith("]") else (url[7:].rstrip("/"), "", "80")
+        self.host, self.port, self.token = host.strip("[]"), int(port), os.environ.get("INGOT_TOKEN")
+        self.lines, self.answer, self.http, self.out = [], None, None, b""
+
+    def _post(self, line):
+        """The events of the answer are read as they come. A board that has no place for the request is asked again."""
+        self.http = http.client.HTTPConnection(self.host, self.port, timeout=30)
+        try:
+            self.http.request("POST", "/line", line, {"Authorization": "Bearer " + self.token} if self.token else {})
+            self.answer = self.http.getresponse()
+        except (OSError, http.client.HTTPException) as error:
+            self._end()
+            raise IngotError("gone", f"the board on the network does not answer: {error}") from error
+        if self.answer.status in (429, 503):
+            self._end()
+            time.sleep(BUSY_SECONDS)
+            self.lines.insert(0, line)
+        elif self.answer.status != 200:
+            self._refuse(line)
+
+    def _refuse(self, line):
+        status, text = self.answer.status, self.answer.read().decode("utf-8", "replace")
+        self._end()
+        try:
+            text = json.loads(text)["error"]["message"]
+        except (ValueError, KeyError, TypeError):
+            text = f"status {status}: it is not a board with a network"
+        if status in (401, 403, 404) or not line.startswith(b"{"):
+            raise IngotError("token" if status in (401, 403) else "gone", text + (": set INGOT_TOKEN" if status == 401 else ""))
+        mark = {"id": json.loads(line).get("id")}
+        for event in ({"event": "error", **mark, "name": "failed", "text": text}, {"event": "done", **mark, "reason": "error"}):
+            self.out += json.dumps(event).encode() + b"\n"
+
+    def _end(self):
+        if self.http is not None:
+            self.http.close()
+        self.http = self.answer = None
+
+    def read(self, seconds):
+        if self.out:
+            data, self.out = self.out, b""
+            return data
+        if self.answer is None and self.lines:
+            self._post(self.lines.pop(0))
+        if self.answer is None:
+            if not self.out:
+                time.sleep(min(seconds, 0.05))
+            return b""
+        try:
+            data = self.answer.read1(65536)
+        except (OSError, http.client.HTTPException) as error:
+            self._end()
+            raise IngotError("gone", f"the connection to the board broke: {error}") from error
+        if not data:
+            self._end()
+        return data
+
+    def write(self, data):
+        """A Ctrl-C ends the request at work: its connection is closed."""
+        if data == CTRL_C:
+            self._end()
+            self.lines.clear()
+            self.out = b'{"event":"done","reason":"stopped"}\n'
+            return
+        self.lines += [line for line in data.split(b"\n") if line]
+
+    def close(self):
+        self._end()
+
+
 def _open(line, baud):
     if not isinstance(line, str):
         return _open_command(list(line))
+    if line.startswith("http://"):
+        return _Network(line)
     if line.startswith(("unix:", "tcp:")):
         return _open_socket(line)
     return _open_serial(line, baud)
@@ -416,7 +494,7 @@ class Ingot:
 
 def main():
     arguments = argparse.ArgumentParser(description="Ask a board one thing.")
-    arguments.add_argument("line", help="/dev/ttyUSB0, unix:PATH or tcp:HOST:PORT")
+    arguments.add_argument("line", help="/dev/ttyUSB0, unix:PATH, tcp:HOST:PORT or http://HOST")
     arguments.add_argument("prompt")
     arguments.add_argument("--baud", type=int, default=115200)
     arguments.add_argument("-n", type=int, default=0, help="tokens at most (default: until the model ends)")

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "host/boards/serve_boards_private.h"
+#include "host/line/serial_socket.h"
 
 enum {
     FIRST_MS = 60000,  /* for the first board to answer */
@@ -22,8 +23,8 @@ bool serve_boards_is_line(const char *word)
 {
     struct stat s;
 
-    return strncmp(word, "unix:", 5) == 0 || strncmp(word, "tcp:", 4) == 0 ||
-           strncmp(word, "/dev/", 5) == 0 || (stat(word, &s) == 0 && S_ISCHR(s.st_mode));
+    return serial_socket_is(word) || strncmp(word, "/dev/", 5) == 0 ||
+           (stat(word, &s) == 0 && S_ISCHR(s.st_mode));
 }
 
 static void wake_all(void)

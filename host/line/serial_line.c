@@ -64,7 +64,10 @@ static bool refuse_device(struct serial_line *s, int error)
         cure = "not a serial device";
     }
     if (serial_socket_is(s->path)) {
-        cure = error == EINVAL ? "a socket is unix:PATH or tcp:HOST:PORT" : strerror(error);
+        cure = error == EINVAL ? "a socket is unix:PATH, tcp:HOST:PORT or http://HOST"
+                               : strerror(error);
+        cure = error == EACCES ? "the board wants its token: set INGOT_TOKEN" : cure;
+        cure = error == EPROTO ? "it is not a board with a network" : cure;
     }
     snprintf(s->problem, sizeof s->problem, "%.250s: %s", s->path, cure);
     return false;

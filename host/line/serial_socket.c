@@ -8,11 +8,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host/line/http_line.h"
+
 enum { NAME_BYTES = 256 };
 
 bool serial_socket_is(const char *name)
 {
-    return strncmp(name, "unix:", 5) == 0 || strncmp(name, "tcp:", 4) == 0;
+    return strncmp(name, "unix:", 5) == 0 || strncmp(name, "tcp:", 4) == 0 || http_line_is(name);
 }
 
 /* fd connected, or -1 and errno. */
@@ -68,5 +70,8 @@ static int open_tcp(const char *place)
 
 int serial_socket_open(const char *name)
 {
+    if (http_line_is(name)) {
+        return http_line_open(name);
+    }
     return name[0] == 'u' ? open_unix(name + 5) : open_tcp(name + 4);
 }

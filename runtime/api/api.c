@@ -180,6 +180,7 @@ static const struct page pages[] = {
     { "/v1/models", HTTP_IS_GET, answer_models, API_CHAT },
     { "/v1/chat/completions", HTTP_IS_POST, NULL, API_CHAT },
     { "/v1/completions", HTTP_IS_POST, NULL, API_COMPLETION },
+    { "/line", HTTP_IS_POST, NULL, API_LINE },
 };
 
 static bool is_method(const struct page *p, enum http_method method)
@@ -259,7 +260,7 @@ static void take_whole(void *user)
 
     if (k->uploads) {
         k->arrived = true;
-    } else if (a->model[0] == '\0') {
+    } else if (a->model[0] == '\0' && k->kind != API_LINE) {
         api_answer_error(k, 503, "no model is loaded", "", "no_model");
     } else if (!api_may_wait(a)) {
         api_answer_error(k, 429, "too many requests wait for this board: come again", "", "busy");
@@ -471,8 +472,11 @@ void api_serve(struct api *a, struct chat *c, const char *conversation)
         return;
     }
     api_text_open(&line, a->line, sizeof a->line);
-    if (!api_request_read(&w->request, k->kind, k->body, k->body_bytes,
-                          platform_ticks(&a->setup.platform->clock) + w->number, &line)) {
+    if (k->kind == API_LINE) {
+        w->request.kind = API_LINE;
+        api_text_put(&line, k->body, k->body_bytes);
+    } else if (!api_request_read(&w->request, k->kind, k->body, k->body_bytes,
+                                 platform_ticks(&a->setup.platform->clock) + w->number, &line)) {
         api_answer_error(k, 400, w->request.problem, w->request.param, "");
         return;
     }

@@ -37,12 +37,20 @@ static void put_head(struct api *a, struct api_text *t)
     api_text_quoted(t, a->model, strlen(a->model));
 }
 
+static const char *type_of(const struct api_request *r)
+{
+    if (r->kind == API_LINE) {
+        return "application/x-ndjson";
+    }
+    return r->streams ? "text/event-stream" : "application/json";
+}
+
 static void begin(struct api *a)
 {
     struct api_work *w = &a->work;
     const struct http_answer head = {
         .status = 200,
-        .type = w->request.streams ? "text/event-stream" : "application/json",
+        .type = type_of(&w->request),
         .fields = "cache-control: no-store\r\n",
         .streams = true,
     };
@@ -57,7 +65,7 @@ static void begin(struct api *a)
     w->client->out_at = w->client->out_end = 0;
     w->client->last = false;
     http_connection_answer(w->client->http, &head);
-    if (w->request.streams) {
+    if (w->request.streams || w->request.kind == API_LINE) {
         return;
     }
     api_text_open(&t, memory, sizeof memory);
@@ -219,10 +227,27 @@ static void take_event(struct api *a)
     }
 }
 
+/* An event as it is, or a part of one that is long. */
+static void pass_byte(struct api *a, char byte)
+{
+    struct api_work *w = &a->work;
+
+    w->event[w->event_bytes++] = byte;
+    if (byte == '\n' || w->event_bytes == API_EVENT_BYTES) {
+        begin(a);
+        put(a, w->event, w->event_bytes);
+        w->event_bytes = 0;
+    }
+}
+
 void api_event_byte(struct api *a, char byte)
 {
     struct api_work *w = &a->work;
 
+    if (w->request.kind == API_LINE) {
+        pass_byte(a, byte);
+        return;
+    }
     if (byte != '\n') {
         if (w->event_bytes < API_EVENT_BYTES) {
             w->event[w->event_bytes] = byte;
@@ -250,7 +275,7 @@ void api_event_end(struct api *a)
     }
     if (!w->failed && w->request.streams) {
         end_stream(a);
-    } else if (!w->failed) {
+    } else if (!w->failed && w->request.kind != API_LINE) {
         end_whole(a);
     }
     if (api_is_gone(a)) {

@@ -11,7 +11,7 @@
 
 enum { API_PROBLEM_BYTES = 160 };
 
-enum api_kind { API_CHAT, API_COMPLETION };
+enum api_kind { API_CHAT, API_COMPLETION, API_LINE /* a line of mode=json as it is */ };
 
 struct api_request {
     enum api_kind kind;

@@ -413,16 +413,52 @@ static void enter_conversation(struct chat *c, const char *name)
     }
 }
 
-/* False: nothing was done, and that was said. */
-static bool answer_guest(struct chat *c, struct json_request *r, bool has_room)
+/* Fields that would change more than a conversation of guests. */
+static bool is_for_hosts(struct chat *c, const struct json_request *r)
+{
+    static const enum json_field fields[] = { JSON_FIELD_COMMAND, JSON_FIELD_LOAD,
+                                              JSON_FIELD_EMBEDDING, JSON_FIELD_RESEND };
+
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (r->values[fields[i]] != NULL) {
+            chat_json_error(c, "field", json_field_name(fields[i]), 0,
+                            "this is for the board's own line: over the network there are prompts, "
+                            "messages and questions");
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A request that asks for no reply. */
+static bool answer_question(struct chat *c, const struct json_request *r, const char **reason)
+{
+    bool asks = r->values[JSON_FIELD_MODELS] != NULL || r->values[JSON_FIELD_STATS] != NULL ||
+                r->values[JSON_FIELD_PLAN] != NULL || r->values[JSON_FIELD_TOKENIZE] != NULL;
+
+    *reason = "command";
+    if (r->values[JSON_FIELD_HELLO] != NULL && !says_hello(c, r)) {
+        *reason = "error";
+        return true;
+    }
+    return asks ? chat_json_ask(c, r, reason) : r->values[JSON_FIELD_HELLO] != NULL;
+}
+
+/* False: no reply was made, for *reason. */
+static bool answer_guest(struct chat *c, struct json_request *r, bool has_room, const char **reason)
 {
     static char conversation[] = CHAT_GUEST_CONVERSATION;
 
+    *reason = "error";
+    if (!chat_json_check(c, r) || is_for_hosts(c, r) || answer_question(c, r, reason)) {
+        return false;
+    }
+    *reason = "error";
     if (has_room) {
         r->values[JSON_FIELD_CONVERSATION] = conversation;
         r->bytes[JSON_FIELD_CONVERSATION] = sizeof conversation - 1;
     }
-    if (!chat_json_check(c, r) || !set_options(c, r)) {
+    if (!set_options(c, r)) {
         return false;
     }
     begin(c, r);
@@ -436,15 +472,22 @@ void chat_json_guest(struct chat *c, struct console *console, const char *conver
                      size_t bytes)
 {
     struct json_request r;
+    const char *reason;
     struct host host;
 
     leave_host(c, &host, console);
+    if (bytes == 1 && line[0] == ENQUIRY) {
+        say_ready(c);
+        come_back(c, &host);
+        return;
+    }
     json_request_read(&r, line, bytes);
-    if (answer_guest(c, &r, conversation != NULL)) {
+    console_request_id(console, r.values[JSON_FIELD_ID], r.id_is_text);
+    if (answer_guest(c, &r, conversation != NULL, &reason)) {
         enter_conversation(c, conversation);
     }
     if (!c->program.answered) {
-        chat_json_done(c, NULL, "error");
+        chat_json_done(c, NULL, reason);
     }
     come_back(c, &host);
 }

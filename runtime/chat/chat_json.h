@@ -31,7 +31,8 @@ bool chat_json_loop(struct chat *c, const struct chat_commands *commands);
 /* The conversation of requests that do not come over the console's line but over the network. */
 #define CHAT_GUEST_CONVERSATION ".network"
 
-/* One request of a guest, without commands and adapters: prompt, messages, raw or ids, with the options of a reply. Its events go to
+/* One request of a guest, without commands, models and adapters: prompt, messages, raw or ids, with the options of a reply; or hello,
+ * models, stats, plan, tokenize, or ENQ alone, which asks for `ready`. Its events go to
  * `console`, which speaks JSON. The line is overwritten (bytes, and a NUL behind them). Between two lines of chat_loop(): afterwards
  * the options, the random numbers and `conversation`, which is the name of the current one, are as before. conversation NULL:
  * there is no room for two, and the current one is forgotten. */

@@ -1,0 +1,118 @@
+#!/usr/bin/python3
+"""A board on the network as a board of `ingot serve http://HOST`, and of the Python client: both get what the line says, by the board's
+/line; a board that goes away and comes back, and a token that is wrong."""
+
+import http.client
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."), os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python")]
+from ingot import Ingot, IngotError
+from machine import ARM64, BUILD, HOST, ROOT, WORK, Tap, card_arguments, make_card
+from talk import Console
+
+tap = Tap()
+WAIT, QUESTION, STORY = 60, "What is 7 plus 8?", "Tell me a story about a fox."
+IMAGE = os.path.join(BUILD, ARM64.board, "net.bin")
+os.makedirs(WORK, exist_ok=True)
+
+
+class Net:
+    def __init__(self):
+        self.board = ARM64.board
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def command(self, words, cores=1, drives=()):
+        network = ["-netdev", f"user,id=lan,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:80", "-device", "virtio-net-device,netdev=lan"]
+        return ARM64.command(words, cores, list(drives) + network, IMAGE)
+
+
+def reply_of(text):
+    lines = re.search(r"\n(.*?)\n+ids:", text, re.S)[1].strip().split("\n")
+    return "\n".join(line for line in lines if not re.match(r"\[ *[0-9.]+\] ", line))
+
+
+class Server:
+    """`ingot serve` with the board."""
+
+    def __init__(self, net):
+        self.child = subprocess.Popen([HOST, "serve", net.url, "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                      env={**os.environ, "INGOT_TOKEN": "secret"})
+        self.said = ""
+        while (line := self.child.stdout.readline()):
+            self.said += line
+            if found := re.search(r"http://127\.0\.0\.1:(\d+)", line.replace(net.url, "")):
+                self.port = int(found[1])
+                break
+
+    def chat(self, question, **more):
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)
+        try:
+            c.request("POST", "/v1/chat/completions", json.dumps({"messages": [{"role": "user", "content": question}], "temperature": 0, "max_tokens": 24, **more}))
+            r = c.getresponse()
+            return r.status, r.read().decode()
+        finally:
+            c.close()
+
+
+def content(answer):
+    return json.loads(answer[1])["choices"][0]["message"]["content"] if answer[0] == 200 else answer
+
+
+def check_python(net, said):
+    os.environ["INGOT_TOKEN"] = "wrong"
+    try:
+        Ingot(net.url, wait=10)
+        tap.ok(False, "Python, with a wrong token")
+    except IngotError as e:
+        tap.ok("token" in str(e), "Python is told that the token is another", str(e))
+    os.environ["INGOT_TOKEN"] = "secret"
+    with Ingot(net.url) as board:
+        tap.ok(board.ready["board"] == ARM64.board and board.models()[0][2], "Python knows the board and its models", str(board.ready))
+        reply = board.ask(QUESTION, temp=0, n=24)
+        tap.ok(reply == said and reply.usage["completion_tokens"] > 0, "and is answered as the line is", repr(reply))
+        pieces = board.stream(STORY, temp=0, n=200)
+        first = next(pieces)
+        pieces.close()
+        tap.ok(first and board.ask(QUESTION, temp=0, n=24) == said, "also after a reply that was left")
+        try:
+            board.command("/off")
+            tap.ok(False, "a command over the network")
+        except IngotError as e:
+            tap.ok(e.name == "field", "commands are the line's", str(e))
+
+
+if not os.path.exists(IMAGE):
+    tap.skip("ingot serve with a board on the network", "lwIP's source is not there: make setup-tests, then make test-images")
+    tap.done()
+net, card = Net(), card_arguments(make_card("net-serve.img", os.path.join(ROOT, "models/demo-q8_0.ingot")))
+words = "temp=0 n=24 ids quiet term=plain net=dhcp token=secret"
+with Console(net, words, card) as c:
+    c.expect(r"network: http://10\.0\.2\.15")
+    c.prompt()
+    said = reply_of(c.say(QUESTION))
+    check_python(net, said)
+    server = Server(net)
+    tap.ok(content(server.chat(QUESTION)) == said, "ingot serve answers by the board", server.said)
+    status, text = server.chat(QUESTION, stream=True)
+    tap.ok(status == 200 and text.rstrip().endswith("[DONE]"), "and streams", text)
+    tap.ok("15" in c.say(QUESTION), "the line answers beside it", c.seen)
+with Console(net, words, card) as c:
+    c.expect(r"network: http://10\.0\.2\.15")
+    c.prompt()
+    late, answer = time.monotonic() + WAIT, (None, "")
+    while answer[0] != 200 and time.monotonic() < late:
+        answer = server.chat(QUESTION)
+        time.sleep(0.5)
+    tap.ok(content(answer) == said, "a board that was off and is back answers again", str(answer))
+server.child.kill()
+server.child.wait()
+tap.done()
