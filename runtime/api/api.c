@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/api/api_guard.h"
+#include "runtime/api/api_page.h"
 #include "runtime/chat/chat_json.h"
 #include "runtime/text/format_text.h"
 
@@ -117,12 +118,10 @@ static void answer_stats(struct api_client *k)
 
 static void answer_page(struct api_client *k)
 {
-    static const char page[] =
-        "<!doctype html><meta charset=utf-8><title>Ingot</title>"
-        "<p>This board answers OpenAI's API under <code>/v1</code>, and <a href=/health>/health</a>.\n";
+    size_t bytes;
+    const char *page = api_page(&bytes);
 
-    answer(k, 200, "text/html; charset=utf-8", "cache-control: no-store\r\n", page,
-           sizeof page - 1);
+    answer(k, 200, "text/html; charset=utf-8", api_page_fields, page, bytes);
 }
 
 /* ---- who may ask ---- */

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A board on the network as a board of `ingot serve http://HOST`, and of the Python client: both get what the line says, by the board's
+"""A board on the network as a board of `ingot serve http://HOST`, of the Python client, and of a browser with its page: both get what the line says, by the board's
 /line; a board that goes away and comes back, and a token that is wrong."""
 
 import http.client
@@ -12,6 +12,7 @@ import sys
 import time
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."), os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python")]
+import browser
 from ingot import Ingot, IngotError
 from machine import ARM64, BUILD, HOST, ROOT, WORK, Tap, card_arguments, make_card
 from talk import Console
@@ -90,6 +91,26 @@ def check_python(net, said):
             tap.ok(e.name == "field", "commands are the line's", str(e))
 
 
+def check_page(net, said):
+    window = browser.Browser()
+    try:
+        window.go(net.url)
+        tap.ok(window.check("document.getElementById('state').textContent.includes('Authorization')"), "the board's page says that a token is wanted")
+        window.value("document.getElementById('token').value='secret';document.getElementById('token').onchange()")
+        tap.ok(window.check("document.getElementById('state').textContent==='demo-q8_0.ingot'"), "and with it, which model there is")
+        window.value("{const f=window.fetch;window.fetch=(u,o)=>f(u,o&&o.body?{...o,body:JSON.stringify({...JSON.parse(o.body),temperature:0,max_tokens:24})}:o)}")
+        window.value("document.getElementById('text').focus()")
+        window.type(QUESTION)
+        window.press("Enter")
+        tap.ok(window.check("document.getElementById('send').textContent==='Send'&&document.querySelector('.assistant')?.textContent!==''") and
+               window.value("document.querySelector('.assistant').textContent") == said, "a question by keyboard is answered as at the line",
+               str(window.value("document.getElementById('log').textContent")))
+        others = [s for s in window.said if "401" not in s]  # the first question, without a token
+        tap.ok(not others, "and the browser finds nothing wrong", str(others))
+    finally:
+        window.end()
+
+
 if not os.path.exists(IMAGE):
     tap.skip("ingot serve with a board on the network", "lwIP's source is not there: make setup-tests, then make test-images")
     tap.done()
@@ -100,6 +121,10 @@ with Console(net, words, card) as c:
     c.prompt()
     said = reply_of(c.say(QUESTION))
     check_python(net, said)
+    if browser.PROGRAM:
+        check_page(net, said)
+    else:
+        tap.skip("the board's page in a browser", "chromium is not installed")
     server = Server(net)
     tap.ok(content(server.chat(QUESTION)) == said, "ingot serve answers by the board", server.said)
     status, text = server.chat(QUESTION, stream=True)

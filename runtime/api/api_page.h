@@ -1,0 +1,12 @@
+#ifndef INGOT_RUNTIME_API_PAGE_H
+#define INGOT_RUNTIME_API_PAGE_H
+
+#include <stddef.h>
+
+enum { API_PAGE_BYTES = 16 * 1024 }; /* at the most */
+
+/* The page of a board, HTML, and the fields of its answer, each with its CRLF. */
+const char *api_page(size_t *bytes);
+extern const char api_page_fields[];
+
+#endif
