@@ -110,8 +110,9 @@ void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
                         const struct ingot_tensor *entry, const char *why)
 {
     char layer[16] = "-", shape[32];
+    bool made_up = t->type == SOURCE_SYNTH && !r->options->report;
 
-    if (!image_role_is_matrix((enum ingot_role)entry->role)) {
+    if (!image_role_is_matrix((enum ingot_role)entry->role) || made_up) {
         r->tensor = (struct rows_loss){ .squares = 0 };
         return;
     }
@@ -130,7 +131,7 @@ void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
     add_to_all(r);
 }
 
-void pack_report_end(struct pack_report *r)
+void pack_report_end(struct pack_report *r, bool written)
 {
     if (r->progress_width != 0) {
         fprintf(stderr, "\r%*s", r->progress_width, "");
@@ -140,7 +141,7 @@ void pack_report_end(struct pack_report *r)
         printf("NMSE of all that was quantized: %.3g, cosine %.6g\n", nmse(&r->all),
                cosine(&r->all));
     }
-    if (!r->options->report && nmse(&r->all) > LEAST_LOSS) {
+    if (written && !r->options->report && nmse(&r->all) > LEAST_LOSS) {
         fprintf(
             stderr,
             "the quantized weights differ from the file's by an NMSE of %.2g (--report lists every "

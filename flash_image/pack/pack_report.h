@@ -29,6 +29,7 @@ void pack_report_progress(struct pack_report *r, uint64_t done);
 /* why: it has another type than was asked for, or "". */
 void pack_report_tensor(struct pack_report *r, const struct source_tensor *t,
                         const struct ingot_tensor *entry, const char *why);
-void pack_report_end(struct pack_report *r);
+/* written: all tensors are, so that what was lost can be told. */
+void pack_report_end(struct pack_report *r, bool written);
 
 #endif

@@ -308,7 +308,7 @@ static enum err write_segments(struct writer *w)
 
         memcpy(output->values, w->tables.tensors->values, sizeof output->values);
     }
-    pack_report_end(&w->report);
+    pack_report_end(&w->report, e == ERR_OK);
     if (e != ERR_OK) {
         return e;
     }
