@@ -168,7 +168,8 @@ static void test_kind(void)
     OK(hrs[HRS06 / 4] == 0x1500, "an SD card at high speed: kind %x", hrs[HRS06 / 4] & 7);
     /* No eMMC answers CMD1 here: what comes later may be an SD card. */
     (void)sd->host.setup.identify_emmc(&sd->host.host, &sd->card);
-    OK(!sd->is_emmc && hrs[HRS06 / 4] == 0x1500, "a card that does not answer as an eMMC is not one afterwards");
+    OK(!sd->is_emmc && hrs[HRS06 / 4] == 0x1500,
+       "a card that does not answer as an eMMC is not one afterwards");
 }
 
 int main(void)
