@@ -35,6 +35,8 @@ MAKEFILES = "".join(open(path, encoding="utf-8").read() for path in
 #   nothing   no program of this project is in it, or it writes to a disk
 EXCEPT = [
     ("curl http://127.0.0.1:8080/v1/chat/completions -H 'Authorization: Bearer secret'", "nothing", "a board on a network: tests/boot/net.t"),
+    ("curl -T model.ingot", "nothing", "a board on a network: tests/boot/net_put.t"),
+    ("INGOT_TOKEN=secret build/host/ingot send", "nothing", "a board on a network: tests/boot/net_put.t"),
     ("sudo dnf", "nothing", "Fedora's packages"), ("sudo pacman", "nothing", "Arch's packages"), ("brew", "nothing", "packages of macOS"),
     ("sudo dd", "nothing", "writes to a disk"), ("diskutil", "nothing", "macOS, and a disk"),
     ("build/host/ingot send", "device", "a board on a line: tests/boot/send.t"),
