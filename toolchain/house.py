@@ -20,7 +20,7 @@ ITSELF = "toolchain/house.py"
 NOT_COUNTED = ("tests/", "clients/", "models/", ITSELF)
 CODE = (".c", ".h", ".S", ".in", ".inc", ".def", ".mk", ".py", ".t", ".sh", ".ld", ".js", ".txt")
 
-# Examples, of which the largest count is printed, so that none is chosen because it looks well.
+# Print the example with the largest count, so that none is chosen because it looks good.
 TYPES = {"Q4_K": r"q4_?k(?!_m)", "Q5_K": r"q5_?k(?!_m)", "Q6_K": r"q6_?k", "Q3_K": r"q3_?k(?!_m)"}
 OPTIONS = ["pinned", "overflow", "actions_said", "dmaend"]
 BOARDS = ["icicle", "versal", "sifive_u", "visionfive2"]

@@ -297,7 +297,7 @@ size_t gguf_find_number(const struct gguf *g, struct source_text key);
 size_t gguf_find_real(const struct gguf *g, struct source_text key);
 bool gguf_is_idle(const struct gguf *g, struct source_text key);
 
-/* A whole number, or an array of equal ones; negative ones become huge. False: neither. */
+/* Read a whole number, or an array of equal whole numbers. A negative number becomes a huge one. False: neither. */
 bool gguf_value_number(const struct gguf_value *v, uint64_t *out);
 
 /* The tensor table, at which g->r stands: every tensor to `visit`, inside the file: n matrices of all's

@@ -133,7 +133,7 @@
     add column_at, column_at, \eight
 .endm
 
-/* Columns \c to \c + 3. If columns lie register after register, \eight is the bytes of eight registers and
+/* Columns \c to \c + 3. If columns follow each other register by register, \eight is the bytes of eight registers and
  * \at_once the columns in them: one load then takes so many. */
 .macro four_columns c, eight, at_once
     .ifb \eight
