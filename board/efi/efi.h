@@ -18,6 +18,7 @@ typedef uint64_t efi_status;
 #define EFI_BUFFER_TOO_SMALL (EFI_ERROR_BIT | 5)
 #define EFI_NOT_READY (EFI_ERROR_BIT | 6)
 #define EFI_WRITE_PROTECTED (EFI_ERROR_BIT | 8)
+#define EFI_OUT_OF_RESOURCES (EFI_ERROR_BIT | 9)
 #define EFI_NO_MEDIA (EFI_ERROR_BIT | 12)
 #define EFI_MEDIA_CHANGED (EFI_ERROR_BIT | 13)
 
@@ -76,7 +77,8 @@ struct efi_boot_services {
                                       efi_event *event);
     efi_status(EFI_API *set_timer)(efi_event event, uint32_t how, uint64_t hundred_ns);
     efi_status(EFI_API *wait_for_event)(uint64_t n, efi_event *events, uint64_t *which);
-    void *signal_event, *close_event;
+    void *signal_event;
+    efi_status(EFI_API *close_event)(efi_event event);
     efi_status(EFI_API *check_event)(efi_event event);
     void *install[3];
     efi_status(EFI_API *handle_protocol)(efi_handle handle, const struct efi_guid *protocol,
@@ -262,7 +264,7 @@ struct efi_block_token { /* 13.10 */
 
 struct efi_block2 { /* 13.10 */
     const struct efi_block_media *media;
-    void *reset;
+    efi_status(EFI_API *reset)(struct efi_block2 *block, bool extended);
     efi_status(EFI_API *read)(struct efi_block2 *block, uint32_t id, uint64_t lba,
                               struct efi_block_token *token, uint64_t bytes, void *to);
     void *write, *flush;

@@ -3,10 +3,13 @@
 #include <string.h>
 
 #include "board/efi/efi_call.h"
+#include "board/facts.h"
 #include "board/min_max.h"
 
 /* One for all disks: core 0 moves one piece at a time. Its own alignment is the most that firmware asks for. */
 static _Alignas(4096) uint8_t bounce[EFI_DISK_PIECE];
+
+enum { EFI_GROUNDED = 2 * EFI_DISK_DEPTH, EFI_FLIGHT_LEAST = 64 /* sectors */ };
 
 static enum err transfer_failed(struct efi_disk *disk, efi_status status)
 {
@@ -113,6 +116,16 @@ static uint64_t mark_of(struct efi_block *block)
     return hash;
 }
 
+/* Firmware that has no BlockIO2 for the disk, or that does not answer it, reads while core 0 waits. */
+static void attach(struct efi_disk *disk, efi_handle handle, struct efi_block *block)
+{
+    disk->handle = handle;
+    disk->block = block;
+    disk->media_id = block->media->id;
+    disk->align = max_u32(block->media->io_align, 1);
+    disk->flights.block = disk->silent ? NULL : efi_protocol_of(handle, &efi_block2_guid);
+}
+
 static bool take_back(struct efi_disk *disk, efi_handle handle)
 {
     struct efi_block *block = efi_protocol_of(handle, &efi_block_guid);
@@ -120,10 +133,7 @@ static bool take_back(struct efi_disk *disk, efi_handle handle)
     if (block == NULL || block->media == NULL || !is_usable(block->media) ||
         block->media->block_bytes != disk->block_bytes || mark_of(block) != disk->mark)
         return false;
-    disk->handle = handle;
-    disk->block = block;
-    disk->media_id = block->media->id;
-    disk->align = max_u32(block->media->io_align, 1);
+    attach(disk, handle, block);
     return true;
 }
 
@@ -148,6 +158,61 @@ static enum err find_medium(struct efi_disk *disk)
 
 /* ---- requests ------------------------------------------------------------------------------- */
 
+static void end(struct block_request *req, enum err e)
+{
+    req->status = e;
+    req->done = true;
+}
+
+/* The oldest one of the ring. */
+static void finish(struct efi_disk *disk, struct block_request *req, enum err e)
+{
+    end(req, e);
+    disk->at = 0;
+    disk->finished++;
+}
+
+static bool is_idle(const struct efi_disk *disk)
+{
+    return disk->submitted == disk->finished;
+}
+
+/* A small read costs less by BlockIO than the time until the firmware tells that it has ended. */
+static bool may_fly(const struct efi_disk *disk, const struct block_request *req)
+{
+    return disk->flights.block != NULL && !req->write && is_idle(disk) && disk->n_grounded == 0 &&
+           req->n_sectors >= EFI_FLIGHT_LEAST &&
+           goes_directly(disk, req->sector, (size_t)req->n_sectors * SECTOR_BYTES, req->buffer);
+}
+
+/* The next reads go by BlockIO, which says more plainly what is wrong, and may work where BlockIO2 does not. */
+static void ground(struct efi_disk *disk)
+{
+    disk->n_grounded = EFI_GROUNDED;
+}
+
+/* ERR_BUSY: nothing was started; ERR_UNSUPPORTED: it is to go by the ring. */
+static enum err fly(struct efi_disk *disk, struct block_request *req)
+{
+    enum err e = disk->flights.n == 0 ? find_medium(disk) : ERR_OK;
+    efi_status status;
+
+    if (e != ERR_OK)
+        return e;
+    if (disk->lost || disk->flights.block == NULL) /* poll brings back what is in flight */
+        return disk->lost ? ERR_BUSY : ERR_UNSUPPORTED;
+    status = efi_flights_start(&disk->flights, disk->media_id,
+                               req->sector * SECTOR_BYTES / disk->block_bytes, req);
+    if (!efi_failed(status))
+        return ERR_OK;
+    if (status == EFI_NOT_READY && disk->flights.n != 0)
+        return ERR_BUSY;
+    if (status == EFI_NO_MEDIA || status == EFI_MEDIA_CHANGED)
+        return transfer_failed(disk, status);
+    ground(disk);
+    return ERR_UNSUPPORTED;
+}
+
 static enum err efi_disk_submit(struct block_device *dev, struct block_request *req)
 {
     struct efi_disk *disk = dev->driver;
@@ -155,37 +220,52 @@ static enum err efi_disk_submit(struct block_device *dev, struct block_request *
 
     if (e != ERR_OK)
         return e;
-    if (disk->submitted - disk->finished == EFI_DISK_DEPTH)
+    if (disk->submitted - disk->finished + disk->flights.n >= EFI_DISK_DEPTH)
         return ERR_BUSY;
     req->done = false;
+    if (may_fly(disk, req)) {
+        e = fly(disk, req);
+        if (e != ERR_UNSUPPORTED)
+            return e;
+    }
+    if (disk->n_grounded != 0)
+        disk->n_grounded--;
     disk->queue[disk->submitted++ % EFI_DISK_DEPTH] = req;
     return ERR_OK;
 }
 
-static void finish(struct efi_disk *disk, struct block_request *req, enum err e)
+/* Reads in flight that have ended. A drive that was unplugged has taken them with it. */
+static void land(struct efi_disk *disk)
 {
-    req->status = e;
-    req->done = true;
-    disk->at = 0;
-    disk->finished++;
+    struct block_request *req;
+    efi_status status;
+
+    if (efi_protocol_of(disk->handle, &efi_block2_guid) != disk->flights.block) {
+        disk->lost = true;
+        efi_flights_abandon(&disk->flights, ERR_REMOVED);
+        return;
+    }
+    while ((req = efi_flights_land(&disk->flights, &status)) != NULL) {
+        enum err e = efi_failed(status) ? transfer_failed(disk, status) : ERR_OK;
+
+        if (e == ERR_IO)
+            ground(disk);
+        end(req, e);
+    }
 }
 
-static enum err efi_disk_poll(struct block_device *dev)
+/* A piece of the ring's oldest request. */
+static void move(struct efi_disk *disk)
 {
-    struct efi_disk *disk = dev->driver;
-    struct block_request *req;
+    struct block_request *req = disk->queue[disk->finished % EFI_DISK_DEPTH];
     uint32_t moved = 0;
-    enum err e;
+    enum err e = find_medium(disk);
 
-    if (disk->submitted == disk->finished)
-        return ERR_OK;
-    req = disk->queue[disk->finished % EFI_DISK_DEPTH];
-    e = find_medium(disk);
     if (e == ERR_OK)
         e = move_piece(disk, req, &moved);
     disk->at += moved;
     if (e == ERR_OK && disk->at < req->n_sectors)
-        return ERR_OK;
+        return;
     if (e == ERR_OK && req->write) {
         efi_status status = EFI_CALL(disk->block->flush(disk->block));
 
@@ -193,6 +273,16 @@ static enum err efi_disk_poll(struct block_device *dev)
             e = transfer_failed(disk, status);
     }
     finish(disk, req, e);
+}
+
+static enum err efi_disk_poll(struct block_device *dev)
+{
+    struct efi_disk *disk = dev->driver;
+
+    if (disk->flights.n != 0)
+        land(disk);
+    else if (!is_idle(disk))
+        move(disk);
     return ERR_OK;
 }
 
@@ -200,10 +290,26 @@ static enum err efi_disk_reset(struct block_device *dev)
 {
     struct efi_disk *disk = dev->driver;
 
-    while (disk->submitted != disk->finished)
+    if (disk->flights.n != 0) {
+        efi_flights_stop(&disk->flights);
+        disk->silent = disk->flights.block == NULL;
+    }
+    while (!is_idle(disk))
         finish(disk, disk->queue[disk->finished % EFI_DISK_DEPTH], ERR_TIMEOUT);
     return ERR_OK;
 }
+
+static void efi_disk_facts(const void *of, const struct facts *f)
+{
+    const struct efi_disk *disk = of;
+
+    fact_text(f, "reads",
+              disk->flights.block != NULL ? "in flight (BlockIO2)" : "by core 0 (BlockIO)");
+    if (disk->flights.block != NULL)
+        fact_number(f, "most in flight", FACT_COUNT, disk->flights.most);
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
 
 /* For what kind the disk is, by the last node of its path that says it: 10.3.4. */
 static enum block_kind kind_of(efi_handle handle)
@@ -243,13 +349,10 @@ bool efi_disk_open(struct efi_disk *disk, efi_handle handle, unsigned number)
     if (media == NULL || !is_usable(media))
         return false;
     make_name(disk, kind, number);
-    disk->handle = handle;
-    disk->block = block;
+    attach(disk, handle, block);
     disk->mark = mark_of(block);
     disk->lost = false;
-    disk->media_id = media->id;
     disk->block_bytes = media->block_bytes;
-    disk->align = max_u32(media->io_align, 1);
     disk->device = (struct block_device){
         .name = disk->name,
         .kind = kind,
@@ -261,7 +364,13 @@ bool efi_disk_open(struct efi_disk *disk, efi_handle handle, unsigned number)
         .submit = efi_disk_submit,
         .poll = efi_disk_poll,
         .reset = efi_disk_reset,
+        .facts = efi_disk_facts,
+        .facts_of = disk,
         .driver = disk,
     };
+    if (disk->flights.block != NULL) {
+        disk->device.wanted_requests = block_device_wanted(EFI_FLIGHTS);
+        disk->device.wanted_sectors = disk->device.max_sectors;
+    }
     return true;
 }

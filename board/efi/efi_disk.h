@@ -4,9 +4,10 @@
 
 #include "board/block_device.h"
 #include "board/efi/efi.h"
+#include "board/efi/efi_flight.h"
 
 enum { EFI_PATH_MESSAGING = 3, EFI_PATH_END = 0x7f }; /* 10.2: types of a device path's nodes */
-enum { EFI_DISK_DEPTH = 16, EFI_DISK_NAME = 32, EFI_DISK_PIECE = 128 * 1024 };
+enum { EFI_DISK_DEPTH = EFI_FLIGHTS, EFI_DISK_NAME = 32, EFI_DISK_PIECE = 128 * 1024 };
 
 struct efi_disk {
     efi_handle handle;
@@ -18,6 +19,11 @@ struct efi_disk {
     struct block_request *queue[EFI_DISK_DEPTH]; /* a ring */
     uint32_t submitted, finished;
     uint32_t at; /* sectors of the first one that are done */
+    /* Reads go this way where the firmware has BlockIO2. The ring has the rest, and nothing is in flight while one of it moves. */
+    struct efi_flights flights;
+    bool silent; /* BlockIO2 gave no answer: it is not asked again */
+    uint32_t
+        n_grounded; /* reads that go by the ring before the next one flies: one in flight failed */
     char name[EFI_DISK_NAME];
     struct block_device device;
 };

@@ -1,5 +1,6 @@
-/* The firmware's disks as block devices. Reads go piece by piece: each look at a request moves one piece, so that a
- * core that computes between two looks never waits for longer than that. UEFI 2.10, 13.9. */
+/* The firmware's disks as block devices. Reads are in flight while all cores compute if the firmware has BlockIO2; else each
+ * look at a request moves one piece, so that a core that computes between two looks never waits for longer than that.
+ * UEFI 2.10, 13.9 and 13.10. */
 #include <string.h>
 
 #include "board/efi/efi_call.h"
@@ -40,6 +41,36 @@ static bool is_start_disk(efi_handle disk)
     return mine != NULL && its != NULL && path_begins(mine, its);
 }
 
+/* EFI_TIMER_ARCH_PROTOCOL: UEFI Platform Initialization 1.7, volume 2, chapter 12. */
+struct timer {
+    void *register_handler;
+    efi_status(EFI_API *set_period)(struct timer *timer, uint64_t hundred_ns);
+    efi_status(EFI_API *period)(struct timer *timer, uint64_t *hundred_ns);
+};
+EFI_GUID(timer_guid, 0x26baccb3, 0x6f42, 0x11d4, 0xbc, 0xe7, 0x00, 0x80, 0xc7, 0x3c, 0x88, 0x81);
+
+/* EDK2 looks for reads that have ended when its timer ticks, every 10 ms as it comes. A drive brings much more than what is in
+ * flight in that time. Firmware without this protocol looks when it likes. */
+static void look_each_millisecond(void)
+{
+    enum { MILLISECOND = 10000 };
+    struct timer *timer = efi_protocol(&timer_guid);
+    uint64_t period;
+
+    if (timer != NULL && !efi_failed(EFI_CALL(timer->period(timer, &period))) &&
+        period > MILLISECOND)
+        (void)EFI_CALL(timer->set_period(timer, MILLISECOND));
+}
+
+static bool any_flies(void)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < efi_storage.n; i++)
+        any = any || efi_storage.disks[i].flights.block != NULL;
+    return any;
+}
+
 unsigned efi_storage_find(struct block_device *devices[BOARD_MAX_BLOCK])
 {
     efi_handle *handles;
@@ -54,5 +85,7 @@ unsigned efi_storage_find(struct block_device *devices[BOARD_MAX_BLOCK])
                 devices[efi_storage.n++] = &disk->device;
         }
     efi_handles_free(handles);
+    if (any_flies())
+        look_each_millisecond();
     return efi_storage.n;
 }

@@ -59,4 +59,17 @@ for (name, cores, residency), result in zip(CELLS, results):
     tap.ok(status == 0 and reply.hash == want.hash and reply.ids == want.ids, f"{what}: logits {reply.hash}", console)
     tap.ok(f"cores: {cores} of {cores} at work" in console and f", {residency}" in reply.stats and "one core works" not in console,
            f"{what}: as it should be", console)
+
+# ---- reads in flight (BlockIO2), which EDK2 has for an NVMe drive -------------------------------
+
+what = "AAVMF with ACPI, NVMe, streamed"
+aavmf = FIRMWARE["AAVMF with ACPI"]
+if aavmf.missing():
+    tap.skip(what, aavmf.missing())
+else:
+    stick = make_stick("efi-flying.img", f"{WORDS} mem={STREAMED} diag", MODEL)
+    status, console = run(aavmf.start(stick, 1, disk="nvme,drive=card,serial=ingot,romfile="), 150)
+    reply = Reply(console)
+    tap.ok(status == 0 and reply.hash == want.hash and reply.ids == want.ids, f"{what}: logits {reply.hash}", console)
+    tap.ok("diag reads: in flight (BlockIO2)" in console, f"{what}: reads are in flight", console)
 tap.done()

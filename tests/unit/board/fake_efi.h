@@ -14,7 +14,7 @@
 #include "tests/unit/tap.h"
 
 #define FAKE_ERROR (EFI_ERROR_BIT | 7) /* EFI_DEVICE_ERROR */
-enum { FAKE_ROWS = 16, FAKE_BLOCKS = 64, FAKE_MIB = 1024 * 1024 };
+enum { FAKE_ROWS = 16, FAKE_BLOCKS = 64, FAKE_MIB = 1024 * 1024, FAKE_EVENTS = 64 };
 
 /* ---- what the firmware has ---------------------------------------------------------------------- */
 
@@ -34,8 +34,11 @@ static struct fake_efi {
     bool refuse_places, refuse_pages; /* none at any address that is asked for; none at all */
     uint64_t given, n_given;          /* the last pages: address and number */
     bool no_map, no_events;
-    unsigned pools; /* allocated and not yet freed */
-    int opens;      /* of a protocol by OpenProtocol; below 0: refused */
+    unsigned pools;         /* allocated and not yet freed */
+    int opens;              /* of a protocol by OpenProtocol; below 0: refused */
+    int events;             /* made and not closed */
+    bool came[FAKE_EVENTS]; /* an event is its place here */
+    unsigned n_events;
     /* The console. */
     uint16_t text[64];
     unsigned n_text;
@@ -120,8 +123,27 @@ static efi_status EFI_API fake_create_event(uint32_t type, uint64_t tpl, void *n
     (void)tpl;
     (void)notify;
     (void)context;
-    *event = &fw;
-    return fw.no_events ? FAKE_ERROR : EFI_SUCCESS;
+    if (fw.no_events)
+        return FAKE_ERROR;
+    fw.events++;
+    *event = &fw.came[fw.n_events++ % FAKE_EVENTS];
+    return EFI_SUCCESS;
+}
+
+static efi_status EFI_API fake_close_event(efi_event event)
+{
+    (void)event;
+    fw.events--;
+    return EFI_SUCCESS;
+}
+
+static efi_status EFI_API fake_check_event(efi_event event)
+{
+    bool *came = event;
+    bool now = *came;
+
+    *came = false;
+    return now ? EFI_SUCCESS : EFI_NOT_READY;
 }
 
 static efi_status EFI_API fake_handle_protocol(efi_handle handle, const struct efi_guid *guid,
@@ -204,6 +226,8 @@ static void fake_power_up(void)
     fw.boot.allocate_pool = fake_allocate_pool;
     fw.boot.free_pool = fake_free_pool;
     fw.boot.create_event = fake_create_event;
+    fw.boot.close_event = fake_close_event;
+    fw.boot.check_event = fake_check_event;
     fw.boot.handle_protocol = fake_handle_protocol;
     fw.boot.open_protocol = fake_open_protocol;
     fw.boot.locate_protocol = fake_locate_protocol;
@@ -224,8 +248,20 @@ static void fake_power_up(void)
 
 /* ---- a disk ------------------------------------------------------------------------------------- */
 
+enum { FAKE_FLIGHTS = 16 };
+
 struct fake_efi_disk {
     struct efi_block block; /* first: the interface is the disk */
+    struct efi_block2 block2;
+    struct {
+        struct efi_block_token *token;
+        uint64_t lba, bytes;
+        void *to;
+    } flights[FAKE_FLIGHTS];   /* reads that fake_land ends */
+    unsigned n_flights, takes; /* takes: so many at a time */
+    efi_status refuses;        /* reads of BlockIO2 are not even begun, with this error */
+    unsigned resets;
+    bool deaf; /* a reset ends nothing */
     struct efi_block_media media;
     uint8_t bytes[FAKE_BLOCKS * 4096];
     unsigned fails;    /* so many transfers more, with: */
@@ -275,6 +311,54 @@ static efi_status EFI_API fake_flush(struct efi_block *block)
     return EFI_SUCCESS;
 }
 
+static inline struct fake_efi_disk *fake_disk_of(struct efi_block2 *block)
+{
+    return (struct fake_efi_disk *)(void *)((uint8_t *)block -
+                                            offsetof(struct fake_efi_disk, block2));
+}
+
+static inline efi_status EFI_API fake_read2(struct efi_block2 *block, uint32_t id, uint64_t lba,
+                                            struct efi_block_token *token, uint64_t bytes, void *to)
+{
+    struct fake_efi_disk *d = fake_disk_of(block);
+
+    if (d->refuses != EFI_SUCCESS)
+        return d->refuses;
+    if (id != d->media.id)
+        return EFI_MEDIA_CHANGED;
+    if (d->n_flights == d->takes)
+        return EFI_OUT_OF_RESOURCES;
+    d->flights[d->n_flights].token = token;
+    d->flights[d->n_flights].lba = lba;
+    d->flights[d->n_flights].bytes = bytes;
+    d->flights[d->n_flights++].to = to;
+    return EFI_SUCCESS;
+}
+
+/* The last read that was begun ends, with this status. */
+static inline void fake_land(struct fake_efi_disk *d, efi_status status)
+{
+    unsigned i = --d->n_flights;
+    struct efi_block_token *token = d->flights[i].token;
+
+    if (!efi_failed(status))
+        memcpy(d->flights[i].to, d->bytes + d->flights[i].lba * d->media.block_bytes,
+               d->flights[i].bytes);
+    token->status = status;
+    *(bool *)token->event = true;
+}
+
+static inline efi_status EFI_API fake_reset2(struct efi_block2 *block, bool extended)
+{
+    struct fake_efi_disk *d = fake_disk_of(block);
+
+    (void)extended;
+    d->resets++;
+    while (!d->deaf && d->n_flights != 0)
+        fake_land(d, EFI_ERROR_BIT | 21); /* EFI_ABORTED */
+    return EFI_SUCCESS;
+}
+
 /* Bytes that tell their place; `serial` makes media differ in their first block. */
 static inline void fake_insert(struct fake_efi_disk *d, uint32_t block_bytes, uint8_t serial)
 {
@@ -283,6 +367,8 @@ static inline void fake_insert(struct fake_efi_disk *d, uint32_t block_bytes, ui
     d->block = (struct efi_block){
         .media = &d->media, .read = fake_read, .write = fake_write, .flush = fake_flush
     };
+    d->block2 = (struct efi_block2){ .media = &d->media, .reset = fake_reset2, .read = fake_read2 };
+    d->takes = FAKE_FLIGHTS;
     d->media = (struct efi_block_media){
         .id = id, .present = true, .block_bytes = block_bytes, .last_block = FAKE_BLOCKS - 1
     };
