@@ -26,6 +26,8 @@ firmware of EFI for emulated machines: qemu-efi-aarch64 u-boot-qemu ovmf
 speech: espeak-ng pocketsphinx pocketsphinx-en-us
 the page in a browser: chromium
 the JSON-Schema-Test-Suite and the OpenAI package of PyPI: python3-pip python3-venv"
+[ "$(uname -m)" = x86_64 ] || tests_groups="$tests_groups
+efi-x86_64: gcc-x86-64-linux-gnu"
 command -v npm >/dev/null || tests_groups="$tests_groups
 clients of npm, and the terminal of the page: nodejs npm"
 published_groups="published models by name: python3-pip"
