@@ -116,8 +116,11 @@ static const void *open_tree(const void *dtb)
         return NULL;
     bytes = device_tree_bytes((const void *)base);
     if (bytes == 0 || mmu_map(base, bytes, MAP_DATA) != ERR_OK ||
-        device_tree_open(&boot_state.tree, (const void *)base, bytes) != ERR_OK)
+        device_tree_open(&boot_state.tree, (const void *)base, bytes) != ERR_OK) {
+        boot_state.tree =
+            (struct device_tree){ .blob = NULL }; /* who asks for the tree gets none */
         return NULL;
+    }
     return copy_tree();
 }
 

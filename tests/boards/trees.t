@@ -263,6 +263,17 @@ def look_at_second_line():
         tap.ok("board rpi5\n" in out and good, f"rpi5: RP1's UART 0, {title}: {'taken' if want else 'left alone'}", f"{[hex(v) for v in found]}\n{out}")
 
 
+def look_at_deep_tree():
+    """A tree deeper than is read: nobody gets it, and the firmware is asked."""
+    root, reserved = published("bcm2711-rpi-4-b")
+    with_memory(root, [(0, 512 * MIB)])
+    deep = {"compatible": "x"}
+    for level in range(20):
+        deep = {f"level{level}": deep}
+    out = run("rpi4", make_tree({**root, "deep": deep}, reserved), ["mailbox=fe00b880", "memory=3b400000", "revision=b03111"])
+    tap.ok("board rpi4\n" in out and "bytes 7b400000\n" in out and "window" not in out, "rpi4: a tree 20 levels deep is left alone, and the firmware is asked", out)
+
+
 def look_at_harts():
     """StarFive's tree of 2021.10 calls hart 0 okay, with an MMU that its S7 does not have; and harts that are not ours."""
     root, reserved = published("jh7110-starfive-visionfive-2-v1.3b")
@@ -293,5 +304,6 @@ look_at_windows()
 look_at_pins()
 look_at_pcie()
 look_at_second_line()
+look_at_deep_tree()
 look_at_harts()
 tap.done()
