@@ -12,9 +12,8 @@ import numpy
 from gguf_files import Gguf, read_gguf
 
 FOLDER = os.environ.get("LLAMA_CPP", "")
-FTYPES = {"f32": 0, "q4_0": 2, "q4_1": 3, "q8_0": 7, "q5_0": 8, "q5_1": 9, "q2_k": 10, "q3_k_m": 12, "q4_k_m": 15, "q5_k_m": 17, "q6_k": 18,
-          "iq4_nl": 25}
-KV_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q5_0": 6, "q5_1": 7, "q8_0": 8}
+FTYPES = {"f32": 0, "q4_0": 2, "q8_0": 7, "q2_k": 10, "q3_k_m": 12, "q4_k_m": 15, "q5_k_m": 17, "q6_k": 18, "iq4_nl": 25}
+KV_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q8_0": 8}
 MUL_MAT_OP = "MUL_MAT"
 
 

@@ -41,8 +41,7 @@ SECONDS = 3600
 # name: (Ingot's options, llama.cpp's file type, whether every matrix has the type)
 TYPES = {
     "q8_0": (["--type", "q8_0"], "q8_0", False), "q6_k": (["--type", "q6_k"], "q6_k", False),
-    "q5_k_m": (["--type", "q5_k_m"], "q5_k_m", False), "q5_0": (["--type", "q5_0", "--head", "q8_0"], "q5_0", False),
-    "q4_k_m": (["--type", "q4_k_m"], "q4_k_m", False), "q4_1": (["--type", "q4_1", "--head", "q8_0"], "q4_1", False),
+    "q5_k_m": (["--type", "q5_k_m"], "q5_k_m", False), "q4_k_m": (["--type", "q4_k_m"], "q4_k_m", False),
     "q4_0 --head q8_0": (["--type", "q4_0", "--head", "q8_0"], "q4_0", False), "q4_0": (["--type", "q4_0"], "q4_0", True),
     "iq4_nl --head q8_0": (["--type", "iq4_nl", "--head", "q8_0"], "iq4_nl", False), "iq4_nl": (["--type", "iq4_nl"], "iq4_nl", True),
     "fig4 --head q8_0": (["--type", "fig4", "--head", "q8_0"], None, False), "fig4": (["--type", "fig4"], None, False),
