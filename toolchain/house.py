@@ -37,6 +37,9 @@ TELLING = {"planners": r"runtime/stream/plan\w*\.c|runtime/model/calibrate\w*\.c
                       r"|runtime/features/(?:lessons|fabric|policy)/(?:ewc|micro_lora\w*|learner|vector|fabric|fabric_learn|policy|patterns|experience)\.c"
                       r"|runtime/model/(?:mixer|ffn|router|recurrence|attention)\w*\.c"}
 
+# A reply's way through the core and the features; what they call below counts as one word.
+WALKED = r"runtime/(?:chat|learn|features)/.*\.[ch]"
+
 RULES = """Rules
   weight type   code but tests that names the type in any spelling (Q5_K, q5k, q5_k); shared: the file's path does not name it; at last: those
                 of them outside kernels/.
@@ -48,6 +51,8 @@ RULES = """Rules
   .S files      all of them; and those under 25 lines.
   circles       groups of folders of C code that include each other, directly or through others.
   struct chat   its members, as runtime/chat/chat.h declares them.
+  a reply       from chat_reply through runtime/chat, learn and features, each function followed once where it is named: runs of functions in
+                one file, the files, how often a file is met again, and runs in files of features (the rows' walk is none of them).
   steps told    of the files in TELLING: lines with a comment among 100 lines of function bodies.
   flat folders  folders with more than 60 tracked files directly in them."""
 
@@ -151,6 +156,47 @@ def struct_chat(files):
     return members(found[1]) if found else None
 
 
+def functions(files):
+    """{(file, name): body} of static functions and {name: (file, body)} of all others, of the files of a reply."""
+    own, shared = {}, {}
+    for path, text in files.items():
+        if text is None or not re.fullmatch(WALKED, path):
+            continue
+        code = re.sub(r"(?s)/\*.*?\*/", " ", text)
+        for f in re.finditer(r"(?ms)^((?:[\w*]+[ \n*]+)+\**)(\w+)\([^;{}]*?\)\s*\{\n(.*?)^\}", code):
+            if "static" in f[1]:
+                own[path, f[2]] = f[3]
+            if "static" not in f[1] or path.endswith(".h"):
+                shared[f[2]] = (path, f[3])
+    return own, shared
+
+
+def walk(files, start="chat_reply"):
+    """Files as a reader meets them who follows each function that is named, once, from `start` on."""
+    own, shared = functions(files)
+    seen, met = set(), []
+
+    def follow(path, name, body):
+        seen.add((path, name))
+        met.append(path)
+        for word in re.findall(r"\b([a-z_]\w*)\b(?=\s*[(,);}])", body):
+            its, inner = (path, own[path, word]) if (path, word) in own else shared.get(word, (None, None))
+            if its is not None and (its, word) not in seen:
+                follow(its, word, inner)
+                met.append(path)
+
+    if start in shared:
+        follow(shared[start][0], start, shared[start][1])
+    return [path for i, path in enumerate(met) if i == 0 or path != met[i - 1]]
+
+
+def of_walk(files):
+    """"stays / files / returns / stays in features' code"."""
+    stays = walk(files)
+    features = sum(bool(re.match(r"runtime/(?:learn|features/\w+)/", path)) for path in stays)
+    return f"{len(stays)} / {len(set(stays))} / {len(stays) - len(set(stays))} / {features}"
+
+
 def flat_folders(files):
     count = {}
     for path in files:
@@ -190,6 +236,7 @@ def measure(files):
         (".S files / under 25 lines", f"{len(assembly)} / {sum(t.count(chr(10)) < 25 for t in assembly)}"),
         ("circles of folders", str(circles(files))),
         ("struct chat: members", str(struct_chat(files))),
+        ("a reply: stays / files / returns / features", of_walk(files)),
         *((f"steps told: {kind}", f"{told(files, pattern):.1f}") for kind, pattern in TELLING.items()),
         ("folders over 60 files", str(len(flat))),
         ("the largest", f"{flat[0][0]} ({flat[0][1]})" if flat else "-"),

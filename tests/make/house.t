@@ -53,6 +53,11 @@ row("files of assembly, and short ones", ".S files", "2 / 1", {"kernels/x.S": "\
 row("circles of folders", "circles", "0", {"flash_image/pack/pack.h": "#include \"kernels/blocks.h\"\n", "kernels/blocks.h": "#include \"runtime/chat/chat.h\"\n",
                                            "runtime/chat/chat.h": "#include \"flash_image/pack/pack.h\"\n"}, "1")
 row("members of struct chat", "struct chat", "5", {"runtime/chat/chat.h": TREE["runtime/chat/chat.h"].replace("int a, b;", "int a, b, *h;\n    long i;")}, "7")
+REPLY = {"runtime/chat/chat_reply.c": "void chat_reply(struct chat *c)\n{\n    begin(c);\n    end(c); /* begin(c) */\n    begin(c);\n}\n",
+         "runtime/chat/a.c": "static void twice(int n)\n{\n    end(n);\n}\n\nvoid begin(struct chat *c)\n{\n    twice(2);\n}\n\nvoid end(int n)\n{\n    n = 1;\n}\n"}
+row("a reply through the files of the chat, each function once, and through a feature", "a reply", "0 / 0 / 0 / 0", REPLY, "3 / 2 / 1 / 0")
+tap.ok(figure(more({**REPLY, "runtime/features/fabric/fabric.c": "void end(int n)\n{\n    n = 1;\n}\n", "runtime/chat/a.c": REPLY["runtime/chat/a.c"].split("void end")[0]}),
+              "a reply") == "5 / 3 / 2 / 1", "and what a feature's code takes of it")
 row("folders that are too full", "folders over 60", "0", {f"host/{i}.c": "" for i in range(60)}, "1")
 tap.ok(figure(more({f"host/{i}.c": "" for i in range(60)}), "the largest") == "61 (host)", "and which is the largest")
 if os.path.exists(os.path.join(house.ROOT, ".git")):
