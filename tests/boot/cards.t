@@ -56,7 +56,7 @@ def makefile_value(board, name):
 def firmware_of(board):
     """Files that all boards of the image start from, and those of single ones."""
     trees = re.findall(r"(\S+?)([=!])\S+", makefile_value(board, "CARD_TREES") or "")
-    return (makefile_value(board, "CARD_FIRMWARE") or "").split(), [name for name, _ in trees], trees[:1] and trees[0][1] == "!"
+    return (makefile_value(board, "CARD_FIRMWARE") or "").split(), [name for name, _ in trees]
 
 
 def bytes_of(path):
@@ -72,7 +72,7 @@ tap.ok({"rpi3", "rpi4", "rpi5"} <= set(boards), "boards with files of their own:
 
 for board in boards:
     image = makefile_value(board, "CARD_IMAGE")
-    files_needed, trees, needs_tree = firmware_of(board)
+    files_needed, trees = firmware_of(board)
     needs = files_needed + trees
     card, log = make_board_card(board, f"cards-{board}.img", MODEL=MODEL, CMDLINE=WORDS,
                                 FIRMWARE="")

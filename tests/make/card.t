@@ -193,7 +193,7 @@ with alone_with(PI5):
         write(os.path.join(five, name), b"five " + name.encode())
     card(PI5, "rpi5: every tree and the overlay of D0", lambda f:
          {n: b for n, b in f.items() if ".dtb" in n} == {n: b"five " + n.encode() for n in trees} and
-         b"MISSING" not in f["README.txt"] and b"are missing: copy bcm2712-rpi-cm5l-cm5io.dtb (CM5 Lite) next" in f["README.txt"],
+         b"MISSING" not in f["README.txt"] and b"copy bcm2712-rpi-cm5l-cm5io.dtb (CM5 Lite) next" in f["README.txt"],
          MODEL=one, FIRMWARE=five)
     write(os.path.join(five, "bcm2712-rpi-cm5l-cm5io.dtb"), b"five")
     shutil.rmtree(os.path.join(five, "overlays"))
@@ -209,6 +209,7 @@ with alone_with(WITH_IMAGE):
          sorted(n for n in f if n.endswith(".dtb")) == sorted(trees) and
          b"MISSING" not in f["README.txt"] and b"copy bcm2710-rpi-cm3.dtb (CM3, CM3+) next" in f["README.txt"], MODEL=one,
          FIRMWARE=firmware)
+    write(os.path.join(firmware, "bcm2710-rpi-cm3.dtb"), b"the last one")
 
 # ---- the program alone: no make, no mtools ------------------------------------------------------
 
