@@ -284,7 +284,7 @@ static enum err refuse_tensor(struct source *s, const char *name)
                          "the tensor %.120s is not part of a model that can be packed", name);
 }
 
-/* The name without what stands before the layers; NULL: the tensor is passed over. */
+/* The name without what stands before the layers; NULL: the tensor is ignored. */
 static const char *bare_name(const struct hf_config *c, const char *name)
 {
     static const char *const prefixes[] = { "model.", "transformer.", "backbone." };
@@ -397,7 +397,7 @@ enum err hf_finish_tensors(struct source *s, struct hf_config *c)
     }
     if (c->activation_scales) {
         source_note(
-            s, "scales of activations are passed over: activations are not rounded to F8 here");
+            s, "scales of activations are ignored, because activations are not rounded to F8 here");
     }
     return e == ERR_OK ? hf_multipliers_fold(s, c) : e;
 }

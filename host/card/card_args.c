@@ -45,30 +45,30 @@ static const struct command_option output = {
     .name = "--output",
     .letter = "-o",
     .value = "FILE",
-    .help = "the image to write; dd writes it to a card",
+    .help = "the image to write; `dd` or Raspberry Pi Imager writes it to a card",
     .field = FIELD(out),
 };
 static const struct command_option size = {
     .name = "--size",
     .value = "SIZE",
     .takes = "a size such as 4G (K, M and G are known)",
-    .help = "of the card (default: what its contents need)",
+    .help = "size of the card (default: what its contents need)",
     .set = set_size,
 };
 static const struct command_option save = {
     .name = "--save",
     .value = "MIB",
     .takes = "a whole number of MiB from 0 to 4095",
-    .help = "room for each conversation that /save keeps (default: a whole context of the\n"
-            "model, from 8 to 1024); 0: none",
+    .help = "room for each saved conversation (default: the model's whole context, from 8\n"
+            "to 1024); 0: none",
     .set = set_mib,
     .field = FIELD(save),
 };
 static const struct command_option names = {
     .name = "--names",
     .value = "A,B",
-    .help = "what the saved conversations are called: /save A (default chat, which is\n"
-            "that of /save alone)",
+    .help = "names of saved conversations, as in /save A (default: chat, which /save\n"
+            "without a name uses)",
     .field = FIELD(names),
 };
 static const struct command_option kv = {
@@ -83,21 +83,21 @@ static const struct command_option turn_log = {
     .name = "--log",
     .value = "MIB",
     .takes = "a whole number of MiB from 0 to 4095",
-    .help = "room for turns with log=on, the newest of which stay",
+    .help = "room for the newest turns with log=on",
     .set = set_mib,
     .field = FIELD(log),
 };
 static const struct command_option cmdline = {
     .name = "--cmdline",
     .value = "WORDS",
-    .help = "boot arguments, on boards that read them from the card",
+    .help = "boot options, on boards that read them from the card",
     .field = FIELD(words),
 };
 static const struct command_option system_prompt = {
     .name = "--system",
     .value = "TEXT",
-    .help = "the system prompt: a boot argument, and what the first model computes of it,\n"
-            "so that no start computes it again",
+    .help = "the system prompt; its state is computed here for the first model, so that\n"
+            "the board starts faster",
     .field = FIELD(system),
 };
 static const struct command_option firmware = {
@@ -112,21 +112,21 @@ static const struct command_option type = {
     .value = "TYPE",
     .choices = pack_types,
     .takes = pack_types_taken,
-    .help = "of the models that are packed on the way, as `ingot pack` takes it",
+    .help = "weight type of models that are packed, as `ingot pack --type`",
     .set = pack_type_set,
     .field = FIELD(pack),
 };
 static const struct command_option sign = {
     .name = "--sign",
     .value = "KEY",
-    .help = "sign models and adapters by this private key (`ingot sign`), as images with its\n"
-            "public half want it (make image KEY=)",
+    .help = "sign models and adapters with this private key, for images with its public\n"
+            "half (make image KEY=)",
     .field = FIELD(sign),
 };
 static const struct command_option boards = {
     .name = "--boards",
     .value = "FOLDER",
-    .help = "where the boards are (default: those of this release or checkout)",
+    .help = "the folder with the boards' files (default: of this release or checkout)",
     .field = FIELD(boards),
 };
 static const struct command_option format = {
@@ -134,8 +134,8 @@ static const struct command_option format = {
     .value = "FORMAT",
     .choices = "fat32 exfat",
     .takes = "fat32 or exfat",
-    .help = "of the partition with the models: fat32 (default), or exfat for files of 4 GiB\n"
-            "and more, behind one of FAT32 with what the board starts from",
+    .help = "format of the partition with the models: fat32 (default), or exfat for files\n"
+            "of 4 GiB and more; the board then starts from a FAT32 partition in front",
     .set = command_take_choice,
     .field = FIELD(format),
 };
@@ -144,13 +144,13 @@ static const struct command_option table = {
     .value = "TABLE",
     .choices = "mbr gpt",
     .takes = "mbr or gpt",
-    .help = "of partitions: mbr (default), which every board's loader reads, or gpt",
+    .help = "partition table: mbr (default), which every board can read, or gpt",
     .set = command_take_choice,
     .field = FIELD(table),
 };
 static const struct command_option power_of_two = {
     .name = "--power-of-two",
-    .help = "round the size up to a power of two, as QEMU wants it of an SD card",
+    .help = "round the size up to a power of two, which QEMU needs for an SD card",
     .field = FIELD(power_of_two),
 };
 const struct command_option *const card_args_options[] = {

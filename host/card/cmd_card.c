@@ -380,13 +380,12 @@ const struct command cmd_card = {
     .name = "card",
     .operands = "BOARD MODEL...",
     .missing = "for which board, and with which models?",
-    .summary = "make a card that a board starts from",
+    .summary = "make a card from which a board starts",
     .about =
-        "Writes the image of a card or a drive: an MBR and one FAT32 partition with Ingot, what\n"
-        "the board needs to start it, and the models. A MODEL is an .ingot, which is copied, or\n"
-        "anything that `ingot pack` reads. A file on FAT32 is shorter than 4 GiB: --format exfat\n"
-        "puts the models, and what Ingot writes, onto a partition without that bound. The board\n"
-        "`efi` is every machine whose firmware is EFI: one stick with a GPT for all of them.",
+        "Writes the image of a card or a drive: an MBR and one FAT32 partition with Ingot, the files\n"
+        "that the board starts from, and the models. A MODEL is an .ingot, which is copied, or\n"
+        "anything that `ingot pack` takes. A file on FAT32 is shorter than 4 GiB; use --format exfat\n"
+        "for larger ones. The board `efi` makes one stick for every machine whose firmware is EFI.",
     .example = "ingot card rpi4 -o card.img model.gguf --firmware /path/to/bootfs\n"
                "ingot card zero2w -o card.img model.gguf --firmware firmware-master.zip\n"
                "ingot card visionfive2 -o card.img small.ingot large.ingot --size 4G --names a,b\n"

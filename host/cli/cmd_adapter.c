@@ -136,13 +136,13 @@ static const struct command_option type = {
     .value = "TYPE",
     .choices = "f16 q8_0 f32",
     .takes = "f16, q8_0 or f32",
-    .help = "of its weights in the file (default: f16)",
+    .help = "type of its weights in the file (default: f16)",
     .set = set_type,
 };
 static const struct command_option name = {
     .name = "--name",
     .value = "TEXT",
-    .help = "that it calls itself (default: as IN does)",
+    .help = "its name (default: as in IN)",
     .field = FIELD(make.name),
 };
 static const struct command_option *const options[] = { &output, &base, &type, &name, NULL };
@@ -151,7 +151,7 @@ const struct command cmd_adapter = {
     .name = "adapter",
     .operands = "IN",
     .missing = "which adapter? name a GGUF, or a PEFT folder;",
-    .summary = "make an adapter (LoRA) for a model that is packed already",
+    .summary = "make an adapter (LoRA) for a packed model",
     .about =
         "Makes an adapter for /adapter and adapter= from a GGUF (convert_lora_to_gguf.py) or from a\n"
         "folder that PEFT saved (adapter_config.json, adapter_model.safetensors).",

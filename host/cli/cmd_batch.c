@@ -387,13 +387,13 @@ const struct command cmd_batch = {
     .name = "batch",
     .operands = "MODEL",
     .missing = "which model?",
-    .summary = "answer many prompts side by side",
+    .summary = "answer a file of prompts, several at once",
     .about =
-        "Reads requests, a line of JSON each, such as {\"id\":1,\"prompt\":\"Hello\",\"n\":20}, with\n"
-        "system, think, stop, temp, top_p, top_k, min_p, repeat, repeat_last_n,\n"
-        "presence_penalty, frequency_penalty, seed and adapter where these differ\n"
-        "from the options, and prints a line of JSON for each reply as it ends. A pass reads the weights once for all\n"
-        "that run side by side; a reply is what the request alone would get.",
+        "Reads requests, a line of JSON each, such as {\"id\":1,\"prompt\":\"Hello\",\"n\":20}, and prints a\n"
+        "line of JSON for each reply. A request may also have system, think, stop, temp, top_p, top_k,\n"
+        "min_p, repeat, repeat_last_n, presence_penalty, frequency_penalty, seed and adapter; fields\n"
+        "that it omits default to the options. A pass reads the weights once for all running requests,\n"
+        "and each gets the reply that it would get alone.",
     .example = "ingot batch model.ingot -f requests.jsonl -n 64 --temp 0",
     .options = options,
     .flags = FOR_BATCH,

@@ -27,7 +27,7 @@ const struct command cmd_bench = {
     .summary = "measure the speed of a model on this computer",
     .about =
         "Measures prefill and decode, as /bench does on a board: a prompt of 128 tokens, then 16\n"
-        "one by one. With --together sequences run side by side, too, and one at a time.\n"
+        "one by one. --together compares parallel sequences with one at a time.\n"
         "The figures go to standard output, the plan to standard error.",
     .example = "ingot bench model.ingot -t 4\ningot bench model.ingot --mem 200M --card 23M",
     .options = bench_options,
@@ -55,8 +55,8 @@ const struct command cmd_selftest = {
     .name = "selftest",
     .operands = "",
     .summary = "check every kernel on this CPU against its reference",
-    .about = "Computes with every kernel that this CPU can run, and with the reference in C, and\n"
-             "compares them. No model is needed.\n"
+    .about = "Compares every kernel that this CPU can run with the reference in C. No model is\n"
+             "needed.\n"
              "Exit status: 0 all agree, 1 a kernel computes wrong.",
     .example = "ingot selftest",
     .options = selftest_options,

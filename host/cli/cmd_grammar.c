@@ -74,7 +74,7 @@ static const struct command_option output = {
 };
 static const struct command_option print_gbnf = {
     .name = "--gbnf",
-    .help = "print the GBNF: what a JSON Schema has become",
+    .help = "print the GBNF that a JSON Schema becomes",
     .field = FIELD(gbnf),
 };
 static const struct command_option *const options[] = { &output, &print_gbnf, NULL };
@@ -83,10 +83,10 @@ const struct command cmd_grammar = {
     .name = "grammar",
     .operands = "IN",
     .missing = "which grammar? name a file of GBNF, or a JSON Schema;",
-    .summary = "compile a grammar that replies are held to",
+    .summary = "compile a grammar for replies",
     .about =
-        "Compiles GBNF or a JSON Schema for /grammar and grammar= of a board, which cannot: docs/\n"
-        "GRAMMARS.md says what of both is known.",
+        "Compiles GBNF or a JSON Schema for /grammar and grammar= of a board. docs/GRAMMARS.md lists\n"
+        "what is supported.",
     .example = "ingot grammar light.json -o models/grammars/light.grammar",
     .options = options,
     .operand_field = FIELD(input),

@@ -159,7 +159,7 @@ static const struct command_option type = {
 static const struct command_option tokenizer = {
     .name = "--tokenizer",
     .value = "FILE",
-    .help = "of a llama2.c checkpoint (default: tok<vocabulary>.bin or\n"
+    .help = "tokenizer of a llama2.c checkpoint (default: tok<vocabulary>.bin or\n"
             "tokenizer.bin beside it)",
     .field = FIELD(pack.tokenizer),
 };
@@ -175,7 +175,7 @@ static const struct command_option head = {
     .value = "TYPE",
     .choices = pack_plain_types,
     .takes = pack_plain_types_taken,
-    .help = "of the output matrix, which is the embedding where they are tied",
+    .help = "type of the output matrix, which is also the embedding if they are tied",
     .set = set_head,
 };
 static const struct command_option experts = {
@@ -183,26 +183,26 @@ static const struct command_option experts = {
     .value = "TYPE",
     .choices = pack_plain_types,
     .takes = pack_plain_types_taken,
-    .help = "of the matrices of experts, which are most of a mixture and are read the\n"
-            "most from a card (default: as the others)",
+    .help = "type of the matrices of experts, which are most of a mixture\n"
+            "(default: as the others)",
     .set = set_experts,
 };
 static const struct command_option calibrate = {
     .name = "--calibrate",
     .value = "FILE",
-    .help = "run the model over a text first, so that weights multiplied by more\n"
-            "are kept better, and tell its perplexity before and after",
+    .help = "run the model over a text first, store weights with large inputs more\n"
+            "exactly, and print the perplexity before and after",
     .field = FIELD(text),
 };
 static const struct command_option report = {
     .name = "--report",
-    .help = "a line for every matrix: from what, to what, and the error (NMSE)",
+    .help = "print for every matrix its old type, its new type and the error (NMSE)",
     .field = FIELD(pack.report),
 };
 static const struct command_option quiet = {
     .name = "--quiet",
     .letter = "-q",
-    .help = "no progress, no remarks and no line about what was packed",
+    .help = "print no progress, notes or summary",
     .field = FIELD(pack.quiet),
 };
 static const struct command_option *const options[] = {
@@ -216,8 +216,8 @@ const struct command cmd_pack = {
     .summary = "make an .ingot from a GGUF or llama2.c file, or a folder",
     .about =
         "Makes an .ingot file from a GGUF file, a Hugging Face folder, or a llama2.c checkpoint\n"
-        "(versions 0, 1 and 2). Types that no kernel multiplies are stored as another, which is\n"
-        "said.",
+        "(versions 0, 1 and 2). Weights of a type that no kernel multiplies are stored as another\n"
+        "type, with a note.",
     .example = "ingot pack model.gguf -o model.ingot --type q4_k_m",
     .options = options,
     .operand_field = FIELD(pack.input),

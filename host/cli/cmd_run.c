@@ -268,11 +268,11 @@ const struct command cmd_run = {
     .name = "run",
     .operands = "MODEL",
     .missing = "which model?",
-    .summary = "generate from a prompt",
+    .summary = "answer one prompt",
     .about =
-        "Answers a prompt, or goes on with it where the model has no chat template. The prompt is\n"
-        "-p TEXT, the file of -f, or standard input. The reply alone goes to standard output,\n"
-        "log and figures to standard error. MODEL is an .ingot, or what `ingot pack` takes.",
+        "Answers a prompt, or continues it if the model has no chat template. The prompt is -p TEXT,\n"
+        "the file of -f, or standard input. The reply goes to standard output, log and figures to\n"
+        "standard error. MODEL is an .ingot, or anything that `ingot pack` takes.",
     .example = "ingot run model.ingot -p \"Once upon a time\" -n 64\n"
                "echo \"What is 7 plus 8?\" | ingot run model.ingot -q",
     .options = run_options,

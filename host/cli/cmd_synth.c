@@ -102,7 +102,7 @@ static const struct command_option *const options[] = { &shape,       &output, &
 const struct command cmd_synth = {
     .name = "synth",
     .operands = "",
-    .summary = "make up a model of a real shape with random weights",
+    .summary = "write a model with random weights, for tests",
     .about =
         "Writes a model of a real shape with random weights, the same every time: for tests and\n"
         "figures.",

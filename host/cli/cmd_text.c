@@ -155,9 +155,9 @@ const struct command cmd_tokenize = {
     .name = "tokenize",
     .operands = "MODEL",
     .missing = "which model?",
-    .summary = "a text to tokens",
+    .summary = "print the tokens of a text",
     .about = "Prints a token a line, or with --ids their numbers on one line. MODEL may be a GGUF\n"
-             "with a vocabulary only.",
+             "that has only a vocabulary.",
     .example = "ingot tokenize model.ingot -p \"Once upon a time\"",
     .options = tokenize_options,
     .operand_field = offsetof(struct host_args, model),
@@ -212,10 +212,10 @@ const struct command cmd_perplexity = {
     .name = "perplexity",
     .operands = "MODEL",
     .missing = "which model?",
-    .summary = "of a model on a text",
+    .summary = "measure the perplexity of a model on a text",
     .about =
-        "Windows of CTX tokens (256 unless -c says otherwise) that begin with BOS; the second\n"
-        "half of each is scored.",
+        "Scores the second half of each window of CTX tokens (-c, default 256). Each window begins with\n"
+        "BOS.",
     .example = "ingot perplexity model.ingot -f text.txt -c 256",
     .options = perplexity_options,
     .flags = FOR_PERPLEXITY,
@@ -415,10 +415,10 @@ const struct command cmd_logits = {
     .name = "logits",
     .operands = "MODEL",
     .missing = "which model?",
-    .summary = "of every position of a prompt, to a file",
+    .summary = "write the logits of every position of a prompt to a file",
     .about =
-        "Writes little-endian f32, a row of the vocabulary's length for every position of the\n"
-        "prompt and of N more tokens chosen greedily.",
+        "Writes a row of little-endian f32, one number for each token of the vocabulary, for every\n"
+        "position of the prompt and of N more tokens chosen greedily.",
     .example = "ingot logits model.ingot -p \"Once upon a time\" -n 16 -o logits.f32",
     .options = logits_options,
     .flags = FOR_LOGITS,

@@ -94,7 +94,7 @@ static int run(int argc, char **argv)
 static const struct command_option public_key = {
     .name = "--public-key",
     .value = "FILE",
-    .help = "the file must be signed by this key, and as it was then",
+    .help = "the file must be signed by this key, and unchanged since",
     .field = offsetof(struct arguments, public_key),
 };
 static const struct command_option *const options[] = { &public_key, NULL };
@@ -105,9 +105,9 @@ const struct command cmd_verify = {
     .missing = "which file?",
     .summary = "check checksums and signature of an .ingot",
     .about =
-        "Checks every checksum and every field of an .ingot file, and that no weight is\n"
-        "infinite or NaN. Names each damaged part. If the file is signed (ingot sign), it must\n"
-        "be as it was then, and with --public-key by that key; of an adapter this alone is looked at.\n"
+        "Checks every checksum and every field of an .ingot file, and that no weight is infinite or\n"
+        "NaN. Names each damaged part. The signature of a signed file must hold, with --public-key\n"
+        "it must be of that key. Adapters are checked for their signature only.\n"
         "Exit status: 0 all is well, 1 something is damaged, altered or not signed.",
     .example = "ingot verify model.ingot\ningot verify model.ingot --public-key public.pem",
     .options = options,

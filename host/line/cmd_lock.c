@@ -57,11 +57,11 @@ static int run(int argc, char **argv)
 const struct command cmd_lock = {
     .name = "lock",
     .operands = "[PIN]",
-    .summary = "make the boot word lock= of a PIN",
+    .summary = "make the boot option lock= from a PIN",
     .about =
-        "Prints the boot argument lock= for a PIN of 4 to 64 characters, an argument or a line of\n"
-        "standard input. With it a board's line only chats until somebody types /unlock PIN. Short\n"
-        "PINs keep out people at the line, and nobody who can read the card (docs/SIGNING.md).",
+        "Prints the boot option lock= for a PIN of 4 to 64 characters, an argument or a line of standard\n"
+        "input. A board with it only chats until somebody types /unlock PIN. A short PIN stops people at\n"
+        "the line, but not a person who can read the card (docs/SIGNING.md).",
     .example = "ingot lock 2718\n"
                "ingot card rpi4 -o card.img model.gguf --cmdline \"$(ingot lock 2718)\"",
     .operand_field = offsetof(struct arguments, pin),

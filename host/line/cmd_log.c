@@ -179,8 +179,8 @@ static int run(int argc, char **argv)
 const struct command cmd_log = {
     .name = "log",
     .operands = "CARD",
-    .missing = "of which card? an image, a device such as /dev/sdb, or an ingot.log",
-    .summary = "the turns that a board kept with log=on",
+    .missing = "which card? an image, a device such as /dev/sdb, or an ingot.log",
+    .summary = "print the turns that a board kept with log=on",
     .about =
         "Prints a line of JSON for each turn and each rating, the oldest first. CARD is the image\n"
         "of a card, the device it is in, or the file ingot.log itself. docs/LEARNING.md has the\n"

@@ -264,7 +264,7 @@ static const struct command_option rows[] = {
     { .name = "--baud",
       .value = "RATE",
       .takes = "a rate",
-      .help = "of the line (default 115200)",
+      .help = "rate of the line (default 115200)",
       .set = command_take_number,
       .field = FIELD(baud) },
     { .name = "--fast",
@@ -290,10 +290,10 @@ const struct command cmd_send = {
     .missing = "which file? such as model.ingot;",
     .summary = "put a model onto the card of a board, over its serial line or the network",
     .about =
-        "Sends a model, an adapter, a compiled grammar or a preset to a board that runs, onto its card\n"
-        "(FAT32). A transfer that was cut, by whatever, goes on where it was. The file is read back and\n"
-        "compared before it gets its name, and no other file is at risk at any time. /model NAME, or --load\n"
-        "here, then loads it without a restart.",
+        "Sends a model, an adapter, a compiled grammar or a preset to a running board, onto its card\n"
+        "(FAT32). A transfer that was cut continues with the next try. The board reads the file back\n"
+        "before it gives it its name; no other file is at risk. --load, or /model NAME on the board, then\n"
+        "loads it without a restart.",
     .example = "ingot send model.ingot --to /dev/ttyUSB0 --load",
     .options = send_options,
     .operand_field = offsetof(struct arguments, file),

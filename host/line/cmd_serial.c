@@ -445,11 +445,10 @@ const struct command cmd_serial = {
     .missing = "which device? such as /dev/ttyUSB0;",
     .summary = "talk to a board over its serial line",
     .about =
-        "Talks to a board by events in JSON (docs/SERIAL.md): a board that talks to people does so with\n"
-        "/mode json until the program ends, one with mode=json among its boot arguments always. A line\n"
-        "goes to the model, one that begins with a slash is a command, /help lists them. Ctrl-C stops a\n"
-        "reply, and ends the program where there is none; so does Ctrl-D. Replies go to standard\n"
-        "output, figures and the board's log to standard error.",
+        "Talks to a board in JSON lines (docs/SERIAL.md). A board that talks to people is switched to JSON\n"
+        "until the program ends. A line that begins with a slash is a command (/help lists them), every\n"
+        "other line goes to the model. Ctrl-C stops a reply; without a running reply it ends the\n"
+        "program, as Ctrl-D does. Replies go to standard output, figures and log to standard error.",
     .example = "ingot serial /dev/ttyUSB0 --csv figures.csv",
     .options = serial_options,
     .flags = FOR_SERIAL,

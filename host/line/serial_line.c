@@ -188,7 +188,7 @@ static bool receive(struct serial_line *s, void (*take)(void *context, char *lin
     ssize_t n = read(s->fd, bytes, sizeof bytes);
 
     if (n == 0) {
-        return gone(s, "nobody is there any more");
+        return gone(s, "the other end closed the line");
     }
     if (n < 0) {
         return errno == EAGAIN || errno == EINTR || gone(s, strerror(errno));

@@ -149,11 +149,11 @@ const struct command cmd_info = {
     .name = "info",
     .operands = "FILE",
     .missing = "which file?",
-    .summary = "what a model is and how large its parts are",
+    .summary = "show what a model is and how large its parts are",
     .about =
-        "Show what a model is, how large its parts are and which boards it fits. FILE is an .ingot,\n"
-        "or a GGUF or llama2.c file or Hugging Face folder, which is packed into a temporary\n"
-        "file first; or an adapter: which model it is for, its matrices, ranks and type.",
+        "Shows what a model is, how large its parts are and which boards it fits. FILE is an .ingot,\n"
+        "or anything that `ingot pack` takes, which is packed into a temporary file first. For an\n"
+        "adapter it shows the model that it is for, its matrices, ranks and type.",
     .example = "ingot info model.ingot --tensors\ningot info model.ingot --json",
     .options = options,
     .operand_field = FIELD(pack.input),

@@ -129,10 +129,11 @@ const struct command cmd_plan = {
     .name = "plan",
     .operands = "MODEL",
     .missing = "which model?",
-    .summary = "which memory a model would take, without loading it",
-    .about = "Prints which memory the model takes, which of its weights stay in it, and how fast\n"
-             "it will be: on this computer, which is measured, or with --mem-bw on another one.\n"
-             "With --board it is a roofline: the most that published rates allow.",
+    .summary = "predict memory and speed of a model, without loading it",
+    .about =
+        "Prints how much memory the model takes, which weights stay in memory, and how fast it\n"
+        "will be: on this computer, which is measured, or with --mem-bw on another one. With\n"
+        "--board the speed is an upper bound, computed from published rates.",
     .example = "ingot plan model.ingot --board rpi4 --ram 2G\n"
                "ingot plan model.ingot --ram 1G --mem 200M\n"
                "ingot plan model.ingot --ram 448M --card 23M --mem-bw 2.4G --macs 8G --fit",

@@ -208,20 +208,20 @@ static const struct command_option title = { .help = "the server" };
 static const struct command_option port = {
     .name = "--port",
     .value = "PORT",
-    .help = "to listen at (default 8080); 0: a free one, which the first line names",
+    .help = "the port to listen at (default 8080); 0: a free one, printed in the first line",
     .field = offsetof(struct arguments, port),
 };
 static const struct command_option address = {
     .name = "--address",
     .value = "ADDRESS",
-    .help = "to listen at: a number of IPv4 or IPv6, or a network card\n"
-            "(default 127.0.0.1: this computer alone); others take a --token, too",
+    .help = "the IPv4 or IPv6 address or the network card to listen at (default 127.0.0.1:\n"
+            "this computer only); all others need a --token",
     .field = offsetof(struct arguments, address),
 };
 static const struct command_option token = {
     .name = "--token",
     .value = "TEXT",
-    .help = "that requests have to bring: Authorization: Bearer TEXT",
+    .help = "what requests must bring: Authorization: Bearer TEXT",
     .field = offsetof(struct arguments, token),
 };
 static const struct command_option allow_origin = {
@@ -241,29 +241,29 @@ static const struct command_option allow_host = {
     .also = "--host",
     .value = "NAME",
     .takes = "a name of this computer, such as host.docker.internal; up to 16 of them",
-    .help = "one more name by which this computer may be asked, such as host.docker.internal;\n"
-            "may be given again",
+    .help = "one more name of this computer that requests may use, such as\n"
+            "host.docker.internal; may be given again",
     .set = take_host,
     .is_list = true,
 };
 static const struct command_option kept = {
     .name = "--kept",
     .value = "FILE",
-    .help = "where the tokens that prompts begin with are kept, computed, for the next start;\n"
-            "made where there is none. It shows the prompts to its readers",
+    .help = "keep computed prompts in this file for the next start; it is created if it\n"
+            "does not exist. Whoever reads it sees the prompts",
     .field = offsetof(struct arguments, kept.path),
 };
 static const struct command_option kept_mib = {
     .name = "--kept-mib",
     .value = "N",
-    .help = "of memory for computed prompts (default 256, a sixteenth of the memory at most);\n"
-            "a new --kept FILE has four times as many; 0: none are kept",
+    .help = "memory for computed prompts (default 256, at most a sixteenth of the memory;\n"
+            "0: none); a new --kept FILE is four times as large",
     .field = offsetof(struct arguments, kept_mib),
 };
 static const struct command_option baud_row = {
     .name = "--baud",
     .value = "RATE",
-    .help = "of boards' serial lines (default 115200)",
+    .help = "rate of the boards' serial lines (default 115200)",
     .field = offsetof(struct arguments, baud),
 };
 static const struct command_option *const options[] = {
@@ -292,13 +292,13 @@ const struct command cmd_serve = {
     .operands = "MODEL|DEVICE...",
     .summary = "answer programs over HTTP, as OpenAI's API does",
     .about =
-        "Listens on this computer for /v1/chat/completions, /v1/completions, /v1/models, /health,\n"
-        "/boards and /metrics; up to eight requests side by side, streamed or whole. The options for\n"
-        "replies are what a request gets that does not say. Ends with Ctrl-C.\n"
+        "Serves a model to programs: OpenAI's, Anthropic's and Ollama's APIs, and a page in the browser\n"
+        "(docs/SERVE.md). Up to eight requests run at once. Fields that a request omits default to the\n"
+        "options below. Ctrl-C ends the server.\n"
         "\n"
-        "With serial devices in place of a model, or sockets (unix:PATH, tcp:HOST:PORT), boards\n"
-        "answer, each one request at a time: they have their models, and these options are for\n"
-        "the server, replies and tokens alone.",
+        "Name serial devices or sockets (unix:PATH, tcp:HOST:PORT) in place of a model, and boards\n"
+        "answer, each one request at a time. The boards have their own models, so the options of model\n"
+        "and memory do not apply.",
     .example = "ingot serve model.ingot --port 8080\ningot serve /dev/ttyUSB0 /dev/ttyUSB1",
     .options = options,
     .flags = FOR_SERVE,

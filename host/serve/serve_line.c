@@ -183,7 +183,7 @@ static enum serve_line_kind read_root(struct serve_line *l, const cJSON *root, b
         return SERVE_LINE_CANCEL;
     }
     if (busy) {
-        (void)serve_refuse(e, 409, NULL, NULL, "a reply is at work: cancel it, or wait");
+        (void)serve_refuse(e, 409, NULL, NULL, "a reply is running: cancel it, or wait");
         return SERVE_LINE_REFUSED;
     }
     asks += text_of(root, "prompt") != NULL;

@@ -6,7 +6,7 @@
 #include "runtime/text/nearest.h"
 
 /* Words that firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends
- * in * is a beginning. Names with a point belong to Linux modules and are passed over as well. */
+ * in * is a beginning. Names with a point belong to Linux modules and are ignored as well. */
 static const char *const foreign[] = {
     "console", "earlycon", "earlyprintk", "splash",     "loglevel", "ignore_loglevel", "ro",
     "rw",      "init",     "initrd",      "root*",      "elevator", "coherent_pool",   "cma",
@@ -65,13 +65,13 @@ static void report_unknown(const char *name, size_t bytes, const struct options_
 
     if (rule != NULL) {
         options_say(report, false,
-                    "Boot argument '%s' is unknown and passed over; did you mean %s%s? "
+                    "Boot argument '%s' is unknown and ignored; did you mean %s%s? "
                     "docs/OPTIONS.md lists them all.",
                     options_shown(word, name, bytes), rule->name,
                     rule->kind == KIND_FLAG ? "" : "=");
     } else {
         options_say(report, false,
-                    "Boot argument '%s' is unknown and passed over; docs/OPTIONS.md lists "
+                    "Boot argument '%s' is unknown and ignored; docs/OPTIONS.md lists "
                     "those there are.",
                     options_shown(word, name, bytes));
     }
@@ -177,7 +177,7 @@ static enum err apply_word(struct options *o, const struct word *w,
     return options_set_one(o, which, w->has_value ? o->value : NULL, report);
 }
 
-/* A preset's words: those that the boot line has, too, are passed over. */
+/* A preset's words: those that the boot line has, too, are ignored. */
 struct preset {
     const struct option_set *past; /* words of the boot line */
     bool running;                  /* others than OPTION_IN_PRESET are for a start */

@@ -1,7 +1,7 @@
 /* Requests that wait for a place among sequences side by side (session_group.h), and who comes next. Requests
  * that run together share best with the same adapters: a set takes work space, and its matrices are in the
  * cache for all of its tokens. So requests of a set that is at work come first, then those of the set that
- * most wait for. But nobody is ignored by later ones for ever: in two rounds at most, a round being as
+ * most wait for. But later ones overtake nobody for ever: in two rounds at most, a round being as
  * many requests as there are places. */
 #ifndef INGOT_RUNTIME_REQUEST_QUEUE_H
 #define INGOT_RUNTIME_REQUEST_QUEUE_H

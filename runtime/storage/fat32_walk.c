@@ -140,7 +140,7 @@ static enum err check_dots(struct fat32_proof *p, struct fat32_directory *dir, u
     enum err e = fat32_next_raw(dir, &raw);
 
     if (e == ERR_OK && p->is_strict && (raw == NULL || raw[0] != '.'))
-        return fat32_damaged(p->fs, "a folder does not begin as one does");
+        return fat32_damaged(p->fs, "a folder does not begin with the entries . and ..");
     if (e != ERR_OK || raw == NULL || raw[0] != '.') {
         dir->index = 0;
         dir->n_entries = 0;
@@ -223,7 +223,7 @@ static enum err next_fat_entry(struct fat32_proof *p, struct fat32_directory *di
         if (raw[0] == NAME_DELETED)
             continue;
         if (is_odd(raw, is_long))
-            return fat32_damaged(p->fs, "an entry of a folder is of no kind that there is");
+            return fat32_damaged(p->fs, "a folder has an entry of an unknown kind");
         if (is_long || (raw[DIR_ATTR] & ATTR_VOLUME))
             continue;
         p->entry.is_directory = (raw[DIR_ATTR] & ATTR_DIRECTORY) != 0;

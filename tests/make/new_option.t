@@ -154,7 +154,7 @@ says("what cannot be used is said and keeps its default",
      "refused: word19=21 cannot be used: word19 takes a count",
      "word_count=100 word_case=larg word_share=2 words=maybe word_file=12345678 word_room=0 word_list=nine_byte word19=21 = "
      "12 small much 0  0  19!!!!!!!" + "." * 19 + "!")
-says("a slip of the keyboard is answered", "said: Boot argument 'word_cuont' is unknown and passed over; did you mean word_count=? docs/OPTIONS.md lists them all.")
+says("a slip of the keyboard is answered", "said: Boot argument 'word_cuont' is unknown and ignored; did you mean word_count=? docs/OPTIONS.md lists them all.")
 tap.ok("is lost" not in text, "a set keeps the options beyond the 64th", text)
 says("a preset sets what it may", "said: word_room= of a preset is for a start with it", "preset: 5 1 0")
 says("a request sets what it may, and it is put back", "json: 34 1", "back: 5 0", "bad: word_count has to be a number", "none: there is no field word_room")

@@ -58,7 +58,7 @@ static enum command_result command_actions(struct app *a, char *argument)
 
     if (t->n == 0) {
         console_printf(a->setup.console,
-                       "error: the model may do nothing: start with pins=, such as pins=light:3 "
+                       "error: no actions are set: start with pins=, such as pins=light:3 "
                        "(docs/ACTING.md)\n");
         return COMMAND_DONE;
     }

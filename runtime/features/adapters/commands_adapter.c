@@ -151,8 +151,7 @@ static enum command_result command_adapter(struct app *a, char *argument)
 }
 
 const struct chat_command adapter_commands[ADAPTER_COMMANDS] = {
-    { "adapters", GROUP_MODELS, "", "the adapters there are, and which are at work", true,
-      command_adapters },
-    { "adapter", GROUP_MODELS, "NAME [SCALE]",
-      "answer with it; ONE:0.5,OTHER: with both; off: without", true, command_adapter },
+    { "adapters", GROUP_MODELS, "", "list the adapters and those in use", true, command_adapters },
+    { "adapter", GROUP_MODELS, "NAME [SCALE]", "use an adapter; ONE:0.5,OTHER: two; off: none",
+      true, command_adapter },
 };

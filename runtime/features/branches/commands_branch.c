@@ -111,9 +111,9 @@ static enum command_result command_drop(struct app *a, char *argument)
 }
 
 const struct chat_command branch_commands[BRANCH_COMMANDS] = {
-    { "branch", GROUP_BRANCHES, "NAME", "go on under a name, and keep what there is", true,
-      command_branch },
-    { "switch", GROUP_BRANCHES, "NAME", "go on with another branch", true, command_switch },
-    { "branches", GROUP_BRANCHES, "", "what was kept so", true, command_branches },
+    { "branch", GROUP_BRANCHES, "NAME", "keep the conversation, and continue under a new name",
+      true, command_branch },
+    { "switch", GROUP_BRANCHES, "NAME", "continue with another branch", true, command_switch },
+    { "branches", GROUP_BRANCHES, "", "list the branches", true, command_branches },
     { "drop", GROUP_BRANCHES, "NAME", "forget a branch", true, command_drop },
 };

@@ -366,15 +366,15 @@ static enum command_result command_time(struct app *a, char *argument)
 }
 
 const struct chat_command fabric_commands[FABRIC_COMMANDS] = {
-    { "remember", GROUP_MEMORIES, "NAMESPACE TEXT", "QUESTION = ANSWER, or a sentence, as a memory",
+    { "remember", GROUP_MEMORIES, "NAMESPACE TEXT", "remember QUESTION = ANSWER, or a sentence",
       true, command_remember },
-    { "forget", GROUP_MEMORIES, "NUMBER|that|NAMESPACE|all", "what /what lists", true,
-      command_forget },
-    { "promote", GROUP_MEMORIES, "FROM TO", "memories of one namespace become another's", true,
+    { "forget", GROUP_MEMORIES, "NUMBER|that|NAMESPACE|all", "forget memories that /what lists",
+      true, command_forget },
+    { "promote", GROUP_MEMORIES, "FROM TO", "move memories to another namespace", true,
       command_promote },
-    { "what", GROUP_MEMORIES, "", "what is remembered", true, command_what },
-    { "fabric", GROUP_MEMORIES, "", "the memories' namespaces, and their gates", true,
+    { "what", GROUP_MEMORIES, "", "list what is remembered", true, command_what },
+    { "fabric", GROUP_MEMORIES, "", "show the namespaces of memories and their gates", true,
       command_fabric },
-    { "time", GROUP_MEMORIES, "[YYYY-MM-DD hh:mm]", "the clock by which memories fade", true,
-      command_time },
+    { "time", GROUP_MEMORIES, "[YYYY-MM-DD hh:mm]", "show or set the clock by which memories fade",
+      true, command_time },
 };

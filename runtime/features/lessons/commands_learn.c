@@ -203,7 +203,7 @@ static enum command_result command_learned(struct app *a, char *argument)
 
 const struct chat_command lesson_commands[LESSON_COMMANDS] = {
     { "good", GROUP_LESSONS, "", "learn from the last reply (learn=on)", true, command_good },
-    { "bad", GROUP_LESSONS, "", "the same, away from it", true, command_bad },
+    { "bad", GROUP_LESSONS, "", "learn to avoid the last reply", true, command_bad },
     { "teach", GROUP_LESSONS, "QUESTION = ANSWER", "learn an answer", true, command_teach },
-    { "learned", GROUP_LESSONS, "", "what was learnt", true, command_learned },
+    { "learned", GROUP_LESSONS, "", "show what was learnt", true, command_learned },
 };

@@ -1,4 +1,4 @@
-/* Boot arguments: what is taken, what is passed over, and the sentence for what is wrong. */
+/* Boot arguments: what is taken, what is ignored, and the sentence for what is wrong. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -265,7 +265,7 @@ static bool suggests(const char *word, const char *shown, const char *hint)
 {
     char sentence[OPTIONS_SENTENCE_BYTES];
 
-    snprintf(sentence, sizeof sentence, "Boot argument '%s' is unknown and passed over; %s", shown,
+    snprintf(sentence, sizeof sentence, "Boot argument '%s' is unknown and ignored; %s", shown,
              hint);
     return passed_over(word, sentence);
 }
@@ -304,7 +304,7 @@ static void test_foreign(void)
                    "bcm2709.boardrev=0x1",
                    "") &&
            said[0] == '\0',
-       "what firmware adds is passed over without a word");
+       "what firmware adds is ignored without a word");
     OK(parse("row splash2") == ERR_OK && strstr(said, "'row'") != NULL && strstr(said, "'splash2'"),
        "what only begins like it is not");
 }
