@@ -250,13 +250,14 @@ $(ORDER_TEST): $(ORDER_OBJ)
 # The suites' needs.
 test-parts: $(H)/ingot $(H)/examples/hello test-image-virt-arm64 test-image-virt-riscv64 $(O)/first_card $(UNIT) $(KT_ISAS:%=$(KT)/kernels_test.%) \
             $(O)/asan/ingot
-# One board of each ISA and each driver.
+# One board of each ISA and each driver. `make test-net-whole` makes them; they take minutes.
 NET_WHOLE := $(if $(NETWORK_TESTS),$(addprefix net-whole-,virt-arm64 virt-riscv64 versal icicle))
-.PHONY: $(NET_WHOLE)
+.PHONY: $(NET_WHOLE) test-net-whole
+test-net-whole: $(NET_WHOLE)
 $(NET_WHOLE): net-whole-%: test-images
 	$(Q)$(MAKE) --no-print-directory $(O)/$*/net-whole.bin BOARD=$*
 
-more-parts: test-parts test-images $(NET_WHOLE) $(FUZZ) $(O)/tsan/ingot $(TSAN_TESTS) $(ORDER_TEST) $(BOX_PROGRAMS)
+more-parts: test-parts test-images $(FUZZ) $(O)/tsan/ingot $(TSAN_TESTS) $(ORDER_TEST) $(BOX_PROGRAMS)
 
 # For every save: what takes seconds, and between it a part of every room. No sanitized program, no
 # board but the virt machines, no console and no faults: those are the suites'.

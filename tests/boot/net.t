@@ -312,7 +312,7 @@ for machine in (ARM64, RISCV64_ANY):
     if os.path.exists(whole):
         net.image = whole
     else:
-        tap.skip(f"{board}, an image that is optimized as a whole", "it is not there: make more-parts")
+        tap.skip(f"{board}, an image that is optimized as a whole", "it is not there: make test-net-whole")
     with Console(net, words + " net=10.0.2.15/24,10.0.2.2 token=secret name=kitchen", card) as c:
         c.expect(r"network: http://10\.0\.2\.15 and http://kitchen\.local")
         c.prompt()
