@@ -171,17 +171,17 @@ struct board {
      * nothing else (runtime/storage/io_core.h). */
     bool storage_needs_cpu;
 
-    /* A read of the card begins (true) or ends: a lamp. Reads overlap, and each that begins ends.
+    /* A read of the card begins (true) or ends: an LED. Reads overlap, and each that begins ends.
      * Cheap. May be NULL. */
     void (*activity)(bool active);
 
     const struct board_pins *pins; /* NULL: none that we know */
     const struct board_i2c *i2c;   /* NULL: none that we know */
 
-    /* Light the board's lamp, or put it out, for a panic that nobody can read. Core 0, at any time: also
+    /* Light the board's LED, or put it out, for a panic that nobody can read. Core 0, at any time: also
      * before early_init, within it and within a trap, so that it maps what it needs itself. NULL: there is
-     * no lamp of ours. */
-    void (*lamp)(bool lit);
+     * no LED of ours. */
+    void (*led)(bool lit);
 
     /* Tell what firmware and registers say of the machine. May be NULL. */
     void (*facts)(const struct facts *f);

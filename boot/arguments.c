@@ -22,7 +22,7 @@ void arguments_find_terminal(struct options *o, struct console *c, const struct 
     }
 }
 
-/* The words of a board may be on a card far away: a bad one costs its own effect, and no more. */
+/* The options of a board may be on a card far away: a bad one costs its own effect, and no more. */
 static void say_option(void *context, bool refused, const char *sentence)
 {
     const char *instead = "";
@@ -109,7 +109,7 @@ static void obey(struct options *o, struct console *c)
     }
 }
 
-/* If the firmware gives words away as a whole, more than it takes are none. */
+/* If the firmware gives options away as a whole, more than it takes are none. */
 static void say_too_long(struct console *c, const struct machine *machine)
 {
     const char *lost = "the rest is passed over";

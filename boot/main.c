@@ -194,7 +194,7 @@ static void open_app(const struct machine *machine)
     }
 }
 
-/* A script with prompt= gets its reply, and hears that a word was not obeyed. */
+/* A script with prompt= gets its reply, and hears that an option was not obeyed. */
 static int exit_status(enum err e)
 {
     bool disobeyed = !option_set_is_empty(&state.options.refused) || state.app->gave_up;

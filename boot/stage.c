@@ -1,7 +1,7 @@
 #include "boot/stage.h"
 
 #include "board/board.h"
-#include "board/lamp_code.h"
+#include "board/led_code.h"
 
 #include <stddef.h>
 
@@ -21,15 +21,15 @@ static bool is_emulated(void)
 
 void boot_stage_show(void)
 {
-    struct lamp lamp = { board.lamp, board.ticks, 0 };
+    struct led led = { board.led, board.ticks, 0 };
 
-    if (board.lamp == NULL)
+    if (board.led == NULL)
         return;
-    lamp.ticks_hz = board.ticks_hz();
+    led.ticks_hz = board.ticks_hz();
     if (stage < BOOT_STAGE_PAGES)
         stage = BOOT_STAGE_PAGES;
     while (stage < BOOT_STAGE_MEMORY)
-        lamp_code_show(&lamp, (unsigned)stage);
+        led_code_show(&led, (unsigned)stage);
     for (unsigned i = 0; i < ROUNDS && !is_emulated(); i++)
-        lamp_code_show(&lamp, (unsigned)stage);
+        led_code_show(&led, (unsigned)stage);
 }

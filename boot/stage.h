@@ -1,4 +1,4 @@
-/* How far the start has come, for those who have no line yet: a lamp shows it (docs/BRINGUP.md). */
+/* How far the start has come, for those who have no line yet: an LED shows it (docs/BRINGUP.md). */
 #ifndef INGOT_BOOT_STAGE_H
 #define INGOT_BOOT_STAGE_H
 
@@ -14,7 +14,7 @@ enum boot_stage {
 void boot_stage_enter(enum boot_stage stage);
 
 /* Before the power goes off after a panic. Until there is a console: show the stage forever, where there is a
- * lamp. From then on the line has the report: show it three times, but not to an emulator. */
+ * LED. From then on the line has the report: show it three times, but not to an emulator. */
 void boot_stage_show(void);
 
 #endif

@@ -99,7 +99,7 @@ static enum ingot_error begin(struct jobs *j, uint32_t i, const struct ingot_rep
     library_set_params(reply->session, job->params, NULL, &job->inner);
     sampler = library_sampler(job->params);
     reply->session->session.problem[0] = '\0';
-    r->places[i].session = &reply->session->session;
+    r->slots[i].session = &reply->session->session;
     replies_begin(r, i, &job->inner, &sampler, &job->sink);
     return INGOT_OK;
 }
@@ -110,7 +110,7 @@ static void leave_stopped(struct jobs *j)
     for (uint32_t i = 0; i < j->n; i++) {
         struct job *job = &j->list[i];
 
-        if (!j->model->replies.places[i].busy) {
+        if (!j->model->replies.slots[i].busy) {
             continue;
         }
         if (!job->stopped && job->params->go_on != NULL) {
@@ -137,7 +137,7 @@ static enum err run(struct jobs *j)
 static void settle(struct jobs *j, struct ingot_reply *replies, enum err e)
 {
     for (uint32_t i = 0; i < j->n; i++) {
-        struct reply_place *p = &j->model->replies.places[i];
+        struct reply_slot *p = &j->model->replies.slots[i];
         bool whole = !p->busy;
 
         replies_leave(&j->model->replies, i);

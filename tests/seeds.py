@@ -81,7 +81,7 @@ ROWS = [
     (41, "Q8 weights a quarter of F32; embedding streamed", "Q", f"build/host/ingot info {DEMO} | grep -i -E 'bytes|weights|MiB' | head -3", r"([\d.]+ MiB)", "{}, of 4.7 in F32"),
     (42, "integer attention", "Q", "make -s build/tests/unit/compute/attention.t && build/tests/unit/compute/attention.t", None, "checks; instructions in docs/experiments"),
     (43, "eight types of keys and values, apart", "Q", "grep -c '^| [a-z_0-9]* | [0-9]' docs/KV.md", r"(\d+)", "{} types in the table of docs/KV.md (`make bench-kv`)"),
-    (44, "copy on write, branches, beams", "Q", "make -s build/tests/unit/session/session_lines.t build/tests/unit/session/beams.t && build/tests/unit/session/session_lines.t && build/tests/unit/session/beams.t",
+    (44, "copy on write, branches, beams", "Q", "make -s build/tests/unit/session/session_sequences.t build/tests/unit/session/beams.t && build/tests/unit/session/session_sequences.t && build/tests/unit/session/beams.t",
      None, "checks: pages that lines share"),
     (45, "sanitizers, edge cases, named errors", "Q", "FUZZ_SECONDS=1 tests/fuzz/fuzz.t", None, "parsers fuzzed under ASan and UBSan; all unit tests run under them"),
     (46, "Q4_K super-blocks", "S", "make -s build/tests/unit/flash_image/quantize_k.t && build/tests/unit/flash_image/quantize_k.t", None, "checks of K formats"),

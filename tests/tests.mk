@@ -273,7 +273,7 @@ CHECK_NOT := $(addprefix $(O)/tests/unit/,compute/kv_format.t session/session_gr
              flash_image/card_image.t flash_image/pack.t tokenizer/tokenizer_published.t stream/kv_pages.t chat/saved_lessons.t \
              storage/fat32_write.t stream/stream.t session/recurrent_state.t flash_image/quantize_k.t board/bcm_mailbox.t \
              chat/saved_chat_load.t chat/saved_fabric.t flash_image/pack_types.t board/nvme.t storage/fat32_cards.t kernels/exp.t \
-             session/sampler.t session/session_lines.t session/speculative_sampling.t session/beams.t grammar/grammar_tokens.t \
+             session/sampler.t session/session_sequences.t session/speculative_sampling.t session/beams.t grammar/grammar_tokens.t \
              grammar/schema_suite.t stream/kv_pages_hybrid.t storage/card_walk.t screen/screen.t model/signature.t compute/kv_real.t)
 CHECK_UNIT := $(filter-out $(CHECK_NOT),$(UNIT))
 check-parts: layers $(H)/ingot $(O)/first_card $(CHECK_IMAGES) $(CHECK_UNIT)

@@ -32,7 +32,7 @@ bool efi_uart_open(const struct device_tree *tree);
 void efi_memory_take(struct machine *machine);
 
 /* Boot arguments: ingot.txt beside the program and at the volume's root, then the load options. */
-void efi_words_read(struct machine *machine);
+void efi_options_read(struct machine *machine);
 
 /* board.find_storage: every disk of the firmware's, the one that we were started from first. */
 unsigned efi_storage_find(struct block_device *devices[BOARD_MAX_BLOCK]);

@@ -41,7 +41,7 @@ void efi_start(efi_handle image, struct efi_system_table *system)
     board.early_init(tree->blob);
     boot_stage_enter(BOOT_STAGE_MEMORY);
     efi_memory_take(machine);
-    efi_words_read(machine);
+    efi_options_read(machine);
     machine->n_cores = 1;
     machine->core_ids[0] = core_hardware_id();
     efi_boot_state.one_core = efi_isa_find_cores(tree, machine);

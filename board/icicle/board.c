@@ -59,7 +59,7 @@ static unsigned icicle_find_storage(struct block_device *devices[BOARD_MAX_BLOCK
     return 1;
 }
 
-/* GPIO 2 goes into the FPGA; what its lines lead to is the design's (the kit's: lamps at 16 to 19). */
+/* GPIO 2 goes into the FPGA; what its lines lead to is the design's (the kit's: LEDs at 16 to 19). */
 enum { GPIO_BLOCK = 2 };
 
 static const char *icicle_line_problem(unsigned line)

@@ -77,9 +77,9 @@ static void rpi3_early_init(const void *dtb)
     (void)serial_listen(LINE_UART); /* otherwise polled */
 }
 
-static void rpi3_lamp(bool lit)
+static void rpi3_led(bool lit)
 {
-    raspberry_pi_lamp(&pi, &places, lit);
+    raspberry_pi_led(&pi, &places, lit);
 }
 
 static void rpi3_wait(const _Atomic uint32_t *word, uint32_t old)
@@ -161,5 +161,5 @@ const struct board board = {
     .activity = raspberry_pi_activity,
     .pins = &pi_lines,
     .i2c = &pi_i2c,
-    .lamp = rpi3_lamp,
+    .led = rpi3_led,
 };

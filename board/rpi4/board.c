@@ -67,9 +67,9 @@ static void rpi4_early_init(const void *dtb)
     (void)serial_listen(LINE_UART); /* otherwise polled */
 }
 
-static void rpi4_lamp(bool lit)
+static void rpi4_led(bool lit)
 {
-    raspberry_pi_lamp(&pi, &places, lit);
+    raspberry_pi_led(&pi, &places, lit);
 }
 
 /* The card's supply and that of its signals hang on the firmware's expander, as the device tree of
@@ -213,5 +213,5 @@ const struct board board = {
     .activity = raspberry_pi_activity,
     .pins = &pi_lines,
     .i2c = &pi_i2c,
-    .lamp = rpi4_lamp,
+    .led = rpi4_led,
 };

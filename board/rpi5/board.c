@@ -105,9 +105,9 @@ static void rpi5_early_init(const void *dtb)
     open_second_line();
 }
 
-static void rpi5_lamp(bool lit)
+static void rpi5_led(bool lit)
 {
-    raspberry_pi_lamp(&pi, &places, lit);
+    raspberry_pi_led(&pi, &places, lit);
 }
 
 static void close_card(void)
@@ -245,5 +245,5 @@ const struct board board = {
     .set_pcie = rpi5_set_pcie,
     .activity = raspberry_pi_activity,
     .pins = &lines,
-    .lamp = rpi5_lamp,
+    .led = rpi5_led,
 };

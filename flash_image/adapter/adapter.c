@@ -48,7 +48,7 @@ static void set_params(struct adapter_build *b)
         const struct ingot_layer *l = image_layer(base, i);
 
         p->layers[i].mixer = l->mixer;
-        p->layers[i].beside = l->beside;
+        p->layers[i].parallel = l->parallel;
         p->layers[i].ffn = l->ffn;
         p->layers[i].kv_layer = l->kv_layer;
         p->layers[i].n_kv_heads = l->n_kv_heads;

@@ -331,7 +331,7 @@ struct ingot_layer {
     uint32_t first_tensor; /* entry of the tensor table: its tensors follow each other */
     uint32_t n_tensors;
 
-    uint8_t beside;       /* a second mixer of the same normed input, whose result is added too:
+    uint8_t parallel;     /* a second mixer of the same normed input, whose result is added too:
                              INGOT_MIXER_MAMBA2, or INGOT_MIXER_NONE */
     uint8_t conv_taps;    /* of a recurrent mixer's convolution */
     uint8_t router;       /* enum ingot_router */

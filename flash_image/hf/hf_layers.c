@@ -220,10 +220,10 @@ static void read_rotations(struct hf_json *j)
 }
 
 /* In every layer, on the attention's own input. */
-static void set_beside(struct source_params *p, const struct family *f)
+static void set_parallel(struct source_params *p, const struct family *f)
 {
     for (uint32_t i = 0; i < p->n_layers; i++) {
-        p->layers[i].beside = (uint8_t)f->mixer;
+        p->layers[i].parallel = (uint8_t)f->mixer;
     }
 }
 
@@ -241,7 +241,7 @@ void hf_layers_read_mixers(struct hf_json *j, const struct family *f)
         return;
     }
     if (family_has(f, FAMILY_BESIDE)) {
-        set_beside(p, f);
+        set_parallel(p, f);
         hf_recurrent_read(j, f);
         return;
     }

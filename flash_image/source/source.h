@@ -105,10 +105,10 @@ enum source_rope_set { SOURCE_ROPE_GLOBAL, SOURCE_ROPE_LONG, SOURCE_ROPE_LOCAL, 
 
 /* A layer's own facts. */
 struct source_layer_params {
-    uint8_t mixer;  /* enum ingot_mixer */
-    uint8_t beside; /* as in struct ingot_layer */
-    uint8_t ffn;    /* enum ingot_ffn */
-    bool local;     /* sees a window of positions, and has the local rotation and width */
+    uint8_t mixer;    /* enum ingot_mixer */
+    uint8_t parallel; /* as in struct ingot_layer */
+    uint8_t ffn;      /* enum ingot_ffn */
+    bool local;       /* sees a window of positions, and has the local rotation and width */
     bool no_rope;
     bool v_is_k;
     uint16_t kv_layer;   /* itself, or the one whose keys and values it reads */

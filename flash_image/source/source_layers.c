@@ -254,7 +254,7 @@ void source_layer(const struct source_params *p, uint32_t layer, struct ingot_la
 
     *out = (struct ingot_layer){
         .mixer = l->mixer,
-        .beside = l->beside,
+        .parallel = l->parallel,
         .ffn = l->ffn,
         .norms = has(p, SOURCE_NO_NORM_BEFORE) ? 0 : INGOT_NORM_BEFORE,
         .rope = INGOT_NO_ROPE,
@@ -270,8 +270,8 @@ void source_layer(const struct source_params *p, uint32_t layer, struct ingot_la
     if (is_recurrent(l->mixer)) {
         set_recurrent(p, l->mixer, out);
     }
-    if (is_recurrent(l->beside)) {
-        set_recurrent(p, l->beside, out);
+    if (is_recurrent(l->parallel)) {
+        set_recurrent(p, l->parallel, out);
     }
     set_ffn(p, l, out);
 }

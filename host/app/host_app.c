@@ -11,7 +11,7 @@
 #include "board/host/host_terminal.h"
 #include "board/min_max.h"
 #include "flash_image/pack/pack.h"
-#include "host/args/host_words.h"
+#include "host/args/host_option_names.h"
 #include "runtime/features/grammar/grammar.h"
 #include "runtime/text/format_text.h"
 
@@ -21,7 +21,8 @@ static bool said_fine(const struct host_app *h, enum err e)
     size_t n;
 
     if (e != ERR_OK) {
-        n = host_words_rewrite(h->app.problem, strlen(h->app.problem), problem, sizeof problem);
+        n = host_option_names_rewrite(h->app.problem, strlen(h->app.problem), problem,
+                                      sizeof problem);
         fprintf(stderr, "ingot: %.*s", (int)n, problem);
         if (e == ERR_NO_SPACE && h->memory.limit != NULL) {
             fprintf(stderr, " (%s leaves this program %s of memory)", h->memory.limit,
@@ -69,7 +70,7 @@ static void open_console(struct host_app *h, const struct host_args *args, bool 
     struct console_setup setup = { .echo = host_streams_open(interactive) };
     enum console_terminal kind = CONSOLE_PLAIN;
 
-    host_console_rewrite_log(host_words_rewrite);
+    host_console_rewrite_log(host_option_names_rewrite);
     console_open(&h->console, &h->platform, &setup);
     if (setup.echo || (isatty(1) && isatty(2))) {
         kind = CONSOLE_VT;

@@ -23,7 +23,7 @@ struct json_text {
 };
 
 /* A sequence, and the request that it answers. */
-struct place {
+struct slot {
     struct session *session;
     const struct batch_request *request; /* NULL: it is free */
     uint32_t number, set;
@@ -37,8 +37,8 @@ static struct batch {
     struct host_app host;
     struct batch_file file;
     const struct host_args *args;
-    struct place places[GROUP_MOST];
-    uint32_t n_places;
+    struct slot slots[GROUP_MOST];
+    uint32_t n_slots;
     uint32_t next; /* request that has not come to the queue yet */
     struct request_queue queue;
     struct replies replies;
@@ -71,39 +71,39 @@ static uint32_t set_of(const struct batch *b, uint32_t number)
     return i;
 }
 
-/* The sets of all places at work go to work, and each sequence gets its own. */
+/* The sets of all slots at work go to work, and each sequence gets its own. */
 static bool adapt(struct batch *b)
 {
     const char *lists[GROUP_MOST];
-    uint32_t sets[GROUP_MOST], n = 0, of_place[GROUP_MOST];
+    uint32_t sets[GROUP_MOST], n = 0, of_slot[GROUP_MOST];
 
-    for (uint32_t i = 0; i < b->n_places; i++) {
-        of_place[i] = 0;
-        if (b->places[i].request == NULL) {
+    for (uint32_t i = 0; i < b->n_slots; i++) {
+        of_slot[i] = 0;
+        if (b->slots[i].request == NULL) {
             continue;
         }
-        while (of_place[i] < n && sets[of_place[i]] != b->places[i].set) {
-            of_place[i]++;
+        while (of_slot[i] < n && sets[of_slot[i]] != b->slots[i].set) {
+            of_slot[i]++;
         }
-        if (of_place[i] == n) {
-            sets[n] = b->places[i].set;
-            lists[n++] = adapter_of(b, b->places[i].number);
+        if (of_slot[i] == n) {
+            sets[n] = b->slots[i].set;
+            lists[n++] = adapter_of(b, b->slots[i].number);
         }
     }
     if (app_use_adapter_sets(&b->host.app, lists, n) != ERR_OK) {
         fprintf(stderr, "ingot: %s\n", b->host.app.problem);
         return false;
     }
-    for (uint32_t i = 0; i < b->n_places; i++) {
-        b->places[i].session->lora = adapters_of_set(&adapters_of(&b->host.app.chat)->adapters,
-                                                     of_place[i]);
+    for (uint32_t i = 0; i < b->n_slots; i++) {
+        b->slots[i].session->lora = adapters_of_set(&adapters_of(&b->host.app.chat)->adapters,
+                                                    of_slot[i]);
     }
     return true;
 }
 
 /* ---- the prompt ------------------------------------------------------------------------------ */
 
-static enum err put_prompt(struct batch *b, struct place *p)
+static enum err put_prompt(struct batch *b, struct slot *p)
 {
     const struct ingot_chat *chat = model_of(b)->image.chat;
     const struct batch_request *q = p->request;
@@ -131,7 +131,7 @@ static enum err put_prompt(struct batch *b, struct place *p)
     return e == ERR_OK ? session_put(p->session, ids, n) : e;
 }
 
-static void set_params(struct batch *b, struct place *p)
+static void set_params(struct batch *b, struct slot *p)
 {
     const struct ingot_chat *chat = model_of(b)->image.chat;
     const struct batch_request *q = p->request;
@@ -167,7 +167,7 @@ static void add_text(struct json_text *t, const char *text, size_t bytes)
 
 static void take_text(void *context, const char *text, size_t bytes)
 {
-    struct place *p = context;
+    struct slot *p = context;
 
     if (!p->thinks) {
         add_text(&p->text, text, bytes);
@@ -178,7 +178,7 @@ static void take_text(void *context, const char *text, size_t bytes)
 
 static void take_think(void *context, bool begins)
 {
-    struct place *p = context;
+    struct slot *p = context;
 
     p->thinks = begins;
 }
@@ -188,7 +188,7 @@ static const char *shown(const struct json_text *t)
     return t->bytes != NULL ? t->bytes : "";
 }
 
-static void print_reply(const struct place *p, const char *end, unsigned n)
+static void print_reply(const struct slot *p, const char *end, unsigned n)
 {
     printf("{");
     if (p->request->id[0] != '\0') {
@@ -202,7 +202,7 @@ static void print_reply(const struct place *p, const char *end, unsigned n)
            end);
 }
 
-static void finish(struct batch *b, struct place *p, const struct generate_result *r)
+static void finish(struct batch *b, struct slot *p, const struct generate_result *r)
 {
     static const char *const ends[] = {
         [GENERATE_ENDED] = "end",
@@ -230,9 +230,9 @@ static void finish(struct batch *b, struct place *p, const struct generate_resul
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static bool begin(struct batch *b, uint32_t place, const struct request *r)
+static bool begin(struct batch *b, uint32_t slot, const struct request *r)
 {
-    struct place *p = &b->places[place];
+    struct slot *p = &b->slots[slot];
     enum err e;
 
     p->request = &b->file.list[r->number];
@@ -251,28 +251,28 @@ static bool begin(struct batch *b, uint32_t place, const struct request *r)
     }
     b->n_prompt += p->session->n_ids;
     set_params(b, p);
-    replies_begin(&b->replies, place, &p->params, &p->request->sampler, &p->sink);
+    replies_begin(&b->replies, slot, &p->params, &p->request->sampler, &p->sink);
     return true;
 }
 
-/* Free places take who comes next. False: said. */
-static bool fill_places(struct batch *b)
+/* Free slots take who comes next. False: said. */
+static bool fill_slots(struct batch *b)
 {
     bool changed = false;
 
     while (b->next < b->file.n && request_queue_put(&b->queue, b->next, set_of(b, b->next))) {
         b->next++;
     }
-    for (uint32_t i = 0; i < b->n_places; i++) {
+    for (uint32_t i = 0; i < b->n_slots; i++) {
         uint32_t sets[GROUP_MOST], n = 0;
         struct request r;
 
-        for (uint32_t j = 0; j < b->n_places; j++) {
-            if (b->places[j].request != NULL) {
-                sets[n++] = b->places[j].set;
+        for (uint32_t j = 0; j < b->n_slots; j++) {
+            if (b->slots[j].request != NULL) {
+                sets[n++] = b->slots[j].set;
             }
         }
-        if (b->places[i].request != NULL || !request_queue_take(&b->queue, sets, n, &r)) {
+        if (b->slots[i].request != NULL || !request_queue_take(&b->queue, sets, n, &r)) {
             continue;
         }
         changed = true;
@@ -289,15 +289,15 @@ static bool run_pass(struct batch *b)
         fprintf(stderr, "ingot: %s\n", b->replies.problem);
         return false;
     }
-    for (uint32_t i = 0; i < b->n_places; i++) {
-        struct place *p = &b->places[i];
+    for (uint32_t i = 0; i < b->n_slots; i++) {
+        struct slot *p = &b->slots[i];
 
         if (p->text.failed || p->thoughts.failed) {
             fprintf(stderr, "ingot: out of memory\n");
             return false;
         }
-        if (p->request != NULL && !b->replies.places[i].busy) {
-            finish(b, p, &b->replies.places[i].result);
+        if (p->request != NULL && !b->replies.slots[i].busy) {
+            finish(b, p, &b->replies.slots[i].result);
         }
     }
     return true;
@@ -320,14 +320,14 @@ static bool run_all(struct batch *b)
 {
     uint64_t start = board.ticks();
 
-    b->n_places = model_of(b)->plan.sequences;
-    b->replies.n = b->n_places;
-    for (uint32_t i = 0; i < b->n_places; i++) {
-        b->places[i].session = app_sequence(&b->host.app, i);
-        b->replies.places[i].session = b->places[i].session;
+    b->n_slots = model_of(b)->plan.sequences;
+    b->replies.n = b->n_slots;
+    for (uint32_t i = 0; i < b->n_slots; i++) {
+        b->slots[i].session = app_sequence(&b->host.app, i);
+        b->replies.slots[i].session = b->slots[i].session;
     }
     while (b->n_done < b->file.n) {
-        if (!fill_places(b) || !run_pass(b)) {
+        if (!fill_slots(b) || !run_pass(b)) {
             return false;
         }
     }
@@ -354,9 +354,9 @@ static int run(int argc, char **argv)
     batch.args = &args;
     good = batch_file_read(&batch.file, args.file != NULL ? args.file : "-", &args.options) &&
            host_app_plan(&batch.host, &args) && host_app_load(&batch.host) && run_all(&batch);
-    for (uint32_t i = 0; i < batch.n_places; i++) {
-        free(batch.places[i].text.bytes);
-        free(batch.places[i].thoughts.bytes);
+    for (uint32_t i = 0; i < batch.n_slots; i++) {
+        free(batch.slots[i].text.bytes);
+        free(batch.slots[i].thoughts.bytes);
     }
     batch_file_free(&batch.file);
     return exit_status(good);

@@ -4,7 +4,7 @@
 #include <sys/random.h>
 
 #include "host/cli/commands.h"
-#include "runtime/options/lock_word.h"
+#include "runtime/options/lock_value.h"
 
 struct arguments {
     const char *pin; /* NULL: from standard input */
@@ -22,7 +22,7 @@ static bool read_pin(char *pin, size_t bytes)
 
 static int make(const char *pin)
 {
-    struct lock_word w;
+    struct lock_value w;
     char text[LOCK_TEXT_BYTES];
     size_t n = strlen(pin);
 
@@ -33,8 +33,8 @@ static int make(const char *pin)
         fprintf(stderr, "ingot: this computer gives no random numbers\n");
         return EXIT_FAILED;
     }
-    lock_word_hash(&w, pin, n);
-    lock_word_text(text, &w);
+    lock_value_hash(&w, pin, n);
+    lock_value_text(text, &w);
     printf("lock=%s\n", text);
     return EXIT_FINE;
 }

@@ -9,7 +9,7 @@ enum { MIXERS = INGOT_MIXER_MAMBA2 + 1 };
 struct census {
     const struct image *img;
     uint32_t n; /* of layers */
-    uint32_t mixers[MIXERS], beside, unfed, experts, ropes, shared_kv, v_is_k;
+    uint32_t mixers[MIXERS], parallel, unfed, experts, ropes, shared_kv, v_is_k;
     const struct ingot_layer *recurrent, *expert, *late, *wide, *v_norm, *local, *latent;
 };
 
@@ -26,7 +26,7 @@ static uint64_t state_floats(const struct ingot_layer *l, unsigned mixer)
 
 static uint64_t layer_state(const struct ingot_layer *l)
 {
-    return state_floats(l, l->mixer) + state_floats(l, l->beside);
+    return state_floats(l, l->mixer) + state_floats(l, l->parallel);
 }
 
 uint64_t info_state_bytes(const struct image *img)
@@ -53,7 +53,7 @@ static void count_layer(struct census *c, uint32_t number)
     if (l->mixer < MIXERS) {
         c->mixers[l->mixer]++;
     }
-    c->beside += l->beside != INGOT_MIXER_NONE;
+    c->parallel += l->parallel != INGOT_MIXER_NONE;
     c->unfed += l->ffn == INGOT_FFN_NONE;
     c->experts += l->ffn == INGOT_FFN_EXPERTS;
     c->ropes += l->rope != INGOT_NO_ROPE;
@@ -92,7 +92,7 @@ static void add_mixers(struct info_features *f, const struct census *c)
             add_some(f, c, names[i], c->mixers[i]);
         }
     }
-    add_some(f, c, "Mamba2 beside attention", c->beside);
+    add_some(f, c, "Mamba2 beside attention", c->parallel);
     add_some(f, c, "no feed-forward", c->unfed);
     if (c->recurrent == NULL) {
         return;

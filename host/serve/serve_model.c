@@ -1,4 +1,4 @@
-/* Jobs wait, get places, and end. */
+/* Jobs wait, get slots, and end. */
 #include "host/serve/serve_model.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "runtime/session/replies.h"
 
 /* A sequence, and the job that it answers. */
-struct place {
+struct slot {
     struct session *session;
     struct serve_job *job; /* NULL: it is free */
     struct generate_params params;
@@ -37,7 +37,7 @@ static struct serve_model {
     struct serve_wake wake;
     pthread_t thread;
     struct replies replies;
-    struct place places[GROUP_MOST];
+    struct slot slots[GROUP_MOST];
     void *constraints; /* memory of all of them */
     struct prompt prompt;
     struct kept kept;
@@ -59,7 +59,7 @@ static struct model *model_of(struct serve_model *m)
 
 static void take_text(void *context, const char *text, size_t bytes)
 {
-    struct place *p = context;
+    struct slot *p = context;
 
     pthread_mutex_lock(&p->job->lock);
     (void)serve_text_add(p->thinks ? &p->job->thoughts : &p->job->text, text, bytes);
@@ -68,13 +68,13 @@ static void take_text(void *context, const char *text, size_t bytes)
 
 static void take_think(void *context, bool begins)
 {
-    ((struct place *)context)->thinks = begins;
+    ((struct slot *)context)->thinks = begins;
 }
 
 /* Thoughts are not part of the answer. */
 static void take_scores(void *context, const struct token_scores *scores)
 {
-    struct place *p = context;
+    struct slot *p = context;
 
     pthread_mutex_lock(&p->job->lock);
     if (!p->thinks) {
@@ -114,14 +114,14 @@ static uint32_t same_tokens(const struct session *s, const struct prompt *p)
     return n;
 }
 
-/* The free place that has most of the prompt already; there is one. */
-static uint32_t best_place(struct serve_model *m)
+/* The free slot that has most of the prompt already; there is one. */
+static uint32_t best_slot(struct serve_model *m)
 {
     uint32_t best = GROUP_MOST, most = 0;
 
     for (uint32_t i = 0; i < m->replies.n; i++) {
-        bool is_free = m->places[i].job == NULL;
-        uint32_t same = is_free ? same_tokens(m->places[i].session, &m->prompt) : 0;
+        bool is_free = m->slots[i].job == NULL;
+        uint32_t same = is_free ? same_tokens(m->slots[i].session, &m->prompt) : 0;
 
         if (is_free && (best == GROUP_MOST || same > most)) {
             best = i;
@@ -131,7 +131,7 @@ static uint32_t best_place(struct serve_model *m)
     return best;
 }
 
-static void set_params(struct serve_model *m, struct place *p)
+static void set_params(struct serve_model *m, struct slot *p)
 {
     p->thinks = false;
     p->sink = (struct generate_sink){
@@ -140,7 +140,7 @@ static void set_params(struct serve_model *m, struct place *p)
     p->params = serve_params(&p->job->request, model_of(m)->image.chat);
 }
 
-static bool use_grammar(struct place *p, struct serve_error *e)
+static bool use_grammar(struct slot *p, struct serve_error *e)
 {
     const struct serve_request *q = &p->job->request;
     const char *problem = "";
@@ -156,11 +156,11 @@ static bool use_grammar(struct place *p, struct serve_error *e)
     return true;
 }
 
-/* Between passes of the others, in a free place, whose tokens are computed again when they are wanted. */
+/* Between passes of the others, in a free slot, whose tokens are computed again when they are wanted. */
 static bool embed_text(struct serve_model *m, struct serve_job *j, const struct serve_turn *input,
                        struct serve_error *e)
 {
-    struct session *s = m->places[best_place(m)].session;
+    struct session *s = m->slots[best_slot(m)].session;
     size_t bytes = model_of(m)->image.header->params.dim * sizeof(float);
     const float *mean;
     uint32_t room;
@@ -191,7 +191,7 @@ static void embed(struct serve_model *m, struct serve_job *j)
     struct serve_error e = { .status = 0 };
     bool good = true;
 
-    m->prompt.n = 0; /* which place has most of it does not matter */
+    m->prompt.n = 0; /* which slot has most of it does not matter */
     for (uint32_t i = 0; i < j->request.n_turns && good; i++) {
         good = embed_text(m, j, &j->request.turns[i], &e);
     }
@@ -206,15 +206,15 @@ static void begin(struct serve_model *m, struct serve_job *j)
     struct serve_error e = { .status = 0 };
     uint32_t i, same;
     struct sampler_params sampler = j->request.sampler;
-    struct place *p;
+    struct slot *p;
 
-    if (!serve_prompt_encode(model_of(m), &j->request, m->places[0].session->context, m->prompt.ids,
+    if (!serve_prompt_encode(model_of(m), &j->request, m->slots[0].session->context, m->prompt.ids,
                              &m->prompt.n, &e)) {
         end_job(m, j, &e);
         return;
     }
-    i = best_place(m);
-    p = &m->places[i];
+    i = best_slot(m);
+    p = &m->slots[i];
     p->job = j;
     set_params(m, p);
     if (!use_grammar(p, &e) ||
@@ -246,9 +246,9 @@ static void begin(struct serve_model *m, struct serve_job *j)
 
 static void finish(struct serve_model *m, uint32_t i, const struct serve_error *e)
 {
-    struct place *p = &m->places[i];
+    struct slot *p = &m->slots[i];
     struct serve_job *j = p->job;
-    const struct generate_result *r = &m->replies.places[i].result;
+    const struct generate_result *r = &m->replies.slots[i].result;
     struct serve_figures figures;
 
     serve_told_figures(&m->told, p->session, r, &figures);
@@ -267,7 +267,7 @@ static void finish(struct serve_model *m, uint32_t i, const struct serve_error *
 static void leave_cancelled(struct serve_model *m)
 {
     for (uint32_t i = 0; i < m->replies.n; i++) {
-        if (m->places[i].job != NULL && serve_job_is_cancelled(m->places[i].job)) {
+        if (m->slots[i].job != NULL && serve_job_is_cancelled(m->slots[i].job)) {
             replies_leave(&m->replies, i);
             finish(m, i, NULL);
         }
@@ -281,9 +281,9 @@ static void fail_all(struct serve_model *m, const char *why)
 
     (void)serve_refuse(&e, 500, NULL, NULL, "%s", why);
     for (uint32_t i = 0; i < m->replies.n; i++) {
-        if (m->places[i].job != NULL) {
+        if (m->slots[i].job != NULL) {
             replies_leave(&m->replies, i);
-            session_clear(m->places[i].session);
+            session_clear(m->slots[i].session);
             finish(m, i, &e);
         }
     }
@@ -298,13 +298,13 @@ static void run_pass(struct serve_model *m)
         return;
     }
     for (uint32_t i = 0; i < m->replies.n; i++) {
-        if (m->places[i].job != NULL) {
-            kept_follow(&m->kept, m->places[i].session, m->places[i].job->prompt_tokens);
+        if (m->slots[i].job != NULL) {
+            kept_follow(&m->kept, m->slots[i].session, m->slots[i].job->prompt_tokens);
         }
-        if (m->places[i].job != NULL && !m->replies.places[i].busy) {
+        if (m->slots[i].job != NULL && !m->replies.slots[i].busy) {
             struct serve_error slow = { .status = 0 };
 
-            if (m->places[i].params.constraint != NULL && m->places[i].constraint.spent) {
+            if (m->slots[i].params.constraint != NULL && m->slots[i].constraint.spent) {
                 (void)serve_refuse(
                     &slow, 400, "grammar", NULL,
                     "the grammar takes more than the limit of %d million steps for a token",
@@ -316,7 +316,7 @@ static void run_pass(struct serve_model *m)
     m->wake.call(m->wake.context);
 }
 
-/* The next job for a free place; until there is one, or others are at work, prompts are written. NULL: none. *closing. */
+/* The next job for a free slot; until there is one, or others are at work, prompts are written. NULL: none. *closing. */
 static struct serve_job *take(struct serve_model *m, bool *closing)
 {
     uint32_t busy = replies_busy(&m->replies);
@@ -435,7 +435,7 @@ static bool is_closing(void *context)
 }
 
 /* The adapters of the command line are everybody's. */
-static bool open_places(struct serve_model *m)
+static bool open_slots(struct serve_model *m)
 {
     const char *adapters[] = { m->app->setup.options->load.adapter };
     uint32_t vocab = model_of(m)->image.header->params.vocab;
@@ -454,9 +454,9 @@ static bool open_places(struct serve_model *m)
         return false;
     }
     for (uint32_t i = 0; i < m->replies.n; i++) {
-        m->places[i].session = m->replies.places[i].session = app_sequence(m->app, i);
-        m->places[i].session->lora = adapters_of_set(&adapters_of(&m->app->chat)->adapters, 0);
-        grammar_constraint_open(&m->places[i].constraint, (uint8_t *)m->constraints + i * bytes,
+        m->slots[i].session = m->replies.slots[i].session = app_sequence(m->app, i);
+        m->slots[i].session->lora = adapters_of_set(&adapters_of(&m->app->chat)->adapters, 0);
+        grammar_constraint_open(&m->slots[i].constraint, (uint8_t *)m->constraints + i * bytes,
                                 &model_of(m)->tokenizer, vocab);
     }
     return true;
@@ -473,7 +473,7 @@ bool serve_model_open(struct serve_backend *b, struct app *app, struct serve_wak
     pthread_mutex_init(&m->lock, NULL);
     pthread_cond_init(&m->more, NULL);
     *b = (struct serve_backend){ m, submit, cancel, stats, look, NULL };
-    if (!serve_kept_open(&m->kept, kept, app) || !open_places(m)) {
+    if (!serve_kept_open(&m->kept, kept, app) || !open_slots(m)) {
         return false;
     }
     serve_told_open(&m->told, app);

@@ -1,5 +1,5 @@
 /* The kernel tester: every row of kernels.inc that the CPU supports against the _ref of its op,
- * bit for bit. Free of files and of allocation: the boot word `selftest` runs it in the image, and
+ * bit for bit. Free of files and of allocation: the boot option `selftest` runs it in the image, and
  * tests/kernels on every ISA's emulator. */
 #ifndef INGOT_KERNELS_SELFTEST_TESTER_H
 #define INGOT_KERNELS_SELFTEST_TESTER_H

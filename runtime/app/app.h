@@ -88,11 +88,11 @@ struct app {
     struct app_model target;
     struct app_model draft; /* that guesses the target's tokens */
     bool has_draft;
-    struct session beside[GROUP_MOST - 1]; /* of the target, where together= plans them ... */
-    struct replies replies;                /* ... for /bench */
+    struct session parallel[GROUP_MOST - 1]; /* of the target, where together= plans them ... */
+    struct replies replies;                  /* ... for /bench */
     enum option at_fault; /* the word that the last error is about; OPTION_COUNT: none */
     bool prompt_of_file;  /* prompt= is a preset's, so nobody has said it here */
-    bool gave_up;         /* a boot word, to come to a model without it */
+    bool gave_up;         /* a boot option, to come to a model without it */
     bool talks;           /* somebody is at the line: Ctrl-C stops what takes long */
     struct chat chat;     /* its session is NULL while no model is loaded */
     struct features features;
@@ -118,14 +118,14 @@ enum err app_load(struct app *a);
 /* Sequence i of the model, below plan.sequences: the first is the conversation. */
 static inline struct session *app_sequence(struct app *a, uint32_t i)
 {
-    return i == 0 ? &a->target.session : &a->beside[i - 1];
+    return i == 0 ? &a->target.session : &a->parallel[i - 1];
 }
 
 /* The name by which /model calls the model that was found. */
 const char *app_model_name(const struct app *a);
 
 /* app_plan, app_load, and a conversation with the model. With a console ERR_OK also where there is
- * none, but somebody who may ask for one: why, and what there is, is logged. A boot word in its way
+ * none, but somebody who may ask for one: why, and what there is, is logged. A boot option in its way
  * is said and given up. */
 enum err app_open(struct app *a);
 

@@ -138,7 +138,7 @@ enum err app_open(struct app *a)
 
     features_start(&a->features);
     app_open_lock(a);
-    e = app_obey_words(a);
+    e = app_obey_options(a);
 
     if (e != ERR_OK && can_be_asked(a)) {
         go_on_without(a, e);

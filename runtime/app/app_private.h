@@ -30,7 +30,7 @@ enum err app_begin(struct app *a, enum app_file which, uint64_t since_ms);
 
 /* The same at start of a machine: a word that the model or the card cannot obey (mem=, ctx=, kv=, draft=)
  * is named, given up and noted in a->gave_up. */
-enum err app_obey_words(struct app *a);
+enum err app_obey_options(struct app *a);
 
 /* app_plan of the model as `which`, and the two halves of app_load: say what is about to be loaded, as
  * the front wants to know it, and load it. */

@@ -40,7 +40,7 @@ static void keep(struct bench_round *r, struct app *a, uint32_t i)
 {
     const struct session *s = app_sequence(a, i);
 
-    memcpy(r->ids[i], s->ids + a->replies.places[i].result.first_new, sizeof r->ids[i]);
+    memcpy(r->ids[i], s->ids + a->replies.slots[i].result.first_new, sizeof r->ids[i]);
     r->hash[i] = s->hash.value;
 }
 
@@ -104,7 +104,7 @@ enum err bench_together_run(struct app *a, struct bench_together *b)
     b->n = s->model->plan.sequences;
     a->replies.n = b->n;
     for (uint32_t i = 0; i < b->n; i++) {
-        a->replies.places[i].session = app_sequence(a, i);
+        a->replies.slots[i].session = app_sequence(a, i);
     }
     e = run_round(&from, b->n, 1, &b->alone);
     if (e == ERR_OK) {

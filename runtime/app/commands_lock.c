@@ -45,7 +45,8 @@ static void try_pin(struct app *a, const char *pin)
         console_printf(a->setup.console,
                        "error: lock= cannot be used as it stands, so no PIN opens "
                        "it: `ingot lock` makes the word\n");
-    } else if (n < LOCK_PIN_LEAST || n > LOCK_PIN_MOST || !lock_word_opens(&o->line.lock, pin, n)) {
+    } else if (n < LOCK_PIN_LEAST || n > LOCK_PIN_MOST ||
+               !lock_value_opens(&o->line.lock, pin, n)) {
         wrong_pin(a);
     } else {
         a->setup.options->line.locked = false;

@@ -153,13 +153,13 @@ static size_t tile_offset(const struct kv_part *part, uint32_t head, uint32_t i)
     return part->at + head * part->head_bytes + i * part->step_bytes;
 }
 
-static uint32_t place_of(const struct kv_cache *c, uint32_t i)
+static uint32_t slot_of(const struct kv_cache *c, uint32_t i)
 {
-    return c->table != NULL ? c->table->places[i] : i;
+    return c->table != NULL ? c->table->slots[i] : i;
 }
 
 /* For all layers and heads. */
-static void copy_place(void *context, uint32_t to, uint32_t from)
+static void copy_slot(void *context, uint32_t to, uint32_t from)
 {
     const struct kv_cache *c = context;
 
@@ -177,7 +177,7 @@ static void copy_place(void *context, uint32_t to, uint32_t from)
 
 void kv_cache_use_pool(struct kv_cache *c, struct kv_pool *pool)
 {
-    pool->copy = copy_place;
+    pool->copy = copy_slot;
     pool->context = c;
     c->pool = pool;
     c->table = &pool->tables[0];
@@ -198,7 +198,7 @@ struct kv_tile kv_cache_keys(const struct kv_cache *c, uint32_t layer, uint32_t 
         return kv_tiers_keys(c, layer, head, i, c->tiers.tile);
     }
     return (struct kv_tile){ &kv_formats[c->types.keys],
-                             l->place + tile_offset(&l->keys, head, place_of(c, i)) };
+                             l->place + tile_offset(&l->keys, head, slot_of(c, i)) };
 }
 
 struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_t head, uint32_t i)
@@ -209,7 +209,7 @@ struct kv_tile kv_cache_values(const struct kv_cache *c, uint32_t layer, uint32_
         return kv_tiers_values(c, layer, head, i, c->tiers.tile);
     }
     return (struct kv_tile){ &kv_formats[c->types.values],
-                             l->place + tile_offset(&l->values, head, place_of(c, i)) };
+                             l->place + tile_offset(&l->values, head, slot_of(c, i)) };
 }
 
 /* With tiers all are rotated where one is. */

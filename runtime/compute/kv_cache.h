@@ -53,7 +53,7 @@ struct kv_cache {
     struct kv_types types;
     struct kv_pages *pages; /* NULL: all layers are in memory */
     struct kv_tiers tiers;  /* all 0: there are none */
-    struct kv_pool *pool;   /* NULL: tile number i lies at place i; else where ... */
+    struct kv_pool *pool;   /* NULL: tile number i lies in slot i; else where ... */
     struct kv_table *table; /* ... says, one of the pool's, of the current sequence */
     uint32_t n_tiles;       /* per layer and head */
     uint32_t n_layers;
@@ -90,7 +90,7 @@ void kv_cache_open(struct kv_cache *c, const struct kv_layers *layers, uint32_t 
 /* A page of tile number i follows that of i - 1: in it the keys of all heads, then the values. */
 void kv_layer_set_pages(struct kv_layer *l, size_t page_bytes);
 
-/* Sequences share places from now on: all of memory is the pool's, which has none of tiers and pages. */
+/* Sequences share slots from now on: all of memory is the pool's, which has none of tiers and pages. */
 void kv_cache_use_pool(struct kv_cache *c, struct kv_pool *pool);
 
 /* Before positions first .. end are written. Core 0 only. */

@@ -6,28 +6,27 @@
 #include "board/min_max.h"
 #include "kernels/kernels.h"
 
-size_t kv_pool_bytes(uint32_t n_places, uint32_t n_tables)
+size_t kv_pool_bytes(uint32_t n_slots, uint32_t n_tables)
 {
-    return n_tables * sizeof(struct kv_table) +
-           (2 + (size_t)n_tables) * n_places * sizeof(uint32_t);
+    return n_tables * sizeof(struct kv_table) + (2 + (size_t)n_tables) * n_slots * sizeof(uint32_t);
 }
 
-void kv_pool_open(struct kv_pool *p, uint32_t n_places, uint32_t n_tables, void *memory)
+void kv_pool_open(struct kv_pool *p, uint32_t n_slots, uint32_t n_tables, void *memory)
 {
     uint32_t *numbers = (uint32_t *)((struct kv_table *)memory + n_tables);
 
-    memset(memory, 0, kv_pool_bytes(n_places, n_tables));
-    *p = (struct kv_pool){ .n_places = n_places,
-                           .n_free = n_places,
+    memset(memory, 0, kv_pool_bytes(n_slots, n_tables));
+    *p = (struct kv_pool){ .n_slots = n_slots,
+                           .n_free = n_slots,
                            .n_tables = n_tables,
                            .owners = numbers,
-                           .free = numbers + n_places,
+                           .free = numbers + n_slots,
                            .tables = memory };
-    for (uint32_t i = 0; i < n_places; i++) {
-        p->free[i] = n_places - 1 - i; /* the last is taken first: places ascend */
+    for (uint32_t i = 0; i < n_slots; i++) {
+        p->free[i] = n_slots - 1 - i; /* the last is taken first: slots ascend */
     }
     for (uint32_t i = 0; i < n_tables; i++) {
-        p->tables[i].places = numbers + (2 + (size_t)i) * n_places;
+        p->tables[i].slots = numbers + (2 + (size_t)i) * n_slots;
     }
 }
 
@@ -38,38 +37,38 @@ static uint32_t tiles(uint32_t positions)
 
 static uint32_t take(struct kv_pool *p)
 {
-    uint32_t place = p->free[--p->n_free];
+    uint32_t slot = p->free[--p->n_free];
 
-    p->owners[place] = 1;
-    return place;
+    p->owners[slot] = 1;
+    return slot;
 }
 
-static void give_back(struct kv_pool *p, uint32_t place)
+static void give_back(struct kv_pool *p, uint32_t slot)
 {
-    assert(p->owners[place] != 0);
-    if (--p->owners[place] == 0) {
-        p->free[p->n_free++] = place;
+    assert(p->owners[slot] != 0);
+    if (--p->owners[slot] == 0) {
+        p->free[p->n_free++] = slot;
     }
 }
 
 /* The other holders keep theirs as it is. */
-static uint32_t copy(struct kv_pool *p, uint32_t place)
+static uint32_t copy(struct kv_pool *p, uint32_t slot)
 {
     uint32_t own = take(p);
 
-    p->copy(p->context, own, place);
-    give_back(p, place);
+    p->copy(p->context, own, slot);
+    give_back(p, slot);
     return own;
 }
 
-/* Places that tiles from .. to of the table take. */
+/* Slots that tiles from .. to of the table take. */
 static uint32_t count_needed(const struct kv_pool *p, const struct kv_table *t, uint32_t from,
                              uint32_t to)
 {
     uint32_t needed = 0;
 
     for (uint32_t i = from; i < to; i++) {
-        needed += i >= t->n || p->owners[t->places[i]] > 1;
+        needed += i >= t->n || p->owners[t->slots[i]] > 1;
     }
     return needed;
 }
@@ -89,13 +88,13 @@ void kv_table_write(struct kv_pool *p, struct kv_table *t, uint32_t first, uint3
 {
     uint32_t from = first / KV_TILE, to = tiles(end);
 
-    assert(first < end && from <= t->n && to <= p->n_places);
+    assert(first < end && from <= t->n && to <= p->n_slots);
     make_room(p, t, from, to);
     for (uint32_t i = from; i < to; i++) {
         if (i == t->n) {
-            t->places[t->n++] = take(p);
-        } else if (p->owners[t->places[i]] > 1) {
-            t->places[i] = copy(p, t->places[i]);
+            t->slots[t->n++] = take(p);
+        } else if (p->owners[t->slots[i]] > 1) {
+            t->slots[i] = copy(p, t->slots[i]);
         }
     }
 }
@@ -103,7 +102,7 @@ void kv_table_write(struct kv_pool *p, struct kv_table *t, uint32_t first, uint3
 void kv_table_cut(struct kv_pool *p, struct kv_table *t, uint32_t positions)
 {
     while (t->n > tiles(positions)) {
-        give_back(p, t->places[--t->n]);
+        give_back(p, t->slots[--t->n]);
     }
 }
 
@@ -114,8 +113,8 @@ void kv_table_share(struct kv_pool *p, struct kv_table *t, const struct kv_table
 
     kv_table_cut(p, t, 0);
     for (uint32_t i = 0; i < n; i++) {
-        t->places[i] = from->places[i];
-        p->owners[t->places[i]]++;
+        t->slots[i] = from->slots[i];
+        p->owners[t->slots[i]]++;
     }
     t->n = n;
 }

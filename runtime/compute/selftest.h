@@ -1,4 +1,4 @@
-/* The boot word `selftest`: are the kernels right on this very CPU? */
+/* The boot option `selftest`: are the kernels right on this very CPU? */
 #ifndef INGOT_RUNTIME_SELFTEST_H
 #define INGOT_RUNTIME_SELFTEST_H
 

@@ -105,7 +105,7 @@ struct beside {
     uint64_t speed[BOARD_MAX_CORES], weight[BOARD_MAX_CORES], equal[BOARD_MAX_CORES];
 };
 
-static void set_beside(struct shares *s, struct beside *b)
+static void set_parallel(struct shares *s, struct beside *b)
 {
     uint32_t measured[BOARD_MAX_CORES], sum = 0;
 
@@ -127,7 +127,7 @@ static void decide(struct shares *s)
     struct beside b;
     bool fits;
 
-    set_beside(s, &b);
+    set_parallel(s, &b);
     fits = is_within(s->n_cores, b.speed, b.weight, DEAD_BAND);
     s->n_samples = 0;
     s->every = fits ? RARELY : 1;

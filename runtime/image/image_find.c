@@ -131,7 +131,7 @@ uint32_t image_last_written(const struct image *img)
     for (uint32_t i = 0; i < img->header->params.n_layers; i++) {
         const struct ingot_layer *l = image_layer(img, i);
 
-        if (writes_state(l, l->mixer, i) || writes_state(l, l->beside, i)) {
+        if (writes_state(l, l->mixer, i) || writes_state(l, l->parallel, i)) {
             last = i;
         }
     }

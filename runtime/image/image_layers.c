@@ -53,10 +53,10 @@ static enum err check_kinds(const struct image_checked *c)
     if (l->ffn < INGOT_FFN_OWN && l->ffn >= N_FFNS) {
         return REFUSE_LAYER(c, ERR_UNSUPPORTED, "ffn is %u, which this program lacks", l->ffn);
     }
-    if (l->beside != INGOT_MIXER_NONE &&
-        (l->beside != INGOT_MIXER_MAMBA2 || l->mixer != INGOT_MIXER_ATTENTION)) {
-        return REFUSE_LAYER(c, ERR_UNSUPPORTED, "beside is %u: only Mamba2 stands beside attention",
-                            l->beside);
+    if (l->parallel != INGOT_MIXER_NONE &&
+        (l->parallel != INGOT_MIXER_MAMBA2 || l->mixer != INGOT_MIXER_ATTENTION)) {
+        return REFUSE_LAYER(c, ERR_UNSUPPORTED,
+                            "parallel is %u: only Mamba2 runs parallel to attention", l->parallel);
     }
     return ERR_OK;
 }

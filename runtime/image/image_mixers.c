@@ -221,7 +221,7 @@ static enum err check_inner(const struct image_checked *c, bool stateful)
 enum err image_check_recurrent(const struct image_checked *c)
 {
     const struct ingot_layer *l = c->layer;
-    bool mamba2 = l->mixer == INGOT_MIXER_MAMBA2 || l->beside == INGOT_MIXER_MAMBA2;
+    bool mamba2 = l->mixer == INGOT_MIXER_MAMBA2 || l->parallel == INGOT_MIXER_MAMBA2;
     uint32_t stateful = mamba2 || l->mixer == INGOT_MIXER_DELTA;
     uint32_t any = stateful || l->mixer == INGOT_MIXER_SHORTCONV;
     uint32_t own = l->mixer >= INGOT_MIXER_OWN;

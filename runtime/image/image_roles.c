@@ -159,7 +159,7 @@ const char *image_role_name(unsigned role)
 
 static bool has_mixer(const struct ingot_layer *l, unsigned kind)
 {
-    return l->mixer == kind || l->beside == kind;
+    return l->mixer == kind || l->parallel == kind;
 }
 
 /* The bounds of the fields keep the products within 32 bits. */

@@ -132,7 +132,7 @@ static bool widen_all(const struct transformer *t, unsigned core)
 }
 
 /* The experts of a token side by side: their hidden values are the rows of one input. */
-static bool run_together(const struct transformer *t, unsigned core)
+static bool run_parallel(const struct transformer *t, unsigned core)
 {
     const struct activations *a = &t->act;
     const struct router_choice *chosen = work_of(t, 0).chosen;
@@ -241,7 +241,7 @@ static bool run_one_by_one(const struct transformer *t, unsigned core)
 
 static bool run_token(const struct transformer *t, unsigned core)
 {
-    return runs_one_by_one(t) ? run_one_by_one(t, core) : run_together(t, core);
+    return runs_one_by_one(t) ? run_one_by_one(t, core) : run_parallel(t, core);
 }
 
 /* For the matrices that read a token's input. */

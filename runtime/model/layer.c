@@ -27,9 +27,9 @@ const struct layer_block *layer_mixer(const struct ingot_layer *l)
     return find_block(layer_mixers, l->mixer);
 }
 
-const struct layer_block *layer_beside(const struct ingot_layer *l)
+const struct layer_block *layer_parallel(const struct ingot_layer *l)
 {
-    return find_block(layer_mixers, l->beside);
+    return find_block(layer_mixers, l->parallel);
 }
 
 const struct layer_block *layer_ffn(const struct ingot_layer *l)
@@ -44,7 +44,7 @@ void layer_enter(struct transformer *t, uint32_t layer)
     t->layer = layer;
     t->data = l;
     t->mixer = layer_mixer(l);
-    t->beside = layer_beside(l);
+    t->parallel = layer_parallel(l);
     t->ffn = layer_ffn(l);
     memset(t->tensors, 0, sizeof t->tensors);
     for (uint32_t i = 0; i < l->n_tensors; i++) {
@@ -159,17 +159,17 @@ static bool run_block(const struct transformer *t, unsigned core, const struct l
 
 /* The second mixer of the same normed input, which is quantized again: the first one has quantized
  * its own. Its weights come after those of the first, whose last phase they begin. */
-static bool run_beside(const struct transformer *t, unsigned core)
+static bool run_parallel_mixer(const struct transformer *t, unsigned core)
 {
     struct linear_input normed = layer_normed(t, core);
 
-    if (t->beside == NULL) {
+    if (t->parallel == NULL) {
         return true;
     }
     layer_step(t, core);
-    layer_quantize(t, core, t->beside->reads, &normed);
+    layer_quantize(t, core, t->parallel->reads, &normed);
     layer_step_shared(t, core);
-    if (!t->beside->run(t, core)) {
+    if (!t->parallel->run(t, core)) {
         return false;
     }
     add_residual(t, core);
@@ -181,7 +181,7 @@ static bool run_mixers(const struct transformer *t, unsigned core)
     if (t->mixer == NULL) {
         return true;
     }
-    return run_block(t, core, t->mixer, &mixer_norms) && run_beside(t, core);
+    return run_block(t, core, t->mixer, &mixer_norms) && run_parallel_mixer(t, core);
 }
 
 /* Learned positions are added before layer 0, in whose segment they lie. */
@@ -267,7 +267,7 @@ void layer_run(const struct transformer *t, unsigned core)
 /* A second mixer's input is the first one's: both are run whole then. */
 static bool has_own_keys(const struct transformer *t)
 {
-    return t->mixer->keys != NULL && t->beside == NULL;
+    return t->mixer->keys != NULL && t->parallel == NULL;
 }
 
 void layer_run_first(const struct transformer *t, unsigned core)

@@ -45,7 +45,7 @@ extern const struct layer_block *const layer_ffns[];
 
 /* The row of a layer's kind; NULL: there is none, of INGOT_..._NONE always. */
 const struct layer_block *layer_mixer(const struct ingot_layer *l);
-const struct layer_block *layer_beside(const struct ingot_layer *l);
+const struct layer_block *layer_parallel(const struct ingot_layer *l);
 const struct layer_block *layer_ffn(const struct ingot_layer *l);
 
 /* The layer at work becomes layer number `layer`: core 0, before the workers start on it. */

@@ -75,15 +75,16 @@ static enum err check_kind(struct image *image, uint32_t layer, const struct lay
 }
 
 /* A second mixer has its own result: a norm of both together is not a layer's yet. */
-static enum err check_beside(struct image *image, uint32_t layer)
+static enum err check_parallel(struct image *image, uint32_t layer)
 {
     const struct ingot_layer *l = image_layer(image, layer);
 
-    if (layer_beside(l) == NULL) {
-        return refuse(image, layer, "this program has no such mixer:", image_mixer_name(l->beside));
+    if (layer_parallel(l) == NULL) {
+        return refuse(image, layer,
+                      "this program has no such mixer:", image_mixer_name(l->parallel));
     }
     if ((l->norms & INGOT_NORM_AFTER) != 0) {
-        return refuse(image, layer, "a norm after two mixers:", image_mixer_name(l->beside));
+        return refuse(image, layer, "a norm after two mixers:", image_mixer_name(l->parallel));
     }
     return ERR_OK;
 }
@@ -101,14 +102,14 @@ static enum err check_layer(struct image *image, uint32_t layer)
     if (ffn == NULL && l->ffn != INGOT_FFN_NONE) {
         return refuse(image, layer, "this program has no such ffn:", image_ffn_name(l->ffn));
     }
-    if (l->beside != INGOT_MIXER_NONE) {
-        e = check_beside(image, layer);
+    if (l->parallel != INGOT_MIXER_NONE) {
+        e = check_parallel(image, layer);
     }
     if (e == ERR_OK) {
         e = check_kind(image, layer, mixer, &waits);
     }
     if (e == ERR_OK) {
-        e = check_kind(image, layer, layer_beside(l), &waits);
+        e = check_kind(image, layer, layer_parallel(l), &waits);
     }
     if (e == ERR_OK) {
         e = check_kind(image, layer, ffn, &waits);
@@ -141,7 +142,7 @@ static uint32_t n_layers(const struct image *image)
 uint32_t layer_state_count(const struct image *image)
 {
     for (uint32_t i = 0; i < n_layers(image); i++) {
-        if (image_layer(image, i)->beside != INGOT_MIXER_NONE) {
+        if (image_layer(image, i)->parallel != INGOT_MIXER_NONE) {
             return 2 * n_layers(image);
         }
     }
@@ -156,7 +157,7 @@ uint32_t layer_state_layer(const struct image *image, uint32_t i)
 const struct layer_state_kind *layer_state_kind(const struct image *image, uint32_t i)
 {
     const struct ingot_layer *l = image_layer(image, layer_state_layer(image, i));
-    const struct layer_block *mixer = i < n_layers(image) ? layer_mixer(l) : layer_beside(l);
+    const struct layer_block *mixer = i < n_layers(image) ? layer_mixer(l) : layer_parallel(l);
 
     if (mixer == NULL || mixer->state == NULL) {
         return &state_none;
@@ -202,7 +203,7 @@ size_t layer_work_bytes(const struct image *image)
         const struct ingot_layer *l = image_layer(image, i);
 
         bytes = max_size(bytes, block_bytes(layer_mixer(l), image, i));
-        bytes = max_size(bytes, block_bytes(layer_beside(l), image, i));
+        bytes = max_size(bytes, block_bytes(layer_parallel(l), image, i));
         bytes = max_size(bytes, block_bytes(layer_ffn(l), image, i));
     }
     return bytes;

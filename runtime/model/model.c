@@ -47,9 +47,9 @@ static void request_plan(struct plan_request *r, struct model *m, const struct m
         }
     }
     r->work.sequences = setup->sequences;
-    r->work.lines = setup->lines;
+    r->work.kept_sequences = setup->kept_sequences;
     r->work.line_bytes = setup->line_bytes;
-    r->work.lines_bytes = setup->lines_bytes;
+    r->work.kept_bytes = setup->kept_bytes;
     r->work.work_bytes = layer_work_bytes(&m->image);
     r->work.states = layer_states_bytes(&m->image);
 }

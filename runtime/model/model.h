@@ -50,9 +50,9 @@ struct model_setup {
     void *progress_context;
     /* How much a session takes of ARENA_SCRATCH beside its ids. */
     size_t (*sequence_bytes)(const struct image *image);
-    uint32_t lines; /* sequences kept beside it (session_line.h): so many, ... */
+    uint32_t kept_sequences; /* sequences kept beside it (session_sequence.h): so many, ... */
     size_t line_bytes;
-    uint64_t (*lines_bytes)(uint32_t context, uint32_t lines); /* as in struct plan_work */
+    uint64_t (*kept_bytes)(uint32_t context, uint32_t kept_sequences); /* as in struct plan_work */
     /* How much of ARENA_LEARN is taken from a model that is loaded; NULL: nothing. */
     size_t (*learn_bytes)(void *context, const struct image *image);
     void *learn_context;

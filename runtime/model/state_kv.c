@@ -80,8 +80,8 @@ static enum err move_tiles(const struct kv_cache *kv, uint32_t layer, uint32_t f
 
         for (uint32_t tile = first / KV_TILE; tile * KV_TILE < n; tile++) {
             /* A layer that is read through has no slots. */
-            uint32_t place = kv->table != NULL && !io->discards ? kv->table->places[tile] : tile;
-            enum err e = io->move(io->context, head + place * part->step_bytes, part->tile_bytes);
+            uint32_t slot = kv->table != NULL && !io->discards ? kv->table->slots[tile] : tile;
+            enum err e = io->move(io->context, head + slot * part->step_bytes, part->tile_bytes);
 
             if (e != ERR_OK) {
                 return e;

@@ -47,7 +47,7 @@ struct transformer {
     uint32_t layer;
     const struct ingot_layer *data;
     const struct layer_block *mixer; /* NULL: it has none, as the next ones */
-    const struct layer_block *beside;
+    const struct layer_block *parallel;
     const struct layer_block *ffn;
     const struct ingot_tensor *tensors[INGOT_N_ROLES]; /* NULL: it has none in the role */
     const struct transformer_part *parts; /* (n_parts) at work: of the pass, or rows of the head */

@@ -23,14 +23,14 @@ void options_say(const struct options_report *report, bool refused, const char *
     report->say(report->context, refused, sentence);
 }
 
-const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *word, size_t bytes)
+const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *text, size_t bytes)
 {
     size_t n = min_size(bytes, OPTIONS_SHOWN_BYTES - 4);
 
     for (size_t i = 0; i < n; i++) {
         buffer[i] = '?';
-        if (word[i] >= ' ' && word[i] <= '~') {
-            buffer[i] = word[i];
+        if (text[i] >= ' ' && text[i] <= '~') {
+            buffer[i] = text[i];
         }
     }
     buffer[n] = '\0';
@@ -45,10 +45,10 @@ const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *word, si
 enum err options_report_value(const struct rule *rule, const char *value, enum err err,
                               const struct options_report *report)
 {
-    char word[OPTIONS_SHOWN_BYTES];
+    char shown[OPTIONS_SHOWN_BYTES];
 
     options_say(report, true, "%s=%s cannot be used: %s takes %s", rule->name,
-                options_shown(word, value, strlen(value)), rule->name, rule->accepts);
+                options_shown(shown, value, strlen(value)), rule->name, rule->accepts);
     return err;
 }
 
@@ -120,12 +120,12 @@ static enum err set_adapters(struct options *o, const char *value)
 static enum err set_list(struct options *o, const struct rule *rule, const char *value,
                          const struct options_report *report)
 {
-    char word[OPTIONS_SHOWN_BYTES];
+    char shown[OPTIONS_SHOWN_BYTES];
     const char *problem = rule->check(value);
 
     if (problem != NULL) {
         options_say(report, true, "%s=%s cannot be used: %s", rule->name,
-                    options_shown(word, value, strlen(value)), problem);
+                    options_shown(shown, value, strlen(value)), problem);
         return ERR_BAD_ARGUMENT;
     }
     assert(strlen(value) < rule->bytes); /* the check refuses longer ones */
@@ -188,9 +188,9 @@ static enum err add_stop(struct options *o, const char *value)
 
 static enum err set_lock(struct options *o, const char *value)
 {
-    struct lock_word w;
+    struct lock_value w;
 
-    if (!lock_word_read(&w, value)) {
+    if (!lock_value_read(&w, value)) {
         return ERR_BAD_ARGUMENT;
     }
     o->line.lock = w;
@@ -211,14 +211,14 @@ static enum err set_flag(struct options *o, const struct rule *rule, const char 
 /* A number of pins= is what pinned= was called before there were lines with names. */
 static enum option today(enum option which, const char *value, const struct options_report *report)
 {
-    char word[OPTIONS_SHOWN_BYTES];
+    char shown[OPTIONS_SHOWN_BYTES];
 
     if (which != OPTION_PINS || value == NULL || value[0] < '0' || value[0] > '9') {
         return which;
     }
-    options_shown(word, value, strlen(value));
-    options_say(report, false, "pins=%s is called pinned=%s now: pins= names GPIO lines", word,
-                word);
+    options_shown(shown, value, strlen(value));
+    options_say(report, false, "pins=%s is called pinned=%s now: pins= names GPIO lines", shown,
+                shown);
     return OPTION_PINNED;
 }
 

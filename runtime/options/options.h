@@ -1,4 +1,4 @@
-/* Boot arguments, and the host program's command line: words `name=value` and flags. */
+/* Boot arguments, and the host program's command line: options `name=value` and flags. */
 #ifndef INGOT_RUNTIME_OPTIONS_H
 #define INGOT_RUNTIME_OPTIONS_H
 
@@ -10,7 +10,7 @@
 #include "runtime/options/pin_list.h"
 #include "runtime/options/sensor_list.h"
 #include "runtime/options/adapter_list.h"
-#include "runtime/options/lock_word.h"
+#include "runtime/options/lock_value.h"
 #include "runtime/session/sampler.h"
 #include "runtime/session/speculative.h"
 
@@ -86,7 +86,7 @@ enum option_think { THINK_ON, THINK_OFF, THINK_SHOW, THINK_DIM, THINK_HIDE };
 /* When the context is full, TURNS drops the oldest turns. SINKS drops tokens after the first ones, which
  * attract attention (arXiv 2309.17453), and computes nothing again. */
 enum option_overflow { OVERFLOW_TURNS, OVERFLOW_SINKS };
-/* LOOSE: no springs hold what was learnt before (runtime/features/lessons/ewc.h). */
+/* LOOSE: no EWC penalty holds what was learnt before (runtime/features/lessons/ewc.h). */
 enum option_learn { LEARN_OFF, LEARN_ON, LEARN_LOOSE };
 enum option_log { LOG_OFF, LOG_ON };
 /* WATCH: it learns, and nothing obeys it; EXPLORE: it tries what it would not choose now and then. */
@@ -110,14 +110,14 @@ struct options_kv {
 #define OPTIONS_TYPE_LIST(bytes, check) __typeof__(char[bytes])
 #define OPTIONS_TYPE_ADAPTERS() __typeof__(char[ADAPTER_LIST_BYTES])
 #define OPTIONS_TYPE_STOP() __typeof__(char[OPTIONS_STOPS][OPTIONS_STOP_BYTES])
-#define OPTIONS_TYPE_CHOICE(words) uint32_t
+#define OPTIONS_TYPE_CHOICE(choices) uint32_t
 #define OPTIONS_TYPE_COUNT(least, most) uint32_t
 #define OPTIONS_TYPE_NUMBER(least, most) float
 #define OPTIONS_TYPE_SIZE() uint64_t
 #define OPTIONS_TYPE_SEED() uint64_t
 #define OPTIONS_TYPE_FLAG() bool
 #define OPTIONS_TYPE_KV() struct options_kv
-#define OPTIONS_TYPE_LOCK() struct lock_word
+#define OPTIONS_TYPE_LOCK() struct lock_value
 
 #define OPTIONS_IN_load(...)
 #define OPTIONS_IN_acting(...)
@@ -209,7 +209,7 @@ struct options_feature {
 
 struct options {
     struct option_set given;   /* ask options_given() */
-    struct option_set refused; /* words whose value could not be used; ask options_refused() */
+    struct option_set refused; /* options whose value could not be used; ask options_refused() */
     struct options_load load;
     struct options_acting acting;
     struct options_reply reply;
@@ -218,10 +218,10 @@ struct options {
     struct options_line line;
     struct options_show show;
     struct options_feature feature;
-    char value[OPTIONS_PROMPT_BYTES]; /* where options_parse() unquotes a word */
+    char value[OPTIONS_PROMPT_BYTES]; /* where options_parse() unquotes an option */
 };
 
-/* The sink of sentences. refused: a value that cannot be used; otherwise an unknown word, which is passed
+/* The sink of sentences. refused: a value that cannot be used; otherwise an unknown option, which is passed
  * over. A sentence has no full stop, no newline and less than OPTIONS_SENTENCE_BYTES. say may be NULL. */
 struct options_report {
     void (*say)(void *context, bool refused, const char *sentence);
@@ -236,7 +236,7 @@ static inline bool options_given(const struct options *o, enum option which)
     return option_set_has(&o->given, which);
 }
 
-/* Whether a word of that name was there whose value could not be used. */
+/* Whether an option of that name was there whose value could not be used. */
 static inline bool options_refused(const struct options *o, enum option which)
 {
     return option_set_has(&o->refused, which);
@@ -249,12 +249,12 @@ static inline struct speculative_params options_speculative(const struct options
                                         .has_draft = o->load.draft[0] != '\0' };
 }
 
-/* Read the words of args (NUL-terminated) into o, which options_init() has set. Words are
+/* Read the options of args (NUL-terminated) into o, which options_init() has set. Options are
  * separated by white space; a value may stand in double quotes, inside which \n, \t, \" and \\
- * are escapes. Words that firmware, QEMU and Linux habits add (console=, root=, rw ...) are
- * ignored without a sentence. The later of two equal words counts, but each stop= adds one. A
- * malformed value leaves its option as it was, and the words after it are still read; o->refused
- * notes it until a later word of that name is better.
+ * are escapes. Options that firmware, QEMU and Linux habits add (console=, root=, rw ...) are
+ * ignored without a sentence. The later of two equal options counts, but each stop= adds one. A
+ * malformed value leaves its option as it was, and the options after it are still read; o->refused
+ * notes it until a later option of that name is better.
  * Errors: ERR_BAD_ARGUMENT (a sentence was reported), ERR_TOO_LONG (a text does not fit). The
  * first error is returned. */
 enum err options_parse(struct options *o, const char *args, const struct options_report *report);
@@ -270,7 +270,7 @@ enum err options_set(struct options *o, const char *name, const char *value,
                      const struct options_report *report);
 
 /* The same for a text that a person typed: in double quotes with their escapes, as a value among the
- * words of options_parse, where it begins with one; else as it stands. ERR_BAD_ARGUMENT also where the
+ * options of options_parse, where it begins with one; else as it stands. ERR_BAD_ARGUMENT also where the
  * closing quote is missing, or something comes behind it. */
 enum err options_set_quoted(struct options *o, const char *name, const char *value,
                             const struct options_report *report);
@@ -295,7 +295,7 @@ void options_put_back(struct options *o, const struct options_kept *kept);
 /* The option of a name; OPTION_COUNT: none. */
 enum option options_of_name(const char *name);
 
-/* The word in front of an option's "=", and its values as the end of a sentence "NAME takes ...". Both are static strings. */
+/* The option in front of an option's "=", and its values as the end of a sentence "NAME takes ...". Both are static strings. */
 const char *options_name(enum option which);
 const char *options_accepts(enum option which);
 

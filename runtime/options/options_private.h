@@ -4,7 +4,7 @@
 
 #include "runtime/options/options.h"
 
-enum { OPTIONS_SHOWN_BYTES = 44 /* of a word in a sentence, with its NUL */ };
+enum { OPTIONS_SHOWN_BYTES = 44 /* of an option in a sentence, with its NUL */ };
 
 enum kind {
     KIND_TEXT,
@@ -45,20 +45,20 @@ extern const struct rule options_rules[OPTION_COUNT];
 __attribute__((format(printf, 3, 4))) void options_say(const struct options_report *report,
                                                        bool refused, const char *format, ...);
 
-/* The beginning of a word for a sentence; characters that could disturb a terminal become '?'. */
-const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *word, size_t bytes);
+/* The beginning of an option for a sentence; characters that could disturb a terminal become '?'. */
+const char *options_shown(char buffer[OPTIONS_SHOWN_BYTES], const char *text, size_t bytes);
 
 /* The option of a name (bytes), or OPTION_COUNT. */
 enum option options_find(const char *name, size_t bytes);
 
 /* The place of a value among words with a space between. False: it is none of them. */
-bool options_find_choice(const char *words, const char *value, uint32_t *place);
+bool options_find_choice(const char *choices, const char *value, uint32_t *place);
 
 /* Say what the option takes. Returns err. */
 enum err options_report_value(const struct rule *rule, const char *value, enum err err,
                               const struct options_report *report);
 
-/* value NULL: the word stands alone. Errors as options_set. */
+/* value NULL: the option stands alone. Errors as options_set. */
 enum err options_set_one(struct options *o, enum option which, const char *value,
                          const struct options_report *report);
 

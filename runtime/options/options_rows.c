@@ -22,7 +22,7 @@ static_assert(INGOT_MAX_CONTEXT == 1048576 && INGOT_MAX_VOCAB == 1048576, "sente
 #define RULE_TEXT(size) .kind = KIND_TEXT, .bytes = (size)
 #define RULE_SAID(size, count) .kind = KIND_SAID, .bytes = (size), .length = FIELD(count)
 #define RULE_LIST(size, function) .kind = KIND_LIST, .bytes = (size), .check = function
-#define RULE_CHOICE(words) .kind = KIND_CHOICE, .choices = words
+#define RULE_CHOICE(list) .kind = KIND_CHOICE, .choices = list
 #define RULE_COUNT(from, to) .kind = KIND_COUNT, .least = (float)(from), .most = (float)(to)
 #define RULE_NUMBER(from, to) .kind = KIND_NUMBER, .least = (float)(from), .most = (float)(to)
 #define RULE_SIZE() .kind = KIND_SIZE
@@ -42,8 +42,8 @@ enum {
 };
 
 const struct rule options_rules[OPTION_COUNT] = {
-#define OPTION(id, word, group, member, type, value, places, takes, ...) \
-    [OPTION_##id] = { .name = word, \
+#define OPTION(id, text, group, member, type, value, places, takes, ...) \
+    [OPTION_##id] = { .name = text, \
                       .accepts = takes, \
                       .field = FIELD(group.member), \
                       .initial = (float)(value), \
@@ -78,13 +78,13 @@ static const struct {
     enum option option;
 } also[] = {
 #define OPTION(...)
-#define OPTION_ALSO(word, id) { word, OPTION_##id },
+#define OPTION_ALSO(text, id) { text, OPTION_##id },
 #include "runtime/options/options.def"
 };
 
-static bool is(const char *name, size_t bytes, const char *word)
+static bool is(const char *name, size_t bytes, const char *text)
 {
-    return strlen(word) == bytes && memcmp(word, name, bytes) == 0;
+    return strlen(text) == bytes && memcmp(text, name, bytes) == 0;
 }
 
 enum option options_find(const char *name, size_t bytes)
@@ -124,28 +124,28 @@ unsigned options_where(enum option which)
 
 /* ---- values ---- */
 
-bool options_find_choice(const char *words, const char *value, uint32_t *place)
+bool options_find_choice(const char *choices, const char *value, uint32_t *place)
 {
     size_t bytes = strlen(value);
 
-    for (uint32_t i = 0; *words != '\0'; i++) {
-        size_t n = strcspn(words, " ");
+    for (uint32_t i = 0; *choices != '\0'; i++) {
+        size_t n = strcspn(choices, " ");
 
-        if (n == bytes && memcmp(words, value, n) == 0) {
+        if (n == bytes && memcmp(choices, value, n) == 0) {
             *place = i;
             return true;
         }
-        words += n + (words[n] == ' ');
+        choices += n + (choices[n] == ' ');
     }
     return false;
 }
 
-static const char *choice_text(const char *words, uint32_t place, char text[OPTIONS_VALUE_BYTES])
+static const char *choice_text(const char *choices, uint32_t place, char text[OPTIONS_VALUE_BYTES])
 {
     for (; place != 0; place--) {
-        words += strcspn(words, " ") + 1;
+        choices += strcspn(choices, " ") + 1;
     }
-    (void)format_text(text, OPTIONS_VALUE_BYTES, "%.*s", (int)strcspn(words, " "), words);
+    (void)format_text(text, OPTIONS_VALUE_BYTES, "%.*s", (int)strcspn(choices, " "), choices);
     return text;
 }
 

@@ -17,9 +17,9 @@ struct candidate {
     double score; /* sum of logarithms, its own token's included */
 };
 
-/* Whose line is NULL is at work. */
+/* Whose sequence is NULL is at work. */
 struct beam {
-    struct session_line *line;
+    struct session_sequence *sequence;
     uint32_t id; /* its next token, not in the session yet */
     double score;
 };
@@ -30,7 +30,7 @@ struct search {
     struct beams_result *result;
     struct beam live[BEAMS_MOST];
     uint32_t n, n_live;
-    struct session_line *free[BEAMS_MOST], *best; /* the best that ended */
+    struct session_sequence *free[BEAMS_MOST], *best; /* the best that ended */
     uint32_t n_free;
     bool work_is_free;                      /* what is at work is no longer a beam */
     uint32_t first, length, settled, ended; /* index of the first new token; counts of new ones */
@@ -161,28 +161,28 @@ static enum err collect(struct search *b, uint32_t beam)
     return ERR_OK;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------- */
+/* ---- sequences ---------------------------------------------------------------------------------- */
 
 static void bring(struct search *b, uint32_t beam)
 {
-    struct session_line *line = b->live[beam].line;
+    struct session_sequence *sequence = b->live[beam].sequence;
 
-    if (line == NULL) {
+    if (sequence == NULL) {
         return;
     }
     /* The sequence that was at work goes into the room that this beam leaves. */
-    session_line_swap(b->s, line);
+    session_sequence_swap(b->s, sequence);
     for (uint32_t i = 0; i < b->n_live; i++) {
-        if (b->live[i].line == NULL) {
-            b->live[i].line = line;
+        if (b->live[i].sequence == NULL) {
+            b->live[i].sequence = sequence;
         }
     }
     /* It was nobody's: its room is free. */
     if (b->work_is_free) {
-        b->free[b->n_free++] = line;
+        b->free[b->n_free++] = sequence;
     }
     b->work_is_free = false;
-    b->live[beam].line = NULL;
+    b->live[beam].sequence = NULL;
 }
 
 /* A reply ends after what its beam has: kept, if it is the best so far. */
@@ -195,7 +195,7 @@ static void end_one(struct search *b, const struct candidate *c)
     if (b->ended == 1 || score > b->best_score) {
         b->best_score = score;
         bring(b, c->parent);
-        session_line_keep(b->s, b->best);
+        session_sequence_keep(b->s, b->best);
     }
 }
 
@@ -217,15 +217,15 @@ static uint32_t choose(struct search *b, struct candidate next[BEAMS_MOST])
     return n;
 }
 
-/* Lines of beams without children are free. The current sequence is a beam again, if it was none. */
+/* Sequences of beams without children are free. The current sequence is a beam again, if it was none. */
 static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_t goes_on)
 {
     for (uint32_t i = 0; i < b->n_live; i++) {
-        if (children[i] == 0 && b->live[i].line != NULL) {
-            b->free[b->n_free++] = b->live[i].line;
+        if (children[i] == 0 && b->live[i].sequence != NULL) {
+            b->free[b->n_free++] = b->live[i].sequence;
         } else if (children[i] == 0) {
             b->work_is_free = true;
-            b->live[i].line = b->best; /* any but none: it is not at work any more */
+            b->live[i].sequence = b->best; /* any but none: it is not at work any more */
         }
     }
     if (b->work_is_free) {
@@ -233,7 +233,7 @@ static void leave(struct search *b, const uint32_t children[BEAMS_MOST], uint32_
     }
 }
 
-/* The last child of a beam goes on in its line, the others in copies. */
+/* The last child of a beam goes on in its sequence, the others in copies. */
 static void follow(struct search *b, const struct candidate *next, uint32_t n)
 {
     uint32_t children[BEAMS_MOST] = { 0 };
@@ -254,14 +254,14 @@ static void follow(struct search *b, const struct candidate *next, uint32_t n)
         if (copied[i]) {
             assert(b->n_free != 0);
             bring(b, next[i].parent);
-            live[i].line = b->free[--b->n_free];
-            session_line_keep(b->s, live[i].line);
+            live[i].sequence = b->free[--b->n_free];
+            session_sequence_keep(b->s, live[i].sequence);
         }
     }
     for (uint32_t i = 0; i < n; i++) {
         /* The last child takes its parent over. */
         if (!copied[i]) {
-            live[i].line = b->live[next[i].parent].line;
+            live[i].sequence = b->live[next[i].parent].sequence;
         }
     }
     memcpy(b->live, live, sizeof live);
@@ -271,7 +271,7 @@ static void follow(struct search *b, const struct candidate *next, uint32_t n)
 
 static const uint32_t *ids_of(const struct search *b, uint32_t beam)
 {
-    return b->live[beam].line == NULL ? b->s->ids : b->live[beam].line->ids;
+    return b->live[beam].sequence == NULL ? b->s->ids : b->live[beam].sequence->ids;
 }
 
 /* New tokens that all beams, and the best that ended, have in common. */
@@ -357,7 +357,7 @@ static void take_best(struct search *b)
     if (better) {
         bring(b, 0);
     } else if (b->ended != 0) {
-        session_line_swap(b->s, b->best);
+        session_sequence_swap(b->s, b->best);
         b->result->end = BEAMS_ENDED;
     }
 }
@@ -411,9 +411,9 @@ enum err beams_search(struct beams *b, struct session *s, const struct beams_job
     *r = (struct beams_result){ BEAMS_ENDED, 0 };
     search.first = s->n_ids;
     /* The last sequence is for the best that ended, the others are free. */
-    search.best = &b->lines[b->n - 1];
+    search.best = &b->sequences[b->n - 1];
     while (search.n_free < b->n - 1) {
-        search.free[search.n_free] = &b->lines[search.n_free];
+        search.free[search.n_free] = &b->sequences[search.n_free];
         search.n_free++;
     }
     e = run(&search);
@@ -428,7 +428,7 @@ enum err beams_search(struct beams *b, struct session *s, const struct beams_job
         (void)session_cut(s, search.first + search.settled);
     }
     for (uint32_t i = 0; i < b->n; i++) {
-        session_line_drop(s, &b->lines[i]);
+        session_sequence_drop(s, &b->sequences[i]);
     }
     return e;
 }

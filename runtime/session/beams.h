@@ -1,5 +1,5 @@
 /* Beam search: the likeliest whole reply among N that are carried along, where sampling decides token by
- * token. The beams are lines of the session (session_line.h), which share keys and values as far as they
+ * token. The beams are sequences of the session (session_sequence.h), which share keys and values as far as they
  * are the same. */
 #ifndef INGOT_RUNTIME_BEAMS_H
 #define INGOT_RUNTIME_BEAMS_H
@@ -10,14 +10,14 @@
 #include "board/err.h"
 #include "runtime/base/stop.h"
 #include "runtime/session/sampler.h"
-#include "runtime/session/session_line.h"
+#include "runtime/session/session_sequence.h"
 
 enum { BEAMS_MOST = 4 };
 
-/* Lines of a session for n beams: n - 1 beside the current one, and the best that has ended. */
+/* Sequences of a session for n beams: n - 1 beside the current one, and the best that has ended. */
 struct beams {
-    uint32_t n; /* beams; below 2: there is no search, and no line is needed */
-    struct session_line lines[BEAMS_MOST];
+    uint32_t n; /* beams; below 2: there is no search, and no sequence is needed */
+    struct session_sequence sequences[BEAMS_MOST];
 };
 
 /* The purpose of a search. A member that is NULL is not called. */

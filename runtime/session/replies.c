@@ -20,10 +20,10 @@ static uint32_t mark_of(const struct session *s)
     return s->n_ids - REPLIES_TAIL;
 }
 
-void replies_begin(struct replies *r, uint32_t place, const struct generate_params *params,
+void replies_begin(struct replies *r, uint32_t slot, const struct generate_params *params,
                    const struct sampler_params *sampler, const struct generate_sink *sink)
 {
-    struct reply_place *p = &r->places[place];
+    struct reply_slot *p = &r->slots[slot];
     struct session *s = p->session;
 
     session_rope_settle(s);
@@ -42,7 +42,7 @@ void replies_begin(struct replies *r, uint32_t place, const struct generate_para
     p->mark = mark_of(s);
 }
 
-static void end(struct reply_place *p, enum generate_end why)
+static void end(struct reply_slot *p, enum generate_end why)
 {
     p->result.end = why;
     if (p->begun) {
@@ -51,10 +51,10 @@ static void end(struct reply_place *p, enum generate_end why)
     p->busy = false;
 }
 
-void replies_leave(struct replies *r, uint32_t place)
+void replies_leave(struct replies *r, uint32_t slot)
 {
-    if (r->places[place].busy) {
-        end(&r->places[place], GENERATE_LIMIT);
+    if (r->slots[slot].busy) {
+        end(&r->slots[slot], GENERATE_LIMIT);
     }
 }
 
@@ -63,12 +63,12 @@ uint32_t replies_busy(const struct replies *r)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < r->n; i++) {
-        n += r->places[i].busy;
+        n += r->slots[i].busy;
     }
     return n;
 }
 
-static uint32_t pick(struct reply_place *p, struct token_scores *scores)
+static uint32_t pick(struct reply_slot *p, struct token_scores *scores)
 {
     struct session *s = p->session;
     uint32_t vocab = s->model->image.header->params.vocab;
@@ -80,7 +80,7 @@ static uint32_t pick(struct reply_place *p, struct token_scores *scores)
 }
 
 /* One more token of a reply whose logits are there. False: they are not numbers. */
-static bool go_on(struct reply_place *p)
+static bool go_on(struct reply_slot *p)
 {
     struct session *s = p->session;
     struct token_scores scores;
@@ -124,9 +124,9 @@ enum err replies_pass(struct replies *r, const struct stop *stop)
 
     r->group.n = 0;
     for (uint32_t i = 0; i < r->n; i++) {
-        if (r->places[i].busy) {
-            r->group.ends[r->group.n] = r->places[i].mark;
-            r->group.sessions[r->group.n++] = r->places[i].session;
+        if (r->slots[i].busy) {
+            r->group.ends[r->group.n] = r->slots[i].mark;
+            r->group.sessions[r->group.n++] = r->slots[i].session;
         }
     }
     assert(r->group.n != 0);
@@ -136,7 +136,7 @@ enum err replies_pass(struct replies *r, const struct stop *stop)
         return e;
     }
     for (uint32_t i = 0; i < r->n; i++) {
-        struct reply_place *p = &r->places[i];
+        struct reply_slot *p = &r->slots[i];
 
         if (p->busy && p->mark != 0 && p->session->n_cached == p->mark) {
             session_mark(p->session);

@@ -15,7 +15,7 @@ enum {
 };
 
 /* A sequence and the reply that it is at. */
-struct reply_place {
+struct reply_slot {
     struct session *session; /* the caller's */
     bool busy;               /* a reply is under way */
     bool begun;              /* ... whose prompt is computed */
@@ -28,18 +28,18 @@ struct reply_place {
     struct reply_tokens tokens;
 };
 
-/* Zero it; then the caller sets each place's session, all of one model, and n. It may not move. */
+/* Zero it; then the caller sets each slot's session, all of one model, and n. It may not move. */
 struct replies {
-    struct reply_place places[GROUP_MOST];
+    struct reply_slot slots[GROUP_MOST];
     uint32_t n;
     struct session_group group;
     const char *problem; /* after an error: a sentence for the user */
 };
 
-/* The tokens that are pending in the place's session, one at least, are a prompt; place: not busy. params and
+/* The tokens that are pending in the slot's session, one at least, are a prompt; slot: not busy. params and
  * sink stay until the reply ends; of params the stops are the pass' own, of the sink make_room is not asked:
  * a full context ends the reply. */
-void replies_begin(struct replies *r, uint32_t place, const struct generate_params *params,
+void replies_begin(struct replies *r, uint32_t slot, const struct generate_params *params,
                    const struct sampler_params *sampler, const struct generate_sink *sink);
 
 /* One pass for all that are busy, one at least; then one more token for each whose prompt is computed. Those
@@ -47,8 +47,8 @@ void replies_begin(struct replies *r, uint32_t place, const struct generate_para
  * ERR_BAD_MODEL: logits that are not numbers. */
 enum err replies_pass(struct replies *r, const struct stop *stop);
 
-/* A reply ends here, whatever it wanted: its place is free. */
-void replies_leave(struct replies *r, uint32_t place);
+/* A reply ends here, whatever it wanted: its slot is free. */
+void replies_leave(struct replies *r, uint32_t slot);
 
 /* How many are busy. */
 uint32_t replies_busy(const struct replies *r);

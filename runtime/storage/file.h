@@ -20,7 +20,7 @@ enum {
 
 /* How long a device may stay silent. */
 struct file_timeout {
-    /* Its clock counts, and while a read goes on its watchdog is fed and its lamp is lit. NULL:
+    /* Its clock counts, and while a read goes on its watchdog is fed and its LED is lit. NULL:
      * none of this, and no limit. */
     const struct platform *platform;
     uint64_t limit_ticks; /* without an answer to a read that waits for one: seconds */

@@ -66,10 +66,10 @@ struct plan_limits {
 
 /* Work space beside the activations. */
 struct plan_work {
-    size_t extra_scratch; /* beside the context's ids, too: tokenizer, sampler */
-    uint32_t lines;       /* sequences kept beside the current one, each with ... */
-    size_t line_bytes;    /* ... so much for somebody else */
-    uint64_t (*lines_bytes)(uint32_t context, uint32_t lines); /* for themselves */
+    size_t extra_scratch;    /* beside the context's ids, too: tokenizer, sampler */
+    uint32_t kept_sequences; /* sequences kept beside the current one, each with ... */
+    size_t line_bytes;       /* ... so much for somebody else */
+    uint64_t (*kept_bytes)(uint32_t context, uint32_t kept_sequences); /* for themselves */
     size_t learn_bytes; /* of lessons; 0: nothing is learnt */
     size_t states;      /* of layers that remember otherwise than by keys and values, a sequence */
     size_t work_bytes;  /* of a token, see activations.h */

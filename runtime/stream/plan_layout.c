@@ -144,8 +144,8 @@ static uint64_t scratch_bytes(const struct plan *plan, const struct plan_request
     return activations_bytes(&a) +
            plan->sequences *
                (arena_take_bytes(context * sizeof(uint32_t)) + r->work.extra_scratch) +
-           r->work.lines * (uint64_t)r->work.line_bytes +
-           (r->work.lines != 0 ? r->work.lines_bytes(context, r->work.lines) : 0);
+           r->work.kept_sequences * (uint64_t)r->work.line_bytes +
+           (r->work.kept_sequences != 0 ? r->work.kept_bytes(context, r->work.kept_sequences) : 0);
 }
 
 /* a - b, and 0 where b is more. */

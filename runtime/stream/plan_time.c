@@ -86,7 +86,7 @@ static uint64_t narrow_matrices_ns(const struct timeline *t, uint32_t layer, uin
                                    uint64_t to)
 {
     const struct ingot_layer *l = image_layer(t->image, layer);
-    bool has_keys = l->mixer == INGOT_MIXER_ATTENTION && l->beside == INGOT_MIXER_NONE;
+    bool has_keys = l->mixer == INGOT_MIXER_ATTENTION && l->parallel == INGOT_MIXER_NONE;
     uint64_t ns = 0;
 
     for (uint32_t i = 0; i < l->n_tensors; i++) {

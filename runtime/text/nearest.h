@@ -1,4 +1,4 @@
-/* The name that a mistyped word may have meant, among those there are: boot words, settings, commands
+/* The name that a mistyped word may have meant, among those there are: boot options, settings, commands
  * and options all suggest by this one rule.
  *
  *   struct nearest n;

@@ -19,7 +19,7 @@ PARTS = {"attention": ("mixer_attention.c", "run"), "delta": ("mixer_delta.c", "
          "short convolution": ("mixer_shortconv.c", "run"), "Mamba2": ("mixer_mamba2.c", "run"),
          "feed-forward": ("ffn_dense.c", ("ffn_dense_run", "run")),
          "experts": ("ffn_experts.c", "run"), "head": ("transformer.c", "head_work"),
-         BESIDE: ("layer.c", ("run_block", "layer_run", "run_beside", "run_mixers")),
+         BESIDE: ("layer.c", ("run_block", "layer_run", "run_parallel_mixer", "run_mixers")),
          OUTSIDE: ("transformer.c", ("transformer_pass", "transformer_logits", "layer_work"))}
 NAMES = list(PARTS)
 MATRIX = re.compile(r"gem[vm]_f32_(?!f32_|f16_)")

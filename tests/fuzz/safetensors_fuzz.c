@@ -36,7 +36,7 @@ static void begin(enum ingot_family family)
         source.params.dim = source.params.experts.hidden = 32;
     }
     if (family == INGOT_FALCON_H1) {
-        source.params.layers[0].beside = source.params.layers[1].beside = INGOT_MIXER_MAMBA2;
+        source.params.layers[0].parallel = source.params.layers[1].parallel = INGOT_MIXER_MAMBA2;
         source.params.recurrent.conv_taps = 4;
         source.params.recurrent.n_groups = 1;
         source.params.recurrent.inner_heads = 2;

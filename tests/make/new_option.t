@@ -124,7 +124,7 @@ with open(os.path.join(HERE, "words.h"), "w", encoding="utf-8") as f:
 with open(os.path.join(HERE, "program.c"), "w", encoding="utf-8") as f:
     f.write(PROGRAM)
 
-SOURCES = [f"runtime/options/{name}" for name in ("options.c", "options_rows.c", "options_words.c")]
+SOURCES = [f"runtime/options/{name}" for name in ("options.c", "options_rows.c", "options_parse.c")]
 SOURCES += ["runtime/wire/json_request.c", "runtime/wire/json_settings.c", "runtime/app/commands_settings.c"]
 SOURCES += [f"host/args/{name}" for name in ("host_flags.c", "host_args.c", "command_line.c", "command_help.c")]
 compiled = subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O0", "-D_GNU_SOURCE", '-DINGOT_VERSION_TEXT="0"', "-fsanitize=address,undefined",

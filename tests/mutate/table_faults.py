@@ -13,7 +13,7 @@ CHECK, CHECK_PARTS = "flash_image/grammar/schema_check.c", "flash_image/grammar/
 STRINGS, HOLD, CALL = "flash_image/grammar/schema_strings.c", "host/serve/serve_hold.c", "host/api/serve_call.c"
 ADAPTER, OUTPUT = "flash_image/adapter/adapter_config.c", "flash_image/output/output_file.c"
 VOCABULARY, NAMES = "flash_image/chat/chat_vocabulary.c", "flash_image/source/special_names.c"
-ROPE, LINE_OF, HF_ROPE = "runtime/session/session_rope.c", "runtime/session/session_line.c", "flash_image/hf/hf_rope.c"
+ROPE, LINE_OF, HF_ROPE = "runtime/session/session_rope.c", "runtime/session/session_sequence.c", "flash_image/hf/hf_rope.c"
 SESSION, BEAMS, EXFAT = "runtime/session/session.c", "runtime/session/beams.c", "flash_image/card/card_exfat.c"
 ADAPTERS, USB, TRANSPORT = "runtime/features/adapters/adapters.c", "board/drivers/usb/usb_storage.c", "board/drivers/usb/usb_transport.c"
 SD, NVME, XHCI = "board/drivers/sd/sd_card.c", "board/drivers/block/nvme.c", "board/drivers/usb/xhci.c"
@@ -377,7 +377,7 @@ REFERENCE = [
     row("ymodem: eleven bad blocks", YMODEM, "TRIES = 10, ", "TRIES = 11, ", "unit/transfer/ymodem"),
     row("transfer: a silence of a minute", "runtime/transfer/transfer_receive.c", "SILENCE_MS = 30000,",
         "SILENCE_MS = 60000,", "unit/transfer/transfer"),
-    row("beams: lines stay after a search", BEAMS, "        session_line_drop(s, &b->lines[i]);",
+    row("beams: lines stay after a search", BEAMS, "        session_sequence_drop(s, &b->sequences[i]);",
         "        (void)i;", "unit/session/beams"),
     row("longrope: long factors one token too early", ROPE, "s->n_ids > s->long_context", "s->n_ids >= s->long_context",
         "unit/session/session_rope"),

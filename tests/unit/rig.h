@@ -11,7 +11,7 @@
 #include "board/host/host_cpu.h"
 #include "board/host/host_platform.h"
 #include "flash_image/pack/pack.h"
-#include "runtime/session/session_line.h"
+#include "runtime/session/session_sequence.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/features/fabric/fabric.h"
 #include "runtime/features/lessons/lessons.h"
@@ -50,7 +50,7 @@ static struct rig {
     uint8_t *ram;
     enum model_guesses guesses; /* of the next rig_open */
     bool experts_ahead;         /* of the next rig_open */
-    uint32_t lines;             /* of sessions over the next one, ... */
+    uint32_t kept_sequences;    /* of sessions over the next one, ... */
     size_t line_bytes;          /* ... with so much for a chat */
     struct kv_types kv;
     bool learns;        /* lessons have room, */
@@ -200,9 +200,9 @@ __attribute__((unused)) static enum err rig_open(size_t limit, uint32_t chunk, b
                                       .learn_bytes = rig_learn_bytes,
                                       .sequences = rig.sequences,
                                       .sequence_bytes = session_bytes,
-                                      .lines = rig.lines,
+                                      .kept_sequences = rig.kept_sequences,
                                       .line_bytes = rig.line_bytes,
-                                      .lines_bytes = session_lines_bytes };
+                                      .kept_bytes = session_sequences_bytes };
     return model_open(&rig.model, &rig.setup);
 }
 

@@ -76,7 +76,7 @@ static void find_board(struct raspberry_pi *pi, const struct raspberry_pi_places
     show_start(pi, true);
 }
 
-void raspberry_pi_lamp(struct raspberry_pi *pi, const struct raspberry_pi_places *places, bool lit)
+void raspberry_pi_led(struct raspberry_pi *pi, const struct raspberry_pi_places *places, bool lit)
 {
     if (pi->places == NULL)
         find_board(pi, places);

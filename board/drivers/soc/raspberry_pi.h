@@ -64,8 +64,8 @@ struct raspberry_pi {
     } cores[RASPBERRY_PI_CORES];
 };
 
-/* For board.lamp: light the LED or put it out, at any time, also without raspberry_pi_init or within it. */
-void raspberry_pi_lamp(struct raspberry_pi *pi, const struct raspberry_pi_places *places, bool lit);
+/* For board.led: light the LED or put it out, at any time, also without raspberry_pi_init or within it. */
+void raspberry_pi_led(struct raspberry_pi *pi, const struct raspberry_pi_places *places, bool lit);
 
 /* Open the tree (dtb may be NULL) and the mailbox, and read what the firmware knows; raise the
  * cores' clock to what it allows. Registers are mapped here. An LED that a register lights is lit from here

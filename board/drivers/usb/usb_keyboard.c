@@ -39,7 +39,7 @@ static enum err prepare(struct usb_keyboard *k, struct xhci *x)
     return e == ERR_UNSUPPORTED ? ERR_OK : e;
 }
 
-static void set_lamps(struct usb_keyboard *k, struct xhci *x)
+static void set_leds(struct usb_keyboard *k, struct xhci *x)
 {
     k->lit = k->keys.caps;
     k->device.data[0] = k->lit ? KEYBOARD_LED_CAPS : 0;
@@ -76,7 +76,7 @@ enum err usb_keyboard_open(struct usb_keyboard *k, struct xhci *host, uint32_t p
     if (e != ERR_OK)
         return e;
     k->faults = 0;
-    set_lamps(k, host); /* some adapters begin to work with it */
+    set_leds(k, host); /* some adapters begin to work with it */
     ask(k, host);
     return ERR_OK;
 }
@@ -128,6 +128,6 @@ bool usb_keyboard_look(struct usb_keyboard *k, struct xhci *host)
             return false;
     keyboard_keys_look(&k->keys, millis(host));
     if (k->lit != k->keys.caps)
-        set_lamps(k, host);
+        set_leds(k, host);
     return true;
 }

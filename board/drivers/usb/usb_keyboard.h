@@ -12,7 +12,7 @@ struct usb_keyboard {
     _Alignas(64) struct usb_ends ends;
     struct keyboard_keys keys;
     unsigned faults; /* one after the other */
-    bool lit;        /* the lamp of Caps Lock */
+    bool lit;        /* the LED of Caps Lock */
 };
 
 /* Take what is at this place if it is a keyboard. */

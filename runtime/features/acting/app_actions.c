@@ -1,4 +1,4 @@
-/* A model's actions: from the boot words to the chat that tells it, and the grammar that holds it. */
+/* A model's actions: from the boot options to the chat that tells it, and the grammar that holds it. */
 #include <assert.h>
 #include <string.h>
 

@@ -16,7 +16,7 @@ static void add_room(void *context, const char *name, uint64_t bytes)
     *(uint64_t *)context += adapters_room(bytes);
 }
 
-/* For those that the boot word names: a path of a computer is in no list. */
+/* For those that the boot option names: a path of a computer is in no list. */
 static uint64_t named_room(struct app *a)
 {
     const struct app_files *files = a->setup.files;
@@ -163,7 +163,7 @@ enum err app_use_adapters(struct app *a, const char *text)
     return e;
 }
 
-/* The target is loaded: those of the boot word go to work. */
+/* The target is loaded: those of the boot option go to work. */
 static enum err load_those_of_options(void *state, struct app *a)
 {
     struct adapters_state *s = state;

@@ -17,9 +17,9 @@ static uint32_t wanted(const struct app *a)
 static void plan(void *state, struct app *a, struct model_setup *setup)
 {
     (void)state;
-    setup->lines = chat_lines(wanted(a), a->setup.options->load.beams);
+    setup->kept_sequences = chat_kept_sequences(wanted(a), a->setup.options->load.beams);
     setup->line_bytes = chat_branch_bytes();
-    setup->lines_bytes = session_lines_bytes;
+    setup->kept_bytes = session_sequences_bytes;
 }
 
 static void open_lines(void *state, struct app *a)
@@ -47,7 +47,7 @@ static void change_weights(void *state, struct chat *c)
     const struct chat_branches *b = state;
 
     for (uint32_t i = 0; i < b->n; i++) {
-        session_line_weights_changed(c->session, &b->list[i]->line);
+        session_sequence_weights_changed(c->session, &b->list[i]->sequence);
     }
 }
 

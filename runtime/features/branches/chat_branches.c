@@ -11,7 +11,7 @@ size_t chat_branch_bytes(void)
     return arena_take_bytes(sizeof(struct chat_branch));
 }
 
-uint32_t chat_lines(uint32_t branches, uint32_t beams)
+uint32_t chat_kept_sequences(uint32_t branches, uint32_t beams)
 {
     return branches + (beams < 2 ? 0 : beams);
 }
@@ -19,24 +19,24 @@ uint32_t chat_lines(uint32_t branches, uint32_t beams)
 bool chat_branches_open(struct chat *c, uint32_t n, uint32_t beams)
 {
     struct chat_branches *b = branches_of(c);
-    struct session_line *lines[CHAT_BRANCHES_MOST + BEAMS_MOST];
+    struct session_sequence *sequences[CHAT_BRANCHES_MOST + BEAMS_MOST];
 
     assert(n <= CHAT_BRANCHES_MOST && beams <= BEAMS_MOST);
     for (uint32_t i = 0; i < n; i++) {
         b->list[i] = arena_take(&c->session->model->arena, ARENA_SCRATCH, sizeof *b->list[i]);
         memset(b->list[i], 0, sizeof *b->list[i]);
-        lines[i] = &b->list[i]->line;
+        sequences[i] = &b->list[i]->sequence;
     }
-    for (uint32_t i = 0; i < chat_lines(0, beams); i++) {
-        lines[n + i] = &beams_of(c)->lines[i];
+    for (uint32_t i = 0; i < chat_kept_sequences(0, beams); i++) {
+        sequences[n + i] = &beams_of(c)->sequences[i];
     }
-    session_lines_open(c->session, lines, chat_lines(n, beams));
+    session_sequences_open(c->session, sequences, chat_kept_sequences(n, beams));
     features_switch(c->features, FEATURE_branches, n != 0);
     b->n = n;
     b->retries = 0;
     memcpy(b->current, "main", sizeof "main");
     beams_of(c)->n = 0;
-    if (beams >= 2 && beams_of(c)->lines[0].table != NULL) {
+    if (beams >= 2 && beams_of(c)->sequences[0].table != NULL) {
         beams_of(c)->n = beams;
     }
     features_switch(c->features, FEATURE_beams, beams_of(c)->n != 0);
@@ -83,7 +83,7 @@ static void keep(struct chat *c, struct chat_branch *b, const char *name, bool r
     b->reply_start = c->reply_start;
     b->turns = c->turns;
     turns_forget_said(&b->turns);
-    session_line_keep(c->session, &b->line);
+    session_sequence_keep(c->session, &b->sequence);
 }
 
 enum err chat_branch_place(struct chat *c, const char *name)
@@ -176,7 +176,7 @@ enum err chat_switch(struct chat *c, const char *name, uint32_t *pending)
     if (b == NULL) {
         return ERR_NOT_FOUND;
     }
-    session_line_swap(c->session, &b->line);
+    session_sequence_swap(c->session, &b->sequence);
     *pending = c->session->n_ids - c->session->n_cached;
     turns_forget_said(&c->turns); /* what was asked for in one conversation is not in another */
     swap_bytes(&c->turns, &b->turns, sizeof b->turns);
@@ -199,6 +199,6 @@ enum err chat_branch_drop(struct chat *c, const char *name)
         return ERR_NOT_FOUND;
     }
     b->name[0] = '\0';
-    session_line_drop(c->session, &b->line);
+    session_sequence_drop(c->session, &b->sequence);
     return ERR_OK;
 }

@@ -88,7 +88,7 @@ static enum command_result command_branches(struct app *a, char *argument)
         const struct chat_branch *b = branches_of(c)->list[i];
 
         if (b->name[0] != '\0') {
-            list_one(a->setup.console, b->name, b->turns.n, b->line.n_ids, "");
+            list_one(a->setup.console, b->name, b->turns.n, b->sequence.n_ids, "");
         }
     }
     return COMMAND_DONE;

@@ -26,7 +26,7 @@ bool chat_learn_open(struct chat *c)
     }
     lessons_open(&own->lessons, arena_take(&m->arena, ARENA_LEARN, lessons_bytes(p->dim, cols)),
                  p->dim, cols, &head);
-    own->lessons.learner.rule.springs = c->options->load.learn == LEARN_ON;
+    own->lessons.learner.rule.ewc_penalty = c->options->load.learn == LEARN_ON;
     own->lessons.gated = c->options->load.learn == LEARN_ON;
     own->kept_ids = arena_take(&m->arena, ARENA_LEARN, c->session->context * sizeof(uint32_t));
     own->watch = (struct hidden_watch){ .adapt = adapt, .context = &own->lessons };
@@ -68,7 +68,7 @@ void chat_learn_make_margin(struct chat *c, uint32_t rival, float rival_logit, u
     vector_add(l->error, l->row, -micro_lora_slope(&l->head, target_logit), l->dim);
 }
 
-/* From h and its logits; feels: its springs know the example then. True: the target wins, and there was nothing to learn. */
+/* From h and its logits; feels: its EWC penalty knows the example then. True: the target wins, and there was nothing to learn. */
 static bool take_step(struct chat *c, const float *h, const float *logits, uint32_t target,
                       float sign, bool feels)
 {
@@ -166,7 +166,7 @@ enum err chat_learn_begin_text(struct chat *c, size_t *n)
 }
 
 /* A text that the model makes up says which weights matter to what it can do: what was packed is the
- * first task, and springs hold it. Each text begins as conversations do, and ends where it is n long,
+ * first task, and the EWC penalty holds it. Each text begins as conversations do, and ends where it is n long,
  * or where the model ends it. */
 static enum err feel_itself(struct chat *c)
 {
@@ -380,7 +380,7 @@ static enum err prepare(struct chat *c)
     const struct learner *l = &lessons_of(c)->lessons.learner;
     enum err e = ERR_OK;
 
-    if (l->rule.springs && l->ewc.tasks == 0) {
+    if (l->rule.ewc_penalty && l->ewc.tasks == 0) {
         e = feel_itself(c);
     }
     if (e != ERR_OK) {

@@ -79,8 +79,8 @@ void ewc_step(const struct ewc *e, float *weights, const float *gradient, float 
     float pull = fabsf(rate) * ewc_lambda(e) * stiff; /* a step away from a target is held, too */
 
     for (size_t i = 0; i < e->n; i++) {
-        float spring = pull * e->fisher[i];
+        float penalty = pull * e->fisher[i];
 
-        weights[i] = (weights[i] - rate * gradient[i] + spring * e->anchor[i]) / (1.0f + spring);
+        weights[i] = (weights[i] - rate * gradient[i] + penalty * e->anchor[i]) / (1.0f + penalty);
     }
 }

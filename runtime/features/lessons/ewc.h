@@ -1,7 +1,7 @@
 /* Elastic weight consolidation (arXiv 1612.00796), online: what mattered to earlier tasks is held by
- * springs, lambda / 2 sum F_i (w_i - anchor_i)^2, with F the running mean of squared gradients.
+ * EWC penalty, lambda / 2 sum F_i (w_i - anchor_i)^2, with F the running mean of squared gradients.
  *
- * The springs' step is implicit. With lambda in the thousands an explicit one overshoots, and grows
+ * The penalty's step is implicit. With lambda in the thousands an explicit one overshoots, and grows
  * with each step; this one goes towards the anchor and never past it. */
 #ifndef INGOT_RUNTIME_LEARN_EWC_H
 #define INGOT_RUNTIME_LEARN_EWC_H
@@ -16,7 +16,7 @@ struct ewc {
     size_t n;
     float *fisher, *anchor; /* (n) */
     float *mean, *spread;   /* (n) of the task's gradients, and their squared distances' sum */
-    uint32_t tasks;         /* that ended: 0 has no springs */
+    uint32_t tasks;         /* that ended: 0 has no EWC penalty */
     uint32_t samples;       /* of the task at work */
 };
 
@@ -34,7 +34,7 @@ bool ewc_is_new_task(const struct ewc *e, const float *gradient);
 /* Count the gradient: F = .999 F + .001 g^2, and the task's mean and spread. */
 void ewc_sample(struct ewc *e, const float *gradient);
 
-/* The weights as they are become what springs pull to. False: EWC_MOST_TASKS have ended; the anchor
+/* The weights as they are become what the EWC penalty pulls to. False: EWC_MOST_TASKS have ended; the anchor
  * stays where it is. */
 bool ewc_end_task(struct ewc *e, const float *weights);
 

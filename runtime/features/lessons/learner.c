@@ -14,7 +14,7 @@ struct learner_rule learner_default_rule(void)
                                   .clip = 10.0f,
                                   .quality = 0.7f,
                                   .most = 50.0f,
-                                  .springs = true,
+                                  .ewc_penalty = true,
                                   .stiff = 0.001f };
 }
 
@@ -92,7 +92,7 @@ bool learner_is_sound(const struct learner *l)
 void learner_feel(struct learner *l, const float *h, const float *e)
 {
     micro_lora_gradient(&l->lora, h, e, l->gradient);
-    if (!l->rule.springs || !clip(l)) {
+    if (!l->rule.ewc_penalty || !clip(l)) {
         return;
     }
     if (ewc_is_new_task(&l->ewc, l->gradient)) {
@@ -115,7 +115,7 @@ enum learner_step learner_step(struct learner *l, const float *h, const float *e
         return LEARNER_THROWN;
     }
     memcpy(l->before, l->lora.weights, n * sizeof(float));
-    if (l->rule.springs) {
+    if (l->rule.ewc_penalty) {
         ewc_step(&l->ewc, l->lora.weights, l->gradient, l->rule.rate * quality * sign,
                  l->rule.stiff);
     } else {

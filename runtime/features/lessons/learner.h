@@ -1,4 +1,4 @@
-/* Steps of an adapter, guarded: a gradient is clipped, held by the springs of earlier tasks, and a step
+/* Steps of an adapter, guarded: a gradient is clipped, held by the EWC penalty of earlier tasks, and a step
  * that leaves NaN or a weight too large is thrown away. Before a lesson the weights are kept, and one
  * lesson can be undone. */
 #ifndef INGOT_RUNTIME_LEARN_LEARNER_H
@@ -13,11 +13,11 @@
 
 struct learner_rule {
     float rate;
-    float clip;    /* longest gradient */
-    float quality; /* least one of a lesson: .7 */
-    float most;    /* longest weights, as a vector: a step beyond is thrown away */
-    bool springs;  /* EWC ... */
-    float stiff;   /* ... whose lambda counts so much */
+    float clip;       /* longest gradient */
+    float quality;    /* least one of a lesson: .7 */
+    float most;       /* longest weights, as a vector: a step beyond is thrown away */
+    bool ewc_penalty; /* EWC ... */
+    float stiff;      /* ... whose lambda counts so much */
 };
 
 enum learner_step { LEARNER_LEARNT, LEARNER_POOR, LEARNER_THROWN };
@@ -43,7 +43,7 @@ size_t learner_bytes(uint32_t dim, uint32_t rank);
 void learner_open(struct learner *l, void *memory, uint32_t dim, uint32_t rank,
                   const struct learner_rule *rule);
 
-/* A lesson begins: what learner_undo goes back to. Springs, too, stay as they are when it is undone:
+/* A lesson begins: what learner_undo goes back to. The EWC penalty, too, stays as it is when the lesson is undone:
  * they say what matters, not what is known. */
 void learner_begin(struct learner *l);
 /* False: there is no lesson to take back. */
@@ -55,7 +55,7 @@ bool learner_is_sound(const struct learner *l);
 /* Everything that was learnt is forgotten. */
 void learner_clear(struct learner *l);
 
-/* No step: the gradient counts in the springs, and may show that a new task begins, whose anchor is
+/* No step: the gradient counts in the EWC penalty, and may show that a new task begins, whose anchor is
  * what is known now. Once for each example: steps that practise it again would count it as often. */
 void learner_feel(struct learner *l, const float *h, const float *e);
 

@@ -66,7 +66,7 @@ uint64_t lessons_move_bytes(const struct lessons *l, uint32_t n_examples);
 /* Passes memory on, or fills it. */
 typedef enum err lessons_move_fn(void *context, void *memory, size_t bytes);
 
-/* Everything that was learnt, in one order: counts, weights, springs, examples. loads: memory is filled,
+/* Everything that was learnt, in one order: counts, weights, EWC penalty, examples. loads: memory is filled,
  * and nothing of it is believed before lessons_are_sound. There is no lesson to undo then.
  * ERR_BAD_MODEL: counts that cannot be; errors of move, after which a load is a mix: lessons_clear. */
 enum err lessons_move(struct lessons *l, bool loads, lessons_move_fn *move, void *context);

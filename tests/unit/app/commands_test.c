@@ -179,7 +179,7 @@ static void test_lock(void)
     struct session *s = &rig.session;
 
     open_app();
-    (void)chat_branches_open(&app.chat, rig.lines, 0);
+    (void)chat_branches_open(&app.chat, rig.kept_sequences, 0);
     OK(answers("/lock", "there is no PIN"), "/lock without a PIN");
     reply("my word is tulip");
     OK(app.chat.turns.n == 1, "it locks nothing, and the conversation stays");

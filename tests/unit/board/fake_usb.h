@@ -59,7 +59,7 @@ struct fake_unit {
     uint32_t over_current;       /* ports that took too much and are off, by bit */
     unsigned n_cleared;          /* CLEAR_TT_BUFFER */
     /* a keyboard */
-    unsigned n_lamps; /* SET_REPORT */
+    unsigned n_leds; /* SET_REPORT */
     /* a drive */
     uint8_t number;         /* its serial number, a digit; 0: it has none */
     uint8_t unit;           /* the last of its logical units */

@@ -335,7 +335,7 @@ static inline bool take_request(struct fake_unit *u, uint8_t type, uint8_t reque
     } else if (type == 0 && request == 9) {
         u->configured = true;
     } else if (u->kind == FAKE_KEYBOARD && type == 0x21) {
-        u->n_lamps += request == 9;
+        u->n_leds += request == 9;
     } else if (u->kind != FAKE_HUB) {
         return false;
     } else if (type == 0x23 && request == 8) {

@@ -131,7 +131,7 @@ static void test_keyboard_with_hub(void)
     OK(open_all() == 2 && usb_has_keyboard() && n_wrong == 0,
        "a keyboard with a hub in it, at a hub");
     OK(usb.keyboard.device.route == 0x32 && usb.keyboard.device.port == 1, "by its route");
-    OK(f.units[2].n_lamps == 1, "its lamps are set at the start");
+    OK(f.units[2].n_leds == 1, "its LEDs are set at the start");
     (void)typed();
     press(&f.units[2], 4, 8);
     OK(typed() == 'a', "a key");

@@ -62,7 +62,7 @@ static bool all_right(void)
         if (b->name[0] == '\0')
             continue;
         n++;
-        if (!has(line_of(b->name), b->line.ids, b->line.n_ids, b->turns.n))
+        if (!has(line_of(b->name), b->sequence.ids, b->sequence.n_ids, b->turns.n))
             return false;
     }
     return n == recorded;
@@ -76,12 +76,12 @@ static bool places_right(void)
 
     for (uint32_t i = 0; i < p->n_tables; i++) {
         for (uint32_t j = 0; j < p->tables[i].n; j++)
-            holders[p->tables[i].places[j]]++;
+            holders[p->tables[i].slots[j]]++;
         n_shared += i != 0 && p->tables[i].n != 0;
     }
     for (uint32_t i = 0; i < p->n_free; i++)
         n_free[p->free[i]]++;
-    for (uint32_t i = 0; i < p->n_places; i++) {
+    for (uint32_t i = 0; i < p->n_slots; i++) {
         if (holders[i] != p->owners[i] || n_free[i] != (holders[i] == 0))
             return false;
     }
@@ -102,14 +102,14 @@ static void turn(void)
 static void branch(void)
 {
     char name[CHAT_BRANCH_NAME_BYTES];
-    struct line *place = line_of("");
+    struct line *slot = line_of("");
 
     snprintf(name, sizeof name, "b%u", (unsigned)draw(8));
     if (chat_branch(&chat, name) != ERR_OK) {
         n_refused++;
         return;
     }
-    *place = lines[0];
+    *slot = lines[0];
     memcpy(lines[0].name, name, sizeof name);
 }
 
@@ -132,7 +132,7 @@ static void change(void)
 
 static void retry(void)
 {
-    struct line before = lines[0], *gone, *place;
+    struct line before = lines[0], *gone, *slot;
     const char *name = NULL;
 
     if (chat.turns.n == 0)
@@ -140,17 +140,17 @@ static void retry(void)
     name = chat_branch_retried(&chat);
     if (name != NULL) {
         n_kept++;
-        place = line_of("");
-        for (unsigned i = 1; i < LINES && place == NULL; i++) { /* whose name is there no more */
+        slot = line_of("");
+        for (unsigned i = 1; i < LINES && slot == NULL; i++) { /* whose name is there no more */
             gone = &lines[i];
             for (unsigned k = 0; k < branches_of(&chat)->n; k++) {
                 if (strcmp(branches_of(&chat)->list[k]->name, lines[i].name) == 0)
                     gone = NULL;
             }
-            place = gone;
+            slot = gone;
         }
-        *place = before;
-        memcpy(place->name, name, strlen(name) + 1);
+        *slot = before;
+        memcpy(slot->name, name, strlen(name) + 1);
     }
     if (chat_retry(&chat) != ERR_OK)
         rig_die("a retry failed");
@@ -233,7 +233,7 @@ int main(void)
 {
     rig_alone();
     rig_compute(false);
-    rig.lines = N_BRANCHES;
+    rig.kept_sequences = N_BRANCHES;
     rig.line_bytes = chat_branch_bytes();
     rig_make_model("tiny", INGOT_Q8_0);
     put_template(test_template);

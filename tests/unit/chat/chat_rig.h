@@ -89,7 +89,7 @@ __attribute__((unused)) static void start_over(uint32_t n)
         features_open(&features, features_built_in, FEATURES_BUILT_IN, NULL);
     chat.features = &features;
     chat_open(&chat, &console, &rig.session, NULL, &options, NULL);
-    (void)chat_branches_open(&chat, rig.lines, 0);
+    (void)chat_branches_open(&chat, rig.kept_sequences, 0);
 }
 
 __attribute__((unused)) static enum err say(const char *line, bool as_turn)

@@ -1,5 +1,5 @@
-/* Random operations on sequences that share places, against one that keeps everything in copies: what the
- * the current one wrote is what it reads, others have what they had or nothing, no place is lost, and none is
+/* Random operations on sequences that share slots, against one that keeps everything in copies: what the
+ * the current one wrote is what it reads, others have what they had or nothing, no slot is lost, and none is
  * held by more tables than it counts. */
 #include "runtime/compute/kv_pool.h"
 
@@ -32,7 +32,7 @@ static uint32_t draw(uint32_t n)
     return seed % n;
 }
 
-static void copy_place(void *context, uint32_t to, uint32_t from)
+static void copy_slot(void *context, uint32_t to, uint32_t from)
 {
     (void)context;
     memcpy(memory[to], memory[from], sizeof memory[to]);
@@ -41,7 +41,7 @@ static void copy_place(void *context, uint32_t to, uint32_t from)
 
 static float *at(const struct sequence *s, uint32_t position)
 {
-    return &memory[s->table->places[position / KV_TILE]][position % KV_TILE];
+    return &memory[s->table->slots[position / KV_TILE]][position % KV_TILE];
 }
 
 /* Others may have lost theirs to it: all or nothing. */
@@ -109,14 +109,14 @@ static bool reads_right(const struct sequence *s)
     return true;
 }
 
-/* Each place has as many holders as it counts, or lies once among the free. */
+/* Each slot has as many holders as it counts, or lies once among the free. */
 static bool counts_right(void)
 {
     uint32_t holders[TILES] = { 0 }, n_free[TILES] = { 0 };
 
     for (uint32_t i = 0; i < N; i++) {
         for (uint32_t j = 0; j < sequences[i].table->n; j++)
-            holders[sequences[i].table->places[j]]++;
+            holders[sequences[i].table->slots[j]]++;
     }
     for (uint32_t i = 0; i < pool.n_free; i++)
         n_free[pool.free[i]]++;
@@ -134,7 +134,7 @@ int main(void)
     if (!OK(kv_pool_bytes(TILES, N) <= sizeof lists, "room for the lists"))
         return tap_done();
     kv_pool_open(&pool, TILES, N, lists);
-    pool.copy = copy_place;
+    pool.copy = copy_slot;
     for (uint32_t i = 0; i < N; i++)
         sequences[i].table = &pool.tables[i];
     for (uint32_t i = 0; i < OPERATIONS; i++) {
@@ -144,10 +144,10 @@ int main(void)
             wrong += !reads_right(&sequences[j]);
     }
     OK(wrong == 0, "a sequence reads what it wrote, whatever the others do");
-    OK(miscounted == 0, "no place is lost, or shared by more than it counts");
+    OK(miscounted == 0, "no slot is lost, or shared by more than it counts");
     OK(misplaced == 0, "a table has all of its sequence or nothing");
-    OK(n_lost > 100 && n_shared > 100 && n_copied > 100,
-       "%u were lost, %u shared, %u places copied", n_lost, n_shared, n_copied);
+    OK(n_lost > 100 && n_shared > 100 && n_copied > 100, "%u were lost, %u shared, %u slots copied",
+       n_lost, n_shared, n_copied);
     for (uint32_t i = 0; i < N; i++)
         kv_table_cut(&pool, sequences[i].table, 0);
     OK(pool.n_free == TILES, "in the end all are free");

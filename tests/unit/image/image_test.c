@@ -102,8 +102,10 @@ static void test_layer_kinds(void)
 {
     refuse_layer(LAYER(mixer), INGOT_MIXER_DELTA, 1, ERR_BAD_HEADER, "n_heads is 4, must be 0");
     refuse_layer(LAYER(mixer), 5, 1, ERR_UNSUPPORTED, "layer 1: mixer is 5, which this");
-    refuse_layer(LAYER(beside), INGOT_MIXER_DELTA, 1, ERR_UNSUPPORTED, "beside is 2: only Mamba2");
-    refuse_layer(LAYER(beside), INGOT_MIXER_MAMBA2, 1, ERR_BAD_HEADER, "conv_taps is 0, must be 2");
+    refuse_layer(LAYER(parallel), INGOT_MIXER_DELTA, 1, ERR_UNSUPPORTED,
+                 "parallel is 2: only Mamba2");
+    refuse_layer(LAYER(parallel), INGOT_MIXER_MAMBA2, 1, ERR_BAD_HEADER,
+                 "conv_taps is 0, must be 2");
     refuse_layer(LAYER(conv_taps), 1, 1, ERR_BAD_HEADER, "conv_taps is 1, must be 0 to 0");
     refuse_layer(LAYER(inner_dim), 1, 4, ERR_BAD_HEADER, "inner_dim is 1, must be 0 to 0");
     refuse_layer(LAYER(mixer), INGOT_MIXER_NONE, 1, ERR_BAD_HEADER, "n_heads is 4, must be 0");

@@ -1,4 +1,4 @@
-/* Steps with their guards, and the springs of earlier tasks. */
+/* Steps with their guards, and the EWC penalty of earlier tasks. */
 #include "runtime/features/lessons/learner.h"
 
 #include <math.h>
@@ -13,11 +13,11 @@ enum { DIM = 48, RANK = 2 };
 static struct learner learner;
 static float *memory;
 
-static void open(bool springs)
+static void open(bool ewc_penalty)
 {
     struct learner_rule rule = learner_default_rule();
 
-    rule.springs = springs;
+    rule.ewc_penalty = ewc_penalty;
     rule.rate = 0.05f;
     rule.stiff = 1.0f;
     free(memory);
@@ -113,14 +113,14 @@ static uint32_t history(void)
     return hash;
 }
 
-static void check_springs(void)
+static void check_ewc_penalty(void)
 {
     struct ewc e;
     float work[4 * 3], w[3] = { 1, 1, 1 }, g[3] = { 1, 0.001f, 0 };
     bool kept = true;
 
     ewc_open(&e, work, 3);
-    OK(ewc_lambda(&e) <= 0.0f, "no springs before a task has ended");
+    OK(ewc_lambda(&e) <= 0.0f, "no EWC penalty before a task has ended");
     for (int i = 0; i < 1000; i++)
         ewc_sample(&e, g);
     OK(fabsf(e.fisher[0] - (1 - powf(0.999f, 1000))) < 1e-4f, "F is a running mean of squares");
@@ -144,7 +144,7 @@ static void check_springs(void)
         ewc_step(&e, w, none, 10.0f, 1.0f);
         kept = kept && w[0] >= before && w[0] <= 1.0f;
     }
-    OK(kept && w[0] > 0.99f, "a stiff spring goes to its anchor and never past it");
+    OK(kept && w[0] > 0.99f, "a strong EWC penalty goes to its anchor and never past it");
     for (int i = 0; i < 20; i++)
         (void)ewc_end_task(&e, w);
     OK(e.tasks == EWC_MOST_TASKS && !ewc_end_task(&e, w), "no more than ten tasks");
@@ -178,7 +178,7 @@ int main(void)
 
     check_guards();
     check_undo();
-    check_springs();
+    check_ewc_penalty();
     check_tasks();
     first = history();
     OK(first == history(), "the same 1000 steps, some thrown, some undone, have the same bits");

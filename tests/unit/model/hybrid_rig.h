@@ -14,8 +14,8 @@ enum { H_VOCAB = 320, H_CONTEXT = 256, H_MOST_WIDTH = 512, H_MOST_STATE = 4096 }
 /* One of each kind, with widths that divide nothing. */
 struct hybrid {
     const char *name;
-    uint8_t mixer, beside; /* of all layers but those that attend; beside: of these, too */
-    bool tiled, optional;  /* groups; tensors that may be there */
+    uint8_t mixer, parallel; /* of all layers but those that attend; beside: of these, too */
+    bool tiled, optional;    /* groups; tensors that may be there */
     uint32_t conv_taps, n_groups, inner_heads, state_dim, inner_dim;
     uint32_t attends; /* bit i: layer i does; 0: number 1 alone. Number 3 has one head of keys */
     bool latent;      /* with latent keys, which rotate */
@@ -165,7 +165,7 @@ static inline void hybrid_fill(const struct hybrid *h)
         struct source_layer_params *l = &s->params.layers[i];
 
         l->mixer = hybrid_attends(h, i) ? INGOT_MIXER_ATTENTION : h->mixer;
-        l->beside = h->beside;
+        l->parallel = h->parallel;
         l->n_kv_heads = hybrid_attends(h, i) ? (i == 3 ? 1 : H_KV) : 0;
     }
     s->params_known = true;
@@ -445,7 +445,7 @@ static inline void expect_token(double *logits, uint32_t id, uint32_t p)
     for (unsigned l = 0; l < H_LAYERS; l++) {
         norm(normed, x, weights_of(INGOT_ATTN_NORM, l), H_DIM);
         expect_mixer(x, l, hybrid_source.params.layers[l].mixer, normed, p);
-        expect_mixer(x, l, hybrid_source.params.layers[l].beside, normed, p);
+        expect_mixer(x, l, hybrid_source.params.layers[l].parallel, normed, p);
         norm(normed, x, weights_of(INGOT_FFN_NORM, l), H_DIM);
         multiply(gate, INGOT_FFN_GATE, l, normed);
         multiply(up, INGOT_FFN_UP, l, normed);

@@ -150,15 +150,15 @@ static struct reply reference(uint32_t n, uint32_t limit)
 
 static void open_rig(struct kv_types kv)
 {
-    struct session_line *lines[BEAMS_MOST];
+    struct session_sequence *sequences[BEAMS_MOST];
 
     rig.kv = kv;
-    rig.lines = BEAMS_MOST;
+    rig.kept_sequences = BEAMS_MOST;
     if (rig_start(0, 0, false) != ERR_OK)
         rig_die(rig.model.problem);
     for (uint32_t i = 0; i < BEAMS_MOST; i++)
-        lines[i] = &beams.lines[i];
-    session_lines_open(&rig.session, lines, BEAMS_MOST);
+        sequences[i] = &beams.sequences[i];
+    session_sequences_open(&rig.session, sequences, BEAMS_MOST);
 }
 
 static void against_reference(uint32_t n, uint32_t limit)
@@ -174,7 +174,7 @@ static void against_reference(uint32_t n, uint32_t limit)
        r.passes);
     n_got = s->n_ids - n_prompt;
     memcpy(got, s->ids + n_prompt, n_got * sizeof *got);
-    held = pool->n_places - pool->n_free;
+    held = pool->n_slots - pool->n_free;
     OK(n_settled == n_got && memcmp(settled, got, n_got * sizeof *got) == 0,
        "... each of its %u tokens was handed on once", n_got);
     OK(held == (s->n_cached + KV_TILE - 1) / KV_TILE, "... and %u places are held by it alone",

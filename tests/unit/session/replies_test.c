@@ -1,12 +1,12 @@
 /* Replies side by side: ids, text, thoughts, ends and counts are those of generate() with each prompt alone,
- * whichever others run beside it, and a place that becomes free takes the next one. */
+ * whichever others run beside it, and a slot that becomes free takes the next one. */
 #include "runtime/session/replies.h"
 
 #include "flash_image/grammar/grammar_compile.h"
 #include "runtime/features/grammar/grammar_constraint.h"
 #include "tests/unit/rig.h"
 
-enum { N_REPLIES = 11, PLACES = 4, MOST_NEW = 600, MOST_PROMPT = 40 };
+enum { N_REPLIES = 11, SLOTS = 4, MOST_NEW = 600, MOST_PROMPT = 40 };
 
 /* One request, and what came of it. */
 struct said {
@@ -26,8 +26,8 @@ static struct request_of {
     uint32_t end_id;
 } requests[N_REPLIES];
 
-static struct said alone[N_REPLIES], beside[N_REPLIES];
-static struct session sessions[PLACES];
+static struct said alone[N_REPLIES], parallel[N_REPLIES];
+static struct session sessions[SLOTS];
 static struct replies replies;
 
 static void said_begin(void *context)
@@ -171,7 +171,7 @@ static void make_ends(void)
     run_alone(10);
 }
 
-static void open_places(size_t limit, uint32_t chunk, uint32_t n)
+static void open_slots(size_t limit, uint32_t chunk, uint32_t n)
 {
     rig.sequences = n;
     if (rig_open(limit, chunk, false) != ERR_OK || model_load(&rig.model, &rig.setup) != ERR_OK)
@@ -180,35 +180,35 @@ static void open_places(size_t limit, uint32_t chunk, uint32_t n)
     replies.n = n;
     for (uint32_t i = 0; i < n; i++) {
         session_open(&sessions[i], &rig.model, &rig.setup);
-        replies.places[i].session = &sessions[i];
+        replies.slots[i].session = &sessions[i];
     }
 }
 
-static void begin(uint32_t place, uint32_t which, struct generate_sink *sink)
+static void begin(uint32_t slot, uint32_t which, struct generate_sink *sink)
 {
     struct request_of *q = &requests[which];
-    struct session *s = replies.places[place].session;
+    struct session *s = replies.slots[slot].session;
 
-    memset(&beside[which], 0, sizeof beside[which]);
-    *sink = sink_of(&beside[which]);
+    memset(&parallel[which], 0, sizeof parallel[which]);
+    *sink = sink_of(&parallel[which]);
     session_clear(s);
     if (session_put(s, q->prompt, q->n_prompt) != ERR_OK)
         rig_die(s->problem);
-    replies_begin(&replies, place, &q->params, &q->sampler, sink);
+    replies_begin(&replies, slot, &q->params, &q->sampler, sink);
 }
 
-/* All of them, in their order, as places become free. */
-static void run_beside(size_t limit, uint32_t chunk, uint32_t n)
+/* All of them, in their order, as slots become free. */
+static void run_all(size_t limit, uint32_t chunk, uint32_t n)
 {
-    struct generate_sink sinks[PLACES];
-    uint32_t at[PLACES], next = 0;
-    bool taken[PLACES] = { false };
+    struct generate_sink sinks[SLOTS];
+    uint32_t at[SLOTS], next = 0;
+    bool taken[SLOTS] = { false };
 
-    open_places(limit, chunk, n);
+    open_slots(limit, chunk, n);
     for (;;) {
         for (uint32_t i = 0; i < n; i++) {
-            if (taken[i] && !replies.places[i].busy) {
-                keep(&beside[at[i]], &replies.places[i].result, &sessions[i]);
+            if (taken[i] && !replies.slots[i].busy) {
+                keep(&parallel[at[i]], &replies.slots[i].result, &sessions[i]);
                 taken[i] = false;
             }
             if (!taken[i] && next < N_REPLIES) {
@@ -226,7 +226,7 @@ static void run_beside(size_t limit, uint32_t chunk, uint32_t n)
 
 static bool same(uint32_t i)
 {
-    const struct said *a = &alone[i], *b = &beside[i];
+    const struct said *a = &alone[i], *b = &parallel[i];
     const struct generate_result *ra = &a->result, *rb = &b->result;
 
     return ra->end == rb->end && ra->new_tokens == rb->new_tokens &&
@@ -249,8 +249,8 @@ static unsigned n_same(void)
 
 static void test_same(size_t limit, uint32_t chunk, uint32_t n, const char *how)
 {
-    run_beside(limit, chunk, n);
-    OK(n_same() == N_REPLIES, "%u places, chunk %u, %s: %u of %d replies as alone", (unsigned)n,
+    run_all(limit, chunk, n);
+    OK(n_same() == N_REPLIES, "%u slots, chunk %u, %s: %u of %d replies as alone", (unsigned)n,
        (unsigned)chunk, how, n_same(), N_REPLIES);
 }
 
@@ -264,7 +264,7 @@ static void test_ends(void)
        "they end by a stop string (%d), a token (%d), the context (%d), a repetition or it (%d), the limit, and one is thoughts (%u)",
        alone[8].result.end, alone[10].result.end, alone[6].result.end, alone[5].result.end,
        alone[2].n_thoughts);
-    OK(alone[7].result.refused != 0 && beside[7].result.refused == alone[7].result.refused &&
+    OK(alone[7].result.refused != 0 && parallel[7].result.refused == alone[7].result.refused &&
            alone[7].text[0] >= 'a' && alone[7].text[0] <= 'z',
        "a constraint holds: %u tokens refused, %.20s", alone[7].result.refused, alone[7].text);
 }
@@ -281,29 +281,29 @@ static void test_stopped(void)
     struct generate_sink sinks[2];
     unsigned n = 0;
 
-    open_places(0, 16, 2);
+    open_slots(0, 16, 2);
     begin(0, 0, &sinks[0]);
     begin(1, 9, &sinks[1]);
     OK(replies_pass(&replies, &stop) == ERR_ABORTED && replies_busy(&replies) == 2 &&
-           beside[0].n_begins == 0,
+           parallel[0].n_begins == 0,
        "a pass that is stopped leaves both where they were");
-    while (replies.places[0].busy && replies_pass(&replies, NULL) == ERR_OK)
+    while (replies.slots[0].busy && replies_pass(&replies, NULL) == ERR_OK)
         n++;
-    keep(&beside[0], &replies.places[0].result, &sessions[0]);
+    keep(&parallel[0], &replies.slots[0].result, &sessions[0]);
     OK(same(0) && n > 1, "and they go on");
     replies_leave(&replies, 1);
-    OK(replies_busy(&replies) == 0 && beside[9].bytes != 0, "a reply that is left is over");
+    OK(replies_busy(&replies) == 0 && parallel[9].bytes != 0, "a reply that is left is over");
     replies_leave(&replies, 1);
     OK(replies_busy(&replies) == 0, "once is enough");
 }
 
-/* A second turn in the same place, after the first. */
+/* A second turn in the same slot, after the first. */
 static void test_goes_on(void)
 {
     struct generate_sink sinks[2];
     uint32_t n;
 
-    open_places(0, 16, 2);
+    open_slots(0, 16, 2);
     begin(0, 3, &sinks[0]);
     begin(1, 1, &sinks[1]);
     while (replies_busy(&replies) != 0)
@@ -313,8 +313,8 @@ static void test_goes_on(void)
     replies_begin(&replies, 0, &requests[1].params, &requests[1].sampler, &sinks[0]);
     while (replies_busy(&replies) != 0)
         (void)replies_pass(&replies, NULL);
-    OK(replies.places[0].result.first_new == n + requests[1].n_prompt &&
-           replies.places[0].result.prompt_tokens == requests[1].n_prompt + 1,
+    OK(replies.slots[0].result.first_new == n + requests[1].n_prompt &&
+           replies.slots[0].result.prompt_tokens == requests[1].n_prompt + 1,
        "a sequence goes on with another turn, and the token that was pending");
 }
 
@@ -336,11 +336,11 @@ int main(void)
     make_ends();
     test_same(0, 32, 1, "in memory");
     test_same(0, 8, 3, "in memory");
-    test_same(0, 64, PLACES, "in memory");
+    test_same(0, 64, SLOTS, "in memory");
     test_ends();
-    rig.sequences = PLACES;
+    rig.sequences = SLOTS;
     least = rig_limits().least;
-    test_same(least, 16, PLACES, "streamed");
+    test_same(least, 16, SLOTS, "streamed");
     test_stopped();
     test_goes_on();
     return tap_done();

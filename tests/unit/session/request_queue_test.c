@@ -6,7 +6,7 @@
 #include "runtime/session/request_queue.h"
 #include "tests/unit/tap.h"
 
-enum { SETS = 32, PLACES = 8, REQUESTS = 20000 };
+enum { SETS = 32, SLOTS = 8, REQUESTS = 20000 };
 
 static uint32_t seed = 20261123;
 
@@ -35,8 +35,8 @@ static uint32_t draw_zipf(void)
 }
 
 static struct {
-    uint32_t number, set, left; /* left 0: the place is free */
-} places[PLACES];
+    uint32_t number, set, left; /* left 0: the slot is free */
+} slots[SLOTS];
 static struct request_queue queue;
 static uint32_t passed[REQUESTS], last_round[REQUESTS]; /* rounds, counted here */
 static bool waits[REQUESTS], served[REQUESTS];
@@ -47,9 +47,9 @@ static uint32_t running_sets(uint32_t *sets)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < PLACES; i++) {
-        if (places[i].left != 0)
-            sets[n++] = places[i].set;
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        if (slots[i].left != 0)
+            sets[n++] = slots[i].set;
     }
     return n;
 }
@@ -72,11 +72,11 @@ static void serve(const struct request *r)
 {
     uint32_t i = 0;
 
-    while (places[i].left != 0)
+    while (slots[i].left != 0)
         i++;
-    places[i].number = r->number;
-    places[i].set = r->set;
-    places[i].left = 1 + draw(30);
+    slots[i].number = r->number;
+    slots[i].set = r->set;
+    slots[i].left = 1 + draw(30);
     n_twice += served[r->number] || !waits[r->number];
     served[r->number] = true;
     waits[r->number] = false;
@@ -86,7 +86,7 @@ static void serve(const struct request *r)
 /* All that wait and are older have been passed by it, in the round that it is of. */
 static void count_passed(uint32_t number)
 {
-    uint32_t round = (n_served - 1) / PLACES + 1;
+    uint32_t round = (n_served - 1) / SLOTS + 1;
 
     for (uint32_t i = 0; i < number; i++) {
         if (waits[i] && last_round[i] != round) {
@@ -98,12 +98,12 @@ static void count_passed(uint32_t number)
 }
 
 /* in_order: the first to come is the first to go. */
-static void fill_places(bool in_order)
+static void fill_slots(bool in_order)
 {
     struct request r;
-    uint32_t sets[PLACES], n_sets = running_sets(sets);
+    uint32_t sets[SLOTS], n_sets = running_sets(sets);
 
-    while (n_sets < PLACES && queue.n != 0) {
+    while (n_sets < SLOTS && queue.n != 0) {
         if (in_order) {
             r = queue.list[0];
             memmove(queue.list, queue.list + 1, --queue.n * sizeof r);
@@ -122,7 +122,7 @@ static void run_trace(bool in_order, uint32_t every)
     uint32_t next = 0;
 
     memset(&queue, 0, sizeof queue);
-    memset(places, 0, sizeof places);
+    memset(slots, 0, sizeof slots);
     memset(passed, 0, sizeof passed);
     memset(last_round, 0, sizeof last_round);
     memset(served, 0, sizeof served);
@@ -131,18 +131,18 @@ static void run_trace(bool in_order, uint32_t every)
     sets_at_work = n_rounds = 0;
     seed = 20261123;
     for (uint32_t pass = 0; n_served < REQUESTS && pass < 40 * REQUESTS; pass++) {
-        uint32_t sets[PLACES], coming = draw(every) == 0 ? draw(12) : 0;
+        uint32_t sets[SLOTS], coming = draw(every) == 0 ? draw(12) : 0;
 
         for (; coming > 0 && next < REQUESTS; coming--) {
             if (!request_queue_put(&queue, next, draw_zipf()))
                 break;
             waits[next++] = true;
         }
-        fill_places(in_order);
+        fill_slots(in_order);
         sets_at_work += distinct(sets, running_sets(sets));
         n_rounds++;
-        for (uint32_t i = 0; i < PLACES; i++)
-            places[i].left -= places[i].left != 0;
+        for (uint32_t i = 0; i < SLOTS; i++)
+            slots[i].left -= slots[i].left != 0;
     }
 }
 
@@ -200,7 +200,7 @@ static void test_order(void)
 int main(void)
 {
     test_order();
-    test_traces("more than there are places for", 8, 0.92);
-    test_traces("nine tenths of the places", 12, 0.95);
+    test_traces("more than there are slots for", 8, 0.92);
+    test_traces("nine tenths of the slots", 12, 0.95);
     return tap_done();
 }

@@ -301,17 +301,17 @@ static void test_saved(void)
 
 /* ---- lines beside it -------------------------------------------------------------------------- */
 
-static struct session_line line;
+static struct session_sequence sequence;
 
 static void start_with_line(void)
 {
-    struct session_line *all[] = { &line };
+    struct session_sequence *all[] = { &sequence };
 
-    rig.lines = 1;
+    rig.kept_sequences = 1;
     start(16);
-    session_lines_open(&rig.session, all, 1);
-    OK(line.table != NULL, "a line that shares places");
-    rig.lines = 0;
+    session_sequences_open(&rig.session, all, 1);
+    OK(sequence.table != NULL, "a line that shares places");
+    rig.kept_sequences = 0;
 }
 
 /* A line has the keys of a part of its tokens, by the short factors; the current sequence has all, by the long ones. */
@@ -322,12 +322,12 @@ static void test_line_of_short(void)
     start_with_line();
     (void)add(0, 10);
     (void)session_put(s, ids + 10, 20);
-    session_line_keep(s, &line);
+    session_sequence_keep(s, &sequence);
     OK(session_run(s, NULL) == ERR_OK && is(30) && add(30, LIMIT + 5) == ERR_OK && is(LIMIT + 5),
        "the sequence grows beyond the limit");
-    session_line_swap(s, &line);
+    session_sequence_swap(s, &sequence);
     OK(session_run(s, NULL) == ERR_OK && is(30), "the line does not take keys of other factors");
-    session_line_swap(s, &line);
+    session_sequence_swap(s, &sequence);
     OK(add(LIMIT + 5, LIMIT + 6) == ERR_OK && is(LIMIT + 6),
        "nor does the sequence when it is back");
 }
@@ -338,10 +338,10 @@ static void test_line_of_long(void)
 
     start_with_line();
     (void)add(0, LIMIT + 5);
-    session_line_keep(s, &line);
+    session_sequence_keep(s, &sequence);
     (void)session_cut(s, 0);
     OK(add(3, 20) == ERR_OK, "another sequence is at work");
-    session_line_swap(s, &line);
+    session_sequence_swap(s, &sequence);
     session_rope_settle(s);
     OK(s->n_cached == LIMIT + 5, "a long line keeps its keys");
     (void)session_cut(s, LIMIT - 3);

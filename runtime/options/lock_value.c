@@ -1,4 +1,4 @@
-#include "runtime/options/lock_word.h"
+#include "runtime/options/lock_value.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool read_bytes(uint8_t *bytes, size_t n, const char *text)
     return true;
 }
 
-bool lock_word_read(struct lock_word *w, const char *text)
+bool lock_value_read(struct lock_value *w, const char *text)
 {
     return read_bytes(w->salt, sizeof w->salt, text) && text[2 * LOCK_SALT_BYTES] == ':' &&
            read_bytes(w->hash, sizeof w->hash, text + 2 * LOCK_SALT_BYTES + 1) &&
@@ -48,7 +48,7 @@ static char *put_bytes(char *text, const uint8_t *bytes, size_t n)
     return text;
 }
 
-void lock_word_text(char text[LOCK_TEXT_BYTES], const struct lock_word *w)
+void lock_value_text(char text[LOCK_TEXT_BYTES], const struct lock_value *w)
 {
     char *at = put_bytes(text, w->salt, sizeof w->salt);
 
@@ -56,7 +56,7 @@ void lock_word_text(char text[LOCK_TEXT_BYTES], const struct lock_word *w)
     *put_bytes(at, w->hash, sizeof w->hash) = '\0';
 }
 
-void lock_word_hash(struct lock_word *w, const char *pin, size_t n)
+void lock_value_hash(struct lock_value *w, const char *pin, size_t n)
 {
     uint8_t digest[SHA256_BYTES];
     size_t before = 0; /* bytes of the digest before: none at first */
@@ -75,12 +75,12 @@ void lock_word_hash(struct lock_word *w, const char *pin, size_t n)
 }
 
 /* All bytes are compared: how long it takes tells nothing. */
-bool lock_word_opens(const struct lock_word *w, const char *pin, size_t n)
+bool lock_value_opens(const struct lock_value *w, const char *pin, size_t n)
 {
-    struct lock_word guess = *w;
+    struct lock_value guess = *w;
     uint8_t differs = 0;
 
-    lock_word_hash(&guess, pin, n);
+    lock_value_hash(&guess, pin, n);
     for (size_t i = 0; i < sizeof guess.hash; i++) {
         differs |= guess.hash[i] ^ w->hash[i];
     }

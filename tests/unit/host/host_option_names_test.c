@@ -1,7 +1,7 @@
 /* Boot arguments in the runtime's sentences become options, and nothing else changes. */
 #include <string.h>
 
-#include "host/args/host_words.h"
+#include "host/args/host_option_names.h"
 #include "tests/unit/tap.h"
 
 static const struct {
@@ -26,14 +26,14 @@ int main(void)
     size_t n;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        n = host_words_rewrite(rows[i].in, strlen(rows[i].in), out, sizeof out);
+        n = host_option_names_rewrite(rows[i].in, strlen(rows[i].in), out, sizeof out);
         OK(n == strlen(rows[i].out) && memcmp(out, rows[i].out, n) == 0, "%s: %.*s", rows[i].in,
            (int)n, out);
     }
-    n = host_words_rewrite("ctx=ctx=", 8, out, 8);
+    n = host_option_names_rewrite("ctx=ctx=", 8, out, 8);
     OK(n == 8 && memcmp(out, "ctx=ctx=", 8) == 0, "without room it stays as it is: %.*s", (int)n,
        out);
-    n = host_words_rewrite("ctx=ctx=", 8, out, 5);
+    n = host_option_names_rewrite("ctx=ctx=", 8, out, 5);
     OK(n == 5 && memcmp(out, "ctx=c", 5) == 0, "and is cut");
     return tap_done();
 }

@@ -102,7 +102,7 @@ static void read_options(struct machine *machine, const struct efi_loaded_image 
         add_byte(machine, units[i]);
 }
 
-void efi_words_read(struct machine *machine)
+void efi_options_read(struct machine *machine)
 {
     const struct efi_loaded_image *image = efi_protocol_of(efi_image(), &efi_loaded_image_guid);
 

@@ -1,4 +1,4 @@
-/* Ten thousand random operations on a session and the lines beside it: tokens added, cut, lines kept, swapped
+/* Ten thousand random operations on a session and the sequences beside it: tokens added, cut, sequences kept, swapped
  * and dropped, beams, sequences saved and loaded, in one type and in tiers whose tiles move. A record holds
  * every sequence's tokens; what is cached is held against the same tokens computed afresh. */
 #include "runtime/compute/kv_tiers.h"
@@ -6,15 +6,15 @@
 #include "runtime/session/session_rope.h"
 #include "tests/unit/model/hybrid_rig.h"
 
-enum { LINES = 3, CONTEXT = 256, SAVED_BYTES = 4 << 20, STEPS = 10000, VOCAB_LEAST = 4 };
+enum { SEQUENCES = 3, CONTEXT = 256, SAVED_BYTES = 4 << 20, STEPS = 10000, VOCAB_LEAST = 4 };
 
 struct record {
     uint32_t ids[CONTEXT], n;
 };
 
-static struct session_line lines[LINES];
+static struct session_sequence sequences[SEQUENCES];
 static struct beams beams;
-static struct record now, of_line[LINES], of_save;
+static struct record now, of_line[SEQUENCES], of_save;
 static uint8_t saved[SAVED_BYTES];
 static size_t at;
 static uint32_t saved_cached;
@@ -61,28 +61,28 @@ static void cut(void)
 
 static void keep(void)
 {
-    uint32_t i = draw(LINES);
+    uint32_t i = draw(SEQUENCES);
 
-    session_line_keep(&rig.session, &lines[i]);
+    session_sequence_keep(&rig.session, &sequences[i]);
     of_line[i] = now;
 }
 
 static void swap(void)
 {
-    uint32_t i = draw(LINES);
+    uint32_t i = draw(SEQUENCES);
     struct record was = now;
 
-    n_lost += lines[i].table != NULL && lines[i].n_ids != 0 && lines[i].table->n == 0;
-    session_line_swap(&rig.session, &lines[i]);
+    n_lost += sequences[i].table != NULL && sequences[i].n_ids != 0 && sequences[i].table->n == 0;
+    session_sequence_swap(&rig.session, &sequences[i]);
     now = of_line[i];
     of_line[i] = was;
 }
 
 static void drop(void)
 {
-    uint32_t i = draw(LINES);
+    uint32_t i = draw(SEQUENCES);
 
-    session_line_drop(&rig.session, &lines[i]);
+    session_sequence_drop(&rig.session, &sequences[i]);
     of_line[i].n = 0;
 }
 
@@ -162,11 +162,11 @@ static bool places_right(void)
         return true;
     for (uint32_t i = 0; i < p->n_tables; i++) {
         for (uint32_t j = 0; j < p->tables[i].n; j++)
-            n_shared += holders[p->tables[i].places[j]]++ != 0;
+            n_shared += holders[p->tables[i].slots[j]]++ != 0;
     }
     for (uint32_t i = 0; i < p->n_free; i++)
         holders[p->free[i]] += 1u << 16;
-    for (uint32_t i = 0; i < p->n_places; i++) {
+    for (uint32_t i = 0; i < p->n_slots; i++) {
         if (holders[i] != (p->owners[i] == 0 ? 1u << 16 : p->owners[i]))
             return false;
     }
@@ -177,8 +177,8 @@ static bool all_right(void)
 {
     bool good = is(&now, rig.session.ids, rig.session.n_ids) && places_right();
 
-    for (uint32_t i = 0; i < LINES; i++)
-        good = good && is(&of_line[i], lines[i].ids, lines[i].n_ids);
+    for (uint32_t i = 0; i < SEQUENCES; i++)
+        good = good && is(&of_line[i], sequences[i].ids, sequences[i].n_ids);
     return good;
 }
 
@@ -223,17 +223,17 @@ static void step(void)
 
 static void test_random(const char *types, unsigned steps)
 {
-    struct session_line *all[LINES + BEAMS_MOST];
+    struct session_sequence *all[SEQUENCES + BEAMS_MOST];
     unsigned wrong = 0;
 
     if (!kv_types_parse(types, &rig.kv) || rig_start(0, 16, false) != ERR_OK)
         rig_die(types);
-    for (uint32_t i = 0; i < LINES + BEAMS_MOST; i++)
-        all[i] = i < LINES ? &lines[i] : &beams.lines[i - LINES];
-    session_lines_open(&rig.session, all, LINES + BEAMS_MOST);
+    for (uint32_t i = 0; i < SEQUENCES + BEAMS_MOST; i++)
+        all[i] = i < SEQUENCES ? &sequences[i] : &beams.sequences[i - SEQUENCES];
+    session_sequences_open(&rig.session, all, SEQUENCES + BEAMS_MOST);
     beams.n = rig.session.kv.pool != NULL ? 3 : 0;
     now.n = of_save.n = 0;
-    for (uint32_t i = 0; i < LINES; i++)
+    for (uint32_t i = 0; i < SEQUENCES; i++)
         of_line[i].n = 0;
     n_shared = n_lost = n_loaded = n_full = n_searched = n_compared = untrue = failed = 0;
     for (unsigned i = 0; i < steps; i++) {
@@ -249,7 +249,7 @@ static void test_random(const char *types, unsigned steps)
        untrue, n_compared);
     OK(n_loaded > steps / 40 && n_full > 0 &&
            (beams.n == 0 || (n_shared > steps / 4 && n_lost > 10 && n_searched > steps / 40)),
-       "... %u loads, %u times the context was full, %u tiles shared, %u lines had lost theirs, %u searches",
+       "... %u loads, %u times the context was full, %u tiles shared, %u sequences had lost theirs, %u searches",
        n_loaded, n_full, n_shared, n_lost, n_searched);
 }
 
@@ -261,7 +261,7 @@ int main(void)
 
     workers_start(&crew, rig_platform(), 1);
     rig.workers = &crew;
-    rig.lines = LINES + BEAMS_MOST;
+    rig.kept_sequences = SEQUENCES + BEAMS_MOST;
     rig_compute(false);
     rig_make_model("tiny", INGOT_Q8_0);
     test_random("f16", STEPS);

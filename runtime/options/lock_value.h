@@ -1,6 +1,6 @@
 /* The value of lock=: what a PIN is compared with, SALT:HASH as hexadecimal digits (docs/SIGNING.md). */
-#ifndef INGOT_RUNTIME_LOCK_WORD_H
-#define INGOT_RUNTIME_LOCK_WORD_H
+#ifndef INGOT_RUNTIME_LOCK_VALUE_H
+#define INGOT_RUNTIME_LOCK_VALUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,20 +15,20 @@ enum {
     LOCK_PIN_MOST = 64,
 };
 
-struct lock_word {
+struct lock_value {
     uint8_t salt[LOCK_SALT_BYTES];
     uint8_t hash[LOCK_HASH_BYTES];
 };
 
 /* False: the text is none; *w may have been written to. */
-bool lock_word_read(struct lock_word *w, const char *text);
-void lock_word_text(char text[LOCK_TEXT_BYTES], const struct lock_word *w);
+bool lock_value_read(struct lock_value *w, const char *text);
+void lock_value_text(char text[LOCK_TEXT_BYTES], const struct lock_value *w);
 
 /* w->hash = that of a PIN of n bytes with w->salt: SHA-256 of salt and PIN, and LOCK_ROUNDS times that of the
  * digest before, salt and PIN; the first bytes. */
-void lock_word_hash(struct lock_word *w, const char *pin, size_t n);
+void lock_value_hash(struct lock_value *w, const char *pin, size_t n);
 
 /* Whether the PIN is the one. */
-bool lock_word_opens(const struct lock_word *w, const char *pin, size_t n);
+bool lock_value_opens(const struct lock_value *w, const char *pin, size_t n);
 
 #endif

@@ -1,14 +1,14 @@
-/* Boot words that are well formed, and that this model or this card cannot obey. */
+/* Boot options that are well formed, and that this model or this card cannot obey. */
 #include <string.h>
 
 #include "runtime/app/app_private.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-enum { WORD_BYTES = OPTIONS_MODEL_BYTES + 8 };
+enum { OPTION_BYTES = OPTIONS_MODEL_BYTES + 8 };
 
 /* In the unit that it was probably given in. */
-static void describe_mem(uint64_t bytes, char word[WORD_BYTES])
+static void describe_mem(uint64_t bytes, char option[OPTION_BYTES])
 {
     static const char units[] = "\0KMG";
     unsigned unit = 0;
@@ -17,35 +17,35 @@ static void describe_mem(uint64_t bytes, char word[WORD_BYTES])
         bytes /= 1024;
         unit++;
     }
-    format_text(word, WORD_BYTES, "mem=%llu%.1s", (unsigned long long)bytes, units + unit);
+    format_text(option, OPTION_BYTES, "mem=%llu%.1s", (unsigned long long)bytes, units + unit);
 }
 
-/* The word as it may have been written, and what there is without it. */
+/* The option as it may have been written, and what there is without it. */
 static const char *describe(const struct options_load *load, enum option which,
-                            char word[WORD_BYTES])
+                            char option[OPTION_BYTES])
 {
     char types[KV_TYPES_NAME_BYTES];
 
     switch (which) {
-    case OPTION_MEM: describe_mem(load->mem, word); return "all that is free is used";
+    case OPTION_MEM: describe_mem(load->mem, option); return "all that is free is used";
     case OPTION_CTX:
-        format_text(word, WORD_BYTES, "ctx=%u", (unsigned)load->ctx);
+        format_text(option, OPTION_BYTES, "ctx=%u", (unsigned)load->ctx);
         return "the model's own is used";
     case OPTION_TOGETHER:
-        format_text(word, WORD_BYTES, "together=%u", (unsigned)load->together);
+        format_text(option, OPTION_BYTES, "together=%u", (unsigned)load->together);
         return "there is one sequence";
     case OPTION_DRAFT:
-        format_text(word, WORD_BYTES, "draft=%s", load->draft);
+        format_text(option, OPTION_BYTES, "draft=%s", load->draft);
         return "no draft is used";
     case OPTION_ADAPTER:
-        format_text(word, WORD_BYTES, "adapter=%s", load->adapter);
+        format_text(option, OPTION_BYTES, "adapter=%s", load->adapter);
         return "no adapter is used";
     default:
         if (load->kv.card) {
-            format_text(word, WORD_BYTES, "kv=card");
+            format_text(option, OPTION_BYTES, "kv=card");
             return "keys and values stay in memory";
         }
-        format_text(word, WORD_BYTES, "kv=%s", kv_types_name(load->kv.types, types));
+        format_text(option, OPTION_BYTES, "kv=%s", kv_types_name(load->kv.types, types));
         return "kv=f16 is used";
     }
 }
@@ -68,16 +68,16 @@ static void forget(struct options_load *load, enum option which)
     }
 }
 
-enum err app_obey_words(struct app *a)
+enum err app_obey_options(struct app *a)
 {
     struct options *o = a->setup.options;
     enum err e = app_begin(a, APP_MODEL, 0);
 
     while (e != ERR_OK && a->setup.front == APP_CONSOLE && a->at_fault != OPTION_COUNT) {
-        char word[WORD_BYTES];
-        const char *instead = describe(&o->load, a->at_fault, word);
+        char option[OPTION_BYTES];
+        const char *instead = describe(&o->load, a->at_fault, option);
 
-        console_log(a->setup.console, "warning: %s cannot be used: %s; %s", word, a->problem,
+        console_log(a->setup.console, "warning: %s cannot be used: %s; %s", option, a->problem,
                     instead);
         forget(&o->load, a->at_fault);
         a->gave_up = true;

@@ -1,4 +1,4 @@
-#include "runtime/session/session_line.h"
+#include "runtime/session/session_sequence.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ static uint32_t n_tiles(uint32_t context)
     return (uint32_t)(((size_t)context + KV_TILE - 1) / KV_TILE);
 }
 
-uint64_t session_lines_bytes(uint32_t context, uint32_t n)
+uint64_t session_sequences_bytes(uint32_t context, uint32_t n)
 {
     if (n == 0) {
         return 0;
@@ -31,14 +31,16 @@ static bool can_share(const struct session *s)
     return s->kv.pages == NULL && s->kv.types.hot_tiles == 0;
 }
 
-void session_lines_open(struct session *s, struct session_line *const lines[], uint32_t n)
+void session_sequences_open(struct session *s, struct session_sequence *const sequences[],
+                            uint32_t n)
 {
     struct arena *a = &s->model->arena;
     struct kv_pool *pool;
 
     for (uint32_t i = 0; i < n; i++) {
-        *lines[i] = (struct session_line){ .ids = arena_take(a, ARENA_SCRATCH,
-                                                             s->context * sizeof(uint32_t)) };
+        *sequences[i] = (struct session_sequence){
+            .ids = arena_take(a, ARENA_SCRATCH, s->context * sizeof(uint32_t))
+        };
     }
     if (n == 0 || !can_share(s)) {
         return;
@@ -48,11 +50,11 @@ void session_lines_open(struct session *s, struct session_line *const lines[], u
                  arena_take(a, ARENA_SCRATCH, kv_pool_bytes(s->kv.n_tiles, n + 1)));
     kv_cache_use_pool(&s->kv, pool);
     for (uint32_t i = 0; i < n; i++) {
-        lines[i]->table = &pool->tables[i + 1];
+        sequences[i]->table = &pool->tables[i + 1];
     }
 }
 
-void session_line_keep(struct session *s, struct session_line *l)
+void session_sequence_keep(struct session *s, struct session_sequence *l)
 {
     session_forget_guesses(s);
     l->n_ids = s->n_ids;
@@ -85,8 +87,8 @@ static void swap_words(uint32_t *a, uint32_t *b, uint32_t n)
     }
 }
 
-/* Places lost to others come back where both sequences are the same, and their keys have the same factors. */
-static void swap_tables(struct session *s, struct session_line *l, uint32_t same)
+/* Slots lost to others come back where both sequences are the same, and their keys have the same factors. */
+static void swap_tables(struct session *s, struct session_sequence *l, uint32_t same)
 {
     uint32_t shared = min_u32(same, s->n_cached);
     struct kv_table *table = l->table;
@@ -109,7 +111,7 @@ static void swap_tables(struct session *s, struct session_line *l, uint32_t same
     l->is_long = is_long;
 }
 
-void session_line_swap(struct session *s, struct session_line *l)
+void session_sequence_swap(struct session *s, struct session_sequence *l)
 {
     struct session_prefix *p = s->prefix;
     uint32_t n = max_u32(s->n_ids, l->n_ids), same;
@@ -137,7 +139,7 @@ void session_line_swap(struct session *s, struct session_line *l)
     }
 }
 
-void session_line_weights_changed(struct session *s, struct session_line *l)
+void session_sequence_weights_changed(struct session *s, struct session_sequence *l)
 {
     l->n_cached = 0;
     if (l->table != NULL) {
@@ -145,7 +147,7 @@ void session_line_weights_changed(struct session *s, struct session_line *l)
     }
 }
 
-void session_line_drop(struct session *s, struct session_line *l)
+void session_sequence_drop(struct session *s, struct session_sequence *l)
 {
     l->n_ids = 0;
     l->n_cached = 0;

@@ -1,4 +1,4 @@
-#include "host/args/host_words.h"
+#include "host/args/host_option_names.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static size_t put_option(struct writer *w, const struct command_option *row, con
     return bytes;
 }
 
-size_t host_words_rewrite(const char *in, size_t n, char *out, size_t most)
+size_t host_option_names_rewrite(const char *in, size_t n, char *out, size_t most)
 {
     struct writer w = { .out = out, .most = most };
     size_t i = 0;

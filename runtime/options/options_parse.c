@@ -1,11 +1,11 @@
-/* Takes the boot arguments apart into words, and answers unknown ones. */
+/* Takes the boot arguments apart into options, and answers unknown ones. */
 #include "runtime/options/options_private.h"
 
 #include <string.h>
 
 #include "runtime/text/nearest.h"
 
-/* Words that firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends
+/* Options that firmware, QEMU users and Linux habits leave in the boot arguments; a name that ends
  * in * is a beginning. Names with a point belong to Linux modules and are ignored as well. */
 static const char *const foreign[] = {
     "console", "earlycon", "earlyprintk", "splash",     "loglevel", "ignore_loglevel", "ro",
@@ -41,7 +41,7 @@ static bool is_foreign(const char *name, size_t bytes)
     return false;
 }
 
-/* ---- the nearest word ---- */
+/* ---- the nearest option ---- */
 
 /* The rule that the writer may have meant. NULL: none. */
 static const struct rule *nearest_rule(const char *name, size_t bytes)
@@ -61,25 +61,25 @@ static const struct rule *nearest_rule(const char *name, size_t bytes)
 static void report_unknown(const char *name, size_t bytes, const struct options_report *report)
 {
     const struct rule *rule = nearest_rule(name, bytes);
-    char word[OPTIONS_SHOWN_BYTES];
+    char shown[OPTIONS_SHOWN_BYTES];
 
     if (rule != NULL) {
         options_say(report, false,
                     "Boot argument '%s' is unknown and ignored; did you mean %s%s? "
                     "docs/OPTIONS.md lists them all.",
-                    options_shown(word, name, bytes), rule->name,
+                    options_shown(shown, name, bytes), rule->name,
                     rule->kind == KIND_FLAG ? "" : "=");
     } else {
         options_say(report, false,
                     "Boot argument '%s' is unknown and ignored; docs/OPTIONS.md lists "
                     "those there are.",
-                    options_shown(word, name, bytes));
+                    options_shown(shown, name, bytes));
     }
 }
 
-/* ---- words ---- */
+/* ---- options ---- */
 
-struct word {
+struct written_option {
     const char *name;
     size_t name_bytes;
     bool has_value;
@@ -105,7 +105,8 @@ static char escaped(char c)
 }
 
 /* The value at s, unquoted into value. Returns where it ends. */
-static const char *read_value(const char *s, struct word *w, char value[OPTIONS_PROMPT_BYTES])
+static const char *read_value(const char *s, struct written_option *w,
+                              char value[OPTIONS_PROMPT_BYTES])
 {
     size_t n = 0;
 
@@ -129,9 +130,10 @@ static const char *read_value(const char *s, struct word *w, char value[OPTIONS_
     return s;
 }
 
-static const char *read_word(const char *s, struct word *w, char value[OPTIONS_PROMPT_BYTES])
+static const char *read_option(const char *s, struct written_option *w,
+                               char value[OPTIONS_PROMPT_BYTES])
 {
-    *w = (struct word){ .name = s };
+    *w = (struct written_option){ .name = s };
     while (*s != '\0' && *s != '=' && !is_space(*s)) {
         s++;
     }
@@ -150,8 +152,8 @@ static void refuse(struct options *o, enum option which)
     }
 }
 
-static enum err apply_word(struct options *o, const struct word *w,
-                           const struct options_report *report)
+static enum err apply_option(struct options *o, const struct written_option *w,
+                             const struct options_report *report)
 {
     enum option which = options_find(w->name, w->name_bytes);
     char name[OPTIONS_SHOWN_BYTES];
@@ -177,14 +179,14 @@ static enum err apply_word(struct options *o, const struct word *w,
     return options_set_one(o, which, w->has_value ? o->value : NULL, report);
 }
 
-/* A preset's words: those that the boot line has, too, are ignored. */
+/* A preset's options: those that the boot line has, too, are ignored. */
 struct preset {
-    const struct option_set *past; /* words of the boot line */
+    const struct option_set *past; /* options of the boot line */
     bool running;                  /* others than OPTION_IN_PRESET are for a start */
 };
 
-/* Obey one word; preset: NULL for the boot line. */
-static enum err obey(struct options *o, const struct word *w, const struct preset *preset,
+/* Obey one option; preset: NULL for the boot line. */
+static enum err obey(struct options *o, const struct written_option *w, const struct preset *preset,
                      const struct options_report *report)
 {
     enum option which = options_find(w->name, w->name_bytes);
@@ -199,7 +201,7 @@ static enum err obey(struct options *o, const struct word *w, const struct prese
             return ERR_OK;
         }
     }
-    return apply_word(o, w, report);
+    return apply_option(o, w, report);
 }
 
 static enum err parse(struct options *o, const char *args, const struct preset *preset,
@@ -208,14 +210,14 @@ static enum err parse(struct options *o, const char *args, const struct preset *
     enum err first = ERR_OK;
 
     while (*args != '\0') {
-        struct word w;
+        struct written_option w;
         enum err err;
 
         if (is_space(*args)) {
             args++;
             continue;
         }
-        args = read_word(args, &w, o->value);
+        args = read_option(args, &w, o->value);
         err = obey(o, &w, preset, report);
         if (first == ERR_OK) {
             first = err;
@@ -241,7 +243,7 @@ enum err options_parse_preset(struct options *o, const char *args, bool running,
 enum err options_set_quoted(struct options *o, const char *name, const char *value,
                             const struct options_report *report)
 {
-    struct word w = { .name = name, .name_bytes = strlen(name), .has_value = true };
+    struct written_option w = { .name = name, .name_bytes = strlen(name), .has_value = true };
 
     if (value[0] != '"') {
         return options_set(o, name, value, report);
@@ -253,5 +255,5 @@ enum err options_set_quoted(struct options *o, const char *name, const char *val
                     name);
         return ERR_BAD_ARGUMENT;
     }
-    return apply_word(o, &w, report);
+    return apply_option(o, &w, report);
 }

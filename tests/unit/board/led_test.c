@@ -1,10 +1,10 @@
-/* A lamp that flashes a number, by a clock that the test turns; and the pins that light the LED of each
+/* An LED that flashes a number, by a clock that the test turns; and the pins that light the LED of each
  * Raspberry Pi, among neighbours that are the firmware's. */
 #include <string.h>
 
 #include "board/drivers/soc/bcm_gpio.h"
 #include "board/drivers/soc/brcmstb_gpio.h"
-#include "board/lamp_code.h"
+#include "board/led_code.h"
 #include "tests/unit/tap.h"
 
 enum { HZ = 1000000, MOST_EDGES = 64 };
@@ -31,12 +31,12 @@ static void set(bool lit)
 
 static void show(unsigned code, uint64_t hz, uint64_t each_look)
 {
-    const struct lamp lamp = { set, ticks, hz };
+    const struct led led = { set, ticks, hz };
 
     n_edges = 0;
     looks = 0;
     tick = each_look;
-    lamp_code_show(&lamp, code);
+    led_code_show(&led, code);
 }
 
 /* The time from edge i to the next in milliseconds, rounded. */
@@ -49,12 +49,12 @@ static unsigned millis(unsigned i)
 
 static bool is_code(unsigned code)
 {
-    if (n_edges != 2 + 2 * code || !edges[0].lit || millis(0) != LAMP_CODE_LONG_MILLIS)
+    if (n_edges != 2 + 2 * code || !edges[0].lit || millis(0) != LED_CODE_LONG_MILLIS)
         return false;
     for (unsigned i = 1; i < n_edges - 1; i++)
-        if (edges[i].lit != (i % 2 == 0) || millis(i) != LAMP_CODE_SHORT_MILLIS)
+        if (edges[i].lit != (i % 2 == 0) || millis(i) != LED_CODE_SHORT_MILLIS)
             return false;
-    return !edges[n_edges - 1].lit && millis(n_edges - 1) == LAMP_CODE_PAUSE_MILLIS;
+    return !edges[n_edges - 1].lit && millis(n_edges - 1) == LED_CODE_PAUSE_MILLIS;
 }
 
 static void test_codes(void)

@@ -1,0 +1,26 @@
+/* A number on an LED, for what a board cannot say: one long flash, then as many short ones. A Raspberry Pi's
+ * firmware has such codes of its own, none of which begins with a single long flash
+ * (raspberrypi.com/documentation, "LED warning flash codes"). */
+#ifndef INGOT_BOARD_LED_CODE_H
+#define INGOT_BOARD_LED_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    LED_CODE_LONG_MILLIS = 1000,
+    LED_CODE_SHORT_MILLIS = 200, /* a flash, and the dark before it */
+    LED_CODE_PAUSE_MILLIS = 1500,
+};
+
+struct led {
+    void (*set)(bool lit);
+    uint64_t (*ticks)(void);
+    uint64_t ticks_hz; /* 0: not known, the times are a guess then */
+};
+
+/* Show `code` once and leave the LED dark: 2.5 s, and 0.4 s for each short flash. Ends also where the
+ * counter stands still. Core 0, or a core that is alone at it. */
+void led_code_show(const struct led *led, unsigned code);
+
+#endif
