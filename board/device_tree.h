@@ -37,6 +37,9 @@ struct device_tree_node {
     uint32_t next; /* offset of the first token that the cursor has not passed */
 };
 
+/* Whether the blob begins as a device tree does, of whatever size. Reads as device_tree_bytes. */
+bool device_tree_is_one(const void *blob);
+
 /* The size that the blob's header claims, or 0 where it is not a device tree or too large. Reads
  * DEVICE_TREE_HEADER_BYTES bytes. */
 size_t device_tree_bytes(const void *blob);
@@ -117,6 +120,9 @@ bool device_tree_next_cpu(const struct device_tree *tree, struct device_tree_nod
  * in front, otherwise in the order of the blob. Returns how many of them are in ids[0 .. max). */
 unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64_t *ids,
                           unsigned max);
+
+/* How many of those cpu nodes there are. */
+unsigned device_tree_n_cpus(const struct device_tree *tree);
 
 /* capacity[0 .. n) = what each of the cores `ids` does in a time, at least 1: capacity-dmips-mhz, times the highest clock where each
  * has a clock-frequency. All are 0 where a core has none, as then nothing can be compared.

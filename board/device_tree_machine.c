@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+bool device_tree_is_one(const void *blob)
+{
+    static const uint8_t magic[4] = { 0xd0, 0x0d, 0xfe, 0xed };
+
+    return memcmp(blob, magic, sizeof magic) == 0;
+}
+
 const char *device_tree_bootargs(const struct device_tree *tree)
 {
     struct device_tree_node chosen;
@@ -128,6 +135,18 @@ unsigned device_tree_cpus(const struct device_tree *tree, uint64_t first, uint64
         ids[front] = ids[front - 1];
         ids[front - 1] = id;
     }
+    return n;
+}
+
+unsigned device_tree_n_cpus(const struct device_tree *tree)
+{
+    struct device_tree_node node;
+    uint64_t id;
+    unsigned n = 0;
+
+    device_tree_begin(&node);
+    while (device_tree_next_cpu(tree, &node))
+        n += device_tree_reg(tree, &node, 0, &id, NULL);
     return n;
 }
 

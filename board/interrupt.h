@@ -7,7 +7,7 @@
 
 #include "board/err.h"
 
-enum { IRQ_MAX_TAKEN = 8, IRQ_MOST_VAIN = 10000 };
+enum { IRQ_MAX_TAKEN = 16, IRQ_MOST_VAIN = 10000 };
 
 /* From now on call fn(context) on core 0 for every interrupt of that line. The machine's controller
  * numbers the lines: INTIDs of a GIC, sources of a PLIC, interrupts of BCM2835. They are taken at a

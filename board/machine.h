@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BOARD_MAX_CORES = 8, BOARD_MAX_RAM = 4, BOARD_MAX_BLOCK = 8, BOARD_ARGS_BYTES = 8192 };
+enum { BOARD_MAX_CORES = 8, BOARD_MAX_RAM = 16, BOARD_MAX_BLOCK = 8, BOARD_ARGS_BYTES = 8192 };
 
 struct memory_range {
     uint8_t *base;

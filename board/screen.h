@@ -16,6 +16,8 @@ struct board_screen {
     void (*flush)(const void *pixels, size_t bytes);
     const char
         *problem; /* a sentence where there is a display and no picture can be had; NULL: none */
+    const char *
+        none; /* a sentence where no display is found and one may be expected; NULL: nothing to say */
 };
 
 #endif

@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "board/device_tree.h"
+#include "board/left_out.h"
 #include "board/min_max.h"
 #include "boot/canary.h"
 #include "boot/panic.h"
 #include "boot/stage.h"
 
-enum { PAGE = 4096, MAX_FREE = 32, TREE_BYTES = 96 * 1024 };
+enum { PAGE = 4096, MAX_FREE = 128, TREE_BYTES = 96 * 1024 };
 
 /* Free RAM while it is carved; ends are exclusive and cannot wrap: see range_add. */
 struct span {
@@ -57,8 +58,12 @@ static void free_add(uint64_t start, uint64_t end)
             boot_state.free[i].end = end;
         return;
     }
-    if (start < end && boot_state.n_free < MAX_FREE)
+    if (start >= end)
+        return;
+    if (boot_state.n_free < MAX_FREE)
         boot_state.free[boot_state.n_free++] = (struct span){ start, end };
+    else
+        left_out_note(LEFT_OUT_CUT_RAM, 1, end - start);
 }
 
 /* Take [base, base + bytes), rounded outward to pages, from the free RAM. A hole inside a range
@@ -117,8 +122,9 @@ static const void *open_tree(const void *dtb)
     bytes = device_tree_bytes((const void *)base);
     if (bytes == 0 || mmu_map(base, bytes, MAP_DATA) != ERR_OK ||
         device_tree_open(&boot_state.tree, (const void *)base, bytes) != ERR_OK) {
-        boot_state.tree =
-            (struct device_tree){ .blob = NULL }; /* who asks for the tree gets none */
+        if (device_tree_is_one((const void *)base))
+            left_out_note(LEFT_OUT_TREE, 1, bytes);
+        boot_state.tree = (struct device_tree){ .blob = NULL }; /* for boot_tree */
         return NULL;
     }
     return copy_tree();
@@ -177,26 +183,38 @@ static void read_initrd(const struct device_tree *tree)
     }
 }
 
+/* The largest range that is left, NULL: none is. */
+static struct span *largest_free(void)
+{
+    struct span *best = NULL;
+    uint64_t most = 0;
+
+    for (unsigned i = 0; i < boot_state.n_free; i++) {
+        if (boot_state.free[i].end - boot_state.free[i].start > most) {
+            best = &boot_state.free[i];
+            most = best->end - best->start;
+        }
+    }
+    return best;
+}
+
 /* Move the largest free ranges to machine.ram, largest first, and map them. One that the MMU
- * cannot reach is left out. */
+ * cannot reach is left out, and so are more than there is room for. */
 static void take_ram(void)
 {
     struct machine *machine = &boot_state.machine;
+    struct span *best;
 
-    while (machine->n_ram < BOARD_MAX_RAM) {
-        struct span *best = &boot_state.free[0];
-        struct memory_range *range = &machine->ram[machine->n_ram];
+    while ((best = largest_free()) != NULL) {
+        struct memory_range range = { (uint8_t *)(uintptr_t)best->start,
+                                      (size_t)(best->end - best->start) };
 
-        for (unsigned i = 1; i < boot_state.n_free; i++)
-            if (boot_state.free[i].end - boot_state.free[i].start > best->end - best->start)
-                best = &boot_state.free[i];
-        if (boot_state.n_free == 0 || best->end == best->start)
-            return;
-        range->base = (uint8_t *)(uintptr_t)best->start;
-        range->bytes = (size_t)(best->end - best->start);
         best->start = best->end;
-        if (mmu_map((uintptr_t)range->base, range->bytes, MAP_DATA) == ERR_OK)
-            machine->n_ram++;
+        if (machine->n_ram < BOARD_MAX_RAM &&
+            mmu_map((uintptr_t)range.base, range.bytes, MAP_DATA) == ERR_OK)
+            machine->ram[machine->n_ram++] = range;
+        else
+            left_out_note(LEFT_OUT_RAM, 1, range.bytes);
     }
 }
 
@@ -213,11 +231,14 @@ static void read_arguments(const struct device_tree *tree)
 static void read_cores(const struct device_tree *tree)
 {
     struct machine *machine = &boot_state.machine;
+    uint32_t found = device_tree_n_cpus(tree);
 
     machine->core_ids[0] = core_hardware_id();
     machine->n_cores = max_u32(device_tree_cpus(tree, machine->core_ids[0], machine->core_ids,
                                                 BOARD_MAX_CORES),
                                1);
+    if (found > machine->n_cores)
+        left_out_note(LEFT_OUT_CORES, found - machine->n_cores, 0);
     device_tree_capacities(tree, machine->core_ids, machine->n_cores, machine->core_capacity);
 }
 

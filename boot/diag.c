@@ -5,6 +5,7 @@
 
 #include "board/facts.h"
 #include "board/interrupt.h"
+#include "board/left_out.h"
 #include "board/min_max.h"
 #include "boot/boot.h"
 #include "boot/mmu.h"
@@ -98,6 +99,15 @@ static void say_strays(const struct facts *f)
         fact_number(f, "last stray interrupt", FACT_COUNT, line);
 }
 
+static void say_left_out(const struct facts *f)
+{
+    for (unsigned i = 0; i < LEFT_OUT_COUNT; i++)
+        if (left_out_number((enum left_out)i) != 0) {
+            fact_text(f, "left out", left_out_name((enum left_out)i));
+            fact_number(f, "left out, how many", FACT_COUNT, left_out_number((enum left_out)i));
+        }
+}
+
 static void say_device(const struct facts *f, const struct block_device *device)
 {
     fact_text(f, "storage", device->name);
@@ -114,9 +124,11 @@ void diag_report(struct console *c, const struct machine *machine,
 
     say_machine(&f, machine);
     say_strays(&f);
+    say_left_out(&f);
     core_facts(&f);
     if (board.facts != NULL)
         board.facts(&f);
+    facts_tell(&f);
     for (unsigned i = 0; i < n; i++)
         say_device(&f, devices[i]);
 }

@@ -6,19 +6,21 @@
 
 #include "board/board.h"
 #include "board/interrupt.h"
+#include "board/left_out.h"
 #include "boot/arguments.h"
 #include "boot/diag.h"
 #include "boot/network.h"
 #include "boot/platform.h"
 #include "boot/screen.h"
 #include "boot/signing.h"
+#include "boot/stage.h"
 #include "runtime/app/app.h"
 #include "runtime/app/app_storage.h"
 #include "runtime/chat/report.h"
 #include "runtime/console/console.h"
 #include "runtime/text/format_text.h"
 
-enum { MEMORY_ALIGN = 64 };
+enum { MEMORY_ALIGN = 64, LEFT_OUT_BYTES = 320 };
 
 static struct main_state {
     struct platform platform;
@@ -137,6 +139,18 @@ static void report_strays(void)
     }
 }
 
+/* What a bound of ours keeps out, by name. */
+static void report_left_out(void)
+{
+    char text[LEFT_OUT_BYTES];
+
+    left_out_tell(text, sizeof text);
+    if (text[0] != '\0') {
+        console_log(&state.console, "warning: found and left out: %s (docs/HARDWARE.md, Bounds)",
+                    text);
+    }
+}
+
 static void open_screen(const struct machine *machine)
 {
     if (state.options.machine.screen == SCREEN_ON) {
@@ -151,6 +165,9 @@ static void report_screen(void)
                     (unsigned)state.platform.screen.columns, (unsigned)state.platform.screen.rows);
     } else if (boot_screen_problem() != NULL) {
         console_log(&state.console, "warning: the display is not used: %s", boot_screen_problem());
+        boot_stage_warn(BOOT_NO_PICTURE); /* for those who have no line */
+    } else if (boot_screen_none() != NULL) {
+        console_log(&state.console, "screen: none, %s", boot_screen_none());
     }
 }
 
@@ -179,6 +196,7 @@ static void open_app(const struct machine *machine)
     if (e == ERR_OK) {
         e = app_storage_open(&state.storage, state.app);
     }
+    report_left_out();
     /* USB is up now, and with it a keyboard. */
     report_desk();
     /* Before the model: diag must work when the model is what fails. */
@@ -222,6 +240,7 @@ void image_main(const struct machine *machine)
     report_health(&state.console);
     report_last_run();
     report_strays();
+    report_left_out();
     /* All options. A wrong prompt= ends the boot, as a script waits for its reply. */
     if (!arguments_read(&state.options, &state.console, machine)) {
         give_up("correct prompt= in the boot arguments (QEMU -append, or cmdline.txt on the card)");

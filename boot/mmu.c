@@ -3,9 +3,8 @@
 #include "boot/boot.h"
 #include "boot/panic.h"
 
-enum {
-    MAX_TABLES = 48
-}; /* a Pi 5 with a drive, RP1 and a screen takes 21; tests/boot/rpi.t looks at `diag` */
+/* A Pi 5 with a drive, RP1 and a screen takes 21 (tests/boot/rpi.t looks at `diag`), and each of BOARD_MAX_RAM ranges at most four. */
+enum { MAX_TABLES = 32 + 4 * BOARD_MAX_RAM };
 
 /* Alone, because it must be aligned. */
 _Alignas(4096) uint64_t mmu_root[MMU_ENTRIES];

@@ -14,6 +14,11 @@ const char *boot_screen_problem(void)
     return NULL;
 }
 
+const char *boot_screen_none(void)
+{
+    return NULL;
+}
+
 void boot_screen_take(void)
 {
 }

@@ -13,7 +13,7 @@ static struct boot_screen {
     _Atomic bool open;
     _Atomic bool taken; /* by a panic */
     _Atomic bool busy;  /* core 0 is at it */
-    const char *problem;
+    const char *problem, *none;
 } boot_screen;
 
 static bool is_open(void)
@@ -89,6 +89,7 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
         return;
     if (!board.open_screen(&found, arena)) {
         boot_screen.problem = found.problem;
+        boot_screen.none = found.none;
         return;
     }
     if (arena->bytes == before && is_ours(machine, &found)) {
@@ -100,8 +101,10 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
         return;
     }
     cells = take_cells(arena, screen_bytes(&found));
-    if (cells == NULL)
+    if (cells == NULL) {
+        boot_screen.problem = "there is too little memory for its characters";
         return;
+    }
     screen_open(&boot_screen.screen, &found, &platform->clock, cells);
     platform->screen = (struct platform_screen){
         .columns = boot_screen.screen.text.columns,
@@ -115,6 +118,11 @@ void boot_screen_open(struct platform *platform, const struct machine *machine)
 const char *boot_screen_problem(void)
 {
     return boot_screen.problem;
+}
+
+const char *boot_screen_none(void)
+{
+    return boot_screen.none;
 }
 
 static void wait_millis(uint64_t millis, const _Atomic bool *until_clear)

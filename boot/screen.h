@@ -12,6 +12,9 @@ void boot_screen_open(struct platform *platform, const struct machine *machine);
 /* Why a display that is there is not used, or NULL. */
 const char *boot_screen_problem(void);
 
+/* A sentence where there is none and somebody may look at one, or NULL. */
+const char *boot_screen_none(void);
+
 /* ---- for a panic, on any core, at any time ---- */
 
 /* From now on the screen is the report's: others that write to it have ended, or never will. */

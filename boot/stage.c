@@ -19,6 +19,17 @@ static bool is_emulated(void)
     return board.is_emulated != NULL && board.is_emulated();
 }
 
+void boot_stage_warn(enum boot_stage code)
+{
+    struct led led = { board.led, board.ticks, 0 };
+
+    if (board.led == NULL)
+        return;
+    led.ticks_hz = board.ticks_hz();
+    for (unsigned i = 0; i < (is_emulated() ? 1 : ROUNDS); i++)
+        led_code_show(&led, (unsigned)code);
+}
+
 void boot_stage_show(void)
 {
     struct led led = { board.led, board.ticks, 0 };

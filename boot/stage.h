@@ -9,6 +9,7 @@ enum boot_stage {
     BOOT_STAGE_BOARD,     /* board.early_init: interrupts, firmware, console */
     BOOT_STAGE_MEMORY,    /* there is a console: RAM and cores are found */
     BOOT_STAGE_PROGRAM,   /* image_main */
+    BOOT_NO_PICTURE,      /* no stage: there is a display, and it stays dark; the start goes on */
 };
 
 void boot_stage_enter(enum boot_stage stage);
@@ -16,5 +17,8 @@ void boot_stage_enter(enum boot_stage stage);
 /* Before the power goes off after a panic. Until there is a console: show the stage forever, where there is a
  * LED. From then on the line has the report: show it three times, but not to an emulator. */
 void boot_stage_show(void);
+
+/* Show the code of a fault that does not end the start: twice, or once in an emulator; 5 s each. */
+void boot_stage_warn(enum boot_stage code);
 
 #endif

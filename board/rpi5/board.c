@@ -17,6 +17,7 @@
 #include "board/drivers/soc/psci.h"
 #include "board/drivers/soc/raspberry_pi.h"
 #include "board/drivers/usb/rp1_usb.h"
+#include "board/facts.h"
 #include "board/isa.h"
 #include "memory.h"
 
@@ -93,6 +94,7 @@ static void open_second_line(void)
         return;
     pl011_init_left(&second_line.uart, base, RP1_UART_HZ, RASPBERRY_PI_BAUD);
     serial_also(&pl011_serial, &second_line.uart);
+    facts_add(pl011_second_facts, &second_line.uart);
 }
 
 static void rpi5_early_init(const void *dtb)

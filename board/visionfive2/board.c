@@ -14,6 +14,7 @@
 #include "board/drivers/soc/riscv_timer.h"
 #include "board/drivers/soc/sbi_machine.h"
 #include "board/drivers/usb/usb.h"
+#include "board/facts.h"
 #include "board/isa.h"
 #include "memory.h"
 
@@ -32,6 +33,7 @@ static struct board_state {
     struct nvme nvme;
     struct usb usb;
     struct block_device drive;
+    struct pci_ecam pci[2];
 } board_state;
 
 static void visionfive2_early_init(const void *dtb)
@@ -74,15 +76,19 @@ static const struct pci_ecam ports[N_PORTS] = {
 static uintptr_t find_function(unsigned port, unsigned class)
 {
     static const struct jh7110_stg stg = { BOARD_STG_CRG_ADDRESS, BOARD_STG_SYSCON_ADDRESS };
-    struct pci_ecam pci = ports[port];
+    struct pci_ecam *pci = &board_state.pci[port];
     unsigned function = 0;
 
+    *pci = ports[port];
+
     if (mmu_map(stg.crg, JH7110_STG_CRG_BYTES, MAP_DEVICE) != ERR_OK ||
-        mmu_map(stg.syscon, JH7110_STG_SYSCON_BYTES, MAP_DEVICE) != ERR_OK ||
-        !jh7110_pcie_is_up(&stg, port) || pci_ecam_open(&pci) != ERR_OK ||
-        !pci_ecam_next(&pci, &function, class))
+        mmu_map(stg.syscon, JH7110_STG_SYSCON_BYTES, MAP_DEVICE) != ERR_OK)
         return 0;
-    return pci_ecam_enable(&pci, function);
+    facts_add(jh7110_pcie_facts, &stg);
+    if (!jh7110_pcie_is_up(&stg, port) || pci_ecam_open(pci) != ERR_OK)
+        return 0;
+    facts_add(pci_ecam_facts, pci);
+    return pci_ecam_next(pci, &function, class) ? pci_ecam_enable(pci, function) : 0;
 }
 
 static const struct dma_window pcie_window = { .offset = 0, .end = UINT64_MAX, .coherent = true };

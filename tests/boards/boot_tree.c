@@ -8,12 +8,13 @@
 #include "board/block_device.h"
 #include "board/board.h"
 #include "board/drivers/dma/tree_window.h"
+#include "board/left_out.h"
 #include "boot/boot.h"
 #include "memory.h"
 #include "tests/alarm.h"
 #include "tests/boards/boot_fake.h"
 
-enum { MOST_TREE = 1 << 20 };
+enum { MOST_TREE = 4 << 20 };
 
 /* An image as the linker script describes it: its first address, and 4 MiB with its stacks. */
 #define TEXT(number) TEXT_OF(number)
@@ -46,6 +47,7 @@ static void print_window(const char *alias)
 void image_main(const struct machine *machine)
 {
     struct block_device *devices[BOARD_MAX_BLOCK] = { NULL };
+    char left_out[512];
     unsigned n;
 
     printf("board %s\nbytes %llx\n", board.name, (unsigned long long)machine->ram_bytes);
@@ -66,6 +68,8 @@ void image_main(const struct machine *machine)
         printf("storage %s: %s\n", devices[i]->name,
                devices[i]->problem != NULL ? devices[i]->problem : "fine");
     print_window("emmc2bus");
+    left_out_tell(left_out, sizeof left_out);
+    printf("left out: %s\n", left_out);
     box_print_registers();
     exit(0);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "board/drivers/serial/serial.h"
+#include "board/facts.h"
 #include "board/isa.h"
 
 enum {
@@ -69,6 +70,7 @@ unsigned pcie_drive_open(struct pcie_drive *drive, const struct brcm_pcie_place 
     if (!map_port(place))
         return 0;
     e = brcm_pcie_open(&drive->port, place);
+    facts_add(brcm_pcie_facts, &drive->port);
     if (e != ERR_OK)
         return e == ERR_NO_DEVICE ? 0 : complain(drive, drive->port.why, out);
     if (drive->port.class != CLASS_NVME && drive->port.class != CLASS_XHCI)

@@ -1,7 +1,9 @@
 #include "board/drivers/block/tree_storage.h"
 
 #include "board/drivers/serial/serial.h"
+#include "board/facts.h"
 #include "board/isa.h"
+#include "board/left_out.h"
 
 enum { MAX_SLOTS = 32, VIRTIO_BYTES = 0x200 };
 
@@ -22,7 +24,7 @@ static void find_cards(struct tree_storage *s, const struct device_tree *tree)
 {
     uint64_t last = UINT64_MAX;
 
-    for (unsigned slot = 0; slot < MAX_SLOTS && s->n_devices < BOARD_MAX_BLOCK; slot++) {
+    for (unsigned slot = 0; slot < MAX_SLOTS; slot++) {
         struct device_tree_node node;
         uint64_t base, best = 0;
 
@@ -32,7 +34,11 @@ static void find_cards(struct tree_storage *s, const struct device_tree *tree)
                 best = base;
         if (best == 0)
             return;
-        add_card(s, (uintptr_t)best);
+        if (s->n_devices < BOARD_MAX_BLOCK)
+            add_card(s, (uintptr_t)best);
+        else if (mmu_map((uintptr_t)best, VIRTIO_BYTES, MAP_DEVICE) == ERR_OK &&
+                 virtio_blk_is_there((uintptr_t)best))
+            left_out_note(LEFT_OUT_DEVICES, 1, 0);
         last = best;
     }
 }
@@ -62,6 +68,14 @@ static void add_slot(struct tree_storage *s, struct tree_sd_slot *slot, uintptr_
     }
 }
 
+/* The functions of that class from there on, for which there is no more room. */
+static void leave_out(const struct pci_ecam *pci, unsigned function, unsigned class,
+                      enum left_out kind)
+{
+    for (; pci_ecam_next(pci, &function, class); function++)
+        left_out_note(kind, 1, 0);
+}
+
 static void find_slots(struct tree_storage *s, struct pci_ecam *pci)
 {
     enum { CLASS_SD_HOST = 0x0805 }; /* PCI Code and ID Assignment, base class 08h */
@@ -75,6 +89,7 @@ static void find_slots(struct tree_storage *s, struct pci_ecam *pci)
         if (mmio != 0)
             add_slot(s, &s->slots[n++], mmio);
     }
+    leave_out(pci, function, CLASS_SD_HOST, LEFT_OUT_DEVICES);
 }
 
 static bool put_back_drive(const void *slot)
@@ -100,6 +115,7 @@ static void find_drives(struct tree_storage *s, struct pci_ecam *pci)
             nvme_open(&s->drives[n], &setup, &s->devices[s->n_devices]) == ERR_OK)
             s->n_devices++, n++;
     }
+    leave_out(pci, function, CLASS_NVM, LEFT_OUT_DEVICES);
 }
 
 static void add_usb(struct tree_storage *s, struct usb *usb, uintptr_t mmio)
@@ -127,6 +143,7 @@ static void find_usb(struct tree_storage *s, struct pci_ecam *pci)
         if (mmio != 0)
             add_usb(s, &s->usb[n++], mmio);
     }
+    leave_out(pci, function, CLASS_USB, LEFT_OUT_CONTROLLERS);
 }
 
 static void add_bank(struct tree_storage *s, uintptr_t base, size_t bytes)
@@ -156,7 +173,7 @@ static void find_flash(struct tree_storage *s, const struct device_tree *tree)
 unsigned tree_storage_find(struct tree_storage *storage, const struct device_tree *tree,
                            struct block_device *devices[BOARD_MAX_BLOCK])
 {
-    struct pci_ecam pci;
+    struct pci_ecam *pci = &storage->pci;
     bool has_pci;
 
     storage->n_devices = 0;
@@ -164,14 +181,16 @@ unsigned tree_storage_find(struct tree_storage *storage, const struct device_tre
         storage->found[i] = &storage->devices[i];
     if (tree->blob == NULL)
         return 0;
-    has_pci = pci_ecam_find(&pci, tree) == ERR_OK;
+    has_pci = pci_ecam_find(pci, tree) == ERR_OK;
     if (has_pci)
-        find_drives(storage, &pci);
+        facts_add(pci_ecam_facts, pci);
     if (has_pci)
-        find_usb(storage, &pci);
+        find_drives(storage, pci);
+    if (has_pci)
+        find_usb(storage, pci);
     find_cards(storage, tree);
     if (has_pci)
-        find_slots(storage, &pci);
+        find_slots(storage, pci);
     find_flash(storage, tree);
     for (unsigned i = 0; i < storage->n_devices; i++)
         devices[i] = storage->found[i];

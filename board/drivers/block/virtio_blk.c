@@ -330,14 +330,21 @@ static void virtio_blk_fill(struct virtio_blk *v, struct block_device *out)
     out->driver = v;
 }
 
+bool virtio_blk_is_there(uintptr_t mmio)
+{
+    const struct virtio_blk state = { .mmio = mmio };
+
+    return virtio_read(&state, VIRTIO_MAGIC) == MAGIC &&
+           virtio_read(&state, VIRTIO_DEVICE_ID) == DEVICE_BLOCK;
+}
+
 enum err virtio_blk_probe(struct virtio_blk *state, uintptr_t mmio, struct block_device *out)
 {
     enum err e;
 
     memset(state, 0, sizeof *state);
     state->mmio = mmio;
-    if (virtio_read(state, VIRTIO_MAGIC) != MAGIC ||
-        virtio_read(state, VIRTIO_DEVICE_ID) != DEVICE_BLOCK)
+    if (!virtio_blk_is_there(mmio))
         return ERR_NO_DEVICE;
     device_name_set(state->name, "virtio-blk at ", mmio);
     if (virtio_read(state, VIRTIO_VERSION) != VERSION_MODERN) {

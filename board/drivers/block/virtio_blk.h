@@ -67,6 +67,9 @@ struct virtio_blk {
     char name[40];
 };
 
+/* Whether registers that start at mmio (mapped, 0x200 bytes) are those of such a device. */
+bool virtio_blk_is_there(uintptr_t mmio);
+
 /* Set up the device whose registers start at mmio (mapped, 0x200 bytes) and fill out.
  * ERR_NO_DEVICE: the slot is empty or holds another kind of device. ERR_UNSUPPORTED: a legacy
  * or big-sector device, state->why names the cure. ERR_IO, ERR_TIMEOUT: it refused the set-up. */

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "board/facts.h"
+
 enum { /* of the port itself, whose configuration space is at 0 */
        REG_COMMAND = 0x04,
        REG_BAR = 0x10,
@@ -12,6 +14,7 @@ enum { /* of the port itself, whose configuration space is at 0 */
        REG_MEMORY = 0x20,
        REG_PREFETCH = 0x24,
        LINK_CAPABILITY = 0xac + 0x0c, /* Express 7.8.6 */
+       LINK_STATUS = 0xac + 0x10,     /* 7.8.7 and, in the upper half, 7.8.8 */
        LINK_CONTROL_2 = 0xac + 0x30,  /* 7.8.19 */
        VENDOR_SPECIFIC_1 = 0x0188,
        PRIVATE_CLASS = 0x043c,
@@ -305,6 +308,22 @@ static enum err link(struct brcm_pcie *p)
     if (!(get(p, PCIE_STATUS) & STATUS_PORT))
         return fail(p, ERR_IO, "the PCIe port is set up as a device: switch the power off and on");
     return meet_device(p);
+}
+
+void brcm_pcie_facts(const void *of, const struct facts *f)
+{
+    const struct brcm_pcie *p = of;
+    uint32_t link_status = get(p, LINK_STATUS) >> 16;
+
+    fact_number(f, "pcie port", FACT_HEX, p->place.mmio);
+    fact_number(f, "pcie status", FACT_HEX, get(p, PCIE_STATUS));
+    fact_text(f, "pcie link", is_linked(p) ? "up" : "down");
+    fact_number(f, "pcie link generation", FACT_COUNT, link_status & 15); /* Express 7.8.8 */
+    fact_number(f, "pcie link lanes", FACT_COUNT, link_status >> 4 & 63);
+    fact_number(f, "pcie device and vendor", FACT_HEX, p->id);
+    fact_number(f, "pcie class", FACT_HEX, p->class);
+    if (p->why != NULL)
+        fact_text(f, "pcie problem", p->why);
 }
 
 enum err brcm_pcie_open(struct brcm_pcie *p, const struct brcm_pcie_place *place)

@@ -49,6 +49,10 @@ uint32_t brcm_pcie_config(const struct brcm_pcie *p, unsigned reg);
  * lie for the cores, to be mapped, and their bytes; 0: p->why. */
 uintptr_t brcm_pcie_enable(struct brcm_pcie *p, size_t *bytes);
 
+/* The port, its link and what is at it, for the word `diag`. of: a struct brcm_pcie that was opened, with an error, too. */
+struct facts;
+void brcm_pcie_facts(const void *of, const struct facts *f);
+
 /* brcm_pcie_mmio.c, in whose place a test has the port. */
 uint32_t brcm_pcie_read(uintptr_t at);
 void brcm_pcie_write(uintptr_t at, uint32_t value);

@@ -20,4 +20,8 @@ struct jh7110_stg {
  * clock a read does not end. */
 bool jh7110_pcie_is_up(const struct jh7110_stg *stg, unsigned port);
 
+/* Clocks, resets and links of both ports, for the word `diag`. of: a struct jh7110_stg. */
+struct facts;
+void jh7110_pcie_facts(const void *of, const struct facts *f);
+
 #endif

@@ -3,7 +3,9 @@
  * ("Express"); the node is described in the PCI Bus Binding to IEEE 1275. */
 #include "board/drivers/bus/pci_ecam.h"
 
+#include "board/facts.h"
 #include "board/isa.h"
+#include "board/left_out.h"
 
 enum {
     FUNCTION_BYTES = 4096, /* Express 7.2.2 */
@@ -17,6 +19,11 @@ enum {
     REG_BUSES = 0x18,   /* bridge 3.2.5.2 to 4: primary, secondary, subordinate, latency */
     REG_MEMORY = 0x20,  /* bridge 3.2.5.8: base and limit, in MiB */
     REG_PREFETCH = 0x24,
+    REG_CAPABILITIES = 0x34, /* 6.7 */
+    CAPABILITY_EXPRESS = 0x10,
+    LINK_STATUS = 0x10,
+    MOST_CAPABILITIES = 48,
+    MOST_TOLD = 16,
     HEADER_MANY = 1 << 23,
     COMMAND_MEMORY = 1 << 1,
     COMMAND_MASTER = 1 << 2,
@@ -173,8 +180,10 @@ static void enter_bridge(struct pci_ecam *pci, struct path *path, unsigned funct
         assign_bars(pci, function, BRIDGE_BARS);
     }
     if (path->depth == MOST_DEEP || bus == 0 || bus >= pci->most_buses || !align_low(pci) ||
-        mmu_map(pci->config + (uintptr_t)bus * BUS_BYTES, BUS_BYTES, MAP_DEVICE) != ERR_OK)
+        mmu_map(pci->config + (uintptr_t)bus * BUS_BYTES, BUS_BYTES, MAP_DEVICE) != ERR_OK) {
+        left_out_note(LEFT_OUT_BRIDGES, 1, 0);
         return;
+    }
     if (ours)
         *config(pci, function, REG_BUSES) = (buses & 0xff000000) | last << 16 |
                                             (bus + pci->first_bus) << 8 |
@@ -302,6 +311,40 @@ uintptr_t pci_ecam_enable(struct pci_ecam *pci, unsigned function)
         return 0;
     *config(pci, function, REG_COMMAND) |= COMMAND_MEMORY | COMMAND_MASTER;
     return (uintptr_t)at;
+}
+
+/* 6.7; Express 7.8: link status, in the upper half of the word at 0x10 of its capability. 0: it has no link. */
+static uint32_t link_status(const struct pci_ecam *pci, unsigned function)
+{
+    unsigned at = *config(pci, function, REG_CAPABILITIES) & 0xfc;
+
+    for (unsigned i = 0; at >= 0x40 && i < MOST_CAPABILITIES; i++) {
+        uint32_t head = *config(pci, function, at);
+
+        if ((head & 0xff) == CAPABILITY_EXPRESS)
+            return *config(pci, function, at + LINK_STATUS) >> 16;
+        at = head >> 8 & 0xfc;
+    }
+    return 0;
+}
+
+/* Bus, device and function; device and vendor; class; link: the lowest four bits are the generation, then the lanes. */
+void pci_ecam_facts(const void *of, const struct facts *f)
+{
+    const struct pci_ecam *pci = of;
+    unsigned n = 0;
+
+    fact_number(f, "pcie buses", FACT_COUNT, pci->n_buses);
+    for (unsigned function = 0; function < pci->n_buses * PCI_FUNCTIONS && n < MOST_TOLD;
+         function++) {
+        if (!is_there(pci, function))
+            continue;
+        const uint32_t words[4] = { function, *config(pci, function, REG_ID),
+                                    *config(pci, function, REG_CLASS), link_status(pci, function) };
+
+        fact_words(f, "pcie function", words, 4);
+        n++;
+    }
 }
 
 /* ---- a function that comes back ---- */

@@ -3,9 +3,11 @@
 #include "board/drivers/bus/rp1_link.h"
 
 #include "board/drivers/bus/brcm_pcie.h"
+#include "board/facts.h"
 
 enum {
     REG_COMMAND = 0x04,
+    LINK_STATUS = 0xac + 0x10, /* as brcm_pcie.c */
     OUT_BUS_LOW = 0x400c,
     OUT_BUS_HIGH = 0x4010,
     PCIE_STATUS = 0x4068,
@@ -88,12 +90,27 @@ static enum err find_memory(struct rp1_link *r, uintptr_t port)
                       "the firmware has left RP1 no way to memory: its USB ports are not used");
 }
 
+void rp1_link_facts(const void *of, const struct facts *f)
+{
+    const struct rp1_link *r = of;
+
+    fact_number(f, "rp1 port", FACT_HEX, r->port);
+    fact_number(f, "rp1 status", FACT_HEX, brcm_pcie_read(r->port + PCIE_STATUS));
+    fact_number(f, "rp1 link generation", FACT_COUNT,
+                brcm_pcie_read(r->port + LINK_STATUS) >> 16 & 15);
+    fact_number(f, "rp1 link lanes", FACT_COUNT, brcm_pcie_read(r->port + LINK_STATUS) >> 20 & 63);
+    fact_number(f, "rp1 peripherals", FACT_HEX, r->peripherals);
+    fact_number(f, "rp1 memory ends", FACT_HEX, r->window.end);
+    if (r->why != NULL)
+        fact_text(f, "rp1 problem", r->why);
+}
+
 enum err rp1_link_open(struct rp1_link *r, uintptr_t port)
 {
     uint32_t status = brcm_pcie_read(port + PCIE_STATUS);
     uint64_t bus, begin;
 
-    *r = (struct rp1_link){ 0 };
+    *r = (struct rp1_link){ .port = port };
     if ((status & STATUS_PORT) == 0 || (status & STATUS_LINK) != STATUS_LINK)
         return fail(
             r, ERR_NO_DEVICE,

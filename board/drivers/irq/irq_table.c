@@ -6,6 +6,7 @@
 
 #include "board/interrupt.h"
 #include "board/isa.h"
+#include "board/left_out.h"
 
 enum { TIMER_LOOKS = 100000 };
 
@@ -94,8 +95,10 @@ enum err irq_take(uint32_t line, bool (*fn)(void *context), void *context)
         return ERR_NO_DEVICE;
     if (find_taken(line) != NULL)
         return ERR_BAD_ARGUMENT;
-    if (irq_table.n_taken == IRQ_MAX_TAKEN)
+    if (irq_table.n_taken == IRQ_MAX_TAKEN) {
+        left_out_note(LEFT_OUT_INTERRUPTS, 1, 0);
         return ERR_NO_SPACE;
+    }
     e = add(line, fn, context);
     if (e != ERR_OK || irq_table.serves)
         return e;

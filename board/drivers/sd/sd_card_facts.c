@@ -9,6 +9,19 @@ static void tell_register(const struct facts *f, const char *name, const uint32_
     fact_words(f, name, words, 4);
 }
 
+/* The ladder of bus modes: those that errors came at, and the one in use. */
+static void tell_steps(const struct facts *f, const struct sd_card *card)
+{
+    static const char *const names[] = { [SD_RUNG_SDR104] = "SDR104 was left",
+                                         [SD_RUNG_DDR50] = "DDR50 was left",
+                                         [SD_RUNG_SDR50] = "SDR50 was left",
+                                         [SD_RUNG_HIGH] = "high speed was left" };
+
+    for (unsigned i = 0; i < (unsigned)card->best && i < SD_RUNG_DEFAULT; i++)
+        fact_text(f, "card speed step", names[i]);
+    fact_number(f, "card speed step in use", FACT_COUNT, (uint64_t)card->rung);
+}
+
 void sd_card_facts(const void *of, const struct facts *f)
 {
     const struct sd_card *card = of;
@@ -25,6 +38,7 @@ void sd_card_facts(const void *of, const struct facts *f)
     fact_number(f, "card clock", FACT_HZ, card->hz);
     fact_number(f, "card lines", FACT_COUNT, card->bits);
     fact_number(f, "card timing", FACT_COUNT, card->timing);
+    tell_steps(f, card);
     fact_number(f, "card errors", FACT_COUNT, card->n_errors);
     fact_number(f, "card tunings after the first", FACT_COUNT, card->n_retunes);
 }

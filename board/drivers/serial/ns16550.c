@@ -1,5 +1,7 @@
 #include "board/drivers/serial/ns16550.h"
 
+#include "board/facts.h"
+#include "board/isa.h"
 #include "board/min_max.h"
 
 /* Registers and bits: table II of the data sheet. */
@@ -67,6 +69,8 @@ void ns16550_init(struct ns16550 *uart, uintptr_t base, unsigned reg_shift, unsi
     uart->width = reg_io_width == 4 ? 4 : 1;
     if (base == 0)
         return;
+    uart->self = uart;
+    facts_add(ns16550_facts, &uart->self);
     write_register(uart, REG_INTERRUPTS, 0);
     /* Bytes that were typed while the firmware ran are meant for us. Turning FIFOs on clears
      * them. */
@@ -159,6 +163,34 @@ static bool set_line_control(struct ns16550 *uart, uint8_t value)
             (void)read_register(uart, REG_DW_STATUS);
     }
     return false;
+}
+
+/* The divisor lies behind the data register, which is not to be read meanwhile. */
+static uint32_t read_divisor(struct ns16550 *uart)
+{
+    uint32_t line = read_register(uart, REG_LINE_CONTROL) & 0xff, divisor = 0;
+    bool on = core_interrupts_mask();
+
+    ns16550_drain(uart);
+    write_register(uart, REG_INTERRUPTS, 0);
+    if (set_line_control(uart, (uint8_t)(line | LINE_DIVISOR)))
+        divisor = (read_register(uart, REG_DIVISOR_LOW) & 0xff) |
+                  (read_register(uart, REG_DIVISOR_HIGH) & 0xff) << 8;
+    (void)set_line_control(uart, (uint8_t)line);
+    if (uart->listens)
+        write_register(uart, REG_INTERRUPTS, INTERRUPT_RECEIVED);
+    core_interrupts_restore(on);
+    return divisor;
+}
+
+void ns16550_facts(const void *of, const struct facts *f)
+{
+    struct ns16550 *uart = *(struct ns16550 *const *)of;
+
+    fact_number(f, "uart", FACT_HEX, uart->base);
+    fact_number(f, "uart divisor", FACT_COUNT, read_divisor(uart));
+    fact_number(f, "uart line control", FACT_HEX, read_register(uart, REG_LINE_CONTROL) & 0xff);
+    fact_number(f, "uart line status", FACT_HEX, read_status(uart) & 0xff);
 }
 
 void ns16550_set_baud(struct ns16550 *uart, uint64_t clock_hz, uint32_t baud)

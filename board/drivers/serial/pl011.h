@@ -25,6 +25,8 @@ bool pl011_is_on(uintptr_t base);
 /* Tell the registers of the rate, and the clock that they divide; clock_hz 0: not known. */
 struct facts;
 void pl011_facts(const struct pl011 *uart, uint32_t clock_hz, const struct facts *f);
+/* The same of a line beside the first, for facts_add. of: a struct pl011. */
+void pl011_second_facts(const void *of, const struct facts *f);
 
 /* For serial_open(), with a struct pl011. With a base of 0, bytes to send are dropped. */
 extern const struct serial_uart pl011_serial;

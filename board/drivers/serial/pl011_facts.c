@@ -20,3 +20,8 @@ void pl011_facts(const struct pl011 *uart, uint32_t clock_hz, const struct facts
     fact_number(f, "uart line control", FACT_HEX, reg(uart, LCR_H));
     fact_number(f, "uart control", FACT_HEX, reg(uart, CR));
 }
+
+void pl011_second_facts(const void *of, const struct facts *f)
+{
+    pl011_facts(of, 0, f);
+}

@@ -282,7 +282,10 @@ bool raspberry_pi_open_screen(struct board_screen *screen, struct memory_range *
     if (e == ERR_NO_SPACE)
         screen->problem =
             "the firmware has no memory for a picture, at 1280 x 720 either: gpu_mem=64 in config.txt";
-    else if (e != ERR_OK && e != ERR_NO_DEVICE)
+    else if (e == ERR_NO_DEVICE)
+        screen->none =
+            "the firmware sees no display: connect it before the power comes on, on a Pi with two sockets to HDMI 0";
+    else if (e != ERR_OK)
         screen->problem = "the firmware refuses a picture: take a newer one";
     return e == ERR_OK;
 }

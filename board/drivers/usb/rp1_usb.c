@@ -3,6 +3,7 @@
 #include "board/drivers/bus/brcm_pcie.h"
 #include "board/drivers/serial/serial.h"
 #include "board/drivers/usb/dwc3.h"
+#include "board/facts.h"
 #include "board/isa.h"
 
 static unsigned open_controller(struct usb *u, const struct xhci_setup *setup,
@@ -23,6 +24,7 @@ unsigned rp1_usb_open(struct rp1_usb *r, uintptr_t port, uint64_t (*ticks)(void)
 
     if (mmu_map(port, BRCM_PCIE_BYTES, MAP_DEVICE) != ERR_OK)
         return 0;
+    facts_add(rp1_link_facts, &r->link);
     if (rp1_link_open(&r->link, port) != ERR_OK) {
         r->problem = (struct block_device){ .name = "USB", .problem = r->link.why };
         out[0] = &r->problem;

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "board/facts.h"
+#include "board/left_out.h"
+
 enum { LOOK_MS = 250, REST_MS = 5 }; /* between two looks at the ports; for what is under way */
 
 /* A machine has one person at it. */
@@ -288,6 +291,8 @@ static void keep_controller(struct usb *u)
             return;
     if (usb_machine.n_controllers < USB_CONTROLLERS)
         usb_machine.controllers[usb_machine.n_controllers++] = u;
+    else
+        left_out_note(LEFT_OUT_CONTROLLERS, 1, 0);
 }
 
 unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_device **out,
@@ -307,6 +312,7 @@ unsigned usb_open(struct usb *u, const struct xhci_setup *setup, struct block_de
     e = xhci_start(&u->host);
     if (e == ERR_NO_DEVICE)
         return 0;
+    facts_add(xhci_facts, &u->host);
     if (e != ERR_OK) {
         (void)xhci_stop(&u->host);
         return complain(u, out, u->host.why);

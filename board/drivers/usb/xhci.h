@@ -163,6 +163,10 @@ enum err xhci_unhalt(struct xhci *x, struct xhci_device *d, const struct xhci_ri
 /* The next event of the device's transfers; those of others are kept for them. False: there is none yet. */
 bool xhci_next(struct xhci *x, struct xhci_device *d, struct xhci_trb *event);
 
+/* HCSPARAMS1 and 2, HCCPARAMS1, its registers, ports and devices, for the word `diag`. of: a struct xhci. */
+struct facts;
+void xhci_facts(const void *of, const struct facts *f);
+
 struct xhci_deadline {
     uint64_t start, ticks;
 };

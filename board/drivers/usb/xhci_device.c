@@ -175,7 +175,7 @@ bool xhci_asks_again(struct xhci *x, uint32_t place, enum err e, unsigned *tries
 {
     bool fresh;
 
-    if (e == ERR_OK || e == ERR_NO_DEVICE || x->deaf || ++*tries == MOST_TRIES)
+    if (e == ERR_OK || e == ERR_NO_DEVICE || e == ERR_NO_SPACE || x->deaf || ++*tries == MOST_TRIES)
         return false;
     xhci_pause(x, TRY_MS);
     return xhci_is_unused(x, place, &fresh);
@@ -188,6 +188,10 @@ enum err xhci_attach(struct xhci *x, struct xhci_device *d, uint32_t place)
 
     if (e == ERR_OK)
         e = xhci_obey(x, TRB_ENABLE_SLOT, 0, 0, &event);
+    if (e == ERR_IO && event.status >> 24 == CODE_NO_SLOTS) {
+        x->left_out = "a USB device was left alone: twelve are known, which is the most";
+        return ERR_NO_SPACE;
+    }
     if (e != ERR_OK)
         return e;
     if (event.control >> 24 == 0 || event.control >> 24 > XHCI_SLOTS)

@@ -173,6 +173,8 @@ static enum err describe(struct xhci *x, struct xhci_hub *h)
         return e;
     if (!usb_read_hub(h->device.data, type, &h->facts))
         return ERR_NO_DEVICE;
+    if (h->facts.n_ports > XHCI_HUB_PORTS)
+        x->left_out = "a hub has more than fifteen ports: devices at the others are left alone";
     h->facts.n_ports = min_u32(h->facts.n_ports, XHCI_HUB_PORTS);
     return ERR_OK;
 }

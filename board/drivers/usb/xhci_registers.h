@@ -70,6 +70,7 @@ enum {
     CODE_BABBLE = 3,
     CODE_TRANSACTION = 4,
     CODE_STALL = 6,
+    CODE_NO_SLOTS = 9,
     CODE_SHORT = 13,
     CODE_SPLIT = 36
 }; /* 6.4.5 */

@@ -1,0 +1,94 @@
+#include "board/left_out.h"
+
+#include "board/interrupt.h"
+#include "board/machine.h"
+
+static const struct {
+    const char *name; /* after a number */
+    uint32_t most;    /* 0: it says nothing */
+} kinds[LEFT_OUT_COUNT] = {
+    [LEFT_OUT_CORES] = { "cores", BOARD_MAX_CORES },
+    [LEFT_OUT_RAM] = { "ranges of RAM", BOARD_MAX_RAM },
+    [LEFT_OUT_CUT_RAM] = { "ranges of RAM between reserved ones", 0 },
+    [LEFT_OUT_TREE] = { "device tree, too large or too deep", 0 },
+    [LEFT_OUT_DEVICES] = { "drives and cards", BOARD_MAX_BLOCK },
+    [LEFT_OUT_INTERRUPTS] = { "interrupt lines, whose devices are polled", IRQ_MAX_TAKEN },
+    [LEFT_OUT_CONTROLLERS] = { "USB controllers", 0 },
+    [LEFT_OUT_BRIDGES] = { "PCI bridges, with what is behind them", 0 },
+    [LEFT_OUT_NAMESPACES] = { "namespaces of an NVMe drive", 1 },
+};
+
+static struct left_out_state {
+    uint32_t n[LEFT_OUT_COUNT], told[LEFT_OUT_COUNT];
+    uint64_t bytes[LEFT_OUT_COUNT];
+} state;
+
+void left_out_note(enum left_out kind, uint32_t n, uint64_t bytes)
+{
+    state.n[kind] += n;
+    state.bytes[kind] += bytes;
+}
+
+uint32_t left_out_number(enum left_out kind)
+{
+    return state.n[kind];
+}
+
+const char *left_out_name(enum left_out kind)
+{
+    return kinds[kind].name;
+}
+
+struct line {
+    char *at, *end; /* the last byte is for the NUL */
+};
+
+static void put(struct line *l, const char *text)
+{
+    while (*text != '\0' && l->at < l->end)
+        *l->at++ = *text++;
+}
+
+static void put_number(struct line *l, uint64_t value)
+{
+    char digits[21], *at = digits + sizeof digits - 1;
+
+    *at = '\0';
+    do
+        *--at = (char)('0' + value % 10);
+    while ((value /= 10) != 0);
+    put(l, at);
+}
+
+static void put_kind(struct line *l, unsigned kind)
+{
+    put_number(l, state.n[kind] - state.told[kind]);
+    put(l, " ");
+    put(l, kinds[kind].name);
+    if (kinds[kind].most != 0) {
+        put(l, " (");
+        put_number(l, kinds[kind].most);
+        put(l, " is the most)");
+    }
+    if (state.bytes[kind] != 0) {
+        put(l, " of ");
+        put_number(l, state.bytes[kind]);
+        put(l, " bytes");
+    }
+}
+
+void left_out_tell(char *text, size_t bytes)
+{
+    struct line l = { text, text + bytes - 1 };
+
+    for (unsigned i = 0; i < LEFT_OUT_COUNT; i++) {
+        if (state.n[i] == state.told[i])
+            continue;
+        if (l.at != text)
+            put(&l, ", ");
+        put_kind(&l, i);
+        state.told[i] = state.n[i];
+        state.bytes[i] = 0;
+    }
+    *l.at = '\0';
+}

@@ -1,0 +1,124 @@
+#!/usr/bin/python3
+"""Trees that exceed each bound of boot and board (docs/HARDWARE.md, Bounds): what has no room is left out, the rest works, and one
+line says by name what was left out. Boards' own code as programs of this computer; the trees are made here."""
+
+import copy
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../board/icicle")]
+from device_tree import make_tree, raspberry_pi_tree
+from machine import BUILD, WORK, Tap
+from tree import TREE, cpu
+
+MIB, GIB = 1 << 20, 1 << 30
+MOST_CORES, MOST_RAM, MOST_CUT = 8, 16, 128
+tap = Tap()
+
+
+def run(board, tree, *words):
+    path = os.path.join(WORK, f"bounds-{board}.dtb")
+    os.makedirs(WORK, exist_ok=True)
+    with open(path, "wb") as f:
+        f.write(make_tree(tree))
+    done = subprocess.run([os.path.join(BUILD, "tests/boards", board), path, *words], capture_output=True, text=True, timeout=120,
+                          check=False)
+    return done.stdout + done.stderr
+
+
+def left_out(out):
+    return re.search(r"^left out: (.*)$", out, re.M).group(1) if "left out: " in out else out
+
+
+def ram(out):
+    return [(int(a, 16), int(n, 16)) for a, n in re.findall(r"^ram (\w+) (\w+)$", out, re.M)]
+
+
+def cells(*numbers):
+    return [half for n in numbers for half in (n >> 32, n & 0xffffffff)]
+
+
+def icicle(**changes):
+    tree = copy.deepcopy(TREE)
+    tree.update(changes)
+    return tree
+
+
+def with_harts(n):
+    tree = icicle()
+    tree["cpus"].update({f"cpu@{hart:x}": cpu(hart) for hart in range(5, n + 1)})
+    return tree
+
+
+def with_memory(n):
+    """n ranges of RAM that are no neighbours, the first with the image, larger from one to the next."""
+    tree = icicle()
+    del tree["memory@1000000000"]
+    tree["memory@80000000"]["reg"] = cells(0x80000000, 16 * MIB, *(x for i in range(1, n) for x in (0x80000000 + 64 * MIB * i, (1 + i % 60) * MIB)))
+    return tree
+
+
+def with_reserved(n):
+    tree = icicle()
+    tree["reserved-memory"] = {"#address-cells": 2, "#size-cells": 2, "ranges": [],
+                               **{f"kept@{0x81000000 + i * MIB:x}": {"reg": cells(0x81000000 + i * MIB, 4096)} for i in range(n)}}
+    return tree
+
+
+if not os.path.exists(os.path.join(BUILD, "tests/boards/rpi4")):
+    tap.skip("boards' code on this computer", "build/tests/boards is not built: make test-boards")
+    tap.done()
+
+# ---- cores ----
+
+for n in (4, 8, 9, 12, 64):
+    out = run("icicle", with_harts(n), "hart=2")
+    cores = [int(c, 16) for c in re.findall(r"^core (\w+)$", out, re.M)]
+    want = ([2] + [h for h in range(1, n + 1) if h != 2])[:MOST_CORES]
+    says = f"{n - MOST_CORES} cores ({MOST_CORES} is the most)" if n > MOST_CORES else ""
+    tap.ok(cores == want and left_out(out) == says, f"{n} harts: {len(want)} work, and the log has '{says}'", out)
+out = run("icicle", with_harts(12), "hart=b")
+tap.ok(re.findall(r"^core (\w+)$", out, re.M)[0] == "b", "the one that booted is never the one left out", out)
+
+# ---- RAM ----
+
+for n in (4, 15, 16, 17, 40):
+    tree = with_memory(n)
+    out = run("icicle", tree, "hart=1")
+    # The image takes a piece out of the first, in two parts.
+    sizes = sorted([(1 + i % 60) * MIB for i in range(1, n)] + [n_ for _, n_ in ram(out) if n_ in (2 * MIB, 16 * MIB - 2 * MIB - 0x410000)],
+                   reverse=True)
+    whole = sum((1 + i % 60) * MIB for i in range(1, n)) + 16 * MIB - 0x410000
+    got = [n_ for _, n_ in ram(out)]
+    lost = whole - sum(got)
+    says = f"{n + 1 - MOST_RAM} ranges of RAM ({MOST_RAM} is the most) of {lost} bytes" if n + 1 > MOST_RAM else ""
+    tap.ok(len(got) == min(n + 1, MOST_RAM) and got == sorted(got, reverse=True) and left_out(out) == says and
+           (lost == 0) == (says == ""), f"{n} nodes of RAM: the largest {len(got)}, and the log has '{says}'", out)
+for n in (10, 100, 120, 140, 600):
+    out = run("icicle", with_reserved(n), "hart=1")
+    say = left_out(out)
+    pieces = n + 3 if n < 1008 else 0  # the lower part, those between two, the rest, and the other range of RAM
+    tap.ok(len(ram(out)) == min(MOST_RAM, pieces) and ("ranges of RAM (16 is the most) of " in say) == (pieces > MOST_RAM) and
+           ("ranges of RAM between reserved ones of " in say) == (pieces > MOST_CUT), f"{n} reserved pieces in RAM: '{say}'", out)
+
+# ---- the tree itself ----
+
+deep = {"compatible": "x"}
+for level in range(20):
+    deep = {f"level{level}": deep}
+for title, more in (("nodes 20 levels deep", {"deep": deep}), ("3 MiB", {"large": b"\0" * (3 * MIB)})):
+    tree = {**raspberry_pi_tree("raspberrypi,4-model-b"), **more}
+    out = run("rpi4", tree, "mailbox=fe00b880", "memory=3b400000", "revision=b03111")
+    tap.ok("1 device tree, too large or too deep" in left_out(out) and ram(out) and "board rpi4" in out,
+           f"a tree with {title}: it is named, and the firmware is asked", out)
+    out = run("icicle", icicle(**more), "hart=1")
+    tap.ok("no valid device tree" in out, "where nobody else can be asked, the start ends with a sentence", out)
+fine = {"compatible": "x"}
+for level in range(10):
+    fine = {f"level{level}": fine}
+out = run("icicle", icicle(fine=fine, large=b"\0" * MIB), "hart=1")
+tap.ok(left_out(out) == "" and "board icicle" in out, "one of 10 levels and 1 MiB is read", out)
+tap.done()
