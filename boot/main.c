@@ -139,7 +139,7 @@ static void report_strays(void)
     }
 }
 
-/* What a bound of ours keeps out, by name. */
+/* Name the parts that a bound of ours leaves out. */
 static void report_left_out(void)
 {
     char text[LEFT_OUT_BYTES];

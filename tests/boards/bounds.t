@@ -54,7 +54,7 @@ def with_harts(n):
 
 
 def with_memory(n):
-    """n ranges of RAM that are no neighbours, the first with the image, larger from one to the next."""
+    """n ranges of RAM with room between them, the first with the image, larger from one to the next."""
     tree = icicle()
     del tree["memory@1000000000"]
     tree["memory@80000000"]["reg"] = cells(0x80000000, 16 * MIB, *(x for i in range(1, n) for x in (0x80000000 + 64 * MIB * i, (1 + i % 60) * MIB)))
