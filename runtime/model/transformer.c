@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/ref/scalar.h"
 #include "runtime/base/trace.h"
 #include "runtime/model/layer.h"
 #include "runtime/model/layer_embedding.h"
@@ -329,8 +330,8 @@ static void finish_logits(const struct transformer *t, float *logits, size_t n)
     }
 }
 
-/* A normed hidden state as the head takes it; what it was is kept, for a lesson. */
-static void adapt(const struct transformer *t, float *hidden)
+/* The state as it was is kept, for a lesson. */
+void transformer_adapt(const struct transformer *t, float *hidden)
 {
     for (const struct hidden_watch *w = t->watches; w != NULL; w = w->next) {
         if (w->adapt != NULL) {
@@ -399,7 +400,7 @@ static void take_hidden(struct transformer *t, uint32_t i, uint32_t token)
 
     add_head_row(t, i, layer_part(t, token)->lora);
     output_norm(t, hidden, narrow_row(t, token));
-    adapt(t, hidden);
+    transformer_adapt(t, hidden);
 }
 
 const float *transformer_hidden(struct transformer *t, uint32_t token)
@@ -430,30 +431,52 @@ bool transformer_has_head(const struct transformer *t)
     return !t->stream->plan->head.tiled;
 }
 
+/* Row i of the head's input becomes a hidden state (dim). */
+static float *put_hidden(struct transformer *t, uint32_t i, const float *hidden)
+{
+    float *norm = t->act.norm + i * t->act.dim_stride;
+
+    memcpy(norm, hidden, params(t)->dim * sizeof *hidden);
+    add_head_row(t, i, t->lora);
+    return norm;
+}
+
 enum err transformer_logits_of(struct transformer *t, const float *hidden, uint32_t n,
                                float **logits)
 {
-    uint32_t dim = params(t)->dim;
-
     assert(transformer_has_head(t));
     for (uint32_t i = 0; i < n; i++) {
-        float *norm = t->act.norm + i * t->act.dim_stride;
-
-        memcpy(norm, hidden + (size_t)i * dim, dim * sizeof *hidden);
-        adapt(t, norm);
-        add_head_row(t, i, t->lora);
+        transformer_adapt(t, put_hidden(t, i, hidden + (size_t)i * params(t)->dim));
     }
     return run_head(t, n, logits);
 }
 
+enum err transformer_logits_of_adapted(struct transformer *t, const float *hidden, uint32_t n,
+                                       float **logits)
+{
+    assert(transformer_has_head(t));
+    for (uint32_t i = 0; i < n; i++) {
+        (void)put_hidden(t, i, hidden + (size_t)i * params(t)->dim);
+    }
+    return run_head(t, n, logits);
+}
+
+/* Sixteen sums, so that none waits for the one before. */
 static float dot(const float *a, const float *b, uint32_t n)
 {
-    float sum = 0.0f;
+    float lane[16] = { 0 };
 
-    for (uint32_t i = 0; i < n; i++) {
-        sum += a[i] * b[i];
+    uint32_t i = 0;
+
+    for (; i + 16 <= n; i += 16) {
+        for (uint32_t k = 0; k < 16; k++) {
+            lane[k] += a[i + k] * b[i + k];
+        }
     }
-    return sum;
+    for (uint32_t k = 0; i + k < n; k++) {
+        lane[k] += a[i + k] * b[i + k];
+    }
+    return fold16(lane);
 }
 
 void transformer_logits_of_rows(const struct transformer *t, const float *hidden,

@@ -114,7 +114,7 @@ const float *transformer_hidden(struct transformer *t, uint32_t token);
 enum err transformer_logits_at(struct transformer *t, const uint32_t *tokens, uint32_t n,
                                float **logits);
 
-/* Whether the head lies in memory as a whole: what the next two need. */
+/* Whether the head lies in memory as a whole: what the next functions need. */
 bool transformer_has_head(const struct transformer *t);
 
 /* The logits (n, vocab) of hidden states (n, dim) after the last norm, before they are adapted, act.logits_stride apart; n <= the
@@ -122,10 +122,23 @@ bool transformer_has_head(const struct transformer *t);
 enum err transformer_logits_of(struct transformer *t, const float *hidden, uint32_t n,
                                float **logits);
 
+/* The same of hidden states that are adapted already (transformer_adapt). */
+enum err transformer_logits_of_adapted(struct transformer *t, const float *hidden, uint32_t n,
+                                       float **logits);
+
 /* Only those of rows ids[0 .. n) of the head, without adapters of its own, from a hidden state that is adapted already; near enough to
  * practise, not the same bits. row: (cols_padded). */
 void transformer_logits_of_rows(const struct transformer *t, const float *hidden,
                                 const uint32_t *ids, uint32_t n, float *row, float *logits);
+
+/* A hidden state (dim) after the last norm becomes what the head takes: lessons and memories add their parts. */
+void transformer_adapt(const struct transformer *t, float *hidden);
+
+/* No adapter is at work, so that the logits of rows are near those of transformer_logits_of. */
+static inline bool transformer_is_plain(const struct transformer *t)
+{
+    return t->lora == NULL;
+}
 
 /* Row `id` of the head, to (cols_padded of it). */
 void transformer_head_row(const struct transformer *t, uint32_t id, float *row);

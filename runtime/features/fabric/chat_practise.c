@@ -1,10 +1,16 @@
 /* Practice: the tokens of answers are made to win. The head of a model has many thousand rows, and few of them can win; so
  *
- *     look:    examples' logits by the whole head, some at a time; each keeps its strongest rivals, and those that lose are marked:
- *              first of what is new or has faded, in the end of all
- *     sweep:   marked examples against their rivals alone, a step at each that loses, until none does
+ *     look:    which examples lose: first of what is new or has faded, in the end of all
+ *     sweep:   those against their strongest rivals alone, a step at each that loses, until none does
  *
- * and again, until a look at all finds that all win. A sweep's results are near the head's logits; only a look is believed. */
+ * and again, until a look at all finds that all win. An example that was compared with all rows of the head keeps its rivals, the
+ * ceiling of all other logits, and what the head took, h0. Later it took h, and no other logit is above
+ *
+ *     ceiling + |h - h0| |the longest row|
+ *
+ * (Cauchy-Schwarz). As long as the target is above that, only the rivals are computed; else the whole head, some examples at a time.
+ * Before the last look a quarter of that reach counts, which other rows hardly ever get to: what it misses the last look finds. */
+#include <math.h>
 #include <string.h>
 
 #include "board/min_max.h"
@@ -15,9 +21,19 @@
 #include "runtime/features/lessons/vector.h"
 
 #define AIM (2.0f * CHAT_LEARN_MARGIN)   /* of a step, so that the next ones leave it the margin */
+#define LIKELY 0.25f                     /* of a reach */
 #define SURE (1.25f * CHAT_LEARN_MARGIN) /* of a sweep, whose logits are rounded otherwise */
 
-enum { SWEEPS = 24 /* between two looks */ };
+enum {
+    SWEEPS = 24,   /* between two looks */
+    STRONGEST = 8, /* rivals in a sweep */
+};
+
+/* An example that may not win. */
+struct doubt {
+    struct fabric_note *note;
+    uint32_t example;
+};
 
 struct practice {
     struct chat *chat;
@@ -25,6 +41,9 @@ struct practice {
     struct chat_lesson *lesson;
     uint32_t loses; /* of a look: examples that do not win by the margin, ... */
     uint32_t lost;  /* ... and those that do not win */
+    float reach;    /* of a look: the share of its reach that counts */
+    uint32_t n_doubts;
+    struct doubt doubts[MODEL_LEARN_ROWS];
 };
 
 /* Notes of the namespace that are still strong, and have examples. */
@@ -40,10 +59,13 @@ static enum err ends(const struct practice *p)
 
 /* ---- a look --------------------------------------------------------------------------------- */
 
-static void judge(struct practice *p, struct fabric_note *n, uint32_t i, const float *logits)
+/* By the whole head, which took `adapted`. */
+static void judge(struct practice *p, const struct doubt *d, const float *adapted,
+                  const float *logits)
 {
     struct chat *c = p->chat;
     struct fabric *f = &fabric_of(c)->fabric;
+    uint32_t i = d->example;
     struct micro_lora_choice choice;
     float lead;
 
@@ -53,38 +75,95 @@ static void judge(struct practice *p, struct fabric_note *n, uint32_t i, const f
     for (uint32_t k = 0; k < FABRIC_RIVALS; k++) {
         f->rivals[i * FABRIC_RIVALS + k] = choice.ids[min_u32(k, choice.n - 2)];
     }
+    f->ceiling[i] = transformer_is_plain(&c->session->model->transformer)
+                        ? choice.logits[choice.n - 2]
+                        : INFINITY;
+    memcpy(f->taken + (size_t)i * f->dim, adapted, f->dim * sizeof *adapted);
     if (!(lead > CHAT_LEARN_MARGIN)) {
         f->lost[i] = true;
         p->loses++;
     }
     if (!(lead > 0.0f)) {
-        n->wins = false;
+        d->note->wins = false;
         p->lost++;
     }
+}
+
+/* f->key becomes the state of example i as the head takes it now. */
+static void adapt(struct practice *p, uint32_t i)
+{
+    struct fabric *f = &fabric_of(p->chat)->fabric;
+
+    memcpy(f->key, f->hidden + (size_t)i * f->dim, f->dim * sizeof *f->key);
+    transformer_adapt(&p->chat->session->model->transformer, f->key);
+}
+
+/* The logits of the first n rivals of example i, then of its target; f->key is adapted. */
+static void compute_rivals(struct practice *p, uint32_t i, uint32_t n, float *logits)
+{
+    struct fabric *f = &fabric_of(p->chat)->fabric;
+    const struct transformer *t = &p->chat->session->model->transformer;
+    float *row = lessons_of(p->chat)->lessons.row;
+
+    transformer_logits_of_rows(t, f->key, f->rivals + (size_t)i * FABRIC_RIVALS, n, row, logits);
+    transformer_logits_of_rows(t, f->key, f->targets + i, 1, row, logits + n);
+}
+
+/* By its rivals alone; f->key is adapted. False: the whole head is needed. */
+static bool surely_wins(struct practice *p, uint32_t i)
+{
+    struct fabric *f = &fabric_of(p->chat)->fabric;
+    struct lessons *l = &lessons_of(p->chat)->lessons;
+    float logits[FABRIC_RIVALS + 1], drift, most;
+
+    if (!transformer_is_plain(&p->chat->session->model->transformer) || isinf(f->ceiling[i])) {
+        return false;
+    }
+    compute_rivals(p, i, FABRIC_RIVALS, logits);
+    memcpy(l->error, f->key, f->dim * sizeof *f->key);
+    vector_add(l->error, f->taken + (size_t)i * f->dim, -1.0f, f->dim);
+    drift = sqrtf(vector_dot(l->error, l->error, f->dim));
+    most = f->ceiling[i] + p->reach * fabsf(l->head.scale) * f->longest_row * drift;
+    for (uint32_t k = 0; k < FABRIC_RIVALS; k++) {
+        most = logits[k] > most ? logits[k] : most;
+    }
+    return logits[FABRIC_RIVALS] - most > SURE;
+}
+
+/* The doubts, at once: the head is read once for them. Rows lie in f->gradient, for no step is taken now. */
+static enum err settle(struct practice *p)
+{
+    struct transformer *t = &p->chat->session->model->transformer;
+    const struct fabric *f = &fabric_of(p->chat)->fabric;
+    uint32_t n = p->n_doubts;
+    float *logits;
+    enum err e = n != 0 ? transformer_logits_of_adapted(t, f->gradient, n, &logits) : ERR_OK;
+
+    for (uint32_t k = 0; k < n && e == ERR_OK; k++) {
+        judge(p, &p->doubts[k], f->gradient + (size_t)k * f->dim,
+              logits + k * t->act.logits_stride);
+    }
+    p->n_doubts = 0;
+    return e == ERR_OK ? ends(p) : e;
 }
 
 /* Examples first .. end of a note, as many at a time as there is room for logits. */
 static enum err look_at(struct practice *p, struct fabric_note *n, uint32_t first, uint32_t end)
 {
-    struct chat *c = p->chat;
-    struct transformer *t = &c->session->model->transformer;
-    uint32_t most = min_u32(c->session->model->plan.logits_rows, MODEL_LEARN_ROWS), rows;
+    uint32_t most = min_u32(p->chat->session->model->plan.logits_rows, MODEL_LEARN_ROWS);
+    struct fabric *f = &fabric_of(p->chat)->fabric;
+    enum err e = ERR_OK;
 
-    for (uint32_t i = first; i < end; i += rows) {
-        const float *h = fabric_of(c)->fabric.hidden + (size_t)i * fabric_of(c)->fabric.dim;
-        float *logits;
-        enum err e;
-
-        rows = min_u32(end - i, most);
-        e = transformer_logits_of(t, h, rows, &logits);
-        if (e != ERR_OK) {
-            return e;
+    for (uint32_t i = first; i < end && e == ERR_OK; i++) {
+        adapt(p, i);
+        if (surely_wins(p, i)) {
+            continue;
         }
-        for (uint32_t k = 0; k < rows; k++) {
-            judge(p, n, i + k, logits + k * t->act.logits_stride);
-        }
+        memcpy(f->gradient + (size_t)p->n_doubts * f->dim, f->key, f->dim * sizeof *f->key);
+        p->doubts[p->n_doubts++] = (struct doubt){ n, i };
+        e = p->n_doubts == most ? settle(p) : ERR_OK;
     }
-    return ends(p);
+    return e;
 }
 
 static enum err look_at_marked(struct practice *p, struct fabric_note *n)
@@ -114,12 +193,14 @@ static bool is_known(const struct fabric_note *n)
     return n->wins && n->strength >= 1.0f;
 }
 
-static enum err look(struct practice *p, enum which which)
+static enum err look(struct practice *p, enum which which, float reach)
 {
     struct fabric *f = &fabric_of(p->chat)->fabric;
     enum err e = ERR_OK;
 
     p->loses = p->lost = 0;
+    p->n_doubts = 0;
+    p->reach = reach;
     for (uint32_t k = 0; k < f->n_notes && e == ERR_OK; k++) {
         struct fabric_note *n = &f->notes[k];
 
@@ -134,7 +215,7 @@ static enum err look(struct practice *p, enum which which)
             e = look_at(p, n, n->first, n->first + n->n_examples);
         }
     }
-    return e;
+    return e == ERR_OK ? settle(p) : e;
 }
 
 /* ---- a sweep -------------------------------------------------------------------------------- */
@@ -144,26 +225,22 @@ static bool step(struct practice *p, uint32_t i)
 {
     struct chat *c = p->chat;
     struct fabric *f = &fabric_of(c)->fabric;
-    const struct transformer *t = &c->session->model->transformer;
-    const float *h = f->hidden + (size_t)i * f->dim;
-    uint32_t ids[FABRIC_RIVALS + 1], best = 0;
-    float logits[FABRIC_RIVALS + 1], *adapted = f->key;
-    struct lessons *l = &lessons_of(c)->lessons;
+    const uint32_t *ids = f->rivals + (size_t)i * FABRIC_RIVALS;
+    float logits[STRONGEST + 1];
+    uint32_t best = 0;
 
-    memcpy(ids, f->rivals + (size_t)i * FABRIC_RIVALS, FABRIC_RIVALS * sizeof *ids);
-    ids[FABRIC_RIVALS] = f->targets[i];
-    memcpy(adapted, h, f->dim * sizeof *h);
-    fabric_adapt(f, adapted);
-    transformer_logits_of_rows(t, adapted, ids, FABRIC_RIVALS + 1, l->row, logits);
-    for (uint32_t k = 1; k < FABRIC_RIVALS; k++) {
+    adapt(p, i);
+    compute_rivals(p, i, STRONGEST, logits);
+    for (uint32_t k = 1; k < STRONGEST; k++) {
         best = logits[k] > logits[best] ? k : best;
     }
-    if (logits[FABRIC_RIVALS] > logits[best] + SURE) {
+    if (logits[STRONGEST] > logits[best] + SURE) {
         return false;
     }
-    chat_learn_make_margin(c, ids[best], logits[best], f->targets[i], logits[FABRIC_RIVALS]);
-    p->lesson->steps += fabric_step(f, p->space, h, l->error,
-                                    logits[best] + AIM - logits[FABRIC_RIVALS]);
+    chat_learn_make_margin(c, ids[best], logits[best], f->targets[i], logits[STRONGEST]);
+    p->lesson->steps += fabric_step(f, p->space, f->hidden + (size_t)i * f->dim,
+                                    lessons_of(c)->lessons.error,
+                                    logits[best] + AIM - logits[STRONGEST]);
     return true;
 }
 
@@ -204,10 +281,27 @@ static enum err practise_marked(struct practice *p)
             e = sweep(p, &steps);
         }
         if (e == ERR_OK) {
-            e = look(p, MARKED);
+            e = look(p, MARKED, LIKELY);
         }
     } while (e == ERR_OK && p->loses != 0 && lesson->rounds < CHAT_LEARN_ROUNDS);
     return e;
+}
+
+/* Once: as long as the head's longest row no other is. */
+static void measure_head(struct chat *c)
+{
+    struct fabric *f = &fabric_of(c)->fabric;
+    float *row = lessons_of(c)->lessons.row, most = 0.0f;
+
+    for (uint32_t id = 0;
+         f->longest_row == 0.0f && id < c->session->model->image.header->params.vocab; id++) {
+        float square;
+
+        transformer_head_row(&c->session->model->transformer, id, row);
+        square = vector_dot(row, row, f->dim);
+        most = square > most ? square : most;
+    }
+    f->longest_row = f->longest_row == 0.0f ? sqrtf(most) : f->longest_row;
 }
 
 static enum err practise(struct practice *p)
@@ -215,13 +309,17 @@ static enum err practise(struct practice *p)
     struct chat_lesson *lesson = p->lesson;
     enum err e;
 
+    measure_head(p->chat);
     memset(fabric_of(p->chat)->fabric.lost, 0, fabric_of(p->chat)->fabric.room.examples);
-    e = look(p, NEW);
+    e = look(p, NEW, LIKELY);
     if (e == ERR_OK && p->loses != 0) {
         e = practise_marked(p);
     }
     while (e == ERR_OK) {
-        e = look(p, ALL);
+        e = look(p, ALL, LIKELY);
+        if (e == ERR_OK && p->loses == 0) {
+            e = look(p, ALL, 1.0f);
+        }
         lesson->wins = e == ERR_OK && p->loses == 0;
         lesson->lost = p->lost;
         if (e != ERR_OK || lesson->wins || lesson->rounds >= CHAT_LEARN_ROUNDS) {

@@ -272,6 +272,10 @@ static void forget_note(struct app *a, uint32_t n)
     struct chat_lesson lesson;
 
     console_printf(a->setup.console, "(forgotten: %.*s)\n", (int)note->bytes, note->text);
+    if (a->chat.turns.n != 0) {
+        console_printf(a->setup.console, "(turns of this conversation that say it stay: /reset "
+                                         "begins a new one)\n");
+    }
     if (f->spaces[space].notes == 1) {
         chat_fabric_forget_space(&a->chat, space);
         console_printf(a->setup.console, "(nothing of %s is left)\n", name);

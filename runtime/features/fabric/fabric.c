@@ -54,7 +54,7 @@ static size_t note_bytes(uint32_t dim)
 
 static size_t example_bytes(uint32_t dim)
 {
-    return (padded(dim) + 2 + FABRIC_RIVALS) * sizeof(float) + 1;
+    return (2 * padded(dim) + 3 + FABRIC_RIVALS) * sizeof(float) + 1;
 }
 
 struct fabric_room fabric_plan_room(uint32_t dim, uint64_t bytes)
@@ -70,9 +70,9 @@ struct fabric_room fabric_plan_room(uint32_t dim, uint64_t bytes)
 
 size_t fabric_bytes(uint32_t dim, struct fabric_room room)
 {
-    size_t vectors = 2 * FABRIC_SPACES + 4 + FABRIC_BACKGROUND + room.notes + room.examples +
+    size_t vectors = 2 * FABRIC_SPACES + 4 + FABRIC_BACKGROUND + room.notes + 2 * room.examples +
                      4 * FABRIC_MOST_RANK;
-    size_t rows = padded(room.examples) * (2 + FABRIC_RIVALS);
+    size_t rows = padded(room.examples) * (3 + FABRIC_RIVALS);
 
     return (vectors * padded(dim) + (size_t)2 * RANKS * dim + rows) * sizeof(float) +
            padded(room.examples) + room.notes * sizeof(struct fabric_note);
@@ -132,9 +132,11 @@ void fabric_open(struct fabric *f, void *memory, uint32_t dim, struct fabric_roo
     f->background = take(&at, FABRIC_BACKGROUND * row);
     f->keys = take(&at, room.notes * row);
     f->hidden = take(&at, room.examples * row);
+    f->taken = take(&at, room.examples * row);
     f->gradient = take(&at, 2 * FABRIC_MOST_RANK * row);
     f->before = take(&at, 2 * FABRIC_MOST_RANK * row);
     f->lengths = take(&at, padded(room.examples));
+    f->ceiling = take(&at, padded(room.examples));
     f->targets = (uint32_t *)(void *)take(&at, padded(room.examples));
     f->rivals = (uint32_t *)(void *)take(&at, padded(room.examples) * FABRIC_RIVALS);
     for (int i = 0; i < FABRIC_SPACES; i++) {
@@ -413,8 +415,13 @@ static void drop_examples(struct fabric *f, const struct fabric_note *n)
 
     memmove(f->hidden + (size_t)n->first * f->dim, f->hidden + (size_t)end * f->dim,
             (size_t)left * f->dim * sizeof(float));
+    memmove(f->taken + (size_t)n->first * f->dim, f->taken + (size_t)end * f->dim,
+            (size_t)left * f->dim * sizeof(float));
+    memmove(f->rivals + (size_t)n->first * FABRIC_RIVALS, f->rivals + (size_t)end * FABRIC_RIVALS,
+            (size_t)left * FABRIC_RIVALS * sizeof *f->rivals);
     memmove(f->targets + n->first, f->targets + end, left * sizeof *f->targets);
     memmove(f->lengths + n->first, f->lengths + end, left * sizeof *f->lengths);
+    memmove(f->ceiling + n->first, f->ceiling + end, left * sizeof *f->ceiling);
     f->n_examples -= n->n_examples;
     for (uint32_t i = 0; i < f->n_notes; i++) {
         if (f->notes[i].first > n->first) {

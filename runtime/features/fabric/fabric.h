@@ -33,8 +33,8 @@ enum {
     FABRIC_LEAST_EXAMPLES =
         256, /* tokens of answers that are learnt by heart, of all notes; at most: */
     FABRIC_MOST_EXAMPLES = 2048,
-    FABRIC_RIVALS = 8,      /* tokens that an example is compared with while it is practised */
-    FABRIC_BACKGROUND = 24, /* directions of what the model says anyhow */
+    FABRIC_RIVALS = MICRO_LORA_CANDIDATES, /* tokens that an example is compared with, best first */
+    FABRIC_BACKGROUND = 24,                /* directions of what the model says anyhow */
     FABRIC_SET_CLOCK =
         946684800, /* seconds of the year 2000: one before it counts from the start */
 };
@@ -102,14 +102,19 @@ struct fabric {
     uint8_t conflict[2]; /* the latest two */
     bool watches, seen;  /* tokens of a turn pass now; some did */
     uint32_t from, n_seen;
-    float *sum, *key;         /* (dim) of hidden states; direction of their mean */
-    float *centre;            /* (dim) mean of the background */
-    float *background;        /* (FABRIC_BACKGROUND, dim) means of texts */
-    float *keys;              /* (room.notes, dim) means of notes' questions */
-    float *hidden;            /* (room.examples, dim) */
-    float *lengths;           /* (room.examples) of hidden */
-    uint32_t *targets;        /* (room.examples) */
-    uint32_t *rivals;         /* (room.examples, FABRIC_RIVALS) while they are practised: */
+    float *sum, *key;  /* (dim) of hidden states; direction of their mean */
+    float *centre;     /* (dim) mean of the background */
+    float *background; /* (FABRIC_BACKGROUND, dim) means of texts */
+    float *keys;       /* (room.notes, dim) means of notes' questions */
+    float *hidden;     /* (room.examples, dim) */
+    float *lengths;    /* (room.examples) of hidden */
+    uint32_t *targets; /* (room.examples) */
+    uint32_t *
+        rivals; /* (room.examples, FABRIC_RIVALS) since it was compared with all rows of the head; */
+    float *taken; /* (room.examples, dim) what the head took then; */
+    float
+        *ceiling; /* (room.examples) no other row's logit was larger; INFINITY: not compared yet */
+    float longest_row;        /* of the head, as a vector; 0: not measured yet */
     uint8_t *lost;            /* (room.examples) did not win: are practised */
     float *last;              /* (dim) the latest hidden state, as it was */
     float *gradient, *before; /* (2, FABRIC_MOST_RANK, dim) of a step */

@@ -123,6 +123,10 @@ enum err fabric_move(struct fabric *f, bool loads, fabric_move_fn *move, void *c
             e = move(context, parts[i].memory, parts[i].bytes);
         }
     }
+    for (uint32_t i = 0; i < f->n_examples;
+         i++) { /* so that both go on alike: who saved, and who loads */
+        f->ceiling[i] = INFINITY;
+    }
     if (loads) {
         f->that = 0;
         count_notes(f);

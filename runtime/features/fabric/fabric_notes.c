@@ -82,6 +82,7 @@ void fabric_add_example(struct fabric *f, const float *hidden, uint32_t target)
     assert(f->n_notes != 0 && f->n_examples < f->room.examples && n->n_examples < UINT8_MAX);
     memcpy(f->hidden + (size_t)f->n_examples * f->dim, hidden, f->dim * sizeof *hidden);
     f->lengths[f->n_examples] = sqrtf(vector_dot(hidden, hidden, f->dim));
+    f->ceiling[f->n_examples] = INFINITY;
     f->targets[f->n_examples++] = target;
     n->n_examples++;
 }

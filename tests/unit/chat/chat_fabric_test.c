@@ -2,7 +2,10 @@
  * the model itself asks for is done and not shown; the current conversation stays. */
 #include "runtime/features/fabric/chat_fabric.h"
 
+#include <math.h>
+
 #include "runtime/features/lessons/chat_learn.h"
+#include "runtime/features/lessons/chat_learn_private.h"
 #include "runtime/features/memory_tags/tags_feature.h"
 #include "tests/unit/chat/chat_rig.h"
 
@@ -206,6 +209,67 @@ static void test_stopped(void)
     OK(right, "those that are not practised any more are not held to be known by heart");
 }
 
+/* By how much an example's target is above all others now. *above: of rows that are not its rivals, the most by which one is above
+ * what its ceiling and its reach allow. */
+static float lead_of(uint32_t i, float *above)
+{
+    const struct fabric *f = &fabric_of(&chat)->fabric;
+    const float *h = f->hidden + (size_t)i * f->dim;
+    float *logits, adapted[256], square = 0.0f, best = -INFINITY;
+
+    memcpy(adapted, h, f->dim * sizeof *h);
+    transformer_adapt(&rig.model.transformer, adapted);
+    for (uint32_t k = 0; k < f->dim; k++) {
+        float d = adapted[k] - f->taken[(size_t)i * f->dim + k];
+
+        square += d * d;
+    }
+    (void)transformer_logits_of(&rig.model.transformer, h, 1, &logits);
+    for (uint32_t id = 0; id < rig.model.image.header->params.vocab; id++) {
+        bool is_rival = id == f->targets[i];
+
+        best = id != f->targets[i] && logits[id] > best ? logits[id] : best;
+        for (uint32_t k = 0; k < FABRIC_RIVALS; k++)
+            is_rival = is_rival || f->rivals[i * FABRIC_RIVALS + k] == id;
+        if (!is_rival && logits[id] - f->ceiling[i] - f->longest_row * sqrtf(square) > *above)
+            *above = logits[id] - f->ceiling[i] - f->longest_row * sqrtf(square);
+    }
+    return logits[f->targets[i]] - best;
+}
+
+/* Most examples are judged by their rivals alone: the whole head says of all the same. */
+static void test_rivals(void)
+{
+    struct fabric *f = &fabric_of(&chat)->fabric;
+    struct chat_lesson lesson;
+    float above = -INFINITY, least = INFINITY;
+    bool all = true;
+
+    open_learning(true);
+    for (int i = 0; i < FACTS; i++) {
+        char line[200];
+
+        snprintf(line, sizeof line, "%s = %s", facts[i].question, facts[i].answer);
+        all = remember(FABRIC_WIKI, line, &lesson) == ERR_OK && lesson.wins && all;
+    }
+    f->practised = FABRIC_WIKI;
+    for (uint32_t k = 0; k < f->n_notes; k++) {
+        const struct fabric_note *n = &f->notes[k];
+
+        fabric_ask_note(f, n);
+        for (uint32_t i = n->first; i < (uint32_t)n->first + n->n_examples; i++) {
+            float lead = lead_of(i, &above);
+
+            least = lead < least ? lead : least;
+        }
+    }
+    f->practised = FABRIC_SPACES;
+    fabric_leave(f);
+    OK(all && f->n_examples > 10 && least > 0.9f * CHAT_LEARN_MARGIN,
+       "%u tokens win, by %.2f at least", f->n_examples, (double)least);
+    OK(above < 0.1f, "no other row is above its ceiling and reach: %.2f at most", (double)above);
+}
+
 /* Without room for its answer's tokens a memory is found by its words, and costs no practice. */
 static void test_by_words(void)
 {
@@ -323,6 +387,7 @@ int main(void)
     test_time();
     test_refused();
     test_stopped();
+    test_rivals();
     test_by_words();
     test_longest();
     test_tags();
