@@ -534,7 +534,7 @@ setup-tests: ## install what the tests need beside; make test calls it
 setup-clients: ## install what make clients needs beside: every client, and compilers of Go, Rust and Java
 	$(Q)O=$(O) toolchain/setup.sh clients
 
-setup-voice: ## install what make voice needs beside: Whisper base and a Piper voice
+setup-voice: ## install what make voice needs beside: Whisper base, flite and a Piper voice
 	$(Q)O=$(O) toolchain/setup.sh voice
 
 setup-bench: ## install what make bench-kernels needs beside

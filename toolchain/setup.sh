@@ -45,7 +45,7 @@ clients in Java: default-jdk-headless"
 command -v mvn >/dev/null || clients_groups="$clients_groups
 packages of clients in Java: maven"
 voice_groups="packages of PyPI: python3-pip python3-venv
-a voice without a model: espeak-ng"
+voices without a model: espeak-ng flite"
 prompt_qemu="qemu-system-arm qemu-system-misc"
 tests_qemu="qemu-user qemu-system-x86"
 
