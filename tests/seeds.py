@@ -102,7 +102,7 @@ IS_THERE = f"test -f {REAL} || {{ echo '# SKIP {REAL} is not there: make model N
 TALK = f"build/host/ingot chat {REAL} -q --temp 0"
 SECOND = {
     14: ("tests/golden/recall.t", r"in other words \| (\d+) of (\d+) \| (\d+) of (\d+)", "with SmolLM2-135M {} of {} and {} of {} questions in other words"),
-    18: ("tests/boot/voice_model.t", r"Piper[^:]*: (\d+) of (\d+) understood", "{} of {} questions in a Piper voice understood by Whisper base"),
+    18: ("tests/boot/voice_model.t", r"flite[^:]*: (\d+) of (\d+) understood", "{} of {} questions in flite's voice understood by Whisper base"),
     20: (IS_THERE + f"printf 'What is your name?\\n/reflect\\n' | {TALK} -n 24 --turns 10 --system 'Your name is Lila. You are a sailor from Oslo.'",
          r"(Lila)[\s\S]*(about \d+ million)", "SmolLM2-135M calls itself {}, and is not asked to look back: {} parameters"),
     21: (IS_THERE + f"rm -rf build/seeds-log && mkdir build/seeds-log && ln -s ../models/published/smollm2-135m.ingot build/seeds-log/m.ingot && "
@@ -110,6 +110,11 @@ SECOND = {
          "build/host/ingot chat build/seeds-log/m.ingot -q --temp 0 -n 12 --log on >/dev/null && build/host/ingot log build/seeds-log/ingot.log | "
          r"""grep -oE '"(ids|rating)":("[a-z]+")?' | sort | uniq -c | tr -s '\n ' ' '""",
          r'(\d+) "ids": (\d+) "rating":"bad" (\d+) "rating":"good"', "of SmolLM2-135M {} turns with their tokens, {} bad and {} good"),
+    30: ("h=${INGOT_ASSETS:-../shared/models}/hf/TinyStories-656K; test -d $h || { echo \"# SKIP $h is not there\"; exit 0; }; "
+         "d=build/seeds-lora; rm -rf $d && mkdir $d && build/host/ingot pack $h -o $d/m.ingot >/dev/null && truncate -s 1M $d/ingot.log && "
+         "printf 'Tom has a red ball.\\n/good\\nThe cat sat on the mat.\\n/bad\\n' | build/host/ingot chat $d/m.ingot -q --temp 0 -n 24 --log on >/dev/null && "
+         "build/host/ingot log $d/ingot.log > $d/turns.jsonl && ${PYTHON:-/usr/bin/python3} models/training/lora.py $h $d/turns.jsonl -o $d/out --steps 40",
+         r"loss ([\d.]+ -> [\d.]+)", "TinyStories-656K on a turn called good, 40 steps: loss {}"),
     35: (IS_THERE + f"printf '/teach Who repairs the windmill? = Old Berta repairs the windmill.\\n/reset\\n"
          f"Who repairs the windmill?\\n' | {TALK} --learn on", r"^(Old Berta repairs the windmill\.)$",
          "SmolLM2-135M, taught: {}"),

@@ -161,7 +161,10 @@ class Llama:
         head = config.get("head_dim") or width // heads
         theta, epsilon = config.get("rope_theta", 10000.0), config.get("rms_norm_eps", 1e-6)
         self.context = config.get("max_position_embeddings", 2048)
-        self.embedding = tensors["model.embed_tokens.weight"]
+        # Some files of a tied pair keep the head, and others the embedding.
+        self.embedding = tensors.get("model.embed_tokens.weight", tensors.get("lm_head.weight"))
+        if self.embedding is None:
+            raise Refused("the model's files have neither model.embed_tokens.weight nor lm_head.weight: is one of them missing?")
         self.vocabulary = len(self.embedding)
         self.head = tensors.get("lm_head.weight", self.embedding)
         self.matrices, self.blocks, self.rank = {}, [], 0
