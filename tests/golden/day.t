@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A day with SmolLM2-135M on a card of the virt machine: teach, ask in three other turns, power off, load, correct, forget, fill the
 store, ask again. `make day` plays it and puts its transcript into docs/LEARNING.md (INGOT_DAY names the file); elsewhere it is skipped, for
-an emulated board needs many minutes for it."""
+an emulated board needs many minutes for it. INGOT_DAY_ON=host plays it with the Linux program, in a minute: the words are the same."""
 
 import atexit
 import json
@@ -21,6 +21,15 @@ from machine import ARM64, BUILD, HOST, LONG, WORK, Tap
 MODEL = os.environ.get("INGOT_DAY_MODEL") or os.path.join(BUILD, "models/published/smollm2-135m.ingot")
 BEGIN, END = "<!-- the day: written by make day -->\n", "<!-- the day ends -->\n"
 PATIENCE = 1800  # seconds of one line
+MEMORY = "160M"  # of the plan: room for few memories more than the least
+ON_HOST = os.environ.get("INGOT_DAY_ON") == "host"
+BY_HEART = [("What is in the green box?", "The green box has a hammer, two screwdrivers, a roll of tape, some nails, a torch, spare batteries, a ruler, a pencil, a knife, and the key of the shed."),
+            ("What is in the red box?", "The red box has bandages, plasters, a pair of scissors, cream against burns, tweezers, gloves, a thermometer, and the list of telephone numbers."),
+            ("How is bread made here?", "Mix flour, water, salt and yeast, knead the dough for ten minutes, let it rise for an hour, shape it, let it rest again, and bake it in the hot oven."),
+            ("How does one get to the cabin?", "Take the bus to the old mill, cross the bridge, follow the river to the second farm, turn left, climb the hill, and look for the blue door."),
+            ("What is planted in the garden?", "Beans, peas, carrots, onions, garlic, potatoes, pumpkins, lettuce, spinach, three apple trees, a plum tree, mint, sage and thyme."),
+            ("What is on the shelf?", "A radio, two clocks, a brass bell, nine novels, a box of chess figures, a map of the coast, candles, a globe, a fan and an empty vase.")]
+NAMES = "Ada Bruno Clara Dorian Elsa Felix Greta Hugo Ida Jasper Klara Leon Mona Nils Olga Pavel Rosa Simon Tilda Viktor".split()
 FOLDER = tempfile.mkdtemp(prefix="ingot-day-")
 atexit.register(shutil.rmtree, FOLDER, True)
 tap = Tap()
@@ -30,21 +39,26 @@ class Day:
     """A board, and what was said."""
 
     def __init__(self, card):
-        self.board = Board(ARM64, FOLDER, "day", card, "mode=json learn=on temp=0 n=24", writes=True)
+        self.board = None if ON_HOST else Board(ARM64, FOLDER, "day", card, f"mode=json learn=on temp=0 n=24 mem={MEMORY}", writes=True)
         self.shown = []
         self.connect()
 
     def connect(self):
+        if ON_HOST:
+            self.program = subprocess.Popen([HOST, "chat", os.path.join(FOLDER, "m.ingot"), "--json", "-q", "--learn", "on", "--temp", "0", "-n", "24",
+                                             "--mem", MEMORY], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.writes, self.reads = self.program.stdin, self.program.stdout
+            return
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(PATIENCE)
         self.socket.connect(self.board.path)
-        self.stream = self.socket.makefile("rwb")
+        self.writes = self.reads = self.socket.makefile("rwb")
         while self.event().get("event") != "ready":
             pass
 
     def event(self):
         while True:
-            line = self.stream.readline()
+            line = self.reads.readline()
             if not line:
                 raise EOFError("the board is gone")
             try:
@@ -53,8 +67,8 @@ class Day:
                 continue
 
     def request(self, **fields):
-        self.stream.write(json.dumps(fields).encode() + b"\n")
-        self.stream.flush()
+        self.writes.write(json.dumps(fields).encode() + b"\n")
+        self.writes.flush()
         text = ""
         while True:
             event = self.event()
@@ -75,11 +89,20 @@ class Day:
         print(f"# {time.monotonic() - start:.0f} s  >>> {line}\n# " + text.replace("\n", "\n# "), flush=True)
         return text
 
-    def power_off(self, card):
-        self.socket.close()
-        self.board.kill()
+    def end(self):
+        """As the power goes: at once."""
+        if ON_HOST:
+            self.program.kill()
+            self.program.wait()
+        else:
+            self.socket.close()
+            self.board.kill()
+
+    def power_off(self):
+        self.end()
         self.shown.append("(the power goes, and comes back)")
-        self.board.start()
+        if not ON_HOST:
+            self.board.start()
         self.connect()
 
 
@@ -87,20 +110,21 @@ def has(text, *words):
     return any(word.lower() in text.lower() for word in words)
 
 
-def play(day, card):
+def play(day):
     tap.ok(has(day.say("/remember wiki Lila lives at 16 Harbour Street."), "wiki:"), "a fact is taught")
     tap.ok(has(day.say("/remember personal What is my dog called? = Your dog is called Biscuit."), "personal:"), "and an answer")
     tap.ok(has(day.say("What is my dog called?"), "Biscuit"), "asked as it was taught, in the first turn")
     tap.ok(has(day.say("And in which street does Lila live?"), "Harbour"), "in other words, in the second")
     tap.ok(has(day.say("What name does my dog have?"), "Biscuit"), "in the third")
     tap.ok(has(day.say("/save learn"), "2 memories are saved"), "it is saved")
-    day.power_off(card)
+    day.power_off()
     tap.ok(day.say("/what", shows=False).count(" old, strength ") == 2, "after the start the board has loaded it by itself")
     day.say("Hello.")
     tap.ok(has(day.say("What is my dog called?"), "Biscuit") and has(day.say("Where does Lila live?"), "Harbour"), "both are known in later turns")
     tap.ok(has(day.say("/remember wiki Lila lives at 3 Mill Lane."), "it replaces: Lila lives at 16 Harbour Street"), "a correction names what it replaces")
     tap.ok(has(day.say("Where does Lila live?"), "Mill Lane"), "and is answered")
     tap.ok(has(day.say("/forget that"), "wiki"), "it is forgotten")
+    day.say("/reset")
     tap.ok(not has(day.say("Where does Lila live?"), "Mill", "Harbour"), "and not answered any more")
     last = fill(day)
     tap.ok(has(last, "the memory is full") and has(last, "missed least"), "the full store says so, and what would go", last)
@@ -111,9 +135,13 @@ def play(day, card):
 
 
 def fill(day):
-    """Short sentences until the board takes no more; the transcript has the first and the last."""
+    """Long answers until no more are learnt by heart, then short sentences until the board takes no more."""
+    for i, (question, answer) in enumerate(BY_HEART):
+        text = day.say(f"/remember wiki {question} = {answer}", shows=i == 0 or i == len(BY_HEART) - 1)
+        day.shown += [f"... {len(BY_HEART) - 2} more such"] * (i == 0)
+    tap.ok(has(text, "there is no room to learn it by heart"), "what is not learnt by heart is said to be found by its words", text)
     for i in range(1, 400):
-        line = f"/remember schedule Locker {i} belongs to Person{i}."
+        line = f"/remember episodic Locker {i} belongs to {NAMES[i % len(NAMES)]}."
         text = day.say(line, shows=i == 1)
         if has(text, "full"):
             day.shown += [f"... {i - 2} more, and then", f">>> {line}", text]
@@ -137,18 +165,19 @@ def main():
     if not os.path.exists(MODEL):
         tap.skip("a day", "build/models/published/smollm2-135m.ingot is not there: make model NAME=smollm2-135m")
         return
-    if not LONG:
+    if not LONG and not ON_HOST:
         tap.skip("a day", "it takes many minutes: make day")
         return
     card = os.path.join(WORK, "day.img")
+    os.symlink(MODEL, os.path.join(FOLDER, "m.ingot"))
     os.makedirs(WORK, exist_ok=True)
     subprocess.run([HOST, "card", "virt-arm64", MODEL, "--save", "8", "--names", "chat,learn,fabric", "-o", card], check=True, capture_output=True, timeout=300)
     start = time.monotonic()
     day = Day(card)
     try:
-        play(day, card)
+        play(day)
     finally:
-        day.board.kill()
+        day.end()
     where = os.environ.get("INGOT_DAY")
     if where and tap.failed == 0:
         put(where, day.shown, time.monotonic() - start)
