@@ -46,7 +46,7 @@ def pip():
     for words in ([sys.executable, "-m", "pip"], ["pip3"], ["pip"]):
         if shutil.which(words[0]) and subprocess.run([*words, "--version"], capture_output=True, check=False).returncode == 0:
             return words
-    raise Problem("pip is missing: apt-get install python3-pip")
+    raise Problem("pip is missing: make setup MODEL=NAME installs it (Debian, Ubuntu: python3-pip)")
 
 
 def where_is(package):
