@@ -107,7 +107,7 @@ static bool read_most(struct serve_reader *r, const struct serve_field *f, const
     return true;
 }
 
-/* Fields that have one value here, the one that asks for nothing. */
+/* Fields that are accepted with one value only: the one that asks for nothing. */
 static bool read_nothing(struct serve_reader *r, const struct serve_field *f, const cJSON *v)
 {
     bool empty = cJSON_IsFalse(v) || (cJSON_IsNumber(v) && is_within(f, v)) ||

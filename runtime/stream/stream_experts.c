@@ -70,8 +70,8 @@ static void start_read(struct stream *s, struct stream_expert_read *r)
     (void)file_read_start(&r->read, s->file, offset, r->at, (size_t)l->expert_bytes);
 }
 
-/* One that is not in use, unless an earlier one has more to ask for: the expert that is needed first
- * shall come first. */
+/* A read that is not in use. NULL: all are, or an earlier read has pieces left to request, which go first because its expert
+ * is needed first. */
 static struct stream_expert_read *idle_read(struct stream_experts *x)
 {
     struct stream_expert_read *idle = NULL;

@@ -76,7 +76,7 @@
     .endif
 .endm
 
-/* \sum = o at \at, which moves on to the next query. */
+/* Load o from \at into \sum, and advance \at to the next query. */
 .macro load_sum sum, at
     vle32.v \sum, (\at)
     add \at, \at, value_bytes

@@ -192,7 +192,7 @@
     .endif
 .endm
 
-/* \sum += ft1 times the column of one group at \column, which moves on. */
+/* Add ft1 times one group's column at \column to \sum, and advance \column. */
 .macro add_one kind, lmul, column, sum
     .ifc \kind, f32
     vle32.v v0, (\column)

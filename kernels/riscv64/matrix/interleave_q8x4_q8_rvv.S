@@ -11,7 +11,7 @@
 #define src a1
 #define n_tokens a2
 #define n_blocks a3
-#define token_dst a4   /* of one of the four, a block */
+#define token_dst a4   /* the destination of a block of one token */
 #define blocks_left a5
 #define tokens_left a6 /* of the four */
 #define word_stride t0 /* 16 */

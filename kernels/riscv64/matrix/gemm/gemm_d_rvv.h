@@ -8,7 +8,7 @@
 
 #define scale_up ft0   /* 2^112, of Q6_K negative */
 
-/* d of 8 rows at act, as floats to step, which moves on. */
+/* Convert the scales d of 8 rows at act to floats at step, and advance step. */
 .macro decode_d
     vsetivli zero, 8, e16, m1, ta, ma
     vle16.v v0, (act)

@@ -39,7 +39,7 @@
     vse32.v v24, (tile_scales)
 .endm
 
-/* One column of the tile from bit \shift of its words, to \to, which moves on. */
+/* Write one column of the tile, bit \shift of its words and above, to \to, and advance \to. */
 .macro nibble_column shift, to
     vsetvli zero, zero, e16, m4, ta, ma
     vnsrl.wi v16, v0, \shift

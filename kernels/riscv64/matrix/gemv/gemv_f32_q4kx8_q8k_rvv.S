@@ -32,7 +32,7 @@
 #define act a7
 #define quants0 t0     /* of each group: the next 64 columns */
 #define quants1 t1
-#define scales0 t2     /* and their two rows of scales */
+#define scales0 t2     /* their two rows of scales */
 #define scales1 t3
 #define parts_left t4  /* 64 columns each */
 #define single_rows scales1 /* of a single group */

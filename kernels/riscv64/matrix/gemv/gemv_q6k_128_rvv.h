@@ -77,7 +77,7 @@
     .endr
 .endm
 
-/* Two steps from chunk \k on. */
+/* Two steps, beginning with chunk \k. */
 .macro two_spread part, k
     addi temp, low_at, 256*\part + 32*(\k)
     vsetvli temp_1, zero, e8, m4, ta, ma
