@@ -484,7 +484,7 @@ REFUSED = [
     (["release", "FIRMWARE=docs"], ["FIRMWARE=docs has no LICENCE.broadcom"]),
     (["card", "FORMAT=ntfs"], ["FORMAT=ntfs", "fat32 nor exfat"]),
     (["card", "TABLE=apm"], ["TABLE=apm", "mbr nor gpt"]),
-    (["card", "FIRMWARE=no such"], ["FIRMWARE=no such is not a folder"]),
+    (["card", "FIRMWARE=no such"], ["FIRMWARE=no such is neither a folder nor a zip archive"]),
     (["card", "CMDLINE=a\nb"], ["CMDLINE=", "one line"]),
     *(([goal, "BOARD=foo"], ["BOARD=foo", "rpi4", "virt-riscv64"])
       for goal in ("image", "run", "card", "host", "lib", "size", "test", "help")),
