@@ -54,7 +54,7 @@ for (machine, n, cores, mode), text in zip(CELLS, texts):
     tap.ok(found and int(found[3]) == 16 and int(found[5]) == 16 * n, "... in as many passes as one of them takes", found and found[0])
 
 # One that does not fit is said, and the board talks.
-with Console(Machine("virt-arm64", extra=["-m", "8M"]), "together=8 ctx=512 model=together", card_arguments(card), 1) as k:
+with Console(Machine("virt-arm64", extra=["-m", "9M"]), "together=8 ctx=512 model=together", card_arguments(card), 1) as k:
     start = k.prompt()
     tap.ok("warning: together=8 cannot be used" in start and "there is one sequence" in start and "ready" in start and
            "decode of 16" in k.say("/bench"), "together=8 with little memory is given up, and the board talks", start)
