@@ -8,9 +8,10 @@
         for piece in board.stream("Tell me a story.", n=100):
             print(piece, end="", flush=True)
 
-A line is a serial device (by pyserial where it is installed, else by termios), unix:PATH or tcp:HOST:PORT (QEMU, ser2net), a board
-on the network as http://HOST, whose token is in INGOT_TOKEN of the environment, or a command as a list, such as ["ingot", "chat", "model.ingot", "--json"]. The protocol is docs/SERIAL.md's; this file is all there is
-to it. As a program: ingot.py LINE PROMPT."""
+A line is a serial device (by pyserial if it is installed, else by termios), unix:PATH or tcp:HOST:PORT (QEMU, ser2net), a board on
+the network as http://HOST with its token in the environment's INGOT_TOKEN, or a command as a list, such as
+["ingot", "chat", "model.ingot", "--json"]. The protocol is docs/SERIAL.md's. The client is one file on purpose, so that people can
+copy it into a project. As a program: ingot.py LINE PROMPT."""
 
 import argparse
 import http.client

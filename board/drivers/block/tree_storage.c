@@ -68,7 +68,7 @@ static void add_slot(struct tree_storage *s, struct tree_sd_slot *slot, uintptr_
     }
 }
 
-/* The functions of that class from there on, for which there is no more room. */
+/* Note this function and all later ones of its class: the table has no room for them. */
 static void leave_out(const struct pci_ecam *pci, unsigned function, unsigned class,
                       enum left_out kind)
 {
