@@ -48,7 +48,7 @@ ROWS = [
     (15, "hot swap of adapters, up to rank 32", "A R", "tests/golden/adapters.t | grep -E 'to another adapter|# SKIP'", r"to another adapter in memory in ([^\n]*)[\s\S]*in memory in ([^\n]*)", "{} (arm64), {} (riscv64), emulated; what they add to a token is in docs/experiments"),
     (16, "hot reload of weights without a restart", "L", f"""printf '{{"load":"demo-q4_0"}}\\n{{"prompt":"What is 7 plus 8?","temp":0}}\\n' | {CHAT} | grep -E 'ready|"text"'""",
      r'"model":"(demo-q4_0[^"]*)"', "{} after a request; `ingot send --load` brings one over the wire first (tests/boot/send.t)"),
-    (17, "HTTP and WebSocket server", "L", "tests/boot/serve.t && tests/boot/serve_ws.t && tests/boot/openai.t", None, "checks over HTTP and WebSocket, by the OpenAI package too; a page: tests/boot/page.t"),
+    (17, "HTTP and WebSocket server", "L", "tests/serve/serve.t && tests/serve/serve_ws.t && tests/boot/openai.t", None, "checks over HTTP and WebSocket, by the OpenAI package too; a page: tests/boot/page.t"),
     (18, "voice bridge", "L", "tests/boot/voice.t", None, "checks: a spoken question, a spoken answer, sentence by sentence"),
     (19, "bindings: C API, Python", "L A Q", "tests/boot/library.t && tests/boot/client.t", None, "checks of both"),
     (20, "identity prompt, last 10 turns, memory tags, log, reflection", "L", "tests/boot/presets.t && make -s build/tests/unit/chat/memory_tags.t && build/tests/unit/chat/memory_tags.t",

@@ -16,8 +16,8 @@ TEST_JOBS ?= $(shell expr 2 '*' $(JOBS))
         test-parts test-images bench bench-gate bench-stream bench-stream-experts bench-experts experts-picture bench-kernels bench-mixers bench-passes bench-threads compare bench-agent bench-attention bench-pack bench-kv quality bench-images bench-storage fuzz-long
 
 # Every program of a folder; the model of 4 GiB is for test-long.
-GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t))
-BOOT := $(wildcard tests/boot/*.t)
+GOLDEN := $(filter-out tests/golden/large.t,$(wildcard tests/golden/*.t tests/golden/*/*.t))
+BOOT := $(wildcard tests/boot/*.t tests/serve/*.t)
 FAULTS := $(wildcard tests/faults/*.t)
 KERNELS := $(wildcard tests/kernels/*.t)
 TREES := $(wildcard tests/boards/*.t)
@@ -189,7 +189,7 @@ $(B)/net-whole.bin: $(B)/net-whole.elf toolchain/pack_image.py $(STACK_MADE_OF)
 
 # The longest go first, by wall time, so that the others fill the gaps; of those that wait more than they compute (a
 # person's keys, a slow card, noise on a line) one is always beside others that do not.
-LONGEST := tests/boot/console.t tests/boot/send.t tests/boot/serve_walk.t tests/kernels/kernels.t tests/boot/client.t \
+LONGEST := tests/boot/console.t tests/boot/send.t tests/serve/serve_walk.t tests/kernels/kernels.t tests/boot/client.t \
            tests/kernels/selftest.t tests/boot/keyboard.t tests/make/commands.t tests/boot/signing.t tests/boot/net.t tests/boot/efi.t \
            tests/make/build.t tests/make/card.t tests/boot/paste.t tests/golden/mixture.t tests/golden/large_disk.t \
            tests/boot/screen.t tests/boot/acting.t tests/golden/table.t tests/faults/stream.t tests/boot/io_core.t \
@@ -215,9 +215,9 @@ MORE = $(filter $(ON_OTHER_BOARDS) $(TSAN_TESTS) $(ORDER_TEST) tests/boot/efi.t 
        tests/boot/client.t tests/boot/keyboard.t tests/boot/net.t tests/boot/net_put.t tests/boot/net_serve.t tests/boot/net_long.t tests/boot/net_storm.t tests/kernels/selftest.t tests/boot/page_boards.t tests/boot/drive_cost.t tests/make/build.t \
        tests/make/stack.t tests/make/commands.t tests/make/card.t tests/make/hangs.t tests/golden/mixture.t tests/golden/large_disk.t tests/golden/table.t \
        tests/golden/kv_tiers.t tests/faults/stream.t tests/fuzz/fuzz.t tests/faults/image.t tests/faults/experts.t tests/boot/disks.t \
-       tests/boot/nvme.t tests/boot/usb.t tests/boot/traps.t tests/boot/branches.t tests/boot/page_board.t tests/boot/serve_boards.t \
+       tests/boot/nvme.t tests/boot/usb.t tests/boot/traps.t tests/boot/branches.t tests/boot/page_board.t tests/serve/serve_boards.t \
        tests/golden/fabric.t tests/golden/turn_log.t tests/golden/policy.t tests/golden/quantizer.t tests/golden/low_bits.t \
-       tests/golden/together.t tests/golden/real_boot.t tests/golden/tokenizers.t tests/golden/hf_tokenizers.t,$(ALL_SUITES))
+       tests/golden/together.t tests/golden/real_boot.t tests/golden/tokenizers.t tests/golden/hf/hf_tokenizers.t,$(ALL_SUITES))
 SUITES = $(filter-out $(MORE),$(ALL_SUITES))
 
 # Under ThreadSanitizer: what starts threads. `make test` runs those that take seconds, and all of

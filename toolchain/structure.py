@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Print figures of the C code's structure: functions, files, ternaries, files that need each other.
+"""Print figures of the C code's structure: functions, files, ternaries, files that need each other, full folders.
 
     structure.py [--check] [--circles] [--long N] [FOLDER ...]
 
@@ -9,6 +9,7 @@ tests, only the length of files counts, where no FOLDER is named.
 --check, for make layers, prints what is beyond the limits and not in the list below, and nothing else."""
 
 import argparse
+import collections
 import os
 import re
 import statistics
@@ -21,6 +22,9 @@ TESTS = ["tests"]  # of these the length of files alone counts
 MOST_LINES = 60
 MOST_FILE = 500
 MOST_CIRCLE = 3
+MOST_FOLDER = 60
+# Inputs of fuzzers, named by their hashes: nobody looks for one by eye. Their number is libFuzzer's.
+CORPORA = "tests/fuzz/corpus/"
 
 # The files beyond the limits today. The list only gets shorter: who mends one takes its row away, and
 # --check says so. Functions by name, files by path, circles by the folder that holds all their files.
@@ -29,6 +33,7 @@ KNOWN = {
     "file": {
     },
     "circle": {},
+    "folder": {},
 }
 
 
@@ -141,11 +146,21 @@ def beyond(files, found, tests):
                                                  f"{MOST_CIRCLE}: {' '.join(group)}")
 
 
+def full_folders():
+    """beyond() of folders with more files than one can see."""
+    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
+                           check=True).stdout.splitlines()
+    count = collections.Counter(os.path.dirname(n) for n in set(names) if os.path.exists(os.path.join(ROOT, n)))
+    for folder, n in sorted(count.items()):
+        if n > MOST_FOLDER and not folder.startswith(CORPORA):
+            yield "folder", folder, n, f"{folder}: {n} files in one folder, over {MOST_FOLDER}: make a folder for a part of them"
+
+
 def check(files, found, tests):
     """The number of offenders that KNOWN does not excuse, and of its rows that excuse nobody."""
     wrong = 0
     left = {(kind, name) for kind, names in KNOWN.items() for name in names}
-    for kind, name, size, text in beyond(files, found, tests):
+    for kind, name, size, text in [*beyond(files, found, tests), *full_folders()]:
         left.discard((kind, name))
         if size > KNOWN[kind].get(name, 0):
             print(text)
@@ -189,7 +204,7 @@ def main():
         wrong = check(files, found, tests)
     else:
         print_figures(o, files, found, edges)
-        wrong = sum(1 for _ in beyond(files, found, tests))
+        wrong = sum(1 for _ in [*beyond(files, found, tests), *full_folders()])
     print(f"structure: {wrong} beyond the limits")
     sys.exit(1 if wrong else 0)
 

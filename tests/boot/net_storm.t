@@ -9,7 +9,7 @@ import struct
 import sys
 import time
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."), os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fuzz")]
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."), os.path.join(os.path.dirname(os.path.abspath(__file__)), "../fuzz/seeds")]
 import net_seed
 from machine import ARM64, BUILD, LONG, ROOT, WORK, Tap, card_arguments, make_card
 from talk import Console

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, ".."))
-sys.path.insert(0, os.path.join(HERE, "../fuzz"))
+sys.path.insert(0, os.path.join(HERE, "../fuzz/seeds"))
 from gguf_files import BOOL, F32, I32
 from gguf_seed import KEYS, model
 from hostile import check, pack

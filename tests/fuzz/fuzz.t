@@ -19,7 +19,7 @@ os.makedirs(WORK, exist_ok=True)
 def seeds_of(name):
     """Valid inputs to mutate, OUT and OUT-... of the script; none: the target then starts from random bytes."""
     out = os.path.join(WORK, f"seed-{name}")
-    script = os.path.join(ROOT, f"tests/fuzz/{name}_seed.py")
+    script = os.path.join(ROOT, f"tests/fuzz/seeds/{name}_seed.py")
     if os.path.exists(script):
         subprocess.run([sys.executable, script, out], check=True, timeout=60)
         return sorted(glob.glob(out) + glob.glob(out + "-*"))

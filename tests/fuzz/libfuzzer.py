@@ -17,7 +17,7 @@ failed = 0
 
 
 def seeds(name, corpus):
-    script = os.path.join(ROOT, f"tests/fuzz/{name}_seed.py")
+    script = os.path.join(ROOT, f"tests/fuzz/seeds/{name}_seed.py")
     if os.path.exists(script):
         subprocess.run([sys.executable, script, os.path.join(corpus, "seed")], check=True)
 

@@ -8,7 +8,7 @@
 #define FAKE_DISK_SECTORS 128
 
 #include "board/drivers/usb/usb_storage.h"
-#include "tests/unit/board/fake_xhci.h"
+#include "tests/unit/board/fakes/fake_xhci.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -35,7 +35,7 @@ STANDS_IN = "flash_image/pack/pack_types.c"
 SHARED = (DEF, "kernels/blocks.h", "kernels/ref/dot.h", "kernels/ref/quantize.c", "flash_image/quantize/dequantize.c", "flash_image/quantize/interleave.c",
           "kernels/arm64/kernels.inc", "kernels/riscv64/kernels.inc", "kernels/x86_64/kernels.inc", "tests/unit/flash_image/dequantize_test.c")
 # Pages, which say what a type is or what was measured, and tests that take some type as an example.
-TEXTS = r"\.md$|^tests/fuzz/gguf_seed\.py$|^tests/faults/models\.t$|^tests/golden/report\.t$|^tests/make/types\.t$|^models/published\.ini$|^tests/mutate/|^toolchain/figures\.py$|^tests/unit/image/|lock\.json$"
+TEXTS = r"\.md$|^tests/fuzz/seeds/gguf_seed\.py$|^tests/faults/models\.t$|^tests/golden/report\.t$|^tests/make/types\.t$|^models/published\.ini$|^tests/mutate/|^toolchain/figures\.py$|^tests/unit/image/|lock\.json$"
 MOST, MOST_SHARED = 35, 12
 
 

@@ -26,7 +26,7 @@ PROGRAMS = {
     "faults/signed_adapters.t": [],
     "golden/adapter_fields.t": [],
     "golden/demo_boot.t": [("virt-arm64", "ingot.bin"), ("virt-riscv64", "ingot.bin")],
-    "golden/hf_families.t": [],
+    "golden/hf/hf_families.t": [],
     "golden/kv_shared.t": [],
     "golden/latent.t": [],
     "golden/marker_types.t": [],

@@ -10,7 +10,7 @@
 
 /* The effect of each instruction: dma_barrier and dma_flush are what drivers call. A program
  * under Linux has no bus master to talk to: there the functions are the test's, which sees from them
- * what a driver flushes, and in which order with its registers (tests/unit/board/dma_log.h). */
+ * what a driver flushes, and in which order with its registers (tests/unit/board/fakes/dma_log.h). */
 #if !defined(INGOT_FREESTANDING)
 
 void dma_barrier(void);

@@ -2,7 +2,7 @@
  * it starts and after it ended. Its registers are memory here. */
 #include "board/drivers/dma/bcm_dma.h"
 
-#include "tests/unit/board/dma_log.h"
+#include "tests/unit/board/fakes/dma_log.h"
 #include "tests/unit/tap.h"
 
 enum { CHANNEL = 5, STATUS = CHANNEL * 0x100 / 4, BLOCK = STATUS + 1, BYTES = 4096 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "board/drivers/i2c/bcm_i2c.h"
-#include "tests/unit/board/fake_registers.h"
+#include "tests/unit/board/fakes/fake_registers.h"
 #include "tests/unit/tap.h"
 
 enum { READ = 1, CLEAR = 0x30, START = 0x80, ENABLE = 0x8000, DEVICE = 0x48 };

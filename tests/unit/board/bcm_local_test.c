@@ -4,7 +4,7 @@
 
 #include "board/drivers/irq/bcm_local.h"
 #include "board/drivers/irq/irq_table.c"
-#include "tests/unit/board/fake_core.h"
+#include "tests/unit/board/fakes/fake_core.h"
 
 enum {
     USB = 9,

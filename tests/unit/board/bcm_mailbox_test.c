@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "board/drivers/soc/generic_timer.h"
-#include "tests/unit/board/dma_log.h"
-#include "tests/unit/board/fake_mmio.h"
+#include "tests/unit/board/fakes/dma_log.h"
+#include "tests/unit/board/fakes/fake_mmio.h"
 #include "tests/unit/tap.h"
 
 enum { READ = 0x00, STATUS = 0x18, WRITE = 0x20, STATUS_1 = 0x38, POLLS = 3, ANSWERS = 2 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "board/isa.h"
-#include "tests/unit/board/dma_log.h"
+#include "tests/unit/board/fakes/dma_log.h"
 #include "tests/unit/tap.h"
 
 static struct firmware {

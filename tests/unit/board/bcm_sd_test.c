@@ -1,6 +1,6 @@
 /* Raspberry Pi's SD controllers: what each does that a standard one does not. Time runs at the
  * 19.2 MHz of the Pi 3's counter, so that the clocks of a card count. */
-#include "tests/unit/board/fake_sdhci.h"
+#include "tests/unit/board/fakes/fake_sdhci.h"
 
 enum { TICKS_HZ = 19200000, CONFIG_WORDS = BCM_SD_CONFIG_BYTES / 4, GPIO_WORDS = 16 };
 enum { EMMC2_CAPS = 0x45ee6432, EMMC2_CAPS_2 = 0x0000a525 }; /* as a Pi 4 has them */

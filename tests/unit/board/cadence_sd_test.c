@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "tests/unit/board/fake_mmio.h"
-#include "tests/unit/board/fake_sdhci.h"
+#include "tests/unit/board/fakes/fake_mmio.h"
+#include "tests/unit/board/fakes/fake_sdhci.h"
 
 enum {
     HRS00 = 0x00,

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "board/device_tree.h"
-#include "tests/unit/board/tree_writer.h"
+#include "tests/unit/board/fakes/tree_writer.h"
 #include "tests/unit/tap.h"
 
 /* capacity, mhz; 0: the tree does not say. */

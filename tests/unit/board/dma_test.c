@@ -1,5 +1,5 @@
 /* Which lines of the caches a flush takes, and which buffers a master that is not coherent may have. */
-#include "tests/unit/board/dma_log.h"
+#include "tests/unit/board/fakes/dma_log.h"
 #include "tests/unit/tap.h"
 
 static _Alignas(DMA_LOG_LINE) uint8_t place[8 * DMA_LOG_LINE];

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tests/unit/board/fake_dw_mmc.h"
+#include "tests/unit/board/fakes/fake_dw_mmc.h"
 
 enum {
     RAM_AT = 0x40000000,

@@ -2,7 +2,7 @@
  * sentence says why there is one core. */
 #include "board/efi/efi_parts.h"
 
-#include "tests/unit/board/fake_efi.h"
+#include "tests/unit/board/fakes/fake_efi.h"
 
 #if defined(__x86_64__)
 

@@ -1,7 +1,7 @@
 /* Disks of a firmware of EFI: pieces, blocks that are larger than sectors, errors, and media that are taken out. */
 #include "board/efi/efi_disk.h"
 
-#include "tests/unit/board/fake_efi.h"
+#include "tests/unit/board/fakes/fake_efi.h"
 
 enum { HANDLE = 10, OTHER_HANDLE = 11, POLLS = 100 };
 

@@ -2,7 +2,7 @@
  * reads, writes and what the firmware's alignment does not take go by BlockIO. */
 #include "board/efi/efi_disk.h"
 
-#include "tests/unit/board/fake_efi.h"
+#include "tests/unit/board/fakes/fake_efi.h"
 
 enum { HANDLE = 10, N = 4, LARGE = 64, POLLS = 50, BYTES = LARGE * SECTOR_BYTES };
 

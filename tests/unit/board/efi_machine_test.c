@@ -2,7 +2,7 @@
 #include "board/efi/efi_parts.h"
 
 #include "board/drivers/serial/serial.c" /* its state is in this test, as nobody else links it */
-#include "tests/unit/board/fake_efi.h"
+#include "tests/unit/board/fakes/fake_efi.h"
 
 static struct machine machine;
 static const struct device_tree no_tree;

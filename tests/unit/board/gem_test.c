@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "board/drivers/net/gem_registers.h"
-#include "tests/unit/board/dma_log.h"
+#include "tests/unit/board/fakes/dma_log.h"
 #include "tests/unit/tap.h"
 
 enum { PHY = 7, FRAMES = 64, MOST_SENT = 80 };

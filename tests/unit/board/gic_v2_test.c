@@ -2,7 +2,7 @@
 #include "tests/unit/tap.h"
 
 #include "board/drivers/irq/core_registers.h"
-#include "tests/unit/board/fake_gic.h"
+#include "tests/unit/board/fakes/fake_gic.h"
 
 enum { D_CTLR = 0, D_TYPER = 4, D_TARGETS = 0x800, D_CLEAR_SGI = 0xf10 };
 enum { C_CTLR = 0, C_IAR = 0xc, C_EOIR = 0x10, C_APR = 0xd0 };

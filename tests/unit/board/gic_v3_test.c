@@ -3,7 +3,7 @@
 #include "tests/unit/tap.h"
 
 #include "board/drivers/irq/core_registers.h"
-#include "tests/unit/board/fake_gic.h"
+#include "tests/unit/board/fakes/fake_gic.h"
 
 enum {
     D_CTLR = 0,

@@ -7,7 +7,7 @@
 #include "board/drivers/gpio/pi_lines.h"
 #include "board/drivers/gpio/pl061.h"
 #include "board/drivers/gpio/rp1_gpio.h"
-#include "tests/unit/board/fake_registers.h"
+#include "tests/unit/board/fakes/fake_registers.h"
 #include "tests/unit/tap.h"
 
 /* ---- PL061: an address of the data says which lines an access concerns (DDI 0190, 3.3) ---- */

@@ -6,7 +6,7 @@
 #include "board/drivers/soc/bcm_watchdog.h"
 #include "board/drivers/soc/last_run.h"
 #include "board/isa.h"
-#include "tests/unit/board/dma_log.h"
+#include "tests/unit/board/fakes/dma_log.h"
 #include "tests/unit/tap.h"
 
 enum { PM_RSTC = 0x1c / 4, PM_RSTS = 0x20 / 4, PM_WDOG = 0x24 / 4 };

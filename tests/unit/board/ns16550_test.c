@@ -3,7 +3,7 @@
 #include "board/drivers/serial/ns16550.h"
 #include "board/drivers/serial/serial.c"
 
-#include "tests/unit/board/fake_irq.h"
+#include "tests/unit/board/fakes/fake_irq.h"
 #include "tests/unit/tap.h"
 
 enum { DATA = 0, IER = 4, IIR = 8, LCR = 12, LSR = 20, USR = 124, N_BYTES = 64 };

@@ -3,8 +3,8 @@
 #define FAKE_DISK_BYTES (1 << 20)
 
 #include "board/drivers/block/nvme.h"
-#include "tests/unit/board/drive_session.h"
-#include "tests/unit/board/fake_nvme.h"
+#include "tests/unit/board/fakes/drive_session.h"
+#include "tests/unit/board/fakes/fake_nvme.h"
 
 static enum nvme_fault fault; /* of the row at work */
 

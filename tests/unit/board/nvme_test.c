@@ -1,7 +1,7 @@
 /* The NVMe driver: order of memory and doorbells, phases, lists of pages, blocks that a request covers
  * in part, and controllers that do not as they should. */
 #include "runtime/storage/file.h"
-#include "tests/unit/board/fake_nvme.h"
+#include "tests/unit/board/fakes/fake_nvme.h"
 
 enum { POLLS = 1000, MANY = 70000 };
 

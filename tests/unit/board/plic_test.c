@@ -3,8 +3,8 @@
 
 #include "board/drivers/irq/irq_table.c"
 #include "board/drivers/irq/plic.h"
-#include "tests/unit/board/fake_core.h"
-#include "tests/unit/board/tree_writer.h"
+#include "tests/unit/board/fakes/fake_core.h"
+#include "tests/unit/board/fakes/tree_writer.h"
 
 enum { SOURCES = 64, CONTEXT = 1, ENABLES = 0x2000 + 0x80 * CONTEXT, BYTES = 0x400000 };
 enum { THRESHOLD = 0x200000 + 0x1000 * CONTEXT, CLAIM = THRESHOLD + 4, UART = 10, LEFT_ON = 33 };

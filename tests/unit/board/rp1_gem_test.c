@@ -9,8 +9,8 @@
 #include "board/drivers/gpio/rp1_gpio.h"
 #include "board/drivers/net/gem_registers.h"
 #include "board/isa.h"
-#include "tests/unit/board/dma_log.h"
-#include "tests/unit/board/tree_writer.h"
+#include "tests/unit/board/fakes/dma_log.h"
+#include "tests/unit/board/fakes/tree_writer.h"
 #include "tests/unit/tap.h"
 
 enum { PORT = 0x100000, BANK_1 = 0xd4000, RESET_LINE = 4, RESET_TICKS = 5000 };

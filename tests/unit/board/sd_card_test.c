@@ -1,7 +1,7 @@
 /* The registers of cards, their start, and the block device over a host that does as told. */
 #include <stdlib.h>
 
-#include "tests/unit/board/fake_sd_host.h"
+#include "tests/unit/board/fakes/fake_sd_host.h"
 
 /* ---- registers ---- */
 

@@ -1,5 +1,5 @@
 /* The speeds of an SD card: which is taken first, and which after one has failed. */
-#include "tests/unit/board/fake_sd_host.h"
+#include "tests/unit/board/fakes/fake_sd_host.h"
 
 static void test_uhs(void)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "board/drivers/sd/sd_card.h"
-#include "tests/unit/board/fake_spi_card.h"
+#include "tests/unit/board/fakes/fake_spi_card.h"
 #include "tests/unit/tap.h"
 
 static struct sd_spi host;

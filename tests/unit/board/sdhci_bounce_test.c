@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/storage/storage.h"
-#include "tests/unit/board/fake_sdhci.h"
+#include "tests/unit/board/fakes/fake_sdhci.h"
 
 /* For the world: the driver's descriptors and the bounce lie below the end of DMA, models beyond it. */
 enum { BOUNCE_AT = 256 << 10, END = BOUNCE_AT + BOUNCE_BYTES };

@@ -1,5 +1,5 @@
 /* The SD host controller's driver: its clock, and the fast modes with 1.8 V and tuning. */
-#include "tests/unit/board/fake_sdhci.h"
+#include "tests/unit/board/fakes/fake_sdhci.h"
 
 static void test_clock(void)
 {

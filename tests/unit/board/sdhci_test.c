@@ -1,7 +1,7 @@
 /* The SD host controller's driver: every path of the data, and what a controller reports. */
 #include <string.h>
 
-#include "tests/unit/board/fake_sdhci.h"
+#include "tests/unit/board/fakes/fake_sdhci.h"
 
 /* ---- paths ---- */
 

@@ -3,7 +3,7 @@
 #include "board/drivers/serial/serial.c"
 
 #include "board/drivers/serial/pl011.h"
-#include "tests/unit/board/fake_irq.h"
+#include "tests/unit/board/fakes/fake_irq.h"
 #include "tests/unit/tap.h"
 
 enum {

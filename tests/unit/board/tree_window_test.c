@@ -2,7 +2,7 @@
  * trees that say nothing of use. */
 #include "board/drivers/dma/tree_window.h"
 
-#include "tests/unit/board/tree_writer.h"
+#include "tests/unit/board/fakes/tree_writer.h"
 #include "tests/unit/tap.h"
 
 static struct writer w;

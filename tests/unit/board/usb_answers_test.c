@@ -2,7 +2,7 @@
  * taken. tests/fuzz/usb_storage_fuzz.c has any bytes in their place. */
 #include "board/drivers/usb/usb_storage.h"
 
-#include "tests/unit/board/fake_xhci.h"
+#include "tests/unit/board/fakes/fake_xhci.h"
 #include "tests/unit/tap.h"
 
 enum {

@@ -3,7 +3,7 @@
  * whenever the cache likes (dma_log.h). Nothing of a buffer is lost by it, and nothing beside one. */
 #include "board/drivers/usb/usb_storage.h"
 
-#include "tests/unit/board/fake_xhci.h"
+#include "tests/unit/board/fakes/fake_xhci.h"
 #include "tests/unit/tap.h"
 
 enum { POLLS = 20000, LINE = DMA_LOG_LINE, BORDER = 64 << 10, BESIDE = 4 * LINE };

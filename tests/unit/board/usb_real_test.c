@@ -2,7 +2,7 @@
  * with a hub in it, devices that are slow to answer, disks that spin up, readers of several cards, a residue that is wrong. */
 #include "board/drivers/usb/usb.h"
 
-#include "tests/unit/board/fake_xhci.h"
+#include "tests/unit/board/fakes/fake_xhci.h"
 #include "tests/unit/tap.h"
 
 enum { POLLS = 20000, SECTORS = 9 };

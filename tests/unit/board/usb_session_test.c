@@ -3,8 +3,8 @@
 
 #define FAKE_DISK_SECTORS 2048
 
-#include "tests/unit/board/drive_session.h"
-#include "tests/unit/board/fake_xhci.h"
+#include "tests/unit/board/fakes/drive_session.h"
+#include "tests/unit/board/fakes/fake_xhci.h"
 
 static struct usb_storage drive;
 static struct xhci host;

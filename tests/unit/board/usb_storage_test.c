@@ -2,7 +2,7 @@
  * error, and that the next request, or the one after, reads what the drive has. */
 #include "board/drivers/usb/usb_storage.h"
 
-#include "tests/unit/board/fake_xhci.h"
+#include "tests/unit/board/fakes/fake_xhci.h"
 #include "tests/unit/tap.h"
 
 enum { POLLS = 20000 };

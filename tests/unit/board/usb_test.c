@@ -2,7 +2,7 @@
  * reads its own, that one in trouble leaves the others alone, and which is taken again after it was pulled. */
 #include "board/drivers/usb/usb.h"
 
-#include "tests/unit/board/fake_xhci.h"
+#include "tests/unit/board/fakes/fake_xhci.h"
 #include "tests/unit/tap.h"
 
 enum { POLLS = 20000, SECTORS = 9 };

@@ -1,6 +1,6 @@
 /* The virtio block device's driver: order of memory and registers, requests, and devices that do not
  * as they should. */
-#include "tests/unit/board/fake_virtio.h"
+#include "tests/unit/board/fakes/fake_virtio.h"
 
 enum { POLLS = 1000 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "board/drivers/block/virtio_registers.h"
-#include "tests/unit/board/dma_log.h"
+#include "tests/unit/board/fakes/dma_log.h"
 #include "tests/unit/tap.h"
 
 enum { FRAMES = 64, MAC = 0x100, LINK = 0x106 };

@@ -4,7 +4,7 @@ usage: file_kind_seed.py OUT"""
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 from hostile import FOREIGN, good
 
 for number, (_, raw, _) in enumerate(FOREIGN):

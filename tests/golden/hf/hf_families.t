@@ -9,7 +9,7 @@ import shutil
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 from hf_files import folder
 from machine import ASSETS, HOST, WORK, Tap, run
 

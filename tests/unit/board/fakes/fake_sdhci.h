@@ -7,8 +7,8 @@
 #include "board/drivers/sd/bcm_sd.h"
 #include "board/drivers/sd/sd_card.h"
 #include "board/drivers/sd/sdhci_registers.h"
-#include "tests/unit/board/dma_log.h"
-#include "tests/unit/board/fake_sd.h"
+#include "tests/unit/board/fakes/dma_log.h"
+#include "tests/unit/board/fakes/fake_sd.h"
 #include "tests/unit/tap.h"
 
 enum { WORLD_BYTES = 2 << 20, BUFFER_AT = 512 << 10, PLAIN_CAPS = 0x01e03480 }; /* 52 MHz, SDMA */

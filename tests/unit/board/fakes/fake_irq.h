@@ -3,7 +3,7 @@
 #define INGOT_TESTS_UNIT_FAKE_IRQ_H
 
 #include "board/drivers/irq/irq_table.c"
-#include "tests/unit/board/fake_core.h"
+#include "tests/unit/board/fakes/fake_core.h"
 
 enum { UART_LINE = 33, WRONG_LINE = 34 };
 

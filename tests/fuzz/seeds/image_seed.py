@@ -7,7 +7,7 @@ import struct
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 from gguf_files import F32, I32, STRING, Gguf, text
 from hf_files import random_model
 from machine import HOST, WORK

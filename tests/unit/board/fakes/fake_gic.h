@@ -6,7 +6,7 @@
 
 #include "board/drivers/irq/gic.h"
 #include "board/drivers/irq/irq_table.c"
-#include "tests/unit/board/fake_core.h"
+#include "tests/unit/board/fakes/fake_core.h"
 
 enum { FAKE_LINES = 192, WORDS = FAKE_LINES / 32, NONE = 1023, IDLE = 0x100 };
 enum {

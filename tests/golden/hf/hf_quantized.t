@@ -11,7 +11,7 @@ import random
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 from gguf_files import LLAMA_NAMES, Gguf, gguf_name, set_params
 from hf_files import f8_code, f8_value, folder, read_safetensors, safetensors, write_json
 from hf_from_gguf import make_folder

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "board/drivers/block/virtio_registers.h"
-#include "tests/unit/board/dma_log.h"
+#include "tests/unit/board/fakes/dma_log.h"
 #include "tests/unit/tap.h"
 
 enum { FAKE_SECTORS = 4096, BUFFER_BYTES = 1 << 18, FAKE_PENDING = 4 * VIRTIO_BLK_DEPTH };

@@ -10,7 +10,7 @@
 #include "board/efi/efi_call.h"
 #include "board/efi/efi_parts.h"
 #include "boot/panic.h"
-#include "tests/unit/board/fake_core.h"
+#include "tests/unit/board/fakes/fake_core.h"
 #include "tests/unit/tap.h"
 
 #define FAKE_ERROR (EFI_ERROR_BIT | 7) /* EFI_DEVICE_ERROR */

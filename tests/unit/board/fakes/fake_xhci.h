@@ -4,7 +4,7 @@
 #ifndef INGOT_TESTS_UNIT_FAKE_XHCI_H
 #define INGOT_TESTS_UNIT_FAKE_XHCI_H
 
-#include "tests/unit/board/fake_xhci_ends.h"
+#include "tests/unit/board/fakes/fake_xhci_ends.h"
 
 /* ---- commands ---- */
 

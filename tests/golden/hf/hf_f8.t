@@ -8,7 +8,7 @@ import os
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 from hf_files import f8_code, f8_value, folder, random_model, read_safetensors, safetensors, write_json
 from machine import HOST, WORK, Tap, run
 

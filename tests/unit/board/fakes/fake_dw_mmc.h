@@ -7,9 +7,9 @@
 
 #include "board/drivers/sd/dw_mmc.h"
 #include "board/drivers/sd/sd_card.h"
-#include "tests/unit/board/dma_log.h"
-#include "tests/unit/board/fake_mmio.h"
-#include "tests/unit/board/fake_sd.h"
+#include "tests/unit/board/fakes/dma_log.h"
+#include "tests/unit/board/fakes/fake_mmio.h"
+#include "tests/unit/board/fakes/fake_sd.h"
 #include "tests/unit/tap.h"
 
 enum { /* registers, and what the driver's names do not say */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "board/drivers/block/nvme_registers.h"
-#include "tests/unit/board/dma_log.h"
+#include "tests/unit/board/fakes/dma_log.h"
 #include "tests/unit/tap.h"
 
 #ifndef FAKE_DISK_BYTES /* a test may have a larger drive */

@@ -7,7 +7,7 @@ import os
 import struct
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 from gguf_files import BOOL, F32, I32, IN_GGUF, STRING, Gguf, text
 
 # bytes of 256 columns

@@ -12,7 +12,7 @@ FILES = ["models/small.ingot=+1999", "models/gr\u00f6\u00dfe \u6a21\u578b with a
 
 
 def make(name, *options):
-    subprocess.run([sys.executable, os.path.join(HERE, "../exfat.py"), name, "--cluster", "512", *options, *FILES],
+    subprocess.run([sys.executable, os.path.join(HERE, "../../exfat.py"), name, "--cluster", "512", *options, *FILES],
                    check=True)
 
 

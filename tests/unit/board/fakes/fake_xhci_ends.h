@@ -3,8 +3,8 @@
 #ifndef INGOT_TESTS_UNIT_FAKE_XHCI_ENDS_H
 #define INGOT_TESTS_UNIT_FAKE_XHCI_ENDS_H
 
-#include "tests/unit/board/dma_log.h"
-#include "tests/unit/board/fake_usb.h"
+#include "tests/unit/board/fakes/dma_log.h"
+#include "tests/unit/board/fakes/fake_usb.h"
 
 enum { OPERATIONAL = 0x20, DOORBELLS = 0x1000, RUNTIME = 0x2000 };
 enum { CODE_PARAMETER = 17, CODE_STATE = 19 };

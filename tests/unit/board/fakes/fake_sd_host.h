@@ -4,7 +4,7 @@
 #define INGOT_TESTS_UNIT_FAKE_SD_HOST_H
 
 #include "board/drivers/sd/sd_card.h"
-#include "tests/unit/board/fake_sd.h"
+#include "tests/unit/board/fakes/fake_sd.h"
 #include "tests/unit/tap.h"
 
 enum { BUFFER_BYTES = 64 * 512 };

@@ -7,7 +7,7 @@ import struct
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 from hf_files import (PRE_TOKENIZERS, byte_level, field, folder, sentencepiece, tokenizer_json,
                       write_json)
 from machine import ASSETS, HOST, LONG, Tap

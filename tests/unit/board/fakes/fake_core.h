@@ -8,7 +8,7 @@
 
 #include "board/board.h"
 #include "board/isa.h"
-#include "tests/unit/board/fake_registers.h"
+#include "tests/unit/board/fakes/fake_registers.h"
 
 enum { CORE_MOST_TAKEN = 200, CORE_HZ = 1000000, CORE_TICKS_A_LOOK = 1000 };
 
