@@ -1,6 +1,6 @@
 /* The PCI Express root port of BCM2711 (Pi 4, CM4) and the external one of BCM2712 (Pi 5), and the one
  * device at its lane: reset, link, windows, BAR 0. No manual of the blocks is public: registers, order and
- * waits are those of Linux's and U-Boot's drivers of them (docs/HARDWARE.md). Not yet run on hardware, and no
+ * waits are those of Linux's and U-Boot's drivers (board/drivers/STEPS.md). Not yet run on hardware, and no
  * emulator has it. */
 #ifndef INGOT_BOARD_DRIVERS_BUS_BRCM_PCIE_H
 #define INGOT_BOARD_DRIVERS_BUS_BRCM_PCIE_H
