@@ -145,14 +145,22 @@ static void read_memory(const struct device_tree *tree)
     }
 }
 
+/* The reservation block. A loader that passes an initrd reserves it there (U-Boot, fdt_initrd). */
+static void remove_reservations(const struct device_tree *tree)
+{
+    uint64_t base, bytes;
+
+    for (unsigned i = 0; device_tree_reservation(tree, i, &base, &bytes); i++)
+        free_remove(base, bytes);
+}
+
+/* /reserved-memory, where firmware has what it keeps. */
 static void remove_reserved(const struct device_tree *tree)
 {
     struct device_tree_node node;
     uint64_t base, bytes;
     int depth;
 
-    for (unsigned i = 0; device_tree_reservation(tree, i, &base, &bytes); i++)
-        free_remove(base, bytes);
     if (!device_tree_find(tree, &node, "/reserved-memory"))
         return;
     depth = node.depth;
@@ -254,7 +262,8 @@ static void read_tree(const struct device_tree *tree)
     remove_own();
     free_remove((uintptr_t)tree->blob, tree->total_bytes); /* a copy lies in the image: no effect */
     remove_reserved(tree);
-    read_initrd(tree);
+    read_initrd(tree); /* before the reservation block, which has it */
+    remove_reservations(tree);
     read_arguments(tree);
     read_cores(tree);
 }

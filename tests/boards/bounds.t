@@ -19,11 +19,11 @@ MOST_CORES, MOST_RAM, MOST_CUT = 8, 16, 128
 tap = Tap()
 
 
-def run(board, tree, *words):
+def run(board, tree, *words, reserved=()):
     path = os.path.join(WORK, f"bounds-{board}.dtb")
     os.makedirs(WORK, exist_ok=True)
     with open(path, "wb") as f:
-        f.write(make_tree(tree))
+        f.write(make_tree(tree, reserved))
     done = subprocess.run([os.path.join(BUILD, "tests/boards", board), path, *words], capture_output=True, text=True, timeout=120,
                           check=False)
     return done.stdout + done.stderr
@@ -103,6 +103,24 @@ for n in (10, 100, 120, 140, 600):
     pieces = n + 3 if n < 1008 else 0  # the lower part, those between two, the rest, and the other range of RAM
     tap.ok(len(ram(out)) == min(MOST_RAM, pieces) and ("ranges of RAM (16 is the most) of " in say) == (pieces > MOST_RAM) and
            ("ranges of RAM between reserved ones of " in say) == (pieces > MOST_CUT), f"{n} reserved pieces in RAM: '{say}'", out)
+
+# ---- a model that the loader has put into RAM ----
+
+# U-Boot's fdt_initrd writes the range into /chosen and reserves it, too; Raspberry Pi's firmware and QEMU do not reserve it.
+MODEL, BYTES = 0x90000000, 300 * MIB
+chosen = {**TREE["chosen"], "linux,initrd-start": cells(MODEL), "linux,initrd-end": cells(MODEL + BYTES)}
+for title, pairs in (("", []), (", reserved by U-Boot", [(MODEL, BYTES)]), (", reserved in pages", [(MODEL - 4096, BYTES + 2 * 4096)])):
+    out = run("icicle", icicle(chosen=chosen), "hart=1", reserved=pairs)
+    tap.ok(f"initrd {MODEL:x} {BYTES:x}\n" in out and not any(a < MODEL + BYTES and MODEL < a + n for a, n in ram(out)),
+           f"an initrd{title}: it is found, and no free RAM lies over it", out)
+for title, at in (("over the image", 0x80200000), ("beyond RAM", 0xf0000000)):
+    outside = {**chosen, "linux,initrd-start": cells(at), "linux,initrd-end": cells(at + MIB)}
+    out = run("icicle", icicle(chosen=outside), "hart=1", reserved=[(at, MIB)])
+    tap.ok("initrd" not in out and ram(out), f"one {title} is not used", out)
+kept = icicle(chosen=chosen)
+kept["reserved-memory"] = {"#address-cells": 2, "#size-cells": 2, "ranges": [], "kept@90000000": {"reg": cells(MODEL, MIB), "no-map": []}}
+out = run("icicle", kept, "hart=1")
+tap.ok("initrd" not in out, "nor is one over memory that the firmware keeps", out)
 
 # ---- the tree itself ----
 
