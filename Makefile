@@ -436,12 +436,12 @@ ASAN_LIB_OBJ = $(filter-out $(O)/asan/obj/host/cli/main.c.o,$(ASAN_OBJ)) \
 TESTED_DRIVERS = $(wildcard board/drivers/sd/sd_*.c board/drivers/sd/sdhci*.c board/drivers/irq/*.c) \
                  $(addprefix board/drivers/serial/,ns16550.c pl011.c receive_ring.c serial_rates.c) \
                  $(addprefix board/drivers/sd/,bcm_sd.c cadence_sd.c dw_mmc.c jh7110_sd.c) \
-                 $(addprefix board/drivers/block/,spi_nor.c virtio_blk.c virtio_mmio.c) \
+                 $(addprefix board/drivers/block/,spi_nor.c virtio_blk.c) \
                  $(wildcard board/drivers/block/nvme*.c) $(filter-out %/rp1_usb.c,$(wildcard board/drivers/usb/*.c)) \
-                 $(wildcard board/drivers/bus/brcm_pcie*.c) $(addprefix board/drivers/bus/,rp1_link.c jh7110_pcie.c) \
+                 $(wildcard board/drivers/bus/brcm_pcie*.c) $(addprefix board/drivers/bus/,rp1_link.c jh7110_pcie.c virtio.c virtio_mmio.c) \
                  $(addprefix board/drivers/dma/,bcm_dma.c tree_window.c) \
                  $(addprefix board/drivers/gpio/,pl061.c rp1_gpio.c mss_gpio.c jh7110_gpio.c pi_lines.c) \
-                 board/drivers/i2c/bcm_i2c.c $(addprefix board/drivers/net/,virtio_net.c virtio_net_mmio.c ethernet_phy.c gem.c gem_mmio.c rp1_gem.c tree_address.c) \
+                 board/drivers/i2c/bcm_i2c.c $(addprefix board/drivers/net/,virtio_net.c ethernet_phy.c gem.c gem_mmio.c rp1_gem.c tree_address.c) \
                  $(addprefix board/drivers/soc/,bcm_mailbox.c last_run.c bcm_gpio.c bcm_watchdog.c bcm2712.c brcmstb_gpio.c) \
                  $(addprefix board/drivers/screen/,fw_cfg.c ramfb.c) board/drivers/soc/bcm_screen.c \
                  $(addprefix board/efi/efi_,call.c console.c disk.c flight.c memory.c screen.c storage.c uart.c options.c) \

@@ -5,7 +5,7 @@
 #include "board/isa.h"
 #include "board/left_out.h"
 
-enum { MAX_SLOTS = 32, VIRTIO_BYTES = 0x200 };
+enum { MAX_SLOTS = 32 };
 
 static void add_card(struct tree_storage *s, uintptr_t mmio)
 {

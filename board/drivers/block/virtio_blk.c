@@ -1,12 +1,9 @@
 /* Sections are those of the VIRTIO 1.2 specification (OASIS, csd01). One core submits and
- * polls; the used ring is polled, interrupts stay off.
- *
- * No cache is cleaned. If the driver does not take VIRTIO_F_ACCESS_PLATFORM, the device sees
- * memory as the driver's core does (section 6), through coherent caches: it is a program on another
- * core of the emulator's host. It needs order, which dma_barrier gives. */
+ * polls; the used ring is polled, interrupts stay off. */
 #include <stddef.h>
 #include <string.h>
 
+#include "board/drivers/block/virtio_blk.h"
 #include "board/drivers/block/virtio_registers.h"
 #include "board/drivers/dma/dma.h"
 #include "board/drivers/soc/device_name.h"
@@ -14,16 +11,14 @@
 
 enum {
     WANTED_BYTES = 128 * 1024, /* of a request, where the device limits its segments */
-    RESET_POLLS = 10000000,    /* reads of the status register, a second or more */
     HEALTH_PERIOD = 1 << 16,   /* empty polls between two looks at the status register */
 };
 
-static void virtio_write_address(const struct virtio_blk *v, unsigned reg, const void *address)
+static struct virtq queue_of(struct virtio_blk *v)
 {
-    uint64_t value = (uintptr_t)address;
-
-    virtio_write(v, reg, (uint32_t)value);
-    virtio_write(v, reg + 4, (uint32_t)(value >> 32));
+    return (struct virtq){
+        .desc = v->desc, .avail = &v->avail, .used = &v->used, .least = 4, .most = VIRTIO_BLK_QUEUE
+    };
 }
 
 /* Section 4.2.2.1: a 64-bit field is whole if the generation did not move meanwhile. */
@@ -32,50 +27,28 @@ static uint64_t virtio_read_capacity(const struct virtio_blk *v)
     uint64_t capacity = 0;
 
     for (int attempt = 0; attempt < 8; attempt++) {
-        uint32_t before = virtio_read(v, VIRTIO_CONFIG_GENERATION);
-        capacity = virtio_read(v, VIRTIO_CAPACITY);
-        capacity |= (uint64_t)virtio_read(v, VIRTIO_CAPACITY + 4) << 32;
-        if (virtio_read(v, VIRTIO_CONFIG_GENERATION) == before)
+        uint32_t before = virtio_read(v->mmio, VIRTIO_CONFIG_GENERATION);
+        capacity = virtio_read(v->mmio, VIRTIO_CAPACITY);
+        capacity |= (uint64_t)virtio_read(v->mmio, VIRTIO_CAPACITY + 4) << 32;
+        if (virtio_read(v->mmio, VIRTIO_CONFIG_GENERATION) == before)
             break;
     }
     return capacity;
 }
 
-/* Section 4.2.3.1.1: after a write of 0 the driver waits for it to read 0. By then the device
- * has stopped its transfers. */
-static enum err virtio_blk_stop(const struct virtio_blk *v)
-{
-    dma_barrier();
-    virtio_write(v, VIRTIO_STATUS, 0);
-    for (long poll = 0; poll < RESET_POLLS; poll++) {
-        if (virtio_read(v, VIRTIO_STATUS) == 0) {
-            dma_barrier();
-            return ERR_OK;
-        }
-    }
-    return ERR_TIMEOUT;
-}
-
-/* Sections 3.1.1 (steps 3 to 6), 2.2. Leaves in *limits which of SIZE_MAX, SEG_MAX hold. */
+/* Leaves in *limits which of SIZE_MAX, SEG_MAX hold. Without VIRTIO_BLK_F_FLUSH the device writes through (5.2.6.2): a write done
+ * is durable. */
 static enum err virtio_blk_negotiate(struct virtio_blk *v, uint32_t *limits)
 {
-    virtio_write(v, VIRTIO_DEVICE_FEATURES_SEL, 1);
-    if (!(virtio_read(v, VIRTIO_DEVICE_FEATURES) & FEATURE_HIGH_VERSION_1)) {
+    enum virtio_refusal refusal =
+        virtio_negotiate(v->mmio, FEATURE_SIZE_MAX | FEATURE_SEG_MAX | FEATURE_RO, limits);
+
+    if (refusal == VIRTIO_TOO_OLD) {
         v->why = "the virtio-blk device does not offer VIRTIO_F_VERSION_1";
         return ERR_UNSUPPORTED;
     }
-    virtio_write(v, VIRTIO_DEVICE_FEATURES_SEL, 0);
-    /* Without VIRTIO_BLK_F_FLUSH the device writes through (5.2.6.2): a write done is durable. */
-    *limits = virtio_read(v, VIRTIO_DEVICE_FEATURES) &
-              (FEATURE_SIZE_MAX | FEATURE_SEG_MAX | FEATURE_RO);
     v->read_only = (*limits & FEATURE_RO) != 0;
-
-    virtio_write(v, VIRTIO_DRIVER_FEATURES_SEL, 0);
-    virtio_write(v, VIRTIO_DRIVER_FEATURES, *limits);
-    virtio_write(v, VIRTIO_DRIVER_FEATURES_SEL, 1);
-    virtio_write(v, VIRTIO_DRIVER_FEATURES, FEATURE_HIGH_VERSION_1);
-    virtio_write(v, VIRTIO_STATUS, STATUS_ACKNOWLEDGE | STATUS_DRIVER | STATUS_FEATURES_OK);
-    if (virtio_read(v, VIRTIO_STATUS) & STATUS_FEATURES_OK)
+    if (refusal == VIRTIO_AGREED)
         return ERR_OK;
     v->why = "the virtio-blk device refused the features it offered";
     return ERR_IO;
@@ -86,8 +59,8 @@ static enum err virtio_blk_negotiate(struct virtio_blk *v, uint32_t *limits)
 static void virtio_blk_plan(struct virtio_blk *v, uint32_t limits)
 {
     const uint32_t request_bytes = VIRTIO_BLK_MAX_SECTORS * SECTOR_BYTES;
-    uint32_t size_max = limits & FEATURE_SIZE_MAX ? virtio_read(v, VIRTIO_SIZE_MAX) : 0;
-    uint32_t seg_max = limits & FEATURE_SEG_MAX ? virtio_read(v, VIRTIO_SEG_MAX) : 1;
+    uint32_t size_max = limits & FEATURE_SIZE_MAX ? virtio_read(v->mmio, VIRTIO_SIZE_MAX) : 0;
+    uint32_t seg_max = limits & FEATURE_SEG_MAX ? virtio_read(v->mmio, VIRTIO_SEG_MAX) : 1;
     uint32_t segments;
 
     v->segment_bytes = request_bytes;
@@ -108,31 +81,16 @@ static void virtio_blk_plan(struct virtio_blk *v, uint32_t limits)
         v->depth = VIRTIO_BLK_DEPTH;
 }
 
-/* Section 4.2.3.2. */
 static enum err virtio_blk_start_queue(struct virtio_blk *v)
 {
-    uint32_t max;
+    const struct virtq q = queue_of(v);
 
-    virtio_write(v, VIRTIO_QUEUE_SEL, 0);
-    max = virtio_read(v, VIRTIO_QUEUE_NUM_MAX);
-    if (virtio_read(v, VIRTIO_QUEUE_READY) != 0 || max < 4) {
+    v->used_seen = 0;
+    v->queue_size = virtq_start(v->mmio, &q);
+    if (v->queue_size == 0) {
         v->why = "the virtio-blk device has no usable virtqueue";
         return ERR_IO;
     }
-    v->queue_size = VIRTIO_BLK_QUEUE; /* section 2.7: a power of two */
-    while (v->queue_size > max)
-        v->queue_size /= 2;
-    memset(v->desc, 0, sizeof v->desc);
-    memset(&v->avail, 0, sizeof v->avail);
-    memset(&v->used, 0, sizeof v->used);
-    v->avail.flags = AVAIL_NO_INTERRUPT;
-    v->used_seen = 0;
-    virtio_write(v, VIRTIO_QUEUE_NUM, v->queue_size);
-    virtio_write_address(v, VIRTIO_QUEUE_DESC, v->desc);
-    virtio_write_address(v, VIRTIO_QUEUE_DRIVER, &v->avail);
-    virtio_write_address(v, VIRTIO_QUEUE_DEVICE, &v->used);
-    dma_barrier(); /* the zeroed rings reach memory before the device may look at them */
-    virtio_write(v, VIRTIO_QUEUE_READY, 1);
     return ERR_OK;
 }
 
@@ -140,23 +98,21 @@ static enum err virtio_blk_start_queue(struct virtio_blk *v)
 static enum err virtio_blk_start(struct virtio_blk *v)
 {
     uint32_t limits = 0;
-    enum err e = virtio_blk_stop(v);
+    enum err e;
 
-    if (e != ERR_OK) {
+    if (!virtio_begin(v->mmio)) {
         v->why = "the virtio-blk device does not reset";
-        return e;
+        return ERR_TIMEOUT;
     }
-    virtio_write(v, VIRTIO_STATUS, STATUS_ACKNOWLEDGE);
-    virtio_write(v, VIRTIO_STATUS, STATUS_ACKNOWLEDGE | STATUS_DRIVER);
     e = virtio_blk_negotiate(v, &limits);
     if (e == ERR_OK)
         e = virtio_blk_start_queue(v);
     if (e != ERR_OK) {
-        virtio_write(v, VIRTIO_STATUS, STATUS_FAILED);
+        virtio_write(v->mmio, VIRTIO_STATUS, STATUS_FAILED);
         return e;
     }
     virtio_blk_plan(v, limits);
-    virtio_write(v, VIRTIO_STATUS,
+    virtio_write(v->mmio, VIRTIO_STATUS,
                  STATUS_ACKNOWLEDGE | STATUS_DRIVER | STATUS_FEATURES_OK | STATUS_DRIVER_OK);
     return ERR_OK;
 }
@@ -176,7 +132,7 @@ static void virtio_blk_fail_all(struct virtio_blk *v, enum err status)
 static enum err virtio_blk_die(struct virtio_blk *v)
 {
     v->dead = true;
-    (void)virtio_blk_stop(v); /* so that no transfer lands in a buffer handed back */
+    (void)virtio_stop(v->mmio); /* so that no transfer lands in a buffer handed back */
     virtio_blk_fail_all(v, ERR_IO);
     return ERR_IO;
 }
@@ -184,10 +140,10 @@ static enum err virtio_blk_die(struct virtio_blk *v)
 static enum err virtio_blk_reset(struct block_device *dev)
 {
     struct virtio_blk *v = dev->driver;
-    enum err stopped = virtio_blk_stop(v);
+    bool stopped = virtio_stop(v->mmio);
 
     virtio_blk_fail_all(v, ERR_TIMEOUT);
-    v->dead = stopped != ERR_OK || virtio_blk_start(v) != ERR_OK;
+    v->dead = !stopped || virtio_blk_start(v) != ERR_OK;
     return err_unless(!v->dead, ERR_TIMEOUT);
 }
 
@@ -223,23 +179,10 @@ static uint32_t virtio_blk_chain(struct virtio_blk *v, uint32_t slot, struct blo
     return head;
 }
 
-/* Section 2.7.13: entry, barrier, index, barrier, notification unless it is suppressed. */
-static void virtio_blk_offer(struct virtio_blk *v, uint32_t head)
-{
-    volatile uint16_t *index = &v->avail.index;
-    uint16_t at = *index;
-
-    v->avail.ring[at & (v->queue_size - 1)] = (uint16_t)head;
-    dma_barrier(); /* 2.7.13.3.1: descriptors and ring entry before the index */
-    *index = (uint16_t)(at + 1);
-    dma_barrier(); /* 2.7.13.4.1: the index before reading used.flags and before the notify */
-    if (!(*(volatile uint16_t *)&v->used.flags & USED_NO_NOTIFY))
-        virtio_write(v, VIRTIO_QUEUE_NOTIFY, 0);
-}
-
 static enum err virtio_blk_submit(struct block_device *dev, struct block_request *req)
 {
     struct virtio_blk *v = dev->driver;
+    const struct virtq q = queue_of(v);
     uint32_t slot = 0;
 
     if (v->dead)
@@ -259,7 +202,7 @@ static enum err virtio_blk_submit(struct block_device *dev, struct block_request
     v->in_flight++;
     if (v->in_flight > v->most_in_flight)
         v->most_in_flight = v->in_flight;
-    virtio_blk_offer(v, virtio_blk_chain(v, slot, req));
+    virtq_offer(v->mmio, &q, v->queue_size, virtio_blk_chain(v, slot, req));
     return ERR_OK;
 }
 
@@ -288,7 +231,7 @@ static enum err virtio_blk_check_health(struct virtio_blk *v)
     if (v->in_flight == 0 || ++v->idle_polls < HEALTH_PERIOD)
         return ERR_OK;
     v->idle_polls = 0;
-    uint32_t status = virtio_read(v, VIRTIO_STATUS);
+    uint32_t status = virtio_read(v->mmio, VIRTIO_STATUS);
     if ((status & STATUS_DRIVER_OK) && !(status & (STATUS_NEEDS_RESET | STATUS_FAILED)))
         return ERR_OK;
     return virtio_blk_die(v);
@@ -332,10 +275,7 @@ static void virtio_blk_fill(struct virtio_blk *v, struct block_device *out)
 
 bool virtio_blk_is_there(uintptr_t mmio)
 {
-    const struct virtio_blk state = { .mmio = mmio };
-
-    return virtio_read(&state, VIRTIO_MAGIC) == MAGIC &&
-           virtio_read(&state, VIRTIO_DEVICE_ID) == DEVICE_BLOCK;
+    return virtio_is_there(mmio, DEVICE_BLOCK);
 }
 
 enum err virtio_blk_probe(struct virtio_blk *state, uintptr_t mmio, struct block_device *out)
@@ -347,7 +287,7 @@ enum err virtio_blk_probe(struct virtio_blk *state, uintptr_t mmio, struct block
     if (!virtio_blk_is_there(mmio))
         return ERR_NO_DEVICE;
     device_name_set(state->name, "virtio-blk at ", mmio);
-    if (virtio_read(state, VIRTIO_VERSION) != VERSION_MODERN) {
+    if (virtio_read(state->mmio, VIRTIO_VERSION) != VERSION_MODERN) {
         state->why = "the virtio-blk device is a legacy one: "
                      "start QEMU with -global virtio-mmio.force-legacy=false";
         return ERR_UNSUPPORTED;

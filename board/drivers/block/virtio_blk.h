@@ -7,34 +7,13 @@
 #include <stdint.h>
 
 #include "board/block_device.h"
+#include "board/drivers/bus/virtio.h"
 #include "board/err.h"
 
 enum {
     VIRTIO_BLK_DEPTH = 32,         /* requests in flight at most */
-    VIRTIO_BLK_QUEUE = 128,        /* descriptors, a power of two */
+    VIRTIO_BLK_QUEUE = VIRTQ_MOST, /* descriptors */
     VIRTIO_BLK_MAX_SECTORS = 2048, /* 1 MiB a request */
-};
-
-struct virtq_desc { /* section 2.7.5 */
-    uint64_t address;
-    uint32_t bytes;
-    uint16_t flags;
-    uint16_t next;
-};
-
-struct virtq_avail { /* section 2.7.6 */
-    uint16_t flags;
-    uint16_t index;
-    uint16_t ring[VIRTIO_BLK_QUEUE];
-};
-
-struct virtq_used { /* section 2.7.8 */
-    uint16_t flags;
-    uint16_t index;
-    struct {
-        uint32_t id;
-        uint32_t bytes;
-    } ring[VIRTIO_BLK_QUEUE];
 };
 
 struct virtio_blk_header { /* section 5.2.6 */

@@ -3,8 +3,6 @@
 #include "board/drivers/net/virtio_net.h"
 #include "board/isa.h"
 
-enum { VIRTIO_BYTES = 0x200 };
-
 static struct virtio_net device;
 
 const char *tree_network_open(const struct device_tree *tree, uint8_t address[6])

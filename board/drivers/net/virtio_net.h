@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "board/drivers/block/virtio_blk.h"
+#include "board/drivers/bus/virtio.h"
 #include "board/err.h"
 
 enum {
@@ -47,10 +47,5 @@ bool virtio_net_is_up(const struct virtio_net *v);
 /* As in runtime/base/platform.h. */
 bool virtio_net_send(struct virtio_net *v, const uint8_t *frame, size_t bytes);
 size_t virtio_net_receive(struct virtio_net *v, uint8_t *to, size_t room);
-
-/* virtio_net_mmio.c, in whose place a unit test has a device. */
-uint32_t virtio_net_read(const struct virtio_net *v, unsigned reg);
-void virtio_net_write(const struct virtio_net *v, unsigned reg, uint32_t value);
-uint8_t virtio_net_read_byte(const struct virtio_net *v, unsigned reg);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "board/drivers/block/virtio_blk.h"
 #include "board/drivers/block/virtio_registers.h"
 #include "tests/unit/board/fakes/dma_log.h"
 #include "tests/unit/tap.h"
@@ -182,9 +183,9 @@ static inline uint32_t capacity_word(unsigned r)
     return (uint32_t)(r == VIRTIO_CAPACITY ? n : n >> 32);
 }
 
-uint32_t virtio_read(const struct virtio_blk *v, unsigned r)
+uint32_t virtio_read(uintptr_t mmio, unsigned r)
 {
-    (void)v;
+    (void)mmio;
     switch (r) {
     case VIRTIO_MAGIC: return MAGIC;
     case VIRTIO_VERSION: return f.version;
@@ -216,9 +217,15 @@ static inline void write_status(uint32_t value)
     f.regs[VIRTIO_STATUS / 4] = value;
 }
 
-void virtio_write(const struct virtio_blk *v, unsigned r, uint32_t value)
+uint8_t virtio_read_byte(uintptr_t mmio, unsigned r)
 {
-    (void)v;
+    (void)mmio;
+    return (uint8_t)(f.regs[r / 4] >> r % 4 * 8);
+}
+
+void virtio_write(uintptr_t mmio, unsigned r, uint32_t value)
+{
+    (void)mmio;
     if (r == VIRTIO_STATUS) {
         write_status(value);
         return;

@@ -1,0 +1,108 @@
+/* The part of virtio-mmio version 2 that all its devices share: registers, the steps of a start, and split virtqueues. Sections are
+ * those of the VIRTIO 1.2 specification (OASIS, csd01).
+ *
+ * No cache is cleaned. If the driver does not take VIRTIO_F_ACCESS_PLATFORM, the device sees memory as the driver's core does
+ * (section 6), through coherent caches: it is a program on another core of the emulator's host. It needs order, which dma_barrier
+ * gives. */
+#ifndef INGOT_BOARD_DRIVERS_BUS_VIRTIO_H
+#define INGOT_BOARD_DRIVERS_BUS_VIRTIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { /* section 4.2.2, table 4.1 */
+       VIRTIO_MAGIC = 0x000,
+       VIRTIO_VERSION = 0x004,
+       VIRTIO_DEVICE_ID = 0x008,
+       VIRTIO_DEVICE_FEATURES = 0x010,
+       VIRTIO_DEVICE_FEATURES_SEL = 0x014,
+       VIRTIO_DRIVER_FEATURES = 0x020,
+       VIRTIO_DRIVER_FEATURES_SEL = 0x024,
+       VIRTIO_QUEUE_SEL = 0x030,
+       VIRTIO_QUEUE_NUM_MAX = 0x034,
+       VIRTIO_QUEUE_NUM = 0x038,
+       VIRTIO_QUEUE_READY = 0x044,
+       VIRTIO_QUEUE_NOTIFY = 0x050,
+       VIRTIO_STATUS = 0x070,
+       VIRTIO_QUEUE_DESC = 0x080,
+       VIRTIO_QUEUE_DRIVER = 0x090,
+       VIRTIO_QUEUE_DEVICE = 0x0a0,
+       VIRTIO_CONFIG_GENERATION = 0x0fc,
+       VIRTIO_CONFIG = 0x100, /* the device's own fields */
+       VIRTIO_BYTES = 0x200   /* of registers */
+};
+
+enum { MAGIC = 0x74726976, VERSION_MODERN = 2 };
+enum {
+    STATUS_ACKNOWLEDGE = 1,
+    STATUS_DRIVER = 2,
+    STATUS_DRIVER_OK = 4,
+    STATUS_FEATURES_OK = 8,
+    STATUS_NEEDS_RESET = 0x40,
+    STATUS_FAILED = 0x80
+};                                         /* section 2.1 */
+enum { FEATURE_HIGH_VERSION_1 = 1u << 0 }; /* bit 32, section 6 */
+enum { DESC_NEXT = 1, DESC_WRITE = 2, AVAIL_NO_INTERRUPT = 1, USED_NO_NOTIFY = 1 };
+
+enum { VIRTQ_MOST = 128 }; /* descriptors of a queue, a power of two (section 2.7) */
+
+struct virtq_desc { /* section 2.7.5 */
+    uint64_t address;
+    uint32_t bytes;
+    uint16_t flags;
+    uint16_t next;
+};
+
+struct virtq_avail { /* section 2.7.6 */
+    uint16_t flags;
+    uint16_t index;
+    uint16_t ring[VIRTQ_MOST];
+};
+
+struct virtq_used { /* section 2.7.8 */
+    uint16_t flags;
+    uint16_t index;
+    struct {
+        uint32_t id;
+        uint32_t bytes;
+    } ring[VIRTQ_MOST];
+};
+
+/* One queue of a device. The machine's addresses are its bus addresses (identity map). */
+struct virtq {
+    struct virtq_desc *desc; /* (most) */
+    struct virtq_avail *avail;
+    struct virtq_used *used;
+    unsigned which; /* its number at the device */
+    uint32_t least,
+        most; /* descriptors that the driver needs, and that it has room for: powers of two up to VIRTQ_MOST */
+};
+
+/* Whether registers that start at mmio (mapped, VIRTIO_BYTES) are those of a device of this kind. */
+bool virtio_is_there(uintptr_t mmio, uint32_t device_id);
+
+/* Section 4.2.3.1.1: reset the device. True: it has stopped its transfers. A second or more until false. */
+bool virtio_stop(uintptr_t mmio);
+
+/* Section 3.1.1, from the reset to the driver's bit. False: the device does not reset. */
+bool virtio_begin(uintptr_t mmio);
+
+enum virtio_refusal { VIRTIO_AGREED, VIRTIO_TOO_OLD, VIRTIO_REFUSED };
+
+/* Take VIRTIO_F_VERSION_1 and those of the `wanted` features 0 to 31 that are offered: *taken. VIRTIO_TOO_OLD: it does not offer
+ * VERSION_1; VIRTIO_REFUSED: it does not keep what it offered. Sections 3.1.1 (steps 3 to 6) and 2.2. */
+enum virtio_refusal virtio_negotiate(uintptr_t mmio, uint32_t wanted, uint32_t *taken);
+
+/* Section 4.2.3.2: zero the queue's rings and hand it to the device, without interrupts. How many descriptors it has, a power of
+ * two; 0: the device has no such queue, or too small a one. */
+uint32_t virtq_start(uintptr_t mmio, const struct virtq *q);
+
+/* Section 2.7.13: the chain that starts at descriptor `head` is the device's now. `size` is virtq_start's. */
+void virtq_offer(uintptr_t mmio, const struct virtq *q, uint32_t size, uint32_t head);
+
+/* virtio_mmio.c, in whose place a unit test has a device. Fields of the configuration are read in their own width (4.2.2.2). */
+uint32_t virtio_read(uintptr_t mmio, unsigned reg);
+uint8_t virtio_read_byte(uintptr_t mmio, unsigned reg);
+void virtio_write(uintptr_t mmio, unsigned reg, uint32_t value);
+
+#endif
