@@ -73,18 +73,21 @@ static void sync_slot(const struct gem *g, struct gem_ring *r, unsigned slot)
     dma_sync(&g->setup.window, r->words + slot / slots_of_a_line(g) * LINE_WORDS, DMA_LINE_BYTES);
 }
 
-static void write_buffer(const struct gem *g, struct gem_ring *r, unsigned slot, uint32_t flags)
+/* The upper half of a buffer's address, where descriptors have one. */
+static void write_top(const struct gem *g, struct gem_ring *r, unsigned slot)
 {
-    uint64_t at = dma_address(&g->setup.window, r->buffers[slot]);
-    volatile uint32_t *w = words(g, r, slot);
-
     if (g->wide)
-        w[2] = (uint32_t)(at >> 32);
-    w[0] = (uint32_t)at | flags;
+        words(g, r, slot)[2] = (uint32_t)(dma_address(&g->setup.window, r->buffers[slot]) >> 32);
 }
 
-/* The buffers of a whole line of descriptors go to the device. Its last word is what hands one over, so the others are written
- * before. */
+static void write_low(const struct gem *g, struct gem_ring *r, unsigned slot, uint32_t flags)
+{
+    words(g, r, slot)[0] = (uint32_t)dma_address(&g->setup.window, r->buffers[slot]) | flags;
+}
+
+/* The buffers of a whole line of descriptors go to the device. A descriptor's first word hands it over: what the device is to find
+ * beside it is seen before. A core may order its writes as it likes else, and the device would have the last frame's length, or lose
+ * the length of a new one. */
 static void give_line(struct gem *g, unsigned first)
 {
     struct gem_ring *r = &g->receives;
@@ -92,8 +95,11 @@ static void give_line(struct gem *g, unsigned first)
     for (unsigned slot = first; slot < first + slots_of_a_line(g); slot++) {
         dma_sync(&g->setup.window, r->buffers[slot], GEM_BUFFER_BYTES);
         words(g, r, slot)[1] = 0;
-        write_buffer(g, r, slot, slot + 1 == GEM_SLOTS ? GEM_RECEIVE_WRAP : 0);
+        write_top(g, r, slot);
     }
+    dma_barrier();
+    for (unsigned slot = first; slot < first + slots_of_a_line(g); slot++)
+        write_low(g, r, slot, slot + 1 == GEM_SLOTS ? GEM_RECEIVE_WRAP : 0);
     sync_slot(g, r, first);
 }
 
@@ -192,6 +198,9 @@ static void configure(struct gem *g)
                 width / 2 << GEM_CONFIG_WIDTH_SHIFT |
                 (g->setup.sgmii ? GEM_CONFIG_SGMII | GEM_CONFIG_PCS : 0);
     gem_write(g, GEM_CONFIG, g->config);
+    if (g->setup
+            .sgmii) /* once the PCS is chosen: a write before has no effect (macb_main.c of Linux) */
+        gem_write(g, GEM_PCS, gem_read(g, GEM_PCS) | GEM_PCS_NEGOTIATES);
     if (g->setup.rgmii)
         gem_write(g, GEM_PINS, GEM_PINS_RGMII);
     gem_write(g, GEM_DMA,
@@ -343,7 +352,8 @@ bool gem_send(struct gem *g, const uint8_t *frame, size_t bytes)
     slot = r->next;
     memcpy(r->buffers[slot], frame, bytes);
     dma_sync(&g->setup.window, r->buffers[slot], GEM_BUFFER_BYTES);
-    write_buffer(g, r, slot, 0);
+    write_top(g, r, slot);
+    write_low(g, r, slot, 0);
     dma_barrier(); /* address and frame before the word that hands them over */
     words(g, r, slot)[1] = (uint32_t)bytes | GEM_SEND_LAST |
                            (slot + 1 == GEM_SLOTS ? GEM_SEND_WRAP : 0);

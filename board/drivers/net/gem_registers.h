@@ -1,5 +1,5 @@
 /* Registers and bits of Cadence's GEM. Source: AMD, Zynq UltraScale+ Devices Register Reference (UG1087), GEM; Microchip, PolarFire
- * SoC register map, MAC. */
+ * SoC register map, MAC. The pins' mode (user_io) is at 0x00c here; the older MACB has it at 0x0c0 (macb.h of Linux and U-Boot). */
 #ifndef INGOT_BOARD_DRIVERS_NET_GEM_REGISTERS_H
 #define INGOT_BOARD_DRIVERS_NET_GEM_REGISTERS_H
 
@@ -7,6 +7,7 @@ enum {
     GEM_CONTROL = 0x000,
     GEM_CONFIG = 0x004,
     GEM_STATUS = 0x008,
+    GEM_PINS = 0x00c,
     GEM_DMA = 0x010,
     GEM_SEND_STATUS = 0x014,
     GEM_RECEIVE_BASE = 0x018,
@@ -19,7 +20,7 @@ enum {
     GEM_HASH_HIGH = 0x084,
     GEM_ADDRESS_LOW = 0x088,
     GEM_ADDRESS_HIGH = 0x08c,
-    GEM_PINS = 0x0c0,
+    GEM_PCS = 0x200,
     GEM_DESIGN_1 = 0x280,
     GEM_DESIGN_6 = 0x294,
     GEM_SEND_BASE_1 = 0x440, /* of queue 1, the others behind it */
@@ -48,6 +49,7 @@ enum {
 #define GEM_CONFIG_WIDTH_SHIFT 21
 #define GEM_CONFIG_SGMII (1u << 27)
 enum { GEM_PINS_RGMII = 1 };
+enum { GEM_PCS_NEGOTIATES = 1 << 12 }; /* pcs_control: with the PHY, over SGMII */
 enum { GEM_STATUS_PHY_IDLE = 1 << 2 };
 #define GEM_DMA_BURST 16u        /* beats */
 #define GEM_DMA_MEMORY (7u << 8) /* all of the controller's own, both ways */

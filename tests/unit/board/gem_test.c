@@ -26,6 +26,8 @@ static struct fake {
     bool looked; /* at a descriptor without a buffer, since it was told last that there are some */
     uint64_t offset;
     uint64_t ticks;
+    unsigned pcs_early; /* writes to the PCS before it was chosen, which have no effect */
+    unsigned n_early;   /* descriptors handed over before the device sees the rest of them */
     uint8_t sent[MOST_SENT][GEM_BUFFER_BYTES];
     uint32_t sent_bytes[MOST_SENT], n_sent;
 } f;
@@ -104,6 +106,24 @@ static bool arrive(const uint8_t *frame, uint32_t bytes, uint32_t flags)
     return true;
 }
 
+/* At each barrier: a core's writes since the last one may have become visible in any order. A descriptor that was handed over
+ * between two barriers must have had its other words right at the first of them. */
+static struct gem_ring ordered;
+
+static void order(void)
+{
+    struct gem_ring *r = &driver.receives;
+    unsigned n = is_wide() ? 4 : 2;
+
+    for (unsigned slot = 0; slot < GEM_SLOTS; slot++) {
+        const uint32_t *now = r->words + slot * n, *before = ordered.words + slot * n;
+
+        if ((before[0] & GEM_RECEIVE_OURS) && !(now[0] & GEM_RECEIVE_OURS))
+            f.n_early += before[1] != now[1] || (n == 4 && before[2] != now[2]);
+    }
+    memcpy(ordered.words, r->words, sizeof ordered.words);
+}
+
 enum { WHOLE = 1 << 14 | 1 << 15 };
 
 /* ---- the registers ---- */
@@ -138,6 +158,7 @@ void gem_write(const struct gem *g, unsigned reg, uint32_t value)
         f.regs[reg / 4] &= ~value;
         return;
     }
+    f.pcs_early += reg == 0x200 && !(f.regs[GEM_CONFIG / 4] & GEM_CONFIG_PCS);
     f.regs[reg / 4] = value;
     if (reg != GEM_CONTROL)
         return;
@@ -285,6 +306,25 @@ static void test_full(const struct how *h)
        "%s: they come in their order, and then another", h->name);
 }
 
+/* Buffers go back to a coherent device, too, in an order that it can rely on. */
+static void test_order(const struct how *h)
+{
+    uint8_t frame[60] = { 1 }, back[GEM_FRAME_BYTES];
+    unsigned right = 0;
+
+    power_up();
+    (void)open_it(h);
+    dma_log.ordered = order;
+    order();
+    f.n_early = 0;
+    for (unsigned i = 0; i < 3 * GEM_SLOTS; i++)
+        right += arrive(frame, sizeof frame, WHOLE) &&
+                 gem_receive(&driver, back, sizeof back) == sizeof frame;
+    order();
+    OK(right == 3 * GEM_SLOTS && f.n_early == 0,
+       "%s: a descriptor is handed over after its other words (%u early)", h->name, f.n_early);
+}
+
 /* Frames that are held go out later, each once. */
 static void test_held(const struct how *h)
 {
@@ -367,6 +407,24 @@ static void test_link(void)
     OK(!gem_is_up(&driver), "a PHY that is gone has no link");
 }
 
+/* A PHY behind SGMII: the PCS negotiates, which a firmware may have switched off, and it is told so after it was chosen. */
+static void test_sgmii(void)
+{
+    const struct gem_setup setup = { .mmio = 0x20112000,
+                                     .window = { .end = UINT64_MAX, .coherent = true },
+                                     .ticks = ticks,
+                                     .ticks_hz = 1000000,
+                                     .sgmii = true };
+
+    power_up();
+    f.regs[0x200 / 4] = 0x40;
+    OK(gem_open(&driver, &setup, address, &why) == ERR_OK && f.regs[0x200 / 4] == 0x1040 &&
+           (f.regs[GEM_CONFIG / 4] & (GEM_CONFIG_SGMII | GEM_CONFIG_PCS)) ==
+               (GEM_CONFIG_SGMII | GEM_CONFIG_PCS),
+       "SGMII: the PCS is chosen, and negotiates");
+    OK(f.pcs_early == 0, "SGMII: in this order");
+}
+
 static void test_refused(void)
 {
     struct how h = { "refused", true, 0 };
@@ -403,10 +461,13 @@ int main(void)
         test_open(&hows[i]);
         test_frames(&hows[i]);
         test_full(&hows[i]);
+        if (hows[i].coherent)
+            test_order(&hows[i]);
         test_held(&hows[i]);
         test_broken(&hows[i]);
     }
     test_link();
+    test_sgmii();
     test_refused();
     return tap_done();
 }
