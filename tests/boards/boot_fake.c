@@ -93,9 +93,60 @@ void box_print_registers(void)
     }
 }
 
+/* ---- caches ---- */
+
+/* Lines that were flushed, or that a bus master has used, as the master sees them: it does not look into a core's caches. A line
+ * that nobody flushed is dirty, and memory still has older bytes. */
+enum { LINE_BYTES = 64, MOST_LINES = 512, BEFORE = 0xa5 };
+
+static struct cached {
+    uintptr_t at;
+    uint8_t memory[LINE_BYTES],
+        fetched[LINE_BYTES]; /* the core's copy is dirty if it differs from `fetched` */
+} lines[MOST_LINES];
+static unsigned n_lines;
+
+static struct cached *line_of(uintptr_t at)
+{
+    struct cached *line;
+
+    at &= ~(uintptr_t)(LINE_BYTES - 1);
+    for (unsigned i = 0; i < n_lines; i++)
+        if (lines[i].at == at)
+            return &lines[i];
+    if (n_lines == MOST_LINES) {
+        printf("more lines than the box has\n");
+        exit(1);
+    }
+    line = &lines[n_lines++];
+    line->at = at;
+    memset(line->memory, BEFORE, LINE_BYTES);
+    memcpy(line->fetched, (const void *)at, LINE_BYTES);
+    line->fetched[0] ^= 0xff;
+    return line;
+}
+
+/* Write a dirty line to memory, over what a master wrote there; then fetch the line anew. */
+static void flush_line(uintptr_t at)
+{
+    struct cached *line = line_of(at);
+
+    if (memcmp((const void *)line->at, line->fetched, LINE_BYTES) != 0)
+        memcpy(line->memory, (const void *)line->at, LINE_BYTES);
+    memcpy((void *)line->at, line->memory, LINE_BYTES);
+    memcpy(line->fetched, line->memory, LINE_BYTES);
+}
+
+static uint32_t *master_word(const uint32_t *word)
+{
+    uintptr_t at = (uintptr_t)word;
+
+    return (uint32_t *)(void *)(line_of(at)->memory + at % LINE_BYTES);
+}
+
 /* ---- the VideoCore: what it is asked is answered between two looks at its status ---- */
 
-enum { MAILBOX_READ = 0x00, MAILBOX_STATUS = 0x18, MAILBOX_WRITE = 0x20 };
+enum { MAILBOX_READ = 0x00, MAILBOX_STATUS = 0x18, MAILBOX_WRITE = 0x20, MOST_WORDS = 64 };
 #define MAILBOX_EMPTY (1u << 30)
 #define MAILBOX_DONE 0x80000000u
 
@@ -128,18 +179,35 @@ static uint32_t *whole_address(uint32_t word)
     return (uint32_t *)(uintptr_t)at;
 }
 
+/* The message as memory has it, answered. False: memory has none, since nobody flushed it. */
+static bool answer(const uint32_t *message)
+{
+    uint32_t copy[MOST_WORDS], n = *master_word(message) / 4;
+
+    if (n < 6 || n > MOST_WORDS)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        copy[i] = *master_word(message + i);
+    answer_tag(copy + 2);
+    copy[1] = MAILBOX_DONE;
+    for (uint32_t i = 0; i < n; i++)
+        *master_word(message + i) = copy[i];
+    return true;
+}
+
 static void serve_mailbox(void)
 {
-    uint32_t *base = word_at(box.mailbox), *message;
+    uint32_t *base = word_at(box.mailbox);
 
     if (base == NULL)
         return;
     base[MAILBOX_STATUS / 4] = MAILBOX_EMPTY;
     if (base[MAILBOX_WRITE / 4] == 0)
         return;
-    message = whole_address(base[MAILBOX_WRITE / 4]);
-    answer_tag(message + 2);
-    message[1] = MAILBOX_DONE;
+    if (answer(whole_address(base[MAILBOX_WRITE / 4])))
+        box.n_answers++;
+    else
+        box.n_stale++;
     base[MAILBOX_READ / 4] = base[MAILBOX_WRITE / 4];
     base[MAILBOX_WRITE / 4] = 0;
     base[MAILBOX_STATUS / 4] = 0;
@@ -307,7 +375,7 @@ size_t dma_cache_line_bytes(void)
 }
 void dma_flush_line(uintptr_t line)
 {
-    (void)line;
+    flush_line(line);
 }
 void dma_flush_end(void)
 {

@@ -70,6 +70,7 @@ void image_main(const struct machine *machine)
     print_window("emmc2bus");
     left_out_tell(left_out, sizeof left_out);
     printf("left out: %s\n", left_out);
+    printf("mailbox %u answered, %u stale\n", box.n_answers, box.n_stale);
     box_print_registers();
     exit(0);
 }

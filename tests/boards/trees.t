@@ -274,6 +274,43 @@ def look_at_deep_tree():
     tap.ok("board rpi4\n" in out and "bytes 7b400000\n" in out and "window" not in out, "rpi4: a tree 20 levels deep is left alone, and the firmware is asked", out)
 
 
+def look_at_caches():
+    """A VideoCore sees memory alone: each question is written back before it is asked, and each answer is fetched anew."""
+    for board, name, words in (("rpi3", "bcm2837-rpi-3-b", "mailbox=3f00b880 revision=a02082"), ("rpi4", "bcm2711-rpi-4-b", "mailbox=fe00b880 revision=b03111"),
+                               ("rpi5", "bcm2712-rpi-5-b", "mailbox=107c013880 revision=c04170")):
+        root, reserved = published(name)
+        with_memory(root, [(0, 512 * MIB)])
+        out = run(board, make_tree(root, reserved), words.split())
+        answers = re.search(r"^mailbox (\d+) answered, 0 stale$", out, re.M)
+        tap.ok(answers and int(answers.group(1)) > 1, f"{board}: {answers and answers.group(1)} questions left the caches before they were asked", out)
+
+
+# GIC-400 (IHI 0048, 4.3 and 4.4) as a firmware may leave it: 256 lines, all enabled, pending and active; a priority that it took and
+# never ended; wake-ups of before. Registers that clear are memory here, so each must have been written with all its bits.
+GICS = {"rpi4": ("bcm2711-rpi-4-b", "/soc/interrupt-controller@40041000", "/soc/serial@7e201000", "mailbox=fe00b880 revision=b03111"),
+        "rpi5": ("bcm2712-rpi-5-b", "/soc@107c000000/interrupt-controller@7fff9000", "/soc@107c000000/serial@7d001000", "mailbox=107c013880 revision=c04170")}
+ALL = 0xffffffff
+
+
+def look_at_interrupts():
+    for board, (name, gic, uart, words) in GICS.items():
+        root, reserved = published(name)
+        with_memory(root, [(0, 512 * MIB)])
+        base, node = address_of(root, gic), root
+        for part in uart[1:].split("/"):
+            node = node[part]
+        line = cells_of(node["interrupts"])[1] + 32
+        left = {base + 4: 7, **{base + at + 4 * i: ALL for at in (0x100, 0x200, 0x300) for i in range(8)}, base + 0x800: 1, base + 0x10d0: 0x80, base + 0x1004: 0}
+        taken = {**{base + at + 4 * i: ALL for at in (0x180, 0x280, 0x380) for i in range(8)}, **{base + 0xf10 + 4 * i: ALL for i in range(4)},
+                 **{base + 0x10d0 + 4 * i: 0 for i in range(4)}, base + 0x1004: 0xff}
+        target = base + 0x800 + line // 4 * 4
+        out = run(board, make_tree(root, reserved), words.split() + [f"{k:x}={v:x}" for k, v in left.items()] + [f"{k:x}" for k in (*taken, target)])
+        found = {int(a, 16): int(v, 16) for a, v in re.findall(r"^register (\w+) (\w+)$", out, re.M)}
+        wrong = [f"{k:x}: {found.get(k, 0):x}, not {v:x}" for k, v in taken.items() if found.get(k) != v]
+        tap.ok(not wrong and found.get(target, 0) >> line % 4 * 8 & 0xff == 1,
+               f"{board}: what its firmware left enabled, pending and active is cleared, and line {line} comes to core 0", f"{wrong}\n{out}")
+
+
 def look_at_harts():
     """StarFive's tree of 2021.10 calls hart 0 okay, with an MMU that its S7 does not have; and harts that are not ours."""
     root, reserved = published("jh7110-starfive-visionfive-2-v1.3b")
@@ -306,4 +343,6 @@ look_at_pcie()
 look_at_second_line()
 look_at_deep_tree()
 look_at_harts()
+look_at_caches()
+look_at_interrupts()
 tap.done()

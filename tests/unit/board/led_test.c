@@ -4,7 +4,12 @@
 
 #include "board/drivers/soc/bcm_gpio.h"
 #include "board/drivers/soc/brcmstb_gpio.h"
+#include "board/board.h"
 #include "board/led_code.h"
+static const struct board *stage_board; /* the board of boot/stage.c */
+#define board (*stage_board)
+#include "boot/stage.c"
+#undef board
 #include "tests/unit/tap.h"
 
 enum { HZ = 1000000, MOST_EDGES = 64 };
@@ -47,14 +52,22 @@ static unsigned millis(unsigned i)
     return (unsigned)((end - edges[i].at + HZ / 2000) / (HZ / 1000));
 }
 
+/* The edges from `first` on are this code's, up to the pause after it. */
+static bool is_code_at(unsigned first, unsigned code)
+{
+    unsigned last = first + 1 + 2 * code;
+
+    if (n_edges <= last || !edges[first].lit || millis(first) != LED_CODE_LONG_MILLIS)
+        return false;
+    for (unsigned i = 1; i < last - first; i++)
+        if (edges[first + i].lit != (i % 2 == 0) || millis(first + i) != LED_CODE_SHORT_MILLIS)
+            return false;
+    return !edges[last].lit && millis(last) == LED_CODE_PAUSE_MILLIS;
+}
+
 static bool is_code(unsigned code)
 {
-    if (n_edges != 2 + 2 * code || !edges[0].lit || millis(0) != LED_CODE_LONG_MILLIS)
-        return false;
-    for (unsigned i = 1; i < n_edges - 1; i++)
-        if (edges[i].lit != (i % 2 == 0) || millis(i) != LED_CODE_SHORT_MILLIS)
-            return false;
-    return !edges[n_edges - 1].lit && millis(n_edges - 1) == LED_CODE_PAUSE_MILLIS;
+    return n_edges == 2 + 2 * code && is_code_at(0, code);
 }
 
 static void test_codes(void)
@@ -65,6 +78,51 @@ static void test_codes(void)
     }
     show(0, HZ, 7);
     OK(is_code(0), "none is the long one alone");
+}
+
+/* ---- a display that stays dark (boot/main.c tells boot/stage.c) ---- */
+
+static bool emulated;
+
+static bool is_it_emulated(void)
+{
+    return emulated;
+}
+
+static uint64_t ticks_hz(void)
+{
+    return HZ;
+}
+
+static void warn(const struct board *of)
+{
+    stage_board = of;
+    n_edges = 0;
+    tick = 7;
+    boot_stage_warn(BOOT_NO_PICTURE);
+}
+
+static void test_dark_display(void)
+{
+    static const struct board with = { .led = set,
+                                       .ticks = ticks,
+                                       .ticks_hz = ticks_hz,
+                                       .is_emulated = is_it_emulated },
+                              plain = { .led = set, .ticks = ticks, .ticks_hz = ticks_hz },
+                              without = { .ticks = ticks, .ticks_hz = ticks_hz };
+    uint64_t start = now;
+
+    warn(&with);
+    OK(n_edges == 28 && is_code_at(0, 6) && is_code_at(14, 6),
+       "a display that stays dark: six short flashes after a long one, twice");
+    OK(now - start < 15ull * HZ, "before a watchdog of 15 s would end it");
+    warn(&plain);
+    OK(n_edges == 28 && is_code_at(14, 6), "a board that no emulator has does the same");
+    emulated = true;
+    warn(&with);
+    OK(is_code(6), "once in an emulator");
+    warn(&without);
+    OK(n_edges == 0, "a board without an LED goes on at once");
 }
 
 /* Firmware that left CNTFRQ 0, and a counter that is off. */
@@ -120,6 +178,7 @@ static void test_pins(void)
 int main(void)
 {
     test_codes();
+    test_dark_display();
     test_bad_clocks();
     test_always_on();
     test_pins();
