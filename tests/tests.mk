@@ -404,8 +404,8 @@ bench-threads: $(H)/ingot $(NATIVE) ## one thread and two, and a prompt's share 
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/threads.py $(OLDER)
 
 # KEY=VALUE for it: ANYWAY, COMPARE_RUNS, COMPARE_WITH, LLAMA_SERVER, AGREE.
-compare: $(H)/ingot ## Ingot beside the newest llama.cpp of pip, SmolLM2 and Gemma 3 (AGREE=gemma3-270m agrees to its terms), by turns; 15 minutes, at rest, else ANYWAY=1
-	$(Q)$(TEST_ENV) $(foreach v,ANYWAY COMPARE_RUNS COMPARE_WITH LLAMA_SERVER AGREE,$(if $($(v)),$(v)=$(call quote,$($(v))))) $(PYTHON) tests/bench/compare.py $(NAME)
+compare: $(H)/ingot ## Ingot beside the newest llama.cpp of pip, SmolLM2 and Gemma 3 (AGREE=gemma3-270m agrees to its terms), by turns; 15 minutes, at rest, else ANYWAY=1; README=yes writes the ratios there
+	$(Q)$(TEST_ENV) $(foreach v,ANYWAY COMPARE_RUNS COMPARE_WITH LLAMA_SERVER AGREE README,$(if $($(v)),$(v)=$(call quote,$($(v))))) $(PYTHON) tests/bench/compare.py $(NAME)
 
 bench-agent: $(H)/ingot ## tokens that a server computes for agents of 20 turns with tools, beside llama.cpp's; MODEL=x.gguf TOKENS=4000 takes one model; minutes
 	$(Q)$(TEST_ENV) $(PYTHON) tests/bench/agent.py $(if $(filter file default,$(origin MODEL)),,$(call quote,$(MODEL)) $(TOKENS))

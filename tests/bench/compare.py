@@ -8,7 +8,8 @@ llama.cpp is the package $COMPARE_WITH (default: the newest xllamacpp that pip f
 GGUF; Ingot packs it and keeps its types. Both serve HTTP and answer the same requests by turns, $COMPARE_RUNS=7 of each; the client's clock
 counts. The package is built for AVX2, so where this CPU has more, Ingot is measured with all of it and with AVX2 alone.
 
-Without a network, a package or a model it says so and ends with 0. On a computer with other work it ends with 1, unless ANYWAY=1."""
+Without a network, a package or a model it says so and ends with 0. On a computer with other work it ends with 1, unless ANYWAY=1.
+README=yes writes the ratios into README.md, unless the computer was busy."""
 
 import array
 import datetime
@@ -370,6 +371,41 @@ def compare(model, gguf, threads, told):
     return rows, [name for name, _ in make]
 
 
+HEADING, NEXT = "## Beside llama.cpp", "## Status"
+SHOWN = ("decode", "prefill of 64", "prefill of 512")
+
+
+def section(day, cpu, cores, version, peer, names, rows):
+    """README's section: for each model, count of threads and way to run Ingot the ratios of SHOWN figures, whoever is ahead. rows as compare() gives
+    them; names[0] is Ingot or llama.cpp as makers() has them."""
+    lines = [HEADING, "", f"How many times as fast as llama.cpp ({peer}) Ingot {version} serves the same files, measured by turns on {day} on {cpu}, {cores} cores.",
+             "Below 1 llama.cpp is ahead. [docs/experiments/beside-llama-cpp.md](docs/experiments/beside-llama-cpp.md) says how it is measured; `make compare` repeats it.", "",
+             "| model | threads | program | " + " | ".join(SHOWN) + " |", "|---|---|---|" + "---|" * len(SHOWN)]
+    for model, threads in dict.fromkeys((row[0], row[1]) for row in rows if row[1] != "any"):
+        cells = {row[2].split(",")[0]: row for row in rows if row[:2] == [model, threads]}
+        for i, name in enumerate(names[1:]):
+            lines.append(f"| {model} | {threads} | {name} | " + " | ".join(cells[figure][5 + 2 * i] if figure in cells else "" for figure in SHOWN) + " |")
+    return "\n".join(lines) + "\n\n"
+
+
+def put_section(text, new):
+    """README with the section in place of the one before, or in front of NEXT."""
+    before, _, rest = text.partition("\n" + HEADING + "\n")
+    if rest:
+        return before + "\n" + new + rest[rest.index("\n" + NEXT) + 1:]
+    at = text.index("\n" + NEXT) + 1
+    return text[:at] + new + text[at:]
+
+
+def write_readme(new):
+    path = os.path.join(ROOT, "README.md")
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(put_section(text, new))
+    print("\nREADME.md has the ratios now")
+
+
 def main():
     models = sys.argv[1:] or ["smollm2-135m", "gemma3-270m"]
     os.makedirs(FOLDER, exist_ok=True)
@@ -406,6 +442,8 @@ def main():
                               for row in rows for i, name in enumerate(names)])
     if share > BUSY:
         print(f"\nOthers used {100 * share:.0f} % of this computer: run it again at rest before you quote it.")
+    elif os.environ.get("README"):
+        write_readme(section(datetime.date.today(), cpu_name(), os.cpu_count(), VERSION, peer, names, rows))
 
 
 if __name__ == "__main__":

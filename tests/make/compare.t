@@ -47,4 +47,14 @@ row = compare.row_of("m", 1, "tok/s", [[10.0, 20.0], [8.0, 24.0], [math.nan, 1.0
 tap.ok(row == ["m", 1, "tok/s", "9", "20", "2.50"], f"the median of ratios: {row}")
 row = compare.row_of("m", 1, "s", [[3.0, 2.0]], True)
 tap.ok(row[3:] == ["3", "2", "1.50"], f"where less is better: {row}")
+
+ROWS = [["m", 1, "decode, tok/s", "9", "20", "2.50", "18", "2.25"], ["m", 1, "prefill of 64, tok/s", "9", "8", ".9", "7", "0.80"],
+        ["m", "any", "KL from F32, nats", "1", "1", "1.00", "1", "1.00"], ["m", 2, "prefill of 512, tok/s", "9", "9", "1.00", "9", "1.01"]]
+new = compare.section("2026-11-29", "a CPU", 2, "1.2", "peer 3", ["llama.cpp", "Ingot", "Ingot, AVX2"], ROWS)
+tap.ok("| m | 1 | Ingot | 2.50 | .9 |  |" in new and "| m | 1 | Ingot, AVX2 | 2.25 | 0.80 |  |" in new and "| m | 2 | Ingot, AVX2 |  |  | 1.01 |" in new and
+       "| any |" not in new and all(word in new for word in ("2026-11-29", "a CPU, 2 cores", "Ingot 1.2", "peer 3")), "README's section has each ratio, also those below 1", new)
+readme = open(os.path.join(ROOT, "README.md"), encoding="utf-8").read()
+once = compare.put_section(readme, new)
+tap.ok(once.count(compare.HEADING) == 1 and compare.put_section(once, new) == once and once.replace(new, "") == compare.put_section(once, "") and
+       once.index("\n## Models larger") < once.index(compare.HEADING) < once.index("\n## Status"), "it takes the place of the one before", once)
 tap.done()
