@@ -36,23 +36,23 @@
 #define Q51_MINS 16
 #define Q51_HIGH 32
 #define Q51_QUANTS 64
+/* Heads that types have alike: fp16 d and dmin of those with minimums; K45, scales, minimums and low bits of Q4_K and Q5_K;
+ * K36, scales of Q3_K and Q6_K. */
+#define K_DMIN 16
+#define K45_SCALES 32
+#define K45_MINS 96
+#define K45_QUANTS 128
+#define K36_SCALES 16
 #define Q4K_BYTES 1152
-#define Q4K_DMIN 16
-#define Q4K_SCALES 32
-#define Q4K_MINS 96
-#define Q4K_QUANTS 128
 #define Q6K_BYTES 1680
-#define Q6K_SCALES 16
 #define Q6K_LOW 144
 #define Q6K_HIGH 1168
 #define Q5K_BYTES 1408 /* as Q4_K, and then */
 #define Q5K_HIGH 1152
 #define Q3K_BYTES 912
-#define Q3K_SCALES 16
 #define Q3K_LOW 144
 #define Q3K_HIGH 656
 #define Q2K_BYTES 672
-#define Q2K_DMIN 16
 #define Q2K_SCALES 32
 #define Q2K_QUANTS 160
 #define TQ2_BYTES 528
@@ -210,10 +210,10 @@ struct block_q4kx8 {
     uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 2];
 };
 LAYOUT_BYTES(block_q4kx8, Q4K_BYTES);
-LAYOUT_AT(block_q4kx8, dmin, Q4K_DMIN);
-LAYOUT_AT(block_q4kx8, scales, Q4K_SCALES);
-LAYOUT_AT(block_q4kx8, mins, Q4K_MINS);
-LAYOUT_AT(block_q4kx8, q, Q4K_QUANTS);
+LAYOUT_AT(block_q4kx8, dmin, K_DMIN);
+LAYOUT_AT(block_q4kx8, scales, K45_SCALES);
+LAYOUT_AT(block_q4kx8, mins, K45_MINS);
+LAYOUT_AT(block_q4kx8, q, K45_QUANTS);
 
 /* Q6_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * (q - 32).
  * The low 4 bits of q lie in low[] as the nibbles of block_q4kx8 do. The high 2 are
@@ -226,7 +226,7 @@ struct block_q6kx8 {
     uint8_t high[GROUP_ROWS * BLOCK_K_COLS / 4];
 };
 LAYOUT_BYTES(block_q6kx8, Q6K_BYTES);
-LAYOUT_AT(block_q6kx8, scales, Q6K_SCALES);
+LAYOUT_AT(block_q6kx8, scales, K36_SCALES);
 LAYOUT_AT(block_q6kx8, low, Q6K_LOW);
 LAYOUT_AT(block_q6kx8, high, Q6K_HIGH);
 
@@ -241,9 +241,9 @@ struct block_q5kx8 {
     uint8_t high[GROUP_ROWS * BLOCK_K_COLS / 8];
 };
 LAYOUT_BYTES(block_q5kx8, Q5K_BYTES);
-LAYOUT_AT(block_q5kx8, scales, Q4K_SCALES);
-LAYOUT_AT(block_q5kx8, mins, Q4K_MINS);
-LAYOUT_AT(block_q5kx8, q, Q4K_QUANTS);
+LAYOUT_AT(block_q5kx8, scales, K45_SCALES);
+LAYOUT_AT(block_q5kx8, mins, K45_MINS);
+LAYOUT_AT(block_q5kx8, q, K45_QUANTS);
 LAYOUT_AT(block_q5kx8, high, Q5K_HIGH);
 
 /* Q3_K, 256 columns in 16 sub-blocks of 16. value = d * scales[c / 16][r] * q, scales of -32 to 31,
@@ -257,7 +257,7 @@ struct block_q3kx8 {
     uint8_t high[GROUP_ROWS * BLOCK_K_COLS / 8];
 };
 LAYOUT_BYTES(block_q3kx8, Q3K_BYTES);
-LAYOUT_AT(block_q3kx8, scales, Q3K_SCALES);
+LAYOUT_AT(block_q3kx8, scales, K36_SCALES);
 LAYOUT_AT(block_q3kx8, low, Q3K_LOW);
 LAYOUT_AT(block_q3kx8, high, Q3K_HIGH);
 
@@ -271,7 +271,7 @@ struct block_q2kx8 {
     uint8_t q[GROUP_ROWS * BLOCK_K_COLS / 4];
 };
 LAYOUT_BYTES(block_q2kx8, Q2K_BYTES);
-LAYOUT_AT(block_q2kx8, dmin, Q2K_DMIN);
+LAYOUT_AT(block_q2kx8, dmin, K_DMIN);
 LAYOUT_AT(block_q2kx8, scales, Q2K_SCALES);
 LAYOUT_AT(block_q2kx8, q, Q2K_QUANTS);
 

@@ -17,6 +17,8 @@ for file; do
         /^\/\/ ==== / { if (out != "") close(out); out = to "/" $3 ".S"; printf "#line %d \"%s\"\n", FNR + 1, FILENAME >out; next }
         out != "" { print >out }' "$file"
     for part in "$work/$folder"/*.S; do
-        mv "$part" "$to/$folder/"
+        # What is equal keeps its time, so that a kernel is assembled again only if it changed.
+        cmp -s "$part" "$to/$folder/${part##*/}" || mv "$part" "$to/$folder/"
     done
+    rm -f "$work/$folder"/*.S
 done

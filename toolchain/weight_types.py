@@ -16,9 +16,11 @@ FIELDS = {
     "READ": "NAME name of bytes gguf",
     "MIXTURE": "name most output value value_sensitive down down_sensitive",
     "STAND_IN": "name stored",
+    "SUITS": "NAME",
 }
 FIELDS["TABLED"] = FIELDS["TABLED_OWN"] = FIELDS["TABLED_AGAIN"] = FIELDS["WEIGHTS"]
 FIELDS["MIXTURE_TOO"] = FIELDS["MIXTURE"]
+FIELDS["SUITS_CARDS"] = FIELDS["SUITS_EXPERTS"] = FIELDS["SUITS"]
 Type = collections.namedtuple("Type", "kind NAME id name layout cols act halves fit of bytes d m gguf")
 
 
@@ -35,7 +37,7 @@ def rows():
 def read_types():
     out = []
     for kind, row in rows():
-        if "NAME" in row:
+        if "NAME" in row and "name" in row:
             numbers = {k: int(v) for k, v in row.items() if re.fullmatch(r"\d+", v)}
             values = {**dict.fromkeys(Type._fields), "kind": kind, "of": 1, **row, **numbers}
             values["gguf"] = numbers.get("gguf")

@@ -61,7 +61,7 @@ enum err pack_tokenizer(const struct pack_options *o, uint8_t **section, uint64_
  * ERR_NOT_FOUND or ERR_IO where it cannot be read. */
 bool pack_is_ingot(const char *path, enum err *e);
 
-/* The name of a type, "q4_k" and so on, or of a mixture of them, "q4_k_m" and so on, to o->type,
+/* The name of a type, "q4_0" and so on, or of a mixture of them, "q4_k_m" and so on, to o->type,
  * type_given, mixed and mixture; false for any other. */
 bool pack_parse_type(const char *name, struct pack_options *o);
 

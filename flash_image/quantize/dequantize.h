@@ -16,7 +16,7 @@ static inline int dequantize_nibble(const uint8_t *q, unsigned i)
     return q[i % 16] >> i / 16 * 4 & 15;
 }
 
-/* Scale and min of part j of Q4_K and Q5_K, from the 12 bytes that pack them in 6 bits each. */
+/* Scale and min of part j of 32 columns of a K format, from the 12 bytes that pack them in 6 bits each. */
 void dequantize_scale_min(const uint8_t *s, unsigned j, int *scale, int *min);
 
 /* Scale of part j of Q3_K, -32 .. 31, from its 12 bytes. */

@@ -90,6 +90,7 @@ static float extreme_of(const float *w)
     return extreme;
 }
 
+/* fp16 d, int8 q[32]. */
 bool quantize_block_q8(const float *w, const float *h, uint8_t *block)
 {
     static const float divisors[] = { 127.0f, 127.4f, 126.0f, 125.0f, 123.5f, 121.0f };

@@ -140,6 +140,7 @@ static void store_fifths(const struct choice *c, const struct block_format *f, u
     }
 }
 
+/* fp16 d and m, u8 q[16]: elements 0-15 in the low nibbles. */
 bool quantize_block_q41(const float *w, const float *h, uint8_t *block)
 {
     struct choice best = { .error = INFINITY };
@@ -153,6 +154,7 @@ bool quantize_block_q41(const float *w, const float *h, uint8_t *block)
     return true;
 }
 
+/* fp16 d, u8 high[4], u8 q[16]. */
 bool quantize_block_q50(const float *w, const float *h, uint8_t *block)
 {
     struct choice best = { .error = INFINITY };
@@ -166,6 +168,7 @@ bool quantize_block_q50(const float *w, const float *h, uint8_t *block)
     return true;
 }
 
+/* fp16 d and m, u8 high[4], u8 q[16]. */
 bool quantize_block_q51(const float *w, const float *h, uint8_t *block)
 {
     struct choice best = { .error = INFINITY };

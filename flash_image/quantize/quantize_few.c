@@ -78,6 +78,7 @@ static bool fit_two(int32_t *q, const float *w, const float *h, size_t n, uint8_
     return true;
 }
 
+/* u8 q[64], fp16 d; d times -1, 0 or 1. */
 bool quantize_block_tq2(const float *w, const float *h, uint8_t *block)
 {
     int32_t q[256];
@@ -94,6 +95,7 @@ bool quantize_block_tq2(const float *w, const float *h, uint8_t *block)
     return true;
 }
 
+/* fp16 d, u8 q[16]; d times -1, 0, 1 or 2. */
 bool quantize_block_q2(const float *w, const float *h, uint8_t *block)
 {
     int32_t q[64];
@@ -110,6 +112,7 @@ bool quantize_block_q2(const float *w, const float *h, uint8_t *block)
 
 /* ---- d or -d: the least squares are the mean of |w| -------------------------------------------- */
 
+/* fp16 d, u8 q[16]; d or -d. */
 bool quantize_block_q1(const float *w, const float *h, uint8_t *block)
 {
     double sum = 0, all = 0;

@@ -302,11 +302,13 @@ static bool quantize_6_bits(const struct mins_format *f, const float *w, const f
     return true;
 }
 
+/* fp16 d and dmin, u8 scales[12], u8 q[128]. */
 bool quantize_block_q4k(const float *w, const float *h, uint8_t *block)
 {
     return quantize_6_bits(&format_4, w, h, block, NULL, block + 16);
 }
 
+/* fp16 d and dmin, u8 scales[12], u8 high[32], u8 q[128]. */
 bool quantize_block_q5k(const float *w, const float *h, uint8_t *block)
 {
     return quantize_6_bits(&format_5, w, h, block, block + 16, block + 48);
@@ -317,6 +319,7 @@ bool quantize_block_q5k(const float *w, const float *h, uint8_t *block)
 static const float steps_2[] = { 1.8f, 2.0f, 2.2f, 2.4f, 2.6f, 2.8f, 3.0f, 3.2f, 3.4f, 3.7f, 4.0f };
 static const struct mins_format format_2 = { 16, 16, 3, 15, steps_2, 11, 4 };
 
+/* u8 scales[16], u8 q[64], fp16 d and dmin. */
 bool quantize_block_q2k(const float *w, const float *h, uint8_t *block)
 {
     struct part parts[SUPER_PARTS];

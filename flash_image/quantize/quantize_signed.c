@@ -200,6 +200,7 @@ static void store_q6(uint8_t *block, size_t c, unsigned value)
     *high = (uint8_t)(*high | value >> 4 << quarter * 2);
 }
 
+/* u8 low[128], u8 high[64], int8 scales[16], fp16 d. */
 bool quantize_block_q6k(const float *w, const float *h, uint8_t *block)
 {
     struct block b = { .error = 0 };
@@ -227,7 +228,7 @@ static const float steps_3[] = { -2.6f, -3.0f, -3.4f, -3.8f, -4.2f, -4.6f, -5.0f
                                  2.2f,  2.6f,  3.0f,  3.4f,  3.8f,  4.2f,  4.6f };
 static const struct signed_format format_3 = { -4, 3, -32, 31, steps_3, 14, 3, 3 };
 
-/* Two bits where Q2_K has them, the third in the mask before, and the scale plus 32: its low 4
+/* u8 high[32], u8 low[64], u8 scales[12], fp16 d. Two bits where Q2_K has them, the third in the mask before, and the scale plus 32: its low 4
  * bits in 8 bytes, two parts to a byte, the high 2 in 4 bytes, four parts to one. */
 bool quantize_block_q3k(const float *w, const float *h, uint8_t *block)
 {

@@ -134,7 +134,7 @@ const char *image_ffn_name(unsigned ffn);
 /* "llama", "mistral", ..., or "unknown". */
 const char *image_family_name(unsigned family);
 
-/* "f32", "f16", "q8_0", "q4_0", "q4_k" and so on, or "unknown". */
+/* "f32", "q4_0" and so on, as types.def has them, or "unknown". */
 const char *image_type_name(unsigned type);
 
 /* Rows of a group, columns of a chunk, columns of a block (cols_padded is a multiple of it), and

@@ -24,7 +24,10 @@ static uint64_t least_bytes(const struct plan_weights *w)
  * type. INGOT_N_TYPES: none is smaller. */
 static unsigned smaller_type(const struct image *image, uint64_t total)
 {
-    static const enum ingot_type types[] = { INGOT_Q4_0, INGOT_FIG4, INGOT_Q3_K };
+    static const enum ingot_type types[] = {
+#define TYPE_SUITS_CARDS(NAME) INGOT_##NAME,
+#include "flash_image/format/types.def"
+    };
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         uint64_t bytes = plan_bytes_as(image, types[i]);
@@ -100,13 +103,13 @@ void plan_refuse(struct plan *plan, const struct plan_request *r, const struct p
                 (unsigned long)(l->limit / 1024), cure);
 }
 
-/* The largest type in which all weights fit, of those that suit any model: of two bits a weight only
- * `ingot plan --fit` tells, for what that costs. IQ4_NL has Q4_0's bytes and takes longer.
- * INGOT_N_TYPES: none. */
+/* The largest type in which all weights fit, of those that suit any model. INGOT_N_TYPES: none. */
 static unsigned fitting_type(const struct image *image, uint64_t limit, uint64_t *bytes)
 {
-    static const enum ingot_type types[] = { INGOT_Q8_0, INGOT_Q6_K, INGOT_Q5_K,
-                                             INGOT_Q4_0, INGOT_FIG4, INGOT_Q3_K };
+    static const enum ingot_type types[] = {
+#define TYPE_SUITS(NAME) INGOT_##NAME,
+#include "flash_image/format/types.def"
+    };
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         *bytes = plan_bytes_as(image, types[i]);

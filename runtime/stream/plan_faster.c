@@ -101,10 +101,13 @@ static uint32_t most_slots(const struct image *image)
     return most;
 }
 
-/* "; 1.7 times as fast with 2150 MiB more memory, or with experts as q3_k" */
+/* "; 1.7 times as fast with 2150 MiB more memory, or with experts as q4_0" */
 void plan_advise_experts(struct plan *plan, const struct image *image)
 {
-    static const enum ingot_type types[] = { INGOT_Q4_0, INGOT_Q3_K };
+    static const enum ingot_type types[] = {
+#define TYPE_SUITS_EXPERTS(NAME) INGOT_##NAME,
+#include "flash_image/format/types.def"
+    };
     uint64_t before = plan->prediction.decode_ns, after = 0, now, then;
     uint32_t most = most_slots(image), slots;
     char more[FORMAT_NUMBER_BYTES], gain[FORMAT_NUMBER_BYTES];

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), folder) for folder in ("..", "../../toolchain")]
+import house
 from machine import ROOT, Tap
 from weight_types import BLOCKS, DEF, MIXTURES, STORED, TYPES, bits, group_bytes
 
@@ -56,4 +57,13 @@ for name in ("q4_1", "q5_0", "q5_1"):
     tap.ok(not elsewhere, f"{name}: no file outside its own names it", elsewhere)
     shared = [path for path in files if path.startswith(SHARED)]
     tap.ok(len(files) <= MOST and len(shared) <= MOST_SHARED, f"{name}: {len(files)} files name it, at most {MOST}, {len(shared)} of them shared, at most {MOST_SHARED}", files)
+
+# Files that name one of the types that shared code names most, as `make house` counts them.
+if os.path.exists(os.path.join(ROOT, ".git")):
+    tree = house.tracked(ROOT)
+    for name, pattern in house.TYPES.items():
+        files, shared, _ = house.of_type(tree, pattern)
+        tap.ok(files <= MOST and shared <= MOST_SHARED, f"{name}: {files} files of code name it, at most {MOST}, {shared} of them shared, at most {MOST_SHARED}")
+else:
+    tap.skip("files that name a type of the K formats", "not a clone with git")
 tap.done()

@@ -64,12 +64,12 @@ func dequantize_f32_q4kx8_neon
 1:
     add     quants, weights, row, lsl #1
     ldr     h4, [quants]
-    ldr     h5, [quants, #Q4K_DMIN]
+    ldr     h5, [quants, #K_DMIN]
     add     scales, weights, row
-    add     mins, scales, #Q4K_MINS
-    add     scales, scales, #Q4K_SCALES
+    add     mins, scales, #K45_MINS
+    add     scales, scales, #K45_SCALES
     add     quants, weights, row, lsl #2
-    add     quants, quants, #Q4K_QUANTS
+    add     quants, quants, #K45_QUANTS
     fcvt    s4, h4
     fcvt    s5, h5
     mov     shift, #0

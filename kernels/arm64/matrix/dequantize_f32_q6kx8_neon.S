@@ -69,7 +69,7 @@ func dequantize_f32_q6kx8_neon
     add     low, weights, row, lsl #1
     ldr     h4, [low]
     add     scales, weights, row
-    add     scales, scales, #Q6K_SCALES
+    add     scales, scales, #K36_SCALES
     add     low, weights, row, lsl #2
     add     high, low, #Q6K_HIGH
     add     low, low, #Q6K_LOW

@@ -66,13 +66,13 @@ func dequantize_f32_q4kx8_rvv, v
     slli temp_1, row, 1
     add temp_1, temp_1, group
     load_scale scale, temp_1, 0, temp
-    load_scale dmin, temp_1, Q4K_DMIN, temp
+    load_scale dmin, temp_1, K_DMIN, temp
     add scales_at, group, row
-    addi mins_at, scales_at, Q4K_MINS
-    addi scales_at, scales_at, Q4K_SCALES
+    addi mins_at, scales_at, K45_MINS
+    addi scales_at, scales_at, K45_SCALES
     slli words_at, row, 2
     add words_at, words_at, group
-    addi words_at, words_at, Q4K_QUANTS
+    addi words_at, words_at, K45_QUANTS
     li part, 0
 .Lpart:
     vsetivli zero, 8, e32, m2, ta, ma

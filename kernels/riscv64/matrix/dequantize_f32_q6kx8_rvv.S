@@ -41,7 +41,7 @@ func dequantize_f32_q6kx8_rvv, v
     add temp_1, temp_1, group
     load_scale scale, temp_1, 0, temp
     add scales_at, group, row
-    addi scales_at, scales_at, Q6K_SCALES
+    addi scales_at, scales_at, K36_SCALES
     slli low_at, row, 2
     add low_at, low_at, group
     addi high_at, low_at, Q6K_HIGH

@@ -1,4 +1,4 @@
-/* The K formats without vectors: gemvs of Q4_K, Q6_K, Q5_K, Q3_K, Q2_K, and of the last three gemms, a
+/* The K formats without vectors: their gemvs, and the gemms of those joined from planes of bits, a
  * token at a time (TOKENS is 4, as x has them).
  *
  * One multiplication makes four products, as in gemv_f32_q4x8_q8_rv64gc.S. All products of UNIT columns
@@ -317,10 +317,10 @@
     finish_rows 12, dots0, dots1, dots2, dots3, fa4, fa5, fa6, fa7, t0, t1, t2, t3, fnmsub.s
 .endm
 
-/* Q4_K's and Q5_K's of 32 columns: two bits above the scale, four in a nibble. */
+/* Those of the K45 types, of 32 columns: two bits above the scale, four in a nibble. */
 .macro mins_6 scales, nibble
     ld mins, \scales(mins_at)
-    ld t2, Q4K_MINS - Q4K_SCALES(mins_at)
+    ld t2, K45_MINS - K45_SCALES(mins_at)
     srli mins, mins, 6
     .if \nibble
     srli t2, t2, 4
@@ -338,7 +338,7 @@
 .endm
 
 .macro mins_of_32
-    start_mins 4, Q4K_SCALES
+    start_mins 4, K45_SCALES
     li mask_2, 0x0303030303030303
 .Lmins:
     mins_6 0, 0

@@ -3,8 +3,8 @@
 #ifndef INGOT_KERNELS_RISCV64_Q5K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_Q5K_RV64GC_H
 
-#define SCALES Q4K_SCALES
-#define LOW Q4K_QUANTS
+#define SCALES K45_SCALES
+#define LOW K45_QUANTS
 #define HIGH Q5K_HIGH
 #define UNIT 16
 #define SCALED 32 /* columns of a scale */

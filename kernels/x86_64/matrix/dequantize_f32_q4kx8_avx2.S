@@ -21,8 +21,8 @@
 
 // ymm6 = (float)scale, ymm7 = dmin * (float)minimum of sub-block j.
 .macro load_scales j
-    movzx   scale_32, byte ptr [weights + Q4K_SCALES + 8 * (\j)]
-    movzx   min_32, byte ptr [weights + Q4K_MINS + 8 * ((\j) % 4)]
+    movzx   scale_32, byte ptr [weights + K45_SCALES + 8 * (\j)]
+    movzx   min_32, byte ptr [weights + K45_MINS + 8 * ((\j) % 4)]
     .if (\j) < 4
     and     min_32, 15
     .else
@@ -61,13 +61,13 @@ func dequantize_f32_q4kx8_avx2
     find_row weights, number, blocks_left, Q4K_BYTES, 8
     test    blocks_left, blocks_left
     jz      2f
-    lea     quants, [weights + 4*number + Q4K_QUANTS]
+    lea     quants, [weights + 4*number + K45_QUANTS]
     lea     halves, [weights + 2*number]
     add     weights, number
     broadcast_word 8, 0x0f0f0f0f
 1:
     broadcast_half 4, halves
-    broadcast_half 5, halves + Q4K_DMIN
+    broadcast_half 5, halves + K_DMIN
     .irp    p, 0, 1, 2, 3
     load_scales 2*\p
     gather_row 0, quants + 256 * \p

@@ -42,7 +42,7 @@
     vpand   xmm7, xmm7, xmm9
     vpor    xmm5, xmm5, xmm7
     vpsubb  xmm5, xmm5, xmm10
-    movsx   eax, byte ptr [weights + Q6K_SCALES + 8 * (\j)]
+    movsx   eax, byte ptr [weights + K36_SCALES + 8 * (\j)]
     vmovd   xmm6, eax
     vpbroadcastd ymm6, xmm6
     put_eight 64*(\j)

@@ -1,4 +1,4 @@
-// Q4_K and Q6_K by AVX2 or, with AVX_VNNI as in tiles_avx2.h, AVX-VNNI: 8 rows by 4 tokens (gemm)
+// The K formats by AVX2 or, with AVX_VNNI as in tiles_avx2.h, AVX-VNNI: 8 rows by 4 tokens (gemm)
 // or by 1 (gemv), from one body.
 //
 // Registers and loops: tiles_avx2.h; r15 sums.
@@ -7,11 +7,10 @@
 // ymm12 weights  ymm13 scales of a sub-block  ymm14 scratch  ymm15 low nibbles, then scratch
 // Clobbers rax, rcx, rsi, rdi, r8-r11, ymm0-ymm15; stack: FRAME.
 //
-// Weights stay unsigned for vpmaddubsw and vpdpbusd. An int16 collects the 8 chunks of a sub-block of
-// Q4_K and two of the four of Q6_K's; vpmaddwd by the sub-block's scale in both halves of a lane makes
+// Weights stay unsigned for vpmaddubsw and vpdpbusd. An int16 collects as many chunks of a sub-block as it
+// holds; vpmaddwd by the sub-block's scale in both halves of a lane makes
 // them 32 bits. The sum of the minimums, or of the 32 that unsigned weights have too much, is one
-// vpmaddwd for two sub-blocks. AVX2, per block and 4 tokens: 262 (Q4_K) or 373 cycles; by one token
-// 104 and 163, as fast as memory delivers.
+// vpmaddwd for two sub-blocks. By one token it is as fast as memory delivers.
 #ifndef INGOT_KERNELS_X86_64_K_AVX2_H
 #define INGOT_KERNELS_X86_64_K_AVX2_H
 
@@ -69,11 +68,6 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 
 #ifdef AVX_VNNI
 
-// Chunks of 4 columns that a sum collects: those of a sub-block.
-#define Q4K_CHUNKS 4
-#define Q5K_CHUNKS 8
-#define Q6K_CHUNKS 4
-
 // ymm reg = the scales of 8 rows at `at` of the group, bytes, as scale_token wants them.
 .macro load_scales reg, at, mask:vararg
     vpmovzxbd ymm\reg, qword ptr [group + \at]
@@ -122,11 +116,6 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 
 #else
 
-// Chunks of 4 columns that an int16 collects: of weights below 32 within 4 * 2 * 31 * 128 = 31744, of
-// weights below 64 within 2 * 2 * 63 * 128 = 32256.
-#define Q4K_CHUNKS 8
-#define Q5K_CHUNKS 4
-#define Q6K_CHUNKS 2
 
 // ymm reg = the scales of 8 rows at `at` of the group, bytes, as scale_token wants them.
 .macro load_scales reg, at, mask:vararg
@@ -195,11 +184,11 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endr
 .endm
 
-// ---- Q4_K -----------------------------------------------------------------------------------
+// ---- the K45 types --------------------------------------------------------------------------
 
 // Sums of 32 columns as pairs of int16 to the stack: of sub-blocks 2p and 2p + 1 of token t at 4 p
 // (one token) or 16 p + 4 t.
-.macro prepare_sums_q4k n
+.macro prepare_sums_k45 n
     .if \n == 1
     vmovdqu xmm8, [block + Q8K_SUM]
     vphaddw xmm8, xmm8, [block + Q8K_SUM + 16]
@@ -220,28 +209,9 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endif
 .endm
 
-.macro chunk_q4k n, p, high, c
-    vmovdqu ymm12, [group + Q4K_QUANTS + 256 * \p + 32 * \c]
-    .if \high
-    vpsrlw  ymm12, ymm12, 4
-    .endif
-    vpand   ymm12, ymm12, low_nibbles
-    multiply_tokens \n, (16 * \p + 8 * \high + \c), (\c % Q4K_CHUNKS == 0)
-.endm
-
-.macro sub_block_q4k n, p, high
-    load_scales 13, (Q4K_SCALES + 16 * \p + 8 * \high), SIX_BITS
-    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
-    chunk_q4k \n, \p, \high, \c
-    .if (\c + 1) % Q4K_CHUNKS == 0
-    scale_tokens \n, (\p + \high + \c / Q4K_CHUNKS == 0), scale_short_token
-    .endif
-    .endr
-.endm
-
-.macro mins_q4k n, p
-    vbroadcasti128 ymm13, [group + Q4K_SCALES + 16 * \p]
-    vbroadcasti128 ymm12, [group + Q4K_MINS + 16 * (\p % 2)]
+.macro mins_k45 n, p
+    vbroadcasti128 ymm13, [group + K45_SCALES + 16 * \p]
+    vbroadcasti128 ymm12, [group + K45_MINS + 16 * (\p % 2)]
     vpsrlw  ymm13, ymm13, 6
     .if \p >= 2
     vpsrlw  ymm12, ymm12, 4
@@ -266,7 +236,7 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
 
 .macro finish_mins n, scale
     vcvtph2ps ymm12, [group]
-    vcvtph2ps ymm13, [group + Q4K_DMIN]
+    vcvtph2ps ymm13, [group + K_DMIN]
     .irp    t, 0, 1, 2, 3
     .if \t < \n
     add_block_mins \t, %(4 + \t), %(8 + \t), \scale
@@ -274,27 +244,17 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endr
 .endm
 
-.macro finish_q4k n, scale
+.macro finish_k45 n, scale
     .irp    p, 0, 1, 2, 3
-    mins_q4k \n, \p
+    mins_k45 \n, \p
     .endr
     finish_mins \n, \scale
 .endm
 
-.macro block_q4k n, scale
-    broadcast_word 15, 0x0f0f0f0f
-    prepare_sums_q4k \n
-    .irp    p, 0, 1, 2, 3
-    sub_block_q4k \n, \p, 0
-    sub_block_q4k \n, \p, 1
-    .endr
-    finish_q4k \n, \scale
-.endm
-
-// ---- Q6_K -----------------------------------------------------------------------------------
+// ---- the K36 types --------------------------------------------------------------------------
 
 // Sums of 16 columns as pairs, as above; one token's lie in pairs already.
-.macro prepare_sums_q6k n
+.macro prepare_sums_of_16 n
     .if \n == 4
     vmovdqu ymm12, PAIR_SUMS
     .irp    i, 0, 1, 2, 3
@@ -305,97 +265,8 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     .endif
 .endm
 
-// Four tokens. Chunk c (0 to 7) of 32 columns number 4 half + s: six bits, unsigned.
-.macro chunk_q6k half, s, c
-    vmovdqu ymm12, [group + Q6K_LOW + 512 * \half + 256 * (\s / 2) + 32 * \c]
-    vmovdqu ymm14, [group + Q6K_HIGH + 256 * \half + 32 * \c]
-    .if \s % 2
-    vpsrlw  ymm12, ymm12, 4
-    .endif
-    .if \s < 2
-    vpsllw  ymm14, ymm14, 4 - 2 * \s
-    .elseif \s == 3
-    vpsrlw  ymm14, ymm14, 2
-    .endif
-    vpand   ymm12, ymm12, low_nibbles
-    vpand   ymm14, ymm14, BITS_4_5
-    vpor    ymm12, ymm12, ymm14
-    multiply_tokens 4, (32 * \half + 8 * \s + \c), (\c % Q6K_CHUNKS == 0)
-.endm
-
-// Sub-block 2 (4 half + s) + odd.
-.macro sub_block_q6k half, s, odd
-    load_signed_scales 13, (Q6K_SCALES + 64 * \half + 16 * \s + 8 * \odd)
-    .irp    c, 0, 1, 2, 3
-    chunk_q6k \half, \s, %(4 * \odd + \c)
-    .if (\c + 1) % Q6K_CHUNKS == 0
-    scale_tokens 4, (\half + \s + \odd + \c / Q6K_CHUNKS == 0)
-    .endif
-    .endr
-.endm
-
-// One token has registers to spare: what is loaded is unpacked for all four times 32 columns of a
-// half that it is a part of. ymm1 two bits of each, ymm12 nibbles, ymm13 bits 4 and 5.
-.macro part_one_q6k half, s, c
-    .if \s % 2
-    vpsrlw  ymm2, ymm12, 4
-    vpand   ymm2, ymm2, low_nibbles
-    .else
-    vmovdqu ymm12, [group + Q6K_LOW + 512 * \half + 128 * \s + 32 * \c]
-    vpand   ymm2, ymm12, low_nibbles
-    .endif
-    .if \s < 2
-    vpsllw  ymm3, ymm1, 4 - 2 * \s
-    vpand   ymm3, ymm3, ymm13
-    .elseif \s == 2
-    vpand   ymm3, ymm1, ymm13
-    .else
-    vpsrlw  ymm3, ymm1, 2
-    vpand   ymm3, ymm3, ymm13
-    .endif
-    vpor    ymm2, ymm2, ymm3
-    multiply_token %(8 + \s), 2, (4 * (32 * \half + 8 * \s + \c)), (\c % Q6K_CHUNKS == 0)
-.endm
-
-// Chunk c, and two lines of a later block, without which memory is half as fast:
-// gemv_k_avx512_vnni.h.
-.macro chunk_one_q6k half, c
-    prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c)]
-    prefetcht0 [group + 8192 + 64 * (16 * \half + 2 * \c + 1)]
-    vmovdqu ymm1, [group + Q6K_HIGH + 256 * \half + 32 * \c]
-    .irp    s, 0, 1, 2, 3
-    part_one_q6k \half, \s, \c
-    .endr
-.endm
-
-.macro scale_one_q6k half, s, odd, sum, total, begin
-    load_signed_scales 2, (Q6K_SCALES + 64 * \half + 16 * \s + 8 * \odd)
-    scale_token \sum, \total, 2, \begin
-.endm
-
-.macro scaled_chunk_q6k half, c
-    chunk_one_q6k \half, \c
-    .if (\c + 1) % Q6K_CHUNKS == 0
-    .irp    s, 0, 1, 2, 3
-    scale_one_q6k \half, \s, %(\c / 4), %(8 + \s), %(4 + \s), (\half + \c / Q6K_CHUNKS == 0)
-    .endr
-    .endif
-.endm
-
-.macro block_one_q6k
-    vmovdqu ymm13, BITS_4_5
-    .irp    half, 0, 1
-    .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
-    scaled_chunk_q6k \half, \c
-    .endr
-    .endr
-    vpaddd  ymm4, ymm4, ymm5
-    vpaddd  ymm6, ymm6, ymm7
-    vpaddd  ymm4, ymm4, ymm6
-.endm
-
-.macro biases_q6k n, p
-    vbroadcasti128 ymm13, [group + Q6K_SCALES + 16 * \p]
+.macro biases_k36 n, p
+    vbroadcasti128 ymm13, [group + K36_SCALES + 16 * \p]
     vpshufb ymm13, ymm13, SPREAD_PAIR_SIGNED
     vpsraw  ymm13, ymm13, 8
     .if \n == 1
@@ -414,26 +285,10 @@ kernels_avx2_k:                     // a byte of each row to both int16 of its l
     vfmadd231ps ymm\t, ymm\sum, ymm14
 .endm
 
-.macro block_q6k n, scale
-    broadcast_word 15, 0x0f0f0f0f
-    prepare_sums_q6k \n
-    .if \n == 1
-    block_one_q6k
-    .else
-    .irp    half, 0, 1
-    .irp    s, 0, 1, 2, 3
-    sub_block_q6k \half, \s, 0
-    sub_block_q6k \half, \s, 1
-    .endr
-    .endr
-    .endif
-    finish_biases \n, \scale, 5
-.endm
-
 // shift: 2 to the shift is what makes a weight unsigned.
 .macro finish_biases n, scale, shift
     .irp    p, 0, 1, 2, 3, 4, 5, 6, 7
-    biases_q6k \n, \p
+    biases_k36 \n, \p
     .endr
     vcvtph2ps ymm12, [group]
     .irp    t, 0, 1, 2, 3

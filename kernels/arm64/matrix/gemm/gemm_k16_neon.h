@@ -1,4 +1,5 @@
-// The gemms of Q5_K, Q3_K and Q2_K: tiles of 16 sub-blocks of 16 columns, of Q5_K two of each kind.
+// Gemms of the K formats that are joined from planes of bits: tiles of 16 sub-blocks of 16 columns; sub-blocks of 32 are
+// two of a kind.
 //
 // x0-x17 as named in gemm_neon.h. In a sub-block: v0-v3 4 columns of 4 tokens, each four times
 // over; v4-v7 weights, then scales; v8-v15 sums in int32, of a token rows 0-3 and 4-7; v16-v31 sums

@@ -174,15 +174,15 @@
     mov     step, #Q8X4_BYTES - Q8X4_SCALE // for the tile: over d and sum
 .endm
 
-// ---- Q4_K ------------------------------------------------------------
+// ---- the K45 types ---------------------------------------------------
 
-#define Q4K_SLICE 3
-#define Q4K_PREPARED 448                // scales 256, minima 128, d and dmin 64, of a block
-#define Q4K_PREPARED_QUADS 384          // with minima as bytes, four sub-blocks' of a row together
-#define Q4K_SCRATCH (Q4K_SLICE * (2048 + Q4K_PREPARED))
+#define K45_SLICE 3
+#define K45_PREPARED 448                // scales 256, minima 128, d and dmin 64, of a block
+#define K45_PREPARED_QUADS 384          // with minima as bytes, four sub-blocks' of a row together
+#define K45_SCRATCH (K45_SLICE * (2048 + K45_PREPARED))
 
 // Two sub-blocks' 6-bit scales, the low bits of `packed`, as int32.
-.macro widen_q4k packed
+.macro widen_k45 packed
     and     v16.16b, \packed\().16b, v31.16b
     ushll   v17.8h, v16.8b, #0
     ushll2  v18.8h, v16.16b, #0
@@ -216,15 +216,15 @@
     st1     {v20.8h, v21.8h, v22.8h, v23.8h}, [w_scale], #64
 .endm
 
-.macro prepare_scales_q4k quads
+.macro prepare_scales_k45 quads
     ld1     {v0.8h, v1.8h}, [weights], #32
     ld1     {v2.16b, v3.16b, v4.16b, v5.16b}, [weights], #64
     ld1     {v6.16b, v7.16b}, [weights], #32
     movi    v31.16b, #63
-    widen_q4k v2
-    widen_q4k v3
-    widen_q4k v4
-    widen_q4k v5
+    widen_k45 v2
+    widen_k45 v3
+    widen_k45 v4
+    widen_k45 v5
     ushr    v2.16b, v2.16b, #6          // low bits of the minima, two sub-blocks in each
     ushr    v3.16b, v3.16b, #6
     ushr    v4.16b, v4.16b, #6
@@ -251,55 +251,9 @@
     st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [w_scale], #64
 .endm
 
-// Low nibbles of a register to `low`; the register keeps the high ones.
-.macro part low, quad
-    and     \low\().16b, \quad\().16b, v15.16b
-    ushr    \quad\().16b, \quad\().16b, #4
-.endm
-
-// Half of 64 columns, of which the low nibbles are the first 32.
-.macro prepare_nibbles
-    ld1     {v16.16b, v17.16b, v18.16b, v19.16b}, [weights], #64
-    ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [weights], #64
-    part    v0, v16
-    part    v1, v17
-    part    v2, v18
-    part    v3, v19
-    st1     {v0.16b, v1.16b, v2.16b, v3.16b}, [w_block], #64
-    part    v4, v20
-    part    v5, v21
-    part    v6, v22
-    part    v7, v23
-    st1     {v4.16b, v5.16b, v6.16b, v7.16b}, [w_block], #64
-    st1     {v16.16b, v17.16b, v18.16b, v19.16b}, [x_block], #64
-    st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [x_block], #64
-.endm
-
-// The scales of all blocks, then their nibbles.
-.macro prepare_q4k quads=0
-    add     factors, sp, #FRAME_SCRATCH
-    add     quants, factors, #Q4K_SLICE * Q4K_PREPARED
-    mov     w_scale, factors
-    mov     w_block, quants
-    movi    v15.16b, #15
-    mov     blocks_left, slice
-.Lblock\@:
-    prepare_scales_q4k \quads
-    mov     temp, #4
-.Lsub_blocks\@:
-    add     x_block, w_block, #256      // of the high nibbles
-    prepare_nibbles
-    prepare_nibbles
-    add     w_block, w_block, #256
-    subs    temp, temp, #1
-    b.ne    .Lsub_blocks\@
-    subs    blocks_left, blocks_left, #1
-    b.ne    .Lblock\@
-.endm
-
 // Sums of x over 32 columns, of four tokens: v0 sub-blocks 0 and 2, v2 1 and 3, v4 4 and 6, v6 5
 // and 7, from those over 16 at x_block. Destroys v1, v3, v5, v7.
-.macro load_sums_q4k
+.macro load_sums_k45
     ld4     {v0.2d, v1.2d, v2.2d, v3.2d}, [x_block], #64    // 0 and 4, 1 and 5, ...
     ld4     {v4.2d, v5.2d, v6.2d, v7.2d}, [x_block], #64    // 8 and 12, ...
     add     v0.8h, v0.8h, v1.8h
@@ -308,14 +262,14 @@
     add     v6.8h, v6.8h, v7.8h
 .endm
 
-// ---- Q6_K ------------------------------------------------------------
+// ---- the K36 types ---------------------------------------------------
 
-#define Q6K_SLICE 3
-#define Q6K_PREPARED (512 + 16)         // scales, and d as it is in the weights
-#define Q6K_SCRATCH (Q6K_SLICE * (2048 + Q6K_PREPARED))
+#define K36_SLICE 3
+#define K36_PREPARED (512 + 16)         // scales, and d as it is in the weights
+#define K36_SCRATCH (K36_SLICE * (2048 + K36_PREPARED))
 
 // Four sub-blocks' scales as int32.
-.macro widen_q6k first, second
+.macro widen_k36 first, second
     sshll   v16.8h, \first\().8b, #0
     sshll2  v17.8h, \first\().16b, #0
     sshll   v18.8h, \second\().8b, #0
@@ -330,75 +284,6 @@
     sshll   v26.4s, v19.4h, #0
     sshll2  v27.4s, v19.8h, #0
     st1     {v24.4s, v25.4s, v26.4s, v27.4s}, [w_scale], #64
-.endm
-
-// Eight columns of each of the four sub-blocks that share the high bits: v0-v3 low bits of the
-// first two, v4-v7 of the others, v20-v23 high bits of all.
-.macro prepare_columns
-    ld1     {v20.16b, v21.16b, v22.16b, v23.16b}, [x_block], #64
-    ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [weights], #64
-    ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [other], #64
-    place   v20, v0, v4, v8, v12, v16
-    place   v21, v1, v5, v9, v13, v17
-    place   v22, v2, v6, v10, v14, v18
-    place   v23, v3, v7, v11, v15, v19
-    st1     {v8.16b, v9.16b, v10.16b, v11.16b}, [w_block], step
-    st1     {v12.16b, v13.16b, v14.16b, v15.16b}, [w_block], step
-    st1     {v16.16b, v17.16b, v18.16b, v19.16b}, [w_block], step
-    st1     {v20.16b, v21.16b, v22.16b, v23.16b}, [w_block], last_step
-.endm
-
-// One register of it; the fourth result replaces `high`.
-.macro place high, low01, low23, to0, to1, to2
-    eor     \high\().16b, \high\().16b, v30.16b
-    shl     \to0\().16b, \high\().16b, #6
-    shl     \to1\().16b, \high\().16b, #4
-    shl     \to2\().16b, \high\().16b, #2
-    shl     v24.16b, \low01\().16b, #4
-    and     v25.16b, \low01\().16b, v31.16b
-    shl     v26.16b, \low23\().16b, #4
-    and     v27.16b, \low23\().16b, v31.16b
-    sri     \to0\().16b, v24.16b, #2
-    sri     \to1\().16b, v25.16b, #2
-    sri     \to2\().16b, v26.16b, #2
-    sri     \high\().16b, v27.16b, #2
-.endm
-
-// The scales of all blocks, then their weights.
-.macro prepare_q6k
-    add     factors, sp, #FRAME_SCRATCH
-    add     quants, factors, #Q6K_SLICE * Q6K_PREPARED
-    mov     w_scale, factors
-    mov     w_block, quants
-    movi    v30.16b, #0xaa
-    movi    v31.16b, #0xf0
-    mov     step, #256
-    mov     last_step, #64 - 3 * 256
-    mov     blocks_left, slice
-.Lblock\@:
-    ld1     {v28.16b}, [weights], #16
-    ld1     {v0.16b, v1.16b, v2.16b, v3.16b}, [weights], #64
-    ld1     {v4.16b, v5.16b, v6.16b, v7.16b}, [weights], #64
-    widen_q6k v0, v1
-    widen_q6k v2, v3
-    widen_q6k v4, v5
-    widen_q6k v6, v7
-    st1     {v28.16b}, [w_scale], #16
-    add     x_block, weights, #Q6K_HIGH - Q6K_LOW     // high bits
-    mov     temp, #2
-.Lhalf\@:
-    add     other, weights, #256       // low bits of the third and fourth sub-block
-    prepare_columns
-    prepare_columns
-    prepare_columns
-    prepare_columns
-    add     weights, weights, #256
-    add     w_block, w_block, #3 * 256
-    subs    temp, temp, #1
-    b.ne    .Lhalf\@
-    mov     weights, x_block
-    subs    blocks_left, blocks_left, #1
-    b.ne    .Lblock\@
 .endm
 
 #endif

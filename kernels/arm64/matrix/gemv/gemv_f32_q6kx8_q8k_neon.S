@@ -106,7 +106,7 @@
 .macro blocks_q6k
 .Lblock\@:
     add     later, weights, ahead
-    add     scales, weights, #Q6K_SCALES
+    add     scales, weights, #K36_SCALES
     add     low, weights, #Q6K_LOW
     add     high, weights, #Q6K_HIGH
     prfm    pldl1strm, [later]

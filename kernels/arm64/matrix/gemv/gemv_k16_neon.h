@@ -1,13 +1,13 @@
-// The gemvs of Q3_K and Q2_K: sub-blocks of 16 columns, two bits of a weight in bytes that serve four
+// Gemvs by sub-blocks of 16 columns, two bits of a weight in bytes that serve four
 // sub-blocks, of columns l, l + 32, l + 64 and l + 96.
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon.h
 // v0-v3 x of a sub-block of 16 columns, each 4 columns four times over; v4-v7 weights; v8, v9 sums
 // of 8 rows in int32; v11, v14, v15 masks; v12, v13 y of 8 rows; v16-v23 two bits of 16
-// columns; v24-v27 signs of 8 (Q3_K); v28-v31 sums in int16 of rows 01, 23, 45, 67
+// columns; v24-v27 signs of 8; v28-v31 sums in int16 of rows 01, 23, 45, 67
 //
-// 16 products fit an int16, of Q3_K within 16 * 4 * 128, of Q2_K, whose second bits stay where they
-// are, within 16 * 12 * 128: a sub-block is folded to one vector and then multiplied by its scales.
+// 16 products fit an int16: a sub-block is folded to one vector and then multiplied by its scales. A kernel that
+// includes this defines weights_TYPE, v4-v7 of two chunks of 8 rows, and scale_TYPE.
 #ifndef INGOT_KERNELS_ARM64_GEMV_K16_NEON_H
 #define INGOT_KERNELS_ARM64_GEMV_K16_NEON_H
 
@@ -28,69 +28,11 @@
 #define acc_low v12
 #define acc_high v13
 
-// v4-v7 = two chunks of 8 rows, numbers of 3 bits and sign: all ones where the sign is, and in their
-// low bits the two. For sub-block s of four and, of the signs, j of eight.
-.macro weights_q3k first, second, third, fourth, s, j, next
-    ld1     {v24.16b, v25.16b, v26.16b, v27.16b}, [high], \next
-    movi    v11.16b, #1 << (\j)
-    cmtst   v4.16b, v24.16b, v11.16b
-    cmtst   v5.16b, v25.16b, v11.16b
-    cmtst   v6.16b, v26.16b, v11.16b
-    cmtst   v7.16b, v27.16b, v11.16b
-.if \s
-    ushr    v24.16b, \first\().16b, #2 * (\s)
-    ushr    v25.16b, \second\().16b, #2 * (\s)
-    ushr    v26.16b, \third\().16b, #2 * (\s)
-    ushr    v27.16b, \fourth\().16b, #2 * (\s)
-    bit     v4.16b, v24.16b, v14.16b
-    bit     v5.16b, v25.16b, v14.16b
-    bit     v6.16b, v26.16b, v14.16b
-    bit     v7.16b, v27.16b, v14.16b
-.else
-    bit     v4.16b, \first\().16b, v14.16b
-    bit     v5.16b, \second\().16b, v14.16b
-    bit     v6.16b, \third\().16b, v14.16b
-    bit     v7.16b, \fourth\().16b, v14.16b
-.endif
-.endm
-
-.macro each_weight operation, first, second, third, fourth, by
-    \operation v4.16b, \first\().16b, \by
-    \operation v5.16b, \second\().16b, \by
-    \operation v6.16b, \third\().16b, \by
-    \operation v7.16b, \fourth\().16b, \by
-.endm
-
-.macro weights_q2k first, second, third, fourth, s, j, next
-.if \s == 0
-    each_weight and, \first, \second, \third, \fourth, v14.16b
-.elseif \s == 1
-    each_weight and, \first, \second, \third, \fourth, v15.16b
-.elseif \s == 2
-    each_weight ushr, \first, \second, \third, \fourth, #4
-    each_weight and, v4, v5, v6, v7, v14.16b
-.else
-    each_weight ushr, \first, \second, \third, \fourth, #6
-.endif
-.endm
-
 .macro products rows0123, rows4567, x_chunk, multiply
     \multiply   v28.8h, \rows0123\().8b, \x_chunk\().8b
     \multiply\()2 v29.8h, \rows0123\().16b, \x_chunk\().16b
     \multiply   v30.8h, \rows4567\().8b, \x_chunk\().8b
     \multiply\()2 v31.8h, \rows4567\().16b, \x_chunk\().16b
-.endm
-
-.macro scale_q3k s
-    sxtl    v0.8h, v0.8b
-.endm
-
-.macro scale_q2k s
-    and     v0.8b, v0.8b, v11.8b
-.if \s == 1
-    sshr    v28.8h, v28.8h, #2
-.endif
-    uxtl    v0.8h, v0.8b
 .endm
 
 // 16 columns of sub-block s (of 32)

@@ -1,10 +1,12 @@
-// The gemvs of Q3_K and Q2_K with the dot product: sub-blocks of 16 columns, two bits of a weight
-// in bytes that serve four sub-blocks, of columns l, l + 32, l + 64 and l + 96.
+// Gemvs with the dot product by sub-blocks of 16 columns, two bits of a weight in bytes that serve four sub-blocks,
+// of columns l, l + 32, l + 64 and l + 96.
 //
 // x0 y  x1 w  x2 x  x3 rows  x4 cols  x5 ahead; the loop is in gemv_neon_dotprod.h
-// v0-v3 x of 16 columns of each of four sub-blocks; v4-v7 two bits of 8 columns, v8-v11 signs
-// (Q3_K); v16-v23 sums of the four, 8 rows each; v24-v27 integers of 16 rows over 256 columns; v12-v15
+// v0-v3 x of 16 columns of each of four sub-blocks; v4-v7 two bits of 8 columns, v8-v11 signs;
+// v16-v23 sums of the four, 8 rows each; v24-v27 integers of 16 rows over 256 columns; v12-v15
 // temporaries; v28-v31 constants and temporaries, y is in the frame
+//
+// A kernel that includes this defines columns_TYPE, load_signs_TYPE, scales_TYPE and second_half_TYPE.
 #ifndef INGOT_KERNELS_ARM64_GEMV_K16_NEON_DOTPROD_H
 #define INGOT_KERNELS_ARM64_GEMV_K16_NEON_DOTPROD_H
 
@@ -20,50 +22,6 @@
 #define half x20                // of 256 columns
 #define y_room x14              // between blocks
 
-#define two_bits v14            // of Q3_K; its v28-v31 pick the signs of the four sub-blocks
-
-// One register of each: 4 columns of 4 rows of the four sub-blocks. All ones where the sign is, and in
-// their low bits the two.
-.macro columns_q3k two, sign, sum0, sum1, sum2, sum3, column
-    cmtst   v12.16b, \sign\().16b, v28.16b
-    cmtst   v13.16b, \sign\().16b, v29.16b
-    bit     v12.16b, \two\().16b, two_bits.16b
-    ushr    \two\().16b, \two\().16b, #2
-    sdot    \sum0\().4s, v12.16b, v0.4b[\column]
-    bit     v13.16b, \two\().16b, two_bits.16b
-    cmtst   v12.16b, \sign\().16b, v30.16b
-    ushr    \two\().16b, \two\().16b, #2
-    sdot    \sum1\().4s, v13.16b, v1.4b[\column]
-    bit     v12.16b, \two\().16b, two_bits.16b
-    cmtst   v13.16b, \sign\().16b, v31.16b
-    ushr    \two\().16b, \two\().16b, #2
-    sdot    \sum2\().4s, v12.16b, v2.4b[\column]
-    bit     v13.16b, \two\().16b, two_bits.16b
-    sdot    \sum3\().4s, v13.16b, v3.4b[\column]
-.endm
-
-// The two bits stay where they are, so that the second sums come 4 times and the third 16 times
-// too large.
-.macro columns_q2k two, sign, sum0, sum1, sum2, sum3, column
-    and     v12.16b, \two\().16b, v28.16b
-    and     v13.16b, \two\().16b, v29.16b
-    and     v14.16b, \two\().16b, v30.16b
-    ushr    v15.16b, \two\().16b, #6
-    sdot    \sum0\().4s, v12.16b, v0.4b[\column]
-    sdot    \sum1\().4s, v13.16b, v1.4b[\column]
-    sdot    \sum2\().4s, v14.16b, v2.4b[\column]
-    sdot    \sum3\().4s, v15.16b, v3.4b[\column]
-.endm
-
-.macro load_signs_q3k group
-    add     high, \group, from_low
-    prfm    pldl1keep, [high, ahead]
-    ld1     {v8.16b, v9.16b, v10.16b, v11.16b}, [high]
-.endm
-
-.macro load_signs_q2k group
-.endm
-
 // 8 columns from column 4 * `column` of each x on.
 .macro two_chunks type, group, column
     load_signs_\type \group
@@ -75,9 +33,9 @@
     columns_\type v7, v11, v17, v19, v21, v23, \column + 1
 .endm
 
-// The surplus of the sums, and scales of four sub-blocks, int16 to v8-v11: of the even ones
+// Scales of four sub-blocks, int16 to v8-v11: of the even ones
 // (8b) or of the odd.
-.macro scales_q3k odd
+.macro widen_scales odd
 .if \odd
     sshll2  v8.8h, v4.16b, #0
     sshll2  v9.8h, v5.16b, #0
@@ -89,19 +47,6 @@
     sshll   v10.8h, v6.8b, #0
     sshll   v11.8h, v7.8b, #0
 .endif
-.endm
-
-.macro scales_q2k odd
-    movi    v31.16b, #15
-    sshr    v18.4s, v18.4s, #2
-    sshr    v19.4s, v19.4s, #2
-    and     v4.16b, v4.16b, v31.16b
-    and     v5.16b, v5.16b, v31.16b
-    sshr    v20.4s, v20.4s, #4
-    sshr    v21.4s, v21.4s, #4
-    and     v6.16b, v6.16b, v31.16b
-    and     v7.16b, v7.16b, v31.16b
-    scales_q3k \odd
 .endm
 
 // Totals of a group += sums of a sub-block by its scales, int16.
@@ -154,17 +99,6 @@
     subs    half, half, #1
     second_half_\type
     b.ne    .Lhalf\@
-.endm
-
-.macro second_half_q3k
-    shl     v28.16b, v28.16b, #4
-    shl     v29.16b, v29.16b, #4
-    shl     v30.16b, v30.16b, #4
-    shl     v31.16b, v31.16b, #4
-    sub     from_low, from_low, #256
-.endm
-
-.macro second_half_q2k
 .endm
 
 .macro keep_y

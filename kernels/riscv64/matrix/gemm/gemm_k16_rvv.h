@@ -1,4 +1,4 @@
-/* Shared by the RVV gemms of Q5_K and Q2_K. A kernel that includes this has named MINS
+/* RVV gemms of the K formats that are joined from planes of bits and have mins. A kernel that includes this has named MINS
  * (of a block: 8 or 16) beside what gemm_rvv.h asks for. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_K16_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_K16_RVV_H

@@ -1,4 +1,4 @@
-/* The scales of a tile for the RVV gemms with mins, Q4_K, Q5_K and Q2_K. A kernel that includes this
+/* The scales of a tile for the RVV gemms of the K formats with mins. A kernel that includes this
  * has named SCALES_AT, MINS_AT, D_AT and DMIN_AT in the scratch. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_MINS_RVV_H
 #define INGOT_KERNELS_RISCV64_GEMM_MINS_RVV_H
@@ -24,7 +24,7 @@
     vse32.v v0, (temp_1)
 .endm
 
-/* Scales, mins, d and dmin of the tile's block, of Q4_K and Q5_K. */
+/* Scales, mins, d and dmin of the tile's block, of the K45 types. */
 .macro decode_six_bits
     mv act, group_at
     mv tokens_left, rows
@@ -33,7 +33,7 @@
 .Lgroup\@:
     li temp, 32
     vsetvli zero, temp, e8, m2, ta, ma
-    addi temp_1, act, Q4K_SCALES
+    addi temp_1, act, K45_SCALES
     vle8.v v0, (temp_1)                /* sub-blocks 0-3 */
     addi temp_1, temp_1, 32
     vle8.v v2, (temp_1)                /* 4-7 */

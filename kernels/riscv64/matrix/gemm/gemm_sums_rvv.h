@@ -1,4 +1,4 @@
-/* For the RVV gemms of gemm_k_rvv.h but Q4_K: weights of 32 columns into the scratch, and the sums of a
+/* For the RVV gemms of gemm_k_rvv.h that unpack to a scratch: weights of 32 columns into the scratch, and the sums of a
  * token over columns into its int32 sums. A kernel that includes this defines decode_half, 16
  * columns from act on, of one group to column_at. */
 #ifndef INGOT_KERNELS_RISCV64_GEMM_SUMS_RVV_H

@@ -1,14 +1,14 @@
-/* Shared by the scalar gemms of Q4_K and Q6_K: four tokens at a time, whose activations are made ready once for all
+/* Shared by the scalar gemms of the K formats that have one of their own: four tokens at a time, whose activations are made ready once for all
  * rows (gemm_packed_rv64gc.h). In a record of a block the pairs x2 + x0 B and x3 + x1 B of a chunk of 4 columns lie
  * token by token, int32, beside the starts of the dots; d of the tokens is last. */
 #ifndef INGOT_KERNELS_RISCV64_K_RV64GC_H
 #define INGOT_KERNELS_RISCV64_K_RV64GC_H
 
 #define FRAME_ISUM 368      /* int32[4 tokens][8 rows] */
-#define FRAME_HIGH_AT 496   /* Q6_K: the next high bits */
+#define FRAME_HIGH_AT 496   /* the next high bits, of weights with two planes */
 #define FRAME_SCALES_AT 504
 #define FRAME_LEFT 512
-#define FRAME_UNITS 520     /* Q6_K */
+#define FRAME_UNITS 520     /* of weights with two planes */
 #define FRAME_BYTES 528
 
 #include "kernels/riscv64/matrix/gemm/gemm_packed_rv64gc.h"

@@ -1,12 +1,12 @@
-/* The mins of Q4_K's gemm without vectors, 6 bits of each sub-block of 32 columns. */
+/* Mins of 6 bits, one for each sub-block of 32 columns, without vectors. */
 #ifndef INGOT_KERNELS_RISCV64_MINS_RV64GC_H
 #define INGOT_KERNELS_RISCV64_MINS_RV64GC_H
 
 #include "kernels/riscv64/matrix/gemm/k_rv64gc.h"
 
 .macro load_min out, row, index
-    lbu \out, Q4K_SCALES + 8*\index + \row(block)
-    lbu word, Q4K_MINS + 8*(\index % 4) + \row(block)
+    lbu \out, K45_SCALES + 8*\index + \row(block)
+    lbu word, K45_MINS + 8*(\index % 4) + \row(block)
     srli \out, \out, 6
     .if \index < 4
     andi word, word, 15
@@ -62,7 +62,7 @@
 
 /* sum = fma(-imin, dmin x.d, sum), all rows and tokens. */
 .macro subtract_all_mins
-    load_row_scales Q4K_DMIN, product0
+    load_row_scales K_DMIN, product0
     subtract_mins 0, ft0, ft1
     subtract_mins 2, ft2, ft3
     subtract_mins 4, ft4, ft5

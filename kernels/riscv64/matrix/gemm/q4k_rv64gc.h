@@ -66,7 +66,7 @@
 .macro part chunk, act_chunk, odd, shift
     of_tokens load_pair, PAIRS*(\act_chunk) + 16*\odd
     .irp pair, 0, 1, 2, 3
-    ld word, Q4K_QUANTS + 32*\chunk + 8*\pair(block)
+    ld word, K45_QUANTS + 32*\chunk + 8*\pair(block)
     .if \shift
     srli word, word, \shift
     .endif
@@ -128,7 +128,7 @@
 
 .macro q4k_block
     clear_isum
-    addi temp_1, block, Q4K_SCALES
+    addi temp_1, block, K45_SCALES
     li temp_2, 4
     sd temp_1, FRAME_SCALES_AT(sp)
     sd temp_2, FRAME_LEFT(sp)
@@ -140,7 +140,7 @@
     addi temp, temp, -1
     sd temp, FRAME_LEFT(sp)
     bnez temp, .Lcolumns
-    addi block, block, Q4K_QUANTS - Q4K_BYTES
+    addi block, block, K45_QUANTS - Q4K_BYTES
     addi act, act, -RECORD_MIDDLE
     add_isums
     subtract_all_mins

@@ -1,6 +1,6 @@
 /* gemm of Q6_K without vectors.
  *
- * As in q4k_rv64gc.h, but 8 columns at a time: -sum (q - 32) x of 8 columns is an int16, at most
+ * As a nibble with a min, but 8 columns at a time: -sum (q - 32) x of 8 columns is an int16, at most
  * 32 * 127 * 8 = 32512 and at least -32768, and the by-product at 1 is within 63 * 128 * 4 = 32256.
  * The start has 32 times the sum of these 8 activations. A record has 64 bytes of pairs and four starts for each 8
  * columns. */
@@ -145,7 +145,7 @@
 
 .macro q6k_block
     clear_isum
-    addi temp, block, Q6K_SCALES
+    addi temp, block, K36_SCALES
     addi temp_1, block, Q6K_HIGH
     li temp_2, 2
     sd temp, FRAME_SCALES_AT(sp)

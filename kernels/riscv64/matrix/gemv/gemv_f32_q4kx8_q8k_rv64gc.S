@@ -8,8 +8,8 @@
  * gemv_k_rv64gc.h. Units are sub-blocks: (nibble - 8) x of 32 columns fills an int16.
  * Instructions per 32 weights: 53. */
 #define TOKENS 1
-#define SCALES Q4K_SCALES
-#define LOW Q4K_QUANTS
+#define SCALES K45_SCALES
+#define LOW K45_QUANTS
 #define HIGH 0
 #define UNIT 32
 #define SCALED 32 /* columns of a scale */

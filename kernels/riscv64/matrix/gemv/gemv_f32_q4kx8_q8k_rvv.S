@@ -198,7 +198,7 @@
  * rows if there are two groups, `rows` of one. \mins points to the group's mins; \vlen 128, 256 or any, for which
  * \isum_high has lanes 8 to 15 and \dmin those of v0. */
 .macro finish isum, mins, y, groups, vlen, isum_high, dmin
-    addi temp, \mins, Q4K_SCALES - Q4K_MINS
+    addi temp, \mins, K45_SCALES - K45_MINS
     vsetvli zero, join_vl, e8, m2, ta, ma
     vle8.v v0, (temp)
     addi temp, temp, 32
@@ -218,7 +218,7 @@
     vwmul.vv v16, v4, v8
     vwmacc.vv v16, v0, v12
     add_halves_\vlen \isum, \isum_high
-    addi temp, \mins, -Q4K_MINS
+    addi temp, \mins, -K45_MINS
     vsetivli zero, 16, e16, m2, ta, ma
     vle16.v v4, (temp)                 /* d and dmin */
     li temp, 1 << 13
@@ -290,14 +290,14 @@
     flw act_scale, Q8K_SCALE - Q8K_SUM(act)
     spread_sums
     finish_\chunks isum0, scales0, dst, \groups, v26
-    addi scales0, quants0, Q4K_SCALES  /* quants point to the next block */
-    addi quants0, quants0, Q4K_QUANTS
+    addi scales0, quants0, K45_SCALES  /* quants point to the next block */
+    addi quants0, quants0, K45_QUANTS
     .if \groups == 2
     addi dst, dst, 32
     finish_\chunks isum1, scales1, dst, \groups, v30
     addi dst, dst, -32
-    addi scales1, quants1, Q4K_SCALES
-    addi quants1, quants1, Q4K_QUANTS
+    addi scales1, quants1, K45_SCALES
+    addi quants1, quants1, K45_QUANTS
     .endif
     addi act, act, Q8K_BYTES - Q8K_SUM
 .endm
@@ -360,8 +360,8 @@
 .macro tile_block_256
     begin_groups
     clear_isums
-    li quants_from, Q4K_QUANTS
-    li scales_from, Q4K_SCALES
+    li quants_from, K45_QUANTS
+    li scales_from, K45_SCALES
 .Ltile_part:
     take_tile_acts
     begin_groups
@@ -376,7 +376,7 @@
     addi quants_from, quants_from, 256
     addi scales_from, scales_from, 16
     addi act, act, 64
-    li temp, Q4K_MINS
+    li temp, K45_MINS
     bne scales_from, temp, .Ltile_part
     flw act_scale, Q8K_SCALE - Q8K_SUM(act)
     spread_sums
@@ -385,7 +385,7 @@
 .Lfinish_group:
     vsetivli zero, 16, e32, m4, ta, ma
     vle32.v isum0, (isum_at)
-    addi mins_at, group_at, Q4K_MINS
+    addi mins_at, group_at, K45_MINS
     finish isum0, mins_at, y_at, 2, 256, v25, v1
     addi y_at, y_at, 32
     addi isum_at, isum_at, 64
@@ -403,13 +403,13 @@
 .Lgroups_\chunks:
     beqz rows_left, .Ldone
     mv act, act_start
-    addi quants0, next_group, Q4K_QUANTS
-    addi scales0, next_group, Q4K_SCALES
+    addi quants0, next_group, K45_QUANTS
+    addi scales0, next_group, K45_SCALES
     add next_group, next_group, row_bytes
     li temp, 16
     bltu rows_left, temp, .Lone_group_\chunks
-    addi quants1, next_group, Q4K_QUANTS
-    addi scales1, next_group, Q4K_SCALES
+    addi quants1, next_group, K45_QUANTS
+    addi scales1, next_group, K45_SCALES
     add next_group, next_group, row_bytes
     vsetivli zero, 16, e32, m4, ta, ma
     vmv.v.i v0, 0

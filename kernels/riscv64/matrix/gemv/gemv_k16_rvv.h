@@ -1,4 +1,4 @@
-/* The RVV gemvs of Q5_K, Q3_K and Q2_K, one group of 8 rows at a time.
+/* RVV gemvs of the K formats that are joined from planes of bits, one group of 8 rows at a time.
  *
  * a0 y, a1 w, a2 x, a3 rows, a4 cols, a5 ahead. Clobbers a0-a1, a3-a7, t0-t6, ft0-ft1, every
  * vector register; 64 bytes of stack.
@@ -157,7 +157,7 @@
 
 /* sums = fma(-imin, dmin * x.d, sums), imin in v8 (m2). */
 .macro subtract_mins
-    addi temp_1, group, Q4K_DMIN
+    addi temp_1, group, K_DMIN
     take_scales v4, temp_1
     vfcvt.f.x.v v8, v8
     vfnmsac.vv sums, v8, v4

@@ -1,4 +1,4 @@
-/* Shared by the RVV gemvs of Q4_K and Q6_K: tiles of 8 groups at VLEN 256, whose integer sums over
+/* Shared by the RVV gemvs of the K formats that take tiles: tiles of 8 groups at VLEN 256, whose integer sums over
  * a block wait on the stack from sp on, int32 [n_groups][16], two sub-blocks by 8 rows. A kernel
  * that includes this has named dst, rows_left and, of a tile, n_groups, tile_block, groups_left
  * and isum_at beside what gemv_rvv.h asks for, and defines tile_block_256, a block of a tile. */

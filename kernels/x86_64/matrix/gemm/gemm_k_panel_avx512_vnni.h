@@ -11,12 +11,12 @@
 // Clobbers rax, rcx, rsi, rdi, r8-r11, zmm0-zmm31, k1, k2.
 //
 // A sub-block's sum is vpdpbusd as in avx512_vnni.h; four bytes of x are broadcast once for two of them. If it fits an
-// int16 (Q2_K 6,096, Q3_K 8,128) one vpdpwssd scales and adds it, as the upper half of the scale's lane is zero. If four
-// scaled ones stay below 2^24 (Q4_K, 4 x 63 x 60,960) they are floats, a conversion and an fma in the place of the
+// int16 (of two bits a weight 6,096, of three 8,128) one vpdpwssd scales and adds it, as the upper half of the scale's lane is zero. If four
+// scaled ones stay below 2^24 (of four bits, 4 x 63 x 60,960) they are floats, a conversion and an fma in the place of the
 // three that vpmulld and vpaddd take, and exact; two halves of a block are added in the end, which rounds as one conversion would.
 //
-// Per block and 4 tokens by 16 rows: 256 vpdpbusd; 64 (Q2_K, Q3_K, Q4_K), 96 (Q5_K) or 192 (Q6_K) that scale; 16 or 32
-// (Q2_K) vpdpwssd.
+// Per block and 4 tokens by 16 rows: 256 vpdpbusd; 64 (up to four bits a weight), 96 (five) or 192 (six) that scale;
+// 16 or 32 (two) vpdpwssd.
 #ifndef INGOT_KERNELS_X86_64_GEMM_K_PANEL_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMM_K_PANEL_AVX512_VNNI_H
 

@@ -1,4 +1,4 @@
-// The gemv of Q4_K and Q6_K by AVX-512 VNNI on vectors of 256 bits, 8 rows at a time.
+// The gemvs of the K formats by AVX-512 VNNI on vectors of 256 bits, 8 rows at a time.
 //
 // Registers of the loops: gemv_rows.h; rax sums.
 // ymm1 scaled sum of a block  ymm2 sum of minimums  ymm4-ymm7 sums of sub-blocks  ymm16-ymm23
@@ -7,7 +7,7 @@
 // red zone: what the sums of x contribute, in one cache line.
 //
 // Weights stay unsigned for vpdpbusd, whose sum of a sub-block vpmulld scales. Loaded bytes are
-// unpacked for all sub-blocks that have a part in it: two of Q4_K, four of Q6_K.
+// unpacked for all sub-blocks that have a part in it: two of the K45 types, four of the K36 types.
 #ifndef INGOT_KERNELS_X86_64_GEMV_K_AVX512_VNNI_H
 #define INGOT_KERNELS_X86_64_GEMV_K_AVX512_VNNI_H
 
@@ -31,28 +31,18 @@
     vpaddd  ymm1, ymm1, ymm\sum
 .endm
 
-// ---- Q4_K -----------------------------------------------------------------------------------
+// ---- the K45 types --------------------------------------------------------------------------
 
-// Chunk c of sub-blocks 2p and 2p + 1.
-.macro chunk_q4k p, c, low, high
-    vmovdqu32 ymm\low, [weights + Q4K_QUANTS + 256 * \p + 32 * \c]
-    vpsrlw  ymm\high, ymm\low, 4
-    vpandd  ymm\low, ymm\low, low_nibbles
-    vpandd  ymm\high, ymm\high, low_nibbles
-    multiply 4, \low, (16 * \p + \c)
-    multiply 5, \high, (16 * \p + 8 + \c)
-.endm
-
-.macro scale_q4k j, sum
-    vpmovzxbd ymm16, [weights + Q4K_SCALES + 8 * (\j)]
+.macro scale_k45 j, sum
+    vpmovzxbd ymm16, [weights + K45_SCALES + 8 * (\j)]
     vpandd  ymm16, ymm16, six_bits
     add_scaled \sum
 .endm
 
 // Minimums of sub-blocks 2p and 2p + 1 as pairs of int16, by the sums of x as such.
-.macro mins_q4k p
-    vmovdqu32 xmm16, [weights + Q4K_SCALES + 16 * \p]
-    vmovdqu32 xmm17, [weights + Q4K_MINS + 16 * (\p % 2)]
+.macro mins_k45 p
+    vmovdqu32 xmm16, [weights + K45_SCALES + 16 * \p]
+    vmovdqu32 xmm17, [weights + K45_MINS + 16 * (\p % 2)]
     vpsrlw  xmm16, xmm16, 6
     .if \p < 2
     vpsllw  xmm17, xmm17, 2
@@ -70,7 +60,7 @@
 .macro finish_mins
     vbroadcastss ymm16, dword ptr [block + Q8K_SCALE]
     vcvtph2ps ymm17, [weights]
-    vcvtph2ps ymm18, [weights + Q4K_DMIN]
+    vcvtph2ps ymm18, [weights + K_DMIN]
     vmulps  ymm17, ymm17, ymm16
     vmulps  ymm18, ymm18, ymm16
     vcvtdq2ps ymm1, ymm1
@@ -92,68 +82,34 @@
     .irp    c, 0, 1, 2, 3, 4, 5, 6, 7
     \chunk \p, \c, %(16 + \c % 4), %(20 + \c % 4)
     .endr
-    scale_q4k (2 * \p), 4
-    scale_q4k (2 * \p + 1), 5
-    mins_q4k \p
+    scale_k45 (2 * \p), 4
+    scale_k45 (2 * \p + 1), 5
+    mins_k45 \p
     .endr
     finish_mins
 .endm
 
-.macro block_q4k
-    block_with_mins chunk_q4k
-.endm
-
-// ---- Q6_K -----------------------------------------------------------------------------------
-
-// A block of Q6_K is read at three places at once, which the hardware's prefetching does not
-// follow: 9 GB/s of 39 without this distance, 36 with it; 4 to 16 KiB do within 5 % of each other
-// (Zen 4). If `ahead` is not 0 the loops hint, too, to the second cache: 91 to 99 % of what a core reads (a Xeon).
-#define AHEAD 8192
-
-// ymm low: nibbles to the left of `high`'s two bits, both in place; by what belongs to chunk.
-.macro join_q6k low, high, sum, chunk
-    vpternlogd ymm\low, ymm\high, low_nibbles, 0xe4 // low nibbles from low, the others from high
-    vpandd  ymm\low, ymm\low, six_bits
-    multiply \sum, \low, \chunk
-.endm
-
-// Chunk c (0 to 7) of the four times 32 columns of a half, and two lines of a later block.
-.macro chunk_q6k half, c
-    prefetcht0 [weights + AHEAD + 64 * (16 * \half + 2 * \c)]
-    prefetcht0 [weights + AHEAD + 64 * (16 * \half + 2 * \c + 1)]
-    vmovdqu32 ymm16, [weights + Q6K_LOW + 512 * \half + 32 * \c]
-    vmovdqu32 ymm18, [weights + Q6K_LOW + 512 * \half + 256 + 32 * \c]
-    vmovdqu32 ymm22, [weights + Q6K_HIGH + 256 * \half + 32 * \c]
-    vpsrlw  ymm17, ymm16, 4
-    vpsrlw  ymm19, ymm18, 4
-    vpsllw  ymm20, ymm22, 4
-    vpsllw  ymm21, ymm22, 2
-    vpsrlw  ymm23, ymm22, 2
-    join_q6k 16, 20, 4, (32 * \half + \c)
-    join_q6k 17, 21, 5, (32 * \half + 8 + \c)
-    join_q6k 18, 22, 6, (32 * \half + 16 + \c)
-    join_q6k 19, 23, 7, (32 * \half + 24 + \c)
-.endm
+// ---- the K36 types --------------------------------------------------------------------------
 
 // Sub-blocks 8 half + odd and every second one after it, four chunks each.
-.macro sub_blocks_q6k chunk, half, odd
+.macro sub_blocks_k36 chunk, half, odd
     .irp    s, 0, 1, 2, 3
-    begin_q6k %(4 + \s), (8 * \half + 2 * \s + \odd)
+    begin_k36 %(4 + \s), (8 * \half + 2 * \s + \odd)
     .endr
     .irp    c, 0, 1, 2, 3
     \chunk \half, %(4 * \odd + \c)
     .endr
     .irp    s, 0, 1, 2, 3
-    scale_q6k %(4 + \s), (8 * \half + 2 * \s + \odd)
+    scale_k36 %(4 + \s), (8 * \half + 2 * \s + \odd)
     .endr
 .endm
 
-.macro begin_q6k sum, j
+.macro begin_k36 sum, j
     vpbroadcastd ymm\sum, dword ptr [sums + 4 * (\j)]
 .endm
 
-.macro scale_q6k sum, j
-    vpmovsxbd ymm16, [weights + Q6K_SCALES + 8 * (\j)]
+.macro scale_k36 sum, j
+    vpmovsxbd ymm16, [weights + K36_SCALES + 8 * (\j)]
     add_scaled \sum
 .endm
 
@@ -164,18 +120,14 @@
     vpslld  zmm4, zmm4, \shift
     vpsubd  zmm4, zmm1, zmm4
     vmovdqu32 [sums], zmm4          // -2^shift times those of 16 sub-blocks
-    sub_blocks_q6k \chunk, 0, 0
-    sub_blocks_q6k \chunk, 0, 1
-    sub_blocks_q6k \chunk, 1, 0
-    sub_blocks_q6k \chunk, 1, 1
+    sub_blocks_k36 \chunk, 0, 0
+    sub_blocks_k36 \chunk, 0, 1
+    sub_blocks_k36 \chunk, 1, 0
+    sub_blocks_k36 \chunk, 1, 1
     vcvtph2ps ymm16, [weights]
     vmulps  ymm16, ymm16, dword ptr [block + Q8K_SCALE]{1to8}
     vcvtdq2ps ymm1, ymm1
     vfmadd231ps ymm0, ymm1, ymm16
-.endm
-
-.macro block_q6k
-    block_with_begins chunk_q6k, 5
 .endm
 
 // ---- the kernel -----------------------------------------------------------------------------
