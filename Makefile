@@ -77,6 +77,9 @@ $(addprefix $(O)/gen/,$(KERNEL_MADE_$(1))): $(O)/gen/kernels/$(1).made ;
 endef
 $(foreach i,$(KERNEL_ISAS),$(eval $(call kernel_parts_rule,$(i))))
 
+# Objects from before a kernel became a part name the file that it was. They are made again.
+kernels/%.S: ;
+
 # ---- the image of one board ------------------------------------------------------------------
 
 BOARD_CFLAGS :=

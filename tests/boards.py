@@ -2,8 +2,10 @@
 
 import functools
 import glob
+import importlib.util
 import os
 import re
+import sys
 
 from machine import ROOT
 
@@ -30,6 +32,30 @@ def makes(board, variable):
     with open(os.path.join(ROOT, "board", board, "board.mk"), encoding="utf-8") as f:
         found = re.search(rf"^{variable} *[:?]?= *(.*)$", f.read(), re.M)
     return found[1] if found else None
+
+
+@functools.cache
+def module(board, file):
+    """A file of Python in the board's folder; None: it has none."""
+    path = os.path.join(ROOT, "board", board, file)
+    if not os.path.exists(path):
+        return None
+    sys.path.append(os.path.join(ROOT, "tests/boards"))
+    spec = importlib.util.spec_from_file_location(f"{board}_{file[:-3]}", path)
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    sys.path.pop()
+    return loaded
+
+
+def expected(board, name, default=None):
+    """What suites expect of the board: a value of its expected.py (docs/PORTING.md, step 6)."""
+    return getattr(module(board, "expected.py"), name, default)
+
+
+def with_expected(name):
+    """{board: value} of the boards that have it."""
+    return {board: expected(board, name) for board in names() if expected(board, name) is not None}
 
 
 def published():

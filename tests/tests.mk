@@ -21,6 +21,8 @@ BOOT := $(wildcard tests/boot/*.t tests/serve/*.t)
 FAULTS := $(wildcard tests/faults/*.t)
 KERNELS := $(wildcard tests/kernels/*.t)
 TREES := $(wildcard tests/boards/*.t)
+# Suites of one board.
+OF_BOARDS := $(wildcard board/*/tests/*.t)
 MAKES := $(wildcard tests/make/*.t)
 
 # ---- kernels: one tester, built for every ISA, run by qemu-user (and natively here) -----------
@@ -57,7 +59,7 @@ test-kernels: $(KT_ISAS:%=$(KT)/kernels_test.%) test-images ## every kernel agai
 # ---- boards: each board's own code as a program of this computer (tests/boards/trees.t) --------
 
 BOX := $(O)/tests/boards
-BOX_BOARDS := rpi3 rpi4 rpi5 visionfive2 icicle
+BOX_BOARDS := $(patsubst board/%/expected.py,%,$(shell grep -l "^TREES" board/*/expected.py))
 # Drivers of instructions that one ISA has: boot_fake.c stands in for them.
 BOX_NOT := $(addprefix board/drivers/soc/,generic_timer.c riscv_timer.c sbi.c semihosting.c psci_call.c)
 BOX_OBJ := $(patsubst %.c,$(BOX)/obj/%.o,$(filter-out $(BOX_NOT),$(wildcard board/drivers/*/*.c)) $(wildcard board/*.c) boot/boot.c \
@@ -202,7 +204,7 @@ LONGEST := tests/boot/console.t tests/boot/send.t tests/serve/serve_walk.t tests
            tests/boot/power_cut.t $(O)/tests/unit/tokenizer/tokenizer_published.t $(O)/tests/unit/compute/kv_format.t \
            $(O)/tests/unit/flash_image/card_image.t $(O)/tests/unit/session/session.t \
            $(O)/tests/unit/stream/kv_pages.t
-ALL_SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) $(TREES) \
+ALL_SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GOLDEN) $(BOOT) $(FAULTS) $(MAKES) $(KERNELS) $(TREES) $(OF_BOARDS) \
              tests/fuzz/fuzz.t $(sort $(UNIT)))
 
 # `make test` takes less than 15 minutes from an empty clone on two cores: this computer and the two virt machines. The suites that name
@@ -210,7 +212,7 @@ ALL_SUITES = $(LONGEST) $(TSAN_TESTS) $(ORDER_TEST) $(filter-out $(LONGEST),$(GO
 # `make test-more`. CI runs both.
 OTHER_BOARDS = $(filter-out virt-% template host,$(BOARDS))
 empty :=
-ON_OTHER_BOARDS = $(shell grep -lwE '$(subst $(empty) $(empty),|,$(strip $(OTHER_BOARDS)))|tsan|from boards import' tests/*/*.t)
+ON_OTHER_BOARDS = $(shell grep -lwE '$(subst $(empty) $(empty),|,$(strip $(OTHER_BOARDS)))|tsan|from boards import' tests/*/*.t) $(OF_BOARDS)
 MORE = $(filter $(ON_OTHER_BOARDS) $(TSAN_TESTS) $(ORDER_TEST) tests/boot/efi.t tests/boot/sd.t tests/boot/signing.t tests/boot/send.t \
        tests/boot/client.t tests/boot/keyboard.t tests/boot/net.t tests/boot/net_put.t tests/boot/net_serve.t tests/boot/net_long.t tests/boot/net_storm.t tests/kernels/selftest.t tests/boot/page_boards.t tests/boot/drive_cost.t tests/make/build.t \
        tests/make/stack.t tests/make/commands.t tests/make/card.t tests/make/hangs.t tests/golden/mixture.t tests/golden/large_disk.t tests/golden/table.t \
@@ -250,8 +252,8 @@ $(ORDER_TEST): $(ORDER_OBJ)
 # The suites' needs.
 test-parts: $(H)/ingot $(H)/examples/hello test-image-virt-arm64 test-image-virt-riscv64 $(O)/first_card $(UNIT) $(KT_ISAS:%=$(KT)/kernels_test.%) \
             $(O)/asan/ingot
-# One board of each ISA and each driver. `make test-net-whole` makes them; they take minutes.
-NET_WHOLE := $(if $(NETWORK_TESTS),$(addprefix net-whole-,virt-arm64 virt-riscv64 versal icicle))
+# Every board that QEMU has with a network. `make test-net-whole` makes them; they take minutes.
+NET_WHOLE := $(if $(NETWORK_TESTS),$(patsubst board/%/board.mk,net-whole-%,$(shell grep -l "^QEMU_NETWORK" board/*/board.mk)))
 .PHONY: $(NET_WHOLE) test-net-whole
 test-net-whole: $(NET_WHOLE)
 $(NET_WHOLE): net-whole-%: test-images
@@ -292,7 +294,7 @@ test-more: setup-tests ## the suites that make test leaves out: other boards, EF
 
 # The suites that read published models run once more without them: they pass, and name the tests that they skip. They are found
 # by their text; a suite of C reads models through test_assets() or the variable.
-READS_ASSETS = $(shell grep -lsw ASSETS tests/*/*.t) \
+READS_ASSETS = $(shell grep -lsw ASSETS tests/*/*.t board/*/tests/*.t) \
                $(patsubst tests/unit/%_test.c,$(O)/tests/unit/%.t,$(shell grep -lsE 'INGOT_ASSETS|test_assets|listed_vocabulary|vocabulary\.h' tests/unit/*/*_test.c))
 test-without-assets: ASSETS := $(O)/no-assets
 test-without-assets: SUITE_SECONDS = 900

@@ -388,7 +388,7 @@ const struct command cmd_card = {
         "for larger ones. The board `efi` makes one stick for every machine whose firmware is EFI.",
     .example = "ingot card rpi4 -o card.img model.gguf --firmware /path/to/bootfs\n"
                "ingot card zero2w -o card.img model.gguf --firmware firmware-master.zip\n"
-               "ingot card visionfive2 -o card.img small.ingot large.ingot --size 4G --names a,b\n"
+               "ingot card rpi4 -o card.img small.ingot large.ingot --size 4G --names a,b\n"
                "ingot card rpi5 -o drive.img large.ingot --format exfat --table gpt\n"
                "ingot card efi -o stick.img model.gguf",
     .options = card_args_options,

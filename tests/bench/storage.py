@@ -15,12 +15,12 @@ from collections import namedtuple
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from figures import COUNTED, ICOUNT, print_table, text, write_csv
+from boards import makes, with_expected
 from machine import (ARM64, BUILD, RISCV64_V, SD_ADMA2, SD_ADMA2_64, SD_PIO, SD_SDMA, WORK, Machine,
                      nvme_arguments, reads_by, sd_arguments, usb_arguments)
 
 WAYS = [("ADMA2", SD_ADMA2), ("64-bit ADMA2", SD_ADMA2_64), ("SDMA", SD_SDMA), ("PIO", SD_PIO)]
-SLOTS = [("rpi3", "BCM's DMA"), ("rpi4", "BCM's DMA"), ("icicle", "ADMA2"), ("versal", "ADMA2"),
-         ("sifive_u", "SPI")]
+SLOTS = list(with_expected("CARD_DATA").items())
 BUSY = "of QEMU's guest time, from a command's start to its end, 1 core"
 FREE = "QEMU's guest time, no throttle, 1 core; QEMU's card model, no board's speed"
 RATE = "QEMU's guest time, both behind throttling.bps-read, 1 core; a ratio, no board's speed"
@@ -62,7 +62,7 @@ def virtio(card, throttle):
 def run(machine, drives):
     """{device kind: Pass}; each has read the same bytes, in commands of 64 KiB and more, to where
     they were wanted."""
-    cores = 4 if machine.board in ("rpi3", "rpi4", "versal") else 1
+    cores = 4 if makes(machine.board, "QEMU_SMP") == "4" else 1
     command = machine.command("once", cores, drives,
                               os.path.join(BUILD, machine.board, "storage-bench.bin"))
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=280)

@@ -2,7 +2,7 @@
 """Streaming against its arithmetic: time per token over max(bytes / rate, computing alone), and the
 planner's prediction over what was measured.
 
-usage: stream.py [virt-arm64|virt-arm64-nvme|virt-arm64-usb|rpi4|sifive_u|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
+usage: stream.py [virt-arm64|virt-arm64-nvme|virt-arm64-usb|BOARD|host ...] [--rates 5,20,80] [--ratios 0.3,1,3]
                  [--cores N]
 
 A row is a rate of the card and a ratio of computing to transfer; the model, its kernels and the
@@ -15,7 +15,7 @@ several times as long for it as a real one. So computing with the checksum is me
 same run without a throttle. "Over transfer or no throttle" is held against the larger of that and bytes / rate, and fails above 1.10:
 what the drive brings late is in it, and what the emulated core computes slowly is not.
 
-sifive_u has its card on SPI, where a core moves every byte, and so has rpi4 with `pio`: of two cores
+On a board with its card on SPI a core moves every byte, and on rpi4 with `pio`: of two cores
 one may do only that, as the plan decides. Computing alone is there that of one core, the one that is
 left. Their cards are slow by themselves: a rate above that is the card's own, as the runs measured
 it. The others compute alone with as many cores as they stream with: one on the host, two on
@@ -29,6 +29,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from boards import with_expected
 from figures import print_table
 from machine import (ARM64, HOST, WORK, Machine, card_arguments, make_card, nvme_arguments, reads_by, run, segments,
                      usb_arguments)
@@ -39,18 +40,19 @@ MODELS = [("smol135", "q8_0", ""), ("deep", "q8_0", ""), ("deep", "q8_0", "ref")
 SMALL = [("deep", "q4_0", ""), ("deep", "q4_0", "ref")]
 # This computer is fast beside a card of 5 MB/s: as many layers as there can be, of few bytes.
 NARROW = [("narrow", "q4_0", "ref"), ("wordy", "q4_0", "ref")]
+ON_SPI = [board for board, data in with_expected("CARD_DATA").items() if data == "SPI"]
 # Board: its machine (None: this program), its rates in MB/s, its models.
 BOARDS = {"virt-arm64": (ARM64, [5, 20, 80, 400], MODELS),
           "virt-arm64-nvme": (ARM64, [80, 400], MODELS),
           "virt-arm64-usb": (ARM64, [80, 400], MODELS),
           "rpi4": (Machine("rpi4"), [5, 20, 80], SMALL),
-          "sifive_u": (Machine("sifive_u"), [80], SMALL),
+          **{board: (Machine(board), [80], SMALL) for board in ON_SPI},
           "host": (None, [5, 20, 80], MODELS + NARROW)}
-CORES = {"rpi4": 2, "sifive_u": 2}  # of a run that streams, beside one of a run that does not
+CORES = {"rpi4": 2, **dict.fromkeys(ON_SPI, 2)}  # of a run that streams, beside one of a run that does not
 OF_BOTH = {"virt-arm64": 2, "virt-arm64-nvme": 2, "virt-arm64-usb": 2, "host": 1}
 DRIVES = {"virt-arm64-nvme": nvme_arguments, "virt-arm64-usb": usb_arguments}  # in place of virtio's card
 WORDS = {"rpi4": " pio"}
-SLOW = ["rpi4", "sifive_u"]  # the card's own rate is what binds
+SLOW = ["rpi4", *ON_SPI]  # the card's own rate is what binds
 RATIOS = [0.3, 1, 3]  # computing / transfer
 LEAST = 3             # layers that stream: two slots take the place of two
 CLOSE = 1.25          # a ratio within this factor is the one asked for

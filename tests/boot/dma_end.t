@@ -9,11 +9,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from boards import with_expected
 from machine import (ARM64, HOST, RISCV64_ANY, SD_ADMA2, WORK, Machine, Reply, Tap, card_arguments,
                      make_card, run, sd_arguments, segments)
 from talk import Console, make_model, own_copy
 
-SIFIVE_U, RPI4 = Machine("sifive_u"), Machine("rpi4")
+ON_SPI, RPI4 = [Machine(board) for board, data in with_expected("CARD_DATA").items() if data == "SPI"], Machine("rpi4")
 SAYS = re.compile(r"DMA ends at 0x(\w+): what lies beyond goes through 2 x 256 KiB at 0x(\w+), each byte copied "
                   r"once")
 HALVES = 512 << 10
@@ -113,8 +114,8 @@ for m, drives in ((ARM64, sd_arguments(own_copy(card, "dma-end-arm64.img"))),
 # ---- the word -----------------------------------------------------------------------------------
 
 for m, word, says in ((ARM64, "dmaend=low", "dmaend takes an address of at least 1"),
-                      (SIFIVE_U, "dmaend=1G", "dmaend is not available on this board")):
-    drives = RPI_SD if m is SIFIVE_U else card_arguments(card)
+                      *((m, "dmaend=1G", "dmaend is not available on this board") for m in ON_SPI)):
+    drives = RPI_SD if m in ON_SPI else card_arguments(card)
     status, console = m.run(f"{WORDS} {word}", 1, drives, timeout=120)
     tap.ok(says in console and not SAYS.search(console) and Reply(console).ids == expected.ids,
            f"{m.board}: {word} is answered: ... {says}", console[-2000:])

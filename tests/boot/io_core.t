@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A core for the card: sifive_u has it on SPI, where a core moves every byte, and a Raspberry Pi
+"""A core for the card: on a board that has it on SPI a core moves every byte, and a Raspberry Pi
 does the same when it is told to by `pio`. The last core leaves the others and serves the card: the
 same ids and logits, the plan and the trace say so, and whatever a conversation may ask for works in
 that state; a card that fails gives its sentence and the prompt."""
@@ -12,10 +12,12 @@ import sys
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from boards import with_expected
 from machine import HOST, LONG, WORK, Machine, Reply, Tap, end, segments, make_card, run
 from talk import Console, Monitor, make_model, own_copy
 
-SIFIVE_U, RPI3, RPI4 = Machine("sifive_u"), Machine("rpi3"), Machine("rpi4")
+SPI = Machine(next(board for board, data in with_expected("CARD_DATA").items() if data == "SPI"))
+RPI3, RPI4 = Machine("rpi3"), Machine("rpi4")
 SECONDS = 200
 TRIES = 5  # of a start: what the probe measures on a busy computer may speak against it
 TOKENS = 16 if LONG else 6  # each reads the card once
@@ -39,8 +41,8 @@ def lends(cores, console):
 
 # ---- one reply ---------------------------------------------------------------------------------
 
-MORE = [(SIFIVE_U, "", 1), (RPI4, "pio", 1), (SIFIVE_U, "", 4)] if LONG else []
-for machine, word, cores in (*MORE, (SIFIVE_U, "", 2), (RPI4, "pio", 2), *([(RPI3, "pio", 2)] * LONG)):  # RPI3's driver is below
+MORE = [(SPI, "", 1), (RPI4, "pio", 1), (SPI, "", 4)] if LONG else []
+for machine, word, cores in (*MORE, (SPI, "", 2), (RPI4, "pio", 2), *([(RPI3, "pio", 2)] * LONG)):  # RPI3's driver is below
     words = (f'prompt="Hello" temp=0 n={TOKENS} ids trace=1 {word} cores={cores} mem={limit} '
              'model=card-core.ingot')
     for _ in range(TRIES):
@@ -89,7 +91,7 @@ class Talk(Console):
     def __init__(self, drives, more="", want=True):
         words = f"temp=0 n={SAID} ids cores=2 mem={limit} model=card-core.ingot {more}"
         for _ in range(TRIES):
-            super().__init__(SIFIVE_U, words, drives, 2)
+            super().__init__(SPI, words, drives, 2)
             if lends(2, self.prompt(SECONDS)) or not want:
                 break
             end(self.child)  # at once: QEMU, closed, would take the next one's socket along
@@ -142,7 +144,7 @@ def conversation(found):
     return first
 
 
-# Once, on a busy computer, sifive_u's line stopped in the midst of an answer, for good; nobody knows yet whether QEMU's UART
+# Once, on a busy computer, this board's line stopped in the midst of an answer, for good; nobody knows yet whether QEMU's UART
 # or ours did. A conversation that stops so is had once more, and says so.
 rows = Found()
 try:

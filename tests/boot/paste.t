@@ -19,6 +19,7 @@ import time
 import pexpect
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from boards import with_expected
 from crc32c import crc32c
 from machine import (ARM64, BUILD, HOST, LONG, RISCV64_V, ROOT, WORK, Machine, Reply, Tap,
                      card_arguments, end, make_card)
@@ -36,17 +37,12 @@ os.makedirs(WORK, exist_ok=True)
 
 # Machine, cores, controller of the interrupt. All compute all the time.
 MORE = 4 if LONG else 2
-FAR = [] if LONG else ["icicle", "rpi4"]  # their UARTs and controllers are of the kinds of the virt machines
 MACHINES = [
     (ARM64, MORE, "GICv2"),
     (Machine("virt-arm64", "virt-arm64 SVE", ["-M", "virt,gic-version=3", "-cpu", "max"]), 2,
      "GICv3"),
     (RISCV64_V, MORE, "PLIC"),
-    (Machine("rpi3"), MORE, "BCM2835"),
-    (Machine("rpi4"), MORE, "GIC-400"),
-    (Machine("sifive_u"), MORE, "PLIC"),
-    (Machine("icicle"), MORE, "PLIC"),
-]
+] + [(Machine(board), MORE, controller) for board, (controller, when) in with_expected("PASTE").items() if LONG or when == "always"]
 # Bytes a second, bytes at once, bytes in all: two cores compute as long as that takes.
 PROFILES = {"115200 baud": (11520, 12, PASTE_BYTES if LONG else PASTE_BYTES // 8), "921600 baud, in bursts": (92160, 9216, PASTE_BYTES),
             "as fast as it goes": (None, PASTE_BYTES, PASTE_BYTES)}
@@ -459,7 +455,7 @@ if not only or ARM64.label in only:
 for machine, cores, controller in MACHINES:
     if only and machine.label not in only:
         continue
-    if (controller == "GICv3" or machine.board in FAR) and not (LONG or only):
+    if controller == "GICv3" and not (LONG or only):
         continue
     if machine.board != "virt-riscv64":  # there OpenSBI sets the UART up before
         check_early(machine, cores)

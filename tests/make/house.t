@@ -9,6 +9,7 @@ import house
 from machine import Tap
 
 tap = Tap()
+house.BOARDS = ["anvil"]
 TREE = {
     "Makefile": "all: q5k\n",
     "kernels/arm64/gemv_f32_q5kx8_neon.S": "func gemv_f32_q5kx8_neon\n" * 20,
@@ -20,9 +21,9 @@ TREE = {
     "runtime/app/app.c": "#include \"runtime/features/fabric/fabric.h\"\nuse(o->load.pinned);\n",
     "runtime/features/fabric/fabric.h": "int fabric;\n",
     "runtime/chat/chat.h": "struct chat {\n    int a, b; /* c, d; */\n    struct { int inner; } e;\n    void (*f)(int, int);\n    char g[2];\n};\n",
-    "host/table.c": "\"icicle\"\n",
-    "board/icicle/board.c": "icicle\n",
-    "README.md": "`pinned=` and icicle and Q5_K\n",
+    "host/table.c": "\"anvil\"\n",
+    "board/anvil/board.c": "anvil\n",
+    "README.md": "`pinned=` and anvil and Q5_K\n",
     "image.bin": None,
 }
 
@@ -44,7 +45,7 @@ row("files that name a weight type, shared ones, and those outside kernels/", "a
     {"host/fit.c": "q5_k\n", "tests/one.t": "Q5_K\n"}, "5 / 4 / 3 (Q5_K)")
 row("a mixture is not the type, nor a longer name", "a weight type", "4 / 3 / 2 (Q5_K)", {"host/a.c": "q5_k_m\n", "host/b.c": "freq5_k q5_kind\n"}, "4 / 3 / 2 (Q5_K)")
 row("files that list an option, and that read it", "an option", "2 / 1 (pinned)", {"host/flags.c": "\"--pinned\"\n", "boot/main.c": "o->load.pinned\n"}, "3 / 2 (pinned)")
-row("files outside its folder that name a board", "a board", "1 (icicle)", {"tests/b.t": "icicle\n", "docs/B.md": "icicle\n", "host/c.c": "icicles\n"}, "2 (icicle)")
+row("files outside its folder that name a board", "a board", "1 (anvil)", {"tests/b.t": "anvil\n", "docs/B.md": "anvil\n", "host/c.c": "anvils\n"}, "2 (anvil)")
 row("folders of a feature, and files that include it", "a feature", "1 / 1 (fabric)", {"runtime/learn/fabric_move.c": "\n", "runtime/chat/a.c": "#include \"runtime/features/fabric/fabric.h\"\n"},
     "2 / 2 (fabric)")
 row("lines", "lines", f"{sum(t.count(chr(10)) for t in TREE.values() if t):,}", {"a.c": "\n\n", "data.js": "x" * 2001 + "\n"},

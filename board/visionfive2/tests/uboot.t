@@ -10,10 +10,10 @@ import sys
 
 import pexpect
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tests"))
 from machine import BUILD, HOST, WORK, Tap, end, run
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 UBOOT = "/usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"
 BOARD = os.path.join(ROOT, "board/visionfive2")
 PROMPT = r"\n=> $"

@@ -1,0 +1,21 @@
+"""What suites expect of the board (docs/PORTING.md, step 6)."""
+
+from published import GIB, PSCI
+from raspberry_pi import PI_IMAGE
+
+FITS = [("4G", "Pi 5, 4 GiB")]
+NODES = ["/soc@107c000000/serial@7d001000", "/soc@107c000000/mmc@fff000", "/soc@107c000000/mailbox@7c013880",
+         "/soc@107c000000/gpio@7d517c00", "/soc@107c000000/interrupt-controller@7fff9000"]
+
+
+def uart_registers(divisor):
+    uart = 0x107d001000
+    left = {uart + 0x18: 0x90, uart + 0x24: divisor, uart + 0x28: 7 if divisor else 0, uart + 0x30: 0x301, uart + 0x38: 0x7f0}
+    taken = {uart + 0x24: divisor or 23, uart + 0x28: 7 if divisor else 56, uart + 0x2c: 0x70, uart + 0x30: 0x301}
+    return left, taken
+
+
+TREES = [("bcm2712-rpi-5-b", 0, NODES, PSCI, "mailbox=107c013880 revision=c04170", uart_registers(divisor)) for divisor in (0, 11)]
+MEMORY = [("bcm2712-rpi-5-b", f"{n} GB", [(0, 0x3fc00000), (GIB, (n - 1) * GIB)], [],
+           sorted([(PI_IMAGE, 0x3fc00000), (GIB, n * GIB)], key=lambda r: r[0] - r[1])) for n in (2, 4, 8, 16)]
+GIC = "bcm2712-rpi-5-b", "/soc@107c000000/interrupt-controller@7fff9000", "/soc@107c000000/serial@7d001000"

@@ -1,0 +1,66 @@
+"""Suites of boards on this computer: the trees that Debian's kernels carry, and registers of devices that several boards have."""
+
+import os
+import re
+import subprocess
+
+from device_tree import cells_of, read_tree
+from machine import BUILD, WORK
+
+TREES = os.path.join(BUILD, "boards/trees")
+MIB, GIB = 1 << 20, 1 << 30
+IMAGE = 0x410000  # boot_tree.c: 3.5 MiB, and the stacks of boot/stacks.h
+PSCI = ["psci smc 100", "psci smc 200", "psci smc 300"]
+
+
+def at(base, registers):
+    return {base + offset: value for offset, value in registers.items()}
+
+
+def plic(base, contexts, context, line, uart):
+    """The firmware's threshold is 7, and its lines are on for this context; another context's are not ours. base: of the PLIC."""
+    enable, other = base + 0x2000 + 0x80 * context, base + 0x2000 + 0x80 * (context + 2 if context + 2 < contexts else context - 2)
+    left = {enable: 0xffffffff, enable + 4: 0xffffffff, enable + 8: 0xffffffff, other: 5, base + 0x200000 + 0x1000 * context: 7,
+            uart + 0x14: 0x60, uart + 4: 0x8f}
+    taken = {enable + 4 * i: 1 << line % 32 if i == line // 32 else 0 for i in range(3)}
+    return left, {**taken, other: 5, base + 0x200000 + 0x1000 * context: 0, base + 4 * line: 1, uart + 4: 1}
+
+
+def run(board, tree, words, hart=0):
+    path = os.path.join(WORK, f"box-{board}.dtb")
+    os.makedirs(WORK, exist_ok=True)
+    with open(path, "wb") as f:
+        f.write(tree)
+    command = [os.path.join(BUILD, "tests/boards", board), path, f"hart={hart:x}", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout + done.stderr
+
+
+def published(name):
+    with open(os.path.join(TREES, name + ".dtb"), "rb") as f:
+        return read_tree(f.read())
+
+
+def with_memory(root, ranges):
+    """The memory node as firmware writes it."""
+    cells = []
+    widths = [cells_of(root[k])[0] for k in ("#address-cells", "#size-cells")]
+    for pair in ranges:
+        for value, width in zip(pair, widths):
+            cells += [value >> 32 & 0xffffffff, value & 0xffffffff][-width:]
+    for name in [n for n in root if n.startswith("memory@")]:
+        del root[name]
+    root["memory@0"] = {"device_type": "memory", "reg": cells}
+
+
+def ranges_of(out):
+    return [(int(a, 16), int(a, 16) + int(n, 16)) for a, n in re.findall(r"^ram (\w+) (\w+)$", out, re.M)]
+
+
+def missing(board):
+    """Why the suite of a board cannot run, or None."""
+    if not os.path.exists(os.path.join(TREES, ".complete")):
+        return "published device trees", f"none in {TREES}: make setup-tests fetches Debian's kernel packages for them"
+    if not os.path.exists(os.path.join(BUILD, "tests/boards", board)):
+        return "boards' code on this computer", "build/tests/boards is not built: make test-boards"
+    return None
